@@ -1,0 +1,39 @@
+/*
+ * stats.h: counters, each defined once in counters.def.
+ *
+ * Adding is one relaxed atomic addition and may be done by any thread.
+ */
+#ifndef GRANARY_STATS_STATS_H
+#define GRANARY_STATS_STATS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum counter {
+#define COUNTER(name, unit, sentence) COUNTER_##name,
+#include "stats/counters.def"
+#undef COUNTER
+	COUNTER_COUNT
+};
+
+struct counter_info {
+	const char *name;
+	const char *unit;
+	const char *sentence;
+};
+
+extern const struct counter_info counter_infos[COUNTER_COUNT];
+extern _Atomic uint64_t counter_cells[COUNTER_COUNT];
+
+static inline void stats_add(enum counter counter, uint64_t amount)
+{
+	atomic_fetch_add_explicit(&counter_cells[counter], amount,
+				  memory_order_relaxed);
+}
+
+static inline uint64_t stats_get(enum counter counter)
+{
+	return atomic_load_explicit(&counter_cells[counter], memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * cleanup.h: locals that release what they hold when their scope ends.
+ *
+ *	CLEANUP(cleanup_free) char *text = NULL;
+ *	CLEANUP(cleanup_close) int fd = -1;
+ */
+#ifndef GRANARY_UTIL_CLEANUP_H
+#define GRANARY_UTIL_CLEANUP_H
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define CLEANUP(function) __attribute__((cleanup(function)))
+
+/* Hands the value over: the variable forgets it. */
+#define STEAL(pointer)                              \
+	({                                          \
+		__typeof__(pointer) stolen_ = (pointer); \
+		(pointer) = NULL;                   \
+		stolen_;                            \
+	})
+
+static inline int steal_fd(int *fd)
+{
+	int stolen = *fd;
+
+	*fd = -1;
+	return stolen;
+}
+
+static inline void cleanup_free(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
+static inline void cleanup_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+#endif

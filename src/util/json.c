@@ -1,0 +1,99 @@
+#include "util/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The length of the UTF-8 character at `s`, or 0 where the bytes are not one. */
+static size_t utf8_length(const unsigned char *s, size_t n)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 :
+			s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+	uint32_t c;
+
+	if (length <= 1 || length > n)
+		return length > n ? 0 : length;
+	c = s[0] & (0xffU >> (length + 1));
+	for (size_t i = 1; i < length; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	return length;
+}
+
+static void write_quoted(FILE *out, const char *text, size_t size)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	putc('"', out);
+	for (size_t i = 0; i < size;) {
+		size_t length = utf8_length(s + i, size - i);
+
+		if (length == 0)
+			fprintf(out, "\\udc%02x", s[i]);
+		else if (s[i] == '"' || s[i] == '\\')
+			fprintf(out, "\\%c", s[i]);
+		else if (s[i] < 0x20 || s[i] == 0x7f)
+			fprintf(out, "\\u%04x", s[i]);
+		else
+			fwrite(s + i, 1, length, out);
+		i += length ? length : 1;
+	}
+	putc('"', out);
+}
+
+static void begin(struct json *json, const char *key)
+{
+	if (json->comma)
+		putc(',', json->out);
+	json->comma = true;
+	if (key) {
+		write_quoted(json->out, key, strlen(key));
+		putc(':', json->out);
+	}
+}
+
+void json_open(struct json *json, const char *key, char bracket)
+{
+	begin(json, key);
+	putc(bracket, json->out);
+	json->comma = false;
+}
+
+void json_close(struct json *json, char bracket)
+{
+	putc(bracket, json->out);
+	json->comma = true;
+}
+
+void json_string(struct json *json, const char *key, const char *text, size_t size)
+{
+	begin(json, key);
+	write_quoted(json->out, text, size);
+}
+
+void json_text(struct json *json, const char *key, const char *text)
+{
+	json_string(json, key, text, strlen(text));
+}
+
+void json_uint(struct json *json, const char *key, uint64_t value)
+{
+	begin(json, key);
+	fprintf(json->out, "%" PRIu64, value);
+}
+
+void json_int(struct json *json, const char *key, int64_t value)
+{
+	begin(json, key);
+	fprintf(json->out, "%" PRId64, value);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+	begin(json, key);
+	fputs(value ? "true" : "false", json->out);
+}

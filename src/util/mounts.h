@@ -1,0 +1,25 @@
+/*
+ * mounts.h: what is mounted where, and how to take it away.
+ */
+#ifndef GRANARY_UTIL_MOUNTS_H
+#define GRANARY_UTIL_MOUNTS_H
+
+#include <stdbool.h>
+
+#define MOUNT_TYPE "fuse.granaryfs"
+
+/*
+ * The type of the topmost filesystem mounted exactly at `path` (absolute, as
+ * /proc/self/mounts has it) into `type`, which holds `size` bytes: 1, 0 where
+ * nothing is mounted, or a negative errno.
+ */
+int mounts_type(const char *path, char *type, unsigned size);
+
+/*
+ * Takes the topmost mount at `path` out of the tree; files that are open stay
+ * readable and the filesystem ends with the last of them. As root by
+ * umount2(2), otherwise through fusermount3. 0 or a negative errno.
+ */
+int mounts_detach(const char *path);
+
+#endif

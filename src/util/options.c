@@ -1,0 +1,187 @@
+#include "util/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+#include "util/size.h"
+
+static int parse_number(const char *text, int base, unsigned *out)
+{
+	char *end;
+	unsigned long value;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	value = strtoul(text, &end, base);
+	if (*end || errno || value > UINT_MAX)
+		return -EINVAL;
+	*out = (unsigned)value;
+	return 0;
+}
+
+static int set_choice(const struct option_spec *spec, const char *value, int *out)
+{
+	for (int i = 0; spec->choices[i]; i++) {
+		if (strcmp(spec->choices[i], value) == 0) {
+			*out = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int set_text(const char *value, char **out)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return -ENOMEM;
+	free(*out);
+	*out = copy;
+	return 0;
+}
+
+static int set_value(const struct option_spec *spec, void *config, const char *value)
+{
+	void *at = (char *)config + spec->at;
+
+	switch (spec->kind) {
+	case OPTION_TEXT:
+		return set_text(value, at);
+	case OPTION_CHOICE:
+		return set_choice(spec, value, at);
+	case OPTION_SIZE:
+		return size_parse(value, at);
+	case OPTION_UINT:
+		return parse_number(value, 10, at);
+	case OPTION_OCTAL:
+		return parse_number(value, 8, at);
+	case OPTION_FLAG:
+	case OPTION_IGNORED:
+		break;
+	}
+	return 0;
+}
+
+/* "x-*" in a table stands for every name that begins so. */
+static bool name_is(const char *pattern, const char *name)
+{
+	size_t n = strlen(pattern);
+
+	if (n && pattern[n - 1] == '*')
+		return strncmp(pattern, name, n - 1) == 0;
+	return strcmp(pattern, name) == 0;
+}
+
+static const struct option_spec *find_spec(const struct option_target *targets,
+					   size_t n, const char *name, void **config)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (const struct option_spec *s = targets[i].specs; s->name; s++) {
+			if (name_is(s->name, name)) {
+				*config = targets[i].config;
+				return s;
+			}
+		}
+	}
+	return NULL;
+}
+
+static int apply_one(char *word, const struct option_target *targets, size_t n,
+		     struct error *e)
+{
+	char *value = strchr(word, '=');
+	const struct option_spec *spec;
+	void *config = NULL;
+
+	if (value)
+		*value++ = '\0';
+	spec = find_spec(targets, n, word, &config);
+	if (!spec)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "unknown option -o %s; --help lists them", word);
+	if (spec->kind == OPTION_IGNORED)
+		return 0;
+	if (spec->kind == OPTION_FLAG) {
+		if (value)
+			return error_set(e, ERROR_USAGE, EINVAL,
+					 "option -o %s takes no value", word);
+		*(bool *)((char *)config + spec->at) = true;
+		return 0;
+	}
+	if (!value || !*value)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "option -o %s needs a value: %s=%s", word, word,
+				 spec->value);
+	if (set_value(spec, config, value) < 0)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "-o %s=%s: not understood; it takes %s=%s", word,
+				 value, word, spec->value);
+	return 0;
+}
+
+/* Cuts the next word off *rest, in place; `\,` and `\\` lose their backslash. */
+static char *next_word(char **rest)
+{
+	char *word = *rest, *from = *rest, *to = *rest;
+
+	while (*from && *from != ',') {
+		if (*from == '\\' && (from[1] == ',' || from[1] == '\\'))
+			from++;
+		*to++ = *from++;
+	}
+	*rest = *from ? from + 1 : NULL;
+	*to = '\0';
+	return word;
+}
+
+int options_apply(const char *text, const struct option_target *targets,
+		  size_t n, struct error *e)
+{
+	CLEANUP(cleanup_free) char *copy = strdup(text);
+	char *rest = copy;
+
+	if (!copy)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	while (rest) {
+		char *word = next_word(&rest);
+		int err = *word ? apply_one(word, targets, n, e) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void options_free(const struct option_spec *specs, void *config)
+{
+	for (; specs->name; specs++) {
+		if (specs->kind == OPTION_TEXT) {
+			char **text = (char **)((char *)config + specs->at);
+
+			free(*text);
+			*text = NULL;
+		}
+	}
+}
+
+void options_print(const struct option_spec *specs, FILE *out)
+{
+	for (; specs->name; specs++) {
+		char left[64];
+
+		if (!specs->help)
+			continue;
+		if (specs->value)
+			snprintf(left, sizeof(left), "%s=%s", specs->name, specs->value);
+		else
+			snprintf(left, sizeof(left), "%s", specs->name);
+		fprintf(out, "    -o %-28s %s\n", left, specs->help);
+	}
+}
