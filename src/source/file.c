@@ -1,0 +1,163 @@
+#include "source/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/checked.h"
+#include "util/cleanup.h"
+
+static int refuse_limit(const char *path, struct error *e)
+{
+	struct rlimit limit = { 0, 0 };
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return error_set(e, ERROR_SYSTEM, EMFILE,
+			 "cannot open '%s': this process may hold only %llu files "
+			 "open; raise the limit with `ulimit -n`",
+			 path, (unsigned long long)limit.rlim_cur);
+}
+
+static int refuse_errno(const char *path, int errnum, struct error *e)
+{
+	if (errnum == ENOENT)
+		return error_set(e, ERROR_SYSTEM, errnum,
+				 "'%s' does not exist; check the path", path);
+	if (errnum == EACCES || errnum == EPERM)
+		return error_set(e, ERROR_SYSTEM, errnum,
+				 "user id %u may not read '%s'; it needs the right "
+				 "to read the file and to search its folders",
+				 (unsigned)geteuid(), path);
+	if (errnum == EMFILE)
+		return refuse_limit(path, e);
+	errno = errnum;
+	return error_set(e, ERROR_SYSTEM, errnum, "cannot open '%s': %m", path);
+}
+
+static int refuse_directory(const char *path, struct error *e)
+{
+	int n = (int)strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return error_set(e, ERROR_DATASET, EISDIR,
+			 "'%s' is a directory, not a packed file; pack it first, "
+			 "e.g. tar -cf '%.*s.tar' -C '%s' .",
+			 path, n, path, path);
+}
+
+static const char *kind_name(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFIFO:
+		return "a pipe";
+	case S_IFSOCK:
+		return "a socket";
+	case S_IFCHR:
+		return "a character device";
+	case S_IFBLK:
+		return "a block device";
+	default:
+		return "of an unknown kind";
+	}
+}
+
+static int check_kind(const char *path, const struct stat *st, struct error *e)
+{
+	if (S_ISREG(st->st_mode))
+		return 0;
+	if (S_ISDIR(st->st_mode))
+		return refuse_directory(path, e);
+	return error_set(e, ERROR_DATASET, EINVAL,
+			 "'%s' is %s, not a regular file; save its contents to a "
+			 "file first",
+			 path, kind_name(st->st_mode));
+}
+
+/*
+ * O_NONBLOCK: what was a file a moment ago may be a pipe by now, and to open
+ * one would wait for its writer. A file under a lease refuses O_NONBLOCK.
+ */
+static int open_retry(const char *path)
+{
+	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	int fd;
+
+	for (;;) {
+		fd = open(path, flags);
+		if (fd >= 0)
+			return fd;
+		if (errno == EWOULDBLOCK && (flags & O_NONBLOCK))
+			flags &= ~O_NONBLOCK;
+		else if (errno != EINTR)
+			return -errno;
+	}
+}
+
+static void describe(const struct stat *st, struct file_info *info)
+{
+	info->id.device = st->st_dev;
+	info->id.inode = st->st_ino;
+	info->size = st->st_size < 0 ? 0 : (uint64_t)st->st_size;
+	info->owner.uid = st->st_uid;
+	info->owner.gid = st->st_gid;
+	info->owner.mtime = st->st_mtim.tv_sec;
+	info->owner.mtime_ns = (uint32_t)st->st_mtim.tv_nsec;
+}
+
+int file_open(const char *path, int *fd, struct file_info *info, struct error *e)
+{
+	CLEANUP(cleanup_close) int opened = -1;
+	struct stat st;
+	int err;
+
+	/* First by name: opening a device can do things. */
+	if (stat(path, &st) < 0)
+		return refuse_errno(path, errno, e);
+	err = check_kind(path, &st, e);
+	if (err)
+		return err;
+	opened = open_retry(path);
+	if (opened < 0)
+		return refuse_errno(path, -opened, e);
+	if (fstat(opened, &st) < 0)
+		return refuse_errno(path, errno, e);
+	err = check_kind(path, &st, e);
+	if (err)
+		return err;
+	describe(&st, info);
+	*fd = steal_fd(&opened);
+	return 0;
+}
+
+int file_pread(int fd, void *buffer, size_t length, uint64_t offset)
+{
+	unsigned char *to = buffer;
+
+	if (!range_within(offset, length, INT64_MAX))
+		return -EIO;
+	while (length > 0) {
+		ssize_t n = pread(fd, to, length, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		to += n;
+		length -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+void file_advise(int fd, enum source_advice advice)
+{
+	posix_fadvise(fd, 0, 0,
+		      advice == SOURCE_RANDOM ? POSIX_FADV_RANDOM :
+						POSIX_FADV_SEQUENTIAL);
+}

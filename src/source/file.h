@@ -1,0 +1,30 @@
+/*
+ * file.h: sources that are local files. Private to source/.
+ */
+#ifndef GRANARY_SOURCE_FILE_H
+#define GRANARY_SOURCE_FILE_H
+
+#include "source/source.h"
+
+/* Two names of one file have the same. */
+struct file_id {
+	dev_t device;
+	ino_t inode;
+};
+
+struct file_info {
+	struct file_id id;
+	uint64_t size;
+	struct source_owner owner;
+};
+
+/* Opens `path` and describes it; the caller closes the descriptor. */
+int file_open(const char *path, int *fd, struct file_info *info, struct error *e);
+
+int file_pread(int fd, void *buffer, size_t length, uint64_t offset);
+void file_advise(int fd, enum source_advice advice);
+
+/* Which file a source reads, for those who must not open one twice. */
+struct file_id file_id_of(const struct source *source);
+
+#endif

@@ -1,0 +1,123 @@
+#include "source/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "source/file.h"
+#include "util/checked.h"
+#include "util/cleanup.h"
+
+enum { IDENTITY_BYTES = 4096 };
+
+/* Constant from source_open to source_close, hence without locks. */
+struct source {
+	char *path;
+	int fd;
+	struct file_info info;
+};
+
+int source_open(const char *path, struct source **out, struct error *e)
+{
+	struct source *source = calloc(1, sizeof(*source));
+	int err;
+
+	if (source)
+		source->path = strdup(path);
+	if (!source || !source->path) {
+		free(source);
+		return error_set(e, ERROR_SYSTEM, ENOMEM,
+				 "there is not enough memory to open '%s'; free "
+				 "some and try again",
+				 path);
+	}
+	err = file_open(path, &source->fd, &source->info, e);
+	if (err) {
+		free(source->path);
+		free(source);
+		return err;
+	}
+	*out = source;
+	return 0;
+}
+
+void source_close(struct source *source)
+{
+	if (!source)
+		return;
+	close(source->fd);
+	free(source->path);
+	free(source);
+}
+
+int source_pread(const struct source *source, void *buffer, size_t length,
+		 uint64_t offset)
+{
+	if (!range_within(offset, length, source->info.size))
+		return -EIO;
+	return file_pread(source->fd, buffer, length, offset);
+}
+
+void source_advise(const struct source *source, enum source_advice advice)
+{
+	file_advise(source->fd, advice);
+}
+
+const char *source_path(const struct source *source)
+{
+	return source->path;
+}
+
+uint64_t source_size(const struct source *source)
+{
+	return source->info.size;
+}
+
+const struct source_owner *source_owner(const struct source *source)
+{
+	return &source->info.owner;
+}
+
+struct file_id file_id_of(const struct source *source)
+{
+	return source->info.id;
+}
+
+/* Times that do not fit in 64 bits of nanoseconds are all the same one. */
+static int64_t nanoseconds(const struct source_owner *owner)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow(owner->mtime, INT64_C(1000000000), &ns) ||
+	    __builtin_add_overflow(ns, (int64_t)owner->mtime_ns, &ns))
+		return owner->mtime < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
+}
+
+/*
+ * The digest is XXH3-64, seed 0, over the first min(size, 4096) bytes and
+ * then the last min(size - 4096, 4096) bytes of those that are left: no byte
+ * counts twice, and a file of up to 8 KiB counts as a whole.
+ */
+int source_identity(const struct source *source, struct identity *out)
+{
+	unsigned char bytes[2 * IDENTITY_BYTES];
+	uint64_t size = source->info.size;
+	size_t head = size < IDENTITY_BYTES ? (size_t)size : IDENTITY_BYTES;
+	uint64_t left = size - head;
+	size_t tail = left < IDENTITY_BYTES ? (size_t)left : IDENTITY_BYTES;
+	int err;
+
+	err = source_pread(source, bytes, head, 0);
+	if (!err)
+		err = source_pread(source, bytes + head, tail, size - tail);
+	if (err)
+		return err;
+	out->size = size;
+	out->mtime_ns = nanoseconds(&source->info.owner);
+	out->digest = XXH3_64bits(bytes, head + tail);
+	return 0;
+}

@@ -1,0 +1,57 @@
+/*
+ * source.h: where the bytes of a packed file come from.
+ *
+ * A source is a random-access byte string of constant size: a local file now,
+ * remote objects later. It knows nothing of formats.
+ *
+ * Threads: source_pread and the getters may be called from any number of
+ * threads at once; source_close when no other call is under way.
+ */
+#ifndef GRANARY_SOURCE_SOURCE_H
+#define GRANARY_SOURCE_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+#include "util/identity.h"
+
+struct source;
+
+/* Who owns the packed file, and when it was last written. */
+struct source_owner {
+	uid_t uid;
+	gid_t gid;
+	int64_t mtime;     /* seconds since the epoch */
+	uint32_t mtime_ns;
+};
+
+/*
+ * Opens a regular file for reading (never O_NOATIME: purge policies count
+ * atime). Errors name the path: -ENOENT, -EACCES, -EISDIR, -EINVAL for what is
+ * neither file nor directory. On success the caller owns *out.
+ */
+int source_open(const char *path, struct source **out, struct error *e);
+void source_close(struct source *source);
+
+/*
+ * Reads exactly `length` bytes at `offset`: 0, or a negative errno. A range
+ * that reaches past the end is -EIO, and so is a file that has shrunk.
+ */
+int source_pread(const struct source *source, void *buffer, size_t length,
+		 uint64_t offset);
+
+/* Says how the caller is about to read: jumping about, or front to back. */
+enum source_advice { SOURCE_RANDOM, SOURCE_SEQUENTIAL };
+void source_advise(const struct source *source, enum source_advice advice);
+
+/* The path it was opened by; lives as long as the source. */
+const char *source_path(const struct source *source);
+uint64_t source_size(const struct source *source);
+const struct source_owner *source_owner(const struct source *source);
+
+/* Reads head and tail: 0 or a negative errno. */
+int source_identity(const struct source *source, struct identity *out);
+
+#endif

@@ -1,0 +1,183 @@
+#include "source/source_set.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "source/file.h"
+#include "util/brace.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+/* Descriptors that the rest of a program may want besides the shards. */
+enum { DESCRIPTORS_TO_SPARE = 256 };
+
+static int out_of_memory(struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM,
+			 "there is not enough memory to open the sources; free "
+			 "some and try again");
+}
+
+static int add_literal(const char *path, struct brace_words *out)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	if (vec_push(&out->words, copy) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int expand_arguments(char *const *arguments, size_t n,
+			    struct brace_words *out, struct error *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct stat st;
+		int err;
+
+		if (stat(arguments[i], &st) == 0)
+			err = add_literal(arguments[i], out) ? out_of_memory(e) : 0;
+		else
+			err = brace_expand(arguments[i], out, e);
+		if (err)
+			return err;
+	}
+	if (out->words.count == 0)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "no source was named; name at least one packed file");
+	return 0;
+}
+
+/* Best effort: where it fails, opening says so. */
+static void raise_limit(size_t wanted)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	    limit.rlim_cur >= wanted + DESCRIPTORS_TO_SPARE ||
+	    limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		log_debug("the limit of open files could not be raised");
+}
+
+static int open_words(const struct brace_words *words, bool skip_missing,
+		      struct source_set *set, struct error *e)
+{
+	for (size_t i = 0; i < words->words.count; i++) {
+		const char *path = words->words.items[i];
+		struct source *source;
+		int err = source_open(path, &source, e);
+
+		if (err == -ENOENT && skip_missing) {
+			log_warn("'%s' does not exist and is left out", path);
+			continue;
+		}
+		if (err)
+			return err;
+		set->sources[set->count++] = source;
+	}
+	if (set->count == 0)
+		return error_set(e, ERROR_SYSTEM, ENOENT,
+				 "none of the %zu sources exists, '%s' is the first; "
+				 "check the paths",
+				 words->words.count, words->words.items[0]);
+	return 0;
+}
+
+struct numbered_id {
+	struct file_id id;
+	uint32_t number;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+	const struct numbered_id *x = a, *y = b;
+
+	if (x->id.device != y->id.device)
+		return x->id.device < y->id.device ? -1 : 1;
+	if (x->id.inode != y->id.inode)
+		return x->id.inode < y->id.inode ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int check_twice(const struct source_set *set, struct error *e)
+{
+	CLEANUP(cleanup_free) struct numbered_id *ids =
+		calloc(set->count, sizeof(*ids));
+
+	if (!ids)
+		return out_of_memory(e);
+	for (uint32_t i = 0; i < set->count; i++)
+		ids[i] = (struct numbered_id){ file_id_of(set->sources[i]), i };
+	qsort(ids, set->count, sizeof(*ids), compare_ids);
+	for (uint32_t i = 1; i < set->count; i++) {
+		const struct numbered_id *a = &ids[i - 1], *b = &ids[i];
+
+		if (a->id.device == b->id.device && a->id.inode == b->id.inode)
+			return error_set(e, ERROR_USAGE, EINVAL,
+					 "'%s' and '%s' are the same file; name it "
+					 "once",
+					 source_path(set->sources[a->number]),
+					 source_path(set->sources[b->number]));
+	}
+	return 0;
+}
+
+int source_set_open(char *const *arguments, size_t n, bool skip_missing,
+		    struct source_set *out, struct error *e)
+{
+	CLEANUP(brace_free) struct brace_words words = { VEC_INIT };
+	struct source_set set = { NULL, 0 };
+	int err;
+
+	err = expand_arguments(arguments, n, &words, e);
+	if (err)
+		return err;
+	set.sources = calloc(words.words.count, sizeof(*set.sources));
+	if (!set.sources)
+		return out_of_memory(e);
+	raise_limit(words.words.count);
+	err = open_words(&words, skip_missing, &set, e);
+	if (!err)
+		err = check_twice(&set, e);
+	if (err) {
+		source_set_close(&set);
+		return err;
+	}
+	*out = set;
+	return 0;
+}
+
+void source_set_close(struct source_set *set)
+{
+	for (uint32_t i = 0; i < set->count; i++)
+		source_close(set->sources[i]);
+	free(set->sources);
+	set->sources = NULL;
+	set->count = 0;
+}
+
+int source_set_identify(const struct source_set *set, struct identity *out,
+			struct error *e)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		int err = source_identity(set->sources[i], &out[i]);
+
+		if (!err)
+			continue;
+		errno = -err;
+		return error_set(e, ERROR_SYSTEM, -err,
+				 "cannot read '%s': %m; check the storage, or copy "
+				 "the file again",
+				 source_path(set->sources[i]));
+	}
+	return 0;
+}
