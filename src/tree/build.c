@@ -1,0 +1,462 @@
+/*
+ * build.c: applies entries: makes paths safe, and decides which of several
+ * entries of one name is shown.
+ *
+ *	new \ there   directory            anything else
+ *	directory     one directory        replaces it
+ *	else          replaces an empty    replaces it
+ *	              one, is ignored
+ *	              before a full one
+ *
+ * That is what GNU tar leaves behind when it extracts. Between two shards the
+ * option `duplicates` is asked first, except that directories merge.
+ */
+#include "tree/build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "tree/builder.h"
+#include "tree/paths.h"
+#include "util/log.h"
+
+struct builder *builder_new(enum duplicates duplicates,
+			    const struct builder_defaults *defaults)
+{
+	struct builder *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->duplicates = duplicates;
+	b->defaults = *defaults;
+	b->recent_directory = NO_ID;
+	if (getrandom(&b->hash_seed, sizeof(b->hash_seed), GRND_NONBLOCK) < 0)
+		b->hash_seed = (uintptr_t)b; /* early in boot: better than nothing */
+	if (inodes_add_implied(b) == NO_ID || names_add(b, NO_ID, "", 0, 0) == NO_ID) {
+		builder_free(b);
+		return NULL;
+	}
+	return b;
+}
+
+void builder_free(struct builder *b)
+{
+	if (!b)
+		return;
+	vec_free(&b->names);
+	vec_free(&b->inodes);
+	vec_free(&b->attrs);
+	vec_free(&b->volumes);
+	vec_free(&b->pending);
+	vec_free(&b->labels);
+	idmap_free(&b->name_ids);
+	idmap_free(&b->attr_ids);
+	arena_free(&b->arena);
+	free(b);
+}
+
+static void note_example(struct builder *b, const char **example, uint64_t *count,
+			 const char *path)
+{
+	if ((*count)++ == 0)
+		*example = arena_copy(&b->arena, path, strnlen(path, 512));
+}
+
+static void forget_recent(struct builder *b)
+{
+	b->recent_directory = NO_ID;
+}
+
+/* A directory on the way to a member: made if need be, whatever was there. */
+static uint32_t enter_directory(struct builder *b, uint32_t parent,
+				const char *text, size_t length)
+{
+	uint32_t name = names_find(b, parent, text, length);
+	uint32_t inode;
+
+	if (name != NO_ID && inode_of(b, name)->kind == TREE_DIRECTORY)
+		return name;
+	inode = inodes_add_implied(b);
+	if (inode == NO_ID)
+		return NO_ID;
+	if (name == NO_ID)
+		return names_add(b, parent, text, length, inode);
+	forget_recent(b);
+	return names_replace(b, name, inode);
+}
+
+/* The directory that the leaf of `split` lies in, counted from `base`. */
+static uint32_t enter_parents(struct builder *b, uint32_t base,
+			      const struct path_split *split)
+{
+	uint32_t directory = base;
+	size_t length;
+
+	if (b->recent_directory != NO_ID && b->recent_base == base &&
+	    b->recent_length == split->parents &&
+	    memcmp(b->recent_path, split->path, split->parents) == 0)
+		return b->recent_directory;
+	for (const char *at = split->path; at < split->leaf;) {
+		const char *next = path_next(at, &length);
+
+		if (!path_is_dot(at, length))
+			directory = enter_directory(b, directory, at, length);
+		if (directory == NO_ID)
+			return NO_ID;
+		at = next;
+	}
+	b->recent_path = arena_copy(&b->arena, split->path, split->parents);
+	b->recent_length = split->parents;
+	b->recent_base = base;
+	b->recent_directory = b->recent_path ? directory : (uint32_t)NO_ID;
+	return directory;
+}
+
+/*
+ * The safe form of an entry's path, or NULL where it cannot be shown at all.
+ */
+static const char *admit_path(struct builder *b, uint32_t base, const char *path)
+{
+	const char *safe = path_safe(path);
+
+	if (!path_fits(safe, LAYOUT_NAME_MAX) || (base == 0 && path_is_reserved(safe))) {
+		note_example(b, &b->skipped_example, &b->skipped, path);
+		return NULL;
+	}
+	if (safe != path)
+		note_example(b, &b->unsafe_example, &b->unsafe, path);
+	return safe;
+}
+
+/* Placing. */
+
+static int duplicate_error(struct builder *b, uint32_t other, const char *path,
+			   struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EEXIST,
+			 "%s is in both %s and %s; say which is meant with "
+			 "-o duplicates=first or -o duplicates=last",
+			 path, b->labels.items[other], b->labels.items[b->shard]);
+}
+
+/*
+ * May a new thing of `kind` take the place of the name `old`? 1 yes, 0 no (it
+ * is ignored), or an error.
+ */
+static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
+		       const char *path, struct error *e)
+{
+	const struct inode *there = inode_of(b, old);
+	bool foreign = there->shard != b->shard && !there->implied;
+
+	if (foreign && b->duplicates == DUPLICATES_ERROR)
+		return duplicate_error(b, there->shard, path, e);
+	if (foreign && b->duplicates == DUPLICATES_FIRST) {
+		b->ignored++;
+		return 0;
+	}
+	if (there->kind == TREE_DIRECTORY && kind != TREE_DIRECTORY &&
+	    there->children) {
+		note_example(b, &b->skipped_example, &b->skipped, path);
+		return 0;
+	}
+	return 1;
+}
+
+/* Puts an inode under a name. Returns the name, NO_ID if it was ignored. */
+static int place(struct builder *b, uint32_t parent, const struct path_split *split,
+		 uint32_t inode, uint32_t *out, struct error *e)
+{
+	uint32_t old = names_find(b, parent, split->leaf, split->leaf_length);
+	uint32_t name;
+	int err;
+
+	*out = NO_ID;
+	if (old == NO_ID) {
+		name = names_add(b, parent, split->leaf, split->leaf_length, inode);
+	} else {
+		err = may_replace(b, old, b->inodes.items[inode].kind, split->path, e);
+		if (err <= 0)
+			return err;
+		if (inode_of(b, old)->kind == TREE_DIRECTORY)
+			forget_recent(b);
+		name = names_replace(b, old, inode);
+	}
+	*out = name;
+	return name == NO_ID ? builder_no_memory(e) : 0;
+}
+
+/* A directory's own entry: the first shard that describes it is believed. */
+static void describe_directory(struct builder *b, uint32_t name, uint32_t inode)
+{
+	struct inode *there = inode_of(b, name);
+	uint32_t children = there->children;
+
+	if (!there->implied && there->shard != b->shard)
+		return;
+	*there = b->inodes.items[inode];
+	there->children = children;
+}
+
+static int apply_directory(struct builder *b, const struct entries *log,
+			   const struct entry *entry, uint32_t base,
+			   const char *path, uint32_t mode, uint32_t *out,
+			   struct error *e)
+{
+	struct path_split split = path_split(path);
+	uint32_t parent, inode, there;
+	int err = inodes_add(b, log, entry, TREE_DIRECTORY, mode, &inode, e);
+
+	if (err)
+		return err;
+	*out = base;
+	if (split.leaf_length == 0) {
+		describe_directory(b, base, inode);
+		return 0;
+	}
+	parent = enter_parents(b, base, &split);
+	if (parent == NO_ID)
+		return builder_no_memory(e);
+	there = names_find(b, parent, split.leaf, split.leaf_length);
+	if (there == NO_ID || inode_of(b, there)->kind != TREE_DIRECTORY)
+		return place(b, parent, &split, inode, out, e);
+	describe_directory(b, there, inode);
+	*out = there;
+	return 0;
+}
+
+static int apply_leaf(struct builder *b, const struct entries *log,
+		      const struct entry *entry, uint32_t base, const char *path,
+		      struct error *e)
+{
+	struct path_split split = path_split(path);
+	uint32_t parent, inode, name;
+	int err;
+
+	if (split.leaf_length == 0) {
+		note_example(b, &b->skipped_example, &b->skipped, entry->path);
+		return 0;
+	}
+	err = inodes_add(b, log, entry, entry->kind == ENTRY_SYMLINK ? TREE_SYMLINK :
+			 TREE_FILE, entry->kind == ENTRY_SYMLINK ? 0777 : entry->mode,
+			 &inode, e);
+	if (err)
+		return err;
+	parent = enter_parents(b, base, &split);
+	if (parent == NO_ID)
+		return builder_no_memory(e);
+	return place(b, parent, &split, inode, &name, e);
+}
+
+/* Hard links. */
+
+static uint32_t find_path(const struct builder *b, uint32_t base, const char *path)
+{
+	uint32_t name = base;
+	size_t length;
+
+	for (const char *at = path; *at && name != NO_ID;) {
+		const char *next = path_next(at, &length);
+
+		if (!path_is_dot(at, length))
+			name = names_find(b, name, at, length);
+		at = next;
+	}
+	return name;
+}
+
+static int defer_link(struct builder *b, uint32_t parent, const struct path_split *split,
+		      const char *target, uint32_t base, struct error *e)
+{
+	struct pending_link link = {
+		.parent = parent,
+		.text = arena_copy(&b->arena, split->leaf, split->leaf_length),
+		.length = (uint32_t)split->leaf_length,
+		.target = arena_copy(&b->arena, target, strlen(target)),
+		.base = base, .shard = b->shard,
+	};
+
+	if (!link.text || !link.target || vec_push(&b->pending, link) < 0)
+		return builder_no_memory(e);
+	return 0;
+}
+
+static int apply_hardlink(struct builder *b, const struct entry *entry,
+			  uint32_t base, const char *path, struct error *e)
+{
+	const char *target = path_safe(entry->target);
+	struct path_split split = path_split(path);
+	uint32_t parent, found, name;
+
+	if (split.leaf_length == 0) {
+		note_example(b, &b->skipped_example, &b->skipped, entry->path);
+		return 0;
+	}
+	parent = enter_parents(b, base, &split);
+	if (parent == NO_ID)
+		return builder_no_memory(e);
+	found = find_path(b, base, target);
+	if (found == NO_ID || inode_of(b, found)->kind == TREE_DIRECTORY)
+		return defer_link(b, parent, &split, target, base, e);
+	if (found == names_find(b, parent, split.leaf, split.leaf_length))
+		return 0; /* a link to itself */
+	return place(b, parent, &split, b->names.items[found].inode, &name, e);
+}
+
+/* 1 settled, 0 no such target (yet), or an error. */
+static int settle_link(struct builder *b, const struct pending_link *link,
+		       struct error *e)
+{
+	struct path_split split = { .path = link->text, .leaf = link->text,
+				    .leaf_length = link->length };
+	uint32_t found = find_path(b, link->base, link->target);
+	uint32_t there = names_find(b, link->parent, link->text, link->length);
+	uint32_t name;
+	int err;
+
+	if (there != NO_ID && inode_of(b, there)->shard == link->shard)
+		return 1; /* something of that name came later */
+	if (found == NO_ID || inode_of(b, found)->kind == TREE_DIRECTORY)
+		return 0;
+	b->shard = link->shard;
+	err = place(b, link->parent, &split, b->names.items[found].inode, &name, e);
+	return err ? err : 1;
+}
+
+/*
+ * Links whose targets came after them, or never. Backwards first: then a link
+ * to a link that came later finds it, and the last of several wins.
+ */
+int builder_settle_links(struct builder *b, struct error *e)
+{
+	for (size_t i = b->pending.count; i-- > 0;) {
+		int settled = settle_link(b, &b->pending.items[i], e);
+
+		if (settled < 0)
+			return settled;
+		b->pending.items[i].settled = settled;
+	}
+	for (size_t i = 0; i < b->pending.count; i++) {
+		const struct pending_link *link = &b->pending.items[i];
+		int settled = link->settled ? 1 : settle_link(b, link, e);
+
+		if (settled < 0)
+			return settled;
+		if (!settled)
+			log_warn("%s: the hard link %s is left out: there is no file %s",
+				 b->labels.items[link->shard], link->text, link->target);
+	}
+	b->pending.count = 0;
+	return 0;
+}
+
+/* Logs. */
+
+static int apply_log(struct builder *b, const struct entries *log, uint32_t base,
+		     struct error *e);
+
+/* The name without its suffix: "n01440764" for "n01440764.tar". */
+static const char *without_suffix(struct builder *b, const char *path)
+{
+	struct path_split split = path_split(path);
+	const char *dot;
+
+	if (split.leaf_length == 0)
+		return path;
+	dot = memrchr(split.leaf, '.', split.leaf_length);
+	if (!dot || dot == split.leaf)
+		return path;
+	return arena_copy(&b->arena, path, (size_t)(dot - path));
+}
+
+/* A packed file inside: a directory that may be looked into. */
+static int apply_nested(struct builder *b, const struct entries *log,
+			const struct entry *entry, uint32_t base,
+			const char *path, struct error *e)
+{
+	/* who may read the file may search the directory */
+	uint32_t mode = entry->mode | (entry->mode & 0444) >> 2;
+	const char *shown;
+	uint32_t directory;
+	int err;
+
+	if (entries_failed(entry->nested))
+		return apply_leaf(b, log, entry, base, path, e);
+	shown = without_suffix(b, path);
+	if (!shown)
+		return builder_no_memory(e);
+	err = apply_directory(b, log, entry, base, shown, mode, &directory, e);
+	if (err || directory == NO_ID)
+		return err;
+	forget_recent(b);
+	return apply_log(b, entry->nested, directory, e);
+}
+
+static int apply_entry(struct builder *b, const struct entries *log,
+		       const struct entry *entry, uint32_t base, struct error *e)
+{
+	const char *path = admit_path(b, base, entry->path);
+	uint32_t directory;
+
+	if (!path)
+		return 0;
+	switch (entry->kind) {
+	case ENTRY_DIRECTORY:
+		return apply_directory(b, log, entry, base, path, entry->mode,
+				       &directory, e);
+	case ENTRY_HARDLINK:
+		return apply_hardlink(b, entry, base, path, e);
+	case ENTRY_NESTED:
+		return apply_nested(b, log, entry, base, path, e);
+	case ENTRY_FILE:
+	case ENTRY_SYMLINK:
+		break;
+	}
+	return apply_leaf(b, log, entry, base, path, e);
+}
+
+static int apply_log(struct builder *b, const struct entries *log, uint32_t base,
+		     struct error *e)
+{
+	for (size_t i = 0; i < entries_count(log); i++) {
+		int err = apply_entry(b, log, entries_get(log, i), base, e);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void report(struct builder *b, const char *label)
+{
+	if (b->unsafe)
+		log_warn("%s: %llu names were absolute or held `..` and were made safe "
+			 "(%s, for one)", label, (unsigned long long)b->unsafe,
+			 b->unsafe_example);
+	if (b->skipped)
+		log_warn("%s: %llu entries cannot be shown and are left out: names over "
+			 "%d bytes, the reserved name .granaryfs, no name at all, or a "
+			 "file in a directory's place (%s, for one)", label,
+			 (unsigned long long)b->skipped, LAYOUT_NAME_MAX,
+			 b->skipped_example);
+	if (b->ignored)
+		log_info("%s: %llu files are in an earlier shard too and are left out "
+			 "(duplicates=first)", label, (unsigned long long)b->ignored);
+	b->unsafe = b->skipped = b->ignored = 0;
+}
+
+int builder_apply(struct builder *b, const struct entries *entries,
+		  const char *label, struct error *e)
+{
+	int err;
+
+	b->shard = (uint32_t)b->labels.count;
+	if (vec_push(&b->labels, label) < 0)
+		return builder_no_memory(e);
+	forget_recent(b);
+	err = apply_log(b, entries, 0, e);
+	report(b, label);
+	return err;
+}

@@ -1,0 +1,106 @@
+#include "tree/check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tree/view.h"
+#include "util/checked.h"
+
+static int fault(struct error *e, uint32_t node, const char *what)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG, "its node %u %s", node, what);
+}
+
+static bool name_is_plain(const char *name, size_t length)
+{
+	if (length == 0 || memchr(name, '/', length) || memchr(name, '\0', length))
+		return false;
+	return !(name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.')));
+}
+
+static int check_children(const struct tree *tree, uint32_t node, uint32_t *next,
+			  struct error *e)
+{
+	struct layout_node n;
+	struct tree_name before = { 0 }, name;
+	uint32_t count;
+
+	if (view_node(tree, node, &n) < 0 || tree_child_count(tree, node, &count) < 0)
+		return fault(e, node, "has children that are not there");
+	if (count && n.where_low != *next)
+		return fault(e, node, "claims the children of another");
+	for (uint32_t i = 0; i < count; i++, (*next)++) {
+		uint32_t parent;
+		int order;
+
+		if (tree_child(tree, node, i, &name) < 0 ||
+		    !name_is_plain(name.name, name.length))
+			return fault(e, *next, "has no proper name");
+		if (tree_parent(tree, *next, &parent) < 0 || parent != node)
+			return fault(e, *next, "names another directory as its own");
+		order = i ? memcmp(before.name, name.name, before.length < name.length ?
+				   before.length : name.length) : -1;
+		if (order > 0 || (order == 0 && before.length >= name.length))
+			return fault(e, *next, "is out of order");
+		before = name;
+	}
+	return 0;
+}
+
+static int check_contents(const struct tree *tree, uint32_t node,
+			  const struct tree_stat *st, struct error *e)
+{
+	uint64_t offset = 0;
+
+	while (offset < st->size) {
+		struct tree_piece piece;
+		struct layout_volume volume;
+
+		if (tree_piece(tree, node, offset, &piece) < 0 || piece.length == 0)
+			return fault(e, node, "has contents that lead nowhere");
+		if (!piece.hole &&
+		    (view_item(tree, SECTION_VOLUMES, piece.volume, &volume,
+			       sizeof(volume)) < 0 ||
+		     !range_within(piece.offset, piece.length, volume.length)))
+			return fault(e, node, "reaches past the end of its volume");
+		offset += piece.length;
+	}
+	return 0;
+}
+
+static int check_node(const struct tree *tree, uint32_t node, uint32_t *next_child,
+		      struct error *e)
+{
+	struct tree_stat st;
+	const char *target;
+
+	if (tree_stat(tree, node, &st) < 0)
+		return fault(e, node, "has attributes that are not there");
+	if (st.node != node)
+		return 0; /* an alias: its inode is checked at its own node */
+	if (st.kind == TREE_DIRECTORY)
+		return check_children(tree, node, next_child, e);
+	if (st.kind == TREE_SYMLINK)
+		return tree_readlink(tree, node, &target) < 0 ?
+			       fault(e, node, "is a symbolic link without a target") : 0;
+	return check_contents(tree, node, &st, e);
+}
+
+int tree_check(const struct tree *tree, struct error *e)
+{
+	uint32_t next_child = 1, count = tree_count(tree);
+	struct tree_stat root;
+
+	if (tree_stat(tree, TREE_ROOT, &root) < 0 || root.kind != TREE_DIRECTORY)
+		return fault(e, TREE_ROOT, "is no directory");
+	for (uint32_t node = 0; node < count; node++) {
+		int err = check_node(tree, node, &next_child, e);
+
+		if (err)
+			return err;
+	}
+	if (next_child != count)
+		return fault(e, next_child < count ? next_child : count,
+			     "belongs to no directory");
+	return 0;
+}

@@ -1,0 +1,16 @@
+/*
+ * check.h: is every node of a tree sound? Private to tree/.
+ *
+ * The accessors never trust a tree; this looks for what they would trip over,
+ * all of it, and is linear in the tree.
+ */
+#ifndef GRANARY_TREE_CHECK_H
+#define GRANARY_TREE_CHECK_H
+
+#include "tree/tree.h"
+#include "util/error.h"
+
+/* 0, or -EBADMSG with a sentence about the first fault. */
+int tree_check(const struct tree *tree, struct error *e);
+
+#endif

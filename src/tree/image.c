@@ -1,0 +1,153 @@
+#include "tree/image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "util/cleanup.h"
+
+static const uint32_t item_sizes[SECTION_COUNT] = {
+#define ITEM_SIZE(id, type) [SECTION_##id] = sizeof(type),
+	LAYOUT_SECTIONS(ITEM_SIZE)
+#undef ITEM_SIZE
+};
+
+int64_t image_append(struct image *image, enum layout_section_id section,
+		     const void *bytes, size_t size)
+{
+	int64_t at = (int64_t)image->sections[section].count;
+
+	if (vec_reserve(&image->sections[section], size) < 0)
+		return -ENOMEM;
+	if (size)
+		memcpy(image->sections[section].items + at, bytes, size);
+	image->sections[section].count += size;
+	return at;
+}
+
+static uint64_t aligned(uint64_t offset)
+{
+	return (offset + LAYOUT_ALIGNMENT - 1) & ~(uint64_t)(LAYOUT_ALIGNMENT - 1);
+}
+
+struct head {
+	struct layout_header header;
+	struct layout_section table[SECTION_COUNT];
+};
+
+static void fill_head(const struct image *image, struct head *head)
+{
+	uint64_t offset = aligned(sizeof(*head));
+
+	*head = (struct head){ .header = { .version = LAYOUT_VERSION,
+					   .byte_order = LAYOUT_BYTE_ORDER,
+					   .section_count = SECTION_COUNT } };
+	memcpy(head->header.magic, LAYOUT_MAGIC, sizeof(head->header.magic));
+	for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+		uint64_t length = image->sections[i].count;
+
+		head->table[i] = (struct layout_section){
+			.id = i, .item_size = item_sizes[i],
+			.offset = offset, .length = length,
+			.checksum = XXH3_64bits(image->sections[i].items, length) };
+		offset = aligned(offset + length);
+	}
+	head->header.file_size = offset;
+	head->header.checksum = XXH3_64bits(head, sizeof(*head));
+}
+
+static int write_all(int fd, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	while (size) {
+		/* Linux writes at most 2 GiB a call */
+		ssize_t n = write(fd, at, size < 1U << 30 ? size : 1U << 30);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_padded(int fd, const void *bytes, size_t size)
+{
+	static const uint8_t zeros[LAYOUT_ALIGNMENT];
+	int err = write_all(fd, bytes, size);
+
+	return err ? err : write_all(fd, zeros, aligned(size) - size);
+}
+
+int image_write(const struct image *image, int fd, const char *label,
+		struct error *e)
+{
+	struct head head;
+	int err;
+
+	fill_head(image, &head);
+	err = write_padded(fd, &head, sizeof(head));
+	for (uint32_t i = 0; i < SECTION_COUNT && !err; i++)
+		err = write_padded(fd, image->sections[i].items,
+				   image->sections[i].count);
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err,
+				 "%s: the index cannot be written: %s", label,
+				 strerror(-err));
+	return 0;
+}
+
+static int publish(const struct image *image, const char *path,
+		   char *temporary, struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = mkostemp(temporary, O_CLOEXEC);
+	mode_t mask = umask(0);
+	int err;
+
+	umask(mask);
+	if (fd < 0)
+		return error_set(e, ERROR_SYSTEM, errno,
+				 "%s: cannot be created: %s", path, strerror(errno));
+	/* others share the archive: they may share its index */
+	err = image_write(image, fd, path, e);
+	if (!err && (fchmod(fd, 0666 & ~mask) < 0 || fsync(fd) < 0 ||
+		     rename(temporary, path) < 0))
+		err = error_set(e, ERROR_SYSTEM, errno, "%s: %s", path,
+				strerror(errno));
+	if (err)
+		unlink(temporary);
+	return err;
+}
+
+int image_publish(const struct image *image, const char *path, struct error *e)
+{
+	CLEANUP(cleanup_free) char *temporary = NULL;
+	sigset_t termination, before;
+	int err;
+
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	sigemptyset(&termination);
+	sigaddset(&termination, SIGINT);
+	sigaddset(&termination, SIGTERM);
+	sigaddset(&termination, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &termination, &before);
+	err = publish(image, path, temporary, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+void image_free(struct image *image)
+{
+	for (int i = 0; i < SECTION_COUNT; i++)
+		vec_free(&image->sections[i]);
+}

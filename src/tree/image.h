@@ -1,0 +1,36 @@
+/*
+ * image.h: an index in the making: its sections in memory, and how they are
+ * written. Made by tree/seal.c, consumed by the indexer.
+ */
+#ifndef GRANARY_TREE_IMAGE_H
+#define GRANARY_TREE_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tree/layout.h"
+#include "util/error.h"
+#include "util/vec.h"
+
+struct image {
+	VEC(uint8_t) sections[SECTION_COUNT];
+};
+
+/* Appends bytes to a section: where they lie in it, or -ENOMEM. */
+int64_t image_append(struct image *image, enum layout_section_id section,
+		     const void *bytes, size_t size);
+
+/* Writes the whole index to `fd` from its current position. */
+int image_write(const struct image *image, int fd, const char *label,
+		struct error *e);
+
+/*
+ * Writes to a temporary name beside `path` and renames, so that a reader sees
+ * the old file, the new one, or none. Termination signals wait until it is
+ * done: nothing is left behind.
+ */
+int image_publish(const struct image *image, const char *path, struct error *e);
+
+void image_free(struct image *image);
+
+#endif

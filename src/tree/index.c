@@ -1,0 +1,276 @@
+#include "tree/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "tree/check.h"
+#include "tree/view.h"
+#include "util/checked.h"
+#include "util/cleanup.h"
+
+struct index {
+	struct tree tree;
+	void *map;
+	size_t size;
+	struct sigbus_guard *guard;
+	uid_t owner;
+	struct layout_section table[SECTION_COUNT];
+};
+
+static const struct {
+	const char *name;
+	uint32_t item_size;
+} section_types[SECTION_COUNT] = {
+#define SECTION_TYPE(id, type) [SECTION_##id] = { #id, sizeof(type) },
+	LAYOUT_SECTIONS(SECTION_TYPE)
+#undef SECTION_TYPE
+};
+
+static int bad(struct error *e, const char *why)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG, "%s", why);
+}
+
+/* The header by itself: is this a file that we can read at all? */
+static int check_header(const struct layout_header *header, uint64_t size,
+			struct error *e)
+{
+	if (memcmp(header->magic, LAYOUT_MAGIC, sizeof(header->magic)) != 0)
+		return bad(e, "it is no index of granaryfs");
+	if (header->byte_order != LAYOUT_BYTE_ORDER)
+		return bad(e, "it was made on a machine of another byte order");
+	if (header->version != LAYOUT_VERSION)
+		return bad(e, "it was made by another version of granaryfs");
+	if (header->file_size != size)
+		return bad(e, "it is cut off, or has grown");
+	if (header->section_count != SECTION_COUNT)
+		return bad(e, "its sections are not those of this version");
+	return 0;
+}
+
+static int check_head_sum(const uint8_t *base, struct error *e)
+{
+	uint8_t head[sizeof(struct layout_header) +
+		     SECTION_COUNT * sizeof(struct layout_section)];
+	struct layout_header header;
+	uint64_t sum;
+
+	memcpy(head, base, sizeof(head));
+	memcpy(&header, head, sizeof(header));
+	sum = header.checksum;
+	header.checksum = 0;
+	memcpy(head, &header, sizeof(header));
+	return XXH3_64bits(head, sizeof(head)) == sum ? 0 :
+	       bad(e, "its header is damaged");
+}
+
+static int map_section(struct index *index, uint32_t i, struct error *e)
+{
+	const struct layout_section *s = &index->table[i];
+
+	if (s->id != i || s->item_size != section_types[i].item_size ||
+	    !range_within(s->offset, s->length, index->size) ||
+	    s->offset % LAYOUT_ALIGNMENT || s->length % s->item_size)
+		return bad(e, "its table of sections makes no sense");
+	index->tree.sections[i] = (struct section){
+		.base = (const uint8_t *)index->map + s->offset,
+		.count = s->length / s->item_size,
+	};
+	return 0;
+}
+
+static int read_head(struct index *index, struct error *e)
+{
+	const size_t head_size = sizeof(struct layout_header) + sizeof(index->table);
+	struct layout_header header;
+	int err;
+
+	if (index->size < head_size)
+		return bad(e, "it is cut off");
+	memcpy(&header, index->map, sizeof(header));
+	err = check_header(&header, index->size, e);
+	if (!err)
+		err = check_head_sum(index->map, e);
+	if (err)
+		return err;
+	memcpy(index->table, (const uint8_t *)index->map + sizeof(header),
+	       sizeof(index->table));
+	for (uint32_t i = 0; i < SECTION_COUNT && !err; i++)
+		err = map_section(index, i, e);
+	if (!err && (tree_count(&index->tree) == 0 ||
+		     index->tree.sections[SECTION_NODES].count > LAYOUT_NODE_LIMIT ||
+		     index->tree.sections[SECTION_SUMMARY].count != 1))
+		err = bad(e, "it holds no tree");
+	return err;
+}
+
+static int map_file(struct index *index, int fd, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
+	if (!S_ISREG(st.st_mode) || st.st_size == 0)
+		return bad(e, "it is empty, or no file");
+	index->owner = st.st_uid;
+	index->size = (size_t)st.st_size;
+	index->map = mmap(NULL, index->size, PROT_READ, MAP_SHARED, fd, 0);
+	if (index->map == MAP_FAILED) {
+		index->map = NULL;
+		return error_set(e, ERROR_SYSTEM, errno, "it cannot be mapped: %s",
+				 strerror(errno));
+	}
+	index->guard = sigbus_guard(index->map, index->size);
+	if (!index->guard)
+		return error_set(e, ERROR_SYSTEM, EMFILE, "too many indexes are open");
+	index->tree.guard = index->guard;
+	return read_head(index, e);
+}
+
+int index_open_fd(int fd_taken, const char *label, struct index **out, struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = fd_taken;
+	struct index *index = calloc(1, sizeof(*index));
+	int err;
+
+	if (!index)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	err = map_file(index, fd, e);
+	if (err) {
+		error_prefix(e, "%s", label);
+		index_close(index);
+		return err;
+	}
+	*out = index;
+	return 0;
+}
+
+int index_open(const char *path, struct index **out, struct error *e)
+{
+	/* O_NONBLOCK: a FIFO in the index's place must not hold us up */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
+	return index_open_fd(fd, path, out, e);
+}
+
+void index_close(struct index *index)
+{
+	if (!index)
+		return;
+	sigbus_unguard(index->guard);
+	if (index->map)
+		munmap(index->map, index->size);
+	free(index);
+}
+
+uid_t index_owner(const struct index *index)
+{
+	return index->owner;
+}
+
+uint64_t index_size(const struct index *index)
+{
+	return index->size;
+}
+
+const struct tree *index_tree(const struct index *index)
+{
+	return &index->tree;
+}
+
+int index_summary(const struct index *index, struct index_summary *out)
+{
+	int err = view_item(&index->tree, SECTION_SUMMARY, 0, out, sizeof(*out));
+
+	out->format[sizeof(out->format) - 1] = '\0';
+	out->options[sizeof(out->options) - 1] = '\0';
+	return err;
+}
+
+static int stale(struct error *e, const char *why)
+{
+	return error_set(e, ERROR_DATASET, ESTALE, "%s", why);
+}
+
+static int accept_source(const struct index *index, uint32_t i,
+			 const struct identity *want, struct error *e)
+{
+	struct layout_source s;
+	struct identity have;
+
+	if (view_item(&index->tree, SECTION_SOURCES, i, &s, sizeof(s)) < 0)
+		return bad(e, "its list of sources is cut off");
+	have = (struct identity){ s.size, s.mtime_ns, s.digest };
+	if (identity_equal(&have, want))
+		return 0;
+	return error_set(e, ERROR_DATASET, ESTALE,
+			 "packed file number %u has another %s than when it was indexed",
+			 i + 1, have.size != want->size ? "size" :
+			 have.mtime_ns != want->mtime_ns ? "time of change" :
+			 "beginning or end");
+}
+
+int index_accept(const struct index *index, const struct identity *sources,
+		 uint32_t count, const char *options, struct error *e)
+{
+	struct index_summary summary;
+	int err = index_summary(index, &summary);
+
+	if (err)
+		return bad(e, "it cannot be read");
+	if (index->tree.sections[SECTION_SOURCES].count != count)
+		return stale(e, "it was made for another set of packed files");
+	if (strcmp(summary.options, options) != 0)
+		return error_set(e, ERROR_DATASET, ESTALE,
+				 "it was made with other options (%s)", summary.options);
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = accept_source(index, i, &sources[i], e);
+	return err;
+}
+
+int index_check(const struct index *index, struct error *e)
+{
+	for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+		const uint8_t *bytes = (const uint8_t *)index->map + index->table[i].offset;
+
+		if (XXH3_64bits(bytes, index->table[i].length) != index->table[i].checksum)
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "its section %s is damaged (%llu bytes at %llu)",
+					 section_types[i].name,
+					 (unsigned long long)index->table[i].length,
+					 (unsigned long long)index->table[i].offset);
+	}
+	if (sigbus_hit(index->guard))
+		return bad(e, "it cannot be read to its end");
+	return tree_check(&index->tree, e);
+}
+
+uint32_t index_volume_count(const struct index *index)
+{
+	uint64_t count = index->tree.sections[SECTION_VOLUMES].count;
+
+	return count < LAYOUT_VOLUME_LIMIT ? (uint32_t)count : LAYOUT_VOLUME_LIMIT;
+}
+
+int index_volume(const struct index *index, uint32_t i, struct volume_desc *out)
+{
+	struct layout_volume v;
+	int err = view_item(&index->tree, SECTION_VOLUMES, i, &v, sizeof(v));
+
+	*out = (struct volume_desc){ (enum volume_kind)v.kind, v.source, v.base, v.length };
+	return err;
+}
+
+const void *index_literals(const struct index *index, uint64_t *size)
+{
+	*size = index->tree.sections[SECTION_LITERALS].count;
+	return index->tree.sections[SECTION_LITERALS].base;
+}

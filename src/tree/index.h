@@ -1,0 +1,68 @@
+/*
+ * index.h: the index: a tree and its volumes as one file that is mapped.
+ *
+ * An index belongs to the sources it was made from (their identities, in
+ * order) and to the options that shaped it; index_accept says whether it fits.
+ *
+ * Threads: an open index may be read by any number of threads; index_close
+ * when none does.
+ */
+#ifndef GRANARY_TREE_INDEX_H
+#define GRANARY_TREE_INDEX_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "tree/entries.h"
+#include "tree/tree.h"
+#include "util/error.h"
+#include "util/identity.h"
+
+struct index;
+
+/* What was found, for `granary info`; also the file's own structure. */
+struct index_summary {
+	uint64_t files;       /* hard links counted once */
+	uint64_t directories; /* the root included */
+	uint64_t symlinks;
+	uint64_t links;       /* further names of files */
+	uint64_t bytes;       /* of all files, holes included */
+	uint64_t left_out;    /* devices, FIFOs and sockets */
+	char format[64];      /* "tar" */
+	char options[128];    /* the options that shaped the tree */
+};
+
+/*
+ * Opens and maps; checks the header and the bounds of every section. Owner, mode
+ * and content are the caller's to judge. -EBADMSG with a reason if it is no
+ * index of ours. index_open_fd takes the descriptor over.
+ */
+int index_open(const char *path, struct index **out, struct error *e);
+int index_open_fd(int fd, const char *label, struct index **out, struct error *e);
+void index_close(struct index *index);
+
+/* Who owns the file. */
+uid_t index_owner(const struct index *index);
+
+/*
+ * 0 if the index was made from these sources with these options, otherwise
+ * -ESTALE and a reason.
+ */
+int index_accept(const struct index *index, const struct identity *sources,
+		 uint32_t count, const char *options, struct error *e);
+
+/* Checks every checksum and every node: 0, or -EBADMSG with the first fault. */
+int index_check(const struct index *index, struct error *e);
+
+const struct tree *index_tree(const struct index *index);
+int index_summary(const struct index *index, struct index_summary *out);
+uint32_t index_volume_count(const struct index *index);
+int index_volume(const struct index *index, uint32_t i, struct volume_desc *out);
+
+/* The bytes that literal volumes stand for. */
+const void *index_literals(const struct index *index, uint64_t *size);
+
+/* Bytes of the file. */
+uint64_t index_size(const struct index *index);
+
+#endif

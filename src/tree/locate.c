@@ -1,0 +1,104 @@
+#include "tree/locate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include "util/cleanup.h"
+
+/* "train-000.tar" or "train-000.tar+127" */
+static char *dataset_name(const char *path, uint32_t count)
+{
+	const char *slash = strrchr(path, '/');
+	char *name;
+	int n;
+
+	slash = slash ? slash + 1 : path;
+	if (count > 1)
+		n = asprintf(&name, "%s+%u", slash, count - 1);
+	else
+		n = asprintf(&name, "%s", slash);
+	return n < 0 ? NULL : name;
+}
+
+static char *beside(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	char *out;
+
+	if (asprintf(&out, "%.*s%s.gidx", slash ? (int)(slash + 1 - path) : 0, path,
+		     name) < 0)
+		return NULL;
+	return out;
+}
+
+/* NULL where there is neither XDG_CACHE_HOME nor HOME, as under mount(8). */
+static char *in_cache(const char *path, const char *name)
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+	const char *home = getenv("HOME");
+	uint64_t hash = XXH3_64bits(path, strlen(path));
+	char *out;
+	int n;
+
+	if (cache && *cache == '/')
+		n = asprintf(&out, "%s/granaryfs/%.180s-%016" PRIx64 ".gidx", cache, name,
+			     hash);
+	else if (home && *home == '/')
+		n = asprintf(&out, "%s/.cache/granaryfs/%.180s-%016" PRIx64 ".gidx", home,
+			     name, hash);
+	else
+		return NULL;
+	return n < 0 ? NULL : out;
+}
+
+int locate_index(const char *first, uint32_t count, const char *named,
+		 struct index_places *out)
+{
+	CLEANUP(cleanup_free) char *real = realpath(first, NULL);
+	CLEANUP(cleanup_free) char *name = dataset_name(real ? real : first, count);
+	char *place;
+
+	*out = (struct index_places){ .named = named != NULL };
+	if (named) {
+		out->paths[0] = strdup(named);
+		out->count = out->paths[0] ? 1 : 0;
+		return out->count ? 0 : -ENOMEM;
+	}
+	if (!name)
+		return -ENOMEM;
+	place = beside(real ? real : first, name);
+	if (place)
+		out->paths[out->count++] = place;
+	place = in_cache(real ? real : first, name);
+	if (place)
+		out->paths[out->count++] = place;
+	return 0;
+}
+
+void locate_free(struct index_places *places)
+{
+	for (unsigned i = 0; i < places->count; i++)
+		free(places->paths[i]);
+	places->count = 0;
+}
+
+int locate_make_folder(const char *index_path)
+{
+	CLEANUP(cleanup_free) char *path = strdup(index_path);
+
+	if (!path)
+		return -ENOMEM;
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* names.c: the builder's names and attributes, each found by a hash table. */
+#include <string.h>
+#include <xxhash.h>
+
+#include "tree/builder.h"
+
+/* Seeded: names come from strangers, who might like them all in one slot. */
+static uint32_t hash_bytes(const struct builder *b, const void *bytes, size_t size,
+			   uint32_t salt)
+{
+	return (uint32_t)XXH3_64bits_withSeed(bytes, size, b->hash_seed ^ salt);
+}
+
+struct name_key {
+	uint32_t parent;
+	const char *text;
+	size_t length;
+};
+
+static bool name_matches(const void *context, uint32_t id, const void *key)
+{
+	const struct builder *b = context;
+	const struct name *name = &b->names.items[id];
+	const struct name_key *want = key;
+
+	return name->parent == want->parent && name->length == want->length &&
+	       memcmp(name->text, want->text, want->length) == 0;
+}
+
+static struct idmap_slot *find_slot(const struct builder *b, uint32_t parent,
+				    const char *text, size_t length)
+{
+	struct name_key key = { parent, text, length };
+
+	return idmap_find(&b->name_ids, hash_bytes(b, text, length, parent),
+			  name_matches, b, &key);
+}
+
+uint32_t names_find(const struct builder *b, uint32_t parent, const char *text,
+		    size_t length)
+{
+	struct idmap_slot *slot = find_slot(b, parent, text, length);
+
+	return slot ? slot->id_plus_1 - 1 : NO_ID;
+}
+
+uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
+		   size_t length, uint32_t inode)
+{
+	uint32_t id = (uint32_t)b->names.count;
+	char *copy = arena_copy(&b->arena, text, length);
+	struct name name = { .text = copy, .parent = parent, .inode = inode,
+			     .length = (uint8_t)length };
+
+	if (!copy || id >= LAYOUT_NODE_LIMIT || vec_push(&b->names, name) < 0)
+		return NO_ID;
+	if (idmap_insert(&b->name_ids, hash_bytes(b, text, length, parent), id) < 0)
+		return NO_ID;
+	if (parent != NO_ID)
+		inode_of(b, parent)->children++;
+	return id;
+}
+
+uint32_t names_replace(struct builder *b, uint32_t old, uint32_t inode)
+{
+	uint32_t id = (uint32_t)b->names.count;
+	struct name name = b->names.items[old];
+	struct idmap_slot *slot = find_slot(b, name.parent, name.text, name.length);
+
+	name.inode = inode;
+	if (id >= LAYOUT_NODE_LIMIT || vec_push(&b->names, name) < 0)
+		return NO_ID;
+	b->names.items[old].dead = true;
+	slot->id_plus_1 = id + 1;
+	return id;
+}
+
+static bool attr_matches(const void *context, uint32_t id, const void *key)
+{
+	const struct builder *b = context;
+
+	return memcmp(&b->attrs.items[id], key, sizeof(struct layout_attr)) == 0;
+}
+
+uint32_t names_attr(struct builder *b, const struct layout_attr *attr)
+{
+	uint32_t hash = hash_bytes(b, attr, sizeof(*attr), 0);
+	struct idmap_slot *slot = idmap_find(&b->attr_ids, hash, attr_matches, b, attr);
+	uint32_t id = (uint32_t)b->attrs.count;
+
+	if (slot)
+		return slot->id_plus_1 - 1;
+	if (id >= LAYOUT_ATTR_LIMIT || vec_push(&b->attrs, *attr) < 0 ||
+	    idmap_insert(&b->attr_ids, hash, id) < 0)
+		return NO_ID;
+	return id;
+}
