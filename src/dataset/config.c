@@ -1,0 +1,62 @@
+#include "dataset/config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const missing_words[] = { "error", "skip", NULL };
+static const char *const duplicates_words[] = { "error", "first", "last", NULL };
+static const char *const nested_words[] = { "auto", "off", NULL };
+
+#define AT(member) offsetof(struct dataset_config, member)
+
+const struct option_spec dataset_options[] = {
+	{ "index", OPTION_TEXT, AT(index), NULL, "PATH|auto|off|require",
+	  "where the index is kept (auto)" },
+	{ "missing", OPTION_CHOICE, AT(missing), missing_words, "error|skip",
+	  "shards that do not exist (error)" },
+	{ "duplicates", OPTION_CHOICE, AT(duplicates), duplicates_words,
+	  "error|first|last", "a file that two shards hold (error)" },
+	{ "nested", OPTION_CHOICE, AT(nested), nested_words, "auto|off",
+	  "a tar inside a tar is a directory (auto)" },
+	{ "subdir", OPTION_TEXT, AT(subdir), NULL, "PATH", "show only this part" },
+	{ "base", OPTION_SIZE, AT(base), NULL, "BYTES",
+	  "where in the file the archive begins (0)" },
+	{ "offset", OPTION_SIZE, AT(base), NULL, "BYTES", NULL },
+	{ NULL, OPTION_IGNORED, 0, NULL, NULL, NULL },
+};
+
+int dataset_config_check(const struct dataset_config *config, struct error *e)
+{
+	if (config->base > INT64_MAX)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "-o base=%" PRIu64 ": no file is that large", config->base);
+	return 0;
+}
+
+bool dataset_index_is(const struct dataset_config *config, const char *word)
+{
+	return strcmp(config->index ? config->index : "auto", word) == 0;
+}
+
+const char *dataset_index_path(const struct dataset_config *config)
+{
+	if (dataset_index_is(config, "auto") || dataset_index_is(config, "off") ||
+	    dataset_index_is(config, "require"))
+		return NULL;
+	return config->index;
+}
+
+void dataset_config_free(struct dataset_config *config)
+{
+	options_free(dataset_options, config);
+}
+
+char *dataset_config_shape(const struct dataset_config *config, char *out)
+{
+	snprintf(out, CONFIG_TEXT_BYTES, "nested=%s,duplicates=%s,base=%" PRIu64,
+		 nested_words[config->nested], duplicates_words[config->duplicates],
+		 config->base);
+	return out;
+}

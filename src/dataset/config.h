@@ -1,0 +1,45 @@
+/*
+ * config.h: the options that say what a dataset is, for both programs.
+ */
+#ifndef GRANARY_DATASET_CONFIG_H
+#define GRANARY_DATASET_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/options.h"
+
+enum { NESTED_AUTO, NESTED_OFF };
+enum { MISSING_ERROR, MISSING_SKIP };
+
+struct dataset_config {
+	char *index;    /* NULL or "auto", "off", "require", or a path */
+	int missing;    /* MISSING_ */
+	int duplicates; /* enum duplicates */
+	int nested;     /* NESTED_ */
+	char *subdir;   /* what to show as the root, or NULL */
+	uint64_t base;  /* where the packed file begins in each source */
+};
+
+/* The table for options_apply. */
+extern const struct option_spec dataset_options[];
+
+/* 0 or -EINVAL with a sentence: do the values go together? */
+int dataset_config_check(const struct dataset_config *config, struct error *e);
+void dataset_config_free(struct dataset_config *config);
+
+/* Does -o index= (auto by default) say this word? */
+bool dataset_index_is(const struct dataset_config *config, const char *word);
+
+/* The path that the user named with -o index=, or NULL. */
+const char *dataset_index_path(const struct dataset_config *config);
+
+enum { CONFIG_TEXT_BYTES = 128 };
+
+/*
+ * The options that shape the tree, as -o understands them: an index made with
+ * others does not fit. Returns `out`, which holds CONFIG_TEXT_BYTES.
+ */
+char *dataset_config_shape(const struct dataset_config *config, char *out);
+
+#endif

@@ -1,0 +1,82 @@
+#include "dataset/find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/log.h"
+
+int index_wish_make(const struct dataset_config *config,
+		    const struct source_set *sources, struct index_wish *out,
+		    struct error *e)
+{
+	const char *first = source_path(sources->sources[0]);
+	int err;
+
+	*out = (struct index_wish){ .sources = sources };
+	dataset_config_shape(config, out->shape);
+	out->identities = calloc(sources->count, sizeof(*out->identities));
+	if (!out->identities)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	err = source_set_identify(sources, out->identities, e);
+	if (!err && !dataset_index_is(config, "off") &&
+	    locate_index(first, sources->count, dataset_index_path(config),
+			 &out->places) < 0)
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (err)
+		index_wish_free(out);
+	return err;
+}
+
+void index_wish_free(struct index_wish *wish)
+{
+	free(wish->identities);
+	wish->identities = NULL;
+	locate_free(&wish->places);
+}
+
+int index_fits(const struct index_wish *wish, const struct index *index,
+	       struct error *e)
+{
+	uid_t owner = index_owner(index);
+
+	if (owner != 0 && owner != geteuid() &&
+	    owner != source_owner(wish->sources->sources[0])->uid)
+		return error_set(e, ERROR_DATASET, EPERM,
+				 "it belongs to uid %u, who owns neither the packed file "
+				 "nor this process", owner);
+	return index_accept(index, wish->identities, wish->sources->count, wish->shape, e);
+}
+
+/* Takes the index at `path` if it fits; says why if it does not. */
+static int try_place(const struct index_wish *wish, const char *path,
+		     struct index **out)
+{
+	struct error why;
+	int err = index_open(path, out, &why);
+
+	if (err == -ENOENT || err == -ENOTDIR)
+		return err;
+	if (!err) {
+		err = index_fits(wish, *out, &why);
+		if (!err)
+			return 0;
+		error_prefix(&why, "%s", path);
+		index_close(*out);
+	}
+	log_warn("index not used: %s", why.text);
+	return err;
+}
+
+int index_find(const struct index_wish *wish, struct index **out, const char **path)
+{
+	for (unsigned i = 0; i < wish->places.count; i++) {
+		if (try_place(wish, wish->places.paths[i], out) == 0) {
+			*path = wish->places.paths[i];
+			return 0;
+		}
+	}
+	*out = NULL;
+	return -ENOENT;
+}

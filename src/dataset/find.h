@@ -1,0 +1,38 @@
+/*
+ * find.h: is there an index that fits these sources and options?
+ */
+#ifndef GRANARY_DATASET_FIND_H
+#define GRANARY_DATASET_FIND_H
+
+#include "dataset/config.h"
+#include "source/source_set.h"
+#include "tree/index.h"
+#include "tree/locate.h"
+
+/* What an index must fit, and where it may be. */
+struct index_wish {
+	const struct source_set *sources;
+	struct identity *identities; /* owned: one a source */
+	char shape[CONFIG_TEXT_BYTES];
+	struct index_places places;  /* owned; none with index=off */
+};
+
+/* The sources must be open, and outlive the wish. */
+int index_wish_make(const struct dataset_config *config,
+		    const struct source_set *sources, struct index_wish *out,
+		    struct error *e);
+void index_wish_free(struct index_wish *wish);
+
+/*
+ * The first index that fits: 0, the index (the caller closes it) and its path,
+ * which lives as long as the wish; or -ENOENT. One that is there and does not
+ * fit, or whose owner is neither the packed file's nor root nor this user, is
+ * logged with the reason and passed over.
+ */
+int index_find(const struct index_wish *wish, struct index **out, const char **path);
+
+/* 0, or the reason why this index does not fit. */
+int index_fits(const struct index_wish *wish, const struct index *index,
+	       struct error *e);
+
+#endif

@@ -1,0 +1,65 @@
+/* read.c: the read path: from a file's offset to bytes of its volumes. */
+#include <errno.h>
+#include <string.h>
+
+#include "dataset/assembly.h"
+#include "util/log.h"
+
+enum { MESSAGES_A_PERIOD = 20 };
+
+static void log_failure(const struct dataset *ds, uint32_t node, uint64_t offset,
+			const struct tree_piece *piece, int err)
+{
+	char path[1024];
+	const char *where;
+	uint64_t at;
+
+	if (!log_allowed(MESSAGES_A_PERIOD))
+		return;
+	tree_path(dataset_tree(ds), node, path, sizeof(path));
+	where = volume_locate(&ds->volumes, piece->volume, piece->offset, &at);
+	log_error("%s: byte %llu cannot be read (%s at byte %llu): %s", path,
+		  (unsigned long long)offset, where, (unsigned long long)at,
+		  strerror(-err));
+}
+
+/* One piece, or as much of it as fits: how many bytes, or a negative errno. */
+static ssize_t read_piece(const struct dataset *ds, uint32_t node, char *buffer,
+			  size_t length, uint64_t offset)
+{
+	struct tree_piece piece = { 0 };
+	int err = tree_piece(dataset_tree(ds), node, offset, &piece);
+
+	if (err == -ENXIO || err == -EINVAL)
+		return err == -ENXIO ? 0 : err;
+	if (!err && piece.length < length)
+		length = (size_t)piece.length;
+	if (!err && piece.hole)
+		memset(buffer, 0, length);
+	else if (!err)
+		err = volume_pread(&ds->volumes, piece.volume, buffer, length,
+				   piece.offset);
+	if (err) {
+		log_failure(ds, node, offset, &piece, err);
+		return -EIO;
+	}
+	return (ssize_t)length;
+}
+
+ssize_t dataset_read(const struct dataset *ds, uint32_t node, void *buffer,
+		     size_t length, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < length) {
+		ssize_t n = read_piece(ds, node, (char *)buffer + done, length - done,
+				       offset + done);
+
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}

@@ -1,0 +1,24 @@
+/*
+ * request.h: asks `granary index` for an index. Private to dataset/.
+ *
+ * The indexer parses what strangers wrote, with libraries that were not made
+ * for strangers: so it is another process, and only an index comes back.
+ */
+#ifndef GRANARY_DATASET_REQUEST_H
+#define GRANARY_DATASET_REQUEST_H
+
+#include <stddef.h>
+
+#include "dataset/config.h"
+#include "util/error.h"
+
+/*
+ * Runs the indexer and waits for it. The index is then at one of its places;
+ * where none could be written it is in *memory, a sealed memfd that the caller
+ * closes (otherwise -1). The indexer says itself, on standard error, what is
+ * wrong: then e->text is empty and e->status is its exit status.
+ */
+int request_index(const struct dataset_config *config, char *const *sources,
+		  size_t source_count, int *memory, struct error *e);
+
+#endif
