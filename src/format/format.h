@@ -1,0 +1,79 @@
+/*
+ * format.h: compilers from a packed format to entries.
+ *
+ * A format module runs while a dataset is indexed, in the indexer's process,
+ * and never while it is read. It looks at a window of a source and appends
+ * what it finds to a log of entries; its libraries' types stay in its file.
+ *
+ * A new format: format/NAME.c with one `const struct format`, one line in
+ * formats.def, docs/formats/NAME.md, a test.
+ */
+#ifndef GRANARY_FORMAT_FORMAT_H
+#define GRANARY_FORMAT_FORMAT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source/source.h"
+#include "tree/entries.h"
+#include "util/error.h"
+
+enum { FORMAT_HEAD_BYTES = 64 * 1024 }; /* what a probe may look at */
+
+/* One packed file, or one inside another: what a scan is given. */
+struct scan {
+	const struct source *source;
+	uint32_t source_number;
+	uint64_t base;             /* the window: bytes from the source's start */
+	uint64_t length;
+	const char *label;         /* for messages: path, or path and member */
+	struct entries *entries;   /* appended to; owned by the caller */
+
+	/*
+	 * Offers the window [base, base + length) of the same source as a packed
+	 * file of its own, named `member`. Returns the log that its entries will
+	 * be in (owned by whoever puts it into an ENTRY_NESTED), or NULL where it
+	 * is not wanted or not recognised, and then it is a plain file.
+	 */
+	struct entries *(*offer)(struct scan *scan, const char *member,
+				 uint64_t base, uint64_t length);
+
+	/* One more entry has been passed, and so many bytes of the window. May be
+	   NULL. */
+	void (*advance)(struct scan *scan, uint64_t bytes);
+	void *indexer;             /* the indexer's own, for both */
+};
+
+struct format {
+	const char *name;        /* "tar" */
+	const char *description; /* "tar archive (v7, ustar, GNU, pax)" */
+
+	/* How sure: 0 not at all, 100 beyond doubt. `head` is the first n bytes. */
+	int (*probe)(const unsigned char *head, size_t n);
+
+	/*
+	 * Reads the window through. A damaged window is -EBADMSG with a sentence
+	 * that names the label, the offset in the file, and a remedy.
+	 */
+	int (*scan)(struct scan *scan, struct error *e);
+
+	/* "train.tar" is shown as "train" when nested: suffixes, NULL-ended. */
+	const char *const *nested_suffixes;
+};
+
+/* The most likely format of a head, or NULL. */
+const struct format *format_probe(const unsigned char *head, size_t n);
+
+/* The format of that name, or NULL. */
+const struct format *format_by_name(const char *name);
+
+/*
+ * The format of a window, or an error (-EBADMSG, ERROR_DATASET) of one
+ * sentence: what was seen (a JPEG, a gzip stream, ...) and what is supported,
+ * with the command that helps where there is one.
+ */
+int format_of_window(const struct source *source, uint64_t base, uint64_t length,
+		     const char *label, const struct format **out,
+		     struct error *e);
+
+#endif

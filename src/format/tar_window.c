@@ -1,0 +1,126 @@
+#include "format/tar_window.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/tar_header.h"
+#include "util/checked.h"
+#include "util/cleanup.h"
+
+enum {
+	READ_MIN = 4 * 1024,   /* the first read behind skipped data */
+	READ_MAX = 256 * 1024, /* reads double up to this */
+	SKIP_MIN = 32 * 1024,  /* less than this is read, not skipped */
+	HEADERS_MAX = 4 * 1024 * 1024, /* of one member */
+};
+
+int tar_window_open(struct tar_window *window, const struct source *source,
+		    uint64_t base, uint64_t length)
+{
+	if (!range_within(base, length, source_size(source)))
+		return -EIO;
+	*window = (struct tar_window){
+		.source = source, .base = base, .length = length,
+		.chunk = READ_MIN, .buffer = malloc(READ_MAX),
+	};
+	return window->buffer ? 0 : -ENOMEM;
+}
+
+void tar_window_close(struct tar_window *window)
+{
+	free(window->buffer);
+	window->buffer = NULL;
+}
+
+int tar_window_peek(const struct tar_window *window, void *out, size_t n,
+		    uint64_t position)
+{
+	if (!range_within(position, n, window->length))
+		return -EIO;
+	return source_pread(window->source, out, n, window->base + position);
+}
+
+ssize_t tar_window_read(struct tar_window *window, const void **out)
+{
+	uint64_t left = window->length - window->at;
+	size_t n = left < window->chunk ? (size_t)left : window->chunk;
+	size_t odd = (size_t)((window->base + window->at + n) % READ_MIN);
+
+	*out = window->buffer;
+	if (n == 0) {
+		window->at_end = true;
+		return 0;
+	}
+	if (n < left && odd < n)
+		n -= odd; /* up to a page's end */
+	window->err = tar_window_peek(window, window->buffer, n, window->at);
+	if (window->err)
+		return -1;
+	window->at += n;
+	if (window->chunk < READ_MAX)
+		window->chunk *= 2;
+	return (ssize_t)n;
+}
+
+/*
+ * Never past the end: the parser then reads on, and notices. Small gaps are
+ * read: many small reads cost more than the bytes, and the kernel reads ahead.
+ */
+uint64_t tar_window_skip(struct tar_window *window, uint64_t wanted)
+{
+	uint64_t left = window->length - window->at;
+
+	if (wanted < SKIP_MIN)
+		return 0;
+	if (wanted > left)
+		wanted = left;
+	window->at += wanted;
+	window->chunk = READ_MIN;
+	return wanted;
+}
+
+bool tar_window_has_header(const struct tar_window *window, uint64_t position)
+{
+	unsigned char block[TAR_BLOCK];
+
+	return tar_window_peek(window, block, TAR_BLOCK, position) == 0 &&
+	       tar_header_fits(block);
+}
+
+int tar_window_find_nonzero(struct tar_window *window, uint64_t from,
+			    uint64_t *position)
+{
+	for (uint64_t at = from; at < window->length;) {
+		uint64_t left = window->length - at;
+		size_t n = left < READ_MAX ? (size_t)left : READ_MAX;
+		int err = tar_window_peek(window, window->buffer, n, at);
+
+		if (err)
+			return err;
+		for (size_t i = 0; i < n; i++) {
+			if (window->buffer[i]) {
+				*position = at + i - (at + i - from) % TAR_BLOCK;
+				return 0;
+			}
+		}
+		at += n;
+	}
+	*position = window->length;
+	return 0;
+}
+
+void tar_window_negative_mtime(const struct tar_window *window, uint64_t from,
+			       uint64_t to, int64_t *seconds, uint32_t *ns)
+{
+	CLEANUP(cleanup_free) unsigned char *bytes = NULL;
+	size_t n;
+
+	if (to < from || to - from > HEADERS_MAX)
+		return;
+	n = (size_t)(to - from);
+	bytes = malloc(n + 1);
+	if (!bytes || tar_window_peek(window, bytes, n, from) < 0)
+		return;
+	bytes[n] = '\0';
+	tar_header_negative_mtime(bytes, n, seconds, ns);
+}

@@ -1,0 +1,49 @@
+/*
+ * indexer.h: from packed files to an index.
+ *
+ * Every shard, and every packed file inside one, is scanned by a format module
+ * in a pool of threads; more threads than processors, because most of a scan
+ * is waiting for storage. The entries are applied in the order of the shards,
+ * so that the result does not depend on timing.
+ *
+ * Threads: indexer_run is called by one thread; the progress may be read by
+ * any other meanwhile.
+ */
+#ifndef GRANARY_INDEXER_INDEXER_H
+#define GRANARY_INDEXER_INDEXER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "source/source_set.h"
+#include "tree/build.h"
+#include "util/error.h"
+
+struct indexer_config {
+	enum duplicates duplicates;
+	bool nested;         /* look into packed files inside packed files */
+	uint64_t base;       /* where in each source the packed file begins */
+	unsigned threads;    /* 0: as many as is sensible */
+	const char *options; /* for the index: what shaped the tree */
+};
+
+struct indexer_progress {
+	_Atomic uint64_t total;    /* bytes of all windows known so far */
+	_Atomic uint64_t position; /* bytes of them that have been passed */
+	_Atomic uint64_t entries;
+	_Atomic uint64_t shards;
+	_Atomic uint64_t done;     /* shards */
+};
+
+/*
+ * Scans and seals. The first shard (in order) that cannot be read is the
+ * error; a packed file inside one that cannot be read is a warning, and is
+ * shown as the file that it is. `progress` may be NULL. The caller frees the
+ * image.
+ */
+int indexer_run(const struct source_set *sources, const struct indexer_config *config,
+		struct indexer_progress *progress, struct image *image,
+		struct error *e);
+
+#endif
