@@ -1,0 +1,546 @@
+#include "fuse/ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "fuse/refuse.h"
+#include "stats/stats.h"
+#include "util/log.h"
+
+/* The tree never changes: what the kernel has asked once it may keep. */
+static const double FOREVER = 1e9;
+
+enum {
+	BLOCK = 512,                    /* what st_blocks counts */
+	FILE_BLKSIZE_LEAST = 4096,
+	FILE_BLKSIZE_MOST = 128 * 1024, /* Python then reads an image in one go */
+	DIRECTORY_BLKSIZE = 1024 * 1024, /* getdents in large pieces */
+	INODE_BYTES = 1100,             /* what the kernel keeps for a file it knows */
+	BACKGROUND_REQUESTS = 512,
+};
+
+static struct served *served_of(fuse_req_t req)
+{
+	return fuse_req_userdata(req);
+}
+
+/* Inode 1 is what is shown as the root; the others are node + 1. */
+static uint32_t node_of(const struct served *s, fuse_ino_t ino)
+{
+	if (ino == FUSE_ROOT_ID)
+		return dataset_root(s->dataset);
+	return ino > UINT32_MAX ? UINT32_MAX : (uint32_t)(ino - 1);
+}
+
+static fuse_ino_t ino_of(const struct served *s, uint32_t node)
+{
+	return node == dataset_root(s->dataset) ? FUSE_ROOT_ID : (fuse_ino_t)node + 1;
+}
+
+static const struct tree *tree_of(const struct served *s)
+{
+	return dataset_tree(s->dataset);
+}
+
+/* Attributes. */
+
+static blksize_t file_blksize(uint64_t size)
+{
+	uint64_t blksize = FILE_BLKSIZE_LEAST;
+
+	/* larger than the file: one read then also meets the end */
+	while (blksize <= size && blksize < FILE_BLKSIZE_MOST)
+		blksize *= 2;
+	return (blksize_t)blksize;
+}
+
+static mode_t mode_of(const struct served *s, const struct tree_stat *st)
+{
+	static const mode_t types[] = { [TREE_DIRECTORY] = S_IFDIR, [TREE_FILE] = S_IFREG,
+					[TREE_SYMLINK] = S_IFLNK, [TREE_ALIAS] = S_IFREG };
+	mode_t mask = st->kind == TREE_SYMLINK ? 0 : s->config->umask & 0777;
+
+	return types[st->kind] | (st->mode & ~mask);
+}
+
+static int get_attributes(const struct served *s, uint32_t node, struct stat *out)
+{
+	const struct mount_config *config = s->config;
+	struct tree_stat st;
+	int err = tree_stat(tree_of(s), node, &st);
+
+	if (err)
+		return err;
+	*out = (struct stat){
+		.st_ino = ino_of(s, st.node),
+		.st_mode = mode_of(s, &st),
+		.st_nlink = st.links,
+		.st_uid = config->uid == MOUNT_AS_ARCHIVED ? st.uid : config->uid,
+		.st_gid = config->gid == MOUNT_AS_ARCHIVED ? st.gid : config->gid,
+		.st_size = (off_t)st.size,
+		.st_blocks = (blkcnt_t)((st.stored + BLOCK - 1) / BLOCK),
+		.st_blksize = st.kind == TREE_DIRECTORY ? DIRECTORY_BLKSIZE :
+			      file_blksize(st.size),
+		.st_mtim = { .tv_sec = st.mtime, .tv_nsec = st.mtime_ns },
+	};
+	out->st_atim = out->st_ctim = out->st_mtim;
+	return 0;
+}
+
+static int get_entry(const struct served *s, uint32_t node, struct fuse_entry_param *out)
+{
+	*out = (struct fuse_entry_param){
+		.ino = ino_of(s, node),
+		.attr_timeout = FOREVER,
+		.entry_timeout = FOREVER,
+	};
+	return get_attributes(s, node, &out->attr);
+}
+
+static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	/* ino 0: there is no such name, and the kernel may remember it */
+	struct fuse_entry_param entry = { .entry_timeout = FOREVER };
+	struct served *s = served_of(req);
+	uint32_t node;
+	int err;
+
+	stats_add(COUNTER_fuse_lookup, 1);
+	err = tree_lookup(tree_of(s), node_of(s, parent), name, strlen(name), &node);
+	if (!err)
+		err = get_entry(s, node, &entry);
+	if (err && err != -ENOENT)
+		fuse_reply_err(req, -err);
+	else
+		fuse_reply_entry(req, &entry);
+}
+
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	struct served *s = served_of(req);
+	struct stat st;
+	int err;
+
+	(void)fi;
+	stats_add(COUNTER_fuse_getattr, 1);
+	err = get_attributes(s, node_of(s, ino), &st);
+	if (err)
+		fuse_reply_err(req, -err);
+	else
+		fuse_reply_attr(req, &st, FOREVER);
+}
+
+static void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+	struct served *s = served_of(req);
+	const char *target;
+	int err;
+
+	stats_add(COUNTER_fuse_readlink, 1);
+	err = tree_readlink(tree_of(s), node_of(s, ino), &target);
+	if (err)
+		fuse_reply_err(req, -err);
+	else
+		fuse_reply_readlink(req, target);
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
+{
+	(void)ino;
+	(void)count;
+	stats_add(COUNTER_fuse_forget, 1);
+	fuse_reply_none(req);
+}
+
+static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
+{
+	(void)forgets;
+	stats_add(COUNTER_fuse_forget, count);
+	fuse_reply_none(req);
+}
+
+/* Files. */
+
+static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	stats_add(COUNTER_fuse_open, 1);
+	if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & O_TRUNC)) {
+		fuse_reply_err(req, EROFS);
+		return;
+	}
+	if (served_of(req)->hide_opens) {
+		fuse_reply_err(req, ENOSYS); /* and the kernel asks no more */
+		return;
+	}
+	fi->keep_cache = 1;
+	fuse_reply_open(req, fi);
+}
+
+static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	(void)fi;
+	stats_add(COUNTER_fuse_release, 1);
+	fuse_reply_err(req, 0);
+}
+
+/* Each thread's own, grown to the largest reply so far. */
+static _Thread_local struct {
+	char *bytes;
+	size_t size;
+} reply_buffer;
+
+static char *get_reply_buffer(size_t size)
+{
+	if (size > reply_buffer.size) {
+		char *grown = realloc(reply_buffer.bytes, size);
+
+		if (!grown)
+			return NULL;
+		reply_buffer.bytes = grown;
+		reply_buffer.size = size;
+	}
+	return reply_buffer.bytes;
+}
+
+void ops_thread_end(void)
+{
+	free(reply_buffer.bytes);
+	reply_buffer.bytes = NULL;
+	reply_buffer.size = 0;
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+		    struct fuse_file_info *fi)
+{
+	struct served *s = served_of(req);
+	char *buffer = get_reply_buffer(size);
+	ssize_t n;
+
+	(void)fi;
+	stats_add(COUNTER_fuse_read, 1);
+	n = buffer ? dataset_read(s->dataset, node_of(s, ino), buffer, size,
+				  (uint64_t)offset) : -ENOMEM;
+	if (n < 0) {
+		stats_add(COUNTER_read_errors, 1);
+		fuse_reply_err(req, (int)-n);
+		return;
+	}
+	stats_add(COUNTER_read_bytes, (uint64_t)n);
+	fuse_reply_buf(req, buffer, (size_t)n);
+}
+
+/* Python asks of every file that it opens whether it is a terminal. */
+static void op_ioctl(fuse_req_t req, fuse_ino_t ino, int cmd, void *arg,
+		     struct fuse_file_info *fi, unsigned flags, const void *in_buf,
+		     size_t in_size, size_t out_size)
+{
+	(void)ino, (void)cmd, (void)arg, (void)fi, (void)flags;
+	(void)in_buf, (void)in_size, (void)out_size;
+	stats_add(COUNTER_fuse_ioctl, 1);
+	fuse_reply_err(req, ENOTTY);
+}
+
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 8)
+/* The next offset that is (or is not) in a hole; the end of a file is a hole. */
+static int seek(const struct served *s, uint32_t node, uint64_t offset, bool hole,
+		uint64_t *out)
+{
+	struct tree_piece piece;
+	int err;
+
+	for (;;) {
+		err = tree_piece(tree_of(s), node, offset, &piece);
+		if (err == -ENXIO && hole)
+			err = 0;
+		else if (!err && piece.hole != hole) {
+			offset += piece.length;
+			continue;
+		}
+		*out = offset;
+		return err;
+	}
+}
+
+static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
+		     struct fuse_file_info *fi)
+{
+	struct served *s = served_of(req);
+	uint32_t node = node_of(s, ino);
+	struct tree_stat st;
+	uint64_t found = 0;
+	int err;
+
+	(void)fi;
+	stats_add(COUNTER_fuse_lseek, 1);
+	if (!tree_has_holes(tree_of(s))) {
+		fuse_reply_err(req, ENOSYS); /* the kernel answers: all is data */
+		return;
+	}
+	err = tree_stat(tree_of(s), node, &st);
+	if (!err && (whence != SEEK_DATA && whence != SEEK_HOLE))
+		err = -EINVAL;
+	if (!err && (offset < 0 || (uint64_t)offset >= st.size))
+		err = -ENXIO;
+	if (!err)
+		err = seek(s, node, (uint64_t)offset, whence == SEEK_HOLE, &found);
+	if (err)
+		fuse_reply_err(req, -err);
+	else
+		fuse_reply_lseek(req, (off_t)found);
+}
+#endif
+
+/* Directories. */
+
+static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	stats_add(COUNTER_fuse_opendir, 1);
+	if (served_of(req)->hide_opendirs) {
+		fuse_reply_err(req, ENOSYS);
+		return;
+	}
+	fi->keep_cache = 1;
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 5)
+	fi->cache_readdir = 1;
+#endif
+	fuse_reply_open(req, fi);
+}
+
+static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	(void)ino;
+	(void)fi;
+	stats_add(COUNTER_fuse_releasedir, 1);
+	fuse_reply_err(req, 0);
+}
+
+/* A listing in the making. */
+struct listing {
+	fuse_req_t req;
+	const struct served *s;
+	uint32_t directory;
+	bool plus;
+	char *buffer;
+	size_t used, size;
+};
+
+/* Entry `position` of a directory: 0 and 1 are `.` and `..`. */
+static int name_at(const struct listing *l, uint32_t position, char *name,
+		   uint32_t *node)
+{
+	struct tree_name found;
+	int err;
+
+	if (position == 0) {
+		strcpy(name, ".");
+		*node = l->directory;
+		return 0;
+	}
+	if (position == 1) {
+		strcpy(name, "..");
+		*node = l->directory;
+		return l->directory == dataset_root(l->s->dataset) ?
+			       0 : tree_parent(tree_of(l->s), l->directory, node);
+	}
+	err = tree_child(tree_of(l->s), l->directory, position - 2, &found);
+	if (err)
+		return err;
+	memcpy(name, found.name, found.length);
+	name[found.length] = '\0';
+	*node = found.node;
+	return 0;
+}
+
+/* 0, -ENOENT at the end, -ENOSPC where the reply is full, or another error. */
+static int add_name(struct listing *l, uint32_t position)
+{
+	struct fuse_entry_param entry;
+	size_t room = l->size - l->used, need;
+	char name[256], *at = l->buffer + l->used;
+	off_t next = (off_t)position + 1;
+	uint32_t node;
+	int err = name_at(l, position, name, &node);
+
+	if (!err)
+		err = get_entry(l->s, node, &entry);
+	if (err)
+		return err;
+	if (l->plus)
+		need = fuse_add_direntry_plus(l->req, at, room, name, &entry, next);
+	else
+		need = fuse_add_direntry(l->req, at, room, name, &entry.attr, next);
+	if (need > room)
+		return -ENOSPC;
+	l->used += need;
+	return 0;
+}
+
+/* Offsets are positions: stable for as long as the mount lives, and after. */
+static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
+{
+	struct served *s = served_of(req);
+	struct listing l = { .req = req, .s = s, .directory = node_of(s, ino),
+			     .plus = plus, .buffer = get_reply_buffer(size),
+			     .size = size };
+	int err = l.buffer ? 0 : -ENOMEM;
+
+	for (off_t at = offset; !err && at >= 0 && at < UINT32_MAX; at++)
+		err = add_name(&l, (uint32_t)at);
+	if (err && err != -ENOENT && err != -ENOSPC && l.used == 0)
+		fuse_reply_err(req, -err);
+	else
+		fuse_reply_buf(req, l.buffer, l.used);
+}
+
+static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+		       struct fuse_file_info *fi)
+{
+	(void)fi;
+	stats_add(COUNTER_fuse_readdir, 1);
+	list(req, ino, size, offset, false);
+}
+
+static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+			   struct fuse_file_info *fi)
+{
+	(void)fi;
+	stats_add(COUNTER_fuse_readdirplus, 1);
+	list(req, ino, size, offset, true);
+}
+
+/* Extended attributes. */
+
+/* As both calls answer: with size 0 the room that is needed. */
+static void reply_xattr(fuse_req_t req, const char *buffer, size_t size, int n)
+{
+	if (n < 0)
+		fuse_reply_err(req, -n);
+	else if (size == 0)
+		fuse_reply_xattr(req, (size_t)n);
+	else
+		fuse_reply_buf(req, buffer, (size_t)n);
+}
+
+static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	struct served *s = served_of(req);
+	char *buffer = get_reply_buffer(size ? size : 1);
+	int n = -ENOMEM;
+
+	stats_add(COUNTER_fuse_getxattr, 1);
+	if (!tree_has_xattrs(tree_of(s)))
+		n = -ENOSYS; /* and the kernel asks no more */
+	else if (buffer)
+		n = tree_getxattr(tree_of(s), node_of(s, ino), name, buffer, size);
+	reply_xattr(req, buffer, size, n);
+}
+
+static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	struct served *s = served_of(req);
+	char *buffer = get_reply_buffer(size ? size : 1);
+	int n = -ENOMEM;
+
+	stats_add(COUNTER_fuse_listxattr, 1);
+	if (!tree_has_xattrs(tree_of(s)))
+		n = -ENOSYS;
+	else if (buffer)
+		n = tree_listxattr(tree_of(s), node_of(s, ino), buffer, size);
+	reply_xattr(req, buffer, size, n);
+}
+
+/* The filesystem. */
+
+static void op_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+	struct served *s = served_of(req);
+	struct dataset_info info;
+	struct statvfs st = { .f_bsize = 4096, .f_frsize = 4096, .f_namemax = 255 };
+
+	(void)ino;
+	stats_add(COUNTER_fuse_statfs, 1);
+	if (dataset_info(s->dataset, &info) < 0) {
+		fuse_reply_err(req, EIO);
+		return;
+	}
+	st.f_blocks = (info.summary.bytes + st.f_frsize - 1) / st.f_frsize;
+	st.f_files = tree_count(tree_of(s));
+	fuse_reply_statfs(req, &st);
+}
+
+/* Would the kernel's inodes for the whole tree be a burden on this machine? */
+static bool tree_is_small(const struct tree *tree)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
+			  (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return tree_count(tree) < memory / 4 / INODE_BYTES;
+}
+
+static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
+{
+	if (wanted)
+		conn->want |= conn->capable & capability;
+	else
+		conn->want &= ~capability;
+}
+
+static void op_init(void *userdata, struct fuse_conn_info *conn)
+{
+	struct served *s = userdata;
+	bool small = tree_is_small(tree_of(s));
+	bool hidden = s->config->opens == OPENS_HIDDEN;
+
+	stats_add(COUNTER_fuse_init, 1);
+	want(conn, FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS, true);
+#ifdef FUSE_CAP_CACHE_SYMLINKS
+	want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
+#endif
+	/* always, not when the kernel thinks it pays: the first listing then
+	   brings every inode, and no file is looked up again */
+	want(conn, FUSE_CAP_READDIRPLUS, small);
+	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
+	want(conn, FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE, false);
+	want(conn, FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO, false);
+	conn->max_background = BACKGROUND_REQUESTS;
+	conn->congestion_threshold = BACKGROUND_REQUESTS * 3 / 4;
+	s->hide_opens = hidden && (conn->capable & FUSE_CAP_NO_OPEN_SUPPORT);
+#ifdef FUSE_CAP_NO_OPENDIR_SUPPORT
+	s->hide_opendirs = hidden && (conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT);
+#endif
+	s->initialised = true;
+	log_debug("protocol %u.%u, opens %s, listings with%s attributes",
+		  conn->proto_major, conn->proto_minor,
+		  s->hide_opens ? "hidden" : "visible", small ? "" : "out");
+}
+
+const struct fuse_lowlevel_ops granary_ops = {
+	.init = op_init,
+	.lookup = op_lookup,
+	.forget = op_forget,
+	.forget_multi = op_forget_multi,
+	.getattr = op_getattr,
+	.readlink = op_readlink,
+	.open = op_open,
+	.read = op_read,
+	.release = op_release,
+	.opendir = op_opendir,
+	.readdir = op_readdir,
+	.readdirplus = op_readdirplus,
+	.releasedir = op_releasedir,
+	.statfs = op_statfs,
+	.getxattr = op_getxattr,
+	.listxattr = op_listxattr,
+	.ioctl = op_ioctl,
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 8)
+	.lseek = op_lseek,
+#endif
+	REFUSING_OPS
+};

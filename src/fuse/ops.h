@@ -1,0 +1,31 @@
+/*
+ * ops.h: the answers to the kernel's requests. Private to fuse/.
+ *
+ * Every answer comes from the sealed tree and the volumes: no locks, no state
+ * but what is set before the threads start. Forgetting is nothing, because
+ * an inode's number is its place in the tree.
+ */
+#ifndef GRANARY_FUSE_OPS_H
+#define GRANARY_FUSE_OPS_H
+
+#define FUSE_USE_VERSION 31
+#include <fuse_lowlevel.h>
+
+#include "dataset/dataset.h"
+#include "fuse/session.h"
+
+/* What the answers need: the user data of the FUSE session. */
+struct served {
+	struct dataset *dataset;
+	const struct mount_config *config;
+	bool hide_opens;    /* set by INIT */
+	bool hide_opendirs; /* set by INIT */
+	bool initialised;   /* set by INIT */
+};
+
+extern const struct fuse_lowlevel_ops granary_ops;
+
+/* Frees the calling thread's reply buffer. */
+void ops_thread_end(void);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * session.h: one mount: its options, its threads, its lifetime.
+ *
+ * The calls come in this order, all from the main thread:
+ * session_prepare, session_new, session_mount, session_serve, session_free. Threads are started
+ * by session_serve only, so that a program may fork before it.
+ */
+#ifndef GRANARY_FUSE_SESSION_H
+#define GRANARY_FUSE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dataset/dataset.h"
+#include "util/error.h"
+#include "util/options.h"
+
+enum { OPENS_HIDDEN, OPENS_VISIBLE };
+
+struct mount_config {
+	bool allow_other;
+	bool noexec;
+	unsigned uid, gid;  /* MOUNT_AS_ARCHIVED: what the archive says */
+	unsigned umask;     /* permission bits to take away */
+	int opens;          /* OPENS_ */
+	unsigned threads;   /* 0: as many as is sensible */
+	char *cpus;         /* NULL or "auto", "inherit", or a list "0-3,8" */
+	bool debug;         /* print every request */
+};
+
+enum { MOUNT_AS_ARCHIVED = 0xffffffff };
+#define MOUNT_CONFIG_INIT { .uid = MOUNT_AS_ARCHIVED, .gid = MOUNT_AS_ARCHIVED }
+
+/* The table for options_apply. */
+extern const struct option_spec mount_options[];
+
+void mount_config_free(struct mount_config *config);
+
+struct session;
+
+/*
+ * Checks the options against each other and puts the process on its processors
+ * (before the indexer is started, which inherits them): -EINVAL with a sentence.
+ */
+int session_prepare(const struct mount_config *config, struct error *e);
+
+/* The dataset and the config must outlive the session. */
+int session_new(struct dataset *dataset, const struct mount_config *config,
+		struct session **out, struct error *e);
+
+/*
+ * Mounts on `mountpoint` (absolute, or /dev/fd/N where somebody else has
+ * mounted), and answers the kernel's first request: when it returns 0, the
+ * mount answers.
+ */
+int session_mount(struct session *session, const char *mountpoint, struct error *e);
+
+/*
+ * Serves until the filesystem is unmounted, by anybody. TERM, INT and HUP take
+ * it out of the tree and serve on until the last open file is closed; a second
+ * one ends at once. USR1 writes the counters to the log. 0 or a negative errno.
+ */
+int session_serve(struct session *session);
+void session_free(struct session *session);
+
+#endif

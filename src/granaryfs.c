@@ -1,0 +1,293 @@
+/*
+ * granaryfs: mounts packed datasets as the trees that they were.
+ *
+ * This file is the command line and the life of the process; what is mounted
+ * is dataset/, how it is served is fuse/.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dataset/dataset.h"
+#include "fuse/session.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+struct arguments {
+	struct dataset_config dataset;
+	struct mount_config mount;
+	bool foreground;
+	char **sources;
+	size_t source_count;
+	char *mountpoint; /* absolute, or /dev/fd/N; owned */
+};
+
+/* What the daemon tells the process that started it. */
+struct report {
+	int status;
+	char text[sizeof(((struct error *)0)->text)];
+};
+
+static void print_help(void)
+{
+	puts("usage: granaryfs [-o OPT[,OPT...]] [-f] [-d] [-s] SOURCE... MOUNTPOINT\n"
+	     "\n"
+	     "Mounts packed datasets read-only, as the tree of files that was packed.\n"
+	     "A SOURCE is a tar file, or a quoted shard pattern: 'train-{000..127}.tar'.\n"
+	     "\n"
+	     "    -f    stay in the foreground\n"
+	     "    -d    print every request (implies -f)\n"
+	     "    -s    one request thread\n"
+	     "    -h    this help\n"
+	     "    -V    the version\n");
+	options_print(dataset_options, stdout);
+	options_print(mount_options, stdout);
+	puts("\nUnmount with: granary umount MOUNTPOINT (or umount, or fusermount3 -u).");
+}
+
+static int usage(struct error *e, const char *what)
+{
+	return error_set(e, ERROR_USAGE, EINVAL,
+			 "%s; usage: granaryfs [-o OPTIONS] SOURCE... MOUNTPOINT", what);
+}
+
+/* 1: go on; 0: all is said and done; or an error. */
+static int parse_option(int option, struct arguments *a, struct error *e)
+{
+	const struct option_target targets[] = {
+		{ dataset_options, &a->dataset },
+		{ mount_options, &a->mount },
+	};
+	int err;
+
+	switch (option) {
+	case 'o':
+		err = options_apply(optarg, targets, 2, e);
+		return err ? err : 1;
+	case 'd':
+		a->mount.debug = true;
+		log_open("granaryfs", LOG_LEVEL_DEBUG);
+		a->foreground = true;
+		return 1;
+	case 'f':
+		a->foreground = true;
+		return 1;
+	case 's':
+		a->mount.threads = 1;
+		return 1;
+	case 'h':
+		print_help();
+		return 0;
+	case 'V':
+		puts(PACKAGE_STRING);
+		return 0;
+	default:
+		return usage(e, "unknown option");
+	}
+}
+
+/* The daemon leaves the folder it was started in. */
+static int resolve_mountpoint(struct arguments *a, const char *given, struct error *e)
+{
+	if (strncmp(given, "/dev/fd/", 8) == 0) {
+		a->mountpoint = strdup(given);
+		return 0;
+	}
+	a->mountpoint = realpath(given, NULL);
+	if (a->mountpoint)
+		return 0;
+	if (errno == ENOTCONN) /* stale: for session_mount to explain */
+		a->mountpoint = strdup(given);
+	else
+		return error_set(e, ERROR_MOUNT, errno, "%s: %s%s", given, strerror(errno),
+				 errno == ENOENT ? "; make the directory first" : "");
+	return 0;
+}
+
+static int parse_arguments(int argc, char **argv, struct arguments *a, struct error *e)
+{
+	static const struct option longs[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option, go;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "o:fdshV", longs, NULL)) >= 0) {
+		go = parse_option(option, a, e);
+		if (go <= 0)
+			return go;
+	}
+	if (argc - optind < 2)
+		return usage(e, argc == optind ? "nothing to mount" :
+			     "a source and a mount point are needed");
+	a->sources = argv + optind;
+	a->source_count = (size_t)(argc - optind - 1);
+	go = resolve_mountpoint(a, argv[argc - 1], e);
+	return go ? go : 1;
+}
+
+/* Descriptors 0 to 2 must be somebody's, or an archive becomes one of them. */
+static void guard_standard_streams(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+static void close_standard_streams(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+		dup2(fd, i);
+	close(fd);
+}
+
+/* A shard is a descriptor: many shards need many. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int fail(const struct error *e)
+{
+	/* nothing to add where the indexer has spoken already */
+	if (*e->text)
+		log_error("%s", e->text);
+	return (int)e->status;
+}
+
+/* In the daemon: mounts, reports, serves. `report` is -1 in the foreground. */
+static int serve(struct arguments *a, struct session *session, int report_fd)
+{
+	struct error e = { 0 };
+	struct report report = { 0 };
+	int err = session_mount(session, a->mountpoint, &e);
+
+	if (err && report_fd < 0)
+		return fail(&e);
+	report.status = err ? (int)e.status : 0;
+	snprintf(report.text, sizeof(report.text), "%s", err ? e.text : "");
+	if (report_fd >= 0) {
+		if (!err && chdir("/") < 0)
+			log_debug("chdir: %s", strerror(errno));
+		if (!err) {
+			log_to_syslog();
+			close_standard_streams();
+		}
+		if (write(report_fd, &report, sizeof(report)) < 0)
+			log_debug("nobody waits for the report");
+		close(report_fd);
+	}
+	if (err)
+		return report.status;
+	err = session_serve(session);
+	if (err)
+		log_error("%s: %s", a->mountpoint, strerror(-err));
+	return err ? ERROR_SYSTEM : 0;
+}
+
+/* In the process that was started: what became of the daemon? */
+static int await_report(int report_fd, pid_t daemon)
+{
+	struct report report;
+	size_t got = 0;
+	int status;
+
+	while (got < sizeof(report)) {
+		ssize_t n = read(report_fd, (char *)&report + got, sizeof(report) - got);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		got += (size_t)n;
+	}
+	if (got == sizeof(report)) {
+		if (report.status)
+			log_error("%s", report.text);
+		return report.status;
+	}
+	if (waitpid(daemon, &status, 0) == daemon && WIFSIGNALED(status))
+		log_error("the daemon ended by signal %d (%s)", WTERMSIG(status),
+			  strsignal(WTERMSIG(status)));
+	else
+		log_error("the daemon ended before the mount answered");
+	return ERROR_MOUNT;
+}
+
+static int daemonise(struct arguments *a, struct session *session)
+{
+	int fds[2];
+	pid_t child;
+
+	if (pipe2(fds, O_CLOEXEC) < 0 || (child = fork()) < 0) {
+		log_error("the daemon cannot be started: %s", strerror(errno));
+		return ERROR_SYSTEM;
+	}
+	if (child == 0) {
+		close(fds[0]);
+		setsid();
+		return serve(a, session, fds[1]);
+	}
+	close(fds[1]);
+	/* the session is the child's now: _exit, so that nothing is undone here */
+	_exit(await_report(fds[0], child));
+}
+
+static int run(struct arguments *a, struct error *e)
+{
+	struct dataset *dataset = NULL;
+	struct session *session = NULL;
+	int status;
+
+	if (session_prepare(&a->mount, e) < 0 ||
+	    dataset_open(&a->dataset, a->sources, a->source_count, &dataset, e) < 0 ||
+	    session_new(dataset, &a->mount, &session, e) < 0)
+		status = fail(e);
+	else
+		status = a->foreground ? serve(a, session, -1) : daemonise(a, session);
+	session_free(session);
+	dataset_close(dataset);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = { .mount = MOUNT_CONFIG_INIT };
+	struct error e = { 0 };
+	int go, status;
+
+	guard_standard_streams();
+	log_open("granaryfs", LOG_LEVEL_WARN);
+	raise_file_limit();
+	go = parse_arguments(argc, argv, &a, &e);
+	status = go > 0 ? run(&a, &e) : go < 0 ? fail(&e) : 0;
+	free(a.mountpoint);
+	dataset_config_free(&a.dataset);
+	mount_config_free(&a.mount);
+	return status;
+}
