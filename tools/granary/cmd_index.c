@@ -1,0 +1,190 @@
+/*
+ * cmd_index.c: granary index SOURCE...
+ *
+ * Also what granaryfs runs when a dataset has no index yet: then --for-mount
+ * names the descriptor that takes the index if it cannot be saved.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dataset/find.h"
+#include "granary.h"
+#include "indexer/indexer.h"
+#include "progress.h"
+#include "util/json.h"
+#include "util/log.h"
+#include "util/size.h"
+
+static int build(const struct request *request, const struct index_wish *wish,
+		 struct image *image, struct error *e)
+{
+	struct indexer_progress counters = { 0 };
+	const struct indexer_config config = {
+		.duplicates = (enum duplicates)request->config.duplicates,
+		.nested = request->config.nested == NESTED_AUTO,
+		.base = request->config.base,
+		.options = wish->shape,
+	};
+	struct progress *progress = progress_start(&counters);
+	int err = indexer_run(wish->sources, &config, &counters, image, e);
+
+	progress_stop(progress);
+	return err;
+}
+
+/* The first place that can be written: its path, or NULL and the last error. */
+static const char *publish(const struct index_wish *wish, const struct image *image,
+			   struct error *e)
+{
+	error_set(e, ERROR_SYSTEM, EROFS, "there is no place for an index");
+	for (unsigned i = 0; i < wish->places.count; i++) {
+		const char *path = wish->places.paths[i];
+
+		if (i > 0 && locate_make_folder(path) < 0)
+			continue;
+		if (image_publish(image, path, e) == 0)
+			return path;
+		log_debug("%s", e->text);
+	}
+	return NULL;
+}
+
+/* For granaryfs: saved if it can be, in memory otherwise. */
+static int hand_over(const struct index_wish *wish, const struct image *image,
+		     const char *number, struct error *e)
+{
+	if (publish(wish, image, e))
+		return 0;
+	if (wish->places.named)
+		return -EROFS; /* the user chose the place, and hears of it */
+	return image_write(image, (int)strtol(number, NULL, 10), "the index in memory", e);
+}
+
+static void say_done(const struct request *request, const char *path, bool built)
+{
+	struct error e;
+	struct index *index;
+	struct index_summary summary;
+	struct json json = { .out = stdout };
+	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES];
+
+	if (index_open(path, &index, &e) < 0)
+		return;
+	if (request->json) {
+		json_open(&json, NULL, '{');
+		json_text(&json, "index", path);
+		json_bool(&json, "built", built);
+		json_uint(&json, "bytes", index_size(index));
+		json_close(&json, '}');
+		putchar('\n');
+	} else if (index_summary(index, &summary) == 0)
+		printf("%s %s: %s files, %s\n", path, built ? "written" : "is up to date",
+		       count_text(summary.files, files),
+		       size_text(index_size(index), bytes));
+	index_close(index);
+}
+
+static int make(const struct request *request, const struct index_wish *wish)
+{
+	struct image image = { 0 };
+	struct error e = { 0 };
+	const char *path = NULL;
+	int err = build(request, wish, &image, &e);
+
+	if (!err && request->given['m']) {
+		err = hand_over(wish, &image, request->value['m'], &e);
+	} else if (!err) {
+		path = publish(wish, &image, &e);
+		err = path ? 0 : -EROFS;
+	}
+	image_free(&image);
+	if (err)
+		return report_error(&e);
+	if (path)
+		say_done(request, path, true);
+	return 0;
+}
+
+static int check(const struct index_wish *wish)
+{
+	struct index *index;
+	struct error e = { 0 };
+	const char *path;
+	int status = 0;
+
+	if (index_find(wish, &index, &path) < 0) {
+		log_error("%s has no index that fits; make one with: granary index '%s'",
+			  source_path(wish->sources->sources[0]),
+			  source_path(wish->sources->sources[0]));
+		return ERROR_DATASET;
+	}
+	if (index_check(index, &e) < 0) {
+		log_error("%s: %s; make it anew with: granary index --force", path, e.text);
+		status = ERROR_DATASET;
+	} else {
+		printf("%s is sound\n", path);
+	}
+	index_close(index);
+	return status;
+}
+
+static int act(const struct request *request, const struct index_wish *wish)
+{
+	struct index *index;
+	const char *path;
+
+	if (request->given['c'])
+		return check(wish);
+	if (!request->given['f'] && !request->given['m'] &&
+	    index_find(wish, &index, &path) == 0) {
+		index_close(index);
+		say_done(request, path, false);
+		return 0;
+	}
+	return make(request, wish);
+}
+
+static int run(struct request *request)
+{
+	struct source_set sources;
+	struct index_wish wish;
+	struct error e = { 0 };
+	int status;
+
+	if (request->given['O']) {
+		free(request->config.index);
+		request->config.index = strdup(request->value['O']);
+	}
+	if (dataset_config_check(&request->config, &e) < 0 ||
+	    source_set_open(request->arguments, request->argument_count,
+			    request->config.missing == MISSING_SKIP, &sources, &e) < 0)
+		return report_error(&e);
+	if (index_wish_make(&request->config, &sources, &wish, &e) < 0) {
+		source_set_close(&sources);
+		return report_error(&e);
+	}
+	status = act(request, &wish);
+	index_wish_free(&wish);
+	source_set_close(&sources);
+	return status;
+}
+
+static const struct option longs[] = {
+	{ "output", required_argument, NULL, 'O' },
+	{ "check", no_argument, NULL, 'c' },
+	{ "force", no_argument, NULL, 'f' },
+	{ "for-mount", required_argument, NULL, 'm' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct command command_index = {
+	.name = "index",
+	.usage = "[-o OPTIONS] [--output PATH] [--check] [--force] [--json] SOURCE...",
+	.summary = "Makes or refreshes the index of a packed dataset",
+	.help = "    --output PATH                   where to write it\n"
+		"    --check                         is there one that fits and is sound?\n"
+		"    --force                         make it even if there is one\n",
+	.shorts = "", .longs = longs, .takes_dataset = true, .run = run,
+};

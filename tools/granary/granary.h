@@ -1,0 +1,80 @@
+/*
+ * granary.h: the user's tool: one file a command.
+ *
+ * Every command takes --json and --help, those on datasets -o as well; each
+ * returns an exit status (enum error_status, or 0).
+ */
+#ifndef GRANARY_TOOL_GRANARY_H
+#define GRANARY_TOOL_GRANARY_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dataset/dataset.h"
+#include "util/error.h"
+
+struct request;
+
+struct command {
+	const char *name;
+	const char *usage;          /* the arguments */
+	const char *summary;        /* one line */
+	const char *help;           /* lines on its own options, or "" */
+	const char *shorts;         /* its own options, as getopt has them */
+	const struct option *longs; /* its own, to letters of `shorts`; or NULL */
+	bool takes_dataset;         /* -o is known, and a source is needed */
+	int (*run)(struct request *request);
+};
+
+extern const struct command command_info, command_ls, command_cat, command_index,
+	command_umount;
+
+enum { OPTION_LETTERS = 128 };
+
+/* A parsed command line. */
+struct request {
+	const struct command *command;
+	struct dataset_config config;
+	bool json;
+	bool given[OPTION_LETTERS];        /* by letter: was it given? */
+	const char *value[OPTION_LETTERS]; /* by letter: its argument */
+	char **arguments; /* within argv: the positional ones */
+	size_t argument_count;
+
+	/* arguments, parted by request_open */
+	size_t source_count;
+	char **paths;   /* what follows the sources */
+	size_t path_count;
+	struct dataset *dataset;
+};
+
+/* Parses and runs: the exit status. */
+int request_run(const struct command *command, int argc, char **argv);
+
+/* Where the positional arguments are sources only, and where paths follow. */
+enum positionals { ONLY_SOURCES, SOURCES_AND_PATHS };
+
+/*
+ * Parts the positional arguments (the first is a source; so are those that
+ * follow and are packed files or shard patterns; the rest are paths in the
+ * tree) and opens the dataset: 0 or an exit status, the error printed.
+ */
+int request_open(struct request *request, enum positionals positionals);
+
+/* Prints the sentence, if there is one, and returns its exit status. */
+int report_error(const struct error *e);
+
+/* Prints a sentence about the command line and returns ERROR_USAGE. */
+int report_usage(const struct command *command, const char *what);
+
+/*
+ * The node of a path in the tree, "" and "/" being the root: 0, or the error
+ * printed and an exit status.
+ */
+int request_node(const struct request *request, const char *path, uint32_t *node);
+
+/* Flushes standard output: 0, or the error printed and an exit status. */
+int finish_output(void);
+
+#endif

@@ -1,0 +1,162 @@
+/* request.c: what the commands have in common. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "format/format.h"
+#include "granary.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+int report_error(const struct error *e)
+{
+	if (*e->text)
+		log_error("%s", e->text);
+	return (int)e->status;
+}
+
+int report_usage(const struct command *command, const char *what)
+{
+	log_error("%s; usage: granary %s %s", what, command->name, command->usage);
+	return ERROR_USAGE;
+}
+
+static void print_help(const struct command *command)
+{
+	printf("usage: granary %s %s\n\n%s.\n\n%s    %-31s %s\n", command->name,
+	       command->usage, command->summary, command->help, "--json", "print JSON");
+	if (command->takes_dataset)
+		options_print(dataset_options, stdout);
+}
+
+enum { LONGS_MOST = 16 };
+
+/* Every command's options and its own, as getopt_long wants them. */
+static void merge_options(const struct command *command, char *shorts, size_t size,
+			  struct option *longs)
+{
+	const struct option *own = command->longs;
+	size_t n = 0;
+
+	snprintf(shorts, size, "h%s%s", command->takes_dataset ? "o:" : "",
+		 command->shorts);
+	longs[n++] = (struct option){ "json", no_argument, NULL, 'J' };
+	longs[n++] = (struct option){ "help", no_argument, NULL, 'h' };
+	while (own && own->name && n < LONGS_MOST - 1)
+		longs[n++] = *own++;
+	longs[n] = (struct option){ NULL, 0, NULL, 0 };
+}
+
+/* 1: go on; 0: end with *status. */
+static int take_option(struct request *request, int option, int *status)
+{
+	const struct option_target target = { dataset_options, &request->config };
+	struct error e;
+
+	if (option == 'o' && options_apply(optarg, &target, 1, &e) < 0) {
+		*status = report_error(&e);
+		return 0;
+	}
+	if (option == 'h') {
+		print_help(request->command);
+		*status = 0;
+		return 0;
+	}
+	if (option == '?') {
+		*status = report_usage(request->command, "an option is unknown, or lacks "
+				       "its value");
+		return 0;
+	}
+	request->json |= option == 'J';
+	request->given[option] = true;
+	request->value[option] = optarg;
+	return 1;
+}
+
+static int parse(struct request *request, int argc, char **argv, int *status)
+{
+	struct option longs[LONGS_MOST];
+	char shorts[64];
+	int option;
+
+	merge_options(request->command, shorts, sizeof(shorts), longs);
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, shorts, longs, NULL)) >= 0) {
+		if (!take_option(request, option, status))
+			return 0;
+	}
+	request->arguments = argv + optind;
+	request->argument_count = (size_t)(argc - optind);
+	if (request->argument_count)
+		return 1;
+	*status = report_usage(request->command, "an argument is missing");
+	return 0;
+}
+
+int request_run(const struct command *command, int argc, char **argv)
+{
+	struct request request = { .command = command };
+	int status;
+
+	if (parse(&request, argc, argv, &status))
+		status = command->run(&request);
+	dataset_close(request.dataset);
+	dataset_config_free(&request.config);
+	return status;
+}
+
+/* Is this argument a packed file, rather than a path in the tree? */
+static bool is_source(const char *argument)
+{
+	CLEANUP(cleanup_free) unsigned char *head = malloc(FORMAT_HEAD_BYTES);
+	struct source *source;
+	size_t n;
+	bool known;
+
+	if (!head || source_open(argument, &source, NULL) < 0)
+		return strchr(argument, '{') != NULL;
+	n = source_size(source) < FORMAT_HEAD_BYTES ? (size_t)source_size(source) :
+						       FORMAT_HEAD_BYTES;
+	known = source_pread(source, head, n, 0) == 0 && format_probe(head, n);
+	source_close(source);
+	return known;
+}
+
+int request_open(struct request *request, enum positionals positionals)
+{
+	size_t n = positionals == ONLY_SOURCES ? request->argument_count : 1;
+	struct error e;
+
+	while (n < request->argument_count && is_source(request->arguments[n]))
+		n++;
+	request->source_count = n;
+	request->paths = request->arguments + n;
+	request->path_count = request->argument_count - n;
+	if (dataset_open(&request->config, request->arguments, n, &request->dataset,
+			 &e) < 0)
+		return report_error(&e);
+	return 0;
+}
+
+int request_node(const struct request *request, const char *path, uint32_t *node)
+{
+	int err = tree_walk(dataset_tree(request->dataset), dataset_root(request->dataset),
+			    path, node);
+
+	if (!err)
+		return 0;
+	log_error("%s: %s in %s", path,
+		  err == -EIO ? "the index is damaged" : "no such file or directory",
+		  request->arguments[0]);
+	return ERROR_SYSTEM;
+}
+
+int finish_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return 0;
+	log_error("standard output: %s", strerror(errno));
+	return ERROR_SYSTEM;
+}
