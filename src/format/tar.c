@@ -137,6 +137,15 @@ static int refuse_truncated(struct walk *walk, uint64_t stored)
 			 member_name(walk), (unsigned long long)missing);
 }
 
+static int refuse_header(struct walk *walk, uint64_t position, const char *reason)
+{
+	return error_set(walk->e, ERROR_DATASET, EBADMSG,
+			 "'%s' is damaged: there is no valid tar header at byte %llu"
+			 "%s%s; copy it again, or pack it again",
+			 walk->scan->label, in_file(walk, position),
+			 reason ? ": " : "", reason ? reason : "");
+}
+
 static void warn_member(struct walk *walk, const char *what)
 {
 	if (walk->warnings++ < WARNINGS_SHOWN)
@@ -162,9 +171,7 @@ static int add_piece(struct walk *walk, uint64_t file_offset, uint64_t position,
 	if (err == -EBADMSG)
 		return refuse_truncated(walk, length);
 	extent.file_offset = file_offset;
-	if (err || vec_push(&walk->extents, extent) < 0)
-		return out_of_memory(walk);
-	return 0;
+	return err || vec_push(&walk->extents, extent) < 0 ? out_of_memory(walk) : 0;
 }
 
 /*
@@ -416,9 +423,7 @@ static int take_member(struct walk *walk)
 		return err;
 	entry.xattrs = walk->xattrs.items;
 	entry.xattr_count = walk->xattrs.count;
-	if (entries_add(walk->scan->entries, &entry) < 0)
-		return out_of_memory(walk);
-	return 0;
+	return entries_add(walk->scan->entries, &entry) < 0 ? out_of_memory(walk) : 0;
 }
 
 /* The end, good or bad */
@@ -454,25 +459,9 @@ static int explain_stop(struct walk *walk, int r)
 				 in_file(walk, start));
 	if (valid && r == ARCHIVE_RETRY && done >= TAR_BLOCK)
 		start = (uint64_t)done - TAR_BLOCK; /* behind a pax header, say */
-	if (r == ARCHIVE_RETRY || !valid)
-		return error_set(walk->e, ERROR_DATASET, EBADMSG,
-				 "'%s' is damaged: there is no valid tar header at "
-				 "byte %llu; copy it again, or pack it again",
-				 label, in_file(walk, start));
-	return error_set(walk->e, ERROR_DATASET, EBADMSG,
-			 "'%s' cannot be read: the header at byte %llu is not valid "
-			 "(%s); copy it again, or pack it again",
-			 label, in_file(walk, start),
-			 archive_error_string(walk->archive));
-}
-
-static void note_warning(struct walk *walk)
-{
-	const char *text = archive_error_string(walk->archive);
-
-	/* That names are not converted is what we want. */
-	if (text && !strstr(text, "can't be converted"))
-		warn_member(walk, text);
+	return refuse_header(walk, start,
+			     valid && r != ARCHIVE_RETRY ?
+				     archive_error_string(walk->archive) : NULL);
 }
 
 static int next_member(struct walk *walk)
@@ -480,16 +469,18 @@ static int next_member(struct walk *walk)
 	int r = archive_read_next_header(walk->archive, &walk->entry);
 	la_int64_t header = archive_read_header_position(walk->archive);
 	la_int64_t data = archive_filter_bytes(walk->archive, 0);
+	const char *text;
 
 	if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
 		return r;
 	if (header < 0 || data < header || (uint64_t)header < walk->end ||
 	    (uint64_t)data > walk->window.length)
-		return ARCHIVE_FATAL;
+		return ARCHIVE_FATAL; /* it must not overlap the last one */
 	walk->header = (uint64_t)header;
 	walk->data = (uint64_t)data;
-	if (r == ARCHIVE_WARN)
-		note_warning(walk);
+	text = r == ARCHIVE_WARN ? archive_error_string(walk->archive) : NULL;
+	if (text && !strstr(text, "can't be converted")) /* that, we want */
+		warn_member(walk, text);
 	return ARCHIVE_OK;
 }
 
@@ -587,10 +578,8 @@ static int tar_scan(struct scan *scan, struct error *e)
 	if (!archive)
 		return out_of_memory(&walk);
 	err = tar_window_open(&walk.window, scan->source, scan->base, scan->length);
-	if (err == -ENOMEM)
-		return out_of_memory(&walk);
 	if (err)
-		return refuse_read(&walk, err);
+		return err == -ENOMEM ? out_of_memory(&walk) : refuse_read(&walk, err);
 	err = scan_in_c_locale(&walk);
 	tar_window_close(&walk.window);
 	vec_free(&walk.extents);

@@ -1,0 +1,48 @@
+/*
+ * tar_run.h: scans of tars, and listings of what they found, for the tests of
+ * the tar format.
+ */
+#ifndef GRANARY_TESTS_TAR_RUN_H
+#define GRANARY_TESTS_TAR_RUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/format.h"
+
+/* One scan, and what came of it. */
+struct run {
+	struct source *source;
+	struct entries *entries;
+	struct error e;
+	struct scan scan;
+	uint64_t position; /* bytes that the scan said it has passed */
+	uint64_t members;
+	int err;
+};
+
+void run_prepare(struct run *run, const char *path);
+void run_scan(struct run *run, const char *path);
+void run_end(struct run *run);
+
+/* A damaged archive: an error of the right kind with a useful sentence. */
+void run_assert_damaged(const struct run *run, const char *word);
+
+/* What an entry holds, with a NUL behind; the caller frees it. */
+unsigned char *run_contents(const struct run *run, const struct entry *entry);
+
+/* In the form that tar_fixtures.py describes; the caller frees it. */
+char *run_listing(const struct run *run);
+
+/* Fails, and says where they part, since whole listings are long. */
+void run_assert_same(const char *name, const char *got, const char *want);
+
+/* The caller frees what is read; `size` may be NULL. */
+char *run_read_file(const char *path, size_t *size);
+void run_write_file(const char *path, const void *bytes, size_t n);
+
+/* Group set-up: makes the fixtures in a folder and goes there; and back. */
+int run_enter(void **state);
+int run_leave(void **state);
+
+#endif
