@@ -104,6 +104,7 @@ static void describe(const struct stat *st, struct file_info *info)
 	info->size = st->st_size < 0 ? 0 : (uint64_t)st->st_size;
 	info->owner.uid = st->st_uid;
 	info->owner.gid = st->st_gid;
+	info->owner.mode = st->st_mode & 0777;
 	info->owner.mtime = st->st_mtim.tv_sec;
 	info->owner.mtime_ns = (uint32_t)st->st_mtim.tv_nsec;
 }

@@ -19,10 +19,11 @@
 
 struct source;
 
-/* Who owns the packed file, and when it was last written. */
+/* Who owns the packed file, who may read it, and when it was last written. */
 struct source_owner {
 	uid_t uid;
 	gid_t gid;
+	mode_t mode;       /* permission bits */
 	int64_t mtime;     /* seconds since the epoch */
 	uint32_t mtime_ns;
 };

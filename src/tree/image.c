@@ -106,20 +106,28 @@ int image_write(const struct image *image, int fd, const char *label,
 	return 0;
 }
 
-static int publish(const struct image *image, const char *path,
-		   char *temporary, struct error *e)
+/* No wider than the packed files, nor than the umask: names can be secrets. */
+static int set_access(int fd, const struct image_access *access)
 {
-	CLEANUP(cleanup_close) int fd = mkostemp(temporary, O_CLOEXEC);
-	mode_t mask = umask(0);
-	int err;
+	mode_t mask = umask(0), mode = access->mode & 0666;
 
 	umask(mask);
+	if (fchown(fd, (uid_t)-1, access->gid) < 0)
+		mode &= ~(mode_t)060; /* the file's group is another one */
+	return fchmod(fd, (mode & ~mask) | S_IRUSR);
+}
+
+static int publish(const struct image *image, const char *path, char *temporary,
+		   const struct image_access *access, struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = mkostemp(temporary, O_CLOEXEC);
+	int err;
+
 	if (fd < 0)
 		return error_set(e, ERROR_SYSTEM, errno,
 				 "%s: cannot be created: %s", path, strerror(errno));
-	/* others share the archive: they may share its index */
 	err = image_write(image, fd, path, e);
-	if (!err && (fchmod(fd, 0666 & ~mask) < 0 || fsync(fd) < 0 ||
+	if (!err && (set_access(fd, access) < 0 || fsync(fd) < 0 ||
 		     rename(temporary, path) < 0))
 		err = error_set(e, ERROR_SYSTEM, errno, "%s: %s", path,
 				strerror(errno));
@@ -128,7 +136,8 @@ static int publish(const struct image *image, const char *path,
 	return err;
 }
 
-int image_publish(const struct image *image, const char *path, struct error *e)
+int image_publish(const struct image *image, const char *path,
+		  const struct image_access *access, struct error *e)
 {
 	CLEANUP(cleanup_free) char *temporary = NULL;
 	sigset_t termination, before;
@@ -141,7 +150,7 @@ int image_publish(const struct image *image, const char *path, struct error *e)
 	sigaddset(&termination, SIGTERM);
 	sigaddset(&termination, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &termination, &before);
-	err = publish(image, path, temporary, e);
+	err = publish(image, path, temporary, access, e);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return err;
 }

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "tree/layout.h"
 #include "util/error.h"
@@ -24,12 +25,19 @@ int64_t image_append(struct image *image, enum layout_section_id section,
 int image_write(const struct image *image, int fd, const char *label,
 		struct error *e);
 
+/* Who may read an index: it holds the names of what the packed files hold. */
+struct image_access {
+	mode_t mode; /* permission bits: those of the packed files */
+	gid_t gid;   /* whom the group's bits are for */
+};
+
 /*
  * Writes to a temporary name beside `path` and renames, so that a reader sees
  * the old file, the new one, or none. Termination signals wait until it is
  * done: nothing is left behind.
  */
-int image_publish(const struct image *image, const char *path, struct error *e);
+int image_publish(const struct image *image, const char *path,
+		  const struct image_access *access, struct error *e);
 
 void image_free(struct image *image);
 

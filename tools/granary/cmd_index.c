@@ -34,17 +34,32 @@ static int build(const struct request *request, const struct index_wish *wish,
 	return err;
 }
 
+/* Whoever may read every packed file may read the index. */
+static struct image_access access_of(const struct source_set *sources)
+{
+	struct image_access access = { 0777, source_owner(sources->sources[0])->gid };
+
+	for (uint32_t i = 0; i < sources->count; i++) {
+		const struct source_owner *owner = source_owner(sources->sources[i]);
+
+		access.mode &= owner->gid == access.gid ? owner->mode : owner->mode & 0707;
+	}
+	return access;
+}
+
 /* The first place that can be written: its path, or NULL and the last error. */
 static const char *publish(const struct index_wish *wish, const struct image *image,
 			   struct error *e)
 {
+	const struct image_access access = access_of(wish->sources);
+
 	error_set(e, ERROR_SYSTEM, EROFS, "there is no place for an index");
 	for (unsigned i = 0; i < wish->places.count; i++) {
 		const char *path = wish->places.paths[i];
 
 		if (i > 0 && locate_make_folder(path) < 0)
 			continue;
-		if (image_publish(image, path, e) == 0)
+		if (image_publish(image, path, &access, e) == 0)
 			return path;
 		log_debug("%s", e->text);
 	}

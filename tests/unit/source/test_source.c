@@ -1,0 +1,400 @@
+/* Sources and sets of them, on real files in a folder of our own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "source/source.h"
+#include "source/source_set.h"
+#include "util/log.h"
+
+static char folder[] = "/tmp/granary-source-XXXXXX";
+static char old_folder[4096];
+
+static void write_file(const char *name, const void *bytes, size_t n)
+{
+	FILE *f = fopen(name, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+	fclose(f);
+}
+
+static struct source *open_good(const char *path)
+{
+	struct source *source = NULL;
+	struct error e;
+
+	assert_int_equal(source_open(path, &source, &e), 0);
+	assert_non_null(source);
+	return source;
+}
+
+static void refused(const char *path, int errnum, enum error_status status,
+		    const char *word)
+{
+	struct source *source = NULL;
+	struct error e;
+
+	assert_int_equal(source_open(path, &source, &e), -errnum);
+	assert_int_equal(e.status, status);
+	assert_non_null(strstr(e.text, path));
+	assert_non_null(strstr(e.text, word));
+	assert_null(source);
+}
+
+static void test_reads(void **state)
+{
+	char buffer[16] = "";
+	struct source *source;
+
+	(void)state;
+	write_file("ten", "0123456789", 10);
+	source = open_good("ten");
+	assert_int_equal(source_size(source), 10);
+	assert_string_equal(source_path(source), "ten");
+	assert_int_equal(source_owner(source)->uid, geteuid());
+	assert_int_equal(source_pread(source, buffer, 4, 3), 0);
+	assert_memory_equal(buffer, "3456", 4);
+	assert_int_equal(source_pread(source, buffer, 10, 0), 0);
+	assert_int_equal(source_pread(source, buffer, 0, 10), 0);
+	assert_int_equal(source_pread(source, buffer, 1, 10), -EIO);
+	assert_int_equal(source_pread(source, buffer, 11, 0), -EIO);
+	assert_int_equal(source_pread(source, buffer, 2, UINT64_MAX), -EIO);
+	assert_int_equal(source_pread(source, buffer, 1, INT64_MAX), -EIO);
+	source_advise(source, SOURCE_RANDOM);
+	source_advise(source, SOURCE_SEQUENTIAL);
+	source_close(source);
+	source_close(NULL);
+}
+
+static void test_shrunk_file(void **state)
+{
+	char buffer[16];
+	struct source *source;
+
+	(void)state;
+	write_file("shrinks", "0123456789", 10);
+	source = open_good("shrinks");
+	assert_int_equal(truncate("shrinks", 5), 0);
+	assert_int_equal(source_pread(source, buffer, 5, 0), 0);
+	assert_int_equal(source_pread(source, buffer, 6, 0), -EIO);
+	source_close(source);
+}
+
+static void test_descriptor_is_closed_on_exec(void **state)
+{
+	struct source *source;
+	int fd;
+
+	(void)state;
+	write_file("x", "x", 1);
+	fd = dup(0);
+	close(fd); /* the next one to be handed out */
+	source = open_good("x");
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	source_close(source);
+}
+
+static void test_refusals(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "socket" };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	(void)state;
+	mkdir("directory", 0755);
+	mkfifo("pipe", 0644);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	refused("not there", ENOENT, ERROR_SYSTEM, "does not exist");
+	refused("directory", EISDIR, ERROR_DATASET,
+		"is a directory, not a packed file; pack it first, e.g. "
+		"tar -cf 'directory.tar' -C 'directory' .");
+	refused("directory/", EISDIR, ERROR_DATASET, "tar -cf 'directory.tar'");
+	refused("pipe", EINVAL, ERROR_DATASET, "a pipe");
+	refused("socket", EINVAL, ERROR_DATASET, "a socket");
+	refused("/dev/null", EINVAL, ERROR_DATASET, "a character device");
+	write_file("file", "x", 1);
+	refused("file/below", ENOTDIR, ERROR_SYSTEM, "Not a directory");
+}
+
+/* As root nothing is forbidden, so a child gives that up first. */
+static void test_forbidden(void **state)
+{
+	pid_t child;
+	int status;
+
+	(void)state;
+	write_file("secret", "x", 1);
+	chmod("secret", 0000);
+	chmod(".", 0755);
+	child = fork();
+	if (child == 0) {
+		struct source *source = NULL;
+		struct error e;
+		int err;
+
+		if (geteuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))
+			_exit(2);
+		err = source_open("secret", &source, &e);
+		_exit(err == -EACCES && e.status == ERROR_SYSTEM &&
+				      strstr(e.text, "user id") ?
+			      0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void test_by_descriptor(void **state)
+{
+	static const char *const folders[] = { "/proc/self/fd", "/dev/fd" };
+	char path[64], byte;
+	int fd;
+
+	(void)state;
+	write_file("by-number", "z", 1);
+	fd = open("by-number", O_RDONLY | O_CLOEXEC);
+	unlink("by-number");
+	for (size_t i = 0; i < 2; i++) {
+		struct source *source;
+
+		snprintf(path, sizeof(path), "%s/%d", folders[i], fd);
+		source = open_good(path);
+		assert_int_equal(source_pread(source, &byte, 1, 0), 0);
+		assert_int_equal(byte, 'z');
+		source_close(source);
+	}
+	close(fd);
+}
+
+static struct identity identity_of(const char *path)
+{
+	struct source *source = open_good(path);
+	struct identity out;
+
+	assert_int_equal(source_identity(source, &out), 0);
+	source_close(source);
+	return out;
+}
+
+static void poke(const char *path, long offset)
+{
+	struct stat st;
+	FILE *f = fopen(path, "r+");
+
+	assert_non_null(f);
+	fstat(fileno(f), &st);
+	fseek(f, offset, SEEK_SET);
+	fputc('!', f);
+	fflush(f);
+	futimens(fileno(f), (struct timespec[]){ st.st_atim, st.st_mtim });
+	fclose(f);
+}
+
+static void test_identity(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 4096, 4097, 8191, 8192, 8193, 100000 };
+	static char bytes[100000];
+
+	(void)state;
+	memset(bytes, 'a', sizeof(bytes));
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct identity first, second;
+
+		write_file("id", bytes, sizes[i]);
+		first = identity_of("id");
+		second = identity_of("id");
+		assert_true(identity_equal(&first, &second));
+		assert_int_equal(first.size, sizes[i]);
+		if (sizes[i] == 0)
+			continue;
+		poke("id", (long)sizes[i] - 1);
+		second = identity_of("id");
+		assert_int_equal(first.mtime_ns, second.mtime_ns);
+		assert_false(identity_equal(&first, &second));
+		poke("id", 0);
+		first = identity_of("id");
+		assert_true(sizes[i] == 1 || !identity_equal(&first, &second));
+	}
+	/* The published XXH3-64 of the empty input keeps indexes comparable. */
+	write_file("empty", "", 0);
+	assert_true(identity_of("empty").digest == UINT64_C(0x2d06800538d394c2));
+}
+
+static void make_shards(void)
+{
+	char name[32];
+
+	for (int i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "s-%02d.tar", i);
+		write_file(name, name, strlen(name));
+	}
+}
+
+static void test_set(void **state)
+{
+	char first[] = "s-{00..03}.tar", second[] = "s-1{1,0}.tar";
+	char *arguments[] = { first, second };
+	struct identity identities[6];
+	struct source_set set;
+	struct error e;
+
+	(void)state;
+	make_shards();
+	assert_int_equal(source_set_open(arguments, 2, false, &set, &e), 0);
+	assert_int_equal(set.count, 6);
+	assert_string_equal(source_path(set.sources[0]), "s-00.tar");
+	assert_string_equal(source_path(set.sources[3]), "s-03.tar");
+	assert_string_equal(source_path(set.sources[4]), "s-11.tar");
+	assert_string_equal(source_path(set.sources[5]), "s-10.tar");
+	assert_int_equal(source_set_identify(&set, identities, &e), 0);
+	assert_false(identity_equal(&identities[0], &identities[1]));
+	source_set_close(&set);
+	assert_int_equal(set.count, 0);
+}
+
+static void test_literal_wins(void **state)
+{
+	char name[] = "l-{a,b}", *arguments[] = { name };
+	struct source_set set;
+
+	(void)state;
+	write_file("l-{a,b}", "", 0);
+	assert_int_equal(source_set_open(arguments, 1, false, &set, NULL), 0);
+	assert_int_equal(set.count, 1);
+	assert_string_equal(source_path(set.sources[0]), "l-{a,b}");
+	source_set_close(&set);
+}
+
+static void test_missing(void **state)
+{
+	char two[] = "s-{10..14}.tar", no[] = "no-{1..3}", many[] = "s-{1..9999999}.tar";
+	char *some[] = { two }, *none[] = { no };
+	struct source_set set = { NULL, 0 };
+	struct error e;
+
+	(void)state;
+	make_shards();
+	assert_int_equal(source_set_open(some, 1, false, &set, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "'s-12.tar' does not exist"));
+	assert_int_equal(source_set_open(some, 1, true, &set, &e), 0);
+	assert_int_equal(set.count, 2);
+	source_set_close(&set);
+	assert_int_equal(source_set_open(none, 1, true, &set, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "no-1"));
+	assert_int_equal(source_set_open(none, 0, false, &set, &e), -EINVAL);
+	assert_int_equal(e.status, ERROR_USAGE);
+	some[0] = many;
+	assert_int_equal(source_set_open(some, 1, true, &set, &e), -E2BIG);
+}
+
+static void test_same_file_twice(void **state)
+{
+	char shards[] = "s-{00..03}.tar", alias[] = "./alias";
+	char *arguments[] = { shards, alias };
+	struct source_set set;
+	struct error e;
+
+	(void)state;
+	make_shards();
+	assert_int_equal(symlink("s-02.tar", "alias"), 0);
+	assert_int_equal(source_set_open(arguments, 2, false, &set, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "'s-02.tar' and './alias' are the same file"));
+	arguments[1] = arguments[0];
+	assert_int_equal(source_set_open(arguments, 2, false, &set, &e), -EINVAL);
+}
+
+static void test_limit_is_raised(void **state)
+{
+	char shards[] = "s-{00..11}.tar", *arguments[] = { shards };
+	struct rlimit old, low;
+	struct source_set set;
+	struct error e;
+
+	(void)state;
+	make_shards();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	low = old;
+	low.rlim_cur = 10;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	assert_int_equal(source_set_open(arguments, 1, false, &set, &e), 0);
+	assert_int_equal(set.count, 12);
+	source_set_close(&set);
+	setrlimit(RLIMIT_NOFILE, &old);
+}
+
+static void test_limit_is_named(void **state)
+{
+	struct rlimit old, low;
+	struct source *source = NULL;
+	struct error e;
+	int err;
+
+	(void)state;
+	write_file("x", "x", 1);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	low = old;
+	low.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	err = source_open("x", &source, &e);
+	setrlimit(RLIMIT_NOFILE, &old);
+	assert_int_equal(err, -EMFILE);
+	assert_non_null(strstr(e.text, "only 3 files"));
+	assert_non_null(strstr(e.text, "ulimit -n"));
+}
+
+static int enter(void **state)
+{
+	(void)state;
+	log_level_now = LOG_LEVEL_ERROR;
+	if (!getcwd(old_folder, sizeof(old_folder)) || !mkdtemp(folder))
+		return -1;
+	return chdir(folder);
+}
+
+static int leave(void **state)
+{
+	char command[64];
+
+	(void)state;
+	if (chdir(old_folder) < 0)
+		return -1;
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reads),
+		cmocka_unit_test(test_shrunk_file),
+		cmocka_unit_test(test_descriptor_is_closed_on_exec),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_forbidden),
+		cmocka_unit_test(test_by_descriptor),
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_literal_wins),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_same_file_twice),
+		cmocka_unit_test(test_limit_is_raised),
+		cmocka_unit_test(test_limit_is_named),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("source", tests, enter, leave);
+}
