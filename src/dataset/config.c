@@ -60,3 +60,19 @@ char *dataset_config_shape(const struct dataset_config *config, char *out)
 		 config->base);
 	return out;
 }
+
+char *dataset_config_variant(const struct dataset_config *config, char *out)
+{
+	char *at = out, *end = out + CONFIG_TEXT_BYTES;
+
+	*at = '\0';
+	if (config->nested != NESTED_AUTO)
+		at += snprintf(at, (size_t)(end - at), ",nested=%s",
+			       nested_words[config->nested]);
+	if (config->duplicates != 0)
+		at += snprintf(at, (size_t)(end - at), ",duplicates=%s",
+			       duplicates_words[config->duplicates]);
+	if (config->base != 0)
+		snprintf(at, (size_t)(end - at), ",base=%" PRIu64, config->base);
+	return out;
+}

@@ -42,4 +42,10 @@ enum { CONFIG_TEXT_BYTES = 128 };
  */
 char *dataset_config_shape(const struct dataset_config *config, char *out);
 
+/*
+ * The same, but only what is not the default, as a part of a file's name:
+ * ",nested=off", or nothing at all.
+ */
+char *dataset_config_variant(const struct dataset_config *config, char *out);
+
 #endif

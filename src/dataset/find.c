@@ -11,7 +11,10 @@ int index_wish_make(const struct dataset_config *config,
 		    const struct source_set *sources, struct index_wish *out,
 		    struct error *e)
 {
-	const char *first = source_path(sources->sources[0]);
+	const struct dataset_name name = {
+		.first = source_path(sources->sources[0]), .count = sources->count,
+		.variant = dataset_config_variant(config, (char[CONFIG_TEXT_BYTES]){ 0 }),
+	};
 	int err;
 
 	*out = (struct index_wish){ .sources = sources };
@@ -21,8 +24,7 @@ int index_wish_make(const struct dataset_config *config,
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = source_set_identify(sources, out->identities, e);
 	if (!err && !dataset_index_is(config, "off") &&
-	    locate_index(first, sources->count, dataset_index_path(config),
-			 &out->places) < 0)
+	    locate_index(&name, dataset_index_path(config), &out->places) < 0)
 		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (err)
 		index_wish_free(out);

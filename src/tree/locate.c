@@ -11,18 +11,18 @@
 
 #include "util/cleanup.h"
 
-/* "train-000.tar" or "train-000.tar+127" */
-static char *dataset_name(const char *path, uint32_t count)
+/* "train-000.tar", "train-000.tar+127", "train.tar,nested=off" */
+static char *file_name(const struct dataset_name *dataset, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *name;
 	int n;
 
 	slash = slash ? slash + 1 : path;
-	if (count > 1)
-		n = asprintf(&name, "%s+%u", slash, count - 1);
+	if (dataset->count > 1)
+		n = asprintf(&name, "%s+%u%s", slash, dataset->count - 1, dataset->variant);
 	else
-		n = asprintf(&name, "%s", slash);
+		n = asprintf(&name, "%s%s", slash, dataset->variant);
 	return n < 0 ? NULL : name;
 }
 
@@ -57,11 +57,12 @@ static char *in_cache(const char *path, const char *name)
 	return n < 0 ? NULL : out;
 }
 
-int locate_index(const char *first, uint32_t count, const char *named,
+int locate_index(const struct dataset_name *dataset, const char *named,
 		 struct index_places *out)
 {
-	CLEANUP(cleanup_free) char *real = realpath(first, NULL);
-	CLEANUP(cleanup_free) char *name = dataset_name(real ? real : first, count);
+	CLEANUP(cleanup_free) char *real = realpath(dataset->first, NULL);
+	const char *path = real ? real : dataset->first;
+	CLEANUP(cleanup_free) char *name = file_name(dataset, path);
 	char *place;
 
 	*out = (struct index_places){ .named = named != NULL };
@@ -72,10 +73,10 @@ int locate_index(const char *first, uint32_t count, const char *named,
 	}
 	if (!name)
 		return -ENOMEM;
-	place = beside(real ? real : first, name);
+	place = beside(path, name);
 	if (place)
 		out->paths[out->count++] = place;
-	place = in_cache(real ? real : first, name);
+	place = in_cache(path, name);
 	if (place)
 		out->paths[out->count++] = place;
 	return 0;

@@ -3,7 +3,8 @@
  *
  * In this order: the path that the user named, and then nothing else; beside
  * the packed file (`NAME.gidx`; for a set of shards `FIRST+N.gidx` beside the
- * first, where N is the number of the others); `$XDG_CACHE_HOME/granaryfs/`
+ * first, where N is the number of the others; options that shape the tree are in
+ * the name too: `NAME,nested=off.gidx`); `$XDG_CACHE_HOME/granaryfs/`
  * (or `~/.cache/granaryfs/`), under a name that holds a hash of the path.
  */
 #ifndef GRANARY_TREE_LOCATE_H
@@ -20,11 +21,15 @@ struct index_places {
 	bool named; /* the user's own choice */
 };
 
-/*
- * `first` is the path of the first source, `count` the number of sources,
- * `named` the user's path or NULL. 0 or -ENOMEM.
- */
-int locate_index(const char *first, uint32_t count, const char *named,
+/* What an index's name is made from. */
+struct dataset_name {
+	const char *first;   /* path of the first source */
+	uint32_t count;      /* sources */
+	const char *variant; /* options that are not the default, or "" */
+};
+
+/* `named` is the user's path or NULL. 0 or -ENOMEM. */
+int locate_index(const struct dataset_name *dataset, const char *named,
 		 struct index_places *out);
 void locate_free(struct index_places *places);
 
