@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,7 +186,10 @@ static int serve(struct arguments *a, struct session *session, int report_fd)
 {
 	struct error e = { 0 };
 	struct report report = { 0 };
-	int err = session_mount(session, a->mountpoint, &e);
+	int err;
+
+	signal(SIGPIPE, SIG_IGN); /* the process that waits may be gone */
+	err = session_mount(session, a->mountpoint, &e);
 
 	if (err && report_fd < 0)
 		return fail(&e);

@@ -10,6 +10,7 @@
 #include "fuse/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -127,11 +129,12 @@ static int new_fuse_session(struct session *s, struct error *e)
 {
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
 	struct dataset_info info;
-	CLEANUP(cleanup_free) char *options = NULL;
+	CLEANUP(cleanup_free) char *options = NULL, *source = NULL;
 
 	if (dataset_info(s->served.dataset, &info) < 0)
 		return error_set(e, ERROR_SYSTEM, EIO, "the index cannot be read");
-	options = fuse_options(s, info.first_source);
+	source = realpath(info.first_source, NULL);
+	options = fuse_options(s, source ? source : info.first_source);
 	if (!options || fuse_opt_add_arg(&args, "granaryfs") ||
 	    fuse_opt_add_arg(&args, "-o") || fuse_opt_add_arg(&args, options) ||
 	    (s->served.config->debug && fuse_opt_add_arg(&args, "-d")))
@@ -195,19 +198,22 @@ static int check_mountpoint(const char *mountpoint, struct error *e)
 	struct stat st;
 	char type[64];
 
+	if (stat(mountpoint, &st) < 0 && errno == ENOTCONN)
+		return error_set(e, ERROR_MOUNT, ENOTCONN,
+				 "%s: a mount whose daemon has died is in the way; clear it "
+				 "with: granary umount '%s'", mountpoint, mountpoint);
 	if (stat(mountpoint, &st) < 0)
-		return error_set(e, ERROR_MOUNT, errno, "%s: %s", mountpoint,
-				 errno == ENOTCONN ?
-				 "a mount whose daemon has died is in the way; clear it "
-				 "with: granary umount MOUNTPOINT" : strerror(errno));
+		return mount_error(e, errno, mountpoint, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return mount_error(e, ENOTDIR, mountpoint,
 				   "the mount point must be a directory");
 	if (mounts_type(mountpoint, type, sizeof(type)) == 1 &&
 	    strncmp(type, "fuse", 4) == 0)
-		return mount_error(e, EBUSY, mountpoint,
-				   "the mount point is in use by another FUSE mount; "
-				   "unmount that first, with: granary umount MOUNTPOINT");
+		return error_set(e, ERROR_MOUNT, EBUSY,
+				 "%s: is in use: %s is mounted there; unmount that first, "
+				 "with: %s '%s'", mountpoint, type,
+				 strcmp(type, MOUNT_TYPE) == 0 ? "granary umount" : "umount",
+				 mountpoint);
 	return 0;
 }
 
@@ -220,6 +226,30 @@ static const char *why_not_mounted(void)
 		return "/dev/fuse may not be used by this user; ask for its mode to be 0666, "
 		       "or for root's help";
 	return *fuse_said ? fuse_said : "the kernel refused the mount";
+}
+
+/*
+ * Without root's rights libfuse runs fusermount3, which speaks to standard
+ * error by itself. What it says becomes a part of our one sentence.
+ */
+static int mount_quietly(struct session *s, const char *mountpoint)
+{
+	CLEANUP(cleanup_close) int said = memfd_create("fusermount3", MFD_CLOEXEC);
+	CLEANUP(cleanup_close) int stderr_before = -1;
+	ssize_t n;
+	int result;
+
+	*fuse_said = '\0';
+	if (geteuid() == 0 || said < 0)
+		return fuse_session_mount(s->fuse, mountpoint);
+	stderr_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	dup2(said, STDERR_FILENO);
+	result = fuse_session_mount(s->fuse, mountpoint);
+	dup2(stderr_before, STDERR_FILENO);
+	n = pread(said, fuse_said, sizeof(fuse_said) - 1, 0);
+	fuse_said[n > 0 ? n : 0] = '\0';
+	fuse_said[strcspn(fuse_said, "\n")] = '\0';
+	return result;
 }
 
 /* The first request is INIT; once it is answered, the mount answers. */
@@ -249,8 +279,7 @@ int session_mount(struct session *s, const char *mountpoint, struct error *e)
 
 	if (err)
 		return err;
-	*fuse_said = '\0';
-	if (fuse_session_mount(s->fuse, mountpoint) != 0)
+	if (mount_quietly(s, mountpoint) != 0)
 		return mount_error(e, EPERM, mountpoint, why_not_mounted());
 	s->mounted_by_us = !passed;
 	s->mountpoint = strdup(mountpoint);
@@ -347,7 +376,6 @@ static int block_signals(struct session *s)
 	sigemptyset(&s->signal_mask);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		sigaddset(&s->signal_mask, numbers[i]);
-	signal(SIGPIPE, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &s->signal_mask, NULL) < 0)
 		return -errno;
 	s->signals = signalfd(-1, &s->signal_mask, SFD_CLOEXEC | SFD_NONBLOCK);
