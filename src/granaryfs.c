@@ -63,7 +63,8 @@ static int usage(struct error *e, const char *what)
 }
 
 /* 1: go on; 0: all is said and done; or an error. */
-static int parse_option(int option, struct arguments *a, struct error *e)
+static int parse_option(int option, char *const *argv, struct arguments *a,
+			struct error *e)
 {
 	const struct option_target targets[] = {
 		{ dataset_options, &a->dataset },
@@ -93,7 +94,7 @@ static int parse_option(int option, struct arguments *a, struct error *e)
 		puts(PACKAGE_STRING);
 		return 0;
 	default:
-		return usage(e, "unknown option");
+		return options_getopt_error(option, argv, e);
 	}
 }
 
@@ -125,8 +126,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *a, struct er
 	int option, go;
 
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "o:fdshV", longs, NULL)) >= 0) {
-		go = parse_option(option, a, e);
+	while ((option = getopt_long(argc, argv, ":o:fdshV", longs, NULL)) >= 0) {
+		go = parse_option(option, argv, a, e);
 		if (go <= 0)
 			return go;
 	}

@@ -60,6 +60,10 @@ static int try_place(const struct index_wish *wish, const char *path,
 
 	if (err == -ENOENT || err == -ENOTDIR)
 		return err;
+	if (err == -EACCES) { /* somebody else's cache, or not for us */
+		log_debug("%s", why.text);
+		return err;
+	}
 	if (!err) {
 		err = index_fits(wish, *out, &why);
 		if (!err)

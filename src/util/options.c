@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -157,6 +158,18 @@ int options_apply(const char *text, const struct option_target *targets,
 			return err;
 	}
 	return 0;
+}
+
+int options_getopt_error(int returned, char *const *argv, struct error *e)
+{
+	const char *problem = returned == ':' ? "needs a value" : "is unknown";
+
+	/* optopt is the letter; of a long option that is unknown it is 0 */
+	if (optopt > 0 && optopt < 0x7f && argv[optind - 1][1] != '-')
+		return error_set(e, ERROR_USAGE, EINVAL, "option -%c %s; --help lists them",
+				 optopt, problem);
+	return error_set(e, ERROR_USAGE, EINVAL, "option %s %s; --help lists them",
+			 argv[optind - 1], problem);
 }
 
 void options_free(const struct option_spec *specs, void *config)

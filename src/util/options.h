@@ -47,6 +47,12 @@ struct option_target {
 int options_apply(const char *text, const struct option_target *targets,
 		  size_t n, struct error *e);
 
+/*
+ * What is wrong where getopt_long (with a table that begins with `:`) returned
+ * '?' or ':', in words that name the option. Returns -EINVAL.
+ */
+int options_getopt_error(int returned, char *const *argv, struct error *e);
+
 /* Frees the OPTION_TEXT values of `config`. */
 void options_free(const struct option_spec *specs, void *config);
 

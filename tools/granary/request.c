@@ -40,7 +40,7 @@ static void merge_options(const struct command *command, char *shorts, size_t si
 	const struct option *own = command->longs;
 	size_t n = 0;
 
-	snprintf(shorts, size, "h%s%s", command->takes_dataset ? "o:" : "",
+	snprintf(shorts, size, ":h%s%s", command->takes_dataset ? "o:" : "",
 		 command->shorts);
 	longs[n++] = (struct option){ "json", no_argument, NULL, 'J' };
 	longs[n++] = (struct option){ "help", no_argument, NULL, 'h' };
@@ -50,7 +50,8 @@ static void merge_options(const struct command *command, char *shorts, size_t si
 }
 
 /* 1: go on; 0: end with *status. */
-static int take_option(struct request *request, int option, int *status)
+static int take_option(struct request *request, int option, char *const *argv,
+		       int *status)
 {
 	const struct option_target target = { dataset_options, &request->config };
 	struct error e;
@@ -64,9 +65,9 @@ static int take_option(struct request *request, int option, int *status)
 		*status = 0;
 		return 0;
 	}
-	if (option == '?') {
-		*status = report_usage(request->command, "an option is unknown, or lacks "
-				       "its value");
+	if (option == '?' || option == ':') {
+		options_getopt_error(option, argv, &e);
+		*status = report_error(&e);
 		return 0;
 	}
 	request->json |= option == 'J';
@@ -84,7 +85,7 @@ static int parse(struct request *request, int argc, char **argv, int *status)
 	merge_options(request->command, shorts, sizeof(shorts), longs);
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, shorts, longs, NULL)) >= 0) {
-		if (!take_option(request, option, status))
+		if (!take_option(request, option, argv, status))
 			return 0;
 	}
 	request->arguments = argv + optind;
