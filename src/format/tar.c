@@ -489,7 +489,8 @@ static void report(const struct walk *walk)
 	const char *label = walk->scan->label;
 
 	if (walk->end == walk->window.length)
-		log_info("'%s' has no mark at its end; all members are whole", label);
+		log_warn("'%s' has no mark at its end: all its members are whole, but "
+			 "there may have been more", label);
 	if (walk->specials)
 		log_info("'%s': %llu devices, pipes or sockets are left out", label,
 			 (unsigned long long)walk->specials);
