@@ -53,25 +53,34 @@ void dataset_config_free(struct dataset_config *config)
 	options_free(dataset_options, config);
 }
 
-char *dataset_config_shape(const struct dataset_config *config, char *out)
+/* One packed file has no duplicates that could be decided upon. */
+static int effective_duplicates(const struct dataset_config *config, uint32_t sources)
+{
+	return sources > 1 ? config->duplicates : 0;
+}
+
+char *dataset_config_shape(const struct dataset_config *config, uint32_t sources,
+			   char *out)
 {
 	snprintf(out, CONFIG_TEXT_BYTES, "nested=%s,duplicates=%s,base=%" PRIu64,
-		 nested_words[config->nested], duplicates_words[config->duplicates],
-		 config->base);
+		 nested_words[config->nested],
+		 duplicates_words[effective_duplicates(config, sources)], config->base);
 	return out;
 }
 
-char *dataset_config_variant(const struct dataset_config *config, char *out)
+char *dataset_config_variant(const struct dataset_config *config, uint32_t sources,
+			     char *out)
 {
 	char *at = out, *end = out + CONFIG_TEXT_BYTES;
+	int duplicates = effective_duplicates(config, sources);
 
 	*at = '\0';
 	if (config->nested != NESTED_AUTO)
 		at += snprintf(at, (size_t)(end - at), ",nested=%s",
 			       nested_words[config->nested]);
-	if (config->duplicates != 0)
+	if (duplicates)
 		at += snprintf(at, (size_t)(end - at), ",duplicates=%s",
-			       duplicates_words[config->duplicates]);
+			       duplicates_words[duplicates]);
 	if (config->base != 0)
 		snprintf(at, (size_t)(end - at), ",base=%" PRIu64, config->base);
 	return out;

@@ -37,15 +37,18 @@ const char *dataset_index_path(const struct dataset_config *config);
 enum { CONFIG_TEXT_BYTES = 128 };
 
 /*
- * The options that shape the tree, as -o understands them: an index made with
- * others does not fit. Returns `out`, which holds CONFIG_TEXT_BYTES.
+ * The options that shape the tree of `sources` packed files, as -o understands
+ * them: an index made with others does not fit. Returns `out`, which holds
+ * CONFIG_TEXT_BYTES.
  */
-char *dataset_config_shape(const struct dataset_config *config, char *out);
+char *dataset_config_shape(const struct dataset_config *config, uint32_t sources,
+			   char *out);
 
 /*
  * The same, but only what is not the default, as a part of a file's name:
  * ",nested=off", or nothing at all.
  */
-char *dataset_config_variant(const struct dataset_config *config, char *out);
+char *dataset_config_variant(const struct dataset_config *config, uint32_t sources,
+			     char *out);
 
 #endif

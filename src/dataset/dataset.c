@@ -7,11 +7,25 @@
 #include "dataset/find.h"
 #include "dataset/request.h"
 
-static int required(char *const *sources, struct error *e)
+/* Names the command that makes the index that is missing. */
+static int required(const struct dataset_config *config, char *const *sources, size_t n,
+		    struct error *e)
 {
+	char variant[CONFIG_TEXT_BYTES], command[1024];
+	int at;
+
+	dataset_config_variant(config, n > 1 || strchr(sources[0], '{') ? 2 : 1, variant);
+	at = snprintf(command, sizeof(command), "granary index%s%s",
+		      *variant ? " -o " : "", *variant ? variant + 1 : "");
+	for (size_t i = 0; i < n && at < (int)sizeof(command); i++)
+		at += snprintf(command + at, sizeof(command) - (size_t)at, " '%s'",
+			       sources[i]);
+	if (at >= (int)sizeof(command))
+		snprintf(command, sizeof(command), "granary index, with the same sources "
+			 "and options");
 	return error_set(e, ERROR_DATASET, ENOENT,
 			 "%s has no index that fits, and index=require forbids to make one "
-			 "now; make it with: granary index '%s'", sources[0], sources[0]);
+			 "now; make it with: %s", sources[0], command);
 }
 
 static int take_index(struct dataset *ds, const struct index_wish *wish)
@@ -32,7 +46,7 @@ static int make_index(struct dataset *ds, const struct dataset_config *config,
 	int memory, err;
 
 	if (dataset_index_is(config, "require"))
-		return required(sources, e);
+		return required(config, sources, n, e);
 	err = request_index(config, sources, n, &memory, e);
 	if (err)
 		return err;

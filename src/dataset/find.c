@@ -7,24 +7,40 @@
 
 #include "util/log.h"
 
+static int find_places(const struct dataset_config *config,
+		       const struct source_set *sources, struct index_places *out)
+{
+	char variant[CONFIG_TEXT_BYTES];
+	const char **paths = calloc(sources->count, sizeof(*paths));
+	const struct dataset_name name = {
+		.paths = paths, .count = sources->count,
+		.variant = dataset_config_variant(config, sources->count, variant),
+	};
+	int err;
+
+	if (!paths)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sources->count; i++)
+		paths[i] = source_path(sources->sources[i]);
+	err = locate_index(&name, dataset_index_path(config), out);
+	free(paths);
+	return err;
+}
+
 int index_wish_make(const struct dataset_config *config,
 		    const struct source_set *sources, struct index_wish *out,
 		    struct error *e)
 {
-	const struct dataset_name name = {
-		.first = source_path(sources->sources[0]), .count = sources->count,
-		.variant = dataset_config_variant(config, (char[CONFIG_TEXT_BYTES]){ 0 }),
-	};
 	int err;
 
 	*out = (struct index_wish){ .sources = sources };
-	dataset_config_shape(config, out->shape);
+	dataset_config_shape(config, sources->count, out->shape);
 	out->identities = calloc(sources->count, sizeof(*out->identities));
 	if (!out->identities)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = source_set_identify(sources, out->identities, e);
 	if (!err && !dataset_index_is(config, "off") &&
-	    locate_index(&name, dataset_index_path(config), &out->places) < 0)
+	    find_places(config, sources, &out->places) < 0)
 		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (err)
 		index_wish_free(out);

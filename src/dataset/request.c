@@ -43,7 +43,7 @@ static char *option_argument(const struct dataset_config *config)
 	if (!out)
 		return NULL;
 	at = out + snprintf(out, size, "%s,missing=%s,index=",
-			    dataset_config_shape(config, shape),
+			    dataset_config_shape(config, UINT32_MAX, shape),
 			    config->missing == MISSING_SKIP ? "skip" : "error");
 	for (; *index; index++) {
 		if (*index == ',' || *index == '\\')

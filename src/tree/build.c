@@ -344,9 +344,11 @@ int builder_settle_links(struct builder *b, struct error *e)
 
 		if (settled < 0)
 			return settled;
-		if (!settled)
-			log_warn("%s: the hard link %s is left out: there is no file %s",
-				 b->labels.items[link->shard], link->text, link->target);
+		if (settled)
+			continue;
+		b->left_out++;
+		log_warn("%s: the hard link %s is left out: there is no file %s",
+			 b->labels.items[link->shard], link->text, link->target);
 	}
 	b->pending.count = 0;
 	return 0;
@@ -444,6 +446,7 @@ static void report(struct builder *b, const char *label)
 	if (b->ignored)
 		log_info("%s: %llu files are in an earlier shard too and are left out "
 			 "(duplicates=first)", label, (unsigned long long)b->ignored);
+	b->left_out += b->skipped;
 	b->unsafe = b->skipped = b->ignored = 0;
 }
 

@@ -27,7 +27,7 @@ struct index_summary {
 	uint64_t symlinks;
 	uint64_t links;       /* further names of files */
 	uint64_t bytes;       /* of all files, holes included */
-	uint64_t left_out;    /* devices, FIFOs and sockets */
+	uint64_t left_out;    /* devices, FIFOs, sockets; what cannot be shown */
 	char format[64];      /* "tar" */
 	char options[128];    /* the options that shaped the tree */
 };

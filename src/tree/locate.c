@@ -11,18 +11,37 @@
 
 #include "util/cleanup.h"
 
-/* "train-000.tar", "train-000.tar+127", "train.tar,nested=off" */
-static char *file_name(const struct dataset_name *dataset, const char *path)
+static const char *own_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Two sets may begin with the same shard and be of the same size. */
+static uint32_t hash_names(const struct dataset_name *dataset)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 1; i < dataset->count; i++) {
+		const char *name = own_name(dataset->paths[i]);
+
+		hash = XXH3_64bits_withSeed(name, strlen(name), hash);
+	}
+	return (uint32_t)hash;
+}
+
+/* "train-000.tar", "train-000.tar+127-5ca1ab1e", "train.tar,nested=off" */
+static char *file_name(const struct dataset_name *dataset, const char *first)
+{
 	char *name;
 	int n;
 
-	slash = slash ? slash + 1 : path;
 	if (dataset->count > 1)
-		n = asprintf(&name, "%s+%u%s", slash, dataset->count - 1, dataset->variant);
+		n = asprintf(&name, "%s+%u-%08" PRIx32 "%s", own_name(first),
+			     dataset->count - 1, hash_names(dataset), dataset->variant);
 	else
-		n = asprintf(&name, "%s%s", slash, dataset->variant);
+		n = asprintf(&name, "%s%s", own_name(first), dataset->variant);
 	return n < 0 ? NULL : name;
 }
 
@@ -60,8 +79,8 @@ static char *in_cache(const char *path, const char *name)
 int locate_index(const struct dataset_name *dataset, const char *named,
 		 struct index_places *out)
 {
-	CLEANUP(cleanup_free) char *real = realpath(dataset->first, NULL);
-	const char *path = real ? real : dataset->first;
+	CLEANUP(cleanup_free) char *real = realpath(dataset->paths[0], NULL);
+	const char *path = real ? real : dataset->paths[0];
 	CLEANUP(cleanup_free) char *name = file_name(dataset, path);
 	char *place;
 

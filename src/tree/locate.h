@@ -2,8 +2,8 @@
  * locate.h: where the index of a dataset is kept.
  *
  * In this order: the path that the user named, and then nothing else; beside
- * the packed file (`NAME.gidx`; for a set of shards `FIRST+N.gidx` beside the
- * first, where N is the number of the others; options that shape the tree are in
+ * the packed file (`NAME.gidx`; for a set of shards `FIRST+N-HASH.gidx` beside
+ * the first, where N is the number of the others and HASH of their names; options that shape the tree are in
  * the name too: `NAME,nested=off.gidx`); `$XDG_CACHE_HOME/granaryfs/`
  * (or `~/.cache/granaryfs/`), under a name that holds a hash of the path.
  */
@@ -23,8 +23,8 @@ struct index_places {
 
 /* What an index's name is made from. */
 struct dataset_name {
-	const char *first;   /* path of the first source */
-	uint32_t count;      /* sources */
+	const char *const *paths; /* of the sources */
+	uint32_t count;
 	const char *variant; /* options that are not the default, or "" */
 };
 

@@ -335,6 +335,7 @@ int builder_seal(struct builder *b, const struct builder_source *sources,
 
 	if (err)
 		return err;
+	s.summary.left_out += b->left_out;
 	*image = (struct image){ 0 };
 	err = group_children(&s);
 	if (!err) {

@@ -122,7 +122,22 @@ static int make(const struct request *request, const struct index_wish *wish)
 	return 0;
 }
 
-static int check(const struct index_wish *wish)
+static void say_sound(const struct request *request, const char *path)
+{
+	struct json json = { .out = stdout };
+
+	if (!request->json) {
+		printf("%s is sound\n", path);
+		return;
+	}
+	json_open(&json, NULL, '{');
+	json_text(&json, "index", path);
+	json_bool(&json, "sound", true);
+	json_close(&json, '}');
+	putchar('\n');
+}
+
+static int check(const struct request *request, const struct index_wish *wish)
 {
 	struct index *index;
 	struct error e = { 0 };
@@ -139,7 +154,7 @@ static int check(const struct index_wish *wish)
 		log_error("%s: %s; make it anew with: granary index --force", path, e.text);
 		status = ERROR_DATASET;
 	} else {
-		printf("%s is sound\n", path);
+		say_sound(request, path);
 	}
 	index_close(index);
 	return status;
@@ -151,7 +166,7 @@ static int act(const struct request *request, const struct index_wish *wish)
 	const char *path;
 
 	if (request->given['c'])
-		return check(wish);
+		return check(request, wish);
 	if (!request->given['f'] && !request->given['m'] &&
 	    index_find(wish, &index, &path) == 0) {
 		index_close(index);
@@ -168,6 +183,11 @@ static int run(struct request *request)
 	struct error e = { 0 };
 	int status;
 
+	if (request->given['c'] && request->given['f'])
+		return report_usage(request->command, "--check makes no index, and --force "
+				    "does: choose one");
+	if (dataset_index_is(&request->config, "off") && !request->given['m'])
+		return report_usage(request->command, "index=off leaves nothing to do");
 	if (request->given['O']) {
 		free(request->config.index);
 		request->config.index = strdup(request->value['O']);
@@ -196,7 +216,7 @@ static const struct option longs[] = {
 
 const struct command command_index = {
 	.name = "index",
-	.usage = "[-o OPTIONS] [--output PATH] [--check] [--force] [--json] SOURCE...",
+	.usage = "[-o OPTIONS] [--output PATH] [--check | --force] [--json] SOURCE...",
 	.summary = "Makes or refreshes the index of a packed dataset",
 	.help = "    --output PATH                   where to write it\n"
 		"    --check                         is there one that fits and is sound?\n"

@@ -59,7 +59,8 @@ static void print_text(const struct dataset_info *info, uint32_t top)
 	printf("links        %s symbolic, %s hard\n", count_text(s->symlinks, a),
 	       count_text(s->links, b));
 	if (s->left_out)
-		printf("left out     %s devices, FIFOs or sockets\n", count_text(s->left_out, a));
+		printf("left out     %s entries: devices, FIFOs, sockets, or what "
+		       "cannot be shown\n", count_text(s->left_out, a));
 	printf("names        as in the archive\n");
 	printf("index        %s (%s)\n", info->index_path ? info->index_path : "in memory",
 	       size_text(info->index_bytes, a));
