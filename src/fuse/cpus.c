@@ -31,7 +31,7 @@ static int parse_list(const char *list, struct mask *out)
 		first = last = strtoul(list, &end, 10);
 		if (*end == '-' && isdigit((unsigned char)end[1]))
 			last = strtoul(end + 1, &end, 10);
-		if (last < first || last >= CPUS_MOST || (*end && *end != ','))
+		if (last < first || last >= CPUS_MOST || (*end && *end != ',' && *end != ':'))
 			return -EINVAL;
 		for (; first <= last; first++)
 			CPU_SET_S(first, sizeof(*out), out->sets);
@@ -65,7 +65,7 @@ int cpus_apply(const char *cpus, struct error *e)
 	if (parse_list(cpus, &mask) < 0)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "-o cpus=%s: not understood; it takes auto, inherit, or a "
-				 "list such as 0-3,8", cpus);
+				 "list such as 0-3:8", cpus);
 	if (sched_setaffinity(0, sizeof(mask), mask.sets) < 0)
 		return error_set(e, ERROR_USAGE, errno,
 				 "-o cpus=%s: this process may not run there: %s", cpus,

@@ -11,7 +11,8 @@
 
 /*
  * NULL or "auto": all that the cgroup allows; "inherit": the mask as it is;
- * otherwise a list, "0-3,8". -EINVAL with a sentence.
+ * otherwise a list, "0-3:8" or "0-3,8" (within -o a
+ * comma must be escaped). -EINVAL with a sentence.
  */
 int cpus_apply(const char *cpus, struct error *e);
 

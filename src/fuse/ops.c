@@ -339,12 +339,12 @@ static int name_at(const struct listing *l, uint32_t position, char *name,
 	int err;
 
 	if (position == 0) {
-		strcpy(name, ".");
+		memcpy(name, ".", sizeof("."));
 		*node = l->directory;
 		return 0;
 	}
 	if (position == 1) {
-		strcpy(name, "..");
+		memcpy(name, "..", sizeof(".."));
 		*node = l->directory;
 		return l->directory == dataset_root(l->s->dataset) ?
 			       0 : tree_parent(tree_of(l->s), l->directory, node);

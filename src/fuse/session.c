@@ -49,7 +49,7 @@ const struct option_spec mount_options[] = {
 	  "may the kernel open files without asking (hidden)" },
 	{ "threads", OPTION_UINT, AT(threads), NULL, "N", "request threads (by processors)" },
 	{ "cpus", OPTION_TEXT, AT(cpus), NULL, "auto|inherit|LIST",
-	  "processors that they run on (auto)" },
+	  "processors that they run on: 0-3:8, for one (auto)" },
 	{ "noexec", OPTION_FLAG, AT(noexec), NULL, NULL, "nothing can be executed" },
 	/* what mount(8), fstab and other FUSE programs pass: ours anyway, or nothing */
 	IGNORED("ro"), IGNORED("rw"), IGNORED("nosuid"), IGNORED("nodev"),

@@ -24,7 +24,7 @@ struct mount_config {
 	unsigned umask;     /* permission bits to take away */
 	int opens;          /* OPENS_ */
 	unsigned threads;   /* 0: as many as is sensible */
-	char *cpus;         /* NULL or "auto", "inherit", or a list "0-3,8" */
+	char *cpus;         /* NULL or "auto", "inherit", or a list "0-3:8" */
 	bool debug;         /* print every request */
 };
 

@@ -164,12 +164,19 @@ int options_getopt_error(int returned, char *const *argv, struct error *e)
 {
 	const char *problem = returned == ':' ? "needs a value" : "is unknown";
 
-	/* optopt is the letter; of a long option that is unknown it is 0 */
-	if (optopt > 0 && optopt < 0x7f && argv[optind - 1][1] != '-')
+	const char *word = argv[optind - 1];
+	bool long_with_value = strncmp(word, "--", 2) == 0 && strchr(word, '=');
+
+	/* of a long option that is unknown there is no letter; one that takes no
+	   value and got one has its letter, which nobody wrote */
+	if (returned == '?' && optopt && long_with_value)
+		return error_set(e, ERROR_USAGE, EINVAL, "option %.*s takes no value",
+				 (int)strcspn(word, "="), word);
+	if (optopt && (returned == '?' || strncmp(word, "--", 2) != 0))
 		return error_set(e, ERROR_USAGE, EINVAL, "option -%c %s; --help lists them",
 				 optopt, problem);
 	return error_set(e, ERROR_USAGE, EINVAL, "option %s %s; --help lists them",
-			 argv[optind - 1], problem);
+			 word, problem);
 }
 
 void options_free(const struct option_spec *specs, void *config)
