@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -23,6 +24,7 @@
 #include "fuse/session.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/vec.h"
 
 struct arguments {
 	struct dataset_config dataset;
@@ -31,6 +33,7 @@ struct arguments {
 	char **sources;
 	size_t source_count;
 	char *mountpoint; /* absolute, or /dev/fd/N; owned */
+	VEC(int) inherited; /* descriptors */
 };
 
 /* What the daemon tells the process that started it. */
@@ -152,6 +155,41 @@ static void guard_standard_streams(void)
 		close(fd);
 }
 
+/*
+ * The descriptors that the caller left open: a lock file, another end of a
+ * pipe. A daemon must not keep them, but an argument may be one of them
+ * (/dev/fd/N), and so they are closed when everything is open that we need.
+ */
+static int note_inherited(struct arguments *a)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int err = 0;
+
+	if (!folder)
+		return 0;
+	while (!err && (entry = readdir(folder))) {
+		int fd = (int)strtol(entry->d_name, NULL, 10);
+
+		if (fd > STDERR_FILENO && fd != dirfd(folder))
+			err = vec_push(&a->inherited, fd);
+	}
+	closedir(folder);
+	return err;
+}
+
+static void close_inherited(const struct arguments *a)
+{
+	for (size_t i = 0; i < a->inherited.count; i++) {
+		char name[32];
+
+		/* the connection to the kernel, where somebody else has mounted */
+		snprintf(name, sizeof(name), "/dev/fd/%d", a->inherited.items[i]);
+		if (strcmp(name, a->mountpoint) != 0)
+			close(a->inherited.items[i]);
+	}
+}
+
 static void close_standard_streams(void)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -182,33 +220,45 @@ static int fail(const struct error *e)
 	return (int)e->status;
 }
 
-/* In the daemon: mounts, reports, serves. `report` is -1 in the foreground. */
+/* What a daemon does when its mount answers. */
+static void leave_caller(const struct arguments *a)
+{
+	if (chdir("/") < 0)
+		log_debug("chdir: %s", strerror(errno));
+	log_to_syslog();
+	close_standard_streams();
+	close_inherited(a);
+}
+
+static void send_report(int fd, int status, const struct error *e)
+{
+	struct report report = { .status = status };
+
+	snprintf(report.text, sizeof(report.text), "%s", e->text);
+	if (write(fd, &report, sizeof(report)) < 0)
+		log_debug("nobody waits for the report");
+	close(fd);
+}
+
+/* In the daemon: mounts, reports, serves. `report_fd` is -1 in the foreground. */
 static int serve(struct arguments *a, struct session *session, int report_fd)
 {
 	struct error e = { 0 };
-	struct report report = { 0 };
-	int err;
+	int err, status;
 
 	signal(SIGPIPE, SIG_IGN); /* the process that waits may be gone */
 	err = session_mount(session, a->mountpoint, &e);
-
-	if (err && report_fd < 0)
-		return fail(&e);
-	report.status = err ? (int)e.status : 0;
-	snprintf(report.text, sizeof(report.text), "%s", err ? e.text : "");
-	if (report_fd >= 0) {
-		if (!err && chdir("/") < 0)
-			log_debug("chdir: %s", strerror(errno));
-		if (!err) {
-			log_to_syslog();
-			close_standard_streams();
-		}
-		if (write(report_fd, &report, sizeof(report)) < 0)
-			log_debug("nobody waits for the report");
-		close(report_fd);
+	status = err ? (int)e.status : 0;
+	if (report_fd < 0) {
+		if (err)
+			return fail(&e);
+	} else {
+		if (!err)
+			leave_caller(a);
+		send_report(report_fd, status, &e);
 	}
 	if (err)
-		return report.status;
+		return status;
 	err = session_serve(session);
 	if (err)
 		log_error("%s: %s", a->mountpoint, strerror(-err));
@@ -289,8 +339,10 @@ int main(int argc, char **argv)
 	guard_standard_streams();
 	log_open("granaryfs", LOG_LEVEL_WARN);
 	raise_file_limit();
+	note_inherited(&a);
 	go = parse_arguments(argc, argv, &a, &e);
 	status = go > 0 ? run(&a, &e) : go < 0 ? fail(&e) : 0;
+	vec_free(&a.inherited);
 	free(a.mountpoint);
 	dataset_config_free(&a.dataset);
 	mount_config_free(&a.mount);

@@ -89,7 +89,8 @@ int session_prepare(const struct mount_config *config, struct error *e)
 static _Thread_local char fuse_said[256];
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 7)
-static void log_from_fuse(enum fuse_log_level level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void
+log_from_fuse(enum fuse_log_level level, const char *format, va_list args)
 {
 	char line[1024];
 	size_t n;

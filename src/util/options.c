@@ -183,7 +183,7 @@ void options_free(const struct option_spec *specs, void *config)
 {
 	for (; specs->name; specs++) {
 		if (specs->kind == OPTION_TEXT) {
-			char **text = (char **)((char *)config + specs->at);
+			char **text = (char **)(void *)((char *)config + specs->at);
 
 			free(*text);
 			*text = NULL;
