@@ -1,0 +1,431 @@
+# shellcheck shell=bash
+# lib.sh: what every mount test uses. Sourced by bash scripts.
+#
+# A test prints TAP: `check`, `refuse`, `is` and `skip` count, `finish` prints
+# the plan. Everything that a test starts, mounts or writes is undone when it
+# ends, however it ends. What is missing is a failure where everything has to
+# be there (CI=true or GRANARY_REQUIRE_ALL=1), and a skip that says so elsewhere.
+set -u
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+abs_top_srcdir=${abs_top_srcdir:-$here}
+abs_top_builddir=${abs_top_builddir:-$PWD}
+fixtures=$abs_top_srcdir/tests/fixtures
+granaryfs=$abs_top_builddir/granaryfs
+granary=$abs_top_builddir/granary
+# shellcheck disable=SC2034  # for the scripts that source this
+read_all=$abs_top_builddir/tests/bin/read-all
+# Debian's own: PyTorch is installed for it, and for no other python3 in PATH.
+python=${PYTHON:-/usr/bin/python3}
+PATH=$abs_top_builddir:$PATH
+
+tap_count=0
+tap_failed=0
+started=()    # process ids
+mounts=()     # mount points
+cleanups=()   # commands, run last to first
+declare -A mount_pid mount_log
+
+# ---- TAP ------------------------------------------------------------------
+
+diag() {
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+# ok STATUS DESCRIPTION: one test point.
+ok() {
+	local status=$1
+	shift
+	tap_count=$((tap_count + 1))
+	if [ "$status" -eq 0 ]; then
+		printf 'ok %d - %s\n' "$tap_count" "$*"
+		return 0
+	fi
+	tap_failed=$((tap_failed + 1))
+	printf 'not ok %d - %s\n' "$tap_count" "$*"
+	return 1
+}
+
+# check DESCRIPTION COMMAND...: the command must succeed; else its output is shown.
+check() {
+	local description=$1 output status
+	shift
+	output=$("$@" 2>&1)
+	status=$?
+	ok "$status" "$description" && return 0
+	diag "status $status of: $*"
+	diag "$(printf '%s' "$output" | head -n 40)"
+	return 1
+}
+
+# refuse DESCRIPTION COMMAND...: the command must fail.
+refuse() {
+	local description=$1
+	shift
+	if "$@" >/dev/null 2>&1; then
+		ok 1 "$description"
+		diag "this succeeded: $*"
+		return 1
+	fi
+	ok 0 "$description"
+}
+
+# is GOT WANTED DESCRIPTION
+is() {
+	[ "$1" = "$2" ]
+	ok $? "$3" && return 0
+	diag "got:    $1"
+	diag "wanted: $2"
+	return 1
+}
+
+# at_most GOT LIMIT DESCRIPTION
+at_most() {
+	[ -n "$1" ] && [ "$1" -le "$2" ]
+	ok $? "$3" && return 0
+	diag "got $1, wanted at most $2"
+	return 1
+}
+
+# skip WHY DESCRIPTION: only where something may be missing.
+skip() {
+	if everything_required; then
+		ok 1 "$2"
+		diag "$1"
+		return 1
+	fi
+	tap_count=$((tap_count + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$tap_count" "$2" "$1"
+}
+
+finish() {
+	check_sanitizers
+	printf '1..%d\n' "$tap_count"
+	[ "$tap_failed" -eq 0 ]
+	exit $?
+}
+
+bail() {
+	printf 'Bail out! %s\n' "$*"
+	exit 99
+}
+
+# ---- What a test needs ----------------------------------------------------
+
+everything_required() {
+	[ "${CI:-}" = true ] || [ "${GRANARY_REQUIRE_ALL:-}" = 1 ]
+}
+
+# lacking WHY: ends the whole script.
+lacking() {
+	if everything_required; then
+		printf '1..1\nnot ok 1 - %s\n' "$1"
+		exit 1
+	fi
+	printf '1..0 # SKIP %s\n' "$1"
+	exit 0
+}
+
+need_fuse() {
+	[ -x "$granaryfs" ] || bail "$granaryfs is not built"
+	[ -c /dev/fuse ] || lacking "there is no /dev/fuse"
+	# shellcheck disable=SC2217  # only the open is wanted
+	{ true <>/dev/fuse; } 2>/dev/null || lacking "/dev/fuse cannot be opened"
+	is_root || command -v fusermount3 >/dev/null ||
+		lacking "there is no fusermount3"
+}
+
+is_root() {
+	[ "$(id -u)" -eq 0 ]
+}
+
+need_root() {
+	is_root || lacking "only root can run this"
+}
+
+# need COMMAND...
+need() {
+	local name
+	for name; do
+		PATH=$PATH:/usr/sbin:/sbin command -v "$name" >/dev/null ||
+			lacking "$name is not installed"
+	done
+}
+
+# need_python MODULE...
+need_python() {
+	local name
+	for name; do
+		"$python" -c "import $name" 2>/dev/null ||
+			lacking "Python's $name is not installed"
+	done
+}
+
+# ---- A place to work, and what is undone at the end -----------------------
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/granaryfs-test.XXXXXX") || exit 99
+# Tests run parts of themselves as nobody.
+chmod 755 "$work"
+mkdir -m 1777 "$work/sanitizer"
+mkdir "$work/home" "$work/cache" "$work/mnt"
+# shellcheck disable=SC2034  # likewise
+mnt=$work/mnt
+# No test may touch the caller's own cache of indexes.
+# shellcheck disable=SC2034  # for package managers' configuration
+caller_home=$HOME
+export HOME="$work/home" XDG_CACHE_HOME="$work/cache"
+
+# Reports go to files: a test may close, or count lines of, standard error.
+for name in ASAN TSAN UBSAN LSAN; do
+	options=${name}_OPTIONS
+	export "$options=${!options:+${!options}:}log_path=$work/sanitizer/report"
+done
+
+# at_exit COMMAND...: to be run when the test ends; the last one first.
+at_exit() {
+	cleanups+=("$(printf '%q ' "$@")")
+}
+
+# undo runs in the EXIT trap.
+undo() {
+	local i
+	trap '' INT TERM HUP
+	cd / || true
+	for i in "${mounts[@]}"; do
+		force_umount "$i"
+	done
+	stop_started
+	for ((i = ${#cleanups[@]} - 1; i >= 0; i--)); do
+		eval "${cleanups[i]}" >/dev/null 2>&1
+	done
+	chmod -R u+rwX "$work" 2>/dev/null
+	rm -rf --one-file-system "$work"
+}
+
+stop_started() {
+	local pid
+	for pid in "${started[@]}"; do
+		kill "$pid" 2>/dev/null && {
+			wait_until 5 process_gone "$pid" ||
+				kill -KILL "$pid" 2>/dev/null
+		}
+	done
+}
+
+trap undo EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+
+# wait_until SECONDS COMMAND...: polls; fails when the time is over.
+wait_until() {
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || return 1
+		sleep 0.02
+	done
+}
+
+process_gone() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# Sanitizers write a file a process; there must be none.
+check_sanitizers() {
+	local report
+	for report in "$work"/sanitizer/*; do
+		[ -f "$report" ] || continue
+		ok 1 "sanitizer report ${report##*/}"
+		diag "$(head -n 60 "$report")"
+	done
+}
+
+# ---- Mounts ---------------------------------------------------------------
+
+is_mounted() {
+	grep -q -F -- " $1 fuse.granaryfs " /proc/mounts
+}
+
+not_mounted() {
+	! is_mounted "$1"
+}
+
+# leave_mount MOUNTPOINT: unmounts as this user can.
+leave_mount() {
+	if is_root; then
+		umount "$1"
+	else
+		fusermount3 -u "$1"
+	fi
+}
+
+force_umount() {
+	is_mounted "$1" || return 0
+	leave_mount "$1" 2>/dev/null && return 0
+	# Last resort: a test failed with a file open.
+	if is_root; then umount -l "$1"; else fusermount3 -u -z "$1"; fi
+} 2>/dev/null
+
+# watch_mount MOUNTPOINT: unmount it at the end, if it is still there.
+watch_mount() {
+	mounts+=("$1")
+}
+
+# granary_mount [OPTIONS] SOURCE... MOUNTPOINT: granaryfs in the foreground of a
+# background process, so that its log and its status can be seen. Returns when
+# the mount is there.
+granary_mount() {
+	local where=${!#} log
+	log=$(mktemp "$work/log.XXXXXX")
+	[ -d "$where" ] || mkdir -p "$where"
+	"$granaryfs" -f "$@" >/dev/null 2>"$log" &
+	mount_pid[$where]=$!
+	mount_log[$where]=$log
+	started+=("$!")
+	watch_mount "$where"
+	if wait_until "${MOUNT_SECONDS:-30}" mounted_or_gone "$where" &&
+		is_mounted "$where"; then
+		return 0
+	fi
+	echo "granaryfs -f $* did not mount:"
+	cat "$log"
+	return 1
+}
+
+mounted_or_gone() {
+	is_mounted "$1" || process_gone "${mount_pid[$1]}"
+}
+
+# mount_ok DESCRIPTION ARGUMENTS: granary_mount as a test point. Not `check`:
+# that runs its command in a subshell, and what is started has to be remembered.
+mount_ok() {
+	local description=$1
+	shift
+	granary_mount "$@" >"$work/mount-output" 2>&1
+	ok $? "$description" && return 0
+	diag "$(head -n 20 "$work/mount-output")"
+	return 1
+}
+
+# granary_umount MOUNTPOINT: unmounts, waits for the daemon, returns its status.
+granary_umount() {
+	local where=$1 pid=${mount_pid[$1]}
+	leave_mount "$where" || return 1
+	daemon_status "$pid" "$where"
+}
+
+daemon_status() {
+	local pid=$1 where=$2 status
+	if ! wait_until 20 process_gone "$pid"; then
+		echo "granaryfs (process $pid) did not end"
+		return 1
+	fi
+	wait "$pid"
+	status=$?
+	[ "$status" -eq 0 ] && return 0
+	echo "granaryfs ended with status $status; its log:"
+	tail -n 20 "${mount_log[$where]}"
+	return "$status"
+}
+
+# umount_ok MOUNTPOINT [DESCRIPTION]
+umount_ok() {
+	granary_umount "$1" >"$work/umount-output" 2>&1
+	ok $? "${2:-unmounted, and the daemon ended with 0}" && return 0
+	diag "$(head -n 40 "$work/umount-output")"
+	return 1
+}
+
+# daemon_pids MOUNTPOINT: processes that were started with this mount point.
+daemon_pids() {
+	local directory program
+	for directory in /proc/[0-9]*; do
+		program=$(readlink "$directory/exe" 2>/dev/null) || continue
+		case $program in
+		"$granaryfs" | "$work/programs/granaryfs") ;;
+		*) continue ;;
+		esac
+		tr '\0' '\n' <"$directory/cmdline" 2>/dev/null |
+			grep -q -x -F -- "$1" && echo "${directory#/proc/}"
+	done
+	return 0
+}
+
+no_daemon() {
+	[ -z "$(daemon_pids "$1")" ]
+}
+
+# ---- Counters -------------------------------------------------------------
+
+# requests MOUNTPOINT: the daemon's counters now, as lines NAME VALUE.
+requests() {
+	local log=${mount_log[$1]} before
+	before=$(stats_ends "$log")
+	kill -USR1 "${mount_pid[$1]}" || return 1
+	wait_until 10 stats_newer "$log" "$before" || {
+		echo "no counters in the log after SIGUSR1" >&2
+		return 1
+	}
+	awk '$1 != "granaryfs:" || $2 != "stats:" { next }
+		$3 == "end" { last = block; block = ""; next }
+		{ block = block $3 " " $4 "\n" }
+		END { printf "%s", last }' "$log"
+}
+
+stats_ends() {
+	grep -c '^granaryfs: stats: end' "$1"
+}
+
+stats_newer() {
+	[ "$(stats_ends "$1")" -gt "$2" ]
+}
+
+# request_changes BEFORE AFTER: "NAME DIFFERENCE" for each fuse_ counter that
+# differs between two outputs of `requests`.
+request_changes() {
+	printf '%s\n--\n%s\n' "$1" "$2" | awk '
+		$1 == "--" { after = 1; next }
+		$1 !~ /^fuse_/ { next }
+		!after { old[$1] = $2; next }
+		$2 != old[$1] { print $1, $2 - old[$1] }'
+}
+
+# request_change NAME BEFORE AFTER: one difference, 0 if there is none.
+request_change() {
+	request_changes "$2" "$3" |
+		awk -v name="$1" '$1 == name { n = $2 } END { print n + 0 }'
+}
+
+# ---- Small things ---------------------------------------------------------
+
+compare() {
+	"$python" "$fixtures/compare-trees" "$@"
+}
+
+# as_nobody COMMAND...: without any privilege. The programs are copied, because
+# nobody may have no way into the build directory.
+as_nobody() {
+	public_programs
+	"${nobody[@]}" "$@"
+}
+
+nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups
+	env HOME=/nonexistent PATH="$work/programs:$PATH")
+
+public_programs() {
+	[ -d "$work/programs" ] && return
+	mkdir "$work/programs"
+	cp "$granaryfs" "$granary" "$work/programs/"
+}
+
+# loop_ext4 IMAGE MOUNTPOINT SIZE MKFS-OPTIONS...: a small filesystem of its own.
+# Not to be called through `check`.
+loop_ext4() {
+	local image=$1 where=$2 size=$3
+	shift 3
+	truncate -s "$size" "$image" &&
+		PATH=$PATH:/usr/sbin:/sbin mkfs.ext4 -q -F "$@" "$image" &&
+		mkdir -p "$where" && mount -o loop "$image" "$where" &&
+		at_exit umount "$where"
+}

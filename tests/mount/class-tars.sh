@@ -1,0 +1,112 @@
+#!/bin/bash
+# Two layouts that image datasets come in: a tar of one tar a class (ImageNet),
+# and a numbered set of shards. Both are one ImageFolder tree.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need tar
+need_python PIL
+
+classes=6
+images=12
+args=(--no-owner --seconds)
+
+make_sources() {
+	local folder i=0 name
+	"$python" "$fixtures/make-image-tree" --classes "$classes" --images "$images" \
+		--size 32 "$work/tree" || return 1
+	mkdir "$work/classes" "$work/set"
+	for folder in "$work"/tree/*; do
+		name=${folder##*/}
+		tar --sort=name -C "$folder" -cf "$work/classes/$name.tar" . || return 1
+	done
+	tar --sort=name -C "$work/classes" -cf "$work/nested.tar" . || return 1
+	# 8 shards: the images dealt out in turn.
+	(cd "$work/tree" && find . -name '*.jpg' | LC_ALL=C sort) >"$work/list"
+	for i in 0 1 2 3 4 5 6 7; do
+		awk -v i="$i" 'NR % 8 == i' "$work/list" >"$work/part"
+		tar -C "$work/tree" -cf "$work/set/train-00000$i.tar" -T "$work/part" ||
+			return 1
+	done
+}
+
+count_files() {
+	find "$mnt" -type f | wc -l
+}
+
+class_names() {
+	(cd "$mnt" && find . -mindepth 1 -maxdepth 1 -type d | LC_ALL=C sort | tr -d './\n')
+}
+
+nested_tar() {
+	mount_ok "nested: mounted" "$work/nested.tar" "$mnt" || return
+	check "nested: the tree is right" \
+		compare "${args[@]}" --no-folder-attributes "$work/tree" "$mnt"
+	is "$(count_files)" $((classes * images)) "nested: number of images"
+	umount_ok "$mnt" "nested: unmounted"
+	mount_ok "nested=off: mounted" -o nested=off "$work/nested.tar" "$mnt" || return
+	check "nested=off: the tars are files" \
+		compare "${args[@]}" --no-folder-attributes "$work/classes" "$mnt"
+	umount_ok "$mnt" "nested=off: unmounted"
+	# The index of the first mount was made with other options.
+	mount_ok "nested again: mounted" "$work/nested.tar" "$mnt" || return
+	is "$(count_files)" $((classes * images)) "nested again: number of images"
+	umount_ok "$mnt" "nested again: unmounted"
+}
+
+shard_set() {
+	local pattern="$work/set/train-{000000..000007}.tar"
+	mount_ok "set: mounted" "$pattern" "$mnt" || return
+	check "set: the tree is right" \
+		compare "${args[@]}" --no-folder-attributes "$work/tree" "$mnt"
+	is "$(class_names)" "$(cd "$work/tree" && printf '%s' *)" "set: names of the classes"
+	umount_ok "$mnt" "set: unmounted"
+	mount_ok "several sources: mounted" "$work"/set/*.tar "$mnt" || return
+	is "$(count_files)" $((classes * images)) "several sources: number of images"
+	umount_ok "$mnt" "several sources: unmounted"
+}
+
+# A set with numbers that are not there.
+missing_shards() {
+	local pattern="$work/set/train-{000000..000009}.tar" wanted
+	refuse "missing=error: refused" "$granaryfs" -o index=off "$pattern" "$mnt"
+	is "$("$granaryfs" -o index=off "$pattern" "$mnt" 2>&1 | grep -c 'train-000008.tar')" 1 \
+		"missing=error: the sentence names the first missing shard"
+	mount_ok "missing=skip: mounted" -o missing=skip,index=off "$pattern" "$mnt" || return
+	wanted=$((classes * images))
+	is "$(count_files)" "$wanted" "missing=skip: number of images"
+	umount_ok "$mnt" "missing=skip: unmounted"
+	refuse "missing=skip: not when all are missing" \
+		"$granaryfs" -o missing=skip,index=off "$work/set/none-{0..3}.tar" "$mnt"
+}
+
+# first.tar and second.tar both have class-00/same.
+duplicate_files() {
+	local which pair="$work/{first,second}.tar"
+	for which in first second; do
+		mkdir -p "$work/$which/class-00"
+		echo "$which" >"$work/$which/class-00/same"
+		echo "$which" >"$work/$which/class-00/only-$which"
+		tar -C "$work/$which" -cf "$work/$which.tar" .
+	done
+	refuse "duplicates=error: refused" "$granaryfs" -o index=off "$pair" "$mnt"
+	is "$("$granaryfs" -o index=off "$pair" "$mnt" 2>&1 | grep -c 'class-00/same')" 1 \
+		"duplicates=error: the sentence names the file"
+	duplicate_choice first first
+	duplicate_choice last second
+}
+
+duplicate_choice() {
+	mount_ok "duplicates=$1: mounted" -o "duplicates=$1,index=off" \
+		"$work/first.tar" "$work/second.tar" "$mnt" || return
+	is "$(cat "$mnt/class-00/same")" "$2" "duplicates=$1: the right one"
+	is "$(count_files)" 3 "duplicates=$1: the others are there"
+	umount_ok "$mnt" "duplicates=$1: unmounted"
+}
+
+check "sources made" make_sources || bail "no sources"
+nested_tar
+shard_set
+missing_shards
+duplicate_files
+finish

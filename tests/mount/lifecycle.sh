@@ -1,0 +1,244 @@
+#!/bin/bash
+# From the command line to the last unmount: granaryfs returns when the mount
+# answers, holds nothing of its caller's, and ends when it should.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need tar timeout
+
+make_archive() {
+	mkdir -p "$work/tree/folder"
+	echo content >"$work/tree/file"
+	head -c 200000 /dev/urandom >"$work/tree/folder/large"
+	tar -C "$work/tree" -cf "$work/t.tar" .
+}
+
+# start ARGUMENTS: granaryfs as a user starts it, in the background.
+start() {
+	watch_mount "$mnt"
+	timeout 30 "$granaryfs" "$@"
+}
+
+ends() {
+	wait_until 10 no_daemon "$mnt" && not_mounted "$mnt"
+}
+
+# left DESCRIPTION: unmounts what `start` mounted.
+left() {
+	leave_mount "$mnt"
+	check "$1: unmounted, and the process ended" ends
+}
+
+answers_at_once() {
+	local i failed=0
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		start "$work/t.tar" "$mnt" && [ "$(cat "$mnt/file")" = content ] ||
+			failed=$((failed + 1))
+		leave_mount "$mnt"
+		wait_until 10 no_daemon "$mnt"
+	done
+	is "$failed" 0 "the mount answers when granaryfs returns, ten times of ten"
+}
+
+holds_nothing() {
+	# A daemon that keeps the pipe open would keep cat waiting.
+	# shellcheck disable=SC2016  # the inner shell expands it
+	check "standard output and error are let go" timeout 10 \
+		sh -c '"$1" "$2" "$3" 2>&1 | cat' sh "$granaryfs" "$work/t.tar" "$mnt"
+	watch_mount "$mnt"
+	is "$(cat "$mnt/file")" content "and the mount is there"
+	daemon_session
+	left "in a pipe"
+}
+
+# A lock of the caller's is the caller's, and not held for as long as the mount.
+keeps_no_lock() {
+	(
+		exec 9>"$work/lock"
+		flock 9
+		exec granaryfs "$work/t.tar" "$mnt"
+	)
+	is "$?" 0 "mounted under a lock"
+	watch_mount "$mnt"
+	flock -n "$work/lock" true
+	ok $? "the daemon does not keep the lock"
+	left "the lock's mount"
+}
+
+daemon_session() {
+	local pid
+	pid=$(daemon_pids "$mnt" | head -n 1)
+	is "$(readlink "/proc/$pid/cwd")" / "the daemon's folder is /"
+	[ "$(ps -o sid= -p "$pid" | tr -d ' ')" != "$(ps -o sid= -p $$ | tr -d ' ')" ]
+	ok $? "the daemon is in a session of its own"
+}
+
+status_of_parent() {
+	start "$work/t.tar" "$mnt"
+	is $? 0 "status 0 when it is mounted"
+	left "status"
+	start "$work/none.tar" "$mnt" 2>/dev/null
+	is $? 2 "status 2 when it is not"
+}
+
+foreground() {
+	local pid
+	mount_ok "-f: mounted" -o index=off "$work/t.tar" "$mnt" || return
+	pid=${mount_pid[$mnt]}
+	is "$(daemon_pids "$mnt")" "$pid" "-f: the process that was started serves"
+	umount_ok "$mnt" "-f: umount from outside ends it"
+}
+
+signals() {
+	local signal
+	for signal in TERM INT HUP; do
+		mount_ok "$signal: mounted" "$work/t.tar" "$mnt" || continue
+		cat "$mnt/file" >/dev/null
+		kill -"$signal" "${mount_pid[$mnt]}"
+		daemon_status "${mount_pid[$mnt]}" "$mnt" >"$work/said"
+		ok $? "$signal: the process ends with 0" || diag "$(cat "$work/said")"
+		check "$signal: unmounted" not_mounted "$mnt"
+	done
+}
+
+# With a file open the first signal takes the mount away and leaves the reader
+# its file; the process ends with the last file, or with a second signal.
+signal_when_busy() {
+	local how pid
+	for how in "the file is closed" "a second TERM"; do
+		start "$work/t.tar" "$mnt"
+		exec 8<"$mnt/folder/large"
+		pid=$(daemon_pids "$mnt")
+		kill -TERM "$pid"
+		check "TERM with a file open: unmounted" wait_until 10 not_mounted "$mnt"
+		cmp -s - "$work/tree/folder/large" <&8
+		ok $? "TERM with a file open: it can be read on"
+		[ "$how" = "a second TERM" ] && kill -TERM "$pid"
+		[ "$how" = "a second TERM" ] || exec 8<&-
+		check "TERM with a file open: the process ends after $how" ends
+		exec 8<&-
+	done
+}
+
+granary_umount_command() {
+	start "$work/t.tar" "$mnt"
+	check "granary umount" "$granary" umount "$mnt"
+	check "granary umount: the process ended" ends
+	check "granary umount again: status 0" "$granary" umount "$mnt"
+	refuse "granary umount of /proc" "$granary" umount /proc
+	check "and /proc is still there" test -e /proc/self
+	if is_root; then
+		mkdir -p "$work/other" && mount -t tmpfs none "$work/other"
+		at_exit umount "$work/other"
+		refuse "granary umount of somebody else's mount" "$granary" umount "$work/other"
+		check "which is still there" mountpoint -q "$work/other"
+	fi
+}
+
+stale_mount() {
+	local pid
+	start "$work/t.tar" "$mnt"
+	pid=$(daemon_pids "$mnt" | head -n 1)
+	[ -n "$pid" ] && kill -KILL "$pid"
+	wait_until 10 no_daemon "$mnt"
+	is "$(LC_ALL=C stat "$mnt/file" 2>&1 | grep -c 'endpoint is not connected')" 1 \
+		"kill -9: an error, not a hang"
+	check "granary umount clears it" "$granary" umount "$mnt"
+	check "kill -9: unmounted" not_mounted "$mnt"
+	start "$work/t.tar" "$mnt"
+	is $? 0 "and it can be mounted again"
+	left "after kill -9"
+}
+
+arguments() {
+	start "$work/t.tar" "$mnt" -o uid=77 -o gid=78
+	is "$(stat -c %u,%g "$mnt/file")" 77,78 "options after the positionals, two -o"
+	left "options last"
+	start -o uid=79,gid=80 -o umask=077 -- "$work/t.tar" "$mnt"
+	is "$(stat -c %u,%g,%a "$mnt/file")" 79,80,600 "a list in -o, another -o, and --"
+	left "options first"
+	(cd "$work" && timeout 30 "$granaryfs" t.tar mnt)
+	is "$(cat "$mnt/file")" content "relative paths"
+	leave_mount "$mnt"
+	wait_until 10 no_daemon mnt
+	start "$work//t.tar" "$mnt/"
+	is "$(cat "$mnt/file")" content "a slash at the end of the mount point"
+	leave_mount "$mnt"
+	wait_until 10 no_daemon "$mnt/"
+	start -s "$work/t.tar" "$mnt"
+	is "$(cat "$mnt/file")" content "-s: one thread"
+	left "-s"
+}
+
+odd_paths() {
+	local odd="$work/a b,c=d"$'\n'"e"
+	mkdir -p "$odd/mnt"
+	cp "$work/t.tar" "$odd/t.tar"
+	watch_mount "$work/link"
+	timeout 30 "$granaryfs" "$odd/t.tar" "$odd/mnt"
+	is "$(cat "$odd/mnt/file")" content "spaces, commas and newlines in paths"
+	leave_mount "$odd/mnt"
+	wait_until 10 test ! -e "$odd/mnt/file"
+	ok $? "and it can be unmounted"
+}
+
+# What a caller may open, but the daemon may find no path to.
+descriptor_source() {
+	exec 7<"$work/t.tar"
+	start -o index=off /proc/self/fd/7 "$mnt"
+	is $? 0 "/proc/self/fd/N as a source"
+	exec 7<&-
+	is "$(cat "$mnt/file")" content "and it is read after the caller closed it"
+	cmp -s "$work/tree/folder/large" "$mnt/folder/large"
+	ok $? "in the background too"
+	left "/proc/self/fd"
+}
+
+mount_command() {
+	local source="$granaryfs#$work/t.tar"
+	command -v mount.fuse >/dev/null || [ -x /sbin/mount.fuse ] || {
+		skip "mount.fuse is not installed" "mount(8)"
+		return
+	}
+	watch_mount "$mnt"
+	check "mount -t fuse" timeout 30 mount -t fuse "$source" "$mnt" -o uid=91,allow_other
+	is "$(stat -c %u "$mnt/file")" 91 "mount -t fuse: options arrive"
+	check "umount" umount "$mnt"
+	check "umount: the process ended" ends
+	check "mount -t fuse -o ro,nosuid,nodev,noatime" timeout 30 \
+		mount -t fuse -o ro,nosuid,nodev,noatime "$source" "$mnt"
+	is "$(cat "$mnt/file")" content "mount -t fuse: the usual options are understood"
+	umount "$mnt"
+	check "umount: the process ended" ends
+}
+
+# The archive is replaced under the mount: what was mounted stays.
+archive_removed() {
+	cp "$work/t.tar" "$work/gone.tar"
+	start -o index=off "$work/gone.tar" "$mnt"
+	rm "$work/gone.tar"
+	cmp -s "$work/tree/folder/large" "$mnt/folder/large"
+	ok $? "a removed archive can still be read"
+	left "a removed archive"
+}
+
+make_archive
+answers_at_once
+status_of_parent
+holds_nothing
+keeps_no_lock
+foreground
+signals
+signal_when_busy
+granary_umount_command
+stale_mount
+arguments
+odd_paths
+descriptor_source
+archive_removed
+if is_root; then
+	mount_command
+else
+	skip "only root may use mount(8)" "mount -t fuse"
+fi
+finish

@@ -1,0 +1,226 @@
+/* index_check finds damage of every kind. */
+#include "kit.h"
+
+#include <errno.h>
+
+#include "tree/layout.h"
+
+/*
+ * An index in which no section is empty. Its nodes: 0 root, 1 a, 2 d, 3 h (an
+ * alias of 1), 4 s, 5 w, 6 d/b, 7 d/c.
+ */
+static void full_image(struct image *image)
+{
+	struct entry_xattr xattr = { "user.x", "value", 5 };
+	struct entry_extent extents[] = { { 2, 5, 3, 0 }, { 9, 50, 3, 0 } };
+	struct builder *builder = kit_builder(DUPLICATES_ERROR);
+	const char *script = "f:a:7 h:h:a s:s:target f:d/b:1 f:d/c:2";
+	struct entries *log = kit_log(&script);
+	struct entry entry = { .kind = ENTRY_FILE, .path = "w", .size = 20,
+			       .extents = extents, .extent_count = 2,
+			       .xattrs = &xattr, .xattr_count = 1 };
+
+	kit_add(log, &entry);
+	assert_int_equal(builder_apply(builder, log, "s0", NULL), 0);
+	entries_free(log);
+	assert_int_equal(kit_seal(builder, image, NULL), 0);
+	builder_free(builder);
+	assert_int_equal(image_append(image, SECTION_LITERALS, "literal", 7), 0);
+}
+
+static uint8_t *full_bytes(size_t *size)
+{
+	struct image image;
+	uint8_t *bytes;
+
+	full_image(&image);
+	bytes = kit_bytes(&image, size);
+	image_free(&image);
+	return bytes;
+}
+
+static int check_bytes(const uint8_t *bytes, size_t size, struct error *e)
+{
+	struct index *index = NULL;
+	int err;
+
+	assert_int_equal(kit_open_bytes(bytes, size, &index, e), 0);
+	err = index_check(index, e);
+	index_close(index);
+	return err;
+}
+
+static void test_a_sound_index_passes(void **state)
+{
+	size_t size, length;
+	uint8_t *bytes = full_bytes(&size);
+	struct error e;
+
+	(void)state;
+	for (unsigned i = 0; i < SECTION_COUNT; i++) {
+		kit_section(bytes, i, &length);
+		assert_true(length > 0);
+	}
+	assert_int_equal(check_bytes(bytes, size, &e), 0);
+	kit_fix_sums(bytes);
+	assert_int_equal(check_bytes(bytes, size, &e), 0);
+	free(bytes);
+}
+
+static void test_every_flip_in_a_section_is_found(void **state)
+{
+	size_t size, length;
+	uint8_t *bytes = full_bytes(&size);
+
+	(void)state;
+	for (unsigned i = 0; i < SECTION_COUNT; i++) {
+		size_t at = kit_section(bytes, i, &length);
+
+		for (size_t k = at; k < at + length; k++) {
+			struct error e = { 0 };
+
+			bytes[k] ^= (uint8_t)(1U << k % 8);
+			assert_int_equal(check_bytes(bytes, size, &e), -EBADMSG);
+			assert_non_null(strstr(e.text, "is damaged"));
+			bytes[k] ^= (uint8_t)(1U << k % 8);
+		}
+	}
+	free(bytes);
+}
+
+struct damage {
+	const char *what;
+	unsigned section;
+	size_t at, bytes;
+	uint64_t value;
+	const char *word;
+};
+
+#define NODE(i, member)                                                    \
+	SECTION_NODES,                                                     \
+		(i) * sizeof(struct layout_node) +                         \
+			offsetof(struct layout_node, member),              \
+		sizeof(((struct layout_node *)NULL)->member)
+#define ITEM(section, type, i, member)                                     \
+	SECTION_##section, (i) * sizeof(struct type) +                     \
+		offsetof(struct type, member),                             \
+		sizeof(((struct type *)NULL)->member)
+#define KIND(kind) ((uint64_t)(kind) << 30)
+
+/* With right checksums: a bug of ours, or malice. */
+static const struct damage damages[] = {
+	{ "the root is a file", NODE(0, kind_nsec), KIND(TREE_FILE), "node 0" },
+	{ "the root is an alias", NODE(0, kind_nsec), KIND(TREE_ALIAS), "node 0" },
+	{ "children past the end", NODE(0, where_high), 50, "children" },
+	{ "its own child", NODE(0, where_low), 0, "children" },
+	{ "another's children", NODE(2, where_low), 5, "children of another" },
+	{ "too few children", NODE(2, where_high), 1, "no directory" },
+	{ "too many", NODE(2, where_high), 3, "children" },
+	{ "a parent that is none", NODE(6, parent), 1, "another directory" },
+	{ "a parent past the end", NODE(6, parent), 99, "another directory" },
+	{ "a name past the end", NODE(6, name_low), 1 << 20, "no proper name" },
+	{ "a name far past it", NODE(6, name_high), 255, "no proper name" },
+	{ "the root's empty name", NODE(6, name_low), 0, "no proper name" },
+	{ "twice the same name", NODE(7, name_low), 11, "out of order" },
+	{ "no attributes", NODE(1, flags_attr), 0xffffff, "attributes" },
+	{ "a link count that is missing", NODE(6, flags_attr), NODE_LINKS << 24,
+	  "attributes" },
+	{ "an alias of a directory", NODE(3, where_low), 2, "" },
+	{ "an alias of an alias", NODE(3, where_low), 3, "" },
+	{ "an alias of nothing", NODE(3, where_high), 1, "" },
+	{ "a volume that is too short", ITEM(VOLUMES, layout_volume, 0, length), 13,
+	  "past the end" },
+	{ "a file of a volume that is none", NODE(6, where_high), 0x100, "past the end" },
+	{ "a file that is too long", NODE(6, size_high), 0x8000, "past the end" },
+	{ "pieces past the end", NODE(5, where_low), 3, "attributes" },
+	{ "too many pieces", NODE(5, where_high), 1000, "attributes" },
+	{ "a target past the end", NODE(4, where_high), 1, "without a target" },
+	{ "a target without an end", NODE(4, size_low), 5, "without a target" },
+	{ "a piece of another volume", ITEM(EXTENTS, layout_extent, 0, volume), 7,
+	  "past the end" },
+	{ "a piece past its volume", ITEM(EXTENTS, layout_extent, 1, offset),
+	  UINT64_MAX - 1, "past the end" },
+	{ "a piece that wraps round", ITEM(EXTENTS, layout_extent, 1, file_offset),
+	  UINT64_MAX - 1, "lead nowhere" },
+	{ "a name with a slash", SECTION_NAMES, 14, 1, '/', "no proper name" },
+	{ "a name with a NUL", SECTION_NAMES, 14, 1, 0, "no proper name" },
+	{ "a name that is a dot", SECTION_NAMES, 14, 1, '.', "no proper name" },
+	{ "names out of order", SECTION_NAMES, 14, 1, 'z', "out of order" },
+	{ "an empty name", SECTION_NAMES, 13, 1, 0, "no proper name" },
+};
+
+static void expect_found(const uint8_t *bytes, size_t size, const struct damage *d)
+{
+	uint8_t *copy = malloc(size);
+	struct error e = { 0 };
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, size);
+	memcpy(copy + kit_section(bytes, d->section, NULL) + d->at, &d->value, d->bytes);
+	kit_fix_sums(copy);
+	if (check_bytes(copy, size, &e) != -EBADMSG)
+		fail_msg("%s: was not found", d->what);
+	if (!strstr(e.text, d->word))
+		fail_msg("%s: %s", d->what, e.text);
+	free(copy);
+}
+
+/* Names lie in the order of the nodes: "", a, d, h, s, w, b, c. */
+static void test_damage_under_right_checksums_is_found(void **state)
+{
+	size_t size;
+	uint8_t *bytes = full_bytes(&size);
+
+	(void)state;
+	assert_int_equal(bytes[kit_section(bytes, SECTION_NAMES, NULL) + 12], 'b');
+	for (size_t i = 0; i < COUNT(damages); i++)
+		expect_found(bytes, size, &damages[i]);
+	free(bytes);
+}
+
+/* check.h: "all of it": whatever an accessor or a volume would trip over. */
+static const struct damage sides[] = {
+	{ "xattrs past the end", ITEM(XATTR_NODES, layout_xattr_node, 0, first), 9, "" },
+	{ "too many xattrs", ITEM(XATTR_NODES, layout_xattr_node, 0, count), 9, "" },
+	{ "an xattr past the end", ITEM(XATTRS, layout_xattr, 0, at), 1 << 20, "" },
+	{ "an endless value", ITEM(XATTRS, layout_xattr, 0, value_length), UINT32_MAX, "" },
+};
+
+static void test_damaged_xattrs_are_found(void **state)
+{
+	size_t size;
+	uint8_t *bytes = full_bytes(&size);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(sides); i++)
+		expect_found(bytes, size, &sides[i]);
+	free(bytes);
+}
+
+static const struct damage volumes[] = {
+	{ "no such source", ITEM(VOLUMES, layout_volume, 0, source), 1, "" },
+	{ "no such kind", ITEM(VOLUMES, layout_volume, 0, kind), 9, "" },
+	{ "a literal past the end", ITEM(VOLUMES, layout_volume, 0, kind),
+	  VOLUME_LITERAL, "" },
+};
+
+static void test_volumes_that_cannot_be_read_are_found(void **state)
+{
+	size_t size;
+	uint8_t *bytes = full_bytes(&size);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(volumes); i++)
+		expect_found(bytes, size, &volumes[i]);
+	free(bytes);
+}
+
+static const struct CMUnitTest check[] = {
+	cmocka_unit_test(test_a_sound_index_passes),
+	cmocka_unit_test(test_every_flip_in_a_section_is_found),
+	cmocka_unit_test(test_damage_under_right_checksums_is_found),
+	cmocka_unit_test(test_damaged_xattrs_are_found),
+	cmocka_unit_test(test_volumes_that_cannot_be_read_are_found),
+};
+
+UNIT_MAIN(check)

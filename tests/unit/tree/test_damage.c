@@ -1,0 +1,454 @@
+/*
+ * Whatever bytes an index holds, no accessor does more than give an error.
+ * Meaningful under the address sanitizer: the index lies at the end of pages.
+ */
+#include "kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tree/layout.h"
+
+enum { ROUNDS = 20000, VISITS = 3000 };
+
+static const char tail[] = "literal bytes";
+
+static void rich_image(struct image *image)
+{
+	struct entry_xattr xattrs[] = { { "user.x", "value", 5 }, { "user.y", "", 0 } };
+	struct entry_extent extents[] = { { 2, 5, 3, 0 }, { 9, 50, 3, 0 } };
+	struct builder *builder = kit_builder(DUPLICATES_ERROR);
+	const char *script = "f:a:7 h:h:a s:s:target f:d/e/b:1 f:d/e/c:2 h:d/i:a d:o";
+	struct entries *log = kit_log(&script);
+	struct entry entry = { .kind = ENTRY_FILE, .path = "d/w", .size = 20,
+			       .extents = extents, .extent_count = 2,
+			       .xattrs = xattrs, .xattr_count = 2 };
+
+	kit_add(log, &entry);
+	assert_int_equal(builder_apply(builder, log, "s0", NULL), 0);
+	entries_free(log);
+	assert_int_equal(kit_seal(builder, image, NULL), 0);
+	builder_free(builder);
+	image_append(image, SECTION_LITERALS, tail, sizeof(tail));
+}
+
+static uint8_t *rich_bytes(size_t *size)
+{
+	struct image image;
+	uint8_t *bytes;
+
+	rich_image(&image);
+	bytes = kit_bytes(&image, size);
+	image_free(&image);
+	return bytes;
+}
+
+/* What a walk reads, summed up: so that every byte that is promised is there. */
+struct walk {
+	const struct tree *tree;
+	unsigned visits; /* a hostile tree may have very many paths */
+	uint64_t sum;
+	unsigned errors;
+};
+
+static void sum_bytes(struct walk *w, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < size; i++)
+		w->sum = w->sum * 31 + at[i];
+}
+
+static void visit_xattrs(struct walk *w, uint32_t node)
+{
+	char list[512], value[512];
+	int n = tree_listxattr(w->tree, node, list, sizeof(list));
+
+	w->errors += n < 0 && n != -ERANGE;
+	for (int i = 0; i < n; i += (int)strlen(list + i) + 1) {
+		int size = tree_getxattr(w->tree, node, list + i, value, sizeof(value));
+
+		if (size > 0)
+			sum_bytes(w, value, (size_t)size);
+	}
+	tree_getxattr(w->tree, node, "user.x", value, sizeof(value));
+}
+
+static void visit_contents(struct walk *w, uint32_t node, uint64_t size)
+{
+	struct tree_piece piece;
+	uint64_t at = 0;
+
+	for (int i = 0; i < 100 && at < size; i++) {
+		int err = tree_piece(w->tree, node, at, &piece);
+
+		if (err) {
+			assert_int_equal(err, -EIO);
+			w->errors++;
+			return;
+		}
+		assert_true(piece.length > 0 && piece.length <= size - at);
+		at += piece.length;
+	}
+	tree_piece(w->tree, node, size, &piece);
+	tree_piece(w->tree, node, size / 2, &piece);
+}
+
+static void visit_node(struct walk *w, uint32_t node)
+{
+	struct tree_stat st;
+	const char *target;
+	char path[64];
+	uint32_t parent;
+	int err = tree_stat(w->tree, node, &st);
+
+	sum_bytes(w, path, strlen(tree_path(w->tree, node, path, sizeof(path))));
+	w->errors += tree_parent(w->tree, node, &parent) != 0;
+	visit_xattrs(w, node);
+	if (err) {
+		assert_int_equal(err, -EIO);
+		w->errors++;
+		return;
+	}
+	assert_in_range(st.kind, TREE_DIRECTORY, TREE_SYMLINK);
+	assert_true(st.mode <= 0777 && st.mtime_ns < 1000000000);
+	if (tree_readlink(w->tree, node, &target) == 0)
+		sum_bytes(w, target, strlen(target));
+	if (st.kind == TREE_FILE)
+		visit_contents(w, node, st.size);
+}
+
+static void walk_directory(struct walk *w, uint32_t node)
+{
+	struct tree_name name;
+	uint32_t found, count = 0;
+	int err = 0;
+
+	visit_node(w, node);
+	w->errors += tree_child_count(w->tree, node, &count) == -EIO;
+	for (uint32_t i = 0; i < count && w->visits < VISITS; i++) {
+		err = tree_child(w->tree, node, i, &name);
+		w->visits++;
+		w->errors += err != 0;
+		if (err)
+			continue;
+		sum_bytes(w, name.name, name.length);
+		tree_lookup(w->tree, node, name.name, name.length, &found);
+		if (name.kind == TREE_DIRECTORY && name.node > node)
+			walk_directory(w, name.node);
+		else
+			visit_node(w, name.node);
+	}
+	tree_walk(w->tree, node, "d/e/b", &found);
+}
+
+static struct walk walk_index(const struct index *index)
+{
+	struct walk w = { .tree = index_tree(index) };
+	struct index_summary summary;
+	struct volume_desc volume;
+	uint64_t size;
+	const void *literals = index_literals(index, &size);
+
+	walk_directory(&w, TREE_ROOT);
+	for (uint32_t i = 0; i < tree_count(w.tree) && i < 100; i++)
+		visit_node(&w, i);
+	visit_node(&w, UINT32_MAX);
+	index_summary(index, &summary);
+	sum_bytes(&w, summary.options, strlen(summary.options));
+	for (uint32_t i = 0; i <= index_volume_count(index) && i < 100; i++)
+		index_volume(index, i, &volume);
+	sum_bytes(&w, literals, size);
+	return w;
+}
+
+/* Opens bytes if their head lets it; walks and checks: was it opened? */
+static bool survive(const uint8_t *bytes, size_t size)
+{
+	struct index *index;
+	struct error e = { 0 };
+
+	if (kit_open_bytes(bytes, size, &index, &e) < 0) {
+		assert_true(e.text[0] != '\0');
+		return false;
+	}
+	walk_index(index);
+	if (index_check(index, &e) < 0)
+		assert_true(e.text[0] != '\0');
+	index_close(index);
+	return true;
+}
+
+static void test_a_sound_index_is_walked_without_errors(void **state)
+{
+	struct image image;
+	struct index *index;
+	struct walk w;
+
+	(void)state;
+	rich_image(&image);
+	index = kit_open(&image);
+	w = walk_index(index);
+	assert_int_equal(w.visits, 10);
+	/* the node that is past the end: its parent, xattrs, stat */
+	assert_in_range(w.errors, 1, 3);
+	index_close(index);
+}
+
+static void test_every_byte_changed_in_turn(void **state)
+{
+	static const uint8_t changes[] = { 0x01, 0x80, 0xff };
+	size_t size;
+	uint8_t *bytes = rich_bytes(&size);
+	unsigned opened = 0;
+
+	(void)state;
+	for (size_t i = 0; i < size; i++) {
+		for (size_t k = 0; k < COUNT(changes); k++) {
+			uint8_t before = bytes[i];
+
+			bytes[i] ^= changes[k];
+			kit_fix_header(bytes);
+			opened += survive(bytes, size);
+			bytes[i] = before;
+		}
+	}
+	assert_in_range(opened, 2 * size, 3 * size);
+	free(bytes);
+}
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+/* Bytes, or whole words with the numbers that are most likely to hurt. */
+static void corrupt(uint8_t *bytes, size_t size, size_t from, uint64_t *seed)
+{
+	static const uint32_t words[] = { 0, 1, 2, 7, 0x7fffffff, 0x80000000, 0xffffffff,
+					  0x40000000, 0xc0000000, 0x00ffffff };
+	unsigned count = 1 + (unsigned)(next_random(seed) % 12);
+
+	while (count-- > 0) {
+		size_t at = from + (size_t)(next_random(seed) % (size - from - 4));
+		uint64_t r = next_random(seed);
+		const uint32_t *word = &words[r / 2 % COUNT(words)];
+
+		if (r % 2)
+			bytes[at] = (uint8_t)(r >> 8);
+		else
+			memcpy(bytes + (at & ~(size_t)3), word, sizeof(*word));
+	}
+}
+
+static void test_random_corruption(void **state)
+{
+	const size_t table = sizeof(struct layout_header);
+	size_t size;
+	uint8_t *bytes = rich_bytes(&size), *copy = malloc(size);
+	size_t body = kit_section(bytes, SECTION_SUMMARY, NULL);
+	uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
+	unsigned opened = 0;
+
+	(void)state;
+	assert_non_null(copy);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		memcpy(copy, bytes, size);
+		corrupt(copy, size, i % 10 ? body : table, &seed);
+		kit_fix_header(copy);
+		opened += survive(copy, size);
+	}
+	assert_in_range(opened, ROUNDS / 2, ROUNDS);
+	free(copy);
+	free(bytes);
+}
+
+enum { FOLDERS = 2000 };
+
+/* An index of many pages in a file that the test may cut. */
+struct cut {
+	struct index *index;
+	int fd;
+	uint8_t *bytes; /* what was in the file */
+	size_t page;
+};
+
+/* Folders "0000" to "1999", each with one file whose name has 90 bytes. */
+static void add_folders(struct entries *log)
+{
+	for (unsigned i = 0; i < FOLDERS; i++) {
+		char path[128];
+
+		snprintf(path, sizeof(path), "%04u/%090u", i, i);
+		kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = path });
+	}
+}
+
+static struct cut open_large(const struct entry *extra)
+{
+	struct cut cut = { .fd = open("large", O_CREAT | O_TRUNC | O_RDWR, 0600),
+			   .page = (size_t)sysconf(_SC_PAGESIZE) };
+	struct builder *builder = kit_builder(DUPLICATES_ERROR);
+	struct entries *log = entries_new();
+	struct image image;
+	size_t size;
+
+	add_folders(log);
+	if (extra)
+		kit_add(log, extra);
+	assert_int_equal(builder_apply(builder, log, "s0", NULL), 0);
+	entries_free(log);
+	assert_int_equal(kit_seal(builder, &image, NULL), 0);
+	builder_free(builder);
+	cut.bytes = kit_bytes(&image, &size);
+	assert_int_equal(image_write(&image, cut.fd, "large", NULL), 0);
+	image_free(&image);
+	assert_int_equal(index_open("large", &cut.index, NULL), 0);
+	unit_release_sigbus();
+	return cut;
+}
+
+static void close_large(struct cut *cut)
+{
+	index_close(cut->index);
+	close(cut->fd);
+	free(cut->bytes);
+}
+
+/* Cuts the file so that the page of `offset`, and all behind it, is lost. */
+static size_t cut_at(const struct cut *cut, size_t offset)
+{
+	size_t end = offset / cut->page * cut->page;
+
+	assert_int_equal(ftruncate(cut->fd, (off_t)end), 0);
+	return end;
+}
+
+static void test_a_file_cut_to_nothing_gives_errors(void **state)
+{
+	struct cut cut = open_large(NULL);
+	struct tree_stat st;
+	struct index_summary summary;
+	struct error e;
+	uint32_t node;
+
+	(void)state;
+	assert_int_equal(tree_stat(index_tree(cut.index), 1, &st), 0);
+	cut_at(&cut, 0);
+	assert_int_equal(tree_stat(index_tree(cut.index), 1, &st), -EIO);
+	assert_int_equal(tree_walk(index_tree(cut.index), TREE_ROOT, "0007", &node), -EIO);
+	assert_int_equal(index_summary(cut.index, &summary), -EIO);
+	assert_int_equal(index_check(cut.index, &e), -EBADMSG);
+	walk_index(cut.index);
+	close_large(&cut);
+}
+
+/* The first access to a lost page must already be an error. */
+static void test_a_lost_node_is_eio_at_once(void **state)
+{
+	struct cut cut = open_large(NULL);
+	uint32_t last = tree_count(index_tree(cut.index)) - 1;
+	struct tree_stat st;
+
+	(void)state;
+	cut_at(&cut, kit_section(cut.bytes, SECTION_ATTRS, NULL));
+	assert_int_equal(tree_stat(index_tree(cut.index), 0, &st), -EIO); /* no ATTRS */
+	close_large(&cut);
+	cut = open_large(NULL);
+	cut_at(&cut, kit_section(cut.bytes, SECTION_NODES, NULL) + (size_t)36 * FOLDERS);
+	assert_int_equal(tree_stat(index_tree(cut.index), last, &st), -EIO);
+	close_large(&cut);
+}
+
+static size_t name_offset(const struct cut *cut, uint32_t node)
+{
+	struct layout_node n;
+
+	memcpy(&n, cut->bytes + kit_section(cut->bytes, SECTION_NODES, NULL) +
+	       node * sizeof(n), sizeof(n));
+	return kit_section(cut->bytes, SECTION_NAMES, NULL) + n.name_low;
+}
+
+/* A file whose name begins before the cut and ends behind it. */
+static uint32_t straddling_file(const struct cut *cut, size_t end)
+{
+	for (uint32_t i = 0; i < FOLDERS; i++) {
+		size_t at = name_offset(cut, 1 + FOLDERS + i);
+
+		if (at < end && at + 91 > end)
+			return i;
+	}
+	fail_msg("no name lies across the cut");
+	return 0;
+}
+
+static void test_a_name_that_is_half_lost_is_eio_and_not_enoent(void **state)
+{
+	struct cut cut = open_large(NULL);
+	uint32_t i, node, folder;
+	char name[128];
+
+	(void)state;
+	i = straddling_file(&cut, cut_at(&cut, name_offset(&cut, 1 + FOLDERS + 1500)));
+	snprintf(name, sizeof(name), "%04u", i);
+	folder = kit_node(index_tree(cut.index), name);
+	snprintf(name, sizeof(name), "%090u", i);
+	assert_int_equal(tree_lookup(index_tree(cut.index), folder, name, 90, &node), -EIO);
+	close_large(&cut);
+}
+
+/* Long enough that its end is in the lost page, and all else is not. */
+static const char *long_text(void)
+{
+	static char text[70000];
+
+	memset(text, 't', sizeof(text) - 1);
+	return text;
+}
+
+static void test_a_lost_symlink_is_eio_and_not_empty(void **state)
+{
+	struct entry entry = { .kind = ENTRY_SYMLINK, .path = "s", .target = long_text() };
+	struct cut cut = open_large(&entry);
+	const char *target;
+
+	(void)state;
+	cut_at(&cut, kit_section(cut.bytes, SECTION_BYTES, NULL) + 69000);
+	assert_int_equal(tree_readlink(index_tree(cut.index),
+				       kit_node(index_tree(cut.index), "s"), &target), -EIO);
+	close_large(&cut);
+}
+
+static void test_a_lost_xattr_is_eio_and_not_zeros(void **state)
+{
+	static char value[70000];
+	struct entry_xattr xattr = { "user.x", long_text(), 69999 };
+	struct entry entry = { .kind = ENTRY_FILE, .path = "x", .xattrs = &xattr,
+			       .xattr_count = 1 };
+	struct cut cut = open_large(&entry);
+	uint32_t node = kit_node(index_tree(cut.index), "x");
+
+	(void)state;
+	cut_at(&cut, kit_section(cut.bytes, SECTION_BYTES, NULL) + 69000);
+	assert_int_equal(tree_getxattr(index_tree(cut.index), node, "user.x", value,
+				       sizeof(value)), -EIO);
+	close_large(&cut);
+}
+
+static const struct CMUnitTest damage[] = {
+	cmocka_unit_test(test_a_sound_index_is_walked_without_errors),
+	cmocka_unit_test(test_every_byte_changed_in_turn),
+	cmocka_unit_test(test_random_corruption),
+	cmocka_unit_test(test_a_file_cut_to_nothing_gives_errors),
+	cmocka_unit_test(test_a_lost_node_is_eio_at_once),
+	cmocka_unit_test(test_a_name_that_is_half_lost_is_eio_and_not_enoent),
+	cmocka_unit_test(test_a_lost_symlink_is_eio_and_not_empty),
+	cmocka_unit_test(test_a_lost_xattr_is_eio_and_not_zeros),
+};
+
+UNIT_MAIN(damage)

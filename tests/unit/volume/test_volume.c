@@ -1,0 +1,181 @@
+/* Volumes: raw and literal, sound and not. */
+#include "tree/kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "tree/layout.h"
+#include "volume/volume.h"
+
+enum { SOURCE_BYTES = 1000 };
+
+static const char literals[] = "0123456789";
+
+/* What the volumes of the index are, by number. */
+static const struct volume_desc descs[] = {
+	{ VOLUME_RAW, 0, 0, SOURCE_BYTES },
+	{ VOLUME_RAW, 0, 100, 50 },
+	{ VOLUME_LITERAL, 0, 2, 5 },
+	{ VOLUME_RAW, 0, 100, SOURCE_BYTES - 99 },      /* one too many */
+	{ VOLUME_RAW, 1, 0, 10 },                       /* no such source */
+	{ VOLUME_RAW, 0, UINT64_MAX, 2 },
+	{ VOLUME_LITERAL, 0, 2, sizeof(literals) - 1 }, /* past the literals */
+	{ VOLUME_LITERAL, 0, UINT64_MAX, 2 },
+	{ (enum volume_kind)7, 0, 0, 10 },
+	{ VOLUME_RAW, 0, SOURCE_BYTES, 0 },
+};
+
+struct fixture {
+	struct index *index;
+	struct source_set sources;
+	struct volume_table table;
+};
+
+static void write_source(void)
+{
+	unsigned char bytes[SOURCE_BYTES];
+
+	for (size_t i = 0; i < SOURCE_BYTES; i++)
+		bytes[i] = (unsigned char)(i * 7 + i / 256);
+	unit_write("source", bytes, sizeof(bytes));
+}
+
+static void append_volumes(struct image *image)
+{
+	for (size_t i = 0; i < COUNT(descs); i++) {
+		struct layout_volume v = { descs[i].kind, descs[i].source, descs[i].base,
+					   descs[i].length };
+
+		image_append(image, SECTION_VOLUMES, &v, sizeof(v));
+	}
+	image_append(image, SECTION_LITERALS, literals, sizeof(literals) - 1);
+}
+
+static void open_fixture(struct fixture *f)
+{
+	char name[] = "source", *names[] = { name };
+	struct image image;
+
+	write_source();
+	kit_image("d:d", &image);
+	append_volumes(&image);
+	f->index = kit_open(&image);
+	assert_int_equal(source_set_open(names, 1, false, &f->sources, NULL), 0);
+	assert_int_equal(volume_table_open(f->index, &f->sources, &f->table), 0);
+}
+
+static void close_fixture(struct fixture *f)
+{
+	volume_table_close(&f->table);
+	source_set_close(&f->sources);
+	index_close(f->index);
+}
+
+static const struct {
+	uint32_t volume;
+	uint64_t offset;
+	size_t length;
+	int result;
+	uint64_t source; /* raw: the byte of the source; literal: of the literals */
+} reads[] = {
+	{ 0, 0, 1000, 0, 0 }, { 0, 999, 1, 0, 999 }, { 0, 1000, 0, 0, 0 },
+	{ 0, 1000, 1, -EIO, 0 }, { 0, 999, 2, -EIO, 0 }, { 0, UINT64_MAX, 2, -EIO, 0 },
+	{ 1, 0, 50, 0, 100 }, { 1, 49, 1, 0, 149 }, { 1, 49, 2, -EIO, 0 },
+	{ 1, 50, 1, -EIO, 0 }, { 2, 0, 5, 0, 2 }, { 2, 4, 1, 0, 6 }, { 2, 4, 2, -EIO, 0 },
+	{ 2, 5, 1, -EIO, 0 }, { 2, UINT64_MAX, 1, -EIO, 0 },
+	{ 3, 0, 1, -EIO, 0 }, { 4, 0, 1, -EIO, 0 }, { 5, 0, 1, -EIO, 0 },
+	{ 6, 0, 1, -EIO, 0 }, { 7, 0, 1, -EIO, 0 }, { 8, 0, 1, -EIO, 0 },
+	{ 9, 0, 0, 0, 0 }, { 9, 0, 1, -EIO, 0 },
+	{ COUNT(descs), 0, 1, -EIO, 0 }, { UINT32_MAX, 0, 1, -EIO, 0 },
+};
+
+static void test_reads_and_their_bounds(void **state)
+{
+	unsigned char buffer[SOURCE_BYTES];
+	struct fixture f;
+	size_t size;
+	char *source;
+
+	(void)state;
+	open_fixture(&f);
+	source = unit_read("source", &size);
+	for (size_t i = 0; i < COUNT(reads); i++) {
+		const char *from = reads[i].volume == 2 ? literals : source;
+
+		if (volume_pread(&f.table, reads[i].volume, buffer, reads[i].length,
+				 reads[i].offset) != reads[i].result)
+			fail_msg("read number %zu", i);
+		if (reads[i].result == 0)
+			assert_memory_equal(buffer, from + reads[i].source,
+					    reads[i].length);
+	}
+	free(source);
+	close_fixture(&f);
+}
+
+static void test_messages_name_the_source_and_its_byte(void **state)
+{
+	struct fixture f;
+	uint64_t at;
+
+	(void)state;
+	open_fixture(&f);
+	assert_string_equal(volume_locate(&f.table, 1, 7, &at), "source");
+	assert_int_equal(at, 107);
+	assert_string_equal(volume_locate(&f.table, 2, 3, &at), "the index");
+	assert_string_equal(volume_locate(&f.table, 4, 3, &at), "the index");
+	assert_string_equal(volume_locate(&f.table, UINT32_MAX, 3, &at), "the index");
+	close_fixture(&f);
+}
+
+static void test_a_source_that_shrank_is_eio(void **state)
+{
+	char buffer[10];
+	struct fixture f;
+
+	(void)state;
+	open_fixture(&f);
+	assert_int_equal(truncate("source", 105), 0);
+	assert_int_equal(volume_pread(&f.table, 1, buffer, 5, 0), 0);
+	assert_int_equal(volume_pread(&f.table, 1, buffer, 6, 0), -EIO);
+	close_fixture(&f);
+}
+
+/* The index is cut while its literals are in use: an error, and not zeros. */
+static void test_lost_literals_are_eio_and_not_zeros(void **state)
+{
+	static char large[20000];
+	int fd = open("cut.gidx", O_CREAT | O_TRUNC | O_RDWR, 0600);
+	struct source_set none = { NULL, 0 };
+	struct volume_table table;
+	struct image image;
+	struct index *index;
+	char buffer[10];
+	struct layout_volume v = { VOLUME_LITERAL, 0, 0, sizeof(large) };
+
+	(void)state;
+	memset(large, 'l', sizeof(large));
+	kit_image("d:d", &image);
+	image_append(&image, SECTION_VOLUMES, &v, sizeof(v));
+	image_append(&image, SECTION_LITERALS, large, sizeof(large));
+	assert_int_equal(image_write(&image, fd, "cut.gidx", NULL), 0);
+	image_free(&image);
+	assert_int_equal(index_open("cut.gidx", &index, NULL), 0);
+	assert_int_equal(volume_table_open(index, &none, &table), 0);
+	unit_release_sigbus();
+	assert_int_equal(ftruncate(fd, 8192), 0);
+	assert_int_equal(volume_pread(&table, 0, buffer, 10, 19000), -EIO);
+	volume_table_close(&table);
+	index_close(index);
+	close(fd);
+}
+
+static const struct CMUnitTest volume[] = {
+	cmocka_unit_test(test_reads_and_their_bounds),
+	cmocka_unit_test(test_messages_name_the_source_and_its_byte),
+	cmocka_unit_test(test_a_source_that_shrank_is_eio),
+	cmocka_unit_test(test_lost_literals_are_eio_and_not_zeros),
+};
+
+UNIT_MAIN(volume)

@@ -1,0 +1,198 @@
+# shellcheck shell=sh
+# setup.sh: what tools/quickstart and tools/check share: packages and the build.
+# Sourced by POSIX sh scripts, which have set `top` to the source tree.
+#
+# Everything may be run again: what is there is not installed, made or
+# configured a second time.
+
+: "${top:?is the source tree, set by the script that sources this}"
+
+# The packages, by the package manager that knows these names.
+apt_build='build-essential autoconf automake pkg-config libfuse3-dev fuse3
+	libarchive-dev libxxhash-dev libcmocka-dev'
+dnf_build='gcc make autoconf automake pkgconf-pkg-config fuse3-devel fuse3
+	libarchive-devel xxhash-devel libcmocka-devel'
+apt_images='python3 python3-pil tar diffutils'
+dnf_images='python3 python3-pillow tar diffutils'
+apt_tests='python3-torch python3-torchvision attr bzip2 e2fsprogs findutils gzip
+	mount procps universal-ctags util-linux xz-utils'
+dnf_tests='python3-torch python3-torchvision attr bzip2 e2fsprogs findutils gzip
+	procps-ng ctags util-linux xz'
+
+say() {
+	printf '%s\n' "$*"
+}
+
+# The last line of a script that cannot go on.
+give_up() {
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+step_number=0
+
+step() {
+	step_number=$((step_number + 1))
+	printf '\n%d. %s\n' "$step_number" "$*"
+}
+
+# ---- Packages -------------------------------------------------------------
+
+package_manager() {
+	if command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+		echo apt
+	elif command -v dnf >/dev/null; then
+		echo dnf
+	else
+		echo none
+	fi
+}
+
+# has_package MANAGER NAME
+has_package() {
+	case $1 in
+	apt) dpkg-query -W -f '${Status}' "$2" 2>/dev/null | grep -q ' installed$' ;;
+	dnf) rpm -q --whatprovides "$2" >/dev/null 2>&1 ;;
+	esac
+}
+
+# missing_packages MANAGER NAME...
+missing_packages() {
+	manager=$1
+	shift
+	for name; do
+		has_package "$manager" "$name" || printf '%s ' "$name"
+	done
+}
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo "$@"
+	else
+		give_up "this needs root, and there is no sudo; as root, run: $*"
+	fi
+}
+
+# install_packages MANAGER NAME...
+install_packages() {
+	manager=$1
+	shift
+	case $manager in
+	apt)
+		as_root apt-get -q -o Acquire::Retries=5 update || say "The package lists could not be refreshed; trying with those that are there."
+		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=5 install \
+			--no-install-recommends "$@"
+		;;
+	dnf) as_root dnf -y install "$@" ;;
+	esac || give_up "not installed: $*"
+}
+
+# need_packages GROUP...: groups are build, images and tests.
+need_packages() {
+	manager=$(package_manager)
+	if [ "$manager" = none ]; then
+		say "This system has neither apt nor dnf. What has to be there, by Debian's names:"
+		manager=apt
+		say "    $(wanted_packages "$@")"
+		return
+	fi
+	# shellcheck disable=SC2046  # names are words
+	missing=$(missing_packages "$manager" $(wanted_packages "$@"))
+	if [ -z "$missing" ]; then
+		say "All packages that this needs are installed."
+		return
+	fi
+	say "Installing with $manager: $missing"
+	# shellcheck disable=SC2086
+	install_packages "$manager" $missing
+}
+
+# wanted_packages GROUP...: the names, for $manager.
+wanted_packages() {
+	for group; do
+		case ${manager}_$group in
+		apt_build) echo "$apt_build" ;;
+		dnf_build) echo "$dnf_build" ;;
+		apt_images) echo "$apt_images" ;;
+		dnf_images) echo "$dnf_images" ;;
+		apt_tests) echo "$apt_tests" ;;
+		dnf_tests) echo "$dnf_tests" ;;
+		esac
+	done | tr '\n\t' '  '
+}
+
+# ---- The build ------------------------------------------------------------
+
+# quietly LOG COMMAND...: the output goes to LOG, and is shown when it fails.
+quietly() {
+	log=$1
+	shift
+	"$@" >>"$log" 2>&1 && return 0
+	say "This failed: $*"
+	tail -n 40 "$log"
+	say "All of its output is in $log."
+	return 1
+}
+
+processors() {
+	getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2
+}
+
+# configure_build DIRECTORY [CONFIGURE-ARGUMENTS]: bootstrap and configure,
+# unless it was done with the same arguments.
+configure_build() {
+	build=$1
+	shift
+	mkdir -p "$build"
+	: >"$build/setup.log"
+	if [ ! -x "$top/configure" ] ||
+		[ -n "$(find "$top/configure.ac" -newer "$top/configure")" ]; then
+		quietly "$build/setup.log" "$top/bootstrap" || return 1
+	fi
+	[ ! -f "$top/config.status" ] ||
+		give_up "$top itself is configured, and so cannot be built elsewhere; first run: make -C $top distclean"
+	if [ -f "$build/Makefile" ] && [ "$(cat "$build/setup.args" 2>/dev/null)" = "$*" ]; then
+		return 0
+	fi
+	(cd "$build" && quietly "$build/setup.log" "$top/configure" "$@") &&
+		printf '%s\n' "$*" >"$build/setup.args"
+}
+
+# make_in DIRECTORY [MAKE-ARGUMENTS]
+make_in() {
+	build=$1
+	shift
+	quietly "$build/setup.log" make -C "$build" -j "$(processors)" "$@"
+}
+
+# ---- The machine ----------------------------------------------------------
+
+# Can this user mount with FUSE? If not, says why, and fails.
+can_mount() {
+	if [ ! -c /dev/fuse ]; then
+		say "There is no /dev/fuse here. As root: modprobe fuse. In a container, its host has to hand the device in."
+	elif [ "$(id -u)" -ne 0 ] && [ ! -w /dev/fuse ]; then
+		say "/dev/fuse is not writable by you. As root: chmod 666 /dev/fuse (this is how most systems have it)."
+	elif [ "$(id -u)" -ne 0 ] && [ ! -u "$(command -v fusermount3)" ]; then
+		say "fusermount3 is not there, or not set-uid root: without it only root can mount. It comes with the package fuse3."
+	else
+		return 0
+	fi
+	return 1
+}
+
+# python_with MODULE...: the first Python that has them all, or nothing.
+python_with() {
+	for python in ${PYTHON:+"$PYTHON"} python3 /usr/bin/python3; do
+		has_all=yes
+		for module; do
+			"$python" -c "import $module" 2>/dev/null || has_all=no
+		done
+		[ "$has_all" = yes ] && {
+			echo "$python"
+			return
+		}
+	done
+}
