@@ -69,51 +69,6 @@ static void forget_recent(struct builder *b)
 	b->recent_directory = NO_ID;
 }
 
-/* A directory on the way to a member: made if need be, whatever was there. */
-static uint32_t enter_directory(struct builder *b, uint32_t parent,
-				const char *text, size_t length)
-{
-	uint32_t name = names_find(b, parent, text, length);
-	uint32_t inode;
-
-	if (name != NO_ID && inode_of(b, name)->kind == TREE_DIRECTORY)
-		return name;
-	inode = inodes_add_implied(b);
-	if (inode == NO_ID)
-		return NO_ID;
-	if (name == NO_ID)
-		return names_add(b, parent, text, length, inode);
-	forget_recent(b);
-	return names_replace(b, name, inode);
-}
-
-/* The directory that the leaf of `split` lies in, counted from `base`. */
-static uint32_t enter_parents(struct builder *b, uint32_t base,
-			      const struct path_split *split)
-{
-	uint32_t directory = base;
-	size_t length;
-
-	if (b->recent_directory != NO_ID && b->recent_base == base &&
-	    b->recent_length == split->parents &&
-	    memcmp(b->recent_path, split->path, split->parents) == 0)
-		return b->recent_directory;
-	for (const char *at = split->path; at < split->leaf;) {
-		const char *next = path_next(at, &length);
-
-		if (!path_is_dot(at, length))
-			directory = enter_directory(b, directory, at, length);
-		if (directory == NO_ID)
-			return NO_ID;
-		at = next;
-	}
-	b->recent_path = arena_copy(&b->arena, split->path, split->parents);
-	b->recent_length = split->parents;
-	b->recent_base = base;
-	b->recent_directory = b->recent_path ? directory : (uint32_t)NO_ID;
-	return directory;
-}
-
 /*
  * The safe form of an entry's path, or NULL where it cannot be shown at all.
  */
@@ -149,10 +104,11 @@ static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
 		       const char *path, struct error *e)
 {
 	const struct inode *there = inode_of(b, old);
-	bool foreign = there->shard != b->shard && !there->implied;
+	uint32_t owner = b->names.items[old].shard;
+	bool foreign = owner != b->shard;
 
 	if (foreign && b->duplicates == DUPLICATES_ERROR)
-		return duplicate_error(b, there->shard, path, e);
+		return duplicate_error(b, owner, path, e);
 	if (foreign && b->duplicates == DUPLICATES_FIRST) {
 		b->ignored++;
 		return 0;
@@ -163,6 +119,67 @@ static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
 		return 0;
 	}
 	return 1;
+}
+
+/* A directory on the way to a member. NO_ID: what is there is believed. */
+static int enter_directory(struct builder *b, uint32_t parent, const char *text,
+			   size_t length, const char *path, uint32_t *out,
+			   struct error *e)
+{
+	uint32_t name = names_find(b, parent, text, length);
+	const char *way;
+	uint32_t inode;
+	int replace;
+
+	*out = name;
+	if (name != NO_ID && inode_of(b, name)->kind == TREE_DIRECTORY)
+		return 0;
+	*out = NO_ID;
+	if (name != NO_ID) {
+		way = arena_copy(&b->arena, path, (size_t)(text + length - path));
+		if (!way)
+			return builder_no_memory(e);
+		replace = may_replace(b, name, TREE_DIRECTORY, way, e);
+		if (replace <= 0)
+			return replace;
+		forget_recent(b);
+	}
+	inode = inodes_add_implied(b);
+	if (inode != NO_ID)
+		*out = name == NO_ID ? names_add(b, parent, text, length, inode) :
+				       names_replace(b, name, inode);
+	return *out == NO_ID ? builder_no_memory(e) : 0;
+}
+
+/* The directory that the leaf of `split` lies in, counted from `base`, or NO_ID. */
+static int enter_parents(struct builder *b, uint32_t base,
+			 const struct path_split *split, uint32_t *out,
+			 struct error *e)
+{
+	size_t length;
+	int err;
+
+	*out = b->recent_directory;
+	if (b->recent_directory != NO_ID && b->recent_base == base &&
+	    b->recent_length == split->parents &&
+	    memcmp(b->recent_path, split->path, split->parents) == 0)
+		return 0;
+	*out = base;
+	for (const char *at = split->path; at < split->leaf;) {
+		const char *next = path_next(at, &length);
+
+		if (!path_is_dot(at, length)) {
+			err = enter_directory(b, *out, at, length, split->path, out, e);
+			if (err || *out == NO_ID)
+				return err;
+		}
+		at = next;
+	}
+	b->recent_path = arena_copy(&b->arena, split->path, split->parents);
+	b->recent_length = split->parents;
+	b->recent_base = base;
+	b->recent_directory = b->recent_path ? *out : (uint32_t)NO_ID;
+	return 0;
 }
 
 /* Puts an inode under a name. Returns the name, NO_ID if it was ignored. */
@@ -216,9 +233,10 @@ static int apply_directory(struct builder *b, const struct entries *log,
 		describe_directory(b, base, inode);
 		return 0;
 	}
-	parent = enter_parents(b, base, &split);
-	if (parent == NO_ID)
-		return builder_no_memory(e);
+	err = enter_parents(b, base, &split, &parent, e);
+	*out = NO_ID;
+	if (err || parent == NO_ID)
+		return err;
 	there = names_find(b, parent, split.leaf, split.leaf_length);
 	if (there == NO_ID || inode_of(b, there)->kind != TREE_DIRECTORY)
 		return place(b, parent, &split, inode, out, e);
@@ -244,9 +262,9 @@ static int apply_leaf(struct builder *b, const struct entries *log,
 			 &inode, e);
 	if (err)
 		return err;
-	parent = enter_parents(b, base, &split);
-	if (parent == NO_ID)
-		return builder_no_memory(e);
+	err = enter_parents(b, base, &split, &parent, e);
+	if (err || parent == NO_ID)
+		return err;
 	return place(b, parent, &split, inode, &name, e);
 }
 
@@ -267,18 +285,22 @@ static uint32_t find_path(const struct builder *b, uint32_t base, const char *pa
 	return name;
 }
 
-static int defer_link(struct builder *b, uint32_t parent, const struct path_split *split,
-		      const char *target, uint32_t base, struct error *e)
+/* An inode for a link whose target may still come. */
+static int defer_link(struct builder *b, uint32_t before, const char *path,
+		      const char *target, uint32_t base, uint32_t *inode,
+		      struct error *e)
 {
+	const struct inode waiting = { .kind = TREE_ALIAS, .shard = b->shard,
+				       .pending = (uint32_t)b->pending.count };
 	struct pending_link link = {
-		.parent = parent,
-		.text = arena_copy(&b->arena, split->leaf, split->leaf_length),
-		.length = (uint32_t)split->leaf_length,
+		.path = arena_copy(&b->arena, path, strlen(path)),
 		.target = arena_copy(&b->arena, target, strlen(target)),
-		.base = base, .shard = b->shard,
+		.base = base, .shard = b->shard, .before = before, .settled = NO_ID,
 	};
 
-	if (!link.text || !link.target || vec_push(&b->pending, link) < 0)
+	*inode = (uint32_t)b->inodes.count;
+	if (!link.path || !link.target || vec_push(&b->pending, link) < 0 ||
+	    vec_push(&b->inodes, waiting) < 0)
 		return builder_no_memory(e);
 	return 0;
 }
@@ -288,70 +310,97 @@ static int apply_hardlink(struct builder *b, const struct entry *entry,
 {
 	const char *target = path_safe(entry->target);
 	struct path_split split = path_split(path);
-	uint32_t parent, found, name;
+	uint32_t parent, found, inode, there, name;
+	int err;
 
 	if (split.leaf_length == 0) {
 		note_example(b, &b->skipped_example, &b->skipped, entry->path);
 		return 0;
 	}
-	parent = enter_parents(b, base, &split);
-	if (parent == NO_ID)
-		return builder_no_memory(e);
+	err = enter_parents(b, base, &split, &parent, e);
+	if (err || parent == NO_ID)
+		return err;
 	found = find_path(b, base, target);
-	if (found == NO_ID || inode_of(b, found)->kind == TREE_DIRECTORY)
-		return defer_link(b, parent, &split, target, base, e);
-	if (found == names_find(b, parent, split.leaf, split.leaf_length))
+	there = names_find(b, parent, split.leaf, split.leaf_length);
+	if (found != NO_ID && found == there)
 		return 0; /* a link to itself */
-	return place(b, parent, &split, b->names.items[found].inode, &name, e);
+	if (found != NO_ID && inode_of(b, found)->kind != TREE_DIRECTORY)
+		return place(b, parent, &split, b->names.items[found].inode, &name, e);
+	err = defer_link(b, there == NO_ID ? (uint32_t)NO_ID : b->names.items[there].inode,
+			 path, target, base, &inode, e);
+	return err ? err : place(b, parent, &split, inode, &name, e);
 }
 
-/* 1 settled, 0 no such target (yet), or an error. */
-static int settle_link(struct builder *b, const struct pending_link *link,
-		       struct error *e)
+/* The inode that a link leads to, or NO_ID; it may be one that waits, too. */
+static uint32_t target_inode(const struct builder *b, const struct pending_link *link)
 {
-	struct path_split split = { .path = link->text, .leaf = link->text,
-				    .leaf_length = link->length };
 	uint32_t found = find_path(b, link->base, link->target);
-	uint32_t there = names_find(b, link->parent, link->text, link->length);
-	uint32_t name;
-	int err;
 
-	if (there != NO_ID && inode_of(b, there)->shard == link->shard)
-		return 1; /* something of that name came later */
-	if (found == NO_ID || inode_of(b, found)->kind == TREE_DIRECTORY)
-		return 0;
-	b->shard = link->shard;
-	err = place(b, link->parent, &split, b->names.items[found].inode, &name, e);
-	return err ? err : 1;
+	if (found == NO_ID || b->names.items[found].dead ||
+	    inode_of(b, found)->kind == TREE_DIRECTORY)
+		return NO_ID;
+	return b->names.items[found].inode;
 }
 
-/*
- * Links whose targets came after them, or never. Backwards first: then a link
- * to a link that came later finds it, and the last of several wins.
- */
-int builder_settle_links(struct builder *b, struct error *e)
+/* Follows links to links; each link is looked at once, however long the chain. */
+static void settle_link(struct builder *b, uint32_t first)
 {
-	for (size_t i = b->pending.count; i-- > 0;) {
-		int settled = settle_link(b, &b->pending.items[i], e);
+	uint32_t inode = first, end;
 
-		if (settled < 0)
-			return settled;
-		b->pending.items[i].settled = settled;
-	}
-	for (size_t i = 0; i < b->pending.count; i++) {
-		const struct pending_link *link = &b->pending.items[i];
-		int settled = link->settled ? 1 : settle_link(b, link, e);
+	while (inode != NO_ID && b->inodes.items[inode].kind == TREE_ALIAS) {
+		struct pending_link *link =
+			&b->pending.items[b->inodes.items[inode].pending];
 
-		if (settled < 0)
-			return settled;
-		if (settled)
-			continue;
-		b->left_out++;
-		log_warn("%s: the hard link %s is left out: there is no file %s",
-			 b->labels.items[link->shard], link->text, link->target);
+		if (link->visited) { /* settled before, or a circle */
+			inode = link->settled;
+			break;
+		}
+		link->visited = true;
+		inode = target_inode(b, link);
 	}
-	b->pending.count = 0;
-	return 0;
+	end = inode;
+	for (inode = first; inode != end && b->inodes.items[inode].kind == TREE_ALIAS;) {
+		struct pending_link *link =
+			&b->pending.items[b->inodes.items[inode].pending];
+
+		if (link->settled != NO_ID)
+			break;
+		link->settled = end;
+		inode = target_inode(b, link);
+		if (inode == NO_ID || end == NO_ID)
+			break;
+	}
+}
+
+/* Without a target: what was there before the link stays, or nothing. */
+static void drop_link(struct builder *b, struct name *name,
+		      const struct pending_link *link)
+{
+	log_warn("%s: the hard link %s is left out: there is no file %s",
+		 b->labels.items[link->shard], link->path, link->target);
+	b->left_out++;
+	name->inode = link->before;
+	name->dead = link->before == NO_ID;
+}
+
+/* Gives every name that leads to a link that waits the inode that is meant. */
+void builder_settle_links(struct builder *b)
+{
+	for (size_t i = 1; i < b->names.count; i++) {
+		struct name *name = &b->names.items[i];
+
+		while (!name->dead && b->inodes.items[name->inode].kind == TREE_ALIAS) {
+			struct pending_link *link =
+				&b->pending.items[b->inodes.items[name->inode].pending];
+
+			if (!link->visited)
+				settle_link(b, name->inode);
+			if (link->settled == NO_ID)
+				drop_link(b, name, link);
+			else
+				name->inode = link->settled;
+		}
+	}
 }
 
 /* Logs. */

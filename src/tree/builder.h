@@ -33,11 +33,12 @@ struct inode {
 	};
 	const struct entry_xattr *xattrs;
 	uint32_t xattr_count;
-	uint32_t shard;        /* who said so */
+	uint32_t shard;        /* who described it */
+	uint32_t pending;      /* TREE_ALIAS: number in pending */
 	uint32_t children;     /* directory: names in it, dead ones not counted */
 	uint32_t names;        /* seal: how many were placed */
 	uint32_t node;         /* seal: the node of the first name, or NO_ID */
-	uint8_t kind;          /* enum tree_kind */
+	uint8_t kind;          /* enum tree_kind; TREE_ALIAS: a link that waits */
 	bool many;             /* extents is meant, not offset */
 	bool implied;          /* a directory that no entry has described yet */
 };
@@ -46,19 +47,23 @@ struct name {
 	const char *text; /* length bytes, not NUL-terminated */
 	uint32_t parent;  /* the name of the directory */
 	uint32_t inode;
+	uint32_t shard;   /* who put it there */
 	uint8_t length;
 	bool dead;        /* replaced by another of the same text */
 };
 
-/* A hard link whose target had not been seen when it came. */
+/*
+ * A hard link whose target had not been seen when it came: its name leads to
+ * an inode of its own until the links are settled.
+ */
 struct pending_link {
-	const char *text; /* its own name */
-	uint32_t length;
-	uint32_t parent;  /* the directory it is in */
+	const char *path;   /* its own, for a message */
 	const char *target;
-	uint32_t base;    /* the directory that target starts from */
+	uint32_t base;      /* the directory that target starts from */
 	uint32_t shard;
-	int settled;
+	uint32_t before;    /* the inode whose place it took, or NO_ID */
+	uint32_t settled;   /* the inode that it turned out to be, or NO_ID */
+	bool visited;
 };
 
 struct builder {
@@ -119,7 +124,7 @@ int inodes_add(struct builder *b, const struct entries *log,
 	       uint32_t *out, struct error *e);
 
 /* Gives the links that wait their targets. */
-int builder_settle_links(struct builder *b, struct error *e);
+void builder_settle_links(struct builder *b);
 
 static inline struct inode *inode_of(const struct builder *b, uint32_t name)
 {

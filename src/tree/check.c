@@ -1,10 +1,12 @@
 #include "tree/check.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tree/view.h"
 #include "util/checked.h"
+#include "util/cleanup.h"
 
 static int fault(struct error *e, uint32_t node, const char *what)
 {
@@ -33,11 +35,11 @@ static int check_children(const struct tree *tree, uint32_t node, uint32_t *next
 		uint32_t parent;
 		int order;
 
+		if (tree_parent(tree, *next, &parent) < 0 || parent != node)
+			return fault(e, *next, "names another directory as its own");
 		if (tree_child(tree, node, i, &name) < 0 ||
 		    !name_is_plain(name.name, name.length))
 			return fault(e, *next, "has no proper name");
-		if (tree_parent(tree, *next, &parent) < 0 || parent != node)
-			return fault(e, *next, "names another directory as its own");
 		order = i ? memcmp(before.name, name.name, before.length < name.length ?
 				   before.length : name.length) : -1;
 		if (order > 0 || (order == 0 && before.length >= name.length))
@@ -86,13 +88,85 @@ static int check_node(const struct tree *tree, uint32_t node, uint32_t *next_chi
 	return check_contents(tree, node, &st, e);
 }
 
-int tree_check(const struct tree *tree, struct error *e)
+/* How many names each inode has, against LINKS. */
+static int check_links(const struct tree *tree, const uint32_t *names, struct error *e)
+{
+	for (uint32_t node = 0; node < tree_count(tree); node++) {
+		struct tree_stat st;
+
+		if (tree_stat(tree, node, &st) < 0)
+			return fault(e, node, "has attributes that are not there");
+		if (st.node == node && st.kind != TREE_DIRECTORY && st.links != names[node])
+			return fault(e, node, "has another number of names than it says");
+	}
+	return 0;
+}
+
+static int count_names(const struct tree *tree, struct error *e)
+{
+	CLEANUP(cleanup_free) uint32_t *names = calloc(tree_count(tree), sizeof(*names));
+	struct tree_stat st;
+
+	if (!names)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	for (uint32_t node = 0; node < tree_count(tree); node++) {
+		if (tree_stat(tree, node, &st) == 0)
+			names[st.node]++;
+	}
+	return check_links(tree, names, e);
+}
+
+static int check_xattrs(const struct tree *tree, struct error *e)
+{
+	uint64_t count = tree->sections[SECTION_XATTR_NODES].count;
+	uint32_t before = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct layout_xattr_node owner;
+
+		if (view_item(tree, SECTION_XATTR_NODES, i, &owner, sizeof(owner)) < 0 ||
+		    owner.node >= tree_count(tree) || (i && owner.node <= before))
+			return fault(e, before, "has extended attributes out of order");
+		if (owner.count == 0 || tree_listxattr(tree, owner.node, NULL, 0) < 0)
+			return fault(e, owner.node,
+				     "has extended attributes that are not there");
+		before = owner.node;
+	}
+	return 0;
+}
+
+static bool volume_is_sound(const struct tree *tree, const struct layout_volume *v)
+{
+	struct layout_source source;
+
+	if (v->kind == VOLUME_LITERAL)
+		return range_within(v->base, v->length,
+				    tree->sections[SECTION_LITERALS].count);
+	return v->kind == VOLUME_RAW &&
+	       view_item(tree, SECTION_SOURCES, v->source, &source, sizeof(source)) == 0 &&
+	       range_within(v->base, v->length, source.size);
+}
+
+static int check_volumes(const struct tree *tree, struct error *e)
+{
+	uint64_t count = tree->sections[SECTION_VOLUMES].count;
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct layout_volume v;
+
+		if (view_item(tree, SECTION_VOLUMES, i, &v, sizeof(v)) < 0 ||
+		    !volume_is_sound(tree, &v))
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "its volume %llu is in no source",
+					 (unsigned long long)i);
+	}
+	return 0;
+}
+
+static int check_nodes(const struct tree *tree, struct error *e)
 {
 	uint32_t next_child = 1, count = tree_count(tree);
-	struct tree_stat root;
 
-	if (tree_stat(tree, TREE_ROOT, &root) < 0 || root.kind != TREE_DIRECTORY)
-		return fault(e, TREE_ROOT, "is no directory");
 	for (uint32_t node = 0; node < count; node++) {
 		int err = check_node(tree, node, &next_child, e);
 
@@ -103,4 +177,19 @@ int tree_check(const struct tree *tree, struct error *e)
 		return fault(e, next_child < count ? next_child : count,
 			     "belongs to no directory");
 	return 0;
+}
+
+int tree_check(const struct tree *tree, struct error *e)
+{
+	struct tree_stat root;
+	int err;
+
+	if (tree_stat(tree, TREE_ROOT, &root) < 0 || root.kind != TREE_DIRECTORY)
+		return fault(e, TREE_ROOT, "is no directory");
+	err = check_volumes(tree, e);
+	if (!err)
+		err = check_nodes(tree, e);
+	if (!err)
+		err = count_names(tree, e);
+	return err ? err : check_xattrs(tree, e);
 }

@@ -91,10 +91,12 @@ static int read_head(struct index *index, struct error *e)
 	struct layout_header header;
 	int err;
 
-	if (index->size < head_size)
-		return bad(e, "it is cut off");
+	if (index->size < sizeof(header))
+		return bad(e, "it is no index of granaryfs");
 	memcpy(&header, index->map, sizeof(header));
 	err = check_header(&header, index->size, e);
+	if (!err && index->size < head_size)
+		err = bad(e, "it is cut off");
 	if (!err)
 		err = check_head_sum(index->map, e);
 	if (err)
@@ -269,8 +271,18 @@ int index_volume(const struct index *index, uint32_t i, struct volume_desc *out)
 	return err;
 }
 
-const void *index_literals(const struct index *index, uint64_t *size)
+uint64_t index_literals_size(const struct index *index)
 {
-	*size = index->tree.sections[SECTION_LITERALS].count;
-	return index->tree.sections[SECTION_LITERALS].base;
+	return index->tree.sections[SECTION_LITERALS].count;
+}
+
+int index_read_literals(const struct index *index, void *buffer, size_t length,
+			uint64_t offset)
+{
+	const uint8_t *bytes = view_bytes(&index->tree, SECTION_LITERALS, offset, length);
+
+	if (!bytes)
+		return -EIO;
+	memcpy(buffer, bytes, length);
+	return tree_lost(&index->tree) ? -EIO : 0;
 }

@@ -59,8 +59,10 @@ int index_summary(const struct index *index, struct index_summary *out);
 uint32_t index_volume_count(const struct index *index);
 int index_volume(const struct index *index, uint32_t i, struct volume_desc *out);
 
-/* The bytes that literal volumes stand for. */
-const void *index_literals(const struct index *index, uint64_t *size);
+/* Bytes of the literal volumes: how many, and a copy of some: 0 or -EIO. */
+uint64_t index_literals_size(const struct index *index);
+int index_read_literals(const struct index *index, void *buffer, size_t length,
+			uint64_t offset);
 
 /* Bytes of the file. */
 uint64_t index_size(const struct index *index);

@@ -31,48 +31,46 @@ static uint32_t hash_names(const struct dataset_name *dataset)
 	return (uint32_t)hash;
 }
 
-/* "train-000.tar", "train-000.tar+127-5ca1ab1e", "train.tar,nested=off" */
-static char *file_name(const struct dataset_name *dataset, const char *first)
+/* What tells a dataset from its first file: "+127-5ca1ab1e", ",nested=off" */
+static char *suffix_of(const struct dataset_name *dataset)
 {
-	char *name;
+	char *suffix;
 	int n;
 
 	if (dataset->count > 1)
-		n = asprintf(&name, "%s+%u-%08" PRIx32 "%s", own_name(first),
-			     dataset->count - 1, hash_names(dataset), dataset->variant);
+		n = asprintf(&suffix, "+%u-%08" PRIx32 "%s", dataset->count - 1,
+			     hash_names(dataset), dataset->variant);
 	else
-		n = asprintf(&name, "%s%s", own_name(first), dataset->variant);
-	return n < 0 ? NULL : name;
+		n = asprintf(&suffix, "%s", dataset->variant);
+	return n < 0 ? NULL : suffix;
 }
 
-static char *beside(const char *path, const char *name)
+static char *beside(const char *first, const char *suffix)
 {
-	const char *slash = strrchr(path, '/');
 	char *out;
 
-	if (asprintf(&out, "%.*s%s.gidx", slash ? (int)(slash + 1 - path) : 0, path,
-		     name) < 0)
-		return NULL;
-	return out;
+	return asprintf(&out, "%s%s.gidx", first, suffix) < 0 ? NULL : out;
 }
 
 /* NULL where there is neither XDG_CACHE_HOME nor HOME, as under mount(8). */
-static char *in_cache(const char *path, const char *name)
+static char *in_cache(const char *first, const char *suffix)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
 	const char *home = getenv("HOME");
-	uint64_t hash = XXH3_64bits(path, strlen(path));
+	const char *folder = "";
+	uint64_t hash = XXH3_64bits(first, strlen(first));
 	char *out;
 	int n;
 
-	if (cache && *cache == '/')
-		n = asprintf(&out, "%s/granaryfs/%.180s-%016" PRIx64 ".gidx", cache, name,
-			     hash);
-	else if (home && *home == '/')
-		n = asprintf(&out, "%s/.cache/granaryfs/%.180s-%016" PRIx64 ".gidx", home,
-			     name, hash);
-	else
+	if (!cache || *cache != '/') {
+		cache = home;
+		folder = "/.cache";
+	}
+	if (!cache || *cache != '/')
 		return NULL;
+	/* cut where it is long: the hash is of all of it */
+	n = asprintf(&out, "%s%s/granaryfs/%.100s-%016" PRIx64 "%s.gidx", cache, folder,
+		     own_name(first), hash, suffix);
 	return n < 0 ? NULL : out;
 }
 
@@ -81,7 +79,7 @@ int locate_index(const struct dataset_name *dataset, const char *named,
 {
 	CLEANUP(cleanup_free) char *real = realpath(dataset->paths[0], NULL);
 	const char *path = real ? real : dataset->paths[0];
-	CLEANUP(cleanup_free) char *name = file_name(dataset, path);
+	CLEANUP(cleanup_free) char *suffix = suffix_of(dataset);
 	char *place;
 
 	*out = (struct index_places){ .named = named != NULL };
@@ -90,12 +88,12 @@ int locate_index(const struct dataset_name *dataset, const char *named,
 		out->count = out->paths[0] ? 1 : 0;
 		return out->count ? 0 : -ENOMEM;
 	}
-	if (!name)
+	if (!suffix)
 		return -ENOMEM;
-	place = beside(path, name);
+	place = beside(path, suffix);
 	if (place)
 		out->paths[out->count++] = place;
-	place = in_cache(path, name);
+	place = in_cache(path, suffix);
 	if (place)
 		out->paths[out->count++] = place;
 	return 0;

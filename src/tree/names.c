@@ -50,7 +50,7 @@ uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
 	uint32_t id = (uint32_t)b->names.count;
 	char *copy = arena_copy(&b->arena, text, length);
 	struct name name = { .text = copy, .parent = parent, .inode = inode,
-			     .length = (uint8_t)length };
+			     .shard = b->shard, .length = (uint8_t)length };
 
 	if (!copy || id >= LAYOUT_NODE_LIMIT || vec_push(&b->names, name) < 0)
 		return NO_ID;
@@ -68,6 +68,7 @@ uint32_t names_replace(struct builder *b, uint32_t old, uint32_t inode)
 	struct idmap_slot *slot = find_slot(b, name.parent, name.text, name.length);
 
 	name.inode = inode;
+	name.shard = b->shard;
 	if (id >= LAYOUT_NODE_LIMIT || vec_push(&b->names, name) < 0)
 		return NO_ID;
 	b->names.items[old].dead = true;

@@ -331,10 +331,9 @@ int builder_seal(struct builder *b, const struct builder_source *sources,
 		 struct image *image, struct error *e)
 {
 	struct seal s = { .b = b, .image = image, .summary = *summary };
-	int err = builder_settle_links(b, e);
+	int err;
 
-	if (err)
-		return err;
+	builder_settle_links(b);
 	s.summary.left_out += b->left_out;
 	*image = (struct image){ 0 };
 	err = group_children(&s);

@@ -52,6 +52,11 @@ int node_name(const struct tree *tree, const struct layout_node *node,
 	return 0;
 }
 
+bool tree_lost(const struct tree *tree)
+{
+	return sigbus_hit(tree->guard);
+}
+
 uint32_t tree_count(const struct tree *tree)
 {
 	return (uint32_t)tree->sections[SECTION_NODES].count;
@@ -197,20 +202,22 @@ static int child_range(const struct tree *tree, uint32_t directory,
 	return 0;
 }
 
-static int compare_name(const struct tree *tree, uint32_t node, const char *name,
-			size_t length, int *order)
+static int compare_name(const struct tree *tree, uint32_t directory, uint32_t node,
+			const char *name, size_t length, int *order)
 {
 	struct layout_node n;
 	const char *there;
 	size_t there_length;
 
-	if (view_node(tree, node, &n) < 0 ||
+	/* one parent each: so the tree is a tree, whoever wrote it */
+	if (view_node(tree, node, &n) < 0 || n.parent != directory ||
 	    node_name(tree, &n, &there, &there_length) < 0)
 		return -EIO;
 	*order = memcmp(name, there, length < there_length ? length : there_length);
 	if (*order == 0)
 		*order = (length > there_length) - (length < there_length);
-	return 0;
+	/* the bytes may have been lost while they were compared */
+	return tree_lost(tree) ? -EIO : 0;
 }
 
 int tree_lookup(const struct tree *tree, uint32_t directory, const char *name,
@@ -227,7 +234,7 @@ int tree_lookup(const struct tree *tree, uint32_t directory, const char *name,
 		uint32_t middle = low + (high - low) / 2;
 		int order;
 
-		if (compare_name(tree, middle, name, length, &order) < 0)
+		if (compare_name(tree, directory, middle, name, length, &order) < 0)
 			return -EIO;
 		if (order == 0) {
 			*out = middle;
@@ -282,6 +289,8 @@ int tree_child(const struct tree *tree, uint32_t directory, uint32_t i,
 		return -ENOENT;
 	out->node = first + i;
 	err = view_node(tree, out->node, &n);
+	if (!err && n.parent != directory)
+		err = -EIO;
 	if (!err)
 		err = node_name(tree, &n, &out->name, &out->length);
 	if (!err)
@@ -314,7 +323,7 @@ int tree_readlink(const struct tree *tree, uint32_t node, const char **target)
 		return -EINVAL;
 	size = node_size(&n);
 	bytes = view_bytes(tree, SECTION_BYTES, node_where(&n), size + 1);
-	if (!bytes || bytes[size] != '\0')
+	if (!bytes || memchr(bytes, '\0', size + 1) != bytes + size || tree_lost(tree))
 		return -EIO;
 	*target = (const char *)bytes;
 	return 0;

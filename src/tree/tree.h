@@ -3,8 +3,9 @@
  *
  * A node is a number; 0 is the root. The tree lies in an index (tree/index.h)
  * that may be hostile or may change under us: every function checks what it
- * reads, and answers -EIO where the index makes no sense. Pointers that are
- * handed out point into the index and live as long as it does.
+ * reads, and answers -EIO where the index makes no sense, or a page of it can no
+ * longer be read. Pointers that are handed out point into the index and live as
+ * long as it does.
  *
  * Threads: any number at once; there is no lock.
  */
@@ -53,6 +54,12 @@ struct tree_piece {
 	uint64_t offset; /* in the volume */
 	uint64_t length; /* from the offset that was asked for */
 };
+
+/*
+ * Has a page of the index been lost ? The functions here ask
+ * before they answer; who copies from a pointer that they handed out asks then.
+ */
+bool tree_lost(const struct tree *tree);
 
 /* Names in all, the root included. */
 uint32_t tree_count(const struct tree *tree);

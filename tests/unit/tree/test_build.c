@@ -283,6 +283,18 @@ static void test_summary_counts(void **state)
 	index_close(index);
 }
 
+static void test_what_cannot_be_shown_is_counted(void **state)
+{
+	struct index *index = kit_make("f:.granaryfs:1 f:..:2 f:a/b:3 f:a:4 h:c:none f:d:5");
+	struct index_summary s;
+
+	(void)state;
+	assert_int_equal(index_summary(index, &s), 0);
+	assert_int_equal(s.files, 2);
+	assert_int_equal(s.left_out, 4);
+	index_close(index);
+}
+
 /* 200 classes of 1,000 files with names as ImageNet's, 21 bytes. */
 static void test_a_file_costs_at_most_64_bytes(void **state)
 {
@@ -321,6 +333,7 @@ static const struct CMUnitTest build[] = {
 	cmocka_unit_test(test_times),
 	cmocka_unit_test(test_names_up_to_255_bytes),
 	cmocka_unit_test(test_summary_counts),
+	cmocka_unit_test(test_what_cannot_be_shown_is_counted),
 	cmocka_unit_test(test_a_file_costs_at_most_64_bytes),
 };
 

@@ -149,8 +149,8 @@ static struct walk walk_index(const struct index *index)
 	struct walk w = { .tree = index_tree(index) };
 	struct index_summary summary;
 	struct volume_desc volume;
-	uint64_t size;
-	const void *literals = index_literals(index, &size);
+	uint8_t literals[64];
+	uint64_t size = index_literals_size(index);
 
 	walk_directory(&w, TREE_ROOT);
 	for (uint32_t i = 0; i < tree_count(w.tree) && i < 100; i++)
@@ -160,7 +160,12 @@ static struct walk walk_index(const struct index *index)
 	sum_bytes(&w, summary.options, strlen(summary.options));
 	for (uint32_t i = 0; i <= index_volume_count(index) && i < 100; i++)
 		index_volume(index, i, &volume);
-	sum_bytes(&w, literals, size);
+	for (uint64_t at = 0; at < size; at += sizeof(literals)) {
+		size_t n = size - at < sizeof(literals) ? size - at : sizeof(literals);
+
+		if (index_read_literals(index, literals, n, at) == 0)
+			sum_bytes(&w, literals, n);
+	}
 	return w;
 }
 

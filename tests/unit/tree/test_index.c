@@ -68,15 +68,15 @@ static const struct {
 	int err;
 	const char *word;
 } wishes[] = {
-	{ "the same", { { 1000, 2000, 3000 } }, 1, "shape=kit", 0, "" },
-	{ "size", { { 1001, 2000, 3000 } }, 1, "shape=kit", -ESTALE, "another size" },
-	{ "mtime", { { 1000, 2001, 3000 } }, 1, "shape=kit", -ESTALE, "time of change" },
-	{ "digest", { { 1000, 2000, 3001 } }, 1, "shape=kit", -ESTALE, "beginning or end" },
-	{ "one more", { { 1000, 2000, 3000 }, { 1, 2, 3 } }, 2, "shape=kit", -ESTALE,
+	{ "the same", { { KIT_SOURCE_SIZE, 2000, 3000 } }, 1, "shape=kit", 0, "" },
+	{ "size", { { KIT_SOURCE_SIZE + 1, 2000, 3000 } }, 1, "shape=kit", -ESTALE, "another size" },
+	{ "mtime", { { KIT_SOURCE_SIZE, 2001, 3000 } }, 1, "shape=kit", -ESTALE, "time of change" },
+	{ "digest", { { KIT_SOURCE_SIZE, 2000, 3001 } }, 1, "shape=kit", -ESTALE, "beginning or end" },
+	{ "one more", { { KIT_SOURCE_SIZE, 2000, 3000 }, { 1, 2, 3 } }, 2, "shape=kit", -ESTALE,
 	  "another set" },
 	{ "none", { { 0 } }, 0, "shape=kit", -ESTALE, "another set" },
-	{ "options", { { 1000, 2000, 3000 } }, 1, "shape=other", -ESTALE, "shape=kit" },
-	{ "no options", { { 1000, 2000, 3000 } }, 1, "", -ESTALE, "other options" },
+	{ "options", { { KIT_SOURCE_SIZE, 2000, 3000 } }, 1, "shape=other", -ESTALE, "shape=kit" },
+	{ "no options", { { KIT_SOURCE_SIZE, 2000, 3000 } }, 1, "", -ESTALE, "other options" },
 };
 
 static void test_accepted_only_for_its_sources_and_options(void **state)
@@ -214,7 +214,7 @@ static void test_what_is_no_index_is_refused(void **state)
 	unit_write("empty", text, 0);
 	assert_int_equal(mkfifo("fifo", 0600), 0);
 	refused_path("text", -EBADMSG, "no index");
-	refused_path("short", -EBADMSG, "cut off");
+	refused_path("short", -EBADMSG, "no index");
 	refused_path("empty", -EBADMSG, "empty");
 	refused_path("fifo", -EBADMSG, "no file"); /* and does not wait */
 	refused_path(".", -EBADMSG, "no file");
