@@ -27,7 +27,7 @@ static void log_failure(const struct dataset *ds, uint32_t node, uint64_t offset
 static ssize_t read_piece(const struct dataset *ds, uint32_t node, char *buffer,
 			  size_t length, uint64_t offset)
 {
-	struct tree_piece piece = { 0 };
+	struct tree_piece piece = { .volume = UINT32_MAX };
 	int err = tree_piece(dataset_tree(ds), node, offset, &piece);
 
 	if (err == -ENXIO || err == -EINVAL)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -44,6 +45,32 @@ static fuse_ino_t ino_of(const struct served *s, uint32_t node)
 static const struct tree *tree_of(const struct served *s)
 {
 	return dataset_tree(s->dataset);
+}
+
+/* Each thread's own, grown to the largest reply so far. */
+static _Thread_local struct {
+	char *bytes;
+	size_t size;
+} reply_buffer;
+
+static char *get_reply_buffer(size_t size)
+{
+	if (size > reply_buffer.size) {
+		char *grown = realloc(reply_buffer.bytes, size);
+
+		if (!grown)
+			return NULL;
+		reply_buffer.bytes = grown;
+		reply_buffer.size = size;
+	}
+	return reply_buffer.bytes;
+}
+
+void ops_thread_end(void)
+{
+	free(reply_buffer.bytes);
+	reply_buffer.bytes = NULL;
+	reply_buffer.size = 0;
 }
 
 /* Attributes. */
@@ -138,14 +165,24 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct served *s = served_of(req);
 	const char *target;
+	char *copy;
 	int err;
 
 	stats_add(COUNTER_fuse_readlink, 1);
 	err = tree_readlink(tree_of(s), node_of(s, ino), &target);
-	if (err)
+	if (err) {
 		fuse_reply_err(req, -err);
+		return;
+	}
+	/* the kernel must not be handed bytes that may vanish: it would fail the
+	   reply, and nobody would answer the request */
+	copy = get_reply_buffer(PATH_MAX);
+	if (copy)
+		snprintf(copy, PATH_MAX, "%s", target);
+	if (!copy || tree_lost(tree_of(s)))
+		fuse_reply_err(req, EIO);
 	else
-		fuse_reply_readlink(req, target);
+		fuse_reply_readlink(req, copy);
 }
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
@@ -187,32 +224,6 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	(void)fi;
 	stats_add(COUNTER_fuse_release, 1);
 	fuse_reply_err(req, 0);
-}
-
-/* Each thread's own, grown to the largest reply so far. */
-static _Thread_local struct {
-	char *bytes;
-	size_t size;
-} reply_buffer;
-
-static char *get_reply_buffer(size_t size)
-{
-	if (size > reply_buffer.size) {
-		char *grown = realloc(reply_buffer.bytes, size);
-
-		if (!grown)
-			return NULL;
-		reply_buffer.bytes = grown;
-		reply_buffer.size = size;
-	}
-	return reply_buffer.bytes;
-}
-
-void ops_thread_end(void)
-{
-	free(reply_buffer.bytes);
-	reply_buffer.bytes = NULL;
-	reply_buffer.size = 0;
 }
 
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
@@ -393,7 +404,9 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool
 
 	for (off_t at = offset; !err && at >= 0 && at < UINT32_MAX; at++)
 		err = add_name(&l, (uint32_t)at);
-	if (err && err != -ENOENT && err != -ENOSPC && l.used == 0)
+	if (tree_lost(tree_of(s)))
+		fuse_reply_err(req, EIO);
+	else if (err && err != -ENOENT && err != -ENOSPC && l.used == 0)
 		fuse_reply_err(req, -err);
 	else
 		fuse_reply_buf(req, l.buffer, l.used);

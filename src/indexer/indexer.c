@@ -31,7 +31,7 @@ struct indexer {
 	const struct source_set *sources;
 	struct indexer_progress *progress;
 	struct pool *pool;
-	_Atomic bool failed;      /* a shard could not be read */
+	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;
 	VEC(struct job *) nested; /* lock; freed at the end */
 };
@@ -47,20 +47,30 @@ static int probe_and_scan(struct job *job)
 	return err ? err : job->format->scan(&job->scan, &job->error);
 }
 
+static void note_failure(struct indexer *indexer, uint32_t shard)
+{
+	uint32_t first = atomic_load(&indexer->failed);
+
+	while (shard < first &&
+	       !atomic_compare_exchange_weak(&indexer->failed, &first, shard))
+		;
+}
+
 static void run_job(void *argument)
 {
 	struct job *job = argument;
 	struct indexer_progress *progress = job->indexer->progress;
 
-	if (atomic_load(&job->indexer->failed))
-		return; /* there will be no index: save the rest the trouble */
+	/* there will be no index, and what is behind cannot be the first fault */
+	if (job->scan.source_number > atomic_load(&job->indexer->failed))
+		return;
 	job->result = probe_and_scan(job);
 	if (progress && job->depth == 0)
 		atomic_fetch_add(&progress->done, 1);
 	if (job->result == 0)
 		return;
 	if (job->depth == 0) {
-		atomic_store(&job->indexer->failed, true);
+		note_failure(job->indexer, job->scan.source_number);
 		return;
 	}
 	log_warn("%s; it is shown as a file", job->error.text);
@@ -204,7 +214,7 @@ static int scan_shards(struct indexer *indexer, struct job **jobs, struct error 
 			err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	}
 	if (err)
-		atomic_store(&indexer->failed, true);
+		note_failure(indexer, 0);
 	pool_finish(indexer->pool);
 	for (uint32_t i = 0; i < count && !err; i++) {
 		err = jobs[i]->result;
@@ -310,7 +320,8 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 		struct error *e)
 {
 	struct indexer indexer = { .config = config, .sources = sources,
-				   .progress = progress, .lock = LOCK_INIT };
+				   .progress = progress, .failed = UINT32_MAX,
+				   .lock = LOCK_INIT };
 	struct job **jobs = calloc(sources->count, sizeof(*jobs));
 	int err;
 

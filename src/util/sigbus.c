@@ -57,9 +57,12 @@ static int install(void)
 
 	if (page_size)
 		return 0;
-	page_size = (size_t)sysconf(_SC_PAGESIZE);
 	sigemptyset(&action.sa_mask);
-	return sigaction(SIGBUS, &action, NULL);
+	page_size = (size_t)sysconf(_SC_PAGESIZE);
+	if (sigaction(SIGBUS, &action, NULL) == 0)
+		return 0;
+	page_size = 0;
+	return -1;
 }
 
 struct sigbus_guard *sigbus_guard(void *base, size_t size)

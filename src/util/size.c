@@ -40,7 +40,8 @@ int size_parse(const char *text, uint64_t *out)
 	}
 	value = strtod(text, &end);
 	power = suffix_power(end);
-	if (power < 0)
+	/* strtod would take 0x10 and 1e5, which nobody means */
+	if (power < 0 || strspn(text, "0123456789.") != (size_t)(end - text))
 		return -EINVAL;
 	value *= (double)(UINT64_C(1) << (10 * power));
 	if (value >= 18446744073709551616.0)

@@ -21,12 +21,10 @@ static void open_raw(struct volume *volume, const struct volume_desc *desc,
 static void open_literal(struct volume *volume, const struct volume_desc *desc,
 			 const struct index *index)
 {
-	uint64_t size;
-	const uint8_t *bytes = index_literals(index, &size);
-
-	if (!range_within(desc->base, desc->length, size))
+	if (!range_within(desc->base, desc->length, index_literals_size(index)))
 		return;
-	volume->bytes = bytes + desc->base;
+	volume->index = index;
+	volume->base = desc->base;
 	volume->length = desc->length;
 	volume->ops = &volume_literal_ops;
 }

@@ -28,8 +28,8 @@ struct volume {
 	const struct volume_ops *ops; /* NULL: makes no sense */
 	uint64_t length;              /* bytes */
 	const struct source *source;  /* raw */
-	uint64_t base;                /* raw: of byte 0, in the source */
-	const uint8_t *bytes;         /* literal */
+	uint64_t base;                /* of byte 0, in the source or the literals */
+	const struct index *index;    /* literal */
 };
 
 extern const struct volume_ops volume_raw_ops, volume_literal_ops;

@@ -177,12 +177,13 @@ static void test_the_first_bad_shard_is_the_error(void **state)
 	make_shards();
 	unit_shell("for i in 0 1 2 3 4 5 6 7; do cp s$i.tar b$i.tar; done;"
 		   "for i in 2 4 5 6 7; do echo no tar > b$i.tar; done");
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 300; i++) {
 		struct error e = { 0 };
 
 		assert_int_equal(run("b{0..7}.tar", &config, NULL, &image, &e), -EBADMSG);
 		assert_int_equal(e.status, ERROR_DATASET);
-		assert_non_null(strstr(e.text, "b2.tar"));
+		if (!strstr(e.text, "b2.tar"))
+			fail_msg("run %d: %s", i, e.text);
 	}
 }
 
