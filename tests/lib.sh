@@ -315,9 +315,23 @@ granary_umount() {
 	daemon_status "$pid" "$where"
 }
 
+# held_elsewhere MOUNTPOINT: was a mount namespace made while it was mounted? That
+# has a copy, which our umount does not reach, and the daemon serves it on.
+held_elsewhere() {
+	grep -l -F -- " $1 " /proc/[0-9]*/mountinfo 2>/dev/null | grep -q .
+}
+
+# daemon_gone PID MOUNTPOINT: after an unmount, does the process end?
+daemon_gone() {
+	wait_until 20 process_gone "$1" && return 0
+	held_elsewhere "$2" || return 1
+	kill -TERM "$1"
+	wait_until 5 process_gone "$1"
+}
+
 daemon_status() {
 	local pid=$1 where=$2 status
-	if ! wait_until 20 process_gone "$pid"; then
+	if ! daemon_gone "$pid" "$where"; then
 		echo "granaryfs (process $pid) did not end"
 		return 1
 	fi

@@ -221,7 +221,7 @@ survives() {
 		process_gone "$pid" && echo "it ended while it was read"
 		leave_mount "$mnt"
 	fi
-	wait_until 20 process_gone "$pid" || {
+	daemon_gone "$pid" "$mnt" || {
 		kill -KILL "$pid"
 		echo "it did not end"
 		return 1
