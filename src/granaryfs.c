@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -201,17 +200,6 @@ static void close_standard_streams(void)
 	close(fd);
 }
 
-/* A shard is a descriptor: many shards need many. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static int fail(const struct error *e)
 {
 	/* nothing to add where the indexer has spoken already */
@@ -338,7 +326,6 @@ int main(int argc, char **argv)
 
 	guard_standard_streams();
 	log_open("granaryfs", LOG_LEVEL_WARN);
-	raise_file_limit();
 	note_inherited(&a);
 	go = parse_arguments(argc, argv, &a, &e);
 	status = go > 0 ? run(&a, &e) : go < 0 ? fail(&e) : 0;

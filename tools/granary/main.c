@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "granary.h"
 #include "util/log.h"
@@ -31,23 +30,11 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* A shard is a descriptor: many shards need many. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	const struct command *command;
 
 	log_open("granary", LOG_LEVEL_WARN);
-	raise_file_limit();
 	if (argc < 2) {
 		print_help();
 		return ERROR_USAGE;
