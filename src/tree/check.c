@@ -52,7 +52,7 @@ static int check_children(const struct tree *tree, uint32_t node, uint32_t *next
 static int check_contents(const struct tree *tree, uint32_t node,
 			  const struct tree_stat *st, struct error *e)
 {
-	uint64_t offset = 0;
+	uint64_t offset = 0, stored = 0;
 
 	while (offset < st->size) {
 		struct tree_piece piece;
@@ -66,7 +66,10 @@ static int check_contents(const struct tree *tree, uint32_t node,
 		     !range_within(piece.offset, piece.length, volume.length)))
 			return fault(e, node, "reaches past the end of its volume");
 		offset += piece.length;
+		stored += piece.hole ? 0 : piece.length;
 	}
+	if (stored != st->stored)
+		return fault(e, node, "has another number of stored bytes than it says");
 	return 0;
 }
 

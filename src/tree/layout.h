@@ -122,6 +122,7 @@ struct layout_extent {
 	uint64_t file_offset;
 	uint64_t offset;
 	uint64_t length;
+	uint64_t stored; /* bytes of the file's pieces up to the end of this one */
 	uint32_t volume;
 	uint32_t reserved;
 };

@@ -104,13 +104,14 @@ static int seal_extents(struct seal *s, const struct inode *inode, uint64_t *whe
 {
 	uint64_t first = s->image->sections[SECTION_EXTENTS].count /
 			 sizeof(struct layout_extent);
+	uint64_t stored = 0;
 
 	if (first + inode->extent_count > UINT32_MAX)
 		return -E2BIG;
 	for (uint32_t i = 0; i < inode->extent_count; i++) {
 		const struct entry_extent *x = &inode->extents[i];
 		struct layout_extent out = { x->file_offset, x->offset, x->length,
-					     x->volume, 0 };
+					     stored += x->length, x->volume, 0 };
 
 		if (image_append(s->image, SECTION_EXTENTS, &out, sizeof(out)) < 0)
 			return -ENOMEM;

@@ -126,21 +126,20 @@ static int extent_range(const struct tree *tree, const struct layout_node *node,
 static int stored_bytes(const struct tree *tree, const struct layout_node *node,
 			uint64_t *out)
 {
+	struct layout_extent last;
 	uint64_t first, count;
 
 	*out = node_size(node);
 	if (!(node_flags(node) & NODE_MANY))
 		return 0;
+	*out = 0;
 	if (extent_range(tree, node, &first, &count) < 0)
 		return -EIO;
-	*out = 0;
-	for (uint64_t i = 0; i < count; i++) {
-		struct layout_extent x;
-
-		if (view_item(tree, SECTION_EXTENTS, first + i, &x, sizeof(x)) < 0 ||
-		    !checked_add(*out, x.length, out))
-			return -EIO;
-	}
+	if (count && view_item(tree, SECTION_EXTENTS, first + count - 1, &last,
+			       sizeof(last)) < 0)
+		return -EIO;
+	if (count)
+		*out = last.stored;
 	return 0;
 }
 

@@ -140,6 +140,8 @@ static const struct damage damages[] = {
 	  "past the end" },
 	{ "a piece past its volume", ITEM(EXTENTS, layout_extent, 1, offset),
 	  UINT64_MAX - 1, "past the end" },
+	{ "bytes that are not stored", ITEM(EXTENTS, layout_extent, 1, stored), 999,
+	  "stored bytes" },
 	{ "a piece that wraps round", ITEM(EXTENTS, layout_extent, 1, file_offset),
 	  UINT64_MAX - 1, "lead nowhere" },
 	{ "a name with a slash", SECTION_NAMES, 14, 1, '/', "no proper name" },
