@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,13 +55,15 @@ static char *option_argument(const struct dataset_config *config)
 	return out;
 }
 
-static void exec_indexer(char **argv, int memory)
+static void exec_indexer(char **argv, int memory, pid_t parent)
 {
 	sigset_t none;
 	int fd = fcntl(memory, F_DUPFD, 3); /* without FD_CLOEXEC */
 	char number[16];
 
-	if (fd < 0)
+	/* whoever ends this process does not want the index any more */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (fd < 0 || getppid() != parent)
 		_exit(STATUS_NO_EXEC);
 	snprintf(number, sizeof(number), "%d", fd);
 	argv[3] = number;
@@ -93,14 +96,14 @@ static int wait_for(pid_t child, const char *tool, struct error *e)
 
 static int run_indexer(char **argv, int memory, struct error *e)
 {
-	pid_t child;
+	pid_t child, parent = getpid();
 
 	fflush(NULL);
 	child = fork();
 	if (child < 0)
 		return error_set(e, ERROR_SYSTEM, errno, "fork: %s", strerror(errno));
 	if (child == 0)
-		exec_indexer(argv, memory);
+		exec_indexer(argv, memory, parent);
 	return wait_for(child, argv[0], e);
 }
 
