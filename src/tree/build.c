@@ -142,6 +142,8 @@ static int enter_directory(struct builder *b, uint32_t parent, const char *text,
 		replace = may_replace(b, name, TREE_DIRECTORY, way, e);
 		if (replace <= 0)
 			return replace;
+		if (b->names.items[name].shard == b->shard)
+			note_example(b, &b->skipped_example, &b->skipped, way);
 		forget_recent(b);
 	}
 	inode = inodes_add_implied(b);
@@ -270,6 +272,8 @@ static int apply_leaf(struct builder *b, const struct entries *log,
 
 /* Hard links. */
 
+enum { MESSAGES_A_PERIOD = 20 };
+
 static uint32_t find_path(const struct builder *b, uint32_t base, const char *path)
 {
 	uint32_t name = base;
@@ -376,8 +380,9 @@ static void settle_link(struct builder *b, uint32_t first)
 static void drop_link(struct builder *b, struct name *name,
 		      const struct pending_link *link)
 {
-	log_warn("%s: the hard link %s is left out: there is no file %s",
-		 b->labels.items[link->shard], link->path, link->target);
+	if (log_allowed(MESSAGES_A_PERIOD))
+		log_warn("%s: the hard link %.200s is left out: there is no file %.200s",
+			 b->labels.items[link->shard], link->path, link->target);
 	b->left_out++;
 	name->inode = link->before;
 	name->dead = link->before == NO_ID;
@@ -488,8 +493,8 @@ static void report(struct builder *b, const char *label)
 			 b->unsafe_example);
 	if (b->skipped)
 		log_warn("%s: %llu entries cannot be shown and are left out: names over "
-			 "%d bytes, the reserved name .granaryfs, no name at all, or a "
-			 "file in a directory's place (%s, for one)", label,
+			 "%d bytes, the reserved name .granaryfs, no name at all, or "
+			 "two entries of one name, a directory and not (%s, for one)", label,
 			 (unsigned long long)b->skipped, LAYOUT_NAME_MAX,
 			 b->skipped_example);
 	if (b->ignored)

@@ -77,7 +77,7 @@ static int check_node(const struct tree *tree, uint32_t node, uint32_t *next_chi
 		      struct error *e)
 {
 	struct tree_stat st;
-	const char *target;
+	char target[TREE_TARGET_BYTES];
 
 	if (tree_stat(tree, node, &st) < 0)
 		return fault(e, node, "has attributes that are not there");
@@ -86,7 +86,7 @@ static int check_node(const struct tree *tree, uint32_t node, uint32_t *next_chi
 	if (st.kind == TREE_DIRECTORY)
 		return check_children(tree, node, next_child, e);
 	if (st.kind == TREE_SYMLINK)
-		return tree_readlink(tree, node, &target) < 0 ?
+		return tree_readlink(tree, node, target) < 0 ?
 			       fault(e, node, "is a symbolic link without a target") : 0;
 	return check_contents(tree, node, &st, e);
 }
@@ -169,12 +169,20 @@ static int check_volumes(const struct tree *tree, struct error *e)
 static int check_nodes(const struct tree *tree, struct error *e)
 {
 	uint32_t next_child = 1, count = tree_count(tree);
+	uint64_t pieces = 0;
 
 	for (uint32_t node = 0; node < count; node++) {
+		struct layout_node n;
 		int err = check_node(tree, node, &next_child, e);
 
 		if (err)
 			return err;
+		/* each piece is one file's: or this would take for ever */
+		if (view_node(tree, node, &n) == 0 && node_kind(&n) == TREE_FILE &&
+		    node_flags(&n) & NODE_MANY)
+			pieces += n.where_high;
+		if (pieces > tree->sections[SECTION_EXTENTS].count)
+			return fault(e, node, "shares its pieces with another");
 	}
 	if (next_child != count)
 		return fault(e, next_child < count ? next_child : count,

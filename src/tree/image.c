@@ -112,7 +112,9 @@ static int set_access(int fd, const struct image_access *access)
 	mode_t mask = umask(0), mode = access->mode & 0666;
 
 	umask(mask);
-	if (fchown(fd, (uid_t)-1, access->gid) < 0)
+	/* root may give it away; others keep it, and may give the group */
+	if (fchown(fd, access->uid, access->gid) < 0 &&
+	    fchown(fd, (uid_t)-1, access->gid) < 0)
 		mode &= ~(mode_t)060; /* the file's group is another one */
 	return fchmod(fd, (mode & ~mask) | S_IRUSR);
 }

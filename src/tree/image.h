@@ -28,6 +28,7 @@ int image_write(const struct image *image, int fd, const char *label,
 /* Who may read an index: it holds the names of what the packed files hold. */
 struct image_access {
 	mode_t mode; /* permission bits: those of the packed files */
+	uid_t uid;   /* who owns them all, or -1 */
 	gid_t gid;   /* whom the group's bits are for */
 };
 

@@ -155,9 +155,13 @@ int index_open_fd(int fd_taken, const char *label, struct index **out, struct er
 
 int index_open(const char *path, struct index **out, struct error *e)
 {
-	/* O_NONBLOCK: a FIFO in the index's place must not hold us up */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int fd;
 
+	/* first by name: opening a device can do things, and a FIFO waits */
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is no file", path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
 	return index_open_fd(fd, path, out, e);

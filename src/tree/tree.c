@@ -45,11 +45,11 @@ int node_name(const struct tree *tree, const struct layout_node *node,
 	uint64_t at = (uint64_t)node->name_high << 32 | node->name_low;
 	const uint8_t *bytes = view_bytes(tree, SECTION_NAMES, at, 1);
 
-	if (!bytes || !view_bytes(tree, SECTION_NAMES, at, 1U + bytes[0]))
+	if (!bytes)
 		return -EIO;
-	*length = bytes[0];
+	*length = *(const volatile uint8_t *)bytes; /* once: it may change */
 	*name = (const char *)bytes + 1;
-	return 0;
+	return view_bytes(tree, SECTION_NAMES, at, 1 + *length) ? 0 : -EIO;
 }
 
 bool tree_lost(const struct tree *tree)
@@ -309,7 +309,7 @@ int tree_parent(const struct tree *tree, uint32_t node, uint32_t *out)
 	return n.parent < tree_count(tree) && n.parent <= node ? 0 : -EIO;
 }
 
-int tree_readlink(const struct tree *tree, uint32_t node, const char **target)
+int tree_readlink(const struct tree *tree, uint32_t node, char *target)
 {
 	struct layout_node n;
 	const uint8_t *bytes;
@@ -322,9 +322,11 @@ int tree_readlink(const struct tree *tree, uint32_t node, const char **target)
 		return -EINVAL;
 	size = node_size(&n);
 	bytes = view_bytes(tree, SECTION_BYTES, node_where(&n), size + 1);
-	if (!bytes || memchr(bytes, '\0', size + 1) != bytes + size || tree_lost(tree))
+	if (!bytes || size >= TREE_TARGET_BYTES)
 		return -EIO;
-	*target = (const char *)bytes;
+	memcpy(target, bytes, size + 1);
+	if (memchr(target, '\0', size + 1) != target + size || tree_lost(tree))
+		return -EIO;
 	return 0;
 }
 

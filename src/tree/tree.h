@@ -85,8 +85,13 @@ int tree_child(const struct tree *tree, uint32_t directory, uint32_t i,
 
 int tree_parent(const struct tree *tree, uint32_t node, uint32_t *out);
 
-/* The target, NUL-terminated. -EINVAL where the node is no symlink. */
-int tree_readlink(const struct tree *tree, uint32_t node, const char **target);
+enum { TREE_TARGET_BYTES = 4096 }; /* Linux has no longer ones, with their NUL */
+
+/*
+ * Copies the target and a NUL into `target`, which holds TREE_TARGET_BYTES.
+ * -EINVAL where the node is no symlink.
+ */
+int tree_readlink(const struct tree *tree, uint32_t node, char *target);
 
 /* The piece of a file that begins at `offset`, which must be below its size. */
 int tree_piece(const struct tree *tree, uint32_t node, uint64_t offset,

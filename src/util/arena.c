@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 256 * 1024, ALIGNMENT = 8 };
+/* Blocks double in size: an arena for little stays little. */
+enum { BLOCK_LEAST = 1024, BLOCK_MOST = 256 * 1024, ALIGNMENT = 8 };
 
 struct arena_block {
 	struct arena_block *next;
@@ -15,8 +16,14 @@ struct arena_block {
 
 static struct arena_block *new_block(struct arena *arena, size_t size)
 {
-	size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-	struct arena_block *block = malloc(sizeof(*block) + room);
+	size_t room = arena->blocks ? 2 * arena->blocks->room : BLOCK_LEAST;
+	struct arena_block *block;
+
+	if (room > BLOCK_MOST)
+		room = BLOCK_MOST;
+	if (room < size)
+		room = size;
+	block = malloc(sizeof(*block) + room);
 
 	if (!block)
 		return NULL;

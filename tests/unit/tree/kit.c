@@ -175,11 +175,11 @@ struct index *kit_index_of(struct entries *log)
 static void list_one(FILE *out, const struct tree *tree, uint32_t node)
 {
 	struct tree_stat st;
-	const char *target;
+	char target[TREE_TARGET_BYTES];
 
 	assert_int_equal(tree_stat(tree, node, &st), 0);
 	if (st.kind == TREE_SYMLINK) {
-		assert_int_equal(tree_readlink(tree, node, &target), 0);
+		assert_int_equal(tree_readlink(tree, node, target), 0);
 		fprintf(out, ">%s", target);
 	} else if (st.kind == TREE_FILE) {
 		fprintf(out, "=%llu", (unsigned long long)st.size);

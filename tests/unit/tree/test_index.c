@@ -24,7 +24,7 @@ static uint8_t *sound(size_t *size)
 
 static void test_written_and_opened(void **state)
 {
-	const struct image_access access = { 0600, getgid() };
+	const struct image_access access = { 0600, getuid(), getgid() };
 	struct image image;
 	struct index *index;
 	struct error e;

@@ -13,7 +13,7 @@
 
 static struct image_access private(void)
 {
-	return (struct image_access){ 0644, getgid() };
+	return (struct image_access){ 0644, getuid(), getgid() };
 }
 
 static int publish(const char *script, const char *path, struct error *e)
@@ -68,7 +68,7 @@ static void test_who_may_read_the_source_may_read_the_index(void **state)
 	(void)state;
 	fresh_folder("modes");
 	for (size_t i = 0; i < COUNT(modes); i++) {
-		struct image_access access = { modes[i].given, getgid() };
+		struct image_access access = { modes[i].given, getuid(), getgid() };
 		mode_t before = umask(modes[i].mask);
 		struct image image;
 		struct stat st;
