@@ -11,11 +11,14 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +35,7 @@ struct arguments {
 	char **sources;
 	size_t source_count;
 	char *mountpoint; /* absolute, or /dev/fd/N; owned */
+	int directory;    /* the mount point, O_PATH, or -1 */
 	VEC(int) inherited; /* descriptors */
 };
 
@@ -100,21 +104,24 @@ static int parse_option(int option, char *const *argv, struct arguments *a,
 	}
 }
 
-/* The daemon leaves the folder it was started in. */
+/*
+ * Opens the mount point, so that it is the same directory when indexing is
+ * done, and takes its real path: the daemon leaves the folder it was started in.
+ */
 static int resolve_mountpoint(struct arguments *a, const char *given, struct error *e)
 {
 	if (strncmp(given, "/dev/fd/", 8) == 0) {
 		a->mountpoint = strdup(given);
 		return 0;
 	}
+	a->directory = open(given, O_PATH | O_CLOEXEC);
 	a->mountpoint = realpath(given, NULL);
 	if (a->mountpoint)
 		return 0;
-	if (errno == ENOTCONN) /* stale: for session_mount to explain */
-		a->mountpoint = strdup(given);
-	else
+	if (errno != ENOTCONN) /* stale: for session_mount to explain */
 		return error_set(e, ERROR_MOUNT, errno, "%s: %s%s", given, strerror(errno),
 				 errno == ENOENT ? "; make the directory first" : "");
+	a->mountpoint = strdup(given);
 	return 0;
 }
 
@@ -235,7 +242,9 @@ static int serve(struct arguments *a, struct session *session, int report_fd)
 	int err, status;
 
 	signal(SIGPIPE, SIG_IGN); /* the process that waits may be gone */
-	err = session_mount(session, a->mountpoint, &e);
+	err = session_mount(session, a->mountpoint, a->directory, &e);
+	if (a->directory >= 0)
+		close(a->directory);
 	status = err ? (int)e.status : 0;
 	if (report_fd < 0) {
 		if (err)
@@ -243,6 +252,7 @@ static int serve(struct arguments *a, struct session *session, int report_fd)
 	} else {
 		if (!err)
 			leave_caller(a);
+		prctl(PR_SET_PDEATHSIG, 0);
 		send_report(report_fd, status, &e);
 	}
 	if (err)
@@ -253,23 +263,49 @@ static int serve(struct arguments *a, struct session *session, int report_fd)
 	return err ? ERROR_SYSTEM : 0;
 }
 
+/* 1: the report is there; 0: the daemon is gone, or a signal has come. */
+static int read_report(int report_fd, int signals, struct report *report)
+{
+	struct pollfd fds[] = { { .fd = report_fd, .events = POLLIN },
+				{ .fd = signals, .events = POLLIN } };
+
+	while (poll(fds, 2, -1) < 0 && errno == EINTR)
+		;
+	if (fds[1].revents)
+		return 0;
+	/* one write of less than PIPE_BUF is read whole, or not at all */
+	return read(report_fd, report, sizeof(*report)) == sizeof(*report);
+}
+
+/*
+ * A signal to the process that waits is meant for the mount: there is none when
+ * it has ended by that signal.
+ */
+static void end_daemon(int signals, pid_t daemon)
+{
+	struct signalfd_siginfo info;
+	sigset_t one;
+
+	if (read(signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	kill(daemon, SIGTERM);
+	while (waitpid(daemon, NULL, 0) < 0 && errno == EINTR)
+		;
+	signal((int)info.ssi_signo, SIG_DFL);
+	raise((int)info.ssi_signo);
+	sigemptyset(&one);
+	sigaddset(&one, (int)info.ssi_signo);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
 /* In the process that was started: what became of the daemon? */
-static int await_report(int report_fd, pid_t daemon)
+static int await_report(int report_fd, int signals, pid_t daemon)
 {
 	struct report report;
-	size_t got = 0;
-	int status;
+	int status, reported = read_report(report_fd, signals, &report);
 
-	while (got < sizeof(report)) {
-		ssize_t n = read(report_fd, (char *)&report + got, sizeof(report) - got);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		got += (size_t)n;
-	}
-	if (got == sizeof(report)) {
+	end_daemon(signals, daemon);
+	if (reported) {
 		if (report.status)
 			log_error("%s", report.text);
 		return report.status;
@@ -282,23 +318,41 @@ static int await_report(int report_fd, pid_t daemon)
 	return ERROR_MOUNT;
 }
 
+/* Signals that end a program, as a descriptor that says when one has come. */
+static int hold_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
 static int daemonise(struct arguments *a, struct session *session)
 {
-	int fds[2];
-	pid_t child;
+	pid_t child = -1, parent = getpid();
+	int fds[2], signals = hold_signals();
 
-	if (pipe2(fds, O_CLOEXEC) < 0 || (child = fork()) < 0) {
+	if (signals < 0 || pipe2(fds, O_CLOEXEC) < 0 || (child = fork()) < 0) {
 		log_error("the daemon cannot be started: %s", strerror(errno));
 		return ERROR_SYSTEM;
 	}
 	if (child == 0) {
 		close(fds[0]);
+		close(signals);
+		/* until the report: who kills the waiting process wants no mount */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != parent)
+			return ERROR_SYSTEM;
 		setsid();
 		return serve(a, session, fds[1]);
 	}
 	close(fds[1]);
 	/* the session is the child's now: _exit, so that nothing is undone here */
-	_exit(await_report(fds[0], child));
+	_exit(await_report(fds[0], signals, child));
 }
 
 static int run(struct arguments *a, struct error *e)
@@ -320,7 +374,7 @@ static int run(struct arguments *a, struct error *e)
 
 int main(int argc, char **argv)
 {
-	struct arguments a = { .mount = MOUNT_CONFIG_INIT };
+	struct arguments a = { .mount = MOUNT_CONFIG_INIT, .directory = -1 };
 	struct error e = { 0 };
 	int go, status;
 

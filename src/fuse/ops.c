@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -164,25 +163,15 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct served *s = served_of(req);
-	const char *target;
-	char *copy;
+	char target[TREE_TARGET_BYTES];
 	int err;
 
 	stats_add(COUNTER_fuse_readlink, 1);
-	err = tree_readlink(tree_of(s), node_of(s, ino), &target);
-	if (err) {
+	err = tree_readlink(tree_of(s), node_of(s, ino), target);
+	if (err)
 		fuse_reply_err(req, -err);
-		return;
-	}
-	/* the kernel must not be handed bytes that may vanish: it would fail the
-	   reply, and nobody would answer the request */
-	copy = get_reply_buffer(PATH_MAX);
-	if (copy)
-		snprintf(copy, PATH_MAX, "%s", target);
-	if (!copy || tree_lost(tree_of(s)))
-		fuse_reply_err(req, EIO);
 	else
-		fuse_reply_readlink(req, copy);
+		fuse_reply_readlink(req, target);
 }
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)

@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fuse/cpus.h"
@@ -67,6 +68,7 @@ struct session {
 	struct fuse_session *fuse;
 	char *mountpoint;      /* NULL until mounted */
 	bool mounted_by_us;    /* not through /dev/fd/N */
+	int mount_id;          /* to know it again when it is to go */
 	int signals;           /* signalfd */
 	int ended;             /* eventfd: the workers are gone */
 	sigset_t signal_mask;
@@ -174,7 +176,9 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	if (s->fuse && s->mountpoint)
-		fuse_session_unmount(s->fuse);
+		fuse_session_unmount(s->fuse); /* the connection, where it is open */
+	if (s->mounted_by_us && s->mount_id != MOUNT_ID_UNKNOWN)
+		mounts_detach(s->mountpoint, s->mount_id); /* what an abort leaves */
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);
 	if (s->signals >= 0)
@@ -273,32 +277,70 @@ static int answer_init(struct session *s, const char *mountpoint, struct error *
 	return mount_error(e, EPROTO, mountpoint, "the kernel did not begin the session");
 }
 
-int session_mount(struct session *s, const char *mountpoint, struct error *e)
+static int block_signals(struct session *s)
+{
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
+
+	sigemptyset(&s->signal_mask);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaddset(&s->signal_mask, numbers[i]);
+	if (sigprocmask(SIG_BLOCK, &s->signal_mask, NULL) < 0)
+		return -errno;
+	s->signals = signalfd(-1, &s->signal_mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->ended = eventfd(0, EFD_CLOEXEC);
+	return s->signals < 0 || s->ended < 0 ? -errno : 0;
+}
+
+/*
+ * Root mounts on the directory that was looked at when the program started, not
+ * on what its name leads to by now. (fusermount3 has rules of its own.)
+ */
+static int mount_pinned(struct session *s, const char *mountpoint, int directory)
+{
+	char pinned[64];
+
+	snprintf(pinned, sizeof(pinned), "/proc/self/fd/%d", directory);
+	return mount_quietly(s, directory >= 0 && geteuid() == 0 ? pinned : mountpoint);
+}
+
+int session_mount(struct session *s, const char *mountpoint, int directory,
+		  struct error *e)
 {
 	bool passed = strncmp(mountpoint, "/dev/fd/", 8) == 0;
 	int err = passed ? 0 : check_mountpoint(mountpoint, e);
 
 	if (err)
 		return err;
-	if (mount_quietly(s, mountpoint) != 0)
+	/* a signal that comes from now on waits for session_serve, which unmounts */
+	err = block_signals(s);
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "signals: %s", strerror(-err));
+	if (mount_pinned(s, mountpoint, directory) != 0)
 		return mount_error(e, EPERM, mountpoint, why_not_mounted());
-	s->mounted_by_us = !passed;
 	s->mountpoint = strdup(mountpoint);
 	if (!s->mountpoint)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	return answer_init(s, mountpoint, e);
+	err = answer_init(s, mountpoint, e);
+	s->mounted_by_us = !err && !passed;
+	s->mount_id = s->mounted_by_us ? mounts_id(mountpoint) : MOUNT_ID_UNKNOWN;
+	return err;
 }
 
 /* Serving. */
 
 static void serve_requests(void *argument)
 {
+	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	struct session *s = argument;
 	struct fuse_buf request = { .mem = NULL };
 
 	while (!fuse_session_exited(s->fuse)) {
 		int n = fuse_session_receive_buf(s->fuse, &request);
 
+		if (n == -ENOMEM) { /* ours alone: the others serve on */
+			nanosleep(&pause, NULL);
+			continue;
+		}
 		if (n == -EINTR || n == -EAGAIN)
 			continue;
 		if (n <= 0)
@@ -307,7 +349,8 @@ static void serve_requests(void *argument)
 	}
 	free(request.mem);
 	ops_thread_end();
-	/* the first thread that ends tells the main thread; the others follow */
+	/* the connection has ended: the first thread that sees it tells the main
+	   thread, and the others see it too */
 	if (eventfd_write(s->ended, 1) < 0)
 		log_error("eventfd: %s", strerror(errno));
 }
@@ -345,7 +388,7 @@ static int handle_signal(struct session *s, unsigned *terminations)
 	}
 	if (++*terminations > 1 || !s->mounted_by_us)
 		return 0;
-	err = mounts_detach(s->mountpoint);
+	err = mounts_detach(s->mountpoint, s->mount_id);
 	if (err)
 		log_warn("%s: unmounting: %s", s->mountpoint, strerror(-err));
 	return err == 0;
@@ -370,28 +413,12 @@ static int watch(struct session *s)
 	}
 }
 
-static int block_signals(struct session *s)
-{
-	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
-
-	sigemptyset(&s->signal_mask);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaddset(&s->signal_mask, numbers[i]);
-	if (sigprocmask(SIG_BLOCK, &s->signal_mask, NULL) < 0)
-		return -errno;
-	s->signals = signalfd(-1, &s->signal_mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	s->ended = eventfd(0, EFD_CLOEXEC);
-	return s->signals < 0 || s->ended < 0 ? -errno : 0;
-}
-
 int session_serve(struct session *s)
 {
 	unsigned threads = thread_count(s->served.config);
 	struct pool *pool;
-	int err = block_signals(s);
+	int err = pool_start(&pool, threads);
 
-	if (!err)
-		err = pool_start(&pool, threads);
 	if (err)
 		return err;
 	for (unsigned i = 0; i < threads && !err; i++)

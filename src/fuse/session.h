@@ -51,9 +51,11 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 /*
  * Mounts on `mountpoint` (absolute, or /dev/fd/N where somebody else has
  * mounted), and answers the kernel's first request: when it returns 0, the
- * mount answers.
+ * mount answers. `directory` is the mount point, opened O_PATH, or -1. TERM,
+ * INT, HUP and USR1 are blocked from here on.
  */
-int session_mount(struct session *session, const char *mountpoint, struct error *e);
+int session_mount(struct session *session, const char *mountpoint, int directory,
+		  struct error *e);
 
 /*
  * Serves until the filesystem is unmounted, by anybody. TERM, INT and HUP take

@@ -57,7 +57,7 @@ static int unmount(const char *given, struct error *e)
 		return error_set(e, ERROR_MOUNT, EINVAL,
 				 "%s: is a mount of %s, not of granaryfs; use umount",
 				 path, type);
-	err = mounts_detach(path);
+	err = mounts_detach(path, MOUNT_ID_UNKNOWN);
 	if (err)
 		return error_set(e, ERROR_MOUNT, -err, "%s: it cannot be unmounted: %s",
 				 path, err == -EPERM ? "only its owner and root may" :

@@ -61,11 +61,11 @@ static int stack_and_detach(void *path)
 		return CANNOT_MOUNT;
 	if (!is_mounted(path, "ramfs"))
 		return 1;
-	if (mounts_detach(path) != 0 || !is_mounted(path, "tmpfs"))
+	if (mounts_detach(path, MOUNT_ID_UNKNOWN) != 0 || !is_mounted(path, "tmpfs"))
 		return 2;
-	if (mounts_detach(path) != 0 || !is_mounted(path, ""))
+	if (mounts_detach(path, MOUNT_ID_UNKNOWN) != 0 || !is_mounted(path, ""))
 		return 3;
-	return mounts_detach(path) == -EINVAL ? 0 : 4;
+	return mounts_detach(path, MOUNT_ID_UNKNOWN) == -EINVAL ? 0 : 4;
 }
 
 static void test_the_topmost_counts_and_is_detached_first(void **state)
