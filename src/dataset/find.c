@@ -54,16 +54,28 @@ void index_wish_free(struct index_wish *wish)
 	locate_free(&wish->places);
 }
 
+/*
+ * Whoever wrote an index decides which bytes of which source are shown under
+ * which permissions: so it must be somebody who may read all of them.
+ */
+static bool owner_is_trusted(const struct index_wish *wish, uid_t owner)
+{
+	if (owner == 0 || owner == geteuid())
+		return true;
+	for (uint32_t i = 0; i < wish->sources->count; i++) {
+		if (source_owner(wish->sources->sources[i])->uid != owner)
+			return false;
+	}
+	return true;
+}
+
 int index_fits(const struct index_wish *wish, const struct index *index,
 	       struct error *e)
 {
-	uid_t owner = index_owner(index);
-
-	if (owner != 0 && owner != geteuid() &&
-	    owner != source_owner(wish->sources->sources[0])->uid)
+	if (!owner_is_trusted(wish, index_owner(index)))
 		return error_set(e, ERROR_DATASET, EPERM,
-				 "it belongs to uid %u, who owns neither the packed file "
-				 "nor this process", owner);
+				 "it belongs to uid %u, who owns neither every packed file "
+				 "nor this process", index_owner(index));
 	return index_accept(index, wish->identities, wish->sources->count, wish->shape, e);
 }
 

@@ -488,7 +488,7 @@ static void report(const struct walk *walk)
 {
 	const char *label = walk->scan->label;
 
-	if (walk->end == walk->window.length)
+	if (walk->end == walk->window.length && log_allowed(WARNINGS_SHOWN))
 		log_warn("'%s' has no mark at its end: all its members are whole, but "
 			 "there may have been more", label);
 	if (walk->specials)

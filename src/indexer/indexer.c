@@ -13,17 +13,24 @@
 #include "util/pool.h"
 
 /* A tar in a tar in a tar is plausible; eight of them is an attack. */
-enum { NESTING_LIMIT = 8, THREADS_LEAST = 8, THREADS_MOST = 64 };
+enum {
+	NESTING_LIMIT = 8,
+	THREADS_LEAST = 8,
+	THREADS_MOST = 64,
+	MESSAGES_A_PERIOD = 20,
+	LABEL_BYTES = 512, /* of a packed file inside: hostile ones are a MiB */
+};
 
 /* One window to scan: a shard, or a packed file inside one. */
 struct job {
 	struct scan scan; /* scan.indexer points back here */
 	struct indexer *indexer;
 	const struct format *format; /* of a shard: found when the job runs */
-	char *label;      /* owned */
-	int depth;        /* 0: a shard */
-	int result;
-	struct error error;
+	struct job *shard; /* itself, of a shard */
+	char *label;       /* owned */
+	int depth;         /* 0: a shard */
+	int result;        /* of a shard: the first fault, its own or one within */
+	struct error *error; /* of a shard: what goes with it; owned */
 };
 
 struct indexer {
@@ -36,45 +43,68 @@ struct indexer {
 	VEC(struct job *) nested; /* lock; freed at the end */
 };
 
-static int probe_and_scan(struct job *job)
+static int probe_and_scan(struct job *job, struct error *e)
 {
 	const struct scan *scan = &job->scan;
 	int err = 0;
 
 	if (!job->format)
 		err = format_of_window(scan->source, scan->base, scan->length,
-				       scan->label, &job->format, &job->error);
-	return err ? err : job->format->scan(&job->scan, &job->error);
+				       scan->label, &job->format, e);
+	return err ? err : job->format->scan(&job->scan, e);
 }
 
-static void note_failure(struct indexer *indexer, uint32_t shard)
+/* There will be no index: the first shard with a fault says why. */
+static void fail_shard(struct job *shard, int err, const struct error *e)
 {
+	struct indexer *indexer = shard->indexer;
+	uint32_t number = shard->scan.source_number;
 	uint32_t first = atomic_load(&indexer->failed);
 
-	while (shard < first &&
-	       !atomic_compare_exchange_weak(&indexer->failed, &first, shard))
+	lock_take(&indexer->lock);
+	if (!shard->result) {
+		shard->result = err;
+		*shard->error = *e;
+	}
+	lock_drop(&indexer->lock);
+	while (number < first &&
+	       !atomic_compare_exchange_weak(&indexer->failed, &first, number))
 		;
+}
+
+/*
+ * A packed file inside that is damaged is a file like any other. One that could
+ * not be read for another reason is a fault: with healthy storage, or with more
+ * memory, the tree would be another.
+ */
+static void end_nested(struct job *job, int err, const struct error *e)
+{
+	if (err != -EBADMSG) {
+		fail_shard(job->shard, err, e);
+		return;
+	}
+	if (log_allowed(MESSAGES_A_PERIOD))
+		log_warn("%s; it is shown as a file", e->text);
+	entries_set_failed(job->scan.entries);
 }
 
 static void run_job(void *argument)
 {
 	struct job *job = argument;
 	struct indexer_progress *progress = job->indexer->progress;
+	struct error e = { 0 };
+	int err;
 
 	/* there will be no index, and what is behind cannot be the first fault */
 	if (job->scan.source_number > atomic_load(&job->indexer->failed))
 		return;
-	job->result = probe_and_scan(job);
+	err = probe_and_scan(job, &e);
 	if (progress && job->depth == 0)
 		atomic_fetch_add(&progress->done, 1);
-	if (job->result == 0)
-		return;
-	if (job->depth == 0) {
-		note_failure(job->indexer, job->scan.source_number);
-		return;
-	}
-	log_warn("%s; it is shown as a file", job->error.text);
-	entries_set_failed(job->scan.entries);
+	if (err && job->depth == 0)
+		fail_shard(job, err, &e);
+	else if (err)
+		end_nested(job, err, &e);
 }
 
 static void free_job(struct job *job)
@@ -82,6 +112,7 @@ static void free_job(struct job *job)
 	if (!job)
 		return;
 	free(job->label);
+	free(job->error);
 	free(job);
 }
 
@@ -122,46 +153,84 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 	return job;
 }
 
-static const struct format *nested_format(const struct scan *scan, uint64_t base,
-					  uint64_t length)
+static int nested_format(const struct scan *scan, uint64_t base, uint64_t length,
+			 const struct format **out)
 {
 	CLEANUP(cleanup_free) unsigned char *head = malloc(FORMAT_HEAD_BYTES);
 	size_t n = length < FORMAT_HEAD_BYTES ? (size_t)length : FORMAT_HEAD_BYTES;
+	int err = head ? source_pread(scan->source, head, n, base) : -ENOMEM;
 
-	if (!head || source_pread(scan->source, head, n, base) < 0)
-		return NULL;
-	return format_probe(head, n);
+	*out = err ? NULL : format_probe(head, n);
+	return err;
+}
+
+/* "train.tar: n01440764.tar", of which the end tells most. */
+static char *nested_label(const struct scan *scan, const char *member)
+{
+	size_t n = strlen(member);
+	char *label = malloc(LABEL_BYTES);
+
+	if (label)
+		snprintf(label, LABEL_BYTES, "%.250s: %s", scan->label,
+			 n > 250 ? member + n - 250 : member);
+	return label;
+}
+
+static int add_nested(struct job *parent, struct job *job, const char *member)
+{
+	struct indexer *indexer = parent->indexer;
+	int err;
+
+	job->depth = parent->depth + 1;
+	job->shard = parent->shard;
+	job->label = nested_label(&parent->scan, member);
+	if (!job->label)
+		return -ENOMEM;
+	job->scan.label = job->label;
+	lock_take(&indexer->lock);
+	err = vec_push(&indexer->nested, job);
+	lock_drop(&indexer->lock);
+	return err;
+}
+
+static void fail_offer(struct job *parent, const char *member, int err)
+{
+	struct error e;
+
+	error_set(&e, ERROR_SYSTEM, -err, "%s: %.200s: cannot be looked into: %s",
+		  parent->scan.label, member, strerror(-err));
+	fail_shard(parent->shard, err, &e);
 }
 
 /* Called by a format, in a pool thread: a member that may be a packed file. */
 static struct entries *offer(struct scan *scan, const char *member, uint64_t base,
 			     uint64_t length)
 {
-	struct job *parent = scan->indexer;
-	struct indexer *indexer = parent->indexer;
-	const struct format *format = nested_format(scan, base, length);
-	struct job *job;
-	int err;
+	struct job *parent = scan->indexer, *job;
+	const struct format *format;
+	int err = nested_format(scan, base, length, &format);
 
-	if (!format || parent->depth >= NESTING_LIMIT)
+	if (!err && (!format || parent->depth >= NESTING_LIMIT))
 		return NULL;
-	job = new_job(indexer, scan->source, scan->source_number, base, length);
-	if (!job)
-		return NULL;
-	job->format = format;
-	job->depth = parent->depth + 1;
-	if (asprintf(&job->label, "%s: %s", scan->label, member) < 0)
-		job->label = NULL;
-	job->scan.label = job->label ? job->label : scan->label;
-	lock_take(&indexer->lock);
-	err = vec_push(&indexer->nested, job);
-	lock_drop(&indexer->lock);
-	if (!err && pool_add(indexer->pool, run_job, job) < 0)
-		entries_set_failed(job->scan.entries);
+	job = err ? NULL : new_job(parent->indexer, scan->source, scan->source_number,
+				   base, length);
+	if (!err && !job)
+		err = -ENOMEM;
+	if (!err) {
+		job->format = format;
+		err = add_nested(parent, job, member);
+		if (err) {
+			entries_free(job->scan.entries);
+			free_job(job);
+		} else if (pool_add(parent->indexer->pool, run_job, job) < 0) {
+			/* the job is known already, and freed with the others */
+			fail_offer(parent, member, -ENOMEM);
+			return job->scan.entries;
+		}
+	}
 	if (!err)
 		return job->scan.entries;
-	entries_free(job->scan.entries);
-	free_job(job);
+	fail_offer(parent, member, err);
 	return NULL;
 }
 
@@ -184,7 +253,14 @@ static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *
 		return NULL;
 	}
 	job->scan.label = source_path(source);
-	return job;
+	job->shard = job;
+	job->error = calloc(1, sizeof(*job->error));
+	if (job->error)
+		return job;
+	error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	entries_free(job->scan.entries);
+	free_job(job);
+	return NULL;
 }
 
 static unsigned thread_count(const struct indexer_config *config)
@@ -214,12 +290,12 @@ static int scan_shards(struct indexer *indexer, struct job **jobs, struct error 
 			err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	}
 	if (err)
-		note_failure(indexer, 0);
+		atomic_store(&indexer->failed, 0);
 	pool_finish(indexer->pool);
 	for (uint32_t i = 0; i < count && !err; i++) {
 		err = jobs[i]->result;
 		if (err)
-			*e = jobs[i]->error;
+			*e = *jobs[i]->error;
 	}
 	return err;
 }

@@ -37,11 +37,14 @@ static int build(const struct request *request, const struct index_wish *wish,
 /* Whoever may read every packed file may read the index. */
 static struct image_access access_of(const struct source_set *sources)
 {
-	struct image_access access = { 0777, source_owner(sources->sources[0])->gid };
+	const struct source_owner *first = source_owner(sources->sources[0]);
+	struct image_access access = { 0777, first->uid, first->gid };
 
 	for (uint32_t i = 0; i < sources->count; i++) {
 		const struct source_owner *owner = source_owner(sources->sources[i]);
 
+		if (owner->uid != first->uid)
+			access.uid = (uid_t)-1;
 		access.mode &= owner->gid == access.gid ? owner->mode : owner->mode & 0707;
 	}
 	return access;
@@ -70,8 +73,14 @@ static const char *publish(const struct index_wish *wish, const struct image *im
 static int hand_over(const struct index_wish *wish, const struct image *image,
 		     const char *number, struct error *e)
 {
-	if (publish(wish, image, e))
+	struct index *index;
+	const char *path;
+
+	/* a place that makes the file somebody else's (root squash) is no place */
+	if (publish(wish, image, e) && index_find(wish, &index, &path) == 0) {
+		index_close(index);
 		return 0;
+	}
 	if (wish->places.named)
 		return -EROFS; /* the user chose the place, and hears of it */
 	return image_write(image, (int)strtol(number, NULL, 10), "the index in memory", e);

@@ -53,7 +53,7 @@ static void print_details(const struct tree_stat *st)
 static void print_json(struct listing *l, uint32_t node, const struct tree_stat *st,
 		       const char *path)
 {
-	const char *target;
+	char target[TREE_TARGET_BYTES];
 
 	json_open(&l->writer, NULL, '{');
 	json_text(&l->writer, "path", path);
@@ -65,7 +65,7 @@ static void print_json(struct listing *l, uint32_t node, const struct tree_stat 
 	json_uint(&l->writer, "links", st->links);
 	json_int(&l->writer, "mtime", st->mtime);
 	json_uint(&l->writer, "mtime_ns", st->mtime_ns);
-	if (st->kind == TREE_SYMLINK && tree_readlink(l->tree, node, &target) == 0)
+	if (st->kind == TREE_SYMLINK && tree_readlink(l->tree, node, target) == 0)
 		json_text(&l->writer, "target", target);
 	json_close(&l->writer, '}');
 	putchar('\n');
@@ -93,7 +93,7 @@ static void damaged(struct listing *l, const char *path)
 static void print_node(struct listing *l, uint32_t node, const char *path)
 {
 	struct tree_stat st;
-	const char *target;
+	char target[TREE_TARGET_BYTES];
 
 	if (tree_stat(l->tree, node, &st) < 0) {
 		damaged(l, path);
@@ -109,7 +109,7 @@ static void print_node(struct listing *l, uint32_t node, const char *path)
 	if (l->zero)
 		return;
 	if (l->details && st.kind == TREE_SYMLINK &&
-	    tree_readlink(l->tree, node, &target) == 0) {
+	    tree_readlink(l->tree, node, target) == 0) {
 		fputs(" -> ", stdout);
 		print_name(l, target);
 	}
@@ -127,7 +127,9 @@ static void list_children(struct listing *l, uint32_t directory, char *path,
 		size_t end = length;
 
 		if (length + name.length + 2 > PATH_BYTES || depth > DEPTH_MOST) {
-			damaged(l, path);
+			log_error("%.200s...: is too deep to be listed from the root; "
+				  "list a folder in it", path);
+			l->status = ERROR_SYSTEM;
 			return;
 		}
 		if (length)

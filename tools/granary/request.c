@@ -3,10 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "format/format.h"
 #include "granary.h"
+#include "util/brace.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -108,6 +109,20 @@ int request_run(const struct command *command, int argc, char **argv)
 	return status;
 }
 
+/* "train-{000..127}.tar", of which one file at least is there. */
+static bool is_pattern_of_files(const char *argument)
+{
+	struct brace_words words = { .words = VEC_INIT };
+	bool found = false;
+
+	if (strchr(argument, '{') && brace_expand(argument, &words, NULL) == 0) {
+		for (size_t i = 0; i < words.words.count && !found; i++)
+			found = access(words.words.items[i], F_OK) == 0;
+	}
+	brace_free(&words);
+	return found;
+}
+
 /* Is this argument a packed file, rather than a path in the tree? */
 static bool is_source(const char *argument)
 {
@@ -117,7 +132,7 @@ static bool is_source(const char *argument)
 	bool known;
 
 	if (!head || source_open(argument, &source, NULL) < 0)
-		return strchr(argument, '{') != NULL;
+		return is_pattern_of_files(argument);
 	n = source_size(source) < FORMAT_HEAD_BYTES ? (size_t)source_size(source) :
 						       FORMAT_HEAD_BYTES;
 	known = source_pread(source, head, n, 0) == 0 && format_probe(head, n);

@@ -70,7 +70,7 @@ static void describe(struct builder_source *source)
 static void make_index(const char *path)
 {
 	const struct dataset_config usual = { 0 };
-	const struct image_access access = { 0600, getgid() };
+	const struct image_access access = { 0600, getuid(), getgid() };
 	struct builder *builder = kit_builder(DUPLICATES_ERROR);
 	struct entries *log = data_log();
 	struct index_summary summary = { .format = "tar" };

@@ -53,7 +53,7 @@ static char *index_bytes(const char *pattern, unsigned threads, size_t *size)
 {
 	struct indexer_config config = { .nested = true, .threads = threads,
 					 .options = "o" };
-	struct image_access access = { 0600, getgid() };
+	struct image_access access = { 0600, getuid(), getgid() };
 	struct image image;
 	struct error e = { 0 };
 
@@ -84,7 +84,7 @@ static void test_the_result_does_not_depend_on_threads(void **state)
 
 static struct index *index_of(const char *pattern, const struct indexer_config *config)
 {
-	struct image_access access = { 0600, getgid() };
+	struct image_access access = { 0600, getuid(), getgid() };
 	struct index *index;
 	struct image image;
 	struct error e = { 0 };
