@@ -56,9 +56,6 @@ struct format {
 	 * that names the label, the offset in the file, and a remedy.
 	 */
 	int (*scan)(struct scan *scan, struct error *e);
-
-	/* "train.tar" is shown as "train" when nested: suffixes, NULL-ended. */
-	const char *const *nested_suffixes;
 };
 
 /* The most likely format of a head, or NULL. */

@@ -491,6 +491,9 @@ static void report(const struct walk *walk)
 	if (walk->end == walk->window.length && log_allowed(WARNINGS_SHOWN))
 		log_warn("'%s' has no mark at its end: all its members are whole, but "
 			 "there may have been more", label);
+	if (walk->window.at_end && walk->window.at < walk->window.length)
+		log_warn("'%s': if anything is behind the gap at byte %llu, it is left "
+			 "out", label, in_file(walk, walk->window.at));
 	if (walk->specials)
 		log_info("'%s': %llu devices, pipes or sockets are left out", label,
 			 (unsigned long long)walk->specials);
@@ -593,5 +596,4 @@ const struct format format_tar = {
 	.description = "tar archive (v7, ustar, GNU, pax)",
 	.probe = tar_probe,
 	.scan = tar_scan,
-	.nested_suffixes = suffixes,
 };

@@ -10,6 +10,7 @@
 enum {
 	READ_MIN = 4 * 1024,   /* the first read behind skipped data */
 	READ_MAX = 256 * 1024, /* reads double up to this */
+	HOLE_MAX = 1024 * 1024 * 1024, /* a longer one ends an archive */
 	SKIP_MIN = 32 * 1024,  /* less than this is read, not skipped */
 	HEADERS_MAX = 4 * 1024 * 1024, /* of one member */
 };
@@ -40,6 +41,28 @@ int tar_window_peek(const struct tar_window *window, void *out, size_t n,
 	return source_pread(window->source, out, n, window->base + position);
 }
 
+/* The first block from `at` on that is stored, or the window's end. */
+static uint64_t past_hole(const struct tar_window *window, uint64_t at)
+{
+	uint64_t data = source_next_data(window->source, window->base + at) - window->base;
+
+	if (data <= at)
+		return at;
+	if (data >= window->length)
+		return window->length;
+	return data - (data - at) % TAR_BLOCK;
+}
+
+/* One to the end of the window, or one that no archive has between two members. */
+static bool in_long_hole(struct tar_window *window)
+{
+	uint64_t end = past_hole(window, window->at);
+
+	if (end == window->length)
+		window->at = end;
+	return end == window->length || end - window->at >= HOLE_MAX;
+}
+
 ssize_t tar_window_read(struct tar_window *window, const void **out)
 {
 	uint64_t left = window->length - window->at;
@@ -47,7 +70,9 @@ ssize_t tar_window_read(struct tar_window *window, const void **out)
 	size_t odd = (size_t)((window->base + window->at + n) % READ_MIN);
 
 	*out = window->buffer;
-	if (n == 0) {
+	/* the parser reads terabytes of zeros behind an archive, and no header lies
+	   in a hole */
+	if (n == 0 || (window->chunk >= READ_MAX && in_long_hole(window))) {
 		window->at_end = true;
 		return 0;
 	}
@@ -90,7 +115,8 @@ bool tar_window_has_header(const struct tar_window *window, uint64_t position)
 int tar_window_find_nonzero(struct tar_window *window, uint64_t from,
 			    uint64_t *position)
 {
-	for (uint64_t at = from; at < window->length;) {
+	for (uint64_t at = past_hole(window, from); at < window->length;
+	     at = past_hole(window, at)) {
 		uint64_t left = window->length - at;
 		size_t n = left < READ_MAX ? (size_t)left : READ_MAX;
 		int err = tar_window_peek(window, window->buffer, n, at);

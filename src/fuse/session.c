@@ -59,6 +59,8 @@ const struct option_spec mount_options[] = {
 	IGNORED("nodiratime"), IGNORED("sync"), IGNORED("async"), IGNORED("dirsync"),
 	IGNORED("auto"), IGNORED("noauto"), IGNORED("users"), IGNORED("nouser"),
 	IGNORED("owner"), IGNORED("group"), IGNORED("_netdev"), IGNORED("nofail"),
+	IGNORED("lazytime"), IGNORED("nolazytime"), IGNORED("iversion"), IGNORED("mand"),
+	IGNORED("fsname"), IGNORED("subtype"),
 	IGNORED("default_permissions"), IGNORED("x-*"), IGNORED("X-*"),
 	{ NULL, OPTION_IGNORED, 0, NULL, NULL, NULL },
 };

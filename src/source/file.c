@@ -156,9 +156,12 @@ int file_pread(int fd, void *buffer, size_t length, uint64_t offset)
 	return 0;
 }
 
-void file_advise(int fd, enum source_advice advice)
+/* The descriptor's own position is nobody's: all reading is by pread. */
+uint64_t file_next_data(int fd, uint64_t offset, uint64_t size)
 {
-	posix_fadvise(fd, 0, 0,
-		      advice == SOURCE_RANDOM ? POSIX_FADV_RANDOM :
-						POSIX_FADV_SEQUENTIAL);
+	off_t found = offset < INT64_MAX ? lseek(fd, (off_t)offset, SEEK_DATA) : -1;
+
+	if (found >= 0)
+		return (uint64_t)found;
+	return errno == ENXIO && offset < size ? size : offset;
 }

@@ -22,9 +22,11 @@ struct file_info {
 int file_open(const char *path, int *fd, struct file_info *info, struct error *e);
 
 int file_pread(int fd, void *buffer, size_t length, uint64_t offset);
-void file_advise(int fd, enum source_advice advice);
 
 /* Which file a source reads, for those who must not open one twice. */
 struct file_id file_id_of(const struct source *source);
+
+/* lseek(2) with SEEK_DATA; `offset` where that is not known. */
+uint64_t file_next_data(int fd, uint64_t offset, uint64_t size);
 
 #endif

@@ -61,11 +61,6 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 	return file_pread(source->fd, buffer, length, offset);
 }
 
-void source_advise(const struct source *source, enum source_advice advice)
-{
-	file_advise(source->fd, advice);
-}
-
 const char *source_path(const struct source *source)
 {
 	return source->path;
@@ -120,4 +115,9 @@ int source_identity(const struct source *source, struct identity *out)
 	out->mtime_ns = nanoseconds(&source->info.owner);
 	out->digest = XXH3_64bits(bytes, head + tail);
 	return 0;
+}
+
+uint64_t source_next_data(const struct source *source, uint64_t offset)
+{
+	return file_next_data(source->fd, offset, source->info.size);
 }

@@ -43,9 +43,12 @@ void source_close(struct source *source);
 int source_pread(const struct source *source, void *buffer, size_t length,
 		 uint64_t offset);
 
-/* Says how the caller is about to read: jumping about, or front to back. */
-enum source_advice { SOURCE_RANDOM, SOURCE_SEQUENTIAL };
-void source_advise(const struct source *source, enum source_advice advice);
+
+/*
+ * Where stored bytes begin at or behind `offset`, or the source's size: what
+ * lies between is a hole. `offset` itself where the storage cannot tell.
+ */
+uint64_t source_next_data(const struct source *source, uint64_t offset);
 
 /* The path it was opened by; lives as long as the source. */
 const char *source_path(const struct source *source);

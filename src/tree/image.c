@@ -138,6 +138,26 @@ static int publish(const struct image *image, const char *path, char *temporary,
 	return err;
 }
 
+int image_may_replace(const char *path, struct error *e)
+{
+	char magic[sizeof(((struct layout_header *)0)->magic)];
+	CLEANUP(cleanup_close) int fd = -1;
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return 0; /* nothing there, or writing will say why not */
+	if (S_ISREG(st.st_mode) && st.st_size == 0)
+		return 0;
+	if (S_ISREG(st.st_mode))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
+	    memcmp(magic, LAYOUT_MAGIC, sizeof(magic)) == 0)
+		return 0;
+	return error_set(e, ERROR_SYSTEM, EEXIST,
+			 "%s: there is something else of that name, which is no index and "
+			 "is not replaced; name another place", path);
+}
+
 int image_publish(const struct image *image, const char *path,
 		  const struct image_access *access, struct error *e)
 {

@@ -40,6 +40,13 @@ struct image_access {
 int image_publish(const struct image *image, const char *path,
 		  const struct image_access *access, struct error *e);
 
+/*
+ * 0 where there is nothing at `path`, or an index or an empty file; -EEXIST and
+ * a sentence for anything else: for a path that somebody named, who may have
+ * named the packed file itself by mistake.
+ */
+int image_may_replace(const char *path, struct error *e);
+
 void image_free(struct image *image);
 
 #endif

@@ -22,7 +22,6 @@ enum {
 	LAYOUT_VERSION = 1,
 	LAYOUT_BYTE_ORDER = 0x01020304,
 	LAYOUT_ALIGNMENT = 8,
-	LAYOUT_MAX_SECTIONS = 64, /* room for those of later versions */
 };
 
 /* Each section once: SECTION(id, type of an item). The ids are for good. */

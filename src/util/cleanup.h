@@ -12,14 +12,6 @@
 
 #define CLEANUP(function) __attribute__((cleanup(function)))
 
-/* Hands the value over: the variable forgets it. */
-#define STEAL(pointer)                              \
-	({                                          \
-		__typeof__(pointer) stolen_ = (pointer); \
-		(pointer) = NULL;                   \
-		stolen_;                            \
-	})
-
 static inline int steal_fd(int *fd)
 {
 	int stolen = *fd;

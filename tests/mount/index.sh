@@ -154,8 +154,9 @@ strangers() {
 	check "a stranger's index: the tree is right" \
 		compare --no-folder-attributes "$work/tree" "$mnt"
 	umount_ok "$mnt"
-	[ "$(stamp "$index")" != "$before" ] || [ "$(stat -c %u "$index")" = 65534 ]
-	ok $? "a stranger's index: made again, or left alone"
+	[ "$(stamp "$index")" != "$before" ]
+	ok $? "a stranger's index: made again"
+	is "$(stat -c %u "$index")" 0 "a stranger's index: is a stranger's no longer"
 	rm -f "$index"
 	granary_mount -o index=off "$archive" "$mnt" >/dev/null
 	umount_ok "$mnt"
@@ -168,6 +169,35 @@ strangers() {
 	served "the archive's owner's index"
 	is "$(stamp "$index")" "$before" "the archive's owner's index: used"
 	chown 0:0 "$archive"
+	rm -f "$index"
+}
+
+# The index of a set says under which permissions the bytes of all are shown.
+one_of_two_owners() {
+	mkdir -p "$work/two"
+	echo one >"$work/two/one"
+	echo two >"$work/two/two"
+	tar -C "$work/two" -cf "$work/two/1.tar" one
+	tar -C "$work/two" -cf "$work/two/2.tar" two
+	"$granary" index "$work/two/1.tar" "$work/two/2.tar" >/dev/null
+	chown 65534 "$work/two/1.tar"
+	chown 65534 "$work/two/"*.gidx
+	granary_mount "$work/two/1.tar" "$work/two/2.tar" "$mnt" >/dev/null
+	ok $? "two owners: mounted"
+	check "two owners: the index of one is not used" log_says 'owns neither every packed file'
+	umount_ok "$mnt"
+}
+
+# A path that was given by mistake may be the dataset itself.
+nothing_else_is_replaced() {
+	cp "$archive" "$work/precious.tar"
+	refuse "index=ARCHIVE is refused" "$granary" index -o index="$work/precious.tar" "$work/precious.tar"
+	refuse "--output FILE is refused" "$granary" index --output "$work/precious.tar" "$archive"
+	refuse "and by the daemon" "$granaryfs" -o index="$work/precious.tar" "$archive" "$mnt"
+	cmp -s "$archive" "$work/precious.tar"
+	ok $? "the archive is what it was"
+	(ulimit -f 0; "$granary" index --force "$archive") >/dev/null 2>&1
+	is "$(find "$work" -name '*.gidx.*')" "" "a limit of file sizes leaves nothing behind"
 	rm -f "$index"
 }
 
@@ -195,12 +225,17 @@ at_the_same_time() {
 
 # ---- Damage ---------------------------------------------------------------
 
-# read_everything FOLDER: every name, attribute and byte; errors are allowed.
+# read_everything FOLDER: every name, attribute and byte. Errors are allowed, but
+# it must come to an end.
 read_everything() {
-	timeout 20 find "$1" -ls >/dev/null 2>&1
-	timeout 20 find "$1" -type f -exec cat {} + >/dev/null 2>&1
-	timeout 20 find "$1" -type l -exec readlink {} + >/dev/null 2>&1
-	return 0
+	ends find "$1" -ls &&
+		ends find "$1" -type f -exec cat {} + &&
+		ends find "$1" -type l -exec readlink {} +
+}
+
+ends() {
+	timeout 20 "$@" >/dev/null 2>&1
+	[ "$?" -ne 124 ]
 }
 
 # survives KIND NUMBER: the damaged index may be refused or serve what it can;
@@ -217,7 +252,11 @@ survives() {
 		return 1
 	fi
 	if is_mounted "$mnt"; then
-		read_everything "$mnt"
+		read_everything "$mnt" || {
+			echo "a walk did not end"
+			kill -KILL "$pid"
+			return 1
+		}
 		process_gone "$pid" && echo "it ended while it was read"
 		leave_mount "$mnt"
 	fi
@@ -316,6 +355,8 @@ archive_cut_while_mounted
 damage
 if is_root; then
 	strangers
+	nothing_else_is_replaced
+	one_of_two_owners
 	read_only_folder
 else
 	skip "only root can mount a folder read-only and change owners" "places and owners"

@@ -120,6 +120,68 @@ signal_when_busy() {
 	done
 }
 
+# Who is told by a signal that it failed finds no mount, whenever that came.
+signal_to_the_launcher() {
+	local pid status wrong=0
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		"$granaryfs" -o index=off "$work/t.tar" "$mnt" &
+		pid=$!
+		wait_until 20 mounted_or_ended "$pid"
+		kill -TERM "$pid" 2>/dev/null
+		wait "$pid"
+		status=$?
+		if [ "$status" -eq 0 ]; then
+			leave_mount "$mnt" || wrong=$((wrong + 1))
+		elif is_mounted "$mnt"; then
+			wrong=$((wrong + 1))
+			leave_mount "$mnt"
+		fi
+	done
+	is "$wrong" 0 "TERM to the process that waits: no mount, or no failure, ten times of ten"
+}
+
+mounted_or_ended() {
+	is_mounted "$mnt" || process_gone "$1"
+}
+
+# The same member many times: a long scan, a small tree.
+signal_while_indexing() {
+	local signal pid
+	"$python" - "$work/t.tar" "$work/long.tar" <<-'EOS'
+		import sys
+		member = open(sys.argv[1], "rb").read(512)
+		with open(sys.argv[2], "wb") as out:
+		    for _ in range(400):
+		        out.write(member * 1000)
+	EOS
+	for signal in TERM INT HUP; do
+		setsid "$python" -c 'import os, signal, sys
+for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(n, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$granaryfs" "$work/long.tar" "$mnt" &
+		pid=$!
+		wait_until 20 indexer_runs
+		kill "-$signal" "$pid"
+		wait "$pid"
+		[ "$?" -gt 128 ]
+		ok $? "$signal while indexing: ended by it"
+		wait_until 10 no_indexer
+		ok $? "$signal while indexing: and so did the indexer"
+		is "$(find "$work" -name 'long.tar.gidx*')" "" "$signal while indexing: nothing is left"
+	done
+	rm -f "$work/long.tar"
+}
+
+indexer_runs() {
+	grep -q -a -F -- "$work/long.tar" /proc/[0-9]*/cmdline 2>/dev/null &&
+		grep -l -a -F -- for-mount /proc/[0-9]*/cmdline 2>/dev/null |
+		xargs -r grep -q -a -F -- "$work/long.tar"
+}
+
+no_indexer() {
+	! indexer_runs
+}
+
 granary_umount_command() {
 	start "$work/t.tar" "$mnt"
 	check "granary umount" "$granary" umount "$mnt"
@@ -230,6 +292,8 @@ keeps_no_lock
 foreground
 signals
 signal_when_busy
+signal_to_the_launcher
+signal_while_indexing
 granary_umount_command
 stale_mount
 arguments

@@ -5,6 +5,7 @@
  * names the descriptor that takes the index if it cannot be saved.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,8 @@ static const char *publish(const struct index_wish *wish, const struct image *im
 
 		if (i > 0 && locate_make_folder(path) < 0)
 			continue;
+		if (wish->places.named && image_may_replace(path, e) < 0)
+			return NULL;
 		if (image_publish(image, path, &access, e) == 0)
 			return path;
 		log_debug("%s", e->text);
@@ -154,9 +157,8 @@ static int check(const struct request *request, const struct index_wish *wish)
 	int status = 0;
 
 	if (index_find(wish, &index, &path) < 0) {
-		log_error("%s has no index that fits; make one with: granary index '%s'",
-			  source_path(wish->sources->sources[0]),
-			  source_path(wish->sources->sources[0]));
+		log_error("%s has no index that fits; make one with the same command "
+			  "without --check", source_path(wish->sources->sources[0]));
 		return ERROR_DATASET;
 	}
 	if (index_check(index, &e) < 0) {
@@ -192,6 +194,7 @@ static int run(struct request *request)
 	struct error e = { 0 };
 	int status;
 
+	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
 	if (request->given['c'] && request->given['f'])
 		return report_usage(request->command, "--check makes no index, and --force "
 				    "does: choose one");

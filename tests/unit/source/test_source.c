@@ -76,8 +76,6 @@ static void test_reads(void **state)
 	assert_int_equal(source_pread(source, buffer, 11, 0), -EIO);
 	assert_int_equal(source_pread(source, buffer, 2, UINT64_MAX), -EIO);
 	assert_int_equal(source_pread(source, buffer, 1, INT64_MAX), -EIO);
-	source_advise(source, SOURCE_RANDOM);
-	source_advise(source, SOURCE_SEQUENTIAL);
 	source_close(source);
 	source_close(NULL);
 }

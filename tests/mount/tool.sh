@@ -1,0 +1,92 @@
+#!/bin/bash
+# granary without a mount: ls, cat, info, --json, and what its arguments mean.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need tar find
+need_python json
+
+# status_of WANTED DESCRIPTION COMMAND...
+status_of() {
+	local wanted=$1 description=$2
+	shift 2
+	"$@" >/dev/null 2>"$work/said"
+	is "$?" "$wanted" "$description"
+	is "$(wc -l <"$work/said")" 1 "$description: one sentence"
+}
+
+make_archive() {
+	mkdir -p "$work/tree/a/b" "$work/here"
+	printf one >"$work/tree/a/one"
+	printf braces >"$work/tree/x{1}.txt"
+	printf odd >"$work/tree/a/b/"$'caf\xe9 \n tab\t'
+	ln -s one "$work/tree/a/link"
+	tar -C "$work/tree" -cf "$work/here/t.tar" .
+	cd "$work/here" || bail "no folder"
+}
+
+lists() {
+	is "$(granary ls t.tar)" $'a\nx{1}.txt' "ls: the root"
+	is "$(granary ls t.tar a)" $'a/b\na/link\na/one' "ls PATH"
+	is "$(granary ls t.tar /a/one)" a/one "ls of a file, with a slash before it"
+	granary ls -R0 t.tar | sort -z >"$work/got"
+	(cd "$work/tree" && find . -mindepth 1 -printf '%P\0') | sort -z >"$work/wanted"
+	cmp "$work/got" "$work/wanted"
+	ok $? "ls -R0: every name, byte for byte"
+	granary ls -l t.tar a | grep -q -- 'a/link -> one$'
+	ok $? "ls -l: a link and its target"
+	status_of 2 "ls of what is not there" granary ls t.tar nothing
+}
+
+# Names are not always UTF-8, and still come back from JSON as they were.
+json() {
+	granary ls -R --json t.tar | "$python" -c '
+import json, os, sys
+root = os.fsencode(sys.argv[1])
+seen = set()
+for line in sys.stdin:
+    entry = json.loads(line)
+    path = entry["path"].encode("utf-8", "surrogateescape")
+    seen.add(path)
+    st = os.lstat(os.path.join(root, path))
+    assert entry["mtime"] == int(st.st_mtime), entry
+    assert entry["mode"] == st.st_mode & 0o777, entry
+    assert entry["kind"] != "file" or entry["size"] == st.st_size, entry
+there = set()
+for folder, folders, files in os.walk(root):
+    there |= {os.path.relpath(os.path.join(folder, n), root) for n in folders + files}
+assert seen == there, seen ^ there' "$work/tree"
+	ok $? "ls --json: names, times, modes and sizes"
+	granary info --json t.tar | "$python" -c '
+import json, sys
+info = json.load(sys.stdin)
+assert (info["files"], info["symlinks"], info["directories"]) == (3, 1, 3), info'
+	ok $? "info --json: the counts"
+}
+
+cats() {
+	is "$(granary cat t.tar a/one 'x{1}.txt')" onebraces "cat: two files, one with braces in its name"
+	is "$(granary cat t.tar ./a//one)" one "cat: a path as people write it"
+	status_of 2 "cat of a folder" granary cat t.tar a
+	status_of 1 "cat without a path" granary cat t.tar
+	# A path that is also a file here is a path all the same.
+	mkdir -p a && echo other >a/one
+	is "$(granary cat t.tar a/one)" one "cat: the archive's file, not the one that lies here"
+}
+
+sets() {
+	mkdir -p "$work/set"
+	for n in 1 2 3; do
+		echo "$n" >"$work/set/file$n"
+		tar -C "$work/set" -cf "s-$n.tar" "file$n"
+	done
+	is "$(granary cat 's-{1..3}.tar' file3)" 3 "cat from a pattern"
+	is "$(granary cat s-1.tar s-2.tar s-3.tar file2)" 2 "cat from shards by name"
+	is "$(granary ls s-?.tar | wc -l)" 3 "ls of shards that the shell expanded"
+}
+
+make_archive
+lists
+json
+cats
+sets
+finish
