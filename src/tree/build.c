@@ -8,8 +8,9 @@
  *	              one, is ignored
  *	              before a full one
  *
- * That is what GNU tar leaves behind when it extracts. Between two shards the
- * option `duplicates` is asked first, except that directories merge.
+ * Between two shards the option `duplicates` is asked first, except that
+ * directories merge. Extraction by GNU tar leaves the same behind, but for
+ * members below what is no directory: see docs/formats/tar.md.
  */
 #include "tree/build.h"
 

@@ -25,7 +25,7 @@ const char *path_next(const char *at, size_t *length);
 
 /*
  * The part of a path that may be used: what follows the last `..`, without
- * leading slashes, as GNU tar does it.
+ * leading slashes.
  */
 const char *path_safe(const char *path);
 
