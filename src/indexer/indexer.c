@@ -8,6 +8,7 @@
 
 #include "format/format.h"
 #include "util/cleanup.h"
+#include "util/filename.h"
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/pool.h"
@@ -309,14 +310,6 @@ static void default_attributes(const struct source_set *sources,
 					  owner->mtime_ns };
 }
 
-/* The file's own name: enough for a message, and the same wherever it lies. */
-static const char *own_name(const struct source *source)
-{
-	const char *slash = strrchr(source_path(source), '/');
-
-	return slash ? slash + 1 : source_path(source);
-}
-
 static int describe_sources(const struct source_set *sources,
 			    struct builder_source *out, struct error *e)
 {
@@ -328,7 +321,9 @@ static int describe_sources(const struct source_set *sources,
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = source_set_identify(sources, ids, e);
 	for (uint32_t i = 0; i < sources->count && !err; i++)
-		out[i] = (struct builder_source){ ids[i], own_name(sources->sources[i]) };
+		/* its own name: enough for a message, and the same wherever it lies */
+		out[i] = (struct builder_source){
+			ids[i], filename_of(source_path(sources->sources[i])) };
 	return err;
 }
 

@@ -364,16 +364,16 @@ static void settle_link(struct builder *b, uint32_t first)
 		inode = target_inode(b, link);
 	}
 	end = inode;
-	for (inode = first; inode != end && b->inodes.items[inode].kind == TREE_ALIAS;) {
+	if (end == NO_ID)
+		return;
+	for (inode = first; inode != end;) {
 		struct pending_link *link =
 			&b->pending.items[b->inodes.items[inode].pending];
 
-		if (link->settled != NO_ID)
-			break;
+		if (link->settled != NO_ID) /* from here on it was settled before */
+			return;
 		link->settled = end;
 		inode = target_inode(b, link);
-		if (inode == NO_ID || end == NO_ID)
-			break;
 	}
 }
 

@@ -12,12 +12,6 @@
 
 #include "util/cleanup.h"
 
-static const uint32_t item_sizes[SECTION_COUNT] = {
-#define ITEM_SIZE(id, type) [SECTION_##id] = sizeof(type),
-	LAYOUT_SECTIONS(ITEM_SIZE)
-#undef ITEM_SIZE
-};
-
 int64_t image_append(struct image *image, enum layout_section_id section,
 		     const void *bytes, size_t size)
 {
@@ -53,7 +47,7 @@ static void fill_head(const struct image *image, struct head *head)
 		uint64_t length = image->sections[i].count;
 
 		head->table[i] = (struct layout_section){
-			.id = i, .item_size = item_sizes[i],
+			.id = i, .item_size = layout_types[i].item_size,
 			.offset = offset, .length = length,
 			.checksum = XXH3_64bits(image->sections[i].items, length) };
 		offset = aligned(offset + length);

@@ -23,15 +23,6 @@ struct index {
 	struct layout_section table[SECTION_COUNT];
 };
 
-static const struct {
-	const char *name;
-	uint32_t item_size;
-} section_types[SECTION_COUNT] = {
-#define SECTION_TYPE(id, type) [SECTION_##id] = { #id, sizeof(type) },
-	LAYOUT_SECTIONS(SECTION_TYPE)
-#undef SECTION_TYPE
-};
-
 static int bad(struct error *e, const char *why)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG, "%s", why);
@@ -74,7 +65,7 @@ static int map_section(struct index *index, uint32_t i, struct error *e)
 {
 	const struct layout_section *s = &index->table[i];
 
-	if (s->id != i || s->item_size != section_types[i].item_size ||
+	if (s->id != i || s->item_size != layout_types[i].item_size ||
 	    !range_within(s->offset, s->length, index->size) ||
 	    s->offset % LAYOUT_ALIGNMENT || s->length % s->item_size)
 		return bad(e, "its table of sections makes no sense");
@@ -250,7 +241,7 @@ int index_check(const struct index *index, struct error *e)
 		if (XXH3_64bits(bytes, index->table[i].length) != index->table[i].checksum)
 			return error_set(e, ERROR_DATASET, EBADMSG,
 					 "its section %s is damaged (%llu bytes at %llu)",
-					 section_types[i].name,
+					 layout_types[i].name,
 					 (unsigned long long)index->table[i].length,
 					 (unsigned long long)index->table[i].offset);
 	}

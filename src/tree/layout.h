@@ -46,6 +46,14 @@ enum layout_section_id {
 	SECTION_COUNT
 };
 
+/* Of each section its name, for messages, and the bytes of an item. */
+struct layout_type {
+	const char *name;
+	uint32_t item_size;
+};
+
+extern const struct layout_type layout_types[SECTION_COUNT];
+
 struct layout_header {
 	char magic[8];
 	uint32_t version;

@@ -10,13 +10,7 @@
 #include <xxhash.h>
 
 #include "util/cleanup.h"
-
-static const char *own_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
+#include "util/filename.h"
 
 /* Two sets may begin with the same shard and be of the same size. */
 static uint32_t hash_names(const struct dataset_name *dataset)
@@ -24,7 +18,7 @@ static uint32_t hash_names(const struct dataset_name *dataset)
 	uint64_t hash = 0;
 
 	for (uint32_t i = 1; i < dataset->count; i++) {
-		const char *name = own_name(dataset->paths[i]);
+		const char *name = filename_of(dataset->paths[i]);
 
 		hash = XXH3_64bits_withSeed(name, strlen(name), hash);
 	}
@@ -70,7 +64,7 @@ static char *in_cache(const char *first, const char *suffix)
 		return NULL;
 	/* cut where it is long: the hash is of all of it */
 	n = asprintf(&out, "%s%s/granaryfs/%.100s-%016" PRIx64 "%s.gidx", cache, folder,
-		     own_name(first), hash, suffix);
+		     filename_of(first), hash, suffix);
 	return n < 0 ? NULL : out;
 }
 
