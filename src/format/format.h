@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/samples.h"
 #include "source/source.h"
 #include "tree/entries.h"
 #include "util/error.h"
@@ -28,6 +29,11 @@ struct scan {
 	uint64_t length;
 	const char *label;         /* for messages: path, or path and member */
 	struct entries *entries;   /* appended to; owned by the caller */
+	struct samples *samples;   /* appended to; owned by the caller */
+
+	/* What the format says of this file for `granary info`, if anything:
+	   "zstd, blocks of 128 KiB". */
+	char detail[96];
 
 	/*
 	 * Offers the window [base, base + length) of the same source as a packed

@@ -61,6 +61,11 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 	return file_pread(source->fd, buffer, length, offset);
 }
 
+int source_descriptor(const struct source *source)
+{
+	return source->fd;
+}
+
 const char *source_path(const struct source *source)
 {
 	return source->path;

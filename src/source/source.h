@@ -43,6 +43,11 @@ void source_close(struct source *source);
 int source_pread(const struct source *source, void *buffer, size_t length,
 		 uint64_t offset);
 
+/*
+ * The descriptor of a local file, for a library that reads by itself, by
+ * pread(2); -1 where there is none. It stays the source's own.
+ */
+int source_descriptor(const struct source *source);
 
 /*
  * Where stored bytes begin at or behind `offset`, or the source's size: what

@@ -1,6 +1,7 @@
 #include "tree/entries.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,10 +9,17 @@
 #include "util/checked.h"
 #include "util/vec.h"
 
+/* A volume, and what only one of the other kinds has. */
+struct log_volume {
+	struct volume_desc is;
+	VEC(struct volume_chunk) chunks;
+	VEC(unsigned char) literals;
+};
+
 struct entries {
 	struct arena arena; /* what the items point to */
 	VEC(struct entry) items;
-	VEC(struct volume_desc) volumes;
+	VEC(struct log_volume) volumes;
 	uint64_t left_out;
 	int failed;
 };
@@ -27,6 +35,10 @@ void entries_free(struct entries *entries)
 		return;
 	for (size_t i = 0; i < entries->items.count; i++)
 		entries_free(entries->items.items[i].nested);
+	for (size_t i = 0; i < entries->volumes.count; i++) {
+		vec_free(&entries->volumes.items[i].chunks);
+		vec_free(&entries->volumes.items[i].literals);
+	}
 	vec_free(&entries->items);
 	vec_free(&entries->volumes);
 	arena_free(&entries->arena);
@@ -83,39 +95,46 @@ int entries_add(struct entries *entries, const struct entry *entry)
 
 int entries_add_volume(struct entries *entries, const struct volume_desc *volume)
 {
-	if (vec_push(&entries->volumes, *volume) < 0)
+	struct log_volume added = { .is = *volume };
+
+	if (entries->volumes.count >= INT_MAX || vec_push(&entries->volumes, added) < 0)
 		return -ENOMEM;
 	return (int)entries->volumes.count - 1;
 }
 
-/* Few volumes, and nearly always the last one made: a scan from the end. */
-static int find_raw_volume(const struct entries *entries, uint32_t source,
-			   uint64_t base)
+/*
+ * The number of a volume of this kind, source, base, guard and codecs, or -ENOENT.
+ * They are few, and it is nearly always the last one made: a scan from the end.
+ */
+static int find_volume(const struct entries *entries, const struct volume_desc *want)
 {
 	for (size_t i = entries->volumes.count; i-- > 0;) {
-		const struct volume_desc *volume = &entries->volumes.items[i];
+		const struct volume_desc *volume = &entries->volumes.items[i].is;
 
-		if (volume->kind == VOLUME_RAW && volume->source == source &&
-		    volume->base == base)
+		if (volume->kind == want->kind && volume->source == want->source &&
+		    volume->base == want->base && volume->guard == want->guard &&
+		    memcmp(volume->codecs, want->codecs, sizeof(want->codecs)) == 0)
 			return (int)i;
 	}
 	return -ENOENT;
 }
 
-int entries_raw_extent(struct entries *entries, uint32_t source,
-		       uint64_t source_size, uint64_t offset, uint64_t length,
-		       struct entry_extent *out)
+int entries_guarded_extent(struct entries *entries, uint32_t source,
+			   uint64_t source_size, enum volume_guard guard,
+			   uint64_t offset, uint64_t length,
+			   struct entry_extent *out)
 {
 	uint64_t base = offset - offset % VOLUME_OFFSET_LIMIT;
+	struct volume_desc wanted = { .kind = VOLUME_RAW, .source = source,
+				      .base = base, .guard = guard };
 	int volume;
 
 	if (!range_within(offset, length, source_size))
 		return -EBADMSG;
-	volume = find_raw_volume(entries, source, base);
+	wanted.length = source_size - base;
+	volume = find_volume(entries, &wanted);
 	if (volume == -ENOENT)
-		volume = entries_add_volume(entries, &(struct volume_desc){
-			.kind = VOLUME_RAW, .source = source,
-			.base = base, .length = source_size - base });
+		volume = entries_add_volume(entries, &wanted);
 	if (volume < 0)
 		return volume;
 	*out = (struct entry_extent){
@@ -123,6 +142,84 @@ int entries_raw_extent(struct entries *entries, uint32_t source,
 		.length = length,
 		.volume = (uint32_t)volume,
 	};
+	return 0;
+}
+
+int entries_raw_extent(struct entries *entries, uint32_t source,
+		       uint64_t source_size, uint64_t offset, uint64_t length,
+		       struct entry_extent *out)
+{
+	return entries_guarded_extent(entries, source, source_size, GUARD_NONE, offset,
+				      length, out);
+}
+
+/*
+ * The volume of `want` that has room for `length` more bytes, or a new one. The
+ * newest of its kind is found first, and only that one may have room.
+ */
+static int volume_with_room(struct entries *entries, const struct volume_desc *want,
+			    uint64_t length)
+{
+	int volume = find_volume(entries, want);
+
+	if (volume >= 0 &&
+	    entries->volumes.items[volume].is.length + length <= VOLUME_OFFSET_LIMIT)
+		return volume;
+	return entries_add_volume(entries, want);
+}
+
+/* The next `length` bytes of a volume that grows. */
+static struct entry_extent grow_volume(struct entries *entries, int volume,
+				       uint64_t length)
+{
+	struct volume_desc *desc = &entries->volumes.items[volume].is;
+	struct entry_extent extent = { .offset = desc->length, .length = length,
+				       .volume = (uint32_t)volume };
+
+	desc->length += length;
+	return extent;
+}
+
+int entries_coded_extent(struct entries *entries, const struct entry_chunk *chunk,
+			 struct entry_extent *out)
+{
+	struct volume_desc wanted = { .kind = VOLUME_CODED, .source = chunk->source };
+	struct volume_chunk made = { .stored_at = chunk->stored_at,
+				     .stored_length = (uint32_t)chunk->stored_length,
+				     .skipped = chunk->skipped };
+	int volume;
+
+	if (!range_within(chunk->stored_at, chunk->stored_length, chunk->source_size) ||
+	    chunk->stored_length == 0 || chunk->stored_length > VOLUME_CHUNK_LIMIT ||
+	    chunk->plain == 0 || chunk->plain > VOLUME_CHUNK_LIMIT)
+		return -EBADMSG;
+	memcpy(wanted.codecs, chunk->codecs, sizeof(wanted.codecs));
+	volume = volume_with_room(entries, &wanted, chunk->plain);
+	if (volume < 0)
+		return volume;
+	made.start = entries->volumes.items[volume].is.length;
+	if (vec_push(&entries->volumes.items[volume].chunks, made) < 0)
+		return -ENOMEM;
+	entries->volumes.items[volume].is.chunk_count++;
+	*out = grow_volume(entries, volume, chunk->plain);
+	return 0;
+}
+
+int entries_literal_extent(struct entries *entries, const void *bytes,
+			   size_t length, struct entry_extent *out)
+{
+	struct volume_desc wanted = { .kind = VOLUME_LITERAL };
+	int volume = volume_with_room(entries, &wanted, length);
+	struct log_volume *v;
+
+	if (volume < 0)
+		return volume;
+	v = &entries->volumes.items[volume];
+	if (vec_reserve(&v->literals, length) < 0)
+		return -ENOMEM;
+	memcpy(v->literals.items + v->literals.count, bytes, length);
+	v->literals.count += length;
+	*out = grow_volume(entries, volume, length);
 	return 0;
 }
 
@@ -171,5 +268,15 @@ size_t entries_volume_count(const struct entries *entries)
 
 const struct volume_desc *entries_volume(const struct entries *entries, size_t i)
 {
-	return &entries->volumes.items[i];
+	return &entries->volumes.items[i].is;
+}
+
+const struct volume_chunk *entries_chunks(const struct entries *entries, size_t volume)
+{
+	return entries->volumes.items[volume].chunks.items;
+}
+
+const void *entries_literals(const struct entries *entries, size_t volume)
+{
+	return entries->volumes.items[volume].literals.items;
 }

@@ -57,18 +57,42 @@ struct entry {
 	struct entries *nested; /* ENTRY_NESTED: its contents; owned by the log */
 };
 
-/* How a volume's bytes come about. */
+/* How a volume's bytes come about. The numbers are for good: indexes hold them. */
 enum volume_kind {
 	VOLUME_RAW = 1,     /* bytes of a source, from `base` on */
 	VOLUME_LITERAL = 2, /* bytes that the index itself holds, from `base` on */
+	VOLUME_CODED = 3,   /* chunks of a source, decoded one behind the other */
 };
+
+/* What must lie before each extent of a raw volume: it is checked with it. */
+enum volume_guard {
+	GUARD_NONE = 0,
+	GUARD_HDF5_HEAP = 1, /* the header of an object in a global heap */
+};
+
+enum { VOLUME_CODECS = 4 };
 
 struct volume_desc {
 	enum volume_kind kind;
 	uint32_t source; /* number in the source set; literal: 0 */
-	uint64_t base;   /* bytes */
+	uint64_t base;   /* bytes; coded: 0 */
 	uint64_t length; /* bytes */
+	enum volume_guard guard;         /* raw */
+	uint32_t codecs[VOLUME_CODECS];  /* coded: CODEC_STEPs of codec/codec.h */
+	uint64_t first_chunk;            /* coded: number in the table of chunks */
+	uint64_t chunk_count;
 };
+
+/* A stretch of a coded volume, as far as the start of the next, or the end. */
+struct volume_chunk {
+	uint64_t start;         /* its first byte in the volume */
+	uint64_t stored_at;     /* bytes from the start of the source */
+	uint32_t stored_length; /* bytes */
+	uint32_t skipped;       /* bit i: codecs[i] was not applied to it */
+};
+
+/* What a chunk may hold when it is decoded; larger ones are not served. */
+#define VOLUME_CHUNK_LIMIT (UINT32_C(1) << 30)
 
 /* A node holds 40 bits of offset: a raw volume's extents begin below this. */
 #define VOLUME_OFFSET_LIMIT (UINT64_C(1) << 40)
@@ -93,6 +117,39 @@ int entries_raw_extent(struct entries *entries, uint32_t source,
 		       uint64_t source_size, uint64_t offset, uint64_t length,
 		       struct entry_extent *out);
 
+/*
+ * The same in a volume whose extents are guarded: the guard's bytes must lie
+ * before `offset` in the source.
+ */
+int entries_guarded_extent(struct entries *entries, uint32_t source,
+			   uint64_t source_size, enum volume_guard guard,
+			   uint64_t offset, uint64_t length,
+			   struct entry_extent *out);
+
+/*
+ * What the stored chunk decodes to, `plain` bytes at most, as an extent of a
+ * coded volume that is made when it is first needed. Chunks with the same codecs
+ * that are added one after the other lie one behind the other in their volume,
+ * and their extents may be joined (unless a volume is full: then `offset` is 0
+ * again). -EBADMSG if the stored bytes do not lie within the source, or a length
+ * is 0 or beyond VOLUME_CHUNK_LIMIT.
+ */
+struct entry_chunk {
+	uint32_t source;
+	uint64_t source_size;
+	const uint32_t *codecs; /* VOLUME_CODECS of them, 0 behind the last */
+	uint64_t stored_at, stored_length;
+	uint32_t skipped;
+	uint64_t plain;
+};
+
+int entries_coded_extent(struct entries *entries, const struct entry_chunk *chunk,
+			 struct entry_extent *out);
+
+/* A copy of these bytes, which the index will hold. 0 or -ENOMEM. */
+int entries_literal_extent(struct entries *entries, const void *bytes,
+			   size_t length, struct entry_extent *out);
+
 /* A nested packed file that could not be read: it is shown as a file. */
 void entries_set_failed(struct entries *entries);
 int entries_failed(const struct entries *entries);
@@ -107,5 +164,12 @@ size_t entries_count(const struct entries *entries);
 const struct entry *entries_get(const struct entries *entries, size_t i);
 size_t entries_volume_count(const struct entries *entries);
 const struct volume_desc *entries_volume(const struct entries *entries, size_t i);
+
+/*
+ * The chunks of a coded volume, chunk_count of them (first_chunk says nothing
+ * here); the bytes of a literal one, length of them.
+ */
+const struct volume_chunk *entries_chunks(const struct entries *entries, size_t volume);
+const void *entries_literals(const struct entries *entries, size_t volume);
 
 #endif

@@ -28,7 +28,11 @@ struct index_summary {
 	uint64_t links;       /* further names of files */
 	uint64_t bytes;       /* of all files, holes included */
 	uint64_t left_out;    /* devices, FIFOs, sockets; what cannot be shown */
+	uint64_t classes;     /* labels that samples have; 0 where names are stored */
 	char format[64];      /* "tar" */
+	char detail[96];      /* "zstd, blocks of 128 KiB"; of the first source */
+	char names[128];      /* where the names come from */
+	char labels[128];     /* where the labels come from */
 	char options[128];    /* the options that shaped the tree */
 };
 
@@ -58,6 +62,14 @@ const struct tree *index_tree(const struct index *index);
 int index_summary(const struct index *index, struct index_summary *out);
 uint32_t index_volume_count(const struct index *index);
 int index_volume(const struct index *index, uint32_t i, struct volume_desc *out);
+
+/*
+ * The chunk of a coded volume that holds the byte at `offset`: its number in the
+ * table of chunks, itself, and how many bytes it may decode to. 0 or -EIO.
+ */
+int index_chunk(const struct index *index, const struct volume_desc *volume,
+		uint64_t offset, uint64_t *number, struct volume_chunk *out,
+		uint64_t *plain);
 
 /* Bytes of the literal volumes: how many, and a copy of some: 0 or -EIO. */
 uint64_t index_literals_size(const struct index *index);

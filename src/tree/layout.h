@@ -19,7 +19,7 @@
 #define LAYOUT_MAGIC "granidx\n"
 
 enum {
-	LAYOUT_VERSION = 1,
+	LAYOUT_VERSION = 2,
 	LAYOUT_BYTE_ORDER = 0x01020304,
 	LAYOUT_ALIGNMENT = 8,
 };
@@ -37,7 +37,8 @@ enum {
 	SECTION(XATTRS, struct layout_xattr)         \
 	SECTION(NAMES, uint8_t)                      \
 	SECTION(BYTES, uint8_t)                      \
-	SECTION(LITERALS, uint8_t)
+	SECTION(LITERALS, uint8_t)                   \
+	SECTION(CHUNKS, struct volume_chunk)
 
 enum layout_section_id {
 #define SECTION_ID(id, type) SECTION_##id,
@@ -86,6 +87,11 @@ struct layout_volume {
 	uint32_t source;
 	uint64_t base;
 	uint64_t length;
+	uint64_t first_chunk;  /* in CHUNKS */
+	uint64_t chunk_count;
+	uint32_t guard;
+	uint32_t codecs[VOLUME_CODECS];
+	uint32_t reserved;
 };
 
 /*
@@ -155,6 +161,8 @@ struct layout_xattr {
 _Static_assert(sizeof(struct layout_node) == 36, "36 bytes a node");
 _Static_assert(sizeof(struct layout_header) == 40, "no padding");
 _Static_assert(sizeof(struct layout_section) == 32, "no padding");
+_Static_assert(sizeof(struct layout_volume) == 64, "no padding");
+_Static_assert(sizeof(struct volume_chunk) == 24, "no padding");
 
 enum {
 	LAYOUT_ATTR_LIMIT = 1 << 24,

@@ -53,6 +53,8 @@ struct tree_piece {
 	uint32_t volume;
 	uint64_t offset; /* in the volume */
 	uint64_t length; /* from the offset that was asked for */
+	uint64_t start;  /* where in the volume the whole extent begins, */
+	uint64_t whole;  /* and how long it is, for its guard */
 };
 
 /*

@@ -1,0 +1,107 @@
+#include "format/samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/arena.h"
+#include "util/vec.h"
+
+struct group {
+	struct sample_group is;
+	size_t first; /* in samples.items */
+};
+
+struct samples {
+	struct arena arena;
+	VEC(struct group) groups;
+	VEC(struct sample) items;
+};
+
+struct samples *samples_new(void)
+{
+	return calloc(1, sizeof(struct samples));
+}
+
+void samples_free(struct samples *samples)
+{
+	if (!samples)
+		return;
+	vec_free(&samples->groups);
+	vec_free(&samples->items);
+	arena_free(&samples->arena);
+	free(samples);
+}
+
+static int copy_text(struct samples *samples, const char **text)
+{
+	if (!*text)
+		return 0;
+	*text = arena_copy(&samples->arena, *text, strlen(*text));
+	return *text ? 0 : -ENOMEM;
+}
+
+int samples_begin(struct samples *samples, const struct sample_group *group)
+{
+	struct group copy = { *group, samples->items.count };
+
+	copy.is.rows = 0;
+	if (copy_text(samples, &copy.is.split) < 0 ||
+	    copy_text(samples, &copy.is.name) < 0 ||
+	    copy_text(samples, &copy.is.labels) < 0 ||
+	    copy_text(samples, &copy.is.extension) < 0 ||
+	    vec_reserve(&samples->items, group->rows) < 0)
+		return -ENOMEM;
+	return vec_push(&samples->groups, copy);
+}
+
+int samples_add(struct samples *samples, const struct sample *sample)
+{
+	if (vec_push(&samples->items, *sample) < 0)
+		return -ENOMEM;
+	samples->groups.items[samples->groups.count - 1].is.rows++;
+	return 0;
+}
+
+size_t samples_group_count(const struct samples *samples)
+{
+	return samples->groups.count;
+}
+
+const struct sample_group *samples_group(const struct samples *samples, size_t i,
+					 const struct sample **first)
+{
+	const struct group *group = &samples->groups.items[i];
+
+	*first = samples->items.items + group->first;
+	return &group->is;
+}
+
+const char *samples_sniff(const void *head, size_t n)
+{
+	static const struct {
+		size_t offset;
+		const char *magic;
+		size_t size;
+		const char *extension;
+	} kinds[] = {
+		{ 0, "\377\330\377", 3, "jpg" },
+		{ 0, "\211PNG\r\n\032\n", 8, "png" },
+		{ 8, "WEBP", 4, "webp" },
+		{ 0, "GIF8", 4, "gif" },
+		{ 0, "II*\0", 4, "tif" },
+		{ 0, "MM\0*", 4, "tif" },
+		{ 0, "\223NUMPY", 6, "npy" },
+		{ 0, "P6", 2, "ppm" },
+		{ 0, "P3", 2, "ppm" },
+		{ 0, "P5", 2, "pgm" },
+		{ 0, "P2", 2, "pgm" },
+		{ 0, "BM", 2, "bmp" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (n >= kinds[i].offset + kinds[i].size &&
+		    memcmp((const char *)head + kinds[i].offset, kinds[i].magic,
+			   kinds[i].size) == 0)
+			return kinds[i].extension;
+	return NULL;
+}
