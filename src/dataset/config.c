@@ -8,6 +8,7 @@
 static const char *const missing_words[] = { "error", "skip", NULL };
 static const char *const duplicates_words[] = { "error", "first", "last", NULL };
 static const char *const nested_words[] = { "auto", "off", NULL };
+static const char *const view_words[] = { "auto", "tree", NULL };
 
 #define AT(member) offsetof(struct dataset_config, member)
 
@@ -20,6 +21,8 @@ const struct option_spec dataset_options[] = {
 	  "error|first|last", "a file that two shards hold (error)" },
 	{ "nested", OPTION_CHOICE, AT(nested), nested_words, "auto|off",
 	  "a tar inside a tar is a directory (auto)" },
+	{ "view", OPTION_CHOICE, AT(view), view_words, "auto|tree",
+	  "samples without names: by label, or as they are stored (auto)" },
 	{ "subdir", OPTION_TEXT, AT(subdir), NULL, "PATH", "show only this part" },
 	{ "base", OPTION_SIZE, AT(base), NULL, "BYTES",
 	  "where in the file the archive begins (0)" },
@@ -62,9 +65,10 @@ static int effective_duplicates(const struct dataset_config *config, uint32_t so
 char *dataset_config_shape(const struct dataset_config *config, uint32_t sources,
 			   char *out)
 {
-	snprintf(out, CONFIG_TEXT_BYTES, "nested=%s,duplicates=%s,base=%" PRIu64,
+	snprintf(out, CONFIG_TEXT_BYTES, "nested=%s,duplicates=%s,view=%s,base=%" PRIu64,
 		 nested_words[config->nested],
-		 duplicates_words[effective_duplicates(config, sources)], config->base);
+		 duplicates_words[effective_duplicates(config, sources)],
+		 view_words[config->view], config->base);
 	return out;
 }
 
@@ -81,6 +85,9 @@ char *dataset_config_variant(const struct dataset_config *config, uint32_t sourc
 	if (duplicates)
 		at += snprintf(at, (size_t)(end - at), ",duplicates=%s",
 			       duplicates_words[duplicates]);
+	if (config->view != DATASET_VIEW_AUTO)
+		at += snprintf(at, (size_t)(end - at), ",view=%s",
+			       view_words[config->view]);
 	if (config->base != 0)
 		snprintf(at, (size_t)(end - at), ",base=%" PRIu64, config->base);
 	return out;

@@ -10,6 +10,7 @@
 #include "util/options.h"
 
 enum { NESTED_AUTO, NESTED_OFF };
+enum { DATASET_VIEW_AUTO, DATASET_VIEW_TREE };
 enum { MISSING_ERROR, MISSING_SKIP };
 
 struct dataset_config {
@@ -17,6 +18,7 @@ struct dataset_config {
 	int missing;    /* MISSING_ */
 	int duplicates; /* enum duplicates */
 	int nested;     /* NESTED_ */
+	int view;       /* DATASET_VIEW_ */
 	char *subdir;   /* what to show as the root, or NULL */
 	uint64_t base;  /* where the packed file begins in each source */
 };

@@ -23,6 +23,16 @@ static void log_failure(const struct dataset *ds, uint32_t node, uint64_t offset
 		  strerror(-err));
 }
 
+/* The guard comes second: by then its page has been read along with the data. */
+static int read_extent(const struct dataset *ds, const struct tree_piece *piece,
+		       void *buffer, size_t length)
+{
+	int err = volume_pread(&ds->volumes, piece->volume, buffer, length, piece->offset);
+
+	return err ? err : volume_check(&ds->volumes, piece->volume, piece->start,
+					piece->whole);
+}
+
 /* One piece, or as much of it as fits: how many bytes, or a negative errno. */
 static ssize_t read_piece(const struct dataset *ds, uint32_t node, char *buffer,
 			  size_t length, uint64_t offset)
@@ -37,8 +47,7 @@ static ssize_t read_piece(const struct dataset *ds, uint32_t node, char *buffer,
 	if (!err && piece.hole)
 		memset(buffer, 0, length);
 	else if (!err)
-		err = volume_pread(&ds->volumes, piece.volume, buffer, length,
-				   piece.offset);
+		err = read_extent(ds, &piece, buffer, length);
 	if (err) {
 		log_failure(ds, node, offset, &piece, err);
 		return -EIO;

@@ -11,6 +11,7 @@
 #ifndef GRANARY_FORMAT_FORMAT_H
 #define GRANARY_FORMAT_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,8 @@ struct scan {
 struct format {
 	const char *name;        /* "tar" */
 	const char *description; /* "tar archive (v7, ustar, GNU, pax)" */
+
+	bool nests;              /* one inside another is a directory there */
 
 	/* How sure: 0 not at all, 100 beyond doubt. `head` is the first n bytes. */
 	int (*probe)(const unsigned char *head, size_t n);

@@ -112,6 +112,7 @@ static void free_job(struct job *job)
 {
 	if (!job)
 		return;
+	samples_free(job->scan.samples);
 	free(job->label);
 	free(job->error);
 	free(job);
@@ -136,16 +137,18 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 {
 	struct job *job = calloc(1, sizeof(*job));
 	struct entries *entries = entries_new();
+	struct samples *samples = samples_new();
 
-	if (!job || !entries) {
+	if (!job || !entries || !samples) {
 		free(job);
 		entries_free(entries);
+		samples_free(samples);
 		return NULL;
 	}
 	job->indexer = indexer;
 	job->scan = (struct scan){
 		.source = source, .source_number = number,
-		.base = base, .length = length, .entries = entries,
+		.base = base, .length = length, .entries = entries, .samples = samples,
 		.offer = indexer->config->nested ? offer : NULL, .indexer = job,
 		.advance = advance,
 	};
@@ -211,7 +214,7 @@ static struct entries *offer(struct scan *scan, const char *member, uint64_t bas
 	const struct format *format;
 	int err = nested_format(scan, base, length, &format);
 
-	if (!err && (!format || parent->depth >= NESTING_LIMIT))
+	if (!err && (!format || !format->nests || parent->depth >= NESTING_LIMIT))
 		return NULL;
 	job = err ? NULL : new_job(parent->indexer, scan->source, scan->source_number,
 				   base, length);
@@ -327,8 +330,28 @@ static int describe_sources(const struct source_set *sources,
 	return err;
 }
 
+static int measure_samples(struct indexer *indexer, struct view *view, struct job **jobs)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < indexer->sources->count && !err; i++)
+		err = view_measure(view, jobs[i]->scan.samples);
+	return err;
+}
+
+static int name_samples(struct view *view, struct job *job)
+{
+	struct scan *scan = &job->scan;
+	int err = view_apply(view, scan->samples, source_owner(scan->source), scan->entries);
+
+	samples_free(scan->samples);
+	scan->samples = NULL;
+	return err;
+}
+
 static int seal(struct indexer *indexer, struct builder *builder, struct job **jobs,
-		uint64_t left_out, struct image *image, struct error *e)
+		const struct view *view, uint64_t left_out, struct image *image,
+		struct error *e)
 {
 	const struct source_set *sources = indexer->sources;
 	CLEANUP(cleanup_free) struct builder_source *described =
@@ -341,34 +364,55 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	snprintf(summary.format, sizeof(summary.format), "%s", jobs[0]->format->name);
 	snprintf(summary.options, sizeof(summary.options), "%s",
 		 indexer->config->options ? indexer->config->options : "");
+	snprintf(summary.detail, sizeof(summary.detail), "%s", jobs[0]->scan.detail);
+	view_describe(view, &summary);
 	err = describe_sources(sources, described, e);
 	if (err)
 		return err;
 	return builder_seal(builder, described, sources->count, &summary, image, e);
 }
 
+static int apply_jobs(struct indexer *indexer, struct builder *builder,
+		      struct view *view, struct job **jobs, uint64_t *left_out,
+		      struct error *e)
+{
+	if (measure_samples(indexer, view, jobs) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < indexer->sources->count; i++) {
+		struct scan *scan = &jobs[i]->scan;
+		int err = name_samples(view, jobs[i]);
+
+		if (err)
+			return error_set(e, ERROR_SYSTEM, -err, "out of memory");
+		err = builder_apply(builder, scan->entries, scan->label, e);
+		if (err)
+			return err;
+		*left_out += entries_left_out(scan->entries);
+		entries_free(scan->entries); /* they may be gigabytes */
+		scan->entries = NULL;
+	}
+	return 0;
+}
+
 static int build(struct indexer *indexer, struct job **jobs, struct image *image,
 		 struct error *e)
 {
+	struct view *view = view_new(indexer->config->view);
 	struct builder_defaults defaults;
 	struct builder *builder;
 	uint64_t left_out = 0;
-	int err = 0;
+	int err;
 
 	default_attributes(indexer->sources, &defaults);
 	builder = builder_new(indexer->config->duplicates, &defaults);
-	if (!builder)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	for (uint32_t i = 0; i < indexer->sources->count && !err; i++) {
-		err = builder_apply(builder, jobs[i]->scan.entries,
-				    jobs[i]->scan.label, e);
-		left_out += entries_left_out(jobs[i]->scan.entries);
-		entries_free(jobs[i]->scan.entries); /* they may be gigabytes */
-		jobs[i]->scan.entries = NULL;
-	}
+	if (builder && view)
+		err = apply_jobs(indexer, builder, view, jobs, &left_out, e);
+	else
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (!err)
-		err = seal(indexer, builder, jobs, left_out, image, e);
+		err = seal(indexer, builder, jobs, view, left_out, image, e);
 	builder_free(builder);
+	view_free(view);
 	return err;
 }
 

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "indexer/view.h"
 #include "source/source_set.h"
 #include "tree/build.h"
 #include "util/error.h"
@@ -23,6 +24,7 @@
 struct indexer_config {
 	enum duplicates duplicates;
 	bool nested;         /* look into packed files inside packed files */
+	enum view_kind view; /* how samples without names get their paths */
 	uint64_t base;       /* where in each source the packed file begins */
 	unsigned threads;    /* 0: as many as is sensible */
 	const char *options; /* for the index: what shaped the tree */

@@ -50,6 +50,8 @@ void builder_free(struct builder *b)
 	vec_free(&b->inodes);
 	vec_free(&b->attrs);
 	vec_free(&b->volumes);
+	vec_free(&b->chunks);
+	vec_free(&b->literals);
 	vec_free(&b->pending);
 	vec_free(&b->labels);
 	idmap_free(&b->name_ids);

@@ -66,6 +66,14 @@ struct pending_link {
 	bool visited;
 };
 
+/* A volume, and whose it was: raw ones may have come in several logs. */
+struct built_volume {
+	struct volume_desc is;
+	const struct entries *log;
+	uint32_t shard;  /* tells logs apart that lay at the same address in turn */
+	uint32_t number; /* in that log */
+};
+
 struct builder {
 	enum duplicates duplicates;
 	struct builder_defaults defaults;
@@ -73,7 +81,9 @@ struct builder {
 	VEC(struct name) names;   /* names.items[0] is the root */
 	VEC(struct inode) inodes;
 	VEC(struct layout_attr) attrs;
-	VEC(struct volume_desc) volumes;
+	VEC(struct built_volume) volumes;
+	VEC(struct volume_chunk) chunks;
+	VEC(uint8_t) literals;
 	VEC(struct pending_link) pending;
 	VEC(const char *) labels; /* by shard */
 	uint64_t hash_seed;

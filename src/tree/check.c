@@ -138,6 +138,30 @@ static int check_xattrs(const struct tree *tree, struct error *e)
 	return 0;
 }
 
+/* One behind the other from 0 on, and stored within the source. */
+static bool chunks_are_sound(const struct tree *tree, const struct layout_volume *v)
+{
+	struct layout_source source;
+	uint64_t start = 0;
+
+	if (view_item(tree, SECTION_SOURCES, v->source, &source, sizeof(source)) < 0 ||
+	    !range_within(v->first_chunk, v->chunk_count,
+			  tree->sections[SECTION_CHUNKS].count))
+		return false;
+	for (uint64_t i = 0; i < v->chunk_count; i++) {
+		struct volume_chunk chunk;
+
+		if (view_item(tree, SECTION_CHUNKS, v->first_chunk + i, &chunk,
+			      sizeof(chunk)) < 0 ||
+		    (i ? chunk.start <= start : chunk.start != 0) ||
+		    chunk.start - start > VOLUME_CHUNK_LIMIT ||
+		    !range_within(chunk.stored_at, chunk.stored_length, source.size))
+			return false;
+		start = chunk.start;
+	}
+	return v->length > start && v->length - start <= VOLUME_CHUNK_LIMIT;
+}
+
 static bool volume_is_sound(const struct tree *tree, const struct layout_volume *v)
 {
 	struct layout_source source;
@@ -145,6 +169,8 @@ static bool volume_is_sound(const struct tree *tree, const struct layout_volume 
 	if (v->kind == VOLUME_LITERAL)
 		return range_within(v->base, v->length,
 				    tree->sections[SECTION_LITERALS].count);
+	if (v->kind == VOLUME_CODED)
+		return chunks_are_sound(tree, v);
 	return v->kind == VOLUME_RAW &&
 	       view_item(tree, SECTION_SOURCES, v->source, &source, sizeof(source)) == 0 &&
 	       range_within(v->base, v->length, source.size);
@@ -152,12 +178,15 @@ static bool volume_is_sound(const struct tree *tree, const struct layout_volume 
 
 static int check_volumes(const struct tree *tree, struct error *e)
 {
-	uint64_t count = tree->sections[SECTION_VOLUMES].count;
+	uint64_t count = tree->sections[SECTION_VOLUMES].count, chunks = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
 		struct layout_volume v;
 
 		if (view_item(tree, SECTION_VOLUMES, i, &v, sizeof(v)) < 0 ||
+		    /* each chunk is one volume's: or this would take for ever */
+		    !checked_add(chunks, v.chunk_count, &chunks) ||
+		    chunks > tree->sections[SECTION_CHUNKS].count ||
 		    !volume_is_sound(tree, &v))
 			return error_set(e, ERROR_DATASET, EBADMSG,
 					 "its volume %llu is in no source",

@@ -146,7 +146,7 @@ struct entry_chunk {
 int entries_coded_extent(struct entries *entries, const struct entry_chunk *chunk,
 			 struct entry_extent *out);
 
-/* A copy of these bytes, which the index will hold. 0 or -ENOMEM. */
+/* A copy of these bytes (one at least), which the index will hold. 0 or -ENOMEM. */
 int entries_literal_extent(struct entries *entries, const void *bytes,
 			   size_t length, struct entry_extent *out);
 

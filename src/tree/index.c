@@ -262,8 +262,59 @@ int index_volume(const struct index *index, uint32_t i, struct volume_desc *out)
 	struct layout_volume v;
 	int err = view_item(&index->tree, SECTION_VOLUMES, i, &v, sizeof(v));
 
-	*out = (struct volume_desc){ (enum volume_kind)v.kind, v.source, v.base, v.length };
-	return err;
+	if (err)
+		return err;
+	*out = (struct volume_desc){
+		.kind = (enum volume_kind)v.kind, .source = v.source, .base = v.base,
+		.length = v.length, .guard = (enum volume_guard)v.guard,
+		.first_chunk = v.first_chunk, .chunk_count = v.chunk_count,
+	};
+	memcpy(out->codecs, v.codecs, sizeof(v.codecs));
+	return 0;
+}
+
+/* The number of the last chunk that begins at or before `offset`. */
+static int find_chunk(const struct index *index, const struct volume_desc *volume,
+		      uint64_t offset, uint64_t *out)
+{
+	uint64_t low = volume->first_chunk, high;
+
+	if (!checked_add(low, volume->chunk_count, &high) || low == high)
+		return -EIO;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		struct volume_chunk chunk;
+
+		if (view_item(&index->tree, SECTION_CHUNKS, middle, &chunk,
+			      sizeof(chunk)) < 0)
+			return -EIO;
+		if (chunk.start <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	*out = low;
+	return 0;
+}
+
+int index_chunk(const struct index *index, const struct volume_desc *volume,
+		uint64_t offset, uint64_t *number, struct volume_chunk *out,
+		uint64_t *plain)
+{
+	struct volume_chunk next = { .start = volume->length };
+	uint64_t last = volume->first_chunk + volume->chunk_count - 1;
+
+	if (find_chunk(index, volume, offset, number) < 0 ||
+	    view_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out)) < 0)
+		return -EIO;
+	if (*number < last && view_item(&index->tree, SECTION_CHUNKS, *number + 1, &next,
+					sizeof(next)) < 0)
+		return -EIO;
+	if (out->start > offset || next.start <= offset ||
+	    next.start - out->start > VOLUME_CHUNK_LIMIT)
+		return -EIO;
+	*plain = next.start - out->start;
+	return 0;
 }
 
 uint64_t index_literals_size(const struct index *index)

@@ -48,17 +48,56 @@ static const struct entry_xattr *keep_xattrs(struct builder *b, const struct ent
 	return copies;
 }
 
-/* The builder's number for a volume of a log: one volume for all its logs. */
-static uint32_t map_volume(struct builder *b, const struct volume_desc *want)
+/* Windows over sources are the same volume in whichever log they are. */
+static bool same_volume(const struct builder *b, const struct built_volume *have,
+			const struct entries *log, uint32_t number)
 {
-	for (size_t i = b->volumes.count; i-- > 0;) {
-		const struct volume_desc *have = &b->volumes.items[i];
+	const struct volume_desc *want = entries_volume(log, number);
 
-		if (have->kind == want->kind && have->source == want->source &&
-		    have->base == want->base && have->length == want->length)
+	if (have->is.kind != want->kind)
+		return false;
+	if (want->kind != VOLUME_RAW)
+		return have->log == log && have->shard == b->shard &&
+		       have->number == number;
+	return have->is.source == want->source && have->is.base == want->base &&
+	       have->is.length == want->length && have->is.guard == want->guard;
+}
+
+/* What only this log holds has to outlive it. */
+static int keep_contents(struct builder *b, const struct entries *log, uint32_t number,
+			 struct volume_desc *desc)
+{
+	if (desc->kind == VOLUME_CODED) {
+		desc->first_chunk = b->chunks.count;
+		if (vec_reserve(&b->chunks, desc->chunk_count) < 0)
+			return -ENOMEM;
+		memcpy(b->chunks.items + b->chunks.count, entries_chunks(log, number),
+		       desc->chunk_count * sizeof(*b->chunks.items));
+		b->chunks.count += desc->chunk_count;
+	}
+	if (desc->kind == VOLUME_LITERAL) {
+		desc->base = b->literals.count;
+		if (vec_reserve(&b->literals, desc->length) < 0)
+			return -ENOMEM;
+		memcpy(b->literals.items + b->literals.count,
+		       entries_literals(log, number), desc->length);
+		b->literals.count += desc->length;
+	}
+	return 0;
+}
+
+/* The builder's number for a volume of a log. */
+static uint32_t map_volume(struct builder *b, const struct entries *log, uint32_t number)
+{
+	struct built_volume added = { *entries_volume(log, number), log, b->shard, number };
+
+	for (size_t i = b->volumes.count; i-- > 0;) {
+		if (same_volume(b, &b->volumes.items[i], log, number))
 			return (uint32_t)i;
 	}
-	if (b->volumes.count >= LAYOUT_VOLUME_LIMIT || vec_push(&b->volumes, *want) < 0)
+	if (b->volumes.count >= LAYOUT_VOLUME_LIMIT ||
+	    keep_contents(b, log, number, &added.is) < 0 ||
+	    vec_push(&b->volumes, added) < 0)
 		return NO_ID;
 	return (uint32_t)b->volumes.count - 1;
 }
@@ -91,7 +130,7 @@ static int keep_extents(struct builder *b, const struct entries *log,
 	inode->extent_count = (uint32_t)n;
 	if (n == 1 && entry->extents[0].length == entry->size) {
 		inode->offset = entry->extents[0].offset;
-		inode->volume = map_volume(b, entries_volume(log, entry->extents[0].volume));
+		inode->volume = map_volume(b, log, entry->extents[0].volume);
 		return inode->volume == NO_ID ? -ENOMEM : 0;
 	}
 	inode->many = entry->size > 0;
@@ -100,7 +139,7 @@ static int keep_extents(struct builder *b, const struct entries *log,
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		copies[i] = entry->extents[i];
-		copies[i].volume = map_volume(b, entries_volume(log, copies[i].volume));
+		copies[i].volume = map_volume(b, log, copies[i].volume);
 		if (copies[i].volume == NO_ID)
 			return -ENOMEM;
 	}

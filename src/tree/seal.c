@@ -314,14 +314,23 @@ static int seal_tables(struct seal *s, const struct builder_source *sources,
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < b->volumes.count; i++) {
-		const struct volume_desc *v = &b->volumes.items[i];
-		struct layout_volume out = { v->kind, v->source, v->base, v->length };
+		const struct volume_desc *v = &b->volumes.items[i].is;
+		struct layout_volume out = {
+			.kind = v->kind, .source = v->source, .base = v->base,
+			.length = v->length, .first_chunk = v->first_chunk,
+			.chunk_count = v->chunk_count, .guard = v->guard,
+		};
 
+		memcpy(out.codecs, v->codecs, sizeof(out.codecs));
 		if (image_append(s->image, SECTION_VOLUMES, &out, sizeof(out)) < 0)
 			return -ENOMEM;
 	}
 	if (image_append(s->image, SECTION_ATTRS, b->attrs.items,
-			 b->attrs.count * sizeof(struct layout_attr)) < 0)
+			 b->attrs.count * sizeof(struct layout_attr)) < 0 ||
+	    image_append(s->image, SECTION_CHUNKS, b->chunks.items,
+			 b->chunks.count * sizeof(struct volume_chunk)) < 0 ||
+	    image_append(s->image, SECTION_LITERALS, b->literals.items,
+			 b->literals.count) < 0)
 		return -ENOMEM;
 	return image_append(s->image, SECTION_SUMMARY, &s->summary,
 			    sizeof(s->summary)) < 0 ? -ENOMEM : 0;

@@ -375,6 +375,8 @@ static int piece_of_many(const struct tree *tree, const struct layout_node *n,
 	*out = (struct tree_piece){
 		.volume = x.volume,
 		.length = x.length - (offset - x.file_offset),
+		.start = x.offset,
+		.whole = x.length,
 	};
 	return checked_add(x.offset, offset - x.file_offset, &out->offset) ? 0 : -EIO;
 }
@@ -403,6 +405,8 @@ int tree_piece(const struct tree *tree, uint32_t node, uint64_t offset,
 		.volume = (uint32_t)(node_where(&n) >> 40),
 		.offset = (node_where(&n) & (VOLUME_OFFSET_LIMIT - 1)) + offset,
 		.length = size - offset,
+		.start = node_where(&n) & (VOLUME_OFFSET_LIMIT - 1),
+		.whole = size,
 	};
 	return 0;
 }

@@ -4,7 +4,7 @@
 static int literal_pread(const struct volume *volume, void *buffer, size_t length,
 			 uint64_t offset)
 {
-	return index_read_literals(volume->index, buffer, length, volume->base + offset);
+	return index_read_literals(volume->index, buffer, length, volume->desc.base + offset);
 }
 
 const struct volume_ops volume_literal_ops = { .pread = literal_pread };

@@ -4,7 +4,7 @@
 static int raw_pread(const struct volume *volume, void *buffer, size_t length,
 		     uint64_t offset)
 {
-	return source_pread(volume->source, buffer, length, volume->base + offset);
+	return source_pread(volume->source, buffer, length, volume->desc.base + offset);
 }
 
 const struct volume_ops volume_raw_ops = { .pread = raw_pread };

@@ -1,32 +1,73 @@
 #include "volume/volume.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
+#include "codec/codec.h"
 #include "util/checked.h"
+#include "volume/guard.h"
 
-static void open_raw(struct volume *volume, const struct volume_desc *desc,
-		     const struct source_set *sources)
+/* Chunks that are kept decoded although nobody reads them at the moment. */
+#define CACHE_BUDGET (UINT64_C(256) << 20)
+
+static void open_raw(struct volume *volume, const struct volume_desc *desc)
 {
-	if (desc->source >= sources->count ||
-	    !range_within(desc->base, desc->length,
-			  source_size(sources->sources[desc->source])))
-		return;
-	volume->source = sources->sources[desc->source];
-	volume->base = desc->base;
-	volume->length = desc->length;
-	volume->ops = &volume_raw_ops;
+	if (range_within(desc->base, desc->length, source_size(volume->source)) &&
+	    guard_is_known(desc->guard))
+		volume->ops = &volume_raw_ops;
 }
 
-static void open_literal(struct volume *volume, const struct volume_desc *desc,
-			 const struct index *index)
+static void open_literal(struct volume *volume, const struct volume_desc *desc)
 {
-	if (!range_within(desc->base, desc->length, index_literals_size(index)))
+	if (range_within(desc->base, desc->length, index_literals_size(volume->index)))
+		volume->ops = &volume_literal_ops;
+}
+
+static void open_coded(struct volume *volume, const struct volume_desc *desc)
+{
+	if (codec_chain_check(desc->codecs) == 0)
+		volume->ops = &volume_coded_ops;
+}
+
+/* By enum volume_kind: leaves ops NULL where the numbers make no sense. */
+static const struct {
+	bool has_source;
+	void (*open)(struct volume *volume, const struct volume_desc *desc);
+} kinds[] = {
+	[VOLUME_RAW] = { true, open_raw },
+	[VOLUME_LITERAL] = { false, open_literal },
+	[VOLUME_CODED] = { true, open_coded },
+};
+
+static void open_volume(struct volume *volume, const struct volume_desc *desc,
+			const struct index *index, const struct source_set *sources)
+{
+	if ((size_t)desc->kind >= sizeof(kinds) / sizeof(*kinds) || !kinds[desc->kind].open)
 		return;
+	volume->desc = *desc;
 	volume->index = index;
-	volume->base = desc->base;
-	volume->length = desc->length;
-	volume->ops = &volume_literal_ops;
+	if (kinds[desc->kind].has_source) {
+		if (desc->source >= sources->count)
+			return;
+		volume->source = sources->sources[desc->source];
+	}
+	kinds[desc->kind].open(volume, desc);
+}
+
+/* One cache for all that are coded. */
+static int share_cache(struct volume_table *table)
+{
+	for (uint32_t i = 0; i < table->count; i++) {
+		if (table->volumes[i].ops != &volume_coded_ops)
+			continue;
+		if (!table->cache)
+			table->cache = cache_new(CACHE_BUDGET);
+		if (!table->cache)
+			return -ENOMEM;
+		table->volumes[i].cache = table->cache;
+	}
+	return 0;
 }
 
 int volume_table_open(const struct index *index, const struct source_set *sources,
@@ -34,53 +75,73 @@ int volume_table_open(const struct index *index, const struct source_set *source
 {
 	uint32_t count = index_volume_count(index);
 
-	out->volumes = calloc(count ? count : 1, sizeof(*out->volumes));
-	out->count = count;
+	*out = (struct volume_table){ calloc(count ? count : 1, sizeof(*out->volumes)),
+				      count, NULL };
 	if (!out->volumes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		struct volume_desc desc;
 
-		if (index_volume(index, i, &desc) < 0)
-			continue;
-		if (desc.kind == VOLUME_RAW)
-			open_raw(&out->volumes[i], &desc, sources);
-		else if (desc.kind == VOLUME_LITERAL)
-			open_literal(&out->volumes[i], &desc, index);
+		if (index_volume(index, i, &desc) == 0)
+			open_volume(&out->volumes[i], &desc, index, sources);
 	}
-	return 0;
+	return share_cache(out);
 }
 
 void volume_table_close(struct volume_table *table)
 {
+	cache_free(table->cache);
 	free(table->volumes);
 	*table = (struct volume_table){ 0 };
+}
+
+static const struct volume *find_volume(const struct volume_table *table,
+					uint32_t number)
+{
+	const struct volume *volume = number < table->count ? &table->volumes[number] :
+							      NULL;
+
+	return volume && volume->ops ? volume : NULL;
 }
 
 int volume_pread(const struct volume_table *table, uint32_t number, void *buffer,
 		 size_t length, uint64_t offset)
 {
-	const struct volume *volume;
+	const struct volume *volume = find_volume(table, number);
 
-	if (number >= table->count)
-		return -EIO;
-	volume = &table->volumes[number];
-	if (!volume->ops || !range_within(offset, length, volume->length))
+	if (!volume || !range_within(offset, length, volume->desc.length))
 		return -EIO;
 	return volume->ops->pread(volume, buffer, length, offset);
+}
+
+int volume_check(const struct volume_table *table, uint32_t number, uint64_t offset,
+		 uint64_t length)
+{
+	const struct volume *volume = find_volume(table, number);
+
+	if (!volume)
+		return -EIO;
+	if (volume->ops != &volume_raw_ops || volume->desc.guard == GUARD_NONE)
+		return 0;
+	if (!range_within(offset, length, volume->desc.length))
+		return -EIO;
+	return guard_check(volume->desc.guard, volume->source, volume->desc.base + offset,
+			   length);
 }
 
 const char *volume_locate(const struct volume_table *table, uint32_t number,
 			  uint64_t offset, uint64_t *out)
 {
-	const struct volume *volume;
+	const struct volume *volume = find_volume(table, number);
+	struct volume_chunk chunk;
+	uint64_t at, plain;
 
 	*out = offset;
-	if (number >= table->count)
+	if (!volume || !volume->source)
 		return "the index";
-	volume = &table->volumes[number];
-	if (!volume->source)
-		return "the index";
-	*out = volume->base + offset;
+	if (volume->ops == &volume_raw_ops)
+		*out = volume->desc.base + offset;
+	else if (index_chunk(volume->index, &volume->desc, offset, &at, &chunk, &plain) == 0)
+		*out = chunk.stored_at;
 	return source_path(volume->source);
 }

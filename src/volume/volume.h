@@ -2,7 +2,8 @@
  * volume.h: numbered byte spaces that files' extents point into.
  *
  * Raw volumes are windows over a source, literal ones bytes that the index
- * holds. The table is made from an index, whose numbers are not trusted: a
+ * holds, coded ones chunks of a source that are decoded, each once for as long as
+ * the table's cache keeps it. The table is made from an index, whose numbers are not trusted: a
  * volume that makes no sense answers every read with -EIO.
  *
  * Threads: volume_pread by any number of threads; the others by the owner.
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cache/cache.h"
 #include "source/source_set.h"
 #include "tree/index.h"
 
@@ -26,17 +28,18 @@ struct volume_ops {
 
 struct volume {
 	const struct volume_ops *ops; /* NULL: makes no sense */
-	uint64_t length;              /* bytes */
-	const struct source *source;  /* raw */
-	uint64_t base;                /* of byte 0, in the source or the literals */
-	const struct index *index;    /* literal */
+	struct volume_desc desc;      /* as far as its kind has been checked */
+	const struct source *source;  /* raw, coded */
+	const struct index *index;    /* literal, coded */
+	struct cache *cache;          /* coded */
 };
 
-extern const struct volume_ops volume_raw_ops, volume_literal_ops;
+extern const struct volume_ops volume_raw_ops, volume_literal_ops, volume_coded_ops;
 
 struct volume_table {
 	struct volume *volumes;
 	uint32_t count;
+	struct cache *cache; /* NULL: no volume is coded */
 };
 
 /* Sources and index must outlive the table. 0 or -ENOMEM. */
@@ -49,8 +52,15 @@ int volume_pread(const struct volume_table *table, uint32_t volume, void *buffer
 		 size_t length, uint64_t offset);
 
 /*
+ * Checks what must lie before an extent, of `length` bytes at `offset`: 0 where
+ * the volume has no guard, or a negative errno.
+ */
+int volume_check(const struct volume_table *table, uint32_t volume, uint64_t offset,
+		 uint64_t length);
+
+/*
  * Where a volume's byte lies, for messages: the source's path (or "the index")
- * and the offset in it.
+ * and the offset in it; of a coded volume, where the chunk that holds it begins.
  */
 const char *volume_locate(const struct volume_table *table, uint32_t volume,
 			  uint64_t offset, uint64_t *out);

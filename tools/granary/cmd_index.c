@@ -25,6 +25,7 @@ static int build(const struct request *request, const struct index_wish *wish,
 	const struct indexer_config config = {
 		.duplicates = (enum duplicates)request->config.duplicates,
 		.nested = request->config.nested == NESTED_AUTO,
+		.view = request->config.view == DATASET_VIEW_TREE ? VIEW_TREE : VIEW_AUTO,
 		.base = request->config.base,
 		.options = wish->shape,
 	};

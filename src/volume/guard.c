@@ -1,0 +1,60 @@
+/*
+ * guard.c: what must lie before an extent, so that its bytes are known to be
+ * the ones that were meant.
+ *
+ * HDF5 keeps rows of variable length in global heaps (HDF5 File Format
+ * Specification 3.0, III.E "Global Heap"): each object has a header of 2 bytes
+ * index, 2 bytes reference count, 4 reserved bytes and 8 bytes of size, little
+ * endian. The indexer takes the row's place from its descriptor alone: to read
+ * a million headers would be a million reads.
+ */
+#include "volume/guard.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { HEAP_HEADER_BYTES = 16 };
+
+static uint64_t little_endian(const unsigned char *bytes, size_t n)
+{
+	uint64_t value = 0;
+
+	while (n > 0)
+		value = value << 8 | bytes[--n];
+	return value;
+}
+
+static bool heap_header_fits(const unsigned char *header, uint64_t length)
+{
+	return little_endian(header, 2) != 0 && little_endian(header + 8, 8) == length;
+}
+
+/* By enum volume_guard. */
+static const struct {
+	size_t size; /* bytes that lie before the extent */
+	bool (*fits)(const unsigned char *bytes, uint64_t length);
+} guards[] = {
+	[GUARD_HDF5_HEAP] = { HEAP_HEADER_BYTES, heap_header_fits },
+};
+
+bool guard_is_known(enum volume_guard guard)
+{
+	return guard == GUARD_NONE ||
+	       ((size_t)guard < sizeof(guards) / sizeof(*guards) && guards[guard].fits);
+}
+
+int guard_check(enum volume_guard guard, const struct source *source, uint64_t offset,
+		uint64_t length)
+{
+	unsigned char bytes[HEAP_HEADER_BYTES];
+	int err;
+
+	if (guard == GUARD_NONE)
+		return 0;
+	if (offset < guards[guard].size)
+		return -EBADMSG;
+	err = source_pread(source, bytes, guards[guard].size, offset - guards[guard].size);
+	if (err)
+		return err;
+	return guards[guard].fits(bytes, length) ? 0 : -EBADMSG;
+}
