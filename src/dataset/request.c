@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/child.h"
 #include "util/cleanup.h"
 
 /* The indexer's exit status where it could not even be started. */
@@ -73,18 +74,15 @@ static void exec_indexer(char **argv, int memory, pid_t parent)
 	_exit(STATUS_NO_EXEC);
 }
 
-static int wait_for(pid_t child, const char *tool, struct error *e)
+static int wait_for(pid_t child, const char *tool, const char *source, struct error *e)
 {
-	int status;
+	int status, err = child_wait(child, &status);
 
-	while (waitpid(child, &status, 0) < 0) {
-		if (errno != EINTR)
-			return error_set(e, ERROR_SYSTEM, errno, "waitpid: %s",
-					 strerror(errno));
-	}
-	if (WIFSIGNALED(status))
-		return error_set(e, ERROR_SYSTEM, EIO, "the indexer ended by signal %d (%s)",
-				 WTERMSIG(status), strsignal(WTERMSIG(status)));
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "waitpid: %s", strerror(-err));
+	err = child_indexer_died(status, source, e);
+	if (err)
+		return err;
 	if (WEXITSTATUS(status) == STATUS_NO_EXEC)
 		return error_set(e, ERROR_SYSTEM, ENOENT,
 				 "%s cannot be run: it makes the index, and belongs beside granaryfs",
@@ -94,7 +92,7 @@ static int wait_for(pid_t child, const char *tool, struct error *e)
 	return 0;
 }
 
-static int run_indexer(char **argv, int memory, struct error *e)
+static int run_indexer(char **argv, int memory, const char *source, struct error *e)
 {
 	pid_t child, parent = getpid();
 
@@ -104,7 +102,7 @@ static int run_indexer(char **argv, int memory, struct error *e)
 		return error_set(e, ERROR_SYSTEM, errno, "fork: %s", strerror(errno));
 	if (child == 0)
 		exec_indexer(argv, memory, parent);
-	return wait_for(child, argv[0], e);
+	return wait_for(child, argv[0], source, e);
 }
 
 /* An empty memfd means that the index went to a file. */
@@ -148,6 +146,6 @@ int request_index(const struct dataset_config *config, char *const *sources,
 	argv[n++] = options;
 	argv[n++] = (char *)(uintptr_t)"--";
 	memcpy(argv + n, sources, source_count * sizeof(*argv));
-	err = run_indexer(argv, fd, e);
+	err = run_indexer(argv, fd, sources[0], e);
 	return err ? err : take_memory(steal_fd(&fd), memory, e);
 }

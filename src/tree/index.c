@@ -189,6 +189,9 @@ int index_summary(const struct index *index, struct index_summary *out)
 
 	out->format[sizeof(out->format) - 1] = '\0';
 	out->options[sizeof(out->options) - 1] = '\0';
+	out->detail[sizeof(out->detail) - 1] = '\0';
+	out->names[sizeof(out->names) - 1] = '\0';
+	out->labels[sizeof(out->labels) - 1] = '\0';
 	return err;
 }
 

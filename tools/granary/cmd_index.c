@@ -9,11 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "dataset/find.h"
 #include "granary.h"
 #include "indexer/indexer.h"
 #include "progress.h"
+#include "util/child.h"
 #include "util/json.h"
 #include "util/log.h"
 #include "util/size.h"
@@ -135,6 +139,35 @@ static int make(const struct request *request, const struct index_wish *wish)
 	return 0;
 }
 
+/*
+ * A library may crash on a damaged file: then this process is the one that lives
+ * to say so. For a mount, that is granaryfs.
+ */
+static int make_apart(const struct request *request, const struct index_wish *wish)
+{
+	pid_t parent = getpid(), child;
+	struct error e;
+	int status;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != parent)
+			_exit(ERROR_SYSTEM);
+		status = make(request, wish);
+		fflush(NULL);
+		_exit(status);
+	}
+	if (child < 0 || child_wait(child, &status) < 0) {
+		error_set(&e, ERROR_SYSTEM, errno, "fork: %s", strerror(errno));
+		return report_error(&e);
+	}
+	if (child_indexer_died(status, source_path(wish->sources->sources[0]), &e) < 0)
+		return report_error(&e);
+	return WEXITSTATUS(status);
+}
+
 static void say_sound(const struct request *request, const char *path)
 {
 	struct json json = { .out = stdout };
@@ -185,7 +218,7 @@ static int act(const struct request *request, const struct index_wish *wish)
 		say_done(request, path, false);
 		return 0;
 	}
-	return make(request, wish);
+	return request->given['m'] ? make(request, wish) : make_apart(request, wish);
 }
 
 static int run(struct request *request)

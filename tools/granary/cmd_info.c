@@ -2,29 +2,52 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "classes.h"
 #include "granary.h"
 #include "util/json.h"
 #include "util/size.h"
 
-/* Directories under the root: what an ImageFolder would call its classes. */
-static uint32_t count_top_directories(const struct dataset *dataset)
-{
-	const struct tree *tree = dataset_tree(dataset);
-	struct tree_name name;
-	uint32_t n = 0;
+/* What the kernel keeps of a file that it has seen: an inode and its name. */
+enum { WALK_BYTES_A_NAME = 1100 };
 
-	for (uint32_t i = 0; tree_child(tree, dataset_root(dataset), i, &name) == 0; i++)
-		n += name.kind == TREE_DIRECTORY;
-	return n;
+/* Everything that is to be said. */
+struct report {
+	struct dataset_info info;
+	struct classes classes;
+	uint64_t names;      /* shown */
+	uint64_t walk_bytes; /* of kernel memory, once all of them have been seen */
+};
+
+static void count_names(struct report *report)
+{
+	const struct index_summary *s = &report->info.summary;
+
+	report->names = s->files + s->links + s->symlinks + s->directories;
+	report->walk_bytes = WALK_BYTES_A_NAME *
+			     (s->files + s->symlinks + s->directories);
 }
 
-static void print_json(const struct dataset_info *info, uint32_t top)
+static void json_splits(struct json *json, const struct classes *classes)
 {
+	json_open(json, "splits", '[');
+	for (uint32_t i = 0; i < classes->splits && i < CLASSES_SPLITS_MOST; i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "name", classes->split[i].name);
+		json_uint(json, "classes", classes->split[i].classes);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void print_json(const struct report *report)
+{
+	const struct dataset_info *info = &report->info;
 	const struct index_summary *s = &info->summary;
 	struct json json = { .out = stdout };
 
 	json_open(&json, NULL, '{');
 	json_text(&json, "format", s->format);
+	json_text(&json, "detail", s->detail);
 	json_uint(&json, "sources", info->sources);
 	json_text(&json, "first_source", info->first_source);
 	json_uint(&json, "source_bytes", info->source_bytes);
@@ -32,10 +55,14 @@ static void print_json(const struct dataset_info *info, uint32_t top)
 	json_uint(&json, "links", s->links);
 	json_uint(&json, "symlinks", s->symlinks);
 	json_uint(&json, "directories", s->directories);
-	json_uint(&json, "top_directories", top);
+	json_uint(&json, "top_directories", report->classes.directories);
+	json_uint(&json, "classes", classes_most(&report->classes));
+	json_splits(&json, &report->classes);
 	json_uint(&json, "bytes", s->bytes);
 	json_uint(&json, "left_out", s->left_out);
-	json_text(&json, "names", "archive");
+	json_text(&json, "names", s->names);
+	json_text(&json, "labels", s->labels);
+	json_uint(&json, "walk_bytes", report->walk_bytes);
 	json_text(&json, "options", s->options);
 	json_text(&json, "index", info->index_path ? info->index_path : "");
 	json_uint(&json, "index_bytes", info->index_bytes);
@@ -43,47 +70,96 @@ static void print_json(const struct dataset_info *info, uint32_t top)
 	putchar('\n');
 }
 
-static void print_text(const struct dataset_info *info, uint32_t top)
+/* "1,000 in train, 1,000 in val": what an ImageFolder on each would find. */
+static void print_classes(const struct classes *classes)
+{
+	char text[SIZE_TEXT_BYTES];
+	const char *between = "";
+
+	printf("classes      ");
+	if (classes->at_root || classes->splits == 0) {
+		printf("%s at the root", count_text(classes->at_root, text));
+		between = ", ";
+	}
+	for (uint32_t i = 0; i < classes->splits && i < CLASSES_SPLITS_MOST; i++) {
+		printf("%s%s in %s", between, count_text(classes->split[i].classes, text),
+		       classes->split[i].name);
+		between = ", ";
+	}
+	if (classes->splits > CLASSES_SPLITS_MOST)
+		printf(", and more in %s others",
+		       count_text(classes->splits - CLASSES_SPLITS_MOST, text));
+	printf("\n");
+}
+
+static void print_source(const struct dataset_info *info)
 {
 	const struct index_summary *s = &info->summary;
-	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES], c[SIZE_TEXT_BYTES];
+	char text[SIZE_TEXT_BYTES];
 
 	printf("source       %s", info->first_source);
 	if (info->sources > 1)
-		printf(" and %s more", count_text(info->sources - 1, a));
-	printf(" (%s)\n", size_text(info->source_bytes, a));
-	printf("format       %s\n", s->format);
+		printf(" and %s more", count_text(info->sources - 1, text));
+	printf(" (%s)\n", size_text(info->source_bytes, text));
+	printf("format       %s%s%s%s\n", s->format, *s->detail ? " (" : "", s->detail,
+	       *s->detail ? ")" : "");
+}
+
+static void print_counts(const struct report *report)
+{
+	const struct index_summary *s = &report->info.summary;
+	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
+
 	printf("files        %s (%s)\n", count_text(s->files, a), size_text(s->bytes, b));
 	printf("directories  %s (%s at the root)\n", count_text(s->directories, a),
-	       count_text(top, b));
+	       count_text(report->classes.directories, b));
 	printf("links        %s symbolic, %s hard\n", count_text(s->symlinks, a),
 	       count_text(s->links, b));
 	if (s->left_out)
 		printf("left out     %s entries: devices, FIFOs, sockets, or what "
 		       "cannot be shown\n", count_text(s->left_out, a));
-	printf("names        as in the archive\n");
+	print_classes(&report->classes);
+	printf("names        %s\n", s->names);
+	printf("labels       %s\n", s->labels);
+}
+
+static void print_costs(const struct report *report)
+{
+	const struct dataset_info *info = &report->info;
+	const struct index_summary *s = &info->summary;
+	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
+
 	printf("index        %s (%s)\n", info->index_path ? info->index_path : "in memory",
 	       size_text(info->index_bytes, a));
 	printf("inodes       %s instead of %s\n",
 	       count_text(info->sources + (info->index_path ? 1U : 0U), b),
-	       count_text(s->files + s->directories + s->symlinks, c));
+	       count_text(s->files + s->directories + s->symlinks, a));
+	printf("a walk       of all %s names makes the kernel keep about %s\n",
+	       count_text(report->names, a), size_text(report->walk_bytes, b));
+}
+
+static void print_text(const struct report *report)
+{
+	print_source(&report->info);
+	print_counts(report);
+	print_costs(report);
 }
 
 static int run(struct request *request)
 {
-	struct dataset_info info;
-	uint32_t top;
+	struct report report;
 	int status = request_open(request, ONLY_SOURCES);
 
 	if (status)
 		return status;
-	if (dataset_info(request->dataset, &info) < 0)
+	if (dataset_info(request->dataset, &report.info) < 0)
 		return report_error(&(struct error){ ERROR_SYSTEM, "the index is damaged" });
-	top = count_top_directories(request->dataset);
+	classes_count(request->dataset, &report.classes);
+	count_names(&report);
 	if (request->json)
-		print_json(&info, top);
+		print_json(&report);
 	else
-		print_text(&info, top);
+		print_text(&report);
 	return finish_output();
 }
 

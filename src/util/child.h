@@ -1,0 +1,23 @@
+/*
+ * child.h: how a child process ended, in words.
+ *
+ * What parses strangers' files runs as a child: if a library dies of one, the
+ * parent lives, and says so.
+ */
+#ifndef GRANARY_UTIL_CHILD_H
+#define GRANARY_UTIL_CHILD_H
+
+#include <sys/types.h>
+
+#include "util/error.h"
+
+/* Waits for it to end: 0 and its wait status (wait(2)), or a negative errno. */
+int child_wait(pid_t child, int *status);
+
+/*
+ * 0 if the child ended by itself. If it was an indexer that a signal ended while
+ * it read `label`: -EBADMSG where it crashed, or -EIO, and the sentence.
+ */
+int child_indexer_died(int status, const char *label, struct error *e);
+
+#endif
