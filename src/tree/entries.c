@@ -97,6 +97,8 @@ int entries_add_volume(struct entries *entries, const struct volume_desc *volume
 {
 	struct log_volume added = { .is = *volume };
 
+	if (volume->kind != VOLUME_RAW && volume->length)
+		return -EINVAL; /* these grow, with what they hold */
 	if (entries->volumes.count >= INT_MAX || vec_push(&entries->volumes, added) < 0)
 		return -ENOMEM;
 	return (int)entries->volumes.count - 1;

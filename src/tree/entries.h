@@ -105,7 +105,10 @@ void entries_free(struct entries *entries);
 /* Copies everything that `entry` points to. 0 or -ENOMEM. */
 int entries_add(struct entries *entries, const struct entry *entry);
 
-/* The number of the volume within this log, or -ENOMEM. */
+/*
+ * The number of the volume within this log, or -ENOMEM. Raw ones only: literal
+ * and coded ones are made by the functions that fill them.
+ */
 int entries_add_volume(struct entries *entries, const struct volume_desc *volume);
 
 /*

@@ -41,7 +41,7 @@ static void add_file(struct entries *log, const char *path, uint64_t size,
 
 static struct entries *data_log(void)
 {
-	struct volume_desc volume = { VOLUME_RAW, 0, 0, DATA_BYTES };
+	struct volume_desc volume = { .kind = VOLUME_RAW, .source = 0, .base = 0, .length = DATA_BYTES };
 	struct entry_extent whole = { 0, 5, 4000, 0 }, tail = { 0, 9990, 10, 0 };
 	struct entries *log = entries_new();
 

@@ -9,8 +9,8 @@
 static struct entries *log_with_volumes(void)
 {
 	struct entries *log = entries_new();
-	struct volume_desc small = { VOLUME_RAW, 0, 0, 1000 };
-	struct volume_desc large = { VOLUME_RAW, 0, LIMIT, 2 * LIMIT };
+	struct volume_desc small = { .kind = VOLUME_RAW, .source = 0, .base = 0, .length = 1000 };
+	struct volume_desc large = { .kind = VOLUME_RAW, .source = 0, .base = LIMIT, .length = 2 * LIMIT };
 
 	assert_int_equal(entries_add_volume(log, &small), 0);
 	assert_int_equal(entries_add_volume(log, &large), 1);
@@ -166,7 +166,7 @@ static void test_all_hole_files_are_no_reason_for_lseek(void **state)
 static void test_volumes_are_kept_once(void **state)
 {
 	struct builder *builder = kit_builder(DUPLICATES_ERROR);
-	struct volume_desc a = { VOLUME_RAW, 0, 0, 100 }, b = { VOLUME_LITERAL, 0, 0, 100 };
+	struct volume_desc a = { .kind = VOLUME_RAW, .source = 0, .base = 0, .length = 100 }, b = { .kind = VOLUME_LITERAL, .source = 0, .base = 0, .length = 100 };
 	struct contents zero = { 5, { { 0, 1, 5, 0 } }, 1, NULL, 0 };
 	struct contents one = { 5, { { 0, 1, 5, 1 } }, 1, NULL, 0 };
 	struct entries *logs[] = { entries_new(), entries_new() };

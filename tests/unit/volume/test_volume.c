@@ -14,16 +14,16 @@ static const char literals[] = "0123456789";
 
 /* What the volumes of the index are, by number. */
 static const struct volume_desc descs[] = {
-	{ VOLUME_RAW, 0, 0, SOURCE_BYTES },
-	{ VOLUME_RAW, 0, 100, 50 },
-	{ VOLUME_LITERAL, 0, 2, 5 },
-	{ VOLUME_RAW, 0, 100, SOURCE_BYTES - 99 },      /* one too many */
-	{ VOLUME_RAW, 1, 0, 10 },                       /* no such source */
-	{ VOLUME_RAW, 0, UINT64_MAX, 2 },
-	{ VOLUME_LITERAL, 0, 2, sizeof(literals) - 1 }, /* past the literals */
-	{ VOLUME_LITERAL, 0, UINT64_MAX, 2 },
-	{ (enum volume_kind)7, 0, 0, 10 },
-	{ VOLUME_RAW, 0, SOURCE_BYTES, 0 },
+	{ .kind = VOLUME_RAW, .source = 0, .base = 0, .length = SOURCE_BYTES },
+	{ .kind = VOLUME_RAW, .source = 0, .base = 100, .length = 50 },
+	{ .kind = VOLUME_LITERAL, .source = 0, .base = 2, .length = 5 },
+	{ .kind = VOLUME_RAW, .source = 0, .base = 100, .length = SOURCE_BYTES - 99 },      /* one too many */
+	{ .kind = VOLUME_RAW, .source = 1, .base = 0, .length = 10 },                       /* no such source */
+	{ .kind = VOLUME_RAW, .source = 0, .base = UINT64_MAX, .length = 2 },
+	{ .kind = VOLUME_LITERAL, .source = 0, .base = 2, .length = sizeof(literals) - 1 }, /* past the literals */
+	{ .kind = VOLUME_LITERAL, .source = 0, .base = UINT64_MAX, .length = 2 },
+	{ .kind = (enum volume_kind)7, .source = 0, .base = 0, .length = 10 },
+	{ .kind = VOLUME_RAW, .source = 0, .base = SOURCE_BYTES, .length = 0 },
 };
 
 struct fixture {
@@ -44,8 +44,10 @@ static void write_source(void)
 static void append_volumes(struct image *image)
 {
 	for (size_t i = 0; i < COUNT(descs); i++) {
-		struct layout_volume v = { descs[i].kind, descs[i].source, descs[i].base,
-					   descs[i].length };
+		struct layout_volume v = { .kind = descs[i].kind,
+					   .source = descs[i].source,
+					   .base = descs[i].base,
+					   .length = descs[i].length };
 
 		image_append(image, SECTION_VOLUMES, &v, sizeof(v));
 	}
@@ -152,7 +154,7 @@ static void test_lost_literals_are_eio_and_not_zeros(void **state)
 	struct image image;
 	struct index *index;
 	char buffer[10];
-	struct layout_volume v = { VOLUME_LITERAL, 0, 0, sizeof(large) };
+	struct layout_volume v = { .kind = VOLUME_LITERAL, .source = 0, .base = 0, .length = sizeof(large) };
 
 	(void)state;
 	memset(large, 'l', sizeof(large));
