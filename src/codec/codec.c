@@ -1,1 +1,129 @@
+/*
+ * Chains. At most one step of a chain is a compressor, whose stored bytes may be
+ * any number. So the size of everything between two steps has a bound: on the
+ * plain side of the compressor it follows from the size of the chunk, and on
+ * the other side nothing gets larger by decoding.
+ */
 #include "codec/codec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+#define CODEC(id, number, name) extern const struct codec name;
+#include "codec/codecs.def"
+#undef CODEC
+
+static const struct codec *const codecs[] = {
+#define CODEC(id, number, name) [number] = &name,
+#include "codec/codecs.def"
+#undef CODEC
+};
+
+enum {
+	CODECS = sizeof(codecs) / sizeof(*codecs),
+	ID_MASK = 0xff,
+	PARAMETER_SHIFT = 8,
+};
+
+/* A step that is to be undone. */
+struct step {
+	const struct codec *codec;
+	uint32_t parameter;
+	size_t room; /* how many bytes at most come out of undoing it */
+};
+
+const struct codec *codec_find(uint32_t step)
+{
+	uint32_t id = step & ID_MASK;
+
+	return id < CODECS ? codecs[id] : NULL;
+}
+
+int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST])
+{
+	unsigned compressors = 0;
+
+	for (unsigned i = 0; i < CODEC_CHAIN_MOST && steps[i] != CODEC_END; i++) {
+		const struct codec *codec = codec_find(steps[i]);
+
+		if (!codec || codec->parametrised != (steps[i] >> PARAMETER_SHIFT != 0))
+			return -ENOTSUP;
+		if (!codec->stored_size && ++compressors > 1)
+			return -ENOTSUP;
+	}
+	return 0;
+}
+
+/* The steps that are to be undone, with their rooms: how many there are. */
+static unsigned find_steps(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skipped,
+			   size_t n, size_t room, struct step *steps)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < CODEC_CHAIN_MOST && chain[i] != CODEC_END; i++) {
+		const struct codec *codec = codec_find(chain[i]);
+
+		if (skipped & (uint32_t)1 << i)
+			continue;
+		steps[count++] = (struct step){ codec, chain[i] >> PARAMETER_SHIFT, room };
+		room = codec->stored_size ? codec->stored_size(room) : n;
+	}
+	return count;
+}
+
+static ssize_t copy(const void *in, size_t n, void *out, size_t room)
+{
+	if (n > room)
+		return -EBADMSG;
+	if (n)
+		memcpy(out, in, n);
+	return (ssize_t)n;
+}
+
+static ssize_t undo(const struct step *step, const void *in, size_t n, void *out)
+{
+	return step->codec->decode(in, n, out, step->room, step->parameter);
+}
+
+/* Undoes a step into memory that takes the place of *scratch, where `in` may lie. */
+static ssize_t undo_to_scratch(const struct step *step, const void *in, size_t n,
+			       void **scratch)
+{
+	void *out = malloc(step->room ? step->room : 1);
+	ssize_t got;
+
+	if (!out)
+		return -ENOMEM;
+	got = undo(step, in, n, out);
+	free(*scratch);
+	*scratch = out;
+	return got;
+}
+
+ssize_t codec_chain_decode(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skipped,
+			   const void *stored, size_t n, void *plain, size_t room)
+{
+	CLEANUP(cleanup_free) void *scratch = NULL;
+	struct step steps[CODEC_CHAIN_MOST];
+	const void *in = stored;
+	unsigned left;
+	int err = codec_chain_check(chain);
+
+	if (err)
+		return err;
+	left = find_steps(chain, skipped, n, room, steps);
+	if (left == 0)
+		return copy(stored, n, plain, room);
+	while (--left > 0) {
+		ssize_t got = undo_to_scratch(&steps[left], in, n, &scratch);
+
+		if (got < 0)
+			return got;
+		in = scratch;
+		n = (size_t)got;
+	}
+	return undo(&steps[0], in, n, plain);
+}

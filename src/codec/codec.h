@@ -15,6 +15,7 @@
 #ifndef GRANARY_CODEC_CODEC_H
 #define GRANARY_CODEC_CODEC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -43,9 +44,11 @@ struct codec {
 	ssize_t (*decode)(const void *in, size_t n, void *out, size_t room,
 			  uint32_t parameter);
 
-	/* How many bytes stored for `plain` ones, if that is fixed; else NULL.
-	   SIZE_MAX where that does not fit. */
+	/* How many bytes are stored for `plain` ones, if that is fixed, and then
+	   never fewer; else NULL. SIZE_MAX where that does not fit. */
 	size_t (*stored_size)(size_t plain);
+
+	bool parametrised; /* its parameter is not 0; that of the others is */
 };
 
 /* The codec of a step, or NULL. */
