@@ -27,14 +27,15 @@ struct cache_pin;
 
 /*
  * Makes a chunk: writes at most `room` bytes, and returns how many, or a
- * negative errno, which is not remembered.
+ * negative errno, which is not remembered. It may ask the cache for other chunks,
+ * not for this one.
  */
 typedef ssize_t cache_fill(void *context, void *buffer, size_t room);
 
 /*
- * `budget` bounds, in bytes, what is kept that nobody holds. A chunk larger
- * than its share of it is kept only while it is held, or is the newest.
- * NULL: out of memory.
+ * `budget` bounds, in bytes, what is kept that nobody holds; only the chunk that
+ * was given back last may exceed it, so that one that is too large can be read
+ * piece by piece. NULL: out of memory.
  */
 struct cache *cache_new(uint64_t budget);
 
