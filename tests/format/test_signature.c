@@ -17,7 +17,7 @@
 static char folder[] = "/tmp/granary-signature-XXXXXX";
 static char old_folder[4096];
 
-struct sample {
+struct seen {
 	size_t offset;
 	const char *bytes;
 	size_t n;
@@ -27,7 +27,7 @@ struct sample {
 #define SAMPLE(offset, bytes, says, remedy) \
 	{ offset, bytes, sizeof(bytes) - 1, says, remedy }
 
-static const struct sample samples[] = {
+static const struct seen samples[] = {
 	SAMPLE(0, "\037\213\010\0", "a gzip-compressed file", "gunzip -k 'sample'"),
 	SAMPLE(0, "BZh91AY", "a bzip2-compressed file", "bunzip2 -k 'sample'"),
 	SAMPLE(0, "\3757zXZ\0\0", "an xz-compressed file", "xz -dk 'sample'"),
