@@ -10,6 +10,8 @@
 
 #define NOT_YET "it is not supported yet by this version"
 #define PACK "then tar -cf packed.tar -C folder ."
+#define IMAGE_AGAIN \
+	"make it again: unsquashfs -d folder '%s', then mksquashfs folder new.squashfs"
 
 static const struct signature signatures[] = {
 	/* streams: what is inside may well be a tar */
@@ -34,9 +36,8 @@ static const struct signature signatures[] = {
 	   NOT_YET "; repack it as a tar: 7z x -ofolder '%s', " PACK),
 	AT(0, "Rar!\032\007", "a RAR archive",
 	   NOT_YET "; repack it as a tar: unrar x '%s' folder/, " PACK),
-	AT(0, "hsqs", "a squashfs image",
-	   NOT_YET "; repack it as a tar: unsquashfs -d folder '%s', " PACK),
-	AT(0, "sqsh", "a big-endian squashfs image", NOT_YET),
+	AT(0, "hsqs", "a squashfs image of a version other than 4.0", IMAGE_AGAIN),
+	AT(0, "sqsh", "a big-endian squashfs image, of a version before 4.0", IMAGE_AGAIN),
 	AT(0, "070701", "a cpio archive", NULL),
 	AT(0, "070702", "a cpio archive", NULL),
 	AT(0, "070707", "a cpio archive", NULL),

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "format/limits.h"
 #include "format/tar_header.h"
 #include "format/tar_window.h"
 #include "util/checked.h"
@@ -31,12 +32,6 @@
 
 enum {
 	END_MARKER = 2 * TAR_BLOCK, /* zeros that end an archive */
-	PATH_MAX_BYTES = 1024 * 1024,
-	XATTR_MAX_COUNT = 256,
-	XATTR_NAME_BYTES = 255,
-	XATTR_VALUE_BYTES = 64 * 1024,
-	XATTR_TOTAL_BYTES = 1024 * 1024,
-	WARNINGS_SHOWN = 10, /* of one archive */
 	NOBODY = 65534, /* for ids that do not fit */
 };
 
@@ -148,7 +143,7 @@ static int refuse_header(struct walk *walk, uint64_t position, const char *reaso
 
 static void warn_member(struct walk *walk, const char *what)
 {
-	if (walk->warnings++ < WARNINGS_SHOWN)
+	if (walk->warnings++ < LIMIT_WARNINGS)
 		log_warn("'%s': member '%.200s' at byte %llu: %s", walk->scan->label,
 			 member_name(walk), in_file(walk, walk->header), what);
 }
@@ -289,10 +284,10 @@ static int collect_xattrs(struct walk *walk)
 		if (!xattr.name || strncmp(xattr.name, "user.", 5) != 0 ||
 		    !xattr.name[5])
 			continue;
-		if (walk->xattrs.count == XATTR_MAX_COUNT ||
-		    strlen(xattr.name) > XATTR_NAME_BYTES ||
-		    xattr.size > XATTR_VALUE_BYTES ||
-		    xattr.size > XATTR_TOTAL_BYTES - total) {
+		if (walk->xattrs.count == LIMIT_XATTRS ||
+		    strlen(xattr.name) > LIMIT_XATTR_NAME_BYTES ||
+		    xattr.size > LIMIT_XATTR_VALUE_BYTES ||
+		    xattr.size > LIMIT_XATTR_TOTAL_BYTES - total) {
 			warn_member(walk, "extended attributes beyond the limits "
 					  "are left out");
 			continue;
@@ -398,7 +393,7 @@ static void fill_attributes(struct walk *walk, struct entry *entry)
 
 static bool has_usable_path(struct walk *walk, const char *path)
 {
-	bool usable = path && *path && strlen(path) <= PATH_MAX_BYTES;
+	bool usable = path && *path && strlen(path) <= LIMIT_PATH_BYTES;
 
 	if (!usable)
 		warn_member(walk, "has no name, or too long a one, and is left out");
@@ -488,7 +483,7 @@ static void report(const struct walk *walk)
 {
 	const char *label = walk->scan->label;
 
-	if (walk->end == walk->window.length && log_allowed(WARNINGS_SHOWN))
+	if (walk->end == walk->window.length && log_allowed(LIMIT_WARNINGS))
 		log_warn("'%s' has no mark at its end: all its members are whole, but "
 			 "there may have been more", label);
 	if (walk->window.at_end && walk->window.at < walk->window.length)
@@ -497,9 +492,9 @@ static void report(const struct walk *walk)
 	if (walk->specials)
 		log_info("'%s': %llu devices, pipes or sockets are left out", label,
 			 (unsigned long long)walk->specials);
-	if (walk->warnings > WARNINGS_SHOWN)
+	if (walk->warnings > LIMIT_WARNINGS)
 		log_warn("'%s': %u more warnings", label,
-			 walk->warnings - WARNINGS_SHOWN);
+			 walk->warnings - LIMIT_WARNINGS);
 }
 
 static int walk_members(struct walk *walk)

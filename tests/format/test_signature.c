@@ -38,7 +38,7 @@ static const struct seen samples[] = {
 	SAMPLE(0, "PK\003\004x", "a zip archive", "unzip -d folder 'sample'"),
 	SAMPLE(0, "7z\274\257\047\034", "a 7z archive", "not supported yet"),
 	SAMPLE(0, "Rar!\032\007\1", "a RAR archive", "not supported yet"),
-	SAMPLE(0, "hsqs", "a squashfs image", "not supported yet"),
+	SAMPLE(0, "hsqs", "a squashfs image of a version other than 4.0", "unsquashfs -d"),
 	SAMPLE(0, "\211HDF\r\n\032\n", "an HDF5 file", "not supported yet"),
 	SAMPLE(2048, "\211HDF\r\n\032\n", "an HDF5 file", "not supported yet"),
 	SAMPLE(0, "\377\330\377\340", "a JPEG image", "pack the images first"),
