@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """An epoch of torchvision's ImageFolder, and what came out of it.
 
-Usage: imagefolder.py [--epochs N] [--size PIXELS] [--pause FILE] ROOT [OTHER]
+Usage: imagefolder.py [--epochs N] [--size PIXELS] [--any-names] [--pause FILE]
+ROOT [OTHER]
 
 Prints classes, the number of images and a digest of all tensors and labels in
-their order. With OTHER, both trees must give the same batches. --pause waits
-after each epoch until FILE is there, removes it and goes on: a caller can look
-at counters between epochs.
+their order. With OTHER, both trees must give the same batches; with --any-names
+the same tensors with the same labels, whatever files and classes are called.
+--pause waits after each epoch until FILE is there, removes it and goes on: a
+caller can look at counters between epochs.
 """
 import argparse
 import hashlib
@@ -28,14 +30,20 @@ def loader(root, size, seed):
         images, batch_size=16, shuffle=True, num_workers=2, generator=order)
 
 
-def epoch(root, size, seed):
-    """(classes, images, digest of every batch in order)"""
-    images, batches = loader(root, size, seed)
-    digest = hashlib.sha256()
+def samples_of(batches):
+    """A digest of each picture with its label, in their order."""
     for pictures, labels in batches:
-        digest.update(pictures.numpy().tobytes())
-        digest.update(labels.numpy().tobytes())
-    return images.classes, len(images), digest.hexdigest()
+        for picture, label in zip(pictures, labels):
+            yield hashlib.sha256(picture.numpy().tobytes() + b"%d" % label).digest()
+
+
+def epoch(root, size, seed, any_names=False):
+    """(classes, images, digest of all samples)"""
+    images, batches = loader(root, size, seed)
+    samples = samples_of(batches)
+    digest = hashlib.sha256(b"".join(sorted(samples) if any_names else samples))
+    classes = list(images.class_to_idx.values()) if any_names else images.classes
+    return classes, len(images), digest.hexdigest()
 
 
 def pause(path):
@@ -54,6 +62,7 @@ def arguments():
     parser.add_argument("other", nargs="?")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--size", type=int, default=64)
+    parser.add_argument("--any-names", action="store_true")
     parser.add_argument("--pause", metavar="FILE")
     return parser.parse_args()
 
@@ -62,10 +71,11 @@ def main():
     options = arguments()
     torch.set_num_threads(1)
     for seed in range(options.epochs):
-        result = epoch(options.root, options.size, seed)
-        if options.other and epoch(options.other, options.size, seed) != result:
+        rule = (options.size, seed, options.any_names)
+        result = epoch(options.root, *rule)
+        if options.other and epoch(options.other, *rule) != result:
             sys.exit("imagefolder.py: epoch %d differs" % seed)
-        print("classes", " ".join(result[0]))
+        print("classes", *result[0])
         print("images", result[1])
         print("digest", result[2])
         if options.pause:

@@ -1,0 +1,80 @@
+#!/bin/bash
+# squashfs images and HDF5 files that nobody should have made: one sentence, or an
+# I/O error for a file; never a crash, a hang, or bytes that no other reader sees.
+#
+# A sample in `make check`. Everything, which takes hours:
+#
+#	make check TESTS=tests/mount/damage-formats.sh DAMAGE_RUNS=all DAMAGE_SAVE=DIR
+#
+# DAMAGE_RUNS may also be a number: places to change in each file beside the fields
+# of the superblock. DAMAGE_SAVE keeps the mutants that went wrong.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need mksquashfs unsquashfs ldd
+need_python h5py
+runs=${DAMAGE_RUNS:-40}
+options=(--runs "$runs")
+[ -n "${DAMAGE_SAVE:-}" ] && options+=(--save "$DAMAGE_SAVE")
+# A sanitizer's shadow is larger than any limit.
+ldd "$granary" | grep -q -E 'lib[atu]+san' || options+=(--limited)
+
+make_tree() {
+	local tree=$work/tree i
+	mkdir -p "$tree/folder/inside" "$tree/many"
+	head -c 9000 "$granary" >"$tree/blocks"
+	head -c 12288 "$granary" | tail -c 4096 >"$tree/one-block"
+	head -c 700 "$granary" >"$tree/folder/tail"
+	printf 'a few bytes' >"$tree/folder/inside/small"
+	: >"$tree/empty"
+	ln "$tree/blocks" "$tree/folder/hard"
+	for i in 1 2 3 4 5 6 7 8 9; do
+		printf 'file number %d' "$i" >"$tree/many/$i"
+	done
+	touch -d @1000000000 "$tree"
+}
+
+make_squashfs() {
+	ln -s folder/tail "$work/tree/symlink"
+	setfattr -n user.name -v value "$work/tree/blocks" 2>/dev/null
+	mksquashfs "$work/tree" "$work/$1" -noappend -no-progress -quiet -nopad -b 4096 \
+		-mkfs-time 0 -noI -noX "${@:2}"
+	local status=$?
+	rm "$work/tree/symlink"
+	return $status
+}
+
+make_hdf5() {
+	"$python" "$fixtures/make-tree-h5" "$work/tree" "$work/$1" "${@:2}"
+}
+
+make_rows() {
+	local size
+	for size in 16 48; do
+		"$python" "$fixtures/make-image-tree" --classes 3 --images 4 --size $size \
+			"$work/images/$size" || return
+	done
+	"$python" "$fixtures/make-jsc-h5" --empty 1 "$@" "$work/images" "$work/rows.h5"
+}
+
+# damage KIND NAME [TREE]
+damage() {
+	mkdir -p "$work/mutants"
+	check "$2: every mutant" "$python" "$abs_top_srcdir/tests/mount/damage_formats.py" \
+		"${options[@]}" "$granary" "$work/mutants" "$1" "$work/$2" ${3:+"$3"}
+}
+
+make_tree
+check "gzip.squashfs: made" make_squashfs gzip.squashfs -comp gzip &&
+	damage squashfs gzip.squashfs "$work/tree"
+check "zstd.squashfs: made" make_squashfs zstd.squashfs -comp zstd -no-fragments &&
+	damage squashfs zstd.squashfs "$work/tree"
+check "stored.squashfs: made" make_squashfs stored.squashfs -noD -noF &&
+	damage squashfs stored.squashfs "$work/tree"
+check "rows.h5: made" make_rows && damage rows rows.h5
+check "chunks.h5: made" make_hdf5 chunks.h5 --encoding gzip-shuffle-fletcher &&
+	damage hdf5 chunks.h5 "$work/tree"
+check "plain.h5: made" make_hdf5 plain.h5 --encoding uint8 &&
+	damage hdf5 plain.h5 "$work/tree"
+check "latest.h5: made" make_hdf5 latest.h5 --encoding gzip --libver latest &&
+	damage hdf5 latest.h5 "$work/tree"
+finish

@@ -1,0 +1,133 @@
+#!/bin/bash
+# ImageNet.h5, written by the calls that JSC's course makes, is an ImageFolder: a
+# class for each label, in the labels' order, and the bytes of the images.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need_python h5py PIL torch torchvision json
+scripts=$abs_top_srcdir/tests/mount
+images=$work/images
+
+# 12 classes: labels of two digits. Images under 4 KiB share a heap collection,
+# those over 64 KiB have one each.
+make_images() {
+	local path class
+	"$python" "$fixtures/make-image-tree" --classes 12 --images 10 --size 16 "$images" &&
+		"$python" "$fixtures/make-image-tree" --classes 12 --images 2 --size 600 \
+			"$work/large" || bail "no images"
+	for path in "$work/large"/*/*; do
+		class=$(basename "$(dirname "$path")")
+		mv "$path" "$images/$class/large-${path##*/}"
+	done
+	is "$(find "$images" -size -4k | wc -l)" 120 "images under 4 KiB"
+	[ "$(find "$images" -size +64k | wc -l)" -ge 10 ]
+	ok $? "images over 64 KiB"
+}
+
+# write NAME OPTIONS...: NAME.h5 and NAME.list
+write() {
+	local name=$1
+	shift
+	"$python" "$fixtures/make-jsc-h5" "$@" --list "$work/$name.list" \
+		"$images" "$work/$name.h5"
+}
+
+rows() {
+	"$python" "$fixtures/compare-samples" "$@"
+}
+
+no_format_library() {
+	local maps=/proc/${mount_pid[$mnt]}/maps
+	grep -q libfuse3 "$maps"
+	ok $? "the daemon's libraries can be seen"
+	is "$(grep -o -E 'lib(hdf5|archive|squashfuse)[^ ]*' "$maps")" "" \
+		"the daemon has no format library, so that no read can call one"
+}
+
+# What ImageFolder makes of names: classes are labels, indexes are their values.
+class_indexes() {
+	"$python" -c '
+import sys
+from torchvision.datasets import ImageFolder
+folder = ImageFolder(sys.argv[1])
+assert folder.classes == ["%02d" % i for i in range(12)], folder.classes
+for path, index in folder.samples:
+    assert int(path.split("/")[-2]) == index, (path, index)' "$1"
+}
+
+one_file() {
+	mount_ok "$1: mounted" "$work/$1.h5" "$mnt" || return
+	check "$1: every row is a file, also small, large and empty ones" \
+		rows "$work/$1.list" "$mnt"
+	check "$1: train: labels are ImageFolder's indexes" class_indexes "$mnt/train"
+	[ "$1" = mixed ] && no_format_library
+	umount_ok "$mnt" "$1: unmounted"
+}
+
+tensors() {
+	check "all for train: written" write all --val-each 0 --splits train
+	mount_ok "all for train: mounted" "$work/all.h5" "$mnt" || return
+	check "an epoch: the same tensors and labels as from the folder" \
+		"$python" "$scripts/imagefolder.py" --any-names "$mnt/train" "$images"
+	umount_ok "$mnt"
+}
+
+file_for_each_split() {
+	check "train.h5: written" write train --splits train
+	check "val.h5: written" write val --splits val
+	cat "$work/train.list" "$work/val.list" >"$work/both.list"
+	mount_ok "train.h5 and val.h5: one mount" "$work/train.h5" "$work/val.h5" "$mnt" || return
+	check "train.h5 and val.h5: every row" rows "$work/both.list" "$mnt"
+	umount_ok "$mnt"
+}
+
+# Rows are numbered through the shards of one split.
+shards() {
+	local n
+	n=$(wc -l <"$work/train.list")
+	cp "$work/train.h5" "$work/more.h5"
+	awk -v n="$n" '{ print } { again = again $1 " " $2 + n " " $3 " " $4 "\n" }
+		END { printf "%s", again }' "$work/train.list" >"$work/shards.list"
+	mount_ok "two shards of train: mounted" "$work/train.h5" "$work/more.h5" "$mnt" || return
+	check "two shards of train: every row" rows "$work/shards.list" "$mnt"
+	umount_ok "$mnt"
+}
+
+view_tree() {
+	mount_ok "view=tree: mounted" -o view=tree "$work/mixed.h5" "$mnt" || return
+	check "view=tree: SPLIT/images/ROW.jpg" rows --view tree "$work/mixed.list" "$mnt"
+	umount_ok "$mnt"
+}
+
+info() {
+	"$granary" info "$work/mixed.h5" >"$work/info" 2>&1
+	ok $? "info"
+	for word in hdf5 targets 12 row; do
+		grep -q -i -w -E -- "$word(s)?" "$work/info"
+		ok $? "info says $word" || diag "$(cat "$work/info")"
+	done
+	"$granary" info --json "$work/mixed.h5" | "$python" -c '
+import json, sys
+info = json.load(sys.stdin)
+rows = int(sys.argv[1])
+assert info["format"] == "hdf5", info
+assert (info["files"], info["classes"]) == (rows, 12), info
+assert "images" in info["detail"], info
+assert "row" in info["names"] and "targets" in info["labels"], info
+assert info["walk_bytes"] > 0, info' "$(wc -l <"$work/mixed.list")"
+	ok $? "info --json: format, counts, where names and labels come from, walk"
+}
+
+make_images
+for version in earliest latest; do
+	name=mixed
+	[ "$version" = latest ] && name=latest
+	check "$name: written" write "$name" --empty 3 --libver "$version"
+	one_file "$name"
+done
+tensors
+file_for_each_split
+shards
+view_tree
+info
+finish
