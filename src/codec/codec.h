@@ -10,7 +10,7 @@
  * A codec's number is for good: indexes hold it. A new one: codec/NAME.c with
  * one `const struct codec`, one line in codecs.def.
  *
- * Threads: any number at once; nothing is shared.
+ * Threads: any number at once.
  */
 #ifndef GRANARY_CODEC_CODEC_H
 #define GRANARY_CODEC_CODEC_H
