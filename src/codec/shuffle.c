@@ -21,6 +21,9 @@ static void unshuffle_any(const unsigned char *in, size_t count, size_t size,
 			  unsigned char *out)
 {
 	switch (size) {
+	case 1:
+		unshuffle(in, count, 1, out);
+		break;
 	case 2:
 		unshuffle(in, count, 2, out);
 		break;
