@@ -6,7 +6,6 @@
 
 #define AT(offset, magic, what, remedy) \
 	{ offset, magic, sizeof(magic) - 1, what, remedy }
-#define HDF5_AT(offset) AT(offset, "\211HDF\r\n\032\n", "an HDF5 file", NOT_YET)
 
 #define NOT_YET "it is not supported yet by this version"
 #define PACK "then tar -cf packed.tar -C folder ."
@@ -49,8 +48,6 @@ static const struct signature signatures[] = {
 	AT(0, "XFSB", "an XFS image", NULL),
 
 	/* data in one file */
-	HDF5_AT(0), HDF5_AT(512), HDF5_AT(1024), HDF5_AT(2048), HDF5_AT(4096),
-	HDF5_AT(8192), HDF5_AT(16384), HDF5_AT(32768),
 	AT(0, "CDF\001", "a netCDF file", NULL),
 	AT(0, "CDF\002", "a netCDF file", NULL),
 	AT(0, "CDF\005", "a netCDF file", NULL),

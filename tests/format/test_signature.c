@@ -39,8 +39,6 @@ static const struct seen samples[] = {
 	SAMPLE(0, "7z\274\257\047\034", "a 7z archive", "not supported yet"),
 	SAMPLE(0, "Rar!\032\007\1", "a RAR archive", "not supported yet"),
 	SAMPLE(0, "hsqs", "a squashfs image of a version other than 4.0", "unsquashfs -d"),
-	SAMPLE(0, "\211HDF\r\n\032\n", "an HDF5 file", "not supported yet"),
-	SAMPLE(2048, "\211HDF\r\n\032\n", "an HDF5 file", "not supported yet"),
 	SAMPLE(0, "\377\330\377\340", "a JPEG image", "pack the images first"),
 	SAMPLE(0, "\211PNG\r\n\032\n", "a PNG image", "pack"),
 	SAMPLE(0, "GIF89a", "a GIF image", "pack"),

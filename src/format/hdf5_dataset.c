@@ -1,0 +1,510 @@
+#include "format/hdf5_dataset.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "util/checked.h"
+#include "util/cleanup.h"
+
+enum {
+	FILL_BYTES = 64 * 1024, /* a piece of what was never written */
+	COMPACT_BYTES = 64 * 1024, /* what an object header can hold */
+	FILTERS_NAMED = 64,
+};
+#define FILL_LIMIT (UINT64_C(1) << 30) /* of a file */
+
+/* The filters that are codecs here; which: whether it has to know a size. */
+static const struct {
+	H5Z_filter_t filter;
+	enum codec_id codec;
+	bool sized;
+} filters[] = {
+	{ H5Z_FILTER_DEFLATE, CODEC_ZLIB, false },
+	{ H5Z_FILTER_SHUFFLE, CODEC_SHUFFLE, true },
+	{ H5Z_FILTER_FLETCHER32, CODEC_FLETCHER32, false },
+};
+
+/* What it is */
+
+static bool is_byte(hid_t type)
+{
+	return H5Tget_class(type) == H5T_INTEGER && H5Tget_size(type) == 1;
+}
+
+static bool is_rows(const struct hdf5_dataset *d)
+{
+	hid_t base;
+	bool bytes;
+
+	if (d->kind != H5T_VLEN || d->space != H5S_SIMPLE || d->rank != 1)
+		return false;
+	base = H5Tget_super(d->type);
+	bytes = base >= 0 && is_byte(base);
+	if (base >= 0)
+		H5Tclose(base);
+	return bytes;
+}
+
+static bool is_file(const struct hdf5_dataset *d)
+{
+	bool one = d->space == H5S_SCALAR || d->space == H5S_NULL ||
+		   (d->space == H5S_SIMPLE && d->rank == 1 && d->dims[0] <= 1);
+
+	if (d->kind == H5T_INTEGER)
+		return d->item == 1 &&
+		       (one || (d->space == H5S_SIMPLE && d->rank == 1));
+	if (d->kind == H5T_STRING)
+		return one && H5Tis_variable_str(d->type) == 0;
+	return d->kind == H5T_OPAQUE && one;
+}
+
+static uint64_t count_items(const struct hdf5_dataset *d)
+{
+	if (d->space == H5S_NULL)
+		return 0;
+	return d->space == H5S_SCALAR ? 1 : d->dims[0];
+}
+
+static int read_space(struct hdf5_dataset *d)
+{
+	hid_t space = H5Dget_space(d->id);
+
+	if (space < 0)
+		return -1;
+	d->space = H5Sget_simple_extent_type(space);
+	if (d->space == H5S_SIMPLE)
+		d->rank = H5Sget_simple_extent_dims(space, d->dims, NULL);
+	H5Sclose(space);
+	return d->space == H5S_NO_CLASS || d->rank < 0 ? -1 : 0;
+}
+
+int hdf5_dataset_open(struct hdf5_walk *walk, hid_t id, struct hdf5_dataset *d)
+{
+	d->id = id;
+	d->plist = H5I_INVALID_HID;
+	d->rank = 0;
+	d->count = 0;
+	d->use = HDF5_USE_NONE;
+	d->type = H5Dget_type(id);
+	if (d->type < 0 || read_space(d) < 0)
+		return hdf5_refuse_library(walk, "cannot read the type of");
+	d->kind = H5Tget_class(d->type);
+	d->item = H5Tget_size(d->type);
+	if (is_file(d))
+		d->use = HDF5_USE_FILE;
+	else if (is_rows(d))
+		d->use = HDF5_USE_ROWS;
+	if (d->use != HDF5_USE_NONE)
+		d->count = count_items(d);
+	return 0;
+}
+
+void hdf5_dataset_close(struct hdf5_dataset *d)
+{
+	if (d->plist >= 0)
+		H5Pclose(d->plist);
+	if (d->type >= 0)
+		H5Tclose(d->type);
+	H5Oclose(d->id);
+}
+
+void hdf5_dataset_describe(const struct hdf5_dataset *d, char *text, size_t room)
+{
+	static const char *const kinds[H5T_NCLASSES] = {
+		[H5T_INTEGER] = "integer", [H5T_FLOAT] = "float", [H5T_TIME] = "time",
+		[H5T_STRING] = "string", [H5T_BITFIELD] = "bit field",
+		[H5T_OPAQUE] = "opaque", [H5T_COMPOUND] = "compound",
+		[H5T_REFERENCE] = "reference", [H5T_ENUM] = "enumeration",
+		[H5T_VLEN] = "variable length", [H5T_ARRAY] = "array",
+	};
+	bool known = d->kind >= 0 && d->kind < H5T_NCLASSES && kinds[d->kind];
+	size_t n = (size_t)snprintf(text, room, "%llu-bit %s",
+				    (unsigned long long)d->item * 8,
+				    known ? kinds[d->kind] : "other");
+
+	if (d->space != H5S_SIMPLE && n < room)
+		snprintf(text + n, room - n, ", %s",
+			 d->space == H5S_NULL ? "no value" : "one value");
+	for (int i = 0; i < d->rank && n < room; i++)
+		n += (size_t)snprintf(text + n, room - n, "%s%llu", i ? " x " : ", ",
+				      (unsigned long long)d->dims[i]);
+}
+
+static int open_plist(struct hdf5_walk *walk, struct hdf5_dataset *d)
+{
+	if (d->plist < 0)
+		d->plist = H5Dget_create_plist(d->id);
+	return d->plist < 0 ? hdf5_refuse_library(walk, "cannot read the layout of") : 0;
+}
+
+/* Pieces */
+
+static int refuse_outside(struct hdf5_walk *walk)
+{
+	return hdf5_refuse(walk, "is damaged: its data lie outside the file; copy the "
+				 "file again");
+}
+
+static int refuse_too_large(struct hdf5_walk *walk, const char *what)
+{
+	return hdf5_refuse(walk, "has %s than can be shown; repack it: h5repack -f NONE "
+				 "-l CONTI '%s' out.h5",
+			   what, walk->scan->label);
+}
+
+/* One that continues the last is joined to it. */
+static int push_extent(struct hdf5_walk *walk, uint64_t file_offset,
+		       struct entry_extent extent)
+{
+	struct entry_extent *last = walk->extents.count == 0 ? NULL :
+				    &walk->extents.items[walk->extents.count - 1];
+
+	extent.file_offset = file_offset;
+	if (last && last->volume == extent.volume &&
+	    last->file_offset + last->length == file_offset &&
+	    last->offset + last->length == extent.offset) {
+		last->length += extent.length;
+		return 0;
+	}
+	return vec_push(&walk->extents, extent) < 0 ? hdf5_out_of_memory(walk) : 0;
+}
+
+/* `at` counts from the start of the source. */
+static int push_raw(struct hdf5_walk *walk, uint64_t file_offset, uint64_t at,
+		    uint64_t length)
+{
+	const struct scan *scan = walk->scan;
+	struct entry_extent extent;
+	int err = entries_raw_extent(scan->entries, scan->source_number,
+				     scan->base + scan->length, at, length, &extent);
+
+	if (err)
+		return err == -EBADMSG ? refuse_outside(walk) : hdf5_out_of_memory(walk);
+	return push_extent(walk, file_offset, extent);
+}
+
+static int push_literal(struct hdf5_walk *walk, uint64_t file_offset, const void *bytes,
+			size_t length)
+{
+	struct entry_extent extent;
+
+	if (entries_literal_extent(walk->scan->entries, bytes, length, &extent) < 0)
+		return hdf5_out_of_memory(walk);
+	return push_extent(walk, file_offset, extent);
+}
+
+/* What was never written */
+
+int hdf5_dataset_has_fill(struct hdf5_walk *walk, struct hdf5_dataset *d, bool *out)
+{
+	H5D_fill_value_t defined;
+	int err = open_plist(walk, d);
+
+	if (err)
+		return err;
+	if (H5Pfill_value_defined(d->plist, &defined) < 0)
+		return hdf5_refuse_library(walk, "cannot read the fill value of");
+	*out = defined == H5D_FILL_VALUE_USER_DEFINED;
+	return 0;
+}
+
+/* A block of one byte is held once, and stands as often as it is needed. */
+static int push_fill_byte(struct hdf5_walk *walk, unsigned char byte, uint64_t offset,
+			  uint64_t length)
+{
+	struct entry_extent *fill = &walk->fills[byte];
+
+	if (length > FILL_LIMIT)
+		return refuse_too_large(walk, "more of a fill value");
+	if (fill->length == 0) {
+		CLEANUP(cleanup_free) void *block = malloc(FILL_BYTES);
+
+		if (!block)
+			return hdf5_out_of_memory(walk);
+		memset(block, byte, FILL_BYTES);
+		if (entries_literal_extent(walk->scan->entries, block, FILL_BYTES,
+					   fill) < 0)
+			return hdf5_out_of_memory(walk);
+	}
+	while (length > 0) {
+		struct entry_extent piece = *fill;
+		int err;
+
+		if (piece.length > length)
+			piece.length = length;
+		err = push_extent(walk, offset, piece);
+		if (err)
+			return err;
+		offset += piece.length;
+		length -= piece.length;
+	}
+	return 0;
+}
+
+/* The fill value of one element, which is the whole file. */
+static int push_fill_item(struct hdf5_walk *walk, struct hdf5_dataset *d)
+{
+	CLEANUP(cleanup_free) unsigned char *value = NULL;
+	size_t i = 0;
+
+	if (d->item > COMPACT_BYTES)
+		return refuse_too_large(walk, "a larger fill value");
+	value = malloc((size_t)d->item);
+	if (!value)
+		return hdf5_out_of_memory(walk);
+	if (H5Pget_fill_value(d->plist, d->type, value) < 0)
+		return hdf5_refuse_library(walk, "cannot read the fill value of");
+	while (i < d->item && value[i] == 0)
+		i++;
+	return i == d->item ? 0 : push_literal(walk, 0, value, (size_t)d->item);
+}
+
+/* Zeros are a hole. */
+static int push_fill(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t offset,
+		     uint64_t length)
+{
+	unsigned char byte = 0;
+	bool fill;
+	int err = hdf5_dataset_has_fill(walk, d, &fill);
+
+	if (err || !fill)
+		return err;
+	if (d->item != 1)
+		return push_fill_item(walk, d);
+	if (H5Pget_fill_value(d->plist, d->type, &byte) < 0)
+		return hdf5_refuse_library(walk, "cannot read the fill value of");
+	return byte == 0 ? 0 : push_fill_byte(walk, byte, offset, length);
+}
+
+/* Chunks */
+
+static int refuse_filter(struct hdf5_walk *walk, H5Z_filter_t filter, const char *name)
+{
+	return hdf5_refuse(walk, "is packed with the filter %d (%s), which is not "
+				 "supported; repack it: h5repack -f GZIP=1 '%s' out.h5, "
+				 "or -f NONE",
+			   (int)filter, *name ? name : "no name", walk->scan->label);
+}
+
+static int take_filter(struct hdf5_walk *walk, struct hdf5_dataset *d, unsigned i,
+		       uint32_t *step)
+{
+	unsigned flags, values[8] = { 0 };
+	size_t value_count = sizeof(values) / sizeof(*values);
+	char name[FILTERS_NAMED] = "";
+	H5Z_filter_t filter = H5Pget_filter2(d->plist, i, &flags, &value_count, values,
+					     sizeof(name), name, NULL);
+
+	if (filter < 0)
+		return hdf5_refuse_library(walk, "cannot read the filters of");
+	name[sizeof(name) - 1] = '\0';
+	for (size_t j = 0; j < sizeof(filters) / sizeof(*filters); j++)
+		if (filters[j].filter == filter && i < VOLUME_CODECS &&
+		    values[0] <= CODEC_PARAMETER_MOST) {
+			*step = CODEC_STEP(filters[j].codec,
+					   filters[j].sized ? values[0] : 0);
+			return 0;
+		}
+	return refuse_filter(walk, filter, name);
+}
+
+static int read_filters(struct hdf5_walk *walk, struct hdf5_dataset *d,
+			struct hdf5_chunks *chunks)
+{
+	int n = H5Pget_nfilters(d->plist);
+
+	if (n < 0)
+		return hdf5_refuse_library(walk, "cannot read the filters of");
+	chunks->filters = (unsigned)n;
+	for (unsigned i = 0; i < chunks->filters; i++) {
+		uint32_t step = 0;
+		int err = take_filter(walk, d, i, &step);
+
+		if (err)
+			return err;
+		chunks->codecs[i] = step;
+	}
+	if (codec_chain_check(chunks->codecs) < 0)
+		return hdf5_refuse(walk, "is packed with filters that cannot be undone "
+					 "together; repack it: h5repack -f GZIP=1 '%s' "
+					 "out.h5",
+				   walk->scan->label);
+	return 0;
+}
+
+int hdf5_dataset_chunks(struct hdf5_walk *walk, struct hdf5_dataset *d,
+			struct hdf5_chunks *out)
+{
+	hsize_t items = 0;
+	unsigned options = 0;
+
+	*out = (struct hdf5_chunks){ 0 };
+	if (H5Pget_chunk(d->plist, 1, &items) != 1 || items == 0 ||
+	    H5Pget_chunk_opts(d->plist, &options) < 0)
+		return hdf5_refuse_library(walk, "cannot read the chunks of");
+	if (!checked_mul(items, d->item, &out->plain) ||
+	    out->plain > VOLUME_CHUNK_LIMIT)
+		return refuse_too_large(walk, "larger chunks");
+	out->items = items;
+	out->count = d->count / items + (d->count % items != 0);
+	out->edge_is_plain = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
+	return read_filters(walk, d, out);
+}
+
+int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
+		       const struct hdf5_chunks *chunks, uint64_t i,
+		       struct hdf5_chunk *out)
+{
+	uint64_t first = i * chunks->items; /* below d->count */
+	bool edge = d->count - first < chunks->items;
+	struct hdf5_place place;
+	int err = hdf5_file_find_chunk(&walk->file, d->id, first, &place);
+
+	if (err == -EFBIG)
+		return refuse_too_large(walk, "larger chunks");
+	if (err == -ENOMEM)
+		return hdf5_out_of_memory(walk);
+	if (err)
+		return hdf5_refuse_library(walk, "cannot find the chunks of");
+	*out = (struct hdf5_chunk){ .size = place.size, .skipped = place.skipped };
+	if (place.size == 0) {
+		if (walk->missing_budget-- == 0)
+			return refuse_too_large(walk, "more chunks that were never "
+						      "written");
+		return 0;
+	}
+	if (!range_within(place.at, place.size, walk->scan->length))
+		return refuse_outside(walk);
+	out->at = walk->scan->base + place.at;
+	out->coded = (place.skipped | ~((1u << chunks->filters) - 1)) != UINT32_MAX &&
+		     !(edge && chunks->edge_is_plain);
+	if (!out->coded && place.size != chunks->plain)
+		return hdf5_refuse(walk, "is damaged: a chunk has an impossible size; "
+					 "copy the file again");
+	return 0;
+}
+
+static int push_coded(struct hdf5_walk *walk, const struct hdf5_chunks *chunks,
+		      const struct hdf5_chunk *chunk, uint64_t offset, uint64_t length)
+{
+	const struct scan *scan = walk->scan;
+	struct entry_chunk made = {
+		.source = scan->source_number,
+		.source_size = scan->base + scan->length,
+		.codecs = chunks->codecs,
+		.stored_at = chunk->at,
+		.stored_length = chunk->size,
+		.skipped = chunk->skipped,
+		.plain = chunks->plain,
+	};
+	struct entry_extent extent;
+	int err = entries_coded_extent(scan->entries, &made, &extent);
+
+	if (err)
+		return err == -EBADMSG ? refuse_outside(walk) : hdf5_out_of_memory(walk);
+	if (extent.length > length)
+		extent.length = length;
+	return push_extent(walk, offset, extent);
+}
+
+static int push_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
+		      const struct hdf5_chunks *chunks, uint64_t i)
+{
+	uint64_t offset = i * chunks->plain, rest = d->count * d->item - offset;
+	uint64_t length = rest < chunks->plain ? rest : chunks->plain;
+	struct hdf5_chunk chunk;
+	int err = hdf5_dataset_chunk(walk, d, chunks, i, &chunk);
+
+	if (err)
+		return err;
+	if (chunk.size == 0)
+		return push_fill(walk, d, offset, length);
+	if (chunk.coded)
+		return push_coded(walk, chunks, &chunk, offset, length);
+	return push_raw(walk, offset, chunk.at, length);
+}
+
+/* Layouts */
+
+static int chunked_extents(struct hdf5_walk *walk, struct hdf5_dataset *d)
+{
+	struct hdf5_chunks chunks;
+	int err = hdf5_dataset_chunks(walk, d, &chunks);
+
+	if (!err && H5Dget_storage_size(d->id) == 0)
+		return push_fill(walk, d, 0, d->count * d->item);
+	for (uint64_t i = 0; !err && i < chunks.count; i++)
+		err = push_chunk(walk, d, &chunks, i);
+	return err;
+}
+
+static int compact_extents(struct hdf5_walk *walk, struct hdf5_dataset *d)
+{
+	uint64_t size = d->count * d->item;
+	CLEANUP(cleanup_free) void *bytes = NULL;
+
+	if (size > COMPACT_BYTES)
+		return refuse_outside(walk);
+	bytes = calloc(1, (size_t)size);
+	if (!bytes)
+		return hdf5_out_of_memory(walk);
+	if (H5Dread(d->id, d->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) < 0)
+		return hdf5_refuse_library(walk, "cannot read");
+	return push_literal(walk, 0, bytes, (size_t)size);
+}
+
+static int unwritten_extents(struct hdf5_walk *walk, struct hdf5_dataset *d)
+{
+	return push_fill(walk, d, 0, d->count * d->item);
+}
+
+int hdf5_dataset_layout(struct hdf5_walk *walk, struct hdf5_dataset *d,
+			H5D_layout_t *out)
+{
+	int err = open_plist(walk, d);
+
+	if (err)
+		return err;
+	*out = H5Pget_layout(d->plist);
+	if (*out == H5D_VIRTUAL)
+		return hdf5_refuse(walk, "is a virtual dataset, made of other files; "
+					 "write its data into one file: h5repack -l "
+					 "CONTI '%s' out.h5",
+				   walk->scan->label);
+	if (*out == H5D_CONTIGUOUS && H5Pget_external_count(d->plist) > 0)
+		return hdf5_refuse(walk, "has its data in another file; write them into "
+					 "one file: h5repack -l CONTI '%s' out.h5",
+				   walk->scan->label);
+	if (*out < 0 || *out >= H5D_NLAYOUTS)
+		return hdf5_refuse_library(walk, "cannot read the layout of");
+	return 0;
+}
+
+int hdf5_dataset_extents(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t *size)
+{
+	static int (*const by_layout[H5D_NLAYOUTS])(struct hdf5_walk *,
+						    struct hdf5_dataset *) = {
+		[H5D_COMPACT] = compact_extents,
+		[H5D_CONTIGUOUS] = unwritten_extents,
+		[H5D_CHUNKED] = chunked_extents,
+		[H5D_VIRTUAL] = unwritten_extents, /* never: refused before */
+	};
+	haddr_t at = HADDR_UNDEF;
+	H5D_layout_t layout = H5D_CONTIGUOUS;
+	int err;
+
+	walk->extents.count = 0;
+	if (!checked_mul(d->count, d->item, size))
+		return refuse_outside(walk);
+	if (*size > 0)
+		at = H5Dget_offset(d->id); /* only of contiguous data that exist */
+	if (at != HADDR_UNDEF)
+		return range_within(at, *size, walk->scan->length) ?
+			       push_raw(walk, 0, walk->scan->base + at, *size) :
+			       refuse_outside(walk);
+	err = hdf5_dataset_layout(walk, d, &layout);
+	return err || *size == 0 ? err : by_layout[layout](walk, d);
+}

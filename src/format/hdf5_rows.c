@@ -1,0 +1,219 @@
+#include "format/hdf5_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/checked.h"
+
+/*
+ * Every object is a header of 16 bytes at least, so a file cannot hold more than
+ * length / 16. Rows that were written out of order walk over some of them again;
+ * collections that overlap on purpose would do so without end.
+ */
+enum {
+	WALKS_OF_AN_OBJECT = 4,
+	WALKS_ANYWAY = 1 << 26,
+};
+
+static uint64_t little_endian(const unsigned char *p, unsigned n)
+{
+	uint64_t value = 0;
+
+	while (n-- > 0)
+		value = value << 8 | p[n];
+	return value;
+}
+
+struct hdf5_row hdf5_row_parse(const unsigned char d[HDF5_DESCRIPTOR_BYTES])
+{
+	return (struct hdf5_row){ .length = (uint32_t)little_endian(d, 4),
+				  .address = little_endian(d + 4, 8),
+				  .index = (uint32_t)little_endian(d + 12, 4) };
+}
+
+void hdf5_heap_open(struct hdf5_heap *heap, struct hdf5_blocks *blocks, uint64_t base)
+{
+	memset(heap, 0, sizeof(*heap));
+	heap->blocks = blocks;
+	heap->base = base;
+	heap->budget = blocks->length / HDF5_HEAP_HEADER * WALKS_OF_AN_OBJECT +
+		       WALKS_ANYWAY;
+}
+
+void hdf5_heap_close(struct hdf5_heap *heap)
+{
+	for (size_t i = 0; i < HDF5_COLLECTIONS; i++)
+		vec_free(&heap->collections[i].objects);
+}
+
+static int wrong(struct hdf5_heap *heap, const char *problem)
+{
+	heap->problem = problem;
+	return -EBADMSG;
+}
+
+static int read_header(struct hdf5_heap *heap, uint64_t at,
+		       unsigned char header[HDF5_HEAP_HEADER])
+{
+	int err = hdf5_blocks_read(heap->blocks, header, HDF5_HEAP_HEADER, at);
+
+	return err == -EBADMSG ? wrong(heap, "lies outside the file") : err;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct hdf5_object *x = a, *y = b;
+
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Nearly always they are in order: an index is used again only after 65535. */
+static int order_objects(struct hdf5_heap *heap, struct hdf5_collection *c)
+{
+	bool ordered = true;
+	size_t i;
+
+	for (i = 1; i < c->objects.count && ordered; i++)
+		ordered = c->objects.items[i - 1].index < c->objects.items[i].index;
+	if (ordered)
+		return 0;
+	qsort(c->objects.items, c->objects.count, sizeof(*c->objects.items), by_index);
+	for (i = 1; i < c->objects.count; i++)
+		if (c->objects.items[i - 1].index == c->objects.items[i].index)
+			return wrong(heap, "is in a heap collection that holds an "
+					   "index twice");
+	return 0;
+}
+
+/* The objects between `at` and `end`. Behind the last may be free space, index 0. */
+static int walk_objects(struct hdf5_heap *heap, struct hdf5_collection *c, uint64_t at,
+			uint64_t end)
+{
+	unsigned char header[HDF5_HEAP_HEADER];
+
+	while (end - at >= HDF5_HEAP_HEADER) {
+		struct hdf5_object object;
+		uint64_t padding;
+		int err = read_header(heap, at, header);
+
+		if (err)
+			return err;
+		object.index = (uint32_t)little_endian(header, 2);
+		object.size = little_endian(header + 8, 8);
+		object.at = at + HDF5_HEAP_HEADER;
+		if (object.index == 0)
+			break;
+		if (heap->budget-- == 0)
+			return wrong(heap, "is in heap collections that overlap");
+		if (!range_within(object.at, object.size, end))
+			return wrong(heap, "is in a heap collection whose objects "
+					   "reach past its end");
+		if (vec_push(&c->objects, object) < 0)
+			return -ENOMEM;
+		at = object.at + object.size;
+		padding = (8 - object.size % 8) % 8;
+		if (padding > end - at)
+			break;
+		at += padding;
+	}
+	return order_objects(heap, c);
+}
+
+static int walk_collection(struct hdf5_heap *heap, struct hdf5_collection *c,
+			   uint64_t start)
+{
+	unsigned char header[HDF5_HEAP_HEADER];
+	uint64_t size;
+	int err = read_header(heap, start, header);
+
+	if (err)
+		return err;
+	if (memcmp(header, "GCOL\1", 5) != 0)
+		return wrong(heap, "points to what is no heap collection");
+	size = little_endian(header + 8, 8);
+	if (size < HDF5_HEAP_HEADER ||
+	    !range_within(start, size, heap->blocks->length))
+		return wrong(heap, "is in a heap collection of an impossible size");
+	return walk_objects(heap, c, start + HDF5_HEAP_HEADER, start + size);
+}
+
+static int find_collection(struct hdf5_heap *heap, uint64_t address, uint64_t start,
+			   const struct hdf5_collection **out)
+{
+	struct hdf5_collection *oldest = &heap->collections[0];
+	int err;
+
+	for (size_t i = 0; i < HDF5_COLLECTIONS; i++) {
+		struct hdf5_collection *c = &heap->collections[i];
+
+		if (c->used && c->address == address) {
+			c->used = ++heap->clock;
+			*out = c;
+			return 0;
+		}
+		if (c->used < oldest->used)
+			oldest = c;
+	}
+	oldest->used = 0;
+	oldest->objects.count = 0;
+	err = walk_collection(heap, oldest, start);
+	if (err)
+		return err;
+	oldest->address = address;
+	oldest->used = ++heap->clock;
+	*out = oldest;
+	return 0;
+}
+
+static int find_object(struct hdf5_heap *heap, const struct hdf5_row *row,
+		       uint64_t start, uint64_t *at)
+{
+	const struct hdf5_collection *c;
+	const struct hdf5_object key = { .index = row->index }, *found;
+	int err = find_collection(heap, row->address, start, &c);
+
+	if (err)
+		return err;
+	found = c->objects.count == 0 ? NULL :
+		bsearch(&key, c->objects.items, c->objects.count,
+			sizeof(*c->objects.items), by_index);
+	if (!found)
+		return wrong(heap, "names an object that its heap collection does not "
+				   "hold");
+	if (found->size != row->length)
+		return wrong(heap, "has another length than its object in the heap");
+	*at = found->at;
+	return 0;
+}
+
+int hdf5_heap_find(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t *at)
+{
+	uint64_t start, first;
+
+	if (row->index == 0)
+		return wrong(heap, "has a length, but no object in the heap");
+	if (!checked_add(heap->base, row->address, &start) ||
+	    !checked_add(start, 2 * HDF5_HEAP_HEADER, &first) ||
+	    !range_within(first, 0, heap->blocks->length))
+		return wrong(heap, "lies outside the file");
+	if (row->index > 1)
+		return find_object(heap, row, start, at);
+	if (!range_within(first, row->length, heap->blocks->length))
+		return wrong(heap, "reaches past the end of the file");
+	*at = first;
+	return 0;
+}
+
+int hdf5_heap_verify(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t at)
+{
+	unsigned char header[HDF5_HEAP_HEADER];
+	int err = read_header(heap, at - HDF5_HEAP_HEADER, header);
+
+	if (err)
+		return err;
+	if (little_endian(header, 2) != row->index ||
+	    little_endian(header + 8, 8) != row->length)
+		return wrong(heap, "is not what its object in the heap says");
+	return 0;
+}

@@ -1,0 +1,71 @@
+/*
+ * hdf5_rows.h: rows of variable length, as they lie in the file.
+ *
+ * Such a dataset is a table of descriptors of 16 bytes: length, address of a
+ * global heap collection, index of the object in it. A collection begins with a
+ * header of 16 bytes; each object has one, too. The object with index 1 is the
+ * first of its collection, so its place is known without a look at it; for the
+ * others the collection is walked, header by header, and remembered.
+ *
+ * No HDF5 library here: bytes in, numbers out, each checked.
+ *
+ * Threads: one at a time.
+ */
+#ifndef GRANARY_FORMAT_HDF5_ROWS_H
+#define GRANARY_FORMAT_HDF5_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/hdf5_blocks.h"
+#include "util/vec.h"
+
+enum {
+	HDF5_DESCRIPTOR_BYTES = 16, /* with addresses of 8 bytes */
+	HDF5_HEAP_HEADER = 16,      /* of a collection, and of an object in one */
+	HDF5_COLLECTIONS = 16,      /* as many as the library fills at once */
+};
+
+struct hdf5_row {
+	uint32_t length;  /* bytes */
+	uint64_t address; /* of the collection, as the file counts */
+	uint32_t index;   /* of the object in it */
+};
+
+struct hdf5_object {
+	uint64_t at, size; /* the bytes behind its header; `at` as the window counts */
+	uint32_t index;
+};
+
+struct hdf5_collection {
+	uint64_t address; /* as the file counts */
+	uint64_t used;    /* by the clock; 0: it holds nothing */
+	VEC(struct hdf5_object) objects; /* by index */
+};
+
+struct hdf5_heap {
+	struct hdf5_blocks *blocks;
+	uint64_t base;       /* what the file's addresses count from */
+	uint64_t budget;     /* objects that may still be walked over */
+	uint64_t clock;
+	const char *problem; /* after -EBADMSG: what is wrong */
+	struct hdf5_collection collections[HDF5_COLLECTIONS];
+};
+
+struct hdf5_row hdf5_row_parse(const unsigned char descriptor[HDF5_DESCRIPTOR_BYTES]);
+
+void hdf5_heap_open(struct hdf5_heap *heap, struct hdf5_blocks *blocks, uint64_t base);
+void hdf5_heap_close(struct hdf5_heap *heap);
+
+/*
+ * Where a row's bytes begin, as the window counts, for one that is not empty; they
+ * lie within the window. The header of an object with index 1 is not looked at.
+ * 0, -EBADMSG (see `problem`), -ENOMEM, or what the source said.
+ */
+int hdf5_heap_find(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t *at);
+
+/* Is the header before `at` that of the row? Errors as above. */
+int hdf5_heap_verify(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t at);
+
+#endif

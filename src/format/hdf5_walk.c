@@ -1,0 +1,70 @@
+#include "format/hdf5_walk.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int hdf5_out_of_memory(struct hdf5_walk *walk)
+{
+	return error_set(walk->e, ERROR_SYSTEM, ENOMEM,
+			 "there is not enough memory to index '%s'; free some and "
+			 "try again",
+			 walk->scan->label);
+}
+
+static int refuse_storage(struct hdf5_walk *walk, int err)
+{
+	errno = -err;
+	return error_set(walk->e, ERROR_SYSTEM, -err,
+			 "cannot read '%s': %m; check the storage, or copy the file "
+			 "again",
+			 walk->scan->label);
+}
+
+int hdf5_refuse_read(struct hdf5_walk *walk, int err)
+{
+	if (err == -ENOMEM)
+		return hdf5_out_of_memory(walk);
+	if (walk->file.blocks.err)
+		return refuse_storage(walk, walk->file.blocks.err);
+	return hdf5_refuse(walk, "is damaged: its data lie outside the file; copy the "
+				 "file again");
+}
+
+int hdf5_refuse_library(struct hdf5_walk *walk, const char *what)
+{
+	char reason[300];
+
+	if (walk->file.blocks.err)
+		return refuse_storage(walk, walk->file.blocks.err);
+	hdf5_file_reason(reason, sizeof(reason));
+	return error_set(walk->e, ERROR_DATASET, EBADMSG,
+			 "'%s' is damaged or not for this version: %s '%.200s': HDF5 "
+			 "says: %s; copy it again, or look at it with h5dump -H",
+			 walk->scan->label, what,
+			 walk->path.count ? walk->path.items : "/", reason);
+}
+
+int hdf5_refuse(struct hdf5_walk *walk, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return error_set(walk->e, ERROR_DATASET, EBADMSG, "'%s': '%.200s' %s",
+			 walk->scan->label, walk->path.count ? walk->path.items : "/",
+			 text);
+}
+
+void hdf5_advance(struct hdf5_walk *walk, uint64_t bytes)
+{
+	uint64_t rest = walk->scan->length - walk->advanced;
+
+	if (bytes > rest) /* files may share bytes; the window has them once */
+		bytes = rest;
+	walk->advanced += bytes;
+	if (walk->scan->advance)
+		walk->scan->advance(walk->scan, bytes);
+}

@@ -1,0 +1,59 @@
+/*
+ * hdf5_walk.h: one scan of an HDF5 file, as the files hdf5*.c share it: where the
+ * walk is, what it has seen, and what it says when it cannot go on.
+ *
+ * Threads: one at a time, under format_hdf5's lock.
+ */
+#ifndef GRANARY_FORMAT_HDF5_WALK_H
+#define GRANARY_FORMAT_HDF5_WALK_H
+
+#include "format/format.h"
+#include "format/hdf5_file.h"
+#include "format/hdf5_rows.h"
+#include "util/idmap.h"
+#include "util/vec.h"
+
+/* An object that other links may lead to. */
+struct hdf5_seen {
+	haddr_t address;
+	size_t entry; /* its number in the log; SIZE_MAX: a group, or rows */
+};
+
+struct hdf5_walk {
+	struct scan *scan;
+	struct error *e;
+	struct hdf5_file file;
+	struct hdf5_heap heap;
+	VEC(char) path;            /* "/train/images", and a NUL that does not count */
+	unsigned depth;            /* groups above what the path names */
+	VEC(struct entry_extent) extents; /* of the file at hand */
+	VEC(struct hdf5_seen) seen;
+	struct idmap seen_by_address;
+	uint64_t seed;             /* of its hashes */
+	uint64_t missing_budget;   /* chunks that may still be found missing */
+	struct entry_extent fills[256]; /* 64 KiB of a byte; length 0: not made yet */
+	uint64_t files;            /* what can be shown: files, links, arrays of rows */
+	uint64_t arrays;           /* of rows */
+	uint64_t left_out, warnings;
+	uint64_t advanced;         /* bytes of the window that were said to be passed */
+	char left_out_names[400];
+	char arrays_text[72];      /* for scan->detail */
+	int err;                   /* of a callback, which libhdf5 does not carry */
+};
+
+/* For a broken file: what libhdf5 says of it, and a remedy. -EBADMSG or -E... */
+int hdf5_refuse_library(struct hdf5_walk *walk, const char *what);
+
+/* "'x.h5': dataset '/a/b' WHAT". -EBADMSG. */
+int hdf5_refuse(struct hdf5_walk *walk, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+int hdf5_out_of_memory(struct hdf5_walk *walk);
+
+/* What hdf5_blocks said: storage, memory, or a place outside the file. */
+int hdf5_refuse_read(struct hdf5_walk *walk, int err);
+
+/* One more entry has been passed, and so many bytes of the window. */
+void hdf5_advance(struct hdf5_walk *walk, uint64_t bytes);
+
+#endif
