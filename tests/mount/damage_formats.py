@@ -274,7 +274,8 @@ def main():
     print("%s: %d mutants" % (packed.name, sum(kinds.values()) + len(wrong)))
     for kind, count in kinds.most_common():
         print("%6d  %s" % (count, kind))
-    print("\n".join(wrong[:None if options.save else SHOWN]))
+    for line in wrong[:None if options.save else SHOWN]:
+        print(line)
     if wrong or not kinds["refused"]:
         sys.exit("damage_formats.py: %d mutants went wrong" % len(wrong))
 
