@@ -40,7 +40,7 @@ make_squashfs() {
 		-mkfs-time 0 -noI -noX "${@:2}"
 	local status=$?
 	rm "$work/tree/symlink"
-	return $status
+	return "$status"
 }
 
 make_hdf5() {
@@ -50,7 +50,7 @@ make_hdf5() {
 make_rows() {
 	local size
 	for size in 16 48; do
-		"$python" "$fixtures/make-image-tree" --classes 3 --images 4 --size $size \
+		"$python" "$fixtures/make-image-tree" --classes 3 --images 4 --size "$size" \
 			"$work/images/$size" || return
 	done
 	"$python" "$fixtures/make-jsc-h5" --empty 1 "$@" "$work/images" "$work/rows.h5"

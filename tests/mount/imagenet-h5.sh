@@ -12,9 +12,10 @@ images=$work/images
 # those over 64 KiB have one each.
 make_images() {
 	local path class
-	"$python" "$fixtures/make-image-tree" --classes 12 --images 10 --size 16 "$images" &&
-		"$python" "$fixtures/make-image-tree" --classes 12 --images 2 --size 600 \
-			"$work/large" || bail "no images"
+	"$python" "$fixtures/make-image-tree" --classes 12 --images 10 --size 16 "$images" ||
+		bail "no images"
+	"$python" "$fixtures/make-image-tree" --classes 12 --images 2 --size 600 "$work/large" ||
+		bail "no large images"
 	for path in "$work/large"/*/*; do
 		class=$(basename "$(dirname "$path")")
 		mv "$path" "$images/$class/large-${path##*/}"
