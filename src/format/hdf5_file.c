@@ -132,13 +132,14 @@ static const H5FD_class_t driver = {
 
 /*
  * The driver is registered once. No plug-ins: what a file needs must not depend on
- * a variable of the environment, and must not load code.
+ * a variable of the environment, and must not load code. Nor does the library tidy
+ * up when the process ends: after a damaged file it may fail to, and complain.
  */
 static hid_t library_driver(void)
 {
 	static hid_t id = H5I_INVALID_HID;
 
-	if (id < 0 && H5open() >= 0) {
+	if (id < 0 && H5dont_atexit() >= 0 && H5open() >= 0) {
 		H5PLset_loading_state(0);
 		id = H5FDregister(&driver);
 	}

@@ -96,6 +96,7 @@ static int try_labels(struct pass *pass, hid_t group, int number)
 	const char *name = hdf5_label_names[number];
 	struct labels *labels = &pass->labels;
 	struct hdf5_dataset d;
+	H5D_layout_t layout;
 	H5L_info_t info;
 	int err;
 
@@ -111,6 +112,8 @@ static int try_labels(struct pass *pass, hid_t group, int number)
 		return 0;
 	}
 	err = hdf5_dataset_open(pass->walk, d.id, &d);
+	if (!err && are_labels(&d, pass->dataset->count))
+		err = hdf5_dataset_layout(pass->walk, &d, &layout); /* not elsewhere */
 	if (!err && are_labels(&d, pass->dataset->count)) {
 		labels->id = d.id;
 		labels->number = number;
