@@ -70,13 +70,15 @@ def sampled(rng, things, count):
 
 
 def mutants(packed, runs):
-    """`runs` places and a third as many flips and cuts; None: all of them."""
+    """`runs` places, a third as many flips and cuts, three times as many fields of
+    the superblock, if there are so many; None: all of them."""
     rng = random.Random(1)
     data = packed.data
     fewer = None if runs is None else max(1, runs // 3)
     yield Mutant(UNDAMAGED, data)
-    for offset, width in packed.superblock:
-        yield from change_field(data, offset, width)
+    fields = [mutant for offset, width in packed.superblock
+              for mutant in change_field(data, offset, width)]
+    yield from sampled(rng, fields, None if runs is None else 3 * runs)
     for offset, width in sampled(rng, places(packed), runs):
         changes = list(change_field(data, offset, width))
         yield from changes if runs is None else changes[offset % 4:][:1]
