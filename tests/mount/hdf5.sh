@@ -73,6 +73,17 @@ links() {
 	umount_ok "$mnt"
 }
 
+# Links that lead nowhere, or back.
+odd_links() {
+	check "dangling: written" write dangling
+	is "$(granary ls -l "$work/dangling.h5" a | grep -o -e '->.*')" "-> ../nothing/here" \
+		"dangling: a soft link may lead nowhere"
+	check "loop: written" write loop
+	is "$(timeout 20 granary ls -R "$work/loop.h5" 2>"$work/err")" $'a\na/file' \
+		"loop: a group inside itself is shown once"
+	is "$(grep -c -F a/again "$work/err")" 1 "loop: and a warning names the link"
+}
+
 # refused KIND WORD DESCRIPTION
 refused() {
 	local kind=$1 word=$2 description=$3
@@ -97,5 +108,6 @@ unsupported() {
 make_tree
 every_encoding
 links
+odd_links
 unsupported
 finish
