@@ -145,6 +145,7 @@ static bool chunks_are_sound(const struct tree *tree, const struct layout_volume
 	uint64_t start = 0;
 
 	if (view_item(tree, SECTION_SOURCES, v->source, &source, sizeof(source)) < 0 ||
+	    v->chunk_count == 0 ||
 	    !range_within(v->first_chunk, v->chunk_count,
 			  tree->sections[SECTION_CHUNKS].count))
 		return false;
@@ -155,6 +156,8 @@ static bool chunks_are_sound(const struct tree *tree, const struct layout_volume
 			      sizeof(chunk)) < 0 ||
 		    (i ? chunk.start <= start : chunk.start != 0) ||
 		    chunk.start - start > VOLUME_CHUNK_LIMIT ||
+		    chunk.stored_length == 0 ||
+		    chunk.stored_length > VOLUME_CHUNK_LIMIT ||
 		    !range_within(chunk.stored_at, chunk.stored_length, source.size))
 			return false;
 		start = chunk.start;

@@ -5,6 +5,19 @@
 
 #include "tree/layout.h"
 
+/* Volume 1: three chunks of 100, 50 and 30 bytes, which no file uses. */
+static void append_coded_volume(struct image *image)
+{
+	static const struct volume_chunk chunks[] = {
+		{ 0, 1000, 70, 0 }, { 100, 2000, 20, 0 }, { 150, 500, 30, 1 },
+	};
+	struct layout_volume volume = { .kind = VOLUME_CODED, .length = 180,
+					.chunk_count = COUNT(chunks), .codecs = { 1 } };
+
+	assert_true(image_append(image, SECTION_VOLUMES, &volume, sizeof(volume)) >= 0);
+	assert_true(image_append(image, SECTION_CHUNKS, chunks, sizeof(chunks)) >= 0);
+}
+
 /*
  * An index in which no section is empty. Its nodes: 0 root, 1 a, 2 d, 3 h (an
  * alias of 1), 4 s, 5 w, 6 d/b, 7 d/c.
@@ -26,6 +39,7 @@ static void full_image(struct image *image)
 	assert_int_equal(kit_seal(builder, image, NULL), 0);
 	builder_free(builder);
 	assert_int_equal(image_append(image, SECTION_LITERALS, "literal", 7), 0);
+	append_coded_volume(image);
 }
 
 static uint8_t *full_bytes(size_t *size)
@@ -130,7 +144,7 @@ static const struct damage damages[] = {
 	{ "an alias of nothing", NODE(3, where_high), 1, "" },
 	{ "a volume that is too short", ITEM(VOLUMES, layout_volume, 0, length), 13,
 	  "past the end" },
-	{ "a file of a volume that is none", NODE(6, where_high), 0x100, "past the end" },
+	{ "a file of a volume that is none", NODE(6, where_high), 0x200, "past the end" },
 	{ "a file that is too long", NODE(6, size_high), 0x8000, "past the end" },
 	{ "pieces past the end", NODE(5, where_low), 3, "attributes" },
 	{ "too many pieces", NODE(5, where_high), 1000, "attributes" },
@@ -204,6 +218,29 @@ static const struct damage volumes[] = {
 	{ "no such kind", ITEM(VOLUMES, layout_volume, 0, kind), 9, "" },
 	{ "a literal past the end", ITEM(VOLUMES, layout_volume, 0, kind),
 	  VOLUME_LITERAL, "" },
+	{ "no chunks", ITEM(VOLUMES, layout_volume, 1, chunk_count), 0, "volume 1" },
+	{ "too many chunks", ITEM(VOLUMES, layout_volume, 1, chunk_count), 4, "volume 1" },
+	{ "very many chunks", ITEM(VOLUMES, layout_volume, 1, chunk_count), UINT64_MAX,
+	  "volume 1" },
+	{ "chunks past the end", ITEM(VOLUMES, layout_volume, 1, first_chunk), 1, "volume 1" },
+	{ "chunks that wrap round", ITEM(VOLUMES, layout_volume, 1, first_chunk),
+	  UINT64_MAX - 1, "volume 1" },
+	{ "chunks of no source", ITEM(VOLUMES, layout_volume, 1, source), 1, "volume 1" },
+	{ "an empty last chunk", ITEM(VOLUMES, layout_volume, 1, length), 150, "volume 1" },
+	{ "a last chunk of 1 GiB and more", ITEM(VOLUMES, layout_volume, 1, length),
+	  (UINT64_C(1) << 30) + 151, "volume 1" },
+	{ "a first chunk not at 0", ITEM(CHUNKS, volume_chunk, 0, start), 1, "volume 1" },
+	{ "two that begin together", ITEM(CHUNKS, volume_chunk, 1, start), 0, "volume 1" },
+	{ "two out of order", ITEM(CHUNKS, volume_chunk, 1, start), 151, "volume 1" },
+	{ "one far behind the other", ITEM(CHUNKS, volume_chunk, 2, start),
+	  UINT64_MAX - 5, "volume 1" },
+	{ "stored past the source", ITEM(CHUNKS, volume_chunk, 1, stored_at),
+	  KIT_SOURCE_SIZE - 19, "volume 1" },
+	{ "stored where it wraps round", ITEM(CHUNKS, volume_chunk, 1, stored_at),
+	  UINT64_MAX - 3, "volume 1" },
+	{ "nothing stored", ITEM(CHUNKS, volume_chunk, 2, stored_length), 0, "volume 1" },
+	{ "more stored than is served", ITEM(CHUNKS, volume_chunk, 2, stored_length),
+	  (1 << 30) + 1, "volume 1" },
 };
 
 static void test_volumes_that_cannot_be_read_are_found(void **state)
