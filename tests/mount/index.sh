@@ -225,12 +225,12 @@ at_the_same_time() {
 
 # ---- Damage ---------------------------------------------------------------
 
-# read_everything FOLDER: every name, attribute and byte. Errors are allowed, but
-# it must come to an end. A sparse file of any size is a possible file, and to read
-# the zeros of one that claims terabytes does not.
+# read_everything FOLDER: every name and attribute, and the bytes of each file as far
+# as a sound one has any: damage may make a hole of terabytes. Errors are allowed,
+# but it must come to an end.
 read_everything() {
 	ends find "$1" -ls &&
-		ends find "$1" -type f -size -1000000k -exec cat {} + &&
+		ends find "$1" -type f -exec head -qc 1000000 {} + &&
 		ends find "$1" -type l -exec readlink {} +
 }
 

@@ -78,6 +78,180 @@ static void test_raw_extents_share_volumes(void **state)
 	entries_free(log);
 }
 
+/* Guarded and plain extents of the same source are in volumes of their own. */
+static void test_guards_have_volumes_of_their_own(void **state)
+{
+	struct entries *log = entries_new();
+	struct entry_extent plain, guarded, far;
+
+	(void)state;
+	assert_int_equal(entries_raw_extent(log, 0, 2 * limit, 100, 10, &plain), 0);
+	assert_int_equal(entries_guarded_extent(log, 0, 2 * limit, GUARD_HDF5_HEAP, 100, 10,
+						&guarded), 0);
+	assert_int_equal(entries_guarded_extent(log, 0, 2 * limit, GUARD_HDF5_HEAP,
+						limit + 1, 10, &far), 0);
+	assert_int_equal(plain.volume, 0);
+	assert_int_equal(guarded.volume, 1);
+	assert_int_equal(guarded.offset, 100);
+	assert_int_equal(far.volume, 2);
+	assert_int_equal(far.offset, 1);
+	assert_int_equal(entries_guarded_extent(log, 0, 2 * limit, GUARD_HDF5_HEAP, 500, 20,
+						&guarded), 0);
+	assert_int_equal(guarded.volume, 1);
+	assert_int_equal(entries_guarded_extent(log, 0, 100, GUARD_HDF5_HEAP, 95, 6,
+						&guarded), -EBADMSG);
+	assert_int_equal(entries_volume_count(log), 3);
+	assert_int_equal(entries_volume(log, 0)->guard, GUARD_NONE);
+	assert_int_equal(entries_volume(log, 1)->guard, GUARD_HDF5_HEAP);
+	assert_int_equal(entries_volume(log, 2)->base, limit);
+	entries_free(log);
+}
+
+static const uint32_t zlib[VOLUME_CODECS] = { 1 }, shuffled[VOLUME_CODECS] = { 0x406, 1 };
+
+static int add_chunk(struct entries *log, uint32_t source, const uint32_t *codecs,
+		     uint64_t plain, struct entry_extent *out)
+{
+	struct entry_chunk chunk = { .source = source, .source_size = 10000,
+				     .codecs = codecs, .stored_at = 70, .skipped = 1,
+				     .stored_length = 30, .plain = plain };
+
+	return entries_coded_extent(log, &chunk, out);
+}
+
+static const struct {
+	uint32_t source;
+	const uint32_t *codecs;
+	uint64_t plain;
+	uint32_t volume;
+	uint64_t at;
+} chunks[] = {
+	{ 0, zlib, 100, 0, 0 }, { 0, zlib, 50, 0, 100 }, { 0, shuffled, 10, 1, 0 },
+	{ 1, zlib, 10, 2, 0 },  { 0, zlib, 7, 0, 150 },  { 0, shuffled, 1, 1, 10 },
+};
+
+static void test_chunks_lie_one_behind_the_other(void **state)
+{
+	struct entries *log = entries_new();
+	const struct volume_chunk *got;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(chunks); i++) {
+		struct entry_extent x = { .file_offset = 99 };
+
+		assert_int_equal(add_chunk(log, chunks[i].source, chunks[i].codecs,
+					   chunks[i].plain, &x), 0);
+		assert_int_equal(x.volume, chunks[i].volume);
+		assert_int_equal(x.offset, chunks[i].at);
+		assert_int_equal(x.length, chunks[i].plain);
+		assert_int_equal(x.file_offset, 0);
+	}
+	assert_int_equal(entries_volume_count(log), 3);
+	assert_int_equal(entries_volume(log, 0)->kind, VOLUME_CODED);
+	assert_int_equal(entries_volume(log, 0)->length, 157);
+	assert_int_equal(entries_volume(log, 0)->chunk_count, 3);
+	assert_memory_equal(entries_volume(log, 1)->codecs, shuffled, sizeof(shuffled));
+	got = entries_chunks(log, 0);
+	assert_int_equal(got[2].start, 150);
+	assert_int_equal(got[2].stored_at, 70);
+	assert_int_equal(got[2].stored_length, 30);
+	assert_int_equal(got[2].skipped, 1);
+	entries_free(log);
+}
+
+static void test_a_full_volume_is_followed_by_another(void **state)
+{
+	const uint64_t most = VOLUME_CHUNK_LIMIT;
+	struct entries *log = entries_new();
+	struct entry_extent x;
+
+	(void)state;
+	for (uint64_t i = 0; i < limit / most - 1; i++)
+		assert_int_equal(add_chunk(log, 0, zlib, most, &x), 0);
+	assert_int_equal(add_chunk(log, 0, zlib, most - 1, &x), 0);
+	assert_int_equal(x.volume, 0);
+	assert_int_equal(add_chunk(log, 0, zlib, 2, &x), 0); /* one byte too many */
+	assert_int_equal(x.volume, 1);
+	assert_int_equal(x.offset, 0);
+	assert_int_equal(add_chunk(log, 0, zlib, 1, &x), 0); /* not back into the first */
+	assert_int_equal(x.volume, 1);
+	assert_int_equal(x.offset, 2);
+	assert_int_equal(entries_volume(log, 0)->length, limit - 1);
+	assert_int_equal(entries_volume(log, 0)->chunk_count, limit / most);
+	assert_int_equal(entries_volume(log, 1)->chunk_count, 2);
+	entries_free(log);
+}
+
+static const struct {
+	const char *what;
+	uint64_t stored_at, stored_length, plain;
+} bad_chunks[] = {
+	{ "nothing stored", 10, 0, 5 },
+	{ "nothing in it", 10, 5, 0 },
+	{ "past the end", 9990, 11, 5 },
+	{ "wraps round", UINT64_MAX, 2, 5 },
+	{ "too much stored", 0, VOLUME_CHUNK_LIMIT + UINT64_C(1), 5 },
+	{ "32 bits and more stored", 0, (UINT64_C(1) << 32) + 5, 5 },
+	{ "too much in it", 10, 5, VOLUME_CHUNK_LIMIT + UINT64_C(1) },
+	{ "endless", 10, 5, UINT64_MAX },
+};
+
+static void test_chunks_that_make_no_sense_are_refused(void **state)
+{
+	struct entries *log = entries_new();
+	struct entry_extent x;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad_chunks); i++) {
+		struct entry_chunk chunk = {
+			.source_size = i > 3 ? UINT64_C(1) << 40 : 10000, .codecs = zlib,
+			.stored_at = bad_chunks[i].stored_at, .plain = bad_chunks[i].plain,
+			.stored_length = bad_chunks[i].stored_length,
+		};
+
+		if (entries_coded_extent(log, &chunk, &x) != -EBADMSG)
+			fail_msg("%s: was taken", bad_chunks[i].what);
+	}
+	assert_int_equal(entries_volume_count(log), 0);
+	entries_free(log);
+}
+
+static void test_literals_are_copied(void **state)
+{
+	struct entries *log = entries_new();
+	struct entry_extent x;
+	char text[] = "one";
+
+	(void)state;
+	assert_int_equal(entries_literal_extent(log, text, 3, &x), 0);
+	assert_int_equal(x.offset, 0);
+	memcpy(text, "two", 3);
+	assert_int_equal(entries_literal_extent(log, text, 3, &x), 0);
+	assert_int_equal(x.volume, 0);
+	assert_int_equal(x.offset, 3);
+	assert_int_equal(x.length, 3);
+	text[0] = '!';
+	assert_int_equal(entries_volume(log, 0)->kind, VOLUME_LITERAL);
+	assert_int_equal(entries_volume(log, 0)->length, 6);
+	assert_memory_equal(entries_literals(log, 0), "onetwo", 6);
+	entries_free(log);
+}
+
+static void test_what_grows_is_not_added_with_a_length(void **state)
+{
+	struct entries *log = entries_new();
+	struct volume_desc desc = { .kind = VOLUME_LITERAL, .length = 1 };
+
+	(void)state;
+	assert_int_equal(entries_add_volume(log, &desc), -EINVAL);
+	desc.kind = VOLUME_CODED;
+	assert_int_equal(entries_add_volume(log, &desc), -EINVAL);
+	assert_int_equal(entries_volume_count(log), 0);
+	desc.kind = VOLUME_RAW;
+	assert_int_equal(entries_add_volume(log, &desc), 0);
+	entries_free(log);
+}
+
 static void add_nested(struct entries *log, struct entries *nested)
 {
 	struct entry entry = { .kind = ENTRY_NESTED, .path = "n.tar", .nested = nested };
@@ -107,6 +281,12 @@ static void test_left_out_counts_what_is_shown_of_nested_ones(void **state)
 static const struct CMUnitTest entries[] = {
 	cmocka_unit_test(test_everything_is_copied),
 	cmocka_unit_test(test_raw_extents_share_volumes),
+	cmocka_unit_test(test_guards_have_volumes_of_their_own),
+	cmocka_unit_test(test_chunks_lie_one_behind_the_other),
+	cmocka_unit_test(test_a_full_volume_is_followed_by_another),
+	cmocka_unit_test(test_chunks_that_make_no_sense_are_refused),
+	cmocka_unit_test(test_literals_are_copied),
+	cmocka_unit_test(test_what_grows_is_not_added_with_a_length),
 	cmocka_unit_test(test_left_out_counts_what_is_shown_of_nested_ones),
 };
 

@@ -115,7 +115,8 @@ struct head_change {
 static const struct head_change changes[] = {
 	{ "magic", HEADER(magic), 0, "no index" },
 	{ "version 0", HEADER(version), 0, "another version" },
-	{ "version 2", HEADER(version), 2, "another version" },
+	{ "the version before", HEADER(version), LAYOUT_VERSION - 1, "another version" },
+	{ "the next version", HEADER(version), LAYOUT_VERSION + 1, "another version" },
 	{ "byte order", HEADER(byte_order), 0x04030201, "byte order" },
 	{ "file size", HEADER(file_size), 1, "cut off, or has grown" },
 	{ "file size 2^64-1", HEADER(file_size), UINT64_MAX, "cut off, or has grown" },
