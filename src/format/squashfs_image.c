@@ -7,33 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/codec.h"
-#include "util/checked.h"
+#include "format/squashfs_superblock.h"
 
 enum {
-	BLOCK_LEAST = 4096,
-	BLOCK_MOST = 1024 * 1024,
 	META_STORED_MOST = SQUASHFS_METADATA_SIZE + 2, /* with its header */
-	TABLE_POINTER = 8,
 	AGAIN_MOST = 256,            /* each byte of metadata, on the average */
 	AGAIN_FREE = 16 * 1024 * 1024, /* bytes: small images may exceed that */
 };
 
 struct squashfs_library {
 	sqfs fs;
-};
-
-/* By the number in the superblock. Without a codec: cannot be read. */
-static const struct compression {
-	const char *name;
-	uint32_t codec;
-} compressions[] = {
-	[ZLIB_COMPRESSION] = { "gzip", CODEC_STEP(CODEC_ZLIB, 0) },
-	[LZMA_COMPRESSION] = { "lzma", 0 },
-	[LZO_COMPRESSION] = { "lzo", CODEC_STEP(CODEC_LZO, 0) },
-	[XZ_COMPRESSION] = { "xz", CODEC_STEP(CODEC_XZ, 0) },
-	[LZ4_COMPRESSION] = { "lz4", CODEC_STEP(CODEC_LZ4, 0) },
-	[ZSTD_COMPRESSION] = { "zstd", CODEC_STEP(CODEC_ZSTD, 0) },
 };
 
 /* Messages */
@@ -56,15 +39,7 @@ int squashfs_out_of_memory(const struct squashfs_image *image)
 			 image->scan->label);
 }
 
-static int refuse_superblock(const struct squashfs_image *image, const char *what)
-{
-	return error_set(image->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is damaged: the %s in its superblock is not right; copy it "
-			 "again, or make the image again",
-			 image->scan->label, what);
-}
-
-static int refuse_read(const struct squashfs_image *image, uint64_t position, int err)
+int squashfs_unreadable(const struct squashfs_image *image, uint64_t position, int err)
 {
 	errno = -err;
 	return error_set(image->e, ERROR_SYSTEM, -err,
@@ -72,15 +47,6 @@ static int refuse_read(const struct squashfs_image *image, uint64_t position, in
 			 "the file again",
 			 image->scan->label,
 			 (unsigned long long)(image->scan->base + position));
-}
-
-static int refuse_compression(const struct squashfs_image *image, const char *name)
-{
-	return error_set(image->e, ERROR_DATASET, EBADMSG,
-			 "'%s' is a squashfs image with %s compression, which is not "
-			 "supported; make it again: unsquashfs -d folder '%s', then "
-			 "mksquashfs folder new.squashfs -comp zstd",
-			 image->scan->label, name, image->scan->label);
 }
 
 /* The library does not say why it failed: were the bytes there? */
@@ -93,7 +59,7 @@ static int explain_failure(const struct squashfs_image *image, uint64_t position
 	int err = source_pread(image->scan->source, bytes, n,
 			       image->scan->base + position);
 
-	return err ? refuse_read(image, position, err) : squashfs_damaged(image, what);
+	return err ? squashfs_unreadable(image, position, err) : squashfs_damaged(image, what);
 }
 
 /* Blocks of metadata */
@@ -180,11 +146,6 @@ static struct squashfs_cursor place(uint64_t start, uint64_t reference)
 }
 
 /* Tables: a list of blocks, in which items lie one behind the other */
-
-static uint64_t table_blocks(uint64_t count, size_t each)
-{
-	return (count * each + SQUASHFS_METADATA_SIZE - 1) / SQUASHFS_METADATA_SIZE;
-}
 
 static int table_item(struct squashfs_image *image, const sqfs_table *table,
 		      uint64_t number, void *out, size_t each)
@@ -399,111 +360,6 @@ int squashfs_inode(struct squashfs_image *image, uint64_t reference,
 	return err;
 }
 
-/* The superblock */
-
-static bool table_fits(const struct squashfs_image *image, uint64_t start,
-		       uint64_t count, size_t each)
-{
-	return start >= SQUASHFS_SUPERBLOCK_BYTES &&
-	       range_within(start, table_blocks(count, each) * TABLE_POINTER,
-			    image->used);
-}
-
-/* A table that may be left out: then its place is -1. */
-static bool optional_table_fits(const struct squashfs_image *image, uint64_t start,
-				uint64_t count, size_t each)
-{
-	return start == UINT64_MAX || table_fits(image, start, count, each);
-}
-
-static int check_tables(const struct squashfs_image *image,
-			const struct squashfs_super_block *sb)
-{
-	uint64_t inodes = le64toh(sb->inode_table_start);
-	uint64_t directories = le64toh(sb->directory_table_start);
-	uint64_t fragments = le64toh(sb->fragment_table_start);
-
-	if (inodes < SQUASHFS_SUPERBLOCK_BYTES || inodes >= directories)
-		return refuse_superblock(image, "place of the inodes");
-	if (directories >= image->used)
-		return refuse_superblock(image, "place of the directories");
-	if (le32toh(sb->fragments) && !table_fits(image, fragments,
-						  le32toh(sb->fragments), 16))
-		return refuse_superblock(image, "place of the fragments");
-	if (le16toh(sb->no_ids) == 0 ||
-	    !table_fits(image, le64toh(sb->id_table_start), le16toh(sb->no_ids), 4))
-		return refuse_superblock(image, "place of the owners");
-	if (!optional_table_fits(image, le64toh(sb->lookup_table_start),
-				 le32toh(sb->inodes), 8))
-		return refuse_superblock(image, "place of the export table");
-	if (!optional_table_fits(image, le64toh(sb->xattr_id_table_start), 0, 0))
-		return refuse_superblock(image, "place of the xattrs");
-	return 0;
-}
-
-static int check_block_size(struct squashfs_image *image,
-			    const struct squashfs_super_block *sb)
-{
-	uint32_t size = le32toh(sb->block_size);
-
-	if (size < BLOCK_LEAST || size > BLOCK_MOST || (size & (size - 1)) != 0 ||
-	    le16toh(sb->block_log) != __builtin_ctz(size))
-		return refuse_superblock(image, "size of blocks");
-	image->block_size = size;
-	return 0;
-}
-
-static int check_compression(struct squashfs_image *image,
-			     const struct squashfs_super_block *sb)
-{
-	unsigned number = le16toh(sb->compression);
-
-	if (number == 0 || number >= sizeof(compressions) / sizeof(*compressions))
-		return refuse_superblock(image, "number of the compression");
-	image->compression = compressions[number].name;
-	image->codec = compressions[number].codec;
-	return image->codec ? 0 : refuse_compression(image, image->compression);
-}
-
-static int check_length(struct squashfs_image *image,
-			const struct squashfs_super_block *sb)
-{
-	const struct scan *scan = image->scan;
-
-	image->used = le64toh(sb->bytes_used);
-	if (image->used <= SQUASHFS_SUPERBLOCK_BYTES || image->used > INT64_MAX)
-		return refuse_superblock(image, "size of the image");
-	if (image->used > scan->length)
-		return error_set(image->e, ERROR_DATASET, EBADMSG,
-				 "'%s' is truncated: it needs %llu bytes and has %llu; "
-				 "copy it again",
-				 scan->label, (unsigned long long)image->used,
-				 (unsigned long long)scan->length);
-	return 0;
-}
-
-static int check_superblock(struct squashfs_image *image)
-{
-	struct squashfs_super_block sb;
-	int err;
-
-	if (image->scan->length < sizeof(sb))
-		return error_set(image->e, ERROR_DATASET, EBADMSG,
-				 "'%s' is truncated inside its superblock; copy it again",
-				 image->scan->label);
-	err = source_pread(image->scan->source, &sb, sizeof(sb), image->scan->base);
-	if (err)
-		return refuse_read(image, 0, err);
-	err = check_length(image, &sb);
-	if (!err)
-		err = check_block_size(image, &sb);
-	if (!err)
-		err = check_compression(image, &sb);
-	if (!err)
-		err = check_tables(image, &sb);
-	return err;
-}
-
 /* Set-up */
 
 /* The table of xattrs has a header of its own, which the library has read. */
@@ -514,7 +370,7 @@ static int check_xattrs(const struct squashfs_image *image)
 
 	if (fs->xattr_info.xattr_ids == 0)
 		return 0;
-	if (!table_fits(image, start + sizeof(fs->xattr_info), fs->xattr_info.xattr_ids,
+	if (!squashfs_table_fits(image, start + sizeof(fs->xattr_info), fs->xattr_info.xattr_ids,
 			sizeof(struct squashfs_xattr_id)) ||
 	    fs->xattr_info.xattr_table_start >= image->used)
 		return squashfs_damaged(image, "the table of the xattrs");
@@ -564,7 +420,7 @@ int squashfs_open(struct squashfs_image *image, const struct scan *scan,
 	int err;
 
 	*image = (struct squashfs_image){ .scan = scan, .e = e };
-	err = check_superblock(image);
+	err = squashfs_check_superblock(image);
 	if (!err)
 		err = open_library(image);
 	if (!err)
