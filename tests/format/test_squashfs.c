@@ -1,0 +1,681 @@
+/* The squashfs format against the tree that mksquashfs packed. */
+#include "unit.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codec/codec.h"
+#include "format/format.h"
+#include "util/log.h"
+
+enum { SOURCE_NUMBER = 3 };
+
+struct run {
+	struct scan scan;
+	struct source *source;
+	struct entries *entries;
+	struct error e;
+	uint64_t position;
+	int err;
+};
+
+static void advance(struct scan *scan, uint64_t bytes)
+{
+	struct run *run = (struct run *)((char *)scan - offsetof(struct run, scan));
+
+	run->position += bytes;
+}
+
+static void run_prepare(struct run *run, const char *path)
+{
+	memset(run, 0, sizeof(*run));
+	assert_int_equal(source_open(path, &run->source, NULL), 0);
+	run->entries = entries_new();
+	assert_non_null(run->entries);
+	run->scan = (struct scan){ .source = run->source, .source_number = SOURCE_NUMBER,
+				   .length = source_size(run->source), .label = path,
+				   .entries = run->entries, .advance = advance };
+}
+
+static void run_scan(struct run *run, const char *path)
+{
+	run_prepare(run, path);
+	run->err = format_by_name("squashfs")->scan(&run->scan, &run->e);
+	if (run->err)
+		print_message("# %s\n", run->e.text);
+}
+
+static void run_end(struct run *run)
+{
+	entries_free(run->entries);
+	source_close(run->source);
+}
+
+/* Contents, through the codecs */
+
+static void decode_chunk(const struct run *run, const struct volume_desc *v,
+			 const struct volume_chunk *chunk, unsigned char *plain,
+			 size_t room, size_t *size)
+{
+	unsigned char *stored = malloc(chunk->stored_length);
+	ssize_t n;
+
+	assert_non_null(stored);
+	assert_int_equal(source_pread(run->source, stored, chunk->stored_length,
+				      chunk->stored_at),
+			 0);
+	n = codec_chain_decode(v->codecs, chunk->skipped, stored, chunk->stored_length,
+			       plain, room);
+	assert_true(n >= 0);
+	*size = (size_t)n;
+	free(stored);
+}
+
+/* The bytes of one chunk that the extent has: how many, from `offset` on. */
+static size_t read_chunk(const struct run *run, const struct entry_extent *x,
+			 size_t number, uint64_t offset, unsigned char *out)
+{
+	const struct volume_desc *v = entries_volume(run->entries, x->volume);
+	const struct volume_chunk *chunk = entries_chunks(run->entries, x->volume) + number;
+	uint64_t next = number + 1 < v->chunk_count ? chunk[1].start : v->length;
+	unsigned char *plain = malloc(next - chunk->start);
+	size_t size, take = next - offset, skip = offset - chunk->start;
+
+	assert_non_null(plain);
+	if (take > x->offset + x->length - offset)
+		take = x->offset + x->length - offset;
+	decode_chunk(run, v, chunk, plain, next - chunk->start, &size);
+	assert_true(skip + take <= size);
+	memcpy(out, plain + skip, take);
+	free(plain);
+	return take;
+}
+
+static void read_coded(const struct run *run, const struct entry_extent *x,
+		       unsigned char *out)
+{
+	const struct volume_desc *v = entries_volume(run->entries, x->volume);
+	const struct volume_chunk *chunks = entries_chunks(run->entries, x->volume);
+	size_t number = 0, done = 0;
+
+	assert_true(x->offset + x->length <= v->length);
+	while (done < x->length) {
+		uint64_t at = x->offset + done;
+
+		while (number + 1 < v->chunk_count && chunks[number + 1].start <= at)
+			number++;
+		done += read_chunk(run, x, number, at, out + done);
+	}
+}
+
+static unsigned char *contents(const struct run *run, const struct entry *entry)
+{
+	unsigned char *bytes = calloc(1, (size_t)entry->size + 1);
+	uint64_t behind = 0;
+
+	assert_non_null(bytes);
+	for (size_t i = 0; i < entry->extent_count; i++) {
+		const struct entry_extent *x = &entry->extents[i];
+		const struct volume_desc *v = entries_volume(run->entries, x->volume);
+
+		assert_int_equal(v->source, SOURCE_NUMBER);
+		assert_true(x->length > 0 && x->file_offset >= behind);
+		behind = x->file_offset + x->length;
+		assert_true(behind <= entry->size);
+		if (v->kind == VOLUME_CODED)
+			read_coded(run, x, bytes + x->file_offset);
+		else
+			assert_int_equal(source_pread(run->source, bytes + x->file_offset,
+						      x->length, v->base + x->offset),
+					 0);
+	}
+	return bytes;
+}
+
+/* The tree that is packed */
+
+static const char make_tree[] =
+	"set -e; umask 022; mkdir -p tree/a/b tree/empty tree/many; cd tree\n"
+	"for n in 1 2 4095 4096 4097 8192 65535 65536 65537 131072 1048577; do\n"
+	"  yes $n | head -c $n >a/plain-$n\n"
+	"  [ $n -gt 200000 ] || head -c $n /dev/urandom >a/random-$n\n"
+	"done\n"
+	": >a/nothing; ln a/plain-4097 a/b/link; ln a/nothing nothing-too\n"
+	"cat a/plain-131072 a/random-131072 a/plain-65537 >a/mixed\n"
+	"cp a/mixed a/b/mixed-again; cp a/plain-2 a/b/small-again\n"
+	"truncate -s 3000000 a/hole; truncate -s 3000001 a/data-first\n"
+	"printf x | dd of=a/data-first conv=notrunc status=none\n"
+	"truncate -s 1000000 a/data-last; printf x >>a/data-last\n"
+	"ln -s a/hole symlink; ln -s nowhere/at/all dangling; mkfifo fifo\n"
+	"for i in $(seq 300); do echo \"file $i\" >many/$i; done\n"
+	"chmod 0640 a/plain-1; chmod 0700 empty; touch -d @1 a/plain-2\n"
+	"touch -d @4294967295 a/plain-4096\n"
+	"n=$(printf %0254d 7); echo long >f$n; mkdir d$n\n"
+	"d=deep; for i in $(seq 299); do d=$d/d; done; mkdir -p $d; echo deep >$d/file\n";
+
+static int enter(void **state)
+{
+	int err = unit_enter(state);
+
+	log_level_now = LOG_LEVEL_ERROR;
+	if (!err)
+		unit_shell(make_tree);
+	return err;
+}
+
+/* Names of the tree, and which entry says something of it */
+
+static const struct entry *find(const struct run *run, const char *path)
+{
+	for (size_t i = 0; i < entries_count(run->entries); i++)
+		if (strcmp(entries_get(run->entries, i)->path, path) == 0)
+			return entries_get(run->entries, i);
+	return NULL;
+}
+
+static const struct entry *must_find(const struct run *run, const char *path)
+{
+	const struct entry *entry = find(run, path);
+
+	if (!entry)
+		fail_msg("there is no %s", path);
+	return entry;
+}
+
+static void compare_file(const struct run *run, const struct entry *entry,
+			 const char *path)
+{
+	unsigned char *got = contents(run, entry);
+	size_t size;
+	char *want = unit_read(path, &size);
+
+	assert_int_equal(entry->size, size);
+	if (memcmp(got, want, size) != 0)
+		fail_msg("%s has other bytes", path);
+	free(got);
+	free(want);
+}
+
+static void compare_link(const struct run *run, const struct entry *entry,
+			 const struct stat *st)
+{
+	char path[8192];
+	struct stat other;
+
+	assert_int_equal(must_find(run, entry->target)->kind, ENTRY_FILE);
+	snprintf(path, sizeof(path), "tree/%s", entry->target);
+	assert_int_equal(lstat(path, &other), 0);
+	assert_int_equal(other.st_ino, st->st_ino);
+}
+
+static void compare_symlink(const struct entry *entry, const char *path)
+{
+	char target[4096] = "";
+
+	assert_true(readlink(path, target, sizeof(target) - 1) > 0);
+	assert_string_equal(entry->target, target);
+}
+
+static void compare_entry(const struct run *run, const struct entry *entry)
+{
+	char path[8192];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "tree/%s", entry->path);
+	assert_int_equal(lstat(path, &st), 0);
+	if (entry->kind == ENTRY_HARDLINK) {
+		compare_link(run, entry, &st);
+		return;
+	}
+	assert_int_equal(entry->mode, st.st_mode & 0777);
+	assert_int_equal(entry->mtime, st.st_mtime);
+	assert_int_equal(entry->mtime_ns, 0);
+	assert_int_equal(entry->uid, st.st_uid);
+	assert_int_equal(entry->gid, st.st_gid);
+	if (entry->kind == ENTRY_FILE)
+		compare_file(run, entry, path);
+	else if (entry->kind == ENTRY_SYMLINK)
+		compare_symlink(entry, path);
+	else
+		assert_true(S_ISDIR(st.st_mode));
+}
+
+static size_t names_packed;
+
+static int count_name(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)path;
+	(void)type;
+	(void)at;
+	names_packed += !S_ISFIFO(st->st_mode);
+	return 0;
+}
+
+static void pack(const char *options)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command),
+		 "mksquashfs tree image -noappend -no-progress -quiet -processors 2 %s "
+		 ">pack.log 2>&1",
+		 options);
+	unit_shell(command);
+}
+
+static void compare_tree(const struct run *run)
+{
+	assert_int_equal(run->err, 0);
+	names_packed = 0;
+	assert_int_equal(nftw("tree", count_name, 32, FTW_PHYS), 0);
+	assert_int_equal(entries_count(run->entries), names_packed);
+	assert_int_equal(entries_left_out(run->entries), 1);
+	assert_string_equal(entries_get(run->entries, 0)->path, "./");
+	for (size_t i = 0; i < entries_count(run->entries); i++)
+		compare_entry(run, entries_get(run->entries, i));
+	assert_true(run->position > 0 && run->position <= run->scan.length);
+}
+
+static void test_compressors(void **state)
+{
+	static const char *const compressors[] = { "gzip", "lzo", "lz4", "xz", "zstd" };
+	static const char *const variants[] = {
+		"-b 64K",
+		"-no-fragments",
+		"-always-use-fragments -b 4096",
+		"-b 1M -no-duplicates",
+		"-noD -b 4096",
+		"-noF -no-exports",
+		"-no-sparse -no-xattrs -nopad",
+	};
+	char options[128];
+	struct run run;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(compressors) * COUNT(variants); i++) {
+		const char *compressor = compressors[i % COUNT(compressors)];
+
+		snprintf(options, sizeof(options), "-comp %s %s", compressor,
+			 variants[i / COUNT(compressors)]);
+		print_message("# %s\n", options);
+		pack(options);
+		run_scan(&run, "image");
+		compare_tree(&run);
+		assert_memory_equal(run.scan.detail, compressor, strlen(compressor));
+		run_end(&run);
+	}
+}
+
+static void test_detail(void **state)
+{
+	struct run run;
+
+	(void)state;
+	pack("-comp zstd -b 128K");
+	run_scan(&run, "image");
+	assert_string_equal(run.scan.detail, "zstd, blocks of 128 KiB");
+	run_end(&run);
+}
+
+/* Where contents are */
+
+static uint64_t chunks_in(const struct run *run)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < entries_volume_count(run->entries); i++)
+		count += entries_volume(run->entries, i)->chunk_count;
+	return count;
+}
+
+/* What is stored as it is needs no codec, and is one extent. */
+static void test_stored(void **state)
+{
+	struct run run;
+
+	(void)state;
+	pack("-noI -noD -noF -noX -b 4096");
+	run_scan(&run, "image");
+	compare_tree(&run);
+	assert_int_equal(chunks_in(&run), 0);
+	assert_int_equal(must_find(&run, "a/mixed")->extent_count, 1);
+	assert_int_equal(must_find(&run, "a/random-131072")->extent_count, 1);
+	assert_int_equal(must_find(&run, "a/hole")->extent_count, 0);
+	assert_int_equal(must_find(&run, "a/nothing")->extent_count, 0);
+	run_end(&run);
+}
+
+/* The blocks of a file are one extent even where some were left as they are. */
+static void test_coded(void **state)
+{
+	struct run run;
+
+	(void)state;
+	pack("-comp gzip -b 4096 -no-fragments");
+	run_scan(&run, "image");
+	compare_tree(&run);
+	assert_int_equal(must_find(&run, "a/mixed")->extent_count, 1);
+	assert_int_equal(must_find(&run, "a/plain-131072")->extent_count, 1);
+	assert_int_equal(must_find(&run, "a/random-131072")->extent_count, 1);
+	run_end(&run);
+}
+
+/* 300 small files lie in one fragment block, which is one chunk. */
+static void test_fragments(void **state)
+{
+	struct run run;
+
+	(void)state;
+	unit_shell("mksquashfs tree/many small -noappend -quiet -no-progress >pack.log");
+	run_scan(&run, "small");
+	assert_int_equal(run.err, 0);
+	assert_int_equal(entries_count(run.entries), 301);
+	assert_int_equal(chunks_in(&run), 1);
+	for (size_t i = 1; i < entries_count(run.entries); i++)
+		assert_int_equal(entries_get(run.entries, i)->extent_count, 1);
+	run_end(&run);
+}
+
+static void test_hard_links(void **state)
+{
+	struct run run;
+
+	(void)state;
+	pack("");
+	run_scan(&run, "image");
+	assert_int_equal(must_find(&run, "a/b/link")->kind, ENTRY_FILE); /* met first */
+	assert_int_equal(must_find(&run, "a/plain-4097")->kind, ENTRY_HARDLINK);
+	assert_string_equal(must_find(&run, "a/plain-4097")->target, "a/b/link");
+	run_end(&run);
+}
+
+/* A window that begins at an odd byte and ends before the file does. */
+static void test_window(void **state)
+{
+	struct run run;
+
+	(void)state;
+	pack("-comp xz -nopad");
+	unit_shell("head -c 777 /dev/zero | cat - image image >window");
+	run_prepare(&run, "window");
+	run.scan.base = 777;
+	run.scan.length -= 777;
+	run.err = format_by_name("squashfs")->scan(&run.scan, &run.e);
+	compare_tree(&run);
+	run_end(&run);
+}
+
+/* Extended attributes */
+
+static void assert_xattr(const struct entry *entry, const char *name, size_t size)
+{
+	for (size_t i = 0; i < entry->xattr_count; i++)
+		if (strcmp(entry->xattrs[i].name, name) == 0) {
+			assert_int_equal(entry->xattrs[i].size, size);
+			return;
+		}
+	fail_msg("there is no %s", name);
+}
+
+/* As a tar, so that no filesystem's limits are in the way. */
+static const char make_xattrs[] =
+	"/usr/bin/python3 - >xattrs.tar <<'END'\n"
+	"import sys, tarfile\n"
+	"tar = tarfile.open(fileobj=sys.stdout.buffer, mode='w|', format=tarfile.PAX_FORMAT)\n"
+	"def add(name, xattrs):\n"
+	"    member = tarfile.TarInfo(name)\n"
+	"    member.pax_headers = {'SCHILY.xattr.' + k: v for k, v in xattrs.items()}\n"
+	"    tar.addfile(member)\n"
+	"few = {'user.text': 't', 'user.empty': '', 'user.long': 'v' * 2000,\n"
+	"       'security.other': 'left out', 'trusted.other': 'left out'}\n"
+	"add('few', few)\n"
+	"add('none', {})\n"
+	"add('few again', few)\n"
+	"add('one', {'user.long': 'v' * 2000})\n"
+	"add('others', {'trusted.other': 'left out'})\n"
+	"add('many', {'user.%d' % i: 'x' for i in range(300)})\n"
+	"add('big', {'user.big': 'x' * 65537, 'user.small': 'x'})\n"
+	"tar.close()\n"
+	"END\n"
+	"mksquashfs - xattrs -tar -noappend -quiet -no-progress -xattrs <xattrs.tar >pack.log\n";
+
+static void test_xattrs(void **state)
+{
+	const struct entry *entry;
+	struct run run;
+
+	(void)state;
+	unit_shell(make_xattrs);
+	run_scan(&run, "xattrs");
+	assert_int_equal(run.err, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		entry = must_find(&run, i ? "few again" : "few");
+		assert_int_equal(entry->xattr_count, 3);
+		assert_xattr(entry, "user.text", 1);
+		assert_xattr(entry, "user.empty", 0);
+		assert_xattr(entry, "user.long", 2000);
+	}
+	assert_xattr(must_find(&run, "one"), "user.long", 2000);
+	assert_int_equal(must_find(&run, "none")->xattr_count, 0);
+	assert_int_equal(must_find(&run, "others")->xattr_count, 0);
+	assert_int_equal(must_find(&run, "many")->xattr_count, 256);
+	assert_int_equal(must_find(&run, "big")->xattr_count, 1);
+	run_end(&run);
+}
+
+/* Damage */
+
+static void assert_bounded(const struct run *run)
+{
+	for (size_t i = 0; i < entries_volume_count(run->entries); i++) {
+		const struct volume_desc *v = entries_volume(run->entries, i);
+		const struct volume_chunk *chunk = entries_chunks(run->entries, i);
+
+		for (size_t k = 0; k < v->chunk_count; k++)
+			assert_true(chunk[k].stored_at + chunk[k].stored_length <=
+				    run->scan.length);
+	}
+	for (size_t i = 0; i < entries_count(run->entries); i++) {
+		const struct entry *entry = entries_get(run->entries, i);
+
+		for (size_t k = 0; k < entry->extent_count; k++)
+			assert_true(entry->extents[k].file_offset +
+					    entry->extents[k].length <= entry->size);
+	}
+}
+
+/* A scan ends with entries, or with one sentence: 1 or 0. */
+static unsigned scan_damaged(const char *path)
+{
+	struct run run;
+	unsigned refused;
+
+	run_prepare(&run, path);
+	run.err = format_by_name("squashfs")->scan(&run.scan, &run.e);
+	refused = run.err != 0;
+	if (refused) {
+		assert_int_equal(run.err, -EBADMSG);
+		assert_int_equal(run.e.status, ERROR_DATASET);
+		assert_non_null(strstr(run.e.text, path));
+		assert_non_null(strstr(run.e.text, "again"));
+	} else {
+		assert_bounded(&run);
+	}
+	run_end(&run);
+	return refused;
+}
+
+static const char make_little[] =
+	"mkdir -p little/d/e && cd little && echo one >d/one && ln d/one two\n"
+	"ln -s d/one link && yes | head -c 20000 >d/e/big && truncate -s 9000 hole\n"
+	"head -c 9000 /dev/urandom >random && mkfifo d/fifo && cd ..\n"
+	"setfattr -n user.name -v value little/d/one && setfattr -n user.name -v value little/d\n"
+	"mksquashfs little metadata -noappend -quiet -no-progress -b 4096 -nopad "
+	"-noI -noX -noF >pack.log\n";
+
+/* Each byte of the metadata, which are not compressed, is another one. */
+static void test_each_byte(void **state)
+{
+	static const unsigned char masks[] = { 0xff, 0x01, 0x80 };
+	size_t size, refused = 0, start = 0;
+	unsigned char *image;
+
+	(void)state;
+	unit_shell(make_little);
+	image = (unsigned char *)unit_read("metadata", &size);
+	memcpy(&start, image + 64, sizeof(start)); /* of the inodes */
+	assert_true(start < size && size - start < 4000);
+	for (size_t i = 0; i < size; i = i == 95 ? start : i + 1)
+		for (size_t k = 0; k < COUNT(masks) + 1; k++) {
+			unsigned char was = image[i];
+
+			image[i] = k < COUNT(masks) ? image[i] ^ masks[k] : 0;
+			unit_write("damaged", image, size);
+			refused += scan_damaged("damaged");
+			image[i] = was;
+		}
+	assert_true(refused > 500);
+	free(image);
+}
+
+static void test_truncated(void **state)
+{
+	size_t size;
+	char *image;
+
+	(void)state;
+	unit_shell("[ -f metadata ] || { echo no image; exit 1; }");
+	image = unit_read("metadata", &size);
+	for (size_t n = 0; n < size; n += n < 200 || size - n < 2000 ? 1 : 97) {
+		unit_write("damaged", image, n);
+		assert_int_equal(scan_damaged("damaged"), 1);
+	}
+	free(image);
+}
+
+/* What is put over the superblock, and what is said then. */
+static const struct patch {
+	size_t at, size;
+	uint64_t value;
+	const char *said;
+} patches[] = {
+	{ 12, 4, 0, "size of blocks" },
+	{ 12, 4, 12288, "size of blocks" },
+	{ 12, 4, 2097152, "size of blocks" },
+	{ 22, 2, 13, "size of blocks" },
+	{ 16, 4, UINT32_MAX, "fragments" },
+	{ 20, 2, 0, "number of the compression" },
+	{ 20, 2, 2, "lzma compression" },
+	{ 20, 2, 7, "number of the compression" },
+	{ 26, 2, 0, "owners" },
+	{ 26, 2, 65535, "is not right" },
+	{ 32, 8, UINT64_MAX, "is not right" },
+	{ 32, 8, 1, "is not right" },
+	{ 40, 8, 0, "size of the image" },
+	{ 40, 8, UINT64_MAX, "size of the image" },
+	{ 40, 8, 1 << 30, "is truncated: it needs 1073741824 bytes and has" },
+	{ 48, 8, UINT64_MAX, "owners" },
+	{ 56, 8, 0, "xattrs" },
+	{ 56, 8, 96, "is not right" },
+	{ 64, 8, 0, "inodes" },
+	{ 64, 8, UINT64_MAX, "inodes" },
+	{ 72, 8, UINT64_MAX, "directories" },
+	{ 72, 8, 0, "inodes" },
+	{ 80, 8, UINT64_MAX, "fragments" },
+	{ 88, 8, 1, "export table" },
+};
+
+static void test_superblock(void **state)
+{
+	size_t size;
+	char *image;
+
+	(void)state;
+	image = unit_read("metadata", &size);
+	for (size_t i = 0; i < COUNT(patches); i++) {
+		const struct patch *patch = &patches[i];
+		char was[8];
+		struct run run;
+
+		memcpy(was, image + patch->at, patch->size);
+		memcpy(image + patch->at, &patch->value, patch->size);
+		unit_write("damaged", image, size);
+		run_prepare(&run, "damaged");
+		run.err = format_by_name("squashfs")->scan(&run.scan, &run.e);
+		assert_int_equal(run.err, -EBADMSG);
+		if (!strstr(run.e.text, patch->said))
+			fail_msg("%zu: not \"%s\": %s", i, patch->said, run.e.text);
+		run_end(&run);
+		memcpy(image + patch->at, was, patch->size);
+	}
+	free(image);
+}
+
+/* A folder that is put into itself is refused, not walked for ever. */
+static void test_loop(void **state)
+{
+	static const char make[] =
+		"mkdir -p loop/d && mksquashfs loop looped -noappend -quiet -no-progress "
+		"-noI -nopad >pack.log\n";
+	uint64_t root, listing;
+	struct run run;
+	size_t size;
+	char *image;
+
+	(void)state;
+	unit_shell(make);
+	image = unit_read("looped", &size);
+	memcpy(&root, image + 32, sizeof(root));
+	memcpy(&listing, image + 72, sizeof(listing));
+	/* block header (2), run header (12), then the offset of d's inode */
+	assert_int_equal(image[listing + 14 + 8], 'd');
+	memcpy(image + listing + 14, &root, 2);
+	unit_write("looped", image, size);
+	run_prepare(&run, "looped");
+	run.err = format_by_name("squashfs")->scan(&run.scan, &run.e);
+	assert_int_equal(run.err, -EBADMSG);
+	assert_non_null(strstr(run.e.text, "in another one"));
+	run_end(&run);
+	free(image);
+}
+
+/* Probing */
+
+static void test_probe(void **state)
+{
+	unsigned char head[96] = "hsqs";
+	const struct format *format;
+
+	(void)state;
+	head[28] = 4;
+	format = format_probe(head, sizeof(head));
+	assert_non_null(format);
+	assert_string_equal(format->name, "squashfs");
+	assert_null(format_probe(head, sizeof(head) - 1));
+	head[28] = 3;
+	assert_null(format_probe(head, sizeof(head)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_compressors),
+		cmocka_unit_test(test_detail),
+		cmocka_unit_test(test_stored),
+		cmocka_unit_test(test_coded),
+		cmocka_unit_test(test_fragments),
+		cmocka_unit_test(test_hard_links),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_xattrs),
+		cmocka_unit_test(test_each_byte),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_superblock),
+		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_probe),
+	};
+
+	unit_begin();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("squashfs", tests, enter, unit_leave);
+}
