@@ -27,7 +27,7 @@ enum {
 	DEPTH_LIMIT = 128, /* groups in groups */
 	SOFT_LINK_BYTES = 1 << 16,
 	LEFT_OUT_NAMED = 4,
-	MISSING_CHUNKS = 1 << 24, /* that are looked for in vain, in one file */
+	MISSING_CHUNKS = 1 << 22, /* that are looked for in vain, in one file */
 	DIRECTORY_MODE = 0755,
 	LINK_MODE = 0777,
 };

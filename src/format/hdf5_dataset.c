@@ -16,7 +16,7 @@ enum {
 };
 #define FILL_LIMIT (UINT64_C(1) << 30) /* of a file */
 
-/* The filters that are codecs here; which: whether it has to know a size. */
+/* The filters that are codecs here. Sized: the first of its values is its parameter. */
 static const struct {
 	H5Z_filter_t filter;
 	enum codec_id codec;
@@ -301,6 +301,9 @@ static int take_filter(struct hdf5_walk *walk, struct hdf5_dataset *d, unsigned 
 	if (filter < 0)
 		return hdf5_refuse_library(walk, "cannot read the filters of");
 	name[sizeof(name) - 1] = '\0';
+	/* shuffle has no size where the type has none: then every chunk skips it */
+	if (value_count == 0 || values[0] == 0)
+		values[0] = 1;
 	for (size_t j = 0; j < sizeof(filters) / sizeof(*filters); j++)
 		if (filters[j].filter == filter && i < VOLUME_CODECS &&
 		    values[0] <= CODEC_PARAMETER_MOST) {
@@ -335,6 +338,11 @@ static int read_filters(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	return 0;
 }
 
+static int refuse_missing(struct hdf5_walk *walk)
+{
+	return refuse_too_large(walk, "more chunks that were never written");
+}
+
 int hdf5_dataset_chunks(struct hdf5_walk *walk, struct hdf5_dataset *d,
 			struct hdf5_chunks *out)
 {
@@ -351,6 +359,10 @@ int hdf5_dataset_chunks(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	out->items = items;
 	out->count = d->count / items + (d->count % items != 0);
 	out->edge_is_plain = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
+	if (out->count > walk->missing_budget &&
+	    out->count - walk->missing_budget > walk->scan->length &&
+	    H5Dget_storage_size(d->id) > 0)
+		return refuse_missing(walk); /* each that is there has a byte */
 	return read_filters(walk, d, out);
 }
 
@@ -371,9 +383,9 @@ int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
 		return hdf5_refuse_library(walk, "cannot find the chunks of");
 	*out = (struct hdf5_chunk){ .size = place.size, .skipped = place.skipped };
 	if (place.size == 0) {
-		if (walk->missing_budget-- == 0)
-			return refuse_too_large(walk, "more chunks that were never "
-						      "written");
+		if (walk->missing_budget == 0)
+			return refuse_missing(walk);
+		walk->missing_budget--;
 		return 0;
 	}
 	if (!range_within(place.at, place.size, walk->scan->length))
@@ -483,6 +495,14 @@ int hdf5_dataset_layout(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	return 0;
 }
 
+/* With a user block, libhdf5 adds it even to the address that says "nowhere". */
+haddr_t hdf5_dataset_offset(const struct hdf5_walk *walk, const struct hdf5_dataset *d)
+{
+	haddr_t at = H5Dget_offset(d->id);
+
+	return at == HADDR_UNDEF + walk->file.base ? HADDR_UNDEF : at;
+}
+
 int hdf5_dataset_extents(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t *size)
 {
 	static int (*const by_layout[H5D_NLAYOUTS])(struct hdf5_walk *,
@@ -500,7 +520,7 @@ int hdf5_dataset_extents(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_
 	if (!checked_mul(d->count, d->item, size))
 		return refuse_outside(walk);
 	if (*size > 0)
-		at = H5Dget_offset(d->id); /* only of contiguous data that exist */
+		at = hdf5_dataset_offset(walk, d);
 	if (at != HADDR_UNDEF)
 		return range_within(at, *size, walk->scan->length) ?
 			       push_raw(walk, 0, walk->scan->base + at, *size) :

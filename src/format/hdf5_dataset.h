@@ -57,6 +57,10 @@ int hdf5_dataset_extents(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 int hdf5_dataset_layout(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 			H5D_layout_t *out);
 
+/* Where contiguous data are, as the window counts; HADDR_UNDEF: there are none. */
+haddr_t hdf5_dataset_offset(const struct hdf5_walk *walk,
+			    const struct hdf5_dataset *dataset);
+
 /* Is there a value that stands for what was never written, other than zeros? */
 int hdf5_dataset_has_fill(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 			  bool *out);
@@ -65,7 +69,7 @@ int hdf5_dataset_has_fill(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 int hdf5_dataset_chunks(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 			struct hdf5_chunks *out);
 
-/* Where chunk number `i` is; `spans` bytes of it are wanted. */
+/* Where chunk number `i` is. */
 int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 		       const struct hdf5_chunks *chunks, uint64_t i,
 		       struct hdf5_chunk *out);

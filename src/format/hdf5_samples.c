@@ -404,7 +404,7 @@ static int visit_table(struct pass *pass)
 	pass->done = false;
 	if (pass->dataset->count == 0)
 		return 0;
-	at = H5Dget_offset(pass->dataset->id);
+	at = hdf5_dataset_offset(pass->walk, pass->dataset);
 	if (at != HADDR_UNDEF)
 		return visit_contiguous(pass, at);
 	err = hdf5_dataset_layout(pass->walk, pass->dataset, &layout);
