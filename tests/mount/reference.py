@@ -124,7 +124,7 @@ def walk_tree(group, path, found):
             continue
         if isinstance(child, h5py.Group):
             walk_tree(child, os.path.join(path, name), found)
-        else:
+        elif isinstance(child, h5py.Dataset):
             found[os.path.join(path, name)] = bytes_or_none(child)
 
 
