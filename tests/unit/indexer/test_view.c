@@ -1,0 +1,303 @@
+/* The rule that makes paths of samples. */
+#include "unit.h"
+
+#include <ctype.h>
+
+#include "indexer/view.h"
+
+enum { SHARDS_MOST = 4 };
+
+static const struct source_owner owner = { 11, 22, 0751, 1234567, 89 };
+
+/*
+ * Samples in one line of text: groups apart by spaces, shards by `|`, each
+ *
+ *	SPLIT:NAME:LABELS:ROWS[:LABEL,LABEL,...]
+ *
+ * LABELS may be empty (none); the labels are repeated as often as it takes.
+ */
+static void add_rows(struct samples *samples, unsigned rows, const char *labels)
+{
+	const char *at = labels;
+
+	for (unsigned i = 0; i < rows; i++) {
+		struct sample sample = { .offset = i, .length = 1 };
+
+		if (labels) {
+			char *end;
+
+			if (!*at)
+				at = labels;
+			sample.label = strtoll(at, &end, 10);
+			at = *end == ',' ? end + 1 : end;
+		}
+		assert_int_equal(samples_add(samples, &sample), 0);
+	}
+}
+
+static void add_group(struct samples *samples, char *text)
+{
+	char *part[5] = { 0 };
+	struct sample_group group;
+
+	for (size_t i = 0; i < COUNT(part) && text; i++)
+		part[i] = strsep(&text, ":");
+	assert_non_null(part[3]);
+	group = (struct sample_group){ part[0], part[1], *part[2] ? part[2] : NULL, "jpg",
+				       strtoul(part[3], NULL, 10) };
+	assert_int_equal(samples_begin(samples, &group), 0);
+	add_rows(samples, (unsigned)group.rows, part[4]);
+}
+
+static struct samples *shard_of(char *script)
+{
+	struct samples *samples = samples_new();
+	char *word;
+
+	assert_non_null(samples);
+	while ((word = strsep(&script, " ")))
+		if (*word)
+			add_group(samples, word);
+	return samples;
+}
+
+struct run {
+	struct view *view;
+	struct samples *shards[SHARDS_MOST];
+	struct entries *logs[SHARDS_MOST];
+	size_t count;
+};
+
+static struct run run_view(const char *script, enum view_kind kind)
+{
+	struct run run = { .view = view_new(kind) };
+	char *copy = strdup(script), *rest = copy, *shard;
+
+	assert_non_null(copy);
+	assert_non_null(run.view);
+	while ((shard = strsep(&rest, "|"))) {
+		assert_in_range(run.count, 0, SHARDS_MOST - 1);
+		run.shards[run.count++] = shard_of(shard);
+	}
+	free(copy);
+	for (size_t i = 0; i < run.count; i++)
+		assert_int_equal(view_measure(run.view, run.shards[i]), 0);
+	for (size_t i = 0; i < run.count; i++) {
+		run.logs[i] = entries_new();
+		assert_int_equal(view_apply(run.view, run.shards[i], &owner, run.logs[i]), 0);
+	}
+	return run;
+}
+
+static void end_view(struct run *run)
+{
+	for (size_t i = 0; i < run->count; i++) {
+		samples_free(run->shards[i]);
+		entries_free(run->logs[i]);
+	}
+	view_free(run->view);
+}
+
+static char *paths_of(const struct run *run)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < run->count; i++) {
+		if (i)
+			fputs("| ", out);
+		for (size_t k = 0; k < entries_count(run->logs[i]); k++)
+			fprintf(out, "%s ", entries_get(run->logs[i], k)->path);
+	}
+	fclose(out);
+	if (size)
+		text[size - 1] = '\0';
+	return text;
+}
+
+static const struct {
+	const char *what, *script;
+	enum view_kind view;
+	const char *paths;
+} views[] = {
+	{ "no groups", "", VIEW_AUTO, "" },
+	{ "labels", "train:images:targets:3:1,0,1", VIEW_AUTO,
+	  "train/1/0.jpg train/0/1.jpg train/1/2.jpg" },
+	{ "at the root", ":images:targets:2:4", VIEW_AUTO, "4/0.jpg 4/1.jpg" },
+	{ "no labels", "train:images::2", VIEW_AUTO,
+	  "train/images/0.jpg train/images/1.jpg" },
+	{ "no labels at the root", ":images::1", VIEW_AUTO, "images/0.jpg" },
+	{ "view=tree", "train:images:targets:2:5", VIEW_TREE,
+	  "train/images/0.jpg train/images/1.jpg" },
+	{ "view=tree at the root", ":images:targets:1:5", VIEW_TREE, "images/0.jpg" },
+	{ "a split in a split", "a/b:images:t:1:0", VIEW_AUTO, "a/b/0/0.jpg" },
+	{ "digits of labels", "t:i:l:3:5,100,17", VIEW_AUTO,
+	  "t/005/0.jpg t/100/1.jpg t/017/2.jpg" },
+	{ "digits of labels are those of all splits", "t:i:l:1:5 v:i:l:1:10", VIEW_AUTO,
+	  "t/05/0.jpg v/10/0.jpg" },
+	{ "and of all shards", "t:i:l:1:5|t:i:l:1:10", VIEW_AUTO,
+	  "t/05/0.jpg | t/10/1.jpg" },
+	{ "negative labels", "t:i:l:3:-1,0,7", VIEW_AUTO,
+	  "t/-1/0.jpg t/00/1.jpg t/07/2.jpg" },
+	{ "the lowest and the highest",
+	  "t:i:l:2:-9223372036854775808,9223372036854775807", VIEW_AUTO,
+	  "t/-9223372036854775808/0.jpg t/09223372036854775807/1.jpg" },
+	{ "rows are counted on", "t:i:l:2:0|t:i:l:2:1|t:i:l:1:0", VIEW_AUTO,
+	  "t/0/0.jpg t/0/1.jpg | t/1/2.jpg t/1/3.jpg | t/0/4.jpg" },
+	{ "each split by itself", "t:i:l:2:0 v:i:l:1:0|v:i:l:1:0 t:i:l:1:0", VIEW_AUTO,
+	  "t/0/0.jpg t/0/1.jpg v/0/0.jpg | v/0/1.jpg t/0/2.jpg" },
+	{ "two arrays with labels in one split", "t:a:l:2:0 t:b:m:1:0", VIEW_AUTO,
+	  "t/0/0.jpg t/0/1.jpg t/0/2.jpg" },
+	{ "two arrays without", "t:a::1 t:b::1|t:a::1", VIEW_AUTO,
+	  "t/a/0.jpg t/b/0.jpg | t/a/1.jpg" },
+	{ "with and without", "t:a:l:1:3 t:b::1", VIEW_AUTO, "t/3/0.jpg t/b/0.jpg" },
+	{ "no rows", "t:i:l:0", VIEW_AUTO, "" },
+	{ "no rows in one shard", "t:i:l:0|t:i:l:1:4", VIEW_AUTO, "| t/4/0.jpg" },
+	{ "ten rows are one digit", ":i::10", VIEW_AUTO,
+	  "i/0.jpg i/1.jpg i/2.jpg i/3.jpg i/4.jpg i/5.jpg i/6.jpg i/7.jpg i/8.jpg i/9.jpg" },
+	{ "eleven are two, in the small split too", "v:i::1|t:i::6|t:i::5", VIEW_AUTO,
+	  "v/i/00.jpg | t/i/00.jpg t/i/01.jpg t/i/02.jpg t/i/03.jpg t/i/04.jpg "
+	  "t/i/05.jpg | t/i/06.jpg t/i/07.jpg t/i/08.jpg t/i/09.jpg t/i/10.jpg" },
+};
+
+static void test_paths(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(views); i++) {
+		struct run run = run_view(views[i].script, views[i].view);
+		char *paths = paths_of(&run);
+
+		if (strcmp(paths, views[i].paths) != 0)
+			fail_msg("%s: %s", views[i].what, paths);
+		free(paths);
+		end_view(&run);
+	}
+}
+
+static void test_a_file_is_as_its_source(void **state)
+{
+	struct samples *samples = samples_new();
+	struct sample_group group = { "", "i", NULL, "png", 2 };
+	struct view *view = view_new(VIEW_AUTO);
+	struct entries *log = entries_new();
+	const struct entry *file;
+
+	(void)state;
+	samples_begin(samples, &group);
+	samples_add(samples, &(struct sample){ .offset = 77, .length = 5, .volume = 3 });
+	samples_add(samples, &(struct sample){ .offset = 99, .length = 0, .volume = 9 });
+	assert_int_equal(view_measure(view, samples), 0);
+	assert_int_equal(view_apply(view, samples, &owner, log), 0);
+	file = entries_get(log, 0);
+	assert_int_equal(file->kind, ENTRY_FILE);
+	assert_string_equal(file->path, "i/0.png");
+	assert_int_equal(file->mode, 0640); /* and not to be executed */
+	assert_int_equal(file->uid, 11);
+	assert_int_equal(file->gid, 22);
+	assert_int_equal(file->mtime, 1234567);
+	assert_int_equal(file->mtime_ns, 89);
+	assert_int_equal(file->size, 5);
+	assert_int_equal(file->extent_count, 1);
+	assert_int_equal(file->extents[0].offset, 77);
+	assert_int_equal(file->extents[0].length, 5);
+	assert_int_equal(file->extents[0].volume, 3);
+	assert_int_equal(file->extents[0].file_offset, 0);
+	file = entries_get(log, 1); /* an empty row: a file without an extent */
+	assert_int_equal(file->size, 0);
+	assert_int_equal(file->extent_count, 0);
+	view_free(view);
+	samples_free(samples);
+	entries_free(log);
+}
+
+static void test_entries_with_names_are_left_alone(void **state)
+{
+	struct entries *log = entries_new();
+	struct samples *none = samples_new();
+	struct view *view = view_new(VIEW_AUTO);
+	struct index_summary summary = { .classes = 99 };
+
+	(void)state;
+	assert_int_equal(entries_add(log, &(struct entry){ .kind = ENTRY_FILE,
+							   .path = "own/name" }), 0);
+	assert_int_equal(view_measure(view, none), 0);
+	assert_int_equal(view_apply(view, none, &owner, log), 0);
+	assert_int_equal(entries_count(log), 1);
+	assert_string_equal(entries_get(log, 0)->path, "own/name");
+	view_describe(view, &summary);
+	assert_string_equal(summary.names, "as in the archive");
+	assert_string_equal(summary.labels, "the directories");
+	assert_int_equal(summary.classes, 0);
+	view_free(view);
+	samples_free(none);
+	entries_free(log);
+}
+
+static const struct {
+	const char *script;
+	enum view_kind view;
+	const char *labels;
+	uint64_t classes;
+} descriptions[] = {
+	{ "train:i:targets:3:4,2,4", VIEW_AUTO, "/train/targets: 2 to 4", 2 },
+	{ ":i:y:2:-1,1", VIEW_AUTO, "/y: -1 to 1", 2 },
+	{ "train:i:t:1:0|val:i:t:2:1,2", VIEW_AUTO, "/train/t, /val/t: 0 to 2", 3 },
+	{ "train:i:t:1:0|train:i:t:1:9", VIEW_AUTO, "/train/t: 0 to 9", 2 },
+	{ "train:i::3", VIEW_AUTO, "none in the file", 0 },
+	{ "train:i:t:3:1", VIEW_TREE, "none (view=tree)", 0 },
+	{ "train:i:t:0", VIEW_AUTO, "none in the file", 0 },
+	{ "train:i:t:1:7 extra:i::1", VIEW_AUTO, "/train/t: 7 to 7", 1 },
+};
+
+static void test_descriptions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(descriptions); i++) {
+		struct run run = run_view(descriptions[i].script, descriptions[i].view);
+		struct index_summary summary = { 0 };
+
+		view_describe(run.view, &summary);
+		assert_string_equal(summary.names,
+				    "made from row numbers: the file holds no names");
+		assert_string_equal(summary.labels, descriptions[i].labels);
+		assert_int_equal(summary.classes, descriptions[i].classes);
+		end_view(&run);
+	}
+}
+
+/* Cut off where there is no more room; the text behind it is not touched. */
+static void test_long_descriptions_are_cut(void **state)
+{
+	(void)state;
+	for (unsigned n = 1; n < 300; n++) {
+		char script[1024];
+		struct index_summary summary;
+		struct run run;
+
+		snprintf(script, sizeof(script),
+			 "%0*u:i:t:2:-9223372036854775808,9223372036854775807 "
+			 "v%0*u:i:t:1:0", (int)n, 1U, (int)n, 2U);
+		run = run_view(script, VIEW_AUTO);
+		memset(&summary, 'x', sizeof(summary));
+		view_describe(run.view, &summary);
+		assert_true(memchr(summary.labels, '\0', sizeof(summary.labels)) != NULL);
+		assert_true(memchr(summary.names, '\0', sizeof(summary.names)) != NULL);
+		assert_int_equal(summary.options[0], 'x');
+		assert_non_null(strstr(summary.labels,
+				       ": -9223372036854775808 to 9223372036854775807"));
+		assert_true(isdigit((unsigned char)summary.labels[1]));
+		end_view(&run);
+	}
+}
+
+static const struct CMUnitTest view[] = {
+	cmocka_unit_test(test_paths),
+	cmocka_unit_test(test_a_file_is_as_its_source),
+	cmocka_unit_test(test_entries_with_names_are_left_alone),
+	cmocka_unit_test(test_descriptions),
+	cmocka_unit_test(test_long_descriptions_are_cut),
+};
+
+UNIT_MAIN(view)

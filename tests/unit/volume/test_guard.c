@@ -1,0 +1,227 @@
+/* What must lie before an extent, and where it lies. */
+#include "tree/kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "volume/guard.h"
+#include "volume/volume.h"
+
+enum { HEADER = 16 };
+
+/* HDF5 File Format Specification 3.0, III.E: index, references, reserved, size. */
+static void put_header(unsigned char *at, uint16_t index, uint64_t size)
+{
+	memset(at, 0, HEADER);
+	at[0] = (unsigned char)index;
+	at[1] = (unsigned char)(index >> 8);
+	at[2] = 1;
+	memset(at + 4, 0xee, 4); /* whatever is reserved */
+	for (int i = 0; i < 8; i++)
+		at[8 + i] = (unsigned char)(size >> 8 * i);
+}
+
+static struct source *source_with(const unsigned char *bytes, size_t n)
+{
+	struct source *source;
+
+	unit_write("guarded", bytes, n);
+	assert_int_equal(source_open("guarded", &source, NULL), 0);
+	return source;
+}
+
+static const struct {
+	const char *what;
+	uint16_t index;
+	uint64_t says, asked;
+	int result;
+} headers[] = {
+	{ "right", 1, 100, 100, 0 },
+	{ "a high index", 0xff00, 100, 100, 0 },
+	{ "the next one's size", 1, 99, 100, -EBADMSG },
+	{ "larger", 1, 101, 100, -EBADMSG },
+	{ "the free space's index", 0, 100, 100, -EBADMSG },
+	{ "a size of 64 bits", 1, (UINT64_C(1) << 32) + 100, 100, -EBADMSG },
+	{ "empty", 1, 0, 100, -EBADMSG },
+};
+
+static void test_headers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(headers); i++) {
+		unsigned char bytes[200] = { 0 };
+		struct source *source;
+
+		put_header(bytes + 50, headers[i].index, headers[i].says);
+		source = source_with(bytes, sizeof(bytes));
+		if (guard_check(GUARD_HDF5_HEAP, source, 50 + HEADER, headers[i].asked) !=
+		    headers[i].result)
+			fail_msg("%s", headers[i].what);
+		assert_int_equal(guard_check(GUARD_NONE, source, 0, 5), 0);
+		source_close(source);
+	}
+}
+
+static void test_no_room_for_a_header(void **state)
+{
+	unsigned char bytes[HEADER + 4];
+	struct source *source;
+
+	(void)state;
+	put_header(bytes, 1, 4);
+	source = source_with(bytes, sizeof(bytes));
+	assert_int_equal(guard_check(GUARD_HDF5_HEAP, source, HEADER, 4), 0);
+	for (uint64_t offset = 0; offset < HEADER; offset++)
+		assert_int_equal(guard_check(GUARD_HDF5_HEAP, source, offset, 4), -EBADMSG);
+	assert_int_equal(guard_check(GUARD_HDF5_HEAP, source, 1000, 4), -EIO);
+	assert_int_equal(guard_check(GUARD_HDF5_HEAP, source, UINT64_MAX, 4), -EIO);
+	source_close(source);
+}
+
+static void test_known_ones(void **state)
+{
+	(void)state;
+	assert_true(guard_is_known(GUARD_NONE));
+	assert_true(guard_is_known(GUARD_HDF5_HEAP));
+	assert_false(guard_is_known((enum volume_guard)2));
+	assert_false(guard_is_known((enum volume_guard)-1));
+}
+
+/* ---- In volumes --------------------------------------------------------- */
+
+#define FAR (VOLUME_OFFSET_LIMIT + 16) /* the header lies in the window before */
+
+struct fixture {
+	struct index *index;
+	struct source_set sources;
+	struct volume_table table;
+};
+
+static const uint64_t places[] = { 100, 300, FAR };
+
+/* Objects of 50 bytes: good, bad, and good where no node's offset reaches. */
+static void write_objects(void)
+{
+	int fd = open("objects", O_CREAT | O_TRUNC | O_RDWR, 0600);
+
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < COUNT(places); i++) {
+		unsigned char bytes[HEADER + 50];
+
+		put_header(bytes, 1, i == 1 ? 49 : 50);
+		memset(bytes + HEADER, 'a' + (int)i, 50);
+		assert_int_equal(pwrite(fd, bytes, sizeof(bytes), (off_t)places[i] - HEADER),
+				 sizeof(bytes));
+	}
+	close(fd);
+}
+
+static void open_fixture(struct fixture *f)
+{
+	char name[] = "objects", *names[] = { name };
+	struct entries *log = entries_new();
+
+	write_objects();
+	for (size_t i = 0; i < COUNT(places); i++) {
+		char path[2] = { (char)('a' + (int)i), '\0' };
+		struct entry_extent x;
+
+		assert_int_equal(entries_guarded_extent(log, 0, FAR + 50, GUARD_HDF5_HEAP,
+							places[i], 50, &x), 0);
+		kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = path, .size = 50,
+					      .extents = &x, .extent_count = 1 });
+	}
+	f->index = kit_index_of(log);
+	assert_int_equal(source_set_open(names, 1, false, &f->sources, NULL), 0);
+	assert_int_equal(volume_table_open(f->index, &f->sources, &f->table), 0);
+}
+
+static void close_fixture(struct fixture *f)
+{
+	volume_table_close(&f->table);
+	source_set_close(&f->sources);
+	index_close(f->index);
+}
+
+/* Wherever in a file is read, it is the whole extent's header that counts. */
+static void test_the_extent_is_checked_from_any_offset(void **state)
+{
+	static const int results[] = { 0, -EBADMSG, 0 };
+	struct fixture f;
+
+	(void)state;
+	open_fixture(&f);
+	for (uint32_t i = 0; i < COUNT(places); i++) {
+		for (uint64_t at = 0; at < 50; at++) {
+			struct tree_piece piece;
+			uint64_t found;
+			char byte = 0;
+
+			assert_int_equal(tree_piece(index_tree(f.index), i + 1, at, &piece), 0);
+			assert_int_equal(piece.whole, 50);
+			assert_int_equal(piece.offset, piece.start + at);
+			assert_int_equal(volume_pread(&f.table, piece.volume, &byte, 1,
+						      piece.offset), 0);
+			assert_int_equal(byte, 'a' + (int)i);
+			assert_int_equal(volume_check(&f.table, piece.volume, piece.start,
+						      piece.whole), results[i]);
+			assert_string_equal(volume_locate(&f.table, piece.volume,
+							  piece.offset, &found), "objects");
+			assert_int_equal(found, places[i] + at);
+		}
+	}
+	close_fixture(&f);
+}
+
+static void test_what_is_not_in_the_volume_is_eio(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	open_fixture(&f);
+	assert_int_equal(volume_check(&f.table, 0, FAR + 40, 50), -EIO);
+	assert_int_equal(volume_check(&f.table, 0, UINT64_MAX, 2), -EIO);
+	assert_int_equal(volume_check(&f.table, 7, 100, 50), -EIO);
+	assert_int_equal(volume_check(&f.table, 0, 5, 50), -EBADMSG);
+	assert_int_equal(truncate("objects", 90), 0);
+	assert_int_equal(volume_check(&f.table, 0, 100, 50), -EIO);
+	close_fixture(&f);
+}
+
+static void test_an_extent_of_pieces_has_its_start(void **state)
+{
+	struct entry_extent x[2];
+	struct entries *log = entries_new();
+	struct tree_piece piece;
+	struct index *index;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(entries_guarded_extent(log, 0, 1000, GUARD_HDF5_HEAP,
+							100 + 200 * i, 50, &x[i]), 0);
+		x[i].file_offset = 60 * i; /* a hole of ten bytes between them */
+	}
+	kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "f", .size = 110,
+				      .extents = x, .extent_count = 2 });
+	index = kit_index_of(log);
+	assert_int_equal(tree_piece(index_tree(index), 1, 75, &piece), 0);
+	assert_int_equal(piece.start, 300);
+	assert_int_equal(piece.whole, 50);
+	assert_int_equal(piece.offset, 315);
+	assert_int_equal(piece.length, 35);
+	assert_int_equal(tree_piece(index_tree(index), 1, 55, &piece), 0);
+	assert_true(piece.hole);
+	index_close(index);
+}
+
+static const struct CMUnitTest guard[] = {
+	cmocka_unit_test(test_headers),
+	cmocka_unit_test(test_no_room_for_a_header),
+	cmocka_unit_test(test_known_ones),
+	cmocka_unit_test(test_the_extent_is_checked_from_any_offset),
+	cmocka_unit_test(test_what_is_not_in_the_volume_is_eio),
+	cmocka_unit_test(test_an_extent_of_pieces_has_its_start),
+};
+
+UNIT_MAIN(guard)
