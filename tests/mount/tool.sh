@@ -84,9 +84,81 @@ sets() {
 	is "$(granary ls s-?.tar | wc -l)" 3 "ls of shards that the shell expanded"
 }
 
+# class_tree FOLDER CLASS...: a file in each.
+class_tree() {
+	local folder=$1 class
+	shift
+	for class; do
+		mkdir -p "$folder/$class"
+		echo "$class" >"$folder/$class/0.jpg"
+	done
+}
+
+# says ARCHIVE EXPRESSION DESCRIPTION: something that is true of info's JSON.
+says() {
+	granary info --json "$1" | "$python" -c '
+import json, sys
+info = json.load(sys.stdin)
+if not eval(sys.argv[1], {}, info):
+    sys.exit(json.dumps(info, indent=1))' "$2" >"$work/said" 2>&1
+	ok $? "$3" || diag "$(cat "$work/said")"
+}
+
+# prints ARCHIVE LINE DESCRIPTION
+prints() {
+	granary info "$1" | grep -qxF -- "$2"
+	ok $? "$3" || diag "$(granary info "$1")"
+}
+
+classes() {
+	local c=$work/classes
+	class_tree "$c/root" cat dog eel
+	tar -C "$c/root" -cf root.tar .
+	prints root.tar "classes      3 at the root" "info: classes at the root"
+	says root.tar 'classes == 3 and splits == [] and top_directories == 3' \
+		"info --json: classes at the root"
+	says root.tar 'names == "as in the archive" and labels == "the directories"' \
+		"info --json: where names and labels come from"
+	# 3 files, 3 directories and the root: what a kernel keeps of seven names
+	says root.tar 'walk_bytes == 7 * 1100 and detail == "" and format == "tar"' \
+		"info --json: what a walk costs"
+
+	class_tree "$c/splits" train/a train/b train/c val/a val/b
+	mkdir "$c/splits/empty"
+	tar -C "$c/splits" -cf splits.tar .
+	prints splits.tar "classes      3 in train, 2 in val" "info: classes in splits"
+	says splits.tar 'classes == 3 and top_directories == 3 and splits == [
+		{"name": "train", "classes": 3}, {"name": "val", "classes": 2}]' \
+		"info --json: classes in splits"
+
+	class_tree "$c/both" extra many/x many/y
+	tar -C "$c/both" -cf both.tar .
+	prints both.tar "classes      1 at the root, 2 in many" "info: both"
+	says both.tar 'classes == 2' "info --json: what one ImageFolder finds at most"
+
+	class_tree "$c/ten" s{0..9}/{a,b}
+	tar -C "$c/ten" -cf ten.tar .
+	says ten.tar 'len(splits) == 8 and top_directories == 10 and classes == 2' \
+		"info --json: eight splits are named"
+	granary info ten.tar | grep -q '^classes .*, and more in 2 others$'
+	ok $? "info: and the others are counted"
+
+	mkdir "$c/none"
+	echo x >"$c/none/file"
+	tar -C "$c/none" -cf none.tar .
+	prints none.tar "classes      0 at the root" "info: no classes"
+	says none.tar 'classes == 0 and splits == []' "info --json: no classes"
+
+	# a set is one tree: the classes of all shards
+	tar -C "$c/root" -cf set-1.tar cat
+	tar -C "$c/root" -cf set-2.tar dog eel
+	says 'set-{1,2}.tar' 'classes == 3 and sources == 2' "info --json: classes of a set"
+}
+
 make_archive
 lists
 json
 cats
 sets
+classes
 finish
