@@ -612,6 +612,22 @@ static void test_superblock(void **state)
 	free(image);
 }
 
+/* Storage that fails is not damage: the image has shrunk since it was opened. */
+static void test_unreadable(void **state)
+{
+	struct run run;
+
+	(void)state;
+	unit_shell("cp metadata shrinks");
+	run_prepare(&run, "shrinks");
+	unit_shell("truncate -s 96 shrinks");
+	run.err = format_by_name("squashfs")->scan(&run.scan, &run.e);
+	assert_int_equal(run.err, -EIO);
+	assert_int_equal(run.e.status, ERROR_SYSTEM);
+	assert_non_null(strstr(run.e.text, "cannot read 'shrinks' near byte"));
+	run_end(&run);
+}
+
 /* A folder that is put into itself is refused, not walked for ever. */
 static void test_loop(void **state)
 {
@@ -671,6 +687,7 @@ int main(void)
 		cmocka_unit_test(test_each_byte),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_superblock),
+		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_probe),
 	};
