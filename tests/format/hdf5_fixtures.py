@@ -319,11 +319,11 @@ def write_tables(file):
 
 
 def write_busy(file):
-    """Collections whose objects come and go, until indexes are used again."""
+    """Collections whose objects come and go, and move when others go."""
     images = file.create_dataset("images", (30,), dtype=ROW_TYPE)
     for i in range(30):
         images[i] = encoded(20 + i, i)
-    for i in range(3000):
+    for i in range(600):
         images[i * 7 % 30] = encoded(20 + i % 60, i)
 
 
@@ -332,6 +332,7 @@ CONTENTS = {"encodings": write_encodings, "chunks": write_chunks, "masks": write
             "tables": write_tables, "busy": write_busy}
 VERSIONS = {"earliest": ("earliest", "latest"), "v110": ("v110", "v110"),
             "latest": ("latest", "latest")}
+BLOCKS = {"earliest": (0, 512), "v110": (0,), "latest": (1024,)}
 
 
 # What is refused
@@ -411,7 +412,7 @@ def main():
     os.chdir(sys.argv[1])
     for name, write in CONTENTS.items():
         for version, bounds in VERSIONS.items():
-            for block in (0, 512, 1024) if version == "latest" else (0, 512):
+            for block in BLOCKS[version]:
                 path = f"{name}-{version}-{block}.h5"
                 with h5py.File(path, "w", libver=bounds, userblock_size=block) as file:
                     write(file)
