@@ -56,6 +56,7 @@ struct format {
 	const char *description; /* "tar archive (v7, ustar, GNU, pax)" */
 
 	bool nests;              /* one inside another is a directory there */
+	bool appends;            /* a name may come again, and its last entry counts */
 
 	/* How sure: 0 not at all, 100 beyond doubt. `head` is the first n bytes. */
 	int (*probe)(const unsigned char *head, size_t n);

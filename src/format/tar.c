@@ -590,6 +590,7 @@ const struct format format_tar = {
 	.name = "tar",
 	.description = "tar archive (v7, ustar, GNU, pax)",
 	.nests = true,
+	.appends = true,
 	.probe = tar_probe,
 	.scan = tar_scan,
 };

@@ -52,7 +52,11 @@ static int probe_and_scan(struct job *job, struct error *e)
 	if (!job->format)
 		err = format_of_window(scan->source, scan->base, scan->length,
 				       scan->label, &job->format, e);
-	return err ? err : job->format->scan(&job->scan, e);
+	if (err)
+		return err;
+	if (!job->format->appends)
+		entries_set_distinct(scan->entries);
+	return job->format->scan(&job->scan, e);
 }
 
 /* There will be no index: the first shard with a fault says why. */

@@ -8,21 +8,25 @@
 
 #include "util/arena.h"
 #include "util/cleanup.h"
+#include "util/log.h"
 #include "util/vec.h"
 
-/* One directory of samples, which may come from many shards. */
-struct split {
-	const char *path;   /* "train"; "train/images" where labels make no paths */
-	const char *labels; /* the array that they come from: "targets"; or NULL */
-	uint64_t rows;      /* measured */
-	uint64_t next_row;  /* applied */
+/* An array of samples; one, though it may lie in many shards. */
+struct array {
+	const char *split;     /* "train" */
+	const char *name;      /* "images" */
+	const char *source;    /* of the labels: "targets"; NULL: they make no paths */
+	VEC(int64_t) labels;   /* one a row; once sealed: each once, in order */
+	uint64_t rows;         /* measured */
+	uint64_t next_row;     /* applied */
+	const char *directory; /* once sealed: what the files are below */
 };
 
 struct view {
 	enum view_kind kind;
-	struct arena arena; /* the texts of splits */
-	VEC(struct split) splits;
-	VEC(int64_t) labels; /* once sealed: each once, in order */
+	struct arena arena; /* the texts of arrays */
+	VEC(struct array) arrays;
+	VEC(int64_t) labels; /* once sealed: of all arrays, each once, in order */
 	bool sealed;         /* all has been measured */
 	int label_digits, row_digits;
 };
@@ -40,68 +44,59 @@ void view_free(struct view *view)
 {
 	if (!view)
 		return;
-	vec_free(&view->splits);
+	for (size_t i = 0; i < view->arrays.count; i++)
+		vec_free(&view->arrays.items[i].labels);
+	vec_free(&view->arrays);
 	vec_free(&view->labels);
 	arena_free(&view->arena);
 	free(view);
 }
 
-static bool uses_labels(const struct view *view, const struct sample_group *group)
+static struct array *find_array(struct view *view, const struct sample_group *group)
 {
-	return view->kind == VIEW_AUTO && group->labels;
-}
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		struct array *array = &view->arrays.items[i];
 
-/* The directory that a group's files are below; freed by the caller. */
-static char *directory_of(const struct view *view, const struct sample_group *group)
-{
-	char *path = NULL;
-	int n = uses_labels(view, group) ?
-			asprintf(&path, "%s", group->split) :
-			asprintf(&path, "%s%s%s", group->split, *group->split ? "/" : "",
-				 group->name);
-
-	return n < 0 ? NULL : path;
-}
-
-static struct split *find_split(struct view *view, const char *path)
-{
-	for (size_t i = 0; i < view->splits.count; i++)
-		if (strcmp(view->splits.items[i].path, path) == 0)
-			return &view->splits.items[i];
+		if (strcmp(array->split, group->split) == 0 &&
+		    strcmp(array->name, group->name) == 0)
+			return array;
+	}
 	return NULL;
 }
 
-static struct split *add_split(struct view *view, const struct sample_group *group,
-			       const char *path)
+static const char *keep_text(struct view *view, const char *text)
 {
-	struct split added = { .path = arena_copy(&view->arena, path, strlen(path)) };
-
-	if (uses_labels(view, group)) {
-		added.labels = arena_copy(&view->arena, group->labels,
-					  strlen(group->labels));
-		if (!added.labels)
-			return NULL;
-	}
-	if (!added.path || vec_push(&view->splits, added) < 0)
-		return NULL;
-	return &view->splits.items[view->splits.count - 1];
+	return arena_copy(&view->arena, text, strlen(text));
 }
 
+static struct array *add_array(struct view *view, const struct sample_group *group)
+{
+	bool labelled = view->kind == VIEW_AUTO && group->labels;
+	struct array added = { .split = keep_text(view, group->split),
+			       .name = keep_text(view, group->name),
+			       .source = labelled ? keep_text(view, group->labels) : NULL };
+
+	if (!added.split || !added.name || (labelled && !added.source) ||
+	    vec_push(&view->arrays, added) < 0)
+		return NULL;
+	return &view->arrays.items[view->arrays.count - 1];
+}
+
+/* An array whose labels are missing in one shard has none in any. */
 static int measure_group(struct view *view, const struct sample_group *group,
 			 const struct sample *samples)
 {
-	CLEANUP(cleanup_free) char *path = directory_of(view, group);
-	struct split *split = path ? find_split(view, path) : NULL;
+	struct array *array = find_array(view, group);
 
-	if (path && !split)
-		split = add_split(view, group, path);
-	if (!split)
+	if (!array)
+		array = add_array(view, group);
+	if (!array)
 		return -ENOMEM;
-	split->rows += group->rows;
-	if (!uses_labels(view, group))
-		return 0;
-	for (uint64_t i = 0; i < group->rows; i++)
-		if (vec_push(&view->labels, samples[i].label) < 0)
+	if (!group->labels)
+		array->source = NULL;
+	array->rows += group->rows;
+	for (uint64_t i = 0; i < group->rows && array->source; i++)
+		if (vec_push(&array->labels, samples[i].label) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -126,46 +121,128 @@ static int by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static void sort_labels(struct view *view)
+/* Each once, in order: how many are left. */
+static size_t sort_labels(int64_t *labels, size_t n)
 {
 	size_t kept = 0;
 
-	qsort(view->labels.items, view->labels.count, sizeof(*view->labels.items),
-	      by_value);
-	for (size_t i = 0; i < view->labels.count; i++)
-		if (i == 0 || view->labels.items[i] != view->labels.items[kept - 1])
-			view->labels.items[kept++] = view->labels.items[i];
-	view->labels.count = kept;
+	qsort(labels, n, sizeof(*labels), by_value);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || labels[i] != labels[kept - 1])
+			labels[kept++] = labels[i];
+	return kept;
+}
+
+static int collect_labels(struct view *view)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		struct array *array = &view->arrays.items[i];
+
+		if (!array->source || array->labels.count == 0) {
+			array->labels.count = 0;
+			continue;
+		}
+		array->labels.count = sort_labels(array->labels.items,
+						  array->labels.count);
+		if (vec_reserve(&view->labels, array->labels.count) < 0)
+			return -ENOMEM;
+		memcpy(view->labels.items + view->labels.count, array->labels.items,
+		       array->labels.count * sizeof(*view->labels.items));
+		view->labels.count += array->labels.count;
+	}
+	if (view->labels.count)
+		view->labels.count = sort_labels(view->labels.items, view->labels.count);
+	return 0;
 }
 
 /* How wide the numbers are that all have to be as wide as the widest. */
-static void seal(struct view *view)
+static void count_digits(struct view *view)
 {
 	uint64_t most = 1;
 
-	if (view->sealed)
-		return;
-	view->sealed = true;
 	if (view->labels.count) {
-		int low, high;
+		int low = snprintf(NULL, 0, "%" PRId64, view->labels.items[0]);
+		int high = snprintf(NULL, 0, "%" PRId64,
+				    view->labels.items[view->labels.count - 1]);
 
-		sort_labels(view);
-		low = snprintf(NULL, 0, "%" PRId64, view->labels.items[0]);
-		high = snprintf(NULL, 0, "%" PRId64,
-				view->labels.items[view->labels.count - 1]);
 		view->label_digits = low > high ? low : high;
 	}
-	for (size_t i = 0; i < view->splits.count; i++)
-		if (view->splits.items[i].rows > most)
-			most = view->splits.items[i].rows;
+	for (size_t i = 0; i < view->arrays.count; i++)
+		if (view->arrays.items[i].rows > most)
+			most = view->arrays.items[i].rows;
 	view->row_digits = snprintf(NULL, 0, "%" PRIu64, most - 1);
+}
+
+/* Only one array of labelled samples in its split? Then its name says nothing. */
+static bool names_itself(const struct view *view, const struct array *array)
+{
+	if (!array->source)
+		return false;
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *other = &view->arrays.items[i];
+
+		if (other != array && other->source &&
+		    strcmp(other->split, array->split) == 0)
+			return false;
+	}
+	return true;
+}
+
+static int choose_directories(struct view *view)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		struct array *array = &view->arrays.items[i];
+		size_t room = strlen(array->split) + strlen(array->name) + 2;
+		char *path = arena_alloc(&view->arena, room);
+
+		if (!path)
+			return -ENOMEM;
+		if (names_itself(view, array))
+			snprintf(path, room, "%s", array->split);
+		else
+			snprintf(path, room, "%s%s%s", array->split,
+				 *array->split ? "/" : "", array->name);
+		array->directory = path;
+	}
+	return 0;
+}
+
+/* A loader numbers the class directories that it finds, whatever their names are. */
+static void warn_of_shifts(const struct view *view)
+{
+	const int64_t *labels = view->labels.items;
+	size_t n = view->labels.count, i = 0;
+
+	if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
+		log_warn("the %zu labels are not 0 to %zu: ImageFolder's class numbers are "
+			 "others", n, n - 1);
+	while (i < view->arrays.count && (view->arrays.items[i].labels.count == 0 ||
+					  view->arrays.items[i].labels.count == n))
+		i++;
+	if (i < view->arrays.count)
+		log_warn("/%.200s has rows of only %zu of the %zu labels: ImageFolder "
+			 "numbers its classes otherwise than in the other splits",
+			 view->arrays.items[i].directory,
+			 view->arrays.items[i].labels.count, n);
+}
+
+static int seal(struct view *view)
+{
+	if (view->sealed)
+		return 0;
+	view->sealed = true;
+	if (collect_labels(view) < 0 || choose_directories(view) < 0)
+		return -ENOMEM;
+	count_digits(view);
+	warn_of_shifts(view);
+	return 0;
 }
 
 /* What all files of a group have in common, and room for their paths. */
 struct naming {
 	const struct view *view;
-	const struct sample_group *group;
-	const char *directory;
+	const struct array *array;
+	const char *extension;
 	char *path;
 	size_t room;
 };
@@ -173,16 +250,16 @@ struct naming {
 static void write_path(const struct naming *naming, uint64_t row, int64_t label)
 {
 	const struct view *view = naming->view;
-	const char *slash = *naming->directory ? "/" : "";
+	const char *directory = naming->array->directory;
+	const char *slash = *directory ? "/" : "";
 
-	if (uses_labels(view, naming->group))
+	if (naming->array->source)
 		snprintf(naming->path, naming->room, "%s%s%0*" PRId64 "/%0*" PRIu64 ".%s",
-			 naming->directory, slash, view->label_digits, label,
-			 view->row_digits, row, naming->group->extension);
+			 directory, slash, view->label_digits, label, view->row_digits,
+			 row, naming->extension);
 	else
-		snprintf(naming->path, naming->room, "%s%s%0*" PRIu64 ".%s",
-			 naming->directory, slash, view->row_digits, row,
-			 naming->group->extension);
+		snprintf(naming->path, naming->room, "%s%s%0*" PRIu64 ".%s", directory,
+			 slash, view->row_digits, row, naming->extension);
 }
 
 static int add_file(const struct naming *naming, const struct sample *sample,
@@ -204,16 +281,15 @@ static int apply_group(struct view *view, const struct sample_group *group,
 		       const struct sample *samples, const struct source_owner *owner,
 		       struct entries *entries)
 {
-	CLEANUP(cleanup_free) char *directory = directory_of(view, group);
-	size_t room = (directory ? strlen(directory) : 0) + strlen(group->extension) + 64;
+	struct array *array = find_array(view, group); /* it has been measured */
+	size_t room = strlen(array->directory) + strlen(group->extension) + 64;
 	CLEANUP(cleanup_free) char *path = malloc(room);
-	struct naming naming = { view, group, directory, path, room };
-	struct split *split = directory ? find_split(view, directory) : NULL;
+	struct naming naming = { view, array, group->extension, path, room };
 
-	if (!split || !path)
+	if (!path)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < group->rows; i++) {
-		write_path(&naming, split->next_row++, samples[i].label);
+		write_path(&naming, array->next_row++, samples[i].label);
 		if (add_file(&naming, &samples[i], owner, entries) < 0)
 			return -ENOMEM;
 	}
@@ -223,9 +299,8 @@ static int apply_group(struct view *view, const struct sample_group *group,
 int view_apply(struct view *view, const struct samples *samples,
 	       const struct source_owner *owner, struct entries *entries)
 {
-	int err = 0;
+	int err = seal(view);
 
-	seal(view);
 	for (size_t i = 0; i < samples_group_count(samples) && !err; i++) {
 		const struct sample *first;
 		const struct sample_group *group = samples_group(samples, i, &first);
@@ -241,13 +316,13 @@ static void list_labels(const struct view *view, char *text, size_t room)
 	size_t n = 0;
 
 	text[0] = '\0';
-	for (size_t i = 0; i < view->splits.count && n < room; i++) {
-		const struct split *split = &view->splits.items[i];
+	for (size_t i = 0; i < view->arrays.count && n < room; i++) {
+		const struct array *array = &view->arrays.items[i];
 
-		if (split->labels)
+		if (array->source)
 			n += (size_t)snprintf(text + n, room - n, "%s/%s%s%s",
-					      n ? ", " : "", split->path,
-					      *split->path ? "/" : "", split->labels);
+					      n ? ", " : "", array->split,
+					      *array->split ? "/" : "", array->source);
 	}
 }
 
@@ -258,7 +333,7 @@ void view_describe(const struct view *view, struct index_summary *summary)
 	char list[80];
 
 	summary->classes = n;
-	if (view->splits.count == 0) {
+	if (view->arrays.count == 0) {
 		snprintf(summary->names, sizeof(summary->names), "as in the archive");
 		snprintf(summary->labels, sizeof(summary->labels), "the directories");
 		return;

@@ -3,13 +3,15 @@
  *
  * A view sees the samples of all shards before it makes the first path: the
  * numbers in names have as many digits as the largest needs, so that the order
- * of the names is the order of the numbers, for ImageFolder too.
+ * of the names is the order of the numbers, for ImageFolder too. (Negative labels
+ * come before the others, and the largest of them first.)
  *
- *	VIEW_AUTO  <split>/<label>/<row>.<extension> where there are labels, else as
- *	           VIEW_TREE
+ *	VIEW_AUTO  <split>/<label>/<row>.<extension> where there are labels, and
+ *	           <split>/<array>/<label>/... where a split has several such arrays;
+ *	           else as VIEW_TREE
  *	VIEW_TREE  <split>/<array>/<row>.<extension>
  *
- * Rows are counted through all shards of one split, so that no name comes
+ * The rows of an array are counted through all shards, so that no name comes
  * twice. Entries that have names of their own are not touched.
  *
  * Threads: one view belongs to one thread at a time.

@@ -110,6 +110,11 @@ static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
 	uint32_t owner = b->names.items[old].shard;
 	bool foreign = owner != b->shard;
 
+	if (!foreign && b->distinct)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "'%s' has the name '%.200s' twice, and only one can be "
+				 "shown; it is damaged, or has to be packed again with "
+				 "other names", b->labels.items[b->shard], path);
 	if (foreign && b->duplicates == DUPLICATES_ERROR)
 		return duplicate_error(b, owner, path, e);
 	if (foreign && b->duplicates == DUPLICATES_FIRST) {
@@ -513,6 +518,7 @@ int builder_apply(struct builder *b, const struct entries *entries,
 	int err;
 
 	b->shard = (uint32_t)b->labels.count;
+	b->distinct = entries_distinct(entries);
 	if (vec_push(&b->labels, label) < 0)
 		return builder_no_memory(e);
 	forget_recent(b);

@@ -97,6 +97,7 @@ struct builder {
 
 	/* What one shard's log needs while it is applied. */
 	uint32_t shard;
+	bool distinct;
 	uint64_t unsafe, skipped, ignored; /* for one line a shard each */
 	uint64_t left_out;                 /* entries that are not shown, in all */
 	const char *unsafe_example;

@@ -192,7 +192,7 @@ static int check_volumes(const struct tree *tree, struct error *e)
 		    chunks > tree->sections[SECTION_CHUNKS].count ||
 		    !volume_is_sound(tree, &v))
 			return error_set(e, ERROR_DATASET, EBADMSG,
-					 "its volume %llu is in no source",
+					 "its volume %llu is not right",
 					 (unsigned long long)i);
 	}
 	return 0;

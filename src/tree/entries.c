@@ -22,6 +22,7 @@ struct entries {
 	VEC(struct log_volume) volumes;
 	uint64_t left_out;
 	int failed;
+	int distinct;
 };
 
 struct entries *entries_new(void)
@@ -233,6 +234,16 @@ void entries_set_failed(struct entries *entries)
 int entries_failed(const struct entries *entries)
 {
 	return entries->failed;
+}
+
+void entries_set_distinct(struct entries *entries)
+{
+	entries->distinct = 1;
+}
+
+int entries_distinct(const struct entries *entries)
+{
+	return entries->distinct;
 }
 
 void entries_leave_out(struct entries *entries)

@@ -157,6 +157,13 @@ int entries_literal_extent(struct entries *entries, const void *bytes,
 void entries_set_failed(struct entries *entries);
 int entries_failed(const struct entries *entries);
 
+/*
+ * Says that every name comes once in this log, and a second one is an error;
+ * otherwise it is a newer version, and the last one counts.
+ */
+void entries_set_distinct(struct entries *entries);
+int entries_distinct(const struct entries *entries);
+
 /* Counts what is not shown: a device, a FIFO, a socket. */
 void entries_leave_out(struct entries *entries);
 

@@ -2,8 +2,11 @@
 #include "unit.h"
 
 #include <ctype.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "indexer/view.h"
+#include "util/log.h"
 
 enum { SHARDS_MOST = 4 };
 
@@ -149,7 +152,11 @@ static const struct {
 	{ "each split by itself", "t:i:l:2:0 v:i:l:1:0|v:i:l:1:0 t:i:l:1:0", VIEW_AUTO,
 	  "t/0/0.jpg t/0/1.jpg v/0/0.jpg | v/0/1.jpg t/0/2.jpg" },
 	{ "two arrays with labels in one split", "t:a:l:2:0 t:b:m:1:0", VIEW_AUTO,
-	  "t/0/0.jpg t/0/1.jpg t/0/2.jpg" },
+	  "t/a/0/0.jpg t/a/0/1.jpg t/b/0/0.jpg" },
+	{ "and each in another shard", "t:a:l:1:0|t:b:l:1:0", VIEW_AUTO,
+	  "t/a/0/0.jpg | t/b/0/0.jpg" },
+	{ "labels that one shard does not have", "t:a:l:1:0|t:a::1", VIEW_AUTO,
+	  "t/a/0.jpg | t/a/1.jpg" },
 	{ "two arrays without", "t:a::1 t:b::1|t:a::1", VIEW_AUTO,
 	  "t/a/0.jpg t/b/0.jpg | t/a/1.jpg" },
 	{ "with and without", "t:a:l:1:3 t:b::1", VIEW_AUTO, "t/3/0.jpg t/b/0.jpg" },
@@ -165,6 +172,7 @@ static const struct {
 static void test_paths(void **state)
 {
 	(void)state;
+	log_level_now = LOG_LEVEL_ERROR; /* no warnings of missing labels */
 	for (size_t i = 0; i < COUNT(views); i++) {
 		struct run run = run_view(views[i].script, views[i].view);
 		char *paths = paths_of(&run);
@@ -292,7 +300,52 @@ static void test_long_descriptions_are_cut(void **state)
 	}
 }
 
+static const struct {
+	const char *script, *said; /* NULL: nothing */
+} shifts[] = {
+	{ "t:i:l:3:0,1,2 v:i:l:3:2,1,0", NULL },
+	{ "t:i:l:3:0,1,2 v:i:l:2:0,2", "/v has rows of only 2 of the 3 labels" },
+	{ "t:i:l:2:1,2", "the 2 labels are not 0 to 1" },
+	{ "t:i:l:2:0,2", "the 2 labels are not 0 to 1" },
+	{ "t:i:l:2:-1,0", "the 2 labels are not 0 to 1" },
+	{ "t:i:l:2:0,1 v:i::5", NULL },
+};
+
+/* What view_apply writes to the log; the caller frees it. */
+static char *said_of(const char *script)
+{
+	int saved = dup(STDERR_FILENO), file = open("said", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	struct run run;
+
+	assert_true(saved >= 0 && file >= 0);
+	log_level_now = LOG_LEVEL_WARN;
+	dup2(file, STDERR_FILENO);
+	run = run_view(script, VIEW_AUTO);
+	dup2(saved, STDERR_FILENO);
+	log_level_now = LOG_LEVEL_ERROR;
+	close(saved);
+	close(file);
+	end_view(&run);
+	return unit_read("said", &(size_t){ 0 });
+}
+
+/* ImageFolder numbers directories: where these are not the labels, that is said. */
+static void test_labels_that_a_loader_would_shift(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(shifts); i++) {
+		char *said = said_of(shifts[i].script);
+
+		if (shifts[i].said)
+			assert_non_null(strstr(said, shifts[i].said));
+		else
+			assert_string_equal(said, "");
+		free(said);
+	}
+}
+
 static const struct CMUnitTest view[] = {
+	cmocka_unit_test(test_labels_that_a_loader_would_shift),
 	cmocka_unit_test(test_paths),
 	cmocka_unit_test(test_a_file_is_as_its_source),
 	cmocka_unit_test(test_entries_with_names_are_left_alone),

@@ -1,6 +1,8 @@
 /* Which of several entries of one name is shown. */
 #include "kit.h"
 
+#include <errno.h>
+
 struct rule {
 	const char *what, *script, *shown;
 };
@@ -162,7 +164,39 @@ static const struct rule error_over_implied[] = {
 RULES(test_a_file_over_another_shards_implied_directory_is_an_error, error_over_implied,
       DUPLICATES_ERROR)
 
+static const struct {
+	const char *second; /* behind a file "x/y" */
+	int result;
+} again[] = {
+	{ "x/z", 0 }, { "x/y", -EBADMSG }, { "x/y/z", -EBADMSG }, { "x", -EBADMSG },
+};
+
+/* A format without newer versions: a second thing of one name is damage. */
+static void test_names_that_come_once(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(again); i++) {
+		struct builder *builder = kit_builder(DUPLICATES_LAST);
+		struct entries *log = entries_new();
+		struct error e = { 0 };
+
+		entries_set_distinct(log);
+		kit_add(log, &(struct entry){ .kind = ENTRY_DIRECTORY, .path = "x" });
+		kit_add(log, &(struct entry){ .kind = ENTRY_DIRECTORY, .path = "x" });
+		kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x/y" });
+		kit_add(log, &(struct entry){ .kind = ENTRY_FILE,
+					      .path = again[i].second });
+		if (builder_apply(builder, log, "s", &e) != again[i].result)
+			fail_msg("%s: %s", again[i].second, e.text);
+		if (again[i].result)
+			assert_non_null(strstr(e.text, "twice"));
+		entries_free(log);
+		builder_free(builder);
+	}
+}
+
 static const struct CMUnitTest rules[] = {
+	cmocka_unit_test(test_names_that_come_once),
 	cmocka_unit_test(test_the_last_of_a_shard_wins),
 	cmocka_unit_test(test_directories_implied_and_described),
 	cmocka_unit_test(test_unsafe_names),
