@@ -359,11 +359,16 @@ int hdf5_dataset_chunks(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	out->items = items;
 	out->count = d->count / items + (d->count % items != 0);
 	out->edge_is_plain = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
-	if (out->count > walk->missing_budget &&
-	    out->count - walk->missing_budget > walk->scan->length &&
-	    H5Dget_storage_size(d->id) > 0)
-		return refuse_missing(walk); /* each that is there has a byte */
 	return read_filters(walk, d, out);
+}
+
+/* 0 is also what libhdf5 returns when it cannot say. */
+int hdf5_dataset_has_chunks(struct hdf5_walk *walk, struct hdf5_dataset *d, bool *out)
+{
+	*out = H5Dget_storage_size(d->id) > 0;
+	if (!*out && H5Eget_num(H5E_DEFAULT) > 0)
+		return hdf5_refuse_library(walk, "cannot find the chunks of");
+	return 0;
 }
 
 int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
@@ -444,10 +449,16 @@ static int push_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
 static int chunked_extents(struct hdf5_walk *walk, struct hdf5_dataset *d)
 {
 	struct hdf5_chunks chunks;
+	bool any = false;
 	int err = hdf5_dataset_chunks(walk, d, &chunks);
 
-	if (!err && H5Dget_storage_size(d->id) == 0)
+	if (!err)
+		err = hdf5_dataset_has_chunks(walk, d, &any);
+	if (!err && !any)
 		return push_fill(walk, d, 0, d->count * d->item);
+	if (!err && chunks.count > walk->missing_budget &&
+	    chunks.count - walk->missing_budget > walk->scan->length)
+		return refuse_missing(walk); /* each that is there has a byte */
 	for (uint64_t i = 0; !err && i < chunks.count; i++)
 		err = push_chunk(walk, d, &chunks, i);
 	return err;

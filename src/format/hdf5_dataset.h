@@ -69,6 +69,10 @@ int hdf5_dataset_has_fill(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 int hdf5_dataset_chunks(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 			struct hdf5_chunks *out);
 
+/* Is any chunk of it stored? */
+int hdf5_dataset_has_chunks(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
+			    bool *out);
+
 /* Where chunk number `i` is. */
 int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 		       const struct hdf5_chunks *chunks, uint64_t i,

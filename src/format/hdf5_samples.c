@@ -380,11 +380,14 @@ static int visit_chunked(struct pass *pass)
 {
 	CLEANUP(cleanup_free) unsigned char *plain = NULL;
 	struct hdf5_chunks chunks;
+	bool any = false;
 	int err = hdf5_dataset_chunks(pass->walk, pass->dataset, &chunks);
 
+	if (!err)
+		err = hdf5_dataset_has_chunks(pass->walk, pass->dataset, &any);
 	if (err)
 		return err;
-	if (H5Dget_storage_size(pass->dataset->id) == 0)
+	if (!any)
 		return visit_unwritten(pass, pass->dataset->count);
 	plain = malloc((size_t)chunks.plain);
 	if (!plain)

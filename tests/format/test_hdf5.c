@@ -436,6 +436,33 @@ static void test_truncated(void **state)
 	free(bytes);
 }
 
+/* Trees of chunks that cannot be read are not chunks that were never written. */
+static void test_damaged_chunks(void **state)
+{
+	static const char *const names[] = { "masks-earliest-0.h5",
+					     "tables-earliest-0.h5" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t n, trees = 0;
+		char *bytes = read_text(names[i], &n);
+		struct run run;
+
+		for (size_t at = 0; at + 5 < n; at++)
+			if (memcmp(bytes + at, "TREE\1", 5) == 0) {
+				bytes[at] = 'X';
+				trees++;
+			}
+		assert_true(trees > 0);
+		write_bytes("trees.h5", bytes, n);
+		run_window(&run, "trees.h5", 0);
+		assert_refused(&run, -EBADMSG, ERROR_DATASET);
+		assert_word(&run, "cannot find the chunks");
+		run_end(&run);
+		free(bytes);
+	}
+}
+
 /* Storage that cannot be read is not a damaged file. */
 static void test_storage(void **state)
 {
@@ -642,6 +669,7 @@ int main(void)
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_damaged_chunks),
 		cmocka_unit_test(test_storage),
 		cmocka_unit_test(test_heap),
 		cmocka_unit_test(test_damaged_row),
