@@ -12,6 +12,8 @@
 #include "tree/entries.h"
 #include "util/cleanup.h"
 
+enum { METADATA_KEPT = 4 << 20 }; /* bytes */
+
 /* What libhdf5 knows of an open file. */
 struct driver_file {
 	H5FD_t is;
@@ -188,6 +190,23 @@ static int read_sizes(struct hdf5_file *file)
 	return status < 0 ? -EBADMSG : 0;
 }
 
+/*
+ * libhdf5 counts the metadata that it keeps by their size in the file; in memory
+ * they take ten times that. Everything is looked at once, so little is enough.
+ */
+static herr_t limit_metadata(hid_t fapl)
+{
+	H5AC_cache_config_t config = { .version = H5AC__CURR_CACHE_CONFIG_VERSION };
+
+	if (H5Pget_mdc_config(fapl, &config) < 0)
+		return -1;
+	config.set_initial_size = 1;
+	config.initial_size = METADATA_KEPT;
+	config.min_size = METADATA_KEPT;
+	config.max_size = METADATA_KEPT;
+	return H5Pset_mdc_config(fapl, &config);
+}
+
 /* No cache of chunks: each would cost a table when a dataset is opened. */
 static hid_t access_list(struct hdf5_file *file)
 {
@@ -201,7 +220,7 @@ static hid_t access_list(struct hdf5_file *file)
 		return fapl;
 	if (H5Pset_driver(fapl, id, &info) < 0 ||
 	    H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) < 0 ||
-	    H5Pset_cache(fapl, 0, 0, 0, 0.0) < 0) {
+	    H5Pset_cache(fapl, 0, 0, 0, 0.0) < 0 || limit_metadata(fapl) < 0) {
 		H5Pclose(fapl);
 		return H5I_INVALID_HID;
 	}
