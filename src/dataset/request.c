@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,15 +55,13 @@ static char *option_argument(const struct dataset_config *config)
 	return out;
 }
 
-static void exec_indexer(char **argv, int memory, pid_t parent)
+static void exec_indexer(char **argv, int memory)
 {
 	sigset_t none;
 	int fd = fcntl(memory, F_DUPFD, 3); /* without FD_CLOEXEC */
 	char number[16];
 
-	/* whoever ends this process does not want the index any more */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (fd < 0 || getppid() != parent)
+	if (fd < 0)
 		_exit(STATUS_NO_EXEC);
 	snprintf(number, sizeof(number), "%d", fd);
 	argv[3] = number;
@@ -76,11 +73,10 @@ static void exec_indexer(char **argv, int memory, pid_t parent)
 
 static int wait_for(pid_t child, const char *tool, const char *source, struct error *e)
 {
-	int status, err = child_wait(child, &status);
+	int status, err = child_wait(child, &status, e);
 
-	if (err)
-		return error_set(e, ERROR_SYSTEM, -err, "waitpid: %s", strerror(-err));
-	err = child_indexer_died(status, source, e);
+	if (!err)
+		err = child_indexer_died(status, source, e);
 	if (err)
 		return err;
 	if (WEXITSTATUS(status) == STATUS_NO_EXEC)
@@ -94,14 +90,13 @@ static int wait_for(pid_t child, const char *tool, const char *source, struct er
 
 static int run_indexer(char **argv, int memory, const char *source, struct error *e)
 {
-	pid_t child, parent = getpid();
+	pid_t child;
+	int err = child_fork(&child, e);
 
-	fflush(NULL);
-	child = fork();
-	if (child < 0)
-		return error_set(e, ERROR_SYSTEM, errno, "fork: %s", strerror(errno));
+	if (err)
+		return err;
 	if (child == 0)
-		exec_indexer(argv, memory, parent);
+		exec_indexer(argv, memory);
 	return wait_for(child, argv[0], source, e);
 }
 

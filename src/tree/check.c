@@ -122,6 +122,7 @@ static int count_names(const struct tree *tree, struct error *e)
 static int check_xattrs(const struct tree *tree, struct error *e)
 {
 	uint64_t count = tree->sections[SECTION_XATTR_NODES].count;
+	uint64_t owned = 0;
 	uint32_t before = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
@@ -130,6 +131,10 @@ static int check_xattrs(const struct tree *tree, struct error *e)
 		if (view_item(tree, SECTION_XATTR_NODES, i, &owner, sizeof(owner)) < 0 ||
 		    owner.node >= tree_count(tree) || (i && owner.node <= before))
 			return fault(e, before, "has extended attributes out of order");
+		owned += owner.count; /* 2^64 of them do not fit into a file */
+		if (owned > tree->sections[SECTION_XATTRS].count)
+			return fault(e, owner.node,
+				     "shares its extended attributes with another");
 		if (owner.count == 0 || tree_listxattr(tree, owner.node, NULL, 0) < 0)
 			return fault(e, owner.node,
 				     "has extended attributes that are not there");

@@ -18,7 +18,8 @@ static int xattr_range(const struct tree *tree, uint32_t node,
 	}
 	if (err)
 		return err;
-	return range_within(out->first, out->count,
+	return out->count <= LAYOUT_XATTR_LIMIT &&
+	       range_within(out->first, out->count,
 			    tree->sections[SECTION_XATTRS].count) ? 0 : -EIO;
 }
 

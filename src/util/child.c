@@ -3,14 +3,39 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-int child_wait(pid_t child, int *status)
+int child_fork(pid_t *out, struct error *e)
+{
+	pid_t parent = getpid();
+
+	/* whoever started this program may ignore it, and that is passed on */
+	signal(SIGCHLD, SIG_DFL);
+	fflush(NULL); /* or both would write it */
+	*out = fork();
+	if (*out < 0)
+		return error_set(e, ERROR_SYSTEM, errno,
+				 "no process can be started: %s; end some, or raise the "
+				 "limit with `ulimit -u`", strerror(errno));
+	if (*out > 0)
+		return 0;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(ERROR_SYSTEM);
+	return 0;
+}
+
+int child_wait(pid_t child, int *status, struct error *e)
 {
 	while (waitpid(child, status, 0) < 0) {
 		if (errno != EINTR)
-			return -errno;
+			return error_set(e, ERROR_SYSTEM, errno,
+					 "the end of the indexer cannot be waited for: %s",
+					 strerror(errno));
 	}
 	return 0;
 }

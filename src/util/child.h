@@ -11,8 +11,14 @@
 
 #include "util/error.h"
 
+/*
+ * fork(2) for a child that is waited for and that ends with its parent. 0, and in
+ * the child *out is 0; or a negative errno and a sentence.
+ */
+int child_fork(pid_t *out, struct error *e);
+
 /* Waits for it to end: 0 and its wait status (wait(2)), or a negative errno. */
-int child_wait(pid_t child, int *status);
+int child_wait(pid_t child, int *status, struct error *e);
 
 /*
  * 0 if the child ended by itself. If it was an indexer that a signal ended while

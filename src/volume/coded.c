@@ -7,25 +7,37 @@
 #include "stats/stats.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
+#include "util/quota.h"
 #include "volume/volume.h"
 
 _Static_assert((int)VOLUME_CODECS == (int)CODEC_CHAIN_MOST, "a chain fits its volume");
+
+/*
+ * What is being decoded at the same time, of all volumes: an index may ask for
+ * chunks of 1 GiB, and there are many threads.
+ */
+static struct quota decoding = QUOTA_INIT(UINT64_C(512) << 20);
 
 /* What fetching one chunk takes. */
 struct fetch {
 	const struct volume *volume;
 	struct volume_chunk chunk;
+	uint64_t taken; /* of the quota: by the thread that decoded it */
 };
 
 /* Reads and decodes: how many bytes, or a negative errno. */
 static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 {
-	const struct fetch *fetch = context;
+	struct fetch *fetch = context;
 	const struct volume_chunk *chunk = &fetch->chunk;
-	CLEANUP(cleanup_free) void *stored = malloc(chunk->stored_length);
+	CLEANUP(cleanup_free) void *stored = NULL;
 	ssize_t n;
 	int err;
 
+	/* itself, and what lies between two steps of its chain */
+	fetch->taken = chunk->stored_length + 2 * (uint64_t)room;
+	quota_take(&decoding, fetch->taken);
+	stored = malloc(chunk->stored_length);
 	if (!stored)
 		return -ENOMEM;
 	err = source_pread(fetch->volume->source, stored, chunk->stored_length,
@@ -41,13 +53,30 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 	return n;
 }
 
-/* Copies from the chunk that holds `offset` as much as it has: how many bytes. */
+/* Copies what a decoded chunk has of the bytes from `skip` on. */
+static int copy_out(struct fetch *fetch, uint64_t number, uint64_t plain, void *buffer,
+		    size_t length, uint64_t skip)
+{
+	struct cache *cache = fetch->volume->cache;
+	struct cache_pin *pin;
+	int err = cache_get(cache, number, plain, fetch_chunk, fetch, &pin);
+
+	if (err)
+		return err;
+	if (range_within(skip, length, cache_size(pin)))
+		memcpy(buffer, (const char *)cache_data(pin) + skip, length);
+	else
+		err = -EBADMSG; /* it holds less than the index says */
+	cache_put(cache, pin);
+	return err;
+}
+
+/* Reads from the chunk that holds `offset` as much as it has: how many bytes. */
 static ssize_t read_chunk(const struct volume *volume, void *buffer, size_t length,
 			  uint64_t offset)
 {
 	struct fetch fetch = { .volume = volume };
-	struct cache_pin *pin;
-	uint64_t number, plain, skip, decoded;
+	uint64_t number, plain, skip;
 	int err = index_chunk(volume->index, &volume->desc, offset, &number, &fetch.chunk,
 			      &plain);
 
@@ -55,18 +84,12 @@ static ssize_t read_chunk(const struct volume *volume, void *buffer, size_t leng
 		return err;
 	if (fetch.chunk.stored_length == 0 || fetch.chunk.stored_length > VOLUME_CHUNK_LIMIT)
 		return -EIO;
-	err = cache_get(volume->cache, number, plain, fetch_chunk, &fetch, &pin);
-	if (err)
-		return err;
 	skip = offset - fetch.chunk.start;
-	decoded = cache_size(pin);
 	if (length > plain - skip)
 		length = (size_t)(plain - skip);
-	if (range_within(skip, length, decoded))
-		memcpy(buffer, (const char *)cache_data(pin) + skip, length);
-	else
-		err = -EBADMSG; /* it holds less than the index says */
-	cache_put(volume->cache, pin);
+	err = copy_out(&fetch, number, plain, buffer, length, skip);
+	if (fetch.taken)
+		quota_give(&decoding, fetch.taken);
 	return err ? err : (ssize_t)length;
 }
 

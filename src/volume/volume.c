@@ -1,7 +1,6 @@
 #include "volume/volume.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "codec/codec.h"
@@ -93,6 +92,12 @@ void volume_table_close(struct volume_table *table)
 	cache_free(table->cache);
 	free(table->volumes);
 	*table = (struct volume_table){ 0 };
+}
+
+bool volume_is_known(const struct volume_desc *desc)
+{
+	return (desc->kind != VOLUME_CODED || codec_chain_check(desc->codecs) == 0) &&
+	       (desc->kind != VOLUME_RAW || guard_is_known(desc->guard));
 }
 
 static const struct volume *find_volume(const struct volume_table *table,

@@ -11,6 +11,7 @@
 #ifndef GRANARY_VOLUME_VOLUME_H
 #define GRANARY_VOLUME_VOLUME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,6 +47,9 @@ struct volume_table {
 int volume_table_open(const struct index *index, const struct source_set *sources,
 		      struct volume_table *out);
 void volume_table_close(struct volume_table *table);
+
+/* Does this version know the codecs and the guard that the volume asks for? */
+bool volume_is_known(const struct volume_desc *desc);
 
 /* Reads exactly `length` bytes: 0 or a negative errno. */
 int volume_pread(const struct volume_table *table, uint32_t volume, void *buffer,

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +20,7 @@
 #include "util/json.h"
 #include "util/log.h"
 #include "util/size.h"
+#include "volume/volume.h"
 
 static int build(const struct request *request, const struct index_wish *wish,
 		 struct image *image, struct error *e)
@@ -145,25 +145,18 @@ static int make(const struct request *request, const struct index_wish *wish)
  */
 static int make_apart(const struct request *request, const struct index_wish *wish)
 {
-	pid_t parent = getpid(), child;
 	struct error e;
+	pid_t child;
 	int status;
 
-	fflush(NULL);
-	child = fork();
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (getppid() != parent)
-			_exit(ERROR_SYSTEM);
-		status = make(request, wish);
-		fflush(NULL);
-		_exit(status);
-	}
-	if (child < 0 || child_wait(child, &status) < 0) {
-		error_set(&e, ERROR_SYSTEM, errno, "fork: %s", strerror(errno));
+	if (child_fork(&child, &e) < 0)
 		return report_error(&e);
+	if (child == 0) {
+		status = make(request, wish);
+		_exit(status ? status : finish_output());
 	}
-	if (child_indexer_died(status, source_path(wish->sources->sources[0]), &e) < 0)
+	if (child_wait(child, &status, &e) < 0 ||
+	    child_indexer_died(status, source_path(wish->sources->sources[0]), &e) < 0)
 		return report_error(&e);
 	return WEXITSTATUS(status);
 }
@@ -183,6 +176,20 @@ static void say_sound(const struct request *request, const char *path)
 	putchar('\n');
 }
 
+/* What is right in itself may still be beyond this version. */
+static int check_volumes(const struct index *index, struct error *e)
+{
+	for (uint32_t i = 0; i < index_volume_count(index); i++) {
+		struct volume_desc desc;
+
+		if (index_volume(index, i, &desc) < 0 || !volume_is_known(&desc))
+			return error_set(e, ERROR_DATASET, ENOTSUP,
+					 "its volume %u asks for what this version does not "
+					 "know", i);
+	}
+	return 0;
+}
+
 static int check(const struct request *request, const struct index_wish *wish)
 {
 	struct index *index;
@@ -195,7 +202,7 @@ static int check(const struct request *request, const struct index_wish *wish)
 			  "without --check", source_path(wish->sources->sources[0]));
 		return ERROR_DATASET;
 	}
-	if (index_check(index, &e) < 0) {
+	if (index_check(index, &e) < 0 || check_volumes(index, &e) < 0) {
 		log_error("%s: %s; make it anew with: granary index --force", path, e.text);
 		status = ERROR_DATASET;
 	} else {
@@ -247,6 +254,8 @@ static int run(struct request *request)
 		return report_error(&e);
 	}
 	status = act(request, &wish);
+	if (!status)
+		status = finish_output();
 	index_wish_free(&wish);
 	source_set_close(&sources);
 	return status;

@@ -82,8 +82,8 @@ static void print_classes(const struct classes *classes)
 		between = ", ";
 	}
 	for (uint32_t i = 0; i < classes->splits && i < CLASSES_SPLITS_MOST; i++) {
-		printf("%s%s in %s", between, count_text(classes->split[i].classes, text),
-		       classes->split[i].name);
+		printf("%s%s in ", between, count_text(classes->split[i].classes, text));
+		print_plain(classes->split[i].name);
 		between = ", ";
 	}
 	if (classes->splits > CLASSES_SPLITS_MOST)
@@ -92,17 +92,26 @@ static void print_classes(const struct classes *classes)
 	printf("\n");
 }
 
+static void print_line(const char *what, const char *text)
+{
+	printf("%-12s ", what);
+	print_plain(text);
+	putchar('\n');
+}
+
 static void print_source(const struct dataset_info *info)
 {
 	const struct index_summary *s = &info->summary;
 	char text[SIZE_TEXT_BYTES];
 
-	printf("source       %s", info->first_source);
+	printf("source       ");
+	print_plain(info->first_source);
 	if (info->sources > 1)
 		printf(" and %s more", count_text(info->sources - 1, text));
 	printf(" (%s)\n", size_text(info->source_bytes, text));
-	printf("format       %s%s%s%s\n", s->format, *s->detail ? " (" : "", s->detail,
-	       *s->detail ? ")" : "");
+	printf("format       %s%s", s->format, *s->detail ? " (" : "");
+	print_plain(s->detail);
+	printf("%s\n", *s->detail ? ")" : "");
 }
 
 static void print_counts(const struct report *report)
@@ -119,8 +128,8 @@ static void print_counts(const struct report *report)
 		printf("left out     %s entries: devices, FIFOs, sockets, or what "
 		       "cannot be shown\n", count_text(s->left_out, a));
 	print_classes(&report->classes);
-	printf("names        %s\n", s->names);
-	printf("labels       %s\n", s->labels);
+	print_line("names", s->names);
+	print_line("labels", s->labels);
 }
 
 static void print_costs(const struct report *report)
@@ -129,8 +138,9 @@ static void print_costs(const struct report *report)
 	const struct index_summary *s = &info->summary;
 	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
 
-	printf("index        %s (%s)\n", info->index_path ? info->index_path : "in memory",
-	       size_text(info->index_bytes, a));
+	printf("index        ");
+	print_plain(info->index_path ? info->index_path : "in memory");
+	printf(" (%s)\n", size_text(info->index_bytes, a));
 	printf("inodes       %s instead of %s\n",
 	       count_text(info->sources + (info->index_path ? 1U : 0U), b),
 	       count_text(s->files + s->directories + s->symlinks, a));

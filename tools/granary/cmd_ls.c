@@ -72,7 +72,6 @@ static void print_json(struct listing *l, uint32_t node, const struct tree_stat 
 	l->writer.comma = false; /* one object a line */
 }
 
-/* A terminal is spared control characters, as ls(1) spares it. */
 static void print_name(const struct listing *l, const char *name)
 {
 	if (l->zero) {
@@ -80,8 +79,7 @@ static void print_name(const struct listing *l, const char *name)
 		putchar('\0');
 		return;
 	}
-	for (; *name; name++)
-		putchar((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name);
+	print_plain(name);
 }
 
 static void damaged(struct listing *l, const char *path)

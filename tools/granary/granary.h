@@ -77,4 +77,7 @@ int request_node(const struct request *request, const char *path, uint32_t *node
 /* Flushes standard output: 0, or the error printed and an exit status. */
 int finish_output(void);
 
+/* Prints a name to stdout: a terminal is spared control characters, as ls(1) spares it. */
+void print_plain(const char *name);
+
 #endif

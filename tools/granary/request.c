@@ -169,6 +169,12 @@ int request_node(const struct request *request, const char *path, uint32_t *node
 	return ERROR_SYSTEM;
 }
 
+void print_plain(const char *name)
+{
+	for (; *name; name++)
+		putchar((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name);
+}
+
 int finish_output(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))

@@ -28,7 +28,7 @@ static int status_of(int signal, int exit_status)
 		}
 		_exit(exit_status);
 	}
-	assert_int_equal(child_wait(child, &status), 0);
+	assert_int_equal(child_wait(child, &status, NULL), 0);
 	return status;
 }
 
@@ -113,9 +113,9 @@ static void test_signals_do_not_end_the_wait(void **state)
 		}
 		_exit(7);
 	}
-	assert_int_equal(child_wait(child, &status), 0);
+	assert_int_equal(child_wait(child, &status, NULL), 0);
 	assert_int_equal(WEXITSTATUS(status), 7);
-	assert_int_equal(child_wait(child, &status), -ECHILD);
+	assert_int_equal(child_wait(child, &status, NULL), -ECHILD);
 	assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
 }
 
