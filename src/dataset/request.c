@@ -71,12 +71,13 @@ static void exec_indexer(char **argv, int memory)
 	_exit(STATUS_NO_EXEC);
 }
 
-static int wait_for(pid_t child, const char *tool, const char *source, struct error *e)
+static int wait_for(pid_t child, const char *tool, char *const *sources, size_t n,
+		    struct error *e)
 {
 	int status, err = child_wait(child, &status, e);
 
 	if (!err)
-		err = child_indexer_died(status, source, e);
+		err = child_indexer_died(status, sources[0], n - 1, e);
 	if (err)
 		return err;
 	if (WEXITSTATUS(status) == STATUS_NO_EXEC)
@@ -88,7 +89,8 @@ static int wait_for(pid_t child, const char *tool, const char *source, struct er
 	return 0;
 }
 
-static int run_indexer(char **argv, int memory, const char *source, struct error *e)
+static int run_indexer(char **argv, int memory, char *const *sources, size_t n,
+		       struct error *e)
 {
 	pid_t child;
 	int err = child_fork(&child, e);
@@ -97,7 +99,7 @@ static int run_indexer(char **argv, int memory, const char *source, struct error
 		return err;
 	if (child == 0)
 		exec_indexer(argv, memory);
-	return wait_for(child, argv[0], source, e);
+	return wait_for(child, argv[0], sources, n, e);
 }
 
 /* An empty memfd means that the index went to a file. */
@@ -141,6 +143,6 @@ int request_index(const struct dataset_config *config, char *const *sources,
 	argv[n++] = options;
 	argv[n++] = (char *)(uintptr_t)"--";
 	memcpy(argv + n, sources, source_count * sizeof(*argv));
-	err = run_indexer(argv, fd, sources[0], e);
+	err = run_indexer(argv, fd, sources, source_count, e);
 	return err ? err : take_memory(steal_fd(&fd), memory, e);
 }

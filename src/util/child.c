@@ -46,19 +46,24 @@ static bool is_crash(int signal)
 	       signal == SIGILL || signal == SIGABRT;
 }
 
-int child_indexer_died(int status, const char *label, struct error *e)
+int child_indexer_died(int status, const char *label, size_t others, struct error *e)
 {
 	int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	char which[64] = "";
+
+	if (others)
+		snprintf(which, sizeof(which), " or one of the %zu other files", others);
 
 	if (signal == 0)
 		return 0;
 	if (is_crash(signal))
 		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "'%s' made the indexer crash (signal %d, %s): it is damaged, "
-				 "or breaks the library that reads its format; copy it again, "
-				 "or pack it again", label, signal, strsignal(signal));
+				 "'%s'%s made the indexer crash (signal %d, %s): it is "
+				 "damaged, or breaks the library that reads its format; copy "
+				 "it again, or pack it again",
+				 label, which, signal, strsignal(signal));
 	return error_set(e, ERROR_SYSTEM, EIO,
-			 "the indexer of '%s' was ended by signal %d (%s)%s", label, signal,
-			 strsignal(signal), signal == SIGKILL ?
+			 "the indexer of '%s'%s was ended by signal %d (%s)%s", label,
+			 which, signal, strsignal(signal), signal == SIGKILL ?
 			 "; if memory was short, free some and try again" : "");
 }

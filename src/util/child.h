@@ -7,6 +7,7 @@
 #ifndef GRANARY_UTIL_CHILD_H
 #define GRANARY_UTIL_CHILD_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "util/error.h"
@@ -22,8 +23,9 @@ int child_wait(pid_t child, int *status, struct error *e);
 
 /*
  * 0 if the child ended by itself. If it was an indexer that a signal ended while
- * it read `label`: -EBADMSG where it crashed, or -EIO, and the sentence.
+ * it read `label` and so many `others`: -EBADMSG where it crashed, or -EIO, and the
+ * sentence.
  */
-int child_indexer_died(int status, const char *label, struct error *e);
+int child_indexer_died(int status, const char *label, size_t others, struct error *e);
 
 #endif

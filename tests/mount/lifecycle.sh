@@ -284,8 +284,25 @@ archive_removed() {
 	left "a removed archive"
 }
 
+# A parent that ignores SIGCHLD passes that on through exec.
+parent_without_children() {
+	rm -f "$work/t.tar.gidx"
+	(
+		trap '' CHLD
+		start "$work/t.tar" "$mnt"
+	)
+	is "$?" 0 "SIGCHLD ignored by the parent: mounted, with a new index"
+	left "SIGCHLD ignored"
+	(
+		trap '' CHLD
+		"$granary" index --force "$work/t.tar" >/dev/null
+	)
+	is "$?" 0 "SIGCHLD ignored by the parent: granary index"
+}
+
 make_archive
 answers_at_once
+parent_without_children
 status_of_parent
 holds_nothing
 keeps_no_lock

@@ -37,6 +37,25 @@ lists() {
 	status_of 2 "ls of what is not there" granary ls t.tar nothing
 }
 
+# What could not be said was not done.
+full_output() {
+	granary index --force t.tar >/dev/full 2>"$work/said"
+	is "$?" 2 "index: a full disk under standard output"
+	granary info t.tar >/dev/full 2>"$work/said"
+	is "$?" 2 "info: a full disk under standard output"
+}
+
+# A class may be called anything; a terminal obeys some of it.
+escapes() {
+	mkdir -p "$work/escape/"$'spl\e[31mit/class'
+	touch "$work/escape/"$'spl\e[31mit/class/file'
+	tar -C "$work/escape" -cf escape.tar .
+	granary info escape.tar | grep -q $'\e'
+	is "$?" 1 "info: no escape sequences"
+	granary info escape.tar | grep -q '1 in spl?\[31mit'
+	ok $? "info: the name all the same"
+}
+
 # Names are not always UTF-8, and still come back from JSON as they were.
 json() {
 	granary ls -R --json t.tar | "$python" -c '
@@ -157,6 +176,8 @@ classes() {
 
 make_archive
 lists
+full_output
+escapes
 json
 cats
 sets

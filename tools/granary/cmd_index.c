@@ -156,7 +156,8 @@ static int make_apart(const struct request *request, const struct index_wish *wi
 		_exit(status ? status : finish_output());
 	}
 	if (child_wait(child, &status, &e) < 0 ||
-	    child_indexer_died(status, source_path(wish->sources->sources[0]), &e) < 0)
+	    child_indexer_died(status, source_path(wish->sources->sources[0]),
+			       wish->sources->count - 1, &e) < 0)
 		return report_error(&e);
 	return WEXITSTATUS(status);
 }

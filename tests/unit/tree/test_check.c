@@ -254,7 +254,44 @@ static void test_volumes_that_cannot_be_read_are_found(void **state)
 	free(bytes);
 }
 
+/* Nodes may not share them: or checking a small index would take for ever. */
+static void test_shared_xattrs_are_found(void **state)
+{
+	struct entry_xattr xattr = { "user.x", "value", 5 };
+	struct entries *log = entries_new();
+	struct layout_xattr_node owner;
+	struct error e = { 0 };
+	struct index *index;
+	struct image image;
+	struct builder *builder = kit_builder(DUPLICATES_ERROR);
+	uint8_t *bytes, *second;
+	size_t size;
+
+	(void)state;
+	for (const char *path = "a\0b\0"; *path; path += 2)
+		kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = path,
+					      .xattrs = &xattr, .xattr_count = 1 });
+	assert_int_equal(builder_apply(builder, log, "s", NULL), 0);
+	entries_free(log);
+	assert_int_equal(kit_seal(builder, &image, NULL), 0);
+	builder_free(builder);
+	bytes = kit_bytes(&image, &size);
+	image_free(&image);
+	second = bytes + kit_section(bytes, SECTION_XATTR_NODES, NULL) + sizeof(owner);
+	memcpy(&owner, second, sizeof(owner));
+	owner.first = 0;
+	owner.count = 2;
+	memcpy(second, &owner, sizeof(owner));
+	kit_fix_sums(bytes);
+	assert_int_equal(kit_open_bytes(bytes, size, &index, NULL), 0);
+	assert_int_equal(index_check(index, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "shares"));
+	index_close(index);
+	free(bytes);
+}
+
 static const struct CMUnitTest check[] = {
+	cmocka_unit_test(test_shared_xattrs_are_found),
 	cmocka_unit_test(test_a_sound_index_passes),
 	cmocka_unit_test(test_every_flip_in_a_section_is_found),
 	cmocka_unit_test(test_damage_under_right_checksums_is_found),

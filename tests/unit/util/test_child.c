@@ -43,7 +43,7 @@ static void test_one_that_ends_by_itself_did_not_die(void **state)
 		int status = status_of(0, exits[i]);
 
 		assert_int_equal(WEXITSTATUS(status), exits[i]);
-		assert_int_equal(child_indexer_died(status, "x", &e), 0);
+		assert_int_equal(child_indexer_died(status, "x", 0, &e), 0);
 	}
 	assert_string_equal(e.text, "untouched");
 }
@@ -71,7 +71,7 @@ static void test_the_cause_of_death_is_said(void **state)
 		int status = status_of(deaths[i].signal, 0);
 
 		assert_true(WIFSIGNALED(status));
-		assert_int_equal(child_indexer_died(status, "a.h5", &e), deaths[i].err);
+		assert_int_equal(child_indexer_died(status, "a.h5", 0, &e), deaths[i].err);
 		assert_int_equal(e.status, deaths[i].status);
 		for (size_t k = 0; k < 2; k++)
 			if (!strstr(e.text, deaths[i].words[k]))
@@ -85,8 +85,17 @@ static void test_memory_is_blamed_for_a_kill_only(void **state)
 	struct error e = { 0 };
 
 	(void)state;
-	child_indexer_died(status_of(SIGTERM, 0), "a", &e);
+	child_indexer_died(status_of(SIGTERM, 0), "a", 0, &e);
 	assert_null(strstr(e.text, "memory"));
+}
+
+static void test_one_of_many(void **state)
+{
+	struct error e = { 0 };
+
+	(void)state;
+	child_indexer_died(status_of(SIGSEGV, 0), "a", 127, &e);
+	assert_non_null(strstr(e.text, "'a' or one of the 127 other files made"));
 }
 
 static void on_alarm(int signal)
@@ -122,6 +131,7 @@ static void test_signals_do_not_end_the_wait(void **state)
 static const struct CMUnitTest child[] = {
 	cmocka_unit_test(test_one_that_ends_by_itself_did_not_die),
 	cmocka_unit_test(test_the_cause_of_death_is_said),
+	cmocka_unit_test(test_one_of_many),
 	cmocka_unit_test(test_memory_is_blamed_for_a_kill_only),
 	cmocka_unit_test(test_signals_do_not_end_the_wait),
 };
