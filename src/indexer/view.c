@@ -11,7 +11,7 @@
 #include "util/log.h"
 #include "util/vec.h"
 
-/* An array of samples; one, though it may lie in many shards. */
+/* An array of samples: what one shard has of it, and once sealed what all have. */
 struct array {
 	const char *split;     /* "train" */
 	const char *name;      /* "images" */
@@ -25,7 +25,7 @@ struct array {
 struct view {
 	enum view_kind kind;
 	struct arena arena; /* the texts of arrays */
-	VEC(struct array) arrays;
+	VEC(struct array) arrays; /* once sealed: each once, in order */
 	VEC(int64_t) labels; /* once sealed: of all arrays, each once, in order */
 	bool sealed;         /* all has been measured */
 	int label_digits, row_digits;
@@ -52,53 +52,30 @@ void view_free(struct view *view)
 	free(view);
 }
 
-static struct array *find_array(struct view *view, const struct sample_group *group)
-{
-	for (size_t i = 0; i < view->arrays.count; i++) {
-		struct array *array = &view->arrays.items[i];
-
-		if (strcmp(array->split, group->split) == 0 &&
-		    strcmp(array->name, group->name) == 0)
-			return array;
-	}
-	return NULL;
-}
-
 static const char *keep_text(struct view *view, const char *text)
 {
 	return arena_copy(&view->arena, text, strlen(text));
 }
 
-static struct array *add_array(struct view *view, const struct sample_group *group)
-{
-	bool labelled = view->kind == VIEW_AUTO && group->labels;
-	struct array added = { .split = keep_text(view, group->split),
-			       .name = keep_text(view, group->name),
-			       .source = labelled ? keep_text(view, group->labels) : NULL };
-
-	if (!added.split || !added.name || (labelled && !added.source) ||
-	    vec_push(&view->arrays, added) < 0)
-		return NULL;
-	return &view->arrays.items[view->arrays.count - 1];
-}
-
-/* An array whose labels are missing in one shard has none in any. */
 static int measure_group(struct view *view, const struct sample_group *group,
 			 const struct sample *samples)
 {
-	struct array *array = find_array(view, group);
+	bool labelled = view->kind == VIEW_AUTO && group->labels;
+	struct array array = { .split = keep_text(view, group->split),
+			       .name = keep_text(view, group->name),
+			       .source = labelled ? keep_text(view, group->labels) : NULL,
+			       .rows = group->rows };
 
-	if (!array)
-		array = add_array(view, group);
-	if (!array)
+	if (!array.split || !array.name || (labelled && !array.source))
 		return -ENOMEM;
-	if (!group->labels)
-		array->source = NULL;
-	array->rows += group->rows;
-	for (uint64_t i = 0; i < group->rows && array->source; i++)
-		if (vec_push(&array->labels, samples[i].label) < 0)
-			return -ENOMEM;
-	return 0;
+	if (labelled && vec_reserve(&array.labels, group->rows) < 0)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < group->rows && labelled; i++)
+		array.labels.items[array.labels.count++] = samples[i].label;
+	if (vec_push(&view->arrays, array) == 0)
+		return 0;
+	vec_free(&array.labels);
+	return -ENOMEM;
 }
 
 int view_measure(struct view *view, const struct samples *samples)
@@ -133,15 +110,76 @@ static size_t sort_labels(int64_t *labels, size_t n)
 	return kept;
 }
 
+static int compare_arrays(const struct array *a, const struct array *b)
+{
+	int order = strcmp(a->split, b->split);
+
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int by_split_and_name(const void *left, const void *right)
+{
+	return compare_arrays(left, right);
+}
+
+/* Adds what another shard has. Labels that one of them lacks are no labels. */
+static int join_array(struct array *array, struct array *other)
+{
+	size_t n = other->labels.count;
+
+	if (!other->source)
+		array->source = NULL;
+	array->rows += other->rows;
+	if (vec_reserve(&array->labels, n) < 0)
+		return -ENOMEM;
+	if (n)
+		memcpy(array->labels.items + array->labels.count, other->labels.items,
+		       n * sizeof(*other->labels.items));
+	array->labels.count += n;
+	vec_free(&other->labels);
+	return 0;
+}
+
+static int join_arrays(struct view *view)
+{
+	struct array *arrays = view->arrays.items;
+	size_t kept = 0, i;
+	int err = 0;
+
+	if (view->arrays.count == 0)
+		return 0;
+	qsort(arrays, view->arrays.count, sizeof(*arrays), by_split_and_name);
+	for (i = 1; i < view->arrays.count && !err; i++) {
+		if (compare_arrays(&arrays[kept], &arrays[i]) == 0)
+			err = join_array(&arrays[kept], &arrays[i]);
+		else if (++kept != i) {
+			arrays[kept] = arrays[i];
+			arrays[i] = (struct array){ 0 };
+		}
+	}
+	if (!err)
+		view->arrays.count = kept + 1;
+	return err;
+}
+
+/* Of a view that is sealed, and has it. */
+static struct array *find_array(const struct view *view, const struct sample_group *group)
+{
+	const struct array key = { .split = group->split, .name = group->name };
+
+	return bsearch(&key, view->arrays.items, view->arrays.count, sizeof(key),
+		       by_split_and_name);
+}
+
 static int collect_labels(struct view *view)
 {
 	for (size_t i = 0; i < view->arrays.count; i++) {
 		struct array *array = &view->arrays.items[i];
 
-		if (!array->source || array->labels.count == 0) {
+		if (!array->source)
 			array->labels.count = 0;
+		if (array->labels.count == 0)
 			continue;
-		}
 		array->labels.count = sort_labels(array->labels.items,
 						  array->labels.count);
 		if (vec_reserve(&view->labels, array->labels.count) < 0)
@@ -173,38 +211,42 @@ static void count_digits(struct view *view)
 	view->row_digits = snprintf(NULL, 0, "%" PRIu64, most - 1);
 }
 
-/* Only one array of labelled samples in its split? Then its name says nothing. */
-static bool names_itself(const struct view *view, const struct array *array)
+static int choose_directory(struct view *view, struct array *array, bool split_is_enough)
 {
-	if (!array->source)
-		return false;
-	for (size_t i = 0; i < view->arrays.count; i++) {
-		const struct array *other = &view->arrays.items[i];
+	size_t room = strlen(array->split) + strlen(array->name) + 2;
+	char *path = arena_alloc(&view->arena, room);
 
-		if (other != array && other->source &&
-		    strcmp(other->split, array->split) == 0)
-			return false;
-	}
-	return true;
+	if (!path)
+		return -ENOMEM;
+	if (split_is_enough)
+		snprintf(path, room, "%s", array->split);
+	else
+		snprintf(path, room, "%s%s%s", array->split, *array->split ? "/" : "",
+			 array->name);
+	array->directory = path;
+	return 0;
 }
 
+/* If only one array of a split has labels, its name says nothing. */
 static int choose_directories(struct view *view)
 {
-	for (size_t i = 0; i < view->arrays.count; i++) {
-		struct array *array = &view->arrays.items[i];
-		size_t room = strlen(array->split) + strlen(array->name) + 2;
-		char *path = arena_alloc(&view->arena, room);
+	struct array *arrays = view->arrays.items;
+	size_t n = view->arrays.count, first = 0, end;
+	int err = 0;
 
-		if (!path)
-			return -ENOMEM;
-		if (names_itself(view, array))
-			snprintf(path, room, "%s", array->split);
-		else
-			snprintf(path, room, "%s%s%s", array->split,
-				 *array->split ? "/" : "", array->name);
-		array->directory = path;
+	for (; first < n && !err; first = end) {
+		size_t labelled = 0;
+
+		for (end = first; end < n; end++) {
+			if (strcmp(arrays[end].split, arrays[first].split) != 0)
+				break;
+			labelled += arrays[end].source != NULL;
+		}
+		for (size_t i = first; i < end && !err; i++)
+			err = choose_directory(view, &arrays[i],
+					       arrays[i].source && labelled == 1);
 	}
-	return 0;
+	return err;
 }
 
 /* A loader numbers the class directories that it finds, whatever their names are. */
@@ -231,7 +273,8 @@ static int seal(struct view *view)
 	if (view->sealed)
 		return 0;
 	view->sealed = true;
-	if (collect_labels(view) < 0 || choose_directories(view) < 0)
+	if (join_arrays(view) < 0 || collect_labels(view) < 0 ||
+	    choose_directories(view) < 0)
 		return -ENOMEM;
 	count_digits(view);
 	warn_of_shifts(view);
@@ -281,11 +324,15 @@ static int apply_group(struct view *view, const struct sample_group *group,
 		       const struct sample *samples, const struct source_owner *owner,
 		       struct entries *entries)
 {
-	struct array *array = find_array(view, group); /* it has been measured */
-	size_t room = strlen(array->directory) + strlen(group->extension) + 64;
-	CLEANUP(cleanup_free) char *path = malloc(room);
-	struct naming naming = { view, array, group->extension, path, room };
+	struct array *array = find_array(view, group);
+	struct naming naming = { .view = view, .array = array,
+				 .extension = group->extension };
+	CLEANUP(cleanup_free) char *path = NULL;
 
+	if (!array)
+		return -EINVAL; /* it was not measured */
+	naming.room = strlen(array->directory) + strlen(group->extension) + 64;
+	path = naming.path = malloc(naming.room);
 	if (!path)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < group->rows; i++) {
