@@ -56,6 +56,8 @@ int child_indexer_died(int status, const char *label, size_t others, struct erro
 
 	if (signal == 0)
 		return 0;
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr); /* its line of progress */
 	if (is_crash(signal))
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "'%s'%s made the indexer crash (signal %d, %s): it is "
