@@ -28,6 +28,8 @@ enum {
 	RUN_MOST = 256,         /* entries behind one header */
 	NAME_MOST = 256,
 	TARGET_MOST = 64 * 1024 - 1,
+	XATTRS_FREE = 1024 * 1024 * 1024, /* bytes, in all entries */
+	NAMES_FREE = 1024 * 1024 * 1024,  /* the same: of entries themselves */
 };
 
 /* As stored, little-endian. */
@@ -73,6 +75,9 @@ struct walk {
 	VEC(char) path;                   /* of the entry at hand */
 	VEC(char) target;
 	uint64_t advanced;                /* bytes of the window */
+	uint64_t path_bytes;              /* in the entries, targets included */
+	uint64_t xattr_bytes;
+	uint64_t name_bytes;              /* the entries themselves */
 	uint64_t specials;
 	unsigned warnings;
 };
@@ -123,8 +128,23 @@ static void advance(struct walk *walk, uint64_t bytes)
 		walk->scan->advance(walk->scan, bytes);
 }
 
+/* What one more entry and its copies of path and target take. */
+static int count_names(struct walk *walk, const struct entry *entry)
+{
+	size_t length = strlen(entry->path) + (entry->target ? strlen(entry->target) : 0);
+
+	if (!limit_sum(&walk->name_bytes, sizeof(*entry), walk->image.used, NAMES_FREE))
+		return squashfs_beyond(&walk->image, "names");
+	return limit_paths(&walk->path_bytes, length, walk->image.used) ? 0 :
+		       squashfs_beyond(&walk->image, "paths and targets");
+}
+
 static int add_entry(struct walk *walk, const struct entry *entry, uint64_t bytes)
 {
+	int err = count_names(walk, entry);
+
+	if (err)
+		return err;
 	if (entries_add(walk->scan->entries, entry) < 0)
 		return squashfs_out_of_memory(&walk->image);
 	advance(walk, bytes);
@@ -203,6 +223,18 @@ static int take_link(struct walk *walk, uint32_t number, struct entry *entry)
 	return add_entry(walk, entry, 0);
 }
 
+/* A set may be said once and belong to every file, and each entry has a copy. */
+static int count_xattrs(struct walk *walk, const struct entry *entry)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < entry->xattr_count; i++)
+		bytes += sizeof(*entry->xattrs) + strlen(entry->xattrs[i].name) +
+			 entry->xattrs[i].size;
+	return limit_sum(&walk->xattr_bytes, bytes, walk->image.used, XATTRS_FREE) ? 0 :
+		       squashfs_beyond(&walk->image, "xattrs");
+}
+
 static int take_xattrs(struct walk *walk, const struct squashfs_inode *inode,
 		       struct entry *entry)
 {
@@ -215,7 +247,7 @@ static int take_xattrs(struct walk *walk, const struct squashfs_inode *inode,
 				 "left out");
 	entry->xattrs = walk->xattrs.items.items;
 	entry->xattr_count = walk->xattrs.items.count;
-	return 0;
+	return count_xattrs(walk, entry);
 }
 
 static void fill_attributes(const struct squashfs_inode *inode, struct entry *entry)

@@ -31,6 +31,18 @@ int squashfs_damaged(const struct squashfs_image *image, const char *what)
 			 image->scan->label, what, path);
 }
 
+int squashfs_beyond(const struct squashfs_image *image, const char *what)
+{
+	const char *path = image->path && *image->path ? image->path : "/";
+
+	return error_set(image->e, ERROR_DATASET, EBADMSG,
+			 "'%s' is refused at '%.200s': the %s in it take too much memory "
+			 "for an image of %llu bytes; copy it again, or make several "
+			 "images",
+			 image->scan->label, path, what,
+			 (unsigned long long)image->used);
+}
+
 int squashfs_out_of_memory(const struct squashfs_image *image)
 {
 	return error_set(image->e, ERROR_SYSTEM, ENOMEM,
