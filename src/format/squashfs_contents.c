@@ -6,11 +6,16 @@
 
 #include <endian.h>
 
+#include "format/limits.h"
 #include "util/checked.h"
 
 #define PLAIN_BIT (UINT32_C(1) << 24) /* in a block's size: it is not compressed */
 
-enum { SIZES_AT_ONCE = 2048 }; /* of a list of blocks */
+enum {
+	SIZES_AT_ONCE = 2048,      /* of a list of blocks */
+	SHARED_FREE = 1024 * 1024, /* bytes of lists, beyond those that were seen */
+	BLOCKS_FREE = 256 * 1024 * 1024, /* bytes of chunks and extents */
+};
 
 /* One stored block, and what it stands for. */
 struct block {
@@ -21,6 +26,14 @@ struct block {
 	bool compressed;
 };
 
+/* The sizes of a file's blocks, which lie behind its inode. */
+struct list {
+	struct squashfs_cursor cursor;
+	uint64_t left; /* sizes that were not taken */
+	size_t at, ready;
+	uint32_t sizes[SIZES_AT_ONCE];
+};
+
 static int explain(const struct squashfs_contents *contents, int err)
 {
 	if (err == -ENOMEM)
@@ -28,10 +41,18 @@ static int explain(const struct squashfs_contents *contents, int err)
 	return err ? squashfs_damaged(contents->image, "the place of a block") : 0;
 }
 
+/* Files may share stored blocks, but each has chunks and extents of its own. */
+static int count_blocks(struct squashfs_contents *contents, size_t bytes)
+{
+	return limit_sum(&contents->block_bytes, bytes, contents->image->used,
+			 BLOCKS_FREE) ? 0 : squashfs_beyond(contents->image, "blocks");
+}
+
 /* Extents that go on where the last one ends become part of it. */
 static int add_extent(struct squashfs_contents *contents, struct entry_extent extent)
 {
 	size_t count = contents->extents.count;
+	int err;
 	struct entry_extent *last = count ? &contents->extents.items[count - 1] : NULL;
 
 	if (last && last->volume == extent.volume &&
@@ -40,7 +61,8 @@ static int add_extent(struct squashfs_contents *contents, struct entry_extent ex
 		last->length += extent.length;
 		return 0;
 	}
-	return explain(contents, vec_push(&contents->extents, extent));
+	err = count_blocks(contents, sizeof(extent));
+	return err ? err : explain(contents, vec_push(&contents->extents, extent));
 }
 
 /* Blocks */
@@ -70,7 +92,7 @@ static int raw_extent(const struct squashfs_contents *contents, uint64_t positio
 					  scan->base + position, length, out));
 }
 
-static int coded_extent(const struct squashfs_contents *contents,
+static int coded_extent(struct squashfs_contents *contents,
 			const struct block *block, struct entry_extent *out)
 {
 	const struct scan *scan = contents->image->scan;
@@ -84,8 +106,10 @@ static int coded_extent(const struct squashfs_contents *contents,
 		.skipped = block->compressed ? 0 : 1,
 		.plain = block->plain,
 	};
+	int err = count_blocks(contents, sizeof(struct volume_chunk));
 
-	return explain(contents, entries_coded_extent(scan->entries, &chunk, out));
+	return err ? err : explain(contents, entries_coded_extent(scan->entries, &chunk,
+								  out));
 }
 
 static int add_block(struct squashfs_contents *contents, const struct block *block,
@@ -108,39 +132,61 @@ static int add_block(struct squashfs_contents *contents, const struct block *blo
 	return add_extent(contents, extent);
 }
 
-/* The list of blocks behind an inode: the sizes of `count` of them. */
-static int read_sizes(struct squashfs_contents *contents,
-		      const struct squashfs_inode *inode, uint64_t count)
+/* Lists of blocks */
+
+/*
+ * A list belongs to one inode, and so the bytes of all lists are metadata that
+ * have been seen. Where they are more, lists lie in one another: a bomb.
+ */
+static int count_list(struct squashfs_contents *contents, size_t bytes)
 {
-	struct squashfs_cursor cursor = inode->next;
+	contents->listed += bytes;
+	return contents->listed <= contents->image->seen_bytes + SHARED_FREE ? 0 :
+		       squashfs_damaged(contents->image, "the list of blocks, which is "
+							 "in another one too,");
+}
 
-	contents->sizes.count = 0;
-	while (contents->sizes.count < count) {
-		uint64_t left = count - contents->sizes.count;
-		size_t n = left < SIZES_AT_ONCE ? (size_t)left : SIZES_AT_ONCE;
-		int err;
+static void begin_list(const struct squashfs_inode *inode, uint64_t count,
+		       struct list *list)
+{
+	list->cursor = inode->next;
+	list->left = count;
+	list->at = list->ready = 0;
+}
 
-		if (vec_reserve(&contents->sizes, n) < 0)
-			return squashfs_out_of_memory(contents->image);
-		err = squashfs_read(contents->image, &cursor,
-				    contents->sizes.items + contents->sizes.count,
-				    n * sizeof(*contents->sizes.items));
+/* The next size, of which there must be one. A list may be longer than memory. */
+static int next_size(struct squashfs_contents *contents, struct list *list,
+		     uint32_t *size)
+{
+	int err;
+
+	if (list->at == list->ready) {
+		list->ready = list->left < SIZES_AT_ONCE ? (size_t)list->left :
+							   SIZES_AT_ONCE;
+		list->at = 0;
+		err = squashfs_read(contents->image, &list->cursor, list->sizes,
+				    list->ready * sizeof(*list->sizes));
 		if (err)
 			return err;
-		contents->sizes.count += n;
 	}
-	for (size_t i = 0; i < contents->sizes.count; i++)
-		contents->sizes.items[i] = le32toh(contents->sizes.items[i]);
+	list->left--;
+	*size = le32toh(list->sizes[list->at++]);
 	return 0;
 }
 
-/* Is no block of the file at hand compressed? */
-static bool all_plain(const struct squashfs_contents *contents)
+/* Is no block of the list compressed? Looks as far as the first one that is. */
+static int find_plain(struct squashfs_contents *contents, struct list *list, bool *plain)
 {
-	for (size_t i = 0; i < contents->sizes.count; i++)
-		if (contents->sizes.items[i] && !(contents->sizes.items[i] & PLAIN_BIT))
-			return false;
-	return true;
+	*plain = true;
+	while (list->left && *plain) {
+		uint32_t size;
+		int err = next_size(contents, list, &size);
+
+		if (err)
+			return err;
+		*plain = size == 0 || (size & PLAIN_BIT);
+	}
+	return 0;
 }
 
 /* Leaves false for a size that has bits which mean nothing. */
@@ -151,27 +197,47 @@ static bool split_size(uint32_t size, struct block *block)
 	return block->stored < PLAIN_BIT;
 }
 
-static int add_blocks(struct squashfs_contents *contents,
-		      const struct squashfs_inode *inode)
+static int add_list(struct squashfs_contents *contents,
+		    const struct squashfs_inode *inode, struct list *list, bool raw)
 {
 	uint32_t full = contents->image->block_size;
 	struct block block = { .position = inode->start };
-	bool raw = all_plain(contents);
 
-	for (size_t i = 0; i < contents->sizes.count; i++) {
+	while (list->left) {
 		uint64_t left = inode->size - block.file_offset;
-		int err;
+		uint32_t size;
+		int err = next_size(contents, list, &size);
 
+		if (err)
+			return err;
 		block.plain = left < full ? (uint32_t)left : full;
-		if (!split_size(contents->sizes.items[i], &block))
+		if (!split_size(size, &block))
 			return squashfs_damaged(contents->image, "the size of a block");
-		err = add_block(contents, &block, raw);
+		err = count_list(contents, sizeof(size));
+		if (!err)
+			err = add_block(contents, &block, raw);
 		if (err)
 			return err;
 		block.file_offset += full;
 		block.position += block.stored;
 	}
 	return 0;
+}
+
+/* Blocks that are stored as they are need no chunks, but a second look. */
+static int add_blocks(struct squashfs_contents *contents,
+		      const struct squashfs_inode *inode, uint64_t count)
+{
+	struct list list;
+	bool plain;
+	int err;
+
+	begin_list(inode, count, &list);
+	err = find_plain(contents, &list, &plain);
+	if (err)
+		return err;
+	begin_list(inode, count, &list);
+	return add_list(contents, inode, &list, plain);
 }
 
 /* Fragments */
@@ -240,7 +306,7 @@ int squashfs_find_contents(struct squashfs_contents *contents,
 {
 	uint32_t full = contents->image->block_size;
 	uint64_t count = inode->size / full, tail = inode->size % full;
-	int err;
+	int err = 0;
 
 	contents->extents.count = 0;
 	contents->stored = 0;
@@ -248,9 +314,8 @@ int squashfs_find_contents(struct squashfs_contents *contents,
 		count++;
 		tail = 0;
 	}
-	err = read_sizes(contents, inode, count);
-	if (!err)
-		err = add_blocks(contents, inode);
+	if (count)
+		err = add_blocks(contents, inode, count);
 	if (!err && tail)
 		err = add_tail(contents, inode, tail);
 	return err;
@@ -259,7 +324,6 @@ int squashfs_find_contents(struct squashfs_contents *contents,
 void squashfs_contents_free(struct squashfs_contents *contents)
 {
 	vec_free(&contents->extents);
-	vec_free(&contents->sizes);
 	vec_free(&contents->fragments);
 	squashfs_refs_free(&contents->numbers);
 }

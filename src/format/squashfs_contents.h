@@ -23,7 +23,8 @@ struct squashfs_contents {
 	VEC(struct entry_extent) extents; /* of the file at hand */
 	uint64_t stored;                  /* its bytes that no file had before */
 
-	VEC(uint32_t) sizes;              /* its list of blocks */
+	uint64_t listed;                  /* bytes of all lists of blocks */
+	uint64_t block_bytes;             /* of the chunks and extents of all files */
 	struct squashfs_refs numbers;     /* of fragments, to places in the next */
 	VEC(struct entry_extent) fragments; /* file_offset: 0 */
 };
