@@ -20,11 +20,11 @@ struct key {
 	uint16_t name_size;
 };
 
-/* One of a set. */
+/* One of a set. The name is empty where it is not wanted, or too long. */
 struct xattr {
 	unsigned type;
-	size_t name_size;
-	char *name;
+	size_t name_size; /* with its namespace */
+	char name[LIMIT_XATTR_NAME_BYTES + 1];
 	struct squashfs_cursor value; /* where its bytes are */
 	uint32_t value_size;
 };
@@ -68,26 +68,26 @@ static int find_value(struct squashfs_image *image, struct squashfs_cursor *curs
 	return squashfs_read(image, cursor, NULL, xattr->value_size);
 }
 
-static int read_name(struct squashfs_xattrs *xattrs, struct squashfs_cursor *cursor,
+static int read_name(struct squashfs_image *image, struct squashfs_cursor *cursor,
 		     struct xattr *xattr)
 {
-	struct squashfs_image *image = xattrs->image;
-	size_t prefix = sizeof(user) - 1;
+	size_t prefix = sizeof(user) - 1, size;
 	struct key key;
+	char *name = NULL;
 	int err = squashfs_read(image, cursor, &key, sizeof(key));
 
 	if (err)
 		return err;
+	size = le16toh(key.name_size);
 	xattr->type = le16toh(key.type);
-	xattr->name_size = prefix + le16toh(key.name_size);
-	xattr->name = arena_alloc(&xattrs->arena, xattr->name_size + 1);
-	if (!xattr->name)
-		return squashfs_out_of_memory(image);
-	memcpy(xattr->name, user, prefix);
-	xattr->name[xattr->name_size] = '\0';
-	err = squashfs_read(image, cursor, xattr->name + prefix,
-			    xattr->name_size - prefix);
-	if (!err && strlen(xattr->name) != xattr->name_size)
+	xattr->name_size = prefix + size;
+	memset(xattr->name, 0, sizeof(xattr->name));
+	if (xattr->name_size <= LIMIT_XATTR_NAME_BYTES) {
+		memcpy(xattr->name, user, prefix);
+		name = xattr->name + prefix;
+	}
+	err = squashfs_read(image, cursor, name, size);
+	if (!err && name && strlen(name) != size)
 		err = squashfs_damaged(image, "the name of an xattr");
 	return err;
 }
@@ -103,10 +103,11 @@ static bool fits(const struct squashfs_xattrs *xattrs, const struct xattr *xattr
 static int keep(struct squashfs_xattrs *xattrs, struct xattr *xattr)
 {
 	void *value = arena_alloc(&xattrs->arena, (size_t)xattr->value_size + 1);
-	struct entry_xattr item = { xattr->name, value, xattr->value_size };
+	const char *name = arena_copy(&xattrs->arena, xattr->name, xattr->name_size);
+	struct entry_xattr item = { name, value, xattr->value_size };
 	int err;
 
-	if (!value || vec_push(&xattrs->items, item) < 0)
+	if (!value || !name || vec_push(&xattrs->items, item) < 0)
 		return squashfs_out_of_memory(xattrs->image);
 	err = squashfs_read(xattrs->image, &xattr->value, value, xattr->value_size);
 	xattrs->total += xattr->value_size;
@@ -116,7 +117,7 @@ static int keep(struct squashfs_xattrs *xattrs, struct xattr *xattr)
 static int read_one(struct squashfs_xattrs *xattrs, struct squashfs_cursor *cursor)
 {
 	struct xattr xattr;
-	int err = read_name(xattrs, cursor, &xattr);
+	int err = read_name(xattrs->image, cursor, &xattr);
 
 	if (!err)
 		err = find_value(xattrs->image, cursor, &xattr);
