@@ -13,6 +13,7 @@
 
 enum {
 	LIMIT_PATH_BYTES = 1024 * 1024,
+	LIMIT_TARGET_BYTES = 4095, /* of a symbolic link: more, no system takes */
 	LIMIT_PATHS_FREE = 256 * 1024 * 1024, /* of one packed file, see below */
 	LIMIT_XATTRS = 256, /* of one file */
 	LIMIT_XATTR_NAME_BYTES = 255,

@@ -182,6 +182,10 @@ static int take_symlink(struct walk *walk, const struct squashfs_inode *inode,
 
 	if (inode->size == 0 || inode->size > TARGET_MOST)
 		return squashfs_damaged(&walk->image, "the size of the link");
+	if (inode->size > LIMIT_TARGET_BYTES) {
+		warn_entry(walk, "is a link to too long a path, and is left out");
+		return 0;
+	}
 	walk->target.count = 0;
 	if (vec_reserve(&walk->target, inode->size + 1) < 0)
 		return squashfs_out_of_memory(&walk->image);

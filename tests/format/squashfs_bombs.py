@@ -102,11 +102,11 @@ def one_folder(path, kind, node, count, **more):
     write(path, folder(1, len(lists), 0, 0) + node, lists, **more)
 
 
-def targets(path, count=10000, blocks=1 << 20):
+def targets(path, count=80000, blocks=1 << 20):
     """A link with a long target, which has many names. Holes are before it, for
     the more metadata there are, the more often they may be read."""
     each = 40 + 56 + 4 * blocks
-    link = base(3, 2) + struct.pack("<II", 1, 60000) + b"t" * 60000
+    link = base(3, 2) + struct.pack("<II", 1, 4000) + b"t" * 4000
     root = folder(1, 12 + 9 + (count + 255) // 256 * 12 + count * 14, 0, 0)
     nodes = root + file(3, blocks * 4096) + bytes(4 * blocks) + link
     _, starts = table(nodes)
@@ -114,6 +114,11 @@ def targets(path, count=10000, blocks=1 << 20):
     lists = listing([(b"0", 2, 0, 40)]) + listing(
         [(b"%06d" % i, 3, place >> 16, place & 0xffff) for i in range(count)])
     write(path, nodes, lists)
+
+
+def long_target(path):
+    """A link to a path that no system takes."""
+    one_folder(path, 3, base(3, 2) + struct.pack("<II", 1, 4096) + b"t" * 4096, 1)
 
 
 def xattrs(path):
