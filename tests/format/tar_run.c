@@ -20,7 +20,7 @@ static char folder[] = "/tmp/granary-tar-XXXXXX";
 
 static void advance(struct scan *scan, uint64_t bytes)
 {
-	struct run *run = (struct run *)((char *)scan - offsetof(struct run, scan));
+	struct run *run = (struct run *)(void *)((char *)scan - offsetof(struct run, scan));
 
 	run->members++;
 	run->position += bytes;

@@ -38,7 +38,7 @@ struct run {
 
 static void advance(struct scan *scan, uint64_t bytes)
 {
-	struct run *run = (struct run *)((char *)scan - offsetof(struct run, scan));
+	struct run *run = (struct run *)(void *)((char *)scan - offsetof(struct run, scan));
 
 	run->position += bytes;
 	run->passed++;

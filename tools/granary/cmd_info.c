@@ -125,8 +125,8 @@ static void print_counts(const struct report *report)
 	printf("links        %s symbolic, %s hard\n", count_text(s->symlinks, a),
 	       count_text(s->links, b));
 	if (s->left_out)
-		printf("left out     %s entries: devices, FIFOs, sockets, or what "
-		       "cannot be shown\n", count_text(s->left_out, a));
+		printf("left out     %s entries that are no files or cannot be shown\n",
+		       count_text(s->left_out, a));
 	print_classes(&report->classes);
 	print_line("names", s->names);
 	print_line("labels", s->labels);
