@@ -6,16 +6,6 @@
 
 #include "util/checked.h"
 
-/*
- * Every object is a header of 16 bytes at least, so a file cannot hold more than
- * length / 16. Rows that were written out of order walk over some of them again;
- * collections that overlap on purpose would do so without end.
- */
-enum {
-	WALKS_OF_AN_OBJECT = 4,
-	WALKS_ANYWAY = 1 << 26,
-};
-
 static uint64_t little_endian(const unsigned char *p, unsigned n)
 {
 	uint64_t value = 0;
@@ -37,14 +27,16 @@ void hdf5_heap_open(struct hdf5_heap *heap, struct hdf5_blocks *blocks, uint64_t
 	memset(heap, 0, sizeof(*heap));
 	heap->blocks = blocks;
 	heap->base = base;
-	heap->budget = blocks->length / HDF5_HEAP_HEADER * WALKS_OF_AN_OBJECT +
-		       WALKS_ANYWAY;
+	/* collections do not overlap, so no object is walked over twice */
+	heap->budget = blocks->length / HDF5_HEAP_HEADER;
+	heap->seed = (uint64_t)(uintptr_t)heap;
 }
 
 void hdf5_heap_close(struct hdf5_heap *heap)
 {
-	for (size_t i = 0; i < HDF5_COLLECTIONS; i++)
-		vec_free(&heap->collections[i].objects);
+	vec_free(&heap->collections);
+	idmap_free(&heap->by_address);
+	vec_free(&heap->objects);
 }
 
 static int wrong(struct hdf5_heap *heap, const char *problem)
@@ -69,26 +61,26 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Nearly always they are in order: an index is used again only after 65535. */
-static int order_objects(struct hdf5_heap *heap, struct hdf5_collection *c)
+static int order_objects(struct hdf5_heap *heap, const struct hdf5_collection *c)
 {
+	struct hdf5_object *objects = heap->objects.items + c->first;
 	bool ordered = true;
 	size_t i;
 
-	for (i = 1; i < c->objects.count && ordered; i++)
-		ordered = c->objects.items[i - 1].index < c->objects.items[i].index;
+	for (i = 1; i < c->count && ordered; i++)
+		ordered = objects[i - 1].index < objects[i].index;
 	if (ordered)
 		return 0;
-	qsort(c->objects.items, c->objects.count, sizeof(*c->objects.items), by_index);
-	for (i = 1; i < c->objects.count; i++)
-		if (c->objects.items[i - 1].index == c->objects.items[i].index)
+	qsort(objects, c->count, sizeof(*objects), by_index);
+	for (i = 1; i < c->count; i++)
+		if (objects[i - 1].index == objects[i].index)
 			return wrong(heap, "is in a heap collection that holds an "
 					   "index twice");
 	return 0;
 }
 
 /* The objects between `at` and `end`. Behind the last may be free space, index 0. */
-static int walk_objects(struct hdf5_heap *heap, struct hdf5_collection *c, uint64_t at,
-			uint64_t end)
+static int walk_objects(struct hdf5_heap *heap, uint64_t at, uint64_t end)
 {
 	unsigned char header[HDF5_HEAP_HEADER];
 
@@ -109,7 +101,7 @@ static int walk_objects(struct hdf5_heap *heap, struct hdf5_collection *c, uint6
 		if (!range_within(object.at, object.size, end))
 			return wrong(heap, "is in a heap collection whose objects "
 					   "reach past its end");
-		if (vec_push(&c->objects, object) < 0)
+		if (vec_push(&heap->objects, object) < 0)
 			return -ENOMEM;
 		at = object.at + object.size;
 		padding = (8 - object.size % 8) % 8;
@@ -117,11 +109,10 @@ static int walk_objects(struct hdf5_heap *heap, struct hdf5_collection *c, uint6
 			break;
 		at += padding;
 	}
-	return order_objects(heap, c);
+	return 0;
 }
 
-static int walk_collection(struct hdf5_heap *heap, struct hdf5_collection *c,
-			   uint64_t start)
+static int walk_collection(struct hdf5_heap *heap, uint64_t start)
 {
 	unsigned char header[HDF5_HEAP_HEADER];
 	uint64_t size;
@@ -135,49 +126,68 @@ static int walk_collection(struct hdf5_heap *heap, struct hdf5_collection *c,
 	if (size < HDF5_HEAP_HEADER ||
 	    !range_within(start, size, heap->blocks->length))
 		return wrong(heap, "is in a heap collection of an impossible size");
-	return walk_objects(heap, c, start + HDF5_HEAP_HEADER, start + size);
+	return walk_objects(heap, start + HDF5_HEAP_HEADER, start + size);
 }
 
+static uint32_t hash_address(const struct hdf5_heap *heap, uint64_t address)
+{
+	return (uint32_t)((address ^ heap->seed) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+static bool is_address(const void *context, uint32_t id, const void *key)
+{
+	const struct hdf5_heap *heap = context;
+
+	return heap->collections.items[id].address == *(const uint64_t *)key;
+}
+
+static int add_collection(struct hdf5_heap *heap, uint64_t address, uint64_t start)
+{
+	struct hdf5_collection c = { .address = address, .first = heap->objects.count };
+	int err = walk_collection(heap, start);
+
+	if (err)
+		return err;
+	c.count = heap->objects.count - c.first;
+	err = order_objects(heap, &c);
+	if (err)
+		return err;
+	if (heap->collections.count == UINT32_MAX ||
+	    vec_push(&heap->collections, c) < 0 ||
+	    idmap_insert(&heap->by_address, hash_address(heap, address),
+			 (uint32_t)(heap->collections.count - 1)) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* The collection at `address`, which the window has at `start`. */
 static int find_collection(struct hdf5_heap *heap, uint64_t address, uint64_t start,
 			   const struct hdf5_collection **out)
 {
-	struct hdf5_collection *oldest = &heap->collections[0];
-	int err;
+	struct idmap_slot *slot = idmap_find(&heap->by_address,
+					     hash_address(heap, address), is_address,
+					     heap, &address);
+	int err = slot ? 0 : add_collection(heap, address, start);
 
-	for (size_t i = 0; i < HDF5_COLLECTIONS; i++) {
-		struct hdf5_collection *c = &heap->collections[i];
-
-		if (c->used && c->address == address) {
-			c->used = ++heap->clock;
-			*out = c;
-			return 0;
-		}
-		if (c->used < oldest->used)
-			oldest = c;
-	}
-	oldest->used = 0;
-	oldest->objects.count = 0;
-	err = walk_collection(heap, oldest, start);
 	if (err)
 		return err;
-	oldest->address = address;
-	oldest->used = ++heap->clock;
-	*out = oldest;
+	*out = heap->collections.items +
+	       (slot ? slot->id_plus_1 : heap->collections.count) - 1;
 	return 0;
 }
 
 static int find_object(struct hdf5_heap *heap, const struct hdf5_row *row,
 		       uint64_t start, uint64_t *at)
 {
-	const struct hdf5_collection *c;
+	const struct hdf5_collection *c = NULL;
 	const struct hdf5_object key = { .index = row->index }, *found;
 	int err = find_collection(heap, row->address, start, &c);
 
 	if (err)
 		return err;
-	found = c->objects.count == 0 ? NULL :
-		bsearch(&key, c->objects.items, c->objects.count,
-			sizeof(*c->objects.items), by_index);
+	found = c->count == 0 ? NULL :
+		bsearch(&key, heap->objects.items + c->first, c->count,
+			sizeof(key), by_index);
 	if (!found)
 		return wrong(heap, "names an object that its heap collection does not "
 				   "hold");

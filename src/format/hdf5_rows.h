@@ -5,7 +5,8 @@
  * global heap collection, index of the object in it. A collection begins with a
  * header of 16 bytes; each object has one, too. The object with index 1 is the
  * first of its collection, so its place is known without a look at it; for the
- * others the collection is walked, header by header, and remembered.
+ * others the collection is walked, header by header, once: its objects stay in
+ * memory, since rows may be in any order.
  *
  * No HDF5 library here: bytes in, numbers out, each checked.
  *
@@ -19,12 +20,12 @@
 #include <stdint.h>
 
 #include "format/hdf5_blocks.h"
+#include "util/idmap.h"
 #include "util/vec.h"
 
 enum {
 	HDF5_DESCRIPTOR_BYTES = 16, /* with addresses of 8 bytes */
 	HDF5_HEAP_HEADER = 16,      /* of a collection, and of an object in one */
-	HDF5_COLLECTIONS = 16,      /* as many as the library fills at once */
 };
 
 struct hdf5_row {
@@ -38,19 +39,21 @@ struct hdf5_object {
 	uint32_t index;
 };
 
+/* One that was walked: a slice of the objects, by index. */
 struct hdf5_collection {
 	uint64_t address; /* as the file counts */
-	uint64_t used;    /* by the clock; 0: it holds nothing */
-	VEC(struct hdf5_object) objects; /* by index */
+	size_t first, count;
 };
 
 struct hdf5_heap {
 	struct hdf5_blocks *blocks;
 	uint64_t base;       /* what the file's addresses count from */
 	uint64_t budget;     /* objects that may still be walked over */
-	uint64_t clock;
 	const char *problem; /* after -EBADMSG: what is wrong */
-	struct hdf5_collection collections[HDF5_COLLECTIONS];
+	VEC(struct hdf5_collection) collections;
+	struct idmap by_address; /* of collections */
+	uint64_t seed;           /* of its hashes */
+	VEC(struct hdf5_object) objects;
 };
 
 struct hdf5_row hdf5_row_parse(const unsigned char descriptor[HDF5_DESCRIPTOR_BYTES]);

@@ -318,6 +318,13 @@ def write_tables(file):
     file["again"] = file["unwritten"]
 
 
+def write_wild(file):
+    """Small rows in no order at all, over many collections."""
+    images = file.create_dataset("images", (6000,), dtype=ROW_TYPE)
+    for i in np.random.default_rng(5).permutation(6000):
+        images[int(i)] = BYTES[i:i + 8 + i % 5]
+
+
 def write_busy(file):
     """Collections whose objects come and go, and move when others go."""
     images = file.create_dataset("images", (30,), dtype=ROW_TYPE)
@@ -327,7 +334,7 @@ def write_busy(file):
         images[i * 7 % 30] = encoded(20 + i % 60, i)
 
 
-CONTENTS = {"encodings": write_encodings, "chunks": write_chunks, "masks": write_masks,
+CONTENTS = {"wild": write_wild, "encodings": write_encodings, "chunks": write_chunks, "masks": write_masks,
             "fills": write_fills, "links": write_links, "course": write_course,
             "tables": write_tables, "busy": write_busy}
 VERSIONS = {"earliest": ("earliest", "latest"), "v110": ("v110", "v110"),

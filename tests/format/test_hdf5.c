@@ -584,6 +584,83 @@ static void test_heap(void **state)
 		look_up(&lookups[i]);
 }
 
+static void open_heap(struct hdf5_heap *heap, struct hdf5_blocks *blocks,
+		      struct source **source)
+{
+	assert_int_equal(source_open("heap", source, NULL), 0);
+	hdf5_blocks_open(blocks, *source, 0, source_size(*source));
+	hdf5_heap_open(heap, blocks, 0);
+}
+
+static void close_heap(struct hdf5_heap *heap, struct source *source)
+{
+	hdf5_heap_close(heap);
+	hdf5_blocks_close(heap->blocks);
+	source_close(source);
+}
+
+/* Rows from each of many full collections in turn: none is walked again. */
+static void test_heap_any_order(void **state)
+{
+	enum { COLLECTIONS = 40, BYTES = 65536, OBJECTS = (BYTES - 16) / 24 };
+	static struct hdf5_blocks blocks;
+	static struct hdf5_heap heap;
+	unsigned char *file = calloc(COLLECTIONS, BYTES);
+	struct source *source;
+	uint64_t at;
+
+	(void)state;
+	assert_non_null(file);
+	for (size_t c = 0; c < COLLECTIONS; c++) {
+		memcpy(file + c * BYTES, "GCOL\1\0\0\0", 8);
+		put(file + c * BYTES + 8, BYTES, 8);
+		for (unsigned i = 0; i < OBJECTS; i++)
+			put_object(file + c * BYTES + 16 + i * 24, i + 1, 8);
+	}
+	write_bytes("heap", file, (size_t)COLLECTIONS * BYTES);
+	open_heap(&heap, &blocks, &source);
+	for (unsigned i = 1; i < OBJECTS; i++)
+		for (uint64_t c = 0; c < COLLECTIONS; c++) {
+			struct hdf5_row row = { 8, c * BYTES, i + 1 };
+
+			assert_int_equal(hdf5_heap_find(&heap, &row, &at), 0);
+			assert_int_equal(at, c * BYTES + 32 + i * 24);
+		}
+	close_heap(&heap, source);
+	free(file);
+}
+
+/* Collections inside each other would be walked without end. */
+static void test_heap_overlap(void **state)
+{
+	static struct hdf5_blocks blocks;
+	static struct hdf5_heap heap;
+	unsigned char file[4096] = { 0 };
+	struct source *source;
+	unsigned found = 0;
+	uint64_t at;
+	int err = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 128; i++) {
+		memcpy(file + 32 * i, "GCOL\1\0\0\0", 8);
+		put(file + 32 * i + 8, 4096 - 32 * i, 8);
+		put_object(file + 32 * i + 16, i + 2, i < 127 ? 16 : 0);
+	}
+	write_bytes("heap", file, sizeof(file));
+	open_heap(&heap, &blocks, &source);
+	for (unsigned i = 0; i < 128 && !err; i++) {
+		struct hdf5_row row = { 16, 32 * i, i + 2 };
+
+		err = hdf5_heap_find(&heap, &row, &at);
+		found += !err;
+	}
+	assert_int_equal(err, -EBADMSG);
+	assert_non_null(strstr(heap.problem, "overlap"));
+	assert_in_range(found, 2, 3);
+	close_heap(&heap, source);
+}
+
 /* Every byte of a row's descriptor, set to 255: an error that names the row. */
 static void test_damaged_row(void **state)
 {
@@ -672,6 +749,8 @@ int main(void)
 		cmocka_unit_test(test_damaged_chunks),
 		cmocka_unit_test(test_storage),
 		cmocka_unit_test(test_heap),
+		cmocka_unit_test(test_heap_any_order),
+		cmocka_unit_test(test_heap_overlap),
 		cmocka_unit_test(test_damaged_row),
 		cmocka_unit_test(test_probe),
 	};
