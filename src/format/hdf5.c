@@ -28,10 +28,12 @@ enum {
 	SOFT_LINK_BYTES = 1 << 16,
 	LEFT_OUT_NAMED = 4,
 	MISSING_CHUNKS = 1 << 22, /* that are looked for in vain, in one file */
+	EMPTY_ROWS = 1 << 20,     /* that need no room in the file */
 	DIRECTORY_MODE = 0755,
 	LINK_MODE = 0777,
 };
 
+#define FILL_BYTES (UINT64_C(1) << 30) /* of fill values, in one file */
 #define SIGNATURE "\211HDF\r\n\032\n"
 
 static struct lock hdf5_lock = LOCK_INIT;
@@ -111,7 +113,7 @@ static int add_seen(struct hdf5_walk *walk, haddr_t address, size_t entry)
 {
 	struct hdf5_seen seen = { address, entry };
 
-	if (vec_push(&walk->seen, seen) < 0 ||
+	if (walk->seen.count == UINT32_MAX || vec_push(&walk->seen, seen) < 0 ||
 	    idmap_insert(&walk->seen_by_address, hash_address(walk, address),
 			 (uint32_t)(walk->seen.count - 1)) < 0)
 		return hdf5_out_of_memory(walk);
@@ -199,18 +201,20 @@ static void leave_out(struct hdf5_walk *walk, const struct hdf5_dataset *dataset
 		 walk->path.items, what);
 }
 
-/* `object` has links; those of a file that follow are hard links. */
+/*
+ * Links that follow are hard links. Each file is remembered: how many links it has
+ * is what its header says, and that may be wrong.
+ */
 static int take_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 		     const H5O_info_t *object)
 {
-	const struct hdf5_seen *seen = object->rc > 1 ? find_seen(walk, object->addr) :
-							NULL;
+	const struct hdf5_seen *seen = find_seen(walk, object->addr);
 	int err;
 
-	if (seen)
+	if (seen && seen->entry != SIZE_MAX)
 		return add_hard_link(walk, seen->entry, object->mtime);
 	err = add_file(walk, dataset, object->mtime);
-	if (!err && object->rc > 1)
+	if (!err)
 		err = add_seen(walk, object->addr,
 			       entries_count(walk->scan->entries) - 1);
 	return err;
@@ -442,6 +446,17 @@ static int walk_file(struct hdf5_walk *walk)
 	return err ? err : report(walk);
 }
 
+/* What is stored lies in the file once, but tables of rows are read twice. */
+static void set_budgets(struct hdf5_walk *walk)
+{
+	uint64_t length = walk->scan->length; /* < 2^63, as files are */
+
+	walk->stored_budget = 2 * length;
+	walk->row_budget = length / HDF5_HEAP_HEADER + EMPTY_ROWS;
+	walk->missing_budget = MISSING_CHUNKS;
+	walk->fill_budget = FILL_BYTES;
+}
+
 static int scan_file(struct hdf5_walk *walk)
 {
 	const struct scan *scan = walk->scan;
@@ -466,7 +481,7 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 				 "there is not enough memory to index '%s'", scan->label);
 	walk->scan = scan;
 	walk->e = e;
-	walk->missing_budget = MISSING_CHUNKS;
+	set_budgets(walk);
 	walk->seed = (uint64_t)(uintptr_t)walk;
 	err = scan_file(walk);
 	vec_free(&walk->path);

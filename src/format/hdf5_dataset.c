@@ -14,7 +14,6 @@ enum {
 	COMPACT_BYTES = 64 * 1024, /* what an object header can hold */
 	FILTERS_NAMED = 64,
 };
-#define FILL_LIMIT (UINT64_C(1) << 30) /* of a file */
 
 /* The filters that are codecs here. Sized: the first of its values is its parameter. */
 static const struct {
@@ -155,6 +154,17 @@ static int refuse_too_large(struct hdf5_walk *walk, const char *what)
 			   what, walk->scan->label);
 }
 
+/* Bytes that the file holds, for this dataset alone. */
+static int charge_stored(struct hdf5_walk *walk, uint64_t bytes)
+{
+	if (bytes > walk->stored_budget)
+		return hdf5_refuse(walk, "is damaged: it shares the same bytes with other "
+					 "datasets, as HDF5 does not; copy the file "
+					 "again");
+	walk->stored_budget -= bytes;
+	return 0;
+}
+
 /* One that continues the last is joined to it. */
 static int push_extent(struct hdf5_walk *walk, uint64_t file_offset,
 		       struct entry_extent extent)
@@ -190,7 +200,10 @@ static int push_literal(struct hdf5_walk *walk, uint64_t file_offset, const void
 			size_t length)
 {
 	struct entry_extent extent;
+	int err = charge_stored(walk, length);
 
+	if (err)
+		return err;
 	if (entries_literal_extent(walk->scan->entries, bytes, length, &extent) < 0)
 		return hdf5_out_of_memory(walk);
 	return push_extent(walk, file_offset, extent);
@@ -217,8 +230,9 @@ static int push_fill_byte(struct hdf5_walk *walk, unsigned char byte, uint64_t o
 {
 	struct entry_extent *fill = &walk->fills[byte];
 
-	if (length > FILL_LIMIT)
+	if (length > walk->fill_budget)
 		return refuse_too_large(walk, "more of a fill value");
+	walk->fill_budget -= length;
 	if (fill->length == 0) {
 		CLEANUP(cleanup_free) void *block = malloc(FILL_BYTES);
 
@@ -395,6 +409,9 @@ int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	}
 	if (!range_within(place.at, place.size, walk->scan->length))
 		return refuse_outside(walk);
+	err = charge_stored(walk, place.size);
+	if (err)
+		return err;
 	out->at = walk->scan->base + place.at;
 	out->coded = (place.skipped | ~((1u << chunks->filters) - 1)) != UINT32_MAX &&
 		     !(edge && chunks->edge_is_plain);

@@ -21,8 +21,6 @@ enum {
 	SLICE_ROWS = 65536, /* 1 MiB of descriptors */
 	LABELS_AT_ONCE = 1 << 24,
 	ROWS_SNIFFED = 16,
-	ROWS_FORESEEN = 1 << 24,
-	EMPTY_ROWS_LIMIT = 1 << 24, /* that are not even stored */
 };
 
 const char *const hdf5_label_names[HDF5_LABEL_NAMES] = { "targets", "labels", "label" };
@@ -292,10 +290,6 @@ static int visit_unwritten(struct pass *pass, uint64_t n)
 		return hdf5_refuse(pass->walk, "has rows that were never written, and a "
 					       "fill value for them, which is not "
 					       "supported; write these rows");
-	if (!err && n > EMPTY_ROWS_LIMIT)
-		return hdf5_refuse(pass->walk, "has %llu rows that were never written; "
-					       "make it smaller",
-				   (unsigned long long)n);
 	for (uint64_t i = 0; i < n && !err && !pass->done; i++) {
 		err = pass->visit(pass, &empty);
 		pass->row++;
@@ -458,8 +452,7 @@ static int add_group(struct pass *pass, const char *name)
 		.labels = pass->labels.number < 0 ? NULL :
 			  hdf5_label_names[pass->labels.number],
 		.extension = common_extension(pass),
-		.rows = pass->dataset->count < ROWS_FORESEEN ? pass->dataset->count :
-							       ROWS_FORESEEN,
+		.rows = pass->dataset->count,
 	};
 
 	if (!split || samples_begin(walk->scan->samples, &group) < 0)
@@ -482,6 +475,22 @@ static int take_table(struct pass *pass, hid_t group, const char *name)
 	return err ? err : visit_table(pass);
 }
 
+/*
+ * Each row that is not empty has an object of its own, and those take room. What
+ * remains are rows that are empty or were never written, which cost nothing where
+ * they are packed or left out.
+ */
+static int charge_rows(struct hdf5_walk *walk, uint64_t rows)
+{
+	if (rows > walk->row_budget)
+		return hdf5_refuse(walk, "has %llu rows, more than the file has room for: "
+					 "they were never written, or are empty; make it "
+					 "smaller",
+				   (unsigned long long)rows);
+	walk->row_budget -= rows;
+	return 0;
+}
+
 int hdf5_take_rows(struct hdf5_walk *walk, struct hdf5_dataset *dataset, hid_t group,
 		   const char *name, int *labels)
 {
@@ -497,6 +506,9 @@ int hdf5_take_rows(struct hdf5_walk *walk, struct hdf5_dataset *dataset, hid_t g
 					 "out.h5",
 				   walk->file.address_bytes, walk->file.length_bytes,
 				   walk->scan->label);
+	err = charge_rows(walk, dataset->count);
+	if (err)
+		return err;
 	dataset->item = HDF5_DESCRIPTOR_BYTES;
 	err = take_table(&pass, group, name);
 	*labels = pass.labels.number;

@@ -30,7 +30,13 @@ struct hdf5_walk {
 	VEC(struct hdf5_seen) seen;
 	struct idmap seen_by_address;
 	uint64_t seed;             /* of its hashes */
-	uint64_t missing_budget;   /* chunks that may still be found missing */
+
+	/* What may still be found in this file, whichever its datasets */
+	uint64_t stored_budget;  /* bytes of chunks, and those that headers hold */
+	uint64_t row_budget;     /* rows */
+	uint64_t missing_budget; /* chunks that are not stored */
+	uint64_t fill_budget;    /* bytes of fill values other than zeros */
+
 	struct entry_extent fills[256]; /* 64 KiB of a byte; length 0: not made yet */
 	uint64_t files;            /* what can be shown: files, links, arrays of rows */
 	uint64_t arrays;           /* of rows */

@@ -394,6 +394,32 @@ def refuse_unwritten_rows(file):
     return "'/rows'", "never written"
 
 
+def refuse_unwritten_in_all(file):
+    for name in "abc":
+        file.create_dataset(name, (500000,), dtype=ROW_TYPE)
+    return "'/c'", "never written", "smaller"
+
+
+def refuse_empty_rows(file):
+    rows = file.create_dataset("rows", (1 << 21,), dtype=ROW_TYPE, chunks=(1 << 21,),
+                               compression="gzip")
+    rows[0] = encoded(10, 0)
+    return "'/rows'", "never written", "smaller"
+
+
+def refuse_fill_in_all(file):
+    for name in "abc":
+        file.create_dataset(name, (400 << 20,), "u1", fillvalue=7)
+    return "'/c'", "fill value", "h5repack"
+
+
+def refuse_fill_in_chunks(file):
+    big = file.create_dataset("big", (1 << 34,), "u1", chunks=(1 << 20,), fillvalue=7,
+                              compression="gzip")
+    big[5] = 1
+    return "'/big'", "fill value", "h5repack"
+
+
 def refuse_deep(file):
     file.create_dataset("d/" * 140 + "f", data=BYTES[:5])
     return "deeper",
@@ -415,6 +441,38 @@ def write_small_addresses(path):
         out.write("'/rows'\n4\nh5repack\n")
 
 
+def write_wrong_counts(path):
+    """Links that their object's header does not count."""
+    with h5py.File(path, "w", libver="earliest") as file:
+        file["a/first"] = BYTES[:100]
+        for i in range(5):
+            file[f"a/link{i}"] = file["a/first"]
+        address = h5py.h5o.get_info(file["a/first"].id).addr
+    write_list(path)
+    with open(path, "r+b") as file:
+        file.seek(address + 4)
+        assert file.read(4) == b"\6\0\0\0"
+        file.seek(address + 4)
+        file.write(b"\1\0\0\0")
+
+
+def write_shared_chunks(path):
+    """Datasets that all point to the chunks of one of them."""
+    layout = b"\3\2\2"  # of chunks in a B-tree: its address follows
+    with h5py.File(path, "w", libver="earliest") as file:
+        for name in "abcde":
+            create(file, name, h5t.STD_U8LE, simple(50000), plist_of(chunk=(500,)))
+        file["c"][:] = 255
+    with open(path, "rb") as file:
+        parts = file.read().split(layout)
+    assert len(parts) == 6
+    tree, = {part[:8] for part in parts[1:]} - {b"\xff" * 8}
+    with open(path, "wb") as file:
+        file.write(parts[0] + b"".join(layout + tree + part[8:] for part in parts[1:]))
+    with open(path[:-3] + ".refuse", "w", encoding="utf-8") as out:
+        out.write("same bytes\ncopy\n")
+
+
 def main():
     os.chdir(sys.argv[1])
     for name, write in CONTENTS.items():
@@ -428,6 +486,8 @@ def main():
                         rewrite(file)
                 write_list(path)
     write_small_addresses("small.h5")
+    write_wrong_counts("counts.h5")
+    write_shared_chunks("shared.h5")
     for name, write in REFUSED.items():
         with h5py.File(f"{name}.h5", "w") as file:
             words = write(file)
