@@ -84,6 +84,17 @@ static void warn_object(struct hdf5_walk *walk, const char *what)
 		log_warn("'%s': '%.200s' %s", walk->scan->label, walk->path.items, what);
 }
 
+/* Counts it among what is not shown, too. */
+static void leave_out_link(struct hdf5_walk *walk, const char *why)
+{
+	char what[100];
+
+	snprintf(what, sizeof(what), "%s, and is left out", why);
+	warn_object(walk, what);
+	entries_leave_out(walk->scan->entries);
+	hdf5_advance(walk, 0);
+}
+
 /* Objects that several links lead to */
 
 static uint32_t hash_address(const struct hdf5_walk *walk, haddr_t address)
@@ -125,7 +136,11 @@ static int add_seen(struct hdf5_walk *walk, haddr_t address, size_t entry)
 static int add_entry(struct hdf5_walk *walk, struct entry *entry, time_t mtime)
 {
 	const struct source_owner *owner = source_owner(walk->scan->source);
+	size_t target = entry->target ? strlen(entry->target) : 0;
+	int err = hdf5_charge_paths(walk, 1, walk->path.count + target);
 
+	if (err)
+		return err;
 	entry->path = walk->path.items + 1;
 	entry->uid = owner->uid;
 	entry->gid = owner->gid;
@@ -227,8 +242,7 @@ static int take_rows(struct group *group, struct hdf5_dataset *dataset, hid_t pa
 	int labels = -1, err;
 
 	if (find_seen(walk, object->addr)) {
-		warn_object(walk, "is another link to rows that are shown already, and "
-				  "is left out");
+		leave_out_link(walk, "is another link to rows that are shown already");
 		return 0;
 	}
 	err = add_seen(walk, object->addr, SIZE_MAX);
@@ -263,8 +277,7 @@ static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object
 	int err;
 
 	if (find_seen(walk, object->addr)) {
-		warn_object(walk, "is another link to a group that is shown already, and "
-				  "is left out");
+		leave_out_link(walk, "is another link to a group that is shown already");
 		return 0;
 	}
 	if (walk->depth == DEPTH_LIMIT)
@@ -297,6 +310,8 @@ static int take_object(struct group *group, hid_t parent, const char *name,
 		err = take_dataset(group, id, parent, name, &object);
 	else if (object.type == H5O_TYPE_GROUP)
 		err = take_group(walk, id, &object);
+	else
+		entries_leave_out(walk->scan->entries); /* a type */
 	H5Oclose(id);
 	return err;
 }
@@ -312,13 +327,26 @@ static int take_hard_link(struct group *group, hid_t parent, const char *name,
 	return 0;
 }
 
+/* "..", "../a", "a/../b": nowhere else may a link lead out of the tree. */
+static bool has_parent(const char *target)
+{
+	for (const char *at = target; *at; at += strspn(at, "/")) {
+		size_t n = strcspn(at, "/");
+
+		if (n == 2 && memcmp(at, "..", 2) == 0)
+			return true;
+		at += n;
+	}
+	return false;
+}
+
 static int take_soft_link(struct hdf5_walk *walk, hid_t parent, const char *name,
 			  size_t size)
 {
 	CLEANUP(cleanup_free) char *target = NULL;
 
 	if (size <= 1 || size > SOFT_LINK_BYTES) {
-		warn_object(walk, "is a link that points to nothing, and is left out");
+		leave_out_link(walk, "is a link that points to nothing");
 		return 0;
 	}
 	target = calloc(1, size + 1);
@@ -326,7 +354,10 @@ static int take_soft_link(struct hdf5_walk *walk, hid_t parent, const char *name
 		return hdf5_out_of_memory(walk);
 	if (H5Lget_val(parent, name, target, size, H5P_DEFAULT) < 0)
 		return hdf5_refuse_library(walk, "cannot read the link");
-	return add_soft_link(walk, target);
+	if (!has_parent(target))
+		return add_soft_link(walk, target);
+	leave_out_link(walk, "is a link through '..', which is no parent in HDF5");
+	return 0;
 }
 
 static int take_link(struct group *group, hid_t parent, const char *name,
@@ -341,15 +372,30 @@ static int take_link(struct group *group, hid_t parent, const char *name,
 					"by itself and remove the link");
 }
 
+/* Why a link cannot be shown, whatever it leads to; NULL: it can. */
+static const char *name_problem(const struct hdf5_walk *walk, const char *name)
+{
+	if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 ||
+	    strcmp(name, "..") == 0)
+		return "has a name that no file can have";
+	if (walk->path.count - 1 > LIMIT_PATH_BYTES)
+		return "has too long a path";
+	return NULL;
+}
+
 static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
 			 void *data)
 {
 	struct group *group = data;
 	struct hdf5_walk *walk = group->walk;
 	size_t length = walk->path.count;
+	const char *problem;
 
 	walk->err = set_path(walk, length, name);
-	if (!walk->err)
+	problem = walk->err ? NULL : name_problem(walk, name);
+	if (problem)
+		leave_out_link(walk, problem);
+	else if (!walk->err)
 		walk->err = take_link(group, parent, name, link);
 	if (!walk->err)
 		reset_path(walk, length);

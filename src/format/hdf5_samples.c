@@ -20,6 +20,7 @@
 enum {
 	SLICE_ROWS = 65536, /* 1 MiB of descriptors */
 	LABELS_AT_ONCE = 1 << 24,
+	LABELS_CHUNK_BYTES = 64 << 20, /* libhdf5 decodes it whole */
 	ROWS_SNIFFED = 16,
 };
 
@@ -64,22 +65,36 @@ static void close_labels(struct labels *labels)
 }
 
 /* A slice is made of whole chunks, or each would be decoded for many slices. */
-static uint64_t slice_of_labels(const struct hdf5_dataset *d)
+static uint64_t slice_of_labels(uint64_t chunk)
 {
-	hid_t plist = H5Dget_create_plist(d->id);
-	hsize_t chunk = 0;
-	uint64_t most = SLICE_ROWS;
+	if (chunk < SLICE_ROWS)
+		return SLICE_ROWS - SLICE_ROWS % chunk;
+	return chunk < LABELS_AT_ONCE ? chunk : LABELS_AT_ONCE;
+}
 
-	if (plist >= 0 && H5Pget_layout(plist) == H5D_CHUNKED &&
-	    H5Pget_chunk(plist, 1, &chunk) == 1 && chunk > 0) {
-		if (chunk < SLICE_ROWS)
-			most -= most % chunk;
-		else
-			most = chunk < LABELS_AT_ONCE ? chunk : LABELS_AT_ONCE;
-	}
-	if (plist >= 0)
-		H5Pclose(plist);
-	return most;
+/* Takes them, unless they lie elsewhere or cannot be read in pieces. */
+static int take_labels(struct pass *pass, struct hdf5_dataset *d, int number)
+{
+	struct labels *labels = &pass->labels;
+	H5D_layout_t layout;
+	hsize_t chunk = 1;
+	uint64_t bytes;
+	int err = hdf5_dataset_layout(pass->walk, d, &layout);
+
+	if (err)
+		return err;
+	if (layout == H5D_CHUNKED && (H5Pget_chunk(d->plist, 1, &chunk) != 1 || !chunk))
+		return hdf5_refuse_library(pass->walk, "cannot open the labels of");
+	if (!checked_mul(chunk, d->item, &bytes) || bytes > LABELS_CHUNK_BYTES)
+		return hdf5_refuse(pass->walk, "has its labels, '%s', in chunks larger "
+					       "than 64 MiB; repack it: h5repack -l "
+					       "CONTI '%s' out.h5",
+				   hdf5_label_names[number], pass->walk->scan->label);
+	labels->id = d->id;
+	labels->number = number;
+	labels->most = slice_of_labels(chunk);
+	H5Iinc_ref(d->id);
+	return 0;
 }
 
 static bool are_labels(const struct hdf5_dataset *d, uint64_t rows)
@@ -92,9 +107,7 @@ static bool are_labels(const struct hdf5_dataset *d, uint64_t rows)
 static int try_labels(struct pass *pass, hid_t group, int number)
 {
 	const char *name = hdf5_label_names[number];
-	struct labels *labels = &pass->labels;
 	struct hdf5_dataset d;
-	H5D_layout_t layout;
 	H5L_info_t info;
 	int err;
 
@@ -111,13 +124,7 @@ static int try_labels(struct pass *pass, hid_t group, int number)
 	}
 	err = hdf5_dataset_open(pass->walk, d.id, &d);
 	if (!err && are_labels(&d, pass->dataset->count))
-		err = hdf5_dataset_layout(pass->walk, &d, &layout); /* not elsewhere */
-	if (!err && are_labels(&d, pass->dataset->count)) {
-		labels->id = d.id;
-		labels->number = number;
-		labels->most = slice_of_labels(&d);
-		H5Iinc_ref(d.id);
-	}
+		err = take_labels(pass, &d, number);
 	hdf5_dataset_close(&d);
 	return err;
 }
@@ -132,23 +139,50 @@ static int find_labels(struct pass *pass, hid_t group)
 	return err;
 }
 
+/* libhdf5 would give all numbers that do not fit the same value. */
+static H5T_conv_ret_t note_beyond(H5T_conv_except_t what, hid_t from, hid_t to,
+				  void *value, void *converted, void *beyond)
+{
+	(void)what;
+	(void)from;
+	(void)to;
+	(void)value;
+	(void)converted;
+	*(bool *)beyond = true;
+	return H5T_CONV_ABORT;
+}
+
+static int refuse_labels(struct pass *pass, bool beyond)
+{
+	if (!beyond)
+		return hdf5_refuse_library(pass->walk, "cannot read the labels of");
+	return hdf5_refuse(pass->walk, "has labels in '%s' that are not between %lld and "
+				       "%lld; write others",
+			   hdf5_label_names[pass->labels.number], (long long)INT64_MIN,
+			   (long long)INT64_MAX);
+}
+
 static int read_labels(struct pass *pass, uint64_t first, uint64_t count)
 {
 	hsize_t start = first, n = count;
 	hid_t file_space = H5Dget_space(pass->labels.id);
 	hid_t memory_space = H5Screate_simple(1, &n, NULL);
+	hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
 	herr_t status = -1;
+	bool beyond = false;
 
 	if (file_space >= 0 && memory_space >= 0 &&
+	    H5Pset_type_conv_cb(transfer, note_beyond, &beyond) >= 0 &&
 	    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &n, NULL) >= 0)
 		status = H5Dread(pass->labels.id, H5T_NATIVE_INT64, memory_space,
-				 file_space, H5P_DEFAULT, pass->labels.slice);
+				 file_space, transfer, pass->labels.slice);
+	if (transfer >= 0)
+		H5Pclose(transfer);
 	if (file_space >= 0)
 		H5Sclose(file_space);
 	if (memory_space >= 0)
 		H5Sclose(memory_space);
-	return status < 0 ? hdf5_refuse_library(pass->walk, "cannot read the labels of") :
-			    0;
+	return status < 0 ? refuse_labels(pass, beyond) : 0;
 }
 
 static int label_of(struct pass *pass, int64_t *out)
@@ -507,6 +541,8 @@ int hdf5_take_rows(struct hdf5_walk *walk, struct hdf5_dataset *dataset, hid_t g
 				   walk->file.address_bytes, walk->file.length_bytes,
 				   walk->scan->label);
 	err = charge_rows(walk, dataset->count);
+	if (!err)
+		err = hdf5_charge_paths(walk, dataset->count, walk->path.count);
 	if (err)
 		return err;
 	dataset->item = HDF5_DESCRIPTOR_BYTES;

@@ -4,6 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "format/limits.h"
+#include "util/checked.h"
+
 int hdf5_out_of_memory(struct hdf5_walk *walk)
 {
 	return error_set(walk->e, ERROR_SYSTEM, ENOMEM,
@@ -56,6 +59,18 @@ int hdf5_refuse(struct hdf5_walk *walk, const char *format, ...)
 	return error_set(walk->e, ERROR_DATASET, EBADMSG, "'%s': '%.200s' %s",
 			 walk->scan->label, walk->path.count ? walk->path.items : "/",
 			 text);
+}
+
+int hdf5_charge_paths(struct hdf5_walk *walk, uint64_t n, uint64_t bytes)
+{
+	uint64_t all;
+
+	if (checked_mul(n, bytes, &all) &&
+	    limit_paths(&walk->path_bytes, all, walk->scan->length))
+		return 0;
+	return hdf5_refuse(walk, "and what comes before it have more bytes of paths in "
+				 "all than a file of its size may ask for; give the "
+				 "groups shorter names");
 }
 
 void hdf5_advance(struct hdf5_walk *walk, uint64_t bytes)

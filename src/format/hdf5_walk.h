@@ -38,6 +38,7 @@ struct hdf5_walk {
 	uint64_t fill_budget;    /* bytes of fill values other than zeros */
 
 	struct entry_extent fills[256]; /* 64 KiB of a byte; length 0: not made yet */
+	uint64_t path_bytes;       /* of all paths and targets: see limits.h */
 	uint64_t files;            /* what can be shown: files, links, arrays of rows */
 	uint64_t arrays;           /* of rows */
 	uint64_t left_out, warnings;
@@ -55,6 +56,12 @@ int hdf5_refuse(struct hdf5_walk *walk, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 int hdf5_out_of_memory(struct hdf5_walk *walk);
+
+/*
+ * Counts `n` paths of `bytes` each: is that too much for a file of this size, as
+ * links to long paths may say in few bytes? Then it is refused.
+ */
+int hdf5_charge_paths(struct hdf5_walk *walk, uint64_t n, uint64_t bytes);
 
 /* What hdf5_blocks said: storage, memory, or a place outside the file. */
 int hdf5_refuse_read(struct hdf5_walk *walk, int err);

@@ -86,6 +86,8 @@ def list_group(group, lines, seen, path=""):
         full = (path + "/" + name).lstrip("/")
         if isinstance(link, h5py.SoftLink):
             target = link.path
+            if ".." in target.split("/"):
+                continue
             if target.startswith("/"):
                 target = "../" * path.count("/") + target.lstrip("/") or "."
             lines.append(f"l {full} {target}")
@@ -93,7 +95,7 @@ def list_group(group, lines, seen, path=""):
         item = group[name]
         key = h5py.h5o.get_info(item.id).addr
         if isinstance(item, h5py.Group):
-            if key not in seen:
+            if key not in seen and len(full) <= 1 << 20:
                 seen[key] = full
                 lines.append(f"d {full}")
                 list_group(item, lines, seen, path + "/" + name)
@@ -325,6 +327,19 @@ def write_wild(file):
         images[int(i)] = BYTES[i:i + 8 + i % 5]
 
 
+def write_left(file):
+    """What is left out, beside a file."""
+    file["a/file"] = BYTES[:10]
+    for name, target in (("up", "../x"), ("root", "/../x"), ("in", "/a/../../x"),
+                         ("last", "b/.."), ("only", "..")):
+        file[f"a/soft-{name}"] = h5py.SoftLink(target)
+    file["a/dots"] = h5py.SoftLink("..b/.../b..")
+    group = file
+    for i in range(18):
+        group = group.create_group("n" * 60000)
+    file["committed"] = np.dtype("u1")
+
+
 def write_busy(file):
     """Collections whose objects come and go, and move when others go."""
     images = file.create_dataset("images", (30,), dtype=ROW_TYPE)
@@ -334,7 +349,7 @@ def write_busy(file):
         images[i * 7 % 30] = encoded(20 + i % 60, i)
 
 
-CONTENTS = {"wild": write_wild, "encodings": write_encodings, "chunks": write_chunks, "masks": write_masks,
+CONTENTS = {"wild": write_wild, "left": write_left, "encodings": write_encodings, "chunks": write_chunks, "masks": write_masks,
             "fills": write_fills, "links": write_links, "course": write_course,
             "tables": write_tables, "busy": write_busy}
 VERSIONS = {"earliest": ("earliest", "latest"), "v110": ("v110", "v110"),
@@ -420,6 +435,46 @@ def refuse_fill_in_chunks(file):
     return "'/big'", "fill value", "h5repack"
 
 
+def refuse_paths(file):
+    group = file
+    for _ in range(10):
+        group = group.create_group("n" * 60000)
+    group["file"] = BYTES[:5]
+    for i in range(300):
+        group[f"link{i}"] = group["file"]
+    return "paths", "in all"
+
+
+def labelled(file, name="targets"):
+    """A group whose rows want labels."""
+    rows = file.create_dataset("g/images", (4,), dtype=ROW_TYPE)
+    rows[0] = encoded(10, 0)
+    return "g/" + name
+
+
+def refuse_labels_elsewhere(file):
+    file.create_dataset(labelled(file), (4,), "i8", external=[("raw.bin", 0, 32)])
+    return "'/g/images'", "labels", "another file", "h5repack"
+
+
+def refuse_labels_virtual(file):
+    layout = h5py.VirtualLayout((4,), "i8")
+    layout[:] = h5py.VirtualSource("other.h5", "x", (4,))
+    file.create_virtual_dataset(labelled(file, "label"), layout)
+    return "'/g/images'", "labels", "virtual", "h5repack"
+
+
+def refuse_labels_large(file):
+    file[labelled(file)] = np.array([1, 2**63 - 1, 2**63, 2**64 - 1], "u8")
+    return "'/g/images'", "'targets'", "9223372036854775807"
+
+
+def refuse_labels_chunk(file):
+    file.create_dataset(labelled(file, "labels"), (4,), "i4", maxshape=(None,),
+                        chunks=((16 << 20) + 1,), compression="gzip")
+    return "'/g/images'", "'labels'", "64 MiB", "h5repack"
+
+
 def refuse_deep(file):
     file.create_dataset("d/" * 140 + "f", data=BYTES[:5])
     return "deeper",
@@ -456,6 +511,20 @@ def write_wrong_counts(path):
         file.write(b"\1\0\0\0")
 
 
+def write_wrong_names(path):
+    """Names that no file can have."""
+    with h5py.File(path, "w", libver="earliest") as file:
+        file["file"] = BYTES[:10]
+    write_list(path)
+    with h5py.File(path, "r+", libver="earliest") as file:
+        file["../up"] = BYTES[:10]
+        file["aa-bb/soft"] = h5py.SoftLink("/file")
+    with open(path, "rb") as file:
+        data = file.read()
+    with open(path, "wb") as file:
+        file.write(data.replace(b"aa-bb\0", b"aa/bb\0"))
+
+
 def write_shared_chunks(path):
     """Datasets that all point to the chunks of one of them."""
     layout = b"\3\2\2"  # of chunks in a B-tree: its address follows
@@ -488,6 +557,7 @@ def main():
     write_small_addresses("small.h5")
     write_wrong_counts("counts.h5")
     write_shared_chunks("shared.h5")
+    write_wrong_names("names.h5")
     for name, write in REFUSED.items():
         with h5py.File(f"{name}.h5", "w") as file:
             words = write(file)
