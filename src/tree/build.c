@@ -267,6 +267,10 @@ static int apply_leaf(struct builder *b, const struct entries *log,
 		note_example(b, &b->skipped_example, &b->skipped, entry->path);
 		return 0;
 	}
+	if (entry->kind == ENTRY_SYMLINK && strlen(entry->target) >= TREE_TARGET_BYTES) {
+		note_example(b, &b->long_example, &b->long_links, entry->path);
+		return 0;
+	}
 	err = inodes_add(b, log, entry, entry->kind == ENTRY_SYMLINK ? TREE_SYMLINK :
 			 TREE_FILE, entry->kind == ENTRY_SYMLINK ? 0777 : entry->mode,
 			 &inode, e);
@@ -505,11 +509,16 @@ static void report(struct builder *b, const char *label)
 			 "two entries of one name, a directory and not (%s, for one)", label,
 			 (unsigned long long)b->skipped, LAYOUT_NAME_MAX,
 			 b->skipped_example);
+	if (b->long_links)
+		log_warn("%s: %llu symbolic links are left out: what they lead to has "
+			 "more than %d bytes, which Linux does not take (%s, for one)",
+			 label, (unsigned long long)b->long_links, TREE_TARGET_BYTES - 1,
+			 b->long_example);
 	if (b->ignored)
 		log_info("%s: %llu files are in an earlier shard too and are left out "
 			 "(duplicates=first)", label, (unsigned long long)b->ignored);
-	b->left_out += b->skipped;
-	b->unsafe = b->skipped = b->ignored = 0;
+	b->left_out += b->skipped + b->long_links;
+	b->unsafe = b->skipped = b->ignored = b->long_links = 0;
 }
 
 int builder_apply(struct builder *b, const struct entries *entries,

@@ -98,10 +98,11 @@ struct builder {
 	/* What one shard's log needs while it is applied. */
 	uint32_t shard;
 	bool distinct;
-	uint64_t unsafe, skipped, ignored; /* for one line a shard each */
+	uint64_t unsafe, skipped, ignored, long_links; /* for one line a shard each */
 	uint64_t left_out;                 /* entries that are not shown, in all */
 	const char *unsafe_example;
 	const char *skipped_example;
+	const char *long_example;
 };
 
 /* Finds a name in a directory: its number, or NO_ID. */
@@ -128,7 +129,7 @@ uint32_t inodes_add_implied(struct builder *b);
 
 /*
  * The inode that an entry of `log` describes, as a `kind` with these permission
- * bits: 0, -EBADMSG where its extents make no sense, -ENOMEM.
+ * bits (a link is short enough for Linux): 0, -EBADMSG where its extents make no sense, -ENOMEM.
  */
 int inodes_add(struct builder *b, const struct entries *log,
 	       const struct entry *entry, enum tree_kind kind, uint32_t mode,

@@ -168,11 +168,6 @@ int inodes_add(struct builder *b, const struct entries *log,
 		inode.size = entry->size;
 		err = keep_extents(b, log, entry, &inode);
 	} else if (kind == TREE_SYMLINK) {
-		if (strlen(entry->target) >= TREE_TARGET_BYTES)
-			return error_set(e, ERROR_DATASET, EBADMSG,
-					 "%s: %.200s: a symbolic link to a path of %zu bytes "
-					 "cannot be shown", b->labels.items[b->shard],
-					 entry->path, strlen(entry->target));
 		inode.size = strlen(entry->target);
 		inode.target = arena_copy(&b->arena, entry->target, inode.size);
 		err = inode.target ? 0 : -ENOMEM;

@@ -295,6 +295,35 @@ static void test_what_cannot_be_shown_is_counted(void **state)
 	index_close(index);
 }
 
+/* The system has links to 4095 bytes at most; one more hurts nobody else. */
+static void test_links_too_long_for_the_system_are_left_out(void **state)
+{
+	struct entries *log = entries_new();
+	char target[TREE_TARGET_BYTES + 1], back[TREE_TARGET_BYTES];
+	struct entry entry = { .kind = ENTRY_SYMLINK, .target = target };
+	struct index_summary s;
+	struct index *index;
+
+	(void)state;
+	memset(target, 't', TREE_TARGET_BYTES);
+	target[TREE_TARGET_BYTES] = '\0';
+	entry.path = "long";
+	kit_add(log, &entry);
+	entry.path = "a/long";
+	kit_add(log, &entry);
+	target[TREE_TARGET_BYTES - 1] = '\0';
+	entry.path = "longest";
+	kit_add(log, &entry);
+	index = kit_index_of(log);
+	assert_int_equal(index_summary(index, &s), 0);
+	assert_int_equal(s.symlinks, 1);
+	assert_int_equal(s.left_out, 2);
+	assert_int_equal(tree_readlink(index_tree(index),
+				       kit_node(index_tree(index), "longest"), back), 0);
+	assert_string_equal(back, target);
+	index_close(index);
+}
+
 /* 200 classes of 1,000 files with names as ImageNet's, 21 bytes. */
 static void test_a_file_costs_at_most_64_bytes(void **state)
 {
@@ -334,6 +363,7 @@ static const struct CMUnitTest build[] = {
 	cmocka_unit_test(test_names_up_to_255_bytes),
 	cmocka_unit_test(test_summary_counts),
 	cmocka_unit_test(test_what_cannot_be_shown_is_counted),
+	cmocka_unit_test(test_links_too_long_for_the_system_are_left_out),
 	cmocka_unit_test(test_a_file_costs_at_most_64_bytes),
 };
 
