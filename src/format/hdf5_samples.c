@@ -79,8 +79,11 @@ static int take_labels(struct pass *pass, struct hdf5_dataset *d, int number)
 	H5D_layout_t layout;
 	hsize_t chunk = 1;
 	uint64_t bytes;
-	int err = hdf5_dataset_layout(pass->walk, d, &layout);
+	int err;
 
+	pass->walk->beside = hdf5_label_names[number];
+	err = hdf5_dataset_layout(pass->walk, d, &layout);
+	pass->walk->beside = NULL;
 	if (err)
 		return err;
 	if (layout == H5D_CHUNKED && (H5Pget_chunk(d->plist, 1, &chunk) != 1 || !chunk))

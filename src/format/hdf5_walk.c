@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "format/limits.h"
 #include "util/checked.h"
@@ -50,15 +51,18 @@ int hdf5_refuse_library(struct hdf5_walk *walk, const char *what)
 
 int hdf5_refuse(struct hdf5_walk *walk, const char *format, ...)
 {
+	const char *path = walk->path.count ? walk->path.items : "/";
+	const char *slash = strrchr(path, '/'), *beside = walk->beside;
+	size_t n = beside && slash ? (size_t)(slash + 1 - path) : strlen(path);
 	char text[1024];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return error_set(walk->e, ERROR_DATASET, EBADMSG, "'%s': '%.200s' %s",
-			 walk->scan->label, walk->path.count ? walk->path.items : "/",
-			 text);
+	return error_set(walk->e, ERROR_DATASET, EBADMSG, "'%s': '%.*s%s' %s",
+			 walk->scan->label, n < 200 ? (int)n : 200, path,
+			 beside ? beside : "", text);
 }
 
 int hdf5_charge_paths(struct hdf5_walk *walk, uint64_t n, uint64_t bytes)

@@ -25,6 +25,7 @@ struct hdf5_walk {
 	struct hdf5_file file;
 	struct hdf5_heap heap;
 	VEC(char) path;            /* "/train/images", and a NUL that does not count */
+	const char *beside;        /* a neighbour of it that is looked at, or NULL */
 	unsigned depth;            /* groups above what the path names */
 	VEC(struct entry_extent) extents; /* of the file at hand */
 	VEC(struct hdf5_seen) seen;

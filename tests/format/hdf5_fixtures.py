@@ -454,14 +454,14 @@ def labelled(file, name="targets"):
 
 def refuse_labels_elsewhere(file):
     file.create_dataset(labelled(file), (4,), "i8", external=[("raw.bin", 0, 32)])
-    return "'/g/images'", "labels", "another file", "h5repack"
+    return "'/g/targets'", "another file", "h5repack"
 
 
 def refuse_labels_virtual(file):
     layout = h5py.VirtualLayout((4,), "i8")
     layout[:] = h5py.VirtualSource("other.h5", "x", (4,))
     file.create_virtual_dataset(labelled(file, "label"), layout)
-    return "'/g/images'", "labels", "virtual", "h5repack"
+    return "'/g/label'", "virtual", "h5repack"
 
 
 def refuse_labels_large(file):
