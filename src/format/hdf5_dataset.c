@@ -295,12 +295,21 @@ static int push_fill(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t of
 
 /* Chunks */
 
+/* h5repack leaves out what it cannot read, and says that all went well. */
 static int refuse_filter(struct hdf5_walk *walk, H5Z_filter_t filter, const char *name)
 {
+	if (!*name)
+		name = "no name";
+	if (H5Zfilter_avail(filter) > 0)
+		return hdf5_refuse(walk, "is packed with the filter %d (%s), which is "
+					 "not supported; repack it: h5repack -f GZIP=1 "
+					 "'%s' out.h5, or -f NONE",
+				   (int)filter, name, walk->scan->label);
 	return hdf5_refuse(walk, "is packed with the filter %d (%s), which is not "
-				 "supported; repack it: h5repack -f GZIP=1 '%s' out.h5, "
-				 "or -f NONE",
-			   (int)filter, *name ? name : "no name", walk->scan->label);
+				 "supported; write it again with gzip or without a "
+				 "filter, with the program that wrote it (h5repack lacks "
+				 "this filter, and would drop the dataset)",
+			   (int)filter, name);
 }
 
 static int take_filter(struct hdf5_walk *walk, struct hdf5_dataset *d, unsigned i,

@@ -233,13 +233,13 @@ int hdf5_file_open(struct hdf5_file *file, const struct source *source, uint64_t
 	hid_t fapl;
 
 	memset(file, 0, sizeof(*file));
-	file->id = H5I_INVALID_HID;
+	file->id = file->access = H5I_INVALID_HID;
 	hdf5_blocks_open(&file->blocks, source, base, length);
 	fapl = access_list(file);
 	if (fapl < 0)
 		return -EBADMSG;
+	file->access = fapl; /* to close it now would forget why opening failed */
 	file->id = H5Fopen(source_path(source), H5F_ACC_RDONLY, fapl);
-	H5Pclose(fapl);
 	if (file->blocks.err)
 		return file->blocks.err;
 	return file->id < 0 ? -EBADMSG : read_sizes(file);
@@ -249,6 +249,8 @@ void hdf5_file_close(struct hdf5_file *file)
 {
 	if (file->id >= 0)
 		H5Fclose(file->id);
+	if (file->access >= 0)
+		H5Pclose(file->access);
 	H5Eclear2(H5E_DEFAULT);
 	hdf5_blocks_close(&file->blocks);
 }

@@ -22,7 +22,7 @@
 
 struct hdf5_file {
 	struct hdf5_blocks blocks;
-	hid_t id;
+	hid_t id, access; /* the file, and how it was opened */
 	uint64_t base; /* the user block: what addresses in the file count from */
 	size_t address_bytes, length_bytes; /* of addresses and lengths in the file */
 

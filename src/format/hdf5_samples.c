@@ -14,8 +14,10 @@
 #include <string.h>
 
 #include "codec/codec.h"
+#include "format/limits.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
+#include "util/log.h"
 
 enum {
 	SLICE_ROWS = 65536, /* 1 MiB of descriptors */
@@ -106,6 +108,14 @@ static bool are_labels(const struct hdf5_dataset *d, uint64_t rows)
 	       d->dims[0] == rows;
 }
 
+static void warn_no_labels(struct hdf5_walk *walk, const char *name)
+{
+	if (walk->warnings++ < LIMIT_WARNINGS)
+		log_warn("'%s': '%s' beside '%.200s' does not hold one integer a row, in one "
+			 "dimension: the rows get no labels from it",
+			 walk->scan->label, name, walk->path.items);
+}
+
 /* Does this neighbour hold as many integers as there are rows? Then it is taken. */
 static int try_labels(struct pass *pass, hid_t group, int number)
 {
@@ -128,6 +138,8 @@ static int try_labels(struct pass *pass, hid_t group, int number)
 	err = hdf5_dataset_open(pass->walk, d.id, &d);
 	if (!err && are_labels(&d, pass->dataset->count))
 		err = take_labels(pass, &d, number);
+	else if (!err)
+		warn_no_labels(pass->walk, name);
 	hdf5_dataset_close(&d);
 	return err;
 }
