@@ -75,7 +75,20 @@ damage() {
 	return "$status"
 }
 
+# Which of two files a name means cannot be known. It is said.
+name_comes_twice() {
+	local image=$work/twice.squashfs said
+	check "a name twice: made" \
+		"$python" "$abs_top_srcdir/tests/format/squashfs_bombs.py" twice "$image" || return
+	said=$("$granary" index "$image" 2>&1)
+	is $? 3 "a name twice: the status"
+	is "$said" "granary: '$image' has the name 'name' twice, and only one can be shown; it \
+is damaged, or has to be packed again with other names" "a name twice: one sentence"
+	refuse "a name twice: no index" test -e "$image.gidx"
+}
+
 make_tree
+name_comes_twice
 check "gzip.squashfs: made" make_squashfs gzip.squashfs -comp gzip &&
 	damage squashfs gzip.squashfs "$work/tree"
 check "zstd.squashfs: made" make_squashfs zstd.squashfs -comp zstd -no-fragments &&
