@@ -31,6 +31,7 @@ enum {
 	EMPTY_ROWS = 1 << 20,     /* that need no room in the file */
 	DIRECTORY_MODE = 0755,
 	LINK_MODE = 0777,
+	LINK_LEAST = 8, /* bytes of the file that a link takes; more, in fact */
 };
 
 #define FILL_BYTES (UINT64_C(1) << 30) /* of fill values, in one file */
@@ -383,6 +384,15 @@ static const char *name_problem(const struct hdf5_walk *walk, const char *name)
 	return NULL;
 }
 
+/* The index of a group's names may lead in circles. */
+static int count_link(struct hdf5_walk *walk)
+{
+	if (walk->links++ <= walk->scan->length / LINK_LEAST)
+		return 0;
+	return hdf5_refuse(walk, "is damaged: it has more links than the file has room "
+				 "for; copy the file again");
+}
+
 static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
 			 void *data)
 {
@@ -391,7 +401,9 @@ static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
 	size_t length = walk->path.count;
 	const char *problem;
 
-	walk->err = set_path(walk, length, name);
+	walk->err = count_link(walk);
+	if (!walk->err)
+		walk->err = set_path(walk, length, name);
 	problem = walk->err ? NULL : name_problem(walk, name);
 	if (problem)
 		leave_out_link(walk, problem);

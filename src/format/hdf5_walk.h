@@ -40,6 +40,7 @@ struct hdf5_walk {
 
 	struct entry_extent fills[256]; /* 64 KiB of a byte; length 0: not made yet */
 	uint64_t path_bytes;       /* of all paths and targets: see limits.h */
+	uint64_t links;            /* that have been followed, in all groups */
 	uint64_t files;            /* what can be shown: files, links, arrays of rows */
 	uint64_t arrays;           /* of rows */
 	uint64_t left_out, warnings;

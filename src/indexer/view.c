@@ -127,6 +127,9 @@ static int join_array(struct array *array, struct array *other)
 {
 	size_t n = other->labels.count;
 
+	if (!array->source != !other->source)
+		log_warn("'%s' in '/%s' has labels in some of the files only: its rows are "
+			 "shown without", array->name, array->split);
 	if (!other->source)
 		array->source = NULL;
 	array->rows += other->rows;

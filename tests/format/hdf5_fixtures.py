@@ -16,6 +16,7 @@ the sentence in each line.
 """
 import itertools
 import os
+import struct
 import sys
 import zlib
 
@@ -525,6 +526,36 @@ def write_wrong_names(path):
         file.write(data.replace(b"aa-bb\0", b"aa/bb\0"))
 
 
+def tree_node(level, keys, child):
+    """A node of a group's B-tree (version 1) that has one child 32 times."""
+    node = b"TREE" + struct.pack("<BBHQQ", 0, level, 32, 2**64 - 1, 2**64 - 1)
+    node += keys[0] + struct.pack("<Q", child)
+    return node + 31 * (keys[1] + struct.pack("<Q", child)) + keys[1]
+
+
+def write_circles(path):
+    """A group of eight names, whose index leads to them 32^4 times."""
+    with h5py.File(path, "w", libver="earliest") as file:
+        for i in range(8):
+            file[f"f{i}"] = BYTES[:5]
+    with open(path, "rb") as file:
+        data = file.read()
+    leaf = data.index(b"TREE\0")
+    keys, child = (data[leaf + 24:leaf + 32], data[leaf + 40:leaf + 48]), leaf
+    nodes = b""
+    for level in range(1, 5):
+        top = len(data) + len(nodes)
+        nodes += tree_node(level, keys, child).ljust(544, b"\0")
+        child = top
+    address = struct.pack("<Q", leaf)
+    data = data[:leaf].replace(address, struct.pack("<Q", child)) + data[leaf:] + nodes
+    data = data[:40] + struct.pack("<Q", len(data)) + data[48:]
+    with open(path, "wb") as file:
+        file.write(data)
+    with open("circles.refuse", "w", encoding="utf-8") as out:
+        out.write("more links\n")
+
+
 def write_shared_chunks(path):
     """Datasets that all point to the chunks of one of them."""
     layout = b"\3\2\2"  # of chunks in a B-tree: its address follows
@@ -556,6 +587,7 @@ def main():
                 write_list(path)
     write_small_addresses("small.h5")
     write_wrong_counts("counts.h5")
+    write_circles("circles.h5")
     write_shared_chunks("shared.h5")
     write_wrong_names("names.h5")
     for name, write in REFUSED.items():

@@ -309,6 +309,7 @@ static const struct {
 	{ "t:i:l:2:0,2", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:-1,0", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:0,1 v:i::5", NULL },
+	{ "t:i:l:2:0,1|t:i::2", "'i' in '/t' has labels in some of the files only" },
 };
 
 /* What view_apply writes to the log; the caller frees it. */
