@@ -16,10 +16,10 @@ struct bomb {
 };
 
 /* A sanitizer's own memory is larger than any bound. */
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { MEASURED = 0 };
 #elif defined(__has_feature)
-enum { MEASURED = !__has_feature(address_sanitizer) };
+enum { MEASURED = !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer) };
 #else
 enum { MEASURED = 1 };
 #endif
