@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "util/bytes.h"
+
 enum {
 	SUM_SIZE = 4,
 	FOLD_EVERY = 1 << 20, /* so many numbers fit into the sums */
@@ -45,12 +47,6 @@ static uint32_t fletcher32(const unsigned char *in, size_t n)
 	return (uint32_t)(second << 16 | first);
 }
 
-static uint32_t load(const unsigned char *at)
-{
-	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-	       (uint32_t)at[3] << 24;
-}
-
 static uint32_t halves_swapped(uint32_t sum)
 {
 	return (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
@@ -66,7 +62,7 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	if (n < SUM_SIZE || plain > room)
 		return -EBADMSG;
 	sum = fletcher32(in, plain);
-	stored = load((const unsigned char *)in + plain);
+	stored = (uint32_t)little_endian((const unsigned char *)in + plain, SUM_SIZE);
 	if (stored != sum && stored != halves_swapped(sum))
 		return -EBADMSG;
 	if (plain)

@@ -114,7 +114,15 @@ static int refuse_zeros(const char *label, uint64_t length, bool whole,
 			 (unsigned long long)length);
 }
 
-static int refuse_read(const char *label, int err, struct error *e)
+int format_no_memory(const char *label, struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM,
+			 "there is not enough memory to index '%s'; free some and "
+			 "try again",
+			 label);
+}
+
+int format_unreadable(const char *label, int err, struct error *e)
 {
 	errno = -err;
 	return error_set(e, ERROR_SYSTEM, -err,
@@ -157,7 +165,7 @@ static int refuse_zero_head(const struct source *source, uint64_t base,
 	int err = count_zeros(source, base, length, buffer, &zeros);
 
 	if (err)
-		return refuse_read(label, err, e);
+		return format_unreadable(label, err, e);
 	if (zeros == length || zeros >= ZEROS_LOOKED_AT)
 		return refuse_zeros(label, zeros, zeros == length, e);
 	return error_set(e, ERROR_DATASET, EBADMSG,
@@ -181,10 +189,10 @@ int format_of_window(const struct source *source, uint64_t base, uint64_t length
 				 label);
 	head = malloc(FORMAT_HEAD_BYTES);
 	if (!head)
-		return refuse_read(label, -ENOMEM, e);
+		return format_unreadable(label, -ENOMEM, e);
 	err = source_pread(source, head, n, base);
 	if (err)
-		return refuse_read(label, err, e);
+		return format_unreadable(label, err, e);
 	*out = format_probe(head, n);
 	if (*out)
 		return 0;

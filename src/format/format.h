@@ -68,6 +68,10 @@ struct format {
 	int (*scan)(struct scan *scan, struct error *e);
 };
 
+/* What every format may have to say of the file that `label` names. */
+int format_no_memory(const char *label, struct error *e);
+int format_unreadable(const char *label, int err, struct error *e);
+
 /* The most likely format of a head, or NULL. */
 const struct format *format_probe(const unsigned char *head, size_t n);
 

@@ -535,8 +535,7 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 	int err;
 
 	if (!walk)
-		return error_set(e, ERROR_SYSTEM, ENOMEM,
-				 "there is not enough memory to index '%s'", scan->label);
+		return format_no_memory(scan->label, e);
 	walk->scan = scan;
 	walk->e = e;
 	set_budgets(walk);

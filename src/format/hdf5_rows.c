@@ -4,16 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/bytes.h"
 #include "util/checked.h"
-
-static uint64_t little_endian(const unsigned char *p, unsigned n)
-{
-	uint64_t value = 0;
-
-	while (n-- > 0)
-		value = value << 8 | p[n];
-	return value;
-}
 
 struct hdf5_row hdf5_row_parse(const unsigned char d[HDF5_DESCRIPTOR_BYTES])
 {

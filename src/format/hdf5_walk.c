@@ -10,19 +10,7 @@
 
 int hdf5_out_of_memory(struct hdf5_walk *walk)
 {
-	return error_set(walk->e, ERROR_SYSTEM, ENOMEM,
-			 "there is not enough memory to index '%s'; free some and "
-			 "try again",
-			 walk->scan->label);
-}
-
-static int refuse_storage(struct hdf5_walk *walk, int err)
-{
-	errno = -err;
-	return error_set(walk->e, ERROR_SYSTEM, -err,
-			 "cannot read '%s': %m; check the storage, or copy the file "
-			 "again",
-			 walk->scan->label);
+	return format_no_memory(walk->scan->label, walk->e);
 }
 
 int hdf5_refuse_read(struct hdf5_walk *walk, int err)
@@ -30,7 +18,8 @@ int hdf5_refuse_read(struct hdf5_walk *walk, int err)
 	if (err == -ENOMEM)
 		return hdf5_out_of_memory(walk);
 	if (walk->file.blocks.err)
-		return refuse_storage(walk, walk->file.blocks.err);
+		return format_unreadable(walk->scan->label, walk->file.blocks.err,
+					 walk->e);
 	return hdf5_refuse(walk, "is damaged: its data lie outside the file; copy the "
 				 "file again");
 }
@@ -40,7 +29,8 @@ int hdf5_refuse_library(struct hdf5_walk *walk, const char *what)
 	char reason[300];
 
 	if (walk->file.blocks.err)
-		return refuse_storage(walk, walk->file.blocks.err);
+		return format_unreadable(walk->scan->label, walk->file.blocks.err,
+					 walk->e);
 	hdf5_file_reason(reason, sizeof(reason));
 	return error_set(walk->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is damaged or not for this version: %s '%.200s': HDF5 "

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/bytes.h"
+
 #define AT(offset, magic, what, remedy) \
 	{ offset, magic, sizeof(magic) - 1, what, remedy }
 
@@ -100,12 +102,6 @@ static uint32_t crc32c(const unsigned char *bytes, size_t n)
 	return ~crc;
 }
 
-static uint32_t little_endian(const unsigned char *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	       (uint32_t)p[3] << 24;
-}
-
 /* A record: 8 bytes of length, and a checksum of these 8 bytes. */
 static bool is_tfrecord(const unsigned char *head, size_t n)
 {
@@ -114,7 +110,7 @@ static bool is_tfrecord(const unsigned char *head, size_t n)
 	if (n < 12)
 		return false;
 	crc = crc32c(head, 8);
-	return ((crc >> 15 | crc << 17) + 0xa282ead8u) == little_endian(head + 8);
+	return ((crc >> 15 | crc << 17) + 0xa282ead8u) == little_endian(head + 8, 4);
 }
 
 static bool is_text(const unsigned char *head, size_t n)

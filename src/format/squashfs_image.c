@@ -45,10 +45,7 @@ int squashfs_beyond(const struct squashfs_image *image, const char *what)
 
 int squashfs_out_of_memory(const struct squashfs_image *image)
 {
-	return error_set(image->e, ERROR_SYSTEM, ENOMEM,
-			 "there is not enough memory to index '%s'; free some and "
-			 "try again",
-			 image->scan->label);
+	return format_no_memory(image->scan->label, image->e);
 }
 
 int squashfs_unreadable(const struct squashfs_image *image, uint64_t position, int err)

@@ -95,10 +95,7 @@ static const char *member_name(const struct walk *walk)
 
 static int out_of_memory(struct walk *walk)
 {
-	return error_set(walk->e, ERROR_SYSTEM, ENOMEM,
-			 "there is not enough memory to index '%s'; free some and "
-			 "try again",
-			 walk->scan->label);
+	return format_no_memory(walk->scan->label, walk->e);
 }
 
 static int refuse_read(struct walk *walk, int err)

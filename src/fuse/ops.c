@@ -19,7 +19,6 @@ enum {
 	FILE_BLKSIZE_LEAST = 4096,
 	FILE_BLKSIZE_MOST = 128 * 1024, /* Python then reads an image in one go */
 	DIRECTORY_BLKSIZE = 1024 * 1024, /* getdents in large pieces */
-	INODE_BYTES = 1100,             /* what the kernel keeps for a file it knows */
 	BACKGROUND_REQUESTS = 512,
 };
 
@@ -483,7 +482,7 @@ static bool tree_is_small(const struct tree *tree)
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
 			  (uint64_t)sysconf(_SC_PAGESIZE);
 
-	return tree_count(tree) < memory / 4 / INODE_BYTES;
+	return tree_count(tree) < memory / 4 / TREE_KERNEL_BYTES;
 }
 
 static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)

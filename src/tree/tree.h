@@ -18,7 +18,10 @@
 
 struct tree;
 
-enum { TREE_ROOT = 0 };
+enum {
+	TREE_ROOT = 0,
+	TREE_KERNEL_BYTES = 1100, /* what Linux keeps for a name that it knows */
+};
 
 enum tree_kind {
 	TREE_DIRECTORY,

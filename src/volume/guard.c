@@ -11,18 +11,10 @@
 #include "volume/guard.h"
 
 #include <errno.h>
-#include <string.h>
+
+#include "util/bytes.h"
 
 enum { HEAP_HEADER_BYTES = 16 };
-
-static uint64_t little_endian(const unsigned char *bytes, size_t n)
-{
-	uint64_t value = 0;
-
-	while (n > 0)
-		value = value << 8 | bytes[--n];
-	return value;
-}
 
 static bool heap_header_fits(const unsigned char *header, uint64_t length)
 {

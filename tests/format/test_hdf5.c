@@ -1,14 +1,5 @@
 /* The HDF5 format against h5py's reading of the same files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -65,34 +56,6 @@ static void run_end(struct run *run)
 	entries_free(run->entries);
 	samples_free(run->samples);
 	source_close(run->source);
-}
-
-static char *read_text(const char *path, size_t *size)
-{
-	FILE *f = fopen(path, "r");
-	char *text;
-	long n;
-
-	assert_non_null(f);
-	fseek(f, 0, SEEK_END);
-	n = ftell(f);
-	rewind(f);
-	text = calloc(1, (size_t)n + 1);
-	assert_non_null(text);
-	assert_int_equal(fread(text, 1, (size_t)n, f), n);
-	fclose(f);
-	if (size)
-		*size = (size_t)n;
-	return text;
-}
-
-static void write_bytes(const char *path, const void *bytes, size_t n)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(bytes, 1, n, f), n);
-	fclose(f);
 }
 
 /* Contents, as the daemon will read them */
@@ -274,7 +237,7 @@ static void assert_listed(const char *name, const struct run *run)
 	size_t i = 0;
 
 	snprintf(list, sizeof(list), "%s.list", name);
-	want = read_text(list, NULL);
+	want = unit_read(list, NULL);
 	got = listing(run);
 	want_lines = sorted_lines(want);
 	got_lines = sorted_lines(got);
@@ -387,11 +350,11 @@ static void test_window(void **state)
 		char *bytes, *moved;
 
 		snprintf(path, sizeof(path), "%s.h5", names[i]);
-		bytes = read_text(path, &n);
+		bytes = unit_read(path, &n);
 		moved = calloc(1, n + PREFIX);
 		assert_non_null(moved);
 		memcpy(moved + PREFIX, bytes, n);
-		write_bytes("window", moved, n + PREFIX);
+		unit_write("window", moved, n + PREFIX);
 		run_window(&run, "window", PREFIX);
 		assert_int_equal(run.err, 0);
 		assert_listed(names[i], &run);
@@ -425,7 +388,7 @@ static void refuse(const char *name)
 	struct run run;
 
 	snprintf(path, sizeof(path), "%s.refuse", name);
-	words = rest = read_text(path, NULL);
+	words = rest = unit_read(path, NULL);
 	snprintf(path, sizeof(path), "%s.h5", name);
 	run_window(&run, path, 0);
 	assert_refused(&run, -EBADMSG, ERROR_DATASET);
@@ -445,13 +408,13 @@ static void test_refused(void **state)
 static void test_truncated(void **state)
 {
 	size_t n;
-	char *bytes = read_text("course-earliest-512.h5", &n);
+	char *bytes = unit_read("course-earliest-512.h5", &n);
 
 	(void)state;
 	for (size_t part = 0; part < 16; part++) {
 		struct run run;
 
-		write_bytes("cut.h5", bytes, n * part / 16 + (part == 0));
+		unit_write("cut.h5", bytes, n * part / 16 + (part == 0));
 		run_window(&run, "cut.h5", 0);
 		assert_refused(&run, -EBADMSG, ERROR_DATASET);
 		run_end(&run);
@@ -468,7 +431,7 @@ static void test_damaged_chunks(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		size_t n, trees = 0;
-		char *bytes = read_text(names[i], &n);
+		char *bytes = unit_read(names[i], &n);
 		struct run run;
 
 		for (size_t at = 0; at + 5 < n; at++)
@@ -477,7 +440,7 @@ static void test_damaged_chunks(void **state)
 				trees++;
 			}
 		assert_true(trees > 0);
-		write_bytes("trees.h5", bytes, n);
+		unit_write("trees.h5", bytes, n);
 		run_window(&run, "trees.h5", 0);
 		assert_refused(&run, -EBADMSG, ERROR_DATASET);
 		assert_word(&run, "cannot find the chunks");
@@ -490,11 +453,11 @@ static void test_damaged_chunks(void **state)
 static void test_storage(void **state)
 {
 	size_t n;
-	char *bytes = read_text("course-earliest-0.h5", &n);
+	char *bytes = unit_read("course-earliest-0.h5", &n);
 	struct run run;
 
 	(void)state;
-	write_bytes("shrinks.h5", bytes, n);
+	unit_write("shrinks.h5", bytes, n);
 	memset(&run, 0, sizeof(run));
 	assert_int_equal(source_open("shrinks.h5", &run.source, NULL), 0);
 	run.entries = entries_new();
@@ -556,7 +519,7 @@ static void look_up(const struct lookup *l)
 
 	make_collection(file);
 	put(file + l->at, l->value, l->size);
-	write_bytes("heap", file, sizeof(file));
+	unit_write("heap", file, sizeof(file));
 	assert_int_equal(source_open("heap", &source, NULL), 0);
 	hdf5_blocks_open(&blocks, source, 0, sizeof(file));
 	hdf5_heap_open(&heap, &blocks, 56);
@@ -640,7 +603,7 @@ static void test_heap_any_order(void **state)
 		for (unsigned i = 0; i < OBJECTS; i++)
 			put_object(file + c * BYTES + 16 + i * 24, i + 1, 8);
 	}
-	write_bytes("heap", file, (size_t)COLLECTIONS * BYTES);
+	unit_write("heap", file, (size_t)COLLECTIONS * BYTES);
 	open_heap(&heap, &blocks, &source);
 	for (unsigned i = 1; i < OBJECTS; i++)
 		for (uint64_t c = 0; c < COLLECTIONS; c++) {
@@ -670,7 +633,7 @@ static void test_heap_overlap(void **state)
 		put(file + 32 * i + 8, 4096 - 32 * i, 8);
 		put_object(file + 32 * i + 16, i + 2, i < 127 ? 16 : 0);
 	}
-	write_bytes("heap", file, sizeof(file));
+	unit_write("heap", file, sizeof(file));
 	open_heap(&heap, &blocks, &source);
 	for (unsigned i = 0; i < 128 && !err; i++) {
 		struct hdf5_row row = { 16, 32 * i, i + 2 };
@@ -688,7 +651,7 @@ static void test_heap_overlap(void **state)
 static void test_damaged_row(void **state)
 {
 	size_t n;
-	char *bytes = read_text("busy-earliest-0.h5", &n);
+	char *bytes = unit_read("busy-earliest-0.h5", &n);
 	size_t table = 0;
 	unsigned refused = 0;
 
@@ -704,7 +667,7 @@ static void test_damaged_row(void **state)
 		struct run run;
 
 		bytes[table + 16 + i] = (char)0xff;
-		write_bytes("row.h5", bytes, n);
+		unit_write("row.h5", bytes, n);
 		run_window(&run, "row.h5", 0);
 		assert_refused(&run, -EBADMSG, ERROR_DATASET);
 		assert_word(&run, "'/images'");

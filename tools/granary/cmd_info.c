@@ -7,9 +7,6 @@
 #include "util/json.h"
 #include "util/size.h"
 
-/* What the kernel keeps of a file that it has seen: an inode and its name. */
-enum { WALK_BYTES_A_NAME = 1100 };
-
 /* Everything that is to be said. */
 struct report {
 	struct dataset_info info;
@@ -23,7 +20,7 @@ static void count_names(struct report *report)
 	const struct index_summary *s = &report->info.summary;
 
 	report->names = s->files + s->links + s->symlinks + s->directories;
-	report->walk_bytes = WALK_BYTES_A_NAME *
+	report->walk_bytes = TREE_KERNEL_BYTES *
 			     (s->files + s->symlinks + s->directories);
 }
 
