@@ -1,0 +1,43 @@
+/*
+ * notify.h: tells whoever waits that the mount answers, or never will.
+ *
+ * To systemd (and everything else that sets NOTIFY_SOCKET), by its datagrams; and
+ * into the pipe of -o notify_pipe=PATH: one byte, `s` or `f`, as squashfuse does.
+ * Nothing here blocks for longer than its own bound.
+ *
+ * Threads: one.
+ */
+#ifndef GRANARY_UTIL_NOTIFY_H
+#define GRANARY_UTIL_NOTIFY_H
+
+#include <stdbool.h>
+
+#include "util/error.h"
+
+struct notify {
+	int pipe; /* the FIFO, or -1 */
+};
+
+#define NOTIFY_INIT { .pipe = -1 }
+
+/* Opens the FIFO (NULL: none) without waiting for its reader. */
+int notify_open(struct notify *notify, const char *path, struct error *e);
+
+/*
+ * The mount answers (READY=1 and MAINPID of this process, `s`) or will not (STATUS=,
+ * ERRNO=, `f`). `status` is the sentence.
+ */
+void notify_ready(struct notify *notify, const char *status);
+void notify_failed(struct notify *notify, const struct error *e);
+
+/* The mount is going (STOPPING=1). */
+void notify_stopping(void);
+
+/*
+ * Closes the FIFO. A byte that its reader has not yet taken would be lost with it:
+ * waits for up to `milliseconds` until it is taken. True: it is closed; false:
+ * not yet taken (with 0 milliseconds: ask again).
+ */
+bool notify_close(struct notify *notify, unsigned milliseconds);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * rights.h: with whose rights a process opens files.
+ *
+ * Root mounts for somebody else: packed files are opened with that user's uid,
+ * gid and supplementary groups, because storage may not let root read them, and
+ * because root must not read for a user what that user may not read.
+ *
+ * Threads: only while the process has one.
+ */
+#ifndef GRANARY_UTIL_RIGHTS_H
+#define GRANARY_UTIL_RIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+
+/* A user and all groups. */
+struct rights {
+	uid_t uid;
+	gid_t gid;
+	gid_t *groups;      /* owned */
+	size_t group_count;
+	char *home;         /* owned; from the user database */
+};
+
+/*
+ * The rights of `user`, a name or a number in the user database. Only root may
+ * ask for another user's than its own: -EPERM, or -ENOENT for a user that is
+ * not known, and a sentence. The caller frees *out with rights_free.
+ */
+int rights_of(const char *user, struct rights *out, struct error *e);
+void rights_free(struct rights *rights);
+
+/*
+ * From now on files are opened with these rights (effective ids and groups), and
+ * HOME is the user's. rights_resume goes back to the rights the process was
+ * started with; HOME stays. 0, or a negative errno and a sentence.
+ */
+int rights_assume(const struct rights *rights, struct error *e);
+int rights_resume(struct error *e);
+
+/*
+ * What the process effectively is, it is from now on for good: no way back to
+ * other ids, no capability in any set, and no program that it runs gets more
+ * (no_new_privs). For a child that works on what strangers wrote.
+ */
+int rights_renounce(struct error *e);
+
+#endif
