@@ -28,6 +28,12 @@ int mounts_find(const char *path, struct mount_entry *out);
 /* The same for the mount with this id: is it there, and where? `out` may be NULL. */
 int mounts_find_id(int id, struct mount_entry *out);
 
+/*
+ * The type of the topmost filesystem mounted exactly at `path` into `type`, which
+ * holds `size` bytes: 1, 0 where nothing is mounted, or a negative errno.
+ */
+int mounts_type(const char *path, char *type, unsigned size);
+
 /* What mounts_id gives where there is none: before Linux 3.15, or no /proc. */
 enum { MOUNT_ID_UNKNOWN = -1 };
 
