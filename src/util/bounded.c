@@ -1,0 +1,106 @@
+#include "util/bounded.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	GRACE_MILLISECONDS = 200,  /* from SIGKILL to the end */
+	PAUSE_MOST = 20,
+	DESCRIPTORS_MOST = 65536, /* where they cannot be closed at once */
+};
+
+long long bounded_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+void bounded_pause(unsigned milliseconds)
+{
+	const struct timespec pause = { .tv_sec = milliseconds / 1000,
+					.tv_nsec = milliseconds % 1000 * 1000000L };
+
+	nanosleep(&pause, NULL);
+}
+
+/*
+ * A child that hangs must not keep anything alive: least of all the connection whose
+ * end it waits for.
+ */
+static void close_descriptors(void)
+{
+	long limit = sysconf(_SC_OPEN_MAX);
+
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, STDERR_FILENO + 1, UINT_MAX, 0) == 0)
+		return;
+#endif
+	if (limit < 0 || limit > DESCRIPTORS_MOST)
+		limit = DESCRIPTORS_MOST;
+	for (int fd = STDERR_FILENO + 1; fd < limit; fd++)
+		close(fd);
+}
+
+/* Whoever started this program may ignore it, and then nobody can be waited for. */
+static void heed_children(void)
+{
+	struct sigaction now;
+
+	if (sigaction(SIGCHLD, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+		signal(SIGCHLD, SIG_DFL);
+}
+
+/* 1 and how it ended, 0 if it has not in time, or a negative errno. */
+static int await(pid_t child, int *status, unsigned milliseconds)
+{
+	long long end = bounded_now() + milliseconds;
+	unsigned pause = 1;
+
+	for (;;) {
+		pid_t ended = waitpid(child, status, WNOHANG);
+
+		if (ended == child)
+			return 1;
+		if (ended < 0 && errno != EINTR)
+			return -errno;
+		if (bounded_now() >= end)
+			return 0;
+		bounded_pause(pause);
+		pause = pause * 2 < PAUSE_MOST ? pause * 2 : PAUSE_MOST;
+	}
+}
+
+int bounded_run(int (*work)(void *argument), void *argument, unsigned milliseconds)
+{
+	pid_t child, parent = getpid();
+	int status = 0, ended;
+
+	heed_children();
+	child = fork();
+	if (child < 0)
+		return -errno;
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		close_descriptors();
+		_exit(work(argument));
+	}
+	ended = await(child, &status, milliseconds);
+	if (ended == 0) {
+		kill(child, SIGKILL);
+		await(child, &status, GRACE_MILLISECONDS);
+		return -ETIMEDOUT;
+	}
+	if (ended < 0)
+		return ended;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
+}

@@ -1,0 +1,26 @@
+/*
+ * bounded.h: work that may never end, in a child process, for so long.
+ *
+ * Whoever looks at a filesystem whose daemon hangs hangs with it, and sometimes
+ * cannot even be killed. So a child looks, and its parent does not wait for ever.
+ */
+#ifndef GRANARY_UTIL_BOUNDED_H
+#define GRANARY_UTIL_BOUNDED_H
+
+/*
+ * Runs `work` in a child process, which has no descriptors of its parent's but the
+ * standard ones and ends with its parent. Its result, 0 to 255; -ETIMEDOUT: it was
+ * ended, or if that was impossible left behind; -EINTR: a signal ended it; or another
+ * negative errno. What it finds out it may leave in shared memory.
+ *
+ * Threads: where there are others, `work` may only call what a signal handler may.
+ */
+int bounded_run(int (*work)(void *argument), void *argument, unsigned milliseconds);
+
+/* Milliseconds of a clock that only goes forward. */
+long long bounded_now(void);
+
+/* Sleeps. */
+void bounded_pause(unsigned milliseconds);
+
+#endif
