@@ -20,31 +20,45 @@
 struct rights {
 	uid_t uid;
 	gid_t gid;
-	gid_t *groups;      /* owned */
+	gid_t *groups;      /* owned: supplementary ones */
 	size_t group_count;
-	char *home;         /* owned; from the user database */
+	char *home;         /* owned; from the user database, or NULL */
 };
 
 /*
  * The rights of `user`, a name or a number in the user database. Only root may
  * ask for another user's than its own: -EPERM, or -ENOENT for a user that is
- * not known, and a sentence. The caller frees *out with rights_free.
+ * not known, and a sentence. Of oneself they are what the process has now,
+ * groups included. The caller frees *out with rights_free.
  */
 int rights_of(const char *user, struct rights *out, struct error *e);
 void rights_free(struct rights *rights);
 
 /*
  * From now on files are opened with these rights (effective ids and groups), and
- * HOME is the user's. rights_resume goes back to the rights the process was
- * started with; HOME stays. 0, or a negative errno and a sentence.
+ * HOME is the user's; XDG_CACHE_HOME, which was the caller's, is gone. For oneself
+ * nothing changes. On failure nothing has changed.
  */
 int rights_assume(const struct rights *rights, struct error *e);
+
+/*
+ * Back to what the process was before rights_assume; HOME stays. Nothing where
+ * nothing was assumed. 0, or a negative errno and a sentence: then the process
+ * is neither, and should end.
+ */
 int rights_resume(struct error *e);
 
 /*
  * What the process effectively is, it is from now on for good: no way back to
  * other ids, no capability in any set, and no program that it runs gets more
- * (no_new_privs). For a child that works on what strangers wrote.
+ * (no_new_privs). The bounding set is emptied where the process may do that; where
+ * it may not, there is nothing that could be gained through it. One that has
+ * assumed another user's rights cannot be traced by that user until it runs another
+ * program. Read back and compared: 0, or a negative errno and a sentence, and then
+ * the process must end.
+ *
+ * For what works on strangers' bytes. Groups stay. Descriptors that are open stay
+ * open, with the rights that they were opened with.
  */
 int rights_renounce(struct error *e);
 
