@@ -3,7 +3,8 @@
  *
  * To systemd (and everything else that sets NOTIFY_SOCKET), by its datagrams; and
  * into the pipe of -o notify_pipe=PATH: one byte, `s` or `f`, as squashfuse does.
- * Nothing here blocks for longer than its own bound.
+ * Nothing here blocks for longer than its own bound: a second for a datagram, while
+ * systemd's queue is full.
  *
  * Threads: one.
  */
@@ -20,12 +21,16 @@ struct notify {
 
 #define NOTIFY_INIT { .pipe = -1 }
 
-/* Opens the FIFO (NULL: none) without waiting for its reader. */
+/*
+ * Opens the FIFO (NULL: none) without waiting for its reader, and takes NOTIFY_SOCKET
+ * out of the environment: child programs must not speak for us. What is no FIFO, or
+ * may not be written, is an error and a sentence.
+ */
 int notify_open(struct notify *notify, const char *path, struct error *e);
 
 /*
  * The mount answers (READY=1 and MAINPID of this process, `s`) or will not (STATUS=,
- * ERRNO=, `f`). `status` is the sentence.
+ * ERRNO= as far as e->status tells, `f`). `status` is the sentence.
  */
 void notify_ready(struct notify *notify, const char *status);
 void notify_failed(struct notify *notify, const struct error *e);
