@@ -1,10 +1,15 @@
 #include "util/log.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +19,9 @@ enum { LINE_MAX_BYTES = 4096, PERIOD_SECONDS = 10 };
 enum log_level log_level_now = LOG_LEVEL_WARN;
 static const char *log_program = "granary";
 static int log_syslog;
+static int log_file = -1;
+static _Atomic unsigned long log_lost; /* lines that the file had no room for, */
+static _Atomic int log_torn;           /* the last of them but for its beginning */
 
 void log_open(const char *program, enum log_level level)
 {
@@ -21,8 +29,37 @@ void log_open(const char *program, enum log_level level)
 	log_level_now = level;
 }
 
+static int refuse(const char *path, int errnum, const char *why, struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, errnum, "-o log=%s: %s", path, why);
+}
+
+int log_to_file(const char *path, struct error *e)
+{
+	/* not to wait, for a FIFO's reader or a terminal's carrier */
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	const char *other = "is neither a file nor a device; name a file, or log to "
+			    "standard error with -f";
+	int fd = open(path, flags, 0640);
+	struct stat st;
+
+	if (fd < 0)
+		return refuse(path, errno, errno == ENXIO ? other : strerror(errno), e);
+	if (fstat(fd, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))) {
+		close(fd);
+		return refuse(path, EINVAL, other, e);
+	}
+	if (log_file >= 0)
+		close(log_file);
+	log_file = fd;
+	signal(SIGXFSZ, SIG_IGN); /* a full file is no reason to end */
+	return 0;
+}
+
 void log_to_syslog(void)
 {
+	if (log_file >= 0)
+		return;
 	openlog(log_program, LOG_PID, LOG_DAEMON);
 	log_syslog = 1;
 }
@@ -55,6 +92,41 @@ static void write_stderr(const char *line)
 		return; /* nowhere left to say so */
 }
 
+/* 2026-11-21T19:28:30.123Z: sorts, and means the same everywhere. */
+static void print_time(char *text, size_t size)
+{
+	struct timespec now;
+	struct tm utc;
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &utc);
+	n = strftime(text, size, "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(text + n, size - n, ".%03ldZ", now.tv_nsec / 1000000);
+}
+
+static void write_file(const char *line)
+{
+	char whole[LINE_MAX_BYTES + 192], time[64], lost[64] = "";
+	unsigned long missing = atomic_exchange(&log_lost, 0);
+	bool torn = atomic_exchange(&log_torn, 0);
+	ssize_t written;
+	int n;
+
+	print_time(time, sizeof(time));
+	if (missing)
+		snprintf(lost, sizeof(lost), "(%lu lines were lost) ", missing);
+	n = snprintf(whole, sizeof(whole), "%s%s %s[%ld]: %s%s\n", torn ? "\n" : "",
+		     time, log_program, (long)getpid(), lost, line);
+	if (n >= (int)sizeof(whole))
+		n = sizeof(whole) - 1;
+	written = write(log_file, whole, (size_t)n);
+	if (written == n)
+		return;
+	atomic_fetch_add(&log_lost, missing + 1);
+	atomic_store(&log_torn, torn || written > 0);
+}
+
 void log_write(enum log_level level, const char *format, ...)
 {
 	static const int priority[] = {
@@ -71,7 +143,9 @@ void log_write(enum log_level level, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	escape_controls(text, line, sizeof(line));
-	if (log_syslog)
+	if (log_file >= 0)
+		write_file(line);
+	else if (log_syslog)
 		syslog(priority[level], "%s", line);
 	else
 		write_stderr(line);

@@ -1,13 +1,13 @@
 /*
- * log.h: one line a message, to standard error or to syslog.
+ * log.h: one line a message, to standard error, to a file, or to syslog.
  *
- * A program logs to standard error until log_to_syslog(). Debug messages cost
+ * A program logs to standard error until it says otherwise. Debug messages cost
  * one test of a variable while they are off. Control characters in a message
  * (names come from archives) are written as octal escapes, so that a hostile
  * name cannot forge a line or drive a terminal.
  *
  * Threads: every function may be called from any thread; set-up functions
- * (log_open, log_to_syslog) before the threads start.
+ * (log_open, log_to_file, log_to_syslog) before the threads start.
  */
 #ifndef GRANARY_UTIL_LOG_H
 #define GRANARY_UTIL_LOG_H
@@ -23,6 +23,17 @@ enum log_level {
 
 /* `program` is kept, not copied. Messages above `level` are dropped. */
 void log_open(const char *program, enum log_level level);
+
+/*
+ * From now on lines go to the end of this file, which is made if it is not there, each
+ * with the time (UTC) and the process, each by one write(2): several processes may
+ * have it, and it may be cut to nothing meanwhile. A line that finds no room is lost, and
+ * the next one that is written says so. Files and character devices only: what else there
+ * is could block. 0, or a negative errno and a sentence.
+ */
+int log_to_file(const char *path, struct error *e);
+
+/* From now on lines go to syslog; where a file was chosen, still there. */
 void log_to_syslog(void);
 
 void log_write(enum log_level level, const char *format, ...)

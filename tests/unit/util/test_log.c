@@ -1,8 +1,14 @@
 /* The log: one line a message, whatever is in it. */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <regex.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "util/log.h"
 
@@ -159,12 +165,242 @@ static void test_threads_share_one_burst(void **state)
 	free(got);
 }
 
+/* To a file. Each in a child: there is no way back to standard error. */
+
+#define LINE "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z " \
+	     "prog\\[[0-9]+\\]: "
+
+static void assert_line(const char *line, const char *message)
+{
+	char pattern[256];
+	regex_t regex;
+
+	snprintf(pattern, sizeof(pattern), LINE "%s$", message);
+	assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB), 0);
+	if (regexec(&regex, line, 0, NULL, 0) != 0)
+		fail_msg("'%s' is not '%s'", line, message);
+	regfree(&regex);
+}
+
+/* The lines of a file, checked one by one and counted. */
+static unsigned check_lines(const char *path, const char *message)
+{
+	char *text = unit_read(path, NULL), *end;
+	unsigned count = 0;
+
+	for (char *line = text; *line; line = end, count++) {
+		end = strchr(line, '\n');
+		assert_non_null(end);
+		*end++ = '\0';
+		assert_line(line, message);
+	}
+	free(text);
+	return count;
+}
+
+/* 0, and the messages of this program go to `path`. */
+static int begin_file(const char *path)
+{
+	struct error e = { 0 };
+
+	log_open("prog", LOG_LEVEL_WARN);
+	if (log_to_file(path, &e) == 0)
+		return 0;
+	fprintf(stderr, "# %s\n", e.text);
+	return 1;
+}
+
+static int write_to_file(void *path)
+{
+	if (begin_file(path))
+		return 1;
+	log_error("%s", "two\nlines");
+	log_to_syslog(); /* the file was chosen */
+	log_error("%s", "two\nlines");
+	log_info("not this one");
+	return 0;
+}
+
+static void run_write_to_file(void *status)
+{
+	*(int *)status = unit_child(write_to_file, (void *)(uintptr_t)"log");
+}
+
+static void test_a_file_gets_the_lines(void **state)
+{
+	struct stat st;
+	mode_t before = umask(022);
+	char *said;
+	int status = -1;
+
+	(void)state;
+	for (unsigned times = 1; times <= 2; times++) {
+		said = unit_stderr_of(run_write_to_file, &status);
+		assert_int_equal(status, 0);
+		assert_string_equal(said, "");
+		free(said);
+		assert_int_equal(check_lines("log", "two\\\\012lines"), 2 * times);
+	}
+	umask(before);
+	assert_int_equal(stat("log", &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+}
+
+enum { WRITERS = 4, LINES = 500 };
+
+static int write_many(void *path)
+{
+	char text[200];
+	pid_t children[WRITERS];
+	int failed = 0;
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	if (begin_file(path))
+		return 1;
+	for (int i = 0; i < WRITERS; i++) {
+		children[i] = fork();
+		if (children[i] < 0)
+			return 1;
+		for (int n = 0; children[i] == 0 && n < LINES; n++)
+			log_error("%s", text);
+		if (children[i] == 0)
+			_exit(0);
+	}
+	for (int i = 0; i < WRITERS; i++) {
+		int status;
+
+		failed |= waitpid(children[i], &status, 0) < 0 || status != 0;
+	}
+	return failed;
+}
+
+static void test_processes_share_a_file(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(write_many, (void *)(uintptr_t)"shared"), 0);
+	assert_int_equal(check_lines("shared", "x{199}"), WRITERS * LINES);
+}
+
+static int write_and_cut(void *path)
+{
+	if (begin_file(path))
+		return 1;
+	log_error("before");
+	if (truncate(path, 0) < 0)
+		return 1;
+	log_error("after");
+	return 0;
+}
+
+static void test_a_file_that_is_cut(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(write_and_cut, (void *)(uintptr_t)"cut"), 0);
+	assert_int_equal(check_lines("cut", "after"), 1);
+}
+
+static int write_over_limit(void *path)
+{
+	struct rlimit small = { 100, RLIM_INFINITY }, large;
+
+	if (getrlimit(RLIMIT_FSIZE, &large) < 0 || begin_file(path))
+		return 1;
+	setrlimit(RLIMIT_FSIZE, &small);
+	log_error("this one is there");
+	for (int i = 0; i < 10; i++)
+		log_error("a line that is too long for what is left of so few bytes");
+	setrlimit(RLIMIT_FSIZE, &large);
+	log_error("room");
+	log_error("again");
+	return 0;
+}
+
+/* A beginning that found room is ended before the next line. */
+static void test_a_full_file_loses_lines_and_says_so(void **state)
+{
+	char *text, *line, *rest;
+
+	(void)state;
+	assert_int_equal(unit_child(write_over_limit, (void *)(uintptr_t)"full"), 0);
+	text = unit_read("full", NULL);
+	line = strtok_r(text, "\n", &rest);
+	assert_line(line, "this one is there");
+	line = strtok_r(NULL, "\n", &rest);
+	assert_null(strstr(line, "bytes"));
+	assert_line(strtok_r(NULL, "\n", &rest), "\\(10 lines were lost\\) room");
+	assert_line(strtok_r(NULL, "\n", &rest), "again");
+	assert_null(strtok_r(NULL, "\n", &rest));
+	free(text);
+}
+
+static int write_to_device(void *path)
+{
+	if (begin_file(path))
+		return 1;
+	for (int i = 0; i < 3; i++)
+		log_error("lost");
+	return 0;
+}
+
+static void test_a_device_is_no_trouble(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(write_to_device, (void *)(uintptr_t)"/dev/full"), 0);
+	assert_int_equal(unit_child(write_to_device, (void *)(uintptr_t)"/dev/null"), 0);
+}
+
+static int refuse_all(void *nothing)
+{
+	static const char *const paths[] = { "fifo", "held", ".", "no/folder", "" };
+	struct error e;
+
+	(void)nothing;
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		if (log_to_file(paths[i], &e) >= 0 || e.status != ERROR_SYSTEM ||
+		    !strstr(e.text, paths[i]))
+			return 1;
+	}
+	log_open("prog", LOG_LEVEL_WARN);
+	log_error("still here");
+	return 0;
+}
+
+static void run_refuse_all(void *status)
+{
+	*(int *)status = unit_child(refuse_all, NULL);
+}
+
+/* Neither without a reader, which open(2) would wait for, nor with one. */
+static void test_what_could_block_is_refused(void **state)
+{
+	int status, reader;
+	char *said;
+
+	(void)state;
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	assert_int_equal(mkfifo("held", 0600), 0);
+	reader = open("held", O_RDONLY | O_NONBLOCK);
+	assert_true(reader >= 0);
+	said = unit_stderr_of(run_refuse_all, &status);
+	assert_int_equal(status, 0);
+	assert_string_equal(said, "prog: still here\n");
+	free(said);
+	close(reader);
+}
+
 static const struct CMUnitTest logging[] = {
 	cmocka_unit_test(test_control_characters_are_escaped),
 	cmocka_unit_test(test_long_messages_stay_one_line),
 	cmocka_unit_test(test_levels_above_the_set_one_are_dropped),
 	cmocka_unit_test(test_a_burst_is_bounded_and_says_so_once),
 	cmocka_unit_test(test_threads_share_one_burst),
+	cmocka_unit_test(test_a_file_gets_the_lines),
+	cmocka_unit_test(test_processes_share_a_file),
+	cmocka_unit_test(test_a_file_that_is_cut),
+	cmocka_unit_test(test_a_full_file_loses_lines_and_says_so),
+	cmocka_unit_test(test_a_device_is_no_trouble),
+	cmocka_unit_test(test_what_could_block_is_refused),
 };
 
 UNIT_MAIN(logging)
