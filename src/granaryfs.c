@@ -26,7 +26,13 @@
 #include "fuse/session.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/mounts.h"
+#include "util/notify.h"
+#include "util/rights.h"
 #include "util/vec.h"
+
+/* How long a failure waits for the reader of -o notify_pipe=. */
+enum { NOTIFY_PATIENCE_MS = 2000 };
 
 struct arguments {
 	struct dataset_config dataset;
@@ -37,6 +43,10 @@ struct arguments {
 	char *mountpoint; /* absolute, or /dev/fd/N; owned */
 	int directory;    /* the mount point, O_PATH, or -1 */
 	VEC(int) inherited; /* descriptors */
+	struct dataset *opened;
+	struct rights rights; /* of -o user= */
+	struct notify notify;
+	bool quiet;       /* somebody else says how it went */
 };
 
 /* What the daemon tells the process that started it. */
@@ -118,10 +128,16 @@ static int resolve_mountpoint(struct arguments *a, const char *given, struct err
 	a->mountpoint = realpath(given, NULL);
 	if (a->mountpoint)
 		return 0;
-	if (errno != ENOTCONN) /* stale: for session_mount to explain */
+	if (errno != ENOTCONN)
 		return error_set(e, ERROR_MOUNT, errno, "%s: %s%s", given, strerror(errno),
 				 errno == ENOENT ? "; make the directory first" : "");
-	a->mountpoint = strdup(given);
+	/* a dead mount: session_mount takes it away, and its root with it */
+	if (a->directory >= 0)
+		close(a->directory);
+	a->directory = -1;
+	a->mountpoint = mounts_path(given);
+	if (!a->mountpoint)
+		return error_set(e, ERROR_MOUNT, errno, "%s: %s", given, strerror(errno));
 	return 0;
 }
 
@@ -235,29 +251,57 @@ static void send_report(int fd, int status, const struct error *e)
 	close(fd);
 }
 
-/* In the daemon: mounts, reports, serves. `report_fd` is -1 in the foreground. */
-static int serve(struct arguments *a, struct session *session, int report_fd)
+/* -o user=: whose rights are used, if they are not the caller's. */
+static const struct rights *rights_given(const struct arguments *a)
 {
-	struct error e = { 0 };
-	int err, status;
+	return a->mount.user ? &a->rights : NULL;
+}
+
+/* Does something with the rights of -o user=. */
+static int as_user(struct arguments *a, int (*call)(struct arguments *, struct error *),
+		   struct error *e)
+{
+	int err = rights_given(a) ? rights_assume(&a->rights, e) : 0;
+	struct error second;
+
+	if (err)
+		return err;
+	err = call(a, e);
+	if (rights_given(a) && rights_resume(&second) < 0) {
+		*e = second;
+		return -EPERM;
+	}
+	return err;
+}
+
+static int open_log(struct arguments *a, struct error *e)
+{
+	return a->mount.log ? log_to_file(a->mount.log, e) : 0;
+}
+
+/* In the supervisor: mounts, reports, serves. `report_fd` is -1 in the foreground. */
+static int serve(struct arguments *a, struct session *session, int report_fd,
+		 struct error *e)
+{
+	int err;
 
 	signal(SIGPIPE, SIG_IGN); /* the process that waits may be gone */
-	err = session_mount(session, a->mountpoint, a->directory, &e);
+	err = session_mount(session, a->mountpoint, a->directory, e);
+	if (!err)
+		err = as_user(a, open_log, e);
 	if (a->directory >= 0)
 		close(a->directory);
-	status = err ? (int)e.status : 0;
-	if (report_fd < 0) {
-		if (err)
-			return fail(&e);
-	} else {
+	if (report_fd >= 0) {
 		if (!err)
 			leave_caller(a);
 		prctl(PR_SET_PDEATHSIG, 0);
-		send_report(report_fd, status, &e);
+		send_report(report_fd, err ? (int)e->status : 0, e);
 	}
 	if (err)
-		return status;
-	err = session_serve(session);
+		return (int)e->status;
+	notify_ready(&a->notify, "the mount answers");
+	a->quiet = true;
+	err = session_serve(session, &a->notify);
 	if (err)
 		log_error("%s: %s", a->mountpoint, strerror(-err));
 	return err ? ERROR_SYSTEM : 0;
@@ -299,22 +343,22 @@ static void end_daemon(int signals, pid_t daemon)
 }
 
 /* In the process that was started: what became of the daemon? */
-static int await_report(int report_fd, int signals, pid_t daemon)
+static int await_report(int report_fd, int signals, pid_t daemon, struct error *e)
 {
 	struct report report;
 	int status, reported = read_report(report_fd, signals, &report);
 
 	end_daemon(signals, daemon);
 	if (reported) {
-		if (report.status)
-			log_error("%s", report.text);
+		e->status = (enum error_status)report.status;
+		snprintf(e->text, sizeof(e->text), "%s", report.text);
 		return report.status;
 	}
 	if (waitpid(daemon, &status, 0) == daemon && WIFSIGNALED(status))
-		log_error("the daemon ended by signal %d (%s)", WTERMSIG(status),
-			  strsignal(WTERMSIG(status)));
+		error_set(e, ERROR_MOUNT, EIO, "the daemon ended by signal %d (%s)",
+			  WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
-		log_error("the daemon ended before the mount answered");
+		error_set(e, ERROR_MOUNT, EIO, "the daemon ended before the mount answered");
 	return ERROR_MOUNT;
 }
 
@@ -331,50 +375,84 @@ static int hold_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int daemonise(struct arguments *a, struct session *session)
+/* Says how it went to all who want to hear it. */
+static int conclude(struct arguments *a, int status, const struct error *e)
+{
+	if (status && !a->quiet) {
+		fail(e);
+		notify_failed(&a->notify, e);
+		notify_close(&a->notify, NOTIFY_PATIENCE_MS);
+	}
+	return status;
+}
+
+static int daemonise(struct arguments *a, struct session *session, struct error *e)
 {
 	pid_t child = -1, parent = getpid();
 	int fds[2], signals = hold_signals();
 
 	if (signals < 0 || pipe2(fds, O_CLOEXEC) < 0 || (child = fork()) < 0) {
-		log_error("the daemon cannot be started: %s", strerror(errno));
+		error_set(e, ERROR_SYSTEM, errno, "the daemon cannot be started: %s",
+			  strerror(errno));
 		return ERROR_SYSTEM;
 	}
 	if (child == 0) {
 		close(fds[0]);
 		close(signals);
+		a->quiet = true;
 		/* until the report: who kills the waiting process wants no mount */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			return ERROR_SYSTEM;
 		setsid();
-		return serve(a, session, fds[1]);
+		return serve(a, session, fds[1], e);
 	}
 	close(fds[1]);
 	/* the session is the child's now: _exit, so that nothing is undone here */
-	_exit(await_report(fds[0], signals, child));
+	_exit(conclude(a, await_report(fds[0], signals, child, e), e));
+}
+
+static int open_pipe(struct arguments *a, struct error *e)
+{
+	return notify_open(&a->notify, a->mount.notify_pipe, e);
+}
+
+static int open_dataset(struct arguments *a, struct error *e)
+{
+	return dataset_open(&a->dataset, a->sources, a->source_count, &a->opened, e);
+}
+
+/* What needs the rights of -o user= is done with these, and no more. */
+static int prepare(struct arguments *a, struct error *e)
+{
+	int err = session_prepare(&a->mount, e);
+
+	if (!err && a->mount.user)
+		err = rights_of(a->mount.user, &a->rights, e);
+	if (!err)
+		err = as_user(a, open_pipe, e);
+	return err ? err : as_user(a, open_dataset, e);
 }
 
 static int run(struct arguments *a, struct error *e)
 {
-	struct dataset *dataset = NULL;
 	struct session *session = NULL;
 	int status;
 
-	if (session_prepare(&a->mount, e) < 0 ||
-	    dataset_open(&a->dataset, a->sources, a->source_count, &dataset, e) < 0 ||
-	    session_new(dataset, &a->mount, &session, e) < 0)
-		status = fail(e);
+	if (prepare(a, e) < 0 ||
+	    session_new(a->opened, &a->mount, rights_given(a), &session, e) < 0)
+		status = (int)e->status;
 	else
-		status = a->foreground ? serve(a, session, -1) : daemonise(a, session);
+		status = a->foreground ? serve(a, session, -1, e) : daemonise(a, session, e);
 	session_free(session);
-	dataset_close(dataset);
-	return status;
+	dataset_close(a->opened);
+	return conclude(a, status, e);
 }
 
 int main(int argc, char **argv)
 {
-	struct arguments a = { .mount = MOUNT_CONFIG_INIT, .directory = -1 };
+	struct arguments a = { .mount = MOUNT_CONFIG_INIT, .directory = -1,
+			       .notify = NOTIFY_INIT };
 	struct error e = { 0 };
 	int go, status;
 
@@ -385,6 +463,7 @@ int main(int argc, char **argv)
 	status = go > 0 ? run(&a, &e) : go < 0 ? fail(&e) : 0;
 	vec_free(&a.inherited);
 	free(a.mountpoint);
+	rights_free(&a.rights);
 	dataset_config_free(&a.dataset);
 	mount_config_free(&a.mount);
 	return status;

@@ -20,6 +20,7 @@ enum {
 	FILE_BLKSIZE_MOST = 128 * 1024, /* Python then reads an image in one go */
 	DIRECTORY_BLKSIZE = 1024 * 1024, /* getdents in large pieces */
 	BACKGROUND_REQUESTS = 512,
+	STATFS_BLOCK = 4096,
 };
 
 static struct served *served_of(fuse_req_t req)
@@ -461,19 +462,24 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
-	struct served *s = served_of(req);
-	struct dataset_info info;
-	struct statvfs st = { .f_bsize = 4096, .f_frsize = 4096, .f_namemax = 255 };
-
 	(void)ino;
 	stats_add(COUNTER_fuse_statfs, 1);
-	if (dataset_info(s->dataset, &info) < 0) {
-		fuse_reply_err(req, EIO);
-		return;
-	}
-	st.f_blocks = (info.summary.bytes + st.f_frsize - 1) / st.f_frsize;
-	st.f_files = tree_count(tree_of(s));
-	fuse_reply_statfs(req, &st);
+	fuse_reply_statfs(req, &served_of(req)->statistics);
+}
+
+int served_init(struct served *s, struct dataset *dataset,
+		const struct mount_config *config, struct error *e)
+{
+	struct dataset_info info;
+
+	if (dataset_info(dataset, &info) < 0)
+		return error_set(e, ERROR_SYSTEM, EIO, "the index cannot be read");
+	*s = (struct served){ .dataset = dataset, .config = config };
+	s->statistics = (struct statvfs){ .f_bsize = STATFS_BLOCK, .f_frsize = STATFS_BLOCK,
+					  .f_namemax = 255 };
+	s->statistics.f_blocks = (info.summary.bytes + STATFS_BLOCK - 1) / STATFS_BLOCK;
+	s->statistics.f_files = tree_count(dataset_tree(dataset));
+	return 0;
 }
 
 /* Would the kernel's inodes for the whole tree be a burden on this machine? */

@@ -10,6 +10,7 @@
 
 #define FUSE_USE_VERSION 31
 #include <fuse_lowlevel.h>
+#include <sys/statvfs.h>
 
 #include "dataset/dataset.h"
 #include "fuse/session.h"
@@ -18,12 +19,16 @@
 struct served {
 	struct dataset *dataset;
 	const struct mount_config *config;
+	struct statvfs statistics; /* what statfs answers: never a look at storage */
 	bool hide_opens;    /* set by INIT */
 	bool hide_opendirs; /* set by INIT */
 	bool initialised;   /* set by INIT */
 };
 
 extern const struct fuse_lowlevel_ops granary_ops;
+
+int served_init(struct served *served, struct dataset *dataset,
+		const struct mount_config *config, struct error *e);
 
 /* Frees the calling thread's reply buffer. */
 void ops_thread_end(void);

@@ -13,7 +13,9 @@
 
 #include "dataset/dataset.h"
 #include "util/error.h"
+#include "util/notify.h"
 #include "util/options.h"
+#include "util/rights.h"
 
 enum { OPENS_HIDDEN, OPENS_VISIBLE };
 
@@ -26,6 +28,10 @@ struct mount_config {
 	unsigned threads;   /* 0: as many as is sensible */
 	char *cpus;         /* NULL or "auto", "inherit", or a list "0-3:8" */
 	bool debug;         /* print every request */
+	char *user;         /* whose rights open the packed files, or NULL */
+	unsigned timeout;   /* seconds without use until it is unmounted; 0: never */
+	char *notify_pipe;  /* a FIFO, or NULL */
+	char *log;          /* a file, or NULL */
 };
 
 enum { MOUNT_AS_ARCHIVED = 0xffffffff };
@@ -44,9 +50,12 @@ struct session;
  */
 int session_prepare(const struct mount_config *config, struct error *e);
 
-/* The dataset and the config must outlive the session. */
+/*
+ * The dataset, the config and the rights (NULL: the caller's; otherwise what it is
+ * mounted and served with) must outlive the session.
+ */
 int session_new(struct dataset *dataset, const struct mount_config *config,
-		struct session **out, struct error *e);
+		const struct rights *rights, struct session **out, struct error *e);
 
 /*
  * Mounts on `mountpoint` (absolute, or /dev/fd/N where somebody else has
@@ -58,11 +67,13 @@ int session_mount(struct session *session, const char *mountpoint, int directory
 		  struct error *e);
 
 /*
- * Serves until the filesystem is unmounted, by anybody. TERM, INT and HUP take
- * it out of the tree and serve on until the last open file is closed; a second
- * one ends at once. USR1 writes the counters to the log. 0 or a negative errno.
+ * Serves until the filesystem is unmounted, by anybody, in processes that are forked
+ * from this one and have no rights but to read; what they die of it survives. TERM,
+ * INT and HUP take the mount out of the tree and serve on until the last open file is
+ * closed; a second one ends at once. USR1 writes the counters to the log. 0, or -EIO
+ * where servers die again and again: the mount is left, dead.
  */
-int session_serve(struct session *session);
+int session_serve(struct session *session, struct notify *notify);
 void session_free(struct session *session);
 
 #endif

@@ -1,9 +1,28 @@
 #include "stats/stats.h"
 
-_Atomic uint64_t counter_cells[COUNTER_COUNT];
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+static _Atomic uint64_t own_cells[COUNTER_COUNT];
+
+_Atomic uint64_t *counter_cells = own_cells;
 
 const struct counter_info counter_infos[COUNTER_COUNT] = {
 #define COUNTER(name, unit, sentence) { #name, #unit, sentence },
 #include "stats/counters.def"
 #undef COUNTER
 };
+
+int stats_share(void)
+{
+	void *cells = mmap(NULL, sizeof(own_cells), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (cells == MAP_FAILED)
+		return -ENOMEM;
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		((_Atomic uint64_t *)cells)[i] = stats_get((enum counter)i);
+	counter_cells = cells;
+	return 0;
+}

@@ -1,7 +1,8 @@
 /*
  * stats.h: counters, each defined once in counters.def.
  *
- * Adding is one relaxed atomic addition and may be done by any thread.
+ * Adding is one relaxed atomic addition and may be done by any thread. After
+ * stats_share all processes that are forked count into the same cells.
  */
 #ifndef GRANARY_STATS_STATS_H
 #define GRANARY_STATS_STATS_H
@@ -23,7 +24,10 @@ struct counter_info {
 };
 
 extern const struct counter_info counter_infos[COUNTER_COUNT];
-extern _Atomic uint64_t counter_cells[COUNTER_COUNT];
+extern _Atomic uint64_t *counter_cells;
+
+/* Moves the counters to memory that a fork shares: 0 or -ENOMEM. One thread. */
+int stats_share(void);
 
 static inline void stats_add(enum counter counter, uint64_t amount)
 {

@@ -12,6 +12,8 @@
 #ifndef GRANARY_UTIL_LOG_H
 #define GRANARY_UTIL_LOG_H
 
+#include "util/error.h"
+
 /* A notice is what somebody asked for: it is never dropped. */
 enum log_level {
 	LOG_LEVEL_NOTICE,

@@ -20,6 +20,7 @@ struct sigbus_guard {
 static struct sigbus_guard guards[GUARD_COUNT];
 static struct lock guards_lock = LOCK_INIT;
 static size_t page_size;
+static void (*otherwise)(int signal);
 
 static struct sigbus_guard *guard_of(uintptr_t address)
 {
@@ -47,6 +48,8 @@ static void handle_sigbus(int number, siginfo_t *info, void *context)
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
 			return;
 	}
+	if (otherwise)
+		otherwise(number);
 	signal(number, SIG_DFL); /* the faulting access repeats, and ends us */
 }
 
@@ -79,6 +82,11 @@ struct sigbus_guard *sigbus_guard(void *base, size_t size)
 		return &guards[i];
 	}
 	return NULL;
+}
+
+void sigbus_otherwise(void (*call)(int signal))
+{
+	otherwise = call;
 }
 
 void sigbus_unguard(struct sigbus_guard *guard)

@@ -23,6 +23,12 @@ struct sigbus_guard;
 struct sigbus_guard *sigbus_guard(void *base, size_t size);
 void sigbus_unguard(struct sigbus_guard *guard);
 
+/*
+ * What a signal handler is to call (with SIGBUS) before a SIGBUS outside every
+ * guard ends the process. NULL: nothing. One thread.
+ */
+void sigbus_otherwise(void (*call)(int signal));
+
 /* Has a page of the mapping been lost? */
 bool sigbus_hit(const struct sigbus_guard *guard);
 

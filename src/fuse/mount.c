@@ -1,0 +1,266 @@
+#include "fuse/mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/mounts.h"
+
+enum { LOCK_MS = 2000, LOCK_POLL_MS = 10 };
+
+static const char device[] = "/dev/fuse";
+
+static _Thread_local char fuse_said[256];
+
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 7)
+__attribute__((format(printf, 2, 0))) static void
+log_from_fuse(enum fuse_log_level level, const char *format, va_list args)
+{
+	char line[1024];
+	size_t n;
+
+	vsnprintf(line, sizeof(line), format, args);
+	n = strcspn(line, "\n");
+	line[n] = '\0';
+	if (level >= FUSE_LOG_DEBUG)
+		log_write(LOG_LEVEL_DEBUG, "%s", line);
+	else if (n)
+		snprintf(fuse_said, sizeof(fuse_said), "%.250s", line);
+}
+#endif
+
+void mount_log_from_fuse(void)
+{
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 7)
+	fuse_set_log_func(log_from_fuse);
+#endif
+}
+
+const char *mount_fuse_said(void)
+{
+	return fuse_said;
+}
+
+static int mount_error(struct error *e, int errnum, const char *mountpoint,
+		       const char *what)
+{
+	return error_set(e, ERROR_MOUNT, errnum, "%s: %s", mountpoint, what);
+}
+
+/* What is there already. */
+
+static int in_use(const char *mountpoint, const char *type, struct error *e)
+{
+	return error_set(e, ERROR_MOUNT, EBUSY,
+			 "%s: is in use: %s is mounted there; unmount that first, with: "
+			 "%s '%s'", mountpoint, type,
+			 strcmp(type, MOUNT_TYPE) == 0 ? "granary umount" : "umount",
+			 mountpoint);
+}
+
+/*
+ * Layers of dead mounts of ours go; a live one of any FUSE filesystem stays. 1: what
+ * was opened at the mount point before is no longer there; 0; or a negative errno.
+ */
+static int clear_mountpoint(const char *mountpoint, struct error *e)
+{
+	struct mount_entry entry;
+	int cleared = 0;
+
+	while (mounts_find(mountpoint, &entry) == 1 && strncmp(entry.type, "fuse", 4) == 0) {
+		int err;
+
+		if (strcmp(entry.type, MOUNT_TYPE) != 0 || !mounts_is_dead(mountpoint))
+			return in_use(mountpoint, entry.type, e);
+		err = mounts_detach(mountpoint, entry.id);
+		if (err)
+			return error_set(e, ERROR_MOUNT, -err,
+					 "%s: a mount whose daemon has died is in the way, and "
+					 "cannot be unmounted: %s; clear it with: granary umount "
+					 "'%s'", mountpoint, strerror(-err), mountpoint);
+		log_info("%s: a mount whose daemon had died was cleared", mountpoint);
+		cleared = 1;
+	}
+	return cleared;
+}
+
+static int check_mountpoint(const char *mountpoint, struct error *e)
+{
+	struct stat st;
+
+	if (stat(mountpoint, &st) < 0)
+		return mount_error(e, errno, mountpoint, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return mount_error(e, ENOTDIR, mountpoint,
+				   "the mount point must be a directory");
+	return 0;
+}
+
+static const char *why_not_mounted(int errnum)
+{
+	if (access(device, F_OK) < 0)
+		return "there is no /dev/fuse; load the kernel module fuse, or pass the "
+		       "device into the container";
+	if (access(device, R_OK | W_OK) < 0)
+		return "/dev/fuse may not be used by this user; ask for its mode to be 0666, "
+		       "or for root's help";
+	if (*fuse_said)
+		return fuse_said;
+	return errnum ? strerror(errnum) : "the kernel refused the mount";
+}
+
+/* mount(2). */
+
+static unsigned long flags_of(const struct mount_wish *wish)
+{
+	return MS_RDONLY | MS_NOSUID | MS_NODEV | (wish->noexec ? MS_NOEXEC : 0UL);
+}
+
+/*
+ * The directory that was looked at when the program started, not what its name
+ * leads to by now. The connection, or a negative errno.
+ */
+static int mount_directly(const struct mount_wish *wish, int directory)
+{
+	CLEANUP(cleanup_close) int fd = open(device, O_RDWR | O_CLOEXEC);
+	char options[256], pinned[64];
+
+	if (fd < 0)
+		return -errno;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=%o,user_id=%u,group_id=%u%s", fd,
+		 (unsigned)S_IFDIR, wish->uid, wish->gid,
+		 wish->allow_other ? ",allow_other,default_permissions" : "");
+	snprintf(pinned, sizeof(pinned), "/proc/self/fd/%d", directory);
+	if (mount(wish->source, directory >= 0 ? pinned : wish->mountpoint, MOUNT_TYPE,
+		  flags_of(wish), options) < 0)
+		return -errno;
+	return steal_fd(&fd);
+}
+
+/* A connection that is there already: libfuse's name for it. */
+static int adopt(struct fuse_session *fuse, int fd)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+	return fuse_session_mount(fuse, name) == 0 ? 0 : -EPROTO;
+}
+
+/*
+ * fusermount3 speaks to standard error by itself. What it says becomes a part of
+ * our one sentence.
+ */
+static int mount_by_helper(const struct mount_wish *wish, struct fuse_session *fuse)
+{
+	CLEANUP(cleanup_close) int said = memfd_create("fusermount3", MFD_CLOEXEC);
+	CLEANUP(cleanup_close) int stderr_before = -1;
+	ssize_t n;
+	int result;
+
+	if (said < 0)
+		return fuse_session_mount(fuse, wish->mountpoint);
+	stderr_before = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	dup2(said, STDERR_FILENO);
+	result = fuse_session_mount(fuse, wish->mountpoint);
+	dup2(stderr_before, STDERR_FILENO);
+	n = pread(said, fuse_said, sizeof(fuse_said) - 1, 0);
+	if (n > 0)
+		fuse_said[n] = '\0';
+	fuse_said[strcspn(fuse_said, "\n")] = '\0';
+	return result == 0 ? 0 : -EPERM;
+}
+
+static int mount_somehow(const struct mount_wish *wish, int directory,
+			 struct fuse_session *fuse, struct mount *out, struct error *e)
+{
+	int fd = mount_directly(wish, directory), err;
+
+	*fuse_said = '\0';
+	out->by_helper = fd < 0 && geteuid() != 0;
+	if (fd >= 0)
+		err = adopt(fuse, fd);
+	else
+		err = out->by_helper ? mount_by_helper(wish, fuse) : fd;
+	if (err)
+		return mount_error(e, -err, wish->mountpoint, why_not_mounted(-err));
+	return 0;
+}
+
+/*
+ * Of several that mount at the same place at the same moment only one must find it
+ * free. Where the directory cannot be locked (somebody else holds a lock on it, or
+ * its filesystem has none) they stack, as mount(2) does.
+ */
+static int lock_directory(const char *path)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_POLL_MS * 1000 * 1000 };
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+
+	for (int waited = 0; fd >= 0 && waited < LOCK_MS; waited += LOCK_POLL_MS) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return fd;
+}
+
+static int mount_ourselves(const struct mount_wish *wish, struct fuse_session *fuse,
+			   struct mount *out, struct error *e)
+{
+	int cleared = clear_mountpoint(wish->mountpoint, e);
+	CLEANUP(cleanup_close) int lock = cleared < 0 ? -1 : lock_directory(wish->mountpoint);
+	int again = cleared < 0 ? cleared : clear_mountpoint(wish->mountpoint, e);
+	struct mount_entry entry;
+	int err = again < 0 ? again : check_mountpoint(wish->mountpoint, e);
+
+	if (!err)
+		err = mount_somehow(wish, cleared || again ? -1 : wish->directory, fuse, out,
+				    e);
+	if (err)
+		return err;
+	out->ours = true;
+	/* from the table: the mount does not answer yet */
+	if (mounts_find(wish->mountpoint, &entry) == 1)
+		out->id = entry.id;
+	return 0;
+}
+
+int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
+	       struct mount *out, struct error *e)
+{
+	bool passed = strncmp(wish->mountpoint, "/dev/fd/", 8) == 0;
+	int err = 0;
+
+	*out = (struct mount){ .id = MOUNT_ID_UNKNOWN };
+	out->mountpoint = strdup(wish->mountpoint);
+	if (!out->mountpoint)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (!passed)
+		err = mount_ourselves(wish, fuse, out, e);
+	else if (fuse_session_mount(fuse, wish->mountpoint) != 0)
+		err = mount_error(e, EPERM, wish->mountpoint, why_not_mounted(0));
+	if (err)
+		mount_free(out);
+	return err;
+}
+
+int mount_detach(const struct mount *mount)
+{
+	return mount->ours ? mounts_detach(mount->mountpoint, mount->id) : 0;
+}
+
+void mount_free(struct mount *mount)
+{
+	free(mount->mountpoint);
+	*mount = (struct mount){ .id = MOUNT_ID_UNKNOWN };
+}

@@ -1,0 +1,50 @@
+/*
+ * mount.h: putting the filesystem into the tree, and taking it out. Private to fuse/.
+ *
+ * With the right to mount (root, or root of a user namespace) by mount(2), for the
+ * user whose rights open the packed files; otherwise through fusermount3; or not at
+ * all, where somebody else has mounted and passed the connection as /dev/fd/N.
+ */
+#ifndef GRANARY_FUSE_MOUNT_H
+#define GRANARY_FUSE_MOUNT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "fuse/ops.h"
+#include "util/error.h"
+
+struct mount {
+	char *mountpoint;   /* owned; NULL: nothing is mounted */
+	bool ours;          /* ours to unmount: not through /dev/fd/N */
+	bool by_helper;     /* through fusermount3 */
+	int id;             /* to know it again when it is to go */
+};
+
+/* What a mount is to be. */
+struct mount_wish {
+	const char *mountpoint; /* absolute, or /dev/fd/N */
+	int directory;          /* the mount point, O_PATH, or -1 */
+	const char *source;     /* what the mount table shows */
+	uid_t uid;              /* whose mount it is: nobody else gets in, */
+	gid_t gid;
+	bool allow_other;       /* but for this */
+	bool noexec;
+};
+
+/*
+ * Takes away what a dead granaryfs has left at the mount point, and mounts. Where
+ * several mount at the same place at the same moment, one of them gets it.
+ */
+int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
+	       struct mount *out, struct error *e);
+
+/* Out of the tree; what is open can still be read. 0 or a negative errno. */
+int mount_detach(const struct mount *mount);
+void mount_free(struct mount *mount);
+
+/* What libfuse says goes to the log; while it mounts, into the error too. */
+void mount_log_from_fuse(void);
+const char *mount_fuse_said(void);
+
+#endif

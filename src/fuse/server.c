@@ -1,0 +1,278 @@
+/*
+ * server.c: the request loop.
+ *
+ * The loop is our own, over fuse_session_receive_buf and
+ * fuse_session_process_buf: every thread takes a request, answers it, and takes
+ * the next. A read that waits for storage keeps its thread, so there are more
+ * threads than processors; and so that storage which hangs does not make `ls` and
+ * `df` hang, the last thread that receives parks reads for the others instead of
+ * waiting itself. No clone_fd: requests that are read through a clone are lost with
+ * the process that read them.
+ */
+#include "fuse/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stats/stats.h"
+#include "util/lock.h"
+#include "util/log.h"
+#include "util/pool.h"
+#include "util/sigbus.h"
+
+enum { MESSAGES_A_PERIOD = 20, PATH_BYTES = 1024 };
+
+struct server {
+	const struct served *served;
+	struct fuse_session *fuse;
+	struct slots *slots;
+	_Atomic unsigned next_thread; /* gives each its slot */
+	struct lock lock;
+	unsigned receiving;     /* lock: threads that wait for the kernel */
+	unsigned *parked;       /* lock: a ring of slots, with room for all */
+	unsigned parked_room;   /* set before the threads start */
+	unsigned parked_first;  /* lock */
+	unsigned parked_count;  /* lock */
+};
+
+/* Crashes. */
+
+static struct slots *crash_slots;
+static _Thread_local volatile sig_atomic_t current_slot = -1;
+static struct sigaction actions_before[NSIG];
+
+/* The supervisor learns what the thread was at; then it goes its usual way. */
+static void note_crash(int number)
+{
+	slots_crashed(crash_slots, current_slot, number);
+}
+
+static void handle_crash(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	note_crash(number);
+	sigaction(number, &actions_before[number], NULL);
+	/* a fault comes again by itself; what was sent has to be sent again */
+	if (info->si_code <= 0)
+		raise(number);
+}
+
+static void watch_crashes(struct slots *slots)
+{
+	static const int numbers[] = { SIGSEGV, SIGILL, SIGFPE, SIGABRT, SIGSYS };
+	struct sigaction action = { .sa_sigaction = handle_crash,
+				    .sa_flags = SA_SIGINFO };
+
+	crash_slots = slots;
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		sigaction(numbers[i], &action, &actions_before[numbers[i]]);
+	sigbus_otherwise(note_crash);
+}
+
+/* Requests. */
+
+static bool wants_answer(const struct fuse_in_header *request)
+{
+	return request->opcode != FUSE_FORGET && request->opcode != FUSE_BATCH_FORGET &&
+	       request->opcode != FUSE_INTERRUPT;
+}
+
+/* The path, as far as it can be told from a request. */
+static void log_condemned(const struct server *server, const struct fuse_in_header *request)
+{
+	const struct dataset *dataset = server->served->dataset;
+	uint32_t node = request->nodeid == FUSE_ROOT_ID ? dataset_root(dataset) :
+			(uint32_t)(request->nodeid - 1);
+	bool named = request->opcode == FUSE_LOOKUP;
+	char path[PATH_BYTES];
+
+	if (!log_allowed(MESSAGES_A_PERIOD))
+		return;
+	tree_path(dataset_tree(dataset), node, path, sizeof(path));
+	log_error("%s%s%.255s: servers died of request %u for it: it is answered with an "
+		  "error from now on; please report this", path, named ? "/" : "",
+		  named ? (const char *)(request + 1) : "", request->opcode);
+}
+
+static void refuse(const struct server *server, const struct fuse_in_header *request)
+{
+	struct fuse_out_header answer = { .len = sizeof(answer), .error = -EIO,
+					  .unique = request->unique };
+
+	stats_add(COUNTER_requests_condemned, 1);
+	log_condemned(server, request);
+	if (write(fuse_session_fd(server->fuse), &answer, sizeof(answer)) < 0)
+		log_debug("an error could not be sent: %s", strerror(errno));
+}
+
+static void handle(struct server *server, unsigned slot)
+{
+	struct fuse_in_header *request = slots_request(server->slots, slot);
+	struct fuse_buf buf = { .mem = request };
+
+	if (!request)
+		return;
+	buf.size = request->len;
+	current_slot = (int)slot;
+	if (wants_answer(request) && slots_is_condemned(server->slots, slot))
+		refuse(server, request);
+	else
+		fuse_session_process_buf(server->fuse, &buf);
+	current_slot = -1;
+	slots_done(server->slots, slot);
+}
+
+/* Who receives, and who reads. */
+
+/* Under the lock, or before there are threads. */
+static void push_parked(struct server *server, unsigned slot)
+{
+	unsigned at = server->parked_first + server->parked_count++;
+
+	server->parked[at % server->parked_room] = slot;
+}
+
+static unsigned pop_parked(struct server *server)
+{
+	unsigned slot = server->parked[server->parked_first];
+
+	server->parked_first = (server->parked_first + 1) % server->parked_room;
+	server->parked_count--;
+	return slot;
+}
+
+/* A slot with a request that was parked, or -1: receive one. */
+static int take_parked_or_receive(struct server *server)
+{
+	LOCK_GUARD(&server->lock);
+	if (server->parked_count > 0 && server->receiving > 0)
+		return (int)pop_parked(server);
+	server->receiving++;
+	return -1;
+}
+
+/* Under the lock. */
+static bool park(struct server *server, unsigned slot)
+{
+	int parked = slots_park(server->slots, slot);
+
+	if (parked < 0)
+		return false;
+	push_parked(server, (unsigned)parked);
+	stats_add(COUNTER_requests_parked, 1);
+	return true;
+}
+
+/* True: the request is no longer the caller's, who receives the next one. */
+static bool leave_to_others(struct server *server, unsigned slot)
+{
+	const struct fuse_in_header *request = slots_request(server->slots, slot);
+
+	LOCK_GUARD(&server->lock);
+	server->receiving--;
+	return request && request->opcode == FUSE_READ && server->receiving == 0 &&
+	       slots_threads(server->slots) > 1 && park(server, slot);
+}
+
+/* 1: there is a request; 0: none this time; -1: the connection has ended. */
+static int receive(struct server *server, unsigned slot)
+{
+	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	struct fuse_buf buf = { .mem = slots_receive(server->slots, slot) };
+	int n = fuse_session_receive_buf(server->fuse, &buf);
+
+	if (n == -ENOMEM) /* ours alone: the others serve on */
+		nanosleep(&pause, NULL);
+	if (n == -ENOMEM || n == -EINTR || n == -EAGAIN)
+		return 0;
+	return n > 0 ? 1 : -1;
+}
+
+static void answer_legacy(struct server *server, unsigned slot)
+{
+	const struct fuse_in_header *request = slots_request(server->slots, slot);
+
+	if (request && wants_answer(request))
+		handle(server, slot);
+	else if (request)
+		slots_done(server->slots, slot);
+}
+
+static void serve_requests(void *argument)
+{
+	struct server *server = argument;
+	unsigned slot = atomic_fetch_add(&server->next_thread, 1);
+
+	answer_legacy(server, slot);
+	while (!fuse_session_exited(server->fuse)) {
+		int parked = take_parked_or_receive(server);
+		int received = parked < 0 ? receive(server, slot) : 0;
+
+		if (parked >= 0) {
+			handle(server, (unsigned)parked);
+			continue;
+		}
+		if (received < 0)
+			break;
+		if (!leave_to_others(server, slot) && received > 0)
+			handle(server, slot);
+	}
+	ops_thread_end();
+	/* the connection has ended: the first thread that sees it ends the process,
+	   whatever the others wait for */
+	slots_set_ended(server->slots);
+}
+
+/* What was parked is so again. */
+static void inherit(struct server *server)
+{
+	for (unsigned i = 0; i < slots_count(server->slots); i++) {
+		const struct fuse_in_header *request = slots_request(server->slots, i);
+
+		if (!request)
+			continue;
+		stats_add(COUNTER_requests_replayed, 1);
+		if (i >= slots_threads(server->slots))
+			push_parked(server, i);
+	}
+}
+
+static int run_threads(struct server *server)
+{
+	unsigned threads = slots_threads(server->slots);
+	struct pool *pool;
+	int err = pool_start(&pool, threads);
+
+	if (err)
+		return err;
+	for (unsigned i = 0; i < threads && !err; i++)
+		err = pool_add(pool, serve_requests, server);
+	if (err)
+		return err; /* the threads that run end with the process */
+	pool_finish(pool);
+	return 0;
+}
+
+int server_run(const struct served *served, struct fuse_session *fuse,
+	       struct slots *slots)
+{
+	struct server server = { .served = served, .fuse = fuse, .slots = slots,
+				 .lock = LOCK_INIT,
+				 .parked_room = slots_count(slots) - slots_threads(slots) };
+	int err;
+
+	server.parked = calloc(server.parked_room, sizeof(*server.parked));
+	if (!server.parked)
+		return -ENOMEM;
+	inherit(&server);
+	watch_crashes(slots);
+	err = run_threads(&server);
+	free(server.parked);
+	return err;
+}

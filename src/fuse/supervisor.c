@@ -1,0 +1,367 @@
+/*
+ * supervisor.c: forks servers.
+ *
+ * A server's death is mostly seen by SIGCHLD. But a thread of it that waits in the
+ * kernel for a page whose read died with the server keeps it from being reaped until
+ * a successor has answered that read. So the server's main thread holds a robust
+ * mutex, which is free when that thread is dead, and the supervisor looks at it a few
+ * times a second.
+ */
+#include "fuse/supervisor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stats/stats.h"
+#include "util/lifeline.h"
+#include "util/log.h"
+#include "util/mounts.h"
+
+enum {
+	TICK_MS = 250,
+	BAD_DEATHS_MOST = 10,   /* in a row, */
+	BAD_DEATHS_SECONDS = 60, /* in so short a time */
+	FORK_PAUSE_MS = 100,    /* after a bad death */
+	INFANT_MS = 1000,       /* who dies so young may have died of its birth */
+	GRACE_MS = 5000,        /* for a server to be gone */
+	MESSAGES_A_PERIOD = 20,
+};
+
+struct supervisor {
+	const struct supervision *what;
+	int signals;             /* signalfd */
+	struct lifeline *lifeline; /* held by the server that lives */
+	pid_t server;            /* 0: none */
+	uint64_t answered;       /* when it was started, by all before */
+	int64_t started;
+	unsigned bad_deaths;     /* in a row */
+	int64_t bad_since;       /* the first of them */
+	int64_t idle_since;      /* or the last look */
+	int64_t over_since;      /* the connection has ended then */
+	uint64_t activity;       /* the counters then */
+	unsigned terminations;
+	bool notified;           /* the pipe of -o notify_pipe= is closed */
+	bool ended;              /* there is nothing more to serve */
+	int result;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void pause_ms(long ms)
+{
+	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+static void set_of_signals(sigset_t *set)
+{
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD };
+
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		sigaddset(set, numbers[i]);
+}
+
+int supervise_block_signals(void)
+{
+	sigset_t set;
+
+	set_of_signals(&set);
+	signal(SIGCHLD, SIG_DFL); /* who started us may ignore it */
+	return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -errno : 0;
+}
+
+/* Starting a server. */
+
+/* In the child. What ends a program is for the supervisor, and stays blocked. */
+static void become_server(const struct supervisor *s, pid_t parent)
+{
+	close(s->signals);
+	prctl(PR_SET_NAME, "granaryfs-serve");
+	exit(lifeline_hold(s->lifeline) < 0 ? ERROR_SYSTEM :
+	     s->what->serve(s->what->context, parent));
+}
+
+static void start_server(struct supervisor *s)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child == 0)
+		become_server(s, parent);
+	s->server = child > 0 ? child : 0;
+	s->started = now_ms();
+	if (child > 0)
+		stats_add(COUNTER_servers_started, 1);
+	else if (log_allowed(MESSAGES_A_PERIOD)) /* the next tick tries again */
+		log_error("no server can be started: %s", strerror(errno));
+}
+
+/* The end of one. */
+
+/* 1: it is gone for good; 0: not yet. */
+static int reap(pid_t pid, int *status)
+{
+	pid_t reaped;
+
+	do {
+		reaped = waitpid(pid, status, WNOHANG);
+	} while (reaped < 0 && errno == EINTR);
+	return reaped == pid || (reaped < 0 && errno == ECHILD);
+}
+
+static void end_server(struct supervisor *s)
+{
+	int status;
+
+	if (!s->server)
+		return;
+	kill(s->server, SIGKILL);
+	for (int64_t end = now_ms() + GRACE_MS; now_ms() < end; pause_ms(10)) {
+		if (reap(s->server, &status))
+			break;
+	}
+	s->server = 0;
+}
+
+static void log_death(const struct slots_legacy *legacy, pid_t pid, int status)
+{
+	int number = legacy->signal;
+
+	if (!number && WIFSIGNALED(status))
+		number = WTERMSIG(status);
+	if (!log_allowed(MESSAGES_A_PERIOD))
+		return;
+	log_warn("the server (process %d) %s%s; another one takes over, and answers "
+		 "%u requests that it left", (int)pid,
+		 number ? "was ended by a signal: " : "has ended",
+		 number ? strsignal(number) : "", legacy->requests);
+}
+
+/*
+ * A death is bad if the server crashed, or did not do what it should have. Others may
+ * kill servers as often as they like.
+ */
+static bool is_bad(const struct supervisor *s, const struct slots_legacy *legacy)
+{
+	if (legacy->signal)
+		return true;
+	return legacy->answered == s->answered &&
+	       (legacy->requests > 0 || now_ms() - s->started < INFANT_MS);
+}
+
+static bool too_many_deaths(struct supervisor *s, const struct slots_legacy *legacy)
+{
+	if (!is_bad(s, legacy)) {
+		s->bad_deaths = 0;
+		return false;
+	}
+	if (s->bad_deaths == 0 || now_ms() - s->bad_since > BAD_DEATHS_SECONDS * 1000) {
+		s->bad_deaths = 0;
+		s->bad_since = now_ms();
+	}
+	return ++s->bad_deaths >= BAD_DEATHS_MOST;
+}
+
+static void give_up(struct supervisor *s)
+{
+	log_error("%s: %d servers have died one after the other: the mount is given up, "
+		  "and whoever reads there gets an error; unmount with: granary umount",
+		  s->what->mount->mountpoint, BAD_DEATHS_MOST);
+	s->ended = true;
+	s->result = -EIO;
+}
+
+/* `status` as from wait(2), or -1: it is not reaped yet. */
+static void after_death(struct supervisor *s, int status)
+{
+	struct slots_legacy legacy;
+	bool exited = status >= 0 && WIFEXITED(status);
+	pid_t pid = s->server;
+
+	s->server = 0;
+	lifeline_reset(s->lifeline);
+	slots_bury(s->what->slots, &legacy);
+	if (legacy.ended || (exited && WEXITSTATUS(status) == 0)) {
+		s->ended = true;
+		return;
+	}
+	log_death(&legacy, pid, status < 0 ? 0 : status);
+	if (too_many_deaths(s, &legacy)) {
+		give_up(s);
+		return;
+	}
+	if (s->bad_deaths)
+		pause_ms(FORK_PAUSE_MS);
+	s->answered = legacy.answered;
+	start_server(s);
+}
+
+/* Signals. */
+
+static void log_counters(void)
+{
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		log_notice("stats: %s %llu", counter_infos[i].name,
+			   (unsigned long long)stats_get((enum counter)i));
+	log_notice("stats: end");
+}
+
+/* The first time whoever reads may read on; then not. */
+static void terminate(struct supervisor *s)
+{
+	const struct mount *mount = s->what->mount;
+	int err = -EPERM;
+
+	notify_stopping();
+	if (++s->terminations == 1 && mount->ours) {
+		err = mount_detach(mount);
+		if (err)
+			log_warn("%s: unmounting: %s", mount->mountpoint, strerror(-err));
+	}
+	if (err) {
+		end_server(s);
+		s->ended = true;
+	}
+}
+
+static void reap_all(struct supervisor *s)
+{
+	int status;
+	pid_t pid;
+
+	/* also those that were given up before they could be reaped */
+	while (!s->ended && (pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == s->server)
+			after_death(s, status);
+	}
+}
+
+static void handle_signals(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+
+	while (!s->ended && read(s->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGUSR1)
+			log_counters();
+		else if (info.ssi_signo == SIGCHLD)
+			reap_all(s);
+		else
+			terminate(s);
+	}
+}
+
+/* What has to be looked at from time to time. */
+
+static uint64_t count_requests(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		if (strncmp(counter_infos[i].name, "fuse_", 5) == 0)
+			sum += stats_get((enum counter)i);
+	}
+	return sum;
+}
+
+/*
+ * fusermount3 cannot ask the kernel whether a mount has been used. But where opens
+ * are visible nobody uses it without a request.
+ */
+static int unmount_if_quiet(struct supervisor *s)
+{
+	const struct mount *mount = s->what->mount;
+	uint64_t before = s->activity;
+
+	s->activity = count_requests();
+	return s->activity == before ? mounts_unmount(mount->mountpoint, mount->id) : -EAGAIN;
+}
+
+static void expire(struct supervisor *s)
+{
+	const struct mount *mount = s->what->mount;
+	int err;
+
+	if (!s->what->timeout || !mount->ours || s->terminations ||
+	    now_ms() - s->idle_since < (int64_t)s->what->timeout * 1000)
+		return;
+	s->idle_since = now_ms();
+	err = mount->by_helper ? unmount_if_quiet(s) :
+				 mounts_expire(mount->mountpoint, mount->id);
+	if (!err)
+		log_info("%s: unmounted, since it was not used", mount->mountpoint);
+	else if (err != -EAGAIN && err != -EBUSY)
+		log_warn("%s: -o timeout=%u: it cannot be unmounted: %s", mount->mountpoint,
+			 s->what->timeout, strerror(-err));
+}
+
+/* A thread that storage keeps must not keep a filesystem that is no more. */
+static void end_if_over(struct supervisor *s)
+{
+	if (!slots_has_ended(s->what->slots))
+		s->over_since = now_ms();
+	else if (now_ms() - s->over_since > GRACE_MS) {
+		end_server(s);
+		s->ended = true;
+	}
+}
+
+static void tick(struct supervisor *s)
+{
+	if (s->server && lifeline_is_cut(s->lifeline))
+		after_death(s, -1);
+	else if (!s->server && !s->ended)
+		start_server(s);
+	expire(s);
+	end_if_over(s);
+	if (!s->notified)
+		s->notified = notify_close(s->what->notify, 0);
+}
+
+static int open_all(struct supervisor *s)
+{
+	sigset_t set;
+
+	set_of_signals(&set);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->lifeline = lifeline_new();
+	if (s->signals < 0)
+		return -errno;
+	return s->lifeline ? 0 : -ENOMEM;
+}
+
+int supervise(const struct supervision *what)
+{
+	struct supervisor s = { .what = what, .idle_since = now_ms() };
+	struct pollfd signals;
+
+	s.result = open_all(&s);
+	if (!s.result)
+		start_server(&s);
+	signals = (struct pollfd){ .fd = s.signals, .events = POLLIN };
+	while (!s.result && !s.ended) {
+		if (poll(&signals, 1, TICK_MS) > 0)
+			handle_signals(&s);
+		if (!s.ended)
+			tick(&s);
+	}
+	end_server(&s);
+	if (s.signals >= 0)
+		close(s.signals);
+	lifeline_free(s.lifeline);
+	return s.result;
+}

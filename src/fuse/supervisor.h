@@ -1,0 +1,39 @@
+/*
+ * supervisor.h: the process that stays: it forks the server, and the next one when
+ * that dies. Private to fuse/.
+ *
+ * One thread. It parses nothing and reads nothing of what strangers wrote; it keeps
+ * the rights it was started with, to mount and unmount.
+ */
+#ifndef GRANARY_FUSE_SUPERVISOR_H
+#define GRANARY_FUSE_SUPERVISOR_H
+
+#include "fuse/mount.h"
+#include "fuse/slots.h"
+#include "util/notify.h"
+
+struct supervision {
+	/* In the child of `supervisor`: serves until the connection ends; its status. */
+	int (*serve)(void *context, pid_t supervisor);
+	void *context;
+	struct slots *slots;
+	const struct mount *mount;
+	struct notify *notify;
+	unsigned timeout;       /* seconds without use until it is unmounted; 0: never */
+};
+
+/*
+ * Blocks the signals that end a program, and USR1: they wait until supervise, which
+ * acts on them: 0 or a negative errno.
+ */
+int supervise_block_signals(void);
+
+/*
+ * Until the filesystem is unmounted, by anybody: 0. TERM, INT and HUP take it out of
+ * the tree and serve on until the last open file is closed; a second one ends at
+ * once. USR1 writes the counters to the log. -EIO: servers died again and again; the
+ * mount is left, dead, because an error is better than an empty directory.
+ */
+int supervise(const struct supervision *what);
+
+#endif

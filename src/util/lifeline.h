@@ -1,0 +1,30 @@
+/*
+ * lifeline.h: is another process, or rather its main thread, still alive?
+ *
+ * A robust mutex in shared memory. The kernel cuts it when the thread that holds it
+ * is dead, however it died, even while other threads of its process cannot die yet:
+ * waiting for the process would take as long as these.
+ *
+ * Threads: made and asked by one process, held by one thread of a child at a time.
+ */
+#ifndef GRANARY_UTIL_LIFELINE_H
+#define GRANARY_UTIL_LIFELINE_H
+
+#include <stdbool.h>
+
+struct lifeline;
+
+/* NULL: out of memory. */
+struct lifeline *lifeline_new(void);
+void lifeline_free(struct lifeline *lifeline);
+
+/* The calling thread holds it until it dies: 0 or a negative errno. */
+int lifeline_hold(struct lifeline *lifeline);
+
+/* Has the thread that held it died? False as well where none holds it yet. */
+bool lifeline_is_cut(struct lifeline *lifeline);
+
+/* Makes it whole again, for the next one. */
+void lifeline_reset(struct lifeline *lifeline);
+
+#endif
