@@ -1,0 +1,229 @@
+/* Requests that outlive a server, and what servers die of. */
+#include "unit.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fuse/slots.h"
+
+enum { THREADS = 3, PARKED_MOST = 1024 };
+
+static void put(struct slots *slots, unsigned slot, uint32_t opcode, uint64_t node,
+		const void *body, size_t size)
+{
+	struct fuse_in_header *request = slots_receive(slots, slot);
+
+	*request = (struct fuse_in_header){ .opcode = opcode, .nodeid = node,
+					    .unique = 100 + slot };
+	memcpy(request + 1, body, size);
+	request->len = (uint32_t)(sizeof(*request) + size);
+}
+
+static void put_read(struct slots *slots, unsigned slot, uint64_t node, uint64_t offset)
+{
+	const struct fuse_read_in body = { .offset = offset, .size = 4096 };
+
+	put(slots, slot, FUSE_READ, node, &body, sizeof(body));
+}
+
+static void put_lookup(struct slots *slots, unsigned slot, const char *name)
+{
+	put(slots, slot, FUSE_LOOKUP, 1, name, strlen(name) + 1);
+}
+
+/* The server dies: at slot `slot` (-1: at none) by `signal` (0: killed). */
+static struct slots_legacy die(struct slots *slots, int slot, int signal)
+{
+	struct slots_legacy legacy;
+
+	if (signal)
+		slots_crashed(slots, slot, signal);
+	slots_bury(slots, &legacy);
+	return legacy;
+}
+
+static void test_a_request_stays_until_it_is_answered(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+	struct slots_legacy legacy;
+
+	(void)state;
+	assert_int_equal(slots_threads(slots), THREADS);
+	assert_null(slots_request(slots, 0));
+	put_read(slots, 1, 7, 0);
+	assert_non_null(slots_request(slots, 1));
+	legacy = die(slots, -1, 0);
+	assert_int_equal(legacy.requests, 1);
+	assert_int_equal(legacy.answered, 0);
+	assert_int_equal(slots_request(slots, 1)->unique, 101);
+	slots_done(slots, 1);
+	assert_null(slots_request(slots, 1));
+	legacy = die(slots, -1, 0);
+	assert_int_equal(legacy.requests, 0);
+	assert_int_equal(legacy.answered, 1);
+	assert_false(legacy.ended);
+	slots_set_ended(slots);
+	assert_true(die(slots, -1, 0).ended);
+	slots_free(slots);
+}
+
+static void test_another_process_sees_it(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	if (fork() == 0) {
+		put_read(slots, 2, 9, 0);
+		_exit(0);
+	}
+	wait(NULL);
+	assert_non_null(slots_request(slots, 2));
+	assert_int_equal(slots_request(slots, 2)->nodeid, 9);
+	slots_free(slots);
+}
+
+static void test_reads_are_parked(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+	int parked;
+
+	(void)state;
+	put_read(slots, 0, 7, 4096);
+	parked = slots_park(slots, 0);
+	assert_in_range(parked, THREADS, slots_count(slots) - 1);
+	assert_null(slots_request(slots, 0));
+	assert_int_equal(slots_request(slots, (unsigned)parked)->unique, 100);
+	for (unsigned i = 1; i < PARKED_MOST; i++) {
+		put_read(slots, 0, i, 0);
+		assert_true(slots_park(slots, 0) > 0);
+	}
+	put_read(slots, 0, 7, 0);
+	assert_int_equal(slots_park(slots, 0), -1); /* and it stays where it is */
+	assert_non_null(slots_request(slots, 0));
+	slots_done(slots, (unsigned)parked);
+	assert_int_equal(slots_park(slots, 0), parked);
+	slots_free(slots);
+}
+
+static void test_what_is_large_is_not_parked(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+	char name[256];
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	name[255] = '\0';
+	put_lookup(slots, 0, name);
+	assert_int_equal(slots_park(slots, 0), -1);
+	assert_non_null(slots_request(slots, 0));
+	slots_free(slots);
+}
+
+static void test_two_crashes_condemn_a_file(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	put_read(slots, 0, 7, 0);
+	put_read(slots, 1, 8, 0);
+	assert_int_equal(die(slots, 0, SIGSEGV).signal, SIGSEGV);
+	assert_false(slots_is_condemned(slots, 0));
+	die(slots, 0, SIGABRT);
+	assert_true(slots_is_condemned(slots, 0));
+	assert_false(slots_is_condemned(slots, 1)); /* was only there */
+	put_read(slots, 2, 7, 1 << 20);
+	assert_true(slots_is_condemned(slots, 2)); /* another part of the file */
+	put(slots, 2, FUSE_GETATTR, 7, "", 0);
+	assert_false(slots_is_condemned(slots, 2));
+	slots_free(slots);
+}
+
+static void test_names_are_condemned_one_by_one(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	put_lookup(slots, 0, "bad");
+	die(slots, 0, SIGSEGV);
+	die(slots, 0, SIGSEGV);
+	assert_true(slots_is_condemned(slots, 0));
+	put_lookup(slots, 0, "good");
+	assert_false(slots_is_condemned(slots, 0));
+	slots_free(slots);
+}
+
+/* Whoever kills servers at random must not take a file away. */
+static void test_kills_condemn_late(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+	unsigned deaths = 0;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		put_read(slots, 0, 7, 0);
+		die(slots, -1, 0);
+		slots_done(slots, 0); /* the next one had the time */
+	}
+	put_read(slots, 0, 7, 0);
+	assert_false(slots_is_condemned(slots, 0));
+	while (!slots_is_condemned(slots, 0) && deaths < 100) {
+		die(slots, -1, 0);
+		deaths++;
+	}
+	assert_in_range(deaths, 5, 50);
+	slots_free(slots);
+}
+
+/* The table of suspects is small; the oldest make room for new ones. */
+static void test_many_suspects(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	for (uint64_t node = 2; node < 500; node++) {
+		put_read(slots, 0, node, 0);
+		die(slots, 0, SIGSEGV);
+		die(slots, 0, SIGSEGV);
+		assert_true(slots_is_condemned(slots, 0));
+	}
+	put_read(slots, 0, 499, 0);
+	assert_true(slots_is_condemned(slots, 0));
+	put_read(slots, 0, 2, 0);
+	assert_false(slots_is_condemned(slots, 0));
+	slots_free(slots);
+}
+
+static void test_a_crash_at_nothing(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	put_read(slots, 0, 7, 0);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(die(slots, -1, SIGSEGV).requests, 1);
+	assert_false(slots_is_condemned(slots, 0));
+	/* of two threads only the first has crashed by itself */
+	put_read(slots, 1, 8, 0);
+	slots_crashed(slots, 0, SIGSEGV);
+	die(slots, 1, SIGABRT);
+	slots_crashed(slots, 0, SIGSEGV);
+	die(slots, 1, SIGABRT);
+	assert_true(slots_is_condemned(slots, 0));
+	assert_false(slots_is_condemned(slots, 1));
+	slots_free(slots);
+}
+
+static const struct CMUnitTest slots[] = {
+	cmocka_unit_test(test_a_request_stays_until_it_is_answered),
+	cmocka_unit_test(test_another_process_sees_it),
+	cmocka_unit_test(test_reads_are_parked),
+	cmocka_unit_test(test_what_is_large_is_not_parked),
+	cmocka_unit_test(test_two_crashes_condemn_a_file),
+	cmocka_unit_test(test_names_are_condemned_one_by_one),
+	cmocka_unit_test(test_kills_condemn_late),
+	cmocka_unit_test(test_many_suspects),
+	cmocka_unit_test(test_a_crash_at_nothing),
+};
+
+UNIT_MAIN(slots)
