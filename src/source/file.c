@@ -2,12 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/checked.h"
 #include "util/cleanup.h"
 
 static int refuse_limit(const char *path, struct error *e)
@@ -97,7 +98,7 @@ static int open_retry(const char *path)
 	}
 }
 
-static void describe(const struct stat *st, struct file_info *info)
+static void fill_info(const struct stat *st, struct file_info *info)
 {
 	info->id.device = st->st_dev;
 	info->id.inode = st->st_ino;
@@ -129,31 +130,29 @@ int file_open(const char *path, int *fd, struct file_info *info, struct error *e
 	err = check_kind(path, &st, e);
 	if (err)
 		return err;
-	describe(&st, info);
+	fill_info(&st, info);
 	*fd = steal_fd(&opened);
 	return 0;
 }
 
-int file_pread(int fd, void *buffer, size_t length, uint64_t offset)
+int file_describe(int fd, struct file_info *info)
 {
-	unsigned char *to = buffer;
+	struct stat st;
 
-	if (!range_within(offset, length, INT64_MAX))
-		return -EIO;
-	while (length > 0) {
-		ssize_t n = pread(fd, to, length, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -EIO;
-		to += n;
-		length -= (size_t)n;
-		offset += (uint64_t)n;
-	}
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	fill_info(&st, info);
 	return 0;
+}
+
+char *file_place(int fd)
+{
+	char link[32], place[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, place, sizeof(place));
+	return n > 0 && (size_t)n < sizeof(place) ? strndup(place, (size_t)n) : NULL;
 }
 
 /* The descriptor's own position is nobody's: all reading is by pread. */

@@ -21,7 +21,11 @@ struct file_info {
 /* Opens `path` and describes it; the caller closes the descriptor. */
 int file_open(const char *path, int *fd, struct file_info *info, struct error *e);
 
-int file_pread(int fd, void *buffer, size_t length, uint64_t offset);
+/* Describes an open file as it is now: 0 or a negative errno. */
+int file_describe(int fd, struct file_info *info);
+
+/* The absolute path of an open file; NULL where it is not known. The caller frees it. */
+char *file_place(int fd);
 
 /* Which file a source reads, for those who must not open one twice. */
 struct file_id file_id_of(const struct source *source);

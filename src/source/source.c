@@ -8,16 +8,18 @@
 #include <xxhash.h>
 
 #include "source/file.h"
+#include "source/retry.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
 
 enum { IDENTITY_BYTES = 4096 };
 
-/* Constant from source_open to source_close, hence without locks. */
+/* Constant from source_open to source_close, hence without locks; but for `retry`. */
 struct source {
 	char *path;
 	int fd;
 	struct file_info info;
+	struct retry retry;
 };
 
 int source_open(const char *path, struct source **out, struct error *e)
@@ -40,6 +42,7 @@ int source_open(const char *path, struct source **out, struct error *e)
 		free(source);
 		return err;
 	}
+	retry_init(&source->retry, source->fd);
 	*out = source;
 	return 0;
 }
@@ -49,6 +52,7 @@ void source_close(struct source *source)
 	if (!source)
 		return;
 	close(source->fd);
+	retry_free(&source->retry);
 	free(source->path);
 	free(source);
 }
@@ -56,9 +60,12 @@ void source_close(struct source *source)
 int source_pread(const struct source *source, void *buffer, size_t length,
 		 uint64_t offset)
 {
+	/* what is known of the storage is no part of what callers may not change */
+	struct retry *retry = &((struct source *)(uintptr_t)source)->retry;
+
 	if (!range_within(offset, length, source->info.size))
 		return -EIO;
-	return file_pread(source->fd, buffer, length, offset);
+	return retry_pread(retry, source->fd, &source->info, buffer, length, offset);
 }
 
 int source_descriptor(const struct source *source)

@@ -38,7 +38,8 @@ void source_close(struct source *source);
 
 /*
  * Reads exactly `length` bytes at `offset`: 0, or a negative errno. A range
- * that reaches past the end is -EIO, and so is a file that has shrunk.
+ * that reaches past the end is -EIO, and so is a file that has shrunk. What may
+ * be gone in a moment is tried again for about a second; what lasts is returned.
  */
 int source_pread(const struct source *source, void *buffer, size_t length,
 		 uint64_t offset);

@@ -1,0 +1,214 @@
+#include "source/retry.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stats/stats.h"
+#include "util/checked.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+/* Before each further try. How many there are is how often it is tried again. */
+static const int pauses_ms[] = { 10, 40, 160, 640 };
+
+enum {
+	TRIES_MORE = sizeof(pauses_ms) / sizeof(*pauses_ms),
+	/* storage that has taken so long itself has been patient already */
+	PATIENCE_MS = 3000,
+	FAILING_MS = 5000,
+};
+
+/* The errors that may be gone in a moment; which ones mean the descriptor alone. */
+static const struct transient {
+	int errnum;
+	bool reopen;
+} transients[] = {
+	{ EIO, false },         /* any of them, and disks */
+	{ ESTALE, true },       /* NFS, GPFS: its server knows the file by another handle */
+	{ ETIMEDOUT, false },   /* NFS mounted soft, Lustre */
+	{ EAGAIN, false },      /* NFS: a server that is starting */
+	{ EREMOTEIO, false },   /* NFS: its server's storage */
+	{ ENOTCONN, true },     /* Lustre: not let in again yet; FUSE: has been mounted anew */
+	{ ESHUTDOWN, true },    /* Lustre: this client was cut off */
+	{ ENODEV, true },       /* Lustre: a target is moving to another server */
+	{ ECONNRESET, false },  /* and what else a network says */
+	{ ECONNABORTED, false },
+	{ EHOSTDOWN, false },
+	{ EHOSTUNREACH, false },
+	{ ENETDOWN, false },
+	{ ENETUNREACH, false },
+	{ ENOMEM, false },      /* no page for it: others will give some back */
+};
+
+static const struct transient *find_transient(int errnum)
+{
+	for (size_t i = 0; i < sizeof(transients) / sizeof(*transients); i++)
+		if (transients[i].errnum == errnum)
+			return &transients[i];
+	return NULL;
+}
+
+void retry_init(struct retry *retry, int fd)
+{
+	/* by the descriptor: a daemon leaves the folder that a path was given in */
+	retry->place = file_place(fd);
+	atomic_init(&retry->failing_until, 0);
+	atomic_init(&retry->reopenings, 0);
+}
+
+void retry_free(struct retry *retry)
+{
+	free(retry->place);
+}
+
+/* One call of retry_pread. */
+struct reading {
+	struct retry *retry;
+	int fd;
+	const struct file_info *info;
+	int64_t begun;
+	unsigned tries;    /* more than the first */
+	bool reopened;
+	bool shrunk;
+};
+
+/* Coarse: it is asked at every read, and pauses are what is measured. */
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void pause_ms(int ms)
+{
+	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+
+	nanosleep(&time, NULL);
+}
+
+/* Nothing was read where bytes should be: is the file shorter than it was? */
+static int explain_nothing(struct reading *r)
+{
+	struct file_info now;
+	int err = file_describe(r->fd, &now);
+
+	r->shrunk = !err && now.size < r->info->size;
+	return err ? err : -EIO;
+}
+
+/* How many bytes, 1 at least, or a negative errno. */
+static ssize_t read_once(struct reading *r, void *buffer, size_t length, uint64_t offset)
+{
+	ssize_t n;
+
+	do {
+		n = pread(r->fd, buffer, length, (off_t)offset);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return n > 0 ? n : explain_nothing(r);
+}
+
+/*
+ * The device is not compared: a file system that is mounted anew may have another
+ * number.
+ */
+static bool is_same_file(const struct file_info *a, const struct file_info *b)
+{
+	return a->id.inode == b->id.inode && a->size == b->size &&
+	       a->owner.mtime == b->owner.mtime && a->owner.mtime_ns == b->owner.mtime_ns;
+}
+
+/*
+ * Opens the file again, unless another thread has: `seen` is how often that had been
+ * done before the read that failed. 0; 1 where another file is there now; or why it
+ * cannot be opened.
+ */
+static int reopen(const struct reading *r, unsigned seen)
+{
+	CLEANUP(cleanup_close) int fd = -1;
+	struct retry *retry = r->retry;
+	struct file_info found;
+	int err;
+
+	if (atomic_load(&retry->reopenings) != seen)
+		return 0;
+	if (!retry->place)
+		return -ENOENT;
+	err = file_open(retry->place, &fd, &found, NULL);
+	if (err)
+		return err;
+	if (!is_same_file(&found, r->info))
+		return 1;
+	if (!atomic_compare_exchange_strong(&retry->reopenings, &seen, seen + 1))
+		return 0;
+	if (dup3(fd, r->fd, O_CLOEXEC) < 0)
+		return -errno;
+	stats_add(COUNTER_sources_reopened, 1);
+	log_debug("'%s' was opened again", retry->place);
+	return 0;
+}
+
+/* Has it been tried often enough, for long enough, or has another read given up? */
+static bool is_hopeless(const struct reading *r, int64_t now)
+{
+	return r->tries == TRIES_MORE || now - r->begun > PATIENCE_MS ||
+	       now < atomic_load(&r->retry->failing_until);
+}
+
+/* A try failed with `err`: waits where the next one may succeed. */
+static bool may_try_again(struct reading *r, int err, unsigned seen)
+{
+	const struct transient *transient = r->shrunk ? NULL : find_transient(-err);
+	int64_t now = now_ms();
+	bool at_once = false;
+
+	if (!transient)
+		return false;
+	if (transient->reopen) {
+		err = reopen(r, seen);
+		if (err > 0)
+			return false;
+		at_once = !err && !r->reopened;
+		r->reopened |= !err;
+	}
+	if (!at_once && is_hopeless(r, now)) {
+		atomic_store(&r->retry->failing_until, now + FAILING_MS);
+		return false;
+	}
+	stats_add(COUNTER_read_retries, 1);
+	if (!at_once)
+		pause_ms(pauses_ms[r->tries++]);
+	return true;
+}
+
+int retry_pread(struct retry *retry, int fd, const struct file_info *info,
+		void *buffer, size_t length, uint64_t offset)
+{
+	struct reading r = { .retry = retry, .fd = fd, .info = info, .begun = now_ms() };
+	unsigned char *to = buffer;
+
+	if (!range_within(offset, length, INT64_MAX))
+		return -EIO;
+	while (length > 0) {
+		unsigned seen = atomic_load(&retry->reopenings);
+		ssize_t n = read_once(&r, to, length, offset);
+
+		if (n < 0 && !may_try_again(&r, (int)n, seen))
+			return (int)n;
+		if (n < 0)
+			continue;
+		to += n;
+		length -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	if (atomic_load_explicit(&retry->failing_until, memory_order_relaxed) != 0)
+		atomic_store(&retry->failing_until, 0);
+	return 0;
+}

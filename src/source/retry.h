@@ -1,0 +1,44 @@
+/*
+ * retry.h: reading from storage that fails now and then. Private to source/.
+ *
+ * Storage on a network fails for moments: a server is replaced by another, a client
+ * is cut off and let in again. A read that fails with such an error is tried again
+ * after a pause, four times within about a second. A file whose descriptor has gone
+ * stale is opened again, and if it still is the same file, takes the descriptor's
+ * place.
+ *
+ * Where that does not help, the source counts as failing: for some seconds after
+ * each failure its reads are tried once, so that a dead shard does not hold the
+ * threads that other shards need. A read that succeeds ends that.
+ *
+ * Threads: retry_pread may be called by any number of threads at once.
+ */
+#ifndef GRANARY_SOURCE_RETRY_H
+#define GRANARY_SOURCE_RETRY_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source/file.h"
+
+/* What is known of the storage under one source. */
+struct retry {
+	char *place; /* the file's absolute path, to open it again; owned; or NULL */
+	_Atomic int64_t failing_until; /* milliseconds; 0: it does not fail */
+	_Atomic unsigned reopenings;
+};
+
+/* `fd`: the source's descriptor. */
+void retry_init(struct retry *retry, int fd);
+void retry_free(struct retry *retry);
+
+/*
+ * Reads exactly `length` bytes: 0, or a negative errno, which is the storage's own.
+ * A file that has become shorter than `info` says is -EIO at once. `fd` may be
+ * another open file afterwards; it stays the same number.
+ */
+int retry_pread(struct retry *retry, int fd, const struct file_info *info,
+		void *buffer, size_t length, uint64_t offset);
+
+#endif
