@@ -1,11 +1,36 @@
 /* read.c: the read path: from a file's offset to bytes of its volumes. */
 #include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
 #include "dataset/assembly.h"
 #include "util/log.h"
 
-enum { MESSAGES_A_PERIOD = 20 };
+enum { MESSAGES_A_PERIOD = 20, SILENT_SECONDS = 10, FILES_KNOWN = 64 };
+
+/*
+ * A reader that gets an error asks again, and the kernel asks for less and less
+ * before it gives up: one line a file says it all. An entry has the file's number,
+ * counted from 1, in its upper half and the second of its line in the lower one.
+ */
+static bool was_said(uint32_t node)
+{
+	static _Atomic uint64_t said[FILES_KNOWN];
+	_Atomic uint64_t *entry = &said[node % FILES_KNOWN];
+	uint64_t last = atomic_load(entry), file = ((uint64_t)node + 1) << 32;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	do {
+		uint32_t ago = (uint32_t)now.tv_sec - (uint32_t)last;
+
+		if (last >> 32 << 32 == file && ago < SILENT_SECONDS)
+			return true;
+	} while (!atomic_compare_exchange_weak(entry, &last, file | (uint32_t)now.tv_sec));
+	return false;
+}
 
 static void log_failure(const struct dataset *ds, uint32_t node, uint64_t offset,
 			const struct tree_piece *piece, int err)
@@ -14,10 +39,11 @@ static void log_failure(const struct dataset *ds, uint32_t node, uint64_t offset
 	const char *where;
 	uint64_t at;
 
-	if (!log_allowed(MESSAGES_A_PERIOD))
+	if (was_said(node) || !log_allowed(MESSAGES_A_PERIOD))
 		return;
 	tree_path(dataset_tree(ds), node, path, sizeof(path));
 	where = volume_locate(&ds->volumes, piece->volume, piece->offset, &at);
+	source_failure(&where, &at);
 	log_error("%s: byte %llu cannot be read (%s at byte %llu): %s", path,
 		  (unsigned long long)offset, where, (unsigned long long)at,
 		  strerror(-err));
@@ -27,8 +53,10 @@ static void log_failure(const struct dataset *ds, uint32_t node, uint64_t offset
 static int read_extent(const struct dataset *ds, const struct tree_piece *piece,
 		       void *buffer, size_t length)
 {
-	int err = volume_pread(&ds->volumes, piece->volume, buffer, length, piece->offset);
+	int err;
 
+	source_forget_failure();
+	err = volume_pread(&ds->volumes, piece->volume, buffer, length, piece->offset);
 	return err ? err : volume_check(&ds->volumes, piece->volume, piece->start,
 					piece->whole);
 }

@@ -189,16 +189,16 @@ static bool may_try_again(struct reading *r, int err, unsigned seen)
 }
 
 int retry_pread(struct retry *retry, int fd, const struct file_info *info,
-		void *buffer, size_t length, uint64_t offset)
+		void *buffer, size_t length, uint64_t *offset)
 {
 	struct reading r = { .retry = retry, .fd = fd, .info = info, .begun = now_ms() };
 	unsigned char *to = buffer;
 
-	if (!range_within(offset, length, INT64_MAX))
+	if (!range_within(*offset, length, INT64_MAX))
 		return -EIO;
 	while (length > 0) {
 		unsigned seen = atomic_load(&retry->reopenings);
-		ssize_t n = read_once(&r, to, length, offset);
+		ssize_t n = read_once(&r, to, length, *offset);
 
 		if (n < 0 && !may_try_again(&r, (int)n, seen))
 			return (int)n;
@@ -206,7 +206,7 @@ int retry_pread(struct retry *retry, int fd, const struct file_info *info,
 			continue;
 		to += n;
 		length -= (size_t)n;
-		offset += (uint64_t)n;
+		*offset += (uint64_t)n;
 	}
 	if (atomic_load_explicit(&retry->failing_until, memory_order_relaxed) != 0)
 		atomic_store(&retry->failing_until, 0);

@@ -35,10 +35,11 @@ void retry_free(struct retry *retry);
 
 /*
  * Reads exactly `length` bytes: 0, or a negative errno, which is the storage's own.
- * A file that has become shorter than `info` says is -EIO at once. `fd` may be
- * another open file afterwards; it stays the same number.
+ * A file that has become shorter than `info` says is -EIO at once. *offset moves on,
+ * and so says where it failed. `fd` may be another open file afterwards; it stays the
+ * same number.
  */
 int retry_pread(struct retry *retry, int fd, const struct file_info *info,
-		void *buffer, size_t length, uint64_t offset);
+		void *buffer, size_t length, uint64_t *offset);
 
 #endif

@@ -22,6 +22,11 @@ struct source {
 	struct retry retry;
 };
 
+static _Thread_local struct {
+	const struct source *source; /* NULL: none */
+	uint64_t offset;
+} failure;
+
 int source_open(const char *path, struct source **out, struct error *e)
 {
 	struct source *source = calloc(1, sizeof(*source));
@@ -62,10 +67,30 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 {
 	/* what is known of the storage is no part of what callers may not change */
 	struct retry *retry = &((struct source *)(uintptr_t)source)->retry;
+	int err;
 
 	if (!range_within(offset, length, source->info.size))
 		return -EIO;
-	return retry_pread(retry, source->fd, &source->info, buffer, length, offset);
+	err = retry_pread(retry, source->fd, &source->info, buffer, length, &offset);
+	if (err) {
+		failure.source = source;
+		failure.offset = offset;
+	}
+	return err;
+}
+
+bool source_failure(const char **path, uint64_t *offset)
+{
+	if (!failure.source)
+		return false;
+	*path = failure.source->path;
+	*offset = failure.offset;
+	return true;
+}
+
+void source_forget_failure(void)
+{
+	failure.source = NULL;
 }
 
 int source_descriptor(const struct source *source)

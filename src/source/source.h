@@ -10,6 +10,7 @@
 #ifndef GRANARY_SOURCE_SOURCE_H
 #define GRANARY_SOURCE_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -43,6 +44,14 @@ void source_close(struct source *source);
  */
 int source_pread(const struct source *source, void *buffer, size_t length,
 		 uint64_t offset);
+
+/*
+ * Where the last source_pread of this thread that failed did so, for messages: false,
+ * and nothing is set, if none has since source_forget_failure. *path lives as long
+ * as the source.
+ */
+bool source_failure(const char **path, uint64_t *offset);
+void source_forget_failure(void);
 
 /*
  * The descriptor of a local file, for a library that reads by itself, by

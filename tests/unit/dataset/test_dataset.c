@@ -209,7 +209,7 @@ static const struct {
 	const char *words[3];
 } failures[] = {
 	{ "d/tail", 3, { "d/tail:", "byte 3 ", "data.bin at byte 9993" } },
-	{ "whole", 0, { "whole:", "byte 0 ", "data.bin at byte 5" } },
+	{ "whole", 0, { "whole:", "byte 0 ", "data.bin at byte 1500" } },
 	{ "pieces", 600, { "pieces:", "byte 600 ", "data.bin at byte 2090" } },
 };
 
@@ -229,6 +229,11 @@ static void test_a_source_that_shrank_is_eio_and_one_line(void **state)
 		assert_int_equal(unit_occurrences(log, "\n"), 1);
 		for (size_t k = 0; k < 3; k++)
 			assert_non_null(strstr(log, failures[i].words[k]));
+		free(log);
+		/* the same file again: all has been said */
+		log = unit_stderr_of(read_failing, &f);
+		assert_int_equal(f.result, -EIO);
+		assert_string_equal(log, "");
 		free(log);
 	}
 	f.path = "pieces"; /* whose other pieces are still there */
