@@ -1,0 +1,199 @@
+#!/bin/bash -p
+# epilog.sh: Slurm's Epilog; takes away what prolog.sh mounted for a job.
+#
+# When it returns there is no mount below the job's folder, no process that served
+# one, and no folder. It waits for nothing without an end, and never looks into a
+# mount: one whose daemon hangs would make it hang. The status is always 0, because
+# any other drains the node. It may be called twice, and without a prologue.
+# shellcheck disable=SC2034  # some settings are for prolog.sh alone
+set -u -f
+trap 'exit 0' EXIT
+
+# ---- The site's settings; lines NAME=VALUE in `config` override them -------------
+
+config=/etc/granaryfs/slurm.conf
+granaryfs=/usr/bin/granaryfs
+granary=/usr/bin/granary
+base=/run/granaryfs    # never below /tmp or /dev/shm: job_container/tmpfs hides those
+seconds=60             # how long all mounts of a job may take
+options=               # more of granaryfs's -o options
+most=8                 # mounts a job
+
+log='' job=''
+
+# ---- From here to the next such line prolog.sh and epilog.sh are the same -------
+
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH LC_ALL=C
+umask 022
+cd / || exit
+
+# say LEVEL TEXT: a line to syslog, and to the job's log where there is one.
+say() {
+	[ -z "$log" ] || printf '%(%FT%T%z)T %s\n' -1 "$2" >>"$log"
+	timeout -k 1 2 logger -t granaryfs-slurm -p "daemon.$1" -- "job ${job:-?}: $2"
+}
+
+# is_number TEXT [DIGITS]: no sign, no leading zero, and so no 0.
+is_number() {
+	[[ $1 == [1-9]* && $1 != *[!0-9]* && ${#1} -le ${2:-10} ]]
+}
+
+# is_folder TEXT: a plain absolute path?
+is_folder() {
+	[[ $1 == /?* && $1/ != *//* && $1/ != */./* && $1/ != */../* &&
+		$1 != *[!A-Za-z0-9._/+-]* ]]
+}
+
+# Settings are parsed, not run: a mistake in them costs a line in the log.
+read_config() {
+	local line value
+	[ -f "$config" ] && [ -O "$config" ] || return
+	while IFS= read -r line || [ -n "$line" ]; do
+		value=${line#*=}
+		case $line in
+		'' | '#'*) continue ;;
+		granaryfs=/* | granary=/*) ;;
+		base=*) is_folder "$value" || line= ;;
+		seconds=* | most=*) is_number "$value" 4 || line= ;;
+		options=*) [[ $value != *[![:graph:]]* ]] || line= ;;
+		*) line= ;;
+		esac
+		if [ -n "$line" ]; then
+			printf -v "${line%%=*}" %s "$value"
+		else
+			say warning "$config: a line is not understood and left out"
+		fi
+	done <"$config"
+}
+
+# mounts_of PATH: what is mounted there and below, the topmost first, as arrays.
+# From the mount table: nothing here looks at a mount.
+mounts_of() {
+	local device where rest
+	mounted=() types=() minors=()
+	while read -r _ _ device _ where rest; do
+		printf -v where %b "${where//\\/\\0}"    # \040 is a space there
+		[[ $where/ == "$1"/* ]] || continue
+		rest=${rest#*' - '}
+		mounted=("$where" "${mounted[@]}")
+		types=("${rest%% *}" "${types[@]}")
+		minors=("${device#*:}" "${minors[@]}")
+	done </proc/self/mountinfo
+}
+
+# arguments_of PID: into the array `arguments`; none if it has ended.
+arguments_of() {
+	arguments=()
+	[ -r "/proc/$1/cmdline" ] && mapfile -t -d '' arguments <"/proc/$1/cmdline"
+}
+
+# serves PID PATH: is it a granaryfs that was started for this mount point, or for
+# one below it? A process can name itself as it likes, but not its program.
+serves() {
+	local argument program
+	arguments_of "$1"
+	for argument in "${arguments[@]}"; do
+		[[ $argument/ == "$2"/* ]] || continue
+		program=$(readlink "/proc/$1/exe")
+		[ "${program##*/}" = granaryfs ] || [[ $program == */granaryfs' (deleted)' ]]
+		return
+	done
+	return 1
+}
+
+# processes_of PATH: the daemons of the mounts at and below it, in the array `pids`.
+processes_of() {
+	local comm pid all
+	pids=()
+	set +f
+	all=(/proc/[0-9]*)
+	set -f
+	for pid in "${all[@]##*/}"; do
+		read -r comm <"/proc/$pid/comm" || continue
+		[[ $comm == granaryfs* ]] && serves "$pid" "$1" && pids+=("$pid")
+	done
+	return 0
+}
+
+# end_within TENTHS PATH: is there no such process any more?
+end_within() {
+	local tenths=$1
+	processes_of "$2"
+	while [ "${#pids[@]}" -gt 0 ]; do
+		[ "$tenths" -gt 0 ] || return
+		tenths=$((tenths - 1))
+		sleep 0.1
+		processes_of "$2"
+	done
+}
+
+# stop_processes PATH: with a file open the first TERM lets them serve on, and the
+# second does not; one that is stopped hears of neither before CONT.
+stop_processes() {
+	local minor
+	end_within 20 "$1" && return
+	kill -TERM "${pids[@]}"
+	kill -CONT "${pids[@]}"
+	end_within 5 "$1" && return
+	kill -TERM "${pids[@]}"
+	end_within 10 "$1" && return
+	say warning "${1##*/}: the daemon does not end; killed"
+	kill -KILL "${pids[@]}"
+	end_within 10 "$1" && return
+	for minor in "${minors[@]}"; do
+		echo 1 >"/sys/fs/fuse/connections/$minor/abort"
+	done
+	kill -KILL "${pids[@]}"
+	end_within 20 "$1"
+}
+
+# take_away PATH: no mount at PATH nor below it, and no process that serves one.
+take_away() {
+	local i
+	mounts_of "$1"
+	processes_of "$1"
+	[ $((${#mounted[@]} + ${#pids[@]})) -gt 0 ] || return 0
+	for i in "${!mounted[@]}"; do
+		[ "${types[i]}" = fuse.granaryfs ] &&
+			timeout -k 1 5 "$granary" umount -- "${mounted[i]}"
+	done
+	stop_processes "$1"
+	mounts_of "$1"
+	for i in "${mounted[@]}"; do
+		timeout -k 1 5 umount --lazy --no-canonicalize --internal-only -- "$i"
+	done
+	mounts_of "$1"
+	[ $((${#mounted[@]} + ${#pids[@]})) -eq 0 ] && return
+	say err "${1##*/}: ${#mounted[@]} mounts and ${#pids[@]} processes are left"
+	return 1
+}
+
+# ---- The end of what is the same -------------------------------------------------
+
+# remove_folder PATH: what prolog.sh made, unless a mount is left there.
+remove_folder() {
+	local entry all
+	mounts_of "$1"
+	[ "${#mounted[@]}" -eq 0 ] && [ -d "$1" ] && [ ! -h "$1" ] || return 0
+	set +f
+	shopt -s dotglob nullglob
+	all=("$1"/*)
+	set -f
+	for entry in "${all[@]}"; do
+		rmdir -- "$entry" || rm -f -- "$entry"
+	done
+	rmdir -- "$1"
+}
+
+main() {
+	read_config
+	is_number "${SLURM_JOB_ID:-}" || return
+	job=$SLURM_JOB_ID
+	base=$(realpath -m -- "$base")
+	is_folder "$base" || return
+	take_away "$base/$job"
+	remove_folder "$base/$job"
+}
+
+main </dev/null >/dev/null 2>&1

@@ -1,0 +1,353 @@
+#!/bin/bash -p
+# prolog.sh: Slurm's Prolog; mounts the datasets that a job asks for.
+#
+#	sbatch --comment='granaryfs=/p/data/imagenet.tar' job.sh
+#
+# and the job finds it in /run/granaryfs/$SLURM_JOB_ID/imagenet. More words, and
+# names, as granaryfs=NAME:/PATH; README.md beside this file has all of it.
+#
+# What a user writes is data here and nothing else: it is never evaluated, expanded
+# or matched as a pattern; what is not on a list of characters is refused with a
+# line in the log. The status is always 0, because any other drains the node.
+set -u -f
+trap 'exit 0' EXIT
+
+# ---- The site's settings; lines NAME=VALUE in `config` override them -------------
+
+config=/etc/granaryfs/slurm.conf
+granaryfs=/usr/bin/granaryfs
+granary=/usr/bin/granary
+base=/run/granaryfs    # never below /tmp or /dev/shm: job_container/tmpfs hides those
+seconds=60             # how long all mounts of a job may take
+options=               # more of granaryfs's -o options
+most=8                 # mounts a job
+
+log='' job=''
+
+# ---- From here to the next such line prolog.sh and epilog.sh are the same -------
+
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH LC_ALL=C
+umask 022
+cd / || exit
+
+# say LEVEL TEXT: a line to syslog, and to the job's log where there is one.
+say() {
+	[ -z "$log" ] || printf '%(%FT%T%z)T %s\n' -1 "$2" >>"$log"
+	timeout -k 1 2 logger -t granaryfs-slurm -p "daemon.$1" -- "job ${job:-?}: $2"
+}
+
+# is_number TEXT [DIGITS]: no sign, no leading zero, and so no 0.
+is_number() {
+	[[ $1 == [1-9]* && $1 != *[!0-9]* && ${#1} -le ${2:-10} ]]
+}
+
+# is_folder TEXT: a plain absolute path?
+is_folder() {
+	[[ $1 == /?* && $1/ != *//* && $1/ != */./* && $1/ != */../* &&
+		$1 != *[!A-Za-z0-9._/+-]* ]]
+}
+
+# Settings are parsed, not run: a mistake in them costs a line in the log.
+read_config() {
+	local line value
+	[ -f "$config" ] && [ -O "$config" ] || return
+	while IFS= read -r line || [ -n "$line" ]; do
+		value=${line#*=}
+		case $line in
+		'' | '#'*) continue ;;
+		granaryfs=/* | granary=/*) ;;
+		base=*) is_folder "$value" || line= ;;
+		seconds=* | most=*) is_number "$value" 4 || line= ;;
+		options=*) [[ $value != *[![:graph:]]* ]] || line= ;;
+		*) line= ;;
+		esac
+		if [ -n "$line" ]; then
+			printf -v "${line%%=*}" %s "$value"
+		else
+			say warning "$config: a line is not understood and left out"
+		fi
+	done <"$config"
+}
+
+# mounts_of PATH: what is mounted there and below, the topmost first, as arrays.
+# From the mount table: nothing here looks at a mount.
+mounts_of() {
+	local device where rest
+	mounted=() types=() minors=()
+	while read -r _ _ device _ where rest; do
+		printf -v where %b "${where//\\/\\0}"    # \040 is a space there
+		[[ $where/ == "$1"/* ]] || continue
+		rest=${rest#*' - '}
+		mounted=("$where" "${mounted[@]}")
+		types=("${rest%% *}" "${types[@]}")
+		minors=("${device#*:}" "${minors[@]}")
+	done </proc/self/mountinfo
+}
+
+# arguments_of PID: into the array `arguments`; none if it has ended.
+arguments_of() {
+	arguments=()
+	[ -r "/proc/$1/cmdline" ] && mapfile -t -d '' arguments <"/proc/$1/cmdline"
+}
+
+# serves PID PATH: is it a granaryfs that was started for this mount point, or for
+# one below it? A process can name itself as it likes, but not its program.
+serves() {
+	local argument program
+	arguments_of "$1"
+	for argument in "${arguments[@]}"; do
+		[[ $argument/ == "$2"/* ]] || continue
+		program=$(readlink "/proc/$1/exe")
+		[ "${program##*/}" = granaryfs ] || [[ $program == */granaryfs' (deleted)' ]]
+		return
+	done
+	return 1
+}
+
+# processes_of PATH: the daemons of the mounts at and below it, in the array `pids`.
+processes_of() {
+	local comm pid all
+	pids=()
+	set +f
+	all=(/proc/[0-9]*)
+	set -f
+	for pid in "${all[@]##*/}"; do
+		read -r comm <"/proc/$pid/comm" || continue
+		[[ $comm == granaryfs* ]] && serves "$pid" "$1" && pids+=("$pid")
+	done
+	return 0
+}
+
+# end_within TENTHS PATH: is there no such process any more?
+end_within() {
+	local tenths=$1
+	processes_of "$2"
+	while [ "${#pids[@]}" -gt 0 ]; do
+		[ "$tenths" -gt 0 ] || return
+		tenths=$((tenths - 1))
+		sleep 0.1
+		processes_of "$2"
+	done
+}
+
+# stop_processes PATH: with a file open the first TERM lets them serve on, and the
+# second does not; one that is stopped hears of neither before CONT.
+stop_processes() {
+	local minor
+	end_within 20 "$1" && return
+	kill -TERM "${pids[@]}"
+	kill -CONT "${pids[@]}"
+	end_within 5 "$1" && return
+	kill -TERM "${pids[@]}"
+	end_within 10 "$1" && return
+	say warning "${1##*/}: the daemon does not end; killed"
+	kill -KILL "${pids[@]}"
+	end_within 10 "$1" && return
+	for minor in "${minors[@]}"; do
+		echo 1 >"/sys/fs/fuse/connections/$minor/abort"
+	done
+	kill -KILL "${pids[@]}"
+	end_within 20 "$1"
+}
+
+# take_away PATH: no mount at PATH nor below it, and no process that serves one.
+take_away() {
+	local i
+	mounts_of "$1"
+	processes_of "$1"
+	[ $((${#mounted[@]} + ${#pids[@]})) -gt 0 ] || return 0
+	for i in "${!mounted[@]}"; do
+		[ "${types[i]}" = fuse.granaryfs ] &&
+			timeout -k 1 5 "$granary" umount -- "${mounted[i]}"
+	done
+	stop_processes "$1"
+	mounts_of "$1"
+	for i in "${mounted[@]}"; do
+		timeout -k 1 5 umount --lazy --no-canonicalize --internal-only -- "$i"
+	done
+	mounts_of "$1"
+	[ $((${#mounted[@]} + ${#pids[@]})) -eq 0 ] && return
+	say err "${1##*/}: ${#mounted[@]} mounts and ${#pids[@]} processes are left"
+	return 1
+}
+
+# ---- The end of what is the same -------------------------------------------------
+
+# quote TEXT: into `quoted`, in one line of printable ASCII.
+quote() {
+	printf -v quoted %q "${1:0:200}"
+	[ "${#1}" -le 200 ] || quoted+="... (${#1} bytes)"
+}
+
+refuse() {
+	quote "$2"
+	say warning "refused: $quoted: $1"
+}
+
+# default_name PATH: into `name`: the file's without its suffix; of a shard pattern
+# what is before the first brace.
+default_name() {
+	name=${1##*/}
+	case $name in
+	*'{'*)
+		name=${name%%'{'*}
+		while [[ $name == *[-_.] ]]; do
+			name=${name%?}
+		done
+		;;
+	?*.*) name=${name%.*} ;;
+	esac
+}
+
+# parse WORD: into `name` and `path`, or `reason`, why it is refused.
+parse() {
+	local value=${1#granaryfs=}
+	name='' path=$value reason=''
+	if [ "${#1}" -gt 4096 ]; then
+		reason="it is too long"
+	elif [[ $1 != granaryfs=* ]]; then
+		reason="a request is a word of its own, between spaces"
+	elif [[ $value == *[!A-Za-z0-9._/+=@%:,{}~-]* ]]; then
+		reason="a path may hold A-Z a-z 0-9 . _ / + = @ % : , { } ~ - and nothing else"
+	else
+		[[ $value == /* || $value != *:* ]] || {
+			name=${value%%:*}
+			path=${value#*:}
+		}
+		check_request
+	fi
+	[ -z "$reason" ]
+}
+
+check_request() {
+	[ -n "$name" ] || default_name "$path"
+	if [[ $path != /* ]]; then
+		reason="granaryfs=/PATH or granaryfs=NAME:/PATH is wanted"
+	elif [[ $path == *//* || $path/ == */./* || $path/ == */../* ]]; then
+		reason="a path may not hold //, /./ or /../"
+	elif [[ $name != [A-Za-z0-9_]* || $name == *[!A-Za-z0-9._+-]* ||
+		${#name} -gt 64 || $name == log ]]; then
+		reason="no good name; granaryfs=NAME:/PATH gives it one"
+	elif [[ " ${names[*]} " == *" $name "* ]]; then
+		reason="the name $name is taken; granaryfs=NAME:/PATH gives it another"
+	fi
+}
+
+# read_requests TEXT: adds to `names` and `paths`. What is in it without
+# granaryfs= is not ours.
+read_requests() {
+	local words word
+	[[ $1 == *granaryfs=* ]] || return
+	IFS=' ' read -r -d '' -a words < <(printf '%s \0' "$1")
+	for word in "${words[@]}"; do
+		[[ $word == *granaryfs=* ]] || continue
+		asked=$((asked + 1))
+		[ "$asked" -le "$most" ] || continue
+		if parse "$word"; then
+			names+=("$name")
+			paths+=("$path")
+		else
+			refuse "$reason" "$word"
+		fi
+	done
+}
+
+# open_folder: root's, so that the user cannot put anything in a mount point's place;
+# the job's group may look into it.
+open_folder() {
+	local owner mode
+	mkdir -p -- "$base" && base=$(realpath -- "$base") && is_folder "$base" || return
+	read -r owner mode < <(stat -c '%u %a' -- "$base")
+	[[ $owner == 0 && $mode == *[0145][0145] ]] || return
+	folder=$base/$job
+	[ -d "$folder" ] || mkdir -m 700 -- "$folder" || return
+	exec {lock}>"$folder/.lock" && flock -w "$seconds" "$lock" &&
+		chgrp -- "$gid" "$folder" && chmod 750 -- "$folder" &&
+		: >>"$folder/log" && chgrp -- "$gid" "$folder/log" &&
+		chmod 640 -- "$folder/log"
+}
+
+# is_served WHERE WANTED...: is there a daemon with these arguments already?
+is_served() {
+	local where=$1 pid
+	shift
+	mounts_of "$where"
+	[ "${#mounted[@]}" -eq 1 ] || return
+	processes_of "$where"
+	for pid in "${pids[@]}"; do
+		arguments_of "$pid"
+		[ "${arguments[*]:1}" = "$*" ] && return    # none of them holds a space
+	done
+	return 1
+}
+
+# said FILE: the first lines of what a program said, escaped, in `quoted`.
+said() {
+	local text=''
+	read -r -N 800 text <"$1"
+	text=${text%$'\n'}
+	text=${text//$'\n'/; }
+	quoted=${text//[![:print:]]/?}
+}
+
+# mount_one NAME PATH
+mount_one() {
+	local where=$folder/$1 output=$folder/.said-$1 left status
+	local -a command=(-o "user=$uid${options:+,$options}" -- "$2" "$where")
+	if is_served "$where" "${command[@]}"; then
+		say notice "$1: is mounted already"
+		return
+	fi
+	take_away "$where"
+	if ! mkdir -p -- "$where"; then
+		say err "$1: not mounted: its folder cannot be made"
+		return
+	fi
+	left=$((seconds - SECONDS))
+	timeout -k 5 "$((left > 0 ? left : 1))" env -i PATH="$PATH" LC_ALL=C \
+		SLURM_JOB_ID="$job" SLURM_JOB_UID="$uid" \
+		"$granaryfs" "${command[@]}" >"$output" 2>&1 {lock}>&-
+	status=$?
+	said "$output"
+	rm -f -- "$output"
+	if [ "$status" -eq 0 ]; then
+		say notice "$1: mounted: $2${quoted:+ ($quoted)}"
+		return
+	fi
+	# The empty folder goes too: a program must not take it for the dataset.
+	take_away "$where"
+	rmdir -- "$where"
+	[ "$status" -ne 124 ] && [ "$status" -ne 137 ] ||
+		quoted="no mount within $seconds s; does it have an index? (granary index $2)"
+	say warning "$1: not mounted: $2: ${quoted:-status $status}"
+}
+
+main() {
+	local asked=0 gid=${SLURM_JOB_GID:-} i lock names=() paths=() uid=${SLURM_JOB_UID:-}
+	local comment=${SLURM_JOB_COMMENT:-} extra=${SLURM_JOB_EXTRA:-}
+	[[ $comment$extra == *granaryfs=* ]] || return
+	read_config
+	if ! is_number "${SLURM_JOB_ID:-}" || ! is_number "$uid" || ! is_number "$gid"; then
+		say err "SLURM_JOB_ID, _UID and _GID are no numbers, or root's; nothing mounted"
+		return
+	fi
+	job=$SLURM_JOB_ID
+	if ! open_folder; then
+		say err "$base is no folder of root's, or $job in it; nothing mounted"
+		return
+	fi
+	log=$folder/log
+	read_requests "$comment"
+	read_requests "$extra"
+	[ "$asked" -le "$most" ] ||
+		say warning "refused: $((asked - most)) more: a job may ask for $most"
+	for i in "${!names[@]}"; do
+		mount_one "${names[i]}" "${paths[i]}" &
+	done
+	wait
+}
+
+# Nothing that is started holds the pipe that slurmd reads to its end; this shell
+# does, until it ends, since slurmd reacts to that at once.
+main </dev/null >/dev/null 2>&1
