@@ -15,6 +15,8 @@ granaryfs=$abs_top_builddir/granaryfs
 granary=$abs_top_builddir/granary
 # shellcheck disable=SC2034  # for the scripts that source this
 read_all=$abs_top_builddir/tests/bin/read-all
+# shellcheck disable=SC2034
+hammer=$abs_top_builddir/tests/bin/hammer
 # Debian's own: PyTorch is installed for it, and for no other python3 in PATH.
 python=${PYTHON:-/usr/bin/python3}
 PATH=$abs_top_builddir:$PATH
@@ -84,6 +86,14 @@ at_most() {
 	[ -n "$1" ] && [ "$1" -le "$2" ]
 	ok $? "$3" && return 0
 	diag "got $1, wanted at most $2"
+	return 1
+}
+
+# at_least GOT LEAST DESCRIPTION
+at_least() {
+	[ -n "$1" ] && [ "$1" -ge "$2" ]
+	ok $? "$3" && return 0
+	diag "got $1, wanted at least $2"
 	return 1
 }
 
@@ -351,8 +361,36 @@ umount_ok() {
 	return 1
 }
 
-# daemon_pids MOUNTPOINT: processes that were started with this mount point.
+# daemon_pids MOUNTPOINT: the supervisor of this mount (and of others there): of the
+# processes that were started with the mount point those that no other one started.
 daemon_pids() {
+	local pid parent all
+	all=" $(mount_processes "$1" | tr '\n' ' ')"
+	for pid in $all; do
+		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != granaryfs-serve ] || continue
+		parent=$(parent_of "$pid") || continue
+		case $all in *" $parent "*) ;; *) echo "$pid" ;; esac
+	done
+}
+
+# server_pid MOUNTPOINT: the process that answers its requests, now.
+server_pid() {
+	local supervisor pid children
+	supervisor=$(daemon_pids "$1" | head -n 1)
+	children=$(cat "/proc/${supervisor:-none}/task/"*/children 2>/dev/null)
+	for pid in $children; do
+		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = granaryfs-serve ] && echo "$pid"
+	done
+}
+
+# parent_of PID: fails when it has ended, also when nobody has asked how.
+parent_of() {
+	awk '$1 == "State:" && $2 == "Z" { exit 1 } $1 == "PPid:" { print $2 }' \
+		"/proc/$1/status" 2>/dev/null
+}
+
+# mount_processes MOUNTPOINT: all that were started with it.
+mount_processes() {
 	local directory program
 	for directory in /proc/[0-9]*; do
 		program=$(readlink "$directory/exe" 2>/dev/null) || continue
@@ -366,8 +404,9 @@ daemon_pids() {
 	return 0
 }
 
+# Neither supervisor nor server.
 no_daemon() {
-	[ -z "$(daemon_pids "$1")" ]
+	[ -z "$(mount_processes "$1")" ]
 }
 
 # ---- Counters -------------------------------------------------------------
