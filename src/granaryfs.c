@@ -223,14 +223,6 @@ static void close_standard_streams(void)
 	close(fd);
 }
 
-static int fail(const struct error *e)
-{
-	/* nothing to add where the indexer has spoken already */
-	if (*e->text)
-		log_error("%s", e->text);
-	return (int)e->status;
-}
-
 /* What a daemon does when its mount answers. */
 static void leave_caller(const struct arguments *a)
 {
@@ -379,7 +371,9 @@ static int hold_signals(void)
 static int conclude(struct arguments *a, int status, const struct error *e)
 {
 	if (status && !a->quiet) {
-		fail(e);
+		/* nothing to add where the indexer has spoken already */
+		if (*e->text)
+			log_error("%s", e->text);
 		notify_failed(&a->notify, e);
 		notify_close(&a->notify, NOTIFY_PATIENCE_MS);
 	}
@@ -434,6 +428,16 @@ static int prepare(struct arguments *a, struct error *e)
 	return err ? err : as_user(a, open_dataset, e);
 }
 
+/* The arguments are wrong: who waits at the FIFO is to hear of it too. */
+static int refuse(struct arguments *a, const struct error *e)
+{
+	struct error second;
+
+	if (!a->mount.user || rights_of(a->mount.user, &a->rights, &second) == 0)
+		as_user(a, open_pipe, &second);
+	return conclude(a, (int)e->status, e);
+}
+
 static int run(struct arguments *a, struct error *e)
 {
 	struct session *session = NULL;
@@ -460,7 +464,7 @@ int main(int argc, char **argv)
 	log_open("granaryfs", LOG_LEVEL_WARN);
 	note_inherited(&a);
 	go = parse_arguments(argc, argv, &a, &e);
-	status = go > 0 ? run(&a, &e) : go < 0 ? fail(&e) : 0;
+	status = go > 0 ? run(&a, &e) : go < 0 ? refuse(&a, &e) : 0;
 	vec_free(&a.inherited);
 	free(a.mountpoint);
 	rights_free(&a.rights);

@@ -92,6 +92,7 @@ int supervise_block_signals(void)
 static void become_server(const struct supervisor *s, pid_t parent)
 {
 	close(s->signals);
+	notify_forget(s->what->notify);
 	prctl(PR_SET_NAME, "granaryfs-serve");
 	exit(lifeline_hold(s->lifeline) < 0 ? ERROR_SYSTEM :
 	     s->what->serve(s->what->context, parent));

@@ -172,3 +172,10 @@ bool notify_close(struct notify *notify, unsigned milliseconds)
 	notify->pipe = -1;
 	return true;
 }
+
+void notify_forget(struct notify *notify)
+{
+	if (notify->pipe >= 0)
+		close(notify->pipe);
+	notify->pipe = -1;
+}

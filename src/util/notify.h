@@ -45,4 +45,7 @@ void notify_stopping(void);
  */
 bool notify_close(struct notify *notify, unsigned milliseconds);
 
+/* For a child: what its parent has to say is none of its business. */
+void notify_forget(struct notify *notify);
+
 #endif
