@@ -40,7 +40,7 @@ static void handle_sigbus(int number, siginfo_t *info, void *context)
 	struct sigbus_guard *guard = guard_of(address);
 
 	(void)context;
-	if (guard) {
+	if (guard && info->si_code > 0) {
 		void *page = (void *)(address & ~(uintptr_t)(page_size - 1));
 
 		atomic_store(&guard->hit, true);
@@ -51,6 +51,8 @@ static void handle_sigbus(int number, siginfo_t *info, void *context)
 	if (otherwise)
 		otherwise(number);
 	signal(number, SIG_DFL); /* the faulting access repeats, and ends us */
+	if (info->si_code <= 0)  /* but what was sent does not */
+		raise(number);
 }
 
 static int install(void)
