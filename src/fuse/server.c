@@ -255,6 +255,7 @@ static int run_threads(struct server *server)
 		err = pool_add(pool, serve_requests, server);
 	if (err)
 		return err; /* the threads that run end with the process */
+	slots_set_ready(server->slots);
 	pool_finish(pool);
 	return 0;
 }

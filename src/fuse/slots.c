@@ -39,7 +39,7 @@ struct slots {
 	size_t request_bytes;     /* a multiple of the page size */
 	size_t mapping_bytes;
 	unsigned char *requests;
-	_Atomic bool ended;
+	_Atomic bool ready, ended;
 	_Atomic int crash_signal; /* 0, or what the first thread to crash got */
 	_Atomic int crash_slot;
 	_Atomic bool any_condemned;
@@ -207,6 +207,11 @@ void slots_crashed(struct slots *slots, int slot, int signal)
 		atomic_store(&slots->crash_slot, slot);
 }
 
+void slots_set_ready(struct slots *slots)
+{
+	atomic_store(&slots->ready, true);
+}
+
 void slots_set_ended(struct slots *slots)
 {
 	atomic_store(&slots->ended, true);
@@ -267,6 +272,7 @@ static void bury_request(struct slots *slots, unsigned slot, bool crashed)
 void slots_bury(struct slots *slots, struct slots_legacy *out)
 {
 	*out = (struct slots_legacy){ .ended = atomic_load(&slots->ended),
+				      .ready = atomic_load(&slots->ready),
 				      .signal = atomic_load(&slots->crash_signal) };
 	if (out->signal)
 		bury_crash(slots);
@@ -277,4 +283,5 @@ void slots_bury(struct slots *slots, struct slots_legacy *out)
 	}
 	atomic_store(&slots->crash_slot, -1);
 	atomic_store(&slots->crash_signal, 0);
+	atomic_store(&slots->ready, false);
 }

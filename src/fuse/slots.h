@@ -54,6 +54,9 @@ bool slots_is_condemned(const struct slots *slots, unsigned slot);
  */
 void slots_crashed(struct slots *slots, int slot, int signal);
 
+/* All threads of the server run. */
+void slots_set_ready(struct slots *slots);
+
 /* The connection has ended: there will be no more requests. */
 void slots_set_ended(struct slots *slots);
 bool slots_has_ended(const struct slots *slots);
@@ -61,6 +64,7 @@ bool slots_has_ended(const struct slots *slots);
 /* What a server left. */
 struct slots_legacy {
 	bool ended;
+	bool ready;          /* its threads ran */
 	int signal;          /* it crashed by this one; 0: not known */
 	unsigned requests;   /* without an answer */
 	uint64_t answered;   /* by all servers so far */

@@ -30,7 +30,6 @@ enum {
 	BAD_DEATHS_MOST = 10,   /* in a row, */
 	BAD_DEATHS_SECONDS = 60, /* in so short a time */
 	FORK_PAUSE_MS = 100,    /* after a bad death */
-	INFANT_MS = 1000,       /* who dies so young may have died of its birth */
 	GRACE_MS = 5000,        /* for a server to be gone */
 	MESSAGES_A_PERIOD = 20,
 };
@@ -41,7 +40,6 @@ struct supervisor {
 	struct lifeline *lifeline; /* held by the server that lives */
 	pid_t server;            /* 0: none */
 	uint64_t answered;       /* when it was started, by all before */
-	int64_t started;
 	unsigned bad_deaths;     /* in a row */
 	int64_t bad_since;       /* the first of them */
 	int64_t idle_since;      /* or the last look */
@@ -105,7 +103,6 @@ static void start_server(struct supervisor *s)
 	if (child == 0)
 		become_server(s, parent);
 	s->server = child > 0 ? child : 0;
-	s->started = now_ms();
 	if (child > 0)
 		stats_add(COUNTER_servers_started, 1);
 	else if (log_allowed(MESSAGES_A_PERIOD)) /* the next tick tries again */
@@ -161,8 +158,7 @@ static bool is_bad(const struct supervisor *s, const struct slots_legacy *legacy
 {
 	if (legacy->signal)
 		return true;
-	return legacy->answered == s->answered &&
-	       (legacy->requests > 0 || now_ms() - s->started < INFANT_MS);
+	return legacy->answered == s->answered && (legacy->requests > 0 || !legacy->ready);
 }
 
 static bool too_many_deaths(struct supervisor *s, const struct slots_legacy *legacy)
