@@ -17,6 +17,8 @@ granary=$abs_top_builddir/granary
 read_all=$abs_top_builddir/tests/bin/read-all
 # shellcheck disable=SC2034
 hammer=$abs_top_builddir/tests/bin/hammer
+# shellcheck disable=SC2034
+kill_servers=$abs_top_builddir/tests/bin/kill-servers
 # Debian's own: PyTorch is installed for it, and for no other python3 in PATH.
 python=${PYTHON:-/usr/bin/python3}
 PATH=$abs_top_builddir:$PATH

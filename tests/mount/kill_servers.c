@@ -1,13 +1,14 @@
 /*
  * kill-servers: kills the server of a mount, and its successor, and so on.
  *
- *	kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-z MS] [-w SECONDS] [-S SEED]
- *		SUPERVISOR
+ *	kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-t] [-z MS] [-w SECONDS]
+ *		[-S SEED] SUPERVISOR
  *
  * The server is the child of the process SUPERVISOR. Each is killed (-s, by KILL; one
  * of several by turns) at a random moment after it was seen first: half of them 0 to
  * MS (100) after it, evenly; one in ten at once; the others mostly within a tenth of
- * MS. -z: it is stopped first, for so long. -i -1: only when it sleeps in all its
+ * MS. -t: what ends a supervisor is sent to it first, which a server has to ignore.
+ * -z: it is stopped first, for so long. -i -1: only when it sleeps in all its
  * threads, which is to say that there is nothing for it to do.
  *
  * Printed are how many living servers were killed, how many had died by themselves,
@@ -38,6 +39,7 @@ struct killer {
 	double interval, stopped, patience; /* seconds */
 	int signals[SIGNALS_MAX];
 	unsigned signal_count;
+	bool also_ends; /* the signals that end a supervisor, first */
 	uint64_t random;
 	unsigned killed, missed;
 	double longest;
@@ -134,7 +136,7 @@ static pid_t await_child(struct killer *k, pid_t last)
 	pid_t pid;
 
 	while (!(pid = child_of(k, last))) {
-		if (now() - start > k->patience)
+		if (now() - start > k->patience || !lives(k->supervisor))
 			return 0;
 		pause_for(0.0002);
 	}
@@ -188,6 +190,17 @@ static int send_signal(int pidfd, int number)
 	return (int)syscall(SYS_pidfd_send_signal, pidfd, number, NULL, 0);
 }
 
+/* For the supervisor, and not for a server. A new one may not ignore them yet. */
+static void send_ends(int pidfd)
+{
+	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
+
+	pause_for(0.02);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		send_signal(pidfd, numbers[i]);
+	pause_for(0.002);
+}
+
 /* Kills one server, and counts it if it lived. */
 static void kill_one(struct killer *k, pid_t pid)
 {
@@ -199,6 +212,8 @@ static void kill_one(struct killer *k, pid_t pid)
 		return;
 	}
 	await_moment(k, pid);
+	if (k->also_ends)
+		send_ends(pidfd);
 	if (k->stopped > 0 && send_signal(pidfd, SIGSTOP) == 0)
 		pause_for(random_part(k) * k->stopped);
 	if (has_ended(pidfd, 0) || send_signal(pidfd, number) < 0)
@@ -254,6 +269,9 @@ static int parse_option(struct killer *k, int option)
 		return 0;
 	case 's':
 		return parse_signals(k, optarg);
+	case 't':
+		k->also_ends = true;
+		return 0;
 	case 'z':
 		k->stopped = strtod(optarg, NULL) / 1000;
 		return 0;
@@ -272,7 +290,7 @@ static int parse(struct killer *k, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "n:i:s:z:w:S:")) >= 0)
+	while ((option = getopt(argc, argv, "n:i:s:tz:w:S:")) >= 0)
 		if (parse_option(k, option) < 0)
 			return -1;
 	if (argc - optind != 1)
@@ -290,7 +308,7 @@ int main(int argc, char **argv)
 	int status;
 
 	if (parse(&k, argc, argv) < 0) {
-		fprintf(stderr, "usage: kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] "
+		fprintf(stderr, "usage: kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-t] "
 				"[-z MS] [-w SECONDS] [-S SEED] SUPERVISOR\n");
 		return 2;
 	}
