@@ -47,7 +47,7 @@ static int make_index(struct dataset *ds, const struct dataset_config *config,
 
 	if (dataset_index_is(config, "require"))
 		return required(config, sources, n, e);
-	err = request_index(config, sources, n, &memory, e);
+	err = request_index(config, wish, &memory, e);
 	if (err)
 		return err;
 	if (memory < 0) {

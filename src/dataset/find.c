@@ -27,9 +27,10 @@ static int find_places(const struct dataset_config *config,
 	return err;
 }
 
-int index_wish_make(const struct dataset_config *config,
-		    const struct source_set *sources, struct index_wish *out,
-		    struct error *e)
+/* A wish without places. */
+static int make_wish(const struct dataset_config *config,
+		     const struct source_set *sources, struct index_wish *out,
+		     struct error *e)
 {
 	int err;
 
@@ -39,12 +40,35 @@ int index_wish_make(const struct dataset_config *config,
 	if (!out->identities)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = source_set_identify(sources, out->identities, e);
-	if (!err && !dataset_index_is(config, "off") &&
-	    find_places(config, sources, &out->places) < 0)
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (err)
 		index_wish_free(out);
 	return err;
+}
+
+int index_wish_make(const struct dataset_config *config,
+		    const struct source_set *sources, struct index_wish *out,
+		    struct error *e)
+{
+	int err = make_wish(config, sources, out, e);
+
+	if (err || dataset_index_is(config, "off") ||
+	    find_places(config, sources, &out->places) == 0)
+		return err;
+	index_wish_free(out);
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+}
+
+int index_wish_adopt(const struct dataset_config *config,
+		     const struct source_set *sources, struct index_places *places,
+		     struct index_wish *out, struct error *e)
+{
+	int err = make_wish(config, sources, out, e);
+
+	if (err)
+		return err;
+	out->places = *places;
+	*places = (struct index_places){ 0 };
+	return 0;
 }
 
 void index_wish_free(struct index_wish *wish)

@@ -21,6 +21,14 @@ struct index_wish {
 int index_wish_make(const struct dataset_config *config,
 		    const struct source_set *sources, struct index_wish *out,
 		    struct error *e);
+
+/*
+ * The same with places that another process has found, which may see more of the
+ * file system. They are moved into the wish.
+ */
+int index_wish_adopt(const struct dataset_config *config,
+		     const struct source_set *sources, struct index_places *places,
+		     struct index_wish *out, struct error *e);
 void index_wish_free(struct index_wish *wish);
 
 /*

@@ -12,8 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dataset/handover.h"
 #include "util/child.h"
 #include "util/cleanup.h"
+#include "util/log.h"
+#include "util/rights.h"
 
 /* The indexer's exit status where it could not even be started. */
 enum { STATUS_NO_EXEC = 127 };
@@ -43,9 +46,8 @@ static char *option_argument(const struct dataset_config *config)
 
 	if (!out)
 		return NULL;
-	at = out + snprintf(out, size, "%s,missing=%s,index=",
-			    dataset_config_shape(config, UINT32_MAX, shape),
-			    config->missing == MISSING_SKIP ? "skip" : "error");
+	at = out + snprintf(out, size, "%s,index=",
+			    dataset_config_shape(config, UINT32_MAX, shape));
 	for (; *index; index++) {
 		if (*index == ',' || *index == '\\')
 			*at++ = '\\';
@@ -55,42 +57,72 @@ static char *option_argument(const struct dataset_config *config)
 	return out;
 }
 
-static void exec_indexer(char **argv, int memory)
-{
-	sigset_t none;
-	int fd = fcntl(memory, F_DUPFD, 3); /* without FD_CLOEXEC */
-	char number[16];
+/* What the indexer is run with. */
+struct call {
+	const char *tool;
+	const char *options;
+	const struct index_wish *wish;
+	int list;   /* the sources, for --sources */
+	int memory; /* for --for-mount */
+};
 
-	if (fd < 0)
-		_exit(STATUS_NO_EXEC);
-	snprintf(number, sizeof(number), "%d", fd);
-	argv[3] = number;
+/*
+ * The descriptors are the argument that counts. The path is there for ps(1), and
+ * only the first: the indexer opens no source by its name.
+ */
+static void exec_tool(const struct call *call)
+{
+	char memory[16], list[16];
+
+	snprintf(memory, sizeof(memory), "%d", call->memory);
+	snprintf(list, sizeof(list), "%d", call->list);
+	execl(call->tool, call->tool, "index", "--for-mount", memory, "-o", call->options,
+	      "--sources", list, "--", source_path(call->wish->sources->sources[0]),
+	      (char *)NULL);
+}
+
+/* In the child. The launcher may have assumed the rights of the user it mounts for. */
+static void exec_indexer(const struct call *call)
+{
+	struct error e = { 0 };
+	sigset_t none;
+
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	execv(argv[0], argv);
+	if (handover_keep(call->wish, call->list, call->memory) < 0)
+		_exit(STATUS_NO_EXEC);
+	/* not even the terminal is shared with whom it is run for */
+	if (getuid() != geteuid())
+		setsid();
+	if (rights_renounce(&e) < 0) {
+		log_error("%s", e.text);
+		_exit(ERROR_SYSTEM);
+	}
+	exec_tool(call);
 	_exit(STATUS_NO_EXEC);
 }
 
-static int wait_for(pid_t child, const char *tool, char *const *sources, size_t n,
-		    struct error *e)
+static int wait_for(pid_t child, const struct call *call, struct error *e)
 {
+	const struct source_set *sources = call->wish->sources;
 	int status, err = child_wait(child, &status, e);
 
 	if (!err)
-		err = child_indexer_died(status, sources[0], n - 1, e);
+		err = child_indexer_died(status, source_path(sources->sources[0]),
+					 sources->count - 1, e);
 	if (err)
 		return err;
 	if (WEXITSTATUS(status) == STATUS_NO_EXEC)
 		return error_set(e, ERROR_SYSTEM, ENOENT,
-				 "%s cannot be run: it makes the index, and belongs beside granaryfs",
-				 tool);
+				 "%s cannot be run by user id %u: it makes the index, and belongs "
+				 "beside granaryfs, where everybody who mounts may run it",
+				 call->tool, (unsigned)geteuid());
 	if (WEXITSTATUS(status) != 0)
 		return error_set(e, (enum error_status)WEXITSTATUS(status), EBADMSG, "%s", "");
 	return 0;
 }
 
-static int run_indexer(char **argv, int memory, char *const *sources, size_t n,
-		       struct error *e)
+static int run_indexer(const struct call *call, struct error *e)
 {
 	pid_t child;
 	int err = child_fork(&child, e);
@@ -98,8 +130,8 @@ static int run_indexer(char **argv, int memory, char *const *sources, size_t n,
 	if (err)
 		return err;
 	if (child == 0)
-		exec_indexer(argv, memory);
-	return wait_for(child, argv[0], sources, n, e);
+		exec_indexer(call);
+	return wait_for(child, call, e);
 }
 
 /* An empty memfd means that the index went to a file. */
@@ -117,32 +149,24 @@ static int take_memory(int fd_taken, int *memory, struct error *e)
 	return 0;
 }
 
-int request_index(const struct dataset_config *config, char *const *sources,
-		  size_t source_count, int *memory, struct error *e)
+int request_index(const struct dataset_config *config, const struct index_wish *wish,
+		  int *memory, struct error *e)
 {
 	char tool[PATH_MAX + sizeof("granary")];
 	CLEANUP(cleanup_free) char *options = option_argument(config);
-	CLEANUP(cleanup_free) char **argv = calloc(source_count + 8, sizeof(*argv));
+	CLEANUP(cleanup_close) int list = -1;
 	CLEANUP(cleanup_close) int fd = memfd_create("granary index",
 						     MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	size_t n = 0;
 	int err;
 
-	if (!options || !argv)
+	if (!options)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (fd < 0)
 		return error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
 	err = find_tool(tool, sizeof(tool), e);
-	if (err)
-		return err;
-	argv[n++] = tool;
-	argv[n++] = (char *)(uintptr_t)"index";
-	argv[n++] = (char *)(uintptr_t)"--for-mount";
-	argv[n++] = NULL; /* the descriptor's number, known in the child */
-	argv[n++] = (char *)(uintptr_t)"-o";
-	argv[n++] = options;
-	argv[n++] = (char *)(uintptr_t)"--";
-	memcpy(argv + n, sources, source_count * sizeof(*argv));
-	err = run_indexer(argv, fd, sources, source_count, e);
+	if (!err)
+		err = handover_write(wish, &list, e);
+	if (!err)
+		err = run_indexer(&(struct call){ tool, options, wish, list, fd }, e);
 	return err ? err : take_memory(steal_fd(&fd), memory, e);
 }

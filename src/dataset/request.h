@@ -7,18 +7,20 @@
 #ifndef GRANARY_DATASET_REQUEST_H
 #define GRANARY_DATASET_REQUEST_H
 
-#include <stddef.h>
-
 #include "dataset/config.h"
+#include "dataset/find.h"
 #include "util/error.h"
 
 /*
- * Runs the indexer and waits for it. The index is then at one of its places;
+ * Runs the indexer and waits for it. It gets the sources as they are open here, and
+ * the places that an index may lie at; it runs as what this process effectively is,
+ * without a capability or a way back (util/rights.h), and with no other descriptor
+ * than the standard streams. The index is then at one of its places;
  * where none could be written it is in *memory, a sealed memfd that the caller
  * closes (otherwise -1). The indexer says itself, on standard error, what is
  * wrong: then e->text is empty and e->status is its exit status.
  */
-int request_index(const struct dataset_config *config, char *const *sources,
-		  size_t source_count, int *memory, struct error *e);
+int request_index(const struct dataset_config *config, const struct index_wish *wish,
+		  int *memory, struct error *e);
 
 #endif

@@ -110,6 +110,20 @@ static void fill_info(const struct stat *st, struct file_info *info)
 	info->owner.mtime_ns = (uint32_t)st->st_mtim.tv_nsec;
 }
 
+/* What was found by its name may be something else by now. */
+static int examine(const char *path, int fd, struct file_info *info, struct error *e)
+{
+	struct stat st;
+	int err;
+
+	if (fstat(fd, &st) < 0)
+		return refuse_errno(path, errno, e);
+	err = check_kind(path, &st, e);
+	if (!err)
+		fill_info(&st, info);
+	return err;
+}
+
 int file_open(const char *path, int *fd, struct file_info *info, struct error *e)
 {
 	CLEANUP(cleanup_close) int opened = -1;
@@ -125,14 +139,24 @@ int file_open(const char *path, int *fd, struct file_info *info, struct error *e
 	opened = open_retry(path);
 	if (opened < 0)
 		return refuse_errno(path, -opened, e);
-	if (fstat(opened, &st) < 0)
-		return refuse_errno(path, errno, e);
-	err = check_kind(path, &st, e);
+	err = examine(path, opened, info, e);
 	if (err)
 		return err;
-	fill_info(&st, info);
 	*fd = steal_fd(&opened);
 	return 0;
+}
+
+int file_adopt(const char *path, int fd, struct file_info *info, struct error *e)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (flags & O_PATH) || (flags & O_ACCMODE) == O_WRONLY)
+		return error_set(e, ERROR_SYSTEM, EBADF,
+				 "'%s' was handed over as descriptor %d, which is not open for "
+				 "reading; open it with O_RDONLY", path, fd);
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+		return refuse_errno(path, errno, e);
+	return examine(path, fd, info, e);
 }
 
 int file_describe(int fd, struct file_info *info)

@@ -21,6 +21,9 @@ struct file_info {
 /* Opens `path` and describes it; the caller closes the descriptor. */
 int file_open(const char *path, int *fd, struct file_info *info, struct error *e);
 
+/* Describes what is open already, and has it closed on exec. */
+int file_adopt(const char *path, int fd, struct file_info *info, struct error *e);
+
 /* Describes an open file as it is now: 0 or a negative errno. */
 int file_describe(int fd, struct file_info *info);
 

@@ -27,7 +27,9 @@ static _Thread_local struct {
 	uint64_t offset;
 } failure;
 
-int source_open(const char *path, struct source **out, struct error *e)
+/* `adopted` is the file if it is open already, or NULL. */
+static int make_source(const char *path, const int *adopted, struct source **out,
+		       struct error *e)
 {
 	struct source *source = calloc(1, sizeof(*source));
 	int err;
@@ -41,7 +43,12 @@ int source_open(const char *path, struct source **out, struct error *e)
 				 "some and try again",
 				 path);
 	}
-	err = file_open(path, &source->fd, &source->info, e);
+	if (adopted) {
+		source->fd = *adopted;
+		err = file_adopt(path, source->fd, &source->info, e);
+	} else {
+		err = file_open(path, &source->fd, &source->info, e);
+	}
 	if (err) {
 		free(source->path);
 		free(source);
@@ -50,6 +57,16 @@ int source_open(const char *path, struct source **out, struct error *e)
 	retry_init(&source->retry, source->fd);
 	*out = source;
 	return 0;
+}
+
+int source_open(const char *path, struct source **out, struct error *e)
+{
+	return make_source(path, NULL, out, e);
+}
+
+int source_adopt(const char *path, int fd, struct source **out, struct error *e)
+{
+	return make_source(path, &fd, out, e);
 }
 
 void source_close(struct source *source)

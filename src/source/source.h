@@ -35,6 +35,14 @@ struct source_owner {
  * neither file nor directory. On success the caller owns *out.
  */
 int source_open(const char *path, struct source **out, struct error *e);
+
+/*
+ * The same of a file that somebody else has opened, with rights that this process
+ * may lack: it is never opened by `path`, which is what messages call it. -EBADF
+ * where `fd` is not open for reading. On success the descriptor is the source's,
+ * and closed on exec.
+ */
+int source_adopt(const char *path, int fd, struct source **out, struct error *e);
 void source_close(struct source *source);
 
 /*

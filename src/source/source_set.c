@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "source/file.h"
 #include "util/brace.h"
@@ -154,6 +155,31 @@ int source_set_open(char *const *arguments, size_t n, bool skip_missing,
 	}
 	*out = set;
 	return 0;
+}
+
+int source_set_adopt(char *const *paths, const int *fds, size_t n,
+		     struct source_set *out, struct error *e)
+{
+	struct source_set set = { calloc(n ? n : 1, sizeof(*set.sources)), 0 };
+	int err = set.sources ? 0 : out_of_memory(e);
+	size_t i = 0;
+
+	if (!err && n == 0)
+		err = error_set(e, ERROR_USAGE, EINVAL, "no source was handed over");
+	for (; !err && i < n; i++) {
+		err = source_adopt(paths[i], fds[i], &set.sources[set.count], e);
+		set.count += !err;
+	}
+	if (!err)
+		err = check_twice(&set, e);
+	if (!err) {
+		*out = set;
+		return 0;
+	}
+	for (i = set.count; i < n; i++)
+		close(fds[i]);
+	source_set_close(&set);
+	return err;
 }
 
 void source_set_close(struct source_set *set)

@@ -25,6 +25,14 @@ struct source_set {
  */
 int source_set_open(char *const *arguments, size_t n, bool skip_missing,
 		    struct source_set *out, struct error *e);
+
+/*
+ * A set of files that are open already (source_adopt): paths[i] is what fds[i] is
+ * called. All descriptors are the set's, and closed where it fails. The caller
+ * owns *out.
+ */
+int source_set_adopt(char *const *paths, const int *fds, size_t n,
+		     struct source_set *out, struct error *e);
 void source_set_close(struct source_set *set);
 
 /* `out` holds set->count identities. */

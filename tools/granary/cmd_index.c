@@ -2,17 +2,20 @@
  * cmd_index.c: granary index SOURCE...
  *
  * Also what granaryfs runs when a dataset has no index yet: then --for-mount
- * names the descriptor that takes the index if it cannot be saved.
+ * names the descriptor that takes the index if it cannot be saved, and --sources the
+ * one that lists the open sources (dataset/handover.h).
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "dataset/find.h"
+#include "dataset/handover.h"
 #include "granary.h"
 #include "indexer/indexer.h"
 #include "progress.h"
@@ -229,6 +232,24 @@ static int act(const struct request *request, const struct index_wish *wish)
 	return request->given['m'] ? make(request, wish) : make_apart(request, wish);
 }
 
+/* The sources, and the index that is wished for. */
+static int open_sources(const struct request *request, struct source_set *sources,
+			struct index_wish *wish, struct error *e)
+{
+	int err;
+
+	if (request->given['S'])
+		return handover_read(request->value['S'], &request->config, sources, wish, e);
+	err = source_set_open(request->arguments, request->argument_count,
+			      request->config.missing == MISSING_SKIP, sources, e);
+	if (err)
+		return err;
+	err = index_wish_make(&request->config, sources, wish, e);
+	if (err)
+		source_set_close(sources);
+	return err;
+}
+
 static int run(struct request *request)
 {
 	struct source_set sources;
@@ -237,6 +258,9 @@ static int run(struct request *request)
 	int status;
 
 	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	/* it may run for another user than its parent, whose terminal it writes to */
+	if (request->given['m'])
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (request->given['c'] && request->given['f'])
 		return report_usage(request->command, "--check makes no index, and --force "
 				    "does: choose one");
@@ -247,13 +271,8 @@ static int run(struct request *request)
 		request->config.index = strdup(request->value['O']);
 	}
 	if (dataset_config_check(&request->config, &e) < 0 ||
-	    source_set_open(request->arguments, request->argument_count,
-			    request->config.missing == MISSING_SKIP, &sources, &e) < 0)
+	    open_sources(request, &sources, &wish, &e) < 0)
 		return report_error(&e);
-	if (index_wish_make(&request->config, &sources, &wish, &e) < 0) {
-		source_set_close(&sources);
-		return report_error(&e);
-	}
 	status = act(request, &wish);
 	if (!status)
 		status = finish_output();
@@ -267,6 +286,7 @@ static const struct option longs[] = {
 	{ "check", no_argument, NULL, 'c' },
 	{ "force", no_argument, NULL, 'f' },
 	{ "for-mount", required_argument, NULL, 'm' },
+	{ "sources", required_argument, NULL, 'S' },
 	{ NULL, 0, NULL, 0 },
 };
 

@@ -333,7 +333,17 @@ static const struct request requests[] = {
 	  "cat x.gidx >/proc/self/fd/$3", "error 3 " },
 	{ "is asked for what is wanted", "index=a\\,b,missing=skip,nested=off",
 	  "echo \"$*\" | grep -q -- \"^index --for-mount [0-9]* -o .*nested=off.*"
-	  "missing=skip,index=a[\\]\\\\,b -- data.bin$\" && exit 3", "error 3 " },
+	  ",index=a[\\]\\\\,b --sources [0-9]* -- data.bin$\" && exit 3", "error 3 " },
+	{ "gets open files", "index=off",
+	  "fd=$(tr '\\0' '\\n' </proc/self/fd/$7 | sed -n 's/^source \\([0-9]*\\) data.bin$/\\1/p')\n"
+	  "cmp -s data.bin /proc/self/fd/${fd:-none} && exit 3", "error 3 " },
+	{ "is told the place", "index=new.gidx",
+	  "tr '\\0' '\\n' </proc/self/fd/$7 | grep -q -x 'place new.gidx' && exit 3", "error 3 " },
+	{ "gets none of the caller's files", "index=off",
+	  "test -e /proc/self/fd/9 || exit 3", "error 3 " },
+	{ "has no rights to gain", "index=off",
+	  "grep -q 'NoNewPrivs:.1' /proc/self/status && "
+	  "grep -q 'CapPrm:.0000000000000000' /proc/self/status && exit 3", "error 3 " },
 };
 
 /* `@` in a pattern stands for the folder, or whatever comes before its rest. */
@@ -358,7 +368,7 @@ static void ask(const struct request *request)
 		unit_write("bin/granary", script, strlen(script));
 		assert_int_equal(chmod("bin/granary", 0755), 0);
 	}
-	snprintf(command, sizeof(command), "bin/self open '%s' 2>/dev/null",
+	snprintf(command, sizeof(command), "bin/self open '%s' 2>/dev/null 9</dev/null",
 		 request->options);
 	child = popen(command, "r");
 	assert_non_null(child);

@@ -179,6 +179,97 @@ static void test_by_descriptor(void **state)
 	close(fd);
 }
 
+/* What was opened by somebody with the right to, is read without it. */
+static void test_adopted(void **state)
+{
+	struct source *source = NULL;
+	char byte;
+	int fd;
+
+	(void)state;
+	write_file("adopted", "0123456789", 10);
+	fd = open("adopted", O_RDONLY);
+	unlink("adopted");
+	assert_int_equal(source_adopt("adopted", fd, &source, NULL), 0);
+	assert_int_equal(source_descriptor(source), fd);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	assert_string_equal(source_path(source), "adopted");
+	assert_int_equal(source_size(source), 10);
+	assert_int_equal(source_owner(source)->uid, geteuid());
+	assert_int_equal(source_pread(source, &byte, 1, 9), 0);
+	assert_int_equal(byte, '9');
+	source_close(source);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
+static void not_adopted(int fd, int errnum, enum error_status status, const char *word)
+{
+	struct source *source = NULL;
+	struct error e;
+
+	assert_int_equal(source_adopt("the name", fd, &source, &e), -errnum);
+	assert_int_equal(e.status, status);
+	assert_non_null(strstr(e.text, "'the name'"));
+	assert_non_null(strstr(e.text, word));
+	assert_null(source);
+	if (errnum != EBADF)
+		assert_int_equal(fcntl(fd, F_GETFD) < 0, 0); /* still the caller's */
+	close(fd);
+}
+
+static void test_not_adopted(void **state)
+{
+	int ends[2];
+
+	(void)state;
+	write_file("file", "x", 1);
+	mkdir("directory", 0755);
+	assert_int_equal(pipe(ends), 0);
+	close(ends[1]);
+	not_adopted(ends[0], EINVAL, ERROR_DATASET, "a pipe");
+	not_adopted(open("directory", O_RDONLY), EISDIR, ERROR_DATASET, "is a directory");
+	not_adopted(open("/dev/null", O_RDONLY), EINVAL, ERROR_DATASET, "a character device");
+	not_adopted(open("file", O_WRONLY), EBADF, ERROR_SYSTEM, "not open for reading");
+	not_adopted(open("file", O_PATH), EBADF, ERROR_SYSTEM, "not open for reading");
+	not_adopted(open("file", O_RDWR | O_PATH), EBADF, ERROR_SYSTEM, "not open");
+	not_adopted(-1, EBADF, ERROR_SYSTEM, "not open for reading");
+	not_adopted(1000, EBADF, ERROR_SYSTEM, "not open for reading");
+}
+
+static void test_adopted_set(void **state)
+{
+	char a[] = "a", b[] = "b", *paths[] = { a, b, a };
+	struct source_set set = { NULL, 0 };
+	struct error e;
+	int fds[3];
+
+	(void)state;
+	write_file("a", "aa", 2);
+	write_file("b", "b", 1);
+	for (int i = 0; i < 3; i++)
+		fds[i] = open(paths[i], O_RDONLY);
+	/* the third is the first once more, and then none is left open */
+	assert_int_equal(source_set_adopt(paths, fds, 3, &set, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "are the same file"));
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
+	fds[0] = open("a", O_RDONLY);
+	fds[1] = open("b", O_WRONLY);
+	fds[2] = open("/dev/null", O_RDONLY);
+	assert_int_equal(source_set_adopt(paths, fds, 3, &set, &e), -EBADF);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(fcntl(fds[i], F_GETFD), -1);
+	assert_int_equal(source_set_adopt(paths, fds, 0, &set, &e), -EINVAL);
+	assert_int_equal(set.count, 0);
+	fds[0] = open("b", O_RDONLY);
+	fds[1] = open("a", O_RDONLY);
+	assert_int_equal(source_set_adopt(paths, fds, 2, &set, &e), 0);
+	assert_int_equal(set.count, 2);
+	assert_string_equal(source_path(set.sources[0]), "a");
+	assert_int_equal(source_size(set.sources[0]), 1);
+	source_set_close(&set);
+}
+
 static struct identity identity_of(const char *path)
 {
 	struct source *source = open_good(path);
@@ -384,6 +475,9 @@ int main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_forbidden),
 		cmocka_unit_test(test_by_descriptor),
+		cmocka_unit_test(test_adopted),
+		cmocka_unit_test(test_not_adopted),
+		cmocka_unit_test(test_adopted_set),
 		cmocka_unit_test(test_identity),
 		cmocka_unit_test(test_set),
 		cmocka_unit_test(test_literal_wins),

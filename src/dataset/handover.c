@@ -1,0 +1,231 @@
+#include "dataset/handover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/vec.h"
+
+static const char first_record[] = "granary sources 1";
+
+/* ---- In granaryfs ---- */
+
+static int write_records(const struct index_wish *wish, FILE *f)
+{
+	fprintf(f, "%s%c", first_record, '\0');
+	for (unsigned i = 0; i < wish->places.count; i++)
+		fprintf(f, "place %s%c", wish->places.paths[i], '\0');
+	for (uint32_t i = 0; i < wish->sources->count; i++) {
+		const struct source *source = wish->sources->sources[i];
+
+		fprintf(f, "source %d %s%c", source_descriptor(source),
+			source_path(source), '\0');
+	}
+	fprintf(f, "end%c", '\0');
+	return fflush(f) == 0 && !ferror(f) ? 0 : -EIO;
+}
+
+int handover_write(const struct index_wish *wish, int *fd, struct error *e)
+{
+	CLEANUP(cleanup_close) int list = memfd_create("granary sources", MFD_CLOEXEC);
+	int copy = list < 0 ? -1 : fcntl(list, F_DUPFD_CLOEXEC, 3);
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
+	int err;
+
+	if (!f) {
+		err = error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
+		if (copy >= 0)
+			close(copy);
+		return err;
+	}
+	err = write_records(wish, f);
+	if (fclose(f) != 0 || err)
+		return error_set(e, ERROR_SYSTEM, EIO,
+				 "the list of sources for the indexer cannot be written; free "
+				 "some memory and try again");
+	*fd = steal_fd(&list);
+	return 0;
+}
+
+static int set_on_exec(int fd, bool closed)
+{
+	return fcntl(fd, F_SETFD, closed ? FD_CLOEXEC : 0) < 0 ? -errno : 0;
+}
+
+/* By /proc: close_range(2) is younger than the kernels that we run on. */
+static int close_all_on_exec(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	if (!folder)
+		return -errno;
+	while ((entry = readdir(folder))) {
+		int fd = (int)strtol(entry->d_name, NULL, 10);
+
+		if (fd > STDERR_FILENO)
+			set_on_exec(fd, true);
+	}
+	closedir(folder);
+	return 0;
+}
+
+int handover_keep(const struct index_wish *wish, int list, int memory)
+{
+	int err = close_all_on_exec();
+
+	if (!err)
+		err = set_on_exec(list, false);
+	if (!err)
+		err = set_on_exec(memory, false);
+	for (uint32_t i = 0; !err && i < wish->sources->count; i++)
+		err = set_on_exec(source_descriptor(wish->sources->sources[i]), false);
+	return err;
+}
+
+/* ---- In the indexer ---- */
+
+struct list {
+	char *bytes; /* owned; ends with a NUL */
+	size_t size;
+	size_t at;   /* where the next record begins */
+	VEC(char *) paths; /* within bytes */
+	VEC(int) descriptors;
+	struct index_places places;
+};
+
+static void free_list(struct list *list)
+{
+	free(list->bytes);
+	vec_free(&list->paths);
+	vec_free(&list->descriptors);
+	locate_free(&list->places);
+}
+
+static int refuse(const char *what, struct error *e)
+{
+	return error_set(e, ERROR_USAGE, EINVAL,
+			 "the list of sources from granaryfs %s; are granary and granaryfs of "
+			 "the same version?", what);
+}
+
+/* Of a whole descriptor's number, or -1. */
+static int parse_descriptor(const char *text, char **end)
+{
+	long n;
+
+	errno = 0;
+	n = strtol(text, end, 10);
+	return errno || *end == text || *text == '-' || n > INT_MAX ? -1 : (int)n;
+}
+
+static int load(int fd, struct list *list, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+	    st.st_size >= INT_MAX)
+		return refuse("cannot be read", e);
+	list->size = (size_t)st.st_size;
+	list->bytes = malloc(list->size);
+	if (!list->bytes)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (pread(fd, list->bytes, list->size, 0) != (ssize_t)list->size ||
+	    list->bytes[list->size - 1] != '\0')
+		return refuse("is not complete", e);
+	return 0;
+}
+
+/* NULL behind the last. */
+static char *next_record(struct list *list)
+{
+	char *record = list->bytes + list->at;
+
+	if (list->at >= list->size)
+		return NULL;
+	list->at += strlen(record) + 1;
+	return record;
+}
+
+static int add_place(struct list *list, const char *path)
+{
+	char *copy;
+
+	if (list->places.count == LOCATE_MAX_PLACES)
+		return -EINVAL;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	list->places.paths[list->places.count++] = copy;
+	return 0;
+}
+
+/* "DESCRIPTOR PATH" */
+static int add_source(struct list *list, const char *text)
+{
+	char *end;
+	int fd = parse_descriptor(text, &end);
+
+	if (fd < 0 || *end != ' ' || !end[1])
+		return -EINVAL;
+	return vec_push(&list->descriptors, fd) < 0 || vec_push(&list->paths, end + 1) < 0 ?
+	       -ENOMEM : 0;
+}
+
+static int take_record(struct list *list, char *record)
+{
+	if (strncmp(record, "place ", 6) == 0)
+		return add_place(list, record + 6);
+	if (strncmp(record, "source ", 7) == 0)
+		return add_source(list, record + 7);
+	return -EINVAL;
+}
+
+static int parse(struct list *list, struct error *e)
+{
+	char *record = next_record(list);
+	int err = 0;
+
+	if (!record || strcmp(record, first_record) != 0)
+		return refuse("is of another kind", e);
+	while (!err) {
+		record = next_record(list);
+		if (!record)
+			return refuse("has no end", e);
+		if (strcmp(record, "end") == 0)
+			return 0;
+		err = take_record(list, record);
+	}
+	return err == -ENOMEM ? error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory") :
+				refuse("has a record that is not understood", e);
+}
+
+int handover_read(const char *number, const struct dataset_config *config,
+		  struct source_set *sources, struct index_wish *wish, struct error *e)
+{
+	CLEANUP(free_list) struct list list = { 0 };
+	char *end;
+	CLEANUP(cleanup_close) int fd = parse_descriptor(number, &end);
+	int err = fd < 0 || *end ? refuse("has no number", e) : load(fd, &list, e);
+
+	if (!err)
+		err = parse(&list, e);
+	if (!err)
+		err = source_set_adopt(list.paths.items, list.descriptors.items,
+				       list.paths.count, sources, e);
+	if (err)
+		return err;
+	list.places.named = dataset_index_path(config) != NULL;
+	err = index_wish_adopt(config, sources, &list.places, wish, e);
+	if (err)
+		source_set_close(sources);
+	return err;
+}

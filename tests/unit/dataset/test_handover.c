@@ -1,0 +1,188 @@
+/* Open sources on their way to the indexer: the list, and what is no list. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "dataset/handover.h"
+
+/* A path may hold anything that ends no string. */
+static char strange[] = "a\nsource 0 b  ", other[] = "other one";
+
+static struct dataset_config config;
+static struct source_set sources;
+static struct index_wish wish;
+
+static void make_wish(void)
+{
+	char *names[] = { strange, other };
+
+	unit_write(strange, "first", 5);
+	unit_write(other, "the second", 10);
+	assert_int_equal(source_set_open(names, 2, false, &sources, NULL), 0);
+	assert_int_equal(index_wish_make(&config, &sources, &wish, NULL), 0);
+}
+
+static void free_wish(void)
+{
+	index_wish_free(&wish);
+	source_set_close(&sources);
+}
+
+/* In a child, which has descriptors of its own, and the files no more. */
+static int read_back(void *argument)
+{
+	struct source_set got = { NULL, 0 };
+	struct index_wish taken;
+	char bytes[10];
+	bool same;
+
+	if (handover_read(argument, &config, &got, &taken, NULL) < 0)
+		return 1;
+	same = got.count == 2 && strcmp(source_path(got.sources[0]), strange) == 0 &&
+	       strcmp(source_path(got.sources[1]), other) == 0 &&
+	       source_pread(got.sources[1], bytes, 10, 0) == 0 &&
+	       memcmp(bytes, "the second", 10) == 0 && strcmp(taken.shape, wish.shape) == 0 &&
+	       memcmp(taken.identities, wish.identities, 2 * sizeof(*wish.identities)) == 0 &&
+	       taken.places.count == wish.places.count && !taken.places.named;
+	for (unsigned i = 0; i < wish.places.count && same; i++)
+		same = strcmp(taken.places.paths[i], wish.places.paths[i]) == 0;
+	index_wish_free(&taken);
+	source_set_close(&got);
+	return same ? 0 : 2;
+}
+
+static void test_there_and_back(void **state)
+{
+	char number[16];
+	int list;
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", "/a cache", 1);
+	make_wish();
+	assert_int_equal(wish.places.count, 2);
+	assert_int_equal(handover_write(&wish, &list, NULL), 0);
+	assert_true(fcntl(list, F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(unlink(strange) | unlink(other), 0);
+	snprintf(number, sizeof(number), "%d", list);
+	assert_int_equal(unit_child(read_back, number), 0);
+	close(list);
+	free_wish();
+}
+
+static bool stays_open(int fd)
+{
+	return fcntl(fd, F_GETFD) == 0;
+}
+
+static int keep(void *argument)
+{
+	int list = open("/dev/null", O_RDONLY | O_CLOEXEC), memory = dup(list);
+	int foreign = dup(list), far = fcntl(list, F_DUPFD, 900);
+
+	(void)argument;
+	if (handover_keep(&wish, list, memory) < 0)
+		return 1;
+	return stays_open(list) && stays_open(memory) && stays_open(STDERR_FILENO) &&
+	       stays_open(source_descriptor(sources.sources[0])) &&
+	       stays_open(source_descriptor(sources.sources[1])) &&
+	       !stays_open(foreign) && !stays_open(far) ? 0 : 2;
+}
+
+static void test_what_stays_open(void **state)
+{
+	(void)state;
+	make_wish();
+	assert_int_equal(unit_child(keep, NULL), 0);
+	free_wish();
+}
+
+#define LIST(text) { text, sizeof(text) }
+#define HEAD "granary sources 1\0"
+
+/* Descriptor 9 is a file; the string's own NUL ends the last record. */
+static const struct {
+	const char *bytes;
+	size_t size;
+} broken[] = {
+	{ "", 0 },
+	LIST(""),
+	LIST("granary sources 2\0source 9 a\0end"),
+	LIST("granary sources\0source 9 a\0end"),
+	LIST("source 9 a\0end"),
+	LIST(HEAD "end"),
+	LIST(HEAD "source 9 a"),
+	LIST(HEAD "source 9 a\0en"),
+	{ HEAD "source 9 a\0end", sizeof(HEAD "source 9 a\0end") - 1 },
+	LIST(HEAD "source 9 \0end"),
+	LIST(HEAD "source 9\0end"),
+	LIST(HEAD "source a\0end"),
+	LIST(HEAD "source -9 a\0end"),
+	LIST(HEAD "source 9x a\0end"),
+	LIST(HEAD "source 99999999999999999999 a\0end"),
+	LIST(HEAD "source 4294967305 a\0end"),
+	LIST(HEAD "source 700 a\0end"),
+	LIST(HEAD "source 9 a\0source 9 b\0end"),
+	LIST(HEAD "\0source 9 a\0end"),
+	LIST(HEAD "what is this\0source 9 a\0end"),
+	LIST(HEAD "place a\0place b\0place c\0source 9 a\0end"),
+};
+
+static int read_broken(void *argument)
+{
+	size_t i = *(size_t *)argument;
+	struct source_set got = { NULL, 0 };
+	struct index_wish taken;
+	struct error e = { 0 };
+	char number[16];
+	int list = memfd_create("list", 0), file = open("file", O_RDONLY);
+
+	dup2(file, 9);
+	if (write(list, broken[i].bytes, broken[i].size) != (ssize_t)broken[i].size)
+		return 2;
+	snprintf(number, sizeof(number), "%d", list);
+	return handover_read(number, &config, &got, &taken, &e) < 0 && *e.text &&
+	       fcntl(list, F_GETFD) < 0 ? 0 : 1;
+}
+
+static void test_what_is_no_list(void **state)
+{
+	(void)state;
+	unit_write("file", "x", 1);
+	for (size_t i = 0; i < COUNT(broken); i++) {
+		if (unit_child(read_broken, &i) != 0)
+			fail_msg("list %zu was taken", i);
+	}
+}
+
+static int read_number(void *argument)
+{
+	struct source_set got = { NULL, 0 };
+	struct index_wish taken;
+	struct error e = { 0 };
+
+	return handover_read(argument, &config, &got, &taken, &e) == -EINVAL &&
+	       e.status == ERROR_USAGE && strstr(e.text, "list of sources") ? 0 : 1;
+}
+
+static void test_what_is_no_descriptor(void **state)
+{
+	char numbers[][32] = { "", "-1", "x", "700", "7x", "99999999999999999999", "1e1" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		if (unit_child(read_number, numbers[i]) != 0)
+			fail_msg("'%s' was taken", numbers[i]);
+	}
+}
+
+static const struct CMUnitTest handover[] = {
+	cmocka_unit_test(test_there_and_back),
+	cmocka_unit_test(test_what_stays_open),
+	cmocka_unit_test(test_what_is_no_list),
+	cmocka_unit_test(test_what_is_no_descriptor),
+};
+
+UNIT_MAIN(handover)
