@@ -132,7 +132,7 @@ end_within() {
 # second does not; one that is stopped hears of neither before CONT.
 stop_processes() {
 	local minor
-	end_within 20 "$1" && return
+	end_within 5 "$1" && return
 	kill -TERM "${pids[@]}"
 	kill -CONT "${pids[@]}"
 	end_within 5 "$1" && return

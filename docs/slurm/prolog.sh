@@ -135,7 +135,7 @@ end_within() {
 # second does not; one that is stopped hears of neither before CONT.
 stop_processes() {
 	local minor
-	end_within 20 "$1" && return
+	end_within 5 "$1" && return
 	kill -TERM "${pids[@]}"
 	kill -CONT "${pids[@]}"
 	end_within 5 "$1" && return
@@ -262,10 +262,21 @@ open_folder() {
 	[[ $owner == 0 && $mode == *[0145][0145] ]] || return
 	folder=$base/$job
 	[ -d "$folder" ] || mkdir -m 700 -- "$folder" || return
-	exec {lock}>"$folder/.lock" && flock -w "$seconds" "$lock" &&
-		chgrp -- "$gid" "$folder" && chmod 750 -- "$folder" &&
-		: >>"$folder/log" && chgrp -- "$gid" "$folder/log" &&
-		chmod 640 -- "$folder/log"
+	umask 077
+	exec {lock}>"$folder/.lock" && : >>"$folder/log" || return
+	umask 022
+	chgrp -- "$gid" "$folder" "$folder/log" && chmod 750 -- "$folder" &&
+		chmod 640 -- "$folder/log" && flock -w "$seconds" "$lock"
+}
+
+# The kernel shows a mount to processes of its user with that user's first group, as
+# the user database has it, and to nobody else. A job of another group (newgrp, sbatch
+# --gid) is let in by allow_other, and everybody else is kept out by permissions.
+rights() {
+	local primary
+	primary=$(timeout -k 1 5 id -g -- "$uid")
+	with=user=$uid${options:+,$options}
+	[ "$primary" = "$gid" ] || with+=,allow_other,uid=$uid,gid=$gid,umask=077
 }
 
 # is_served WHERE WANTED...: is there a daemon with these arguments already?
@@ -294,7 +305,7 @@ said() {
 # mount_one NAME PATH
 mount_one() {
 	local where=$folder/$1 output=$folder/.said-$1 left status
-	local -a command=(-o "user=$uid${options:+,$options}" -- "$2" "$where")
+	local -a command=(-o "$with" -- "$2" "$where")
 	if is_served "$where" "${command[@]}"; then
 		say notice "$1: is mounted already"
 		return
@@ -324,7 +335,7 @@ mount_one() {
 }
 
 main() {
-	local asked=0 gid=${SLURM_JOB_GID:-} i lock names=() paths=() uid=${SLURM_JOB_UID:-}
+	local asked=0 gid=${SLURM_JOB_GID:-} i lock names=() paths=() uid=${SLURM_JOB_UID:-} with
 	local comment=${SLURM_JOB_COMMENT:-} extra=${SLURM_JOB_EXTRA:-}
 	[[ $comment$extra == *granaryfs=* ]] || return
 	read_config
@@ -338,6 +349,7 @@ main() {
 		return
 	fi
 	log=$folder/log
+	rights
 	read_requests "$comment"
 	read_requests "$extra"
 	[ "$asked" -le "$most" ] ||

@@ -210,6 +210,18 @@ process_environment() {
 		readlink "/proc/$pid/fd/"*)
 }
 
+# newgrp, sbatch --gid: the job's group is not the user's first one.
+other_group() {
+	local gid=100
+	real
+	prolog "$job" "granaryfs=$data/one.tar"
+	is "$(as_user cat "$base/$job/one/file")" "content one" "a job of another group reads"
+	chmod 755 "$base/$job"
+	refuse "another user with that group does not" setpriv --reuid=12345 --regid="$gid" \
+		--clear-groups cat "$base/$job/one/file"
+	job_ends "$job" "another group"
+}
+
 # not_there WHAT REQUEST: not mounted, said in the log, and no empty folder.
 not_there() {
 	real
@@ -419,6 +431,7 @@ silent
 numbers_checked
 settings_checked
 good_dataset
+other_group
 hostile_beside
 not_there "a dataset that is not there" "granaryfs=$data/none.tar"
 not_there "one that the user may not read" "granaryfs=$data/secret.tar"
