@@ -108,9 +108,11 @@ one_name_more() {
 }
 
 hang() {
-	kill -STOP "${mount_pid[$mnt]}"
+	local server
+	server=$(server_pid "$mnt")
+	kill -STOP "$server"
 	refuse "found: a daemon that does not answer" hit 20 -p 2 -w 1
-	kill -CONT "${mount_pid[$mnt]}"
+	kill -CONT "$server"
 	at_least "$(counted hung)" 2 "both processes hung"
 	grep -q "hangs in" "$work/said"
 	ok $? "and it is said where" || diag "$(cat "$work/said")"
@@ -118,11 +120,16 @@ hang() {
 
 # dead OPTIONS...: the daemon is killed under the hammer.
 dead() {
-	{
-		sleep 1
-		kill -KILL "$(daemon_pids "$mnt")"
-	} &
-	hit 2 "$@"
+	local pid
+	rm -f "$work/enough"
+	"$hammer" "${options[@]}" -u "$work/enough" "$@" "$tree" "$mnt" \
+		>"$work/counts" 2>"$work/said" &
+	pid=$!
+	sleep 0.5
+	kill -KILL "${mount_pid[$mnt]}"
+	sleep 1
+	touch "$work/enough"
+	wait "$pid"
 }
 
 end_of_the_daemon() {
