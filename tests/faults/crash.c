@@ -1,6 +1,8 @@
-/* crash.c: a server that crashes on one file. */
+/* crash.c: a server that crashes on some files or names. */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "dataset/dataset.h"
@@ -11,19 +13,32 @@ ssize_t __wrap_dataset_read(const struct dataset *dataset, uint32_t node, void *
 			    size_t length, uint64_t offset);
 ssize_t __real_dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
 			    size_t length, uint64_t offset);
+int __wrap_tree_lookup(const struct tree *tree, uint32_t parent, const char *name,
+		       size_t length, uint32_t *node);
+int __real_tree_lookup(const struct tree *tree, uint32_t parent, const char *name,
+		       size_t length, uint32_t *node);
 
-static struct crash crash;
+enum { CRASHES_MOST = 8 };
+
+static struct crash crashes[CRASHES_MOST];
+static unsigned crash_count;
 static struct fault_counts *counts;
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *text = getenv("GRANARY_CRASH"), *wrong;
+	const char *text = getenv("GRANARY_CRASH"), *wrong = text;
+	char copy[1024], *rest = NULL, *word;
 
 	if (!text || !*text)
 		return;
-	if (crash_parse(text, &crash, &wrong) < 0)
-		fault_refuse("GRANARY_CRASH", wrong);
-	counts = fault_counts_new(1, NULL);
+	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		fault_refuse("GRANARY_CRASH", text);
+	for (word = strtok_r(copy, ";", &rest); word; word = strtok_r(NULL, ";", &rest)) {
+		if (crash_count == CRASHES_MOST ||
+		    crash_parse(word, &crashes[crash_count++], &wrong) < 0)
+			fault_refuse("GRANARY_CRASH", wrong);
+	}
+	counts = fault_counts_new(CRASHES_MOST, NULL);
 }
 
 /* A write to nowhere comes through even where the signal is blocked. */
@@ -49,8 +64,20 @@ static uint64_t inode_of(const struct dataset *dataset, uint32_t node)
 ssize_t __wrap_dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
 			    size_t length, uint64_t offset)
 {
-	if (crash.node && crash.node == inode_of(dataset, node) &&
-	    fault_strikes(&crash.turns, counts))
-		end_by(crash.signal);
+	for (unsigned i = 0; i < crash_count; i++)
+		if (crashes[i].node == inode_of(dataset, node) &&
+		    fault_strikes(&crashes[i].turns, &counts[i]))
+			end_by(crashes[i].signal);
 	return __real_dataset_read(dataset, node, buffer, length, offset);
+}
+
+int __wrap_tree_lookup(const struct tree *tree, uint32_t parent, const char *name,
+		       size_t length, uint32_t *node)
+{
+	for (unsigned i = 0; i < crash_count; i++)
+		if (*crashes[i].name && strlen(crashes[i].name) == length &&
+		    memcmp(crashes[i].name, name, length) == 0 &&
+		    fault_strikes(&crashes[i].turns, &counts[i]))
+			end_by(crashes[i].signal);
+	return __real_tree_lookup(tree, parent, name, length, node);
 }

@@ -31,9 +31,11 @@
  * servers that follow each other. GRANARY_FAULTS_COUNTS names a file that holds two
  * numbers a fault, of 64 bits each: how many reads matched, how many were struck.
  *
- *	GRANARY_CRASH=node=INO[,signal=SEGV|ABRT|KILL][,from=N][,every=K][,count=M]
+ *	GRANARY_CRASH='CRASH[;CRASH...]'	CRASH is node=INO or name=NAME, and
+ *		[,signal=SEGV|ABRT|KILL][,from=N][,every=K][,count=M]
  *
- * ends the process that reads the file with inode number INO (as stat shows it).
+ * ends the process that reads the file with inode number INO (as stat shows it), or
+ * that is asked for NAME in any folder.
  *
  * What cannot be understood ends the program: a test must not go on without faults.
  */
@@ -73,7 +75,8 @@ struct fault {
 };
 
 struct crash {
-	uint64_t node; /* 0: none */
+	uint64_t node;               /* 0: none */
+	char name[FAULT_PATH_BYTES]; /* "": none */
 	int signal;
 	struct fault_turns turns;
 };

@@ -125,6 +125,8 @@ static bool parse_crash_field(const char *name, const char *value, void *out)
 
 	if (strcmp(name, "node") == 0)
 		return parse_whole(value, 1, &c->node);
+	if (strcmp(name, "name") == 0)
+		return parse_path(value, c->name);
 	if (strcmp(name, "signal") == 0)
 		return parse_signal(value, &c->signal);
 	return parse_turns(name, value, &c->turns);
@@ -178,14 +180,14 @@ int faults_parse(const char *text, struct fault *out, unsigned room, const char 
 
 int crash_parse(const char *text, struct crash *out, const char **wrong)
 {
-	static char copy[256];
+	static char copy[512];
 
 	*out = (struct crash){ .signal = SIGSEGV, .turns = always };
 	*wrong = text;
 	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
 		return -1;
 	*wrong = parse_fields(copy, parse_crash_field, out);
-	if (!*wrong && !out->node)
+	if (!*wrong && !out->node == !*out->name)
 		*wrong = text;
 	return *wrong ? -1 : 0;
 }

@@ -416,7 +416,10 @@ static void test_words(void **state)
 		assert_int_equal(faults_parse(bad[i], f, 2, &wrong), -1);
 	assert_int_equal(crash_parse("node=17,signal=KILL,count=2", &c, &wrong), 0);
 	assert_true(c.node == 17 && c.signal == 9 && c.turns.count == 2);
+	assert_int_equal(crash_parse("name=a b,signal=ABRT", &c, &wrong), 0);
+	assert_string_equal(c.name, "a b");
 	assert_int_equal(crash_parse("signal=KILL", &c, &wrong), -1);
+	assert_int_equal(crash_parse("node=17,name=both", &c, &wrong), -1);
 	assert_int_equal(crash_parse("node=17,signal=NONE", &c, &wrong), -1);
 }
 
