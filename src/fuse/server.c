@@ -25,7 +25,7 @@
 #include "util/pool.h"
 #include "util/sigbus.h"
 
-enum { MESSAGES_A_PERIOD = 20, PATH_BYTES = 1024 };
+enum { PATH_BYTES = 1024 };
 
 struct server {
 	const struct served *served;
@@ -92,21 +92,21 @@ static void log_condemned(const struct server *server, const struct fuse_in_head
 	bool named = request->opcode == FUSE_LOOKUP;
 	char path[PATH_BYTES];
 
-	if (!log_allowed(MESSAGES_A_PERIOD))
-		return;
 	tree_path(dataset_tree(dataset), node, path, sizeof(path));
 	log_error("%s%s%.255s: servers died of request %u for it: it is answered with an "
 		  "error from now on; please report this", path, named ? "/" : "",
 		  named ? (const char *)(request + 1) : "", request->opcode);
 }
 
-static void refuse(const struct server *server, const struct fuse_in_header *request)
+static void refuse(const struct server *server, unsigned slot)
 {
+	const struct fuse_in_header *request = slots_request(server->slots, slot);
 	struct fuse_out_header answer = { .len = sizeof(answer), .error = -EIO,
 					  .unique = request->unique };
 
 	stats_add(COUNTER_requests_condemned, 1);
-	log_condemned(server, request);
+	if (slots_first_refusal(server->slots, slot))
+		log_condemned(server, request);
 	if (write(fuse_session_fd(server->fuse), &answer, sizeof(answer)) < 0)
 		log_debug("an error could not be sent: %s", strerror(errno));
 }
@@ -121,7 +121,7 @@ static void handle(struct server *server, unsigned slot)
 	buf.size = request->len;
 	current_slot = (int)slot;
 	if (wants_answer(request) && slots_is_condemned(server->slots, slot))
-		refuse(server, request);
+		refuse(server, slot);
 	else
 		fuse_session_process_buf(server->fuse, &buf);
 	current_slot = -1;

@@ -31,6 +31,7 @@ struct suspect {
 	uint32_t crashes;
 	uint32_t order;     /* of entry: the oldest one makes room */
 	bool condemned;
+	_Atomic bool told;  /* it has been refused; a server's to set */
 };
 
 /* A mapping that every server shares; the requests lie behind it, page-aligned. */
@@ -199,6 +200,13 @@ bool slots_is_condemned(const struct slots *slots, unsigned slot)
 	return suspect && suspect->condemned;
 }
 
+bool slots_first_refusal(struct slots *slots, unsigned slot)
+{
+	struct suspect *suspect = find_suspect(slots, name_of(place(slots, slot)));
+
+	return suspect && !atomic_exchange(&suspect->told, true);
+}
+
 void slots_crashed(struct slots *slots, int slot, int signal)
 {
 	int none = 0;
@@ -284,4 +292,14 @@ void slots_bury(struct slots *slots, struct slots_legacy *out)
 	atomic_store(&slots->crash_slot, -1);
 	atomic_store(&slots->crash_signal, 0);
 	atomic_store(&slots->ready, false);
+}
+
+void slots_condemn_old(struct slots *slots, unsigned deaths)
+{
+	for (unsigned i = 0; i < slots_count(slots); i++) {
+		const struct fuse_in_header *request = slots_request(slots, i);
+
+		if (request && atomic_load(&slots->accounts[i].deaths) >= deaths)
+			condemn(slots, suspect_of(slots, name_of(request)));
+	}
 }

@@ -48,6 +48,9 @@ int slots_park(struct slots *slots, unsigned slot);
 /* May it not be handled any more? */
 bool slots_is_condemned(const struct slots *slots, unsigned slot);
 
+/* Of a condemned one: is this the first time that it is refused? Then it is logged. */
+bool slots_first_refusal(struct slots *slots, unsigned slot);
+
 /*
  * The thread that handles a slot is crashing by this signal; slot -1: it handles
  * none. For signal handlers. Only the first of a server's threads counts.
@@ -72,5 +75,11 @@ struct slots_legacy {
 
 /* To be called once a death, before the next server starts. */
 void slots_bury(struct slots *slots, struct slots_legacy *out);
+
+/*
+ * Condemns what so many servers died with, killed one after the other: the last thing
+ * to try before a mount is given up.
+ */
+void slots_condemn_old(struct slots *slots, unsigned deaths);
 
 #endif

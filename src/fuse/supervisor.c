@@ -171,7 +171,10 @@ static bool too_many_deaths(struct supervisor *s, const struct slots_legacy *leg
 		s->bad_deaths = 0;
 		s->bad_since = now_ms();
 	}
-	return ++s->bad_deaths >= BAD_DEATHS_MOST;
+	/* one file may be at the bottom of it: an error there is better than no mount */
+	if (++s->bad_deaths == BAD_DEATHS_MOST - 1)
+		slots_condemn_old(s->what->slots, BAD_DEATHS_MOST - 1);
+	return s->bad_deaths >= BAD_DEATHS_MOST;
 }
 
 static void give_up(struct supervisor *s)

@@ -194,6 +194,55 @@ static void test_many_suspects(void **state)
 	slots_free(slots);
 }
 
+/* Before a mount is given up: what was there each time, and nothing else. */
+static void test_the_old_ones_are_condemned(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	put_read(slots, 0, 7, 0);
+	die(slots, -1, 0);
+	put_read(slots, 1, 8, 0);
+	for (int i = 0; i < 3; i++)
+		die(slots, -1, 0);
+	assert_false(slots_is_condemned(slots, 0));
+	slots_condemn_old(slots, 4);
+	assert_true(slots_is_condemned(slots, 0));
+	assert_false(slots_is_condemned(slots, 1));
+	slots_free(slots);
+}
+
+static void test_a_refusal_is_told_once(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	put_read(slots, 0, 7, 0);
+	put_read(slots, 1, 8, 0);
+	die(slots, 0, SIGSEGV);
+	die(slots, 0, SIGSEGV);
+	assert_true(slots_first_refusal(slots, 0));
+	assert_false(slots_first_refusal(slots, 0));
+	put_read(slots, 2, 7, 4096);
+	assert_false(slots_first_refusal(slots, 2));
+	die(slots, 1, SIGSEGV);
+	die(slots, 1, SIGSEGV);
+	assert_true(slots_first_refusal(slots, 1));
+	slots_free(slots);
+}
+
+static void test_ready_is_said_by_each_server(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	assert_false(die(slots, -1, 0).ready);
+	slots_set_ready(slots);
+	assert_true(die(slots, -1, 0).ready);
+	assert_false(die(slots, -1, 0).ready);
+	slots_free(slots);
+}
+
 static void test_a_crash_at_nothing(void **state)
 {
 	struct slots *slots = slots_new(THREADS);
@@ -223,6 +272,9 @@ static const struct CMUnitTest slots[] = {
 	cmocka_unit_test(test_names_are_condemned_one_by_one),
 	cmocka_unit_test(test_kills_condemn_late),
 	cmocka_unit_test(test_many_suspects),
+	cmocka_unit_test(test_the_old_ones_are_condemned),
+	cmocka_unit_test(test_a_refusal_is_told_once),
+	cmocka_unit_test(test_ready_is_said_by_each_server),
 	cmocka_unit_test(test_a_crash_at_nothing),
 };
 
