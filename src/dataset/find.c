@@ -123,7 +123,8 @@ static int try_place(const struct index_wish *wish, const char *path,
 		error_prefix(&why, "%s", path);
 		index_close(*out);
 	}
-	log_warn("index not used: %s", why.text);
+	if (!wish->quiet)
+		log_warn("index not used: %s", why.text);
 	return err;
 }
 

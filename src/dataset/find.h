@@ -15,6 +15,7 @@ struct index_wish {
 	struct identity *identities; /* owned: one a source */
 	char shape[CONFIG_TEXT_BYTES];
 	struct index_places places;  /* owned; none with index=off */
+	bool quiet; /* it has been said why those that are there do not fit */
 };
 
 /* The sources must be open, and outlive the wish. */
@@ -35,7 +36,7 @@ void index_wish_free(struct index_wish *wish);
  * The first index that fits: 0, the index (the caller closes it) and its path,
  * which lives as long as the wish; or -ENOENT. One that is there and does not
  * fit, or whose owner is neither the packed file's nor root nor this user, is
- * logged with the reason and passed over.
+ * logged with the reason, but for quiet, and passed over.
  */
 int index_find(const struct index_wish *wish, struct index **out, const char **path);
 
