@@ -11,159 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "dataset/find.h"
 #include "dataset/handover.h"
 #include "granary.h"
-#include "indexer/indexer.h"
-#include "progress.h"
-#include "util/child.h"
+#include "make_index.h"
 #include "util/json.h"
 #include "util/log.h"
-#include "util/size.h"
 #include "volume/volume.h"
-
-static int build(const struct request *request, const struct index_wish *wish,
-		 struct image *image, struct error *e)
-{
-	struct indexer_progress counters = { 0 };
-	const struct indexer_config config = {
-		.duplicates = (enum duplicates)request->config.duplicates,
-		.nested = request->config.nested == NESTED_AUTO,
-		.view = request->config.view == DATASET_VIEW_TREE ? VIEW_TREE : VIEW_AUTO,
-		.base = request->config.base,
-		.options = wish->shape,
-	};
-	struct progress *progress = progress_start(&counters);
-	int err = indexer_run(wish->sources, &config, &counters, image, e);
-
-	progress_stop(progress);
-	return err;
-}
-
-/* Whoever may read every packed file may read the index. */
-static struct image_access access_of(const struct source_set *sources)
-{
-	const struct source_owner *first = source_owner(sources->sources[0]);
-	struct image_access access = { 0777, first->uid, first->gid };
-
-	for (uint32_t i = 0; i < sources->count; i++) {
-		const struct source_owner *owner = source_owner(sources->sources[i]);
-
-		if (owner->uid != first->uid)
-			access.uid = (uid_t)-1;
-		access.mode &= owner->gid == access.gid ? owner->mode : owner->mode & 0707;
-	}
-	return access;
-}
-
-/* The first place that can be written: its path, or NULL and the last error. */
-static const char *publish(const struct index_wish *wish, const struct image *image,
-			   struct error *e)
-{
-	const struct image_access access = access_of(wish->sources);
-
-	error_set(e, ERROR_SYSTEM, EROFS, "there is no place for an index");
-	for (unsigned i = 0; i < wish->places.count; i++) {
-		const char *path = wish->places.paths[i];
-
-		if (i > 0 && locate_make_folder(path) < 0)
-			continue;
-		if (wish->places.named && image_may_replace(path, e) < 0)
-			return NULL;
-		if (image_publish(image, path, &access, e) == 0)
-			return path;
-		log_debug("%s", e->text);
-	}
-	return NULL;
-}
-
-/* For granaryfs: saved if it can be, in memory otherwise. */
-static int hand_over(const struct index_wish *wish, const struct image *image,
-		     const char *number, struct error *e)
-{
-	struct index *index;
-	const char *path;
-
-	/* a place that makes the file somebody else's (root squash) is no place */
-	if (publish(wish, image, e) && index_find(wish, &index, &path) == 0) {
-		index_close(index);
-		return 0;
-	}
-	if (wish->places.named)
-		return -EROFS; /* the user chose the place, and hears of it */
-	return image_write(image, (int)strtol(number, NULL, 10), "the index in memory", e);
-}
-
-static void say_done(const struct request *request, const char *path, bool built)
-{
-	struct error e;
-	struct index *index;
-	struct index_summary summary;
-	struct json json = { .out = stdout };
-	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES];
-
-	if (index_open(path, &index, &e) < 0)
-		return;
-	if (request->json) {
-		json_open(&json, NULL, '{');
-		json_text(&json, "index", path);
-		json_bool(&json, "built", built);
-		json_uint(&json, "bytes", index_size(index));
-		json_close(&json, '}');
-		putchar('\n');
-	} else if (index_summary(index, &summary) == 0)
-		printf("%s %s: %s files, %s\n", path, built ? "written" : "is up to date",
-		       count_text(summary.files, files),
-		       size_text(index_size(index), bytes));
-	index_close(index);
-}
-
-static int make(const struct request *request, const struct index_wish *wish)
-{
-	struct image image = { 0 };
-	struct error e = { 0 };
-	const char *path = NULL;
-	int err = build(request, wish, &image, &e);
-
-	if (!err && request->given['m']) {
-		err = hand_over(wish, &image, request->value['m'], &e);
-	} else if (!err) {
-		path = publish(wish, &image, &e);
-		err = path ? 0 : -EROFS;
-	}
-	image_free(&image);
-	if (err)
-		return report_error(&e);
-	if (path)
-		say_done(request, path, true);
-	return 0;
-}
-
-/*
- * A library may crash on a damaged file: then this process is the one that lives
- * to say so. For a mount, that is granaryfs.
- */
-static int make_apart(const struct request *request, const struct index_wish *wish)
-{
-	struct error e;
-	pid_t child;
-	int status;
-
-	if (child_fork(&child, &e) < 0)
-		return report_error(&e);
-	if (child == 0) {
-		status = make(request, wish);
-		_exit(status ? status : finish_output());
-	}
-	if (child_wait(child, &status, &e) < 0 ||
-	    child_indexer_died(status, source_path(wish->sources->sources[0]),
-			       wish->sources->count - 1, &e) < 0)
-		return report_error(&e);
-	return WEXITSTATUS(status);
-}
 
 static void say_sound(const struct request *request, const char *path)
 {
@@ -226,10 +81,10 @@ static int act(const struct request *request, const struct index_wish *wish)
 	if (!request->given['f'] && !request->given['m'] &&
 	    index_find(wish, &index, &path) == 0) {
 		index_close(index);
-		say_done(request, path, false);
+		say_index(request, path, false);
 		return 0;
 	}
-	return request->given['m'] ? make(request, wish) : make_apart(request, wish);
+	return make_index(request, wish);
 }
 
 /* The sources, and the index that is wished for. */

@@ -1,0 +1,274 @@
+/*
+ * make_index.c: who makes an index, and how it gets to its place.
+ *
+ * Of those that want the same one the first to claim its place makes it, and the
+ * others wait. Two processes make it: one parses what strangers wrote, and the other
+ * holds the claim, lives if a library crashes, and says so.
+ */
+#include "make_index.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "indexer/indexer.h"
+#include "progress.h"
+#include "tree/claim.h"
+#include "util/child.h"
+#include "util/json.h"
+#include "util/log.h"
+#include "util/size.h"
+
+/*
+ * How often another is waited for: if three have ended without an index (storage
+ * that is full, a damaged dataset), the rest need not fail one behind the other.
+ */
+enum { MOST_WAITS = 3, PATIENCE_MS = 1000 };
+
+/* What this process has to do for the index. */
+struct turn {
+	struct claim_wait wait;
+	struct claim *claim; /* to make it, for all */
+	const char *found;   /* nothing: another made it */
+	bool in_vain;        /* waited for another, without success */
+	bool told;           /* that it waits */
+};
+
+static int build(const struct request *request, const struct index_wish *wish,
+		 struct image *image, struct error *e)
+{
+	struct indexer_progress counters = { 0 };
+	const struct indexer_config config = {
+		.duplicates = (enum duplicates)request->config.duplicates,
+		.nested = request->config.nested == NESTED_AUTO,
+		.view = request->config.view == DATASET_VIEW_TREE ? VIEW_TREE : VIEW_AUTO,
+		.base = request->config.base,
+		.options = wish->shape,
+	};
+	struct progress *progress = progress_start(&counters);
+	int err = indexer_run(wish->sources, &config, &counters, image, e);
+
+	progress_stop(progress);
+	return err;
+}
+
+/* Whoever may read every packed file may read the index. */
+static struct image_access access_of(const struct source_set *sources)
+{
+	const struct source_owner *first = source_owner(sources->sources[0]);
+	struct image_access access = { 0777, first->uid, first->gid };
+
+	for (uint32_t i = 0; i < sources->count; i++) {
+		const struct source_owner *owner = source_owner(sources->sources[i]);
+
+		if (owner->uid != first->uid)
+			access.uid = (uid_t)-1;
+		access.mode &= owner->gid == access.gid ? owner->mode : owner->mode & 0707;
+	}
+	return access;
+}
+
+/* The first place that can be written: its path, or NULL and the last error. */
+static const char *publish(const struct index_wish *wish, const struct image *image,
+			   struct error *e)
+{
+	const struct image_access access = access_of(wish->sources);
+
+	error_set(e, ERROR_SYSTEM, EROFS, "there is no place for an index");
+	for (unsigned i = 0; i < wish->places.count; i++) {
+		const char *path = wish->places.paths[i];
+
+		if (i > 0 && locate_make_folder(path) < 0)
+			continue;
+		if (wish->places.named && image_may_replace(path, e) < 0)
+			return NULL;
+		if (image_publish(image, path, &access, e) == 0)
+			return path;
+		log_debug("%s", e->text);
+	}
+	return NULL;
+}
+
+/*
+ * For granaryfs: saved if it can be, in memory otherwise. In memory at once where
+ * another has been saving it for long: a crowd that waited would do so all together.
+ */
+static int hand_over(const struct index_wish *wish, const struct image *image,
+		     const char *number, bool in_vain, struct error *e)
+{
+	struct index *index;
+	const char *path;
+	bool save = !in_vain || wish->places.named;
+
+	/* a place that makes the file somebody else's (root squash) is no place */
+	if (save && publish(wish, image, e) && index_find(wish, &index, &path) == 0) {
+		index_close(index);
+		return 0;
+	}
+	if (wish->places.named)
+		return -EROFS; /* the user chose the place, and hears of it */
+	return image_write(image, (int)strtol(number, NULL, 10), "the index in memory", e);
+}
+
+void say_index(const struct request *request, const char *path, bool built)
+{
+	struct error e;
+	struct index *index;
+	struct index_summary summary;
+	struct json json = { .out = stdout };
+	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES];
+
+	if (index_open(path, &index, &e) < 0)
+		return;
+	if (request->json) {
+		json_open(&json, NULL, '{');
+		json_text(&json, "index", path);
+		json_bool(&json, "built", built);
+		json_uint(&json, "bytes", index_size(index));
+		json_close(&json, '}');
+		putchar('\n');
+	} else if (index_summary(index, &summary) == 0)
+		printf("%s %s: %s files, %s\n", path, built ? "written" : "is up to date",
+		       count_text(summary.files, files),
+		       size_text(index_size(index), bytes));
+	index_close(index);
+}
+
+static int make(const struct request *request, const struct index_wish *wish,
+		bool in_vain)
+{
+	struct image image = { 0 };
+	struct error e = { 0 };
+	const char *path = NULL;
+	int err = build(request, wish, &image, &e);
+
+	if (!err && request->given['m']) {
+		err = hand_over(wish, &image, request->value['m'], in_vain, &e);
+	} else if (!err) {
+		path = publish(wish, &image, &e);
+		err = path ? 0 : -EROFS;
+	}
+	image_free(&image);
+	if (err)
+		return report_error(&e);
+	if (path)
+		say_index(request, path, true);
+	return 0;
+}
+
+/* In a child, whatever becomes of it. The claim stays with this process. */
+static int make_apart(const struct request *request, const struct index_wish *wish,
+		      struct turn *turn)
+{
+	struct error e;
+	pid_t child;
+	bool ended;
+	int status;
+
+	if (child_fork(&child, &e) < 0)
+		return report_error(&e);
+	if (child == 0) {
+		claim_leave(turn->claim);
+		status = make(request, wish, turn->in_vain);
+		_exit(status ? status : finish_output());
+	}
+	ended = turn->claim &&
+		claim_keep(turn->claim, child, CLAIM_TOUCH_MS, &status) == 0;
+	if ((!ended && child_wait(child, &status, &e) < 0) ||
+	    child_indexer_died(status, source_path(wish->sources->sources[0]),
+			       wish->sources->count - 1, &e) < 0)
+		return report_error(&e);
+	return WEXITSTATUS(status);
+}
+
+/* Has another made it in the meantime? Why older ones do not fit has been said. */
+static bool is_there(const struct index_wish *wish, struct turn *turn)
+{
+	struct index_wish again = *wish;
+	struct index *index;
+
+	again.quiet = true;
+	if (index_find(&again, &index, &turn->found) < 0)
+		return false;
+	index_close(index);
+	return true;
+}
+
+/* Says so if it takes longer than a moment. */
+static int wait_for_another(const char *place, const struct index_wish *wish,
+			    struct turn *turn)
+{
+	struct claim_wait moment = turn->wait;
+	char owner[CLAIM_OWNER_BYTES];
+	int err;
+
+	if (!turn->told && moment.most_ms > PATIENCE_MS) {
+		moment.most_ms = PATIENCE_MS;
+		err = claim_await(place, &moment);
+		turn->wait.most_ms -= PATIENCE_MS - moment.most_ms;
+		if (err != -ETIMEDOUT)
+			return err;
+		log_warn("%s is indexing '%s'; waiting for that, %u minutes at most",
+			 claim_owner(place, owner),
+			 source_path(wish->sources->sources[0]),
+			 (turn->wait.most_ms + 59999) / 60000);
+		turn->told = true;
+	}
+	return claim_await(place, &turn->wait);
+}
+
+/* 0: it is clear what to do; or why there can be no claim at this place. */
+static int claim_place(const char *place, const struct index_wish *wish, bool force,
+		       struct turn *turn)
+{
+	unsigned waits = 0;
+	int err;
+
+	while ((err = claim_take(place, &turn->claim)) == -EEXIST && !force) {
+		err = waits++ < MOST_WAITS ? wait_for_another(place, wish, turn) :
+					     -ETIMEDOUT;
+		turn->in_vain = err == -ETIMEDOUT;
+		if (turn->in_vain)
+			return 0;
+		if (err || is_there(wish, turn))
+			return err;
+	}
+	return err == -EEXIST ? 0 : err;
+}
+
+/* Where nothing can be claimed everybody makes his own. */
+static struct turn await_turn(const struct request *request, const struct index_wish *wish)
+{
+	struct turn turn = { .wait = CLAIM_WAIT_INIT };
+	bool force = request->given['f'];
+
+	for (unsigned i = 0; i < wish->places.count; i++) {
+		const char *place = wish->places.paths[i];
+
+		if ((i == 0 || locate_make_folder(place) == 0) &&
+		    claim_place(place, wish, force, &turn) == 0)
+			break;
+	}
+	/* one may have been published since there was none, and before the claim */
+	if (turn.claim && !force)
+		is_there(wish, &turn);
+	if (turn.in_vain)
+		log_warn("the index of '%s' was waited for in vain: it is made here as well",
+			 source_path(wish->sources->sources[0]));
+	return turn;
+}
+
+int make_index(const struct request *request, const struct index_wish *wish)
+{
+	struct turn turn = await_turn(request, wish);
+	int status = 0;
+
+	if (!turn.found)
+		status = make_apart(request, wish, &turn);
+	else if (!request->given['m'])
+		say_index(request, turn.found, false);
+	claim_drop(turn.claim);
+	return status;
+}

@@ -1,0 +1,21 @@
+/*
+ * make_index.h: an index is made and saved, once for all who want it now.
+ */
+#ifndef GRANARY_TOOL_MAKE_INDEX_H
+#define GRANARY_TOOL_MAKE_INDEX_H
+
+#include <stdbool.h>
+
+#include "dataset/find.h"
+#include "granary.h"
+
+/*
+ * Makes the index that is wished for, in a process of its own, or waits for another
+ * process that is at it (not with --force): an exit status, the error printed.
+ */
+int make_index(const struct request *request, const struct index_wish *wish);
+
+/* Where it is, on standard output. */
+void say_index(const struct request *request, const char *path, bool built);
+
+#endif
