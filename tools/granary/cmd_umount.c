@@ -1,95 +1,288 @@
-/* cmd_umount.c: granary umount MOUNTPOINT... */
+/*
+ * cmd_umount.c: granary umount MOUNTPOINT...
+ *
+ * Whatever hangs, this ends: a job's epilogue waits for it.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "granary.h"
+#include "util/bounded.h"
 #include "util/cleanup.h"
 #include "util/json.h"
 #include "util/log.h"
 #include "util/mounts.h"
 
-/*
- * The path as the mount table has it. The last component may be a dead mount,
- * which cannot be looked at: so only the folder that it is in is resolved.
- */
-static char *absolute(const char *path)
-{
-	CLEANUP(cleanup_free) char *copy = strdup(path);
-	CLEANUP(cleanup_free) char *folder = NULL;
-	char *slash, *out = realpath(path, NULL);
-	size_t n;
+enum {
+	LAYERS_MOST = 64,
+	PATH_SECONDS = 5,
+	BUSY_MILLISECONDS = 1000, /* a program that is about to end is waited for */
+	CONNECTION_MILLISECONDS = 5000,
+	PAUSE_LEAST = 10, PAUSE_MOST = 160,
+};
 
-	if (out || !copy)
-		return out;
-	for (n = strlen(copy); n > 1 && copy[n - 1] == '/'; n--)
-		copy[n - 1] = '\0';
-	slash = strrchr(copy, '/');
-	if (slash)
-		*slash = '\0';
-	folder = realpath(!slash ? "." : *copy ? copy : "/", NULL);
-	if (!folder || asprintf(&out, "%s/%s", strcmp(folder, "/") ? folder : "",
-				slash ? slash + 1 : copy) < 0)
-		return NULL;
-	return out;
+/* One mount point. */
+struct work {
+	const char *given;
+	bool force;
+
+	/* what came of it */
+	unsigned layers; /* that were taken away */
+	bool lazy;       /* files were open, and still are */
+	bool readers;    /* with `force`: they could not be ended */
+	bool held;       /* it is mounted elsewhere as well */
+	struct error error;
+
+	/* of the layers that nobody used */
+	struct connection {
+		unsigned minor;
+		ino_t inode;
+	} connections[LAYERS_MOST];
+	unsigned connection_count;
+};
+
+static int fail(struct work *work, const char *path, int err)
+{
+	const char *why = strerror(-err);
+
+	if (err == -EPERM && geteuid() == 0)
+		why = "root may not, in this container; do it outside";
+	else if (err == -EPERM)
+		why = "only its owner and root may, and its owner needs fusermount3 to be "
+		      "set-uid root";
+	else if (err == -ENOENT)
+		why = "there is no fusermount3; install the package fuse3, or ask root";
+	else if (err == -ETIMEDOUT)
+		why = "fusermount3 has not answered for ten seconds; ask root";
+	return error_set(&work->error, ERROR_MOUNT, -err,
+			 "%s: it cannot be unmounted: %s", path, why);
 }
 
-/* 1: unmounted; 0: there was nothing to do; or a negative errno, e filled. */
-static int unmount(const char *given, struct error *e)
+static int abort_layer(struct work *work, const char *path, int id)
 {
-	CLEANUP(cleanup_free) char *path = absolute(given);
-	char type[64];
-	int found, err;
+	int err = mounts_abort(path, id);
 
-	if (!path)
-		return errno == ENOENT ? 0 : error_set(e, ERROR_SYSTEM, errno, "%s: %s", given,
-						       strerror(errno));
-	found = mounts_type(path, type, sizeof(type));
-	if (found < 0)
-		return error_set(e, ERROR_SYSTEM, -found, "/proc/self/mounts: %s",
-				 strerror(-found));
-	if (!found)
+	work->readers |= work->force && err == 1;
+	return err < 0 ? err : 0;
+}
+
+/* Whoever is about to close a file is waited for; whoever is not keeps it. */
+static int unmount_busy(struct work *work, const char *path, int id)
+{
+	long long end = bounded_now() + BUSY_MILLISECONDS;
+	unsigned pause = PAUSE_LEAST;
+	int err = -EBUSY;
+
+	if (mounts_is_dead(path))
+		return abort_layer(work, path, id);
+	while (err == -EBUSY && bounded_now() < end) {
+		bounded_pause(pause);
+		pause = pause * 2 < PAUSE_MOST ? pause * 2 : PAUSE_MOST;
+		err = mounts_unmount(path, id);
+	}
+	if (err != -EBUSY)
+		return err;
+	err = mounts_detach(path, id);
+	work->lazy |= !err;
+	return err;
+}
+
+static int take_layer(struct work *work, const char *path,
+		      const struct mount_entry *mount)
+{
+	struct connection connection = { mount->minor, mounts_connection(mount->minor) };
+	int err;
+
+	if (work->force)
+		return abort_layer(work, path, mount->id);
+	err = mounts_unmount(path, mount->id);
+	if (err == -EBUSY)
+		return unmount_busy(work, path, mount->id);
+	if (!err)
+		work->connections[work->connection_count++] = connection;
+	return err;
+}
+
+/*
+ * A connection ends with the filesystem, and that with the last copy of its mount: a
+ * job may have one in a mount namespace of its own.
+ */
+static void await_connections(struct work *work)
+{
+	long long end = bounded_now() + CONNECTION_MILLISECONDS;
+	const struct connection *c = work->connections;
+	unsigned left = work->connection_count;
+
+	while (left && !work->held) {
+		if (!c->inode || mounts_connection(c->minor) != c->inode) {
+			c++;
+			left--;
+		} else if (bounded_now() >= end) {
+			work->held = true;
+		} else {
+			bounded_pause(PAUSE_LEAST);
+		}
+	}
+}
+
+/* To detach a mount is to detach what is mounted in it: not without being told. */
+static int check_inside(struct work *work, const char *path, int id)
+{
+	CLEANUP(cleanup_free) char *inside = NULL;
+
+	if (work->force || mounts_inside(id, &inside) != 1)
 		return 0;
-	if (strcmp(type, MOUNT_TYPE) != 0)
-		return error_set(e, ERROR_MOUNT, EINVAL,
-				 "%s: is a mount of %s, not of granaryfs; use umount",
-				 path, type);
-	err = mounts_detach(path, MOUNT_ID_UNKNOWN);
-	if (err)
-		return error_set(e, ERROR_MOUNT, -err, "%s: it cannot be unmounted: %s",
-				 path, err == -EPERM ? "only its owner and root may" :
-				 strerror(-err));
-	return 1;
+	return error_set(&work->error, ERROR_MOUNT, EBUSY,
+			 "%s: something is mounted in it, at %s; unmount that first, or both "
+			 "with: granary umount --force", path, inside);
+}
+
+static int wrong_type(struct work *work, const char *path, const char *type)
+{
+	if (work->layers)
+		return 0; /* it was there before ours */
+	return error_set(&work->error, ERROR_MOUNT, EINVAL,
+			 "%s: is a mount of %s, not of granaryfs; use umount", path, type);
+}
+
+/* Layer after layer, as long as the topmost is ours. */
+static int take_all(struct work *work, const char *path)
+{
+	for (int i = 0; i < LAYERS_MOST; i++) {
+		struct mount_entry mount;
+		int found = mounts_find(path, &mount), err;
+
+		if (found < 0)
+			return error_set(&work->error, ERROR_SYSTEM, -found,
+					 "/proc/self/mountinfo: %s; is /proc mounted?",
+					 strerror(-found));
+		if (!found)
+			return 0;
+		if (strcmp(mount.type, MOUNT_TYPE) != 0)
+			return wrong_type(work, path, mount.type);
+		err = check_inside(work, path, mount.id);
+		if (err)
+			return err;
+		err = take_layer(work, path, &mount);
+		/* another one like this may have been quicker */
+		if (err && mounts_find_id(mount.id, NULL) != 0)
+			return fail(work, path, err);
+		work->layers += !err;
+	}
+	return error_set(&work->error, ERROR_MOUNT, EBUSY, "%s: there was always another "
+			 "mount beneath the last; is something mounting it again?", path);
+}
+
+/* The folders above may be on a filesystem that hangs: a child walks through them. */
+struct walk {
+	const char *given;
+	int err;
+	char path[PATH_MAX];
+};
+
+static int walk(void *argument)
+{
+	struct walk *walk = argument;
+	CLEANUP(cleanup_free) char *path = mounts_path(walk->given);
+
+	walk->err = path ? 0 : -errno;
+	if (path)
+		snprintf(walk->path, sizeof(walk->path), "%s", path);
+	return 0;
+}
+
+static int walk_failed(struct work *work, int err)
+{
+	if (err == -ETIMEDOUT)
+		return error_set(&work->error, ERROR_MOUNT, ETIMEDOUT,
+				 "%s: cannot be found, for a filesystem above it hangs; "
+				 "unmount that first", work->given);
+	return error_set(&work->error, ERROR_SYSTEM, -err, "%s: %s", work->given,
+			 err == -ENOTCONN ? "a mount above it is dead; unmount that first" :
+			 strerror(-err));
+}
+
+static int unmount(struct work *work)
+{
+	struct walk *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	if (shared == MAP_FAILED)
+		return walk_failed(work, -ENOMEM);
+	shared->given = work->given;
+	err = bounded_run(walk, shared, PATH_SECONDS * 1000);
+	err = err ? err : shared->err;
+	if (err == -ENOENT)
+		err = 0; /* what is not there is not mounted */
+	else
+		err = err ? walk_failed(work, err) : take_all(work, shared->path);
+	await_connections(work);
+	munmap(shared, sizeof(*shared));
+	return err;
+}
+
+static void print_remarks(const struct work *work)
+{
+	if (work->lazy)
+		log_warn("%s: has disappeared, but files in it are still open; its daemon "
+			 "ends when they are closed", work->given);
+	if (work->held)
+		log_warn("%s: is unmounted, but still mounted elsewhere, perhaps in the "
+			 "mount namespace of a container; its daemon serves that on",
+			 work->given);
+	if (work->readers)
+		log_warn("%s: is unmounted, but who reads in it may still wait: to end that "
+			 "takes root, or fusectl at /sys/fs/fuse/connections", work->given);
+}
+
+static void print_json(const struct work *work, bool failed)
+{
+	struct json json = { .out = stdout };
+
+	json_open(&json, NULL, '{');
+	json_text(&json, "mountpoint", work->given);
+	json_bool(&json, "unmounted", !failed && work->layers > 0);
+	json_uint(&json, "layers", work->layers);
+	json_bool(&json, "lazy", work->lazy);
+	json_bool(&json, "held", work->held);
+	if (failed)
+		json_text(&json, "error", work->error.text);
+	json_close(&json, '}');
+	putchar('\n');
 }
 
 static int run(struct request *request)
 {
-	struct json json = { .out = stdout };
-	struct error e;
-	int worst = 0;
+	int worst = 0, output;
 
 	for (size_t i = 0; i < request->argument_count; i++) {
-		int done = unmount(request->arguments[i], &e);
+		struct work work = { .given = request->arguments[i],
+				     .force = request->given['f'] };
+		bool failed = unmount(&work) < 0;
 
-		if (done < 0)
-			worst = report_error(&e);
-		if (!request->json)
-			continue;
-		json_open(&json, NULL, '{');
-		json_text(&json, "mountpoint", request->arguments[i]);
-		json_bool(&json, "unmounted", done > 0);
-		json_close(&json, '}');
-		putchar('\n');
-		json.comma = false;
+		print_remarks(&work);
+		if (failed)
+			worst = report_error(&work.error);
+		if (request->json)
+			print_json(&work, failed);
 	}
-	return worst;
+	output = finish_output();
+	return worst ? worst : output;
 }
 
+static const struct option longs[] = {
+	{ "force", no_argument, NULL, 'f' },
+	{ NULL, 0, NULL, 0 },
+};
+
 const struct command command_umount = {
-	.name = "umount", .usage = "[--json] MOUNTPOINT...",
+	.name = "umount", .usage = "[--force] [--json] MOUNTPOINT...",
 	.summary = "Unmounts, also what a dead daemon left; nothing mounted is no error",
-	.help = "", .shorts = "", .run = run,
+	.help = "    --force                         who still reads gets an error\n",
+	.shorts = "", .longs = longs, .run = run,
 };
