@@ -279,7 +279,7 @@ rights() {
 	[ "$primary" = "$gid" ] || with+=,allow_other,uid=$uid,gid=$gid,umask=077
 }
 
-# is_served WHERE WANTED...: is there a daemon with these arguments already?
+# is_served WHERE WANTED...: is there a daemon with these arguments, or these last?
 is_served() {
 	local where=$1 pid
 	shift
@@ -288,7 +288,8 @@ is_served() {
 	processes_of "$where"
 	for pid in "${pids[@]}"; do
 		arguments_of "$pid"
-		[ "${arguments[*]:1}" = "$*" ] && return    # none of them holds a space
+		# None of them holds a space.
+		[[ " ${arguments[*]}" == *" $*" ]] && return
 	done
 	return 1
 }
