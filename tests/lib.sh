@@ -349,10 +349,20 @@ daemon_status() {
 	fi
 	wait "$pid"
 	status=$?
+	no_server_died "${mount_log[$where]}" || return 1
 	[ "$status" -eq 0 ] && return 0
 	echo "granaryfs ended with status $status; its log:"
 	tail -n 20 "${mount_log[$where]}"
 	return "$status"
+}
+
+# no_server_died LOG: a supervisor hides what must not happen; its log tells it. Tests
+# that kill servers set servers_may_die.
+servers_may_die=
+no_server_died() {
+	[ -z "$servers_may_die" ] || return 0
+	grep -a -F ": the server (process " "$1" || return 0
+	return 1
 }
 
 # umount_ok MOUNTPOINT [DESCRIPTION]

@@ -38,11 +38,14 @@ rows() {
 }
 
 no_format_library() {
-	local maps=/proc/${mount_pid[$mnt]}/maps
-	grep -q libfuse3 "$maps"
-	ok $? "the daemon's libraries can be seen"
-	is "$(grep -o -E 'lib(hdf5|archive|squashfuse)[^ ]*' "$maps")" "" \
-		"the daemon has no format library, so that no read can call one"
+	local pid server
+	server=$(server_pid "$mnt")
+	for pid in "${mount_pid[$mnt]}" "${server:-none}"; do
+		grep -q libfuse3 "/proc/$pid/maps"
+		ok $? "the libraries of supervisor or server can be seen"
+		is "$(grep -o -E 'lib(hdf5|archive|squashfuse)[^ ]*' "/proc/$pid/maps")" "" \
+			"it has no format library, so that no read can call one"
+	done
 }
 
 # What ImageFolder makes of names: classes are labels, indexes are their values.

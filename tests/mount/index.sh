@@ -268,6 +268,7 @@ survives() {
 	}
 	wait "$pid"
 	status=$?
+	no_server_died "$work/damage.log" || return 1
 	# A refusal is 2 or 3; a signal is more than 128.
 	[ "$status" -le 3 ] && return 0
 	echo "status $status"
@@ -323,11 +324,13 @@ check_finds_damage() {
 
 # The file is cut while it is mapped: EIO, not SIGBUS.
 cut_while_mounted() {
+	local server
 	"$granary" index "$archive"
 	mount_ok "cut while mounted: mounted" "$archive" "$mnt" || return
+	server=$(server_pid "$mnt")
 	truncate -s 64 "$index"
 	read_everything "$mnt"
-	check "cut while mounted: the daemon lives" kill -0 "${mount_pid[$mnt]}"
+	is "$(server_pid "$mnt")" "${server:-one}" "cut while mounted: the same server lives"
 	umount_ok "$mnt" "cut while mounted: unmounted"
 	rm -f "$index"
 }
