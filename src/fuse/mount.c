@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,7 +219,8 @@ static int mount_ourselves(const struct mount_wish *wish, struct fuse_session *f
 			   struct mount *out, struct error *e)
 {
 	int cleared = clear_mountpoint(wish->mountpoint, e);
-	CLEANUP(cleanup_close) int lock = cleared < 0 ? -1 : lock_directory(wish->mountpoint);
+	CLEANUP(cleanup_close) __attribute__((unused)) int lock =
+		cleared < 0 ? -1 : lock_directory(wish->mountpoint);
 	int again = cleared < 0 ? cleared : clear_mountpoint(wish->mountpoint, e);
 	struct mount_entry entry;
 	int err = again < 0 ? again : check_mountpoint(wish->mountpoint, e);
@@ -257,6 +259,26 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 int mount_detach(const struct mount *mount)
 {
 	return mount->ours ? mounts_detach(mount->mountpoint, mount->id) : 0;
+}
+
+/*
+ * libfuse remembers what it mounted itself, and would unmount whatever is at that
+ * place by now; but not where the connection has ended.
+ */
+static void let_libfuse_forget(struct fuse_session *fuse)
+{
+	struct pollfd connection = { .fd = fuse_session_fd(fuse) };
+
+	if (poll(&connection, 1, 0) == 1 && (connection.revents & POLLERR))
+		fuse_session_unmount(fuse);
+}
+
+void mount_end(struct mount *mount, struct fuse_session *fuse)
+{
+	mount_detach(mount);
+	if (mount->by_helper)
+		let_libfuse_forget(fuse);
+	mount_free(mount);
 }
 
 void mount_free(struct mount *mount)

@@ -41,6 +41,9 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 
 /* Out of the tree; what is open can still be read. 0 or a negative errno. */
 int mount_detach(const struct mount *mount);
+
+/* Takes it away, if it is still there: what an abort, or an error, leaves. */
+void mount_end(struct mount *mount, struct fuse_session *fuse);
 void mount_free(struct mount *mount);
 
 /* What libfuse says goes to the log; while it mounts, into the error too. */

@@ -182,11 +182,10 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	if (s->mount.mountpoint)
-		mount_detach(&s->mount); /* what an abort, or an error, leaves */
+		mount_end(&s->mount, s->fuse);
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);
 	slots_free(s->slots);
-	mount_free(&s->mount);
 	free(s);
 }
 
