@@ -12,6 +12,7 @@
 enum {
 	META_STORED_MOST = SQUASHFS_METADATA_SIZE + 2, /* with its header */
 	AGAIN_MOST = 256,            /* each byte of metadata, on the average */
+	TRIES = 3,
 	AGAIN_FREE = 16 * 1024 * 1024, /* bytes: small images may exceed that */
 };
 
@@ -58,9 +59,11 @@ int squashfs_unreadable(const struct squashfs_image *image, uint64_t position, i
 			 (unsigned long long)(image->scan->base + position));
 }
 
-/* The library does not say why it failed: were the bytes there? */
-static int explain_failure(const struct squashfs_image *image, uint64_t position,
-			   const char *what)
+/*
+ * The library does not say why it failed, and does not try again where storage failed
+ * for a moment; our own reading does. 0: the bytes are there.
+ */
+static int read_again(const struct squashfs_image *image, uint64_t position)
 {
 	unsigned char bytes[META_STORED_MOST];
 	uint64_t left = image->used - position;
@@ -68,7 +71,7 @@ static int explain_failure(const struct squashfs_image *image, uint64_t position
 	int err = source_pread(image->scan->source, bytes, n,
 			       image->scan->base + position);
 
-	return err ? squashfs_unreadable(image, position, err) : squashfs_damaged(image, what);
+	return err ? squashfs_unreadable(image, position, err) : 0;
 }
 
 /* Blocks of metadata */
@@ -86,17 +89,36 @@ static int note_block(struct squashfs_image *image, uint64_t position, size_t si
 		       squashfs_out_of_memory(image) : 0;
 }
 
+static int read_block(struct squashfs_image *image, sqfs_off_t *at, sqfs_block **block)
+{
+	uint64_t position = (uint64_t)*at;
+
+	for (int i = 0; i < TRIES; i++) {
+		int err;
+
+		*at = (sqfs_off_t)position;
+		if (sqfs_md_cache(&image->library->fs, at, block) == SQFS_OK)
+			return 0;
+		err = read_again(image, position);
+		if (err)
+			return err;
+	}
+	return squashfs_damaged(image, "a block of metadata");
+}
+
 /* The library's block at `position`, and where the next one is stored. */
 static int get_block(struct squashfs_image *image, uint64_t position,
 		     const sqfs_block **out, uint64_t *next)
 {
 	sqfs_off_t at = (sqfs_off_t)position;
 	sqfs_block *block;
+	int err;
 
 	if (position < SQUASHFS_SUPERBLOCK_BYTES || position >= image->used)
 		return squashfs_damaged(image, "the place of the metadata");
-	if (sqfs_md_cache(&image->library->fs, &at, &block) != SQFS_OK)
-		return explain_failure(image, position, "a block of metadata");
+	err = read_block(image, &at, &block);
+	if (err)
+		return err;
 	if (at < 0 || (uint64_t)at <= position || (uint64_t)at > image->used ||
 	    block->size == 0 || block->size > SQUASHFS_METADATA_SIZE)
 		return squashfs_damaged(image, "the size of a block of metadata");
@@ -386,26 +408,36 @@ static int check_xattrs(const struct squashfs_image *image)
 	return 0;
 }
 
-/* The library did not take the image, and has let go of all but the xattrs. */
-static int explain_refusal(struct squashfs_image *image, sqfs_err err)
+/* Where the library does not take the image it has let go of all but the xattrs. */
+static int init_library(struct squashfs_image *image, int descriptor)
 {
 	uint64_t tail = image->used < META_STORED_MOST ? image->used : META_STORED_MOST;
+	sqfs *fs = &image->library->fs;
 
-	sqfs_table_destroy(&image->library->fs.xattr_table);
-	free(image->library);
-	image->library = NULL;
-	if (err == SQFS_BADCOMP)
-		return error_set(image->e, ERROR_SYSTEM, ENOTSUP,
-				 "cannot index '%s': libsquashfuse on this machine was "
-				 "built without %s; install one that was built with it",
-				 image->scan->label, image->compression);
-	return explain_failure(image, image->used - tail, "a table"); /* at the end */
+	for (int i = 0; i < TRIES; i++) {
+		sqfs_err err = sqfs_init(fs, descriptor, image->scan->base);
+		int again;
+
+		if (err == SQFS_OK)
+			return 0;
+		sqfs_table_destroy(&fs->xattr_table);
+		memset(fs, 0, sizeof(*fs));
+		if (err == SQFS_BADCOMP)
+			return error_set(image->e, ERROR_SYSTEM, ENOTSUP,
+					 "cannot index '%s': libsquashfuse on this machine was "
+					 "built without %s; install one that was built with it",
+					 image->scan->label, image->compression);
+		again = read_again(image, image->used - tail); /* tables are at the end */
+		if (again)
+			return again;
+	}
+	return squashfs_damaged(image, "a table");
 }
 
 static int open_library(struct squashfs_image *image)
 {
 	int descriptor = source_descriptor(image->scan->source);
-	sqfs_err err;
+	int err;
 
 	if (descriptor < 0)
 		return error_set(image->e, ERROR_SYSTEM, ENOTSUP,
@@ -415,9 +447,12 @@ static int open_library(struct squashfs_image *image)
 	image->library = calloc(1, sizeof(*image->library));
 	if (!image->library)
 		return squashfs_out_of_memory(image);
-	err = sqfs_init(&image->library->fs, descriptor, image->scan->base);
-	if (err != SQFS_OK)
-		return explain_refusal(image, err);
+	err = init_library(image, descriptor);
+	if (err) {
+		free(image->library);
+		image->library = NULL;
+		return err;
+	}
 	image->fragments = image->library->fs.sb.fragments;
 	image->root = sqfs_inode_root(&image->library->fs);
 	return 0;

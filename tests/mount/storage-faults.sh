@@ -7,7 +7,7 @@
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
-need tar mksquashfs timeout cmp dd od
+need tar mksquashfs timeout cmp dd od strace
 need_python h5py
 
 packed=(tree.tar gzip.squashfs zstd.squashfs tree.h5)
@@ -378,8 +378,30 @@ indexing() {
 	is "$(find "$work" -name 'made.gidx*')" "" "$1: and no index"
 }
 
+# libsquashfuse reads by itself, where only strace can make it fail.
+library_reads() {
+	local n wrong=0 failed=0
+	"$granary" index -o "index=$work/clean.gidx" "$work/gzip.squashfs" >/dev/null
+	for n in 2 3 4 5 6 7 8; do
+		rm -f "$work/made.gidx"
+		if ! ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 strace -f -q -o "$work/trace" \
+			-e inject=pread64:error=EIO:when="$n" -P "$work/gzip.squashfs" \
+			"$granary" index -o "index=$work/made.gidx" "$work/gzip.squashfs" \
+			>/dev/null 2>"$work/said" ||
+			! cmp -s "$work/clean.gidx" "$work/made.gidx"; then
+			wrong=$((wrong + 1))
+			diag "read $n fails: $(cat "$work/said")"
+		fi
+		failed=$((failed + $(grep -c INJECTED "$work/trace")))
+	done
+	is "$wrong" 0 "squashfs: one read of the image fails while indexing, whichever it is"
+	[ "$failed" -ge 7 ]
+	ok $? "squashfs: each time one did" || diag "$failed"
+}
+
 make_programs
 make_sources
+library_reads
 only_for_tests
 for name in "${packed[@]}"; do
 	for_a_moment "$name"
