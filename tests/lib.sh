@@ -243,6 +243,15 @@ process_gone() {
 	! kill -0 "$1" 2>/dev/null
 }
 
+# crashing COMMAND...: where processes crash because they are meant to, which is
+# nothing that a sanitizer should report.
+crashing() {
+	local signals=handle_segv=0:handle_abort=0:handle_sigbus=0
+	local -x ASAN_OPTIONS=$ASAN_OPTIONS:$signals TSAN_OPTIONS=$TSAN_OPTIONS:$signals \
+		UBSAN_OPTIONS=$UBSAN_OPTIONS:$signals
+	"$@"
+}
+
 # Sanitizers write a file a process; there must be none.
 check_sanitizers() {
 	local report

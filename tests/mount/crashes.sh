@@ -210,12 +210,12 @@ too_many() {
 make_program
 make_source
 find_inodes
-one_file
-once
-several_files
-together
-one_name
-killed
-killed_alone
-too_many
+crashing one_file
+crashing once
+crashing several_files
+crashing together
+crashing one_name
+crashing killed
+crashing killed_alone
+crashing too_many
 finish

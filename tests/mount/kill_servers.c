@@ -4,7 +4,8 @@
  *	kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-t] [-z MS] [-w SECONDS]
  *		[-S SEED] SUPERVISOR
  *
- * The server is the child of the process SUPERVISOR. Each is killed (-s, by KILL; one
+ * The server is the child of the process SUPERVISOR with the name granaryfs-serve; other
+ * children, as of a sanitizer's, are left alone. Each is killed (-s, by KILL; one
  * of several by turns) at a random moment after it was seen first: half of them 0 to
  * MS (100) after it, evenly; one in ten at once; the others mostly within a tenth of
  * MS. -t: what ends a supervisor is sent to it first, which a server has to ignore.
@@ -116,7 +117,14 @@ static bool lives(pid_t pid)
 	return state && state != 'Z' && state != 'X';
 }
 
-/* A child of the supervisor that lives and is not `last`; or 0. */
+static bool is_server(pid_t pid)
+{
+	char line[64];
+
+	return strcmp(proc_line(pid, "comm", line, sizeof(line)), "granaryfs-serve\n") == 0;
+}
+
+/* A server that lives and is not `last`; or 0. */
 static pid_t child_of(const struct killer *k, pid_t last)
 {
 	char name[64], line[512], *at = line;
@@ -125,7 +133,7 @@ static pid_t child_of(const struct killer *k, pid_t last)
 	snprintf(name, sizeof(name), "task/%d/children", (int)k->supervisor);
 	proc_line(k->supervisor, name, line, sizeof(line));
 	while ((pid = strtol(at, &at, 10)) > 0)
-		if ((pid_t)pid != last && lives((pid_t)pid))
+		if ((pid_t)pid != last && lives((pid_t)pid) && is_server((pid_t)pid))
 			return (pid_t)pid;
 	return 0;
 }

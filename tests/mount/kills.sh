@@ -211,7 +211,7 @@ every_way() {
 	survives "in quick succession" tar "$FEW" -- -i 20
 	survives "stopped, then killed" tar "$FEW" -- -z 100
 	# a crash in each second one: ten in a row would be too many
-	survives "SEGV, ABRT and BUS" tar "$FEW" -- -s SEGV,KILL,ABRT,KILL,BUS,KILL
+	crashing survives "SEGV, ABRT and BUS" tar "$FEW" -- -s SEGV,KILL,ABRT,KILL,BUS,KILL
 	survives "TERM, which is for the supervisor, and KILL" tar "$FEW" -- -t -s KILL
 }
 
@@ -440,5 +440,5 @@ detached_under_kills "TERM while servers are killed" terminate
 second_term
 readers_killed
 supervisor_killed
-ten_crashes
+crashing ten_crashes
 finish
