@@ -289,7 +289,8 @@ int mounts_abort(const char *path, int id)
 		return 0;
 	if (errno != EPERM)
 		return -errno;
-	aborted = strncmp(entry.type, "fuse", 4) == 0 && abort_connection(entry.minor);
+	aborted = strncmp(entry.type, "fuse", 4) == 0 &&
+		  (abort_connection(entry.minor) || mounts_is_dead(path));
 	err = mounts_detach(path, id);
 	return err ? err : !aborted;
 }

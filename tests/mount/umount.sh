@@ -78,7 +78,7 @@ refused() {
 
 # shellcheck disable=SC2046  # process ids
 signal_all() {
-	kill "-$1" $(daemon_pids "$mnt")
+	kill "-$1" $(mount_processes "$mnt")
 }
 
 kill_all() {
@@ -89,7 +89,7 @@ kill_all() {
 stop_all() {
 	local pid
 	signal_all STOP
-	for pid in $(daemon_pids "$mnt"); do
+	for pid in $(mount_processes "$mnt"); do
 		at_exit kill -CONT "$pid"
 		wait_until 5 grep -q '^State:.T' "/proc/$pid/status"
 	done
@@ -407,6 +407,9 @@ force_for_a_user() {
 	check "a user's, by force, without fusectl: said" grep -q fusectl "$work/said"
 	check "a user's, by force, without fusectl: unmounted" not_mounted "$mnt"
 	wait_until 20 no_daemon "$mnt"
+	start "$mnt"
+	kill_all
+	gone "a user's, dead, by force, without fusectl" --force
 	mount -t fusectl none /sys/fs/fuse/connections
 }
 
