@@ -275,7 +275,8 @@ int session_serve(struct session *s, struct notify *notify)
 {
 	const struct supervision supervision = {
 		.serve = serve, .context = s, .slots = s->slots, .mount = &s->mount,
-		.notify = notify, .timeout = s->served.config->timeout,
+		.connection = fuse_session_fd(s->fuse), .notify = notify,
+		.timeout = s->served.config->timeout,
 	};
 	int err = supervise(&supervision);
 

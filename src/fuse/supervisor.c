@@ -309,10 +309,19 @@ static void expire(struct supervisor *s)
 			 s->what->timeout, strerror(-err));
 }
 
+/* The server says so, or does not, because it hangs: then the kernel does. */
+static bool is_over(const struct supervisor *s)
+{
+	struct pollfd connection = { .fd = s->what->connection };
+
+	return slots_has_ended(s->what->slots) ||
+	       (poll(&connection, 1, 0) == 1 && (connection.revents & POLLERR));
+}
+
 /* A thread that storage keeps must not keep a filesystem that is no more. */
 static void end_if_over(struct supervisor *s)
 {
-	if (!slots_has_ended(s->what->slots))
+	if (!is_over(s))
 		s->over_since = now_ms();
 	else if (now_ms() - s->over_since > GRACE_MS) {
 		end_server(s);

@@ -18,6 +18,7 @@ struct supervision {
 	void *context;
 	struct slots *slots;
 	const struct mount *mount;
+	int connection;         /* to the kernel */
 	struct notify *notify;
 	unsigned timeout;       /* seconds without use until it is unmounted; 0: never */
 };

@@ -250,6 +250,20 @@ force() {
 	check "force, stopped: the daemon ended when it could" wait_until 20 no_daemon "$mnt"
 }
 
+# Its supervisor ends a server that hangs, once the filesystem is no more.
+server_hangs() {
+	local server
+	start "$mnt"
+	server=$(server_pid "$mnt")
+	kill -STOP "$server"
+	at_exit kill -CONT "$server"
+	begin_to_read
+	let_go --force "$mnt"
+	is "$?" 0 "the server hangs: status 0"
+	check "the server hangs: the reader was let go" wait_until 20 process_gone "$reader"
+	check "the server hangs: no process is left" wait_until 20 no_daemon "$mnt"
+}
+
 # The daemon is stopped in the midst of answering: its readers cannot even be killed.
 force_in_the_midst() {
 	local readers=() pid
@@ -446,6 +460,7 @@ stopped
 stopped_above
 if is_root; then
 	force
+	server_hangs
 	force_in_the_midst
 	layers
 	held
