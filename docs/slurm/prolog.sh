@@ -70,18 +70,16 @@ read_config() {
 	done <"$config"
 }
 
-# mounts_of PATH: what is mounted there and below, the topmost first, as arrays.
-# From the mount table: nothing here looks at a mount.
+# mounts_of PATH: what is mounted there and below, the topmost first, in `mounted`, and
+# what of it is granaryfs's in `ours`. From the mount table: no mount is looked at.
 mounts_of() {
-	local device where rest
-	mounted=() types=() minors=()
-	while read -r _ _ device _ where rest; do
+	local where rest
+	mounted=() ours=()
+	while read -r _ _ _ _ where rest; do
 		printf -v where %b "${where//\\/\\0}"    # \040 is a space there
 		[[ $where/ == "$1"/* ]] || continue
-		rest=${rest#*' - '}
 		mounted=("$where" "${mounted[@]}")
-		types=("${rest%% *}" "${types[@]}")
-		minors=("${device#*:}" "${minors[@]}")
+		[[ $rest != *' - fuse.granaryfs '* ]] || ours=("$where" "${ours[@]}")
 	done </proc/self/mountinfo
 }
 
@@ -134,7 +132,6 @@ end_within() {
 # stop_processes PATH: with a file open the first TERM lets them serve on, and the
 # second does not; one that is stopped hears of neither before CONT.
 stop_processes() {
-	local minor
 	end_within 5 "$1" && return
 	kill -TERM "${pids[@]}"
 	kill -CONT "${pids[@]}"
@@ -143,12 +140,7 @@ stop_processes() {
 	end_within 10 "$1" && return
 	say warning "${1##*/}: the daemon does not end; killed"
 	kill -KILL "${pids[@]}"
-	end_within 10 "$1" && return
-	for minor in "${minors[@]}"; do
-		echo 1 >"/sys/fs/fuse/connections/$minor/abort"
-	done
-	kill -KILL "${pids[@]}"
-	end_within 20 "$1"
+	end_within 30 "$1"
 }
 
 # take_away PATH: no mount at PATH nor below it, and no process that serves one.
@@ -157,10 +149,9 @@ take_away() {
 	mounts_of "$1"
 	processes_of "$1"
 	[ $((${#mounted[@]} + ${#pids[@]})) -gt 0 ] || return 0
-	for i in "${!mounted[@]}"; do
-		[ "${types[i]}" = fuse.granaryfs ] &&
-			timeout -k 1 5 "$granary" umount -- "${mounted[i]}"
-	done
+	# By force: the job has ended, or not begun, and copies of the mount end too.
+	[ "${#ours[@]}" -eq 0 ] ||
+		timeout -k 1 10 "$granary" umount --force -- "${ours[@]}"
 	stop_processes "$1"
 	mounts_of "$1"
 	for i in "${mounted[@]}"; do

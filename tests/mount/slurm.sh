@@ -244,8 +244,8 @@ two_jobs() {
 	drains_nothing "one of two jobs at once"
 	wait $!
 	ok $? "the other of two jobs at once"
-	is "$(as_user cat "$base/$job/one/file")$(as_user cat "$base/$other/one/file")" \
-		"content onecontent one" "two jobs at once: both read" ||
+	is "$(as_user cat "$base/$job/one/file" "$base/$other/one/file" 2>&1 | xargs)" \
+		"content one content one" "two jobs at once: both read" ||
 		diag "$(job_log "$job"; job_log "$other")"
 	job_ends "$job" "the first of two jobs"
 	is "$(as_user cat "$base/$other/one/file")" "content one" "the second reads on"
@@ -371,7 +371,8 @@ run() {
 	[ ! -e "$base/$job/none" ] || bad+=" folder"
 	[ "$(grep -c ' refused: ' "$base/$((job + 1))/log")" -eq 7 ] || bad+=" refused"
 	for id in "$job" $((job + 1)); do
-		[ "$(as_user cat "$base/$id/good/file")" = "content one" ] || bad+=" read:$id"
+		[ "$(as_user cat "$base/$id/good/file")" = "content one" ] ||
+			bad+=" read:$(job_log "$id")"
 	done
 	for id in "$job" $((job + 1)) $((job + 2)) $((job + 3)); do
 		epilog "$id"
@@ -387,7 +388,8 @@ run_pair() {
 		(
 			prolog "$id" "granaryfs=$data/two.tar"
 			[ "$status $bytes" = "0 0" ] &&
-				as_user cmp "$base/$id/two/large" "$work/two.large"
+				as_user cmp "$base/$id/two/large" "$work/two.large" ||
+				{ job_log "$id"; exit 1; }
 		) &
 	done
 	wait -n && wait -n
