@@ -31,6 +31,7 @@ struct server {
 	const struct served *served;
 	struct fuse_session *fuse;
 	struct slots *slots;
+	unsigned threads;       /* as many as could be had; the others' slots stay empty */
 	_Atomic unsigned next_thread; /* gives each its slot */
 	struct lock lock;
 	unsigned receiving;     /* lock: threads that wait for the kernel */
@@ -177,7 +178,7 @@ static bool leave_to_others(struct server *server, unsigned slot)
 	LOCK_GUARD(&server->lock);
 	server->receiving--;
 	return request && request->opcode == FUSE_READ && server->receiving == 0 &&
-	       slots_threads(server->slots) > 1 && park(server, slot);
+	       server->threads > 1 && park(server, slot);
 }
 
 /* 1: there is a request; 0: none this time; -1: the connection has ended. */
@@ -229,7 +230,7 @@ static void serve_requests(void *argument)
 	slots_set_ended(server->slots);
 }
 
-/* What was parked is so again. */
+/* What was parked is so again, and what lies in slots that nobody has. */
 static void inherit(struct server *server)
 {
 	for (unsigned i = 0; i < slots_count(server->slots); i++) {
@@ -238,20 +239,24 @@ static void inherit(struct server *server)
 		if (!request)
 			continue;
 		stats_add(COUNTER_requests_replayed, 1);
-		if (i >= slots_threads(server->slots))
+		if (i >= server->threads)
 			push_parked(server, i);
 	}
 }
 
 static int run_threads(struct server *server)
 {
-	unsigned threads = slots_threads(server->slots);
 	struct pool *pool;
-	int err = pool_start(&pool, threads);
+	int err = pool_start(&pool, slots_threads(server->slots));
 
 	if (err)
 		return err;
-	for (unsigned i = 0; i < threads && !err; i++)
+	server->threads = pool_threads(pool);
+	if (server->threads < slots_threads(server->slots))
+		log_warn("only %u of %u threads can be had; reading may be slow",
+			 server->threads, slots_threads(server->slots));
+	inherit(server);
+	for (unsigned i = 0; i < server->threads && !err; i++)
 		err = pool_add(pool, serve_requests, server);
 	if (err)
 		return err; /* the threads that run end with the process */
@@ -264,14 +269,12 @@ int server_run(const struct served *served, struct fuse_session *fuse,
 	       struct slots *slots)
 {
 	struct server server = { .served = served, .fuse = fuse, .slots = slots,
-				 .lock = LOCK_INIT,
-				 .parked_room = slots_count(slots) - slots_threads(slots) };
+				 .lock = LOCK_INIT, .parked_room = slots_count(slots) };
 	int err;
 
 	server.parked = calloc(server.parked_room, sizeof(*server.parked));
 	if (!server.parked)
 		return -ENOMEM;
-	inherit(&server);
 	watch_crashes(slots);
 	err = run_threads(&server);
 	free(server.parked);

@@ -13,7 +13,8 @@
 
 /*
  * Answers what the server before has left, then what comes, until the connection
- * ends: 0 or a negative errno. One thread a slot; the calling thread waits.
+ * ends: 0, or -EAGAIN or -ENOMEM where it could not begin. One thread a slot, as far
+ * as there are; the calling thread waits.
  */
 int server_run(const struct served *served, struct fuse_session *fuse,
 	       struct slots *slots);

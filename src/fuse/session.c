@@ -264,11 +264,9 @@ static int serve(void *context, pid_t supervisor)
 	struct session *s = context;
 	int err = give_up_rights(s, supervisor);
 
-	if (!err)
-		err = server_run(&s->served, s->fuse, s->slots);
 	if (err)
-		log_error("%s: %s", s->mount.mountpoint, strerror(-err));
-	return err ? ERROR_SYSTEM : 0;
+		return ERROR_SYSTEM;
+	return server_run(&s->served, s->fuse, s->slots) < 0 ? SUPERVISE_AGAIN : 0;
 }
 
 int session_serve(struct session *s, struct notify *notify)

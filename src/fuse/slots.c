@@ -57,6 +57,19 @@ static size_t whole_pages(size_t bytes)
 	return (bytes + page - 1) / page * page;
 }
 
+/*
+ * Where a request begins must not be swapped out: the kernel does not wait for a page
+ * on behalf of a process that is being killed, but ends the request with an error. As
+ * far as the limit of locked memory goes.
+ */
+static void keep_in_memory(struct slots *slots)
+{
+	for (unsigned i = 0; i < slots->threads; i++) {
+		if (mlock(slots->requests + i * slots->request_bytes, HEADER_BYTES) < 0)
+			return;
+	}
+}
+
 struct slots *slots_new(unsigned threads)
 {
 	size_t request = whole_pages(REQUEST_PAGES * (size_t)sysconf(_SC_PAGESIZE) +
@@ -74,6 +87,7 @@ struct slots *slots_new(unsigned threads)
 	slots->mapping_bytes = size;
 	slots->requests = (unsigned char *)slots + head;
 	atomic_store(&slots->crash_slot, -1);
+	keep_in_memory(slots);
 	return slots;
 }
 

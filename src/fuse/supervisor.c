@@ -5,7 +5,7 @@
  * kernel for a page whose read died with the server keeps it from being reaped until
  * a successor has answered that read. So the server's main thread holds a robust
  * mutex, which is free when that thread is dead, and the supervisor looks at it a few
- * times a second.
+ * times a second. Then the other threads must be seen to be stuck, or dead.
  */
 #include "fuse/supervisor.h"
 
@@ -29,7 +29,9 @@ enum {
 	TICK_MS = 250,
 	BAD_DEATHS_MOST = 10,   /* in a row, */
 	BAD_DEATHS_SECONDS = 60, /* in so short a time */
+	SHORT_TICK_MS = 5,      /* while there is no server that lives */
 	FORK_PAUSE_MS = 100,    /* after a bad death */
+	AGAIN_PAUSE_MS = 1000,  /* where processes or threads cannot be had */
 	GRACE_MS = 5000,        /* for a server to be gone */
 	MESSAGES_A_PERIOD = 20,
 };
@@ -39,6 +41,9 @@ struct supervisor {
 	int signals;             /* signalfd */
 	struct lifeline *lifeline; /* held by the server that lives */
 	pid_t server;            /* 0: none */
+	bool dying;              /* its main thread is dead, others may act yet */
+	bool wanting;            /* no server can begin: said once */
+	int64_t start_at;        /* no server before that */
 	uint64_t answered;       /* when it was started, by all before */
 	unsigned bad_deaths;     /* in a row */
 	int64_t bad_since;       /* the first of them */
@@ -96,6 +101,16 @@ static void become_server(const struct supervisor *s, pid_t parent)
 	     s->what->serve(s->what->context, parent));
 }
 
+/* It lacks a process, threads or memory: that may be over soon. */
+static void say_wanting(struct supervisor *s, const char *why)
+{
+	s->start_at = now_ms() + AGAIN_PAUSE_MS;
+	if (!s->wanting)
+		log_error("%s: no server can begin (%s): whoever reads waits, and it is tried "
+			  "again and again", s->what->mount->mountpoint, why);
+	s->wanting = true;
+}
+
 static void start_server(struct supervisor *s)
 {
 	pid_t parent = getpid(), child = fork();
@@ -103,10 +118,12 @@ static void start_server(struct supervisor *s)
 	if (child == 0)
 		become_server(s, parent);
 	s->server = child > 0 ? child : 0;
-	if (child > 0)
+	s->dying = false;
+	if (child > 0) {
 		stats_add(COUNTER_servers_started, 1);
-	else if (log_allowed(MESSAGES_A_PERIOD)) /* the next tick tries again */
-		log_error("no server can be started: %s", strerror(errno));
+		return;
+	}
+	say_wanting(s, strerror(errno));
 }
 
 /* The end of one. */
@@ -186,29 +203,54 @@ static void give_up(struct supervisor *s)
 	s->result = -EIO;
 }
 
+static bool has_exited(int status, int with)
+{
+	return status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == with;
+}
+
 /* `status` as from wait(2), or -1: it is not reaped yet. */
 static void after_death(struct supervisor *s, int status)
 {
 	struct slots_legacy legacy;
-	bool exited = status >= 0 && WIFEXITED(status);
+	bool again = has_exited(status, SUPERVISE_AGAIN);
 	pid_t pid = s->server;
 
 	s->server = 0;
 	lifeline_reset(s->lifeline);
 	slots_bury(s->what->slots, &legacy);
-	if (legacy.ended || (exited && WEXITSTATUS(status) == 0)) {
+	if (legacy.ended || has_exited(status, 0)) {
 		s->ended = true;
 		return;
 	}
+	if (again) {
+		say_wanting(s, "not enough threads or memory");
+		return;
+	}
+	s->wanting = false;
 	log_death(&legacy, pid, status < 0 ? 0 : status);
 	if (too_many_deaths(s, &legacy)) {
 		give_up(s);
 		return;
 	}
-	if (s->bad_deaths)
-		pause_ms(FORK_PAUSE_MS);
 	s->answered = legacy.answered;
-	start_server(s);
+	if (s->bad_deaths)
+		s->start_at = now_ms() + FORK_PAUSE_MS;
+	else
+		start_server(s);
+}
+
+/*
+ * A successor must not start while a thread of the dying server can still take a
+ * request: that would land where the successor receives.
+ */
+static void look_after(struct supervisor *s)
+{
+	if (s->server && lifeline_is_cut(s->lifeline))
+		s->dying = true;
+	if (s->server && s->dying && lifeline_rest_is_stuck(s->server))
+		after_death(s, -1);
+	if (!s->server && !s->ended && now_ms() >= s->start_at)
+		start_server(s);
 }
 
 /* Signals. */
@@ -331,10 +373,7 @@ static void end_if_over(struct supervisor *s)
 
 static void tick(struct supervisor *s)
 {
-	if (s->server && lifeline_is_cut(s->lifeline))
-		after_death(s, -1);
-	else if (!s->server && !s->ended)
-		start_server(s);
+	look_after(s);
 	expire(s);
 	end_if_over(s);
 	if (!s->notified)
@@ -363,7 +402,7 @@ int supervise(const struct supervision *what)
 		start_server(&s);
 	signals = (struct pollfd){ .fd = s.signals, .events = POLLIN };
 	while (!s.result && !s.ended) {
-		if (poll(&signals, 1, TICK_MS) > 0)
+		if (poll(&signals, 1, s.server && !s.dying ? TICK_MS : SHORT_TICK_MS) > 0)
 			handle_signals(&s);
 		if (!s.ended)
 			tick(&s);

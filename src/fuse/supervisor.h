@@ -12,6 +12,9 @@
 #include "fuse/slots.h"
 #include "util/notify.h"
 
+/* A server's exit status: it could not begin, and another one may, in a while. */
+enum { SUPERVISE_AGAIN = 75 };
+
 struct supervision {
 	/* In the child of `supervisor`: serves until the connection ends; its status. */
 	int (*serve)(void *context, pid_t supervisor);

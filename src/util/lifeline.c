@@ -1,9 +1,16 @@
 #include "util/lifeline.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
 
 struct lifeline {
 	pthread_mutex_t mutex;
@@ -49,6 +56,43 @@ bool lifeline_is_cut(struct lifeline *line)
 	if (err == 0 || err == EOWNERDEAD)
 		pthread_mutex_unlock(&line->mutex);
 	return err == EOWNERDEAD;
+}
+
+/* From /proc/PID/task/TID/stat: behind the name, which may hold anything. */
+static char state_of(int folder, const char *thread)
+{
+	char path[300], line[512];
+	CLEANUP(cleanup_close) int fd = -1;
+	const char *end;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%.255s/stat", thread);
+	fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	if (n <= 0)
+		return 'X'; /* gone since it was listed */
+	line[n] = '\0';
+	end = strrchr(line, ')');
+	return end && end[1] == ' ' ? end[2] : '?';
+}
+
+bool lifeline_rest_is_stuck(pid_t process)
+{
+	char path[64];
+	struct dirent *entry;
+	bool stuck = true;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task", (long)process);
+	folder = opendir(path);
+	if (!folder)
+		return errno == ENOENT;
+	while (stuck && (entry = readdir(folder))) {
+		if (entry->d_name[0] != '.')
+			stuck = strchr("DZX", state_of(dirfd(folder), entry->d_name));
+	}
+	closedir(folder);
+	return stuck;
 }
 
 void lifeline_reset(struct lifeline *line)

@@ -11,6 +11,7 @@
 #define GRANARY_UTIL_LIFELINE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct lifeline;
 
@@ -23,6 +24,13 @@ int lifeline_hold(struct lifeline *lifeline);
 
 /* Has the thread that held it died? False as well where none holds it yet. */
 bool lifeline_is_cut(struct lifeline *lifeline);
+
+/*
+ * Is every thread of a process that is being killed dead, or waiting in the kernel
+ * for something that no signal ends (state D)? Such a thread dies when it has come,
+ * without another step of its own. True where there is no such process.
+ */
+bool lifeline_rest_is_stuck(pid_t process);
 
 /* Makes it whole again, for the next one. */
 void lifeline_reset(struct lifeline *lifeline);

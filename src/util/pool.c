@@ -90,6 +90,11 @@ int pool_start(struct pool **out, unsigned threads)
 	return 0;
 }
 
+unsigned pool_threads(const struct pool *pool)
+{
+	return pool->thread_count;
+}
+
 int pool_add(struct pool *pool, pool_task *run, void *argument)
 {
 	struct task *task = malloc(sizeof(*task));

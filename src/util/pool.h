@@ -13,8 +13,14 @@ struct pool;
 
 typedef void pool_task(void *argument);
 
-/* Starts `threads` threads (at least one): 0, -ENOMEM or -EAGAIN. */
+/*
+ * Starts `threads` threads (at least one), or as many as can be had: 0, or -ENOMEM
+ * or -EAGAIN where that is none.
+ */
 int pool_start(struct pool **out, unsigned threads);
+
+/* How many it has. */
+unsigned pool_threads(const struct pool *pool);
 
 /* 0 or -ENOMEM. `argument` must live until the task has run. */
 int pool_add(struct pool *pool, pool_task *task, void *argument);

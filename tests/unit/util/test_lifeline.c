@@ -78,9 +78,56 @@ static void test_the_next_one_takes_over(void **state)
 	lifeline_free(line);
 }
 
+/* vfork(2) keeps its caller in state D for as long as the child has not ended. */
+static int wait_in_vfork(void *argument)
+{
+	char byte;
+
+	if (vfork() == 0) {
+		while (read(*(int *)argument, &byte, 1) > 0)
+			;
+		_exit(0);
+	}
+	pause();
+	return 0;
+}
+
+static bool is_stuck_soon(pid_t process)
+{
+	for (int i = 0; i < 5000 && !lifeline_rest_is_stuck(process); i++)
+		usleep(1000);
+	return lifeline_rest_is_stuck(process);
+}
+
+static void test_what_is_left_of_a_process(void **state)
+{
+	pid_t child;
+	int fds[2];
+
+	(void)state;
+	assert_false(lifeline_rest_is_stuck(getpid()));
+	assert_int_equal(pipe(fds), 0);
+	child = fork();
+	if (child == 0) {
+		close(fds[1]);
+		_exit(wait_in_vfork(&fds[0]));
+	}
+	close(fds[0]);
+	assert_true(is_stuck_soon(child)); /* in state D */
+	close(fds[1]);                     /* now it waits where signals end it */
+	for (int i = 0; i < 5000 && lifeline_rest_is_stuck(child); i++)
+		usleep(1000);
+	assert_false(lifeline_rest_is_stuck(child));
+	kill(child, SIGKILL);
+	assert_true(is_stuck_soon(child)); /* dead, not reaped */
+	waitpid(child, NULL, 0);
+	assert_true(lifeline_rest_is_stuck(child)); /* there is none */
+}
+
 static const struct CMUnitTest lifeline[] = {
 	cmocka_unit_test(test_cut_by_death_before_it_is_reaped),
 	cmocka_unit_test(test_the_next_one_takes_over),
+	cmocka_unit_test(test_what_is_left_of_a_process),
 };
 
 UNIT_MAIN(lifeline)
