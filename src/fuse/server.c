@@ -12,6 +12,7 @@
 #include "fuse/server.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -95,7 +96,8 @@ static void log_condemned(const struct server *server, const struct fuse_in_head
 
 	tree_path(dataset_tree(dataset), node, path, sizeof(path));
 	log_error("%s%s%.255s: servers died of request %u for it: it is answered with an "
-		  "error from now on; please report this", path, named ? "/" : "",
+		  "error, for good where they crashed, for a minute where they were killed "
+		  "again and again", path, named ? "/" : "",
 		  named ? (const char *)(request + 1) : "", request->opcode);
 }
 
@@ -112,6 +114,14 @@ static void refuse(const struct server *server, unsigned slot)
 		log_debug("an error could not be sent: %s", strerror(errno));
 }
 
+static int64_t clock_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return now.tv_sec;
+}
+
 static void handle(struct server *server, unsigned slot)
 {
 	struct fuse_in_header *request = slots_request(server->slots, slot);
@@ -121,7 +131,7 @@ static void handle(struct server *server, unsigned slot)
 		return;
 	buf.size = request->len;
 	current_slot = (int)slot;
-	if (wants_answer(request) && slots_is_condemned(server->slots, slot))
+	if (wants_answer(request) && slots_is_condemned(server->slots, slot, clock_seconds()))
 		refuse(server, slot);
 	else
 		fuse_session_process_buf(server->fuse, &buf);
@@ -181,6 +191,13 @@ static bool leave_to_others(struct server *server, unsigned slot)
 	       server->threads > 1 && park(server, slot);
 }
 
+static void wait_for_request(const struct server *server)
+{
+	struct pollfd connection = { .fd = fuse_session_fd(server->fuse), .events = POLLIN };
+
+	poll(&connection, 1, -1);
+}
+
 /* 1: there is a request; 0: none this time; -1: the connection has ended. */
 static int receive(struct server *server, unsigned slot)
 {
@@ -190,6 +207,8 @@ static int receive(struct server *server, unsigned slot)
 
 	if (n == -ENOMEM) /* ours alone: the others serve on */
 		nanosleep(&pause, NULL);
+	if (n == -EAGAIN) /* who passed the connection wanted it so */
+		wait_for_request(server);
 	if (n == -ENOMEM || n == -EINTR || n == -EAGAIN)
 		return 0;
 	return n > 0 ? 1 : -1;

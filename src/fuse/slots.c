@@ -1,13 +1,13 @@
 #include "fuse/slots.h"
 
+#include <errno.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "util/checked.h"
 
 enum {
 	PARKED = 1024,
@@ -16,38 +16,45 @@ enum {
 	HEADER_BYTES = 4096,
 	SUSPECTS = 64,
 	CRASHES_MOST = 2,
-	DEATHS_MOST = 16,     /* killed from outside, or by lack of memory */
+	BURDEN_MOST = 50,     /* of deaths that nobody is to blame for, */
+	BURDEN_OF_HUNGER = 10, /* but more so if memory was short */
+	SENTENCE_SECONDS = 60, /* for these */
 	CACHE_LINE = 64,
 };
 
 /* What is known of a slot besides the request. */
 struct account {
 	alignas(CACHE_LINE) _Atomic uint64_t answered;
-	_Atomic uint32_t deaths; /* that the request in it has seen */
+	_Atomic uint32_t burden; /* of the deaths that the request in it has seen */
 };
 
+/* What servers die of; known before the next one is forked, which so has it too. */
 struct suspect {
 	uint64_t name;      /* 0: free */
 	uint32_t crashes;
 	uint32_t order;     /* of entry: the oldest one makes room */
-	bool condemned;
-	_Atomic bool told;  /* it has been refused; a server's to set */
+	int64_t condemned_until; /* seconds */
 };
 
-/* A mapping that every server shares; the requests lie behind it, page-aligned. */
-struct slots {
-	unsigned threads;
-	size_t request_bytes;     /* a multiple of the page size */
-	size_t mapping_bytes;
-	unsigned char *requests;
+/* All that servers write, and so nothing that the supervisor takes for true. */
+struct shared {
 	_Atomic bool ready, ended;
 	_Atomic int crash_signal; /* 0, or what the first thread to crash got */
 	_Atomic int crash_slot;
-	_Atomic bool any_condemned;
-	uint32_t suspects_seen;
-	struct suspect suspects[SUSPECTS]; /* the supervisor's */
+	_Atomic uint32_t told[SUSPECTS]; /* the `order` of the suspect that was refused */
 	alignas(CACHE_LINE) unsigned char parked[PARKED][PARKED_BYTES];
 	struct account accounts[];
+};
+
+struct slots {
+	unsigned threads;
+	size_t request_bytes;     /* a multiple of the page size */
+	struct shared *shared;    /* a mapping, */
+	size_t shared_bytes;
+	unsigned char *requests;  /* and in it, page-aligned */
+	bool any_condemned;
+	uint32_t suspects_seen;
+	struct suspect suspects[SUSPECTS];
 };
 
 static size_t whole_pages(size_t bytes)
@@ -70,31 +77,45 @@ static void keep_in_memory(struct slots *slots)
 	}
 }
 
+static int map(struct slots *slots)
+{
+	size_t head = whole_pages(sizeof(struct shared) +
+				  slots_count(slots) * sizeof(struct account));
+	void *shared;
+
+	slots->shared_bytes = head + slots->threads * slots->request_bytes;
+	shared = mmap(NULL, slots->shared_bytes, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (shared == MAP_FAILED)
+		return -ENOMEM;
+	slots->shared = shared;
+	slots->requests = (unsigned char *)shared + head;
+	return 0;
+}
+
 struct slots *slots_new(unsigned threads)
 {
-	size_t request = whole_pages(REQUEST_PAGES * (size_t)sysconf(_SC_PAGESIZE) +
-				     HEADER_BYTES);
-	size_t head = whole_pages(sizeof(struct slots) +
-				  (threads + PARKED) * sizeof(struct account));
-	size_t size = head + threads * request;
-	struct slots *slots = mmap(NULL, size, PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct slots *slots = calloc(1, sizeof(*slots));
 
-	if (slots == MAP_FAILED)
+	if (!slots)
 		return NULL;
 	slots->threads = threads;
-	slots->request_bytes = request;
-	slots->mapping_bytes = size;
-	slots->requests = (unsigned char *)slots + head;
-	atomic_store(&slots->crash_slot, -1);
+	slots->request_bytes = whole_pages(REQUEST_PAGES * whole_pages(1) + HEADER_BYTES);
+	if (map(slots) < 0) {
+		free(slots);
+		return NULL;
+	}
+	atomic_store(&slots->shared->crash_slot, -1);
 	keep_in_memory(slots);
 	return slots;
 }
 
 void slots_free(struct slots *slots)
 {
-	if (slots)
-		munmap(slots, slots->mapping_bytes);
+	if (!slots)
+		return;
+	munmap(slots->shared, slots->shared_bytes);
+	free(slots);
 }
 
 unsigned slots_threads(const struct slots *slots)
@@ -111,7 +132,7 @@ static void *place(const struct slots *slots, unsigned slot)
 {
 	if (slot < slots->threads)
 		return slots->requests + slot * slots->request_bytes;
-	return (unsigned char *)(uintptr_t)slots->parked[slot - slots->threads];
+	return slots->shared->parked[slot - slots->threads];
 }
 
 /*
@@ -128,24 +149,28 @@ void *slots_receive(struct slots *slots, unsigned slot)
 	/* this also has the page there: the kernel copies a request into pages that
 	   are there even when the process is being killed */
 	atomic_store(length_of(slots, slot), 0);
-	atomic_store_explicit(&slots->accounts[slot].deaths, 0, memory_order_relaxed);
+	atomic_store_explicit(&slots->shared->accounts[slot].burden, 0, memory_order_relaxed);
 	return place(slots, slot);
 }
 
-struct fuse_in_header *slots_request(struct slots *slots, unsigned slot)
+/* 0: none, or none that can be. */
+static uint32_t request_length(const struct slots *slots, unsigned slot)
 {
 	size_t room = slot < slots->threads ? slots->request_bytes : PARKED_BYTES;
 	uint32_t length = atomic_load(length_of(slots, slot));
 
-	if (length < sizeof(struct fuse_in_header) || length > room)
-		return NULL;
-	return place(slots, slot);
+	return length < sizeof(struct fuse_in_header) || length > room ? 0 : length;
+}
+
+struct fuse_in_header *slots_request(struct slots *slots, unsigned slot)
+{
+	return request_length(slots, slot) ? place(slots, slot) : NULL;
 }
 
 void slots_done(struct slots *slots, unsigned slot)
 {
 	atomic_store(length_of(slots, slot), 0);
-	atomic_fetch_add_explicit(&slots->accounts[slot].answered, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&slots->shared->accounts[slot].answered, 1, memory_order_relaxed);
 }
 
 int slots_park(struct slots *slots, unsigned slot)
@@ -165,8 +190,8 @@ int slots_park(struct slots *slots, unsigned slot)
 	/* the length last: at no moment is the request in neither place */
 	memcpy(target + sizeof(length), (const unsigned char *)request + sizeof(length),
 	       length - sizeof(length));
-	atomic_store_explicit(&slots->accounts[to].deaths,
-			      atomic_load(&slots->accounts[slot].deaths),
+	atomic_store_explicit(&slots->shared->accounts[to].burden,
+			      atomic_load(&slots->shared->accounts[slot].burden),
 			      memory_order_relaxed);
 	atomic_store(length_of(slots, to), length);
 	atomic_store(length_of(slots, slot), 0);
@@ -183,75 +208,77 @@ static uint64_t hash(uint64_t sum, const void *bytes, size_t size)
 	return sum;
 }
 
-/* The same for the same request of whoever it was. Never 0. */
-static uint64_t name_of(const struct fuse_in_header *request)
+/* The same for the same request of whoever it was; 0 where there is none. */
+static uint64_t name_of(const struct slots *slots, unsigned slot)
 {
+	const struct fuse_in_header *request = place(slots, slot);
+	uint32_t length = request_length(slots, slot);
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);
 
+	if (!length)
+		return 0;
 	sum = hash(sum, &request->opcode, sizeof(request->opcode));
 	sum = hash(sum, &request->nodeid, sizeof(request->nodeid));
 	if (request->opcode != FUSE_READ)
-		sum = hash(sum, request + 1, request->len - sizeof(*request));
+		sum = hash(sum, request + 1, length - sizeof(*request));
 	return sum ? sum : 1;
 }
 
-static struct suspect *find_suspect(const struct slots *slots, uint64_t name)
+static int find_suspect(const struct slots *slots, uint64_t name)
 {
-	for (unsigned i = 0; i < SUSPECTS; i++) {
+	for (int i = 0; i < SUSPECTS; i++) {
 		if (slots->suspects[i].name == name)
-			return (struct suspect *)(uintptr_t)&slots->suspects[i];
+			return i;
 	}
-	return NULL;
+	return -1;
 }
 
-bool slots_is_condemned(const struct slots *slots, unsigned slot)
+bool slots_is_condemned(const struct slots *slots, unsigned slot, int64_t now)
 {
-	const struct suspect *suspect;
+	int found = slots->any_condemned ? find_suspect(slots, name_of(slots, slot)) : -1;
 
-	if (!atomic_load_explicit(&slots->any_condemned, memory_order_relaxed))
-		return false;
-	suspect = find_suspect(slots, name_of(place(slots, slot)));
-	return suspect && suspect->condemned;
+	return found >= 0 && now < slots->suspects[found].condemned_until;
 }
 
 bool slots_first_refusal(struct slots *slots, unsigned slot)
 {
-	struct suspect *suspect = find_suspect(slots, name_of(place(slots, slot)));
+	int found = find_suspect(slots, name_of(slots, slot));
+	uint32_t order = found >= 0 ? slots->suspects[found].order : 0;
 
-	return suspect && !atomic_exchange(&suspect->told, true);
+	return found >= 0 && atomic_exchange(&slots->shared->told[found], order) != order;
 }
 
 void slots_crashed(struct slots *slots, int slot, int signal)
 {
 	int none = 0;
 
-	if (atomic_compare_exchange_strong(&slots->crash_signal, &none, signal))
-		atomic_store(&slots->crash_slot, slot);
+	if (atomic_compare_exchange_strong(&slots->shared->crash_signal, &none, signal))
+		atomic_store(&slots->shared->crash_slot, slot);
 }
 
 void slots_set_ready(struct slots *slots)
 {
-	atomic_store(&slots->ready, true);
+	atomic_store(&slots->shared->ready, true);
 }
 
 void slots_set_ended(struct slots *slots)
 {
-	atomic_store(&slots->ended, true);
+	atomic_store(&slots->shared->ended, true);
 }
 
 bool slots_has_ended(const struct slots *slots)
 {
-	return atomic_load(&slots->ended);
+	return atomic_load(&slots->shared->ended);
 }
 
 /* The one with this name; a new one takes the oldest one's place. */
 static struct suspect *suspect_of(struct slots *slots, uint64_t name)
 {
-	struct suspect *suspect = find_suspect(slots, name);
+	int found = find_suspect(slots, name);
+	struct suspect *suspect = &slots->suspects[found < 0 ? 0 : found];
 
-	if (suspect)
+	if (found >= 0)
 		return suspect;
-	suspect = &slots->suspects[0];
 	for (unsigned i = 0; i < SUSPECTS; i++) {
 		if (slots->suspects[i].order < suspect->order)
 			suspect = &slots->suspects[i];
@@ -260,60 +287,60 @@ static struct suspect *suspect_of(struct slots *slots, uint64_t name)
 	return suspect;
 }
 
-static void condemn(struct slots *slots, struct suspect *suspect)
-{
-	suspect->condemned = true;
-	atomic_store(&slots->any_condemned, true);
-}
-
 static void bury_crash(struct slots *slots)
 {
-	int slot = atomic_load(&slots->crash_slot);
-	const struct fuse_in_header *request = NULL;
+	int slot = atomic_load(&slots->shared->crash_slot);
 	struct suspect *suspect;
+	uint64_t name = 0;
 
 	if (slot >= 0 && (unsigned)slot < slots_count(slots))
-		request = slots_request(slots, (unsigned)slot);
-	if (!request)
+		name = name_of(slots, (unsigned)slot);
+	if (!name)
 		return;
-	suspect = suspect_of(slots, name_of(request));
-	if (++suspect->crashes >= CRASHES_MOST)
-		condemn(slots, suspect);
+	suspect = suspect_of(slots, name);
+	if (++suspect->crashes < CRASHES_MOST)
+		return;
+	suspect->condemned_until = INT64_MAX;
+	slots->any_condemned = true;
 }
 
-/* Nobody knows what a server was killed for: only what was there every time. */
-static void bury_request(struct slots *slots, unsigned slot, bool crashed)
+/*
+ * Nobody knows what a server was killed for: only what was there time and again, and
+ * only for a while.
+ */
+static void bury_killed(struct slots *slots, unsigned slot, bool hungry, int64_t now)
 {
-	const struct fuse_in_header *request = slots_request(slots, slot);
-	_Atomic uint32_t *deaths = &slots->accounts[slot].deaths;
+	_Atomic uint32_t *burden = &slots->shared->accounts[slot].burden;
+	uint32_t weight = hungry ? BURDEN_OF_HUNGER : 1;
+	struct suspect *suspect;
 
-	if (request && !crashed && atomic_fetch_add(deaths, 1) + 1 >= DEATHS_MOST)
-		condemn(slots, suspect_of(slots, name_of(request)));
+	if (!request_length(slots, slot) ||
+	    atomic_fetch_add(burden, weight) + weight < BURDEN_MOST)
+		return;
+	suspect = suspect_of(slots, name_of(slots, slot));
+	if (suspect->condemned_until < now) { /* and it is said again */
+		suspect->order = ++slots->suspects_seen;
+		suspect->condemned_until = now + SENTENCE_SECONDS;
+	}
+	slots->any_condemned = true;
 }
 
-void slots_bury(struct slots *slots, struct slots_legacy *out)
+void slots_bury(struct slots *slots, bool hungry, int64_t now, struct slots_legacy *out)
 {
-	*out = (struct slots_legacy){ .ended = atomic_load(&slots->ended),
-				      .ready = atomic_load(&slots->ready),
-				      .signal = atomic_load(&slots->crash_signal) };
+	struct shared *shared = slots->shared;
+
+	*out = (struct slots_legacy){ .ended = atomic_load(&shared->ended),
+				      .ready = atomic_load(&shared->ready),
+				      .signal = atomic_load(&shared->crash_signal) };
 	if (out->signal)
 		bury_crash(slots);
 	for (unsigned i = 0; i < slots_count(slots); i++) {
-		out->requests += slots_request(slots, i) != NULL;
-		out->answered += atomic_load(&slots->accounts[i].answered);
-		bury_request(slots, i, out->signal != 0);
+		out->requests += request_length(slots, i) != 0;
+		out->answered += atomic_load(&shared->accounts[i].answered);
+		if (!out->signal)
+			bury_killed(slots, i, hungry, now);
 	}
-	atomic_store(&slots->crash_slot, -1);
-	atomic_store(&slots->crash_signal, 0);
-	atomic_store(&slots->ready, false);
-}
-
-void slots_condemn_old(struct slots *slots, unsigned deaths)
-{
-	for (unsigned i = 0; i < slots_count(slots); i++) {
-		const struct fuse_in_header *request = slots_request(slots, i);
-
-		if (request && atomic_load(&slots->accounts[i].deaths) >= deaths)
-			condemn(slots, suspect_of(slots, name_of(request)));
-	}
+	atomic_store(&shared->crash_slot, -1);
+	atomic_store(&shared->crash_signal, 0);
+	atomic_store(&shared->ready, false);
 }

@@ -9,8 +9,9 @@
  *
  * What servers die of is remembered by the name of the request (its operation, its
  * inode, and its arguments, a read's apart: a file is bad as a whole). After two
- * crashes in the middle of it, or many deaths of unknown cause while it was under way,
- * it is condemned: answered with EIO for as long as the mount lives.
+ * crashes in the middle of it it is condemned: answered with EIO for as long as the
+ * mount lives. So it is, but for a minute, after it was under way at many deaths in a
+ * row of servers that were killed: then it may be what takes all memory.
  *
  * Threads: each function of the first group by the slot's own thread; of the second
  * by the supervisor, while no server runs.
@@ -21,6 +22,7 @@
 #include <linux/fuse.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct slots;
 
@@ -45,8 +47,8 @@ void slots_done(struct slots *slots, unsigned slot);
 /* Moves a read to a parked slot: its number, or -1 where all are taken. */
 int slots_park(struct slots *slots, unsigned slot);
 
-/* May it not be handled any more? */
-bool slots_is_condemned(const struct slots *slots, unsigned slot);
+/* May it not be handled any more? `now`: seconds, of a clock that never goes back. */
+bool slots_is_condemned(const struct slots *slots, unsigned slot, int64_t now);
 
 /* Of a condemned one: is this the first time that it is refused? Then it is logged. */
 bool slots_first_refusal(struct slots *slots, unsigned slot);
@@ -73,13 +75,10 @@ struct slots_legacy {
 	uint64_t answered;   /* by all servers so far */
 };
 
-/* To be called once a death, before the next server starts. */
-void slots_bury(struct slots *slots, struct slots_legacy *out);
-
 /*
- * Condemns what so many servers died with, killed one after the other: the last thing
- * to try before a mount is given up.
+ * To be called once a death, before the next server starts. `hungry`: it was killed
+ * for lack of memory, as far as is known.
  */
-void slots_condemn_old(struct slots *slots, unsigned deaths);
+void slots_bury(struct slots *slots, bool hungry, int64_t now, struct slots_legacy *out);
 
 #endif

@@ -3,9 +3,9 @@
  *
  * A server's death is mostly seen by SIGCHLD. But a thread of it that waits in the
  * kernel for a page whose read died with the server keeps it from being reaped until
- * a successor has answered that read. So the server's main thread holds a robust
- * mutex, which is free when that thread is dead, and the supervisor looks at it a few
- * times a second. Then the other threads must be seen to be stuck, or dead.
+ * a successor has answered that read. So the supervisor also looks, a few times a
+ * second, whether all of its threads are dead or stuck. Not less than all: one that is
+ * on its way out may still take a request with it.
  */
 #include "fuse/supervisor.h"
 
@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "stats/stats.h"
-#include "util/lifeline.h"
 #include "util/log.h"
 #include "util/mounts.h"
+#include "util/process.h"
 
 enum {
 	TICK_MS = 250,
@@ -39,12 +39,11 @@ enum {
 struct supervisor {
 	const struct supervision *what;
 	int signals;             /* signalfd */
-	struct lifeline *lifeline; /* held by the server that lives */
 	pid_t server;            /* 0: none */
-	bool dying;              /* its main thread is dead, others may act yet */
 	bool wanting;            /* no server can begin: said once */
 	int64_t start_at;        /* no server before that */
 	uint64_t answered;       /* when it was started, by all before */
+	uint64_t oom_kills;      /* on this machine, by then */
 	unsigned bad_deaths;     /* in a row */
 	int64_t bad_since;       /* the first of them */
 	int64_t idle_since;      /* or the last look */
@@ -97,8 +96,8 @@ static void become_server(const struct supervisor *s, pid_t parent)
 	close(s->signals);
 	notify_forget(s->what->notify);
 	prctl(PR_SET_NAME, "granaryfs-serve");
-	exit(lifeline_hold(s->lifeline) < 0 ? ERROR_SYSTEM :
-	     s->what->serve(s->what->context, parent));
+	process_offer_to_oom(); /* rather than the supervisor */
+	exit(s->what->serve(s->what->context, parent));
 }
 
 /* It lacks a process, threads or memory: that may be over soon. */
@@ -118,12 +117,13 @@ static void start_server(struct supervisor *s)
 	if (child == 0)
 		become_server(s, parent);
 	s->server = child > 0 ? child : 0;
-	s->dying = false;
-	if (child > 0) {
-		stats_add(COUNTER_servers_started, 1);
+	if (child < 0) {
+		say_wanting(s, strerror(errno));
 		return;
 	}
-	say_wanting(s, strerror(errno));
+	s->oom_kills = process_oom_kills();
+	s->wanting = false;
+	stats_add(COUNTER_servers_started, 1);
 }
 
 /* The end of one. */
@@ -157,7 +157,7 @@ static void log_death(const struct slots_legacy *legacy, pid_t pid, int status)
 {
 	int number = legacy->signal;
 
-	if (!number && WIFSIGNALED(status))
+	if (!number && status >= 0 && WIFSIGNALED(status))
 		number = WTERMSIG(status);
 	if (!log_allowed(MESSAGES_A_PERIOD))
 		return;
@@ -167,20 +167,27 @@ static void log_death(const struct slots_legacy *legacy, pid_t pid, int status)
 		 number ? strsignal(number) : "", legacy->requests);
 }
 
-/*
- * A death is bad if the server crashed, or did not do what it should have. Others may
- * kill servers as often as they like.
- */
-static bool is_bad(const struct supervisor *s, const struct slots_legacy *legacy)
+static bool has_crashed(const struct slots_legacy *legacy, int status)
 {
-	if (legacy->signal)
-		return true;
-	return legacy->answered == s->answered && (legacy->requests > 0 || !legacy->ready);
+	return legacy->signal ||
+	       (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL);
 }
 
-static bool too_many_deaths(struct supervisor *s, const struct slots_legacy *legacy)
+/*
+ * A death is bad if the server crashed, or ended by itself, or starved before it had
+ * answered anything. Others may kill servers as often as they like.
+ */
+static bool is_bad(const struct supervisor *s, const struct slots_legacy *legacy,
+		   int status, bool hungry)
 {
-	if (!is_bad(s, legacy)) {
+	if (has_crashed(legacy, status) || (status >= 0 && WIFEXITED(status)))
+		return true;
+	return hungry && legacy->answered == s->answered;
+}
+
+static bool too_many_deaths(struct supervisor *s, bool bad)
+{
+	if (!bad) {
 		s->bad_deaths = 0;
 		return false;
 	}
@@ -188,10 +195,7 @@ static bool too_many_deaths(struct supervisor *s, const struct slots_legacy *leg
 		s->bad_deaths = 0;
 		s->bad_since = now_ms();
 	}
-	/* one file may be at the bottom of it: an error there is better than no mount */
-	if (++s->bad_deaths == BAD_DEATHS_MOST - 1)
-		slots_condemn_old(s->what->slots, BAD_DEATHS_MOST - 1);
-	return s->bad_deaths >= BAD_DEATHS_MOST;
+	return ++s->bad_deaths >= BAD_DEATHS_MOST;
 }
 
 static void give_up(struct supervisor *s)
@@ -211,43 +215,38 @@ static bool has_exited(int status, int with)
 /* `status` as from wait(2), or -1: it is not reaped yet. */
 static void after_death(struct supervisor *s, int status)
 {
+	bool hungry = process_oom_kills() != s->oom_kills;
 	struct slots_legacy legacy;
-	bool again = has_exited(status, SUPERVISE_AGAIN);
 	pid_t pid = s->server;
+	bool idle;
 
 	s->server = 0;
-	lifeline_reset(s->lifeline);
-	slots_bury(s->what->slots, &legacy);
+	slots_bury(s->what->slots, hungry, now_ms() / 1000, &legacy);
 	if (legacy.ended || has_exited(status, 0)) {
 		s->ended = true;
 		return;
 	}
-	if (again) {
+	if (has_exited(status, SUPERVISE_AGAIN)) {
 		say_wanting(s, "not enough threads or memory");
 		return;
 	}
-	s->wanting = false;
-	log_death(&legacy, pid, status < 0 ? 0 : status);
-	if (too_many_deaths(s, &legacy)) {
+	log_death(&legacy, pid, status);
+	if (too_many_deaths(s, is_bad(s, &legacy, status, hungry))) {
 		give_up(s);
 		return;
 	}
+	idle = legacy.answered == s->answered;
 	s->answered = legacy.answered;
-	if (s->bad_deaths)
+	if (s->bad_deaths || (idle && legacy.requests))
 		s->start_at = now_ms() + FORK_PAUSE_MS;
 	else
 		start_server(s);
 }
 
-/*
- * A successor must not start while a thread of the dying server can still take a
- * request: that would land where the successor receives.
- */
+/* It may be dead and not reaped; or there is none, and it is time for the next. */
 static void look_after(struct supervisor *s)
 {
-	if (s->server && lifeline_is_cut(s->lifeline))
-		s->dying = true;
-	if (s->server && s->dying && lifeline_rest_is_stuck(s->server))
+	if (s->server && process_is_beyond(s->server))
 		after_death(s, -1);
 	if (!s->server && !s->ended && now_ms() >= s->start_at)
 		start_server(s);
@@ -270,6 +269,8 @@ static void terminate(struct supervisor *s)
 	int err = -EPERM;
 
 	notify_stopping();
+	log_info("%s: %s", mount->mountpoint, s->terminations ?
+		 "ended by another signal" : "unmounted by a signal; ends when nobody reads");
 	if (++s->terminations == 1 && mount->ours) {
 		err = mount_detach(mount);
 		if (err)
@@ -287,8 +288,12 @@ static void reap_all(struct supervisor *s)
 	pid_t pid;
 
 	/* also those that were given up before they could be reaped */
-	while (!s->ended && (pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid == s->server)
+	while (!s->ended && (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != s->server)
+			continue;
+		if (WIFSTOPPED(status))
+			kill(pid, SIGKILL); /* its user stopped it: others must not wait */
+		else
 			after_death(s, status);
 	}
 }
@@ -386,10 +391,7 @@ static int open_all(struct supervisor *s)
 
 	set_of_signals(&set);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	s->lifeline = lifeline_new();
-	if (s->signals < 0)
-		return -errno;
-	return s->lifeline ? 0 : -ENOMEM;
+	return s->signals < 0 ? -errno : 0;
 }
 
 int supervise(const struct supervision *what)
@@ -402,14 +404,15 @@ int supervise(const struct supervision *what)
 		start_server(&s);
 	signals = (struct pollfd){ .fd = s.signals, .events = POLLIN };
 	while (!s.result && !s.ended) {
-		if (poll(&signals, 1, s.server && !s.dying ? TICK_MS : SHORT_TICK_MS) > 0)
+		if (poll(&signals, 1, s.server ? TICK_MS : SHORT_TICK_MS) > 0)
 			handle_signals(&s);
 		if (!s.ended)
 			tick(&s);
 	}
 	end_server(&s);
+	if (!s.result)
+		log_info("%s: the filesystem has ended", what->mount->mountpoint);
 	if (s.signals >= 0)
 		close(s.signals);
-	lifeline_free(s.lifeline);
 	return s.result;
 }

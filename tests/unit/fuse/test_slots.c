@@ -9,6 +9,9 @@
 
 enum { THREADS = 3, PARKED_MOST = 1024 };
 
+static int64_t now = 1000; /* seconds */
+static bool hungry;        /* memory is short when servers die */
+
 static void put(struct slots *slots, unsigned slot, uint32_t opcode, uint64_t node,
 		const void *body, size_t size)
 {
@@ -39,8 +42,13 @@ static struct slots_legacy die(struct slots *slots, int slot, int signal)
 
 	if (signal)
 		slots_crashed(slots, slot, signal);
-	slots_bury(slots, &legacy);
+	slots_bury(slots, hungry, now, &legacy);
 	return legacy;
+}
+
+static bool is_condemned(const struct slots *slots, unsigned slot)
+{
+	return slots_is_condemned(slots, slot, now);
 }
 
 static void test_a_request_stays_until_it_is_answered(void **state)
@@ -128,14 +136,14 @@ static void test_two_crashes_condemn_a_file(void **state)
 	put_read(slots, 0, 7, 0);
 	put_read(slots, 1, 8, 0);
 	assert_int_equal(die(slots, 0, SIGSEGV).signal, SIGSEGV);
-	assert_false(slots_is_condemned(slots, 0));
+	assert_false(is_condemned(slots, 0));
 	die(slots, 0, SIGABRT);
-	assert_true(slots_is_condemned(slots, 0));
-	assert_false(slots_is_condemned(slots, 1)); /* was only there */
+	assert_true(is_condemned(slots, 0));
+	assert_false(is_condemned(slots, 1)); /* was only there */
 	put_read(slots, 2, 7, 1 << 20);
-	assert_true(slots_is_condemned(slots, 2)); /* another part of the file */
+	assert_true(is_condemned(slots, 2)); /* another part of the file */
 	put(slots, 2, FUSE_GETATTR, 7, "", 0);
-	assert_false(slots_is_condemned(slots, 2));
+	assert_false(is_condemned(slots, 2));
 	slots_free(slots);
 }
 
@@ -147,31 +155,75 @@ static void test_names_are_condemned_one_by_one(void **state)
 	put_lookup(slots, 0, "bad");
 	die(slots, 0, SIGSEGV);
 	die(slots, 0, SIGSEGV);
-	assert_true(slots_is_condemned(slots, 0));
+	assert_true(is_condemned(slots, 0));
 	put_lookup(slots, 0, "good");
-	assert_false(slots_is_condemned(slots, 0));
+	assert_false(is_condemned(slots, 0));
 	slots_free(slots);
+}
+
+/* How many servers in a row are killed before what they died with is condemned. */
+static unsigned deaths_until_condemned(struct slots *slots, unsigned slot)
+{
+	unsigned deaths = 0;
+
+	while (!is_condemned(slots, slot) && deaths < 1000) {
+		die(slots, -1, 0);
+		deaths++;
+	}
+	return deaths;
 }
 
 /* Whoever kills servers at random must not take a file away. */
 static void test_kills_condemn_late(void **state)
 {
 	struct slots *slots = slots_new(THREADS);
-	unsigned deaths = 0;
 
 	(void)state;
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 200; i++) {
 		put_read(slots, 0, 7, 0);
 		die(slots, -1, 0);
 		slots_done(slots, 0); /* the next one had the time */
 	}
 	put_read(slots, 0, 7, 0);
-	assert_false(slots_is_condemned(slots, 0));
-	while (!slots_is_condemned(slots, 0) && deaths < 100) {
-		die(slots, -1, 0);
-		deaths++;
-	}
-	assert_in_range(deaths, 5, 50);
+	put_read(slots, 1, 8, 0);
+	assert_in_range(deaths_until_condemned(slots, 0), 30, 100);
+	put_read(slots, 2, 9, 0);
+	assert_false(is_condemned(slots, 2)); /* came later */
+	slots_free(slots);
+}
+
+static void test_lack_of_memory_condemns_soon_and_for_a_while(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	hungry = true;
+	put_read(slots, 0, 7, 0);
+	assert_in_range(deaths_until_condemned(slots, 0), 3, 9);
+	assert_true(slots_first_refusal(slots, 0));
+	assert_false(slots_first_refusal(slots, 0));
+	slots_done(slots, 0);
+	now += 30;
+	put_read(slots, 0, 7, 0);
+	assert_true(is_condemned(slots, 0));
+	now += 40;
+	assert_false(is_condemned(slots, 0));
+	assert_in_range(deaths_until_condemned(slots, 0), 3, 9);
+	assert_true(slots_first_refusal(slots, 0)); /* it is said again */
+	hungry = false;
+	slots_free(slots);
+}
+
+static void test_crashes_condemn_for_good(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	put_read(slots, 0, 7, 0);
+	die(slots, 0, SIGSEGV);
+	die(slots, 0, SIGSEGV);
+	now += 1000000;
+	assert_true(is_condemned(slots, 0));
 	slots_free(slots);
 }
 
@@ -185,30 +237,12 @@ static void test_many_suspects(void **state)
 		put_read(slots, 0, node, 0);
 		die(slots, 0, SIGSEGV);
 		die(slots, 0, SIGSEGV);
-		assert_true(slots_is_condemned(slots, 0));
+		assert_true(is_condemned(slots, 0));
 	}
 	put_read(slots, 0, 499, 0);
-	assert_true(slots_is_condemned(slots, 0));
+	assert_true(is_condemned(slots, 0));
 	put_read(slots, 0, 2, 0);
-	assert_false(slots_is_condemned(slots, 0));
-	slots_free(slots);
-}
-
-/* Before a mount is given up: what was there each time, and nothing else. */
-static void test_the_old_ones_are_condemned(void **state)
-{
-	struct slots *slots = slots_new(THREADS);
-
-	(void)state;
-	put_read(slots, 0, 7, 0);
-	die(slots, -1, 0);
-	put_read(slots, 1, 8, 0);
-	for (int i = 0; i < 3; i++)
-		die(slots, -1, 0);
-	assert_false(slots_is_condemned(slots, 0));
-	slots_condemn_old(slots, 4);
-	assert_true(slots_is_condemned(slots, 0));
-	assert_false(slots_is_condemned(slots, 1));
+	assert_false(is_condemned(slots, 0));
 	slots_free(slots);
 }
 
@@ -251,15 +285,15 @@ static void test_a_crash_at_nothing(void **state)
 	put_read(slots, 0, 7, 0);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(die(slots, -1, SIGSEGV).requests, 1);
-	assert_false(slots_is_condemned(slots, 0));
+	assert_false(is_condemned(slots, 0));
 	/* of two threads only the first has crashed by itself */
 	put_read(slots, 1, 8, 0);
 	slots_crashed(slots, 0, SIGSEGV);
 	die(slots, 1, SIGABRT);
 	slots_crashed(slots, 0, SIGSEGV);
 	die(slots, 1, SIGABRT);
-	assert_true(slots_is_condemned(slots, 0));
-	assert_false(slots_is_condemned(slots, 1));
+	assert_true(is_condemned(slots, 0));
+	assert_false(is_condemned(slots, 1));
 	slots_free(slots);
 }
 
@@ -271,8 +305,9 @@ static const struct CMUnitTest slots[] = {
 	cmocka_unit_test(test_two_crashes_condemn_a_file),
 	cmocka_unit_test(test_names_are_condemned_one_by_one),
 	cmocka_unit_test(test_kills_condemn_late),
+	cmocka_unit_test(test_lack_of_memory_condemns_soon_and_for_a_while),
+	cmocka_unit_test(test_crashes_condemn_for_good),
 	cmocka_unit_test(test_many_suspects),
-	cmocka_unit_test(test_the_old_ones_are_condemned),
 	cmocka_unit_test(test_a_refusal_is_told_once),
 	cmocka_unit_test(test_ready_is_said_by_each_server),
 	cmocka_unit_test(test_a_crash_at_nothing),

@@ -1,0 +1,92 @@
+#include "util/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+
+enum { OOM_STEP = 10, OOM_MOST = 1000 }; /* thousandths of all memory */
+
+/* From a stat file of proc(5): behind the name, which may hold anything. */
+static char state_of(int folder, const char *path)
+{
+	CLEANUP(cleanup_close) int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	char line[512];
+	const char *end;
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+
+	if (n <= 0) /* gone since it was listed, or not to be seen */
+		return errno == ENOENT || errno == ESRCH ? 'X' : '?';
+	line[n] = '\0';
+	end = strrchr(line, ')');
+	return end && end[1] == ' ' ? end[2] : '?';
+}
+
+static bool rest_is_stuck(DIR *threads)
+{
+	struct dirent *entry;
+	char path[300];
+
+	while ((entry = readdir(threads))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%.255s/stat", entry->d_name);
+		if (!strchr("DZX", state_of(dirfd(threads), path)))
+			return false;
+	}
+	return true;
+}
+
+bool process_is_beyond(pid_t process)
+{
+	char path[64];
+	DIR *threads;
+	bool beyond;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
+	if (!strchr("ZX", state_of(AT_FDCWD, path)))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%ld/task", (long)process);
+	threads = opendir(path);
+	if (!threads)
+		return errno == ENOENT;
+	beyond = rest_is_stuck(threads);
+	closedir(threads);
+	return beyond;
+}
+
+uint64_t process_oom_kills(void)
+{
+	FILE *table = fopen("/proc/vmstat", "re");
+	unsigned long long kills = 0;
+	char line[128];
+
+	while (table && fgets(line, sizeof(line), table)) {
+		if (sscanf(line, "oom_kill %llu", &kills) == 1)
+			break;
+	}
+	if (table)
+		fclose(table);
+	return kills;
+}
+
+void process_offer_to_oom(void)
+{
+	CLEANUP(cleanup_close) int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	char text[32];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	long score;
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	score = strtol(text, NULL, 10) + OOM_STEP;
+	n = snprintf(text, sizeof(text), "%ld", score < OOM_MOST ? score : OOM_MOST);
+	if (pwrite(fd, text, (size_t)n, 0) < 0)
+		return; /* as likely as the parent, then */
+}

@@ -1,0 +1,25 @@
+/*
+ * process.h: what can still be expected of another process.
+ */
+#ifndef GRANARY_UTIL_PROCESS_H
+#define GRANARY_UTIL_PROCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Will a process never take another step of its own? Its main thread is dead, and
+ * each of the others is too, or waits in the kernel for something that no signal ends
+ * (state D), and dies when that has come. So it is with a child that was killed and
+ * cannot be reaped. True where there is no such process.
+ */
+bool process_is_beyond(pid_t process);
+
+/* How many processes the kernel has killed on this machine for lack of memory. */
+uint64_t process_oom_kills(void);
+
+/* Lack of memory should take the calling process rather than its parent. */
+void process_offer_to_oom(void);
+
+#endif
