@@ -202,12 +202,12 @@ static int note_inherited(struct arguments *a)
 
 static void close_inherited(const struct arguments *a)
 {
-	for (size_t i = 0; i < a->inherited.count; i++) {
-		char name[32];
+	/* the connection to the kernel, where somebody else has mounted */
+	int connection = strncmp(a->mountpoint, "/dev/fd/", 8) == 0 ?
+				 (int)strtol(a->mountpoint + 8, NULL, 10) : -1;
 
-		/* the connection to the kernel, where somebody else has mounted */
-		snprintf(name, sizeof(name), "/dev/fd/%d", a->inherited.items[i]);
-		if (strcmp(name, a->mountpoint) != 0)
+	for (size_t i = 0; i < a->inherited.count; i++) {
+		if (a->inherited.items[i] != connection)
 			close(a->inherited.items[i]);
 	}
 }
@@ -223,12 +223,20 @@ static void close_standard_streams(void)
 	close(fd);
 }
 
+/* Who looks into a log wants to know when and why it ended. */
+static void log_more(void)
+{
+	if (log_level_now < LOG_LEVEL_INFO)
+		log_open("granaryfs", LOG_LEVEL_INFO);
+}
+
 /* What a daemon does when its mount answers. */
 static void leave_caller(const struct arguments *a)
 {
 	if (chdir("/") < 0)
 		log_debug("chdir: %s", strerror(errno));
 	log_to_syslog();
+	log_more();
 	close_standard_streams();
 	close_inherited(a);
 }
@@ -268,7 +276,11 @@ static int as_user(struct arguments *a, int (*call)(struct arguments *, struct e
 
 static int open_log(struct arguments *a, struct error *e)
 {
-	return a->mount.log ? log_to_file(a->mount.log, e) : 0;
+	int err = a->mount.log ? log_to_file(a->mount.log, e) : 0;
+
+	if (!err && a->mount.log)
+		log_more();
+	return err;
 }
 
 /* In the supervisor: mounts, reports, serves. `report_fd` is -1 in the foreground. */
@@ -291,6 +303,7 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 	}
 	if (err)
 		return (int)e->status;
+	log_info("%s: mounted", a->mountpoint);
 	notify_ready(&a->notify, "the mount answers");
 	a->quiet = true;
 	err = session_serve(session, &a->notify);

@@ -158,6 +158,7 @@ int dataset_info(const struct dataset *ds, struct dataset_info *out)
 	*out = (struct dataset_info){
 		.sources = ds->sources.count,
 		.first_source = source_path(ds->sources.sources[0]),
+		.first_place = source_place(ds->sources.sources[0]),
 		.index_path = ds->index_path,
 		.index_bytes = index_size(ds->index),
 	};

@@ -45,6 +45,7 @@ struct dataset_info {
 	struct index_summary summary;
 	uint32_t sources;
 	const char *first_source;
+	const char *first_place; /* where that was when it was opened */
 	uint64_t source_bytes;
 	const char *index_path; /* NULL: the index is in memory */
 	uint64_t index_bytes;

@@ -258,7 +258,14 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 
 int mount_detach(const struct mount *mount)
 {
-	return mount->ours ? mounts_detach(mount->mountpoint, mount->id) : 0;
+	CLEANUP(cleanup_free) char *moved = NULL;
+	int err = mount->ours ? mounts_detach(mount->mountpoint, mount->id) : 0;
+
+	if ((err != -ESTALE && err != -ENOENT) || mount->id == MOUNT_ID_UNKNOWN)
+		return err;
+	/* somebody has moved it, or a folder above it */
+	moved = mounts_where(mount->id);
+	return moved ? mounts_detach(moved, mount->id) : err;
 }
 
 /*

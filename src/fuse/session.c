@@ -114,12 +114,9 @@ static char *fuse_options(const struct mount_config *config, const char *source)
 static char *source_name(const struct session *s)
 {
 	struct dataset_info info;
-	char *real;
 
-	if (dataset_info(s->served.dataset, &info) < 0)
-		return NULL;
-	real = realpath(info.first_source, NULL);
-	return real ? real : strdup(info.first_source);
+	/* not resolved anew: that would be done with root's rights */
+	return dataset_info(s->served.dataset, &info) < 0 ? NULL : strdup(info.first_place);
 }
 
 static int new_fuse_session(struct session *s, struct error *e)
@@ -250,6 +247,9 @@ static int give_up_rights(const struct session *s, pid_t supervisor)
 {
 	struct error e;
 
+	/* not even a terminal is shared with whom it is done for */
+	if (s->rights && s->rights->uid != geteuid())
+		setsid();
 	if ((s->rights && rights_assume(s->rights, &e) < 0) || rights_renounce(&e) < 0) {
 		log_error("%s", e.text);
 		return -EPERM;

@@ -120,6 +120,11 @@ const char *source_path(const struct source *source)
 	return source->path;
 }
 
+const char *source_place(const struct source *source)
+{
+	return source->retry.place ? source->retry.place : source->path;
+}
+
 uint64_t source_size(const struct source *source)
 {
 	return source->info.size;

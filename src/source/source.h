@@ -75,6 +75,9 @@ uint64_t source_next_data(const struct source *source, uint64_t offset);
 
 /* The path it was opened by; lives as long as the source. */
 const char *source_path(const struct source *source);
+
+/* Where it was when it was opened: absolute, without links. */
+const char *source_place(const struct source *source);
 uint64_t source_size(const struct source *source);
 const struct source_owner *source_owner(const struct source *source);
 

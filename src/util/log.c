@@ -31,7 +31,8 @@ void log_open(const char *program, enum log_level level)
 
 static int refuse(const char *path, int errnum, const char *why, struct error *e)
 {
-	return error_set(e, ERROR_SYSTEM, errnum, "-o log=%s: %s", path, why);
+	return error_set(e, ERROR_SYSTEM, errnum, "-o log=%s: %s; name a file in a folder that is "
+			 "there and can be written", path, why);
 }
 
 int log_to_file(const char *path, struct error *e)

@@ -269,6 +269,14 @@ int mounts_find_id(int id, struct mount_entry *out)
 	return err ? err : answer(line_of(&table, id), out);
 }
 
+char *mounts_where(int id)
+{
+	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
+	const struct line *line = read_table(&table) < 0 ? NULL : line_of(&table, id);
+
+	return line ? strdup(line->path) : NULL;
+}
+
 int mounts_inside(int id, char **path)
 {
 	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };

@@ -48,6 +48,9 @@ int mounts_find_id(int id, struct mount_entry *out);
  */
 int mounts_inside(int id, char **path);
 
+/* Where that is by now; the caller frees it. NULL where it is nowhere. */
+char *mounts_where(int id);
+
 /*
  * The type of the topmost filesystem mounted exactly at `path` into `type`, which
  * holds `size` bytes: 1, 0 where nothing is mounted, or a negative errno.

@@ -147,7 +147,8 @@ void notify_failed(struct notify *notify, const struct error *e)
 	char before[64];
 
 	snprintf(before, sizeof(before), "ERRNO=%d\n", errno_of(e->status));
-	send_status(before, e->text);
+	/* the indexer says itself what is wrong */
+	send_status(before, *e->text ? e->text : "no index; see standard error");
 	put_byte(notify, "f");
 }
 

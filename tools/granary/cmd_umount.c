@@ -261,6 +261,10 @@ static int run(struct request *request)
 	int worst = 0, output;
 
 	for (size_t i = 0; i < request->argument_count; i++) {
+		if (!*request->arguments[i]) /* a variable that is not set */
+			return report_usage(request->command, "a mount point has no name");
+	}
+	for (size_t i = 0; i < request->argument_count; i++) {
 		struct work work = { .given = request->arguments[i],
 				     .force = request->given['f'] };
 		bool failed = unmount(&work) < 0;
