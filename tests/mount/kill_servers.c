@@ -1,14 +1,15 @@
 /*
  * kill-servers: kills the server of a mount, and its successor, and so on.
  *
- *	kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-t] [-z MS] [-w SECONDS]
+ *	kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-l] [-t] [-z MS] [-w SECONDS]
  *		[-S SEED] SUPERVISOR
  *
  * The server is the child of the process SUPERVISOR with the name granaryfs-serve; other
  * children, as of a sanitizer's, are left alone. Each is killed (-s, by KILL; one
  * of several by turns) at a random moment after it was seen first: half of them 0 to
  * MS (100) after it, evenly; one in ten at once; the others mostly within a tenth of
- * MS. -t: what ends a supervisor is sent to it first, which a server has to ignore.
+ * MS. -l: all of its threads but the first only run when nothing else does, so that they
+ * die last. -t: what ends a supervisor is sent to it first, which a server has to ignore.
  * -z: it is stopped first, for so long. -i -1: only when it sleeps in all its
  * threads, which is to say that there is nothing for it to do.
  *
@@ -22,6 +23,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,6 +42,7 @@ struct killer {
 	double interval, stopped, patience; /* seconds */
 	int signals[SIGNALS_MAX];
 	unsigned signal_count;
+	bool lowers;    /* the priority of its threads */
 	bool also_ends; /* the signals that end a supervisor, first */
 	uint64_t random;
 	unsigned killed, missed;
@@ -153,8 +156,10 @@ static pid_t await_child(struct killer *k, pid_t last)
 	return pid;
 }
 
-/* Does each of its threads sleep? */
-static bool sleeps(pid_t pid)
+typedef bool thread_call(pid_t pid, pid_t thread);
+
+/* Is it true for each of its threads? */
+static bool all_threads(pid_t pid, thread_call *call)
 {
 	char path[64];
 	DIR *threads;
@@ -164,13 +169,27 @@ static bool sleeps(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	threads = opendir(path);
 	while (threads && (thread = readdir(threads)))
-		if (isdigit((unsigned char)*thread->d_name)) {
-			snprintf(path, sizeof(path), "task/%.20s/stat", thread->d_name);
-			all = all && state_of(pid, path) == 'S';
-		}
+		if (isdigit((unsigned char)*thread->d_name))
+			all = call(pid, (pid_t)strtol(thread->d_name, NULL, 10)) && all;
 	if (threads)
 		closedir(threads);
 	return all;
+}
+
+static bool sleeps(pid_t pid, pid_t thread)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "task/%d/stat", (int)thread);
+	return state_of(pid, name) == 'S';
+}
+
+/* It runs when nothing else does; the first thread of a process stays as it is. */
+static bool lower(pid_t pid, pid_t thread)
+{
+	const struct sched_param none = { .sched_priority = 0 };
+
+	return thread == pid || sched_setscheduler(thread, SCHED_IDLE, &none) == 0;
 }
 
 static void await_moment(struct killer *k, pid_t pid)
@@ -182,7 +201,7 @@ static void await_moment(struct killer *k, pid_t pid)
 		return;
 	}
 	pause_for(0.02);
-	while (!sleeps(pid) && now() < end)
+	while (!all_threads(pid, sleeps) && now() < end)
 		pause_for(0.002);
 }
 
@@ -220,6 +239,8 @@ static void kill_one(struct killer *k, pid_t pid)
 		return;
 	}
 	await_moment(k, pid);
+	if (k->lowers)
+		all_threads(pid, lower);
 	if (k->also_ends)
 		send_ends(pidfd);
 	if (k->stopped > 0 && send_signal(pidfd, SIGSTOP) == 0)
@@ -277,6 +298,9 @@ static int parse_option(struct killer *k, int option)
 		return 0;
 	case 's':
 		return parse_signals(k, optarg);
+	case 'l':
+		k->lowers = true;
+		return 0;
 	case 't':
 		k->also_ends = true;
 		return 0;
@@ -298,7 +322,7 @@ static int parse(struct killer *k, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "n:i:s:tz:w:S:")) >= 0)
+	while ((option = getopt(argc, argv, "n:i:s:ltz:w:S:")) >= 0)
 		if (parse_option(k, option) < 0)
 			return -1;
 	if (argc - optind != 1)
@@ -316,7 +340,7 @@ int main(int argc, char **argv)
 	int status;
 
 	if (parse(&k, argc, argv) < 0) {
-		fprintf(stderr, "usage: kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-t] "
+		fprintf(stderr, "usage: kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-l] [-t] "
 				"[-z MS] [-w SECONDS] [-S SEED] SUPERVISOR\n");
 		return 2;
 	}

@@ -198,6 +198,18 @@ figures() {
 		"$parked parked; seeds $(counted seed) $(counted seed "$work/kills")"
 }
 
+# busy COMMAND...: with more to do on this machine than it has processors.
+busy() {
+	local i hogs=()
+	for ((i = 0; i < 2 * $(nproc); i++)); do
+		yes >/dev/null &
+		hogs+=("$!")
+		started+=("$!")
+	done
+	"$@"
+	kill "${hogs[@]}"
+}
+
 every_format() {
 	local format
 	for format in $FORMATS; do
@@ -216,6 +228,7 @@ every_way() {
 	survives "stopped, then killed" tar "$FEW" -- -z 100
 	# a crash in each second one: ten in a row would be too many
 	crashing survives "SEGV, ABRT and BUS" tar "$FEW" -- -s SEGV,KILL,ABRT,KILL,BUS,KILL
+	busy survives "threads that die late" tar "$KILLS" -- -l
 	survives "TERM, which is for the supervisor, and KILL" tar "$FEW" -- -t -s KILL
 }
 
