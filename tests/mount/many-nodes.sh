@@ -9,6 +9,7 @@
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
 need timeout unshare pgrep
+[ -r /proc/self/io ] || lacking "the kernel does not count what processes read"
 archives=$work/archives
 archive=$archives/long.tar
 index=$archive.gidx
@@ -194,7 +195,7 @@ as_node() {
 	shift
 	# shellcheck disable=SC2016  # the inner shell expands it
 	XDG_CACHE_HOME=$work/cache-$name unshare --pid --fork --mount-proc --uts \
-		sh -c 'hostname "$0" && exec "$@"' "$name" "$@"
+		sh -c 'echo "$0" >/proc/sys/kernel/hostname && exec "$@"' "$name" "$@"
 }
 
 nodes_at_once() {
