@@ -94,7 +94,8 @@ serves() {
 	for argument in "${arguments[@]}"; do
 		[[ $argument/ == "$2"/* ]] || continue
 		program=$(readlink "/proc/$1/exe")
-		[ "${program##*/}" = granaryfs ] || [[ $program == */granaryfs' (deleted)' ]]
+		program=${program%' (deleted)'}
+		[ "${program##*/}" = granaryfs ]
 		return
 	done
 	return 1

@@ -97,7 +97,8 @@ serves() {
 	for argument in "${arguments[@]}"; do
 		[[ $argument/ == "$2"/* ]] || continue
 		program=$(readlink "/proc/$1/exe")
-		[ "${program##*/}" = granaryfs ] || [[ $program == */granaryfs' (deleted)' ]]
+		program=${program%' (deleted)'}
+		[ "${program##*/}" = granaryfs ]
 		return
 	done
 	return 1
@@ -200,7 +201,7 @@ parse() {
 	elif [[ $1 != granaryfs=* ]]; then
 		reason="a request is a word of its own, between spaces"
 	elif [[ $value == *[!A-Za-z0-9._/+=@%:,{}~-]* ]]; then
-		reason="a path may hold A-Z a-z 0-9 . _ / + = @ % : , { } ~ - and nothing else"
+		reason="only A-Z a-z 0-9 . _ / + = @ % : , { } ~ - may be in a path"
 	else
 		[[ $value == /* || $value != *:* ]] || {
 			name=${value%%:*}
@@ -322,24 +323,26 @@ mount_one() {
 	take_away "$where"
 	rmdir -- "$where"
 	[ "$status" -ne 124 ] && [ "$status" -ne 137 ] ||
-		quoted="no mount within $seconds s; does it have an index? (granary index $2)"
+		quoted="no mount within $seconds s; has it an index? (granary index $2)"
 	say warning "$1: not mounted: $2: ${quoted:-status $status}"
 }
 
 main() {
-	local asked=0 gid=${SLURM_JOB_GID:-} i lock names=() paths=() uid=${SLURM_JOB_UID:-} with
+	local asked=0 folder='' i lock='' names=() paths=() with=''
+	local uid=${SLURM_JOB_UID:-} gid=${SLURM_JOB_GID:-}
 	local comment=${SLURM_JOB_COMMENT:-} extra=${SLURM_JOB_EXTRA:-}
 	[[ $comment$extra == *granaryfs=* ]] || return
 	read_config
-	if ! is_number "${SLURM_JOB_ID:-}" || ! is_number "$uid" || ! is_number "$gid"; then
-		say err "SLURM_JOB_ID, _UID and _GID are no numbers, or root's; nothing mounted"
+	if ! is_number "${SLURM_JOB_ID:-}" || ! is_number "$uid" ||
+		! is_number "$gid"; then
+		say err "SLURM_JOB_ID, UID or GID is no number, or root's: no mount"
 		return
 	fi
 	job=$SLURM_JOB_ID
-	if ! open_folder; then
-		say err "$base is no folder of root's, or $job in it; nothing mounted"
+	open_folder || {
+		say err "$base/$job: not root's alone, or locked; nothing mounted"
 		return
-	fi
+	}
 	log=$folder/log
 	rights
 	read_requests "$comment"
