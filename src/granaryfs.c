@@ -14,16 +14,19 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "dataset/dataset.h"
 #include "fuse/session.h"
+#include "util/bounded.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/mounts.h"
@@ -31,8 +34,8 @@
 #include "util/rights.h"
 #include "util/vec.h"
 
-/* How long a failure waits for the reader of -o notify_pipe=. */
-enum { NOTIFY_PATIENCE_MS = 2000 };
+/* How long a failure waits for the reader of -o notify_pipe=, and we for a mount point. */
+enum { NOTIFY_PATIENCE_MS = 2000, MOUNTPOINT_MS = 5000 };
 
 struct arguments {
 	struct dataset_config dataset;
@@ -114,6 +117,14 @@ static int parse_option(int option, char *const *argv, struct arguments *a,
 	}
 }
 
+/* What may hang for ever. */
+static int look_at(void *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0;
+}
+
 /*
  * Opens the mount point, so that it is the same directory when indexing is
  * done, and takes its real path: the daemon leaves the folder it was started in.
@@ -124,6 +135,10 @@ static int resolve_mountpoint(struct arguments *a, const char *given, struct err
 		a->mountpoint = strdup(given);
 		return 0;
 	}
+	if (bounded_run(look_at, (void *)(uintptr_t)given, MOUNTPOINT_MS) == -ETIMEDOUT)
+		return error_set(e, ERROR_MOUNT, ETIMEDOUT,
+				 "%s: has not answered for %d s: something that is mounted on the "
+				 "way hangs; unmount that first", given, MOUNTPOINT_MS / 1000);
 	a->directory = open(given, O_PATH | O_CLOEXEC);
 	a->mountpoint = realpath(given, NULL);
 	if (a->mountpoint)

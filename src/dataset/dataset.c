@@ -6,6 +6,7 @@
 
 #include "dataset/find.h"
 #include "dataset/request.h"
+#include "util/log.h"
 
 /* Names the command that makes the index that is missing. */
 static int required(const struct dataset_config *config, char *const *sources, size_t n,
@@ -57,6 +58,9 @@ static int make_index(struct dataset *ds, const struct dataset_config *config,
 				 "%s: it is being changed: the index that was made for it "
 				 "fits no longer", sources[0]);
 	}
+	if (!dataset_index_is(config, "off"))
+		log_warn("the index of '%s' could not be saved, so every mount makes it anew; "
+			 "name a place for it with -o index=PATH", sources[0]);
 	err = index_open_fd(memory, "the index in memory", &ds->index, e);
 	return err ? err : index_fits(wish, ds->index, e);
 }

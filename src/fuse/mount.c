@@ -222,7 +222,7 @@ static int mount_ourselves(const struct mount_wish *wish, struct fuse_session *f
 	CLEANUP(cleanup_close) __attribute__((unused)) int lock =
 		cleared < 0 ? -1 : lock_directory(wish->mountpoint);
 	int again = cleared < 0 ? cleared : clear_mountpoint(wish->mountpoint, e);
-	struct mount_entry entry;
+	struct mount_entry entry = { 0 };
 	int err = again < 0 ? again : check_mountpoint(wish->mountpoint, e);
 
 	if (!err)
@@ -230,10 +230,10 @@ static int mount_ourselves(const struct mount_wish *wish, struct fuse_session *f
 				    e);
 	if (err)
 		return err;
-	out->ours = true;
 	/* from the table: the mount does not answer yet */
-	if (mounts_find(wish->mountpoint, &entry) == 1)
-		out->id = entry.id;
+	out->ours = mounts_find(wish->mountpoint, &entry) == 1;
+	out->minor = entry.minor;
+	out->connection = fuse_session_fd(fuse);
 	return 0;
 }
 
@@ -243,7 +243,7 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 	bool passed = strncmp(wish->mountpoint, "/dev/fd/", 8) == 0;
 	int err = 0;
 
-	*out = (struct mount){ .id = MOUNT_ID_UNKNOWN };
+	*out = (struct mount){ .connection = -1 };
 	out->mountpoint = strdup(wish->mountpoint);
 	if (!out->mountpoint)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
@@ -256,40 +256,72 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 	return err;
 }
 
+/* Then what its numbers name may be another's mount by now. */
+static bool has_ended(const struct mount *mount)
+{
+	struct pollfd connection = { .fd = mount->connection };
+
+	return poll(&connection, 1, 0) == 1 && (connection.revents & POLLERR);
+}
+
+/* Where it is now: somebody may have moved it, or a folder above it. */
+static char *locate(const struct mount *mount, struct mount_entry *out)
+{
+	if (!mount->ours || has_ended(mount))
+		return NULL;
+	if (mounts_find(mount->mountpoint, out) == 1 && out->minor == mount->minor)
+		return strdup(mount->mountpoint);
+	return mounts_of_device(mount->minor, out);
+}
+
+static int with_mount(const struct mount *mount, int (*call)(const char *path, int id))
+{
+	struct mount_entry entry;
+	CLEANUP(cleanup_free) char *path = locate(mount, &entry);
+
+	return path ? call(path, entry.id) : -ESTALE;
+}
+
 int mount_detach(const struct mount *mount)
 {
-	CLEANUP(cleanup_free) char *moved = NULL;
-	int err = mount->ours ? mounts_detach(mount->mountpoint, mount->id) : 0;
+	return with_mount(mount, mounts_detach);
+}
 
-	if ((err != -ESTALE && err != -ENOENT) || mount->id == MOUNT_ID_UNKNOWN)
-		return err;
-	/* somebody has moved it, or a folder above it */
-	moved = mounts_where(mount->id);
-	return moved ? mounts_detach(moved, mount->id) : err;
+int mount_unmount(const struct mount *mount)
+{
+	return with_mount(mount, mounts_unmount);
+}
+
+int mount_expire(const struct mount *mount)
+{
+	return with_mount(mount, mounts_expire);
+}
+
+/* An aborted connection leaves its mount, which is dead; any other there is not ours. */
+static void clear_dead(const struct mount *mount)
+{
+	struct mount_entry entry;
+
+	if (mount->ours && has_ended(mount) && mounts_find(mount->mountpoint, &entry) == 1 &&
+	    entry.minor == mount->minor && mounts_is_dead(mount->mountpoint))
+		mounts_detach(mount->mountpoint, entry.id);
 }
 
 /*
  * libfuse remembers what it mounted itself, and would unmount whatever is at that
  * place by now; but not where the connection has ended.
  */
-static void let_libfuse_forget(struct fuse_session *fuse)
-{
-	struct pollfd connection = { .fd = fuse_session_fd(fuse) };
-
-	if (poll(&connection, 1, 0) == 1 && (connection.revents & POLLERR))
-		fuse_session_unmount(fuse);
-}
-
 void mount_end(struct mount *mount, struct fuse_session *fuse)
 {
 	mount_detach(mount);
-	if (mount->by_helper)
-		let_libfuse_forget(fuse);
+	clear_dead(mount);
+	if (mount->by_helper && has_ended(mount))
+		fuse_session_unmount(fuse);
 	mount_free(mount);
 }
 
 void mount_free(struct mount *mount)
 {
 	free(mount->mountpoint);
-	*mount = (struct mount){ .id = MOUNT_ID_UNKNOWN };
+	*mount = (struct mount){ .connection = -1 };
 }

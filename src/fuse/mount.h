@@ -18,7 +18,8 @@ struct mount {
 	char *mountpoint;   /* owned; NULL: nothing is mounted */
 	bool ours;          /* ours to unmount: not through /dev/fd/N */
 	bool by_helper;     /* through fusermount3 */
-	int id;             /* to know it again when it is to go */
+	unsigned minor;     /* of its device: its own for as long as it lives */
+	int connection;     /* libfuse's */
 };
 
 /* What a mount is to be. */
@@ -39,8 +40,14 @@ struct mount_wish {
 int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 	       struct mount *out, struct error *e);
 
-/* Out of the tree; what is open can still be read. 0 or a negative errno. */
+/*
+ * Out of the tree: for good, though what is open can still be read; if nobody uses it
+ * (-EBUSY); if nobody has since the last call (-EAGAIN). -ESTALE where it is gone
+ * already, whatever has taken its place; or another negative errno.
+ */
 int mount_detach(const struct mount *mount);
+int mount_unmount(const struct mount *mount);
+int mount_expire(const struct mount *mount);
 
 /* Takes it away, if it is still there: what an abort, or an error, leaves. */
 void mount_end(struct mount *mount, struct fuse_session *fuse);

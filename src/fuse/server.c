@@ -85,6 +85,21 @@ static bool wants_answer(const struct fuse_in_header *request)
 	       request->opcode != FUSE_INTERRUPT;
 }
 
+static const char *name_of(uint32_t opcode)
+{
+	switch (opcode) {
+	case FUSE_READ:
+		return "reading it";
+	case FUSE_LOOKUP:
+		return "looking it up";
+	case FUSE_READDIR:
+	case FUSE_READDIRPLUS:
+		return "listing it";
+	default:
+		return "a request about it";
+	}
+}
+
 /* The path, as far as it can be told from a request. */
 static void log_condemned(const struct server *server, const struct fuse_in_header *request)
 {
@@ -95,10 +110,10 @@ static void log_condemned(const struct server *server, const struct fuse_in_head
 	char path[PATH_BYTES];
 
 	tree_path(dataset_tree(dataset), node, path, sizeof(path));
-	log_error("%s%s%.255s: servers died of request %u for it: it is answered with an "
-		  "error, for good where they crashed, for a minute where they were killed "
-		  "again and again", path, named ? "/" : "",
-		  named ? (const char *)(request + 1) : "", request->opcode);
+	log_error("%s%s%.255s: servers died of %s: that is answered with an error, for good "
+		  "where they crashed, for a minute where they were killed again and again",
+		  *path || named ? path : "/", *path && named ? "/" : "",
+		  named ? (const char *)(request + 1) : "", name_of(request->opcode));
 }
 
 static void refuse(const struct server *server, unsigned slot)
@@ -249,9 +264,23 @@ static void serve_requests(void *argument)
 	slots_set_ended(server->slots);
 }
 
+/* If every thread had a read to begin with, and storage hung, nobody would receive. */
+static void keep_one_free(struct server *server)
+{
+	unsigned last = server->threads - 1;
+
+	for (unsigned i = 0; i < last; i++) {
+		if (!slots_request(server->slots, i))
+			return;
+	}
+	if (last > 0 && slots_request(server->slots, last))
+		slots_park(server->slots, last);
+}
+
 /* What was parked is so again, and what lies in slots that nobody has. */
 static void inherit(struct server *server)
 {
+	keep_one_free(server);
 	for (unsigned i = 0; i < slots_count(server->slots); i++) {
 		const struct fuse_in_header *request = slots_request(server->slots, i);
 

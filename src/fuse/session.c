@@ -242,6 +242,24 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 
 /* Serving. */
 
+static int connection_to_close = -1;
+
+static void let_go(int number)
+{
+	(void)number;
+	close(connection_to_close);
+	kill(getpid(), SIGKILL);
+}
+
+static void heed_the_end(const struct session *s)
+{
+	struct sigaction action = { .sa_handler = let_go };
+
+	connection_to_close = fuse_session_fd(s->fuse);
+	sigfillset(&action.sa_mask);
+	sigaction(SUPERVISE_END, &action, NULL);
+}
+
 /* What answers has no more rights than who opened the packed files. */
 static int give_up_rights(const struct session *s, pid_t supervisor)
 {
@@ -255,15 +273,17 @@ static int give_up_rights(const struct session *s, pid_t supervisor)
 		return -EPERM;
 	}
 	/* not before: new ids clear it */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PDEATHSIG, SUPERVISE_END);
 	return getppid() == supervisor ? 0 : -ESRCH;
 }
 
 static int serve(void *context, pid_t supervisor)
 {
 	struct session *s = context;
-	int err = give_up_rights(s, supervisor);
+	int err;
 
+	heed_the_end(s);
+	err = give_up_rights(s, supervisor);
 	if (err)
 		return ERROR_SYSTEM;
 	return server_run(&s->served, s->fuse, s->slots) < 0 ? SUPERVISE_AGAIN : 0;

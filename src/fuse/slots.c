@@ -17,7 +17,7 @@ enum {
 	SUSPECTS = 64,
 	CRASHES_MOST = 2,
 	BURDEN_MOST = 50,     /* of deaths that nobody is to blame for, */
-	BURDEN_OF_HUNGER = 10, /* but more so if memory was short */
+	BURDEN_IF_GRAVE = 10, /* but more so of some */
 	SENTENCE_SECONDS = 60, /* for these */
 	CACHE_LINE = 64,
 };
@@ -308,10 +308,10 @@ static void bury_crash(struct slots *slots)
  * Nobody knows what a server was killed for: only what was there time and again, and
  * only for a while.
  */
-static void bury_killed(struct slots *slots, unsigned slot, bool hungry, int64_t now)
+static void bury_killed(struct slots *slots, unsigned slot, bool grave, int64_t now)
 {
 	_Atomic uint32_t *burden = &slots->shared->accounts[slot].burden;
-	uint32_t weight = hungry ? BURDEN_OF_HUNGER : 1;
+	uint32_t weight = grave ? BURDEN_IF_GRAVE : 1;
 	struct suspect *suspect;
 
 	if (!request_length(slots, slot) ||
@@ -325,7 +325,7 @@ static void bury_killed(struct slots *slots, unsigned slot, bool hungry, int64_t
 	slots->any_condemned = true;
 }
 
-void slots_bury(struct slots *slots, bool hungry, int64_t now, struct slots_legacy *out)
+void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legacy *out)
 {
 	struct shared *shared = slots->shared;
 
@@ -338,7 +338,7 @@ void slots_bury(struct slots *slots, bool hungry, int64_t now, struct slots_lega
 		out->requests += request_length(slots, i) != 0;
 		out->answered += atomic_load(&shared->accounts[i].answered);
 		if (!out->signal)
-			bury_killed(slots, i, hungry, now);
+			bury_killed(slots, i, grave, now);
 	}
 	atomic_store(&shared->crash_slot, -1);
 	atomic_store(&shared->crash_signal, 0);

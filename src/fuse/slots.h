@@ -76,9 +76,9 @@ struct slots_legacy {
 };
 
 /*
- * To be called once a death, before the next server starts. `hungry`: it was killed
- * for lack of memory, as far as is known.
+ * To be called once a death, before the next server starts. `grave`: what was under
+ * way may be the cause, since memory was short, or it crashed and could not say where.
  */
-void slots_bury(struct slots *slots, bool hungry, int64_t now, struct slots_legacy *out);
+void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legacy *out);
 
 #endif

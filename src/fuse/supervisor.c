@@ -17,12 +17,11 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "stats/stats.h"
+#include "util/bounded.h"
 #include "util/log.h"
-#include "util/mounts.h"
 #include "util/process.h"
 
 enum {
@@ -32,7 +31,8 @@ enum {
 	SHORT_TICK_MS = 5,      /* while there is no server that lives */
 	FORK_PAUSE_MS = 100,    /* after a bad death */
 	AGAIN_PAUSE_MS = 1000,  /* where processes or threads cannot be had */
-	GRACE_MS = 5000,        /* for a server to be gone */
+	END_MS = 300,           /* for a server to end, */
+	GRACE_MS = 5000,        /* and to be gone when it is killed */
 	MESSAGES_A_PERIOD = 20,
 };
 
@@ -55,28 +55,17 @@ struct supervisor {
 	int result;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void pause_ms(long ms)
-{
-	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
-
-	nanosleep(&pause, NULL);
-}
-
+/* Under nohup(1) a hangup is nothing. */
 static void set_of_signals(sigset_t *set)
 {
-	static const int numbers[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD };
+	static const int numbers[] = { SIGTERM, SIGINT, SIGUSR1, SIGCHLD };
+	struct sigaction hangup;
 
 	sigemptyset(set);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		sigaddset(set, numbers[i]);
+	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
+		sigaddset(set, SIGHUP);
 }
 
 int supervise_block_signals(void)
@@ -103,7 +92,7 @@ static void become_server(const struct supervisor *s, pid_t parent)
 /* It lacks a process, threads or memory: that may be over soon. */
 static void say_wanting(struct supervisor *s, const char *why)
 {
-	s->start_at = now_ms() + AGAIN_PAUSE_MS;
+	s->start_at = bounded_now() + AGAIN_PAUSE_MS;
 	if (!s->wanting)
 		log_error("%s: no server can begin (%s): whoever reads waits, and it is tried "
 			  "again and again", s->what->mount->mountpoint, why);
@@ -139,16 +128,26 @@ static int reap(pid_t pid, int *status)
 	return reaped == pid || (reaped < 0 && errno == ECHILD);
 }
 
-static void end_server(struct supervisor *s)
+/* True: it is dead, or will be without a step of its own. */
+static bool is_gone_within(pid_t server, int64_t milliseconds)
 {
 	int status;
 
+	for (int64_t end = bounded_now() + milliseconds; bounded_now() < end; bounded_pause(5)) {
+		if (reap(server, &status) || process_is_beyond(server))
+			return true;
+	}
+	return false;
+}
+
+static void end_server(struct supervisor *s)
+{
 	if (!s->server)
 		return;
-	kill(s->server, SIGKILL);
-	for (int64_t end = now_ms() + GRACE_MS; now_ms() < end; pause_ms(10)) {
-		if (reap(s->server, &status))
-			break;
+	kill(s->server, SUPERVISE_END);
+	if (!is_gone_within(s->server, END_MS)) { /* it is stopped, perhaps */
+		kill(s->server, SIGKILL);
+		is_gone_within(s->server, GRACE_MS);
 	}
 	s->server = 0;
 }
@@ -191,9 +190,9 @@ static bool too_many_deaths(struct supervisor *s, bool bad)
 		s->bad_deaths = 0;
 		return false;
 	}
-	if (s->bad_deaths == 0 || now_ms() - s->bad_since > BAD_DEATHS_SECONDS * 1000) {
+	if (s->bad_deaths == 0 || bounded_now() - s->bad_since > BAD_DEATHS_SECONDS * 1000) {
 		s->bad_deaths = 0;
-		s->bad_since = now_ms();
+		s->bad_since = bounded_now();
 	}
 	return ++s->bad_deaths >= BAD_DEATHS_MOST;
 }
@@ -216,12 +215,14 @@ static bool has_exited(int status, int with)
 static void after_death(struct supervisor *s, int status)
 {
 	bool hungry = process_oom_kills() != s->oom_kills;
+	/* as of a stack that has overflown: no thread could say that it crashed */
+	bool silent = status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
 	struct slots_legacy legacy;
 	pid_t pid = s->server;
 	bool idle;
 
 	s->server = 0;
-	slots_bury(s->what->slots, hungry, now_ms() / 1000, &legacy);
+	slots_bury(s->what->slots, hungry || silent, bounded_now() / 1000, &legacy);
 	if (legacy.ended || has_exited(status, 0)) {
 		s->ended = true;
 		return;
@@ -238,7 +239,7 @@ static void after_death(struct supervisor *s, int status)
 	idle = legacy.answered == s->answered;
 	s->answered = legacy.answered;
 	if (s->bad_deaths || (idle && legacy.requests))
-		s->start_at = now_ms() + FORK_PAUSE_MS;
+		s->start_at = bounded_now() + FORK_PAUSE_MS;
 	else
 		start_server(s);
 }
@@ -248,7 +249,7 @@ static void look_after(struct supervisor *s)
 {
 	if (s->server && process_is_beyond(s->server))
 		after_death(s, -1);
-	if (!s->server && !s->ended && now_ms() >= s->start_at)
+	if (!s->server && !s->ended && bounded_now() >= s->start_at)
 		start_server(s);
 }
 
@@ -268,11 +269,14 @@ static void terminate(struct supervisor *s)
 	const struct mount *mount = s->what->mount;
 	int err = -EPERM;
 
-	notify_stopping();
 	log_info("%s: %s", mount->mountpoint, s->terminations ?
 		 "ended by another signal" : "unmounted by a signal; ends when nobody reads");
-	if (++s->terminations == 1 && mount->ours) {
+	if (++s->terminations == 1)
+		notify_stopping();
+	if (s->terminations == 1 && mount->ours) {
 		err = mount_detach(mount);
+		if (err == -ESTALE) /* somebody has been faster */
+			err = 0;
 		if (err)
 			log_warn("%s: unmounting: %s", mount->mountpoint, strerror(-err));
 	}
@@ -335,7 +339,7 @@ static int unmount_if_quiet(struct supervisor *s)
 	uint64_t before = s->activity;
 
 	s->activity = count_requests();
-	return s->activity == before ? mounts_unmount(mount->mountpoint, mount->id) : -EAGAIN;
+	return s->activity == before ? mount_unmount(mount) : -EAGAIN;
 }
 
 static void expire(struct supervisor *s)
@@ -344,14 +348,13 @@ static void expire(struct supervisor *s)
 	int err;
 
 	if (!s->what->timeout || !mount->ours || s->terminations ||
-	    now_ms() - s->idle_since < (int64_t)s->what->timeout * 1000)
+	    bounded_now() - s->idle_since < (int64_t)s->what->timeout * 1000)
 		return;
-	s->idle_since = now_ms();
-	err = mount->by_helper ? unmount_if_quiet(s) :
-				 mounts_expire(mount->mountpoint, mount->id);
+	s->idle_since = bounded_now();
+	err = mount->by_helper ? unmount_if_quiet(s) : mount_expire(mount);
 	if (!err)
 		log_info("%s: unmounted, since it was not used", mount->mountpoint);
-	else if (err != -EAGAIN && err != -EBUSY)
+	else if (err != -EAGAIN && err != -EBUSY && err != -ESTALE)
 		log_warn("%s: -o timeout=%u: it cannot be unmounted: %s", mount->mountpoint,
 			 s->what->timeout, strerror(-err));
 }
@@ -369,8 +372,8 @@ static bool is_over(const struct supervisor *s)
 static void end_if_over(struct supervisor *s)
 {
 	if (!is_over(s))
-		s->over_since = now_ms();
-	else if (now_ms() - s->over_since > GRACE_MS) {
+		s->over_since = bounded_now();
+	else if (bounded_now() - s->over_since > GRACE_MS) {
 		end_server(s);
 		s->ended = true;
 	}
@@ -396,7 +399,7 @@ static int open_all(struct supervisor *s)
 
 int supervise(const struct supervision *what)
 {
-	struct supervisor s = { .what = what, .idle_since = now_ms() };
+	struct supervisor s = { .what = what, .idle_since = bounded_now() };
 	struct pollfd signals;
 
 	s.result = open_all(&s);
@@ -410,6 +413,8 @@ int supervise(const struct supervision *what)
 			tick(&s);
 	}
 	end_server(&s);
+	if (!s.terminations)
+		notify_stopping();
 	if (!s.result)
 		log_info("%s: the filesystem has ended", what->mount->mountpoint);
 	if (s.signals >= 0)

@@ -269,12 +269,19 @@ int mounts_find_id(int id, struct mount_entry *out)
 	return err ? err : answer(line_of(&table, id), out);
 }
 
-char *mounts_where(int id)
+char *mounts_of_device(unsigned minor, struct mount_entry *out)
 {
 	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
-	const struct line *line = read_table(&table) < 0 ? NULL : line_of(&table, id);
 
-	return line ? strdup(line->path) : NULL;
+	if (read_table(&table) < 0)
+		return NULL;
+	for (size_t i = 0; i < table.lines.count; i++) {
+		const struct line *line = &table.lines.items[i];
+
+		if (line->entry.minor == minor && strcmp(line->entry.type, MOUNT_TYPE) == 0)
+			return answer(line, out) ? strdup(line->path) : NULL;
+	}
+	return NULL;
 }
 
 int mounts_inside(int id, char **path)

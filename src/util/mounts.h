@@ -48,8 +48,12 @@ int mounts_find_id(int id, struct mount_entry *out);
  */
 int mounts_inside(int id, char **path);
 
-/* Where that is by now; the caller frees it. NULL where it is nowhere. */
-char *mounts_where(int id);
+/*
+ * Where the granaryfs with this device is mounted by now, and as what; the caller
+ * frees it. NULL where it is nowhere. A device's number is one's own for as long as the
+ * FUSE connection lives; that of a mount may be another's when it is unmounted.
+ */
+char *mounts_of_device(unsigned minor, struct mount_entry *out);
 
 /*
  * The type of the topmost filesystem mounted exactly at `path` into `type`, which
