@@ -23,6 +23,7 @@ options=               # more of granaryfs's -o options
 most=8                 # mounts a job
 
 log='' job=''
+declare -A deaf    # processes whose arguments cannot be read
 
 # ---- From here to the next such line prolog.sh and epilog.sh are the same -------
 
@@ -83,23 +84,30 @@ mounts_of() {
 	done </proc/self/mountinfo
 }
 
-# arguments_of PID: into the array `arguments`; none if it has ended.
+# arguments_of PID: into the array `arguments`; none if it has ended. Through a pipe: to
+# read the arguments of a process whose memory waits for storage that hangs is to hang.
 arguments_of() {
+	local argument fd
 	arguments=()
-	[ -r "/proc/$1/cmdline" ] && mapfile -t -d '' arguments <"/proc/$1/cmdline"
+	[ -z "${deaf[$1]:-}" ] || return
+	exec {fd}< <(exec cat "/proc/$1/cmdline")
+	while IFS= read -r -t 2 -d '' -u "$fd" argument; do
+		arguments+=("$argument")
+	done
+	[ "$?" -le 128 ] || deaf[$1]=1
+	exec {fd}<&-
 }
 
 # serves PID PATH: is it a granaryfs that was started for this mount point, or for
 # one below it? A process can name itself as it likes, but not its program.
 serves() {
 	local argument program
+	program=$(readlink "/proc/$1/exe")
+	program=${program%' (deleted)'}
+	[ "${program##*/}" = granaryfs ] || return
 	arguments_of "$1"
 	for argument in "${arguments[@]}"; do
-		[[ $argument/ == "$2"/* ]] || continue
-		program=$(readlink "/proc/$1/exe")
-		program=${program%' (deleted)'}
-		[ "${program##*/}" = granaryfs ]
-		return
+		[[ $argument/ != "$2"/* ]] || return 0
 	done
 	return 1
 }
@@ -162,6 +170,21 @@ take_away() {
 	[ $((${#mounted[@]} + ${#pids[@]})) -eq 0 ] && return
 	say err "${1##*/}: ${#mounted[@]} mounts and ${#pids[@]} processes are left"
 	return 1
+}
+
+# within SECONDS: main, but not for longer, whatever the kernel lets it wait for.
+# Nothing that is started holds the pipe that slurmd reads to its end; this shell does,
+# until it ends, since slurmd reacts to that at once.
+within() {
+	local worker timer
+	(main) </dev/null >/dev/null 2>&1 &
+	worker=$!
+	sleep "$1" >/dev/null 2>&1 &
+	timer=$!
+	wait -n
+	kill "$timer" 2>/dev/null && return
+	kill -KILL "$worker"
+	say err "given up after $1 s" </dev/null >/dev/null 2>&1
 }
 
 # ---- The end of what is the same -------------------------------------------------
@@ -330,9 +353,6 @@ mount_one() {
 main() {
 	local asked=0 folder='' i lock='' names=() paths=() with=''
 	local uid=${SLURM_JOB_UID:-} gid=${SLURM_JOB_GID:-}
-	local comment=${SLURM_JOB_COMMENT:-} extra=${SLURM_JOB_EXTRA:-}
-	[[ $comment$extra == *granaryfs=* ]] || return
-	read_config
 	if ! is_number "${SLURM_JOB_ID:-}" || ! is_number "$uid" ||
 		! is_number "$gid"; then
 		say err "SLURM_JOB_ID, UID or GID is no number, or root's: no mount"
@@ -345,8 +365,8 @@ main() {
 	}
 	log=$folder/log
 	rights
-	read_requests "$comment"
-	read_requests "$extra"
+	read_requests "${SLURM_JOB_COMMENT:-}"
+	read_requests "${SLURM_JOB_EXTRA:-}"
 	[ "$asked" -le "$most" ] ||
 		say warning "refused: $((asked - most)) more: a job may ask for $most"
 	for i in "${!names[@]}"; do
@@ -355,6 +375,6 @@ main() {
 	wait
 }
 
-# Nothing that is started holds the pipe that slurmd reads to its end; this shell
-# does, until it ends, since slurmd reacts to that at once.
-main </dev/null >/dev/null 2>&1
+[[ ${SLURM_JOB_COMMENT:-}${SLURM_JOB_EXTRA:-} == *granaryfs=* ]] || exit
+read_config </dev/null >/dev/null 2>&1
+within $((seconds + 15))

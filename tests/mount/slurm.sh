@@ -343,7 +343,8 @@ hangs() {
 	at_most "$milliseconds" 15000 "it is given up after a bounded time ($milliseconds ms)"
 	check "the log says so" log_has "$job" "slow: not mounted: /p/slow.tar: no mount within"
 	check "the other one is there" log_has "$job" "quick: mounted"
-	refuse "and nothing runs any more" grep -q -s -a slow.tar /proc/[0-9]*/cmdline
+	refuse "and nothing runs any more" grep -q -s -a -F -- "$base/$job/slow" \
+		/proc/[0-9]*/cmdline
 	epilog "$job"
 }
 
@@ -354,6 +355,42 @@ holds_pipe() {
 	drains_nothing "a process is left behind"
 	at_most "$milliseconds" 10000 "and nobody waits for it ($milliseconds ms)"
 	epilog "$job"
+}
+
+# The kernel may let the scripts themselves wait: here for a daemon that is stopped.
+scripts_hang() {
+	local below=$work/below
+	mkdir "$below"
+	"$work/programs/granaryfs" "$data/one.tar" "$below" || bail "not mounted"
+	watch_mount "$below"
+	mapfile -t pids < <(processes_at "$below")
+	kill -STOP "${pids[@]}"
+	stub :
+	printf 'base=%s\n' "$below/run" >>"$work/slurm.conf"
+	prolog "$job" granaryfs=/p/x.tar
+	drains_nothing "the prologue's folder is on storage that hangs"
+	at_most "$milliseconds" 25000 "it is given up after a bounded time ($milliseconds ms)"
+	kill -KILL "${pids[@]}"
+}
+
+# Nor must they wait for another job's daemon: a pipe that nobody writes to is read as
+# the arguments of a process that hangs.
+daemon_hangs() {
+	local proc=$work/proc
+	mkdir -p "$proc/4242"
+	echo granaryfs >"$proc/4242/comm"
+	ln -s "$work/programs/granaryfs" "$proc/4242/exe"
+	mkfifo "$proc/4242/cmdline"
+	cp -a "$work/epilog.sh" "$work/epilog.real"
+	sed -i -e "s|/proc/\[|$proc/[|" -e "s|\"/proc/\\$|\"$proc/\$|" "$work/epilog.sh"
+	real
+	mkdir -p "$base/$job"
+	epilog "$job"
+	drains_nothing "a daemon whose arguments cannot be read"
+	at_most "$milliseconds" 10000 "is not waited for ($milliseconds ms)"
+	[ ! -e "$base/$job" ]
+	ok $? "and the folder is gone"
+	mv "$work/epilog.real" "$work/epilog.sh"
 }
 
 # ---- Again and again --------------------------------------------------------------
@@ -388,8 +425,9 @@ run_pair() {
 		(
 			prolog "$id" "granaryfs=$data/two.tar"
 			[ "$status $bytes" = "0 0" ] &&
-				as_user cmp "$base/$id/two/large" "$work/two.large" ||
-				{ job_log "$id"; exit 1; }
+				as_user cmp "$base/$id/two/large" "$work/two.large" && exit
+			job_log "$id"
+			exit 1
 		) &
 	done
 	wait -n && wait -n
@@ -451,5 +489,7 @@ stopped
 other_namespace
 hangs
 holds_pipe
+scripts_hang
+daemon_hangs
 again
 finish

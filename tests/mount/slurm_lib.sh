@@ -108,12 +108,17 @@ log_has() {
 
 # processes JOB: those that serve one of its mounts.
 processes() {
+	processes_at "$base/$1/"
+}
+
+# processes_at TEXT: those of granaryfs with TEXT in their arguments.
+processes_at() {
 	local directory program
 	for directory in /proc/[0-9]*; do
 		program=$(readlink "$directory/exe" 2>/dev/null) || continue
 		[ "$program" = "$work/programs/granaryfs" ] || continue
 		tr '\0' '\n' <"$directory/cmdline" 2>/dev/null |
-			grep -q -F -- "$base/$1/" && echo "${directory#/proc/}"
+			grep -q -F -- "$1" && echo "${directory#/proc/}"
 	done
 	return 0
 }
