@@ -225,7 +225,6 @@ every_way() {
 	survives "many threads" tar "$FEW" -o threads=64 --
 	survives "visible opens" tar "$FEW" -o opens=visible --
 	survives "in quick succession" tar "$FEW" -- -i "$((MOST / 5))"
-	survives "stopped" tar "$FEW" -- -s STOP
 	# a crash in each second one: ten in a row would be too many
 	crashing survives "SEGV, ABRT and BUS" tar "$FEW" -- -s SEGV,KILL,ABRT,KILL,BUS,KILL
 	busy survives "threads that die late" tar "$KILLS" -- -l

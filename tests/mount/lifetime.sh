@@ -196,7 +196,39 @@ race() {
 	is "$wrong" 0 "six mounts at one place at once: one of them gets it, five times"
 }
 
+# ---- A server that is stopped -------------------------------------------------
+
+# Its user may stop it, and all others would wait.
+stopped_server() {
+	local server
+	start "$work/t.tar" "$mnt"
+	server=$(server_pid "$mnt")
+	kill -STOP "$server"
+	is "$(timeout 60 cat "$mnt/file")" content "the server is stopped: files are read"
+	[ "$(server_pid "$mnt")" != "$server" ]
+	ok $? "by another one"
+	leave_mount "$mnt"
+	check "and it ends" gone
+}
+
+# ---- The next mount at the same place ------------------------------------------
+
+# A daemon that ends must not take its successor's mount for its own.
+one_after_the_other() {
+	local i lost=0
+	for i in $(seq 40); do
+		start "$work/t.tar" "$mnt"
+		sleep 0.05
+		[ "$(cat "$mnt/file" 2>/dev/null)" = content ] || lost=$((lost + 1))
+		if [ $((i % 2)) -eq 0 ]; then leave_mount "$mnt"; else "$granary" umount "$mnt"; fi
+	done
+	is "$lost" 0 "one mount after the other at one place: forty of forty stay"
+	check "and all end" gone
+}
+
 make_archive
+stopped_server
+one_after_the_other
 pipe_says
 pipe_says_no
 socket_says
