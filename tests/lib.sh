@@ -214,9 +214,11 @@ undo() {
 	rm -rf --one-file-system "$work"
 }
 
+# Numbers come again: a process that we did not start may have one of ours.
 stop_started() {
 	local pid
 	for pid in "${started[@]}"; do
+		[ "$(parent_of "$pid")" = "$$" ] || continue
 		kill "$pid" 2>/dev/null && {
 			wait_until 5 process_gone "$pid" ||
 				kill -KILL "$pid" 2>/dev/null

@@ -56,6 +56,7 @@ mounted() {
 	"$hammer" -u "$work/enough" "${left_out[@]}" "$tree" "$mnt" \
 		>"$work/counts" 2>"$work/said" &
 	readers=$!
+	started+=("$readers")
 }
 left_out=(-x bad)
 for name in "${files[@]}"; do
@@ -78,7 +79,11 @@ unharmed() {
 	is "$(counted wrong) $(counted errors) $(counted hung)" "0 0 0" \
 		"$1: no byte was wrong, no error, no hang"
 	at_least "$(counted reads)" 1 "$1: and they did read"
+	died=$((died + $(counter servers_started) - 1))
+	reads=$((reads + $(counted reads)))
 }
+died=0
+reads=0
 
 log_lines() {
 	grep -c -F -- "$1" "${mount_log[$mnt]}"
@@ -218,4 +223,5 @@ crashing one_name
 crashing killed
 crashing killed_alone
 crashing too_many
+diag "$died servers died at a file or a name; $reads reads of others were compared"
 finish

@@ -110,9 +110,10 @@ one_name_more() {
 hang() {
 	local server
 	server=$(server_pid "$mnt")
-	kill -STOP "$server"
+	# who is stopped is replaced, if there is somebody to do it
+	kill -STOP "${mount_pid[$mnt]}" "$server"
 	refuse "found: a daemon that does not answer" hit 20 -p 2 -w 1
-	kill -CONT "$server"
+	kill -CONT "$server" "${mount_pid[$mnt]}"
 	at_least "$(counted hung)" 2 "both processes hung"
 	grep -q "hangs in" "$work/said"
 	ok $? "and it is said where" || diag "$(cat "$work/said")"

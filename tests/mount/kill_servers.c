@@ -1,17 +1,17 @@
 /*
  * kill-servers: kills the server of a mount, and its successor, and so on.
  *
- *	kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-l] [-t] [-z MS] [-w SECONDS]
- *		[-S SEED] SUPERVISOR
+ *	kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-l] [-t] [-w SECONDS] [-S SEED]
+ *		SUPERVISOR
  *
- * The server is the child of the process SUPERVISOR with the name granaryfs-serve; other
- * children, as of a sanitizer's, are left alone. Each is killed (-s, by KILL; one
- * of several by turns) at a random moment after it was seen first: half of them 0 to
- * MS (100) after it, evenly; one in ten at once; the others mostly within a tenth of
- * MS. -l: all of its threads but the first only run when nothing else does, so that they
- * die last. -t: what ends a supervisor is sent to it first, which a server has to ignore.
- * -z: it is stopped first, for so long. -i -1: only when it sleeps in all its
- * threads, which is to say that there is nothing for it to do.
+ * The server is the child of the process SUPERVISOR with the name granaryfs-serve;
+ * other children, as a sanitizer's, are left alone. Each is killed (-s, by KILL; by one
+ * of several in turn) at a random moment after it was seen first: half of them 0 to MS
+ * (100) after it, evenly; one in ten at once; the others mostly within a tenth of MS.
+ *
+ * -l: all of its threads but the first only run when nothing else does, so that they
+ * die last. -t: what ends a supervisor is sent to it first, which a server has to
+ * ignore. -i -1: only when all its threads sleep, since there is nothing for it to do.
  *
  * Printed are how many living servers were killed, how many had died by themselves,
  * and how long the longest wait for a successor took. Status 0: TIMES were killed, and
@@ -39,7 +39,7 @@ enum { SIGNALS_MAX = 8 };
 struct killer {
 	pid_t supervisor;
 	unsigned times;
-	double interval, stopped, patience; /* seconds */
+	double interval, patience; /* seconds */
 	int signals[SIGNALS_MAX];
 	unsigned signal_count;
 	bool lowers;    /* the priority of its threads */
@@ -243,8 +243,6 @@ static void kill_one(struct killer *k, pid_t pid)
 		all_threads(pid, lower);
 	if (k->also_ends)
 		send_ends(pidfd);
-	if (k->stopped > 0 && send_signal(pidfd, SIGSTOP) == 0)
-		pause_for(random_part(k) * k->stopped);
 	if (has_ended(pidfd, 0) || send_signal(pidfd, number) < 0)
 		k->missed++;
 	else
@@ -272,7 +270,7 @@ static int parse_signals(struct killer *k, char *list)
 		const char *name;
 		int number;
 	} known[] = { { "KILL", SIGKILL }, { "SEGV", SIGSEGV }, { "ABRT", SIGABRT },
-		      { "BUS", SIGBUS }, { "TERM", SIGTERM } };
+		      { "BUS", SIGBUS }, { "STOP", SIGSTOP } };
 
 	k->signal_count = 0;
 	for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
@@ -304,9 +302,6 @@ static int parse_option(struct killer *k, int option)
 	case 't':
 		k->also_ends = true;
 		return 0;
-	case 'z':
-		k->stopped = strtod(optarg, NULL) / 1000;
-		return 0;
 	case 'w':
 		k->patience = strtod(optarg, NULL);
 		return 0;
@@ -322,7 +317,7 @@ static int parse(struct killer *k, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "n:i:s:ltz:w:S:")) >= 0)
+	while ((option = getopt(argc, argv, "n:i:s:ltw:S:")) >= 0)
 		if (parse_option(k, option) < 0)
 			return -1;
 	if (argc - optind != 1)
@@ -341,7 +336,7 @@ int main(int argc, char **argv)
 
 	if (parse(&k, argc, argv) < 0) {
 		fprintf(stderr, "usage: kill-servers [-n TIMES] [-i MS] [-s SIGNAL,...] [-l] [-t] "
-				"[-z MS] [-w SECONDS] [-S SEED] SUPERVISOR\n");
+				"[-w SECONDS] [-S SEED] SUPERVISOR\n");
 		return 2;
 	}
 	seed = k.random;

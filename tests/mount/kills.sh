@@ -99,6 +99,7 @@ readers() {
 	"$hammer" "${options[@]}" -u "$work/enough" "$@" "$memory/$format" "$mnt" \
 		>"$work/counts" 2>"$work/said" &
 	readers_pid=$!
+	started+=("$readers_pid")
 }
 
 # enough: ends them; their status.
@@ -156,7 +157,7 @@ nothing_left() {
 
 # survives NAME FORMAT TIMES MOUNT-OPTIONS -- KILL-OPTIONS: the proof.
 survives() {
-	local name=$1 format=$2 times=$3 options=() stats
+	local name=$1 format=$2 times=$3 options=() stats open
 	shift 3
 	while [ "$1" != -- ]; do
 		options+=("$1")
@@ -164,6 +165,7 @@ survives() {
 	done
 	shift
 	mounted "$format" "${options[@]}" || return
+	open=$(descriptors)
 	readers "$format"
 	kill_servers "$times" "$@"
 	ok $? "$name: $times servers were killed, and had successors" || {
@@ -181,8 +183,23 @@ survives() {
 	is "$(awk '$1 == "requests_condemned" { print $2 }' <<<"$stats")" 0 \
 		"$name: no request was given up"
 	same_supervisor "$name"
+	is "$(descriptors)" "$open" "$name: it holds no more descriptors than before"
+	same_rights "$name"
 	figures "$name" "$stats"
 	told_to_end "$name"
+}
+
+descriptors() {
+	find "/proc/${mount_pid[$mnt]}/fd" -mindepth 1 | wc -l
+}
+
+# The tenth server may no more than the first one.
+same_rights() {
+	local status
+	status=/proc/$(server_pid "$mnt")/status
+	is "$(awk '/^Cap(Eff|Prm|Inh|Amb):/ && $2 ~ /[^0]/' "$status")" "" \
+		"$1: the last server has no capability"
+	is "$(awk '$1 == "NoNewPrivs:" { print $2 }' "$status")" 1 "$1: and no_new_privs"
 }
 
 # For docs/TESTING.md, and to see that requests did get lost.
@@ -225,6 +242,8 @@ every_way() {
 	survives "many threads" tar "$FEW" -o threads=64 --
 	survives "visible opens" tar "$FEW" -o opens=visible --
 	survives "in quick succession" tar "$FEW" -- -i "$((MOST / 5))"
+	# which its supervisor takes for a death
+	survives "stopped" tar "$FEW" -- -s STOP
 	# a crash in each second one: ten in a row would be too many
 	crashing survives "SEGV, ABRT and BUS" tar "$FEW" -- -s SEGV,KILL,ABRT,KILL,BUS,KILL
 	busy survives "threads that die late" tar "$KILLS" -- -l
@@ -275,6 +294,7 @@ files_removed() {
 until_gone() {
 	"$kill_servers" -n 100000 -i "$((MOST / 2))" -w 2 "${mount_pid[$mnt]}" >"$work/kills" 2>&1 &
 	killer=$!
+	started+=("$killer")
 }
 
 umount_under_kills() {
@@ -416,7 +436,7 @@ supervisor_killed() {
 		case $how in
 		both*) kill -KILL "$supervisor" "$server" ;;
 		a*)
-			kill -STOP "$server"
+			kill -STOP "$supervisor" "$server"
 			sleep 0.2
 			kill -KILL "$supervisor"
 			;;
