@@ -60,8 +60,9 @@ makers() {
 }
 
 fresh() {
-	rm -rf "$index" "$XDG_CACHE_HOME" "$work"/cache-*
+	rm -rf "$index" "$XDG_CACHE_HOME" "$work"/{cache,said,warned}-*
 	: >"$work/read"
+	pids=()
 }
 
 # nothing_left DESCRIPTION: neither a claim nor a temporary file.
@@ -69,19 +70,18 @@ nothing_left() {
 	is "$(find "$work"/[!l]* -name '*.claim*' -o -name '*.gidx.*')" "" "$1: nothing is left"
 }
 
-# in_background COMMAND...: its process in `pid`, its status in `status_of`.
+# in_background COMMAND...: its process in `pid`.
 in_background() {
 	"$@" &
 	pid=$!
 	started+=("$pid")
 }
 
-# mount_all NUMBER [OPTIONS]: at once, each at a mount point of its own.
+# mount_all NUMBER [OPTIONS]: so many more, each at a mount point of its own.
 mount_all() {
-	local i count=$1
+	local i end=$((${#pids[@]} + $1))
 	shift
-	pids=()
-	for ((i = 1; i <= count; i++)); do
+	for ((i = ${#pids[@]} + 1; i <= end; i++)); do
 		mkdir -p "$work/mnt-$i"
 		watch_mount "$work/mnt-$i"
 		in_background timeout 60 "$work/programs/granaryfs" "$@" "$archive" \
@@ -131,8 +131,6 @@ mounts_at_once() {
 index_all() {
 	local i count=$1
 	shift
-	pids=()
-	rm -f "$work"/said-*
 	for ((i = 1; i <= count; i++)); do
 		in_background "$work/programs/granary" index --json "$@" "$archive" \
 			>"$work/said-$i" 2>"$work/warned-$i"
@@ -162,26 +160,44 @@ indexers_at_once() {
 	ok $? "granary index --force at once: it is sound"
 }
 
-# owner: the process that holds the claim, as the claim says.
-owner() {
-	sed -n 's/^process //p' "$claim" 2>/dev/null | grep .
-}
+# read_owner: the process that the claim names, in `owner`.
+read_owner() {
+	local key value
+	owner=
+	while read -r key value; do
+		[ "$key" = process ] && owner=$value
+	done <"$claim"
+	[ -n "$owner" ]
+} 2>/dev/null
 
-# worker PID: its child, which reads the archive.
-worker() {
-	pgrep -P "$1"
+read_worker() {
+	read -r worker _ <"/proc/$owner/task/$owner/children"
+	[ -n "$worker" ]
+} 2>/dev/null
+
+# catch_maker: stops the one that reads the archive as soon as there is one: so that
+# it is at it still when the others have come. Builtins only, since it is quick.
+catch_maker() {
+	local end=$((SECONDS + 20))
+	until read_owner && read_worker; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+	done
+	kill -STOP "$worker"
 }
 
 # One that is killed while it builds costs one mount: its own.
 killed() {
-	local who=$1 of
+	local who=$1
 	fresh
-	mount_all "$nodes"
-	wait_until 10 owner || ok 1 "$who killed: somebody claims"
-	of=$(owner)
-	[ "$who" = owner ] || of=$(wait_until 10 worker "$of" && worker "$of")
-	kill -KILL "$of"
-	ok $? "$who killed: while it was at it"
+	mount_all 1
+	catch_maker
+	ok $? "$who killed: somebody claims"
+	mount_all $((nodes - 1))
+	wait_until 20 grep -q waiting "$work/said-$nodes"
+	ok $? "$who killed: and the others wait"
+	kill -KILL "${!who}"
+	# the kernel tells it to end when its parent has, which a stopped one does not hear
+	kill -CONT "$worker" 2>/dev/null
 	all_mounted "$who killed" 1
 	is "$(grep -l 'signal 9' "$work"/said-* | wc -l)" 1 "$who killed: its mount says so"
 	is "$(makers)" 1 "$who killed: one of the others has read the archive"
@@ -201,8 +217,6 @@ as_node() {
 nodes_at_once() {
 	local i
 	fresh
-	pids=()
-	rm -f "$work"/said-*
 	for ((i = 1; i <= nodes; i++)); do
 		in_background as_node "node$i" "$work/programs/granary" index --json "$archive" \
 			>"$work/said-$i" 2>"$work/warned-$i"
@@ -258,6 +272,7 @@ ends_at_once() {
 	in_background keep_touching "$claim"
 	toucher=$pid
 	for signal in INT TERM HUP; do
+		rm -f "$work/waits"
 		# a background process of a script ignores INT otherwise
 		in_background "$python" -c 'import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -319,11 +334,17 @@ read_only_folder() {
 read_only_for_some() {
 	fresh
 	in_background "$granary" index "$archive" >"$work/said-1"
-	wait_until 10 owner
-	check "read-only for some: it waits for who may write there" \
-		"$work/programs/granary" index --json "$work/read-only/long.tar"
-	wait "$pid"
-	is "$(makers)" 0 "read-only for some: and takes that index"
+	pids=("$pid")
+	catch_maker
+	ok $? "read-only for some: one that may write is at it"
+	in_background "$work/programs/granary" index "$work/read-only/long.tar" \
+		>"$work/said-2" 2>"$work/warned-2"
+	wait_until 20 grep -q waiting "$work/warned-2"
+	ok $? "read-only for some: one that may not waits"
+	kill -CONT "$worker" 2>/dev/null
+	wait "${pids[0]}" && wait "$pid"
+	ok $? "read-only for some: both have an index"
+	is "$(makers)" 0 "read-only for some: it is the same"
 	is "$(find "$XDG_CACHE_HOME" -type f 2>/dev/null)" "" "read-only for some: and has none of its own"
 }
 
