@@ -302,13 +302,3 @@ int mounts_inside(int id, char **path)
 	}
 	return 0;
 }
-
-int mounts_type(const char *path, char *type, unsigned size)
-{
-	struct mount_entry entry;
-	int found = mounts_find(path, &entry);
-
-	if (found == 1)
-		snprintf(type, size, "%s", entry.type);
-	return found;
-}

@@ -55,12 +55,6 @@ int mounts_inside(int id, char **path);
  */
 char *mounts_of_device(unsigned minor, struct mount_entry *out);
 
-/*
- * The type of the topmost filesystem mounted exactly at `path` into `type`, which
- * holds `size` bytes: 1, 0 where nothing is mounted, or a negative errno.
- */
-int mounts_type(const char *path, char *type, unsigned size);
-
 /* What mounts_id gives where there is none: before Linux 3.15, or no /proc. */
 enum { MOUNT_ID_UNKNOWN = -1 };
 
