@@ -92,10 +92,16 @@ static bool parse_uid(const char *text, uid_t *out)
 	return value < UINT32_MAX;
 }
 
+/* What libraries say where there is no such user; see getpwnam(3). */
+static bool means_unknown(int errnum)
+{
+	return errnum == 0 || errnum == ENOENT || errnum == ESRCH || errnum == EBADF ||
+	       errnum == EPERM;
+}
+
 static int refuse_unknown(const char *user, int errnum, bool is_number, struct error *e)
 {
-	if (errnum == EIO || errnum == EINTR || errnum == EMFILE || errnum == ENFILE ||
-	    errnum == ENOMEM || errnum == ERANGE)
+	if (!means_unknown(errnum))
 		return error_set(e, ERROR_SYSTEM, errnum,
 				 "user '%s': the user database cannot be read: %s; try "
 				 "`getent passwd`", user, strerror(errnum));
@@ -109,8 +115,9 @@ static int refuse_unknown(const char *user, int errnum, bool is_number, struct e
 }
 
 /*
- * A name first, as everywhere: one may look like a number. NULL in *out and 0: it
- * is this process's own number, and nobody gave it a name.
+ * A number first: programs pass numbers, and must not get the rights of somebody who
+ * is called like one. Nor may they because the database does not answer. NULL in
+ * *out and 0: it is this process's own number, and nobody gave it a name.
  */
 static int find_user(const char *user, const struct passwd **out, struct error *e)
 {
@@ -118,14 +125,14 @@ static int find_user(const char *user, const struct passwd **out, struct error *
 	bool is_number = parse_uid(user, &uid);
 
 	errno = 0;
-	*out = getpwnam(user);
-	if (!*out && is_number) {
-		errno = 0;
-		*out = getpwuid(uid);
-	}
-	if (*out || (is_number && uid == geteuid()))
+	*out = is_number ? getpwuid(uid) : NULL;
+	if (!*out && is_number && uid == geteuid())
 		return 0;
-	return refuse_unknown(user, errno, is_number, e);
+	if (!*out && means_unknown(errno)) {
+		errno = 0;
+		*out = getpwnam(user);
+	}
+	return *out ? 0 : refuse_unknown(user, errno, is_number, e);
 }
 
 static int rights_of_other(const struct passwd *user, struct rights *out, struct error *e)

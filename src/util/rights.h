@@ -26,9 +26,10 @@ struct rights {
 };
 
 /*
- * The rights of `user`, a name or a number in the user database. Only root may
- * ask for another user's than its own: -EPERM, or -ENOENT for a user that is
- * not known, and a sentence. Of oneself they are what the process has now,
+ * The rights of `user`, a name or a number in the user database. Digits are the
+ * number; a name that consists of them is one only where nobody has that number.
+ * Only root may ask for another user's than its own: -EPERM, or -ENOENT for a user
+ * that is not known, and a sentence. Of oneself they are what the process has now,
  * groups included. The caller frees *out with rights_free.
  */
 int rights_of(const char *user, struct rights *out, struct error *e);

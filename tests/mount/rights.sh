@@ -330,6 +330,8 @@ make_box() {
 	echo "granary-test:x:$extra_gid:$one" >>"$work/box/group"
 	awk -F: -v OFS=: -v user="$one" -v home="$work/box/home" \
 		'$1 == user { $6 = home } { print }' /etc/passwd >"$work/box/passwd"
+	printf '%s:x:%s:%s::/:/bin/sh\n' "$two_uid" "$one_uid" "$one_gid" \
+		3999999999 "$one_uid" "$one_gid" >>"$work/box/passwd"
 	mknod -m 666 "$work/box/fuse" c 10 229
 	# shellcheck disable=SC2016  # the inner shell expands it
 	unshare -m --propagation slave sh -c '
@@ -373,6 +375,20 @@ supplementary_groups() {
 	is "$(find "$XDG_CACHE_HOME" -name 'group.tar-*')" "" "and not in root's"
 }
 
+# One user has a name that is another user's number, and one a name of digits.
+names_of_digits() {
+	is "$(inside id -u -- "$two_uid")" "$one_uid" "a name of digits: id(1) takes it for a name"
+	start_inside "user=$two_uid,index=off" "$work/ones/twos.tar"
+	is $? 0 "user=$two_uid: the user with that number, not the one of that name"
+	server_is "user=$two_uid: the server" "$boxed" "$two_uid" "$two_gid" "$(id -G "$two")"
+	left_inside "user=$two_uid"
+	refused 2 "user=$two_uid" "user id $two_uid " ones.tar -- \
+		start_inside "user=$two_uid,index=off" "$work/ones/ones.tar"
+	start_inside "user=3999999999,index=off" "$work/ones/ones.tar"
+	is $? 0 "user=3999999999: a name, where nobody has that number"
+	left_inside "user=3999999999"
+}
+
 # Users may name themselves, and nobody else.
 callers_that_are_not_root() {
 	local user
@@ -408,8 +424,9 @@ indexers
 logs
 if make_box; then
 	supplementary_groups
+	names_of_digits
 	callers_that_are_not_root
 else
-	skip "no mount namespace can be made here" "supplementary groups, and other callers"
+	skip "no mount namespace can be made here" "supplementary groups, names of digits, and other callers"
 fi
 finish
