@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/child.h"
 #include "util/cleanup.h"
 
 #define MAGIC "granary claim\n"
@@ -287,9 +288,10 @@ void claim_drop(struct claim *claim)
 }
 
 /* Comes back only where somebody handles the signal. */
-static int end_by(const struct claim *claim, int number)
+static int end_by(const struct claim *claim, pid_t child, int number)
 {
 	remove_own(claim);
+	child_end(child);
 	pthread_sigmask(SIG_SETMASK, &claim->before, NULL);
 	raise(number);
 	pthread_sigmask(SIG_BLOCK, &claim->awaited, NULL);
@@ -305,7 +307,7 @@ int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status)
 		int number = sigtimedwait(&claim->awaited, NULL, &pause);
 
 		if (number > 0 && number != SIGCHLD)
-			return end_by(claim, number);
+			return end_by(claim, child, number);
 		futimens(claim->fd, NULL);
 	}
 	return ended < 0 ? -errno : 0;

@@ -58,8 +58,8 @@ void claim_leave(struct claim *claim);
 
 /*
  * Waits for the child to end and touches the claim every `touch_ms` meanwhile: 0
- * and its status (wait(2)), or a negative errno. A signal to end removes the claim
- * and then ends this process.
+ * and its status (wait(2)), or a negative errno. A signal to end removes the claim,
+ * ends the child (child_end), and then this process.
  */
 int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status);
 

@@ -7,7 +7,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/* How long a child may take to end, and how often it is looked at. */
+enum { PATIENCE_MS = 1000, LOOK_MS = 10 };
 
 int child_fork(pid_t *out, struct error *e)
 {
@@ -23,22 +27,98 @@ int child_fork(pid_t *out, struct error *e)
 				 "limit with `ulimit -u`", strerror(errno));
 	if (*out > 0)
 		return 0;
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(ERROR_SYSTEM);
 	return 0;
 }
 
+int child_ends_with_parent(pid_t ancestor)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return kill(ancestor, 0) < 0 && errno == ESRCH ? -ESRCH : 0;
+}
+
+/* ---- Waiting ---- */
+
+/* It has ended, or there is no such child. */
+static bool ends_soon(pid_t child)
+{
+	const struct timespec pause = { 0, LOOK_MS * 1000000L };
+
+	for (int ms = 0; ms < PATIENCE_MS; ms += LOOK_MS) {
+		if (waitpid(child, NULL, WNOHANG) != 0)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+void child_end(pid_t child)
+{
+	kill(child, SIGTERM);
+	kill(child, SIGCONT);
+	if (ends_soon(child))
+		return;
+	kill(child, SIGKILL);
+	ends_soon(child);
+}
+
+/* What ends this process, and SIGCHLD. One that is ignored would be seen, too. */
+static void choose_signals(sigset_t *set)
+{
+	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
+	struct sigaction action;
+	sigset_t blocked;
+
+	sigprocmask(SIG_BLOCK, NULL, &blocked);
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (!sigismember(&blocked, ends[i]) &&
+		    sigaction(ends[i], NULL, &action) == 0 &&
+		    action.sa_handler != SIG_IGN)
+			sigaddset(set, ends[i]);
+	}
+}
+
+/* 0: it has ended; or the signal that came instead; or a negative errno. */
+static int await(pid_t child, int *status, const sigset_t *signals)
+{
+	const struct timespec pause = { 1, 0 };
+	pid_t ended;
+
+	while ((ended = waitpid(child, status, WNOHANG)) == 0) {
+		int number = sigtimedwait(signals, NULL, &pause);
+
+		if (number > 0 && number != SIGCHLD)
+			return number;
+	}
+	return ended < 0 ? -errno : 0;
+}
+
 int child_wait(pid_t child, int *status, struct error *e)
 {
-	while (waitpid(child, status, 0) < 0) {
-		if (errno != EINTR)
-			return error_set(e, ERROR_SYSTEM, errno,
-					 "the end of the indexer cannot be waited for: %s",
-					 strerror(errno));
+	sigset_t signals, before;
+	int number;
+
+	choose_signals(&signals);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	number = await(child, status, &signals);
+	if (number > 0) {
+		child_end(child);
+		raise(number);
 	}
-	return 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (number == 0)
+		return 0;
+	/* still here: somebody handles it */
+	number = number > 0 ? EINTR : -number;
+	return error_set(e, ERROR_SYSTEM, number,
+			 "the end of the indexer cannot be waited for: %s", strerror(number));
 }
+
+/* ---- How it ended ---- */
 
 static bool is_crash(int signal)
 {

@@ -13,13 +13,33 @@
 #include "util/error.h"
 
 /*
- * fork(2) for a child that is waited for and that ends with its parent. 0, and in
- * the child *out is 0; or a negative errno and a sentence.
+ * fork(2) for a child that is waited for and that ends with its parent, whatever it
+ * blocks and even if it is stopped. 0, and in the child *out is 0; or a negative
+ * errno and a sentence.
  */
 int child_fork(pid_t *out, struct error *e);
 
-/* Waits for it to end: 0 and its wait status (wait(2)), or a negative errno. */
+/*
+ * In a program that such a child runs: exec takes that promise away from one whose
+ * user ids differ, and so does a change of them. Made again, for the parent that
+ * there is; -ESRCH if `ancestor`, who may have run it through another, is gone.
+ */
+int child_ends_with_parent(pid_t ancestor);
+
+/*
+ * Waits for it to end: 0 and its wait status (wait(2)), or a negative errno. TERM,
+ * INT and HUP, unless they are ignored or blocked, are the child's as well: one of
+ * them ends first the child, by child_end, and then this process, by that signal.
+ *
+ * Threads: only while the process has one.
+ */
 int child_wait(pid_t child, int *status, struct error *e);
+
+/*
+ * Ends a child that may be stopped, hang or not want to: TERM and CONT, and after a
+ * second KILL. That takes two seconds at most, also where the kernel keeps it.
+ */
+void child_end(pid_t child);
 
 /*
  * 0 if the child ended by itself. If it was an indexer that a signal ended while

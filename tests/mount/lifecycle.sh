@@ -145,8 +145,7 @@ mounted_or_ended() {
 }
 
 # The same member many times: a long scan, a small tree.
-signal_while_indexing() {
-	local signal pid
+make_long_archive() {
 	"$python" - "$work/t.tar" "$work/long.tar" <<-'EOS'
 		import sys
 		member = open(sys.argv[1], "rb").read(512)
@@ -154,28 +153,115 @@ signal_while_indexing() {
 		    for _ in range(400):
 		        out.write(member * 1000)
 	EOS
-	for signal in TERM INT HUP; do
-		setsid "$python" -c 'import os, signal, sys
+}
+
+# Signals that the shell has background processes ignore are not ignored. Sets $launcher.
+launch_long() {
+	setsid "$python" -c 'import os, signal, sys
 for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(n, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$granaryfs" "$work/long.tar" "$mnt" &
-		pid=$!
+	launcher=$!
+	started+=("$launcher")
+}
+
+# left_nothing WHAT
+left_nothing() {
+	wait_until 10 no_indexer
+	ok $? "$1: and so did the indexer" || end_indexers
+	is "$(find "$work" -name 'long.tar.gidx*')" "" "$1: nothing is left"
+}
+
+end_indexers() {
+	local pid
+	for pid in $(indexer_pids); do
+		kill -KILL "$pid"
+	done
+	rm -f "$work"/long.tar.gidx*
+}
+
+signal_while_indexing() {
+	local signal
+	for signal in TERM INT HUP; do
+		launch_long
 		wait_until 20 indexer_runs
-		kill "-$signal" "$pid"
-		wait "$pid"
+		kill "-$signal" "$launcher"
+		wait "$launcher"
 		[ "$?" -gt 128 ]
 		ok $? "$signal while indexing: ended by it"
-		wait_until 10 no_indexer
-		ok $? "$signal while indexing: and so did the indexer"
-		is "$(find "$work" -name 'long.tar.gidx*')" "" "$signal while indexing: nothing is left"
+		left_nothing "$signal while indexing"
 	done
-	rm -f "$work/long.tar"
+}
+
+# The two processes of an indexer, once it holds its claim and scans, are stopped.
+stop_indexer() {
+	timeout 60 "$python" - "$granary" "$work/long.tar" <<-'EOS'
+		import glob, os, signal, sys, time
+		tool, source = sys.argv[1:]
+		def indexers():
+		    for folder in glob.glob("/proc/[0-9]*"):
+		        try:
+		            if (os.readlink(folder + "/exe") == tool and source.encode() in
+		                    open(folder + "/cmdline", "rb").read().split(b"\0")):
+		                yield int(folder[6:]), len(os.listdir(folder + "/task"))
+		        except OSError:
+		            pass
+		while True:
+		    found = list(indexers())
+		    if len(found) == 2 and max(threads for _, threads in found) > 3:
+		        for pid, _ in found:
+		            os.kill(pid, signal.SIGSTOP)
+		        break
+		    time.sleep(0.001)
+	EOS
+}
+
+# stopped_indexer SIGNAL: to the launcher. A user may stop what runs as that user.
+stopped_indexer() {
+	launch_long
+	stop_indexer
+	ok $? "$1 to the launcher of a stopped indexer: there is one"
+	[ -e "$work/long.tar.gidx.claim" ]
+	ok $? "$1 to the launcher of a stopped indexer: which has claimed"
+	kill "-$1" "$launcher"
+	wait "$launcher"
+	[ "$?" -gt 128 ]
+	ok $? "$1 to the launcher of a stopped indexer: ended by it"
+}
+
+stopped_indexers() {
+	stopped_indexer TERM
+	left_nothing "TERM to the launcher of a stopped indexer"
+	stopped_indexer KILL
+	wait_until 10 no_indexer
+	ok $? "KILL to the launcher of a stopped indexer: and so did the indexer"
+	end_indexers
+}
+
+# What is ignored by the launcher's caller is ignored while it waits, too.
+ignored_while_indexing() {
+	(
+		trap '' HUP
+		exec "$granaryfs" "$work/long.tar" "$mnt"
+	) &
+	launcher=$!
+	started+=("$launcher")
+	watch_mount "$mnt"
+	wait_until 20 indexer_runs
+	kill -HUP "$launcher"
+	wait "$launcher"
+	is $? 0 "HUP while indexing, ignored: mounted"
+	left "HUP while indexing, ignored"
+	rm -f "$work"/long.tar.gidx*
+}
+
+indexer_pids() {
+	grep -l -a -F -- for-mount /proc/[0-9]*/cmdline 2>/dev/null |
+		xargs -r grep -l -a -F -- "$work/long.tar" 2>/dev/null | cut -d / -f 3
 }
 
 indexer_runs() {
-	grep -q -a -F -- "$work/long.tar" /proc/[0-9]*/cmdline 2>/dev/null &&
-		grep -l -a -F -- for-mount /proc/[0-9]*/cmdline 2>/dev/null |
-		xargs -r grep -q -a -F -- "$work/long.tar"
+	[ -n "$(indexer_pids)" ]
 }
 
 no_indexer() {
@@ -310,7 +396,11 @@ foreground
 signals
 signal_when_busy
 signal_to_the_launcher
+make_long_archive
 signal_while_indexing
+stopped_indexers
+ignored_while_indexing
+rm "$work/long.tar"
 granary_umount_command
 stale_mount
 arguments

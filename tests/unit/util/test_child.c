@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,12 +129,198 @@ static void test_signals_do_not_end_the_wait(void **state)
 	assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
 }
 
+/* ---- Ends together ---- */
+
+enum manner { POLITE, STUBBORN, STOPPED, AGAIN };
+
+/* In a child that is to be ended: "polite" is made by one that was asked to. */
+static void live(enum manner manner)
+{
+	sigset_t set;
+	int number;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	unit_write("lives", "", 0);
+	if (manner == STOPPED)
+		raise(SIGSTOP);
+	if (manner != STUBBORN && sigwait(&set, &number) == 0) {
+		unit_write("polite", "", 0);
+		_exit(0);
+	}
+	for (;;)
+		pause();
+}
+
+static bool is_there(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+static void await_file(const char *path)
+{
+	for (int i = 0; i < 3000 && !is_there(path); i++)
+		usleep(10000);
+	assert_true(is_there(path));
+}
+
+static void forget_files(void)
+{
+	unlink("lives");
+	unlink("polite");
+}
+
+static void test_any_child_ends(void **state)
+{
+	(void)state;
+	for (enum manner manner = POLITE; manner <= STOPPED; manner++) {
+		pid_t child;
+
+		forget_files();
+		assert_int_equal(child_fork(&child, NULL), 0);
+		if (child == 0)
+			live(manner);
+		await_file("lives");
+		child_end(child);
+		assert_int_equal(kill(child, 0), -1);
+		assert_int_equal(is_there("polite"), manner != STUBBORN);
+	}
+	child_end(getpid() + 1000000); /* there is none */
+}
+
+/* A program that lost the promise makes it again, if it was not too late. */
+static void lose_and_live(void)
+{
+	prctl(PR_SET_PDEATHSIG, 0);
+	if (child_ends_with_parent(getpid() + 1000000) != -ESRCH ||
+	    child_ends_with_parent(1) != 0)
+		_exit(8);
+	prctl(PR_SET_PDEATHSIG, 0);
+	if (child_ends_with_parent(getppid()) != 0)
+		_exit(8);
+	live(STUBBORN);
+}
+
+/* In a process that waits for a child; ends by a signal, or with the status 9. */
+static void wait_for_one(enum manner manner)
+{
+	pid_t child;
+	int status;
+
+	if (child_fork(&child, NULL) < 0)
+		_exit(8);
+	if (child == 0 && manner == AGAIN)
+		lose_and_live();
+	if (child == 0)
+		live(manner);
+	_exit(child_wait(child, &status, NULL) == 0 ? 9 : 8);
+}
+
+struct pair {
+	pid_t waiting;
+	int alive; /* a pipe's end that reads nothing more when both have ended */
+};
+
+static struct pair start_pair(enum manner manner)
+{
+	struct pair pair;
+	int fds[2];
+
+	forget_files();
+	assert_int_equal(pipe(fds), 0);
+	fflush(NULL);
+	pair.waiting = fork();
+	assert_true(pair.waiting >= 0);
+	if (pair.waiting == 0) {
+		close(fds[0]);
+		signal(SIGHUP, SIG_IGN);
+		wait_for_one(manner);
+	}
+	close(fds[1]);
+	pair.alive = fds[0];
+	await_file("lives");
+	return pair;
+}
+
+static int end_of(const struct pair *pair)
+{
+	int status = -1;
+	char byte;
+
+	assert_int_equal(waitpid(pair->waiting, &status, 0), pair->waiting);
+	assert_int_equal(read(pair->alive, &byte, 1), 0);
+	close(pair->alive);
+	return status;
+}
+
+static void test_a_signal_is_the_childs_too(void **state)
+{
+	static const int endings[] = { SIGTERM, SIGINT };
+
+	(void)state;
+	for (enum manner manner = POLITE; manner <= STOPPED; manner++) {
+		for (size_t i = 0; i < COUNT(endings); i++) {
+			struct pair pair = start_pair(manner);
+			int status;
+
+			kill(pair.waiting, endings[i]);
+			status = end_of(&pair);
+			assert_true(WIFSIGNALED(status) && WTERMSIG(status) == endings[i]);
+			assert_int_equal(is_there("polite"), manner != STUBBORN);
+		}
+	}
+}
+
+static void test_an_ignored_signal_is_ignored(void **state)
+{
+	struct pair pair = start_pair(POLITE);
+	int status;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		kill(pair.waiting, SIGHUP);
+		usleep(10000);
+	}
+	assert_false(is_there("polite"));
+	kill(pair.waiting, SIGTERM);
+	status = end_of(&pair);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
+/* end_of comes back: so the child has ended. */
+static void test_no_child_is_left_behind(void **state)
+{
+	(void)state;
+	for (enum manner manner = POLITE; manner <= STOPPED; manner++) {
+		struct pair pair = start_pair(manner);
+
+		kill(pair.waiting, SIGKILL);
+		assert_true(WIFSIGNALED(end_of(&pair)));
+		assert_false(is_there("polite"));
+	}
+}
+
+static void test_a_promise_that_is_made_again(void **state)
+{
+	struct pair pair = start_pair(AGAIN);
+
+	(void)state;
+	kill(pair.waiting, SIGKILL);
+	assert_true(WIFSIGNALED(end_of(&pair)));
+}
+
 static const struct CMUnitTest child[] = {
 	cmocka_unit_test(test_one_that_ends_by_itself_did_not_die),
 	cmocka_unit_test(test_the_cause_of_death_is_said),
 	cmocka_unit_test(test_one_of_many),
 	cmocka_unit_test(test_memory_is_blamed_for_a_kill_only),
 	cmocka_unit_test(test_signals_do_not_end_the_wait),
+	cmocka_unit_test(test_any_child_ends),
+	cmocka_unit_test(test_a_signal_is_the_childs_too),
+	cmocka_unit_test(test_an_ignored_signal_is_ignored),
+	cmocka_unit_test(test_no_child_is_left_behind),
+	cmocka_unit_test(test_a_promise_that_is_made_again),
 };
 
 UNIT_MAIN(child)
