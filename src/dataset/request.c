@@ -68,38 +68,110 @@ struct call {
 
 /*
  * The descriptors are the argument that counts. The path is there for ps(1), and
- * only the first: the indexer opens no source by its name.
+ * only the first: the indexer opens no source by its name. --caller is what the
+ * indexer looks at first: who waits for it, and as whom it has to run.
  */
-static void exec_tool(const struct call *call)
+static void exec_tool(const struct call *call, char *const *environment)
 {
-	char memory[16], list[16];
+	char memory[16], list[16], caller[64];
 
 	snprintf(memory, sizeof(memory), "%d", call->memory);
 	snprintf(list, sizeof(list), "%d", call->list);
-	execl(call->tool, call->tool, "index", "--for-mount", memory, "-o", call->options,
-	      "--sources", list, "--", source_path(call->wish->sources->sources[0]),
-	      (char *)NULL);
+	snprintf(caller, sizeof(caller), "%ld:%u:%u", (long)getppid(), (unsigned)geteuid(),
+		 (unsigned)getegid());
+	execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
+	       "-o", call->options, "--sources", list, "--",
+	       source_path(call->wish->sources->sources[0]), (char *)NULL, environment);
+}
+
+/* ---- For another user ---- */
+
+/* What an indexer looks at, and tests want to tell it. */
+static bool is_passed_on(const char *variable)
+{
+	static const char *const names[] = {
+		"HOME", "PATH", "LANG", "TERM", "NO_COLOR", "SLURM_JOB_ID",
+		"XDG_CACHE_HOME",
+	};
+	const char sanitizer[] = "SAN_OPTIONS";
+	size_t n = strcspn(variable, "="), s = sizeof(sanitizer) - 1;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i]) == n && memcmp(variable, names[i], n) == 0)
+			return true;
+	}
+	return strncmp(variable, "LC_", 3) == 0 ||
+	       (n > s && memcmp(variable + n - s, sanitizer, s) == 0);
+}
+
+/* Of environ, which may be the administrator's: the rest is not the user's business. */
+static char **small_environment(void)
+{
+	size_t n = 0, kept = 0;
+	char **out;
+
+	while (environ[n])
+		n++;
+	out = calloc(n + 1, sizeof(*out));
+	for (size_t i = 0; out && i < n; i++) {
+		if (is_passed_on(environ[i]))
+			out[kept++] = environ[i];
+	}
+	return out;
+}
+
+/* Nothing of the caller's but where errors go, not even the terminal's signals. */
+static int leave_caller(void)
+{
+	CLEANUP(cleanup_close) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+	    setsid() < 0)
+		return -errno;
+	return 0;
+}
+
+/*
+ * With the caller's real id: until it has renounced that, the user cannot trace it,
+ * which could be done between exec and the first instructions otherwise. It has
+ * nothing to gain there, because with two ids the loader looks at no variable, and
+ * libraries, which look at theirs, get none.
+ */
+static void exec_for_another(const struct call *call)
+{
+	char **environment = small_environment();
+
+	if (environment && leave_caller() == 0)
+		exec_tool(call, environment);
+	_exit(STATUS_NO_EXEC);
+}
+
+/* ---- For oneself ---- */
+
+static void exec_for_oneself(const struct call *call)
+{
+	struct error e = { 0 };
+
+	if (rights_renounce(&e) < 0) {
+		log_error("%s", e.text);
+		_exit(ERROR_SYSTEM);
+	}
+	exec_tool(call, environ);
+	_exit(STATUS_NO_EXEC);
 }
 
 /* In the child. The launcher may have assumed the rights of the user it mounts for. */
 static void exec_indexer(const struct call *call)
 {
-	struct error e = { 0 };
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (handover_keep(call->wish, call->list, call->memory) < 0)
 		_exit(STATUS_NO_EXEC);
-	/* not even the terminal is shared with whom it is run for */
 	if (getuid() != geteuid())
-		setsid();
-	if (rights_renounce(&e) < 0) {
-		log_error("%s", e.text);
-		_exit(ERROR_SYSTEM);
-	}
-	exec_tool(call);
-	_exit(STATUS_NO_EXEC);
+		exec_for_another(call);
+	exec_for_oneself(call);
 }
 
 static int wait_for(pid_t child, const struct call *call, struct error *e)

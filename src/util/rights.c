@@ -387,3 +387,30 @@ int rights_renounce(struct error *e)
 			 "packed files with them; start it without a security policy that "
 			 "forbids that", (unsigned)uid, kept);
 }
+
+/* With what root's real id permits: that of a program, which nothing has in effect. */
+static void become_again(uid_t uid, gid_t gid)
+{
+	static const unsigned needed[] = { CAP_SETGID, CAP_SETUID };
+	int failed = !read_capabilities();
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]) && !failed; i++) {
+		if (capng_have_capability(CAPNG_PERMITTED, needed[i]) == 1)
+			failed = capng_update(CAPNG_ADD, CAPNG_EFFECTIVE, needed[i]);
+	}
+	failed = failed || capng_apply(CAPNG_SELECT_CAPS) || setegid(gid) || seteuid(uid);
+	(void)failed;
+}
+
+int rights_renounce_as(uid_t uid, gid_t gid, struct error *e)
+{
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (geteuid() != uid || getegid() != gid)
+		become_again(uid, gid);
+	if (geteuid() != uid || getegid() != gid)
+		return error_set(e, ERROR_SYSTEM, EPERM,
+				 "this process (user id %u) was to act as user id %u, and may "
+				 "not; start it without a security policy that forbids that",
+				 (unsigned)geteuid(), (unsigned)uid);
+	return rights_renounce(e);
+}

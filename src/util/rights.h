@@ -55,12 +55,22 @@ int rights_resume(struct error *e);
  * (no_new_privs). The bounding set is emptied where the process may do that; where
  * it may not, there is nothing that could be gained through it. One that has
  * assumed another user's rights cannot be traced by that user until it runs another
- * program. Read back and compared: 0, or a negative errno and a sentence, and then
- * the process must end.
+ * program, and so must not run one after this, but before: see below. Read back and
+ * compared: 0, or a negative errno and a sentence, and then the process must end.
  *
  * For what works on strangers' bytes. Groups stay. Descriptors that are open stay
  * open, with the rights that they were opened with.
  */
 int rights_renounce(struct error *e);
+
+/*
+ * The same as the first thing in a program that a process ran while it had assumed
+ * another user's rights: this one's real id is still the caller's. That makes the
+ * kernel keep it from being traced by the user, and the loader ignore all that could
+ * be told in the environment. It becomes uid and gid, which are the user's, where
+ * the kernel did not run it as that: on older ones two ids that differ become the real
+ * one under no_new_privs. From now on it cannot be traced but by root, whoever it is.
+ */
+int rights_renounce_as(uid_t uid, gid_t gid, struct error *e);
 
 #endif

@@ -306,6 +306,145 @@ indexers() {
 	indexer_is "the user's indexer" "$one_uid" "$one_gid" "$(id -G "$one")" ",user=$one"
 	indexer_is "root's indexer of another's file" 0 0 "$(own_groups)"
 	rm "$work/roots/long.tar"
+	before_the_indexer_begins
+	without_new_privileges
+	indexer_by_hand
+	indexer_that_hangs
+}
+
+# In place of granary: what it is before its first instruction, and that it stays so
+# for a while, since the user tries to trace it then.
+make_witness() {
+	mkdir "$work/witness"
+	cp "$granaryfs" "$work/witness/"
+	cat >"$work/witness/granary" <<-EOS
+		#!$python -IS
+		import ctypes, os, sys, time
+		folder = "$work/ones/"
+		getauxval = ctypes.CDLL(None).getauxval
+		getauxval.restype = ctypes.c_ulong
+		with open(folder + "seen.new", "w") as out:
+		    ids = os.getresuid() + os.getresgid()
+		    print("ids", *ids, file=out)
+		    print("secure", getauxval(23), file=out)
+		    for n in 0, 1:
+		        print("fd", n, os.readlink("/proc/self/fd/%d" % n), file=out)
+		    print("pid", os.getpid(), file=out)
+		    for name in sorted(os.environ):
+		        print("variable", name, os.environ[name], file=out)
+		os.rename(folder + "seen.new", folder + "seen")
+		while not os.path.exists(folder + "go"):
+		    time.sleep(0.01)
+		sys.exit(3)
+	EOS
+	chmod 755 "$work/witness/granary"
+}
+
+seen() {
+	sed -n "s|^$1 ||p" "$work/ones/seen"
+}
+
+# Between exec and the indexer's first instructions: nothing for the user to trace.
+before_the_indexer_begins() {
+	local launcher pid
+	make_witness
+	SECRET=of-root LD_LIBRARY_PATH=$work/ones HDF5_PLUGIN_PATH=$work/ones LOCPATH=$work/ones \
+		LC_TIME=C XDG_CACHE_HOME=$work/cache "$work/witness/granaryfs" \
+		-o "index=off,user=$one" "$work/ones/ones.tar" "$mnt" &
+	launcher=$!
+	started+=("$launcher")
+	wait_until 20 test -e "$work/ones/seen"
+	ok $? "before the indexer begins: it is seen"
+	pid=$(seen pid)
+	is "$(seen ids)" "0 $one_uid $one_uid 0 $one_gid $one_gid" \
+		"before the indexer begins: the real id is root's"
+	is "$(seen secure)" 1 "before the indexer begins: the loader trusts no variable"
+	refuse "before the indexer begins: the user cannot trace it" \
+		as "$one_uid:$one_gid" readlink "/proc/$pid/fd/2"
+	refuse "before the indexer begins: the user cannot see its environment" \
+		as "$one_uid:$one_gid" cat "/proc/$pid/environ"
+	is "$(seen 'fd 0') $(seen 'fd 1')" "/dev/null /dev/null" \
+		"before the indexer begins: standard input and output are nobody's"
+	is "$(seen variable | grep -v -E '^(PATH|LANG|TERM|NO_COLOR|SLURM_JOB_ID|LC_[A-Z]*|[A-Z]*SAN_OPTIONS) ')" \
+		"HOME $(getent passwd "$one" | cut -d : -f 6)" \
+		"before the indexer begins: few variables"
+	is "$(seen 'variable LC_TIME')" C "before the indexer begins: but the language"
+	touch "$work/ones/go"
+	wait "$launcher"
+	is $? 3 "before the indexer begins: its status is the launcher's"
+	rm "$work/ones/go" "$work/ones/seen"
+}
+
+# Older kernels run a program with one user id then: it must not be root's.
+without_new_privileges() {
+	local where=$work/ones/ones.tar
+	watch_mount "$mnt"
+	timeout 60 setpriv --no-new-privs "$daemon" -o "user=$one" "$where" "$mnt"
+	is $? 0 "no_new_privs: mounted"
+	is "$(stat -c %u:%g "$where.gidx")" "$one_uid:$one_gid" \
+		"no_new_privs: the index is the user's"
+	left "no_new_privs"
+	rm -f "$where.gidx"
+}
+
+# Who starts it by hand gets nothing from it.
+indexer_by_hand() {
+	local tool=$work/programs/granary where=$work/ones/ones.tar
+	refused 1 "--for-mount by hand" "--for-mount is for granaryfs" -- \
+		"$tool" index --for-mount 1 "$where"
+	refused 2 "--for-mount by hand, as root" "has ended" -- \
+		"$tool" index --for-mount 1 --caller "999999999:0:0" "$where"
+	refused 2 "--for-mount by hand, as another user" "may not" -- \
+		as "$one_uid:$one_gid" "$tool" index --for-mount 1 --caller "$$:0:0" "$where"
+}
+
+# The user's own filesystem, which lets only the user in, and does not answer: the
+# indexer hangs in it with its signals blocked.
+indexer_that_hangs() {
+	local launcher pid pids other=$work/hangs
+	mkdir "$other"
+	watch_mount "$other"
+	timeout 60 "$daemon" -o "user=$one,index=off" "$work/ones/ones.tar" "$other"
+	server=
+	wait_until 20 serves_without_rights "$other"
+	pids="$(daemon_pids "$other") $server" # who looks after it first
+	for pid in $pids; do
+		kill -STOP "$pid"
+	done
+	"$daemon" -o "user=$one,index=$other/an.gidx" "$work/roots/ones.tar" "$mnt" &
+	launcher=$!
+	started+=("$launcher")
+	wait_until 20 indexer_hangs "$other/an.gidx"
+	ok $? "an indexer that hangs: it does"
+	kill -TERM "$launcher"
+	wait_until 10 process_gone "$launcher"
+	ok $? "an indexer that hangs: TERM ends the launcher"
+	wait_until 10 no_indexer_of "$other/an.gidx"
+	ok $? "an indexer that hangs: and the indexer"
+	for pid in $pids; do
+		kill -CONT "$pid"
+	done
+	wait "$launcher"
+	is $? 143 "an indexer that hangs: the launcher's status"
+	leave_mount "$other"
+	wait_until 20 no_daemon "$other"
+}
+
+# indexers_of PLACE: that look for it.
+indexers_of() {
+	grep -l -a -F -- "index=$1" /proc/[0-9]*/cmdline 2>/dev/null |
+		xargs -r grep -l -a -F -- for-mount 2>/dev/null | cut -d / -f 3
+}
+
+no_indexer_of() {
+	[ -z "$(indexers_of "$1")" ]
+}
+
+# TERM is blocked in it when it has come to the claim.
+indexer_hangs() {
+	local pid mask
+	pid=$(indexers_of "$1")
+	[ -n "$pid" ] && mask=$(status "/proc/$pid/status" SigBlk) && ((0x$mask & 0x4000))
 }
 
 # The user's log is the user's; what only root may write stays as it is.

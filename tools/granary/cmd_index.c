@@ -3,14 +3,13 @@
  *
  * Also what granaryfs runs when a dataset has no index yet: then --for-mount
  * names the descriptor that takes the index if it cannot be saved, and --sources the
- * one that lists the open sources (dataset/handover.h).
+ * one that lists the open sources (dataset/handover.h); main.c has used --caller.
  */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "dataset/find.h"
 #include "dataset/handover.h"
@@ -113,9 +112,6 @@ static int run(struct request *request)
 	int status;
 
 	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
-	/* it may run for another user than its parent, whose terminal it writes to */
-	if (request->given['m'])
-		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (request->given['c'] && request->given['f'])
 		return report_usage(request->command, "--check makes no index, and --force "
 				    "does: choose one");
@@ -142,6 +138,7 @@ static const struct option longs[] = {
 	{ "force", no_argument, NULL, 'f' },
 	{ "for-mount", required_argument, NULL, 'm' },
 	{ "sources", required_argument, NULL, 'S' },
+	{ "caller", required_argument, NULL, 'C' },
 	{ NULL, 0, NULL, 0 },
 };
 

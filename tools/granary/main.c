@@ -1,11 +1,16 @@
 /* main.c: granary COMMAND ... */
 #include "config.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "granary.h"
+#include "util/child.h"
 #include "util/log.h"
+#include "util/rights.h"
 
 static const struct command *const commands[] = {
 	&command_info, &command_ls, &command_cat, &command_index, &command_umount,
@@ -30,10 +35,48 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* granary index --for-mount FD --caller PROCESS:UID:GID ..., as dataset/request.c has it. */
+static bool is_for_mount(int argc, char **argv)
+{
+	return argc > 2 && strcmp(argv[1], "index") == 0 &&
+	       strcmp(argv[2], "--for-mount") == 0;
+}
+
+/*
+ * What granaryfs runs works on strangers' bytes, and as another user than its real
+ * one where root mounts for somebody. So all rights go before anything else: before
+ * options, the environment or a file are looked at. Nobody else needs two user ids.
+ */
+static int give_up_rights(int argc, char **argv, struct error *e)
+{
+	unsigned uid, gid;
+	long caller;
+	char rest;
+	int err;
+
+	if (!is_for_mount(argc, argv))
+		return getuid() == geteuid() && getgid() == getegid() ? 0 :
+									rights_renounce(e);
+	if (argc < 6 || strcmp(argv[4], "--caller") != 0 ||
+	    sscanf(argv[5], "%ld:%u:%u%c", &caller, &uid, &gid, &rest) != 3)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "--for-mount is for granaryfs; are granary and granaryfs of the "
+				 "same version?");
+	err = rights_renounce_as(uid, gid, e);
+	if (!err && caller > 0 && child_ends_with_parent((pid_t)caller) < 0)
+		return error_set(e, ERROR_SYSTEM, ESRCH,
+				 "granaryfs (process %ld), which asked for an index, has ended",
+				 caller);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
+	struct error e = { 0 };
 
+	if (give_up_rights(argc, argv, &e) < 0)
+		return report_error(&e);
 	log_open("granary", LOG_LEVEL_WARN);
 	if (argc < 2) {
 		print_help();

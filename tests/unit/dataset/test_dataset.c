@@ -332,13 +332,13 @@ static const struct request requests[] = {
 	{ "makes one that does not fit", "index=off,base=512",
 	  "cat x.gidx >/proc/self/fd/$3", "error 3 " },
 	{ "is asked for what is wanted", "index=a\\,b,missing=skip,nested=off",
-	  "echo \"$*\" | grep -q -- \"^index --for-mount [0-9]* -o .*nested=off.*"
+	  "echo \"$*\" | grep -q -- \"^index --for-mount [0-9]* --caller [0-9]*:[0-9]*:[0-9]* -o .*nested=off.*"
 	  ",index=a[\\]\\\\,b --sources [0-9]* -- data.bin$\" && exit 3", "error 3 " },
 	{ "gets open files", "index=off",
-	  "fd=$(tr '\\0' '\\n' </proc/self/fd/$7 | sed -n 's/^source \\([0-9]*\\) data.bin$/\\1/p')\n"
+	  "fd=$(tr '\\0' '\\n' </proc/self/fd/$9 | sed -n 's/^source \\([0-9]*\\) data.bin$/\\1/p')\n"
 	  "cmp -s data.bin /proc/self/fd/${fd:-none} && exit 3", "error 3 " },
 	{ "is told the place", "index=new.gidx",
-	  "tr '\\0' '\\n' </proc/self/fd/$7 | grep -q -x 'place new.gidx' && exit 3", "error 3 " },
+	  "tr '\\0' '\\n' </proc/self/fd/$9 | grep -q -x 'place new.gidx' && exit 3", "error 3 " },
 	{ "gets none of the caller's files", "index=off",
 	  "test -e /proc/self/fd/9 || exit 3", "error 3 " },
 	{ "has no rights to gain", "index=off",

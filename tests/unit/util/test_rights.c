@@ -368,6 +368,24 @@ static void test_never_with_capabilities(void **state)
 
 /* ---- rights_renounce ---- */
 
+/* effective, permitted, inheritable: 64 bits each */
+static int set_capabilities(uint64_t effective, uint64_t permitted, uint64_t inheritable)
+{
+	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2];
+
+	for (int i = 0; i < 2; i++)
+		data[i] = (struct __user_cap_data_struct){
+			(uint32_t)(effective >> (32 * i)), (uint32_t)(permitted >> (32 * i)),
+			(uint32_t)(inheritable >> (32 * i)) };
+	return (int)syscall(SYS_capset, &header, data);
+}
+
+static uint64_t permitted_now(void)
+{
+	return strtoull(status_of("CapPrm"), NULL, 16);
+}
+
 static int renounce_root(void *argument)
 {
 	(void)argument;
@@ -427,6 +445,57 @@ static void test_after_a_resume_in_a_child(void **state)
 	assert_int_equal(unit_child(renounce_later, NULL), 0);
 }
 
+/* What a program is that one with an assumed user's rights has run. */
+static int renounce_in_a_program(void *argument)
+{
+	bool lost_ids = argument;
+
+	WANT(rights_assume(&user, NULL) == 0);
+	WANT(setresuid(0, lost_ids ? 0 : USER, USER) == 0);
+	WANT(!lost_ids || setresgid(0, 0, 0) == 0);
+	WANT(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0);
+	WANT(set_capabilities(0, permitted_now(), 0) == 0);
+	WANT(rights_renounce_as(USER, GROUP, NULL) == 0);
+	WANT(has_no_capability() && is_zero("CapBnd") && ids_are(USER, GROUP));
+	WANT(strcmp(status_of("Groups"), "4202 4203 ") == 0);
+	WANT(setuid(0) < 0 && seteuid(0) < 0 && setgid(0) < 0);
+	WANT(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0);
+	return 0;
+}
+
+static void test_a_program_for_good(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(renounce_in_a_program, NULL), 0);
+}
+
+/* As under no_new_privs: the kernel made both ids the real one, which is root's. */
+static void test_a_program_that_is_not_the_user(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(renounce_in_a_program, (char[]){ "" }), 0);
+}
+
+static int renounce_as_another(void *argument)
+{
+	struct error e = { 0 };
+
+	(void)argument;
+	if (!become_plain())
+		return NOT_HERE;
+	WANT(rights_renounce_as(getuid() + 1, getgid(), &e) == -EPERM);
+	WANT(e.status == ERROR_SYSTEM && strstr(e.text, "may not"));
+	WANT(rights_renounce_as(getuid(), getgid() + 1, &e) == -EPERM);
+	WANT(rights_renounce_as(getuid(), getgid(), &e) == 0 && has_no_capability());
+	return 0;
+}
+
+static void test_nobody_becomes_another_user(void **state)
+{
+	(void)state;
+	where_possible(renounce_as_another, NULL);
+}
+
 static int renounce_plain(void *argument)
 {
 	char bounds[32];
@@ -464,24 +533,6 @@ static void test_root_of_a_user_namespace_for_good(void **state)
 {
 	(void)state;
 	where_possible(renounce_in_namespace, NULL);
-}
-
-/* effective, permitted, inheritable: 64 bits each */
-static int set_capabilities(uint64_t effective, uint64_t permitted, uint64_t inheritable)
-{
-	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct data[2];
-
-	for (int i = 0; i < 2; i++)
-		data[i] = (struct __user_cap_data_struct){
-			(uint32_t)(effective >> (32 * i)), (uint32_t)(permitted >> (32 * i)),
-			(uint32_t)(inheritable >> (32 * i)) };
-	return (int)syscall(SYS_capset, &header, data);
-}
-
-static uint64_t permitted_now(void)
-{
-	return strtoull(status_of("CapPrm"), NULL, 16);
 }
 
 /* A user that was given capabilities, as setpriv(1) and systemd do. */
@@ -609,6 +660,7 @@ static const struct CMUnitTest plain[] = {
 	cmocka_unit_test(test_another_user_is_only_for_root),
 	cmocka_unit_test(test_refused_in_a_user_namespace),
 	cmocka_unit_test(test_a_plain_user_for_good),
+	cmocka_unit_test(test_nobody_becomes_another_user),
 	cmocka_unit_test(test_root_of_a_user_namespace_for_good),
 };
 
@@ -624,7 +676,10 @@ static const struct CMUnitTest privileged[] = {
 	cmocka_unit_test(test_root_for_good),
 	cmocka_unit_test(test_an_assumed_user_for_good),
 	cmocka_unit_test(test_after_a_resume_in_a_child),
+	cmocka_unit_test(test_a_program_for_good),
+	cmocka_unit_test(test_a_program_that_is_not_the_user),
 	cmocka_unit_test(test_a_plain_user_for_good),
+	cmocka_unit_test(test_nobody_becomes_another_user),
 	cmocka_unit_test(test_root_of_a_user_namespace_for_good),
 	cmocka_unit_test(test_given_capabilities_for_good),
 	cmocka_unit_test(test_programs_gain_nothing),
