@@ -19,7 +19,11 @@ seconds=60             # how long all mounts of a job may take
 options=               # more of granaryfs's -o options
 most=8                 # mounts a job
 
-log='' job=''
+log='' job='' folder='' lock=''
+daemons=()    # granaryfs's programs, as the kernel shows them
+older=()
+indexer=''    # and the one that it starts to make an index
+children=()   # processes that they started
 declare -A deaf    # processes whose arguments cannot be read
 
 # ---- From here to the next such line prolog.sh and epilog.sh are the same -------
@@ -46,10 +50,21 @@ is_folder() {
 		$1 != *[!A-Za-z0-9._/+-]* ]]
 }
 
+# is_roots PATH: can nobody but root write there?
+is_roots() {
+	local owner mode
+	read -r owner mode < <(stat -L -c '%u %a' -- "$1")
+	[[ $owner == 0 && $mode == *[0145][0145] ]]
+}
+
 # Settings are parsed, not run: a mistake in them costs a line in the log.
 read_config() {
 	local line value
-	[ -f "$config" ] && [ -O "$config" ] || return
+	[ -e "$config" ] || return
+	if [ ! -f "$config" ] || ! is_roots "$config"; then
+		say warning "$config: no file that only root can write; left out"
+		return
+	fi
 	while IFS= read -r line || [ -n "$line" ]; do
 		value=${line#*=}
 		case $line in
@@ -84,24 +99,20 @@ mounts_of() {
 # arguments_of PID: into the array `arguments`; none if it has ended. Through a pipe: to
 # read the arguments of a process whose memory waits for storage that hangs is to hang.
 arguments_of() {
-	local argument fd
+	local argument fd status
 	arguments=()
 	[ -z "${deaf[$1]:-}" ] || return
-	exec {fd}< <(exec cat "/proc/$1/cmdline")
-	while IFS= read -r -t 2 -d '' -u "$fd" argument; do
+	exec {fd}< <(exec head -c 65536 "/proc/$1/cmdline")
+	while IFS= read -r -t 2 -d '' -u "$fd" argument || { status=$? && false; }; do
 		arguments+=("$argument")
 	done
-	[ "$?" -le 128 ] || deaf[$1]=1
+	[ "$status" -le 128 ] || deaf[$1]=1
 	exec {fd}<&-
 }
 
-# serves PID PATH: is it a granaryfs that was started for this mount point, or for
-# one below it? A process can name itself as it likes, but not its program.
+# serves PID PATH: was it started for this mount point, or for one below it?
 serves() {
-	local argument program
-	program=$(readlink "/proc/$1/exe")
-	program=${program%' (deleted)'}
-	[ "${program##*/}" = granaryfs ] || return
+	local argument
 	arguments_of "$1"
 	for argument in "${arguments[@]}"; do
 		[[ $argument/ != "$2"/* ]] || return 0
@@ -109,27 +120,76 @@ serves() {
 	return 1
 }
 
-# processes_of PATH: the daemons of the mounts at and below it, in the array `pids`.
-processes_of() {
-	local comm pid all
-	pids=()
+# A user may have any number of processes, and lets them say of themselves what he
+# likes, at any length. So what is read of a user's process is what the kernel says of
+# it, and by one program for all of them, whatever their number.
+
+# matching EXPRESSION: the /proc/PID with such a line in their status, in `found`.
+matching() {
+	local i all
 	set +f
-	all=(/proc/[0-9]*)
+	all=(/proc/[0-9]*/status)
 	set -f
-	for pid in "${all[@]##*/}"; do
-		read -r comm <"/proc/$pid/comm" || continue
-		[[ $comm == granaryfs* ]] && serves "$pid" "$1" && pids+=("$pid")
+	found=()
+	for ((i = 0; i < ${#all[@]}; i += 4000)); do
+		mapfile -t -O "${#found[@]}" found < <(
+			exec grep -l -s -m 1 -E -e "$1" "${all[@]:i:4000}")
 	done
-	return 0
+	found=("${found[@]%/status}")
 }
 
-# end_within TENTHS PATH: is there no such process any more?
+# running PROGRAM... : those of `found` that run one of these, in `found`. A process
+# cannot choose what the kernel says of that. One that has ended runs nothing.
+running() {
+	local link program one still=()
+	while IFS= read -r -d '' link && IFS= read -r -d '' program; do
+		program=${program%' (deleted)'}
+		for one; do
+			[ "$program" != "$one" ] || still+=("${link%/exe}")
+		done
+	done < <([ "${#found[@]}" -eq 0 ] ||
+		exec find "${found[@]/%//exe}" -maxdepth 0 -printf '%p\0%l\0')
+	found=("${still[@]}")
+}
+
+# What granaryfs's processes run. The setting may name a script that starts it; granary
+# is always beside it. An epilogue knows from its prologue what was run then.
+find_daemons() {
+	indexer=$(realpath -m -- "$granary")
+	daemons=("$(realpath -m -- "$granaryfs")" "${indexer%/*}/granaryfs" "${older[@]}")
+}
+
+# processes_of PATH: of the mounts at and below it, in `pids`: what is root's, launchers
+# and supervisors, which are in `masters` too, and what those started, indexers and
+# servers. These end with their parents, unless they hang.
+processes_of() {
+	local folder found pattern
+	pids=()
+	matching $'^Uid:\t0\t'
+	running "${daemons[@]}"
+	for folder in "${found[@]}"; do
+		! serves "${folder##*/}" "$1" || pids+=("${folder##*/}")
+	done
+	found=()
+	masters=("${pids[@]}")
+	if [ "${#pids[@]}" -gt 0 ]; then
+		printf -v pattern '|%s' "${pids[@]}"
+		matching $'^PPid:\t('"${pattern:1}"$')$'
+	fi
+	found+=("${children[@]}")
+	running "${daemons[@]}" "$indexer"
+	children=("${found[@]}")
+	for folder in "${found[@]}"; do
+		[[ " ${pids[*]} " == *" ${folder##*/} "* ]] || pids+=("${folder##*/}")
+	done
+}
+
+# end_within SECONDS PATH: is there no such process any more?
 end_within() {
-	local tenths=$1
+	local end=$((SECONDS + $1))
 	processes_of "$2"
 	while [ "${#pids[@]}" -gt 0 ]; do
-		[ "$tenths" -gt 0 ] || return
-		tenths=$((tenths - 1))
+		[ "$SECONDS" -le "$end" ] || return
 		sleep 0.1
 		processes_of "$2"
 	done
@@ -138,15 +198,30 @@ end_within() {
 # stop_processes PATH: with a file open the first TERM lets them serve on, and the
 # second does not; one that is stopped hears of neither before CONT.
 stop_processes() {
-	end_within 5 "$1" && return
+	end_within 0 "$1" && return
 	kill -TERM "${pids[@]}"
 	kill -CONT "${pids[@]}"
-	end_within 5 "$1" && return
+	end_within 0 "$1" && return
 	kill -TERM "${pids[@]}"
-	end_within 10 "$1" && return
+	end_within 1 "$1" && return
 	say warning "${1##*/}: the daemon does not end; killed"
 	kill -KILL "${pids[@]}"
-	end_within 30 "$1"
+	end_within 3 "$1"
+}
+
+# find_base: `base` must be root's, so that nobody else puts anything in the place of a
+# mount point.
+find_base() {
+	base=$(realpath -m -- "$base") && is_folder "$base" && is_roots "$base"
+}
+
+# take_lock SECONDS: of the job's folder: its prologue and its epilogue exclude each
+# other. The file says where the programs were that the prologue started.
+take_lock() {
+	umask 077
+	exec {lock}>>"$folder/.lock"
+	umask 022
+	flock -w "$1" "$lock"
 }
 
 # take_away PATH: no mount at PATH nor below it, and no process that serves one.
@@ -204,10 +279,20 @@ remove_folder() {
 main() {
 	is_number "${SLURM_JOB_ID:-}" || return
 	job=$SLURM_JOB_ID
-	base=$(realpath -m -- "$base")
-	is_folder "$base" || return
-	take_away "$base/$job"
-	remove_folder "$base/$job"
+	[ -e "$base" ] || return
+	find_base || {
+		say err "$base: not root's alone; nothing is taken away"
+		return
+	}
+	folder=$base/$job
+	if [ -d "$folder" ]; then
+		take_lock 20 || say warning "a prologue has the lock; not waited for"
+		mapfile -t older <"$folder/.lock"
+		rm -f -- "$folder/.lock"    # which tells that prologue
+	fi
+	find_daemons
+	take_away "$folder"
+	remove_folder "$folder"
 }
 
 read_config </dev/null >/dev/null 2>&1

@@ -22,7 +22,11 @@ seconds=60             # how long all mounts of a job may take
 options=               # more of granaryfs's -o options
 most=8                 # mounts a job
 
-log='' job=''
+log='' job='' folder='' lock=''
+daemons=()    # granaryfs's programs, as the kernel shows them
+older=()
+indexer=''    # and the one that it starts to make an index
+children=()   # processes that they started
 declare -A deaf    # processes whose arguments cannot be read
 
 # ---- From here to the next such line prolog.sh and epilog.sh are the same -------
@@ -49,10 +53,21 @@ is_folder() {
 		$1 != *[!A-Za-z0-9._/+-]* ]]
 }
 
+# is_roots PATH: can nobody but root write there?
+is_roots() {
+	local owner mode
+	read -r owner mode < <(stat -L -c '%u %a' -- "$1")
+	[[ $owner == 0 && $mode == *[0145][0145] ]]
+}
+
 # Settings are parsed, not run: a mistake in them costs a line in the log.
 read_config() {
 	local line value
-	[ -f "$config" ] && [ -O "$config" ] || return
+	[ -e "$config" ] || return
+	if [ ! -f "$config" ] || ! is_roots "$config"; then
+		say warning "$config: no file that only root can write; left out"
+		return
+	fi
 	while IFS= read -r line || [ -n "$line" ]; do
 		value=${line#*=}
 		case $line in
@@ -87,24 +102,20 @@ mounts_of() {
 # arguments_of PID: into the array `arguments`; none if it has ended. Through a pipe: to
 # read the arguments of a process whose memory waits for storage that hangs is to hang.
 arguments_of() {
-	local argument fd
+	local argument fd status
 	arguments=()
 	[ -z "${deaf[$1]:-}" ] || return
-	exec {fd}< <(exec cat "/proc/$1/cmdline")
-	while IFS= read -r -t 2 -d '' -u "$fd" argument; do
+	exec {fd}< <(exec head -c 65536 "/proc/$1/cmdline")
+	while IFS= read -r -t 2 -d '' -u "$fd" argument || { status=$? && false; }; do
 		arguments+=("$argument")
 	done
-	[ "$?" -le 128 ] || deaf[$1]=1
+	[ "$status" -le 128 ] || deaf[$1]=1
 	exec {fd}<&-
 }
 
-# serves PID PATH: is it a granaryfs that was started for this mount point, or for
-# one below it? A process can name itself as it likes, but not its program.
+# serves PID PATH: was it started for this mount point, or for one below it?
 serves() {
-	local argument program
-	program=$(readlink "/proc/$1/exe")
-	program=${program%' (deleted)'}
-	[ "${program##*/}" = granaryfs ] || return
+	local argument
 	arguments_of "$1"
 	for argument in "${arguments[@]}"; do
 		[[ $argument/ != "$2"/* ]] || return 0
@@ -112,27 +123,76 @@ serves() {
 	return 1
 }
 
-# processes_of PATH: the daemons of the mounts at and below it, in the array `pids`.
-processes_of() {
-	local comm pid all
-	pids=()
+# A user may have any number of processes, and lets them say of themselves what he
+# likes, at any length. So what is read of a user's process is what the kernel says of
+# it, and by one program for all of them, whatever their number.
+
+# matching EXPRESSION: the /proc/PID with such a line in their status, in `found`.
+matching() {
+	local i all
 	set +f
-	all=(/proc/[0-9]*)
+	all=(/proc/[0-9]*/status)
 	set -f
-	for pid in "${all[@]##*/}"; do
-		read -r comm <"/proc/$pid/comm" || continue
-		[[ $comm == granaryfs* ]] && serves "$pid" "$1" && pids+=("$pid")
+	found=()
+	for ((i = 0; i < ${#all[@]}; i += 4000)); do
+		mapfile -t -O "${#found[@]}" found < <(
+			exec grep -l -s -m 1 -E -e "$1" "${all[@]:i:4000}")
 	done
-	return 0
+	found=("${found[@]%/status}")
 }
 
-# end_within TENTHS PATH: is there no such process any more?
+# running PROGRAM... : those of `found` that run one of these, in `found`. A process
+# cannot choose what the kernel says of that. One that has ended runs nothing.
+running() {
+	local link program one still=()
+	while IFS= read -r -d '' link && IFS= read -r -d '' program; do
+		program=${program%' (deleted)'}
+		for one; do
+			[ "$program" != "$one" ] || still+=("${link%/exe}")
+		done
+	done < <([ "${#found[@]}" -eq 0 ] ||
+		exec find "${found[@]/%//exe}" -maxdepth 0 -printf '%p\0%l\0')
+	found=("${still[@]}")
+}
+
+# What granaryfs's processes run. The setting may name a script that starts it; granary
+# is always beside it. An epilogue knows from its prologue what was run then.
+find_daemons() {
+	indexer=$(realpath -m -- "$granary")
+	daemons=("$(realpath -m -- "$granaryfs")" "${indexer%/*}/granaryfs" "${older[@]}")
+}
+
+# processes_of PATH: of the mounts at and below it, in `pids`: what is root's, launchers
+# and supervisors, which are in `masters` too, and what those started, indexers and
+# servers. These end with their parents, unless they hang.
+processes_of() {
+	local folder found pattern
+	pids=()
+	matching $'^Uid:\t0\t'
+	running "${daemons[@]}"
+	for folder in "${found[@]}"; do
+		! serves "${folder##*/}" "$1" || pids+=("${folder##*/}")
+	done
+	found=()
+	masters=("${pids[@]}")
+	if [ "${#pids[@]}" -gt 0 ]; then
+		printf -v pattern '|%s' "${pids[@]}"
+		matching $'^PPid:\t('"${pattern:1}"$')$'
+	fi
+	found+=("${children[@]}")
+	running "${daemons[@]}" "$indexer"
+	children=("${found[@]}")
+	for folder in "${found[@]}"; do
+		[[ " ${pids[*]} " == *" ${folder##*/} "* ]] || pids+=("${folder##*/}")
+	done
+}
+
+# end_within SECONDS PATH: is there no such process any more?
 end_within() {
-	local tenths=$1
+	local end=$((SECONDS + $1))
 	processes_of "$2"
 	while [ "${#pids[@]}" -gt 0 ]; do
-		[ "$tenths" -gt 0 ] || return
-		tenths=$((tenths - 1))
+		[ "$SECONDS" -le "$end" ] || return
 		sleep 0.1
 		processes_of "$2"
 	done
@@ -141,15 +201,30 @@ end_within() {
 # stop_processes PATH: with a file open the first TERM lets them serve on, and the
 # second does not; one that is stopped hears of neither before CONT.
 stop_processes() {
-	end_within 5 "$1" && return
+	end_within 0 "$1" && return
 	kill -TERM "${pids[@]}"
 	kill -CONT "${pids[@]}"
-	end_within 5 "$1" && return
+	end_within 0 "$1" && return
 	kill -TERM "${pids[@]}"
-	end_within 10 "$1" && return
+	end_within 1 "$1" && return
 	say warning "${1##*/}: the daemon does not end; killed"
 	kill -KILL "${pids[@]}"
-	end_within 30 "$1"
+	end_within 3 "$1"
+}
+
+# find_base: `base` must be root's, so that nobody else puts anything in the place of a
+# mount point.
+find_base() {
+	base=$(realpath -m -- "$base") && is_folder "$base" && is_roots "$base"
+}
+
+# take_lock SECONDS: of the job's folder: its prologue and its epilogue exclude each
+# other. The file says where the programs were that the prologue started.
+take_lock() {
+	umask 077
+	exec {lock}>>"$folder/.lock"
+	umask 022
+	flock -w "$1" "$lock"
 }
 
 # take_away PATH: no mount at PATH nor below it, and no process that serves one.
@@ -241,9 +316,12 @@ check_request() {
 		reason="granaryfs=/PATH or granaryfs=NAME:/PATH is wanted"
 	elif [[ $path == *//* || $path/ == */./* || $path/ == */../* ]]; then
 		reason="a path may not hold //, /./ or /../"
+	elif [[ $name == log ]]; then
+		reason="the name log is taken; granaryfs=NAME:/PATH gives it another"
 	elif [[ $name != [A-Za-z0-9_]* || $name == *[!A-Za-z0-9._+-]* ||
-		${#name} -gt 64 || $name == log ]]; then
-		reason="no good name; granaryfs=NAME:/PATH gives it one"
+		${#name} -gt 64 ]]; then
+		reason="no good name; in granaryfs=NAME:/PATH, NAME begins with a letter, digit"
+		reason+=" or _, also holds . + - and has at most 64 characters"
 	elif [[ " ${names[*]} " == *" $name "* ]]; then
 		reason="the name $name is taken; granaryfs=NAME:/PATH gives it another"
 	fi
@@ -257,31 +335,37 @@ read_requests() {
 	IFS=' ' read -r -d '' -a words < <(printf '%s \0' "$1")
 	for word in "${words[@]}"; do
 		[[ $word == *granaryfs=* ]] || continue
-		asked=$((asked + 1))
-		[ "$asked" -le "$most" ] || continue
-		if parse "$word"; then
+		if ! parse "$word"; then
+			refused=$((refused + 1))
+			[ "$refused" -gt "$most" ] || refuse "$reason" "$word"
+		elif [ "${#names[@]}" -lt "$most" ]; then
 			names+=("$name")
 			paths+=("$path")
 		else
-			refuse "$reason" "$word"
+			extra=$((extra + 1))
 		fi
 	done
 }
 
 # open_folder: root's, so that the user cannot put anything in a mount point's place;
-# the job's group may look into it.
+# the job's group may look into it. An epilogue may have taken it away meanwhile.
 open_folder() {
-	local owner mode
-	mkdir -p -- "$base" && base=$(realpath -- "$base") && is_folder "$base" || return
-	read -r owner mode < <(stat -c '%u %a' -- "$base")
-	[[ $owner == 0 && $mode == *[0145][0145] ]] || return
+	mkdir -p -- "$base" && find_base || return
 	folder=$base/$job
-	[ -d "$folder" ] || mkdir -m 700 -- "$folder" || return
+	until is_open; do
+		[ -d "$folder" ] || mkdir -m 700 -- "$folder" || return
+		take_lock "$seconds" || return
+	done
 	umask 077
-	exec {lock}>"$folder/.lock" && : >>"$folder/log" || return
+	printf '%s\n' "${daemons[@]}" >"$folder/.lock" && : >>"$folder/log" || return
 	umask 022
 	chgrp -- "$gid" "$folder" "$folder/log" && chmod 750 -- "$folder" &&
-		chmod 640 -- "$folder/log" && flock -w "$seconds" "$lock"
+		chmod 640 -- "$folder/log"
+}
+
+# is_open: has no epilogue taken the folder away since it was locked?
+is_open() {
+	[ -n "$lock" ] && [ "$folder/.lock" -ef "/proc/self/fd/$lock" ]
 }
 
 # The kernel shows a mount to processes of its user with that user's first group, as
@@ -289,7 +373,7 @@ open_folder() {
 # --gid) is let in by allow_other, and everybody else is kept out by permissions.
 rights() {
 	local primary
-	primary=$(timeout -k 1 5 id -g -- "$uid")
+	primary=$(timeout -k 1 5 id -g -- "+$uid")    # never a name of digits
 	with=user=$uid${options:+,$options}
 	[ "$primary" = "$gid" ] || with+=,allow_other,uid=$uid,gid=$gid,umask=077
 }
@@ -301,7 +385,7 @@ is_served() {
 	mounts_of "$where"
 	[ "${#mounted[@]}" -eq 1 ] || return
 	processes_of "$where"
-	for pid in "${pids[@]}"; do
+	for pid in "${masters[@]}"; do
 		arguments_of "$pid"
 		# None of them holds a space.
 		[[ " ${arguments[*]}" == *" $*" ]] && return
@@ -309,49 +393,62 @@ is_served() {
 	return 1
 }
 
-# said FILE: the first lines of what a program said, escaped, in `quoted`.
-said() {
-	local text=''
-	read -r -N 800 text <"$1"
+# run SECONDS COMMAND...: its status, and the first of what it said, escaped, in `quoted`.
+# All else that it says is lost: what runs as the user must not fill a disk. Nor is a
+# process waited for that it leaves behind with the pipe, whatever that writes.
+run() {
+	local alive=1 fd pid piece status=0 text=''
+	exec {fd}< <(exec timeout -k 5 "$@" 2>&1 {lock}>&-)
+	pid=$!
+	# until the end of the pipe, and after the command's only once more
+	while [ "$alive" -eq 1 ] && { [ "$status" -eq 0 ] || [ "$status" -gt 128 ]; }; do
+		kill -0 "$pid" || alive=0
+		IFS= read -r -t 0.2 -N 4096 -u "$fd" piece
+		status=$?
+		[ "${#text}" -ge 800 ] || text+=$piece
+	done
+	wait "$pid"
+	status=$?
+	exec {fd}<&-
+	text=${text:0:800}
 	text=${text%$'\n'}
 	text=${text//$'\n'/; }
 	quoted=${text//[![:print:]]/?}
+	return "$status"
 }
 
 # mount_one NAME PATH
 mount_one() {
-	local where=$folder/$1 output=$folder/.said-$1 left status
+	local where=$folder/$1 left status quoted
 	local -a command=(-o "$with" -- "$2" "$where")
 	if is_served "$where" "${command[@]}"; then
 		say notice "$1: is mounted already"
 		return
 	fi
 	take_away "$where"
-	if ! mkdir -p -- "$where"; then
+	if ! is_open || { [ ! -d "$where" ] && ! mkdir -- "$where"; }; then
 		say err "$1: not mounted: its folder cannot be made"
 		return
 	fi
 	left=$((seconds - SECONDS))
-	timeout -k 5 "$((left > 0 ? left : 1))" env -i PATH="$PATH" LC_ALL=C \
-		SLURM_JOB_ID="$job" SLURM_JOB_UID="$uid" \
-		"$granaryfs" "${command[@]}" >"$output" 2>&1 {lock}>&-
+	run "$((left > 0 ? left : 1))" env -i PATH="$PATH" LC_ALL=C SLURM_JOB_ID="$job" \
+		SLURM_JOB_UID="$uid" "$granaryfs" "${command[@]}"
 	status=$?
-	said "$output"
-	rm -f -- "$output"
-	if [ "$status" -eq 0 ]; then
+	if [ "$status" -eq 0 ] && is_open; then
 		say notice "$1: mounted: $2${quoted:+ ($quoted)}"
 		return
 	fi
 	# The empty folder goes too: a program must not take it for the dataset.
 	take_away "$where"
 	rmdir -- "$where"
+	[ "$status" -ne 0 ] || quoted="the job has ended"
 	[ "$status" -ne 124 ] && [ "$status" -ne 137 ] ||
 		quoted="no mount within $seconds s; has it an index? (granary index $2)"
 	say warning "$1: not mounted: $2: ${quoted:-status $status}"
 }
 
 main() {
-	local asked=0 folder='' i lock='' names=() paths=() with=''
+	local extra=0 i names=() paths=() refused=0 with=''
 	local uid=${SLURM_JOB_UID:-} gid=${SLURM_JOB_GID:-}
 	if ! is_number "${SLURM_JOB_ID:-}" || ! is_number "$uid" ||
 		! is_number "$gid"; then
@@ -359,6 +456,7 @@ main() {
 		return
 	fi
 	job=$SLURM_JOB_ID
+	find_daemons
 	open_folder || {
 		say err "$base/$job: not root's alone, or locked; nothing mounted"
 		return
@@ -367,12 +465,17 @@ main() {
 	rights
 	read_requests "${SLURM_JOB_COMMENT:-}"
 	read_requests "${SLURM_JOB_EXTRA:-}"
-	[ "$asked" -le "$most" ] ||
-		say warning "refused: $((asked - most)) more: a job may ask for $most"
+	[ "$refused" -le "$most" ] ||
+		say warning "refused: $((refused - most)) more that make no sense"
+	[ "$extra" -eq 0 ] ||
+		say warning "refused: $extra more: a job may ask for $most"
 	for i in "${!names[@]}"; do
 		mount_one "${names[i]}" "${paths[i]}" &
 	done
 	wait
+	is_open && return
+	rm -f -- "$folder/log"
+	rmdir -- "$folder"
 }
 
 [[ ${SLURM_JOB_COMMENT:-}${SLURM_JOB_EXTRA:-} == *granaryfs=* ]] || exit
