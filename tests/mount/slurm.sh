@@ -13,6 +13,9 @@ need setpriv timeout unshare
 # shellcheck source=tests/mount/slurm_lib.sh
 . "$abs_top_srcdir/tests/mount/slurm_lib.sh"
 
+# shellcheck source=tests/mount/slurm_users.sh
+. "$abs_top_srcdir/tests/mount/slurm_users.sh"
+
 # ---- The request ------------------------------------------------------------------
 
 # asks COMMENT NAME PATH: what is mounted for a comment.
@@ -378,7 +381,7 @@ scripts_hang() {
 daemon_hangs() {
 	local proc=$work/proc
 	mkdir -p "$proc/4242"
-	echo granaryfs >"$proc/4242/comm"
+	printf 'Name:\tgranaryfs\nUid:\t0\t0\t0\t0\n' >"$proc/4242/status"
 	ln -s "$work/programs/granaryfs" "$proc/4242/exe"
 	mkfifo "$proc/4242/cmdline"
 	cp -a "$work/epilog.sh" "$work/epilog.real"
@@ -387,6 +390,7 @@ daemon_hangs() {
 	mkdir -p "$base/$job"
 	epilog "$job"
 	drains_nothing "a daemon whose arguments cannot be read"
+	at_least "$milliseconds" 2000 "is asked for them"
 	at_most "$milliseconds" 10000 "is not waited for ($milliseconds ms)"
 	[ ! -e "$base/$job" ]
 	ok $? "and the folder is gone"
@@ -491,5 +495,12 @@ hangs
 holds_pipe
 scripts_hang
 daemon_hangs
+messages
+others_base
+numeric_names
+much_said
+both_at_once
+indexer_stopped
+users_processes
 again
 finish

@@ -55,11 +55,16 @@ make_scripts() {
 	local name
 	for name in prolog epilog; do
 		sed -e "s|^config=.*|config=$work/slurm.conf|" \
-			-e "s|^base=[^ ]*|base=$work/default|" "$slurm/$name.sh" \
+			-e "s|^base=[^ ]*|base=$work/default|" \
+			-e "s|^PATH=|PATH=$work/bin:|" "$slurm/$name.sh" \
 			>"$work/$name.sh"
 		chmod 755 "$work/$name.sh"
 	done
-	mkdir "$work/stub"
+	mkdir "$work/stub" "$work/bin"
+	# syslog of a test's own
+	printf '%s\n' '#!/bin/sh' 'while [ "$1" != -- ]; do shift; done' \
+		"echo \"\$2\" >>$work/syslog" >"$work/bin/logger"
+	chmod 755 "$work/bin/logger"
 	: >"$work/stub/granaryfs"
 	chmod 755 "$work/stub/granaryfs"
 	public_programs
@@ -69,11 +74,13 @@ make_scripts() {
 
 # slurmd SCRIPT NAME=VALUE...: the result goes to the variables `status`,
 # `milliseconds` and `bytes`.
+slurmd_inside=()    # a command to run it with
 slurmd() {
 	local script=$1
 	shift
-	read -r status milliseconds bytes < <("$python" \
-		"$abs_top_srcdir/tests/mount/slurmd.py" --limit 40 "$work/$script.sh" "$@")
+	read -r status milliseconds bytes < <(
+		"${slurmd_inside[@]}" "$python" "$abs_top_srcdir/tests/mount/slurmd.py" --limit 40 \
+			"$work/$script.sh" "$@")
 }
 
 # prolog JOB COMMENT [NAME=VALUE...]
