@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -244,6 +245,9 @@ static void serve_requests(void *argument)
 	struct server *server = argument;
 	unsigned slot = atomic_fetch_add(&server->next_thread, 1);
 
+	/* if the supervisor dies while we are stopped: so that the signal is heeded
+	   which the main thread has asked for; each thread may ask for one */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	answer_legacy(server, slot);
 	while (!fuse_session_exited(server->fuse)) {
 		int parked = take_parked_or_receive(server);

@@ -145,6 +145,7 @@ static void end_server(struct supervisor *s)
 	if (!s->server)
 		return;
 	kill(s->server, SUPERVISE_END);
+	kill(s->server, SIGCONT);
 	if (!is_gone_within(s->server, END_MS)) { /* it is stopped, perhaps */
 		kill(s->server, SIGKILL);
 		is_gone_within(s->server, GRACE_MS);
