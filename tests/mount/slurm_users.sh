@@ -59,6 +59,7 @@ users_processes() {
 stop_indexers() {
 	exec "$python" - "$work/programs/granary" <<-'EOS'
 		import glob, os, signal, sys, time
+		print("ready", file=sys.stderr, flush=True)
 		end = time.monotonic() + 60
 		while time.monotonic() < end:
 		    for folder in glob.glob("/proc/[0-9]*"):
@@ -83,13 +84,24 @@ no_indexers() {
 	[ -z "$(indexers 2>/dev/null)" ]
 }
 
+# So many that its indexer is there for a while.
+many_members() {
+	"$python" - "$1" <<-'EOS'
+		import sys, tarfile
+		with tarfile.open(sys.argv[1], "w") as tar:
+		    for i in range(30000):
+		        tar.addfile(tarfile.TarInfo("d/%d" % i))
+	EOS
+}
+
 indexer_stopped() {
 	local pid
 	settings "granaryfs=$work/programs/granaryfs" seconds=3
-	tar -C "$work/tree" -cf "$data/fresh.tar" .
-	stop_indexers >"$work/stopped" &
+	many_members "$data/fresh.tar"
+	stop_indexers >"$work/stopped" 2>"$work/stopper" &
 	pid=$!
 	started+=("$pid")
+	wait_until 30 grep -q ready "$work/stopper"
 	prolog "$job" "granaryfs=$data/fresh.tar"
 	kill "$pid"
 	wait "$pid" 2>/dev/null

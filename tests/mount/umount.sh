@@ -86,11 +86,12 @@ kill_all() {
 	wait_until 10 no_daemon "$mnt"
 }
 
+# The supervisor first: it replaces a server that is stopped.
 stop_all() {
 	local pid
-	signal_all STOP
-	for pid in $(mount_processes "$mnt"); do
+	for pid in $(daemon_pids "$mnt") $(mount_processes "$mnt"); do
 		at_exit kill -CONT "$pid"
+		kill -STOP "$pid"
 		wait_until 5 grep -q '^State:.T' "/proc/$pid/status"
 	done
 }
@@ -184,11 +185,15 @@ begin_to_read() {
 	wait_until 20 reader_waits
 }
 
+# In a request, or with the file open, about to read it. (Anything may sleep for other
+# reasons, as for a page of its program.)
 reader_waits() {
-	case $(awk '/^State/ { print $2 }' "/proc/$reader/status") in
-	S | D) [ "$(readlink "/proc/$reader/exe")" = "$(readlink -f /bin/cat)" ] ;;
-	*) false ;;
-	esac
+	local fd
+	grep -q -E 'request_wait|fuse' "/proc/$reader/wchan" && return
+	for fd in "/proc/$reader/fd"/*; do
+		[[ $(readlink "$fd") == "$mnt"/* ]] && return
+	done
+	return 1
 }
 
 stopped() {
