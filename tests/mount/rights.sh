@@ -485,7 +485,7 @@ make_box() {
 }
 
 inside() {
-	nsenter -t "$box" -m -- "$@"
+	nsenter -t "$box" -m -r -- "$@"
 }
 
 # start_inside OPTIONS SOURCE
