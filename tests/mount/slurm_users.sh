@@ -17,13 +17,13 @@ decoy() {
 }
 
 start_decoys() {
-	local i where=$base/$job/one
+	local where=$base/$job/one
 	mkdir "$work/decoys"
 	cp "$abs_top_builddir/tests/bin/decoy" "$work/decoys/granaryfs"
 	chmod 755 "$work/decoys" "$work/decoys/granaryfs"
 	decoy huge "$where"
 	ok $? "a process of the user's named granaryfs says that it has 64 GiB of arguments"
-	for i in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		decoy many 200000 "$where" || break
 	done
 	is $? 0 "ten have 200,000"
@@ -144,6 +144,7 @@ numeric_names() {
 	stub :
 	slurmd_inside=("${inside[@]}")
 	prolog "$job" granaryfs=/p/x.tar
+	# shellcheck disable=SC2034  # for slurm_lib.sh
 	slurmd_inside=()
 	drains_nothing "somebody else is named like the job's uid"
 	is "$(xargs <"$work/calls")" "-o user=$uid -- /p/x.tar $base/$job/x" \
