@@ -27,6 +27,9 @@
 enum { THREADS_LEAST = 8, THREADS_MOST = 64, THREADS_LIMIT = 1024 };
 
 static const char *const opens_words[] = { "hidden", "visible", NULL };
+static const char *const prefetch_words[] = { "auto", "off", "window", "sweep", NULL };
+static const char *const push_words[] = { "on", "off", NULL };
+static const char *const shield_words[] = { "auto", "on", "off", NULL };
 
 #define AT(member) offsetof(struct mount_config, member)
 #define IGNORED(name) { name, OPTION_IGNORED, 0, NULL, NULL, NULL }
@@ -51,6 +54,16 @@ const struct option_spec mount_options[] = {
 	{ "notify_pipe", OPTION_TEXT, AT(notify_pipe), NULL, "PATH",
 	  "a FIFO that is told when it is mounted (s), or not (f)" },
 	{ "log", OPTION_TEXT, AT(log), NULL, "PATH", "the log, once mounted (syslog)" },
+	{ "cache", OPTION_TEXT, AT(cache), NULL, "SIZE|PCT%",
+	  "the memory budget: 8G, 50% (by the memory that is free)" },
+	{ "prefetch", OPTION_CHOICE, AT(prefetch), prefetch_words, "off|window|sweep|auto",
+	  "what is read before it is asked for (auto)" },
+	{ "push", OPTION_CHOICE, AT(push), push_words, "on|off",
+	  "store what was read ahead in the kernel's page cache (on)" },
+	{ "shield", OPTION_CHOICE, AT(shield), shield_words, "auto|on|off",
+	  "a read-only overlay on top, which spares requests (auto)" },
+	{ "spin", OPTION_UINT, AT(spin), NULL, "USEC",
+	  "how long a thread polls before it sleeps (adaptive)" },
 	/* what mount(8), fstab and other FUSE programs pass: ours anyway, or nothing */
 	IGNORED("ro"), IGNORED("rw"), IGNORED("nosuid"), IGNORED("nodev"),
 	IGNORED("suid"), IGNORED("dev"), IGNORED("exec"), IGNORED("defaults"),

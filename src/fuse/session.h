@@ -18,6 +18,9 @@
 #include "util/rights.h"
 
 enum { OPENS_HIDDEN, OPENS_VISIBLE };
+enum { PREFETCH_AUTO, PREFETCH_OFF, PREFETCH_WINDOW, PREFETCH_SWEEP };
+enum { PUSH_ON, PUSH_OFF };
+enum { SHIELD_AUTO, SHIELD_ON, SHIELD_OFF };
 
 struct mount_config {
 	bool allow_other;
@@ -32,10 +35,16 @@ struct mount_config {
 	unsigned timeout;   /* seconds without use until it is unmounted; 0: never */
 	char *notify_pipe;  /* a FIFO, or NULL */
 	char *log;          /* a file, or NULL */
+	char *cache;        /* the memory budget: "8G", "50%"; NULL: by the machine */
+	int prefetch;       /* PREFETCH_ */
+	int push;           /* PUSH_ */
+	int shield;         /* SHIELD_ */
+	unsigned spin;      /* microseconds; MOUNT_SPIN_ADAPTIVE */
 };
 
-enum { MOUNT_AS_ARCHIVED = 0xffffffff };
-#define MOUNT_CONFIG_INIT { .uid = MOUNT_AS_ARCHIVED, .gid = MOUNT_AS_ARCHIVED }
+enum { MOUNT_AS_ARCHIVED = 0xffffffff, MOUNT_SPIN_ADAPTIVE = 0xffffffff };
+#define MOUNT_CONFIG_INIT { .uid = MOUNT_AS_ARCHIVED, .gid = MOUNT_AS_ARCHIVED, \
+			    .spin = MOUNT_SPIN_ADAPTIVE }
 
 /* The table for options_apply. */
 extern const struct option_spec mount_options[];

@@ -9,9 +9,11 @@ static _Atomic uint64_t own_cells[COUNTER_COUNT];
 _Atomic uint64_t *counter_cells = own_cells;
 
 const struct counter_info counter_infos[COUNTER_COUNT] = {
-#define COUNTER(name, unit, sentence) { #name, #unit, sentence },
+#define COUNTER(name, unit, sentence) { KIND_COUNTER, #name, #unit, sentence },
+#define GAUGE(name, unit, sentence) { KIND_GAUGE, #name, #unit, sentence },
 #include "stats/counters.def"
 #undef COUNTER
+#undef GAUGE
 };
 
 int stats_share(void)
