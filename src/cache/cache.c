@@ -1,72 +1,21 @@
-/*
- * A chunk and what is known of it are one piece of memory. Chunks are spread over
- * shards by their keys; a shard has a lock, a table, and a list of the chunks that
- * nobody holds, in the order in which they were given back.
- *
- *	state     in the table   pins      in the list
- *	LOADING   yes            1 or more no
- *	READY     yes            1 or more no
- *	READY     yes            0         yes, and counted in cache->idle
- *	FAILED    no             1 or more no
- *
- * The budget is that of all shards together. A thread whose chunk goes over it
- * drops chunks of its own shard first and then of the others, one lock at a time:
- * with several shards "the longest time" is true of each, and nearly so of all. A
- * small budget has one shard, since a few chunks are not spread evenly.
- */
+/* cache.c: what state.h describes, kept so. */
 #include "cache/cache.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <stdalign.h>
-#include <stdatomic.h>
-#include <stdbool.h>
+#include <limits.h>
 #include <stdlib.h>
 
-#include "util/lock.h"
+#include "cache/state.h"
+#include "stats/stats.h"
 
 enum {
-	SHARDS_MOST = 16,       /* shard_number takes four bits */
-	SHARD_LEAST = 16 << 20, /* of the budget, before there is one more shard */
 	BUCKET_FOR = 64 << 10,  /* of the budget: the size of a usual chunk */
-	BUCKETS_LEAST = 64,     /* a shard */
+	BUCKETS_LEAST = 4096,   /* a shard: the budget may grow */
 	BUCKETS_MOST = 1 << 16,
-	CACHE_LINE = 64,
 };
 
-/* A place in a ring of chunks; the ring's own is the one before the first. */
-struct link {
-	struct link *before, *after;
-};
-
-enum state { LOADING, READY, FAILED };
-
-/* A chunk. A pin is a pointer to it that is counted. */
-struct cache_pin {
-	struct link idle; /* shard lock; first, so that a link is a chunk */
-	struct cache_pin *next; /* shard lock: in the same bucket */
-	uint64_t key;
-	size_t room;
-	unsigned pins;    /* shard lock */
-	enum state state; /* shard lock */
-	ssize_t size;     /* or the error; set by the thread that loads, then const */
-	alignas(max_align_t) unsigned char data[];
-};
-
-struct shard {
-	alignas(CACHE_LINE) struct lock lock;
-	struct wakeup loaded;       /* a chunk is no longer LOADING */
-	struct link idle;           /* lock: the one given back last comes first */
-	struct cache_pin **buckets; /* lock */
-};
-
-struct cache {
-	uint64_t budget;
-	_Atomic uint64_t idle; /* bytes of the chunks in all lists */
-	unsigned shard_count;  /* a power of two, like the next */
-	size_t bucket_count;   /* a shard */
-	struct shard shards[];
-};
+/* Making and freeing. */
 
 /* The largest power of two up to `value`, but from `least` to `most`. */
 static size_t power_of_two(uint64_t value, size_t least, size_t most)
@@ -83,157 +32,200 @@ static int shard_init(struct shard *shard, size_t buckets)
 	shard->buckets = calloc(buckets, sizeof(*shard->buckets));
 	shard->lock = (struct lock)LOCK_INIT;
 	shard->loaded = (struct wakeup)WAKEUP_INIT;
-	shard->idle = (struct link){ &shard->idle, &shard->idle };
+	for (int list = 0; list < CHUNK_LISTS; list++) {
+		struct link *ring = &shard->idle[list];
+
+		*ring = (struct link){ ring, ring };
+		atomic_init(&shard->oldest[list], CACHE_NONE);
+	}
 	return shard->buckets ? 0 : -ENOMEM;
 }
 
-struct cache *cache_new(uint64_t budget)
+struct cache *cache_new(const struct cache_limits *limits)
 {
-	unsigned count = (unsigned)power_of_two(budget / SHARD_LEAST, 1, SHARDS_MOST);
-	size_t size = sizeof(struct cache) + count * sizeof(struct shard);
-	struct cache *cache = aligned_alloc(CACHE_LINE, size);
+	struct cache *cache = aligned_alloc(CACHE_LINE, sizeof(*cache));
+	int err = 0;
 
 	if (!cache)
 		return NULL;
-	*cache = (struct cache){ .budget = budget };
-	cache->bucket_count = power_of_two(budget / count / BUCKET_FOR, BUCKETS_LEAST,
-					   BUCKETS_MOST);
-	while (cache->shard_count < count) {
-		if (shard_init(&cache->shards[cache->shard_count++],
-			       cache->bucket_count) < 0) {
-			cache_free(cache);
-			return NULL;
-		}
-	}
-	return cache;
+	*cache = (struct cache){ .budget = limits->budget, .used_most = limits->used };
+	cache->bucket_count = power_of_two(limits->budget / CACHE_SHARDS / BUCKET_FOR,
+					   BUCKETS_LEAST, BUCKETS_MOST);
+	slab_init(&cache->slab, cache_spare(limits->budget));
+	for (unsigned i = 0; i < CACHE_SHARDS; i++)
+		err |= shard_init(&cache->shards[i], cache->bucket_count);
+	stats_set(COUNTER_cache_bytes, 0);
+	if (err == 0)
+		return cache;
+	cache_free(cache);
+	return NULL;
+}
+
+uint64_t cache_bytes(const struct cache *cache)
+{
+	return atomic_load(&cache->held) + slab_bytes(&cache->slab);
+}
+
+/* Two that show it at the same time must not leave the older figure. */
+static void show_bytes(const struct cache *cache)
+{
+	uint64_t bytes;
+
+	do {
+		bytes = cache_bytes(cache);
+		stats_set(COUNTER_cache_bytes, bytes);
+	} while (bytes != cache_bytes(cache));
+}
+
+static struct cache_pin *chunk_new(struct cache *cache, uint64_t key, size_t room)
+{
+	struct cache_pin *chunk = malloc(sizeof(*chunk));
+
+	if (!chunk)
+		return NULL;
+	*chunk = (struct cache_pin){ .key = key, .room = room, .pins = 1,
+				     .data = slab_take(&cache->slab, room) };
+	if (chunk->data)
+		return chunk;
+	free(chunk);
+	return NULL;
+}
+
+/* It is no longer counted. */
+static void chunk_free(struct cache *cache, struct cache_pin *chunk)
+{
+	slab_give(&cache->slab, chunk->data, chunk->room);
+	free(chunk);
 }
 
 void cache_free(struct cache *cache)
 {
 	if (!cache)
 		return;
-	for (unsigned i = 0; i < cache->shard_count; i++) {
-		struct shard *shard = &cache->shards[i];
-		struct link *link = shard->idle.after;
+	for (unsigned i = 0; i < CACHE_SHARDS * CHUNK_LISTS; i++) {
+		struct link *ring = &cache->shards[i / CHUNK_LISTS].idle[i % CHUNK_LISTS];
 
-		while (link != &shard->idle) {
-			struct link *after = link->after;
-
-			free(link);
-			link = after;
+		for (struct link *link = ring->after, *after; link != ring; link = after) {
+			after = link->after;
+			chunk_free(cache, chunk_of(link));
 		}
-		free(shard->buckets);
 	}
+	for (unsigned i = 0; i < CACHE_SHARDS; i++)
+		free(cache->shards[i].buckets);
+	slab_free(&cache->slab);
 	free(cache);
 }
 
-/* Keys are numbers in order, or every n-th of them: spreads either evenly. */
-static uint64_t mix(uint64_t key)
-{
-	return key * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
-}
+/* Tables and lists: all under the lock of the chunk's shard. */
 
-static size_t shard_number(const struct cache *cache, uint64_t key)
-{
-	return mix(key) >> 60 & (cache->shard_count - 1);
-}
-
-static struct shard *shard_of(struct cache *cache, uint64_t key)
-{
-	return &cache->shards[shard_number(cache, key)];
-}
-
-static struct cache_pin **bucket_of(const struct cache *cache,
-				    const struct shard *shard, uint64_t key)
-{
-	return &shard->buckets[mix(key) >> 40 & (cache->bucket_count - 1)];
-}
-
-/* Where the chunk hangs, or would: *result is it or NULL. Under the lock. */
+/* Where the chunk hangs, or would: *result is it or NULL. */
 static struct cache_pin **find(const struct cache *cache, const struct shard *shard,
 			       uint64_t key)
 {
-	struct cache_pin **at = bucket_of(cache, shard, key);
+	struct cache_pin **at = cache_bucket(cache, shard, key);
 
 	while (*at && (*at)->key != key)
 		at = &(*at)->next;
 	return at;
 }
 
-static uint64_t weight(const struct cache_pin *chunk)
+static void show_oldest(struct shard *shard, enum chunk_list list)
 {
-	return sizeof(*chunk) + chunk->room;
+	struct link *oldest = shard->idle[list].before;
+
+	atomic_store(&shard->oldest[list], oldest == &shard->idle[list] ?
+					   CACHE_NONE : chunk_of(oldest)->number);
 }
 
-/* Both under the lock of the chunk's shard. */
 static void idle_add(struct cache *cache, struct shard *shard, struct cache_pin *chunk)
 {
-	chunk->idle = (struct link){ &shard->idle, shard->idle.after };
-	chunk->idle.after->before = &chunk->idle;
-	shard->idle.after = &chunk->idle;
-	atomic_fetch_add(&cache->idle, weight(chunk));
+	struct link *ring = &shard->idle[chunk->list];
+
+	chunk->number = atomic_fetch_add(&cache->next_number, 1);
+	chunk->idle = (struct link){ ring, ring->after };
+	ring->after->before = &chunk->idle;
+	ring->after = &chunk->idle;
+	if (chunk->list == USED)
+		atomic_fetch_add(&cache->used, cache_weight(chunk));
+	show_oldest(shard, chunk->list);
 }
 
-static void idle_remove(struct cache *cache, struct cache_pin *chunk)
+static void idle_remove(struct cache *cache, struct shard *shard, struct cache_pin *chunk)
 {
 	chunk->idle.before->after = chunk->idle.after;
 	chunk->idle.after->before = chunk->idle.before;
-	atomic_fetch_sub(&cache->idle, weight(chunk));
+	if (chunk->list == USED)
+		atomic_fetch_sub(&cache->used, cache_weight(chunk));
+	show_oldest(shard, chunk->list);
 }
 
-/* Takes out of a shard what is over the budget, but not `newest`: a list by `next`. */
-static struct cache_pin *take_excess(struct cache *cache, struct shard *shard,
-				     uint64_t newest)
+/* Staying within the limits. */
+
+static bool is_over(const struct cache *cache, enum chunk_list list)
 {
-	struct cache_pin *excess = NULL;
+	return atomic_load(&cache->held) > cache_room(cache) ||
+	       (list == USED && atomic_load(&cache->used) > cache->used_most);
+}
+
+/* Whose oldest idle chunk is the oldest of all, if that came before `end`. */
+static struct shard *oldest_shard(struct cache *cache, enum chunk_list list, uint64_t end)
+{
+	struct shard *found = NULL;
+
+	for (unsigned i = 0; i < CACHE_SHARDS; i++) {
+		uint64_t number = atomic_load(&cache->shards[i].oldest[list]);
+
+		if (number < end) {
+			end = number;
+			found = &cache->shards[i];
+		}
+	}
+	return found;
+}
+
+/* The shard's oldest, out of the cache; NULL: others were faster. */
+static struct cache_pin *take_oldest(struct cache *cache, struct shard *shard,
+				     enum chunk_list list, uint64_t end)
+{
+	struct cache_pin *chunk;
 
 	LOCK_GUARD(&shard->lock);
-	while (atomic_load(&cache->idle) > cache->budget) {
-		struct link *oldest = shard->idle.before;
-		struct cache_pin *chunk = (struct cache_pin *)(void *)oldest;
-
-		if (oldest == &shard->idle || chunk->key == newest)
-			break;
-		idle_remove(cache, chunk);
-		*find(cache, shard, chunk->key) = chunk->next;
-		chunk->next = excess;
-		excess = chunk;
-	}
-	return excess;
+	chunk = chunk_of(shard->idle[list].before);
+	if (&chunk->idle == &shard->idle[list] || chunk->number >= end ||
+	    !is_over(cache, list))
+		return NULL;
+	idle_remove(cache, shard, chunk);
+	*find(cache, shard, chunk->key) = chunk->next;
+	atomic_fetch_sub(&cache->held, cache_weight(chunk));
+	return chunk;
 }
 
-/* `newest`: the key of the chunk that was just given back. */
-static void drop_excess(struct cache *cache, uint64_t newest)
+/* Drops idle chunks that became so before `end`, until the rest fits. */
+static void drop_excess(struct cache *cache, uint64_t end)
 {
-	size_t first = shard_number(cache, newest);
+	static const enum chunk_list order[] = { USED, ORDINARY };
+	struct shard *shard;
 
-	for (size_t i = 0; i < cache->shard_count; i++) {
-		size_t at = (first + i) & (cache->shard_count - 1);
-		struct cache_pin *chunk;
+	for (unsigned i = 0; i < CHUNK_LISTS; i++) {
+		while (is_over(cache, order[i]) &&
+		       (shard = oldest_shard(cache, order[i], end))) {
+			struct cache_pin *chunk = take_oldest(cache, shard, order[i], end);
 
-		if (atomic_load(&cache->idle) <= cache->budget)
-			return;
-		chunk = take_excess(cache, &cache->shards[at], newest);
-		while (chunk) {
-			struct cache_pin *next = chunk->next;
-
-			free(chunk);
-			chunk = next;
+			if (chunk)
+				chunk_free(cache, chunk);
 		}
 	}
 }
 
-static struct cache_pin *chunk_new(uint64_t key, size_t room)
+void cache_set_budget(struct cache *cache, uint64_t budget)
 {
-	struct cache_pin *chunk;
-
-	if (room > SIZE_MAX - sizeof(*chunk))
-		return NULL;
-	chunk = malloc(sizeof(*chunk) + room);
-	if (chunk)
-		*chunk = (struct cache_pin){ .key = key, .room = room, .pins = 1 };
-	return chunk;
+	atomic_store(&cache->budget, budget);
+	drop_excess(cache, CACHE_NONE);
+	slab_limit(&cache->slab, cache_spare(budget));
+	show_bytes(cache);
 }
+
+/* Getting. */
 
 /*
  * Pins the chunk of `key`: what is there, or else `spare` (if there is one), which
@@ -241,7 +233,7 @@ static struct cache_pin *chunk_new(uint64_t key, size_t room)
  */
 static struct cache_pin *pin(struct cache *cache, uint64_t key, struct cache_pin *spare)
 {
-	struct shard *shard = shard_of(cache, key);
+	struct shard *shard = cache_shard(cache, key);
 	struct cache_pin **at, *chunk;
 
 	LOCK_GUARD(&shard->lock);
@@ -250,7 +242,7 @@ static struct cache_pin *pin(struct cache *cache, uint64_t key, struct cache_pin
 	if (!chunk)
 		return *at = spare;
 	if (chunk->pins++ == 0)
-		idle_remove(cache, chunk);
+		idle_remove(cache, shard, chunk);
 	while (chunk->state == LOADING)
 		wakeup_wait(&shard->loaded, &shard->lock);
 	return chunk;
@@ -259,7 +251,7 @@ static struct cache_pin *pin(struct cache *cache, uint64_t key, struct cache_pin
 static void load(struct cache *cache, struct cache_pin *chunk, cache_fill *fill,
 		 void *context)
 {
-	struct shard *shard = shard_of(cache, chunk->key);
+	struct shard *shard = cache_shard(cache, chunk->key);
 
 	chunk->size = fill(context, chunk->data, chunk->room);
 	assert(chunk->size < 0 || (size_t)chunk->size <= chunk->room);
@@ -270,54 +262,134 @@ static void load(struct cache *cache, struct cache_pin *chunk, cache_fill *fill,
 	wakeup_all(&shard->loaded);
 }
 
+/* It is not in the table, or no longer. */
+static void discard(struct cache *cache, struct cache_pin *chunk)
+{
+	atomic_fetch_sub(&cache->held, cache_weight(chunk));
+	chunk_free(cache, chunk);
+	show_bytes(cache);
+}
+
+/* Makes the chunk, or waits for who does; NULL: no memory. */
+static struct cache_pin *make(struct cache *cache, uint64_t key, size_t room,
+			      cache_fill *fill, void *context)
+{
+	uint64_t weight = sizeof(struct cache_pin) + slab_weight(room);
+	struct cache_pin *spare, *chunk;
+
+	if (room > SSIZE_MAX / 2)
+		return NULL;
+	/* first there is room, then it is filled: often with what has just been freed */
+	atomic_fetch_add(&cache->held, weight);
+	drop_excess(cache, CACHE_NONE);
+	spare = chunk_new(cache, key, room);
+	if (!spare) {
+		atomic_fetch_sub(&cache->held, weight);
+		return NULL;
+	}
+	show_bytes(cache);
+	chunk = pin(cache, key, spare);
+	if (chunk == spare)
+		load(cache, chunk, fill, context);
+	else
+		discard(cache, spare);
+	stats_add(chunk == spare ? COUNTER_cache_misses : COUNTER_cache_hits, 1);
+	return chunk;
+}
+
 int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
 	      void *context, struct cache_pin **out)
 {
 	struct cache_pin *chunk = pin(cache, key, NULL);
+	int err;
 
-	if (!chunk) {
-		struct cache_pin *spare = chunk_new(key, room);
-
-		if (!spare)
-			return -ENOMEM;
-		chunk = pin(cache, key, spare);
-		if (chunk == spare)
-			load(cache, chunk, fill, context);
-		else
-			free(spare);
+	if (chunk)
+		stats_add(COUNTER_cache_hits, 1);
+	else
+		chunk = make(cache, key, room, fill, context);
+	if (!chunk)
+		return -ENOMEM;
+	if (chunk->size >= 0) {
+		*out = chunk;
+		return 0;
 	}
-	if (chunk->size < 0) {
-		int err = (int)chunk->size;
-
-		cache_put(cache, chunk);
-		return err;
-	}
-	*out = chunk;
-	return 0;
+	err = (int)chunk->size;
+	cache_put(cache, chunk);
+	return err;
 }
 
-/* Gives up a pin: the chunk, if it is to be freed. */
-static bool unpin(struct cache *cache, struct cache_pin *chunk)
+int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out)
 {
-	struct shard *shard = shard_of(cache, chunk->key);
+	struct cache_pin *chunk = pin(cache, key, NULL);
+	bool ready = chunk && chunk->size >= 0;
+
+	stats_add(ready ? COUNTER_cache_hits : COUNTER_cache_misses, 1);
+	if (ready)
+		*out = chunk;
+	else if (chunk)
+		cache_put(cache, chunk);
+	return ready;
+}
+
+bool cache_has(struct cache *cache, uint64_t key)
+{
+	struct shard *shard = cache_shard(cache, key);
+
+	LOCK_GUARD(&shard->lock);
+	return *find(cache, shard, key);
+}
+
+/* Giving back. */
+
+enum left { HELD, IDLE, GONE };
+
+/* Gives up a pin: what the chunk is then; `number` if it is idle. */
+static enum left unpin(struct cache *cache, struct cache_pin *chunk,
+		       enum chunk_list list, uint64_t *number)
+{
+	struct shard *shard = cache_shard(cache, chunk->key);
 
 	LOCK_GUARD(&shard->lock);
 	assert(chunk->pins > 0);
+	chunk->list = list;
 	if (--chunk->pins > 0)
-		return false;
-	if (chunk->state == READY)
-		idle_add(cache, shard, chunk);
-	return chunk->state == FAILED;
+		return HELD;
+	if (chunk->state == FAILED)
+		return GONE;
+	idle_add(cache, shard, chunk);
+	*number = chunk->number;
+	return IDLE;
+}
+
+static void put(struct cache *cache, struct cache_pin *chunk, enum chunk_list list)
+{
+	uint64_t weight = cache_weight(chunk); /* an idle chunk may go at any time */
+	uint64_t number = CACHE_NONE;
+
+	switch (unpin(cache, chunk, list, &number)) {
+	case GONE:
+		discard(cache, chunk);
+		break;
+	case IDLE:
+		/* one that never fits stays until the next one comes */
+		if (list == USED || weight <= cache_room(cache))
+			number = CACHE_NONE;
+		drop_excess(cache, number);
+		show_bytes(cache);
+		break;
+	case HELD:
+		break;
+	}
 }
 
 void cache_put(struct cache *cache, struct cache_pin *chunk)
 {
-	uint64_t key = chunk->key; /* an idle chunk may go at any time */
+	put(cache, chunk, ORDINARY);
+}
 
-	if (unpin(cache, chunk))
-		free(chunk);
-	else
-		drop_excess(cache, key);
+void cache_put_used(struct cache *cache, struct cache_pin *chunk)
+{
+	put(cache, chunk, USED);
 }
 
 const void *cache_data(const struct cache_pin *chunk)

@@ -7,7 +7,7 @@
 #include "util/checked.h"
 #include "volume/guard.h"
 
-/* Chunks that are kept decoded although nobody reads them at the moment. */
+/* For chunks that were decoded. */
 #define CACHE_BUDGET (UINT64_C(256) << 20)
 
 static void open_raw(struct volume *volume, const struct volume_desc *desc)
@@ -57,11 +57,13 @@ static void open_volume(struct volume *volume, const struct volume_desc *desc,
 /* One cache for all that are coded. */
 static int share_cache(struct volume_table *table)
 {
+	static const struct cache_limits limits = { CACHE_BUDGET, CACHE_USED_DEFAULT };
+
 	for (uint32_t i = 0; i < table->count; i++) {
 		if (table->volumes[i].ops != &volume_coded_ops)
 			continue;
 		if (!table->cache)
-			table->cache = cache_new(CACHE_BUDGET);
+			table->cache = cache_new(&limits);
 		if (!table->cache)
 			return -ENOMEM;
 		table->volumes[i].cache = table->cache;

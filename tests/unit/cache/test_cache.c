@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cache/cache.h"
+#include "stats/stats.h"
 
 enum { MB = 1 << 20 };
 
@@ -43,23 +44,33 @@ static void use(struct cache *cache, uint64_t key, size_t room)
 	cache_put(cache, get(cache, key, room));
 }
 
-/* Is it there? This asks for it, so it is then the newest. */
+/* Is it there, with its bytes? It is then the newest. */
 static bool there(struct cache *cache, uint64_t key, size_t room)
 {
-	struct maker maker = { .key = key, .result = -ENOENT };
 	struct cache_pin *pin;
-	int err = cache_get(cache, key, room, make, &maker, &pin);
+	bool has = cache_has(cache, key);
 
-	assert_int_equal(err, maker.fills ? -ENOENT : 0);
-	if (err)
+	assert_int_equal(cache_peek(cache, key, &pin), has);
+	if (!has)
 		return false;
+	assert_true(cache_size(pin) <= room);
+	if (cache_size(pin) >= sizeof(key))
+		assert_memory_equal(cache_data(pin), &key, sizeof(key));
 	cache_put(cache, pin);
 	return true;
 }
 
+static void check(struct cache *cache)
+{
+	const char *wrong = cache_check(cache, true);
+
+	if (wrong)
+		fail_msg("%s", wrong);
+}
+
 static struct cache *new_cache(uint64_t budget)
 {
-	struct cache *cache = cache_new(budget);
+	struct cache *cache = cache_new(&(struct cache_limits){ budget, MB });
 
 	assert_non_null(cache);
 	return cache;
@@ -79,8 +90,10 @@ static void test_a_chunk_is_made_once(void **state)
 	assert_ptr_equal(cache_data(first), cache_data(second));
 	cache_put(cache, first);
 	assert_memory_equal(cache_data(second), &maker.key, sizeof(maker.key));
+	check(cache);
 	cache_put(cache, second);
 	assert_true(there(cache, 7, 4096));
+	check(cache);
 	assert_false(there(cache, 8, 4096));
 	cache_free(cache);
 	cache_free(NULL);
@@ -213,6 +226,203 @@ static void test_more_chunks_than_buckets(void **state)
 	cache_free(cache);
 }
 
+static void test_what_is_held_and_made_counts(void **state)
+{
+	struct cache *cache = new_cache(8 * MB);
+	struct cache_pin *pins[6];
+
+	(void)state;
+	for (uint64_t key = 0; key < 7; key++)
+		use(cache, key, MB);
+	check(cache);
+	for (uint64_t key = 0; key < COUNT(pins); key++) {
+		pins[key] = get(cache, 100 + key, MB);
+		assert_true(cache_bytes(cache) <= 8 * MB);
+		check(cache);
+	}
+	assert_true(there(cache, 6, MB));
+	assert_false(there(cache, 5, MB));
+	for (uint64_t key = 0; key < COUNT(pins); key++)
+		cache_put(cache, pins[key]);
+	check(cache);
+	cache_free(cache);
+}
+
+/* What does it hold while it makes the last of more than fits? */
+struct watched {
+	struct cache *cache;
+	uint64_t bytes;
+};
+
+static ssize_t make_watched(void *context, void *buffer, size_t room)
+{
+	struct watched *watched = context;
+
+	(void)buffer;
+	(void)room;
+	watched->bytes = cache_bytes(watched->cache);
+	assert_true(cache_has(watched->cache, 50));
+	return -EIO;
+}
+
+static void test_room_is_made_before_a_chunk(void **state)
+{
+	struct watched watched = { .cache = new_cache(8 * MB) };
+	struct cache_pin *pin;
+
+	(void)state;
+	for (uint64_t key = 0; key < 7; key++)
+		use(watched.cache, key, MB);
+	assert_int_equal(cache_get(watched.cache, 50, 3 * MB, make_watched, &watched, &pin),
+			 -EIO);
+	assert_in_range(watched.bytes, 7 * MB, 8 * MB);
+	assert_false(there(watched.cache, 2, MB));
+	assert_true(there(watched.cache, 3, MB));
+	assert_false(cache_has(watched.cache, 50));
+	check(watched.cache);
+	cache_free(watched.cache);
+}
+
+static void test_the_budget_changes_at_once(void **state)
+{
+	struct cache *cache = new_cache(64 * MB);
+	struct cache_pin *pin;
+
+	(void)state;
+	for (uint64_t key = 0; key < 60; key++)
+		use(cache, key, MB);
+	pin = get(cache, 3, MB);
+	cache_set_budget(cache, 8 * MB);
+	assert_true(cache_bytes(cache) <= 8 * MB);
+	check(cache);
+	for (uint64_t key = 54; key < 60; key++)
+		assert_true(there(cache, key, MB));
+	assert_true(there(cache, 3, MB));
+	cache_set_budget(cache, 0);
+	assert_in_range(cache_bytes(cache), MB, MB + 4096);
+	check(cache);
+	cache_put(cache, pin);
+	cache_set_budget(cache, 0);
+	assert_int_equal(cache_bytes(cache), 0);
+	assert_int_equal(stats_get(COUNTER_cache_bytes), 0);
+	cache_set_budget(cache, 40 * MB);
+	for (uint64_t key = 0; key < 38; key++)
+		use(cache, key, MB);
+	assert_true(there(cache, 0, MB));
+	assert_int_equal(stats_get(COUNTER_cache_bytes), cache_bytes(cache));
+	cache_free(cache);
+}
+
+static void use_up(struct cache *cache, uint64_t key, size_t room)
+{
+	cache_put_used(cache, get(cache, key, room));
+}
+
+static struct cache *new_cache_with(uint64_t budget, uint64_t used)
+{
+	struct cache *cache = cache_new(&(struct cache_limits){ budget, used });
+
+	assert_non_null(cache);
+	return cache;
+}
+
+static void test_of_the_used_ones_a_few_are_kept(void **state)
+{
+	struct cache *cache = new_cache_with(64 * MB, 4 * MB + MB / 2);
+
+	(void)state;
+	for (uint64_t key = 0; key < 20; key++) {
+		use_up(cache, key, MB);
+		check(cache);
+	}
+	for (uint64_t key = 0; key < 16; key++)
+		assert_false(cache_has(cache, key));
+	for (uint64_t key = 16; key < 20; key++)
+		assert_true(cache_has(cache, key));
+	use_up(cache, 99, 5 * MB);
+	assert_false(cache_has(cache, 99));
+	check(cache);
+	cache_free(cache);
+	cache = new_cache_with(64 * MB, 0);
+	use_up(cache, 1, MB);
+	assert_false(cache_has(cache, 1));
+	cache_free(cache);
+}
+
+static void test_the_used_ones_go_first(void **state)
+{
+	struct cache *cache = new_cache_with(8 * MB, 4 * MB);
+
+	(void)state;
+	for (uint64_t key = 0; key < 4; key++)
+		use(cache, key, MB);
+	for (uint64_t key = 10; key < 13; key++)
+		use_up(cache, key, MB);
+	for (uint64_t key = 4; key < 6; key++)
+		use(cache, key, MB);
+	for (uint64_t key = 0; key < 6; key++)
+		assert_true(cache_has(cache, key));
+	assert_false(cache_has(cache, 10));
+	assert_false(cache_has(cache, 11));
+	assert_true(cache_has(cache, 12));
+	check(cache);
+	cache_free(cache);
+}
+
+static void test_what_is_asked_for_again_is_no_longer_used(void **state)
+{
+	struct cache *cache = new_cache_with(8 * MB, 2 * MB + MB / 2);
+	struct cache_pin *first, *second;
+
+	(void)state;
+	use_up(cache, 1, MB);
+	use(cache, 1, MB);
+	use_up(cache, 2, MB);
+	assert_true(there(cache, 2, MB)); /* by cache_peek */
+	for (uint64_t key = 10; key < 20; key++)
+		use_up(cache, key, MB);
+	assert_true(cache_has(cache, 1));
+	assert_true(cache_has(cache, 2));
+	check(cache);
+	/* of several pins, the last one says */
+	first = get(cache, 1, MB);
+	second = get(cache, 1, MB);
+	cache_put_used(cache, second);
+	cache_put(cache, first);
+	first = get(cache, 2, MB);
+	second = get(cache, 2, MB);
+	cache_put(cache, second);
+	cache_put_used(cache, first);
+	check(cache);
+	for (uint64_t key = 20; key < 30; key++)
+		use_up(cache, key, MB);
+	assert_true(cache_has(cache, 1));
+	assert_false(cache_has(cache, 2));
+	cache_free(cache);
+}
+
+static void test_it_counts(void **state)
+{
+	struct cache *cache = new_cache(MB);
+	uint64_t hits = stats_get(COUNTER_cache_hits);
+	uint64_t misses = stats_get(COUNTER_cache_misses);
+	struct cache_pin *pin;
+
+	(void)state;
+	assert_int_equal(cache_peek(cache, 1, &pin), 0);
+	use(cache, 1, 64);
+	assert_int_equal(stats_get(COUNTER_cache_hits), hits);
+	assert_int_equal(stats_get(COUNTER_cache_misses), misses + 2);
+	use(cache, 1, 64);
+	assert_int_equal(cache_peek(cache, 1, &pin), 1);
+	cache_put(cache, pin);
+	assert_true(cache_has(cache, 1));
+	assert_int_equal(stats_get(COUNTER_cache_hits), hits + 2);
+	assert_int_equal(stats_get(COUNTER_cache_misses), misses + 2);
+	assert_int_equal(stats_get(COUNTER_cache_bytes), cache_bytes(cache));
+	cache_free(cache);
+}
+
 enum { THREADS = 8 };
 
 static void run_threads(void *(*run)(void *), void *argument)
@@ -240,8 +450,20 @@ static ssize_t make_slowly(void *context, void *buffer, size_t room)
 	while (atomic_load(&crowd->come) < THREADS)
 		usleep(1000);
 	usleep(50000); /* from having come to waiting */
+	if (!cache_has(crowd->cache, 3))
+		atomic_fetch_add(&crowd->wrong, 1);
 	memset(buffer, 0xab, room);
 	return crowd->result;
+}
+
+/* Half of them only look, once somebody makes it. */
+static int ask(struct crowd *crowd, unsigned number, struct cache_pin **pin)
+{
+	if (number % 2 == 0)
+		return cache_get(crowd->cache, 3, 64, make_slowly, crowd, pin);
+	while (atomic_load(&crowd->fills) == 0)
+		usleep(1000);
+	return cache_peek(crowd->cache, 3, pin) ? 0 : (int)crowd->result;
 }
 
 static void *ask_in_a_crowd(void *argument)
@@ -250,8 +472,7 @@ static void *ask_in_a_crowd(void *argument)
 	struct cache_pin *pin = NULL;
 	int err;
 
-	atomic_fetch_add(&crowd->come, 1);
-	err = cache_get(crowd->cache, 3, 64, make_slowly, crowd, &pin);
+	err = ask(crowd, atomic_fetch_add(&crowd->come, 1), &pin);
 	if (err != (crowd->result < 0 ? crowd->result : 0))
 		atomic_fetch_add(&crowd->wrong, 1);
 	if (err == 0) {
@@ -275,7 +496,8 @@ static void test_who_asks_meanwhile_waits(void **state)
 		run_threads(ask_in_a_crowd, &crowd);
 		assert_int_equal(crowd.wrong, 0);
 		assert_int_equal(crowd.fills, 1);
-		assert_int_equal(there(crowd.cache, 3, 64), results[i] > 0);
+		assert_int_equal(cache_has(crowd.cache, 3), results[i] > 0);
+		check(crowd.cache);
 		cache_free(crowd.cache);
 	}
 }
@@ -412,6 +634,7 @@ static void test_many_threads(void **state)
 		storm->cache = new_cache(budgets[i]);
 		run_threads(storm_thread, storm);
 		assert_int_equal(storm->wrong, 0);
+		check(storm->cache);
 		for (uint64_t key = 0; key < KEYS; key++)
 			if (there(storm->cache, key, room_of(key)))
 				kept += room_of(key);
@@ -456,6 +679,13 @@ int main(void)
 		cmocka_unit_test(test_the_budget_is_that_of_all_chunks),
 		cmocka_unit_test(test_the_budget_is_used_and_kept),
 		cmocka_unit_test(test_more_chunks_than_buckets),
+		cmocka_unit_test(test_what_is_held_and_made_counts),
+		cmocka_unit_test(test_room_is_made_before_a_chunk),
+		cmocka_unit_test(test_the_budget_changes_at_once),
+		cmocka_unit_test(test_of_the_used_ones_a_few_are_kept),
+		cmocka_unit_test(test_the_used_ones_go_first),
+		cmocka_unit_test(test_what_is_asked_for_again_is_no_longer_used),
+		cmocka_unit_test(test_it_counts),
 		cmocka_unit_test(test_who_asks_meanwhile_waits),
 		cmocka_unit_test(test_who_comes_second_makes_nothing),
 		cmocka_unit_test(test_many_threads),

@@ -1,0 +1,155 @@
+#include "cache/slab.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, LOOKED_AT = 32 };
+
+/* Lies in the memory that is kept. */
+struct slab_piece {
+	struct slab_piece *older, *newer;
+	size_t size;
+};
+
+/*
+ * Mapped memory goes back to the kernel at once, and whole. AddressSanitizer sees
+ * only what malloc gave.
+ */
+static bool is_mapped(size_t size)
+{
+#ifdef __SANITIZE_ADDRESS__
+	(void)size;
+	return false;
+#else
+	return size >= SLAB_MAPPED_LEAST;
+#endif
+}
+
+static size_t whole_pages(size_t size)
+{
+	return (size + PAGE - 1) & ~(size_t)(PAGE - 1);
+}
+
+uint64_t slab_weight(size_t size)
+{
+	return is_mapped(size) ? whole_pages(size) : size;
+}
+
+static void *get_memory(size_t size)
+{
+	void *memory;
+
+	if (!is_mapped(size))
+		return malloc(size ? size : 1);
+	memory = mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void return_memory(void *memory, size_t size)
+{
+	if (!is_mapped(size))
+		free(memory);
+	else if (munmap(memory, whole_pages(size)) < 0)
+		/* one hole more than a process may have: it keeps the addresses only */
+		madvise(memory, whole_pages(size), MADV_DONTNEED);
+}
+
+/* Both under the lock. */
+static void add(struct slab *slab, struct slab_piece *piece)
+{
+	piece->newer = NULL;
+	piece->older = slab->newest;
+	*(slab->newest ? &slab->newest->newer : &slab->oldest) = piece;
+	slab->newest = piece;
+	atomic_fetch_add(&slab->bytes, slab_weight(piece->size));
+}
+
+static void take_out(struct slab *slab, struct slab_piece *piece)
+{
+	*(piece->newer ? &piece->newer->older : &slab->newest) = piece->older;
+	*(piece->older ? &piece->older->newer : &slab->oldest) = piece->newer;
+	atomic_fetch_sub(&slab->bytes, slab_weight(piece->size));
+}
+
+void slab_init(struct slab *slab, uint64_t most)
+{
+	*slab = (struct slab){ .lock = LOCK_INIT, .most = most };
+}
+
+static struct slab_piece *take_excess(struct slab *slab)
+{
+	struct slab_piece *piece;
+
+	LOCK_GUARD(&slab->lock);
+	if (atomic_load(&slab->bytes) <= slab->most)
+		return NULL;
+	piece = slab->oldest;
+	take_out(slab, piece);
+	return piece;
+}
+
+static void return_excess(struct slab *slab)
+{
+	struct slab_piece *piece;
+
+	while ((piece = take_excess(slab)))
+		return_memory(piece, piece->size);
+}
+
+void slab_limit(struct slab *slab, uint64_t most)
+{
+	lock_take(&slab->lock);
+	slab->most = most;
+	lock_drop(&slab->lock);
+	return_excess(slab);
+}
+
+void slab_free(struct slab *slab)
+{
+	slab_limit(slab, 0);
+}
+
+static void *take_kept(struct slab *slab, size_t size)
+{
+	struct slab_piece *piece;
+	unsigned looked_at = 0;
+
+	LOCK_GUARD(&slab->lock);
+	for (piece = slab->newest; piece && looked_at < LOOKED_AT; looked_at++) {
+		if (piece->size == size) {
+			take_out(slab, piece);
+			return piece;
+		}
+		piece = piece->older;
+	}
+	return NULL;
+}
+
+void *slab_take(struct slab *slab, size_t size)
+{
+	void *memory = size >= SLAB_LEAST ? take_kept(slab, size) : NULL;
+
+	return memory ? memory : get_memory(size);
+}
+
+void slab_give(struct slab *slab, void *memory, size_t size)
+{
+	struct slab_piece *piece = memory;
+
+	if (size < SLAB_LEAST) {
+		return_memory(memory, size);
+		return;
+	}
+	piece->size = size;
+	lock_take(&slab->lock);
+	add(slab, piece);
+	lock_drop(&slab->lock);
+	return_excess(slab);
+}
+
+uint64_t slab_bytes(const struct slab *slab)
+{
+	return atomic_load(&slab->bytes);
+}

@@ -1,0 +1,123 @@
+/*
+ * state.h: what a cache is made of, for cache.c and check.c.
+ *
+ * Chunks are spread over shards by their keys; a shard has a lock, a table, and two
+ * lists of the chunks that nobody holds, in the order in which they were given back.
+ *
+ *	state     in the table   pins      in a list
+ *	LOADING   yes            1 or more no
+ *	READY     yes            1 or more no
+ *	READY     yes            0         yes: `used` says in which
+ *	FAILED    no             1 or more no
+ *
+ * Each chunk in a list has the number of its giving back, and each shard shows the
+ * lowest one of each list: so the oldest chunk of all is found without a lock.
+ *
+ * `held` counts each chunk from before it gets its memory until it has left the table
+ * (or, FAILED, its last pin). Whoever makes it grow, makes a chunk idle, or lowers the
+ * budget then drops idle chunks until it fits, or none is left.
+ */
+#ifndef GRANARY_CACHE_STATE_H
+#define GRANARY_CACHE_STATE_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cache/slab.h"
+#include "util/lock.h"
+
+enum {
+	CACHE_SHARDS = 16, /* shard_number takes four bits */
+	CACHE_LINE = 64,
+};
+
+#define CACHE_NONE UINT64_MAX /* no number: the list is empty */
+
+enum chunk_state { LOADING, READY, FAILED };
+enum chunk_list { ORDINARY, USED, CHUNK_LISTS };
+
+/* A place in a ring of chunks; the ring's own is the one before the first. */
+struct link {
+	struct link *before, *after;
+};
+
+/* A chunk. A pin is a pointer to it that is counted. */
+struct cache_pin {
+	struct link idle; /* shard lock; first, so that a link is a chunk */
+	struct cache_pin *next; /* shard lock: in the same bucket */
+	uint64_t key;
+	uint64_t number; /* shard lock: of when it became idle */
+	size_t room;
+	void *data;      /* `room` bytes */
+	ssize_t size;    /* or the error; set by the thread that loads, then const */
+	unsigned pins;   /* shard lock */
+	enum chunk_state state; /* shard lock */
+	enum chunk_list list;   /* shard lock: what it was last given back as */
+};
+
+struct shard {
+	alignas(CACHE_LINE) struct lock lock;
+	struct wakeup loaded;          /* a chunk is no longer LOADING */
+	struct cache_pin **buckets;    /* lock */
+	struct link idle[CHUNK_LISTS]; /* lock: the one given back last comes first */
+	_Atomic uint64_t oldest[CHUNK_LISTS]; /* its number; written under the lock */
+};
+
+struct cache {
+	_Atomic uint64_t budget;
+	uint64_t used_most;
+	_Atomic uint64_t held; /* bytes of all chunks */
+	_Atomic uint64_t used; /* bytes of the idle ones that are USED; shard locks */
+	_Atomic uint64_t next_number;
+	size_t bucket_count; /* a shard; a power of two */
+	struct slab slab;
+	struct shard shards[CACHE_SHARDS];
+};
+
+/* Keys are numbers in order, or every n-th of them: spreads either evenly. */
+static inline uint64_t cache_mix(uint64_t key)
+{
+	return key * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+}
+
+static inline struct shard *cache_shard(struct cache *cache, uint64_t key)
+{
+	return &cache->shards[cache_mix(key) >> 60 & (CACHE_SHARDS - 1)];
+}
+
+static inline struct cache_pin **cache_bucket(const struct cache *cache,
+					      const struct shard *shard, uint64_t key)
+{
+	return &shard->buckets[cache_mix(key) >> 36 & (cache->bucket_count - 1)];
+}
+
+static inline struct cache_pin *chunk_of(struct link *link)
+{
+	return (struct cache_pin *)(void *)link;
+}
+
+static inline uint64_t cache_weight(const struct cache_pin *chunk)
+{
+	return sizeof(*chunk) + slab_weight(chunk->room);
+}
+
+/* What of the budget is for memory that is kept to be used again. */
+static inline uint64_t cache_spare(uint64_t budget)
+{
+	enum { PART = 32, MOST = 16 << 20 };
+
+	return budget / PART < MOST ? budget / PART : MOST;
+}
+
+/* And what is for chunks. */
+static inline uint64_t cache_room(const struct cache *cache)
+{
+	uint64_t budget = atomic_load(&cache->budget);
+
+	return budget - cache_spare(budget);
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* The memory of chunks: given out again, and no more kept than may be. */
+#include "unit.h"
+
+#include <pthread.h>
+
+#include "cache/slab.h"
+
+enum { MB = 1 << 20 };
+
+static void test_the_same_size_is_used_again(void **state)
+{
+	struct slab slab;
+	char *first, *second;
+
+	(void)state;
+	slab_init(&slab, 4 * MB);
+	first = slab_take(&slab, MB);
+	second = slab_take(&slab, MB);
+	assert_non_null(first);
+	assert_non_null(second);
+	assert_ptr_not_equal(first, second);
+	memset(first, 1, MB);
+	memset(second, 2, MB);
+	assert_int_equal(slab_bytes(&slab), 0);
+	slab_give(&slab, first, MB);
+	slab_give(&slab, second, MB);
+	assert_int_equal(slab_bytes(&slab), 2 * MB);
+	assert_ptr_equal(slab_take(&slab, MB), second);
+	assert_ptr_equal(slab_take(&slab, MB), first);
+	assert_int_equal(slab_bytes(&slab), 0);
+	slab_give(&slab, first, MB);
+	second = (slab_give(&slab, second, MB), slab_take(&slab, 2 * MB));
+	memset(second, 3, 2 * MB);
+	assert_int_equal(slab_bytes(&slab), 2 * MB);
+	slab_give(&slab, second, 2 * MB);
+	slab_free(&slab);
+}
+
+static void test_no_more_is_kept_than_may_be(void **state)
+{
+	struct slab slab;
+	void *pieces[8];
+
+	(void)state;
+	slab_init(&slab, 4 * MB + 100);
+	for (size_t i = 0; i < COUNT(pieces); i++)
+		pieces[i] = slab_take(&slab, i < 4 ? MB : MB + 1);
+	for (size_t i = 0; i < COUNT(pieces); i++) {
+		slab_give(&slab, pieces[i], i < 4 ? MB : MB + 1);
+		assert_true(slab_bytes(&slab) <= 4 * MB + 100);
+	}
+	/* the oldest went: what is left are the odd ones */
+	assert_in_range(slab_bytes(&slab), 3 * (MB + 1), 4 * MB + 100);
+	pieces[0] = slab_take(&slab, MB + 1);
+	assert_ptr_equal(pieces[0], pieces[7]);
+	slab_give(&slab, pieces[0], MB + 1);
+	slab_limit(&slab, MB + 4096);
+	assert_in_range(slab_bytes(&slab), MB + 1, MB + 4096);
+	slab_limit(&slab, 0);
+	assert_int_equal(slab_bytes(&slab), 0);
+	slab_free(&slab);
+}
+
+static void test_sizes_of_all_kinds(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 63, SLAB_LEAST - 1, SLAB_LEAST, SLAB_LEAST + 1,
+					SLAB_MAPPED_LEAST - 1, SLAB_MAPPED_LEAST,
+					SLAB_MAPPED_LEAST + 1, 3 * MB + 5 };
+	struct slab slab;
+
+	(void)state;
+	slab_init(&slab, 16 * MB);
+	for (int round = 0; round < 3; round++) {
+		char *pieces[COUNT(sizes)];
+
+		for (size_t i = 0; i < COUNT(sizes); i++) {
+			pieces[i] = slab_take(&slab, sizes[i]);
+			assert_non_null(pieces[i]);
+			memset(pieces[i], (int)i, sizes[i]);
+			assert_true(slab_weight(sizes[i]) >= sizes[i]);
+			assert_true(slab_weight(sizes[i]) < sizes[i] + 4096);
+#ifndef __SANITIZE_ADDRESS__
+			if (sizes[i] >= SLAB_MAPPED_LEAST)
+				assert_int_equal((uintptr_t)pieces[i] % 4096, 0);
+#endif
+		}
+		for (size_t i = 0; i < COUNT(sizes); i++) {
+			for (size_t k = 0; k < sizes[i]; k++)
+				assert_int_equal(pieces[i][k], i);
+			slab_give(&slab, pieces[i], sizes[i]);
+		}
+	}
+#ifndef __SANITIZE_ADDRESS__ /* which stops there */
+	assert_null(slab_take(&slab, SIZE_MAX / 4));
+#endif
+	slab_free(&slab);
+}
+
+static void *take_and_give(void *argument)
+{
+	struct slab *slab = argument;
+	uintptr_t wrong = 0;
+
+	for (size_t i = 0; i < 2000; i++) {
+		size_t size = SLAB_LEAST << (i * 7 % 5);
+		size_t *piece = slab_take(slab, size);
+
+		piece[0] = i;
+		piece[size / sizeof(*piece) - 1] = i;
+		wrong += slab_bytes(slab) > 8 * MB + 4 * MB; /* one a thread is on its way */
+		wrong += piece[0] != i || piece[size / sizeof(*piece) - 1] != i;
+		slab_give(slab, piece, size);
+	}
+	return (void *)wrong;
+}
+
+static void test_many_threads(void **state)
+{
+	pthread_t threads[4];
+	struct slab slab;
+
+	(void)state;
+	slab_init(&slab, 8 * MB);
+	for (size_t i = 0; i < COUNT(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, take_and_give, &slab), 0);
+	for (size_t i = 0; i < COUNT(threads); i++) {
+		void *wrong;
+
+		pthread_join(threads[i], &wrong);
+		assert_null(wrong);
+	}
+	assert_in_range(slab_bytes(&slab), 1, 8 * MB);
+	slab_free(&slab);
+	assert_int_equal(slab_bytes(&slab), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_same_size_is_used_again),
+		cmocka_unit_test(test_no_more_is_kept_than_may_be),
+		cmocka_unit_test(test_sizes_of_all_kinds),
+		cmocka_unit_test(test_many_threads),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("slab", tests, NULL, NULL);
+}
