@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "fuse/refuse.h"
 #include "stats/stats.h"
 #include "util/log.h"
+#include "util/memory.h"
 
 /* The tree never changes: what the kernel has asked once it may keep. */
 static const double FOREVER = 1e9;
@@ -482,13 +482,11 @@ int served_init(struct served *s, struct dataset *dataset,
 	return 0;
 }
 
-/* Would the kernel's inodes for the whole tree be a burden on this machine? */
-static bool tree_is_small(const struct tree *tree)
+/* May the kernel hold inodes for the whole tree, within the budget? */
+static bool tree_is_small(const struct served *s)
 {
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
-			  (uint64_t)sysconf(_SC_PAGESIZE);
-
-	return tree_count(tree) < memory / 4 / TREE_KERNEL_BYTES;
+	return memory_allows_inodes(tree_kernel_bytes(tree_count(tree_of(s)), false),
+				    s->config->budget);
 }
 
 static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
@@ -502,7 +500,7 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct served *s = userdata;
-	bool small = tree_is_small(tree_of(s));
+	bool small = tree_is_small(s);
 	bool hidden = s->config->opens == OPENS_HIDDEN;
 
 	stats_add(COUNTER_fuse_init, 1);

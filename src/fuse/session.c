@@ -23,6 +23,7 @@
 #include "stats/stats.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/memory.h"
 
 enum { THREADS_LEAST = 8, THREADS_MOST = 64, THREADS_LIMIT = 1024 };
 
@@ -55,7 +56,7 @@ const struct option_spec mount_options[] = {
 	  "a FIFO that is told when it is mounted (s), or not (f)" },
 	{ "log", OPTION_TEXT, AT(log), NULL, "PATH", "the log, once mounted (syslog)" },
 	{ "cache", OPTION_TEXT, AT(cache), NULL, "SIZE|PCT%",
-	  "the memory budget: 8G, 50% (by the memory that is free)" },
+	  "the memory budget: 8G, 50% (half of what is available)" },
 	{ "prefetch", OPTION_CHOICE, AT(prefetch), prefetch_words, "off|window|sweep|auto",
 	  "what is read before it is asked for (auto)" },
 	{ "push", OPTION_CHOICE, AT(push), push_words, "on|off",
@@ -90,12 +91,15 @@ void mount_config_free(struct mount_config *config)
 	options_free(mount_options, config);
 }
 
-int session_prepare(const struct mount_config *config, struct error *e)
+int session_prepare(struct mount_config *config, struct error *e)
 {
+	int err;
+
 	if (config->umask > 0777)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "-o umask=%o: permission bits go to 777", config->umask);
-	return cpus_apply(config->cpus, e);
+	err = memory_budget_here(config->cache, &config->budget, e);
+	return err ? err : cpus_apply(config->cpus, e);
 }
 
 static int out_of_memory(struct error *e)
@@ -179,6 +183,7 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 		s->slots = slots_new(thread_count(config));
 		if (!s->slots || stats_share() < 0)
 			err = out_of_memory(e);
+		stats_set(COUNTER_budget_bytes, config->budget);
 	}
 	if (err) {
 		session_free(s);

@@ -36,6 +36,7 @@ struct mount_config {
 	char *notify_pipe;  /* a FIFO, or NULL */
 	char *log;          /* a file, or NULL */
 	char *cache;        /* the memory budget: "8G", "50%"; NULL: by the machine */
+	uint64_t budget;    /* what that is in bytes: set by session_prepare */
 	int prefetch;       /* PREFETCH_ */
 	int push;           /* PUSH_ */
 	int shield;         /* SHIELD_ */
@@ -54,10 +55,11 @@ void mount_config_free(struct mount_config *config);
 struct session;
 
 /*
- * Checks the options against each other and puts the process on its processors
- * (before the indexer is started, which inherits them): -EINVAL with a sentence.
+ * Checks the options against each other, finds the memory budget, and puts the process
+ * on its processors (before the indexer is started, which inherits them): -EINVAL with
+ * a sentence.
  */
-int session_prepare(const struct mount_config *config, struct error *e);
+int session_prepare(struct mount_config *config, struct error *e);
 
 /*
  * The dataset, the config and the rights (NULL: the caller's; otherwise what it is

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/mountline.h"
 #include "util/mounts.h"
 #include "util/vec.h"
 
@@ -76,8 +77,7 @@ static int read_text(struct table *table)
 
 /* Understanding. */
 
-/* The next field; fields are parted by one space each and may be empty. */
-static char *next_field(char **at)
+char *mountline_field(char **at)
 {
 	char *field = *at, *space = strchr(field, ' ');
 
@@ -96,7 +96,7 @@ static bool is_octal(const char *at)
 }
 
 /* \040 is a space: in place, it only gets shorter. */
-static char *unescape(char *text)
+char *mountline_unescape(char *text)
 {
 	char *to = text;
 
@@ -133,21 +133,21 @@ static bool parse_line(char *text, struct line *line)
 	const char *word, *options;
 
 	*entry = (struct mount_entry){ 0 };
-	entry->id = (int)strtol(next_field(&text), NULL, 10);
-	entry->parent = (int)strtol(next_field(&text), NULL, 10);
-	word = strchr(next_field(&text), ':');
+	entry->id = (int)strtol(mountline_field(&text), NULL, 10);
+	entry->parent = (int)strtol(mountline_field(&text), NULL, 10);
+	word = strchr(mountline_field(&text), ':');
 	entry->minor = word ? (unsigned)strtoul(word + 1, NULL, 10) : 0;
-	next_field(&text); /* what of the filesystem is mounted */
-	line->path = unescape(next_field(&text));
-	next_field(&text); /* the mount's options, and as many others as there are */
+	mountline_field(&text); /* what of the filesystem is mounted */
+	line->path = mountline_unescape(mountline_field(&text));
+	mountline_field(&text); /* the mount's options, and as many others as there are */
 	do {
 		if (!*text)
 			return false;
-		word = next_field(&text);
+		word = mountline_field(&text);
 	} while (strcmp(word, "-") != 0);
-	snprintf(entry->type, sizeof(entry->type), "%s", unescape(next_field(&text)));
-	next_field(&text); /* its source */
-	options = next_field(&text);
+	snprintf(entry->type, sizeof(entry->type), "%s", mountline_unescape(mountline_field(&text)));
+	mountline_field(&text); /* its source */
+	options = mountline_field(&text);
 	if (strncmp(entry->type, "fuse", 4) == 0) {
 		entry->uid = option_number(options, "user_id");
 		entry->gid = option_number(options, "group_id");

@@ -141,6 +141,8 @@ classes() {
 	# 3 files, 3 directories and the root: what a kernel keeps of seven names
 	says root.tar 'walk_bytes == 7 * 1100 and detail == "" and format == "tar"' \
 		"info --json: what a walk costs"
+	says root.tar 'walk_shield_bytes == 7 * 2000 and fits and budget_bytes >= 1 << 20' \
+		"info --json: under the shield, and the budget here"
 
 	class_tree "$c/splits" train/a train/b train/c val/a val/b
 	mkdir "$c/splits/empty"
@@ -174,6 +176,21 @@ classes() {
 	says 'set-{1,2}.tar' 'classes == 3 and sources == 2' "info --json: classes of a set"
 }
 
+# Three GB of holes do not fit the 1 GiB that there is without a job.
+memory() {
+	truncate -s 3G "$work/holes"
+	tar -C "$work" -cSf holes.tar holes
+	granary info t.tar | grep -q '^memory .* without cache=: all of the dataset fits$'
+	ok $? "info: a small dataset fits"
+	granary info holes.tar | grep -qE '^memory .* without cache=: [1-3]?[0-9] % of the dataset fits$'
+	ok $? "info: a large one does in part" || diag "$(granary info holes.tar)"
+	says holes.tar 'fits is False and budget_bytes <= 1 << 30' \
+		"info --json: a large one does not fit"
+}
+
+# This test may itself run in a job.
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID OAR_JOB_ID PJM_JOBID \
+	LOADL_STEP_ID _CONDOR_JOB_AD KUBERNETES_SERVICE_HOST
 make_archive
 lists
 full_output
@@ -182,4 +199,5 @@ json
 cats
 sets
 classes
+memory
 finish

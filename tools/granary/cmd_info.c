@@ -5,6 +5,7 @@
 #include "classes.h"
 #include "granary.h"
 #include "util/json.h"
+#include "util/memory.h"
 #include "util/size.h"
 
 /* Everything that is to be said. */
@@ -13,6 +14,8 @@ struct report {
 	struct classes classes;
 	uint64_t names;      /* shown */
 	uint64_t walk_bytes; /* of kernel memory, once all of them have been seen */
+	uint64_t walk_shield_bytes; /* the same, seen through the overlay */
+	uint64_t budget;     /* what a mount here and now would have */
 };
 
 static void count_names(struct report *report)
@@ -20,8 +23,18 @@ static void count_names(struct report *report)
 	const struct index_summary *s = &report->info.summary;
 
 	report->names = s->files + s->links + s->symlinks + s->directories;
-	report->walk_bytes = TREE_KERNEL_BYTES *
-			     (s->files + s->symlinks + s->directories);
+	report->walk_bytes = tree_kernel_bytes(s->files + s->symlinks + s->directories, false);
+	report->walk_shield_bytes = tree_kernel_bytes(s->files + s->symlinks + s->directories,
+						      true);
+}
+
+/* Contents and inodes together: of how many hundredths is there room in the budget? */
+static unsigned percent_that_fits(const struct report *report)
+{
+	double needed = (double)report->info.summary.bytes + (double)report->walk_bytes;
+	double room = (double)report->budget;
+
+	return room >= needed ? 100 : (unsigned)(room / needed * 100);
 }
 
 static void json_splits(struct json *json, const struct classes *classes)
@@ -60,6 +73,9 @@ static void print_json(const struct report *report)
 	json_text(&json, "names", s->names);
 	json_text(&json, "labels", s->labels);
 	json_uint(&json, "walk_bytes", report->walk_bytes);
+	json_uint(&json, "walk_shield_bytes", report->walk_shield_bytes);
+	json_uint(&json, "budget_bytes", report->budget);
+	json_bool(&json, "fits", percent_that_fits(report) == 100);
 	json_text(&json, "options", s->options);
 	json_text(&json, "index", info->index_path ? info->index_path : "");
 	json_uint(&json, "index_bytes", info->index_bytes);
@@ -141,8 +157,28 @@ static void print_costs(const struct report *report)
 	printf("inodes       %s instead of %s\n",
 	       count_text(info->sources + (info->index_path ? 1U : 0U), b),
 	       count_text(s->files + s->directories + s->symlinks, a));
-	printf("a walk       of all %s names makes the kernel keep about %s\n",
+	printf("a walk       of all %s names makes the kernel keep about %s",
 	       count_text(report->names, a), size_text(report->walk_bytes, b));
+	printf(", %s under the shield\n", size_text(report->walk_shield_bytes, a));
+}
+
+/* What a mount would do with the memory of this node. */
+static void print_memory(const struct report *report)
+{
+	unsigned percent = percent_that_fits(report);
+	char text[SIZE_TEXT_BYTES];
+
+	printf("memory       a budget of %s here, without cache=: ",
+	       size_text(report->budget, text));
+	if (percent == 100)
+		printf("all of the dataset fits");
+	else if (percent == 0)
+		printf("less than 1 %% of the dataset fits");
+	else
+		printf("%u %% of the dataset fits", percent);
+	if (!memory_allows_inodes(report->walk_bytes, report->budget))
+		printf("; listings come without attributes");
+	printf("\n");
 }
 
 static void print_text(const struct report *report)
@@ -150,17 +186,21 @@ static void print_text(const struct report *report)
 	print_source(&report->info);
 	print_counts(report);
 	print_costs(report);
+	print_memory(report);
 }
 
 static int run(struct request *request)
 {
 	struct report report;
+	struct error e;
 	int status = request_open(request, ONLY_SOURCES);
 
 	if (status)
 		return status;
 	if (dataset_info(request->dataset, &report.info) < 0)
 		return report_error(&(struct error){ ERROR_SYSTEM, "the index is damaged" });
+	if (memory_budget_here(NULL, &report.budget, &e) < 0)
+		return report_error(&e);
 	classes_count(request->dataset, &report.classes);
 	count_names(&report);
 	if (request->json)

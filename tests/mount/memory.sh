@@ -1,0 +1,113 @@
+#!/bin/bash
+# cache=: what it takes and refuses, what the budget then is, within a control group as
+# well, and what it is good for: listings of trees that are too large for it.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need tar
+files=1000 # 1.1 MB of inodes
+
+make_archive() {
+	local i
+	mkdir "$work/tree"
+	for ((i = 0; i < files; i++)); do echo "$i" >"$work/tree/$i"; done
+	tar -C "$work/tree" -cf "$work/t.tar" . && "$granary" index "$work/t.tar"
+}
+
+# refuses TEXT: a usage error with a sentence, before anything is mounted.
+refuses() {
+	timeout 20 "$granaryfs" -o "cache=$1" "$work/t.tar" "$mnt" >/dev/null 2>"$work/said"
+	is "$?" 1 "cache=$1 is a usage error"
+	is "$(grep -c "^granaryfs: -o cache=$1: the memory budget is " "$work/said")" 1 \
+		"cache=$1: a sentence"
+	is_mounted "$mnt" && force_umount "$mnt"
+}
+
+# counter NAME
+counter() {
+	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
+}
+
+# budget_of WANTED OPTIONS DESCRIPTION
+budget_of() {
+	mount_ok "mounted: $3" -o "$2" "$work/t.tar" "$mnt" || return
+	is "$(counter budget_bytes)" "$1" "$3"
+	umount_ok "$mnt"
+}
+
+budgets() {
+	refuses 5
+	refuses 0%
+	refuses 96%
+	refuses 8X
+	refuses lots
+	budget_of 67108864 cache=64M "the budget is 64 MiB"
+	if mount_ok "mounted by default" "$work/t.tar" "$mnt"; then
+		at_most "$(counter budget_bytes)" $((1 << 30)) "without a job, 1 GiB at most"
+		at_least "$(counter budget_bytes)" $((1 << 20)) "but there is one"
+		umount_ok "$mnt"
+	fi
+}
+
+# listing_by NAME OPTIONS DESCRIPTION: which request a first listing causes.
+listing_by() {
+	mount_ok "mounted with $2" -o "$2" "$work/t.tar" "$mnt" || return
+	is "$(find "$mnt" -type f | wc -l)" "$files" "all names are listed"
+	at_least "$(counter "$1")" 1 "$3"
+	is "$(counter fuse_readdir)+$(counter fuse_readdirplus)" \
+		"$(if [ "$1" = fuse_readdir ]; then echo "$(counter "$1")+0"
+		else echo "0+$(counter "$1")"; fi)" "$3, and nothing else"
+	is "$(cat "$mnt/7")" 7 "files can be read"
+	umount_ok "$mnt"
+}
+
+listings() {
+	listing_by fuse_readdirplus cache=4M "with attributes, if inodes fit half the budget"
+	listing_by fuse_readdir cache=2M "without them, if not"
+}
+
+# new_group BYTES: a control group with that limit: its folder in $group. Or fails.
+new_group() {
+	local at=/sys/fs/cgroup version=2
+	if [ -d $at/memory ]; then at=$at/memory version=1; fi
+	group=$at/granaryfs-test-$$
+	mkdir "$group" 2>/dev/null || return 1
+	at_exit rmdir "$group"
+	if [ $version = 1 ]; then
+		echo "$1" >"$group/memory.limit_in_bytes"
+	else
+		echo "$1" >"$group/memory.max"
+	fi
+} 2>/dev/null
+
+# in_group PROGRAM: a script that runs it in $group.
+in_group() {
+	printf '#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s "$@"\n' "$group" "$1" \
+		>"$work/in-group"
+	chmod 755 "$work/in-group"
+}
+
+groups() {
+	local mib=$((1 << 20)) wanted
+	if ! is_root || ! new_group $((400 * mib)); then
+		skip "no control group for memory can be made" "the limit of a control group"
+		return
+	fi
+	in_group "$granaryfs"
+	granaryfs=$work/in-group budget_of $((200 * mib)) cache=50% "half of the group's limit"
+	granaryfs=$work/in-group budget_of $((380 * mib)) cache=1G "no more than 95 % of it"
+	in_group "$granary"
+	wanted=$("$work/in-group" info --json "$work/t.tar" |
+		sed 's/.*"budget_bytes":\([0-9]*\).*/\1/')
+	at_most "$wanted" $((200 * mib)) "granary info: at most half of it by default"
+	at_least "$wanted" $((150 * mib)) "granary info: and not much less"
+}
+
+# A batch system's variables count; this test may itself run in a job.
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID OAR_JOB_ID PJM_JOBID \
+	LOADL_STEP_ID _CONDOR_JOB_AD KUBERNETES_SERVICE_HOST
+check "an archive" make_archive
+budgets
+listings
+groups
+finish
