@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,13 +103,37 @@ static int explain_nothing(struct reading *r)
 	return err ? err : -EIO;
 }
 
+/*
+ * What the kernel holds already, somebody else may want there: it is left alone. What
+ * it has to fetch it drops again.
+ */
+static ssize_t read_streaming(const struct reading *r, void *buffer, size_t length,
+			      off_t offset)
+{
+	const off_t page = 4096;
+	struct iovec where = { buffer, length };
+	ssize_t n = preadv2(r->fd, &where, 1, offset, RWF_NOWAIT);
+	off_t first = offset / page * page;
+
+	if (n == (ssize_t)length)
+		return n;
+	n = pread(r->fd, buffer, length, offset);
+	if (n > 0)
+		posix_fadvise(r->fd, first, (offset + n + page - 1) / page * page - first,
+			      POSIX_FADV_DONTNEED);
+	return n;
+}
+
 /* How many bytes, 1 at least, or a negative errno. */
 static ssize_t read_once(struct reading *r, void *buffer, size_t length, uint64_t offset)
 {
 	ssize_t n;
 
 	do {
-		n = pread(r->fd, buffer, length, (off_t)offset);
+		if (atomic_load_explicit(&r->retry->streaming, memory_order_relaxed))
+			n = read_streaming(r, buffer, length, (off_t)offset);
+		else
+			n = pread(r->fd, buffer, length, (off_t)offset);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;

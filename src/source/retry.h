@@ -17,6 +17,7 @@
 #define GRANARY_SOURCE_RETRY_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct retry {
 	char *place; /* the file's absolute path, to open it again; owned; or NULL */
 	_Atomic int64_t failing_until; /* milliseconds; 0: it does not fail */
 	_Atomic unsigned reopenings;
+	_Atomic bool streaming; /* what is read is kept by the reader, not by the kernel */
 };
 
 /* `fd`: the source's descriptor. */

@@ -1,6 +1,7 @@
 #include "source/source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 
 #include "source/file.h"
 #include "source/retry.h"
+#include "stats/stats.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
 
@@ -92,8 +94,17 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 	if (err) {
 		failure.source = source;
 		failure.offset = offset;
+	} else {
+		stats_add(COUNTER_source_reads, 1);
+		stats_add(COUNTER_source_read_bytes, length);
 	}
 	return err;
+}
+
+void source_stream(struct source *source)
+{
+	posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
+	atomic_store(&source->retry.streaming, true);
 }
 
 bool source_failure(const char **path, uint64_t *offset)

@@ -54,6 +54,12 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 		 uint64_t offset);
 
 /*
+ * From now on the reader keeps what it reads, or passes it on: the kernel is to read
+ * exactly what it is asked for, and not to keep a copy of what it had to fetch.
+ */
+void source_stream(struct source *source);
+
+/*
  * Where the last source_pread of this thread that failed did so, for messages: false,
  * and nothing is set, if none has since source_forget_failure. *path lives as long
  * as the source.
