@@ -351,7 +351,8 @@ static enum left unpin(struct cache *cache, struct cache_pin *chunk,
 
 	LOCK_GUARD(&shard->lock);
 	assert(chunk->pins > 0);
-	chunk->list = list;
+	if (list != CHUNK_LISTS)
+		chunk->list = list;
 	if (--chunk->pins > 0)
 		return HELD;
 	if (chunk->state == FAILED)
@@ -372,7 +373,7 @@ static void put(struct cache *cache, struct cache_pin *chunk, enum chunk_list li
 		break;
 	case IDLE:
 		/* one that never fits stays until the next one comes */
-		if (list == USED || weight <= cache_room(cache))
+		if (list != ORDINARY || weight <= cache_room(cache))
 			number = CACHE_NONE;
 		drop_excess(cache, number);
 		show_bytes(cache);
@@ -390,6 +391,14 @@ void cache_put(struct cache *cache, struct cache_pin *chunk)
 void cache_put_used(struct cache *cache, struct cache_pin *chunk)
 {
 	put(cache, chunk, USED);
+}
+
+/* Of headers and padding little is read. */
+void cache_put_read(struct cache *cache, struct cache_pin *chunk, size_t n)
+{
+	size_t size = (size_t)chunk->size, spent = atomic_fetch_add(&chunk->spent, n) + n;
+
+	put(cache, chunk, spent > size - size / 64 ? USED : CHUNK_LISTS);
 }
 
 const void *cache_data(const struct cache_pin *chunk)

@@ -90,6 +90,12 @@ bool cache_has(struct cache *cache, uint64_t key);
 void cache_put(struct cache *cache, struct cache_pin *pin);
 void cache_put_used(struct cache *cache, struct cache_pin *pin);
 
+/*
+ * Gives back a pin through which `n` bytes were read that are not needed again: the
+ * chunk is what it was before, but used once most of it has been read.
+ */
+void cache_put_read(struct cache *cache, struct cache_pin *pin, size_t n);
+
 /* What a pin holds. */
 const void *cache_data(const struct cache_pin *pin);
 size_t cache_size(const struct cache_pin *pin);

@@ -8,7 +8,7 @@
 #include "util/checked.h"
 #include "util/cleanup.h"
 #include "util/quota.h"
-#include "volume/volume.h"
+#include "volume/stage.h"
 
 _Static_assert((int)VOLUME_CODECS == (int)CODEC_CHAIN_MOST, "a chain fits its volume");
 
@@ -40,8 +40,7 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 	stored = malloc(chunk->stored_length);
 	if (!stored)
 		return -ENOMEM;
-	err = source_pread(fetch->volume->source, stored, chunk->stored_length,
-			   chunk->stored_at);
+	err = stage_pread(fetch->volume, stored, chunk->stored_length, chunk->stored_at);
 	if (err)
 		return err;
 	n = codec_chain_decode(fetch->volume->desc.codecs, chunk->skipped, stored,
@@ -57,7 +56,7 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 static int copy_out(struct fetch *fetch, uint64_t number, uint64_t plain, void *buffer,
 		    size_t length, uint64_t skip)
 {
-	struct cache *cache = fetch->volume->cache;
+	struct cache *cache = fetch->volume->table->cache;
 	struct cache_pin *pin;
 	int err = cache_get(cache, number, plain, fetch_chunk, fetch, &pin);
 
@@ -67,7 +66,10 @@ static int copy_out(struct fetch *fetch, uint64_t number, uint64_t plain, void *
 		memcpy(buffer, (const char *)cache_data(pin) + skip, length);
 	else
 		err = -EBADMSG; /* it holds less than the index says */
-	cache_put(cache, pin);
+	if (stage_manner() == VOLUME_AHEAD)
+		cache_put_used(cache, pin);
+	else
+		cache_put(cache, pin);
 	return err;
 }
 

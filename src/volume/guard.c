@@ -35,8 +35,8 @@ bool guard_is_known(enum volume_guard guard)
 	       ((size_t)guard < sizeof(guards) / sizeof(*guards) && guards[guard].fits);
 }
 
-int guard_check(enum volume_guard guard, const struct source *source, uint64_t offset,
-		uint64_t length)
+int guard_check(enum volume_guard guard, guard_read *read, const void *from,
+		uint64_t offset, uint64_t length)
 {
 	unsigned char bytes[HEAP_HEADER_BYTES];
 	int err;
@@ -45,7 +45,7 @@ int guard_check(enum volume_guard guard, const struct source *source, uint64_t o
 		return 0;
 	if (offset < guards[guard].size)
 		return -EBADMSG;
-	err = source_pread(source, bytes, guards[guard].size, offset - guards[guard].size);
+	err = read(from, bytes, guards[guard].size, offset - guards[guard].size);
 	if (err)
 		return err;
 	return guards[guard].fits(bytes, length) ? 0 : -EBADMSG;

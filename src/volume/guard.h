@@ -7,18 +7,21 @@
 #define GRANARY_VOLUME_GUARD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "source/source.h"
 #include "tree/entries.h"
 
 bool guard_is_known(enum volume_guard guard);
 
+/* Reads stored bytes of what `from` is: 0 or a negative errno. */
+typedef int guard_read(const void *from, void *buffer, size_t length, uint64_t offset);
+
 /*
- * Does what lies before `offset` in the source say that `length` bytes follow?
+ * Does what lies before `offset` say that `length` bytes follow?
  * 0, -EBADMSG, or what reading it gave. `guard` must be known.
  */
-int guard_check(enum volume_guard guard, const struct source *source, uint64_t offset,
-		uint64_t length);
+int guard_check(enum volume_guard guard, guard_read *read, const void *from,
+		uint64_t offset, uint64_t length);
 
 #endif

@@ -1,10 +1,10 @@
 /* raw.c: a window over a source. */
-#include "volume/volume.h"
+#include "volume/stage.h"
 
 static int raw_pread(const struct volume *volume, void *buffer, size_t length,
 		     uint64_t offset)
 {
-	return source_pread(volume->source, buffer, length, volume->desc.base + offset);
+	return stage_pread(volume, buffer, length, volume->desc.base + offset);
 }
 
 const struct volume_ops volume_raw_ops = { .pread = raw_pread };

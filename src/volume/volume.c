@@ -6,8 +6,9 @@
 #include "codec/codec.h"
 #include "util/checked.h"
 #include "volume/guard.h"
+#include "volume/stage.h"
 
-/* For chunks that were decoded. */
+/* Chunks that are kept decoded although nobody reads them at the moment. */
 #define CACHE_BUDGET (UINT64_C(256) << 20)
 
 static void open_raw(struct volume *volume, const struct volume_desc *desc)
@@ -39,13 +40,16 @@ static const struct {
 	[VOLUME_CODED] = { true, open_coded },
 };
 
-static void open_volume(struct volume *volume, const struct volume_desc *desc,
-			const struct index *index, const struct source_set *sources)
+static void open_volume(const struct volume_table *table, struct volume *volume,
+			const struct volume_desc *desc, const struct index *index)
 {
+	const struct source_set *sources = table->sources;
+
 	if ((size_t)desc->kind >= sizeof(kinds) / sizeof(*kinds) || !kinds[desc->kind].open)
 		return;
 	volume->desc = *desc;
 	volume->index = index;
+	volume->table = table;
 	if (kinds[desc->kind].has_source) {
 		if (desc->source >= sources->count)
 			return;
@@ -54,39 +58,27 @@ static void open_volume(struct volume *volume, const struct volume_desc *desc,
 	kinds[desc->kind].open(volume, desc);
 }
 
-/* One cache for all that are coded. */
-static int share_cache(struct volume_table *table)
-{
-	static const struct cache_limits limits = { CACHE_BUDGET, CACHE_USED_DEFAULT };
-
-	for (uint32_t i = 0; i < table->count; i++) {
-		if (table->volumes[i].ops != &volume_coded_ops)
-			continue;
-		if (!table->cache)
-			table->cache = cache_new(&limits);
-		if (!table->cache)
-			return -ENOMEM;
-		table->volumes[i].cache = table->cache;
-	}
-	return 0;
-}
-
 int volume_table_open(const struct index *index, const struct source_set *sources,
 		      struct volume_table *out)
 {
+	const struct cache_limits limits = { CACHE_BUDGET, CACHE_USED_DEFAULT };
 	uint32_t count = index_volume_count(index);
 
-	*out = (struct volume_table){ calloc(count ? count : 1, sizeof(*out->volumes)),
-				      count, NULL };
-	if (!out->volumes)
+	*out = (struct volume_table){ .volumes = calloc(count ? count : 1,
+							sizeof(*out->volumes)),
+				      .count = count, .sources = sources,
+				      .cache = cache_new(&limits) };
+	if (!out->volumes || !out->cache) {
+		volume_table_close(out);
 		return -ENOMEM;
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		struct volume_desc desc;
 
 		if (index_volume(index, i, &desc) == 0)
-			open_volume(&out->volumes[i], &desc, index, sources);
+			open_volume(out, &out->volumes[i], &desc, index);
 	}
-	return share_cache(out);
+	return 0;
 }
 
 void volume_table_close(struct volume_table *table)
@@ -121,6 +113,11 @@ int volume_pread(const struct volume_table *table, uint32_t number, void *buffer
 	return volume->ops->pread(volume, buffer, length, offset);
 }
 
+static int read_stored(const void *volume, void *buffer, size_t length, uint64_t offset)
+{
+	return stage_pread(volume, buffer, length, offset);
+}
+
 int volume_check(const struct volume_table *table, uint32_t number, uint64_t offset,
 		 uint64_t length)
 {
@@ -132,8 +129,40 @@ int volume_check(const struct volume_table *table, uint32_t number, uint64_t off
 		return 0;
 	if (!range_within(offset, length, volume->desc.length))
 		return -EIO;
-	return guard_check(volume->desc.guard, volume->source, volume->desc.base + offset,
-			   length);
+	return guard_check(volume->desc.guard, read_stored, volume,
+			   volume->desc.base + offset, length);
+}
+
+/* From the chunk that holds the first byte to the end of the one that holds the last. */
+static bool span_chunks(const struct volume *volume, uint64_t offset, uint64_t length,
+			struct volume_span *out)
+{
+	struct volume_chunk first, last;
+	uint64_t number, plain;
+
+	if (index_chunk(volume->index, &volume->desc, offset, &number, &first, &plain) < 0 ||
+	    index_chunk(volume->index, &volume->desc, offset + length - 1, &number, &last,
+			&plain) < 0)
+		return false;
+	out->start = first.stored_at;
+	out->end = last.stored_at + last.stored_length;
+	return true;
+}
+
+bool volume_span(const struct volume_table *table, uint32_t number, uint64_t offset,
+		 uint64_t length, struct volume_span *out)
+{
+	const struct volume *volume = find_volume(table, number);
+
+	if (!volume || !volume->source || length == 0 ||
+	    !range_within(offset, length, volume->desc.length))
+		return false;
+	out->source = volume->desc.source;
+	out->start = volume->desc.base + offset;
+	out->end = out->start + length;
+	if (volume->ops == &volume_coded_ops && !span_chunks(volume, offset, length, out))
+		return false;
+	return out->start < out->end && out->end <= source_size(volume->source);
 }
 
 const char *volume_locate(const struct volume_table *table, uint32_t number,

@@ -11,6 +11,7 @@
 #ifndef GRANARY_VOLUME_VOLUME_H
 #define GRANARY_VOLUME_VOLUME_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,10 @@
 #include "tree/index.h"
 
 struct volume;
+struct volume_table;
+
+/* What is read ahead comes in pieces of sources, of about the first size. */
+enum { VOLUME_BLOCK = 1 << 20, VOLUME_BLOCK_MOST = 8 << 20 };
 
 /* One kind of volume. `offset` and `length` have been checked. */
 struct volume_ops {
@@ -32,15 +37,25 @@ struct volume {
 	struct volume_desc desc;      /* as far as its kind has been checked */
 	const struct source *source;  /* raw, coded */
 	const struct index *index;    /* literal, coded */
-	struct cache *cache;          /* coded */
+	const struct volume_table *table;
 };
 
 extern const struct volume_ops volume_raw_ops, volume_literal_ops, volume_coded_ops;
 
+/* Stored bytes of one source. */
+struct volume_span {
+	uint32_t source;
+	uint64_t start, end;
+};
+
 struct volume_table {
 	struct volume *volumes;
 	uint32_t count;
-	struct cache *cache; /* NULL: no volume is coded */
+	struct cache *cache; /* of decoded chunks, and of blocks that are staged */
+	const struct source_set *sources;
+	bool staging;        /* blocks are, or may be: set before there are threads */
+	_Atomic uint32_t block_count; /* 0: no table of blocks yet */
+	const struct volume_span *blocks;
 };
 
 /* Sources and index must outlive the table. 0 or -ENOMEM. */
@@ -61,6 +76,44 @@ int volume_pread(const struct volume_table *table, uint32_t volume, void *buffer
  */
 int volume_check(const struct volume_table *table, uint32_t volume, uint64_t offset,
 		 uint64_t length);
+
+/*
+ * What has to be read for these bytes of a volume: false where they lie in the index,
+ * or make no sense.
+ */
+bool volume_span(const struct volume_table *table, uint32_t volume, uint64_t offset,
+		 uint64_t length, struct volume_span *out);
+
+/*
+ * Blocks: pieces of sources that are read as one, before they are asked for, and kept
+ * in the cache. Until a table of them is known they have VOLUME_BLOCK bytes each, at
+ * multiples of that; a table says better where to cut. It is sorted, its blocks do not
+ * overlap, none has more than VOLUME_BLOCK_MOST bytes, and it outlives all reading.
+ */
+void volume_use_blocks(struct volume_table *table, const struct volume_span *blocks,
+		       uint32_t count);
+
+/* The block of the table that holds this byte of a source: false: none does. */
+bool volume_find_block(const struct volume_table *table, uint32_t source, uint64_t offset,
+		       uint32_t *out);
+
+/*
+ * Has a block in the cache, read whole if it is not there: 0 and a pin for cache_put or
+ * cache_put_used, or a negative errno. By its number in the table, or where there is
+ * none yet by its number in the source.
+ */
+int volume_stage(const struct volume_table *table, uint32_t block, struct cache_pin **out);
+int volume_stage_aligned(const struct volume_table *table, uint32_t source,
+			 uint64_t number, struct cache_pin **out);
+
+/* How the calling thread reads stored bytes that are not in the cache. */
+enum volume_manner {
+	VOLUME_EXACTLY, /* what it needs */
+	VOLUME_BLOCKS,  /* the whole block, for others will want the rest */
+	VOLUME_AHEAD,   /* what it needs; nobody will want that again */
+};
+
+void volume_read_in_manner(enum volume_manner manner);
 
 /*
  * Where a volume's byte lies, for messages: the source's path (or "the index")

@@ -31,6 +31,11 @@ static struct source *source_with(const unsigned char *bytes, size_t n)
 	return source;
 }
 
+static int from_source(const void *source, void *buffer, size_t length, uint64_t offset)
+{
+	return source_pread(source, buffer, length, offset);
+}
+
 static const struct {
 	const char *what;
 	uint16_t index;
@@ -55,10 +60,10 @@ static void test_headers(void **state)
 
 		put_header(bytes + 50, headers[i].index, headers[i].says);
 		source = source_with(bytes, sizeof(bytes));
-		if (guard_check(GUARD_HDF5_HEAP, source, 50 + HEADER, headers[i].asked) !=
-		    headers[i].result)
+		if (guard_check(GUARD_HDF5_HEAP, from_source, source, 50 + HEADER,
+				headers[i].asked) != headers[i].result)
 			fail_msg("%s", headers[i].what);
-		assert_int_equal(guard_check(GUARD_NONE, source, 0, 5), 0);
+		assert_int_equal(guard_check(GUARD_NONE, from_source, source, 0, 5), 0);
 		source_close(source);
 	}
 }
@@ -71,11 +76,11 @@ static void test_no_room_for_a_header(void **state)
 	(void)state;
 	put_header(bytes, 1, 4);
 	source = source_with(bytes, sizeof(bytes));
-	assert_int_equal(guard_check(GUARD_HDF5_HEAP, source, HEADER, 4), 0);
+	assert_int_equal(guard_check(GUARD_HDF5_HEAP, from_source, source, HEADER, 4), 0);
 	for (uint64_t offset = 0; offset < HEADER; offset++)
-		assert_int_equal(guard_check(GUARD_HDF5_HEAP, source, offset, 4), -EBADMSG);
-	assert_int_equal(guard_check(GUARD_HDF5_HEAP, source, 1000, 4), -EIO);
-	assert_int_equal(guard_check(GUARD_HDF5_HEAP, source, UINT64_MAX, 4), -EIO);
+		assert_int_equal(guard_check(GUARD_HDF5_HEAP, from_source, source, offset, 4), -EBADMSG);
+	assert_int_equal(guard_check(GUARD_HDF5_HEAP, from_source, source, 1000, 4), -EIO);
+	assert_int_equal(guard_check(GUARD_HDF5_HEAP, from_source, source, UINT64_MAX, 4), -EIO);
 	source_close(source);
 }
 

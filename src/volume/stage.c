@@ -1,0 +1,189 @@
+#include "volume/stage.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "util/checked.h"
+
+static _Thread_local enum volume_manner manner;
+
+void volume_read_in_manner(enum volume_manner wanted)
+{
+	manner = wanted;
+}
+
+enum volume_manner stage_manner(void)
+{
+	return manner;
+}
+
+/* Chunks are numbered from 0; the keys of blocks are far from those. */
+static const uint64_t key_of_table = UINT64_C(1) << 63;
+static const uint64_t key_of_aligned = UINT64_C(3) << 62;
+
+/* A block, and what the cache calls it. */
+struct block {
+	uint64_t key;
+	struct volume_span span;
+};
+
+static struct block block_in_table(const struct volume_table *table, uint32_t number)
+{
+	return (struct block){ key_of_table | number, table->blocks[number] };
+}
+
+static struct block block_aligned(const struct volume_table *table, uint32_t source,
+				  uint64_t number)
+{
+	uint64_t start = number * VOLUME_BLOCK;
+	uint64_t size = source_size(table->sources->sources[source]);
+	uint64_t end = size - start < VOLUME_BLOCK ? size : start + VOLUME_BLOCK;
+
+	return (struct block){ key_of_aligned | (uint64_t)source << 40 | number,
+			       { source, start, end } };
+}
+
+void volume_use_blocks(struct volume_table *table, const struct volume_span *blocks,
+		       uint32_t count)
+{
+	table->blocks = blocks;
+	atomic_store_explicit(&table->block_count, count, memory_order_release);
+}
+
+bool volume_find_block(const struct volume_table *table, uint32_t source, uint64_t offset,
+		       uint32_t *out)
+{
+	uint32_t low = 0, high = atomic_load_explicit(&table->block_count,
+						      memory_order_acquire);
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct volume_span *b = &table->blocks[middle];
+
+		if (b->source < source || (b->source == source && b->end <= offset))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*out = low;
+	return low < atomic_load(&table->block_count) &&
+	       table->blocks[low].source == source && table->blocks[low].start <= offset;
+}
+
+/* The block that is to hold a byte. */
+static struct block find(const struct volume_table *table, uint32_t source, uint64_t offset,
+			 bool *in_table)
+{
+	uint32_t number;
+
+	*in_table = volume_find_block(table, source, offset, &number);
+	return *in_table ? block_in_table(table, number) :
+			   block_aligned(table, source, offset / VOLUME_BLOCK);
+}
+
+struct fetch {
+	const struct source *source;
+	uint64_t offset;
+};
+
+static ssize_t fill_block(void *context, void *buffer, size_t room)
+{
+	const struct fetch *fetch = context;
+	int err = source_pread(fetch->source, buffer, room, fetch->offset);
+
+	return err ? err : (ssize_t)room;
+}
+
+static int stage(const struct volume_table *table, const struct block *block,
+		 struct cache_pin **out)
+{
+	struct fetch fetch = { table->sources->sources[block->span.source],
+			       block->span.start };
+
+	return cache_get(table->cache, block->key,
+			 (size_t)(block->span.end - block->span.start), fill_block, &fetch,
+			 out);
+}
+
+int volume_stage(const struct volume_table *table, uint32_t number, struct cache_pin **out)
+{
+	struct block block;
+
+	if (number >= atomic_load(&table->block_count))
+		return -EINVAL;
+	block = block_in_table(table, number);
+	return stage(table, &block, out);
+}
+
+int volume_stage_aligned(const struct volume_table *table, uint32_t source,
+			 uint64_t number, struct cache_pin **out)
+{
+	struct block block;
+
+	if (source >= table->sources->count || number >= UINT64_C(1) << 40 ||
+	    number * VOLUME_BLOCK >= source_size(table->sources->sources[source]))
+		return -EINVAL;
+	block = block_aligned(table, source, number);
+	return stage(table, &block, out);
+}
+
+/* From the block that holds `offset`: how many bytes; 0: it is not there. */
+static size_t copy_from_block(const struct volume *volume, void *buffer, size_t length,
+			      uint64_t offset)
+{
+	const struct volume_table *table = volume->table;
+	struct cache_pin *pin = NULL;
+	bool in_table, there;
+	struct block block = find(table, volume->desc.source, offset, &in_table);
+	size_t n = (size_t)(block.span.end - offset);
+
+	if (in_table && manner == VOLUME_BLOCKS)
+		there = stage(table, &block, &pin) == 0;
+	else
+		there = cache_peek(table->cache, block.key, &pin) > 0;
+	if (!there)
+		return 0;
+	if (n > length)
+		n = length;
+	memcpy(buffer, (const char *)cache_data(pin) + (offset - block.span.start), n);
+	cache_put_read(table->cache, pin, manner == VOLUME_AHEAD ? 0 : n);
+	return n;
+}
+
+/* How many bytes from `offset` on lie in blocks that are not there. */
+static size_t absent(const struct volume *volume, size_t length, uint64_t offset)
+{
+	bool in_table;
+	struct block block = find(volume->table, volume->desc.source, offset, &in_table);
+	size_t n = (size_t)(block.span.end - offset);
+
+	while (n < length) {
+		block = find(volume->table, volume->desc.source, offset + n, &in_table);
+		if (cache_has(volume->table->cache, block.key))
+			break;
+		n = (size_t)(block.span.end - offset);
+	}
+	return n < length ? n : length;
+}
+
+int stage_pread(const struct volume *volume, void *buffer, size_t length, uint64_t offset)
+{
+	size_t done = 0;
+	int err = 0;
+
+	if (!volume->table->staging)
+		return source_pread(volume->source, buffer, length, offset);
+	if (!range_within(offset, length, source_size(volume->source)))
+		return -EIO;
+	while (!err && done < length) {
+		char *to = (char *)buffer + done;
+		size_t n = copy_from_block(volume, to, length - done, offset + done);
+
+		if (n == 0) {
+			n = absent(volume, length - done, offset + done);
+			err = source_pread(volume->source, to, n, offset + done);
+		}
+		done += n;
+	}
+	return err;
+}
