@@ -28,3 +28,8 @@ void wakeup_all(struct wakeup *wakeup)
 {
 	pthread_cond_broadcast(&wakeup->cond);
 }
+
+void wakeup_one(struct wakeup *wakeup)
+{
+	pthread_cond_signal(&wakeup->cond);
+}

@@ -26,6 +26,7 @@ void lock_drop(struct lock *lock);
 /* The lock must be held; it is given up while waiting. */
 void wakeup_wait(struct wakeup *wakeup, struct lock *lock);
 void wakeup_all(struct wakeup *wakeup);
+void wakeup_one(struct wakeup *wakeup);
 
 static inline void lock_guard_end(struct lock **lock)
 {

@@ -1,0 +1,55 @@
+/*
+ * ledger.h: what the kernel's page cache is held to have, and how far the sweep is. In
+ * shared memory, so that the next server knows what the one that died has done.
+ *
+ * The kernel may let go of pages at any time and says nothing: a file that is asked for
+ * although the ledger holds it has been let go of.
+ *
+ * Private to prefetch/. Threads and processes: any number at once, without a lock.
+ */
+#ifndef GRANARY_PREFETCH_LEDGER_H
+#define GRANARY_PREFETCH_LEDGER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LEDGER_WORKERS = 64 };
+
+enum sweep_state { SWEEP_WAITING, SWEEP_RUNNING, SWEEP_DONE };
+
+struct ledger;
+
+/* NULL: out of memory. */
+struct ledger *ledger_new(uint32_t nodes);
+void ledger_free(struct ledger *ledger);
+
+/* Files. Each change is true if it was not so before; `bytes` is the file's size. */
+bool ledger_holds(const struct ledger *ledger, uint32_t node);
+bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes);
+bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes);
+
+/* Nothing is held any more. */
+void ledger_clear(struct ledger *ledger);
+
+/* The sweep: blocks before `end` are to be held, and `position` is the next one. */
+enum sweep_state ledger_state(const struct ledger *ledger);
+uint32_t ledger_end(const struct ledger *ledger);
+void ledger_begin_sweep(struct ledger *ledger, uint32_t end);
+void ledger_end_sweep(struct ledger *ledger);
+
+/* The next block, or false: that was all, and the sweep is done. */
+bool ledger_next_block(struct ledger *ledger, uint32_t *block);
+
+/* What a thread is at, of the file with this node; and nothing any more. */
+void ledger_begin_file(struct ledger *ledger, unsigned worker, uint32_t node);
+void ledger_end_file(struct ledger *ledger, unsigned worker);
+
+/* The file that a thread of a dead server was at, once: false: none. */
+bool ledger_take_suspect(struct ledger *ledger, unsigned worker, uint32_t *node);
+
+/* A thread that reads ahead has crashed; for signal handlers. How often. */
+void ledger_note_crash(struct ledger *ledger);
+unsigned ledger_crashes(const struct ledger *ledger);
+
+#endif

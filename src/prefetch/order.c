@@ -1,0 +1,179 @@
+#include "prefetch/order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tree/tree.h"
+#include "util/vec.h"
+
+enum {
+	LARGE = 4 << 20,     /* a file of more comes in pieces, if it is stored as it is */
+	GAP_MOST = 256 << 10, /* between files that are read together */
+};
+
+/* A file, and where its first stored bytes are. */
+struct place {
+	struct volume_span stored;
+	uint32_t node;
+	bool in_pieces;
+};
+
+/* What is being cut. */
+struct cutting {
+	VEC(struct volume_span) blocks;
+	VEC(struct block_files) files;
+	int err;
+};
+
+/* False: it has no stored bytes, or is no file, or a second name of one. */
+static bool place_of(const struct dataset *dataset, uint32_t node, struct place *out)
+{
+	struct tree_stat st;
+	bool as_is;
+
+	if (tree_stat(dataset_tree(dataset), node, &st) < 0 || st.kind != TREE_FILE ||
+	    st.node != node || st.size == 0 ||
+	    !dataset_stored(dataset, node, 0, st.size, &out->stored, &as_is))
+		return false;
+	out->node = node;
+	out->in_pieces = as_is && st.size > LARGE;
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->stored.source != y->stored.source)
+		return x->stored.source < y->stored.source ? -1 : 1;
+	if (x->stored.start != y->stored.start)
+		return x->stored.start < y->stored.start ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static uint32_t collect(const struct dataset *dataset, struct place *places)
+{
+	uint32_t names = tree_count(dataset_tree(dataset)), count = 0;
+	bool sorted = true;
+
+	for (uint32_t node = 0; node < names; node++) {
+		if (!place_of(dataset, node, &places[count]))
+			continue;
+		sorted &= count == 0 || compare(&places[count - 1], &places[count]) < 0;
+		count++;
+	}
+	if (!sorted)
+		qsort(places, count, sizeof(*places), compare);
+	return count;
+}
+
+/* A block behind those that are there; what they have already it has not. */
+static void add_block(struct cutting *c, const struct volume_span *span, uint32_t first,
+		      uint32_t count)
+{
+	const struct volume_span *last = c->blocks.count ?
+						 &c->blocks.items[c->blocks.count - 1] : NULL;
+	struct volume_span block = *span;
+
+	if (last && last->source == block.source && block.start < last->end)
+		block.start = last->end;
+	if (block.end < block.start)
+		block.end = block.start;
+	if (block.end - block.start > VOLUME_BLOCK_MOST)
+		block.end = block.start + VOLUME_BLOCK_MOST;
+	if (vec_push(&c->blocks, block) < 0 ||
+	    vec_push(&c->files, ((struct block_files){ first, count })) < 0)
+		c->err = -ENOMEM;
+}
+
+static void add_pieces(struct cutting *c, const struct place *place, uint32_t position)
+{
+	struct volume_span piece = place->stored;
+
+	for (; piece.start < place->stored.end; piece.start = piece.end) {
+		piece.end = place->stored.end - piece.start < VOLUME_BLOCK ?
+				    place->stored.end : piece.start + VOLUME_BLOCK;
+		add_block(c, &piece, position, 0);
+	}
+}
+
+/* Is the file read together with those of the block that ends at the last place? */
+static bool belongs(const struct volume_span *block, const struct place *place)
+{
+	const struct volume_span *stored = &place->stored;
+	uint64_t end = stored->end > block->end ? stored->end : block->end;
+
+	if (place->in_pieces || stored->source != block->source ||
+	    stored->start > block->end + GAP_MOST || end - block->start > VOLUME_BLOCK_MOST)
+		return false;
+	return end - block->start <= VOLUME_BLOCK || stored->end <= block->end;
+}
+
+static void cut(struct cutting *c, const struct place *places, uint32_t count)
+{
+	for (uint32_t first = 0, next; first < count && !c->err; first = next) {
+		struct volume_span block = places[first].stored;
+
+		next = first + 1;
+		if (places[first].in_pieces) {
+			add_pieces(c, &places[first], first);
+			continue;
+		}
+		for (; next < count && belongs(&block, &places[next]); next++) {
+			if (places[next].stored.end > block.end)
+				block.end = places[next].stored.end;
+		}
+		add_block(c, &block, first, next - first);
+	}
+}
+
+static int fill(struct order *order, const struct place *places, uint32_t count)
+{
+	struct cutting c = { .err = 0 };
+
+	cut(&c, places, count);
+	order->blocks = c.blocks.items;
+	order->files = c.files.items;
+	order->block_count = (uint32_t)c.blocks.count;
+	order->nodes = malloc(((size_t)count + 1) * sizeof(*order->nodes));
+	if (!order->nodes || c.err)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		order->nodes[i] = places[i].node;
+	order->count = count;
+	return 0;
+}
+
+int order_make(const struct dataset *dataset, struct order *out)
+{
+	uint32_t names = tree_count(dataset_tree(dataset));
+	struct place *places = malloc(((size_t)names + 1) * sizeof(*places));
+	int err;
+
+	*out = (struct order){ .count = 0 };
+	if (!places)
+		return -ENOMEM;
+	err = fill(out, places, collect(dataset, places));
+	free(places);
+	if (err)
+		order_free(out);
+	return err;
+}
+
+void order_free(struct order *order)
+{
+	free(order->nodes);
+	free(order->blocks);
+	free(order->files);
+	*order = (struct order){ .count = 0 };
+}
+
+uint64_t order_piece(const struct order *order, uint32_t block)
+{
+	uint32_t first = block;
+
+	while (first > 0 && order->files[first - 1].count == 0 &&
+	       order->files[first - 1].first == order->files[block].first)
+		first--;
+	return (uint64_t)(block - first) * VOLUME_BLOCK;
+}

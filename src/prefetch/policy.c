@@ -1,0 +1,124 @@
+#include "prefetch/policy.h"
+
+#include <stddef.h>
+
+enum {
+	GAP_MOST = 32 << 10,    /* headers and padding; more, and chance finds streams */
+	BEHIND_MOST = 2 << 20,  /* of a large file the kernel asks in any order, nearly */
+	HITS_LEAST = 2,         /* before there is a window */
+	HITS_MOST = 16,
+};
+
+void policy_init(struct policy *p, bool windows, uint64_t window_most)
+{
+	*p = (struct policy){ .windows = windows, .window_most = window_most };
+	if (p->window_most > POLICY_WINDOW_MOST)
+		p->window_most = POLICY_WINDOW_MOST;
+}
+
+/* Loaders. */
+
+static void note_file(struct policy *p, const struct policy_read *read)
+{
+	unsigned others = 0;
+
+	for (unsigned i = 0; i < POLICY_RECENT; i++) {
+		if (!p->recent[i].set)
+			continue;
+		if (p->recent[i].node == read->node) {
+			p->recent[i].when = read->now_ms;
+			return;
+		}
+		others += read->now_ms - p->recent[i].when <= POLICY_LOADER_MS;
+	}
+	p->recent[p->recent_at].node = read->node;
+	p->recent[p->recent_at].when = read->now_ms;
+	p->recent[p->recent_at].set = true;
+	p->recent_at = (p->recent_at + 1) % POLICY_RECENT;
+	if (others + 1 >= POLICY_LOADER_FILES)
+		p->loader = true;
+}
+
+bool policy_sees_loader(const struct policy *p)
+{
+	return p->loader;
+}
+
+/* Streams. */
+
+static bool goes_on(const struct policy_stream *s, const struct policy_read *read)
+{
+	const struct policy_range *r = &read->stored;
+	uint64_t behind = read->limit && read->limit == s->limit ? BEHIND_MOST : 0;
+
+	return s->next && s->source == r->source && r->start <= s->next + GAP_MOST &&
+	       r->start + behind >= s->next;
+}
+
+static struct policy_stream *find_stream(struct policy *p, const struct policy_read *read)
+{
+	struct policy_stream *oldest = &p->streams[0];
+
+	for (unsigned i = 0; i < POLICY_STREAMS; i++) {
+		struct policy_stream *s = &p->streams[i];
+
+		if (goes_on(s, read))
+			return s;
+		if (s->used < oldest->used)
+			oldest = s;
+	}
+	*oldest = (struct policy_stream){ .source = read->stored.source };
+	return oldest;
+}
+
+void policy_note(struct policy *p, const struct policy_read *read)
+{
+	const struct policy_range *r = &read->stored;
+	struct policy_stream *s = find_stream(p, read);
+
+	note_file(p, read);
+	if (s->next && r->start >= s->next && s->hits < HITS_MOST)
+		s->hits++;
+	if (r->end > s->next)
+		s->next = r->end;
+	if (s->fetched < s->next)
+		s->fetched = s->next;
+	s->limit = read->limit;
+	s->used = ++p->reads;
+}
+
+static uint64_t window_of(const struct policy *p, const struct policy_stream *s)
+{
+	uint64_t window = (uint64_t)POLICY_WINDOW_LEAST << (s->hits - HITS_LEAST);
+
+	return window < p->window_most ? window : p->window_most;
+}
+
+static uint64_t window_end(const struct policy *p, const struct policy_stream *s)
+{
+	uint64_t end = s->next + window_of(p, s);
+
+	return s->limit && s->limit < end ? s->limit : end;
+}
+
+bool policy_window(struct policy *p, uint64_t most, struct policy_range *out)
+{
+	for (unsigned i = 0; p->windows && i < POLICY_STREAMS; i++) {
+		struct policy_stream *s = &p->streams[i];
+		uint64_t end;
+
+		if (!s->next || s->hits < HITS_LEAST)
+			continue;
+		end = window_end(p, s);
+		/* not in drops, each of which would be a read of its own */
+		if (s->fetched >= end ||
+		    (end - s->fetched < window_of(p, s) / 4 && end != s->limit))
+			continue;
+		if (end - s->fetched > most)
+			end = s->fetched + most;
+		*out = (struct policy_range){ s->source, s->fetched, end };
+		s->fetched = end;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,555 @@
+/*
+ * prefetch.c: the threads. Each takes what is most urgent: files to drop, a window
+ * ahead of a stream, a batch of the sweep; and sleeps when there is nothing.
+ */
+#include "prefetch/prefetch.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "prefetch/notes.h"
+#include "prefetch/push.h"
+#include "stats/stats.h"
+#include "util/lock.h"
+#include "util/log.h"
+#include "util/memory.h"
+#include "util/pool.h"
+
+enum {
+	THREADS_LEAST = 4,
+	THREADS_MOST = 16,
+	DROPS = 4096,            /* in a ring, and so are the next */
+	AROUND = 256,
+	PAGE = 4096,
+	LARGE_LEAST = 4 << 20,
+	LOOK_MS = 100,
+	RESERVE_SHARE = 16,      /* of the memory there is: what others may need soon, */
+	RESERVE_MOST = 1 << 30,  /* but no more than this */
+	FLOOR_MOST = 64 << 20,   /* what the dataset's own cache may always have, */
+	FLOOR_SHARE = 4,         /* of the budget */
+	CRASHES_MOST = 3,        /* of threads that read ahead, before they are let be */
+	EVICTIONS_MANY = 64,
+	RESWEEP_MS = 30000,
+	DROP_SHARE = 16,         /* of the budget: what waits to be dropped */
+	DROP_MOST = 32 << 20,
+	WINDOW_PIECE = 4 << 20,  /* for one thread */
+};
+
+struct prefetch_memory {
+	struct ledger *ledger;
+};
+
+struct prefetch {
+	struct pusher pusher;
+	struct prefetch_config config;
+	struct order order;      /* set before `ordered` */
+	_Atomic bool ordered;    /* there are blocks */
+	uint8_t *begun;          /* lock: of each block, since the sweep began */
+	_Atomic unsigned next_worker;
+	_Atomic bool at_once;    /* the sweep waits for nobody */
+	struct notes notes;
+	bool ordering;           /* lock: a thread makes the order */
+	struct lock lock;
+	struct policy policy;    /* lock */
+	uint32_t around[AROUND]; /* lock: blocks that were read because of one file */
+	unsigned around_first, around_count; /* lock */
+	struct { uint32_t node; uint64_t size; } drops[DROPS]; /* lock: a ring */
+	unsigned drop_first, drop_count; /* lock */
+	uint64_t drop_bytes;     /* lock */
+	unsigned evictions;      /* lock: since the last sweep */
+	struct memory *memory;   /* whoever has set `looking`; NULL: it cannot be seen */
+	_Atomic bool looking;
+	_Atomic bool is_short;   /* of memory, when somebody last looked */
+	_Atomic int64_t looked_at;
+	int64_t swept_at;        /* lock */
+};
+
+/* What a thread is to do. */
+struct work {
+	enum { WORK_NONE, WORK_ORDER, WORK_DROP, WORK_WINDOW, WORK_BLOCK } kind;
+	uint32_t node;
+	uint64_t size;
+	struct policy_range range;
+	uint32_t block;
+};
+
+static _Thread_local struct ledger *crash_ledger;
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Memory. */
+
+struct prefetch_memory *prefetch_memory_new(const struct dataset *dataset)
+{
+	struct prefetch_memory *memory = calloc(1, sizeof(*memory));
+
+	if (!memory)
+		return NULL;
+	memory->ledger = ledger_new(tree_count(dataset_tree(dataset)));
+	if (memory->ledger)
+		return memory;
+	free(memory);
+	return NULL;
+}
+
+void prefetch_memory_free(struct prefetch_memory *memory)
+{
+	if (!memory)
+		return;
+	ledger_free(memory->ledger);
+	free(memory);
+}
+
+static uint64_t cache_floor(const struct prefetch *p)
+{
+	uint64_t share = p->config.budget / FLOOR_SHARE;
+
+	return share < FLOOR_MOST ? share : FLOOR_MOST;
+}
+
+/* What files may take of the page cache, and of the dataset's own. */
+static uint64_t data_budget(const struct prefetch *p)
+{
+	uint64_t inodes = stats_get(COUNTER_inode_bytes), floor = cache_floor(p);
+
+	return p->config.budget > inodes + floor ? p->config.budget - inodes - floor : 0;
+}
+
+/* The cache gets what the page cache leaves. */
+static void share_budget(const struct prefetch *p)
+{
+	uint64_t most = data_budget(p), resident = stats_get(COUNTER_resident_bytes);
+
+	dataset_limit_cache(p->pusher.dataset, cache_floor(p) +
+			    (resident < most ? most - resident : 0));
+}
+
+/* Is there less than others may need soon? What is resident counts as taken. */
+static bool look_at_memory(const struct prefetch *p)
+{
+	uint64_t resident = stats_get(COUNTER_resident_bytes), reserve;
+	struct memory_state state;
+
+	memory_look(p->memory, &state);
+	reserve = state.limit / RESERVE_SHARE < RESERVE_MOST ? state.limit / RESERVE_SHARE :
+							       RESERVE_MOST;
+	return state.available < resident + reserve;
+}
+
+static bool memory_is_short(struct prefetch *p)
+{
+	int64_t now = now_ms();
+
+	if (p->memory && now - atomic_load(&p->looked_at) >= LOOK_MS &&
+	    !atomic_exchange(&p->looking, true)) {
+		atomic_store(&p->is_short, look_at_memory(p));
+		atomic_store(&p->looked_at, now);
+		atomic_store(&p->looking, false);
+	}
+	return atomic_load(&p->is_short);
+}
+
+/* Notes of what was asked for. */
+
+/* The block of a file's first stored bytes, where there are blocks. */
+static bool block_of(const struct prefetch *p, uint32_t node, uint32_t *block)
+{
+	struct volume_span stored;
+
+	return atomic_load(&p->ordered) &&
+	       dataset_stored(p->pusher.dataset, node, 0, 1, &stored, NULL) &&
+	       dataset_find_block(p->pusher.dataset, stored.source, stored.start, block);
+}
+
+/* Will all of its block be read anyway? Then at once. */
+static bool is_to_be_swept(const struct prefetch *p, uint32_t node)
+{
+	const struct ledger *ledger = p->pusher.ledger;
+	uint32_t block;
+
+	return ledger_state(ledger) == SWEEP_RUNNING && !ledger_holds(ledger, node) &&
+	       block_of(p, node, &block) && block < ledger_end(ledger);
+}
+
+void prefetch_read_begins(struct prefetch *p, uint32_t node)
+{
+	if (!p)
+		return;
+	atomic_fetch_add(&p->pusher.demand, 1);
+	volume_read_in_manner(is_to_be_swept(p, node) ? VOLUME_BLOCKS : VOLUME_EXACTLY);
+}
+
+void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size_t length)
+{
+	if (!p)
+		return;
+	atomic_fetch_sub(&p->pusher.demand, 1);
+	notes_add(&p->notes, &(struct note){ node, offset, length });
+}
+
+void prefetch_sweep(struct prefetch *p)
+{
+	atomic_store(&p->at_once, true);
+	notes_wake(&p->notes);
+}
+
+/* Under the lock. What is beyond the budget goes again, a while after it was read. */
+static void drop_later(struct prefetch *p, uint32_t node, uint64_t size)
+{
+	unsigned at = (p->drop_first + p->drop_count) % DROPS;
+
+	if (p->drop_count == DROPS)
+		return;
+	p->drops[at].node = node;
+	p->drops[at].size = size;
+	p->drop_count++;
+	p->drop_bytes += size;
+}
+
+/* Under the lock: the others of its block are next. */
+static void go_around(struct prefetch *p, uint32_t block)
+{
+	if (p->around_count == AROUND || p->begun[block])
+		return;
+	p->begun[block] = true;
+	p->around[(p->around_first + p->around_count++) % AROUND] = block;
+}
+
+/* Under the lock: a file was read to its end. */
+static void take_account(struct prefetch *p, uint32_t node, uint64_t size)
+{
+	const struct ledger *ledger = p->pusher.ledger;
+	uint32_t block;
+	bool in_block = block_of(p, node, &block);
+
+	if (in_block && p->config.sink && block >= ledger_end(ledger) &&
+	    ledger_state(ledger) != SWEEP_WAITING) {
+		drop_later(p, node, size);
+		return;
+	}
+	ledger_hold(p->pusher.ledger, node, size);
+	if (in_block && ledger_state(ledger) == SWEEP_RUNNING)
+		go_around(p, block);
+}
+
+/* Whoever reads a large file has nothing to do with what lies behind it. */
+static uint64_t end_of_large(const struct prefetch *p, uint32_t node, uint64_t size)
+{
+	struct volume_span last;
+
+	if (size < LARGE_LEAST ||
+	    !dataset_stored(p->pusher.dataset, node, size - 1, 1, &last, NULL))
+		return 0;
+	return last.end;
+}
+
+/* Under the lock. */
+static void heed(struct prefetch *p, const struct note *note)
+{
+	struct ledger *ledger = p->pusher.ledger;
+	struct policy_read read = { .now_ms = now_ms(), .node = note->node };
+	struct volume_span stored;
+	struct tree_stat st;
+
+	if (tree_stat(dataset_tree(p->pusher.dataset), note->node, &st) < 0 ||
+	    !dataset_stored(p->pusher.dataset, note->node, note->offset,
+			    note->length ? note->length : 1, &stored, NULL))
+		return;
+	if (note->offset == 0 && ledger_release(ledger, note->node, st.size)) {
+		stats_add(COUNTER_evicted_files, 1);
+		p->evictions++;
+	}
+	if (note->offset + note->length >= st.size)
+		take_account(p, note->node, st.size);
+	read.stored = (struct policy_range){ stored.source, stored.start, stored.end };
+	read.limit = end_of_large(p, note->node, st.size);
+	policy_note(&p->policy, &read);
+}
+
+/* What is next. */
+
+static bool wants_sweep(const struct prefetch *p)
+{
+	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_loader(&p->policy));
+}
+
+/* Under the lock: the kernel has let go of much, and memory may be free again. */
+static bool is_stale(const struct prefetch *p)
+{
+	return p->evictions >= EVICTIONS_MANY && now_ms() - p->swept_at > RESWEEP_MS &&
+	       !atomic_load(&p->is_short);
+}
+
+/* What its files take of the page cache. */
+static uint64_t pages_of(const struct prefetch *p, uint32_t block)
+{
+	const struct block_files *files = &p->order.files[block];
+	const struct tree *tree = dataset_tree(p->pusher.dataset);
+	uint64_t sum = 0;
+
+	if (files->count == 0)
+		return p->order.blocks[block].end - p->order.blocks[block].start;
+	for (uint32_t i = 0; i < files->count; i++) {
+		struct tree_stat st;
+
+		if (tree_stat(tree, p->order.nodes[files->first + i], &st) == 0)
+			sum += (st.size + PAGE - 1) / PAGE * PAGE;
+	}
+	return sum;
+}
+
+/* From the beginning, as far as the budget goes. */
+static void plan_sweep(struct prefetch *p)
+{
+	uint64_t most = data_budget(p), sum = 0;
+	uint32_t end = 0;
+
+	for (; end < p->order.block_count; end++) {
+		uint64_t pages = pages_of(p, end);
+
+		if (pages > most - sum)
+			break;
+		sum += pages;
+	}
+	ledger_begin_sweep(p->pusher.ledger, end);
+	stats_set(COUNTER_resident_target, sum);
+}
+
+/* Under the lock. */
+static void begin_sweep(struct prefetch *p)
+{
+	enum sweep_state state = ledger_state(p->pusher.ledger);
+
+	if (state == SWEEP_RUNNING || !wants_sweep(p))
+		return;
+	if (state == SWEEP_DONE) {
+		if (!is_stale(p))
+			return;
+		log_info("read ahead anew: the kernel has let go of %u files", p->evictions);
+		ledger_clear(p->pusher.ledger);
+	}
+	p->evictions = 0;
+	p->swept_at = now_ms();
+	memset(p->begun, 0, p->order.block_count);
+	plan_sweep(p);
+}
+
+/* Under the lock. */
+static bool next_drop(struct prefetch *p, struct work *out)
+{
+	uint64_t most = p->config.budget / DROP_SHARE;
+
+	if (p->drop_count == 0 || p->drop_bytes <= (most < DROP_MOST ? most : DROP_MOST))
+		return false;
+	out->kind = WORK_DROP;
+	out->node = p->drops[p->drop_first].node;
+	out->size = p->drops[p->drop_first].size;
+	p->drop_first = (p->drop_first + 1) % DROPS;
+	p->drop_count--;
+	p->drop_bytes -= out->size;
+	return true;
+}
+
+/* Under the lock. */
+static bool next_around(struct prefetch *p, uint32_t *block)
+{
+	if (p->around_count == 0)
+		return false;
+	*block = p->around[p->around_first];
+	p->around_first = (p->around_first + 1) % AROUND;
+	p->around_count--;
+	return true;
+}
+
+/* Under the lock. */
+static bool next_swept(struct prefetch *p, uint32_t *block)
+{
+	while (ledger_next_block(p->pusher.ledger, block)) {
+		if (*block < p->order.block_count && !p->begun[*block]) {
+			p->begun[*block] = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Under the lock. */
+static void choose(struct prefetch *p, struct work *out)
+{
+	out->kind = WORK_NONE;
+	if (next_drop(p, out))
+		return;
+	if (policy_window(&p->policy, WINDOW_PIECE, &out->range)) {
+		out->kind = WORK_WINDOW;
+		return;
+	}
+	if (!atomic_load(&p->ordered)) {
+		if (wants_sweep(p) && !p->ordering) {
+			p->ordering = true;
+			out->kind = WORK_ORDER;
+		}
+		return;
+	}
+	begin_sweep(p);
+	if (next_around(p, &out->block) || next_swept(p, &out->block))
+		out->kind = WORK_BLOCK;
+}
+
+static struct work next_work(struct prefetch *p)
+{
+	struct work work;
+	struct note note;
+
+	LOCK_GUARD(&p->lock);
+	while (notes_take(&p->notes, &note))
+		heed(p, &note);
+	choose(p, &work);
+	return work;
+}
+
+/* Doing it. */
+
+static void make_order(struct prefetch *p)
+{
+	if (order_make(p->pusher.dataset, &p->order) == 0)
+		p->begun = calloc(p->order.block_count + 1, sizeof(*p->begun));
+	if (!p->begun) {
+		log_warn("there is not enough memory to read ahead");
+		return;
+	}
+	dataset_use_blocks(p->pusher.dataset, p->order.blocks, p->order.block_count);
+	atomic_store(&p->ordered, true);
+}
+
+/* It is as much as there can be. */
+static void end_sweep(struct prefetch *p)
+{
+	ledger_end_sweep(p->pusher.ledger);
+	stats_set(COUNTER_resident_target, stats_get(COUNTER_resident_bytes));
+}
+
+/* What the kernel does not take is kept here, as long as there is room. */
+static void do_block(struct prefetch *p, unsigned worker, uint32_t block)
+{
+	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
+
+	share_budget(p);
+	if (memory_is_short(p) ||
+	    (kept && dataset_cache_bytes(p->pusher.dataset) +
+			     stats_get(COUNTER_resident_bytes) >= data_budget(p)))
+		end_sweep(p);
+}
+
+static void do_work(struct prefetch *p, unsigned worker, const struct work *work)
+{
+	switch (work->kind) {
+	case WORK_ORDER:
+		make_order(p);
+		break;
+	case WORK_DROP:
+		if (p->config.sink->drop(p->config.sink->context, work->node) == 0)
+			stats_add(COUNTER_dropped_files, 1);
+		break;
+	case WORK_WINDOW:
+		pusher_stage(&p->pusher, atomic_load(&p->ordered) ? &p->order : NULL,
+			     &work->range);
+		share_budget(p);
+		break;
+	case WORK_BLOCK:
+		do_block(p, worker, work->block);
+		break;
+	case WORK_NONE:
+		break;
+	}
+}
+
+static void run(void *argument)
+{
+	struct prefetch *p = argument;
+	unsigned worker = atomic_fetch_add(&p->next_worker, 1);
+
+	crash_ledger = p->pusher.ledger;
+	volume_read_in_manner(VOLUME_AHEAD);
+	for (;;) {
+		unsigned now = notes_now(&p->notes);
+		struct work work;
+
+		memory_is_short(p);
+		work = next_work(p);
+		if (work.kind == WORK_NONE)
+			notes_wait(&p->notes, now);
+		else
+			notes_wake(&p->notes); /* there may be work for two */
+		do_work(p, worker, &work);
+	}
+}
+
+void prefetch_note_crash(void)
+{
+	if (crash_ledger)
+		ledger_note_crash(crash_ledger);
+}
+
+/* Files that a thread of the last server was at are not read ahead any more. */
+static void leave_out_suspects(const struct dataset *dataset, struct ledger *ledger)
+{
+	for (unsigned i = 0; i < LEDGER_WORKERS; i++) {
+		struct tree_stat st;
+		uint32_t node;
+
+		if (ledger_take_suspect(ledger, i, &node) &&
+		    tree_stat(dataset_tree(dataset), node, &st) == 0)
+			ledger_hold(ledger, node, st.size);
+	}
+}
+
+static unsigned thread_count(const struct prefetch_config *config)
+{
+	long n = config->threads ? (long)config->threads : 2 * sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (n < THREADS_LEAST)
+		return THREADS_LEAST;
+	return n < THREADS_MOST ? (unsigned)n : THREADS_MOST;
+}
+
+int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
+		   const struct prefetch_config *config, struct prefetch **out)
+{
+	struct ledger *ledger = memory->ledger;
+	struct prefetch *p;
+	struct pool *pool;
+	int err;
+
+	*out = NULL;
+	leave_out_suspects(dataset, ledger);
+	if (ledger_crashes(ledger) >= CRASHES_MOST)
+		return 0; /* the rest is for those who ask */
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->config = *config;
+	notes_init(&p->notes);
+	p->lock = (struct lock)LOCK_INIT;
+	p->pusher = (struct pusher){ dataset, ledger, config->sink, 0, 0 };
+	policy_init(&p->policy, config->windows, config->budget / 8);
+	if (memory_open("", &p->memory) < 0)
+		p->memory = NULL;
+	dataset_begin_ahead(dataset);
+	share_budget(p);
+	err = pool_start(&pool, thread_count(config));
+	for (unsigned i = 0; !err && i < pool_threads(pool); i++)
+		err = pool_add(pool, run, p);
+	if (!err)
+		*out = p;
+	return err;
+}

@@ -1,0 +1,34 @@
+/*
+ * push.h: reads a block in one piece, and passes on the files in it. Private to
+ * prefetch/.
+ *
+ * Threads: any number at once, each with a number of its own below LEDGER_WORKERS.
+ */
+#ifndef GRANARY_PREFETCH_PUSH_H
+#define GRANARY_PREFETCH_PUSH_H
+
+#include "prefetch/ledger.h"
+#include "prefetch/order.h"
+#include "prefetch/policy.h"
+#include "prefetch/prefetch.h"
+
+struct pusher {
+	struct dataset *dataset;
+	struct ledger *ledger;
+	const struct prefetch_sink *sink; /* NULL: blocks are kept, nothing is pushed */
+	_Atomic unsigned demand;   /* reads that somebody waits for */
+	_Atomic unsigned fetching; /* reads ahead */
+};
+
+/*
+ * True: some of it was kept in the dataset's cache instead, since the kernel does not
+ * know the files yet, or nothing is pushed at all.
+ */
+bool pusher_run(struct pusher *pusher, unsigned worker, const struct order *order,
+		uint32_t block);
+
+/* Has these bytes in the cache. `order`: NULL where there are no blocks yet. */
+void pusher_stage(struct pusher *pusher, const struct order *order,
+		  const struct policy_range *range);
+
+#endif
