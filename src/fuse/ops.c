@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "fuse/push.h"
 #include "fuse/refuse.h"
+#include "prefetch/prefetch.h"
 #include "stats/stats.h"
 #include "util/log.h"
 #include "util/memory.h"
@@ -36,7 +38,7 @@ static uint32_t node_of(const struct served *s, fuse_ino_t ino)
 	return ino > UINT32_MAX ? UINT32_MAX : (uint32_t)(ino - 1);
 }
 
-static fuse_ino_t ino_of(const struct served *s, uint32_t node)
+fuse_ino_t ops_inode(const struct served *s, uint32_t node)
 {
 	return node == dataset_root(s->dataset) ? FUSE_ROOT_ID : (fuse_ino_t)node + 1;
 }
@@ -102,7 +104,7 @@ static int get_attributes(const struct served *s, uint32_t node, struct stat *ou
 	if (err)
 		return err;
 	*out = (struct stat){
-		.st_ino = ino_of(s, st.node),
+		.st_ino = ops_inode(s, st.node),
 		.st_mode = mode_of(s, &st),
 		.st_nlink = st.links,
 		.st_uid = config->uid == MOUNT_AS_ARCHIVED ? st.uid : config->uid,
@@ -120,11 +122,17 @@ static int get_attributes(const struct served *s, uint32_t node, struct stat *ou
 static int get_entry(const struct served *s, uint32_t node, struct fuse_entry_param *out)
 {
 	*out = (struct fuse_entry_param){
-		.ino = ino_of(s, node),
+		.ino = ops_inode(s, node),
 		.attr_timeout = FOREVER,
 		.entry_timeout = FOREVER,
 	};
 	return get_attributes(s, node, &out->attr);
+}
+
+/* An answer that gives the kernel one more hold on an inode. */
+static void account_inode(void)
+{
+	stats_add(COUNTER_inode_bytes, TREE_KERNEL_BYTES);
 }
 
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
@@ -139,6 +147,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	err = tree_lookup(tree_of(s), node_of(s, parent), name, strlen(name), &node);
 	if (!err)
 		err = get_entry(s, node, &entry);
+	if (!err)
+		account_inode();
 	if (err && err != -ENOENT)
 		fuse_reply_err(req, -err);
 	else
@@ -177,14 +187,15 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
 {
 	(void)ino;
-	(void)count;
 	stats_add(COUNTER_fuse_forget, 1);
+	stats_add(COUNTER_inode_bytes, -(count * TREE_KERNEL_BYTES));
 	fuse_reply_none(req);
 }
 
 static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
 {
-	(void)forgets;
+	for (size_t i = 0; i < count; i++)
+		stats_add(COUNTER_inode_bytes, -(forgets[i].nlookup * TREE_KERNEL_BYTES));
 	stats_add(COUNTER_fuse_forget, count);
 	fuse_reply_none(req);
 }
@@ -215,17 +226,8 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
-		    struct fuse_file_info *fi)
+static void reply_read(fuse_req_t req, const char *buffer, ssize_t n)
 {
-	struct served *s = served_of(req);
-	char *buffer = get_reply_buffer(size);
-	ssize_t n;
-
-	(void)fi;
-	stats_add(COUNTER_fuse_read, 1);
-	n = buffer ? dataset_read(s->dataset, node_of(s, ino), buffer, size,
-				  (uint64_t)offset) : -ENOMEM;
 	if (n < 0) {
 		stats_add(COUNTER_read_errors, 1);
 		fuse_reply_err(req, (int)-n);
@@ -233,6 +235,25 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	}
 	stats_add(COUNTER_read_bytes, (uint64_t)n);
 	fuse_reply_buf(req, buffer, (size_t)n);
+}
+
+static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+		    struct fuse_file_info *fi)
+{
+	struct served *s = served_of(req);
+	char *buffer = get_reply_buffer(size);
+	uint32_t node = node_of(s, ino);
+	ssize_t n;
+
+	(void)fi;
+	stats_add(COUNTER_fuse_read, 1);
+	push_read_begins(s->push, node);
+	prefetch_read_begins(s->prefetch, node);
+	n = buffer ? dataset_read(s->dataset, node, buffer, size, (uint64_t)offset) :
+		     -ENOMEM;
+	reply_read(req, buffer, n);
+	prefetch_read_ends(s->prefetch, node, (uint64_t)offset, n > 0 ? (size_t)n : 0);
+	push_read_ends(s->push, node);
 }
 
 /* Python asks of every file that it opens whether it is a terminal. */
@@ -378,6 +399,8 @@ static int add_name(struct listing *l, uint32_t position)
 		need = fuse_add_direntry(l->req, at, room, name, &entry.attr, next);
 	if (need > room)
 		return -ENOSPC;
+	if (l->plus && position > 1)
+		account_inode();
 	l->used += need;
 	return 0;
 }

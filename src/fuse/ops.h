@@ -15,6 +15,9 @@
 #include "dataset/dataset.h"
 #include "fuse/session.h"
 
+struct prefetch;
+struct push;
+
 /* What the answers need: the user data of the FUSE session. */
 struct served {
 	struct dataset *dataset;
@@ -23,12 +26,17 @@ struct served {
 	bool hide_opens;    /* set by INIT */
 	bool hide_opendirs; /* set by INIT */
 	bool initialised;   /* set by INIT */
+	struct prefetch *prefetch; /* in the server; NULL: nothing is read ahead */
+	struct push *push;         /* NULL: nothing is pushed */
 };
 
 extern const struct fuse_lowlevel_ops granary_ops;
 
 int served_init(struct served *served, struct dataset *dataset,
 		const struct mount_config *config, struct error *e);
+
+/* The kernel's number of a node. */
+fuse_ino_t ops_inode(const struct served *served, uint32_t node);
 
 /* Frees the calling thread's reply buffer. */
 void ops_thread_end(void);

@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "prefetch/prefetch.h"
 #include "stats/stats.h"
 #include "util/lock.h"
 #include "util/log.h"
@@ -52,6 +53,7 @@ static struct sigaction actions_before[NSIG];
 /* The supervisor learns what the thread was at; then it goes its usual way. */
 static void note_crash(int number)
 {
+	prefetch_note_crash();
 	slots_crashed(crash_slots, current_slot, number);
 }
 

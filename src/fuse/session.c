@@ -18,12 +18,15 @@
 #include "fuse/cpus.h"
 #include "fuse/mount.h"
 #include "fuse/ops.h"
+#include "fuse/push.h"
 #include "fuse/server.h"
 #include "fuse/supervisor.h"
+#include "fuse/walk.h"
 #include "stats/stats.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/memory.h"
+#include "util/pool.h"
 
 enum { THREADS_LEAST = 8, THREADS_MOST = 64, THREADS_LIMIT = 1024 };
 
@@ -83,6 +86,7 @@ struct session {
 	const struct rights *rights; /* NULL: the caller's */
 	struct fuse_session *fuse;
 	struct slots *slots;
+	struct prefetch_memory *prefetch;
 	struct mount mount;
 };
 
@@ -181,7 +185,8 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 		err = new_fuse_session(s, e);
 	if (!err) {
 		s->slots = slots_new(thread_count(config));
-		if (!s->slots || stats_share() < 0)
+		s->prefetch = prefetch_memory_new(dataset);
+		if (!s->slots || !s->prefetch || stats_share() < 0)
 			err = out_of_memory(e);
 		stats_set(COUNTER_budget_bytes, config->budget);
 	}
@@ -202,6 +207,8 @@ void session_free(struct session *s)
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);
 	slots_free(s->slots);
+	prefetch_memory_free(s->prefetch);
+	push_free(s->served.push);
 	free(s);
 }
 
@@ -297,6 +304,56 @@ static int give_up_rights(const struct session *s, pid_t supervisor)
 	return getppid() == supervisor ? 0 : -ESRCH;
 }
 
+/* What `auto` means depends on whether anybody is working here. */
+static struct prefetch_config plan_prefetch(const struct session *s)
+{
+	const struct mount_config *config = s->served.config;
+	bool sweep = config->prefetch == PREFETCH_SWEEP;
+
+	if (config->prefetch == PREFETCH_AUTO)
+		sweep = memory_in_job();
+	return (struct prefetch_config){
+		.windows = true, .sweep = sweep,
+		.budget = config->budget, .threads = config->threads,
+		.sink = s->served.push ? push_sink(s->served.push) : NULL,
+	};
+}
+
+/* Reading ahead is a help, and no more: without it everything is served as well. */
+static void start_prefetch(struct session *s)
+{
+	struct prefetch_config plan;
+	int err;
+
+	if (s->served.config->prefetch == PREFETCH_OFF)
+		return;
+	if (s->served.config->push == PUSH_ON)
+		s->served.push = push_new(s->fuse, &s->served);
+	plan = plan_prefetch(s);
+	err = prefetch_start(s->served.dataset, s->prefetch, &plan, &s->served.prefetch);
+	if (err)
+		log_warn("nothing is read ahead: %s", strerror(-err));
+}
+
+/* -o prefetch=sweep: nobody needs to have looked at the files first. */
+static void sweep_at_once(void *context)
+{
+	struct session *s = context;
+
+	if (s->mount.ours)
+		walk_mount(s->mount.mountpoint);
+	prefetch_sweep(s->served.prefetch);
+}
+
+static void start_sweep(struct session *s)
+{
+	struct pool *pool;
+
+	if (s->served.prefetch && s->served.config->prefetch == PREFETCH_SWEEP &&
+	    (pool_start(&pool, 1) < 0 || pool_add(pool, sweep_at_once, s) < 0))
+		log_warn("the sweep begins with the first files that are read");
+}
+
 static int serve(void *context, pid_t supervisor)
 {
 	struct session *s = context;
@@ -306,6 +363,8 @@ static int serve(void *context, pid_t supervisor)
 	err = give_up_rights(s, supervisor);
 	if (err)
 		return ERROR_SYSTEM;
+	start_prefetch(s);
+	start_sweep(s);
 	return server_run(&s->served, s->fuse, s->slots) < 0 ? SUPERVISE_AGAIN : 0;
 }
 

@@ -1,0 +1,182 @@
+#!/bin/bash
+# What is read ahead is right, is not asked for again, and is not more than there is
+# room for: the sweep, its beginning, its end, its budget, and what may happen to it.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need tar find shuf
+files=${FILES:-2000}
+size=${SIZE:-30000}
+megabytes=$((files * (size + 4095) / 4096 * 4096 / 1048576 + 1))
+# Whether this test runs in a job is nobody's business but its own.
+unset SLURM_JOB_ID SLURM_JOBID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID \
+	KUBERNETES_SERVICE_HOST
+
+list_of() {
+	(cd "$1" && find . -type f | LC_ALL=C sort) | sed "s|^\.|$1|"
+}
+
+# read_pass LIST SEED: files, bytes and checksum; without the seconds.
+read_pass() {
+	"$read_all" -c "$1" "$2" 2 | sed 's/ seconds.*//'
+}
+
+counter() {
+	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
+}
+
+# swept: what was to be held is held.
+swept() {
+	requests "$mnt" >"$work/counters" || return 1
+	awk '$1 == "resident_bytes" { held = $2 } $1 == "resident_target" { target = $2 }
+		END { exit !(target > 0 && held >= target) }' "$work/counters"
+}
+
+# The median of three, since pages may be taken back at any time.
+quiet_pass() {
+	local before seed
+	for seed in 11 12 13; do
+		before=$(counter fuse_read)
+		is "$(read_pass "$work/list" "$seed")" "$wanted" "$1: the right bytes" || return
+		[ "$(($(counter fuse_read) - before))" -le $((files / 100)) ] && break
+	done
+	at_most "$(($(counter fuse_read) - before))" $((files / 100)) "$1: hardly a read is asked for"
+}
+
+prepare() {
+	"$python" "$abs_top_srcdir/tests/mount/write_shards.py" --files "$files" \
+		--size "$size" "$work/made.tar"
+	mkdir "$work/plain"
+	tar -C "$work/plain" -xf "$work/made.tar"
+	tar --numeric-owner --format=pax -C "$work/plain" -cf "$work/r.tar" .
+	rm "$work/made.tar"
+	list_of "$work/plain" >"$work/plain.list"
+	wanted=$(read_pass "$work/plain.list" 1)
+	"$granary" index "$work/r.tar" >"$work/indexed" 2>&1 || bail "no index"
+}
+
+# mount_it OPTIONS: and lists it.
+mount_it() {
+	mount_ok "$1: mounted" -o "$1" "$work/r.tar" "$mnt" || return 1
+	list_of "$mnt" >"$work/list"
+}
+
+sweep_at_once() {
+	mount_it "prefetch=sweep,cache=2G" || return
+	check "everything is held soon" wait_until 60 swept
+	quiet_pass "swept"
+	at_least "$(counter pushed_files)" $((files * 9 / 10)) "it was pushed"
+	at_most "$(counter source_read_bytes)" $(($(stat -c %s "$work/r.tar") * 11 / 10)) \
+		"and every byte of the packed file was read once"
+	umount_ok "$mnt"
+}
+
+# Without the kernel's help all comes from the daemon's own memory.
+without_push() {
+	local before
+	mount_it "prefetch=sweep,push=off,cache=2G" || return
+	check "push=off: everything is in the cache soon" wait_until 60 is_cached
+	before=$(counter source_read_bytes)
+	is "$(read_pass "$work/list" 3)" "$wanted" "push=off: the right bytes"
+	at_most "$(($(counter source_read_bytes) - before))" $((files * size / 50)) \
+		"push=off: and storage is hardly asked"
+	is "$(counter pushed_bytes)" 0 "push=off: nothing was pushed"
+	umount_ok "$mnt"
+}
+
+is_cached() {
+	[ "$(counter cache_bytes)" -ge $((files * size)) ]
+}
+
+without_prefetch() {
+	mount_it "prefetch=off" || return
+	is "$(read_pass "$work/list" 3)" "$wanted" "prefetch=off: the right bytes"
+	is "$(counter pushed_bytes) $(counter cache_bytes)" "0 0" "prefetch=off: nothing is kept"
+	umount_ok "$mnt"
+}
+
+# Who looks around is no loader.
+looking_around() {
+	export SLURM_JOB_ID=1
+	mount_it "cache=2G" || return
+	unset SLURM_JOB_ID
+	shuf -n 10 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
+	sleep 0.5
+	is "$(counter resident_target)" 0 "find and ten cats begin no sweep"
+	shuf -n 64 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
+	check "64 files in random order do" wait_until 60 swept
+	quiet_pass "in a job"
+	umount_ok "$mnt"
+}
+
+outside_a_job() {
+	mount_it "cache=2G" || return
+	is "$(read_pass "$work/list" 3)" "$wanted" "outside a job: the right bytes"
+	is "$(counter resident_target)" 0 "outside a job there is no sweep"
+	umount_ok "$mnt"
+}
+
+# A dataset of twice the budget: half of it is read from storage in each epoch.
+larger_than_memory() {
+	local budget=$((megabytes / 2)) before inodes share epoch=3
+	mount_it "prefetch=sweep,cache=${budget}M" || return
+	wait_until 20 swept
+	inodes=$(($(counter inode_bytes) / 1048576))
+	share=$((budget - inodes - budget / 4))
+	for epoch in 1 2 3; do
+		before=$(counter source_read_bytes)
+		is "$(read_pass "$work/list" "$epoch")" "$wanted" "larger: epoch $epoch: the right bytes"
+	done
+	at_most "$(($(counter source_read_bytes) - before))" \
+		$(((megabytes - share * 19 / 20) * 1048576)) "larger: what is held is not read again"
+	at_most "$(($(counter resident_bytes) + $(counter cache_bytes) + $(counter inode_bytes)))" \
+		$((budget * 1048576)) "larger: the budget is kept"
+	at_least "$(counter dropped_files)" $((files / 4)) "larger: what is not held is dropped"
+	umount_ok "$mnt"
+}
+
+# While it is pushed, the server is killed, pages are dropped, memory is squeezed.
+disturbed() {
+	local pid i
+	servers_may_die=yes
+	mount_it "prefetch=sweep,cache=2G" || return
+	"$hammer" -s 8 -p 4 "$work/plain" "$mnt" >"$work/counts" 2>&1 &
+	pid=$!
+	for i in $(seq 1 20); do
+		sleep 0.3
+		kill -9 "$(server_pid "$mnt")" 2>/dev/null
+		! is_root || [ $((i % 5)) -ne 0 ] || echo 1 >/proc/sys/vm/drop_caches
+	done
+	wait "$pid"
+	ok $? "killed while it pushes: nothing is wrong" || diag "$(cat "$work/counts")"
+	is "$(read_pass "$work/list" 4)" "$wanted" "and then the right bytes"
+	at_least "$(counter servers_started)" 10 "servers were replaced"
+	umount_ok "$mnt"
+	servers_may_die=
+}
+
+unmounted_in_the_middle() {
+	local i
+	for i in 1 2 3 4 5; do
+		granary_mount -o prefetch=sweep,cache=2G "$work/r.tar" "$mnt" >"$work/mount-output" ||
+			break
+		find "$mnt" -type f | head -n 100 | xargs -d '\n' cat >"$work/ten" 2>&1 &
+		sleep "0.0$i"
+		umount -l "$mnt" 2>/dev/null || fusermount3 -u -z "$mnt"
+		wait $!
+		wait_until 20 no_daemon "$mnt" || break
+	done
+	is "$i" 5 "unmounted while it pushes, five times"
+	check "no process is left" no_daemon "$mnt"
+}
+
+prepare
+sweep_at_once
+without_push
+without_prefetch
+looking_around
+outside_a_job
+larger_than_memory
+disturbed
+unmounted_in_the_middle
+finish
