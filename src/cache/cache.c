@@ -205,16 +205,21 @@ static void drop_excess(struct cache *cache, uint64_t end)
 {
 	static const enum chunk_list order[] = { USED, ORDINARY };
 	struct shard *shard;
+	bool dropped = false;
 
 	for (unsigned i = 0; i < CHUNK_LISTS; i++) {
 		while (is_over(cache, order[i]) &&
 		       (shard = oldest_shard(cache, order[i], end))) {
 			struct cache_pin *chunk = take_oldest(cache, shard, order[i], end);
 
-			if (chunk)
-				chunk_free(cache, chunk);
+			if (!chunk)
+				continue;
+			chunk_free(cache, chunk);
+			dropped = true;
 		}
 	}
+	if (dropped)
+		show_bytes(cache);
 }
 
 void cache_set_budget(struct cache *cache, uint64_t budget)
@@ -376,7 +381,6 @@ static void put(struct cache *cache, struct cache_pin *chunk, enum chunk_list li
 		if (list != ORDINARY || weight <= cache_room(cache))
 			number = CACHE_NONE;
 		drop_excess(cache, number);
-		show_bytes(cache);
 		break;
 	case HELD:
 		break;
