@@ -86,11 +86,17 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 {
 	/* what is known of the storage is no part of what callers may not change */
 	struct retry *retry = &((struct source *)(uintptr_t)source)->retry;
+	uint64_t begin;
 	int err;
 
 	if (!range_within(offset, length, source->info.size))
 		return -EIO;
+	begin = stats_clock();
 	err = retry_pread(retry, source->fd, &source->info, buffer, length, &offset);
+	stats_took(HISTOGRAM_source_read, begin);
+	stats_add(COUNTER_source_reads, 1);
+	if (!err)
+		stats_add(COUNTER_source_read_bytes, length);
 	if (err) {
 		failure.source = source;
 		failure.offset = offset;

@@ -3,28 +3,89 @@
 #include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <time.h>
 
-static _Atomic uint64_t own_cells[COUNTER_COUNT];
+struct cells {
+	_Atomic uint64_t counters[COUNTER_COUNT];
+	struct histogram_cells histograms[HISTOGRAM_COUNT];
+};
 
-_Atomic uint64_t *counter_cells = own_cells;
+static struct cells own_cells;
+
+_Atomic uint64_t *counter_cells = own_cells.counters;
+struct histogram_cells *histogram_cells = own_cells.histograms;
+
+static _Thread_local bool on_demand;
 
 const struct counter_info counter_infos[COUNTER_COUNT] = {
 #define COUNTER(name, unit, sentence) { KIND_COUNTER, #name, #unit, sentence },
 #define GAUGE(name, unit, sentence) { KIND_GAUGE, #name, #unit, sentence },
+#define HISTOGRAM(name, sentence)
 #include "stats/counters.def"
 #undef COUNTER
 #undef GAUGE
+#undef HISTOGRAM
+};
+
+const struct histogram_info histogram_infos[HISTOGRAM_COUNT] = {
+#define COUNTER(name, unit, sentence)
+#define GAUGE(name, unit, sentence)
+#define HISTOGRAM(name, sentence) { #name, sentence },
+#include "stats/counters.def"
+#undef COUNTER
+#undef GAUGE
+#undef HISTOGRAM
 };
 
 int stats_share(void)
 {
-	void *cells = mmap(NULL, sizeof(own_cells), PROT_READ | PROT_WRITE,
-			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap(NULL, sizeof(struct cells), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const _Atomic uint64_t *from = (const _Atomic uint64_t *)&own_cells;
+	_Atomic uint64_t *to = memory;
 
-	if (cells == MAP_FAILED)
+	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	for (int i = 0; i < COUNTER_COUNT; i++)
-		((_Atomic uint64_t *)cells)[i] = stats_get((enum counter)i);
-	counter_cells = cells;
+	/* all of it is cells of one kind */
+	for (size_t i = 0; i < sizeof(struct cells) / sizeof(*to); i++)
+		atomic_init(&to[i], atomic_load(&from[i]));
+	counter_cells = ((struct cells *)memory)->counters;
+	histogram_cells = ((struct cells *)memory)->histograms;
 	return 0;
+}
+
+uint64_t stats_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+unsigned stats_bucket(uint64_t nanoseconds)
+{
+	unsigned bits;
+
+	if (nanoseconds <= UINT64_C(1) << BUCKET_FIRST)
+		return 0;
+	/* the least power of two that is not less */
+	bits = 64 - (unsigned)__builtin_clzll(nanoseconds - 1);
+	return bits - BUCKET_FIRST < BUCKET_BOUNDS ? bits - BUCKET_FIRST : BUCKET_BOUNDS;
+}
+
+void stats_took(enum histogram histogram, uint64_t begin)
+{
+	struct histogram_cells *cells = &histogram_cells[histogram];
+	uint64_t end = stats_clock(), took = end > begin ? end - begin : 0;
+
+	atomic_fetch_add_explicit(&cells->buckets[stats_bucket(took)], 1,
+				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&cells->sum_ns, took, memory_order_relaxed);
+	if (on_demand)
+		atomic_fetch_add_explicit(&cells->demand_ns, took, memory_order_relaxed);
+}
+
+void stats_demand(bool demand)
+{
+	on_demand = demand;
 }

@@ -31,6 +31,7 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 	struct fetch *fetch = context;
 	const struct volume_chunk *chunk = &fetch->chunk;
 	CLEANUP(cleanup_free) void *stored = NULL;
+	uint64_t begin;
 	ssize_t n;
 	int err;
 
@@ -43,8 +44,10 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 	err = stage_pread(fetch->volume, stored, chunk->stored_length, chunk->stored_at);
 	if (err)
 		return err;
+	begin = stats_clock();
 	n = codec_chain_decode(fetch->volume->desc.codecs, chunk->skipped, stored,
 			       chunk->stored_length, buffer, room);
+	stats_took(HISTOGRAM_decode, begin);
 	if (n >= 0) {
 		stats_add(COUNTER_chunks_decoded, 1);
 		stats_add(COUNTER_chunk_bytes, (uint64_t)n);
@@ -58,8 +61,11 @@ static int copy_out(struct fetch *fetch, uint64_t number, uint64_t plain, void *
 {
 	struct cache *cache = fetch->volume->table->cache;
 	struct cache_pin *pin;
+	uint64_t begin = stats_clock();
 	int err = cache_get(cache, number, plain, fetch_chunk, fetch, &pin);
 
+	if (!fetch->taken) /* it was there, or another thread has fetched it */
+		stats_took(HISTOGRAM_chunk_wait, begin);
 	if (err)
 		return err;
 	if (range_within(skip, length, cache_size(pin)))
