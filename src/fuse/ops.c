@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "fuse/control.h"
 #include "fuse/push.h"
 #include "fuse/refuse.h"
 #include "prefetch/prefetch.h"
@@ -41,6 +42,12 @@ static uint32_t node_of(const struct served *s, fuse_ino_t ino)
 fuse_ino_t ops_inode(const struct served *s, uint32_t node)
 {
 	return node == dataset_root(s->dataset) ? FUSE_ROOT_ID : (fuse_ino_t)node + 1;
+}
+
+/* What is asked about .granaryfs is not what readers do. */
+static void count_request(enum counter counter, fuse_ino_t ino)
+{
+	stats_add(control_owns(ino) ? COUNTER_fuse_control : counter, 1);
 }
 
 static const struct tree *tree_of(const struct served *s)
@@ -143,6 +150,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	uint32_t node;
 	int err;
 
+	if (control_lookup(req, parent, name))
+		return;
 	stats_add(COUNTER_fuse_lookup, 1);
 	err = tree_lookup(tree_of(s), node_of(s, parent), name, strlen(name), &node);
 	if (!err)
@@ -162,7 +171,11 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	int err;
 
 	(void)fi;
-	stats_add(COUNTER_fuse_getattr, 1);
+	count_request(COUNTER_fuse_getattr, ino);
+	if (control_owns(ino)) {
+		control_getattr(req, ino);
+		return;
+	}
 	err = get_attributes(s, node_of(s, ino), &st);
 	if (err)
 		fuse_reply_err(req, -err);
@@ -176,7 +189,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	char target[TREE_TARGET_BYTES];
 	int err;
 
-	stats_add(COUNTER_fuse_readlink, 1);
+	count_request(COUNTER_fuse_readlink, ino);
 	err = tree_readlink(tree_of(s), node_of(s, ino), target);
 	if (err)
 		fuse_reply_err(req, -err);
@@ -186,17 +199,20 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
 {
-	(void)ino;
-	stats_add(COUNTER_fuse_forget, 1);
-	stats_add(COUNTER_inode_bytes, -(count * TREE_KERNEL_BYTES));
+	count_request(COUNTER_fuse_forget, ino);
+	if (!control_owns(ino))
+		stats_add(COUNTER_inode_bytes, -(count * TREE_KERNEL_BYTES));
 	fuse_reply_none(req);
 }
 
 static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
 {
-	for (size_t i = 0; i < count; i++)
-		stats_add(COUNTER_inode_bytes, -(forgets[i].nlookup * TREE_KERNEL_BYTES));
-	stats_add(COUNTER_fuse_forget, count);
+	for (size_t i = 0; i < count; i++) {
+		count_request(COUNTER_fuse_forget, forgets[i].ino);
+		if (!control_owns(forgets[i].ino))
+			stats_add(COUNTER_inode_bytes,
+				  -(forgets[i].nlookup * TREE_KERNEL_BYTES));
+	}
 	fuse_reply_none(req);
 }
 
@@ -204,8 +220,7 @@ static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_dat
 
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)ino;
-	stats_add(COUNTER_fuse_open, 1);
+	count_request(COUNTER_fuse_open, ino);
 	if ((fi->flags & O_ACCMODE) != O_RDONLY || (fi->flags & O_TRUNC)) {
 		fuse_reply_err(req, EROFS);
 		return;
@@ -214,15 +229,15 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, ENOSYS); /* and the kernel asks no more */
 		return;
 	}
-	fi->keep_cache = 1;
+	fi->direct_io = control_owns(ino);
+	fi->keep_cache = !fi->direct_io;
 	fuse_reply_open(req, fi);
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)ino;
 	(void)fi;
-	stats_add(COUNTER_fuse_release, 1);
+	count_request(COUNTER_fuse_release, ino);
 	fuse_reply_err(req, 0);
 }
 
@@ -241,12 +256,17 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		    struct fuse_file_info *fi)
 {
 	struct served *s = served_of(req);
-	char *buffer = get_reply_buffer(size);
 	uint32_t node = node_of(s, ino);
+	char *buffer;
 	ssize_t n;
 
 	(void)fi;
-	stats_add(COUNTER_fuse_read, 1);
+	count_request(COUNTER_fuse_read, ino);
+	if (control_owns(ino)) {
+		control_read(req, ino, size, offset);
+		return;
+	}
+	buffer = get_reply_buffer(size);
 	push_read_begins(s->push, node);
 	prefetch_read_begins(s->prefetch, node);
 	n = buffer ? dataset_read(s->dataset, node, buffer, size, (uint64_t)offset) :
@@ -261,9 +281,9 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, int cmd, void *arg,
 		     struct fuse_file_info *fi, unsigned flags, const void *in_buf,
 		     size_t in_size, size_t out_size)
 {
-	(void)ino, (void)cmd, (void)arg, (void)fi, (void)flags;
+	(void)cmd, (void)arg, (void)fi, (void)flags;
 	(void)in_buf, (void)in_size, (void)out_size;
-	stats_add(COUNTER_fuse_ioctl, 1);
+	count_request(COUNTER_fuse_ioctl, ino);
 	fuse_reply_err(req, ENOTTY);
 }
 
@@ -298,9 +318,17 @@ static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
 	int err;
 
 	(void)fi;
-	stats_add(COUNTER_fuse_lseek, 1);
+	count_request(COUNTER_fuse_lseek, ino);
 	if (!tree_has_holes(tree_of(s))) {
 		fuse_reply_err(req, ENOSYS); /* the kernel answers: all is data */
+		return;
+	}
+	if (control_owns(ino)) {
+		offset = control_seek(ino, offset, whence);
+		if (offset < 0)
+			fuse_reply_err(req, (int)-offset);
+		else
+			fuse_reply_lseek(req, offset);
 		return;
 	}
 	err = tree_stat(tree_of(s), node, &st);
@@ -321,8 +349,7 @@ static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
 
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)ino;
-	stats_add(COUNTER_fuse_opendir, 1);
+	count_request(COUNTER_fuse_opendir, ino);
 	if (served_of(req)->hide_opendirs) {
 		fuse_reply_err(req, ENOSYS);
 		return;
@@ -336,9 +363,8 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)ino;
 	(void)fi;
-	stats_add(COUNTER_fuse_releasedir, 1);
+	count_request(COUNTER_fuse_releasedir, ino);
 	fuse_reply_err(req, 0);
 }
 
@@ -389,6 +415,9 @@ static int add_name(struct listing *l, uint32_t position)
 	uint32_t node;
 	int err = name_at(l, position, name, &node);
 
+	if (!err && l->directory == dataset_root(l->s->dataset) &&
+	    strcmp(name, CONTROL_NAME) == 0)
+		return 0; /* it cannot be looked up: control_init has said so */
 	if (!err)
 		err = get_entry(l->s, node, &entry);
 	if (err)
@@ -428,16 +457,22 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 		       struct fuse_file_info *fi)
 {
 	(void)fi;
-	stats_add(COUNTER_fuse_readdir, 1);
-	list(req, ino, size, offset, false);
+	count_request(COUNTER_fuse_readdir, ino);
+	if (control_owns(ino))
+		control_list(req, size, offset, false);
+	else
+		list(req, ino, size, offset, false);
 }
 
 static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 			   struct fuse_file_info *fi)
 {
 	(void)fi;
-	stats_add(COUNTER_fuse_readdirplus, 1);
-	list(req, ino, size, offset, true);
+	count_request(COUNTER_fuse_readdirplus, ino);
+	if (control_owns(ino))
+		control_list(req, size, offset, true);
+	else
+		list(req, ino, size, offset, true);
 }
 
 /* Extended attributes. */
@@ -459,9 +494,11 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 	char *buffer = get_reply_buffer(size ? size : 1);
 	int n = -ENOMEM;
 
-	stats_add(COUNTER_fuse_getxattr, 1);
+	count_request(COUNTER_fuse_getxattr, ino);
 	if (!tree_has_xattrs(tree_of(s)))
 		n = -ENOSYS; /* and the kernel asks no more */
+	else if (control_owns(ino))
+		n = -ENODATA;
 	else if (buffer)
 		n = tree_getxattr(tree_of(s), node_of(s, ino), name, buffer, size);
 	reply_xattr(req, buffer, size, n);
@@ -473,9 +510,11 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	char *buffer = get_reply_buffer(size ? size : 1);
 	int n = -ENOMEM;
 
-	stats_add(COUNTER_fuse_listxattr, 1);
+	count_request(COUNTER_fuse_listxattr, ino);
 	if (!tree_has_xattrs(tree_of(s)))
 		n = -ENOSYS;
+	else if (control_owns(ino))
+		n = 0;
 	else if (buffer)
 		n = tree_listxattr(tree_of(s), node_of(s, ino), buffer, size);
 	reply_xattr(req, buffer, size, n);
@@ -485,8 +524,7 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
-	(void)ino;
-	stats_add(COUNTER_fuse_statfs, 1);
+	count_request(COUNTER_fuse_statfs, ino);
 	fuse_reply_statfs(req, &served_of(req)->statistics);
 }
 
@@ -502,6 +540,7 @@ int served_init(struct served *s, struct dataset *dataset,
 					  .f_namemax = 255 };
 	s->statistics.f_blocks = (info.summary.bytes + STATFS_BLOCK - 1) / STATFS_BLOCK;
 	s->statistics.f_files = tree_count(dataset_tree(dataset));
+	control_init(s);
 	return 0;
 }
 
@@ -533,6 +572,11 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 #endif
 	/* always, not when the kernel thinks it pays: the first listing then
 	   brings every inode, and no file is looked up again */
+	/* what has a new time of change is read anew: .granaryfs, and nothing else */
+	want(conn, FUSE_CAP_AUTO_INVAL_DATA, true);
+#ifdef FUSE_CAP_EXPLICIT_INVAL_DATA
+	want(conn, FUSE_CAP_EXPLICIT_INVAL_DATA, false);
+#endif
 	want(conn, FUSE_CAP_READDIRPLUS, small);
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
 	want(conn, FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE, false);

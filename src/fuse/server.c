@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fuse/control.h"
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
 #include "util/lock.h"
@@ -140,6 +141,45 @@ static int64_t clock_seconds(void)
 	return now.tv_sec;
 }
 
+static enum histogram histogram_of(uint32_t opcode)
+{
+	switch (opcode) {
+	case FUSE_LOOKUP:
+		return HISTOGRAM_request_lookup;
+	case FUSE_GETATTR:
+		return HISTOGRAM_request_getattr;
+	case FUSE_READ:
+		return HISTOGRAM_request_read;
+	case FUSE_READDIR:
+	case FUSE_READDIRPLUS:
+		return HISTOGRAM_request_readdir;
+	case FUSE_IOCTL:
+		return HISTOGRAM_request_ioctl;
+	default:
+		return HISTOGRAM_request_other;
+	}
+}
+
+/* Answers, and notes how long a reader has waited for that. */
+static void answer(struct server *server, const struct fuse_in_header *request,
+		   const struct fuse_buf *buf)
+{
+	enum histogram histogram = histogram_of(request->opcode);
+	bool reader = wants_answer(request) && !control_is_meant(request);
+	uint64_t begin = stats_clock();
+
+	if (!reader) {
+		fuse_session_process_buf(server->fuse, buf);
+		return;
+	}
+	stats_add(COUNTER_requests_under_way, 1);
+	stats_demand(true);
+	fuse_session_process_buf(server->fuse, buf);
+	stats_took(histogram, begin);
+	stats_demand(false);
+	stats_add(COUNTER_requests_under_way, (uint64_t)-1);
+}
+
 static void handle(struct server *server, unsigned slot)
 {
 	struct fuse_in_header *request = slots_request(server->slots, slot);
@@ -152,7 +192,7 @@ static void handle(struct server *server, unsigned slot)
 	if (wants_answer(request) && slots_is_condemned(server->slots, slot, clock_seconds()))
 		refuse(server, slot);
 	else
-		fuse_session_process_buf(server->fuse, &buf);
+		answer(server, request, &buf);
 	current_slot = -1;
 	slots_done(server->slots, slot);
 }
@@ -198,6 +238,12 @@ static bool park(struct server *server, unsigned slot)
 	return true;
 }
 
+/* Only reads wait for storage; those of .granaryfs do not. */
+static bool may_wait(const struct fuse_in_header *request)
+{
+	return request->opcode == FUSE_READ && !control_is_meant(request);
+}
+
 /* True: the request is no longer the caller's, who receives the next one. */
 static bool leave_to_others(struct server *server, unsigned slot)
 {
@@ -205,7 +251,7 @@ static bool leave_to_others(struct server *server, unsigned slot)
 
 	LOCK_GUARD(&server->lock);
 	server->receiving--;
-	return request && request->opcode == FUSE_READ && server->receiving == 0 &&
+	return request && may_wait(request) && server->receiving == 0 &&
 	       server->threads > 1 && park(server, slot);
 }
 
@@ -274,12 +320,13 @@ static void serve_requests(void *argument)
 static void keep_one_free(struct server *server)
 {
 	unsigned last = server->threads - 1;
+	const struct fuse_in_header *request = slots_request(server->slots, last);
 
 	for (unsigned i = 0; i < last; i++) {
 		if (!slots_request(server->slots, i))
 			return;
 	}
-	if (last > 0 && slots_request(server->slots, last))
+	if (last > 0 && request && may_wait(request))
 		slots_park(server->slots, last);
 }
 
@@ -330,6 +377,7 @@ int server_run(const struct served *served, struct fuse_session *fuse,
 	if (!server.parked)
 		return -ENOMEM;
 	watch_crashes(slots);
+	stats_set(COUNTER_requests_under_way, 0); /* those of the server before */
 	err = run_threads(&server);
 	free(server.parked);
 	return err;

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -189,6 +190,45 @@ void options_free(const struct option_spec *specs, void *config)
 			*text = NULL;
 		}
 	}
+}
+
+static void number_text(unsigned value, bool octal, char *out, size_t size)
+{
+	/* what no number says is what the program finds out by itself */
+	if (value == UINT_MAX)
+		snprintf(out, size, "default");
+	else
+		snprintf(out, size, octal ? "%03o" : "%u", value);
+}
+
+int options_value(const struct option_spec *spec, const void *config, char *out,
+		  size_t size)
+{
+	const void *at = (const char *)config + spec->at;
+	const char *text;
+
+	switch (spec->kind) {
+	case OPTION_FLAG:
+		snprintf(out, size, "%s", *(const bool *)at ? "yes" : "no");
+		return 0;
+	case OPTION_TEXT:
+		text = *(char *const *)at;
+		snprintf(out, size, "%s", text ? text : "default");
+		return 0;
+	case OPTION_CHOICE:
+		snprintf(out, size, "%s", spec->choices[*(const int *)at]);
+		return 0;
+	case OPTION_SIZE:
+		snprintf(out, size, "%" PRIu64, *(const uint64_t *)at);
+		return 0;
+	case OPTION_UINT:
+	case OPTION_OCTAL:
+		number_text(*(const unsigned *)at, spec->kind == OPTION_OCTAL, out, size);
+		return 0;
+	case OPTION_IGNORED:
+		break;
+	}
+	return -EINVAL;
 }
 
 void options_print(const struct option_spec *specs, FILE *out)

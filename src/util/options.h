@@ -56,6 +56,13 @@ int options_getopt_error(int returned, char *const *argv, struct error *e);
 /* Frees the OPTION_TEXT values of `config`. */
 void options_free(const struct option_spec *specs, void *config);
 
+/*
+ * What `config` has for an option, as one would write it; "default" where nothing was
+ * said: 0, or -EINVAL for what is ignored. What does not fit is cut off.
+ */
+int options_value(const struct option_spec *spec, const void *config, char *out,
+		  size_t size);
+
 /* One aligned line an option. */
 void options_print(const struct option_spec *specs, FILE *out);
 

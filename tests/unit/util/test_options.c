@@ -175,12 +175,35 @@ static void test_help_lists_what_has_a_sentence(void **state)
 	free(text);
 }
 
+static void test_values_are_told_as_they_are_written(void **state)
+{
+	static const char *const wanted[] = { "yes", "default", "blue", "8589934592",
+					      "default", "027" };
+	struct config config = { .flag = true, .choice = 2, .size = UINT64_C(8) << 30,
+				 .number = 0xffffffff, .octal = 027 };
+	char value[16];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		assert_int_equal(options_value(&specs[i], &config, value, sizeof(value)), 0);
+		assert_string_equal(value, wanted[i]);
+	}
+	assert_int_equal(options_value(&specs[6], &config, value, sizeof(value)), -EINVAL);
+	config.number = 12;
+	assert_int_equal(options_value(&specs[4], &config, value, sizeof(value)), 0);
+	assert_string_equal(value, "12");
+	config.text = (char[]){ "a long one" };
+	assert_int_equal(options_value(&specs[1], &config, value, 7), 0);
+	assert_string_equal(value, "a long");
+}
+
 static const struct CMUnitTest options[] = {
 	cmocka_unit_test(test_values_are_taken),
 	cmocka_unit_test(test_mistakes_are_named),
 	cmocka_unit_test(test_first_target_that_knows_a_name_gets_it),
 	cmocka_unit_test(test_the_argument_is_left_alone),
 	cmocka_unit_test(test_help_lists_what_has_a_sentence),
+	cmocka_unit_test(test_values_are_told_as_they_are_written),
 };
 
 UNIT_MAIN(options)

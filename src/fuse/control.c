@@ -1,0 +1,269 @@
+#include "config.h"
+
+#include "fuse/control.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stats/render.h"
+#include "stats/stats.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+enum {
+	CONTROL_BYTES = 128 * 1024, /* no text is as large */
+	LIST_BYTES = 4096,          /* nor is the listing */
+	BLKSIZE = 128 * 1024,       /* a text in one go */
+	BLOCK = 512,
+};
+
+/* A tree has inodes up to 0x7fffffff; 32-bit programs cannot do with more than 32 bits. */
+static const fuse_ino_t DIRECTORY = 0xfffffff0, FILES = 0xfffffff1;
+
+static void render_config(const struct served *s, struct text *text);
+
+/* One of the files. */
+static const struct control_file {
+	const char *name;
+	void (*render)(struct text *text);                           /* or: */
+	void (*render_served)(const struct served *s, struct text *text);
+} files[] = {
+	{ "stats", render_stats, NULL },
+	{ "stats.json", render_json, NULL },
+	{ "metrics", render_metrics, NULL },
+	{ "config", NULL, render_config },
+	{ "progress", render_progress, NULL },
+};
+
+enum { FILE_COUNT = sizeof(files) / sizeof(files[0]) };
+
+static size_t sizes[FILE_COUNT]; /* set by control_init */
+
+bool control_owns(uint64_t ino)
+{
+	return ino >= DIRECTORY && ino < FILES + FILE_COUNT;
+}
+
+static bool is_directory(fuse_ino_t parent, const char *name)
+{
+	return parent == FUSE_ROOT_ID && strcmp(name, CONTROL_NAME) == 0;
+}
+
+bool control_is_meant(const struct fuse_in_header *request)
+{
+	return control_owns(request->nodeid) ||
+	       (request->opcode == FUSE_LOOKUP &&
+		is_directory(request->nodeid, (const char *)(request + 1)));
+}
+
+/* The texts. */
+
+/* A path that comes from whoever mounted must not make lines of its own. */
+static void add_plain(struct text *text, const char *value)
+{
+	for (; *value; value++)
+		text_add(text, "%c", (unsigned char)*value < ' ' ? '?' : *value);
+}
+
+static void add_option(struct text *text, const struct option_spec *spec,
+		       const struct mount_config *config)
+{
+	char value[1024];
+
+	if (options_value(spec, config, value, sizeof(value)) < 0)
+		return;
+	text_add(text, "%s=", spec->name);
+	add_plain(text, value);
+	text_add(text, "\n");
+}
+
+/* Nothing in it changes: so its size does not either. */
+static void render_config(const struct served *s, struct text *text)
+{
+	struct dataset_info info;
+
+	text_add(text, "version=%s\n", PACKAGE_VERSION);
+	if (dataset_info(s->dataset, &info) == 0) {
+		text_add(text, "sources=%u\nsource=", info.sources);
+		add_plain(text, info.first_place);
+		text_add(text, "\nindex=");
+		add_plain(text, info.index_path ? info.index_path : "in memory");
+		text_add(text, "\n");
+	}
+	for (const struct option_spec *spec = mount_options; spec->name; spec++)
+		add_option(text, spec, s->config);
+}
+
+static void render(const struct served *s, size_t file, struct text *text)
+{
+	if (files[file].render)
+		files[file].render(text);
+	else
+		files[file].render_served(s, text);
+}
+
+static void warn_if_hidden(const struct served *s)
+{
+	uint32_t node;
+
+	/* the indexer leaves out what lies at the root; but a directory may be shown as it */
+	if (tree_lookup(dataset_tree(s->dataset), dataset_root(s->dataset), CONTROL_NAME,
+			strlen(CONTROL_NAME), &node) == 0)
+		log_warn("the dataset's own " CONTROL_NAME " cannot be seen in the mount: that name "
+			 "is taken; granary ls and granary cat show it");
+}
+
+void control_init(const struct served *s)
+{
+	CLEANUP(cleanup_free) char *bytes = malloc(CONTROL_BYTES);
+
+	warn_if_hidden(s);
+	for (size_t i = 0; bytes && i < FILE_COUNT; i++) {
+		struct text text = { .bytes = bytes, .room = CONTROL_BYTES };
+
+		render(s, i, &text);
+		sizes[i] = text.used;
+	}
+}
+
+/* The answers. */
+
+static struct stat attributes(const struct mount_config *config, fuse_ino_t ino)
+{
+	bool directory = ino == DIRECTORY;
+	struct stat st = {
+		.st_ino = ino,
+		.st_mode = (directory ? S_IFDIR | 0555 : S_IFREG | 0444) & ~(config->umask & 0777),
+		.st_nlink = directory ? 2 : 1,
+		.st_uid = config->uid == MOUNT_AS_ARCHIVED ? geteuid() : config->uid,
+		.st_gid = config->gid == MOUNT_AS_ARCHIVED ? getegid() : config->gid,
+		.st_size = directory ? 0 : (off_t)sizes[ino - FILES],
+		.st_blksize = BLKSIZE,
+	};
+
+	st.st_blocks = (st.st_size + BLOCK - 1) / BLOCK;
+	/* another one each time: the kernel then drops what it has of the text */
+	clock_gettime(CLOCK_REALTIME, &st.st_mtim);
+	st.st_atim = st.st_ctim = st.st_mtim;
+	return st;
+}
+
+static const struct mount_config *config_of(fuse_req_t req)
+{
+	return ((const struct served *)fuse_req_userdata(req))->config;
+}
+
+/* Without timeouts: the kernel asks each time. */
+static struct fuse_entry_param entry_of(fuse_req_t req, fuse_ino_t ino)
+{
+	return (struct fuse_entry_param){ .ino = ino, .attr = attributes(config_of(req), ino) };
+}
+
+static void answer_name(fuse_req_t req, const char *name)
+{
+	for (size_t i = 0; i < FILE_COUNT; i++) {
+		if (strcmp(files[i].name, name) == 0) {
+			struct fuse_entry_param entry = entry_of(req, FILES + i);
+
+			fuse_reply_entry(req, &entry);
+			return;
+		}
+	}
+	fuse_reply_err(req, ENOENT);
+}
+
+bool control_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+	struct fuse_entry_param entry;
+	bool directory = is_directory(parent, name);
+
+	if (!directory && !control_owns(parent))
+		return false;
+	stats_add(COUNTER_fuse_control, 1);
+	if (directory) {
+		entry = entry_of(req, DIRECTORY);
+		fuse_reply_entry(req, &entry);
+	} else {
+		answer_name(req, name);
+	}
+	return true;
+}
+
+void control_getattr(fuse_req_t req, fuse_ino_t ino)
+{
+	struct stat st = attributes(config_of(req), ino);
+
+	fuse_reply_attr(req, &st, 0);
+}
+
+void control_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset)
+{
+	CLEANUP(cleanup_free) char *bytes = ino == DIRECTORY ? NULL : malloc(CONTROL_BYTES);
+	struct text text = { .bytes = bytes, .room = CONTROL_BYTES };
+	size_t at = offset < 0 ? SIZE_MAX : (size_t)offset;
+
+	if (!bytes) {
+		fuse_reply_err(req, ino == DIRECTORY ? EISDIR : ENOMEM);
+		return;
+	}
+	render(fuse_req_userdata(req), ino - FILES, &text);
+	if (at > text.used)
+		at = text.used;
+	if (size > text.used - at)
+		size = text.used - at;
+	fuse_reply_buf(req, bytes + at, size);
+}
+
+/* Entry `position` of the listing, or 0 behind the last. */
+static fuse_ino_t listed(off_t position, const char **name)
+{
+	static const char *const dots[] = { ".", ".." };
+
+	if (position < 2) {
+		*name = dots[position];
+		return position == 0 ? DIRECTORY : FUSE_ROOT_ID;
+	}
+	if (position - 2 >= FILE_COUNT)
+		return 0;
+	*name = files[position - 2].name;
+	return FILES + (fuse_ino_t)(position - 2);
+}
+
+void control_list(fuse_req_t req, size_t size, off_t offset, bool plus)
+{
+	char buffer[LIST_BYTES];
+	size_t used = 0, room = size < sizeof(buffer) ? size : sizeof(buffer);
+	const char *name = NULL;
+	fuse_ino_t ino;
+
+	for (off_t at = offset < 0 ? 0 : offset; (ino = listed(at, &name)) != 0; at++) {
+		struct fuse_entry_param entry = entry_of(req, at < 2 ? DIRECTORY : ino);
+		size_t need;
+
+		entry.attr.st_ino = ino;
+		if (plus)
+			need = fuse_add_direntry_plus(req, buffer + used, room - used, name,
+						      &entry, at + 1);
+		else
+			need = fuse_add_direntry(req, buffer + used, room - used, name,
+						 &entry.attr, at + 1);
+		if (need > room - used)
+			break;
+		used += need;
+	}
+	fuse_reply_buf(req, buffer, used);
+}
+
+off_t control_seek(fuse_ino_t ino, off_t offset, int whence)
+{
+	off_t size = ino == DIRECTORY ? 0 : (off_t)sizes[ino - FILES];
+
+	if (whence != SEEK_DATA && whence != SEEK_HOLE)
+		return -EINVAL;
+	if (offset < 0 || offset >= size)
+		return -ENXIO;
+	return whence == SEEK_DATA ? offset : size;
+}
