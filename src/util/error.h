@@ -18,6 +18,8 @@ enum error_status {
 	ERROR_USAGE = 1,    /* the command line is wrong */
 	ERROR_SYSTEM = 2,   /* the system said no: files, memory, rights */
 	ERROR_DATASET = 3,  /* the source is not a dataset that we can read */
+	ERROR_LATE = 4,     /* what was waited for has not come in time */
+	ERROR_IDLE = 5,     /* what was waited for will not come: nobody is at it */
 	ERROR_MOUNT = 32,   /* everything was fine until mount(2) */
 };
 

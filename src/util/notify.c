@@ -137,6 +137,8 @@ static int errno_of(enum error_status status)
 	case ERROR_MOUNT:
 		return ENODEV;
 	case ERROR_SYSTEM:
+	case ERROR_LATE:
+	case ERROR_IDLE:
 	default:
 		return EIO;
 	}

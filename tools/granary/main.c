@@ -13,7 +13,8 @@
 #include "util/rights.h"
 
 static const struct command *const commands[] = {
-	&command_info, &command_ls, &command_cat, &command_index, &command_umount,
+	&command_info, &command_ls, &command_cat, &command_index, &command_stats,
+	&command_wait, &command_umount,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

@@ -1,0 +1,149 @@
+#include "live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/bounded.h"
+
+enum { SECONDS_MOST = 5, JSON_BYTES = 128 * 1024 };
+
+#define STATS_FILE "/.granaryfs/stats.json"
+
+/* A child looks; this is what it tells its parent. */
+struct look {
+	const char *given;
+	bool given_is_there;
+	int err;
+	char path[PATH_MAX + sizeof(STATS_FILE)];
+	char json[JSON_BYTES];
+};
+
+static int read_all(int fd, char *out, size_t room)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = read(fd, out + done, room - 1 - done);
+		done += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && done < room - 1);
+	out[done] = '\0';
+	return n < 0 ? -errno : 0;
+}
+
+/* In the folder whose path is `length` bytes of look->path: -ENOENT: it has none. */
+static int look_in(struct look *look, size_t length)
+{
+	int fd, err;
+
+	snprintf(look->path + length, sizeof(look->path) - length, "%s", STATS_FILE);
+	fd = open(look->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	err = read_all(fd, look->json, JSON_BYTES);
+	close(fd);
+	return err;
+}
+
+/* The folder above; false: there is none in this filesystem. */
+static bool go_up(struct look *look, size_t length, dev_t device)
+{
+	struct stat st;
+	char *slash;
+
+	if (length == 0)
+		return false;
+	look->path[length] = '\0';
+	slash = strrchr(look->path, '/');
+	slash[slash == look->path ? 1 : 0] = '\0'; /* "/" keeps its name */
+	return stat(look->path, &st) == 0 && st.st_dev == device;
+}
+
+/* What was given, and what is above it, up to the root of the mount. */
+static int look_for(void *argument)
+{
+	struct look *look = argument;
+	struct stat here;
+	size_t length;
+
+	if (!realpath(look->given, look->path) || stat(look->path, &here) < 0) {
+		look->err = -errno;
+		return 0;
+	}
+	look->given_is_there = true;
+	do {
+		length = strcmp(look->path, "/") == 0 ? 0 : strlen(look->path);
+		look->err = look_in(look, length);
+	} while (look->err == -ENOENT && go_up(look, length, here.st_dev));
+	return 0;
+}
+
+static enum live fail(const struct look *look, int err, struct error *e)
+{
+	const char *path = look->given;
+
+	if (err == -ETIMEDOUT)
+		error_set(e, ERROR_MOUNT, ETIMEDOUT, "%s: does not answer within %d seconds: its "
+			  "daemon hangs; to end it: granary umount --force %s", path,
+			  SECONDS_MOST, path);
+	else if (err == -ENOTCONN || err == -ECONNABORTED)
+		error_set(e, ERROR_MOUNT, ENOTCONN, "%s: the daemon of this mount has died; to "
+			  "clear it away: granary umount %s", path, path);
+	else if (err == -EACCES)
+		error_set(e, ERROR_SYSTEM, EACCES, "%s: permission denied; without "
+			  "-o allow_other only who has mounted it may look", path);
+	else if (err == -EPROTO)
+		error_set(e, ERROR_MOUNT, EPROTO, "%s: is a mount of another version of "
+			  "granaryfs; use the granary that came with it", path);
+	else if (err == -EBADMSG)
+		error_set(e, ERROR_MOUNT, EBADMSG, "%s%s: is not what granaryfs writes", path,
+			  STATS_FILE);
+	else
+		error_set(e, ERROR_SYSTEM, -err, "%s: %s", path, strerror(-err));
+	return LIVE_FAILED;
+}
+
+/* The path is there, but nothing above it has our directory. */
+static enum live not_there(const char *path, struct error *e)
+{
+	error_set(e, ERROR_MOUNT, ENOENT, "%s: no granaryfs is mounted there, or one without "
+		  ".granaryfs, of an older version", path);
+	return LIVE_NOT_THERE;
+}
+
+static enum live ask(struct look *look, struct sample *out, struct error *e)
+{
+	int err = bounded_run(look_for, look, SECONDS_MOST * 1000);
+
+	if (!err)
+		err = look->err;
+	if (err == -ENOENT && look->given_is_there)
+		return not_there(look->given, e);
+	if (!err)
+		err = sample_parse(look->json, out);
+	return err ? fail(look, err, e) : LIVE_ANSWERS;
+}
+
+enum live live_sample(const char *path, struct sample *out, struct error *e)
+{
+	struct look *look = mmap(NULL, sizeof(*look), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	enum live live;
+
+	if (look == MAP_FAILED) {
+		error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return LIVE_FAILED;
+	}
+	look->given = path;
+	live = ask(look, out, e);
+	munmap(look, sizeof(*look));
+	return live;
+}
