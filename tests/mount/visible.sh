@@ -4,7 +4,7 @@
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
-need tar timeout find script
+need tar timeout find script mksquashfs
 files=(config metrics progress stats stats.json)
 metrics=$abs_top_srcdir/tests/mount/metrics.py
 
@@ -237,15 +237,58 @@ odd_trees() {
 	umount_ok "$mnt"
 }
 
+# Decoding is timed, and so is the waiting for it.
+coded() {
+	mkdir -p "$work/plain/a"
+	yes granary | head -c 1000000 >"$work/plain/a/file"
+	mksquashfs "$work/plain" "$work/tree.squashfs" -comp gzip -quiet -no-progress >/dev/null
+	mount_ok "a squashfs image: mounted" "$work/tree.squashfs" "$mnt" || return
+	cat "$mnt"/a/* >/dev/null
+	at_least "$(value chunks_decoded)" 1 "chunks are decoded"
+	is "$(value decode_count)" "$(value chunks_decoded)" "each of them is timed"
+	at_least "$(value decode_demand_ns)" 1000 "and a reader waited for that"
+	umount_ok "$mnt"
+}
+
+# ---- What bounds the reader -----------------------------------------------------
+
+bound() {
+	"$granary" stats --json "$mnt" | "$python" -c 'import json, sys; print(json.load(sys.stdin)["bound"])'
+}
+
+# Each read of the storage takes 30 ms, and each file is read once.
+slow_storage() {
+	local i
+	make_faulty
+	mkdir -p "$work/many/a"
+	for ((i = 0; i < 600; i++)); do
+		head -c 5000 /dev/urandom >"$work/many/a/$i"
+	done
+	tar -C "$work/many" -cf "$work/many.tar" a
+	"$granary" index "$work/many.tar" >/dev/null || bail "no index"
+	GRANARY_FAULTS="kind=late,path=many.tar,from=3,ms=30" granaryfs=$work/faulty/granaryfs \
+		mount_ok "slow storage: mounted" -o index=require,prefetch=off,push=off \
+		"$work/many.tar" "$mnt" || return
+	is "$(bound)" loader "nobody reads: the loader"
+	(cat "$mnt"/a/* >/dev/null) &
+	started+=("$!")
+	wait_until 10 read_some
+	is "$(bound)" storage "somebody does: the storage"
+	at_least "$(value fuse_read)" 20 "(requests came to an end meanwhile)"
+	kill "$!"
+	wait "$!" 2>/dev/null
+	umount_ok "$mnt"
+}
+
+read_some() {
+	[ "$(value fuse_read)" -ge 10 ]
+}
+
 # ---- Storage that does not answer -----------------------------------------------
 
 hung_storage() {
 	local i readers=40
-	mkdir -p "$work/faulty"
-	cp "$abs_top_builddir/tests/bin/granaryfs-faulty" "$work/faulty/granaryfs" ||
-		bail "no program for tests"
-	ln -s "$granary" "$work/faulty/granary"
-	"$granary" index "$work/tree.tar" >/dev/null || bail "no index"
+	make_faulty
 	GRANARY_FAULTS="kind=late,path=tree.tar,from=3,ms=60000" granaryfs=$work/faulty/granaryfs \
 		mount_ok "storage that hangs: mounted" -o threads=4,index=require \
 		"$work/tree.tar" "$mnt" || return
@@ -264,6 +307,15 @@ hung_storage() {
 	check "unmounted" wait_until 20 not_mounted "$mnt"
 	kill -TERM "${mount_pid[$mnt]}" 2>/dev/null
 	check "the daemon ends" wait_until 30 process_gone "${mount_pid[$mnt]}"
+}
+
+make_faulty() {
+	[ -d "$work/faulty" ] && return
+	mkdir -p "$work/faulty"
+	cp "$abs_top_builddir/tests/bin/granaryfs-faulty" "$work/faulty/granaryfs" ||
+		bail "no program for tests"
+	ln -s "$granary" "$work/faulty/granary"
+	"$granary" index "$work/tree.tar" >/dev/null || bail "no index"
 }
 
 parked() {
@@ -406,6 +458,8 @@ two_mounts
 other_users
 own_name
 odd_trees
+coded
+slow_storage
 hung_storage
 tool_elsewhere
 tool_on_dead_and_hanging
