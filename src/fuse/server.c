@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 #include "fuse/control.h"
+#include "fuse/cpus.h"
+#include "fuse/spin.h"
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
 #include "util/lock.h"
@@ -29,7 +31,11 @@
 #include "util/pool.h"
 #include "util/sigbus.h"
 
-enum { PATH_BYTES = 1024 };
+enum {
+	PATH_BYTES = 1024,
+	ALONE_AFTER = 32,      /* requests in a row that wait for nothing, */
+	ALONE_AGAIN = 4096,    /* and so many where one thread was too few */
+};
 
 struct server {
 	const struct served *served;
@@ -43,6 +49,12 @@ struct server {
 	unsigned parked_room;   /* set before the threads start */
 	unsigned parked_first;  /* lock */
 	unsigned parked_count;  /* lock */
+	bool alone;             /* lock: one thread receives, the others rest */
+	int quick;              /* lock: requests in a row that wait for nothing */
+	unsigned resting;       /* lock: threads that neither receive nor answer */
+	unsigned calls;         /* lock: how often all of them were called */
+	struct wakeup called;
+	struct spin spin;       /* of the thread that receives alone */
 };
 
 /* Crashes. */
@@ -216,13 +228,70 @@ static unsigned pop_parked(struct server *server)
 	return slot;
 }
 
-/* A slot with a request that was parked, or -1: receive one. */
-static int take_parked_or_receive(struct server *server)
+/*
+ * Python's loaders send nothing but ioctls, once a dataset is warm. These wait for
+ * nothing: one thread answers them sooner than many, which would be woken in turn. So
+ * it receives alone, and may poll; the others rest, and are called at the first request
+ * of another kind, before that is looked at.
+ */
+static bool is_quick(const struct fuse_in_header *request)
+{
+	return request->opcode == FUSE_IOCTL || request->opcode == FUSE_FORGET ||
+	       request->opcode == FUSE_BATCH_FORGET;
+}
+
+/* Under the lock. Who is called receives, and counts as that from now. */
+static void call_all(struct server *server)
+{
+	server->quick = 0;
+	server->alone = false;
+	if (server->resting == 0)
+		return;
+	server->receiving += server->resting;
+	server->resting = 0;
+	server->calls++;
+	wakeup_all(&server->called);
+}
+
+/* Under the lock. */
+static void rest(struct server *server)
+{
+	unsigned calls = server->calls;
+
+	server->resting++;
+	while (server->calls == calls)
+		wakeup_wait(&server->called, &server->lock);
+}
+
+/* Under the lock. */
+static void count_quick(struct server *server, const struct fuse_in_header *request,
+			bool alone)
+{
+	if (!is_quick(request)) {
+		call_all(server);
+	} else if (alone && spin_is_swamped(&server->spin)) {
+		call_all(server);
+		server->quick = ALONE_AFTER - ALONE_AGAIN;
+	} else if (server->quick < ALONE_AFTER) {
+		server->quick++;
+	} else {
+		server->alone = spin_is_on(&server->spin);
+	}
+}
+
+/* A slot with a request that was parked, or -1: receive one; `alone`: poll for it. */
+static int take_parked_or_receive(struct server *server, bool *alone)
 {
 	LOCK_GUARD(&server->lock);
+	*alone = false;
 	if (server->parked_count > 0 && server->receiving > 0)
 		return (int)pop_parked(server);
+	if (server->alone && server->receiving > 0) {
+		rest(server);
+		return -1;
+	}
 	server->receiving++;
+	*alone = server->alone;
 	return -1;
 }
 
@@ -245,12 +314,14 @@ static bool may_wait(const struct fuse_in_header *request)
 }
 
 /* True: the request is no longer the caller's, who receives the next one. */
-static bool leave_to_others(struct server *server, unsigned slot)
+static bool leave_to_others(struct server *server, unsigned slot, bool alone)
 {
 	const struct fuse_in_header *request = slots_request(server->slots, slot);
 
 	LOCK_GUARD(&server->lock);
 	server->receiving--;
+	if (request)
+		count_quick(server, request, alone);
 	return request && may_wait(request) && server->receiving == 0 &&
 	       server->threads > 1 && park(server, slot);
 }
@@ -263,12 +334,17 @@ static void wait_for_request(const struct server *server)
 }
 
 /* 1: there is a request; 0: none this time; -1: the connection has ended. */
-static int receive(struct server *server, unsigned slot)
+static int receive(struct server *server, unsigned slot, bool alone)
 {
 	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	struct fuse_buf buf = { .mem = slots_receive(server->slots, slot) };
-	int n = fuse_session_receive_buf(server->fuse, &buf);
+	int n;
 
+	if (alone)
+		spin_wait(&server->spin, fuse_session_fd(server->fuse));
+	n = fuse_session_receive_buf(server->fuse, &buf);
+	if (alone)
+		spin_received(&server->spin);
 	if (n == -ENOMEM) /* ours alone: the others serve on */
 		nanosleep(&pause, NULL);
 	if (n == -EAGAIN) /* who passed the connection wanted it so */
@@ -298,8 +374,9 @@ static void serve_requests(void *argument)
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	answer_legacy(server, slot);
 	while (!fuse_session_exited(server->fuse)) {
-		int parked = take_parked_or_receive(server);
-		int received = parked < 0 ? receive(server, slot) : 0;
+		bool alone;
+		int parked = take_parked_or_receive(server, &alone);
+		int received = parked < 0 ? receive(server, slot, alone) : 0;
 
 		if (parked >= 0) {
 			handle(server, (unsigned)parked);
@@ -307,13 +384,15 @@ static void serve_requests(void *argument)
 		}
 		if (received < 0)
 			break;
-		if (!leave_to_others(server, slot) && received > 0)
+		if (!leave_to_others(server, slot, alone) && received > 0)
 			handle(server, slot);
 	}
 	ops_thread_end();
 	/* the connection has ended: the first thread that sees it ends the process,
 	   whatever the others wait for */
 	slots_set_ended(server->slots);
+	LOCK_GUARD(&server->lock);
+	call_all(server);
 }
 
 /* If every thread had a read to begin with, and storage hung, nobody would receive. */
@@ -370,7 +449,8 @@ int server_run(const struct served *served, struct fuse_session *fuse,
 	       struct slots *slots)
 {
 	struct server server = { .served = served, .fuse = fuse, .slots = slots,
-				 .lock = LOCK_INIT, .parked_room = slots_count(slots) };
+				 .lock = LOCK_INIT, .called = WAKEUP_INIT,
+				 .parked_room = slots_count(slots) };
 	int err;
 
 	server.parked = calloc(server.parked_room, sizeof(*server.parked));
@@ -378,6 +458,7 @@ int server_run(const struct served *served, struct fuse_session *fuse,
 		return -ENOMEM;
 	watch_crashes(slots);
 	stats_set(COUNTER_requests_under_way, 0); /* those of the server before */
+	spin_init(&server.spin, served->config->spin, cpus_count());
 	err = run_threads(&server);
 	free(server.parked);
 	return err;
