@@ -271,6 +271,15 @@ bool slots_has_ended(const struct slots *slots)
 	return atomic_load(&slots->shared->ended);
 }
 
+bool slots_under_way(const struct slots *slots)
+{
+	for (unsigned i = 0; i < slots_count(slots); i++) {
+		if (request_length(slots, i))
+			return true;
+	}
+	return false;
+}
+
 /* The one with this name; a new one takes the oldest one's place. */
 static struct suspect *suspect_of(struct slots *slots, uint64_t name)
 {

@@ -66,6 +66,9 @@ void slots_set_ready(struct slots *slots);
 void slots_set_ended(struct slots *slots);
 bool slots_has_ended(const struct slots *slots);
 
+/* Is there a request without an answer? By the supervisor, at any time: a glance. */
+bool slots_under_way(const struct slots *slots);
+
 /* What a server left. */
 struct slots_legacy {
 	bool ended;

@@ -5,7 +5,8 @@
  * kernel for a page whose read died with the server keeps it from being reaped until
  * a successor has answered that read. So the supervisor also looks, a few times a
  * second, whether all of its threads are dead or stuck. Not less than all: one that is
- * on its way out may still take a request with it.
+ * on its way out may still take a request with it. While nobody asks anything it looks
+ * seldom: a laptop's processor, or a job's, is to sleep.
  */
 #include "fuse/supervisor.h"
 
@@ -26,6 +27,7 @@
 
 enum {
 	TICK_MS = 250,
+	IDLE_TICK_MS = 2000,    /* while there is nothing to do */
 	BAD_DEATHS_MOST = 10,   /* in a row, */
 	BAD_DEATHS_SECONDS = 60, /* in so short a time */
 	SHORT_TICK_MS = 5,      /* while there is no server that lives */
@@ -49,6 +51,7 @@ struct supervisor {
 	int64_t idle_since;      /* or the last look */
 	int64_t over_since;      /* the connection has ended then */
 	uint64_t activity;       /* the counters then */
+	uint64_t counted;        /* all of them, at the last tick */
 	unsigned terminations;
 	bool notified;           /* the pipe of -o notify_pipe= is closed */
 	bool ended;              /* there is nothing more to serve */
@@ -389,6 +392,44 @@ static void tick(struct supervisor *s)
 		s->notified = notify_close(s->what->notify, 0);
 }
 
+/* All that has ever been done; not what is at the moment. */
+static uint64_t count_work(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		if (counter_infos[i].kind == KIND_COUNTER)
+			sum += stats_get((enum counter)i);
+	}
+	return sum;
+}
+
+/* Was there work since the last tick, or is something waited for? */
+static bool is_busy(struct supervisor *s)
+{
+	uint64_t before = s->counted;
+
+	s->counted = count_work();
+	return s->counted != before || !s->notified || slots_under_way(s->what->slots) ||
+	       is_over(s);
+}
+
+/* Milliseconds to the next tick, if there is no signal before. */
+static int next_tick(struct supervisor *s)
+{
+	int64_t left = IDLE_TICK_MS;
+
+	if (!s->server)
+		return SHORT_TICK_MS;
+	if (is_busy(s))
+		return TICK_MS;
+	if (s->what->timeout)
+		left = s->idle_since + (int64_t)s->what->timeout * 1000 - bounded_now();
+	if (left < TICK_MS)
+		return TICK_MS;
+	return left < IDLE_TICK_MS ? (int)left : IDLE_TICK_MS;
+}
+
 static int open_all(struct supervisor *s)
 {
 	sigset_t set;
@@ -408,7 +449,7 @@ int supervise(const struct supervision *what)
 		start_server(&s);
 	signals = (struct pollfd){ .fd = s.signals, .events = POLLIN };
 	while (!s.result && !s.ended) {
-		if (poll(&signals, 1, s.server ? TICK_MS : SHORT_TICK_MS) > 0)
+		if (poll(&signals, 1, next_tick(&s)) > 0)
 			handle_signals(&s);
 		if (!s.ended)
 			tick(&s);

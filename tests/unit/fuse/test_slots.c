@@ -59,14 +59,17 @@ static void test_a_request_stays_until_it_is_answered(void **state)
 	(void)state;
 	assert_int_equal(slots_threads(slots), THREADS);
 	assert_null(slots_request(slots, 0));
+	assert_false(slots_under_way(slots));
 	put_read(slots, 1, 7, 0);
 	assert_non_null(slots_request(slots, 1));
+	assert_true(slots_under_way(slots));
 	legacy = die(slots, -1, 0);
 	assert_int_equal(legacy.requests, 1);
 	assert_int_equal(legacy.answered, 0);
 	assert_int_equal(slots_request(slots, 1)->unique, 101);
 	slots_done(slots, 1);
 	assert_null(slots_request(slots, 1));
+	assert_false(slots_under_way(slots));
 	legacy = die(slots, -1, 0);
 	assert_int_equal(legacy.requests, 0);
 	assert_int_equal(legacy.answered, 1);
@@ -102,6 +105,7 @@ static void test_reads_are_parked(void **state)
 	assert_in_range(parked, THREADS, slots_count(slots) - 1);
 	assert_null(slots_request(slots, 0));
 	assert_int_equal(slots_request(slots, (unsigned)parked)->unique, 100);
+	assert_true(slots_under_way(slots));
 	for (unsigned i = 1; i < PARKED_MOST; i++) {
 		put_read(slots, 0, i, 0);
 		assert_true(slots_park(slots, 0) > 0);
