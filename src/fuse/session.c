@@ -19,6 +19,7 @@
 #include "fuse/mount.h"
 #include "fuse/ops.h"
 #include "fuse/push.h"
+#include "fuse/readahead.h"
 #include "fuse/server.h"
 #include "fuse/supervisor.h"
 #include "fuse/walk.h"
@@ -263,7 +264,11 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 	err = mount_make(&wish, s->fuse, &s->mount, e);
 	if (!err)
 		err = check_timeout(s, e);
-	return err ? err : answer_init(s, e);
+	if (!err)
+		err = answer_init(s, e);
+	if (!err && s->mount.ours)
+		readahead_raise(s->mount.minor);
+	return err;
 }
 
 /* Serving. */

@@ -1,7 +1,8 @@
 #!/bin/bash
 # A mount that was read and is left alone takes no processor: no tick, and at most one
 # wake-up a second, in all threads of supervisor and server; also when threads have just
-# polled for the ioctls that Python sends. Then it answers as before.
+# polled for the ioctls that Python sends. Then it answers as before. And root's mounts
+# read ahead.
 #
 #	make check TESTS=tests/mount/idle.sh IDLE_SECONDS=60
 # shellcheck source=tests/lib.sh
@@ -76,6 +77,24 @@ counted() {
 	umount_ok "$mnt" "counted: unmounted"
 }
 
+# device_of MOUNTPOINT: major:minor, as the mount table has it.
+device_of() {
+	awk -v where="$1" '$5 == where && / fuse.granaryfs / { print $3 }' /proc/self/mountinfo
+}
+
+reads_ahead() {
+	local value
+	is_root || return 0
+	mount_ok "read-ahead: mounted" -o shield=off "$work/data.tar" "$mnt" || return
+	value=/sys/class/bdi/$(device_of "$mnt")/read_ahead_kb
+	if [ -w "$value" ]; then
+		is "$(cat "$value")" 512 "read-ahead: raised"
+	else
+		skip "there is no $value" "read-ahead: raised"
+	fi
+	umount_ok "$mnt" "read-ahead: unmounted"
+}
+
 mkdir "$work/tree"
 seq 100000 >"$work/tree/numbers"
 seq 100000 -1 1 >"$work/tree/more"
@@ -85,4 +104,5 @@ idle "adaptive" -o shield=off
 idle "spin=0" -o shield=off,spin=0
 idle "spin=10000" -o shield=off,spin=10000
 counted
+reads_ahead
 finish
