@@ -1,0 +1,101 @@
+"""What every suite is given: data, readers, throttled storage, and turns."""
+import shutil
+
+import report
+from cgroups import Storage
+from contenders import Archivemount, Folder, Loop, Squashfuse
+from data import Data
+from granaryfs import Granaryfs
+from readers import Readers
+from work import Failed
+
+SHM, TREE = "/dev/shm", "files on disk"
+SQUASHFS, EROFS = "kernel squashfs", "kernel erofs"
+SQUASHFUSE, ARCHIVEMOUNT = "squashfuse_ll", "archivemount"
+
+
+class Bench:
+    def __init__(self, work, settings, rows, allow_missing):
+        self.work, self.settings, self.rows = work, settings, rows
+        self.allow_missing = allow_missing
+        self.data = Data(work, settings)
+        self.readers = Readers(work)
+        self.throttle = None
+        self.failed_setups = 0
+
+    def suite(self, name, function):
+        """One that cannot even begin is a row that says so, and the others go on."""
+        try:
+            function(self)
+        except Failed as error:
+            row = self.row(name, name + "-set-up", "not measured", "none", "")
+            report.series_of(row, name)["failed"] = str(error)
+
+    def row(self, *words, **more):
+        made = report.row(*words, **more)
+        self.rows.append(made)
+        return made
+
+    def storage(self, path):
+        """The throttle, tried with a file before its first use."""
+        if not self.throttle:
+            self.throttle = Storage(self.work, self.settings.mib, self.settings.reads)
+            rate = self.throttle.check(self.work, path)
+            print("bench: throttled: dd reads %.0f MiB/s" % rate, flush=True)
+        return self.throttle
+
+    # Contenders for one data set.
+
+    def granaryfs(self, name, packed, *options):
+        return Granaryfs(self.work, name, packed, *options)
+
+    def shm(self, files):
+        return Folder(SHM, files.in_shm())
+
+    def tree(self, files):
+        return Folder(TREE, files.tree())
+
+    def squashfs(self, files, codec="lz4"):
+        return Loop(self.work, SQUASHFS, files.squashfs(codec), "squashfs")
+
+    def squashfuse(self, files, codec="lz4"):
+        return Squashfuse(self.work, SQUASHFUSE, files.squashfs(codec))
+
+    def erofs(self, files):
+        return Loop(self.work, EROFS, files.erofs(), "erofs")
+
+    def archivemount(self, files):
+        return Archivemount(self.work, ARCHIVEMOUNT, files.tar)
+
+    def others(self, files, *makers):
+        """Contenders by their makers' names, but those that may be missing."""
+        needs = {"squashfs": "mksquashfs", "squashfuse": "squashfuse_ll",
+                 "erofs": "mkfs.erofs", "archivemount": "archivemount"}
+        return [getattr(self, maker)(files) for maker in makers
+                if not self.allow_missing or shutil.which(needs.get(maker, "tar"))]
+
+    # Turns.
+
+    def attempt(self, row, contender, function, *arguments):
+        """function(contender, ...), or None and the reason in the row."""
+        name = contender.name
+        try:
+            return function(contender, *arguments)
+        except Failed as error:
+            print("bench: %s: %s: %s" % (row["key"], name, error), flush=True)
+            report.series_of(row, name, contender.shield, contender.note)["failed"] = str(error)
+            return None
+
+    def turns(self, row, contenders, rounds, function):
+        """Each in turn, in every round another one first; the values that it gives."""
+        for number in range(1, rounds + 1):
+            first = number % len(contenders) if contenders else 0
+            for contender in contenders[first:] + contenders[:first]:
+                found = report.series_of(row, contender.name, contender.shield,
+                                         contender.note)
+                if found["failed"]:
+                    continue
+                value = self.attempt(row, contender, function, number)
+                if value is not None:
+                    found["values"].append(value)
+        row["series"] = {c.name: row["series"][c.name] for c in contenders}

@@ -1,0 +1,92 @@
+"""Who is measured: where its files are, how it is mounted, and unmounted.
+
+A contender is told which cgroups its daemon begins in; afterwards `root` is where
+the files are. `shield` is None where there is no such thing, and `note` says what a
+reader of the table has to know.
+"""
+import os
+
+from work import Failed, kill_with, processes_with, wait_until
+
+MOUNT_SECONDS = 120
+
+
+def is_mounted(point):
+    with open("/proc/self/mounts", encoding="utf-8") as mounts:
+        return any(line.split()[1] == point for line in mounts)
+
+
+class Folder:
+    """Files that lie there: nothing is mounted."""
+    shield = None
+
+    def __init__(self, name, root, note=""):
+        self.name, self.root, self.note = name, root, note
+
+    def mount(self, groups=()):
+        pass
+
+    def unmount(self):
+        pass
+
+
+class Mount:
+    """A program that mounts a packed file; `command` is told what and where."""
+    shield = None
+    note = ""
+
+    def __init__(self, work, name, packed):
+        self.work, self.name, self.packed = work, name, packed
+        self.point = self.root = work.path("mnt-" + name.replace(" ", "-"))
+        self.watched = False
+
+    def command(self):
+        raise NotImplementedError
+
+    def mount(self, groups=()):
+        if not os.path.isdir(self.point):
+            os.mkdir(self.point)
+        if not self.watched:
+            self.work.at_exit(self.leave)
+            self.watched = True
+        self.work.run(self.command(), MOUNT_SECONDS, groups)
+        if not wait_until(10, lambda: is_mounted(self.point), 0.001):
+            raise Failed("%s is not mounted" % self.name)
+
+    def unmount(self):
+        self.work.run(["umount", self.point], 60)
+        if not wait_until(30, lambda: not processes_with(self.point)):
+            raise Failed("%s: its daemon did not end" % self.name)
+
+    def leave(self):
+        """However it stands: at the end, and after a failure."""
+        try:
+            if is_mounted(self.point):
+                self.work.run(["umount", self.point], 30)
+        except Failed:
+            kill_with(self.point)
+            while is_mounted(self.point):
+                self.work.run(["umount", "-l", self.point], 30)
+        if not wait_until(5, lambda: not processes_with(self.point)):
+            kill_with(self.point)
+
+
+class Squashfuse(Mount):
+    def command(self):
+        return ["squashfuse_ll", self.packed, self.point]
+
+
+class Archivemount(Mount):
+    def command(self):
+        return ["archivemount", "-o", "readonly,nobackup", self.packed, self.point]
+
+
+class Loop(Mount):
+    """The kernel's own filesystem on a loop device."""
+
+    def __init__(self, work, name, packed, kind):
+        super().__init__(work, name, packed)
+        self.kind = kind
+
+    def command(self):
+        return ["mount", "-t", self.kind, "-o", "loop,ro", self.packed, self.point]

@@ -1,0 +1,121 @@
+"""granaryfs as a contender: its mount, its counters and its processes."""
+import os
+import re
+import signal
+import time
+
+from contenders import Mount
+from work import Failed, processes_with, wait_until
+
+BUILD = os.environ.get("abs_top_builddir", os.getcwd())
+PROGRAM = os.path.join(BUILD, "granaryfs")
+GRANARY = os.path.join(BUILD, "granary")
+READ_ALL = os.path.join(BUILD, "tests/bin/read-all")
+BARE, SHIELDED = "granaryfs-bare", "granaryfs-shielded"
+# With the shield other users may look; without it the default is kept.
+SHIELD_OPTIONS = {BARE: ["shield=off"], SHIELDED: ["allow_other", "shield=on"]}
+STATS = re.compile(r"stats: (\w+) (\d+)$|stats: (end)\b", re.M)
+
+
+class Granaryfs(Mount):
+    """`options` are those of the row: prefetch=, cache=, index=."""
+
+    def __init__(self, work, name, packed, *options):
+        super().__init__(work, name, packed)
+        self.options = SHIELD_OPTIONS[name] + list(options)
+        self.note = "-o " + ",".join(self.options)
+        self.log = work.path(name + ".log")
+
+    def command(self):
+        return [PROGRAM, "-o", ",".join(self.options + ["log=" + self.log]), self.packed,
+                self.point]
+
+    def mount(self, groups=()):
+        open(self.log, "w", encoding="ascii").close()
+        super().mount(groups)
+        self.shield = "on" if self.counters().get("shielded") else "off"
+
+    def index(self):
+        """Beside the packed file, as `granary index` leaves it."""
+        self.work.run([GRANARY, "index", self.packed], 1200)
+        return self
+
+    def no_index(self):
+        if os.path.exists(self.packed + ".gidx"):
+            os.unlink(self.packed + ".gidx")
+
+    def processes(self):
+        """Supervisor and server."""
+        return processes_with(self.point)
+
+    def supervisor(self):
+        """Of the processes of this mount the one that no other of them started."""
+        all_of_them = self.processes()
+        for pid in all_of_them:
+            parent = status_of(pid).get("PPid", ["0"])[0]
+            if int(parent) not in all_of_them:
+                return pid
+        raise Failed("%s: its daemon has ended" % self.name)
+
+    def counters(self):
+        """{name: value} now, from the log: asking through the mount is a request."""
+        before = len(self.blocks())
+        os.kill(self.supervisor(), signal.SIGUSR1)
+        if not wait_until(10, lambda: len(self.blocks()) > before, 0.005):
+            raise Failed("%s: no counters in its log" % self.name)
+        return self.blocks()[-1]
+
+    def blocks(self):
+        found, current = [], {}
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            for name, value, end in STATS.findall(log.read()):
+                if end:
+                    found.append(current)
+                    current = {}
+                else:
+                    current[name] = int(value)
+        return found
+
+    def memory(self):
+        """Bytes of its processes that are no file's: its own."""
+        return sum(1024 * int(status_of(pid).get(key, ["0"])[0])
+                   for pid in self.processes() for key in ("RssAnon", "RssShmem"))
+
+    def work_done(self):
+        """(ticks, wake-ups) of all its threads so far."""
+        ticks = wakes = 0
+        for pid in self.processes():
+            with open("/proc/%d/stat" % pid, encoding="ascii") as file:
+                fields = file.read().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+            for thread in os.listdir("/proc/%d/task" % pid):
+                said = status_of("%d/task/%s" % (pid, thread))
+                wakes += int(said.get("voluntary_ctxt_switches", ["0"])[0])
+        return ticks, wakes
+
+
+def status_of(pid):
+    """{key: words} of /proc/PID/status; empty when it has ended."""
+    try:
+        with open("/proc/%s/status" % pid, encoding="ascii", errors="replace") as file:
+            return {key: value.split() for key, _, value in
+                    (line.partition(":") for line in file)}
+    except OSError:
+        return {}
+
+
+def requests(counters):
+    return sum(value for name, value in counters.items() if name.startswith("fuse_"))
+
+
+def wait_for_sweep(mount, seconds):
+    """Until all that is to be in the page cache is: seconds, or None if nothing sweeps."""
+    start = time.monotonic()
+    while time.monotonic() < start + seconds:
+        now = mount.counters()
+        if now.get("resident_target") and now["resident_bytes"] >= now["resident_target"]:
+            return time.monotonic()
+        if not now.get("resident_target") and time.monotonic() > start + 3:
+            return None
+        time.sleep(0.005)
+    raise Failed("%s: the sweep did not end in %d s" % (mount.name, seconds))

@@ -1,0 +1,29 @@
+"""How much is measured: all of it, or what a few minutes allow."""
+import dataclasses
+
+
+@dataclasses.dataclass
+class Settings:
+    quick: bool = False
+    rounds: int = 7           # of what is warm
+    cold_rounds: int = 3
+    loader_rounds: int = 5
+    files: int = 8000         # of 110,000 bytes
+    small_files: int = 40000  # of 3,000 bytes
+    slow_files: int = 40      # of those, what is read through the slowest
+    jpegs: int = 2000
+    pictures: int = 4000      # PPM
+    rows: int = 6000          # HDF5
+    large: int = 150_000_000  # bytes of one file
+    larger_files: int = 16000
+    many_files: int = 1_280_000
+    idle_seconds: int = 60
+    rank_workers: int = 8
+    mib: int = 200            # a second, throttled
+    reads: int = 1000
+
+
+def quick_settings():
+    return Settings(quick=True, rounds=3, cold_rounds=1, loader_rounds=2, files=2000,
+                    small_files=10000, slow_files=10, jpegs=400, pictures=1200, rows=2000,
+                    larger_files=4000, many_files=128_000, idle_seconds=10)
