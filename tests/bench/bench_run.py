@@ -5,13 +5,15 @@ import report
 from cgroups import Storage
 from contenders import Archivemount, Folder, Loop, Squashfuse
 from data import Data
-from granaryfs import Granaryfs
+from granaryfs import BARE, SHIELDED, Granaryfs
 from readers import Readers
-from work import Failed
+from work import Absent, Failed
 
 SHM, TREE = "/dev/shm", "files on disk"
 SQUASHFS, EROFS = "kernel squashfs", "kernel erofs"
 SQUASHFUSE, ARCHIVEMOUNT = "squashfuse_ll", "archivemount"
+# As in a job: everything that fits is fetched, and there is room for it.
+SWEEP = ("prefetch=sweep", "cache=50%")
 
 
 class Bench:
@@ -21,7 +23,6 @@ class Bench:
         self.data = Data(work, settings)
         self.readers = Readers(work)
         self.throttle = None
-        self.failed_setups = 0
 
     def suite(self, name, function):
         """One that cannot even begin is a row that says so, and the others go on."""
@@ -46,8 +47,14 @@ class Bench:
 
     # Contenders for one data set.
 
-    def granaryfs(self, name, packed, *options):
-        return Granaryfs(self.work, name, packed, *options)
+    def granaryfs(self, kind, packed, *options, name=None):
+        return Granaryfs(self.work, kind, packed, *options, name=name)
+
+    def granaries(self, packed, *options):
+        """Bare and shielded, with an index."""
+        made = [self.granaryfs(kind, packed, *(options or SWEEP)) for kind in (BARE, SHIELDED)]
+        made[0].index()
+        return made
 
     def shm(self, files):
         return Folder(SHM, files.in_shm())
@@ -83,7 +90,9 @@ class Bench:
             return function(contender, *arguments)
         except Failed as error:
             print("bench: %s: %s: %s" % (row["key"], name, error), flush=True)
-            report.series_of(row, name, contender.shield, contender.note)["failed"] = str(error)
+            found = report.series_of(row, name, contender.shield, contender.note)
+            kind = "absent" if isinstance(error, Absent) else "failed"
+            found[kind] = str(error)
             return None
 
     def turns(self, row, contenders, rounds, function):
@@ -93,9 +102,10 @@ class Bench:
             for contender in contenders[first:] + contenders[:first]:
                 found = report.series_of(row, contender.name, contender.shield,
                                          contender.note)
-                if found["failed"]:
+                if found["failed"] or found["absent"]:
                     continue
                 value = self.attempt(row, contender, function, number)
+                found["shield"] = contender.shield
                 if value is not None:
                     found["values"].append(value)
         row["series"] = {c.name: row["series"][c.name] for c in contenders}

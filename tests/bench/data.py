@@ -86,8 +86,9 @@ class Set:
         return self.made[kind]
 
     def list(self, root, names=None):
-        """A file with the paths of all (or some) under a root; readers take it."""
-        path = self.work.path("list")
+        """A file with the paths of all (or some) under a root; readers take it. In
+        memory: what a cold reader waits for is its data, not this."""
+        path = os.path.join(self.work.shm, "list")
         with open(path, "w", encoding="utf-8") as out:
             for name in self.names if names is None else names:
                 out.write("%s/%s\n" % (root, name))

@@ -5,7 +5,7 @@ import signal
 import time
 
 from contenders import Mount
-from work import Failed, processes_with, wait_until
+from work import Absent, Failed, processes_with, wait_until
 
 BUILD = os.environ.get("abs_top_builddir", os.getcwd())
 PROGRAM = os.path.join(BUILD, "granaryfs")
@@ -14,15 +14,17 @@ READ_ALL = os.path.join(BUILD, "tests/bin/read-all")
 BARE, SHIELDED = "granaryfs-bare", "granaryfs-shielded"
 # With the shield other users may look; without it the default is kept.
 SHIELD_OPTIONS = {BARE: ["shield=off"], SHIELDED: ["allow_other", "shield=on"]}
-STATS = re.compile(r"stats: (\w+) (\d+)$|stats: (end)\b", re.M)
+STATS = re.compile(r"stats: (\w+) (\d+)$", re.M)
 
 
 class Granaryfs(Mount):
-    """`options` are those of the row: prefetch=, cache=, index=."""
+    """`kind` is BARE or SHIELDED; `options` are those of the row: prefetch=, cache=."""
 
-    def __init__(self, work, name, packed, *options):
+    def __init__(self, work, kind, packed, *options, name=None):
+        name = name or kind
         super().__init__(work, name, packed)
-        self.options = SHIELD_OPTIONS[name] + list(options)
+        self.options = SHIELD_OPTIONS[kind] + list(options)
+        self.pid = 0
         self.note = "-o " + ",".join(self.options)
         self.log = work.path(name + ".log")
 
@@ -33,6 +35,7 @@ class Granaryfs(Mount):
     def mount(self, groups=()):
         open(self.log, "w", encoding="ascii").close()
         super().mount(groups)
+        self.pid = self.supervisor()
         self.shield = "on" if self.counters().get("shielded") else "off"
 
     def index(self):
@@ -59,22 +62,23 @@ class Granaryfs(Mount):
 
     def counters(self):
         """{name: value} now, from the log: asking through the mount is a request."""
-        before = len(self.blocks())
-        os.kill(self.supervisor(), signal.SIGUSR1)
-        if not wait_until(10, lambda: len(self.blocks()) > before, 0.005):
+        at = os.path.getsize(self.log)
+        try:
+            os.kill(self.pid, signal.SIGUSR1)
+        except ProcessLookupError:
+            raise Failed("%s: its daemon has ended" % self.name) from None
+        if not wait_until(10, lambda: self.said_since(at), 0.002):
             raise Failed("%s: no counters in its log" % self.name)
-        return self.blocks()[-1]
+        return self.said_since(at)
 
-    def blocks(self):
-        found, current = [], {}
+    def said_since(self, at):
+        """The counters that the log has behind `at`; None while the end is not there."""
         with open(self.log, encoding="utf-8", errors="replace") as log:
-            for name, value, end in STATS.findall(log.read()):
-                if end:
-                    found.append(current)
-                    current = {}
-                else:
-                    current[name] = int(value)
-        return found
+            log.seek(at)
+            text = log.read()
+        if not re.search(r"stats: end\b", text):
+            return None
+        return {name: int(value) for name, value in STATS.findall(text)}
 
     def memory(self):
         """Bytes of its processes that are no file's: its own."""
@@ -109,13 +113,14 @@ def requests(counters):
 
 
 def wait_for_sweep(mount, seconds):
-    """Until all that is to be in the page cache is: seconds, or None if nothing sweeps."""
+    """Until all that is to be in the page cache is there, once it has begun."""
     start = time.monotonic()
     while time.monotonic() < start + seconds:
         now = mount.counters()
-        if now.get("resident_target") and now["resident_bytes"] >= now["resident_target"]:
-            return time.monotonic()
-        if not now.get("resident_target") and time.monotonic() > start + 3:
-            return None
-        time.sleep(0.005)
+        wanted = now.get("resident_target", 0)
+        if wanted and now["resident_bytes"] >= wanted:
+            return
+        if not wanted and time.monotonic() > start + 3:
+            raise Absent("no sweep was begun")
+        time.sleep(0.01)
     raise Failed("%s: the sweep did not end in %d s" % (mount.name, seconds))

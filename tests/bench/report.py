@@ -18,15 +18,16 @@ def row(suite, key, what, reader, unit, better="more", chart=""):
 def series_of(entry, name, shield=None, note=""):
     """The figures of one contender in a row, begun if they are not there."""
     found = entry["series"].setdefault(
-        name, {"values": [], "shield": shield, "note": note, "failed": ""})
+        name, {"values": [], "shield": shield, "note": note, "failed": "",
+               "absent": ""})
     found["shield"] = shield
     return found
 
 
-def target(entry, what, of, against, op, limit, shielded=False):
-    """`of` against a contender's median, a number, or (None) as it stands."""
+def target(entry, what, of, against, op, limit, shielded=False, scale=1):
+    """`of` against a contender's median, a number, or (None) as it stands; over scale."""
     entry["targets"].append({"what": what, "of": of, "against": against, "op": op,
-                             "limit": limit, "shielded": shielded})
+                             "limit": limit, "shielded": shielded, "scale": scale})
 
 
 def median(values):
@@ -52,7 +53,7 @@ def figure(entry, wanted):
             return None
     if of is None or against == 0:
         return None
-    return of if against is None else of / against
+    return (of if against is None else of / against) / wanted["scale"]
 
 
 def verdict(entry, wanted):
@@ -79,7 +80,7 @@ def row_lines(entry):
     yield "%s: %s; %s" % (entry["key"], entry["what"], entry["reader"])
     yield "    %-28s %-6s %12s  %s" % ("", "shield", entry["unit"], "rounds; how")
     for name, found in entry["series"].items():
-        told = found["failed"] or " ".join(number(v) for v in found["values"])
+        told = found["failed"] or found["absent"] or " ".join(number(v) for v in found["values"])
         if found["note"]:
             told += "; " + found["note"]
         yield "    %-28s %-6s %12s  %s" % (name, found["shield"] or "", number(found["median"]),

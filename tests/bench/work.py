@@ -15,6 +15,10 @@ class Failed(Exception):
     """Something did not work, as a sentence."""
 
 
+class Absent(Failed):
+    """What would be measured does not exist yet; the table says so."""
+
+
 class Work:
     def __init__(self):
         self.cleanups = []

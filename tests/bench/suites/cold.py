@@ -1,0 +1,182 @@
+"""Nothing is in memory, and the storage is slow: the first epochs.
+
+Reader and daemon are in one cgroup whose reads are throttled, and counted. Mounting
+is a part of the time. A contender for which less was counted than it must have read
+was not throttled, and has failed.
+"""
+import os
+import shutil
+import time
+
+import report
+from bench_run import SWEEP
+from cgroups import DD, MIB
+from contenders import Folder
+from epoch import Epoch, verified
+from granaryfs import BARE, SHIELDED
+from machine import drop_caches
+from readers import agree
+from work import Failed
+
+LIMIT = "dd of the tar"
+UNPACKED = "tar x to /dev/shm, then read"
+STREAM = "Python tarfile, streaming"
+READER = "C: open, fstat, read to the end, close; 2 processes; seconds with the mount"
+PYTHON3 = "Python: open(path, 'rb').read(); 2 processes; seconds with the mount"
+
+
+class Unpacked(Folder):
+    """What people do: copy all of it to memory first."""
+
+    def __init__(self, bench, files):
+        super().__init__(UNPACKED, os.path.join(bench.work.shm, "unpacked"))
+        self.bench, self.files = bench, files
+
+    def mount(self, groups=()):
+        os.mkdir(self.root)
+        self.bench.work.run(["tar", "-C", self.root, "-xf", self.files.tar], 600, groups)
+
+    def unmount(self):
+        shutil.rmtree(self.root)
+
+
+def dd_seconds(bench, path, groups=()):
+    return float(bench.work.run(["bash", "-c", DD, "dd", path], 600, groups))
+
+
+def throttled(bench, contender, least, read):
+    """Seconds of mount and `read`, which gives its own; at least `least` bytes counted."""
+    storage = bench.storage(bench.data.get("photos").tar)
+    drop_caches()
+    before = storage.bytes_read()
+    start = time.monotonic()
+    try:
+        contender.mount([storage])
+        seconds = time.monotonic() - start + read([storage])
+        counted = storage.bytes_read() - before
+    finally:
+        contender.unmount()
+    if counted < 0.9 * least:
+        raise Failed("not throttled: %d MiB were counted, not %d"
+                     % (counted / MIB, least / MIB))
+    return seconds, counted
+
+
+def first_epochs(bench):
+    files = bench.data.get("photos")
+    epoch = Epoch(bench, files)
+    limit = os.path.getsize(files.tar) / (bench.settings.mib * MIB)
+    row = bench.row("cold", "cold-epoch", "first epoch, random, %d files of 110 kB, %d MiB/s "
+                    "and %d reads/s; index present" % (len(files), bench.settings.mib,
+                                                       bench.settings.reads),
+                    READER, "seconds", better="less",
+                    chart="First epoch from storage of %d MiB/s, random order, mount included:"
+                    " seconds" % bench.settings.mib)
+
+    def read(contender, number):
+        def once(groups):
+            if contender.name == LIMIT:
+                return dd_seconds(bench, files.tar, groups)
+            found = bench.readers.c(epoch.list(contender), number, 2, groups=groups)
+            agree(found, *epoch.expected(contender))
+            return found["seconds"]
+        return throttled(bench, contender, files.bytes(), once)[0]
+    contenders = bench.granaries(files.tar) + [Unpacked(bench, files)] + bench.others(
+        files, "tree", "squashfs", "erofs", "squashfuse")
+    there = [Folder(LIMIT, "")] + verified(bench, row, contenders, epoch)
+    bench.turns(row, there, bench.settings.cold_rounds, read)
+    for name in (BARE, SHIELDED):
+        report.target(row, "cold first epoch, index present, %s, of bytes / rate" % name, name,
+                      limit, "<=", 1.1, name == SHIELDED)
+
+
+def without_index(bench):
+    files = bench.data.get("photos")
+    epoch = Epoch(bench, files)
+    size = os.path.getsize(files.tar)
+    what = "first epoch, random, %d files of 110 kB, throttled; no index" % len(files)
+    row = bench.row("cold", "cold-no-index", what, READER, "seconds", better="less")
+    again = bench.row("cold", "cold-no-index-bytes", what, "bytes from storage / bytes of the tar",
+                      "times", better="less")
+
+    def read(contender, number):
+        contender.no_index()
+
+        def once(groups):
+            found = bench.readers.c(epoch.list(contender), number, 2, groups=groups)
+            agree(found, *epoch.expected(contender))
+            return found["seconds"]
+        seconds, counted = throttled(bench, contender, files.bytes(), once)
+        report.series_of(again, contender.name, contender.shield, contender.note)[
+            "values"].append(counted / size)
+        return seconds
+    contenders = [bench.granaryfs(kind, files.tar, *SWEEP) for kind in (BARE, SHIELDED)]
+    bench.turns(row, contenders, bench.settings.cold_rounds, read)
+    for name in (BARE, SHIELDED):
+        report.target(row, "cold first epoch, no index, %s, of bytes / rate" % name, name,
+                      size / (bench.settings.mib * MIB), "<=", 1.15, name == SHIELDED)
+
+
+def first_samples(bench):
+    """Mount, and 32 files in random order: how long until training begins."""
+    files = bench.data.get("photos")
+    step = max(1, len(files) // 32)
+    names = files.names[step // 2::step][:32]
+    size = sum(files.sizes[i] for i in files.places(names))
+    row = bench.row("cold", "first-32", "mount to the first 32 random samples, throttled; "
+                    "index present", "C: 1 process; seconds with the mount", "seconds",
+                    better="less")
+
+    def read(contender, number):
+        def once(groups):
+            paths = files.list(contender.root, names)
+            found = bench.readers.c(paths, number, 1, groups=groups)
+            agree(found, 32, size)
+            return found["seconds"]
+        return throttled(bench, contender, size, once)[0]
+    contenders = bench.granaries(files.tar) + bench.others(
+        files, "tree", "squashfs", "erofs", "squashfuse", "archivemount")
+    bench.turns(row, contenders, bench.settings.cold_rounds, read)
+    for name in (BARE, SHIELDED):
+        report.target(row, "mount to first 32 random samples, %s, seconds" % name, name, None,
+                      "<=", 0.5, name == SHIELDED)
+
+
+def three_epochs(bench):
+    """Three epochs as Python reads them, the first one cold; a tar as a stream too."""
+    files = bench.data.get("photos")
+    epoch = Epoch(bench, files)
+    row = bench.row("cold", "three-epochs", "3 epochs of %d files of 110 kB, throttled, the "
+                    "first one cold" % len(files), PYTHON3, "seconds", better="less",
+                    chart="3 epochs in Python, the first one from slow storage: seconds")
+
+    def stream(groups, *more):
+        return bench.readers.python("stream", files.tar, 3, *more, groups=groups)
+
+    def read(contender, number):
+        def once(groups):
+            if contender.name == STREAM:
+                found = stream(groups)
+                agree(found, len(files), files.bytes())
+                return found["seconds"]
+            return sum(three(contender, number, groups))
+        return throttled(bench, contender, files.bytes(), once)[0]
+
+    def three(contender, number, groups):
+        for i in range(3):
+            found = bench.readers.python("files", epoch.list(contender), 3 * number + i, 2,
+                                         groups=groups)
+            agree(found, *epoch.expected(contender))
+            yield found["seconds"]
+    streamed = Folder(STREAM, "", "in the tar's order, 1 process")
+    bench.attempt(row, streamed, lambda c: agree(stream((), "check"), len(files),
+                                                 files.bytes(), files.checksum()))
+    contenders = bench.granaries(files.tar) + [streamed, Unpacked(bench, files)]
+    bench.turns(row, contenders + bench.others(files, "tree"), bench.settings.cold_rounds, read)
+
+
+def cold(bench):
+    first_epochs(bench)
+    without_index(bench)
+    first_samples(bench)
+    three_epochs(bench)
