@@ -69,8 +69,9 @@ def measure(options):
     start = time.monotonic()
     try:
         for name in options.suites or SUITES:
-            print("bench: %s" % name, flush=True)
             bench.suite(name, SUITES[name])
+            print("bench: %s: measured, %d s since the start"
+                  % (name, time.monotonic() - start), flush=True)
     except KeyboardInterrupt:
         run["interrupted"] = True
     finally:

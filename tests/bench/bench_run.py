@@ -1,5 +1,7 @@
 """What every suite is given: data, readers, throttled storage, and turns."""
+import importlib.util
 import shutil
+import traceback
 
 import report
 from cgroups import Storage
@@ -12,6 +14,9 @@ from work import Absent, Failed
 SHM, TREE = "/dev/shm", "files on disk"
 SQUASHFS, EROFS = "kernel squashfs", "kernel erofs"
 SQUASHFUSE, ARCHIVEMOUNT = "squashfuse_ll", "archivemount"
+# What a suite cannot do without.
+MODULES = {"loaders": ("torch", "torchvision", "PIL"), "hdf5": ("torch", "torchvision", "h5py"),
+           "large": ("numpy",)}
 # As in a job: everything that fits is fetched, and there is room for it.
 SWEEP = ("prefetch=sweep", "cache=50%")
 
@@ -25,12 +30,22 @@ class Bench:
         self.throttle = None
 
     def suite(self, name, function):
-        """One that cannot even begin is a row that says so, and the others go on."""
+        """One that cannot go on is a row that says so, and the others follow."""
+        lacking = [module for module in MODULES.get(name, ())
+                   if not importlib.util.find_spec(module)]
+        row = report.row(name, name, "not measured to the end", "none", "")
+        found = report.series_of(row, name)
         try:
-            function(self)
-        except Failed as error:
-            row = self.row(name, name + "-set-up", "not measured", "none", "")
-            report.series_of(row, name)["failed"] = str(error)
+            if lacking:
+                found["absent"] = "without " + " ".join(lacking)
+            else:
+                function(self)
+        except Exception as error:  # whatever it was
+            if not isinstance(error, Failed):
+                traceback.print_exc()
+            found["failed"] = str(error) or repr(error)
+        if found["failed"] or found["absent"]:
+            self.rows.append(row)
 
     def row(self, *words, **more):
         made = report.row(*words, **more)
@@ -62,23 +77,23 @@ class Bench:
     def tree(self, files):
         return Folder(TREE, files.tree())
 
-    def squashfs(self, files, codec="lz4"):
-        return Loop(self.work, SQUASHFS, files.squashfs(codec), "squashfs")
+    def squashfs(self, files, codec="lz4", direct=False):
+        return Loop(self.work, SQUASHFS, files.squashfs(codec), "squashfs", direct)
 
     def squashfuse(self, files, codec="lz4"):
         return Squashfuse(self.work, SQUASHFUSE, files.squashfs(codec))
 
-    def erofs(self, files):
-        return Loop(self.work, EROFS, files.erofs(), "erofs")
+    def erofs(self, files, direct=False):
+        return Loop(self.work, EROFS, files.erofs(), "erofs", direct)
 
     def archivemount(self, files):
         return Archivemount(self.work, ARCHIVEMOUNT, files.tar)
 
-    def others(self, files, *makers):
+    def others(self, files, *makers, **more):
         """Contenders by their makers' names, but those that may be missing."""
         needs = {"squashfs": "mksquashfs", "squashfuse": "squashfuse_ll",
                  "erofs": "mkfs.erofs", "archivemount": "archivemount"}
-        return [getattr(self, maker)(files) for maker in makers
+        return [getattr(self, maker)(files, **more) for maker in makers
                 if not self.allow_missing or shutil.which(needs.get(maker, "tar"))]
 
     # Turns.
@@ -108,4 +123,5 @@ class Bench:
                 found["shield"] = contender.shield
                 if value is not None:
                     found["values"].append(value)
-        row["series"] = {c.name: row["series"][c.name] for c in contenders}
+        in_order = {c.name: row["series"][c.name] for c in contenders}
+        row["series"] = {**in_order, **row["series"]}

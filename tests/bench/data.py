@@ -13,6 +13,7 @@ from work import Failed
 
 BLOCK = 16 << 20
 JPEGS_MADE = 200
+JPEG_BEGINS = b"\xff\xd8\xff\xe0\0\x10JFIF\0"
 MASK = (1 << 64) - 1
 
 
@@ -237,7 +238,8 @@ def write_hdf5(path, count):
         images = group.create_dataset("images", (count,),
                                       dtype=h5py.vlen_dtype(numpy.dtype("uint8")))
         targets = group.create_dataset("targets", (count,), dtype="int16")
-        for i, content in enumerate(windows(count, 110000, 6)):
+        for i, noise in enumerate(windows(count, 110000, 6)):
+            content = JPEG_BEGINS + noise   # so that its file is a .jpg
             rows.add(content)
             images[i] = numpy.frombuffer(content, dtype="uint8")
             targets[i] = i % 100

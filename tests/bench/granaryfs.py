@@ -26,7 +26,7 @@ class Granaryfs(Mount):
         self.options = SHIELD_OPTIONS[kind] + list(options)
         self.pid = 0
         self.note = "-o " + ",".join(self.options)
-        self.log = work.path(name + ".log")
+        self.log = work.path(self.word + ".log")
 
     def command(self):
         return [PROGRAM, "-o", ",".join(self.options + ["log=" + self.log]), self.packed,

@@ -80,7 +80,8 @@ def row_lines(entry):
     yield "%s: %s; %s" % (entry["key"], entry["what"], entry["reader"])
     yield "    %-28s %-6s %12s  %s" % ("", "shield", entry["unit"], "rounds; how")
     for name, found in entry["series"].items():
-        told = found["failed"] or found["absent"] or " ".join(number(v) for v in found["values"])
+        told = (found["failed"] or found["absent"])[:160]
+        told = told or " ".join(number(v) for v in found["values"])
         if found["note"]:
             told += "; " + found["note"]
         yield "    %-28s %-6s %12s  %s" % (name, found["shield"] or "", number(found["median"]),

@@ -1,6 +1,13 @@
 """The suites by their names, in the order in which they run."""
 from suites.cold import cold
+from suites.daemon import idle, memory
+from suites.decode import decode
+from suites.hdf5 import hdf5
+from suites.large import large
+from suites.larger import larger
 from suites.loaders import loaders
+from suites.push import push
 from suites.warm import warm
 
-SUITES = {"warm": warm, "loaders": loaders, "cold": cold}
+SUITES = {"warm": warm, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
+          "larger": larger, "push": push, "hdf5": hdf5, "memory": memory, "idle": idle}

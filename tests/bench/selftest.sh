@@ -1,0 +1,76 @@
+#!/bin/bash
+# What the benchmark makes of a run that is made up: medians, ratios, verdicts, the
+# table and the chart. Nothing is mounted or measured.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_python json
+bench=$abs_top_srcdir/tests/bench
+drawn=$work/drawn
+
+draw() {
+	"$python" -B "$bench/bench.py" --draw "$bench/canned.json" --out "$drawn" "$@"
+}
+
+# says TEXT DESCRIPTION: a line of the table, blanks squeezed.
+says() {
+	tr -s ' ' <"$work/table" | grep -q -F -- "$1"
+	ok $? "$2" || diag "$(cat "$work/table")"
+}
+
+# Where a contender has failed the run has: its status is 1.
+draw >"$work/table" 2>&1
+is $? 1 "a failed contender is a failed run"
+says "/dev/shm 1,000 900 1,000 5,000" "the median of three rounds is the middle one"
+says "granaryfs-bare off 950 900 1,000" "the median of two is between them"
+says "bare, of /dev/shm 0.95 >= 0.9 yes" "a ratio of medians reaches its target"
+says "bare, strict 0.95 >= 0.96 no" "a ratio that misses it"
+says "shielded, of /dev/shm 1.10 >= 0.82 no: no shield" "what has no shield is no shielded figure"
+says "requests 0 == 0 yes" "nothing is a figure"
+says "seconds, of 4.0 1.25 <= 1.15 no" "less is better, against a number"
+says "scaled 0.50 >= 0.8 no" "a ratio over a ratio"
+says "push - >= 2 not there yet" "what does not exist yet says so"
+says "larger - >= 0.95 failed" "what failed says so"
+says "bench: failed: cold: squashfuse_ll: wrong bytes" "wrong bytes are named"
+says "2 cores (A Processor), 16 GiB, Linux 6.1" "the machine is named"
+is "$(draw --strict 2>&1 | tail -n 1)" "bench: failed: push: granaryfs-bare: it fell over" \
+	"failures come last"
+
+check "the JSON holds medians, figures and verdicts" "$python" -c '
+import json, sys
+rows = {row["key"]: row for row in json.load(open(sys.argv[1]))["rows"]}
+assert rows["warm"]["series"]["/dev/shm"]["median"] == 1000
+assert [t["verdict"] for t in rows["warm"]["targets"]] == [
+    "yes", "no", "no: no shield"]
+assert rows["warm"]["targets"][0]["figure"] == 0.95' "$drawn/results.json"
+
+check "the chart is XML with a bar for each figure, and the machine" "$python" -c '
+import sys
+import xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+space = "{http://www.w3.org/2000/svg}"
+bars = [r for r in root.iter(space + "rect") if r.get("class") in ("ours", "other")]
+texts = [t.text for t in root.iter(space + "text")]
+assert len(bars) == 6, len(bars)
+widths = [float(bar.get("width")) for bar in bars]
+assert widths[0] == max(widths[:3]) and widths[3] == min(widths[3:]), widths
+assert [b.get("class") for b in bars].count("ours") == 3
+assert any("2 cores" in t for t in texts), texts
+assert any("made up < & >" in t for t in texts), texts
+heights = [float(bar.get("y")) + float(bar.get("height")) for bar in bars]
+assert max(heights) < float(root.get("height"))' "$drawn/chart.svg"
+
+check "the data set's truth is independent of the order" "$python" -B -c '
+import sys
+sys.path.insert(0, sys.argv[1])
+import data
+crcs = [5, 7, 9]
+total = sum(data.mixed(i, crc) for i, crc in enumerate(crcs))
+assert total == sum(data.mixed(i, crcs[i]) for i in (2, 0, 1))
+assert total != sum(data.mixed(i, crc) for i, crc in enumerate([7, 5, 9]))
+header = data.empty_member(b"class-001/0000001.JPEG")
+import io, tarfile
+with tarfile.open(fileobj=io.BytesIO(header + bytes(1024))) as tar:
+    assert [m.name for m in tar] == ["class-001/0000001.JPEG"]' "$bench"
+
+refuse "an unknown suite is refused" "$python" -B "$bench/bench.py" nosuch
+finish
