@@ -107,7 +107,7 @@ class Bench:
             print("bench: %s: %s: %s" % (row["key"], name, error), flush=True)
             found = report.series_of(row, name, contender.shield, contender.note)
             kind = "absent" if isinstance(error, Absent) else "failed"
-            found[kind] = str(error)
+            found[kind] = found[kind] or str(error)   # the first is the cause
             return None
 
     def turns(self, row, contenders, rounds, function):

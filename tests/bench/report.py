@@ -93,8 +93,9 @@ def target_lines(rows):
     yield "%-74s %9s %8s  %s" % ("target", "figure", "wanted", "reached")
     for entry in rows:
         for wanted in entry["targets"]:
-            yield "%-74s %9s %2s %5s  %s" % (wanted["what"], number(wanted["figure"]), wanted["op"],
-                                          "%g" % wanted["limit"], wanted["verdict"])
+            yield "%-74s %9s %2s %5s  %s" % (
+                wanted["what"], number(wanted["figure"]), wanted["op"],
+                "%.4g" % wanted["limit"], wanted["verdict"])
 
 
 def table(rows):

@@ -96,8 +96,8 @@ def without_index(bench):
     size = os.path.getsize(files.tar)
     what = "first epoch, random, %d files of 110 kB, throttled; no index" % len(files)
     row = bench.row("cold", "cold-no-index", what, READER, "seconds", better="less")
-    again = bench.row("cold", "cold-no-index-bytes", what, "bytes from storage / bytes of the tar",
-                      "times", better="less")
+    again = bench.row("cold", "cold-no-index-bytes", what,
+                      "bytes from storage / bytes of the tar", "times", better="less")
 
     def read(contender, number):
         contender.no_index()

@@ -58,14 +58,13 @@ def own_reads(contender):
 def larger(bench):
     files = bench.data.get("larger")
     budget = files.bytes() // 2
-    words = ["larger", "", "third random epoch of %d MiB with a budget of %d MiB, a memory "
-             "cgroup of %d MiB, throttled" % (files.bytes() / MIB, budget / MIB,
-                                              room_for(budget) / MIB), "", "of the bytes"]
-    rows = [bench.row("larger", "larger-storage", words[2], "C, 2 processes; hits as the storage "
-                      "counts them", words[4],
-                      chart="Data set of twice the memory, third random epoch: hits"),
-            bench.row("larger", "larger-own", words[2], "the same as granaryfs counts them",
-                      words[4])]
+    what = ("third random epoch of %d MiB with a budget of %d MiB, a memory cgroup of %d MiB, "
+            "throttled" % tuple(n / MIB for n in (files.bytes(), budget, room_for(budget))))
+    rows = [bench.row("larger", "larger-storage", what, "C, 2 processes; hits as the storage "
+                      "counts them", "of the bytes",
+                      chart="Data set of twice the budget, third random epoch: hits"),
+            bench.row("larger", "larger-own", what, "the same; hits as granaryfs counts them",
+                      "of the bytes")]
     epochs = Epochs(bench, files, budget)
 
     def read(contender, number):

@@ -26,8 +26,9 @@ def pushed(bench, files, contender, number):
     seconds = time.monotonic() - start
     before = contender.counters()
     Epoch(bench, files).c(2)(contender, number)
-    contender.note = contender.note.partition(";")[0] + "; %d requests in the epoch after it" % (
-        requests(contender.counters()) - requests(before))
+    asked = requests(contender.counters()) - requests(before)
+    contender.note = "%s; %d requests in the epoch after it" % (
+        contender.note.partition(";")[0], asked)
     return seconds
 
 
