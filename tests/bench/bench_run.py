@@ -120,7 +120,7 @@ class Bench:
                 if found["failed"] or found["absent"]:
                     continue
                 value = self.attempt(row, contender, function, number)
-                found["shield"] = contender.shield
+                found["shield"], found["note"] = contender.shield, contender.note
                 if value is not None:
                     found["values"].append(value)
         in_order = {c.name: row["series"][c.name] for c in contenders}

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 import machine
 from report import number
 
-WIDTH, LEFT, BAR, GAP, RIGHT = 760, 190, 16, 6, 120
+WIDTH, LEFT, BAR, GAP, RIGHT = 800, 240, 16, 6, 90
 STYLE = """
 text { font: 13px system-ui, 'Segoe UI', Helvetica, Arial, sans-serif; fill: #24292f }
 .ground { fill: #ffffff; stroke: #d0d7de }
@@ -31,10 +31,17 @@ def text(x, y, content, kind="", anchor="start"):
         x, y, kind, anchor, escape(content))
 
 
+def label(name, series):
+    """The contender; and where there was no shield although it was asked for."""
+    if "shielded" in name and series["shield"] != "on":
+        return name + " (no shield)"
+    return name
+
+
 def bars(entry):
-    """[(name, median)] of those that have a figure, the best first."""
-    found = [(name, series["median"]) for name, series in entry["series"].items()
-             if series.get("median") is not None]
+    """[(label, median)] of those that have a figure, the best first."""
+    found = [(label(name, series), series["median"])
+             for name, series in entry["series"].items() if series.get("median") is not None]
     return sorted(found, key=lambda pair: pair[1], reverse=entry["better"] == "more")
 
 
@@ -42,7 +49,9 @@ def panel(entry, top):
     """(SVG, height) of one row of the report."""
     shown = bars(entry)
     most = max(value for _, value in shown) or 1
-    parts = [text(16, top + 16, entry["chart"], "title")]
+    better = "longer is better" if entry["better"] == "more" else "shorter is better"
+    parts = [text(16, top + 16, entry["chart"], "title"),
+             text(WIDTH - 16, top + 16, better, "small", "end")]
     y = top + 28
     for name, value in shown:
         length = max(1, (WIDTH - LEFT - RIGHT) * value / most)

@@ -113,14 +113,20 @@ def requests(counters):
 
 
 def wait_for_sweep(mount, seconds):
-    """Until all that is to be in the page cache is there, once it has begun."""
-    start = time.monotonic()
+    """When (monotonic) all that is to be in the page cache was there, once it has begun.
+    A file that is being read is left out of the push: what then lacks the last
+    hundredth, and stands still, has ended when it last grew."""
+    start = changed = time.monotonic()
+    resident = 0
     while time.monotonic() < start + seconds:
-        now = mount.counters()
-        wanted = now.get("resident_target", 0)
-        if wanted and now["resident_bytes"] >= wanted:
-            return
-        if not wanted and time.monotonic() > start + 3:
+        counters = mount.counters()
+        now, wanted = time.monotonic(), counters.get("resident_target", 0)
+        if counters.get("resident_bytes", 0) != resident:
+            resident, changed = counters["resident_bytes"], now
+        if wanted and (resident >= wanted or
+                       resident >= 0.99 * wanted and now > changed + 1):
+            return changed
+        if not wanted and now > start + 3:
             raise Absent("no sweep was begun")
         time.sleep(0.01)
     raise Failed("%s: the sweep did not end in %d s" % (mount.name, seconds))

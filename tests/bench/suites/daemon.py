@@ -4,7 +4,7 @@ import time
 import report
 from bench_run import SWEEP
 from epoch import Epoch, prepared, unmount
-from granaryfs import BARE, GRANARY, SHIELDED
+from granaryfs import BARE, GRANARY, SHIELDED, requests
 from work import Failed
 
 
@@ -43,12 +43,15 @@ def idle(bench):
                       "a second", better="less")
     contenders = bench.granaries(files.tar)
     there = prepared(bench, ticks, contenders, Epoch(bench, files))
+    asked = [requests(contender.counters()) for contender in there]
     time.sleep(2)
     before = [contender.work_done() for contender in there]
     time.sleep(seconds)
-    for contender, then in zip(there, before):
-        now = contender.work_done()
-        words = (contender.name, contender.shield, contender.note)
+    after = [contender.work_done() for contender in there]
+    for contender, then, now, had in zip(there, before, after, asked):
+        # somebody else's drop_caches is requests to forget
+        note = "%s; %d requests came" % (contender.note, requests(contender.counters()) - had)
+        words = (contender.name, contender.shield, note)
         report.series_of(ticks, *words)["values"].append(now[0] - then[0])
         report.series_of(wakes, *words)["values"].append((now[1] - then[1]) / seconds)
     unmount(bench, ticks, there)

@@ -22,8 +22,7 @@ def pushed(bench, files, contender, number):
     step = len(files) // BEGUN_BY
     paths = files.list(contender.root, files.names[number % step::step][:BEGUN_BY])
     bench.readers.c(paths, number, 1)
-    wait_for_sweep(contender, 120)
-    seconds = time.monotonic() - start
+    seconds = wait_for_sweep(contender, 120) - start
     before = contender.counters()
     Epoch(bench, files).c(2)(contender, number)
     asked = requests(contender.counters()) - requests(before)
