@@ -347,6 +347,14 @@ static void test_of_the_used_ones_a_few_are_kept(void **state)
 	use_up(cache, 1, MB);
 	assert_false(cache_has(cache, 1));
 	cache_free(cache);
+	/* one that is larger than the budget stays only if it is to be read on */
+	cache = new_cache_with(MB, 4 * MB);
+	use_up(cache, 1, 2 * MB);
+	assert_false(cache_has(cache, 1));
+	use(cache, 1, 2 * MB);
+	assert_true(cache_has(cache, 1));
+	check(cache);
+	cache_free(cache);
 }
 
 static void test_the_used_ones_go_first(void **state)

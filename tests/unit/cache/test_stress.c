@@ -195,7 +195,7 @@ static void test_the_invariants_hold_after_each_step(void **state)
 		struct storm *storm = storm_new();
 		struct actor actor = { .storm = storm, .random = seed };
 
-		for (unsigned i = 0; i < 1000; i++) {
+		for (unsigned i = 0; i < 500; i++) {
 			step(&actor);
 			check(storm->cache);
 		}
@@ -222,7 +222,7 @@ static void *watch(void *argument)
 
 	while (!atomic_load(&storm->over) && !storm->broken) {
 		storm->broken = cache_check(storm->cache, false);
-		usleep(2000);
+		usleep(10000);
 	}
 	return NULL;
 }
@@ -246,7 +246,7 @@ static void run_storm(struct storm *storm, unsigned steps)
 static void test_many_threads(void **state)
 {
 	(void)state;
-	for (int round = 0; round < 3; round++) {
+	for (int round = 0; round < 2; round++) {
 		struct storm *storm = storm_new();
 
 		run_storm(storm, 2000);
