@@ -14,11 +14,19 @@ from work import Absent, Failed
 SHM, TREE = "/dev/shm", "files on disk"
 SQUASHFS, EROFS = "kernel squashfs", "kernel erofs"
 SQUASHFUSE, ARCHIVEMOUNT = "squashfuse_ll", "archivemount"
-# What a suite cannot do without.
+# What a suite, or a contender, cannot do without.
+PROGRAMS = {"decode": ("mksquashfs", "squashfuse_ll"), "squashfs": ("mksquashfs",),
+            "squashfuse": ("mksquashfs", "squashfuse_ll"), "erofs": ("mkfs.erofs",),
+            "archivemount": ("archivemount",)}
 MODULES = {"loaders": ("torch", "torchvision", "PIL"), "hdf5": ("torch", "torchvision", "h5py"),
            "large": ("numpy",)}
 # As in a job: everything that fits is fetched, and there is room for it.
 SWEEP = ("prefetch=sweep", "cache=50%")
+
+
+def lacking(programs, modules=()):
+    return [name for name in programs if not shutil.which(name)] + [
+        name for name in modules if not importlib.util.find_spec(name)]
 
 
 class Bench:
@@ -31,13 +39,12 @@ class Bench:
 
     def suite(self, name, function):
         """One that cannot go on is a row that says so, and the others follow."""
-        lacking = [module for module in MODULES.get(name, ())
-                   if not importlib.util.find_spec(module)]
+        without = lacking(PROGRAMS.get(name, ()), MODULES.get(name, ()))
         row = report.row(name, name, "not measured to the end", "none", "")
         found = report.series_of(row, name)
         try:
-            if lacking:
-                found["absent"] = "without " + " ".join(lacking)
+            if without:
+                found["absent"] = "without " + " ".join(without)
             else:
                 function(self)
         except Exception as error:  # whatever it was
@@ -91,10 +98,8 @@ class Bench:
 
     def others(self, files, *makers, **more):
         """Contenders by their makers' names, but those that may be missing."""
-        needs = {"squashfs": "mksquashfs", "squashfuse": "squashfuse_ll",
-                 "erofs": "mkfs.erofs", "archivemount": "archivemount"}
         return [getattr(self, maker)(files, **more) for maker in makers
-                if not self.allow_missing or shutil.which(needs.get(maker, "tar"))]
+                if not self.allow_missing or not lacking(PROGRAMS.get(maker, ()))]
 
     # Turns.
 

@@ -72,5 +72,46 @@ import io, tarfile
 with tarfile.open(fileobj=io.BytesIO(header + bytes(1024))) as tar:
     assert [m.name for m in tar] == ["class-001/0000001.JPEG"]' "$bench"
 
+# A contender whose files are not what was packed, and one that never ends.
+check "wrong bytes, short files and hung programs are failures, and nothing stays" \
+	env TMPDIR="$work" "$python" -B -c '
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+import report
+from bench_run import Bench
+from epoch import Epoch
+from settings import Settings
+from work import Failed, Work
+
+work = Work()
+bench = Bench(work, Settings(files=40), [], False)
+row = bench.row("made-up", "row", "", "", "")
+try:
+    files = bench.data.get("photos")
+    one, epoch = bench.shm(files), Epoch(bench, files)
+    path = os.path.join(one.root, files.names[7])
+    found = report.series_of(row, one.name)
+    assert bench.attempt(row, one, epoch.verify), found
+    with open(path, "r+b") as file:
+        byte = file.read(1)[0]
+        file.seek(0)
+        file.write(bytes([byte ^ 1]))
+    assert not bench.attempt(row, one, epoch.verify)
+    assert "wrong bytes" in found["failed"], found
+    os.truncate(path, 10)
+    found["failed"] = ""
+    assert not bench.attempt(row, one, epoch.verify)
+    assert "were read, not" in found["failed"], found
+    start = time.monotonic()
+    try:
+        work.run(["sleep", "60"], timeout=0.2)
+        sys.exit("sleep ended")
+    except Failed as error:
+        assert "not done" in str(error)
+    assert time.monotonic() - start < 10
+finally:
+    work.close()
+assert not os.path.exists(work.dir) and not os.path.exists(work.shm)' "$bench"
+
 refuse "an unknown suite is refused" "$python" -B "$bench/bench.py" nosuch
 finish

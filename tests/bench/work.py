@@ -59,7 +59,7 @@ class Work:
             try:
                 status = process.wait(timeout)
             except subprocess.TimeoutExpired:
-                raise Failed("%s: not done after %d s" % (short(argv), timeout)) from None
+                raise Failed("%s: not done after %g s" % (short(argv), timeout)) from None
             finally:
                 if process.poll() is None:
                     end_group(process)
