@@ -21,6 +21,9 @@ enum {
 	BLOCK = 512,                    /* what st_blocks counts */
 	FILE_BLKSIZE_LEAST = 4096,
 	FILE_BLKSIZE_MOST = 128 * 1024, /* Python then reads an image in one go */
+	HEAP_LEAST = 56 * 1024,  /* files from this size on, */
+	HEAP_MOST = 256 * 1024,  /* to this one: see file_blksize */
+	HEAP_KEEPS = 144 * 1024,
 	DIRECTORY_BLKSIZE = 1024 * 1024, /* getdents in large pieces */
 	BACKGROUND_REQUESTS = 512,
 	STATFS_BLOCK = 4096,
@@ -83,11 +86,23 @@ void ops_thread_end(void)
 
 /* Attributes. */
 
+/*
+ * Python makes its buffer as large as this, whether it uses it or not: larger than the
+ * file, so that one read is all and also meets the end. Buffer and contents of a file of
+ * these sizes would together be more than glibc's heap keeps when they are freed, and
+ * each file would fault its pages in again (27 for 110 kB, most of an open().read()).
+ * glibc keeps twice the largest thing that was freed so far: so the buffer is larger than
+ * the file and what is kept at the heap's end anyway. Larger files are that themselves.
+ */
 static blksize_t file_blksize(uint64_t size)
 {
 	uint64_t blksize = FILE_BLKSIZE_LEAST;
 
-	/* larger than the file: one read then also meets the end */
+	if (size >= HEAP_LEAST && size < HEAP_MOST) {
+		while (blksize < size + HEAP_KEEPS)
+			blksize *= 2;
+		return (blksize_t)blksize;
+	}
 	while (blksize <= size && blksize < FILE_BLKSIZE_MOST)
 		blksize *= 2;
 	return (blksize_t)blksize;
