@@ -192,29 +192,52 @@ bool control_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	return true;
 }
 
-void control_getattr(fuse_req_t req, fuse_ino_t ino)
+/* If it is ours it is counted, too. */
+static bool take(fuse_ino_t ino)
 {
-	struct stat st = attributes(config_of(req), ino);
-
-	fuse_reply_attr(req, &st, 0);
+	if (!control_owns(ino))
+		return false;
+	stats_add(COUNTER_fuse_control, 1);
+	return true;
 }
 
-void control_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset)
+bool control_getattr(fuse_req_t req, fuse_ino_t ino)
 {
-	CLEANUP(cleanup_free) char *bytes = ino == DIRECTORY ? NULL : malloc(CONTROL_BYTES);
+	struct stat st;
+
+	if (!take(ino))
+		return false;
+	st = attributes(config_of(req), ino);
+	fuse_reply_attr(req, &st, 0);
+	return true;
+}
+
+static void answer_read(fuse_req_t req, size_t file, size_t size, size_t at)
+{
+	CLEANUP(cleanup_free) char *bytes = malloc(CONTROL_BYTES);
 	struct text text = { .bytes = bytes, .room = CONTROL_BYTES };
-	size_t at = offset < 0 ? SIZE_MAX : (size_t)offset;
 
 	if (!bytes) {
-		fuse_reply_err(req, ino == DIRECTORY ? EISDIR : ENOMEM);
+		fuse_reply_err(req, ENOMEM);
 		return;
 	}
-	render(fuse_req_userdata(req), ino - FILES, &text);
+	render(fuse_req_userdata(req), file, &text);
 	if (at > text.used)
 		at = text.used;
 	if (size > text.used - at)
 		size = text.used - at;
 	fuse_reply_buf(req, bytes + at, size);
+}
+
+bool control_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset)
+{
+	if (!take(ino))
+		return false;
+	if (ino == DIRECTORY || offset < 0)
+		fuse_reply_err(req, ino == DIRECTORY ? EISDIR : EINVAL);
+	else
+		answer_read(req, ino - FILES, size, (size_t)offset);
+	return true;
 }
 
 /* Entry `position` of the listing, or 0 behind the last. */
@@ -232,7 +255,7 @@ static fuse_ino_t listed(off_t position, const char **name)
 	return FILES + (fuse_ino_t)(position - 2);
 }
 
-void control_list(fuse_req_t req, size_t size, off_t offset, bool plus)
+static void answer_list(fuse_req_t req, size_t size, off_t offset, bool plus)
 {
 	char buffer[LIST_BYTES];
 	size_t used = 0, room = size < sizeof(buffer) ? size : sizeof(buffer);
@@ -257,13 +280,30 @@ void control_list(fuse_req_t req, size_t size, off_t offset, bool plus)
 	fuse_reply_buf(req, buffer, used);
 }
 
-off_t control_seek(fuse_ino_t ino, off_t offset, int whence)
+bool control_list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
-	off_t size = ino == DIRECTORY ? 0 : (off_t)sizes[ino - FILES];
-
-	if (whence != SEEK_DATA && whence != SEEK_HOLE)
-		return -EINVAL;
-	if (offset < 0 || offset >= size)
-		return -ENXIO;
-	return whence == SEEK_DATA ? offset : size;
+	if (!take(ino))
+		return false;
+	if (ino == DIRECTORY)
+		answer_list(req, size, offset, plus);
+	else
+		fuse_reply_err(req, ENOTDIR);
+	return true;
 }
+
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 8)
+bool control_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence)
+{
+	off_t size = ino == DIRECTORY || !control_owns(ino) ? 0 : (off_t)sizes[ino - FILES];
+
+	if (!control_owns(ino))
+		return false;
+	if (whence != SEEK_DATA && whence != SEEK_HOLE)
+		fuse_reply_err(req, EINVAL);
+	else if (offset < 0 || offset >= size)
+		fuse_reply_err(req, ENXIO);
+	else
+		fuse_reply_lseek(req, whence == SEEK_DATA ? offset : size);
+	return true;
+}
+#endif

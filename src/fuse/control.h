@@ -34,15 +34,18 @@ bool control_owns(uint64_t ino);
 /* Is a request, as it was received, about it? */
 bool control_is_meant(const struct fuse_in_header *request);
 
-/* False, and nothing is answered: the name is none of ours. */
+/*
+ * The answers to requests. False: it is none of ours, and nothing was done. Otherwise
+ * it has been answered, and counted.
+ */
 bool control_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
+bool control_getattr(fuse_req_t req, fuse_ino_t ino);
+bool control_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset);
+bool control_list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus);
 
-/* For those that control_owns. */
-void control_getattr(fuse_req_t req, fuse_ino_t ino);
-void control_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset);
-void control_list(fuse_req_t req, size_t size, off_t offset, bool plus);
-
-/* For lseek(2): where data or a hole begins, at or behind `offset`: or -ENXIO, -EINVAL. */
-off_t control_seek(fuse_ino_t ino, off_t offset, int whence);
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 8)
+/* This one does not count. */
+bool control_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence);
+#endif
 
 #endif

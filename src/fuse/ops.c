@@ -186,11 +186,9 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	int err;
 
 	(void)fi;
-	count_request(COUNTER_fuse_getattr, ino);
-	if (control_owns(ino)) {
-		control_getattr(req, ino);
+	if (control_getattr(req, ino))
 		return;
-	}
+	stats_add(COUNTER_fuse_getattr, 1);
 	err = get_attributes(s, node_of(s, ino), &st);
 	if (err)
 		fuse_reply_err(req, -err);
@@ -276,11 +274,9 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	ssize_t n;
 
 	(void)fi;
-	count_request(COUNTER_fuse_read, ino);
-	if (control_owns(ino)) {
-		control_read(req, ino, size, offset);
+	if (control_read(req, ino, size, offset))
 		return;
-	}
+	stats_add(COUNTER_fuse_read, 1);
 	buffer = get_reply_buffer(size);
 	push_read_begins(s->push, node);
 	prefetch_read_begins(s->prefetch, node);
@@ -338,14 +334,8 @@ static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
 		fuse_reply_err(req, ENOSYS); /* the kernel answers: all is data */
 		return;
 	}
-	if (control_owns(ino)) {
-		offset = control_seek(ino, offset, whence);
-		if (offset < 0)
-			fuse_reply_err(req, (int)-offset);
-		else
-			fuse_reply_lseek(req, offset);
+	if (control_lseek(req, ino, offset, whence))
 		return;
-	}
 	err = tree_stat(tree_of(s), node, &st);
 	if (!err && (whence != SEEK_DATA && whence != SEEK_HOLE))
 		err = -EINVAL;
@@ -472,22 +462,20 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 		       struct fuse_file_info *fi)
 {
 	(void)fi;
-	count_request(COUNTER_fuse_readdir, ino);
-	if (control_owns(ino))
-		control_list(req, size, offset, false);
-	else
-		list(req, ino, size, offset, false);
+	if (control_list(req, ino, size, offset, false))
+		return;
+	stats_add(COUNTER_fuse_readdir, 1);
+	list(req, ino, size, offset, false);
 }
 
 static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 			   struct fuse_file_info *fi)
 {
 	(void)fi;
-	count_request(COUNTER_fuse_readdirplus, ino);
-	if (control_owns(ino))
-		control_list(req, size, offset, true);
-	else
-		list(req, ino, size, offset, true);
+	if (control_list(req, ino, size, offset, true))
+		return;
+	stats_add(COUNTER_fuse_readdirplus, 1);
+	list(req, ino, size, offset, true);
 }
 
 /* Extended attributes. */
