@@ -117,9 +117,26 @@ static mode_t mode_of(const struct served *s, const struct tree_stat *st)
 	return types[st->kind] | (st->mode & ~mask);
 }
 
+/*
+ * What belongs to an owner that a private user namespace does not know is closed to
+ * everybody there, where the kernel looks at permissions: it is the mount's owner's.
+ */
+static uid_t uid_of(const struct served *s, const struct tree_stat *st)
+{
+	if (s->config->uid != MOUNT_AS_ARCHIVED)
+		return s->config->uid;
+	return namespace_knows(&s->uids, st->uid) ? st->uid : s->uid;
+}
+
+static gid_t gid_of(const struct served *s, const struct tree_stat *st)
+{
+	if (s->config->gid != MOUNT_AS_ARCHIVED)
+		return s->config->gid;
+	return namespace_knows(&s->gids, st->gid) ? st->gid : s->gid;
+}
+
 static int get_attributes(const struct served *s, uint32_t node, struct stat *out)
 {
-	const struct mount_config *config = s->config;
 	struct tree_stat st;
 	int err = tree_stat(tree_of(s), node, &st);
 
@@ -129,8 +146,8 @@ static int get_attributes(const struct served *s, uint32_t node, struct stat *ou
 		.st_ino = ops_inode(s, st.node),
 		.st_mode = mode_of(s, &st),
 		.st_nlink = st.links,
-		.st_uid = config->uid == MOUNT_AS_ARCHIVED ? st.uid : config->uid,
-		.st_gid = config->gid == MOUNT_AS_ARCHIVED ? st.gid : config->gid,
+		.st_uid = uid_of(s, &st),
+		.st_gid = gid_of(s, &st),
 		.st_size = (off_t)st.size,
 		.st_blocks = (blkcnt_t)((st.stored + BLOCK - 1) / BLOCK),
 		.st_blksize = st.kind == TREE_DIRECTORY ? DIRECTORY_BLKSIZE :
@@ -532,13 +549,15 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 }
 
 int served_init(struct served *s, struct dataset *dataset,
-		const struct mount_config *config, struct error *e)
+		const struct mount_config *config, uid_t uid, gid_t gid, struct error *e)
 {
 	struct dataset_info info;
 
 	if (dataset_info(dataset, &info) < 0)
 		return error_set(e, ERROR_SYSTEM, EIO, "the index cannot be read");
-	*s = (struct served){ .dataset = dataset, .config = config };
+	*s = (struct served){ .dataset = dataset, .config = config, .uid = uid, .gid = gid };
+	namespace_ids("/proc/self/uid_map", &s->uids);
+	namespace_ids("/proc/self/gid_map", &s->gids);
 	s->statistics = (struct statvfs){ .f_bsize = STATFS_BLOCK, .f_frsize = STATFS_BLOCK,
 					  .f_namemax = 255 };
 	s->statistics.f_blocks = (info.summary.bytes + STATFS_BLOCK - 1) / STATFS_BLOCK;

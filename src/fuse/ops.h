@@ -14,6 +14,7 @@
 
 #include "dataset/dataset.h"
 #include "fuse/session.h"
+#include "util/namespace.h"
 
 struct prefetch;
 struct push;
@@ -23,6 +24,9 @@ struct served {
 	struct dataset *dataset;
 	const struct mount_config *config;
 	struct statvfs statistics; /* what statfs answers: never a look at storage */
+	uid_t uid;          /* whose mount it is, */
+	gid_t gid;
+	struct namespace_ids uids, gids; /* and whom else its user namespace knows */
 	bool hide_opens;    /* set by INIT */
 	bool hide_opendirs; /* set by INIT */
 	bool initialised;   /* set by INIT */
@@ -32,8 +36,9 @@ struct served {
 
 extern const struct fuse_lowlevel_ops granary_ops;
 
+/* `uid` and `gid`: whose mount it is. */
 int served_init(struct served *served, struct dataset *dataset,
-		const struct mount_config *config, struct error *e);
+		const struct mount_config *config, uid_t uid, gid_t gid, struct error *e);
 
 /* The kernel's number of a node. */
 fuse_ino_t ops_inode(const struct served *served, uint32_t node);

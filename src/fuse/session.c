@@ -181,7 +181,8 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 		return out_of_memory(e);
 	s->rights = rights;
 	mount_log_from_fuse();
-	err = served_init(&s->served, dataset, config, e);
+	err = served_init(&s->served, dataset, config, rights ? rights->uid : getuid(),
+			  rights ? rights->gid : getgid(), e);
 	if (!err)
 		err = new_fuse_session(s, e);
 	if (!err) {
@@ -253,8 +254,7 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 	CLEANUP(cleanup_free) char *source = source_name(s);
 	const struct mount_wish wish = {
 		.mountpoint = mountpoint, .directory = directory, .source = source,
-		.uid = s->rights ? s->rights->uid : getuid(),
-		.gid = s->rights ? s->rights->gid : getgid(),
+		.uid = s->served.uid, .gid = s->served.gid,
 		.allow_other = config->allow_other, .noexec = config->noexec,
 	};
 	int err = source ? supervise_block_signals() : -ENOMEM;
