@@ -9,6 +9,7 @@
 #include "fuse/control.h"
 #include "fuse/push.h"
 #include "fuse/refuse.h"
+#include "fuse/xattrs.h"
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
 #include "util/log.h"
@@ -520,7 +521,7 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 	else if (control_owns(ino))
 		n = -ENODATA;
 	else if (buffer)
-		n = tree_getxattr(tree_of(s), node_of(s, ino), name, buffer, size);
+		n = xattrs_get(tree_of(s), node_of(s, ino), name, buffer, size);
 	reply_xattr(req, buffer, size, n);
 }
 
@@ -536,7 +537,7 @@ static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 	else if (control_owns(ino))
 		n = 0;
 	else if (buffer)
-		n = tree_listxattr(tree_of(s), node_of(s, ino), buffer, size);
+		n = xattrs_list(tree_of(s), node_of(s, ino), buffer, size);
 	reply_xattr(req, buffer, size, n);
 }
 

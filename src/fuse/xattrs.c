@@ -1,0 +1,54 @@
+#include "fuse/xattrs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+
+static bool is_shown(const char *name)
+{
+	static const char user[] = "user.", overlay[] = "user.overlay.";
+
+	return strncmp(name, user, strlen(user)) == 0 &&
+	       strncmp(name, overlay, strlen(overlay)) != 0;
+}
+
+int xattrs_get(const struct tree *tree, uint32_t node, const char *name, void *value,
+	       size_t size)
+{
+	return is_shown(name) ? tree_getxattr(tree, node, name, value, size) : -ENODATA;
+}
+
+/* Keeps the names that are shown: how many bytes they take. */
+static size_t keep_shown(char *list, size_t size)
+{
+	size_t kept = 0;
+
+	for (size_t at = 0, n; at < size; at += n) {
+		n = strnlen(list + at, size - at - 1) + 1;
+		if (!is_shown(list + at))
+			continue;
+		memmove(list + kept, list + at, n);
+		kept += n;
+	}
+	return kept;
+}
+
+int xattrs_list(const struct tree *tree, uint32_t node, char *list, size_t size)
+{
+	int n = tree_listxattr(tree, node, NULL, 0);
+	CLEANUP(cleanup_free) char *all = n > 0 ? malloc((size_t)n) : NULL;
+	size_t shown;
+
+	if (n > 0)
+		n = all ? tree_listxattr(tree, node, all, (size_t)n) : -ENOMEM;
+	if (n <= 0)
+		return n;
+	all[n - 1] = '\0';
+	shown = keep_shown(all, (size_t)n);
+	if (size && shown > size)
+		return -ERANGE;
+	if (size)
+		memcpy(list, all, shown);
+	return (int)shown;
+}

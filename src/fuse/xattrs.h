@@ -1,0 +1,19 @@
+/*
+ * xattrs.h: the extended attributes that the mount shows. Private to fuse/.
+ *
+ * Not `user.overlay.*`, nor what is not `user.*`: an overlay would obey it, be it the
+ * shield or one that somebody puts on top of the mount.
+ *
+ * As getxattr(2) and listxattr(2): how many bytes, with size 0 the room that is
+ * needed; -ENODATA, -ERANGE, -ENOMEM or what the tree says.
+ */
+#ifndef GRANARY_FUSE_XATTRS_H
+#define GRANARY_FUSE_XATTRS_H
+
+#include "tree/tree.h"
+
+int xattrs_get(const struct tree *tree, uint32_t node, const char *name, void *value,
+	       size_t size);
+int xattrs_list(const struct tree *tree, uint32_t node, char *list, size_t size);
+
+#endif
