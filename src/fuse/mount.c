@@ -60,13 +60,12 @@ static int mount_error(struct error *e, int errnum, const char *mountpoint,
 
 /* What is there already. */
 
-static int in_use(const char *mountpoint, const char *type, struct error *e)
+static int in_use(const char *mountpoint, const struct mount_entry *entry, struct error *e)
 {
 	return error_set(e, ERROR_MOUNT, EBUSY,
 			 "%s: is in use: %s is mounted there; unmount that first, with: "
-			 "%s '%s'", mountpoint, type,
-			 strcmp(type, MOUNT_TYPE) == 0 ? "granary umount" : "umount",
-			 mountpoint);
+			 "%s '%s'", mountpoint, entry->granaryfs ? MOUNT_TYPE : entry->type,
+			 entry->granaryfs ? "granary umount" : "umount", mountpoint);
 }
 
 /*
@@ -78,11 +77,12 @@ static int clear_mountpoint(const char *mountpoint, struct error *e)
 	struct mount_entry entry;
 	int cleared = 0;
 
-	while (mounts_find(mountpoint, &entry) == 1 && strncmp(entry.type, "fuse", 4) == 0) {
+	while (mounts_find(mountpoint, &entry) == 1 &&
+	       (entry.granaryfs || strncmp(entry.type, "fuse", 4) == 0)) {
 		int err;
 
-		if (strcmp(entry.type, MOUNT_TYPE) != 0 || !mounts_is_dead(mountpoint))
-			return in_use(mountpoint, entry.type, e);
+		if (!entry.granaryfs || !mounts_is_dead(mountpoint))
+			return in_use(mountpoint, &entry, e);
 		err = mounts_detach(mountpoint, entry.id);
 		if (err)
 			return error_set(e, ERROR_MOUNT, -err,
@@ -232,7 +232,7 @@ static int mount_ourselves(const struct mount_wish *wish, struct fuse_session *f
 		return err;
 	/* from the table: the mount does not answer yet */
 	out->ours = mounts_find(wish->mountpoint, &entry) == 1;
-	out->minor = entry.minor;
+	out->number = entry.connection;
 	out->connection = fuse_session_fd(fuse);
 	return 0;
 }
@@ -264,14 +264,21 @@ static bool has_ended(const struct mount *mount)
 	return poll(&connection, 1, 0) == 1 && (connection.revents & POLLERR);
 }
 
+/* Is it what is seen at its mount point? */
+static bool is_there(const struct mount *mount, struct mount_entry *out)
+{
+	return mounts_find(mount->mountpoint, out) == 1 && out->granaryfs &&
+	       out->connection == mount->number;
+}
+
 /* Where it is now: somebody may have moved it, or a folder above it. */
 static char *locate(const struct mount *mount, struct mount_entry *out)
 {
 	if (!mount->ours || has_ended(mount))
 		return NULL;
-	if (mounts_find(mount->mountpoint, out) == 1 && out->minor == mount->minor)
+	if (is_there(mount, out))
 		return strdup(mount->mountpoint);
-	return mounts_of_device(mount->minor, out);
+	return mounts_of_connection(mount->number, out);
 }
 
 static int with_mount(const struct mount *mount, int (*call)(const char *path, int id))
@@ -302,8 +309,8 @@ static void clear_dead(const struct mount *mount)
 {
 	struct mount_entry entry;
 
-	if (mount->ours && has_ended(mount) && mounts_find(mount->mountpoint, &entry) == 1 &&
-	    entry.minor == mount->minor && mounts_is_dead(mount->mountpoint))
+	if (mount->ours && has_ended(mount) && is_there(mount, &entry) &&
+	    mounts_is_dead(mount->mountpoint))
 		mounts_detach(mount->mountpoint, entry.id);
 }
 

@@ -18,7 +18,7 @@ struct mount {
 	char *mountpoint;   /* owned; NULL: nothing is mounted */
 	bool ours;          /* ours to unmount: not through /dev/fd/N */
 	bool by_helper;     /* through fusermount3 */
-	unsigned minor;     /* of its device: its own for as long as it lives */
+	unsigned number;    /* of its connection: its own for as long as it lives */
 	int connection;     /* libfuse's */
 };
 

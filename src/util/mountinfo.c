@@ -1,6 +1,7 @@
 /* mountinfo.c: /proc/self/mountinfo, read and understood. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,11 +127,39 @@ static unsigned option_number(const char *options, const char *name)
 	return 0;
 }
 
+/* The connection that the last lower layer of an overlay names, or 0. */
+static unsigned behind_shield(const char *options)
+{
+	static const char layer[] = "/" MOUNT_SHIELD_LAYER;
+	const char *at = strstr(options, layer);
+	unsigned long number;
+	char *end;
+
+	if (!at)
+		return 0;
+	number = strtoul(at + strlen(layer), &end, 10);
+	return number <= UINT_MAX && (*end == ',' || !*end) ? (unsigned)number : 0;
+}
+
+/* Whose is it, and which connection answers behind it? */
+static void recognise(struct mount_entry *entry, const char *options)
+{
+	if (strncmp(entry->type, "fuse", 4) == 0) {
+		entry->connection = entry->minor;
+		entry->uid = option_number(options, "user_id");
+		entry->gid = option_number(options, "group_id");
+	} else if (strcmp(entry->type, "overlay") == 0) {
+		entry->connection = behind_shield(options);
+		entry->shielded = entry->connection != 0;
+	}
+	entry->granaryfs = entry->shielded || strcmp(entry->type, MOUNT_TYPE) == 0;
+}
+
 /* `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/sda rw`, as proc(5) has it. */
 static bool parse_line(char *text, struct line *line)
 {
 	struct mount_entry *entry = &line->entry;
-	const char *word, *options;
+	const char *word;
 
 	*entry = (struct mount_entry){ 0 };
 	entry->id = (int)strtol(mountline_field(&text), NULL, 10);
@@ -145,13 +174,10 @@ static bool parse_line(char *text, struct line *line)
 			return false;
 		word = mountline_field(&text);
 	} while (strcmp(word, "-") != 0);
-	snprintf(entry->type, sizeof(entry->type), "%s", mountline_unescape(mountline_field(&text)));
+	snprintf(entry->type, sizeof(entry->type), "%s",
+		 mountline_unescape(mountline_field(&text)));
 	mountline_field(&text); /* its source */
-	options = mountline_field(&text);
-	if (strncmp(entry->type, "fuse", 4) == 0) {
-		entry->uid = option_number(options, "user_id");
-		entry->gid = option_number(options, "group_id");
-	}
+	recognise(entry, mountline_field(&text));
 	return line->path[0] == '/';
 }
 
@@ -269,7 +295,7 @@ int mounts_find_id(int id, struct mount_entry *out)
 	return err ? err : answer(line_of(&table, id), out);
 }
 
-char *mounts_of_device(unsigned minor, struct mount_entry *out)
+char *mounts_of_connection(unsigned connection, struct mount_entry *out)
 {
 	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
 
@@ -278,7 +304,7 @@ char *mounts_of_device(unsigned minor, struct mount_entry *out)
 	for (size_t i = 0; i < table.lines.count; i++) {
 		const struct line *line = &table.lines.items[i];
 
-		if (line->entry.minor == minor && strcmp(line->entry.type, MOUNT_TYPE) == 0)
+		if (line->entry.granaryfs && line->entry.connection == connection)
 			return answer(line, out) ? strdup(line->path) : NULL;
 	}
 	return NULL;

@@ -12,6 +12,7 @@
 
 #include "util/bounded.h"
 #include "util/cleanup.h"
+#include "util/mountapi.h"
 
 enum { ANSWER_MILLISECONDS = 500, FUSERMOUNT_MILLISECONDS = 10000, NOT_FOUND = 127 };
 
@@ -91,8 +92,7 @@ static int find_place(const char *path, struct place *place)
 
 /* Which mount. */
 
-/* The mount that an open directory is on. */
-static int id_of(int fd)
+int mounts_id_of(int fd)
 {
 	char path[64];
 	int id = MOUNT_ID_UNKNOWN;
@@ -114,7 +114,7 @@ int mounts_id(const char *path)
 {
 	CLEANUP(cleanup_close) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	return fd < 0 ? MOUNT_ID_UNKNOWN : id_of(fd);
+	return fd < 0 ? MOUNT_ID_UNKNOWN : mounts_id_of(fd);
 }
 
 /* Is it still the mount with this id? By the table only. */
@@ -217,7 +217,7 @@ static int hold(const char *path, int id, char *held, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	if (id != MOUNT_ID_UNKNOWN && id_of(fd) != id) {
+	if (id != MOUNT_ID_UNKNOWN && mounts_id_of(fd) != id) {
 		close(fd);
 		return -ESTALE;
 	}
@@ -262,14 +262,37 @@ int mounts_expire(const char *path, int id)
 	return unmount_placed(path, id, MNT_EXPIRE);
 }
 
-static bool abort_connection(unsigned minor)
-{
-	char path[64];
-	CLEANUP(cleanup_close) int fd = -1;
+static const char connections[] = "/sys/fs/fuse/connections";
 
-	snprintf(path, sizeof(path), "/sys/fs/fuse/connections/%u/abort", minor);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+/* Where fusectl is not mounted, root can have one that nobody sees. */
+static int open_fusectl(void)
+{
+	CLEANUP(cleanup_close) int fs = mountapi_open("fusectl");
+
+	return fs < 0 ? -1 : mountapi_make(fs, MOUNTAPI_NOSUID | MOUNTAPI_NODEV);
+}
+
+static bool abort_connection(unsigned connection)
+{
+	char name[64];
+	CLEANUP(cleanup_close) int folder = open(connections, O_PATH | O_CLOEXEC);
+	CLEANUP(cleanup_close) int fd = -1, own = -1;
+
+	snprintf(name, sizeof(name), "%u/abort", connection);
+	fd = openat(folder, name, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		own = open_fusectl();
+		fd = own < 0 ? -1 : openat(own, name, O_WRONLY | O_CLOEXEC);
+	}
 	return fd >= 0 && write(fd, "1", 1) == 1;
+}
+
+/* An overlay does not pass MNT_FORCE on to what it lies on. */
+static int force(const char *held, const struct mount_entry *entry)
+{
+	if (entry->shielded)
+		return -EPERM;
+	return umount2(held, MNT_FORCE | MNT_DETACH) == 0 ? 0 : -errno;
 }
 
 int mounts_abort(const char *path, int id)
@@ -285,21 +308,20 @@ int mounts_abort(const char *path, int id)
 	fd = hold(path, id, held, sizeof(held));
 	if (fd < 0)
 		return fd;
-	if (umount2(held, MNT_FORCE | MNT_DETACH) == 0)
-		return 0;
-	if (errno != EPERM)
-		return -errno;
-	aborted = strncmp(entry.type, "fuse", 4) == 0 &&
-		  (abort_connection(entry.minor) || mounts_is_dead(path));
+	err = force(held, &entry);
+	if (err != -EPERM)
+		return err;
+	aborted = entry.connection &&
+		  (abort_connection(entry.connection) || mounts_is_dead(path));
 	err = mounts_detach(path, id);
 	return err ? err : !aborted;
 }
 
-ino_t mounts_connection(unsigned minor)
+ino_t mounts_connection(unsigned connection)
 {
 	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/sys/fs/fuse/connections/%u", minor);
+	snprintf(path, sizeof(path), "%s/%u", connections, connection);
 	return stat(path, &st) == 0 ? st.st_ino : 0;
 }

@@ -16,11 +16,21 @@
 
 #define MOUNT_TYPE "fuse.granaryfs"
 
+/*
+ * A granaryfs is seen as itself, or through a read-only overlay on it (the shield). The
+ * last of the overlay's lower layers is a folder with this name and the number of the FUSE
+ * connection: `lowerdir=/proc/self/fd/3::/proc/self/fd/5/granaryfs@57`.
+ */
+#define MOUNT_SHIELD_LAYER "granaryfs@"
+
 /* A line of /proc/self/mountinfo. */
 struct mount_entry {
 	int id;           /* the next mount may get it when this one is gone */
 	int parent;       /* the id of the mount that it is mounted on */
-	unsigned minor;   /* of its device: the number of a FUSE connection */
+	unsigned minor;   /* of its device */
+	unsigned connection; /* the number of its FUSE connection; 0: it has none */
+	bool granaryfs;   /* it is one of ours, */
+	bool shielded;    /* seen through its overlay */
 	uid_t uid;        /* of a FUSE mount: whose it is; otherwise 0 */
 	gid_t gid;
 	char type[64];    /* "fuse.granaryfs" */
@@ -49,11 +59,11 @@ int mounts_find_id(int id, struct mount_entry *out);
 int mounts_inside(int id, char **path);
 
 /*
- * Where the granaryfs with this device is mounted by now, and as what; the caller
- * frees it. NULL where it is nowhere. A device's number is one's own for as long as the
- * FUSE connection lives; that of a mount may be another's when it is unmounted.
+ * Where the granaryfs with this connection is mounted by now, and as what; the caller
+ * frees it. NULL where it is nowhere. The number is one's own for as long as the
+ * filesystem lives; that of a mount may be another's when it is unmounted.
  */
-char *mounts_of_device(unsigned minor, struct mount_entry *out);
+char *mounts_of_connection(unsigned connection, struct mount_entry *out);
 
 /* What mounts_id gives where there is none: before Linux 3.15, or no /proc. */
 enum { MOUNT_ID_UNKNOWN = -1 };
@@ -61,8 +71,11 @@ enum { MOUNT_ID_UNKNOWN = -1 };
 /* The number of the mount that `path` leads to. Looks at it (O_PATH). */
 int mounts_id(const char *path);
 
+/* The number of the mount that an open directory is on. */
+int mounts_id_of(int fd);
+
 /*
- * Has the daemon of the FUSE mount at `path` gone (ENOTCONN)? Asks it, through a child
+ * Has the daemon of the mount at `path` gone (ENOTCONN)? Asks it, through a child
  * process; one that has not answered within half a second is alive, and hangs.
  */
 bool mounts_is_dead(const char *path);
@@ -81,9 +94,9 @@ int mounts_detach(const char *path, int id);
 int mounts_unmount(const char *path, int id);
 
 /*
- * The same, but whoever still reads gets ENOTCONN, now and for good: a FUSE mount is
- * aborted first. Root, or the mount's owner where fusectl is mounted: 0. Otherwise it
- * is only detached: 1.
+ * The same, but whoever still reads gets ENOTCONN, now and for good: a FUSE mount, be
+ * it shielded, is aborted first. Root, or the mount's owner where fusectl is mounted: 0.
+ * Otherwise it is only detached: 1.
  */
 int mounts_abort(const char *path, int id);
 
@@ -97,8 +110,8 @@ int mounts_expire(const char *path, int id);
 
 /*
  * Something that only this FUSE connection has, for as long as it exists; 0 when it does
- * not, or where fusectl is not mounted. Its number (`minor`) may be another's by then.
+ * not, or where fusectl is not mounted. Its number may be another's by then.
  */
-ino_t mounts_connection(unsigned minor);
+ino_t mounts_connection(unsigned connection);
 
 #endif

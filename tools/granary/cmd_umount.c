@@ -39,7 +39,7 @@ struct work {
 
 	/* of the layers that nobody used */
 	struct connection {
-		unsigned minor;
+		unsigned number;
 		ino_t inode;
 	} connections[LAYERS_MOST];
 	unsigned connection_count;
@@ -94,7 +94,8 @@ static int unmount_busy(struct work *work, const char *path, int id)
 static int take_layer(struct work *work, const char *path,
 		      const struct mount_entry *mount)
 {
-	struct connection connection = { mount->minor, mounts_connection(mount->minor) };
+	struct connection connection = { mount->connection,
+					 mounts_connection(mount->connection) };
 	int err;
 
 	if (work->force)
@@ -118,7 +119,7 @@ static void await_connections(struct work *work)
 	unsigned left = work->connection_count;
 
 	while (left && !work->held) {
-		if (!c->inode || mounts_connection(c->minor) != c->inode) {
+		if (!c->inode || mounts_connection(c->number) != c->inode) {
 			c++;
 			left--;
 		} else if (bounded_now() >= end) {
@@ -162,7 +163,7 @@ static int take_all(struct work *work, const char *path)
 					 strerror(-found));
 		if (!found)
 			return 0;
-		if (strcmp(mount.type, MOUNT_TYPE) != 0)
+		if (!mount.granaryfs)
 			return wrong_type(work, path, mount.type);
 		err = check_inside(work, path, mount.id);
 		if (err)

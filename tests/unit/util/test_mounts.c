@@ -272,6 +272,45 @@ static void test_any_source_and_long_lines(void **state)
 	in_namespace(odd_sources);
 }
 
+/* What is a granaryfs that an overlay hides, and what is not. */
+static const struct {
+	const char *layer;
+	unsigned connection;
+} layers[] = {
+	{ "granaryfs@57", 57 }, { "granaryfs@4294967295", 4294967295U },
+	{ "granaryfs@", 0 }, { "granaryfs@0", 0 }, { "granaryfs@5x", 0 },
+	{ "xgranaryfs@5", 0 }, { "granaryfs@4294967296", 0 }, { "granaryfs", 0 },
+};
+
+static int overlays(void)
+{
+	struct mount_entry entry;
+	char options[512], *path;
+
+	for (size_t i = 0; i < COUNT(layers); i++) {
+		unsigned number = layers[i].connection;
+
+		MUST(mkdir(layers[i].layer, 0755) == 0);
+		snprintf(options, sizeof(options), "lowerdir=b:%s", in(layers[i].layer));
+		if (mount("/data/x.tar", "a", "overlay", MS_RDONLY, options) < 0)
+			return CANNOT_MOUNT;
+		MUST(mounts_find(in("a"), &entry) == 1 && entry.connection == number);
+		MUST(entry.shielded == (number != 0) && entry.granaryfs == entry.shielded);
+		path = number ? mounts_of_connection(number, &entry) : NULL;
+		MUST(!number || (path && strcmp(path, in("a")) == 0));
+		free(path);
+		MUST(mounts_unmount(in("a"), entry.id) == 0);
+		MUST(!number || !mounts_of_connection(number, NULL));
+	}
+	return 0;
+}
+
+static void test_what_an_overlay_hides(void **state)
+{
+	(void)state;
+	in_namespace(overlays);
+}
+
 enum { MANY = 1500 };
 
 static int many(void)
@@ -423,6 +462,7 @@ static int take_fuse(size_t i)
 		return CANNOT_MOUNT;
 	MUST(mounts_find(in("a"), &entry) == 1 && strcmp(entry.type, MOUNT_TYPE) == 0);
 	MUST(entry.uid == ways[i].owner && entry.gid == ways[i].owner);
+	MUST(entry.granaryfs && !entry.shielded && entry.connection == entry.minor);
 	if (ways[i].dead)
 		close(fd);
 	MUST(mounts_is_dead(in("a")) == ways[i].dead);
@@ -494,6 +534,7 @@ static const struct CMUnitTest mounts[] = {
 	cmocka_unit_test(test_what_is_mounted_inside),
 	cmocka_unit_test(test_names_that_the_table_escapes),
 	cmocka_unit_test(test_any_source_and_long_lines),
+	cmocka_unit_test(test_what_an_overlay_hides),
 	cmocka_unit_test(test_a_long_table),
 	cmocka_unit_test(test_unmounting_says_busy),
 	cmocka_unit_test(test_a_path_that_leads_elsewhere),
