@@ -310,9 +310,11 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 		err = as_user(a, open_log, e);
 	if (a->directory >= 0)
 		close(a->directory);
+	if (report_fd >= 0 && !err)
+		leave_caller(a);
+	if (!err)
+		err = session_start(session, &a->notify, report_fd, e);
 	if (report_fd >= 0) {
-		if (!err)
-			leave_caller(a);
 		prctl(PR_SET_PDEATHSIG, 0);
 		send_report(report_fd, err ? (int)e->status : 0, e);
 	}
@@ -321,7 +323,7 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 	log_info("%s: mounted", a->mountpoint);
 	notify_ready(&a->notify, "the mount answers");
 	a->quiet = true;
-	err = session_serve(session, &a->notify);
+	err = session_serve(session);
 	if (err)
 		log_error("%s: %s", a->mountpoint, strerror(-err));
 	return err ? ERROR_SYSTEM : 0;

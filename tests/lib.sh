@@ -266,8 +266,18 @@ check_sanitizers() {
 
 # ---- Mounts ---------------------------------------------------------------
 
+# mount_lines MOUNTPOINT: the granaryfs there, as /proc/mounts has them, bare or shielded.
+mount_lines() {
+	grep -F -- " $1 " /proc/mounts |
+		grep -E '^[^ ]+ [^ ]+ (fuse[.]granaryfs |overlay [^ ]*/granaryfs@[0-9]+)'
+}
+
 is_mounted() {
-	grep -q -F -- " $1 fuse.granaryfs " /proc/mounts
+	mount_lines "$1" >/dev/null
+}
+
+is_shielded() {
+	mount_lines "$1" | grep -q '/granaryfs@'
 }
 
 not_mounted() {
@@ -308,12 +318,21 @@ granary_mount() {
 	started+=("$!")
 	watch_mount "$where"
 	if wait_until "${MOUNT_SECONDS:-30}" mounted_or_gone "$where" &&
-		is_mounted "$where"; then
+		is_mounted "$where" && settled "$where" "$@"; then
 		return 0
 	fi
 	echo "granaryfs -f $* did not mount:"
 	cat "$log"
 	return 1
+}
+
+# settled MOUNTPOINT ARGUMENTS: a mount may get its shield a moment after it is there. It
+# takes signals when that is done.
+settled() {
+	local IFS=' '
+	case "$*" in
+	*allow_other* | *shield=on*) requests "$1" >/dev/null ;;
+	esac
 }
 
 mounted_or_gone() {

@@ -95,7 +95,8 @@ mounts_of() {
 		printf -v where %b "${where//\\/\\0}"    # \040 is a space there
 		[[ $where/ == "$1"/* ]] || continue
 		mounted=("$where" "${mounted[@]}")
-		[[ $rest != *' - fuse.granaryfs '* ]] || ours=("$where" "${ours[@]}")
+		[[ $rest != *' - fuse.granaryfs '* && $rest != *' - overlay '*/granaryfs@* ]] ||
+			ours=("$where" "${ours[@]}")
 	done </proc/self/mountinfo
 }
 

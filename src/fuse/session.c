@@ -21,6 +21,7 @@
 #include "fuse/push.h"
 #include "fuse/readahead.h"
 #include "fuse/server.h"
+#include "fuse/shield.h"
 #include "fuse/supervisor.h"
 #include "fuse/walk.h"
 #include "stats/stats.h"
@@ -89,6 +90,8 @@ struct session {
 	struct slots *slots;
 	struct prefetch_memory *prefetch;
 	struct mount mount;
+	struct supervision supervision;
+	struct supervisor *supervisor; /* between session_start and session_serve */
 };
 
 void mount_config_free(struct mount_config *config)
@@ -103,7 +106,9 @@ int session_prepare(struct mount_config *config, struct error *e)
 	if (config->umask > 0777)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "-o umask=%o: permission bits go to 777", config->umask);
-	err = memory_budget_here(config->cache, &config->budget, e);
+	err = shield_check(config, e);
+	if (!err)
+		err = memory_budget_here(config->cache, &config->budget, e);
 	return err ? err : cpus_apply(config->cpus, e);
 }
 
@@ -200,12 +205,19 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 	return 0;
 }
 
+static void stop(struct session *s)
+{
+	supervise_abandon(s->supervisor);
+	s->supervisor = NULL;
+	if (s->mount.mountpoint)
+		mount_end(&s->mount, s->fuse);
+}
+
 void session_free(struct session *s)
 {
 	if (!s)
 		return;
-	if (s->mount.mountpoint)
-		mount_end(&s->mount, s->fuse);
+	stop(s);
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);
 	slots_free(s->slots);
@@ -373,15 +385,32 @@ static int serve(void *context, pid_t supervisor)
 	return server_run(&s->served, s->fuse, s->slots) < 0 ? SUPERVISE_AGAIN : 0;
 }
 
-int session_serve(struct session *s, struct notify *notify)
+int session_start(struct session *s, struct notify *notify, int report, struct error *e)
 {
-	const struct supervision supervision = {
+	CLEANUP(cleanup_free) char *source = source_name(s);
+	int err;
+
+	if (!source)
+		return out_of_memory(e);
+	s->supervision = (struct supervision){
 		.serve = serve, .context = s, .slots = s->slots, .mount = &s->mount,
 		.connection = fuse_session_fd(s->fuse), .notify = notify,
-		.timeout = s->served.config->timeout,
+		.timeout = s->served.config->timeout, .report = report,
 	};
-	int err = supervise(&supervision);
+	s->supervisor = supervise_start(&s->supervision);
+	if (!s->supervisor)
+		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
+	err = shield_raise(&s->mount, s->served.config, s->served.dataset, source, e);
+	if (err)
+		stop(s); /* before anybody hears of it */
+	return err;
+}
 
+int session_serve(struct session *s)
+{
+	int err = supervise(s->supervisor);
+
+	s->supervisor = NULL;
 	if (err)
 		mount_free(&s->mount); /* dead, and to be seen as that */
 	return err;

@@ -2,8 +2,8 @@
  * session.h: one mount: its options, its threads, its lifetime.
  *
  * The calls come in this order, all from the main thread:
- * session_prepare, session_new, session_mount, session_serve, session_free. Threads are started
- * by session_serve only, so that a program may fork before it.
+ * session_prepare, session_new, session_mount, session_start, session_serve,
+ * session_free. There are no threads in this process, and there must be none.
  */
 #ifndef GRANARY_FUSE_SESSION_H
 #define GRANARY_FUSE_SESSION_H
@@ -70,11 +70,19 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 
 /*
  * Mounts on `mountpoint` (absolute, or /dev/fd/N where somebody else has
- * mounted), and answers the kernel's first request: when it returns 0, the
- * mount answers. `directory` is the mount point, opened O_PATH, or -1. TERM,
+ * mounted), and answers the kernel's first request. `directory` is the mount point, opened O_PATH, or -1. TERM,
  * INT, HUP and USR1 are blocked from here on.
  */
 int session_mount(struct session *session, const char *mountpoint, int directory,
+		  struct error *e);
+
+/*
+ * Starts to serve, in a process that is forked from this one, and puts the shield in
+ * front where it is wanted: when it returns 0, the mount answers, and is seen as it
+ * stays. `report` is a descriptor that server is not to have, or -1. After an error only
+ * session_free may follow.
+ */
+int session_start(struct session *session, struct notify *notify, int report,
 		  struct error *e);
 
 /*
@@ -84,7 +92,7 @@ int session_mount(struct session *session, const char *mountpoint, int directory
  * closed; a second one ends at once. USR1 writes the counters to the log. 0, or -EIO
  * where servers die again and again: the mount is left, dead.
  */
-int session_serve(struct session *session, struct notify *notify);
+int session_serve(struct session *session);
 void session_free(struct session *session);
 
 #endif

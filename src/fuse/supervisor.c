@@ -86,6 +86,8 @@ int supervise_block_signals(void)
 static void become_server(const struct supervisor *s, pid_t parent)
 {
 	close(s->signals);
+	if (s->what->report >= 0)
+		close(s->what->report);
 	notify_forget(s->what->notify);
 	prctl(PR_SET_NAME, "granaryfs-serve");
 	process_offer_to_oom(); /* rather than the supervisor */
@@ -439,27 +441,51 @@ static int open_all(struct supervisor *s)
 	return s->signals < 0 ? -errno : 0;
 }
 
-int supervise(const struct supervision *what)
+struct supervisor *supervise_start(const struct supervision *what)
 {
-	struct supervisor s = { .what = what, .idle_since = bounded_now() };
-	struct pollfd signals;
+	struct supervisor *s = calloc(1, sizeof(*s));
+	int err;
 
-	s.result = open_all(&s);
-	if (!s.result)
-		start_server(&s);
-	signals = (struct pollfd){ .fd = s.signals, .events = POLLIN };
-	while (!s.result && !s.ended) {
-		if (poll(&signals, 1, next_tick(&s)) > 0)
-			handle_signals(&s);
-		if (!s.ended)
-			tick(&s);
+	if (!s)
+		return NULL;
+	s->what = what;
+	s->idle_since = bounded_now();
+	err = open_all(s);
+	if (!err) {
+		start_server(s);
+		return s;
 	}
-	end_server(&s);
-	if (!s.terminations)
+	free(s);
+	errno = -err;
+	return NULL;
+}
+
+void supervise_abandon(struct supervisor *s)
+{
+	if (!s)
+		return;
+	end_server(s);
+	close(s->signals);
+	free(s);
+}
+
+int supervise(struct supervisor *s)
+{
+	struct pollfd signals = { .fd = s->signals, .events = POLLIN };
+	int result;
+
+	while (!s->result && !s->ended) {
+		if (poll(&signals, 1, next_tick(s)) > 0)
+			handle_signals(s);
+		if (!s->ended)
+			tick(s);
+	}
+	end_server(s);
+	if (!s->terminations)
 		notify_stopping();
-	if (!s.result)
-		log_info("%s: the filesystem has ended", what->mount->mountpoint);
-	if (s.signals >= 0)
-		close(s.signals);
-	return s.result;
+	if (!s->result)
+		log_info("%s: the filesystem has ended", s->what->mount->mountpoint);
+	result = s->result;
+	supervise_abandon(s);
+	return result;
 }

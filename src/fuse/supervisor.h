@@ -33,7 +33,10 @@ struct supervision {
 	int connection;         /* to the kernel */
 	struct notify *notify;
 	unsigned timeout;       /* seconds without use until it is unmounted; 0: never */
+	int report;             /* a descriptor that is no server's business, or -1 */
 };
+
+struct supervisor;
 
 /*
  * Blocks the signals that end a program, and USR1: they wait until supervise, which
@@ -41,12 +44,18 @@ struct supervision {
  */
 int supervise_block_signals(void);
 
+/* Starts the first server. `what` must outlive it. NULL and errno. */
+struct supervisor *supervise_start(const struct supervision *what);
+
+/* Ends the server; only where supervise is not called. NULL is nothing. */
+void supervise_abandon(struct supervisor *supervisor);
+
 /*
- * Until the filesystem is unmounted, by anybody: 0. TERM, INT and HUP take it out of
+ * Until the filesystem is unmounted, by anybody: 0. Frees the supervisor. TERM, INT and HUP take it out of
  * the tree and serve on until the last open file is closed; a second one ends at
  * once. USR1 writes the counters to the log. -EIO: servers died again and again; the
  * mount is left, dead, because an error is better than an empty directory.
  */
-int supervise(const struct supervision *what);
+int supervise(struct supervisor *supervisor);
 
 #endif

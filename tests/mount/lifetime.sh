@@ -184,7 +184,7 @@ race() {
 				touch "$work/won.$i" &
 		done
 		wait
-		mounted=$(grep -c -F -- " $mnt fuse.granaryfs " /proc/mounts)
+		mounted=$(mount_lines "$mnt" | wc -l)
 		mounted="$mounted layer, $(find "$work" -name 'won.*' | wc -l) winner"
 		if [ "$mounted" != "1 layer, 1 winner" ]; then
 			wrong=$((wrong + 1))

@@ -474,7 +474,7 @@ make_box() {
 	mknod -m 666 "$work/box/fuse" c 10 229
 	# shellcheck disable=SC2016  # the inner shell expands it
 	unshare -m --propagation slave sh -c '
-		awk "\$3 == \"fuse.granaryfs\" { print \$2 }" /proc/mounts |
+		awk "\$3 == \"fuse.granaryfs\" || /[/]granaryfs@/ { print \$2 }" /proc/mounts |
 			xargs -r -n 1 umount -l
 		mount --bind "$1/group" /etc/group && mount --bind "$1/passwd" /etc/passwd &&
 		mount --bind "$1/fuse" /dev/fuse && touch "$1/ready" && exec sleep 1000' \

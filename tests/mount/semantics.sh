@@ -252,9 +252,16 @@ other_users() {
 	mount_ok "mounted without allow_other" "$work/t.tar" "$mnt" || return
 	refuse "without allow_other another user sees nothing" as_nobody ls "$mnt"
 	umount_ok "$mnt"
-	mount_ok "mounted with allow_other" -o allow_other "$work/t.tar" "$mnt" || return
+	mount_ok "mounted with allow_other, bare" -o allow_other,shield=off "$work/t.tar" "$mnt" ||
+		return
 	check "allow_other comes with default_permissions" has_mount_options allow_other \
 		default_permissions
+	others_as_permitted
+	mount_ok "mounted with allow_other" -o allow_other "$work/t.tar" "$mnt" || return
+	others_as_permitted
+}
+
+others_as_permitted() {
 	is "$(as_nobody cat "$mnt/a/file" 2>&1)" data "allow_other: a file for everyone"
 	refuse "allow_other: modes are respected" as_nobody cat "$mnt/private/secret"
 	refuse "allow_other: modes of folders too" as_nobody ls "$mnt/private"

@@ -21,7 +21,7 @@ leave_others() {
 	# shellcheck disable=SC2059  # the table's octal escapes
 	while read -r path; do
 		umount -l "$(printf "${path//%/%%}")"
-	done < <(awk '$3 ~ /^fuse[.]/ { print $2 }' /proc/mounts)
+	done < <(awk '$3 ~ /^fuse[.]/ || /[/]granaryfs@/ { print $2 }' /proc/mounts)
 	mount -t fusectl none /sys/fs/fuse/connections 2>/dev/null || true
 }
 
