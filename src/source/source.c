@@ -100,9 +100,6 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 	if (err) {
 		failure.source = source;
 		failure.offset = offset;
-	} else {
-		stats_add(COUNTER_source_reads, 1);
-		stats_add(COUNTER_source_read_bytes, length);
 	}
 	return err;
 }
