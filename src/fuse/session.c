@@ -279,7 +279,7 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 	if (!err)
 		err = answer_init(s, e);
 	if (!err && s->mount.ours)
-		readahead_raise(s->mount.minor);
+		readahead_raise(s->mount.number);
 	return err;
 }
 

@@ -23,13 +23,13 @@
 #include "util/bounded.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/memory.h"
 #include "util/mountapi.h"
 #include "util/mounts.h"
 #include "util/namespace.h"
 
 enum {
 	TRY_MILLISECONDS = 3000,
-	INODE_BYTES = 2000,      /* what Linux keeps for a name under the shield */
 	SOURCE_BYTES = 256,      /* of fsconfig(2)'s strings, with the NUL */
 	PROBE_DEPTH = 32,
 	PROBE_NAMES = 4096,      /* of a folder that are looked at */
@@ -71,15 +71,6 @@ int shield_check(const struct mount_config *config, struct error *e)
 			 "(unshare -rm)");
 }
 
-/* Would the kernel's inodes, which are more under the shield, be a burden? */
-static bool is_small(const struct dataset *dataset)
-{
-	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) *
-			  (uint64_t)sysconf(_SC_PAGESIZE);
-
-	return tree_count(dataset_tree(dataset)) < memory / 4 / INODE_BYTES;
-}
-
 /* Why there is to be none, or NULL. */
 static const char *objection(const struct mount *mount, const struct mount_config *config,
 			     const struct dataset *dataset)
@@ -91,7 +82,9 @@ static const char *objection(const struct mount *mount, const struct mount_confi
 		       "(unshare -rm)";
 	if (lets_others_in(config))
 		return "it would let other users in, and there is no allow_other";
-	if (config->shield == SHIELD_AUTO && !is_small(dataset))
+	if (config->shield == SHIELD_AUTO &&
+	    !memory_allows_inodes(tree_kernel_bytes(tree_count(dataset_tree(dataset)), true),
+				  config->budget))
 		return "for so many names it would take too much memory";
 	return NULL;
 }

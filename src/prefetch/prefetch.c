@@ -122,6 +122,8 @@ static uint64_t data_budget(const struct prefetch *p)
 {
 	uint64_t inodes = stats_get(COUNTER_inode_bytes), floor = cache_floor(p);
 
+	if (stats_get(COUNTER_shielded)) /* each has one more there */
+		inodes += inodes / TREE_KERNEL_BYTES * TREE_SHIELD_BYTES;
 	return p->config.budget > inodes + floor ? p->config.budget - inodes - floor : 0;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "stats/stats.h"
 #include "util/checked.h"
 
 static _Thread_local enum volume_manner manner;
@@ -127,21 +128,32 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 	return stage(table, &block, out);
 }
 
+/* What others read of it, or this thread itself, is waited for. */
+static bool hold(const struct volume_table *table, const struct block *block, bool whole,
+		 struct cache_pin **pin)
+{
+	uint64_t begin;
+	bool there;
+
+	if (whole)
+		return stage(table, block, pin) == 0;
+	begin = stats_clock();
+	there = cache_peek(table->cache, block->key, pin) > 0;
+	stats_took(HISTOGRAM_chunk_wait, begin);
+	return there;
+}
+
 /* From the block that holds `offset`: how many bytes; 0: it is not there. */
 static size_t copy_from_block(const struct volume *volume, void *buffer, size_t length,
 			      uint64_t offset)
 {
 	const struct volume_table *table = volume->table;
 	struct cache_pin *pin = NULL;
-	bool in_table, there;
+	bool in_table;
 	struct block block = find(table, volume->desc.source, offset, &in_table);
 	size_t n = (size_t)(block.span.end - offset);
 
-	if (in_table && manner == VOLUME_BLOCKS)
-		there = stage(table, &block, &pin) == 0;
-	else
-		there = cache_peek(table->cache, block.key, &pin) > 0;
-	if (!there)
+	if (!hold(table, &block, in_table && manner == VOLUME_BLOCKS, &pin))
 		return 0;
 	if (n > length)
 		n = length;
