@@ -59,13 +59,26 @@ bool ledger_holds(const struct ledger *ledger, uint32_t node)
 		bit_of(node));
 }
 
+/* Of the sum, which a server that died, or ledger_clear, may have left too small. */
+static void take_off(uint64_t bytes)
+{
+	_Atomic uint64_t *cell = &counter_cells[COUNTER_resident_bytes];
+	uint64_t sum = atomic_load(cell);
+
+	while (!atomic_compare_exchange_weak(cell, &sum, sum > bytes ? sum - bytes : 0))
+		continue;
+}
+
 bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes)
 {
-	if (node >= ledger->nodes ||
-	    (atomic_fetch_or(&ledger->held[node / BITS], bit_of(node)) & bit_of(node)))
+	if (node >= ledger->nodes || ledger_holds(ledger, node))
 		return false;
+	/* first counted, then held: who releases it takes off what is there */
 	stats_add(COUNTER_resident_bytes, pages(bytes));
-	return true;
+	if (!(atomic_fetch_or(&ledger->held[node / BITS], bit_of(node)) & bit_of(node)))
+		return true;
+	take_off(pages(bytes));
+	return false;
 }
 
 bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
@@ -73,7 +86,7 @@ bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	if (node >= ledger->nodes ||
 	    !(atomic_fetch_and(&ledger->held[node / BITS], ~bit_of(node)) & bit_of(node)))
 		return false;
-	stats_add(COUNTER_resident_bytes, -pages(bytes));
+	take_off(pages(bytes));
 	return true;
 }
 
@@ -120,6 +133,14 @@ bool ledger_next_block(struct ledger *ledger, uint32_t *block)
 		return true;
 	ledger_end_sweep(ledger);
 	return false;
+}
+
+void ledger_step_back(struct ledger *ledger, uint32_t blocks)
+{
+	uint32_t position = atomic_load(&ledger->position);
+
+	if (ledger_state(ledger) == SWEEP_RUNNING)
+		atomic_store(&ledger->position, position > blocks ? position - blocks : 0);
 }
 
 /* Who is at what. */

@@ -67,16 +67,24 @@ static uint32_t collect(const struct dataset *dataset, struct place *places)
 	return count;
 }
 
+/* Where the blocks that are there end, of this source. */
+static uint64_t covered_to(const struct cutting *c, uint32_t source)
+{
+	const struct volume_span *last = c->blocks.count ?
+						 &c->blocks.items[c->blocks.count - 1] : NULL;
+
+	return last && last->source == source ? last->end : 0;
+}
+
 /* A block behind those that are there; what they have already it has not. */
 static void add_block(struct cutting *c, const struct volume_span *span, uint32_t first,
 		      uint32_t count)
 {
-	const struct volume_span *last = c->blocks.count ?
-						 &c->blocks.items[c->blocks.count - 1] : NULL;
 	struct volume_span block = *span;
+	uint64_t covered = covered_to(c, block.source);
 
-	if (last && last->source == block.source && block.start < last->end)
-		block.start = last->end;
+	if (block.start < covered)
+		block.start = covered;
 	if (block.end < block.start)
 		block.end = block.start;
 	if (block.end - block.start > VOLUME_BLOCK_MOST)
@@ -109,13 +117,22 @@ static bool belongs(const struct volume_span *block, const struct place *place)
 	return end - block->start <= VOLUME_BLOCK || stored->end <= block->end;
 }
 
+/*
+ * What others have got already does not come in pieces: many files that overlap would
+ * have more blocks than there is memory.
+ */
+static bool comes_in_pieces(const struct cutting *c, const struct place *place)
+{
+	return place->in_pieces && place->stored.start >= covered_to(c, place->stored.source);
+}
+
 static void cut(struct cutting *c, const struct place *places, uint32_t count)
 {
 	for (uint32_t first = 0, next; first < count && !c->err; first = next) {
 		struct volume_span block = places[first].stored;
 
 		next = first + 1;
-		if (places[first].in_pieces) {
+		if (comes_in_pieces(c, &places[first])) {
 			add_pieces(c, &places[first], first);
 			continue;
 		}
@@ -170,10 +187,16 @@ void order_free(struct order *order)
 
 uint64_t order_piece(const struct order *order, uint32_t block)
 {
-	uint32_t first = block;
+	uint32_t low = 0, high = block;
 
-	while (first > 0 && order->files[first - 1].count == 0 &&
-	       order->files[first - 1].first == order->files[block].first)
-		first--;
-	return (uint64_t)(block - first) * VOLUME_BLOCK;
+	/* the first that has to do with this file: a terabyte has a million pieces */
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (order->files[middle].first < order->files[block].first)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (uint64_t)(block - low) * VOLUME_BLOCK;
 }

@@ -4,7 +4,8 @@
 
 enum {
 	GAP_MOST = 32 << 10,    /* headers and padding; more, and chance finds streams */
-	BEHIND_MOST = 2 << 20,  /* of a large file the kernel asks in any order, nearly */
+	AHEAD_MOST = 512 << 10, /* of a large file the kernel reads ahead so much, in */
+	BEHIND_MOST = 2 << 20,  /* pieces that come from several threads, in any order */
 	HITS_LEAST = 2,         /* before there is a window */
 	HITS_MOST = 16,
 };
@@ -49,9 +50,10 @@ bool policy_sees_loader(const struct policy *p)
 static bool goes_on(const struct policy_stream *s, const struct policy_read *read)
 {
 	const struct policy_range *r = &read->stored;
-	uint64_t behind = read->limit && read->limit == s->limit ? BEHIND_MOST : 0;
+	bool same = read->limit && read->limit == s->limit;
+	uint64_t ahead = same ? AHEAD_MOST : GAP_MOST, behind = same ? BEHIND_MOST : 0;
 
-	return s->next && s->source == r->source && r->start <= s->next + GAP_MOST &&
+	return s->next && s->source == r->source && r->start <= s->next + ahead &&
 	       r->start + behind >= s->next;
 }
 

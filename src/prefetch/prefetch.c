@@ -57,7 +57,7 @@ struct prefetch {
 	struct policy policy;    /* lock */
 	uint32_t around[AROUND]; /* lock: blocks that were read because of one file */
 	unsigned around_first, around_count; /* lock */
-	struct { uint32_t node; uint64_t size; } drops[DROPS]; /* lock: a ring */
+	struct { uint32_t node; uint64_t bytes; } drops[DROPS]; /* lock: a ring */
 	unsigned drop_first, drop_count; /* lock */
 	uint64_t drop_bytes;     /* lock */
 	unsigned evictions;      /* lock: since the last sweep */
@@ -72,7 +72,6 @@ struct prefetch {
 struct work {
 	enum { WORK_NONE, WORK_ORDER, WORK_DROP, WORK_WINDOW, WORK_BLOCK } kind;
 	uint32_t node;
-	uint64_t size;
 	struct policy_range range;
 	uint32_t block;
 };
@@ -205,6 +204,12 @@ void prefetch_sweep(struct prefetch *p)
 	notes_wake(&p->notes);
 }
 
+/* In the page cache. */
+static uint64_t whole_pages(uint64_t size)
+{
+	return (size + PAGE - 1) / PAGE * PAGE;
+}
+
 /* Under the lock. What is beyond the budget goes again, a while after it was read. */
 static void drop_later(struct prefetch *p, uint32_t node, uint64_t size)
 {
@@ -213,9 +218,9 @@ static void drop_later(struct prefetch *p, uint32_t node, uint64_t size)
 	if (p->drop_count == DROPS)
 		return;
 	p->drops[at].node = node;
-	p->drops[at].size = size;
+	p->drops[at].bytes = whole_pages(size);
 	p->drop_count++;
-	p->drop_bytes += size;
+	p->drop_bytes += whole_pages(size);
 }
 
 /* Under the lock: the others of its block are next. */
@@ -269,7 +274,8 @@ static void heed(struct prefetch *p, const struct note *note)
 		return;
 	if (note->offset == 0 && ledger_release(ledger, note->node, st.size)) {
 		stats_add(COUNTER_evicted_files, 1);
-		p->evictions++;
+		/* during the sweep a file may be stored while it is being read */
+		p->evictions += ledger_state(ledger) == SWEEP_DONE;
 	}
 	if (note->offset + note->length >= st.size)
 		take_account(p, note->node, st.size);
@@ -305,7 +311,7 @@ static uint64_t pages_of(const struct prefetch *p, uint32_t block)
 		struct tree_stat st;
 
 		if (tree_stat(tree, p->order.nodes[files->first + i], &st) == 0)
-			sum += (st.size + PAGE - 1) / PAGE * PAGE;
+			sum += whole_pages(st.size);
 	}
 	return sum;
 }
@@ -343,22 +349,24 @@ static void begin_sweep(struct prefetch *p)
 	p->evictions = 0;
 	p->swept_at = now_ms();
 	memset(p->begun, 0, p->order.block_count);
+	pusher_forget(&p->pusher, &p->order);
 	plan_sweep(p);
 }
 
 /* Under the lock. */
 static bool next_drop(struct prefetch *p, struct work *out)
 {
-	uint64_t most = p->config.budget / DROP_SHARE;
+	uint64_t share = p->config.budget / DROP_SHARE;
+	uint64_t most = share < DROP_MOST ? share : DROP_MOST;
 
-	if (p->drop_count == 0 || p->drop_bytes <= (most < DROP_MOST ? most : DROP_MOST))
+	/* many small files fill the ring before they are many bytes */
+	if (p->drop_count == 0 || (p->drop_bytes <= most && p->drop_count < DROPS / 2))
 		return false;
 	out->kind = WORK_DROP;
 	out->node = p->drops[p->drop_first].node;
-	out->size = p->drops[p->drop_first].size;
+	p->drop_bytes -= p->drops[p->drop_first].bytes;
 	p->drop_first = (p->drop_first + 1) % DROPS;
 	p->drop_count--;
-	p->drop_bytes -= out->size;
 	return true;
 }
 
@@ -425,7 +433,7 @@ static void make_order(struct prefetch *p)
 {
 	if (order_make(p->pusher.dataset, &p->order) == 0)
 		p->begun = calloc(p->order.block_count + 1, sizeof(*p->begun));
-	if (!p->begun) {
+	if (!p->begun || pusher_prepare(&p->pusher, &p->order) < 0) {
 		log_warn("there is not enough memory to read ahead");
 		return;
 	}
@@ -534,6 +542,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 
 	*out = NULL;
 	leave_out_suspects(dataset, ledger);
+	ledger_step_back(ledger, THREADS_MOST);
 	if (ledger_crashes(ledger) >= CRASHES_MOST)
 		return 0; /* the rest is for those who ask */
 	p = calloc(1, sizeof(*p));
@@ -542,7 +551,8 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	p->config = *config;
 	notes_init(&p->notes);
 	p->lock = (struct lock)LOCK_INIT;
-	p->pusher = (struct pusher){ dataset, ledger, config->sink, 0, 0 };
+	p->pusher = (struct pusher){ .dataset = dataset, .ledger = ledger,
+				     .sink = config->sink };
 	policy_init(&p->policy, config->windows, config->budget / 8);
 	if (memory_open("", &p->memory) < 0)
 		p->memory = NULL;

@@ -15,6 +15,18 @@ enum {
 	STORE_MOST = 1 << 20,  /* at a time; a multiple of a page */
 };
 
+int pusher_prepare(struct pusher *p, const struct order *order)
+{
+	p->passed = calloc((size_t)order->block_count + 1, sizeof(*p->passed));
+	return p->passed ? 0 : -ENOMEM;
+}
+
+void pusher_forget(struct pusher *p, const struct order *order)
+{
+	for (uint32_t i = 0; i < order->block_count; i++)
+		atomic_store_explicit(&p->passed[i], 0, memory_order_relaxed);
+}
+
 /* What somebody waits for goes first, but not for ever. */
 static void yield_to_demand(const struct pusher *p)
 {
@@ -56,19 +68,30 @@ static int pass_on(struct pusher *p, uint32_t node, uint64_t from, uint64_t to, 
 	return err;
 }
 
-/* A file, or a piece of one; false: it is to be kept here. */
-static bool do_file(struct pusher *p, uint32_t node, uint64_t from, uint64_t length,
-		    char *buffer)
+/* A piece has been passed on: was it the last of its file that was not? */
+static bool completes(struct pusher *p, uint32_t block, uint64_t from, uint64_t size)
 {
+	uint32_t first = block - (uint32_t)(from / VOLUME_BLOCK);
+
+	return atomic_fetch_add(&p->passed[first], 1) + 1 ==
+	       (size + VOLUME_BLOCK - 1) / VOLUME_BLOCK;
+}
+
+/* A file, or a piece of one; false: it is to be kept here. */
+static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
+		    uint32_t node, char *buffer)
+{
+	bool whole = order->files[block].count > 0;
+	uint64_t from = whole ? 0 : order_piece(order, block), to;
 	struct tree_stat st;
-	uint64_t to;
 	int err;
 
 	if (tree_stat(dataset_tree(p->dataset), node, &st) < 0 || from >= st.size)
 		return true;
-	to = length && st.size - from > length ? from + length : st.size;
+	to = !whole && st.size - from > VOLUME_BLOCK ? from + VOLUME_BLOCK : st.size;
 	err = pass_on(p, node, from, to, buffer);
-	if (!err && to == st.size && ledger_hold(p->ledger, node, st.size))
+	if (!err && (whole || completes(p, block, from, st.size)) &&
+	    ledger_hold(p->ledger, node, st.size))
 		stats_add(COUNTER_pushed_files, 1);
 	return err != -ENOENT;
 }
@@ -86,11 +109,7 @@ static bool do_files(struct pusher *p, unsigned worker, const struct order *orde
 		if (ledger_holds(p->ledger, node))
 			continue;
 		ledger_begin_file(p->ledger, worker, node);
-		if (files->count)
-			done &= do_file(p, node, 0, 0, buffer);
-		else
-			done &= do_file(p, node, order_piece(order, block), VOLUME_BLOCK,
-					buffer);
+		done &= do_file(p, order, block, node, buffer);
 		ledger_end_file(p->ledger, worker);
 	}
 	return done;
@@ -139,33 +158,42 @@ bool pusher_run(struct pusher *p, unsigned worker, const struct order *order,
 	return !done;
 }
 
-/* Has the block that begins or goes on here in the cache: where it ends; 0: failed. */
-static uint64_t stage_at(struct pusher *p, const struct order *order, uint32_t source,
-			 uint64_t at)
+/* What lies between blocks nobody reads. */
+static void stage_blocks(struct pusher *p, const struct order *order,
+			 const struct policy_range *range)
 {
-	struct cache_pin *pin;
 	uint32_t block;
-	int err;
 
-	if (order && dataset_find_block(p->dataset, source, at, &block)) {
-		pin = is_held(p, order, block) ? NULL : stage(p, order, block);
+	dataset_find_block(p->dataset, range->source, range->start, &block);
+	for (; block < order->block_count && order->blocks[block].source == range->source &&
+	       order->blocks[block].start < range->end; block++) {
+		struct cache_pin *pin = is_held(p, order, block) ? NULL :
+								   stage(p, order, block);
+
 		if (pin)
 			dataset_unstage(p->dataset, pin, false);
-		return order->blocks[block].end;
 	}
-	yield_to_demand(p);
-	err = dataset_stage_aligned(p->dataset, source, at / VOLUME_BLOCK, &pin);
-	if (err)
-		return 0; /* the end of the packed file, mostly */
-	dataset_unstage(p->dataset, pin, false);
-	return (at / VOLUME_BLOCK + 1) * VOLUME_BLOCK;
+}
+
+static void stage_aligned(struct pusher *p, const struct policy_range *range)
+{
+	uint64_t last = (range->end - 1) / VOLUME_BLOCK;
+
+	for (uint64_t number = range->start / VOLUME_BLOCK; number <= last; number++) {
+		struct cache_pin *pin;
+
+		yield_to_demand(p);
+		if (dataset_stage_aligned(p->dataset, range->source, number, &pin) < 0)
+			return; /* the end of the packed file, mostly */
+		dataset_unstage(p->dataset, pin, false);
+	}
 }
 
 void pusher_stage(struct pusher *p, const struct order *order,
 		  const struct policy_range *range)
 {
-	uint64_t at = range->start;
-
-	while (at && at < range->end)
-		at = stage_at(p, order, range->source, at);
+	if (order)
+		stage_blocks(p, order, range);
+	else
+		stage_aligned(p, range);
 }

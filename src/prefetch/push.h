@@ -18,7 +18,14 @@ struct pusher {
 	const struct prefetch_sink *sink; /* NULL: blocks are kept, nothing is pushed */
 	_Atomic unsigned demand;   /* reads that somebody waits for */
 	_Atomic unsigned fetching; /* reads ahead */
+	_Atomic uint32_t *passed;  /* by a large file's first block: its pieces passed on */
 };
+
+/* For the blocks of this order: 0 or -ENOMEM. */
+int pusher_prepare(struct pusher *pusher, const struct order *order);
+
+/* The sweep begins anew: no piece has been passed on. */
+void pusher_forget(struct pusher *pusher, const struct order *order);
 
 /*
  * True: some of it was kept in the dataset's cache instead, since the kernel does not
@@ -27,7 +34,7 @@ struct pusher {
 bool pusher_run(struct pusher *pusher, unsigned worker, const struct order *order,
 		uint32_t block);
 
-/* Has these bytes in the cache. `order`: NULL where there are no blocks yet. */
+/* Has these bytes in the cache; `order`: NULL as long as there is none. */
 void pusher_stage(struct pusher *pusher, const struct order *order,
 		  const struct policy_range *range);
 

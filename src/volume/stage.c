@@ -54,8 +54,9 @@ void volume_use_blocks(struct volume_table *table, const struct volume_span *blo
 bool volume_find_block(const struct volume_table *table, uint32_t source, uint64_t offset,
 		       uint32_t *out)
 {
-	uint32_t low = 0, high = atomic_load_explicit(&table->block_count,
-						      memory_order_acquire);
+	/* asked for once: the table may come meanwhile */
+	uint32_t count = atomic_load_explicit(&table->block_count, memory_order_acquire);
+	uint32_t low = 0, high = count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -67,19 +68,30 @@ bool volume_find_block(const struct volume_table *table, uint32_t source, uint64
 			high = middle;
 	}
 	*out = low;
-	return low < atomic_load(&table->block_count) &&
-	       table->blocks[low].source == source && table->blocks[low].start <= offset;
+	return low < count && table->blocks[low].source == source &&
+	       table->blocks[low].start <= offset && offset < table->blocks[low].end;
 }
 
 /* The block that is to hold a byte. */
 static struct block find(const struct volume_table *table, uint32_t source, uint64_t offset,
 			 bool *in_table)
 {
+	struct block block;
 	uint32_t number;
 
 	*in_table = volume_find_block(table, source, offset, &number);
-	return *in_table ? block_in_table(table, number) :
-			   block_aligned(table, source, offset / VOLUME_BLOCK);
+	if (*in_table)
+		return block_in_table(table, number);
+	block = block_aligned(table, source, offset / VOLUME_BLOCK);
+	/* no further than to the next one of the table, which may be there */
+	if (number < atomic_load(&table->block_count)) {
+		const struct volume_span *next = &table->blocks[number];
+
+		if (next->source == source && next->start > offset &&
+		    next->start < block.span.end)
+			block.span.end = next->start;
+	}
+	return block;
 }
 
 struct fetch {

@@ -93,7 +93,10 @@ bool volume_span(const struct volume_table *table, uint32_t volume, uint64_t off
 void volume_use_blocks(struct volume_table *table, const struct volume_span *blocks,
 		       uint32_t count);
 
-/* The block of the table that holds this byte of a source: false: none does. */
+/*
+ * The block of the table that holds this byte of a source: false: none does, and *out is
+ * the next one behind it, or how many there are.
+ */
 bool volume_find_block(const struct volume_table *table, uint32_t source, uint64_t offset,
 		       uint32_t *out);
 
