@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 
 #include "fuse/control.h"
+#include "fuse/listing.h"
 #include "fuse/push.h"
 #include "fuse/refuse.h"
 #include "fuse/xattrs.h"
@@ -65,7 +66,7 @@ static _Thread_local struct {
 	size_t size;
 } reply_buffer;
 
-static char *get_reply_buffer(size_t size)
+char *ops_buffer(size_t size)
 {
 	if (size > reply_buffer.size) {
 		char *grown = realloc(reply_buffer.bytes, size);
@@ -159,7 +160,7 @@ static int get_attributes(const struct served *s, uint32_t node, struct stat *ou
 	return 0;
 }
 
-static int get_entry(const struct served *s, uint32_t node, struct fuse_entry_param *out)
+int ops_entry(const struct served *s, uint32_t node, struct fuse_entry_param *out)
 {
 	*out = (struct fuse_entry_param){
 		.ino = ops_inode(s, node),
@@ -169,8 +170,7 @@ static int get_entry(const struct served *s, uint32_t node, struct fuse_entry_pa
 	return get_attributes(s, node, &out->attr);
 }
 
-/* An answer that gives the kernel one more hold on an inode. */
-static void account_inode(void)
+void ops_count_inode(void)
 {
 	stats_add(COUNTER_inode_bytes, TREE_KERNEL_BYTES);
 }
@@ -188,9 +188,9 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	stats_add(COUNTER_fuse_lookup, 1);
 	err = tree_lookup(tree_of(s), node_of(s, parent), name, strlen(name), &node);
 	if (!err)
-		err = get_entry(s, node, &entry);
+		err = ops_entry(s, node, &entry);
 	if (!err)
-		account_inode();
+		ops_count_inode();
 	if (err && err != -ENOENT)
 		fuse_reply_err(req, -err);
 	else
@@ -295,7 +295,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	if (control_read(req, ino, size, offset))
 		return;
 	stats_add(COUNTER_fuse_read, 1);
-	buffer = get_reply_buffer(size);
+	buffer = ops_buffer(size);
 	push_read_begins(s->push, node);
 	prefetch_read_begins(s->prefetch, node);
 	n = buffer ? dataset_read(s->dataset, node, buffer, size, (uint64_t)offset) :
@@ -391,91 +391,6 @@ static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info 
 	fuse_reply_err(req, 0);
 }
 
-/* A listing in the making. */
-struct listing {
-	fuse_req_t req;
-	const struct served *s;
-	uint32_t directory;
-	bool plus;
-	char *buffer;
-	size_t used, size;
-};
-
-/* Entry `position` of a directory: 0 and 1 are `.` and `..`. */
-static int name_at(const struct listing *l, uint32_t position, char *name,
-		   uint32_t *node)
-{
-	struct tree_name found;
-	int err;
-
-	if (position == 0) {
-		memcpy(name, ".", sizeof("."));
-		*node = l->directory;
-		return 0;
-	}
-	if (position == 1) {
-		memcpy(name, "..", sizeof(".."));
-		*node = l->directory;
-		return l->directory == dataset_root(l->s->dataset) ?
-			       0 : tree_parent(tree_of(l->s), l->directory, node);
-	}
-	err = tree_child(tree_of(l->s), l->directory, position - 2, &found);
-	if (err)
-		return err;
-	memcpy(name, found.name, found.length);
-	name[found.length] = '\0';
-	*node = found.node;
-	return 0;
-}
-
-/* 0, -ENOENT at the end, -ENOSPC where the reply is full, or another error. */
-static int add_name(struct listing *l, uint32_t position)
-{
-	struct fuse_entry_param entry;
-	size_t room = l->size - l->used, need;
-	char name[256], *at = l->buffer + l->used;
-	off_t next = (off_t)position + 1;
-	uint32_t node;
-	int err = name_at(l, position, name, &node);
-
-	if (!err && l->directory == dataset_root(l->s->dataset) &&
-	    strcmp(name, CONTROL_NAME) == 0)
-		return 0; /* it cannot be looked up: control_init has said so */
-	if (!err)
-		err = get_entry(l->s, node, &entry);
-	if (err)
-		return err;
-	if (l->plus)
-		need = fuse_add_direntry_plus(l->req, at, room, name, &entry, next);
-	else
-		need = fuse_add_direntry(l->req, at, room, name, &entry.attr, next);
-	if (need > room)
-		return -ENOSPC;
-	if (l->plus && position > 1)
-		account_inode();
-	l->used += need;
-	return 0;
-}
-
-/* Offsets are positions: stable for as long as the mount lives, and after. */
-static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
-{
-	struct served *s = served_of(req);
-	struct listing l = { .req = req, .s = s, .directory = node_of(s, ino),
-			     .plus = plus, .buffer = get_reply_buffer(size),
-			     .size = size };
-	int err = l.buffer ? 0 : -ENOMEM;
-
-	for (off_t at = offset; !err && at >= 0 && at < UINT32_MAX; at++)
-		err = add_name(&l, (uint32_t)at);
-	if (tree_lost(tree_of(s)))
-		fuse_reply_err(req, EIO);
-	else if (err && err != -ENOENT && err != -ENOSPC && l.used == 0)
-		fuse_reply_err(req, -err);
-	else
-		fuse_reply_buf(req, l.buffer, l.used);
-}
-
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		       struct fuse_file_info *fi)
 {
@@ -483,7 +398,7 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 	if (control_list(req, ino, size, offset, false))
 		return;
 	stats_add(COUNTER_fuse_readdir, 1);
-	list(req, ino, size, offset, false);
+	listing_reply(req, node_of(served_of(req), ino), size, offset, false);
 }
 
 static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
@@ -493,7 +408,7 @@ static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 	if (control_list(req, ino, size, offset, true))
 		return;
 	stats_add(COUNTER_fuse_readdirplus, 1);
-	list(req, ino, size, offset, true);
+	listing_reply(req, node_of(served_of(req), ino), size, offset, true);
 }
 
 /* Extended attributes. */
@@ -512,7 +427,7 @@ static void reply_xattr(fuse_req_t req, const char *buffer, size_t size, int n)
 static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	struct served *s = served_of(req);
-	char *buffer = get_reply_buffer(size ? size : 1);
+	char *buffer = ops_buffer(size ? size : 1);
 	int n = -ENOMEM;
 
 	count_request(COUNTER_fuse_getxattr, ino);
@@ -528,7 +443,7 @@ static void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t
 static void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 {
 	struct served *s = served_of(req);
-	char *buffer = get_reply_buffer(size ? size : 1);
+	char *buffer = ops_buffer(size ? size : 1);
 	int n = -ENOMEM;
 
 	count_request(COUNTER_fuse_listxattr, ino);

@@ -43,6 +43,15 @@ int served_init(struct served *served, struct dataset *dataset,
 /* The kernel's number of a node. */
 fuse_ino_t ops_inode(const struct served *served, uint32_t node);
 
+/* What the kernel is told of a node: 0 or a negative errno. */
+int ops_entry(const struct served *served, uint32_t node, struct fuse_entry_param *out);
+
+/* An answer gives the kernel one more hold on an inode. */
+void ops_count_inode(void);
+
+/* The calling thread's own, until it asks again; NULL: out of memory. */
+char *ops_buffer(size_t size);
+
 /* Frees the calling thread's reply buffer. */
 void ops_thread_end(void);
 
