@@ -87,8 +87,9 @@ def show(run):
     print("\n%s; %s, Python %s%s" % (run["date"], machine.sentence(run["machine"]),
                                      run["machine"]["python"],
                                      "; quick" if run["quick"] else ""))
-    if run["note"]:
-        print(run["note"])
+    for sentence in (machine.busy(run["machine"]), run["note"]):
+        if sentence:
+            print(sentence)
 
 
 def save(run, folder):

@@ -72,11 +72,11 @@ def draw(run):
             parts.append(drawn)
             y += height
     told = machine.sentence(run["machine"]) + ("; a quick run" if run["quick"] else "")
-    parts.append(text(16, y + 8, told, "small"))
-    if run["note"]:
-        y += 16
-        parts.append(text(16, y + 8, run["note"], "small"))
-    height = y + 24
+    for sentence in (told, machine.busy(run["machine"]), run["note"]):
+        if sentence:
+            parts.append(text(16, y + 8, sentence, "small"))
+            y += 16
+    height = y + 8
     return ('<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
             'viewBox="0 0 %d %d" role="img">\n<style>%s</style>\n'
             '<rect x="0.5" y="0.5" width="%d" height="%d" rx="6" class="ground"/>\n%s\n</svg>\n'

@@ -31,6 +31,7 @@ def describe():
             "processor": first_line("/proc/cpuinfo", "model name"),
             "memory_gib": round(memory / 2**20, 1),
             "kernel": platform.release(),
+            "load": round(os.getloadavg()[0], 1),
             "python": platform.python_version()}
 
 
@@ -38,6 +39,13 @@ def sentence(machine):
     return "%d cores%s, %g GiB, Linux %s" % (
         machine["cores"], " (%s)" % machine["processor"] if machine["processor"] else "",
         machine["memory_gib"], machine["kernel"])
+
+
+def busy(machine):
+    """A sentence, where others worked on the machine when the run began."""
+    if machine.get("load", 0) <= 0.3 * machine["cores"]:
+        return ""
+    return "others kept the machine busy (load %g): what is warm is disturbed" % machine["load"]
 
 
 def missing():

@@ -32,6 +32,7 @@ says "push - >= 2 not there yet" "what does not exist yet says so"
 says "larger - >= 0.95 failed" "what failed says so"
 says "bench: failed: cold: squashfuse_ll: wrong bytes" "wrong bytes are named"
 says "2 cores (A Processor), 16 GiB, Linux 6.1" "the machine is named"
+says "others kept the machine busy (load 1.5)" "and that it was busy"
 is "$(draw --strict 2>&1 | tail -n 1)" "bench: failed: push: granaryfs-bare: it fell over" \
 	"failures come last"
 
@@ -55,6 +56,7 @@ widths = [float(bar.get("width")) for bar in bars]
 assert widths[0] == max(widths[:3]) and widths[3] == min(widths[3:]), widths
 assert [b.get("class") for b in bars].count("ours") == 3
 assert any("2 cores" in t for t in texts), texts
+assert any("load 1.5" in t for t in texts), texts
 assert any("made up < & >" in t for t in texts), texts
 heights = [float(bar.get("y")) + float(bar.get("height")) for bar in bars]
 assert max(heights) < float(root.get("height"))' "$drawn/chart.svg"
