@@ -2,6 +2,7 @@
 """Readers in Python, as loaders read. Prints {files, bytes, checksum, seconds}.
 
 Usage: read_python.py files LIST SEED PROCESSES [check]     open(path, "rb").read()
+       read_python.py epochs LIST SEED PROCESSES EPOCHS     the same, several times
        read_python.py rows FILE SEED PROCESSES [check]      h5py
        read_python.py row-loader FILE SEED WORKERS          h5py in a DataLoader
        read_python.py folder ROOT SEED WORKERS decode|bytes ImageFolder in a DataLoader
@@ -81,6 +82,15 @@ def read_lines(path):
 def files(paths, seed, processes, check=""):
     return in_processes(read_lines(paths), int(seed), int(processes), lambda: read_file,
                         bool(check))
+
+
+def several(paths, seed, processes, count):
+    """Epochs, each in an order of its own: the sums."""
+    total = {"files": 0, "bytes": 0, "seconds": 0}
+    for i in range(int(count)):
+        found = files(paths, int(count) * int(seed) + i, processes)
+        total = {key: total[key] + found[key] for key in total}
+    return total
 
 
 def rows(path, seed, processes, check=""):
@@ -175,7 +185,7 @@ def ranks(*words):
 
 
 def main():
-    modes = {"files": files, "rows": rows, "row-loader": row_loader, "folder": folder,
+    modes = {"files": files, "epochs": several, "rows": rows, "row-loader": row_loader, "folder": folder,
              "stream": stream, "npz": npz, "ranks": ranks}
     if len(sys.argv) < 3 or sys.argv[1] not in modes:
         sys.exit(__doc__)

@@ -28,7 +28,6 @@ def cold_pictures(bench):
         def once(groups):
             found = bench.readers.c(epoch.list(contender), number, 2, groups=groups)
             agree(found, *epoch.expected(contender))
-            return found["seconds"]
         least = files.bytes() if contender.name == TAR else os.path.getsize(image)
         return len(files) / throttled(bench, contender, 0.8 * least, once)[0]
     contenders = [bench.granaryfs(BARE, files.tar, *SWEEP, name=TAR).index(),
