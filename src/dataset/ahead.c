@@ -57,7 +57,8 @@ bool dataset_stored(const struct dataset *ds, uint32_t node, uint64_t offset,
 		else if (!extend(out, &span))
 			break;
 		if (as_is)
-			*as_is = !any && span.end - span.start == length;
+			*as_is = !any && volume_is_plain(&ds->volumes, piece.volume) &&
+				 span.end - span.start == length;
 		any = true;
 	}
 	return any;

@@ -187,7 +187,8 @@ void prefetch_read_begins(struct prefetch *p, uint32_t node)
 	if (!p)
 		return;
 	atomic_fetch_add(&p->pusher.demand, 1);
-	volume_read_in_manner(is_to_be_swept(p, node) ? VOLUME_BLOCKS : VOLUME_EXACTLY);
+	volume_read_in_manner(!pusher_is_asked(&p->pusher, now_ms()) &&
+			      is_to_be_swept(p, node) ? VOLUME_BLOCKS : VOLUME_EXACTLY);
 }
 
 void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size_t length)
@@ -449,7 +450,7 @@ static void end_sweep(struct prefetch *p)
 }
 
 /* What the kernel does not take is kept here, as long as there is room. */
-static void do_block(struct prefetch *p, unsigned worker, uint32_t block)
+static void do_block(struct prefetch *p, struct push_worker *worker, uint32_t block)
 {
 	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
 
@@ -460,7 +461,8 @@ static void do_block(struct prefetch *p, unsigned worker, uint32_t block)
 		end_sweep(p);
 }
 
-static void do_work(struct prefetch *p, unsigned worker, const struct work *work)
+static void do_work(struct prefetch *p, struct push_worker *worker,
+		    const struct work *work)
 {
 	switch (work->kind) {
 	case WORK_ORDER:
@@ -486,9 +488,11 @@ static void do_work(struct prefetch *p, unsigned worker, const struct work *work
 static void run(void *argument)
 {
 	struct prefetch *p = argument;
-	unsigned worker = atomic_fetch_add(&p->next_worker, 1);
+	struct push_worker worker = { .number = atomic_fetch_add(&p->next_worker, 1) };
 
 	crash_ledger = p->pusher.ledger;
+	if (p->config.sink)
+		worker.buffer = aligned_alloc(PAGE, PUSH_PIECE); /* ends with the process */
 	volume_read_in_manner(VOLUME_AHEAD);
 	for (;;) {
 		unsigned now = notes_now(&p->notes);
@@ -500,7 +504,7 @@ static void run(void *argument)
 			notes_wait(&p->notes, now);
 		else
 			notes_wake(&p->notes); /* there may be work for two */
-		do_work(p, worker, &work);
+		do_work(p, &worker, &work);
 	}
 }
 

@@ -6,14 +6,38 @@
 
 #include "stats/stats.h"
 #include "tree/tree.h"
-#include "util/cleanup.h"
 
 enum {
 	FETCHES_BESIDE = 2,    /* reads ahead while somebody waits */
 	YIELD_NS = 200 * 1000,
 	YIELDS_MOST = 100,
-	STORE_MOST = 1 << 20,  /* at a time; a multiple of a page */
+	FIRST_READS = 64,      /* a reader that begins has them for himself, */
+	FIRST_MS = 20,         /* if he does not pause */
 };
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+bool pusher_is_asked(struct pusher *p, int64_t now)
+{
+	atomic_store(&p->asked_at, now);
+	return atomic_fetch_add(&p->asked, 1) < FIRST_READS;
+}
+
+/* Is somebody waiting, so that there should be no more reads ahead than there are? */
+static bool is_in_the_way(const struct pusher *p)
+{
+	uint64_t asked = atomic_load(&p->asked);
+
+	if (asked > 0 && asked < FIRST_READS && now_ms() - atomic_load(&p->asked_at) < FIRST_MS)
+		return true;
+	return atomic_load(&p->demand) > 0 && atomic_load(&p->fetching) >= FETCHES_BESIDE;
+}
 
 int pusher_prepare(struct pusher *p, const struct order *order)
 {
@@ -32,35 +56,61 @@ static void yield_to_demand(const struct pusher *p)
 {
 	const struct timespec pause = { .tv_nsec = YIELD_NS };
 
-	for (int i = 0; i < YIELDS_MOST && atomic_load(&p->demand) > 0 &&
-			atomic_load(&p->fetching) >= FETCHES_BESIDE; i++)
+	for (int i = 0; i < YIELDS_MOST && is_in_the_way(p); i++)
 		nanosleep(&pause, NULL);
 }
 
-/* One piece of a file: 0, or why the kernel has not got it. */
-static int pass_piece(struct pusher *p, uint32_t node, uint64_t offset, uint64_t length,
-		      char *buffer)
+/* What is being passed on. */
+struct block_at_hand {
+	const struct volume_span *span;
+	const struct cache_pin *pin; /* NULL: it could not be staged */
+	char *buffer;
+};
+
+/* In the block, where it lies there as it is; otherwise read into the buffer. */
+static ssize_t get_piece(const struct pusher *p, const struct block_at_hand *b,
+			 uint32_t node, uint64_t offset, uint64_t length,
+			 const char **out)
 {
-	ssize_t n = dataset_read(p->dataset, node, buffer, (size_t)length, offset);
+	struct volume_span stored;
+	bool as_is;
+
+	if (b->pin && dataset_stored(p->dataset, node, offset, length, &stored, &as_is) &&
+	    as_is && stored.source == b->span->source && stored.start >= b->span->start &&
+	    stored.end <= b->span->end) {
+		*out = (const char *)cache_data(b->pin) + (stored.start - b->span->start);
+		return (ssize_t)length;
+	}
+	*out = b->buffer;
+	return dataset_read(p->dataset, node, b->buffer, (size_t)length, offset);
+}
+
+/* One piece of a file: 0, or why the kernel has not got it. */
+static int pass_piece(const struct pusher *p, const struct block_at_hand *b, uint32_t node,
+		      uint64_t offset, uint64_t length)
+{
+	const char *bytes;
+	ssize_t n = get_piece(p, b, node, offset, length, &bytes);
 	int err;
 
 	if (n < 0)
 		return -EIO;
-	err = p->sink->store(p->sink->context, node, offset, buffer, (size_t)n);
+	err = p->sink->store(p->sink->context, node, offset, bytes, (size_t)n);
 	if (!err)
 		stats_add(COUNTER_pushed_bytes, (uint64_t)n);
 	return err;
 }
 
 /* From one offset to another. */
-static int pass_on(struct pusher *p, uint32_t node, uint64_t from, uint64_t to, char *buffer)
+static int pass_on(const struct pusher *p, const struct block_at_hand *b, uint32_t node,
+		   uint64_t from, uint64_t to)
 {
 	int err = 0;
 
 	while (!err && from < to) {
-		uint64_t n = to - from < STORE_MOST ? to - from : STORE_MOST;
+		uint64_t n = to - from < PUSH_PIECE ? to - from : PUSH_PIECE;
 
-		err = pass_piece(p, node, from, n, buffer);
+		err = pass_piece(p, b, node, from, n);
 		from += n;
 	}
 	if (err == -ENOENT)
@@ -79,7 +129,7 @@ static bool completes(struct pusher *p, uint32_t block, uint64_t from, uint64_t 
 
 /* A file, or a piece of one; false: it is to be kept here. */
 static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
-		    uint32_t node, char *buffer)
+		    uint32_t node, const struct block_at_hand *b)
 {
 	bool whole = order->files[block].count > 0;
 	uint64_t from = whole ? 0 : order_piece(order, block), to;
@@ -89,7 +139,7 @@ static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
 	if (tree_stat(dataset_tree(p->dataset), node, &st) < 0 || from >= st.size)
 		return true;
 	to = !whole && st.size - from > VOLUME_BLOCK ? from + VOLUME_BLOCK : st.size;
-	err = pass_on(p, node, from, to, buffer);
+	err = pass_on(p, b, node, from, to);
 	if (!err && (whole || completes(p, block, from, st.size)) &&
 	    ledger_hold(p->ledger, node, st.size))
 		stats_add(COUNTER_pushed_files, 1);
@@ -97,7 +147,7 @@ static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
 }
 
 static bool do_files(struct pusher *p, unsigned worker, const struct order *order,
-		     uint32_t block, char *buffer)
+		     uint32_t block, const struct block_at_hand *b)
 {
 	const struct block_files *files = &order->files[block];
 	uint32_t count = files->count ? files->count : 1;
@@ -109,7 +159,7 @@ static bool do_files(struct pusher *p, unsigned worker, const struct order *orde
 		if (ledger_holds(p->ledger, node))
 			continue;
 		ledger_begin_file(p->ledger, worker, node);
-		done &= do_file(p, order, block, node, buffer);
+		done &= do_file(p, order, block, node, b);
 		ledger_end_file(p->ledger, worker);
 	}
 	return done;
@@ -142,17 +192,17 @@ static struct cache_pin *stage(struct pusher *p, const struct order *order, uint
 	return pin;
 }
 
-bool pusher_run(struct pusher *p, unsigned worker, const struct order *order,
+bool pusher_run(struct pusher *p, struct push_worker *worker, const struct order *order,
 		uint32_t block)
 {
-	CLEANUP(cleanup_free) char *buffer = p->sink ? malloc(STORE_MOST) : NULL;
+	struct block_at_hand b = { .span = &order->blocks[block], .buffer = worker->buffer };
 	struct cache_pin *pin;
 	bool done;
 
 	if (is_held(p, order, block))
 		return false;
-	pin = stage(p, order, block);
-	done = buffer && do_files(p, worker, order, block, buffer);
+	b.pin = pin = stage(p, order, block);
+	done = b.buffer && do_files(p, worker->number, order, block, &b);
 	if (pin)
 		dataset_unstage(p->dataset, pin, done);
 	return !done;

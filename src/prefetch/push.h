@@ -2,7 +2,7 @@
  * push.h: reads a block in one piece, and passes on the files in it. Private to
  * prefetch/.
  *
- * Threads: any number at once, each with a number of its own below LEDGER_WORKERS.
+ * Threads: any number at once, each with a worker of its own.
  */
 #ifndef GRANARY_PREFETCH_PUSH_H
 #define GRANARY_PREFETCH_PUSH_H
@@ -17,9 +17,25 @@ struct pusher {
 	struct ledger *ledger;
 	const struct prefetch_sink *sink; /* NULL: blocks are kept, nothing is pushed */
 	_Atomic unsigned demand;   /* reads that somebody waits for */
+	_Atomic uint64_t asked;    /* all that there have been */
+	_Atomic int64_t asked_at;  /* the last one; milliseconds */
 	_Atomic unsigned fetching; /* reads ahead */
 	_Atomic uint32_t *passed;  /* by a large file's first block: its pieces passed on */
 };
+
+/* A thread's own. */
+struct push_worker {
+	unsigned number; /* below LEDGER_WORKERS */
+	char *buffer;    /* PUSH_PIECE bytes, page-aligned; NULL: nothing is pushed */
+};
+
+enum { PUSH_PIECE = 1 << 20 }; /* what is stored at a time, at most; whole pages */
+
+/*
+ * Somebody asks. While the first few files are read, he has storage to himself: true;
+ * later only few reads ahead are made beside his.
+ */
+bool pusher_is_asked(struct pusher *pusher, int64_t now_ms);
 
 /* For the blocks of this order: 0 or -ENOMEM. */
 int pusher_prepare(struct pusher *pusher, const struct order *order);
@@ -31,8 +47,8 @@ void pusher_forget(struct pusher *pusher, const struct order *order);
  * True: some of it was kept in the dataset's cache instead, since the kernel does not
  * know the files yet, or nothing is pushed at all.
  */
-bool pusher_run(struct pusher *pusher, unsigned worker, const struct order *order,
-		uint32_t block);
+bool pusher_run(struct pusher *pusher, struct push_worker *worker,
+		const struct order *order, uint32_t block);
 
 /* Has these bytes in the cache; `order`: NULL as long as there is none. */
 void pusher_stage(struct pusher *pusher, const struct order *order,

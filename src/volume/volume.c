@@ -149,6 +149,13 @@ static bool span_chunks(const struct volume *volume, uint64_t offset, uint64_t l
 	return true;
 }
 
+bool volume_is_plain(const struct volume_table *table, uint32_t number)
+{
+	const struct volume *volume = find_volume(table, number);
+
+	return volume && volume->ops == &volume_raw_ops && volume->desc.guard == GUARD_NONE;
+}
+
 bool volume_span(const struct volume_table *table, uint32_t number, uint64_t offset,
 		 uint64_t length, struct volume_span *out)
 {

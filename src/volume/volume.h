@@ -84,6 +84,9 @@ int volume_check(const struct volume_table *table, uint32_t volume, uint64_t off
 bool volume_span(const struct volume_table *table, uint32_t volume, uint64_t offset,
 		 uint64_t length, struct volume_span *out);
 
+/* Are its bytes those of its source, with nothing to decode or to check? */
+bool volume_is_plain(const struct volume_table *table, uint32_t volume);
+
 /*
  * Blocks: pieces of sources that are read as one, before they are asked for, and kept
  * in the cache. Until a table of them is known they have VOLUME_BLOCK bytes each, at
