@@ -7,7 +7,7 @@ enum { PIECES_MOST = 16, GAP_MOST = 64 << 10 };
 void dataset_begin_ahead(struct dataset *ds)
 {
 	for (uint32_t i = 0; i < ds->sources.count; i++)
-		source_stream(ds->sources.sources[i]);
+		source_stream(ds->sources.sources[i], ds->indexed);
 	ds->volumes.staging = true;
 }
 

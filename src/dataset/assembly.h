@@ -13,6 +13,7 @@ struct dataset {
 	struct source_set sources;
 	struct index *index;
 	char *index_path; /* NULL: in memory */
+	bool indexed;     /* just now: what the indexer fetched is still in the page cache */
 	struct volume_table volumes;
 	uint32_t root;    /* the node that is shown as the root */
 };

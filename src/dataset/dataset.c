@@ -74,8 +74,10 @@ static int find_index(struct dataset *ds, const struct dataset_config *config,
 	if (err)
 		return err;
 	err = take_index(ds, &wish);
-	if (err)
+	if (err) {
 		err = make_index(ds, config, sources, n, &wish, e);
+		ds->indexed = true;
+	}
 	index_wish_free(&wish);
 	return err;
 }

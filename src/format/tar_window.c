@@ -13,6 +13,9 @@ enum {
 	HOLE_MAX = 1024 * 1024 * 1024, /* a longer one ends an archive */
 	SKIP_MIN = 32 * 1024,  /* less than this is read, not skipped */
 	HEADERS_MAX = 4 * 1024 * 1024, /* of one member */
+	SMALL_MAX = 1024 * 1024, /* members of this size are fetched along, */
+	SMALL_LEAST = 16,      /* once there have been so many, */
+	CALL_AHEAD = 8 * 1024 * 1024, /* so far ahead */
 };
 
 int tar_window_open(struct tar_window *window, const struct source *source,
@@ -88,6 +91,23 @@ ssize_t tar_window_read(struct tar_window *window, const void **out)
 }
 
 /*
+ * Between small members it costs storage less to read on than to step: one large read
+ * instead of many small ones. And what a dataset is indexed for is that it will be read.
+ */
+static void call_ahead(struct tar_window *window)
+{
+	uint64_t from = window->called > window->at ? window->called : window->at;
+	uint64_t left = window->length - window->at;
+	uint64_t to = window->at + (left < CALL_AHEAD ? left : CALL_AHEAD);
+
+	if (window->skips < SMALL_LEAST || window->skipped / window->skips > SMALL_MAX ||
+	    to <= from || (to - from < CALL_AHEAD / 2 && left > CALL_AHEAD))
+		return;
+	source_will_need(window->source, window->base + from, to - from);
+	window->called = to;
+}
+
+/*
  * Never past the end: the parser then reads on, and notices. Small gaps are
  * read: many small reads cost more than the bytes, and the kernel reads ahead.
  */
@@ -101,6 +121,9 @@ uint64_t tar_window_skip(struct tar_window *window, uint64_t wanted)
 		wanted = left;
 	window->at += wanted;
 	window->chunk = READ_MIN;
+	window->skips++;
+	window->skipped += wanted;
+	call_ahead(window);
 	return wanted;
 }
 

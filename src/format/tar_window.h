@@ -18,6 +18,8 @@ struct tar_window {
 	uint64_t base, length; /* positions below count from base */
 	uint64_t at;           /* what is read next */
 	size_t chunk;          /* the next read's size */
+	uint64_t skips, skipped; /* how often, and how much in all */
+	uint64_t called;       /* the kernel has been told to fetch up to here */
 	bool at_end;           /* more was asked for than there is */
 	int err;               /* the source's, negative */
 	unsigned char *buffer;

@@ -233,20 +233,27 @@ static void go_around(struct prefetch *p, uint32_t block)
 	p->around[(p->around_first + p->around_count++) % AROUND] = block;
 }
 
-/* Under the lock: a file was read to its end. */
-static void take_account(struct prefetch *p, uint32_t node, uint64_t size)
+/* Beyond what is to be held? */
+static bool is_beyond(const struct prefetch *p, uint32_t node)
 {
 	const struct ledger *ledger = p->pusher.ledger;
 	uint32_t block;
-	bool in_block = block_of(p, node, &block);
 
-	if (in_block && p->config.sink && block >= ledger_end(ledger) &&
-	    ledger_state(ledger) != SWEEP_WAITING) {
+	return p->config.sink && ledger_state(ledger) != SWEEP_WAITING &&
+	       block_of(p, node, &block) && block >= ledger_end(ledger);
+}
+
+/* Under the lock: a file was read to its end. */
+static void take_account(struct prefetch *p, uint32_t node, uint64_t size)
+{
+	uint32_t block;
+
+	if (is_beyond(p, node)) {
 		drop_later(p, node, size);
 		return;
 	}
 	ledger_hold(p->pusher.ledger, node, size);
-	if (in_block && ledger_state(ledger) == SWEEP_RUNNING)
+	if (ledger_state(p->pusher.ledger) == SWEEP_RUNNING && block_of(p, node, &block))
 		go_around(p, block);
 }
 
@@ -278,7 +285,9 @@ static void heed(struct prefetch *p, const struct note *note)
 		/* during the sweep a file may be stored while it is being read */
 		p->evictions += ledger_state(ledger) == SWEEP_DONE;
 	}
-	if (note->offset + note->length >= st.size)
+	/* of a large file the end says nothing of the rest */
+	if (note->offset + note->length >= st.size &&
+	    (note->offset == 0 || st.size <= LARGE_LEAST || is_beyond(p, note->node)))
 		take_account(p, note->node, st.size);
 	read.stored = (struct policy_range){ stored.source, stored.start, stored.end };
 	read.limit = end_of_large(p, note->node, st.size);
@@ -557,6 +566,8 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	p->lock = (struct lock)LOCK_INIT;
 	p->pusher = (struct pusher){ .dataset = dataset, .ledger = ledger,
 				     .sink = config->sink };
+	/* what another server has begun goes on */
+	p->at_once = ledger_state(ledger) == SWEEP_RUNNING;
 	policy_init(&p->policy, config->windows, config->budget / 8);
 	if (memory_open("", &p->memory) < 0)
 		p->memory = NULL;

@@ -103,6 +103,16 @@ static int explain_nothing(struct reading *r)
 	return err ? err : -EIO;
 }
 
+/* Whole pages only: what lies beside them is read next, and would be fetched again. */
+static void let_go(const struct reading *r, off_t offset, ssize_t n)
+{
+	const off_t page = 4096;
+	off_t first = (offset + page - 1) / page * page, end = (offset + n) / page * page;
+
+	if (first < end)
+		posix_fadvise(r->fd, first, end - first, POSIX_FADV_DONTNEED);
+}
+
 /*
  * What the kernel holds already, somebody else may want there: it is left alone. What
  * it has to fetch it drops again.
@@ -110,17 +120,14 @@ static int explain_nothing(struct reading *r)
 static ssize_t read_streaming(const struct reading *r, void *buffer, size_t length,
 			      off_t offset)
 {
-	const off_t page = 4096;
 	struct iovec where = { buffer, length };
 	ssize_t n = preadv2(r->fd, &where, 1, offset, RWF_NOWAIT);
-	off_t first = offset / page * page;
+	bool there = n == (ssize_t)length;
 
-	if (n == (ssize_t)length)
-		return n;
-	n = pread(r->fd, buffer, length, offset);
-	if (n > 0)
-		posix_fadvise(r->fd, first, (offset + n + page - 1) / page * page - first,
-			      POSIX_FADV_DONTNEED);
+	if (!there)
+		n = pread(r->fd, buffer, length, offset);
+	if (n > 0 && (!there || atomic_load(&r->retry->ours)))
+		let_go(r, offset, n);
 	return n;
 }
 

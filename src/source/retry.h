@@ -28,7 +28,8 @@ struct retry {
 	char *place; /* the file's absolute path, to open it again; owned; or NULL */
 	_Atomic int64_t failing_until; /* milliseconds; 0: it does not fail */
 	_Atomic unsigned reopenings;
-	_Atomic bool streaming; /* what is read is kept by the reader, not by the kernel */
+	_Atomic bool streaming; /* what is read is kept by the reader, not by the kernel, */
+	_Atomic bool ours;      /* though it was there before: then it is there for us */
 };
 
 /* `fd`: the source's descriptor. */

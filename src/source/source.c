@@ -14,7 +14,7 @@
 #include "util/checked.h"
 #include "util/cleanup.h"
 
-enum { IDENTITY_BYTES = 4096 };
+enum { IDENTITY_BYTES = 4096, WILL_NEED_BYTES = 512 << 10 };
 
 /* Constant from source_open to source_close, hence without locks; but for `retry`. */
 struct source {
@@ -104,9 +104,18 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 	return err;
 }
 
-void source_stream(struct source *source)
+/* The kernel takes no more of one call than a device takes of one request. */
+void source_will_need(const struct source *source, uint64_t offset, uint64_t length)
+{
+	for (uint64_t end = offset + length; offset < end; offset += WILL_NEED_BYTES)
+		posix_fadvise(source->fd, (off_t)offset, WILL_NEED_BYTES,
+			      POSIX_FADV_WILLNEED);
+}
+
+void source_stream(struct source *source, bool ours)
 {
 	posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
+	atomic_store(&source->retry.ours, ours);
 	atomic_store(&source->retry.streaming, true);
 }
 

@@ -53,11 +53,15 @@ void source_close(struct source *source);
 int source_pread(const struct source *source, void *buffer, size_t length,
 		 uint64_t offset);
 
+/* These bytes will be read soon: the kernel may fetch them, and nobody waits for that. */
+void source_will_need(const struct source *source, uint64_t offset, uint64_t length);
+
 /*
  * From now on the reader keeps what it reads, or passes it on: the kernel is to read
- * exactly what it is asked for, and not to keep a copy of what it had to fetch.
+ * exactly what it is asked for, and not to keep a copy of what it had to fetch. `ours`:
+ * nor of what it has already.
  */
-void source_stream(struct source *source);
+void source_stream(struct source *source, bool ours);
 
 /*
  * Where the last source_pread of this thread that failed did so, for messages: false,

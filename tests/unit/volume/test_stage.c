@@ -323,7 +323,7 @@ static void test_streams(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++)
-		source_stream(f.sources.sources[i]);
+		source_stream(f.sources.sources[i], i % 2);
 	for (unsigned round = 0; round < 3; round++) {
 		assert_int_equal(cost(1, 0, OTHER_BYTES), OTHER_BYTES);
 		assert_int_equal(cost(0, BASE, READ_MOST), READ_MOST);
