@@ -8,15 +8,15 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "prefetch/notes.h"
 #include "prefetch/push.h"
+#include "prefetch/room.h"
 #include "stats/stats.h"
+#include "util/bounded.h"
 #include "util/lock.h"
 #include "util/log.h"
-#include "util/memory.h"
 #include "util/pool.h"
 
 enum {
@@ -26,11 +26,6 @@ enum {
 	AROUND = 256,
 	PAGE = 4096,
 	LARGE_LEAST = 4 << 20,
-	LOOK_MS = 100,
-	RESERVE_SHARE = 16,      /* of the memory there is: what others may need soon, */
-	RESERVE_MOST = 1 << 30,  /* but no more than this */
-	FLOOR_MOST = 64 << 20,   /* what the dataset's own cache may always have, */
-	FLOOR_SHARE = 4,         /* of the budget */
 	CRASHES_MOST = 3,        /* of threads that read ahead, before they are let be */
 	EVICTIONS_MANY = 64,
 	RESWEEP_MS = 30000,
@@ -61,10 +56,7 @@ struct prefetch {
 	unsigned drop_first, drop_count; /* lock */
 	uint64_t drop_bytes;     /* lock */
 	unsigned evictions;      /* lock: since the last sweep */
-	struct memory *memory;   /* whoever has set `looking`; NULL: it cannot be seen */
-	_Atomic bool looking;
-	_Atomic bool is_short;   /* of memory, when somebody last looked */
-	_Atomic int64_t looked_at;
+	struct room room;
 	int64_t swept_at;        /* lock */
 };
 
@@ -77,14 +69,6 @@ struct work {
 };
 
 static _Thread_local struct ledger *crash_ledger;
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Memory. */
 
@@ -107,57 +91,6 @@ void prefetch_memory_free(struct prefetch_memory *memory)
 		return;
 	ledger_free(memory->ledger);
 	free(memory);
-}
-
-static uint64_t cache_floor(const struct prefetch *p)
-{
-	uint64_t share = p->config.budget / FLOOR_SHARE;
-
-	return share < FLOOR_MOST ? share : FLOOR_MOST;
-}
-
-/* What files may take of the page cache, and of the dataset's own. */
-static uint64_t data_budget(const struct prefetch *p)
-{
-	uint64_t inodes = stats_get(COUNTER_inode_bytes), floor = cache_floor(p);
-
-	if (stats_get(COUNTER_shielded)) /* each has one more there */
-		inodes += inodes / TREE_KERNEL_BYTES * TREE_SHIELD_BYTES;
-	return p->config.budget > inodes + floor ? p->config.budget - inodes - floor : 0;
-}
-
-/* The cache gets what the page cache leaves. */
-static void share_budget(const struct prefetch *p)
-{
-	uint64_t most = data_budget(p), resident = stats_get(COUNTER_resident_bytes);
-
-	dataset_limit_cache(p->pusher.dataset, cache_floor(p) +
-			    (resident < most ? most - resident : 0));
-}
-
-/* Is there less than others may need soon? What is resident counts as taken. */
-static bool look_at_memory(const struct prefetch *p)
-{
-	uint64_t resident = stats_get(COUNTER_resident_bytes), reserve;
-	struct memory_state state;
-
-	memory_look(p->memory, &state);
-	reserve = state.limit / RESERVE_SHARE < RESERVE_MOST ? state.limit / RESERVE_SHARE :
-							       RESERVE_MOST;
-	return state.available < resident + reserve;
-}
-
-static bool memory_is_short(struct prefetch *p)
-{
-	int64_t now = now_ms();
-
-	if (p->memory && now - atomic_load(&p->looked_at) >= LOOK_MS &&
-	    !atomic_exchange(&p->looking, true)) {
-		atomic_store(&p->is_short, look_at_memory(p));
-		atomic_store(&p->looked_at, now);
-		atomic_store(&p->looking, false);
-	}
-	return atomic_load(&p->is_short);
 }
 
 /* Notes of what was asked for. */
@@ -187,7 +120,7 @@ void prefetch_read_begins(struct prefetch *p, uint32_t node)
 	if (!p)
 		return;
 	atomic_fetch_add(&p->pusher.demand, 1);
-	volume_read_in_manner(!pusher_is_asked(&p->pusher, now_ms()) &&
+	volume_read_in_manner(!pusher_is_asked(&p->pusher, bounded_now()) &&
 			      is_to_be_swept(p, node) ? VOLUME_BLOCKS : VOLUME_EXACTLY);
 }
 
@@ -268,11 +201,39 @@ static uint64_t end_of_large(const struct prefetch *p, uint32_t node, uint64_t s
 	return last.end;
 }
 
+/* Does a file come in pieces, and which block is the first? */
+static bool in_pieces(const struct prefetch *p, uint32_t node, uint64_t size, uint32_t *first)
+{
+	return size > LARGE_LEAST && block_of(p, node, first) &&
+	       p->order.files[*first].count == 0;
+}
+
+/* Under the lock: it was asked for though it was held. */
+static void note_eviction(struct prefetch *p, uint32_t node, uint64_t size)
+{
+	uint32_t first;
+
+	stats_add(COUNTER_evicted_files, 1);
+	/* during the sweep a file may be stored while it is being read */
+	p->evictions += ledger_state(p->pusher.ledger) == SWEEP_DONE;
+	if (in_pieces(p, node, size, &first))
+		pusher_forget_file(&p->pusher, first, size);
+}
+
+/* To its end; of a large file that says nothing of the rest. */
+static bool is_read(struct prefetch *p, const struct note *note, uint64_t size)
+{
+	uint32_t first;
+
+	if (is_beyond(p, note->node) || !in_pieces(p, note->node, size, &first))
+		return note->offset + note->length >= size;
+	return pusher_note_read(&p->pusher, first, note->offset, note->length, size);
+}
+
 /* Under the lock. */
 static void heed(struct prefetch *p, const struct note *note)
 {
-	struct ledger *ledger = p->pusher.ledger;
-	struct policy_read read = { .now_ms = now_ms(), .node = note->node };
+	struct policy_read read = { .now_ms = bounded_now(), .node = note->node };
 	struct volume_span stored;
 	struct tree_stat st;
 
@@ -280,14 +241,9 @@ static void heed(struct prefetch *p, const struct note *note)
 	    !dataset_stored(p->pusher.dataset, note->node, note->offset,
 			    note->length ? note->length : 1, &stored, NULL))
 		return;
-	if (note->offset == 0 && ledger_release(ledger, note->node, st.size)) {
-		stats_add(COUNTER_evicted_files, 1);
-		/* during the sweep a file may be stored while it is being read */
-		p->evictions += ledger_state(ledger) == SWEEP_DONE;
-	}
-	/* of a large file the end says nothing of the rest */
-	if (note->offset + note->length >= st.size &&
-	    (note->offset == 0 || st.size <= LARGE_LEAST || is_beyond(p, note->node)))
+	if (note->offset == 0 && ledger_release(p->pusher.ledger, note->node, st.size))
+		note_eviction(p, note->node, st.size);
+	if (is_read(p, note, st.size))
 		take_account(p, note->node, st.size);
 	read.stored = (struct policy_range){ stored.source, stored.start, stored.end };
 	read.limit = end_of_large(p, note->node, st.size);
@@ -304,8 +260,8 @@ static bool wants_sweep(const struct prefetch *p)
 /* Under the lock: the kernel has let go of much, and memory may be free again. */
 static bool is_stale(const struct prefetch *p)
 {
-	return p->evictions >= EVICTIONS_MANY && now_ms() - p->swept_at > RESWEEP_MS &&
-	       !atomic_load(&p->is_short);
+	return p->evictions >= EVICTIONS_MANY && bounded_now() - p->swept_at > RESWEEP_MS &&
+	       !room_is_short(&p->room);
 }
 
 /* What its files take of the page cache. */
@@ -329,7 +285,7 @@ static uint64_t pages_of(const struct prefetch *p, uint32_t block)
 /* From the beginning, as far as the budget goes. */
 static void plan_sweep(struct prefetch *p)
 {
-	uint64_t most = data_budget(p), sum = 0;
+	uint64_t most = room_for_files(&p->room), sum = 0;
 	uint32_t end = 0;
 
 	for (; end < p->order.block_count; end++) {
@@ -357,7 +313,7 @@ static void begin_sweep(struct prefetch *p)
 		ledger_clear(p->pusher.ledger);
 	}
 	p->evictions = 0;
-	p->swept_at = now_ms();
+	p->swept_at = bounded_now();
 	memset(p->begun, 0, p->order.block_count);
 	pusher_forget(&p->pusher, &p->order);
 	plan_sweep(p);
@@ -463,10 +419,10 @@ static void do_block(struct prefetch *p, struct push_worker *worker, uint32_t bl
 {
 	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
 
-	share_budget(p);
-	if (memory_is_short(p) ||
+	room_share(&p->room);
+	if (room_look(&p->room) ||
 	    (kept && dataset_cache_bytes(p->pusher.dataset) +
-			     stats_get(COUNTER_resident_bytes) >= data_budget(p)))
+			     stats_get(COUNTER_resident_bytes) >= room_for_files(&p->room)))
 		end_sweep(p);
 }
 
@@ -484,7 +440,7 @@ static void do_work(struct prefetch *p, struct push_worker *worker,
 	case WORK_WINDOW:
 		pusher_stage(&p->pusher, atomic_load(&p->ordered) ? &p->order : NULL,
 			     &work->range);
-		share_budget(p);
+		room_share(&p->room);
 		break;
 	case WORK_BLOCK:
 		do_block(p, worker, work->block);
@@ -507,7 +463,7 @@ static void run(void *argument)
 		unsigned now = notes_now(&p->notes);
 		struct work work;
 
-		memory_is_short(p);
+		room_look(&p->room);
 		work = next_work(p);
 		if (work.kind == WORK_NONE)
 			notes_wait(&p->notes, now);
@@ -569,10 +525,9 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	/* what another server has begun goes on */
 	p->at_once = ledger_state(ledger) == SWEEP_RUNNING;
 	policy_init(&p->policy, config->windows, config->budget / 8);
-	if (memory_open("", &p->memory) < 0)
-		p->memory = NULL;
+	room_init(&p->room, dataset, config->budget);
 	dataset_begin_ahead(dataset);
-	share_budget(p);
+	room_share(&p->room);
 	err = pool_start(&pool, thread_count(config));
 	for (unsigned i = 0; !err && i < pool_threads(pool); i++)
 		err = pool_add(pool, run, p);

@@ -6,6 +6,7 @@
 
 #include "stats/stats.h"
 #include "tree/tree.h"
+#include "util/bounded.h"
 
 enum {
 	FETCHES_BESIDE = 2,    /* reads ahead while somebody waits */
@@ -15,48 +16,58 @@ enum {
 	FIRST_MS = 20,         /* if he does not pause */
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 bool pusher_is_asked(struct pusher *p, int64_t now)
 {
 	atomic_store(&p->asked_at, now);
 	return atomic_fetch_add(&p->asked, 1) < FIRST_READS;
 }
 
-/* Is somebody waiting, so that there should be no more reads ahead than there are? */
-static bool is_in_the_way(const struct pusher *p)
+/* Has a reader just begun, who is to have storage for himself? */
+static bool is_beginning(const struct pusher *p)
 {
 	uint64_t asked = atomic_load(&p->asked);
 
-	if (asked > 0 && asked < FIRST_READS && now_ms() - atomic_load(&p->asked_at) < FIRST_MS)
-		return true;
+	return asked > 0 && asked < FIRST_READS &&
+	       bounded_now() - atomic_load(&p->asked_at) < FIRST_MS;
+}
+
+/* Is somebody waiting, so that there should be no more reads ahead than there are? */
+static bool is_in_the_way(const struct pusher *p)
+{
 	return atomic_load(&p->demand) > 0 && atomic_load(&p->fetching) >= FETCHES_BESIDE;
 }
 
 int pusher_prepare(struct pusher *p, const struct order *order)
 {
-	p->passed = calloc((size_t)order->block_count + 1, sizeof(*p->passed));
-	return p->passed ? 0 : -ENOMEM;
+	size_t count = (size_t)order->block_count + 1;
+
+	p->passed = calloc(count, sizeof(*p->passed));
+	p->is_passed = calloc(count, sizeof(*p->is_passed));
+	return p->passed && p->is_passed ? 0 : -ENOMEM;
 }
 
 void pusher_forget(struct pusher *p, const struct order *order)
 {
-	for (uint32_t i = 0; i < order->block_count; i++)
+	pusher_forget_file(p, 0, (uint64_t)order->block_count * VOLUME_BLOCK);
+}
+
+void pusher_forget_file(struct pusher *p, uint32_t first, uint64_t size)
+{
+	uint64_t count = (size + VOLUME_BLOCK - 1) / VOLUME_BLOCK;
+
+	for (uint64_t i = first; i < first + count; i++) {
 		atomic_store_explicit(&p->passed[i], 0, memory_order_relaxed);
+		atomic_store_explicit(&p->is_passed[i], false, memory_order_relaxed);
+	}
 }
 
 /* What somebody waits for goes first, but not for ever. */
-static void yield_to_demand(const struct pusher *p)
+static void yield_to_demand(const struct pusher *p, bool sweeping)
 {
 	const struct timespec pause = { .tv_nsec = YIELD_NS };
 
-	for (int i = 0; i < YIELDS_MOST && is_in_the_way(p); i++)
+	for (int i = 0; i < YIELDS_MOST &&
+			(is_in_the_way(p) || (sweeping && is_beginning(p))); i++)
 		nanosleep(&pause, NULL);
 }
 
@@ -118,13 +129,29 @@ static int pass_on(const struct pusher *p, const struct block_at_hand *b, uint32
 	return err;
 }
 
-/* A piece has been passed on: was it the last of its file that was not? */
-static bool completes(struct pusher *p, uint32_t block, uint64_t from, uint64_t size)
+/* A piece is in the page cache: was it the last of its file that was not? */
+static bool completes(struct pusher *p, uint32_t first, uint64_t piece, uint64_t size)
 {
-	uint32_t first = block - (uint32_t)(from / VOLUME_BLOCK);
-
+	if (atomic_exchange(&p->is_passed[first + piece], true))
+		return false;
 	return atomic_fetch_add(&p->passed[first], 1) + 1 ==
 	       (size + VOLUME_BLOCK - 1) / VOLUME_BLOCK;
+}
+
+/* A file is read from front to back, mostly: who has read a piece's end has read it. */
+bool pusher_note_read(struct pusher *p, uint32_t first, uint64_t offset, uint64_t length,
+		      uint64_t size)
+{
+	uint64_t end = offset + length;
+	bool all = false;
+
+	for (uint64_t piece = offset / VOLUME_BLOCK; piece * VOLUME_BLOCK < end; piece++) {
+		uint64_t last = (piece + 1) * VOLUME_BLOCK;
+
+		if ((last < size ? last : size) <= end)
+			all |= completes(p, first, piece, size);
+	}
+	return all;
 }
 
 /* A file, or a piece of one; false: it is to be kept here. */
@@ -140,7 +167,8 @@ static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
 		return true;
 	to = !whole && st.size - from > VOLUME_BLOCK ? from + VOLUME_BLOCK : st.size;
 	err = pass_on(p, b, node, from, to);
-	if (!err && (whole || completes(p, block, from, st.size)) &&
+	if (!err && (whole || completes(p, block - (uint32_t)(from / VOLUME_BLOCK),
+					from / VOLUME_BLOCK, st.size)) &&
 	    ledger_hold(p->ledger, node, st.size))
 		stats_add(COUNTER_pushed_files, 1);
 	return err != -ENOENT;
@@ -176,14 +204,16 @@ static bool is_held(const struct pusher *p, const struct order *order, uint32_t 
 	return true;
 }
 
-static struct cache_pin *stage(struct pusher *p, const struct order *order, uint32_t block)
+/* `sweeping`: nobody has asked for what is near it. */
+static struct cache_pin *stage(struct pusher *p, const struct order *order, uint32_t block,
+			       bool sweeping)
 {
 	const struct volume_span *span = &order->blocks[block];
 	struct cache_pin *pin = NULL;
 
 	if (span->start == span->end)
 		return NULL;
-	yield_to_demand(p);
+	yield_to_demand(p, sweeping);
 	atomic_fetch_add(&p->fetching, 1);
 	/* what cannot be read so is read file by file, which says what is wrong */
 	if (dataset_stage(p->dataset, block, &pin) < 0)
@@ -201,7 +231,7 @@ bool pusher_run(struct pusher *p, struct push_worker *worker, const struct order
 
 	if (is_held(p, order, block))
 		return false;
-	b.pin = pin = stage(p, order, block);
+	b.pin = pin = stage(p, order, block, true);
 	done = b.buffer && do_files(p, worker->number, order, block, &b);
 	if (pin)
 		dataset_unstage(p->dataset, pin, done);
@@ -217,9 +247,10 @@ static void stage_blocks(struct pusher *p, const struct order *order,
 	dataset_find_block(p->dataset, range->source, range->start, &block);
 	for (; block < order->block_count && order->blocks[block].source == range->source &&
 	       order->blocks[block].start < range->end; block++) {
-		struct cache_pin *pin = is_held(p, order, block) ? NULL :
-								   stage(p, order, block);
+		struct cache_pin *pin = NULL;
 
+		if (!is_held(p, order, block))
+			pin = stage(p, order, block, false);
 		if (pin)
 			dataset_unstage(p->dataset, pin, false);
 	}
@@ -232,7 +263,7 @@ static void stage_aligned(struct pusher *p, const struct policy_range *range)
 	for (uint64_t number = range->start / VOLUME_BLOCK; number <= last; number++) {
 		struct cache_pin *pin;
 
-		yield_to_demand(p);
+		yield_to_demand(p, false);
 		if (dataset_stage_aligned(p->dataset, range->source, number, &pin) < 0)
 			return; /* the end of the packed file, mostly */
 		dataset_unstage(p->dataset, pin, false);

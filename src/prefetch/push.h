@@ -20,7 +20,8 @@ struct pusher {
 	_Atomic uint64_t asked;    /* all that there have been */
 	_Atomic int64_t asked_at;  /* the last one; milliseconds */
 	_Atomic unsigned fetching; /* reads ahead */
-	_Atomic uint32_t *passed;  /* by a large file's first block: its pieces passed on */
+	_Atomic uint32_t *passed;  /* by a large file's first block: how many of its pieces */
+	_Atomic bool *is_passed;   /* by block: this piece; it was pushed, or read */
 };
 
 /* A thread's own. */
@@ -42,6 +43,16 @@ int pusher_prepare(struct pusher *pusher, const struct order *order);
 
 /* The sweep begins anew: no piece has been passed on. */
 void pusher_forget(struct pusher *pusher, const struct order *order);
+
+/* The same of one file, of so many blocks from this one on. */
+void pusher_forget_file(struct pusher *pusher, uint32_t first, uint64_t size);
+
+/*
+ * Bytes of a file were read that comes in pieces, and begins in this block: true once
+ * the ends of all pieces have been, pushed or read.
+ */
+bool pusher_note_read(struct pusher *pusher, uint32_t first, uint64_t offset,
+		      uint64_t length, uint64_t size);
 
 /*
  * True: some of it was kept in the dataset's cache instead, since the kernel does not

@@ -638,6 +638,7 @@ static int sweep_none(void *memory)
 	struct prefetch *p = start(memory, 1, true, true);
 
 	prefetch_sweep(p);
+	settle(); /* what is read before there is an order is not known to be too much */
 	for (unsigned i = 0; i < made_of.count; i++)
 		ask_all(p, &made_of.files[i]);
 	check_idle();

@@ -1,0 +1,76 @@
+#include "prefetch/room.h"
+
+#include <stddef.h>
+
+#include "stats/stats.h"
+#include "tree/tree.h"
+#include "util/bounded.h"
+
+enum {
+	FLOOR_MOST = 64 << 20,   /* what the dataset's own cache may always have, */
+	FLOOR_SHARE = 4,         /* of the budget */
+	LOOK_MS = 100,
+	RESERVE_SHARE = 16,      /* of the memory there is: what others may need soon, */
+	RESERVE_MOST = 1 << 30,  /* but no more than this */
+};
+
+void room_init(struct room *room, struct dataset *dataset, uint64_t budget)
+{
+	*room = (struct room){ .dataset = dataset, .budget = budget };
+	if (memory_open("", &room->memory) < 0)
+		room->memory = NULL;
+}
+
+static uint64_t cache_floor(const struct room *room)
+{
+	uint64_t share = room->budget / FLOOR_SHARE;
+
+	return share < FLOOR_MOST ? share : FLOOR_MOST;
+}
+
+uint64_t room_for_files(const struct room *room)
+{
+	uint64_t inodes = stats_get(COUNTER_inode_bytes), floor = cache_floor(room);
+
+	if (stats_get(COUNTER_shielded)) /* each has one more there */
+		inodes += inodes / TREE_KERNEL_BYTES * TREE_SHIELD_BYTES;
+	return room->budget > inodes + floor ? room->budget - inodes - floor : 0;
+}
+
+void room_share(const struct room *room)
+{
+	uint64_t most = room_for_files(room), resident = stats_get(COUNTER_resident_bytes);
+
+	dataset_limit_cache(room->dataset, cache_floor(room) +
+			    (resident < most ? most - resident : 0));
+}
+
+/* What is resident counts as taken. */
+static bool look(const struct room *room)
+{
+	uint64_t resident = stats_get(COUNTER_resident_bytes), reserve;
+	struct memory_state state;
+
+	memory_look(room->memory, &state);
+	reserve = state.limit / RESERVE_SHARE < RESERVE_MOST ? state.limit / RESERVE_SHARE :
+							       RESERVE_MOST;
+	return state.available < resident + reserve;
+}
+
+bool room_look(struct room *room)
+{
+	int64_t now = bounded_now();
+
+	if (room->memory && now - atomic_load(&room->looked_at) >= LOOK_MS &&
+	    !atomic_exchange(&room->looking, true)) {
+		atomic_store(&room->is_short, look(room));
+		atomic_store(&room->looked_at, now);
+		atomic_store(&room->looking, false);
+	}
+	return room_is_short(room);
+}
+
+bool room_is_short(const struct room *room)
+{
+	return atomic_load(&room->is_short);
+}
