@@ -323,9 +323,8 @@ int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
 	return err;
 }
 
-int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out)
+static int take_ready(struct cache *cache, struct cache_pin *chunk, struct cache_pin **out)
 {
-	struct cache_pin *chunk = pin(cache, key, NULL);
 	bool ready = chunk && chunk->size >= 0;
 
 	stats_add(ready ? COUNTER_cache_hits : COUNTER_cache_misses, 1);
@@ -334,6 +333,41 @@ int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out)
 	else if (chunk)
 		cache_put(cache, chunk);
 	return ready;
+}
+
+int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out)
+{
+	return take_ready(cache, pin(cache, key, NULL), out);
+}
+
+/* Is the chunk, which this thread has pinned, made in time? Under the lock. */
+static bool is_made_within(struct shard *shard, struct cache_pin *chunk,
+			   unsigned milliseconds)
+{
+	while (chunk->state == LOADING && !chunk->late)
+		chunk->late = !wakeup_wait_for(&shard->loaded, &shard->lock,
+					       milliseconds) &&
+			      chunk->state == LOADING;
+	return chunk->state != LOADING;
+}
+
+int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
+		      struct cache_pin **out)
+{
+	struct shard *shard = cache_shard(cache, key);
+	struct cache_pin *chunk;
+
+	{
+		LOCK_GUARD(&shard->lock);
+		chunk = *find(cache, shard, key);
+		if (chunk && chunk->pins++ == 0)
+			idle_remove(cache, shard, chunk);
+		if (chunk && !is_made_within(shard, chunk, milliseconds)) {
+			chunk->pins--; /* who makes it has one */
+			chunk = NULL;
+		}
+	}
+	return take_ready(cache, chunk, out);
 }
 
 bool cache_has(struct cache *cache, uint64_t key)

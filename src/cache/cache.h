@@ -80,6 +80,13 @@ int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
  */
 int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out);
 
+/*
+ * The same, but a chunk that is being made is waited for no longer than so, and when
+ * that was too long for one, nobody waits for it any more: 0.
+ */
+int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
+		      struct cache_pin **out);
+
 /* Is it there, or being made? By the time of the answer it may not be. */
 bool cache_has(struct cache *cache, uint64_t key);
 

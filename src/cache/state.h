@@ -56,6 +56,7 @@ struct cache_pin {
 	unsigned pins;   /* shard lock */
 	enum chunk_state state; /* shard lock */
 	enum chunk_list list;   /* shard lock: what it was last given back as */
+	bool late;              /* shard lock: somebody has waited for it in vain */
 	_Atomic size_t spent;   /* bytes read that are not needed again */
 };
 

@@ -50,15 +50,35 @@ static void log_failure(const struct dataset *ds, uint32_t node, uint64_t offset
 }
 
 /* The guard comes second: by then its page has been read along with the data. */
+static int read_once(const struct dataset *ds, const struct tree_piece *piece,
+		       void *buffer, size_t length)
+{
+	int err = volume_pread(&ds->volumes, piece->volume, buffer, length, piece->offset);
+
+	return err ? err : volume_check(&ds->volumes, piece->volume, piece->start,
+					piece->whole);
+}
+
+/*
+ * Bytes that make no sense may have been bad when a block was read ahead, and be good
+ * now. What storage refused has been tried again already.
+ */
 static int read_extent(const struct dataset *ds, const struct tree_piece *piece,
 		       void *buffer, size_t length)
 {
+	enum volume_manner before;
+	const char *where;
+	uint64_t at;
 	int err;
 
 	source_forget_failure();
-	err = volume_pread(&ds->volumes, piece->volume, buffer, length, piece->offset);
-	return err ? err : volume_check(&ds->volumes, piece->volume, piece->start,
-					piece->whole);
+	err = read_once(ds, piece, buffer, length);
+	if (!err || !ds->volumes.staging || source_failure(&where, &at))
+		return err;
+	before = volume_read_in_manner(VOLUME_DIRECTLY);
+	err = read_once(ds, piece, buffer, length);
+	volume_read_in_manner(before);
+	return err;
 }
 
 /* One piece, or as much of it as fits: how many bytes, or a negative errno. */

@@ -8,6 +8,7 @@
 #define GRANARY_UTIL_LOCK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 struct lock {
 	pthread_mutex_t mutex;
@@ -25,6 +26,9 @@ void lock_drop(struct lock *lock);
 
 /* The lock must be held; it is given up while waiting. */
 void wakeup_wait(struct wakeup *wakeup, struct lock *lock);
+
+/* The same, but no longer than so: false when the time is over. */
+bool wakeup_wait_for(struct wakeup *wakeup, struct lock *lock, unsigned milliseconds);
 void wakeup_all(struct wakeup *wakeup);
 void wakeup_one(struct wakeup *wakeup);
 

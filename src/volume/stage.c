@@ -6,11 +6,16 @@
 #include "stats/stats.h"
 #include "util/checked.h"
 
+enum { PATIENCE_MS = 500 };
+
 static _Thread_local enum volume_manner manner;
 
-void volume_read_in_manner(enum volume_manner wanted)
+enum volume_manner volume_read_in_manner(enum volume_manner wanted)
 {
+	enum volume_manner before = manner;
+
 	manner = wanted;
+	return before;
 }
 
 enum volume_manner stage_manner(void)
@@ -140,19 +145,21 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 	return stage(table, &block, out);
 }
 
-/* What others read of it, or this thread itself, is waited for. */
+/*
+ * What others read of it is waited for, but not for long: where storage hangs, the bytes
+ * that are asked for may be better off.
+ */
 static bool hold(const struct volume_table *table, const struct block *block, bool whole,
 		 struct cache_pin **pin)
 {
-	uint64_t begin;
+	uint64_t begin = stats_clock();
 	bool there;
 
-	if (whole)
-		return stage(table, block, pin) == 0;
-	begin = stats_clock();
-	there = cache_peek(table->cache, block->key, pin) > 0;
+	there = cache_peek_within(table->cache, block->key, PATIENCE_MS, pin) > 0;
 	stats_took(HISTOGRAM_chunk_wait, begin);
-	return there;
+	if (there || !whole || cache_has(table->cache, block->key))
+		return there;
+	return stage(table, block, pin) == 0;
 }
 
 /* From the block that holds `offset`: how many bytes; 0: it is not there. */
@@ -195,7 +202,7 @@ int stage_pread(const struct volume *volume, void *buffer, size_t length, uint64
 	size_t done = 0;
 	int err = 0;
 
-	if (!volume->table->staging)
+	if (!volume->table->staging || manner == VOLUME_DIRECTLY)
 		return source_pread(volume->source, buffer, length, offset);
 	if (!range_within(offset, length, source_size(volume->source)))
 		return -EIO;

@@ -117,9 +117,11 @@ enum volume_manner {
 	VOLUME_EXACTLY, /* what it needs */
 	VOLUME_BLOCKS,  /* the whole block, for others will want the rest */
 	VOLUME_AHEAD,   /* what it needs; nobody will want that again */
+	VOLUME_DIRECTLY, /* what it needs, and from storage, though it were in the cache */
 };
 
-void volume_read_in_manner(enum volume_manner manner);
+/* The manner until now. */
+enum volume_manner volume_read_in_manner(enum volume_manner manner);
 
 /*
  * Where a volume's byte lies, for messages: the source's path (or "the index")

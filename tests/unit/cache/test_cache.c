@@ -653,6 +653,77 @@ static void test_many_threads(void **state)
 	}
 }
 
+/* While a chunk is being made by a thread that hangs: nobody waits for it for long. */
+static ssize_t hang(void *context, void *buffer, size_t room)
+{
+	_Atomic bool *go_on = context;
+
+	while (!atomic_load(go_on))
+		usleep(1000);
+	memset(buffer, 7, room);
+	return (ssize_t)room;
+}
+
+struct hanging {
+	struct cache *cache;
+	_Atomic bool go_on;
+};
+
+static void *hang_thread(void *argument)
+{
+	struct hanging *h = argument;
+	struct cache_pin *pin;
+
+	if (cache_get(h->cache, 1, 64, hang, &h->go_on, &pin) == 0)
+		cache_put(h->cache, pin);
+	return NULL;
+}
+
+static void test_who_waits_for_long_gives_up(void **state)
+{
+	struct hanging h = { .cache = new_cache(MB) };
+	struct cache_pin *pin;
+	struct timespec before, after;
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(cache_peek_within(h.cache, 1, 50, &pin), 0);
+	assert_int_equal(pthread_create(&thread, NULL, hang_thread, &h), 0);
+	while (!cache_has(h.cache, 1))
+		usleep(1000);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(cache_peek_within(h.cache, 1, 50, &pin), 0);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	assert_true(after.tv_sec - before.tv_sec < 3); /* only one has waited */
+	assert_null(cache_check(h.cache, false));
+	atomic_store(&h.go_on, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(cache_peek_within(h.cache, 1, 0, &pin), 1);
+	assert_int_equal(*(const char *)cache_data(pin), 7);
+	cache_put(h.cache, pin);
+	check(h.cache);
+	cache_free(h.cache);
+}
+
+/* What has been read to its end is used up, and what has not is what it was. */
+static void test_what_has_been_read_is_used(void **state)
+{
+	const struct cache_limits limits = { 8 * MB, 0 };
+	struct cache *cache = cache_new(&limits);
+
+	(void)state;
+	use(cache, 1, MB);
+	cache_put_read(cache, get(cache, 1, MB), MB / 2);
+	assert_true(cache_has(cache, 1));
+	cache_put_read(cache, get(cache, 1, MB), 0);
+	assert_true(cache_has(cache, 1));
+	cache_put_read(cache, get(cache, 1, MB), MB / 2);
+	assert_false(cache_has(cache, 1)); /* of the used ones none are kept here */
+	check(cache);
+	cache_free(cache);
+}
+
 /* A chunk that is made from another one. */
 static ssize_t make_from_another(void *context, void *buffer, size_t room)
 {
@@ -696,6 +767,8 @@ int main(void)
 		cmocka_unit_test(test_it_counts),
 		cmocka_unit_test(test_who_asks_meanwhile_waits),
 		cmocka_unit_test(test_who_comes_second_makes_nothing),
+		cmocka_unit_test(test_who_waits_for_long_gives_up),
+		cmocka_unit_test(test_what_has_been_read_is_used),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_a_fill_may_ask_for_another_chunk),
 	};
