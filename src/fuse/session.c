@@ -22,6 +22,7 @@
 #include "fuse/readahead.h"
 #include "fuse/server.h"
 #include "fuse/shield.h"
+#include "fuse/spin.h"
 #include "fuse/supervisor.h"
 #include "fuse/walk.h"
 #include "stats/stats.h"
@@ -106,6 +107,10 @@ int session_prepare(struct mount_config *config, struct error *e)
 	if (config->umask > 0777)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "-o umask=%o: permission bits go to 777", config->umask);
+	if (config->spin > SPIN_MOST_US && config->spin != MOUNT_SPIN_ADAPTIVE)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "-o spin=%u: no thread polls for longer than %d microseconds; "
+				 "0 is never", config->spin, SPIN_MOST_US);
 	err = shield_check(config, e);
 	if (!err)
 		err = memory_budget_here(config->cache, &config->budget, e);

@@ -9,7 +9,6 @@
 
 enum {
 	BOUND_US = 100,          /* unless somebody says otherwise */
-	BOUND_MOST_US = 10000,
 	WEIGHT = 8,              /* of all gaps before, against the last */
 	DISTURBANCE = 16,        /* weighs as much as so many waits without one */
 	DISTURBANCES_MOST = 6,
@@ -29,8 +28,8 @@ void spin_init(struct spin *spin, unsigned microseconds, unsigned processors)
 {
 	if (microseconds == MOUNT_SPIN_ADAPTIVE)
 		microseconds = BOUND_US;
-	if (microseconds > BOUND_MOST_US)
-		microseconds = BOUND_MOST_US;
+	if (microseconds > SPIN_MOST_US)
+		microseconds = SPIN_MOST_US;
 	if (processors < 2)
 		microseconds = 0;
 	*spin = (struct spin){ .bound = microseconds * INT64_C(1000) };

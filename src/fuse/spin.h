@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { SPIN_MOST_US = 10000 }; /* that anybody may ask for */
+
 struct spin {
 	int64_t bound;      /* nanoseconds; 0: never */
 	int64_t began;      /* the wait that is under way */

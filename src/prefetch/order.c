@@ -9,11 +9,13 @@
 enum {
 	LARGE = 4 << 20,     /* a file of more comes in pieces, if it is stored as it is */
 	GAP_MOST = 256 << 10, /* between files that are read together */
+	PLAIN_MOST = 8 << 20, /* of the files in one block, once they are decoded */
 };
 
 /* A file, and where its first stored bytes are. */
 struct place {
 	struct volume_span stored;
+	uint64_t size;
 	uint32_t node;
 	bool in_pieces;
 };
@@ -36,6 +38,7 @@ static bool place_of(const struct dataset *dataset, uint32_t node, struct place 
 	    !dataset_stored(dataset, node, 0, st.size, &out->stored, &as_is))
 		return false;
 	out->node = node;
+	out->size = st.size;
 	out->in_pieces = as_is && st.size > LARGE;
 	return true;
 }
@@ -130,6 +133,7 @@ static void cut(struct cutting *c, const struct place *places, uint32_t count)
 {
 	for (uint32_t first = 0, next; first < count && !c->err; first = next) {
 		struct volume_span block = places[first].stored;
+		uint64_t plain = places[first].size;
 
 		next = first + 1;
 		if (comes_in_pieces(c, &places[first])) {
@@ -137,6 +141,9 @@ static void cut(struct cutting *c, const struct place *places, uint32_t count)
 			continue;
 		}
 		for (; next < count && belongs(&block, &places[next]); next++) {
+			plain += places[next].size;
+			if (plain > PLAIN_MOST)
+				break;
 			if (places[next].stored.end > block.end)
 				block.end = places[next].stored.end;
 		}

@@ -295,8 +295,9 @@ static void plan_sweep(struct prefetch *p)
 			break;
 		sum += pages;
 	}
+	stats_set(COUNTER_swept_bytes, 0);
+	stats_set(COUNTER_sweep_target, sum);
 	ledger_begin_sweep(p->pusher.ledger, end);
-	stats_set(COUNTER_resident_target, sum);
 }
 
 /* Under the lock. */
@@ -411,13 +412,15 @@ static void make_order(struct prefetch *p)
 static void end_sweep(struct prefetch *p)
 {
 	ledger_end_sweep(p->pusher.ledger);
-	stats_set(COUNTER_resident_target, stats_get(COUNTER_resident_bytes));
+	stats_set(COUNTER_sweep_target, stats_get(COUNTER_swept_bytes));
 }
 
 /* What the kernel does not take is kept here, as long as there is room. */
 static void do_block(struct prefetch *p, struct push_worker *worker, uint32_t block)
 {
 	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
+
+	stats_add(COUNTER_swept_bytes, pages_of(p, block));
 
 	room_share(&p->room);
 	if (room_look(&p->room) ||

@@ -47,18 +47,18 @@ static const char *after(const char *name, const char *prefix)
 	return strncmp(name, prefix, n) == 0 ? name + n : NULL;
 }
 
-const char *render_state(uint64_t resident, uint64_t target)
+const char *render_state(uint64_t swept, uint64_t target)
 {
 	if (target == 0)
 		return "idle";
-	return resident < target ? "sweeping" : "warm";
+	return swept < target ? "sweeping" : "warm";
 }
 
-double render_percent(uint64_t resident, uint64_t target)
+double render_percent(uint64_t swept, uint64_t target)
 {
-	if (resident >= target)
+	if (swept >= target)
 		return target ? 100 : 0;
-	return 100 * (double)resident / (double)target;
+	return 100 * (double)swept / (double)target;
 }
 
 /* For people. */
@@ -95,12 +95,12 @@ void render_stats(struct text *text)
 
 void render_progress(struct text *text)
 {
-	uint64_t resident = stats_get(COUNTER_resident_bytes);
-	uint64_t target = stats_get(COUNTER_resident_target);
+	uint64_t swept = stats_get(COUNTER_swept_bytes);
+	uint64_t target = stats_get(COUNTER_sweep_target);
 
 	text_add(text, "%5.1f %% warm: " NUMBER " of " NUMBER " bytes, %-8s\n",
-		 render_percent(resident, target), resident, target,
-		 render_state(resident, target));
+		 render_percent(swept, target), swept, target,
+		 render_state(swept, target));
 }
 
 /* For programs. */
@@ -135,8 +135,8 @@ static void add_json_histogram(struct text *text, int i)
 
 void render_json(struct text *text)
 {
-	const char *state = render_state(stats_get(COUNTER_resident_bytes),
-					 stats_get(COUNTER_resident_target));
+	const char *state = render_state(stats_get(COUNTER_swept_bytes),
+					 stats_get(COUNTER_sweep_target));
 
 	text_add(text, "{\n  \"granaryfs\": %d,\n  \"clock_ns\": " NUMBER
 		 ",\n  \"state\": \"%s\"%*s,\n", RENDER_VERSION, stats_clock(), state,

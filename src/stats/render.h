@@ -42,9 +42,9 @@ void render_progress(struct text *text);
  * What the prefetcher is at, in a word: "idle" where nothing is to be held,
  * "sweeping", "warm" when all of it is.
  */
-const char *render_state(uint64_t resident, uint64_t target);
+const char *render_state(uint64_t swept, uint64_t target);
 
-/* resident / target in percent, at most 100; 0 where there is no target. */
-double render_percent(uint64_t resident, uint64_t target);
+/* swept / target in percent, at most 100; 0 where there is no target. */
+double render_percent(uint64_t swept, uint64_t target);
 
 #endif

@@ -120,9 +120,9 @@ def wait_for_sweep(mount, seconds):
     resident = 0
     while time.monotonic() < start + seconds:
         counters = mount.counters()
-        now, wanted = time.monotonic(), counters.get("resident_target", 0)
-        if counters.get("resident_bytes", 0) != resident:
-            resident, changed = counters["resident_bytes"], now
+        now, wanted = time.monotonic(), counters.get("sweep_target", 0)
+        if counters.get("swept_bytes", 0) != resident:
+            resident, changed = counters["swept_bytes"], now
         if wanted and (resident >= wanted or
                        resident >= 0.99 * wanted and now > changed + 1):
             return changed

@@ -28,7 +28,7 @@ counter() {
 # swept: what was to be held is held.
 swept() {
 	requests "$mnt" >"$work/counters" || return 1
-	awk '$1 == "resident_bytes" { held = $2 } $1 == "resident_target" { target = $2 }
+	awk '$1 == "swept_bytes" { held = $2 } $1 == "sweep_target" { target = $2 }
 		END { exit !(target > 0 && held >= target) }' "$work/counters"
 }
 
@@ -102,7 +102,7 @@ looking_around() {
 	unset SLURM_JOB_ID
 	shuf -n 10 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
 	sleep 0.5
-	is "$(counter resident_target)" 0 "find and ten cats begin no sweep"
+	is "$(counter sweep_target)" 0 "find and ten cats begin no sweep"
 	shuf -n 64 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
 	check "64 files in random order do" wait_until 60 swept
 	quiet_pass "in a job"
@@ -112,7 +112,7 @@ looking_around() {
 outside_a_job() {
 	mount_it "cache=2G" || return
 	is "$(read_pass "$work/list" 3)" "$wanted" "outside a job: the right bytes"
-	is "$(counter resident_target)" 0 "outside a job there is no sweep"
+	is "$(counter sweep_target)" 0 "outside a job there is no sweep"
 	umount_ok "$mnt"
 }
 

@@ -395,7 +395,7 @@ tool_on_dead_and_hanging() {
 pretend() {
 	mkdir -p "$work/fake/.granaryfs"
 	printf '{"granaryfs": 1, "clock_ns": %d, "counters": {}, "gauges": {%s}}' $((SECONDS * 10**9)) \
-		"\"resident_bytes\": $1, \"resident_target\": $2" >"$work/fake/.granaryfs/new"
+		"\"swept_bytes\": $1, \"sweep_target\": $2" >"$work/fake/.granaryfs/new"
 	mv "$work/fake/.granaryfs/new" "$work/fake/.granaryfs/stats.json"
 }
 
@@ -414,7 +414,7 @@ waits() {
 	check "half is warm" "$granary" wait --warm 50 "$work/fake"
 	says 4 "50.0 % were warm in time, not 51 %" "but not more" \
 		"$granary" wait --warm 51 --timeout 1 "$work/fake"
-	says 4 '"done":false,"warm_percent":50,"resident_bytes":500,"resident_target":1000' "--json" \
+	says 4 '"done":false,"warm_percent":50,"swept_bytes":500,"sweep_target":1000' "--json" \
 		"$granary" wait --json --warm 51 --timeout 1 "$work/fake"
 	pretend 0 1000000000
 	warm_slowly &

@@ -29,14 +29,14 @@ static uint64_t gauge(const struct view *v, enum counter counter)
 
 static double warm_percent(const struct view *v)
 {
-	return render_percent(gauge(v, COUNTER_resident_bytes),
-			      gauge(v, COUNTER_resident_target));
+	return render_percent(gauge(v, COUNTER_swept_bytes),
+			      gauge(v, COUNTER_sweep_target));
 }
 
 static const char *state(const struct view *v)
 {
-	return render_state(gauge(v, COUNTER_resident_bytes),
-			    gauge(v, COUNTER_resident_target));
+	return render_state(gauge(v, COUNTER_swept_bytes),
+			    gauge(v, COUNTER_sweep_target));
 }
 
 /* What the daemon holds, what it has put into the page cache, and the kernel's inodes. */
@@ -69,10 +69,10 @@ static void print_memory(const struct view *v)
 {
 	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
 
-	if (gauge(v, COUNTER_resident_target) > 0)
+	if (gauge(v, COUNTER_sweep_target) > 0)
 		printf("warm       %.1f %%, %s of %s (%s)\n", warm_percent(v),
-		       size_text(gauge(v, COUNTER_resident_bytes), a),
-		       size_text(gauge(v, COUNTER_resident_target), b), state(v));
+		       size_text(gauge(v, COUNTER_swept_bytes), a),
+		       size_text(gauge(v, COUNTER_sweep_target), b), state(v));
 	else
 		puts("warm       nothing is read ahead (idle)");
 	printf("cache      %s", size_text(gauge(v, COUNTER_cache_bytes), a));

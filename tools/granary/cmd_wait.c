@@ -40,19 +40,19 @@ struct wait {
 	struct error error;
 };
 
-static uint64_t resident(const struct wait *w)
+static uint64_t swept(const struct wait *w)
 {
-	return w->sample.counters[COUNTER_resident_bytes];
+	return w->sample.counters[COUNTER_swept_bytes];
 }
 
 static uint64_t target(const struct wait *w)
 {
-	return w->sample.counters[COUNTER_resident_target];
+	return w->sample.counters[COUNTER_sweep_target];
 }
 
 static double percent(const struct wait *w)
 {
-	return render_percent(resident(w), target(w));
+	return render_percent(swept(w), target(w));
 }
 
 /* Bytes a second since something came; 0: not known yet. */
@@ -60,17 +60,17 @@ static double speed(const struct wait *w)
 {
 	long long ms = bounded_now() - w->begin;
 
-	return ms > 0 && resident(w) > w->begin_bytes ?
-		       (double)(resident(w) - w->begin_bytes) * 1000 / (double)ms : 0;
+	return ms > 0 && swept(w) > w->begin_bytes ?
+		       (double)(swept(w) - w->begin_bytes) * 1000 / (double)ms : 0;
 }
 
 /* "1.2 GiB of 2.7 GiB, 210 MiB/s, 7 s left" */
 static void print_figures(const struct wait *w)
 {
-	double bytes_left = (double)target(w) * w->percent / 100 - (double)resident(w);
+	double bytes_left = (double)target(w) * w->percent / 100 - (double)swept(w);
 	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
 
-	fprintf(stderr, "%s of %s", size_text(resident(w), a), size_text(target(w), b));
+	fprintf(stderr, "%s of %s", size_text(swept(w), a), size_text(target(w), b));
 	if (speed(w) > 0)
 		fprintf(stderr, ", %s/s", size_text((uint64_t)speed(w), a));
 	if (speed(w) > 0 && bytes_left > 0)
@@ -105,7 +105,7 @@ static void show(struct wait *w)
 {
 	if (!w->begin) {
 		w->begin = bounded_now();
-		w->begin_bytes = resident(w);
+		w->begin_bytes = swept(w);
 	}
 	if (w->bar)
 		draw_bar(w);
@@ -210,8 +210,8 @@ static void print_json(const struct wait *w, bool done)
 	json_text(&json, "mountpoint", w->mount);
 	json_bool(&json, "done", done);
 	json_uint(&json, "warm_percent", (uint64_t)percent(w));
-	json_uint(&json, "resident_bytes", resident(w));
-	json_uint(&json, "resident_target", target(w));
+	json_uint(&json, "swept_bytes", swept(w));
+	json_uint(&json, "sweep_target", target(w));
 	if (!done)
 		json_text(&json, "error", w->error.text);
 	json_close(&json, '}');

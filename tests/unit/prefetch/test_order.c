@@ -181,22 +181,41 @@ static void test_nothing_at_all(void **state)
 	end();
 }
 
-/* Files of which the same bytes are stored once: they go by with one read. */
-static void test_duplicates_share_a_block(void **state)
+/* Files of which the same bytes are stored once. */
+static void make_duplicates(unsigned count)
 {
-	(void)state;
 	begin(2 * MIB, 0, 0);
-	for (unsigned i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "f%u", i);
 		made_file(&made, name, 0, 4096, 300 * KIB);
 	}
 	make();
-	assert_int_equal(order.count, 100);
-	assert_int_equal(order.block_count, 1);
-	assert_int_equal(order.files[0].count, 100);
+	assert_int_equal(order.count, count);
 	assert_int_equal(order.blocks[0].end - order.blocks[0].start, 300 * KIB);
+}
+
+/* They go by with one read. */
+static void test_duplicates_share_a_block(void **state)
+{
+	(void)state;
+	make_duplicates(20);
+	assert_int_equal(order.block_count, 1);
+	assert_int_equal(order.files[0].count, 20);
+	end();
+}
+
+/* But a block is no more than a few MiB of files, whatever it is stored in. */
+static void test_many_duplicates_are_several_blocks(void **state)
+{
+	(void)state;
+	make_duplicates(100);
+	assert_int_equal(order.block_count, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_in_range(order.files[i].count, 1, 27); /* of 8 MiB */
+		assert_true(i == 0 || order.blocks[i].start == order.blocks[i].end);
+	}
 	end();
 }
 
@@ -378,6 +397,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_is_left_out),
 	cmocka_unit_test(test_nothing_at_all),
 	cmocka_unit_test(test_duplicates_share_a_block),
+	cmocka_unit_test(test_many_duplicates_are_several_blocks),
 	cmocka_unit_test(test_small_files_come_together),
 	cmocka_unit_test(test_gaps_are_not_read),
 	cmocka_unit_test(test_large_files_come_in_pieces),

@@ -412,7 +412,7 @@ static int sweep_all(void *memory)
 		CHECK(is_stored(&made_of.files[i], 1));
 	CHECK(stats_get(COUNTER_pushed_bytes) == all_bytes());
 	CHECK(stats_get(COUNTER_resident_bytes) == all_pages());
-	CHECK(stats_get(COUNTER_resident_target) <= all_pages() + PAGE);
+	CHECK(stats_get(COUNTER_sweep_target) <= all_pages() + PAGE);
 	CHECK(bytes_read() >= all_bytes() && bytes_read() <= made_of.source_bytes);
 	CHECK(stats_get(COUNTER_push_unknown) == 0);
 	return 0;

@@ -64,8 +64,8 @@ static void test_state_does_not_move_anything(void **state)
 	for (size_t i = 0; i < COUNT(targets); i++) {
 		struct text progress = { bytes[i], ROOM, 0 }, json = { bytes[i], ROOM, 0 };
 
-		stats_set(COUNTER_resident_bytes, 50);
-		stats_set(COUNTER_resident_target, targets[i]);
+		stats_set(COUNTER_swept_bytes, 50);
+		stats_set(COUNTER_sweep_target, targets[i]);
 		render_json(&json);
 		sizes[0][i] = json.used;
 		render_progress(&progress);
