@@ -27,8 +27,10 @@ enum {
 	PAGE = 4096,
 	LARGE_LEAST = 4 << 20,
 	CRASHES_MOST = 3,        /* of threads that read ahead, before they are let be */
-	EVICTIONS_MANY = 64,
-	RESWEEP_MS = 30000,
+	EVICTIONS_MANY = 64,     /* at least, */
+	EVICTED_SHARE = 64,      /* and this part of all files */
+	RESWEEP_MS = 30000,      /* twice as long each time */
+	RESWEEP_DOUBLINGS = 8,
 	DROP_SHARE = 16,         /* of the budget: what waits to be dropped */
 	DROP_MOST = 32 << 20,
 	WINDOW_PIECE = 4 << 20,  /* for one thread */
@@ -58,6 +60,7 @@ struct prefetch {
 	unsigned evictions;      /* lock: since the last sweep */
 	struct room room;
 	int64_t swept_at;        /* lock */
+	unsigned resweeps;       /* lock */
 };
 
 /* What a thread is to do. */
@@ -257,10 +260,16 @@ static bool wants_sweep(const struct prefetch *p)
 	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_loader(&p->policy));
 }
 
-/* Under the lock: the kernel has let go of much, and memory may be free again. */
+/*
+ * Under the lock: the kernel has let go of much, and memory may be free again. All is read
+ * anew then, so it must not be often, and not for a few files.
+ */
 static bool is_stale(const struct prefetch *p)
 {
-	return p->evictions >= EVICTIONS_MANY && bounded_now() - p->swept_at > RESWEEP_MS &&
+	uint32_t share = p->order.count / EVICTED_SHARE;
+
+	return p->evictions >= (share > EVICTIONS_MANY ? share : EVICTIONS_MANY) &&
+	       bounded_now() - p->swept_at > (int64_t)RESWEEP_MS << p->resweeps &&
 	       !room_is_short(&p->room);
 }
 
@@ -311,6 +320,7 @@ static void begin_sweep(struct prefetch *p)
 		if (!is_stale(p))
 			return;
 		log_info("read ahead anew: the kernel has let go of %u files", p->evictions);
+		p->resweeps += p->resweeps < RESWEEP_DOUBLINGS;
 		ledger_clear(p->pusher.ledger);
 	}
 	p->evictions = 0;

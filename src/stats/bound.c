@@ -19,7 +19,7 @@ static const char *remedy(enum counter most)
 	switch ((int)most) {
 	case COUNTER_fuse_ioctl:
 		return "most are ioctls, one for each open() of Python's before 3.14, which the "
-		       "shield would spare (-o shield=on)";
+		       "shield would spare (-o allow_other, as root)";
 	case COUNTER_fuse_open:
 	case COUNTER_fuse_release:
 		return "most are opens, which -o opens=hidden would spare";
