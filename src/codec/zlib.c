@@ -1,33 +1,27 @@
-/* A zlib stream: what HDF5 calls deflate and squashfs gzip. */
+/*
+ * A zlib stream: what HDF5 calls deflate and squashfs gzip. By libdeflate, which decodes
+ * a whole buffer two to three times as fast as zlib does.
+ */
 #include "codec/codec.h"
 
 #include <errno.h>
-#include <limits.h>
-#define ZLIB_CONST
-#include <zlib.h>
+#include <libdeflate.h>
 
 /* What follows the end of the stream is left alone, as HDF5 and Linux do. */
 static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 		      uint32_t parameter)
 {
-	z_stream stream = {
-		.next_in = in,
-		.avail_in = (uInt)n,
-		.next_out = out,
-		.avail_out = room < UINT_MAX ? (uInt)room : UINT_MAX,
-	};
-	int status;
+	struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
+	enum libdeflate_result result;
+	size_t written = 0;
 
 	(void)parameter;
-	if (n > UINT_MAX)
-		return -EBADMSG;
-	if (inflateInit(&stream) != Z_OK)
+	if (!decompressor)
 		return -ENOMEM;
-	status = inflate(&stream, Z_FINISH);
-	inflateEnd(&stream);
-	if (status == Z_MEM_ERROR)
-		return -ENOMEM;
-	return status == Z_STREAM_END ? (ssize_t)stream.total_out : -EBADMSG;
+	result = libdeflate_zlib_decompress_ex(decompressor, in, n, out, room, NULL,
+					       &written);
+	libdeflate_free_decompressor(decompressor);
+	return result == LIBDEFLATE_SUCCESS ? (ssize_t)written : -EBADMSG;
 }
 
 const struct codec codec_zlib = { .name = "zlib", .decode = decode };
