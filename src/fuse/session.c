@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dataset/ahead.h"
 #include "fuse/cpus.h"
 #include "fuse/mount.h"
 #include "fuse/ops.h"
@@ -347,6 +348,7 @@ static void start_prefetch(struct session *s)
 	struct prefetch_config plan;
 	int err;
 
+	dataset_limit_cache(s->served.dataset, s->served.config->budget);
 	if (s->served.config->prefetch == PREFETCH_OFF)
 		return;
 	if (s->served.config->push == PUSH_ON)

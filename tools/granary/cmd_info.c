@@ -28,11 +28,19 @@ static void count_names(struct report *report)
 						      true);
 }
 
-/* Contents and inodes together: of how many hundredths is there room in the budget? */
+/*
+ * Contents, in whole pages, and inodes together: of how many hundredths is there room in
+ * what the budget has beside the daemon's own cache?
+ */
 static unsigned percent_that_fits(const struct report *report)
 {
-	double needed = (double)report->info.summary.bytes + (double)report->walk_bytes;
-	double room = (double)report->budget;
+	enum { HALF_PAGE = 2048, CACHE_MOST = 64 << 20, CACHE_SHARE = 4 };
+	uint64_t cache = report->budget / CACHE_SHARE < CACHE_MOST ?
+				 report->budget / CACHE_SHARE : CACHE_MOST;
+	double needed = (double)report->info.summary.bytes +
+			(double)report->info.summary.files * HALF_PAGE +
+			(double)report->walk_bytes;
+	double room = (double)(report->budget - cache);
 
 	return room >= needed ? 100 : (unsigned)(room / needed * 100);
 }

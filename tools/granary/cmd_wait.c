@@ -122,8 +122,8 @@ static int fail_idle(struct wait *w)
 {
 	return error_set(&w->error, ERROR_IDLE, ENODATA,
 			 "%s: nothing is being warmed: with -o prefetch=auto that begins when a "
-			 "loader does, with off or window never; mount with -o prefetch=sweep and it "
-			 "begins at once", w->mount);
+			 "loader does, and only in a batch job, with off or window never; mount "
+			 "with -o prefetch=sweep and it begins at once", w->mount);
 }
 
 static int fail_late(struct wait *w, bool answers)
