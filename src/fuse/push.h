@@ -13,6 +13,7 @@
 #define GRANARY_FUSE_PUSH_H
 
 #include "fuse/ops.h"
+#include "fuse/slots.h"
 #include "prefetch/prefetch.h"
 
 struct push;
@@ -26,5 +27,12 @@ const struct prefetch_sink *push_sink(const struct push *push);
 /* Around each read of a file; `push` may be NULL. */
 void push_read_begins(struct push *push, uint32_t node);
 void push_read_ends(struct push *push, uint32_t node);
+
+/*
+ * The process is going to end, and nobody will follow it: from now on nothing is stored
+ * or dropped, and what is under way is waited for, if need be by giving up the reads in
+ * `slots`, which are answered with an error. For signal handlers; `push` may be NULL.
+ */
+void push_end(struct push *push, struct slots *slots, int connection);
 
 #endif

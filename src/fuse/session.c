@@ -292,10 +292,12 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 /* Serving. */
 
 static int connection_to_close = -1;
+static const struct session *session_to_end;
 
 static void let_go(int number)
 {
 	(void)number;
+	push_end(session_to_end->served.push, session_to_end->slots, connection_to_close);
 	/* others are reading from it, and that is meant: so no tool is to see it */
 	syscall(SYS_close, connection_to_close);
 	kill(getpid(), SIGKILL);
@@ -305,6 +307,7 @@ static void heed_the_end(const struct session *s)
 {
 	struct sigaction action = { .sa_handler = let_go };
 
+	session_to_end = s;
 	connection_to_close = fuse_session_fd(s->fuse);
 	sigfillset(&action.sa_mask);
 	sigaction(SUPERVISE_END, &action, NULL);

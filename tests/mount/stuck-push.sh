@@ -1,0 +1,75 @@
+#!/bin/bash
+# A thread that stores a page waits in the kernel for a read of that page, and nothing
+# ends it but that read's answer. Where the supervisor is killed then, no server follows
+# that would answer: the last one has to, or readers wait for good.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need tar
+faulty=$abs_top_builddir/tests/bin/granaryfs-faulty
+[ -x "$faulty" ] || bail "$faulty is not built"
+
+# The path has to end in what mount_processes looks for.
+make_archives() {
+	mkdir "$work/faulty" "$work/slow" "$work/sound"
+	cp "$faulty" "$work/faulty/granaryfs"
+	granaryfs=$work/faulty/granaryfs
+	for i in 0 1 2 3 4 5; do
+		head -c 4000000 /dev/urandom >"$work/slow/$i"
+	done
+	head -c 200000 /dev/urandom >"$work/sound/file"
+	tar -C "$work" --sort=name -cf "$work/slow.tar" slow
+	tar -C "$work" -cf "$work/sound.tar" sound
+	"$granary" index "$work/slow.tar" "$work/sound.tar" >/dev/null || bail "no index"
+}
+
+# Files 0 to 3 hang where the sweep reads them, file 5 where a reader does.
+mount_slow() {
+	touch "$work/sweep" "$work/demand"
+	GRANARY_FAULTS="kind=late,path=slow.tar,offset=2000000-14000000,while=$work/sweep;kind=late,path=slow.tar,offset=20500000-22000000,while=$work/demand" \
+		mount_ok "$1: mounted" -o threads=2,index=require,prefetch=sweep,cache=256M \
+		"$work/slow.tar" "$work/sound.tar" "$mnt" || finish
+}
+
+counter() {
+	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
+}
+
+parked() {
+	[ "$(counter requests_parked)" -ge 1 ]
+}
+
+# waits PID: one of its threads is in an uninterruptible sleep.
+waits() {
+	grep -q '^State:[[:space:]]*D' "/proc/$1/task/"*/status
+}
+
+# stuck WHAT: a read that is parked, and a store that waits for it.
+stuck() {
+	mount_slow "$1"
+	cat "$mnt/slow/5" >/dev/null 2>&1 &
+	first=$!
+	cat "$mnt/slow/5" "$mnt/sound/file" >/dev/null 2>&1 &
+	sleep 0.2
+	cat "$mnt/sound/file" >"$work/read" 2>/dev/null &
+	second=$!
+	started+=("$first" "$second")
+	check "$1: a read is parked" wait_until 10 parked
+	server=$(server_pid "$mnt")
+	rm "$work/sweep"
+	check "$1: a store waits for it" wait_until 10 waits "$server"
+}
+
+supervisor_killed() {
+	stuck "supervisor killed"
+	kill -KILL "${mount_pid[$mnt]}"
+	wait "${mount_pid[$mnt]}" 2>/dev/null
+	check "supervisor killed: the server ends" wait_until 10 process_gone "$server"
+	check "supervisor killed: the readers do" wait_until 10 process_gone "$second"
+	rm "$work/demand"
+	check "supervisor killed: unmounted" "$granary" umount "$mnt"
+}
+
+make_archives
+supervisor_killed
+finish
