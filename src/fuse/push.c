@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
@@ -12,6 +13,7 @@ enum {
 	END_STEP_NS = 1000 * 1000,
 	END_GIVE_UP = 100,  /* steps until reads get an error, */
 	END_MOST = 5000,    /* and until nothing helps */
+	REQUEST_MOST = 257 * 4096, /* as libfuse has it */
 };
 
 struct push {
@@ -97,19 +99,40 @@ void push_read_ends(struct push *push, uint32_t node)
 		atomic_fetch_sub(&push->reads[node % COUNTERS], 1);
 }
 
+/* One that has been answered meanwhile is not known any more. */
+static void refuse(const struct fuse_in_header *request, int connection)
+{
+	struct fuse_out_header answer = { .len = sizeof(answer), .error = -ENOTCONN,
+					  .unique = request->unique };
+	bool wants_answer = request->opcode != FUSE_FORGET &&
+			    request->opcode != FUSE_BATCH_FORGET &&
+			    request->opcode != FUSE_INTERRUPT;
+
+	if (wants_answer && write(connection, &answer, sizeof(answer)) < 0)
+		return;
+}
+
 static void give_up_reads(struct slots *slots, int connection)
 {
 	for (unsigned i = 0; i < slots_count(slots); i++) {
 		const struct fuse_in_header *request = slots_request(slots, i);
-		struct fuse_out_header answer = { .len = sizeof(answer), .error = -ENOTCONN };
 
-		if (!request || request->opcode != FUSE_READ)
-			continue;
-		answer.unique = request->unique;
-		/* one that has been answered meanwhile is not known any more */
-		if (write(connection, &answer, sizeof(answer)) < 0)
-			continue;
+		if (request && request->opcode == FUSE_READ)
+			refuse(request, connection);
 	}
+}
+
+/* Where every thread has a read that hangs, nobody else receives. */
+static void give_up_pending(int connection)
+{
+	static union {
+		struct fuse_in_header request;
+		char bytes[REQUEST_MOST];
+	} pending;
+
+	fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) | O_NONBLOCK);
+	while (read(connection, &pending, sizeof(pending)) >= (ssize_t)sizeof(pending.request))
+		refuse(&pending.request, connection);
 }
 
 /*
@@ -124,8 +147,10 @@ void push_end(struct push *push, struct slots *slots, int connection)
 		return;
 	atomic_store(&push->ending, true);
 	for (int i = 0; i < END_MOST && atomic_load(&push->under_way) > 0; i++) {
-		if (i >= END_GIVE_UP)
+		if (i >= END_GIVE_UP) {
 			give_up_reads(slots, connection);
+			give_up_pending(connection);
+		}
 		nanosleep(&step, NULL);
 	}
 }

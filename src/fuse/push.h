@@ -31,7 +31,8 @@ void push_read_ends(struct push *push, uint32_t node);
 /*
  * The process is going to end, and nobody will follow it: from now on nothing is stored
  * or dropped, and what is under way is waited for, if need be by giving up the reads in
- * `slots`, which are answered with an error. For signal handlers; `push` may be NULL.
+ * `slots` and all that is not received yet, which is answered with an error. For signal
+ * handlers; `push` may be NULL.
  */
 void push_end(struct push *push, struct slots *slots, int connection);
 
