@@ -23,6 +23,7 @@
 
 #include "fuse/control.h"
 #include "fuse/cpus.h"
+#include "fuse/push.h"
 #include "fuse/spin.h"
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
@@ -211,12 +212,30 @@ static void handle(struct server *server, unsigned slot)
 
 /* Who receives, and who reads. */
 
-/* Under the lock, or before there are threads. */
+/* The file of a read. */
+static uint32_t read_node(const struct server *server, unsigned slot)
+{
+	return (uint32_t)(slots_request(server->slots, slot)->nodeid - 1);
+}
+
+/*
+ * Under the lock, or before there are threads. Its pages are locked from now on, and may
+ * be so for long: nothing is to be stored there.
+ */
 static void push_parked(struct server *server, unsigned slot)
 {
 	unsigned at = server->parked_first + server->parked_count++;
 
+	push_read_begins(server->served->push, read_node(server, slot));
 	server->parked[at % server->parked_room] = slot;
+}
+
+static void handle_parked(struct server *server, unsigned slot)
+{
+	uint32_t node = read_node(server, slot);
+
+	handle(server, slot);
+	push_read_ends(server->served->push, node);
 }
 
 static unsigned pop_parked(struct server *server)
@@ -379,7 +398,7 @@ static void serve_requests(void *argument)
 		int received = parked < 0 ? receive(server, slot, alone) : 0;
 
 		if (parked >= 0) {
-			handle(server, (unsigned)parked);
+			handle_parked(server, (unsigned)parked);
 			continue;
 		}
 		if (received < 0)

@@ -46,8 +46,8 @@ waits() {
 	grep -q '^State:[[:space:]]*D' "/proc/$1/task/"*/status
 }
 
-# stuck WHAT: a read that is parked, and a store that waits for it.
-stuck() {
+# asked WHAT: a read that is parked, or that nobody can receive; then the sweep goes on.
+asked() {
 	mount_slow "$1"
 	cat "$mnt/slow/5" >/dev/null 2>&1 &
 	first=$!
@@ -59,12 +59,30 @@ stuck() {
 	check "$1: a read is parked" wait_until 10 parked
 	server=$(server_pid "$mnt")
 	rm "$work/sweep"
-	check "$1: a store waits for it" wait_until 10 waits "$server"
+}
+
+pushed() {
+	[ "$(counter pushed_files)" -ge 4 ]
+}
+
+# What is parked counts as read: and then it does not matter who is killed.
+parked_and_pushed() {
+	local what="parked"
+	asked "$what"
+	check "$what: the sweep goes on" wait_until 10 pushed
+	refuse "$what: no store waits for it" wait_until 1 waits "$server"
+	kill -KILL "${mount_pid[$mnt]}" "$server"
+	wait "${mount_pid[$mnt]}" 2>/dev/null
+	check "$what: all killed at once: the server is gone" wait_until 10 process_gone "$server"
+	check "$what: and the readers" wait_until 10 process_gone "$second"
+	rm "$work/demand"
+	check "$what: unmounted" "$granary" umount "$mnt"
 }
 
 supervisor_killed() {
-	local what="supervisor killed, threads: $threads"
-	stuck "$what"
+	local what="supervisor killed"
+	asked "$what"
+	check "$what: a store waits" wait_until 10 waits "$server"
 	kill -KILL "${mount_pid[$mnt]}"
 	wait "${mount_pid[$mnt]}" 2>/dev/null
 	check "$what: the server ends" wait_until 10 process_gone "$server"
@@ -74,7 +92,7 @@ supervisor_killed() {
 }
 
 make_archives
-supervisor_killed
+parked_and_pushed
 threads=1
 supervisor_killed
 finish
