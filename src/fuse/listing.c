@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fuse/control.h"
+#include "fuse/inodes.h"
 #include "stats/stats.h"
 
 /* A listing in the making. */
@@ -67,7 +68,7 @@ static int add_name(struct listing *l, uint32_t position)
 	if (need > room)
 		return -ENOSPC;
 	if (l->plus && position > 1)
-		ops_count_inode();
+		inodes_known(l->s->inodes, node);
 	l->used += need;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 
 #include "fuse/control.h"
+#include "fuse/inodes.h"
 #include "fuse/listing.h"
 #include "fuse/push.h"
 #include "fuse/refuse.h"
@@ -170,11 +171,6 @@ int ops_entry(const struct served *s, uint32_t node, struct fuse_entry_param *ou
 	return get_attributes(s, node, &out->attr);
 }
 
-void ops_count_inode(void)
-{
-	stats_add(COUNTER_inode_bytes, TREE_KERNEL_BYTES);
-}
-
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	/* ino 0: there is no such name, and the kernel may remember it */
@@ -190,7 +186,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	if (!err)
 		err = ops_entry(s, node, &entry);
 	if (!err)
-		ops_count_inode();
+		inodes_known(s->inodes, node);
 	if (err && err != -ENOENT)
 		fuse_reply_err(req, -err);
 	else
@@ -228,22 +224,24 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_readlink(req, target);
 }
 
-static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
+static void forget(const struct served *s, fuse_ino_t ino)
 {
 	count_request(COUNTER_fuse_forget, ino);
 	if (!control_owns(ino))
-		stats_add(COUNTER_inode_bytes, -(count * TREE_KERNEL_BYTES));
+		inodes_forgotten(s->inodes, node_of(s, ino));
+}
+
+static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
+{
+	(void)count;
+	forget(served_of(req), ino);
 	fuse_reply_none(req);
 }
 
 static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
 {
-	for (size_t i = 0; i < count; i++) {
-		count_request(COUNTER_fuse_forget, forgets[i].ino);
-		if (!control_owns(forgets[i].ino))
-			stats_add(COUNTER_inode_bytes,
-				  -(forgets[i].nlookup * TREE_KERNEL_BYTES));
-	}
+	for (size_t i = 0; i < count; i++)
+		forget(served_of(req), forgets[i].ino);
 	fuse_reply_none(req);
 }
 

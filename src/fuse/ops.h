@@ -16,6 +16,7 @@
 #include "fuse/session.h"
 #include "util/namespace.h"
 
+struct inodes;
 struct prefetch;
 struct push;
 
@@ -30,6 +31,7 @@ struct served {
 	bool hide_opens;    /* set by INIT */
 	bool hide_opendirs; /* set by INIT */
 	bool initialised;   /* set by INIT */
+	struct inodes *inodes;     /* that the kernel holds; shared by servers */
 	struct prefetch *prefetch; /* in the server; NULL: nothing is read ahead */
 	struct push *push;         /* NULL: nothing is pushed */
 };
@@ -45,9 +47,6 @@ fuse_ino_t ops_inode(const struct served *served, uint32_t node);
 
 /* What the kernel is told of a node: 0 or a negative errno. */
 int ops_entry(const struct served *served, uint32_t node, struct fuse_entry_param *out);
-
-/* An answer gives the kernel one more hold on an inode. */
-void ops_count_inode(void);
 
 /* The calling thread's own, until it asks again; NULL: out of memory. */
 char *ops_buffer(size_t size);

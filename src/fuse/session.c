@@ -17,6 +17,7 @@
 
 #include "dataset/ahead.h"
 #include "fuse/cpus.h"
+#include "fuse/inodes.h"
 #include "fuse/mount.h"
 #include "fuse/ops.h"
 #include "fuse/push.h"
@@ -199,7 +200,8 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 	if (!err) {
 		s->slots = slots_new(thread_count(config));
 		s->prefetch = prefetch_memory_new(dataset);
-		if (!s->slots || !s->prefetch || stats_share() < 0)
+		s->served.inodes = inodes_new(tree_count(dataset_tree(dataset)));
+		if (!s->slots || !s->prefetch || !s->served.inodes || stats_share() < 0)
 			err = out_of_memory(e);
 		stats_set(COUNTER_budget_bytes, config->budget);
 	}
@@ -229,6 +231,7 @@ void session_free(struct session *s)
 	slots_free(s->slots);
 	prefetch_memory_free(s->prefetch);
 	push_free(s->served.push);
+	inodes_free(s->served.inodes);
 	free(s);
 }
 

@@ -396,10 +396,15 @@ static struct work next_work(struct prefetch *p)
 {
 	struct work work;
 	struct note note;
+	bool heeded = false;
 
 	LOCK_GUARD(&p->lock);
-	while (notes_take(&p->notes, &note))
+	while (notes_take(&p->notes, &note)) {
 		heed(p, &note);
+		heeded = true;
+	}
+	if (heeded)
+		room_share(&p->room);
 	choose(p, &work);
 	return work;
 }

@@ -110,7 +110,15 @@ looking_around() {
 }
 
 outside_a_job() {
+	local inodes
 	mount_it "cache=2G" || return
+	inodes=$(counter inode_bytes)
+	at_least "$inodes" $((files * 1000)) "a listing makes inodes"
+	# what is dropped is asked for again: the same names, not more of them
+	is_root && mount -o remount,ro "$mnt" 2>/dev/null
+	list_of "$mnt" >"$work/again"
+	list_of "$mnt" >"$work/again"
+	at_most "$(counter inode_bytes)" $((inodes + 100000)) "and another one no more of them"
 	is "$(read_pass "$work/list" 3)" "$wanted" "outside a job: the right bytes"
 	is "$(counter sweep_target)" 0 "outside a job there is no sweep"
 	umount_ok "$mnt"
