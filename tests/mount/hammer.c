@@ -31,6 +31,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -131,6 +132,7 @@ static void run_process(struct run *r, unsigned number)
 			    .stop = &r->shared->stop, .buffer_size = BUFFER_BYTES,
 			    .random = r->options.seed * 1000 + number + 1 };
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else would tell it to stop */
 	for (int i = 0; i < 10; i++)
 		below(&h, 1);
 	h.buffer = aligned_alloc(4096, BUFFER_BYTES);

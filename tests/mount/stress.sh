@@ -14,7 +14,9 @@ files=${FILES:-600}
 ROUNDS=${ROUNDS:-$((total / 60 + 1))} # of unmounts, each in every way
 PATIENCE=30                           # seconds: for longer nothing may wait
 MOST=400                              # milliseconds between kills, at most
-grep -q -a __tsan_init "$granaryfs" && MOST=2000
+least=32 # MiB that a squeeze leaves
+grep -q -a __tsan_init "$granaryfs" && MOST=2000 least=200
+grep -q -a __asan_init "$granaryfs" && least=200
 # shellcheck disable=SC2034  # for lib.sh
 servers_may_die=yes
 
@@ -80,7 +82,7 @@ hammering() {
 	! is_root || [ -n "${without_remounts:-}" ] || options+=(-r)
 	[ "$format" != samples ] || options+=(-n)
 	rm -f "$work/enough"
-	"${inside[@]}" "$hammer" -p 4 -w "$PATIENCE" "${options[@]}" -u "$work/enough" "$@" \
+	"${inside[@]}" -500 "$hammer" -p 4 -w "$PATIENCE" "${options[@]}" -u "$work/enough" "$@" \
 		"$(tree_of "$format")" "$mnt" >"$work/counts" 2>"$work/said" &
 	hammer_pid=$!
 	echo "$hammer_pid" >"$work/hammering"
@@ -97,10 +99,14 @@ loading() {
 	: >"$work/differs"
 	: >"$work/passes"
 	while [ ! -e "$work/enough" ]; do
-		got=$("${inside[@]}" "$read_all" -c "$work/list" "$seed" 2 2>&1 |
+		killed=$(starved)
+		got=$("${inside[@]}" 500 "$read_all" -c "$work/list" "$seed" 2 2>&1 |
 			sed 's/ seconds.*//')
-		[ "$got" = "$wanted" ] || echo "$got, not $wanted" >>"$work/differs"
-		echo "$seed" >>"$work/passes"
+		if [ "$got" = "$wanted" ]; then
+			echo "$seed" >>"$work/passes"
+		elif [ "$(starved)" = "$killed" ]; then
+			echo "$got, not $wanted" >>"$work/differs"
+		fi
 		seed=$((seed + 1))
 	done &
 	loader_pid=$!
@@ -124,8 +130,20 @@ enough() {
 # ---- Memory ---------------------------------------------------------------
 
 # A control group around daemon and readers, if one can be made: the file with its limit.
-inside=()
+inside=(adjusted)
 limit_file=
+
+adjusted() {
+	shift
+	"$@"
+}
+
+# How many processes were killed for want of memory: it may be who reads.
+starved() {
+	[ -z "$limit_file" ] || cat "$group/memory.events" "$group/memory.oom_control" |
+		awk '$1 == "oom_kill" { print $2 }'
+} 2>/dev/null
+
 new_group() {
 	local at=/sys/fs/cgroup name=memory.max
 	if [ -d $at/memory ]; then at=$at/memory name=memory.limit_in_bytes; fi
@@ -134,8 +152,9 @@ new_group() {
 	at_exit rmdir "$group"
 	[ -w "$group/$name" ] || return 1
 	limit_file=$group/$name
-	# who asks for too much is not the one that mounts
-	printf '#!/bin/sh\necho $$ >%s/cgroup.procs && echo 500 >/proc/self/oom_score_adj\nexec "$@"\n' \
+	# of those who ask for too much a loader goes first, then a server
+	# shellcheck disable=SC2016 # for the shell that it is
+	printf '#!/bin/sh\necho $$ >%s/cgroup.procs && echo "$1" >/proc/$$/oom_score_adj\nshift\nexec "$@"\n' \
 		"$group" >"$work/inside"
 	printf '#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s "$@"\n' "$group" "$granaryfs" \
 		>"$work/granaryfs-inside"
@@ -152,7 +171,7 @@ squeeze() {
 	local room i=0
 	while :; do
 		for room in 24 3 1 2; do
-			squeezed $(((32 + $1 * room / 6) << 20))
+			squeezed $(((least + $1 * room / 6) << 20))
 			i=$((i + 1))
 			! is_root || [ $((i % 3)) -ne 0 ] || echo 1 >/proc/sys/vm/drop_caches
 			sleep 0.7
