@@ -39,7 +39,8 @@ static void log_failure(const struct dataset *ds, uint32_t node, uint64_t offset
 	const char *where;
 	uint64_t at;
 
-	if (was_said(node) || !log_allowed(MESSAGES_A_PERIOD))
+	/* who asks for it is told; what nobody asks for would only silence that */
+	if (volume_reads_ahead() || was_said(node) || !log_allowed(MESSAGES_A_PERIOD))
 		return;
 	tree_path(dataset_tree(ds), node, path, sizeof(path));
 	where = volume_locate(&ds->volumes, piece->volume, piece->offset, &at);

@@ -23,6 +23,11 @@ enum volume_manner stage_manner(void)
 	return manner;
 }
 
+bool volume_reads_ahead(void)
+{
+	return manner == VOLUME_AHEAD;
+}
+
 /* Chunks are numbered from 0; the keys of blocks are far from those. */
 static const uint64_t key_of_table = UINT64_C(1) << 63;
 static const uint64_t key_of_aligned = UINT64_C(3) << 62;

@@ -123,6 +123,9 @@ enum volume_manner {
 /* The manner until now. */
 enum volume_manner volume_read_in_manner(enum volume_manner manner);
 
+/* Does this thread read what nobody has asked for? */
+bool volume_reads_ahead(void);
+
 /*
  * Where a volume's byte lies, for messages: the source's path (or "the index")
  * and the offset in it; of a coded volume, where the chunk that holds it begins.

@@ -400,6 +400,24 @@ library_reads() {
 	ok $? "squashfs: each time one did" || diag "$failed"
 }
 
+# The sweep reads what nobody asks for: that says nothing, so that there is a line for
+# whoever does ask.
+damage_ahead() {
+	mount_faulty "swept" "kind=eio,path=tree.tar,offset=100000-600000" \
+		-o prefetch=sweep,cache=256M "$work/tree.tar" || return
+	check "swept: what lies behind the damage is pushed" wait_until 20 all_but_damaged
+	is "$(grep -c 'cannot be read' "${mount_log[$mnt]}")" 0 "swept: and says nothing"
+	damaged=$(cd "$mnt/d" && for i in *; do cat "$i" >/dev/null 2>&1 || echo "$i"; done | head -n 1)
+	is "$(grep -c "d/${damaged:-none}: .*cannot be read" "${mount_log[$mnt]}")" 1 \
+		"swept: who reads what is damaged is told"
+	check "swept: what is sound can" cmp "$work/tree/large" "$mnt/large"
+	umount_ok "$mnt"
+}
+
+all_but_damaged() {
+	[ "$(counter pushed_files)" -ge 7 ]
+}
+
 make_programs
 make_sources
 library_reads
@@ -418,4 +436,5 @@ stale_and_replaced
 dead_shard
 across_a_bad_place
 garbage_before_a_row
+damage_ahead
 finish
