@@ -15,8 +15,18 @@
 static char folder[64];
 static struct sigaction sigbus_action;
 
+/* Whoever runs tests in the background may ignore what they send themselves. */
+static void heed_signals(void)
+{
+	static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD };
+
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		signal(numbers[i], SIG_DFL);
+}
+
 void unit_begin(void)
 {
+	heed_signals();
 	/* the handler is installed with the first guard */
 	sigbus_unguard(sigbus_guard(folder, sizeof(folder)));
 	sigaction(SIGBUS, NULL, &sigbus_action);
