@@ -99,7 +99,7 @@ static const char *check_shard(struct cache *cache, struct shard *shard,
 	const char *wrong = check_table(cache, shard, count);
 
 	for (int list = 0; list < CHUNK_LISTS && !wrong; list++)
-		wrong = check_list(cache, shard, list, count);
+		wrong = check_list(cache, shard, (enum chunk_list)list, count);
 	return wrong;
 }
 

@@ -220,7 +220,12 @@ one_after_the_other() {
 		start "$work/t.tar" "$mnt"
 		sleep 0.05
 		[ "$(cat "$mnt/file" 2>/dev/null)" = content ] || lost=$((lost + 1))
-		if [ $((i % 2)) -eq 0 ]; then leave_mount "$mnt"; else "$granary" umount "$mnt"; fi
+		# somebody else may look at it at that very moment
+		if [ $((i % 2)) -eq 0 ]; then
+			wait_until 10 leave_mount "$mnt"
+		else
+			"$granary" umount "$mnt"
+		fi
 	done
 	is "$lost" 0 "one mount after the other at one place: forty of forty stay"
 	check "and all end" gone

@@ -232,7 +232,7 @@ not_there() {
 	is "$(job_log "$job" | grep -c 'not mounted: ')" 1 "$1: one line says why"
 	is "$(cd "$base/$job" && echo *)" "good log" "$1: there is no empty folder for it"
 	is "$(as_user cat "$base/$job/good/file")" "content one" "$1: the other one is mounted"
-	at_most "$milliseconds" 15000 "$1: soon ($milliseconds ms)"
+	at_most "$milliseconds" 30000 "$1: soon ($milliseconds ms)"
 	job_ends "$job" "$1"
 }
 

@@ -106,6 +106,8 @@ loading() {
 			echo "$seed" >>"$work/passes"
 		elif [ "$(starved)" = "$killed" ]; then
 			echo "$got, not $wanted" >>"$work/differs"
+		else
+			echo "$seed: killed for want of memory" >>"$work/passes"
 		fi
 		seed=$((seed + 1))
 	done &

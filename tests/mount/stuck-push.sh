@@ -69,7 +69,7 @@ pushed() {
 parked_and_pushed() {
 	local what="parked"
 	asked "$what"
-	check "$what: the sweep goes on" wait_until 10 pushed
+	check "$what: the sweep goes on" wait_until 30 pushed
 	refuse "$what: no store waits for it" wait_until 1 waits "$server"
 	kill -KILL "${mount_pid[$mnt]}" "$server"
 	wait "${mount_pid[$mnt]}" 2>/dev/null
@@ -82,7 +82,7 @@ parked_and_pushed() {
 supervisor_killed() {
 	local what="supervisor killed"
 	asked "$what"
-	check "$what: a store waits" wait_until 10 waits "$server"
+	check "$what: a store waits" wait_until 30 waits "$server"
 	kill -KILL "${mount_pid[$mnt]}"
 	wait "${mount_pid[$mnt]}" 2>/dev/null
 	check "$what: the server ends" wait_until 10 process_gone "$server"

@@ -255,6 +255,7 @@ static void print_json(const struct work *work, bool failed)
 		json_text(&json, "error", work->error.text);
 	json_close(&json, '}');
 	putchar('\n');
+	fflush(stdout); /* the next mount is looked at by a child process */
 }
 
 static int run(struct request *request)
