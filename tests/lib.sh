@@ -451,6 +451,28 @@ no_daemon() {
 	[ -z "$(mount_processes "$1")" ]
 }
 
+# memory_folder: sets $memory to a folder for what is compared with: what waits for
+# storage is to be the mount.
+memory_folder() {
+	memory=$work/trees
+	if [ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] && [ -w /dev/shm ]; then
+		memory=$(mktemp -d /dev/shm/granaryfs-test.XXXXXX)
+		at_exit rm -rf "$memory"
+	else
+		mkdir "$memory"
+	fi
+}
+
+# leave_others: what others had mounted when the namespace was made it must not hold.
+leave_others() {
+	local path
+	# shellcheck disable=SC2059  # the table's octal escapes
+	while read -r path; do
+		umount -l "$(printf "${path//%/%%}")"
+	done < <(awk '$3 ~ /^fuse[.]/ || /[/]granaryfs@/ { print $2 }' /proc/mounts)
+	mount -t fusectl none /sys/fs/fuse/connections 2>/dev/null || true
+}
+
 # ---- Counters -------------------------------------------------------------
 
 # requests MOUNTPOINT: the daemon's counters now, as lines NAME VALUE.

@@ -1,8 +1,8 @@
 #include "fuse/push.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
@@ -104,11 +104,8 @@ static void refuse(const struct fuse_in_header *request, int connection)
 {
 	struct fuse_out_header answer = { .len = sizeof(answer), .error = -ENOTCONN,
 					  .unique = request->unique };
-	bool wants_answer = request->opcode != FUSE_FORGET &&
-			    request->opcode != FUSE_BATCH_FORGET &&
-			    request->opcode != FUSE_INTERRUPT;
 
-	if (wants_answer && write(connection, &answer, sizeof(answer)) < 0)
+	if (slots_wants_answer(request) && write(connection, &answer, sizeof(answer)) < 0)
 		return;
 }
 

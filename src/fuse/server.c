@@ -96,12 +96,6 @@ static void watch_crashes(struct slots *slots)
 
 /* Requests. */
 
-static bool wants_answer(const struct fuse_in_header *request)
-{
-	return request->opcode != FUSE_FORGET && request->opcode != FUSE_BATCH_FORGET &&
-	       request->opcode != FUSE_INTERRUPT;
-}
-
 static const char *name_of(uint32_t opcode)
 {
 	switch (opcode) {
@@ -178,7 +172,7 @@ static void answer(struct server *server, const struct fuse_in_header *request,
 		   const struct fuse_buf *buf)
 {
 	enum histogram histogram = histogram_of(request->opcode);
-	bool reader = wants_answer(request) && !control_is_meant(request);
+	bool reader = slots_wants_answer(request) && !control_is_meant(request);
 	uint64_t begin = stats_clock();
 
 	if (!reader) {
@@ -202,7 +196,7 @@ static void handle(struct server *server, unsigned slot)
 		return;
 	buf.size = request->len;
 	current_slot = (int)slot;
-	if (wants_answer(request) && slots_is_condemned(server->slots, slot, clock_seconds()))
+	if (slots_wants_answer(request) && slots_is_condemned(server->slots, slot, clock_seconds()))
 		refuse(server, slot);
 	else
 		answer(server, request, &buf);
@@ -377,7 +371,7 @@ static void answer_legacy(struct server *server, unsigned slot)
 {
 	const struct fuse_in_header *request = slots_request(server->slots, slot);
 
-	if (request && wants_answer(request))
+	if (request && slots_wants_answer(request))
 		handle(server, slot);
 	else if (request)
 		slots_done(server->slots, slot);

@@ -167,6 +167,12 @@ struct fuse_in_header *slots_request(struct slots *slots, unsigned slot)
 	return request_length(slots, slot) ? place(slots, slot) : NULL;
 }
 
+bool slots_wants_answer(const struct fuse_in_header *request)
+{
+	return request->opcode != FUSE_FORGET && request->opcode != FUSE_BATCH_FORGET &&
+	       request->opcode != FUSE_INTERRUPT;
+}
+
 void slots_done(struct slots *slots, unsigned slot)
 {
 	atomic_store(length_of(slots, slot), 0);

@@ -41,6 +41,9 @@ void *slots_receive(struct slots *slots, unsigned slot);
 /* The request that is in a slot, or NULL. */
 struct fuse_in_header *slots_request(struct slots *slots, unsigned slot);
 
+/* Does the kernel wait for an answer to it? */
+bool slots_wants_answer(const struct fuse_in_header *request);
+
 /* The request has been answered. */
 void slots_done(struct slots *slots, unsigned slot);
 

@@ -41,8 +41,7 @@ void ledger_free(struct ledger *ledger)
 
 /* Files. */
 
-/* The page cache has whole pages. */
-static uint64_t pages(uint64_t bytes)
+uint64_t ledger_pages(uint64_t bytes)
 {
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
@@ -74,10 +73,10 @@ bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	if (node >= ledger->nodes || ledger_holds(ledger, node))
 		return false;
 	/* first counted, then held: who releases it takes off what is there */
-	stats_add(COUNTER_resident_bytes, pages(bytes));
+	stats_add(COUNTER_resident_bytes, ledger_pages(bytes));
 	if (!(atomic_fetch_or(&ledger->held[node / BITS], bit_of(node)) & bit_of(node)))
 		return true;
-	take_off(pages(bytes));
+	take_off(ledger_pages(bytes));
 	return false;
 }
 
@@ -86,7 +85,7 @@ bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	if (node >= ledger->nodes ||
 	    !(atomic_fetch_and(&ledger->held[node / BITS], ~bit_of(node)) & bit_of(node)))
 		return false;
-	take_off(pages(bytes));
+	take_off(ledger_pages(bytes));
 	return true;
 }
 

@@ -29,6 +29,9 @@ bool ledger_holds(const struct ledger *ledger, uint32_t node);
 bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes);
 bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes);
 
+/* What a file of this size takes of the page cache: whole pages. */
+uint64_t ledger_pages(uint64_t bytes);
+
 /* Nothing is held any more. */
 void ledger_clear(struct ledger *ledger);
 

@@ -7,7 +7,6 @@
 #include "util/vec.h"
 
 enum {
-	LARGE = 4 << 20,     /* a file of more comes in pieces, if it is stored as it is */
 	GAP_MOST = 256 << 10, /* between files that are read together */
 	PLAIN_MOST = 8 << 20, /* of the files in one block, once they are decoded */
 };
@@ -39,7 +38,7 @@ static bool place_of(const struct dataset *dataset, uint32_t node, struct place 
 		return false;
 	out->node = node;
 	out->size = st.size;
-	out->in_pieces = as_is && st.size > LARGE;
+	out->in_pieces = as_is && st.size > ORDER_LARGE;
 	return true;
 }
 

@@ -12,6 +12,9 @@
 
 #include "dataset/ahead.h"
 
+/* A file of more bytes comes in pieces, if it is stored as it is. */
+enum { ORDER_LARGE = 4 << 20 };
+
 /* What is in a block. */
 struct block_files {
 	uint32_t first; /* place in the order */

@@ -25,7 +25,6 @@ enum {
 	DROPS = 4096,            /* in a ring, and so are the next */
 	AROUND = 256,
 	PAGE = 4096,
-	LARGE_LEAST = 4 << 20,
 	CRASHES_MOST = 3,        /* of threads that read ahead, before they are let be */
 	EVICTIONS_MANY = 64,     /* at least, */
 	EVICTED_SHARE = 64,      /* and this part of all files */
@@ -141,12 +140,6 @@ void prefetch_sweep(struct prefetch *p)
 	notes_wake(&p->notes);
 }
 
-/* In the page cache. */
-static uint64_t whole_pages(uint64_t size)
-{
-	return (size + PAGE - 1) / PAGE * PAGE;
-}
-
 /* Under the lock. What is beyond the budget goes again, a while after it was read. */
 static void drop_later(struct prefetch *p, uint32_t node, uint64_t size)
 {
@@ -155,9 +148,9 @@ static void drop_later(struct prefetch *p, uint32_t node, uint64_t size)
 	if (p->drop_count == DROPS)
 		return;
 	p->drops[at].node = node;
-	p->drops[at].bytes = whole_pages(size);
+	p->drops[at].bytes = ledger_pages(size);
 	p->drop_count++;
-	p->drop_bytes += whole_pages(size);
+	p->drop_bytes += ledger_pages(size);
 }
 
 /* Under the lock: the others of its block are next. */
@@ -198,7 +191,7 @@ static uint64_t end_of_large(const struct prefetch *p, uint32_t node, uint64_t s
 {
 	struct volume_span last;
 
-	if (size < LARGE_LEAST ||
+	if (size < ORDER_LARGE ||
 	    !dataset_stored(p->pusher.dataset, node, size - 1, 1, &last, NULL))
 		return 0;
 	return last.end;
@@ -207,7 +200,7 @@ static uint64_t end_of_large(const struct prefetch *p, uint32_t node, uint64_t s
 /* Does a file come in pieces, and which block is the first? */
 static bool in_pieces(const struct prefetch *p, uint32_t node, uint64_t size, uint32_t *first)
 {
-	return size > LARGE_LEAST && block_of(p, node, first) &&
+	return size > ORDER_LARGE && block_of(p, node, first) &&
 	       p->order.files[*first].count == 0;
 }
 
@@ -286,7 +279,7 @@ static uint64_t pages_of(const struct prefetch *p, uint32_t block)
 		struct tree_stat st;
 
 		if (tree_stat(tree, p->order.nodes[files->first + i], &st) == 0)
-			sum += whole_pages(st.size);
+			sum += ledger_pages(st.size);
 	}
 	return sum;
 }
@@ -436,7 +429,6 @@ static void do_block(struct prefetch *p, struct push_worker *worker, uint32_t bl
 	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
 
 	stats_add(COUNTER_swept_bytes, pages_of(p, block));
-
 	room_share(&p->room);
 	if (room_look(&p->room) ||
 	    (kept && dataset_cache_bytes(p->pusher.dataset) +

@@ -7,8 +7,6 @@
 #include "util/bounded.h"
 
 enum {
-	FLOOR_MOST = 64 << 20,   /* what the dataset's own cache may always have, */
-	FLOOR_SHARE = 4,         /* of the budget */
 	LOOK_MS = 100,
 	RESERVE_SHARE = 16,      /* of the memory there is: what others may need soon, */
 	RESERVE_MOST = 1 << 30,  /* but no more than this */
@@ -21,16 +19,9 @@ void room_init(struct room *room, struct dataset *dataset, uint64_t budget)
 		room->memory = NULL;
 }
 
-static uint64_t cache_floor(const struct room *room)
-{
-	uint64_t share = room->budget / FLOOR_SHARE;
-
-	return share < FLOOR_MOST ? share : FLOOR_MOST;
-}
-
 uint64_t room_for_files(const struct room *room)
 {
-	uint64_t inodes = stats_get(COUNTER_inode_bytes), floor = cache_floor(room);
+	uint64_t inodes = stats_get(COUNTER_inode_bytes), floor = memory_cache_part(room->budget);
 
 	if (stats_get(COUNTER_shielded)) /* each has one more there */
 		inodes += inodes / TREE_KERNEL_BYTES * TREE_SHIELD_BYTES;
@@ -41,7 +32,7 @@ void room_share(const struct room *room)
 {
 	uint64_t most = room_for_files(room), resident = stats_get(COUNTER_resident_bytes);
 
-	dataset_limit_cache(room->dataset, cache_floor(room) +
+	dataset_limit_cache(room->dataset, memory_cache_part(room->budget) +
 			    (resident < most ? most - resident : 0));
 }
 

@@ -95,12 +95,12 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 	err = retry_pread(retry, source->fd, &source->info, buffer, length, &offset);
 	stats_took(HISTOGRAM_source_read, begin);
 	stats_add(COUNTER_source_reads, 1);
-	if (!err)
+	if (!err) {
 		stats_add(COUNTER_source_read_bytes, length);
-	if (err) {
-		failure.source = source;
-		failure.offset = offset;
+		return 0;
 	}
+	failure.source = source;
+	failure.offset = offset;
 	return err;
 }
 

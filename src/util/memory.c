@@ -364,6 +364,13 @@ int memory_budget_here(const char *text, uint64_t *out, struct error *e)
 	return memory_budget(text, &state, memory_in_job(), out, e);
 }
 
+uint64_t memory_cache_part(uint64_t budget)
+{
+	enum { MOST = 64 << 20, SHARE = 4 };
+
+	return budget / SHARE < MOST ? budget / SHARE : MOST;
+}
+
 bool memory_allows_inodes(uint64_t bytes, uint64_t budget)
 {
 	return bytes <= budget / 2;

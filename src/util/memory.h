@@ -49,6 +49,9 @@ int memory_budget(const char *text, const struct memory_state *state, bool in_jo
 /* The same, for this process and this moment. */
 int memory_budget_here(const char *text, uint64_t *out, struct error *e);
 
+/* What of a budget the daemon's own cache may always have. */
+uint64_t memory_cache_part(uint64_t budget);
+
 /*
  * May the kernel keep inodes of so many bytes, within the budget? Half of it: what they
  * take is missing for the contents of the files.

@@ -24,14 +24,7 @@ dead=(-e "ENOTCONN,ECONNABORTED")
 drop=()
 is_root && drop=(-r)
 
-# What is compared with lies in memory: what waits for storage is the mount.
-memory=$work/trees
-if [ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] && [ -w /dev/shm ]; then
-	memory=$(mktemp -d /dev/shm/granaryfs-test.XXXXXX)
-	at_exit rm -rf "$memory"
-else
-	mkdir "$memory"
-fi
+memory_folder
 
 # ---- What is mounted ------------------------------------------------------
 

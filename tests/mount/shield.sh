@@ -16,16 +16,6 @@ need_root
 need tar timeout setpriv setfattr unshare
 helpers=$abs_top_srcdir/tests/mount
 
-# What others had mounted when the namespace was made it must not hold.
-leave_others() {
-	local path
-	# shellcheck disable=SC2059  # the table's octal escapes
-	while read -r path; do
-		umount -l "$(printf "${path//%/%%}")"
-	done < <(awk '$3 ~ /^fuse[.]/ || /[/]granaryfs@/ { print $2 }' /proc/mounts)
-	mount -t fusectl none /sys/fs/fuse/connections 2>/dev/null || true
-}
-
 make_archives() {
 	local tree=$work/tree
 	mkdir -p "$tree/folder/deep" "$tree/private"

@@ -20,14 +20,7 @@ grep -q -a __asan_init "$granaryfs" && least=200
 # shellcheck disable=SC2034  # for lib.sh
 servers_may_die=yes
 
-# What is compared with lies in memory: what waits for storage is the mount.
-memory=$work/trees
-if [ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] && [ -w /dev/shm ]; then
-	memory=$(mktemp -d /dev/shm/granaryfs-test.XXXXXX)
-	at_exit rm -rf "$memory"
-else
-	mkdir "$memory"
-fi
+memory_folder
 
 # ---- What is mounted ------------------------------------------------------
 

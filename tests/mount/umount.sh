@@ -15,16 +15,6 @@ need_fuse
 need tar timeout mountpoint
 need_python json
 
-# What others had mounted when the namespace was made it must not hold.
-leave_others() {
-	local path
-	# shellcheck disable=SC2059  # the table's octal escapes
-	while read -r path; do
-		umount -l "$(printf "${path//%/%%}")"
-	done < <(awk '$3 ~ /^fuse[.]/ || /[/]granaryfs@/ { print $2 }' /proc/mounts)
-	mount -t fusectl none /sys/fs/fuse/connections 2>/dev/null || true
-}
-
 make_archive() {
 	mkdir -p "$work/tree/folder"
 	echo content >"$work/tree/file"

@@ -34,13 +34,11 @@ static void count_names(struct report *report)
  */
 static unsigned percent_that_fits(const struct report *report)
 {
-	enum { HALF_PAGE = 2048, CACHE_MOST = 64 << 20, CACHE_SHARE = 4 };
-	uint64_t cache = report->budget / CACHE_SHARE < CACHE_MOST ?
-				 report->budget / CACHE_SHARE : CACHE_MOST;
+	enum { HALF_PAGE = 2048 };
 	double needed = (double)report->info.summary.bytes +
 			(double)report->info.summary.files * HALF_PAGE +
 			(double)report->walk_bytes;
-	double room = (double)(report->budget - cache);
+	double room = (double)(report->budget - memory_cache_part(report->budget));
 
 	return room >= needed ? 100 : (unsigned)(room / needed * 100);
 }
