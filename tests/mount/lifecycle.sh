@@ -136,6 +136,8 @@ signal_to_the_launcher() {
 			wrong=$((wrong + 1))
 			leave_mount "$mnt"
 		fi
+		# one that ends looks once more at what is mounted there
+		wait_until 10 no_daemon "$mnt"
 	done
 	is "$wrong" 0 "TERM to the process that waits: no mount, or no failure, ten times of ten"
 }

@@ -751,10 +751,11 @@ static void test_without_a_sink_the_cache_keeps_it(void **state)
 
 static int die_of_a_file(void *memory)
 {
-	struct prefetch *p = start(memory, 1024 * MIB, false, true);
+	struct prefetch *p;
 
 	sink_state->pause_us = 1000;
 	sink_state->dies_of = made_of.files[150].node;
+	p = start(memory, 1024 * MIB, false, true);
 	prefetch_sweep(p);
 	pause_us(PATIENCE_MS * 1000);
 	return 1;
@@ -762,10 +763,11 @@ static int die_of_a_file(void *memory)
 
 static int take_over(void *memory)
 {
-	struct prefetch *p = start(memory, 1024 * MIB, false, true);
+	struct prefetch *p;
 
 	sink_state->dies_of = 0;
 	sink_state->pause_us = 0;
+	p = start(memory, 1024 * MIB, false, true);
 	prefetch_sweep(p);
 	check_idle();
 	return 0;
