@@ -366,9 +366,11 @@ int memory_budget_here(const char *text, uint64_t *out, struct error *e)
 
 uint64_t memory_cache_part(uint64_t budget)
 {
-	enum { MOST = 64 << 20, SHARE = 4 };
+	enum { LEAST = 8 << 20, MOST = 64 << 20, SHARE = 128, LARGEST_SHARE = 4 };
+	uint64_t part = budget / SHARE;
 
-	return budget / SHARE < MOST ? budget / SHARE : MOST;
+	part = part < LEAST ? LEAST : part < MOST ? part : MOST;
+	return part < budget / LARGEST_SHARE ? part : budget / LARGEST_SHARE;
 }
 
 bool memory_allows_inodes(uint64_t bytes, uint64_t budget)

@@ -49,7 +49,10 @@ int memory_budget(const char *text, const struct memory_state *state, bool in_jo
 /* The same, for this process and this moment. */
 int memory_budget_here(const char *text, uint64_t *out, struct error *e);
 
-/* What of a budget the daemon's own cache may always have. */
+/*
+ * What of a budget the daemon's own cache may always have: room for the blocks that are
+ * being read, and little more, for what it takes the files in the page cache lose.
+ */
 uint64_t memory_cache_part(uint64_t budget);
 
 /*

@@ -130,7 +130,7 @@ larger_than_memory() {
 	mount_it "prefetch=sweep,cache=${budget}M" || return
 	wait_until 20 swept
 	inodes=$(($(counter inode_bytes) / 1048576))
-	share=$((budget - inodes - budget / 4))
+	share=$((budget - inodes - (budget < 32 ? budget / 4 : 8)))
 	for epoch in 1 2 3; do
 		before=$(counter source_read_bytes)
 		is "$(read_pass "$work/list" "$epoch")" "$wanted" "larger: epoch $epoch: the right bytes"
