@@ -160,7 +160,7 @@ numbers_checked() {
 
 settings_checked() {
 	printf '%s\n' "base=/tmp/../etc" "seconds=1;touch $canary" "\$(touch $canary)" \
-		"PATH=/nowhere" "options=a b" "most=" >"$work/wrong"
+		"PATH=/nowhere" "options=a b" "most=" "shield=maybe" >"$work/wrong"
 	stub :
 	cat "$work/wrong" >>"$work/slurm.conf"
 	prolog "$job" granaryfs=/p/x.tar
@@ -222,6 +222,22 @@ other_group() {
 	refuse "another user with that group does not" setpriv --reuid=12345 --regid="$gid" \
 		--clear-groups cat "$base/$job/one/file"
 	job_ends "$job" "another group"
+}
+
+# Root's programs may look into such a mount, and nobody else but the job's user.
+shielded() {
+	real
+	echo shield=yes >>"$work/slurm.conf"
+	prolog "$job" "granaryfs=$data/one.tar"
+	drains_nothing "with the shield"
+	is "$(findmnt -n -o FSTYPE "$base/$job/one")" overlay "shield=yes: there is one"
+	is "$(as_user cat "$base/$job/one/file")" "content one" "shield=yes: the user reads"
+	is "$(stat -c %u:%g:%a "$base/$job/one/file")" "$uid:$gid:600" \
+		"shield=yes: and it is the user's alone"
+	chmod 755 "$base/$job"
+	refuse "shield=yes: another user does not read" setpriv --reuid=12345 --regid=12345 \
+		--clear-groups cat "$base/$job/one/file"
+	job_ends "$job" "shield=yes"
 }
 
 # not_there WHAT REQUEST: not mounted, said in the log, and no empty folder.
@@ -476,6 +492,7 @@ numbers_checked
 settings_checked
 good_dataset
 other_group
+shielded
 hostile_beside
 not_there "a dataset that is not there" "granaryfs=$data/none.tar"
 not_there "one that the user may not read" "granaryfs=$data/secret.tar"
