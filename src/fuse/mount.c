@@ -13,11 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/bounded.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/mounts.h"
 
-enum { LOCK_MS = 2000, LOCK_POLL_MS = 10 };
+enum { LOCK_MS = 2000, LOCK_POLL_MS = 10, AWAY_MS = 1000 };
 
 static const char device[] = "/dev/fuse";
 
@@ -281,12 +282,41 @@ static char *locate(const struct mount *mount, struct mount_entry *out)
 	return mounts_of_connection(mount->number, out);
 }
 
+struct call {
+	int (*call)(const char *path, int id);
+	const char *path;
+	int id;
+};
+
+static int run_call(void *argument)
+{
+	const struct call *c = argument;
+	int err = c->call(c->path, c->id);
+
+	return err < -255 ? EIO : -err;
+}
+
+/*
+ * Who takes away the last of a mount waits in the kernel until no bytes are being stored
+ * in its page cache; and where these wait for a read that died with the server, until the
+ * next server has answered that. The supervisor, which starts it, must not wait so. The
+ * mount is out of the tree by then.
+ */
 static int with_mount(const struct mount *mount, int (*call)(const char *path, int id))
 {
 	struct mount_entry entry;
 	CLEANUP(cleanup_free) char *path = locate(mount, &entry);
+	struct call c = { call, path, path ? entry.id : 0 };
+	int result;
 
-	return path ? call(path, entry.id) : -ESTALE;
+	if (!path)
+		return -ESTALE;
+	if (mount->by_helper) /* which does not wait for ever either */
+		return call(path, entry.id);
+	result = bounded_run(run_call, &c, AWAY_MS);
+	if (result == -ETIMEDOUT)
+		return is_there(mount, &entry) ? -EBUSY : 0;
+	return result > 0 ? -result : result;
 }
 
 int mount_detach(const struct mount *mount)

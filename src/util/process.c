@@ -27,6 +27,26 @@ static char state_of(int folder, const char *path)
 	return end && end[1] == ' ' ? end[2] : '?';
 }
 
+/*
+ * Since Linux 4.15: does it wait for all of its threads to be at rest, to leave a core
+ * dump? With a limit of 0, too, which is looked at later.
+ */
+static bool dumps_core(pid_t process)
+{
+	char path[64], line[128];
+	bool dumps = false;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)process);
+	status = fopen(path, "re");
+	while (status && !dumps && fgets(line, sizeof(line), status))
+		dumps = strcmp(line, "CoreDumping:\t1\n") == 0;
+	if (status)
+		fclose(status);
+	return dumps;
+}
+
+/* I: where a thread waits for the dump to end. */
 static bool rest_is_stuck(DIR *threads)
 {
 	struct dirent *entry;
@@ -36,7 +56,7 @@ static bool rest_is_stuck(DIR *threads)
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%.255s/stat", entry->d_name);
-		if (!strchr("DZX", state_of(dirfd(threads), path)))
+		if (!strchr("DIZX", state_of(dirfd(threads), path)))
 			return false;
 	}
 	return true;
@@ -44,12 +64,13 @@ static bool rest_is_stuck(DIR *threads)
 
 bool process_is_beyond(pid_t process)
 {
-	char path[64];
+	char path[64], state;
 	DIR *threads;
 	bool beyond;
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
-	if (!strchr("ZX", state_of(AT_FDCWD, path)))
+	state = state_of(AT_FDCWD, path);
+	if (!strchr("ZX", state) && !(state == 'D' && dumps_core(process)))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%ld/task", (long)process);
 	threads = opendir(path);

@@ -6,6 +6,8 @@
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
 need tar
+# shellcheck disable=SC2034  # for lib.sh
+servers_may_die=yes
 faulty=$abs_top_builddir/tests/bin/granaryfs-faulty
 [ -x "$faulty" ] || bail "$faulty is not built"
 
@@ -30,6 +32,7 @@ mount_slow() {
 	GRANARY_FAULTS="kind=late,path=slow.tar,offset=2000000-14000000,while=$work/sweep;kind=late,path=slow.tar,offset=20500000-22000000,while=$work/demand" \
 		mount_ok "$1: mounted" -o threads=$threads,index=require,prefetch=sweep,cache=256M \
 		"$work/slow.tar" "$work/sound.tar" "$mnt" || finish
+	true <"$mnt/sound/file" # from here on nobody asks at close(2)
 }
 
 counter() {
@@ -91,8 +94,52 @@ supervisor_killed() {
 	check "$what: unmounted" "$granary" umount "$mnt"
 }
 
+# stuck WHAT: a store waits for a read, and the server is dead: by a crash it waits for
+# that store before it ends, to leave a core dump.
+stuck() {
+	asked "$1"
+	check "$1: a store waits" wait_until 30 waits "$server"
+}
+
+answered_by_another() {
+	local what="crashed"
+	stuck "$what"
+	kill -SEGV "$server"
+	check "$what: another server begins" wait_until 10 replaced
+	rm "$work/demand"
+	check "$what: the reader ends" wait_until 10 process_gone "$second"
+	cmp -s "$work/read" "$work/sound/file"
+	ok $? "$what: with the right bytes"
+	is "$(cksum <"$mnt/slow/5")" "$(cksum <"$work/slow/5")" "$what: and so has the next"
+	umount_ok "$mnt"
+}
+
+replaced() {
+	[ "$(counter servers_started)" -ge 2 ]
+}
+
+# Who takes the mount away waits in the kernel for stores; where one waits for the next
+# server, the supervisor must not be the one that waits.
+told_to_end() {
+	local what="told to end" pid=${mount_pid[$mnt]}
+	stuck "$what"
+	pid=${mount_pid[$mnt]}
+	kill -STOP "$pid"
+	kill -KILL "$server" "$first" "$second"
+	kill -TERM "$pid"
+	check "$what: no reader is left" wait_until 10 process_gone "$second"
+	rm "$work/demand"
+	kill -CONT "$pid"
+	daemon_status "$pid" "$mnt" >"$work/status"
+	ok $? "$what: it ends, with 0" || diag "$(cat "$work/status")"
+	check "$what: no process is left" wait_until 10 no_daemon "$mnt"
+	check "$what: no mount is left" not_mounted "$mnt"
+}
+
 make_archives
 parked_and_pushed
 threads=1
+answered_by_another
+told_to_end
 supervisor_killed
 finish
