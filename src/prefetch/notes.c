@@ -44,11 +44,17 @@ unsigned notes_now(struct notes *notes)
 	return notes->wakes;
 }
 
-void notes_wait(struct notes *notes, unsigned since)
+void notes_wait(struct notes *notes, unsigned since, unsigned milliseconds)
 {
+	bool in_time = true;
+
 	LOCK_GUARD(&notes->lock);
 	notes->waiting++;
-	while (notes->wakes == since)
-		wakeup_wait(&notes->added, &notes->lock);
+	while (notes->wakes == since && in_time) {
+		if (milliseconds)
+			in_time = wakeup_wait_for(&notes->added, &notes->lock, milliseconds);
+		else
+			wakeup_wait(&notes->added, &notes->lock);
+	}
 	notes->waiting--;
 }

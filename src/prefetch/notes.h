@@ -41,6 +41,7 @@ bool notes_take(struct notes *notes, struct note *out);
  */
 void notes_wake(struct notes *notes);
 unsigned notes_now(struct notes *notes);
-void notes_wait(struct notes *notes, unsigned since);
+/* `milliseconds`: no longer than that; 0: for ever. */
+void notes_wait(struct notes *notes, unsigned since, unsigned milliseconds);
 
 #endif

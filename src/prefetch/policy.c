@@ -87,6 +87,19 @@ void policy_note(struct policy *p, const struct policy_read *read)
 		s->fetched = s->next;
 	s->limit = read->limit;
 	s->used = ++p->reads;
+	s->now_ms = read->now_ms;
+}
+
+bool policy_streams(const struct policy *p, int64_t now_ms)
+{
+	for (unsigned i = 0; i < POLICY_STREAMS; i++) {
+		const struct policy_stream *s = &p->streams[i];
+
+		if (s->hits >= HITS_LEAST && s->next < s->limit &&
+		    now_ms - s->now_ms <= POLICY_STREAM_MS)
+			return true;
+	}
+	return false;
 }
 
 static uint64_t window_of(const struct policy *p, const struct policy_stream *s)

@@ -21,6 +21,7 @@ enum {
 	POLICY_RECENT = 64,         /* files that are remembered */
 	POLICY_LOADER_FILES = 32,   /* different ones, */
 	POLICY_LOADER_MS = 10000,   /* within so long: a loader */
+	POLICY_STREAM_MS = 200,     /* after its last read a stream is still one */
 	POLICY_WINDOW_LEAST = 2 << 20,
 	POLICY_WINDOW_MOST = 32 << 20,
 };
@@ -46,6 +47,7 @@ struct policy_stream {
 	uint64_t limit;    /* and never further; 0: no matter */
 	unsigned hits;     /* how often it has gone on */
 	uint64_t used;     /* when, in reads */
+	int64_t now_ms;    /* and by the clock: its last one */
 };
 
 struct policy {
@@ -63,6 +65,12 @@ void policy_note(struct policy *policy, const struct policy_read *read);
 
 /* The next bytes that a stream is going to want, `most` at most: false: none do. */
 bool policy_window(struct policy *policy, uint64_t most, struct policy_range *out);
+
+/*
+ * Is somebody in the middle of a large file, which he reads from front to back? `now_ms`
+ * is the time, as in policy_read.
+ */
+bool policy_streams(const struct policy *policy, int64_t now_ms);
 
 /* Has a loader been seen? */
 bool policy_sees_loader(const struct policy *policy);

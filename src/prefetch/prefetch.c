@@ -33,6 +33,7 @@ enum {
 	DROP_SHARE = 16,         /* of the budget: what waits to be dropped */
 	DROP_MOST = 32 << 20,
 	WINDOW_PIECE = 4 << 20,  /* for one thread */
+	LATER_MS = 50,           /* has the reader of a large file come to its end? */
 };
 
 struct prefetch_memory {
@@ -64,7 +65,7 @@ struct prefetch {
 
 /* What a thread is to do. */
 struct work {
-	enum { WORK_NONE, WORK_ORDER, WORK_DROP, WORK_WINDOW, WORK_BLOCK } kind;
+	enum { WORK_NONE, WORK_LATER, WORK_ORDER, WORK_DROP, WORK_WINDOW, WORK_BLOCK } kind;
 	uint32_t node;
 	struct policy_range range;
 	uint32_t block;
@@ -363,6 +364,13 @@ static bool next_swept(struct prefetch *p, uint32_t *block)
 	return false;
 }
 
+/* Under the lock. Who reads a large file has all of the storage until it ends. */
+static bool gives_way(const struct prefetch *p)
+{
+	return ledger_state(p->pusher.ledger) == SWEEP_RUNNING &&
+	       policy_streams(&p->policy, bounded_now());
+}
+
 /* Under the lock. */
 static void choose(struct prefetch *p, struct work *out)
 {
@@ -381,7 +389,11 @@ static void choose(struct prefetch *p, struct work *out)
 		return;
 	}
 	begin_sweep(p);
-	if (next_around(p, &out->block) || next_swept(p, &out->block))
+	if (next_around(p, &out->block))
+		out->kind = WORK_BLOCK;
+	else if (gives_way(p))
+		out->kind = WORK_LATER;
+	else if (next_swept(p, &out->block))
 		out->kind = WORK_BLOCK;
 }
 
@@ -455,6 +467,7 @@ static void do_work(struct prefetch *p, struct push_worker *worker,
 	case WORK_BLOCK:
 		do_block(p, worker, work->block);
 		break;
+	case WORK_LATER:
 	case WORK_NONE:
 		break;
 	}
@@ -475,8 +488,8 @@ static void run(void *argument)
 
 		room_look(&p->room);
 		work = next_work(p);
-		if (work.kind == WORK_NONE)
-			notes_wait(&p->notes, now);
+		if (work.kind == WORK_NONE || work.kind == WORK_LATER)
+			notes_wait(&p->notes, now, work.kind == WORK_LATER ? LATER_MS : 0);
 		else
 			notes_wake(&p->notes); /* there may be work for two */
 		do_work(p, &worker, &work);

@@ -2,7 +2,6 @@
 import os
 
 import report
-from bench_run import SWEEP
 from cgroups import DD, MIB
 from contenders import Folder
 from epoch import Epoch, verified
@@ -11,6 +10,8 @@ from machine import drop_caches
 from readers import Wrong
 from work import Failed
 
+# a sweep would have read half of it before the reader has begun
+WINDOW = ("prefetch=window", "cache=50%")
 DD_TAR = "dd of the tar"   # as many of its bytes as the file has
 HEAD = DD.replace("bs=1M", "bs=1M iflag=count_bytes count=$2")
 # bash's own clock around cat
@@ -63,7 +64,7 @@ def one_file(bench, name, reader, read):
                 return dd(bench, files.tar, groups)
             return read(bench, os.path.join(contender.root, name), groups)
         return cold_read(bench, contender, bench.settings.large, inside)
-    contenders = bench.granaries(files.tar, *SWEEP) + bench.others(files, "tree", "squashfs")
+    contenders = bench.granaries(files.tar, *WINDOW) + bench.others(files, "tree", "squashfs")
     there = [Folder(DD_TAR, "")] + verified(bench, row, contenders, Epoch(bench, files))
     bench.turns(row, there, bench.settings.cold_rounds, once)
     for kind in (BARE, SHIELDED):

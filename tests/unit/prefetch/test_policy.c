@@ -107,6 +107,37 @@ static void test_a_large_file_gets_a_window_that_doubles(void **state)
 	}
 }
 
+static void note_at(int64_t ms, uint64_t start, uint64_t limit)
+{
+	policy_note(&policy, &(struct policy_read){ ms, 1, { 0, start, start + MIB }, limit });
+}
+
+static void test_a_stream_has_storage_until_the_file_ends(void **state)
+{
+	(void)state;
+	begin(FAR);
+	note_at(1000, 0, 8 * MIB);
+	assert_false(policy_streams(&policy, 1000));
+	for (unsigned i = 1; i < 7; i++) {
+		note_at(1000 + i, i * MIB, 8 * MIB);
+		assert_int_equal(policy_streams(&policy, 1000 + i), i > 1);
+	}
+	assert_true(policy_streams(&policy, 1006 + POLICY_STREAM_MS));
+	assert_false(policy_streams(&policy, 1007 + POLICY_STREAM_MS));
+	note_at(2000, 7 * MIB, 8 * MIB);
+	assert_false(policy_streams(&policy, 2000));
+}
+
+static void test_small_files_in_order_take_nothing_from_others(void **state)
+{
+	(void)state;
+	begin(FAR);
+	for (unsigned i = 0; i < 100; i++) {
+		note(i, i, 0, i * 128 * KIB, 128 * KIB);
+		assert_false(policy_streams(&policy, i));
+	}
+}
+
 static void test_nothing_is_wanted_twice(void **state)
 {
 	uint64_t fetched = 3 * MIB;
@@ -315,6 +346,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_neither_do_reads_backwards),
 	cmocka_unit_test(test_the_same_bytes_again_are_no_stream),
 	cmocka_unit_test(test_a_large_file_gets_a_window_that_doubles),
+	cmocka_unit_test(test_a_stream_has_storage_until_the_file_ends),
+	cmocka_unit_test(test_small_files_in_order_take_nothing_from_others),
 	cmocka_unit_test(test_nothing_is_wanted_twice),
 	cmocka_unit_test(test_the_bound_is_kept),
 	cmocka_unit_test(test_streams_may_take_turns),
