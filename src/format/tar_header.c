@@ -9,7 +9,6 @@ enum { /* of a header block */
 	CHECKSUM_BYTES = 8,
 	SIZE = 124,
 	SIZE_BYTES = 12,
-	TYPE = 156,
 };
 
 bool tar_round_up(uint64_t n, uint64_t *out)
@@ -50,6 +49,28 @@ bool tar_header_fits(const unsigned char *block)
 		signed_sum += blank ? ' ' : (signed char)block[i];
 	}
 	return (int64_t)sum == unsigned_sum || (int64_t)sum == signed_sum;
+}
+
+bool tar_header_extends(const unsigned char *block, uint64_t *size)
+{
+	uint64_t bytes;
+
+	return tar_header_fits(block) && block[TAR_TYPE] && strchr("xXgLKA", block[TAR_TYPE]) &&
+	       parse_octal(block + SIZE, SIZE_BYTES, &bytes) && tar_round_up(bytes, size);
+}
+
+const unsigned char *tar_preface(void)
+{
+	static const struct {
+		char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8];
+		char type, link[100], magic[8], rest[TAR_BLOCK - 265], record[TAR_BLOCK];
+	} preface = {
+		"global", "0000644", "0000000", "0000000", "00000000020", "00000000000",
+		"007207\0", 'g', "", "ustar\0" "00", "", "16 comment=none\n",
+	};
+
+	_Static_assert(sizeof(preface) == TAR_PREFACE, "a header and a block");
+	return (const unsigned char *)&preface;
 }
 
 /* The value of the last record that begins with `key` in a pax header. */
@@ -101,13 +122,13 @@ bool tar_header_negative_mtime(const unsigned char *bytes, size_t n,
 		const unsigned char *block = bytes + at;
 
 		at += TAR_BLOCK;
-		if (!tar_header_fits(block) || !block[TYPE] ||
-		    !strchr("xXgLKA", block[TYPE]))
+		if (!tar_header_fits(block) || !block[TAR_TYPE] ||
+		    !strchr("xXgLKA", block[TAR_TYPE]))
 			continue;
 		if (!parse_octal(block + SIZE, SIZE_BYTES, &size) ||
 		    !tar_round_up(size, &padded) || !range_within(at, padded, n))
 			break;
-		if (block[TYPE] == 'x')
+		if (block[TAR_TYPE] == 'x')
 			value = find_record((const char *)bytes + at,
 					    (const char *)bytes + at + size,
 					    "mtime=-");

@@ -18,6 +18,16 @@ bool tar_round_up(uint64_t n, uint64_t *out);
 bool tar_header_fits(const unsigned char *block);
 
 /*
+ * Is it a header that says more of the next one (pax's x, X, g, GNU's L, K)? Then *size
+ * is how much follows, in whole blocks.
+ */
+bool tar_header_extends(const unsigned char *block, uint64_t *size);
+
+/* A pax header for all that follow that says nothing: TAR_PREFACE bytes, for good. */
+enum { TAR_TYPE = 156, TAR_PREFACE = 2 * TAR_BLOCK };
+const unsigned char *tar_preface(void);
+
+/*
  * Looks for a negative mtime in the pax header among the header blocks of one
  * member. `bytes` are n and a NUL.
  */

@@ -73,6 +73,7 @@ ssize_t tar_window_read(struct tar_window *window, const void **out)
 	size_t odd = (size_t)((window->base + window->at + n) % READ_MIN);
 
 	*out = window->buffer;
+	window->held_end = 0;
 	/* the parser reads terabytes of zeros behind an archive, and no header lies
 	   in a hole */
 	if (n == 0 || (window->chunk >= READ_MAX && in_long_hole(window))) {
@@ -107,6 +108,14 @@ static void call_ahead(struct tar_window *window)
 	window->called = to;
 }
 
+static void pass_over(struct tar_window *window, uint64_t bytes)
+{
+	window->at += bytes;
+	window->skips++;
+	window->skipped += bytes;
+	call_ahead(window);
+}
+
 /*
  * Never past the end: the parser then reads on, and notices. Small gaps are
  * read: many small reads cost more than the bytes, and the kernel reads ahead.
@@ -119,12 +128,49 @@ uint64_t tar_window_skip(struct tar_window *window, uint64_t wanted)
 		return 0;
 	if (wanted > left)
 		wanted = left;
-	window->at += wanted;
 	window->chunk = READ_MIN;
-	window->skips++;
-	window->skipped += wanted;
-	call_ahead(window);
+	pass_over(window, wanted);
 	return wanted;
+}
+
+void tar_window_seek(struct tar_window *window, uint64_t position)
+{
+	window->at = position;
+	window->chunk = READ_MIN;
+	window->at_end = false;
+	window->err = 0;
+	window->held_end = 0;
+}
+
+/* A block by itself behind much data, and else much at once. */
+static size_t next_chunk(struct tar_window *window, uint64_t position)
+{
+	uint64_t left = window->length - position;
+
+	if (position > window->at && position - window->at >= SKIP_MIN) {
+		pass_over(window, position - window->at);
+		window->chunk = TAR_BLOCK;
+	} else if (window->chunk < READ_MAX) {
+		window->chunk = window->chunk < READ_MIN ? READ_MIN : 2 * window->chunk;
+	}
+	return left < window->chunk ? (size_t)left : window->chunk;
+}
+
+const unsigned char *tar_window_header(struct tar_window *window, uint64_t position)
+{
+	size_t n;
+
+	if (position >= window->held && range_within(position, TAR_BLOCK, window->held_end))
+		return window->buffer + (position - window->held);
+	if (!range_within(position, TAR_BLOCK, window->length))
+		return NULL;
+	n = next_chunk(window, position);
+	window->held_end = 0;
+	if (tar_window_peek(window, window->buffer, n, position) < 0)
+		return NULL;
+	window->held = position;
+	window->held_end = window->at = position + n;
+	return window->buffer;
 }
 
 bool tar_window_has_header(const struct tar_window *window, uint64_t position)
@@ -138,6 +184,7 @@ bool tar_window_has_header(const struct tar_window *window, uint64_t position)
 int tar_window_find_nonzero(struct tar_window *window, uint64_t from,
 			    uint64_t *position)
 {
+	window->held_end = 0;
 	for (uint64_t at = past_hole(window, from); at < window->length;
 	     at = past_hole(window, at)) {
 		uint64_t left = window->length - at;

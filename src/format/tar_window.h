@@ -19,6 +19,7 @@ struct tar_window {
 	uint64_t at;           /* what is read next */
 	size_t chunk;          /* the next read's size */
 	uint64_t skips, skipped; /* how often, and how much in all */
+	uint64_t held, held_end; /* what the buffer holds, for tar_window_header */
 	uint64_t called;       /* the kernel has been told to fetch up to here */
 	bool at_end;           /* more was asked for than there is */
 	int err;               /* the source's, negative */
@@ -35,6 +36,16 @@ ssize_t tar_window_read(struct tar_window *window, const void **out);
 
 /* Returns how many bytes were stepped over: all of them, or fewer, or none. */
 uint64_t tar_window_skip(struct tar_window *window, uint64_t wanted);
+
+/* Where tar_window_read, or tar_window_header, goes on. */
+void tar_window_seek(struct tar_window *window, uint64_t position);
+
+/*
+ * The block at `position`, which is behind those asked for since tar_window_seek: valid until the
+ * next call, NULL past the end and where it cannot be read. Data between blocks are
+ * stepped over as by tar_window_skip.
+ */
+const unsigned char *tar_window_header(struct tar_window *window, uint64_t position);
 
 /* `n` bytes at `position`, wherever the parser is. */
 int tar_window_peek(const struct tar_window *window, void *out, size_t n,

@@ -7,6 +7,7 @@ Adler-32 of the contents, name and target (both in hex).
 """
 import io
 import os
+import random
 import subprocess
 import sys
 import tarfile
@@ -244,8 +245,31 @@ def make_listed():
         for part in ["plain-v7", "sparse-1.0", "python-pax", "rich-gnu"]:
             with open(part + ".tar", "rb") as f:
                 out.write(f.read())
+    for seed in range(4):
+        make_mixed("mixed-%d.tar" % seed, seed)
     with open("no-end-marker.tar", "wb") as out:
         out.write(header_bytes("only", 512) + b"x" * 512)
+
+
+def make_mixed(name, seed):
+    """Runs of members with plain headers, of all lengths, between others."""
+    rng = random.Random(seed)
+    forms = [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]
+    number = 0
+    with open(name, "wb") as f:
+        for _ in range(40):
+            form, long = rng.choice(forms), rng.random() < 0.3
+            for _ in range(rng.choice([1, 1, 2, 5, 40])):
+                path = "%s/%d" % ("d" * (120 if long else 9), number)
+                number += 1
+                data = rng.randbytes(rng.choice([0, 1, 511, 512, 3000, 40000]))
+                mtime = number + (0.5 if rng.random() < 0.02 else 0)
+                f.write(header_bytes(path, len(data), form=form, mtime=mtime,
+                                     uid=rng.choice([0, 1000, 3000000])
+                                     if form != tarfile.USTAR_FORMAT else 7))
+                f.write(data + bytes(-len(data) % 512))
+            f.write(header_bytes("link-%d" % number, 0, tarfile.SYMTYPE, linkname="x"))
+        f.write(bytes(1024))
 
 
 def make_small():

@@ -1,0 +1,222 @@
+#include "format/tar_plain.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "format/tar_header.h"
+#include "util/checked.h"
+
+enum { /* of a header block */
+	NAME = 0,
+	MODE = 100,
+	UID = 108,
+	GID = 116,
+	SIZE = 124,
+	MTIME = 136,
+	CHECKSUM = 148,
+	TYPE = 156,
+	LINK = 157,
+	MAGIC = 257,
+	DEVICE = 329, /* major, and minor behind it */
+	PREFIX = 345,
+	REST = 500,
+
+	NAME_BYTES = 100,
+	ID_BYTES = 8,   /* mode, too, and the checksum */
+	LONG_BYTES = 12,
+	PREFIX_BYTES = 155,
+	REST_BYTES = 12,
+};
+
+/* Octal digits, then blanks or NULs as far as the field goes, and nothing else. */
+static bool parse_field(const unsigned char *field, unsigned n, uint64_t *out)
+{
+	uint64_t value = 0;
+	unsigned i = 0;
+
+	for (; i < n && field[i] >= '0' && field[i] <= '7'; i++)
+		value = value << 3 | (uint64_t)(field[i] - '0');
+	*out = value;
+	if (i == 0)
+		return false;
+	for (; i < n; i++)
+		if (field[i] != ' ' && field[i] != '\0')
+			return false;
+	return true;
+}
+
+/* The sum of all bytes, eight at a time: 64 words of them fit in lanes of 16 bits. */
+static uint64_t sum_bytes(const unsigned char *block)
+{
+	const uint64_t even = UINT64_C(0x00ff00ff00ff00ff);
+	uint64_t lanes = 0, word;
+
+	for (unsigned i = 0; i < TAR_BLOCK; i += sizeof(word)) {
+		memcpy(&word, block + i, sizeof(word));
+		lanes += (word & even) + (word >> 8 & even);
+	}
+	return (lanes & 0xffff) + (lanes >> 16 & 0xffff) + (lanes >> 32 & 0xffff) +
+	       (lanes >> 48);
+}
+
+static bool checksum_fits(const unsigned char *block)
+{
+	uint64_t said, sum = sum_bytes(block);
+
+	if (!parse_field(block + CHECKSUM, ID_BYTES, &said))
+		return false;
+	for (unsigned i = 0; i < ID_BYTES; i++)
+		sum += ' ' - (uint64_t)block[CHECKSUM + i];
+	return said == sum;
+}
+
+static bool is_zero(const unsigned char *bytes, unsigned n)
+{
+	unsigned char any = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		any |= bytes[i];
+	return !any;
+}
+
+/* Of no meaning in a file; libarchive does not begin at a header without sense. */
+static bool device_fits(const unsigned char *field)
+{
+	uint64_t number;
+
+	return is_zero(field, ID_BYTES) || parse_field(field, ID_BYTES, &number);
+}
+
+/* ASCII up to a NUL, or to the field's end; its length, 0 if it is not plain. */
+static unsigned text_length(const unsigned char *field, unsigned n)
+{
+	const unsigned char *nul = memchr(field, '\0', n);
+	unsigned length = nul ? (unsigned)(nul - field) : n;
+	unsigned char any = 0;
+
+	for (unsigned i = 0; i < length; i++)
+		any |= field[i];
+	return any & 0x80 ? 0 : length;
+}
+
+/* POSIX has the front of a long path in a field of its own, GNU has other things there. */
+static bool parse_path(const unsigned char *block, char *out)
+{
+	unsigned name = text_length(block + NAME, NAME_BYTES), front = 0;
+	bool posix = memcmp(block + MAGIC, "ustar\0" "00", 8) == 0;
+
+	if (name == 0 || (!posix && memcmp(block + MAGIC, "ustar  \0", 8) != 0))
+		return false;
+	if (block[PREFIX]) {
+		front = text_length(block + PREFIX, PREFIX_BYTES);
+		if (!posix || front == 0 || block[PREFIX + front - 1] == '/')
+			return false;
+		memcpy(out, block + PREFIX, front);
+		out[front++] = '/';
+	} else if (!is_zero(block + PREFIX, PREFIX_BYTES)) {
+		return false;
+	}
+	memcpy(out + front, block + NAME, name);
+	out[front + name] = '\0';
+	return (block[TYPE] == '5') == (out[front + name - 1] == '/');
+}
+
+bool tar_plain_parse(const unsigned char *block, struct tar_plain *out)
+{
+	uint64_t mode, uid, gid, mtime;
+
+	out->directory = block[TYPE] == '5';
+	if ((!out->directory && block[TYPE] != '0' && block[TYPE] != '\0') ||
+	    block[LINK] || !is_zero(block + REST, REST_BYTES) || !checksum_fits(block) ||
+	    !parse_field(block + MODE, ID_BYTES, &mode) ||
+	    !parse_field(block + UID, ID_BYTES, &uid) ||
+	    !parse_field(block + GID, ID_BYTES, &gid) ||
+	    !parse_field(block + SIZE, LONG_BYTES, &out->size) ||
+	    !parse_field(block + MTIME, LONG_BYTES, &mtime) ||
+	    !device_fits(block + DEVICE) || !device_fits(block + DEVICE + ID_BYTES) ||
+	    !parse_path(block, out->path))
+		return false;
+	out->mode = (uint32_t)mode & 0777;
+	out->uid = (uint32_t)uid;
+	out->gid = (uint32_t)gid;
+	out->mtime = (int64_t)mtime;
+	return !out->directory || out->size == 0;
+}
+
+static bool ends_in_suffix(const char *path)
+{
+	static const char suffix[] = ".tar";
+	size_t n = strlen(path), m = strlen(suffix);
+
+	return n > m && path[n - m - 1] != '/' && strcasecmp(path + n - m, suffix) == 0;
+}
+
+void tar_offer_nested(struct scan *scan, struct entry *entry, uint64_t offset)
+{
+	if (!scan->offer || entry->size == 0 || !ends_in_suffix(entry->path))
+		return;
+	entry->nested = scan->offer(scan, entry->path, offset, entry->size);
+	if (entry->nested)
+		entry->kind = ENTRY_NESTED;
+}
+
+/* Whether all of it lies in the window, and if so where it ends. */
+static bool find_end(const struct tar_window *window, uint64_t header,
+		     const struct tar_plain *plain, uint64_t *end)
+{
+	uint64_t padded;
+
+	return tar_round_up(plain->size, &padded) &&
+	       checked_add(header + TAR_BLOCK, padded, end) && *end <= window->length;
+}
+
+static int append(struct scan *scan, const struct tar_window *window, uint64_t header,
+		  const struct tar_plain *plain)
+{
+	uint64_t data = window->base + header + TAR_BLOCK;
+	struct entry_extent extent;
+	struct entry entry = {
+		.kind = plain->directory ? ENTRY_DIRECTORY : ENTRY_FILE,
+		.path = plain->path, .mode = plain->mode, .uid = plain->uid,
+		.gid = plain->gid, .mtime = plain->mtime, .size = plain->size,
+	};
+	int err;
+
+	if (entry.size) {
+		err = entries_raw_extent(scan->entries, scan->source_number,
+					 source_size(window->source), data, entry.size,
+					 &extent);
+		if (err)
+			return err;
+		entry.extents = &extent;
+		entry.extent_count = 1;
+		tar_offer_nested(scan, &entry, data);
+	}
+	return entries_add(scan->entries, &entry);
+}
+
+int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *run,
+		  struct error *e)
+{
+	const unsigned char *block;
+	struct tar_plain plain;
+	uint64_t end;
+	int err;
+
+	run->members = 0;
+	tar_window_seek(window, run->end);
+	while ((block = tar_window_header(window, run->end)) &&
+	       tar_plain_parse(block, &plain) &&
+	       find_end(window, run->end, &plain, &end)) {
+		err = append(scan, window, run->end, &plain);
+		if (err)
+			return format_no_memory(scan->label, e);
+		if (scan->advance)
+			scan->advance(scan, end - run->end);
+		run->last = run->end;
+		run->end = end;
+		run->members++;
+	}
+	return 0;
+}
