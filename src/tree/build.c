@@ -47,7 +47,11 @@ void builder_free(struct builder *b)
 	if (!b)
 		return;
 	vec_free(&b->names);
+	vec_free(&b->texts);
 	vec_free(&b->inodes);
+	vec_free(&b->sides);
+	vec_free(&b->firsts);
+	vec_free(&b->recent_path);
 	vec_free(&b->attrs);
 	vec_free(&b->volumes);
 	vec_free(&b->chunks);
@@ -107,7 +111,7 @@ static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
 		       const char *path, struct error *e)
 {
 	const struct inode *there = inode_of(b, old);
-	uint32_t owner = b->names.items[old].shard;
+	uint32_t owner = names_shard(b, old);
 	bool foreign = owner != b->shard;
 
 	if (!foreign && b->distinct)
@@ -122,7 +126,7 @@ static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
 		return 0;
 	}
 	if (there->kind == TREE_DIRECTORY && kind != TREE_DIRECTORY &&
-	    there->children) {
+	    side_of(b, there)->children) {
 		note_example(b, &b->skipped_example, &b->skipped, path);
 		return 0;
 	}
@@ -150,7 +154,7 @@ static int enter_directory(struct builder *b, uint32_t parent, const char *text,
 		replace = may_replace(b, name, TREE_DIRECTORY, way, e);
 		if (replace <= 0)
 			return replace;
-		if (b->names.items[name].shard == b->shard)
+		if (names_shard(b, name) == b->shard)
 			note_example(b, &b->skipped_example, &b->skipped, way);
 		forget_recent(b);
 	}
@@ -159,6 +163,19 @@ static int enter_directory(struct builder *b, uint32_t parent, const char *text,
 		*out = name == NO_ID ? names_add(b, parent, text, length, inode) :
 				       names_replace(b, name, inode);
 	return *out == NO_ID ? builder_no_memory(e) : 0;
+}
+
+static int remember(struct builder *b, uint32_t base, const struct path_split *split,
+		    uint32_t directory)
+{
+	b->recent_path.count = 0;
+	if (vec_reserve(&b->recent_path, split->parents + 1) < 0)
+		return -ENOMEM;
+	memcpy(b->recent_path.items, split->path, split->parents);
+	b->recent_path.count = split->parents;
+	b->recent_base = base;
+	b->recent_directory = directory;
+	return 0;
 }
 
 /* The directory that the leaf of `split` lies in, counted from `base`, or NO_ID. */
@@ -171,8 +188,8 @@ static int enter_parents(struct builder *b, uint32_t base,
 
 	*out = b->recent_directory;
 	if (b->recent_directory != NO_ID && b->recent_base == base &&
-	    b->recent_length == split->parents &&
-	    memcmp(b->recent_path, split->path, split->parents) == 0)
+	    b->recent_path.count == split->parents &&
+	    memcmp(b->recent_path.items, split->path, split->parents) == 0)
 		return 0;
 	*out = base;
 	for (const char *at = split->path; at < split->leaf;) {
@@ -185,11 +202,7 @@ static int enter_parents(struct builder *b, uint32_t base,
 		}
 		at = next;
 	}
-	b->recent_path = arena_copy(&b->arena, split->path, split->parents);
-	b->recent_length = split->parents;
-	b->recent_base = base;
-	b->recent_directory = b->recent_path ? *out : (uint32_t)NO_ID;
-	return 0;
+	return remember(b, base, split, *out) < 0 ? builder_no_memory(e) : 0;
 }
 
 /* Puts an inode under a name. Returns the name, NO_ID if it was ignored. */
@@ -219,12 +232,19 @@ static int place(struct builder *b, uint32_t parent, const struct path_split *sp
 static void describe_directory(struct builder *b, uint32_t name, uint32_t inode)
 {
 	struct inode *there = inode_of(b, name);
-	uint32_t children = there->children;
+	const struct inode *described = &b->inodes.items[inode];
+	struct inode_side *side = side_of(b, there);
 
-	if (!there->implied && there->shard != b->shard)
+	if (!there->implied && side->shard != b->shard)
 		return;
-	*there = b->inodes.items[inode];
-	there->children = children;
+	there->implied = false;
+	there->mtime_low = described->mtime_low;
+	there->mtime_high = described->mtime_high;
+	there->mtime_ns = described->mtime_ns;
+	there->attr = described->attr;
+	side->shard = b->shard;
+	side->xattrs = side_of(b, described)->xattrs;
+	side->xattr_count = side_of(b, described)->xattr_count;
 }
 
 static int apply_directory(struct builder *b, const struct entries *log,
@@ -306,8 +326,7 @@ static int defer_link(struct builder *b, uint32_t before, const char *path,
 		      const char *target, uint32_t base, uint32_t *inode,
 		      struct error *e)
 {
-	const struct inode waiting = { .kind = TREE_ALIAS, .shard = b->shard,
-				       .pending = (uint32_t)b->pending.count };
+	const struct inode waiting = { .kind = TREE_ALIAS };
 	struct pending_link link = {
 		.path = arena_copy(&b->arena, path, strlen(path)),
 		.target = arena_copy(&b->arena, target, strlen(target)),
@@ -316,9 +335,17 @@ static int defer_link(struct builder *b, uint32_t before, const char *path,
 
 	*inode = (uint32_t)b->inodes.count;
 	if (!link.path || !link.target || vec_push(&b->pending, link) < 0 ||
-	    vec_push(&b->inodes, waiting) < 0)
+	    vec_push(&b->inodes, waiting) < 0 || inodes_add_side(b, *inode) < 0)
 		return builder_no_memory(e);
+	side_of(b, &b->inodes.items[*inode])->pending = (uint32_t)b->pending.count - 1;
 	return 0;
+}
+
+/* One more name of a file. */
+static int share_inode(struct builder *b, uint32_t inode)
+{
+	b->linked = true;
+	return inodes_add_side(b, inode);
 }
 
 static int apply_hardlink(struct builder *b, const struct entry *entry,
@@ -340,8 +367,12 @@ static int apply_hardlink(struct builder *b, const struct entry *entry,
 	there = names_find(b, parent, split.leaf, split.leaf_length);
 	if (found != NO_ID && found == there)
 		return 0; /* a link to itself */
-	if (found != NO_ID && inode_of(b, found)->kind != TREE_DIRECTORY)
-		return place(b, parent, &split, b->names.items[found].inode, &name, e);
+	if (found != NO_ID && inode_of(b, found)->kind != TREE_DIRECTORY) {
+		inode = b->names.items[found].inode;
+		if (share_inode(b, inode) < 0)
+			return builder_no_memory(e);
+		return place(b, parent, &split, inode, &name, e);
+	}
 	err = defer_link(b, there == NO_ID ? (uint32_t)NO_ID : b->names.items[there].inode,
 			 path, target, base, &inode, e);
 	return err ? err : place(b, parent, &split, inode, &name, e);
@@ -358,14 +389,18 @@ static uint32_t target_inode(const struct builder *b, const struct pending_link 
 	return b->names.items[found].inode;
 }
 
+static struct pending_link *pending_of(const struct builder *b, uint32_t inode)
+{
+	return &b->pending.items[side_of(b, &b->inodes.items[inode])->pending];
+}
+
 /* Follows links to links; each link is looked at once, however long the chain. */
 static void settle_link(struct builder *b, uint32_t first)
 {
 	uint32_t inode = first, end;
 
 	while (inode != NO_ID && b->inodes.items[inode].kind == TREE_ALIAS) {
-		struct pending_link *link =
-			&b->pending.items[b->inodes.items[inode].pending];
+		struct pending_link *link = pending_of(b, inode);
 
 		if (link->visited) { /* settled before, or a circle */
 			inode = link->settled;
@@ -378,8 +413,7 @@ static void settle_link(struct builder *b, uint32_t first)
 	if (end == NO_ID)
 		return;
 	for (inode = first; inode != end;) {
-		struct pending_link *link =
-			&b->pending.items[b->inodes.items[inode].pending];
+		struct pending_link *link = pending_of(b, inode);
 
 		if (link->settled != NO_ID) /* from here on it was settled before */
 			return;
@@ -401,14 +435,13 @@ static void drop_link(struct builder *b, struct name *name,
 }
 
 /* Gives every name that leads to a link that waits the inode that is meant. */
-void builder_settle_links(struct builder *b)
+int builder_settle_links(struct builder *b)
 {
 	for (size_t i = 1; i < b->names.count; i++) {
 		struct name *name = &b->names.items[i];
 
 		while (!name->dead && b->inodes.items[name->inode].kind == TREE_ALIAS) {
-			struct pending_link *link =
-				&b->pending.items[b->inodes.items[name->inode].pending];
+			struct pending_link *link = pending_of(b, name->inode);
 
 			if (!link->visited)
 				settle_link(b, name->inode);
@@ -416,8 +449,11 @@ void builder_settle_links(struct builder *b)
 				drop_link(b, name, link);
 			else
 				name->inode = link->settled;
+			if (!name->dead && share_inode(b, name->inode) < 0)
+				return -ENOMEM;
 		}
 	}
+	return 0;
 }
 
 /* Logs. */
@@ -528,7 +564,8 @@ int builder_apply(struct builder *b, const struct entries *entries,
 
 	b->shard = (uint32_t)b->labels.count;
 	b->distinct = entries_distinct(entries);
-	if (vec_push(&b->labels, label) < 0)
+	if (vec_push(&b->labels, label) < 0 ||
+	    vec_push(&b->firsts, (uint32_t)b->names.count) < 0)
 		return builder_no_memory(e);
 	forget_recent(b);
 	err = apply_log(b, entries, 0, e);

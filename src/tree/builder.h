@@ -19,38 +19,47 @@
 
 enum { NO_ID = 0xffffffff };
 
+/* What nearly every file is: 28 bytes, of which there are millions. */
 struct inode {
-	uint64_t size;
-	int64_t mtime;
-	uint32_t mtime_ns;
-	uint32_t attr;         /* number in attrs */
-	uint32_t volume;       /* of the one extent, where extent_count is 1 */
-	uint32_t extent_count;
-	union {
-		uint64_t offset;                    /* one extent: in the volume */
-		const struct entry_extent *extents; /* several, or with holes */
-		const char *target;                 /* symlink */
-	};
+	uint64_t where;        /* a file's one extent: volume << 40 | offset; or its side */
+	uint64_t size : 48;
+	uint64_t kind : 4;     /* enum tree_kind; TREE_ALIAS: a link that waits */
+	uint64_t many : 1;     /* several extents, or holes */
+	uint64_t implied : 1;  /* a directory that no entry has described yet */
+	uint64_t sided : 1;    /* `where` is a number in sides */
+	uint32_t mtime_low, mtime_ns;
+	uint32_t attr : 24;    /* number in attrs */
+	int8_t mtime_high;
+} __attribute__((packed, aligned(4)));
+
+/* And the rest of what is rare, or a directory. */
+struct inode_side {
+	uint64_t where;        /* as in the inode, where there is one extent */
+	const struct entry_extent *extents; /* several, or with holes */
+	const char *target;    /* symlink */
 	const struct entry_xattr *xattrs;
+	uint32_t extent_count;
 	uint32_t xattr_count;
-	uint32_t shard;        /* who described it */
+	uint32_t shard;        /* directory: who described it */
 	uint32_t pending;      /* TREE_ALIAS: number in pending */
 	uint32_t children;     /* directory: names in it, dead ones not counted */
-	uint32_t names;        /* seal: how many were placed */
+	uint32_t names;        /* seal: of a file with links, how many are shown */
 	uint32_t node;         /* seal: the node of the first name, or NO_ID */
-	uint8_t kind;          /* enum tree_kind; TREE_ALIAS: a link that waits */
-	bool many;             /* extents is meant, not offset */
-	bool implied;          /* a directory that no entry has described yet */
+	uint32_t first, count; /* seal: a directory's names in `children` */
+	uint32_t directories;  /* seal: those of them that are directories */
 };
 
 struct name {
-	const char *text; /* length bytes, not NUL-terminated */
-	uint32_t parent;  /* the name of the directory */
+	uint32_t text_low; /* where in texts: a byte with the length, and the text */
+	uint32_t parent;   /* the name of the directory */
 	uint32_t inode;
-	uint32_t shard;   /* who put it there */
+	uint8_t text_high;
 	uint8_t length;
-	bool dead;        /* replaced by another of the same text */
+	bool dead;         /* replaced by another of the same text */
 };
+
+_Static_assert(sizeof(struct inode) == 28, "28 bytes an inode");
+_Static_assert(sizeof(struct name) == 16, "16 bytes a name");
 
 /*
  * A hard link whose target had not been seen when it came: its name leads to
@@ -79,20 +88,23 @@ struct builder {
 	struct builder_defaults defaults;
 	struct arena arena;
 	VEC(struct name) names;   /* names.items[0] is the root */
+	VEC(uint8_t) texts;       /* of all names: the index holds it as it is */
 	VEC(struct inode) inodes;
+	VEC(struct inode_side) sides;
 	VEC(struct layout_attr) attrs;
 	VEC(struct built_volume) volumes;
 	VEC(struct volume_chunk) chunks;
 	VEC(uint8_t) literals;
 	VEC(struct pending_link) pending;
 	VEC(const char *) labels; /* by shard */
+	VEC(uint32_t) firsts;     /* by shard: its first name; names come in their order */
+	bool linked;              /* some file has two names */
 	uint64_t hash_seed;
 	struct idmap name_ids;
 	struct idmap attr_ids;
 
 	/* The directory of the entry before: archives keep families together. */
-	const char *recent_path;
-	size_t recent_length;
+	VEC(char) recent_path;
 	uint32_t recent_base, recent_directory;
 
 	/* What one shard's log needs while it is applied. */
@@ -119,6 +131,9 @@ uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
  */
 uint32_t names_replace(struct builder *b, uint32_t name, uint32_t inode);
 
+/* The shard that put a name there. */
+uint32_t names_shard(const struct builder *b, uint32_t name);
+
 /* The number of a set of attributes, or NO_ID for out of memory or too many. */
 uint32_t names_attr(struct builder *b, const struct layout_attr *attr);
 
@@ -135,8 +150,23 @@ int inodes_add(struct builder *b, const struct entries *log,
 	       const struct entry *entry, enum tree_kind kind, uint32_t mode,
 	       uint32_t *out, struct error *e);
 
-/* Gives the links that wait their targets. */
-void builder_settle_links(struct builder *b);
+/* Sees to it that an inode has a side: 0 or -ENOMEM. */
+int inodes_add_side(struct builder *b, uint32_t inode);
+
+/* Gives the links that wait their targets: 0 or -ENOMEM. */
+int builder_settle_links(struct builder *b);
+
+static inline const char *text_of(const struct builder *b, const struct name *name)
+{
+	uint64_t at = (uint64_t)name->text_high << 32 | name->text_low;
+
+	return (const char *)b->texts.items + at + 1;
+}
+
+static inline struct inode_side *side_of(const struct builder *b, const struct inode *inode)
+{
+	return &b->sides.items[inode->where];
+}
 
 static inline struct inode *inode_of(const struct builder *b, uint32_t name)
 {

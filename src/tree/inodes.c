@@ -19,16 +19,44 @@ static uint32_t add_inode(struct builder *b, const struct inode *inode)
 	return vec_push(&b->inodes, *inode) < 0 ? (uint32_t)NO_ID : id;
 }
 
+int inodes_add_side(struct builder *b, uint32_t number)
+{
+	struct inode *inode = &b->inodes.items[number];
+	struct inode_side side = { .where = inode->where, .shard = b->shard,
+				   .node = NO_ID };
+
+	if (inode->sided)
+		return 0;
+	if (vec_push(&b->sides, side) < 0)
+		return -ENOMEM;
+	inode->where = b->sides.count - 1;
+	inode->sided = true;
+	return 0;
+}
+
+static void set_mtime(struct inode *inode, int64_t mtime, uint32_t ns)
+{
+	if (mtime >= LAYOUT_MTIME_LIMIT)
+		mtime = LAYOUT_MTIME_LIMIT - 1;
+	if (mtime < -LAYOUT_MTIME_LIMIT)
+		mtime = -LAYOUT_MTIME_LIMIT;
+	inode->mtime_low = (uint32_t)(uint64_t)mtime;
+	inode->mtime_high = (int8_t)(mtime >> 32);
+	inode->mtime_ns = ns;
+}
+
 uint32_t inodes_add_implied(struct builder *b)
 {
 	const struct builder_defaults *d = &b->defaults;
+	uint32_t attr = names_attr(b, &(struct layout_attr){ d->mode, d->uid, d->gid });
 	struct inode inode = {
-		.kind = TREE_DIRECTORY, .implied = true, .shard = b->shard,
-		.mtime = d->mtime, .mtime_ns = d->mtime_ns,
-		.attr = names_attr(b, &(struct layout_attr){ d->mode, d->uid, d->gid }),
+		.kind = TREE_DIRECTORY, .implied = true, .attr = attr & 0xffffff,
 	};
+	uint32_t id;
 
-	return inode.attr == NO_ID ? (uint32_t)NO_ID : add_inode(b, &inode);
+	set_mtime(&inode, d->mtime, d->mtime_ns);
+	id = attr == NO_ID ? (uint32_t)NO_ID : add_inode(b, &inode);
+	return id == NO_ID || inodes_add_side(b, id) < 0 ? (uint32_t)NO_ID : id;
 }
 
 static const struct entry_xattr *keep_xattrs(struct builder *b, const struct entry *entry)
@@ -121,19 +149,32 @@ static bool extents_make_sense(const struct entries *log, const struct entry *en
 	return entry->size < LAYOUT_SIZE_LIMIT;
 }
 
+/* Whether a node can say where all of it is, or an extent list has to. */
+static bool in_one_piece(const struct entry *entry)
+{
+	return entry->size == 0 || (entry->extent_count == 1 &&
+				    entry->extents[0].length == entry->size);
+}
+
+static int keep_extent(struct builder *b, const struct entries *log,
+		       const struct entry *entry, struct inode *inode)
+{
+	uint32_t volume;
+
+	if (entry->size == 0)
+		return 0;
+	volume = map_volume(b, log, entry->extents[0].volume);
+	inode->where = (uint64_t)volume << 40 | entry->extents[0].offset;
+	return volume == NO_ID ? -ENOMEM : 0;
+}
+
 static int keep_extents(struct builder *b, const struct entries *log,
-			const struct entry *entry, struct inode *inode)
+			const struct entry *entry, struct inode_side *side)
 {
 	size_t n = entry->extent_count;
 	struct entry_extent *copies;
 
-	inode->extent_count = (uint32_t)n;
-	if (n == 1 && entry->extents[0].length == entry->size) {
-		inode->offset = entry->extents[0].offset;
-		inode->volume = map_volume(b, log, entry->extents[0].volume);
-		return inode->volume == NO_ID ? -ENOMEM : 0;
-	}
-	inode->many = entry->size > 0;
+	side->extent_count = (uint32_t)n;
 	copies = arena_alloc(&b->arena, n * sizeof(*copies));
 	if (!copies)
 		return -ENOMEM;
@@ -143,41 +184,62 @@ static int keep_extents(struct builder *b, const struct entries *log,
 		if (copies[i].volume == NO_ID)
 			return -ENOMEM;
 	}
-	inode->extents = copies;
+	side->extents = copies;
 	return 0;
+}
+
+/* What does not fit into an inode. */
+static int keep_rest(struct builder *b, const struct entries *log,
+		     const struct entry *entry, uint32_t number)
+{
+	struct inode *inode = &b->inodes.items[number];
+	struct inode_side *side;
+	int err = inodes_add_side(b, number);
+
+	if (err)
+		return err;
+	side = side_of(b, inode);
+	if (inode->many)
+		err = keep_extents(b, log, entry, side);
+	if (inode->kind == TREE_SYMLINK) {
+		side->target = arena_copy(&b->arena, entry->target, inode->size);
+		err = side->target ? 0 : -ENOMEM;
+	}
+	if (entry->xattr_count) {
+		side->xattr_count = (uint32_t)entry->xattr_count;
+		side->xattrs = keep_xattrs(b, entry);
+		err = side->xattrs ? err : -ENOMEM;
+	}
+	return err;
 }
 
 int inodes_add(struct builder *b, const struct entries *log,
 	       const struct entry *entry, enum tree_kind kind, uint32_t mode,
 	       uint32_t *out, struct error *e)
 {
-	struct inode inode = {
-		.kind = (uint8_t)kind, .shard = b->shard,
-		.mtime = entry->mtime, .mtime_ns = entry->mtime_ns % 1000000000U,
-		.attr = names_attr(b, &(struct layout_attr){ mode & 0777, entry->uid,
-							     entry->gid }),
-	};
-	int err = 0;
+	uint32_t attr = names_attr(b, &(struct layout_attr){ mode & 0777, entry->uid,
+							     entry->gid });
+	struct inode inode = { .kind = kind, .attr = attr & 0xffffff };
+	int err = attr == NO_ID ? -ENOMEM : 0;
 
+	set_mtime(&inode, entry->mtime, entry->mtime_ns % 1000000000U);
 	if (kind == TREE_FILE) {
 		if (!extents_make_sense(log, entry))
 			return error_set(e, ERROR_DATASET, EBADMSG,
 					 "%s: %s: its pieces do not fit its size of %llu bytes",
 					 b->labels.items[b->shard], entry->path,
 					 (unsigned long long)entry->size);
-		inode.size = entry->size;
-		err = keep_extents(b, log, entry, &inode);
+		inode.size = entry->size & (LAYOUT_SIZE_LIMIT - 1);
+		inode.many = !in_one_piece(entry);
+		if (!err && !inode.many)
+			err = keep_extent(b, log, entry, &inode);
 	} else if (kind == TREE_SYMLINK) {
-		inode.size = strlen(entry->target);
-		inode.target = arena_copy(&b->arena, entry->target, inode.size);
-		err = inode.target ? 0 : -ENOMEM;
+		inode.size = strlen(entry->target) & (LAYOUT_SIZE_LIMIT - 1);
 	}
-	if (entry->xattr_count) {
-		inode.xattr_count = (uint32_t)entry->xattr_count;
-		inode.xattrs = keep_xattrs(b, entry);
-	}
-	if (err || inode.attr == NO_ID || (inode.xattr_count && !inode.xattrs))
+	*out = err ? (uint32_t)NO_ID : add_inode(b, &inode);
+	if (*out == NO_ID)
 		return builder_no_memory(e);
-	*out = add_inode(b, &inode);
-	return *out == NO_ID ? builder_no_memory(e) : 0;
+	if (kind == TREE_FILE && !inode.many && !entry->xattr_count)
+		return 0;
+	return keep_rest(b, log, entry, *out) < 0 ? builder_no_memory(e) : 0;
 }

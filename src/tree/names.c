@@ -24,7 +24,7 @@ static bool name_matches(const void *context, uint32_t id, const void *key)
 	const struct name_key *want = key;
 
 	return name->parent == want->parent && name->length == want->length &&
-	       memcmp(name->text, want->text, want->length) == 0;
+	       memcmp(text_of(b, name), want->text, want->length) == 0;
 }
 
 static struct idmap_slot *find_slot(const struct builder *b, uint32_t parent,
@@ -48,27 +48,45 @@ uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
 		   size_t length, uint32_t inode)
 {
 	uint32_t id = (uint32_t)b->names.count;
-	char *copy = arena_copy(&b->arena, text, length);
-	struct name name = { .text = copy, .parent = parent, .inode = inode,
-			     .shard = b->shard, .length = (uint8_t)length };
+	uint64_t at = b->texts.count;
+	struct name name = { .text_low = (uint32_t)at, .text_high = (uint8_t)(at >> 32),
+			     .parent = parent, .inode = inode, .length = (uint8_t)length };
 
-	if (!copy || id >= LAYOUT_NODE_LIMIT || vec_push(&b->names, name) < 0)
+	if (id >= LAYOUT_NODE_LIMIT || at >= LAYOUT_NAMES_LIMIT ||
+	    vec_reserve(&b->texts, length + 1) < 0 || vec_push(&b->names, name) < 0)
 		return NO_ID;
+	b->texts.items[at] = name.length;
+	memcpy(b->texts.items + at + 1, text, length);
+	b->texts.count += length + 1;
 	if (idmap_insert(&b->name_ids, hash_bytes(b, text, length, parent), id) < 0)
 		return NO_ID;
 	if (parent != NO_ID)
-		inode_of(b, parent)->children++;
+		side_of(b, inode_of(b, parent))->children++;
 	return id;
+}
+
+uint32_t names_shard(const struct builder *b, uint32_t name)
+{
+	size_t low = 0, high = b->firsts.count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (b->firsts.items[middle] <= name)
+			low = middle;
+		else
+			high = middle;
+	}
+	return (uint32_t)low;
 }
 
 uint32_t names_replace(struct builder *b, uint32_t old, uint32_t inode)
 {
 	uint32_t id = (uint32_t)b->names.count;
 	struct name name = b->names.items[old];
-	struct idmap_slot *slot = find_slot(b, name.parent, name.text, name.length);
+	struct idmap_slot *slot = find_slot(b, name.parent, text_of(b, &name), name.length);
 
 	name.inode = inode;
-	name.shard = b->shard;
 	if (id >= LAYOUT_NODE_LIMIT || vec_push(&b->names, name) < 0)
 		return NO_ID;
 	b->names.items[old].dead = true;
