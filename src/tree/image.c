@@ -25,6 +25,18 @@ int64_t image_append(struct image *image, enum layout_section_id section,
 	return at;
 }
 
+uint32_t image_nodes(const struct image *image)
+{
+	return (uint32_t)(image->sections[SECTION_NODES].count / sizeof(struct layout_node));
+}
+
+int image_set_sums(struct image *image, const uint64_t *sums)
+{
+	image->sections[SECTION_SUMS].count = 0;
+	return image_append(image, SECTION_SUMS, sums,
+			    image_nodes(image) * sizeof(*sums)) < 0 ? -ENOMEM : 0;
+}
+
 static uint64_t aligned(uint64_t offset)
 {
 	return (offset + LAYOUT_ALIGNMENT - 1) & ~(uint64_t)(LAYOUT_ALIGNMENT - 1);
@@ -35,15 +47,28 @@ struct head {
 	struct layout_section table[SECTION_COUNT];
 };
 
-static void fill_head(const struct image *image, struct head *head)
+/* Optional sections that are empty are not there: older versions can read the rest. */
+static uint32_t section_count(const struct image *image)
 {
-	uint64_t offset = aligned(sizeof(*head));
+	uint32_t count = SECTION_COUNT;
+
+	while (count > SECTION_COUNT_LEAST && image->sections[count - 1].count == 0)
+		count--;
+	return count;
+}
+
+/* Returns how many bytes of the head are there. */
+static size_t fill_head(const struct image *image, struct head *head)
+{
+	uint32_t count = section_count(image);
+	size_t size = sizeof(head->header) + count * sizeof(*head->table);
+	uint64_t offset = aligned(size);
 
 	*head = (struct head){ .header = { .version = LAYOUT_VERSION,
 					   .byte_order = LAYOUT_BYTE_ORDER,
-					   .section_count = SECTION_COUNT } };
+					   .section_count = count } };
 	memcpy(head->header.magic, LAYOUT_MAGIC, sizeof(head->header.magic));
-	for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		uint64_t length = image->sections[i].count;
 
 		head->table[i] = (struct layout_section){
@@ -53,7 +78,8 @@ static void fill_head(const struct image *image, struct head *head)
 		offset = aligned(offset + length);
 	}
 	head->header.file_size = offset;
-	head->header.checksum = XXH3_64bits(head, sizeof(*head));
+	head->header.checksum = XXH3_64bits(head, size);
+	return size;
 }
 
 static int write_all(int fd, const void *bytes, size_t size)
@@ -86,11 +112,10 @@ int image_write(const struct image *image, int fd, const char *label,
 		struct error *e)
 {
 	struct head head;
-	int err;
+	size_t size = fill_head(image, &head);
+	int err = write_padded(fd, &head, size);
 
-	fill_head(image, &head);
-	err = write_padded(fd, &head, sizeof(head));
-	for (uint32_t i = 0; i < SECTION_COUNT && !err; i++)
+	for (uint32_t i = 0; i < head.header.section_count && !err; i++)
 		err = write_padded(fd, image->sections[i].items,
 				   image->sections[i].count);
 	if (err)

@@ -21,6 +21,12 @@ struct image {
 int64_t image_append(struct image *image, enum layout_section_id section,
 		     const void *bytes, size_t size);
 
+/* How many nodes it has. */
+uint32_t image_nodes(const struct image *image);
+
+/* Gives it the checksums of its files (layout.h, SUMS): one a node. 0 or -ENOMEM. */
+int image_set_sums(struct image *image, const uint64_t *sums);
+
 /* Writes the whole index to `fd` from its current position. */
 int image_write(const struct image *image, int fd, const char *label,
 		struct error *e);

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "tree/check.h"
+#include "tree/image.h"
 #include "tree/view.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
@@ -20,6 +21,7 @@ struct index {
 	size_t size;
 	struct sigbus_guard *guard;
 	uid_t owner;
+	uint32_t section_count; /* in the table; optional ones may be missing */
 	struct layout_section table[SECTION_COUNT];
 };
 
@@ -40,24 +42,25 @@ static int check_header(const struct layout_header *header, uint64_t size,
 		return bad(e, "it was made by another version of granaryfs");
 	if (header->file_size != size)
 		return bad(e, "it is cut off, or has grown");
-	if (header->section_count != SECTION_COUNT)
+	if (header->section_count < SECTION_COUNT_LEAST ||
+	    header->section_count > SECTION_COUNT)
 		return bad(e, "its sections are not those of this version");
 	return 0;
 }
 
-static int check_head_sum(const uint8_t *base, struct error *e)
+static int check_head_sum(const uint8_t *base, size_t size, struct error *e)
 {
 	uint8_t head[sizeof(struct layout_header) +
 		     SECTION_COUNT * sizeof(struct layout_section)];
 	struct layout_header header;
 	uint64_t sum;
 
-	memcpy(head, base, sizeof(head));
+	memcpy(head, base, size);
 	memcpy(&header, head, sizeof(header));
 	sum = header.checksum;
 	header.checksum = 0;
 	memcpy(head, &header, sizeof(header));
-	return XXH3_64bits(head, sizeof(head)) == sum ? 0 :
+	return XXH3_64bits(head, size) == sum ? 0 :
 	       bad(e, "its header is damaged");
 }
 
@@ -76,31 +79,42 @@ static int map_section(struct index *index, uint32_t i, struct error *e)
 	return 0;
 }
 
+/* What each accessor may rely on: there are nodes, and sums of all or of none. */
+static int check_counts(const struct index *index, struct error *e)
+{
+	const struct section *sections = index->tree.sections;
+	uint64_t nodes = sections[SECTION_NODES].count, sums = sections[SECTION_SUMS].count;
+
+	if (nodes == 0 || nodes > LAYOUT_NODE_LIMIT || sections[SECTION_SUMMARY].count != 1)
+		return bad(e, "it holds no tree");
+	if (sums != 0 && sums != nodes)
+		return bad(e, "its checksums are not one for each name");
+	return 0;
+}
+
 static int read_head(struct index *index, struct error *e)
 {
-	const size_t head_size = sizeof(struct layout_header) + sizeof(index->table);
 	struct layout_header header;
+	size_t table_size;
 	int err;
 
 	if (index->size < sizeof(header))
 		return bad(e, "it is no index of granaryfs");
 	memcpy(&header, index->map, sizeof(header));
 	err = check_header(&header, index->size, e);
-	if (!err && index->size < head_size)
-		err = bad(e, "it is cut off");
-	if (!err)
-		err = check_head_sum(index->map, e);
 	if (err)
 		return err;
-	memcpy(index->table, (const uint8_t *)index->map + sizeof(header),
-	       sizeof(index->table));
-	for (uint32_t i = 0; i < SECTION_COUNT && !err; i++)
+	table_size = header.section_count * sizeof(*index->table);
+	if (index->size < sizeof(header) + table_size)
+		return bad(e, "it is cut off");
+	err = check_head_sum(index->map, sizeof(header) + table_size, e);
+	if (err)
+		return err;
+	index->section_count = header.section_count;
+	memcpy(index->table, (const uint8_t *)index->map + sizeof(header), table_size);
+	for (uint32_t i = 0; i < index->section_count && !err; i++)
 		err = map_section(index, i, e);
-	if (!err && (tree_count(&index->tree) == 0 ||
-		     index->tree.sections[SECTION_NODES].count > LAYOUT_NODE_LIMIT ||
-		     index->tree.sections[SECTION_SUMMARY].count != 1))
-		err = bad(e, "it holds no tree");
-	return err;
+	return err ? err : check_counts(index, e);
 }
 
 static int map_file(struct index *index, int fd, struct error *e)
@@ -238,7 +252,7 @@ int index_accept(const struct index *index, const struct identity *sources,
 
 int index_check(const struct index *index, struct error *e)
 {
-	for (uint32_t i = 0; i < SECTION_COUNT; i++) {
+	for (uint32_t i = 0; i < index->section_count; i++) {
 		const uint8_t *bytes = (const uint8_t *)index->map + index->table[i].offset;
 
 		if (XXH3_64bits(bytes, index->table[i].length) != index->table[i].checksum)
@@ -334,4 +348,37 @@ int index_read_literals(const struct index *index, void *buffer, size_t length,
 		return -EIO;
 	memcpy(buffer, bytes, length);
 	return tree_lost(&index->tree) ? -EIO : 0;
+}
+
+bool index_has_sums(const struct index *index)
+{
+	return index->tree.sections[SECTION_SUMS].count > 0;
+}
+
+int index_sum(const struct index *index, uint32_t node, uint64_t *out)
+{
+	if (!index_has_sums(index))
+		return -ENOENT;
+	if (view_item(&index->tree, SECTION_SUMS, node, out, sizeof(*out)) < 0)
+		return -EIO;
+	return *out ? 0 : -ENOENT;
+}
+
+int index_copy(const struct index *index, struct image *out)
+{
+	int err = 0;
+
+	*out = (struct image){ 0 };
+	for (uint32_t i = 0; i < index->section_count && !err; i++) {
+		const uint8_t *bytes = (const uint8_t *)index->map + index->table[i].offset;
+
+		if (image_append(out, (enum layout_section_id)i, bytes,
+				 index->table[i].length) < 0)
+			err = -ENOMEM;
+	}
+	if (!err && sigbus_hit(index->guard))
+		err = -EIO;
+	if (err)
+		image_free(out);
+	return err;
 }

@@ -10,6 +10,7 @@
 #ifndef GRANARY_TREE_INDEX_H
 #define GRANARY_TREE_INDEX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -75,6 +76,21 @@ int index_chunk(const struct index *index, const struct volume_desc *volume,
 uint64_t index_literals_size(const struct index *index);
 int index_read_literals(const struct index *index, void *buffer, size_t length,
 			uint64_t offset);
+
+/*
+ * The checksum of a file's bytes (tree/sum.h), as they were when it was made: 0, -ENOENT
+ * where there is none, -EIO. An index has one of each file that is not empty, or none
+ * at all.
+ */
+bool index_has_sums(const struct index *index);
+int index_sum(const struct index *index, uint32_t node, uint64_t *out);
+
+/*
+ * What is in an index, as one in the making, to which something may be added: 0, -EIO
+ * or -ENOMEM. The caller frees it (tree/image.h).
+ */
+struct image;
+int index_copy(const struct index *index, struct image *out);
 
 /* Bytes of the file. */
 uint64_t index_size(const struct index *index);

@@ -24,7 +24,10 @@ enum {
 	LAYOUT_ALIGNMENT = 8,
 };
 
-/* Each section once: SECTION(id, type of an item). The ids are for good. */
+/*
+ * Each section once: SECTION(id, type of an item). The ids are for good. Those from SUMS
+ * on are optional: they come last, and a file may end its table before them.
+ */
 #define LAYOUT_SECTIONS(SECTION)                     \
 	SECTION(SUMMARY, struct index_summary)       \
 	SECTION(SOURCES, struct layout_source)       \
@@ -38,13 +41,15 @@ enum {
 	SECTION(NAMES, uint8_t)                      \
 	SECTION(BYTES, uint8_t)                      \
 	SECTION(LITERALS, uint8_t)                   \
-	SECTION(CHUNKS, struct volume_chunk)
+	SECTION(CHUNKS, struct volume_chunk)         \
+	SECTION(SUMS, uint64_t)
 
 enum layout_section_id {
 #define SECTION_ID(id, type) SECTION_##id,
 	LAYOUT_SECTIONS(SECTION_ID)
 #undef SECTION_ID
-	SECTION_COUNT
+	SECTION_COUNT,
+	SECTION_COUNT_LEAST = SECTION_SUMS,
 };
 
 /* Of each section its name, for messages, and the bytes of an item. */
@@ -139,6 +144,12 @@ struct layout_extent {
 	uint32_t volume;
 	uint32_t reserved;
 };
+
+/*
+ * SUMS is empty, or has one item a node: XXH3-64 (seed 0) of all bytes of the file that
+ * the node is. 0 stands for none: a node that is no file or an alias, an empty file. (Of
+ * 2^64 files one has that sum by chance, and is not checked.)
+ */
 
 /* Sorted by node, as XATTR_NODES is. */
 struct layout_link {

@@ -286,11 +286,14 @@ int kit_open_bytes(const uint8_t *bytes, size_t size, struct index **out,
 
 void kit_fix_header(uint8_t *bytes)
 {
-	const size_t head = sizeof(struct layout_header) +
-			    SECTION_COUNT * sizeof(struct layout_section);
 	struct layout_header header;
+	size_t head;
 
 	memcpy(&header, bytes, sizeof(header));
+	/* a count that a test has made up is not believed */
+	head = sizeof(header) + (header.section_count == SECTION_COUNT ?
+				 SECTION_COUNT : SECTION_COUNT_LEAST) *
+				sizeof(struct layout_section);
 	header.checksum = 0;
 	memcpy(bytes, &header, sizeof(header));
 	header.checksum = XXH3_64bits(bytes, head);
@@ -305,7 +308,10 @@ static uint8_t *section_entry(uint8_t *bytes, unsigned section)
 
 void kit_fix_sums(uint8_t *bytes)
 {
-	for (unsigned i = 0; i < SECTION_COUNT; i++) {
+	struct layout_header header;
+
+	memcpy(&header, bytes, sizeof(header));
+	for (unsigned i = 0; i < header.section_count; i++) {
 		struct layout_section s;
 
 		memcpy(&s, section_entry(bytes, i), sizeof(s));

@@ -71,7 +71,7 @@ static void test_a_sound_index_passes(void **state)
 	struct error e;
 
 	(void)state;
-	for (unsigned i = 0; i < SECTION_COUNT; i++) {
+	for (unsigned i = 0; i < SECTION_COUNT_LEAST; i++) {
 		kit_section(bytes, i, &length);
 		assert_true(length > 0);
 	}
@@ -87,7 +87,7 @@ static void test_every_flip_in_a_section_is_found(void **state)
 	uint8_t *bytes = full_bytes(&size);
 
 	(void)state;
-	for (unsigned i = 0; i < SECTION_COUNT; i++) {
+	for (unsigned i = 0; i < SECTION_COUNT_LEAST; i++) {
 		size_t at = kit_section(bytes, i, &length);
 
 		for (size_t k = at; k < at + length; k++) {
