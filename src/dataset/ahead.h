@@ -49,6 +49,13 @@ int dataset_stage(const struct dataset *dataset, uint32_t block, struct cache_pi
 int dataset_stage_aligned(const struct dataset *dataset, uint32_t source,
 			  uint64_t number, struct cache_pin **out);
 
+/*
+ * Are all bytes of a file what they were when it was indexed? True also where there is
+ * no checksum, and for a file that is too large to be compared (DATASET_CHECK_MOST).
+ */
+bool dataset_vouches(const struct dataset *dataset, uint32_t node, const void *bytes,
+		     uint64_t size);
+
 /* `used`: nobody is going to read it again. Otherwise it stays while there is room. */
 void dataset_unstage(const struct dataset *dataset, struct cache_pin *pin, bool used);
 

@@ -4,11 +4,13 @@
 #ifndef GRANARY_DATASET_ASSEMBLY_H
 #define GRANARY_DATASET_ASSEMBLY_H
 
+#include <stdatomic.h>
+
 #include "dataset/dataset.h"
 #include "source/source_set.h"
 #include "volume/volume.h"
 
-/* Immutable once it is open. */
+/* Immutable once it is open; but for `checked`. */
 struct dataset {
 	struct source_set sources;
 	struct index *index;
@@ -16,6 +18,19 @@ struct dataset {
 	bool indexed;     /* just now: what the indexer fetched is still in the page cache */
 	struct volume_table volumes;
 	uint32_t root;    /* the node that is shown as the root */
+	bool borrows;     /* sources and index are somebody else's */
+	_Atomic uint64_t *checked; /* a bit a node: its checksum was right; NULL: there are none */
 };
+
+/* As dataset_read, where there are checksums; without the line in the log. */
+ssize_t dataset_read_checked(const struct dataset *dataset, uint32_t node, void *buffer,
+			     size_t length, uint64_t offset, struct dataset_fault *fault);
+
+/* One line, if not too many were written of late, and somebody asked for the file. */
+void dataset_log_fault(const struct dataset *dataset, uint32_t node,
+		       const struct dataset_fault *fault);
+
+/* Makes `checked`, where there are checksums: 0 or -ENOMEM. */
+int dataset_begin_checking(struct dataset *dataset);
 
 #endif

@@ -104,6 +104,14 @@ static int find_root(struct dataset *ds, const char *subdir, struct error *e)
 	return 0;
 }
 
+static int open_volumes(struct dataset *ds, struct error *e)
+{
+	if (volume_table_open(ds->index, &ds->sources, &ds->volumes) == 0 &&
+	    dataset_begin_checking(ds) == 0)
+		return 0;
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+}
+
 static int assemble(struct dataset *ds, const struct dataset_config *config,
 		    char *const *sources, size_t n, struct error *e)
 {
@@ -112,8 +120,8 @@ static int assemble(struct dataset *ds, const struct dataset_config *config,
 
 	if (!err)
 		err = find_index(ds, config, sources, n, e);
-	if (!err && volume_table_open(ds->index, &ds->sources, &ds->volumes) < 0)
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (!err)
+		err = open_volumes(ds, e);
 	if (!err)
 		err = find_root(ds, config->subdir, e);
 	return err;
@@ -138,13 +146,35 @@ int dataset_open(const struct dataset_config *config, char *const *sources,
 	return 0;
 }
 
+int dataset_over(const struct source_set *sources, struct index *index,
+		 struct dataset **out, struct error *e)
+{
+	struct dataset *ds = calloc(1, sizeof(*ds));
+	int err;
+
+	if (!ds)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	*ds = (struct dataset){ .sources = *sources, .index = index, .borrows = true,
+				.root = TREE_ROOT };
+	err = open_volumes(ds, e);
+	if (err) {
+		dataset_close(ds);
+		return err;
+	}
+	*out = ds;
+	return 0;
+}
+
 void dataset_close(struct dataset *ds)
 {
 	if (!ds)
 		return;
 	volume_table_close(&ds->volumes);
-	index_close(ds->index);
-	source_set_close(&ds->sources);
+	if (!ds->borrows) {
+		index_close(ds->index);
+		source_set_close(&ds->sources);
+	}
+	free((void *)(uintptr_t)ds->checked);
 	free(ds->index_path);
 	free(ds);
 }
@@ -167,6 +197,7 @@ int dataset_info(const struct dataset *ds, struct dataset_info *out)
 		.first_place = source_place(ds->sources.sources[0]),
 		.index_path = ds->index_path,
 		.index_bytes = index_size(ds->index),
+		.checksums = index_has_sums(ds->index),
 	};
 	for (uint32_t i = 0; i < ds->sources.count; i++)
 		out->source_bytes += source_size(ds->sources.sources[i]);

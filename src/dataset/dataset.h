@@ -8,11 +8,13 @@
 #ifndef GRANARY_DATASET_DATASET_H
 #define GRANARY_DATASET_DATASET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "dataset/config.h"
+#include "source/source_set.h"
 #include "tree/index.h"
 #include "util/error.h"
 
@@ -33,12 +35,47 @@ const struct tree *dataset_tree(const struct dataset *dataset);
 uint32_t dataset_root(const struct dataset *dataset);
 
 /*
+ * The same over sources and an index that fits them, which are the caller's and
+ * outlive it. 0, or -ENOMEM and a sentence.
+ */
+int dataset_over(const struct source_set *sources, struct index *index,
+		 struct dataset **out, struct error *e);
+
+/*
  * Reads up to `length` bytes of a file: how many (fewer only at its end, where
  * it is 0), or -EIO, -EINVAL for what is no file. A failure is logged with
  * path, source and offset.
+ *
+ * Where the index has checksums, a file of up to DATASET_CHECK_MOST bytes is compared
+ * with its own before any byte of it is given out: each time if all of it is read at
+ * once, and otherwise when its first piece is. A mismatch is -EIO. Larger files are
+ * not compared here.
  */
+enum { DATASET_CHECK_MOST = 4 << 20 };
 ssize_t dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
 		     size_t length, uint64_t offset);
+
+/* Why a file cannot be read, and where. `source` lives as long as the dataset. */
+struct dataset_fault {
+	int err;            /* a negative errno; -EBADMSG: the bytes make no sense */
+	bool storage;       /* it is the packed file that could not be read */
+	bool mismatch;      /* it was read, and its checksum is another */
+	uint64_t offset;    /* of the file */
+	const char *source; /* the packed file's path, or "the index", */
+	uint64_t at;        /* and where in it that is; of a mismatch, where the file begins */
+};
+
+/* The same without checksums, and without a line in the log: -EIO and a fault. */
+ssize_t dataset_read_plain(const struct dataset *dataset, uint32_t node, void *buffer,
+			   size_t length, uint64_t offset, struct dataset_fault *fault);
+
+/* Are there checksums, and a file's: 0, -ENOENT where there is none, -EIO. */
+bool dataset_has_sums(const struct dataset *dataset);
+int dataset_sum(const struct dataset *dataset, uint32_t node, uint64_t *out);
+
+/* Says that a file's checksum is another. */
+void dataset_set_mismatch(const struct dataset *dataset, uint32_t node,
+			  struct dataset_fault *out);
 
 /* What `granary info` shows. The pointers live as long as the dataset. */
 struct dataset_info {
@@ -49,6 +86,7 @@ struct dataset_info {
 	uint64_t source_bytes;
 	const char *index_path; /* NULL: the index is in memory */
 	uint64_t index_bytes;
+	bool checksums; /* the index has one of each file */
 };
 
 int dataset_info(const struct dataset *dataset, struct dataset_info *out);

@@ -32,22 +32,31 @@ static bool was_said(uint32_t node)
 	return false;
 }
 
-static void log_failure(const struct dataset *ds, uint32_t node, uint64_t offset,
-			const struct tree_piece *piece, int err)
+static void set_fault(const struct dataset *ds, const struct tree_piece *piece,
+		      uint64_t offset, int err, struct dataset_fault *fault)
+{
+	*fault = (struct dataset_fault){ .err = err, .offset = offset };
+	fault->source = volume_locate(&ds->volumes, piece->volume, piece->offset, &fault->at);
+	fault->storage = source_failure(&fault->source, &fault->at);
+}
+
+void dataset_log_fault(const struct dataset *ds, uint32_t node,
+		       const struct dataset_fault *fault)
 {
 	char path[1024];
-	const char *where;
-	uint64_t at;
 
 	/* who asks for it is told; what nobody asks for would only silence that */
 	if (volume_reads_ahead() || was_said(node) || !log_allowed(MESSAGES_A_PERIOD))
 		return;
 	tree_path(dataset_tree(ds), node, path, sizeof(path));
-	where = volume_locate(&ds->volumes, piece->volume, piece->offset, &at);
-	source_failure(&where, &at);
-	log_error("%s: byte %llu cannot be read (%s at byte %llu): %s", path,
-		  (unsigned long long)offset, where, (unsigned long long)at,
-		  strerror(-err));
+	if (fault->mismatch)
+		log_error("%s: damaged: its checksum is not what it was when it was indexed "
+			  "(%s at byte %llu); granary verify names all that is damaged",
+			  path, fault->source, (unsigned long long)fault->at);
+	else
+		log_error("%s: byte %llu cannot be read (%s at byte %llu): %s", path,
+			  (unsigned long long)fault->offset, fault->source,
+			  (unsigned long long)fault->at, strerror(-fault->err));
 }
 
 /* The guard comes second: by then its page has been read along with the data. */
@@ -84,13 +93,14 @@ static int read_extent(const struct dataset *ds, const struct tree_piece *piece,
 
 /* One piece, or as much of it as fits: how many bytes, or a negative errno. */
 static ssize_t read_piece(const struct dataset *ds, uint32_t node, char *buffer,
-			  size_t length, uint64_t offset)
+			  size_t length, uint64_t offset, struct dataset_fault *fault)
 {
 	struct tree_piece piece = { .volume = UINT32_MAX };
 	int err = tree_piece(dataset_tree(ds), node, offset, &piece);
 
 	if (err == -ENXIO || err == -EINVAL)
 		return err == -ENXIO ? 0 : err;
+	source_forget_failure();
 	if (!err && piece.length < length)
 		length = (size_t)piece.length;
 	if (!err && piece.hole)
@@ -98,20 +108,20 @@ static ssize_t read_piece(const struct dataset *ds, uint32_t node, char *buffer,
 	else if (!err)
 		err = read_extent(ds, &piece, buffer, length);
 	if (err) {
-		log_failure(ds, node, offset, &piece, err);
+		set_fault(ds, &piece, offset, err, fault);
 		return -EIO;
 	}
 	return (ssize_t)length;
 }
 
-ssize_t dataset_read(const struct dataset *ds, uint32_t node, void *buffer,
-		     size_t length, uint64_t offset)
+ssize_t dataset_read_plain(const struct dataset *ds, uint32_t node, void *buffer,
+			   size_t length, uint64_t offset, struct dataset_fault *fault)
 {
 	size_t done = 0;
 
 	while (done < length) {
 		ssize_t n = read_piece(ds, node, (char *)buffer + done, length - done,
-				       offset + done);
+				       offset + done, fault);
 
 		if (n < 0)
 			return n;
@@ -120,4 +130,19 @@ ssize_t dataset_read(const struct dataset *ds, uint32_t node, void *buffer,
 		done += (size_t)n;
 	}
 	return (ssize_t)done;
+}
+
+ssize_t dataset_read(const struct dataset *ds, uint32_t node, void *buffer,
+		     size_t length, uint64_t offset)
+{
+	struct dataset_fault fault;
+	ssize_t n;
+
+	if (ds->checked)
+		n = dataset_read_checked(ds, node, buffer, length, offset, &fault);
+	else
+		n = dataset_read_plain(ds, node, buffer, length, offset, &fault);
+	if (n == -EIO)
+		dataset_log_fault(ds, node, &fault);
+	return n;
 }

@@ -28,7 +28,10 @@ bool volume_reads_ahead(void)
 	return manner == VOLUME_AHEAD;
 }
 
-/* Chunks are numbered from 0; the keys of blocks are far from those. */
+/*
+ * Chunks are numbered from 0; the keys of blocks are far from those, and from those of
+ * files (dataset/sums.c).
+ */
 static const uint64_t key_of_table = UINT64_C(1) << 63;
 static const uint64_t key_of_aligned = UINT64_C(3) << 62;
 

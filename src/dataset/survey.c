@@ -1,0 +1,298 @@
+#include "dataset/survey.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "dataset/ahead.h"
+#include "dataset/assembly.h"
+#include "tree/sum.h"
+#include "util/lock.h"
+#include "util/pool.h"
+
+enum {
+	THREADS_LEAST = 4,
+	THREADS_A_PROCESSOR = 2, /* most of it is waiting, unless all is in memory */
+	BATCH_BYTES = 1 << 20,   /* that are read as one, */
+	BATCH_FILES = 4096,
+	GAP_MOST = 64 << 10,     /* between two files, too */
+	NOWHERE = 0xffffffff,    /* for a source: no byte of it is stored in one */
+};
+
+/* A file, and where its first stored byte is. */
+struct place {
+	uint64_t start;
+	uint32_t source;
+	uint32_t node;
+};
+
+struct survey {
+	struct dataset *dataset;
+	const struct survey_config *config;
+	struct place *places;
+	uint32_t count;
+	struct lock lock;
+	uint32_t next;           /* lock: place */
+	_Atomic unsigned workers;
+	_Atomic bool enough;
+	_Atomic bool no_memory;
+};
+
+struct worker {
+	struct survey *survey;
+	unsigned number;
+	unsigned char *buffer; /* BATCH_BYTES */
+	struct sum *sum;
+};
+
+/* Places [first, end), read as one if the span is not empty. */
+struct batch {
+	uint32_t first, end;
+	struct volume_span span;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->source != y->source)
+		return x->source < y->source ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->node < y->node ? -1 : x->node > y->node;
+}
+
+static bool place_of(const struct dataset *ds, uint32_t node, struct place *out,
+		     uint64_t *size)
+{
+	struct volume_span stored;
+	struct tree_stat st;
+
+	/* what the index says nothing of is found by who reads it */
+	if (tree_stat(dataset_tree(ds), node, &st) < 0)
+		st = (struct tree_stat){ .kind = TREE_FILE, .node = node };
+	if (st.kind != TREE_FILE || st.node != node)
+		return false;
+	*size = st.size;
+	*out = (struct place){ node, NOWHERE, node };
+	if (st.size && dataset_stored(ds, node, 0, st.size, &stored, NULL)) {
+		out->start = stored.start;
+		out->source = stored.source;
+	}
+	return true;
+}
+
+static int find_places(struct survey *s)
+{
+	uint32_t names = tree_count(dataset_tree(s->dataset));
+	struct survey_progress *progress = s->config->progress;
+	uint64_t bytes = 0, size;
+	bool sorted = true;
+
+	s->places = malloc(((size_t)names + 1) * sizeof(*s->places));
+	if (!s->places)
+		return -ENOMEM;
+	for (uint32_t node = 0; node < names; node++) {
+		struct place *place = &s->places[s->count];
+
+		if (!place_of(s->dataset, node, place, &size))
+			continue;
+		bytes += size;
+		sorted &= s->count == 0 || compare(place - 1, place) < 0;
+		s->count++;
+	}
+	if (!sorted)
+		qsort(s->places, s->count, sizeof(*s->places), compare);
+	atomic_store(&progress->all_files, s->count);
+	atomic_store(&progress->all_bytes, bytes);
+	return 0;
+}
+
+/* Where a file lies, if that is in one piece and as it is. */
+static bool plain_span(const struct survey *s, const struct place *place,
+		       struct volume_span *out)
+{
+	struct tree_stat st;
+	bool as_is;
+
+	return place->source != NOWHERE &&
+	       tree_stat(dataset_tree(s->dataset), place->node, &st) == 0 &&
+	       dataset_stored(s->dataset, place->node, 0, st.size, out, &as_is) && as_is;
+}
+
+/* Does it fit behind what is in the batch? */
+static bool extend(struct batch *batch, const struct volume_span *stored)
+{
+	struct volume_span *span = &batch->span;
+
+	if (stored->source != span->source || stored->start < span->start ||
+	    stored->start > span->end + GAP_MOST ||
+	    stored->end > span->start + BATCH_BYTES)
+		return false;
+	if (stored->end > span->end)
+		span->end = stored->end;
+	return true;
+}
+
+/* False: there is none left. */
+static bool take_batch(struct survey *s, struct batch *out)
+{
+	struct volume_span stored;
+
+	LOCK_GUARD(&s->lock);
+	if (s->next >= s->count || atomic_load(&s->enough))
+		return false;
+	*out = (struct batch){ .first = s->next, .end = s->next + 1 };
+	if (plain_span(s, &s->places[s->next], &stored) &&
+	    stored.end - stored.start <= BATCH_BYTES) {
+		out->span = stored;
+		while (out->end < s->count && out->end - out->first < BATCH_FILES &&
+		       plain_span(s, &s->places[out->end], &stored) && extend(out, &stored))
+			out->end++;
+	}
+	s->next = out->end;
+	return true;
+}
+
+/* ---- One file ---- */
+
+static void pass_on(struct worker *w, uint32_t node, uint64_t offset, const void *bytes,
+		    size_t length)
+{
+	const struct survey_config *config = w->survey->config;
+
+	if (config->ops->bytes)
+		config->ops->bytes(config->context, w->number, node, offset, bytes, length);
+	atomic_fetch_add_explicit(&config->progress->bytes, length, memory_order_relaxed);
+}
+
+/* `fault` is NULL, or why it could not be read. */
+static void end_file(struct worker *w, uint32_t node, uint64_t size, uint64_t sum,
+		     const struct dataset_fault *fault)
+{
+	struct survey *s = w->survey;
+	const struct survey_config *config = s->config;
+	struct survey_file file = { node, size, sum, fault };
+	struct dataset_fault mismatch;
+	uint64_t wanted;
+
+	if (!fault && dataset_sum(s->dataset, node, &wanted) == 0 && wanted != sum) {
+		dataset_set_mismatch(s->dataset, node, &mismatch);
+		file.fault = &mismatch;
+	}
+	atomic_fetch_add_explicit(&config->progress->files, 1, memory_order_relaxed);
+	if (!config->ops->file(config->context, w->number, &file))
+		atomic_store(&s->enough, true);
+}
+
+/* Piece after piece, through the dataset, which decodes and checks what there is to. */
+static void read_file(struct worker *w, uint32_t node)
+{
+	const struct dataset *ds = w->survey->dataset;
+	struct dataset_fault fault = { .err = -EIO, .source = "the index" };
+	uint64_t offset = 0;
+	struct tree_stat st;
+	ssize_t n = 0;
+
+	if (tree_stat(dataset_tree(ds), node, &st) < 0) {
+		end_file(w, node, 0, 0, &fault);
+		return;
+	}
+	sum_begin(w->sum);
+	while (offset < st.size && !atomic_load(&w->survey->enough)) {
+		n = dataset_read_plain(ds, node, w->buffer, BATCH_BYTES, offset, &fault);
+		if (n <= 0)
+			break;
+		sum_add(w->sum, w->buffer, (size_t)n);
+		pass_on(w, node, offset, w->buffer, (size_t)n);
+		offset += (uint64_t)n;
+	}
+	end_file(w, node, st.size, sum_end(w->sum), offset < st.size ? &fault : NULL);
+}
+
+/* ---- Files that lie together ---- */
+
+static bool read_span(struct worker *w, const struct volume_span *span)
+{
+	return span->start < span->end &&
+	       source_pread(w->survey->dataset->sources.sources[span->source], w->buffer,
+			    (size_t)(span->end - span->start), span->start) == 0;
+}
+
+static void do_batch(struct worker *w, const struct batch *batch)
+{
+	const struct survey *s = w->survey;
+	bool read = read_span(w, &batch->span);
+
+	for (uint32_t i = batch->first; i < batch->end && !atomic_load(&s->enough); i++) {
+		uint32_t node = s->places[i].node;
+		struct volume_span stored;
+		const unsigned char *bytes;
+		size_t size;
+
+		/* one by one, it turns out which of them cannot be read */
+		if (!read || !plain_span(s, &s->places[i], &stored) ||
+		    stored.start < batch->span.start || stored.end > batch->span.end) {
+			read_file(w, node);
+			continue;
+		}
+		bytes = w->buffer + (stored.start - batch->span.start);
+		size = (size_t)(stored.end - stored.start);
+		pass_on(w, node, 0, bytes, size);
+		end_file(w, node, size, sum_of(bytes, size), NULL);
+	}
+}
+
+static void run(void *argument)
+{
+	struct survey *s = argument;
+	struct worker w = { .survey = s, .number = atomic_fetch_add(&s->workers, 1),
+			    .buffer = malloc(BATCH_BYTES), .sum = sum_new() };
+	struct batch batch;
+
+	if (!w.buffer || !w.sum)
+		atomic_store(&s->no_memory, true);
+	else
+		while (take_batch(s, &batch))
+			do_batch(&w, &batch);
+	free(w.buffer);
+	sum_free(w.sum);
+}
+
+static unsigned thread_count(const struct survey_config *config)
+{
+	cpu_set_t cpus;
+	unsigned n = THREADS_LEAST;
+
+	if (config->threads)
+		n = config->threads;
+	else if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
+		n = THREADS_A_PROCESSOR * (unsigned)CPU_COUNT(&cpus);
+	if (!config->threads && n < THREADS_LEAST)
+		n = THREADS_LEAST;
+	return n < SURVEY_THREADS_MOST ? n : SURVEY_THREADS_MOST;
+}
+
+int survey_run(struct dataset *ds, const struct survey_config *config)
+{
+	struct survey s = { .dataset = ds, .config = config, .lock = LOCK_INIT };
+	struct pool *pool;
+	unsigned threads;
+	int err = find_places(&s);
+
+	for (uint32_t i = 0; i < ds->sources.count; i++)
+		source_stream(ds->sources.sources[i], false);
+	if (!err)
+		err = pool_start(&pool, thread_count(config));
+	if (!err) {
+		threads = pool_threads(pool);
+		for (unsigned i = 0; i < threads && !err; i++)
+			err = pool_add(pool, run, &s);
+		pool_finish(pool);
+		/* those that ran have done it all, unless nobody could */
+		if (s.next < s.count && atomic_load(&s.no_memory))
+			err = -ENOMEM;
+	}
+	free(s.places);
+	return err;
+}

@@ -1,0 +1,54 @@
+/*
+ * survey.h: reads every file of a dataset, by several threads, in the order of storage.
+ *
+ * Small files that are stored together and as they are come from one read of the packed
+ * file; what the kernel had to fetch for that, it drops again. Files are compared with
+ * their checksums, where the index has any. Memory: a MiB a thread, and 16 bytes a file.
+ *
+ * Threads: survey_run by one; it calls `ops` from threads of its own.
+ */
+#ifndef GRANARY_DATASET_SURVEY_H
+#define GRANARY_DATASET_SURVEY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dataset/dataset.h"
+
+enum { SURVEY_THREADS_MOST = 64 };
+
+struct survey_file {
+	uint32_t node;
+	uint64_t size;
+	uint64_t sum; /* of its bytes (tree/sum.h), if it could be read */
+	const struct dataset_fault *fault; /* NULL: none */
+};
+
+/* `worker` is below SURVEY_THREADS_MOST; a file is one worker's, from first to last. */
+struct survey_ops {
+	/* A file's bytes, piece after piece; not of one that is empty. May be NULL. */
+	void (*bytes)(void *context, unsigned worker, uint32_t node, uint64_t offset,
+		      const void *bytes, size_t length);
+
+	/* Each file once, after its bytes. False: that is enough, there need be no more. */
+	bool (*file)(void *context, unsigned worker, const struct survey_file *file);
+};
+
+/* For whoever shows how far it is; in another thread, too. */
+struct survey_progress {
+	_Atomic uint64_t files, bytes;
+	_Atomic uint64_t all_files, all_bytes;
+};
+
+struct survey_config {
+	unsigned threads; /* 0: by the processors */
+	const struct survey_ops *ops;
+	void *context;
+	struct survey_progress *progress;
+};
+
+/* 0, also where files are damaged; -ENOMEM or -EAGAIN: it could not be done. */
+int survey_run(struct dataset *dataset, const struct survey_config *config);
+
+#endif
