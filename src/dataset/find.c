@@ -107,6 +107,7 @@ int index_fits(const struct index_wish *wish, const struct index *index,
 static int try_place(const struct index_wish *wish, const char *path,
 		     struct index **out)
 {
+	const char *lost = "";
 	struct error why;
 	int err = index_open(path, out, &why);
 
@@ -121,20 +122,64 @@ static int try_place(const struct index_wish *wish, const char *path,
 		if (!err)
 			return 0;
 		error_prefix(&why, "%s", path);
+		lost = index_has_sums(*out) ?
+			       "; its checksums are not those of what is there now: granary "
+			       "index --checksums makes them anew" : "";
 		index_close(*out);
 	}
 	if (!wish->quiet)
-		log_warn("index not used: %s", why.text);
+		log_warn("index not used: %s%s", why.text, lost);
 	return err;
+}
+
+/* From place `first` on: which one it is, or -ENOENT. */
+static int find_from(const struct index_wish *wish, unsigned first, struct index **out)
+{
+	for (unsigned i = first; i < wish->places.count; i++) {
+		if (try_place(wish, wish->places.paths[i], out) < 0)
+			continue;
+		if (!wish->checksums || index_has_sums(*out))
+			return (int)i;
+		index_close(*out);
+	}
+	*out = NULL;
+	return -ENOENT;
 }
 
 int index_find(const struct index_wish *wish, struct index **out, const char **path)
 {
-	for (unsigned i = 0; i < wish->places.count; i++) {
-		if (try_place(wish, wish->places.paths[i], out) == 0) {
-			*path = wish->places.paths[i];
-			return 0;
+	struct index_wish better = *wish;
+	struct index *other;
+	int place = find_from(wish, 0, out);
+
+	if (place < 0)
+		return place;
+	better.checksums = better.quiet = true;
+	if (!index_has_sums(*out)) {
+		int second = find_from(&better, (unsigned)place + 1, &other);
+
+		if (second >= 0) {
+			index_close(*out);
+			*out = other;
+			place = second;
 		}
+	}
+	*path = wish->places.paths[place];
+	return 0;
+}
+
+int index_find_outdated(const struct index_wish *wish, struct index **out,
+			const char **path, struct error *why)
+{
+	for (unsigned i = 0; i < wish->places.count; i++) {
+		*path = wish->places.paths[i];
+		if (index_open(*path, out, NULL) < 0)
+			continue;
+		if (index_has_sums(*out) && owner_is_trusted(wish, index_owner(*out)) &&
+		    index_accept_shape(*out, wish->sources->count, wish->shape, why) == 0 &&
+		    index_fits(wish, *out, why) < 0)
+			return 0;
+		index_close(*out);
 	}
 	*out = NULL;
 	return -ENOENT;

@@ -15,6 +15,7 @@ struct index_wish {
 	struct identity *identities; /* owned: one a source */
 	char shape[CONFIG_TEXT_BYTES];
 	struct index_places places;  /* owned; none with index=off */
+	bool checksums; /* one without does not do */
 	bool quiet; /* it has been said why those that are there do not fit */
 };
 
@@ -33,12 +34,20 @@ int index_wish_adopt(const struct dataset_config *config,
 void index_wish_free(struct index_wish *wish);
 
 /*
- * The first index that fits: 0, the index (the caller closes it) and its path,
+ * The first index that fits, one with checksums before one without: 0, the index (the caller closes it) and its path,
  * which lives as long as the wish; or -ENOENT. One that is there and does not
  * fit, or whose owner is neither the packed file's nor root nor this user, is
  * logged with the reason, but for quiet, and passed over.
  */
 int index_find(const struct index_wish *wish, struct index **out, const char **path);
+
+/*
+ * One with checksums that fits but for the packed files, which have been changed since,
+ * or seem to have been: 0, the index (the caller closes it), its path, and why it does
+ * not fit; or -ENOENT. For who wants to know what has become of them.
+ */
+int index_find_outdated(const struct index_wish *wish, struct index **out,
+			const char **path, struct error *why);
 
 /* 0, or the reason why this index does not fit. */
 int index_fits(const struct index_wish *wish, const struct index *index,

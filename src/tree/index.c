@@ -214,15 +214,24 @@ static int stale(struct error *e, const char *why)
 	return error_set(e, ERROR_DATASET, ESTALE, "%s", why);
 }
 
+int index_source(const struct index *index, uint32_t i, struct identity *out)
+{
+	struct layout_source s;
+	int err = view_item(&index->tree, SECTION_SOURCES, i, &s, sizeof(s));
+
+	*out = (struct identity){ 0 };
+	if (!err)
+		*out = (struct identity){ s.size, s.mtime_ns, s.digest };
+	return err;
+}
+
 static int accept_source(const struct index *index, uint32_t i,
 			 const struct identity *want, struct error *e)
 {
-	struct layout_source s;
 	struct identity have;
 
-	if (view_item(&index->tree, SECTION_SOURCES, i, &s, sizeof(s)) < 0)
+	if (index_source(index, i, &have) < 0)
 		return bad(e, "its list of sources is cut off");
-	have = (struct identity){ s.size, s.mtime_ns, s.digest };
 	if (identity_equal(&have, want))
 		return 0;
 	return error_set(e, ERROR_DATASET, ESTALE,
@@ -232,8 +241,8 @@ static int accept_source(const struct index *index, uint32_t i,
 			 "beginning or end");
 }
 
-int index_accept(const struct index *index, const struct identity *sources,
-		 uint32_t count, const char *options, struct error *e)
+int index_accept_shape(const struct index *index, uint32_t count, const char *options,
+		       struct error *e)
 {
 	struct index_summary summary;
 	int err = index_summary(index, &summary);
@@ -245,6 +254,14 @@ int index_accept(const struct index *index, const struct identity *sources,
 	if (strcmp(summary.options, options) != 0)
 		return error_set(e, ERROR_DATASET, ESTALE,
 				 "it was made with other options (%s)", summary.options);
+	return 0;
+}
+
+int index_accept(const struct index *index, const struct identity *sources,
+		 uint32_t count, const char *options, struct error *e)
+{
+	int err = index_accept_shape(index, count, options, e);
+
 	for (uint32_t i = 0; i < count && !err; i++)
 		err = accept_source(index, i, &sources[i], e);
 	return err;

@@ -56,6 +56,13 @@ uid_t index_owner(const struct index *index);
 int index_accept(const struct index *index, const struct identity *sources,
 		 uint32_t count, const char *options, struct error *e);
 
+/* The same, but for what the sources are now. */
+int index_accept_shape(const struct index *index, uint32_t count, const char *options,
+		       struct error *e);
+
+/* What source `i` was when the index was made: 0 or -EIO. */
+int index_source(const struct index *index, uint32_t i, struct identity *out);
+
 /* Checks every checksum and every node: 0, or -EBADMSG with the first fault. */
 int index_check(const struct index *index, struct error *e);
 

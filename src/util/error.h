@@ -20,6 +20,7 @@ enum error_status {
 	ERROR_DATASET = 3,  /* the source is not a dataset that we can read */
 	ERROR_LATE = 4,     /* what was waited for has not come in time */
 	ERROR_IDLE = 5,     /* what was waited for will not come: nobody is at it */
+	ERROR_DAMAGED = 6,  /* it was read, and is not what it should be */
 	ERROR_MOUNT = 32,   /* everything was fine until mount(2) */
 };
 

@@ -139,6 +139,7 @@ static int errno_of(enum error_status status)
 	case ERROR_SYSTEM:
 	case ERROR_LATE:
 	case ERROR_IDLE:
+	case ERROR_DAMAGED:
 	default:
 		return EIO;
 	}

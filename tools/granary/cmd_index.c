@@ -19,17 +19,22 @@
 #include "util/log.h"
 #include "volume/volume.h"
 
-static void say_sound(const struct request *request, const char *path)
+enum { LETTER_CHECKSUMS = 's' };
+
+static void say_sound(const struct request *request, const struct index *index,
+		      const char *path)
 {
 	struct json json = { .out = stdout };
 
 	if (!request->json) {
-		printf("%s is sound\n", path);
+		printf("%s is sound, %s checksums of the files\n", path,
+		       index_has_sums(index) ? "with" : "without");
 		return;
 	}
 	json_open(&json, NULL, '{');
 	json_text(&json, "index", path);
 	json_bool(&json, "sound", true);
+	json_bool(&json, "checksums", index_has_sums(index));
 	json_close(&json, '}');
 	putchar('\n');
 }
@@ -56,15 +61,16 @@ static int check(const struct request *request, const struct index_wish *wish)
 	int status = 0;
 
 	if (index_find(wish, &index, &path) < 0) {
-		log_error("%s has no index that fits; make one with the same command "
-			  "without --check", source_path(wish->sources->sources[0]));
+		log_error("%s has no index %sthat fits; make one with the same command "
+			  "without --check", source_path(wish->sources->sources[0]),
+			  wish->checksums ? "with checksums " : "");
 		return ERROR_DATASET;
 	}
 	if (index_check(index, &e) < 0 || check_volumes(index, &e) < 0) {
 		log_error("%s: %s; make it anew with: granary index --force", path, e.text);
 		status = ERROR_DATASET;
 	} else {
-		say_sound(request, path);
+		say_sound(request, index, path);
 	}
 	index_close(index);
 	return status;
@@ -124,6 +130,7 @@ static int run(struct request *request)
 	if (dataset_config_check(&request->config, &e) < 0 ||
 	    open_sources(request, &sources, &wish, &e) < 0)
 		return report_error(&e);
+	wish.checksums = request->given[LETTER_CHECKSUMS];
 	status = act(request, &wish);
 	if (!status)
 		status = finish_output();
@@ -136,6 +143,7 @@ static const struct option longs[] = {
 	{ "output", required_argument, NULL, 'O' },
 	{ "check", no_argument, NULL, 'c' },
 	{ "force", no_argument, NULL, 'f' },
+	{ "checksums", no_argument, NULL, LETTER_CHECKSUMS },
 	{ "for-mount", required_argument, NULL, 'm' },
 	{ "sources", required_argument, NULL, 'S' },
 	{ "caller", required_argument, NULL, 'C' },
@@ -144,9 +152,10 @@ static const struct option longs[] = {
 
 const struct command command_index = {
 	.name = "index",
-	.usage = "[-o OPTIONS] [--output PATH] [--check | --force] [--json] SOURCE...",
+	.usage = "[-o OPTIONS] [--output PATH] [--checksums] [--check | --force] [--json] SOURCE...",
 	.summary = "Makes or refreshes the index of a packed dataset",
 	.help = "    --output PATH                   where to write it\n"
+		"    --checksums                     with a checksum of each file, which is read\n"
 		"    --check                         is there one that fits and is sound?\n"
 		"    --force                         make it even if there is one\n",
 	.shorts = "", .longs = longs, .takes_dataset = true, .run = run,

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "checksums.h"
 #include "indexer/indexer.h"
 #include "progress.h"
 #include "tree/claim.h"
@@ -52,6 +53,37 @@ static int build(const struct request *request, const struct index_wish *wish,
 
 	progress_stop(progress);
 	return err;
+}
+
+/* One that is there and lacks nothing but checksums need not be made anew. */
+static int extend(const struct index_wish *wish, struct image *image, struct error *e)
+{
+	struct index_wish any = *wish;
+	struct index *index;
+	const char *path;
+	int err;
+
+	any.checksums = false;
+	any.quiet = true;
+	if (index_find(&any, &index, &path) < 0)
+		return -ENOENT;
+	err = index_check(index, NULL) < 0 || index_copy(index, image) < 0 ? -ENOENT : 0;
+	if (!err)
+		err = checksums_add(wish->sources, index, image, e);
+	index_close(index);
+	return err;
+}
+
+static int build_with_checksums(const struct request *request,
+				const struct index_wish *wish, struct image *image,
+				struct error *e)
+{
+	int err = request->given['f'] ? -ENOENT : extend(wish, image, e);
+
+	if (err != -ENOENT)
+		return err;
+	err = build(request, wish, image, e);
+	return err ? err : checksums_add(wish->sources, NULL, image, e);
 }
 
 /* Whoever may read every packed file may read the index. */
@@ -127,12 +159,14 @@ void say_index(const struct request *request, const char *path, bool built)
 		json_text(&json, "index", path);
 		json_bool(&json, "built", built);
 		json_uint(&json, "bytes", index_size(index));
+		json_bool(&json, "checksums", index_has_sums(index));
 		json_close(&json, '}');
 		putchar('\n');
 	} else if (index_summary(index, &summary) == 0)
-		printf("%s %s: %s files, %s\n", path, built ? "written" : "is up to date",
+		printf("%s %s: %s files, %s%s\n", path, built ? "written" : "is up to date",
 		       count_text(summary.files, files),
-		       size_text(index_size(index), bytes));
+		       size_text(index_size(index), bytes),
+		       index_has_sums(index) ? ", with checksums" : "");
 	index_close(index);
 }
 
@@ -142,7 +176,8 @@ static int make(const struct request *request, const struct index_wish *wish,
 	struct image image = { 0 };
 	struct error e = { 0 };
 	const char *path = NULL;
-	int err = build(request, wish, &image, &e);
+	int err = wish->checksums ? build_with_checksums(request, wish, &image, &e) :
+				    build(request, wish, &image, &e);
 
 	if (!err && request->given['m']) {
 		err = hand_over(wish, &image, request->value['m'], in_vain, &e);

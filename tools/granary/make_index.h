@@ -11,7 +11,8 @@
 
 /*
  * Makes the index that is wished for, in a process of its own, or waits for another
- * process that is at it (not with --force): an exit status, the error printed.
+ * process that is at it (not with --force): an exit status, the error printed. With
+ * wish->checksums every file is read; where one fits but for those, it is extended.
  */
 int make_index(const struct request *request, const struct index_wish *wish);
 

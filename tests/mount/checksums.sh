@@ -1,0 +1,198 @@
+#!/bin/bash
+# Checksums in the index: how they get there, and what a mount does with them.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need tar mksquashfs cmp dd
+need_python json
+
+make_sources() {
+	mkdir -p "$work/tree/d"
+	for n in 01 02 03 04 05 06 07 08 09 10; do
+		seq "${n}00000" "${n}09999" >"$work/tree/d/$n"
+	done
+	seq 1000000 1400000 >"$work/tree/mid"   # 3.2 MB: read in parts
+	seq 1000000 1700000 >"$work/tree/large" # 5.6 MB: more than is compared
+	: >"$work/tree/empty"
+	ln "$work/tree/d/01" "$work/tree/d/again"
+	cp -al "$work/tree" "$work/small" && rm "$work/small/large"
+	tar -C "$work/tree" --sort=name -cf "$work/t.tar" .
+	tar -C "$work/tree" --sort=name -cf "$work/sparse.tar" -S .
+	mksquashfs "$work/small" "$work/z.squashfs" -comp gzip -noappend -no-progress \
+		-quiet || bail "no squashfs image"
+	cd "$work" || bail "no folder"
+}
+
+# flip FILE OFFSET: as storage does it, and nobody has written
+flip() {
+	"$python" -c '
+import os, sys
+path, at = sys.argv[1], int(sys.argv[2])
+st = os.stat(path)
+with open(path, "r+b") as f:
+    f.seek(at)
+    byte = f.read(1)[0] ^ 1
+    f.seek(at)
+    f.write(bytes([byte]))
+os.utime(path, ns=(st.st_atime_ns, st.st_mtime_ns))' "$1" "$2"
+}
+
+# place TAR MEMBER: where its bytes begin
+place() {
+	"$python" -c '
+import sys, tarfile
+print(tarfile.open(sys.argv[1]).getmember(sys.argv[2]).offset_data)' "$1" "$2"
+}
+
+# said DESCRIPTION TEXT: what was written to $work/said
+said() {
+	grep -qF -- "$2" "$work/said"
+	ok $? "$1" || diag "$(cat "$work/said")"
+}
+
+an_index_gets_them() {
+	granary index t.tar >"$work/said" 2>&1
+	refuse "an index without: --check --checksums says no" granary index --check --checksums t.tar
+	granary index --check t.tar >"$work/said"
+	said "--check says that there are none" "is sound, without checksums"
+	cp t.tar.gidx without.gidx
+	granary index --checksums t.tar >"$work/said" 2>&1
+	said "--checksums adds them" ", with checksums"
+	granary index --check t.tar >"$work/said"
+	said "--check says that they are there" "is sound, with checksums"
+	is "$(granary index --check --json t.tar | "$python" -c '
+import json, sys
+print(json.load(sys.stdin)["checksums"])')" True "--check --json, too"
+	cp -p t.tar.gidx with.gidx
+	granary index --checksums t.tar >"$work/said" 2>&1
+	said "a second time there is nothing to do" "is up to date"
+	granary index t.tar >"$work/said" 2>&1
+	said "nor without --checksums: they stay" "is up to date: 13 files"
+	# extended or made at once, it is the same
+	granary index --force --checksums t.tar >"$work/said" 2>&1
+	check "made anew it is the same, byte for byte" cmp t.tar.gidx with.gidx
+	granary index --force t.tar >"$work/said" 2>&1
+	check "without them it is what it was before" cmp t.tar.gidx without.gidx
+	cp -p with.gidx t.tar.gidx
+	# 8 bytes a name, and a line in the table
+	is "$(($(stat -c %s with.gidx) - $(stat -c %s without.gidx)))" $((16 * 8 + 32)) \
+		"8 bytes a name"
+}
+
+# Where the folder cannot be written, the user's own has them; the other is passed over.
+the_better_one_is_taken() {
+	mkdir -p beside/t.tar.gidx
+	cp -p t.tar beside/t.tar
+	granary index --checksums beside/t.tar >"$work/said" 2>&1
+	said "an index in the user's own place" "$XDG_CACHE_HOME/granaryfs/"
+	rmdir beside/t.tar.gidx
+	cp -p without.gidx beside/t.tar.gidx
+	granary index --check beside/t.tar >"$work/said" 2>&1
+	said "is taken, for it has checksums" "$XDG_CACHE_HOME/granaryfs/"
+	rm -r "$XDG_CACHE_HOME/granaryfs"
+	granary index --check beside/t.tar >"$work/said" 2>&1
+	said "and without it the other" "beside/t.tar.gidx is sound, without"
+}
+
+same_but() {
+	(cd "$work/tree" && find . -type f | LC_ALL=C sort) | while read -r file; do
+		case " $2 " in
+		*" ${file#./} "*) continue ;;
+		esac
+		cmp -s "$work/tree/$file" "$mnt/$file" || echo "$file"
+	done >"$work/differ"
+	is "$(cat "$work/differ")" "" "$1: all other files are right"
+}
+
+# counter NAME
+counter() {
+	awk -v name="$1" '$1 == name { print $2 }' "$mnt/.granaryfs/stats"
+}
+
+# Damage in three files: one that is read at once, one in parts, one that is too large.
+a_mount_gives_none_of_it() {
+	local small mid large log=$work/mount.log
+	small=$(place t.tar ./d/05) mid=$(place t.tar ./mid) large=$(place t.tar ./large)
+	mount_ok "sound: mounted" -o "index=require,log=$log" t.tar "$mnt"
+	same_but "sound" ""
+	is "$(counter checksum_errors)" 0 "sound: no mismatch"
+	at_least "$(counter files_checked)" 11 "sound: all are compared"
+	umount_ok "$mnt"
+	flip t.tar $((small + 60000))
+	flip t.tar $((mid + 3000000))
+	flip t.tar $((large + 3))
+	mount_ok "flipped: mounted, with the same index" -o "index=require,log=$log" t.tar "$mnt"
+	refuse "flipped: a small file is an error" cat "$mnt/d/05"
+	refuse "flipped: so is its beginning" head -c 10 "$mnt/d/05"
+	refuse "flipped: and one that is read in parts, from its first byte on" \
+		head -c 10 "$mnt/mid"
+	same_but "flipped" "d/05 mid large"
+	refuse "flipped: a large one is not compared (documented)" \
+		cmp -s "$mnt/large" "$work/tree/large"
+	at_least "$(counter checksum_errors)" 2 "flipped: they are counted"
+	cp "$log" "$work/said"
+	said "flipped: the log names path, file and byte" \
+		"d/05: damaged: its checksum is not what it was when it was indexed (t.tar at byte $small)"
+	is "$(grep -c "d/05: damaged" "$log")" 1 "flipped: in one line"
+	umount_ok "$mnt"
+}
+
+# What is read ahead and pushed is compared as well.
+a_push_gives_none_of_it() {
+	mount_ok "pushed: mounted" -o "index=require,prefetch=sweep" t.tar "$mnt"
+	check "pushed: all is swept" timeout 60 granary wait --warm 100 "$mnt"
+	refuse "pushed: the small file is an error" cat "$mnt/d/05"
+	refuse "pushed: so is the middle one" cat "$mnt/mid"
+	same_but "pushed" "d/05 mid large"
+	at_least "$(counter pushed_files)" 8 "pushed: the others were"
+	umount_ok "$mnt"
+	flip t.tar $(($(place t.tar ./d/05) + 60000))
+	flip t.tar $(($(place t.tar ./mid) + 3000000))
+	flip t.tar $(($(place t.tar ./large) + 3))
+}
+
+# Decoded contents are compared, too; here there is nothing to find.
+compressed() {
+	check "squashfs: indexed with checksums" granary index --checksums z.squashfs
+	mount_ok "squashfs: mounted" -o "index=require,prefetch=sweep" z.squashfs "$mnt"
+	check "squashfs: all is swept" timeout 60 granary wait --warm 100 "$mnt"
+	same_but "squashfs" large
+	is "$(counter checksum_errors)" 0 "squashfs: no mismatch"
+	at_least "$(counter files_checked)" 11 "squashfs: all are compared"
+	umount_ok "$mnt"
+}
+
+# Somebody has written: the index goes, and says what goes with it.
+what_is_lost_is_said() {
+	cp t.tar changed.tar
+	granary index --checksums changed.tar >/dev/null 2>&1
+	touch -d 2001-01-01 changed.tar
+	granary ls changed.tar 2>"$work/said" >/dev/null
+	said "a changed file: its checksums are lost" "granary index --checksums makes them anew"
+}
+
+# There can be no checksums of what cannot be read.
+not_of_what_is_damaged() {
+	local status
+	cp z.squashfs bad.squashfs
+	granary index bad.squashfs >/dev/null 2>&1
+	for n in 500 501 502 503; do flip bad.squashfs "$n"; done
+	granary index --checksums bad.squashfs >"$work/said" 2>&1
+	status=$?
+	is "$status" 6 "a damaged file: status" || diag "$(cat "$work/said")"
+	said "a damaged file: where" "(bad.squashfs at byte "
+	refuse "a damaged file: no checksums are left behind" \
+		granary index --check --checksums bad.squashfs
+	is "$(find . -name 'bad.squashfs.*' | LC_ALL=C sort)" ./bad.squashfs.gidx \
+		"a damaged file: nothing else is left behind"
+}
+
+make_sources
+an_index_gets_them
+the_better_one_is_taken
+a_mount_gives_none_of_it
+a_push_gives_none_of_it
+compressed
+what_is_lost_is_said
+not_of_what_is_damaged
+finish

@@ -1,0 +1,113 @@
+#include "checksums.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "dataset/survey.h"
+#include "meter.h"
+#include "util/cleanup.h"
+#include "util/lock.h"
+
+struct sums {
+	const struct dataset *dataset;
+	uint64_t *sums;
+	struct lock lock;
+	struct error *e; /* lock: the first fault */
+	int err;         /* lock */
+};
+
+char *fault_text(const struct dataset_fault *fault, char *out)
+{
+	snprintf(out, FAULT_TEXT_BYTES, "%s (%s at byte %llu)",
+		 fault->mismatch ? "checksum mismatch" :
+		 fault->storage ? strerror(-fault->err) :
+		 fault->err == -EBADMSG ? "its stored bytes make no sense" :
+					  "the index leads nowhere",
+		 fault->source, (unsigned long long)fault->at);
+	return out;
+}
+
+static void fail(struct sums *s, const struct survey_file *file)
+{
+	char path[1024], why[FAULT_TEXT_BYTES];
+
+	LOCK_GUARD(&s->lock);
+	if (s->err)
+		return;
+	tree_path(dataset_tree(s->dataset), file->node, path, sizeof(path));
+	s->err = error_set(s->e, file->fault->storage ? ERROR_SYSTEM : ERROR_DAMAGED,
+			   -file->fault->err,
+			   "%s: %s; there can be no checksums of what cannot be read: "
+			   "granary verify names all such files", path,
+			   fault_text(file->fault, why));
+}
+
+static bool take_sum(void *context, unsigned worker, const struct survey_file *file)
+{
+	struct sums *s = context;
+
+	(void)worker;
+	if (file->fault)
+		fail(s, file);
+	else if (file->size)
+		s->sums[file->node] = file->sum;
+	return !file->fault;
+}
+
+static int read_all(const struct source_set *sources, struct index *index, struct sums *s,
+		    struct error *e)
+{
+	static const struct survey_ops ops = { .file = take_sum };
+	struct survey_progress progress = { 0 };
+	const struct survey_config config = { .ops = &ops, .context = s,
+					      .progress = &progress };
+	struct dataset *dataset;
+	struct meter *meter;
+	int err = dataset_over(sources, index, &dataset, e);
+
+	if (err)
+		return err;
+	s->dataset = dataset;
+	meter = meter_start("checksums", &progress);
+	err = survey_run(dataset, &config);
+	meter_stop(meter);
+	dataset_close(dataset);
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "the files cannot be read: %s",
+				 strerror(-err));
+	return s->err;
+}
+
+static int open_in_memory(const struct image *image, struct index **out, struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = memfd_create("granary index", MFD_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
+	err = image_write(image, fd, "the index in memory", e);
+	return err ? err : index_open_fd(steal_fd(&fd), "the index in memory", out, e);
+}
+
+int checksums_add(const struct source_set *sources, struct index *index,
+		  struct image *image, struct error *e)
+{
+	CLEANUP(cleanup_free) uint64_t *sums = calloc(image_nodes(image), sizeof(*sums));
+	struct sums s = { .sums = sums, .lock = LOCK_INIT, .e = e };
+	struct index *memory = NULL;
+	int err = 0;
+
+	if (!sums)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (!index)
+		err = open_in_memory(image, &memory, e);
+	if (!err)
+		err = read_all(sources, index ? index : memory, &s, e);
+	index_close(memory);
+	if (!err && image_set_sums(image, sums) < 0)
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return err;
+}

@@ -1,0 +1,28 @@
+/*
+ * checksums.h: an index in the making gets a checksum of each of its files.
+ */
+#ifndef GRANARY_TOOL_CHECKSUMS_H
+#define GRANARY_TOOL_CHECKSUMS_H
+
+#include "source/source_set.h"
+#include "tree/image.h"
+#include "tree/index.h"
+#include "util/error.h"
+
+/*
+ * Reads every file of the packed files, with several threads, and shows how far it is.
+ * `index` is what `image` has been copied from, or NULL: then it is written to memory
+ * first. 0, or a negative errno and a sentence: the first file that cannot be read.
+ */
+int checksums_add(const struct source_set *sources, struct index *index,
+		  struct image *image, struct error *e);
+
+/*
+ * Why a file cannot be read, as part of a sentence, "checksum mismatch (a.tar at byte
+ * 512)"; returns `out`.
+ */
+struct dataset_fault;
+enum { FAULT_TEXT_BYTES = 5000 };
+char *fault_text(const struct dataset_fault *fault, char *out);
+
+#endif
