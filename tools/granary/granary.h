@@ -28,7 +28,7 @@ struct command {
 };
 
 extern const struct command command_info, command_ls, command_cat, command_index,
-	command_umount, command_stats, command_wait;
+	command_umount, command_stats, command_wait, command_verify;
 
 enum { OPTION_LETTERS = 128 };
 

@@ -14,7 +14,7 @@
 
 static const struct command *const commands[] = {
 	&command_info, &command_ls, &command_cat, &command_index, &command_stats,
-	&command_wait, &command_umount,
+	&command_wait, &command_umount, &command_verify,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

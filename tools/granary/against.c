@@ -1,0 +1,339 @@
+#include "against.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dataset/survey.h"
+#include "util/cleanup.h"
+#include "walk.h"
+
+enum { PIECE = 64 << 10 };
+
+/* The file that a worker compares at the moment. */
+struct compared {
+	int fd;          /* -1: none, or enough is known of it */
+	char *buffer;    /* PIECE bytes */
+};
+
+struct against {
+	const char *directory;
+	int fd;
+	const struct dataset *dataset;
+	const struct tree *tree;
+	struct findings *findings;
+	uint8_t *wanted; /* by node: its bytes are to be compared */
+	struct compared workers[SURVEY_THREADS_MOST];
+};
+
+int against_open(const char *directory, const struct dataset *dataset,
+		 struct findings *findings, struct against **out, struct error *e)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct against *a;
+
+	if (fd < 0)
+		return error_set(e, ERROR_SYSTEM, errno, "--against %s: %s", directory,
+				 strerror(errno));
+	a = calloc(1, sizeof(*a));
+	if (a)
+		a->wanted = calloc(tree_count(dataset_tree(dataset)), 1);
+	if (!a || !a->wanted) {
+		free(a);
+		close(fd);
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	}
+	a->directory = directory;
+	a->fd = fd;
+	a->dataset = dataset;
+	a->tree = dataset_tree(dataset);
+	a->findings = findings;
+	for (int i = 0; i < SURVEY_THREADS_MOST; i++)
+		a->workers[i].fd = -1;
+	*out = a;
+	return 0;
+}
+
+void against_close(struct against *a)
+{
+	if (!a)
+		return;
+	for (int i = 0; i < SURVEY_THREADS_MOST; i++) {
+		if (a->workers[i].fd >= 0)
+			close(a->workers[i].fd);
+		free(a->workers[i].buffer);
+	}
+	close(a->fd);
+	free(a->wanted);
+	free(a);
+}
+
+static void add(struct against *a, enum problem problem, const char *path,
+		const char *detail)
+{
+	finding_add(a->findings,
+		    &(struct finding){ .problem = problem, .path = path, .detail = detail });
+}
+
+static void add_error(struct against *a, const char *path, int errnum)
+{
+	char detail[256];
+
+	snprintf(detail, sizeof(detail), "cannot be read in the original: %s",
+		 strerror(errnum));
+	add(a, PROBLEM_READ, path, detail);
+}
+
+/* ---- Names ---- */
+
+static bool same_kind(enum tree_kind kind, mode_t mode)
+{
+	if (kind == TREE_DIRECTORY)
+		return S_ISDIR(mode);
+	return kind == TREE_SYMLINK ? S_ISLNK(mode) : S_ISREG(mode);
+}
+
+static void compare_link(struct against *a, const struct walk_name *name)
+{
+	char packed[TREE_TARGET_BYTES], original[PATH_MAX + 1];
+	ssize_t n = readlinkat(a->fd, name->path, original, sizeof(original) - 1);
+
+	if (n < 0) {
+		add_error(a, name->path, errno);
+		return;
+	}
+	original[n] = '\0';
+	if (tree_readlink(a->tree, name->node, packed) < 0 || strcmp(packed, original) != 0)
+		add(a, PROBLEM_BYTES, name->path,
+		    "is a symbolic link that leads elsewhere in the original");
+}
+
+/* Is this the name that the file's bytes are compared under, or a link to that? */
+static bool is_compared_already(struct against *a, const struct walk_name *name,
+				const struct stat *st)
+{
+	char first[PATH_MAX];
+	struct stat other;
+
+	tree_path(a->tree, name->node, first, sizeof(first));
+	if (strcmp(first, name->path) == 0) {
+		a->wanted[name->node] = 1;
+		return true;
+	}
+	return fstatat(a->fd, first, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       other.st_dev == st->st_dev && other.st_ino == st->st_ino;
+}
+
+static void compare_piece(struct against *a, unsigned worker, const char *path,
+			  uint64_t offset, const char *bytes, size_t length);
+static void begin(struct against *a, unsigned worker, const char *path);
+
+/* A further name of a file that is another file in the original. */
+static void compare_other_name(struct against *a, const struct walk_name *name)
+{
+	CLEANUP(cleanup_free) char *bytes = malloc(PIECE);
+	struct dataset_fault fault;
+	uint64_t offset = 0;
+	ssize_t n = 1;
+
+	begin(a, 0, name->path);
+	while (bytes && n > 0 && a->workers[0].fd >= 0) {
+		n = dataset_read_plain(a->dataset, name->node, bytes, PIECE, offset, &fault);
+		if (n > 0)
+			compare_piece(a, 0, name->path, offset, bytes, (size_t)n);
+		offset += n > 0 ? (uint64_t)n : 0;
+	}
+	against_file(a, 0, name->node);
+}
+
+static void compare_file(struct against *a, const struct walk_name *name,
+			 const struct stat *st)
+{
+	struct tree_stat packed;
+	char detail[128];
+
+	if (tree_stat(a->tree, name->node, &packed) < 0)
+		return; /* who reads it says so */
+	if (packed.size != (uint64_t)st->st_size) {
+		snprintf(detail, sizeof(detail), "has %llu bytes, and %llu in the original",
+			 (unsigned long long)packed.size, (unsigned long long)st->st_size);
+		add(a, PROBLEM_SIZE, name->path, detail);
+	} else if (packed.size && !is_compared_already(a, name, st)) {
+		compare_other_name(a, name);
+	}
+}
+
+static int compare_name(void *context, const struct walk_name *name)
+{
+	struct against *a = context;
+	struct stat st;
+
+	if (fstatat(a->fd, name->path, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			add(a, PROBLEM_EXTRA, name->path, "is not in the original");
+		else
+			add_error(a, name->path, errno);
+		return 1;
+	}
+	if (!same_kind(name->kind, st.st_mode)) {
+		add(a, PROBLEM_KIND, name->path, "is of another kind in the original");
+		return 1;
+	}
+	if (name->kind == TREE_SYMLINK)
+		compare_link(a, name);
+	else if (name->kind == TREE_FILE)
+		compare_file(a, name, &st);
+	return 0;
+}
+
+/* What is in the original: is it in the tree? True: what is below it, too. */
+static bool look_up(struct against *a, const FTSENT *entry)
+{
+	const char *path = entry->fts_path + strlen(a->directory);
+	uint32_t node;
+
+	path += strspn(path, "/");
+	if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
+	    entry->fts_info == FTS_NS) {
+		add_error(a, path, entry->fts_errno);
+		return true;
+	}
+	if (tree_walk(a->tree, TREE_ROOT, path, &node) == 0)
+		return true;
+	add(a, PROBLEM_MISSING, path, "is in the original, and not in the dataset");
+	return false;
+}
+
+static int by_name(const FTSENT **x, const FTSENT **y)
+{
+	return strcmp((*x)->fts_name, (*y)->fts_name);
+}
+
+static int find_missing(struct against *a, struct error *e)
+{
+	CLEANUP(cleanup_free) char *root = strdup(a->directory);
+	char *roots[] = { root, NULL };
+	FTS *walk = root ? fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
+				    by_name) : NULL;
+	FTSENT *entry;
+
+	if (!walk)
+		return error_set(e, ERROR_SYSTEM, errno, "--against %s: %s", a->directory,
+				 strerror(errno));
+	while ((entry = fts_read(walk))) {
+		if (entry->fts_info != FTS_DP && entry->fts_level > 0 && !look_up(a, entry))
+			fts_set(walk, entry, FTS_SKIP);
+	}
+	fts_close(walk);
+	return 0;
+}
+
+int against_names(struct against *a, struct error *e)
+{
+	int err = walk_names(a->tree, compare_name, a);
+
+	if (err)
+		return error_set(e, err == -ENOMEM ? ERROR_SYSTEM : ERROR_DATASET, -err,
+				 "the names cannot be compared: %s",
+				 err == -ENOMEM ? "out of memory" : "the index is damaged");
+	return find_missing(a, e);
+}
+
+/* ---- Bytes ---- */
+
+static void begin(struct against *a, unsigned worker, const char *path)
+{
+	struct compared *c = &a->workers[worker];
+
+	if (!c->buffer)
+		c->buffer = malloc(PIECE);
+	/* what is a file by now may be a pipe in a moment */
+	c->fd = openat(a->fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (c->fd < 0 || !c->buffer)
+		add_error(a, path, c->buffer ? errno : ENOMEM);
+}
+
+static ssize_t read_original(const struct compared *c, size_t length, uint64_t offset)
+{
+	size_t done = 0;
+
+	while (done < length) {
+		ssize_t n = pread(c->fd, c->buffer + done, length - done,
+				  (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
+/* One difference a file is enough. */
+static void end(struct compared *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+}
+
+static void say_where(struct against *a, const char *path, uint64_t offset)
+{
+	char detail[128];
+
+	snprintf(detail, sizeof(detail), "differs from the original, first at its byte %llu",
+		 (unsigned long long)offset);
+	add(a, PROBLEM_BYTES, path, detail);
+}
+
+static void compare_piece(struct against *a, unsigned worker, const char *path,
+			  uint64_t offset, const char *bytes, size_t length)
+{
+	struct compared *c = &a->workers[worker];
+
+	for (size_t done = 0; done < length && c->fd >= 0;) {
+		size_t n = length - done < PIECE ? length - done : PIECE, same = 0;
+		ssize_t got = read_original(c, n, offset + done);
+
+		if (got < 0) {
+			add_error(a, path, (int)-got);
+			end(c);
+			return;
+		}
+		if ((size_t)got < n || memcmp(c->buffer, bytes + done, n) != 0) {
+			while (same < (size_t)got && c->buffer[same] == bytes[done + same])
+				same++;
+			say_where(a, path, offset + done + same);
+			end(c);
+		}
+		done += n;
+	}
+}
+
+void against_bytes(struct against *a, unsigned worker, uint32_t node,
+		   uint64_t offset, const void *bytes, size_t length)
+{
+	char path[PATH_MAX];
+
+	if (!a->wanted[node])
+		return;
+	tree_path(a->tree, node, path, sizeof(path));
+	if (offset == 0)
+		begin(a, worker, path);
+	compare_piece(a, worker, path, offset, bytes, length);
+}
+
+void against_file(struct against *a, unsigned worker, uint32_t node)
+{
+	(void)node;
+	end(&a->workers[worker]);
+}

@@ -1,0 +1,425 @@
+/*
+ * cmd_verify.c: granary verify SOURCE...
+ *
+ * Reads everything. The index is the one that is there, even if the packed files seem to
+ * have been changed since: its checksums say what has become of them. Only where none has
+ * checksums, and none fits, one is made.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "against.h"
+#include "checksums.h"
+#include "dataset/find.h"
+#include "dataset/survey.h"
+#include "findings.h"
+#include "format/format.h"
+#include "granary.h"
+#include "manifest.h"
+#include "meter.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/size.h"
+
+enum { LETTER_AGAINST = 'A', LETTER_MANIFEST = 'M', LETTER_WRITE = 'W' };
+
+struct verify {
+	struct request *request;
+	struct source_set sources;
+	struct index_wish wish;
+	struct index *index;        /* NULL: request->dataset has its own */
+	bool open;                  /* sources and wish */
+	const struct dataset *dataset;
+	bool resized;               /* a packed file has another size than it had */
+	struct json json;
+	struct findings findings;
+	struct against *against;    /* NULL: not wanted; and so is the next */
+	struct manifest *manifest;
+	struct survey_progress progress;
+	_Atomic uint64_t unread;    /* files whose packed file has another size */
+	_Atomic uint64_t damaged;   /* files */
+};
+
+/* ---- The packed files ---- */
+
+static void add_source(struct verify *v, enum problem problem, uint32_t i,
+		       uint64_t is, uint64_t was)
+{
+	char detail[160];
+
+	snprintf(detail, sizeof(detail),
+		 problem == PROBLEM_CUT_OFF ?
+			 "is cut off: it has %llu bytes, and had %llu when it was indexed" :
+			 "has %llu bytes, and had %llu when it was indexed",
+		 (unsigned long long)is, (unsigned long long)was);
+	finding_add(&v->findings,
+		    &(struct finding){ .problem = problem, .detail = detail,
+				       .path = source_path(v->sources.sources[i]) });
+	v->resized = true;
+}
+
+static void compare_sources(struct verify *v)
+{
+	for (uint32_t i = 0; i < v->sources.count; i++) {
+		const struct identity *is = &v->wish.identities[i];
+		struct identity was;
+
+		if (index_source(v->index, i, &was) < 0 || is->size == was.size)
+			continue;
+		add_source(v, is->size < was.size ? PROBLEM_CUT_OFF : PROBLEM_CHANGED, i,
+			   is->size, was.size);
+	}
+}
+
+/* With an index that is there: 0, or -ENOENT where there is none that helps. */
+static int find_index(struct verify *v, struct error *e)
+{
+	struct error why;
+	const char *path;
+	struct dataset *dataset;
+	int err;
+
+	v->wish.quiet = true;
+	err = index_find(&v->wish, &v->index, &path);
+	if (err && index_find_outdated(&v->wish, &v->index, &path, &why) == 0) {
+		log_warn("%s: %s; its checksums are what the files are compared with", path,
+			 why.text);
+		err = 0;
+	}
+	if (err)
+		return -ENOENT;
+	if (index_check(v->index, e) < 0) {
+		error_prefix(e, "%s", path);
+		e->status = ERROR_DAMAGED;
+		return -EBADMSG;
+	}
+	err = dataset_over(&v->sources, v->index, &dataset, e);
+	if (!err)
+		v->request->dataset = dataset; /* and closed with the request */
+	return err;
+}
+
+static int open_sources(struct verify *v, struct error *e)
+{
+	const struct request *request = v->request;
+	int err = source_set_open(request->arguments, request->argument_count,
+				  request->config.missing == MISSING_SKIP, &v->sources, e);
+
+	if (err)
+		return err;
+	err = index_wish_make(&request->config, &v->sources, &v->wish, e);
+	if (err)
+		source_set_close(&v->sources);
+	v->open = !err;
+	return err;
+}
+
+/* Where a packed file begins as it should, but cannot be indexed, it is damaged. */
+static bool all_begin_well(const struct source_set *sources)
+{
+	CLEANUP(cleanup_free) unsigned char *head = malloc(FORMAT_HEAD_BYTES);
+
+	for (uint32_t i = 0; i < sources->count; i++) {
+		const struct source *source = sources->sources[i];
+		uint64_t size = source_size(source);
+		size_t n = size < FORMAT_HEAD_BYTES ? (size_t)size : FORMAT_HEAD_BYTES;
+
+		if (!head || source_pread(source, head, n, 0) < 0 || !format_probe(head, n))
+			return false;
+	}
+	return true;
+}
+
+static int open_dataset(struct verify *v)
+{
+	struct error e = { 0 };
+	int err, status = 0;
+
+	if (dataset_config_check(&v->request->config, &e) < 0 || open_sources(v, &e) < 0)
+		return report_error(&e);
+	err = find_index(v, &e);
+	if (err == -ENOENT)
+		status = request_open(v->request, ONLY_SOURCES);
+	else if (err)
+		status = report_error(&e);
+	if (status == ERROR_DATASET && all_begin_well(&v->sources))
+		status = ERROR_DAMAGED;
+	v->dataset = v->request->dataset;
+	return status;
+}
+
+/* ---- Files ---- */
+
+static enum problem problem_of(const struct dataset_fault *fault)
+{
+	struct stat st;
+
+	if (fault->mismatch)
+		return PROBLEM_CHECKSUM;
+	if (fault->storage)
+		return stat(fault->source, &st) == 0 && (uint64_t)st.st_size <= fault->at ?
+			       PROBLEM_CUT_OFF : PROBLEM_READ;
+	return fault->err == -EBADMSG ? PROBLEM_UNDECODED : PROBLEM_INDEX;
+}
+
+static void add_fault(struct verify *v, uint32_t node, const struct dataset_fault *fault)
+{
+	char path[4096];
+	struct finding finding = { .problem = problem_of(fault), .source = fault->source,
+				   .offset = fault->at };
+
+	finding.detail = finding.problem == PROBLEM_CHECKSUM ?
+				 "damaged: its checksum is not what it was when it was indexed" :
+			 finding.problem == PROBLEM_CUT_OFF ?
+				 "the packed file has become shorter, and ends before it" :
+			 finding.problem == PROBLEM_READ ? strerror(-fault->err) :
+			 finding.problem == PROBLEM_UNDECODED ?
+				 "damaged: what is stored of it makes no sense" :
+				 "the index leads nowhere";
+	finding.path = tree_path(dataset_tree(v->dataset), node, path, sizeof(path));
+	finding_add(&v->findings, &finding);
+}
+
+static void take_bytes(void *context, unsigned worker, uint32_t node, uint64_t offset,
+		       const void *bytes, size_t length)
+{
+	struct verify *v = context;
+
+	if (v->against)
+		against_bytes(v->against, worker, node, offset, bytes, length);
+	if (v->manifest)
+		manifest_bytes(v->manifest, worker, offset, bytes, length);
+}
+
+static bool take_file(void *context, unsigned worker, const struct survey_file *file)
+{
+	struct verify *v = context;
+
+	if (v->against)
+		against_file(v->against, worker, file->node);
+	if (!file->fault) {
+		if (v->manifest)
+			manifest_file(v->manifest, worker, file->node, file->size);
+		return true;
+	}
+	/* of a packed file that has another size one line is enough */
+	if (v->resized && !file->fault->storage && file->fault->err == -EIO) {
+		v->unread++;
+		return true;
+	}
+	v->damaged++;
+	add_fault(v, file->node, file->fault);
+	return true;
+}
+
+static int read_all(struct verify *v, struct error *e)
+{
+	static const struct survey_ops ops = { take_bytes, take_file };
+	const struct survey_config config = { .ops = &ops, .context = v,
+					      .progress = &v->progress };
+	struct meter *meter = meter_start("verifying", &v->progress);
+	int err = survey_run(v->request->dataset, &config);
+
+	meter_stop(meter);
+	return err ? error_set(e, ERROR_SYSTEM, -err, "the files cannot be read: %s",
+			       strerror(-err)) : 0;
+}
+
+/* ---- What else it is compared with ---- */
+
+static int open_manifest(struct verify *v, struct error *e)
+{
+	const struct request *request = v->request;
+
+	if (!request->given[LETTER_MANIFEST] && !request->given[LETTER_WRITE])
+		return 0;
+	v->manifest = manifest_new(dataset_tree(v->dataset), &v->findings);
+	if (!v->manifest)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (request->given[LETTER_MANIFEST])
+		return manifest_read(v->manifest, request->value[LETTER_MANIFEST], e);
+	return 0;
+}
+
+static int open_against(struct verify *v, struct error *e)
+{
+	int err;
+
+	if (!v->request->given[LETTER_AGAINST])
+		return 0;
+	err = against_open(v->request->value[LETTER_AGAINST], v->dataset, &v->findings,
+			   &v->against, e);
+	return err ? err : against_names(v->against, e);
+}
+
+/* What is damaged gets no manifest: it would be called sound ever after. */
+static int write_manifest(struct verify *v, struct error *e)
+{
+	const char *path = v->request->value[LETTER_WRITE];
+
+	if (!v->request->given[LETTER_WRITE])
+		return 0;
+	if (findings_count(&v->findings) == 0)
+		return manifest_write(v->manifest, path, e);
+	log_error("%s: the manifest is not written, for the dataset is not sound", path);
+	return 0;
+}
+
+/* ---- What it comes to ---- */
+
+static const char *verdict(const struct verify *v)
+{
+	uint64_t count = findings_count(&v->findings);
+
+	if (count == 0)
+		return "sound";
+	return count == findings_unreadable(&v->findings) ? "unreadable" : "damaged";
+}
+
+static void say_json(struct verify *v)
+{
+	struct json *json = &v->json;
+
+	json_close(json, ']');
+	json_uint(json, "sources", v->sources.count);
+	json_uint(json, "files", atomic_load(&v->progress.files));
+	json_uint(json, "bytes", atomic_load(&v->progress.bytes));
+	json_uint(json, "unread", v->unread);
+	json_bool(json, "checksums", dataset_has_sums(v->dataset));
+	if (v->manifest)
+		json_uint(json, "unlisted", manifest_unlisted(v->manifest));
+	json_text(json, "verdict", verdict(v));
+	json_close(json, '}');
+	putchar('\n');
+}
+
+static void say_text(const struct verify *v)
+{
+	char sources[SIZE_TEXT_BYTES], files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES];
+	char damaged[SIZE_TEXT_BYTES];
+	uint64_t count = findings_count(&v->findings);
+
+	printf("%s packed file%s, %s files, %s: ", count_text(v->sources.count, sources),
+	       v->sources.count == 1 ? "" : "s",
+	       count_text(atomic_load(&v->progress.files), files),
+	       size_text(atomic_load(&v->progress.bytes), bytes));
+	if (count == 0)
+		printf("sound%s\n", dataset_has_sums(v->dataset) ? "" :
+		       ", as far as can be told without checksums");
+	else
+		printf("%s; %s named above\n", verdict(v), count_text(count, damaged));
+	if (v->unread)
+		printf("%s files were not read, for their packed file has another size\n",
+		       count_text(v->unread, files));
+	if (v->manifest && v->request->given[LETTER_MANIFEST] && manifest_unlisted(v->manifest))
+		printf("%s files are not in the manifest\n",
+		       count_text(manifest_unlisted(v->manifest), files));
+	if (!dataset_has_sums(v->dataset))
+		puts("The index has no checksums: a byte that has changed is not seen where "
+		     "files are stored as they are, nor always where they are compressed. To "
+		     "store checksums: granary index --checksums");
+}
+
+static int conclude(struct verify *v)
+{
+	uint64_t count = findings_count(&v->findings);
+	int status;
+
+	if (v->request->json)
+		say_json(v);
+	else
+		say_text(v);
+	status = finish_output();
+	if (count == 0 || status)
+		return status;
+	return count == findings_unreadable(&v->findings) ? ERROR_SYSTEM : ERROR_DAMAGED;
+}
+
+/* What was begun is ended, so that it can be read. */
+static int fail(struct verify *v, const struct error *e)
+{
+	if (v->request->json) {
+		json_close(&v->json, ']');
+		json_text(&v->json, "error", e->text);
+		json_close(&v->json, '}');
+		putchar('\n');
+		finish_output();
+	}
+	return report_error(e);
+}
+
+static int verify(struct verify *v)
+{
+	struct error e = { 0 };
+	int err;
+
+	if (v->request->json) {
+		json_open(&v->json, NULL, '{');
+		json_open(&v->json, "findings", '[');
+		v->findings.json = &v->json;
+	}
+	if (v->index)
+		compare_sources(v);
+	err = open_manifest(v, &e);
+	if (!err)
+		err = open_against(v, &e);
+	if (!err)
+		err = read_all(v, &e);
+	if (!err)
+		err = write_manifest(v, &e);
+	return err ? fail(v, &e) : conclude(v);
+}
+
+static int check_usage(const struct request *request)
+{
+	if (request->config.subdir)
+		return report_usage(request->command,
+				    "verify reads all of a dataset: leave subdir= away");
+	if (request->given[LETTER_MANIFEST] && request->given[LETTER_WRITE])
+		return report_usage(request->command, "--checksums compares with a manifest, "
+				    "and --write-checksums makes one: choose one");
+	return 0;
+}
+
+static int run(struct request *request)
+{
+	struct verify v = { .request = request, .json = { .out = stdout },
+			    .findings = { .lock = LOCK_INIT } };
+	int status = check_usage(request);
+
+	if (!status)
+		status = open_dataset(&v);
+	if (!status)
+		status = verify(&v);
+	against_close(v.against);
+	manifest_free(v.manifest);
+	dataset_close(request->dataset);
+	request->dataset = NULL;
+	index_close(v.index);
+	if (v.open) {
+		index_wish_free(&v.wish);
+		source_set_close(&v.sources);
+	}
+	return status;
+}
+
+static const struct option longs[] = {
+	{ "against", required_argument, NULL, LETTER_AGAINST },
+	{ "checksums", required_argument, NULL, LETTER_MANIFEST },
+	{ "write-checksums", required_argument, NULL, LETTER_WRITE },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct command command_verify = {
+	.name = "verify",
+	.usage = "[-o OPTIONS] [--against DIR] [--checksums FILE | --write-checksums FILE] "
+		 "[--json] SOURCE...",
+	.summary = "Reads everything, and names each damaged file",
+	.help = "    --against DIR                   compare with the directory it was packed from\n"
+		"    --checksums FILE                compare with a manifest, as of sha256sum\n"
+		"    --write-checksums FILE          make such a manifest\n",
+	.shorts = "", .longs = longs, .takes_dataset = true, .run = run,
+};

@@ -1,0 +1,310 @@
+#include "manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nettle/sha2.h>
+
+#include "dataset/survey.h"
+#include "util/cleanup.h"
+#include "walk.h"
+
+enum { HEX_DIGITS = 2 * SHA256_DIGEST_SIZE };
+
+/* What is known of a node. */
+enum state { UNKNOWN, READ, WANTED };
+
+struct manifest {
+	const struct tree *tree;
+	struct findings *findings;
+	uint8_t (*digests)[SHA256_DIGEST_SIZE]; /* by node: as read, or as wanted */
+	uint8_t *states;                        /* by node: enum state */
+	bool comparing;
+	_Atomic uint64_t unlisted;
+	struct sha256_ctx sums[SURVEY_THREADS_MOST]; /* each a worker's own */
+};
+
+struct manifest *manifest_new(const struct tree *tree, struct findings *findings)
+{
+	struct manifest *m = calloc(1, sizeof(*m));
+	uint32_t nodes = tree_count(tree);
+
+	if (!m)
+		return NULL;
+	m->tree = tree;
+	m->findings = findings;
+	m->digests = calloc(nodes, sizeof(*m->digests));
+	m->states = calloc(nodes, sizeof(*m->states));
+	if (m->digests && m->states)
+		return m;
+	manifest_free(m);
+	return NULL;
+}
+
+void manifest_free(struct manifest *m)
+{
+	if (!m)
+		return;
+	free(m->digests);
+	free(m->states);
+	free(m);
+}
+
+/* ---- Reading ---- */
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool parse_digest(const char *text, uint8_t *out)
+{
+	for (int i = 0; i < HEX_DIGITS; i++) {
+		int value = digit(text[i]);
+
+		if (value < 0)
+			return false;
+		out[i / 2] = (uint8_t)(out[i / 2] << 4 | value);
+	}
+	return true;
+}
+
+static bool unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *c = path; *c; c++) {
+		if (*c != '\\') {
+			*to++ = *c;
+			continue;
+		}
+		c++;
+		if (*c != '\\' && *c != 'n' && *c != 'r')
+			return false;
+		*to++ = *c == 'n' ? '\n' : *c == 'r' ? '\r' : '\\';
+	}
+	*to = '\0';
+	return true;
+}
+
+/* Takes a line apart, in place; it has no line feed any more. */
+static bool parse_line(char *line, uint8_t *digest, char **path)
+{
+	bool escaped = *line == '\\';
+
+	line += escaped;
+	if (strlen(line) < HEX_DIGITS + 3 || !parse_digest(line, digest) ||
+	    line[HEX_DIGITS] != ' ' ||
+	    (line[HEX_DIGITS + 1] != ' ' && line[HEX_DIGITS + 1] != '*'))
+		return false;
+	*path = line + HEX_DIGITS + 2;
+	return !escaped || unescape(*path);
+}
+
+static void add(struct manifest *m, enum problem problem, const char *path,
+		const char *detail)
+{
+	finding_add(m->findings,
+		    &(struct finding){ .problem = problem, .path = path, .detail = detail });
+}
+
+static void want(struct manifest *m, const char *path, const uint8_t *digest)
+{
+	struct tree_stat st;
+	uint32_t node;
+
+	if (tree_walk(m->tree, TREE_ROOT, path, &node) < 0 ||
+	    tree_stat(m->tree, node, &st) < 0) {
+		add(m, PROBLEM_MISSING, path, "is in the manifest, and not in the dataset");
+		return;
+	}
+	if (st.kind != TREE_FILE) {
+		add(m, PROBLEM_KIND, path, "is in the manifest, and no file in the dataset");
+		return;
+	}
+	if (m->states[node] == WANTED &&
+	    memcmp(m->digests[node], digest, SHA256_DIGEST_SIZE) != 0)
+		add(m, PROBLEM_MANIFEST, path, "is in the manifest twice, with another SHA-256");
+	m->states[node] = WANTED;
+	memcpy(m->digests[node], digest, SHA256_DIGEST_SIZE);
+}
+
+static int read_lines(struct manifest *m, FILE *in, const char *path, struct error *e)
+{
+	CLEANUP(cleanup_free) char *line = NULL;
+	unsigned long long number = 0;
+	size_t room = 0;
+	ssize_t n;
+
+	while ((n = getline(&line, &room, in)) >= 0) {
+		uint8_t digest[SHA256_DIGEST_SIZE] = { 0 };
+		char *name;
+
+		number++;
+		if (n && line[n - 1] == '\n')
+			line[--n] = '\0';
+		if (strlen(line) != (size_t)n || !parse_line(line, digest, &name))
+			return error_set(e, ERROR_USAGE, EINVAL,
+					 "%s: line %llu is not as sha256sum(1) writes it: 64 "
+					 "hexadecimal digits, two blanks, a path", path, number);
+		want(m, name, digest);
+	}
+	if (ferror(in))
+		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
+	if (number == 0)
+		return error_set(e, ERROR_USAGE, EINVAL, "%s: the manifest is empty", path);
+	return 0;
+}
+
+int manifest_read(struct manifest *m, const char *path, struct error *e)
+{
+	FILE *in = fopen(path, "re");
+	int err;
+
+	if (!in)
+		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
+	m->comparing = true;
+	err = read_lines(m, in, path, e);
+	fclose(in);
+	return err;
+}
+
+/* ---- Files ---- */
+
+void manifest_bytes(struct manifest *m, unsigned worker, uint64_t offset,
+		    const void *bytes, size_t length)
+{
+	if (offset == 0)
+		sha256_init(&m->sums[worker]);
+	sha256_update(&m->sums[worker], length, bytes);
+}
+
+void manifest_file(struct manifest *m, unsigned worker, uint32_t node, uint64_t size)
+{
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	char path[4096];
+
+	if (size == 0)
+		sha256_init(&m->sums[worker]);
+	sha256_digest(&m->sums[worker], sizeof(digest), digest);
+	if (!m->comparing) {
+		memcpy(m->digests[node], digest, sizeof(digest));
+		m->states[node] = READ;
+	} else if (m->states[node] != WANTED) {
+		m->unlisted++;
+	} else if (memcmp(m->digests[node], digest, sizeof(digest)) != 0) {
+		add(m, PROBLEM_MANIFEST, tree_path(m->tree, node, path, sizeof(path)),
+		    "its SHA-256 is not that of the manifest");
+	}
+}
+
+uint64_t manifest_unlisted(const struct manifest *m)
+{
+	return m->unlisted;
+}
+
+/* ---- Writing ---- */
+
+static void put_path(FILE *out, const char *path)
+{
+	for (; *path; path++) {
+		if (*path == '\\')
+			fputs("\\\\", out);
+		else if (*path == '\n')
+			fputs("\\n", out);
+		else if (*path == '\r')
+			fputs("\\r", out);
+		else
+			putc(*path, out);
+	}
+}
+
+struct writing {
+	const struct manifest *manifest;
+	FILE *out;
+};
+
+static int put_line(void *context, const struct walk_name *name)
+{
+	const struct writing *w = context;
+
+	if (name->kind != TREE_FILE || w->manifest->states[name->node] != READ)
+		return 0;
+	if (strpbrk(name->path, "\\\n\r"))
+		putc('\\', w->out);
+	for (int i = 0; i < SHA256_DIGEST_SIZE; i++)
+		fprintf(w->out, "%02x", w->manifest->digests[name->node][i]);
+	fputs("  ", w->out);
+	put_path(w->out, name->path);
+	putc('\n', w->out);
+	return 0;
+}
+
+static int write_to(const struct manifest *m, int fd_taken, struct error *e)
+{
+	FILE *out = fdopen(fd_taken, "w");
+	struct writing w = { m, out };
+	mode_t mask = umask(0);
+	int err = 0;
+
+	umask(mask);
+	if (!out) {
+		close(fd_taken);
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	}
+	err = walk_names(m->tree, put_line, &w);
+	if (err < 0)
+		error_set(e, ERROR_DATASET, -err, "the index is damaged");
+	if (!err && (fflush(out) != 0 || fchmod(fileno(out), 0666 & ~mask) < 0 ||
+		     fsync(fileno(out)) < 0))
+		err = error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
+	if (fclose(out) != 0 && !err)
+		err = error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
+	return err;
+}
+
+static int write_beside(const struct manifest *m, const char *path, struct error *e)
+{
+	CLEANUP(cleanup_free) char *temporary = NULL;
+	int fd, err;
+
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
+	err = write_to(m, fd, e);
+	if (!err && rename(temporary, path) < 0)
+		err = error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
+	if (err)
+		unlink(temporary);
+	return err;
+}
+
+/* Termination signals wait until it is done: nothing is left behind. */
+int manifest_write(const struct manifest *m, const char *path, struct error *e)
+{
+	sigset_t termination, before;
+	int err;
+
+	sigemptyset(&termination);
+	sigaddset(&termination, SIGINT);
+	sigaddset(&termination, SIGTERM);
+	sigaddset(&termination, SIGHUP);
+	sigprocmask(SIG_BLOCK, &termination, &before);
+	err = write_beside(m, path, e);
+	if (err)
+		error_prefix(e, "%s: the manifest is not written", path);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
+}

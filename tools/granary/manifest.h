@@ -1,0 +1,45 @@
+/*
+ * manifest.h: SHA-256 of files, in the format of sha256sum(1): a line a file, 64
+ * hexadecimal digits, two blanks (or a blank and an asterisk), and the path. Where a path
+ * holds a backslash, a line feed or a carriage return, those are written `\\`, `\n` and
+ * `\r`, and the line begins with a backslash.
+ *
+ * Memory: 33 bytes a name of the tree.
+ *
+ * Threads: manifest_bytes and manifest_file by any number, each with a worker of its
+ * own; the others by one.
+ */
+#ifndef GRANARY_TOOL_MANIFEST_H
+#define GRANARY_TOOL_MANIFEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "findings.h"
+#include "tree/tree.h"
+#include "util/error.h"
+
+struct manifest;
+
+/* For a tree, which must outlive it. NULL: out of memory. */
+struct manifest *manifest_new(const struct tree *tree, struct findings *findings);
+void manifest_free(struct manifest *manifest);
+
+/*
+ * Reads what is to be compared. What it lists and the tree has not is found at once;
+ * 0, or a negative errno and a sentence where it is no manifest.
+ */
+int manifest_read(struct manifest *manifest, const char *path, struct error *e);
+
+/* A file's bytes, from the first to the last, and then its end. */
+void manifest_bytes(struct manifest *manifest, unsigned worker, uint64_t offset,
+		    const void *bytes, size_t length);
+void manifest_file(struct manifest *manifest, unsigned worker, uint32_t node, uint64_t size);
+
+/* Files that it does not list, of those that were read. */
+uint64_t manifest_unlisted(const struct manifest *manifest);
+
+/* Writes all that there are, to a temporary name first: 0 or a negative errno. */
+int manifest_write(const struct manifest *manifest, const char *path, struct error *e);
+
+#endif
