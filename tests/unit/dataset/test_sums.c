@@ -9,6 +9,7 @@
 #include "dataset/ahead.h"
 #include "dataset/survey.h"
 #include "stats/stats.h"
+#include "util/pool.h"
 
 enum {
 	SMALL = 100000, SMALL_AT = 5120,
@@ -269,6 +270,68 @@ static void test_what_is_pushed_is_vouched_for(void **state)
 	dataset_close(ds);
 }
 
+/* What many threads have to do: the same few files, in parts, one of them damaged. */
+struct readers {
+	struct dataset *ds;
+	uint32_t parts, small;
+	_Atomic unsigned right, refused, wrong;
+};
+
+static void read_parts(void *argument)
+{
+	struct readers *r = argument;
+	static _Thread_local unsigned char buffer[PIECE];
+
+	for (uint64_t at = 0; at + PIECE <= PARTS; at += 2 * PIECE) {
+		bool whole = at % (8 * PIECE) == 0;
+		uint64_t offset = whole ? 10 : at;
+		ssize_t n = dataset_read(r->ds, whole ? r->small : r->parts, buffer, PIECE,
+					 offset);
+
+		if (n < 0)
+			r->refused++;
+		else if (n == PIECE &&
+			 buffer[77] == made_byte(0, (whole ? SMALL_AT : PARTS_AT) + offset + 77))
+			r->right++;
+		else
+			r->wrong++;
+	}
+}
+
+static void run_readers(void *argument)
+{
+	struct pool *pool;
+
+	assert_int_equal(pool_start(&pool, 8), 0);
+	for (int i = 0; i < 8; i++)
+		assert_int_equal(pool_add(pool, read_parts, argument), 0);
+	pool_finish(pool);
+}
+
+static void test_many_readers_get_what_is_right(void **state)
+{
+	struct dataset *ds = open_summed();
+	struct readers readers = { .ds = ds, .parts = made_node(ds, "parts"),
+				   .small = made_node(ds, "small") };
+
+	(void)state;
+	dataset_limit_cache(ds, 1 << 20); /* less than the file */
+	run_readers(&readers);
+	assert_int_equal(readers.wrong + readers.refused, 0);
+	assert_true(readers.right == 8 * 24);
+	dataset_close(ds);
+	ds = open_again();
+	readers = (struct readers){ .ds = ds, .parts = made_node(ds, "parts"),
+				    .small = made_node(ds, "small") };
+	flip(PARTS_AT + 5);
+	free(unit_stderr_of(run_readers, &readers));
+	assert_int_equal(readers.wrong, 0);
+	assert_true(readers.refused > 0 && readers.right > 0);
+	assert_true(readers.refused == 3 * readers.right); /* those of the damaged one */
+	flip(PARTS_AT + 5);
+	dataset_close(ds);
+}
+
 /* The packed file became shorter while it was open. */
 static void test_a_survey_goes_on_behind_what_cannot_be_read(void **state)
 {
@@ -292,6 +355,7 @@ static const struct CMUnitTest sums[] = {
 	cmocka_unit_test(test_no_part_of_a_damaged_file_is_given_out),
 	cmocka_unit_test(test_a_large_file_is_not_compared),
 	cmocka_unit_test(test_what_is_pushed_is_vouched_for),
+	cmocka_unit_test(test_many_readers_get_what_is_right),
 	cmocka_unit_test(test_a_survey_goes_on_behind_what_cannot_be_read),
 };
 
