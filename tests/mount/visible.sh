@@ -420,6 +420,7 @@ waits() {
 	warm_slowly &
 	says 0 "100.0 % warm" "it waits until all is" "$granary" wait --warm 100% --timeout 30 "$work/fake"
 	wait "$!"
+	is "$("$granary" wait -q --warm 100 "$work/fake" 2>&1)" "" "--quiet: no line"
 	pretend 0 1000000000
 	warm_slowly &
 	script -qec "$granary wait --warm 100 --timeout 30 $work/fake" /dev/null | tr '\r' '\n' \

@@ -152,11 +152,12 @@ static const struct option longs[] = {
 
 const struct command command_index = {
 	.name = "index",
-	.usage = "[-o OPTIONS] [--output PATH] [--checksums] [--check | --force] [--json] SOURCE...",
+	.usage = "[-o OPTIONS] [--output PATH] [--checksums] [--check | --force] [-q] [--json] SOURCE...",
 	.summary = "Makes or refreshes the index of a packed dataset",
 	.help = "    --output PATH                   where to write it\n"
 		"    --checksums                     with a checksum of each file, which is read\n"
 		"    --check                         is there one that fits and is sound?\n"
 		"    --force                         make it even if there is one\n",
-	.shorts = "", .longs = longs, .takes_dataset = true, .run = run,
+	.shorts = "", .longs = longs, .takes_dataset = true,
+	.takes_quiet = true, .run = run,
 };

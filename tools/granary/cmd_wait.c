@@ -4,39 +4,32 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "granary.h"
 #include "live.h"
+#include "progress.h"
 #include "stats/render.h"
 #include "util/bounded.h"
 #include "util/json.h"
 #include "util/log.h"
-#include "util/size.h"
 
 enum {
 	LOOK_MS = 200,
 	IDLE_MS = 3000,      /* a sweep that begins with the mount has begun by then */
-	LINE_MS = 10000,     /* plain lines: not more often, */
-	LINE_PERCENT = 10,   /* unless so much has come */
-	BAR = 30,
 };
 
 struct wait {
 	const char *mount;
 	bool warm;          /* wait for bytes, not only for an answer */
-	bool bar;           /* standard error is a terminal */
+	bool quiet;
 	unsigned percent;   /* wanted */
 	long long end;      /* bounded_now, or LLONG_MAX */
 	long long idle_since; /* nothing is being warmed; 0: something is */
 	bool said_absent;
 
 	struct sample sample; /* the latest */
-	long long begin;      /* the first that had something to warm; 0: none had */
-	uint64_t begin_bytes;
-	long long line_at;    /* the last plain line */
-	double line_percent;
+	struct progress progress;
+	bool begun;           /* there was something to warm */
 	struct error error;
 };
 
@@ -55,62 +48,14 @@ static double percent(const struct wait *w)
 	return render_percent(swept(w), target(w));
 }
 
-/* Bytes a second since something came; 0: not known yet. */
-static double speed(const struct wait *w)
-{
-	long long ms = bounded_now() - w->begin;
-
-	return ms > 0 && swept(w) > w->begin_bytes ?
-		       (double)(swept(w) - w->begin_bytes) * 1000 / (double)ms : 0;
-}
-
-/* "1.2 GiB of 2.7 GiB, 210 MiB/s, 7 s left" */
-static void print_figures(const struct wait *w)
-{
-	double bytes_left = (double)target(w) * w->percent / 100 - (double)swept(w);
-	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
-
-	fprintf(stderr, "%s of %s", size_text(swept(w), a), size_text(target(w), b));
-	if (speed(w) > 0)
-		fprintf(stderr, ", %s/s", size_text((uint64_t)speed(w), a));
-	if (speed(w) > 0 && bytes_left > 0)
-		fprintf(stderr, ", %.0f s left", bytes_left / speed(w));
-}
-
-static void draw_bar(const struct wait *w)
-{
-	int full = (int)(percent(w) * BAR / 100);
-
-	fprintf(stderr, "\r[%.*s%*s] %5.1f %%, ", full, "##############################",
-		BAR - full, "", percent(w));
-	print_figures(w);
-	fputs("\033[K", stderr);
-}
-
-static void print_line(struct wait *w)
-{
-	long long now = bounded_now();
-
-	if (w->line_at && now - w->line_at < LINE_MS &&
-	    percent(w) - w->line_percent < LINE_PERCENT)
-		return;
-	w->line_at = now;
-	w->line_percent = percent(w);
-	fprintf(stderr, "%s: %.1f %% warm, ", w->mount, percent(w));
-	print_figures(w);
-	fputc('\n', stderr);
-}
-
 static void show(struct wait *w)
 {
-	if (!w->begin) {
-		w->begin = bounded_now();
-		w->begin_bytes = swept(w);
-	}
-	if (w->bar)
-		draw_bar(w);
-	else
-		print_line(w);
+	atomic_store(&w->progress.bytes, swept(w));
+	atomic_store(&w->progress.bytes_total, target(w));
+	if (!w->begun)
+		progress_begin(&w->progress, w->quiet);
+	w->begun = true;
+	progress_show(&w->progress);
 }
 
 static bool is_late(const struct wait *w)
@@ -221,7 +166,9 @@ static void print_json(const struct wait *w, bool done)
 static int run(struct request *request)
 {
 	struct wait w = { .mount = request->arguments[0], .warm = request->given['w'],
-			  .bar = isatty(STDERR_FILENO), .end = LLONG_MAX };
+			  .quiet = request->quiet, .end = LLONG_MAX,
+			  .progress = { .subject = request->arguments[0],
+					.reached = "warm" } };
 	unsigned long warm, timeout;
 	int err, output;
 
@@ -231,12 +178,11 @@ static int run(struct request *request)
 		return report_usage(request->command, "--warm takes percent, 1 to 100");
 	if (!number_of(request, 't', INT_MAX, 0, &timeout))
 		return report_usage(request->command, "--timeout takes seconds, 1 at least");
-	w.percent = (unsigned)warm;
+	w.percent = w.progress.wanted = (unsigned)warm;
 	if (timeout)
 		w.end = bounded_now() + (long long)timeout * 1000;
 	err = wait_for(&w);
-	if (w.bar && w.begin)
-		fputc('\n', stderr);
+	progress_end(&w.progress);
 	if (request->json)
 		print_json(&w, !err);
 	output = finish_output();
@@ -250,9 +196,9 @@ static const struct option longs[] = {
 };
 
 const struct command command_wait = {
-	.name = "wait", .usage = "[--warm PCT] [--timeout SECONDS] [--json] MOUNTPOINT",
+	.name = "wait", .usage = "[--warm PCT] [--timeout SECONDS] [-q] [--json] MOUNTPOINT",
 	.summary = "Waits until a mount answers, or until so much of it is warm",
 	.help = "    --warm PCT                      until the sweep has got so far, in percent\n"
 		"    --timeout SECONDS               give up after that, with status 4\n",
-	.shorts = "", .longs = longs, .run = run,
+	.shorts = "", .longs = longs, .takes_quiet = true, .run = run,
 };

@@ -24,6 +24,7 @@ struct command {
 	const char *shorts;         /* its own options, as getopt has them */
 	const struct option *longs; /* its own, to letters of `shorts`; or NULL */
 	bool takes_dataset;         /* -o is known, and a source is needed */
+	bool takes_quiet;           /* it shows progress, and -q takes that away */
 	int (*run)(struct request *request);
 };
 
@@ -37,6 +38,7 @@ struct request {
 	const struct command *command;
 	struct dataset_config config;
 	bool json;
+	bool quiet;
 	bool given[OPTION_LETTERS];        /* by letter: was it given? */
 	const char *value[OPTION_LETTERS]; /* by letter: its argument */
 	char **arguments; /* within argv: the positional ones */

@@ -37,6 +37,16 @@ struct turn {
 	bool told;           /* that it waits */
 };
 
+/* The position is in the packed files, and the count that of what is in them. */
+static void look(struct progress *p, const void *context)
+{
+	const struct indexer_progress *counters = context;
+
+	atomic_store(&p->bytes, atomic_load(&counters->position));
+	atomic_store(&p->bytes_total, atomic_load(&counters->total));
+	atomic_store(&p->count, atomic_load(&counters->entries));
+}
+
 static int build(const struct request *request, const struct index_wish *wish,
 		 struct image *image, struct error *e)
 {
@@ -48,10 +58,14 @@ static int build(const struct request *request, const struct index_wish *wish,
 		.base = request->config.base,
 		.options = wish->shape,
 	};
-	struct progress *progress = progress_start(&counters);
-	int err = indexer_run(wish->sources, &config, &counters, image, e);
+	struct progress progress = { .subject = "indexing", .unit = "entries", .look = look,
+				     .context = &counters,
+				     .terminal_only = request->given['m'] };
+	int err;
 
-	progress_stop(progress);
+	progress_start(&progress, request->quiet);
+	err = indexer_run(wish->sources, &config, &counters, image, e);
+	progress_stop(&progress);
 	return err;
 }
 

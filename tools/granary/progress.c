@@ -1,93 +1,239 @@
 #include "progress.h"
 
-#include <stdbool.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "util/bounded.h"
 #include "util/pool.h"
 #include "util/size.h"
 
-enum { REDRAW_MS = 200, PATIENCE_MS = 500 };
-
-struct progress {
-	const struct indexer_progress *counters;
-	struct pool *thread;
-	_Atomic bool done;
-	struct timespec begin;
+enum {
+	REDRAW_MS = 200,
+	PATIENCE_MS = 500,  /* what ends sooner needs no line */
+	LINE_MS = 10000,    /* plain lines: not more often, */
+	LINE_PERCENT = 10,  /* unless so much has come */
+	BAR = 30,
+	WIDTH = 256,        /* of a terminal that says nothing, or too much */
 };
 
-static double seconds_since(const struct timespec *begin)
-{
-	struct timespec now;
+/* A line as it grows; what does not fit is cut off. */
+struct line {
+	char text[WIDTH];
+	size_t length;
+};
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - begin->tv_sec) +
-	       (double)(now.tv_nsec - begin->tv_nsec) / 1e9;
+__attribute__((format(printf, 2, 3))) static void add(struct line *line,
+						      const char *format, ...)
+{
+	size_t room = sizeof(line->text) - line->length;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(line->text + line->length, room, format, args);
+	va_end(args);
+	if (n > 0)
+		line->length += (size_t)n < room ? (size_t)n : room - 1;
 }
 
-static void draw(const struct progress *p)
+static double share(const struct progress *p)
 {
-	uint64_t total = atomic_load(&p->counters->total);
-	uint64_t done = atomic_load(&p->counters->position);
-	double seconds = seconds_since(&p->begin);
-	double share = total ? (double)done / (double)total : 0;
-	char shards[SIZE_TEXT_BYTES], all[SIZE_TEXT_BYTES], files[SIZE_TEXT_BYTES];
+	bool by_bytes = atomic_load(&p->bytes_total) > 0;
+	uint64_t total = by_bytes ? atomic_load(&p->bytes_total) :
+				    atomic_load(&p->count_total);
+	uint64_t done = by_bytes ? atomic_load(&p->bytes) : atomic_load(&p->count);
 
-	if (share > 1)
-		share = 1;
-	fprintf(stderr, "\rindexing: %3.0f %%, %s of %s packed files, %s entries",
-		100 * share, count_text(atomic_load(&p->counters->done), shards),
-		count_text(atomic_load(&p->counters->shards), all),
-		count_text(atomic_load(&p->counters->entries), files));
-	if (share > 0.01)
-		fprintf(stderr, ", %.0f s left", seconds * (1 - share) / share);
-	fputs("\033[K", stderr);
+	if (total == 0)
+		return 0;
+	return done >= total ? 1 : (double)done / (double)total;
 }
 
-static void wait_ms(long ms)
+static double seconds(const struct progress *p)
 {
-	const struct timespec pause = { .tv_nsec = ms * 1000000 };
+	return (double)(bounded_now() - p->state.begin) / 1000;
+}
 
-	nanosleep(&pause, NULL);
+/* A second, on the average until now. */
+static double rate(const struct progress *p, uint64_t now, uint64_t begin)
+{
+	double passed = seconds(p);
+
+	return passed > 0.1 && now > begin ? (double)(now - begin) / passed : 0;
+}
+
+static void add_amount(struct line *line, uint64_t done, uint64_t total,
+		       char *(*text)(uint64_t, char *))
+{
+	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
+
+	add(line, ", %s", text(done, a));
+	if (total)
+		add(line, " of %s", text(total, b));
+}
+
+/* "7 s left", "2:05 min left", "3:10:00 h left" */
+static void add_time(struct line *line, double left)
+{
+	unsigned long s = (unsigned long)(left + 0.5);
+
+	if (s < 100)
+		add(line, ", %lu s left", s);
+	else if (s < 3600)
+		add(line, ", %lu:%02lu min left", s / 60, s % 60);
+	else
+		add(line, ", %lu:%02lu:%02lu h left", s / 3600, s / 60 % 60, s % 60);
+}
+
+/* What is still to do, at the speed until now. */
+static void add_left(const struct progress *p, struct line *line, double per_second)
+{
+	bool by_bytes = atomic_load(&p->bytes_total) > 0;
+	uint64_t total = by_bytes ? atomic_load(&p->bytes_total) :
+				    atomic_load(&p->count_total);
+	uint64_t done = by_bytes ? atomic_load(&p->bytes) : atomic_load(&p->count);
+	double left = (double)total * (p->wanted ? p->wanted : 100) / 100 - (double)done;
+
+	if (total && left > 0 && per_second > 0)
+		add_time(line, left / per_second);
+}
+
+/* ", 1.2 GiB of 2.7 GiB, 1,024 of 2,048 files, 210 MiB/s, 7 s left" */
+static void add_figures(const struct progress *p, struct line *line)
+{
+	uint64_t bytes = atomic_load(&p->bytes), count = atomic_load(&p->count);
+	double byte_rate = rate(p, bytes, p->state.begin_bytes);
+	double count_rate = rate(p, count, p->state.begin_count);
+	char text[SIZE_TEXT_BYTES];
+
+	if (bytes || atomic_load(&p->bytes_total))
+		add_amount(line, bytes, atomic_load(&p->bytes_total), size_text);
+	if (p->unit) {
+		add_amount(line, count, atomic_load(&p->count_total), count_text);
+		add(line, " %s", p->unit);
+	}
+	if (byte_rate > 0)
+		add(line, ", %s/s", size_text((uint64_t)byte_rate, text));
+	else if (count_rate > 0)
+		add(line, ", %s/s", count_text((uint64_t)count_rate, text));
+	add_left(p, line, atomic_load(&p->bytes_total) ? byte_rate : count_rate);
+}
+
+static size_t terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col < 2 ||
+	    size.ws_col > WIDTH)
+		return WIDTH;
+	return size.ws_col;
+}
+
+static void draw(struct progress *p)
+{
+	int full = (int)(share(p) * BAR);
+	struct line line = { .length = 0 };
+	size_t width = terminal_width() - 1;
+
+	if (!p->reached)
+		add(&line, "%s ", p->subject);
+	add(&line, "[%.*s%*s] %5.1f %%", full, "##############################", BAR - full,
+	    "", 100 * share(p));
+	add_figures(p, &line);
+	fprintf(stderr, "\r%.*s\033[K", (int)(line.length < width ? line.length : width),
+		line.text);
+	p->state.drawn = true;
+}
+
+static void print_line(struct progress *p)
+{
+	long long now = bounded_now();
+	double percent = 100 * share(p);
+	struct line line = { .length = 0 };
+
+	if (p->state.line_at && now - p->state.line_at < LINE_MS &&
+	    (!p->reached || percent - p->state.line_percent < LINE_PERCENT))
+		return;
+	p->state.line_at = now;
+	p->state.line_percent = percent;
+	add(&line, "%s: %.1f %%", p->subject, percent);
+	if (p->reached)
+		add(&line, " %s", p->reached);
+	add_figures(p, &line);
+	fprintf(stderr, "%s\n", line.text);
+}
+
+void progress_begin(struct progress *p, bool quiet)
+{
+	p->state.quiet = quiet;
+	p->state.terminal = isatty(STDERR_FILENO);
+	p->state.begin = bounded_now();
+	if (p->look)
+		p->look(p, p->context);
+	p->state.begin_bytes = atomic_load(&p->bytes);
+	p->state.begin_count = atomic_load(&p->count);
+}
+
+void progress_show(struct progress *p)
+{
+	if (p->state.quiet)
+		return;
+	if (p->look)
+		p->look(p, p->context);
+	if (p->state.terminal)
+		draw(p);
+	else if (!p->terminal_only)
+		print_line(p);
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->state.drawn)
+		fputc('\n', stderr);
+	p->state.drawn = false;
 }
 
 static void redraw(void *argument)
 {
 	struct progress *p = argument;
 
-	while (!atomic_load(&p->done)) {
-		if (seconds_since(&p->begin) * 1000 >= PATIENCE_MS)
-			draw(p);
-		wait_ms(REDRAW_MS);
+	/* the first plain line after as long as between two */
+	p->state.line_at = p->state.begin;
+	while (!atomic_load(&p->state.done)) {
+		if (bounded_now() - p->state.begin >= PATIENCE_MS)
+			progress_show(p);
+		bounded_pause(REDRAW_MS);
 	}
-	fputs("\r\033[K", stderr);
+	if (p->state.drawn)
+		fputs("\r\033[K", stderr);
 }
 
-struct progress *progress_start(const struct indexer_progress *counters)
+void progress_start(struct progress *p, bool quiet)
 {
-	struct progress *p;
-
-	if (!isatty(STDERR_FILENO))
-		return NULL;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->counters = counters;
-	clock_gettime(CLOCK_MONOTONIC, &p->begin);
-	if (pool_start(&p->thread, 1) == 0 && pool_add(p->thread, redraw, p) == 0)
-		return p;
-	pool_finish(p->thread);
-	free(p);
-	return NULL;
+	progress_begin(p, quiet);
+	if (quiet || (p->terminal_only && !p->state.terminal) ||
+	    pool_start(&p->state.thread, 1) < 0)
+		return;
+	if (pool_add(p->state.thread, redraw, p) < 0) {
+		pool_finish(p->state.thread);
+		p->state.thread = NULL;
+	}
 }
 
 void progress_stop(struct progress *p)
 {
-	if (!p)
-		return;
-	atomic_store(&p->done, true);
-	pool_finish(p->thread);
-	free(p);
+	atomic_store(&p->state.done, true);
+	if (p->state.thread)
+		pool_finish(p->state.thread);
+	p->state.thread = NULL;
+}
+
+bool progress_colours(int fd)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fd) && (!no || !*no) && term && strcmp(term, "dumb") != 0;
 }

@@ -1,20 +1,64 @@
 /*
- * progress.h: a line on the terminal about an indexer at work.
+ * progress.h: one line on standard error about a long command at work.
+ *
+ *	struct progress p = { .subject = "packing", .unit = "files" };
+ *	progress_start(&p, request->quiet);
+ *	... atomic_fetch_add(&p.bytes, n), from any thread ...
+ *	progress_stop(&p);
+ *
+ * On a terminal the line is redrawn a few times a second, from half a second on, and
+ * taken away at the end. Elsewhere it is printed now and then, if the command wants
+ * that: its standard error may be a job's log.
+ *
+ * Threads: the counters may be changed by any; the functions are called by one.
  */
 #ifndef GRANARY_TOOL_PROGRESS_H
 #define GRANARY_TOOL_PROGRESS_H
 
-#include "indexer/indexer.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct progress;
+struct pool;
+
+struct progress {
+	/* set before it is started, and left alone after */
+	const char *subject; /* what a line begins with: "packing", a mount point */
+	const char *unit;    /* what is counted: "files"; NULL: nothing is */
+	const char *reached; /* "warm": what has been brought so far; may be NULL */
+	unsigned wanted;     /* percent at which it is done; 0: 100 */
+	bool terminal_only;  /* no plain lines */
+	/* called before each line: for a command whose counters are elsewhere */
+	void (*look)(struct progress *p, const void *context);
+	const void *context;
+
+	_Atomic uint64_t bytes, bytes_total; /* a total of 0 is not known */
+	_Atomic uint64_t count, count_total;
+
+	struct { /* progress.c's own */
+		struct pool *thread;
+		_Atomic bool done;
+		bool quiet, terminal, drawn;
+		long long begin, line_at; /* bounded_now */
+		uint64_t begin_bytes, begin_count;
+		double line_percent;
+	} state;
+};
+
+/* Shows it from a thread of its own, until progress_stop. Nothing if `quiet`. */
+void progress_start(struct progress *p, bool quiet);
+void progress_stop(struct progress *p);
 
 /*
- * Starts a thread that redraws the line a few times a second, from half a
- * second on. NULL, and nothing, where standard error is no terminal.
+ * The same without a thread, for a command that looks again and again anyway: shows what
+ * there is to be shown now. progress_end leaves the last line of a terminal as it is.
  */
-struct progress *progress_start(const struct indexer_progress *counters);
+void progress_begin(struct progress *p, bool quiet);
+void progress_show(struct progress *p);
+void progress_end(struct progress *p);
 
-/* Takes the line away. */
-void progress_stop(struct progress *progress);
+/* May this stream of a terminal be coloured? Not where NO_COLOR is set, or TERM=dumb. */
+bool progress_colours(int fd);
 
 #endif

@@ -26,13 +26,19 @@ int report_usage(const struct command *command, const char *what)
 
 static void print_help(const struct command *command)
 {
-	printf("usage: granary %s %s\n\n%s.\n\n%s    %-31s %s\n", command->name,
-	       command->usage, command->summary, command->help, "--json", "print JSON");
+	printf("usage: granary %s %s\n\n%s.\n\n%s", command->name, command->usage,
+	       command->summary, command->help);
+	if (command->takes_quiet)
+		printf("    %-31s %s\n", "-q, --quiet", "show no progress");
+	printf("    %-31s %s\n", "--json", "print JSON");
 	if (command->takes_dataset)
 		options_print(dataset_options, stdout);
 }
 
-enum { LONGS_MOST = 16 };
+enum { LONGS_MOST = 32 };
+
+/* The letter of --help: -h too, unless that is the command's own. */
+enum { LETTER_HELP = 'H' };
 
 /* Every command's options and its own, as getopt_long wants them. */
 static void merge_options(const struct command *command, char *shorts, size_t size,
@@ -41,10 +47,13 @@ static void merge_options(const struct command *command, char *shorts, size_t si
 	const struct option *own = command->longs;
 	size_t n = 0;
 
-	snprintf(shorts, size, ":h%s%s", command->takes_dataset ? "o:" : "",
+	snprintf(shorts, size, ":%s%s%s%s", strchr(command->shorts, 'h') ? "" : "h",
+		 command->takes_dataset ? "o:" : "", command->takes_quiet ? "q" : "",
 		 command->shorts);
 	longs[n++] = (struct option){ "json", no_argument, NULL, 'J' };
-	longs[n++] = (struct option){ "help", no_argument, NULL, 'h' };
+	longs[n++] = (struct option){ "help", no_argument, NULL, LETTER_HELP };
+	if (command->takes_quiet)
+		longs[n++] = (struct option){ "quiet", no_argument, NULL, 'q' };
 	while (own && own->name && n < LONGS_MOST - 1)
 		longs[n++] = *own++;
 	longs[n] = (struct option){ NULL, 0, NULL, 0 };
@@ -61,7 +70,8 @@ static int take_option(struct request *request, int option, char *const *argv,
 		*status = report_error(&e);
 		return 0;
 	}
-	if (option == 'h') {
+	if (option == LETTER_HELP ||
+	    (option == 'h' && !strchr(request->command->shorts, 'h'))) {
 		print_help(request->command);
 		*status = 0;
 		return 0;
@@ -72,6 +82,7 @@ static int take_option(struct request *request, int option, char *const *argv,
 		return 0;
 	}
 	request->json |= option == 'J';
+	request->quiet |= option == 'q' && request->command->takes_quiet;
 	request->given[option] = true;
 	request->value[option] = optarg;
 	return 1;
