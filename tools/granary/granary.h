@@ -29,7 +29,7 @@ struct command {
 };
 
 extern const struct command command_info, command_ls, command_cat, command_index,
-	command_umount, command_stats, command_wait, command_verify;
+	command_umount, command_stats, command_wait, command_verify, command_extract;
 
 enum { OPTION_LETTERS = 128 };
 
@@ -58,10 +58,12 @@ int request_run(const struct command *command, int argc, char **argv);
 enum positionals { ONLY_SOURCES, SOURCES_AND_PATHS };
 
 /*
- * Parts the positional arguments (the first is a source; so are those that
- * follow and are packed files or shard patterns; the rest are paths in the
- * tree) and opens the dataset: 0 or an exit status, the error printed.
+ * Parts the positional arguments: the first is a source; so are those that follow and are
+ * packed files or shard patterns; the rest are paths in the tree.
  */
+void request_part(struct request *request, enum positionals positionals);
+
+/* The same, and opens the dataset: 0 or an exit status, the error printed. */
 int request_open(struct request *request, enum positionals positionals);
 
 /* Prints the sentence, if there is one, and returns its exit status. */

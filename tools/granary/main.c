@@ -13,8 +13,15 @@
 #include "util/rights.h"
 
 static const struct command *const commands[] = {
-	&command_info, &command_ls, &command_cat, &command_index, &command_stats,
-	&command_wait, &command_umount, &command_verify,
+	&command_info,
+	&command_ls,
+	&command_cat,
+	&command_index,
+	&command_stats,
+	&command_wait,
+	&command_umount,
+	&command_verify,
+	&command_extract,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

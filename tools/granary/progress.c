@@ -13,6 +13,7 @@
 
 enum {
 	REDRAW_MS = 200,
+	NAP_MS = 5,         /* so long the end may have to wait */
 	PATIENCE_MS = 500,  /* what ends sooner needs no line */
 	LINE_MS = 10000,    /* plain lines: not more often, */
 	LINE_PERCENT = 10,  /* unless so much has come */
@@ -200,12 +201,15 @@ static void redraw(void *argument)
 {
 	struct progress *p = argument;
 
+	long long next = p->state.begin + PATIENCE_MS;
+
 	/* the first plain line after as long as between two */
 	p->state.line_at = p->state.begin;
-	while (!atomic_load(&p->state.done)) {
-		if (bounded_now() - p->state.begin >= PATIENCE_MS)
-			progress_show(p);
-		bounded_pause(REDRAW_MS);
+	for (; !atomic_load(&p->state.done); bounded_pause(NAP_MS)) {
+		if (bounded_now() < next)
+			continue;
+		progress_show(p);
+		next = bounded_now() + REDRAW_MS;
 	}
 	if (p->state.drawn)
 		fputs("\r\033[K", stderr);

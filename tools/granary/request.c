@@ -151,18 +151,24 @@ static bool is_source(const char *argument)
 	return known;
 }
 
-int request_open(struct request *request, enum positionals positionals)
+void request_part(struct request *request, enum positionals positionals)
 {
 	size_t n = positionals == ONLY_SOURCES ? request->argument_count : 1;
-	struct error e;
 
 	while (n < request->argument_count && is_source(request->arguments[n]))
 		n++;
 	request->source_count = n;
 	request->paths = request->arguments + n;
 	request->path_count = request->argument_count - n;
-	if (dataset_open(&request->config, request->arguments, n, &request->dataset,
-			 &e) < 0)
+}
+
+int request_open(struct request *request, enum positionals positionals)
+{
+	struct error e;
+
+	request_part(request, positionals);
+	if (dataset_open(&request->config, request->arguments, request->source_count,
+			 &request->dataset, &e) < 0)
 		return report_error(&e);
 	return 0;
 }

@@ -1,0 +1,274 @@
+#include "landing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+
+static void name_of(const struct select_folder *folder, char out[NAME_MAX + 1])
+{
+	memcpy(out, folder->name, folder->length);
+	out[folder->length] = '\0';
+}
+
+/* ---- Folders ---- */
+
+int landing_open(struct landing *l, const char *destination,
+		 const struct selection *selection, enum landing_existing existing,
+		 struct error *e)
+{
+	*l = (struct landing){ .root = -1, .selection = selection, .existing = existing };
+	if (vec_reserve(&l->made_folders, selection->folders.count) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	memset(l->made_folders.items, 0, selection->folders.count);
+	l->made_folders.count = selection->folders.count;
+	if (mkdir(destination, 0777) == 0)
+		l->made = true;
+	else if (errno != EEXIST)
+		return error_set(e, ERROR_SYSTEM, errno, "%s: cannot be made: %s%s",
+				 destination, strerror(errno),
+				 errno == ENOENT ? "; make the directory that it is to be in" :
+						   "");
+	/* the user's own word: it may be a link */
+	l->root = open(destination, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (l->root < 0)
+		return error_set(e, ERROR_SYSTEM, errno, "%s: %s%s", destination,
+				 strerror(errno), errno == ENOTDIR ?
+				 "; files are extracted into a directory" : "");
+	l->made_folders.items[0] = l->made;
+	return 0;
+}
+
+void landing_close(struct landing *l)
+{
+	if (l->root >= 0)
+		close(l->root);
+	vec_free(&l->made_folders);
+}
+
+void landing_leave(struct landing_cursor *c)
+{
+	if (c->fd >= 0 && c->fd != c->landing->root)
+		close(c->fd);
+	c->fd = -1;
+}
+
+/* The numbers from the destination to the folder, the latter first. */
+static uint32_t chain_length(const struct selection *s, uint32_t folder)
+{
+	uint32_t n = 0;
+
+	for (; folder; folder = s->folders.items[folder].parent)
+		n++;
+	return n;
+}
+
+static uint32_t ancestor(const struct selection *s, uint32_t folder, uint32_t up)
+{
+	while (up--)
+		folder = s->folders.items[folder].parent;
+	return folder;
+}
+
+/* From the destination. Depths are small, and a path may be longer than PATH_MAX. */
+static int walk_down(const struct landing *l, uint32_t folder)
+{
+	const struct selection *s = l->selection;
+	int fd = l->root;
+
+	for (uint32_t up = chain_length(s, folder); up-- > 0;) {
+		char name[NAME_MAX + 1];
+		int next, err;
+
+		name_of(&s->folders.items[ancestor(s, folder, up)], name);
+		next = openat(fd, name, FOLDER_FLAGS);
+		err = errno;
+		if (fd != l->root)
+			close(fd);
+		if (next < 0)
+			return -err;
+		fd = next;
+	}
+	return fd;
+}
+
+int landing_folder(struct landing_cursor *c, uint32_t folder)
+{
+	if (c->fd >= 0 && c->folder == folder)
+		return c->fd;
+	landing_leave(c);
+	c->folder = folder;
+	c->fd = walk_down(c->landing, folder);
+	return c->fd;
+}
+
+int landing_make_folder(struct landing *l, struct landing_cursor *c, uint32_t folder)
+{
+	const struct select_folder *f = &l->selection->folders.items[folder];
+	int parent = landing_folder(c, f->parent), fd, err;
+	char name[NAME_MAX + 1];
+
+	if (parent < 0)
+		return parent;
+	name_of(f, name);
+	if (mkdirat(parent, name, 0700) == 0) {
+		l->made_folders.items[folder] = true;
+		return 0;
+	}
+	if (errno != EEXIST)
+		return -errno;
+	fd = openat(parent, name, FOLDER_FLAGS | O_PATH);
+	err = errno;
+	if (fd < 0)
+		return -err;
+	close(fd);
+	return 0;
+}
+
+/* ---- Files ---- */
+
+static void make_temporary_name(char *out, size_t size)
+{
+	static _Atomic unsigned number;
+
+	snprintf(out, size, ".granary-%ld-%u", (long)getpid(),
+		 atomic_fetch_add(&number, 1U));
+}
+
+static bool is_there(int directory, const char *name)
+{
+	struct stat st;
+
+	return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* What not every filesystem has. Older kernels take the flag for a directory's. */
+static bool lacks_nameless(int errnum)
+{
+	return errnum == EOPNOTSUPP || errnum == EISDIR || errnum == ENOENT ||
+	       errnum == EINVAL;
+}
+
+static int open_named(struct landing_file *file)
+{
+	do {
+		make_temporary_name(file->temporary, sizeof(file->temporary));
+		file->fd = openat(file->directory, file->temporary,
+				  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	} while (file->fd < 0 && errno == EEXIST);
+	return file->fd < 0 ? -errno : 0;
+}
+
+int landing_begin(const struct landing *l, int directory, const char *name,
+		  struct landing_file *file)
+{
+	*file = (struct landing_file){ .fd = -1, .directory = directory };
+	if (l->existing != EXISTING_REPLACE) {
+		if (is_there(directory, name))
+			return -EEXIST;
+		file->fd = openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+		if (file->fd >= 0)
+			return 0;
+		if (!lacks_nameless(errno))
+			return -errno;
+	}
+	return open_named(file);
+}
+
+void landing_drop(struct landing_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	if (*file->temporary)
+		unlinkat(file->directory, file->temporary, 0);
+	*file->temporary = '\0';
+}
+
+/* Renames what must not replace anything. */
+static int rename_new(int directory, const char *from, const char *to)
+{
+	if (renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	/* a filesystem that cannot; a link never replaces. The other name goes later. */
+	return linkat(directory, from, directory, to, 0) < 0 ? -errno : 0;
+}
+
+static int settle(const struct landing *l, int directory, const char *from, const char *to)
+{
+	if (l->existing != EXISTING_REPLACE)
+		return rename_new(directory, from, to);
+	return renameat(directory, from, directory, to) < 0 ? -errno : 0;
+}
+
+static int name_nameless(const struct landing_file *file, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	return linkat(AT_FDCWD, path, file->directory, name, AT_SYMLINK_FOLLOW) < 0 ?
+		       -errno : 0;
+}
+
+int landing_publish(const struct landing *l, struct landing_file *file, const char *name)
+{
+	int err = *file->temporary ? settle(l, file->directory, file->temporary, name) :
+				     name_nameless(file, name);
+	int closed = close(file->fd);
+
+	file->fd = -1;
+	if (!err && closed < 0)
+		err = -errno; /* where storage says late that it is full */
+	landing_drop(file);
+	return err;
+}
+
+int landing_symlink(const struct landing *l, int directory, const char *name,
+		    const char *target)
+{
+	char temporary[64];
+	int err;
+
+	if (symlinkat(target, directory, name) == 0)
+		return 0;
+	if (errno != EEXIST || l->existing != EXISTING_REPLACE)
+		return -errno;
+	make_temporary_name(temporary, sizeof(temporary));
+	if (symlinkat(target, directory, temporary) < 0)
+		return -errno;
+	err = settle(l, directory, temporary, name);
+	unlinkat(directory, temporary, 0);
+	return err;
+}
+
+int landing_link(const struct landing *l, int from, const char *first, int directory,
+		 const char *name)
+{
+	char temporary[64];
+	struct stat st;
+	int err;
+
+	/* what is there may be another's, left from before */
+	if (fstatat(from, first, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EPERM;
+	if (linkat(from, first, directory, name, 0) == 0)
+		return 0;
+	if (errno != EEXIST || l->existing != EXISTING_REPLACE)
+		return -errno;
+	make_temporary_name(temporary, sizeof(temporary));
+	if (linkat(from, first, directory, temporary, 0) < 0)
+		return -errno;
+	err = settle(l, directory, temporary, name);
+	unlinkat(directory, temporary, 0); /* two names of one file: rename did nothing */
+	return err;
+}

@@ -1,0 +1,73 @@
+/*
+ * select.h: which names of a tree are wanted, and in which order they are stored.
+ *
+ * Patterns are those of fnmatch(3) on the path from the root that is shown; `*` matches
+ * slashes too. One that matches a directory means everything below it.
+ *
+ * Threads: one; a selection that is made may be read by any number.
+ */
+#ifndef GRANARY_TOOL_SELECT_H
+#define GRANARY_TOOL_SELECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dataset/dataset.h"
+#include "util/error.h"
+#include "util/vec.h"
+
+struct select_pattern {
+	const char *given;
+	char *path;  /* owned: without "./", "/" and a slash at the end */
+	bool glob;
+	bool used;   /* it has matched something */
+};
+
+/* A directory that something wanted is in, or that is wanted itself. */
+struct select_folder {
+	const char *name;   /* within the index: not NUL-terminated */
+	uint8_t length;
+	bool wanted;
+	uint32_t node;
+	uint32_t parent;    /* its number among the folders; of the first: 0 */
+};
+
+/* The name of a file or a symbolic link: the child'th of a folder. */
+struct select_item {
+	uint64_t place;     /* where it is stored, to sort by */
+	uint32_t folder;    /* its number */
+	uint32_t child;
+};
+
+/* A further name of the file that `first` names. */
+struct select_link {
+	uint32_t node;
+	struct select_item name, first;
+};
+
+struct selection {
+	const struct tree *tree;
+	VEC(struct select_pattern) patterns;
+	VEC(struct select_folder) folders;   /* each after the one that it is in */
+	VEC(struct select_item) files;       /* in the order of storage */
+	VEC(struct select_item) symlinks;
+	VEC(struct select_link) links;
+	uint64_t bytes;                      /* of the files, holes included */
+};
+
+/*
+ * Walks through the tree that `dataset` shows; without patterns all of it is wanted. 0, or
+ * a negative errno and a sentence: also where a name is none that a directory can hold
+ * (the index may be anybody's), and where a pattern matches nothing. Freed by the caller
+ * either way.
+ */
+int select_make(const struct dataset *dataset, char *const *patterns, size_t count,
+		struct selection *out, struct error *e);
+void select_free(struct selection *selection);
+
+/* The path of a name from the root, for messages; cut off at the left. Returns `out`. */
+char *select_path(const struct selection *selection, uint32_t folder, const char *name,
+		  size_t length, char *out, size_t size);
+
+#endif
