@@ -77,6 +77,25 @@ int dataset_sum(const struct dataset *dataset, uint32_t node, uint64_t *out);
 void dataset_set_mismatch(const struct dataset *dataset, uint32_t node,
 			  struct dataset_fault *out);
 
+/* Where some of a file's bytes are stored. */
+struct dataset_place {
+	bool hole;
+	uint64_t length;    /* bytes of the file, from the offset that was asked for */
+	const char *source; /* path of the packed file; NULL: the index itself holds them */
+	uint64_t offset;    /* bytes in it: theirs, or their chunk's */
+	uint64_t stored;    /* bytes that they, or their chunk, take there */
+	bool chunked;       /* they are decoded together with others, */
+	uint64_t inside;    /* and begin at this byte of what comes out */
+	char codecs[64];    /* "shuffle+zlib"; "": stored as they are */
+};
+
+/*
+ * The place of the byte at `offset` and as many as lie behind it in one piece: 0; -ENXIO
+ * at the end of the file, -EINVAL for what is no file, -EIO.
+ */
+int dataset_place(const struct dataset *dataset, uint32_t node, uint64_t offset,
+		  struct dataset_place *out);
+
 /* What `granary info` shows. The pointers live as long as the dataset. */
 struct dataset_info {
 	struct index_summary summary;

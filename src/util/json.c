@@ -24,48 +24,69 @@ static size_t utf8_length(const unsigned char *s, size_t n)
 	return length;
 }
 
+/* Characters that stand for themselves, at the beginning of `s`. */
+static size_t plain_length(const unsigned char *s, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '"' && s[i] != '\\')
+		i++;
+	return i;
+}
+
+/* The character at `s`, escaped where it has to be: how many bytes it has. */
+static size_t write_character(FILE *out, const unsigned char *s, size_t n)
+{
+	size_t length = utf8_length(s, n);
+
+	if (length == 0)
+		fprintf(out, "\\udc%02x", s[0]);
+	else if (s[0] == '"' || s[0] == '\\')
+		fprintf(out, "\\%c", s[0]);
+	else if (s[0] < 0x20 || s[0] == 0x7f)
+		fprintf(out, "\\u%04x", s[0]);
+	else
+		fwrite_unlocked(s, 1, length, out);
+	return length ? length : 1;
+}
+
 static void write_quoted(FILE *out, const char *text, size_t size)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
-	putc('"', out);
+	putc_unlocked('"', out);
 	for (size_t i = 0; i < size;) {
-		size_t length = utf8_length(s + i, size - i);
+		size_t length = plain_length(s + i, size - i);
 
-		if (length == 0)
-			fprintf(out, "\\udc%02x", s[i]);
-		else if (s[i] == '"' || s[i] == '\\')
-			fprintf(out, "\\%c", s[i]);
-		else if (s[i] < 0x20 || s[i] == 0x7f)
-			fprintf(out, "\\u%04x", s[i]);
-		else
-			fwrite(s + i, 1, length, out);
-		i += length ? length : 1;
+		fwrite_unlocked(s + i, 1, length, out);
+		i += length;
+		if (i < size)
+			i += write_character(out, s + i, size - i);
 	}
-	putc('"', out);
+	putc_unlocked('"', out);
 }
 
 static void begin(struct json *json, const char *key)
 {
 	if (json->comma)
-		putc(',', json->out);
+		putc_unlocked(',', json->out);
 	json->comma = true;
 	if (key) {
 		write_quoted(json->out, key, strlen(key));
-		putc(':', json->out);
+		putc_unlocked(':', json->out);
 	}
 }
 
 void json_open(struct json *json, const char *key, char bracket)
 {
 	begin(json, key);
-	putc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	json->comma = false;
 }
 
 void json_close(struct json *json, char bracket)
 {
-	putc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	json->comma = true;
 }
 

@@ -2,84 +2,86 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "describe.h"
 #include "granary.h"
+#include "util/cleanup.h"
 #include "util/json.h"
 #include "util/log.h"
+
+enum { DEPTH_MOST = 4096, PATH_BYTES = 64 * 1024, OUTPUT_BYTES = 1 << 20 };
 
 /* How to list; and what is printed so far. */
 struct listing {
 	const struct tree *tree;
 	bool details;   /* -l */
+	bool human;     /* -h */
 	bool recursive; /* -R */
 	bool zero;      /* -0: names end in NUL */
 	bool json;
 	struct json writer;
 	int status;
+
+	/* times repeat themselves, and are slow to put into words */
+	int64_t when;
+	char when_text[32];
+
+	char path[PATH_BYTES];
 };
 
-enum { DEPTH_MOST = 4096, PATH_BYTES = 64 * 1024 };
-
-static const char KIND_LETTERS[] = { [TREE_DIRECTORY] = 'd', [TREE_FILE] = '-',
-				     [TREE_SYMLINK] = 'l', [TREE_ALIAS] = '?' };
-static const char *const KIND_WORDS[] = { [TREE_DIRECTORY] = "directory",
-					  [TREE_FILE] = "file",
-					  [TREE_SYMLINK] = "symlink",
-					  [TREE_ALIAS] = "?" };
-
-static const char *mode_text(const struct tree_stat *st, char out[11])
+static const char *time_text(struct listing *l, int64_t when)
 {
-	out[0] = KIND_LETTERS[st->kind];
-	for (int bit = 0; bit < 9; bit++)
-		out[1 + bit] = st->mode & (0400U >> bit) ? "rwxrwxrwx"[bit] : '-';
-	out[10] = '\0';
-	return out;
-}
-
-static void print_details(const struct tree_stat *st)
-{
-	char mode[11], when[32] = "?";
-	time_t seconds = (time_t)st->mtime;
+	time_t seconds = (time_t)when;
 	struct tm tm;
 
-	if (localtime_r(&seconds, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	printf("%s %3u %5u %5u %12" PRIu64 " %s ", mode_text(st, mode), st->links,
-	       st->uid, st->gid, st->size, when);
+	if (when == l->when && *l->when_text)
+		return l->when_text;
+	l->when = when;
+	if (!localtime_r(&seconds, &tm) ||
+	    !strftime(l->when_text, sizeof(l->when_text), "%Y-%m-%d %H:%M", &tm))
+		snprintf(l->when_text, sizeof(l->when_text), "?");
+	return l->when_text;
 }
 
-static void print_json(struct listing *l, uint32_t node, const struct tree_stat *st,
-		       const char *path)
+static void print_details(struct listing *l, const struct tree_stat *st)
 {
-	char target[TREE_TARGET_BYTES];
+	char mode[MODE_TEXT_BYTES], size[HUMAN_TEXT_BYTES];
 
+	if (l->human)
+		describe_size(st->size, size);
+	else
+		snprintf(size, sizeof(size), "%" PRIu64, st->size);
+	printf("%s %3u %5u %5u %*s %s ", describe_mode(st, mode), st->links, st->uid, st->gid,
+	       l->human ? 6 : 12, size, time_text(l, st->mtime));
+}
+
+static void print_json(struct listing *l, uint32_t node, const struct tree_stat *st)
+{
 	json_open(&l->writer, NULL, '{');
-	json_text(&l->writer, "path", path);
-	json_text(&l->writer, "kind", KIND_WORDS[st->kind]);
-	json_uint(&l->writer, "size", st->size);
-	json_uint(&l->writer, "mode", st->mode);
-	json_uint(&l->writer, "uid", st->uid);
-	json_uint(&l->writer, "gid", st->gid);
-	json_uint(&l->writer, "links", st->links);
-	json_int(&l->writer, "mtime", st->mtime);
-	json_uint(&l->writer, "mtime_ns", st->mtime_ns);
-	if (st->kind == TREE_SYMLINK && tree_readlink(l->tree, node, target) == 0)
-		json_text(&l->writer, "target", target);
+	describe_json(&l->writer, l->tree, l->path, node, st);
 	json_close(&l->writer, '}');
-	putchar('\n');
+	putc_unlocked('\n', stdout);
 	l->writer.comma = false; /* one object a line */
 }
 
-static void print_name(const struct listing *l, const char *name)
+/* A name that has been made by this thread's walk: there is no other thread. */
+static void print_name(const struct listing *l, const char *name, size_t length)
 {
 	if (l->zero) {
-		fputs(name, stdout);
-		putchar('\0');
+		fwrite_unlocked(name, 1, length, stdout);
+		putc_unlocked('\0', stdout);
 		return;
 	}
-	print_plain(name);
+	for (size_t i = 0; i < length; i++) {
+		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f) {
+			print_plain(name);
+			return;
+		}
+	}
+	fwrite_unlocked(name, 1, length, stdout);
 }
 
 static void damaged(struct listing *l, const char *path)
@@ -88,35 +90,48 @@ static void damaged(struct listing *l, const char *path)
 	l->status = ERROR_SYSTEM;
 }
 
-static void print_node(struct listing *l, uint32_t node, const char *path)
+static void print_target(const struct listing *l, uint32_t node)
 {
-	struct tree_stat st;
 	char target[TREE_TARGET_BYTES];
 
-	if (tree_stat(l->tree, node, &st) < 0) {
-		damaged(l, path);
+	if (tree_readlink(l->tree, node, target) < 0)
+		return;
+	fputs(" -> ", stdout);
+	print_name(l, target, strlen(target));
+}
+
+/* What l->path names. Its kind is known; the rest is looked up where it is shown. */
+static void print_node(struct listing *l, uint32_t node, enum tree_kind kind, size_t length)
+{
+	struct tree_stat st;
+
+	if ((l->details || l->json) && tree_stat(l->tree, node, &st) < 0) {
+		damaged(l, l->path);
 		return;
 	}
 	if (l->json) {
-		print_json(l, node, &st, path);
+		print_json(l, node, &st);
 		return;
 	}
 	if (l->details)
-		print_details(&st);
-	print_name(l, path);
+		print_details(l, &st);
+	print_name(l, l->path, length);
 	if (l->zero)
 		return;
-	if (l->details && st.kind == TREE_SYMLINK &&
-	    tree_readlink(l->tree, node, target) == 0) {
-		fputs(" -> ", stdout);
-		print_name(l, target);
-	}
-	putchar('\n');
+	if (l->details && kind == TREE_SYMLINK)
+		print_target(l, node);
+	putc_unlocked('\n', stdout);
 }
 
-/* `path` is a buffer of PATH_BYTES; what is below is written behind `length`. */
-static void list_children(struct listing *l, uint32_t directory, char *path,
-			  size_t length, int depth)
+static void too_deep(struct listing *l)
+{
+	log_error("%.200s...: is too deep to be listed from the root; list a folder in it",
+		  l->path);
+	l->status = ERROR_SYSTEM;
+}
+
+/* What is below is written behind `length` of l->path. */
+static void list_children(struct listing *l, uint32_t directory, size_t length, int depth)
 {
 	struct tree_name name;
 	int err;
@@ -125,31 +140,30 @@ static void list_children(struct listing *l, uint32_t directory, char *path,
 		size_t end = length;
 
 		if (length + name.length + 2 > PATH_BYTES || depth > DEPTH_MOST) {
-			log_error("%.200s...: is too deep to be listed from the root; "
-				  "list a folder in it", path);
-			l->status = ERROR_SYSTEM;
+			too_deep(l);
 			return;
 		}
 		if (length)
-			path[end++] = '/';
-		memcpy(path + end, name.name, name.length);
+			l->path[end++] = '/';
+		memcpy(l->path + end, name.name, name.length);
 		end += name.length;
-		path[end] = '\0';
-		print_node(l, name.node, path);
+		l->path[end] = '\0';
+		print_node(l, name.node, name.kind, end);
 		if (l->recursive && name.kind == TREE_DIRECTORY)
-			list_children(l, name.node, path, end, depth + 1);
-		path[length] = '\0';
+			list_children(l, name.node, end, depth + 1);
+		l->path[length] = '\0';
 	}
-	if (err != -ENOENT)
-		damaged(l, path);
+	/* who reads what is printed may have gone, and names may have been lost meanwhile */
+	if (err != -ENOENT || tree_lost(l->tree))
+		damaged(l, l->path);
 }
 
 static void list_path(struct listing *l, struct request *request, const char *given)
 {
-	static char path[PATH_BYTES];
 	struct tree_stat st;
 	uint32_t node;
 	int status = request_node(request, given, &node);
+	size_t length;
 
 	if (status) {
 		l->status = status;
@@ -160,40 +174,53 @@ static void list_path(struct listing *l, struct request *request, const char *gi
 		return;
 	}
 	given += strspn(given, "/");
-	snprintf(path, sizeof(path), "%s", strcmp(given, ".") == 0 ? "" : given);
-	while (*path && path[strlen(path) - 1] == '/')
-		path[strlen(path) - 1] = '\0';
+	snprintf(l->path, sizeof(l->path), "%s", strcmp(given, ".") == 0 ? "" : given);
+	for (length = strlen(l->path); length > 0 && l->path[length - 1] == '/'; length--)
+		l->path[length - 1] = '\0';
 	if (st.kind == TREE_DIRECTORY)
-		list_children(l, node, path, strlen(path), 0);
+		list_children(l, node, length, 0);
 	else
-		print_node(l, node, path);
+		print_node(l, node, st.kind, length);
+}
+
+static int list(struct request *request, struct listing *l)
+{
+	int status;
+
+	l->tree = dataset_tree(request->dataset);
+	if (request->path_count == 0)
+		list_path(l, request, "");
+	for (size_t i = 0; i < request->path_count; i++)
+		list_path(l, request, request->paths[i]);
+	status = finish_output();
+	return status ? status : l->status;
 }
 
 static int run(struct request *request)
 {
-	struct listing l = {
-		.details = request->given['l'], .recursive = request->given['R'],
-		.zero = request->given['0'], .json = request->json,
-		.writer = { .out = stdout },
-	};
-	int status = request_open(request, SOURCES_AND_PATHS);
+	static char output[OUTPUT_BYTES];
+	CLEANUP(cleanup_free) struct listing *l = calloc(1, sizeof(*l));
+	int status;
 
-	if (status)
-		return status;
-	l.tree = dataset_tree(request->dataset);
-	if (request->path_count == 0)
-		list_path(&l, request, "");
-	for (size_t i = 0; i < request->path_count; i++)
-		list_path(&l, request, request->paths[i]);
-	status = finish_output();
-	return status ? status : l.status;
+	if (!l)
+		return report_error(&(struct error){ ERROR_SYSTEM, "out of memory" });
+	l->details = request->given['l'];
+	l->human = request->given['h'];
+	l->recursive = request->given['R'];
+	l->zero = request->given['0'];
+	l->json = request->json;
+	l->writer.out = stdout;
+	setvbuf(stdout, output, _IOFBF, sizeof(output));
+	status = request_open(request, SOURCES_AND_PATHS);
+	return status ? status : list(request, l);
 }
 
 const struct command command_ls = {
-	.name = "ls", .usage = "[-o OPTIONS] [-lR0] [--json] SOURCE... [PATH...]",
+	.name = "ls", .usage = "[-o OPTIONS] [-lRh0] [--json] SOURCE... [PATH...]",
 	.summary = "Lists a packed dataset, without a mount",
 	.help = "    -l                              permissions, owner, size, time\n"
 		"    -R                              everything below, too\n"
+		"    -h                              sizes as 110K, 1.3M\n"
 		"    -0                              end each name with a NUL\n",
-	.shorts = "lR0", .takes_dataset = true, .run = run,
+	.shorts = "lRh0", .takes_dataset = true, .run = run,
 };

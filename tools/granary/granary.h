@@ -29,7 +29,7 @@ struct command {
 };
 
 extern const struct command command_info, command_ls, command_cat, command_index,
-	command_umount, command_stats, command_wait, command_verify, command_extract;
+	command_umount, command_stats, command_wait, command_verify, command_extract, command_stat;
 
 enum { OPTION_LETTERS = 128 };
 

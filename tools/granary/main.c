@@ -22,6 +22,7 @@ static const struct command *const commands[] = {
 	&command_umount,
 	&command_verify,
 	&command_extract,
+	&command_stat,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

@@ -1,0 +1,25 @@
+/*
+ * describe.h: what a name of the tree is, in words, for ls and stat.
+ */
+#ifndef GRANARY_TOOL_DESCRIBE_H
+#define GRANARY_TOOL_DESCRIBE_H
+
+#include "tree/tree.h"
+#include "util/json.h"
+
+/* "file", "directory", "symlink" */
+const char *describe_kind(enum tree_kind kind);
+
+enum { MODE_TEXT_BYTES = 11, HUMAN_TEXT_BYTES = 24 };
+
+/* "-rw-r--r--"; returns `out`. */
+const char *describe_mode(const struct tree_stat *st, char out[MODE_TEXT_BYTES]);
+
+/* "110K", "1.3M", as ls -h: rounded up, by powers of 1024; returns `out`. */
+const char *describe_size(uint64_t bytes, char out[HUMAN_TEXT_BYTES]);
+
+/* The members that every JSON object on a name has, the path first. */
+void describe_json(struct json *json, const struct tree *tree, const char *path,
+		   uint32_t node, const struct tree_stat *st);
+
+#endif
