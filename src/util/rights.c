@@ -388,6 +388,19 @@ int rights_renounce(struct error *e)
 			 "forbids that", (unsigned)uid, kept);
 }
 
+int rights_pass_on(unsigned capability, struct error *e)
+{
+	if (read_capabilities() &&
+	    capng_update(CAPNG_ADD, CAPNG_INHERITABLE, capability) == 0 &&
+	    capng_apply(CAPNG_SELECT_CAPS) == 0 &&
+	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) == 0)
+		return 0;
+	return error_set(e, ERROR_SYSTEM, EPERM,
+			 "this process (user id %u) cannot give its right to mount to "
+			 "granaryfs; that takes Linux 4.3, and no security policy that forbids "
+			 "it", (unsigned)geteuid());
+}
+
 /* With what root's real id permits: that of a program, which nothing has in effect. */
 static void become_again(uid_t uid, gid_t gid)
 {

@@ -64,7 +64,14 @@ int rights_resume(struct error *e);
 int rights_renounce(struct error *e);
 
 /*
- * The same as the first thing in a program that a process ran while it had assumed
+ * A program that this process runs gets this capability (CAP_...), which the process has,
+ * though it is not root: in a user namespace of its own. 0, or a negative errno and a
+ * sentence: before Linux 4.3 it cannot be done.
+ */
+int rights_pass_on(unsigned capability, struct error *e);
+
+/*
+ * rights_renounce as the first thing in a program that a process ran while it had assumed
  * another user's rights: this one's real id is still the caller's. That makes the
  * kernel keep it from being traced by the user, and the loader ignore all that could
  * be told in the environment. It becomes uid and gid, which are the user's, where

@@ -101,7 +101,7 @@ static int conclude(struct work *w, uint32_t folder, const char *name, int err)
 
 /* ---- Attributes ---- */
 
-/* Without rights: only user.* can be set, and not on every filesystem. */
+/* Only user.*, and not every filesystem has them: others mean more than a stranger may say. */
 static void set_xattrs(struct work *w, uint32_t node, int fd)
 {
 	const struct tree *tree = w->selection->tree;
@@ -118,7 +118,8 @@ static void set_xattrs(struct work *w, uint32_t node, int fd)
 		atomic_fetch_add(&w->xattrs_left, 1U);
 	for (const char *name = list; length > 0 && name < list + length;
 	     name += strlen(name) + 1) {
-		int size = tree_getxattr(tree, node, name, value, XATTR_VALUE);
+		int size = strncmp(name, "user.", 5) == 0 ?
+				   tree_getxattr(tree, node, name, value, XATTR_VALUE) : -EPERM;
 
 		if (size < 0 || fsetxattr(fd, name, value, (size_t)size, 0) < 0)
 			atomic_fetch_add(&w->xattrs_left, 1U);

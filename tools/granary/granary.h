@@ -29,7 +29,7 @@ struct command {
 };
 
 extern const struct command command_info, command_ls, command_cat, command_index,
-	command_umount, command_stats, command_wait, command_verify, command_extract, command_stat;
+	command_umount, command_stats, command_wait, command_verify, command_extract, command_stat, command_run;
 
 enum { OPTION_LETTERS = 128 };
 
@@ -43,6 +43,7 @@ struct request {
 	const char *value[OPTION_LETTERS]; /* by letter: its argument */
 	char **arguments; /* within argv: the positional ones */
 	size_t argument_count;
+	size_t behind_dashes; /* how many of them, the last ones, follow `--` */
 
 	/* arguments, parted by request_open */
 	size_t source_count;

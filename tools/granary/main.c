@@ -23,6 +23,7 @@ static const struct command *const commands[] = {
 	&command_verify,
 	&command_extract,
 	&command_stat,
+	&command_run,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -55,6 +56,7 @@ static bool is_for_mount(int argc, char **argv)
  * What granaryfs runs works on strangers' bytes, and as another user than its real
  * one where root mounts for somebody. So all rights go before anything else: before
  * options, the environment or a file are looked at. Nobody else needs two user ids.
+ * `run` looks into no packed file, and what it becomes is the caller's own command.
  */
 static int give_up_rights(int argc, char **argv, struct error *e)
 {

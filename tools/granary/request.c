@@ -66,7 +66,8 @@ static int take_option(struct request *request, int option, char *const *argv,
 	const struct option_target target = { dataset_options, &request->config };
 	struct error e;
 
-	if (option == 'o' && options_apply(optarg, &target, 1, &e) < 0) {
+	if (option == 'o' && request->command->takes_dataset &&
+	    options_apply(optarg, &target, 1, &e) < 0) {
 		*status = report_error(&e);
 		return 0;
 	}
@@ -95,6 +96,11 @@ static int parse(struct request *request, int argc, char **argv, int *status)
 	int option;
 
 	merge_options(request->command, shorts, sizeof(shorts), longs);
+	/* before getopt changes their order */
+	for (int i = 1; i < argc && !request->behind_dashes; i++) {
+		if (strcmp(argv[i], "--") == 0)
+			request->behind_dashes = (size_t)(argc - i - 1);
+	}
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, shorts, longs, NULL)) >= 0) {
 		if (!take_option(request, option, argv, status))

@@ -1,0 +1,267 @@
+/*
+ * private.c: how mounts come to end with a command.
+ *
+ * A daemon in the namespace of its own mount would hold that for ever. So there are two:
+ * in the first a helper has granaryfs mount; the command gets the second, a copy with all
+ * mounts; then the helper detaches those of the first. What is left of them is in the
+ * command's namespace alone. It goes with the last process there, however that ends, and
+ * with it the FUSE connection, and so the daemon.
+ */
+#include "private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/capability.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "granary.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+#include "util/rights.h"
+
+enum { LOOK_MS = 10, STATUS_NO_EXEC = 127 };
+
+/* ---- The namespace ---- */
+
+static long setting(const char *path)
+{
+	long value = -1;
+	FILE *file = fopen(path, "re");
+
+	if (file && fscanf(file, "%ld", &value) != 1)
+		value = -1;
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static int refused(int errnum, struct error *e)
+{
+	const char *why = "the kernel, or the container that this runs in, forbids them";
+
+	if (setting("/proc/sys/user/max_user_namespaces") == 0 || errnum == ENOSPC)
+		why = "there may be no more of them: ask for sysctl user.max_user_namespaces=65536";
+	else if (setting("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+		why = "only root may make them: ask for sysctl kernel.unprivileged_userns_clone=1";
+	else if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
+		why = "AppArmor forbids them: ask for sysctl "
+		      "kernel.apparmor_restrict_unprivileged_userns=0, or a profile for granary";
+	else if (errnum == EINVAL || errnum == ENOSYS)
+		why = "the kernel was built without them (CONFIG_USER_NS)";
+	return error_set(e, ERROR_SYSTEM, errnum,
+			 "a private user namespace cannot be had (%s): %s; or mount with "
+			 "granaryfs, which needs fusermount3", strerror(errnum), why);
+}
+
+static int write_file(const char *path, const char *text)
+{
+	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+}
+
+/* Everybody stays who he was; all others are nobody. */
+static int map_ids(uid_t uid, gid_t gid)
+{
+	char text[64];
+	int err = write_file("/proc/self/setgroups", "deny");
+
+	if (err && err != -ENOENT) /* before Linux 3.19 */
+		return err;
+	snprintf(text, sizeof(text), "%u %u 1", (unsigned)gid, (unsigned)gid);
+	err = write_file("/proc/self/gid_map", text);
+	if (err)
+		return err;
+	snprintf(text, sizeof(text), "%u %u 1", (unsigned)uid, (unsigned)uid);
+	return write_file("/proc/self/uid_map", text);
+}
+
+int private_enter(struct error *e)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	int err;
+
+	if (unshare(CLONE_NEWNS) < 0) {
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
+			return refused(errno, e);
+		err = map_ids(uid, gid);
+		if (err)
+			return refused(-err, e);
+	}
+	/* what is unmounted outside must not stay in here */
+	if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		return refused(errno, e);
+	return 0;
+}
+
+/* ---- The helper ---- */
+
+/*
+ * A signal for all of us (Ctrl-C) is not for the helper, which has to clean up, nor is
+ * that of a pipe whose reader was killed. granaryfs gets them as the caller had them.
+ */
+static const int heedless[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+enum { HEEDLESS = sizeof(heedless) / sizeof(heedless[0]) };
+
+struct helper {
+	const struct private_mount *mounts;
+	size_t count;
+	const char *options;
+	int caller; /* ends when the caller has its copy, or is no more */
+	int ready;  /* where the caller waits */
+	struct sigaction signals[HEEDLESS]; /* as the caller has them */
+};
+
+/* `granaryfs` lies beside `granary`, installed or not. */
+static bool find_daemon(char *out, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", out, size - sizeof("granaryfs"));
+	char *slash;
+
+	if (n < 0)
+		return false;
+	out[n] = '\0';
+	slash = strrchr(out, '/');
+	memcpy(slash ? slash + 1 : out, "granaryfs", sizeof("granaryfs"));
+	return true;
+}
+
+static void run_daemon(const struct helper *h, const struct private_mount *m)
+{
+	char path[PATH_MAX + sizeof("granaryfs")];
+	struct error e;
+
+	/* root keeps its rights when it runs a program; others in a namespace do not */
+	if (geteuid() != 0 && rights_pass_on(CAP_SYS_ADMIN, &e) < 0)
+		exit(report_error(&e));
+	if (!find_daemon(path, sizeof(path)))
+		log_error("/proc/self/exe: %s; is /proc mounted?", strerror(errno));
+	else if (h->options)
+		execl(path, "granaryfs", "-o", h->options, "--", m->source, m->directory, NULL);
+	else
+		execl(path, "granaryfs", "--", m->source, m->directory, NULL);
+	log_error("granaryfs cannot be run (%s): it has to lie beside granary",
+		  strerror(errno));
+	_exit(STATUS_NO_EXEC);
+}
+
+static bool caller_has_gone(const struct helper *h, int milliseconds)
+{
+	struct pollfd caller = { .fd = h->caller };
+
+	return poll(&caller, 1, milliseconds) > 0;
+}
+
+static void ignore_signals(struct sigaction before[HEEDLESS])
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	for (int i = 0; i < HEEDLESS; i++)
+		sigaction(heedless[i], &ignore, &before[i]);
+}
+
+static void heed_signals(const struct sigaction before[HEEDLESS])
+{
+	for (int i = 0; i < HEEDLESS; i++)
+		sigaction(heedless[i], &before[i], NULL);
+}
+
+/* granaryfs ends when its mount answers, or tells why not: its exit status. */
+static int mount_one(const struct helper *h, const struct private_mount *m)
+{
+	pid_t child = fork(), ended;
+	bool told = false;
+	int status = 0;
+
+	if (child < 0) {
+		log_error("granaryfs cannot be run: %s", strerror(errno));
+		return ERROR_SYSTEM;
+	}
+	if (child == 0) {
+		heed_signals(h->signals);
+		run_daemon(h, m);
+	}
+	while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
+		if (!caller_has_gone(h, LOOK_MS))
+			continue;
+		if (!told)
+			kill(child, SIGTERM); /* it takes its indexer along, or its mount */
+		told = true;
+		poll(NULL, 0, LOOK_MS);
+	}
+	return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : ERROR_SYSTEM;
+}
+
+static int help(struct helper *h)
+{
+	int status = 0;
+	size_t mounted = 0;
+
+	ignore_signals(h->signals);
+	while (!status && mounted < h->count && !caller_has_gone(h, 0)) {
+		status = mount_one(h, &h->mounts[mounted]);
+		mounted += !status;
+	}
+	if (mounted == h->count && write(h->ready, "", 1) == 1)
+		caller_has_gone(h, -1);
+	while (mounted-- > 0)
+		umount2(h->mounts[mounted].directory, MNT_DETACH);
+	return status;
+}
+
+/* ---- The caller ---- */
+
+static int system_error(const char *what)
+{
+	log_error("%s: %s", what, strerror(errno));
+	return ERROR_SYSTEM;
+}
+
+static int reap(pid_t child)
+{
+	int status = 0;
+
+	while (waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return ERROR_SYSTEM;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : ERROR_SYSTEM;
+}
+
+int private_mount_all(const struct private_mount *mounts, size_t count, const char *options)
+{
+	struct helper helper = { .mounts = mounts, .count = count, .options = options };
+	int caller[2] = { -1, -1 }, ready[2] = { -1, -1 }, status = 0;
+	pid_t child = -1;
+	char byte;
+
+	if (pipe2(caller, O_CLOEXEC) < 0 || pipe2(ready, O_CLOEXEC) < 0 ||
+	    (child = fork()) < 0)
+		return system_error("a process cannot be started");
+	if (child == 0) {
+		close(caller[1]);
+		close(ready[0]);
+		helper.caller = caller[0];
+		helper.ready = ready[1];
+		_exit(help(&helper));
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) == 1 && unshare(CLONE_NEWNS) < 0)
+		status = system_error("a private mount namespace cannot be had");
+	close(ready[0]);
+	close(caller[0]);
+	close(caller[1]);
+	return status ? (reap(child), status) : reap(child);
+}
