@@ -29,7 +29,7 @@ struct command {
 };
 
 extern const struct command command_info, command_ls, command_cat, command_index,
-	command_umount, command_stats, command_wait, command_verify, command_extract, command_stat, command_run;
+	command_umount, command_stats, command_wait, command_verify, command_extract, command_stat, command_run, command_pack;
 
 enum { OPTION_LETTERS = 128 };
 
@@ -38,7 +38,7 @@ struct request {
 	const struct command *command;
 	struct dataset_config config;
 	bool json;
-	bool quiet;
+	bool quiet;                        /* says nothing of success, shows no progress */
 	bool given[OPTION_LETTERS];        /* by letter: was it given? */
 	const char *value[OPTION_LETTERS]; /* by letter: its argument */
 	char **arguments; /* within argv: the positional ones */

@@ -24,6 +24,7 @@ static const struct command *const commands[] = {
 	&command_extract,
 	&command_stat,
 	&command_run,
+	&command_pack,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

@@ -1,0 +1,18 @@
+/*
+ * deal.h: what stays together is dealt to shards, evenly in number and in bytes.
+ * The rule is plan.h's.
+ */
+#ifndef GRANARY_PACKER_DEAL_H
+#define GRANARY_PACKER_DEAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Fills shard_of[i], for i < count, and bytes[s], for s < shards, which holds what each
+ * has from before. 0 or -ENOMEM.
+ */
+int deal(uint64_t *sizes, size_t count, uint32_t shards, uint32_t *shard_of,
+	 uint64_t *bytes);
+
+#endif

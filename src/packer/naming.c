@@ -1,0 +1,86 @@
+#include "naming.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "util/filename.h"
+
+static const char *const image_extensions[] = { "jpg", "jpeg", "jpe", "jfif", "png" };
+
+const char *naming_extension(const char *path)
+{
+	const char *name = filename_of(path), *dot = strrchr(name, '.');
+
+	return dot && dot != name && dot[1] ? dot + 1 : NULL;
+}
+
+bool naming_is_image(const char *path)
+{
+	const char *extension = naming_extension(path);
+	size_t n = sizeof(image_extensions) / sizeof(image_extensions[0]);
+
+	for (size_t i = 0; extension && i < n; i++) {
+		if (strcasecmp(extension, image_extensions[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The first entry that does not come before `path`, its first `length` bytes. */
+static size_t lower_bound(const struct scan *scan, const char *path)
+{
+	size_t low = 0, high = scan->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pack_path_compare(scan->entries[middle].path, path) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Would `path` be, or become, stem.ppm? `length`: of the stem and its dot. */
+static bool is_rival(const char *path, size_t length)
+{
+	if (strcmp(path + length, "ppm") == 0)
+		return true;
+	return !strpbrk(path + length, "./") && naming_is_image(path);
+}
+
+/* What begins with the stem and its dot lies together. */
+static bool has_rival(const struct scan *scan, size_t i, const char *stem)
+{
+	size_t length = strlen(stem);
+
+	for (size_t k = lower_bound(scan, stem); k < scan->count; k++) {
+		const char *path = scan->entries[k].path;
+
+		if (strncmp(path, stem, length) != 0)
+			return false;
+		if (k != i && is_rival(path, length))
+			return true;
+	}
+	return false;
+}
+
+const char *naming_decoded(const struct scan *scan, size_t i, struct arena *arena)
+{
+	const char *path = scan->entries[i].path;
+	size_t stem = (size_t)(naming_extension(path) - path), length = strlen(path);
+	char *out = arena_alloc(arena, length + sizeof(".ppm"));
+
+	if (!out)
+		return NULL;
+	memcpy(out, path, length + 1);
+	out[stem] = 0;
+	if (!has_rival(scan, i, out)) {
+		memcpy(out + stem, "ppm", sizeof("ppm"));
+		return out;
+	}
+	memcpy(out, path, length);
+	memcpy(out + length, ".ppm", sizeof(".ppm"));
+	return out;
+}

@@ -1,0 +1,177 @@
+#include "out_name.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+#include "util/filename.h"
+
+enum { WIDTH_MOST = 12 };
+
+/* The length of a "%d" or "%06d" at `text`, and its width; 0 if there is none. */
+static size_t number_pattern(const char *text, int *width)
+{
+	const char *at = text + 1;
+
+	*width = 0;
+	if (*text != '%')
+		return 0;
+	/* without the zero, printf would put blanks into names */
+	if (*at == '0') {
+		while (isdigit((unsigned char)*at) && *width <= WIDTH_MOST)
+			*width = 10 * *width + (*at++ - '0');
+	}
+	return *at == 'd' && *width <= WIDTH_MOST ? (size_t)(at + 1 - text) : 0;
+}
+
+static int find_number(struct out_name *name, struct error *e)
+{
+	for (const char *at = filename_of(name->text); *at; at++) {
+		int width;
+		size_t length = number_pattern(at, &width);
+
+		if (!length)
+			continue;
+		if (name->numbered)
+			return error_set(e, ERROR_USAGE, EINVAL,
+					 "%s: two places for the number of the shard; write one "
+					 "%%06d", name->text);
+		name->numbered = true;
+		name->at = (size_t)(at - name->text);
+		name->length = length;
+		name->width = width;
+	}
+	return 0;
+}
+
+static bool ends_as_text(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length == 0 || text[length - 1] == '/';
+}
+
+static int expand(struct out_name *name, struct error *e)
+{
+	int err;
+
+	if (!strchr(name->text, '{'))
+		return 0;
+	err = brace_expand(name->text, &name->words, e);
+	if (err)
+		return err;
+	if (name->words.words.count == 1) {
+		brace_free(&name->words); /* no pattern after all */
+		name->words = (struct brace_words){ .words = VEC_INIT };
+	} else if (name->numbered) {
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "%s: braces and %%d both number the shards; write one of them",
+				 name->text);
+	}
+	return 0;
+}
+
+int out_name_parse(const char *text, struct out_name *out, struct error *e)
+{
+	int err;
+
+	*out = (struct out_name){ .text = text, .words = { .words = VEC_INIT } };
+	if (ends_as_text(text))
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "'%s' is no file name; write one such as data.tar", text);
+	err = find_number(out, e);
+	return err ? err : expand(out, e);
+}
+
+void out_name_free(struct out_name *name)
+{
+	brace_free(&name->words);
+}
+
+uint64_t out_name_count(const struct out_name *name)
+{
+	return name->numbered ? 0 : name->words.words.count ? name->words.words.count : 1;
+}
+
+char *out_name_of(const struct out_name *name, uint64_t shard)
+{
+	char *out = NULL;
+
+	if (name->words.words.count)
+		return strdup(name->words.words.items[shard]);
+	if (!name->numbered)
+		return strdup(name->text);
+	if (asprintf(&out, "%.*s%0*" PRIu64 "%s", (int)name->at, name->text, name->width, shard,
+		     name->text + name->at + name->length) < 0)
+		return NULL;
+	return out;
+}
+
+char *out_name_beside(const struct out_name *name, const char *file)
+{
+	CLEANUP(cleanup_free) char *first = out_name_of(name, 0);
+	char *out = NULL;
+
+	if (!first || asprintf(&out, "%.*s%s", (int)(filename_of(first) - first), first,
+			       file) < 0)
+		return NULL;
+	return out;
+}
+
+/* Does `file` begin with a shard's name? Returns what follows it, or NULL. */
+static const char *behind_number(const struct out_name *name, const char *file)
+{
+	const char *pattern = filename_of(name->text);
+	size_t before = (size_t)(name->text + name->at - pattern);
+	const char *after = name->text + name->at + name->length;
+
+	if (strncmp(file, pattern, before) != 0 || !isdigit((unsigned char)file[before]))
+		return NULL;
+	file += before;
+	while (isdigit((unsigned char)*file))
+		file++;
+	return strncmp(file, after, strlen(after)) == 0 ? file + strlen(after) : NULL;
+}
+
+static const char *behind_word(const char *word, const char *file)
+{
+	const char *own = filename_of(word);
+
+	return strncmp(file, own, strlen(own)) == 0 ? file + strlen(own) : NULL;
+}
+
+/* The packed file itself, its index, what is left of either, and the plan. */
+static bool is_ours(const char *behind, bool hidden)
+{
+	if (!behind)
+		return false;
+	if (hidden)
+		return strcmp(behind, ".part") == 0 || strcmp(behind, ".plan") == 0 ||
+		       strcmp(behind, ".plan.part") == 0;
+	return !*behind || strstr(behind, ".gidx");
+}
+
+bool out_name_owns(const struct out_name *name, const char *file)
+{
+	bool hidden = *file == '.';
+	const char *rest = hidden ? file + 1 : file;
+
+	if (is_ours(name->numbered ? behind_number(name, file) : NULL, false) ||
+	    is_ours(hidden && name->numbered ? behind_number(name, rest) : NULL, true))
+		return true;
+	for (size_t i = 0; i < name->words.words.count; i++) {
+		const char *word = name->words.words.items[i];
+
+		if (is_ours(behind_word(word, file), false) ||
+		    is_ours(hidden ? behind_word(word, rest) : NULL, true))
+			return true;
+	}
+	if (name->numbered || name->words.words.count)
+		return false;
+	return is_ours(behind_word(name->text, file), false) ||
+	       is_ours(hidden ? behind_word(name->text, rest) : NULL, true);
+}

@@ -1,0 +1,349 @@
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/filename.h"
+#include "util/size.h"
+
+/* How much is written before the storage is told to begin with it. */
+enum { WRITEBACK_BYTES = 32 << 20 };
+
+struct output {
+	char *path, *temporary;
+	int fd;
+	bool replace;
+	uint64_t waiting; /* written since the storage was told to begin */
+	int slot;         /* among `begun`, or -1 */
+};
+
+/* What a signal removes. Names are only taken out of here while signals are blocked. */
+static _Atomic(const char *) begun[OUTPUT_MOST];
+
+static const int fatal_signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+enum { FATAL_COUNT = sizeof(fatal_signals) / sizeof(fatal_signals[0]) };
+
+static void remove_begun(int number)
+{
+	for (int i = 0; i < OUTPUT_MOST; i++) {
+		const char *name = atomic_load(&begun[i]);
+
+		if (name)
+			unlink(name);
+	}
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+void output_catch_signals(bool on)
+{
+	struct sigaction action = { .sa_handler = on ? remove_begun : SIG_DFL }, before;
+
+	for (int i = 0; i < FATAL_COUNT; i++)
+		sigaddset(&action.sa_mask, fatal_signals[i]);
+	for (int i = 0; i < FATAL_COUNT; i++) {
+		if (sigaction(fatal_signals[i], NULL, &before) == 0 &&
+		    before.sa_handler != SIG_IGN)
+			sigaction(fatal_signals[i], &action, NULL);
+	}
+}
+
+static void block_signals(sigset_t *before)
+{
+	sigset_t fatal;
+
+	sigemptyset(&fatal);
+	for (int i = 0; i < FATAL_COUNT; i++)
+		sigaddset(&fatal, fatal_signals[i]);
+	pthread_sigmask(SIG_BLOCK, &fatal, before);
+}
+
+static void unblock_signals(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+char *output_temporary(const char *path)
+{
+	const char *name = filename_of(path);
+	char *out = NULL;
+
+	return asprintf(&out, "%.*s.%s.part", (int)(name - path), path, name) < 0 ? NULL : out;
+}
+
+static void free_output(struct output *output)
+{
+	if (output->fd >= 0)
+		close(output->fd);
+	free(output->path);
+	free(output->temporary);
+	free(output);
+}
+
+/* Is it still what has this name? The one who had it may have renamed it. */
+static bool is_at(int fd, const char *path)
+{
+	struct stat opened, named;
+
+	return fstat(fd, &opened) == 0 && lstat(path, &named) == 0 &&
+	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+/* A descriptor that nobody else has locked, or a negative errno. */
+static int open_locked(const char *path)
+{
+	while (true) {
+		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+		int err;
+
+		if (fd < 0)
+			return -errno;
+		err = flock(fd, LOCK_EX | LOCK_NB) < 0 ? errno : 0;
+		if (err == EWOULDBLOCK) {
+			close(fd);
+			return -EBUSY;
+		}
+		if (is_at(fd, path))
+			return fd;
+		close(fd);
+	}
+}
+
+static int refuse(struct output *output, int errnum, struct error *e)
+{
+	const char *path = output->path;
+
+	if (errnum == EBUSY)
+		return error_set(e, ERROR_SYSTEM, EBUSY,
+				 "%s: another process is making it; wait for that, or name "
+				 "another file", path);
+	if (errnum == ENAMETOOLONG)
+		return error_set(e, ERROR_SYSTEM, ENAMETOOLONG,
+				 "%s: the name is too long; while it is made it needs 6 bytes "
+				 "more", path);
+	return error_set(e, ERROR_SYSTEM, errnum, "%s: it cannot be made: %s", path,
+			 strerror(errnum));
+}
+
+/* A stranger's file of that name is not written to: only what we would have left. */
+static int check_leftover(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+		return -EPERM;
+	return st.st_size && ftruncate(fd, 0) < 0 ? -errno : 0;
+}
+
+static int take_slot(const char *name)
+{
+	for (int i = 0; i < OUTPUT_MOST; i++) {
+		const char *none = NULL;
+
+		if (atomic_compare_exchange_strong(&begun[i], &none, name))
+			return i;
+	}
+	return -1;
+}
+
+/* The file, and its name where a signal finds it: both or neither. */
+static int open_temporary(struct output *output)
+{
+	sigset_t before;
+	int err;
+
+	block_signals(&before);
+	output->fd = open_locked(output->temporary);
+	err = output->fd < 0 ? output->fd : check_leftover(output->fd);
+	if (!err)
+		output->slot = take_slot(output->temporary);
+	unblock_signals(&before);
+	return err;
+}
+
+static int check_place(const char *path, bool replace, struct error *e)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return 0; /* making it will say what is wrong */
+	if (S_ISDIR(st.st_mode))
+		return error_set(e, ERROR_USAGE, EISDIR,
+				 "%s: is a folder; name the file that is to be made", path);
+	if (!replace)
+		return error_set(e, ERROR_SYSTEM, EEXIST,
+				 "%s: is there already; --force replaces it", path);
+	return 0;
+}
+
+int output_begin(const char *path, bool replace, struct output **out, struct error *e)
+{
+	struct output *output;
+	int err = check_place(path, replace, e);
+
+	if (err)
+		return err;
+	output = calloc(1, sizeof(*output));
+	if (!output)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	output->fd = output->slot = -1;
+	output->replace = replace;
+	output->path = strdup(path);
+	output->temporary = output_temporary(path);
+	err = output->path && output->temporary ? open_temporary(output) : -ENOMEM;
+	if (!err) {
+		*out = output;
+		return 0;
+	}
+	err = refuse(output, -err, e);
+	free_output(output);
+	return err;
+}
+
+int output_fd(const struct output *output)
+{
+	return output->fd;
+}
+
+void output_advance(struct output *output, uint64_t bytes)
+{
+	output->waiting += bytes;
+	if (output->waiting < WRITEBACK_BYTES)
+		return;
+	output->waiting = 0;
+	/* advice: what cannot be done early is done by the sync */
+	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+static void leave_slot(struct output *output)
+{
+	if (output->slot >= 0)
+		atomic_store(&begun[output->slot], NULL);
+	output->slot = -1;
+}
+
+/* The name is only there after a power cut if the folder is on the storage as well. */
+static void sync_folder(const char *path)
+{
+	const char *name = filename_of(path);
+	CLEANUP(cleanup_free) char *folder = strndup(path, (size_t)(name - path));
+	CLEANUP(cleanup_close) int fd = -1;
+
+	if (folder)
+		fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		fsync(fd); /* some filesystems cannot; the rename has happened all the same */
+}
+
+/* link(2) does not replace what came there in the meantime; not all have it. */
+static int give_name(const struct output *output)
+{
+	if (output->replace)
+		return rename(output->temporary, output->path) < 0 ? -errno : 0;
+	if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path,
+		      RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (access(output->path, F_OK) == 0)
+		return -EEXIST;
+	return rename(output->temporary, output->path) < 0 ? -errno : 0;
+}
+
+int output_commit(struct output *output, struct error *e)
+{
+	int err = fsync(output->fd) < 0 ? -errno : 0;
+	sigset_t before;
+
+	block_signals(&before);
+	if (!err)
+		err = give_name(output);
+	if (err)
+		unlink(output->temporary);
+	leave_slot(output);
+	unblock_signals(&before);
+	if (err)
+		output_error(output->path, -err, 0, e);
+	else
+		sync_folder(output->path);
+	free_output(output);
+	return err;
+}
+
+void output_drop(struct output *output)
+{
+	sigset_t before;
+
+	if (!output)
+		return;
+	block_signals(&before);
+	unlink(output->temporary);
+	leave_slot(output);
+	unblock_signals(&before);
+	free_output(output);
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int output_write(const char *path, const void *bytes, size_t size, struct error *e)
+{
+	struct output *output;
+	int err = output_begin(path, true, &output, e);
+
+	if (err)
+		return err;
+	err = write_all(output->fd, bytes, size);
+	if (!err)
+		return output_commit(output, e);
+	output_drop(output);
+	return output_error(path, -err, 0, e);
+}
+
+int output_error(const char *path, int errnum, uint64_t written, struct error *e)
+{
+	char size[SIZE_TEXT_BYTES], after[SIZE_TEXT_BYTES + 16] = "";
+
+	if (written)
+		snprintf(after, sizeof(after), " after %s", size_text(written, size));
+	if (errnum == ENOSPC)
+		return error_set(e, ERROR_SYSTEM, ENOSPC,
+				 "%s: there is no space left on its filesystem%s; nothing of it was "
+				 "kept; make room (df and df -i say how much there is), or name a "
+				 "file on another filesystem", path, after);
+	if (errnum == EDQUOT)
+		return error_set(e, ERROR_SYSTEM, EDQUOT,
+				 "%s: the disk quota is used up%s; nothing of it was kept; remove "
+				 "files, ask for more, or name a file where you have more", path,
+				 after);
+	if (errnum == EFBIG)
+		return error_set(e, ERROR_SYSTEM, EFBIG,
+				 "%s: it became larger than a file may be%s (ulimit -f, or the "
+				 "filesystem's limit); make shards with --shard-size", path, after);
+	return error_set(e, ERROR_SYSTEM, errnum, "%s: it cannot be written: %s", path,
+			 strerror(errnum));
+}

@@ -1,0 +1,471 @@
+#include "config.h"
+#include "packer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "out_name.h"
+#include "output.h"
+#include "resume.h"
+#include "scan.h"
+#include "shard.h"
+#include "util/cleanup.h"
+#include "util/filename.h"
+#include "writer.h"
+
+enum { THREADS_MOST = 16, NAME_LIST_BYTES = 256 };
+
+/* A shard of this size is what WebDataset's users make. */
+static const uint64_t usual_shard = 1 << 30;
+
+/* What a name's end says about the format. */
+static const struct {
+	const char *suffix;
+	const struct writer_ops *writer;
+	bool compresses;
+} formats[] = {
+	{ ".tar", &tar_writer, false },
+};
+
+enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };
+
+struct run {
+	const struct pack_options *options;
+	struct pack_progress *progress;
+	struct pack_result *result;
+	int format;
+	struct out_name name;
+	struct stat folder;    /* where the packed files are made */
+	struct scan scan;
+	struct plan plan;
+	char *plan_path;
+	uint64_t digest;
+	bool noted;            /* the plan lies beside */
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), n = strlen(end);
+
+	return length > n && strcasecmp(text + length - n, end) == 0;
+}
+
+static int find_format(struct run *run, struct error *e)
+{
+	char known[NAME_LIST_BYTES] = "";
+	const char *text = run->options->out;
+
+	if (run->name.words.words.count)
+		text = run->name.words.words.items[0];
+	for (int i = 0; i < FORMAT_COUNT; i++) {
+		size_t used = strlen(known);
+
+		if (ends_with(text, formats[i].suffix)) {
+			run->format = i;
+			return 0;
+		}
+		snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+			 formats[i].suffix);
+	}
+	return error_set(e, ERROR_USAGE, EINVAL,
+			 "%s: the end of the name says what is made, and this one is not known; "
+			 "known are %s", text, known);
+}
+
+/* Options that do not go together. */
+static int check_options(const struct run *run, struct error *e)
+{
+	const struct pack_options *o = run->options;
+	uint64_t named = out_name_count(&run->name);
+
+	if (o->compressor && strcmp(o->compressor, "none") != 0 &&
+	    !formats[run->format].compresses)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "%s: a compressed tar cannot be read at any place; use a "
+				 "squashfs image (.sqfs), or no --compress", o->out);
+	if (o->shards && o->shard_size)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "--shards and --shard-size both say how many shards there are; "
+				 "give one of them");
+	if (named == 1 && (o->shards > 1 || o->shard_size || o->multiple_of > 1))
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "%s is one file; for shards write a pattern, such as "
+				 "data-%%06d.tar", o->out);
+	if (named > 1 && (o->shard_size || (o->shards && o->shards != named) ||
+			  (o->multiple_of && named % o->multiple_of)))
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "%s names %zu shards, and the options ask for another number; "
+				 "write %%06d instead of the braces", o->out, (size_t)named);
+	return 0;
+}
+
+static int find_folder(struct run *run, struct error *e)
+{
+	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "");
+
+	if (!path)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (stat(*path ? path : ".", &run->folder) < 0)
+		return error_set(e, ERROR_SYSTEM, errno,
+				 "%s: the folder for the packed file: %s; make it first", path,
+				 strerror(errno));
+	return 0;
+}
+
+/* What is being made, and what is left of it, is not packed itself. */
+static bool is_output(const void *context, const struct stat *folder, const char *name)
+{
+	const struct run *run = context;
+
+	if (folder->st_ino != run->folder.st_ino || folder->st_dev != run->folder.st_dev)
+		return false;
+	return out_name_owns(&run->name, name) ||
+	       (run->options->layout == PACK_WEBDATASET && strcmp(name, "classes.txt") == 0);
+}
+
+static unsigned thread_count(const struct run *run)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (run->options->threads)
+		return run->options->threads;
+	processors = processors < 1 ? 2 : 2 * processors;
+	return processors > THREADS_MOST ? THREADS_MOST : (unsigned)processors;
+}
+
+/* Without --keep-going the first of them is the error. */
+static int stop_at_problem(const struct run *run, struct error *e)
+{
+	const struct problem *first = run->result->problems.items.items;
+
+	if (run->options->keep_going || !problems_count(&run->result->problems))
+		return 0;
+	problems_sort(&run->result->problems);
+	if (!run->result->problems.items.count)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return error_set(e, ERROR_SYSTEM, EIO,
+			 "%s/%s: %s; nothing was packed; --keep-going packs the rest",
+			 run->options->source, first->path, first->reason);
+}
+
+static int list_tree(struct run *run, struct error *e)
+{
+	const struct scan_config config = {
+		.folder = run->options->source,
+		.threads = thread_count(run),
+		.skip = is_output,
+		.context = run,
+		.problems = &run->result->problems,
+		.found = &run->progress->found,
+	};
+	int err = scan_run(&config, &run->scan, e);
+
+	run->result->special = run->scan.special;
+	return err ? err : stop_at_problem(run, e);
+}
+
+static int make_plan(struct run *run, struct error *e)
+{
+	const struct pack_options *o = run->options;
+	uint64_t named = out_name_count(&run->name);
+	struct plan_config config = {
+		.layout = o->layout, .shuffle = o->shuffle, .seed = o->seed,
+		.shards = named ? named : o->shards, .shard_size = o->shard_size,
+		.multiple_of = o->multiple_of, .decode = o->decode,
+		.split_classes = o->hdf5_layout && strcmp(o->hdf5_layout, "jsc") == 0,
+	};
+	int err;
+
+	if (!config.shards && !config.shard_size)
+		config.shard_size = usual_shard;
+	err = plan_make(&run->scan, &config, &run->plan, e);
+	run->result->no_class = run->plan.no_class;
+	run->result->no_name = run->plan.no_name;
+	run->result->classes = run->plan.classes.count;
+	if (!err && o->layout == PACK_WEBDATASET && !run->plan.count)
+		err = error_set(e, ERROR_DATASET, ENOENT,
+				"%s: there are no samples; --layout webdataset wants folders, one "
+				"a class, and files named NAME.EXTENSION in them", o->source);
+	if (err)
+		return err;
+	run->result->imbalance = plan_imbalance(&run->plan);
+	run->progress->all_bytes = run->plan.bytes;
+	run->progress->all_files = run->plan.count;
+	run->progress->all_shards = run->plan.shard_count;
+	return 0;
+}
+
+static uint64_t mix(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3U;
+	return hash * 0x100000001b3U;
+}
+
+/* The plan, and what else decides on bytes. */
+static uint64_t digest_of(const struct run *run)
+{
+	const struct pack_options *o = run->options;
+	uint64_t hash = mix(plan_digest(&run->plan), PACKAGE_VERSION);
+	char numbers[64];
+
+	hash = mix(hash, formats[run->format].writer->name);
+	hash = mix(hash, o->compressor ? o->compressor : "");
+	hash = mix(hash, o->hdf5_layout ? o->hdf5_layout : "");
+	snprintf(numbers, sizeof(numbers), "%d %d %d %lld", o->level, o->decode, o->has_epoch,
+		 (long long)o->epoch);
+	return mix(hash, numbers);
+}
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+/* The paths of all shards, and which are there already. */
+static int name_shards(struct run *run, size_t *there)
+{
+	*there = 0;
+	for (size_t i = 0; i < run->plan.shard_count; i++) {
+		struct pack_shard shard = { .path = out_name_of(&run->name, i),
+					    .members = run->plan.shards[i].count };
+
+		if (!shard.path || vec_push(&run->result->shards, shard) < 0) {
+			free(shard.path);
+			return -ENOMEM;
+		}
+		*there += is_there(shard.path);
+	}
+	return 0;
+}
+
+/* A set must not be followed by what is left of a longer one: its first, or NULL. */
+static char *one_too_many(const struct run *run, size_t i)
+{
+	char *path = run->name.numbered ? out_name_of(&run->name, run->plan.shard_count + i) :
+					  NULL;
+
+	if (path && is_there(path))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* Where a set is replaced, old and new shards must not lie side by side. */
+static int remove_old(const struct run *run, struct error *e)
+{
+	char *path;
+
+	if (run->plan.shard_count == 1 && !run->name.numbered)
+		return 0; /* the rename replaces it */
+	unlink(run->plan_path);
+	for (size_t i = 0; i < run->result->shards.count; i++) {
+		path = run->result->shards.items[i].path;
+		if (unlink(path) < 0 && errno != ENOENT)
+			return error_set(e, ERROR_SYSTEM, errno,
+					 "%s: it cannot be replaced: %s", path, strerror(errno));
+	}
+	for (size_t i = 0; (path = one_too_many(run, i)); i++) {
+		int err = unlink(path) < 0 ? errno : 0;
+
+		free(path);
+		if (err)
+			break;
+	}
+	return 0;
+}
+
+static void keep_shards(struct run *run)
+{
+	for (size_t i = 0; i < run->result->shards.count; i++) {
+		struct pack_shard *shard = &run->result->shards.items[i];
+		struct stat st;
+
+		shard->kept = lstat(shard->path, &st) == 0;
+		shard->bytes = shard->kept ? (uint64_t)st.st_size : 0;
+	}
+}
+
+/* Is what is there of the set a part of what would be made now? */
+static int resume(struct run *run, size_t there, struct error *e)
+{
+	enum resume_found found = resume_look(run->plan_path, run->digest);
+	const char *first = run->result->shards.items[0].path;
+
+	if (found == RESUME_OTHER && there)
+		return error_set(e, ERROR_SYSTEM, ESTALE,
+				 "%s: the set was begun with other options, or the source tree "
+				 "has changed since; --force makes it anew", first);
+	if (found == RESUME_NOTHING && there && there < run->result->shards.count)
+		return error_set(e, ERROR_SYSTEM, ESTALE,
+				 "%s: there are %zu of %zu shards, but not the plan that they were "
+				 "made by (%s); --force makes all anew", first, there,
+				 run->result->shards.count, run->plan_path);
+	run->noted = found == RESUME_SAME;
+	keep_shards(run);
+	return 0;
+}
+
+static int look_at_place(struct run *run, struct error *e)
+{
+	CLEANUP(cleanup_free) char *surplus = NULL;
+	size_t there;
+
+	run->plan_path = resume_path(&run->name);
+	run->digest = digest_of(run);
+	if (!run->plan_path || name_shards(run, &there) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (run->options->force)
+		return remove_old(run, e);
+	surplus = one_too_many(run, 0);
+	if (surplus)
+		return error_set(e, ERROR_SYSTEM, EEXIST,
+				 "%s: is there, and this set will have %zu shards only; --force "
+				 "replaces the whole set", surplus, run->plan.shard_count);
+	if (run->options->resume)
+		return resume(run, there, e);
+	if (!there)
+		return 0;
+	return error_set(e, ERROR_SYSTEM, EEXIST,
+			 run->plan.shard_count > 1 ?
+				 "%s: %zu shards of this name are there already; --force replaces "
+				 "the set, --resume makes those that are missing" :
+				 "%s: is there already; --force replaces it",
+			 run->options->out, there);
+}
+
+static int64_t newest_time(const struct run *run)
+{
+	int64_t newest = 0;
+
+	for (size_t i = 0; i < run->plan.count; i++) {
+		int64_t time = run->plan.items[i].source->mtime;
+
+		newest = time > newest ? time : newest;
+	}
+	return run->options->has_epoch && newest > run->options->epoch ? run->options->epoch :
+									 newest;
+}
+
+static int pack_shard(struct run *run, size_t i, struct error *e)
+{
+	const struct pack_options *o = run->options;
+	const struct plan_shard *part = &run->plan.shards[i];
+	struct pack_shard *shard = &run->result->shards.items[i];
+	const struct shard_job job = {
+		.options = o, .progress = run->progress, .result = run->result,
+		.writer = formats[run->format].writer, .root = run->scan.root,
+		.items = run->plan.items + part->first, .count = part->count,
+		.threads = thread_count(run), .newest = newest_time(run),
+	};
+
+	/* the plan is there before the first shard is */
+	if (run->plan.shard_count > 1 && !run->noted) {
+		int err = resume_note(run->plan_path, run->digest, e);
+
+		if (err)
+			return err;
+		run->noted = true;
+	}
+	return shard_write(&job, shard, e);
+}
+
+static int pack_shards(struct run *run, struct error *e)
+{
+	int err = 0;
+
+	run->progress->phase = PACK_PACKING;
+	for (size_t i = 0; i < run->plan.shard_count && !err; i++) {
+		if (!run->result->shards.items[i].kept)
+			err = pack_shard(run, i, e);
+		run->progress->shards += !err;
+	}
+	return err;
+}
+
+/* A plan that nothing was made of is of no use. */
+static void remove_plan(const struct run *run, bool complete)
+{
+	for (size_t i = 0; i < run->result->shards.count && !complete; i++) {
+		if (is_there(run->result->shards.items[i].path))
+			return;
+	}
+	if (run->noted)
+		unlink(run->plan_path);
+}
+
+/* The classes, one a line, in the order of their numbers. */
+static int write_classes(const struct run *run, struct error *e)
+{
+	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
+	CLEANUP(cleanup_free) char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; out && i < run->plan.classes.count; i++)
+		fprintf(out, "%s\n", run->plan.classes.items[i]);
+	if (!out || fclose(out) != 0 || !path)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return output_write(path, text, size, e);
+}
+
+static int run_all(struct run *run, struct error *e)
+{
+	int err = out_name_parse(run->options->out, &run->name, e);
+
+	if (!err)
+		err = find_format(run, e);
+	if (!err)
+		err = check_options(run, e);
+	if (!err)
+		err = find_folder(run, e);
+	if (!err)
+		err = list_tree(run, e);
+	if (!err)
+		err = make_plan(run, e);
+	if (!err)
+		err = look_at_place(run, e);
+	if (err)
+		return err;
+	err = pack_shards(run, e);
+	if (!err && run->options->layout == PACK_WEBDATASET)
+		err = write_classes(run, e);
+	remove_plan(run, !err);
+	return err;
+}
+
+int packer_run(const struct pack_options *options, struct pack_progress *progress,
+	       struct pack_result *out, struct error *e)
+{
+	struct pack_progress unseen = { 0 };
+	struct run run = { .options = options, .progress = progress ? progress : &unseen,
+			   .result = out, .scan = { .root = -1 },
+			   .name = { .words = { .words = VEC_INIT } } };
+	int err;
+
+	*out = (struct pack_result){ .shards = VEC_INIT, .problems = PROBLEMS_INIT };
+	output_catch_signals(true);
+	err = run_all(&run, e);
+	output_catch_signals(false);
+	problems_sort(&out->problems);
+	plan_free(&run.plan);
+	scan_free(&run.scan);
+	out_name_free(&run.name);
+	free(run.plan_path);
+	return err;
+}
+
+void pack_result_free(struct pack_result *result)
+{
+	for (size_t i = 0; i < result->shards.count; i++)
+		free(result->shards.items[i].path);
+	vec_free(&result->shards);
+	problems_free(&result->problems);
+}

@@ -1,0 +1,37 @@
+/*
+ * problems.h: what could not be packed as it should have been, with path and reason.
+ *
+ * Threads: problems_add may be called from any; the others from one, when nobody adds.
+ */
+#ifndef GRANARY_PACKER_PROBLEMS_H
+#define GRANARY_PACKER_PROBLEMS_H
+
+#include <stddef.h>
+
+#include "util/arena.h"
+#include "util/lock.h"
+#include "util/vec.h"
+
+struct problem {
+	const char *path;   /* within the source folder; "" is the folder itself */
+	const char *reason; /* continues the path: "cannot be opened: Permission denied" */
+};
+
+struct problems {
+	struct lock lock;
+	VEC(struct problem) items; /* lock */
+	struct arena arena;        /* lock: the texts */
+	size_t lost;               /* lock: there was no memory to note them */
+};
+
+#define PROBLEMS_INIT { .lock = LOCK_INIT, .items = VEC_INIT }
+
+void problems_add(struct problems *problems, const char *path, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+size_t problems_count(const struct problems *problems);
+
+/* By path: whoever came first of two threads does not show. */
+void problems_sort(struct problems *problems);
+void problems_free(struct problems *problems);
+
+#endif

@@ -1,0 +1,441 @@
+/*
+ * scan.c: folders are tasks of a pool, since storage answers many questions at once
+ * as fast as one. Each folder has its names and memory to itself; they are put in
+ * order when all have been read, so that the result does not depend on timing.
+ */
+#include "scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/idmap.h"
+#include "util/pool.h"
+
+struct found {
+	struct scan_entry entry;
+	struct scan_folder *inside; /* of a directory */
+};
+
+struct scan_folder {
+	struct scan_folder *next;   /* of all; the run's lock */
+	struct scan_folder *parent;
+	struct run *run;
+	const char *path;
+	struct scan_entry *self;    /* its own entry, once that lies still */
+	VEC(struct found) found;
+	size_t at;                  /* while they are put in order */
+	struct arena arena;
+	const struct pack_xattr *xattrs;
+	uint32_t xattr_count;
+};
+
+struct run {
+	const struct scan_config *config;
+	struct scan *scan;
+	struct pool *pool;
+	struct lock lock;
+	uint64_t special;  /* lock */
+	bool out_of_memory; /* lock */
+};
+
+int pack_path_compare(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	if (*a == *b)
+		return 0;
+	/* a slash ends a name, and so comes before every byte of a longer one */
+	if (!*a || (*a == '/' && *b))
+		return -1;
+	if (!*b || *b == '/')
+		return 1;
+	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+}
+
+/* How much of a path that is too long for the kernel can be walked in one step. */
+static size_t first_step(const char *path)
+{
+	size_t n = PATH_MAX - 1;
+
+	while (n && path[n] != '/')
+		n--;
+	return n;
+}
+
+int scan_open(int root, const char *path, int flags)
+{
+	CLEANUP(cleanup_close) int folder = -1;
+	char step[PATH_MAX];
+	int fd;
+
+	while (strlen(path) >= PATH_MAX) {
+		size_t n = first_step(path);
+
+		memcpy(step, path, n);
+		step[n] = 0;
+		fd = openat(folder < 0 ? root : folder, step,
+			    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		cleanup_close(&folder);
+		folder = fd;
+		path += n + 1;
+	}
+	fd = openat(folder < 0 ? root : folder, *path ? path : ".",
+		    flags | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static void fail(struct run *run)
+{
+	LOCK_GUARD(&run->lock);
+	run->out_of_memory = true;
+}
+
+static struct scan_folder *new_folder(struct run *run, struct scan_folder *parent,
+				      const char *path)
+{
+	struct scan_folder *folder = calloc(1, sizeof(*folder));
+
+	if (!folder)
+		return NULL;
+	folder->run = run;
+	folder->parent = parent;
+	folder->path = path;
+	LOCK_GUARD(&run->lock);
+	folder->next = run->scan->folders;
+	run->scan->folders = folder;
+	return folder;
+}
+
+static void fill_attributes(struct scan_entry *entry, const struct stat *st)
+{
+	entry->device = st->st_dev;
+	entry->inode = st->st_ino;
+	entry->mtime = st->st_mtim.tv_sec;
+	entry->mtime_ns = (uint32_t)st->st_mtim.tv_nsec;
+	entry->mode = st->st_mode & 07777;
+	entry->uid = st->st_uid;
+	entry->gid = st->st_gid;
+}
+
+/* The kind, or -1 for what is left out. */
+static int kind_of(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) ? PACK_FILE :
+	       S_ISDIR(st->st_mode) ? PACK_DIRECTORY :
+	       S_ISLNK(st->st_mode) ? PACK_SYMLINK : -1;
+}
+
+/* Where the folder's path and the name are joined, in the folder's memory. */
+static const char *join(struct scan_folder *folder, const char *name)
+{
+	size_t before = strlen(folder->path), length = strlen(name);
+	char *path = arena_alloc(&folder->arena, before + length + 2);
+
+	if (!path)
+		return NULL;
+	memcpy(path, folder->path, before);
+	if (before)
+		path[before++] = '/';
+	memcpy(path + before, name, length + 1);
+	return path;
+}
+
+static int read_target(struct scan_folder *folder, int fd, const char *name,
+		       struct scan_entry *entry)
+{
+	char target[PATH_MAX];
+	ssize_t length = readlinkat(fd, name, target, sizeof(target));
+
+	if (length < 0)
+		return -errno;
+	entry->target = arena_copy(&folder->arena, target, (size_t)length);
+	return entry->target ? 0 : -ENOMEM;
+}
+
+static void count_special(struct run *run)
+{
+	LOCK_GUARD(&run->lock);
+	run->special++;
+}
+
+/* 0, also for what is left out or is a problem; or -ENOMEM. */
+static int look_at(struct scan_folder *folder, int fd, const char *name)
+{
+	struct run *run = folder->run;
+	struct found found = { 0 };
+	struct stat st;
+	int kind, err = 0;
+
+	found.entry.path = join(folder, name);
+	if (!found.entry.path)
+		return -ENOMEM;
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		problems_add(run->config->problems, found.entry.path,
+			     "cannot be looked at: %s", strerror(errno));
+		return 0;
+	}
+	kind = kind_of(&st);
+	if (kind < 0) {
+		count_special(run);
+		return 0;
+	}
+	found.entry.kind = (uint16_t)kind;
+	fill_attributes(&found.entry, &st);
+	found.entry.size = kind == PACK_FILE ? (uint64_t)st.st_size : 0;
+	found.entry.linked = kind == PACK_FILE && st.st_nlink > 1;
+	if (kind == PACK_SYMLINK)
+		err = read_target(folder, fd, name, &found.entry);
+	if (err && err != -ENOMEM) {
+		problems_add(run->config->problems, found.entry.path,
+			     "cannot be read: %s", strerror(-err));
+		return 0;
+	}
+	return err ? err : vec_push(&folder->found, found);
+}
+
+static bool is_skipped(const struct scan_config *config, const struct stat *folder,
+		       const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	       (config->skip && config->skip(config->context, folder, name));
+}
+
+/* Reads the names of an open folder: 0 or a negative errno. */
+static int list(struct scan_folder *folder, DIR *stream, const struct stat *st)
+{
+	const struct scan_config *config = folder->run->config;
+	struct dirent *entry;
+	int err = 0;
+
+	while (!err) {
+		errno = 0;
+		entry = readdir(stream);
+		if (!entry)
+			return -errno;
+		if (is_skipped(config, st, entry->d_name))
+			continue;
+		err = look_at(folder, dirfd(stream), entry->d_name);
+		if (config->found)
+			atomic_fetch_add_explicit(config->found, 1, memory_order_relaxed);
+	}
+	return err;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct found *one = a, *other = b;
+
+	return strcmp(one->entry.path, other->entry.path);
+}
+
+static void read_folder(void *argument);
+
+/* Sorted, and each folder among them on its way. */
+static int spread(struct scan_folder *folder)
+{
+	if (folder->found.count)
+		qsort(folder->found.items, folder->found.count,
+		      sizeof(folder->found.items[0]), by_path);
+	for (size_t i = 0; i < folder->found.count; i++) {
+		struct found *found = &folder->found.items[i];
+
+		if (found->entry.kind != PACK_DIRECTORY)
+			continue;
+		found->inside = new_folder(folder->run, folder, found->entry.path);
+		if (!found->inside)
+			return -ENOMEM;
+		found->inside->self = &found->entry;
+		if (pool_add(folder->run->pool, read_folder, found->inside) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Opens a folder and reads what is its own: a stream, or NULL and the errno in *err. */
+static DIR *open_folder(struct scan_folder *folder, struct stat *st, int *err)
+{
+	CLEANUP(cleanup_close) int fd = scan_open(folder->run->scan->root, folder->path,
+						  O_RDONLY | O_DIRECTORY);
+	DIR *stream;
+
+	*err = fd < 0 ? fd : 0;
+	if (!*err && fstat(fd, st) < 0)
+		*err = -errno;
+	if (!*err)
+		*err = scan_xattrs(fd, &folder->arena, &folder->xattrs, &folder->xattr_count);
+	if (*err)
+		return NULL;
+	stream = fdopendir(fd);
+	if (!stream)
+		*err = -errno;
+	else
+		fd = -1;
+	return stream;
+}
+
+static void read_folder(void *argument)
+{
+	struct scan_folder *folder = argument;
+	struct stat st;
+	int err;
+	DIR *stream = open_folder(folder, &st, &err);
+
+	if (stream) {
+		err = list(folder, stream, &st);
+		closedir(stream);
+	}
+	if (err && err != -ENOMEM) {
+		problems_add(folder->run->config->problems, folder->path,
+			     "the folder cannot be read: %s", strerror(-err));
+		err = 0;
+	}
+	if (err || spread(folder) < 0)
+		fail(folder->run);
+	if (folder->self) {
+		folder->self->xattrs = folder->xattrs;
+		folder->self->xattr_count = folder->xattr_count;
+	}
+}
+
+static size_t count_all(const struct scan *scan)
+{
+	size_t n = 1;
+
+	for (const struct scan_folder *f = scan->folders; f; f = f->next)
+		n += f->found.count;
+	return n;
+}
+
+/* Each folder's entries behind its own. */
+static void put_in_order(struct scan *scan, struct scan_folder *root)
+{
+	struct scan_folder *folder = root;
+
+	while (folder) {
+		struct found *found;
+
+		if (folder->at == folder->found.count) {
+			vec_free(&folder->found);
+			folder = folder->parent;
+			continue;
+		}
+		found = &folder->found.items[folder->at++];
+		scan->entries[scan->count++] = found->entry;
+		if (found->inside)
+			folder = found->inside;
+	}
+}
+
+static bool same_file(const void *context, uint32_t id, const void *key)
+{
+	const struct scan_entry *one = (const struct scan_entry *)context + id;
+	const struct scan_entry *other = key;
+
+	return one->inode == other->inode && one->device == other->device;
+}
+
+/* The first name of a file is the file; the others are links to that. */
+static int find_links(struct scan *scan)
+{
+	struct idmap map = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; i < scan->count && !err; i++) {
+		struct scan_entry *entry = &scan->entries[i];
+		uint32_t hash = (uint32_t)(entry->inode ^ entry->inode >> 32 ^ entry->device) *
+				2654435761U;
+		const struct idmap_slot *slot;
+
+		if (!entry->linked)
+			continue;
+		slot = idmap_find(&map, hash, same_file, scan->entries, entry);
+		if (slot) {
+			entry->kind = PACK_HARDLINK;
+			entry->target = scan->entries[slot->id_plus_1 - 1].path;
+		} else {
+			err = idmap_insert(&map, hash, (uint32_t)i);
+		}
+	}
+	idmap_free(&map);
+	return err;
+}
+
+/* All folders, in parallel: the root's, whose entry is filled. */
+static struct scan_folder *read_all(struct run *run, struct scan_entry *self)
+{
+	struct scan_folder *root = new_folder(run, NULL, "");
+
+	if (!root || pool_start(&run->pool, run->config->threads) < 0)
+		return NULL;
+	root->self = self;
+	if (pool_add(run->pool, read_folder, root) < 0)
+		fail(run);
+	pool_finish(run->pool);
+	return run->out_of_memory ? NULL : root;
+}
+
+static int assemble(struct scan *scan, struct scan_folder *root,
+		    const struct scan_entry *self)
+{
+	size_t count = count_all(scan);
+
+	if (count >= UINT32_MAX)
+		return -E2BIG;
+	scan->entries = malloc(count * sizeof(*scan->entries));
+	if (!scan->entries)
+		return -ENOMEM;
+	scan->entries[scan->count++] = *self;
+	put_in_order(scan, root);
+	return find_links(scan);
+}
+
+int scan_run(const struct scan_config *config, struct scan *out, struct error *e)
+{
+	struct run run = { .config = config, .scan = out, .lock = LOCK_INIT };
+	struct scan_entry self = { .path = "", .kind = PACK_DIRECTORY };
+	struct scan_folder *root;
+	struct stat st;
+	int err;
+
+	*out = (struct scan){ .root = open(config->folder,
+					   O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	if (out->root < 0 || fstat(out->root, &st) < 0)
+		return error_set(e, ERROR_SYSTEM, errno,
+				 "%s: %s; name the folder that is to be packed",
+				 config->folder, strerror(errno));
+	fill_attributes(&self, &st);
+	root = read_all(&run, &self);
+	err = root ? assemble(out, root, &self) : -ENOMEM;
+	out->special = run.special;
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "%s: the tree cannot be listed: %s",
+				 config->folder, strerror(-err));
+	return 0;
+}
+
+void scan_free(struct scan *scan)
+{
+	struct scan_folder *next;
+
+	for (struct scan_folder *folder = scan->folders; folder; folder = next) {
+		next = folder->next;
+		vec_free(&folder->found);
+		arena_free(&folder->arena);
+		free(folder);
+	}
+	free(scan->entries);
+	if (scan->root >= 0)
+		close(scan->root);
+	*scan = (struct scan){ .root = -1 };
+}

@@ -1,0 +1,338 @@
+#include "shard.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "output.h"
+#include "reader.h"
+
+enum { ZEROS = 65536, REASON_BYTES = 256 };
+
+struct writing {
+	const struct shard_job *job;
+	const char *path;
+	struct output *output;
+	struct writer *writer;
+	struct reader *reader;
+	uint64_t written; /* contents, in this shard */
+	VEC(const struct scan_entry *) lost; /* files that have other names and were left out */
+};
+
+/* Something is wrong with a source file: 0 if that is no reason to stop. */
+static int problem(const struct writing *w, const struct plan_item *item, const char *reason,
+		   struct error *e)
+{
+	const struct pack_options *o = w->job->options;
+
+	problems_add(&w->job->result->problems, item->source->path, "%s", reason);
+	if (o->keep_going)
+		return 0;
+	return error_set(e, ERROR_SYSTEM, EIO,
+			 "%s/%s: %s; %s was not made; --keep-going packs the rest", o->source,
+			 item->source->path, reason, w->path);
+}
+
+/* What the writer could not do; a full disk gets its own words. */
+static int writer_failed(const struct writing *w, int err, struct error *e)
+{
+	if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG)
+		return output_error(w->path, -err, w->written, e);
+	return err;
+}
+
+static void clamp_time(const struct pack_options *o, struct pack_entry *entry)
+{
+	if (!o->has_epoch || entry->mtime < o->epoch)
+		return;
+	if (entry->mtime > o->epoch || entry->mtime_ns) {
+		entry->mtime = o->epoch;
+		entry->mtime_ns = 0;
+	}
+}
+
+static struct pack_entry entry_of(const struct writing *w, const struct plan_item *item)
+{
+	const struct scan_entry *source = item->source;
+	struct pack_entry entry = {
+		.kind = (enum pack_kind)item->kind, .path = item->path,
+		.target = source->target, .mode = source->mode,
+		.uid = source->uid, .gid = source->gid,
+		.mtime = source->mtime, .mtime_ns = source->mtime_ns,
+		.label = item->label,
+	};
+
+	if (item->is_plain) {
+		entry.mode = 0444;
+		entry.uid = entry.gid = 0;
+		entry.mtime_ns = 0;
+	}
+	if (item->kind == PACK_DIRECTORY) {
+		entry.xattrs = source->xattrs;
+		entry.xattr_count = source->xattr_count;
+	}
+	clamp_time(w->job->options, &entry);
+	return entry;
+}
+
+static int begin(struct writing *w, const struct pack_entry *entry, struct error *e)
+{
+	return writer_failed(w, w->job->writer->begin(w->writer, entry, e), e);
+}
+
+static int data(struct writing *w, const void *bytes, size_t length, struct error *e)
+{
+	int err = writer_failed(w, w->job->writer->data(w->writer, bytes, length, e), e);
+
+	w->written += length;
+	w->job->progress->bytes += length;
+	output_advance(w->output, length);
+	return err;
+}
+
+static int end(struct writing *w, struct error *e)
+{
+	return writer_failed(w, w->job->writer->end(w->writer, e), e);
+}
+
+/* An entry without contents. */
+static int write_name(struct writing *w, const struct plan_item *item, struct error *e)
+{
+	struct pack_entry entry = entry_of(w, item);
+	int err = begin(w, &entry, e);
+
+	return err ? err : end(w, e);
+}
+
+static int write_label(struct writing *w, const struct plan_item *item, struct error *e)
+{
+	struct pack_entry entry = entry_of(w, item);
+	char digits[16];
+	int err;
+
+	entry.size = (uint64_t)snprintf(digits, sizeof(digits), "%d", item->label);
+	err = begin(w, &entry, e);
+	if (!err)
+		err = data(w, digits, entry.size, e);
+	return err ? err : end(w, e);
+}
+
+static int write_zeros(struct writing *w, uint64_t left, struct error *e)
+{
+	static const char zeros[ZEROS];
+	int err = 0;
+
+	while (left && !err) {
+		size_t n = left < ZEROS ? (size_t)left : ZEROS;
+
+		err = data(w, zeros, n, e);
+		left -= n;
+	}
+	return err;
+}
+
+/* What is wrong with a piece, in words; NULL: nothing. */
+static const char *fault_of(const struct piece *piece, char *text, size_t size)
+{
+	if (piece->err)
+		snprintf(text, size, "cannot be %s: %s", piece->where, strerror(-piece->err));
+	else if (piece->changed)
+		snprintf(text, size, "changed while it was packed");
+	else
+		return NULL;
+	return text;
+}
+
+/* All pieces of this file; it is left out. */
+static int leave_out(struct writing *w, const struct piece *piece, struct error *e)
+{
+	const struct plan_item *item = piece->item;
+	char reason[REASON_BYTES];
+	int err = problem(w, item, fault_of(piece, reason, sizeof(reason)), e);
+
+	w->job->result->files--;
+	if (!err && item->source->linked && vec_push(&w->lost, item->source) < 0)
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	while (!err && !piece->last)
+		piece = reader_next(w->reader);
+	return err;
+}
+
+/*
+ * The bytes of a piece, and zeros for those that are not there: the size was said when the
+ * file was begun.
+ */
+static int write_piece(struct writing *w, const struct piece *piece, bool *faulty,
+		       struct error *e)
+{
+	char reason[REASON_BYTES], more[REASON_BYTES + 64];
+	const char *fault = fault_of(piece, reason, sizeof(reason));
+	size_t length = piece->err ? 0 : piece->length;
+	int err = 0;
+
+	if (fault && length < piece->wanted) {
+		snprintf(more, sizeof(more), "%s; zeros stand for it from byte %" PRIu64 " on",
+			 fault, piece->offset + length);
+		fault = more;
+	}
+	if (fault && !*faulty) {
+		*faulty = true;
+		err = problem(w, piece->item, fault, e);
+	}
+	if (!err)
+		err = data(w, piece->bytes, length, e);
+	return err ? err : write_zeros(w, piece->wanted - length, e);
+}
+
+static struct pack_entry file_entry(const struct writing *w, const struct piece *piece)
+{
+	struct pack_entry entry = entry_of(w, piece->item);
+
+	/* what is here whole has the size that it has, also if it has just changed */
+	entry.size = piece->last ? piece->length : piece->item->source->size;
+	if (piece->decoded)
+		entry.path = piece->item->decoded;
+	if (!piece->item->is_plain) {
+		entry.xattrs = piece->xattrs;
+		entry.xattr_count = piece->xattr_count;
+	}
+	return entry;
+}
+
+/* A file that is one piece, or the first piece of one. */
+static int begin_file(struct writing *w, const struct piece *piece, bool *faulty,
+		      struct error *e)
+{
+	struct pack_entry entry = file_entry(w, piece);
+	char reason[REASON_BYTES];
+	const char *fault = piece->last ? fault_of(piece, reason, sizeof(reason)) : NULL;
+	int err = 0;
+
+	if (piece->damage)
+		err = problem(w, piece->item, piece->damage, e);
+	if (fault && !err)
+		err = problem(w, piece->item, fault, e);
+	*faulty = fault;
+	w->job->result->decoded += piece->decoded;
+	return err ? err : begin(w, &entry, e);
+}
+
+static int write_file(struct writing *w, struct error *e)
+{
+	const struct piece *piece = reader_next(w->reader);
+	bool faulty = false, last = piece->last;
+	int err;
+
+	if (piece->err)
+		return leave_out(w, piece, e);
+	err = begin_file(w, piece, &faulty, e);
+	if (!err && last)
+		err = data(w, piece->bytes, piece->length, e);
+	else if (!err)
+		err = write_piece(w, piece, &faulty, e);
+	while (!err && !last) {
+		piece = reader_next(w->reader);
+		last = piece->last;
+		err = write_piece(w, piece, &faulty, e);
+	}
+	return err ? err : end(w, e);
+}
+
+/* The first name may have been left out, and this one with it. */
+static int write_link(struct writing *w, const struct plan_item *item, struct error *e)
+{
+	for (size_t i = 0; i < w->lost.count; i++) {
+		if (w->lost.items[i]->inode != item->source->inode ||
+		    w->lost.items[i]->device != item->source->device)
+			continue;
+		w->job->result->hardlinks--;
+		return problem(w, item, "is another name of a file that was left out", e);
+	}
+	return write_name(w, item, e);
+}
+
+static int write_item(struct writing *w, const struct plan_item *item, struct error *e)
+{
+	struct pack_result *result = w->job->result;
+
+	w->job->progress->files++;
+	if (item->is_label) {
+		result->labels++;
+		return write_label(w, item, e);
+	}
+	switch ((enum pack_kind)item->kind) {
+	case PACK_DIRECTORY:
+		result->directories++;
+		return write_name(w, item, e);
+	case PACK_SYMLINK:
+		result->symlinks++;
+		return write_name(w, item, e);
+	case PACK_HARDLINK:
+		result->hardlinks++;
+		return write_link(w, item, e);
+	case PACK_FILE:
+		break;
+	}
+	result->files++;
+	return write_file(w, e);
+}
+
+static int write_items(struct writing *w, struct error *e)
+{
+	const struct shard_job *job = w->job;
+	int err = reader_start(&w->reader, job->root, job->items, job->count, job->threads);
+
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "no threads to read with: %s",
+				 strerror(-err));
+	for (size_t i = 0; i < job->count && !err; i++)
+		err = write_item(w, &job->items[i], e);
+	reader_stop(w->reader);
+	job->result->bytes += w->written;
+	return err;
+}
+
+static int write_contents(struct writing *w, struct error *e)
+{
+	const struct shard_job *job = w->job;
+	const struct writer_config config = {
+		.compressor = job->options->compressor, .level = job->options->level,
+		.threads = job->threads, .hdf5_layout = job->options->hdf5_layout,
+		.entries = job->count, .newest = job->newest,
+	};
+	struct error unsaid;
+	int err = job->writer->open(&w->writer, output_fd(w->output), w->path, &config, e);
+
+	if (err)
+		return writer_failed(w, err, e);
+	err = write_items(w, e);
+	if (err)
+		job->writer->close(w->writer, false, &unsaid);
+	else
+		err = writer_failed(w, job->writer->close(w->writer, true, e), e);
+	return err;
+}
+
+int shard_write(const struct shard_job *job, struct pack_shard *shard, struct error *e)
+{
+	struct writing w = { .job = job, .path = shard->path, .lost = VEC_INIT };
+	struct stat st;
+	int err = output_begin(shard->path, job->options->force, &w.output, e);
+
+	if (err)
+		return err;
+	err = write_contents(&w, e);
+	vec_free(&w.lost);
+	if (err) {
+		output_drop(w.output);
+		return err;
+	}
+	if (fstat(output_fd(w.output), &st) == 0)
+		shard->bytes = (uint64_t)st.st_size;
+	job->progress->phase = PACK_SYNCING;
+	err = output_commit(w.output, e);
+	job->progress->phase = PACK_PACKING;
+	return err;
+}

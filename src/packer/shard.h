@@ -1,0 +1,30 @@
+/*
+ * shard.h: one packed file from its part of the plan.
+ *
+ * Threads: one calls it; it starts a reader's.
+ */
+#ifndef GRANARY_PACKER_SHARD_H
+#define GRANARY_PACKER_SHARD_H
+
+#include "packer/packer.h"
+#include "packer/writer.h"
+
+struct shard_job {
+	const struct pack_options *options;
+	struct pack_progress *progress;
+	struct pack_result *result;  /* counts what was packed, and problems */
+	const struct writer_ops *writer;
+	int root;                    /* the source folder */
+	const struct plan_item *items;
+	size_t count;
+	unsigned threads;
+	int64_t newest;
+};
+
+/*
+ * Writes the file shard->path and fills shard->bytes: 0, or a negative errno and a
+ * sentence, and nothing is left.
+ */
+int shard_write(const struct shard_job *job, struct pack_shard *shard, struct error *e);
+
+#endif

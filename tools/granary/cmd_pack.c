@@ -1,0 +1,388 @@
+/* cmd_pack.c: granary pack SRC_DIR OUT */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dataset/find.h"
+#include "granary.h"
+#include "make_index.h"
+#include "pack_progress.h"
+#include "packer/packer.h"
+#include "util/brace.h"
+#include "util/cleanup.h"
+#include "util/json.h"
+#include "util/log.h"
+#include "util/size.h"
+
+enum { SHOWN_PROBLEMS = 20, LEVEL_MOST = 22, THREADS_LIMIT = 256 };
+
+/* A number in an option: 0, or the error printed and an exit status. */
+static int take_number(const struct request *request, char letter, const char *option,
+		       uint64_t least, uint64_t most, uint64_t *out)
+{
+	const char *text = request->value[(int)letter];
+	char *end;
+
+	if (!request->given[(int)letter])
+		return 0;
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *out >= least && *out <= most)
+		return 0;
+	log_error("%s=%s: a number from %llu to %llu is wanted", option, text,
+		  (unsigned long long)least, (unsigned long long)most);
+	return ERROR_USAGE;
+}
+
+static int take_numbers(const struct request *request, struct pack_options *o)
+{
+	uint64_t threads = 0;
+	int status = take_number(request, 'n', "--shards", 1, BRACE_MAX_WORDS, &o->shards);
+
+	if (!status)
+		status = take_number(request, 'm', "--multiple-of", 1, BRACE_MAX_WORDS,
+				     &o->multiple_of);
+	if (!status)
+		status = take_number(request, 's', "--shuffle", 0, UINT64_MAX, &o->seed);
+	if (!status)
+		status = take_number(request, 't', "--threads", 1, THREADS_LIMIT, &threads);
+	o->threads = (unsigned)threads;
+	if (status || !request->given['z'])
+		return status;
+	if (size_parse(request->value['z'], &o->shard_size) < 0 || !o->shard_size) {
+		log_error("--shard-size=%s: a size is wanted, such as 1G", request->value['z']);
+		return ERROR_USAGE;
+	}
+	return 0;
+}
+
+/* One of the words: 0 and which, or the error printed and an exit status. */
+static int take_word(const char *option, const char *text, const char *const *words,
+		     int *which)
+{
+	for (int i = 0; words[i]; i++) {
+		if (strcmp(text, words[i]) == 0) {
+			*which = i;
+			return 0;
+		}
+	}
+	log_error("%s=%s: one of %s, %s%s%s is wanted", option, text, words[0], words[1],
+		  words[2] ? ", " : "", words[2] ? "..." : "");
+	return ERROR_USAGE;
+}
+
+/* NAME[:LEVEL]; the name is copied to *name, which the caller frees. */
+static int take_compressor(const char *text, char **name, int *level)
+{
+	static const char *const words[] = { "none", "lz4", "zstd", "gzip", "xz", NULL };
+	const char *colon = strchrnul(text, ':');
+	char *end;
+	int which;
+
+	*name = strndup(text, (size_t)(colon - text));
+	if (!*name || take_word("--compress", *name, words, &which))
+		return ERROR_USAGE;
+	if (!*colon)
+		return 0;
+	*level = (int)strtol(colon + 1, &end, 10);
+	if (colon[1] >= '0' && colon[1] <= '9' && !*end && *level <= LEVEL_MOST)
+		return 0;
+	log_error("--compress=%s: a level from 0 to %d is wanted behind the colon", text,
+		  LEVEL_MOST);
+	return ERROR_USAGE;
+}
+
+/* https://reproducible-builds.org/specs/source-date-epoch: no time is later than this. */
+static int take_epoch(struct pack_options *o)
+{
+	const char *text = getenv("SOURCE_DATE_EPOCH");
+	char *end;
+
+	if (!text || !*text)
+		return 0;
+	errno = 0;
+	o->epoch = strtoll(text, &end, 10);
+	o->has_epoch = true;
+	if (*text >= '0' && *text <= '9' && !*end && !errno)
+		return 0;
+	log_error("SOURCE_DATE_EPOCH is '%s'; seconds since 1970 are wanted, or no such variable",
+		  text);
+	return ERROR_USAGE;
+}
+
+static int take_options(const struct request *request, struct pack_options *o,
+			char **compressor)
+{
+	static const char *const layouts[] = { "tree", "webdataset", NULL };
+	static const char *const hdf5_layouts[] = { "tree", "jsc", NULL };
+	int status = take_numbers(request, o), layout = PACK_TREE;
+
+	if (!status && request->given['l'])
+		status = take_word("--layout", request->value['l'], layouts, &layout);
+	if (!status && request->given['H'])
+		status = take_word("--hdf5-layout", request->value['H'], hdf5_layouts,
+				   &(int){ 0 });
+	if (!status && request->given['c'])
+		status = take_compressor(request->value['c'], compressor, &o->level);
+	if (!status)
+		status = take_epoch(o);
+	o->layout = (enum pack_layout)layout;
+	o->hdf5_layout = request->value['H'];
+	o->compressor = *compressor;
+	o->shuffle = request->given['s'];
+	o->decode = request->given['d'];
+	o->keep_going = request->given['k'];
+	o->force = request->given['f'];
+	o->resume = request->given['r'];
+	return status;
+}
+
+static void say_problems(const struct problems *problems)
+{
+	size_t count = problems_count(problems), shown = problems->items.count;
+	char text[SIZE_TEXT_BYTES];
+
+	if (shown > SHOWN_PROBLEMS)
+		shown = SHOWN_PROBLEMS;
+	for (size_t i = 0; i < shown; i++)
+		log_warn("%s: %s", problems->items.items[i].path,
+			 problems->items.items[i].reason);
+	if (count > shown)
+		log_warn("and %s more; --json lists all", count_text(count - shown, text));
+}
+
+static void say_left_out(const struct pack_result *result)
+{
+	char text[SIZE_TEXT_BYTES];
+
+	if (result->special)
+		log_warn("FIFOs, sockets and devices were left out: %s",
+			 count_text(result->special, text));
+	if (result->no_class)
+		log_warn("files in no class's folder were left out: %s",
+			 count_text(result->no_class, text));
+	if (result->no_name)
+		log_warn("hidden files, links and files without an extension can be in no "
+			 "sample, and were left out: %s", count_text(result->no_name, text));
+	/* one in a hundred is what is promised */
+	if (result->imbalance > 10)
+		log_warn("the shards' sizes differ by %u.%u %%: there are too few files in each "
+			 "to even out large ones; make fewer shards", result->imbalance / 10,
+			 result->imbalance % 10);
+}
+
+static uint64_t packed_bytes(const struct pack_result *result)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < result->shards.count; i++)
+		bytes += result->shards.items[i].bytes;
+	return bytes;
+}
+
+static void print_plainly(const struct request *request, const struct pack_result *result)
+{
+	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES], shards[SIZE_TEXT_BYTES];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < result->shards.count; i++)
+		kept += result->shards.items[i].kept;
+	print_plain(request->arguments[1]);
+	printf(": %s files packed", count_text(result->files, files));
+	if (result->shards.count > 1)
+		printf(", %s shards", count_text(result->shards.count, shards));
+	if (kept)
+		printf(" (%s were there)", count_text(kept, shards));
+	printf(", %s\n", size_text(packed_bytes(result), bytes));
+}
+
+static void print_shards(struct json *json, const struct pack_result *result)
+{
+	json_open(json, "packed", '[');
+	for (size_t i = 0; i < result->shards.count; i++) {
+		const struct pack_shard *shard = &result->shards.items[i];
+
+		json_open(json, NULL, '{');
+		json_text(json, "path", shard->path);
+		json_uint(json, "bytes", shard->bytes);
+		json_uint(json, "members", shard->members);
+		json_bool(json, "kept", shard->kept);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void print_problems(struct json *json, const struct problems *problems)
+{
+	json_open(json, "problems", '[');
+	for (size_t i = 0; i < problems->items.count; i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "path", problems->items.items[i].path);
+		json_text(json, "reason", problems->items.items[i].reason);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void print_json(const struct pack_result *result, bool indexed, const char *error)
+{
+	struct json json = { .out = stdout };
+
+	json_open(&json, NULL, '{');
+	json_bool(&json, "complete", !error);
+	if (error)
+		json_text(&json, "error", error);
+	json_uint(&json, "files", result->files);
+	json_uint(&json, "directories", result->directories);
+	json_uint(&json, "symlinks", result->symlinks);
+	json_uint(&json, "hardlinks", result->hardlinks);
+	json_uint(&json, "labels", result->labels);
+	json_uint(&json, "decoded", result->decoded);
+	json_uint(&json, "classes", result->classes);
+	json_uint(&json, "content_bytes", result->bytes);
+	json_uint(&json, "packed_bytes", packed_bytes(result));
+	json_uint(&json, "left_out", result->special + result->no_class + result->no_name);
+	json_bool(&json, "indexed", indexed);
+	print_shards(&json, result);
+	print_problems(&json, &result->problems);
+	json_close(&json, '}');
+	putchar('\n');
+}
+
+static int index_open_sources(struct request *request, const struct source_set *sources)
+{
+	struct index_wish wish;
+	struct error e;
+	int status;
+
+	if (index_wish_make(&request->config, sources, &wish, &e) < 0)
+		return report_error(&e);
+	status = make_index(request, &wish);
+	index_wish_free(&wish);
+	return status;
+}
+
+/* The index of what was packed, as granary index makes it. */
+static int write_index(struct request *request, const struct pack_result *result)
+{
+	CLEANUP(cleanup_free) char **paths = calloc(result->shards.count, sizeof(*paths));
+	struct source_set sources;
+	struct error e;
+	int status;
+
+	if (!paths) {
+		log_error("out of memory");
+		return ERROR_SYSTEM;
+	}
+	for (size_t i = 0; i < result->shards.count; i++)
+		paths[i] = result->shards.items[i].path;
+	if (source_set_open(paths, result->shards.count, false, &sources, &e) < 0)
+		return report_error(&e);
+	status = index_open_sources(request, &sources);
+	source_set_close(&sources);
+	return status;
+}
+
+static int pack(const struct request *request, const struct pack_options *options,
+		struct pack_result *result, struct error *e)
+{
+	struct pack_progress progress = { 0 };
+	struct pack_watch *watch = request->given['q'] ? NULL : pack_watch_start(&progress);
+	int err = packer_run(options, &progress, result, e);
+
+	pack_watch_stop(watch);
+	return err;
+}
+
+static int report(struct request *request, const struct pack_result *result, int err,
+		  const struct error *e)
+{
+	bool index = !err && !request->given['x'];
+	int status = index ? write_index(request, result) : 0;
+
+	if (request->json)
+		print_json(result, index && !status, err ? e->text : NULL);
+	else if (!err && !request->given['q'])
+		print_plainly(request, result);
+	if (err)
+		return report_error(e);
+	say_left_out(result);
+	say_problems(&result->problems);
+	if (!status && problems_count(&result->problems))
+		status = ERROR_SYSTEM;
+	return status;
+}
+
+static int run(struct request *request)
+{
+	CLEANUP(cleanup_free) char *compressor = NULL;
+	struct pack_options options = { .level = -1 };
+	struct pack_result result;
+	struct error e = { 0 };
+	int err, status, output;
+
+	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	if (request->argument_count != 2)
+		return report_usage(request->command, "a folder and the name of what is to be "
+				    "made are wanted");
+	if (request->given['x'] && request->given['i'])
+		return report_usage(request->command, "--index and --no-index: choose one");
+	if (request->given['f'] && request->given['r'])
+		return report_usage(request->command, "--force begins anew, and --resume goes "
+				    "on: choose one");
+	status = take_options(request, &options, &compressor);
+	if (status)
+		return status;
+	options.source = request->arguments[0];
+	options.out = request->arguments[1];
+	request->quiet = true;
+	err = pack(request, &options, &result, &e);
+	status = report(request, &result, err, &e);
+	pack_result_free(&result);
+	output = finish_output();
+	return status ? status : output;
+}
+
+static const struct option longs[] = {
+	{ "shards", required_argument, NULL, 'n' },
+	{ "shard-size", required_argument, NULL, 'z' },
+	{ "multiple-of", required_argument, NULL, 'm' },
+	{ "shuffle", required_argument, NULL, 's' },
+	{ "layout", required_argument, NULL, 'l' },
+	{ "hdf5-layout", required_argument, NULL, 'H' },
+	{ "compress", required_argument, NULL, 'c' },
+	{ "threads", required_argument, NULL, 't' },
+	{ "decode", no_argument, NULL, 'd' },
+	{ "index", no_argument, NULL, 'i' },
+	{ "no-index", no_argument, NULL, 'x' },
+	{ "keep-going", no_argument, NULL, 'k' },
+	{ "resume", no_argument, NULL, 'r' },
+	{ "force", no_argument, NULL, 'f' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ NULL, 0, NULL, 0 },
+};
+
+const struct command command_pack = {
+	.name = "pack",
+	.usage = "[OPTIONS] [--json] SRC_DIR OUT",
+	.summary = "Packs a folder into a tar file or a set of them",
+	.help = "OUT is data.tar, or a set: data-%06d.tar, data-{000000..000127}.tar.\n\n"
+		"    --shards N                      so many shards\n"
+		"    --shard-size SIZE               shards of at most this size (default 1G)\n"
+		"    --multiple-of N                 a number of shards that N divides\n"
+		"    --shuffle SEED                  in an order that the number decides on\n"
+		"    --layout tree|webdataset        names as they are, or samples KEY.jpg, KEY.cls\n"
+		"    --hdf5-layout tree|jsc          of an HDF5 file\n"
+		"    --compress NAME[:LEVEL]         none, lz4, zstd, gzip or xz\n"
+		"    --decode                        JPEG and PNG images become PPM\n"
+		"    --threads N                     that read\n"
+		"    --no-index                      make no index (--index: make one, the default)\n"
+		"    --keep-going                    leave out what cannot be read\n"
+		"    --resume                        go on with a set that was interrupted\n"
+		"    --force                         replace what is there\n"
+		"    --quiet                         no progress\n",
+	.shorts = "qf", .longs = longs, .run = run,
+};
