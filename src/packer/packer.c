@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "measure.h"
 #include "out_name.h"
 #include "output.h"
+#include "reader.h"
 #include "resume.h"
 #include "scan.h"
 #include "shard.h"
@@ -183,6 +185,8 @@ static int make_plan(struct run *run, struct error *e)
 
 	if (!config.shards && !config.shard_size)
 		config.shard_size = usual_shard;
+	if (o->decode && named != 1 && measure_images(&run->scan, thread_count(run)) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "no threads to read with");
 	err = plan_make(&run->scan, &config, &run->plan, e);
 	run->result->no_class = run->plan.no_class;
 	run->result->no_name = run->plan.no_name;
@@ -194,7 +198,9 @@ static int make_plan(struct run *run, struct error *e)
 	if (err)
 		return err;
 	run->result->imbalance = plan_imbalance(&run->plan);
-	run->progress->all_bytes = run->plan.bytes;
+	for (size_t i = 0; i < run->plan.count; i++)
+		run->progress->all_bytes += reader_reads(&run->plan.items[i]) ?
+						    run->plan.items[i].source->size : 0;
 	run->progress->all_files = run->plan.count;
 	run->progress->all_shards = run->plan.shard_count;
 	return 0;

@@ -46,7 +46,7 @@ enum pack_phase { PACK_LISTING, PACK_PACKING, PACK_SYNCING };
 struct pack_progress {
 	_Atomic int phase;
 	_Atomic uint64_t found;        /* entries listed */
-	_Atomic uint64_t bytes, all_bytes; /* of contents */
+	_Atomic uint64_t bytes, all_bytes; /* of source files */
 	_Atomic uint64_t files, all_files;
 	_Atomic uint64_t shards, all_shards;
 };

@@ -21,6 +21,8 @@ struct units {
 	uint64_t *sizes;    /* by place in that order */
 	uint32_t *shard_of; /* likewise */
 	size_t count;
+	size_t folders;     /* items before them, which are dealt one by one */
+	uint64_t bytes;     /* of all */
 };
 
 static void free_units(struct units *units)
@@ -37,8 +39,10 @@ static uint64_t content_bytes(const struct plan_item *item)
 
 	if (item->kind != PACK_FILE)
 		return 0;
-	return item->is_label ? (uint64_t)snprintf(digits, sizeof(digits), "%d", item->label) :
-				item->source->size;
+	if (item->is_label)
+		return (uint64_t)snprintf(digits, sizeof(digits), "%d", item->label);
+	return item->decoded && item->source->decoded_size ? item->source->decoded_size :
+							     item->source->size;
 }
 
 /* A tar needs a second header for what the old one has no room for. */
@@ -180,10 +184,9 @@ static size_t part_folders(struct plan *plan, struct plan_item *scratch)
 	return folders;
 }
 
-static int find_units(const struct plan *plan, size_t folders, bool samples,
-		      struct units *units)
+static int find_units(const struct plan *plan, bool samples, struct units *units)
 {
-	size_t most = plan->count - folders + 1;
+	size_t folders = units->folders, most = plan->count - folders + 1;
 
 	units->first = malloc(most * sizeof(*units->first));
 	units->order = malloc(most * sizeof(*units->order));
@@ -202,19 +205,19 @@ static int find_units(const struct plan *plan, size_t folders, bool samples,
 	return 0;
 }
 
-static uint64_t measure_units(const struct plan *plan, struct units *units)
+static void measure_units(const struct plan *plan, struct units *units)
 {
-	uint64_t all = 0;
-
+	units->bytes = 0;
+	for (size_t i = 0; i < units->folders; i++)
+		units->bytes += stored_bytes(&plan->items[i]);
 	for (size_t i = 0; i < units->count; i++) {
 		uint32_t unit = units->order[i];
 
 		units->sizes[i] = 0;
 		for (uint32_t k = units->first[unit]; k < units->first[unit + 1]; k++)
 			units->sizes[i] += stored_bytes(&plan->items[k]);
-		all += units->sizes[i];
+		units->bytes += units->sizes[i];
 	}
-	return all;
 }
 
 static uint64_t round_up(uint64_t n, uint64_t multiple)
@@ -246,8 +249,8 @@ static uint64_t largest(const uint64_t *bytes, size_t count)
 }
 
 /* Deals to so many shards: their bytes are in *bytes, which the caller frees. */
-static int deal_to(struct units *units, uint64_t shards, uint64_t folders, uint64_t **bytes,
-		   struct error *e)
+static int deal_to(const struct plan *plan, struct units *units, uint64_t shards,
+		   uint64_t **bytes, struct error *e)
 {
 	free(*bytes);
 	*bytes = NULL;
@@ -256,16 +259,17 @@ static int deal_to(struct units *units, uint64_t shards, uint64_t folders, uint6
 	*bytes = calloc(shards, sizeof(**bytes));
 	if (!*bytes)
 		return -ENOMEM;
-	(*bytes)[0] = folders;
+	for (size_t i = 0; i < units->folders; i++)
+		(*bytes)[i % shards] += stored_bytes(&plan->items[i]);
 	return deal(units->sizes, units->count, (uint32_t)shards, units->shard_of, *bytes);
 }
 
 /* As many shards as keep to the size that was asked for. */
-static int deal_by_size(struct units *units, uint64_t all, uint64_t folders,
+static int deal_by_size(const struct plan *plan, struct units *units,
 			const struct plan_config *config, uint64_t *shards,
 			uint64_t **bytes, struct error *e)
 {
-	uint64_t most = largest(units->sizes, units->count);
+	uint64_t most = largest(units->sizes, units->count), all = units->bytes;
 	char file[SIZE_TEXT_BYTES], shard[SIZE_TEXT_BYTES];
 	int err;
 
@@ -277,7 +281,7 @@ static int deal_by_size(struct units *units, uint64_t all, uint64_t folders,
 	*shards = round_up(all / config->shard_size + (all % config->shard_size != 0),
 			   config->multiple_of);
 	*shards = *shards ? *shards : 1;
-	while (!(err = deal_to(units, *shards, folders, bytes, e))) {
+	while (!(err = deal_to(plan, units, *shards, bytes, e))) {
 		if (largest(*bytes, *shards) <= config->shard_size)
 			return 0;
 		*shards = round_up(*shards + 1 + *shards / 200, config->multiple_of);
@@ -285,12 +289,13 @@ static int deal_by_size(struct units *units, uint64_t all, uint64_t folders,
 	return err;
 }
 
-/* The items, shard by shard; the folders are the first shard's. */
-static int place(struct plan *plan, const struct units *units, size_t folders,
-		 struct plan_item *scratch)
+/* The items, shard by shard, the folders first. */
+static void place(struct plan *plan, const struct units *units, struct plan_item *scratch)
 {
-	size_t at = folders;
+	size_t at = 0;
 
+	for (size_t i = 0; i < units->folders; i++)
+		plan->shards[i % plan->shard_count].count++;
 	for (size_t i = 0; i < units->count; i++) {
 		uint32_t unit = units->order[i];
 
@@ -303,6 +308,11 @@ static int place(struct plan *plan, const struct units *units, size_t folders,
 		plan->shards[s].count = 0;
 	}
 	memcpy(scratch, plan->items, plan->count * sizeof(*scratch));
+	for (size_t i = 0; i < units->folders; i++) {
+		struct plan_shard *shard = &plan->shards[i % plan->shard_count];
+
+		plan->items[shard->first + shard->count++] = scratch[i];
+	}
 	for (size_t i = 0; i < units->count; i++) {
 		struct plan_shard *shard = &plan->shards[units->shard_of[i]];
 		uint32_t unit = units->order[i];
@@ -310,9 +320,6 @@ static int place(struct plan *plan, const struct units *units, size_t folders,
 		for (uint32_t k = units->first[unit]; k < units->first[unit + 1]; k++)
 			plan->items[shard->first + shard->count++] = scratch[k];
 	}
-	plan->shards[0].first = 0;
-	plan->shards[0].count += folders;
-	return 0;
 }
 
 static int make_shards(struct plan *plan, const uint64_t *bytes, uint64_t shards)
@@ -326,22 +333,23 @@ static int make_shards(struct plan *plan, const uint64_t *bytes, uint64_t shards
 	return 0;
 }
 
-static int deal_out(struct plan *plan, const struct plan_config *config, size_t folders,
+static int deal_out(struct plan *plan, const struct plan_config *config,
 		    struct units *units, struct plan_item *scratch, struct error *e)
 {
 	CLEANUP(cleanup_free) uint64_t *bytes = NULL;
 	uint64_t shards = round_up(config->shards ? config->shards : 1, config->multiple_of);
-	uint64_t of_folders = folders * PLAN_HEADER_BYTES;
-	uint64_t all = measure_units(plan, units) + of_folders;
 	int err;
 
+	measure_units(plan, units);
 	if (config->shard_size)
-		err = deal_by_size(units, all, of_folders, config, &shards, &bytes, e);
+		err = deal_by_size(plan, units, config, &shards, &bytes, e);
 	else
-		err = deal_to(units, shards, of_folders, &bytes, e);
+		err = deal_to(plan, units, shards, &bytes, e);
 	if (!err)
 		err = make_shards(plan, bytes, shards);
-	return err ? err : place(plan, units, folders, scratch);
+	if (!err)
+		place(plan, units, scratch);
+	return err;
 }
 
 /* Shuffled, dealt, or both. */
@@ -350,18 +358,17 @@ static int rearrange(struct plan *plan, const struct plan_config *config, struct
 	CLEANUP(cleanup_free) struct plan_item *scratch =
 		malloc((plan->count + 1) * sizeof(*scratch));
 	CLEANUP(free_units) struct units units = { 0 };
-	size_t folders;
 	int err;
 
 	if (!scratch)
 		return -ENOMEM;
-	folders = part_folders(plan, scratch);
-	err = find_units(plan, folders, config->layout == PACK_WEBDATASET, &units);
+	units.folders = part_folders(plan, scratch);
+	err = find_units(plan, config->layout == PACK_WEBDATASET, &units);
 	if (err)
 		return err;
 	if (config->shuffle)
 		shuffle_order(units.order, units.count, config->seed);
-	return deal_out(plan, config, folders, &units, scratch, e);
+	return deal_out(plan, config, &units, scratch, e);
 }
 
 static int one_shard(struct plan *plan)
@@ -392,8 +399,6 @@ int plan_make(const struct scan *scan, const struct plan_config *config,
 	if (err == -ENOMEM)
 		error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory for a plan of %zu entries",
 			  scan->count);
-	for (size_t i = 0; i < out->count && !err; i++)
-		out->bytes += content_bytes(&out->items[i]);
 	return err;
 }
 

@@ -13,7 +13,8 @@
  * the plan. A round takes the next as many as there are shards; the largest of them goes
  * to the shard that has least bytes so far, the next to the second, and so on. So
  * the numbers differ by one at most, and the bytes by less than the sizes within a round
- * do. Within a shard the plan's order is kept. Folders go to the first shard.
+ * do. Within a shard the plan's order is kept. Folders are dealt one by
+ * one before that, and come first in each shard.
  *
  * Hard links stay links where all names go into one file in the order of names. Otherwise
  * each name becomes a file of its own: a link may not come before its file, nor point
@@ -76,7 +77,6 @@ struct plan {
 	struct plan_shard *shards;
 	size_t shard_count;
 	VEC(const char *) classes;  /* in the order of their numbers */
-	uint64_t bytes;             /* of contents */
 	uint64_t no_class, no_name; /* left out */
 	struct arena arena;
 };

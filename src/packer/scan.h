@@ -27,6 +27,7 @@ struct scan_entry {
 	const char *target; /* as pack_entry has it */
 	const struct pack_xattr *xattrs; /* of a directory; a file's are read with it */
 	uint64_t size;      /* of a file and of its other names */
+	uint64_t decoded_size; /* of an image, once it is decoded; or 0 (measure.h) */
 	uint64_t device, inode;
 	int64_t mtime;
 	uint32_t mtime_ns;

@@ -87,7 +87,6 @@ static int data(struct writing *w, const void *bytes, size_t length, struct erro
 	int err = writer_failed(w, w->job->writer->data(w->writer, bytes, length, e), e);
 
 	w->written += length;
-	w->job->progress->bytes += length;
 	output_advance(w->output, length);
 	return err;
 }
@@ -145,6 +144,16 @@ static const char *fault_of(const struct piece *piece, char *text, size_t size)
 	return text;
 }
 
+/* The next piece of this shard's; progress is told by what was read. */
+static const struct piece *take_piece(struct writing *w)
+{
+	const struct piece *piece = reader_next(w->reader);
+
+	w->job->progress->bytes += piece->last ? piece->item->source->size - piece->offset :
+						 piece->wanted;
+	return piece;
+}
+
 /* All pieces of this file; it is left out. */
 static int leave_out(struct writing *w, const struct piece *piece, struct error *e)
 {
@@ -156,7 +165,7 @@ static int leave_out(struct writing *w, const struct piece *piece, struct error 
 	if (!err && item->source->linked && vec_push(&w->lost, item->source) < 0)
 		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	while (!err && !piece->last)
-		piece = reader_next(w->reader);
+		piece = take_piece(w);
 	return err;
 }
 
@@ -221,7 +230,7 @@ static int begin_file(struct writing *w, const struct piece *piece, bool *faulty
 
 static int write_file(struct writing *w, struct error *e)
 {
-	const struct piece *piece = reader_next(w->reader);
+	const struct piece *piece = take_piece(w);
 	bool faulty = false, last = piece->last;
 	int err;
 
@@ -233,7 +242,7 @@ static int write_file(struct writing *w, struct error *e)
 	else if (!err)
 		err = write_piece(w, piece, &faulty, e);
 	while (!err && !last) {
-		piece = reader_next(w->reader);
+		piece = take_piece(w);
 		last = piece->last;
 		err = write_piece(w, piece, &faulty, e);
 	}

@@ -30,6 +30,7 @@ struct writer {
 	const char *path;
 	int fd;
 	int errnum;           /* what write(2) failed with */
+	bool discards;        /* what still comes is of a file that is thrown away */
 	size_t gathered;      /* headers and small contents, not yet written */
 	char gather[GATHERED_BYTES];
 };
@@ -75,6 +76,8 @@ static ssize_t take(struct archive *archive, void *context, const void *bytes, s
 	struct writer *w = context;
 	int err = 0;
 
+	if (w->discards)
+		return (ssize_t)length;
 	if (length >= DIRECT_BYTES) {
 		err = flush_with(w, bytes, length);
 	} else {
@@ -230,10 +233,13 @@ static int close_tar(struct writer *w, bool complete, struct error *e)
 {
 	int err = 0;
 
-	if (!complete)
-		archive_write_fail(w->archive); /* nothing more is to be written */
-	else if (archive_write_close(w->archive) < ARCHIVE_WARN ||
-		 flush_with(w, NULL, 0) < 0)
+	if (!complete) {
+		w->discards = true;
+		archive_write_fail(w->archive); /* the member need not be completed */
+	}
+	if (archive_write_close(w->archive) < ARCHIVE_WARN && complete)
+		err = fail(w, e);
+	if (complete && !err && flush_with(w, NULL, 0) < 0)
 		err = fail(w, e);
 	free_writer(w);
 	return err;

@@ -40,7 +40,7 @@ struct pack_entry {
 	/*
 	 * In the packed file: bytes, relative, without "./" or a trailing slash. "" is
 	 * the root, which comes first if it comes. A directory comes before what is in
-	 * it, if it comes: a shuffled or webdataset plan has files only.
+	 * it, if it comes: samples have none, and those of a set are dealt to its shards.
 	 */
 	const char *path;
 	const char *target;       /* of a symlink; of a hard link the first name's path */

@@ -1,0 +1,74 @@
+#include "measure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "naming.h"
+#include "pixels.h"
+#include "util/cleanup.h"
+#include "util/pool.h"
+
+/* Where the size nearly always is; else the whole file is read, up to this size. */
+enum { HEAD_BYTES = 32 << 10, WHOLE_MOST = 64 << 20 };
+
+struct measuring {
+	struct scan *scan;
+	_Atomic size_t next;
+};
+
+/* Looks into the first `length` bytes: is the size there? */
+static bool look(int fd, size_t length, void *memory, uint64_t *size)
+{
+	const char *damage = NULL;
+	ssize_t n = pread(fd, memory, length, 0);
+
+	return n > 0 && pixels_measure(memory, (size_t)n, size, &damage);
+}
+
+static void measure(const struct scan *scan, struct scan_entry *entry)
+{
+	CLEANUP(cleanup_free) void *memory = malloc(HEAD_BYTES);
+	CLEANUP(cleanup_free) void *whole = NULL;
+	CLEANUP(cleanup_close) int fd = scan_open(scan->root, entry->path,
+						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	uint64_t size;
+	bool found = memory && fd >= 0 && look(fd, HEAD_BYTES, memory, &size);
+
+	if (!found && fd >= 0 && entry->size > HEAD_BYTES && entry->size <= WHOLE_MOST) {
+		whole = malloc(entry->size);
+		found = whole && look(fd, entry->size, whole, &size);
+	}
+	if (found)
+		entry->decoded_size = size;
+}
+
+static void work(void *argument)
+{
+	struct measuring *m = argument;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&m->next, 1)) < m->scan->count) {
+		struct scan_entry *entry = &m->scan->entries[i];
+
+		if ((entry->kind == PACK_FILE || entry->kind == PACK_HARDLINK) &&
+		    naming_is_image(entry->path))
+			measure(m->scan, entry);
+	}
+}
+
+int measure_images(struct scan *scan, unsigned threads)
+{
+	struct measuring m = { .scan = scan };
+	struct pool *pool;
+	int err = pool_start(&pool, threads);
+
+	if (err)
+		return err;
+	for (unsigned i = 0; i < pool_threads(pool) && !err; i++)
+		err = pool_add(pool, work, &m);
+	pool_finish(pool);
+	return m.next ? 0 : err;
+}
