@@ -24,12 +24,13 @@ struct command {
 	const char *shorts;         /* its own options, as getopt has them */
 	const struct option *longs; /* its own, to letters of `shorts`; or NULL */
 	bool takes_dataset;         /* -o is known, and a source is needed */
+	bool takes_nothing;         /* no argument is needed */
 	bool takes_quiet;           /* it shows progress, and -q takes that away */
 	int (*run)(struct request *request);
 };
 
 extern const struct command command_info, command_ls, command_cat, command_index,
-	command_umount, command_stats, command_wait, command_verify, command_extract, command_stat, command_run, command_pack;
+	command_umount, command_stats, command_wait, command_verify, command_extract, command_stat, command_run, command_pack, command_doctor;
 
 enum { OPTION_LETTERS = 128 };
 

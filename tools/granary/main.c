@@ -25,6 +25,7 @@ static const struct command *const commands[] = {
 	&command_stat,
 	&command_run,
 	&command_pack,
+	&command_doctor,
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

@@ -108,7 +108,7 @@ static int parse(struct request *request, int argc, char **argv, int *status)
 	}
 	request->arguments = argv + optind;
 	request->argument_count = (size_t)(argc - optind);
-	if (request->argument_count)
+	if (request->argument_count || request->command->takes_nothing)
 		return 1;
 	*status = report_usage(request->command, "an argument is missing");
 	return 0;

@@ -1,0 +1,149 @@
+#!/bin/bash
+# granary doctor: what a node lacks is said with its remedy, and whether a mount will work.
+# The nodes are folders, and namespaces of our own.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need setpriv unshare mknod chmod
+need_python json
+need_root
+
+# node NAME: a machine that has everything; sets $node.
+node() {
+	node=$work/nodes/$1
+	mkdir -p "$node"/{dev,etc,usr/bin,proc/self,proc/sys/kernel,proc/sys/user,sys/class/bdi}
+	chmod 755 "$work/nodes" "$node"
+	mknod "$node/dev/fuse" c 10 229 && chmod 666 "$node/dev/fuse"
+	echo user_allow_other >"$node/etc/fuse.conf"
+	cp /bin/true "$node/usr/bin/fusermount3" && chmod 4755 "$node/usr/bin/fusermount3"
+	printf 'Name:\tx\nCapEff:\t0000000000000000\n' >"$node/proc/self/status"
+	printf 'nodev\tfusectl\nnodev\toverlay\n' >"$node/proc/filesystems"
+	echo "none /sys/fs/fuse/connections fusectl rw 0 0" >"$node/proc/self/mounts"
+	echo 6.18.0 >"$node/proc/sys/kernel/osrelease"
+	echo 1000 >"$node/proc/sys/user/max_user_namespaces"
+	echo "MemTotal: 64000000 kB
+MemAvailable: 60000000 kB" >"$node/proc/meminfo"
+}
+
+# doctor NODE WANTED-STATUS EXPRESSION DESCRIPTION: of what --json says, where `verdict`
+# and `text` are by name.
+doctor() {
+	local status right
+	(cd / && PATH=/usr/bin:/bin "${as[@]}" "$work/programs/granary" doctor --json --root "$1") \
+		>"$work/json" 2>"$work/said"
+	status=$?
+	"$python" - "$work/json" "$3" <<-'END' >"$work/told" 2>&1
+		import json, sys
+		told = json.load(open(sys.argv[1]))
+		verdict = {c["name"]: c["verdict"] for c in told["checks"]}
+		text = {c["name"]: c["found"] + " | " + c["remedy"] for c in told["checks"]}
+		bad = [c for c in told["checks"] if c["verdict"] != "ok" and not c["found"]]
+		if not eval("(%s)" % sys.argv[2], {**told, "verdict": verdict, "text": text}) or bad:
+		    sys.exit(json.dumps(told, indent=1))
+	END
+	right=$?
+	[ "$right" -eq 0 ] && [ "$status" -eq "$2" ]
+	ok $? "$4" || diag "status $status, wanted $2: $3" "$(cat "$work/told" "$work/said")"
+}
+
+ways_to_mount() {
+	node good
+	doctor "$node" 0 'can_mount and "through fusermount3" in conclusion and
+		not {v for n, v in verdict.items() if n not in ("namespaces", "open files",
+		"locked memory")} - {"ok"}' "a node that has everything"
+	node none
+	rm "$node/dev/fuse"
+	doctor "$node" 32 'not can_mount and not can_run and verdict["/dev/fuse"] == "bad"
+		and "modprobe fuse" in text["/dev/fuse"]' "no /dev/fuse"
+	node file
+	rm "$node/dev/fuse"
+	touch "$node/dev/fuse"
+	chmod 666 "$node/dev/fuse"
+	doctor "$node" 32 '"mknod" in text["/dev/fuse"]' "a file in its place"
+	node closed
+	chmod 600 "$node/dev/fuse"
+	as=("${nobody[@]}")
+	doctor "$node" 32 '"chmod 666" in text["/dev/fuse"]' "one that only root may open"
+	node nobody
+	doctor "$node" 0 'can_mount and verdict["fusermount3"] == "ok"' "a user, with fusermount3"
+	chmod 755 "$node/usr/bin/fusermount3"
+	doctor "$node" 32 'not can_mount and can_run and "granary run can" in conclusion and
+		"chmod u+s" in text["fusermount3"]' "without its set-uid bit"
+	chmod 4755 "$node/usr/bin/fusermount3"
+	as=("${nobody[@]}" setpriv --no-new-privs)
+	doctor "$node" 32 '"no_new_privs" in text["fusermount3"]' "where that has no effect"
+	as=("${nobody[@]}")
+	rm "$node/usr/bin/fusermount3"
+	doctor "$node" 32 '"fuse3" in text["fusermount3"]' "without fusermount3"
+	echo 0 >"$node/proc/sys/user/max_user_namespaces"
+	doctor "$node" 32 'not can_run and "nothing can be mounted" in conclusion and
+		"sysctl user.max_user_namespaces" in text["namespaces"]' "nor namespaces"
+	printf 'CapEff:\t000001ffffffffff\n' >"$node/proc/self/status"
+	doctor "$node" 0 'can_mount and verdict["fusermount3"] == "ok"' "one that may mount needs none"
+	as=()
+}
+
+settings() {
+	node settings
+	echo "#user_allow_other" >"$node/etc/fuse.conf"
+	doctor "$node" 0 'verdict["user_allow_other"] == "warn" and
+		"/etc/fuse.conf" in text["user_allow_other"]' "user_allow_other is a comment"
+	echo "mount_max = 2" >"$node/etc/fuse.conf"
+	printf 'a /a fuse.x rw 0 0\nb /b fuse.granaryfs rw 0 0\n' >"$node/proc/self/mounts"
+	doctor "$node" 32 'verdict["mount_max"] == "bad" and not can_mount and verdict["fusectl"] == "warn" and
+		"fusectl none" in text["fusectl"]' "mount_max is reached, and no fusectl"
+	echo >"$node/etc/fuse.conf"
+	echo 5.4.0-150-generic >"$node/proc/sys/kernel/osrelease"
+	echo "nodev	proc" >"$node/proc/filesystems"
+	doctor "$node" 0 'verdict["kernel"] == "warn" and "5.11" in text["kernel"] and
+		"modprobe overlay" in text["overlayfs"]' "an old kernel, and no overlayfs"
+	echo "MemTotal: 64000000 kB
+MemAvailable: 300000 kB" >"$node/proc/meminfo"
+	doctor "$node" 0 'verdict["memory"] == "warn" and "61 GiB" in text["memory"]' \
+		"little memory is left"
+	printf '0::/job\n' >"$node/proc/self/cgroup"
+	printf '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n' >"$node/proc/self/mountinfo"
+	mkdir -p "$node/sys/fs/cgroup/job"
+	echo 4294967296 >"$node/sys/fs/cgroup/job/memory.max"
+	echo 1048576 >"$node/sys/fs/cgroup/job/memory.current"
+	doctor "$node" 0 '"4.0 GiB may be used" in text["memory"]' "a job that may use 4 GiB"
+	as=(bash -c 'ulimit -n 100; exec "$@"' -)
+	doctor "$node" 0 'verdict["open files"] == "warn"' "few open files"
+	as=()
+}
+
+# What can be tried is tried.
+namespaces() {
+	node tried
+	as=(unshare -U -r bash -c "echo 0 >/proc/sys/user/max_user_namespaces
+		exec setpriv --bounding-set=-all --inh-caps=-all \"\$@\"" -)
+	doctor "$node" 0 'verdict["namespaces"] == "warn" and
+		"sysctl user.max_user_namespaces" in text["namespaces"]' "namespaces that are refused"
+	as=()
+}
+
+words() {
+	node words
+	"$granary" doctor --root "$node" >"$work/got"
+	is "$? $(grep -c -E '^(ok|warn|bad) ' "$work/got") $(tail -n 1 "$work/got")" \
+		"0 13 granaryfs can mount here, through fusermount3" "in words: a line each"
+	grep -q $'\e' "$work/got"
+	is "$?" 1 "no colour in a file"
+	NO_COLOR='' TERM=xterm script -qec "$granary doctor --root $node" /dev/null >"$work/got"
+	check "colour on a terminal" grep -q $'\e\\[32mok' "$work/got"
+	NO_COLOR=1 TERM=xterm script -qec "$granary doctor --root $node" /dev/null >"$work/got"
+	grep -q $'\e' "$work/got"
+	is "$?" 1 "NO_COLOR is respected"
+	"$granary" doctor something 2>"$work/said"
+	is "$?" 1 "an argument is too much"
+	"$granary" doctor >"$work/got" 2>&1
+	check "of this machine" grep -q "^ok .*/dev/fuse" "$work/got"
+}
+
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID
+public_programs
+as=()
+ways_to_mount
+settings
+namespaces
+words
+finish

@@ -1,0 +1,428 @@
+#include "doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "private.h"
+#include "util/bounded.h"
+#include "util/cleanup.h"
+#include "util/memory.h"
+#include "util/size.h"
+
+enum { TEXT_BYTES = 64 * 1024, TRY_MS = 5000, MOUNTS_DEFAULT = 1000, FILES_LEAST = 1024,
+       LOCKED_LEAST = 256 * 1024 };
+
+/* ---- What is said, and what is read ---- */
+
+__attribute__((format(printf, 3, 4))) static void
+found(struct finding *f, enum verdict verdict, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(f->found, sizeof(f->found), format, args);
+	va_end(args);
+	f->verdict = verdict;
+}
+
+static void remedy(struct finding *f, const char *text)
+{
+	snprintf(f->remedy, sizeof(f->remedy), "%s", text);
+}
+
+static const char *path_in(const struct patient *p, const char *path, char out[PATH_MAX])
+{
+	snprintf(out, PATH_MAX, "%s%s", p->root, path);
+	return out;
+}
+
+/* The file's text, of which the beginning is enough; "" where there is none. */
+static const char *read_text(const struct patient *p, const char *path, char *out)
+{
+	char full[PATH_MAX];
+	CLEANUP(cleanup_close) int fd = open(path_in(p, path, full), O_RDONLY | O_CLOEXEC);
+	size_t length = 0;
+	ssize_t n;
+
+	while (fd >= 0 && length < TEXT_BYTES - 1 &&
+	       (n = read(fd, out + length, TEXT_BYTES - 1 - length)) > 0)
+		length += (size_t)n;
+	out[length] = '\0';
+	return out;
+}
+
+/* The line that begins with this word: what follows it, or NULL. */
+static const char *line_of(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; text && *text; text = strchr(text, '\n')) {
+		text += *text == '\n';
+		if (strncmp(text, word, n) == 0)
+			return text + n;
+	}
+	return NULL;
+}
+
+static long number_in(const struct patient *p, const char *path)
+{
+	char text[TEXT_BYTES], *end;
+	long value;
+
+	read_text(p, path, text);
+	value = strtol(text, &end, 10);
+	return end == text ? -1 : value;
+}
+
+void doctor_begin(struct patient *p, const char *root)
+{
+	char text[TEXT_BYTES];
+	const char *effective;
+
+	*p = (struct patient){ .root = root };
+	effective = line_of(read_text(p, "/proc/self/status", text), "CapEff:");
+	p->may_mount = effective &&
+		       (strtoull(effective, NULL, 16) >> CAP_SYS_ADMIN & 1) != 0;
+}
+
+/* ---- How to mount ---- */
+
+static void look_at_device(struct patient *p, struct finding *f)
+{
+	char path[PATH_MAX];
+	CLEANUP(cleanup_close) int fd = open(path_in(p, "/dev/fuse", path),
+					     O_RDWR | O_CLOEXEC);
+	struct stat st;
+
+	p->device = fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode);
+	if (p->device) {
+		found(f, VERDICT_OK, "can be opened");
+	} else if (fd >= 0) {
+		found(f, VERDICT_BAD, "is no device");
+		remedy(f, "ask for: mknod /dev/fuse c 10 229");
+	} else if (errno == EACCES || errno == EPERM) {
+		found(f, VERDICT_BAD, "may not be opened by this user: %s", strerror(errno));
+		remedy(f, "ask for: chmod 666 /dev/fuse; in a container for that device to be "
+		       "allowed");
+	} else {
+		found(f, VERDICT_BAD, "%s", strerror(errno));
+		remedy(f, "ask for: modprobe fuse; in a container for the device to be passed in");
+	}
+}
+
+static void look_at_right(struct patient *p, struct finding *f)
+{
+	if (p->may_mount)
+		found(f, VERDICT_OK, "this process may mount without help");
+	else
+		found(f, VERDICT_OK, "this process may not mount by itself: through fusermount3");
+}
+
+/* Where libfuse looks, and then where a shell would. */
+static bool find_helper(const struct patient *p, char out[PATH_MAX])
+{
+	const char *path = getenv("PATH");
+	char places[PATH_MAX];
+
+	snprintf(places, sizeof(places), "/usr/bin:/bin:/usr/local/bin:%s", path ? path : "");
+	for (char *rest = places, *place; (place = strsep(&rest, ":"));) {
+		if (*place != '/')
+			continue;
+		snprintf(out, PATH_MAX, "%s%.2000s/fusermount3", p->root, place);
+		if (access(out, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void look_at_helper(struct patient *p, struct finding *f)
+{
+	const enum verdict lacking = p->may_mount ? VERDICT_OK : VERDICT_BAD;
+	char path[PATH_MAX];
+	struct statvfs volume;
+	struct stat st;
+
+	if (!find_helper(p, path)) {
+		found(f, lacking, "is not installed%s", p->may_mount ? ", nor needed" : "");
+		remedy(f, p->may_mount ? "" : "ask for the package fuse3, or use granary run");
+	} else if (stat(path, &st) < 0 || !(st.st_mode & S_ISUID) || st.st_uid != 0) {
+		found(f, lacking, "%s is not set-uid root%s", path,
+		      p->may_mount ? ", nor need it be" : "");
+		remedy(f, p->may_mount ? "" : "ask for: chmod u+s, and root as its owner; or use "
+					      "granary run");
+	} else if (statvfs(path, &volume) == 0 && (volume.f_flag & ST_NOSUID)) {
+		found(f, lacking, "%s is on a filesystem that is mounted nosuid", path);
+		remedy(f, "ask for it to be elsewhere, or use granary run");
+	} else if (!p->may_mount && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
+		found(f, VERDICT_BAD, "%s has no effect, for set-uid programs give this process "
+		      "no rights (no_new_privs)", path);
+		remedy(f, "start it outside of what set that (a container, a service), or use "
+		       "granary run");
+	} else {
+		found(f, VERDICT_OK, "%s is set-uid root", path);
+		p->helper = true;
+	}
+}
+
+static void look_at_others(struct patient *p, struct finding *f)
+{
+	char text[TEXT_BYTES];
+
+	if (line_of(read_text(p, "/etc/fuse.conf", text), "user_allow_other")) {
+		found(f, VERDICT_OK, "is set: users may mount for others, with -o allow_other");
+	} else if (p->may_mount) {
+		found(f, VERDICT_OK, "is not set, which does not matter to who may mount");
+	} else {
+		found(f, VERDICT_WARN, "is not set: users mount for themselves only");
+		remedy(f, "where others are to read: ask for that line in /etc/fuse.conf");
+	}
+}
+
+static long count_fuse_mounts(const struct patient *p)
+{
+	char path[PATH_MAX], line[8192];
+	FILE *file = fopen(path_in(p, "/proc/self/mounts", path), "re");
+	long n = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		n += strstr(line, " fuse.") != NULL;
+	if (file)
+		fclose(file);
+	return n;
+}
+
+static void look_at_most(struct patient *p, struct finding *f)
+{
+	char text[TEXT_BYTES];
+	const char *value = line_of(read_text(p, "/etc/fuse.conf", text), "mount_max");
+	long most = MOUNTS_DEFAULT, now = count_fuse_mounts(p);
+
+	if (value && (value = strpbrk(value, "0123456789")))
+		most = strtol(value, NULL, 10);
+	if (p->may_mount)
+		found(f, VERDICT_OK, "%ld, which does not bind who may mount", most);
+	else
+		found(f, now < most ? VERDICT_OK : VERDICT_BAD,
+		      "%ld FUSE mounts for users, and there are %ld", most, now);
+	if (f->verdict == VERDICT_OK)
+		return;
+	p->helper = false;
+	remedy(f, "unmount what nobody needs; or ask for a higher mount_max in "
+	       "/etc/fuse.conf");
+}
+
+/* In a child, which shares this with its parent. */
+static int try_namespace(void *argument)
+{
+	struct error *e = argument;
+
+	return private_enter(e) < 0;
+}
+
+/* What private_enter says, or "" where it can be done. */
+static void ask_for_namespace(char *out, size_t size)
+{
+	struct error *e = mmap(NULL, sizeof(*e), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int tried;
+
+	snprintf(out, size, "cannot be had");
+	if (e == MAP_FAILED)
+		return;
+	tried = bounded_run(try_namespace, e, TRY_MS);
+	if (tried == 0 || *e->text)
+		snprintf(out, size, "%.*s", (int)size - 1, e->text);
+	munmap(e, sizeof(*e));
+}
+
+static void look_at_namespaces(struct patient *p, struct finding *f)
+{
+	char text[sizeof(f->found)];
+
+	if (number_in(p, "/proc/sys/user/max_user_namespaces") == 0 && !p->may_mount) {
+		found(f, VERDICT_WARN, "there may be none: granary run cannot be used");
+		remedy(f, "ask for: sysctl user.max_user_namespaces=65536");
+		return;
+	}
+	ask_for_namespace(text, sizeof(text));
+	p->namespaces = !*text;
+	if (p->namespaces)
+		found(f, VERDICT_OK, "can be had: granary run works without fusermount3");
+	else
+		found(f, VERDICT_WARN, "%s", text);
+}
+
+/* ---- How fast it will be ---- */
+
+static void look_at_memory(struct patient *p, struct finding *f)
+{
+	struct memory_state state = { 0 };
+	struct memory *memory;
+	char limit[SIZE_TEXT_BYTES], available[SIZE_TEXT_BYTES], text[SIZE_TEXT_BYTES];
+	uint64_t budget = 0;
+	struct error e;
+
+	if (memory_open(p->root, &memory) < 0)
+		return;
+	memory_look(memory, &state);
+	memory_close(memory);
+	if (memory_budget(NULL, &state, memory_in_job(), &budget, &e) < 0)
+		budget = 0;
+	found(f, state.available < (UINT64_C(1) << 30) ? VERDICT_WARN : VERDICT_OK,
+	      "%s may be used here (machine and control groups), %s are available; a mount "
+	      "would take %s of it%s", size_text(state.limit, limit),
+	      size_text(state.available, available), size_text(budget, text),
+	      memory_in_job() ? "" : ", since this is no batch job");
+	if (f->verdict == VERDICT_WARN)
+		remedy(f, "ask the batch system for more memory, or set -o cache=SIZE");
+}
+
+/* granaryfs raises its own limit as far as it may. */
+static void look_at_files(struct patient *p, struct finding *f)
+{
+	struct rlimit limit = { 0 };
+
+	(void)p;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	found(f, limit.rlim_max < FILES_LEAST ? VERDICT_WARN : VERDICT_OK,
+	      "%" PRIu64 " may be open at once, at most; each shard of a set is one",
+	      (uint64_t)limit.rlim_max);
+	if (f->verdict == VERDICT_WARN)
+		remedy(f, "ask for a higher hard limit (ulimit -Hn)");
+}
+
+/* So that a server that takes over never waits for a page: src/fuse/slots.c */
+static void look_at_locked(struct patient *p, struct finding *f)
+{
+	struct rlimit limit = { 0 };
+	char text[SIZE_TEXT_BYTES];
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return;
+	if (limit.rlim_cur == RLIM_INFINITY || p->may_mount) {
+		found(f, VERDICT_OK, "no limit");
+		return;
+	}
+	found(f, limit.rlim_cur < LOCKED_LEAST ? VERDICT_WARN : VERDICT_OK,
+	      "%s; granaryfs locks a page for each of its threads",
+	      size_text(limit.rlim_cur, text));
+	if (f->verdict == VERDICT_WARN)
+		remedy(f, "ulimit -l 1024; without it a mount works, and may be slower when "
+		       "memory is short");
+}
+
+static void look_at_ahead(struct patient *p, struct finding *f)
+{
+	char path[PATH_MAX];
+
+	if (p->may_mount && access(path_in(p, "/sys/class/bdi", path), F_OK) == 0) {
+		found(f, VERDICT_OK, "a mount's is raised to 512 KiB");
+		return;
+	}
+	found(f, VERDICT_OK, "128 KiB, as the kernel gives users' mounts");
+	remedy(f, p->may_mount ? "ask for sysfs at /sys" :
+				 "only for large files: let root mount, with -o user=");
+}
+
+/* ---- The kernel ---- */
+
+/* What granaryfs uses where it is there. */
+static const struct {
+	int major, minor;
+	const char *without;
+} features[] = {
+	{ 4, 18, "no user can mount in a namespace, and granary run does not work" },
+	{ 4, 20, "symbolic links are asked for again and again" },
+	{ 5, 1, "every opendir is a request" },
+	{ 5, 11, "granary run has no shield: each open() of Python is a request" },
+	{ 6, 5, "the shield is put up by way of a copy of the mount" },
+	{ 6, 15, "the shield needs a folder in /run, /tmp or /dev/shm for a moment" },
+};
+
+static void look_at_kernel(struct patient *p, struct finding *f)
+{
+	char release[TEXT_BYTES];
+	int major = 0, minor = 0;
+
+	read_text(p, "/proc/sys/kernel/osrelease", release);
+	release[strcspn(release, "\n")] = '\0';
+	if (sscanf(release, "%d.%d", &major, &minor) != 2) {
+		found(f, VERDICT_WARN, "its version cannot be read; is /proc mounted?");
+		return;
+	}
+	found(f, VERDICT_OK, "Linux %.64s has all that is used", release);
+	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+		if (major > features[i].major ||
+		    (major == features[i].major && minor >= features[i].minor))
+			continue;
+		found(f, features[i].major < 6 ? VERDICT_WARN : VERDICT_OK,
+		      "Linux %.64s: before %d.%d %s", release, features[i].major,
+		      features[i].minor, features[i].without);
+		return;
+	}
+}
+
+static bool knows_filesystem(const struct patient *p, const char *name)
+{
+	char text[TEXT_BYTES], word[64];
+
+	snprintf(word, sizeof(word), "nodev\t%s\n", name);
+	return strstr(read_text(p, "/proc/filesystems", text), word) != NULL;
+}
+
+static void look_at_overlay(struct patient *p, struct finding *f)
+{
+	if (knows_filesystem(p, "overlay")) {
+		found(f, VERDICT_OK, "is known: mounts with allow_other, and those of granary "
+		      "run, have a shield");
+		return;
+	}
+	found(f, VERDICT_WARN, "is not loaded: each open() of Python before 3.14 sends an ioctl");
+	remedy(f, "ask for: modprobe overlay");
+}
+
+static void look_at_control(struct patient *p, struct finding *f)
+{
+	char text[TEXT_BYTES];
+
+	if (strstr(read_text(p, "/proc/self/mounts", text), " fusectl ")) {
+		found(f, VERDICT_OK, "is mounted: granary umount --force ends readers");
+		return;
+	}
+	found(f, VERDICT_WARN, "is not mounted: granary umount --force cannot end readers, and "
+	      "umount does not wait for the end");
+	remedy(f, "ask for: mount -t fusectl none /sys/fs/fuse/connections");
+}
+
+const struct check doctor_checks[] = {
+	{ "/dev/fuse", look_at_device },
+	{ "mount(2)", look_at_right },
+	{ "fusermount3", look_at_helper },
+	{ "user_allow_other", look_at_others },
+	{ "mount_max", look_at_most },
+	{ "namespaces", look_at_namespaces },
+	{ "kernel", look_at_kernel },
+	{ "overlayfs", look_at_overlay },
+	{ "fusectl", look_at_control },
+	{ "memory", look_at_memory },
+	{ "read-ahead", look_at_ahead },
+	{ "open files", look_at_files },
+	{ "locked memory", look_at_locked },
+};
+
+const size_t doctor_check_count = sizeof(doctor_checks) / sizeof(doctor_checks[0]);

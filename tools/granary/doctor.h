@@ -1,0 +1,45 @@
+/*
+ * doctor.h: what on this machine helps or hinders a mount: one finding a check.
+ */
+#ifndef GRANARY_TOOL_DOCTOR_H
+#define GRANARY_TOOL_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_BAD };
+
+struct finding {
+	enum verdict verdict;
+	char found[512];
+	char remedy[512]; /* "": there is none, or none is needed */
+};
+
+/* What several checks want to know, found out once. */
+struct patient {
+	const char *root;   /* before every path: "" but in tests */
+	bool may_mount;     /* by mount(2): CAP_SYS_ADMIN is in effect */
+	bool device;        /* /dev/fuse can be opened */
+	bool helper;        /* fusermount3 can mount */
+	bool namespaces;    /* private ones can be had */
+};
+
+struct check {
+	const char *name;
+	void (*look)(struct patient *patient, struct finding *out);
+};
+
+extern const struct check doctor_checks[];
+extern const size_t doctor_check_count;
+
+void doctor_begin(struct patient *patient, const char *root);
+
+/* Looks at it, in the order of the table: later checks build on earlier ones. */
+static inline void doctor_look(const struct check *check, struct patient *patient,
+			       struct finding *out)
+{
+	*out = (struct finding){ VERDICT_OK, "", "" };
+	check->look(patient, out);
+}
+
+#endif
