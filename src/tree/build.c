@@ -458,7 +458,9 @@ int builder_settle_links(struct builder *b)
 
 /* Logs. */
 
-static int apply_log(struct builder *b, const struct entries *log, uint32_t base,
+enum { RELEASE_EVERY = 4096 };
+
+static int apply_log(struct builder *b, struct entries *log, uint32_t base,
 		     struct error *e);
 
 /* The name without its suffix: "n01440764" for "n01440764.tar". */
@@ -521,7 +523,7 @@ static int apply_entry(struct builder *b, const struct entries *log,
 	return apply_leaf(b, log, entry, base, path, e);
 }
 
-static int apply_log(struct builder *b, const struct entries *log, uint32_t base,
+static int apply_log(struct builder *b, struct entries *log, uint32_t base,
 		     struct error *e)
 {
 	for (size_t i = 0; i < entries_count(log); i++) {
@@ -529,6 +531,8 @@ static int apply_log(struct builder *b, const struct entries *log, uint32_t base
 
 		if (err)
 			return err;
+		if (i % RELEASE_EVERY == 0)
+			entries_release(log, i);
 	}
 	return 0;
 }
@@ -557,7 +561,7 @@ static void report(struct builder *b, const char *label)
 	b->unsafe = b->skipped = b->ignored = b->long_links = 0;
 }
 
-int builder_apply(struct builder *b, const struct entries *entries,
+int builder_apply(struct builder *b, struct entries *entries,
 		  const char *label, struct error *e)
 {
 	int err;

@@ -40,11 +40,12 @@ void builder_free(struct builder *builder);
 
 /*
  * Adds everything a shard holds. `label` names it in messages and must live
- * until the builder is freed; `entries` may be freed afterwards. Within a shard
+ * until the builder is freed; `entries` are let go of as they are applied, and can only
+ * be counted and freed afterwards. Within a shard
  * the last entry of a name wins; between shards `duplicates` decides. Links
  * whose target comes later are settled in builder_seal.
  */
-int builder_apply(struct builder *builder, const struct entries *entries,
+int builder_apply(struct builder *builder, struct entries *entries,
 		  const char *label, struct error *e);
 
 /*

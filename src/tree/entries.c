@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/packed.h"
 #include "util/arena.h"
 #include "util/checked.h"
 #include "util/vec.h"
@@ -16,9 +17,18 @@ struct log_volume {
 	VEC(unsigned char) literals;
 };
 
+/* What entries_get has unpacked. */
+struct hand {
+	struct entry entries[ENTRIES_IN_HAND];
+	struct entry_extent extents[ENTRIES_IN_HAND];
+	unsigned next;
+};
+
 struct entries {
-	struct arena arena; /* what the items point to */
-	VEC(struct entry) items;
+	struct packed packed; /* all, by their numbers */
+	struct arena arena;   /* what the rest points to */
+	VEC(struct entry) rest; /* those that do not fit in there */
+	struct hand *hand;
 	VEC(struct log_volume) volumes;
 	uint64_t left_out;
 	int failed;
@@ -27,20 +37,30 @@ struct entries {
 
 struct entries *entries_new(void)
 {
-	return calloc(1, sizeof(struct entries));
+	struct entries *entries = calloc(1, sizeof(*entries));
+
+	if (!entries)
+		return NULL;
+	entries->hand = calloc(1, sizeof(*entries->hand));
+	if (entries->hand)
+		return entries;
+	free(entries);
+	return NULL;
 }
 
 void entries_free(struct entries *entries)
 {
 	if (!entries)
 		return;
-	for (size_t i = 0; i < entries->items.count; i++)
-		entries_free(entries->items.items[i].nested);
+	for (size_t i = 0; i < entries->rest.count; i++)
+		entries_free(entries->rest.items[i].nested);
 	for (size_t i = 0; i < entries->volumes.count; i++) {
 		vec_free(&entries->volumes.items[i].chunks);
 		vec_free(&entries->volumes.items[i].literals);
 	}
-	vec_free(&entries->items);
+	vec_free(&entries->rest);
+	packed_free(&entries->packed);
+	free(entries->hand);
 	vec_free(&entries->volumes);
 	arena_free(&entries->arena);
 	free(entries);
@@ -87,11 +107,16 @@ int entries_add(struct entries *entries, const struct entry *entry)
 {
 	struct entry copy = *entry;
 
+	if (packed_fits(entry))
+		return packed_add(&entries->packed, entry);
 	if (copy_string(entries, &copy.path) < 0 ||
 	    copy_string(entries, &copy.target) < 0 ||
 	    copy_extents(entries, &copy) < 0 || copy_xattrs(entries, &copy) < 0)
 		return -ENOMEM;
-	return vec_push(&entries->items, copy);
+	if (vec_reserve(&entries->rest, 1) < 0 ||
+	    packed_add_elsewhere(&entries->packed, entries->rest.count) < 0)
+		return -ENOMEM;
+	return vec_push(&entries->rest, copy);
 }
 
 int entries_add_volume(struct entries *entries, const struct volume_desc *volume)
@@ -255,8 +280,8 @@ uint64_t entries_left_out(const struct entries *entries)
 {
 	uint64_t count = entries->left_out;
 
-	for (size_t i = 0; i < entries->items.count; i++) {
-		const struct entries *nested = entries->items.items[i].nested;
+	for (size_t i = 0; i < entries->rest.count; i++) {
+		const struct entries *nested = entries->rest.items[i].nested;
 
 		if (nested && !nested->failed)
 			count += entries_left_out(nested);
@@ -266,12 +291,24 @@ uint64_t entries_left_out(const struct entries *entries)
 
 size_t entries_count(const struct entries *entries)
 {
-	return entries->items.count;
+	return entries->packed.count;
 }
 
-const struct entry *entries_get(const struct entries *entries, size_t i)
+const struct entry *entries_get(struct entries *entries, size_t i)
 {
-	return &entries->items.items[i];
+	unsigned slot = entries->hand->next;
+	struct entry *entry = &entries->hand->entries[slot];
+	size_t where;
+
+	if (!packed_get(&entries->packed, i, entry, &entries->hand->extents[slot], &where))
+		return &entries->rest.items[where];
+	entries->hand->next = (slot + 1) % ENTRIES_IN_HAND;
+	return entry;
+}
+
+void entries_release(struct entries *entries, size_t i)
+{
+	packed_release(&entries->packed, i);
 }
 
 size_t entries_volume_count(const struct entries *entries)

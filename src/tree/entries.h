@@ -171,7 +171,17 @@ void entries_leave_out(struct entries *entries);
 uint64_t entries_left_out(const struct entries *entries);
 
 size_t entries_count(const struct entries *entries);
-const struct entry *entries_get(const struct entries *entries, size_t i);
+
+/*
+ * Entry i, valid until ENTRIES_IN_HAND others have been asked for, or one is added; its
+ * path and what else it points to, extents apart, as long as the log holds it.
+ */
+enum { ENTRIES_IN_HAND = 16 };
+const struct entry *entries_get(struct entries *entries, size_t i);
+
+/* Entries before i will not be asked for again, and may be let go of. */
+void entries_release(struct entries *entries, size_t i);
+
 size_t entries_volume_count(const struct entries *entries);
 const struct volume_desc *entries_volume(const struct entries *entries, size_t i);
 

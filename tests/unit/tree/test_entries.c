@@ -33,6 +33,115 @@ static void test_everything_is_copied(void **state)
 
 static const uint64_t limit = VOLUME_OFFSET_LIMIT;
 
+/* Of each kind some, at the edges of what is packed and beyond. */
+static void make_entry(size_t i, struct entry *entry, struct entry_extent *x, char *path)
+{
+	static const int64_t times[] = { 0, -1, 1600000000, (INT64_C(1) << 39) - 1,
+					 -(INT64_C(1) << 39), INT64_C(1) << 39, INT64_MIN };
+	static const uint64_t sizes[] = { 0, 1, 110000, (UINT64_C(1) << 48) - 1,
+					  UINT64_C(1) << 48, UINT64_MAX };
+	size_t length = i % 97 == 0 ? 5000 : i % 40;
+
+	memset(path, 'a' + (int)(i % 26), length);
+	snprintf(path + length, 32, "/%zu", i);
+	*x = (struct entry_extent){ .offset = i % 5 ? i : limit - 1 + i % 2,
+				    .volume = i % 11 ? 3 : 1U << 24,
+				    .file_offset = i % 13 == 0 };
+	*entry = (struct entry){
+		.kind = i % 7 ? ENTRY_FILE : ENTRY_DIRECTORY, .path = path,
+		.target = i % 31 ? NULL : "target", .mode = (uint32_t)(i % 512),
+		.uid = (uint32_t)(i % 3), .gid = UINT32_MAX - (uint32_t)(i % 2),
+		.mtime = times[i % COUNT(times)], .mtime_ns = (uint32_t)(i * 7919),
+		.size = sizes[i % COUNT(sizes)],
+	};
+	x->length = entry->size;
+	if (entry->size) {
+		entry->extents = x;
+		entry->extent_count = 1;
+	}
+}
+
+static void assert_same(const struct entry *got, const struct entry *want)
+{
+	assert_int_equal(got->kind, want->kind);
+	assert_string_equal(got->path, want->path);
+	assert_int_equal(!got->target, !want->target);
+	assert_int_equal(got->mode, want->mode);
+	assert_int_equal(got->uid, want->uid);
+	assert_int_equal(got->gid, want->gid);
+	assert_true(got->mtime == want->mtime);
+	assert_int_equal(got->mtime_ns, want->mtime_ns);
+	assert_int_equal(got->size, want->size);
+	assert_int_equal(got->extent_count, want->extent_count);
+	if (want->extent_count == 0)
+		return;
+	assert_int_equal(got->extents->file_offset, want->extents->file_offset);
+	assert_int_equal(got->extents->offset, want->extents->offset);
+	assert_int_equal(got->extents->length, want->extents->length);
+	assert_int_equal(got->extents->volume, want->extents->volume);
+}
+
+static void compare_all(struct entries *log, size_t from, size_t count)
+{
+	struct entry_extent x;
+	struct entry want;
+	char path[6000];
+
+	for (size_t k = from; k < count; k++) {
+		size_t i = k % 3 ? k : count - 1 - (k - from); /* there and back */
+
+		make_entry(i, &want, &x, path);
+		assert_same(entries_get(log, i), &want);
+	}
+}
+
+static void test_entries_come_back_as_they_were(void **state)
+{
+	enum { N = 30000 };
+	struct entries *log = entries_new();
+	struct entry_extent x;
+	struct entry entry;
+	char path[6000];
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		make_entry(i, &entry, &x, path);
+		assert_int_equal(entries_add(log, &entry), 0);
+	}
+	assert_int_equal(entries_count(log), N);
+	compare_all(log, 0, N);
+	for (size_t i = 0; i < N; i += 1000) {
+		entries_get(log, i);
+		entries_release(log, i);
+		compare_all(log, i, i + 1000);
+	}
+	compare_all(log, N - 1000, N);
+	entries_free(log);
+}
+
+static void test_some_are_in_hand(void **state)
+{
+	const struct entry *held[ENTRIES_IN_HAND];
+	struct entries *log = entries_new();
+	struct entry_extent x;
+	struct entry want;
+	char path[6000];
+
+	(void)state;
+	for (size_t i = 0; i < ENTRIES_IN_HAND; i++) {
+		make_entry(i + 1, &want, &x, path);
+		assert_int_equal(entries_add(log, &want), 0);
+	}
+	for (size_t i = 0; i < ENTRIES_IN_HAND; i++)
+		held[i] = entries_get(log, i);
+	for (size_t i = 0; i < ENTRIES_IN_HAND; i++) {
+		make_entry(i + 1, &want, &x, path);
+		assert_same(held[i], &want);
+	}
+	entries_free(log);
+}
+
+
 static const struct {
 	uint32_t source;
 	uint64_t offset, length;
@@ -280,6 +389,8 @@ static void test_left_out_counts_what_is_shown_of_nested_ones(void **state)
 
 static const struct CMUnitTest entries[] = {
 	cmocka_unit_test(test_everything_is_copied),
+	cmocka_unit_test(test_entries_come_back_as_they_were),
+	cmocka_unit_test(test_some_are_in_hand),
 	cmocka_unit_test(test_raw_extents_share_volumes),
 	cmocka_unit_test(test_guards_have_volumes_of_their_own),
 	cmocka_unit_test(test_chunks_lie_one_behind_the_other),
