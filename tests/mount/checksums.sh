@@ -63,6 +63,8 @@ an_index_gets_them() {
 	is "$(granary index --check --json t.tar | "$python" -c '
 import json, sys
 print(json.load(sys.stdin)["checksums"])')" True "--check --json, too"
+	granary info t.tar >"$work/said"
+	said "info says it as well" "B, with checksums)"
 	cp -p t.tar.gidx with.gidx
 	granary index --checksums t.tar >"$work/said" 2>&1
 	said "a second time there is nothing to do" "is up to date"

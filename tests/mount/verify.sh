@@ -253,8 +253,11 @@ manifests() {
 originals() {
 	verifies 0 "--against" --against tree "$all"
 	verifies 0 "--against, with a slash" --against tree/ "$all"
-	cp -al odd odd2
-	verifies 0 "--against odd names" --against odd2 odd.tar
+	mkfifo odd/fifo
+	verifies 0 "--against odd names" --against odd odd.tar
+	says "--against: what no dataset can hold" \
+		"1 devices, pipes and sockets of the original cannot be in a dataset"
+	rm odd/fifo
 	cp -a tree other
 	ln -s target tree/c0/link && ln -s elsewhere other/c0/link
 	tar -C tree -cf o.tar .

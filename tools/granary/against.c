@@ -28,6 +28,7 @@ struct against {
 	const struct dataset *dataset;
 	const struct tree *tree;
 	struct findings *findings;
+	uint64_t special; /* devices, pipes and sockets of the original */
 	uint8_t *wanted; /* by node: its bytes are to be compared */
 	struct compared workers[SURVEY_THREADS_MOST];
 };
@@ -206,6 +207,10 @@ static bool look_up(struct against *a, const FTSENT *entry)
 	}
 	if (tree_walk(a->tree, TREE_ROOT, path, &node) == 0)
 		return true;
+	if (entry->fts_info == FTS_DEFAULT) {
+		a->special++;
+		return true;
+	}
 	add(a, PROBLEM_MISSING, path, "is in the original, and not in the dataset");
 	return false;
 }
@@ -243,6 +248,11 @@ int against_names(struct against *a, struct error *e)
 				 "the names cannot be compared: %s",
 				 err == -ENOMEM ? "out of memory" : "the index is damaged");
 	return find_missing(a, e);
+}
+
+uint64_t against_special(const struct against *a)
+{
+	return a->special;
 }
 
 /* ---- Bytes ---- */

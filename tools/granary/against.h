@@ -3,7 +3,8 @@
  * names there are, of which kinds, sizes, what links hold, and every byte.
  *
  * Neither permissions nor times are compared. Symbolic links are not followed, but for
- * the directory itself.
+ * the directory itself. Devices, pipes and sockets cannot be in a dataset: they are
+ * counted.
  *
  * Threads: against_bytes and against_file by any number, each with a worker of its own;
  * the others by one.
@@ -27,6 +28,9 @@ void against_close(struct against *against);
 
 /* Compares all but bytes; marks the files whose bytes are to be. 0 or as above. */
 int against_names(struct against *against, struct error *e);
+
+/* Devices, pipes and sockets of the original. */
+uint64_t against_special(const struct against *against);
 
 /* A file's bytes, from the first to the last, and then its end. */
 void against_bytes(struct against *against, unsigned worker, uint32_t node,

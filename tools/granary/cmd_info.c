@@ -85,6 +85,7 @@ static void print_json(const struct report *report)
 	json_text(&json, "options", s->options);
 	json_text(&json, "index", info->index_path ? info->index_path : "");
 	json_uint(&json, "index_bytes", info->index_bytes);
+	json_bool(&json, "checksums", info->checksums);
 	json_close(&json, '}');
 	putchar('\n');
 }
@@ -159,7 +160,8 @@ static void print_costs(const struct report *report)
 
 	printf("index        ");
 	print_plain(info->index_path ? info->index_path : "in memory");
-	printf(" (%s)\n", size_text(info->index_bytes, a));
+	printf(" (%s%s)\n", size_text(info->index_bytes, a),
+	       info->checksums ? ", with checksums" : "");
 	printf("inodes       %s instead of %s\n",
 	       count_text(info->sources + (info->index_path ? 1U : 0U), b),
 	       count_text(s->files + s->directories + s->symlinks, a));

@@ -291,6 +291,8 @@ static void say_json(struct verify *v)
 	json_bool(json, "checksums", dataset_has_sums(v->dataset));
 	if (v->manifest)
 		json_uint(json, "unlisted", manifest_unlisted(v->manifest));
+	if (v->against)
+		json_uint(json, "special", against_special(v->against));
 	json_text(json, "verdict", verdict(v));
 	json_close(json, '}');
 	putchar('\n');
@@ -314,6 +316,9 @@ static void say_text(const struct verify *v)
 	if (v->unread)
 		printf("%s files were not read, for their packed file has another size\n",
 		       count_text(v->unread, files));
+	if (v->against && against_special(v->against))
+		printf("%s devices, pipes and sockets of the original cannot be in a dataset\n",
+		       count_text(against_special(v->against), files));
 	if (v->manifest && v->request->given[LETTER_MANIFEST] && manifest_unlisted(v->manifest))
 		printf("%s files are not in the manifest\n",
 		       count_text(manifest_unlisted(v->manifest), files));
