@@ -81,9 +81,9 @@ static void render_packing(struct pack_watch *w, char *line)
 
 static void draw(struct pack_watch *w)
 {
-	char line[LINE_BYTES], count[SIZE_TEXT_BYTES];
+	char line[LINE_BYTES] = "", count[SIZE_TEXT_BYTES];
 
-	switch (w->counters->phase) {
+	switch ((enum pack_phase)atomic_load(&w->counters->phase)) {
 	case PACK_LISTING:
 		snprintf(line, sizeof(line), "listing: %s names",
 			 count_text(w->counters->found, count));
@@ -91,8 +91,9 @@ static void draw(struct pack_watch *w)
 	case PACK_SYNCING:
 		snprintf(line, sizeof(line), "waiting for the storage");
 		break;
-	default:
+	case PACK_PACKING:
 		render_packing(w, line);
+		break;
 	}
 	if (w->terminal)
 		fprintf(stderr, "\r%s\033[K", line);
