@@ -81,6 +81,27 @@ epoch() {
 		env SOURCE_DATE_EPOCH=today "$granary" pack "$work/odd" "$work/no.tar"
 }
 
+# Paths longer than the kernel takes in one piece.
+deep() {
+	mkdir "$work/deep"
+	(
+		cd "$work/deep" || exit
+		for _ in {1..30}; do
+			mkdir "$(printf 'd%.0s' {1..200})" && cd ./d*/ || exit
+		done
+		echo "far down" >bottom
+		ln -s bottom link
+	)
+	check "paths of 6,000 bytes are packed" pack "$work/deep" "$work/deep.tar"
+	check "and read" "$python" -c '
+import sys, tarfile
+with tarfile.open(sys.argv[1]) as archive:
+    bottom, link = archive.getmembers()[-2:]
+    assert len(bottom.name) == 30 * 201 + 6, len(bottom.name)
+    assert archive.extractfile(bottom).read() == b"far down\n"
+    assert link.linkname == "bottom", link.linkname' "$work/deep.tar"
+}
+
 small_tree() {
 	mkdir -p "$work/small/a/b"
 	echo one >"$work/small/a/one"
@@ -258,6 +279,7 @@ together() {
 round_trip
 same_bytes
 epoch
+deep
 small_tree
 existing
 within_itself

@@ -221,6 +221,29 @@ static void test_a_plan_is_known_again(void **state)
 	out_name_free(&name);
 }
 
+static void test_what_is_missing_is_said(void **state)
+{
+	static const struct {
+		int errnum;
+		const char *words, *remedy;
+	} cases[] = {
+		{ ENOSPC, "no space left", "another filesystem" },
+		{ EDQUOT, "quota is used up after 3.0 GiB", "ask for more" },
+		{ EFBIG, "larger than a file may be", "--shard-size" },
+		{ EIO, "Input/output error", "x.tar" },
+	};
+	struct error e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(output_error("d/x.tar", cases[i].errnum, 3ULL << 30, &e),
+				 -cases[i].errnum);
+		assert_non_null(strstr(e.text, cases[i].words));
+		assert_non_null(strstr(e.text, cases[i].remedy));
+		assert_non_null(strstr(e.text, "d/x.tar: "));
+	}
+}
+
 /* Nobody has 9 GiB to spare for a test: the header must be right, and is first. */
 static void test_a_tar_has_members_of_more_than_8_gib(void **state)
 {
@@ -250,6 +273,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_who_was_first_stays),
 	cmocka_unit_test(test_a_leftover_is_taken_over_and_one_in_use_is_not),
 	cmocka_unit_test(test_signals_remove_what_is_begun),
+	cmocka_unit_test(test_what_is_missing_is_said),
 	cmocka_unit_test(test_a_plan_is_known_again),
 	cmocka_unit_test(test_a_tar_has_members_of_more_than_8_gib),
 };
