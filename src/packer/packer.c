@@ -32,6 +32,8 @@ static const struct {
 	bool compresses;
 } formats[] = {
 	{ ".tar", &tar_writer, false },
+	{ ".sqfs", &squashfs_writer, true },
+	{ ".squashfs", &squashfs_writer, true },
 };
 
 enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };

@@ -1,0 +1,253 @@
+/*
+ * squashfs_blocks.c: the blocks of a file come one after another, the first and the last
+ * one marked; blocks of fragments, which are shared by small files, come between files.
+ * All are appended. When a file's last block is there, an equal file that was written
+ * before is looked for; if there is one its place is the answer, and the file is cut
+ * back. So equal files are stored once, whatever their number.
+ */
+#include "packer/squashfs_blocks.h"
+
+#include <sqfs/block.h>
+#include <sqfs/error.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/idmap.h"
+#include "util/vec.h"
+
+/* A file whose blocks are stored: [first, first + count) of the blocks. */
+struct stored {
+	uint64_t at; /* in the image */
+	size_t first, count;
+};
+
+struct block {
+	uint32_t size; /* as stored, and BLOCK_PLAIN if it is not compressed */
+	uint32_t checksum;
+};
+
+enum { BLOCK_PLAIN = 1 << 24 };
+
+struct blocks {
+	sqfs_block_writer_t ops; /* first: libsquashfs has a pointer to it */
+	struct squashfs_file *file;
+	VEC(struct block) blocks;
+	VEC(struct stored) files;
+	struct idmap by_contents; /* files */
+	struct stored current;
+	uint64_t written;
+};
+
+static int io_failed(struct squashfs_file *file, int errnum)
+{
+	if (!file->error)
+		file->error = -errnum;
+	return SQFS_ERROR_IO;
+}
+
+static int read_at(sqfs_file_t *ops, sqfs_u64 offset, void *buffer, size_t size)
+{
+	struct squashfs_file *file = (struct squashfs_file *)ops;
+	char *at = buffer;
+	ssize_t n;
+
+	for (; size; size -= (size_t)n, at += n, offset += (sqfs_u64)n) {
+		n = pread(file->fd, at, size, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return io_failed(file, n ? errno : EIO);
+	}
+	return 0;
+}
+
+static int write_at(sqfs_file_t *ops, sqfs_u64 offset, const void *buffer, size_t size)
+{
+	struct squashfs_file *file = (struct squashfs_file *)ops;
+	const char *at = buffer;
+	ssize_t n;
+
+	for (; size; size -= (size_t)n, at += n, offset += (sqfs_u64)n) {
+		n = pwrite(file->fd, at, size, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return io_failed(file, n ? errno : ENOSPC);
+	}
+	if (offset > file->size)
+		file->size = offset;
+	return 0;
+}
+
+static sqfs_u64 get_size(const sqfs_file_t *ops)
+{
+	return ((const struct squashfs_file *)ops)->size;
+}
+
+static int cut(sqfs_file_t *ops, sqfs_u64 size)
+{
+	struct squashfs_file *file = (struct squashfs_file *)ops;
+
+	if (ftruncate(file->fd, (off_t)size) < 0)
+		return io_failed(file, errno);
+	file->size = size;
+	return 0;
+}
+
+static void keep(sqfs_object_t *object)
+{
+	(void)object; /* it is a part of the writer */
+}
+
+void squashfs_file_init(struct squashfs_file *file, int fd)
+{
+	*file = (struct squashfs_file){
+		.ops = {
+			.base = { .destroy = keep },
+			.read_at = read_at,
+			.write_at = write_at,
+			.get_size = get_size,
+			.truncate = cut,
+		},
+		.fd = fd,
+	};
+}
+
+static uint32_t hash(const struct blocks *blocks, const struct stored *file)
+{
+	uint32_t h = 2166136261u;
+	size_t i;
+
+	for (i = file->first; i < file->first + file->count; i++)
+		h = ((h ^ blocks->blocks.items[i].checksum) * 16777619u ^
+		     blocks->blocks.items[i].size) * 16777619u;
+	return h;
+}
+
+/* Are two stretches of the image the same bytes? Where they cannot be read they are not:
+   the error is in the file, and ends all. */
+static bool same_bytes(struct squashfs_file *file, uint64_t one, uint64_t other,
+		       uint64_t size)
+{
+	char a[16384], b[sizeof(a)];
+	size_t n;
+
+	for (; size; size -= n, one += n, other += n) {
+		n = size < sizeof(a) ? (size_t)size : sizeof(a);
+		if (read_at(&file->ops, one, a, n) || read_at(&file->ops, other, b, n) ||
+		    memcmp(a, b, n) != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool is_same(const void *context, uint32_t id, const void *sought)
+{
+	const struct blocks *blocks = context;
+	const struct stored *file = &blocks->files.items[id], *other = sought;
+
+	return file->count == other->count &&
+	       memcmp(&blocks->blocks.items[file->first],
+		      &blocks->blocks.items[other->first],
+		      file->count * sizeof(struct block)) == 0 &&
+	       same_bytes(blocks->file, file->at, other->at,
+			  blocks->file->size - other->at);
+}
+
+/* The file that has just been written: where its blocks are. */
+static int finish_file(struct blocks *blocks, bool shared, sqfs_u64 *location)
+{
+	const struct stored *file = &blocks->current;
+	const uint32_t key = hash(blocks, file);
+	const struct idmap_slot *slot;
+
+	*location = file->at;
+	if (!shared)
+		return 0;
+	slot = idmap_find(&blocks->by_contents, key, is_same, blocks, file);
+	if (blocks->file->error)
+		return SQFS_ERROR_IO;
+	if (!slot) {
+		if (blocks->files.count >= UINT32_MAX - 1 ||
+		    vec_push(&blocks->files, *file) < 0 ||
+		    idmap_insert(&blocks->by_contents, key,
+				 (uint32_t)(blocks->files.count - 1)) < 0)
+			return SQFS_ERROR_ALLOC;
+		return 0;
+	}
+	blocks->blocks.count = file->first;
+	*location = blocks->files.items[slot->id_plus_1 - 1].at;
+	return cut(&blocks->file->ops, file->at);
+}
+
+static int append(struct blocks *blocks, const struct block *block, const sqfs_u8 *data,
+		  uint32_t size)
+{
+	if (vec_push(&blocks->blocks, *block) < 0)
+		return SQFS_ERROR_ALLOC;
+	blocks->current.count++;
+	blocks->written++;
+	return write_at(&blocks->file->ops, blocks->file->size, data, size);
+}
+
+static int write_block(sqfs_block_writer_t *ops, void *user, sqfs_u32 size,
+		       sqfs_u32 checksum, sqfs_u32 flags, const sqfs_u8 *data,
+		       sqfs_u64 *location)
+{
+	struct blocks *blocks = (struct blocks *)ops;
+	const struct block block = {
+		flags & SQFS_BLK_IS_COMPRESSED ? size : size | BLOCK_PLAIN, checksum,
+	};
+	int rc = 0;
+
+	(void)user;
+	*location = blocks->file->size;
+	if (flags & SQFS_BLK_FRAGMENT_BLOCK) {
+		blocks->written++;
+		return write_at(&blocks->file->ops, blocks->file->size, data, size);
+	}
+	if (flags & SQFS_BLK_FIRST_BLOCK)
+		blocks->current = (struct stored){
+			.at = blocks->file->size, .first = blocks->blocks.count,
+		};
+	if (size && !(flags & SQFS_BLK_IS_SPARSE))
+		rc = append(blocks, &block, data, size);
+	if (rc || !(flags & SQFS_BLK_LAST_BLOCK))
+		return rc;
+	*location = 0; /* of a file that is one hole */
+	return blocks->current.count ?
+		       finish_file(blocks, !(flags & SQFS_BLK_DONT_DEDUPLICATE),
+				   location) : 0;
+}
+
+static sqfs_u64 count_blocks(const sqfs_block_writer_t *ops)
+{
+	return ((const struct blocks *)ops)->written;
+}
+
+static void destroy(sqfs_object_t *object)
+{
+	struct blocks *blocks = (struct blocks *)object;
+
+	vec_free(&blocks->blocks);
+	vec_free(&blocks->files);
+	idmap_free(&blocks->by_contents);
+	free(blocks);
+}
+
+sqfs_block_writer_t *squashfs_blocks_create(struct squashfs_file *file)
+{
+	struct blocks *blocks = calloc(1, sizeof(*blocks));
+
+	if (!blocks)
+		return NULL;
+	blocks->ops.base.destroy = destroy;
+	blocks->ops.write_data_block = write_block;
+	blocks->ops.get_block_count = count_blocks;
+	blocks->file = file;
+	return &blocks->ops;
+}

@@ -1,0 +1,33 @@
+/*
+ * squashfs_tables.h: what stands behind the data of an image: inodes, directories, and
+ * the tables of fragments, owners and xattrs.
+ */
+#ifndef GRANARY_PACKER_SQUASHFS_TABLES_H
+#define GRANARY_PACKER_SQUASHFS_TABLES_H
+
+#include <sqfs/compressor.h>
+#include <sqfs/frag_table.h>
+#include <sqfs/id_table.h>
+#include <sqfs/super.h>
+#include <sqfs/xattr_writer.h>
+
+#include "packer/squashfs_blocks.h"
+#include "packer/squashfs_tree.h"
+
+struct squashfs_image {
+	struct squashfs_file file;
+	struct squashfs_tree tree;
+	sqfs_super_t super;
+	sqfs_compressor_t *compressor;
+	sqfs_frag_table_t *fragments;
+	sqfs_id_table_t *ids;
+	sqfs_xattr_writer_t *xattrs;
+};
+
+/*
+ * Writes them behind the data of all files, which are complete, and then the
+ * superblock. The tree is sealed. 0 or an error of libsquashfs.
+ */
+int squashfs_tables_write(struct squashfs_image *image);
+
+#endif

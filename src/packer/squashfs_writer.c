@@ -1,0 +1,340 @@
+/*
+ * squashfs_writer.c: squashfs images, through libsquashfs (squashfs-tools-ng).
+ *
+ * The library compresses blocks in threads of its own and gives them back in order, so
+ * that the bytes do not depend on how many there are. Its files and its writer of
+ * blocks are ours (squashfs_blocks.h), and so is the tree (squashfs_tree.h).
+ *
+ * Blocks are 128 KiB, mksquashfs's default: an image of 110 kB is one of them, and a
+ * read of a part of a large file unpacks no more than that. Files from 16 KiB have
+ * blocks of their own, their last one too: to read one such file is to read one stretch
+ * of the image. Smaller ones share fragment blocks, which compress better.
+ *
+ * What an image cannot hold: times before 1970 and after 2106 become the nearest that
+ * it can, and parts of a second go. Set-uid, set-gid and sticky bits are kept.
+ */
+#include "packer/writer.h"
+
+#include <sqfs/block.h>
+#include <sqfs/block_processor.h>
+#include <sqfs/error.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packer/squashfs_compressor.h"
+#include "packer/squashfs_tables.h"
+
+enum {
+	BLOCK_SIZE = 128 * 1024,
+	FRAGMENT_LIMIT = 16 * 1024, /* smaller files share blocks */
+	BACKLOG = 10,               /* blocks a thread that wait for it, or to be written */
+};
+
+struct writer {
+	struct squashfs_image image;
+	sqfs_compressor_t *unpacker; /* to compare small files with what is stored */
+	sqfs_block_writer_t *blocks;
+	sqfs_block_processor_t *processor;
+	char *path; /* of the image, for messages */
+	uint32_t newest;
+
+	struct squashfs_node *file; /* between begin and end, of a file */
+	uint64_t missing;           /* bytes of it that have not come */
+};
+
+static const char *const reasons[] = {
+	[-SQFS_ERROR_ALLOC] = "out of memory",
+	[-SQFS_ERROR_COMPRESSOR] = "the compressor failed",
+	[-SQFS_ERROR_UNSUPPORTED] = "libsquashfs was built without this compression",
+	[-SQFS_ERROR_OVERFLOW] = "a table is full: squashfs has room for 65,536 owners "
+				 "and groups",
+};
+
+/* libsquashfs said `code`: the sentence, and the errno. */
+static int explain(const struct writer *w, int code, struct error *e)
+{
+	const size_t number = code < 0 ? (size_t)-(long)code : 0;
+	const char *reason = NULL;
+
+	if (w->image.file.error)
+		return error_set(e, ERROR_SYSTEM, -w->image.file.error,
+				 "%s: cannot be written: %s", w->path,
+				 strerror(-w->image.file.error));
+	if (number < sizeof(reasons) / sizeof(*reasons))
+		reason = reasons[number];
+	if (reason)
+		return error_set(e, ERROR_SYSTEM,
+				 code == SQFS_ERROR_ALLOC ? ENOMEM : ENOTSUP,
+				 "%s: cannot be made: %s", w->path, reason);
+	return error_set(e, ERROR_SYSTEM, EIO, "%s: cannot be made: libsquashfs says %d",
+			 w->path, code);
+}
+
+static int choose_compressor(struct writer *w, const struct writer_config *config,
+			     const struct squashfs_compressor **out, struct error *e)
+{
+	const char *name = config->compressor ? config->compressor : "zstd";
+	const struct squashfs_compressor *compressor = squashfs_compressor_find(name);
+	int level, rc;
+
+	if (!compressor)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "%s: squashfs has none, lz4, zstd, gzip and xz", name);
+	level = config->level < 0 ? compressor->usual : config->level;
+	rc = squashfs_compressor_check(compressor, level, e);
+	if (rc < 0)
+		return rc;
+	rc = squashfs_compressor_create(compressor, level, BLOCK_SIZE, false,
+					&w->image.compressor);
+	if (!rc)
+		rc = squashfs_compressor_create(compressor, level, BLOCK_SIZE, true,
+						&w->unpacker);
+	*out = compressor;
+	return rc ? explain(w, rc, e) : 0;
+}
+
+static uint32_t seconds(int64_t mtime)
+{
+	return mtime < 0 ? 0 : mtime > UINT32_MAX ? UINT32_MAX : (uint32_t)mtime;
+}
+
+/* The superblock's room, and the compressor's options right behind it. */
+static int write_head(struct writer *w, const struct squashfs_compressor *compressor)
+{
+	struct squashfs_image *image = &w->image;
+	int rc = sqfs_super_init(&image->super, BLOCK_SIZE, w->newest, compressor->id);
+
+	if (!rc)
+		rc = sqfs_super_write(&image->super, &image->file.ops);
+	if (!rc)
+		rc = image->compressor->write_options(image->compressor, &image->file.ops);
+	if (rc > 0)
+		image->super.flags |= SQFS_FLAG_COMPRESSOR_OPTIONS;
+	if (squashfs_compressor_is_none(compressor))
+		image->super.flags |= SQFS_FLAG_UNCOMPRESSED_INODES |
+				      SQFS_FLAG_UNCOMPRESSED_DATA |
+				      SQFS_FLAG_UNCOMPRESSED_FRAGMENTS |
+				      SQFS_FLAG_UNCOMPRESSED_XATTRS |
+				      SQFS_FLAG_UNCOMPRESSED_IDS;
+	return rc < 0 ? rc : 0;
+}
+
+static int create_tables(struct squashfs_image *image)
+{
+	image->fragments = sqfs_frag_table_create(0);
+	image->ids = sqfs_id_table_create(0);
+	image->xattrs = sqfs_xattr_writer_create(0);
+	return image->fragments && image->ids && image->xattrs ? 0 : SQFS_ERROR_ALLOC;
+}
+
+static int create_processor(struct writer *w, unsigned threads)
+{
+	const sqfs_block_processor_desc_t processor = {
+		.size = sizeof(processor),
+		.max_block_size = BLOCK_SIZE,
+		.num_workers = threads,
+		.max_backlog = BACKLOG * threads,
+		.cmp = w->image.compressor,
+		.wr = w->blocks,
+		.tbl = w->image.fragments,
+		.file = &w->image.file.ops,
+		.uncmp = w->unpacker,
+	};
+
+	return sqfs_block_processor_create_ex(&processor, &w->processor);
+}
+
+static int start(struct writer *w, const struct writer_config *config, struct error *e)
+{
+	const struct squashfs_compressor *compressor = NULL;
+	int rc = choose_compressor(w, config, &compressor, e);
+
+	if (rc < 0)
+		return rc;
+	if (squashfs_tree_init(&w->image.tree) < 0)
+		return explain(w, SQFS_ERROR_ALLOC, e);
+	w->blocks = squashfs_blocks_create(&w->image.file);
+	rc = w->blocks ? create_tables(&w->image) : SQFS_ERROR_ALLOC;
+	if (!rc)
+		rc = write_head(w, compressor);
+	if (!rc)
+		rc = create_processor(w, config->threads ? config->threads : 1);
+	return rc ? explain(w, rc, e) : 0;
+}
+
+static void writer_free(struct writer *w)
+{
+	size_t i;
+
+	sqfs_destroy(w->processor); /* first: its threads use what follows */
+	sqfs_destroy(w->blocks);
+	sqfs_destroy(w->image.xattrs);
+	sqfs_destroy(w->image.ids);
+	sqfs_destroy(w->image.fragments);
+	sqfs_destroy(w->image.compressor);
+	sqfs_destroy(w->unpacker);
+	for (i = 0; i < w->image.tree.files.count; i++)
+		sqfs_free(w->image.tree.files.items[i]->inode);
+	squashfs_tree_free(&w->image.tree);
+	free(w->path);
+	free(w);
+}
+
+static int writer_open(struct writer **out, int fd, const char *path,
+		       const struct writer_config *config, struct error *e)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+	int rc;
+
+	if (!w || !(w->path = strdup(path))) {
+		free(w);
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
+	}
+	squashfs_file_init(&w->image.file, fd);
+	w->newest = seconds(config->newest);
+	rc = start(w, config, e);
+	if (rc < 0)
+		writer_free(w);
+	else
+		*out = w;
+	return rc;
+}
+
+static int store_xattrs(struct writer *w, const struct pack_entry *entry, uint32_t *out,
+			struct error *e)
+{
+	size_t i;
+	int rc;
+
+	*out = UINT32_MAX; /* none */
+	if (!entry->xattr_count)
+		return 0;
+	rc = sqfs_xattr_writer_begin(w->image.xattrs, 0);
+	for (i = 0; i < entry->xattr_count && !rc; i++) {
+		const struct pack_xattr *xattr = &entry->xattrs[i];
+
+		rc = sqfs_xattr_writer_add(w->image.xattrs, xattr->name, xattr->value,
+					   xattr->size);
+		if (rc == SQFS_ERROR_UNSUPPORTED)
+			return error_set(e, ERROR_SYSTEM, ENOTSUP,
+					 "%s: squashfs has no room for its attribute %s, "
+					 "only for those of user, trusted and security",
+					 entry->path, xattr->name);
+	}
+	if (!rc)
+		rc = sqfs_xattr_writer_end(w->image.xattrs, out);
+	return rc ? explain(w, rc, e) : 0;
+}
+
+static int set_attributes(struct writer *w, struct squashfs_node *node,
+			  const struct pack_entry *entry, struct error *e)
+{
+	int rc = sqfs_id_table_id_to_index(w->image.ids, entry->uid, &node->owner);
+
+	if (!rc)
+		rc = sqfs_id_table_id_to_index(w->image.ids, entry->gid, &node->group);
+	if (rc)
+		return explain(w, rc, e);
+	node->mode = entry->mode & 07777;
+	node->mtime = seconds(entry->mtime);
+	return store_xattrs(w, entry, &node->xattrs, e);
+}
+
+/* Folders that were made up on the way to the entry: like it, and 0755. */
+static void set_implied(struct writer *w, const struct squashfs_node *node)
+{
+	struct squashfs_node *folder = node->parent;
+
+	for (; !folder->given && !folder->mode; folder = folder->parent) {
+		folder->mode = 0755;
+		folder->owner = node->owner;
+		folder->group = node->group;
+		folder->mtime = w->newest;
+	}
+}
+
+static int writer_begin(struct writer *w, const struct pack_entry *entry, struct error *e)
+{
+	struct squashfs_node *node;
+	int rc = squashfs_tree_add(&w->image.tree, entry, &node, e);
+
+	if (!rc && entry->kind != PACK_HARDLINK)
+		rc = set_attributes(w, node, entry, e);
+	if (rc < 0)
+		return rc;
+	set_implied(w, node);
+	if (entry->kind != PACK_FILE)
+		return 0;
+	w->file = node;
+	w->missing = entry->size;
+	rc = sqfs_block_processor_begin_file(w->processor, &node->inode, NULL,
+					     entry->size < FRAGMENT_LIMIT ?
+						     0 : SQFS_BLK_DONT_FRAGMENT);
+	return rc ? explain(w, rc, e) : 0;
+}
+
+static int writer_data(struct writer *w, const void *bytes, size_t length,
+		       struct error *e)
+{
+	int rc;
+
+	if (!w->file || length > w->missing)
+		return error_set(e, ERROR_SYSTEM, EINVAL,
+				 "%s: more bytes than its entry said", w->path);
+	if (!length)
+		return 0; /* libsquashfs 1.2 crashes */
+	w->missing -= length;
+	rc = sqfs_block_processor_append(w->processor, bytes, length);
+	return rc ? explain(w, rc, e) : 0;
+}
+
+static int writer_end(struct writer *w, struct error *e)
+{
+	int rc;
+
+	if (!w->file)
+		return 0;
+	if (w->missing)
+		return error_set(e, ERROR_SYSTEM, EINVAL,
+				 "%s: fewer bytes than its entry said", w->path);
+	w->file = NULL;
+	rc = sqfs_block_processor_end_file(w->processor);
+	return rc ? explain(w, rc, e) : 0;
+}
+
+static int finish(struct writer *w, struct error *e)
+{
+	struct squashfs_node *root = w->image.tree.root;
+	int rc = sqfs_block_processor_finish(w->processor);
+
+	if (rc)
+		return explain(w, rc, e);
+	rc = squashfs_tree_seal(&w->image.tree, e);
+	if (rc < 0)
+		return rc;
+	if (!root->given && !root->mode) /* and nothing in it: root's, then */
+		rc = set_attributes(w, root, &(struct pack_entry){ .mode = 0755 }, e);
+	if (rc < 0)
+		return rc;
+	rc = squashfs_tables_write(&w->image);
+	return rc ? explain(w, rc, e) : 0;
+}
+
+static int writer_close(struct writer *w, bool complete, struct error *e)
+{
+	int rc = complete ? finish(w, e) : 0;
+
+	writer_free(w);
+	return rc;
+}
+
+const struct writer_ops squashfs_writer = {
+	.name = "squashfs",
+	.open = writer_open,
+	.begin = writer_begin,
+	.data = writer_data,
+	.end = writer_end,
+	.close = writer_close,
+};
