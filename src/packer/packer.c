@@ -34,6 +34,8 @@ static const struct {
 	{ ".tar", &tar_writer, false },
 	{ ".sqfs", &squashfs_writer, true },
 	{ ".squashfs", &squashfs_writer, true },
+	{ ".h5", &hdf5_writer, true },
+	{ ".hdf5", &hdf5_writer, true },
 };
 
 enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };
@@ -92,6 +94,13 @@ static int check_options(const struct run *run, struct error *e)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "%s: a compressed tar cannot be read at any place; use a "
 				 "squashfs image (.sqfs), or no --compress", o->out);
+	if (o->hdf5_layout && formats[run->format].writer != &hdf5_writer)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "%s: --hdf5-layout is for HDF5 files (.h5)", o->out);
+	if (o->keep_going && o->hdf5_layout && strcmp(o->hdf5_layout, "jsc") == 0)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "--keep-going may leave files out, and the layout jsc has as "
+				 "many rows as were counted before; give one of them");
 	if (o->shards && o->shard_size)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "--shards and --shard-size both say how many shards there are; "

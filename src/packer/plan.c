@@ -158,6 +158,8 @@ static int tree_items(const struct scan *scan, const struct plan_config *config,
 			if (!item.decoded)
 				return -ENOMEM;
 		}
+		if (config->split_classes && source->kind == PACK_HARDLINK)
+			item.kind = PACK_FILE; /* a row has no other names */
 		if (source->kind == PACK_FILE || source->kind == PACK_HARDLINK)
 			err = label_of(plan, source->path, &item.label);
 		plan->items[plan->count++] = item;

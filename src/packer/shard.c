@@ -8,6 +8,7 @@
 
 #include "output.h"
 #include "reader.h"
+#include "splits.h"
 
 enum { ZEROS = 65536, REASON_BYTES = 256 };
 
@@ -303,13 +304,15 @@ static int write_items(struct writing *w, struct error *e)
 	return err;
 }
 
-static int write_contents(struct writing *w, struct error *e)
+static int write_with(struct writing *w, const struct splits *splits, struct error *e)
 {
 	const struct shard_job *job = w->job;
 	const struct writer_config config = {
 		.compressor = job->options->compressor, .level = job->options->level,
 		.threads = job->threads, .hdf5_layout = job->options->hdf5_layout,
-		.entries = job->count, .newest = job->newest,
+		.splits = splits->list.items, .split_count = splits->list.count,
+		.replace = job->options->force, .entries = job->count,
+		.newest = job->newest,
 	};
 	struct error unsaid;
 	int err = job->writer->open(&w->writer, output_fd(w->output), w->path, &config, e);
@@ -321,6 +324,20 @@ static int write_contents(struct writing *w, struct error *e)
 		job->writer->close(w->writer, false, &unsaid);
 	else
 		err = writer_failed(w, job->writer->close(w->writer, true, e), e);
+	return err;
+}
+
+static int write_contents(struct writing *w, struct error *e)
+{
+	const char *layout = w->job->options->hdf5_layout;
+	struct splits splits = { 0 };
+	int err = 0;
+
+	if (layout && strcmp(layout, "jsc") == 0)
+		err = splits_count(&splits, w->job->items, w->job->count);
+	err = err ? error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory") :
+		    write_with(w, &splits, e);
+	splits_free(&splits);
 	return err;
 }
 

@@ -54,11 +54,19 @@ struct pack_entry {
 	const struct pack_xattr *xattrs;
 };
 
+struct writer_split {
+	const char *name; /* a folder at the top */
+	uint64_t rows;    /* files in it, at any depth */
+};
+
 struct writer_config {
 	const char *compressor;   /* "none", "lz4", "zstd", "gzip", "xz"; NULL: as the format likes */
 	int level;                /* of the compressor; -1: its own default */
 	unsigned threads;         /* that it may start; at least 1 */
 	const char *hdf5_layout;  /* "tree" or "jsc" */
+	const struct writer_split *splits; /* of the layout jsc; they must have these rows */
+	size_t split_count;
+	bool replace;             /* files beside the one that is written may be there */
 	uint64_t entries;         /* that will come, all kinds; for tables, not a promise */
 	int64_t newest;           /* the newest mtime of all entries: the time of the whole
 				     file where a format has one, since clocks are not
