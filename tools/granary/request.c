@@ -37,8 +37,8 @@ static void print_help(const struct command *command)
 
 enum { LONGS_MOST = 32 };
 
-/* The letter of --help: -h too, unless that is the command's own. */
-enum { LETTER_HELP = 'H' };
+/* --help is no letter that a command may have, and -h is only where no command has it. */
+enum { LETTER_HELP = 1 };
 
 /* Every command's options and its own, as getopt_long wants them. */
 static void merge_options(const struct command *command, char *shorts, size_t size,
