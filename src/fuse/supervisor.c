@@ -253,6 +253,8 @@ static void after_death(struct supervisor *s, int status)
 /* It may be dead and not reaped; or there is none, and it is time for the next. */
 static void look_after(struct supervisor *s)
 {
+	if (s->server && process_is_stopped(s->server))
+		kill(s->server, SIGKILL); /* as in reap_all, which may not be told */
 	if (s->server && process_is_beyond(s->server))
 		after_death(s, -1);
 	if (!s->server && !s->ended && bounded_now() >= s->start_at)

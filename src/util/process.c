@@ -81,6 +81,14 @@ bool process_is_beyond(pid_t process)
 	return beyond;
 }
 
+bool process_is_stopped(pid_t process)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
+	return state_of(AT_FDCWD, path) == 'T';
+}
+
 uint64_t process_oom_kills(void)
 {
 	FILE *table = fopen("/proc/vmstat", "re");

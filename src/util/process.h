@@ -16,6 +16,12 @@
  */
 bool process_is_beyond(pid_t process);
 
+/*
+ * Has a signal stopped its main thread? waitpid(2) says so only when all threads have
+ * stopped, and one that waits for something that no signal ends does not.
+ */
+bool process_is_stopped(pid_t process);
+
 /* How many processes the kernel has killed on this machine for lack of memory. */
 uint64_t process_oom_kills(void);
 

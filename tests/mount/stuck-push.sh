@@ -94,17 +94,18 @@ supervisor_killed() {
 	check "$what: unmounted" "$granary" umount "$mnt"
 }
 
-# stuck WHAT: a store waits for a read, and the server is dead: by a crash it waits for
-# that store before it ends, to leave a core dump.
+# stuck WHAT: a store waits for a read.
 stuck() {
 	asked "$1"
 	check "$1: a store waits" wait_until 30 waits "$server"
 }
 
+# answered_by_another WHAT SIGNAL: a server that has crashed waits for the store before it
+# ends, to leave a core dump; of one that was stopped nobody is told before the store ends.
 answered_by_another() {
-	local what="crashed"
+	local what=$1
 	stuck "$what"
-	kill -SEGV "$server"
+	kill -s "$2" "$server"
 	check "$what: another server begins" wait_until 10 replaced
 	rm "$work/demand"
 	check "$what: the reader ends" wait_until 10 process_gone "$second"
@@ -139,7 +140,8 @@ told_to_end() {
 make_archives
 parked_and_pushed
 threads=1
-answered_by_another
+answered_by_another "crashed" SEGV
+answered_by_another "stopped" STOP
 told_to_end
 supervisor_killed
 finish

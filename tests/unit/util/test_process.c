@@ -29,8 +29,14 @@ static void test_of_one_thread(void **state)
 	}
 	assert_false(process_is_beyond(getpid()));
 	assert_false(process_is_beyond(child));
+	assert_false(process_is_stopped(child));
+	kill(child, SIGSTOP);
+	assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+	assert_true(process_is_stopped(child));
+	assert_false(process_is_beyond(child));
 	kill(child, SIGKILL);
 	assert_true(is_soon(child, true)); /* dead, not reaped */
+	assert_false(process_is_stopped(child));
 	waitpid(child, NULL, 0);
 	assert_true(process_is_beyond(child)); /* there is none */
 }
