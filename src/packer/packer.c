@@ -51,6 +51,9 @@ struct run {
 	struct plan plan;
 	char *plan_path;
 	uint64_t digest;
+	int64_t newest;        /* time of all entries */
+	char *classes;         /* what classes.txt is to hold, or NULL */
+	size_t classes_size;
 	bool noted;            /* the plan lies beside */
 };
 
@@ -182,6 +185,19 @@ static int list_tree(struct run *run, struct error *e)
 	return err ? err : stop_at_problem(run, e);
 }
 
+/* Are all classes what a dataset's parts are called? Then one of those was meant. */
+static bool are_splits(const struct plan *plan)
+{
+	static const char *const names[] = { "train", "val", "valid", "validation", "test" };
+	size_t found = 0;
+
+	for (size_t i = 0; i < plan->classes.count; i++) {
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			found += strcmp(plan->classes.items[i], names[k]) == 0;
+	}
+	return found && found == plan->classes.count;
+}
+
 static int make_plan(struct run *run, struct error *e)
 {
 	const struct pack_options *o = run->options;
@@ -202,6 +218,7 @@ static int make_plan(struct run *run, struct error *e)
 	run->result->no_class = run->plan.no_class;
 	run->result->no_name = run->plan.no_name;
 	run->result->classes = run->plan.classes.count;
+	run->result->splits = o->layout == PACK_WEBDATASET && are_splits(&run->plan);
 	if (!err && o->layout == PACK_WEBDATASET && !run->plan.count)
 		err = error_set(e, ERROR_DATASET, ENOENT,
 				"%s: there are no samples; --layout webdataset wants folders, one "
@@ -330,6 +347,56 @@ static int resume(struct run *run, size_t there, struct error *e)
 	return 0;
 }
 
+/* The classes, one a line, in the order of their numbers. */
+static int render_classes(struct run *run)
+{
+	FILE *out = open_memstream(&run->classes, &run->classes_size);
+
+	if (!out)
+		return -ENOMEM;
+	for (size_t i = 0; i < run->plan.classes.count; i++)
+		fprintf(out, "%s\n", run->plan.classes.items[i]);
+	return fclose(out) == 0 ? 0 : -ENOMEM;
+}
+
+/* Does the file hold just this? One that is not there might as well. */
+static bool holds(const char *path, const char *text, size_t size)
+{
+	FILE *in = fopen(path, "re");
+	bool same = true;
+
+	if (!in)
+		return errno == ENOENT;
+	for (size_t i = 0; i < size && same; i++)
+		same = getc(in) == (unsigned char)text[i];
+	same &= getc(in) == EOF;
+	fclose(in);
+	return same;
+}
+
+/* Two sets in one folder have one classes.txt: it must be right for both. */
+static int check_classes(struct run *run, struct error *e)
+{
+	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
+
+	if (!path || render_classes(run) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (run->options->force || holds(path, run->classes, run->classes_size))
+		return 0;
+	return error_set(e, ERROR_SYSTEM, EEXIST,
+			 "%s: is there already, with other classes; --force replaces it, or name "
+			 "another folder", path);
+}
+
+static int write_classes(const struct run *run, struct error *e)
+{
+	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
+
+	if (!path)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return output_write(path, run->classes, run->classes_size, e);
+}
+
 static int look_at_place(struct run *run, struct error *e)
 {
 	CLEANUP(cleanup_free) char *surplus = NULL;
@@ -380,7 +447,7 @@ static int pack_shard(struct run *run, size_t i, struct error *e)
 		.options = o, .progress = run->progress, .result = run->result,
 		.writer = formats[run->format].writer, .root = run->scan.root,
 		.items = run->plan.items + part->first, .count = part->count,
-		.threads = thread_count(run), .newest = newest_time(run),
+		.threads = thread_count(run), .newest = run->newest,
 	};
 
 	/* the plan is there before the first shard is */
@@ -418,21 +485,6 @@ static void remove_plan(const struct run *run, bool complete)
 		unlink(run->plan_path);
 }
 
-/* The classes, one a line, in the order of their numbers. */
-static int write_classes(const struct run *run, struct error *e)
-{
-	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
-	CLEANUP(cleanup_free) char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	for (size_t i = 0; out && i < run->plan.classes.count; i++)
-		fprintf(out, "%s\n", run->plan.classes.items[i]);
-	if (!out || fclose(out) != 0 || !path)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	return output_write(path, text, size, e);
-}
-
 static int run_all(struct run *run, struct error *e)
 {
 	int err = out_name_parse(run->options->out, &run->name, e);
@@ -447,10 +499,13 @@ static int run_all(struct run *run, struct error *e)
 		err = list_tree(run, e);
 	if (!err)
 		err = make_plan(run, e);
+	if (!err && run->options->layout == PACK_WEBDATASET)
+		err = check_classes(run, e);
 	if (!err)
 		err = look_at_place(run, e);
 	if (err)
 		return err;
+	run->newest = newest_time(run);
 	err = pack_shards(run, e);
 	if (!err && run->options->layout == PACK_WEBDATASET)
 		err = write_classes(run, e);
@@ -476,6 +531,7 @@ int packer_run(const struct pack_options *options, struct pack_progress *progres
 	scan_free(&run.scan);
 	out_name_free(&run.name);
 	free(run.plan_path);
+	free(run.classes);
 	return err;
 }
 

@@ -67,6 +67,7 @@ struct pack_result {
 	uint64_t no_class, no_name; /* files that can be in no sample, left out */
 	unsigned imbalance; /* of the shards' sizes, in 1/1000 */
 	size_t classes;
+	bool splits;       /* and they are called train, val and so on */
 	VEC(struct pack_shard) shards;
 	struct problems problems;
 };

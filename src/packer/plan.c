@@ -138,7 +138,10 @@ static int label_of(const struct plan *plan, const char *path, int32_t *out)
 	return 0;
 }
 
-/* Every entry under its own name. */
+/*
+ * Every entry under its own name. An image and its other names are decoded each: a link
+ * could not know whether that succeeds.
+ */
 static int tree_items(const struct scan *scan, const struct plan_config *config,
 		      struct plan *plan)
 {
@@ -152,8 +155,9 @@ static int tree_items(const struct scan *scan, const struct plan_config *config,
 		struct plan_item item = { .source = source, .path = source->path,
 					  .kind = source->kind, .label = -1 };
 
-		if (config->decode && source->kind != PACK_DIRECTORY &&
-		    source->kind != PACK_SYMLINK && naming_is_image(source->path)) {
+		if (config->decode && source->kind == PACK_HARDLINK)
+			item.kind = PACK_FILE;
+		if (config->decode && item.kind == PACK_FILE && naming_is_image(source->path)) {
 			item.decoded = naming_decoded(scan, i, &plan->arena);
 			if (!item.decoded)
 				return -ENOMEM;

@@ -16,8 +16,8 @@
  * do. Within a shard the plan's order is kept. Folders are dealt one by
  * one before that, and come first in each shard.
  *
- * Hard links stay links where all names go into one file in the order of names. Otherwise
- * each name becomes a file of its own: a link may not come before its file, nor point
+ * Hard links stay links where all names go into one file in the order of names, and no
+ * images are decoded. Otherwise each name becomes a file of its own: a link may not come before its file, nor point
  * to another shard.
  *
  * WebDataset. A file `class/name.ext` becomes the member `class/name.ext` of the sample

@@ -173,6 +173,11 @@ webdataset() {
 	check "what is in no sample is said" grep -q "no class's folder" "$work/said"
 	mkdir -p "$work/flat"
 	echo x >"$work/flat/x.jpg"
+	mkdir "$work/parts" && cp -a "$work/src/c1" "$work/parts/train"
+	refused 2 "other classes" "another set's classes.txt" \
+		pack --layout webdataset "$work/parts" "$work/wds/parts.tar"
+	pack --layout webdataset --force "$work/parts" "$work/wds/parts.tar" 2>"$work/said"
+	check "parts of a dataset that are taken for classes" grep -q "train and val" "$work/said"
 	refused 3 "no samples" "a folder without classes" \
 		pack --layout webdataset "$work/flat" "$work/wds/flat.tar"
 }

@@ -59,6 +59,7 @@ def make_pngs(root):
          format="PNG", bits=2)
     save(root + "/transparent.png", palette, format="PNG", transparency=0)
     save(root + "/gamma.png", rgb, format="PNG", icc_profile=b"no profile")
+    os.link(root + "/rgb.png", root + "/another-name.png")
     # not decoded: its 16 bits would be lost
     save(root + "/deep.png", Image.fromarray(numpy.arange(900, dtype=numpy.uint16)
                                              .reshape(30, 30) * 70), format="PNG")

@@ -167,6 +167,9 @@ static void say_left_out(const struct pack_result *result)
 	if (result->no_name)
 		log_warn("hidden files, links and files without an extension can be in no "
 			 "sample, and were left out: %s", count_text(result->no_name, text));
+	if (result->splits)
+		log_warn("the classes are folders such as train and val; if those are parts of the "
+			 "dataset, pack each by itself");
 	/* one in a hundred is what is promised */
 	if (result->imbalance > 10)
 		log_warn("the shards' sizes differ by %u.%u %%: there are too few files in each "
