@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "dataset/survey.h"
-#include "meter.h"
+#include "progress.h"
 #include "util/cleanup.h"
 #include "util/lock.h"
 
@@ -57,23 +57,34 @@ static bool take_sum(void *context, unsigned worker, const struct survey_file *f
 	return !file->fault;
 }
 
+void checksums_look(struct progress *p, const void *context)
+{
+	const struct survey_progress *counters = context;
+
+	atomic_store(&p->bytes, atomic_load(&counters->bytes));
+	atomic_store(&p->bytes_total, atomic_load(&counters->all_bytes));
+	atomic_store(&p->count, atomic_load(&counters->files));
+	atomic_store(&p->count_total, atomic_load(&counters->all_files));
+}
+
 static int read_all(const struct source_set *sources, struct index *index, struct sums *s,
-		    struct error *e)
+		    bool quiet, struct error *e)
 {
 	static const struct survey_ops ops = { .file = take_sum };
-	struct survey_progress progress = { 0 };
+	struct survey_progress counters = { 0 };
 	const struct survey_config config = { .ops = &ops, .context = s,
-					      .progress = &progress };
+					      .progress = &counters };
+	struct progress progress = { .subject = "checksums", .unit = "files",
+				     .look = checksums_look, .context = &counters };
 	struct dataset *dataset;
-	struct meter *meter;
 	int err = dataset_over(sources, index, &dataset, e);
 
 	if (err)
 		return err;
 	s->dataset = dataset;
-	meter = meter_start("checksums", &progress);
+	progress_start(&progress, quiet);
 	err = survey_run(dataset, &config);
-	meter_stop(meter);
+	progress_stop(&progress);
 	dataset_close(dataset);
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "the files cannot be read: %s",
@@ -93,7 +104,7 @@ static int open_in_memory(const struct image *image, struct index **out, struct 
 }
 
 int checksums_add(const struct source_set *sources, struct index *index,
-		  struct image *image, struct error *e)
+		  struct image *image, bool quiet, struct error *e)
 {
 	CLEANUP(cleanup_free) uint64_t *sums = calloc(image_nodes(image), sizeof(*sums));
 	struct sums s = { .sums = sums, .lock = LOCK_INIT, .e = e };
@@ -105,7 +116,7 @@ int checksums_add(const struct source_set *sources, struct index *index,
 	if (!index)
 		err = open_in_memory(image, &memory, e);
 	if (!err)
-		err = read_all(sources, index ? index : memory, &s, e);
+		err = read_all(sources, index ? index : memory, &s, quiet, e);
 	index_close(memory);
 	if (!err && image_set_sums(image, sums) < 0)
 		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");

@@ -4,18 +4,25 @@
 #ifndef GRANARY_TOOL_CHECKSUMS_H
 #define GRANARY_TOOL_CHECKSUMS_H
 
+#include <stdbool.h>
+
 #include "source/source_set.h"
 #include "tree/image.h"
 #include "tree/index.h"
 #include "util/error.h"
 
 /*
- * Reads every file of the packed files, with several threads, and shows how far it is.
+ * Reads every file of the packed files, with several threads, and shows how far it is,
+ * unless `quiet`.
  * `index` is what `image` has been copied from, or NULL: then it is written to memory
  * first. 0, or a negative errno and a sentence: the first file that cannot be read.
  */
 int checksums_add(const struct source_set *sources, struct index *index,
-		  struct image *image, struct error *e);
+		  struct image *image, bool quiet, struct error *e);
+
+/* For struct progress: `context` is a struct survey_progress. */
+struct progress;
+void checksums_look(struct progress *p, const void *context);
 
 /*
  * Why a file cannot be read, as part of a sentence, "checksum mismatch (a.tar at byte

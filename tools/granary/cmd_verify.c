@@ -19,7 +19,7 @@
 #include "format/format.h"
 #include "granary.h"
 #include "manifest.h"
-#include "meter.h"
+#include "progress.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/size.h"
@@ -38,7 +38,7 @@ struct verify {
 	struct findings findings;
 	struct against *against;    /* NULL: not wanted; and so is the next */
 	struct manifest *manifest;
-	struct survey_progress progress;
+	struct survey_progress counters;
 	_Atomic uint64_t unread;    /* files whose packed file has another size */
 	_Atomic uint64_t damaged;   /* files */
 };
@@ -219,11 +219,14 @@ static int read_all(struct verify *v, struct error *e)
 {
 	static const struct survey_ops ops = { take_bytes, take_file };
 	const struct survey_config config = { .ops = &ops, .context = v,
-					      .progress = &v->progress };
-	struct meter *meter = meter_start("verifying", &v->progress);
-	int err = survey_run(v->request->dataset, &config);
+					      .progress = &v->counters };
+	struct progress progress = { .subject = "verifying", .unit = "files",
+				     .look = checksums_look, .context = &v->counters };
+	int err;
 
-	meter_stop(meter);
+	progress_start(&progress, v->request->quiet);
+	err = survey_run(v->request->dataset, &config);
+	progress_stop(&progress);
 	return err ? error_set(e, ERROR_SYSTEM, -err, "the files cannot be read: %s",
 			       strerror(-err)) : 0;
 }
@@ -285,8 +288,8 @@ static void say_json(struct verify *v)
 
 	json_close(json, ']');
 	json_uint(json, "sources", v->sources.count);
-	json_uint(json, "files", atomic_load(&v->progress.files));
-	json_uint(json, "bytes", atomic_load(&v->progress.bytes));
+	json_uint(json, "files", atomic_load(&v->counters.files));
+	json_uint(json, "bytes", atomic_load(&v->counters.bytes));
 	json_uint(json, "unread", v->unread);
 	json_bool(json, "checksums", dataset_has_sums(v->dataset));
 	if (v->manifest)
@@ -306,8 +309,8 @@ static void say_text(const struct verify *v)
 
 	printf("%s packed file%s, %s files, %s: ", count_text(v->sources.count, sources),
 	       v->sources.count == 1 ? "" : "s",
-	       count_text(atomic_load(&v->progress.files), files),
-	       size_text(atomic_load(&v->progress.bytes), bytes));
+	       count_text(atomic_load(&v->counters.files), files),
+	       size_text(atomic_load(&v->counters.bytes), bytes));
 	if (count == 0)
 		printf("sound%s\n", dataset_has_sums(v->dataset) ? "" :
 		       ", as far as can be told without checksums");
@@ -420,11 +423,12 @@ static const struct option longs[] = {
 
 const struct command command_verify = {
 	.name = "verify",
-	.usage = "[-o OPTIONS] [--against DIR] [--checksums FILE | --write-checksums FILE] "
+	.usage = "[-q] [-o OPTIONS] [--against DIR] [--checksums FILE | --write-checksums FILE] "
 		 "[--json] SOURCE...",
 	.summary = "Reads everything, and names each damaged file",
 	.help = "    --against DIR                   compare with the directory it was packed from\n"
 		"    --checksums FILE                compare with a manifest, as of sha256sum\n"
 		"    --write-checksums FILE          make such a manifest\n",
-	.shorts = "", .longs = longs, .takes_dataset = true, .run = run,
+	.shorts = "", .longs = longs,
+	.takes_dataset = true, .takes_quiet = true, .run = run,
 };

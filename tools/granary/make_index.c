@@ -70,7 +70,8 @@ static int build(const struct request *request, const struct index_wish *wish,
 }
 
 /* One that is there and lacks nothing but checksums need not be made anew. */
-static int extend(const struct index_wish *wish, struct image *image, struct error *e)
+static int extend(const struct request *request, const struct index_wish *wish,
+		  struct image *image, struct error *e)
 {
 	struct index_wish any = *wish;
 	struct index *index;
@@ -83,7 +84,7 @@ static int extend(const struct index_wish *wish, struct image *image, struct err
 		return -ENOENT;
 	err = index_check(index, NULL) < 0 || index_copy(index, image) < 0 ? -ENOENT : 0;
 	if (!err)
-		err = checksums_add(wish->sources, index, image, e);
+		err = checksums_add(wish->sources, index, image, request->quiet, e);
 	index_close(index);
 	return err;
 }
@@ -92,12 +93,12 @@ static int build_with_checksums(const struct request *request,
 				const struct index_wish *wish, struct image *image,
 				struct error *e)
 {
-	int err = request->given['f'] ? -ENOENT : extend(wish, image, e);
+	int err = request->given['f'] ? -ENOENT : extend(request, wish, image, e);
 
 	if (err != -ENOENT)
 		return err;
 	err = build(request, wish, image, e);
-	return err ? err : checksums_add(wish->sources, NULL, image, e);
+	return err ? err : checksums_add(wish->sources, NULL, image, request->quiet, e);
 }
 
 /* Whoever may read every packed file may read the index. */
