@@ -30,6 +30,9 @@ round_trip() {
 	"$fixtures/make-odd-tree" --xattrs "$work/odd" || bail "no tree"
 	check "the odd tree is packed" pack "$work/odd" "$work/odd.tar"
 	check "with an index beside it" test -s "$work/odd.tar.gidx"
+	check "which has checksums" "$granary" index --check --checksums "$work/odd.tar"
+	check "granary verify --against: what was packed" \
+		"$granary" verify --against "$work/odd" "$work/odd.tar"
 
 	mkdir "$work/gnu"
 	tar --xattrs -xpf "$work/odd.tar" -C "$work/gnu" 2>/dev/null

@@ -263,6 +263,7 @@ static int index_open_sources(struct request *request, const struct source_set *
 
 	if (index_wish_make(&request->config, sources, &wish, &e) < 0)
 		return report_error(&e);
+	wish.checksums = true; /* later nobody knows any more what was packed */
 	status = make_index(request, &wish);
 	index_wish_free(&wish);
 	return status;
