@@ -6,6 +6,7 @@ Usage: read_python.py files LIST SEED PROCESSES [check]     open(path, "rb").rea
        read_python.py rows FILE SEED PROCESSES [check]      h5py
        read_python.py row-loader FILE SEED WORKERS          h5py in a DataLoader
        read_python.py folder ROOT SEED WORKERS decode|bytes ImageFolder in a DataLoader
+       read_python.py construct ROOT                        ImageFolder itself
        read_python.py stream TAR EPOCHS [check]             tarfile, as WebDataset does
        read_python.py npz PATH                              numpy.load
        read_python.py ranks LIST TRUTH RANKS WORKERS        DistributedSampler
@@ -152,6 +153,15 @@ def folder(root, seed, workers, how):
     return epochs(datasets.ImageFolder(root, crop), seed, workers)
 
 
+def construct(root):
+    """An ImageFolder itself, which lists all files; and no more."""
+    from torchvision import datasets
+    start = time.monotonic()
+    made = datasets.ImageFolder(root)
+    seconds = time.monotonic() - start
+    return {"files": len(made), "bytes": 0, "seconds": seconds}
+
+
 def stream(path, count, check=""):
     import tarfile
     start = time.monotonic()
@@ -186,7 +196,7 @@ def ranks(*words):
 
 def main():
     modes = {"files": files, "epochs": several, "rows": rows, "row-loader": row_loader, "folder": folder,
-             "stream": stream, "npz": npz, "ranks": ranks}
+             "construct": construct, "stream": stream, "npz": npz, "ranks": ranks}
     if len(sys.argv) < 3 or sys.argv[1] not in modes:
         sys.exit(__doc__)
     print(json.dumps(modes[sys.argv[1]](*sys.argv[2:])))

@@ -17,6 +17,10 @@ class Settings:
     large: int = 150_000_000  # bytes of one file
     larger_files: int = 16000
     many_files: int = 1_280_000
+    scale_files: int = 14_200_000   # their headers: 7 GB of the disk
+    scale_rate: int = 640_000       # and 2.6 GB of memory
+    scale_throttled: int = 100_000
+    scale_walked: int = 1_281_167
     idle_seconds: int = 60
     rank_workers: int = 8
     mib: int = 200            # a second, throttled
@@ -26,4 +30,6 @@ class Settings:
 def quick_settings():
     return Settings(quick=True, rounds=3, cold_rounds=1, loader_rounds=2, files=2000,
                     small_files=10000, slow_files=10, jpegs=400, pictures=1200, rows=2000,
-                    larger_files=4000, many_files=128_000, idle_seconds=10)
+                    larger_files=4000, many_files=128_000, idle_seconds=10,
+                    scale_files=1_420_000, scale_rate=160_000, scale_throttled=5000,
+                    scale_walked=128_000)

@@ -1,0 +1,228 @@
+"""Millions of files: their index, how it is made, and what walks them.
+
+The archives are sparse (sparse.py). Where headers are to be in the page cache they lie
+in /dev/shm, whose holes no reader fills; on a disk's filesystem read-ahead would fill
+memory with pages of zeros.
+"""
+import json
+import os
+import sys
+import time
+
+import report
+import sparse
+from bench_run import SHM, lacking
+from cgroups import MIB
+from contenders import Folder
+from granaryfs import BARE, GRANARY, SHIELDED
+from machine import drop_caches
+from readers import HERE
+from work import Absent, Failed
+
+INDEX, BSDTAR = "granary index, 2 cores", "bsdtar -t, 1 core"
+MEASURED = os.path.join(HERE, "measured.py")
+SMALL = 1000        # files of a mount that is not large
+PHOTO = 110_000
+APART = 1_000_000   # bytes: what is between costs more than a read
+WALKED = 1536       # for -size +1k
+COUNT = 'find "$1" -type f %s | wc -l'
+
+
+def archive(bench, name, count, size, folder=None):
+    path = os.path.join(folder or bench.work.dir, name)
+    if not os.path.exists(path):
+        print("bench: making %s, %d members" % (name, count), flush=True)
+        classes = 21_841 if count > 10**7 else max(10, min(1000, count // 100))
+        sparse.write(path, count, classes, size)
+    return path
+
+
+def measured(bench, argv, groups=(), cores=""):
+    """{seconds, memory} of a program, on those cores."""
+    pinned = ["taskset", "-c", cores] if cores else []
+    text = bench.work.run([sys.executable, MEASURED, *pinned, *argv], 3600, groups)
+    return json.loads(text.strip().splitlines()[-1])
+
+
+def index(bench, path, **more):
+    return measured(bench, [GRANARY, "index", "--force", path], **more)
+
+
+def cores():
+    """Two of ours, and the first of them."""
+    ours = sorted(os.sched_getaffinity(0))[:2]
+    return ",".join(map(str, ours)), str(ours[0])
+
+
+def many(bench):
+    return archive(bench, "millions.tar", bench.settings.scale_files, 0)
+
+
+def sizes(bench):
+    """What the index of all of them takes, on the disk and while it is made."""
+    count, path = bench.settings.scale_files, many(bench)
+    what = "index of %s files, named as ImageNet's" % "{:,}".format(count)
+    size = bench.row("scale", "scale-size", what, "granary index; no checksums",
+                     "bytes a file", better="less")
+    memory = bench.row("scale", "scale-memory", what, "its memory at most, less what %d files "
+                       "take" % SMALL, "of the index", better="less")
+
+    def once(contender, _):
+        small = index(bench, archive(bench, "small.tar", SMALL, 0))["memory"]
+        took = index(bench, path)["memory"] - small
+        bytes_of = os.path.getsize(path + ".gidx")
+        report.series_of(memory, contender.name)["values"].append(took / bytes_of)
+        return bytes_of / count
+    bench.turns(size, [Folder(INDEX, "")], 1, once)
+    report.target(size, "index, bytes a file", INDEX, None, "<=", 64)
+    report.target(memory, "memory of indexing, of the index", INDEX, None, "<=", 2)
+
+
+def rates(bench):
+    count = bench.settings.scale_rate
+    path = archive(bench, "rate.tar", count, PHOTO, bench.work.shm)
+    both, first = cores()
+    row = bench.row("scale", "scale-rate", "indexing %s members 110 kB apart, headers in "
+                    "memory" % "{:,}".format(count), "seconds with start and end", "members/s")
+
+    def once(contender, _):
+        if contender.name == BSDTAR:
+            if lacking(["bsdtar"]):
+                raise Absent("bsdtar is not installed (Debian: libarchive-tools)")
+            took = measured(bench, ["bsdtar", "-tf", path], cores=first)
+        else:
+            took = index(bench, path, cores=both)
+        return count / took["seconds"]
+    bench.turns(row, [Folder(INDEX, ""), Folder(BSDTAR, "")], bench.settings.rounds, once)
+    report.target(row, "indexing, 2 cores, of bsdtar -t on one", INDEX, BSDTAR, ">=", 4)
+    os.unlink(path)
+
+
+def mounts(bench):
+    """From an index that is there: what its size costs."""
+    path, small = many(bench), archive(bench, "small.tar", SMALL, 0)
+    count = "{:,}".format(bench.settings.scale_files)
+    row = bench.row("scale", "scale-mount", "mount of %s files, index present" % count,
+                    "until it is in /proc/self/mounts", "seconds", better="less")
+    memory = bench.row("scale", "scale-mount-memory", "daemon of %s files" % count,
+                       "RssAnon + RssShmem after the mount", "MB", better="less")
+    difference = "more than %d files" % SMALL
+    large = bench.granaryfs(BARE, path).index()
+    few = bench.granaryfs(BARE, small, name="%s, %d files" % (BARE, SMALL)).index()
+
+    def once(contender, number):
+        start = time.monotonic()
+        contender.mount()
+        took = time.monotonic() - start
+        try:
+            os.stat(contender.root)
+            if contender is large:
+                report.series_of(memory, BARE, "off", contender.note)["values"].append(
+                    contender.memory() / 1e6)
+        finally:
+            contender.unmount()
+        return took
+    bench.turns(row, [large, few], bench.settings.rounds, once)
+    pairs = zip(row["series"][large.name]["values"], row["series"][few.name]["values"])
+    report.series_of(row, difference)["values"].extend(a - b for a, b in pairs)
+    report.target(row, "mount of %s files, seconds more than %d" % (count, SMALL), difference,
+                  None, "<=", 0.1)
+    report.target(memory, "daemon's anonymous memory, MB", BARE, None, "<=", 64)
+
+
+def throttled_index(bench, row, path, count):
+    """Against what reading all of it takes, or a read a member, whichever is less."""
+    settings = bench.settings
+    least = min(os.path.getsize(path) / (settings.mib * MIB), count / settings.reads)
+
+    def once(_, number):
+        storage = bench.storage(bench.data.get("photos").tar)
+        drop_caches()
+        before = storage.bytes_read()
+        took = index(bench, path, groups=[storage])["seconds"]
+        if storage.bytes_read() - before < 0.9 * min(os.path.getsize(path), 4096 * count):
+            raise Failed("not throttled: hardly anything was counted")
+        return took
+    bench.turns(row, [Folder(INDEX, "")], settings.cold_rounds, once)
+    report.target(row, "indexing, throttled: %s" % row["what"], INDEX, least, "<=", 1.2)
+
+
+def throttled(bench):
+    settings, photos = bench.settings, bench.data.get("photos")
+    count = settings.scale_throttled
+    there = [("dense", "%s members of 110 kB" % "{:,}".format(len(photos)), photos.tar,
+              len(photos))]
+    for key, size, words in (("apart", APART, "1 MB"), ("sparse", PHOTO, "110 kB")):
+        there.append((key, "%s members %s apart, sparse" % ("{:,}".format(count), words),
+                      archive(bench, key + ".tar", count, size), count))
+    for key, what, path, members in there:
+        row = bench.row("scale", "scale-throttled-" + key, what, "granary index; %d MiB/s, "
+                        "%d reads/s" % (settings.mib, settings.reads), "seconds",
+                        better="less")
+        throttled_index(bench, row, path, members)
+
+
+def in_memory(bench, count):
+    """The same names and sizes as a tree in tmpfs."""
+    root = os.path.join(bench.work.shm, "walked")
+    folder = None
+    for name in sparse.names(count, 1000):
+        path = os.path.join(os.fsencode(root), name)
+        if os.path.dirname(path) != folder:
+            folder = os.path.dirname(path)
+            os.makedirs(folder)
+        with open(path, "wb") as file:
+            file.truncate(WALKED)
+    return Folder(SHM, root)
+
+
+def walk(bench, operation, root, count):
+    """Seconds of one walk that saw all of them."""
+    if operation == "ImageFolder()":
+        found = bench.readers.python("construct", root)
+        seen, took = found["files"], found["seconds"]
+    else:
+        start = time.monotonic()
+        text = bench.work.run(["bash", "-c", COUNT % operation.partition(" ")[2], "find", root],
+                              900)
+        seen, took = int(text), time.monotonic() - start
+    if seen != count:
+        raise Failed("%s saw %d files, not %d" % (operation, seen, count))
+    return took
+
+
+def walks(bench):
+    count = bench.settings.scale_walked
+    path = os.path.join(bench.work.dir, "walked.tar")
+    sparse.write(path, count, 1000, WALKED)
+    made = bench.granaries(path, "prefetch=off") + [in_memory(bench, count)]
+    for operation in ("find", "find -size +1k", "ImageFolder()"):
+        key = "scale-" + operation.replace(" ", "").replace("()", "").replace("+", "").lower()
+        words = "%s over %s files" % (operation, "{:,}".format(count))
+        first = bench.row("scale", key + "-first", words + ", fresh mount", operation,
+                          "seconds", better="less")
+        second = bench.row("scale", key + "-second", words + ", second time", operation,
+                           "seconds", better="less")
+
+        def once(contender, _):
+            contender.mount()
+            try:
+                took = walk(bench, operation, contender.root, count)
+                report.series_of(second, contender.name, contender.shield, contender.note)[
+                    "values"].append(walk(bench, operation, contender.root, count))
+                return took
+            finally:
+                contender.unmount()
+        bench.turns(first, made, bench.settings.cold_rounds, once)
+        for row, limit in ((first, 8), (second, 1.3)):
+            for kind in (BARE, SHIELDED):
+                report.target(row, "%s, %s, of /dev/shm" % (row["key"][6:], kind), kind, SHM,
+                              "<=", limit, kind == SHIELDED)
+
+
+def scale(bench):
+    rates(bench)
+    sizes(bench)
+    mounts(bench)
+    throttled(bench)
+    walks(bench)
