@@ -64,5 +64,5 @@ static int run(struct request *request)
 const struct command command_cat = {
 	.name = "cat", .usage = "[-o OPTIONS] SOURCE... PATH...",
 	.summary = "Prints files of a packed dataset, without a mount",
-	.help = "", .shorts = "", .takes_dataset = true, .run = run,
+	.help = "", .shorts = "", .takes_dataset = true, .no_json = true, .run = run,
 };

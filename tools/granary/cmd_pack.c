@@ -9,7 +9,7 @@
 #include "dataset/find.h"
 #include "granary.h"
 #include "make_index.h"
-#include "pack_progress.h"
+#include "progress.h"
 #include "packer/packer.h"
 #include "util/brace.h"
 #include "util/cleanup.h"
@@ -290,14 +290,31 @@ static int write_index(struct request *request, const struct pack_result *result
 	return status;
 }
 
+/* While the tree is listed there is no total. */
+static void look(struct progress *p, const void *context)
+{
+	const struct pack_progress *counters = context;
+	bool listing = counters->phase == PACK_LISTING;
+
+	p->subject = listing ? "listing" : counters->phase == PACK_SYNCING ?
+		     "packed, waiting for the storage" : "packing";
+	p->count = listing ? counters->found : counters->files;
+	p->count_total = listing ? 0 : counters->all_files;
+	p->bytes = counters->bytes;
+	p->bytes_total = counters->all_bytes;
+}
+
 static int pack(const struct request *request, const struct pack_options *options,
 		struct pack_result *result, struct error *e)
 {
-	struct pack_progress progress = { 0 };
-	struct pack_watch *watch = request->given['q'] ? NULL : pack_watch_start(&progress);
-	int err = packer_run(options, &progress, result, e);
+	struct pack_progress counters = { 0 };
+	struct progress progress = { .subject = "packing", .unit = "files",
+				     .look = look, .context = &counters };
+	int err;
 
-	pack_watch_stop(watch);
+	progress_start(&progress, request->given['q']);
+	err = packer_run(options, &counters, result, e);
+	progress_stop(&progress);
 	return err;
 }
 
@@ -365,13 +382,12 @@ static const struct option longs[] = {
 	{ "keep-going", no_argument, NULL, 'k' },
 	{ "resume", no_argument, NULL, 'r' },
 	{ "force", no_argument, NULL, 'f' },
-	{ "quiet", no_argument, NULL, 'q' },
 	{ NULL, 0, NULL, 0 },
 };
 
 const struct command command_pack = {
 	.name = "pack",
-	.usage = "[OPTIONS] [--json] SRC_DIR OUT",
+	.usage = "[OPTIONS] [-q] [--json] SRC_DIR OUT",
 	.summary = "Packs a folder into a tar file or a set of them",
 	.help = "OUT is data.tar, or a set: data-%06d.tar, data-{000000..000127}.tar.\n\n"
 		"    --shards N                      so many shards\n"
@@ -383,10 +399,10 @@ const struct command command_pack = {
 		"    --compress NAME[:LEVEL]         none, lz4, zstd, gzip or xz\n"
 		"    --decode                        JPEG and PNG images become PPM\n"
 		"    --threads N                     that read\n"
-		"    --no-index                      make no index (--index: make one, the default)\n"
+		"    --index                         make an index, with checksums (the default)\n"
+		"    --no-index                      make none\n"
 		"    --keep-going                    leave out what cannot be read\n"
 		"    --resume                        go on with a set that was interrupted\n"
-		"    --force                         replace what is there\n"
-		"    --quiet                         no progress\n",
-	.shorts = "qf", .longs = longs, .run = run,
+		"    --force                         replace what is there\n",
+	.shorts = "f", .longs = longs, .takes_quiet = true, .run = run,
 };

@@ -86,5 +86,5 @@ const struct command command_run = {
 	.name = "run", .usage = "[-o OPTIONS] SOURCE:DIR [SOURCE:DIR...] -- COMMAND [ARGUMENT...]",
 	.summary = "Runs a command that sees datasets mounted, and nobody else does",
 	.help = "    -o OPTIONS                      as for granaryfs, for each of the mounts\n",
-	.shorts = "o:", .run = run,
+	.shorts = "o:", .no_json = true, .run = run,
 };

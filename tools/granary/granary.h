@@ -1,8 +1,8 @@
 /*
  * granary.h: the user's tool: one file a command.
  *
- * Every command takes --json and --help, those on datasets -o as well; each
- * returns an exit status (enum error_status, or 0).
+ * Every command takes --help, and all but a few --json, those on datasets -o as well;
+ * each returns an exit status (enum error_status, or 0).
  */
 #ifndef GRANARY_TOOL_GRANARY_H
 #define GRANARY_TOOL_GRANARY_H
@@ -24,6 +24,7 @@ struct command {
 	const char *shorts;         /* its own options, as getopt has them */
 	const struct option *longs; /* its own, to letters of `shorts`; or NULL */
 	bool takes_dataset;         /* -o is known, and a source is needed */
+	bool no_json;               /* it says why, and help does not offer it */
 	bool takes_nothing;         /* no argument is needed */
 	bool takes_quiet;           /* it shows progress, and -q takes that away */
 	int (*run)(struct request *request);

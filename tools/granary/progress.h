@@ -24,7 +24,8 @@ struct pool;
 
 struct progress {
 	/* set before it is started, and left alone after */
-	const char *subject; /* what a line begins with: "packing", a mount point */
+	const char *subject; /* what a line begins with: "packing", a mount point; `look` may
+				change it */
 	const char *unit;    /* what is counted: "files"; NULL: nothing is */
 	const char *reached; /* "warm": what has been brought so far; may be NULL */
 	unsigned wanted;     /* percent at which it is done; 0: 100 */

@@ -30,7 +30,8 @@ static void print_help(const struct command *command)
 	       command->summary, command->help);
 	if (command->takes_quiet)
 		printf("    %-31s %s\n", "-q, --quiet", "show no progress");
-	printf("    %-31s %s\n", "--json", "print JSON");
+	if (!command->no_json)
+		printf("    %-31s %s\n", "--json", "print JSON");
 	if (command->takes_dataset)
 		options_print(dataset_options, stdout);
 }

@@ -1,0 +1,106 @@
+#!/bin/bash
+# Each command has a page that is installed, is sound, and names the options that there
+# are; and its JSON has the members that granary(1) says.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need tar mandoc
+need_python json
+docs=$abs_top_srcdir/docs
+
+commands() {
+	granary --help | awk '/^    [a-z]/ { print $1 }'
+}
+
+# The long options of --help, and those that a page describes.
+helped() {
+	granary "$1" --help | sed -n 's/^    \(-.*\)/\1/p' | sed 's/  .*//' |
+		grep -o -- '--[a-z][a-z-]*' | LC_ALL=C sort -u
+}
+
+described() {
+	grep '^[.]It Fl' "$1" | grep -o 'Fl -[a-z][a-z-]*' | sed 's/Fl /-/' | LC_ALL=C sort -u
+}
+
+sound() {
+	mandoc -Tlint -W warning "$1" >"$work/lint" 2>&1
+	is "$(grep -v 'outdated mandoc.db' "$work/lint")" "" "${1##*/}: nothing to be said of it"
+}
+
+pages() {
+	local name page installed
+	# shellcheck disable=SC2016  # make expands it
+	printf 'include Makefile\nwhere:\n\t@echo $(dist_man_MANS)\n' >"$work/where.mk"
+	installed=" $(make -s --no-print-directory -C "$abs_top_builddir" -f "$work/where.mk" where) "
+	sound "$docs/granaryfs.1"
+	sound "$docs/granary.1"
+	for name in $(commands); do
+		page=$docs/granary-$name.1
+		[ -f "$page" ]
+		ok $? "$name has a page" || continue
+		sound "$page"
+		is "$(sed -n 's/^[.]Nm //p' "$page" | head -n 1)" "granary-$name" "$name: its name"
+		is "$(described "$page")" "$(helped "$name")" "$name: its options"
+		check "$name: in granary.1" grep -qxF ".It Xr granary-$name 1" "$docs/granary.1"
+		[[ $installed == *" docs/granary-$name.1 "* ]]
+		ok $? "$name: its page is installed"
+		check "$name: its help" grep -q "^usage: granary $name " <(granary "$name" --help)
+	done
+	for page in "$docs"/granary-*.1; do
+		name=${page##*/granary-}
+		check "${page##*/} is about a command" grep -qx "${name%.1}" <(commands)
+	done
+}
+
+# members NAME JSON: what it has is what the page says; [those] may be missing.
+members() {
+	check "$1 --json: as the page says" "$python" - "$docs/granary.1" "$@" <<-'END'
+		import json, re, sys
+		page, name, text = sys.argv[1:]
+		part = open(page).read().split(".Sh JSON")[1].split(".Sh ")[0]
+		part = part.split(".It Cm %s\n" % name)[1].split(".It Cm ")[0]
+		words = re.findall(r"[\[\]\w]+", " ".join(re.findall(r"^\.Va (.*)$", part, re.M)))
+		may = {word.strip("[]") for word in words}
+		must = {word for word in words if "[" not in word}
+		lines = text.splitlines()
+		assert lines, "nothing was printed"
+		for line in lines:
+		    got = set(json.loads(line))
+		    assert must <= got <= may, (sorted(got ^ may), line)
+	END
+	told+=" $1 "
+}
+
+json() {
+	local name
+	told=" cat run " # which have none
+	members info "$(granary info --json t.tar)"
+	members ls "$(granary ls -R --json t.tar)"
+	members stat "$(granary stat --json t.tar a a/one link)"
+	members extract "$(granary extract --json t.tar out)"
+	members index "$(granary index --json --force t.tar)"
+	members index "$(granary index --json --check t.tar)"
+	members verify "$(granary verify --json t.tar)"
+	granary pack -q "$work/tree" p.tar
+	members pack "$(granary pack --json --force "$work/tree" p.tar)"
+	members umount "$(granary umount --json "$mnt")"
+	members doctor "$(granary doctor --json)"
+	mkdir -p "$work/fake/.granaryfs"
+	printf '{"granaryfs": 1, "clock_ns": 5000, "counters": {}, "gauges": {%s}}' \
+		'"swept_bytes": 5, "sweep_target": 10' >"$work/fake/.granaryfs/stats.json"
+	members wait "$(granary wait --json --warm 50 "$work/fake" 2>/dev/null)"
+	members wait "$(granary wait --json --warm 60 --timeout 1 "$work/fake" 2>/dev/null)"
+	members stats "$(granary stats --json "$work/fake")"
+	for name in $(commands); do
+		[[ $told == *" $name "* ]]
+		ok $? "$name: its JSON is looked at"
+	done
+}
+
+mkdir -p "$work/tree/a" "$work/here"
+echo one >"$work/tree/a/one"
+ln -s a "$work/tree/link"
+cd "$work/here" || bail "no folder"
+tar -C "$work/tree" -cf t.tar .
+pages
+json
+finish
