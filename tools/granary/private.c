@@ -204,6 +204,12 @@ static int mount_one(const struct helper *h, const struct private_mount *m)
 	return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : ERROR_SYSTEM;
 }
 
+static void detach(const struct private_mount *mounts, size_t count)
+{
+	while (count-- > 0)
+		umount2(mounts[count].directory, MNT_DETACH);
+}
+
 static int help(struct helper *h)
 {
 	int status = 0;
@@ -216,8 +222,7 @@ static int help(struct helper *h)
 	}
 	if (mounted == h->count && write(h->ready, "", 1) == 1)
 		caller_has_gone(h, -1);
-	while (mounted-- > 0)
-		umount2(h->mounts[mounted].directory, MNT_DETACH);
+	detach(h->mounts, mounted);
 	return status;
 }
 
@@ -229,7 +234,8 @@ static int system_error(const char *what)
 	return ERROR_SYSTEM;
 }
 
-static int reap(pid_t child)
+/* Who killed the helper has left its work to us, who are still where it was. */
+static int reap(pid_t child, const struct helper *helper)
 {
 	int status = 0;
 
@@ -237,7 +243,12 @@ static int reap(pid_t child)
 		if (errno != EINTR)
 			return ERROR_SYSTEM;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : ERROR_SYSTEM;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	detach(helper->mounts, helper->count);
+	log_error("a process that was mounting was ended by a signal (%s)",
+		  strsignal(WTERMSIG(status)));
+	return ERROR_SYSTEM;
 }
 
 int private_mount_all(const struct private_mount *mounts, size_t count, const char *options)
@@ -263,5 +274,5 @@ int private_mount_all(const struct private_mount *mounts, size_t count, const ch
 	close(ready[0]);
 	close(caller[0]);
 	close(caller[1]);
-	return status ? (reap(child), status) : reap(child);
+	return status ? (reap(child, &helper), status) : reap(child, &helper);
 }
