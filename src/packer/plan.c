@@ -140,7 +140,7 @@ static int label_of(const struct plan *plan, const char *path, int32_t *out)
 
 /*
  * Every entry under its own name. An image and its other names are decoded each: a link
- * could not know whether that succeeds.
+ * could not know whether that succeeds. And a row has no other names.
  */
 static int tree_items(const struct scan *scan, const struct plan_config *config,
 		      struct plan *plan)
@@ -155,7 +155,7 @@ static int tree_items(const struct scan *scan, const struct plan_config *config,
 		struct plan_item item = { .source = source, .path = source->path,
 					  .kind = source->kind, .label = -1 };
 
-		if (config->decode && source->kind == PACK_HARDLINK)
+		if ((config->decode || config->split_classes) && source->kind == PACK_HARDLINK)
 			item.kind = PACK_FILE;
 		if (config->decode && item.kind == PACK_FILE && naming_is_image(source->path)) {
 			item.decoded = naming_decoded(scan, i, &plan->arena);

@@ -1,7 +1,11 @@
 /*
  * reader.c: a ring of slots, one a piece. Pieces are numbered in the order in which they
  * are handed out; piece n lies in slot n modulo the number of slots. Threads take the
- * next number as long as its slot is free.
+ * next numbers as long as there are slots, and bytes to spend.
+ *
+ * Waking a thread costs as much as reading a small file. So small pieces are taken and
+ * handed in by the batch, and who waits for room is woken when half of it is free. Memory
+ * is used again at once, the latest first, while it is in the processor's cache.
  */
 #include "reader.h"
 
@@ -17,15 +21,33 @@
 #include "util/cleanup.h"
 #include "util/lock.h"
 #include "util/pool.h"
+#include "util/vec.h"
 
-enum { SLOTS_A_THREAD = 4, IMAGE_MOST = 512 << 20 };
+enum {
+	SLOTS_A_THREAD = 16,
+	BYTES_A_THREAD = 2 << 20, /* of pieces that are taken and not yet done with */
+	BATCH_MOST = 16,
+	BATCH_BYTES = 128 << 10,
+	IMAGE_MOST = 512 << 20,
+};
+
+struct memory {
+	void *bytes;
+	size_t room;
+};
+
+struct batch {
+	struct slot *slots[BATCH_MOST];
+	unsigned count;
+	size_t bytes;
+};
 
 struct slot {
 	struct piece piece;
-	void *memory;         /* kept from piece to piece */
-	size_t room;
+	struct memory memory;
 	struct pixels pixels;
 	uint64_t reserved;    /* of the reader's memory */
+	size_t counted;       /* of the reader's bytes */
 	struct arena arena;   /* xattrs */
 	bool ready;           /* lock */
 };
@@ -43,6 +65,10 @@ struct reader {
 	uint64_t given;       /* lock: pieces that have been handed out and are done with */
 	bool held;            /* the piece `given` is with the caller */
 	bool stopping;        /* lock */
+	uint64_t bytes;       /* lock: of the pieces from given to taken, images apart */
+	uint64_t bytes_most;
+	VEC(struct memory) idle; /* lock: memory that no piece is in */
+	unsigned waiting;     /* lock: threads that wait for room */
 	uint64_t memory;      /* lock: of images */
 	unsigned reserving;   /* lock: threads that wait for memory */
 	unsigned workers;
@@ -83,6 +109,10 @@ static struct slot *take_next(struct reader *r)
 		.item = item, .offset = r->offset, .last = last,
 		.wanted = last ? (size_t)left : READER_PIECE,
 	};
+	slot->counted = is_whole(item) ? 0 : slot->piece.wanted;
+	r->bytes += slot->counted;
+	if (r->idle.count)
+		slot->memory = r->idle.items[--r->idle.count];
 	r->offset += slot->piece.wanted;
 	if (last) {
 		r->item++;
@@ -91,16 +121,39 @@ static struct slot *take_next(struct reader *r)
 	return slot;
 }
 
-/* Waits for a free slot: NULL when there is nothing left to read. */
-static struct slot *take(struct reader *r)
+static bool has_room(const struct reader *r)
 {
-	LOCK_GUARD(&r->lock);
-	while (!r->stopping && find_item(r)) {
-		if (r->taken - r->given < r->slot_count)
-			return take_next(r);
-		wakeup_wait(&r->room, &r->lock);
+	return r->taken - r->given < r->slot_count && r->bytes < r->bytes_most;
+}
+
+/* Lock. As much as is worth a thread's way here; an image comes alone. */
+static void fill_batch(struct reader *r, struct batch *batch)
+{
+	while (batch->count < BATCH_MOST && batch->bytes < BATCH_BYTES && find_item(r) &&
+	       has_room(r)) {
+		bool whole = is_whole(&r->items[r->item]);
+
+		if (whole && batch->count)
+			return;
+		batch->slots[batch->count] = take_next(r);
+		batch->bytes += batch->slots[batch->count++]->piece.wanted;
+		if (whole)
+			return;
 	}
-	return NULL;
+}
+
+/* Waits for room: false when there is nothing left to read. */
+static bool take(struct reader *r, struct batch *batch)
+{
+	*batch = (struct batch){ 0 };
+	LOCK_GUARD(&r->lock);
+	r->waiting++;
+	while (!r->stopping && find_item(r) && !has_room(r))
+		wakeup_wait(&r->room, &r->lock);
+	r->waiting--;
+	if (!r->stopping)
+		fill_batch(r, batch);
+	return batch->count;
 }
 
 static bool is_next(const struct reader *r, const struct slot *slot)
@@ -108,24 +161,25 @@ static bool is_next(const struct reader *r, const struct slot *slot)
 	return slot == &r->slots[r->given % r->slot_count];
 }
 
-static void hand_in(struct reader *r, struct slot *slot)
+static void hand_in(struct reader *r, const struct batch *batch)
 {
 	LOCK_GUARD(&r->lock);
-	slot->ready = true;
-	if (is_next(r, slot))
+	for (unsigned i = 0; i < batch->count; i++)
+		batch->slots[i]->ready = true;
+	if (is_next(r, batch->slots[0]))
 		wakeup_one(&r->ready);
 }
 
-static int make_room(struct slot *slot, size_t size)
+static int make_room(struct memory *memory, size_t size)
 {
-	if (size <= slot->room)
+	if (size <= memory->room)
 		return 0;
-	free(slot->memory);
-	slot->room = size < 65536 ? 65536 : size;
-	slot->memory = malloc(slot->room);
-	if (!slot->memory)
-		slot->room = 0;
-	return slot->memory ? 0 : -ENOMEM;
+	free(memory->bytes);
+	memory->room = size < 65536 ? 65536 : size;
+	memory->bytes = malloc(memory->room);
+	if (!memory->bytes)
+		memory->room = 0;
+	return memory->bytes ? 0 : -ENOMEM;
 }
 
 static bool is_same(const struct scan_entry *source, const struct stat *st)
@@ -163,7 +217,7 @@ static int read_open(struct slot *slot, int fd)
 	if (piece->offset == 0)
 		err = scan_xattrs(fd, &slot->arena, &piece->xattrs, &piece->xattr_count);
 	if (!err)
-		err = read_fully(fd, piece, slot->memory);
+		err = read_fully(fd, piece, slot->memory.bytes);
 	if (!err && fstat(fd, &after) < 0)
 		err = -errno;
 	if (!err)
@@ -181,10 +235,10 @@ static void read_piece(struct reader *r, struct slot *slot)
 						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
 	piece->where = fd < 0 ? "opened" : "read";
-	piece->err = fd < 0 ? fd : make_room(slot, piece->wanted);
+	piece->err = fd < 0 ? fd : make_room(&slot->memory, piece->wanted);
 	if (!piece->err)
 		piece->err = read_open(slot, fd);
-	piece->bytes = slot->memory;
+	piece->bytes = slot->memory.bytes;
 }
 
 /* Waits until there is memory for so much, or nobody else can go on. False: it is over. */
@@ -224,25 +278,26 @@ static void read_slot(struct reader *r, struct slot *slot)
 		read_piece(r, slot);
 		decode(r, slot);
 	}
-	hand_in(r, slot);
 }
 
 static void work(void *argument)
 {
 	struct reader *r = argument;
-	struct slot *slot;
+	struct batch batch;
 
-	while ((slot = take(r)))
-		read_slot(r, slot);
+	while (take(r, &batch)) {
+		for (unsigned i = 0; i < batch.count; i++)
+			read_slot(r, batch.slots[i]);
+		hand_in(r, &batch);
+	}
 }
 
-/* Only what is as large as most is kept for the next piece. */
+/* Only what is as large as most is kept for another piece. */
 static void clear_slot(struct slot *slot)
 {
-	if (slot->room > READER_PIECE) {
-		free(slot->memory);
-		slot->memory = NULL;
-		slot->room = 0;
+	if (slot->memory.room > READER_PIECE) {
+		free(slot->memory.bytes);
+		slot->memory = (struct memory){ 0 };
 	}
 	pixels_free(&slot->pixels);
 	arena_free(&slot->arena);
@@ -264,8 +319,12 @@ int reader_start(struct reader **out, int root, const struct plan_item *items, s
 	r->items = items;
 	r->count = count;
 	r->slot_count = slots;
-	err = pool_start(&r->pool, threads);
+	r->bytes_most = (uint64_t)BYTES_A_THREAD * (threads ? threads : 1);
+	err = vec_reserve(&r->idle, slots);
+	if (!err)
+		err = pool_start(&r->pool, threads);
 	if (err) {
+		vec_free(&r->idle);
 		free(r);
 		return err;
 	}
@@ -280,6 +339,17 @@ int reader_start(struct reader **out, int root, const struct plan_item *items, s
 	return err;
 }
 
+/* Lock. Wakes who waits, but not for every small piece. */
+static void tell_of_room(struct reader *r)
+{
+	/* who waits for memory may be the next now */
+	if (r->reserving)
+		wakeup_all(&r->room);
+	else if (r->waiting && r->taken - r->given <= r->slot_count / 2 &&
+		 r->bytes <= r->bytes_most / 2)
+		wakeup_one(&r->room);
+}
+
 /* The piece that the caller has had is done with. */
 static void release(struct reader *r)
 {
@@ -287,15 +357,15 @@ static void release(struct reader *r)
 
 	clear_slot(slot);
 	LOCK_GUARD(&r->lock);
+	if (slot->memory.bytes)
+		r->idle.items[r->idle.count++] = slot->memory;
+	slot->memory = (struct memory){ 0 };
 	r->memory -= slot->reserved;
 	slot->reserved = 0;
+	r->bytes -= slot->counted;
 	r->given++;
 	r->held = false;
-	/* who waits for memory may be the next now */
-	if (r->reserving)
-		wakeup_all(&r->room);
-	else
-		wakeup_one(&r->room);
+	tell_of_room(r);
 }
 
 const struct piece *reader_next(struct reader *r)
@@ -329,7 +399,10 @@ void reader_stop(struct reader *r)
 	pool_finish(r->pool);
 	for (size_t i = 0; i < r->slot_count; i++) {
 		clear_slot(&r->slots[i]);
-		free(r->slots[i].memory);
+		free(r->slots[i].memory.bytes);
 	}
+	for (size_t i = 0; i < r->idle.count; i++)
+		free(r->idle.items[i].bytes);
+	vec_free(&r->idle);
 	free(r);
 }

@@ -2,7 +2,7 @@
  * reader.h: the contents of files, read ahead by several threads, handed out in order.
  *
  * A file comes in pieces of at most READER_PIECE bytes, each read by whichever thread is
- * free, which opens the file for it. So at most `slots` pieces are in memory, and an image
+ * free, which opens the file for it. About 3 MiB a thread are in memory. An image
  * that is decoded, which is one piece whatever its size, waits until it and those before
  * it fit READER_MEMORY, unless it is the next.
  *
