@@ -42,11 +42,10 @@ struct blocks {
 	uint64_t written;
 };
 
-static int io_failed(struct squashfs_file *file, int errnum)
+static void failed(struct squashfs_file *file, int errnum)
 {
 	if (!file->error)
 		file->error = -errnum;
-	return SQFS_ERROR_IO;
 }
 
 static int read_at(sqfs_file_t *ops, sqfs_u64 offset, void *buffer, size_t size)
@@ -55,13 +54,15 @@ static int read_at(sqfs_file_t *ops, sqfs_u64 offset, void *buffer, size_t size)
 	char *at = buffer;
 	ssize_t n;
 
-	for (; size; size -= (size_t)n, at += n, offset += (sqfs_u64)n) {
+	for (; size && !file->error; size -= (size_t)n, at += n, offset += (sqfs_u64)n) {
 		n = pread(file->fd, at, size, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n <= 0)
-			return io_failed(file, n ? errno : EIO);
+		if (n > 0)
+			continue;
+		if (n == 0 || errno != EINTR)
+			failed(file, n ? errno : EIO);
+		n = 0;
 	}
+	memset(at, 0, size);
 	return 0;
 }
 
@@ -71,15 +72,16 @@ static int write_at(sqfs_file_t *ops, sqfs_u64 offset, const void *buffer, size_
 	const char *at = buffer;
 	ssize_t n;
 
-	for (; size; size -= (size_t)n, at += n, offset += (sqfs_u64)n) {
+	if (offset + size > file->size)
+		file->size = offset + size;
+	for (; size && !file->error; size -= (size_t)n, at += n, offset += (sqfs_u64)n) {
 		n = pwrite(file->fd, at, size, (off_t)offset);
-		if (n < 0 && errno == EINTR)
-			n = 0;
-		else if (n <= 0)
-			return io_failed(file, n ? errno : ENOSPC);
+		if (n > 0)
+			continue;
+		if (n == 0 || errno != EINTR)
+			failed(file, n ? errno : ENOSPC);
+		n = 0;
 	}
-	if (offset > file->size)
-		file->size = offset;
 	return 0;
 }
 
@@ -92,8 +94,8 @@ static int cut(sqfs_file_t *ops, sqfs_u64 size)
 {
 	struct squashfs_file *file = (struct squashfs_file *)ops;
 
-	if (ftruncate(file->fd, (off_t)size) < 0)
-		return io_failed(file, errno);
+	if (!file->error && ftruncate(file->fd, (off_t)size) < 0)
+		failed(file, errno);
 	file->size = size;
 	return 0;
 }
@@ -128,8 +130,7 @@ static uint32_t hash(const struct blocks *blocks, const struct stored *file)
 	return h;
 }
 
-/* Are two stretches of the image the same bytes? Where they cannot be read they are not:
-   the error is in the file, and ends all. */
+/* Are two stretches of the image the same bytes? */
 static bool same_bytes(struct squashfs_file *file, uint64_t one, uint64_t other,
 		       uint64_t size)
 {
@@ -138,8 +139,9 @@ static bool same_bytes(struct squashfs_file *file, uint64_t one, uint64_t other,
 
 	for (; size; size -= n, one += n, other += n) {
 		n = size < sizeof(a) ? (size_t)size : sizeof(a);
-		if (read_at(&file->ops, one, a, n) || read_at(&file->ops, other, b, n) ||
-		    memcmp(a, b, n) != 0)
+		read_at(&file->ops, one, a, n);
+		read_at(&file->ops, other, b, n);
+		if (memcmp(a, b, n) != 0)
 			return false;
 	}
 	return true;
@@ -169,8 +171,6 @@ static int finish_file(struct blocks *blocks, bool shared, sqfs_u64 *location)
 	if (!shared)
 		return 0;
 	slot = idmap_find(&blocks->by_contents, key, is_same, blocks, file);
-	if (blocks->file->error)
-		return SQFS_ERROR_IO;
 	if (!slot) {
 		if (blocks->files.count >= UINT32_MAX - 1 ||
 		    vec_push(&blocks->files, *file) < 0 ||

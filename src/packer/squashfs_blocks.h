@@ -16,6 +16,11 @@
 
 #include <stdint.h>
 
+/*
+ * Once the system has refused something nothing more is written, and libsquashfs is told
+ * that all is well: after an error it would lose the blocks that are under way. So
+ * whoever calls it looks at `error`, whatever it says.
+ */
 struct squashfs_file {
 	sqfs_file_t ops; /* first: libsquashfs has a pointer to it */
 	int fd;          /* the caller's */

@@ -72,6 +72,12 @@ static int explain(const struct writer *w, int code, struct error *e)
 			 w->path, code);
 }
 
+/* Is all well, with the disk too? */
+static int settle(const struct writer *w, int code, struct error *e)
+{
+	return code || w->image.file.error ? explain(w, code, e) : 0;
+}
+
 static int choose_compressor(struct writer *w, const struct writer_config *config,
 			     const struct squashfs_compressor **out, struct error *e)
 {
@@ -92,7 +98,7 @@ static int choose_compressor(struct writer *w, const struct writer_config *confi
 		rc = squashfs_compressor_create(compressor, level, BLOCK_SIZE, true,
 						&w->unpacker);
 	*out = compressor;
-	return rc ? explain(w, rc, e) : 0;
+	return settle(w, rc, e);
 }
 
 static uint32_t seconds(int64_t mtime)
@@ -161,7 +167,7 @@ static int start(struct writer *w, const struct writer_config *config, struct er
 		rc = write_head(w, compressor);
 	if (!rc)
 		rc = create_processor(w, config->threads ? config->threads : 1);
-	return rc ? explain(w, rc, e) : 0;
+	return settle(w, rc, e);
 }
 
 static void writer_free(struct writer *w)
@@ -225,7 +231,7 @@ static int store_xattrs(struct writer *w, const struct pack_entry *entry, uint32
 	}
 	if (!rc)
 		rc = sqfs_xattr_writer_end(w->image.xattrs, out);
-	return rc ? explain(w, rc, e) : 0;
+	return settle(w, rc, e);
 }
 
 static int set_attributes(struct writer *w, struct squashfs_node *node,
@@ -272,7 +278,7 @@ static int writer_begin(struct writer *w, const struct pack_entry *entry, struct
 	rc = sqfs_block_processor_begin_file(w->processor, &node->inode, NULL,
 					     entry->size < FRAGMENT_LIMIT ?
 						     0 : SQFS_BLK_DONT_FRAGMENT);
-	return rc ? explain(w, rc, e) : 0;
+	return settle(w, rc, e);
 }
 
 static int writer_data(struct writer *w, const void *bytes, size_t length,
@@ -287,7 +293,7 @@ static int writer_data(struct writer *w, const void *bytes, size_t length,
 		return 0; /* libsquashfs 1.2 crashes */
 	w->missing -= length;
 	rc = sqfs_block_processor_append(w->processor, bytes, length);
-	return rc ? explain(w, rc, e) : 0;
+	return settle(w, rc, e);
 }
 
 static int writer_end(struct writer *w, struct error *e)
@@ -301,17 +307,16 @@ static int writer_end(struct writer *w, struct error *e)
 				 "%s: fewer bytes than its entry said", w->path);
 	w->file = NULL;
 	rc = sqfs_block_processor_end_file(w->processor);
-	return rc ? explain(w, rc, e) : 0;
+	return settle(w, rc, e);
 }
 
 static int finish(struct writer *w, struct error *e)
 {
 	struct squashfs_node *root = w->image.tree.root;
-	int rc = sqfs_block_processor_finish(w->processor);
+	int rc = settle(w, sqfs_block_processor_finish(w->processor), e);
 
-	if (rc)
-		return explain(w, rc, e);
-	rc = squashfs_tree_seal(&w->image.tree, e);
+	if (!rc)
+		rc = squashfs_tree_seal(&w->image.tree, e);
 	if (rc < 0)
 		return rc;
 	if (!root->given && !root->mode) /* and nothing in it: root's, then */
@@ -319,13 +324,23 @@ static int finish(struct writer *w, struct error *e)
 	if (rc < 0)
 		return rc;
 	rc = squashfs_tables_write(&w->image);
-	return rc ? explain(w, rc, e) : 0;
+	return settle(w, rc, e);
+}
+
+/* libsquashfs forgets, and does not free, the blocks that its threads still have. */
+static void drain(struct writer *w)
+{
+	if (!w->image.file.error)
+		w->image.file.error = -ECANCELED; /* so that nothing is written for nothing */
+	sqfs_block_processor_finish(w->processor);
 }
 
 static int writer_close(struct writer *w, bool complete, struct error *e)
 {
 	int rc = complete ? finish(w, e) : 0;
 
+	if (!complete || rc)
+		drain(w);
 	writer_free(w);
 	return rc;
 }
