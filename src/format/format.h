@@ -32,6 +32,8 @@ struct scan {
 	struct entries *entries;   /* appended to; owned by the caller */
 	struct samples *samples;   /* appended to; owned by the caller */
 
+	bool alone; /* nothing else is scanned meanwhile: it may use several threads */
+
 	/* What the format says of this file for `granary info`, if anything:
 	   "zstd, blocks of 128 KiB". */
 	char detail[96];
@@ -46,7 +48,7 @@ struct scan {
 				 uint64_t base, uint64_t length);
 
 	/* One more entry has been passed, and so many bytes of the window. May be
-	   NULL. */
+	   NULL. If `alone`, several threads may call it. */
 	void (*advance)(struct scan *scan, uint64_t bytes);
 	void *indexer;             /* the indexer's own, for both */
 };

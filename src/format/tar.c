@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "format/limits.h"
+#include "format/tar_ahead.h"
 #include "format/tar_header.h"
 #include "format/tar_plain.h"
 #include "format/tar_walk.h"
@@ -186,7 +187,8 @@ static int walk_members(struct tar_walk *walk)
 			return err;
 		if (walk->scan->advance)
 			walk->scan->advance(walk->scan, walk->end - before);
-		if (++members >= walk->stay && plain_follows(walk))
+		if ((++members >= walk->stay || walk->end == walk->joint) &&
+		    plain_follows(walk))
 			return 1;
 	}
 	err = r == ARCHIVE_EOF ? 0 : explain_stop(walk, r);
@@ -269,25 +271,43 @@ static int walk_from(struct tar_walk *walk, const struct tar_run *run)
 	return err ? err : walk_members(walk);
 }
 
+/* Plain members from run->end on, and what others have walked of them already. */
+static int walk_plain(struct tar_walk *walk, struct tar_ahead *ahead, struct tar_run *run)
+{
+	run->members = 0;
+	for (;;) {
+		int err;
+
+		run->stop = tar_ahead_next(ahead, run->end);
+		err = tar_plain_run(walk->scan, &walk->window, run, walk->e);
+		if (err || run->end < run->stop)
+			return err;
+		tar_ahead_take(ahead, walk->scan, run);
+	}
+}
+
 /* Where plain members are few between others it stays with libarchive for longer. */
 static int scan_window(struct tar_walk *walk)
 {
+	struct tar_ahead *ahead = tar_ahead_start(walk->scan, &walk->window);
 	struct tar_run run = { 0 };
 	int r;
 
 	walk->stay = 1;
 	do {
-		r = tar_plain_run(walk->scan, &walk->window, &run, walk->e);
+		r = walk_plain(walk, ahead, &run);
 		if (r < 0)
-			return r;
+			break;
 		if (run.members >= RUN_LEAST * walk->stay)
 			walk->stay = 1;
 		else if (walk->stay < STAY_MOST)
 			walk->stay *= 2;
 		walk->end = run.end;
+		walk->joint = tar_ahead_next(ahead, run.end);
 		r = walk_from(walk, &run);
 		run.end = walk->end;
 	} while (r > 0);
+	tar_ahead_end(ahead, walk->scan);
 	return r;
 }
 

@@ -69,7 +69,7 @@ static int add_piece(struct tar_walk *walk, uint64_t file_offset, uint64_t posit
 	if (!range_within(position, length, walk->window.length) ||
 	    !checked_add(walk->window.base, position, &offset))
 		return refuse_truncated(walk, length);
-	err = entries_raw_extent(walk->scan->entries, walk->scan->source_number,
+	err = entries_raw_extent(entries_last(walk->scan->entries), walk->scan->source_number,
 				 source_size(walk->window.source), offset, length,
 				 &extent);
 	if (err == -EBADMSG)
@@ -261,7 +261,7 @@ static bool find_kind(struct tar_walk *walk, struct entry *entry)
 		return false;
 	default:
 		walk->specials++;
-		entries_leave_out(walk->scan->entries);
+		entries_leave_out(entries_last(walk->scan->entries));
 		return false;
 	}
 }
@@ -305,5 +305,5 @@ int tar_take_member(struct tar_walk *walk)
 		return err;
 	entry.xattrs = walk->xattrs.items;
 	entry.xattr_count = walk->xattrs.count;
-	return entries_add(walk->scan->entries, &entry) < 0 ? tar_walk_no_memory(walk) : 0;
+	return entries_add(entries_last(walk->scan->entries), &entry) < 0 ? tar_walk_no_memory(walk) : 0;
 }

@@ -175,6 +175,7 @@ static int append(struct scan *scan, const struct tar_window *window, uint64_t h
 		  const struct tar_plain *plain)
 {
 	uint64_t data = window->base + header + TAR_BLOCK;
+	struct entries *log = entries_last(scan->entries);
 	struct entry_extent extent;
 	struct entry entry = {
 		.kind = plain->directory ? ENTRY_DIRECTORY : ENTRY_FILE,
@@ -184,7 +185,7 @@ static int append(struct scan *scan, const struct tar_window *window, uint64_t h
 	int err;
 
 	if (entry.size) {
-		err = entries_raw_extent(scan->entries, scan->source_number,
+		err = entries_raw_extent(log, scan->source_number,
 					 source_size(window->source), data, entry.size,
 					 &extent);
 		if (err)
@@ -193,7 +194,16 @@ static int append(struct scan *scan, const struct tar_window *window, uint64_t h
 		entry.extent_count = 1;
 		tar_offer_nested(scan, &entry, data);
 	}
-	return entries_add(scan->entries, &entry);
+	return entries_add(log, &entry);
+}
+
+/* A guess offers nothing: who takes the offer could not be told that it was wrong. */
+static bool may_go_on(const struct scan *scan, const struct tar_run *run,
+		      const struct tar_plain *plain)
+{
+	return !run->cancelled || (!atomic_load_explicit(run->cancelled,
+							 memory_order_relaxed) &&
+				   !(scan->offer && ends_in_suffix(plain->path)));
 }
 
 int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *run,
@@ -204,11 +214,10 @@ int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *
 	uint64_t end;
 	int err;
 
-	run->members = 0;
 	tar_window_seek(window, run->end);
-	while ((block = tar_window_header(window, run->end)) &&
+	while (run->end < run->stop && (block = tar_window_header(window, run->end)) &&
 	       tar_plain_parse(block, &plain) &&
-	       find_end(window, run->end, &plain, &end)) {
+	       find_end(window, run->end, &plain, &end) && may_go_on(scan, run, &plain)) {
 		err = append(scan, window, run->end, &plain);
 		if (err)
 			return format_no_memory(scan->label, e);

@@ -12,6 +12,7 @@
 #ifndef GRANARY_FORMAT_TAR_PLAIN_H
 #define GRANARY_FORMAT_TAR_PLAIN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,12 +37,15 @@ struct tar_run {
 	uint64_t last;   /* where the last one's header is: valid if there are any */
 	uint64_t end;    /* behind the padded data of the last one */
 	uint64_t members;
+	uint64_t stop;   /* it ends where it has come here, or past it */
+	/* Of a guess: another thread may end it, and packed files inside end it, too. */
+	const _Atomic bool *cancelled;
 };
 
 /*
  * Appends the plain members from the header at run->end on, as far as they go. 0, or
  * an error of the storage or of memory; where the next header is not plain, or cannot
- * be read, that is run->end, for libarchive to look at.
+ * be read, that is run->end, for libarchive to look at. Adds to run->members.
  */
 int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *run,
 		  struct error *e);

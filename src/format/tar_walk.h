@@ -29,6 +29,7 @@ struct tar_walk {
 	VEC(struct entry_xattr) xattrs;
 	uint64_t specials;
 	uint64_t stay;  /* how long it stays with libarchive, members */
+	uint64_t joint; /* where it leaves libarchive at once, if plain ones follow */
 	bool pax;       /* there was a pax header */
 	bool global;    /* a header for all that follow: then it stays */
 	unsigned warnings;

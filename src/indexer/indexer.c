@@ -155,6 +155,7 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.base = base, .length = length, .entries = entries, .samples = samples,
 		.offer = indexer->config->nested ? offer : NULL, .indexer = job,
 		.advance = advance,
+		.alone = indexer->sources->count == 1,
 	};
 	if (indexer->progress)
 		atomic_fetch_add(&indexer->progress->total, length);

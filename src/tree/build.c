@@ -523,7 +523,7 @@ static int apply_entry(struct builder *b, const struct entries *log,
 	return apply_leaf(b, log, entry, base, path, e);
 }
 
-static int apply_log(struct builder *b, struct entries *log, uint32_t base,
+static int apply_one(struct builder *b, struct entries *log, uint32_t base,
 		     struct error *e)
 {
 	for (size_t i = 0; i < entries_count(log); i++) {
@@ -535,6 +535,16 @@ static int apply_log(struct builder *b, struct entries *log, uint32_t base,
 			entries_release(log, i);
 	}
 	return 0;
+}
+
+static int apply_log(struct builder *b, struct entries *log, uint32_t base,
+		     struct error *e)
+{
+	int err = 0;
+
+	for (; log && !err; log = entries_next(log))
+		err = apply_one(b, log, base, e);
+	return err;
 }
 
 static void report(struct builder *b, const char *label)

@@ -29,6 +29,7 @@ struct entries {
 	struct arena arena;   /* what the rest points to */
 	VEC(struct entry) rest; /* those that do not fit in there */
 	struct hand *hand;
+	struct entries *next;
 	VEC(struct log_volume) volumes;
 	uint64_t left_out;
 	int failed;
@@ -48,10 +49,8 @@ struct entries *entries_new(void)
 	return NULL;
 }
 
-void entries_free(struct entries *entries)
+static void free_one(struct entries *entries)
 {
-	if (!entries)
-		return;
 	for (size_t i = 0; i < entries->rest.count; i++)
 		entries_free(entries->rest.items[i].nested);
 	for (size_t i = 0; i < entries->volumes.count; i++) {
@@ -64,6 +63,33 @@ void entries_free(struct entries *entries)
 	vec_free(&entries->volumes);
 	arena_free(&entries->arena);
 	free(entries);
+}
+
+void entries_free(struct entries *entries)
+{
+	while (entries) {
+		struct entries *next = entries->next;
+
+		free_one(entries);
+		entries = next;
+	}
+}
+
+void entries_append(struct entries *entries, struct entries *more)
+{
+	entries_last(entries)->next = more;
+}
+
+struct entries *entries_next(const struct entries *entries)
+{
+	return entries->next;
+}
+
+struct entries *entries_last(struct entries *entries)
+{
+	while (entries->next)
+		entries = entries->next;
+	return entries;
 }
 
 static int copy_string(struct entries *entries, const char **text)
@@ -286,7 +312,7 @@ uint64_t entries_left_out(const struct entries *entries)
 		if (nested && !nested->failed)
 			count += entries_left_out(nested);
 	}
-	return count;
+	return count + (entries->next ? entries_left_out(entries->next) : 0);
 }
 
 size_t entries_count(const struct entries *entries)

@@ -153,6 +153,16 @@ int entries_coded_extent(struct entries *entries, const struct entry_chunk *chun
 int entries_literal_extent(struct entries *entries, const void *bytes,
 			   size_t length, struct entry_extent *out);
 
+/*
+ * `more` follows `entries`, and is freed with it. It stays a log with numbers of its own:
+ * whoever goes through entries goes on with entries_next, until that is NULL.
+ */
+void entries_append(struct entries *entries, struct entries *more);
+struct entries *entries_next(const struct entries *entries);
+
+/* The last of those that follow, or itself: where the next entry belongs. */
+struct entries *entries_last(struct entries *entries);
+
 /* A nested packed file that could not be read: it is shown as a file. */
 void entries_set_failed(struct entries *entries);
 int entries_failed(const struct entries *entries);
@@ -167,7 +177,7 @@ int entries_distinct(const struct entries *entries);
 /* Counts what is not shown: a device, a FIFO, a socket. */
 void entries_leave_out(struct entries *entries);
 
-/* How many were left out, nested logs included. */
+/* How many were left out, nested logs and those that follow included. */
 uint64_t entries_left_out(const struct entries *entries);
 
 size_t entries_count(const struct entries *entries);

@@ -16,8 +16,8 @@ struct run {
 	struct entries *entries;
 	struct error e;
 	struct scan scan;
-	uint64_t position; /* bytes that the scan said it has passed */
-	uint64_t members;
+	_Atomic uint64_t position; /* bytes that the scan said it has passed */
+	_Atomic uint64_t members;
 	int err;
 };
 
