@@ -26,7 +26,7 @@ commands() {
 
 longs_of() {
 	granary "$1" --help | sed -n 's/^    \(-.*\)/\1/p' | sed 's/  .*//' |
-		grep -o -- '--[a-z][a-z-]*' | LC_ALL=C sort -u
+		grep -o -- '--[a-z][a-z0-9-]*' | LC_ALL=C sort -u
 }
 
 bash_commands() {

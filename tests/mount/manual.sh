@@ -14,11 +14,11 @@ commands() {
 # The long options of --help, and those that a page describes.
 helped() {
 	granary "$1" --help | sed -n 's/^    \(-.*\)/\1/p' | sed 's/  .*//' |
-		grep -o -- '--[a-z][a-z-]*' | LC_ALL=C sort -u
+		grep -o -- '--[a-z][a-z0-9-]*' | LC_ALL=C sort -u
 }
 
 described() {
-	grep '^[.]It Fl' "$1" | grep -o 'Fl -[a-z][a-z-]*' | sed 's/Fl /-/' | LC_ALL=C sort -u
+	grep '^[.]It Fl' "$1" | grep -o 'Fl -[a-z][a-z0-9-]*' | sed 's/Fl /-/' | LC_ALL=C sort -u
 }
 
 sound() {
