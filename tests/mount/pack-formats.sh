@@ -187,7 +187,7 @@ killed() {
 	pace=$(((${EPOCHREALTIME/./} - begin) / 1000 + 1))
 	wanted=$(sha256sum <"$where/$out")
 	rm "$where"/*
-	for ((i = 0; i < 8; i++)); do
+	for ((i = 0; i < 8 || (ended < 3 && i < 60); i++)); do
 		"$granary" pack --quiet --no-index "$@" "$source" "$where/$out" 2>/dev/null &
 		pid=$!
 		sleep "0.$(printf %03d $((RANDOM % pace)))"
@@ -203,7 +203,7 @@ killed() {
 			return
 		fi
 	done
-	at_least "$ended" 2 "$out: $signal: some were ended early, nothing half-made has the name"
+	at_least "$ended" 3 "$out: $signal: some were ended early, nothing half-made has the name"
 	pack --no-index "$@" "$source" "$where/$out" 2>/dev/null
 	is "$(sha256sum <"$where/$out")" "$wanted" "$out: $signal: the next one is complete"
 	is "$(find "$where" -name '.*.part')" "" "$out: $signal: and nothing is left"
