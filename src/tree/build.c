@@ -81,8 +81,11 @@ static void forget_recent(struct builder *b)
  */
 static const char *admit_path(struct builder *b, uint32_t base, const char *path)
 {
-	const char *safe = path_safe(path);
+	const char *safe;
 
+	if (path_is_plain(path))
+		return path;
+	safe = path_safe(path);
 	if (!path_fits(safe, LAYOUT_NAME_MAX) || (base == 0 && path_is_reserved(safe))) {
 		note_example(b, &b->skipped_example, &b->skipped, path);
 		return NULL;

@@ -9,10 +9,23 @@ bool path_is_dot(const char *text, size_t length)
 
 const char *path_next(const char *at, size_t *length)
 {
-	const char *next = at + strcspn(at, "/");
+	const char *next = strchrnul(at, '/');
 
 	*length = (size_t)(next - at);
-	return next + strspn(next, "/");
+	while (*next == '/')
+		next++;
+	return next;
+}
+
+bool path_is_plain(const char *path)
+{
+	char before = '/';
+	size_t n = 0;
+
+	for (; path[n]; before = path[n++])
+		if (before == '/' && (path[n] == '/' || path[n] == '.'))
+			return false;
+	return n > 0 && n < 256;
 }
 
 const char *path_safe(const char *path)

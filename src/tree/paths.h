@@ -29,6 +29,12 @@ const char *path_next(const char *at, size_t *length);
  */
 const char *path_safe(const char *path);
 
+/*
+ * Nearly every path: short, and with no component that is empty or begins with a
+ * point. All of it is safe, fits, and is not reserved.
+ */
+bool path_is_plain(const char *path);
+
 struct path_split path_split(const char *path);
 
 /* Is every component at most `limit` bytes long? */

@@ -108,12 +108,55 @@ static void test_next_walks_over_slashes(void **state)
 	assert_false(path_is_dot("..", 2) || path_is_dot("a", 1));
 }
 
+/* Of all paths of these letters: what is plain may be used as it is. */
+static void test_plain_is_safe_fits_and_is_not_reserved(void **state)
+{
+	static const char letters[] = "a./g";
+	unsigned plain = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 1U << 14; i++) {
+		char path[8] = { 0 };
+
+		for (unsigned k = 0; k < 7; k++)
+			path[k] = letters[i >> 2 * k & 3];
+		path[i % 8 ? i % 8 - 1 : 0] = '\0';
+		if (!path_is_plain(path))
+			continue;
+		plain++;
+		assert_ptr_equal(path_safe(path), path);
+		assert_true(path_fits(path, 255));
+		assert_false(path_is_reserved(path));
+		assert_true(path_split(path).leaf_length > 0);
+	}
+	assert_true(plain > 500);
+	assert_true(path_is_plain("n01440764/n01440764_10026.JPEG"));
+	assert_true(path_is_plain("class/"));
+	assert_false(path_is_plain("") || path_is_plain("/a") || path_is_plain("./a") ||
+		     path_is_plain("a/../b") || path_is_plain("a//b") ||
+		     path_is_plain(".granaryfs") || path_is_plain(".granaryfs/a"));
+}
+
+static void test_long_paths_are_not_plain(void **state)
+{
+	char path[300];
+
+	(void)state;
+	memset(path, 'a', sizeof(path));
+	path[256] = '\0';
+	assert_false(path_is_plain(path));
+	path[255] = '\0';
+	assert_true(path_is_plain(path) && path_fits(path, 255));
+}
+
 static const struct CMUnitTest paths[] = {
 	cmocka_unit_test(test_safe_is_what_follows_the_last_dot_dot),
 	cmocka_unit_test(test_split_finds_the_leaf),
 	cmocka_unit_test(test_reserved_is_the_first_component),
 	cmocka_unit_test(test_fits_looks_at_every_component),
 	cmocka_unit_test(test_next_walks_over_slashes),
+	cmocka_unit_test(test_plain_is_safe_fits_and_is_not_reserved),
+	cmocka_unit_test(test_long_paths_are_not_plain),
 };
 
 UNIT_MAIN(paths)
