@@ -359,7 +359,8 @@ static int run(struct request *request)
 		return status;
 	options.source = request->arguments[0];
 	options.out = request->arguments[1];
-	request->quiet = true;
+	request->quiet = request->given['q'];
+	request->part = true;
 	err = pack(request, &options, &result, &e);
 	status = report(request, &result, err, &e);
 	pack_result_free(&result);

@@ -40,6 +40,7 @@ struct request {
 	const struct command *command;
 	struct dataset_config config;
 	bool json;
+	bool part;                         /* of a command that says itself how it went */
 	bool quiet;                        /* says nothing of success, shows no progress */
 	bool given[OPTION_LETTERS];        /* by letter: was it given? */
 	const char *value[OPTION_LETTERS]; /* by letter: its argument */

@@ -167,7 +167,7 @@ void say_index(const struct request *request, const char *path, bool built)
 	struct json json = { .out = stdout };
 	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES];
 
-	if (request->quiet || index_open(path, &index, &e) < 0)
+	if (request->quiet || request->part || index_open(path, &index, &e) < 0)
 		return;
 	if (request->json) {
 		json_open(&json, NULL, '{');

@@ -76,6 +76,11 @@ static void add_amount(struct line *line, uint64_t done, uint64_t total,
 		add(line, " of %s", text(total, b));
 }
 
+static bool has_total(const struct progress *p)
+{
+	return atomic_load(&p->bytes_total) || atomic_load(&p->count_total);
+}
+
 /* "7 s left", "2:05 min left", "3:10:00 h left" */
 static void add_time(struct line *line, double left)
 {
@@ -140,9 +145,10 @@ static void draw(struct progress *p)
 	size_t width = terminal_width() - 1;
 
 	if (!p->reached)
-		add(&line, "%s ", p->subject);
-	add(&line, "[%.*s%*s] %5.1f %%", full, "##############################", BAR - full,
-	    "", 100 * share(p));
+		add(&line, "%s", p->subject);
+	if (has_total(p))
+		add(&line, "%s[%.*s%*s] %5.1f %%", p->reached ? "" : " ", full,
+		    "##############################", BAR - full, "", 100 * share(p));
 	add_figures(p, &line);
 	fprintf(stderr, "\r%.*s\033[K", (int)(line.length < width ? line.length : width),
 		line.text);
@@ -160,30 +166,40 @@ static void print_line(struct progress *p)
 		return;
 	p->state.line_at = now;
 	p->state.line_percent = percent;
-	add(&line, "%s: %.1f %%", p->subject, percent);
+	add(&line, "%s", p->subject);
+	if (has_total(p))
+		add(&line, ": %.1f %%", percent);
 	if (p->reached)
 		add(&line, " %s", p->reached);
 	add_figures(p, &line);
 	fprintf(stderr, "%s\n", line.text);
 }
 
+/* Looks at the counters; a new subject begins now. */
+static void look(struct progress *p)
+{
+	if (p->look)
+		p->look(p, p->context);
+	if (p->state.subject == p->subject)
+		return;
+	p->state.subject = p->subject;
+	p->state.begin = bounded_now();
+	p->state.begin_bytes = atomic_load(&p->bytes);
+	p->state.begin_count = atomic_load(&p->count);
+}
+
 void progress_begin(struct progress *p, bool quiet)
 {
 	p->state.quiet = quiet;
 	p->state.terminal = isatty(STDERR_FILENO);
-	p->state.begin = bounded_now();
-	if (p->look)
-		p->look(p, p->context);
-	p->state.begin_bytes = atomic_load(&p->bytes);
-	p->state.begin_count = atomic_load(&p->count);
+	look(p);
 }
 
 void progress_show(struct progress *p)
 {
 	if (p->state.quiet)
 		return;
-	if (p->look)
-		p->look(p, p->context);
+	look(p);
 	if (p->state.terminal)
 		draw(p);
 	else if (!p->terminal_only)

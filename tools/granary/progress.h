@@ -6,6 +6,9 @@
  *	... atomic_fetch_add(&p.bytes, n), from any thread ...
  *	progress_stop(&p);
  *
+ * A command of several parts changes the subject (in `look`); speed and time begin anew.
+ * Where no total is known there is no share of it either.
+ *
  * On a terminal the line is redrawn a few times a second, from half a second on, and
  * taken away at the end. Elsewhere it is printed now and then, if the command wants
  * that: its standard error may be a job's log.
@@ -40,6 +43,7 @@ struct progress {
 	struct { /* progress.c's own */
 		struct pool *thread;
 		_Atomic bool done;
+		const char *subject; /* of the last line */
 		bool quiet, terminal, drawn;
 		long long begin, line_at; /* bounded_now */
 		uint64_t begin_bytes, begin_count;
