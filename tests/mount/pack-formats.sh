@@ -178,7 +178,7 @@ refusals() {
 
 # killed SIGNAL SOURCE OUT OPTIONS...: at many moments; what has the name is complete.
 killed() {
-	local signal=$1 source=$2 out=$3 where=$work/killed wanted pid begin pace i ended=0
+	local signal=$1 source=$2 out=$3 where=$work/killed wanted pid name begin pace i ended=0
 	shift 3
 	rm -rf "$where"
 	mkdir "$where"
@@ -190,6 +190,10 @@ killed() {
 	for ((i = 0; i < 8 || (ended < 3 && i < 60); i++)); do
 		"$granary" pack --quiet --no-index "$@" "$source" "$where/$out" 2>/dev/null &
 		pid=$!
+		# a shell that has not become it yet would clean up as this one does
+		while read -r name 2>/dev/null <"/proc/$pid/comm" && [ "$name" != granary ]; do
+			:
+		done
 		sleep "0.$(printf %03d $((RANDOM % pace)))"
 		kill "-$signal" "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null || ended=$((ended + 1))
