@@ -35,6 +35,8 @@ enum {
 	AGAIN_PAUSE_MS = 1000,  /* where processes or threads cannot be had */
 	END_MS = 300,           /* for a server to end, */
 	GRACE_MS = 5000,        /* and to be gone when it is killed */
+	LEFT_MOST = 16,         /* dead servers that cannot be reaped */
+	RELEASE_MS = 1000,      /* for one that is to answer what they wait for */
 	MESSAGES_A_PERIOD = 20,
 };
 
@@ -42,6 +44,7 @@ struct supervisor {
 	const struct supervision *what;
 	int signals;             /* signalfd */
 	pid_t server;            /* 0: none */
+	pid_t left[LEFT_MOST];   /* dead, not reaped: a thread of theirs waits; 0: none */
 	bool wanting;            /* no server can begin: said once */
 	int64_t start_at;        /* no server before that */
 	uint64_t answered;       /* when it was started, by all before */
@@ -133,6 +136,30 @@ static int reap(pid_t pid, int *status)
 	return reaped == pid || (reaped < 0 && errno == ECHILD);
 }
 
+/* Of the dead that are not reaped: instead of `from`, 0 being a free place. */
+static void replace_left(struct supervisor *s, pid_t from, pid_t to)
+{
+	for (int i = 0; i < LEFT_MOST; i++) {
+		if (s->left[i] == from) {
+			s->left[i] = to;
+			return;
+		}
+	}
+}
+
+static bool are_left(struct supervisor *s)
+{
+	bool any = false;
+	int status;
+
+	for (int i = 0; i < LEFT_MOST; i++) {
+		if (s->left[i] && reap(s->left[i], &status))
+			s->left[i] = 0;
+		any |= s->left[i] != 0;
+	}
+	return any;
+}
+
 /* True: it is dead, or will be without a step of its own. */
 static bool is_gone_within(pid_t server, int64_t milliseconds)
 {
@@ -155,6 +182,7 @@ static void end_server(struct supervisor *s)
 		kill(s->server, SIGKILL);
 		is_gone_within(s->server, GRACE_MS);
 	}
+	replace_left(s, 0, s->server);
 	s->server = 0;
 }
 
@@ -227,6 +255,8 @@ static void after_death(struct supervisor *s, int status)
 	pid_t pid = s->server;
 	bool idle;
 
+	if (status < 0)
+		replace_left(s, 0, pid);
 	s->server = 0;
 	slots_bury(s->what->slots, hungry || silent, bounded_now() / 1000, &legacy);
 	if (legacy.ended || has_exited(status, 0)) {
@@ -301,8 +331,10 @@ static void reap_all(struct supervisor *s)
 
 	/* also those that were given up before they could be reaped */
 	while (!s->ended && (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != s->server)
+		if (pid != s->server) {
+			replace_left(s, pid, 0);
 			continue;
+		}
 		if (WIFSTOPPED(status))
 			kill(pid, SIGKILL); /* its user stopped it: others must not wait */
 		else
@@ -471,6 +503,23 @@ void supervise_abandon(struct supervisor *s)
 	free(s);
 }
 
+/*
+ * A dead server whose thread waits for a read holds the connection, and nobody answers
+ * that read any more: so one server more begins, until that thread has ended.
+ */
+static void release_left(struct supervisor *s)
+{
+	int64_t end = bounded_now() + GRACE_MS;
+
+	while (!is_over(s) && are_left(s) && bounded_now() < end) {
+		start_server(s);
+		for (int64_t soon = bounded_now() + RELEASE_MS;
+		     are_left(s) && bounded_now() < soon;)
+			bounded_pause(SHORT_TICK_MS);
+		end_server(s);
+	}
+}
+
 int supervise(struct supervisor *s)
 {
 	struct pollfd signals = { .fd = s->signals, .events = POLLIN };
@@ -483,6 +532,7 @@ int supervise(struct supervisor *s)
 			tick(s);
 	}
 	end_server(s);
+	release_left(s);
 	if (!s->terminations)
 		notify_stopping();
 	if (!s->result)

@@ -137,11 +137,30 @@ told_to_end() {
 	check "$what: no mount is left" not_mounted "$mnt"
 }
 
+# And without a moment for another server in between.
+told_twice() {
+	local what="told to end twice" pid
+	stuck "$what"
+	pid=${mount_pid[$mnt]}
+	kill -STOP "$pid"
+	kill -KILL "$server"
+	kill -TERM "$pid"
+	kill -INT "$pid"
+	rm "$work/demand"
+	kill -CONT "$pid"
+	check "$what: the readers end" wait_until 10 process_gone "$second"
+	daemon_status "$pid" "$mnt" >"$work/status"
+	ok $? "$what: it ends, with 0" || diag "$(cat "$work/status")"
+	check "$what: no process is left" wait_until 10 no_daemon "$mnt"
+	check "$what: no mount is left" not_mounted "$mnt"
+}
+
 make_archives
 parked_and_pushed
 threads=1
 answered_by_another "crashed" SEGV
 answered_by_another "stopped" STOP
 told_to_end
+told_twice
 supervisor_killed
 finish
