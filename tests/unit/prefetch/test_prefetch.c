@@ -602,13 +602,19 @@ static void test_a_loader_reads_everything(void **state)
 
 /* A dataset larger than memory. */
 
+static bool is_swept(void)
+{
+	return stats_get(COUNTER_sweep_target) > 0 &&
+	       stats_get(COUNTER_swept_bytes) >= stats_get(COUNTER_sweep_target);
+}
+
 static int sweep_some(void *memory)
 {
 	const uint64_t budget = 8 * MIB;
 	struct prefetch *p = start(memory, budget, false, true);
 
 	prefetch_sweep(p);
-	WAIT_FOR(stats_get(COUNTER_resident_bytes) > 0);
+	WAIT_FOR(stats_get(COUNTER_resident_bytes) > 0 && is_swept());
 	settle();
 	CHECK(stats_get(COUNTER_resident_bytes) == pages_there());
 	CHECK(pages_there() <= budget * 3 / 4 && pages_there() >= budget / 2);
@@ -675,12 +681,6 @@ static void test_tiny_files_are_dropped_as_well(void **state)
 {
 	(void)state;
 	run(drop_tiny);
-}
-
-static bool is_swept(void)
-{
-	return stats_get(COUNTER_sweep_target) > 0 &&
-	       stats_get(COUNTER_swept_bytes) >= stats_get(COUNTER_sweep_target);
 }
 
 /* A stream through what is beyond the budget: a window ahead of it, each byte once. */
