@@ -216,7 +216,7 @@ killed() {
 	pack --no-index "$work/odd" "$where/x.tar" 2>/dev/null
 	pace=$(((${EPOCHREALTIME/./} - begin) / 1000 + 1))
 	rm "$where/x.tar"
-	for ((i = 0; i < 25; i++)); do
+	for ((i = 0; i < 25 || (ended < 5 && i < 150); i++)); do
 		# not by kill: this shell's own traps are still those of a child that is not
 		# granary yet
 		{ timeout -s "$signal" "0.$(printf %03d $((RANDOM % pace + 1)))" "$granary" pack \

@@ -297,11 +297,11 @@ nothing_to_read() {
 
 # The page says what cannot be promised.
 documented() {
-	local page=$abs_top_srcdir/docs/granary.1
+	local page=$abs_top_srcdir/docs/granary-index.1
 	grep -q "Without checksums nobody can see a byte that has changed in a tar" "$page"
-	ok $? "granary.1: what cannot be seen without checksums"
+	ok $? "granary-index.1: what cannot be seen without checksums"
 	grep -q "Files of more than 4 MiB are not compared by a mount" "$page"
-	ok $? "granary.1: what a mount does not compare"
+	ok $? "granary-index.1: what a mount does not compare"
 }
 
 make_sources
