@@ -69,6 +69,22 @@ static void raise_limit(size_t wanted)
 		log_debug("the limit of open files could not be raised");
 }
 
+/* What a user does about it: packing has taken "%06d" for a set, or a shard is lost. */
+static int refuse_missing(const char *path, bool in_set, struct error *e)
+{
+	const char *number = strchr(path, '%');
+
+	if (number && number[1 + strspn(number + 1, "0123456789")] == 'd')
+		return error_set(e, ERROR_SYSTEM, ENOENT,
+				 "'%s' does not exist; a set that is there is named with "
+				 "braces and quoted, such as 'x-{000000..000127}.tar'", path);
+	if (in_set)
+		return error_set(e, ERROR_SYSTEM, ENOENT,
+				 "'%s' does not exist; check the path, or show the rest "
+				 "without it with -o missing=skip", path);
+	return error_set(e, ERROR_SYSTEM, ENOENT, "'%s' does not exist; check the path", path);
+}
+
 static int open_words(const struct brace_words *words, bool skip_missing,
 		      struct source_set *set, struct error *e)
 {
@@ -81,6 +97,8 @@ static int open_words(const struct brace_words *words, bool skip_missing,
 			log_warn("'%s' does not exist and is left out", path);
 			continue;
 		}
+		if (err == -ENOENT)
+			return refuse_missing(path, words->words.count > 1, e);
 		if (err)
 			return err;
 		set->sources[set->count++] = source;

@@ -160,7 +160,8 @@ truncated() {
 missing() {
 	rm s-2.tar
 	verifies $system "a missing shard" "$all"
-	complains "a missing shard: which" "'s-2.tar' does not exist"
+	complains "a missing shard: which, and the remedy" \
+		"'s-2.tar' does not exist; check the path, or show the rest without it with -o missing=skip"
 	mount_says $system "'s-2.tar' does not exist" "a missing shard" "$all"
 	verifies 0 "missing=skip" -o missing=skip "$all"
 	complains "missing=skip: which" "'s-2.tar' does not exist and is left out"
