@@ -111,6 +111,20 @@ char *out_name_of(const struct out_name *name, uint64_t shard)
 	return out;
 }
 
+char *out_name_to_read(const struct out_name *name, uint64_t shards)
+{
+	char *out = NULL;
+
+	if (!name->numbered)
+		return strdup(name->text);
+	if (shards < 2)
+		return out_name_of(name, 0);
+	if (asprintf(&out, "%.*s{%0*d..%0*" PRIu64 "}%s", (int)name->at, name->text, name->width,
+		     0, name->width, shards - 1, name->text + name->at + name->length) < 0)
+		return NULL;
+	return out;
+}
+
 char *out_name_beside(const struct out_name *name, const char *file)
 {
 	CLEANUP(cleanup_free) char *first = out_name_of(name, 0);

@@ -32,6 +32,12 @@ uint64_t out_name_count(const struct out_name *name);
 /* The path of one shard: the caller frees it; NULL: out of memory. */
 char *out_name_of(const struct out_name *name, uint64_t shard);
 
+/*
+ * The files of a set of `shards`, as they are named where they are read: "x-%06d.tar" is
+ * "x-{000000..000127}.tar" then, and "x-000000.tar" if it is one. Likewise.
+ */
+char *out_name_to_read(const struct out_name *name, uint64_t shards);
+
 /* The path of NAME (without a folder) beside the packed files, likewise. */
 char *out_name_beside(const struct out_name *name, const char *file);
 

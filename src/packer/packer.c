@@ -277,7 +277,8 @@ static int name_shards(struct run *run, size_t *there)
 		}
 		*there += is_there(shard.path);
 	}
-	return 0;
+	run->result->source = out_name_to_read(&run->name, run->plan.shard_count);
+	return run->result->source ? 0 : -ENOMEM;
 }
 
 /* A set must not be followed by what is left of a longer one: its first, or NULL. */
@@ -540,5 +541,6 @@ void pack_result_free(struct pack_result *result)
 	for (size_t i = 0; i < result->shards.count; i++)
 		free(result->shards.items[i].path);
 	vec_free(&result->shards);
+	free(result->source);
 	problems_free(&result->problems);
 }

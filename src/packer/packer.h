@@ -69,6 +69,7 @@ struct pack_result {
 	size_t classes;
 	bool splits;       /* and they are called train, val and so on */
 	VEC(struct pack_shard) shards;
+	char *source;      /* all of them, as those who read call it */
 	struct problems problems;
 };
 

@@ -43,6 +43,12 @@ sums_of() {
 
 even_shards() {
 	check "shards are made" set_in even --shards 6
+	is "$("$granary" pack --shards 6 "$work/src" "$work/said-%06d.tar" 2>"$work/err" |
+		sed 's/: .*//')" "$work/said-{000000..000005}.tar" "said as it can be read"
+	refused 2 "named with braces" "the pattern of packing is none of reading" \
+		"$granary" verify "$work/said-%06d.tar"
+	check "and so it can" "$granary" verify -q "$work/said-{000000..000005}.tar"
+	rm -f "$work"/said-*
 	is "$(names_in "$work/even" | grep -o 'x-[0-9]*\.tar ' | tr -d '\n')" \
 		"x-000000.tar x-000001.tar x-000002.tar x-000003.tar x-000004.tar x-000005.tar " \
 		"their names"

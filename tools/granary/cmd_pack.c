@@ -186,14 +186,14 @@ static uint64_t packed_bytes(const struct pack_result *result)
 	return bytes;
 }
 
-static void print_plainly(const struct request *request, const struct pack_result *result)
+static void print_plainly(const struct pack_result *result)
 {
 	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES], shards[SIZE_TEXT_BYTES];
 	size_t kept = 0;
 
 	for (size_t i = 0; i < result->shards.count; i++)
 		kept += result->shards.items[i].kept;
-	print_plain(request->arguments[1]);
+	print_plain(result->source);
 	printf(": %s files packed", count_text(result->files, files));
 	if (result->shards.count > 1)
 		printf(", %s shards", count_text(result->shards.count, shards));
@@ -249,6 +249,8 @@ static void print_json(const struct pack_result *result, bool indexed, const cha
 	json_uint(&json, "packed_bytes", packed_bytes(result));
 	json_uint(&json, "left_out", result->special + result->no_class + result->no_name);
 	json_bool(&json, "indexed", indexed);
+	if (result->source)
+		json_text(&json, "source", result->source);
 	print_shards(&json, result);
 	print_problems(&json, &result->problems);
 	json_close(&json, '}');
@@ -327,7 +329,7 @@ static int report(struct request *request, const struct pack_result *result, int
 	if (request->json)
 		print_json(result, index && !status, err ? e->text : NULL);
 	else if (!err && !request->given['q'])
-		print_plainly(request, result);
+		print_plainly(result);
 	if (err)
 		return report_error(e);
 	say_left_out(result);

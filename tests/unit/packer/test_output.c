@@ -12,6 +12,34 @@
 #include "packer/resume.h"
 #include "packer/writer.h"
 
+static void test_sets_are_named_to_be_read(void **state)
+{
+	static const struct {
+		const char *pattern;
+		uint64_t shards;
+		const char *source;
+	} cases[] = {
+		{ "x.tar", 1, "x.tar" },
+		{ "a/x-%06d.tar", 128, "a/x-{000000..000127}.tar" },
+		{ "x-%06d.tar", 1, "x-000000.tar" },
+		{ "x-%d.tar", 12, "x-{0..11}.tar" },
+		{ "x-{0..3}.tar", 4, "x-{0..3}.tar" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct out_name name;
+		struct error e;
+		char *source;
+
+		assert_int_equal(out_name_parse(cases[i].pattern, &name, &e), 0);
+		source = out_name_to_read(&name, cases[i].shards);
+		assert_string_equal(source, cases[i].source);
+		free(source);
+		out_name_free(&name);
+	}
+}
+
 static void test_patterns_name_shards(void **state)
 {
 	static const struct {
@@ -267,6 +295,7 @@ static void test_a_tar_has_members_of_more_than_8_gib(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_patterns_name_shards),
+		cmocka_unit_test(test_sets_are_named_to_be_read),
 	cmocka_unit_test(test_patterns_that_make_no_sense_are_refused),
 	cmocka_unit_test(test_what_belongs_to_a_set_is_known),
 	cmocka_unit_test(test_a_file_gets_its_name_at_the_end),
