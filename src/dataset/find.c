@@ -93,14 +93,38 @@ static bool owner_is_trusted(const struct index_wish *wish, uid_t owner)
 	return true;
 }
 
+/* An index knows its packed files by number only. */
+static void name_changed_source(const struct index_wish *wish, const struct index *index,
+				struct error *e)
+{
+	for (uint32_t i = 0; i < wish->sources->count; i++) {
+		struct identity had;
+
+		if (index_source(index, i, &had) < 0)
+			return;
+		if (!identity_equal(&had, &wish->identities[i])) {
+			error_prefix(e, "%s", source_path(wish->sources->sources[i]));
+			return;
+		}
+	}
+}
+
 int index_fits(const struct index_wish *wish, const struct index *index,
 	       struct error *e)
 {
+	int err;
+
 	if (!owner_is_trusted(wish, index_owner(index)))
 		return error_set(e, ERROR_DATASET, EPERM,
 				 "it belongs to uid %u, who owns neither every packed file "
 				 "nor this process", index_owner(index));
-	return index_accept(index, wish->identities, wish->sources->count, wish->shape, e);
+	err = index_accept_shape(index, wish->sources->count, wish->shape, e);
+	if (err)
+		return err;
+	err = index_accept(index, wish->identities, wish->sources->count, wish->shape, e);
+	if (err == -ESTALE)
+		name_changed_source(wish, index, e);
+	return err;
 }
 
 /* Takes the index at `path` if it fits; says why if it does not. */
