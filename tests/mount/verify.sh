@@ -243,6 +243,7 @@ manifests() {
 	verifies $usage "no manifest" --checksums bad.sums odd.tar
 	complains "no manifest: the line" "bad.sums: line 1 is not as sha256sum(1) writes it"
 	verifies $system "no such manifest" --checksums none.sums odd.tar
+	complains "no such manifest: the remedy" "none.sums: there is no such manifest; --write-checksums makes one"
 	verifies $system "no place for a manifest" --write-checksums none/odd.sums odd.tar
 	verifies $usage "both at once" --checksums odd.sums --write-checksums x odd.tar
 	flip s-1.tar $(($(place s-1.tar c1/f1) + 1))

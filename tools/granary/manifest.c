@@ -171,6 +171,10 @@ int manifest_read(struct manifest *m, const char *path, struct error *e)
 	FILE *in = fopen(path, "re");
 	int err;
 
+	if (!in && errno == ENOENT)
+		return error_set(e, ERROR_SYSTEM, ENOENT,
+				 "%s: there is no such manifest; --write-checksums makes one",
+				 path);
 	if (!in)
 		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
 	m->comparing = true;
