@@ -63,14 +63,19 @@ static int take_numbers(const struct request *request, struct pack_options *o)
 static int take_word(const char *option, const char *text, const char *const *words,
 		     int *which)
 {
+	char known[80]; /* more than the longest list takes */
+	size_t used = 0;
+
 	for (int i = 0; words[i]; i++) {
 		if (strcmp(text, words[i]) == 0) {
 			*which = i;
 			return 0;
 		}
 	}
-	log_error("%s=%s: one of %s, %s%s%s is wanted", option, text, words[0], words[1],
-		  words[2] ? ", " : "", words[2] ? "..." : "");
+	for (int i = 0; words[i]; i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+				 words[i]);
+	log_error("%s=%s: is not known; known are %s", option, text, known);
 	return ERROR_USAGE;
 }
 
@@ -391,15 +396,17 @@ static const struct option longs[] = {
 const struct command command_pack = {
 	.name = "pack",
 	.usage = "[OPTIONS] [-q] [--json] SRC_DIR OUT",
-	.summary = "Packs a folder into a tar file or a set of them",
-	.help = "OUT is data.tar, or a set: data-%06d.tar, data-{000000..000127}.tar.\n\n"
+	.summary = "Packs a folder into tar, squashfs or HDF5 files",
+	.help = "OUT is data.tar, data.sqfs or data.h5, or a set: data-%06d.tar,\n"
+		"data-{000000..000127}.tar.\n\n"
 		"    --shards N                      so many shards\n"
 		"    --shard-size SIZE               shards of at most this size (default 1G)\n"
 		"    --multiple-of N                 a number of shards that N divides\n"
 		"    --shuffle SEED                  in an order that the number decides on\n"
 		"    --layout tree|webdataset        names as they are, or samples KEY.jpg, KEY.cls\n"
-		"    --hdf5-layout tree|jsc          of an HDF5 file\n"
-		"    --compress NAME[:LEVEL]         none, lz4, zstd, gzip or xz\n"
+		"    --hdf5-layout tree|jsc          groups and datasets, or rows with labels\n"
+		"    --compress NAME[:LEVEL]         of squashfs (zstd): none, lz4, zstd, gzip, xz;\n"
+		"                                    of HDF5 (none): none, gzip\n"
 		"    --decode                        JPEG and PNG images become PPM\n"
 		"    --threads N                     that read\n"
 		"    --index                         make an index, with checksums (the default)\n"
