@@ -29,20 +29,35 @@ struct output {
 /* What a signal removes. Names are only taken out of here while signals are blocked. */
 static _Atomic(const char *) begun[OUTPUT_MOST];
 
+/* And this one, unless there is what it belongs to. */
+static _Atomic(const char *) companion, companion_of;
+
 static const int fatal_signals[] = { SIGINT, SIGTERM, SIGHUP };
 
 enum { FATAL_COUNT = sizeof(fatal_signals) / sizeof(fatal_signals[0]) };
 
 static void remove_begun(int number)
 {
+	const char *with = atomic_load(&companion), *of = atomic_load(&companion_of);
+	struct stat st;
+
 	for (int i = 0; i < OUTPUT_MOST; i++) {
 		const char *name = atomic_load(&begun[i]);
 
 		if (name)
 			unlink(name);
 	}
+	if (with && of && lstat(of, &st) < 0)
+		unlink(with);
 	signal(number, SIG_DFL);
 	raise(number);
+}
+
+void output_remove_unless(const char *name, const char *there)
+{
+	atomic_store(&companion, NULL);
+	atomic_store(&companion_of, there);
+	atomic_store(&companion, name);
 }
 
 void output_catch_signals(bool on)

@@ -61,6 +61,12 @@ int output_error(const char *path, int errnum, uint64_t written, struct error *e
  */
 void output_catch_signals(bool on);
 
+/*
+ * They then also remove `name`, which is of no use before `there` is there. Both live until
+ * this is called again; NULL: nothing. One at a time.
+ */
+void output_remove_unless(const char *name, const char *there);
+
 /* The temporary name of `path`: the caller frees it; NULL: out of memory. */
 char *output_temporary(const char *path);
 

@@ -439,6 +439,15 @@ static int64_t newest_time(const struct run *run)
 									 newest;
 }
 
+static bool any_kept(const struct run *run)
+{
+	for (size_t i = 0; i < run->result->shards.count; i++) {
+		if (run->result->shards.items[i].kept)
+			return true;
+	}
+	return false;
+}
+
 static int pack_shard(struct run *run, size_t i, struct error *e)
 {
 	const struct pack_options *o = run->options;
@@ -453,8 +462,11 @@ static int pack_shard(struct run *run, size_t i, struct error *e)
 
 	/* the plan is there before the first shard is */
 	if (run->plan.shard_count > 1 && !run->noted) {
-		int err = resume_note(run->plan_path, run->digest, e);
+		int err;
 
+		if (!any_kept(run))
+			output_remove_unless(run->plan_path, shard->path);
+		err = resume_note(run->plan_path, run->digest, e);
 		if (err)
 			return err;
 		run->noted = true;
@@ -511,6 +523,7 @@ static int run_all(struct run *run, struct error *e)
 	if (!err && run->options->layout == PACK_WEBDATASET)
 		err = write_classes(run, e);
 	remove_plan(run, !err);
+	output_remove_unless(NULL, NULL);
 	return err;
 }
 

@@ -96,6 +96,29 @@ existing() {
 	check "the new one is whole" shards even "$work/src" 1 "$work"/other/x-*.tar
 }
 
+# Ctrl-C before the first shard is complete leaves nothing, not even the plan.
+stopped() {
+	local where=$work/ctrl-c i pid left=0 begun=0
+	mkdir "$where"
+	for ((i = 0; i < 20; i++)); do
+		"$python" -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$granary" pack --quiet --shards 2 "$work/src" \
+			"$where/x-%06d.tar" 2>/dev/null &
+		pid=$!
+		while kill -0 "$pid" 2>/dev/null && [ ! -e "$where/.x-000000.tar.plan" ]; do :; done
+		kill -INT "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+		if [ ! -e "$where/x-000000.tar" ]; then
+			begun=$((begun + 1))
+			left=$((left + $(find "$where" -type f | wc -l)))
+		fi
+		find "$where" -type f -delete
+	done
+	diag "it was stopped $begun times before the first shard"
+	is "$left" 0 "nothing is left of a set that has no shard yet"
+}
+
 # Interrupted at many moments, and gone on with each time.
 resume() {
 	local where=$work/resume i pid died=0 complete=0 wanted
@@ -192,6 +215,7 @@ shards make "$work/src" || bail "no source"
 even_shards
 numbers
 existing
+stopped
 resume
 other_plan
 webdataset
