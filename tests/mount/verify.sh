@@ -245,6 +245,10 @@ manifests() {
 	verifies $system "no such manifest" --checksums none.sums odd.tar
 	complains "no such manifest: the remedy" "none.sums: there is no such manifest; --write-checksums makes one"
 	verifies $system "no place for a manifest" --write-checksums none/odd.sums odd.tar
+	mkfifo "$work/pipe"
+	verifies $system "a pipe is no place for a manifest" --write-checksums "$work/pipe" odd.tar
+	[ -p "$work/pipe" ]
+	ok $? "a pipe is not replaced by a manifest"
 	verifies $usage "both at once" --checksums odd.sums --write-checksums x odd.tar
 	flip s-1.tar $(($(place s-1.tar c1/f1) + 1))
 	verifies $damaged "a damaged dataset gets no manifest" --write-checksums no.sums "$all"

@@ -277,11 +277,25 @@ static int write_to(const struct manifest *m, int fd_taken, struct error *e)
 	return err;
 }
 
+/* A device, a pipe or a folder is no manifest, and a rename would put one in its place. */
+static int check_place(const char *path, struct error *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+		return 0; /* writing says what is wrong, if anything is */
+	return error_set(e, ERROR_SYSTEM, EEXIST,
+			 "there is something else of that name, which is no file and is not "
+			 "replaced; name another place");
+}
+
 static int write_beside(const struct manifest *m, const char *path, struct error *e)
 {
 	CLEANUP(cleanup_free) char *temporary = NULL;
 	int fd, err;
 
+	if (check_place(path, e) < 0)
+		return -EEXIST;
 	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	fd = mkostemp(temporary, O_CLOEXEC);
