@@ -272,6 +272,21 @@ no_room() {
 	umount "$work/full"
 }
 
+# What is in the first name's place is another file: the link is not made to that.
+foreign_first() {
+	mkdir "$work/hl" "$work/own" "$work/own2"
+	echo right >"$work/hl/a"
+	ln "$work/hl/a" "$work/hl/b"
+	tar -C "$work/hl" --sort=name -cf "$work/hl.tar" a b
+	echo wrong-one | tee "$work/own/a" >"$work/own2/a"
+	check "a stranger's first name, --skip-existing" \
+		"$granary" extract --skip-existing "$work/hl.tar" "$work/own"
+	is "$(cat "$work/own/a" "$work/own/b")" $'wrong-one\nright' "the link has its own bytes"
+	says 2 "is there already" "a stranger's first name, --keep-going" \
+		"$granary" extract --keep-going "$work/hl.tar" "$work/own2"
+	is "$(cat "$work/own2/b")" right "the link has its own bytes with --keep-going"
+}
+
 # Any number of times in the middle of it: whole files, and nothing else. With names for
 # what is temporary (--force), for without them there is nothing that could be left.
 interrupted() {
@@ -304,5 +319,6 @@ existing
 outside
 damage
 if is_root; then no_room; else skip "only root can mount a small filesystem" "a full disk"; fi
+foreign_first
 interrupted
 finish

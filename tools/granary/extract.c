@@ -366,7 +366,7 @@ static void extract_link(struct hand *hand, struct landing_cursor *first,
 	to = err ? err : landing_folder(&hand->cursor, link->name.folder);
 	if (!err)
 		err = from < 0 ? from : to < 0 ? to :
-		      landing_link(w->landing, from, source, to, name);
+		      landing_link(w->landing, from, source, &st, to, name);
 	if (lacks_links(err))
 		extract_file(hand, &link->name);
 	else if (conclude(w, link->name.folder, name, err) == 0)

@@ -249,17 +249,23 @@ int landing_symlink(const struct landing *l, int directory, const char *name,
 	return err;
 }
 
-int landing_link(const struct landing *l, int from, const char *first, int directory,
-		 const char *name)
+/* What is there may be another's, left from before. */
+static bool is_as_extracted(const struct stat *is, const struct tree_stat *st)
+{
+	return S_ISREG(is->st_mode) && (uint64_t)is->st_size == st->size &&
+	       is->st_mtim.tv_sec == (time_t)st->mtime;
+}
+
+int landing_link(const struct landing *l, int from, const char *first,
+		 const struct tree_stat *st, int directory, const char *name)
 {
 	char temporary[64];
-	struct stat st;
+	struct stat is;
 	int err;
 
-	/* what is there may be another's, left from before */
-	if (fstatat(from, first, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(from, first, &is, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
+	if (!is_as_extracted(&is, st))
 		return -EPERM;
 	if (linkat(from, first, directory, name, 0) == 0)
 		return 0;

@@ -78,7 +78,8 @@ void landing_drop(struct landing_file *file);
 /* The same for what is no file. `from` is the folder of `first`. */
 int landing_symlink(const struct landing *landing, int directory, const char *name,
 		    const char *target);
-int landing_link(const struct landing *landing, int from, const char *first, int directory,
-		 const char *name);
+/* -EPERM where `first` is not as `st` says: it is another's, left from before. */
+int landing_link(const struct landing *landing, int from, const char *first,
+		 const struct tree_stat *st, int directory, const char *name);
 
 #endif
