@@ -12,7 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#if __has_include(<linux/openat2.h>)
+#include <linux/openat2.h> /* since Linux 5.6 */
+#endif
 
 #include "util/cleanup.h"
 #include "util/idmap.h"
@@ -61,6 +65,23 @@ int pack_path_compare(const char *a, const char *b)
 	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
 }
 
+/*
+ * A folder that became a link in the meantime must not lead out of the tree. Before
+ * Linux 5.6, and where a filter forbids the call, only the last name is looked at.
+ */
+static int open_beneath(int folder, const char *path, int flags)
+{
+#ifdef RESOLVE_NO_SYMLINKS
+	struct open_how how = { .flags = (unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
+				.resolve = RESOLVE_NO_SYMLINKS };
+	int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+
+	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+		return fd;
+#endif
+	return openat(folder, path, flags | O_NOFOLLOW | O_CLOEXEC);
+}
+
 /* How much of a path that is too long for the kernel can be walked in one step. */
 static size_t first_step(const char *path)
 {
@@ -82,16 +103,14 @@ int scan_open(int root, const char *path, int flags)
 
 		memcpy(step, path, n);
 		step[n] = 0;
-		fd = openat(folder < 0 ? root : folder, step,
-			    O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		fd = open_beneath(folder < 0 ? root : folder, step, O_PATH | O_DIRECTORY);
 		if (fd < 0)
 			return -errno;
 		cleanup_close(&folder);
 		folder = fd;
 		path += n + 1;
 	}
-	fd = openat(folder < 0 ? root : folder, *path ? path : ".",
-		    flags | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_beneath(folder < 0 ? root : folder, *path ? path : ".", flags);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -2,6 +2,8 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "packer/deal.h"
 #include "packer/plan.h"
@@ -430,6 +432,24 @@ static void test_classes_of_splits_have_one_numbering(void **state)
 	free(tree);
 }
 
+/* As where a folder became a link after the tree was listed. */
+static void test_no_link_leads_out_of_the_tree(void **state)
+{
+	int root, fd;
+
+	(void)state;
+	unit_shell("mkdir -p t/in away; echo secret > away/f; echo own > t/in/f; "
+		   "ln -s ../away t/out");
+	root = open("t", O_RDONLY | O_DIRECTORY);
+	assert_true(root >= 0);
+	fd = scan_open(root, "in/f", O_RDONLY);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(scan_open(root, "out/f", O_RDONLY), -ELOOP);
+	assert_true(scan_open(root, "out", O_RDONLY | O_DIRECTORY) < 0);
+	close(root);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_names_are_compared_folder_by_folder),
 	cmocka_unit_test(test_random_numbers_are_splitmix64),
@@ -444,6 +464,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_samples_that_would_be_mixed_up_are_refused),
 	cmocka_unit_test(test_images_that_are_decoded_get_names_of_their_own),
 	cmocka_unit_test(test_classes_of_splits_have_one_numbering),
+	cmocka_unit_test(test_no_link_leads_out_of_the_tree),
 };
 
 UNIT_MAIN(tests)
