@@ -171,6 +171,13 @@ refused() {
 		"$work/a.tar:$work/m1" -- echo ran
 }
 
+# What granary opens must not become where messages go.
+closed_streams() {
+	"$granary" run "$work/a.tar:$work/m1" -- \
+		readlink /proc/self/fd/0 /proc/self/fd/2 <&- 2>&- >"$work/streams"
+	is "$(cat "$work/streams")" $'/dev/null\n/dev/null' "closed streams are nobody's"
+}
+
 make_archives
 for who in root nobody; do
 	as=()
@@ -182,4 +189,5 @@ for who in root nobody; do
 done
 killed
 refused
+closed_streams
 finish

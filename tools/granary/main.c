@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,11 +84,28 @@ static int give_up_rights(int argc, char **argv, struct error *e)
 	return err;
 }
 
+/*
+ * A caller that closed some of these would have messages in what is opened next, a packed
+ * file that is being made, say. What fails without them still fails: each is open for the
+ * wrong direction.
+ */
+static int fill_standard_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+			return -1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	struct error e = { 0 };
 
+	if (fill_standard_streams() < 0)
+		return ERROR_SYSTEM;
 	if (give_up_rights(argc, argv, &e) < 0)
 		return report_error(&e);
 	log_open("granary", LOG_LEVEL_WARN);
