@@ -220,13 +220,18 @@ static int name_nameless(const struct landing_file *file, const char *name)
 
 int landing_publish(const struct landing *l, struct landing_file *file, const char *name)
 {
-	int err = *file->temporary ? settle(l, file->directory, file->temporary, name) :
-				     name_nameless(file, name);
-	int closed = close(file->fd);
+	int err = 0;
 
-	file->fd = -1;
-	if (!err && closed < 0)
-		err = -errno; /* where storage says late that it is full */
+	if (*file->temporary) {
+		/* where storage says late that it is full: before there is a name */
+		if (close(file->fd) < 0)
+			err = -errno;
+		file->fd = -1;
+		if (!err)
+			err = settle(l, file->directory, file->temporary, name);
+	} else {
+		err = name_nameless(file, name);
+	}
 	landing_drop(file);
 	return err;
 }
