@@ -157,7 +157,8 @@ static int check_leftover(int fd)
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+	/* another name of it may be one that is to be kept */
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink > 1)
 		return -EPERM;
 	return st.st_size && ftruncate(fd, 0) < 0 ? -errno : 0;
 }

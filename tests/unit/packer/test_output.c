@@ -196,6 +196,8 @@ static void test_a_leftover_is_taken_over_and_one_in_use_is_not(void **state)
 	/* a link to something else is not written through */
 	unit_shell("echo dear > l/dear; ln -s dear l/.y.part");
 	assert_true(output_begin("l/y", false, &output, &e) < 0);
+	unit_shell("ln l/dear l/.z.part");
+	assert_true(output_begin("l/z", false, &output, &e) < 0);
 	bytes = unit_read("l/dear", &size);
 	assert_string_equal(bytes, "dear\n");
 	free(bytes);
