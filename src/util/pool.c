@@ -1,6 +1,7 @@
 #include "util/pool.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -62,10 +63,39 @@ static void *worker(void *argument)
 	return NULL;
 }
 
+/*
+ * What ends a program, and may have something to tidy up first, is for the thread that
+ * has started this one: it knows when that can be done.
+ */
+static void block_what_ends(sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+static int start_threads(struct pool *pool, unsigned threads)
+{
+	sigset_t before;
+	int err = 0;
+
+	block_what_ends(&before);
+	while (pool->thread_count < threads && !err) {
+		err = pthread_create(&pool->threads[pool->thread_count], NULL, worker, pool);
+		pool->thread_count += !err;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
 int pool_start(struct pool **out, unsigned threads)
 {
 	struct pool *pool;
-	int err = 0;
+	int err;
 
 	if (threads == 0)
 		threads = 1;
@@ -75,13 +105,7 @@ int pool_start(struct pool **out, unsigned threads)
 	pthread_mutex_init(&pool->lock.mutex, NULL);
 	pthread_cond_init(&pool->changed.cond, NULL);
 	pool->last = &pool->first;
-	while (pool->thread_count < threads) {
-		err = pthread_create(&pool->threads[pool->thread_count], NULL,
-				     worker, pool);
-		if (err)
-			break;
-		pool->thread_count++;
-	}
+	err = start_threads(pool, threads);
 	if (pool->thread_count == 0) {
 		free(pool);
 		return -err;

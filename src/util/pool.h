@@ -4,7 +4,8 @@
  * Tasks may add tasks. Tasks are started in the order in which they were
  * added; results that must be in order are put in order by the caller.
  *
- * Threads: pool_add may be called from any thread, the others by the owner.
+ * Threads: pool_add may be called from any thread, the others by the owner. SIGINT,
+ * SIGTERM and SIGHUP are never handled in one of the pool's.
  */
 #ifndef GRANARY_UTIL_POOL_H
 #define GRANARY_UTIL_POOL_H

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "util/pool.h"
@@ -139,12 +140,33 @@ static void test_tasks_run_at_the_same_time(void **state)
 	pthread_barrier_destroy(&barrier);
 }
 
+static void look_at_signals(void *argument)
+{
+	pthread_sigmask(SIG_BLOCK, NULL, argument);
+}
+
+static void test_what_ends_a_program_is_for_others(void **state)
+{
+	struct pool *pool;
+	sigset_t there, here;
+
+	(void)state;
+	assert_int_equal(pool_start(&pool, 1), 0);
+	assert_int_equal(pool_add(pool, look_at_signals, &there), 0);
+	pool_finish(pool);
+	pthread_sigmask(SIG_BLOCK, NULL, &here);
+	assert_true(sigismember(&there, SIGTERM) && sigismember(&there, SIGINT) &&
+		    sigismember(&there, SIGHUP));
+	assert_false(sigismember(&there, SIGSEGV) || sigismember(&here, SIGTERM));
+}
+
 static const struct CMUnitTest pool[] = {
 	cmocka_unit_test(test_finish_waits_for_thousands_of_tasks),
 	cmocka_unit_test(test_a_pool_without_tasks_ends),
 	cmocka_unit_test(test_tasks_add_tasks_while_finish_waits),
 	cmocka_unit_test(test_one_thread_keeps_the_order),
 	cmocka_unit_test(test_tasks_run_at_the_same_time),
+	cmocka_unit_test(test_what_ends_a_program_is_for_others),
 };
 
 UNIT_MAIN(pool)
