@@ -301,7 +301,8 @@ static void finish_folders(struct work *w)
 {
 	struct landing_cursor cursor = LANDING_CURSOR(w->landing);
 
-	for (uint32_t i = (uint32_t)w->selection->folders.count; i-- > 0;) {
+	for (uint32_t i = (uint32_t)w->selection->folders.count;
+	     i-- > 0 && !atomic_load(&signal_taken);) {
 		struct tree_stat st;
 		int fd, err;
 

@@ -5,9 +5,12 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "util/cleanup.h"
 
 enum { FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
@@ -59,7 +62,7 @@ void landing_leave(struct landing_cursor *c)
 	c->fd = -1;
 }
 
-/* The numbers from the destination to the folder, the latter first. */
+/* How many there are from the destination to the folder, that one included. */
 static uint32_t chain_length(const struct selection *s, uint32_t folder)
 {
 	uint32_t n = 0;
@@ -69,42 +72,47 @@ static uint32_t chain_length(const struct selection *s, uint32_t folder)
 	return n;
 }
 
-static uint32_t ancestor(const struct selection *s, uint32_t folder, uint32_t up)
+/* A folder in the one that `fd` is, which is closed unless it is the destination. */
+static int step_down(const struct landing *l, int fd, uint32_t folder)
 {
-	while (up--)
-		folder = s->folders.items[folder].parent;
-	return folder;
+	char name[NAME_MAX + 1];
+	int next, err;
+
+	name_of(&l->selection->folders.items[folder], name);
+	next = openat(fd, name, FOLDER_FLAGS);
+	err = errno;
+	if (fd != l->root)
+		close(fd);
+	return next < 0 ? -err : next;
 }
 
-/* From the destination. Depths are small, and a path may be longer than PATH_MAX. */
+/* From the destination: a path may be longer than PATH_MAX. */
 static int walk_down(const struct landing *l, uint32_t folder)
 {
-	const struct selection *s = l->selection;
+	uint32_t length = chain_length(l->selection, folder), i = length;
+	CLEANUP(cleanup_free) uint32_t *chain = malloc((length + 1) * sizeof(*chain));
 	int fd = l->root;
 
-	for (uint32_t up = chain_length(s, folder); up-- > 0;) {
-		char name[NAME_MAX + 1];
-		int next, err;
-
-		name_of(&s->folders.items[ancestor(s, folder, up)], name);
-		next = openat(fd, name, FOLDER_FLAGS);
-		err = errno;
-		if (fd != l->root)
-			close(fd);
-		if (next < 0)
-			return -err;
-		fd = next;
-	}
+	if (!chain)
+		return -ENOMEM;
+	for (; i-- > 0; folder = l->selection->folders.items[folder].parent)
+		chain[i] = folder;
+	for (i = 0; i < length && fd >= 0; i++)
+		fd = step_down(l, fd, chain[i]);
 	return fd;
 }
 
 int landing_folder(struct landing_cursor *c, uint32_t folder)
 {
+	bool below = c->fd >= 0 && folder &&
+		     c->landing->selection->folders.items[folder].parent == c->folder;
+
 	if (c->fd >= 0 && c->folder == folder)
 		return c->fd;
-	landing_leave(c);
+	if (!below)
+		landing_leave(c);
+	c->fd = below ? step_down(c->landing, c->fd, folder) : walk_down(c->landing, folder);
 	c->folder = folder;
-	c->fd = walk_down(c->landing, folder);
 	return c->fd;
 }
 
