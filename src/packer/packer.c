@@ -198,6 +198,20 @@ static bool are_splits(const struct plan *plan)
 	return found && found == plan->classes.count;
 }
 
+/* An HDF5 file that holds nothing is none that can be mounted. */
+static int check_contents(const struct run *run, struct error *e)
+{
+	if (formats[run->format].writer != &hdf5_writer)
+		return 0;
+	for (size_t i = 0; i < run->plan.count; i++) {
+		if (run->plan.items[i].kind != PACK_DIRECTORY)
+			return 0;
+	}
+	return error_set(e, ERROR_DATASET, ENOENT, "%s: there is no file in it, and an HDF5 file "
+			 "has to hold one; a tar or a squashfs image need not",
+			 run->options->source);
+}
+
 static int make_plan(struct run *run, struct error *e)
 {
 	const struct pack_options *o = run->options;
@@ -514,6 +528,8 @@ static int run_all(struct run *run, struct error *e)
 		err = make_plan(run, e);
 	if (!err && run->options->layout == PACK_WEBDATASET)
 		err = check_classes(run, e);
+	if (!err)
+		err = check_contents(run, e);
 	if (!err)
 		err = look_at_place(run, e);
 	if (err)

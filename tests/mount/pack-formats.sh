@@ -165,6 +165,12 @@ refusals() {
 		pack --hdf5-layout jsc --keep-going "$work/images" "$there/x.h5"
 	refused 1 "for HDF5 files" "--hdf5-layout of a tar" \
 		pack --hdf5-layout jsc "$work/images" "$there/x.tar"
+	mkdir "$work/nothing"
+	refused 3 "there is no file in it" "an HDF5 file of nothing" \
+		pack "$work/nothing" "$there/x.h5"
+	refused 1 "levels 1 to 9" "a level that there is not" \
+		pack --compress gzip:99 "$work/images" "$there/x.sqfs"
+	is "$(names_in "$there")" "" "and nothing is left"
 	echo mine >"$there/x_train.pkl"
 	refused 2 "--force" "a label map that is there" \
 		pack --hdf5-layout jsc "$work/images" "$there/x.h5"

@@ -17,7 +17,7 @@
 #include "util/log.h"
 #include "util/size.h"
 
-enum { SHOWN_PROBLEMS = 20, LEVEL_MOST = 22, THREADS_LIMIT = 256 };
+enum { SHOWN_PROBLEMS = 20, LEVEL_MOST = 999, THREADS_LIMIT = 256 };
 
 /* A number in an option: 0, or the error printed and an exit status. */
 static int take_number(const struct request *request, char letter, const char *option,
@@ -95,8 +95,7 @@ static int take_compressor(const char *text, char **name, int *level)
 	*level = (int)strtol(colon + 1, &end, 10);
 	if (colon[1] >= '0' && colon[1] <= '9' && !*end && *level <= LEVEL_MOST)
 		return 0;
-	log_error("--compress=%s: a level from 0 to %d is wanted behind the colon", text,
-		  LEVEL_MOST);
+	log_error("--compress=%s: a level is a number, as in gzip:6", text);
 	return ERROR_USAGE;
 }
 
