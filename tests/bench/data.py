@@ -148,7 +148,7 @@ class Data:
         self.sets = {}
 
     def get(self, name):
-        """photos, small, jpegs, pictures, large, larger, or many"""
+        """photos, small, jpegs, pictures, large, larger, packed, or many"""
         if name not in self.sets:
             free = os.statvfs(self.work.dir)
             if free.f_bavail * free.f_frsize < 6 << 30:
@@ -170,6 +170,10 @@ class Data:
     def make_larger(self, made):
         count = self.settings.larger_files
         made.write(zip(names_of(count, "bin"), windows(count, 110000, 3)))
+
+    def make_packed(self, made):
+        count = self.settings.pack_files
+        made.write(zip(names_of(count, "bin"), windows(count, 110000, 7)))
 
     def make_jpegs(self, made):
         count, pictures = self.settings.jpegs, list(jpegs())

@@ -21,6 +21,7 @@ class Settings:
     scale_rate: int = 640_000       # and 2.6 GB of memory
     scale_throttled: int = 100_000
     scale_walked: int = 1_281_167
+    pack_files: int = 20000   # of 110,000 bytes
     idle_seconds: int = 60
     rank_workers: int = 8
     mib: int = 200            # a second, throttled
@@ -32,4 +33,4 @@ def quick_settings():
                     small_files=10000, slow_files=10, jpegs=400, pictures=1200, rows=2000,
                     larger_files=4000, many_files=128_000, idle_seconds=10,
                     scale_files=1_420_000, scale_rate=160_000, scale_throttled=5000,
-                    scale_walked=128_000)
+                    scale_walked=128_000, pack_files=4000)

@@ -6,10 +6,11 @@ from suites.hdf5 import hdf5
 from suites.large import large
 from suites.larger import larger
 from suites.loaders import loaders
+from suites.packing import packing
 from suites.push import push
 from suites.scale import scale
 from suites.warm import warm
 
 SUITES = {"warm": warm, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
           "larger": larger, "push": push, "hdf5": hdf5, "memory": memory, "idle": idle,
-          "scale": scale}
+          "scale": scale, "pack": packing}
