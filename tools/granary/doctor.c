@@ -261,7 +261,7 @@ static void look_at_namespaces(struct patient *p, struct finding *f)
 	ask_for_namespace(text, sizeof(text));
 	p->namespaces = !*text;
 	if (p->namespaces)
-		found(f, VERDICT_OK, "can be had: granary run works without fusermount3");
+		found(f, VERDICT_OK, "can be had: granary run needs no fusermount3");
 	else
 		found(f, VERDICT_WARN, "%s", text);
 }
