@@ -39,6 +39,7 @@ enum { FATAL_COUNT = sizeof(fatal_signals) / sizeof(fatal_signals[0]) };
 static void remove_begun(int number)
 {
 	const char *with = atomic_load(&companion), *of = atomic_load(&companion_of);
+	int before = errno;
 	struct stat st;
 
 	for (int i = 0; i < OUTPUT_MOST; i++) {
@@ -51,6 +52,7 @@ static void remove_begun(int number)
 		unlink(with);
 	signal(number, SIG_DFL);
 	raise(number);
+	errno = before;
 }
 
 void output_remove_unless(const char *name, const char *there)

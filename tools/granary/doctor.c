@@ -243,6 +243,7 @@ static void ask_for_namespace(char *out, size_t size)
 	snprintf(out, size, "cannot be had");
 	if (e == MAP_FAILED)
 		return;
+	fflush(stdout); /* once is enough, however the child ends */
 	tried = bounded_run(try_namespace, e, TRY_MS);
 	if (tried == 0 || *e->text)
 		snprintf(out, size, "%.*s", (int)size - 1, e->text);
