@@ -503,6 +503,15 @@ void supervise_abandon(struct supervisor *s)
 	free(s);
 }
 
+static bool are_reaped_soon(struct supervisor *s)
+{
+	int64_t soon = bounded_now() + RELEASE_MS;
+
+	while (are_left(s) && bounded_now() < soon)
+		bounded_pause(SHORT_TICK_MS);
+	return !are_left(s);
+}
+
 /*
  * A dead server whose thread waits for a read holds the connection, and nobody answers
  * that read any more: so one server more begins, until that thread has ended.
@@ -511,11 +520,10 @@ static void release_left(struct supervisor *s)
 {
 	int64_t end = bounded_now() + GRACE_MS;
 
-	while (!is_over(s) && are_left(s) && bounded_now() < end) {
+	/* mostly they only take a moment to end */
+	while (!is_over(s) && !are_reaped_soon(s) && bounded_now() < end) {
 		start_server(s);
-		for (int64_t soon = bounded_now() + RELEASE_MS;
-		     are_left(s) && bounded_now() < soon;)
-			bounded_pause(SHORT_TICK_MS);
+		are_reaped_soon(s);
 		end_server(s);
 	}
 }
