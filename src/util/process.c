@@ -70,7 +70,7 @@ bool process_is_beyond(pid_t process)
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
 	state = state_of(AT_FDCWD, path);
-	if (!strchr("ZX", state) && !(state == 'D' && dumps_core(process)))
+	if (!strchr("ZX", state) && !(strchr("DI", state) && dumps_core(process)))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%ld/task", (long)process);
 	threads = opendir(path);

@@ -100,12 +100,26 @@ stuck() {
 	check "$1: a store waits" wait_until 30 waits "$server"
 }
 
-# answered_by_another WHAT SIGNAL: a server that has crashed waits for the store before it
+whole() {
+	echo "$server"
+}
+
+# A thread of it that waits for nothing in the kernel, and is not the first: what is sent
+# to that it gets, as it gets its own faults. The others then wait for it, idle.
+one_thread() {
+	local task
+	for task in "/proc/$server/task/"*; do
+		[ "${task##*/}" = "$server" ] || ! grep -q '^State:[[:space:]]*S' "$task/status" ||
+			echo "${task##*/}"
+	done | tail -n 1
+}
+
+# answered_by_another WHAT SIGNAL [TO]: a server that has crashed waits for the store before it
 # ends, to leave a core dump; of one that was stopped nobody is told before the store ends.
 answered_by_another() {
 	local what=$1
 	stuck "$what"
-	kill -s "$2" "$server"
+	kill -s "$2" "$("${3:-whole}")"
 	check "$what: another server begins" wait_until 10 replaced
 	rm "$work/demand"
 	check "$what: the reader ends" wait_until 10 process_gone "$second"
@@ -159,6 +173,7 @@ make_archives
 parked_and_pushed
 threads=1
 answered_by_another "crashed" SEGV
+answered_by_another "crashed in a thread" SEGV one_thread
 answered_by_another "stopped" STOP
 told_to_end
 told_twice
