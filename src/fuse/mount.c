@@ -314,6 +314,8 @@ static int with_mount(const struct mount *mount, int (*call)(const char *path, i
 	if (mount->by_helper) /* which does not wait for ever either */
 		return call(path, entry.id);
 	result = bounded_run(run_call, &c, AWAY_MS);
+	if (result == -EAGAIN || result == -ENOMEM) /* no child can be had */
+		return call(path, entry.id);
 	if (result == -ETIMEDOUT)
 		return is_there(mount, &entry) ? -EBUSY : 0;
 	return result > 0 ? -result : result;
