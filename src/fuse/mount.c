@@ -283,41 +283,49 @@ static char *locate(const struct mount *mount, struct mount_entry *out)
 }
 
 struct call {
+	const struct mount *mount;
 	int (*call)(const char *path, int id);
-	const char *path;
-	int id;
 };
 
 static int run_call(void *argument)
 {
 	const struct call *c = argument;
-	int err = c->call(c->path, c->id);
+	struct mount_entry entry;
+	CLEANUP(cleanup_free) char *path = locate(c->mount, &entry);
+	int err = path ? c->call(path, entry.id) : -ESTALE;
 
 	return err < -255 ? EIO : -err;
+}
+
+static int look_there(void *argument)
+{
+	const struct call *c = argument;
+	struct mount_entry entry;
+
+	return is_there(c->mount, &entry);
 }
 
 /*
  * Who takes away the last of a mount waits in the kernel until no bytes are being stored
  * in its page cache; and where these wait for a read that died with the server, until the
- * next server has answered that. The supervisor, which starts it, must not wait so. The
- * mount is out of the tree by then.
+ * next server has answered that. The supervisor, which starts it, must not wait so: it
+ * does not even look at the path, since who holds a mount for a moment may be the last
+ * one. The mount is out of the tree by then.
  */
 static int with_mount(const struct mount *mount, int (*call)(const char *path, int id))
 {
-	struct mount_entry entry;
-	CLEANUP(cleanup_free) char *path = locate(mount, &entry);
-	struct call c = { call, path, path ? entry.id : 0 };
+	struct call c = { mount, call };
 	int result;
 
-	if (!path)
+	if (!mount->ours || has_ended(mount))
 		return -ESTALE;
 	if (mount->by_helper) /* which does not wait for ever either */
-		return call(path, entry.id);
+		return -run_call(&c);
 	result = bounded_run(run_call, &c, AWAY_MS);
 	if (result == -EAGAIN || result == -ENOMEM) /* no child can be had */
-		return call(path, entry.id);
+		return -run_call(&c);
 	if (result == -ETIMEDOUT)
-		return is_there(mount, &entry) ? -EBUSY : 0;
+		return bounded_run(look_there, &c, AWAY_MS) == 1 ? -EBUSY : 0;
 	return result > 0 ? -result : result;
 }
 
