@@ -36,7 +36,7 @@ bool dataset_index_is(const struct dataset_config *config, const char *word);
 /* The path that the user named with -o index=, or NULL. */
 const char *dataset_index_path(const struct dataset_config *config);
 
-enum { CONFIG_TEXT_BYTES = 128 };
+enum { CONFIG_TEXT_BYTES = 256 };
 
 /*
  * The options that shape the tree of `sources` packed files, as -o understands

@@ -32,6 +32,10 @@ struct scan {
 	struct entries *entries;   /* appended to; owned by the caller */
 	struct samples *samples;   /* appended to; owned by the caller */
 
+	bool arrays;        /* view=arrays: every array as .npy files, none as images */
+	const char *labels; /* the name of the array that has the labels, where the user
+			       says which (labels=NAME); else NULL */
+
 	bool alone; /* nothing else is scanned meanwhile: it may use several threads */
 
 	/* What the format says of this file for `granary info`, if anything:

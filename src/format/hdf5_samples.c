@@ -239,8 +239,7 @@ static int refuse_row(struct pass *pass, const struct hdf5_row *row, int err)
 static int add_sample(struct pass *pass, const struct hdf5_row *row,
 		      const struct entry_extent *extent)
 {
-	struct sample sample = { .offset = extent->offset, .length = row->length,
-				 .volume = extent->volume };
+	struct sample sample = { .body = { extent->offset, row->length, extent->volume } };
 	int err = pass->labels.id < 0 ? 0 : label_of(pass, &sample.label);
 
 	if (err)

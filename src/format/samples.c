@@ -40,6 +40,22 @@ static int copy_text(struct samples *samples, const char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
+static int copy_names(struct samples *samples, struct sample_group *group)
+{
+	size_t n = group->class_count;
+	const char **copy = n ? arena_alloc(&samples->arena, n * sizeof(*copy)) : NULL;
+
+	if (n && !copy)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		copy[i] = group->class_names[i];
+		if (copy_text(samples, &copy[i]) < 0)
+			return -ENOMEM;
+	}
+	group->class_names = copy;
+	return 0;
+}
+
 int samples_begin(struct samples *samples, const struct sample_group *group)
 {
 	struct group copy = { *group, samples->items.count };
@@ -49,6 +65,8 @@ int samples_begin(struct samples *samples, const struct sample_group *group)
 	    copy_text(samples, &copy.is.name) < 0 ||
 	    copy_text(samples, &copy.is.labels) < 0 ||
 	    copy_text(samples, &copy.is.extension) < 0 ||
+	    copy_text(samples, &copy.is.class_name) < 0 ||
+	    copy_names(samples, &copy.is) < 0 ||
 	    vec_reserve(&samples->items, group->rows) < 0)
 		return -ENOMEM;
 	return vec_push(&samples->groups, copy);
@@ -56,7 +74,16 @@ int samples_begin(struct samples *samples, const struct sample_group *group)
 
 int samples_add(struct samples *samples, const struct sample *sample)
 {
-	if (vec_push(&samples->items, *sample) < 0)
+	struct sample copy = *sample;
+	const struct sample *before = samples->items.count ?
+		&samples->items.items[samples->items.count - 1] : NULL;
+
+	if (copy.class_name && before && before->class_name &&
+	    strcmp(before->class_name, copy.class_name) == 0)
+		copy.class_name = before->class_name;
+	else if (copy_text(samples, &copy.class_name) < 0)
+		return -ENOMEM;
+	if (copy_text(samples, &copy.name) < 0 || vec_push(&samples->items, copy) < 0)
 		return -ENOMEM;
 	samples->groups.items[samples->groups.count - 1].is.rows++;
 	return 0;

@@ -23,15 +23,31 @@ struct sample_group {
 	const char *split;     /* where it lies: "train", "a/b"; "" at the root */
 	const char *name;      /* of the array: "images" */
 	const char *labels;    /* of the array of labels, "targets"; NULL: none */
-	const char *extension; /* "jpg", without the dot */
+	const char *extension; /* "jpg", without the dot: of samples without a name */
+	const char *class_name; /* all samples are of this class, and labels is what
+				   says so ("the name of the dataset"); NULL: see label */
+	const char *const *class_names; /* of the labels 0, 1, ..., if the file holds
+					   them: class_count of them */
+	size_t class_count;
 	uint64_t rows;         /* samples_begin: how many to make room for, at most;
 				  samples_group: how many there are */
 };
 
-struct sample {
-	uint64_t offset, length; /* an extent that begins at 0; length 0: an empty file */
-	int64_t label;           /* of a group with labels */
+/* Bytes of a volume of the scan's log of entries. */
+struct sample_bytes {
+	uint64_t offset, length; /* length 0: none */
 	uint32_t volume;
+};
+
+/* A file: the bytes of `head` (an image's header, say), then those of `body`. */
+struct sample {
+	struct sample_bytes head, body;
+	int64_t label;           /* of a group with labels and without class_name */
+	const char *name;        /* "a/b.jpg", within its class or split; NULL: made of
+				    the row's number. Copied */
+	const char *class_name;  /* of this sample alone, in place of label; NULL: see
+				    the group. Copied, once where the one before has
+				    the same */
 };
 
 struct samples *samples_new(void);

@@ -311,15 +311,25 @@ static void write_path(const struct naming *naming, uint64_t row, int64_t label)
 static int add_file(const struct naming *naming, const struct sample *sample,
 		    const struct source_owner *owner, struct entries *entries)
 {
-	struct entry_extent extent = { .offset = sample->offset, .length = sample->length,
-				       .volume = sample->volume };
+	struct entry_extent extents[2];
+	size_t n = 0;
 	struct entry entry = {
 		.kind = ENTRY_FILE, .path = naming->path, .mode = owner->mode & 0666,
 		.uid = owner->uid, .gid = owner->gid, .mtime = owner->mtime,
-		.mtime_ns = owner->mtime_ns, .size = sample->length,
-		.extents = &extent, .extent_count = sample->length ? 1 : 0,
+		.mtime_ns = owner->mtime_ns, .size = sample->head.length + sample->body.length,
+		.extents = extents,
 	};
 
+	if (sample->head.length)
+		extents[n++] = (struct entry_extent){ 0, sample->head.offset,
+						      sample->head.length,
+						      sample->head.volume };
+	if (sample->body.length)
+		extents[n++] = (struct entry_extent){ sample->head.length,
+						      sample->body.offset,
+						      sample->body.length,
+						      sample->body.volume };
+	entry.extent_count = n;
 	return entries_add(entries, &entry);
 }
 

@@ -62,6 +62,7 @@ enum volume_kind {
 	VOLUME_RAW = 1,     /* bytes of a source, from `base` on */
 	VOLUME_LITERAL = 2, /* bytes that the index itself holds, from `base` on */
 	VOLUME_CODED = 3,   /* chunks of a source, decoded one behind the other */
+	VOLUME_ARRAY = 4,   /* elements of an array in tiles, row after row */
 };
 
 /* What must lie before each extent of a raw volume: it is checked with it. */
@@ -96,6 +97,34 @@ struct volume_chunk {
 
 /* A node holds 40 bits of offset: a raw volume's extents begin below this. */
 #define VOLUME_OFFSET_LIMIT (UINT64_C(1) << 40)
+
+/*
+ * An array of `rank` dimensions that lies in a source in tiles, each of which may be
+ * coded, as an HDF5 dataset in chunks does. Its volume holds the elements row after row
+ * (the last axis fastest), the axes in another order than the stored one if that is
+ * asked for: planes become pixels that way.
+ */
+enum { VOLUME_RANK = 8 };
+
+struct entry_tile {
+	uint64_t stored_at;     /* bytes from the start of the source */
+	uint32_t stored_length; /* 0: not stored, all elements are `fill` */
+	uint32_t skipped;       /* bit i: codecs[i] was not applied to it */
+};
+
+struct entry_array {
+	uint32_t source;
+	uint64_t source_size;
+	uint32_t rank;               /* 1 to VOLUME_RANK */
+	uint32_t item;               /* bytes of an element */
+	uint64_t dims[VOLUME_RANK];  /* elements, as stored: the slowest axis first */
+	uint64_t tile[VOLUME_RANK];  /* elements of a tile, stored whole at the edges too */
+	uint8_t order[VOLUME_RANK];  /* axis k of the volume is the stored axis order[k] */
+	const uint32_t *codecs;      /* VOLUME_CODECS of them, 0 behind the last */
+	const struct entry_tile *tiles; /* row after row of the grid of tiles */
+	uint64_t tile_count;
+	const void *fill;            /* an element; NULL: zeros */
+};
 
 struct entries *entries_new(void);
 
@@ -147,6 +176,14 @@ struct entry_chunk {
 };
 
 int entries_coded_extent(struct entries *entries, const struct entry_chunk *chunk,
+			 struct entry_extent *out);
+
+/*
+ * All of an array, as an extent of a volume of its own. -EBADMSG where its numbers make
+ * no sense, tiles do not lie within the source, a tile is beyond VOLUME_CHUNK_LIMIT, or
+ * all of it is beyond VOLUME_OFFSET_LIMIT.
+ */
+int entries_array_extent(struct entries *entries, const struct entry_array *array,
 			 struct entry_extent *out);
 
 /* A copy of these bytes (one at least), which the index will hold. 0 or -ENOMEM. */

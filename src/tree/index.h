@@ -32,9 +32,9 @@ struct index_summary {
 	uint64_t classes;     /* labels that samples have; 0 where names are stored */
 	char format[64];      /* "tar" */
 	char detail[96];      /* "zstd, blocks of 128 KiB"; of the first source */
-	char names[128];      /* where the names come from */
-	char labels[128];     /* where the labels come from */
-	char options[128];    /* the options that shaped the tree */
+	char names[192];      /* where the names come from */
+	char labels[192];     /* where the labels come from */
+	char options[256];    /* the options that shaped the tree */
 };
 
 /*

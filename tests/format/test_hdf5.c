@@ -146,13 +146,13 @@ static unsigned long sum_of_file(const struct run *run, const struct entry *entr
 
 static unsigned long sum_of_sample(const struct run *run, const struct sample *sample)
 {
-	unsigned char *bytes = calloc(1, (size_t)sample->length + 1);
+	unsigned char *bytes = calloc(1, (size_t)sample->body.length + 1);
 	unsigned long sum;
 
 	assert_non_null(bytes);
-	if (sample->length)
-		read_volume(run, sample->volume, sample->offset, sample->length, bytes);
-	sum = adler32(1, bytes, (uInt)sample->length);
+	if (sample->body.length)
+		read_volume(run, sample->body.volume, sample->body.offset, sample->body.length, bytes);
+	sum = adler32(1, bytes, (uInt)sample->body.length);
 	free(bytes);
 	return sum;
 }

@@ -22,7 +22,7 @@ static void add_rows(struct samples *samples, unsigned rows, const char *labels)
 	const char *at = labels;
 
 	for (unsigned i = 0; i < rows; i++) {
-		struct sample sample = { .offset = i, .length = 1 };
+		struct sample sample = { .body = { i, 1, 0 } };
 
 		if (labels) {
 			char *end;
@@ -192,8 +192,8 @@ static void test_a_file_is_as_its_source(void **state)
 
 	(void)state;
 	samples_begin(samples, &group);
-	samples_add(samples, &(struct sample){ .offset = 77, .length = 5, .volume = 3 });
-	samples_add(samples, &(struct sample){ .offset = 99, .length = 0, .volume = 9 });
+	samples_add(samples, &(struct sample){ .body = { 77, 5, 3 } });
+	samples_add(samples, &(struct sample){ .body = { 99, 0, 9 } });
 	assert_int_equal(view_measure(view, samples), 0);
 	assert_int_equal(view_apply(view, samples, &owner, log), 0);
 	file = entries_get(log, 0);
