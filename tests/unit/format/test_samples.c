@@ -7,7 +7,9 @@ static void test_groups_are_copied_and_counted(void **state)
 {
 	struct samples *samples = samples_new();
 	char split[] = "train", name[] = "images", labels[] = "targets", extension[] = "jpg";
-	struct sample_group group = { split, name, labels, extension, 5 };
+	struct sample_group group = { .split = split, .name = name,
+					      .labels = labels, .extension = extension,
+					      .rows = 5 };
 	const struct sample_group *got;
 	const struct sample *first;
 

@@ -44,8 +44,10 @@ static void add_group(struct samples *samples, char *text)
 	for (size_t i = 0; i < COUNT(part) && text; i++)
 		part[i] = strsep(&text, ":");
 	assert_non_null(part[3]);
-	group = (struct sample_group){ part[0], part[1], *part[2] ? part[2] : NULL, "jpg",
-				       strtoul(part[3], NULL, 10) };
+	group = (struct sample_group){ .split = part[0], .name = part[1],
+				       .labels = *part[2] ? part[2] : NULL,
+				       .extension = "jpg",
+				       .rows = strtoul(part[3], NULL, 10) };
 	assert_int_equal(samples_begin(samples, &group), 0);
 	add_rows(samples, (unsigned)group.rows, part[4]);
 }
@@ -185,7 +187,8 @@ static void test_paths(void **state)
 static void test_a_file_is_as_its_source(void **state)
 {
 	struct samples *samples = samples_new();
-	struct sample_group group = { "", "i", NULL, "png", 2 };
+	struct sample_group group = { .split = "", .name = "i",
+					      .extension = "png", .rows = 2 };
 	struct view *view = view_new(VIEW_AUTO);
 	struct entries *log = entries_new();
 	const struct entry *file;
