@@ -190,7 +190,7 @@ static void print_group(FILE *out, const struct run *run, size_t number)
 		group->labels ? group->labels : "-", group->extension, group->rows);
 	for (uint64_t i = 0; i < group->rows; i++)
 		fprintf(out, "s %s %s %" PRIu64 " %" PRIu64 " %08lx %" PRId64 "\n", split,
-			group->name, i, first[i].length, sum_of_sample(run, &first[i]),
+			group->name, i, first[i].body.length, sum_of_sample(run, &first[i]),
 			first[i].label);
 }
 
