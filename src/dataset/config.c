@@ -3,12 +3,19 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "tree/sum.h"
 
 static const char *const missing_words[] = { "error", "skip", NULL };
 static const char *const duplicates_words[] = { "error", "first", "last", NULL };
 static const char *const nested_words[] = { "auto", "off", NULL };
-static const char *const view_words[] = { "auto", "tree", NULL };
+static const char *const view_words[] = { "auto", "tree", "class", "arrays", NULL };
+static const char *const sidecars_words[] = { "show", "hide", NULL };
+
+enum { NAME_BYTES = 33 }; /* of an option's value, in a text that has to be short */
 
 #define AT(member) offsetof(struct dataset_config, member)
 
@@ -21,8 +28,14 @@ const struct option_spec dataset_options[] = {
 	  "error|first|last", "a file that two shards hold (error)" },
 	{ "nested", OPTION_CHOICE, AT(nested), nested_words, "auto|off",
 	  "a tar inside a tar is a directory (auto)" },
-	{ "view", OPTION_CHOICE, AT(view), view_words, "auto|tree",
-	  "samples without names: by label, or as they are stored (auto)" },
+	{ "view", OPTION_CHOICE, AT(view), view_words, "auto|tree|class|arrays",
+	  "paths: as stored, by class, or each array (auto)" },
+	{ "labels", OPTION_TEXT, AT(labels), NULL, "NAME", "the array that has the labels" },
+	{ "classes", OPTION_TEXT, AT(classes), NULL, "FILE", "what the labels are called" },
+	{ "names", OPTION_TEXT, AT(names), NULL, "FILE[:FILE...]",
+	  "what the samples are called: label maps" },
+	{ "sidecars", OPTION_CHOICE, AT(sidecars), sidecars_words, "show|hide",
+	  "what lies beside an image, by class (show)" },
 	{ "subdir", OPTION_TEXT, AT(subdir), NULL, "PATH", "show only this part" },
 	{ "base", OPTION_SIZE, AT(base), NULL, "BYTES",
 	  "where in the file the archive begins (0)" },
@@ -62,6 +75,36 @@ static int effective_duplicates(const struct dataset_config *config, uint32_t so
 	return sources > 1 ? config->duplicates : 0;
 }
 
+/*
+ * A name that can be a part of a file's name, as it is; another as a hash. No plain
+ * name begins with the hash's sign.
+ */
+static const char *short_name(const char *name, char out[NAME_BYTES])
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-.";
+
+	if (strspn(name, plain) == strlen(name) && strlen(name) < NAME_BYTES)
+		snprintf(out, NAME_BYTES, "%s", name);
+	else
+		snprintf(out, NAME_BYTES, "#%016" PRIx64, sum_of(name, strlen(name)));
+	return out;
+}
+
+/* What both texts end with: nothing where all is as usual. */
+static void append_rest(const struct dataset_config *config, char *out)
+{
+	char name[NAME_BYTES];
+	char *end = out + CONFIG_TEXT_BYTES, *at = out + strlen(out);
+
+	if (config->labels)
+		at += snprintf(at, (size_t)(end - at), ",labels=%s",
+			       short_name(config->labels, name));
+	if (config->sidecars != SIDECARS_SHOW)
+		snprintf(at, (size_t)(end - at), ",sidecars=%s",
+			 sidecars_words[config->sidecars]);
+}
+
 char *dataset_config_shape(const struct dataset_config *config, uint32_t sources,
 			   char *out)
 {
@@ -69,6 +112,7 @@ char *dataset_config_shape(const struct dataset_config *config, uint32_t sources
 		 nested_words[config->nested],
 		 duplicates_words[effective_duplicates(config, sources)],
 		 view_words[config->view], config->base);
+	append_rest(config, out);
 	return out;
 }
 
@@ -90,5 +134,50 @@ char *dataset_config_variant(const struct dataset_config *config, uint32_t sourc
 			       view_words[config->view]);
 	if (config->base != 0)
 		snprintf(at, (size_t)(end - at), ",base=%" PRIu64, config->base);
+	append_rest(config, out);
 	return out;
+}
+
+static void write_word(FILE *out, const char *option, const char *value)
+{
+	fprintf(out, ",%s=", option);
+	for (; *value; value++) {
+		if (*value == ',' || *value == '\\')
+			putc('\\', out);
+		putc(*value, out);
+	}
+}
+
+/* Without labels=, which is there in full. */
+static void write_words(const struct dataset_config *config, uint32_t sources, FILE *out)
+{
+	struct dataset_config rest = *config;
+	char variant[CONFIG_TEXT_BYTES];
+
+	rest.labels = NULL;
+	fprintf(out, "%s", dataset_config_variant(&rest, sources, variant));
+	if (config->labels)
+		write_word(out, "labels", config->labels);
+	if (config->classes)
+		write_word(out, "classes", config->classes);
+	if (config->names)
+		write_word(out, "names", config->names);
+}
+
+char *dataset_config_words(const struct dataset_config *config, uint32_t sources)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	write_words(config, sources, out);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	if (*text == ',')
+		memmove(text, text + 1, size);
+	return text;
 }

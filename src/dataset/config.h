@@ -10,7 +10,8 @@
 #include "util/options.h"
 
 enum { NESTED_AUTO, NESTED_OFF };
-enum { DATASET_VIEW_AUTO, DATASET_VIEW_TREE };
+enum { DATASET_VIEW_AUTO, DATASET_VIEW_TREE, DATASET_VIEW_CLASS, DATASET_VIEW_ARRAYS };
+enum { SIDECARS_SHOW, SIDECARS_HIDE };
 enum { MISSING_ERROR, MISSING_SKIP };
 
 struct dataset_config {
@@ -19,6 +20,10 @@ struct dataset_config {
 	int duplicates; /* enum duplicates */
 	int nested;     /* NESTED_ */
 	int view;       /* DATASET_VIEW_ */
+	int sidecars;   /* SIDECARS_ */
+	char *labels;   /* the array that has the labels, or NULL */
+	char *classes;  /* the file of the classes' names, or NULL */
+	char *names;    /* "FILE:FILE", the samples' names, or NULL */
 	char *subdir;   /* what to show as the root, or NULL */
 	uint64_t base;  /* where the packed file begins in each source */
 };
@@ -39,8 +44,9 @@ const char *dataset_index_path(const struct dataset_config *config);
 enum { CONFIG_TEXT_BYTES = 256 };
 
 /*
- * The options that shape the tree of `sources` packed files, as -o understands
- * them: an index made with others does not fit. Returns `out`, which holds
+ * The options that shape the tree of `sources` packed files: an index made with others
+ * does not fit. What is long is there as a hash; of the files of classes= and names=
+ * the contents count, which dataset/map_files.h adds. Returns `out`, which holds
  * CONFIG_TEXT_BYTES.
  */
 char *dataset_config_shape(const struct dataset_config *config, uint32_t sources,
@@ -52,5 +58,11 @@ char *dataset_config_shape(const struct dataset_config *config, uint32_t sources
  */
 char *dataset_config_variant(const struct dataset_config *config, uint32_t sources,
 			     char *out);
+
+/*
+ * The same as -o understands them, whatever their length: "nested=off,labels=y". The
+ * caller frees it; NULL: out of memory.
+ */
+char *dataset_config_words(const struct dataset_config *config, uint32_t sources);
 
 #endif

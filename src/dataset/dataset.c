@@ -6,18 +6,22 @@
 
 #include "dataset/find.h"
 #include "dataset/request.h"
+#include "util/cleanup.h"
 #include "util/log.h"
 
 /* Names the command that makes the index that is missing. */
 static int required(const struct dataset_config *config, char *const *sources, size_t n,
 		    struct error *e)
 {
-	char variant[CONFIG_TEXT_BYTES], command[1024];
+	CLEANUP(cleanup_free) char *words =
+		dataset_config_words(config, n > 1 || strchr(sources[0], '{') ? 2 : 1);
+	char command[1024];
 	int at;
 
-	dataset_config_variant(config, n > 1 || strchr(sources[0], '{') ? 2 : 1, variant);
-	at = snprintf(command, sizeof(command), "granary index%s%s",
-		      *variant ? " -o " : "", *variant ? variant + 1 : "");
+	if (!words)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	at = snprintf(command, sizeof(command), "granary index%s%s%s",
+		      *words ? " -o '" : "", words, *words ? "'" : "");
 	for (size_t i = 0; i < n && at < (int)sizeof(command); i++)
 		at += snprintf(command + at, sizeof(command) - (size_t)at, " '%s'",
 			       sources[i]);

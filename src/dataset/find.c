@@ -8,7 +8,8 @@
 #include "util/log.h"
 
 static int find_places(const struct dataset_config *config,
-		       const struct source_set *sources, struct index_places *out)
+		       const struct source_set *sources, const struct map_files *maps,
+		       struct index_places *out, struct error *e)
 {
 	char variant[CONFIG_TEXT_BYTES];
 	const char **paths = calloc(sources->count, sizeof(*paths));
@@ -16,30 +17,33 @@ static int find_places(const struct dataset_config *config,
 		.paths = paths, .count = sources->count,
 		.variant = dataset_config_variant(config, sources->count, variant),
 	};
-	int err;
+	int err = map_files_append_key(maps, variant, e);
 
-	if (!paths)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < sources->count; i++)
+	for (uint32_t i = 0; paths && i < sources->count; i++)
 		paths[i] = source_path(sources->sources[i]);
-	err = locate_index(&name, dataset_index_path(config), out);
+	if (!err && (!paths || locate_index(&name, dataset_index_path(config), out) < 0))
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	free(paths);
 	return err;
 }
 
-/* A wish without places. */
+/* A wish without places. The maps are moved into it. */
 static int make_wish(const struct dataset_config *config,
-		     const struct source_set *sources, struct index_wish *out,
-		     struct error *e)
+		     const struct source_set *sources, struct map_files *maps,
+		     struct index_wish *out, struct error *e)
 {
 	int err;
 
-	*out = (struct index_wish){ .sources = sources };
+	*out = (struct index_wish){ .sources = sources, .maps = *maps };
+	*maps = (struct map_files){ 0 };
 	dataset_config_shape(config, sources->count, out->shape);
 	out->identities = calloc(sources->count, sizeof(*out->identities));
-	if (!out->identities)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	err = source_set_identify(sources, out->identities, e);
+	if (out->identities)
+		err = source_set_identify(sources, out->identities, e);
+	else
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (!err)
+		err = map_files_append_key(&out->maps, out->shape, e);
 	if (err)
 		index_wish_free(out);
 	return err;
@@ -49,20 +53,24 @@ int index_wish_make(const struct dataset_config *config,
 		    const struct source_set *sources, struct index_wish *out,
 		    struct error *e)
 {
-	int err = make_wish(config, sources, out, e);
+	struct map_files maps;
+	int err = map_files_open(config, &maps, e);
 
-	if (err || dataset_index_is(config, "off") ||
-	    find_places(config, sources, &out->places) == 0)
+	if (!err)
+		err = make_wish(config, sources, &maps, out, e);
+	if (err || dataset_index_is(config, "off"))
 		return err;
-	index_wish_free(out);
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	err = find_places(config, sources, &out->maps, &out->places, e);
+	if (err)
+		index_wish_free(out);
+	return err;
 }
 
 int index_wish_adopt(const struct dataset_config *config,
 		     const struct source_set *sources, struct index_places *places,
-		     struct index_wish *out, struct error *e)
+		     struct map_files *maps, struct index_wish *out, struct error *e)
 {
-	int err = make_wish(config, sources, out, e);
+	int err = make_wish(config, sources, maps, out, e);
 
 	if (err)
 		return err;
@@ -75,6 +83,7 @@ void index_wish_free(struct index_wish *wish)
 {
 	free(wish->identities);
 	wish->identities = NULL;
+	map_files_close(&wish->maps);
 	locate_free(&wish->places);
 }
 

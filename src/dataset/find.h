@@ -5,6 +5,7 @@
 #define GRANARY_DATASET_FIND_H
 
 #include "dataset/config.h"
+#include "dataset/map_files.h"
 #include "source/source_set.h"
 #include "tree/index.h"
 #include "tree/locate.h"
@@ -13,24 +14,25 @@
 struct index_wish {
 	const struct source_set *sources;
 	struct identity *identities; /* owned: one a source */
+	struct map_files maps;       /* owned */
 	char shape[CONFIG_TEXT_BYTES];
 	struct index_places places;  /* owned; none with index=off */
 	bool checksums; /* one without does not do */
 	bool quiet; /* it has been said why those that are there do not fit */
 };
 
-/* The sources must be open, and outlive the wish. */
+/* Opens the maps. The sources must be open, and outlive the wish. */
 int index_wish_make(const struct dataset_config *config,
 		    const struct source_set *sources, struct index_wish *out,
 		    struct error *e);
 
 /*
- * The same with places that another process has found, which may see more of the
- * file system. They are moved into the wish.
+ * The same with places and maps that another process has found, which may see more of
+ * the file system. They are moved into the wish; where it fails, the maps are closed.
  */
 int index_wish_adopt(const struct dataset_config *config,
 		     const struct source_set *sources, struct index_places *places,
-		     struct index_wish *out, struct error *e);
+		     struct map_files *maps, struct index_wish *out, struct error *e);
 void index_wish_free(struct index_wish *wish);
 
 /*

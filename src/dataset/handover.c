@@ -18,17 +18,21 @@ static const char first_record[] = "granary sources 1";
 
 /* ---- In granaryfs ---- */
 
+static void write_files(FILE *f, const char *what, const struct source_set *files)
+{
+	for (uint32_t i = 0; i < files->count; i++)
+		fprintf(f, "%s %d %s%c", what, source_descriptor(files->sources[i]),
+			source_path(files->sources[i]), '\0');
+}
+
 static int write_records(const struct index_wish *wish, FILE *f)
 {
 	fprintf(f, "%s%c", first_record, '\0');
 	for (unsigned i = 0; i < wish->places.count; i++)
 		fprintf(f, "place %s%c", wish->places.paths[i], '\0');
-	for (uint32_t i = 0; i < wish->sources->count; i++) {
-		const struct source *source = wish->sources->sources[i];
-
-		fprintf(f, "source %d %s%c", source_descriptor(source),
-			source_path(source), '\0');
-	}
+	write_files(f, "source", wish->sources);
+	write_files(f, "classes", &wish->maps.classes);
+	write_files(f, "names", &wish->maps.names);
 	fprintf(f, "end%c", '\0');
 	return fflush(f) == 0 && !ferror(f) ? 0 : -EIO;
 }
@@ -78,6 +82,15 @@ static int close_all_on_exec(void)
 	return 0;
 }
 
+static int keep_files(const struct source_set *files)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < files->count; i++)
+		err = set_on_exec(source_descriptor(files->sources[i]), false);
+	return err;
+}
+
 int handover_keep(const struct index_wish *wish, int list, int memory)
 {
 	int err = close_all_on_exec();
@@ -86,27 +99,40 @@ int handover_keep(const struct index_wish *wish, int list, int memory)
 		err = set_on_exec(list, false);
 	if (!err)
 		err = set_on_exec(memory, false);
-	for (uint32_t i = 0; !err && i < wish->sources->count; i++)
-		err = set_on_exec(source_descriptor(wish->sources->sources[i]), false);
-	return err;
+	if (!err)
+		err = keep_files(wish->sources);
+	if (!err)
+		err = keep_files(&wish->maps.classes);
+	return err ? err : keep_files(&wish->maps.names);
 }
 
 /* ---- In the indexer ---- */
+
+struct files {
+	VEC(char *) paths; /* within the list's bytes */
+	VEC(int) descriptors;
+};
 
 struct list {
 	char *bytes; /* owned; ends with a NUL */
 	size_t size;
 	size_t at;   /* where the next record begins */
-	VEC(char *) paths; /* within bytes */
-	VEC(int) descriptors;
+	struct files sources, maps;
+	size_t classes; /* of the maps, the first: one or none */
 	struct index_places places;
 };
+
+static void free_files(struct files *files)
+{
+	vec_free(&files->paths);
+	vec_free(&files->descriptors);
+}
 
 static void free_list(struct list *list)
 {
 	free(list->bytes);
-	vec_free(&list->paths);
-	vec_free(&list->descriptors);
+	free_files(&list->sources);
+	free_files(&list->maps);
 	locate_free(&list->places);
 }
 
@@ -169,15 +195,24 @@ static int add_place(struct list *list, const char *path)
 }
 
 /* "DESCRIPTOR PATH" */
-static int add_source(struct list *list, const char *text)
+static int add_file(struct files *files, char *text)
 {
 	char *end;
 	int fd = parse_descriptor(text, &end);
 
 	if (fd < 0 || *end != ' ' || !end[1])
 		return -EINVAL;
-	return vec_push(&list->descriptors, fd) < 0 || vec_push(&list->paths, end + 1) < 0 ?
+	return vec_push(&files->descriptors, fd) < 0 || vec_push(&files->paths, end + 1) < 0 ?
 	       -ENOMEM : 0;
+}
+
+/* It comes before the names, and once. */
+static int add_classes(struct list *list, char *text)
+{
+	if (list->maps.paths.count)
+		return -EINVAL;
+	list->classes = 1;
+	return add_file(&list->maps, text);
 }
 
 static int take_record(struct list *list, char *record)
@@ -185,7 +220,11 @@ static int take_record(struct list *list, char *record)
 	if (strncmp(record, "place ", 6) == 0)
 		return add_place(list, record + 6);
 	if (strncmp(record, "source ", 7) == 0)
-		return add_source(list, record + 7);
+		return add_file(&list->sources, record + 7);
+	if (strncmp(record, "classes ", 8) == 0)
+		return add_classes(list, record + 8);
+	if (strncmp(record, "names ", 6) == 0)
+		return add_file(&list->maps, record + 6);
 	return -EINVAL;
 }
 
@@ -208,10 +247,26 @@ static int parse(struct list *list, struct error *e)
 				refuse("has a record that is not understood", e);
 }
 
+static int adopt(struct list *list, struct source_set *sources, struct map_files *maps,
+		 struct error *e)
+{
+	int err = source_set_adopt(list->sources.paths.items, list->sources.descriptors.items,
+				   list->sources.paths.count, sources, e);
+
+	if (err)
+		return err;
+	err = map_files_adopt(list->maps.paths.items, list->maps.descriptors.items,
+			      list->maps.paths.count, list->classes, maps, e);
+	if (err)
+		source_set_close(sources);
+	return err;
+}
+
 int handover_read(const char *number, const struct dataset_config *config,
 		  struct source_set *sources, struct index_wish *wish, struct error *e)
 {
 	CLEANUP(free_list) struct list list = { 0 };
+	struct map_files maps;
 	char *end;
 	CLEANUP(cleanup_close) int fd = parse_descriptor(number, &end);
 	int err = fd < 0 || *end ? refuse("has no number", e) : load(fd, &list, e);
@@ -219,12 +274,11 @@ int handover_read(const char *number, const struct dataset_config *config,
 	if (!err)
 		err = parse(&list, e);
 	if (!err)
-		err = source_set_adopt(list.paths.items, list.descriptors.items,
-				       list.paths.count, sources, e);
+		err = adopt(&list, sources, &maps, e);
 	if (err)
 		return err;
 	list.places.named = dataset_index_path(config) != NULL;
-	err = index_wish_adopt(config, sources, &list.places, wish, e);
+	err = index_wish_adopt(config, sources, &list.places, &maps, wish, e);
 	if (err)
 		source_set_close(sources);
 	return err;

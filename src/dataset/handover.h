@@ -4,13 +4,15 @@
  * The launcher opens the packed files with rights that the indexer has given up.
  * So that gets their descriptors, and never opens them by their names: it inherits
  * them, and a memfd that says which descriptor is which file, and where the
- * index may lie. Both programs are of one version; the list is private to them.
+ * index may lie. So it is with the files that -o classes= and names= name. Both programs are of one version; the list is private to them.
  *
  * The list is of records, each ended by a NUL, so that paths may hold anything:
  *
  *	granary sources 1
  *	place PATH              where an index may be, the best first; none or more
  *	source DESCRIPTOR PATH  one or more
+ *	classes DESCRIPTOR PATH the file of -o classes=, if there is one
+ *	names DESCRIPTOR PATH   those of -o names=; none or more
  *	end
  */
 #ifndef GRANARY_DATASET_HANDOVER_H
@@ -26,7 +28,7 @@ int handover_write(const struct index_wish *wish, int *fd, struct error *e);
 
 /*
  * In a child that is about to run the indexer: of all descriptors but the standard
- * streams, the sources', `list` and `memory` are kept open, and no other: what the
+ * streams, the sources', the maps', `list` and `memory` are kept open, and no other: what the
  * launcher's caller had open may be nothing for the indexer's user. 0 or a negative
  * errno.
  */

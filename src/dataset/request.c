@@ -36,18 +36,25 @@ static int find_tool(char *out, size_t size, struct error *e)
 	return 0;
 }
 
-/* -o with every option that matters to an indexer; commas in paths escaped. */
+/*
+ * -o with every option that matters to an indexer; commas in paths escaped. The maps
+ * are handed over.
+ */
 static char *option_argument(const struct dataset_config *config)
 {
-	char shape[CONFIG_TEXT_BYTES];
+	struct dataset_config given = *config;
 	const char *index = config->index ? config->index : "auto";
-	size_t size = 2 * strlen(index) + CONFIG_TEXT_BYTES + 64;
-	char *out = malloc(size), *at;
+	CLEANUP(cleanup_free) char *words = NULL;
+	size_t size;
+	char *out, *at;
 
+	given.classes = given.names = NULL;
+	words = dataset_config_words(&given, UINT32_MAX);
+	size = words ? strlen(words) + 2 * strlen(index) + sizeof(",index=") : 0;
+	out = words ? malloc(size) : NULL;
 	if (!out)
 		return NULL;
-	at = out + snprintf(out, size, "%s,index=",
-			    dataset_config_shape(config, UINT32_MAX, shape));
+	at = out + snprintf(out, size, "%s,index=", words);
 	for (; *index; index++) {
 		if (*index == ',' || *index == '\\')
 			*at++ = '\\';

@@ -155,6 +155,8 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.base = base, .length = length, .entries = entries, .samples = samples,
 		.offer = indexer->config->nested ? offer : NULL, .indexer = job,
 		.advance = advance,
+		.arrays = indexer->config->view == VIEW_ARRAYS,
+		.labels = indexer->config->labels,
 		.alone = indexer->sources->count == 1,
 	};
 	if (indexer->progress)

@@ -21,10 +21,22 @@
 #include "tree/build.h"
 #include "util/error.h"
 
+/* A file that says what samples or classes are called (indexer/maps.h). */
+struct indexer_map {
+	const void *bytes; /* NULL: there is none */
+	size_t size;
+	const char *path;  /* for messages */
+};
+
 struct indexer_config {
 	enum duplicates duplicates;
 	bool nested;         /* look into packed files inside packed files */
-	enum view_kind view; /* how samples without names get their paths */
+	enum view_kind view; /* how samples get their paths */
+	const char *labels;  /* the array that has the labels; NULL: by its name */
+	struct indexer_map classes;      /* what the labels are called */
+	const struct indexer_map *names; /* what the samples are called */
+	size_t name_count;
+	bool hide_sidecars;  /* in the class view: what lies beside an image */
 	uint64_t base;       /* where in each source the packed file begins */
 	unsigned threads;    /* 0: as many as is sensible */
 	const char *options; /* for the index: what shaped the tree */

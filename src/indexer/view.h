@@ -24,7 +24,7 @@
 #include "tree/entries.h"
 #include "tree/index.h"
 
-enum view_kind { VIEW_AUTO, VIEW_TREE };
+enum view_kind { VIEW_AUTO, VIEW_TREE, VIEW_CLASS, VIEW_ARRAYS };
 
 struct view;
 

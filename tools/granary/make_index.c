@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "progress.h"
 #include "tree/claim.h"
 #include "util/child.h"
+#include "util/cleanup.h"
 #include "util/json.h"
 #include "util/log.h"
 #include "util/size.h"
@@ -47,22 +49,81 @@ static void look(struct progress *p, const void *context)
 	atomic_store(&p->count, atomic_load(&counters->entries));
 }
 
+static const enum view_kind view_kinds[] = {
+	[DATASET_VIEW_AUTO] = VIEW_AUTO, [DATASET_VIEW_TREE] = VIEW_TREE,
+	[DATASET_VIEW_CLASS] = VIEW_CLASS, [DATASET_VIEW_ARRAYS] = VIEW_ARRAYS,
+};
+
+/* The bytes of classes= and names=, owned. */
+struct map_bytes {
+	struct indexer_map classes;
+	struct indexer_map *names;
+	size_t name_count;
+};
+
+static void free_maps(struct map_bytes *maps)
+{
+	free((void *)(uintptr_t)maps->classes.bytes);
+	for (size_t i = 0; i < maps->name_count; i++)
+		free((void *)(uintptr_t)maps->names[i].bytes);
+	free(maps->names);
+}
+
+static int load_map(const struct source *source, struct indexer_map *out, struct error *e)
+{
+	size_t size = (size_t)source_size(source);
+	void *bytes = malloc(size);
+	int err = bytes ? source_pread(source, bytes, size, 0) : -ENOMEM;
+
+	if (!err) {
+		*out = (struct indexer_map){ bytes, size, source_path(source) };
+		return 0;
+	}
+	free(bytes);
+	return error_set(e, ERROR_SYSTEM, -err, "%s: cannot be read: %s",
+			 source_path(source), strerror(-err));
+}
+
+static int load_maps(const struct map_files *files, struct map_bytes *out, struct error *e)
+{
+	int err = 0;
+
+	out->names = calloc(files->names.count + 1, sizeof(*out->names));
+	if (!out->names)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (files->classes.count)
+		err = load_map(files->classes.sources[0], &out->classes, e);
+	for (uint32_t i = 0; i < files->names.count && !err; i++) {
+		err = load_map(files->names.sources[i], &out->names[i], e);
+		out->name_count += !err;
+	}
+	return err;
+}
+
 static int build(const struct request *request, const struct index_wish *wish,
 		 struct image *image, struct error *e)
 {
+	CLEANUP(free_maps) struct map_bytes maps = { 0 };
 	struct indexer_progress counters = { 0 };
-	const struct indexer_config config = {
+	struct indexer_config config = {
 		.duplicates = (enum duplicates)request->config.duplicates,
 		.nested = request->config.nested == NESTED_AUTO,
-		.view = request->config.view == DATASET_VIEW_TREE ? VIEW_TREE : VIEW_AUTO,
+		.view = view_kinds[request->config.view],
+		.labels = request->config.labels,
+		.hide_sidecars = request->config.sidecars == SIDECARS_HIDE,
 		.base = request->config.base,
 		.options = wish->shape,
 	};
 	struct progress progress = { .subject = "indexing", .unit = "entries", .look = look,
 				     .context = &counters,
 				     .terminal_only = request->given['m'] };
-	int err;
+	int err = load_maps(&wish->maps, &maps, e);
 
+	if (err)
+		return err;
+	config.classes = maps.classes;
+	config.names = maps.names;
+	config.name_count = maps.name_count;
 	progress_start(&progress, request->quiet);
 	err = indexer_run(wish->sources, &config, &counters, image, e);
 	progress_stop(&progress);

@@ -10,19 +10,24 @@
 
 /* A path may hold anything that ends no string. */
 static char strange[] = "a\nsource 0 b  ", other[] = "other one";
+static char classes[] = "the classes", names[] = "names one:names 9 two";
 
-static struct dataset_config config;
+/* As the indexer has it, which is handed the maps, and as the launcher has it. */
+static struct dataset_config config, with_maps = { .classes = classes, .names = names };
 static struct source_set sources;
 static struct index_wish wish;
 
 static void make_wish(void)
 {
-	char *names[] = { strange, other };
+	char *paths[] = { strange, other };
 
 	unit_write(strange, "first", 5);
 	unit_write(other, "the second", 10);
-	assert_int_equal(source_set_open(names, 2, false, &sources, NULL), 0);
-	assert_int_equal(index_wish_make(&config, &sources, &wish, NULL), 0);
+	unit_write(classes, "classes", 7);
+	unit_write("names one", "n1", 2);
+	unit_write("names 9 two", "names2", 6);
+	assert_int_equal(source_set_open(paths, 2, false, &sources, NULL), 0);
+	assert_int_equal(index_wish_make(&with_maps, &sources, &wish, NULL), 0);
 }
 
 static void free_wish(void)
@@ -31,22 +36,38 @@ static void free_wish(void)
 	source_set_close(&sources);
 }
 
+static bool is_file(const struct source *source, const char *path, const char *bytes)
+{
+	size_t n = strlen(bytes);
+	char got[16];
+
+	return strcmp(source_path(source), path) == 0 && source_size(source) == n &&
+	       source_pread(source, got, n, 0) == 0 && memcmp(got, bytes, n) == 0;
+}
+
+static bool maps_are_there(const struct map_files *maps)
+{
+	return maps->classes.count == 1 && maps->names.count == 2 &&
+	       is_file(maps->classes.sources[0], classes, "classes") &&
+	       is_file(maps->names.sources[0], "names one", "n1") &&
+	       is_file(maps->names.sources[1], "names 9 two", "names2");
+}
+
 /* In a child, which has descriptors of its own, and the files no more. */
 static int read_back(void *argument)
 {
 	struct source_set got = { NULL, 0 };
 	struct index_wish taken;
-	char bytes[10];
 	bool same;
 
 	if (handover_read(argument, &config, &got, &taken, NULL) < 0)
 		return 1;
 	same = got.count == 2 && strcmp(source_path(got.sources[0]), strange) == 0 &&
-	       strcmp(source_path(got.sources[1]), other) == 0 &&
-	       source_pread(got.sources[1], bytes, 10, 0) == 0 &&
-	       memcmp(bytes, "the second", 10) == 0 && strcmp(taken.shape, wish.shape) == 0 &&
+	       is_file(got.sources[1], other, "the second") &&
+	       strcmp(taken.shape, wish.shape) == 0 &&
 	       memcmp(taken.identities, wish.identities, 2 * sizeof(*wish.identities)) == 0 &&
-	       taken.places.count == wish.places.count && !taken.places.named;
+	       taken.places.count == wish.places.count && !taken.places.named &&
+	       maps_are_there(&taken.maps);
 	for (unsigned i = 0; i < wish.places.count && same; i++)
 		same = strcmp(taken.places.paths[i], wish.places.paths[i]) == 0;
 	index_wish_free(&taken);
@@ -65,7 +86,8 @@ static void test_there_and_back(void **state)
 	assert_int_equal(wish.places.count, 2);
 	assert_int_equal(handover_write(&wish, &list, NULL), 0);
 	assert_true(fcntl(list, F_GETFD) & FD_CLOEXEC);
-	assert_int_equal(unlink(strange) | unlink(other), 0);
+	assert_int_equal(unlink(strange) | unlink(other) | unlink(classes), 0);
+	assert_int_equal(unlink("names one") | unlink("names 9 two"), 0);
 	snprintf(number, sizeof(number), "%d", list);
 	assert_int_equal(unit_child(read_back, number), 0);
 	close(list);
@@ -88,6 +110,9 @@ static int keep(void *argument)
 	return stays_open(list) && stays_open(memory) && stays_open(STDERR_FILENO) &&
 	       stays_open(source_descriptor(sources.sources[0])) &&
 	       stays_open(source_descriptor(sources.sources[1])) &&
+	       stays_open(source_descriptor(wish.maps.classes.sources[0])) &&
+	       stays_open(source_descriptor(wish.maps.names.sources[0])) &&
+	       stays_open(source_descriptor(wish.maps.names.sources[1])) &&
 	       !stays_open(foreign) && !stays_open(far) ? 0 : 2;
 }
 
@@ -102,7 +127,7 @@ static void test_what_stays_open(void **state)
 #define LIST(text) { text, sizeof(text) }
 #define HEAD "granary sources 1\0"
 
-/* Descriptor 9 is a file; the string's own NUL ends the last record. */
+/* Descriptor 9 is a file, 8 a map, 7 an empty one; the string's own NUL ends the last record. */
 static const struct {
 	const char *bytes;
 	size_t size;
@@ -128,6 +153,13 @@ static const struct {
 	LIST(HEAD "\0source 9 a\0end"),
 	LIST(HEAD "what is this\0source 9 a\0end"),
 	LIST(HEAD "place a\0place b\0place c\0source 9 a\0end"),
+	LIST(HEAD "classes 9 a\0end"),
+	LIST(HEAD "source 9 a\0classes 700 b\0end"),
+	LIST(HEAD "source 9 a\0classes x\0end"),
+	LIST(HEAD "source 9 a\0classes 8 b\0classes 8 c\0end"),
+	LIST(HEAD "source 9 a\0names 8 b\0classes 8 c\0end"),
+	LIST(HEAD "source 9 a\0names 8 b\0names 8 c\0end"),
+	LIST(HEAD "source 9 a\0names 7 empty\0end"),
 };
 
 static int read_broken(void *argument)
@@ -138,8 +170,11 @@ static int read_broken(void *argument)
 	struct error e = { 0 };
 	char number[16];
 	int list = memfd_create("list", 0), file = open("file", O_RDONLY);
+	int map = open("map", O_RDONLY), empty = memfd_create("empty", 0);
 
 	dup2(file, 9);
+	dup2(map, 8);
+	dup2(empty, 7);
 	if (write(list, broken[i].bytes, broken[i].size) != (ssize_t)broken[i].size)
 		return 2;
 	snprintf(number, sizeof(number), "%d", list);
@@ -151,6 +186,7 @@ static void test_what_is_no_list(void **state)
 {
 	(void)state;
 	unit_write("file", "x", 1);
+	unit_write("map", "m", 1);
 	for (size_t i = 0; i < COUNT(broken); i++) {
 		if (unit_child(read_broken, &i) != 0)
 			fail_msg("list %zu was taken", i);
