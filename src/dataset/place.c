@@ -4,6 +4,7 @@
 
 #include "codec/codec.h"
 #include "dataset/assembly.h"
+#include "tree/array.h"
 
 static void name_codecs(const struct volume_desc *volume, uint32_t skipped,
 			struct dataset_place *out)
@@ -39,6 +40,43 @@ static int find_chunk(const struct dataset *ds, const struct volume_desc *volume
 	return out->length ? 0 : -EIO;
 }
 
+/* The tile that holds the byte at `offset` of an array. */
+static int find_tile(const struct dataset *ds, const struct volume_desc *volume,
+		     uint64_t offset, struct dataset_place *out)
+{
+	struct array_measure measure;
+	struct volume_array array;
+	struct volume_chunk tile;
+	struct array_spot spot;
+	uint64_t number, rest;
+
+	if (offset >= volume->length ||
+	    index_array(ds->index, volume, &array, &measure) < 0)
+		return -EIO;
+	array_find(&array, &measure, offset / array.item, &spot);
+	if (index_tile(ds->index, volume, spot.tile, &number, &tile) < 0)
+		return -EIO;
+	rest = spot.run * array.item - offset % array.item;
+	if (rest < out->length)
+		out->length = rest;
+	if (tile.stored_length == 0) {
+		out->source = NULL;
+		out->offset = 0;
+		return 0;
+	}
+	name_codecs(volume, tile.skipped, out);
+	out->chunked = out->codecs[0] || !spot.straight;
+	out->offset = tile.stored_at;
+	out->stored = tile.stored_length;
+	out->inside = spot.inside * array.item + offset % array.item;
+	if (out->chunked)
+		return 0;
+	out->offset += out->inside;
+	out->stored = out->length;
+	out->inside = 0;
+	return 0;
+}
+
 int dataset_place(const struct dataset *ds, uint32_t node, uint64_t offset,
 		  struct dataset_place *out)
 {
@@ -61,6 +99,8 @@ int dataset_place(const struct dataset *ds, uint32_t node, uint64_t offset,
 	out->source = source_path(ds->sources.sources[volume.source]);
 	if (volume.kind == VOLUME_CODED)
 		return find_chunk(ds, &volume, piece.offset, out);
+	if (volume.kind == VOLUME_ARRAY)
+		return find_tile(ds, &volume, piece.offset, out);
 	out->offset += volume.base;
 	out->stored = out->length;
 	return 0;

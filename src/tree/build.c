@@ -55,6 +55,7 @@ void builder_free(struct builder *b)
 	vec_free(&b->attrs);
 	vec_free(&b->volumes);
 	vec_free(&b->chunks);
+	vec_free(&b->arrays);
 	vec_free(&b->literals);
 	vec_free(&b->pending);
 	vec_free(&b->labels);

@@ -94,6 +94,7 @@ struct builder {
 	VEC(struct layout_attr) attrs;
 	VEC(struct built_volume) volumes;
 	VEC(struct volume_chunk) chunks;
+	VEC(struct volume_array) arrays;
 	VEC(uint8_t) literals;
 	VEC(struct pending_link) pending;
 	VEC(const char *) labels; /* by shard */

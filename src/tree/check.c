@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/array.h"
 #include "tree/view.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
@@ -143,31 +144,73 @@ static int check_xattrs(const struct tree *tree, struct error *e)
 	return 0;
 }
 
-/* One behind the other from 0 on, and stored within the source. */
+/* What it has in the table of chunks is there. */
+static bool has_chunks(const struct tree *tree, const struct layout_volume *v,
+		       struct layout_source *source)
+{
+	return view_item(tree, SECTION_SOURCES, v->source, source, sizeof(*source)) == 0 &&
+	       v->chunk_count && range_within(v->first_chunk, v->chunk_count,
+					      tree->sections[SECTION_CHUNKS].count);
+}
+
+/* Chunk or tile i, which is stored within the source. */
+static bool get_chunk(const struct tree *tree, const struct layout_volume *v, uint64_t i,
+		      const struct layout_source *source, struct volume_chunk *out)
+{
+	return view_item(tree, SECTION_CHUNKS, v->first_chunk + i, out, sizeof(*out)) == 0 &&
+	       out->stored_length <= VOLUME_CHUNK_LIMIT &&
+	       range_within(out->stored_at, out->stored_length, source->size);
+}
+
+/* One behind the other from 0 on. */
 static bool chunks_are_sound(const struct tree *tree, const struct layout_volume *v)
 {
 	struct layout_source source;
 	uint64_t start = 0;
 
-	if (view_item(tree, SECTION_SOURCES, v->source, &source, sizeof(source)) < 0 ||
-	    v->chunk_count == 0 ||
-	    !range_within(v->first_chunk, v->chunk_count,
-			  tree->sections[SECTION_CHUNKS].count))
+	if (!has_chunks(tree, v, &source))
 		return false;
 	for (uint64_t i = 0; i < v->chunk_count; i++) {
 		struct volume_chunk chunk;
 
-		if (view_item(tree, SECTION_CHUNKS, v->first_chunk + i, &chunk,
-			      sizeof(chunk)) < 0 ||
+		if (!get_chunk(tree, v, i, &source, &chunk) ||
 		    (i ? chunk.start <= start : chunk.start != 0) ||
-		    chunk.start - start > VOLUME_CHUNK_LIMIT ||
-		    chunk.stored_length == 0 ||
-		    chunk.stored_length > VOLUME_CHUNK_LIMIT ||
-		    !range_within(chunk.stored_at, chunk.stored_length, source.size))
+		    chunk.start - start > VOLUME_CHUNK_LIMIT || chunk.stored_length == 0)
 			return false;
 		start = chunk.start;
 	}
 	return v->length > start && v->length - start <= VOLUME_CHUNK_LIMIT;
+}
+
+static bool tiles_are_sound(const struct tree *tree, const struct layout_volume *v)
+{
+	struct layout_source source;
+
+	if (!has_chunks(tree, v, &source))
+		return false;
+	for (uint64_t i = 0; i < v->chunk_count; i++) {
+		struct volume_chunk tile;
+
+		if (!get_chunk(tree, v, i, &source, &tile) || tile.start != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Its numbers make sense, and its tiles are as many as they say. */
+static bool array_is_sound(const struct tree *tree, const struct layout_volume *v)
+{
+	struct array_measure measure;
+	struct volume_array array;
+
+	if (view_item(tree, SECTION_ARRAYS, v->base, &array, sizeof(array)) < 0 ||
+	    array_measure(&array, &measure) < 0 || measure.bytes != v->length ||
+	    measure.tiles != v->chunk_count)
+		return false;
+	if (array.filled && !range_within(array.fill, array.item,
+					  tree->sections[SECTION_LITERALS].count))
+		return false;
+	return tiles_are_sound(tree, v);
 }
 
 static bool volume_is_sound(const struct tree *tree, const struct layout_volume *v)
@@ -179,6 +222,8 @@ static bool volume_is_sound(const struct tree *tree, const struct layout_volume 
 				    tree->sections[SECTION_LITERALS].count);
 	if (v->kind == VOLUME_CODED)
 		return chunks_are_sound(tree, v);
+	if (v->kind == VOLUME_ARRAY)
+		return array_is_sound(tree, v);
 	return v->kind == VOLUME_RAW &&
 	       view_item(tree, SECTION_SOURCES, v->source, &source, sizeof(source)) == 0 &&
 	       range_within(v->base, v->length, source.size);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/array.h"
 #include "tree/packed.h"
 #include "util/arena.h"
 #include "util/checked.h"
@@ -15,6 +16,7 @@ struct log_volume {
 	struct volume_desc is;
 	VEC(struct volume_chunk) chunks;
 	VEC(unsigned char) literals;
+	struct volume_array *array; /* in the arena */
 };
 
 /* What entries_get has unpacked. */
@@ -277,6 +279,75 @@ int entries_literal_extent(struct entries *entries, const void *bytes,
 	return 0;
 }
 
+static void take_array(const struct entry_array *array, struct volume_array *out)
+{
+	*out = (struct volume_array){ .rank = array->rank, .item = array->item,
+				      .filled = array->fill != NULL };
+	for (uint32_t k = 0; k < array->rank && k < VOLUME_RANK; k++) {
+		out->dims[k] = array->dims[k];
+		out->tile[k] = array->tile[k];
+		out->order[k] = array->order[k];
+	}
+}
+
+static bool tiles_make_sense(const struct entry_array *array)
+{
+	for (uint64_t i = 0; i < array->tile_count; i++) {
+		const struct entry_tile *tile = &array->tiles[i];
+
+		if (tile->stored_length > VOLUME_CHUNK_LIMIT ||
+		    !range_within(tile->stored_at, tile->stored_length, array->source_size))
+			return false;
+	}
+	return true;
+}
+
+/* What the volume has besides its numbers: 0 or -ENOMEM. */
+static int fill_array(struct entries *entries, struct log_volume *volume,
+		      const struct entry_array *array, const struct volume_array *is)
+{
+	volume->array = (void *)arena_copy(&entries->arena, is, sizeof(*is));
+	if (!volume->array || vec_reserve(&volume->chunks, array->tile_count) < 0 ||
+	    vec_reserve(&volume->literals, is->filled ? is->item : 0) < 0)
+		return -ENOMEM;
+	if (is->filled) {
+		memcpy(volume->literals.items, array->fill, is->item);
+		volume->literals.count = is->item;
+	}
+	for (uint64_t i = 0; i < array->tile_count; i++) {
+		const struct entry_tile *tile = &array->tiles[i];
+
+		volume->chunks.items[volume->chunks.count++] = (struct volume_chunk){
+			.stored_at = tile->stored_at, .skipped = tile->skipped,
+			.stored_length = (uint32_t)tile->stored_length,
+		};
+	}
+	volume->is.chunk_count = array->tile_count;
+	return 0;
+}
+
+int entries_array_extent(struct entries *entries, const struct entry_array *array,
+			 struct entry_extent *out)
+{
+	struct volume_desc made = { .kind = VOLUME_ARRAY, .source = array->source };
+	struct array_measure measure;
+	struct volume_array is;
+	int volume;
+
+	take_array(array, &is);
+	if (array_measure(&is, &measure) < 0 || measure.tiles != array->tile_count ||
+	    !tiles_make_sense(array))
+		return -EBADMSG;
+	memcpy(made.codecs, array->codecs, sizeof(made.codecs));
+	volume = entries_add_volume(entries, &made);
+	if (volume < 0)
+		return volume;
+	if (fill_array(entries, &entries->volumes.items[volume], array, &is) < 0)
+		return -ENOMEM;
+	*out = grow_volume(entries, volume, measure.bytes);
+	return 0;
+}
+
 void entries_set_failed(struct entries *entries)
 {
 	entries->failed = 1;
@@ -355,4 +426,9 @@ const struct volume_chunk *entries_chunks(const struct entries *entries, size_t 
 const void *entries_literals(const struct entries *entries, size_t volume)
 {
 	return entries->volumes.items[volume].literals.items;
+}
+
+const struct volume_array *entries_array(const struct entries *entries, size_t volume)
+{
+	return entries->volumes.items[volume].array;
 }

@@ -76,19 +76,22 @@ enum { VOLUME_CODECS = 4 };
 struct volume_desc {
 	enum volume_kind kind;
 	uint32_t source; /* number in the source set; literal: 0 */
-	uint64_t base;   /* bytes; coded: 0 */
+	uint64_t base;   /* bytes; coded: 0; array: number in the table of arrays */
 	uint64_t length; /* bytes */
 	enum volume_guard guard;         /* raw */
-	uint32_t codecs[VOLUME_CODECS];  /* coded: CODEC_STEPs of codec/codec.h */
-	uint64_t first_chunk;            /* coded: number in the table of chunks */
+	uint32_t codecs[VOLUME_CODECS];  /* coded, array: CODEC_STEPs of codec/codec.h */
+	uint64_t first_chunk;            /* coded, array: number in the table of chunks */
 	uint64_t chunk_count;
 };
 
-/* A stretch of a coded volume, as far as the start of the next, or the end. */
+/*
+ * A stretch of a coded volume, as far as the start of the next, or the end; or a tile
+ * of an array.
+ */
 struct volume_chunk {
-	uint64_t start;         /* its first byte in the volume */
+	uint64_t start;         /* its first byte in the volume; tile: 0 */
 	uint64_t stored_at;     /* bytes from the start of the source */
-	uint32_t stored_length; /* bytes */
+	uint32_t stored_length; /* bytes; 0, of tiles only: it is not stored */
 	uint32_t skipped;       /* bit i: codecs[i] was not applied to it */
 };
 
@@ -106,9 +109,24 @@ struct volume_chunk {
  */
 enum { VOLUME_RANK = 8 };
 
+/* Bytes of an element; larger ones are to be an axis more, of bytes. */
+#define VOLUME_ITEM_LIMIT (UINT32_C(1) << 20)
+
+/* Its numbers as the index has them: see entry_array below. */
+struct volume_array {
+	uint64_t dims[VOLUME_RANK];
+	uint64_t tile[VOLUME_RANK];
+	uint64_t fill;   /* where in the literals an element lies that stands for missing ones */
+	uint32_t filled; /* 0: it is zeros, and not there */
+	uint32_t rank;
+	uint32_t item;
+	uint32_t reserved;
+	uint8_t order[VOLUME_RANK];
+};
+
 struct entry_tile {
 	uint64_t stored_at;     /* bytes from the start of the source */
-	uint32_t stored_length; /* 0: not stored, all elements are `fill` */
+	uint64_t stored_length; /* 0: not stored, all elements are `fill` */
 	uint32_t skipped;       /* bit i: codecs[i] was not applied to it */
 };
 
@@ -116,7 +134,7 @@ struct entry_array {
 	uint32_t source;
 	uint64_t source_size;
 	uint32_t rank;               /* 1 to VOLUME_RANK */
-	uint32_t item;               /* bytes of an element */
+	uint32_t item;               /* bytes of an element: VOLUME_ITEM_LIMIT at most */
 	uint64_t dims[VOLUME_RANK];  /* elements, as stored: the slowest axis first */
 	uint64_t tile[VOLUME_RANK];  /* elements of a tile, stored whole at the edges too */
 	uint8_t order[VOLUME_RANK];  /* axis k of the volume is the stored axis order[k] */
@@ -180,8 +198,12 @@ int entries_coded_extent(struct entries *entries, const struct entry_chunk *chun
 
 /*
  * All of an array, as an extent of a volume of its own. -EBADMSG where its numbers make
- * no sense, tiles do not lie within the source, a tile is beyond VOLUME_CHUNK_LIMIT, or
- * all of it is beyond VOLUME_OFFSET_LIMIT.
+ * no sense (an axis of no length, another number of tiles than follows from them), tiles
+ * do not lie within the source, a tile is beyond VOLUME_CHUNK_LIMIT, or all of it is
+ * beyond VOLUME_OFFSET_LIMIT. One that lies in the source as it is, without tiles, is
+ * given in tiles as long as all axes but the first, of some rows each; these are read
+ * where they lie, in just the bytes that are asked for. The last of them may be stored
+ * as far as the array goes.
  */
 int entries_array_extent(struct entries *entries, const struct entry_array *array,
 			 struct entry_extent *out);
@@ -233,10 +255,12 @@ size_t entries_volume_count(const struct entries *entries);
 const struct volume_desc *entries_volume(const struct entries *entries, size_t i);
 
 /*
- * The chunks of a coded volume, chunk_count of them (first_chunk says nothing
- * here); the bytes of a literal one, length of them.
+ * The chunks of a coded volume or the tiles of an array, chunk_count of them
+ * (first_chunk says nothing here); the bytes of a literal one, length of them; the
+ * numbers of an array, whose element for missing ones, where it has one, is the literal.
  */
 const struct volume_chunk *entries_chunks(const struct entries *entries, size_t volume);
 const void *entries_literals(const struct entries *entries, size_t volume);
+const struct volume_array *entries_array(const struct entries *entries, size_t volume);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "tree/array.h"
 #include "tree/check.h"
 #include "tree/image.h"
 #include "tree/view.h"
@@ -349,6 +350,24 @@ int index_chunk(const struct index *index, const struct volume_desc *volume,
 		return -EIO;
 	*plain = next.start - out->start;
 	return 0;
+}
+
+int index_array(const struct index *index, const struct volume_desc *volume,
+		struct volume_array *out, struct array_measure *measure)
+{
+	if (view_item(&index->tree, SECTION_ARRAYS, volume->base, out, sizeof(*out)) < 0 ||
+	    array_measure(out, measure) < 0 || measure->bytes != volume->length ||
+	    measure->tiles != volume->chunk_count)
+		return -EIO;
+	return 0;
+}
+
+int index_tile(const struct index *index, const struct volume_desc *volume, uint64_t tile,
+	       uint64_t *number, struct volume_chunk *out)
+{
+	if (tile >= volume->chunk_count || !checked_add(volume->first_chunk, tile, number))
+		return -EIO;
+	return view_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out));
 }
 
 uint64_t index_literals_size(const struct index *index)

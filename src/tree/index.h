@@ -79,6 +79,17 @@ int index_chunk(const struct index *index, const struct volume_desc *volume,
 		uint64_t offset, uint64_t *number, struct volume_chunk *out,
 		uint64_t *plain);
 
+/*
+ * The numbers of an array volume, which make sense and are those of its length and its
+ * tiles, and what follows from them (tree/array.h); and a tile by its number in the
+ * array: its number in the table of chunks, and itself. 0 or -EIO.
+ */
+struct array_measure;
+int index_array(const struct index *index, const struct volume_desc *volume,
+		struct volume_array *out, struct array_measure *measure);
+int index_tile(const struct index *index, const struct volume_desc *volume, uint64_t tile,
+	       uint64_t *number, struct volume_chunk *out);
+
 /* Bytes of the literal volumes: how many, and a copy of some: 0 or -EIO. */
 uint64_t index_literals_size(const struct index *index);
 int index_read_literals(const struct index *index, void *buffer, size_t length,

@@ -91,11 +91,33 @@ static bool same_volume(const struct builder *b, const struct built_volume *have
 	       have->is.length == want->length && have->is.guard == want->guard;
 }
 
+static int keep_literals(struct builder *b, const void *bytes, size_t size, uint64_t *at)
+{
+	*at = b->literals.count;
+	if (vec_reserve(&b->literals, size) < 0)
+		return -ENOMEM;
+	memcpy(b->literals.items + b->literals.count, bytes, size);
+	b->literals.count += size;
+	return 0;
+}
+
+static int keep_array(struct builder *b, const struct entries *log, uint32_t number,
+		      struct volume_desc *desc)
+{
+	struct volume_array array = *entries_array(log, number);
+
+	desc->base = b->arrays.count;
+	if (array.filled && keep_literals(b, entries_literals(log, number), array.item,
+					  &array.fill) < 0)
+		return -ENOMEM;
+	return vec_push(&b->arrays, array);
+}
+
 /* What only this log holds has to outlive it. */
 static int keep_contents(struct builder *b, const struct entries *log, uint32_t number,
 			 struct volume_desc *desc)
 {
-	if (desc->kind == VOLUME_CODED) {
+	if (desc->kind == VOLUME_CODED || desc->kind == VOLUME_ARRAY) {
 		desc->first_chunk = b->chunks.count;
 		if (vec_reserve(&b->chunks, desc->chunk_count) < 0)
 			return -ENOMEM;
@@ -103,14 +125,11 @@ static int keep_contents(struct builder *b, const struct entries *log, uint32_t 
 		       desc->chunk_count * sizeof(*b->chunks.items));
 		b->chunks.count += desc->chunk_count;
 	}
-	if (desc->kind == VOLUME_LITERAL) {
-		desc->base = b->literals.count;
-		if (vec_reserve(&b->literals, desc->length) < 0)
-			return -ENOMEM;
-		memcpy(b->literals.items + b->literals.count,
-		       entries_literals(log, number), desc->length);
-		b->literals.count += desc->length;
-	}
+	if (desc->kind == VOLUME_LITERAL)
+		return keep_literals(b, entries_literals(log, number), desc->length,
+				     &desc->base);
+	if (desc->kind == VOLUME_ARRAY)
+		return keep_array(b, log, number, desc);
 	return 0;
 }
 

@@ -42,6 +42,7 @@ enum {
 	SECTION(BYTES, uint8_t)                      \
 	SECTION(LITERALS, uint8_t)                   \
 	SECTION(CHUNKS, struct volume_chunk)         \
+	SECTION(ARRAYS, struct volume_array)         \
 	SECTION(SUMS, uint64_t)
 
 enum layout_section_id {
@@ -90,7 +91,7 @@ struct layout_source {
 struct layout_volume {
 	uint32_t kind;
 	uint32_t source;
-	uint64_t base;
+	uint64_t base;         /* array: number in ARRAYS */
 	uint64_t length;
 	uint64_t first_chunk;  /* in CHUNKS */
 	uint64_t chunk_count;
@@ -174,6 +175,7 @@ _Static_assert(sizeof(struct layout_header) == 40, "no padding");
 _Static_assert(sizeof(struct layout_section) == 32, "no padding");
 _Static_assert(sizeof(struct layout_volume) == 64, "no padding");
 _Static_assert(sizeof(struct volume_chunk) == 24, "no padding");
+_Static_assert(sizeof(struct volume_array) == 160, "no padding");
 
 enum {
 	LAYOUT_ATTR_LIMIT = 1 << 24,

@@ -362,6 +362,8 @@ static int seal_tables(struct seal *s, const struct builder_source *sources,
 			 b->attrs.count * sizeof(struct layout_attr)) < 0 ||
 	    image_append(s->image, SECTION_CHUNKS, b->chunks.items,
 			 b->chunks.count * sizeof(struct volume_chunk)) < 0 ||
+	    image_append(s->image, SECTION_ARRAYS, b->arrays.items,
+			 b->arrays.count * sizeof(struct volume_array)) < 0 ||
 	    image_append(s->image, SECTION_LITERALS, b->literals.items,
 			 b->literals.count) < 0)
 		return -ENOMEM;

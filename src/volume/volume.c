@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "codec/codec.h"
+#include "tree/array.h"
 #include "util/checked.h"
+#include "volume/array.h"
 #include "volume/guard.h"
 #include "volume/stage.h"
 
@@ -30,6 +32,16 @@ static void open_coded(struct volume *volume, const struct volume_desc *desc)
 		volume->ops = &volume_coded_ops;
 }
 
+static void open_array(struct volume *volume, const struct volume_desc *desc)
+{
+	struct array_measure measure;
+	struct volume_array array;
+
+	if (codec_chain_check(desc->codecs) == 0 &&
+	    index_array(volume->index, desc, &array, &measure) == 0)
+		volume->ops = &volume_array_ops;
+}
+
 /* By enum volume_kind: leaves ops NULL where the numbers make no sense. */
 static const struct {
 	bool has_source;
@@ -38,6 +50,7 @@ static const struct {
 	[VOLUME_RAW] = { true, open_raw },
 	[VOLUME_LITERAL] = { false, open_literal },
 	[VOLUME_CODED] = { true, open_coded },
+	[VOLUME_ARRAY] = { true, open_array },
 };
 
 static void open_volume(const struct volume_table *table, struct volume *volume,
@@ -90,7 +103,9 @@ void volume_table_close(struct volume_table *table)
 
 bool volume_is_known(const struct volume_desc *desc)
 {
-	return (desc->kind != VOLUME_CODED || codec_chain_check(desc->codecs) == 0) &&
+	bool coded = desc->kind == VOLUME_CODED || desc->kind == VOLUME_ARRAY;
+
+	return (!coded || codec_chain_check(desc->codecs) == 0) &&
 	       (desc->kind != VOLUME_RAW || guard_is_known(desc->guard));
 }
 
@@ -169,6 +184,8 @@ bool volume_span(const struct volume_table *table, uint32_t number, uint64_t off
 	out->end = out->start + length;
 	if (volume->ops == &volume_coded_ops && !span_chunks(volume, offset, length, out))
 		return false;
+	if (volume->ops == &volume_array_ops && !array_span(volume, offset, length, out))
+		return false;
 	return out->start < out->end && out->end <= source_size(volume->source);
 }
 
@@ -184,6 +201,8 @@ const char *volume_locate(const struct volume_table *table, uint32_t number,
 		return "the index";
 	if (volume->ops == &volume_raw_ops)
 		*out = volume->desc.base + offset;
+	else if (volume->ops == &volume_array_ops)
+		array_locate(volume, offset, out);
 	else if (index_chunk(volume->index, &volume->desc, offset, &at, &chunk, &plain) == 0)
 		*out = chunk.stored_at;
 	return source_path(volume->source);

@@ -3,7 +3,8 @@
  *
  * Raw volumes are windows over a source, literal ones bytes that the index
  * holds, coded ones chunks of a source that are decoded, each once for as long as
- * the table's cache keeps it. The table is made from an index, whose numbers are not trusted: a
+ * the table's cache keeps it. Arrays are elements in tiles, which are chunks too, put
+ * into the order of an array's rows. The table is made from an index, whose numbers are not trusted: a
  * volume that makes no sense answers every read with -EIO.
  *
  * Threads: volume_pread by any number of threads; the others by the owner.
@@ -35,12 +36,13 @@ struct volume_ops {
 struct volume {
 	const struct volume_ops *ops; /* NULL: makes no sense */
 	struct volume_desc desc;      /* as far as its kind has been checked */
-	const struct source *source;  /* raw, coded */
-	const struct index *index;    /* literal, coded */
+	const struct source *source;  /* raw, coded, array */
+	const struct index *index;    /* literal, coded, array */
 	const struct volume_table *table;
 };
 
-extern const struct volume_ops volume_raw_ops, volume_literal_ops, volume_coded_ops;
+extern const struct volume_ops volume_raw_ops, volume_literal_ops, volume_coded_ops,
+	volume_array_ops;
 
 /* Stored bytes of one source. */
 struct volume_span {
@@ -128,7 +130,8 @@ bool volume_reads_ahead(void);
 
 /*
  * Where a volume's byte lies, for messages: the source's path (or "the index")
- * and the offset in it; of a coded volume, where the chunk that holds it begins.
+ * and the offset in it; of a coded volume, where the chunk that holds it begins, and
+ * of an array where its tile does.
  */
 const char *volume_locate(const struct volume_table *table, uint32_t volume,
 			  uint64_t offset, uint64_t *out);

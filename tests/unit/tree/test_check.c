@@ -18,6 +18,24 @@ static void append_coded_volume(struct image *image)
 	assert_true(image_append(image, SECTION_CHUNKS, chunks, sizeof(chunks)) >= 0);
 }
 
+/* Volume 2: 5 x 4 elements of 2 bytes in tiles of 2 x 4, the second not stored. */
+static void append_array_volume(struct image *image)
+{
+	static const struct volume_chunk tiles[] = {
+		{ 0, 1000, 70, 0 }, { 0, 0, 0, 0 }, { 0, 500, 30, 1 },
+	};
+	struct volume_array array = { .rank = 2, .item = 2, .dims = { 5, 4 },
+				      .tile = { 2, 4 }, .order = { 1, 0 }, .filled = 1,
+				      .fill = 5 };
+	struct layout_volume volume = { .kind = VOLUME_ARRAY, .length = 40,
+					.first_chunk = 3, .chunk_count = COUNT(tiles),
+					.codecs = { 1 } };
+
+	assert_true(image_append(image, SECTION_VOLUMES, &volume, sizeof(volume)) >= 0);
+	assert_true(image_append(image, SECTION_ARRAYS, &array, sizeof(array)) >= 0);
+	assert_true(image_append(image, SECTION_CHUNKS, tiles, sizeof(tiles)) >= 0);
+}
+
 /*
  * An index in which no section is empty. Its nodes: 0 root, 1 a, 2 d, 3 h (an
  * alias of 1), 4 s, 5 w, 6 d/b, 7 d/c.
@@ -40,6 +58,7 @@ static void full_image(struct image *image)
 	builder_free(builder);
 	assert_int_equal(image_append(image, SECTION_LITERALS, "literal", 7), 0);
 	append_coded_volume(image);
+	append_array_volume(image);
 }
 
 static uint8_t *full_bytes(size_t *size)
@@ -144,7 +163,7 @@ static const struct damage damages[] = {
 	{ "an alias of nothing", NODE(3, where_high), 1, "" },
 	{ "a volume that is too short", ITEM(VOLUMES, layout_volume, 0, length), 13,
 	  "past the end" },
-	{ "a file of a volume that is none", NODE(6, where_high), 0x200, "past the end" },
+	{ "a file of a volume that is none", NODE(6, where_high), 0x300, "past the end" },
 	{ "a file that is too long", NODE(6, size_high), 0x8000, "past the end" },
 	{ "pieces past the end", NODE(5, where_low), 3, "attributes" },
 	{ "too many pieces", NODE(5, where_high), 1000, "attributes" },
@@ -254,6 +273,53 @@ static void test_volumes_that_cannot_be_read_are_found(void **state)
 	free(bytes);
 }
 
+#define ARRAY(member) ITEM(ARRAYS, volume_array, 0, member)
+#define TILE(i, member) ITEM(CHUNKS, volume_chunk, 3 + (i), member)
+
+static const struct damage arrays[] = {
+	{ "no such array", ITEM(VOLUMES, layout_volume, 2, base), 1, "volume 2" },
+	{ "an array far away", ITEM(VOLUMES, layout_volume, 2, base), UINT64_MAX, "volume 2" },
+	{ "of no source", ITEM(VOLUMES, layout_volume, 2, source), 1, "volume 2" },
+	{ "longer than it is", ITEM(VOLUMES, layout_volume, 2, length), 41, "volume 2" },
+	{ "shorter than it is", ITEM(VOLUMES, layout_volume, 2, length), 39, "volume 2" },
+	{ "too few tiles", ITEM(VOLUMES, layout_volume, 2, chunk_count), 2, "volume 2" },
+	{ "tiles past the end", ITEM(VOLUMES, layout_volume, 2, first_chunk), 4, "volume 2" },
+	{ "tiles that wrap round", ITEM(VOLUMES, layout_volume, 2, first_chunk),
+	  UINT64_MAX - 1, "volume 2" },
+	{ "no axes", ARRAY(rank), 0, "volume 2" },
+	{ "too many axes", ARRAY(rank), 9, "volume 2" },
+	{ "very many axes", ARRAY(rank), UINT32_MAX, "volume 2" },
+	{ "elements of nothing", ARRAY(item), 0, "volume 2" },
+	{ "endless elements", ARRAY(item), UINT32_MAX, "volume 2" },
+	{ "an axis of no length", ARRAY(dims[1]), 0, "volume 2" },
+	{ "an endless axis", ARRAY(dims[0]), UINT64_MAX, "volume 2" },
+	{ "more elements than a number holds", ARRAY(dims[0]), (UINT64_C(1) << 61) + 5,
+	  "volume 2" },
+	{ "tiles of nothing", ARRAY(tile[0]), 0, "volume 2" },
+	{ "a tile of 1 GiB and more", ARRAY(tile[0]), (1 << 27) + 1, "volume 2" },
+	{ "an endless tile", ARRAY(tile[1]), UINT64_MAX, "volume 2" },
+	{ "larger tiles, and fewer", ARRAY(tile[0]), 3, "volume 2" },
+	{ "an axis that is not there", ARRAY(order[0]), 2, "volume 2" },
+	{ "an axis twice", ARRAY(order[0]), 0, "volume 2" },
+	{ "an element past the literals", ARRAY(fill), 6, "volume 2" },
+	{ "an element far away", ARRAY(fill), UINT64_MAX, "volume 2" },
+	{ "a tile that begins somewhere", TILE(1, start), 1, "volume 2" },
+	{ "a tile past the source", TILE(0, stored_at), KIT_SOURCE_SIZE - 69, "volume 2" },
+	{ "a tile that wraps round", TILE(2, stored_at), UINT64_MAX - 3, "volume 2" },
+	{ "more stored than is served", TILE(2, stored_length), (1 << 30) + 1, "volume 2" },
+};
+
+static void test_arrays_that_cannot_be_read_are_found(void **state)
+{
+	size_t size;
+	uint8_t *bytes = full_bytes(&size);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(arrays); i++)
+		expect_found(bytes, size, &arrays[i]);
+	free(bytes);
+}
+
 /* Nodes may not share them: or checking a small index would take for ever. */
 static void test_shared_xattrs_are_found(void **state)
 {
@@ -297,6 +363,7 @@ static const struct CMUnitTest check[] = {
 	cmocka_unit_test(test_damage_under_right_checksums_is_found),
 	cmocka_unit_test(test_damaged_xattrs_are_found),
 	cmocka_unit_test(test_volumes_that_cannot_be_read_are_found),
+	cmocka_unit_test(test_arrays_that_cannot_be_read_are_found),
 };
 
 UNIT_MAIN(check)

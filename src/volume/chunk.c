@@ -1,0 +1,78 @@
+#include "volume/chunk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "codec/codec.h"
+#include "stats/stats.h"
+#include "util/cleanup.h"
+#include "util/quota.h"
+#include "volume/stage.h"
+
+_Static_assert((int)VOLUME_CODECS == (int)CODEC_CHAIN_MOST, "a chain fits its volume");
+
+/*
+ * What is being decoded at the same time, of all volumes: an index may ask for
+ * chunks of 1 GiB, and there are many threads.
+ */
+static struct quota decoding = QUOTA_INIT(UINT64_C(512) << 20);
+
+/* Reads and decodes: how many bytes, or a negative errno. */
+static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
+{
+	struct chunk *chunk = context;
+	const struct volume_chunk *is = &chunk->is;
+	CLEANUP(cleanup_free) void *stored = NULL;
+	uint64_t begin;
+	ssize_t n;
+	int err;
+
+	/* itself, and what lies between two steps of its chain */
+	chunk->taken = is->stored_length + 2 * (uint64_t)room;
+	quota_take(&decoding, chunk->taken);
+	stored = malloc(is->stored_length);
+	if (!stored)
+		return -ENOMEM;
+	err = stage_pread(chunk->volume, stored, is->stored_length, is->stored_at);
+	if (err)
+		return err;
+	begin = stats_clock();
+	n = codec_chain_decode(chunk->volume->desc.codecs, is->skipped, stored,
+			       is->stored_length, buffer, room);
+	stats_took(HISTOGRAM_decode, begin);
+	if (n >= 0) {
+		stats_add(COUNTER_chunks_decoded, 1);
+		stats_add(COUNTER_chunk_bytes, (uint64_t)n);
+	}
+	return n;
+}
+
+int chunk_get(struct chunk *chunk, uint64_t number, size_t room)
+{
+	uint64_t begin = stats_clock();
+	int err;
+
+	chunk->taken = 0;
+	chunk->pin = NULL;
+	if (chunk->is.stored_length == 0 || chunk->is.stored_length > VOLUME_CHUNK_LIMIT)
+		return -EIO;
+	err = cache_get(chunk->volume->table->cache, number, room, fetch_chunk, chunk,
+			&chunk->pin);
+	if (err)
+		chunk->pin = NULL;
+	if (!chunk->taken) /* it was there, or another thread has fetched it */
+		stats_took(HISTOGRAM_chunk_wait, begin);
+	return err;
+}
+
+void chunk_put(struct chunk *chunk)
+{
+	struct cache *cache = chunk->volume->table->cache;
+
+	if (chunk->pin && stage_manner() == VOLUME_AHEAD)
+		cache_put_used(cache, chunk->pin);
+	else if (chunk->pin)
+		cache_put(cache, chunk->pin);
+	if (chunk->taken)
+		quota_give(&decoding, chunk->taken);
+}

@@ -1,0 +1,29 @@
+/*
+ * chunk.h: stored chunks, decoded through the cache. Private to volume/.
+ *
+ * Threads: any number at once.
+ */
+#ifndef GRANARY_VOLUME_CHUNK_H
+#define GRANARY_VOLUME_CHUNK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "volume/volume.h"
+
+/* One that a thread has. It may have no second one meanwhile. */
+struct chunk {
+	const struct volume *volume;
+	struct volume_chunk is;
+	uint64_t taken; /* of the quota: by the thread that decoded it */
+	struct cache_pin *pin;
+};
+
+/*
+ * Pins the chunk `chunk->is` of `chunk->volume`, decoded: it is `number` in the table
+ * of chunks, and `room` bytes at most. 0 or a negative errno; chunk_put in either case.
+ */
+int chunk_get(struct chunk *chunk, uint64_t number, size_t room);
+void chunk_put(struct chunk *chunk);
+
+#endif

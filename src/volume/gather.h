@@ -1,0 +1,36 @@
+/*
+ * gather.h: copies elements from where they lie in a tile to where they belong in an
+ * array. Private to volume/.
+ */
+#ifndef GRANARY_VOLUME_GATHER_H
+#define GRANARY_VOLUME_GATHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tree/entries.h"
+
+/* So many, so many bytes apart. */
+struct gather_axis {
+	uint64_t count;
+	uint64_t from, to;
+};
+
+/* Elements of `item` bytes; the axes in the order of the array, the last the fastest. */
+struct gather {
+	struct gather_axis axes[VOLUME_RANK];
+	unsigned rank;
+	size_t item;
+};
+
+/*
+ * The same with as few axes as possible, and where it is so, larger elements: rows that
+ * are whole on both sides are one. All of one run has rank 0 then.
+ */
+void gather_simplify(struct gather *gather);
+
+/* What has been simplified. The two do not overlap. */
+void gather_copy(const struct gather *gather, const void *from, void *to);
+
+#endif
