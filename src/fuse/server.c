@@ -27,6 +27,7 @@
 #include "fuse/spin.h"
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
+#include "util/bounded.h"
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/pool.h"
@@ -36,6 +37,7 @@ enum {
 	PATH_BYTES = 1024,
 	ALONE_AFTER = 32,      /* requests in a row that wait for nothing, */
 	ALONE_AGAIN = 4096,    /* and so many where one thread was too few */
+	SUSPECTS_MS = 5000,    /* for all that are handled alone; others wait */
 };
 
 struct server {
@@ -43,7 +45,10 @@ struct server {
 	struct fuse_session *fuse;
 	struct slots *slots;
 	unsigned threads;       /* as many as could be had; the others' slots stay empty */
-	_Atomic unsigned next_thread; /* gives each its slot */
+	_Atomic unsigned next_thread; /* gives each its slot, */
+	unsigned last_slot;     /* and this one to the last; set before the threads start */
+	int suspect;            /* lock: the slot that is handled alone, or -1 */
+	struct wakeup suspect_done;
 	struct lock lock;
 	unsigned receiving;     /* lock: threads that wait for the kernel */
 	unsigned *parked;       /* lock: a ring of slots, with room for all */
@@ -71,10 +76,19 @@ static void note_crash(int number)
 	slots_crashed(crash_slots, current_slot, number);
 }
 
+/* Then it says nothing of what the thread was at. */
+static bool is_from_others(const siginfo_t *info)
+{
+	return info->si_code <= 0 && info->si_pid != getpid();
+}
+
 static void handle_crash(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	note_crash(number);
+	if (is_from_others(info))
+		slots_crashed(crash_slots, -1, number);
+	else
+		note_crash(number);
 	sigaction(number, &actions_before[number], NULL);
 	/* a fault comes again by itself; what was sent has to be sent again */
 	if (info->si_code <= 0)
@@ -196,6 +210,7 @@ static void handle(struct server *server, unsigned slot)
 		return;
 	buf.size = request->len;
 	current_slot = (int)slot;
+	slots_begin(server->slots, slot);
 	if (slots_wants_answer(request) && slots_is_condemned(server->slots, slot, clock_seconds()))
 		refuse(server, slot);
 	else
@@ -297,7 +312,7 @@ static int take_parked_or_receive(struct server *server, bool *alone)
 {
 	LOCK_GUARD(&server->lock);
 	*alone = false;
-	if (server->parked_count > 0 && server->receiving > 0)
+	if (server->parked_count > 0 && (server->receiving > 0 || server->threads == 1))
 		return (int)pop_parked(server);
 	if (server->alone && server->receiving > 0) {
 		rest(server);
@@ -377,10 +392,20 @@ static void answer_legacy(struct server *server, unsigned slot)
 		slots_done(server->slots, slot);
 }
 
+static unsigned slot_of_next(struct server *server)
+{
+	unsigned last = server->threads - 1;
+	unsigned slot = atomic_fetch_add(&server->next_thread, 1);
+
+	if (slot == last)
+		return server->last_slot;
+	return slot == server->last_slot ? last : slot;
+}
+
 static void serve_requests(void *argument)
 {
 	struct server *server = argument;
-	unsigned slot = atomic_fetch_add(&server->next_thread, 1);
+	unsigned slot = slot_of_next(server);
 
 	/* if the supervisor dies while we are stopped: so that the signal is heeded
 	   which the main thread has asked for; each thread may ask for one */
@@ -408,33 +433,119 @@ static void serve_requests(void *argument)
 	call_all(server);
 }
 
-/* If every thread had a read to begin with, and storage hung, nobody would receive. */
-static void keep_one_free(struct server *server)
+/*
+ * If every thread had a read to begin with, and storage hung, nobody would receive. The
+ * last one may be late, since it still has a suspect.
+ */
+static void keep_two_free(struct server *server)
 {
 	unsigned last = server->threads - 1;
-	const struct fuse_in_header *request = slots_request(server->slots, last);
 
-	for (unsigned i = 0; i < last; i++) {
-		if (!slots_request(server->slots, i))
+	for (unsigned i = last; i > 0 && i + 1 >= last; i--) {
+		const struct fuse_in_header *request = slots_request(server->slots, i);
+
+		if ((int)i != server->suspect && request && may_wait(request))
+			slots_park(server->slots, i);
+	}
+}
+
+/* The thread that still has a suspect gets its slot, or one that is empty. */
+static void choose_last_slot(struct server *server)
+{
+	server->last_slot = server->threads - 1;
+	for (unsigned i = 0; server->suspect >= 0 && i < server->threads; i++) {
+		if ((int)i == server->suspect || !slots_request(server->slots, i))
+			server->last_slot = i;
+		if ((int)i == server->suspect)
 			return;
 	}
-	if (last > 0 && request && may_wait(request))
-		slots_park(server->slots, last);
 }
 
 /* What was parked is so again, and what lies in slots that nobody has. */
 static void inherit(struct server *server)
 {
-	keep_one_free(server);
+	LOCK_GUARD(&server->lock);
+	keep_two_free(server);
+	choose_last_slot(server);
 	for (unsigned i = 0; i < slots_count(server->slots); i++) {
-		const struct fuse_in_header *request = slots_request(server->slots, i);
-
-		if (!request)
+		if ((int)i == server->suspect || !slots_request(server->slots, i))
 			continue;
 		stats_add(COUNTER_requests_replayed, 1);
 		if (i >= server->threads)
 			push_parked(server, i);
 	}
+}
+
+/* Suspects. */
+
+/* In a thread. */
+static void handle_suspect(void *argument)
+{
+	struct server *server = argument;
+	unsigned slot = (unsigned)server->suspect;
+
+	if (may_wait(slots_request(server->slots, slot))) {
+		push_read_begins(server->served->push, read_node(server, slot));
+		handle_parked(server, slot);
+	} else {
+		answer_legacy(server, slot);
+	}
+	LOCK_GUARD(&server->lock);
+	server->suspect = -1;
+	wakeup_all(&server->suspect_done);
+}
+
+/* Is it answered by then? */
+static bool is_handled_by(struct server *server, long long end)
+{
+	LOCK_GUARD(&server->lock);
+	while (server->suspect >= 0) {
+		long long left = end - bounded_now();
+
+		if (left <= 0)
+			return false;
+		wakeup_wait_for(&server->suspect_done, &server->lock, (unsigned)left);
+	}
+	return true;
+}
+
+static int find_suspect(const struct server *server)
+{
+	for (unsigned i = 0; i < slots_count(server->slots); i++) {
+		if (slots_is_suspect(server->slots, i))
+			return (int)i;
+	}
+	return -1;
+}
+
+/*
+ * What the servers before may have been killed for, one after the other, while nothing
+ * else is handled. One that takes long keeps its thread, and is no suspect any more.
+ */
+static int handle_suspects(struct server *server, struct pool *pool)
+{
+	long long end = bounded_now() + SUSPECTS_MS;
+	unsigned idle = slots_idle_wanted(server->slots);
+	bool in_time = true;
+	int err = 0, slot;
+
+	if (idle) {
+		slots_idle_begins(server->slots);
+		bounded_pause(idle);
+		slots_alone_ends(server->slots);
+	}
+	while (!err && in_time && (slot = find_suspect(server)) >= 0) {
+		stats_add(COUNTER_requests_replayed, 1);
+		server->suspect = slot; /* no thread is looking */
+		slots_alone_begins(server->slots, (unsigned)slot);
+		err = pool_add(pool, handle_suspect, server);
+		in_time = !err && is_handled_by(server, end);
+		if (!in_time)
+			slots_acquit(server->slots, (unsigned)slot);
+		slots_alone_ends(server->slots);
+		in_time = in_time && bounded_now() < end;
+	}
+	return err;
 }
 
 static int run_threads(struct server *server)
@@ -448,6 +559,7 @@ static int run_threads(struct server *server)
 	if (server->threads < slots_threads(server->slots))
 		log_warn("only %u of %u threads can be had; reading may be slow",
 			 server->threads, slots_threads(server->slots));
+	err = handle_suspects(server, pool);
 	inherit(server);
 	for (unsigned i = 0; i < server->threads && !err; i++)
 		err = pool_add(pool, serve_requests, server);
@@ -463,6 +575,7 @@ int server_run(const struct served *served, struct fuse_session *fuse,
 {
 	struct server server = { .served = served, .fuse = fuse, .slots = slots,
 				 .lock = LOCK_INIT, .called = WAKEUP_INIT,
+				 .suspect = -1, .suspect_done = WAKEUP_INIT,
 				 .parked_room = slots_count(slots) };
 	int err;
 

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "util/bounded.h"
+
 enum {
 	PARKED = 1024,
 	PARKED_BYTES = sizeof(struct fuse_in_header) + sizeof(struct fuse_read_in),
@@ -16,17 +18,26 @@ enum {
 	HEADER_BYTES = 4096,
 	SUSPECTS = 64,
 	CRASHES_MOST = 2,
-	BURDEN_MOST = 50,     /* of deaths that nobody is to blame for, */
-	BURDEN_IF_GRAVE = 10, /* but more so of some */
+	SUSPECT_AT = 10,      /* deaths that nobody is to blame for */
+	ALONE_MOST = 10,      /* of them while nothing else was handled, */
+	WEIGHT_IF_GRAVE = 5,  /* but some weigh more, */
+	GRAVE_MOST = 8,       /* and of those so many, whatever else was handled */
 	SENTENCE_SECONDS = 60, /* for these */
+	IDLE_LEAST_MS = 20,   /* without a request, between two that are handled alone */
+	IDLE_MOST_MS = 1000,
 	CACHE_LINE = 64,
 };
 
 /* What is known of a slot besides the request. */
 struct account {
 	alignas(CACHE_LINE) _Atomic uint64_t answered;
-	_Atomic uint32_t burden; /* of the deaths that the request in it has seen */
+	_Atomic bool begun;      /* a thread handles the request in it */
+	_Atomic uint32_t burden; /* of the deaths in the middle of it, */
+	_Atomic uint32_t grave;  /* so many of the grave ones, */
+	_Atomic uint32_t alone;  /* and of those while it was handled alone */
 };
+
+enum { NOBODY = -1, IDLE = -2 }; /* instead of a slot */
 
 /* What servers die of; known before the next one is forked, which so has it too. */
 struct suspect {
@@ -41,6 +52,8 @@ struct shared {
 	_Atomic bool ready, ended;
 	_Atomic int crash_signal; /* 0, or what the first thread to crash got */
 	_Atomic int crash_slot;
+	_Atomic int alone;        /* a slot, NOBODY or IDLE, */
+	_Atomic int64_t alone_since; /* milliseconds */
 	_Atomic uint32_t told[SUSPECTS]; /* the `order` of the suspect that was refused */
 	alignas(CACHE_LINE) unsigned char parked[PARKED][PARKED_BYTES];
 	struct account accounts[];
@@ -53,6 +66,7 @@ struct slots {
 	size_t shared_bytes;
 	unsigned char *requests;  /* and in it, page-aligned */
 	bool any_condemned;
+	unsigned idle_ms;         /* wanted of the next server */
 	uint32_t suspects_seen;
 	struct suspect suspects[SUSPECTS];
 };
@@ -106,6 +120,7 @@ struct slots *slots_new(unsigned threads)
 		return NULL;
 	}
 	atomic_store(&slots->shared->crash_slot, -1);
+	atomic_store(&slots->shared->alone, NOBODY);
 	keep_in_memory(slots);
 	return slots;
 }
@@ -144,12 +159,26 @@ static _Atomic uint32_t *length_of(const struct slots *slots, unsigned slot)
 	return place(slots, slot);
 }
 
+static struct account *account_of(const struct slots *slots, unsigned slot)
+{
+	return &slots->shared->accounts[slot];
+}
+
+static void set_account(struct account *account, uint32_t burden, uint32_t grave,
+			uint32_t alone)
+{
+	atomic_store_explicit(&account->begun, false, memory_order_relaxed);
+	atomic_store_explicit(&account->burden, burden, memory_order_relaxed);
+	atomic_store_explicit(&account->grave, grave, memory_order_relaxed);
+	atomic_store_explicit(&account->alone, alone, memory_order_relaxed);
+}
+
 void *slots_receive(struct slots *slots, unsigned slot)
 {
 	/* this also has the page there: the kernel copies a request into pages that
 	   are there even when the process is being killed */
 	atomic_store(length_of(slots, slot), 0);
-	atomic_store_explicit(&slots->shared->accounts[slot].burden, 0, memory_order_relaxed);
+	set_account(account_of(slots, slot), 0, 0, 0);
 	return place(slots, slot);
 }
 
@@ -173,10 +202,15 @@ bool slots_wants_answer(const struct fuse_in_header *request)
 	       request->opcode != FUSE_INTERRUPT;
 }
 
+void slots_begin(struct slots *slots, unsigned slot)
+{
+	atomic_store(&account_of(slots, slot)->begun, true);
+}
+
 void slots_done(struct slots *slots, unsigned slot)
 {
 	atomic_store(length_of(slots, slot), 0);
-	atomic_fetch_add_explicit(&slots->shared->accounts[slot].answered, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&account_of(slots, slot)->answered, 1, memory_order_relaxed);
 }
 
 int slots_park(struct slots *slots, unsigned slot)
@@ -184,6 +218,7 @@ int slots_park(struct slots *slots, unsigned slot)
 	const struct fuse_in_header *request = place(slots, slot);
 	uint32_t length = request->len;
 	unsigned to = slots->threads;
+	const struct account *from;
 	unsigned char *target;
 
 	if (length > PARKED_BYTES)
@@ -196,9 +231,8 @@ int slots_park(struct slots *slots, unsigned slot)
 	/* the length last: at no moment is the request in neither place */
 	memcpy(target + sizeof(length), (const unsigned char *)request + sizeof(length),
 	       length - sizeof(length));
-	atomic_store_explicit(&slots->shared->accounts[to].burden,
-			      atomic_load(&slots->shared->accounts[slot].burden),
-			      memory_order_relaxed);
+	from = account_of(slots, slot);
+	set_account(account_of(slots, to), from->burden, from->grave, from->alone);
 	atomic_store(length_of(slots, to), length);
 	atomic_store(length_of(slots, slot), 0);
 	return (int)to;
@@ -262,6 +296,44 @@ void slots_crashed(struct slots *slots, int slot, int signal)
 		atomic_store(&slots->shared->crash_slot, slot);
 }
 
+bool slots_is_suspect(const struct slots *slots, unsigned slot)
+{
+	return request_length(slots, slot) &&
+	       atomic_load(&account_of(slots, slot)->burden) >= SUSPECT_AT;
+}
+
+static void set_alone(struct slots *slots, int which)
+{
+	atomic_store(&slots->shared->alone_since, bounded_now());
+	atomic_store(&slots->shared->alone, which);
+}
+
+unsigned slots_idle_wanted(const struct slots *slots)
+{
+	return slots->idle_ms;
+}
+
+void slots_idle_begins(struct slots *slots)
+{
+	set_alone(slots, IDLE);
+}
+
+void slots_alone_begins(struct slots *slots, unsigned slot)
+{
+	set_alone(slots, (int)slot);
+}
+
+void slots_alone_ends(struct slots *slots)
+{
+	atomic_store(&slots->shared->alone, NOBODY);
+}
+
+void slots_acquit(struct slots *slots, unsigned slot)
+{
+	atomic_store(&account_of(slots, slot)->burden, 0);
+	atomic_store(&account_of(slots, slot)->alone, 0);
+}
+
 void slots_set_ready(struct slots *slots)
 {
 	atomic_store(&slots->shared->ready, true);
@@ -319,20 +391,10 @@ static void bury_crash(struct slots *slots)
 	slots->any_condemned = true;
 }
 
-/*
- * Nobody knows what a server was killed for: only what was there time and again, and
- * only for a while.
- */
-static void bury_killed(struct slots *slots, unsigned slot, bool grave, int64_t now)
+static void sentence(struct slots *slots, unsigned slot, int64_t now)
 {
-	_Atomic uint32_t *burden = &slots->shared->accounts[slot].burden;
-	uint32_t weight = grave ? BURDEN_IF_GRAVE : 1;
-	struct suspect *suspect;
+	struct suspect *suspect = suspect_of(slots, name_of(slots, slot));
 
-	if (!request_length(slots, slot) ||
-	    atomic_fetch_add(burden, weight) + weight < BURDEN_MOST)
-		return;
-	suspect = suspect_of(slots, name_of(slots, slot));
 	if (suspect->condemned_until < now) { /* and it is said again */
 		suspect->order = ++slots->suspects_seen;
 		suspect->condemned_until = now + SENTENCE_SECONDS;
@@ -340,20 +402,56 @@ static void bury_killed(struct slots *slots, unsigned slot, bool grave, int64_t 
 	slots->any_condemned = true;
 }
 
+/* The server was killed while one was handled; `alone`: and no other. */
+static void bury_killed(struct slots *slots, unsigned slot, bool alone, bool grave,
+			int64_t now)
+{
+	struct account *account = account_of(slots, slot);
+	_Atomic uint32_t *sum = alone ? &account->alone : &account->burden;
+	uint32_t weight = grave ? WEIGHT_IF_GRAVE : 1;
+
+	if (!request_length(slots, slot) || !atomic_load(&account->begun))
+		return;
+	atomic_fetch_add(sum, weight);
+	atomic_fetch_add(&account->grave, grave);
+	if (account->alone >= ALONE_MOST || account->grave >= GRAVE_MOST)
+		sentence(slots, slot, now);
+}
+
+/*
+ * One that was handled alone when the server died may have been the cause; but not if the
+ * next one dies while it does nothing.
+ */
+static void bury_alone(struct slots *slots, int alone)
+{
+	int64_t took = bounded_now() - atomic_load(&slots->shared->alone_since);
+
+	slots->idle_ms = 0;
+	if (alone >= 0)
+		slots->idle_ms = 2 * took < IDLE_LEAST_MS ? IDLE_LEAST_MS :
+				 2 * took < IDLE_MOST_MS ? (unsigned)(2 * took) :
+							   IDLE_MOST_MS;
+	for (unsigned i = 0; alone == IDLE && i < slots_count(slots); i++)
+		atomic_store(&account_of(slots, i)->alone, 0);
+}
+
 void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legacy *out)
 {
 	struct shared *shared = slots->shared;
+	int alone = atomic_exchange(&shared->alone, NOBODY);
 
 	*out = (struct slots_legacy){ .ended = atomic_load(&shared->ended),
 				      .ready = atomic_load(&shared->ready),
 				      .signal = atomic_load(&shared->crash_signal) };
 	if (out->signal)
 		bury_crash(slots);
+	bury_alone(slots, alone);
 	for (unsigned i = 0; i < slots_count(slots); i++) {
 		out->requests += request_length(slots, i) != 0;
 		out->answered += atomic_load(&shared->accounts[i].answered);
 		if (!out->signal)
-			bury_killed(slots, i, grave, now);
+			bury_killed(slots, i, alone == (int)i, grave, now);
+		atomic_store(&shared->accounts[i].begun, false);
 	}
 	atomic_store(&shared->crash_slot, -1);
 	atomic_store(&shared->crash_signal, 0);

@@ -10,11 +10,16 @@
  * What servers die of is remembered by the name of the request (its operation, its
  * inode, and its arguments, a read's apart: a file is bad as a whole). After two
  * crashes in the middle of it it is condemned: answered with EIO for as long as the
- * mount lives. So it is, but for a minute, after it was under way at many deaths in a
- * row of servers that were killed: then it may be what takes all memory.
+ * mount lives.
  *
- * Threads: each function of the first group by the slot's own thread; of the second
- * by the supervisor, while no server runs.
+ * What a server was killed for nobody knows: it may be a request that takes all memory,
+ * or somebody who kills. So a request that was being handled at several such deaths is
+ * a suspect, which the next server handles alone. Only deaths in the middle of that
+ * count, and only where the server after it lived for longer while it did nothing; then
+ * it is condemned, for a minute.
+ *
+ * Threads: what is about one slot by the thread that has its request; slots_bury by the
+ * supervisor, while no server runs.
  */
 #ifndef GRANARY_FUSE_SLOTS_H
 #define GRANARY_FUSE_SLOTS_H
@@ -44,6 +49,9 @@ struct fuse_in_header *slots_request(struct slots *slots, unsigned slot);
 /* Does the kernel wait for an answer to it? */
 bool slots_wants_answer(const struct fuse_in_header *request);
 
+/* A thread begins to handle it: deaths may be its fault from now on. */
+void slots_begin(struct slots *slots, unsigned slot);
+
 /* The request has been answered. */
 void slots_done(struct slots *slots, unsigned slot);
 
@@ -61,6 +69,23 @@ bool slots_first_refusal(struct slots *slots, unsigned slot);
  * none. For signal handlers. Only the first of a server's threads counts.
  */
 void slots_crashed(struct slots *slots, int slot, int signal);
+
+/* Has it been handled at so many deaths that it is to be handled alone? */
+bool slots_is_suspect(const struct slots *slots, unsigned slot);
+
+/*
+ * Milliseconds for which nothing is to be handled before suspects are, so that it is
+ * seen whether somebody kills; from slots_idle_begins to slots_alone_ends.
+ */
+unsigned slots_idle_wanted(const struct slots *slots);
+void slots_idle_begins(struct slots *slots);
+
+/* Nothing but this one is handled, until slots_alone_ends. */
+void slots_alone_begins(struct slots *slots, unsigned slot);
+void slots_alone_ends(struct slots *slots);
+
+/* It takes long, and no server has died of it: it is like any other again. */
+void slots_acquit(struct slots *slots, unsigned slot);
 
 /* All threads of the server run. */
 void slots_set_ready(struct slots *slots);

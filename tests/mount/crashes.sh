@@ -1,7 +1,7 @@
 #!/bin/bash
 # A server that crashes on one file, or on one name: EIO there, after two crashes,
 # and one line in the log; eight readers of everything else notice nothing. A server
-# that crashes on many ends the mount.
+# that crashes on many ends the mount. Where somebody kills servers no file is to blame.
 #
 # The crashes are in tests/faults, in a program that is made for tests.
 # shellcheck source=tests/lib.sh
@@ -190,6 +190,32 @@ killed_alone() {
 	umount_ok "$mnt"
 }
 
+# Reads that wait for storage while somebody kills one server after the other: they have
+# done nothing. OPTIONS of the mount.
+slow_storage() {
+	local what="slow storage $*" name cats=() wrong=0
+	GRANARY_FAULTS="kind=late,while=$work/slow" mount_ok "$what: mounted" \
+		-o prefetch=off "$@" "$work/t.tar" "$mnt" || return
+	touch "$work/slow"
+	for name in a b c; do
+		timeout 120 cat "$mnt/bad/$name" >"$work/slow.$name" 2>"$work/slow.error" &
+		cats+=("$!")
+	done
+	"$kill_servers" -n 70 -i 40 "${mount_pid[$mnt]}" >"$work/kills" 2>&1
+	ok $? "$what: 70 servers were killed" || diag "$(cat "$work/kills")"
+	rm "$work/slow"
+	for name in "${cats[@]}"; do
+		wait "$name" || wrong=$((wrong + 1))
+	done
+	is "$wrong" 0 "$what: three reads that were under way got their bytes" ||
+		diag "$(cat "$work/slow.error")"
+	for name in a b c; do
+		check "$what: and the right ones" cmp "$tree/bad/$name" "$work/slow.$name"
+	done
+	is "$(counter requests_condemned)" 0 "$what: no request was given up"
+	umount_ok "$mnt"
+}
+
 # Ten crashes in a minute, whatever of: something is wrong with all of it.
 too_many() {
 	local name crashes=()
@@ -222,6 +248,8 @@ crashing together
 crashing one_name
 crashing killed
 crashing killed_alone
+slow_storage
+slow_storage -s
 crashing too_many
 diag "$died servers died at a file or a name; $reads reads of others were compared"
 finish

@@ -165,34 +165,131 @@ static void test_names_are_condemned_one_by_one(void **state)
 	slots_free(slots);
 }
 
-/* How many servers in a row are killed before what they died with is condemned. */
-static unsigned deaths_until_condemned(struct slots *slots, unsigned slot)
+/* Servers are killed while they handle what is in a slot: until it is a suspect. */
+static unsigned deaths_until_suspect(struct slots *slots, unsigned slot)
 {
 	unsigned deaths = 0;
 
-	while (!is_condemned(slots, slot) && deaths < 1000) {
+	while (!slots_is_suspect(slots, slot) && deaths < 1000) {
+		slots_begin(slots, slot);
 		die(slots, -1, 0);
 		deaths++;
 	}
 	return deaths;
 }
 
-/* Whoever kills servers at random must not take a file away. */
-static void test_kills_condemn_late(void **state)
+static void die_alone(struct slots *slots, unsigned slot)
+{
+	slots_alone_begins(slots, slot);
+	slots_begin(slots, slot);
+	die(slots, -1, 0);
+}
+
+static void die_idle(struct slots *slots)
+{
+	slots_idle_begins(slots);
+	die(slots, -1, 0);
+}
+
+/* And then while they handle nothing else. */
+static unsigned deaths_until_condemned(struct slots *slots, unsigned slot)
+{
+	unsigned deaths = 0;
+
+	while (!is_condemned(slots, slot) && deaths < 1000) {
+		die_alone(slots, slot);
+		deaths++;
+	}
+	return deaths;
+}
+
+/* Whoever kills servers must not take a file away, however long a read takes. */
+static void test_kills_do_not_condemn(void **state)
 {
 	struct slots *slots = slots_new(THREADS);
 
 	(void)state;
-	for (int i = 0; i < 200; i++) {
-		put_read(slots, 0, 7, 0);
+	put_read(slots, 0, 7, 0);
+	for (int i = 0; i < 500; i++) {
+		slots_begin(slots, 0);
 		die(slots, -1, 0);
-		slots_done(slots, 0); /* the next one had the time */
+		assert_false(is_condemned(slots, 0));
 	}
+	assert_true(slots_is_suspect(slots, 0));
+	/* now it is handled alone, and somebody still kills */
+	for (int i = 0; i < 500; i++) {
+		die_alone(slots, 0);
+		assert_false(is_condemned(slots, 0));
+		assert_true(slots_idle_wanted(slots) > 0);
+		die_idle(slots);
+		assert_int_equal(slots_idle_wanted(slots), 0);
+	}
+	slots_free(slots);
+}
+
+static void test_what_nobody_handled_is_no_suspect(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+	int parked;
+
+	(void)state;
+	put_read(slots, 0, 7, 0);
+	slots_begin(slots, 0);
+	die(slots, -1, 0);
+	for (int i = 0; i < 100; i++)
+		die(slots, -1, 0); /* no server has come so far */
+	assert_false(slots_is_suspect(slots, 0));
+	slots_begin(slots, 0);
+	parked = slots_park(slots, 0);
+	for (int i = 0; i < 100; i++)
+		die(slots, -1, 0);
+	assert_false(slots_is_suspect(slots, (unsigned)parked));
+	put_read(slots, 1, 8, 0);
+	assert_in_range(deaths_until_suspect(slots, 1), 5, 20);
+	put_read(slots, 1, 8, 0); /* the same, of somebody else */
+	assert_false(slots_is_suspect(slots, 1));
+	slots_free(slots);
+}
+
+static void test_a_suspect_keeps_its_deaths_where_it_waits(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+	int parked;
+
+	(void)state;
+	put_read(slots, 0, 7, 0);
+	deaths_until_suspect(slots, 0);
+	parked = slots_park(slots, 0);
+	assert_false(slots_is_suspect(slots, 0));
+	assert_true(slots_is_suspect(slots, (unsigned)parked));
+	slots_acquit(slots, (unsigned)parked);
+	assert_false(slots_is_suspect(slots, (unsigned)parked));
+	slots_free(slots);
+}
+
+static void test_deaths_alone_condemn_for_a_while(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
 	put_read(slots, 0, 7, 0);
 	put_read(slots, 1, 8, 0);
-	assert_in_range(deaths_until_condemned(slots, 0), 30, 100);
-	put_read(slots, 2, 9, 0);
-	assert_false(is_condemned(slots, 2)); /* came later */
+	slots_begin(slots, 1);
+	assert_int_equal(slots_idle_wanted(slots), 0);
+	deaths_until_suspect(slots, 0);
+	assert_int_equal(slots_idle_wanted(slots), 0);
+	die_alone(slots, 0);
+	assert_in_range(slots_idle_wanted(slots), 1, 1000);
+	assert_in_range(deaths_until_condemned(slots, 0), 5, 20);
+	assert_false(is_condemned(slots, 1));
+	slots_alone_begins(slots, 0);
+	slots_done(slots, 0); /* refused */
+	slots_alone_ends(slots);
+	die(slots, -1, 0);
+	assert_int_equal(slots_idle_wanted(slots), 0);
+	now += 70;
+	put_read(slots, 0, 7, 0);
+	assert_false(is_condemned(slots, 0));
 	slots_free(slots);
 }
 
@@ -203,7 +300,8 @@ static void test_lack_of_memory_condemns_soon_and_for_a_while(void **state)
 	(void)state;
 	hungry = true;
 	put_read(slots, 0, 7, 0);
-	assert_in_range(deaths_until_condemned(slots, 0), 3, 9);
+	assert_in_range(deaths_until_suspect(slots, 0), 1, 4);
+	assert_in_range(deaths_until_condemned(slots, 0), 1, 4);
 	assert_true(slots_first_refusal(slots, 0));
 	assert_false(slots_first_refusal(slots, 0));
 	slots_done(slots, 0);
@@ -212,8 +310,29 @@ static void test_lack_of_memory_condemns_soon_and_for_a_while(void **state)
 	assert_true(is_condemned(slots, 0));
 	now += 40;
 	assert_false(is_condemned(slots, 0));
-	assert_in_range(deaths_until_condemned(slots, 0), 3, 9);
+	deaths_until_suspect(slots, 0);
+	assert_in_range(deaths_until_condemned(slots, 0), 1, 4);
 	assert_true(slots_first_refusal(slots, 0)); /* it is said again */
+	hungry = false;
+	slots_free(slots);
+}
+
+/* It takes its memory slowly, and so is let go each time. */
+static void test_lack_of_memory_condemns_what_is_slow(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+	unsigned deaths = 0;
+
+	(void)state;
+	hungry = true;
+	put_read(slots, 0, 7, 0);
+	while (!is_condemned(slots, 0) && deaths < 100) {
+		slots_acquit(slots, 0);
+		slots_begin(slots, 0);
+		die(slots, -1, 0);
+		deaths++;
+	}
+	assert_in_range(deaths, 4, 12);
 	hungry = false;
 	slots_free(slots);
 }
@@ -308,8 +427,12 @@ static const struct CMUnitTest slots[] = {
 	cmocka_unit_test(test_what_is_large_is_not_parked),
 	cmocka_unit_test(test_two_crashes_condemn_a_file),
 	cmocka_unit_test(test_names_are_condemned_one_by_one),
-	cmocka_unit_test(test_kills_condemn_late),
+	cmocka_unit_test(test_kills_do_not_condemn),
+	cmocka_unit_test(test_what_nobody_handled_is_no_suspect),
+	cmocka_unit_test(test_a_suspect_keeps_its_deaths_where_it_waits),
+	cmocka_unit_test(test_deaths_alone_condemn_for_a_while),
 	cmocka_unit_test(test_lack_of_memory_condemns_soon_and_for_a_while),
+	cmocka_unit_test(test_lack_of_memory_condemns_what_is_slow),
 	cmocka_unit_test(test_crashes_condemn_for_good),
 	cmocka_unit_test(test_many_suspects),
 	cmocka_unit_test(test_a_refusal_is_told_once),
