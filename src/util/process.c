@@ -3,9 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/cleanup.h"
@@ -62,20 +64,33 @@ static bool rest_is_stuck(DIR *threads)
 	return true;
 }
 
+/* The kernel's own word. In /proc others' processes may be hidden (hidepid=). */
+static bool is_there(pid_t process)
+{
+	siginfo_t end = { .si_pid = 0 };
+
+	if (kill(process, 0) < 0 && errno == ESRCH)
+		return false;
+	return waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	       end.si_pid != process;
+}
+
 bool process_is_beyond(pid_t process)
 {
 	char path[64], state;
 	DIR *threads;
 	bool beyond;
 
+	if (!is_there(process))
+		return true;
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
 	state = state_of(AT_FDCWD, path);
-	if (!strchr("ZX", state) && !(strchr("DI", state) && dumps_core(process)))
+	if (state != 'Z' && !(strchr("DI", state) && dumps_core(process)))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%ld/task", (long)process);
 	threads = opendir(path);
 	if (!threads)
-		return errno == ENOENT;
+		return !is_there(process);
 	beyond = rest_is_stuck(threads);
 	closedir(threads);
 	return beyond;

@@ -10,9 +10,10 @@
 
 /*
  * Will a process never take another step of its own? Its main thread is dead, or
- * about to leave a core dump, and each of the others is too, or waits in the kernel for something that no signal ends
- * (state D), and dies when that has come. So it is with a child that was killed and
- * cannot be reaped. True where there is no such process.
+ * about to leave a core dump, and each of the others is too, or waits in the kernel for
+ * something that no signal ends (state D), and dies when that has come. So it is with a
+ * child that was killed and cannot be reaped. True where there is no such process. Where
+ * /proc hides it (hidepid=), a child is only known to be beyond when it can be reaped.
  */
 bool process_is_beyond(pid_t process);
 
