@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataset/evidence.h"
 #include "dataset/find.h"
 #include "dataset/request.h"
 #include "util/cleanup.h"
@@ -77,8 +78,8 @@ static int find_index(struct dataset *ds, const struct dataset_config *config,
 
 	if (err)
 		return err;
-	err = take_index(ds, &wish);
-	if (err) {
+	err = evidence_check(&wish, e);
+	if (!err && take_index(ds, &wish) < 0) {
 		err = make_index(ds, config, sources, n, &wish, e);
 		ds->indexed = true;
 	}

@@ -164,13 +164,92 @@ compressed() {
 	umount_ok "$mnt"
 }
 
-# Somebody has written: the index goes, and says what goes with it.
+# head_of NAME: a tar whose first file is in what an index knows its packed file by
+head_of() {
+	mkdir -p head/a && seq 1 300 >head/a/00 && cp tree/d/* head/a
+	tar -C head --sort=name -cf "$1" a
+	granary index --checksums "$1" >/dev/null 2>&1
+	cp -p "$1.gidx" head.gidx
+}
+
+# kept DESCRIPTION TAR: the index with checksums is the one that was made
+kept() {
+	check "$1: the checksums are still there" cmp "$2.gidx" head.gidx
+}
+
+# Size and time are what they were: nobody has changed it on purpose.
+a_flipped_head_is_damage() {
+	local at command status words
+	head_of h.tar
+	at=$(place h.tar a/00)
+	flip h.tar "$((at + 20))"
+	for command in "granary ls" "granary info" "granary index" "granary index --checksums"; do
+		read -ra words <<<"$command"
+		timeout 60 "${words[@]}" h.tar >"$work/said" 2>&1
+		status=$?
+		is "$status" 6 "a flipped head: $command: status"
+		said "a flipped head: $command: the sentence" "'h.tar' is damaged: its first or last bytes"
+		kept "a flipped head: $command" h.tar
+	done
+	timeout 60 "$granaryfs" h.tar "$mnt" >"$work/said" 2>&1
+	status=$?
+	is "$status" 6 "a flipped head: no mount" || force_umount "$mnt"
+	said "a flipped head: the remedy" "granary index --force --checksums"
+	kept "a flipped head: the mount" h.tar
+	granary verify h.tar >"$work/said" 2>&1
+	is "$?" 6 "a flipped head: verify"
+	said "a flipped head: verify names the file" "a/00: damaged: its checksum is not"
+	said "a flipped head: and the packed file" "h.tar: its first or last bytes are not what they were"
+	check "a flipped head: index=off shows what is there" granary ls -o index=off h.tar
+	# another index that fits, and knows nothing of it, is no excuse
+	mkdir -p "$XDG_CACHE_HOME/granaryfs"
+	granary index --force --checksums h.tar >"$work/said" 2>&1
+	is "$?" 0 "a flipped head: on purpose"
+	check "a flipped head: on purpose: it fits" granary index --check --checksums h.tar
+	granary index --force h.tar >"$work/said" 2>&1
+	said "--force alone: that they go is said" "h.tar.gidx: its checksums of the files are gone"
+	granary index --force h.tar >"$work/said" 2>&1
+	refuse "--force once more: nothing is lost, nothing said" grep -q gone "$work/said"
+}
+
+# Only its last bytes: the zeros at the end of a tar, of which no file tells.
+a_flipped_end_is_damage() {
+	head_of e.tar
+	flip e.tar $(($(stat -c %s e.tar) - 5))
+	granary verify e.tar >"$work/said" 2>&1
+	is "$?" 6 "a flipped end: verify"
+	granary cat e.tar a/00 >"$work/said" 2>&1
+	is "$?" 6 "a flipped end: cat"
+	kept "a flipped end" e.tar
+}
+
+# Somebody has written, or copied without times: checksums still tell which of both.
 what_is_lost_is_said() {
-	cp t.tar changed.tar
-	granary index --checksums changed.tar >/dev/null 2>&1
-	touch -d 2001-01-01 changed.tar
-	granary ls changed.tar 2>"$work/said" >/dev/null
-	said "a changed file: its checksums are lost" "granary index --checksums makes them anew"
+	local cache=$XDG_CACHE_HOME/granaryfs
+	head_of c.tar
+	flip c.tar $(($(place c.tar a/03) + 12))
+	touch -d 2001-01-01 c.tar
+	rm -rf "$cache"
+	granary ls c.tar 2>"$work/said" >/dev/null
+	said "a changed file: its checksums do not fit" "granary index --checksums makes them anew"
+	kept "a changed file" c.tar
+	is "$(find "$cache" -name 'c.tar*.gidx' | wc -l)" 1 "a changed file: its index is elsewhere"
+	mount_ok "a changed file: mounted" -o index=require c.tar "$mnt"
+	umount_ok "$mnt"
+	kept "a changed file: mounted" c.tar
+	granary verify c.tar >"$work/said" 2>&1
+	is "$?" 6 "a changed file: verify still knows what it was"
+	said "a changed file: verify: which" "a/03: damaged: its checksum is not"
+	granary ls -o index=c.tar.gidx c.tar >"$work/said" 2>&1
+	is "$?" 3 "a changed file, a named index: refused"
+	said "a changed file, a named index: why" "c.tar.gidx: it has checksums of what the packed files were"
+	kept "a changed file, a named index" c.tar
+	rm -rf "$cache"
+	granary index c.tar >"$work/said" 2>&1
+	is "$?" 0 "a changed file: indexed anew"
+	said "a changed file: indexed anew, with checksums" ", with checksums"
+	said "a changed file: and that is said" "they are made anew, of what is there now"
+	check "a changed file: they are there" granary index --check --checksums c.tar
 }
 
 # There can be no checksums of what cannot be read.
@@ -195,6 +274,8 @@ the_better_one_is_taken
 a_mount_gives_none_of_it
 a_push_gives_none_of_it
 compressed
+a_flipped_head_is_damage
+a_flipped_end_is_damage
 what_is_lost_is_said
 not_of_what_is_damaged
 finish

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataset/evidence.h"
 #include "dataset/find.h"
 #include "dataset/handover.h"
 #include "granary.h"
@@ -76,18 +77,43 @@ static int check(const struct request *request, const struct index_wish *wish)
 	return status;
 }
 
-static int act(const struct request *request, const struct index_wish *wish)
+/*
+ * An index that had checksums and fits no longer gets new ones, unless the packed file is
+ * damaged: then 0 would be an index that calls the damage sound.
+ */
+static int look_at_evidence(struct index_wish *wish, struct error *e)
 {
+	struct index *index;
+	struct error why;
+	const char *path;
+
+	if (evidence_check(wish, e) < 0)
+		return -EBADMSG;
+	if (wish->checksums || evidence_find(wish, &index, &path, &why) < 0)
+		return 0;
+	index_close(index);
+	log_warn("%s: %s; it had checksums of the files, and they are made anew, of what is "
+		 "there now", path, why.text);
+	wish->checksums = wish->quiet = true;
+	return 0;
+}
+
+static int act(const struct request *request, struct index_wish *wish)
+{
+	struct error e = { 0 };
 	struct index *index;
 	const char *path;
 
 	if (request->given['c'])
 		return check(request, wish);
-	if (!request->given['f'] && !request->given['m'] &&
-	    index_find(wish, &index, &path) == 0) {
-		index_close(index);
-		say_index(request, path, false);
-		return 0;
+	if (!request->given['f'] && !request->given['m']) {
+		if (look_at_evidence(wish, &e) < 0)
+			return report_error(&e);
+		if (index_find(wish, &index, &path) == 0) {
+			index_close(index);
+			say_index(request, path, false);
+			return 0;
+		}
 	}
 	return make_index(request, wish);
 }

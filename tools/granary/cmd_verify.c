@@ -13,6 +13,7 @@
 
 #include "against.h"
 #include "checksums.h"
+#include "dataset/evidence.h"
 #include "dataset/find.h"
 #include "dataset/survey.h"
 #include "findings.h"
@@ -46,18 +47,22 @@ struct verify {
 /* ---- The packed files ---- */
 
 static void add_source(struct verify *v, enum problem problem, uint32_t i,
-		       uint64_t is, uint64_t was)
+		       const char *detail)
+{
+	finding_add(&v->findings,
+		    &(struct finding){ .problem = problem, .detail = detail,
+				       .path = source_path(v->sources.sources[i]) });
+}
+
+static void add_resized(struct verify *v, uint32_t i, uint64_t is, uint64_t was)
 {
 	char detail[160];
 
 	snprintf(detail, sizeof(detail),
-		 problem == PROBLEM_CUT_OFF ?
-			 "is cut off: it has %llu bytes, and had %llu when it was indexed" :
-			 "has %llu bytes, and had %llu when it was indexed",
+		 is < was ? "is cut off: it has %llu bytes, and had %llu when it was indexed" :
+			    "has %llu bytes, and had %llu when it was indexed",
 		 (unsigned long long)is, (unsigned long long)was);
-	finding_add(&v->findings,
-		    &(struct finding){ .problem = problem, .detail = detail,
-				       .path = source_path(v->sources.sources[i]) });
+	add_source(v, is < was ? PROBLEM_CUT_OFF : PROBLEM_CHANGED, i, detail);
 	v->resized = true;
 }
 
@@ -67,10 +72,12 @@ static void compare_sources(struct verify *v)
 		const struct identity *is = &v->wish.identities[i];
 		struct identity was;
 
-		if (index_source(v->index, i, &was) < 0 || is->size == was.size)
-			continue;
-		add_source(v, is->size < was.size ? PROBLEM_CUT_OFF : PROBLEM_CHANGED, i,
-			   is->size, was.size);
+		if (index_source(v->index, i, &was) == 0 && is->size != was.size)
+			add_resized(v, i, is->size, was.size);
+		else if (evidence_of_damage(&v->wish, v->index, i))
+			add_source(v, PROBLEM_CHANGED, i,
+				   "its first or last bytes are not what they were when it was "
+				   "indexed, though its time of change is");
 	}
 }
 
@@ -83,13 +90,10 @@ static int find_index(struct verify *v, struct error *e)
 	int err;
 
 	v->wish.quiet = true;
-	err = index_find(&v->wish, &v->index, &path);
-	if (err && index_find_outdated(&v->wish, &v->index, &path, &why) == 0) {
+	if (evidence_find(&v->wish, &v->index, &path, &why) == 0)
 		log_warn("%s: %s; its checksums are what the files are compared with", path,
 			 why.text);
-		err = 0;
-	}
-	if (err)
+	else if (index_find(&v->wish, &v->index, &path) < 0)
 		return -ENOENT;
 	if (index_check(v->index, e) < 0) {
 		error_prefix(e, "%s", path);

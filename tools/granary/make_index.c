@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "checksums.h"
+#include "dataset/evidence.h"
 #include "indexer/indexer.h"
 #include "progress.h"
 #include "tree/claim.h"
@@ -178,9 +179,24 @@ static struct image_access access_of(const struct source_set *sources)
 	return access;
 }
 
+/* Checksums that are there do not go without a word. */
+static int spare_checksums(const char *path, bool force, struct error *e)
+{
+	if (!evidence_at(path))
+		return 0;
+	if (!force)
+		return error_set(e, ERROR_DATASET, EEXIST,
+				 "%s: it has checksums of what the packed files were before they "
+				 "were changed, and is not replaced; granary verify compares with "
+				 "them, granary index makes them anew", path);
+	log_warn("%s: its checksums of the files are gone; to have them again: granary index "
+		 "--checksums", path);
+	return 0;
+}
+
 /* The first place that can be written: its path, or NULL and the last error. */
 static const char *publish(const struct index_wish *wish, const struct image *image,
-			   struct error *e)
+			   bool force, struct error *e)
 {
 	const struct image_access access = access_of(wish->sources);
 
@@ -192,6 +208,10 @@ static const char *publish(const struct index_wish *wish, const struct image *im
 			continue;
 		if (wish->places.named && image_may_replace(path, e) < 0)
 			return NULL;
+		if (!wish->checksums && spare_checksums(path, force, e) < 0) {
+			log_debug("%s", e->text);
+			continue;
+		}
 		if (image_publish(image, path, &access, e) == 0)
 			return path;
 		log_debug("%s", e->text);
@@ -211,7 +231,7 @@ static int hand_over(const struct index_wish *wish, const struct image *image,
 	bool save = !in_vain || wish->places.named;
 
 	/* a place that makes the file somebody else's (root squash) is no place */
-	if (save && publish(wish, image, e) && index_find(wish, &index, &path) == 0) {
+	if (save && publish(wish, image, false, e) && index_find(wish, &index, &path) == 0) {
 		index_close(index);
 		return 0;
 	}
@@ -258,7 +278,7 @@ static int make(const struct request *request, const struct index_wish *wish,
 	if (!err && request->given['m']) {
 		err = hand_over(wish, &image, request->value['m'], in_vain, &e);
 	} else if (!err) {
-		path = publish(wish, &image, &e);
+		path = publish(wish, &image, request->given['f'], &e);
 		err = path ? 0 : -EROFS;
 	}
 	image_free(&image);

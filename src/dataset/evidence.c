@@ -1,0 +1,72 @@
+#include "dataset/evidence.h"
+
+#include <errno.h>
+
+int evidence_find(const struct index_wish *wish, struct index **out, const char **path,
+		  struct error *why)
+{
+	struct index_wish one = *wish;
+	struct index *fitting;
+
+	one.quiet = one.checksums = true;
+	if (index_find(&one, &fitting, path) == 0) {
+		index_close(fitting);
+		return -ENOENT;
+	}
+	one.checksums = false;
+	one.places.count = 1;
+	for (unsigned i = 0; i < wish->places.count; i++) {
+		one.places.paths[0] = wish->places.paths[i];
+		if (index_find_outdated(&one, out, path, why) == 0)
+			return 0;
+		if (index_find(&one, &fitting, path) < 0)
+			continue;
+		index_close(fitting);
+		break;
+	}
+	*out = NULL;
+	return -ENOENT;
+}
+
+bool evidence_of_damage(const struct index_wish *wish, const struct index *index,
+			uint32_t source)
+{
+	const struct identity *is = &wish->identities[source];
+	struct identity was;
+
+	return index_source(index, source, &was) == 0 && is->size == was.size &&
+	       is->mtime_ns == was.mtime_ns && is->digest != was.digest;
+}
+
+int evidence_check(const struct index_wish *wish, struct error *e)
+{
+	struct index *index;
+	const char *path;
+	int err = 0;
+
+	if (evidence_find(wish, &index, &path, NULL) < 0)
+		return 0;
+	for (uint32_t i = 0; i < wish->sources->count && !err; i++) {
+		if (evidence_of_damage(wish, index, i))
+			err = error_set(e, ERROR_DAMAGED, EBADMSG,
+					"'%s' is damaged: its first or last bytes are not what they "
+					"were when its checksums were made (%s), though its size and "
+					"time are; granary verify names what is damaged. If it was "
+					"changed on purpose: granary index --force --checksums",
+					source_path(wish->sources->sources[i]), path);
+	}
+	index_close(index);
+	return err;
+}
+
+bool evidence_at(const char *path)
+{
+	struct index *index;
+	bool has;
+
+	if (index_open(path, &index, NULL) < 0)
+		return false;
+	has = index_has_sums(index);
+	index_close(index);
+	return has;
+}

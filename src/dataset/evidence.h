@@ -1,0 +1,34 @@
+/*
+ * evidence.h: checksums of what packed files held, in an index that fits them no longer.
+ *
+ * Whether a packed file has been changed or damaged, nothing else can tell. So such an
+ * index is replaced by one without checksums only where the user says so. And where size
+ * and time of a packed file are what they were, but not its first or last bytes, that is
+ * damage, or somebody who covered his traces: then nobody makes another one by himself.
+ */
+#ifndef GRANARY_DATASET_EVIDENCE_H
+#define GRANARY_DATASET_EVIDENCE_H
+
+#include <stdbool.h>
+
+#include "dataset/find.h"
+
+/*
+ * An index with checksums that fits but for the packed files, unless there is one that
+ * fits: with checksums anywhere, or at a place before it. 0, the index (the caller closes
+ * it), its path, which lives as long as the wish, and why it does not fit; or -ENOENT.
+ */
+int evidence_find(const struct index_wish *wish, struct index **out, const char **path,
+		  struct error *why);
+
+/* Has this source the size and time that it had, and other bytes? */
+bool evidence_of_damage(const struct index_wish *wish, const struct index *index,
+			uint32_t source);
+
+/* 0, or -EBADMSG and a sentence: a packed file is damaged, by what evidence_find found. */
+int evidence_check(const struct index_wish *wish, struct error *e);
+
+/* Is there an index with checksums at this place, whether it fits or not? */
+bool evidence_at(const char *path);
+
+#endif
