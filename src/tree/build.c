@@ -142,11 +142,12 @@ static int enter_directory(struct builder *b, uint32_t parent, const char *text,
 			   size_t length, const char *path, uint32_t *out,
 			   struct error *e)
 {
-	uint32_t name = names_find(b, parent, text, length);
+	uint32_t name, inode;
 	const char *way;
-	uint32_t inode;
 	int replace;
 
+	if (names_find(b, parent, text, length, &name) < 0)
+		return builder_no_memory(e);
 	*out = name;
 	if (name != NO_ID && inode_of(b, name)->kind == TREE_DIRECTORY)
 		return 0;
@@ -213,11 +214,12 @@ static int enter_parents(struct builder *b, uint32_t base,
 static int place(struct builder *b, uint32_t parent, const struct path_split *split,
 		 uint32_t inode, uint32_t *out, struct error *e)
 {
-	uint32_t old = names_find(b, parent, split->leaf, split->leaf_length);
-	uint32_t name;
+	uint32_t old, name;
 	int err;
 
 	*out = NO_ID;
+	if (names_find(b, parent, split->leaf, split->leaf_length, &old) < 0)
+		return builder_no_memory(e);
 	if (old == NO_ID) {
 		name = names_add(b, parent, split->leaf, split->leaf_length, inode);
 	} else {
@@ -271,7 +273,8 @@ static int apply_directory(struct builder *b, const struct entries *log,
 	*out = NO_ID;
 	if (err || parent == NO_ID)
 		return err;
-	there = names_find(b, parent, split.leaf, split.leaf_length);
+	if (names_find(b, parent, split.leaf, split.leaf_length, &there) < 0)
+		return builder_no_memory(e);
 	if (there == NO_ID || inode_of(b, there)->kind != TREE_DIRECTORY)
 		return place(b, parent, &split, inode, out, e);
 	describe_directory(b, there, inode);
@@ -310,19 +313,20 @@ static int apply_leaf(struct builder *b, const struct entries *log,
 
 enum { MESSAGES_A_PERIOD = 20 };
 
-static uint32_t find_path(const struct builder *b, uint32_t base, const char *path)
+static int find_path(struct builder *b, uint32_t base, const char *path, uint32_t *out)
 {
-	uint32_t name = base;
 	size_t length;
+	int err = 0;
 
-	for (const char *at = path; *at && name != NO_ID;) {
+	*out = base;
+	for (const char *at = path; *at && *out != NO_ID && !err;) {
 		const char *next = path_next(at, &length);
 
 		if (!path_is_dot(at, length))
-			name = names_find(b, name, at, length);
+			err = names_find(b, *out, at, length, out);
 		at = next;
 	}
-	return name;
+	return err;
 }
 
 /* An inode for a link whose target may still come. */
@@ -367,8 +371,9 @@ static int apply_hardlink(struct builder *b, const struct entry *entry,
 	err = enter_parents(b, base, &split, &parent, e);
 	if (err || parent == NO_ID)
 		return err;
-	found = find_path(b, base, target);
-	there = names_find(b, parent, split.leaf, split.leaf_length);
+	if (find_path(b, base, target, &found) < 0 ||
+	    names_find(b, parent, split.leaf, split.leaf_length, &there) < 0)
+		return builder_no_memory(e);
 	if (found != NO_ID && found == there)
 		return 0; /* a link to itself */
 	if (found != NO_ID && inode_of(b, found)->kind != TREE_DIRECTORY) {
@@ -383,11 +388,11 @@ static int apply_hardlink(struct builder *b, const struct entry *entry,
 }
 
 /* The inode that a link leads to, or NO_ID; it may be one that waits, too. */
-static uint32_t target_inode(const struct builder *b, const struct pending_link *link)
+static uint32_t target_inode(struct builder *b, const struct pending_link *link)
 {
-	uint32_t found = find_path(b, link->base, link->target);
+	uint32_t found;
 
-	if (found == NO_ID || b->names.items[found].dead ||
+	if (find_path(b, link->base, link->target, &found) < 0 || found == NO_ID || b->names.items[found].dead ||
 	    inode_of(b, found)->kind == TREE_DIRECTORY)
 		return NO_ID;
 	return b->names.items[found].inode;
@@ -441,6 +446,9 @@ static void drop_link(struct builder *b, struct name *name,
 /* Gives every name that leads to a link that waits the inode that is meant. */
 int builder_settle_links(struct builder *b)
 {
+	/* then no look-up can fail */
+	if (b->pending.count && names_hash(b) < 0)
+		return -ENOMEM;
 	for (size_t i = 1; i < b->names.count; i++) {
 		struct name *name = &b->names.items[i];
 

@@ -43,6 +43,8 @@ struct inode_side {
 	uint32_t shard;        /* directory: who described it */
 	uint32_t pending;      /* TREE_ALIAS: number in pending */
 	uint32_t children;     /* directory: names in it, dead ones not counted */
+	uint32_t last;         /* directory: the name that came last, or NO_ID */
+	bool disordered;       /* directory: some name came before a lesser one */
 	uint32_t names;        /* seal: of a file with links, how many are shown */
 	uint32_t node;         /* seal: the node of the first name, or NO_ID */
 	uint32_t first, count; /* seal: a directory's names in `children` */
@@ -101,7 +103,8 @@ struct builder {
 	VEC(uint32_t) firsts;     /* by shard: its first name; names come in their order */
 	bool linked;              /* some file has two names */
 	uint64_t hash_seed;
-	struct idmap name_ids;
+	struct idmap name_ids;    /* of the names below `hashed` */
+	uint32_t hashed;
 	struct idmap attr_ids;
 
 	/* The directory of the entry before: archives keep families together. */
@@ -118,11 +121,17 @@ struct builder {
 	const char *long_example;
 };
 
-/* Finds a name in a directory: its number, or NO_ID. */
-uint32_t names_find(const struct builder *b, uint32_t parent, const char *text,
-		    size_t length);
+/* Finds a name in a directory: its number, or NO_ID where there is none. 0 or -ENOMEM. */
+int names_find(struct builder *b, uint32_t parent, const char *text, size_t length,
+	       uint32_t *out);
 
-/* Adds a name (whose text is copied) that is not there: its number, or NO_ID. */
+/* Puts all names into the table, so that names_find cannot fail: 0 or -ENOMEM. */
+int names_hash(struct builder *b);
+
+/*
+ * Adds a name (whose text is copied) that names_find has just not found: its number, or
+ * NO_ID.
+ */
 uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
 		   size_t length, uint32_t inode);
 

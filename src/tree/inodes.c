@@ -23,7 +23,7 @@ int inodes_add_side(struct builder *b, uint32_t number)
 {
 	struct inode *inode = &b->inodes.items[number];
 	struct inode_side side = { .where = inode->where, .shard = b->shard,
-				   .node = NO_ID };
+				   .last = NO_ID, .node = NO_ID };
 
 	if (inode->sided)
 		return 0;

@@ -54,6 +54,63 @@ static void check_sorted(const struct tree *tree, char *const *sorted, size_t n)
 	}
 }
 
+enum { FOLDERS = 4, IN_FOLDER = 30, MADE = 400 };
+
+/* A script of files in folders, each as often and in the order as `made` says. */
+static char *script_of(const unsigned *made, size_t n)
+{
+	char *script = malloc(n * 24 + 1), *at = script;
+
+	assert_non_null(script);
+	*at = '\0';
+	for (size_t i = 0; i < n; i++)
+		at += sprintf(at, "f:d%u/n%02u:%zu ", made[i] / IN_FOLDER, made[i] % IN_FOLDER,
+			      1 + i);
+	return script;
+}
+
+/* The same, but in order, and without what was replaced. */
+static char *sorted_script_of(const unsigned *made, size_t n)
+{
+	size_t last[FOLDERS * IN_FOLDER] = { 0 };
+	char *script = malloc(FOLDERS * IN_FOLDER * 24 + 1), *at = script;
+
+	assert_non_null(script);
+	*at = '\0';
+	for (size_t i = 0; i < n; i++)
+		last[made[i]] = i + 1;
+	for (unsigned i = 0; i < FOLDERS * IN_FOLDER; i++)
+		if (last[i])
+			at += sprintf(at, "f:d%u/n%02u:%zu ", i / IN_FOLDER, i % IN_FOLDER, last[i]);
+	return script;
+}
+
+/* Names in order are found without a table: then some come that are not in order. */
+static void test_names_come_in_any_order(void **state)
+{
+	unsigned made[MADE], seed = 7;
+
+	(void)state;
+	for (unsigned in_order = 0; in_order < FOLDERS * IN_FOLDER; in_order += 13) {
+		char *script, *sorted, *got, *wanted;
+
+		for (unsigned i = 0; i < MADE; i++) {
+			seed = seed * 1103515245U + 12345U;
+			made[i] = i < in_order ? i : (seed >> 16) % (FOLDERS * IN_FOLDER);
+		}
+		script = script_of(made, MADE);
+		sorted = sorted_script_of(made, MADE);
+		got = kit_result(script, DUPLICATES_ERROR);
+		wanted = kit_result(sorted, DUPLICATES_ERROR);
+		assert_string_equal(got, wanted);
+		assert_non_null(strstr(got, "d3/n29="));
+		free(script);
+		free(sorted);
+		free(got);
+		free(wanted);
+	}
+}
+
 static void test_many_names_are_sorted_by_their_bytes(void **state)
 {
 	enum { N = 20000 };
@@ -354,6 +411,7 @@ static void test_a_file_costs_at_most_64_bytes(void **state)
 
 static const struct CMUnitTest build[] = {
 	cmocka_unit_test(test_many_names_are_sorted_by_their_bytes),
+	cmocka_unit_test(test_names_come_in_any_order),
 	cmocka_unit_test(test_prefixes_come_before_what_they_begin),
 	cmocka_unit_test(test_ten_thousand_folders_deep),
 	cmocka_unit_test(test_paths_are_cut_at_the_left),
