@@ -78,6 +78,7 @@ static int make(struct pickle_reader *r, enum pickle_kind kind, size_t n)
 /* How much is above the last mark, which is taken away. */
 static int take_mark(struct pickle_reader *r, size_t *n)
 {
+	*n = 0;
 	if (r->marks.count == 0)
 		return too_little(r);
 	*n = height(r);
