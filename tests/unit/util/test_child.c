@@ -254,20 +254,32 @@ static int end_of(const struct pair *pair)
 	return status;
 }
 
+/* Did the child that the signal was for have its say, before it had to go? */
+static bool ends_politely(enum manner manner, int ending)
+{
+	struct pair pair = start_pair(manner);
+	int status;
+
+	kill(pair.waiting, ending);
+	status = end_of(&pair);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == ending);
+	return is_there("polite");
+}
+
+/* It has a second for that, which on a busy machine may be too little once. */
 static void test_a_signal_is_the_childs_too(void **state)
 {
 	static const int endings[] = { SIGTERM, SIGINT };
 
 	(void)state;
-	for (enum manner manner = POLITE; manner <= STOPPED; manner++) {
-		for (size_t i = 0; i < COUNT(endings); i++) {
-			struct pair pair = start_pair(manner);
-			int status;
+	for (size_t i = 0; i < COUNT(endings); i++) {
+		assert_false(ends_politely(STUBBORN, endings[i]));
+		for (enum manner manner = POLITE; manner <= STOPPED; manner++) {
+			bool polite = manner == STUBBORN;
 
-			kill(pair.waiting, endings[i]);
-			status = end_of(&pair);
-			assert_true(WIFSIGNALED(status) && WTERMSIG(status) == endings[i]);
-			assert_int_equal(is_there("polite"), manner != STUBBORN);
+			for (int tries = 0; tries < 10 && !polite; tries++)
+				polite = ends_politely(manner, endings[i]);
+			assert_true(polite);
 		}
 	}
 }
