@@ -1,0 +1,37 @@
+/*
+ * maps_texts.h: texts that are kept once, and found by a hash table.
+ *
+ * They come from strangers: the hash is SipHash-1-3 with a secret of this process.
+ * Not for concurrent use.
+ */
+#ifndef GRANARY_INDEXER_MAPS_TEXTS_H
+#define GRANARY_INDEXER_MAPS_TEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/arena.h"
+#include "util/error.h"
+#include "util/idmap.h"
+#include "util/vec.h"
+
+uint32_t map_hash(const void *bytes, size_t n);
+
+struct map_texts {
+	struct arena arena;
+	struct idmap ids;
+	VEC(const char *) items; /* NUL-terminated */
+};
+
+/* The text, kept once; NULL: out of memory. It must not hold a NUL. */
+const char *map_texts_keep(struct map_texts *texts, const char *text, size_t size);
+void map_texts_free(struct map_texts *texts);
+
+/*
+ * Says of a text that it cannot be a path, or (no slash in it) the name of a class:
+ * "is longer than 255 bytes". NULL: it can.
+ */
+const char *map_path_fault(const char *text, size_t size);
+const char *map_class_fault(const char *text, size_t size);
+
+#endif
