@@ -1,0 +1,25 @@
+/*
+ * wds_split.h: the words that say which part of a dataset something is.
+ *
+ * Threads: any.
+ */
+#ifndef GRANARY_INDEXER_WDS_SPLIT_H
+#define GRANARY_INDEXER_WDS_SPLIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "source/source_set.h"
+
+enum { WDS_SPLIT_BYTES = 16 };
+
+/* "train", "val", "validation", "test", ..., in either case. */
+bool wds_is_split(const char *text, size_t n);
+
+/* The split in a file's name, "train" of "imagenet-train-000003.tar"; NULL: none. */
+const char *wds_split_of(const char *path, char out[WDS_SPLIT_BYTES]);
+
+/* Do the names of these files say more than one? */
+bool wds_several_splits(const struct source_set *sources);
+
+#endif

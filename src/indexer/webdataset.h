@@ -1,0 +1,35 @@
+/*
+ * webdataset.h: shards of WebDataset become samples with classes.
+ *
+ * A tar whose members are samples with labels (indexer/wds_samples.h, wds_labels.h) is
+ * taken apart: each member of a labelled sample becomes a sample of its class, under the
+ * name that it had. What is in no labelled sample stays in the log. A tar without labels
+ * stays as it is, and so does one with hard links, or with packed files inside.
+ *
+ * Threads: shards may be taken by several threads at once, each by one.
+ */
+#ifndef GRANARY_INDEXER_WEBDATASET_H
+#define GRANARY_INDEXER_WEBDATASET_H
+
+#include <stdbool.h>
+
+#include "format/format.h"
+#include "util/error.h"
+
+struct webdataset_config {
+	bool classes;        /* view=class: a wnid in a name is a label, too, and labels
+				that cannot be read are an error */
+	bool hide_sidecars;  /* only images, or what is in their place */
+	const char *labels;  /* labels=NAME: a suffix, or an item of the .json; or NULL */
+	const char *split;   /* of this shard (wds_split.h); NULL: none */
+};
+
+/*
+ * Looks at the entries of a tar that has been scanned, and makes samples of them if it
+ * holds any. scan->entries is then another log, with what remains. 0, or a negative errno
+ * and a sentence.
+ */
+int webdataset_take(struct scan *scan, const struct webdataset_config *config,
+		    struct error *e);
+
+#endif
