@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "format/format.h"
+#include "indexer/wds_split.h"
+#include "indexer/webdataset.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
 #include "util/lock.h"
@@ -39,10 +41,28 @@ struct indexer {
 	const struct source_set *sources;
 	struct indexer_progress *progress;
 	struct pool *pool;
+	bool splits;              /* the shards' names say several */
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;
 	VEC(struct job *) nested; /* lock; freed at the end */
 };
+
+/* A tar may be a shard of WebDataset; one inside another is not taken apart. */
+static int take_samples(struct job *job, struct error *e)
+{
+	const struct indexer_config *config = job->indexer->config;
+	char split[WDS_SPLIT_BYTES];
+	struct webdataset_config wanted = { .classes = config->view == VIEW_CLASS,
+					    .hide_sidecars = config->hide_sidecars,
+					    .labels = config->labels };
+
+	if (job->depth || strcmp(job->format->name, "tar") != 0 ||
+	    (config->view != VIEW_AUTO && config->view != VIEW_CLASS))
+		return 0;
+	if (job->indexer->splits)
+		wanted.split = wds_split_of(job->scan.label, split);
+	return webdataset_take(&job->scan, &wanted, e);
+}
 
 static int probe_and_scan(struct job *job, struct error *e)
 {
@@ -56,7 +76,8 @@ static int probe_and_scan(struct job *job, struct error *e)
 		return err;
 	if (!job->format->appends)
 		entries_set_distinct(scan->entries);
-	return job->format->scan(&job->scan, e);
+	err = job->format->scan(&job->scan, e);
+	return err ? err : take_samples(job, e);
 }
 
 /* There will be no index: the first shard with a fault says why. */
@@ -443,6 +464,7 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 {
 	struct indexer indexer = { .config = config, .sources = sources,
 				   .progress = progress, .failed = UINT32_MAX,
+				   .splits = wds_several_splits(sources),
 				   .lock = LOCK_INIT };
 	struct job **jobs = calloc(sources->count, sizeof(*jobs));
 	int err;
