@@ -9,6 +9,7 @@
 #include "indexer/wds_pyd.h"
 #include "indexer/wds_samples.h"
 #include "indexer/wds_split.h"
+#include "indexer/wds_tree.h"
 #include "util/idmap.h"
 #include "util/log.h"
 
@@ -201,18 +202,6 @@ static int fill_bytes(struct build *b, const struct part *part, struct sample *o
 
 /* What they are called */
 
-static const char *skip_dots(const char *path)
-{
-	for (;;) {
-		if (*path == '/')
-			path++;
-		else if (path[0] == '.' && path[1] == '/')
-			path += 2;
-		else
-			return path;
-	}
-}
-
 /* Appends to the name, which has a NUL behind it. */
 static int add_text(struct build *b, const char *text, size_t n)
 {
@@ -324,14 +313,14 @@ static int add_part(struct build *b, const struct wds_sample *sample,
 		    const char *class_name)
 {
 	struct sample made = { .label = record->number, .class_name = class_name };
-	const char *path = skip_dots(part->member->path);
+	const char *path = wds_plain_path(part->member->path);
 	size_t skip;
 	int err = choose_group(b, path, &skip);
 
 	if (!err)
 		err = fill_bytes(b, part, &made);
 	if (!err)
-		err = make_name(b, sample, part, skip_dots(path + skip));
+		err = make_name(b, sample, part, wds_plain_path(path + skip));
 	made.name = b->name.items;
 	return err ? err : samples_add(b->scan->samples, &made);
 }
