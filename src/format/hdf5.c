@@ -16,8 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/hdf5_dataset.h"
-#include "format/hdf5_samples.h"
+#include "format/hdf5_group.h"
+#include "format/hdf5_labels.h"
+#include "format/hdf5_tree.h"
 #include "format/limits.h"
 #include "util/cleanup.h"
 #include "util/lock.h"
@@ -26,11 +27,9 @@
 enum {
 	DEPTH_LIMIT = 128, /* groups in groups */
 	SOFT_LINK_BYTES = 1 << 16,
-	LEFT_OUT_NAMED = 4,
 	MISSING_CHUNKS = 1 << 22, /* that are looked for in vain, in one file */
-	EMPTY_ROWS = 1 << 20,     /* that need no room in the file */
+	EMPTY_ROWS = 1 << 20,	  /* that need no room in the file */
 	DIRECTORY_MODE = 0755,
-	LINK_MODE = 0777,
 	LINK_LEAST = 8, /* bytes of the file that a link takes; more, in fact */
 };
 
@@ -38,14 +37,6 @@ enum {
 #define SIGNATURE "\211HDF\r\n\032\n"
 
 static struct lock hdf5_lock = LOCK_INIT;
-
-/* A group that is being walked. */
-struct group {
-	struct hdf5_walk *walk;
-	/* Neighbours that may turn out to be labels wait until its end. */
-	haddr_t held[HDF5_LABEL_NAMES];
-	bool labels[HDF5_LABEL_NAMES]; /* which of them are */
-};
 
 static int walk_group(struct hdf5_walk *walk, hid_t id);
 
@@ -58,164 +49,7 @@ static int hdf5_probe(const unsigned char *head, size_t n)
 	return 0;
 }
 
-/* The path at hand */
-
-static int set_path(struct hdf5_walk *walk, size_t length, const char *name)
-{
-	size_t n = strlen(name);
-
-	walk->path.count = length;
-	if (vec_reserve(&walk->path, n + 2) < 0)
-		return hdf5_out_of_memory(walk);
-	walk->path.items[length] = '/';
-	memcpy(walk->path.items + length + 1, name, n + 1);
-	walk->path.count = length + 1 + n;
-	return 0;
-}
-
-static void reset_path(struct hdf5_walk *walk, size_t length)
-{
-	walk->path.count = length;
-	walk->path.items[length] = '\0';
-}
-
-static void warn_object(struct hdf5_walk *walk, const char *what)
-{
-	if (walk->warnings++ < LIMIT_WARNINGS)
-		log_warn("'%s': '%.200s' %s", walk->scan->label, walk->path.items, what);
-}
-
-/* Counts it among what is not shown, too. */
-static void leave_out_link(struct hdf5_walk *walk, const char *why)
-{
-	char what[100];
-
-	snprintf(what, sizeof(what), "%s, and is left out", why);
-	warn_object(walk, what);
-	entries_leave_out(walk->scan->entries);
-	hdf5_advance(walk, 0);
-}
-
-/* Objects that several links lead to */
-
-static uint32_t hash_address(const struct hdf5_walk *walk, haddr_t address)
-{
-	uint64_t h = (address ^ walk->seed) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(h >> 32);
-}
-
-static bool is_address(const void *context, uint32_t id, const void *key)
-{
-	const struct hdf5_walk *walk = context;
-
-	return walk->seen.items[id].address == *(const haddr_t *)key;
-}
-
-static const struct hdf5_seen *find_seen(struct hdf5_walk *walk, haddr_t address)
-{
-	struct idmap_slot *slot = idmap_find(&walk->seen_by_address,
-					     hash_address(walk, address), is_address,
-					     walk, &address);
-
-	return slot ? &walk->seen.items[slot->id_plus_1 - 1] : NULL;
-}
-
-static int add_seen(struct hdf5_walk *walk, haddr_t address, size_t entry)
-{
-	struct hdf5_seen seen = { address, entry };
-
-	if (walk->seen.count == UINT32_MAX || vec_push(&walk->seen, seen) < 0 ||
-	    idmap_insert(&walk->seen_by_address, hash_address(walk, address),
-			 (uint32_t)(walk->seen.count - 1)) < 0)
-		return hdf5_out_of_memory(walk);
-	return 0;
-}
-
-/* Entries */
-
-static int add_entry(struct hdf5_walk *walk, struct entry *entry, time_t mtime)
-{
-	const struct source_owner *owner = source_owner(walk->scan->source);
-	size_t target = entry->target ? strlen(entry->target) : 0;
-	int err = hdf5_charge_paths(walk, 1, walk->path.count + target);
-
-	if (err)
-		return err;
-	entry->path = walk->path.items + 1;
-	entry->uid = owner->uid;
-	entry->gid = owner->gid;
-	entry->mtime = mtime ? mtime : owner->mtime;
-	entry->mtime_ns = mtime ? 0 : owner->mtime_ns;
-	return entries_add(walk->scan->entries, entry) < 0 ? hdf5_out_of_memory(walk) : 0;
-}
-
-static int add_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset, time_t mtime)
-{
-	struct entry entry = { .kind = ENTRY_FILE,
-			       .mode = source_owner(walk->scan->source)->mode & 0666 };
-	int err = hdf5_dataset_extents(walk, dataset, &entry.size);
-
-	if (err)
-		return err;
-	entry.extents = walk->extents.items;
-	entry.extent_count = walk->extents.count;
-	err = add_entry(walk, &entry, mtime);
-	walk->files++;
-	hdf5_advance(walk, entry.size);
-	return err;
-}
-
-/* Another name of a file that has an entry. */
-static int add_hard_link(struct hdf5_walk *walk, size_t first, time_t mtime)
-{
-	struct entry entry = { .kind = ENTRY_HARDLINK,
-			       .target = entries_get(walk->scan->entries, first)->path };
-
-	hdf5_advance(walk, 0);
-	return add_entry(walk, &entry, mtime);
-}
-
-/* "/a" of a link in /x/y is "../../a", wherever the tree is mounted. */
-static int add_soft_link(struct hdf5_walk *walk, const char *target)
-{
-	CLEANUP(cleanup_free) char *relative = NULL;
-	struct entry entry = { .kind = ENTRY_SYMLINK, .mode = LINK_MODE,
-			       .target = target };
-	size_t up = 3 * (size_t)walk->depth, room;
-
-	if (*target == '/') {
-		while (*target == '/')
-			target++;
-		room = up + strlen(target) + 2;
-		relative = malloc(room);
-		if (!relative)
-			return hdf5_out_of_memory(walk);
-		for (size_t i = 0; i < up; i++)
-			relative[i] = "../"[i % 3];
-		snprintf(relative + up, room - up, "%s", up || *target ? target : ".");
-		entry.target = relative;
-	}
-	walk->files++;
-	hdf5_advance(walk, 0);
-	return add_entry(walk, &entry, 0);
-}
-
 /* Datasets */
-
-static void leave_out(struct hdf5_walk *walk, const struct hdf5_dataset *dataset)
-{
-	size_t n = strlen(walk->left_out_names), room = sizeof(walk->left_out_names) - n;
-	char what[80];
-
-	entries_leave_out(walk->scan->entries);
-	hdf5_advance(walk, 0);
-	if (walk->left_out++ >= LEFT_OUT_NAMED)
-		return;
-	hdf5_dataset_describe(dataset, what, sizeof(what));
-	snprintf(walk->left_out_names + n, room, "%s'%.60s' (%s)", n ? ", " : "",
-		 walk->path.items, what);
-}
 
 /*
  * Links that follow are hard links. Each file is remembered: how many links it has
@@ -224,48 +58,36 @@ static void leave_out(struct hdf5_walk *walk, const struct hdf5_dataset *dataset
 static int take_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 		     const H5O_info_t *object)
 {
-	const struct hdf5_seen *seen = find_seen(walk, object->addr);
+	const struct hdf5_seen *seen = hdf5_find_seen(walk, object->addr);
 	int err;
 
 	if (seen && seen->entry != SIZE_MAX)
-		return add_hard_link(walk, seen->entry, object->mtime);
-	err = add_file(walk, dataset, object->mtime);
+		return hdf5_add_hard_link(walk, seen->entry, object->mtime);
+	err = hdf5_add_file(walk, dataset, object->mtime);
 	if (!err)
-		err = add_seen(walk, object->addr,
-			       entries_count(walk->scan->entries) - 1);
+		err = hdf5_add_seen(walk, object->addr,
+				    entries_count(walk->scan->entries) - 1);
 	return err;
 }
 
-static int take_rows(struct group *group, struct hdf5_dataset *dataset, hid_t parent,
-		     const char *name, const H5O_info_t *object)
-{
-	struct hdf5_walk *walk = group->walk;
-	int labels = -1, err;
-
-	if (find_seen(walk, object->addr)) {
-		leave_out_link(walk, "is another link to rows that are shown already");
-		return 0;
-	}
-	err = add_seen(walk, object->addr, SIZE_MAX);
-	if (!err)
-		err = hdf5_take_rows(walk, dataset, parent, name, &labels);
-	if (labels >= 0)
-		group->labels[labels] = true;
-	return err;
-}
-
-static int take_dataset(struct group *group, hid_t id, hid_t parent, const char *name,
+static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
 			const H5O_info_t *object)
 {
+	struct hdf5_walk *walk = group->walk;
 	struct hdf5_dataset dataset;
-	int err = hdf5_dataset_open(group->walk, id, &dataset);
+	int err = hdf5_dataset_open(walk, id, &dataset);
 
+	dataset.address = object->addr;
+	if (!err)
+		hdf5_note_candidate(walk, &dataset);
 	if (!err && dataset.use == HDF5_USE_FILE)
-		err = take_file(group->walk, &dataset, object);
-	else if (!err && dataset.use == HDF5_USE_ROWS)
-		err = take_rows(group, &dataset, parent, name, object);
+		err = take_file(walk, &dataset, object);
+	else if (!err && dataset.use == HDF5_USE_ROWS &&
+		 hdf5_find_seen(walk, object->addr))
+		hdf5_leave_out_link(walk,
+				    "is another link to rows that are shown already");
 	else if (!err)
-		leave_out(group->walk, &dataset);
+		err = hdf5_group_add_table(group, name, &dataset);
 	hdf5_dataset_close(&dataset);
 	return err;
 }
@@ -274,18 +96,19 @@ static int take_dataset(struct group *group, hid_t id, hid_t parent, const char 
 
 static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object)
 {
-	struct entry entry = { .kind = ENTRY_DIRECTORY, .mode = DIRECTORY_MODE };
+	struct entry entry = {.kind = ENTRY_DIRECTORY, .mode = DIRECTORY_MODE};
 	int err;
 
-	if (find_seen(walk, object->addr)) {
-		leave_out_link(walk, "is another link to a group that is shown already");
+	if (hdf5_find_seen(walk, object->addr)) {
+		hdf5_leave_out_link(walk,
+				    "is another link to a group that is shown already");
 		return 0;
 	}
 	if (walk->depth == DEPTH_LIMIT)
 		return hdf5_refuse(walk, "is deeper than %d groups", DEPTH_LIMIT);
-	err = add_seen(walk, object->addr, SIZE_MAX);
+	err = hdf5_add_seen(walk, object->addr, SIZE_MAX);
 	if (!err)
-		err = add_entry(walk, &entry, object->mtime);
+		err = hdf5_add_entry(walk, &entry, object->mtime);
 	hdf5_advance(walk, 0);
 	walk->depth++;
 	if (!err)
@@ -295,7 +118,7 @@ static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object
 }
 
 /* By its address, which saves looking the name up again. */
-static int take_object(struct group *group, hid_t parent, const char *name,
+static int take_object(struct hdf5_group *group, hid_t parent, const char *name,
 		       haddr_t address)
 {
 	struct hdf5_walk *walk = group->walk;
@@ -308,24 +131,13 @@ static int take_object(struct group *group, hid_t parent, const char *name,
 	if (H5Oget_info2(id, &object, H5O_INFO_BASIC | H5O_INFO_TIME) < 0)
 		err = hdf5_refuse_library(walk, "cannot read the attributes of");
 	else if (object.type == H5O_TYPE_DATASET)
-		err = take_dataset(group, id, parent, name, &object);
+		err = take_dataset(group, id, name, &object);
 	else if (object.type == H5O_TYPE_GROUP)
 		err = take_group(walk, id, &object);
 	else
 		entries_leave_out(walk->scan->entries); /* a type */
 	H5Oclose(id);
 	return err;
-}
-
-static int take_hard_link(struct group *group, hid_t parent, const char *name,
-			  haddr_t address)
-{
-	int number = hdf5_label_number(name);
-
-	if (number < 0)
-		return take_object(group, parent, name, address);
-	group->held[number] = address;
-	return 0;
 }
 
 /* "..", "../a", "a/../b": nowhere else may a link lead out of the tree. */
@@ -347,7 +159,7 @@ static int take_soft_link(struct hdf5_walk *walk, hid_t parent, const char *name
 	CLEANUP(cleanup_free) char *target = NULL;
 
 	if (size <= 1 || size > SOFT_LINK_BYTES) {
-		leave_out_link(walk, "is a link that points to nothing");
+		hdf5_leave_out_link(walk, "is a link that points to nothing");
 		return 0;
 	}
 	target = calloc(1, size + 1);
@@ -356,16 +168,22 @@ static int take_soft_link(struct hdf5_walk *walk, hid_t parent, const char *name
 	if (H5Lget_val(parent, name, target, size, H5P_DEFAULT) < 0)
 		return hdf5_refuse_library(walk, "cannot read the link");
 	if (!has_parent(target))
-		return add_soft_link(walk, target);
-	leave_out_link(walk, "is a link through '..', which is no parent in HDF5");
+		return hdf5_add_soft_link(walk, target);
+	hdf5_leave_out_link(walk, "is a link through '..', which is no parent in HDF5");
 	return 0;
 }
 
-static int take_link(struct group *group, hid_t parent, const char *name,
+/* Neighbours that may turn out to be labels wait until the group's end. */
+static int take_link(struct hdf5_group *group, hid_t parent, const char *name,
 		     const H5L_info_t *link)
 {
-	if (link->type == H5L_TYPE_HARD)
-		return take_hard_link(group, parent, name, link->u.address);
+	bool hard = link->type == H5L_TYPE_HARD;
+
+	if ((hard || link->type == H5L_TYPE_SOFT) && !group->walk->scan->arrays &&
+	    hdf5_is_label_name(group->walk, name))
+		return hdf5_group_hold(group, parent, name, link);
+	if (hard)
+		return take_object(group, parent, name, link->u.address);
 	if (link->type == H5L_TYPE_SOFT)
 		return take_soft_link(group->walk, parent, name, link->u.val_size);
 	return hdf5_refuse(group->walk, "is a link to another file; copy what it points "
@@ -396,41 +214,43 @@ static int count_link(struct hdf5_walk *walk)
 static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
 			 void *data)
 {
-	struct group *group = data;
+	struct hdf5_group *group = data;
 	struct hdf5_walk *walk = group->walk;
 	size_t length = walk->path.count;
 	const char *problem;
 
 	walk->err = count_link(walk);
 	if (!walk->err)
-		walk->err = set_path(walk, length, name);
+		walk->err = hdf5_set_path(walk, length, name);
 	problem = walk->err ? NULL : name_problem(walk, name);
 	if (problem)
-		leave_out_link(walk, problem);
+		hdf5_leave_out_link(walk, problem);
 	else if (!walk->err)
 		walk->err = take_link(group, parent, name, link);
 	if (!walk->err)
-		reset_path(walk, length);
+		hdf5_reset_path(walk, length);
 	return walk->err ? -1 : 0;
 }
 
 /* What could have been labels, but is not, is like any other. */
-static int take_held(struct group *group, hid_t id)
+static int take_held(struct hdf5_group *group, hid_t id)
 {
 	struct hdf5_walk *walk = group->walk;
 	size_t length = walk->path.count;
 	int err = 0;
 
-	for (int i = 0; i < HDF5_LABEL_NAMES && !err; i++) {
-		const char *name = hdf5_label_names[i];
+	for (size_t i = 0; i < group->held.count && !err; i++) {
+		const struct hdf5_held *held = &group->held.items[i];
 
-		if (group->held[i] == HADDR_UNDEF || group->labels[i])
+		if (held->used)
 			continue;
-		err = set_path(walk, length, name);
+		err = hdf5_set_path(walk, length, held->name);
 		if (!err)
-			err = take_object(group, id, name, group->held[i]);
+			err = held->soft
+				      ? take_soft_link(walk, id, held->name, held->size)
+				      : take_object(group, id, held->name, held->address);
 		if (!err)
-			reset_path(walk, length);
+			hdf5_reset_path(walk, length);
 	}
 	return err;
 }
@@ -438,14 +258,19 @@ static int take_held(struct group *group, hid_t id)
 /* In the order of the names: which of two links is the first is then certain. */
 static int walk_group(struct hdf5_walk *walk, hid_t id)
 {
-	struct group group = { .walk = walk };
+	struct hdf5_group group = {.walk = walk};
+	int err = 0;
 
-	for (size_t i = 0; i < HDF5_LABEL_NAMES; i++)
-		group.held[i] = HADDR_UNDEF;
 	if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_link, &group) < 0)
-		return walk->err ? walk->err :
-				   hdf5_refuse_library(walk, "cannot list");
-	return take_held(&group, id);
+		err = walk->err ? walk->err : hdf5_refuse_library(walk, "cannot list");
+	if (!err)
+		err = hdf5_group_take_tables(&group, id);
+	if (!err)
+		err = take_held(&group, id);
+	if (!err)
+		err = hdf5_group_take_tables(&group, id);
+	hdf5_group_free(&group);
+	return err;
 }
 
 /* The end */
@@ -460,21 +285,35 @@ static int refuse_empty(struct hdf5_walk *walk)
 			 "themselves, e.g. with tar",
 			 walk->scan->label,
 			 walk->left_out ? walk->left_out_names : "no dataset",
-			 walk->left_out > LEFT_OUT_NAMED ? ", ..." : "");
+			 walk->left_out > HDF5_LEFT_OUT_NAMED ? ", ..." : "");
+}
+
+static int refuse_labels(struct hdf5_walk *walk)
+{
+	return error_set(
+		walk->e, ERROR_DATASET, EBADMSG,
+		"'%s' has no array '%s' beside an array of images or rows, as "
+		"labels=%s says; it has %s; say -o labels=NAME with one of these, "
+		"or leave the option away",
+		walk->scan->label, walk->scan->labels, walk->scan->labels,
+		*walk->candidates ? walk->candidates : "none that could be labels");
 }
 
 static int report(struct hdf5_walk *walk)
 {
 	struct scan *scan = walk->scan;
 
+	if (scan->labels && !walk->labels_found && !scan->arrays)
+		return refuse_labels(walk);
 	if (walk->files + walk->arrays == 0)
 		return refuse_empty(walk);
 	if (walk->left_out)
-		log_warn("'%s': %llu datasets are neither files nor rows of bytes and are "
-			 "left out: %s%s",
-			 scan->label, (unsigned long long)walk->left_out,
-			 walk->left_out_names,
-			 walk->left_out > LEFT_OUT_NAMED ? ", ..." : "");
+		log_warn(
+			"'%s': %llu datasets are neither files nor rows of bytes and are "
+			"left out: %s%s",
+			scan->label, (unsigned long long)walk->left_out,
+			walk->left_out_names,
+			walk->left_out > HDF5_LEFT_OUT_NAMED ? ", ..." : "");
 	if (walk->warnings > LIMIT_WARNINGS)
 		log_warn("'%s': %llu more warnings", scan->label,
 			 (unsigned long long)walk->warnings - LIMIT_WARNINGS);
@@ -494,7 +333,7 @@ static int walk_file(struct hdf5_walk *walk)
 		err = hdf5_refuse_library(walk, "cannot open");
 	} else {
 		hdf5_heap_open(&walk->heap, &walk->file.blocks, walk->file.base);
-		err = add_seen(walk, object.addr, SIZE_MAX);
+		err = hdf5_add_seen(walk, object.addr, SIZE_MAX);
 		if (!err)
 			err = walk_group(walk, root);
 		hdf5_heap_close(&walk->heap);
@@ -544,6 +383,7 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 	vec_free(&walk->path);
 	vec_free(&walk->extents);
 	vec_free(&walk->seen);
+	vec_free(&walk->used);
 	idmap_free(&walk->seen_by_address);
 	return err;
 }

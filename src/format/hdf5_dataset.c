@@ -5,25 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/codec.h"
+#include "format/hdf5_filters.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
 
 enum {
 	FILL_BYTES = 64 * 1024, /* a piece of what was never written */
 	COMPACT_BYTES = 64 * 1024, /* what an object header can hold */
-	FILTERS_NAMED = 64,
-};
-
-/* The filters that are codecs here. Sized: the first of its values is its parameter. */
-static const struct {
-	H5Z_filter_t filter;
-	enum codec_id codec;
-	bool sized;
-} filters[] = {
-	{ H5Z_FILTER_DEFLATE, CODEC_ZLIB, false },
-	{ H5Z_FILTER_SHUFFLE, CODEC_SHUFFLE, true },
-	{ H5Z_FILTER_FLETCHER32, CODEC_FLETCHER32, false },
 };
 
 /* What it is */
@@ -38,8 +26,11 @@ static bool is_rows(const struct hdf5_dataset *d)
 	hid_t base;
 	bool bytes;
 
-	if (d->kind != H5T_VLEN || d->space != H5S_SIMPLE || d->rank != 1)
+	if (d->kind != H5T_VLEN || d->space != H5S_SIMPLE || d->rank < 1)
 		return false;
+	for (int i = 1; i < d->rank; i++)
+		if (d->dims[i] != 1)
+			return false;
 	base = H5Tget_super(d->type);
 	bytes = base >= 0 && is_byte(base);
 	if (base >= 0)
@@ -64,7 +55,7 @@ static uint64_t count_items(const struct hdf5_dataset *d)
 {
 	if (d->space == H5S_NULL)
 		return 0;
-	return d->space == H5S_SCALAR ? 1 : d->dims[0];
+	return d->space == H5S_SCALAR ? 1 : d->dims[0]; /* the others are 1 */
 }
 
 static int read_space(struct hdf5_dataset *d)
@@ -154,8 +145,7 @@ static int refuse_too_large(struct hdf5_walk *walk, const char *what)
 			   what, walk->scan->label);
 }
 
-/* Bytes that the file holds, for this dataset alone. */
-static int charge_stored(struct hdf5_walk *walk, uint64_t bytes)
+int hdf5_charge_stored(struct hdf5_walk *walk, uint64_t bytes)
 {
 	if (bytes > walk->stored_budget)
 		return hdf5_refuse(walk, "is damaged: it shares the same bytes with other "
@@ -200,7 +190,7 @@ static int push_literal(struct hdf5_walk *walk, uint64_t file_offset, const void
 			size_t length)
 {
 	struct entry_extent extent;
-	int err = charge_stored(walk, length);
+	int err = hdf5_charge_stored(walk, length);
 
 	if (err)
 		return err;
@@ -295,94 +285,43 @@ static int push_fill(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t of
 
 /* Chunks */
 
-/* h5repack leaves out what it cannot read, and says that all went well. */
-static int refuse_filter(struct hdf5_walk *walk, H5Z_filter_t filter, const char *name)
-{
-	if (!*name)
-		name = "no name";
-	if (H5Zfilter_avail(filter) > 0)
-		return hdf5_refuse(walk, "is packed with the filter %d (%s), which is "
-					 "not supported; repack it: h5repack -f GZIP=1 "
-					 "'%s' out.h5, or -f NONE",
-				   (int)filter, name, walk->scan->label);
-	return hdf5_refuse(walk, "is packed with the filter %d (%s), which is not "
-				 "supported; write it again with gzip or without a "
-				 "filter, with the program that wrote it (h5repack lacks "
-				 "this filter, and would drop the dataset)",
-			   (int)filter, name);
-}
-
-static int take_filter(struct hdf5_walk *walk, struct hdf5_dataset *d, unsigned i,
-		       uint32_t *step)
-{
-	unsigned flags, values[8] = { 0 };
-	size_t value_count = sizeof(values) / sizeof(*values);
-	char name[FILTERS_NAMED] = "";
-	H5Z_filter_t filter = H5Pget_filter2(d->plist, i, &flags, &value_count, values,
-					     sizeof(name), name, NULL);
-
-	if (filter < 0)
-		return hdf5_refuse_library(walk, "cannot read the filters of");
-	name[sizeof(name) - 1] = '\0';
-	/* shuffle has no size where the type has none: then every chunk skips it */
-	if (value_count == 0 || values[0] == 0)
-		values[0] = 1;
-	for (size_t j = 0; j < sizeof(filters) / sizeof(*filters); j++)
-		if (filters[j].filter == filter && i < VOLUME_CODECS &&
-		    values[0] <= CODEC_PARAMETER_MOST) {
-			*step = CODEC_STEP(filters[j].codec,
-					   filters[j].sized ? values[0] : 0);
-			return 0;
-		}
-	return refuse_filter(walk, filter, name);
-}
-
-static int read_filters(struct hdf5_walk *walk, struct hdf5_dataset *d,
-			struct hdf5_chunks *chunks)
-{
-	int n = H5Pget_nfilters(d->plist);
-
-	if (n < 0)
-		return hdf5_refuse_library(walk, "cannot read the filters of");
-	chunks->filters = (unsigned)n;
-	for (unsigned i = 0; i < chunks->filters; i++) {
-		uint32_t step = 0;
-		int err = take_filter(walk, d, i, &step);
-
-		if (err)
-			return err;
-		chunks->codecs[i] = step;
-	}
-	if (codec_chain_check(chunks->codecs) < 0)
-		return hdf5_refuse(walk, "is packed with filters that cannot be undone "
-					 "together; repack it: h5repack -f GZIP=1 '%s' "
-					 "out.h5",
-				   walk->scan->label);
-	return 0;
-}
-
 static int refuse_missing(struct hdf5_walk *walk)
 {
 	return refuse_too_large(walk, "more chunks that were never written");
 }
 
+/* How many tiles lie along each axis, and in all. */
+static int read_grid(struct hdf5_walk *walk, const struct hdf5_dataset *d,
+		     struct hdf5_chunks *c)
+{
+	c->items = c->count = 1;
+	for (int i = 0; i < d->rank; i++) {
+		if (c->tile[i] == 0)
+			return hdf5_refuse_library(walk, "cannot read the chunks of");
+		c->grid[i] = d->dims[i] / c->tile[i] + (d->dims[i] % c->tile[i] != 0);
+		if (!checked_mul(c->items, c->tile[i], &c->items))
+			return refuse_too_large(walk, "larger chunks");
+		if (!checked_mul(c->count, c->grid[i], &c->count))
+			return refuse_too_large(walk, "more chunks");
+	}
+	if (!checked_mul(c->items, d->item, &c->plain) || c->plain > VOLUME_CHUNK_LIMIT)
+		return refuse_too_large(walk, "larger chunks");
+	return 0;
+}
+
 int hdf5_dataset_chunks(struct hdf5_walk *walk, struct hdf5_dataset *d,
 			struct hdf5_chunks *out)
 {
-	hsize_t items = 0;
 	unsigned options = 0;
+	int err;
 
 	*out = (struct hdf5_chunks){ 0 };
-	if (H5Pget_chunk(d->plist, 1, &items) != 1 || items == 0 ||
+	if (H5Pget_chunk(d->plist, d->rank, out->tile) != d->rank ||
 	    H5Pget_chunk_opts(d->plist, &options) < 0)
 		return hdf5_refuse_library(walk, "cannot read the chunks of");
-	if (!checked_mul(items, d->item, &out->plain) ||
-	    out->plain > VOLUME_CHUNK_LIMIT)
-		return refuse_too_large(walk, "larger chunks");
-	out->items = items;
-	out->count = d->count / items + (d->count % items != 0);
 	out->edge_is_plain = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
-	return read_filters(walk, d, out);
+	err = read_grid(walk, d, out);
+	return err ? err : hdf5_read_filters(walk, d, out);
 }
 
 /* 0 is also what libhdf5 returns when it cannot say. */
@@ -394,14 +333,39 @@ int hdf5_dataset_has_chunks(struct hdf5_walk *walk, struct hdf5_dataset *d, bool
 	return 0;
 }
 
+/* Where chunk number `i` begins: does it reach past the end? */
+static bool locate_chunk(const struct hdf5_dataset *d, const struct hdf5_chunks *chunks,
+			 uint64_t i, hsize_t at[H5S_MAX_RANK])
+{
+	bool edge = false;
+
+	for (int k = d->rank; k-- > 0; i /= chunks->grid[k]) {
+		at[k] = i % chunks->grid[k] * chunks->tile[k]; /* below dims[k] */
+		edge |= d->dims[k] - at[k] < chunks->tile[k];
+	}
+	return edge;
+}
+
+static int check_chunk(struct hdf5_walk *walk, const struct hdf5_chunks *chunks,
+		       const struct hdf5_place *place, struct hdf5_chunk *out)
+{
+	if (!range_within(place->at, place->size, walk->scan->length))
+		return refuse_outside(walk);
+	out->at = walk->scan->base + place->at;
+	if (!out->coded && place->size != chunks->plain)
+		return hdf5_refuse(walk, "is damaged: a chunk has an impossible size; "
+					 "copy the file again");
+	return 0;
+}
+
 int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
 		       const struct hdf5_chunks *chunks, uint64_t i,
 		       struct hdf5_chunk *out)
 {
-	uint64_t first = i * chunks->items; /* below d->count */
-	bool edge = d->count - first < chunks->items;
+	hsize_t at[H5S_MAX_RANK] = { 0 };
+	bool edge = locate_chunk(d, chunks, i, at);
 	struct hdf5_place place;
-	int err = hdf5_file_find_chunk(&walk->file, d->id, first, &place);
+	int err = hdf5_file_find_chunk(&walk->file, d->id, at, &place);
 
 	if (err == -EFBIG)
 		return refuse_too_large(walk, "larger chunks");
@@ -416,18 +380,9 @@ int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
 		walk->missing_budget--;
 		return 0;
 	}
-	if (!range_within(place.at, place.size, walk->scan->length))
-		return refuse_outside(walk);
-	err = charge_stored(walk, place.size);
-	if (err)
-		return err;
-	out->at = walk->scan->base + place.at;
 	out->coded = (place.skipped | ~((1u << chunks->filters) - 1)) != UINT32_MAX &&
 		     !(edge && chunks->edge_is_plain);
-	if (!out->coded && place.size != chunks->plain)
-		return hdf5_refuse(walk, "is damaged: a chunk has an impossible size; "
-					 "copy the file again");
-	return 0;
+	return check_chunk(walk, chunks, &place, out);
 }
 
 static int push_coded(struct hdf5_walk *walk, const struct hdf5_chunks *chunks,
@@ -461,6 +416,8 @@ static int push_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	struct hdf5_chunk chunk;
 	int err = hdf5_dataset_chunk(walk, d, chunks, i, &chunk);
 
+	if (!err)
+		err = hdf5_charge_stored(walk, chunk.size);
 	if (err)
 		return err;
 	if (chunk.size == 0)

@@ -11,7 +11,8 @@
 enum hdf5_use {
 	HDF5_USE_NONE, /* nothing that a tree can show */
 	HDF5_USE_FILE, /* the contents of a file */
-	HDF5_USE_ROWS, /* each row is a sample */
+	HDF5_USE_ROWS, /* each row is a sample: encoded, of variable length */
+	HDF5_USE_ARRAY, /* numbers in two dimensions or more: rows may be samples */
 };
 
 struct hdf5_dataset {
@@ -24,10 +25,13 @@ struct hdf5_dataset {
 	hsize_t dims[H5S_MAX_RANK];
 	uint64_t count;  /* elements, of a dataset with a use */
 	enum hdf5_use use;
+	haddr_t address; /* of its header, where the caller knows it */
 };
 
-/* How a dataset of one dimension is cut into chunks. */
+/* How a dataset is cut into chunks: tiles, row after row of their grid. */
 struct hdf5_chunks {
+	hsize_t tile[H5S_MAX_RANK];  /* elements along each axis */
+	uint64_t grid[H5S_MAX_RANK]; /* tiles along each axis */
 	uint64_t items;  /* elements of a chunk */
 	uint64_t plain;  /* bytes of a chunk */
 	uint64_t count;  /* chunks that there may be */
@@ -77,5 +81,8 @@ int hdf5_dataset_has_chunks(struct hdf5_walk *walk, struct hdf5_dataset *dataset
 int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 		       const struct hdf5_chunks *chunks, uint64_t i,
 		       struct hdf5_chunk *out);
+
+/* Bytes that the file holds, for this dataset alone. */
+int hdf5_charge_stored(struct hdf5_walk *walk, uint64_t bytes);
 
 #endif

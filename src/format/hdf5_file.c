@@ -41,9 +41,8 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t
 	const struct driver_info *info = H5Pget_driver_info(fapl);
 	struct driver_file *file;
 
-	(void)name;
 	(void)most;
-	if (!info || (flags & (H5F_ACC_RDWR | H5F_ACC_CREAT | H5F_ACC_TRUNC)))
+	if (!info || strcmp(name, source_path(info->file->blocks.source)) != 0 || (flags & (H5F_ACC_RDWR | H5F_ACC_CREAT | H5F_ACC_TRUNC)))
 		return NULL;
 	file = calloc(1, sizeof(*file));
 	if (!file)
@@ -261,7 +260,7 @@ void hdf5_file_close(struct hdf5_file *file)
  * notes the place. The buffer is as large as it must be for a library that would
  * write to it; its pages are never touched.
  */
-static int record_read(struct hdf5_file *file, hid_t dataset, hsize_t coordinate,
+static int record_read(struct hdf5_file *file, hid_t dataset, const hsize_t *at,
 		       struct hdf5_place *place)
 {
 	CLEANUP(cleanup_free) void *buffer = malloc((size_t)place->size);
@@ -271,8 +270,7 @@ static int record_read(struct hdf5_file *file, hid_t dataset, hsize_t coordinate
 		return -ENOMEM;
 	file->noted = 0;
 	file->recording = true;
-	status = H5Dread_chunk(dataset, H5P_DEFAULT, &coordinate, &place->skipped,
-			       buffer);
+	status = H5Dread_chunk(dataset, H5P_DEFAULT, at, &place->skipped, buffer);
 	file->recording = false;
 	if (status < 0 || file->noted != 1 || file->noted_size != place->size)
 		return -EBADMSG;
@@ -295,13 +293,13 @@ static bool is_missing(void)
 	return missing;
 }
 
-int hdf5_file_find_chunk(struct hdf5_file *file, hid_t dataset, uint64_t coordinate,
+int hdf5_file_find_chunk(struct hdf5_file *file, hid_t dataset, const hsize_t *at,
 			 struct hdf5_place *out)
 {
-	hsize_t at = coordinate, size = 0;
+	hsize_t size = 0;
 
 	*out = (struct hdf5_place){ 0 };
-	if (H5Dget_chunk_storage_size(dataset, &at, &size) < 0)
+	if (H5Dget_chunk_storage_size(dataset, at, &size) < 0)
 		return is_missing() ? 0 : -EBADMSG;
 	if (size > VOLUME_CHUNK_LIMIT)
 		return -EFBIG;

@@ -40,8 +40,8 @@ int hdf5_file_open(struct hdf5_file *file, const struct source *source, uint64_t
 void hdf5_file_close(struct hdf5_file *file);
 
 /*
- * Where the chunk at `coordinate` of a dataset with one dimension is stored: 0, or
- * -EBADMSG, or -EFBIG beyond VOLUME_CHUNK_LIMIT, or -ENOMEM.
+ * Where the chunk is stored whose first element is `at`, a coordinate for each of the
+ * dataset's dimensions: 0, or -EBADMSG, or -EFBIG beyond VOLUME_CHUNK_LIMIT, or -ENOMEM.
  */
 struct hdf5_place {
 	uint64_t at;      /* bytes from the start of the window */
@@ -49,7 +49,7 @@ struct hdf5_place {
 	uint32_t skipped; /* bit i: the filter number i was not applied */
 };
 
-int hdf5_file_find_chunk(struct hdf5_file *file, hid_t dataset, uint64_t coordinate,
+int hdf5_file_find_chunk(struct hdf5_file *file, hid_t dataset, const hsize_t *at,
 			 struct hdf5_place *out);
 
 /* The innermost words of libhdf5's last error, and forgets it. */

@@ -1,5 +1,5 @@
 /*
- * hdf5_samples.h: a dataset whose rows are samples.
+ * hdf5_samples.h: a dataset whose rows of variable length are samples.
  *
  * Threads: one at a time, under format_hdf5's lock.
  */
@@ -9,18 +9,26 @@
 #include "format/hdf5_dataset.h"
 #include "format/hdf5_rows.h"
 
-/* The names that an array of labels beside its rows may have. */
-enum { HDF5_LABEL_NAMES = 3 };
-extern const char *const hdf5_label_names[HDF5_LABEL_NAMES];
+/* An array that is at hand, and what there is beside it. */
+struct hdf5_array {
+	struct hdf5_walk *walk;
+	struct hdf5_dataset *dataset;
+	hid_t group;            /* its parent */
+	const char *name;
+	const char *class_name; /* of all its rows, or NULL */
+};
 
-/* The number of that name, or -1. */
-int hdf5_label_number(const char *name);
+/* Appends the rows as one group of samples, or as one for each split. */
+int hdf5_take_rows(const struct hdf5_array *array);
 
-/*
- * Appends the rows of `dataset`, which is `name` in `group`, as a group of samples.
- * *labels: the number of the name of the array that labels them, or -1.
- */
-int hdf5_take_rows(struct hdf5_walk *walk, struct hdf5_dataset *dataset, hid_t group,
-		   const char *name, int *labels);
+/* For scan->detail: "images and targets: /train, /val". */
+void hdf5_note_array(struct hdf5_walk *walk, const char *split, const char *name,
+		     const char *labels);
+
+/* The parent group of what is at hand, without its first slash; the caller frees it. */
+char *hdf5_copy_split(const struct hdf5_walk *walk);
+
+/* Counts rows that are samples: may a file of this size have so many more? */
+int hdf5_charge_rows(struct hdf5_walk *walk, uint64_t rows);
 
 #endif

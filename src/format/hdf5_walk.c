@@ -13,6 +13,21 @@ int hdf5_out_of_memory(struct hdf5_walk *walk)
 	return format_no_memory(walk->scan->label, walk->e);
 }
 
+bool hdf5_is_used(const struct hdf5_walk *walk, haddr_t address)
+{
+	for (size_t i = 0; i < walk->used.count; i++)
+		if (walk->used.items[i] == address)
+			return true;
+	return false;
+}
+
+int hdf5_use(struct hdf5_walk *walk, haddr_t address)
+{
+	if (hdf5_is_used(walk, address))
+		return 0;
+	return vec_push(&walk->used, address) < 0 ? hdf5_out_of_memory(walk) : 0;
+}
+
 int hdf5_refuse_read(struct hdf5_walk *walk, int err)
 {
 	if (err == -ENOMEM)

@@ -28,6 +28,8 @@ struct hdf5_walk {
 	const char *beside;        /* a neighbour of it that is looked at, or NULL */
 	unsigned depth;            /* groups above what the path names */
 	VEC(struct entry_extent) extents; /* of the file at hand */
+	VEC(haddr_t) used;         /* what other datasets of this group were made with */
+	bool labels_found;         /* what the option labels=NAME says */
 	VEC(struct hdf5_seen) seen;
 	struct idmap seen_by_address;
 	uint64_t seed;             /* of its hashes */
@@ -46,6 +48,7 @@ struct hdf5_walk {
 	uint64_t left_out, warnings;
 	uint64_t advanced;         /* bytes of the window that were said to be passed */
 	char left_out_names[400];
+	char candidates[400];      /* what could be labels */
 	char arrays_text[72];      /* for scan->detail */
 	int err;                   /* of a callback, which libhdf5 does not carry */
 };
@@ -58,6 +61,10 @@ int hdf5_refuse(struct hdf5_walk *walk, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 int hdf5_out_of_memory(struct hdf5_walk *walk);
+
+/* Notes that the dataset at `address` says something of another. 0 or -ENOMEM. */
+int hdf5_use(struct hdf5_walk *walk, haddr_t address);
+bool hdf5_is_used(const struct hdf5_walk *walk, haddr_t address);
 
 /*
  * Counts `n` paths of `bytes` each: is that too much for a file of this size, as

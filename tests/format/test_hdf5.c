@@ -1,161 +1,13 @@
 /* The HDF5 format against h5py's reading of the same files. */
-#include "unit.h"
+#include "hdf5_run.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#include "codec/codec.h"
-#include "format/format.h"
 #include "format/hdf5_rows.h"
-#include "util/log.h"
 
-enum { SOURCE = 3, PREFIX = 777 };
-
-static char folder[] = "/tmp/granary-hdf5-XXXXXX";
-
-/* One scan, and what came of it. */
-struct run {
-	struct source *source;
-	struct entries *entries;
-	struct samples *samples;
-	struct error e;
-	struct scan scan;
-	uint64_t position, passed; /* bytes and entries that it said it has passed */
-	int err;
-};
-
-static void advance(struct scan *scan, uint64_t bytes)
-{
-	struct run *run = (struct run *)(void *)((char *)scan - offsetof(struct run, scan));
-
-	run->position += bytes;
-	run->passed++;
-}
-
-static void run_window(struct run *run, const char *path, uint64_t base)
-{
-	memset(run, 0, sizeof(*run));
-	assert_int_equal(source_open(path, &run->source, NULL), 0);
-	run->entries = entries_new();
-	run->samples = samples_new();
-	assert_non_null(run->entries);
-	assert_non_null(run->samples);
-	run->scan = (struct scan){ .source = run->source, .source_number = SOURCE,
-				   .base = base,
-				   .length = source_size(run->source) - base,
-				   .label = path, .entries = run->entries,
-				   .samples = run->samples, .advance = advance };
-	run->err = format_by_name("hdf5")->scan(&run->scan, &run->e);
-}
-
-static void run_end(struct run *run)
-{
-	entries_free(run->entries);
-	samples_free(run->samples);
-	source_close(run->source);
-}
-
-/* Contents, as the daemon will read them */
-
-static void read_raw(const struct run *run, const struct volume_desc *v,
-		     uint64_t offset, uint64_t length, unsigned char *out)
-{
-	unsigned char guard[16];
-
-	assert_int_equal(v->source, SOURCE);
-	assert_int_equal(source_pread(run->source, out, (size_t)length,
-				      v->base + offset), 0);
-	if (v->guard == GUARD_NONE)
-		return;
-	assert_int_equal(source_pread(run->source, guard, sizeof(guard),
-				      v->base + offset - sizeof(guard)), 0);
-	assert_true(guard[0] || guard[1]); /* index */
-	for (unsigned i = 0; i < 8; i++)
-		assert_int_equal(guard[8 + i], length >> 8 * i & 0xff);
-}
-
-static void read_coded(const struct run *run, size_t volume, uint64_t offset,
-		       uint64_t length, unsigned char *out)
-{
-	const struct volume_desc *v = entries_volume(run->entries, volume);
-	const struct volume_chunk *chunks = entries_chunks(run->entries, volume);
-
-	for (uint64_t i = 0; i < v->chunk_count; i++) {
-		uint64_t end = i + 1 < v->chunk_count ? chunks[i + 1].start : v->length;
-		uint64_t plain = end - chunks[i].start, n;
-		unsigned char *stored, *whole;
-
-		if (offset < chunks[i].start || offset >= end || length == 0)
-			continue;
-		stored = malloc(chunks[i].stored_length);
-		whole = malloc((size_t)plain);
-		assert_int_equal(source_pread(run->source, stored,
-					      chunks[i].stored_length,
-					      chunks[i].stored_at), 0);
-		assert_int_equal(codec_chain_decode(v->codecs, chunks[i].skipped, stored,
-						    chunks[i].stored_length, whole,
-						    (size_t)plain), plain);
-		n = end - offset < length ? end - offset : length;
-		memcpy(out, whole + (offset - chunks[i].start), (size_t)n);
-		out += n;
-		offset += n;
-		length -= n;
-		free(stored);
-		free(whole);
-	}
-	assert_int_equal(length, 0);
-}
-
-static void read_volume(const struct run *run, size_t volume, uint64_t offset,
-			uint64_t length, unsigned char *out)
-{
-	const struct volume_desc *v = entries_volume(run->entries, volume);
-	const unsigned char *literals = entries_literals(run->entries, volume);
-
-	assert_true(offset <= v->length && length <= v->length - offset);
-	if (v->kind == VOLUME_LITERAL)
-		memcpy(out, literals + offset, (size_t)length);
-	else if (v->kind == VOLUME_CODED)
-		read_coded(run, volume, offset, length, out);
-	else
-		read_raw(run, v, offset, length, out);
-}
-
-static unsigned long sum_of_file(const struct run *run, const struct entry *entry)
-{
-	unsigned char *bytes = calloc(1, (size_t)entry->size + 1);
-	uint64_t behind = 0;
-	unsigned long sum;
-
-	assert_non_null(bytes);
-	for (size_t i = 0; i < entry->extent_count; i++) {
-		const struct entry_extent *x = &entry->extents[i];
-
-		assert_true(x->file_offset >= behind && x->length > 0);
-		behind = x->file_offset + x->length;
-		assert_true(behind <= entry->size);
-		read_volume(run, x->volume, x->offset, x->length, bytes + x->file_offset);
-	}
-	sum = adler32(1, bytes, (uInt)entry->size);
-	free(bytes);
-	return sum;
-}
-
-static unsigned long sum_of_sample(const struct run *run, const struct sample *sample)
-{
-	unsigned char *bytes = calloc(1, (size_t)sample->body.length + 1);
-	unsigned long sum;
-
-	assert_non_null(bytes);
-	if (sample->body.length)
-		read_volume(run, sample->body.volume, sample->body.offset, sample->body.length, bytes);
-	sum = adler32(1, bytes, (uInt)sample->body.length);
-	free(bytes);
-	return sum;
-}
+enum { PREFIX = 777 };
 
 /* Listings, in the form that hdf5_fixtures.py describes */
 
@@ -194,27 +46,6 @@ static void print_group(FILE *out, const struct run *run, size_t number)
 			first[i].label);
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Sorts lines in place; ends in NULL. The caller frees it. */
-static char **sorted_lines(char *text)
-{
-	size_t n = 0, i = 0;
-	char **lines;
-
-	for (char *p = text; *p; p++)
-		n += *p == '\n';
-	lines = calloc(n + 1, sizeof(*lines));
-	assert_non_null(lines);
-	for (char *p = strtok_r(text, "\n", &text); p; p = strtok_r(NULL, "\n", &text))
-		lines[i++] = p;
-	qsort(lines, i, sizeof(*lines), compare_lines);
-	return lines;
-}
-
 static char *listing(const struct run *run)
 {
 	char *text = NULL;
@@ -230,52 +61,6 @@ static char *listing(const struct run *run)
 	return text;
 }
 
-static void assert_listed(const char *name, const struct run *run)
-{
-	char list[512], *want, *got;
-	char **want_lines, **got_lines;
-	size_t i = 0;
-
-	snprintf(list, sizeof(list), "%s.list", name);
-	want = unit_read(list, NULL);
-	got = listing(run);
-	want_lines = sorted_lines(want);
-	got_lines = sorted_lines(got);
-	while (want_lines[i] && got_lines[i] && !strcmp(want_lines[i], got_lines[i]))
-		i++;
-	if (want_lines[i] || got_lines[i]) {
-		print_message("# %s: got %.999s\n", name, got_lines[i] ? got_lines[i] : "-");
-		print_message("# %s: not %.999s\n", name, want_lines[i] ? want_lines[i] : "-");
-		fail();
-	}
-	assert_true(i > 0);
-	free(want_lines);
-	free(got_lines);
-	free(want);
-	free(got);
-}
-
-/* For each file NAME.SUFFIX: how many there are. */
-static unsigned for_each(const char *suffix, void (*check)(const char *name))
-{
-	DIR *dir = opendir(".");
-	struct dirent *entry;
-	unsigned count = 0;
-
-	assert_non_null(dir);
-	while ((entry = readdir(dir))) {
-		char *end = strstr(entry->d_name, suffix);
-
-		if (!end)
-			continue;
-		*end = '\0';
-		check(entry->d_name);
-		count++;
-	}
-	closedir(dir);
-	return count;
-}
-
 static void compare(const char *name)
 {
 	char path[512];
@@ -286,7 +71,7 @@ static void compare(const char *name)
 	if (run.err)
 		print_message("# %s\n", run.e.text);
 	assert_int_equal(run.err, 0);
-	assert_listed(name, &run);
+	assert_listed(name, ".list", listing(&run));
 	assert_true(run.position > 0 && run.position <= run.scan.length);
 	assert_true(run.passed >= entries_count(run.entries));
 	assert_true(*run.scan.detail);
@@ -357,7 +142,7 @@ static void test_window(void **state)
 		unit_write("window", moved, n + PREFIX);
 		run_window(&run, "window", PREFIX);
 		assert_int_equal(run.err, 0);
-		assert_listed(names[i], &run);
+		assert_listed(names[i], ".list", listing(&run));
 		run_end(&run);
 		free(bytes);
 		free(moved);
@@ -366,42 +151,10 @@ static void test_window(void **state)
 
 /* Errors */
 
-static void assert_refused(const struct run *run, int err, enum error_status status)
-{
-	if (run->err != err)
-		print_message("# %s: %d: %s\n", run->scan.label, run->err, run->e.text);
-	assert_int_equal(run->err, err);
-	assert_int_equal(run->e.status, status);
-	assert_non_null(strstr(run->e.text, run->scan.label));
-}
-
-static void assert_word(const struct run *run, const char *word)
-{
-	if (!strstr(run->e.text, word))
-		print_message("# no \"%s\" in: %s\n", word, run->e.text);
-	assert_non_null(strstr(run->e.text, word));
-}
-
-static void refuse(const char *name)
-{
-	char path[512], *words, *rest, *word;
-	struct run run;
-
-	snprintf(path, sizeof(path), "%s.refuse", name);
-	words = rest = unit_read(path, NULL);
-	snprintf(path, sizeof(path), "%s.h5", name);
-	run_window(&run, path, 0);
-	assert_refused(&run, -EBADMSG, ERROR_DATASET);
-	while ((word = strtok_r(NULL, "\n", &rest)))
-		assert_word(&run, word);
-	run_end(&run);
-	free(words);
-}
-
 static void test_refused(void **state)
 {
 	(void)state;
-	assert_true(for_each(".refuse", refuse) >= 21);
+	assert_true(for_each(".refuse", run_refuse) >= 21);
 }
 
 /* Cut short, it is one sentence, and not an answer. */
@@ -697,31 +450,10 @@ static void test_probe(void **state)
 	assert_null(format_probe(head, sizeof(head)));
 }
 
-/* Makes the fixtures in a folder and goes there; and back. */
 static int enter(void **state)
 {
-	const char *srcdir = getenv("srcdir"), *python = getenv("PYTHON");
-	char command[4096];
-
 	(void)state;
-	log_level_now = getenv("VERBOSE") ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR;
-	if (!mkdtemp(folder))
-		return -1;
-	snprintf(command, sizeof(command),
-		 "'%s' '%s/tests/format/hdf5_fixtures.py' '%s'",
-		 python ? python : "/usr/bin/python3", srcdir ? srcdir : ".", folder);
-	return system(command) == 0 ? chdir(folder) : -1;
-}
-
-static int leave(void **state)
-{
-	char command[64];
-
-	(void)state;
-	if (chdir("/") < 0)
-		return -1;
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	return system(command);
+	return run_enter("hdf5_fixtures.py");
 }
 
 int main(void)
@@ -743,5 +475,5 @@ int main(void)
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("hdf5", tests, enter, leave);
+	return cmocka_run_group_tests_name("hdf5", tests, enter, run_leave);
 }

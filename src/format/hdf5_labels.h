@@ -1,0 +1,44 @@
+/*
+ * hdf5_labels.h: what labels the rows of an array: another array beside it.
+ *
+ * Threads: one at a time, under format_hdf5's lock.
+ */
+#ifndef GRANARY_FORMAT_HDF5_LABELS_H
+#define GRANARY_FORMAT_HDF5_LABELS_H
+
+#include "format/hdf5_words.h"
+
+struct hdf5_labels {
+	bool found;
+	char *name;                  /* "targets" */
+	struct hdf5_dataset dataset; /* open if found */
+	struct hdf5_words words;     /* its column, which holds words or numbers */
+	bool are_words;
+	bool big_endian, is_signed;
+	unsigned shift, bits;
+	char **class_names;          /* of the labels 0, 1, ... */
+	size_t class_count;
+};
+
+/* May a dataset of this name be the labels of others? */
+bool hdf5_is_label_name(const struct hdf5_walk *walk, const char *name);
+
+/*
+ * The labels of the array `name` of `rows` rows, among its neighbours in `group`.
+ * hdf5_labels_close in any case. What is found is noted with hdf5_use.
+ */
+int hdf5_labels_find(struct hdf5_walk *walk, hid_t group, const char *name, uint64_t rows,
+		     struct hdf5_labels *out);
+void hdf5_labels_close(struct hdf5_labels *labels);
+
+/* Sets the label of a sample, or its class name (valid until the next is asked for). */
+int hdf5_labels_get(struct hdf5_labels *labels, uint64_t row, struct sample *sample);
+
+/*
+ * Opens the dataset `name` in `group`, through links but not into another file, with its
+ * address: *found says whether there is one; then hdf5_dataset_close.
+ */
+int hdf5_open_beside(struct hdf5_walk *walk, hid_t group, const char *name,
+		     struct hdf5_dataset *out, bool *found);
+
+#endif

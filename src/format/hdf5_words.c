@@ -1,0 +1,69 @@
+#include "format/hdf5_words.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool hdf5_are_words(const struct hdf5_dataset *d)
+{
+	return d->kind == H5T_STRING && hdf5_is_column(d);
+}
+
+int hdf5_words_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
+		    struct hdf5_words *out)
+{
+	out->variable = H5Tis_variable_str(d->type) > 0;
+	return hdf5_column_open(walk, d, &out->column);
+}
+
+void hdf5_words_close(struct hdf5_words *words)
+{
+	hdf5_column_close(&words->column);
+}
+
+/* The string that a descriptor points to. */
+static int fetch(struct hdf5_words *words, const unsigned char *bytes, size_t *length)
+{
+	struct hdf5_walk *walk = words->column.walk;
+	struct hdf5_row row = hdf5_row_parse(bytes);
+	uint64_t at = 0;
+	int err;
+
+	*length = row.length < HDF5_WORD_BYTES ? row.length : HDF5_WORD_BYTES;
+	if (row.length == 0)
+		return 0;
+	err = hdf5_heap_find(&walk->heap, &row, &at);
+	if (!err)
+		err = hdf5_heap_verify(&walk->heap, &row, at);
+	if (err == -EBADMSG && !walk->file.blocks.err)
+		return hdf5_refuse(walk,
+				   "is damaged: a string of %u bytes %s; copy the "
+				   "file again",
+				   row.length, walk->heap.problem);
+	if (!err)
+		err = hdf5_blocks_read(&walk->file.blocks, words->text, *length, at);
+	return err ? hdf5_refuse_read(walk, err) : 0;
+}
+
+int hdf5_words_get(struct hdf5_words *words, uint64_t row, const char **out)
+{
+	const unsigned char *bytes = NULL;
+	size_t n;
+	int err = hdf5_column_get(&words->column, row, &bytes);
+
+	if (err)
+		return err;
+	n = words->column.item < HDF5_WORD_BYTES ? (size_t)words->column.item
+						 : HDF5_WORD_BYTES;
+	if (words->variable)
+		err = fetch(words, bytes, &n);
+	else
+		memcpy(words->text, bytes, n);
+	if (err)
+		return err;
+	n = strnlen(words->text, n);
+	while (n > 0 && words->text[n - 1] == ' ')
+		n--;
+	words->text[n] = '\0';
+	*out = words->text;
+	return 0;
+}

@@ -1,0 +1,49 @@
+/*
+ * hdf5_run.h: what the tests of the HDF5 format share.
+ */
+#ifndef GRANARY_TESTS_HDF5_RUN_H
+#define GRANARY_TESTS_HDF5_RUN_H
+
+#include "unit.h"
+
+#include "format/format.h"
+
+/* One scan, and what came of it. */
+struct run {
+	struct source *source;
+	struct entries *entries;
+	struct samples *samples;
+	struct error e;
+	struct scan scan;
+	uint64_t position, passed; /* bytes and entries that it said it has passed */
+	int err;
+};
+
+/* Scans the file from byte `base` on. run_end in any case. */
+void run_window(struct run *run, const char *path, uint64_t base);
+void run_end(struct run *run);
+
+/* Options that scans have from now on. */
+extern bool run_arrays;
+extern const char *run_labels;
+
+unsigned long sum_of_file(const struct run *run, const struct entry *entry);
+unsigned long sum_of_sample(const struct run *run, const struct sample *sample);
+
+/* Are the lines of `got`, which is freed, those of the file NAMESUFFIX? */
+void assert_listed(const char *name, const char *suffix, char *got);
+
+/* For each file NAMESUFFIX: how many there are. */
+unsigned for_each(const char *suffix, void (*check)(const char *name));
+
+void assert_refused(const struct run *run, int err, enum error_status status);
+void assert_word(const struct run *run, const char *word);
+
+/* NAME.h5 is refused in a sentence with each word of NAME.refuse. */
+void run_refuse(const char *name);
+
+/* Goes to a new folder where the script wrote its fixtures; removes it. */
+int run_enter(const char *script);
+int run_leave(void **state);
+
+#endif

@@ -1,0 +1,145 @@
+/* The layouts of images in HDF5 files, each a row of hdf5_layouts.py's table. */
+#include "hdf5_run.h"
+
+#include <inttypes.h>
+
+/* "-" for nothing, "~" for blanks. */
+static const char *word(const char *text, char *out, size_t room)
+{
+	snprintf(out, room, "%s", text && *text ? text : "-");
+	for (char *p = out; *p; p++)
+		if (*p == ' ')
+			*p = '~';
+	return out;
+}
+
+static void print_number(FILE *out, int64_t value)
+{
+	if (value)
+		fprintf(out, " %" PRId64, value);
+	else
+		fputs(" -", out);
+}
+
+static void print_sample(FILE *out, const struct run *run,
+			 const struct sample_group *group, uint64_t row,
+			 const struct sample *sample)
+{
+	char split[500], array[500], class_name[500], name[5000];
+
+	fprintf(out, "s %s %s %" PRIu64, word(group->split, split, sizeof(split)),
+		word(group->name, array, sizeof(array)), row);
+	print_number(out, sample->label);
+	fprintf(out, " %s %s %" PRIu64 " %08lx\n",
+		word(sample->class_name, class_name, sizeof(class_name)),
+		word(sample->name, name, sizeof(name)),
+		sample->head.length + sample->body.length, sum_of_sample(run, sample));
+}
+
+static void print_group(FILE *out, const struct run *run, size_t number)
+{
+	const struct sample *first;
+	const struct sample_group *group = samples_group(run->samples, number, &first);
+	char split[500], array[500], labels[500], class_name[500];
+
+	fprintf(out, "g %s %s %s %s %" PRIu64 " %s ",
+		word(group->split, split, sizeof(split)),
+		word(group->name, array, sizeof(array)),
+		word(group->labels, labels, sizeof(labels)), group->extension,
+		group->rows, word(group->class_name, class_name, sizeof(class_name)));
+	for (size_t i = 0; i < group->class_count; i++)
+		fprintf(out, "%s%s", i ? "," : "", group->class_names[i]);
+	fprintf(out, "%s\n", group->class_count ? "" : "-");
+	for (uint64_t i = 0; i < group->rows; i++)
+		print_sample(out, run, group, i, &first[i]);
+}
+
+static void print_entry(FILE *out, const struct run *run, const struct entry *entry)
+{
+	if (entry->kind == ENTRY_FILE)
+		fprintf(out, "f %s %" PRIu64 " %08lx\n", entry->path, entry->size,
+			sum_of_file(run, entry));
+	else if (entry->kind == ENTRY_SYMLINK)
+		fprintf(out, "l %s %s\n", entry->path, entry->target);
+}
+
+static char *listing(const struct run *run)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < entries_count(run->entries); i++)
+		print_entry(out, run, entries_get(run->entries, i));
+	for (size_t i = 0; i < samples_group_count(run->samples); i++)
+		print_group(out, run, i);
+	fclose(out);
+	return text;
+}
+
+/* The options that the file's name says. */
+static void choose_options(const char *name, char labels[64])
+{
+	const char *end = strstr(name, "__");
+
+	run_labels = NULL;
+	run_arrays = strncmp(name, "arrays_", 7) == 0;
+	if (!end || strncmp(name, "labels_", 7) != 0)
+		return;
+	snprintf(labels, 64, "%.*s", (int)(end - name - 7), name + 7);
+	run_labels = labels;
+}
+
+static void compare(const char *name)
+{
+	char path[512], labels[64];
+	struct run run;
+
+	choose_options(name, labels);
+	snprintf(path, sizeof(path), "%s.h5", name);
+	run_window(&run, path, 0);
+	if (run.err)
+		print_message("# %s\n", run.e.text);
+	assert_int_equal(run.err, 0);
+	assert_listed(name, ".want", listing(&run));
+	assert_true(*run.scan.detail);
+	run_end(&run);
+}
+
+static void test_layouts(void **state)
+{
+	(void)state;
+	assert_true(for_each(".want", compare) >= 12);
+}
+
+static void refuse(const char *name)
+{
+	char labels[64];
+
+	choose_options(name, labels);
+	run_refuse(name);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	assert_true(for_each(".refuse", refuse) >= 6);
+}
+
+static int enter(void **state)
+{
+	(void)state;
+	return run_enter("hdf5_layouts.py");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layouts),
+		cmocka_unit_test(test_refused),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("hdf5 layouts", tests, enter, run_leave);
+}
