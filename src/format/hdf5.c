@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/hdf5_arrays.h"
 #include "format/hdf5_group.h"
 #include "format/hdf5_labels.h"
 #include "format/hdf5_tree.h"
@@ -70,23 +71,45 @@ static int take_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 	return err;
 }
 
+/* view=arrays: what NumPy can hold is a file, or one for each record. */
+static int take_array(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
+		      const H5O_info_t *object, bool *done)
+{
+	int err;
+
+	if (dataset->use == HDF5_USE_ROWS)
+		return 0;
+	if (hdf5_find_seen(walk, object->addr)) {
+		hdf5_leave_out_link(walk, "is another link to an array that is shown already");
+		*done = true;
+		return 0;
+	}
+	err = hdf5_add_npy(walk, dataset, object->mtime, done);
+	return err || !*done ? err : hdf5_add_seen(walk, object->addr, SIZE_MAX);
+}
+
 static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
 			const H5O_info_t *object)
 {
 	struct hdf5_walk *walk = group->walk;
 	struct hdf5_dataset dataset;
+	bool done = false;
 	int err = hdf5_dataset_open(walk, id, &dataset);
 
 	dataset.address = object->addr;
 	if (!err)
 		hdf5_note_candidate(walk, &dataset);
-	if (!err && dataset.use == HDF5_USE_FILE)
+	if (!err && walk->scan->arrays)
+		err = take_array(walk, &dataset, object, &done);
+	if (err || done) {
+		hdf5_dataset_close(&dataset);
+		return err;
+	}
+	if (dataset.use == HDF5_USE_FILE)
 		err = take_file(walk, &dataset, object);
-	else if (!err && dataset.use == HDF5_USE_ROWS &&
-		 hdf5_find_seen(walk, object->addr))
-		hdf5_leave_out_link(walk,
-				    "is another link to rows that are shown already");
-	else if (!err)
+	else if (dataset.use != HDF5_USE_NONE && hdf5_find_seen(walk, object->addr))
+		hdf5_leave_out_link(walk, "is another link to rows that are shown already");
+	else
 		err = hdf5_group_add_table(group, name, &dataset);
 	hdf5_dataset_close(&dataset);
 	return err;
@@ -96,7 +119,7 @@ static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
 
 static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object)
 {
-	struct entry entry = {.kind = ENTRY_DIRECTORY, .mode = DIRECTORY_MODE};
+	struct entry entry = { .kind = ENTRY_DIRECTORY, .mode = DIRECTORY_MODE };
 	int err;
 
 	if (hdf5_find_seen(walk, object->addr)) {
@@ -258,7 +281,7 @@ static int take_held(struct hdf5_group *group, hid_t id)
 /* In the order of the names: which of two links is the first is then certain. */
 static int walk_group(struct hdf5_walk *walk, hid_t id)
 {
-	struct hdf5_group group = {.walk = walk};
+	struct hdf5_group group = { .walk = walk };
 	int err = 0;
 
 	if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_link, &group) < 0)

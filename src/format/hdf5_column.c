@@ -77,11 +77,11 @@ static int open_layout(struct hdf5_column *c)
 int hdf5_column_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
 		     struct hdf5_column *out)
 {
-	*out = (struct hdf5_column){.walk = walk,
+	*out = (struct hdf5_column){ .walk = walk,
 				    .dataset = d,
 				    .item = d->item,
 				    .rows = d->dims[0],
-				    .at = HADDR_UNDEF};
+				    .at = HADDR_UNDEF };
 	if (is_variable(d)) {
 		out->item = d->item = HDF5_DESCRIPTOR_BYTES;
 		if (walk->file.address_bytes != 8 || walk->file.length_bytes != 8)
@@ -205,7 +205,7 @@ static int decode_chunk(struct hdf5_column *c, const struct hdf5_chunk *chunk)
 static int read_chunk(struct hdf5_column *c, uint64_t row)
 {
 	uint64_t number = row / c->chunks.items;
-	struct hdf5_chunk chunk = {0};
+	struct hdf5_chunk chunk = { 0 };
 	int err = hdf5_dataset_chunk(c->walk, c->dataset, &c->chunks, number, &chunk);
 
 	if (err)

@@ -51,6 +51,17 @@ static bool is_file(const struct hdf5_dataset *d)
 	return d->kind == H5T_OPAQUE && one;
 }
 
+/* A column of numbers could be no more than labels. */
+static bool is_array(const struct hdf5_dataset *d)
+{
+	bool wide = false;
+
+	for (int i = 1; i < d->rank; i++)
+		wide |= d->dims[i] != 1;
+	return wide && (d->kind == H5T_INTEGER || d->kind == H5T_FLOAT ||
+			d->kind == H5T_ENUM || d->kind == H5T_COMPOUND);
+}
+
 static uint64_t count_items(const struct hdf5_dataset *d)
 {
 	if (d->space == H5S_NULL)
@@ -61,12 +72,14 @@ static uint64_t count_items(const struct hdf5_dataset *d)
 static int read_space(struct hdf5_dataset *d)
 {
 	hid_t space = H5Dget_space(d->id);
+	hsize_t most[H5S_MAX_RANK] = { 0 };
 
 	if (space < 0)
 		return -1;
 	d->space = H5Sget_simple_extent_type(space);
 	if (d->space == H5S_SIMPLE)
-		d->rank = H5Sget_simple_extent_dims(space, d->dims, NULL);
+		d->rank = H5Sget_simple_extent_dims(space, d->dims, most);
+	d->grows = d->rank > 0 && most[0] == H5S_UNLIMITED;
 	H5Sclose(space);
 	return d->space == H5S_NO_CLASS || d->rank < 0 ? -1 : 0;
 }
@@ -87,7 +100,9 @@ int hdf5_dataset_open(struct hdf5_walk *walk, hid_t id, struct hdf5_dataset *d)
 		d->use = HDF5_USE_FILE;
 	else if (is_rows(d))
 		d->use = HDF5_USE_ROWS;
-	if (d->use != HDF5_USE_NONE)
+	else if (is_array(d))
+		d->use = HDF5_USE_ARRAY;
+	if (d->use == HDF5_USE_FILE || d->use == HDF5_USE_ROWS)
 		d->count = count_items(d);
 	return 0;
 }

@@ -23,7 +23,8 @@ struct hdf5_dataset {
 	H5S_class_t space;
 	int rank;
 	hsize_t dims[H5S_MAX_RANK];
-	uint64_t count;  /* elements, of a dataset with a use */
+	bool grows;      /* its first dimension has no limit */
+	uint64_t count;  /* elements, of files and rows */
 	enum hdf5_use use;
 	haddr_t address; /* of its header, where the caller knows it */
 };

@@ -160,7 +160,7 @@ static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *data)
 /* Its strings live until the errors are cleared. */
 static H5E_error2_t innermost_error(void)
 {
-	H5E_error2_t error = {0};
+	H5E_error2_t error = { 0 };
 
 	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &error);
 	return error;
@@ -197,7 +197,7 @@ static int read_sizes(struct hdf5_file *file)
  */
 static herr_t limit_metadata(hid_t fapl)
 {
-	H5AC_cache_config_t config = {.version = H5AC__CURR_CACHE_CONFIG_VERSION};
+	H5AC_cache_config_t config = { .version = H5AC__CURR_CACHE_CONFIG_VERSION };
 
 	if (H5Pget_mdc_config(fapl, &config) < 0)
 		return -1;
@@ -211,7 +211,7 @@ static herr_t limit_metadata(hid_t fapl)
 /* No cache of chunks: each would cost a table when a dataset is opened. */
 static hid_t access_list(struct hdf5_file *file)
 {
-	struct driver_info info = {file};
+	struct driver_info info = { file };
 	hid_t id = library_driver(), fapl;
 
 	if (id < 0)
@@ -299,7 +299,7 @@ int hdf5_file_find_chunk(struct hdf5_file *file, hid_t dataset, const hsize_t *a
 {
 	hsize_t size = 0;
 
-	*out = (struct hdf5_place){0};
+	*out = (struct hdf5_place){ 0 };
 	if (H5Dget_chunk_storage_size(dataset, at, &size) < 0)
 		return is_missing() ? 0 : -EBADMSG;
 	if (size > VOLUME_CHUNK_LIMIT)

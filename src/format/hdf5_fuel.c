@@ -222,8 +222,8 @@ static bool has_labels(const struct line *lines, size_t n, const char *split,
 static int take_line(struct hdf5_walk *walk, hid_t group, const struct line *line,
 		     uint64_t rows, struct hdf5_splits *out)
 {
-	struct hdf5_split split = {.start = (uint64_t)line->start,
-				   .stop = (uint64_t)line->stop};
+	struct hdf5_split split = { .start = (uint64_t)line->start,
+				   .stop = (uint64_t)line->stop };
 	int err = 0;
 
 	memcpy(split.name, line->split, sizeof(split.name));
@@ -283,7 +283,7 @@ int hdf5_splits_read(struct hdf5_walk *walk, hid_t group, const char *source,
 	hid_t attribute;
 	int err;
 
-	*out = (struct hdf5_splits){0};
+	*out = (struct hdf5_splits){ 0 };
 	if (H5Aexists(group, "split") <= 0)
 		return 0;
 	attribute = H5Aopen(group, "split", H5P_DEFAULT);

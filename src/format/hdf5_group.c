@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/hdf5_arrays.h"
 #include "format/hdf5_column.h"
 #include "format/hdf5_labels.h"
 #include "format/hdf5_samples.h"
@@ -15,7 +16,7 @@
 int hdf5_group_add_table(struct hdf5_group *group, const char *name,
 			 const struct hdf5_dataset *dataset)
 {
-	struct hdf5_table table = {strdup(name), dataset->address, dataset->use};
+	struct hdf5_table table = { strdup(name), dataset->address, dataset->use };
 
 	if (table.name && vec_push(&group->tables, table) == 0)
 		return hdf5_find_seen(group->walk, table.address)
@@ -29,7 +30,7 @@ int hdf5_group_add_table(struct hdf5_group *group, const char *name,
 static haddr_t follow(hid_t id, const char *name)
 {
 	hid_t object = H5Oopen(id, name, H5P_DEFAULT);
-	H5O_info_t info = {.addr = HADDR_UNDEF};
+	H5O_info_t info = { .addr = HADDR_UNDEF };
 
 	if (object < 0 || H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0)
 		info.addr = HADDR_UNDEF;
@@ -42,9 +43,9 @@ static haddr_t follow(hid_t id, const char *name)
 int hdf5_group_hold(struct hdf5_group *group, hid_t id, const char *name,
 		    const H5L_info_t *link)
 {
-	struct hdf5_held held = {.name = strdup(name),
+	struct hdf5_held held = { .name = strdup(name),
 				 .address = link->u.address,
-				 .soft = link->type == H5L_TYPE_SOFT};
+				 .soft = link->type == H5L_TYPE_SOFT };
 
 	if (held.soft) {
 		held.size = link->u.val_size;
@@ -95,7 +96,7 @@ static bool is_wnid(const char *name, size_t n)
 /* Names that say that there are images, and not of which class. */
 static bool is_array_name(const char *name)
 {
-	static const char *const names[] = {"data", "x", "X", "rows", "jpegs", "jpeg"};
+	static const char *const names[] = { "data", "x", "X", "rows", "jpegs", "jpeg", "records" };
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -129,8 +130,8 @@ static bool is_class_for_each(const struct hdf5_group *group)
 /* Of "dir/n01440764.hdf5", where a file holds no more than `data`: its name. */
 static char *class_of_file(const struct hdf5_group *group)
 {
-	static const char *const splits[] = {"train",	   "training", "val",	 "valid",
-					     "validation", "test",     "testing"};
+	static const char *const splits[] = { "train",	   "training", "val",	 "valid",
+					     "validation", "test",     "testing" };
 	const struct scan *scan = group->walk->scan;
 	const char *slash = strrchr(scan->label, '/');
 	const char *name = slash ? slash + 1 : scan->label, *dot = strchr(name, '.');
@@ -149,24 +150,35 @@ static char *class_of_file(const struct hdf5_group *group)
 
 /* All of them */
 
+static int take_array(const struct hdf5_array *array)
+{
+	bool taken = false;
+	int err = hdf5_take_array(array, is_array_name(array->name), &taken);
+
+	if (!err && !taken)
+		hdf5_leave_out(array->walk, array->dataset);
+	return err;
+}
+
 static int take_table(struct hdf5_group *group, hid_t id, const struct hdf5_table *table,
 		      const char *class_name)
 {
 	struct hdf5_walk *walk = group->walk;
 	struct hdf5_dataset dataset;
-	struct hdf5_array array = {.walk = walk,
-				   .dataset = &dataset,
-				   .group = id,
-				   .name = class_name ? class_name : table->name,
-				   .class_name = class_name};
+	struct hdf5_array array = { .walk = walk, .dataset = &dataset, .group = id,
+				    .name = table->name };
 	hid_t object = H5Oopen_by_addr(id, table->address);
 	int err;
 
+	if (class_name && table->use == HDF5_USE_ROWS)
+		array.name = array.class_name = class_name;
 	if (object < 0)
 		return hdf5_refuse_library(walk, "cannot open");
 	err = hdf5_dataset_open(walk, object, &dataset);
 	if (!err && table->use == HDF5_USE_ROWS)
 		err = hdf5_take_rows(&array);
+	else if (!err)
+		err = take_array(&array);
 	hdf5_dataset_close(&dataset);
 	return err;
 }

@@ -33,10 +33,10 @@ static const char *const class_lists[] = {
 static const struct {
 	const char *rows, *labels;
 } pairs[] = {
-	{"_x", "_y"},	      {"_X", "_y"},	     {"_X", "_Y"},
-	{"x_", "y_"},	      {"X_", "y_"},	     {"X_", "Y_"},
-	{"images", "labels"}, {"images", "targets"}, {"image", "label"},
-	{"imgs", "labels"},   {"data", "labels"},    {"data", "label"},
+	{ "_x", "_y" },	      { "_X", "_y" },	     { "_X", "_Y" },
+	{ "x_", "y_" },	      { "X_", "y_" },	     { "X_", "Y_" },
+	{ "images", "labels" }, { "images", "targets" }, { "image", "label" },
+	{ "imgs", "labels" },   { "data", "labels" },    { "data", "label" },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -251,7 +251,7 @@ static void drop_names(struct hdf5_labels *labels)
 /* 0, 1, ... of an enumeration; libhdf5 allocates the name. */
 static bool take_member(hid_t type, unsigned i, struct hdf5_labels *labels)
 {
-	unsigned char value[8] = {0};
+	unsigned char value[8] = { 0 };
 	char *name = H5Tget_member_name(type, i);
 	uint64_t number = UINT64_MAX;
 	bool fits;
@@ -361,7 +361,9 @@ int hdf5_labels_find(struct hdf5_walk *walk, hid_t group, const char *name, uint
 {
 	int err;
 
-	*out = (struct hdf5_labels){0};
+	*out = (struct hdf5_labels){ 0 };
+	if (walk->scan->arrays)
+		return 0;
 	err = find_by_name(walk, group, name, rows, out);
 	if (!err && out->found)
 		err = find_class_names(walk, group, out);
@@ -378,7 +380,7 @@ void hdf5_labels_close(struct hdf5_labels *labels)
 		hdf5_dataset_close(&labels->dataset);
 	}
 	free(labels->name);
-	*labels = (struct hdf5_labels){0};
+	*labels = (struct hdf5_labels){ 0 };
 }
 
 /* One of them */

@@ -23,7 +23,7 @@
 enum { ROWS_SNIFFED = 16, NAME_ROOM = HDF5_WORD_BYTES + 16 };
 
 /* The arrays of names that go with rows. */
-static const char *const name_arrays[] = {"filenames", "filename", "file_names", "names"};
+static const char *const name_arrays[] = { "filenames", "filename", "file_names", "names" };
 
 /* A table that is gone through, row by row, and what says something of its rows. */
 struct table {
@@ -70,7 +70,7 @@ static int refuse_row(struct table *t, uint64_t number, const struct hdf5_row *r
 static int sniff_row(struct table *t, uint64_t number)
 {
 	unsigned char head[SAMPLES_SNIFF_BYTES];
-	struct hdf5_row row = {0};
+	struct hdf5_row row = { 0 };
 	uint64_t at = 0;
 	size_t n;
 	int err = get_row(t, number, &row);
@@ -149,8 +149,8 @@ static int find_names(struct table *t)
 
 static bool has_suffix(const char *name)
 {
-	static const char *const known[] = {"jpg", "jpeg", "png", "webp", "gif", "bmp",
-					    "tif", "tiff", "ppm", "pgm",  "npy"};
+	static const char *const known[] = { "jpg", "jpeg", "png", "webp", "gif", "bmp",
+					    "tif", "tiff", "ppm", "pgm",  "npy" };
 	const char *dot = strrchr(name, '.');
 
 	for (size_t i = 0; dot && i < sizeof(known) / sizeof(*known); i++)
@@ -193,8 +193,8 @@ static int name_row(struct table *t, uint64_t number, struct sample *sample)
 static int find_bytes(struct table *t, uint64_t number, struct sample *sample)
 {
 	const struct scan *scan = t->walk->scan;
-	struct entry_extent extent = {0};
-	struct hdf5_row row = {0};
+	struct entry_extent extent = { 0 };
+	struct hdf5_row row = { 0 };
 	uint64_t at = 0;
 	int err = get_row(t, number, &row);
 
@@ -210,13 +210,13 @@ static int find_bytes(struct table *t, uint64_t number, struct sample *sample)
 		t->walk->heap.problem = "lies outside the file";
 	if (err)
 		return refuse_row(t, number, &row, err);
-	sample->body = (struct sample_bytes){extent.offset, row.length, extent.volume};
+	sample->body = (struct sample_bytes){ extent.offset, row.length, extent.volume };
 	return 0;
 }
 
 static int add_row(struct table *t, uint64_t number, bool labelled)
 {
-	struct sample sample = {0};
+	struct sample sample = { 0 };
 	int err = find_bytes(t, number, &sample);
 
 	if (!err && labelled)

@@ -29,6 +29,17 @@ int hdf5_set_path(struct hdf5_walk *walk, size_t length, const char *name)
 	return 0;
 }
 
+int hdf5_extend_path(struct hdf5_walk *walk, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	if (vec_reserve(&walk->path, n + 1) < 0)
+		return hdf5_out_of_memory(walk);
+	memcpy(walk->path.items + walk->path.count, suffix, n + 1);
+	walk->path.count += n;
+	return 0;
+}
+
 void hdf5_reset_path(struct hdf5_walk *walk, size_t length)
 {
 	walk->path.count = length;
@@ -79,7 +90,7 @@ const struct hdf5_seen *hdf5_find_seen(struct hdf5_walk *walk, haddr_t address)
 
 int hdf5_add_seen(struct hdf5_walk *walk, haddr_t address, size_t entry)
 {
-	struct hdf5_seen seen = {address, entry};
+	struct hdf5_seen seen = { address, entry };
 
 	if (walk->seen.count == UINT32_MAX || vec_push(&walk->seen, seen) < 0 ||
 	    idmap_insert(&walk->seen_by_address, hash_address(walk, address),
@@ -108,8 +119,8 @@ int hdf5_add_entry(struct hdf5_walk *walk, struct entry *entry, time_t mtime)
 
 int hdf5_add_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset, time_t mtime)
 {
-	struct entry entry = {.kind = ENTRY_FILE,
-			      .mode = source_owner(walk->scan->source)->mode & 0666};
+	struct entry entry = { .kind = ENTRY_FILE,
+			      .mode = source_owner(walk->scan->source)->mode & 0666 };
 	int err = hdf5_dataset_extents(walk, dataset, &entry.size);
 
 	if (err)
@@ -125,8 +136,8 @@ int hdf5_add_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset, time_t m
 /* Another name of a file that has an entry. */
 int hdf5_add_hard_link(struct hdf5_walk *walk, size_t first, time_t mtime)
 {
-	struct entry entry = {.kind = ENTRY_HARDLINK,
-			      .target = entries_get(walk->scan->entries, first)->path};
+	struct entry entry = { .kind = ENTRY_HARDLINK,
+			      .target = entries_get(walk->scan->entries, first)->path };
 
 	hdf5_advance(walk, 0);
 	return hdf5_add_entry(walk, &entry, mtime);
@@ -136,7 +147,7 @@ int hdf5_add_hard_link(struct hdf5_walk *walk, size_t first, time_t mtime)
 int hdf5_add_soft_link(struct hdf5_walk *walk, const char *target)
 {
 	CLEANUP(cleanup_free) char *relative = NULL;
-	struct entry entry = {.kind = ENTRY_SYMLINK, .mode = LINK_MODE, .target = target};
+	struct entry entry = { .kind = ENTRY_SYMLINK, .mode = LINK_MODE, .target = target };
 	size_t up = 3 * (size_t)walk->depth, room;
 
 	if (*target == '/') {

@@ -12,6 +12,7 @@ enum { HDF5_LEFT_OUT_NAMED = 4 };
 
 /* The path becomes its first `length` bytes, and "/name". */
 int hdf5_set_path(struct hdf5_walk *walk, size_t length, const char *name);
+int hdf5_extend_path(struct hdf5_walk *walk, const char *suffix);
 void hdf5_reset_path(struct hdf5_walk *walk, size_t length);
 
 /* Counts it among what is not shown, and says why. */

@@ -45,6 +45,7 @@ struct hdf5_walk {
 	uint64_t links;            /* that have been followed, in all groups */
 	uint64_t files;            /* what can be shown: files, links, arrays of rows */
 	uint64_t arrays;           /* of rows */
+	uint64_t npy;              /* files that are arrays */
 	uint64_t left_out, warnings;
 	uint64_t advanced;         /* bytes of the window that were said to be passed */
 	char left_out_names[400];

@@ -14,7 +14,9 @@ file's; it returns its expectations. Files of functions refuse_* have a FOLDER/N
 instead, with a word of the sentence in each line; those of names that begin with
 labels_ARRAY__ are scanned with the option labels=ARRAY.
 """
+import io
 import os
+import struct
 import sys
 import zlib
 
@@ -214,6 +216,173 @@ def labels_kind__chosen(file):
     file["labels"] = np.array(numbers(10), "i4")
     file["kind"] = np.array(numbers(10, 3), "u1")
     return expect("", "images", rows, "kind", numbers(10, 3))
+
+
+# Arrays of numbers
+
+def npy(array):
+    """The file as NumPy writes it, without the room it leaves for growth."""
+    array = np.asarray(array)
+    shape = "(" + ", ".join(map(str, array.shape)) + (",)" if array.ndim == 1 else ")")
+    descr = np.lib.format.dtype_to_descr(array.dtype)
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}, }}"
+    text += " " * (63 - (10 + len(text)) % 64) + "\n"
+    data = b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + array.tobytes()
+    again = np.load(io.BytesIO(data))
+    assert again.dtype == array.dtype and again.tobytes() == array.tobytes()
+    assert again.shape == array.shape
+    return data
+
+
+def pnm(pixels):
+    """H x W x 3 or H x W."""
+    height, width = pixels.shape[:2]
+    kind = 6 if pixels.ndim == 3 and pixels.shape[2] == 3 else 5
+    return b"P%d\n%d %d\n255\n" % (kind, width, height) + pixels.tobytes()
+
+
+def noise(*shape, dtype="u1"):
+    return RANDOM.integers(0, 250, shape).astype(dtype)
+
+
+FILTERS = {"plain": {}, "gzip": {"compression": "gzip"},
+           "all": {"compression": "gzip", "shuffle": True, "fletcher32": True}}
+
+
+def pixels(file):
+    """N x H x W x C, in each layout of the file."""
+    lines = []
+    for name, options in {"contiguous": {}, "one": {"chunks": (1, 6, 5, 3)},
+                          "cut": {"chunks": (4, 4, 2, 2), **FILTERS["all"]},
+                          "rows": {"chunks": (5, 6, 5, 3), **FILTERS["gzip"]}}.items():
+        images = noise(13, 6, 5, 3)
+        group = file.create_group(name)
+        group.create_dataset("images", data=images, **options)
+        group["ans"] = np.array(numbers(13), "u1")
+        lines += expect(name, "images", [pnm(x) for x in images], "ans", numbers(13),
+                        ext="ppm")
+    return lines
+
+
+def planes(file):
+    """BigGAN's N x C x H x W."""
+    lines = []
+    for name, options in {"contiguous": {}, "biggan": {"chunks": (5, 3, 6, 4)},
+                          "cut": {"chunks": (4, 2, 4, 3), **FILTERS["all"]}}.items():
+        images = noise(11, 3, 6, 4)
+        group = file.create_group(name)
+        group.create_dataset("imgs", data=images, **options)
+        group.create_dataset("labels", data=np.array(numbers(11), "i8"))
+        lines += expect(name, "imgs", [pnm(x.transpose(1, 2, 0)) for x in images], "labels",
+                        numbers(11), ext="ppm")
+    return lines
+
+
+def grey(file):
+    """DLIO's records, one colour as a plane or as a pixel, and masks beside images."""
+    one, two = noise(7, 9, 8), noise(7, 9, 8)
+    file["dlio/records_0"], file["dlio/records_1"] = one, two
+    file["dlio/labels"] = np.zeros(7, "i8")
+    lines = []
+    for name, data in (("records_0", one), ("records_1", two)):
+        lines += expect("dlio", name, [pnm(x) for x in data], "labels", [0] * 7, ext="pgm")
+    file["plane/x"] = one.reshape(7, 1, 9, 8)
+    file["plane/y"] = np.array(numbers(7), "i4").reshape(7, 1, 1, 1)
+    lines += expect("plane", "x", [pnm(x) for x in one], "y", numbers(7), ext="pgm")
+    file["pixel/x"] = one.reshape(7, 9, 8, 1)
+    return lines + expect("pixel", "x", [pnm(x) for x in one], ext="pgm")
+
+
+def coursera(file):
+    images, values = noise(9, 8, 8, 3), numbers(9, 2)
+    for part in ("train", "test"):
+        file[f"{part}_set_x"] = images
+        file[f"{part}_set_y"] = np.array(values, "i8")
+    file["list_classes"] = np.array([b"non-cat", b"cat"])
+    lines = []
+    for part in ("train", "test"):
+        lines += expect("", f"{part}_set_x", [pnm(x) for x in images], f"{part}_set_y",
+                        values, ext="ppm", classes=["non-cat", "cat"])
+    return lines
+
+
+def samples_npy(file):
+    """Rows that are no images of eight bits."""
+    lines = []
+    for name, data in (("deep", noise(6, 4, 5, 3, dtype="<u2")),
+                       ("float", RANDOM.random((6, 3, 4, 5)).astype("f4")),
+                       ("alpha", noise(6, 4, 5, 4)), ("flat", noise(6, 20)),
+                       ("big", noise(6, 2, 3, 4, 5, dtype=">i4"))):
+        group = file.create_group(name)
+        group.create_dataset("data", data=data, chunks=(4,) + data.shape[1:],
+                             compression="gzip")
+        group["label"] = np.array(numbers(6), "i4")
+        lines += expect(name, "data", [npy(x) for x in data], "label", numbers(6), ext="npy")
+    return lines
+
+
+def unwritten(file):
+    """Chunks that were never written, with a fill value and without."""
+    lines = []
+    for fill in (0, 9):
+        group = file.create_group(f"fill-{fill}")
+        images = group.create_dataset("images", (10, 4, 4, 3), "u1", chunks=(2, 4, 3, 3),
+                                      fillvalue=fill, compression="gzip")
+        images[4:7] = noise(3, 4, 4, 3)
+        group["y"] = np.array(numbers(10), "i4")
+        lines += expect(f"fill-{fill}", "images", [pnm(x) for x in images[()]], "y",
+                        numbers(10), ext="ppm")
+        never = group.create_dataset("never/images", (3, 4, 4), "u1", fillvalue=fill)
+        lines += expect(f"fill-{fill}/never", "images", [pnm(x) for x in never[()]],
+                        ext="pgm")
+    return lines
+
+
+def listed(path, data):
+    return f"f {path} {len(data)} {adler(data)}"
+
+
+def arrays_types(file):
+    """view=arrays: each type that NumPy has."""
+    lines = []
+    for dtype in ("u1", "i1", "<u2", ">i2", "<i4", ">u8", "<f2", ">f2", "<f4", ">f4", "<f8",
+                  ">f8", "<c8", ">c16", "?", "S7", "V5"):
+        data = np.frombuffer(RANDOM.bytes(12 * 16), dtype="u1")[:12 * np.dtype(dtype).itemsize]
+        data = (data % 2).view(dtype).reshape(3, 4) if dtype == "?" else \
+            data.view(dtype).reshape(3, 4)
+        name = "t" + dtype.strip("<>?") + ("-big" if dtype[0] == ">" else "")
+        file[name] = data
+        lines.append(listed(name + ".npy", npy(data)))
+    record = np.array([(1, 2.5, b"ab"), (3, 4.5, b"cde")],
+                      [("a", "<i4"), ("b b", ">f8"), ("c", "S3")])
+    file["record"] = record
+    file["scalar"] = np.float32(3.5)
+    file["none"] = np.zeros((0, 4), "i2")
+    file["ints/label"] = np.arange(5, dtype="i4")
+    return lines + [listed("record.npy", npy(record)), listed("scalar.npy", npy(np.float32(3.5))),
+                    listed("none.npy", npy(np.zeros((0, 4), "i2"))),
+                    listed("ints/label.npy", npy(np.arange(5, dtype="i4")))]
+
+
+def arrays_netcdf(file):
+    """What netCDF-4 writes: dimension scales, an axis that grows, big-endian numbers."""
+    lines = []
+    for name, count in (("lat", 4), ("lon", 6)):
+        values = np.linspace(0, 1, count).astype(">f4")
+        file[name] = values
+        file[name].make_scale(name)
+        lines.append(listed(name + ".npy", npy(values)))
+    file["nv"] = np.zeros(2, ">f4")
+    file["nv"].make_scale("This is a netCDF dimension but not a netCDF variable.         2")
+    data = noise(12, 4, 6, dtype=">i2")
+    grown = file.create_dataset("model/run/tas", data=data, chunks=(1, 4, 6),
+                                maxshape=(None, 4, 6), compression="gzip", shuffle=True)
+    grown.attrs["_FillValue"] = np.int16(-1)
+    for i, scale in ((1, "lat"), (2, "lon")):
+        grown.dims[i].attach_scale(file[scale])
+    lines += [listed(f"model/run/tas/{i:02d}.npy", npy(x)) for i, x in enumerate(data)]
+    file["model/orog"] = data[0]
+    return lines + [listed("model/orog.npy", npy(data[0]))]
 
 
 # What is refused

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "codec/codec.h"
+#include "tree/array.h"
 #include "util/log.h"
 
 enum { SOURCE = 3 };
@@ -100,6 +101,48 @@ static void read_coded(const struct run *run, size_t volume, uint64_t offset,
 	assert_int_equal(length, 0);
 }
 
+/* An element at a time: what is asked is where each is, and not how fast. */
+static void read_array(const struct run *run, size_t volume, uint64_t offset,
+		       uint64_t length, unsigned char *out)
+{
+	const struct volume_desc *v = entries_volume(run->entries, volume);
+	const struct volume_array *array = entries_array(run->entries, volume);
+	const struct volume_chunk *chunks = entries_chunks(run->entries, volume);
+	const unsigned char *fill = entries_literals(run->entries, volume);
+	unsigned char *tile = NULL, *stored;
+	struct array_measure measure;
+	uint64_t held = UINT64_MAX;
+
+	assert_int_equal(array_measure(array, &measure), 0);
+	tile = malloc((size_t)measure.tile_bytes);
+	assert_non_null(tile);
+	for (uint64_t i = 0; i < length; i++) {
+		struct array_spot spot;
+		uint64_t at = offset + i;
+
+		array_find(array, &measure, at / array->item, &spot);
+		if (chunks[spot.tile].stored_length == 0) {
+			out[i] = array->filled ? fill[at % array->item] : 0;
+			continue;
+		}
+		if (held != spot.tile) {
+			const struct volume_chunk *c = &chunks[spot.tile];
+
+			stored = malloc(c->stored_length);
+			assert_int_equal(source_pread(run->source, stored,
+						      c->stored_length, c->stored_at), 0);
+			assert_int_equal(codec_chain_decode(v->codecs, c->skipped, stored,
+							    c->stored_length, tile,
+							    (size_t)measure.tile_bytes),
+					 measure.tile_bytes);
+			free(stored);
+			held = spot.tile;
+		}
+		out[i] = tile[spot.inside * array->item + at % array->item];
+	}
+	free(tile);
+}
+
 static void read_volume(const struct run *run, size_t volume, uint64_t offset,
 			uint64_t length, unsigned char *out)
 {
@@ -109,6 +152,8 @@ static void read_volume(const struct run *run, size_t volume, uint64_t offset,
 	assert_true(offset <= v->length && length <= v->length - offset);
 	if (v->kind == VOLUME_LITERAL)
 		memcpy(out, literals + offset, (size_t)length);
+	else if (v->kind == VOLUME_ARRAY)
+		read_array(run, volume, offset, length, out);
 	else if (v->kind == VOLUME_CODED)
 		read_coded(run, volume, offset, length, out);
 	else
