@@ -52,7 +52,7 @@ mounted() {
 	shift
 	GRANARY_CRASH=$(IFS=';' && echo "$*") mount_ok "$what: mounted" "$work/t.tar" "$mnt" ||
 		return
-	rm -f "$work/enough"
+	rm -f "$work/enough" "$work/enough.reading"
 	"$hammer" -u "$work/enough" "${left_out[@]}" "$tree" "$mnt" \
 		>"$work/counts" 2>"$work/said" &
 	readers=$!

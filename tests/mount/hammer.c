@@ -12,9 +12,11 @@
  * from the start to the end. -r: as root a further process drops all dentries and
  * inodes that are not in use, some times a second, by a remount that changes nothing.
  *
- * It ends after -s SECONDS (10), or when STOPFILE is there. A call that does not come
- * back for -w SECONDS (30) is a hang, and ends it too. -e names errors that may come;
- * they are counted apart. -x leaves a file or folder of that path out. -n: the format
+ * It ends after -s SECONDS (10), or when STOPFILE is there; but not before each process
+ * has read something, unless that takes -w SECONDS (30) longer. Then STOPFILE.reading is
+ * made. A call that does not come back for -w SECONDS is a hang, and ends it at once. -e
+ * names errors that may come: they are counted apart, and to each process one has to
+ * come before it ends. -x leaves a file or folder of that path out. -n: the format
  * has no modes, times and xattrs.
  *
  * Printed are counts, one a line. Status 0: something was read, and nothing was wrong.
@@ -54,6 +56,8 @@ struct run {
 	pid_t children[PROCESSES_MAX + 1];
 	struct watch watches[PROCESSES_MAX + 1];
 	unsigned hung, died;
+	double wanted;        /* it is to end since then, or 0 */
+	bool told;            /* STOPFILE.reading is there */
 };
 
 struct shared {
@@ -222,6 +226,43 @@ static unsigned reap(struct run *r)
 	return left;
 }
 
+static bool each_has(const struct run *r, enum count which)
+{
+	for (unsigned i = 0; i < r->processes; i++)
+		if (!r->shared->accounts[i].counts[which])
+			return false;
+	return true;
+}
+
+static void tell_reading(struct run *r)
+{
+	char path[4096];
+	int fd;
+
+	r->told = true;
+	snprintf(path, sizeof(path), "%s.reading", r->stop_file);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		perror(path);
+	else
+		close(fd);
+}
+
+/* On a busy machine it may not have come to anything yet. */
+static bool is_over(struct run *r, double end)
+{
+	bool read = each_has(r, COUNT_reads);
+
+	if (r->stop_file && read && !r->told)
+		tell_reading(r);
+	if (now() <= end && !(r->stop_file && access(r->stop_file, F_OK) == 0))
+		return false;
+	if (!r->wanted)
+		r->wanted = now();
+	return now() - r->wanted > r->patience ||
+	       (read && (!r->options.allowed_count || each_has(r, COUNT_allowed)));
+}
+
 /* One that hangs is not waited for: it may be in a state that no signal ends. */
 static void watch(struct run *r)
 {
@@ -230,7 +271,7 @@ static void watch(struct run *r)
 	while (reap(r) > r->hung) {
 		pause_ms(20);
 		look_for_hangs(r);
-		if (now() > end || (r->stop_file && access(r->stop_file, F_OK) == 0))
+		if (is_over(r, end))
 			r->shared->stop = true;
 	}
 	for (unsigned i = 0; i < r->processes + r->drops; i++)

@@ -60,6 +60,17 @@ clean() {
 	at_least "$(request_change fuse_readlink "$before" "$after")" 10 "and asked for again"
 }
 
+# However soon it is told to end.
+reads_first() {
+	local i wrong=0
+	touch "$work/enough"
+	for i in 1 2 3; do
+		"$hammer" -u "$work/enough" "$tree" "$mnt" >"$work/counts" 2>"$work/said" &&
+			[ "$(counted reads)" -ge 8 ] || wrong=$((wrong + 1))
+	done
+	is "$wrong" 0 "told to end before it began: each process has read something"
+}
+
 # finds WHAT COMMAND...: after the command, the tree is not what is mounted.
 finds() {
 	local what=$1
@@ -129,11 +140,11 @@ hang() {
 # dead OPTIONS...: the daemon is killed under the hammer.
 dead() {
 	local pid
-	rm -f "$work/enough"
+	rm -f "$work/enough" "$work/enough.reading"
 	"$hammer" "${options[@]}" -u "$work/enough" "$@" "$tree" "$mnt" \
 		>"$work/counts" 2>"$work/said" &
 	pid=$!
-	sleep 0.5
+	wait_until 60 test -e "$work/enough.reading"
 	kill -KILL "${mount_pid[$mnt]}"
 	sleep 1
 	touch "$work/enough"
@@ -156,6 +167,7 @@ end_of_the_daemon() {
 make_tree
 mount_ok "mounted" -o index=off "$work/t.tar" "$mnt" || finish
 clean
+reads_first
 differences
 one_name_more
 hang

@@ -88,11 +88,17 @@ readers() {
 	local format=$1 options=("${drop[@]}")
 	shift
 	case $format in h5 | samples) options+=(-n) ;; esac
-	rm -f "$work/enough" "$work/counts"
+	rm -f "$work/enough" "$work/enough.reading" "$work/counts"
 	"$hammer" "${options[@]}" -u "$work/enough" "$@" "$memory/$format" "$mnt" \
 		>"$work/counts" 2>"$work/said" &
 	readers_pid=$!
 	started+=("$readers_pid")
+	wait_until 60 read_or_ended
+}
+
+# Each of the eight has read something.
+read_or_ended() {
+	[ -e "$work/enough.reading" ] || process_gone "$readers_pid"
 }
 
 # enough: ends them; their status.
@@ -351,7 +357,6 @@ second_term() {
 		wait_until 10 process_gone "${mount_pid[$mnt]}"
 	wait "$killer"
 	nothing_left "a second TERM"
-	sleep 0.5
 	enough
 	all_was_right "a second TERM"
 	at_least "$(counted allowed)" 1 "a second TERM: the readers get an error"
@@ -388,7 +393,6 @@ dead_mount() {
 	check "$how: the server is gone too" wait_until 10 no_daemon "$mnt"
 	is "$(LC_ALL=C stat "$mnt/mixed" 2>&1 | grep -c 'endpoint is not connected')" 1 \
 		"$how: the mount point answers ENOTCONN"
-	sleep 0.5
 	enough
 	ok $? "$how: the readers ended"
 	all_was_right "$how"
@@ -398,7 +402,6 @@ dead_mount() {
 	is $? 0 "$how: the next mount works at once" || diag "$(cat "$work/said")"
 	is "$(grep -c -F -- " $mnt " /proc/mounts)" 1 "$how: and is the only one there"
 	readers tar
-	sleep 0.5
 	enough
 	all_was_right "$how, mounted again"
 	check "$how: granary umount" "$granary" umount "$mnt"
