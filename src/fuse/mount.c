@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,7 +20,8 @@
 #include "util/log.h"
 #include "util/mounts.h"
 
-enum { LOCK_MS = 2000, LOCK_POLL_MS = 10, AWAY_MS = 1000 };
+enum { LOCK_MS = 2000, LOCK_POLL_MS = 10, DETACH_MS = 1000, HELPER_MS = 12000,
+       LOOK_MS = 1000 };
 
 static const char device[] = "/dev/fuse";
 
@@ -282,66 +285,71 @@ static char *locate(const struct mount *mount, struct mount_entry *out)
 	return mounts_of_connection(mount->number, out);
 }
 
-struct call {
+struct removal {
 	const struct mount *mount;
-	int (*call)(const char *path, int id);
+	enum mount_removal how;
 };
 
-static int run_call(void *argument)
+static int remove_it(void *argument)
 {
-	const struct call *c = argument;
+	static int (*const calls[])(const char *path, int id) = {
+		[MOUNT_DETACH] = mounts_detach,
+		[MOUNT_UNMOUNT] = mounts_unmount,
+		[MOUNT_EXPIRE] = mounts_expire,
+	};
+	const struct removal *removal = argument;
 	struct mount_entry entry;
-	CLEANUP(cleanup_free) char *path = locate(c->mount, &entry);
-	int err = path ? c->call(path, entry.id) : -ESTALE;
+	CLEANUP(cleanup_free) char *path = locate(removal->mount, &entry);
+	int err = path ? calls[removal->how](path, entry.id) : -ESTALE;
 
 	return err < -255 ? EIO : -err;
 }
 
 static int look_there(void *argument)
 {
-	const struct call *c = argument;
 	struct mount_entry entry;
 
-	return is_there(c->mount, &entry);
+	return is_there(argument, &entry);
 }
 
 /*
  * Who takes away the last of a mount waits in the kernel until no bytes are being stored
  * in its page cache; and where these wait for a read that died with the server, until the
- * next server has answered that. The supervisor, which starts it, must not wait so: it
- * does not even look at the path, since who holds a mount for a moment may be the last
- * one. The mount is out of the tree by then.
+ * next server has answered that. fusermount3 may take as long as it likes. The supervisor,
+ * which starts servers, must not wait so: it does not even look at the path, since who
+ * holds a mount for a moment may be the last one.
  */
-static int with_mount(const struct mount *mount, int (*call)(const char *path, int id))
+pid_t mount_remove(const struct mount *mount, enum mount_removal how)
 {
-	struct call c = { mount, call };
-	int result;
+	struct removal removal = { mount, how };
+	pid_t child;
 
 	if (!mount->ours || has_ended(mount))
 		return -ESTALE;
-	if (mount->by_helper) /* which does not wait for ever either */
-		return -run_call(&c);
-	result = bounded_run(run_call, &c, AWAY_MS);
+	child = bounded_start(remove_it, &removal);
+	return child == -EAGAIN || child == -ENOMEM ? -remove_it(&removal) : child;
+}
+
+int mount_removed(const struct mount *mount, int status)
+{
+	if (status >= 0)
+		return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+	/* where it only waits for pages, it is out of the tree by then */
+	return bounded_run(look_there, (void *)(uintptr_t)mount, LOOK_MS) == 1 ? -EBUSY : 0;
+}
+
+/* Or as far as it can be waited for. */
+static void detach(const struct mount *mount)
+{
+	struct removal removal = { mount, MOUNT_DETACH };
+	int result;
+
+	if (!mount->ours || has_ended(mount))
+		return;
+	result = bounded_run(remove_it, &removal,
+			     mount->by_helper ? HELPER_MS : DETACH_MS);
 	if (result == -EAGAIN || result == -ENOMEM) /* no child can be had */
-		return -run_call(&c);
-	if (result == -ETIMEDOUT)
-		return bounded_run(look_there, &c, AWAY_MS) == 1 ? -EBUSY : 0;
-	return result > 0 ? -result : result;
-}
-
-int mount_detach(const struct mount *mount)
-{
-	return with_mount(mount, mounts_detach);
-}
-
-int mount_unmount(const struct mount *mount)
-{
-	return with_mount(mount, mounts_unmount);
-}
-
-int mount_expire(const struct mount *mount)
-{
-	return with_mount(mount, mounts_expire);
+		remove_it(&removal);
 }
 
 /* An aborted connection leaves its mount, which is dead; any other there is not ours. */
@@ -360,7 +368,7 @@ static void clear_dead(const struct mount *mount)
  */
 void mount_end(struct mount *mount, struct fuse_session *fuse)
 {
-	mount_detach(mount);
+	detach(mount);
 	clear_dead(mount);
 	if (mount->by_helper && has_ended(mount))
 		fuse_session_unmount(fuse);

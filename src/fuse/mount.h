@@ -42,12 +42,18 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 
 /*
  * Out of the tree: for good, though what is open can still be read; if nobody uses it
- * (-EBUSY); if nobody has since the last call (-EAGAIN). -ESTALE where it is gone
- * already, whatever has taken its place; or another negative errno.
+ * (-EBUSY); if nobody has since the last call (-EAGAIN).
  */
-int mount_detach(const struct mount *mount);
-int mount_unmount(const struct mount *mount);
-int mount_expire(const struct mount *mount);
+enum mount_removal { MOUNT_DETACH, MOUNT_UNMOUNT, MOUNT_EXPIRE };
+
+/*
+ * Begins one in a child process, which may wait for long: its number; 0: it is done
+ * already; or as mount_removed. That says what came of it by its status, from wait(2), or
+ * -1: it has been waited for long enough. 0; -ESTALE where the mount was gone already,
+ * whatever has taken its place; or another negative errno.
+ */
+pid_t mount_remove(const struct mount *mount, enum mount_removal how);
+int mount_removed(const struct mount *mount, int status);
 
 /* Takes it away, if it is still there: what an abort, or an error, leaves. */
 void mount_end(struct mount *mount, struct fuse_session *fuse);

@@ -24,6 +24,7 @@
 #include "fuse/readahead.h"
 #include "fuse/server.h"
 #include "fuse/shield.h"
+#include "fuse/signals.h"
 #include "fuse/spin.h"
 #include "fuse/supervisor.h"
 #include "fuse/walk.h"
@@ -278,7 +279,7 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 		.uid = s->served.uid, .gid = s->served.gid,
 		.allow_other = config->allow_other, .noexec = config->noexec,
 	};
-	int err = source ? supervise_block_signals() : -ENOMEM;
+	int err = source ? signals_block() : -ENOMEM;
 
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "%s", strerror(-err));
@@ -308,12 +309,9 @@ static void let_go(int number)
 
 static void heed_the_end(const struct session *s)
 {
-	struct sigaction action = { .sa_handler = let_go };
-
 	session_to_end = s;
 	connection_to_close = fuse_session_fd(s->fuse);
-	sigfillset(&action.sa_mask);
-	sigaction(SUPERVISE_END, &action, NULL);
+	signals_heed_end(let_go);
 }
 
 /* What answers has no more rights than who opened the packed files. */

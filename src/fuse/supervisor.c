@@ -20,10 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fuse/signals.h"
 #include "stats/stats.h"
 #include "util/bounded.h"
 #include "util/log.h"
 #include "util/process.h"
+#include "util/vec.h"
 
 enum {
 	TICK_MS = 250,
@@ -35,7 +37,7 @@ enum {
 	AGAIN_PAUSE_MS = 1000,  /* where processes or threads cannot be had */
 	END_MS = 300,           /* for a server to end, */
 	GRACE_MS = 5000,        /* and to be gone when it is killed */
-	LEFT_MOST = 16,         /* dead servers that cannot be reaped */
+	REMOVAL_MS = 15000,     /* for the mount to be taken away; fusermount3 has 10 s */
 	RELEASE_MS = 1000,      /* for one that is to answer what they wait for */
 	MESSAGES_A_PERIOD = 20,
 };
@@ -44,7 +46,8 @@ struct supervisor {
 	const struct supervision *what;
 	int signals;             /* signalfd */
 	pid_t server;            /* 0: none */
-	pid_t left[LEFT_MOST];   /* dead, not reaped: a thread of theirs waits; 0: none */
+	VEC(pid_t) left;         /* dead, not reaped: a thread of theirs waits */
+	bool left_more;          /* and of some there is not even the number */
 	bool wanting;            /* no server can begin: said once */
 	int64_t start_at;        /* no server before that */
 	uint64_t answered;       /* when it was started, by all before */
@@ -56,32 +59,13 @@ struct supervisor {
 	uint64_t activity;       /* the counters then */
 	uint64_t counted;        /* all of them, at the last tick */
 	unsigned terminations;
+	pid_t removal;           /* the child that takes the mount away, or 0 */
+	enum mount_removal removal_how;
+	int64_t removal_since;
 	bool notified;           /* the pipe of -o notify_pipe= is closed */
 	bool ended;              /* there is nothing more to serve */
 	int result;
 };
-
-/* Under nohup(1) a hangup is nothing. */
-static void set_of_signals(sigset_t *set)
-{
-	static const int numbers[] = { SIGTERM, SIGINT, SIGUSR1, SIGCHLD };
-	struct sigaction hangup;
-
-	sigemptyset(set);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		sigaddset(set, numbers[i]);
-	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
-		sigaddset(set, SIGHUP);
-}
-
-int supervise_block_signals(void)
-{
-	sigset_t set;
-
-	set_of_signals(&set);
-	signal(SIGCHLD, SIG_DFL); /* who started us may ignore it */
-	return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -errno : 0;
-}
 
 /* Starting a server. */
 
@@ -136,12 +120,18 @@ static int reap(pid_t pid, int *status)
 	return reaped == pid || (reaped < 0 && errno == ECHILD);
 }
 
-/* Of the dead that are not reaped: instead of `from`, 0 being a free place. */
-static void replace_left(struct supervisor *s, pid_t from, pid_t to)
+/* Without memory for its number it is one of the children that are left. */
+static void remember_left(struct supervisor *s, pid_t pid)
 {
-	for (int i = 0; i < LEFT_MOST; i++) {
-		if (s->left[i] == from) {
-			s->left[i] = to;
+	if (vec_push(&s->left, pid) < 0)
+		s->left_more = true;
+}
+
+static void forget_left(struct supervisor *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->left.count; i++) {
+		if (s->left.items[i] == pid) {
+			s->left.items[i] = s->left.items[--s->left.count];
 			return;
 		}
 	}
@@ -149,15 +139,13 @@ static void replace_left(struct supervisor *s, pid_t from, pid_t to)
 
 static bool are_left(struct supervisor *s)
 {
-	bool any = false;
 	int status;
 
-	for (int i = 0; i < LEFT_MOST; i++) {
-		if (s->left[i] && reap(s->left[i], &status))
-			s->left[i] = 0;
-		any |= s->left[i] != 0;
+	for (size_t i = s->left.count; i > 0; i--) {
+		if (reap(s->left.items[i - 1], &status))
+			forget_left(s, s->left.items[i - 1]);
 	}
-	return any;
+	return s->left.count || (s->left_more && waitpid(-1, &status, WNOHANG) >= 0);
 }
 
 /* True: it is dead, or will be without a step of its own. */
@@ -182,7 +170,7 @@ static void end_server(struct supervisor *s)
 		kill(s->server, SIGKILL);
 		is_gone_within(s->server, GRACE_MS);
 	}
-	replace_left(s, 0, s->server);
+	remember_left(s, s->server);
 	s->server = 0;
 }
 
@@ -256,7 +244,7 @@ static void after_death(struct supervisor *s, int status)
 	bool idle;
 
 	if (status < 0)
-		replace_left(s, 0, pid);
+		remember_left(s, pid);
 	s->server = 0;
 	slots_bury(s->what->slots, hungry || silent, bounded_now() / 1000, &legacy);
 	if (legacy.ended || has_exited(status, 0)) {
@@ -301,27 +289,89 @@ static void log_counters(void)
 	log_notice("stats: end");
 }
 
+static void end_at_once(struct supervisor *s)
+{
+	end_server(s);
+	s->ended = true;
+}
+
+static void has_expired(struct supervisor *s, int err)
+{
+	const struct mount *mount = s->what->mount;
+
+	if (!err)
+		log_info("%s: unmounted, since it was not used", mount->mountpoint);
+	else if (err != -EAGAIN && err != -EBUSY && err != -ESTALE)
+		log_warn("%s: -o timeout=%u: it cannot be unmounted: %s", mount->mountpoint,
+			 s->what->timeout, strerror(-err));
+}
+
+/* -ESTALE: somebody has been faster. */
+static void has_been_detached(struct supervisor *s, int err)
+{
+	if (!err || err == -ESTALE)
+		return;
+	log_warn("%s: unmounting: %s", s->what->mount->mountpoint, strerror(-err));
+	end_at_once(s);
+}
+
+static void after_removal(struct supervisor *s, int err)
+{
+	s->removal = 0;
+	if (s->removal_how == MOUNT_DETACH)
+		has_been_detached(s, err);
+	else
+		has_expired(s, err);
+}
+
+/* Nobody waits for the one that is under way: it is detached instead. */
+static void begin_removal(struct supervisor *s, enum mount_removal how)
+{
+	pid_t child = mount_remove(s->what->mount, how);
+
+	s->removal_how = how;
+	s->removal_since = bounded_now();
+	s->removal = child > 0 ? child : 0;
+	if (child <= 0)
+		after_removal(s, child);
+}
+
+static void look_after_removal(struct supervisor *s)
+{
+	if (!s->removal || bounded_now() - s->removal_since < REMOVAL_MS)
+		return;
+	kill(s->removal, SIGKILL);
+	after_removal(s, mount_removed(s->what->mount, -1));
+}
+
+/* It has ended with the connection, and is about to be seen. */
+static void conclude_removal(struct supervisor *s)
+{
+	int64_t end = bounded_now() + END_MS;
+	pid_t child = s->removal;
+	int status;
+
+	while (s->removal && bounded_now() < end) {
+		if (waitpid(child, &status, WNOHANG) == child)
+			after_removal(s, mount_removed(s->what->mount, status));
+		else
+			bounded_pause(SHORT_TICK_MS);
+	}
+}
+
 /* The first time whoever reads may read on; then not. */
 static void terminate(struct supervisor *s)
 {
 	const struct mount *mount = s->what->mount;
-	int err = -EPERM;
 
 	log_info("%s: %s", mount->mountpoint, s->terminations ?
 		 "ended by another signal" : "unmounted by a signal; ends when nobody reads");
 	if (++s->terminations == 1)
 		notify_stopping();
-	if (s->terminations == 1 && mount->ours) {
-		err = mount_detach(mount);
-		if (err == -ESTALE) /* somebody has been faster */
-			err = 0;
-		if (err)
-			log_warn("%s: unmounting: %s", mount->mountpoint, strerror(-err));
-	}
-	if (err) {
-		end_server(s);
-		s->ended = true;
-	}
+	if (s->terminations == 1 && mount->ours)
+		begin_removal(s, MOUNT_DETACH);
+	else
+		end_at_once(s);
 }
 
 static void reap_all(struct supervisor *s)
@@ -331,11 +381,11 @@ static void reap_all(struct supervisor *s)
 
 	/* also those that were given up before they could be reaped */
 	while (!s->ended && (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != s->server) {
-			replace_left(s, pid, 0);
-			continue;
-		}
-		if (WIFSTOPPED(status))
+		if (pid == s->removal && !WIFSTOPPED(status))
+			after_removal(s, mount_removed(s->what->mount, status));
+		else if (pid != s->server)
+			forget_left(s, pid);
+		else if (WIFSTOPPED(status))
 			kill(pid, SIGKILL); /* its user stopped it: others must not wait */
 		else
 			after_death(s, status);
@@ -373,30 +423,26 @@ static uint64_t count_requests(void)
  * fusermount3 cannot ask the kernel whether a mount has been used. But where opens
  * are visible nobody uses it without a request.
  */
-static int unmount_if_quiet(struct supervisor *s)
+static bool is_quiet(struct supervisor *s)
 {
-	const struct mount *mount = s->what->mount;
 	uint64_t before = s->activity;
 
 	s->activity = count_requests();
-	return s->activity == before ? mount_unmount(mount) : -EAGAIN;
+	return s->activity == before;
 }
 
 static void expire(struct supervisor *s)
 {
 	const struct mount *mount = s->what->mount;
-	int err;
 
-	if (!s->what->timeout || !mount->ours || s->terminations ||
+	if (!s->what->timeout || !mount->ours || s->terminations || s->removal ||
 	    bounded_now() - s->idle_since < (int64_t)s->what->timeout * 1000)
 		return;
 	s->idle_since = bounded_now();
-	err = mount->by_helper ? unmount_if_quiet(s) : mount_expire(mount);
-	if (!err)
-		log_info("%s: unmounted, since it was not used", mount->mountpoint);
-	else if (err != -EAGAIN && err != -EBUSY && err != -ESTALE)
-		log_warn("%s: -o timeout=%u: it cannot be unmounted: %s", mount->mountpoint,
-			 s->what->timeout, strerror(-err));
+	if (!mount->by_helper)
+		begin_removal(s, MOUNT_EXPIRE);
+	else if (is_quiet(s))
+		begin_removal(s, MOUNT_UNMOUNT);
 }
 
 /* The server says so, or does not, because it hangs: then the kernel does. */
@@ -422,6 +468,7 @@ static void end_if_over(struct supervisor *s)
 static void tick(struct supervisor *s)
 {
 	look_after(s);
+	look_after_removal(s);
 	expire(s);
 	end_if_over(s);
 	if (!s->notified)
@@ -446,7 +493,7 @@ static bool is_busy(struct supervisor *s)
 	uint64_t before = s->counted;
 
 	s->counted = count_work();
-	return s->counted != before || !s->notified || slots_under_way(s->what->slots) ||
+	return s->counted != before || !s->notified || s->removal || slots_under_way(s->what->slots) ||
 	       is_over(s);
 }
 
@@ -466,31 +513,21 @@ static int next_tick(struct supervisor *s)
 	return left < IDLE_TICK_MS ? (int)left : IDLE_TICK_MS;
 }
 
-static int open_all(struct supervisor *s)
-{
-	sigset_t set;
-
-	set_of_signals(&set);
-	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->signals < 0 ? -errno : 0;
-}
-
 struct supervisor *supervise_start(const struct supervision *what)
 {
 	struct supervisor *s = calloc(1, sizeof(*s));
-	int err;
 
 	if (!s)
 		return NULL;
 	s->what = what;
 	s->idle_since = bounded_now();
-	err = open_all(s);
-	if (!err) {
+	s->signals = signals_open();
+	if (s->signals >= 0) {
 		start_server(s);
 		return s;
 	}
+	errno = -s->signals;
 	free(s);
-	errno = -err;
 	return NULL;
 }
 
@@ -500,6 +537,7 @@ void supervise_abandon(struct supervisor *s)
 		return;
 	end_server(s);
 	close(s->signals);
+	vec_free(&s->left);
 	free(s);
 }
 
@@ -522,9 +560,12 @@ static void release_left(struct supervisor *s)
 
 	/* mostly they only take a moment to end */
 	while (!is_over(s) && !are_reaped_soon(s) && bounded_now() < end) {
+		struct slots_legacy legacy;
+
 		start_server(s);
 		are_reaped_soon(s);
 		end_server(s);
+		slots_bury(s->what->slots, false, bounded_now() / 1000, &legacy);
 	}
 }
 
@@ -540,6 +581,7 @@ int supervise(struct supervisor *s)
 			tick(s);
 	}
 	end_server(s);
+	conclude_removal(s);
 	release_left(s);
 	if (!s->terminations)
 		notify_stopping();

@@ -8,21 +8,12 @@
 #ifndef GRANARY_FUSE_SUPERVISOR_H
 #define GRANARY_FUSE_SUPERVISOR_H
 
-#include <signal.h>
-
 #include "fuse/mount.h"
 #include "fuse/slots.h"
 #include "util/notify.h"
 
 /* A server's exit status: it could not begin, and another one may, in a while. */
 enum { SUPERVISE_AGAIN = 75 };
-
-/*
- * What ends a server that is to have no successor, and what the kernel sends it if the
- * supervisor dies. It closes the connection first: a thread of it that storage keeps
- * would hold that open, and whoever reads would wait as long as that.
- */
-#define SUPERVISE_END SIGUSR2
 
 struct supervision {
 	/* In the child of `supervisor`: serves until the connection ends; its status. */
@@ -37,12 +28,6 @@ struct supervision {
 };
 
 struct supervisor;
-
-/*
- * Blocks the signals that end a program, and USR1: they wait until supervise, which
- * acts on them: 0 or a negative errno.
- */
-int supervise_block_signals(void);
 
 /* Starts the first server. `what` must outlive it. NULL and errno. */
 struct supervisor *supervise_start(const struct supervision *what);

@@ -78,22 +78,30 @@ static int await(pid_t child, int *status, unsigned milliseconds)
 	}
 }
 
-int bounded_run(int (*work)(void *argument), void *argument, unsigned milliseconds)
+pid_t bounded_start(int (*work)(void *argument), void *argument)
 {
-	pid_t child, parent = getpid();
-	int status = 0, ended;
+	pid_t parent = getpid(), child;
 
 	heed_children();
 	child = fork();
 	if (child < 0)
 		return -errno;
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(1);
-		close_descriptors();
-		_exit(work(argument));
-	}
+	if (child > 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	close_descriptors();
+	_exit(work(argument));
+}
+
+int bounded_run(int (*work)(void *argument), void *argument, unsigned milliseconds)
+{
+	pid_t child = bounded_start(work, argument);
+	int status = 0, ended;
+
+	if (child < 0)
+		return child;
 	ended = await(child, &status, milliseconds);
 	if (ended == 0) {
 		kill(child, SIGKILL);

@@ -7,6 +7,8 @@
 #ifndef GRANARY_UTIL_BOUNDED_H
 #define GRANARY_UTIL_BOUNDED_H
 
+#include <sys/types.h>
+
 /*
  * Runs `work` in a child process, which has no descriptors of its parent's but the
  * standard ones and ends with its parent. Its result, 0 to 255; -ETIMEDOUT: it was
@@ -16,6 +18,12 @@
  * Threads: where there are others, `work` may only call what a signal handler may.
  */
 int bounded_run(int (*work)(void *argument), void *argument, unsigned milliseconds);
+
+/*
+ * Only starts it: the number of the child, which the caller waits for and may kill, or a
+ * negative errno.
+ */
+pid_t bounded_start(int (*work)(void *argument), void *argument);
 
 /* Milliseconds of a clock that only goes forward. */
 long long bounded_now(void);

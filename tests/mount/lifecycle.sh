@@ -89,6 +89,50 @@ foreground() {
 	umount_ok "$mnt" "-f: umount from outside ends it"
 }
 
+# A lock that it is started under is held for as long as it runs, and what it was given
+# as its standard streams stays that.
+foreground_descriptors() {
+	local pid n before=() after=() log=$work/foreground.log
+	watch_mount "$mnt"
+	exec 9>"$work/lock"
+	flock 9
+	"$granaryfs" -f -o index=off "$work/t.tar" "$mnt" </dev/zero >"$work/out" 2>"$log" &
+	pid=$!
+	started+=("$pid")
+	exec 9>&-
+	check "-f: mounted, under a lock" wait_until 30 is_mounted "$mnt"
+	is "$(cat "$mnt/file")" content "-f: it is served"
+	for n in 0 1 2 9; do
+		after+=("$(readlink "/proc/$pid/fd/$n")")
+	done
+	before=(/dev/zero "$work/out" "$log" "$work/lock")
+	is "${after[*]}" "${before[*]}" "-f: the caller's descriptors are what they were"
+	refuse "-f: the lock is held" flock -n "$work/lock" true
+	leave_mount "$mnt"
+	check "-f: the process ended" ends
+	check "-f: the lock is free" flock -n "$work/lock" true
+}
+
+# What no program expects: neither of the two ends of it.
+unexpected_signals() {
+	local signal server
+	mount_ok "unexpected signals: mounted" -o index=off "$work/t.tar" "$mnt" || return
+	wait_until 10 test -n "$(server_pid "$mnt")"
+	for signal in PIPE ALRM VTALRM PROF IO PWR XCPU XFSZ USR2 RTMIN RTMAX; do
+		kill -"$signal" "${mount_pid[$mnt]}"
+	done
+	for signal in QUIT PIPE ALRM VTALRM PROF IO PWR XCPU XFSZ RTMIN RTMAX; do
+		server=$(server_pid "$mnt")
+		kill -"$signal" "$server"
+	done
+	sleep 0.3
+	is "$(cat "$mnt/file")" content "unexpected signals: it is served"
+	is "$(requests "$mnt" | awk '$1 == "servers_started" { print $2 }')" 1 \
+		"unexpected signals: by the same server"
+	is "$(daemon_pids "$mnt")" "${mount_pid[$mnt]}" "unexpected signals: and supervisor"
+	umount_ok "$mnt" "unexpected signals: umount ends it"
+}
+
 signals() {
 	local signal
 	for signal in TERM INT HUP; do
@@ -395,6 +439,8 @@ status_of_parent
 holds_nothing
 keeps_no_lock
 foreground
+foreground_descriptors
+unexpected_signals
 signals
 signal_when_busy
 signal_to_the_launcher

@@ -368,6 +368,7 @@ as_a_user() {
 	force_for_a_user
 	foreign
 	without_fusermount
+	hanging_fusermount
 }
 
 # Root is not let into a user's mount, and still has to clear it.
@@ -443,6 +444,30 @@ without_fusermount() {
 		"${as[@]}" env PATH="$work/none" "$work/programs/granary" umount "$mnt"
 	check "without fusermount3: said" grep -q 'package fuse3' "$work/said"
 	gone "with fusermount3 again"
+}
+
+# A fusermount3 that does not come back: libfuse finds the true one by its path.
+hanging_fusermount() {
+	local server
+	mkdir "$work/hanging"
+	printf '#!/bin/sh\nexec sleep 300\n' >"$work/hanging/fusermount3"
+	chmod 755 "$work/hanging" "$work/hanging/fusermount3"
+	as+=(env PATH="$work/hanging:$work/programs:$PATH")
+	start "$mnt"
+	let_go "$mnt"
+	is "$?" 32 "fusermount3 hangs: granary umount ends, with status 32"
+	check "fusermount3 hangs: said" grep -q 'has not answered' "$work/said"
+	check "fusermount3 hangs: still mounted" is_mounted "$mnt"
+	server=$(server_pid "$mnt")
+	kill -TERM "$(daemon_pids "$mnt")"
+	sleep 0.5
+	kill -KILL "$server"
+	as=("${nobody[@]}")
+	is "$(timeout 5 "${as[@]}" cat "$mnt/file")" content \
+		"fusermount3 hangs: the supervisor still starts servers"
+	kill -TERM "$(daemon_pids "$mnt")"
+	check "fusermount3 hangs: another signal ends it at once" wait_until 20 no_daemon "$mnt"
+	gone "after a fusermount3 that hung"
 }
 
 is_root && leave_others

@@ -22,6 +22,8 @@ enum {
 	PATH_SECONDS = 5,
 	BUSY_MILLISECONDS = 1000, /* a program that is about to end is waited for */
 	CONNECTION_MILLISECONDS = 5000,
+	CALL_MILLISECONDS = 12000, /* fusermount3 has ten seconds */
+	READERS = 254,             /* what no error is: mounts_abort's 1 */
 	PAUSE_LEAST = 10, PAUSE_MOST = 160,
 };
 
@@ -56,15 +58,48 @@ static int fail(struct work *work, const char *path, int err)
 		      "set-uid root";
 	else if (err == -ENOENT)
 		why = "there is no fusermount3; install the package fuse3, or ask root";
-	else if (err == -ETIMEDOUT)
+	else if (err == -ETIMEDOUT && geteuid() != 0)
 		why = "fusermount3 has not answered for ten seconds; ask root";
+	else if (err == -ETIMEDOUT)
+		why = "the kernel has not answered for ten seconds; end its daemon, and try "
+		      "again";
 	return error_set(&work->error, ERROR_MOUNT, -err,
 			 "%s: it cannot be unmounted: %s", path, why);
 }
 
+struct call {
+	int (*call)(const char *path, int id);
+	const char *path;
+	int id;
+};
+
+static int do_call(void *argument)
+{
+	const struct call *c = argument;
+	int err = c->call(c->path, c->id);
+
+	return err > 0 ? READERS : -err;
+}
+
+/*
+ * In a child: who takes away the last of a mount may wait in the kernel for a daemon that
+ * does not answer, though the mount is out of the tree by then.
+ */
+static int bounded_call(int (*call)(const char *path, int id), const char *path, int id)
+{
+	struct call c = { call, path, id };
+	int result = bounded_run(do_call, &c, CALL_MILLISECONDS);
+
+	if (result == -EAGAIN || result == -ENOMEM) /* no child can be had */
+		return call(path, id);
+	if (result == -ETIMEDOUT && mounts_find_id(id, NULL) == 0)
+		return 0;
+	return result == READERS ? 1 : result > 0 ? -result : result;
+}
+
 static int abort_layer(struct work *work, const char *path, int id)
 {
-	int err = mounts_abort(path, id);
+	int err = bounded_call(mounts_abort, path, id);
 
 	work->readers |= work->force && err == 1;
 	return err < 0 ? err : 0;
@@ -82,11 +117,11 @@ static int unmount_busy(struct work *work, const char *path, int id)
 	while (err == -EBUSY && bounded_now() < end) {
 		bounded_pause(pause);
 		pause = pause * 2 < PAUSE_MOST ? pause * 2 : PAUSE_MOST;
-		err = mounts_unmount(path, id);
+		err = bounded_call(mounts_unmount, path, id);
 	}
 	if (err != -EBUSY)
 		return err;
-	err = mounts_detach(path, id);
+	err = bounded_call(mounts_detach, path, id);
 	work->lazy |= !err;
 	return err;
 }
@@ -100,7 +135,7 @@ static int take_layer(struct work *work, const char *path,
 
 	if (work->force)
 		return abort_layer(work, path, mount->id);
-	err = mounts_unmount(path, mount->id);
+	err = bounded_call(mounts_unmount, path, mount->id);
 	if (err == -EBUSY)
 		return unmount_busy(work, path, mount->id);
 	if (!err)
