@@ -142,6 +142,30 @@ assert finding["source"] == "s-1.tar" and finding["offset"] == int(sys.argv[1]),
 	restore
 }
 
+# What stands between the contents, of which there is no checksum. All are named.
+damaged_headers() {
+	flip s-1.tar $(($(place s-1.tar c1/f1) - 512 + 2))
+	flip s-3.tar $(($(place s-3.tar c3/f2) - 512 + 130))
+	verifies $damaged "damaged headers" "$all"
+	says "damaged headers: one shard" \
+		"s-1.tar: is damaged: there is no valid tar header at byte $(($(place good/s-1.tar c1/f1) - 512)); copy it again, or pack it again"
+	says "damaged headers: and the other" \
+		"s-3.tar: is damaged: there is no valid tar header at byte $(($(place good/s-3.tar c3/f2) - 512)); copy it again, or pack it again"
+	ends "damaged headers: the last line" "damaged; 2 named above"
+	restore
+	# a name in a pax header has no checksum at all
+	mkdir -p pax && seq 1 3000 >pax/a && seq 1 3000 >pax/$'n\xc3\xa4me'
+	tar --format=pax -C pax --sort=name -cf pax.tar .
+	granary index --checksums pax.tar >/dev/null || bail "no checksums"
+	verifies 0 "a pax header" pax.tar
+	flip pax.tar "$(LC_ALL=C grep -abo 'me$' pax.tar | head -n 1 | cut -d : -f 1)"
+	verifies $damaged "a pax header with a flipped byte" pax.tar
+	says "a pax header with a flipped byte: what was there" \
+		$'n\xc3\xa4me: damaged: it was there when the packed files were indexed, and is not now'
+	says "a pax header with a flipped byte: what is there" \
+		$'n\xc3\xa4le: damaged: it was not there when the packed files were indexed'
+}
+
 truncated() {
 	truncate -s 40000 s-2.tar
 	verifies $damaged "a truncated shard" "$all"
@@ -316,6 +340,7 @@ import json, os, sys
 print(os.path.basename(json.load(sys.stdin)["index"]))')
 sound
 one_flipped_byte
+damaged_headers
 truncated
 missing
 same_name_twice

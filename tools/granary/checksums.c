@@ -92,7 +92,7 @@ static int read_all(const struct source_set *sources, struct index *index, struc
 	return s->err;
 }
 
-static int open_in_memory(const struct image *image, struct index **out, struct error *e)
+int checksums_open(const struct image *image, struct index **out, struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = memfd_create("granary index", MFD_CLOEXEC);
 	int err;
@@ -114,7 +114,7 @@ int checksums_add(const struct source_set *sources, struct index *index,
 	if (!sums)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (!index)
-		err = open_in_memory(image, &memory, e);
+		err = checksums_open(image, &memory, e);
 	if (!err)
 		err = read_all(sources, index ? index : memory, &s, quiet, e);
 	index_close(memory);

@@ -20,6 +20,9 @@
 int checksums_add(const struct source_set *sources, struct index *index,
 		  struct image *image, bool quiet, struct error *e);
 
+/* An index in the making, as one in memory that can be read; the caller closes it. */
+int checksums_open(const struct image *image, struct index **out, struct error *e);
+
 /* For struct progress: `context` is a struct survey_progress. */
 struct progress;
 void checksums_look(struct progress *p, const void *context);

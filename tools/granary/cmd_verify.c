@@ -21,6 +21,7 @@
 #include "granary.h"
 #include "manifest.h"
 #include "progress.h"
+#include "rescan.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/size.h"
@@ -34,7 +35,8 @@ struct verify {
 	struct index *index;        /* NULL: request->dataset has its own */
 	bool open;                  /* sources and wish */
 	const struct dataset *dataset;
-	bool resized;               /* a packed file has another size than it had */
+	bool *resized;              /* a source: it has another size than it had */
+	bool any_resized;
 	struct json json;
 	struct findings findings;
 	struct against *against;    /* NULL: not wanted; and so is the next */
@@ -63,11 +65,14 @@ static void add_resized(struct verify *v, uint32_t i, uint64_t is, uint64_t was)
 			    "has %llu bytes, and had %llu when it was indexed",
 		 (unsigned long long)is, (unsigned long long)was);
 	add_source(v, is < was ? PROBLEM_CUT_OFF : PROBLEM_CHANGED, i, detail);
-	v->resized = true;
+	v->resized[i] = v->any_resized = true;
 }
 
-static void compare_sources(struct verify *v)
+static int compare_sources(struct verify *v, struct error *e)
 {
+	v->resized = calloc(v->sources.count, sizeof(*v->resized));
+	if (!v->resized)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < v->sources.count; i++) {
 		const struct identity *is = &v->wish.identities[i];
 		struct identity was;
@@ -79,6 +84,7 @@ static void compare_sources(struct verify *v)
 				   "its first or last bytes are not what they were when it was "
 				   "indexed, though its time of change is");
 	}
+	return rescan(v->request, &v->wish, v->index, v->resized, &v->findings, e);
 }
 
 /* With an index that is there: 0, or -ENOENT where there is none that helps. */
@@ -210,7 +216,7 @@ static bool take_file(void *context, unsigned worker, const struct survey_file *
 		return true;
 	}
 	/* of a packed file that has another size one line is enough */
-	if (v->resized && !file->fault->storage && file->fault->err == -EIO) {
+	if (v->any_resized && !file->fault->storage && file->fault->err == -EIO) {
 		v->unread++;
 		return true;
 	}
@@ -366,7 +372,7 @@ static int fail(struct verify *v, const struct error *e)
 static int verify(struct verify *v)
 {
 	struct error e = { 0 };
-	int err;
+	int err = 0;
 
 	if (v->request->json) {
 		json_open(&v->json, NULL, '{');
@@ -374,8 +380,9 @@ static int verify(struct verify *v)
 		v->findings.json = &v->json;
 	}
 	if (v->index)
-		compare_sources(v);
-	err = open_manifest(v, &e);
+		err = compare_sources(v, &e);
+	if (!err)
+		err = open_manifest(v, &e);
 	if (!err)
 		err = open_against(v, &e);
 	if (!err)
@@ -406,6 +413,7 @@ static int run(struct request *request)
 		status = open_dataset(&v);
 	if (!status)
 		status = verify(&v);
+	free(v.resized);
 	against_close(v.against);
 	manifest_free(v.manifest);
 	dataset_close(request->dataset);

@@ -12,6 +12,7 @@ static const char *const names[PROBLEM_COUNT] = {
 	[PROBLEM_CUT_OFF] = "cut_off",
 	[PROBLEM_CHANGED] = "changed",
 	[PROBLEM_INDEX] = "index",
+	[PROBLEM_HEADER] = "header",
 	[PROBLEM_MISSING] = "missing",
 	[PROBLEM_EXTRA] = "extra",
 	[PROBLEM_KIND] = "kind",

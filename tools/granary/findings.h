@@ -17,8 +17,9 @@ enum problem {
 	PROBLEM_UNDECODED, /* what is stored makes no sense */
 	PROBLEM_READ,      /* the storage said no */
 	PROBLEM_CUT_OFF,   /* a packed file is shorter than it was */
-	PROBLEM_CHANGED,   /* it is longer */
+	PROBLEM_CHANGED,   /* it is longer, or begins or ends otherwise */
 	PROBLEM_INDEX,     /* the index leads nowhere */
+	PROBLEM_HEADER,    /* a packed file says another thing of what is in it than it did */
 	PROBLEM_MISSING,   /* in the directory or the manifest, and not packed */
 	PROBLEM_EXTRA,     /* packed, and not in the directory */
 	PROBLEM_KIND,      /* of the directory's, and so are the next */

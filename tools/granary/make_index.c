@@ -131,6 +131,18 @@ static int build(const struct request *request, const struct index_wish *wish,
 	return err;
 }
 
+int make_index_in_memory(const struct request *request, const struct index_wish *wish,
+			 struct index **out, struct error *e)
+{
+	struct image image = { 0 };
+	int err = build(request, wish, &image, e);
+
+	if (!err)
+		err = checksums_open(&image, out, e);
+	image_free(&image);
+	return err;
+}
+
 /* One that is there and lacks nothing but checksums need not be made anew. */
 static int extend(const struct request *request, const struct index_wish *wish,
 		  struct image *image, struct error *e)

@@ -16,6 +16,10 @@
  */
 int make_index(const struct request *request, const struct index_wish *wish);
 
+/* Makes it here, in memory, whatever there is. The caller closes it. */
+int make_index_in_memory(const struct request *request, const struct index_wish *wish,
+			 struct index **out, struct error *e);
+
 /* Where it is, on standard output. */
 void say_index(const struct request *request, const char *path, bool built);
 

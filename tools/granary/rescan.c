@@ -1,0 +1,167 @@
+#include "rescan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "make_index.h"
+#include "walk.h"
+
+/* One tree is walked through, and each of its names looked up in the other. */
+struct comparison {
+	const struct tree *had, *has;
+	struct findings *findings;
+};
+
+static void say(const struct comparison *c, const char *path, const char *detail)
+{
+	finding_add(c->findings, &(struct finding){ .problem = PROBLEM_HEADER, .path = path,
+						    .detail = detail });
+}
+
+/* A mapping of another number is the same, if it is as long and lies where it lay. */
+static bool same_pieces(const struct comparison *c, uint32_t had, uint32_t has,
+			uint64_t size)
+{
+	for (uint64_t at = 0; at < size;) {
+		struct tree_piece a, b;
+
+		if (tree_piece(c->had, had, at, &a) < 0 || tree_piece(c->has, has, at, &b) < 0 ||
+		    a.hole != b.hole || a.length != b.length || a.length == 0 ||
+		    (!a.hole && (a.volume != b.volume || a.offset != b.offset)))
+			return false;
+		at += a.length;
+	}
+	return true;
+}
+
+static bool same_target(const struct comparison *c, uint32_t had, uint32_t has)
+{
+	char a[TREE_TARGET_BYTES], b[TREE_TARGET_BYTES];
+
+	return tree_readlink(c->had, had, a) == 0 && tree_readlink(c->has, has, b) == 0 &&
+	       strcmp(a, b) == 0;
+}
+
+/* What is another than it was, or NULL. */
+static const char *difference(const struct comparison *c, uint32_t had, uint32_t has)
+{
+	struct tree_stat a, b;
+
+	if (tree_stat(c->had, had, &a) < 0)
+		return "the index makes no sense here";
+	if (tree_stat(c->has, has, &b) < 0 || a.kind != b.kind)
+		return "damaged: its header says another kind than when it was indexed";
+	if (a.kind == TREE_FILE && a.size != b.size)
+		return "damaged: its header says another size than when it was indexed";
+	if (a.mode != b.mode || a.uid != b.uid || a.gid != b.gid || a.links != b.links ||
+	    a.mtime != b.mtime || a.mtime_ns != b.mtime_ns)
+		return "damaged: its header says other attributes than when it was indexed";
+	if (a.kind == TREE_SYMLINK && !same_target(c, had, has))
+		return "damaged: its header says another target than when it was indexed";
+	if (a.kind == TREE_FILE && !same_pieces(c, had, has, a.size))
+		return "damaged: its contents lie elsewhere than when it was indexed";
+	return NULL;
+}
+
+static int compare_name(void *context, const struct walk_name *name)
+{
+	const struct comparison *c = context;
+	const char *what;
+	uint32_t has;
+
+	if (tree_walk(c->has, TREE_ROOT, name->path, &has) < 0)
+		what = "damaged: it was there when the packed files were indexed, and is not now";
+	else
+		what = difference(c, name->node, has);
+	if (!what)
+		return 0;
+	say(c, name->path, what);
+	return 1;
+}
+
+static int find_new_name(void *context, const struct walk_name *name)
+{
+	const struct comparison *c = context;
+	uint32_t had;
+
+	if (tree_walk(c->had, TREE_ROOT, name->path, &had) == 0)
+		return 0;
+	say(c, name->path, "damaged: it was not there when the packed files were indexed");
+	return 1;
+}
+
+static int compare(const struct comparison *c, struct error *e)
+{
+	int err = walk_names(c->had, compare_name, (void *)(uintptr_t)c);
+
+	if (!err)
+		err = walk_names(c->has, find_new_name, (void *)(uintptr_t)c);
+	if (err == -ENOMEM)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (err)
+		say(c, "the index", "makes no sense");
+	return 0;
+}
+
+/* A message's "'PATH' is damaged", without the path. */
+static void add_unscanned(const struct source *source, const struct error *e,
+			  struct findings *findings)
+{
+	const char *path = source_path(source), *detail = e->text;
+	size_t n = strlen(path);
+
+	if (*detail == '\'' && strncmp(detail + 1, path, n) == 0 &&
+	    strncmp(detail + 1 + n, "' ", 2) == 0)
+		detail += n + 3;
+	finding_add(findings, &(struct finding){
+		.problem = e->status == ERROR_SYSTEM ? PROBLEM_READ : PROBLEM_HEADER,
+		.path = path, .detail = detail });
+}
+
+/* Each by itself, so that all are named: how many. */
+static uint32_t scan_each(const struct request *request, const struct index_wish *wish,
+			  const bool *skip, struct findings *findings)
+{
+	uint32_t bad = 0;
+
+	for (uint32_t i = 0; i < wish->sources->count; i++) {
+		const struct source_set alone = { wish->sources->sources + i, 1 };
+		struct index_wish one = *wish;
+		struct index *index;
+		struct error e = { 0 };
+
+		one.sources = &alone;
+		if (skip[i])
+			continue;
+		if (make_index_in_memory(request, &one, &index, &e) == 0) {
+			index_close(index);
+			continue;
+		}
+		add_unscanned(alone.sources[0], &e, findings);
+		bad++;
+	}
+	return bad;
+}
+
+int rescan(const struct request *request, const struct index_wish *wish,
+	   const struct index *index, const bool *skip, struct findings *findings,
+	   struct error *e)
+{
+	struct comparison c = { .had = index_tree(index), .findings = findings };
+	struct index *now;
+	int err;
+
+	if (memchr(skip, true, wish->sources->count)) {
+		scan_each(request, wish, skip, findings);
+		return 0;
+	}
+	if (make_index_in_memory(request, wish, &now, e) < 0) {
+		if (scan_each(request, wish, skip, findings) == 0)
+			add_unscanned(wish->sources->sources[0], e, findings);
+		return 0;
+	}
+	c.has = index_tree(now);
+	err = compare(&c, e);
+	index_close(now);
+	return err;
+}
