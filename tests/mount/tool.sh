@@ -188,6 +188,42 @@ memory() {
 		"info --json: a large one does not fit"
 }
 
+# fails_with STATUS MEMBERS COMMAND...: one object, with an error
+fails_with() {
+	local wanted=$1 text=$2
+	shift 2
+	timeout 60 granary "$@" >"$work/out" 2>"$work/err" </dev/null
+	is "$?" "$wanted" "$1 --json, ${*: -1}: status"
+	"$python" -c '
+import json, sys
+said = json.loads(open(sys.argv[1]).read())
+assert list(said) == ["error"] and sys.argv[2] in said["error"], said' "$work/out" "$text"
+	ok $? "$1 --json, ${*: -1}: an error" || diag "$(cat "$work/out" "$work/err")"
+}
+
+# Who reads JSON is told in JSON, too.
+errors_in_json() {
+	local command lines
+	for command in info ls verify index; do
+		fails_with 2 "'absent.tar' does not exist" "$command" --json absent.tar
+	done
+	fails_with 2 "'absent.tar' does not exist" stat --json absent.tar a
+	fails_with 2 "'absent.tar' does not exist" extract --json absent.tar to
+	fails_with 2 "t.tar" stat --json t.tar nothing
+	fails_with 2 "none" stats --json none
+	fails_with 1 "usage: granary" extract --json t.tar
+	head -c 5000 /etc/passwd >noise
+	for command in info ls verify; do
+		fails_with 3 "standard error" "$command" --json noise
+	done
+	fails_with 3 "'noise'" index --json noise
+	fails_with 3 "has no index" index --check --json -o index=none.gidx t.tar
+	# through a terminal there is no second one either
+	command -v script >/dev/null || return 0
+	lines=$(script -qec "granary ls --json t.tar nothing 2>/dev/null" /dev/null </dev/null | wc -l)
+	is "$lines" 1 "a terminal: one line"
+}
+
 # This test may itself run in a job.
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID OAR_JOB_ID PJM_JOBID \
 	LOADL_STEP_ID _CONDOR_JOB_AD KUBERNETES_SERVICE_HOST
@@ -200,4 +236,5 @@ cats
 sets
 classes
 memory
+errors_in_json
 finish

@@ -62,14 +62,19 @@ static int check(const struct request *request, const struct index_wish *wish)
 	int status = 0;
 
 	if (index_find(wish, &index, &path) < 0) {
-		log_error("%s has no index %sthat fits; make one with the same command "
+		error_set(&e, ERROR_DATASET, ENOENT,
+			  "%s has no index %sthat fits; make one with the same command "
 			  "without --check", source_path(wish->sources->sources[0]),
 			  wish->checksums ? "with checksums " : "");
-		return ERROR_DATASET;
+		return report_error(&e);
 	}
 	if (index_check(index, &e) < 0 || check_volumes(index, &e) < 0) {
-		log_error("%s: %s; make it anew with: granary index --force", path, e.text);
-		status = ERROR_DATASET;
+		struct error bad;
+
+		error_set(&bad, ERROR_DATASET, EBADMSG,
+			  "%.1000s: %.900s; make it anew with: granary index --force", path,
+			  e.text);
+		status = report_error(&bad);
 	} else {
 		say_sound(request, index, path);
 	}

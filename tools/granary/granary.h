@@ -77,6 +77,14 @@ int report_error(const struct error *e);
 int report_usage(const struct command *command, const char *what);
 
 /*
+ * With --json, and where nothing has been printed: an object that says what was reported
+ * last. Every command's end does it; a child that ends by itself has to. report_was_made:
+ * somebody else has printed it. Returns `status`.
+ */
+int report_json(const struct request *request, int status);
+void report_was_made(void);
+
+/*
  * The node of a path in the tree, "" and "/" being the root: 0, or the error
  * printed and an exit status.
  */

@@ -315,7 +315,7 @@ static int make_apart(const struct request *request, const struct index_wish *wi
 	if (child == 0) {
 		claim_leave(turn->claim);
 		status = make(request, wish, turn->in_vain);
-		_exit(status ? status : finish_output());
+		_exit(status ? report_json(request, status) : finish_output());
 	}
 	ended = turn->claim &&
 		claim_keep(turn->claim, child, CLAIM_TOUCH_MS, &status) == 0;
@@ -323,6 +323,8 @@ static int make_apart(const struct request *request, const struct index_wish *wi
 	    child_indexer_died(status, source_path(wish->sources->sources[0]),
 			       wish->sources->count - 1, &e) < 0)
 		return report_error(&e);
+	if (WEXITSTATUS(status))
+		report_was_made();
 	return WEXITSTATUS(status);
 }
 

@@ -1,6 +1,7 @@
 /* request.c: what the commands have in common. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,19 +10,50 @@
 #include "granary.h"
 #include "util/brace.h"
 #include "util/cleanup.h"
+#include "util/json.h"
 #include "util/log.h"
+
+/* For the one who reads JSON: what was said last, and whether there has been any. */
+static struct error reported;
+static bool answered;
 
 int report_error(const struct error *e)
 {
-	if (*e->text)
+	if (*e->text) {
 		log_error("%s", e->text);
+		reported = *e;
+	}
 	return (int)e->status;
 }
 
 int report_usage(const struct command *command, const char *what)
 {
-	log_error("%s; usage: granary %s %s", what, command->name, command->usage);
-	return ERROR_USAGE;
+	struct error e;
+
+	error_set(&e, ERROR_USAGE, EINVAL, "%s; usage: granary %s %s", what, command->name,
+		  command->usage);
+	return report_error(&e);
+}
+
+int report_json(const struct request *request, int status)
+{
+	struct json json = { .out = stdout };
+
+	if (!status || !request->json || request->part || answered || __fpending(stdout) > 0)
+		return status;
+	json_open(&json, NULL, '{');
+	json_text(&json, "error", *reported.text ? reported.text :
+		  "it could not be done; standard error says why");
+	json_close(&json, '}');
+	putchar('\n');
+	fflush(stdout);
+	answered = true;
+	return status;
+}
+
+void report_was_made(void)
+{
+	answered = true;
 }
 
 static void print_help(const struct command *command)
@@ -115,13 +147,21 @@ static int parse(struct request *request, int argc, char **argv, int *status)
 	return 0;
 }
 
+static int run_command(struct request *request)
+{
+	if (request->json) /* so that what has been printed can be told, on a terminal, too */
+		setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+	return request->command->run(request);
+}
+
 int request_run(const struct command *command, int argc, char **argv)
 {
 	struct request request = { .command = command };
 	int status;
 
 	if (parse(&request, argc, argv, &status))
-		status = command->run(&request);
+		status = run_command(&request);
+	report_json(&request, status);
 	dataset_close(request.dataset);
 	dataset_config_free(&request.config);
 	return status;
@@ -184,13 +224,14 @@ int request_node(const struct request *request, const char *path, uint32_t *node
 {
 	int err = tree_walk(dataset_tree(request->dataset), dataset_root(request->dataset),
 			    path, node);
+	struct error e;
 
 	if (!err)
 		return 0;
-	log_error("%s: %s in %s", path,
+	error_set(&e, ERROR_SYSTEM, -err, "%s: %s in %s", path,
 		  err == -EIO ? "the index is damaged" : "no such file or directory",
 		  request->arguments[0]);
-	return ERROR_SYSTEM;
+	return report_error(&e);
 }
 
 void print_plain(const char *name)
@@ -201,6 +242,7 @@ void print_plain(const char *name)
 
 int finish_output(void)
 {
+	answered |= __fpending(stdout) > 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
 	log_error("standard output: %s", strerror(errno));
