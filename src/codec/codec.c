@@ -12,10 +12,6 @@
 
 #include "util/cleanup.h"
 
-#define CODEC(id, number, name) extern const struct codec name;
-#include "codec/codecs.def"
-#undef CODEC
-
 static const struct codec *const codecs[] = {
 #define CODEC(id, number, name) [number] = &name,
 #include "codec/codecs.def"

@@ -51,6 +51,10 @@ struct codec {
 	bool parametrised; /* its parameter is not 0; that of the others is */
 };
 
+#define CODEC(id, number, name) extern const struct codec name;
+#include "codec/codecs.def"
+#undef CODEC
+
 /* The codec of a step, or NULL. */
 const struct codec *codec_find(uint32_t step);
 

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Writes hdf5_chunks.def: what HDF5 itself stores for some chunks.
 
-    /usr/bin/python3 tests/unit/codec/hdf5_chunks.py > tests/unit/codec/hdf5_chunks.def
+    HDF5_PLUGIN_PATH=FOLDER /usr/bin/python3 tests/unit/codec/hdf5_chunks.py \
+        > tests/unit/codec/hdf5_chunks.def
+
+FOLDER has HDF5's own plugins, of Debian's packages hdf5-filter-plugin (lz4) and
+hdf5-filter-plugin-blosc-serial.
 
 Byte i of a chunk is 3 + 7 * i. A sum in the old way cannot be written any more:
 it is put into the file by hand, and stands here because HDF5 reads it.
@@ -12,7 +16,8 @@ import tempfile
 import h5py
 import numpy
 
-STEPS = {"S": "SHUFFLE", "Z": "ZLIB", "F": "FLETCHER32"}
+STEPS = {"S": "SHUFFLE", "Z": "ZLIB", "F": "FLETCHER32", "L": "LZF", "4": "HDF5_LZ4",
+         "B": "BLOSC"}
 
 # filters in the order of writing; size of an element; bytes
 CHUNKS = [("S", 1, 5), ("S", 2, 10), ("S", 3, 21), ("S", 4, 24), ("S", 5, 35),
@@ -20,7 +25,11 @@ CHUNKS = [("S", 1, 5), ("S", 2, 10), ("S", 3, 21), ("S", 4, 24), ("S", 5, 35),
           ("F", 1, 1), ("F", 1, 2), ("F", 1, 3), ("F", 1, 5), ("F", 1, 17), ("F", 2, 64),
           ("Z", 4, 24), ("SZ", 4, 64), ("ZF", 1, 13), ("SZF", 8, 64),
           # what comes out of these is no multiple of the size of an element
-          ("FS", 3, 21), ("FS", 8, 24), ("FSZ", 16, 64), ("ZS", 8, 24), ("ZSF", 3, 9)]
+          ("FS", 3, 21), ("FS", 8, 24), ("FSZ", 16, 64), ("ZS", 8, 24), ("ZSF", 3, 9),
+          # long enough to get smaller: the bytes come again
+          ("L", 1, 400), ("SL", 4, 600), ("SLF", 2, 600),
+          ("4", 1, 13), ("4", 1, 400), ("S4", 4, 600), ("4F", 8, 640),
+          ("B", 1, 1024), ("B", 4, 1024), ("BF", 8, 1024)]
 OLD = [("F", 1, 5), ("F", 2, 64)]
 
 # (what, bytes): sums only, of many bytes
@@ -42,7 +51,12 @@ def pipeline(filters, chunk):
     plist.set_chunk((chunk,))
     for name in filters:
         {"S": plist.set_shuffle, "F": plist.set_fletcher32,
-         "Z": lambda: plist.set_deflate(6)}[name]()
+         "Z": lambda: plist.set_deflate(6),
+         "L": lambda: plist.set_filter(h5py.h5z.FILTER_LZF, h5py.h5z.FLAG_OPTIONAL),
+         # blocks of 256 bytes, so that there are several
+         "4": lambda: plist.set_filter(32004, h5py.h5z.FLAG_MANDATORY, (256,)),
+         "B": lambda: plist.set_filter(32001, h5py.h5z.FLAG_MANDATORY,
+                                       (0, 0, 0, 0, 9, 1, 5))}[name]()
     return plist
 
 
