@@ -53,8 +53,12 @@ static const struct signature signatures[] = {
 	AT(0, "CDF\001", "a netCDF file", NULL),
 	AT(0, "CDF\002", "a netCDF file", NULL),
 	AT(0, "CDF\005", "a netCDF file", NULL),
-	AT(0, "ARROW1", "an Arrow file", NULL),
-	AT(0, "PAR1", "a Parquet file", NULL),
+	AT(0, "FEA1", "a Feather file of version 1",
+	   "write it again as Arrow: pyarrow.feather.write_feather("
+	   "pyarrow.feather.read_table('%s'), 'new.arrow', compression='uncompressed')"),
+	AT(0, "PAR1", "a Parquet file",
+	   "write it again as Arrow: pyarrow.feather.write_feather("
+	   "pyarrow.parquet.read_table('%s'), 'new.arrow', compression='uncompressed')"),
 	AT(0, "\223NUMPY", "a NumPy array (.npy)", NULL),
 	AT(16, "\336\300\357\276", "an LMDB database", NULL),
 	AT(0, "SQLite format 3\0", "an SQLite database", NULL),

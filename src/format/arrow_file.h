@@ -1,0 +1,84 @@
+/*
+ * arrow_file.h: the record batches of an Arrow IPC file or stream, one after the other.
+ *
+ * A file ends with a footer that says where its batches are; a stream is gone through
+ * from message to message. Positions count from the start of the window. Facts:
+ * Message.fbs and File.fbs of apache/arrow, "Serialization and Interprocess
+ * Communication (IPC)".
+ *
+ * Threads: one at a time.
+ */
+#ifndef GRANARY_FORMAT_ARROW_FILE_H
+#define GRANARY_FORMAT_ARROW_FILE_H
+
+#include "format/arrow_reader.h"
+#include "format/arrow_schema.h"
+#include "format/format.h"
+
+struct arrow_file {
+	struct scan *scan;
+	struct error *e;
+	struct arrow_reader reader;
+	struct arrow_schema schema;
+	bool stream;
+	VEC(unsigned char) footer;
+	struct flat_vector blocks;   /* of a file, in its footer */
+	uint64_t behind_schema;      /* of a stream: where its batches begin */
+	uint64_t limit;              /* of a file: where its footer begins */
+
+	uint64_t next, next_at;      /* batch: its number, and of a stream its place */
+	VEC(unsigned char) metadata; /* of the message at hand */
+	bool warned;                 /* of a stream without an end */
+};
+
+struct arrow_batch {
+	uint64_t number;             /* the first one is 0 */
+	uint64_t at;                 /* where its message begins */
+	uint64_t body, body_length;
+	uint64_t rows;
+	unsigned version;
+	struct flat_vector nodes, buffers, variadic; /* until the next batch */
+};
+
+/* What a record batch has for an array. */
+struct arrow_stretch {
+	uint64_t at, length;
+};
+
+struct arrow_parts {
+	uint64_t rows, nulls;
+	struct arrow_stretch validity; /* length 0: no row is null */
+	struct arrow_stretch values;   /* of numbers */
+	struct arrow_stretch offsets, data; /* of text and bytes */
+};
+
+/* Is this the beginning of a file or stream? As format.probe. */
+int arrow_file_probe(const unsigned char *head, size_t n);
+
+/* Reads the schema. To be closed in any case. */
+int arrow_file_open(struct arrow_file *file, struct scan *scan, struct error *e);
+void arrow_file_close(struct arrow_file *file);
+
+/* Goes back before the first batch. */
+void arrow_file_rewind(struct arrow_file *file);
+
+/* 1, and the next batch that has rows; 0 behind the last; or an error. */
+int arrow_file_next(struct arrow_file *file, struct arrow_batch *batch);
+
+/* Where the buffers of an array are, checked against the body of the batch. */
+int arrow_batch_parts(struct arrow_file *file, const struct arrow_batch *batch,
+		      const struct arrow_array *array, struct arrow_parts *out);
+
+/* "'x.arrow' WHAT". -EBADMSG. */
+int arrow_refuse(struct arrow_file *file, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* "'x.arrow': record batch 7 (at byte 123) WHAT; copy the file again, or write it again" */
+int arrow_refuse_batch(struct arrow_file *file, const struct arrow_batch *batch,
+		       const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* What arrow_read said: storage, or a place outside the file. */
+int arrow_refuse_read(struct arrow_file *file, int err);
+int arrow_no_memory(struct arrow_file *file);
+
+#endif

@@ -1,0 +1,209 @@
+#include "format/arrow_names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+enum { JSON_BYTES = 64 << 20 };
+
+/* Splits */
+
+static bool is_split(const char *word, size_t n)
+{
+	static const char *const words[] = { "train", "training", "val", "valid",
+					     "validation", "test", "testing", "trainval",
+					     "dev" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strlen(words[i]) == n && strncasecmp(words[i], word, n) == 0)
+			return true;
+	return false;
+}
+
+/* How many words of the name are splits that differ; the first one is left in *out. */
+static unsigned find_splits(const char *name, size_t length, const char **out, size_t *n)
+{
+	unsigned found = 0;
+
+	for (size_t at = 0, end; at < length; at = end + 1) {
+		for (end = at; end < length && !strchr("-_. :", name[end]);)
+			end++;
+		if (!is_split(name + at, end - at) ||
+		    (found && *n == end - at && strncasecmp(*out, name + at, *n) == 0))
+			continue;
+		if (found++ == 0) {
+			*out = name + at;
+			*n = end - at;
+		}
+	}
+	return found;
+}
+
+void arrow_split(const char *path, char *out, size_t room)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *split;
+	size_t n = 0;
+	unsigned found = find_splits(name, strlen(name), &split, &n);
+
+	if (found == 0 && slash) {
+		const char *parent = slash;
+
+		while (parent > path && parent[-1] != '/')
+			parent--;
+		n = (size_t)(slash - parent);
+		split = parent;
+		found = is_split(parent, n);
+	}
+	if (found != 1 || n >= room)
+		n = 0;
+	if (n)
+		memcpy(out, split, n);
+	out[n] = '\0';
+}
+
+/* Classes */
+
+/* info.features, or NULL; the root is to be released. */
+static json_t *load_features(const char *json, size_t n, json_t **root)
+{
+	*root = n <= JSON_BYTES ? json_loadb(json, n, JSON_REJECT_DUPLICATES, NULL) :
+				  NULL;
+	return json_object_get(json_object_get(*root, "info"), "features");
+}
+
+/* The list of names of a feature that is a class, or NULL. */
+static const json_t *names_of(const json_t *feature)
+{
+	const char *type = json_string_value(json_object_get(feature, "_type"));
+	json_t *names = json_object_get(feature, "names");
+
+	return type && strcmp(type, "ClassLabel") == 0 && json_array_size(names) ? names :
+										   NULL;
+}
+
+static int copy_names(const json_t *list, struct arena *arena, const char ***out)
+{
+	size_t n = json_array_size(list);
+	const char **names = arena_alloc(arena, n * sizeof(*names));
+
+	if (!names)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *item = json_array_get(list, i);
+
+		if (!json_is_string(item))
+			return -EBADMSG;
+		names[i] = arena_copy(arena, json_string_value(item),
+				      json_string_length(item));
+		if (!names[i])
+			return -ENOMEM;
+	}
+	*out = names;
+	return 0;
+}
+
+int arrow_class_names(const char *json, size_t n, const char *column,
+		      struct arena *arena, const char ***out, size_t *count)
+{
+	json_t *root = NULL, *features = load_features(json, n, &root);
+	const json_t *names = names_of(json_object_get(features, column));
+	int err = json_is_object(features) ? 0 : -EBADMSG;
+
+	*out = NULL;
+	*count = 0;
+	if (!err && names)
+		err = copy_names(names, arena, out);
+	if (!err && names)
+		*count = json_array_size(names);
+	json_decref(root);
+	return err;
+}
+
+bool arrow_class_column(const char *json, size_t n, char *name, size_t room)
+{
+	json_t *root = NULL, *features = load_features(json, n, &root), *feature;
+	unsigned found = 0;
+	const char *key;
+
+	json_object_foreach(features, key, feature)
+		if (names_of(feature) && strlen(key) < room && found++ == 0)
+			snprintf(name, room, "%s", key);
+	json_decref(root);
+	return found == 1;
+}
+
+/* Names of samples */
+
+void arrow_names_begin(struct arrow_names *names)
+{
+	*names = (struct arrow_names){ .again = 0 };
+	if (getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) < 0)
+		names->seed = (uintptr_t)names; /* early in boot: better than nothing */
+}
+
+void arrow_names_end(struct arrow_names *names)
+{
+	idmap_free(&names->known);
+}
+
+static uint32_t hash_name(const struct arrow_names *names, const char *name)
+{
+	uint64_t h = names->seed;
+
+	for (; *name; name++) {
+		h = (h ^ (unsigned char)*name) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 29;
+	}
+	return (uint32_t)(h >> 32);
+}
+
+static bool is_named(const void *context, uint32_t id, const void *key)
+{
+	const struct samples *samples = context;
+	const struct sample *first;
+
+	samples_group(samples, samples_group_count(samples) - 1, &first);
+	return first[id].name && strcmp(first[id].name, key) == 0;
+}
+
+static bool is_known(const struct arrow_names *names, const struct samples *samples,
+		     const char *name)
+{
+	return idmap_find(&names->known, hash_name(names, name), is_named, samples,
+			  name) != NULL;
+}
+
+const char *arrow_names_make(struct arrow_names *names, const struct samples *samples,
+			     const char *path, size_t n, uint64_t row,
+			     const char *extension)
+{
+	size_t begin = n;
+	char base[ARROW_NAME_BYTES + 1];
+
+	while (begin > 0 && path[begin - 1] != '/')
+		begin--;
+	path += begin;
+	n -= begin;
+	if (n == 0 || n > ARROW_NAME_BYTES - 32 || memchr(path, '\0', n) ||
+	    (n <= 2 && memcmp(path, "..", n) == 0))
+		return NULL;
+	snprintf(base, sizeof(base), "%.*s%s%s", (int)n, path,
+		 memchr(path, '.', n) ? "" : ".", memchr(path, '.', n) ? "" : extension);
+	snprintf(names->text, sizeof(names->text), "%s", base);
+	if (!is_known(names, samples, names->text))
+		return names->text;
+	names->again++;
+	snprintf(names->text, sizeof(names->text), "%" PRIu64 "-%s", row, base);
+	return is_known(names, samples, names->text) ? NULL : names->text;
+}
+
+int arrow_names_note(struct arrow_names *names, const char *name, uint64_t row)
+{
+	if (row >= UINT32_MAX)
+		return -ENOMEM;
+	return idmap_insert(&names->known, hash_name(names, name), (uint32_t)row);
+}

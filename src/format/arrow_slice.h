@@ -1,0 +1,55 @@
+/*
+ * arrow_slice.h: some rows of one array of a record batch, in memory.
+ *
+ * Threads: one at a time.
+ */
+#ifndef GRANARY_FORMAT_ARROW_SLICE_H
+#define GRANARY_FORMAT_ARROW_SLICE_H
+
+#include "format/arrow_file.h"
+
+enum { ARROW_SLICE_ROWS = 16384 }; /* a multiple of 8 */
+
+struct arrow_bytes {
+	unsigned char *items;
+	size_t count, room;
+};
+
+/* Zeroed: of no array; then it does nothing, and no row is null. */
+struct arrow_slice {
+	const struct arrow_array *array;
+	bool with_data;          /* of text: its bytes, too */
+	struct arrow_parts parts; /* of the batch */
+	struct arrow_bytes validity;
+	struct arrow_bytes values; /* numbers, or offsets: one more than rows */
+	struct arrow_bytes data;
+	uint64_t data_first;     /* the offset of its first byte */
+};
+
+void arrow_slice_begin(struct arrow_slice *slice, const struct arrow_array *array,
+		       bool with_data);
+void arrow_slice_end(struct arrow_slice *slice);
+
+/* Finds the array in a batch. */
+int arrow_slice_place(struct arrow_file *file, const struct arrow_batch *batch,
+		      struct arrow_slice *slice);
+
+/* Reads rows [first, first + n) of it; `first` is a multiple of ARROW_SLICE_ROWS. */
+int arrow_slice_load(struct arrow_file *file, const struct arrow_batch *batch,
+		     struct arrow_slice *slice, uint64_t first, size_t n);
+
+/* Row i of the slice. */
+bool arrow_slice_is_null(const struct arrow_slice *slice, size_t i);
+
+/* False where it is beyond INT64_MAX. */
+bool arrow_slice_integer(const struct arrow_slice *slice, size_t i, int64_t *out);
+
+/* Where its bytes are in the buffer of data, within which they lie; or an error. */
+int arrow_slice_range(struct arrow_file *file, const struct arrow_batch *batch,
+		      const struct arrow_slice *slice, size_t i, uint64_t *at,
+		      uint64_t *length);
+
+/* The bytes at `at`, of a slice with data. */
+const char *arrow_slice_text(const struct arrow_slice *slice, uint64_t at);
+
+#endif

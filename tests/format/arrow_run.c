@@ -1,0 +1,154 @@
+#include "arrow_run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <zlib.h>
+
+enum { SOURCE = 3 };
+
+static void advance(struct scan *scan, uint64_t bytes)
+{
+	struct run *run = (struct run *)(void *)((char *)scan - offsetof(struct run, scan));
+
+	run->position += bytes;
+	run->passed++;
+}
+
+void run_window(struct run *run, const char *path, uint64_t base, const char *labels)
+{
+	memset(run, 0, sizeof(*run));
+	assert_int_equal(source_open(path, &run->source, NULL), 0);
+	run->entries = entries_new();
+	run->samples = samples_new();
+	assert_non_null(run->entries);
+	assert_non_null(run->samples);
+	run->scan = (struct scan){ .source = run->source, .source_number = SOURCE,
+				   .base = base,
+				   .length = source_size(run->source) - base,
+				   .label = path, .entries = run->entries,
+				   .samples = run->samples, .labels = labels,
+				   .advance = advance };
+	run->err = format_by_name("arrow")->scan(&run->scan, &run->e);
+}
+
+void run_end(struct run *run)
+{
+	entries_free(run->entries);
+	samples_free(run->samples);
+	source_close(run->source);
+}
+
+static unsigned long sum_of(const struct run *run, const struct sample *sample)
+{
+	const struct volume_desc *volume;
+	unsigned char *bytes;
+	unsigned long sum = 0;
+
+	assert_int_equal(sample->head.length, 0);
+	if (sample->body.length == 0)
+		return 0;
+	assert_true(sample->body.volume < entries_volume_count(run->entries));
+	volume = entries_volume(run->entries, sample->body.volume);
+	assert_int_equal(volume->kind, VOLUME_RAW);
+	assert_int_equal(volume->source, SOURCE);
+	assert_true(sample->body.offset + sample->body.length <= volume->length);
+	bytes = malloc((size_t)sample->body.length);
+	assert_non_null(bytes);
+	assert_int_equal(source_pread(run->source, bytes, (size_t)sample->body.length,
+				      volume->base + sample->body.offset), 0);
+	sum = crc32(0, bytes, (unsigned)sample->body.length);
+	free(bytes);
+	return sum;
+}
+
+static const char *text(const char *value)
+{
+	return value && *value ? value : "-";
+}
+
+static void print_group(FILE *out, const struct run *run, size_t i)
+{
+	const struct sample *first;
+	const struct sample_group *group = samples_group(run->samples, i, &first);
+
+	fprintf(out, "group\t%s\t%s\t%s\t%s\t", text(group->split), group->name,
+		text(group->labels), group->extension);
+	for (size_t n = 0; n < group->class_count; n++)
+		fprintf(out, "%s%s", n ? "|" : "", group->class_names[n]);
+	fprintf(out, "%s\n", group->class_count ? "" : "-");
+	for (uint64_t n = 0; n < group->rows; n++) {
+		const struct sample *s = &first[n];
+
+		fprintf(out, "row\t");
+		if (group->labels)
+			fprintf(out, "%" PRId64, s->label);
+		fprintf(out, "%s\t%s\t%s\t%" PRIu64 "\t%lu\n", group->labels ? "" : "-",
+			text(s->class_name), text(s->name), s->body.length,
+			sum_of(run, s));
+	}
+}
+
+char *run_listing(const struct run *run)
+{
+	char *listing = NULL;
+	size_t n;
+	FILE *out = open_memstream(&listing, &n);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < samples_group_count(run->samples); i++)
+		print_group(out, run, i);
+	fclose(out);
+	return listing;
+}
+
+char *fixture(const char *name, size_t *size)
+{
+	const char *srcdir = getenv("abs_top_srcdir");
+	char path[1024];
+
+	snprintf(path, sizeof(path), "%s/tests/fixtures/arrow/%s", srcdir ? srcdir : ".",
+		 name);
+	return unit_read(path, size);
+}
+
+void take_fixture(const char *name)
+{
+	size_t size;
+	char *bytes = fixture(name, &size);
+
+	unit_write(name, bytes, size);
+	free(bytes);
+}
+
+char *expected_of(const char *name)
+{
+	char *all = fixture("expected.tsv", NULL), line[128], *begin, *end, *out;
+
+	snprintf(line, sizeof(line), "file\t%s\n", name);
+	begin = strstr(all, line);
+	assert_non_null(begin);
+	begin += strlen(line);
+	end = strstr(begin, "file\t");
+	out = strndup(begin, end ? (size_t)(end - begin) : strlen(begin));
+	assert_non_null(out);
+	free(all);
+	return out;
+}
+
+void assert_same_text(const char *name, const char *got, const char *want)
+{
+	if (strcmp(got, want) != 0)
+		print_message("# %s: got\n%s# and not\n%s", name, got, want);
+	assert_string_equal(got, want);
+}
+
+void assert_refused(const struct run *run, const char *word)
+{
+	if (run->err != -EBADMSG || !strstr(run->e.text, word))
+		print_message("# %s: %d: no \"%s\" in: %s\n", run->scan.label, run->err,
+			      word, run->e.text);
+	assert_int_equal(run->err, -EBADMSG);
+	assert_int_equal(run->e.status, ERROR_DATASET);
+	assert_non_null(strstr(run->e.text, run->scan.label));
+	assert_non_null(strstr(run->e.text, word));
+}

@@ -1,0 +1,43 @@
+/*
+ * arrow_run.h: scans of Arrow files, and listings of what they found, for the tests of
+ * the Arrow format.
+ */
+#ifndef GRANARY_TESTS_ARROW_RUN_H
+#define GRANARY_TESTS_ARROW_RUN_H
+
+#include "unit.h"
+
+#include "format/format.h"
+
+struct run {
+	struct source *source;
+	struct entries *entries;
+	struct samples *samples;
+	struct error e;
+	struct scan scan;
+	uint64_t position, passed; /* bytes and entries that it said it has passed */
+	int err;
+};
+
+/* Scans what of the file is behind `base`; `labels` is labels=NAME, or NULL. */
+void run_window(struct run *run, const char *path, uint64_t base, const char *labels);
+void run_end(struct run *run);
+
+/* As in expected.tsv, without the line of the file; the caller frees it. */
+char *run_listing(const struct run *run);
+
+/* The lines of a file in expected.tsv; the caller frees them. */
+char *expected_of(const char *name);
+
+void assert_same_text(const char *name, const char *got, const char *want);
+
+/* -EBADMSG, of the dataset, in a sentence that names the file and has this word. */
+void assert_refused(const struct run *run, const char *word);
+
+/* A fixture's bytes; the caller frees them. */
+char *fixture(const char *name, size_t *size);
+
+/* Puts a fixture, from its first byte on, into the test's folder. */
+void take_fixture(const char *name);
+
+#endif

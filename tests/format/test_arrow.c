@@ -1,0 +1,249 @@
+/* The Arrow format against what the fixtures were made of. */
+#include "arrow_run.h"
+
+#include <errno.h>
+
+#include "format/arrow_names.h"
+
+enum { PREFIX = 777 };
+
+/* Every file of expected.tsv. */
+static void for_each(void (*check)(const char *name), unsigned at_least)
+{
+	char *all = fixture("expected.tsv", NULL), *rest = all, *line;
+	unsigned count = 0;
+
+	while ((line = strtok_r(NULL, "\n", &rest)))
+		if (strncmp(line, "file\t", 5) == 0) {
+			check(line + 5);
+			count++;
+		}
+	free(all);
+	assert_true(count >= at_least);
+}
+
+static void assert_as_expected(const char *path, uint64_t base, const char *name)
+{
+	char *want = expected_of(name), *got;
+	struct run run;
+
+	run_window(&run, path, base, NULL);
+	if (run.err)
+		print_message("# %s\n", run.e.text);
+	assert_int_equal(run.err, 0);
+	got = run_listing(&run);
+	assert_same_text(name, got, want);
+	assert_true(run.position > 0 && run.position <= run.scan.length);
+	assert_true(run.passed > 0);
+	run_end(&run);
+	free(got);
+	free(want);
+}
+
+static void compare(const char *name)
+{
+	take_fixture(name);
+	assert_as_expected(name, 0, name);
+}
+
+static void test_as_written(void **state)
+{
+	(void)state;
+	for_each(compare, 11);
+}
+
+/* The same where the window begins at an odd byte of the source. */
+static void compare_moved(const char *name)
+{
+	size_t n;
+	char *bytes = fixture(name, &n), *moved = calloc(1, n + PREFIX);
+
+	assert_non_null(moved);
+	memcpy(moved + PREFIX, bytes, n);
+	unit_write(name, moved, n + PREFIX);
+	assert_as_expected(name, PREFIX, name);
+	free(bytes);
+	free(moved);
+}
+
+static void test_window(void **state)
+{
+	(void)state;
+	for_each(compare_moved, 11);
+}
+
+static void probe(const char *name)
+{
+	size_t n;
+	char *bytes = fixture(name, &n);
+
+	assert_ptr_equal(format_probe((const unsigned char *)bytes, n),
+			 format_by_name("arrow"));
+	/* metadata may be longer than what a probe sees */
+	assert_ptr_equal(format_probe((const unsigned char *)bytes, 160),
+			 format_by_name("arrow"));
+	free(bytes);
+}
+
+static void test_probe(void **state)
+{
+	static const unsigned char nothing[64], ones[64] = { 0xff, 0xff, 0xff, 0xff, 0x20 };
+
+	(void)state;
+	for_each(probe, 11);
+	assert_null(format_probe(nothing, sizeof(nothing)));
+	assert_null(format_probe(ones, sizeof(ones)));
+}
+
+static void test_detail(void **state)
+{
+	static const struct {
+		const char *file, *detail;
+	} files[] = {
+		{ "ImageNet_train.arrow",
+		  "file, image_data (binary), labels: label (uint16)" },
+		{ "pets-train-00000-of-00002.arrow",
+		  "stream, image (struct<bytes, path>), labels: label (int64), 3 names" },
+		{ "flicker-bytes.arrow",
+		  "file, image_data (binary), caption (binary), no labels" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(files); i++) {
+		struct run run;
+
+		take_fixture(files[i].file);
+		run_window(&run, files[i].file, 0, NULL);
+		assert_string_equal(run.scan.detail, files[i].detail);
+		run_end(&run);
+	}
+}
+
+/* labels=NAME */
+static void test_labels(void **state)
+{
+	const struct sample *first;
+	const struct sample_group *group;
+	struct run run;
+
+	(void)state;
+	take_fixture("words.arrow");
+	run_window(&run, "words.arrow", 0, "other");
+	assert_int_equal(run.err, 0);
+	group = samples_group(run.samples, 0, &first);
+	assert_string_equal(group->labels, "other");
+	assert_int_equal(first[3].label, 4294967295);
+	assert_null(first[3].class_name);
+	run_end(&run);
+
+	run_window(&run, "words.arrow", 0, "nothing");
+	assert_refused(&run, "no column 'nothing'");
+	assert_refused(&run, "jpg (binary), class (utf8), other (uint32)");
+	run_end(&run);
+
+	run_window(&run, "words.arrow", 0, "jpg");
+	assert_refused(&run, "no labels in its column 'jpg', which is binary");
+	run_end(&run);
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *file, *word;
+	} files[] = {
+		{ "numbers.arrow", "a (int32), b (utf8)" },
+		{ "large-label.arrow", "in row 1" },
+		{ "dictionary-label.arrow", "dictionary_decode" },
+		{ "zstd.arrow", "zstd" },
+		{ "lz4.arrow", "compression=None" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(files); i++) {
+		struct run run;
+
+		take_fixture(files[i].file);
+		run_window(&run, files[i].file, 0, NULL);
+		assert_refused(&run, files[i].word);
+		run_end(&run);
+	}
+}
+
+static void test_splits(void **state)
+{
+	static const struct {
+		const char *path, *split;
+	} paths[] = {
+		{ "ImageNet_train.arrow", "train" },
+		{ "/a/ImageNet-val.arrow", "val" },
+		{ "train/val-00000-of-00010.arrow", "val" },
+		{ "x/Train/data-00000-of-00010.arrow", "Train" },
+		{ "validation/cache-0123.arrow", "validation" },
+		{ "a.tar: b/imagenet-1k-test-00000-of-00028.arrow", "test" },
+		{ "train_test_split.arrow", "" },
+		{ "x-train-train.arrow", "train" },
+		{ "pretrained.arrow", "" },
+		{ "trained/x.arrow", "" },
+		{ "train/a/x.arrow", "" },
+		{ "x.arrow", "" },
+		{ "", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		char split[32];
+
+		arrow_split(paths[i].path, split, sizeof(split));
+		assert_same_text(paths[i].path, split, paths[i].split);
+	}
+}
+
+static int class_names(const char *json, const char *column, const char ***out, size_t *n,
+		       struct arena *arena)
+{
+	return arrow_class_names(json, strlen(json), column, arena, out, n);
+}
+
+static void test_classes(void **state)
+{
+#define FEATURES(text) "{\"info\": {\"features\": {" text "}}}"
+#define CLASSES(names) "\"_type\": \"ClassLabel\", \"names\": [" names "]"
+	static const char two[] = FEATURES("\"a\": {" CLASSES("\"x\", \"y\"") "},"
+					   "\"b\": {\"_type\": \"Image\"}");
+	static const char more[] = FEATURES("\"a\": {" CLASSES("\"x\"") "},"
+					    "\"b\": {" CLASSES("\"y\"") "}");
+	static const char bad[] = FEATURES("\"a\": {" CLASSES("\"x\", 2") "}");
+	struct arena arena = { NULL };
+	const char **names;
+	char name[32];
+	size_t n;
+
+	(void)state;
+	assert_int_equal(class_names(two, "a", &names, &n, &arena), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(names[1], "y");
+	assert_int_equal(class_names(two, "b", &names, &n, &arena), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(class_names(bad, "a", &names, &n, &arena), -EBADMSG);
+	assert_int_equal(n, 0);
+	assert_int_equal(class_names("{\"info\": 1}", "a", &names, &n, &arena), -EBADMSG);
+	assert_int_equal(class_names("[[[", "a", &names, &n, &arena), -EBADMSG);
+	assert_true(arrow_class_column(two, strlen(two), name, sizeof(name)));
+	assert_string_equal(name, "a");
+	assert_false(arrow_class_column(more, strlen(more), name, sizeof(name)));
+	assert_false(arrow_class_column("{", 1, name, sizeof(name)));
+	arena_free(&arena);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_as_written),
+	cmocka_unit_test(test_window),
+	cmocka_unit_test(test_probe),
+	cmocka_unit_test(test_detail),
+	cmocka_unit_test(test_labels),
+	cmocka_unit_test(test_refused),
+	cmocka_unit_test(test_splits),
+	cmocka_unit_test(test_classes),
+};
+
+UNIT_MAIN(tests)
