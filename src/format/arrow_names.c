@@ -45,7 +45,7 @@ static unsigned find_splits(const char *name, size_t length, const char **out, s
 
 void arrow_split(const char *path, char *out, size_t room)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *split;
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *split = name;
 	size_t n = 0;
 	unsigned found = find_splits(name, strlen(name), &split, &n);
 
