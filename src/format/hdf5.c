@@ -298,17 +298,35 @@ static int walk_group(struct hdf5_walk *walk, hid_t id)
 
 /* The end */
 
+/* " and 90 more" */
+static const char *rest_left_out(const struct hdf5_walk *walk, char out[40])
+{
+	*out = '\0';
+	if (walk->left_out > HDF5_LEFT_OUT_NAMED)
+		snprintf(out, 40, " and %llu more",
+			 (unsigned long long)walk->left_out - HDF5_LEFT_OUT_NAMED);
+	return out;
+}
+
 static int refuse_empty(struct hdf5_walk *walk)
 {
+	const char *seen = walk->left_out ? walk->left_out_names : "no dataset";
+	char rest[40];
+
+	if (walk->scan->arrays)
+		return error_set(walk->e, ERROR_DATASET, EBADMSG,
+				 "'%s' is an HDF5 file with no array that NumPy can hold: it "
+				 "holds %s%s; mount it without view=arrays",
+				 walk->scan->label, seen, rest_left_out(walk, rest));
 	return error_set(walk->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is an HDF5 file without anything that can be shown as "
 			 "files: it holds %s%s; files are made of one-dimensional "
 			 "datasets of bytes, single strings or opaque values of fixed "
-			 "size, and rows of variable length of bytes; pack the files "
-			 "themselves, e.g. with tar",
-			 walk->scan->label,
-			 walk->left_out ? walk->left_out_names : "no dataset",
-			 walk->left_out > HDF5_LEFT_OUT_NAMED ? ", ..." : "");
+			 "size, rows of variable length of bytes, and arrays of images "
+			 "or of rows with labels; say -o labels=NAME if an array of "
+			 "another name labels the rows, or -o view=arrays to see every "
+			 "array as .npy files",
+			 walk->scan->label, seen, rest_left_out(walk, rest));
 }
 
 static int refuse_labels(struct hdf5_walk *walk)
@@ -325,24 +343,25 @@ static int refuse_labels(struct hdf5_walk *walk)
 static int report(struct hdf5_walk *walk)
 {
 	struct scan *scan = walk->scan;
+	const char *files = walk->npy == walk->files ? "arrays as .npy" : "tree of datasets";
+	char rest[40];
 
 	if (scan->labels && !walk->labels_found && !scan->arrays)
 		return refuse_labels(walk);
 	if (walk->files + walk->arrays == 0)
 		return refuse_empty(walk);
 	if (walk->left_out)
-		log_warn(
-			"'%s': %llu datasets are neither files nor rows of bytes and are "
-			"left out: %s%s",
-			scan->label, (unsigned long long)walk->left_out,
-			walk->left_out_names,
-			walk->left_out > HDF5_LEFT_OUT_NAMED ? ", ..." : "");
+		log_warn("'%s': %llu datasets are neither files nor rows of samples and are "
+			 "left out: %s%s%s",
+			 scan->label, (unsigned long long)walk->left_out,
+			 walk->left_out_names, rest_left_out(walk, rest),
+			 scan->arrays ? "" : "; -o view=arrays shows arrays as .npy files");
 	if (walk->warnings > LIMIT_WARNINGS)
 		log_warn("'%s': %llu more warnings", scan->label,
 			 (unsigned long long)walk->warnings - LIMIT_WARNINGS);
 	snprintf(scan->detail, sizeof(scan->detail), "%s%s%s", walk->arrays_text,
 		 walk->arrays && walk->files ? "; " : "",
-		 walk->files ? "tree of datasets" : "");
+		 walk->files ? files : "");
 	return 0;
 }
 

@@ -5,7 +5,15 @@
 
 #include "codec/codec.h"
 
-enum { FILTERS_NAMED = 64 };
+enum {
+	FILTERS_NAMED = 64,
+
+	/* As they are registered with the HDF Group */
+	FILTER_LZF = 32000,
+	FILTER_BLOSC = 32001,
+	FILTER_LZ4 = 32004,
+	FILTER_ZSTD = 32015,
+};
 
 /* The filters that are codecs here. Sized: the first of its values is its parameter. */
 static const struct {
@@ -16,6 +24,10 @@ static const struct {
 	{ H5Z_FILTER_DEFLATE, CODEC_ZLIB, false },
 	{ H5Z_FILTER_SHUFFLE, CODEC_SHUFFLE, true },
 	{ H5Z_FILTER_FLETCHER32, CODEC_FLETCHER32, false },
+	{ FILTER_LZF, CODEC_LZF, false },
+	{ FILTER_BLOSC, CODEC_BLOSC, false },
+	{ FILTER_LZ4, CODEC_HDF5_LZ4, false },
+	{ FILTER_ZSTD, CODEC_ZSTD, false },
 };
 
 /* h5repack leaves out what it cannot read, and says that all went well. */

@@ -8,7 +8,7 @@
 
 #include "format/hdf5_dataset.h"
 
-enum { HDF5_LEFT_OUT_NAMED = 4 };
+enum { HDF5_LEFT_OUT_NAMED = 10 };
 
 /* The path becomes its first `length` bytes, and "/name". */
 int hdf5_set_path(struct hdf5_walk *walk, size_t length, const char *name);

@@ -48,7 +48,7 @@ struct hdf5_walk {
 	uint64_t npy;              /* files that are arrays */
 	uint64_t left_out, warnings;
 	uint64_t advanced;         /* bytes of the window that were said to be passed */
-	char left_out_names[400];
+	char left_out_names[1000];
 	char candidates[400];      /* what could be labels */
 	char arrays_text[72];      /* for scan->detail */
 	int err;                   /* of a callback, which libhdf5 does not carry */

@@ -365,15 +365,22 @@ def refuse_external_link(file):
     return "'/here/there'", "another file", "h5copy"
 
 
-def refuse_lzf(file):
-    file.create_dataset("a/b", data=BYTES, chunks=(1000,), compression="lzf")
-    return "'/a/b'", "32000", "lzf", "h5repack"
+def with_filter(file, name, file_type, space, number, chunk):
+    """A dataset with a filter that no library here has."""
+    plist = plist_of(chunk=(chunk,))
+    plist.set_filter(number, h5py.h5z.FLAG_OPTIONAL, ())
+    dataset = create(file, name, file_type, space, plist)
+    dataset.write_direct_chunk((0,), b"packed", 0)
 
 
-def refuse_lzf_rows(file):
-    file.create_dataset("a/rows", (10,), dtype=ROW_TYPE, chunks=(5,), compression="lzf")[
-        0] = encoded(10, 0)
-    return "'/a/rows'", "lzf", "h5repack"
+def refuse_bitshuffle(file):
+    with_filter(file, "a/b", h5t.STD_U8LE, simple(100), 32008, 50)
+    return "'/a/b'", "32008", "h5repack"
+
+
+def refuse_bitshuffle_rows(file):
+    with_filter(file, "a/rows", h5t.vlen_create(h5t.STD_U8LE), simple(10), 32008, 5)
+    return "'/a/rows'", "32008", "h5repack"
 
 
 def refuse_external_data(file):

@@ -321,6 +321,14 @@ def samples_npy(file):
     return lines
 
 
+def lzf(file):
+    images = noise(20, 8, 8, 3) // 64
+    file.create_dataset("imgs", data=images.transpose(0, 3, 1, 2), chunks=(7, 3, 8, 8),
+                        compression="lzf", shuffle=True)
+    file.create_dataset("labels", data=np.array(numbers(20)), chunks=(6,), compression="lzf")
+    return expect("", "imgs", [pnm(x) for x in images], "labels", numbers(20), ext="ppm")
+
+
 def unwritten(file):
     """Chunks that were never written, with a fill value and without."""
     lines = []
@@ -335,6 +343,36 @@ def unwritten(file):
         never = group.create_dataset("never/images", (3, 4, 4), "u1", fillvalue=fill)
         lines += expect(f"fill-{fill}/never", "images", [pnm(x) for x in never[()]],
                         ext="pgm")
+    return lines
+
+
+def packed(data):
+    """One chunk for each filter that h5py lacks: of parts that are not compressed."""
+    n = len(data)
+    size = struct.pack("<I", n)
+    return {32004: struct.pack(">QII", n, n, n) + data,
+            32001: b"\2\1\2\1" + size + size + struct.pack("<I", n + 16) + data,
+            32015: b"\x28\xb5\x2f\xfd\xa0" + size + struct.pack("<I", n << 3 | 1)[:3] + data}
+
+
+def filters(file):
+    """lz4, blosc, zstd; chunks of the filter, and such that skipped it."""
+    lines = []
+    for number in packed(b""):
+        images = noise(6, 5, 4, 3)
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((2, 5, 4, 3))
+        plist.set_filter(number, h5py.h5z.FLAG_OPTIONAL, ())
+        group = file.create_group(str(number))
+        dataset = h5py.h5d.create(group.id, b"images", h5py.h5t.STD_U8LE,
+                                  h5py.h5s.create_simple(images.shape), plist)
+        for i in range(0, 6, 2):
+            data = images[i:i + 2].tobytes()
+            dataset.write_direct_chunk((i, 0, 0, 0), data if i == 2 else packed(data)[number],
+                                       int(i == 2))
+        group["labels"] = np.array(numbers(6))
+        lines += expect(str(number), "images", [pnm(x) for x in images], "labels",
+                        numbers(6), ext="ppm")
     return lines
 
 
@@ -421,6 +459,47 @@ def refuse_split_name(file):
     put_rows(file, "encoded_images", encoded(10))
     split_attribute(file, [("../x", "encoded_images", 0, 1, None, True)])
     return "'../x'", "no folder"
+
+
+def refuse_list(file):
+    """Nothing that is known: all that there is, and what helps."""
+    file["a/table"] = np.zeros((7, 3), "f4")
+    file["b"] = "text"
+    return ("'/a/table' (32-bit float, 7 x 3)", "'/b'", "view=arrays", "labels=NAME")
+
+
+def refuse_many(file):
+    for i in range(100):
+        file[f"x{i:02d}"] = np.zeros((2, 2))
+    return "'/x09'", "90 more"
+
+
+def arrays_refuse_nothing(file):
+    file["b"] = "text"
+    return "'/b'", "no array"
+
+
+def refuse_shared_rows(file):
+    """More rows than the file has room for, never written."""
+    for i in range(3):
+        file.create_dataset(f"{i}/images", (600000, 2, 2), "u1")
+    return "rows", "smaller"
+
+
+def refuse_huge(file):
+    file.create_dataset("images", (1 << 40, 1 << 10, 1 << 10, 3), "u1",
+                        chunks=(1, 1 << 10, 1 << 10, 3))
+    return "'/images'", "rows"
+
+
+def arrays_refuse_records(file):
+    file.create_dataset("x", (1 << 30, 1 << 30), "f8", chunks=(1, 1))
+    return "'/x'", "rows"
+
+
+def arrays_refuse_size(file):
+    file.create_dataset("x", (1 << 41,), "u1", chunks=(1 << 20,))
+    return "'/x'", "1 TiB"
 
 
 # Which versions of the library write them
