@@ -159,17 +159,34 @@ struct index *kit_make(const char *script)
 	return kit_open(&image);
 }
 
-struct index *kit_index_of(struct entries *log)
+static void image_of(struct entries *log, struct image *image)
 {
 	struct builder *builder = kit_builder(DUPLICATES_ERROR);
-	struct image image;
 	struct error e;
 
 	assert_int_equal(builder_apply(builder, log, "s0", &e), 0);
 	entries_free(log);
-	assert_int_equal(kit_seal(builder, &image, &e), 0);
+	assert_int_equal(kit_seal(builder, image, &e), 0);
 	builder_free(builder);
+}
+
+struct index *kit_index_of(struct entries *log)
+{
+	struct image image;
+
+	image_of(log, &image);
 	return kit_open(&image);
+}
+
+uint8_t *kit_bytes_of(struct entries *log, size_t *size)
+{
+	struct image image;
+	uint8_t *bytes;
+
+	image_of(log, &image);
+	bytes = kit_bytes(&image, size);
+	image_free(&image);
+	return bytes;
 }
 
 static void list_one(FILE *out, const struct tree *tree, uint32_t node)

@@ -62,6 +62,7 @@ uint32_t kit_node(const struct tree *tree, const char *path);
 
 /* The bytes of an index file; the caller frees them. */
 uint8_t *kit_bytes(const struct image *image, size_t *size);
+uint8_t *kit_bytes_of(struct entries *log, size_t *size);
 
 /* An index over these bytes: as index_open_fd. */
 int kit_open_bytes(const uint8_t *bytes, size_t size, struct index **out,

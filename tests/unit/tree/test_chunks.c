@@ -231,10 +231,7 @@ static void test_a_files_extents_must_lie_within_its_volume(void **state)
 
 static uint8_t *coded_bytes(unsigned chunks, size_t *size)
 {
-	struct builder *builder = kit_builder(DUPLICATES_ERROR);
 	struct entries *log = entries_new();
-	struct image image;
-	uint8_t *bytes;
 
 	for (unsigned i = 0; i < chunks; i++) {
 		char path[16];
@@ -242,13 +239,7 @@ static uint8_t *coded_bytes(unsigned chunks, size_t *size)
 		snprintf(path, sizeof(path), "f%u", i);
 		add_coded(log, path, 7, 100);
 	}
-	assert_int_equal(builder_apply(builder, log, "s", NULL), 0);
-	entries_free(log);
-	assert_int_equal(kit_seal(builder, &image, NULL), 0);
-	builder_free(builder);
-	bytes = kit_bytes(&image, size);
-	image_free(&image);
-	return bytes;
+	return kit_bytes_of(log, size);
 }
 
 static const uint64_t numbers[] = { 0, 1, 2, 99, 100, 101, 399, 400, 401, 1U << 30,

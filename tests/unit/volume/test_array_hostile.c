@@ -41,19 +41,10 @@ static void add_arrays(struct entries *log)
 
 static uint8_t *make_bytes(size_t *size)
 {
-	struct builder *builder = kit_builder(DUPLICATES_ERROR);
 	struct entries *log = entries_new();
-	struct image image;
-	uint8_t *bytes;
 
 	add_arrays(log);
-	assert_int_equal(builder_apply(builder, log, "s", NULL), 0);
-	entries_free(log);
-	assert_int_equal(kit_seal(builder, &image, NULL), 0);
-	builder_free(builder);
-	bytes = kit_bytes(&image, size);
-	image_free(&image);
-	return bytes;
+	return kit_bytes_of(log, size);
 }
 
 static const uint64_t numbers[] = { 0, 1, 2, 3, 5, 8, 9, 255, 839, 841, 1 << 20,
