@@ -28,12 +28,22 @@ static size_t number_pattern(const char *text, int *width)
 	return *at == 'd' && *width <= WIDTH_MOST ? (size_t)(at + 1 - text) : 0;
 }
 
+/* "%s", "%5d": what somebody meant as a number, and is none; "100%.tar" is a name. */
+static bool looks_like_number(const char *text)
+{
+	return *text == '%' && isalpha((unsigned char)text[1 + strspn(text + 1, "-+ #0123456789")]);
+}
+
 static int find_number(struct out_name *name, struct error *e)
 {
 	for (const char *at = filename_of(name->text); *at; at++) {
 		int width;
 		size_t length = number_pattern(at, &width);
 
+		if (!length && looks_like_number(at))
+			return error_set(e, ERROR_USAGE, EINVAL,
+					 "%s: '%.8s' is no place for the number of the shard; write "
+					 "%%06d, or %%d", name->text, at);
 		if (!length)
 			continue;
 		if (name->numbered)
