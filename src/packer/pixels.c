@@ -15,6 +15,7 @@ enum { HEADER_MOST = 64, PIXELS_MOST = 1 << 30 };
 static const char too_large[] = "is too large an image to be decoded";
 static const char bad_jpeg[] = "is a damaged JPEG";
 static const char bad_png[] = "is a damaged PNG";
+static const char no_image[] = "is no image: by its bytes neither a JPEG nor a PNG";
 
 /* libjpeg's errors come back by longjmp. */
 struct jpeg_errors {
@@ -318,6 +319,7 @@ bool pixels_measure(const void *bytes, size_t length, uint64_t *size, const char
 		if (!png_measure(bytes, length, &pixels, &grey16))
 			*damage = bad_png;
 	} else {
+		*damage = no_image;
 		return false;
 	}
 	if (!*damage && pixels > PIXELS_MOST / 3)

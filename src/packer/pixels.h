@@ -23,7 +23,8 @@ struct pixels {
 
 /*
  * Is this an image that can be decoded? Then *size is about what it will be. If it should
- * be one and its header is damaged, or it is too large, false and *damage says so.
+ * be one and its header is damaged, or it is too large, or it is neither JPEG nor PNG, false
+ * and *damage says so.
  */
 bool pixels_measure(const void *bytes, size_t length, uint64_t *size, const char **damage);
 

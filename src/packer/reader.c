@@ -254,7 +254,7 @@ static bool reserve(struct reader *r, struct slot *slot, uint64_t bytes)
 	return !r->stopping;
 }
 
-/* What is no image is packed as it is; so is one that is damaged, which is said. */
+/* What is damaged, or no image in spite of its name, is packed as it is, which is said. */
 static void decode(struct reader *r, struct slot *slot)
 {
 	struct piece *piece = &slot->piece;

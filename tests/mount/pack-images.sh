@@ -21,6 +21,11 @@ trees() {
 	is "$?" 2 "without --keep-going a damaged image ends it"
 	check "and is named" grep -q "is a damaged JPEG" "$work/said"
 	check "nothing was made" test ! -e "$work/no.tar"
+	mkdir "$work/magic"
+	printf '\377\330\376\340 and so on' >"$work/magic/a.jpg"
+	"$granary" pack --quiet --decode --no-index "$work/magic" "$work/no.tar" 2>"$work/said"
+	is "$?" 2 "nor does one whose first bytes are damaged go unseen"
+	check "it is named, too" grep -q "a.jpg: is no image" "$work/said"
 }
 
 samples() {

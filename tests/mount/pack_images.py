@@ -88,8 +88,8 @@ def make_others(root):
         out.write(broken)
 
 
-DAMAGED = ["cut.jpg", "cut.png", "flipped.png", "header.jpg"]
-AS_THEY_ARE = DAMAGED + ["text.jpg", "empty.png", "image.gif", "420.ppm", "deep.png"]
+DAMAGED = ["cut.jpg", "cut.png", "empty.png", "flipped.png", "header.jpg", "text.jpg"]
+AS_THEY_ARE = DAMAGED + ["image.gif", "420.ppm", "deep.png"]
 RENAMED = {"420.jpg": "420.jpg.ppm", "whole.jpg": "whole.jpg.ppm",
            "whole.png": "whole.png.ppm", "grey.JPEG": "grey.JPEG.ppm",
            "grey.png": "grey.png.ppm"}
