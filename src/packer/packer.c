@@ -453,6 +453,22 @@ static int64_t newest_time(const struct run *run)
 									 newest;
 }
 
+/* A squashfs image has 32 bits for a time. */
+static uint64_t count_clamped(const struct run *run)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; formats[run->format].writer == &squashfs_writer &&
+			   i < run->plan.count; i++) {
+		int64_t time = run->plan.items[i].source->mtime;
+
+		if (run->options->has_epoch && time > run->options->epoch)
+			time = run->options->epoch;
+		n += time < 0 || time > UINT32_MAX;
+	}
+	return n;
+}
+
 static bool any_kept(const struct run *run)
 {
 	for (size_t i = 0; i < run->result->shards.count; i++) {
@@ -535,6 +551,7 @@ static int run_all(struct run *run, struct error *e)
 	if (err)
 		return err;
 	run->newest = newest_time(run);
+	run->result->clamped = count_clamped(run);
 	err = pack_shards(run, e);
 	if (!err && run->options->layout == PACK_WEBDATASET)
 		err = write_classes(run, e);

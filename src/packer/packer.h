@@ -65,6 +65,7 @@ struct pack_result {
 	uint64_t bytes;    /* of contents */
 	uint64_t special;  /* FIFOs, sockets and devices, left out */
 	uint64_t no_class, no_name; /* files that can be in no sample, left out */
+	uint64_t clamped;  /* times that the format cannot have, and that became others */
 	unsigned imbalance; /* of the shards' sizes, in 1/1000 */
 	size_t classes;
 	bool splits;       /* and they are called train, val and so on */

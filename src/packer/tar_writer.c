@@ -183,6 +183,22 @@ static void set_target(struct archive_entry *to, const struct pack_entry *entry)
 	}
 }
 
+/*
+ * libarchive writes seconds and nanoseconds side by side, and all who read them take
+ * "-1.25" for a second and a quarter before 1970. There is no way to have it write "-0.25":
+ * what lies within the last second becomes the whole one.
+ */
+static void set_time(struct archive_entry *to, const struct pack_entry *entry)
+{
+	if (entry->mtime >= 0 || !entry->mtime_ns)
+		archive_entry_set_mtime(to, entry->mtime, (long)entry->mtime_ns);
+	else if (entry->mtime == -1)
+		archive_entry_set_mtime(to, -1, 0);
+	else
+		archive_entry_set_mtime(to, entry->mtime + 1,
+					1000000000L - (long)entry->mtime_ns);
+}
+
 static void set_entry(struct archive_entry *to, const struct pack_entry *entry)
 {
 	archive_entry_clear(to);
@@ -191,7 +207,7 @@ static void set_entry(struct archive_entry *to, const struct pack_entry *entry)
 	archive_entry_set_perm(to, entry->mode);
 	archive_entry_set_uid(to, entry->uid);
 	archive_entry_set_gid(to, entry->gid);
-	archive_entry_set_mtime(to, entry->mtime, (long)entry->mtime_ns);
+	set_time(to, entry);
 	archive_entry_set_size(to, entry->kind == PACK_FILE ? (la_int64_t)entry->size : 0);
 	for (size_t i = 0; i < entry->xattr_count; i++)
 		archive_entry_xattr_add_entry(to, entry->xattrs[i].name,

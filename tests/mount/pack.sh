@@ -84,6 +84,36 @@ epoch() {
 		env SOURCE_DATE_EPOCH=today "$granary" pack "$work/odd" "$work/no.tar"
 }
 
+# Times before 1970, with and without a fraction: as whoever else reads tars has them.
+before_1970() {
+	local when
+	mkdir -p "$work/old" "$work/unpacked"
+	for when in -100.25 -1.5 -2 -1.000000001 -0.25 -1234567890.123456789 7.5; do
+		touch -d "@$when" "$work/old/$when"
+	done
+	touch -d "@1000" "$work/old"
+	pack --no-index "$work/old" "$work/old.tar"
+	tar --warning=no-timestamp -xf "$work/old.tar" -C "$work/unpacked"
+	"$granary" extract -q -o index=off "$work/old.tar" "$work/extracted"
+	"$python" - "$work" <<-'END'
+		import os, sys, tarfile
+		for member in tarfile.open(sys.argv[1] + "/old.tar"):
+		    if not member.isreg():
+		        continue
+		    name = os.path.basename(member.name)
+		    is_ = [os.stat("%s/%s/%s" % (sys.argv[1], place, name)).st_mtime_ns
+		           for place in ("old", "unpacked", "extracted")]
+		    # there is no "-0.25" in what libarchive writes: the whole second
+		    wanted = is_[0] if name != "-0.25" else -10 ** 9
+		    assert is_[1:] == [wanted, wanted], (name, is_)
+		    assert abs(member.mtime - wanted / 1e9) < 1e-6, (name, member.mtime)
+	END
+	ok $? "times before 1970: GNU tar, Python and granary read what was packed"
+	pack --no-index "$work/old" "$work/old.sqfs" 2>"$work/said"
+	is "$(grep -c "no times before 1970 or after 2106.* 6 entries" "$work/said")" 1 \
+		"a squashfs image: that it cannot have them is said, once"
+}
+
 # Paths longer than the kernel takes in one piece.
 deep() {
 	mkdir "$work/deep"
@@ -284,6 +314,7 @@ together() {
 round_trip
 same_bytes
 epoch
+before_1970
 deep
 small_tree
 existing

@@ -174,6 +174,9 @@ static void say_left_out(const struct pack_result *result)
 	if (result->splits)
 		log_warn("the classes are folders such as train and val; if those are parts of the "
 			 "dataset, pack each by itself");
+	if (result->clamped)
+		log_warn("a squashfs image has no times before 1970 or after 2106; the nearest it "
+			 "has was taken for %s entries", count_text(result->clamped, text));
 	/* one in a hundred is what is promised */
 	if (result->imbalance > 10)
 		log_warn("the shards' sizes differ by %u.%u %%: there are too few files in each "
@@ -252,6 +255,7 @@ static void print_json(const struct pack_result *result, bool indexed, const cha
 	json_uint(&json, "content_bytes", result->bytes);
 	json_uint(&json, "packed_bytes", packed_bytes(result));
 	json_uint(&json, "left_out", result->special + result->no_class + result->no_name);
+	json_uint(&json, "clamped_times", result->clamped);
 	json_bool(&json, "indexed", indexed);
 	if (result->source)
 		json_text(&json, "source", result->source);
