@@ -408,6 +408,47 @@ void entries_release(struct entries *entries, size_t i)
 	packed_release(&entries->packed, i);
 }
 
+/* One of those that are kept as they are: what it points to, it points to still. */
+static int rewrite_rest(struct entries *entries, size_t where, entries_edit *edit,
+			void *context)
+{
+	struct entry *kept = &entries->rest.items[where], copy = *kept;
+	int err = edit(context, &copy);
+
+	if (!err && copy.path != kept->path)
+		err = copy_string(entries, &copy.path);
+	if (!err && copy.target != kept->target)
+		err = copy_string(entries, &copy.target);
+	kept->path = copy.path;
+	kept->target = copy.target;
+	return err ? err : packed_add_elsewhere(&entries->packed, where);
+}
+
+int entries_rewrite(struct entries *entries, entries_edit *edit, void *context)
+{
+	enum { RELEASE_EVERY = 4096 };
+	struct packed old = entries->packed;
+	int err = 0;
+
+	entries->packed = (struct packed){ 0 };
+	for (size_t i = 0; i < old.count && !err; i++) {
+		struct entry_extent extent;
+		struct entry entry;
+		size_t where;
+
+		if (packed_get(&old, i, &entry, &extent, &where)) {
+			err = edit(context, &entry);
+			err = err ? err : entries_add(entries, &entry);
+		} else {
+			err = rewrite_rest(entries, where, edit, context);
+		}
+		if (i % RELEASE_EVERY == 0)
+			packed_release(&old, i);
+	}
+	packed_free(&old);
+	return err;
+}
+
 size_t entries_volume_count(const struct entries *entries)
 {
 	return entries->volumes.count;

@@ -251,6 +251,14 @@ const struct entry *entries_get(struct entries *entries, size_t i);
 /* Entries before i will not be asked for again, and may be let go of. */
 void entries_release(struct entries *entries, size_t i);
 
+/*
+ * Gives entries other paths and targets: `edit` may point those of a copy elsewhere, for
+ * as long as it takes, and leaves the rest as it is. Numbers stay. 0, -ENOMEM, or what
+ * edit returned; then the log can only be freed.
+ */
+typedef int entries_edit(void *context, struct entry *entry);
+int entries_rewrite(struct entries *entries, entries_edit *edit, void *context);
+
 size_t entries_volume_count(const struct entries *entries);
 const struct volume_desc *entries_volume(const struct entries *entries, size_t i);
 

@@ -1,0 +1,57 @@
+/*
+ * regroup.h: flat folders of files become folders of classes.
+ *
+ * ILSVRC's validation images lie in one folder; which class they have is in a file
+ * beside them. With a map of names (indexer/maps.h) val/x.JPEG becomes
+ * val/n03146219/x.JPEG, in the logs of entries, before the tree is built of them.
+ *
+ *	a file (or a link) whose name the map has is moved below its class's folder
+ *	what lies in its class's folder already, and what no map has, stays
+ *	a hard link's target is renamed as the file that it leads to
+ *	a relative symbolic link leads to the same file as before, or stays dangling
+ *	folders stay, and get no contents that they had not
+ *
+ * Where a key has folders, and some file lies in one of them, only such files are meant;
+ * where a key has no suffix, and some file has that of an image, only images are.
+ *
+ * Threads: one regrouping belongs to one thread at a time.
+ */
+#ifndef GRANARY_INDEXER_REGROUP_H
+#define GRANARY_INDEXER_REGROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "indexer/maps.h"
+#include "tree/entries.h"
+#include "util/error.h"
+
+struct regroup_map {
+	const struct name_map *map;
+	const char *path; /* for messages */
+};
+
+struct regroup;
+
+/* What it is given outlives it; `classes` may be NULL. NULL: out of memory. */
+struct regroup *regroup_new(const struct regroup_map *maps, size_t n,
+			    const struct class_list *classes);
+void regroup_free(struct regroup *regroup);
+
+/*
+ * Looks at a shard's log, and those that follow it or are nested in it: every shard
+ * once. -ENOMEM, or -EBADMSG where two maps contradict each other.
+ */
+int regroup_look(struct regroup *regroup, struct entries *entries, struct error *e);
+
+/* All has been seen: says what of the maps has no file. */
+void regroup_seal(struct regroup *regroup);
+
+/* Renames what is moved in a shard's log, once it is sealed. 0 or -ENOMEM. */
+int regroup_apply(struct regroup *regroup, struct entries *entries);
+
+/* How many files were moved, and where the names of their classes come from. */
+uint64_t regroup_moved(const struct regroup *regroup);
+const char *regroup_classes_from(const struct regroup *regroup);
+
+#endif
