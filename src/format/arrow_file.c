@@ -31,8 +31,6 @@ enum { BATCH_ROWS = 0, BATCH_NODES = 1, BATCH_BUFFERS = 2, BATCH_COMPRESSION = 3
 enum { FOOTER_VERSION = 0, FOOTER_SCHEMA = 1, FOOTER_BATCHES = 3 };
 enum { COMPRESSION_CODEC = 0 };
 
-enum { VERSION_4 = 3, VERSION_5 = 4 };
-
 enum message_kind {
 	MESSAGE_END = 0, MESSAGE_SCHEMA = 1, MESSAGE_DICTIONARY = 2, MESSAGE_BATCH = 3,
 };
@@ -155,7 +153,7 @@ static int read_message(struct arrow_file *file, uint64_t at, struct message *me
 					  " makes no sense; copy it again, or write it "
 					  "again",
 				    file->scan->base + at);
-	if (message->version != VERSION_4 && message->version != VERSION_5)
+	if (message->version != ARROW_V4 && message->version != ARROW_V5)
 		return refuse_version(file, message->version);
 	return 0;
 }
@@ -305,7 +303,7 @@ static int parse_footer(struct arrow_file *file)
 	    !flat_vector(&root, FOOTER_BATCHES, BLOCK_BYTES, &file->blocks))
 		return arrow_refuse(file, "is damaged: its footer makes no sense; copy it "
 					  "again, or write it again");
-	if (version != VERSION_4 && version != VERSION_5)
+	if (version != ARROW_V4 && version != ARROW_V5)
 		return refuse_version(file, (unsigned)version);
 	return read_schema(file, &schema);
 }
@@ -415,7 +413,7 @@ static int parse_batch(struct arrow_file *file, const struct message *message,
 	if (compression.at)
 		return refuse_compressed(file, batch, &compression);
 	buffers = schema->buffers;
-	if (message->version == VERSION_4)
+	if (message->version == ARROW_V4)
 		buffers += schema->unions;
 	if (batch->nodes.count != schema->nodes ||
 	    (schema->views == 0 && batch->buffers.count != buffers))
@@ -475,6 +473,17 @@ static bool at_end(struct arrow_file *file)
 	return true;
 }
 
+/* As where two streams were put together with cat. */
+static void warn_of_more(struct arrow_file *file, uint64_t end)
+{
+	if (end < file->reader.length && !file->warned)
+		log_warn("'%s' ends at byte %" PRIu64 ", as it says itself: the %" PRIu64
+			 " bytes behind that are not shown",
+			 file->scan->label, file->scan->base + end,
+			 file->reader.length - end);
+	file->warned = true;
+}
+
 static int next_of_stream(struct arrow_file *file, struct arrow_batch *batch)
 {
 	struct message message;
@@ -484,6 +493,8 @@ static int next_of_stream(struct arrow_file *file, struct arrow_batch *batch)
 		if (at_end(file))
 			return 0;
 		err = read_message(file, file->next_at, &message);
+		if (!err && message.kind == MESSAGE_END)
+			warn_of_more(file, message.body);
 		if (err || message.kind == MESSAGE_END)
 			return err;
 		if (message.kind != MESSAGE_BATCH && message.kind != MESSAGE_DICTIONARY)
@@ -511,84 +522,4 @@ int arrow_file_next(struct arrow_file *file, struct arrow_batch *batch)
 				       next_of_footer(file, batch);
 	} while (there == 1 && batch->rows == 0);
 	return there;
-}
-
-/* Buffers of arrays */
-
-/* How many buffers the arrays with any number of them have, of the first `views`. */
-static bool count_variadic(const struct arrow_batch *batch, uint32_t views, uint64_t *sum)
-{
-	*sum = 0;
-	if (views > batch->variadic.count)
-		return false;
-	for (uint32_t i = 0; i < views; i++)
-		if (!checked_add(*sum, little_endian(flat_item(&batch->variadic, i), 8),
-				 sum))
-			return false;
-	return true;
-}
-
-static bool get_buffer(const struct arrow_batch *batch, uint64_t i,
-		       struct arrow_stretch *out)
-{
-	const unsigned char *item;
-
-	if (i >= batch->buffers.count)
-		return false;
-	item = flat_item(&batch->buffers, (uint32_t)i);
-	out->at = little_endian(item, 8);
-	out->length = little_endian(item + 8, 8);
-	if (!range_within(out->at, out->length, batch->body_length))
-		return false;
-	out->at += batch->body;
-	return true;
-}
-
-/* Have the buffers the lengths that so many rows need? */
-static bool parts_fit(const struct arrow_array *array, const struct arrow_batch *batch,
-		      const struct arrow_parts *parts)
-{
-	uint64_t rows = batch->rows, bytes;
-
-	/* the children of a struct may have more rows than it */
-	if (parts->rows < rows)
-		return false;
-	if (parts->nulls && parts->validity.length < rows / 8 + (rows % 8 != 0))
-		return false;
-	if (array->type == ARROW_INT)
-		return checked_mul(rows, array->bits / 8, &bytes) &&
-		       bytes <= parts->values.length;
-	if (array->type == ARROW_STRUCT)
-		return true;
-	return rows < UINT64_MAX &&
-	       checked_mul(rows + 1, arrow_is_large(array) ? 8 : 4, &bytes) &&
-	       bytes <= parts->offsets.length;
-}
-
-int arrow_batch_parts(struct arrow_file *file, const struct arrow_batch *batch,
-		      const struct arrow_array *array, struct arrow_parts *out)
-{
-	const unsigned char *node = flat_item(&batch->nodes, array->node);
-	uint64_t i = array->buffer, variadic;
-	bool good = count_variadic(batch, array->views, &variadic) &&
-		    checked_add(i, variadic, &i);
-
-	*out = (struct arrow_parts){ .rows = little_endian(node, 8),
-				     .nulls = little_endian(node + 8, 8) };
-	if (batch->version == VERSION_4)
-		i += array->unions;
-	good = good && get_buffer(batch, i, &out->validity);
-	if (array->type == ARROW_INT)
-		good = good && get_buffer(batch, i + 1, &out->values);
-	else if (array->type != ARROW_STRUCT)
-		good = good && get_buffer(batch, i + 1, &out->offsets) &&
-		       get_buffer(batch, i + 2, &out->data);
-	if (!good || !parts_fit(array, batch, out))
-		return arrow_refuse_batch(file, batch,
-					  "has %" PRIu64 " rows, and buffers that are too "
-					  "short for them, or lie outside it",
-					  batch->rows);
-	if (out->nulls == 0)
-		out->validity.length = 0;
-	return 0;
 }

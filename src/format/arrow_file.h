@@ -15,6 +15,8 @@
 #include "format/arrow_schema.h"
 #include "format/format.h"
 
+enum { ARROW_V4 = 3, ARROW_V5 = 4 }; /* versions of metadata, as they are stored */
+
 struct arrow_file {
 	struct scan *scan;
 	struct error *e;
@@ -28,7 +30,7 @@ struct arrow_file {
 
 	uint64_t next, next_at;      /* batch: its number, and of a stream its place */
 	VEC(unsigned char) metadata; /* of the message at hand */
-	bool warned;                 /* of a stream without an end */
+	bool warned;                 /* of what is wrong with a stream's end */
 };
 
 struct arrow_batch {
@@ -38,18 +40,6 @@ struct arrow_batch {
 	uint64_t rows;
 	unsigned version;
 	struct flat_vector nodes, buffers, variadic; /* until the next batch */
-};
-
-/* What a record batch has for an array. */
-struct arrow_stretch {
-	uint64_t at, length;
-};
-
-struct arrow_parts {
-	uint64_t rows, nulls;
-	struct arrow_stretch validity; /* length 0: no row is null */
-	struct arrow_stretch values;   /* of numbers */
-	struct arrow_stretch offsets, data; /* of text and bytes */
 };
 
 /* Is this the beginning of a file or stream? As format.probe. */
@@ -64,10 +54,6 @@ void arrow_file_rewind(struct arrow_file *file);
 
 /* 1, and the next batch that has rows; 0 behind the last; or an error. */
 int arrow_file_next(struct arrow_file *file, struct arrow_batch *batch);
-
-/* Where the buffers of an array are, checked against the body of the batch. */
-int arrow_batch_parts(struct arrow_file *file, const struct arrow_batch *batch,
-		      const struct arrow_array *array, struct arrow_parts *out);
 
 /* "'x.arrow' WHAT". -EBADMSG. */
 int arrow_refuse(struct arrow_file *file, const char *format, ...)

@@ -6,7 +6,7 @@
 #ifndef GRANARY_FORMAT_ARROW_SLICE_H
 #define GRANARY_FORMAT_ARROW_SLICE_H
 
-#include "format/arrow_file.h"
+#include "format/arrow_batch.h"
 
 enum { ARROW_SLICE_ROWS = 16384 }; /* a multiple of 8 */
 
