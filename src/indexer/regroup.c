@@ -381,9 +381,11 @@ static const char *new_folder(struct regroup *r, const char *path)
 	const char *name;
 
 	for (size_t i = 0; i < r->map_count && !item; i++) {
+		struct map_state *state = &r->maps[i];
 		struct match match;
 
-		if (find_in(&r->maps[i], path, &match) && match.grade >= r->maps[i].best)
+		if (state->best != GRADE_NONE && find_in(state, path, &match) &&
+		    match.grade >= state->best)
 			item = match.item;
 	}
 	if (!item || (!item->class_name && item->label < 0)) /* -1 is "no label" */

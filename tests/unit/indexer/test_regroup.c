@@ -210,6 +210,8 @@ static const struct fixture fixtures[] = {
 	/* what is not there is said */
 	{ { VAL }, NULL, "val/q.JPEG", "val/q.JPEG",
 	  "one.json: no file here has one of its 2 names (val/a.JPEG, for one)" },
+	{ { VAL }, NULL, "x>val/a.JPEG y=val/a.JPEG", "x>val/a.JPEG y=val/a.JPEG",
+	  "one.json: no file here has" },
 	{ { VAL }, NULL, "val/b.JPEG", "val/0/b.JPEG",
 	  "one.json: 1 of its 2 names have no file here (val/a.JPEG, for one)" },
 	{ { VAL, "{\"val/a.JPEG\": 2}" }, NULL, "val/a.JPEG",
