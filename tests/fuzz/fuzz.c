@@ -1,0 +1,228 @@
+#include "fuzz.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tree/build.h"
+#include "volume/volume.h"
+
+enum {
+	READ_BYTES = 64 * 1024,
+	NODES_MOST = 2000,       /* of which something is read */
+	SAMPLES_MOST = 2000,     /* of a group, that become files */
+};
+
+static void fail(const char *what, const char *text)
+{
+	fprintf(stderr, "%s: %s\n", what, text);
+	abort();
+}
+
+int fuzz_file(const uint8_t *bytes, size_t n)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	if (fd < 0)
+		fail("memfd_create", strerror(errno));
+	for (size_t done = 0; done < n;) {
+		ssize_t got = write(fd, bytes + done, n - done);
+
+		if (got < 0)
+			fail("write", strerror(errno));
+		done += (size_t)got;
+	}
+	return fd;
+}
+
+struct source_set fuzz_source(int fd)
+{
+	char name[64], *names[] = { name };
+	struct source_set set;
+	struct error e;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (source_set_open(names, 1, false, &set, &e) < 0)
+		fail("source", e.text);
+	return set;
+}
+
+void fuzz_expect_sentence(int err, const struct error *e)
+{
+	if (err < 0 && e->text[0] == '\0')
+		fail("an error without a sentence", strerror(-err));
+	if (err < 0 && strchr(e->text, '\n'))
+		fail("an error of several lines", e->text);
+	if (err > 0)
+		fail("a number that is no error", "");
+}
+
+/* ---- Reading ------------------------------------------------------------ */
+
+static void expect_of_read(int err)
+{
+	if (err != 0 && err != -EIO && err != -EBADMSG && err != -ENOMEM && err != -ENXIO)
+		fail("a read", strerror(-err));
+}
+
+/* From the beginning and to the end of each piece. */
+static void read_file(const struct tree *tree, uint32_t node, uint64_t size,
+		      const struct volume_table *volumes)
+{
+	static char buffer[READ_BYTES];
+	uint64_t offset = 0;
+
+	for (int i = 0; i < 8 && offset < size; i++) {
+		struct volume_span span;
+		struct tree_piece piece;
+		size_t n;
+		int err = tree_piece(tree, node, offset, &piece);
+
+		expect_of_read(err);
+		if (err)
+			return;
+		if (piece.length == 0)
+			fail("a piece", "of no bytes");
+		n = piece.length < READ_BYTES ? piece.length : READ_BYTES;
+		if (!piece.hole) {
+			uint64_t last = piece.offset + piece.length - n;
+
+			expect_of_read(volume_pread(volumes, piece.volume, buffer, n,
+						    piece.offset));
+			expect_of_read(volume_pread(volumes, piece.volume, buffer, n, last));
+			volume_check(volumes, piece.volume, piece.offset, piece.length);
+			volume_span(volumes, piece.volume, piece.offset, n, &span);
+		}
+		offset += piece.length;
+	}
+}
+
+void fuzz_read(const struct index *index, const struct source_set *sources)
+{
+	const struct tree *tree = index_tree(index);
+	struct volume_table volumes;
+	uint32_t count = tree_count(tree);
+
+	if (volume_table_open(index, sources, &volumes) < 0)
+		return;
+	for (uint32_t node = 0; node < count && node < NODES_MOST; node++) {
+		char target[TREE_TARGET_BYTES];
+		struct tree_stat st;
+		struct tree_name child;
+		uint32_t children;
+
+		if (tree_stat(tree, node, &st) < 0)
+			continue;
+		if (st.kind == TREE_FILE)
+			read_file(tree, node, st.size, &volumes);
+		if (st.kind == TREE_SYMLINK)
+			tree_readlink(tree, node, target);
+		if (st.kind == TREE_DIRECTORY && tree_child_count(tree, node, &children) == 0 &&
+		    children)
+			tree_child(tree, node, children - 1, &child);
+		tree_listxattr(tree, node, NULL, 0);
+	}
+	volume_table_close(&volumes);
+}
+
+/* ---- Serving what was found --------------------------------------------- */
+
+static void add_sample(struct entries *entries, const struct sample *sample, size_t group,
+		       uint64_t row)
+{
+	struct entry_extent extents[2];
+	struct entry entry = { .kind = ENTRY_FILE, .extents = extents };
+	const struct sample_bytes *bytes[] = { &sample->head, &sample->body };
+	char path[64];
+
+	for (int i = 0; i < 2; i++) {
+		if (!bytes[i]->length)
+			continue;
+		extents[entry.extent_count++] = (struct entry_extent){
+			.file_offset = entry.size, .offset = bytes[i]->offset,
+			.length = bytes[i]->length, .volume = bytes[i]->volume };
+		entry.size += bytes[i]->length;
+	}
+	snprintf(path, sizeof(path), "samples/%zu/%llu", group, (unsigned long long)row);
+	entry.path = path;
+	if (entries_add(entries, &entry) < 0)
+		abort();
+}
+
+/* What views do with samples is not looked at here: they become files. */
+static void add_samples(struct entries *entries, const struct samples *samples)
+{
+	for (size_t i = 0; i < samples_group_count(samples); i++) {
+		const struct sample *first;
+		const struct sample_group *group = samples_group(samples, i, &first);
+
+		for (uint64_t row = 0; row < group->rows && row < SAMPLES_MOST; row++)
+			add_sample(entries, &first[row], i, row);
+	}
+}
+
+/* Keeps indexes as seeds, where somebody has said where: $FUZZ_INDEXES. */
+static void keep_index(const struct image *image)
+{
+	const char *folder = getenv("FUZZ_INDEXES");
+	char path[4096];
+	int fd;
+
+	if (!folder)
+		return;
+	snprintf(path, sizeof(path), "%s/%d.XXXXXX", folder, (int)getpid());
+	fd = mkstemp(path);
+	if (fd < 0 || image_write(image, fd, path, NULL) < 0)
+		fail(path, strerror(errno));
+	close(fd);
+}
+
+static void serve_image(const struct image *image, const struct source_set *sources)
+{
+	int fd = memfd_create("index", MFD_CLOEXEC);
+	struct error e = { 0 };
+	struct index *index;
+
+	keep_index(image);
+	if (fd < 0 || image_write(image, fd, "index", &e) < 0 ||
+	    index_open_fd(fd, "index", &index, &e) < 0)
+		fail("an index that was just made", e.text);
+	if (index_check(index, &e) < 0)
+		fail("an index that was just made is not right", e.text);
+	fuzz_read(index, sources);
+	index_close(index);
+}
+
+void fuzz_serve(struct entries *entries, struct samples *samples,
+		const struct source_set *sources)
+{
+	const struct builder_defaults defaults = { 0755, 0, 0, 0, 0 };
+	struct builder_source source = {
+		{ source_size(sources->sources[0]), 1, 1 }, "source" };
+	struct index_summary summary = { .format = "fuzz" };
+	struct builder *builder = builder_new(DUPLICATES_LAST, &defaults);
+	struct error e = { 0 };
+	struct image image;
+	int err;
+
+	if (!builder)
+		abort();
+	add_samples(entries_last(entries), samples);
+	err = builder_apply(builder, entries, "source", &e);
+	fuzz_expect_sentence(err, &e);
+	if (!err) {
+		err = builder_seal(builder, &source, 1, &summary, &image, &e);
+		fuzz_expect_sentence(err, &e);
+		if (!err) {
+			serve_image(&image, sources);
+			image_free(&image);
+		}
+	}
+	builder_free(builder);
+	entries_free(entries);
+	samples_free(samples);
+}

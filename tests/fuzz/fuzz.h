@@ -1,0 +1,37 @@
+/*
+ * fuzz.h: what the harnesses share. Each is one LLVMFuzzerTestOneInput, for a fuzzing
+ * engine or for main.c, which gives it files. Whatever the bytes are, it ends: an error
+ * has a sentence, and what was accepted can be sealed, checked and read.
+ *
+ * What must not be is an abort().
+ */
+#ifndef GRANARY_TESTS_FUZZ_H
+#define GRANARY_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/samples.h"
+#include "source/source_set.h"
+#include "tree/index.h"
+#include "util/error.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+/* A name of a file that holds these bytes, without a place in any folder; -1: none. */
+int fuzz_file(const uint8_t *bytes, size_t n);
+
+/* A set of one source, which is such a file. */
+struct source_set fuzz_source(int fd);
+
+/* An error must have a sentence of one line. */
+void fuzz_expect_sentence(int err, const struct error *e);
+
+/* Makes an index of what a scan has found (both are freed), checks it, reads all. */
+void fuzz_serve(struct entries *entries, struct samples *samples,
+		const struct source_set *sources);
+
+/* Reads something of every file: errors are those of bytes that make no sense. */
+void fuzz_read(const struct index *index, const struct source_set *sources);
+
+#endif

@@ -1,0 +1,57 @@
+/* A packed file of one format, FUZZ_FORMAT: read through, sealed, served. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "format/format.h"
+#include "util/log.h"
+
+/* What is inside another is read in the same way. */
+static struct entries *offer(struct scan *scan, const char *member, uint64_t base,
+			     uint64_t length)
+{
+	(void)scan;
+	(void)member;
+	(void)base;
+	(void)length;
+	return NULL;
+}
+
+static int scan_all(const struct format *format, const struct source_set *sources,
+		    struct entries *entries, struct samples *samples, struct error *e)
+{
+	struct scan scan = { .source = sources->sources[0],
+			     .length = source_size(sources->sources[0]), .label = "source",
+			     .entries = entries, .samples = samples, .offer = offer };
+
+	return format->scan(&scan, e);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	const struct format *format = format_by_name(FUZZ_FORMAT);
+	struct entries *entries = entries_new();
+	struct samples *samples = samples_new();
+	struct error e = { 0 };
+	struct source_set sources;
+	int fd, err;
+
+	log_level_now = LOG_LEVEL_ERROR;
+	if (!format || !entries || !samples)
+		abort();
+	fd = fuzz_file(bytes, n);
+	sources = fuzz_source(fd);
+	format->probe(bytes, n < FORMAT_HEAD_BYTES ? n : FORMAT_HEAD_BYTES);
+	err = scan_all(format, &sources, entries, samples, &e);
+	fuzz_expect_sentence(err, &e);
+	if (err) {
+		entries_free(entries);
+		samples_free(samples);
+	} else {
+		fuzz_serve(entries, samples, &sources);
+	}
+	source_set_close(&sources);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,47 @@
+#!/bin/bash
+# Each harness takes its seeds, and of what we parse ourselves some variants of each.
+# With a fuzzing engine: make fuzz.
+set -u
+
+seeds=$(mktemp -d)
+trap 'rm -rf "$seeds"' EXIT
+failed=0
+
+# The programs: FUZZ_PROGRAMS, from the makefile.
+# shellcheck disable=SC2086
+set -- ${FUZZ_PROGRAMS:?is set by the makefile}
+echo "1..$#"
+
+if ! "${PYTHON:-/usr/bin/python3}" "${top_srcdir:-.}/tests/fuzz/make-seeds" "$seeds"; then
+	echo "Bail out! the seeds cannot be made"
+	exit 99
+fi
+mkdir "$seeds/index"
+
+number=0
+for program; do
+	number=$((number + 1))
+	name=${program##*/fuzz-}
+	# a library that crashes on damage takes an indexer with it, and not a mount
+	case $name in
+	hdf5) variants=0 ;;
+	index) variants=300 ;;
+	*) variants=60 ;;
+	esac
+	if [ -z "$(ls "$seeds/$name" 2>/dev/null)" ]; then
+		echo "ok $number - $name # SKIP no seeds could be made here"
+		continue
+	fi
+	# shellcheck disable=SC2086
+	if [ "$name" != index ] && ! FUZZ_INDEXES=$seeds/index "./$program" "$seeds/$name"/*; then
+		echo "not ok $number - $name: its seeds"
+		failed=1
+	elif ! "./$program" "--mutate=$variants" "$seeds/$name"/* >"$seeds/log" 2>&1; then
+		sed 's/^/# /' "$seeds/log"
+		echo "not ok $number - $name: variants of its seeds"
+		failed=1
+	else
+		echo "ok $number - $name: $(find "$seeds/$name" -type f | wc -l) seeds"
+	fi
+done
+exit "$failed"
