@@ -25,8 +25,8 @@ for program; do
 	# a library that crashes on damage takes an indexer with it, and not a mount
 	case $name in
 	hdf5) variants=0 ;;
-	index) variants=300 ;;
-	*) variants=60 ;;
+	index) variants=100 ;;
+	*) variants=30 ;;
 	esac
 	if [ -z "$(ls "$seeds/$name" 2>/dev/null)" ]; then
 		echo "ok $number - $name # SKIP no seeds could be made here"
