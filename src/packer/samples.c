@@ -75,7 +75,7 @@ static char *member_path(struct arena *arena, const char *path, const char **ext
 /* The number of the class that the path begins with; they come in order. */
 static int32_t class_of(struct plan *plan, const char *path)
 {
-	size_t length = (size_t)(strchr(path, '/') - path);
+	size_t length = strcspn(path, "/");
 	const char *last = plan->classes.count ?
 				   plan->classes.items[plan->classes.count - 1] : "";
 	const char *name;
@@ -86,6 +86,18 @@ static int32_t class_of(struct plan *plan, const char *path)
 	if (!name || vec_push(&plan->classes, name) < 0)
 		return -1;
 	return (int32_t)plan->classes.count - 1;
+}
+
+/*
+ * Every folder at the top has a number, also one that is empty or cannot be read: what is
+ * in it must not decide on the numbers of the others.
+ */
+static int add_class(struct plan *plan, const struct scan_entry *folder)
+{
+	if (!*folder->path || strchr(folder->path, '/') || *folder->path == '.' ||
+	    is_private(folder->path))
+		return 0;
+	return class_of(plan, folder->path) < 0 ? -ENOMEM : 0;
 }
 
 static int add_member(struct making *m, const struct scan_entry *source)
@@ -264,7 +276,9 @@ int samples_make(const struct scan *scan, bool decode, struct plan *plan, struct
 
 		if (kind == PACK_FILE || kind == PACK_HARDLINK)
 			err = add_member(&m, &scan->entries[i]);
-		else if (kind == PACK_SYMLINK)
+		else if (kind == PACK_DIRECTORY)
+			err = add_class(plan, &scan->entries[i]);
+		else
 			plan->no_name++;
 	}
 	if (!err && m.members.count)

@@ -358,6 +358,31 @@ static void test_samples_lie_together_and_have_labels(void **state)
 	free(tree);
 }
 
+/* As ImageFolder counts: an unreadable class must not move the others. */
+static void test_every_folder_at_the_top_is_a_class(void **state)
+{
+	struct tree *tree = new_tree();
+	struct plan_config config = { .layout = PACK_WEBDATASET };
+	struct plan plan;
+
+	(void)state;
+	add(tree, "d:.hidden", 0);
+	add(tree, "d:a", 0);
+	add(tree, "d:a-empty", 0);
+	add(tree, "d:b", 0);
+	add(tree, "d:b/inner", 0);
+	add(tree, "b/one.jpg", 9);
+	add(tree, "d:c", 0);
+	make(tree, &config, &plan);
+	assert_order(&plan, "b/one.cls b/one.jpg");
+	assert_int_equal(plan.items[0].label, 2);
+	assert_int_equal(plan.classes.count, 4);
+	assert_string_equal(plan.classes.items[1], "a-empty");
+	assert_string_equal(plan.classes.items[3], "c");
+	plan_free(&plan);
+	free(tree);
+}
+
 static void test_samples_that_would_be_mixed_up_are_refused(void **state)
 {
 	static const char *const pairs[][2] = {
@@ -461,6 +486,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_size_decides_on_the_number),
 	cmocka_unit_test(test_dealing_keeps_numbers_even),
 	cmocka_unit_test(test_samples_lie_together_and_have_labels),
+	cmocka_unit_test(test_every_folder_at_the_top_is_a_class),
 	cmocka_unit_test(test_samples_that_would_be_mixed_up_are_refused),
 	cmocka_unit_test(test_images_that_are_decoded_get_names_of_their_own),
 	cmocka_unit_test(test_classes_of_splits_have_one_numbering),
