@@ -1,11 +1,13 @@
 #include "out_name.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/cleanup.h"
 #include "util/filename.h"
@@ -198,4 +200,20 @@ bool out_name_owns(const struct out_name *name, const char *file)
 		return false;
 	return is_ours(behind_word(name->text, file), false) ||
 	       is_ours(hidden ? behind_word(name->text, rest) : NULL, true);
+}
+
+void out_name_remove_indexes(const struct out_name *name)
+{
+	CLEANUP(cleanup_free) char *folder = out_name_beside(name, "");
+	DIR *stream = folder ? opendir(*folder ? folder : ".") : NULL;
+	struct dirent *entry;
+
+	while (stream && (entry = readdir(stream))) {
+		const char *end = strstr(entry->d_name, ".gidx");
+
+		if (end && strcmp(end, ".gidx") == 0 && out_name_owns(name, entry->d_name))
+			unlinkat(dirfd(stream), entry->d_name, 0);
+	}
+	if (stream)
+		closedir(stream);
 }

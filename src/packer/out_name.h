@@ -44,4 +44,7 @@ char *out_name_beside(const struct out_name *name, const char *file);
 /* Is this file name (without a folder) one of the packed files', or of what belongs to them? */
 bool out_name_owns(const struct out_name *name, const char *file);
 
+/* Removes the indexes of what is replaced, also those of sets of another length. */
+void out_name_remove_indexes(const struct out_name *name);
+
 #endif

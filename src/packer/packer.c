@@ -331,17 +331,6 @@ static int remove_old(const struct run *run, struct error *e)
 	return 0;
 }
 
-static void keep_shards(struct run *run)
-{
-	for (size_t i = 0; i < run->result->shards.count; i++) {
-		struct pack_shard *shard = &run->result->shards.items[i];
-		struct stat st;
-
-		shard->kept = lstat(shard->path, &st) == 0;
-		shard->bytes = shard->kept ? (uint64_t)st.st_size : 0;
-	}
-}
-
 /* Is what is there of the set a part of what would be made now? */
 static int resume(struct run *run, size_t there, struct error *e)
 {
@@ -358,8 +347,8 @@ static int resume(struct run *run, size_t there, struct error *e)
 				 "made by (%s); --force makes all anew", first, there,
 				 run->result->shards.count, run->plan_path);
 	run->noted = found == RESUME_SAME;
-	keep_shards(run);
-	return 0;
+	return resume_keep(run->plan_path, run->result->shards.items, run->result->shards.count,
+			   formats[run->format].writer == &tar_writer, e);
 }
 
 /* The classes, one a line, in the order of their numbers. */
@@ -478,6 +467,15 @@ static bool any_kept(const struct run *run)
 	return false;
 }
 
+static size_t last_to_make(const struct run *run)
+{
+	size_t i = run->result->shards.count;
+
+	while (i > 0 && run->result->shards.items[i - 1].kept)
+		i--;
+	return i - 1;
+}
+
 static int pack_shard(struct run *run, size_t i, struct error *e)
 {
 	const struct pack_options *o = run->options;
@@ -487,7 +485,9 @@ static int pack_shard(struct run *run, size_t i, struct error *e)
 		.options = o, .progress = run->progress, .result = run->result,
 		.writer = formats[run->format].writer, .root = run->scan.root,
 		.items = run->plan.items + part->first, .count = part->count,
-		.threads = thread_count(run), .newest = run->newest,
+		.threads = thread_count(run), .newest = run->newest, .number = i,
+		.plan = run->plan.shard_count > 1 ? run->plan_path : NULL,
+		.scan = i == last_to_make(run) ? &run->scan : NULL, .folder = &run->folder,
 	};
 
 	/* the plan is there before the first shard is */
@@ -555,6 +555,8 @@ static int run_all(struct run *run, struct error *e)
 	err = pack_shards(run, e);
 	if (!err && run->options->layout == PACK_WEBDATASET)
 		err = write_classes(run, e);
+	if (!err && run->options->force)
+		out_name_remove_indexes(&run->name);
 	remove_plan(run, !err);
 	output_remove_unless(NULL, NULL);
 	return err;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "output.h"
@@ -43,7 +44,7 @@ enum resume_found resume_look(const char *path, uint64_t digest)
 	if (read(fd, found, sizeof(found) - 1) < 0)
 		return RESUME_OTHER;
 	render(digest, wanted);
-	return strcmp(found, wanted) == 0 ? RESUME_SAME : RESUME_OTHER;
+	return strncmp(found, wanted, strlen(wanted)) == 0 ? RESUME_SAME : RESUME_OTHER;
 }
 
 int resume_note(const char *path, uint64_t digest, struct error *e)
@@ -52,4 +53,70 @@ int resume_note(const char *path, uint64_t digest, struct error *e)
 
 	render(digest, text);
 	return output_write(path, text, strlen(text), e);
+}
+
+int resume_note_size(const char *path, size_t number, uint64_t bytes, struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	char text[TEXT_BYTES];
+	int length = snprintf(text, sizeof(text), "shard %zu %" PRIu64 "\n", number, bytes);
+
+	if (fd < 0 || write(fd, text, (size_t)length) != length)
+		return output_error(path, errno ? errno : EIO, 0, e);
+	return 0;
+}
+
+/* 0 for a shard of which none is known, as of one that an earlier version made. */
+static void read_sizes(const char *path, uint64_t *sizes, size_t count)
+{
+	FILE *in = fopen(path, "re");
+	char line[TEXT_BYTES], end;
+	uint64_t bytes;
+	size_t number;
+
+	while (in && fgets(line, sizeof(line), in)) {
+		if (sscanf(line, "shard %zu %" SCNu64 "%c", &number, &bytes, &end) == 3 &&
+		    end == '\n' && number < count)
+			sizes[number] = bytes;
+	}
+	if (in)
+		fclose(in);
+}
+
+/* A tar ends with two blocks of zeros. What others lack their index shows. */
+static bool has_end(const struct pack_shard *shard)
+{
+	static const char zeros[2 * PLAN_BLOCK_BYTES];
+	CLEANUP(cleanup_close) int fd = open(shard->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char end[sizeof(zeros)];
+
+	return fd >= 0 && shard->bytes >= sizeof(end) && shard->bytes % PLAN_BLOCK_BYTES == 0 &&
+	       pread(fd, end, sizeof(end), (off_t)(shard->bytes - sizeof(end))) ==
+		       (ssize_t)sizeof(end) &&
+	       memcmp(end, zeros, sizeof(end)) == 0;
+}
+
+int resume_keep(const char *path, struct pack_shard *shards, size_t count, bool tar,
+		struct error *e)
+{
+	CLEANUP(cleanup_free) uint64_t *sizes = calloc(count, sizeof(*sizes));
+
+	if (!sizes)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	read_sizes(path, sizes, count);
+	for (size_t i = 0; i < count; i++) {
+		struct pack_shard *shard = &shards[i];
+		struct stat st;
+
+		shard->kept = lstat(shard->path, &st) == 0;
+		shard->bytes = shard->kept ? (uint64_t)st.st_size : 0;
+		if (!shard->kept || (sizes[i] ? sizes[i] == shard->bytes : !tar || has_end(shard)))
+			continue;
+		return error_set(e, ERROR_SYSTEM, EBADMSG,
+				 "%s: is there, and is not whole: it has %" PRIu64 " bytes, and %s; "
+				 "remove it, then --resume makes it anew if the set is not complete "
+				 "yet; or --force makes all", shard->path, shard->bytes,
+				 sizes[i] ? "had others when it was made" : "no end of a tar");
+	}
+	return 0;
 }

@@ -443,6 +443,36 @@ int scan_run(const struct scan_config *config, struct scan *out, struct error *e
 	return 0;
 }
 
+/* Whether names came or went while it was listed or since, its time tells. */
+static bool folder_changed(const struct scan *scan, const struct scan_entry *entry)
+{
+	CLEANUP(cleanup_close) int fd = scan_open(scan->root, entry->path,
+						  O_PATH | O_DIRECTORY);
+	struct stat st;
+
+	return fd < 0 || fstat(fd, &st) < 0 || st.st_mtim.tv_sec != entry->mtime ||
+	       (uint32_t)st.st_mtim.tv_nsec != entry->mtime_ns;
+}
+
+size_t scan_recheck(const struct scan *scan, const struct stat *except,
+		    struct problems *problems)
+{
+	size_t changed = 0;
+
+	for (size_t i = 0; i < scan->count; i++) {
+		const struct scan_entry *entry = &scan->entries[i];
+
+		if (entry->kind != PACK_DIRECTORY ||
+		    (entry->inode == except->st_ino && entry->device == except->st_dev) ||
+		    !folder_changed(scan, entry))
+			continue;
+		problems_add(problems, entry->path, "the folder has changed since it was "
+			     "listed: what has come or gone since is not seen");
+		changed++;
+	}
+	return changed;
+}
+
 void scan_free(struct scan *scan)
 {
 	struct scan_folder *next;

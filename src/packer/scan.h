@@ -67,6 +67,13 @@ int scan_run(const struct scan_config *config, struct scan *out, struct error *e
 void scan_free(struct scan *scan);
 
 /*
+ * Has a folder been changed since it was listed? Each that has is a problem; not `except`,
+ * in which something is being made. How many there are.
+ */
+size_t scan_recheck(const struct scan *scan, const struct stat *except,
+		    struct problems *problems);
+
+/*
  * By the bytes of names, folder by folder: "a", "a/b", "a-b". What lies in a folder
  * comes directly behind it, as GNU tar --sort=name has it.
  */

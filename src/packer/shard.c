@@ -1,14 +1,19 @@
 #include "shard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "output.h"
 #include "reader.h"
+#include "resume.h"
+#include "samples.h"
 #include "splits.h"
+#include "util/cleanup.h"
 
 enum { ZEROS = 65536, REASON_BYTES = 256 };
 
@@ -289,16 +294,97 @@ static int write_item(struct writing *w, const struct plan_item *item, struct er
 	return write_file(w, e);
 }
 
+/* ---- Samples that lack a member ---- */
+
+/* Why the first piece of a file cannot be had, in words; NULL: it can. */
+static const char *reason_against(int root, const struct plan_item *item, char *text,
+				  size_t size)
+{
+	static char buffer[ZEROS];
+	CLEANUP(cleanup_close) int fd = scan_open(root, item->source->path,
+						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? 0 : 1;
+
+	for (off_t at = 0; n > 0 && at < READER_PIECE; at += n)
+		n = pread(fd, buffer, sizeof(buffer), at);
+	if (fd >= 0 && n >= 0)
+		return NULL;
+	snprintf(text, size, "cannot be %s: %s; its sample is left out",
+		 fd < 0 ? "opened" : "read", strerror(fd < 0 ? -fd : errno));
+	return text;
+}
+
+static size_t sample_length(const struct plan_item *items, size_t count)
+{
+	size_t n = 1;
+
+	while (n < count && samples_same(&items[n - 1], &items[n]))
+		n++;
+	return n;
+}
+
+/* All of them, with the pieces that the reader brings. */
+static int skip_sample(struct writing *w, const struct plan_item *items, size_t count,
+		       const struct plan_item *bad, const char *reason, struct error *e)
+{
+	int err = problem(w, bad, reason, e);
+
+	for (size_t i = 0; i < count && !err; i++) {
+		const struct piece *piece = NULL;
+
+		w->job->progress->files++;
+		while (reader_reads(&items[i]) && !(piece && piece->last))
+			piece = take_piece(w);
+		if (piece && &items[i] != bad)
+			err = problem(w, &items[i], "is left out with the rest of its sample", e);
+	}
+	return err;
+}
+
+/*
+ * A label comes before its image, mostly, and must not be left alone: so before a sample is
+ * begun all of its files are looked at. Only where it will go on without one. How many items
+ * were left out: 0 where the sample is well; or a negative errno.
+ */
+static ssize_t leave_out_sample(struct writing *w, size_t first, struct error *e)
+{
+	const struct plan_item *items = w->job->items + first;
+	size_t count;
+	char text[REASON_BYTES];
+	int err;
+
+	if (!w->job->options->keep_going || w->job->options->layout != PACK_WEBDATASET ||
+	    (first > 0 && samples_same(items - 1, items)))
+		return 0;
+	count = sample_length(items, w->job->count - first);
+	for (size_t i = 0; i < count; i++) {
+		const char *reason = reader_reads(&items[i]) ?
+			reason_against(w->job->root, &items[i], text, sizeof(text)) : NULL;
+
+		if (!reason)
+			continue;
+		err = skip_sample(w, items, count, &items[i], reason, e);
+		return err ? err : (ssize_t)count;
+	}
+	return 0;
+}
+
 static int write_items(struct writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
+	ssize_t skipped;
 	int err = reader_start(&w->reader, job->root, job->items, job->count, job->threads);
 
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "no threads to read with: %s",
 				 strerror(-err));
-	for (size_t i = 0; i < job->count && !err; i++)
-		err = write_item(w, &job->items[i], e);
+	for (size_t i = 0; i < job->count && !err; i += skipped > 0 ? (size_t)skipped : 1) {
+		skipped = leave_out_sample(w, i, e);
+		if (skipped == 0)
+			err = write_item(w, &job->items[i], e);
+		else if (skipped < 0)
+			err = (int)skipped;
+	}
 	reader_stop(w->reader);
 	job->result->bytes += w->written;
 	return err;
@@ -341,22 +427,48 @@ static int write_contents(struct writing *w, struct error *e)
 	return err;
 }
 
+/* What has come since it was listed is in no shard. */
+static int check_tree(const struct writing *w, struct error *e)
+{
+	const struct shard_job *job = w->job;
+
+	if (!job->scan || !scan_recheck(job->scan, job->folder, &job->result->problems) ||
+	    job->options->keep_going)
+		return 0;
+	return error_set(e, ERROR_SYSTEM, EIO,
+			 "%s: folders in it have changed since they were listed: %s was not made; "
+			 "pack it when nobody writes there, or with --keep-going",
+			 job->options->source, w->path);
+}
+
+static int note_size(const struct shard_job *job, const struct output *output,
+		     struct pack_shard *shard, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(output_fd(output), &st) < 0)
+		return output_error(shard->path, errno, 0, e);
+	shard->bytes = (uint64_t)st.st_size;
+	return job->plan ? resume_note_size(job->plan, job->number, shard->bytes, e) : 0;
+}
+
 int shard_write(const struct shard_job *job, struct pack_shard *shard, struct error *e)
 {
 	struct writing w = { .job = job, .path = shard->path, .lost = VEC_INIT };
-	struct stat st;
 	int err = output_begin(shard->path, job->options->force, &w.output, e);
 
 	if (err)
 		return err;
 	err = write_contents(&w, e);
 	vec_free(&w.lost);
+	if (!err)
+		err = check_tree(&w, e);
+	if (!err)
+		err = note_size(job, w.output, shard, e);
 	if (err) {
 		output_drop(w.output);
 		return err;
 	}
-	if (fstat(output_fd(w.output), &st) == 0)
-		shard->bytes = (uint64_t)st.st_size;
 	job->progress->phase = PACK_SYNCING;
 	err = output_commit(w.output, e);
 	job->progress->phase = PACK_PACKING;

@@ -6,7 +6,10 @@
 #ifndef GRANARY_PACKER_SHARD_H
 #define GRANARY_PACKER_SHARD_H
 
+#include <sys/stat.h>
+
 #include "packer/packer.h"
+#include "packer/scan.h"
 #include "packer/writer.h"
 
 struct shard_job {
@@ -19,6 +22,10 @@ struct shard_job {
 	size_t count;
 	unsigned threads;
 	int64_t newest;
+	const char *plan;            /* of a set: where its size is noted; or NULL */
+	size_t number;               /* in the set */
+	const struct scan *scan;     /* of the last: is the tree what was listed? or NULL */
+	const struct stat *folder;   /* but for this one, where the packed files are made */
 };
 
 /*

@@ -21,6 +21,7 @@ enum error_status {
 	ERROR_LATE = 4,     /* what was waited for has not come in time */
 	ERROR_IDLE = 5,     /* what was waited for will not come: nobody is at it */
 	ERROR_DAMAGED = 6,  /* it was read, and is not what it should be */
+	ERROR_PARTIAL = 7,  /* it was done, but for what could not be: --keep-going */
 	ERROR_MOUNT = 32,   /* everything was fine until mount(2) */
 };
 

@@ -140,6 +140,7 @@ static int errno_of(enum error_status status)
 	case ERROR_LATE:
 	case ERROR_IDLE:
 	case ERROR_DAMAGED:
+	case ERROR_PARTIAL:
 	default:
 		return EIO;
 	}

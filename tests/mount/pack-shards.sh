@@ -186,6 +186,56 @@ other_plan() {
 		pack --resume --shards 6 "$where/src" "$where/x-%06d.tar"
 }
 
+# A shard that was cut off has its name, and is not complete.
+cut_off() {
+	local where=$work/stopped said
+	interrupted
+	said=$(stat -c %s "$where/x-000001.tar")
+	truncate -s $((said / 2)) "$where/x-000001.tar"
+	refused 2 "x-000001.tar: is there, and is not whole" "a shard that was cut off" \
+		pack --resume --shards 6 "$where/src" "$where/x-%06d.tar"
+	# a kill before the note: then the end of the tar tells
+	sed -i '/^shard/d' "$where/.x-000000.tar.plan"
+	refused 2 "no end of a tar" "a shard that was cut off, and no size is known" \
+		pack --resume --shards 6 "$where/src" "$where/x-%06d.tar"
+	rm "$where/x-000001.tar"
+	check "removed, it is made again" pack --resume --shards 6 "$where/src" "$where/x-%06d.tar"
+	check "and the set is whole" shards even "$where/src" 1 "$where"/x-*.tar
+	truncate -s -512 "$where/x-000002.tar"
+	refused 2 "is not whole" "a complete set with a shard that was cut off" \
+		pack --resume --shards 6 "$where/src" "$where/x-%06d.tar"
+	# no index of another set stays
+	check "six shards" pack --force --shards 6 "$where/src" "$where/x-%06d.tar"
+	check "four instead" pack --force --shards 4 "$where/src" "$where/x-%06d.tar"
+	is "$(find "$where" -name '*.gidx' | wc -l)" 1 "and one index, that of the four"
+	check "which fits" "$granary" index --check --checksums "$where/x-{000000..000003}.tar"
+}
+
+# What cannot be read changes no other label, and leaves none alone.
+unreadable_samples() {
+	local where=$work/unreadable
+	rm -rf "$where" && mkdir -m 777 "$where"
+	mkdir -p "$where/src"/{a,b,c,d}
+	for i in 1 2 3; do
+		for class in a b c d; do
+			echo "$class$i" >"$where/src/$class/$i.jpg"
+			echo "$class$i" >"$where/src/$class/$i.txt"
+		done
+	done
+	chmod 755 "$where/src" "$where/src"/*
+	chmod 000 "$where/src/b" "$where/src/c/2.jpg" "$where/src/d/1.txt"
+	as_nobody "$granary" pack --quiet --no-index --json --keep-going --layout webdataset \
+		"$where/src" "$where/x.tar" >"$work/out" 2>"$work/said"
+	is "$?" 7 "samples that cannot be read: status"
+	is "$(tr '\n' ' ' <"$where/classes.txt")" "a b c d " "the unreadable class has its number"
+	is "$(tar -xOf "$where/x.tar" d/2.cls)" 3 "so the last has its own"
+	is "$(tar -tf "$where/x.tar" | grep -c 'c/2\|d/1\|^b/')" 0 "a sample is left out as a whole"
+	is "$(tar -tf "$where/x.tar" | wc -l)" $((7 * 3)) "and no other is"
+	is "$("$python" -c 'import json, sys
+print(" ".join(p["path"] for p in json.load(sys.stdin)["problems"]))' <"$work/out")" \
+		"b c/2.jpg c/2.txt d/1.jpg d/1.txt" "each file of it is named"
+}
+
 webdataset() {
 	mkdir "$work/wds"
 	check "samples are packed" pack --layout webdataset --shuffle 5 --shards 4 "$work/src" \
@@ -218,5 +268,7 @@ existing
 stopped
 resume
 other_plan
+cut_off
+unreadable_samples
 webdataset
 finish

@@ -206,7 +206,7 @@ unreadable() {
 	is "$(names_in "$where/out")" "" "nothing is left"
 	as_nobody "$granary" pack --quiet --json --keep-going "$where/in" "$where/out/x.tar" \
 		>"$work/out" 2>"$work/said"
-	is "$?" 2 "--keep-going: the status says that something is missing"
+	is "$?" 7 "--keep-going: the status says that something is missing"
 	is "$("$python" -c 'import json, sys
 print(" ".join(p["path"] for p in json.load(sys.stdin)["problems"]))' <"$work/out")" \
 		"a/one b-link closed" "each is reported, other names of a file too"
@@ -227,11 +227,29 @@ changing() {
 		pack "$where/in" "$where/out/x.tar"
 	is "$(names_in "$where/out")" "" "nothing is left of it"
 	pack --keep-going "$where/in" "$where/out/x.tar" 2>"$work/said"
-	is "$?" 2 "with --keep-going the status says so"
+	is "$?" 7 "with --keep-going the status says so"
 	check "and the file is named" grep -q "log: changed" "$work/said"
 	check "what was packed is a sound tar" tar -tf "$where/out/x.tar"
 	kill "$grower"
 	wait "$grower" 2>/dev/null
+}
+
+# A file that comes when its folder has been listed. A FIFO in the place of a file that was
+# listed would not be waited for: so it is a large one that takes its time.
+added() {
+	local where=$work/added pid
+	mkdir -p "$where/in/sub" "$where/out"
+	head -c 300000000 /dev/zero >"$where/in/large"
+	"$granary" pack --quiet --no-index "$where/in" "$where/out/x.tar" 2>"$work/said" &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null && [ ! -s "$where/out/.x.tar.part" ]; do :; done
+	echo late >"$where/in/sub/late"
+	wait "$pid"
+	is "$?" 2 "a file that came too late: status"
+	check "a file that came too late: where" grep -q "have changed since they were listed" "$work/said"
+	is "$(names_in "$where/out")" "" "a file that came too late: nothing is left"
+	check "the second time it is there" pack "$where/in" "$where/out/x.tar"
+	rm -r "$where"
 }
 
 # killed SIGNAL: at many moments. What has the name is complete; what was interrupted by a
@@ -322,6 +340,7 @@ within_itself
 json
 unreadable
 changing
+added
 kills
 full
 together

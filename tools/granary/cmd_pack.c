@@ -343,7 +343,7 @@ static int report(struct request *request, const struct pack_result *result, int
 	say_left_out(result);
 	say_problems(&result->problems);
 	if (!status && problems_count(&result->problems))
-		status = ERROR_SYSTEM;
+		status = ERROR_PARTIAL;
 	return status;
 }
 
