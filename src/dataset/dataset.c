@@ -184,6 +184,18 @@ void dataset_close(struct dataset *ds)
 	free(ds);
 }
 
+int dataset_check(const struct dataset *ds, struct error *e)
+{
+	struct error why;
+	int err = index_check(ds->index, &why);
+
+	if (err)
+		error_set(e, ERROR_DATASET, EBADMSG,
+			  "%.1000s: the index is damaged: %.900s; make it anew with: granary index "
+			  "--force", ds->index_path ? ds->index_path : "in memory", why.text);
+	return err;
+}
+
 const struct tree *dataset_tree(const struct dataset *ds)
 {
 	return index_tree(ds->index);

@@ -55,6 +55,13 @@ enum { DATASET_CHECK_MOST = 4 << 20 };
 ssize_t dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
 		     size_t length, uint64_t offset);
 
+/*
+ * Checks all of the index, as granary index --check does: 0, or -EBADMSG and a sentence.
+ * Reading does without, since each of its answers is checked by itself; but names that
+ * have become others are no error there.
+ */
+int dataset_check(const struct dataset *dataset, struct error *e);
+
 /* Why a file cannot be read, and where. `source` lives as long as the dataset. */
 struct dataset_fault {
 	int err;            /* a negative errno; -EBADMSG: the bytes make no sense */
@@ -64,6 +71,10 @@ struct dataset_fault {
 	const char *source; /* the packed file's path, or "the index", */
 	uint64_t at;        /* and where in it that is; of a mismatch, where the file begins */
 };
+
+/* As dataset_read; what is wrong, if it is -EIO, is also in *fault. */
+ssize_t dataset_read_told(const struct dataset *dataset, uint32_t node, void *buffer,
+			  size_t length, uint64_t offset, struct dataset_fault *fault);
 
 /* The same without checksums, and without a line in the log: -EIO and a fault. */
 ssize_t dataset_read_plain(const struct dataset *dataset, uint32_t node, void *buffer,

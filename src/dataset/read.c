@@ -132,17 +132,22 @@ ssize_t dataset_read_plain(const struct dataset *ds, uint32_t node, void *buffer
 	return (ssize_t)done;
 }
 
+ssize_t dataset_read_told(const struct dataset *ds, uint32_t node, void *buffer,
+			  size_t length, uint64_t offset, struct dataset_fault *fault)
+{
+	ssize_t n = ds->checked ?
+			    dataset_read_checked(ds, node, buffer, length, offset, fault) :
+			    dataset_read_plain(ds, node, buffer, length, offset, fault);
+
+	if (n == -EIO)
+		dataset_log_fault(ds, node, fault);
+	return n;
+}
+
 ssize_t dataset_read(const struct dataset *ds, uint32_t node, void *buffer,
 		     size_t length, uint64_t offset)
 {
 	struct dataset_fault fault;
-	ssize_t n;
 
-	if (ds->checked)
-		n = dataset_read_checked(ds, node, buffer, length, offset, &fault);
-	else
-		n = dataset_read_plain(ds, node, buffer, length, offset, &fault);
-	if (n == -EIO)
-		dataset_log_fault(ds, node, &fault);
-	return n;
+	return dataset_read_told(ds, node, buffer, length, offset, &fault);
 }

@@ -240,6 +240,16 @@ hostile_index() {
 	is "$(find "$work/h" -type f)" "" "an index that leads out: nothing"
 }
 
+# One that names other files than the tar does is sound for whoever only looks up names.
+damaged_index() {
+	mkdir "$work/hi"
+	"$granary" index -o "index=$work/hi.gidx" "$work/patched.tar" >/dev/null
+	sed -i 's/\x02qq/\x02ww/' "$work/hi.gidx"
+	says 3 "hi.gidx: the index is damaged: " "an index with a flipped name" \
+		"$granary" extract -o "index=$work/hi.gidx" "$work/patched.tar" "$work/hi/dest"
+	is "$(find "$work/hi" -type f)" "" "an index with a flipped name: nothing"
+}
+
 # A block of the first file makes no sense: that file is not there, the others are.
 damage() {
 	mkdir "$work/dam"
@@ -250,10 +260,11 @@ damage() {
 	touch -r "$work/d.sqfs" "$work/stamp"
 	head -c 100 /dev/zero | dd of="$work/d.sqfs" bs=1 seek=120 conv=notrunc status=none
 	touch -r "$work/stamp" "$work/d.sqfs"
-	says 2 "/1: its bytes cannot be read" "a damaged file" \
+	says 6 "/1: it is damaged: its bytes make no sense" "a damaged file" \
 		"$granary" extract -k "$work/d.sqfs" "$work/dd"
 	is "$(paths "$work/dd")" 2 "a damaged file: only the others"
 	no_temporaries "$work/dd" "a damaged file"
+	says 6 "1: byte 0 cannot be read" "cat of a damaged file" "$granary" cat "$work/d.sqfs" 1
 }
 
 no_room() {
@@ -317,6 +328,7 @@ parts
 sets
 existing
 outside
+damaged_index
 damage
 if is_root; then no_room; else skip "only root can mount a small filesystem" "a full disk"; fi
 foreign_first

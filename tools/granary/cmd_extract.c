@@ -54,6 +54,7 @@ static void print_json(const struct extract_options *options,
 	json_uint(&json, "bytes", report->bytes);
 	json_uint(&json, "skipped", report->skipped);
 	json_uint(&json, "failed", report->failed);
+	json_uint(&json, "damaged", report->damaged);
 	json_uint(&json, "xattrs_left", report->xattrs_left);
 	json_bool(&json, "complete", !report->failed && !report->signal);
 	json_close(&json, '}');
@@ -99,7 +100,7 @@ static int conclude(const struct request *request, const struct extract_options 
 		signal(report->signal, SIG_DFL);
 		raise(report->signal);
 	}
-	return report->failed ? ERROR_SYSTEM : status;
+	return report->damaged ? ERROR_DAMAGED : report->failed ? ERROR_SYSTEM : status;
 }
 
 static int extract(const struct request *request, const struct extract_options *options)
@@ -110,6 +111,8 @@ static int extract(const struct request *request, const struct extract_options *
 	struct error e = { 0 };
 	int status = 0;
 
+	if (dataset_check(request->dataset, &e) < 0)
+		return report_error(&e);
 	if (select_make(request->dataset, request->paths + 1, request->path_count - 1,
 			&selection, &e) < 0 ||
 	    landing_open(&landing, options->destination, &selection, options->existing,

@@ -29,7 +29,7 @@ struct work {
 	struct progress progress;
 	_Atomic size_t next;     /* of the files */
 	_Atomic bool stop;       /* after a failure */
-	_Atomic uint64_t files, bytes, skipped, failed, xattrs_left;
+	_Atomic uint64_t files, bytes, skipped, failed, damaged, xattrs_left;
 };
 
 /* One thread of it. */
@@ -73,6 +73,9 @@ static const char *reason(int err)
 		       "on with --skip-existing";
 	case EIO:
 		return "its bytes cannot be read";
+	case EBADMSG:
+		return "it is damaged: its bytes make no sense, or are not what they were when it "
+		       "was indexed";
 	default:
 		return strerror(-err);
 	}
@@ -85,6 +88,8 @@ static void fail(struct work *w, uint32_t folder, const char *name, int err)
 	select_path(w->selection, folder, name, strlen(name), path, sizeof(path));
 	log_error("%s/%s: %s", w->options->destination, path, reason(err));
 	atomic_fetch_add(&w->failed, 1U);
+	if (err == -EBADMSG)
+		atomic_fetch_add(&w->damaged, 1U);
 	if (!w->options->keep_going)
 		atomic_store(&w->stop, true);
 }
@@ -170,8 +175,10 @@ static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 	uint64_t offset = 0;
 
 	while (offset < st->size) {
+		struct dataset_fault fault;
 		struct tree_piece piece;
 		size_t length;
+		ssize_t n;
 		int err = tree_piece(w->selection->tree, st->node, offset, &piece);
 
 		if (err)
@@ -184,9 +191,10 @@ static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 			atomic_fetch_add(&w->progress.bytes, piece.length);
 			continue;
 		}
-		if (dataset_read(w->dataset, st->node, hand->buffer, length, offset) !=
-		    (ssize_t)length)
-			return -EIO;
+		n = dataset_read_told(w->dataset, st->node, hand->buffer, length, offset,
+				      &fault);
+		if (n != (ssize_t)length)
+			return n < 0 && fault.storage ? -EIO : -EBADMSG;
 		err = write_all(fd, hand->buffer, length, offset);
 		if (err)
 			return err;
@@ -424,6 +432,7 @@ static void fill_report(const struct work *w, struct extract_report *report)
 	report->bytes = atomic_load(&w->bytes);
 	report->skipped = atomic_load(&w->skipped);
 	report->failed = atomic_load(&w->failed);
+	report->damaged = atomic_load(&w->damaged);
 	report->xattrs_left = atomic_load(&w->xattrs_left);
 	report->signal = atomic_load(&signal_taken);
 }

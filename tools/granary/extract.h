@@ -23,6 +23,7 @@ struct extract_report {
 	uint64_t bytes;
 	uint64_t skipped;     /* were there already */
 	uint64_t failed;      /* each has been said */
+	uint64_t damaged;     /* of these: what is packed is not what it should be */
 	uint64_t xattrs_left; /* extended attributes that could not be set */
 	int signal;           /* that has ended it; 0: none */
 };
