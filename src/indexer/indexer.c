@@ -9,6 +9,7 @@
 #include "format/format.h"
 #include "indexer/wds_split.h"
 #include "indexer/webdataset.h"
+#include "indexer/given.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
 #include "util/lock.h"
@@ -40,6 +41,7 @@ struct indexer {
 	const struct indexer_config *config;
 	const struct source_set *sources;
 	struct indexer_progress *progress;
+	struct given given;       /* maps and list, read */
 	struct pool *pool;
 	bool splits;              /* the shards' names say several */
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
@@ -358,13 +360,14 @@ static int describe_sources(const struct source_set *sources,
 	return err;
 }
 
-static int measure_samples(struct indexer *indexer, struct view *view, struct job **jobs)
+/* All shards before the first gets its paths. */
+static int measure_samples(struct indexer *indexer, struct view *view, struct job **jobs,
+			   struct error *e)
 {
-	int err = 0;
-
-	for (uint32_t i = 0; i < indexer->sources->count && !err; i++)
-		err = view_measure(view, jobs[i]->scan.samples);
-	return err;
+	for (uint32_t i = 0; i < indexer->sources->count; i++)
+		if (view_measure(view, jobs[i]->scan.samples) < 0)
+			return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return view_seal(view, e);
 }
 
 static int name_samples(struct view *view, struct job *job)
@@ -394,6 +397,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		 indexer->config->options ? indexer->config->options : "");
 	snprintf(summary.detail, sizeof(summary.detail), "%s", jobs[0]->scan.detail);
 	view_describe(view, &summary);
+	given_note_unused(indexer->config, summary.format, view, false, &summary);
 	err = describe_sources(sources, described, e);
 	if (err)
 		return err;
@@ -404,12 +408,14 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 		      struct view *view, struct job **jobs, uint64_t *left_out,
 		      struct error *e)
 {
-	if (measure_samples(indexer, view, jobs) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	int err = measure_samples(indexer, view, jobs, e);
+
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < indexer->sources->count; i++) {
 		struct scan *scan = &jobs[i]->scan;
-		int err = name_samples(view, jobs[i]);
 
+		err = name_samples(view, jobs[i]);
 		if (err)
 			return error_set(e, ERROR_SYSTEM, -err, "out of memory");
 		err = builder_apply(builder, scan->entries, scan->label, e);
@@ -425,7 +431,8 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 static int build(struct indexer *indexer, struct job **jobs, struct image *image,
 		 struct error *e)
 {
-	struct view *view = view_new(indexer->config->view);
+	const struct view_config config = given_view(&indexer->given, indexer->config);
+	struct view *view = view_new(&config);
 	struct builder_defaults defaults;
 	struct builder *builder;
 	uint64_t left_out = 0;
@@ -458,6 +465,16 @@ static void free_jobs(struct indexer *indexer, struct job **jobs)
 	vec_free(&indexer->nested);
 }
 
+static int run_pool(struct indexer *indexer, struct job **jobs, struct error *e)
+{
+	int err = pool_start(&indexer->pool, thread_count(indexer->config));
+
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "no thread could be started: %s",
+				 strerror(-err));
+	return scan_shards(indexer, jobs, e);
+}
+
 int indexer_run(const struct source_set *sources, const struct indexer_config *config,
 		struct indexer_progress *progress, struct image *image,
 		struct error *e)
@@ -473,14 +490,13 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (progress)
 		atomic_store(&progress->shards, sources->count);
-	err = pool_start(&indexer.pool, thread_count(config));
-	if (err)
-		error_set(e, ERROR_SYSTEM, -err, "no thread could be started: %s",
-			  strerror(-err));
-	else
-		err = scan_shards(&indexer, jobs, e);
+	/* what does not fit is said before hours have gone into a scan */
+	err = given_read(config, &indexer.given, e);
+	if (!err)
+		err = run_pool(&indexer, jobs, e);
 	if (!err)
 		err = build(&indexer, jobs, image, e);
 	free_jobs(&indexer, jobs);
+	given_free(&indexer.given);
 	return err;
 }

@@ -1,18 +1,24 @@
 /*
  * view.h: the rule that makes paths of samples.
  *
- * A view sees the samples of all shards before it makes the first path: the
- * numbers in names have as many digits as the largest needs, so that the order
- * of the names is the order of the numbers, for ImageFolder too. (Negative labels
- * come before the others, and the largest of them first.)
+ * A view sees the samples of all shards before it makes the first path: the numbers in
+ * names have as many digits as the largest needs, so that the order of the names is the
+ * order of the numbers, for ImageFolder too. (Negative labels come before the others,
+ * and the largest of them first.)
  *
- *	VIEW_AUTO  <split>/<label>/<row>.<extension> where there are labels, and
- *	           <split>/<array>/<label>/... where a split has several such arrays;
- *	           else as VIEW_TREE
- *	VIEW_TREE  <split>/<array>/<row>.<extension>
+ *	VIEW_CLASS   <split>/<class>/<name or row>.<extension> where there are labels,
+ *	             and <split>/<array>/<class>/... where a split has several such
+ *	             arrays; else as VIEW_TREE
+ *	VIEW_TREE    <split>/<name>, or where samples have no names
+ *	             <split>/<array>/<row>.<extension>
+ *	VIEW_AUTO    as VIEW_CLASS, but for samples whose names have directories of their
+ *	             own, which are shown as they are
+ *	VIEW_ARRAYS  what formats make of it; samples as with VIEW_AUTO
  *
- * The rows of an array are counted through all shards, so that no name comes
- * twice. Entries that have names of their own are not touched.
+ * A class is called as the list of -o classes= says, or the maps of -o names=, or the
+ * file itself; else it is its number. The rows of an array are counted through all
+ * shards, so that no name comes twice; names that do come twice get the number of the
+ * row before them. Entries that have names of their own are not touched.
  *
  * Threads: one view belongs to one thread at a time.
  */
@@ -20,29 +26,66 @@
 #define GRANARY_INDEXER_VIEW_H
 
 #include "format/samples.h"
+#include "indexer/maps.h"
 #include "source/source.h"
 #include "tree/entries.h"
 #include "tree/index.h"
+#include "util/error.h"
 
 enum view_kind { VIEW_AUTO, VIEW_TREE, VIEW_CLASS, VIEW_ARRAYS };
 
+struct view_map {
+	const struct name_map *map;
+	const char *path; /* for messages */
+};
+
+struct view_config {
+	enum view_kind kind;
+	const struct class_list *classes; /* NULL: none is given */
+	const char *classes_path;         /* for messages */
+	const struct view_map *names;
+	size_t name_count;
+};
+
 struct view;
 
-struct view *view_new(enum view_kind kind);
+/* What `config` points to must outlive the view. NULL: out of memory. */
+struct view *view_new(const struct view_config *config);
 void view_free(struct view *view);
 
-/* Looks at one shard's samples; each shard once, in order. 0 or -ENOMEM. */
+/*
+ * Looks at one shard's samples; each shard once, in order. They must stay as they are
+ * until they have been applied. 0 or -ENOMEM.
+ */
 int view_measure(struct view *view, const struct samples *samples);
 
 /*
- * Appends the files that these samples are to the shard's log; each shard once,
- * in the same order, after all have been measured. `owner` gives them what a file
- * has besides its contents. 0 or -ENOMEM.
+ * All have been measured: decides on all names. -ENOMEM, or -EBADMSG with a sentence,
+ * where maps or lists do not fit the samples.
+ */
+int view_seal(struct view *view, struct error *e);
+
+/*
+ * Appends the files that these samples are to the shard's log; each shard once, in the
+ * order in which they were measured, when the view is sealed. `owner` gives them what a
+ * file has besides its contents. 0 or -ENOMEM.
  */
 int view_apply(struct view *view, const struct samples *samples,
 	       const struct source_owner *owner, struct entries *entries);
 
-/* Says where names and labels come from: fills in names, labels, classes. */
+/*
+ * Says where paths, names and labels come from: fills in view, names, labels, classes,
+ * and adds what else is to be said to the notes.
+ */
 void view_describe(const struct view *view, struct index_summary *summary);
+
+/* Were there any samples, and classes? Has something come of -o classes=, of -o names=? */
+bool view_has_samples(const struct view *view);
+size_t view_class_count(const struct view *view);
+bool view_used_classes(const struct view *view);
+bool view_used_names(const struct view *view);
+
+/* Are these labels of an array of that name? */
+bool view_has_labels(const struct view *view, const char *name);
 
 #endif

@@ -207,6 +207,8 @@ int index_summary(const struct index *index, struct index_summary *out)
 	out->detail[sizeof(out->detail) - 1] = '\0';
 	out->names[sizeof(out->names) - 1] = '\0';
 	out->labels[sizeof(out->labels) - 1] = '\0';
+	out->view[sizeof(out->view) - 1] = '\0';
+	out->notes[sizeof(out->notes) - 1] = '\0';
 	return err;
 }
 

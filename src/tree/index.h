@@ -35,6 +35,8 @@ struct index_summary {
 	char names[192];      /* where the names come from */
 	char labels[192];     /* where the labels come from */
 	char options[256];    /* the options that shaped the tree */
+	char view[192];       /* which rule made the paths, and why */
+	char notes[768];      /* what else is to be said, one a line */
 };
 
 /*

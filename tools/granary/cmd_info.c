@@ -1,6 +1,7 @@
 /* cmd_info.c: granary info SOURCE... */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "classes.h"
 #include "granary.h"
@@ -55,6 +56,23 @@ static void json_splits(struct json *json, const struct classes *classes)
 	json_close(json, ']');
 }
 
+/* The notes are lines of one text. */
+static void for_each_note(const struct index_summary *s,
+			  void (*visit)(const char *line, void *context), void *context)
+{
+	char notes[sizeof(s->notes)], *rest = notes, *line;
+
+	memcpy(notes, s->notes, sizeof(notes));
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			visit(line, context);
+}
+
+static void json_note(const char *line, void *json)
+{
+	json_text(json, NULL, line);
+}
+
 static void print_json(const struct report *report)
 {
 	const struct dataset_info *info = &report->info;
@@ -78,6 +96,10 @@ static void print_json(const struct report *report)
 	json_uint(&json, "left_out", s->left_out);
 	json_text(&json, "names", s->names);
 	json_text(&json, "labels", s->labels);
+	json_text(&json, "view", s->view);
+	json_open(&json, "notes", '[');
+	for_each_note(s, json_note, &json);
+	json_close(&json, ']');
 	json_uint(&json, "walk_bytes", report->walk_bytes);
 	json_uint(&json, "walk_shield_bytes", report->walk_shield_bytes);
 	json_uint(&json, "budget_bytes", report->budget);
@@ -119,6 +141,12 @@ static void print_line(const char *what, const char *text)
 	putchar('\n');
 }
 
+static void print_note(const char *line, void *context)
+{
+	(void)context;
+	print_line("note", line);
+}
+
 static void print_source(const struct dataset_info *info)
 {
 	const struct index_summary *s = &info->summary;
@@ -148,8 +176,10 @@ static void print_counts(const struct report *report)
 		printf("left out     %s entries that are no files or cannot be shown\n",
 		       count_text(s->left_out, a));
 	print_classes(&report->classes);
+	print_line("view", s->view);
 	print_line("names", s->names);
 	print_line("labels", s->labels);
+	for_each_note(s, print_note, NULL);
 }
 
 static void print_costs(const struct report *report)

@@ -3,122 +3,8 @@
 
 #include <ctype.h>
 
-#include "indexer/view.h"
+#include "indexer/view_kit.h"
 #include "util/log.h"
-
-enum { SHARDS_MOST = 4 };
-
-static const struct source_owner owner = { 11, 22, 0751, 1234567, 89 };
-
-/*
- * Samples in one line of text: groups apart by spaces, shards by `|`, each
- *
- *	SPLIT:NAME:LABELS:ROWS[:LABEL,LABEL,...]
- *
- * LABELS may be empty (none); the labels are repeated as often as it takes.
- */
-static void add_rows(struct samples *samples, unsigned rows, const char *labels)
-{
-	const char *at = labels;
-
-	for (unsigned i = 0; i < rows; i++) {
-		struct sample sample = { .body = { i, 1, 0 } };
-
-		if (labels) {
-			char *end;
-
-			if (!*at)
-				at = labels;
-			sample.label = strtoll(at, &end, 10);
-			at = *end == ',' ? end + 1 : end;
-		}
-		assert_int_equal(samples_add(samples, &sample), 0);
-	}
-}
-
-static void add_group(struct samples *samples, char *text)
-{
-	char *part[5] = { 0 };
-	struct sample_group group;
-
-	for (size_t i = 0; i < COUNT(part) && text; i++)
-		part[i] = strsep(&text, ":");
-	assert_non_null(part[3]);
-	group = (struct sample_group){ .split = part[0], .name = part[1],
-				       .labels = *part[2] ? part[2] : NULL,
-				       .extension = "jpg",
-				       .rows = strtoul(part[3], NULL, 10) };
-	assert_int_equal(samples_begin(samples, &group), 0);
-	add_rows(samples, (unsigned)group.rows, part[4]);
-}
-
-static struct samples *shard_of(char *script)
-{
-	struct samples *samples = samples_new();
-	char *word;
-
-	assert_non_null(samples);
-	while ((word = strsep(&script, " ")))
-		if (*word)
-			add_group(samples, word);
-	return samples;
-}
-
-struct run {
-	struct view *view;
-	struct samples *shards[SHARDS_MOST];
-	struct entries *logs[SHARDS_MOST];
-	size_t count;
-};
-
-static struct run run_view(const char *script, enum view_kind kind)
-{
-	struct run run = { .view = view_new(kind) };
-	char *copy = strdup(script), *rest = copy, *shard;
-
-	assert_non_null(copy);
-	assert_non_null(run.view);
-	while ((shard = strsep(&rest, "|"))) {
-		assert_in_range(run.count, 0, SHARDS_MOST - 1);
-		run.shards[run.count++] = shard_of(shard);
-	}
-	free(copy);
-	for (size_t i = 0; i < run.count; i++)
-		assert_int_equal(view_measure(run.view, run.shards[i]), 0);
-	for (size_t i = 0; i < run.count; i++) {
-		run.logs[i] = entries_new();
-		assert_int_equal(view_apply(run.view, run.shards[i], &owner, run.logs[i]), 0);
-	}
-	return run;
-}
-
-static void end_view(struct run *run)
-{
-	for (size_t i = 0; i < run->count; i++) {
-		samples_free(run->shards[i]);
-		entries_free(run->logs[i]);
-	}
-	view_free(run->view);
-}
-
-static char *paths_of(const struct run *run)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	for (size_t i = 0; i < run->count; i++) {
-		if (i)
-			fputs("| ", out);
-		for (size_t k = 0; k < entries_count(run->logs[i]); k++)
-			fprintf(out, "%s ", entries_get(run->logs[i], k)->path);
-	}
-	fclose(out);
-	if (size)
-		text[size - 1] = '\0';
-	return text;
-}
 
 static const struct {
 	const char *what, *script;
@@ -174,13 +60,13 @@ static void test_paths(void **state)
 	(void)state;
 	log_level_now = LOG_LEVEL_ERROR; /* no warnings of missing labels */
 	for (size_t i = 0; i < COUNT(views); i++) {
-		struct run run = run_view(views[i].script, views[i].view);
-		char *paths = paths_of(&run);
+		struct run run = kit_run(views[i].script, views[i].view);
+		char *paths = kit_paths(&run);
 
 		if (strcmp(paths, views[i].paths) != 0)
 			fail_msg("%s: %s", views[i].what, paths);
 		free(paths);
-		end_view(&run);
+		kit_end(&run);
 	}
 }
 
@@ -189,7 +75,7 @@ static void test_a_file_is_as_its_source(void **state)
 	struct samples *samples = samples_new();
 	struct sample_group group = { .split = "", .name = "i",
 					      .extension = "png", .rows = 2 };
-	struct view *view = view_new(VIEW_AUTO);
+	struct view *view = view_new(&(struct view_config){ .kind = VIEW_AUTO });
 	struct entries *log = entries_new();
 	const struct entry *file;
 
@@ -198,7 +84,8 @@ static void test_a_file_is_as_its_source(void **state)
 	samples_add(samples, &(struct sample){ .body = { 77, 5, 3 } });
 	samples_add(samples, &(struct sample){ .body = { 99, 0, 9 } });
 	assert_int_equal(view_measure(view, samples), 0);
-	assert_int_equal(view_apply(view, samples, &owner, log), 0);
+	assert_int_equal(view_seal(view, NULL), 0);
+	assert_int_equal(view_apply(view, samples, &kit_owner, log), 0);
 	file = entries_get(log, 0);
 	assert_int_equal(file->kind, ENTRY_FILE);
 	assert_string_equal(file->path, "i/0.png");
@@ -225,14 +112,15 @@ static void test_entries_with_names_are_left_alone(void **state)
 {
 	struct entries *log = entries_new();
 	struct samples *none = samples_new();
-	struct view *view = view_new(VIEW_AUTO);
+	struct view *view = view_new(&(struct view_config){ .kind = VIEW_AUTO });
 	struct index_summary summary = { .classes = 99 };
 
 	(void)state;
 	assert_int_equal(entries_add(log, &(struct entry){ .kind = ENTRY_FILE,
 							   .path = "own/name" }), 0);
 	assert_int_equal(view_measure(view, none), 0);
-	assert_int_equal(view_apply(view, none, &owner, log), 0);
+	assert_int_equal(view_seal(view, NULL), 0);
+	assert_int_equal(view_apply(view, none, &kit_owner, log), 0);
 	assert_int_equal(entries_count(log), 1);
 	assert_string_equal(entries_get(log, 0)->path, "own/name");
 	view_describe(view, &summary);
@@ -264,7 +152,7 @@ static void test_descriptions(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(descriptions); i++) {
-		struct run run = run_view(descriptions[i].script, descriptions[i].view);
+		struct run run = kit_run(descriptions[i].script, descriptions[i].view);
 		struct index_summary summary = { 0 };
 
 		view_describe(run.view, &summary);
@@ -272,7 +160,7 @@ static void test_descriptions(void **state)
 				    "made from row numbers: the file holds no names");
 		assert_string_equal(summary.labels, descriptions[i].labels);
 		assert_int_equal(summary.classes, descriptions[i].classes);
-		end_view(&run);
+		kit_end(&run);
 	}
 }
 
@@ -288,7 +176,7 @@ static void test_long_descriptions_are_cut(void **state)
 		snprintf(script, sizeof(script),
 			 "%0*u:i:t:2:-9223372036854775808,9223372036854775807 "
 			 "v%0*u:i:t:1:0", (int)n, 1U, (int)n, 2U);
-		run = run_view(script, VIEW_AUTO);
+		run = kit_run(script, VIEW_AUTO);
 		memset(&summary, 'x', sizeof(summary));
 		view_describe(run.view, &summary);
 		assert_true(memchr(summary.labels, '\0', sizeof(summary.labels)) != NULL);
@@ -297,7 +185,7 @@ static void test_long_descriptions_are_cut(void **state)
 		assert_non_null(strstr(summary.labels,
 				       ": -9223372036854775808 to 9223372036854775807"));
 		assert_true(isdigit((unsigned char)summary.labels[1]));
-		end_view(&run);
+		kit_end(&run);
 	}
 }
 
@@ -318,9 +206,9 @@ static void warn_about(void *script)
 	struct run run;
 
 	log_level_now = LOG_LEVEL_WARN;
-	run = run_view(script, VIEW_AUTO);
+	run = kit_run(script, VIEW_AUTO);
 	log_level_now = LOG_LEVEL_ERROR;
-	end_view(&run);
+	kit_end(&run);
 }
 
 /* ImageFolder numbers directories: where these are not the labels, that is said. */

@@ -1,0 +1,420 @@
+/* view_classes.c: what the directories of classes are called. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "indexer/view_parts.h"
+#include "util/cleanup.h"
+#include "util/log.h"
+
+/* ---- Which there are ---- */
+
+int view_compare_numbers(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+int view_compare_label_names(const void *left, const void *right)
+{
+	const struct label_name *a = left, *b = right;
+
+	return view_compare_numbers(&a->label, &b->label);
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Each once, in order: how many are left. */
+static size_t sort_labels(int64_t *labels, size_t n)
+{
+	size_t kept = 0;
+
+	if (n)
+		qsort(labels, n, sizeof(*labels), view_compare_numbers);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || labels[i] != labels[kept - 1])
+			labels[kept++] = labels[i];
+	return kept;
+}
+
+static size_t sort_texts(const char **texts, size_t n)
+{
+	size_t kept = 0;
+
+	if (n)
+		qsort(texts, n, sizeof(*texts), compare_texts);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || strcmp(texts[i], texts[kept - 1]) != 0)
+			texts[kept++] = texts[i];
+	return kept;
+}
+
+/* What has been pushed is sorted now and then, so that it takes no more than it must. */
+enum { COMPACT_AT = 1 << 16 };
+
+static int push_label(struct array *array, int64_t label, size_t *compact_at)
+{
+	size_t n = array->labels.count;
+
+	if (n && array->labels.items[n - 1] == label)
+		return 0;
+	if (n >= *compact_at) {
+		array->labels.count = sort_labels(array->labels.items, n);
+		*compact_at = 2 * array->labels.count + COMPACT_AT;
+	}
+	return vec_push(&array->labels, label);
+}
+
+static int push_text(struct array *array, const char *text, size_t *compact_at)
+{
+	size_t n = array->texts.count;
+
+	if (n && array->texts.items[n - 1] == text)
+		return 0;
+	if (n >= *compact_at) {
+		array->texts.count = sort_texts(array->texts.items, n);
+		*compact_at = 2 * array->texts.count + COMPACT_AT;
+	}
+	return vec_push(&array->texts, text);
+}
+
+static int collect_of(struct array *array)
+{
+	size_t compact_labels = COMPACT_AT, compact_texts = COMPACT_AT;
+	struct rows rows = { .array = array };
+	struct row row;
+	int err = 0;
+
+	while (!err && view_next_row(&rows, &row)) {
+		const char *text = view_class_text(array, &row);
+		int64_t label;
+
+		if (text)
+			err = push_text(array, text, &compact_texts);
+		else if (view_label(array, &row, &label))
+			err = push_label(array, label, &compact_labels);
+	}
+	array->labels.count = sort_labels(array->labels.items, array->labels.count);
+	array->texts.count = sort_texts(array->texts.items, array->texts.count);
+	return err;
+}
+
+int view_collect_classes(struct view *view)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < view->arrays.count && !err; i++)
+		err = collect_of(&view->arrays.items[i]);
+	return err;
+}
+
+/* ---- Texts ---- */
+
+static int refuse_long(const char *text, struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "a class is called '%.60s...', which is too long for a directory; "
+			 "show the samples as they are stored with -o view=tree", text);
+}
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+}
+
+/* Two texts that would be one directory: the one that is found, or NULL. */
+static const char *find_clash(const char *const *texts, size_t n, const char **safe,
+			      size_t safe_count)
+{
+	qsort(safe, safe_count, sizeof(*safe), compare_texts);
+	for (size_t i = 0; i < safe_count; i++) {
+		if ((i && strcmp(safe[i], safe[i - 1]) == 0) ||
+		    bsearch(&safe[i], texts, n, sizeof(*texts), compare_texts))
+			return safe[i];
+	}
+	return NULL;
+}
+
+/* Where a text cannot be a directory as it is, another must not become the same. */
+static int check_texts(struct view *view, const char *const *texts, size_t n,
+		       struct error *e)
+{
+	VEC(const char *) safe = VEC_INIT;
+	char name[VIEW_COMPONENT_BYTES + 1];
+	const char *clash = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		const char *copy;
+
+		if (!view_safe_component(texts[i], name)) {
+			err = refuse_long(texts[i], e);
+		} else if (strcmp(texts[i], name) != 0) {
+			copy = arena_copy(&view->arena, name, strlen(name));
+			if (!copy || vec_push(&safe, copy) < 0)
+				err = no_memory(e);
+		}
+	}
+	if (!err && safe.count)
+		clash = find_clash(texts, n, safe.items, safe.count);
+	if (clash)
+		err = error_set(e, ERROR_DATASET, EBADMSG,
+				"two classes would both be the directory '%.100s'; show the "
+				"samples as they are stored with -o view=tree", clash);
+	vec_free(&safe);
+	return err;
+}
+
+/* ---- Names of numbers ---- */
+
+/* From the file itself, for all shards that have rows: NULL where they do not agree. */
+static const char *name_in_file(const struct array *array, int64_t label)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < array->pieces.count; i++) {
+		const struct sample_group *group = array->pieces.items[i].group;
+		const char *here = label >= 0 && (uint64_t)label < group->class_count ?
+			group->class_names[label] : NULL;
+
+		if (group->rows == 0)
+			continue;
+		if (!here || (name && strcmp(name, here) != 0))
+			return NULL;
+		name = here;
+	}
+	return name;
+}
+
+static const char *name_of(const struct view *view, const struct array *array,
+			   int64_t label)
+{
+	const struct label_name key = { .label = label }, *found;
+
+	switch (array->names_from) {
+	case NAMES_OF_LIST:
+		return class_list_name(view->config.classes, label);
+	case NAMES_OF_KEYS:
+		found = bsearch(&key, view->key_names.items, view->key_names.count,
+				sizeof(key), view_compare_label_names);
+		return found ? found->name : NULL;
+	case NAMES_OF_FILE:
+		return name_in_file(array, label);
+	case NAMES_ARE_NUMBERS:
+		break;
+	}
+	return NULL;
+}
+
+static enum names_from choose_names(const struct view *view, const struct array *array)
+{
+	if (view->config.classes)
+		return NAMES_OF_LIST;
+	if (array->keys.count)
+		return view->key_names.count ? NAMES_OF_KEYS : NAMES_ARE_NUMBERS;
+	for (size_t i = 0; i < array->pieces.count; i++)
+		if (array->pieces.items[i].group->class_count)
+			return NAMES_OF_FILE;
+	return NAMES_ARE_NUMBERS;
+}
+
+static int refuse_nameless(const struct view *view, const struct array *array,
+			   int64_t label, struct error *e)
+{
+	if (array->names_from == NAMES_OF_LIST)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s has no name for label %" PRId64 ", which '%.100s' in "
+				 "'/%.100s' has; is it the list of another dataset?",
+				 view->config.classes_path, label, array->name, array->split);
+	if (array->names_from == NAMES_OF_KEYS)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "no path in the maps of -o names= says what label %" PRId64
+				 " of '/%.100s' is called; name the map of the training split "
+				 "too, or a list with -o classes=", label, array->split);
+	return error_set(e, ERROR_DATASET, EBADMSG, "label %" PRId64 " has no name", label);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct label_name *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : view_compare_label_names(left, right);
+}
+
+/* No two labels may be one directory. */
+static int check_names(const struct array *array, struct error *e)
+{
+	size_t n = array->names.count;
+	CLEANUP(cleanup_free) struct label_name *sorted = calloc(n + 1, sizeof(*sorted));
+
+	if (!sorted)
+		return no_memory(e);
+	memcpy(sorted, array->names.items, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare_names);
+	for (size_t i = 1; i < n; i++)
+		if (strcmp(sorted[i - 1].name, sorted[i].name) == 0)
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "the labels %" PRId64 " and %" PRId64 " of '/%.100s' "
+					 "would both be called '%.100s'; give a list without "
+					 "repetition with -o classes=, or leave the names out",
+					 sorted[i - 1].label, sorted[i].label, array->split,
+					 sorted[i].name);
+	return 0;
+}
+
+static int add_name(struct view *view, struct array *array, int64_t label, struct error *e)
+{
+	const char *name = name_of(view, array, label);
+	struct label_name item = { .label = label };
+	char safe[VIEW_COMPONENT_BYTES + 1];
+
+	if (!name)
+		return refuse_nameless(view, array, label, e);
+	if (!view_safe_component(name, safe))
+		return refuse_long(name, e);
+	item.name = arena_copy(&view->arena, safe, strlen(safe));
+	return item.name && vec_push(&array->names, item) == 0 ? 0 : no_memory(e);
+}
+
+static int name_labels(struct view *view, struct array *array, struct error *e)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < array->labels.count && !err; i++)
+		err = add_name(view, array, array->labels.items[i], e);
+	return err ? err : check_names(array, e);
+}
+
+/* What the file says of names is taken if it can be; what the user says must fit. */
+static int name_array(struct view *view, struct array *array, struct error *e)
+{
+	struct error why = { 0 };
+	int err;
+
+	array->names_from = array->labels.count ? choose_names(view, array) :
+						  NAMES_ARE_NUMBERS;
+	if (array->names_from == NAMES_ARE_NUMBERS)
+		return 0;
+	err = name_labels(view, array, &why);
+	if (err == -EBADMSG && array->names_from == NAMES_OF_FILE) {
+		log_warn("the names of the classes in '/%.100s' are not used: %s",
+			 array->split, why.text);
+		array->names.count = 0;
+		array->names_from = NAMES_ARE_NUMBERS;
+		return 0;
+	}
+	view->classes_used |= array->names_from == NAMES_OF_LIST;
+	if (err && e)
+		*e = why;
+	return err;
+}
+
+/* All classes of all arrays. */
+static int count_classes(struct view *view)
+{
+	VEC(const char *) texts = VEC_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < view->arrays.count && !err; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (array->form != FORM_CLASSES)
+			continue;
+		for (size_t k = 0; k < array->texts.count && !err; k++)
+			err = vec_push(&texts, array->texts.items[k]);
+		for (size_t k = 0; k < array->names.count && !err; k++)
+			err = vec_push(&texts, array->names.items[k].name);
+		for (size_t k = 0; k < array->labels.count && !err; k++)
+			err = vec_push(&view->labels, array->labels.items[k]);
+	}
+	view->labels.count = sort_labels(view->labels.items, view->labels.count);
+	view->classes = texts.count ? sort_texts(texts.items, texts.count) :
+				      view->labels.count;
+	vec_free(&texts);
+	return err;
+}
+
+int view_name_classes(struct view *view, struct error *e)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < view->arrays.count && !err; i++) {
+		struct array *array = &view->arrays.items[i];
+
+		if (array->form != FORM_CLASSES)
+			continue;
+		err = check_texts(view, array->texts.items, array->texts.count, e);
+		if (!err)
+			err = name_array(view, array, e);
+	}
+	if (!err && count_classes(view) < 0)
+		err = no_memory(e);
+	return err;
+}
+
+const char *view_class_directory(const struct view *view, const struct array *array,
+				 const struct row *row, char out[VIEW_COMPONENT_BYTES + 1])
+{
+	const char *text = view_class_text(array, row);
+	const struct label_name *found;
+	struct label_name key;
+
+	if (text)
+		return view_safe_component(text, out) ? out : NULL;
+	if (!view_label(array, row, &key.label))
+		return NULL;
+	if (array->names.count) {
+		found = bsearch(&key, array->names.items, array->names.count, sizeof(key),
+				view_compare_label_names);
+		return found ? found->name : NULL;
+	}
+	snprintf(out, VIEW_COMPONENT_BYTES + 1, "%0*" PRId64, view->label_digits, key.label);
+	return out;
+}
+
+/* ---- What a loader makes of them ---- */
+
+static void warn_of_order(const struct array *array)
+{
+	for (size_t i = 1; i < array->names.count; i++) {
+		const struct label_name *a = &array->names.items[i - 1], *b = a + 1;
+
+		if (strcmp(a->name, b->name) < 0)
+			continue;
+		log_warn("label %" PRId64 " is called '%.60s' and label %" PRId64 " '%.60s': "
+			 "ImageFolder numbers classes by their names, so its numbers are others",
+			 a->label, a->name, b->label, b->name);
+		return;
+	}
+}
+
+void view_warn_of_shifts(const struct view *view)
+{
+	const int64_t *labels = view->labels.items;
+	size_t n = view->labels.count, i = 0;
+
+	if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
+		log_warn("the %zu labels are not 0 to %zu: ImageFolder's class numbers are "
+			 "others", n, n - 1);
+	for (i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+		size_t has = array->labels.count;
+
+		if (array->form != FORM_CLASSES)
+			continue;
+		warn_of_order(array);
+		if (has == 0 || has == n)
+			continue;
+		log_warn("/%.200s has rows of only %zu of the %zu labels: ImageFolder "
+			 "numbers its classes otherwise than in the other splits",
+			 array->directory, has, n);
+		return;
+	}
+}

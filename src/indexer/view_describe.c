@@ -1,0 +1,225 @@
+/* view_describe.c: where paths, names and labels come from, for `granary info`. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "indexer/notes.h"
+#include "indexer/view_parts.h"
+#include "util/filename.h"
+
+/* What the arrays have in common, or some of them. */
+struct counts {
+	uint64_t rows, named, keyed, unusable;
+	bool classes, directories, labelled;
+};
+
+static struct counts count(const struct view *view)
+{
+	struct counts counts = { 0 };
+
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		counts.rows += array->rows;
+		counts.named += array->named;
+		counts.keyed += array->keys.count;
+		counts.unusable += array->unusable;
+		counts.directories |= array->directories;
+		counts.labelled |= array->rows && (array->source || array->keys.count);
+		counts.classes |= array->form == FORM_CLASSES;
+	}
+	return counts;
+}
+
+static void describe_view(const struct view *view, const struct counts *counts, char *out,
+			  size_t room)
+{
+	const char *asked = view->config.kind == VIEW_CLASS ? "view=class" :
+			    view->config.kind == VIEW_TREE ? "view=tree" : "auto";
+
+	if (counts->classes && view->config.kind == VIEW_CLASS)
+		snprintf(out, room, "class (view=class); view=tree: as they are stored");
+	else if (counts->classes)
+		snprintf(out, room, "class (auto: the samples have labels%s); view=tree: as "
+			 "they are stored", counts->directories ?
+			 ", and some have directories, which are left as they are" : "");
+	else if (counts->labelled && view->config.kind != VIEW_TREE)
+		snprintf(out, room, "tree (auto: names with directories); view=class: by label");
+	else if (counts->labelled)
+		snprintf(out, room, "tree (view=tree); view=class: by label");
+	else
+		snprintf(out, room, "tree (%s: the samples have no labels)", asked);
+}
+
+/* Appends to a text of `room` bytes, as far as there is room. */
+static void add(char *text, size_t room, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add(char *text, size_t room, const char *format, ...)
+{
+	size_t n = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + n, room - n, format, arguments);
+	va_end(arguments);
+}
+
+static void describe_names(const struct view *view, const struct counts *counts, char *out,
+			   size_t room)
+{
+	const char *between = "from ";
+
+	*out = '\0';
+	if (counts->keyed == 0 && counts->named == 0) {
+		add(out, room, "made from row numbers: the file holds no %snames",
+		    counts->unusable ? "usable " : "");
+		return;
+	}
+	if (counts->named) {
+		add(out, room, "from the file");
+		between = ", ";
+	}
+	for (size_t i = 0; i < view->config.name_count; i++) {
+		if (!view->map_used[i])
+			continue;
+		add(out, room, "%s%.60s", between, filename_of(view->config.names[i].path));
+		between = ", ";
+	}
+	if (counts->named + counts->keyed < counts->rows)
+		add(out, room, "; row numbers where there are none");
+}
+
+/* "/train/targets, /val/targets", as far as there is room. */
+static void list_labels(const struct view *view, char *text, size_t room)
+{
+	*text = '\0';
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (array->form == FORM_CLASSES && array->source)
+			add(text, room, "%s/%s%s%s", *text ? ", " : "", array->split,
+			    *array->split ? "/" : "", array->source);
+	}
+}
+
+/* What the numbers are called, of the first array in classes. */
+static void describe_class_names(const struct view *view, char *out, size_t room)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (array->form != FORM_CLASSES || array->names.count == 0)
+			continue;
+		if (array->names_from == NAMES_OF_LIST)
+			add(out, room, ", called as in %.40s",
+			    filename_of(view->config.classes_path));
+		else if (array->names_from == NAMES_OF_KEYS)
+			add(out, room, ", called as the maps' directories");
+		else
+			add(out, room, ", called as the file says");
+		return;
+	}
+}
+
+static void describe_labels(const struct view *view, const struct counts *counts, char *out,
+			    size_t room)
+{
+	const int64_t *labels = view->labels.items;
+	size_t n = view->labels.count;
+	char list[80];
+
+	if (view->classes == 0) {
+		snprintf(out, room, "none%s", view->config.kind == VIEW_TREE ? " (view=tree)" :
+			 counts->labelled && counts->rows ? " are looked at" : " in the file");
+		return;
+	}
+	list_labels(view, list, sizeof(list));
+	if (!*list)
+		snprintf(list, sizeof(list), "the maps");
+	if (n)
+		snprintf(out, room, "%s: %" PRId64 " to %" PRId64, list, labels[0],
+			 labels[n - 1]);
+	else
+		snprintf(out, room, "%s: %zu names", list, view->classes);
+	describe_class_names(view, out, room);
+}
+
+static void note_arrays(const struct view *view, struct index_summary *summary)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (array->prefix != PREFIX_NONE)
+			note(summary, "in '/%.60s' names come more than once: each has the "
+			     "number of its row before it", array->directory);
+		if (array->unusable)
+			note(summary, "in '/%.60s' %" PRIu64 " names can be no file's: these "
+			     "rows have their numbers", array->directory, array->unusable);
+		if (view->config.name_count && array->rows && !array->named &&
+		    array->keys.count == 0)
+			note(summary, "names= has no names for '/%.60s': its rows have their "
+			     "numbers", array->directory);
+	}
+}
+
+static void note_maps(const struct view *view, struct index_summary *summary)
+{
+	if (!view_used_names(view))
+		return;
+	for (size_t i = 0; i < view->config.name_count; i++)
+		if (!view->map_used[i])
+			note(summary, "names=%.80s: no split of the file has rows for it",
+			     filename_of(view->config.names[i].path));
+}
+
+void view_describe(const struct view *view, struct index_summary *summary)
+{
+	struct counts counts = count(view);
+
+	summary->classes = view->classes;
+	if (!view_has_samples(view)) {
+		snprintf(summary->view, sizeof(summary->view),
+			 "tree (the files have names of their own)");
+		snprintf(summary->names, sizeof(summary->names), "as in the archive");
+		snprintf(summary->labels, sizeof(summary->labels), "the directories");
+		return;
+	}
+	describe_view(view, &counts, summary->view, sizeof(summary->view));
+	describe_names(view, &counts, summary->names, sizeof(summary->names));
+	describe_labels(view, &counts, summary->labels, sizeof(summary->labels));
+	note_arrays(view, summary);
+	note_maps(view, summary);
+}
+
+bool view_has_samples(const struct view *view)
+{
+	return view->arrays.count > 0;
+}
+
+size_t view_class_count(const struct view *view)
+{
+	return view->classes;
+}
+
+bool view_used_classes(const struct view *view)
+{
+	return view->classes_used;
+}
+
+bool view_used_names(const struct view *view)
+{
+	for (size_t i = 0; i < view->config.name_count; i++)
+		if (view->map_used[i])
+			return true;
+	return false;
+}
+
+bool view_has_labels(const struct view *view, const char *name)
+{
+	for (size_t i = 0; i < view->arrays.count; i++)
+		if (view->arrays.items[i].source && strstr(view->arrays.items[i].source, name))
+			return true;
+	return false;
+}

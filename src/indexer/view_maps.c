@@ -1,0 +1,296 @@
+/* view_maps.c: what -o names= says of rows. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "indexer/view_parts.h"
+#include "util/filename.h"
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+}
+
+/* ---- Whose keys ---- */
+
+static const char *const synonyms[][3] = {
+	{ "val", "validation", "valid" },
+	{ "train", "training", NULL },
+	{ "test", "testing", NULL },
+};
+
+static bool has_word(const char *const words[3], const char *text, size_t n)
+{
+	for (size_t i = 0; i < 3 && words[i]; i++)
+		if (strlen(words[i]) == n && memcmp(words[i], text, n) == 0)
+			return true;
+	return false;
+}
+
+static bool is_split(const char *component, size_t n, const char *split)
+{
+	if (strlen(split) == n && memcmp(split, component, n) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof(synonyms) / sizeof(*synonyms); i++)
+		if (has_word(synonyms[i], split, strlen(split)) &&
+		    has_word(synonyms[i], component, n))
+			return true;
+	return false;
+}
+
+/*
+ * What follows the split in a path; NULL: it is of another. Of several directories that
+ * are called so it is the last with a class behind it, if there is one.
+ */
+static const char *behind_split(const char *path, const char *split)
+{
+	const char *found = NULL, *slash;
+
+	for (; (slash = strchr(path, '/')); path = slash + 1)
+		if (is_split(path, (size_t)(slash - path), split) &&
+		    (!found || strchr(slash + 1, '/')))
+			found = slash + 1;
+	return found;
+}
+
+/* "n01440764/x.JPEG", of a dataset without splits. */
+static const char *last_two(const char *path)
+{
+	const char *name = filename_of(path), *at = name;
+
+	if (at > path)
+		at--;
+	while (at > path && at[-1] != '/')
+		at--;
+	return at;
+}
+
+static int take_key(struct view *view, struct array *array, size_t map, size_t i)
+{
+	const struct view_map *from = &view->config.names[map];
+	struct map_key key = { .item = name_map_get(from->map, i), .map_path = from->path };
+
+	key.rest = *array->split ? behind_split(key.item->key, filename_of(array->split)) :
+				   last_two(key.item->key);
+	if (!key.rest)
+		return 0;
+	view->map_used[map] = true;
+	return vec_push(&array->keys, key);
+}
+
+/* Without splits it is the map with as many names as there are rows. */
+static bool map_may_fit(const struct view *view, const struct array *array, size_t map)
+{
+	return *array->split || view->config.name_count == 1 ||
+	       name_map_count(view->config.names[map].map) == array->rows;
+}
+
+static int take_keys(struct view *view, struct array *array, struct error *e)
+{
+	for (size_t m = 0; m < view->config.name_count; m++) {
+		size_t n = name_map_count(view->config.names[m].map);
+
+		for (size_t i = 0; i < n && map_may_fit(view, array, m); i++)
+			if (take_key(view, array, m, i) < 0)
+				return no_memory(e);
+	}
+	return 0;
+}
+
+/* ---- Do they fit? ---- */
+
+static int check_count(const struct array *array, struct error *e)
+{
+	if (array->keys.count == array->rows)
+		return 0;
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s has %zu names for '/%.100s', whose array '%.100s' has %" PRIu64
+			 " rows; is it the map of another dataset?",
+			 array->keys.items[0].map_path, array->keys.count, array->split,
+			 array->name, array->rows);
+}
+
+/* The first row on which the map and the dataset do not agree. */
+static int check_labels(const struct array *array, struct error *e)
+{
+	struct rows rows = { .array = array };
+	struct row row;
+
+	while (array->numbered && view_next_row(&rows, &row)) {
+		const struct name_map_item *item = row.key->item;
+
+		if (item->class_name || item->label == row.sample->label)
+			continue;
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s says of row %" PRIu64 " of '/%.100s', '%.300s', that its "
+				 "label is %" PRId64 ", and '%.100s' that it is %" PRId64
+				 "; is it the map of another dataset?",
+				 row.key->map_path, row.number, array->split, item->key,
+				 item->label, array->source, row.sample->label);
+	}
+	return 0;
+}
+
+/* ---- What labels are called ---- */
+
+/* A label and the directory that a key of it is in. */
+struct place {
+	int64_t label;
+	const char *text;
+	size_t length;
+	const struct map_key *key;
+};
+
+struct places {
+	VEC(struct place) items;
+	size_t compact_at;
+};
+
+enum { COMPACT_AT = 1 << 16 };
+
+static int compare_texts(const struct place *a, const struct place *b)
+{
+	size_t n = a->length < b->length ? a->length : b->length;
+	int order = memcmp(a->text, b->text, n);
+
+	return order ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->label != b->label)
+		return a->label < b->label ? -1 : 1;
+	return compare_texts(a, b);
+}
+
+static void compact(struct places *places)
+{
+	struct place *items = places->items.items;
+	size_t kept = 0, n = places->items.count;
+
+	if (n)
+		qsort(items, n, sizeof(*items), compare_places);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || compare_places(&items[i], &items[kept - 1]) != 0)
+			items[kept++] = items[i];
+	places->items.count = kept;
+	places->compact_at = 2 * kept + COMPACT_AT;
+}
+
+static struct place place_of(const struct map_key *key, int64_t label)
+{
+	const char *slash = strrchr(key->rest, '/'), *text = slash;
+
+	if (key->item->class_name)
+		return (struct place){ label, key->item->class_name,
+				       strlen(key->item->class_name), key };
+	while (text && text > key->rest && text[-1] != '/')
+		text--;
+	return (struct place){ label, text, text ? (size_t)(slash - text) : 0, key };
+}
+
+static int collect_places(const struct array *array, struct places *places)
+{
+	struct rows rows = { .array = array };
+	struct row row;
+
+	while (view_next_row(&rows, &row)) {
+		struct place place;
+		int64_t label;
+
+		if (!view_label(array, &row, &label))
+			continue;
+		place = place_of(row.key, label);
+		if (place.length == 0)
+			continue;
+		if (places->items.count >= places->compact_at)
+			compact(places);
+		if (vec_push(&places->items, place) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int refuse_two(const struct place *a, const struct place *b, struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s: label %" PRId64 " is called '%.*s' (%.300s) and '%.*s' (%.300s); "
+			 "correct the map, or name the classes with -o classes=",
+			 a->key->map_path, a->label, (int)(a->length < 60 ? a->length : 60),
+			 a->text, a->key->item->key, (int)(b->length < 60 ? b->length : 60),
+			 b->text, b->key->item->key);
+}
+
+static int name_places(struct view *view, const struct places *places, struct error *e)
+{
+	const struct place *items = places->items.items;
+
+	for (size_t i = 0; i < places->items.count; i++) {
+		struct label_name name = { .label = items[i].label };
+
+		if (i && items[i - 1].label == items[i].label)
+			return refuse_two(&items[i - 1], &items[i], e);
+		name.name = arena_copy(&view->arena, items[i].text, items[i].length);
+		if (!name.name || vec_push(&view->key_names, name) < 0)
+			return no_memory(e);
+	}
+	return 0;
+}
+
+/* From the directories of all keys, whichever split they are of. */
+static int learn_names(struct view *view, struct error *e)
+{
+	struct places places = { VEC_INIT, COMPACT_AT };
+	int err = 0;
+
+	for (size_t i = 0; i < view->arrays.count && !err; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (array->keys.count && collect_places(array, &places) < 0)
+			err = no_memory(e);
+	}
+	compact(&places);
+	if (!err)
+		err = name_places(view, &places, e);
+	vec_free(&places.items);
+	return err;
+}
+
+/* ---- Which arrays ---- */
+
+/* Of a split's arrays those with labels have names, or all if none has. */
+static bool wants_keys(const struct view *view, const struct array *array)
+{
+	const struct array *items = view->arrays.items;
+
+	if (array->rows == 0 || array->named || (array->source && !array->numbered))
+		return false;
+	for (size_t i = 0; i < view->arrays.count && !array->source; i++)
+		if (strcmp(items[i].split, array->split) == 0 && items[i].source)
+			return false;
+	return true;
+}
+
+int view_match_maps(struct view *view, struct error *e)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < view->arrays.count && !err; i++) {
+		struct array *array = &view->arrays.items[i];
+
+		if (!wants_keys(view, array))
+			continue;
+		err = take_keys(view, array, e);
+		if (!err && array->keys.count)
+			err = check_count(array, e);
+		if (!err && array->keys.count)
+			err = check_labels(array, e);
+	}
+	/* with a list, what the keys say is not asked for */
+	if (!err && !view->config.classes)
+		err = learn_names(view, e);
+	return err;
+}

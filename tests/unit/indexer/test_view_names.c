@@ -1,0 +1,292 @@
+/* Names and classes that samples, lists and maps have. */
+#include "unit.h"
+
+#include "indexer/notes.h"
+#include "indexer/view_kit.h"
+#include "util/log.h"
+
+#define A250 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
+	     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" \
+	     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+/*
+ * `classes` is a list, one a line; `map` and `other` are JSON. `paths` is what comes of
+ * it, or a part of the error where it begins with a `!`.
+ */
+static const struct {
+	const char *what, *script;
+	enum view_kind view;
+	const char *classes, *map, *other, *paths;
+} cases[] = {
+	{ "names and labels", "t:i:l:2:1,0:a.jpg,b.png", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/1/a.jpg t/0/b.png" },
+	{ "names with directories are left", "t:i:l:2:1,0:x/a.jpg,b.jpg", VIEW_AUTO, NULL,
+	  NULL, NULL, "t/x/a.jpg t/b.jpg" },
+	{ "unless asked for", "t:i:l:2:1,0:x/a.jpg,b.jpg", VIEW_CLASS, NULL, NULL, NULL,
+	  "t/1/x/a.jpg t/0/b.jpg" },
+	{ "names in view=tree", "t:i:l:2:1,0:a.jpg,b.jpg", VIEW_TREE, NULL, NULL, NULL,
+	  "t/a.jpg t/b.jpg" },
+	{ "names without labels", "t:i::2::a.jpg,b.jpg", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/a.jpg t/b.jpg" },
+	{ "two arrays with names", "t:i::1::a.jpg t:m::1::a.jpg", VIEW_AUTO, NULL, NULL,
+	  NULL, "t/i/a.jpg t/m/a.jpg" },
+	{ "one without a name", "t:i:l:2:0:a.jpg,", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/0/a.jpg t/0/1.jpg" },
+	{ "and without labels", "t:i::2::a.jpg,", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/a.jpg t/i/1.jpg" },
+	{ "texts are classes", "t:i:l:3:cat,dog,cat", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/cat/0.jpg t/dog/1.jpg t/cat/2.jpg" },
+	{ "arrays are classes", ":cat:n:1:@cat :dog:n:2:@dog", VIEW_AUTO, NULL, NULL, NULL,
+	  "cat/0.jpg dog/0.jpg dog/1.jpg" },
+	{ "with a split", "t:cat:n:1:@cat t:dog:n:1:@dog", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/cat/0.jpg t/dog/0.jpg" },
+	{ "beside labels", "t:cat:n:1:@cat t:i:l:1:3", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/cat/cat/0.jpg t/i/3/0.jpg" },
+	{ "odd texts", "t:i:l:4:a/b,..,.,c", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/a_b/0.jpg t/_../1.jpg t/_./2.jpg t/c/3.jpg" },
+	{ "odd texts that would be one", "t:i:l:2:a/b,a_b", VIEW_AUTO, NULL, NULL, NULL,
+	  "!two classes would both be the directory 'a_b'" },
+	{ "two of them", "t:i:l:2:a/b_c,a_b/c", VIEW_AUTO, NULL, NULL, NULL,
+	  "!two classes would both be the directory 'a_b_c'" },
+	{ "but not in a tree", "t:i:l:2:a/b,a_b", VIEW_TREE, NULL, NULL, NULL,
+	  "t/i/0.jpg t/i/1.jpg" },
+	{ "a text that is too long", "t:i:l:1:" A250 "aaaaaa", VIEW_AUTO, NULL, NULL, NULL,
+	  "!too long for a directory" },
+	{ "odd names", "t:i:l:6:0:../a.jpg,/b.jpg,./c//d.jpg,..,e/,.", VIEW_CLASS, NULL, NULL,
+	  NULL, "t/0/0.jpg t/0/b.jpg t/0/c/d.jpg t/0/3.jpg t/0/4.jpg t/0/5.jpg" },
+	{ "a name that is too long", "t:i:l:1:0:" A250 "aaaaaa", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/0/0.jpg" },
+	/* names that come twice */
+	{ "twice in a class", "t:i:l:3:0:a.jpg,b.jpg,a.jpg", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/0/0-a.jpg t/0/1-b.jpg t/0/2-a.jpg" },
+	{ "twice, in two classes", "t:i:l:2:0,1:a.jpg", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/0/a.jpg t/1/a.jpg" },
+	{ "twice in two shards", "t:i:l:1:0:a.jpg|t:i:l:1:0:a.jpg", VIEW_AUTO, NULL, NULL,
+	  NULL, "t/0/0-a.jpg | t/0/1-a.jpg" },
+	{ "twice in a tree", "t:i::2::x/a.jpg", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/0-x_a.jpg t/1-x_a.jpg" },
+	{ "one is the other's directory", "t:i::2::a,a/b", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/0-a t/1-a_b" },
+	{ "one is as a row", "t:i:l:2:0:1.jpg,", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/0/0-1.jpg t/0/1.jpg" },
+	{ "what lies beside still does", "t:i:l:4:0:a.cls,a.jpg|t:i:l:2:0:a.cls,a.jpg",
+	  VIEW_CLASS, NULL, NULL, NULL,
+	  "t/0/0-a.cls t/0/0-a.jpg t/0/2-a.cls t/0/2-a.jpg | t/0/4-a.cls t/0/4-a.jpg" },
+	{ "unless that is not enough", "t:i:l:4:0:a.x,a.y,a.z,a.y", VIEW_CLASS, NULL, NULL,
+	  NULL, "t/0/0-a.x t/0/1-a.y t/0/2-a.z t/0/3-a.y" },
+	/* lists */
+	{ "a list", "t:i:l:3:1,0,1", VIEW_AUTO, "cat\ndog\n", NULL, NULL,
+	  "t/dog/0.jpg t/cat/1.jpg t/dog/2.jpg" },
+	{ "a list that is too short", "t:i:l:3:1,2,0", VIEW_AUTO, "cat\ndog\n", NULL, NULL,
+	  "!the list has no name for label 2, which 'i' in '/t' has" },
+	{ "no list has -1", "t:i:l:2:-1,0", VIEW_AUTO, "cat\ndog\n", NULL, NULL,
+	  "!no name for label -1" },
+	{ "two with one name in the file", "t:i:l:2:0,1::a/b,a_b", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/0/0.jpg t/1/1.jpg" },
+	{ "one of them is not there", "t:i:l:1:0::a/b,a_b", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/a_b/0.jpg" },
+	{ "a list in a tree", "t:i:l:1:7", VIEW_TREE, "cat\n", NULL, NULL, "t/i/0.jpg" },
+	{ "the file's names", "t:i:l:2:1,0::cat,dog", VIEW_AUTO, NULL, NULL, NULL,
+	  "t/dog/0.jpg t/cat/1.jpg" },
+	{ "which the list replaces", "t:i:l:2:1,0::cat,dog", VIEW_AUTO, "a\nb\n", NULL, NULL,
+	  "t/b/0.jpg t/a/1.jpg" },
+	{ "and are not used where one lacks", "t:i:l:2:1,0::cat,-", VIEW_AUTO, NULL, NULL,
+	  NULL, "t/1/0.jpg t/0/1.jpg" },
+	{ "nor where shards differ", "t:i:l:1:1::a,b|t:i:l:1:0::b,a", VIEW_AUTO, NULL, NULL,
+	  NULL, "t/1/0.jpg | t/0/1.jpg" },
+	/* maps */
+	{ "a map", "train:i:l:2:7,3", VIEW_AUTO, NULL,
+	  "{\"x/train/n2/a.JPEG\": 7, \"x/train/n1/b.JPEG\": 3}", NULL,
+	  "train/n2/a.JPEG train/n1/b.JPEG" },
+	{ "val from train", "train:i:l:2:7,3 validation:i:l:2:3,7", VIEW_AUTO, NULL,
+	  "{\"x/train/n2/a.JPEG\": 7, \"x/train/n1/b.JPEG\": 3}",
+	  "{\"x/val/c.JPEG\": 3, \"x/val/d.JPEG\": 7}",
+	  "train/n2/a.JPEG train/n1/b.JPEG validation/n1/c.JPEG validation/n2/d.JPEG" },
+	{ "both in one map", "train:i:l:1:7 val:i:l:1:7", VIEW_AUTO, NULL,
+	  "{\"x/train/n2/a.JPEG\": 7, \"x/val/b.JPEG\": 7}", NULL,
+	  "train/n2/a.JPEG val/n2/b.JPEG" },
+	{ "val alone has numbers", "val:i:l:2:10,7", VIEW_AUTO, NULL,
+	  "{\"val/a.JPEG\": 10, \"val/b.JPEG\": 7}", NULL, "val/10/a.JPEG val/07/b.JPEG" },
+	{ "or a list's names", "val:i:l:2:1,0", VIEW_AUTO, "cat\ndog\n",
+	  "{\"val/a.JPEG\": 1, \"val/b.JPEG\": 0}", NULL, "val/dog/a.JPEG val/cat/b.JPEG" },
+	{ "train without a map has numbers", "train:i:l:1:1 val:i:l:1:1", VIEW_AUTO, NULL,
+	  "{\"val/a.JPEG\": 1}", NULL, "train/1/0.jpg val/1/a.JPEG" },
+	{ "a map for another split", "train:i:l:1:1", VIEW_AUTO, NULL,
+	  "{\"train/n/a.JPEG\": 1}", "{\"val/a.JPEG\": 1}", "train/n/a.JPEG" },
+	{ "names only, in a tree", "train:i:l:1:1 val:i:l:1:1", VIEW_TREE, NULL,
+	  "{\"x/train/n/a.JPEG\": 1, \"x/val/b.JPEG\": 1}", NULL,
+	  "train/n/a.JPEG val/b.JPEG" },
+	{ "labels that the dataset lacks", "train:i::2", VIEW_AUTO, NULL,
+	  "{\"train/n/a.JPEG\": 1, \"train/m/b.JPEG\": 0}", NULL,
+	  "train/n/a.JPEG train/m/b.JPEG" },
+	{ "no splits", ":i:l:1:1", VIEW_AUTO, NULL, "{\"x/train/n/a.JPEG\": 1}", NULL,
+	  "n/a.JPEG" },
+	{ "no splits, and two maps", ":i:l:2:1", VIEW_AUTO, NULL, "{\"x/train/n/a.JPEG\": 1}",
+	  "{\"m/a.JPEG\": 1, \"m/b.JPEG\": 1}", "m/a.JPEG m/b.JPEG" },
+	{ "a class that is called as a split", "train:i:l:1:1", VIEW_AUTO, NULL,
+	  "{\"train/train/a.JPEG\": 1}", NULL, "train/train/a.JPEG" },
+	{ "a folder that is called as a split", "train:i:l:1:1", VIEW_AUTO, NULL,
+	  "{\"train/x/train/n/a.JPEG\": 1}", NULL, "train/n/a.JPEG" },
+	{ "names that come twice", "train:i:l:2:1", VIEW_AUTO, NULL,
+	  "{\"a/train/n/a.JPEG\": 1, \"b/train/n/a.JPEG\": 1}", NULL,
+	  "train/n/0-a.JPEG train/n/1-a.JPEG" },
+	{ "shards", "train:i:l:1:1|train:i:l:1:0", VIEW_AUTO, NULL,
+	  "{\"train/n/a.JPEG\": 1, \"train/m/b.JPEG\": 0}", NULL,
+	  "train/n/a.JPEG | train/m/b.JPEG" },
+	{ "another label", "train:i:l:2:7,3", VIEW_AUTO, NULL,
+	  "{\"x/train/n2/a.JPEG\": 7, \"x/train/n2/b.JPEG\": 7}", NULL,
+	  "!the map says of row 1 of '/train', 'x/train/n2/b.JPEG', that its label is 7, and "
+	  "'l' that it is 3" },
+	{ "too few names", "train:i:l:2:7", VIEW_AUTO, NULL, "{\"train/n/a.JPEG\": 7}", NULL,
+	  "!the map has 1 names for '/train', whose array 'i' has 2 rows" },
+	{ "a label in two directories", "train:i:l:2:7", VIEW_AUTO, NULL,
+	  "{\"train/n/a.JPEG\": 7, \"train/m/b.JPEG\": 7}", NULL,
+	  "!label 7 is called 'm' (train/m/b.JPEG) and 'n' (train/n/a.JPEG)" },
+	{ "a directory of two labels", "train:i:l:2:7,8", VIEW_AUTO, NULL,
+	  "{\"train/n/a.JPEG\": 7, \"train/n/b.JPEG\": 8}", NULL,
+	  "!the labels 7 and 8 of '/train' would both be called 'n'" },
+	{ "a label of val that train lacks", "train:i:l:1:7 val:i:l:1:8", VIEW_AUTO, NULL,
+	  "{\"train/n/a.JPEG\": 7, \"val/b.JPEG\": 8}", NULL,
+	  "!no path in the maps of -o names= says what label 8 of '/val' is called" },
+};
+
+static struct name_map *map_of(const char *text)
+{
+	struct name_map *map = NULL;
+	struct error e;
+
+	if (text && name_map_read(text, strlen(text), "a.json", &map, &e) < 0)
+		fail_msg("%s", e.text);
+	return map;
+}
+
+static struct class_list *list_of(const char *text)
+{
+	struct class_list *list = NULL;
+	struct error e;
+
+	if (text && class_list_read(text, strlen(text), "a list", &list, &e) < 0)
+		fail_msg("%s", e.text);
+	return list;
+}
+
+static void check_case(size_t i)
+{
+	struct class_list *list = list_of(cases[i].classes);
+	struct view_map maps[] = { { map_of(cases[i].map), "the map" },
+				   { map_of(cases[i].other), "the other" } };
+	const struct view_config config = {
+		.kind = cases[i].view, .classes = list, .classes_path = "the list",
+		.names = maps, .name_count = !cases[i].map ? 0 : !cases[i].other ? 1 : 2,
+	};
+	struct run run = kit_run_with(cases[i].script, &config);
+	const char *wanted = cases[i].paths;
+	char *paths = run.err ? strdup(run.why.text) : kit_paths(&run);
+
+	if (*wanted == '!' ? !run.err || !strstr(paths, wanted + 1) :
+			     run.err || strcmp(paths, wanted) != 0)
+		fail_msg("%s: %s", cases[i].what, paths);
+	free(paths);
+	kit_end(&run);
+	class_list_free(list);
+	for (size_t k = 0; k < config.name_count; k++)
+		name_map_free((struct name_map *)(uintptr_t)maps[k].map);
+}
+
+static void test_cases(void **state)
+{
+	(void)state;
+	log_level_now = LOG_LEVEL_ERROR;
+	for (size_t i = 0; i < COUNT(cases); i++)
+		check_case(i);
+}
+
+/* Names in an order that is not their labels', as ImageFolder sees it. */
+static void warn(void *order)
+{
+	const char *text = order;
+	struct class_list *list = list_of(text);
+	struct run run;
+
+	log_level_now = LOG_LEVEL_WARN;
+	run = kit_run_with("t:i:l:2:0,1", &(struct view_config){ .kind = VIEW_AUTO,
+								 .classes = list });
+	log_level_now = LOG_LEVEL_ERROR;
+	kit_end(&run);
+	class_list_free(list);
+}
+
+static void test_names_that_are_not_in_order_are_said(void **state)
+{
+	char ascending[] = "a\nb\n", descending[] = "b\na\n", *said;
+
+	(void)state;
+	said = unit_stderr_of(warn, ascending);
+	assert_string_equal(said, "");
+	free(said);
+	said = unit_stderr_of(warn, descending);
+	assert_non_null(strstr(said, "label 0 is called 'b' and label 1 'a'"));
+	free(said);
+}
+
+static const struct {
+	const char *script;
+	enum view_kind view;
+	const char *said_of_view, *names, *labels, *notes;
+	size_t classes;
+} descriptions[] = {
+	{ "t:i:l:2:1,0:a.jpg", VIEW_AUTO, "class (auto: the samples have labels)",
+	  "from the file", "/t/l: 0 to 1", "", 2 },
+	{ "t:i:l:2:1,0:x/a.jpg,b", VIEW_AUTO, "tree (auto: names with directories)",
+	  "from the file", "none are looked at", "", 0 },
+	{ "t:i:l:2:cat,dog", VIEW_CLASS, "class (view=class)", "made from row numbers",
+	  "/t/l: 2 names", "", 2 },
+	{ "t:i:l:2:1,0::cat,dog", VIEW_AUTO, "class (auto", "made from row numbers",
+	  "/t/l: 0 to 1, called as the file says", "", 2 },
+	{ "t:i:l:2:1:a.jpg", VIEW_AUTO, "class", "from the file", "/t/l: 1 to 1",
+	  "in '/t' names come more than once: each has the number of its row before it", 1 },
+	{ "t:i::3::a.jpg,..,", VIEW_CLASS, "tree (view=class: the samples have no labels)",
+	  "from the file; row numbers where there are none", "none in the file",
+	  "in '/t' 1 names can be no file's: these rows have their numbers", 0 },
+};
+
+static void test_descriptions(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(descriptions); i++) {
+		struct run run = kit_run(descriptions[i].script, descriptions[i].view);
+		struct index_summary s = { 0 };
+
+		view_describe(run.view, &s);
+		if (!strstr(s.view, descriptions[i].said_of_view) ||
+		    strncmp(s.names, descriptions[i].names, strlen(descriptions[i].names)) ||
+		    strcmp(s.labels, descriptions[i].labels) ||
+		    strcmp(s.notes, descriptions[i].notes) || s.classes != descriptions[i].classes)
+			fail_msg("%s: %s; %s; %s; %s; %zu", descriptions[i].script, s.view,
+				 s.names, s.labels, s.notes, (size_t)s.classes);
+		kit_end(&run);
+	}
+}
+
+static void test_notes_are_lines_that_end(void **state)
+{
+	struct index_summary s = { 0 };
+
+	(void)state;
+	note(&s, "one %d", 1);
+	note(&s, "t\nwo");
+	assert_string_equal(s.notes, "one 1\nt?wo");
+	for (int i = 0; i < 300; i++)
+		note(&s, "%0*d", i % 40, i);
+	assert_true(strlen(s.notes) < sizeof(s.notes));
+	assert_string_equal(s.notes + strlen(s.notes) - 4, "\n...");
+}
+
+static const struct CMUnitTest names[] = {
+	cmocka_unit_test(test_cases),
+	cmocka_unit_test(test_names_that_are_not_in_order_are_said),
+	cmocka_unit_test(test_descriptions),
+	cmocka_unit_test(test_notes_are_lines_that_end),
+};
+
+UNIT_MAIN(names)
