@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "format/format.h"
+#include "indexer/given.h"
 #include "indexer/wds_split.h"
 #include "indexer/webdataset.h"
-#include "indexer/given.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
 #include "util/lock.h"
