@@ -1,0 +1,187 @@
+#!/bin/bash
+# Label maps and class lists: ImageNet.h5, which holds no names, is the tree that it
+# was made of; what does not fit is refused; and maps are opened as whom -o user= says.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need diff
+need_python h5py PIL torch torchvision json
+maps=$work/maps
+h5=$maps/ImageNet.h5
+
+make_dataset() {
+	mkdir "$maps"
+	"$python" "$fixtures/make-image-tree" --classes 12 --images 10 --size 16 \
+		"$work/images" || bail "no images"
+	"$python" "$fixtures/make-jsc-h5" --val-each 3 --list "$maps/list" "$work/images" \
+		"$h5" || bail "no dataset"
+	"$python" "$abs_top_srcdir/tests/mount/write_maps.py" "$maps/list" "$maps" ||
+		bail "no maps"
+	cd "$maps" || bail "no folder"
+}
+
+# same OPTIONS: what is extracted is the tree.
+same() {
+	rm -rf "$work/out"
+	mkdir "$work/out"
+	"$granary" extract -q -o "$1" "$h5" "$work/out" && diff -r tree "$work/out"
+}
+
+# listed OPTIONS: the paths of all files.
+listed() {
+	"$granary" ls -R -o "$1" "$h5"
+}
+
+# What ImageFolder finds in both splits: the classes of the tree, with their labels.
+image_folder() {
+	"$python" -c '
+import sys
+from torchvision.datasets import ImageFolder
+labels = {}
+for line in open(sys.argv[2]):
+    split, row, label, image = line.split()
+    labels[image.split("/")[-2]] = int(label)
+for split in "train", "val":
+    folder = ImageFolder(sys.argv[1] + "/" + split)
+    assert folder.class_to_idx == labels, (folder.class_to_idx, labels)
+    assert len(folder) == sum(l.startswith(split + " ") for l in open(sys.argv[2]))' "$mnt" list
+}
+
+# Relative paths, which the daemon cannot resolve: they are open by then.
+the_tree_is_back() {
+	mount_ok "pickled maps: mounted" -o names=train.pkl:val.pkl "$h5" "$mnt" || return
+	check "pickled maps: the tree, byte for byte" diff -r tree "$mnt"
+	check "pickled maps: ImageFolder's classes are the labels" image_folder
+	umount_ok "$mnt" "pickled maps: unmounted"
+	check "JSON maps, in another order" same names=val.json:train.json
+	check "a map and an index of classes" same names=val.pkl:train.json,classes=index.json
+	is "$(listed names=val.pkl,classes=classes.txt | grep ^val/ | grep JPEG)" \
+		"$(cd tree && find val -type f | LC_ALL=C sort)" \
+		"classes= for what the map says no class of"
+	is "$(listed names=train.pkl | grep ^train/ | grep jpg)" \
+		"$(cd tree && find train -type f | LC_ALL=C sort)" "the map of one split alone"
+	is "$(listed names=train.pkl | grep -c '^val/[01][0-9]/[0-9]*\.jpg$')" \
+		"$(find tree/val -type f | wc -l)" "and then the other has numbers"
+	is "$(listed view=class,classes=classes.txt | grep -c '^val/c')" \
+		"$(find tree/val -mindepth 1 | wc -l)" "classes= alone"
+	is "$(listed view=tree,names=val.pkl:train.pkl | grep JPEG)" \
+		"$(cd tree && find val -type f -printf 'val/%f\n' | LC_ALL=C sort)" \
+		"view=tree: as the keys are"
+}
+
+# refused WORDS OPTIONS: status 3, and one line.
+refused() {
+	"$granaryfs" -o "$2" "$h5" "$mnt" 2>"$work/refused"
+	is $? 3 "$2: refused"
+	is "$(wc -l <"$work/refused")" 1 "$2: one line" || diag "$(cat "$work/refused")"
+	grep -q -F -- "$1" "$work/refused"
+	ok $? "$2: $1" || diag "$(cat "$work/refused")"
+	check "$2: not mounted" not_mounted "$mnt"
+}
+
+what_does_not_fit() {
+	"$python" - <<-'END'
+		import json
+		train = json.load(open("train.json"))
+		keys = list(train)
+		json.dump({k: train[k] for k in keys[:-1]}, open("short.json", "w"))
+		json.dump({k: train[k] for k in reversed(keys)}, open("reversed.json", "w"))
+		train[keys[5]] = (train[keys[5]] + 1) % 12
+		json.dump(train, open("wrong.json", "w"))
+	END
+	head -n 5 classes.txt >few.txt
+	: >empty
+	truncate -s 1073741825 large
+	refused "wrong.json says of row 5 of '/train', 'ILSVRC/Data/" names=wrong.json
+	refused "reversed.json says of row 0 of '/train'" names=reversed.json
+	refused "short.json has 79 names for '/train', whose array 'images' has 80 rows" \
+		names=short.json
+	refused "few.txt has no name for label 5" classes=few.txt
+	refused "-o names: 'empty' is empty" names=empty
+	refused "more than the GiB that a map may have" names=large
+	refused "-o names: 'tree' is a directory" names=tree
+	rm large
+	"$granary" ls -o names=is-not-there "$h5" 2>"$work/refused"
+	is $? 2 "a map that is not there: status"
+	grep -q "names: 'is-not-there' does not exist" "$work/refused"
+	ok $? "a map that is not there is named" || diag "$(cat "$work/refused")"
+}
+
+# An index belongs to the maps that it was made with.
+a_changed_map() {
+	cp train.json map.json
+	"$granary" index -o names=map.json "$h5" >"$work/said"
+	"$granary" index -o names=map.json "$h5" >>"$work/said"
+	is "$(grep -c 'written' "$work/said") $(grep -c 'up to date' "$work/said")" "1 1" \
+		"the same map: one index"
+	sed -i 's/\.jpg"/.JPG"/' map.json
+	is "$(listed names=map.json | grep -c '^train/.*\.JPG$')" \
+		"$(grep -o '\.JPG"' map.json | wc -l)" "a changed map: other names"
+	[ "$(grep -o '\.JPG"' map.json | wc -l)" -gt 0 ]
+	ok $? "the map was changed"
+	refuse "another map has no index yet" \
+		"$granary" index --check -o names=train.json "$h5"
+}
+
+info() {
+	"$granary" info -o names=train.pkl:val.pkl "$h5" >"$work/info"
+	grep -q '^view *class (auto: ' "$work/info" &&
+		grep -q '^names *from train.pkl, val.pkl$' "$work/info" &&
+		grep -q "^labels .*targets: 0 to 11, called as the maps' directories" "$work/info"
+	ok $? "info: which view, and where names and labels come from" ||
+		diag "$(cat "$work/info")"
+	is "$(grep -c '^note' "$work/info")" 0 "info: nothing is without effect"
+	"$granary" info --json -o names=val.pkl,sidecars=hide,labels=foo "$h5" |
+		"$python" -c '
+import json, sys
+info = json.load(sys.stdin)
+assert info["view"].startswith("class"), info
+notes = " ".join(info["notes"])
+assert "for \x27/train\x27" in notes, info
+assert "labels=foo does nothing" in notes and "sidecars=hide does nothing" in notes, info'
+	ok $? "info --json: what has no effect"
+	tar -cf plain.tar -C tree train
+	"$granary" info -o view=arrays,classes=classes.txt,labels=x plain.tar >"$work/info"
+	is "$(grep -c '^note .* does nothing here' "$work/info")" 3 "info: of a tar, too" ||
+		diag "$(cat "$work/info")"
+}
+
+# Only the user may read dataset and maps; the indexer, which runs as the user, gets
+# them as descriptors.
+as_another_user() {
+	local user=games
+	if ! is_root || ! id "$user" >"$work/id" 2>&1; then
+		skip "only root can name another user"
+		return
+	fi
+	public_programs
+	mkdir "$work/theirs"
+	cp "$h5" train.pkl val.pkl "$work/theirs"
+	cp val.pkl "$work/theirs/roots.pkl"
+	chown -R "$user:" "$work/theirs"
+	chmod 400 "$work/theirs"/*
+	chmod 700 "$work/theirs"
+	chown 0:0 "$work/theirs/roots.pkl"
+	cd "$work/theirs" || return
+	watch_mount "$mnt"
+	"$work/programs/granaryfs" -o "user=$user,names=train.pkl:val.pkl" ImageNet.h5 "$mnt"
+	is $? 0 "user=$user: mounted with maps that only this user may read"
+	is "$(setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups \
+		find "$mnt" -type f | wc -l)" "$(find "$maps/tree" -type f | wc -l)" \
+		"user=$user: all files are there"
+	leave_mount "$mnt"
+	"$work/programs/granaryfs" -o "user=$user,names=roots.pkl" ImageNet.h5 "$mnt" \
+		2>"$work/refused"
+	is $? 2 "user=$user: a map that the user may not read"
+	grep -q "user id $(id -u "$user") may not read 'roots.pkl'" "$work/refused"
+	ok $? "user=$user: it is named" || diag "$(cat "$work/refused")"
+	cd "$maps" || return
+}
+
+make_dataset
+the_tree_is_back
+what_does_not_fit
+a_changed_map
+info
+as_another_user
+finish
