@@ -1,0 +1,293 @@
+#!/usr/bin/python3
+"""Shards as WebDataset's ShardWriter writes them, and what a mount must make of them.
+
+Usage: webdataset.py write FOLDER [CASE...]        shards, and FOLDER/shown/CASE
+       webdataset.py compare SHOWN ROOT [SUFFIX..]  all but these, the same bytes, no others
+       webdataset.py contents SHOWN ROOT            the same bytes under any names
+       webdataset.py folder ROOT CLASSES            ImageFolder numbers them as the labels
+
+ShardWriter adds a sample's members in the order of their suffixes, read-only, owned by
+"bigdata", with a time that is not whole: so each has a pax header of its own.
+"""
+import io
+import json
+import os
+import pickle
+import random
+import sys
+import tarfile
+
+from PIL import Image
+
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__.replace("_", "-")] = function
+    return function
+
+
+class Case:
+    """Writes shards; self.shown is what their mount must show, by its path."""
+
+    def __init__(self, folder, name):
+        self.folder = folder
+        self.name = name
+        self.random = random.Random(name)
+        self.shown = {}
+        self.clock = 1795223784.192071
+
+    def shard(self, name):
+        self.tar = tarfile.open(os.path.join(self.folder, name), "w")
+
+    def member(self, name, data, **fields):
+        info = tarfile.TarInfo(name)
+        info.size = len(data)
+        info.mtime = self.clock
+        info.mode = 0o444
+        info.uname = info.gname = "bigdata"
+        for key, value in fields.items():
+            setattr(info, key, value)
+        self.clock += 0.001234
+        self.tar.addfile(info, io.BytesIO(data))
+
+    def sample(self, key, parts, where, names=None):
+        """`where` is the directory that its members must be in; None: as stored."""
+        for suffix in sorted(parts):
+            name = "%s.%s" % (key, suffix)
+            self.member(name, parts[suffix])
+            if where is None:
+                self.show(name, parts[suffix])
+            elif not names:
+                self.show("%s/%s" % (where, name), parts[suffix])
+        for shown, data in (names or {}).items():
+            self.show("%s/%s" % (where, shown), data)
+
+    def show(self, path, data):
+        assert path not in self.shown, path
+        self.shown[path] = data
+
+    def jpeg(self):
+        size = self.random.randrange(8, 40), self.random.randrange(8, 40)
+        image = Image.frombytes("RGB", size, self.random.randbytes(size[0] * size[1] * 3))
+        out = io.BytesIO()
+        image.save(out, "JPEG", quality=self.random.randrange(30, 90))
+        return out.getvalue()
+
+    def done(self):
+        for path, data in self.shown.items():
+            path = os.path.join(self.folder, "shown", self.name, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(data)
+
+
+def shuffled(out, count, classes):
+    labels = [i % classes for i in range(count)]
+    out.random.shuffle(labels)
+    return enumerate(labels)
+
+
+def cls(out, names, each, where=""):
+    """imagenet-%s-%06d.tar of tmbdev's makeshards: KEY.cls and KEY.jpg."""
+    for name in names:
+        out.shard(name)
+        for i, label in shuffled(out, each, 12):
+            out.sample("%07d" % (i + each * names.index(name)),
+                       {"jpg": out.jpeg(), "cls": b"%d" % label}, "%s%02d" % (where, label))
+        out.tar.close()
+
+
+@case
+def shards(out):
+    cls(out, ["imagenet-train-%06d.tar" % i for i in range(3)], 50)
+
+
+@case
+def splits(out):
+    for split in "train", "val":
+        cls(out, ["splits-%s-000000.tar" % split], 24, split + "/")
+
+
+@case
+def large(out):
+    """So large that it is walked from several places at once."""
+    out.shard("large.tar")
+    for i, label in shuffled(out, 300, 3):
+        out.sample("%06d" % i, {"bin": out.random.randbytes(260000), "cls": b"%d" % label},
+                   "%d" % label)
+    out.tar.close()
+
+
+@case
+def names(out):
+    """Classes with names, in JSON; suffixes of several parts, in upper case."""
+    out.shard("names.tar")
+    for i, label in shuffled(out, 30, 3):
+        name = ("cat", "dog", "white wolf")[label]
+        text = json.dumps({"i": i, "label": name, "boxes": [[1, 2], [3]] * 900})
+        out.sample("k%d" % i, {"JPG": out.jpeg(), "json": text.encode(), "seg.png": b"s"},
+                   name)
+    out.tar.close()
+
+
+@case
+def audio(out):
+    out.shard("audio.tar")
+    for i, label in shuffled(out, 40, 2):
+        suffix = ("flac", "wav", "mp4", "nii.gz", "txt")[i % 5]
+        out.sample("a%02d" % i, {suffix: out.random.randbytes(i * 300), "cls": b"%d\n" % label},
+                   "%d" % label)
+    out.tar.close()
+
+
+@case
+def captions(out):
+    out.shard("captions.tar")
+    for i in range(20):
+        out.sample("%09d" % i, {"jpg": out.jpeg(), "txt": b"a caption",
+                                "json": b'{"caption": "%d", "width": 7}' % i}, None)
+    out.tar.close()
+
+
+@case
+def wnids(out):
+    out.shard("wnids.tar")
+    for i in range(20):
+        key = "n%08d_%d" % (1440764 + i % 4, i)
+        out.sample(key, {"JPEG": out.jpeg()}, key.split("_")[0])
+    out.tar.close()
+
+
+@case
+def broken(out):
+    """Some labels are no numbers, or missing; and what belongs to no sample."""
+    out.shard("broken.tar")
+    for i in range(30):
+        label = {3: b"", 7: b"seven", 9: b"1" * 5000}.get(i, b"%d" % (i % 2))
+        parts = {"jpg": out.jpeg(), "cls": label}
+        if i == 11:
+            del parts["cls"]
+        out.sample("b%02d" % i, parts, None if i in (3, 7, 9, 11) else "%d" % (i % 2))
+    for name in "README", "__meta__/b50.cls", ".hidden.cls", "d/x.y":
+        out.member(name, b"text")
+        out.show(name, b"text")
+    out.member("empty", b"", type=tarfile.DIRTYPE, mode=0o755)
+    out.tar.close()
+
+
+def picture(out, mode):
+    size = out.random.randrange(1, 300), out.random.randrange(1, 200)
+    image = Image.frombytes("RGB", size, out.random.randbytes(size[0] * size[1] * 3))
+    image = image.convert(mode)
+    image.info = {"jfif": 257, "dpi": (72, 72.5), "exif": out.random.randbytes(
+        out.random.choice((10, 300, 9000, 70000))), "comment": "RGB", "photoshop": {
+            1000 + i: b"x" * i for i in range(out.random.randrange(40))}}
+    return image
+
+
+@case
+def idris(out):
+    """imagenet_train-%06d.tar of DLO-JZ's createwebdataset.py, in all protocols."""
+    for shard in range(2):
+        out.shard("imagenet_train-%06d.tar" % shard)
+        for i, label in shuffled(out, 40, 10):
+            key = "sample%06d" % (i + 40 * shard)
+            mode = ("RGB", "RGB", "L", "RGBA")[i % 4]
+            protocol = (3, 4, 5, 2)[i // 4 % 4]
+            image = picture(out, mode)
+            parts = {"input.pyd": pickle.dumps(image, protocol),
+                     "output.pyd": pickle.dumps(label * 50, protocol)}
+            names = {key + ".output.pyd": parts["output.pyd"]}
+            if mode == "RGBA" or protocol == 2:
+                names[key + ".input.pyd"] = parts["input.pyd"]
+            else:
+                kind = {"RGB": "ppm", "L": "pgm"}[mode]
+                data = io.BytesIO()
+                image.save(data, "PPM")
+                names["%s.%s" % (key, kind)] = data.getvalue()
+            out.sample(key, parts, "%03d" % (label * 50), names)
+        out.tar.close()
+
+
+@case
+def twice(out):
+    """One key in two shards, in one class; none may be lost."""
+    for shard in range(2):
+        out.shard("twice-%d.tar" % shard)
+        for i in range(6):
+            out.sample("%d" % i, {"jpg": out.jpeg(), "cls": b"%d" % (i % 2)},
+                       "shard%d/%d" % (shard, i % 2))
+        out.tar.close()
+
+
+def files_of(root):
+    return {os.path.relpath(os.path.join(folder, name), root)
+            for folder, _, names in os.walk(root) for name in names}
+
+
+def contents(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def compare(wanted, root, hidden=()):
+    """`hidden`: suffixes that the mount leaves out."""
+    paths = {path for path in files_of(wanted) if not path.endswith(tuple(hidden) or "\0")}
+    found = files_of(root)
+    for path in sorted(paths ^ found)[:20]:
+        print("only in the %s: %s" % ("mount" if path in found else "shards", path))
+    for path in sorted(paths & found):
+        if contents(os.path.join(root, path)) != contents(os.path.join(wanted, path)):
+            sys.exit("other bytes: %s" % path)
+    folders = {os.path.relpath(os.path.join(folder, name), root)
+               for folder, names, _ in os.walk(root) for name in names}
+    kept = {os.path.dirname(path)[:i] for path in paths
+            for i, c in enumerate(os.path.dirname(path) + "/") if c == "/"} - {""}
+    if folders != kept:
+        sys.exit("other directories: %s" % sorted(folders ^ kept))
+    if paths != found:
+        sys.exit(1)
+
+
+def same_contents(wanted, root):
+    """The same files, whatever they are called."""
+    texts = [sorted(contents(os.path.join(tree, path)) for path in files_of(tree))
+             for tree in (wanted, root)]
+    if texts[0] != texts[1]:
+        sys.exit("%d files in the shards, %d in the mount, or other bytes" %
+                 tuple(map(len, texts)))
+
+
+def folder(root, classes):
+    """Classes are numbered as the labels are; every image can be decoded."""
+    from torchvision.datasets import ImageFolder
+    images = ImageFolder(root)
+    if len(images.classes) != int(classes):
+        sys.exit("classes: %s" % images.classes)
+    labels = sorted(images.classes, key=lambda name: (int(name) if name.isdigit() else 0, name))
+    if labels != images.classes:
+        sys.exit("not in the order of labels: %s" % images.classes)
+    for image, index in images:
+        assert image.size[0] > 0 and 0 <= index < len(images.classes)
+
+
+def main():
+    command, arguments = sys.argv[1], sys.argv[2:]
+    if command == "write":
+        for name in arguments[1:] or sorted(CASES):
+            out = Case(arguments[0], name)
+            CASES[name](out)
+            out.done()
+    elif command == "compare":
+        compare(arguments[0], arguments[1], arguments[2:])
+    elif command == "contents":
+        same_contents(*arguments)
+    elif command == "folder":
+        folder(*arguments)
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
