@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""Writes image datasets as HDF5 files, and compares mounts with what h5py reads.
+
+arrays.py write FOLDER          FOLDER/NAME.h5 for each layout
+arrays.py folder FILE MOUNT     ImageFolder's view of MOUNT: classes, counts, pixels
+arrays.py npy FILE MOUNT        view=arrays: each dataset as numpy.load has it
+"""
+import collections
+import io
+import os
+import sys
+
+import h5py
+import numpy as np
+from PIL import Image
+
+ROWS = h5py.vlen_dtype(np.uint8)
+COUNT, CLASSES = 60, 5
+
+
+def pictures(seed, *shape):
+    """Smooth noise, which every filter makes smaller."""
+    noise = np.random.default_rng(seed).integers(0, 256, (*shape[:-1], 1), dtype="u1")
+    return np.broadcast_to(noise // 8 * 8, shape).copy()
+
+
+def encode(picture):
+    out = io.BytesIO()
+    Image.fromarray(picture).save(out, "PNG")
+    return np.frombuffer(out.getvalue(), "u1")
+
+
+def labels(count=COUNT):
+    return np.arange(count) * 7 % CLASSES
+
+
+def write_pixels(file):
+    file.create_dataset("images", data=pictures(1, COUNT, 24, 20, 3))
+    file["ans"] = labels().astype("u1")
+
+
+def write_planes(file):
+    data = pictures(2, COUNT, 24, 20, 3).transpose(0, 3, 1, 2)
+    file.create_dataset("imgs", data=data, chunks=(7, 3, 24, 20), compression="lzf")
+    file["labels"] = labels()
+
+
+def write_chunks(file):
+    file.create_dataset("data", data=pictures(3, COUNT, 24, 20, 3), chunks=(4, 10, 7, 2),
+                        compression="gzip", shuffle=True, fletcher32=True)
+    file["label"] = labels().astype(">i4")
+
+
+def write_grey(file):
+    file.create_dataset("records", data=pictures(4, COUNT, 24, 20, 1)[..., 0])
+    file["labels"] = labels()
+
+
+def write_fuel(file):
+    kind = np.dtype([("split", "S5"), ("source", "S20"), ("start", "i8"), ("stop", "i8"),
+                     ("indices", h5py.ref_dtype), ("available", "?"), ("comment", "S1")])
+    table = np.zeros(6, kind)
+    rows = file.create_dataset("encoded_images", (COUNT,), dtype=ROWS)
+    for i, picture in enumerate(pictures(5, COUNT, 24, 20, 3)):
+        rows[i] = encode(picture)
+    file["targets"] = labels().astype("i2").reshape(-1, 1)
+    file["filenames"] = np.array([f"{i:06d}.PNG" for i in range(COUNT)], "S32").reshape(-1, 1)
+    places = [("train", 0, 40), ("valid", 40, COUNT)]
+    for i, (split, start, stop) in enumerate(places):
+        for k, source in enumerate(("encoded_images", "targets", "filenames")):
+            table[3 * i + k] = (split, source, start, stop, h5py.Reference(), True, b".")
+    file.attrs["split"] = table
+
+
+def write_classes(file):
+    for split in ("train", "val"):
+        for i in range(CLASSES):
+            rows = file.create_dataset(f"{split}/n{i:08d}", (12,), dtype=ROWS, chunks=(5,),
+                                       compression="gzip")
+            for row, picture in enumerate(pictures(10 + i, 12, 8, 9, 3)):
+                rows[row] = encode(picture)
+
+
+def write_climate(file):
+    for name, count in (("lat", 12), ("lon", 18)):
+        file[name] = np.linspace(0, 1, count).astype(">f4")
+        file[name].make_scale(name)
+    data = np.random.default_rng(6).random((10, 12, 18)).astype(">f4")
+    file.create_dataset("run/tas", data=data, chunks=(1, 12, 18), maxshape=(None, 12, 18),
+                        compression="gzip", shuffle=True)
+    file.create_dataset("run/cut", data=data.astype("f8"), chunks=(3, 5, 7), compression="lzf")
+    file["run/mask"] = data[0] > 0.5
+    file["run/count"] = np.int32(10)
+
+
+def write(folder):
+    for name, function in sorted(globals().items()):
+        if name.startswith("write_"):
+            with h5py.File(os.path.join(folder, name[6:] + ".h5"), "w") as file:
+                function(file)
+
+
+# What h5py reads, as {folder: Counter of (class, pixels)}
+
+def decoded(row):
+    if row.ndim == 1:
+        return np.array(Image.open(io.BytesIO(row.tobytes())).convert("RGB"))
+    if row.ndim == 2:
+        return np.repeat(row[..., None], 3, 2)
+    return row.transpose(1, 2, 0) if row.shape[0] == 3 else row
+
+
+def expected(file):
+    folders = collections.defaultdict(collections.Counter)
+    if "train" in file:
+        for split in file:
+            for wnid, rows in file[split].items():
+                for row in rows:
+                    folders[split][wnid, decoded(row).tobytes()] += 1
+        return folders
+    array = next(x for x in file if file[x].ndim > 2 or file[x].dtype == ROWS)
+    numbers = next(file[x] for x in ("labels", "label", "targets", "ans") if x in file)
+    ends = {(a["start"], a["stop"]): a["split"].decode() for a in file.attrs.get("split", [])}
+    for i, row in enumerate(file[array]):
+        split = next((s for (a, b), s in ends.items() if a <= i < b), "")
+        name = str(int(np.ravel(numbers[i])[0]))
+        folders[split][name, decoded(row).tobytes()] += 1
+    return folders
+
+
+def check_folder(path, mount):
+    from torchvision.datasets import ImageFolder
+    with h5py.File(path) as file:
+        wanted = expected(file)
+    for split, samples in wanted.items():
+        found = ImageFolder(os.path.join(mount, split))
+        assert found.classes == sorted({name for name, _ in samples}), found.classes
+        seen = collections.Counter()
+        for image, number in found:
+            seen[found.classes[number], np.array(image).tobytes()] += 1
+        assert seen == samples, f"{split}: {len(seen)} images, {sum(seen.values())} in all"
+        print(f"{split or '/'}: {sum(seen.values())} images in {len(found.classes)} classes")
+
+
+def check_npy(path, mount):
+    shown = {os.path.relpath(os.path.join(folder, name), mount)
+             for folder, _, names in os.walk(mount) for name in names}
+
+    def visit(name, item):
+        if not isinstance(item, h5py.Dataset):
+            return
+        if name + ".npy" in shown:
+            compare(name + ".npy", item[()])
+        else:
+            for i, row in enumerate(item):
+                compare(f"{name}/{i:0{len(str(len(item) - 1))}d}.npy", row)
+
+    def compare(name, value):
+        value = np.asarray(value)
+        with open(os.path.join(mount, name), "rb") as file:
+            got = np.load(file)
+        assert got.dtype == value.dtype and got.shape == value.shape, (name, got.dtype)
+        assert got.tobytes() == value.tobytes(), name
+        shown.remove(name)
+
+    with h5py.File(path) as file:
+        file.visititems(visit)
+    assert not shown, shown
+
+
+if __name__ == "__main__":
+    {"write": write, "folder": check_folder, "npy": check_npy}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,50 @@
+#!/bin/bash
+# Image datasets of the layouts of docs/formats/hdf5.md are ImageFolders with the pixels
+# that h5py reads; arrays are what numpy.load gives back.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need_python h5py PIL torchvision
+scripts=$abs_top_srcdir/tests/mount
+
+no_libhdf5() {
+	local pid
+	for pid in "${mount_pid[$mnt]}" "$(server_pid "$mnt")"; do
+		grep -q libfuse3 "/proc/$pid/maps" || return 1
+		! grep -q libhdf5 "/proc/$pid/maps" || return 1
+	done
+}
+
+# try NAME KIND OPTIONS...
+try() {
+	local name=$1 kind=$2
+	shift 2
+	mount_ok "$name: mounted" "$@" "$work/$name.h5" "$mnt" || return
+	check "$name: as h5py reads it" "$python" "$scripts/arrays.py" "$kind" \
+		"$work/$name.h5" "$mnt"
+	check "$name: no process of the mount has libhdf5, so that no read can call it" \
+		no_libhdf5
+	umount_ok "$mnt" "$name: unmounted"
+}
+
+check "files are written" "$python" "$scripts/arrays.py" write "$work"
+for name in pixels planes chunks grey fuel classes; do
+	try "$name" folder
+done
+for name in climate pixels chunks; do
+	try "$name" npy -o view=arrays
+done
+try pixels folder -o labels=ans
+"$granary" info -o labels=nothing "$work/pixels.h5" >"$work/refused" 2>&1
+is "$?" 3 "labels=nothing: refused"
+grep -q "'/ans'" "$work/refused"
+ok $? "the arrays that could be labels are listed" || diag "$(cat "$work/refused")"
+"$granary" info "$work/climate.h5" >"$work/refused" 2>&1
+is "$?" 3 "a file of numbers without labels: refused"
+grep -q "view=arrays" "$work/refused" && grep -q "'/run/tas' (32-bit float, 10 x 12 x 18)" \
+	"$work/refused"
+ok $? "its datasets are listed, and what helps" || diag "$(cat "$work/refused")"
+"$granary" info "$work/pixels.h5" >"$work/info" 2>&1
+grep -q "images and ans" "$work/info"
+ok $? "info says what was chosen" || diag "$(cat "$work/info")"
+finish
