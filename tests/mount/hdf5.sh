@@ -98,7 +98,7 @@ refused() {
 }
 
 unsupported() {
-	refused lzf 'lzf|filter' "a filter that we lack"
+	refused bitshuffle '32008' "a filter that we lack"
 	refused virtual virtual "a virtual dataset"
 	refused external_link external "an external link"
 	refused external_file external "data in another file"

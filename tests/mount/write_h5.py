@@ -32,8 +32,15 @@ def loop(out):
     out["a/again"] = out["a"]
 
 
-def lzf(out):
-    out.create_dataset("a/packed", data=DATA, chunks=(1000,), compression="lzf")
+def bitshuffle(out):
+    """Its filter, which h5py has only with a plug-in."""
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_chunk((1000,))
+    plist.set_filter(32008, h5py.h5z.FLAG_OPTIONAL, ())
+    group = out.create_group("a")
+    packed = h5py.h5d.create(group.id, b"packed", h5py.h5t.STD_U8LE,
+                             h5py.h5s.create_simple(DATA.shape), plist)
+    packed.write_direct_chunk((0,), bytes(500), 0)
 
 
 def virtual(out):
@@ -61,8 +68,8 @@ def floats(out):
     out.create_dataset("more/pressure", data=np.zeros((10, 10), "float32"))
 
 
-KINDS = {f.__name__: f for f in (links, dangling, loop, lzf, virtual, external_link,
-                                 external_file, floats)}
+KINDS = {f.__name__: f for f in (links, dangling, loop, bitshuffle, virtual,
+                                 external_link, external_file, floats)}
 
 
 def main():
