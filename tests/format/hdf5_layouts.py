@@ -11,7 +11,8 @@ hdf5_layouts.py FOLDER writes FOLDER/NAME.h5 and FOLDER/NAME.want, whose lines a
 "-" stands for what there is not, and for 0; blanks are shown as "~". Expected is what
 was put in, not what is read out again. Each layout is one function, whose name is the
 file's; it returns its expectations. Files of functions refuse_* have a FOLDER/NAME.refuse
-instead, with a word of the sentence in each line; those of names that begin with
+instead, with a word of the sentence in each line. FOLDER/NAME.raw says where there are
+rows, labels and the like: "OFFSET LENGTH" in each line. Files of names that begin with
 labels_ARRAY__ are scanned with the option labels=ARRAY.
 """
 import io
@@ -506,6 +507,31 @@ def arrays_refuse_size(file):
 VERSIONS = {"image_bytes": ["latest"], "jsc": ["earliest", "latest"]}
 
 
+def list_raw(path):
+    """FOLDER/NAME.raw: where bytes lie that libhdf5 does not look at, and we do."""
+    places = []
+
+    def visit(_, item):
+        if not isinstance(item, h5py.Dataset):
+            return
+        if item.chunks:
+            chunks = (item.id.get_chunk_info(i) for i in range(item.id.get_num_chunks()))
+            places.extend((chunk.byte_offset, chunk.size) for chunk in chunks)
+        elif item.id.get_offset() is not None:
+            places.append((item.id.get_offset(), item.id.get_storage_size()))
+
+    with h5py.File(path + ".h5") as file:
+        file.visititems(visit)
+    with open(path + ".h5", "rb") as file:
+        data = file.read()
+    at = data.find(b"GCOL")
+    while at >= 0:
+        places.append((at, 512))
+        at = data.find(b"GCOL", at + 1)
+    with open(path + ".raw", "w", encoding="utf-8") as out:
+        out.write("".join(f"{start} {length}\n" for start, length in places if length))
+
+
 def main():
     os.chdir(sys.argv[1])
     chosen = {name: f for name, f in globals().items()
@@ -518,6 +544,8 @@ def main():
                            ("earliest", "latest")) as file:
                 lines = write(file)
             refused = "refuse_" in name
+            if not refused:
+                list_raw(path)
             with open(path + (".refuse" if refused else ".want"), "w",
                       encoding="utf-8") as out:
                 out.write("".join(line + "\n" for line in lines))

@@ -1,6 +1,7 @@
 /* The layouts of images in HDF5 files, each a row of hdf5_layouts.py's table. */
 #include "hdf5_run.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 /* "-" for nothing, "~" for blanks. */
@@ -127,6 +128,91 @@ static void test_refused(void **state)
 	assert_true(for_each(".refuse", refuse) >= 6);
 }
 
+/*
+ * Damaged tables, labels, names and chunks: an answer or a sentence. What only libhdf5
+ * looks at is left alone; it does not bear everything.
+ */
+
+enum { DAMAGES = 12, PLACES = 512 };
+
+struct places {
+	size_t count, start[PLACES], length[PLACES];
+};
+
+static void read_places(const char *name, struct places *places)
+{
+	char path[512], *text, *rest, *line;
+
+	snprintf(path, sizeof(path), "%s.raw", name);
+	text = rest = unit_read(path, NULL);
+	places->count = 0;
+	while ((line = strtok_r(NULL, "\n", &rest)) && places->count < PLACES) {
+		assert_int_equal(sscanf(line, "%zu %zu", &places->start[places->count],
+					&places->length[places->count]), 2);
+		places->count++;
+	}
+	free(text);
+}
+
+static uint32_t next_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return *seed >> 8;
+}
+
+/* A few bytes behind each other, set to what is large or odd. */
+static void spoil(char *bytes, size_t n, const struct places *places, uint32_t *seed)
+{
+	static const unsigned char values[] = { 0, 1, 2, 7, 8, 0x7f, 0x80, 0xff };
+	size_t place = next_random(seed) % places->count;
+	size_t at = places->start[place] + next_random(seed) % places->length[place];
+	size_t count = 1 + next_random(seed) % 8;
+	unsigned char value = values[next_random(seed) % sizeof(values)];
+
+	for (size_t i = at; i < at + count && i < n; i++)
+		bytes[i] = (char)value;
+}
+
+static void scan_damaged(char *bytes, size_t n)
+{
+	struct run run;
+
+	unit_write("damaged", bytes, n);
+	run_window(&run, "damaged", 0);
+	if (run.err)
+		assert_refused(&run, -EBADMSG, ERROR_DATASET);
+	run_end(&run);
+}
+
+static void damage(const char *name)
+{
+	static struct places places;
+	char path[512], labels[64], *bytes, *copy;
+	uint32_t seed = 1;
+	size_t n;
+
+	choose_options(name, labels);
+	read_places(name, &places);
+	snprintf(path, sizeof(path), "%s.h5", name);
+	bytes = unit_read(path, &n);
+	copy = malloc(n);
+	assert_non_null(copy);
+	for (size_t i = 0; i < DAMAGES && places.count; i++) {
+		memcpy(copy, bytes, n);
+		for (size_t k = 0; k <= i % 3; k++)
+			spoil(copy, n, &places, &seed);
+		scan_damaged(copy, n);
+	}
+	free(copy);
+	free(bytes);
+}
+
+static void test_damaged(void **state)
+{
+	(void)state;
+	assert_true(for_each(".raw", damage) > 20);
+}
+
 static int enter(void **state)
 {
 	(void)state;
@@ -138,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layouts),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_damaged),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
