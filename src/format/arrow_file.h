@@ -30,6 +30,7 @@ struct arrow_file {
 
 	uint64_t next, next_at;      /* batch: its number, and of a stream its place */
 	VEC(unsigned char) metadata; /* of the message at hand */
+	uint64_t advanced;           /* bytes of the window that were said to be passed */
 	bool warned;                 /* of what is wrong with a stream's end */
 };
 

@@ -81,8 +81,13 @@ static int take_class_name(struct pass *pass, const struct arrow_batch *batch, s
 
 	if (err)
 		return err;
+	if (length == 0) {
+		pass->without_label++;
+		sample->label = -1;
+		return 0;
+	}
 	text = arrow_slice_text(&pass->labels, at);
-	if (length == 0 || length > ARROW_NAME_BYTES || memchr(text, '\0', length))
+	if (length > ARROW_NAME_BYTES || memchr(text, '\0', length))
 		return arrow_refuse(pass->file,
 				    "has text in the column '%s' that names no class: row "
 				    "%" PRIu64 " has %" PRIu64 " bytes there; choose another "
@@ -134,6 +139,18 @@ static int take_name(struct pass *pass, const struct arrow_batch *batch, size_t 
 	return err;
 }
 
+/* Rows may share bytes, and then they do not count twice. */
+static void advance(struct arrow_file *file, uint64_t bytes)
+{
+	uint64_t left = file->scan->length - file->advanced;
+
+	if (bytes > left)
+		bytes = left;
+	file->advanced += bytes;
+	if (file->scan->advance)
+		file->scan->advance(file->scan, bytes);
+}
+
 static int add_sample(struct pass *pass, const struct arrow_batch *batch, size_t i,
 		      uint64_t at, uint64_t length)
 {
@@ -156,8 +173,7 @@ static int add_sample(struct pass *pass, const struct arrow_batch *batch, size_t
 	if (err || samples_add(scan->samples, &sample) < 0 ||
 	    (sample.name && arrow_names_note(&pass->names, sample.name, pass->row) < 0))
 		return arrow_no_memory(pass->file);
-	if (scan->advance)
-		scan->advance(scan, length);
+	advance(pass->file, length);
 	return 0;
 }
 
@@ -278,7 +294,7 @@ static void warn(const struct pass *pass)
 			 label, pass->without_bytes, pass->row, column);
 	if (pass->without_label)
 		log_warn("'%s': %" PRIu64 " of %" PRIu64 " rows have no label in '%s' "
-			 "(null): they get the label -1",
+			 "(null or empty): they get the label -1",
 			 label, pass->without_label, pass->row,
 			 pass->choice->labels->name);
 	if (pass->names.again)
