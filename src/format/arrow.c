@@ -53,7 +53,7 @@ static int refuse_labels(struct arrow_file *file, const char *name)
 				    name, list);
 	arrow_type_name(column, type, sizeof(type));
 	return arrow_refuse(file, "has no labels in its column '%.100s', which is %s: they "
-				  "are integers, or utf8%s; its columns are: %s",
+				  "are integers, or text%s; its columns are: %s",
 			    name, type,
 			    column->self.dictionary ?
 				    " (pyarrow: column.dictionary_decode() before writing)" :
@@ -117,8 +117,8 @@ static int refuse_columns(struct arrow_file *file)
 	char list[LIST_BYTES];
 
 	arrow_schema_list(&file->schema, list, sizeof(list));
-	return arrow_refuse(file, "has no column of images (binary, large_binary, or "
-				  "struct<bytes, path>); its columns are: %s; write the "
+	return arrow_refuse(file, "has no column of images (binary, large_binary, "
+				  "binary_view, or struct<bytes, path>); its columns are: %s; write the "
 				  "encoded images into one",
 			    list);
 }

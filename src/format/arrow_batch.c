@@ -18,8 +18,8 @@ static bool count_variadic(const struct arrow_batch *batch, uint32_t views, uint
 	return true;
 }
 
-static bool get_buffer(const struct arrow_batch *batch, uint64_t i,
-		       struct arrow_stretch *out)
+bool arrow_batch_buffer(const struct arrow_batch *batch, uint64_t i,
+			struct arrow_stretch *out)
 {
 	const unsigned char *item;
 
@@ -34,25 +34,54 @@ static bool get_buffer(const struct arrow_batch *batch, uint64_t i,
 	return true;
 }
 
+unsigned arrow_value_bytes(const struct arrow_array *array)
+{
+	if (array->type == ARROW_INT)
+		return array->bits / 8;
+	if (arrow_is_view(array))
+		return ARROW_VIEW_BYTES;
+	return arrow_is_large(array) ? 8 : 4;
+}
+
 /* Have the buffers the lengths that so many rows need? */
 static bool parts_fit(const struct arrow_array *array, const struct arrow_batch *batch,
 		      const struct arrow_parts *parts)
 {
-	uint64_t rows = batch->rows, bytes;
+	uint64_t rows = batch->rows, values = rows, bytes;
 
 	/* the children of a struct may have more rows than it */
 	if (parts->rows < rows)
 		return false;
 	if (parts->nulls && parts->validity.length < rows / 8 + (rows % 8 != 0))
 		return false;
-	if (array->type == ARROW_INT)
-		return checked_mul(rows, array->bits / 8, &bytes) &&
-		       bytes <= parts->values.length;
 	if (array->type == ARROW_STRUCT)
 		return true;
-	return rows < UINT64_MAX &&
-	       checked_mul(rows + 1, arrow_is_large(array) ? 8 : 4, &bytes) &&
-	       bytes <= parts->offsets.length;
+	if (array->type != ARROW_INT && !arrow_is_view(array) &&
+	    !checked_add(rows, 1, &values))
+		return false;
+	return checked_mul(values, arrow_value_bytes(array), &bytes) &&
+	       bytes <= parts->values.length;
+}
+
+/* The buffers from number `i` on. */
+static bool find_parts(const struct arrow_batch *batch, const struct arrow_array *array,
+		       uint64_t i, struct arrow_parts *out)
+{
+	if (!arrow_batch_buffer(batch, i, &out->validity))
+		return false;
+	if (array->type == ARROW_STRUCT)
+		return true;
+	if (!arrow_batch_buffer(batch, i + 1, &out->values))
+		return false;
+	if (array->type == ARROW_INT)
+		return true;
+	if (!arrow_is_view(array))
+		return arrow_batch_buffer(batch, i + 2, &out->data);
+	if (array->views >= batch->variadic.count)
+		return false;
+	out->first_data = i + 2;
+	out->data_count = little_endian(flat_item(&batch->variadic, array->views), 8);
+	return true;
 }
 
 int arrow_batch_parts(struct arrow_file *file, const struct arrow_batch *batch,
@@ -60,20 +89,14 @@ int arrow_batch_parts(struct arrow_file *file, const struct arrow_batch *batch,
 {
 	const unsigned char *node = flat_item(&batch->nodes, array->node);
 	uint64_t i = array->buffer, variadic;
-	bool good = count_variadic(batch, array->views, &variadic) &&
-		    checked_add(i, variadic, &i);
 
 	*out = (struct arrow_parts){ .rows = little_endian(node, 8),
 				     .nulls = little_endian(node + 8, 8) };
 	if (batch->version == ARROW_V4)
 		i += array->unions;
-	good = good && get_buffer(batch, i, &out->validity);
-	if (array->type == ARROW_INT)
-		good = good && get_buffer(batch, i + 1, &out->values);
-	else if (array->type != ARROW_STRUCT)
-		good = good && get_buffer(batch, i + 1, &out->offsets) &&
-		       get_buffer(batch, i + 2, &out->data);
-	if (!good || !parts_fit(array, batch, out))
+	if (!count_variadic(batch, array->views, &variadic) ||
+	    !checked_add(i, variadic, &i) || i >= batch->buffers.count ||
+	    !find_parts(batch, array, i, out) || !parts_fit(array, batch, out))
 		return arrow_refuse_batch(file, batch,
 					  "has %" PRIu64 " rows, and buffers that are too "
 					  "short for them, or lie outside it",

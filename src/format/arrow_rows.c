@@ -75,9 +75,9 @@ static const char *common_extension(const struct pass *pass)
 static int take_class_name(struct pass *pass, const struct arrow_batch *batch, size_t i,
 			   struct sample *sample)
 {
-	uint64_t at, length;
+	uint64_t length;
 	const char *text;
-	int err = arrow_slice_range(pass->file, batch, &pass->labels, i, &at, &length);
+	int err = arrow_slice_text(pass->file, batch, &pass->labels, i, &text, &length);
 
 	if (err)
 		return err;
@@ -86,8 +86,7 @@ static int take_class_name(struct pass *pass, const struct arrow_batch *batch, s
 		sample->label = -1;
 		return 0;
 	}
-	text = arrow_slice_text(&pass->labels, at);
-	if (length > ARROW_NAME_BYTES || memchr(text, '\0', length))
+	if (!text || length > ARROW_NAME_BYTES || memchr(text, '\0', length))
 		return arrow_refuse(pass->file,
 				    "has text in the column '%s' that names no class: row "
 				    "%" PRIu64 " has %" PRIu64 " bytes there; choose another "
@@ -125,16 +124,16 @@ static int take_label(struct pass *pass, const struct arrow_batch *batch, size_t
 static int take_name(struct pass *pass, const struct arrow_batch *batch, size_t i,
 		     struct sample *sample)
 {
-	uint64_t at, length;
+	uint64_t length;
+	const char *text;
 	int err;
 
 	if (!pass->choice->images->path.type || arrow_slice_is_null(&pass->paths, i))
 		return 0;
-	err = arrow_slice_range(pass->file, batch, &pass->paths, i, &at, &length);
-	if (!err)
+	err = arrow_slice_text(pass->file, batch, &pass->paths, i, &text, &length);
+	if (!err && text)
 		sample->name = arrow_names_make(&pass->names, pass->file->scan->samples,
-						arrow_slice_text(&pass->paths, at),
-						(size_t)length, pass->row,
+						text, (size_t)length, pass->row,
 						pass->extension);
 	return err;
 }
@@ -181,17 +180,16 @@ static int add_sample(struct pass *pass, const struct arrow_batch *batch, size_t
 
 static int visit_row(struct pass *pass, const struct arrow_batch *batch, size_t i)
 {
-	uint64_t from, length, at;
+	uint64_t at, length;
 	int err;
 
 	if (arrow_slice_is_null(&pass->structs, i) || arrow_slice_is_null(&pass->images, i)) {
 		pass->without_bytes++;
 		return pass->sniffing ? 0 : add_sample(pass, batch, i, 0, 0);
 	}
-	err = arrow_slice_range(pass->file, batch, &pass->images, i, &from, &length);
+	err = arrow_slice_place_of(pass->file, batch, &pass->images, i, &at, &length);
 	if (err)
 		return err;
-	at = pass->images.parts.data.at + from;
 	return pass->sniffing ? sniff(pass, at, length) :
 				add_sample(pass, batch, i, at, length);
 }
@@ -231,7 +229,7 @@ static int visit_batch(struct pass *pass, const struct arrow_batch *batch)
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(slices) / sizeof(*slices) && !err; i++)
-		err = arrow_slice_place(pass->file, batch, slices[i]);
+		err = arrow_slice_find(pass->file, batch, slices[i]);
 	if (!err)
 		err = charge_rows(pass, batch);
 	for (uint64_t first = 0; first < batch->rows && !err && !pass->done;

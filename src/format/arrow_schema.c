@@ -19,7 +19,7 @@ enum { INT_BITS = 0, INT_SIGNED = 1 };
 enum { UNION_MODE = 0 };
 enum { KEY = 0, VALUE = 1 };
 
-enum { TYPE_UNION = 14, TYPE_VIEW = 23, TYPE_TEXT_VIEW = 24 };
+enum { TYPE_UNION = 14 };
 
 /* Each value of the union Type. A union's buffers depend on its mode. */
 static const struct {
@@ -98,7 +98,7 @@ static int read_array(struct arrow_schema *schema, const struct flat_table *fiel
 	schema->buffers += array->dictionary ? 2 : types[number].buffers;
 	if (array->dictionary)
 		return 0;
-	schema->views += number == TYPE_VIEW || number == TYPE_TEXT_VIEW;
+	schema->views += arrow_is_view(array);
 	if (number == TYPE_UNION)
 		return count_union(schema, &type);
 	return number == ARROW_INT ? read_int(schema, &type, array) : 0;
@@ -118,8 +118,7 @@ static void note_child(struct arrow_column *column, const struct flat_table *fie
 	if (!column || !flat_text(field, FIELD_NAME, &name) || !name.bytes ||
 	    child->dictionary)
 		return;
-	if (text_is(&name, "bytes") &&
-	    (child->type == ARROW_BINARY || child->type == ARROW_LARGE_BINARY))
+	if (text_is(&name, "bytes") && arrow_is_binary(child))
 		column->bytes = *child;
 	else if (text_is(&name, "path") && arrow_is_text(child))
 		column->path = *child;
@@ -239,7 +238,19 @@ void arrow_schema_free(struct arrow_schema *schema)
 
 bool arrow_is_text(const struct arrow_array *array)
 {
-	return array->type == ARROW_UTF8 || array->type == ARROW_LARGE_UTF8;
+	return array->type == ARROW_UTF8 || array->type == ARROW_LARGE_UTF8 ||
+	       array->type == ARROW_UTF8_VIEW;
+}
+
+bool arrow_is_binary(const struct arrow_array *array)
+{
+	return array->type == ARROW_BINARY || array->type == ARROW_LARGE_BINARY ||
+	       array->type == ARROW_BINARY_VIEW;
+}
+
+bool arrow_is_view(const struct arrow_array *array)
+{
+	return array->type == ARROW_BINARY_VIEW || array->type == ARROW_UTF8_VIEW;
 }
 
 bool arrow_is_large(const struct arrow_array *array)
@@ -249,10 +260,8 @@ bool arrow_is_large(const struct arrow_array *array)
 
 bool arrow_column_has_files(const struct arrow_column *column)
 {
-	if (column->self.dictionary)
-		return false;
-	return column->self.type == ARROW_BINARY ||
-	       column->self.type == ARROW_LARGE_BINARY || column->bytes.type != 0;
+	return !column->self.dictionary &&
+	       (arrow_is_binary(&column->self) || column->bytes.type != 0);
 }
 
 bool arrow_column_can_label(const struct arrow_column *column)

@@ -21,7 +21,8 @@
 /* Of the union Type: those that something here depends on. */
 enum arrow_type {
 	ARROW_NULL = 1, ARROW_INT = 2, ARROW_BINARY = 4, ARROW_UTF8 = 5, ARROW_STRUCT = 13,
-	ARROW_LARGE_BINARY = 19, ARROW_LARGE_UTF8 = 20,
+	ARROW_LARGE_BINARY = 19, ARROW_LARGE_UTF8 = 20, ARROW_BINARY_VIEW = 23,
+	ARROW_UTF8_VIEW = 24,
 };
 
 /* Which nodes and buffers of a record batch are a column's, or its child's. */
@@ -61,8 +62,12 @@ bool arrow_column_has_files(const struct arrow_column *column);
 /* Numbers or words, one a row: what can be labels. */
 bool arrow_column_can_label(const struct arrow_column *column);
 
-/* Is it text, with 32 or 64 bits of offsets? */
+/* Text, or any bytes: with offsets of 32 or 64 bits, or as views. */
 bool arrow_is_text(const struct arrow_array *array);
+bool arrow_is_binary(const struct arrow_array *array);
+
+/* Does each row say by itself where its bytes are, or hold them? */
+bool arrow_is_view(const struct arrow_array *array);
 
 /* Are its offsets 64 bits wide? */
 bool arrow_is_large(const struct arrow_array *array);

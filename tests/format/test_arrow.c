@@ -49,7 +49,7 @@ static void compare(const char *name)
 static void test_as_written(void **state)
 {
 	(void)state;
-	for_each(compare, 11);
+	for_each(compare, 15);
 }
 
 /* The same where the window begins at an odd byte of the source. */
@@ -69,7 +69,7 @@ static void compare_moved(const char *name)
 static void test_window(void **state)
 {
 	(void)state;
-	for_each(compare_moved, 11);
+	for_each(compare_moved, 15);
 }
 
 static void probe(const char *name)
@@ -90,7 +90,7 @@ static void test_probe(void **state)
 	static const unsigned char nothing[64], ones[64] = { 0xff, 0xff, 0xff, 0xff, 0x20 };
 
 	(void)state;
-	for_each(probe, 11);
+	for_each(probe, 15);
 	assert_null(format_probe(nothing, sizeof(nothing)));
 	assert_null(format_probe(ones, sizeof(ones)));
 }

@@ -29,7 +29,8 @@ static int scan_anyhow(const char *path)
 
 static const char *const files[] = { "ImageNet-val.arrow", "old.arrow", "kinds.arrow",
 				     "pets-train-00000-of-00002.arrow", "wide.arrow",
-				     "views.test.arrow", "words.arrow" };
+				     "views.test.arrow", "words.arrow",
+				     "polars-train-file.arrow" };
 
 /* Every byte, changed in two ways. */
 static void test_flipped(void **state)

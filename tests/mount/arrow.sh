@@ -66,7 +66,7 @@ shown ImageNet_train.arrow
 shown ImageNet_train.arrow ImageNet-val.arrow
 # shellcheck disable=SC2086
 shown $shards
-for file in kinds flicker flicker-bytes wide views.test words old; do
+for file in kinds flicker flicker-bytes wide views.test words old polars-train-file; do
 	shown "$file.arrow"
 done
 if "$python" -c 'import torchvision' 2>/dev/null; then
