@@ -244,9 +244,24 @@ static enum form choose_form(const struct view *view, const struct array *array)
 
 	if (view->config.kind == VIEW_TREE || !classes)
 		return names ? FORM_NAMES : FORM_ROWS;
-	if (view->config.kind != VIEW_CLASS && array->directories && !array->keys.count)
-		return FORM_NAMES;
-	return FORM_CLASSES;
+	return array->folders ? FORM_NAMES : FORM_CLASSES;
+}
+
+/* Where nobody asked for classes, names whose directories are these are a tree already. */
+static int choose_forms(struct view *view)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		struct array *array = &view->arrays.items[i];
+		bool ask = view->config.kind != VIEW_CLASS && array->directories &&
+			   array->source && array->keys.count == 0;
+		int is = ask ? view_folders_are_classes(array) : 0;
+
+		if (is < 0)
+			return is;
+		array->folders = is;
+		array->form = choose_form(view, array);
+	}
+	return 0;
 }
 
 static int choose_directory(struct view *view, struct array *array, bool split_is_enough)
@@ -347,9 +362,7 @@ int view_seal(struct view *view, struct error *e)
 	err = view_match_maps(view, e);
 	if (err)
 		return err;
-	for (size_t i = 0; i < view->arrays.count; i++)
-		view->arrays.items[i].form = choose_form(view, &view->arrays.items[i]);
-	if (view_collect_classes(view) < 0)
+	if (choose_forms(view) < 0 || view_collect_classes(view) < 0)
 		return no_memory(e);
 	err = view_name_classes(view, e);
 	if (err)

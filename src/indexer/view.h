@@ -11,8 +11,8 @@
  *	             arrays; else as VIEW_TREE
  *	VIEW_TREE    <split>/<name>, or where samples have no names
  *	             <split>/<array>/<row>.<extension>
- *	VIEW_AUTO    as VIEW_CLASS, but for samples whose names have directories of their
- *	             own, which are shown as they are
+ *	VIEW_AUTO    as VIEW_CLASS, but where the directories in names are those of the
+ *	             classes already: these are shown as they are
  *	VIEW_ARRAYS  what formats make of it; samples as with VIEW_AUTO
  *
  * A class is called as the list of -o classes= says, or the maps of -o names=, or the

@@ -11,7 +11,7 @@
 /* What the arrays have in common, or some of them. */
 struct counts {
 	uint64_t rows, named, keyed, unusable;
-	bool classes, directories, labelled;
+	bool classes, folders, labelled;
 };
 
 static struct counts count(const struct view *view)
@@ -25,7 +25,7 @@ static struct counts count(const struct view *view)
 		counts.named += array->named;
 		counts.keyed += array->keys.count;
 		counts.unusable += array->unusable;
-		counts.directories |= array->directories;
+		counts.folders |= array->folders;
 		counts.labelled |= array->rows && (array->source || array->keys.count);
 		counts.classes |= array->form == FORM_CLASSES;
 	}
@@ -42,10 +42,11 @@ static void describe_view(const struct view *view, const struct counts *counts, 
 		snprintf(out, room, "class (view=class); view=tree: as they are stored");
 	else if (counts->classes)
 		snprintf(out, room, "class (auto: the samples have labels%s); view=tree: as "
-			 "they are stored", counts->directories ?
-			 ", and some have directories, which are left as they are" : "");
+			 "they are stored", counts->folders ?
+			 ", and some a directory for each" : "");
 	else if (counts->labelled && view->config.kind != VIEW_TREE)
-		snprintf(out, room, "tree (auto: names with directories); view=class: by label");
+		snprintf(out, room, "tree (auto: the names have a directory for each class); "
+			 "view=class: by label");
 	else if (counts->labelled)
 		snprintf(out, room, "tree (view=tree); view=class: by label");
 	else

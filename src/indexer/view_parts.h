@@ -56,7 +56,8 @@ struct array {
 	bool one_class;     /* the group says the class of all its samples */
 	bool numbered;      /* the dataset has labels that are numbers */
 	uint64_t named;     /* rows that have a name, */
-	bool directories;   /* and some of them directories */
+	bool directories;   /* and some of them directories, */
+	bool folders;       /* which are those of the classes */
 	uint64_t unusable;  /* rows whose name can be no file's */
 	VEC(int64_t) labels;          /* numbers; once sealed: each once, in order */
 	VEC(const char *) texts;      /* classes that are no numbers; the same */
@@ -132,6 +133,14 @@ const char *view_class_directory(const struct view *view, const struct array *ar
 
 /* A loader numbers the class directories that it finds: says where that differs. */
 void view_warn_of_shifts(const struct view *view);
+
+/* ---- view_folders.c ---- */
+
+/*
+ * Has each class a directory in the names of its samples, and no other is in that? 1, 0,
+ * or -ENOMEM.
+ */
+int view_folders_are_classes(const struct array *array);
 
 /* ---- view_maps.c: what -o names= says ---- */
 

@@ -1,0 +1,125 @@
+/* view_folders.c: are the directories that names have those of the classes? */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "indexer/view_parts.h"
+#include "tree/sum.h"
+
+/* A directory that holds a class, both as hashes. */
+struct fold {
+	uint64_t folder, class_name;
+};
+
+struct folds {
+	VEC(struct fold) items;
+	size_t compact_at;
+};
+
+enum { COMPACT_AT = 1 << 16 };
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_folder(const void *left, const void *right)
+{
+	const struct fold *a = left, *b = right;
+	int order = compare(a->folder, b->folder);
+
+	return order ? order : compare(a->class_name, b->class_name);
+}
+
+static int by_class(const void *left, const void *right)
+{
+	const struct fold *a = left, *b = right;
+
+	return compare(a->class_name, b->class_name);
+}
+
+static void compact(struct folds *folds)
+{
+	struct fold *items = folds->items.items;
+	size_t kept = 0, n = folds->items.count;
+
+	if (n)
+		qsort(items, n, sizeof(*items), by_folder);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || by_folder(&items[i], &items[kept - 1]) != 0)
+			items[kept++] = items[i];
+	folds->items.count = kept;
+	folds->compact_at = 2 * kept + COMPACT_AT;
+}
+
+/* The directory right above a file: false where there is none. */
+static bool fold_of(const struct array *array, const struct row *row, const char *path,
+		    struct fold *out)
+{
+	const char *end = strrchr(path, '/'), *begin = end;
+	const char *text = view_class_text(array, row);
+	int64_t label = 0;
+
+	if (!end)
+		return false;
+	while (begin > path && begin[-1] != '/')
+		begin--;
+	out->folder = sum_of(begin, (size_t)(end - begin));
+	if (text)
+		out->class_name = sum_of(text, strlen(text));
+	else if (view_label(array, row, &label))
+		out->class_name = sum_of(&label, sizeof(label));
+	else
+		return false;
+	return true;
+}
+
+/* 1: all names have directories; 0: some has none. */
+static int collect(const struct array *array, struct folds *folds)
+{
+	struct rows rows = { .array = array };
+	char path[VIEW_PATH_BYTES];
+	struct row row;
+
+	while (view_next_row(&rows, &row)) {
+		struct fold fold;
+
+		if (!row.sample->name || !view_safe_path(row.sample->name, path) ||
+		    !fold_of(array, &row, path, &fold))
+			return 0;
+		if (folds->items.count >= folds->compact_at)
+			compact(folds);
+		if (vec_push(&folds->items, fold) < 0)
+			return -ENOMEM;
+	}
+	return 1;
+}
+
+static bool one_to_one(struct folds *folds)
+{
+	struct fold *items = folds->items.items;
+	size_t n = folds->items.count;
+
+	for (size_t i = 1; i < n; i++)
+		if (items[i - 1].folder == items[i].folder)
+			return false;
+	if (n)
+		qsort(items, n, sizeof(*items), by_class);
+	for (size_t i = 1; i < n; i++)
+		if (items[i - 1].class_name == items[i].class_name)
+			return false;
+	return n > 0;
+}
+
+int view_folders_are_classes(const struct array *array)
+{
+	struct folds folds = { VEC_INIT, COMPACT_AT };
+	int err = collect(array, &folds);
+
+	if (err == 1) {
+		compact(&folds);
+		err = one_to_one(&folds);
+	}
+	vec_free(&folds.items);
+	return err;
+}
