@@ -8,6 +8,7 @@
 
 #include "format/format.h"
 #include "indexer/given.h"
+#include "indexer/regroup.h"
 #include "indexer/wds_split.h"
 #include "indexer/webdataset.h"
 #include "util/cleanup.h"
@@ -42,6 +43,7 @@ struct indexer {
 	const struct source_set *sources;
 	struct indexer_progress *progress;
 	struct given given;       /* maps and list, read */
+	struct regroup *regroup;  /* NULL: paths stay as they are */
 	struct pool *pool;
 	bool splits;              /* the shards' names say several */
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
@@ -370,6 +372,39 @@ static int measure_samples(struct indexer *indexer, struct view *view, struct jo
 	return view_seal(view, e);
 }
 
+static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error *e)
+{
+	struct regroup *regroup = indexer->regroup;
+	uint32_t count = indexer->sources->count;
+	int err = 0;
+
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = regroup_look(regroup, jobs[i]->scan.entries, e);
+	if (err)
+		return err;
+	regroup_seal(regroup);
+	for (uint32_t i = 0; i < count; i++)
+		if (regroup_apply(regroup, jobs[i]->scan.entries) < 0)
+			return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return 0;
+}
+
+/* Files that have names, and maps that tell their classes: the view names samples only. */
+static int regroup_files(struct indexer *indexer, const struct view *view,
+			 struct job **jobs, struct error *e)
+{
+	const struct given *given = &indexer->given;
+	enum view_kind kind = indexer->config->view;
+
+	if (given->name_count == 0 || view_has_samples(view) ||
+	    (kind != VIEW_AUTO && kind != VIEW_CLASS))
+		return 0;
+	indexer->regroup = regroup_new(given->names, given->name_count, given->classes);
+	if (!indexer->regroup)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return regroup_jobs(indexer, jobs, e);
+}
+
 static int name_samples(struct view *view, struct job *job)
 {
 	struct scan *scan = &job->scan;
@@ -397,7 +432,10 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		 indexer->config->options ? indexer->config->options : "");
 	snprintf(summary.detail, sizeof(summary.detail), "%s", jobs[0]->scan.detail);
 	view_describe(view, &summary);
-	given_note_unused(indexer->config, summary.format, view, false, &summary);
+	if (indexer->regroup)
+		regroup_describe(indexer->regroup, &summary);
+	given_note_unused(indexer->config, summary.format, view,
+			  indexer->regroup && regroup_used(indexer->regroup), &summary);
 	err = describe_sources(sources, described, e);
 	if (err)
 		return err;
@@ -410,6 +448,8 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 {
 	int err = measure_samples(indexer, view, jobs, e);
 
+	if (!err)
+		err = regroup_files(indexer, view, jobs, e);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < indexer->sources->count; i++) {
@@ -497,6 +537,7 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 	if (!err)
 		err = build(&indexer, jobs, image, e);
 	free_jobs(&indexer, jobs);
+	regroup_free(indexer.regroup);
 	given_free(&indexer.given);
 	return err;
 }

@@ -8,7 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "indexer/maps_texts.h"
+#include "indexer/notes.h"
 #include "indexer/regroup_classes.h"
+#include "util/filename.h"
 #include "util/log.h"
 #include "util/vec.h"
 
@@ -22,6 +25,8 @@ struct map_state {
 	int best;             /* grade */
 	uint64_t files[4];    /* by grade */
 	unsigned char *seen;  /* by item, a bit each */
+	size_t missing;       /* once sealed: items without a file */
+	uint64_t elsewhere;   /* files that lie in other folders than the keys say */
 };
 
 struct text {
@@ -33,6 +38,7 @@ struct regroup {
 	struct map_state *maps;
 	size_t map_count;
 	struct regroup_classes *classes;
+	struct map_texts used; /* folders of classes */
 	uint64_t moved;
 	struct text prefix; /* of a nested log: "a/b/" */
 	struct text whole;  /* a path with its prefix */
@@ -77,7 +83,7 @@ static int saw_keys(struct regroup *r, const struct name_map *map)
 	return err;
 }
 
-struct regroup *regroup_new(const struct regroup_map *maps, size_t n,
+struct regroup *regroup_new(const struct view_map *maps, size_t n,
 			    const struct class_list *classes)
 {
 	struct regroup *r = calloc(1, sizeof(*r));
@@ -112,6 +118,7 @@ void regroup_free(struct regroup *r)
 		free(r->maps[i].seen);
 	free(r->maps);
 	regroup_classes_free(r->classes);
+	map_texts_free(&r->used);
 	vec_free(&r->prefix);
 	vec_free(&r->whole);
 	vec_free(&r->path);
@@ -244,7 +251,7 @@ static bool same_label(const struct name_map_item *a, const struct name_map_item
 	return strcmp(a->class_name, b->class_name) == 0;
 }
 
-static void note(const struct match *match)
+static void count_file(const struct match *match)
 {
 	struct map_state *state = match->state;
 	size_t i = (size_t)(match->item - name_map_get(state->map, 0));
@@ -264,7 +271,7 @@ static int look_at_file(struct regroup *r, const char *path, struct error *e)
 	for (size_t i = 0; i < r->map_count && !err; i++) {
 		if (!find_in(&r->maps[i], path, &match))
 			continue;
-		note(&match);
+		count_file(&match);
 		if (!first.item)
 			first = match;
 		else if (!same_label(first.item, match.item))
@@ -344,25 +351,25 @@ static size_t count_missing(const struct map_state *state, const char **example)
 	return missing;
 }
 
-static void report(const struct map_state *state)
+static void report(struct map_state *state)
 {
 	const char *example = "";
-	size_t count = name_map_count(state->map), missing = count_missing(state, &example);
-	uint64_t elsewhere = 0;
+	size_t count = name_map_count(state->map);
 
+	state->missing = count_missing(state, &example);
 	for (int grade = 0; grade < GRADE_FOLDER && state->best >= GRADE_FOLDER; grade++)
-		elsewhere += state->files[grade];
+		state->elsewhere += state->files[grade];
 	if (state->best == GRADE_NONE)
 		log_warn("%s: no file here has one of its %zu names (%.200s, for one), so "
 			 "nothing is moved by it", state->path, count,
 			 name_map_get(state->map, 0)->key);
-	else if (missing)
+	else if (state->missing)
 		log_warn("%s: %zu of its %zu names have no file here (%.200s, for one)",
-			 state->path, missing, count, example);
-	if (elsewhere)
-		log_warn("%s: %llu files have one of its names, but lie in other folders than "
-			 "it says, and stay there", state->path,
-			 (unsigned long long)elsewhere);
+			 state->path, state->missing, count, example);
+	if (state->elsewhere)
+		log_warn("%s: %" PRIu64 " files have one of its names, but lie in other "
+			 "folders than it says, and stay there", state->path,
+			 state->elsewhere);
 }
 
 void regroup_seal(struct regroup *r)
@@ -374,26 +381,40 @@ void regroup_seal(struct regroup *r)
 
 /* Moving. */
 
-/* The class's folder that the file at `path` is moved into, or NULL: it stays. */
-static const char *new_folder(struct regroup *r, const char *path)
+/* What a map says of the file at `path`, or NULL: it is not meant. */
+static const struct name_map_item *item_of(const struct regroup *r, const char *path)
 {
-	const struct name_map_item *item = NULL;
-	const char *name;
-
-	for (size_t i = 0; i < r->map_count && !item; i++) {
+	for (size_t i = 0; i < r->map_count; i++) {
 		struct map_state *state = &r->maps[i];
 		struct match match;
 
-		if (state->best != GRADE_NONE && find_in(state, path, &match) &&
-		    match.grade >= state->best)
-			item = match.item;
+		if (state->best == GRADE_NONE || !find_in(state, path, &match) ||
+		    match.grade < state->best)
+			continue;
+		if (match.item->class_name || match.item->label >= 0) /* -1 is "no label" */
+			return match.item;
 	}
-	if (!item || (!item->class_name && item->label < 0)) /* -1 is "no label" */
-		return NULL;
+	return NULL;
+}
+
+/*
+ * The class's folder that the file at `path` is moved into: 1, 0 if it stays, -ENOMEM. The
+ * text lives as long as the regrouping.
+ */
+static int new_folder(struct regroup *r, const char *path, const char **out)
+{
+	const struct name_map_item *item = item_of(r, path);
+	const char *name;
+
+	if (!item)
+		return 0;
 	name = item->class_name;
 	if (!name)
 		name = regroup_classes_name(r->classes, item->label);
-	return has_folder(path, name, strlen(name)) ? NULL : name;
+	*out = map_texts_keep(&r->used, name, strlen(name));
+	if (!*out)
+		return -ENOMEM;
+	return !has_folder(path, *out, strlen(*out));
 }
 
 /* Puts a folder before the last component. */
@@ -436,22 +457,25 @@ static const char *follow(struct regroup *r, const char *path, const char *targe
 }
 
 /* A link that is moved goes one up first; then where the file that it means has gone. */
-static int move_symlink(struct regroup *r, const char *path, bool moved, struct entry *entry)
+static int move_symlink(struct regroup *r, const char *path, bool moved,
+			struct entry *entry)
 {
-	const char *target = entry->target, *end, *folder = NULL;
-	int err;
+	const char *target = entry->target, *end, *folder;
+	int err, follows = 0;
 
 	if (!target || *target == '/' || !*target)
 		return 0;
 	end = follow(r, path, target, &err);
 	if (end && *name_in(target))
-		folder = new_folder(r, end);
-	if (err || (!folder && !moved))
-		return err;
+		follows = new_folder(r, end, &folder);
+	if (err || follows < 0)
+		return -ENOMEM;
+	if (!follows && !moved)
+		return 0;
 	text_cut(&r->target, 0);
 	if (moved)
 		err = text_add(&r->target, "../", 3);
-	if (!err && folder)
+	if (!err && follows)
 		err = insert_folder(&r->target, target, folder);
 	else if (!err)
 		err = text_add(&r->target, target, strlen(target));
@@ -462,24 +486,21 @@ static int move_symlink(struct regroup *r, const char *path, bool moved, struct 
 static int move_hardlink(struct regroup *r, struct entry *entry)
 {
 	const char *target = whole_path(r, entry->target), *folder;
-	int err;
+	int follows = target ? new_folder(r, target, &folder) : -ENOMEM;
 
-	if (!target)
-		return -ENOMEM;
-	folder = new_folder(r, target);
-	if (!folder)
-		return 0;
+	if (follows <= 0)
+		return follows;
 	text_cut(&r->target, 0);
-	err = insert_folder(&r->target, entry->target, folder);
+	follows = insert_folder(&r->target, entry->target, folder);
 	entry->target = r->target.items;
-	return err;
+	return follows;
 }
 
-static int move(void *context, struct entry *entry)
+static int move_entry(void *context, struct entry *entry)
 {
 	struct regroup *r = context;
 	const char *path, *folder;
-	int err = 0;
+	int err = 0, moved;
 
 	if (!is_file(entry))
 		return 0;
@@ -488,13 +509,11 @@ static int move(void *context, struct entry *entry)
 	path = whole_path(r, entry->path);
 	if (err || !path)
 		return -ENOMEM;
-	folder = new_folder(r, path);
-	if (entry->kind == ENTRY_SYMLINK) {
-		err = move_symlink(r, path, folder != NULL, entry);
-		folder = new_folder(r, path); /* its text may be another's by now */
-	}
-	if (err || !folder)
-		return err;
+	moved = new_folder(r, path, &folder);
+	if (entry->kind == ENTRY_SYMLINK && moved >= 0)
+		err = move_symlink(r, path, moved, entry);
+	if (err || moved <= 0)
+		return err ? err : moved;
 	text_cut(&r->path, 0);
 	err = insert_folder(&r->path, entry->path, folder);
 	entry->path = r->path.items;
@@ -505,15 +524,12 @@ static int move(void *context, struct entry *entry)
 static int move_log(struct regroup *r, struct entries *log, struct error *e)
 {
 	(void)e;
-	return entries_rewrite(log, move, r);
+	return entries_rewrite(log, move_entry, r);
 }
 
 int regroup_apply(struct regroup *r, struct entries *entries)
 {
-	for (size_t i = 0; i < r->map_count; i++)
-		if (r->maps[i].best != GRADE_NONE)
-			return for_each_log(r, entries, move_log, NULL);
-	return 0;
+	return regroup_used(r) ? for_each_log(r, entries, move_log, NULL) : 0;
 }
 
 uint64_t regroup_moved(const struct regroup *r)
@@ -521,7 +537,38 @@ uint64_t regroup_moved(const struct regroup *r)
 	return r->moved;
 }
 
-const char *regroup_classes_from(const struct regroup *r)
+bool regroup_used(const struct regroup *r)
 {
-	return regroup_classes_source(r->classes);
+	for (size_t i = 0; i < r->map_count; i++)
+		if (r->maps[i].best != GRADE_NONE)
+			return true;
+	return false;
+}
+
+static void note_map(const struct map_state *state, struct index_summary *summary)
+{
+	const char *name = filename_of(state->path);
+
+	if (state->best == GRADE_NONE)
+		note(summary, "names=%.80s: no file has one of its names", name);
+	else if (state->missing)
+		note(summary, "names=%.80s: %zu of its %zu names have no file", name,
+		     state->missing, name_map_count(state->map));
+	if (state->elsewhere)
+		note(summary, "names=%.80s: %" PRIu64 " files have its names, but lie in other "
+		     "folders than it says", name, state->elsewhere);
+}
+
+void regroup_describe(const struct regroup *r, struct index_summary *summary)
+{
+	if (!regroup_used(r))
+		return;
+	summary->classes = r->used.items.count;
+	snprintf(summary->view, sizeof(summary->view), "class (names= says which class files "
+		 "have: %" PRIu64 " were moved below it); view=tree: as they are stored",
+		 r->moved);
+	snprintf(summary->labels, sizeof(summary->labels), "the maps of names=; classes are "
+		 "called by %s", regroup_classes_source(r->classes));
+	for (size_t i = 0; i < r->map_count; i++)
+		note_map(&r->maps[i], summary);
 }

@@ -19,22 +19,20 @@
 #ifndef GRANARY_INDEXER_REGROUP_H
 #define GRANARY_INDEXER_REGROUP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "indexer/maps.h"
+#include "indexer/view.h"
 #include "tree/entries.h"
+#include "tree/index.h"
 #include "util/error.h"
-
-struct regroup_map {
-	const struct name_map *map;
-	const char *path; /* for messages */
-};
 
 struct regroup;
 
 /* What it is given outlives it; `classes` may be NULL. NULL: out of memory. */
-struct regroup *regroup_new(const struct regroup_map *maps, size_t n,
+struct regroup *regroup_new(const struct view_map *maps, size_t n,
 			    const struct class_list *classes);
 void regroup_free(struct regroup *regroup);
 
@@ -50,8 +48,13 @@ void regroup_seal(struct regroup *regroup);
 /* Renames what is moved in a shard's log, once it is sealed. 0 or -ENOMEM. */
 int regroup_apply(struct regroup *regroup, struct entries *entries);
 
-/* How many files were moved, and where the names of their classes come from. */
+/* Does a map have the name of a file? */
+bool regroup_used(const struct regroup *regroup);
+
+/* How many were moved. */
 uint64_t regroup_moved(const struct regroup *regroup);
-const char *regroup_classes_from(const struct regroup *regroup);
+
+/* Says what was done: fills in view, labels and classes, and adds notes. */
+void regroup_describe(const struct regroup *regroup, struct index_summary *summary);
 
 #endif

@@ -98,7 +98,7 @@ static void regroup(void *argument)
 	static const char *const names[MAPS_MOST] = { "one.json", "two.json" };
 	struct run *run = argument;
 	const struct fixture *fixture = run->fixture;
-	struct regroup_map maps[MAPS_MOST];
+	struct view_map maps[MAPS_MOST];
 	struct name_map *read[MAPS_MOST] = { NULL };
 	struct class_list *list = NULL;
 	char *copy = strdup(fixture->entries), *rest = copy;
@@ -112,7 +112,7 @@ static void regroup(void *argument)
 	for (; n < MAPS_MOST && fixture->maps[n]; n++) {
 		assert_int_equal(name_map_read(fixture->maps[n], strlen(fixture->maps[n]),
 					       names[n], &read[n], NULL), 0);
-		maps[n] = (struct regroup_map){ read[n], names[n] };
+		maps[n] = (struct view_map){ read[n], names[n] };
 	}
 	if (fixture->list)
 		assert_int_equal(class_list_read(fixture->list, strlen(fixture->list), "list",
@@ -257,14 +257,14 @@ static void test_many(void **state)
 	enum { MANY = 20000 };
 	static const char table[] = "name,label\n7,c\n";
 	struct name_map *map;
-	struct regroup_map maps[1];
+	struct view_map maps[1];
 	struct regroup *r;
 	struct entries *log = entries_new();
 	struct entry_xattr xattr = { "user.x", "y", 1 };
 
 	(void)state;
 	assert_int_equal(name_map_read(table, sizeof(table) - 1, "t", &map, NULL), 0);
-	maps[0] = (struct regroup_map){ map, "t" };
+	maps[0] = (struct view_map){ map, "t" };
 	r = regroup_new(maps, 1, NULL);
 	for (unsigned i = 0; i < MANY; i++) {
 		char path[32];

@@ -1,0 +1,115 @@
+#!/bin/bash
+# ILSVRC's flat val/ is an ImageFolder, once a map of names says which class its files
+# have: in a tar, a squashfs, a tar in a tar, and shards.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need tar mksquashfs
+need_python PIL torchvision
+set=$work/set
+maps=$set/maps
+args=(--no-owner --seconds --no-folder-attributes)
+
+make_sources() {
+	mkdir "$set" && "$python" "$abs_top_srcdir/tests/mount/regroup.py" make "$set" &&
+		tar --sort=name -C "$set/tree" -cf "$work/all.tar" . &&
+		tar --sort=name -C "$set/tree" -cf "$work/train.tar" train &&
+		tar --sort=name -C "$set/tree" -cf "$work/val.tar" val &&
+		tar --sort=name -C "$set/tree/val" -cf "$work/flat.tar" . &&
+		mkdir "$work/in" && cp "$work/flat.tar" "$work/in/val.tar" &&
+		tar -C "$work/in" -cf "$work/nested.tar" val.tar &&
+		mksquashfs "$set/tree" "$work/all.sqsh" -quiet -no-progress >/dev/null
+}
+
+# regrouped NAME WANT OPTIONS... SOURCE...: what is shown is the tree WANT.
+regrouped() {
+	local name=$1 want=$2
+	shift 2
+	mount_ok "$name: mounted" "$@" "$mnt" || return
+	check "$name: the tree is right, byte for byte" compare "${args[@]}" "$want" "$mnt"
+	case $want in
+	"$set/want")
+		check "$name: ImageFolder has the right labels" "$python" \
+			"$abs_top_srcdir/tests/mount/regroup.py" check "$mnt" "$set"
+		;;
+	esac
+	umount_ok "$mnt" "$name: unmounted"
+}
+
+# warned TEXT: the last mount's log has it.
+warned() {
+	grep -q -F -- "$1" "${mount_log[$mnt]}"
+	ok $? "it says: $1" || diag "$(cat "${mount_log[$mnt]}")"
+}
+
+# refused NAME MAP TEXT: there is no mount, but a sentence.
+refused() {
+	local name=$1 map=$2 text=$3
+	"$granaryfs" -o "names=$map" "$work/all.tar" "$mnt" >"$work/said" 2>&1
+	is $? 3 "$name: refused, with the status of a dataset that cannot be read"
+	grep -q -F -- "$text" "$work/said"
+	ok $? "$name: it says $text" || diag "$(cat "$work/said")"
+	not_mounted "$mnt"
+	ok $? "$name: nothing is mounted" || force_umount "$mnt"
+}
+
+whole_trees() {
+	local source
+	for source in all.tar all.sqsh; do
+		regrouped "$source, table" "$set/want" \
+			-o names="$maps/LOC_val_solution.csv" "$work/$source"
+		regrouped "$source, two pickles" "$set/want" \
+			-o names="$maps/train-4.pkl:$maps/val-2.pkl" "$work/$source"
+		# one number a class, and one folder below train/
+		regrouped "$source, JSON alone" "$set/want" -o names="$maps/val.json" \
+			"$work/$source"
+		regrouped "$source, not asked for" "$set/tree" "$work/$source"
+		regrouped "$source, view=tree" "$set/tree" \
+			-o view=tree,names="$maps/val-0.pkl" "$work/$source"
+	done
+}
+
+parts() {
+	regrouped "shards" "$set/want-shards" \
+		-o names="$maps/train-0.pkl:$maps/val-4.pkl" "$work/train.tar" "$work/val.tar"
+	regrouped "val.tar, numbers" "$set/numbers-val" -o names="$maps/val-4.pkl" \
+		"$work/val.tar"
+	regrouped "val.tar, list of classes" "$set/want-val" \
+		-o "names=$maps/val-4.pkl,classes=$maps/LOC_synset_mapping.txt" "$work/val.tar"
+	regrouped "flat.tar, JSON of classes" "$set/want-val/val" \
+		-o "names=$maps/val-4.pkl,classes=$maps/imagenet_class_index.json" \
+		"$work/flat.tar"
+	regrouped "nested.tar" "$set/want-val" -o names="$maps/LOC_val_solution.csv" \
+		"$work/nested.tar"
+}
+
+# What parts of the trees are.
+make_parts() {
+	mkdir -p "$set/want-shards" "$set/want-val" "$set/numbers-val" &&
+		cp -a "$set/want/train" "$set/want/val" "$set/want-shards" &&
+		cp -a "$set/want/val" "$set/want-val" &&
+		cp -a "$set/numbers/val" "$set/numbers-val"
+}
+
+maps_that_do_not_fit() {
+	regrouped "names of others" "$set/tree" -o names="$maps/other.csv" "$work/all.tar"
+	warned "no file here has one of its 2 names"
+	regrouped "more names than files" "$set/tree-train" \
+		-o names="$maps/train-4.pkl:$maps/LOC_val_solution.csv" "$work/train.tar"
+	warned "no file here has one of its 22 names"
+	refused "a pickle that calls" "$maps/calls.pkl" "which is not followed"
+	[ ! -e "$set/called" ]
+	ok $? "and nothing was called"
+	head -c 200 "$maps/val-4.pkl" >"$work/cut.pkl"
+	refused "a pickle that is cut off" "$work/cut.pkl" "the file ends within it"
+	printf 'a,1\na,2\n' >"$work/two.csv"
+	refused "a table that contradicts itself" "$work/two.csv" "line 2: 'a'"
+}
+
+check "sources" make_sources
+check "their parts" make_parts
+mkdir "$set/tree-train" && cp -a "$set/tree/train" "$set/tree-train"
+whole_trees
+parts
+maps_that_do_not_fit
+finish
