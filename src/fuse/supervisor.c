@@ -103,7 +103,6 @@ static void start_server(struct supervisor *s)
 		return;
 	}
 	s->oom_kills = process_oom_kills();
-	s->wanting = false;
 	stats_add(COUNTER_servers_started, 1);
 }
 
@@ -251,6 +250,7 @@ static void after_death(struct supervisor *s, int status)
 		s->ended = true;
 		return;
 	}
+	s->wanting &= !legacy.ready;
 	if (has_exited(status, SUPERVISE_AGAIN)) {
 		say_wanting(s, "not enough threads or memory");
 		return;
