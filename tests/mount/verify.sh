@@ -186,6 +186,22 @@ missing() {
 	verifies $system "a missing shard" "$all"
 	complains "a missing shard: which, and the remedy" \
 		"'s-2.tar' does not exist; check the path, or show the rest without it with -o missing=skip"
+	says "a missing shard: named with all else" "s-2.tar: does not exist"
+	ends "a missing shard: the others were read" "unreadable; 1 named above"
+	says "a missing shard: and its own files were not" \
+		"3 files were not read, for their packed file has another size, or is not there"
+	flip s-3.tar $(($(place s-3.tar c3/f1) + 1))
+	verifies $damaged "a missing shard, and a damaged file in another" "$all"
+	says "a missing shard, and a damaged file in another: which" \
+		"c3/f1: damaged: its checksum is not what it was when it was indexed (s-3.tar at byte $(place s-3.tar c3/f1))"
+	restore && rm s-2.tar
+	mv "$index" kept
+	verifies $system "a missing shard, no index" "$all"
+	says "a missing shard, no index: named" "s-2.tar: does not exist"
+	grep -q "^4 packed files, 9 files, .*: unreadable; 1 named above" out
+	ok $? "a missing shard, no index: the others were read"
+	is "$(echo ./*.tar+*.gidx)" "./*.tar+*.gidx" "a missing shard, no index: none is left"
+	mv kept "$index"
 	mount_says $system "'s-2.tar' does not exist" "a missing shard" "$all"
 	verifies 0 "missing=skip" -o missing=skip "$all"
 	complains "missing=skip: which" "'s-2.tar' does not exist and is left out"
@@ -322,6 +338,7 @@ originals() {
 nothing_to_read() {
 	verifies $dataset "noise" /etc/passwd
 	verifies $system "no file" none.tar
+	is "$(grep -c . err)" 1 "no file: one sentence" || diag "$(cat err)"
 	verifies $usage "no argument"
 }
 

@@ -20,6 +20,7 @@
 #include "format/format.h"
 #include "granary.h"
 #include "manifest.h"
+#include "present.h"
 #include "progress.h"
 #include "rescan.h"
 #include "util/cleanup.h"
@@ -37,6 +38,7 @@ struct verify {
 	const struct dataset *dataset;
 	bool *resized;              /* a source: it has another size than it had */
 	bool any_resized;
+	bool *missing;              /* a source: it does not exist; NULL: all do */
 	struct json json;
 	struct findings findings;
 	struct against *against;    /* NULL: not wanted; and so is the next */
@@ -68,6 +70,14 @@ static void add_resized(struct verify *v, uint32_t i, uint64_t is, uint64_t was)
 	v->resized[i] = v->any_resized = true;
 }
 
+static void add_missing(struct verify *v)
+{
+	for (uint32_t i = 0; v->missing && i < v->sources.count; i++) {
+		if (v->missing[i])
+			add_source(v, PROBLEM_READ, i, "does not exist");
+	}
+}
+
 static int compare_sources(struct verify *v, struct error *e)
 {
 	v->resized = calloc(v->sources.count, sizeof(*v->resized));
@@ -77,7 +87,9 @@ static int compare_sources(struct verify *v, struct error *e)
 		const struct identity *is = &v->wish.identities[i];
 		struct identity was;
 
-		if (index_source(v->index, i, &was) == 0 && is->size != was.size)
+		if (v->missing && v->missing[i])
+			v->resized[i] = v->any_resized = true;
+		else if (index_source(v->index, i, &was) == 0 && is->size != was.size)
 			add_resized(v, i, is->size, was.size);
 		else if (evidence_of_damage(&v->wish, v->index, i))
 			add_source(v, PROBLEM_CHANGED, i,
@@ -117,7 +129,13 @@ static int open_sources(struct verify *v, struct error *e)
 	const struct request *request = v->request;
 	int err = source_set_open(request->arguments, request->argument_count,
 				  request->config.missing == MISSING_SKIP, &v->sources, e);
+	struct error unsaid;
 
+	/* the others are looked at all the same */
+	if (err == -ENOENT &&
+	    present_open(request->arguments, request->argument_count, &v->sources,
+			 &v->missing, &unsaid) == 0)
+		err = 0;
 	if (err)
 		return err;
 	err = index_wish_make(&request->config, &v->sources, &v->wish, e);
@@ -125,6 +143,17 @@ static int open_sources(struct verify *v, struct error *e)
 		source_set_close(&v->sources);
 	v->open = !err;
 	return err;
+}
+
+/* The index of the set has no checksums, and there is one of the rest only in memory. */
+static int open_rest(struct verify *v)
+{
+	struct dataset_config *config = &v->request->config;
+
+	config->missing = MISSING_SKIP;
+	free(config->index);
+	config->index = strdup("off");
+	return request_open(v->request, ONLY_SOURCES);
 }
 
 /* Where a packed file begins as it should, but cannot be indexed, it is damaged. */
@@ -152,7 +181,7 @@ static int open_dataset(struct verify *v)
 		return report_error(&e);
 	err = find_index(v, &e);
 	if (err == -ENOENT)
-		status = request_open(v->request, ONLY_SOURCES);
+		status = v->missing ? open_rest(v) : request_open(v->request, ONLY_SOURCES);
 	else if (err)
 		status = report_error(&e);
 	if (status == ERROR_DATASET && all_begin_well(&v->sources))
@@ -327,7 +356,8 @@ static void say_text(const struct verify *v)
 	else
 		printf("%s; %s named above\n", verdict(v), count_text(count, damaged));
 	if (v->unread)
-		printf("%s files were not read, for their packed file has another size\n",
+		printf("%s files were not read, for their packed file has another size, or is "
+		       "not there\n",
 		       count_text(v->unread, files));
 	if (v->against && against_special(v->against))
 		printf("%s devices, pipes and sockets of the original cannot be in a dataset\n",
@@ -379,6 +409,7 @@ static int verify(struct verify *v)
 		json_open(&v->json, "findings", '[');
 		v->findings.json = &v->json;
 	}
+	add_missing(v);
 	if (v->index)
 		err = compare_sources(v, &e);
 	if (!err)
@@ -414,6 +445,7 @@ static int run(struct request *request)
 	if (!status)
 		status = verify(&v);
 	free(v.resized);
+	free(v.missing);
 	against_close(v.against);
 	manifest_free(v.manifest);
 	dataset_close(request->dataset);
