@@ -57,8 +57,8 @@ static void test_an_index_without_is_what_it_always_was(void **state)
 	kit_image(script, &image);
 	bytes = kit_bytes(&image, &size);
 	memcpy(&header, bytes, sizeof(header));
-	assert_int_equal(header.version, 3);
-	assert_int_equal(header.section_count, 14);
+	assert_int_equal(header.version, LAYOUT_VERSION);
+	assert_int_equal(header.section_count, SECTION_COUNT_LEAST);
 	free(bytes);
 	image_free(&image);
 }
