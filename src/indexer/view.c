@@ -370,7 +370,7 @@ int view_seal(struct view *view, struct error *e)
 	count_digits(view);
 	if (choose_directories(view) < 0 || choose_prefixes(view) < 0)
 		return no_memory(e);
-	view_warn_of_shifts(view);
+	view_say_shifts(view, NULL);
 	return 0;
 }
 

@@ -192,6 +192,7 @@ void view_describe(const struct view *view, struct index_summary *summary)
 	describe_labels(view, &counts, summary->labels, sizeof(summary->labels));
 	note_arrays(view, summary);
 	note_maps(view, summary);
+	view_say_shifts(view, summary);
 }
 
 bool view_has_samples(const struct view *view)

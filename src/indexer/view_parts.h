@@ -131,8 +131,13 @@ int view_name_classes(struct view *view, struct error *e);
 const char *view_class_directory(const struct view *view, const struct array *array,
 				 const struct row *row, char out[VIEW_COMPONENT_BYTES + 1]);
 
-/* A loader numbers the class directories that it finds: says where that differs. */
-void view_warn_of_shifts(const struct view *view);
+/* ---- view_shifts.c ---- */
+
+/*
+ * A loader numbers the class directories that it finds: says where these numbers are not
+ * the labels, in the notes of a summary, or where it is NULL in the log.
+ */
+void view_say_shifts(const struct view *view, struct index_summary *notes);
 
 /* ---- view_folders.c ---- */
 

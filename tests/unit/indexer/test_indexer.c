@@ -265,7 +265,62 @@ static void test_base_is_where_the_tar_begins(void **state)
 	assert_non_null(strstr(e.text, "based.tar: base="));
 }
 
+static const struct indexer_map good_map = { "{\"x/a.jpg\": 1}", 14, "good.json" };
+static const struct indexer_map bad_map = { "\x80\x04R.", 4, "bad.pkl" };
+
+/* Options that change nothing here, and a part of what is said of them. */
+static const struct {
+	struct indexer_config config;
+	const char *note; /* NULL: nothing is said */
+} unused[] = {
+	{ { .view = VIEW_AUTO }, NULL },
+	{ { .view = VIEW_TREE }, NULL },
+	{ { .view = VIEW_CLASS }, "view=class does nothing here" },
+	{ { .view = VIEW_ARRAYS }, "view=arrays does nothing here" },
+	{ { .labels = "cls" }, "labels=cls does nothing here" },
+	{ { .classes = { "cat\n", 4, "c.txt" } }, "classes= does nothing here" },
+	{ { .view = VIEW_TREE, .names = &good_map, .name_count = 1 },
+	  "names= does nothing here" },
+	{ { .hide_sidecars = true }, "sidecars=hide does nothing here" },
+};
+
+static void test_options_without_effect_are_said(void **state)
+{
+	struct index_summary s;
+
+	(void)state;
+	make_shards();
+	for (size_t i = 0; i < COUNT(unused); i++) {
+		struct index *index = index_of("s1.tar", &unused[i].config);
+
+		assert_int_equal(index_summary(index, &s), 0);
+		assert_string_equal(s.view, "tree (the files have names of their own)");
+		if (unused[i].note ? !strstr(s.notes, unused[i].note) : *s.notes != 0)
+			fail_msg("%zu: %s", i, s.notes);
+		index_close(index);
+	}
+}
+
+static void test_a_map_that_is_none_is_the_error(void **state)
+{
+	const struct indexer_map maps[] = { good_map, bad_map };
+	struct indexer_config names = { .names = maps, .name_count = 2 };
+	struct indexer_config classes = { .classes = { "a\n\xff/\n", 5, "list.txt" } };
+	struct image image;
+	struct error e = { 0 };
+
+	(void)state;
+	make_shards();
+	assert_int_equal(run("s1.tar", &names, NULL, &image, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "bad.pkl"));
+	assert_int_equal(e.status, ERROR_DATASET);
+	assert_int_equal(run("s1.tar", &classes, NULL, &image, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "list.txt"));
+}
+
 static const struct CMUnitTest indexing[] = {
+	cmocka_unit_test(test_options_without_effect_are_said),
+	cmocka_unit_test(test_a_map_that_is_none_is_the_error),
 	cmocka_unit_test(test_the_result_does_not_depend_on_threads),
 	cmocka_unit_test(test_nested_ones_are_folders_unless_off),
 	cmocka_unit_test(test_summary_and_sources),

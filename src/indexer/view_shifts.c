@@ -1,0 +1,83 @@
+/* view_shifts.c: where ImageFolder's numbers of classes are not the labels. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "indexer/notes.h"
+#include "indexer/view_parts.h"
+#include "util/log.h"
+
+/* To the log, or into the notes if there are any. */
+static void say(struct index_summary *notes, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(struct index_summary *notes, const char *format, ...)
+{
+	char text[400];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (notes)
+		note(notes, "%s", text);
+	else
+		log_warn("%s", text);
+}
+
+/* The first label whose name comes before that of the one before it; NULL: none. */
+static const struct label_name *first_out_of_order(const struct array *array)
+{
+	for (size_t i = 1; i < array->names.count; i++)
+		if (strcmp(array->names.items[i - 1].name, array->names.items[i].name) >= 0)
+			return &array->names.items[i];
+	return NULL;
+}
+
+/* Of the first split that has not all labels. */
+static void say_missing(const struct view *view, struct index_summary *notes)
+{
+	size_t n = view->labels.count;
+
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+		size_t has = array->labels.count;
+
+		if (array->form != FORM_CLASSES || has == 0 || has == n)
+			continue;
+		say(notes, "/%.60s has rows of only %zu of the %zu labels: ImageFolder "
+		    "numbers its classes otherwise than in the other splits",
+		    array->directory, has, n);
+		return;
+	}
+}
+
+/* Of the first array whose names are not in order. */
+static void say_order(const struct view *view, struct index_summary *notes)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+		const struct label_name *b = first_out_of_order(array), *a;
+
+		if (array->form != FORM_CLASSES || !b)
+			continue;
+		a = b - 1;
+		say(notes, "label %" PRId64 " is called '%.40s' and label %" PRId64 " '%.40s': "
+		    "ImageFolder numbers classes by their names, so its numbers are others",
+		    a->label, a->name, b->label, b->name);
+		return;
+	}
+}
+
+void view_say_shifts(const struct view *view, struct index_summary *notes)
+{
+	const int64_t *labels = view->labels.items;
+	size_t n = view->labels.count;
+
+	if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
+		say(notes, "the %zu labels are not 0 to %zu: ImageFolder's class numbers are "
+		    "others", n, n - 1);
+	say_order(view, notes);
+	say_missing(view, notes);
+}
