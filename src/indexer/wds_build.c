@@ -9,7 +9,6 @@
 #include "indexer/wds_pyd.h"
 #include "indexer/wds_samples.h"
 #include "indexer/wds_split.h"
-#include "indexer/wds_tree.h"
 #include "util/idmap.h"
 #include "util/log.h"
 

@@ -106,3 +106,15 @@ const char *wds_extension(const char *suffix)
 
 	return dot ? dot + 1 : suffix;
 }
+
+const char *wds_plain_path(const char *path)
+{
+	for (;;) {
+		if (*path == '/')
+			path++;
+		else if (path[0] == '.' && path[1] == '/')
+			path += 2;
+		else
+			return path;
+	}
+}

@@ -56,4 +56,7 @@ const struct wds_member *wds_sample_find(const struct wds_sample *sample,
 /* What follows the last dot of a suffix. */
 const char *wds_extension(const char *suffix);
 
+/* A path without "./" and slashes before it. */
+const char *wds_plain_path(const char *path);
+
 #endif

@@ -9,7 +9,6 @@
 #include "indexer/wds_build.h"
 #include "indexer/wds_labels.h"
 #include "indexer/wds_samples.h"
-#include "indexer/wds_tree.h"
 #include "util/log.h"
 
 enum { PROBES = 8 }; /* .json files that are looked into, whether they hold labels */
@@ -259,10 +258,6 @@ static int take_shard(struct take *take, struct error *e)
 		return err;
 	if (take->used < take->total - take->used)
 		return take->rule->suffix ? give_up(take, e) : 0;
-	if (!take->config->classes && !take->config->labels)
-		err = wds_is_tree(take->scan->entries, &take->records);
-	if (err)
-		return err < 0 ? err : 0;
 	report(take);
 	snprintf(take->scan->detail, sizeof(take->scan->detail),
 		 "WebDataset, labels from %s", take->rule->name);

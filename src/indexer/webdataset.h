@@ -4,8 +4,7 @@
  * A tar whose members are samples with labels (indexer/wds_samples.h, wds_labels.h) is
  * taken apart: each member of a labelled sample becomes a sample of its class, under the
  * name that it had. What is in no labelled sample stays in the log. A tar without labels
- * stays as it is, and so does one whose directories are its classes already (unless classes
- * are asked for), or one with hard links, or with packed files inside.
+ * stays as it is, and so does one with hard links, or with packed files inside.
  *
  * Threads: shards may be taken by several threads at once, each by one.
  */

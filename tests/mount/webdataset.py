@@ -211,6 +211,26 @@ def idris(out):
 
 
 @case
+def tree(out):
+    """Directories that are classes, one in each shard: an ImageFolder already."""
+    for shard in range(3):
+        out.shard("tree-%d.tar" % shard)
+        for i in range(8):
+            out.sample("n%d/%d" % (shard, i), {"jpg": out.jpeg(), "cls": b"%d" % shard}, None)
+        out.tar.close()
+
+
+@case
+def parts(out):
+    """Directories that are none."""
+    out.shard("parts.tar")
+    for i, label in shuffled(out, 30, 3):
+        out.sample("part/%d/%d" % (i // 10, i), {"jpg": out.jpeg(), "cls": b"%d" % label},
+                   "%d" % label)
+    out.tar.close()
+
+
+@case
 def twice(out):
     """One key in two shards, in one class; none may be lost."""
     for shard in range(2):

@@ -56,9 +56,13 @@ shown splits "" splits-{train,val}-000000.tar && {
 	folder "splits: val" "$mnt/val" 12
 	done_with splits
 }
-for name in large names audio captions broken; do
+for name in large names audio captions broken parts; do
 	shown "$name" "" "$name.tar" && done_with "$name"
 done
+shown tree "" 'tree-{0..2}.tar' && {
+	folder tree "$mnt" 3
+	done_with tree
+}
 shown wnids view=class wnids.tar && {
 	folder wnids "$mnt" 4
 	done_with wnids

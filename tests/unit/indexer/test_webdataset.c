@@ -297,28 +297,6 @@ static void test_another_suffix_or_item_if_it_is_named(void **state)
 	drop(&shard);
 }
 
-/* A directory for each label is what ImageFolder wants; otherwise it says nothing. */
-static void test_directories_that_are_classes_stay(void **state)
-{
-	static const struct member tree[] = {
-		FILE_OF("n1/a.cls", "0"), FILE_OF("n1/a.jpg", "A"), FILE_OF("n2/b.cls", "1"),
-		FILE_OF("n2/b.jpg", "B"), FILE_OF("./n1/c.cls", "0"), FILE_OF("./n1/c.jpg", "C"),
-		FILE_OF("train/n1/d.cls", "0"), FILE_OF("train/n1/d.jpg", "D"),
-	};
-	static const struct member parts[] = {
-		FILE_OF("00/a.cls", "0"), FILE_OF("00/a.jpg", "A"), FILE_OF("01/b.cls", "1"),
-		FILE_OF("01/b.jpg", "B"), FILE_OF("02/c.cls", "0"), FILE_OF("02/c.jpg", "C"),
-	};
-
-	(void)state;
-	EXPECT(tree, PLAIN, "-n1/a.cls=0 -n1/a.jpg=A -n2/b.cls=1 -n2/b.jpg=B -./n1/c.cls=0 "
-	       "-./n1/c.jpg=C -train/n1/d.cls=0 -train/n1/d.jpg=D ", NULL);
-	EXPECT(tree, { .classes = true COMMA .hide_sidecars = true }, "/0/n1/a.jpg=A "
-	       "/1/n2/b.jpg=B /0/n1/c.jpg=C train/0/n1/d.jpg=D ", NULL);
-	EXPECT(parts, { .hide_sidecars = true }, "/0/00/a.jpg=A /1/01/b.jpg=B /0/02/c.jpg=C ",
-	       NULL);
-}
-
 /* The first members are fine; the last ones are one of these. */
 static void test_labels_that_cannot_be_used(void **state)
 {
@@ -552,7 +530,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_has_no_labels_stays),
 	cmocka_unit_test(test_a_wnid_is_a_class_where_classes_are_asked_for),
 	cmocka_unit_test(test_another_suffix_or_item_if_it_is_named),
-	cmocka_unit_test(test_directories_that_are_classes_stay),
 	cmocka_unit_test(test_labels_that_cannot_be_used),
 	cmocka_unit_test(test_odd_samples_stay),
 	cmocka_unit_test(test_a_shard_of_broken_labels_stays_or_is_refused),
