@@ -116,10 +116,14 @@ static int begin_group(const struct hdf5_array *array, const struct shape *shape
 		.class_count = labels->class_count,
 		.rows = array->dataset->dims[0],
 	};
+	char shown[64];
 
 	if (!split || samples_begin(walk->scan->samples, &group) < 0)
 		return hdf5_out_of_memory(walk);
-	hdf5_note_array(walk, split, array->name, group.labels);
+	snprintf(shown, sizeof(shown), "%.20s (%sas .%s)", array->name,
+		 shape->order	       ? "planes " :
+		 shape->ambiguous      ? "pixels, not planes, " : "", shape->extension);
+	hdf5_note_array(walk, split, shown, group.labels);
 	return 0;
 }
 

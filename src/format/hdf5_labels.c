@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "format/hdf5_samples.h"
 #include "format/limits.h"
 #include "util/checked.h"
 #include "util/log.h"
@@ -308,6 +309,8 @@ static int take_list(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	const char *text = NULL;
 	int err = hdf5_words_open(walk, d, &words);
 
+	if (!err) /* each array of rows reads it again */
+		err = hdf5_charge_rows(walk, d->dims[0]);
 	if (!err)
 		err = room_for_names(walk, labels, (size_t)d->dims[0]);
 	for (size_t i = 0; i < labels->class_count && !err; i++) {

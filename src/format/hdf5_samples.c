@@ -251,7 +251,9 @@ static int begin_group(struct table *t, const char *split, bool labelled, uint64
 	}
 	if (samples_begin(t->walk->scan->samples, &group) < 0)
 		return hdf5_out_of_memory(t->walk);
-	hdf5_note_array(t->walk, split, array->name, labelled ? group.labels : NULL);
+	hdf5_note_array(t->walk, split,
+			array->class_name ? "rows, an array for each class" : array->name,
+			labelled ? group.labels : NULL);
 	return 0;
 }
 
@@ -350,15 +352,20 @@ int hdf5_take_rows(const struct hdf5_array *array)
 
 /* What all arrays of samples have in common */
 
+/* Several arrays of one split are told once. */
 void hdf5_note_array(struct hdf5_walk *walk, const char *split, const char *name,
 		     const char *labels)
 {
 	size_t n = strlen(walk->arrays_text), room = sizeof(walk->arrays_text) - n;
+	size_t length = strlen(split);
 
 	if (walk->arrays++ == 0)
-		snprintf(walk->arrays_text, room, "%.30s%s%s: /%.40s", name,
+		snprintf(walk->arrays_text, room, "%.44s%s%.16s: /%.40s", name,
 			 labels ? " and " : "", labels ? labels : "", split);
-	else if (strlen(split) + 8 < room)
+	else if (n > length && walk->arrays_text[n - length - 1] == '/' &&
+		 strcmp(walk->arrays_text + n - length, split) == 0)
+		return;
+	else if (length + 8 < room)
 		snprintf(walk->arrays_text + n, room, ", /%s", split);
 	else if (room > 5 && strcmp(walk->arrays_text + n - 3, "...") != 0)
 		snprintf(walk->arrays_text + n, room, ", ...");

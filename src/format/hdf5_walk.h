@@ -50,7 +50,7 @@ struct hdf5_walk {
 	uint64_t advanced;         /* bytes of the window that were said to be passed */
 	char left_out_names[1000];
 	char candidates[400];      /* what could be labels */
-	char arrays_text[72];      /* for scan->detail */
+	char arrays_text[78];      /* for scan->detail */
 	int err;                   /* of a callback, which libhdf5 does not carry */
 };
 

@@ -45,6 +45,6 @@ grep -q "view=arrays" "$work/refused" && grep -q "'/run/tas' (32-bit float, 10 x
 	"$work/refused"
 ok $? "its datasets are listed, and what helps" || diag "$(cat "$work/refused")"
 "$granary" info "$work/pixels.h5" >"$work/info" 2>&1
-grep -q "images and ans" "$work/info"
+grep -q "images (as .ppm) and ans" "$work/info"
 ok $? "info says what was chosen" || diag "$(cat "$work/info")"
 finish
