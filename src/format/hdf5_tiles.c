@@ -26,9 +26,11 @@ struct tiles {
 static int refuse_size(struct hdf5_walk *walk)
 {
 	return hdf5_refuse(walk, "cannot be shown: it has more than %d dimensions, elements "
-				 "of more than 1 MiB, or 1 TiB in all; write it in several "
-				 "datasets",
-			   VOLUME_RANK);
+				 "of more than 1 MiB, rows of more than 1 GiB that do not "
+				 "lie as they are shown, or 1 TiB in all; write it in "
+				 "several datasets, or repack it: h5repack -l CONTI '%s' "
+				 "out.h5",
+			   VOLUME_RANK, walk->scan->label);
 }
 
 static int make_fill(struct tiles *t, unsigned char **out)

@@ -44,6 +44,8 @@ def encoded(n, kind="jpg"):
 
 
 def put_rows(group, name, rows, column=False, **options):
+    path, _, name = name.rpartition("/")
+    group = group.require_group(path) if path else group
     shape = (len(rows), 1) if column else (len(rows),)
     dataset = group.create_dataset(name, shape, dtype=ROWS, **options)
     for i, row in enumerate(rows):
@@ -208,6 +210,29 @@ def links(file):
     return (expect("a", "images", rows, "targets", numbers(10),
                    classes=[f"c{i}" for i in range(5)]) +
             expect("b", "images", rows) + ["l b/label ../not/there"])
+
+
+def ambiguous(file):
+    """N x 3 x H x 3 is taken for pixels."""
+    images = noise(5, 3, 6, 3)
+    file["images"] = images
+    file["y"] = np.array(numbers(5), "i4")
+    return expect("", "images", [pnm(x) for x in images], "y", numbers(5), ext="ppm")
+
+
+def several(file):
+    """Labels of one hard link each, of a wrong length, and of a pair's name."""
+    rows = encoded(8)
+    file["all"] = np.array(numbers(8), "i4")
+    for name in ("a", "b"):
+        put_rows(file.create_group(name), "images", rows)
+        file[name]["targets"] = file["all"]
+    put_rows(file, "short/train_images", rows)
+    file["short/labels"] = np.array(numbers(7), "i4")
+    file["short/train_labels"] = np.array(numbers(8, 3), "u1")
+    return (expect("a", "images", rows, "targets", numbers(8)) +
+            expect("b", "images", rows, "targets", numbers(8)) +
+            expect("short", "train_images", rows, "train_labels", numbers(8, 3)))
 
 
 def labels_kind__chosen(file):
@@ -491,6 +516,43 @@ def refuse_huge(file):
     file.create_dataset("images", (1 << 40, 1 << 10, 1 << 10, 3), "u1",
                         chunks=(1, 1 << 10, 1 << 10, 3))
     return "'/images'", "rows"
+
+
+def refuse_chunks(file):
+    big = file.create_dataset("images", (2, 1 << 16, 1 << 16), "u1",
+                              chunks=(1, 1 << 15, 1 << 16), compression="gzip")
+    big.id.write_direct_chunk((0, 0, 0), b"short", 0)
+    return "'/images'", "larger chunks", "h5repack"
+
+
+def refuse_array_outside(file):
+    file.create_dataset("images", (4, 5, 5), "u1", external=[("raw.bin", 0, 100)])
+    return "'/images'", "another file", "h5repack"
+
+
+def refuse_array_virtual(file):
+    layout = h5py.VirtualLayout((4, 5, 5), "u1")
+    layout[:] = h5py.VirtualSource("other.h5", "x", (4, 5, 5))
+    file.create_virtual_dataset("images", layout)
+    return "'/images'", "virtual", "h5repack"
+
+
+def refuse_array_filter(file):
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_chunk((2, 5, 5))
+    plist.set_filter(32008, h5py.h5z.FLAG_OPTIONAL, ())
+    images = h5py.h5d.create(file.id, b"images", h5py.h5t.STD_U8LE,
+                             h5py.h5s.create_simple((4, 5, 5)), plist)
+    images.write_direct_chunk((0, 0, 0), b"packed", 0)
+    return "'/images'", "32008", "h5repack"
+
+
+def refuse_array_compact(file):
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_layout(h5py.h5d.COMPACT)
+    h5py.h5d.create(file.id, b"images", h5py.h5t.STD_U8LE,
+                    h5py.h5s.create_simple((4, 3, 5, 5)), plist)
+    return "'/images'", "compact", "h5repack"
 
 
 def arrays_refuse_records(file):

@@ -3,6 +3,7 @@
 
 arrays.py write FOLDER          FOLDER/NAME.h5 for each layout
 arrays.py folder FILE MOUNT     ImageFolder's view of MOUNT: classes, counts, pixels
+arrays.py each FOLDER MOUNT     the same, of a folder with a file for each class
 arrays.py npy FILE MOUNT        view=arrays: each dataset as numpy.load has it
 """
 import collections
@@ -93,9 +94,33 @@ def write_climate(file):
     file["run/count"] = np.int32(10)
 
 
+def write_files(folder):
+    """A file for each class, as `each/NAME.hdf5`."""
+    os.mkdir(os.path.join(folder, "each"))
+    for seed, name in enumerate(("cat", "dog", "emu")):
+        with h5py.File(os.path.join(folder, "each", name + ".hdf5"), "w") as file:
+            rows = file.create_dataset("data", (9,), dtype=ROWS)
+            for row, picture in enumerate(pictures(20 + seed, 9, 8, 9, 3)):
+                rows[row] = encode(picture)
+
+
+def check_each(folder, mount):
+    from torchvision.datasets import ImageFolder
+    found, seen = ImageFolder(mount), collections.Counter()
+    for image, number in found:
+        seen[found.classes[number], np.array(image).tobytes()] += 1
+    wanted = collections.Counter()
+    for name in (x for x in os.listdir(folder) if x.endswith(".hdf5")):
+        with h5py.File(os.path.join(folder, name)) as file:
+            for row in file["data"]:
+                wanted[name.removesuffix(".hdf5"), decoded(row).tobytes()] += 1
+    assert seen == wanted, found.classes
+
+
 def write(folder):
+    write_files(folder)
     for name, function in sorted(globals().items()):
-        if name.startswith("write_"):
+        if name.startswith("write_") and name != "write_files":
             with h5py.File(os.path.join(folder, name[6:] + ".h5"), "w") as file:
                 function(file)
 
@@ -169,4 +194,5 @@ def check_npy(path, mount):
 
 
 if __name__ == "__main__":
-    {"write": write, "folder": check_folder, "npy": check_npy}[sys.argv[1]](*sys.argv[2:])
+    COMMANDS = {"write": write, "folder": check_folder, "npy": check_npy, "each": check_each}
+    COMMANDS[sys.argv[1]](*sys.argv[2:])

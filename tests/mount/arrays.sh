@@ -35,6 +35,11 @@ for name in climate pixels chunks; do
 	try "$name" npy -o view=arrays
 done
 try pixels folder -o labels=ans
+if mount_ok "a file for each class: mounted" "$work"/each/*.hdf5 "$mnt"; then
+	check "a file for each class: its name is the class" \
+		"$python" "$scripts/arrays.py" each "$work/each" "$mnt"
+	umount_ok "$mnt"
+fi
 "$granary" info -o labels=nothing "$work/pixels.h5" >"$work/refused" 2>&1
 is "$?" 3 "labels=nothing: refused"
 grep -q "'/ans'" "$work/refused"
