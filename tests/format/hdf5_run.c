@@ -221,6 +221,22 @@ static char **sorted_lines(char *text)
 	return lines;
 }
 
+char *run_listing(const struct run *run, run_print_entry *print_entry,
+		  run_print_group *print_group)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < entries_count(run->entries); i++)
+		print_entry(out, run, entries_get(run->entries, i));
+	for (size_t i = 0; i < samples_group_count(run->samples); i++)
+		print_group(out, run, i);
+	fclose(out);
+	return text;
+}
+
 void assert_listed(const char *name, const char *suffix, char *got)
 {
 	char list[512], *want;

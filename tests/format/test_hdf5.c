@@ -46,21 +46,6 @@ static void print_group(FILE *out, const struct run *run, size_t number)
 			first[i].label);
 }
 
-static char *listing(const struct run *run)
-{
-	char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
-
-	assert_non_null(out);
-	for (size_t i = 0; i < entries_count(run->entries); i++)
-		print_entry(out, run, entries_get(run->entries, i));
-	for (size_t i = 0; i < samples_group_count(run->samples); i++)
-		print_group(out, run, i);
-	fclose(out);
-	return text;
-}
-
 static void compare(const char *name)
 {
 	char path[512];
@@ -71,7 +56,7 @@ static void compare(const char *name)
 	if (run.err)
 		print_message("# %s\n", run.e.text);
 	assert_int_equal(run.err, 0);
-	assert_listed(name, ".list", listing(&run));
+	assert_listed(name, ".list", run_listing(&run, print_entry, print_group));
 	assert_true(run.position > 0 && run.position <= run.scan.length);
 	assert_true(run.passed >= entries_count(run.entries));
 	assert_true(*run.scan.detail);
@@ -142,7 +127,7 @@ static void test_window(void **state)
 		unit_write("window", moved, n + PREFIX);
 		run_window(&run, "window", PREFIX);
 		assert_int_equal(run.err, 0);
-		assert_listed(names[i], ".list", listing(&run));
+		assert_listed(names[i], ".list", run_listing(&run, print_entry, print_group));
 		run_end(&run);
 		free(bytes);
 		free(moved);

@@ -64,21 +64,6 @@ static void print_entry(FILE *out, const struct run *run, const struct entry *en
 		fprintf(out, "l %s %s\n", entry->path, entry->target);
 }
 
-static char *listing(const struct run *run)
-{
-	char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
-
-	assert_non_null(out);
-	for (size_t i = 0; i < entries_count(run->entries); i++)
-		print_entry(out, run, entries_get(run->entries, i));
-	for (size_t i = 0; i < samples_group_count(run->samples); i++)
-		print_group(out, run, i);
-	fclose(out);
-	return text;
-}
-
 /* The options that the file's name says. */
 static void choose_options(const char *name, char labels[64])
 {
@@ -103,7 +88,7 @@ static void compare(const char *name)
 	if (run.err)
 		print_message("# %s\n", run.e.text);
 	assert_int_equal(run.err, 0);
-	assert_listed(name, ".want", listing(&run));
+	assert_listed(name, ".want", run_listing(&run, print_entry, print_group));
 	assert_true(*run.scan.detail);
 	run_end(&run);
 }
