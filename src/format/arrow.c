@@ -26,7 +26,7 @@ enum {
 /* Where labels are, if nobody says so: the first name that a column has. */
 static const char *const label_names[] = {
 	"label", "labels", "target", "targets", "class", "cls", "y", "fine_label",
-	"fine_labels", "class_id", "label_id", "category",
+	"fine_labels", "class_id", "label_id", "category", "coarse_label",
 };
 
 enum { LABEL_NAMES = sizeof(label_names) / sizeof(*label_names) };
@@ -61,23 +61,59 @@ static int refuse_labels(struct arrow_file *file, const char *name)
 			    list);
 }
 
-/* The column that is said to be one of classes, else the first of the usual names. */
-static const struct arrow_column *guess_labels(const struct arrow_schema *schema)
+/* The first column behind `after` in the order of the usual names. */
+static const struct arrow_column *usual_labels(const struct arrow_schema *schema,
+					       const struct arrow_column *after)
 {
-	const struct arrow_column *column = NULL;
-	char name[ARROW_NAME_BYTES + 1];
+	bool behind = after == NULL;
 
-	if (schema->metadata && arrow_class_column(schema->metadata, schema->metadata_size,
-						   name, sizeof(name)))
-		column = find_column(schema, name);
-	if (column && column->self.type == ARROW_INT)
-		return column;
 	for (size_t i = 0; i < LABEL_NAMES; i++) {
-		column = find_column(schema, label_names[i]);
-		if (column && (arrow_column_can_label(column) || column->self.dictionary))
+		const struct arrow_column *column = find_column(schema, label_names[i]);
+
+		if (behind && column &&
+		    (arrow_column_can_label(column) || column->self.dictionary))
 			return column;
+		behind = behind || (column && column == after);
 	}
 	return NULL;
+}
+
+static void warn_of_choice(const struct arrow_file *file, const char *taken,
+			   const char *other)
+{
+	if (taken)
+		log_warn("'%s': the labels are taken from the column '%s'; '%s' could be "
+			 "meant, too: labels=NAME chooses",
+			 file->scan->label, taken, other);
+	else
+		log_warn("'%s' has classes in several columns, of which '%s' is the first: "
+			 "none is taken; choose one with labels=NAME",
+			 file->scan->label, other);
+}
+
+/* The one column that is said to be of classes, else the first of the usual names. */
+static const struct arrow_column *guess_labels(const struct arrow_file *file)
+{
+	const struct arrow_schema *schema = &file->schema;
+	const struct arrow_column *column = NULL, *other;
+	struct arrow_class_columns classes = { .count = 0 };
+
+	if (schema->metadata)
+		arrow_class_columns(schema->metadata, schema->metadata_size, &classes);
+	if (classes.count == 1)
+		column = find_column(schema, classes.names[0]);
+	if (column && column->self.type == ARROW_INT)
+		return column;
+	column = usual_labels(schema, NULL);
+	other = column ? usual_labels(schema, column) : NULL;
+	if (other)
+		warn_of_choice(file, column->name, other->name);
+	else if (classes.count > 1 && !column)
+		warn_of_choice(file, NULL, classes.names[0]);
+	else if (classes.count > 1)
+		warn_of_choice(file, column->name,
+			       classes.names[strcmp(classes.names[0], column->name) == 0]);
+	return column;
 }
 
 static int choose_labels(struct arrow_file *file, struct arrow_choice *choice)
@@ -85,7 +121,7 @@ static int choose_labels(struct arrow_file *file, struct arrow_choice *choice)
 	const char *name = file->scan->labels;
 
 	choice->labels = name ? find_column(&file->schema, name) :
-				guess_labels(&file->schema);
+				guess_labels(file);
 	if (!choice->labels)
 		return name ? refuse_labels(file, name) : 0;
 	if (!arrow_column_can_label(choice->labels))

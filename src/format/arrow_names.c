@@ -123,17 +123,20 @@ int arrow_class_names(const char *json, size_t n, const char *column,
 	return err;
 }
 
-bool arrow_class_column(const char *json, size_t n, char *name, size_t room)
+void arrow_class_columns(const char *json, size_t n, struct arrow_class_columns *out)
 {
 	json_t *root = NULL, *features = load_features(json, n, &root), *feature;
-	unsigned found = 0;
 	const char *key;
 
-	json_object_foreach(features, key, feature)
-		if (names_of(feature) && strlen(key) < room && found++ == 0)
-			snprintf(name, room, "%s", key);
+	out->count = 0;
+	json_object_foreach(features, key, feature) {
+		if (!names_of(feature) || strlen(key) > ARROW_NAME_BYTES)
+			continue;
+		if (out->count < 2)
+			snprintf(out->names[out->count], ARROW_NAME_BYTES + 1, "%s", key);
+		out->count++;
+	}
 	json_decref(root);
-	return found == 1;
 }
 
 /* Names of samples */

@@ -30,8 +30,12 @@ void arrow_split(const char *path, char *out, size_t room);
 int arrow_class_names(const char *json, size_t n, const char *column,
 		      struct arena *arena, const char ***out, size_t *count);
 
-/* The one column that is said to hold classes there, into `name`; false: none, or two. */
-bool arrow_class_column(const char *json, size_t n, char *name, size_t room);
+/* How many columns are said to hold classes there; the names of the first two. */
+struct arrow_class_columns {
+	unsigned count;
+	char names[2][ARROW_NAME_BYTES + 1];
+};
+void arrow_class_columns(const char *json, size_t n, struct arrow_class_columns *out);
 
 /* The names of one group of samples, each of which may come once. */
 struct arrow_names {

@@ -49,7 +49,7 @@ static void compare(const char *name)
 static void test_as_written(void **state)
 {
 	(void)state;
-	for_each(compare, 15);
+	for_each(compare, 18);
 }
 
 /* The same where the window begins at an odd byte of the source. */
@@ -69,7 +69,7 @@ static void compare_moved(const char *name)
 static void test_window(void **state)
 {
 	(void)state;
-	for_each(compare_moved, 15);
+	for_each(compare_moved, 18);
 }
 
 static void probe(const char *name)
@@ -90,7 +90,7 @@ static void test_probe(void **state)
 	static const unsigned char nothing[64], ones[64] = { 0xff, 0xff, 0xff, 0xff, 0x20 };
 
 	(void)state;
-	for_each(probe, 15);
+	for_each(probe, 18);
 	assert_null(format_probe(nothing, sizeof(nothing)));
 	assert_null(format_probe(ones, sizeof(ones)));
 }
@@ -198,6 +198,42 @@ static void test_splits(void **state)
 	}
 }
 
+static void scan_choices(void *name)
+{
+	struct run run;
+
+	run_window(&run, name, 0, NULL);
+	assert_int_equal(run.err, 0);
+	run_end(&run);
+}
+
+/* Which column it is where several could be is said. */
+static void test_choices(void **state)
+{
+	static const struct {
+		const char *file, *says[2];
+	} files[] = {
+		{ "two-labels.arrow", { "from the column 'label'", "'y' could be" } },
+		{ "two-classes.arrow", { "'scene' is the first", "none is taken" } },
+		{ "class-and-more.arrow", { "column 'fine_label'", "'coarse_label' could" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(files); i++) {
+		char name[64], *said;
+
+		snprintf(name, sizeof(name), "%s", files[i].file);
+		take_fixture(name);
+		said = unit_stderr_of(scan_choices, name);
+		for (size_t k = 0; k < COUNT(files[i].says); k++) {
+			if (!strstr(said, files[i].says[k]))
+				print_message("# %s: %s\n", name, said);
+			assert_non_null(strstr(said, files[i].says[k]));
+		}
+		free(said);
+	}
+}
+
 static int class_names(const char *json, const char *column, const char ***out, size_t *n,
 		       struct arena *arena)
 {
@@ -215,7 +251,7 @@ static void test_classes(void **state)
 	static const char bad[] = FEATURES("\"a\": {" CLASSES("\"x\", 2") "}");
 	struct arena arena = { NULL };
 	const char **names;
-	char name[32];
+	struct arrow_class_columns columns;
 	size_t n;
 
 	(void)state;
@@ -228,10 +264,14 @@ static void test_classes(void **state)
 	assert_int_equal(n, 0);
 	assert_int_equal(class_names("{\"info\": 1}", "a", &names, &n, &arena), -EBADMSG);
 	assert_int_equal(class_names("[[[", "a", &names, &n, &arena), -EBADMSG);
-	assert_true(arrow_class_column(two, strlen(two), name, sizeof(name)));
-	assert_string_equal(name, "a");
-	assert_false(arrow_class_column(more, strlen(more), name, sizeof(name)));
-	assert_false(arrow_class_column("{", 1, name, sizeof(name)));
+	arrow_class_columns(two, strlen(two), &columns);
+	assert_int_equal(columns.count, 1);
+	assert_string_equal(columns.names[0], "a");
+	arrow_class_columns(more, strlen(more), &columns);
+	assert_int_equal(columns.count, 2);
+	assert_string_equal(columns.names[1], "b");
+	arrow_class_columns("{", 1, &columns);
+	assert_int_equal(columns.count, 0);
 	arena_free(&arena);
 }
 
@@ -243,6 +283,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_labels),
 	cmocka_unit_test(test_refused),
 	cmocka_unit_test(test_splits),
+	cmocka_unit_test(test_choices),
 	cmocka_unit_test(test_classes),
 };
 
