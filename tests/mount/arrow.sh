@@ -39,8 +39,9 @@ info = json.load(sys.stdin)
 assert info["format"] == "arrow", info
 assert (info["files"], info["classes"]) == (16, 3), info
 assert "stream" in info["detail"] and "struct<bytes, path>" in info["detail"], info
-assert "label" in info["labels"], info'
-	ok $? "info --json: format, counts, columns"
+assert "label" in info["labels"] and "as the file says" in info["labels"], info
+assert "from the file" in info["names"], info'
+	ok $? "info --json: format, counts, columns, where names come from"
 }
 
 # says WORD FILE: it is refused, in a sentence.

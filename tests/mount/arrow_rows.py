@@ -2,8 +2,9 @@
 """Compares mounted Arrow files with what tests/fixtures/arrow/expected.tsv says of them.
 
 arrow_rows.py ROOT FILE...: the files are one dataset, in this order. A class
-is a directory called by its name, or by its label, in as many digits as the largest has;
-a sample is called by its name, or by its row's number. There is nothing else.
+is a directory called by its name where all have one, or by its label, in as many digits
+as the largest has; a sample is called by its name, or, without one, by its row's number.
+There is nothing else.
 """
 import argparse
 import os
@@ -39,58 +40,63 @@ def join_shards(groups):
     return list(joined.values())
 
 
-def places(columns, row, number, widths, several):
-    """Where a row may be."""
-    split, column, labels, extension, classes = columns
-    label, class_name, name = row[:3]
-    parts = [] if split == "-" else [split]
-    files = ["%0*d.%s" % (widths[1], number, extension)] + [name] * (name != "-")
-    folders = []
-    if labels == "-" or several:
-        parts.append(column)
-    if labels != "-":
-        folders.append("%0*d" % (widths[0], int(label)))
-        if class_name != "-":
-            folders.append(class_name)
-        elif classes != "-" and 0 <= int(label) < len(classes.split("|")):
-            folders.append(classes.split("|")[int(label)].replace("/", "_"))
-    return ["/".join(parts + [folder] * (folder != "") + [file])
-            for folder in folders or [""] for file in files]
+def class_folder(columns, row, called, width):
+    """The folder of a row's class: [] where there are no labels."""
+    label, class_name = row[:2]
+    if columns[2] == "-":
+        return []
+    if class_name != "-":
+        return [class_name]
+    if called:
+        return [columns[4].split("|")[int(label)].replace("/", "_")]
+    return ["%0*d" % (width, int(label))]
+
+
+def are_called(columns, rows):
+    """Has each label of these rows a name?"""
+    count = 0 if columns[4] == "-" else len(columns[4].split("|"))
+    return columns[2] != "-" and all(0 <= int(row[0]) < count for row in rows)
 
 
 def wanted(groups):
-    """[(places, bytes, CRC32)]"""
+    """[(path, bytes, CRC32)]"""
     labels = [row[0] for columns, rows in groups if columns[2] != "-" for row in rows]
-    widths = (max([len(label) for label in labels] or [1]),
-              len(str(max(len(rows) for _, rows in groups) - 1)))
+    label_width = max([len(label) for label in labels] or [1])
+    row_width = len(str(max(len(rows) for _, rows in groups) - 1))
     splits = [columns[0] for columns, _ in groups if columns[2] != "-"]
-    return [(places(columns, row, number, widths, splits.count(columns[0]) > 1),
-             int(row[3]), int(row[4]))
-            for columns, rows in groups for number, row in enumerate(rows)]
+    for columns, rows in groups:
+        above = [] if columns[0] == "-" else [columns[0]]
+        if columns[2] == "-" or splits.count(columns[0]) > 1:
+            above.append(columns[1])
+        called = are_called(columns, rows)
+        for number, row in enumerate(rows):
+            name = "%0*d.%s" % (row_width, number, columns[3]) if row[2] == "-" else row[2]
+            yield ("/".join(above + class_folder(columns, row, called, label_width) + [name]),
+                   int(row[3]), int(row[4]))
 
 
-def sum_of(path, size):
+def sum_of(path):
     with open(path, "rb") as file:
         data = file.read()
-    return len(data) == size and zlib.crc32(data)
+    return len(data), zlib.crc32(data)
 
 
 def compare(root, rows):
     """What is wrong, one line each."""
     there = {os.path.relpath(os.path.join(folder, name), root)
              for folder, _, names in os.walk(root) for name in names}
-    found = []
-    for paths, size, total in rows:
-        path = next((path for path in paths if path in there), None)
-        if path is None:
-            yield "%s: missing" % " or ".join(paths)
-        elif sum_of(os.path.join(root, path), size) != total:
+    with_bytes = []
+    for path, size, total in rows:
+        if path not in there:
+            yield "%s: missing" % path
+            continue
+        if sum_of(os.path.join(root, path)) != (size, total):
             yield "%s: other bytes" % path
         there.discard(path)
-        found.append((path, size))
+        if size:
+            with_bytes.append((path, size))
     yield from ("%s: too much" % path for path in sorted(there))
     random.seed(1)
-    with_bytes = [f for f in found if f[0] and f[1]]
     for path, size in random.choices(with_bytes, k=200 if with_bytes else 0):
         yield from compare_part(os.path.join(root, path), size)
 
@@ -110,7 +116,7 @@ def main():
     parser.add_argument("root")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
-    rows = wanted(join_shards(read_groups(options.files)))
+    rows = list(wanted(join_shards(read_groups(options.files))))
     wrong = list(compare(options.root, rows))
     print("\n".join(wrong[:20]) or "%d files, all as expected" % len(rows))
     if wrong or not rows:
