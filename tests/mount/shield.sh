@@ -322,7 +322,7 @@ timeout_option() {
 held() {
 	shielded_ok "held" allow_other
 	# shellcheck disable=SC2016  # the inner shell expands it
-	timeout 30 unshare -m sh -c 'touch "$1"; exec sleep 25' sh "$work/held" &
+	timeout 120 unshare -m sh -c 'touch "$1"; exec sleep 100' sh "$work/held" &
 	started+=("$!")
 	wait_until 10 test -e "$work/held"
 	timeout 20 "$granary" umount "$mnt" 2>"$work/said"
