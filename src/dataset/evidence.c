@@ -1,6 +1,15 @@
 #include "dataset/evidence.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/cleanup.h"
+#include "util/filename.h"
+
+enum { INDEXES_MOST = 64 }; /* that are looked into */
 
 int evidence_find(const struct index_wish *wish, struct index **out, const char **path,
 		  struct error *why)
@@ -69,4 +78,60 @@ bool evidence_at(const char *path)
 	has = index_has_sums(index);
 	index_close(index);
 	return has;
+}
+
+/* Checksums of the packed file with this identity? */
+static bool knows(const char *path, const struct identity *identity)
+{
+	struct index *index;
+	struct identity had;
+	bool found = false;
+
+	if (index_open(path, &index, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; index_has_sums(index) && !found &&
+			     index_source(index, i, &had) == 0; i++)
+		found = identity_equal(&had, identity);
+	index_close(index);
+	return found;
+}
+
+static char *search(DIR *folder, const char *place, const struct identity *identity)
+{
+	size_t length = (size_t)(filename_of(place) - place);
+	unsigned looked = 0;
+	struct dirent *entry;
+
+	while (looked < INDEXES_MOST && (entry = readdir(folder))) {
+		const char *end = strstr(entry->d_name, ".gidx");
+		char *path;
+
+		if (!end || strcmp(end, ".gidx") != 0)
+			continue;
+		looked++;
+		if (asprintf(&path, "%.*s%s", (int)length, place, entry->d_name) < 0)
+			return NULL;
+		if (strcmp(path, place) != 0 && knows(path, identity))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+char *evidence_of_set(const struct index_wish *wish)
+{
+	const char *place = wish->places.count ? wish->places.paths[0] : NULL;
+	CLEANUP(cleanup_free) char *name = NULL;
+	char *found = NULL;
+	DIR *folder;
+
+	if (!place || wish->places.named)
+		return NULL;
+	name = strndup(place, (size_t)(filename_of(place) - place));
+	folder = name ? opendir(*name ? name : ".") : NULL;
+	if (folder) {
+		found = search(folder, place, &wish->identities[0]);
+		closedir(folder);
+	}
+	return found;
 }

@@ -28,6 +28,12 @@ bool evidence_of_damage(const struct index_wish *wish, const struct index *index
 /* 0, or -EBADMSG and a sentence: a packed file is damaged, by what evidence_find found. */
 int evidence_check(const struct index_wish *wish, struct error *e);
 
+/*
+ * Is there an index with checksums beside the packed files that knows the first of them, of
+ * a set that it belongs to, say? Its path, which the caller frees; or NULL.
+ */
+char *evidence_of_set(const struct index_wish *wish);
+
 /* Is there an index with checksums at this place, whether it fits or not? */
 bool evidence_at(const char *path);
 

@@ -18,6 +18,7 @@
 
 #include "util/child.h"
 #include "util/cleanup.h"
+#include "util/log.h"
 
 #define MAGIC "granary claim\n"
 
@@ -292,6 +293,10 @@ static int end_by(const struct claim *claim, pid_t child, int number)
 {
 	remove_own(claim);
 	child_end(child);
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr); /* the child's line of progress */
+	log_warn("interrupted: the index %.*s was not made",
+		 (int)(strlen(claim->path) - strlen(".claim")), claim->path);
 	pthread_sigmask(SIG_SETMASK, &claim->before, NULL);
 	raise(number);
 	pthread_sigmask(SIG_BLOCK, &claim->awaited, NULL);

@@ -87,6 +87,7 @@ the_better_one_is_taken() {
 	cp -p t.tar beside/t.tar
 	granary index --checksums beside/t.tar >"$work/said" 2>&1
 	said "an index in the user's own place" "$XDG_CACHE_HOME/granaryfs/"
+	said "an index in the user's own place: why" "in this user's cache, for beside the packed file it cannot be: "
 	rmdir beside/t.tar.gidx
 	cp -p without.gidx beside/t.tar.gidx
 	granary index --check beside/t.tar >"$work/said" 2>&1
@@ -252,6 +253,22 @@ what_is_lost_is_said() {
 	check "a changed file: they are there" granary index --check --checksums c.tar
 }
 
+# A part of a set has an index of its own, which has none.
+a_part_of_a_set() {
+	mkdir -p set/x set/y && echo x >set/x/x && echo y >set/y/y
+	tar -C set -cf set/s-0.tar x && tar -C set -cf set/s-1.tar y
+	granary index --checksums 'set/s-{0..1}.tar' >/dev/null
+	granary ls set/s-0.tar >/dev/null 2>"$work/said"
+	said "a shard of a set: that there are no checksums" "the index that is made of 'set/s-0.tar' has no checksums"
+	said "a shard of a set: where there are" "set/s-0.tar+1-"
+	granary ls set/s-0.tar >/dev/null 2>"$work/said"
+	is "$(cat "$work/said")" "" "a shard of a set: it is said once"
+	mv set/s-0.tar set/gone
+	timeout 60 "$granaryfs" -o missing=skip 'set/s-{0..1}.tar' "$mnt" 2>"$work/said"
+	said "missing=skip: that there are no checksums" "the index that is made of 'set/s-1.tar' has no checksums"
+	umount_ok "$mnt"
+}
+
 # There can be no checksums of what cannot be read.
 not_of_what_is_damaged() {
 	local status
@@ -277,5 +294,6 @@ compressed
 a_flipped_head_is_damage
 a_flipped_end_is_damage
 what_is_lost_is_said
+a_part_of_a_set
 not_of_what_is_damaged
 finish

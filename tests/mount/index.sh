@@ -87,6 +87,21 @@ named_places() {
 	rm "$work/named"
 }
 
+# Who presses Ctrl-C is told that there is no index. Storage that takes its time.
+interrupted() {
+	local status
+	cp "$archive" "$work/slow.tar"
+	GRANARY_FAULTS="kind=late,path=slow.tar,from=3,ms=3000" timeout --preserve-status \
+		-s INT 1 "$abs_top_builddir/tests/bin/granary-faulty" index "$work/slow.tar" \
+		>"$work/out" 2>&1 </dev/null
+	status=$?
+	[ "$status" -gt 128 ]
+	ok $? "Ctrl-C while it is made: ended by it ($status)"
+	grep -q "interrupted: the index $work/slow.tar.gidx was not made" "$work/out"
+	ok $? "Ctrl-C while it is made: that is said" || diag "$(cat "$work/out")"
+	is "$(find "$work" -name 'slow.tar.*')" "" "Ctrl-C while it is made: nothing is left"
+}
+
 require() {
 	local said
 	said=$(timeout 10 "$granaryfs" -o index=require "$archive" "$mnt" 2>&1)
@@ -365,4 +380,5 @@ if is_root; then
 else
 	skip "only root can mount a folder read-only and change owners" "places and owners"
 fi
+interrupted
 finish

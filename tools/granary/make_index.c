@@ -206,11 +206,31 @@ static int spare_checksums(const char *path, bool force, struct error *e)
 	return 0;
 }
 
+/* Who looks for it beside the packed file, or wants it to be there for others, is told. */
+static void say_place(const char *path, const struct error *first)
+{
+	if (*first->text)
+		log_warn("the index is %s, in this user's cache, for beside the packed file it "
+			 "cannot be: %s", path, first->text);
+}
+
+/* Those of a set are not found by who has a part of it. */
+static void say_set(const struct index_wish *wish)
+{
+	CLEANUP(cleanup_free) char *set = wish->checksums ? NULL : evidence_of_set(wish);
+
+	if (set)
+		log_warn("the index that is made of '%s' has no checksums, but %s, of a set that it "
+			 "is in, has some; for this one, too: granary index --checksums",
+			 source_path(wish->sources->sources[0]), set);
+}
+
 /* The first place that can be written: its path, or NULL and the last error. */
 static const char *publish(const struct index_wish *wish, const struct image *image,
 			   bool force, struct error *e)
 {
 	const struct image_access access = access_of(wish->sources);
+	struct error first = { 0 };
 
 	error_set(e, ERROR_SYSTEM, EROFS, "there is no place for an index");
 	for (unsigned i = 0; i < wish->places.count; i++) {
@@ -221,12 +241,15 @@ static const char *publish(const struct index_wish *wish, const struct image *im
 		if (wish->places.named && image_may_replace(path, e) < 0)
 			return NULL;
 		if (!wish->checksums && spare_checksums(path, force, e) < 0) {
-			log_debug("%s", e->text);
+			first = i == 0 ? *e : first;
 			continue;
 		}
-		if (image_publish(image, path, &access, e) == 0)
+		if (image_publish(image, path, &access, e) == 0) {
+			say_place(path, &first);
 			return path;
+		}
 		log_debug("%s", e->text);
+		first = i == 0 ? *e : first;
 	}
 	return NULL;
 }
@@ -287,6 +310,8 @@ static int make(const struct request *request, const struct index_wish *wish,
 	int err = wish->checksums ? build_with_checksums(request, wish, &image, &e) :
 				    build(request, wish, &image, &e);
 
+	if (!err)
+		say_set(wish);
 	if (!err && request->given['m']) {
 		err = hand_over(wish, &image, request->value['m'], in_vain, &e);
 	} else if (!err) {
