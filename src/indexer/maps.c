@@ -30,6 +30,7 @@ struct piece {
 	const char *text;
 	size_t size;
 	enum part part;
+	uint32_t hash; /* of find_piece */
 };
 
 /* "a/b.tar.gz": all of it, "b.tar.gz", or "b.tar"; a leading dot begins no suffix. */
@@ -39,8 +40,9 @@ static struct piece part_of(const char *path, enum part part)
 	const char *name = slash && part != PART_ALL ? slash + 1 : path;
 	const char *dot = part == PART_STEM ? strrchr(name, '.') : NULL;
 
-	return (struct piece){ name, dot && dot > name ? (size_t)(dot - name) : strlen(name),
-			       part };
+	return (struct piece){ .text = name, .part = part,
+			       .size = dot && dot > name ? (size_t)(dot - name) :
+							   strlen(name) };
 }
 
 static bool is_piece(const void *context, uint32_t id, const void *key)
@@ -54,12 +56,12 @@ static bool is_piece(const void *context, uint32_t id, const void *key)
 }
 
 /* The number of the first item with that piece, or -1. */
-static int64_t find_piece(const struct name_map *map, const struct piece *wanted)
+static int64_t find_piece(const struct name_map *map, struct piece *wanted)
 {
-	struct idmap_slot *slot = idmap_find(&map->index[wanted->part],
-					     map_hash(wanted->text, wanted->size), is_piece,
-					     map, wanted);
+	struct idmap_slot *slot;
 
+	wanted->hash = map_hash(wanted->text, wanted->size);
+	slot = idmap_find(&map->index[wanted->part], wanted->hash, is_piece, map, wanted);
 	return slot ? (int64_t)slot->id_plus_1 - 1 : -1;
 }
 
@@ -92,9 +94,10 @@ static int refuse_contradiction(const struct name_map *map, const struct map_pai
 	char what[600];
 
 	if (a->class_name)
-		snprintf(what, sizeof(what), "is of class '%.200s' here, and was of class "
-			 "'%.200s' before; remove one of the two", b->class_name,
-			 a->class_name);
+		snprintf(what, sizeof(what),
+			 "is of class '%.200s' here, and was of class "
+			 "'%.200s' before; remove one of the two",
+			 b->class_name, a->class_name);
 	else
 		snprintf(what, sizeof(what), "has label %" PRId64 " here, and had label %"
 			 PRId64 " before; remove one of the two", b->label, a->label);
@@ -106,23 +109,26 @@ static int check_pair(struct name_map *map, const struct map_pair *pair, struct 
 	const char *fault;
 
 	if (pair->key.kind != MAP_TEXT)
-		return error_set(e, ERROR_DATASET, EBADMSG, "%s: %s %zu has no path as its "
-				 "key; a map from paths to labels is needed", map->path,
-				 pair->unit, pair->place);
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: %s %zu has no path as its "
+				 "key; a map from paths to labels is needed",
+				 map->path, pair->unit, pair->place);
 	fault = map_path_fault(pair->key.text, pair->key.size);
 	if (fault)
 		return refuse_pair(map, pair, fault, e);
 	if (pair->value.in_list ||
 	    (pair->value.kind != MAP_NUMBER && pair->value.kind != MAP_TEXT))
-		return refuse_pair(map, pair, "has neither a number nor a name as its label",
-				   e);
+		return refuse_pair(map, pair,
+				   "has neither a number nor a name as its label", e);
 	if (pair->value.kind == MAP_NUMBER)
 		map->numbers = true;
 	else
 		map->texts = true;
 	if (map->numbers && map->texts)
-		return refuse_pair(map, pair, "has a label of another kind than those before "
-				   "it: all must be numbers, or all names", e);
+		return refuse_pair(map, pair,
+				   "has a label of another kind than those before "
+				   "it: all must be numbers, or all names",
+				   e);
 	return 0;
 }
 
@@ -163,17 +169,18 @@ static int add_pair(void *context, const struct map_pair *pair, struct error *e)
 	if (err)
 		return err;
 	if (map->items.count >= INT32_MAX)
-		return refuse_pair(map, pair, "is beyond the 2^31 names that can be held", e);
+		return refuse_pair(map, pair, "is beyond the 2^31 names that can be held",
+				   e);
 	item.key = arena_copy(&map->keys, pair->key.text, pair->key.size);
 	if (!item.key)
 		return no_memory(map, e);
 	whole = part_of(item.key, PART_ALL);
 	before = find_piece(map, &whole);
 	if (before >= 0 && !same_label(&map->items.items[before], &item))
-		return refuse_contradiction(map, pair, &map->items.items[before], &item, e);
+		return refuse_contradiction(map, pair, &map->items.items[before], &item,
+					    e);
 	if (vec_push(&map->items, item) < 0 ||
-	    (before < 0 && idmap_insert(&map->index[PART_ALL],
-					map_hash(whole.text, whole.size),
+	    (before < 0 && idmap_insert(&map->index[PART_ALL], whole.hash,
 					(uint32_t)map->items.count - 1) < 0))
 		return no_memory(map, e);
 	return 0;
@@ -187,7 +194,8 @@ static void make_numbers(struct name_map *map)
 	for (size_t i = 0; i < map->items.count; i++) {
 		struct name_map_item *item = &map->items.items[i];
 
-		map_parse_number(item->class_name, strlen(item->class_name), &item->label);
+		map_parse_number(item->class_name, strlen(item->class_name),
+				 &item->label);
 		item->class_name = NULL;
 	}
 }
@@ -199,8 +207,7 @@ static int index_part(struct name_map *map, enum part part)
 		int64_t before = find_piece(map, &piece);
 
 		if (before < 0) {
-			if (idmap_insert(&map->index[part], map_hash(piece.text, piece.size),
-					 (uint32_t)i) < 0)
+			if (idmap_insert(&map->index[part], piece.hash, (uint32_t)i) < 0)
 				return -ENOMEM;
 		} else if (!same_label(&map->items.items[before], &map->items.items[i])) {
 			map->contradicted.items[before] |= (unsigned char)(1u << part);

@@ -27,14 +27,15 @@ struct class_list {
 static int refuse_pair(const struct class_list *list, const struct map_pair *pair,
 		       const char *what, struct error *e)
 {
-	return error_set(e, ERROR_DATASET, EBADMSG, "%s: %s %zu: %s", list->path, pair->unit,
-			 pair->place, what);
+	return error_set(e, ERROR_DATASET, EBADMSG, "%s: %s %zu: %s", list->path,
+			 pair->unit, pair->place, what);
 }
 
 /* "n01440764 tench, Tinca tinca": a file of LOC_synset_mapping.txt's kind. */
 static bool begins_with_wnid(const char *text, size_t size)
 {
-	if (size < WNID_BYTES || text[0] != 'n' || (size > WNID_BYTES && text[WNID_BYTES] != ' '))
+	if (size < WNID_BYTES || text[0] != 'n' ||
+	    (size > WNID_BYTES && text[WNID_BYTES] != ' '))
 		return false;
 	for (int i = 1; i < WNID_BYTES; i++)
 		if (text[i] < '0' || text[i] > '9')
@@ -59,16 +60,20 @@ static int take_pair(const struct class_list *list, const struct map_pair *pair,
 		    (key->kind == MAP_TEXT &&
 		     map_parse_number(key->text, key->size, &class->label)))
 			return 0;
-		return refuse_pair(list, pair, "neither its key nor its value is a number: a "
-				   "class list says which label has which name", e);
+		return refuse_pair(list, pair,
+				   "neither its key nor its value is a number: a "
+				   "class list says which label has which name",
+				   e);
 	}
 	if (value->kind == MAP_NUMBER && key->kind == MAP_TEXT) {
 		*name = *key;
 		class->label = value->number;
 		return 0;
 	}
-	return refuse_pair(list, pair, "is not the name of a class; a class list is text, one "
-			   "class a line, or a list, or a dict of labels and names", e);
+	return refuse_pair(list, pair,
+			   "is not the name of a class; a class list is text, one "
+			   "class a line, or a list, or a dict of labels and names",
+			   e);
 }
 
 static int add_class(void *context, const struct map_pair *pair, struct error *e)
@@ -94,7 +99,8 @@ static int add_class(void *context, const struct map_pair *pair, struct error *e
 	list->unit = pair->unit;
 	class.name = map_texts_keep(&list->names, name.text, name.size);
 	if (!class.name || vec_push(&list->items, class) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", list->path);
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
+				 list->path);
 	return 0;
 }
 
@@ -122,12 +128,14 @@ static int check_names(const struct class_list *list, struct error *e)
 	for (size_t i = 1; i < list->items.count; i++)
 		if (items[i].label != items[i - 1].label &&
 		    strcmp(items[i].name, items[i - 1].name) == 0)
-			return error_set(e, ERROR_DATASET, EBADMSG, "%s: %s %zu and %s %zu: "
-					 "labels %" PRId64 " and %" PRId64 " are both called "
-					 "'%.200s'; give them two names", list->path,
-					 list->unit, items[i - 1].place, list->unit,
-					 items[i].place, items[i - 1].label, items[i].label,
-					 items[i].name);
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "%s: %s %zu and %s %zu: "
+					 "labels %" PRId64 " and %" PRId64
+					 " are both called "
+					 "'%.200s'; give them two names",
+					 list->path, list->unit, items[i - 1].place,
+					 list->unit, items[i].place, items[i - 1].label,
+					 items[i].label, items[i].name);
 	return 0;
 }
 
@@ -141,10 +149,12 @@ static int check_labels(struct class_list *list, struct error *e)
 		if (i == 0 || items[i].label != items[kept - 1].label)
 			items[kept++] = items[i];
 		else if (items[i].name != items[kept - 1].name)
-			return error_set(e, ERROR_DATASET, EBADMSG, "%s: %s %zu: label %"
-					 PRId64 " is called '%.200s' here and '%.200s' before; "
-					 "remove one of the two", list->path, list->unit,
-					 items[i].place, items[i].label, items[i].name,
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "%s: %s %zu: label %" PRId64
+					 " is called '%.200s' here and '%.200s' before; "
+					 "remove one of the two",
+					 list->path, list->unit, items[i].place,
+					 items[i].label, items[i].name,
 					 items[kept - 1].name);
 	}
 	list->items.count = kept;
@@ -156,8 +166,10 @@ static int check_classes(struct class_list *list, struct error *e)
 	int err;
 
 	if (list->items.count == 0)
-		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty; a class list "
-				 "has one class a line", list->path);
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: it is empty; a class list "
+				 "has one class a line",
+				 list->path);
 	qsort(list->items.items, list->items.count, sizeof(*list->items.items), by_name);
 	err = check_names(list, e);
 	if (err)
@@ -173,8 +185,8 @@ static int visit_text(struct map_input *input, struct error *e)
 	return err ? err : map_visit_lines(input, e);
 }
 
-int class_list_read(const void *bytes, size_t n, const char *path, struct class_list **out,
-		    struct error *e)
+int class_list_read(const void *bytes, size_t n, const char *path,
+		    struct class_list **out, struct error *e)
 {
 	struct class_list *list = calloc(1, sizeof(*list));
 	struct map_input input = { bytes, n, path, add_class, list };
@@ -215,7 +227,8 @@ size_t class_list_count(const struct class_list *list)
 
 static int seek_label(const void *key, const void *item)
 {
-	int64_t label = *(const int64_t *)key, there = ((const struct class *)item)->label;
+	int64_t label = *(const int64_t *)key,
+		there = ((const struct class *)item)->label;
 
 	return (label > there) - (label < there);
 }

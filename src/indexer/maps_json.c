@@ -1,9 +1,41 @@
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "indexer/maps_pairs.h"
+
+/* A map is a dict of texts and numbers, a list of classes at most a dict of lists. */
+enum { DEPTH_MOST = 2, LISTS_MOST = 1000000 };
+
+/*
+ * Lists in lists, and empty ones by the million, take much memory for few bytes: looks
+ * for them before the library makes anything of them. NULL: there are none.
+ */
+static const char *find_bomb(const struct map_input *input)
+{
+	unsigned depth = 0, lists = 0;
+	bool in_text = false;
+
+	for (size_t i = 0; i < input->n; i++) {
+		char c = input->bytes[i];
+
+		if (c == '"')
+			in_text = !in_text;
+		else if (in_text)
+			i += c == '\\';
+		else if (c == '[' || c == '{')
+			depth++, lists++;
+		else if ((c == ']' || c == '}') && depth > 0)
+			depth--;
+		if (depth > DEPTH_MOST)
+			return "it nests deeper than a dict of lists";
+		if (lists > LISTS_MOST)
+			return "it has more than a million lists";
+	}
+	return NULL;
+}
 
 static struct map_value of_json(const json_t *json)
 {
@@ -56,16 +88,26 @@ int map_visit_json(const struct map_input *input, struct error *e)
 	struct map_input text = *input;
 	json_error_t why;
 	json_t *json;
+	const char *bomb;
 	int err = map_begin_text(&text, e);
 
 	if (err)
 		return err;
+	bomb = find_bomb(&text);
+	if (bomb)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: this JSON is neither a map "
+				 "of names nor a list of classes: %s",
+				 input->path, bomb);
 	json = json_loadb(text.bytes, text.n, JSON_REJECT_DUPLICATES, &why);
 	if (!json && json_error_code(&why) == json_error_out_of_memory)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", input->path);
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
+				 input->path);
 	if (!json)
-		return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %d: this JSON cannot be "
-				 "read: %s", input->path, why.line, why.text);
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: line %d: this JSON cannot be "
+				 "read: %s",
+				 input->path, why.line, why.text);
 	if (json_is_array(json))
 		err = visit_list(input, json, e);
 	else

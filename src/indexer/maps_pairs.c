@@ -53,8 +53,10 @@ int map_visit_pickle(const struct map_input *input, struct error *e)
 	if (pickle_root(pickle)->kind >= PICKLE_TUPLE)
 		err = visit_items(input, pickle, e);
 	else
-		err = error_set(e, ERROR_DATASET, EBADMSG, "%s: the pickle is neither a dict "
-				"nor a list", input->path);
+		err = error_set(e, ERROR_DATASET, EBADMSG,
+				"%s: the pickle is neither a dict "
+				"nor a list",
+				input->path);
 	pickle_free(pickle);
 	return err;
 }
@@ -64,9 +66,10 @@ int map_begin_text(struct map_input *input, struct error *e)
 	const char *nul = memchr(input->bytes, '\0', input->n);
 
 	if (nul)
-		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is neither a pickle nor "
-				 "JSON nor text: byte %zu is 0", input->path,
-				 (size_t)(nul - input->bytes));
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: it is neither a pickle nor "
+				 "JSON nor text: byte %zu is 0",
+				 input->path, (size_t)(nul - input->bytes));
 	if (input->n >= 3 && memcmp(input->bytes, "\xef\xbb\xbf", 3) == 0) {
 		input->bytes += 3;
 		input->n -= 3;
@@ -110,9 +113,11 @@ int map_visit_lines(const struct map_input *input, struct error *e)
 		if (is_blank(at, size))
 			blank = blank ? blank : pair.place;
 		else if (blank)
-			err = error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu is empty, "
+			err = error_set(e, ERROR_DATASET, EBADMSG,
+					"%s: line %zu is empty, "
 					"and other lines follow: each line is a class; "
-					"remove it", input->path, blank);
+					"remove it",
+					input->path, blank);
 		else
 			err = input->visit(input->context, &pair, e);
 		at = newline ? newline + 1 : end;

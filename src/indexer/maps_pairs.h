@@ -27,7 +27,8 @@ struct map_pair {
 	size_t place;     /* from 1 */
 };
 
-/* 0, or an errno with a sentence, at which it ends. The texts are gone when it returns. */
+/* 0, or an errno with a sentence, at which it ends. The texts are gone when it returns.
+ */
 typedef int map_visit(void *context, const struct map_pair *pair, struct error *e);
 
 struct map_input {

@@ -26,9 +26,9 @@ struct table {
 };
 
 static const char *const key_titles[] = {
-	"imageid", "image_id", "image", "images", "img", "id", "file", "filename",
-	"file_name", "filepath", "file_path", "path", "name", "key", "fname", "image_name",
-	"imagename", "image_path", NULL,
+	"imageid",  "image_id",	  "image",     "images",     "img",  "id",   "file",
+	"filename", "file_name",  "filepath",  "file_path",  "path", "name", "key",
+	"fname",    "image_name", "imagename", "image_path", NULL,
 };
 
 static const char *const value_titles[] = {
@@ -160,8 +160,10 @@ static struct map_value field_value(const struct table *t, size_t i)
 {
 	struct field field = t->fields.items[i];
 
-	return (struct map_value){ .kind = MAP_TEXT, .size = field.size,
-				   .text = field.size ? t->scratch.items + field.start : "" };
+	return (struct map_value){.kind = MAP_TEXT,
+				  .size = field.size,
+				  .text = field.size ? t->scratch.items + field.start
+						     : ""};
 }
 
 static struct map_value label_of(const struct table *t)
@@ -182,8 +184,10 @@ static int give(const struct table *t, struct error *e)
 		return refuse_row(t, "a row needs a name and a label, and has too few "
 				  "columns", e);
 	if (t->columns == 2 && t->fields.count > 2)
-		return refuse_row(t, "more than the two columns name and label; quote what "
-				  "has a delimiter in it", e);
+		return refuse_row(t,
+				  "more than the two columns name and label; quote what "
+				  "has a delimiter in it",
+				  e);
 	pair.key = field_value(t, t->key);
 	pair.value = label_of(t);
 	return t->input->visit(t->input->context, &pair, e);
@@ -214,9 +218,11 @@ static int choose_columns(struct table *t, struct error *e)
 	t->value = 1;
 	t->columns = 2;
 	if (t->fields.count > 2 && (key < 0 || value < 0))
-		return refuse_row(t, "more than two columns, and no titles that say which is "
-				  "the name and which the label; call them 'name' and 'label'",
-				  e);
+		return refuse_row(
+			t,
+			"more than two columns, and no titles that say which is "
+			"the name and which the label; call them 'name' and 'label'",
+			e);
 	if (key < 0 && value < 0)
 		return 0;
 	if (t->fields.count < 2)

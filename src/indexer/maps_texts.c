@@ -6,6 +6,15 @@
 
 #include "util/bytes.h"
 
+static uint64_t word_at(const unsigned char *bytes)
+{
+	uint64_t word;
+
+	/* whatever the order of its bytes: hashes do not leave the process */
+	memcpy(&word, bytes, sizeof(word));
+	return word;
+}
+
 enum { COMPONENT_MOST = 255, PATH_MOST = 4096 };
 
 static uint64_t secret[2];
@@ -52,7 +61,7 @@ uint32_t map_hash(const void *bytes, size_t n)
 	v[3] = secret[1] ^ 0x7465646279746573;
 	for (size_t i = 0; i <= n / 8; i++) {
 		if (i < n / 8)
-			word = little_endian(at + 8 * i, 8);
+			word = word_at(at + 8 * i);
 		else
 			word = little_endian(at + 8 * i, n % 8) | (uint64_t)n << 56;
 		v[3] ^= word;
@@ -84,7 +93,8 @@ const char *map_texts_keep(struct map_texts *texts, const char *text, size_t siz
 {
 	struct wanted wanted = { text, size };
 	uint32_t hash = map_hash(text, size);
-	struct idmap_slot *slot = idmap_find(&texts->ids, hash, is_wanted, texts, &wanted);
+	struct idmap_slot *slot =
+		idmap_find(&texts->ids, hash, is_wanted, texts, &wanted);
 	const char *kept;
 
 	if (slot)

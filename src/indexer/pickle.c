@@ -21,7 +21,8 @@ static size_t height(const struct pickle_reader *r)
 
 static int too_little(struct pickle_reader *r)
 {
-	return pickle_refuse(r, "an opcode finds too little to work on; the file is damaged");
+	return pickle_refuse(
+		r, "an opcode finds too little to work on; the file is damaged");
 }
 
 static struct pickle_value *value_at(struct pickle_reader *r, size_t below_top)
@@ -43,7 +44,8 @@ static int append_cell(struct pickle_reader *r, struct pickle_value *container,
 	if (container->size++ == 0)
 		container->cells[0] = (uint32_t)out->cells.count;
 	else
-		out->cells.items[container->cells[1] - 1].next = (uint32_t)out->cells.count;
+		out->cells.items[container->cells[1] - 1].next =
+			(uint32_t)out->cells.count;
 	container->cells[1] = (uint32_t)out->cells.count;
 	return 0;
 }
@@ -55,12 +57,14 @@ static int fill(struct pickle_reader *r, struct pickle_value *container, size_t 
 	int err = 0;
 
 	if (container->kind == PICKLE_DICT && n % 2)
-		return pickle_refuse(r, "a key of a dict without a value; the file is damaged");
+		return pickle_refuse(
+			r, "a key of a dict without a value; the file is damaged");
 	for (size_t i = 0; i < n && !err; i++) {
 		enum pickle_kind kind = r->out->values.items[ids[i]].kind;
 
 		if (container->kind == PICKLE_DICT && i % 2 == 0 && kind >= PICKLE_LIST)
-			return pickle_refuse(r, "a list or a dict as a key; the file is damaged");
+			return pickle_refuse(
+				r, "a list or a dict as a key; the file is damaged");
 		err = append_cell(r, container, ids[i]);
 	}
 	r->stack.count -= n;
@@ -91,8 +95,9 @@ static int add_to(struct pickle_reader *r, enum pickle_kind kind, size_t n)
 	if (height(r) < n + 1)
 		return too_little(r);
 	if (value_at(r, n)->kind != kind)
-		return pickle_refuse(r, "an item for something that is no %s; the file is damaged",
-			      kind == PICKLE_DICT ? "dict" : "list");
+		return pickle_refuse(
+			r, "an item for something that is no %s; the file is damaged",
+			kind == PICKLE_DICT ? "dict" : "list");
 	return fill(r, value_at(r, n), n);
 }
 
@@ -135,7 +140,8 @@ static int do_mark(struct pickle_reader *r, unsigned unused)
 	(void)unused;
 	if (r->marks.count == MARKS_MOST)
 		return pickle_refuse(r, "it nests more than %d deep", MARKS_MOST);
-	return vec_push(&r->marks, (uint32_t)r->stack.count) < 0 ? pickle_no_memory(r) : 0;
+	return vec_push(&r->marks, (uint32_t)r->stack.count) < 0 ? pickle_no_memory(r)
+								 : 0;
 }
 
 static int do_pop(struct pickle_reader *r, unsigned unused)
@@ -190,8 +196,9 @@ static int remember(struct pickle_reader *r, uint64_t index)
 		return too_little(r);
 	/* who numbers what he writes does not get beyond the bytes that he wrote */
 	if (index > (uint64_t)(r->end - r->begin))
-		return pickle_refuse(r, "number %llu of the memo, in %zu bytes; the file is damaged",
-			      (unsigned long long)index, (size_t)(r->end - r->begin));
+		return pickle_refuse(
+			r, "number %llu of the memo, in %zu bytes; the file is damaged",
+			(unsigned long long)index, (size_t)(r->end - r->begin));
 	while (r->memo.count <= index)
 		if (vec_push(&r->memo, 0) < 0)
 			return pickle_no_memory(r);
@@ -221,8 +228,11 @@ static int do_get(struct pickle_reader *r, unsigned width)
 	if (err)
 		return err;
 	if (index >= r->memo.count || !r->memo.items[index])
-		return pickle_refuse(r, "number %llu of the memo, which has nothing there; the "
-			      "file is damaged", (unsigned long long)index);
+		return pickle_refuse(
+			r,
+			"number %llu of the memo, which has nothing there; the "
+			"file is damaged",
+			(unsigned long long)index);
 	return pickle_push_id(r, r->memo.items[index] - 1);
 }
 
@@ -232,8 +242,10 @@ static int do_proto(struct pickle_reader *r, unsigned width)
 	int err = pickle_take_number(r, width, &version);
 
 	if (!err && version > PROTOCOL_MOST)
-		err = pickle_refuse(r, "protocol %u, and 0 to %d can be read; write it with "
-			     "protocol=4", (unsigned)version, PROTOCOL_MOST);
+		err = pickle_refuse(r,
+				    "protocol %u, and 0 to %d can be read; write it with "
+				    "protocol=4",
+				    (unsigned)version, PROTOCOL_MOST);
 	return err;
 }
 
@@ -252,10 +264,12 @@ static int do_stop(struct pickle_reader *r, unsigned unused)
 {
 	(void)unused;
 	if (r->stack.count != 1 || r->marks.count != 0)
-		return pickle_refuse(r, "it ends with other than one value; the file is damaged");
+		return pickle_refuse(
+			r, "it ends with other than one value; the file is damaged");
 	if (r->at != r->end)
-		return pickle_refuse(r, "%zu bytes follow its end; keep one pickle in the file",
-			      (size_t)(r->end - r->at));
+		return pickle_refuse(
+			r, "%zu bytes follow its end; keep one pickle in the file",
+			(size_t)(r->end - r->at));
 	r->stopped = true;
 	return 0;
 }
@@ -349,11 +363,16 @@ static int step(struct pickle_reader *r)
 	if (opcode->run)
 		return opcode->run(r, opcode->argument);
 	if (opcode->name)
-		return pickle_refuse(r, "%s, which is not followed: only dict, list, tuple, str, "
-			      "bytes, int, float, bool and None are read; convert what is "
-			      "in it to these, and pickle it again", opcode->name);
-	return pickle_refuse(r, "0x%02x, which is no opcode; the file is damaged, or is no "
-			     "pickle", *r->op);
+		return pickle_refuse(
+			r,
+			"%s, which is not followed: only dict, list, tuple, str, "
+			"bytes, int, float, bool and None are read; convert what is "
+			"in it to these, and pickle it again",
+			opcode->name);
+	return pickle_refuse(r,
+			     "0x%02x, which is no opcode; the file is damaged, or is no "
+			     "pickle",
+			     *r->op);
 }
 
 int pickle_read(const void *bytes, size_t n, const char *path, struct pickle **out,
@@ -365,8 +384,10 @@ int pickle_read(const void *bytes, size_t n, const char *path, struct pickle **o
 
 	*out = NULL;
 	if (n >= UINT32_MAX / 2)
-		return error_set(e, ERROR_DATASET, EBADMSG, "%s: a pickle of %zu bytes, and "
-				 "2 GiB can be read; split it", path, n);
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: a pickle of %zu bytes, and "
+				 "2 GiB can be read; split it",
+				 path, n);
 	r.end = r.begin + n;
 	r.out = calloc(1, sizeof(*r.out));
 	if (!r.out)
@@ -419,7 +440,8 @@ const struct pickle_value *pickle_next(struct pickle_walk *walk)
 	return &walk->pickle->values.items[cell->value];
 }
 
-/* Protocols 2 and later say so; 0 and 1 begin with a dict or a list that is remembered. */
+/* Protocols 2 and later say so; 0 and 1 begin with a dict or a list that is remembered.
+ */
 int pickle_looks_so(const void *bytes, size_t n)
 {
 	static const char *const beginnings[] = { "(dp", "(lp", "}q", "]q", "}r", "]r",

@@ -91,11 +91,12 @@ static int push_kind(struct pickle_reader *r, enum pickle_kind kind, int64_t num
 static int push_text(struct pickle_reader *r, enum pickle_kind kind, const void *text,
 		     size_t size)
 {
-	struct pickle_value value = { .kind = kind, .size = (uint32_t)size, .text = text };
+	struct pickle_value value = {.kind = kind, .size = (uint32_t)size, .text = text};
 	int err = 0;
 
 	if (kind == PICKLE_STR)
-		err = pickle_text_names(&r->out->arena, text, size, &value.text, &value.size);
+		err = pickle_text_names(&r->out->arena, text, size, &value.text,
+					&value.size);
 	if (err == -ENOMEM)
 		return pickle_no_memory(r);
 	if (err)
@@ -138,8 +139,9 @@ int pickle_do_unicode(struct pickle_reader *r, unsigned width)
 	if (err == -ENOMEM)
 		return pickle_no_memory(r);
 	if (err)
-		return pickle_refuse(r, "an escape in a str that means nothing; the file is "
-			      "damaged");
+		return pickle_refuse(r,
+				     "an escape in a str that means nothing; the file is "
+				     "damaged");
 	return push_text(r, PICKLE_STR, plain, plain_size);
 }
 
@@ -162,7 +164,8 @@ int pickle_do_int(struct pickle_reader *r, unsigned width)
 		return err;
 	/* BININT has a sign, the shorter ones have none */
 	return push_kind(r, PICKLE_INT,
-			 width == 4 ? (int64_t)(int32_t)(uint32_t)number : (int64_t)number);
+			 width == 4 ? (int64_t)(int32_t)(uint32_t)number
+				    : (int64_t)number);
 }
 
 /* As many bytes as it takes, the sign in the highest. `width` is that of their count. */
@@ -193,7 +196,8 @@ int pickle_take_digits(struct pickle_reader *r, char out[PICKLE_LINE_MOST])
 	if (!line)
 		return -EBADMSG;
 	if (size == 0 || size >= PICKLE_LINE_MOST || memchr(line, '\0', size))
-		return pickle_refuse(r, "a number that is none, or needs more than 64 bits");
+		return pickle_refuse(r,
+				     "a number that is none, or needs more than 64 bits");
 	memcpy(out, line, size);
 	out[size] = '\0';
 	return 0;
@@ -215,7 +219,8 @@ int pickle_do_decimal(struct pickle_reader *r, unsigned width)
 	if (*r->op == 'L' && *end == 'L')
 		end++;
 	if (errno || *end || end == digits)
-		return pickle_refuse(r, "a number that is none, or needs more than 64 bits");
+		return pickle_refuse(r,
+				     "a number that is none, or needs more than 64 bits");
 	return push_kind(r, PICKLE_INT, number);
 }
 

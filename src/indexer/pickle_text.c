@@ -42,7 +42,8 @@ static bool check(const char *text, size_t size, size_t *surrogates)
 	*surrogates = 0;
 	for (size_t i = 0; i < size;) {
 		uint32_t character;
-		unsigned n = decode((const unsigned char *)text + i, size - i, &character);
+		unsigned n =
+			decode((const unsigned char *)text + i, size - i, &character);
 
 		if (n == 0 || (is_surrogate(character) && !stands_for_byte(character)))
 			return false;
@@ -52,8 +53,8 @@ static bool check(const char *text, size_t size, size_t *surrogates)
 	return true;
 }
 
-int pickle_text_names(struct arena *arena, const char *text, size_t size, const char **out,
-		      uint32_t *out_size)
+int pickle_text_names(struct arena *arena, const char *text, size_t size,
+		      const char **out, uint32_t *out_size)
 {
 	size_t surrogates, used = 0;
 	char *copy;
@@ -70,7 +71,8 @@ int pickle_text_names(struct arena *arena, const char *text, size_t size, const 
 		return -ENOMEM;
 	for (size_t i = 0; i < size;) {
 		uint32_t character;
-		unsigned n = decode((const unsigned char *)text + i, size - i, &character);
+		unsigned n =
+			decode((const unsigned char *)text + i, size - i, &character);
 
 		if (is_surrogate(character))
 			copy[used++] = (char)(character & 0xff);
@@ -85,7 +87,10 @@ int pickle_text_names(struct arena *arena, const char *text, size_t size, const 
 
 static size_t encode(char *out, uint32_t character)
 {
-	unsigned n = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+	unsigned n = character < 0x80	   ? 1
+		     : character < 0x800   ? 2
+		     : character < 0x10000 ? 3
+					   : 4;
 	static const unsigned char leads[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
 
 	for (unsigned i = n - 1; i > 0; i--) {

@@ -16,8 +16,8 @@
  * The bytes that such a str stands for: `text` itself if it has no surrogates, or a copy
  * in the arena. -EBADMSG: it is not UTF-8, or has surrogates that stand for nothing.
  */
-int pickle_text_names(struct arena *arena, const char *text, size_t size, const char **out,
-		      uint32_t *out_size);
+int pickle_text_names(struct arena *arena, const char *text, size_t size,
+		      const char **out, uint32_t *out_size);
 
 /*
  * Protocol 0 writes a str as raw-unicode-escape: Latin-1, \uXXXX and \UXXXXXXXX. In

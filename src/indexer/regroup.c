@@ -239,9 +239,10 @@ static int enter_nested(struct regroup *r, const char *path)
 static int refuse_contradiction(const struct match *a, const struct match *b,
 				const char *path, struct error *e)
 {
-	return error_set(e, ERROR_DATASET, EBADMSG, "%s and %s say two labels of '%.200s'; "
-			 "leave one of them out of -o names=", a->state->path, b->state->path,
-			 path);
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s and %s say two labels of '%.200s'; "
+			 "leave one of them out of -o names=",
+			 a->state->path, b->state->path, path);
 }
 
 static bool same_label(const struct name_map_item *a, const struct name_map_item *b)
@@ -293,7 +294,8 @@ static int look_at(struct regroup *r, const struct entry *entry, struct error *e
 
 /* Goes into nested logs, and on to those that follow. */
 static int for_each_log(struct regroup *r, struct entries *entries,
-			int (*run)(struct regroup *r, struct entries *log, struct error *e),
+			int (*run)(struct regroup *r, struct entries *log,
+				   struct error *e),
 			struct error *e)
 {
 	int err = 0;
@@ -360,9 +362,10 @@ static void report(struct map_state *state)
 	for (int grade = 0; grade < GRADE_FOLDER && state->best >= GRADE_FOLDER; grade++)
 		state->elsewhere += state->files[grade];
 	if (state->best == GRADE_NONE)
-		log_warn("%s: no file here has one of its %zu names (%.200s, for one), so "
-			 "nothing is moved by it", state->path, count,
-			 name_map_get(state->map, 0)->key);
+		log_warn(
+			"%s: no file here has one of its %zu names (%.200s, for one), so "
+			"nothing is moved by it",
+			state->path, count, name_map_get(state->map, 0)->key);
 	else if (state->missing)
 		log_warn("%s: %zu of its %zu names have no file here (%.200s, for one)",
 			 state->path, state->missing, count, example);
@@ -391,15 +394,16 @@ static const struct name_map_item *item_of(const struct regroup *r, const char *
 		if (state->best == GRADE_NONE || !find_in(state, path, &match) ||
 		    match.grade < state->best)
 			continue;
-		if (match.item->class_name || match.item->label >= 0) /* -1 is "no label" */
+		if (match.item->class_name ||
+		    match.item->label >= 0) /* -1 is "no label" */
 			return match.item;
 	}
 	return NULL;
 }
 
 /*
- * The class's folder that the file at `path` is moved into: 1, 0 if it stays, -ENOMEM. The
- * text lives as long as the regrouping.
+ * The class's folder that the file at `path` is moved into: 1, 0 if it stays, -ENOMEM.
+ * The text lives as long as the regrouping.
  */
 static int new_folder(struct regroup *r, const char *path, const char **out)
 {
@@ -432,7 +436,8 @@ static int insert_folder(struct text *out, const char *path, const char *folder)
  * Where a link at `path` leads to, by the texts alone: NULL if that is above the root, or
  * (*err) memory is out.
  */
-static const char *follow(struct regroup *r, const char *path, const char *target, int *err)
+static const char *follow(struct regroup *r, const char *path, const char *target,
+			  int *err)
 {
 	const char *name = name_in(path), *end;
 	struct text *out = &r->path;
@@ -555,8 +560,10 @@ static void note_map(const struct map_state *state, struct index_summary *summar
 		note(summary, "names=%.80s: %zu of its %zu names have no file", name,
 		     state->missing, name_map_count(state->map));
 	if (state->elsewhere)
-		note(summary, "names=%.80s: %" PRIu64 " files have its names, but lie in other "
-		     "folders than it says", name, state->elsewhere);
+		note(summary,
+		     "names=%.80s: %" PRIu64 " files have its names, but lie in other "
+		     "folders than it says",
+		     name, state->elsewhere);
 }
 
 void regroup_describe(const struct regroup *r, struct index_summary *summary)
@@ -564,11 +571,14 @@ void regroup_describe(const struct regroup *r, struct index_summary *summary)
 	if (!regroup_used(r))
 		return;
 	summary->classes = r->used.items.count;
-	snprintf(summary->view, sizeof(summary->view), "class (names= says which class files "
+	snprintf(summary->view, sizeof(summary->view),
+		 "class (names= says which class files "
 		 "have: %" PRIu64 " were moved below it); view=tree: as they are stored",
 		 r->moved);
-	snprintf(summary->labels, sizeof(summary->labels), "the maps of names=; classes are "
-		 "called by %s", regroup_classes_source(r->classes));
+	snprintf(summary->labels, sizeof(summary->labels),
+		 "the maps of names=; classes are "
+		 "called by %s",
+		 regroup_classes_source(r->classes));
 	for (size_t i = 0; i < r->map_count; i++)
 		note_map(&r->maps[i], summary);
 }

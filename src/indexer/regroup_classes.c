@@ -52,7 +52,8 @@ void regroup_classes_free(struct regroup_classes *classes)
 	free(classes);
 }
 
-/* The folder that a path lies in, without its own path: its length, 0 if there is none. */
+/* The folder that a path lies in, without its own path: its length, 0 if there is none.
+ */
 static size_t folder_of(const char *path, const char **out)
 {
 	const char *end = strrchr(path, '/'), *begin = end;
@@ -68,8 +69,8 @@ static size_t folder_of(const char *path, const char **out)
 /* Folders that have a class's name never are called so; others often are. */
 static bool is_a_split(const char *name, size_t size)
 {
-	static const char *const splits[] = { "train", "val", "valid", "validation", "test",
-					      "images", "data" };
+	static const char *const splits[] = {"train", "val",	"valid", "validation",
+					     "test",  "images", "data"};
 
 	for (size_t i = 0; i < sizeof(splits) / sizeof(*splits); i++)
 		if (strlen(splits[i]) == size && memcmp(splits[i], name, size) == 0)
@@ -197,7 +198,8 @@ void regroup_classes_seal(struct regroup_classes *classes)
 
 static int seek_label(const void *key, const void *item)
 {
-	int64_t label = *(const int64_t *)key, there = ((const struct folder *)item)->label;
+	int64_t label = *(const int64_t *)key,
+		there = ((const struct folder *)item)->label;
 
 	return (label > there) - (label < there);
 }

@@ -109,8 +109,9 @@ static void check_cases(const struct fixture *cases, size_t n,
 {
 	for (size_t i = 0; i < n; i++) {
 		char *got = read(cases[i].bytes, cases[i].n);
-		bool same = strchr(cases[i].want, '\n') ? strcmp(got, cases[i].want) == 0 :
-							  strstr(got, cases[i].want) != NULL;
+		bool same = strchr(cases[i].want, '\n')
+				    ? strcmp(got, cases[i].want) == 0
+				    : strstr(got, cases[i].want) != NULL;
 
 		if (!same)
 			fail_msg("case %zu is '%s', not '%s'", i, got, cases[i].want);
@@ -127,7 +128,9 @@ static const struct fixture maps[] = {
 	CASE("a.jpg,3\nb.jpg,4\n", "a.jpg=#3\nb.jpg=#4\n"),
 	CASE("a.jpg,3\r\nb.jpg,4", "a.jpg=#3\nb.jpg=#4\n"),
 	CASE("a.jpg,3\rb.jpg,4\r", "a.jpg=#3\nb.jpg=#4\n"),
-	CASE("\xef\xbb\xbf" "a.jpg,3\n\n\nb.jpg,-4\n\n", "a.jpg=#3\nb.jpg=#-4\n"),
+	CASE("\xef\xbb\xbf"
+	     "a.jpg,3\n\n\nb.jpg,-4\n\n",
+	     "a.jpg=#3\nb.jpg=#-4\n"),
 	CASE("a.jpg\t3\nb c.jpg\t4\n", "a.jpg=#3\nb c.jpg=#4\n"),
 	CASE("a.jpg;3\n", "a.jpg=#3\n"),
 	CASE("val/a.jpg 3\nval/b c.jpg  4 \n", "val/a.jpg=#3\nval/b c.jpg=#4\n"),
@@ -147,7 +150,10 @@ static const struct fixture maps[] = {
 	CASE(" \xef", "map: line 1"),
 	CASE("\xef\xbb\xbf\n {\"caf\\u00e9\": \"x\"}", "caf\xc3\xa9=x\n"),
 	CASE("{\"a\": 9223372036854775807}", "a=#9223372036854775807\n"),
-	CASE("}(U\x01" "aK\x05U\x01" "bK\x06u.", "a=#5\nb=#6\n"),
+	CASE("}(U\x01"
+	     "aK\x05U\x01"
+	     "bK\x06u.",
+	     "a=#5\nb=#6\n"),
 
 	CASE("", "map: it is empty"),
 	CASE("ImageId,PredictionString\n", "map: it is empty"),
@@ -165,7 +171,8 @@ static const struct fixture maps[] = {
 	CASE("a/,1\n", "ends with a slash"),
 	CASE("a\0b,1\n", "byte 1 is 0"),
 	CASE("\x1f\x8b\x08\x00\x00", "byte 3 is 0"),
-	CASE("{\"a\": 1, \"a\": 1}", "line 1: this JSON cannot be read: duplicate object key"),
+	CASE("{\"a\": 1, \"a\": 1}",
+	     "line 1: this JSON cannot be read: duplicate object key"),
 	CASE("{\"a\": 9223372036854775808}", "too big integer"),
 	CASE("{\"a\": 1.5}", "map: item 1: 'a' has neither a number nor a name"),
 	CASE("{\"a\": 1, \"b\": \"x\"}", "map: item 2: 'b' has a label of another kind"),
@@ -178,9 +185,17 @@ static const struct fixture maps[] = {
 	CASE("{}", "map: it is empty"),
 	CASE("\x80\x04K\x05.", "neither a dict nor a list"),
 	CASE("\x80\x04}K\x01K\x02s.", "map: item 1 has no path as its key"),
-	CASE("\x80\x04}\x8c\x01" "a}\x94s.", "map: item 1: 'a' has neither"),
-	CASE("\x80\x04}\x8c\x01" "aK\x01\x8c\x01" "aK\x02\x86R.", "REDUCE"),
-	CASE("\x80\x04}(\x8c\x01" "aK\x01\x8c\x01" "aK\x02u.", "'a' has label 2 here, and had label 1"),
+	CASE("\x80\x04}\x8c\x01"
+	     "a}\x94s.",
+	     "map: item 1: 'a' has neither"),
+	CASE("\x80\x04}\x8c\x01"
+	     "aK\x01\x8c\x01"
+	     "aK\x02\x86R.",
+	     "REDUCE"),
+	CASE("\x80\x04}(\x8c\x01"
+	     "aK\x01\x8c\x01"
+	     "aK\x02u.",
+	     "'a' has label 2 here, and had label 1"),
 };
 
 static void test_maps(void **state)
@@ -192,7 +207,8 @@ static void test_maps(void **state)
 static const struct fixture lists[] = {
 	CASE("n01440764 tench, Tinca tinca\nn01443537 goldfish, Carassius auratus\n",
 	     "0=n01440764\n1=n01443537\n"),
-	CASE("\xef\xbb\xbf" "tench, Tinca\r\ngreat white shark\r\n\r\n",
+	CASE("\xef\xbb\xbf"
+	     "tench, Tinca\r\ngreat white shark\r\n\r\n",
 	     "0=tench, Tinca\n1=great white shark\n"),
 	CASE("n01440764\nn0144 tench", "0=n01440764\n1=n0144 tench\n"),
 	CASE("[\"cat\", \"dog\"]", "0=cat\n1=dog\n"),
@@ -200,14 +216,21 @@ static const struct fixture lists[] = {
 	     "0=n01440764\n1=n01443537\n"),
 	CASE("{\"10\": \"dog\", \"-3\": \"cat\"}", "-3=cat\n10=dog\n"),
 	CASE("{\"dog\": 1, \"cat\": 0}", "0=cat\n1=dog\n"),
-	CASE("\x80\x04}(K\x05\x8c\x03" "catK\x01\x8c\x03" "dogu.", "1=dog\n5=cat\n"),
-	CASE("\x80\x04](\x8c\x03" "cat\x8c\x03" "doge.", "0=cat\n1=dog\n"),
+	CASE("\x80\x04}(K\x05\x8c\x03"
+	     "catK\x01\x8c\x03"
+	     "dogu.",
+	     "1=dog\n5=cat\n"),
+	CASE("\x80\x04](\x8c\x03"
+	     "cat\x8c\x03"
+	     "doge.",
+	     "0=cat\n1=dog\n"),
 
 	CASE("", "list: it is empty"),
 	CASE("\n\n", "list: it is empty"),
 	CASE("cat\n\ndog\n", "list: line 2 is empty"),
-	CASE("tench\ncrane\ncrane\n", "list: line 2 and line 3: labels 1 and 2 are both called "
-				      "'crane'"),
+	CASE("tench\ncrane\ncrane\n",
+	     "list: line 2 and line 3: labels 1 and 2 are both called "
+	     "'crane'"),
 	CASE("{\"0\": \"a\", \"00\": \"b\"}", "item 2: label 0 is called 'b' here"),
 	CASE("{\"a\": \"b\"}", "list: item 1: neither its key nor its value is a number"),
 	CASE("{\"0\": null}", "list: item 1: is not the name of a class"),
@@ -230,7 +253,8 @@ static const char script[] =
 	"import csv, json, os, pickle\n"
 	"ilsvrc = 'ILSVRC/Data/CLS-LOC/train/n%08d/n%08d_%d.JPEG'\n"
 	"plain = {ilsvrc % (i % 7, i % 7, i * 31 % 3001): i % 7 for i in range(3000)}\n"
-	"odd = {'a,b': 'c', 'say \"x\"': '\"', ' c ': ' d ', 'caf\\u00e9': '\\u732b\\U0001f408',\n"
+	"odd = {'a,b': 'c', 'say \"x\"': '\"', ' c ': ' d ', 'caf\\u00e9': "
+	"'\\u732b\\U0001f408',\n"
 	"       'two\\nlines': 'x\\r\\ny', '7': 'n', \"'\": ';', 'x' * 255: 'y' * 255}\n"
 	"raw = {os.fsdecode(b'caf\\xe9/%d' % i): i for i in range(300)}\n"
 	"def save(name, data, want):\n"
@@ -245,11 +269,13 @@ static const char script[] =
 	"        n += 1\n"
 	"for want in plain, odd:\n"
 	"    for ascii in True, False:\n"
-	"        save('m%d' % n, json.dumps(want, ensure_ascii=ascii, indent=2).encode(), want)\n"
+	"        save('m%d' % n, json.dumps(want, ensure_ascii=ascii, "
+	"indent=2).encode(), want)\n"
 	"        n += 1\n"
 	"    for dialect in 'excel', 'excel-tab', 'unix':\n"
 	"        with open('csv', 'w', newline='') as f:\n"
-	"            csv.writer(f, dialect).writerows([('name', 'label'), *want.items()])\n"
+	"            csv.writer(f, dialect).writerows([('name', 'label'), "
+	"*want.items()])\n"
 	"        save('m%d' % n, open('csv', 'rb').read(), want)\n"
 	"        n += 1\n"
 	"END\n";
@@ -289,7 +315,8 @@ struct seek {
 static void test_names_that_are_found(void **state)
 {
 	static const char text[] =
-		"{\"train/n1/n1_7.JPEG\": 1, \"val/x.y.JPEG\": 2, \"bare\": 3, \".hidden\": 4,"
+		"{\"train/n1/n1_7.JPEG\": 1, \"val/x.y.JPEG\": 2, \"bare\": 3, "
+		"\".hidden\": 4,"
 		" \"a/1.jpg\": 5, \"b/1.jpg\": 6, \"c/2.jpg\": 7, \"d/2.jpg\": 7,"
 		" \"e/3.jpg\": 8, \"f/3.png\": 9}";
 	static const struct seek seeks[] = {
@@ -351,9 +378,12 @@ struct bomb {
 static void test_bombs(void **state)
 {
 	static const struct bomb bombs[] = {
-		{ "", "[", 1000000, "", "cannot be read" },
-		{ "", "{\"a\":", 1000000, "1", "cannot be read" },
-		{ "{\"a\": [", "[],", 100000, "0]}", "has neither" },
+		{ "", "[", 1000000, "", "nests deeper" },
+		{ "", "{\"a\":", 1000000, "1", "nests deeper" },
+		{ "{\"a\": [", "[],", 100000, "0]}", "nests deeper" },
+		{ "[", "{},", 1000001, "0]", "more than a million lists" },
+		{ "[", "[],", 100000, "0]", "item 1 has no path" },
+		{ "{\"\\\"[[[", "[", 250, "\\\\\": 1}", "[[[\\=#1" },
 		{ "{\"a\": ", "9", 100000, "}", "cannot be read" },
 		{ "\"a,", "a\n", 2000000, "", "more than 1 MiB" },
 		{ "", "a", 2000000, ",1\n", "more than 1 MiB" },
@@ -371,7 +401,8 @@ static void test_bombs(void **state)
 		char *said = read_map(text, strlen(text));
 
 		if (!strstr(said, bombs[i].said))
-			fail_msg("bomb %zu is '%.300s', not '%s'", i, said, bombs[i].said);
+			fail_msg("bomb %zu is '%.300s', not '%s'", i, said,
+				 bombs[i].said);
 		free(said);
 		free(text);
 	}
