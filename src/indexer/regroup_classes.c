@@ -189,7 +189,8 @@ void regroup_classes_seal(struct regroup_classes *classes)
 	keep_classes(classes);
 	classes->digits = snprintf(NULL, 0, "%" PRId64,
 				   classes->most < 0 ? 0 : classes->most);
-	if (classes->most < 0 || train->items.count != (uint64_t)classes->most + 1)
+	/* one label and one folder say nothing of each other */
+	if (classes->most < 1 || train->items.count != (uint64_t)classes->most + 1)
 		train->items.count = 0;
 	if (train->items.count)
 		qsort(train->items.items, train->items.count, sizeof(*train->items.items),

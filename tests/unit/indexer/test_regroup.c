@@ -164,6 +164,8 @@ static const struct fixture fixtures[] = {
 	  "train/zebra/1.JPEG train/ant/1.JPEG val/zebra/a.JPEG val/ant/b.JPEG", NULL },
 	{ { VAL }, NULL, "train/z/1.J train/y/1.J train/x/1.J val/a.JPEG val/b.JPEG",
 	  "train/z/1.J train/y/1.J train/x/1.J val/1/a.JPEG val/0/b.JPEG", NULL },
+	{ { "a,0\n" }, NULL, "train/more/1.jpg val/a.jpg", "train/more/1.jpg val/0/a.jpg",
+	  NULL },
 	/* folders with several labels, or labels with several folders, are no classes */
 	{ { "p/1,0\np/2,1\nq/3,0\nr/4,2\ns/5,2\nt/6,3\nu/7,4\nv/8,4\n9,3\n" }, NULL,
 	  "9 1 2 3 4 5 6 7 8", "t/9 q/1 1/2 q/3 2/4 2/5 t/6 4/7 4/8", NULL },
