@@ -126,7 +126,9 @@ static int read_pair(struct table *t, struct error *e)
 	name.size = label.start;
 	while (name.size && t->scratch.items[name.size - 1] == ' ')
 		name.size--;
-	if (vec_push(&t->fields, name) < 0 || vec_push(&t->fields, label) < 0)
+	/* one word alone is one column */
+	if ((name.size && vec_push(&t->fields, name) < 0) ||
+	    vec_push(&t->fields, label) < 0)
 		return no_memory(t, e);
 	return 0;
 }
