@@ -25,7 +25,7 @@ for program; do
 	# a library that crashes on damage takes an indexer with it, and not a mount
 	case $name in
 	hdf5) variants=0 ;;
-	index) variants=100 ;;
+	index) variants=40 ;;
 	*) variants=30 ;;
 	esac
 	if [ -z "$(ls "$seeds/$name" 2>/dev/null)" ]; then

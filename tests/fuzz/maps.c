@@ -1,0 +1,57 @@
+/* A file that a user names for labels or classes: as any of the things that it may be. */
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "indexer/maps.h"
+#include "indexer/pickle.h"
+
+static void read_map(const uint8_t *bytes, size_t n)
+{
+	struct error e = { 0 };
+	struct name_map *map;
+	int err = name_map_read(bytes, n, "map", &map, &e);
+
+	fuzz_expect_sentence(err, &e);
+	if (err)
+		return;
+	for (size_t i = 0; i < name_map_count(map); i++) {
+		const struct name_map_item *item = name_map_get(map, i);
+
+		name_map_find(map, item->key);
+		if (item->class_name && strlen(item->class_name) > n)
+			abort(); /* longer than all that was read */
+	}
+	name_map_find(map, "no such file");
+	name_map_free(map);
+}
+
+static void read_list(const uint8_t *bytes, size_t n)
+{
+	struct error e = { 0 };
+	struct class_list *list;
+	int err = class_list_read(bytes, n, "list", &list, &e);
+
+	fuzz_expect_sentence(err, &e);
+	if (err)
+		return;
+	if (class_list_count(list) > n + 1)
+		abort(); /* more than it has bytes */
+	for (int64_t label = -1; label < 100; label++)
+		class_list_name(list, label);
+	class_list_name(list, INT64_MIN);
+	class_list_name(list, INT64_MAX);
+	class_list_free(list);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	int64_t number;
+
+	read_map(bytes, n);
+	read_list(bytes, n);
+	pickle_looks_so(bytes, n);
+	pickle_int(bytes, n, &number);
+	return 0;
+}
