@@ -99,7 +99,8 @@ const struct sample_group *samples_group(const struct samples *samples, size_t i
 {
 	const struct group *group = &samples->groups.items[i];
 
-	*first = samples->items.items + group->first;
+	/* NULL + 0 is nothing that C knows */
+	*first = samples->items.items ? samples->items.items + group->first : NULL;
 	return &group->is;
 }
 
