@@ -53,7 +53,8 @@ static int append_cell(struct pickle_reader *r, struct pickle_value *container,
 /* The `n` topmost go into the container: they are taken from the stack. */
 static int fill(struct pickle_reader *r, struct pickle_value *container, size_t n)
 {
-	const uint32_t *ids = r->stack.items + (r->stack.count - n);
+	/* of nothing there may be no stack yet, and NULL + 0 is nothing that C knows */
+	const uint32_t *ids = n ? r->stack.items + (r->stack.count - n) : NULL;
 	int err = 0;
 
 	if (container->kind == PICKLE_DICT && n % 2)
