@@ -38,7 +38,10 @@ static void describe_view(const struct view *view, const struct counts *counts, 
 	const char *asked = view->config.kind == VIEW_CLASS ? "view=class" :
 			    view->config.kind == VIEW_TREE ? "view=tree" : "auto";
 
-	if (counts->classes && view->config.kind == VIEW_CLASS)
+	if (view->config.kind == VIEW_ARRAYS)
+		snprintf(out, room, "arrays (view=arrays); view=auto: images and classes, where "
+			 "there are any");
+	else if (counts->classes && view->config.kind == VIEW_CLASS)
 		snprintf(out, room, "class (view=class); view=tree: as they are stored");
 	else if (counts->classes)
 		snprintf(out, room, "class (auto: the samples have labels%s); view=tree: as "

@@ -257,6 +257,8 @@ static const struct {
 	{ "t:i:l:2:1,0::dog,cat", VIEW_AUTO, "class (auto", "made from row numbers",
 	  "/t/l: 0 to 1, called as the file says", "label 0 is called 'dog' and label 1 'cat': "
 	  "ImageFolder numbers classes by their names, so its numbers are others", 2 },
+	{ "t:i::1", VIEW_ARRAYS, "arrays (view=arrays)", "made from row numbers",
+	  "none in the file", "", 0 },
 	{ "t:i::3::a.jpg,..,", VIEW_CLASS, "tree (view=class: the samples have no labels)",
 	  "from the file; row numbers where there are none", "none in the file",
 	  "in '/t' 1 names can be no file's: these rows have their numbers", 0 },
