@@ -203,11 +203,11 @@ class Data:
             out.write(bytes(1024))
         made.count = count
 
-    def hdf5(self):
-        if "hdf5" not in self.sets:
-            print("bench: making hdf5", flush=True)
-            self.sets["hdf5"] = write_hdf5(self.work.path("rows.h5"), self.settings.rows)
-        return self.sets["hdf5"]
+    def hdf5(self, layout):
+        """Rows in one of the layouts of data_hdf5.py, which stay until the next."""
+        import data_hdf5
+        print("bench: making hdf5: %s" % layout.name, flush=True)
+        return data_hdf5.write(layout, self.work.path("rows.h5"), self.settings)
 
 
 TEMPLATE = tar_header("", 0)
@@ -218,33 +218,3 @@ def empty_member(name):
     header = name + TEMPLATE[len(name):]
     total = sum(header[:148]) + sum(header[156:]) + 8 * 32
     return header[:148] + b"%06o\0 " % total + header[156:]
-
-
-class Rows:
-    """ImageNet.h5 as JSC's course makes it: rows of bytes, and a label for each."""
-
-    def __init__(self, path):
-        self.path, self.count, self.total, self.checksum = path, 0, 0, 0
-
-    def add(self, content):
-        crc = zlib.crc32(content)
-        self.checksum = (self.checksum + mixed(self.count, crc)) & MASK
-        self.count += 1
-        self.total += len(content)
-
-
-def write_hdf5(path, count):
-    import h5py
-    import numpy
-    rows = Rows(path)
-    with h5py.File(path, "w") as out:
-        group = out.create_group("train")
-        images = group.create_dataset("images", (count,),
-                                      dtype=h5py.vlen_dtype(numpy.dtype("uint8")))
-        targets = group.create_dataset("targets", (count,), dtype="int16")
-        for i, noise in enumerate(windows(count, 110000, 6)):
-            content = JPEG_BEGINS + noise   # so that its file is a .jpg
-            rows.add(content)
-            images[i] = numpy.frombuffer(content, dtype="uint8")
-            targets[i] = i % 100
-    return rows

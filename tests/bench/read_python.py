@@ -3,8 +3,8 @@
 
 Usage: read_python.py files LIST SEED PROCESSES [check]     open(path, "rb").read()
        read_python.py epochs LIST SEED PROCESSES EPOCHS     the same, several times
-       read_python.py rows FILE SEED PROCESSES [check]      h5py
-       read_python.py row-loader FILE SEED WORKERS          h5py in a DataLoader
+       read_python.py rows FILE DATASET SEED PROCESSES [check]   h5py
+       read_python.py row-loader FILE DATASET SEED WORKERS       h5py in a DataLoader
        read_python.py folder ROOT SEED WORKERS decode|bytes ImageFolder in a DataLoader
        read_python.py construct ROOT                        ImageFolder itself
        read_python.py stream TAR EPOCHS [check]             tarfile, as WebDataset does
@@ -94,13 +94,13 @@ def several(paths, seed, processes, count):
     return total
 
 
-def rows(path, seed, processes, check=""):
+def rows(path, dataset, seed, processes, check=""):
     import h5py
     with h5py.File(path, "r") as file:
-        count = len(file["train/images"])
+        count = len(file[dataset])
 
     def opener():
-        images = h5py.File(path, "r")["train/images"]
+        images = h5py.File(path, "r")[dataset]
         return lambda row: images[row].tobytes()
     return in_processes(range(count), int(seed), int(processes), opener, bool(check))
 
@@ -123,7 +123,7 @@ def epochs(dataset, seed, workers):
     return {"files": files, "bytes": size, "seconds": seconds}
 
 
-def row_loader(path, seed, workers):
+def row_loader(path, dataset, seed, workers):
     import h5py
     import torch
 
@@ -132,14 +132,14 @@ def row_loader(path, seed, workers):
 
         def __init__(self):
             with h5py.File(path, "r") as file:
-                self.count = len(file["train/images"])
+                self.count = len(file[dataset])
 
         def __len__(self):
             return self.count
 
         def __getitem__(self, row):
             if self.images is None:
-                self.images = h5py.File(path, "r")["train/images"]
+                self.images = h5py.File(path, "r")[dataset]
             return len(self.images[row].tobytes()), row
     return epochs(Dataset(), seed, workers)
 
