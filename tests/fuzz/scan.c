@@ -1,10 +1,16 @@
-/* A packed file of one format, FUZZ_FORMAT: read through, sealed, served. */
+/*
+ * A packed file of one format, FUZZ_FORMAT: read through, sealed, served. With FUZZ_TAKE
+ * it is a tar that may hold WebDataset's samples.
+ */
 #include "fuzz.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "format/format.h"
+#ifdef FUZZ_TAKE
+#include "indexer/webdataset.h"
+#endif
 #include "util/log.h"
 
 /* What is inside another is read in the same way. */
@@ -19,13 +25,21 @@ static struct entries *offer(struct scan *scan, const char *member, uint64_t bas
 }
 
 static int scan_all(const struct format *format, const struct source_set *sources,
-		    struct entries *entries, struct samples *samples, struct error *e)
+		    struct entries **entries, struct samples *samples, struct error *e)
 {
 	struct scan scan = { .source = sources->sources[0],
 			     .length = source_size(sources->sources[0]), .label = "source",
-			     .entries = entries, .samples = samples, .offer = offer };
+			     .entries = *entries, .samples = samples, .offer = offer };
+	int err = format->scan(&scan, e);
 
-	return format->scan(&scan, e);
+#ifdef FUZZ_TAKE
+	const struct webdataset_config config = { .classes = scan.length % 2 };
+
+	if (!err)
+		err = webdataset_take(&scan, &config, e);
+#endif
+	*entries = scan.entries;
+	return err;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -43,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	fd = fuzz_file(bytes, n);
 	sources = fuzz_source(fd);
 	format->probe(bytes, n < FORMAT_HEAD_BYTES ? n : FORMAT_HEAD_BYTES);
-	err = scan_all(format, &sources, entries, samples, &e);
+	err = scan_all(format, &sources, &entries, samples, &e);
 	fuzz_expect_sentence(err, &e);
 	if (err) {
 		entries_free(entries);
