@@ -374,6 +374,33 @@ static void test_classes_must_be_names_of_directories(void **state)
 	       "cannot be the name of a directory");
 }
 
+static void run_sparse(void *argument)
+{
+	*(struct shard *)argument = take("sparse.tar", &(struct webdataset_config){
+		.hide_sidecars = true });
+}
+
+/* GNU tar, with a label that is one hole, an image with one, and a sample without. */
+static void test_sparse_members(void **state)
+{
+	struct shard shard;
+	char *said, *text;
+
+	(void)state;
+	unit_shell("set -e; mkdir -p sp; cd sp; for i in a b c d; do echo 1 > $i.cls;"
+		   " echo $i > $i.jpg; done; rm b.cls; truncate -s 3000 b.cls;"
+		   " truncate -s 9000 d.jpg; tar --format=gnu -S --sort=name -cf ../sparse.tar *");
+	said = unit_stderr_of(run_sparse, &shard);
+	assert_int_equal(shard.result, 0);
+	assert_non_null(strstr(said, "the label 'b.cls' is not a number"));
+	assert_non_null(strstr(said, "sample 'd' has a sparse member"));
+	text = text_of(&shard);
+	assert_ptr_equal(strstr(text, "/1/a.jpg=a\n /1/c.jpg=c\n -b.cls="), text);
+	free(text);
+	free(said);
+	drop(&shard);
+}
+
 /* What Pillow 9.4 pickles; the pixels are the digits 1 to 6, or 1 to 3. */
 #define RGB_STATE "(}\224\214\003dpi\224KHKH\206\224s\214\003RGB\224K\002K\001\206\224NC\006" \
 	"123456\224eb."
@@ -534,6 +561,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_odd_samples_stay),
 	cmocka_unit_test(test_a_shard_of_broken_labels_stays_or_is_refused),
 	cmocka_unit_test(test_classes_must_be_names_of_directories),
+	cmocka_unit_test(test_sparse_members),
 	cmocka_unit_test(test_pickled_images_are_ppm),
 	cmocka_unit_test(test_pickles_whose_pixels_are_not_in_place_stay),
 	cmocka_unit_test(test_damaged_pickles_are_refused),
