@@ -31,7 +31,7 @@ enum {
 	RESWEEP_MS = 30000,      /* twice as long each time */
 	RESWEEP_DOUBLINGS = 8,
 	DROP_SHARE = 16,         /* of the budget: what waits to be dropped */
-	DROP_MOST = 32 << 20,
+	DROP_MOST = 16 << 20,
 	WINDOW_PIECE = 4 << 20,  /* for one thread */
 	LATER_MS = 50,           /* has the reader of a large file come to its end? */
 };

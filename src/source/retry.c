@@ -21,6 +21,7 @@ enum {
 	/* storage that has taken so long itself has been patient already */
 	PATIENCE_MS = 3000,
 	FAILING_MS = 5000,
+	LARGE_READ = 64 << 10, /* bytes */
 };
 
 /* The errors that may be gone in a moment; which ones mean the descriptor alone. */
@@ -103,11 +104,16 @@ static int explain_nothing(struct reading *r)
 	return err ? err : -EIO;
 }
 
-/* Whole pages only: what lies beside them is read next, and would be fetched again. */
+/*
+ * The page that the end lies in stays: what is beside it is read next, mostly. So does the
+ * first one of small reads, which may come in any order. Of a large read it goes too: a page
+ * that stays for each file of 110 kB is a 27th of all.
+ */
 static void let_go(const struct reading *r, off_t offset, ssize_t n)
 {
 	const off_t page = 4096;
-	off_t first = (offset + page - 1) / page * page, end = (offset + n) / page * page;
+	off_t begin = n >= LARGE_READ ? offset : offset + page - 1;
+	off_t first = begin / page * page, end = (offset + n) / page * page;
 
 	if (first < end)
 		posix_fadvise(r->fd, first, end - first, POSIX_FADV_DONTNEED);
