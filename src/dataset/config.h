@@ -11,6 +11,7 @@
 
 enum { NESTED_AUTO, NESTED_OFF };
 enum { DATASET_VIEW_AUTO, DATASET_VIEW_TREE, DATASET_VIEW_CLASS, DATASET_VIEW_ARRAYS };
+enum { WDS2IDX_OFF, WDS2IDX_USE };
 enum { SIDECARS_SHOW, SIDECARS_HIDE };
 enum { MISSING_ERROR, MISSING_SKIP };
 
@@ -21,6 +22,7 @@ struct dataset_config {
 	int nested;     /* NESTED_ */
 	int view;       /* DATASET_VIEW_ */
 	int sidecars;   /* SIDECARS_ */
+	int wds2idx;    /* WDS2IDX_ */
 	char *labels;   /* the array that has the labels, or NULL */
 	char *classes;  /* the file of the classes' names, or NULL */
 	char *names;    /* "FILE:FILE", the samples' names, or NULL */

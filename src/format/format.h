@@ -36,6 +36,8 @@ struct scan {
 	const char *labels; /* the name of the array that has the labels, where the user
 			       says which (labels=NAME); else NULL */
 
+	bool wds2idx; /* a tar's files may be taken from a list of wds2idx beside it */
+
 	bool alone; /* nothing else is scanned meanwhile: it may use several threads */
 
 	/* What the format says of this file for `granary info`, if anything:

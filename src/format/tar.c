@@ -23,6 +23,7 @@
 #include "format/limits.h"
 #include "format/tar_ahead.h"
 #include "format/tar_header.h"
+#include "format/tar_idx.h"
 #include "format/tar_plain.h"
 #include "format/tar_walk.h"
 #include "util/cleanup.h"
@@ -335,11 +336,13 @@ static int tar_scan(struct scan *scan, struct error *e)
 
 	if (err)
 		return err == -ENOMEM ? tar_walk_no_memory(&walk) : tar_walk_refuse_read(&walk, err);
-	err = scan_in_c_locale(&walk);
+	err = scan->wds2idx ? tar_idx_scan(scan, &walk.window, e) : 0;
+	if (err == 0)
+		err = scan_in_c_locale(&walk);
 	tar_window_close(&walk.window);
 	vec_free(&walk.extents);
 	vec_free(&walk.xattrs);
-	return err;
+	return err < 0 ? err : 0;
 }
 
 const struct format format_tar = {

@@ -171,8 +171,8 @@ static bool find_end(const struct tar_window *window, uint64_t header,
 	       checked_add(header + TAR_BLOCK, padded, end) && *end <= window->length;
 }
 
-static int append(struct scan *scan, const struct tar_window *window, uint64_t header,
-		  const struct tar_plain *plain)
+int tar_plain_append(struct scan *scan, const struct tar_window *window, uint64_t header,
+		     const struct tar_plain *plain)
 {
 	uint64_t data = window->base + header + TAR_BLOCK;
 	struct entries *log = entries_last(scan->entries);
@@ -218,7 +218,7 @@ int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *
 	while (run->end < run->stop && (block = tar_window_header(window, run->end)) &&
 	       tar_plain_parse(block, &plain) &&
 	       find_end(window, run->end, &plain, &end) && may_go_on(scan, run, &plain)) {
-		err = append(scan, window, run->end, &plain);
+		err = tar_plain_append(scan, window, run->end, &plain);
 		if (err)
 			return format_no_memory(scan->label, e);
 		if (scan->advance)

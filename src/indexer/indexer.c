@@ -181,6 +181,7 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.offer = indexer->config->nested ? offer : NULL, .indexer = job,
 		.advance = advance,
 		.arrays = indexer->config->view == VIEW_ARRAYS,
+		.wds2idx = indexer->config->wds2idx,
 		.labels = indexer->config->labels,
 		.alone = indexer->sources->count == 1,
 	};
