@@ -16,7 +16,7 @@ struct folder {
 	bool many; /* they have several labels: it is no class */
 };
 
-enum source { FROM_NUMBERS, FROM_TRAIN, FROM_FOLDERS, FROM_LIST };
+enum source { FROM_MAPS, FROM_NUMBERS, FROM_TRAIN, FROM_FOLDERS, FROM_LIST };
 
 struct regroup_classes {
 	const struct class_list *list;
@@ -246,6 +246,7 @@ const char *regroup_classes_name(struct regroup_classes *classes, int64_t label)
 const char *regroup_classes_source(const struct regroup_classes *classes)
 {
 	static const char *const sources[] = {
+		[FROM_MAPS] = "the names in the maps", /* nothing was asked for */
 		[FROM_NUMBERS] = "their numbers",
 		[FROM_TRAIN] = "the folders below train/, in their order",
 		[FROM_FOLDERS] = "the folders that their files lie in",

@@ -67,6 +67,9 @@ whole_trees() {
 		regrouped "$source, view=tree" "$set/tree" \
 			-o view=tree,names="$maps/val-0.pkl" "$work/$source"
 	done
+	"$granary" info -o names="$maps/LOC_val_solution.csv" "$work/all.tar" >"$work/said" 2>&1
+	grep -q "classes are called by the names in the maps" "$work/said"
+	ok $? "info: the table has the names of the classes" || diag "$(cat "$work/said")"
 }
 
 parts() {
