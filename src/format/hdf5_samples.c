@@ -247,7 +247,8 @@ static int begin_group(struct table *t, const char *split, bool labelled, uint64
 		group.class_names = (const char *const *)t->labels.class_names;
 		group.class_count = t->labels.class_count;
 	} else if (array->class_name) {
-		group.labels = "the name of the dataset";
+		group.labels = "the names of arrays or files";
+		group.labels_in_words = true;
 	}
 	if (samples_begin(t->walk->scan->samples, &group) < 0)
 		return hdf5_out_of_memory(t->walk);

@@ -25,7 +25,8 @@ struct sample_group {
 	const char *labels;    /* of the array of labels, "targets"; NULL: none */
 	const char *extension; /* "jpg", without the dot: of samples without a name */
 	const char *class_name; /* all samples are of this class, and labels is what
-				   says so ("the name of the dataset"); NULL: see label */
+				   says so ("the names of arrays or files"); NULL: see label */
+	bool labels_in_words;  /* labels is no name that lies in the split: ".cls" */
 	const char *const *class_names; /* of the labels 0, 1, ..., if the file holds
 					   them: class_count of them */
 	size_t class_count;

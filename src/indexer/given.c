@@ -64,15 +64,22 @@ void given_note_unused(const struct indexer_config *config, const char *format,
 	if (config->view == VIEW_CLASS && view_class_count(view) == 0 && !regrouped)
 		note(summary, "view=class does nothing here: nothing says which classes there "
 		     "are%s", samples ? "" : "; names= can");
-	if (config->labels && !view_has_labels(view, config->labels))
+	if (config->labels && config->view == VIEW_TREE)
+		note(summary, "labels=%.60s does nothing here: view=tree shows no classes",
+		     config->labels);
+	else if (config->labels && !view_has_labels(view, config->labels))
 		note(summary, "labels=%.60s does nothing here: there are no samples with such "
 		     "labels", config->labels);
 	if (config->classes.bytes && !view_used_classes(view) && !regrouped)
 		note(summary, "classes= does nothing here: there are no classes with numbers");
-	if (config->name_count && !view_used_names(view) && !regrouped)
+	if (config->name_count && view_has_named_rows(view))
+		note(summary, "names= does nothing here for rows that have a name in the file: "
+		     "classes= says what labels are called");
+	else if (config->name_count && !view_used_names(view) && !regrouped)
 		note(summary, "names= does nothing here: no name in it is that of a %s",
 		     samples ? "row" : "file");
-	if (config->hide_sidecars && (!samples || strcmp(format, "tar") != 0))
+	if (config->hide_sidecars && (view_class_count(view) == 0 ||
+				      strcmp(format, "tar") != 0))
 		note(summary, "sidecars=hide does nothing here: nothing lies beside an image "
 		     "but in the class view of a WebDataset");
 }

@@ -59,7 +59,8 @@ static int measure_group(struct view *view, const struct sample_group *group,
 	struct array array = { .split = keep_text(view, group->split),
 			       .name = keep_text(view, group->name),
 			       .source = group->labels ? keep_text(view, group->labels) : NULL,
-			       .rows = group->rows, .one_class = group->class_name != NULL };
+			       .rows = group->rows, .one_class = group->class_name != NULL,
+			       .in_words = group->labels_in_words };
 	struct piece piece = { group, samples };
 
 	if (!array.split || !array.name || (group->labels && !array.source) ||

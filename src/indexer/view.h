@@ -85,6 +85,9 @@ size_t view_class_count(const struct view *view);
 bool view_used_classes(const struct view *view);
 bool view_used_names(const struct view *view);
 
+/* Has some row a name in the file, so that no map is asked for it? */
+bool view_has_named_rows(const struct view *view);
+
 /* Are these labels of an array of that name? */
 bool view_has_labels(const struct view *view, const char *name);
 

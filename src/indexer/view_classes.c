@@ -320,6 +320,7 @@ static int name_array(struct view *view, struct array *array, struct error *e)
 static int count_classes(struct view *view)
 {
 	VEC(const char *) texts = VEC_INIT;
+	bool nameless = false;
 	int err = 0;
 
 	for (size_t i = 0; i < view->arrays.count && !err; i++) {
@@ -329,14 +330,16 @@ static int count_classes(struct view *view)
 			continue;
 		for (size_t k = 0; k < array->texts.count && !err; k++)
 			err = vec_push(&texts, array->texts.items[k]);
+		view->has_texts |= array->texts.count > 0;
+		nameless |= array->labels.count && array->names.count == 0;
 		for (size_t k = 0; k < array->names.count && !err; k++)
 			err = vec_push(&texts, array->names.items[k].name);
 		for (size_t k = 0; k < array->labels.count && !err; k++)
 			err = vec_push(&view->labels, array->labels.items[k]);
 	}
 	view->labels.count = sort_labels(view->labels.items, view->labels.count);
-	view->classes = texts.count ? sort_texts(texts.items, texts.count) :
-				      view->labels.count;
+	view->named_classes = sort_texts(texts.items, texts.count);
+	view->classes = view->named_classes + (nameless ? view->labels.count : 0);
 	vec_free(&texts);
 	return err;
 }

@@ -11,7 +11,7 @@
 /* What the arrays have in common, or some of them. */
 struct counts {
 	uint64_t rows, named, keyed, unusable;
-	bool classes, folders, labelled;
+	bool classes, folders, labelled, maps_may_help;
 };
 
 static struct counts count(const struct view *view)
@@ -26,6 +26,7 @@ static struct counts count(const struct view *view)
 		counts.keyed += array->keys.count;
 		counts.unusable += array->unusable;
 		counts.folders |= array->folders;
+		counts.maps_may_help |= view_wants_keys(view, array);
 		counts.labelled |= array->rows && (array->source || array->keys.count);
 		counts.classes |= array->form == FORM_CLASSES;
 	}
@@ -77,8 +78,9 @@ static void describe_names(const struct view *view, const struct counts *counts,
 
 	*out = '\0';
 	if (counts->keyed == 0 && counts->named == 0) {
-		add(out, room, "made from row numbers: the file holds no %snames",
-		    counts->unusable ? "usable " : "");
+		add(out, room, "made from row numbers: the file holds no %snames%s",
+		    counts->unusable ? "usable " : "",
+		    counts->maps_may_help ? "; names=FILE gives some" : "");
 		return;
 	}
 	if (counts->named) {
@@ -95,17 +97,50 @@ static void describe_names(const struct view *view, const struct counts *counts,
 		add(out, room, "; row numbers where there are none");
 }
 
+/* Arrays of one split may share their labels, and words are the same in all. */
+static bool same_labels(const struct array *a, const struct array *b)
+{
+	return a && a->in_words == b->in_words && strcmp(a->source, b->source) == 0 &&
+	       (a->in_words || strcmp(a->split, b->split) == 0);
+}
+
 /* "/train/targets, /val/targets", as far as there is room. */
 static void list_labels(const struct view *view, char *text, size_t room)
 {
+	const struct array *last = NULL;
+
 	*text = '\0';
 	for (size_t i = 0; i < view->arrays.count; i++) {
 		const struct array *array = &view->arrays.items[i];
 
-		if (array->form == FORM_CLASSES && array->source)
-			add(text, room, "%s/%s%s%s", *text ? ", " : "", array->split,
-			    *array->split ? "/" : "", array->source);
+		if (array->form != FORM_CLASSES || !array->source || same_labels(last, array))
+			continue;
+		add(text, room, "%s", *text ? ", " : "");
+		if (array->in_words)
+			add(text, room, "%s", array->source);
+		else
+			add(text, room, "/%s%s%s", array->split, *array->split ? "/" : "",
+			    array->source);
+		last = array;
 	}
+}
+
+/* "0 to 9", "9 classes", or where rows have no text: "9 classes, and -1". */
+static void add_range(const struct view *view, char *out, size_t room)
+{
+	const int64_t *labels = view->labels.items;
+	size_t n = view->labels.count, texts = view->has_texts ? view->named_classes : 0;
+
+	if (texts)
+		add(out, room, ": %zu class%s", texts, texts == 1 ? "" : "es");
+	if (texts && n)
+		add(out, room, ", and ");
+	else if (n)
+		add(out, room, ": ");
+	if (n == 1)
+		add(out, room, "%" PRId64 "%s", labels[0], texts ? "" : " only");
+	else if (n)
+		add(out, room, "%" PRId64 " to %" PRId64, labels[0], labels[n - 1]);
 }
 
 /* What the numbers are called, of the first array in classes. */
@@ -125,28 +160,26 @@ static void describe_class_names(const struct view *view, char *out, size_t room
 			add(out, room, ", called as the file says");
 		return;
 	}
+	if (view->labels.count && !view->has_texts)
+		add(out, room, "; classes=FILE gives names");
 }
 
 static void describe_labels(const struct view *view, const struct counts *counts, char *out,
 			    size_t room)
 {
-	const int64_t *labels = view->labels.items;
-	size_t n = view->labels.count;
 	char list[80];
 
 	if (view->classes == 0) {
 		snprintf(out, room, "none%s", view->config.kind == VIEW_TREE ? " (view=tree)" :
-			 counts->labelled && counts->rows ? " are looked at" : " in the file");
+			 counts->labelled && counts->rows ? " are looked at" :
+			 " in the file; labels=NAME says what holds some");
 		return;
 	}
 	list_labels(view, list, sizeof(list));
 	if (!*list)
 		snprintf(list, sizeof(list), "the maps");
-	if (n)
-		snprintf(out, room, "%s: %" PRId64 " to %" PRId64, list, labels[0],
-			 labels[n - 1]);
-	else
-		snprintf(out, room, "%s: %zu names", list, view->classes);
+	snprintf(out, room, "%s", list);
+	add_range(view, out, room);
 	describe_class_names(view, out, room);
 }
 
@@ -178,6 +211,12 @@ static void note_maps(const struct view *view, struct index_summary *summary)
 			     filename_of(view->config.names[i].path));
 }
 
+/* Of files, in which there are no arrays whatever was asked for. */
+static bool is_archive(const struct index_summary *summary)
+{
+	return strcmp(summary->format, "tar") == 0 || strcmp(summary->format, "squashfs") == 0;
+}
+
 void view_describe(const struct view *view, struct index_summary *summary)
 {
 	struct counts counts = count(view);
@@ -185,7 +224,9 @@ void view_describe(const struct view *view, struct index_summary *summary)
 	summary->classes = view->classes;
 	if (!view_has_samples(view)) {
 		snprintf(summary->view, sizeof(summary->view),
-			 "tree (the files have names of their own)");
+			 view->config.kind == VIEW_ARRAYS && !is_archive(summary) ?
+			 "arrays (view=arrays); view=auto: images and classes, where there "
+			 "are any" : "tree (the files have names of their own)");
 		snprintf(summary->names, sizeof(summary->names), "as in the archive");
 		snprintf(summary->labels, sizeof(summary->labels), "the directories");
 		return;
@@ -217,6 +258,14 @@ bool view_used_names(const struct view *view)
 {
 	for (size_t i = 0; i < view->config.name_count; i++)
 		if (view->map_used[i])
+			return true;
+	return false;
+}
+
+bool view_has_named_rows(const struct view *view)
+{
+	for (size_t i = 0; i < view->arrays.count; i++)
+		if (view->arrays.items[i].named)
 			return true;
 	return false;
 }

@@ -261,8 +261,7 @@ static int learn_names(struct view *view, struct error *e)
 
 /* ---- Which arrays ---- */
 
-/* Of a split's arrays those with labels have names, or all if none has. */
-static bool wants_keys(const struct view *view, const struct array *array)
+bool view_wants_keys(const struct view *view, const struct array *array)
 {
 	const struct array *items = view->arrays.items;
 
@@ -281,7 +280,7 @@ int view_match_maps(struct view *view, struct error *e)
 	for (size_t i = 0; i < view->arrays.count && !err; i++) {
 		struct array *array = &view->arrays.items[i];
 
-		if (!wants_keys(view, array))
+		if (!view_wants_keys(view, array))
 			continue;
 		err = take_keys(view, array, e);
 		if (!err && array->keys.count)

@@ -53,6 +53,7 @@ struct array {
 	const char *source; /* of the labels: "targets"; NULL: there are none */
 	VEC(struct piece) pieces;
 	uint64_t rows;
+	bool in_words;      /* source is no array of the split */
 	bool one_class;     /* the group says the class of all its samples */
 	bool numbered;      /* the dataset has labels that are numbers */
 	uint64_t named;     /* rows that have a name, */
@@ -76,7 +77,9 @@ struct view {
 	VEC(struct array) arrays; /* once sealed: each once, in order */
 	VEC(int64_t) labels; /* once sealed: of all arrays in classes, each once, in order */
 	VEC(struct label_name) key_names; /* what the keys of maps say of labels */
-	size_t classes;      /* directories */
+	size_t classes;      /* directories, and how many of them have a name */
+	size_t named_classes;
+	bool has_texts;      /* and some of these no number */
 	int label_digits, row_digits;
 	bool *map_used;      /* one a map */
 	bool classes_used;
@@ -151,6 +154,12 @@ int view_folders_are_classes(const struct array *array);
 
 /* Gives rows their keys: 0, -ENOMEM, or -EBADMSG and a sentence. */
 int view_match_maps(struct view *view, struct error *e);
+
+/*
+ * Are this array's rows asked for in maps? Of a split's arrays those with labels have
+ * names, or all if none has.
+ */
+bool view_wants_keys(const struct view *view, const struct array *array);
 
 /* ---- view_paths.c: the paths of rows ---- */
 

@@ -75,7 +75,13 @@ void view_say_shifts(const struct view *view, struct index_summary *notes)
 	const int64_t *labels = view->labels.items;
 	size_t n = view->labels.count;
 
-	if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
+	/* beside texts there are numbers where rows have none: no loader's labels */
+	if (view->has_texts)
+		return;
+	if (n == 1 && labels[0] != 0)
+		say(notes, "the only label is %" PRId64 ": ImageFolder's class number is 0",
+		    labels[0]);
+	else if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
 		say(notes, "the %zu labels are not 0 to %zu: ImageFolder's class numbers are "
 		    "others", n, n - 1);
 	say_order(view, notes);

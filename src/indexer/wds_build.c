@@ -247,7 +247,7 @@ static int choose_group(struct build *b, const char *path, size_t *skip)
 	const char *split = b->config->split ? b->config->split : "";
 	size_t n = strcspn(path, "/"), length = strlen(split);
 	struct sample_group group = { .name = "samples", .labels = b->rule->name,
-				      .extension = "" };
+				      .labels_in_words = true, .extension = "" };
 
 	*skip = 0;
 	if (path[n] == '/' && wds_is_split(path, n) &&

@@ -38,7 +38,7 @@ size_t wds_rules(const char *labels, struct wds_rule *out)
 	out[n++] = (struct wds_rule){ WDS_LABEL_NUMBER, "cls", NULL, ".cls" };
 	out[n++] = (struct wds_rule){ WDS_LABEL_JSON, "json", NULL, ".json" };
 	out[n++] = (struct wds_rule){ WDS_LABEL_PICKLE, "output.pyd", NULL, "output.pyd" };
-	out[n++] = (struct wds_rule){ WDS_LABEL_KEY, NULL, NULL, "the names" };
+	out[n++] = (struct wds_rule){ WDS_LABEL_KEY, NULL, NULL, "wnids in the names" };
 	return n;
 }
 

@@ -160,14 +160,14 @@ def class_for_each(file):
         for wnid in ("n01440764", "n01443537", "n01484850"):
             rows = encoded(12)
             put_rows(file.require_group(split), wnid, rows)
-            lines += expect(split, wnid, rows, "the name of the dataset", class_name=wnid)
+            lines += expect(split, wnid, rows, "the names of arrays or files", class_name=wnid)
     return lines
 
 
 def n01440764(file):
     rows = encoded(9)
     put_rows(file, "data", rows)
-    return expect("", "n01440764", rows, "the name of the dataset", class_name="n01440764")
+    return expect("", "n01440764", rows, "the names of arrays or files", class_name="n01440764")
 
 
 def words(file):

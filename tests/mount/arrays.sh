@@ -52,4 +52,7 @@ ok $? "its datasets are listed, and what helps" || diag "$(cat "$work/refused")"
 "$granary" info "$work/pixels.h5" >"$work/info" 2>&1
 grep -q "images (as .ppm) and ans" "$work/info"
 ok $? "info says what was chosen" || diag "$(cat "$work/info")"
+"$granary" info -o view=arrays "$work/climate.h5" >"$work/info" 2>&1
+grep -q "^view *arrays (view=arrays)" "$work/info"
+ok $? "info says that arrays were asked for" || diag "$(cat "$work/info")"
 finish

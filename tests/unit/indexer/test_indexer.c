@@ -278,6 +278,7 @@ static const struct {
 	{ { .view = VIEW_CLASS }, "view=class does nothing here" },
 	{ { .view = VIEW_ARRAYS }, "view=arrays does nothing here" },
 	{ { .labels = "cls" }, "labels=cls does nothing here" },
+	{ { .labels = "cls", .view = VIEW_TREE }, "labels=cls does nothing here: view=tree" },
 	{ { .classes = { "cat\n", 4, "c.txt" } }, "classes= does nothing here" },
 	{ { .view = VIEW_TREE, .names = &good_map, .name_count = 1 },
 	  "names= does nothing here" },

@@ -138,14 +138,14 @@ static const struct {
 	const char *labels;
 	uint64_t classes;
 } descriptions[] = {
-	{ "train:i:targets:3:4,2,4", VIEW_AUTO, "/train/targets: 2 to 4", 2 },
-	{ ":i:y:2:-1,1", VIEW_AUTO, "/y: -1 to 1", 2 },
-	{ "train:i:t:1:0|val:i:t:2:1,2", VIEW_AUTO, "/train/t, /val/t: 0 to 2", 3 },
-	{ "train:i:t:1:0|train:i:t:1:9", VIEW_AUTO, "/train/t: 0 to 9", 2 },
-	{ "train:i::3", VIEW_AUTO, "none in the file", 0 },
+	{ "train:i:targets:3:4,2,4", VIEW_AUTO, "/train/targets: 2 to 4; classes=FILE gives names", 2 },
+	{ ":i:y:2:-1,1", VIEW_AUTO, "/y: -1 to 1; classes=FILE gives names", 2 },
+	{ "train:i:t:1:0|val:i:t:2:1,2", VIEW_AUTO, "/train/t, /val/t: 0 to 2; classes=FILE gives names", 3 },
+	{ "train:i:t:1:0|train:i:t:1:9", VIEW_AUTO, "/train/t: 0 to 9; classes=FILE gives names", 2 },
+	{ "train:i::3", VIEW_AUTO, "none in the file; labels=NAME says what holds some", 0 },
 	{ "train:i:t:3:1", VIEW_TREE, "none (view=tree)", 0 },
-	{ "train:i:t:0", VIEW_AUTO, "none in the file", 0 },
-	{ "train:i:t:1:7 extra:i::1", VIEW_AUTO, "/train/t: 7 to 7", 1 },
+	{ "train:i:t:0", VIEW_AUTO, "none in the file; labels=NAME says what holds some", 0 },
+	{ "train:i:t:1:7 extra:i::1", VIEW_AUTO, "/train/t: 7 only; classes=FILE gives names", 1 },
 };
 
 static void test_descriptions(void **state)
@@ -156,8 +156,11 @@ static void test_descriptions(void **state)
 		struct index_summary summary = { 0 };
 
 		view_describe(run.view, &summary);
-		assert_string_equal(summary.names,
-				    "made from row numbers: the file holds no names");
+		assert_non_null(strstr(summary.names,
+				       "made from row numbers: the file holds no names"));
+		assert_true(!strstr(summary.names, "; names=FILE gives some") ==
+			    (strstr(descriptions[i].script, ":0") != NULL &&
+			     summary.classes == 0));
 		assert_string_equal(summary.labels, descriptions[i].labels);
 		assert_int_equal(summary.classes, descriptions[i].classes);
 		kit_end(&run);

@@ -244,23 +244,30 @@ static const struct {
 	size_t classes;
 } descriptions[] = {
 	{ "t:i:l:2:1,0:a.jpg", VIEW_AUTO, "class (auto: the samples have labels)",
-	  "from the file", "/t/l: 0 to 1", "", 2 },
+	  "from the file", "/t/l: 0 to 1; classes=FILE gives names", "", 2 },
 	{ "t:i:l:2:1,0:x/a.jpg,y/b", VIEW_AUTO, "tree (auto: the names have a directory for",
 	  "from the file", "none are looked at", "", 0 },
 	{ "t:i:l:2:cat,dog", VIEW_CLASS, "class (view=class)", "made from row numbers",
-	  "/t/l: 2 names", "", 2 },
+	  "/t/l: 2 classes", "", 2 },
+	{ "t:i:l:3:cat,-1,dog", VIEW_AUTO, "class (auto", "made from row numbers",
+	  "/t/l: 2 classes, and -1", "", 3 },
+	{ "t:cat:names:1:@cat v:cat:names:1:@cat", VIEW_AUTO, "class (auto",
+	  "made from row numbers", "names: 1 class", "", 1 },
+	{ "t:i:l:1:cat t:k:l:1:cat t:m:m:1:cat", VIEW_AUTO, "class (auto",
+	  "made from row numbers", "/t/l, /t/m: 1 class", "", 1 },
 	{ "t:i:l:2:1,0::cat,dog", VIEW_AUTO, "class (auto", "made from row numbers",
 	  "/t/l: 0 to 1, called as the file says", "", 2 },
-	{ "t:i:l:2:1:a.jpg", VIEW_AUTO, "class", "from the file", "/t/l: 1 to 1",
+	{ "t:i:l:2:1:a.jpg", VIEW_AUTO, "class", "from the file", "/t/l: 1 only; classes=FILE gives names",
 	  "in '/t' names come more than once: each has the number of its row before it\n"
-	  "the 1 labels are not 0 to 0: ImageFolder's class numbers are others", 1 },
+	  "the only label is 1: ImageFolder's class number is 0", 1 },
 	{ "t:i:l:2:1,0::dog,cat", VIEW_AUTO, "class (auto", "made from row numbers",
 	  "/t/l: 0 to 1, called as the file says", "label 0 is called 'dog' and label 1 'cat': "
 	  "ImageFolder numbers classes by their names, so its numbers are others", 2 },
 	{ "t:i::1", VIEW_ARRAYS, "arrays (view=arrays)", "made from row numbers",
-	  "none in the file", "", 0 },
+	  "none in the file; labels=NAME says what holds some", "", 0 },
 	{ "t:i::3::a.jpg,..,", VIEW_CLASS, "tree (view=class: the samples have no labels)",
-	  "from the file; row numbers where there are none", "none in the file",
+	  "from the file; row numbers where there are none",
+	  "none in the file; labels=NAME says what holds some",
 	  "in '/t' 1 names can be no file's: these rows have their numbers", 0 },
 };
 
@@ -274,6 +281,7 @@ static void test_descriptions(void **state)
 		view_describe(run.view, &s);
 		if (!strstr(s.view, descriptions[i].said_of_view) ||
 		    strncmp(s.names, descriptions[i].names, strlen(descriptions[i].names)) ||
+		    (strcmp(s.labels, "/t/l: 2 classes") == 0 && strstr(s.names, "names=")) ||
 		    strcmp(s.labels, descriptions[i].labels) ||
 		    strcmp(s.notes, descriptions[i].notes) || s.classes != descriptions[i].classes)
 			fail_msg("%s: %s; %s; %s; %s; %zu", descriptions[i].script, s.view,

@@ -69,6 +69,7 @@ static void add_group(struct samples *samples, char *text)
 				       .class_names = classes };
 	if (part[4] && *part[4] == '@')
 		group.class_name = part[4] + 1;
+	group.labels_in_words = group.class_name != NULL;
 	group.class_count = split_classes(part[6], classes);
 	assert_int_equal(samples_begin(samples, &group), 0);
 	add_rows(samples, (unsigned)group.rows, part[4], part[5]);
