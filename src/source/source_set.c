@@ -78,6 +78,10 @@ static int refuse_missing(const char *path, bool in_set, struct error *e)
 		return error_set(e, ERROR_SYSTEM, ENOENT,
 				 "'%s' does not exist; a set that is there is named with "
 				 "braces and quoted, such as 'x-{000000..000127}.tar'", path);
+	if (strpbrk(path, "*?["))
+		return error_set(e, ERROR_SYSTEM, ENOENT,
+				 "'%s' does not exist; braces may be quoted, but * and ? are "
+				 "the shell's: leave the quotes away", path);
 	if (in_set)
 		return error_set(e, ERROR_SYSTEM, ENOENT,
 				 "'%s' does not exist; check the path, or show the rest "
