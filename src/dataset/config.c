@@ -31,7 +31,7 @@ const struct option_spec dataset_options[] = {
 	  "a tar inside a tar is a directory (auto)" },
 	{ "view", OPTION_CHOICE, AT(view), view_words, "auto|tree|class|arrays",
 	  "paths: as stored, by class, or each array (auto)" },
-	{ "labels", OPTION_TEXT, AT(labels), NULL, "NAME", "the array that has the labels" },
+	{ "labels", OPTION_TEXT, AT(labels), NULL, "NAME", "the array, column or suffix of labels" },
 	{ "classes", OPTION_TEXT, AT(classes), NULL, "FILE", "what the labels are called" },
 	{ "names", OPTION_TEXT, AT(names), NULL, "FILE[:FILE...]",
 	  "what the samples are called: label maps" },
