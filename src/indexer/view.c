@@ -363,6 +363,10 @@ int view_seal(struct view *view, struct error *e)
 	err = view_match_maps(view, e);
 	if (err)
 		return err;
+	if (view->arrays.count && view->config.name_count && !view_used_names(view))
+		log_warn("names= does nothing here: %s", view_has_named_rows(view) ?
+			 "the rows have names in the file; classes= says what labels are "
+			 "called" : "no row gets a name from it; granary info says why");
 	if (choose_forms(view) < 0 || view_collect_classes(view) < 0)
 		return no_memory(e);
 	err = view_name_classes(view, e);

@@ -224,6 +224,38 @@ static void warn(void *order)
 	class_list_free(list);
 }
 
+/* A map that no row is asked for in, or finds itself in. */
+static void warn_of_map(void *script)
+{
+	const struct view_map map = { map_of("{\"x/a.jpg\": 0}"), "x.json" };
+	struct view_config config = { .kind = VIEW_AUTO, .names = &map, .name_count = 1 };
+	struct run run;
+
+	log_level_now = LOG_LEVEL_WARN;
+	run = kit_run_with(script, &config);
+	log_level_now = LOG_LEVEL_ERROR;
+	kit_end(&run);
+	name_map_free((struct name_map *)(uintptr_t)map.map);
+}
+
+static void test_maps_without_effect_are_said(void **state)
+{
+	static const char *const runs[][2] = {
+		{ "x:i:l:1:0", "" },
+		{ "t:i:l:1:0", "names= does nothing here: no row gets a name from it" },
+		{ "x:i:l:1:0:b.jpg", "names= does nothing here: the rows have names" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(runs); i++) {
+		char *said = unit_stderr_of(warn_of_map, (void *)(uintptr_t)runs[i][0]);
+
+		if (*runs[i][1] ? !strstr(said, runs[i][1]) : *said)
+			fail_msg("%s: %s", runs[i][0], said);
+		free(said);
+	}
+}
+
 static void test_names_that_are_not_in_order_are_said(void **state)
 {
 	char ascending[] = "a\nb\n", descending[] = "b\na\n", *said;
@@ -307,6 +339,7 @@ static void test_notes_are_lines_that_end(void **state)
 static const struct CMUnitTest names[] = {
 	cmocka_unit_test(test_cases),
 	cmocka_unit_test(test_names_that_are_not_in_order_are_said),
+	cmocka_unit_test(test_maps_without_effect_are_said),
 	cmocka_unit_test(test_descriptions),
 	cmocka_unit_test(test_notes_are_lines_that_end),
 };
