@@ -76,6 +76,15 @@ static int take_pair(const struct class_list *list, const struct map_pair *pair,
 			   e);
 }
 
+/* The line of titles of ILSVRC's LOC_val_solution.csv and its like. */
+static bool begins_a_table(const struct map_pair *pair, const struct map_value *name)
+{
+	static const char title[] = "ImageId,";
+
+	return pair->place == 1 && name->size >= sizeof(title) - 1 &&
+	       memcmp(name->text, title, sizeof(title) - 1) == 0;
+}
+
 static int add_class(void *context, const struct map_pair *pair, struct error *e)
 {
 	struct class_list *list = context;
@@ -86,6 +95,9 @@ static int add_class(void *context, const struct map_pair *pair, struct error *e
 
 	if (err)
 		return err;
+	if (begins_a_table(pair, &name))
+		return refuse_pair(list, pair, "a table of files is no list of classes; "
+				   "give it to names=", e);
 	if (begins_with_wnid(name.text, name.size))
 		name.size = WNID_BYTES;
 	fault = map_class_fault(name.text, name.size);

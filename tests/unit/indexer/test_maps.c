@@ -230,6 +230,8 @@ static const struct fixture lists[] = {
 
 	CASE("", "list: it is empty"),
 	CASE("\n\n", "list: it is empty"),
+	CASE("ImageId,PredictionString\nx,n01440764 1 2 3 4\n",
+	     "list: line 1: a table of files is no list of classes; give it to names="),
 	CASE("cat\n\ndog\n", "list: line 2 is empty"),
 	CASE("tench\ncrane\ncrane\n",
 	     "list: line 2 and line 3: labels 1 and 2 are both called "
