@@ -409,8 +409,11 @@ static int regroup_files(struct indexer *indexer, const struct view *view,
 static int name_samples(struct view *view, struct job *job)
 {
 	struct scan *scan = &job->scan;
-	int err = view_apply(view, scan->samples, source_owner(scan->source), scan->entries);
+	int err;
 
+	/* a sample takes the name of no file that is shown as it is stored */
+	entries_set_distinct(scan->entries);
+	err = view_apply(view, scan->samples, source_owner(scan->source), scan->entries);
 	samples_free(scan->samples);
 	scan->samples = NULL;
 	return err;

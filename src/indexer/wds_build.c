@@ -367,8 +367,6 @@ static void finish(struct build *b)
 
 	for (uint64_t i = entries_left_out(old); i > 0; i--)
 		entries_leave_out(b->kept);
-	if (entries_distinct(old))
-		entries_set_distinct(b->kept);
 	b->scan->entries = b->kept;
 	b->kept = NULL;
 	entries_free(old);

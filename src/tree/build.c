@@ -120,9 +120,8 @@ static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
 
 	if (!foreign && b->distinct)
 		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "'%s' has the name '%.200s' twice, and only one can be "
-				 "shown; it is damaged, or has to be packed again with "
-				 "other names", b->labels.items[b->shard], path);
+				 "'%s' has the name '%.200s' twice, and only one can be shown; "
+				 "pack it again with other names, or try -o view=tree", b->labels.items[b->shard], path);
 	if (foreign && b->duplicates == DUPLICATES_ERROR)
 		return duplicate_error(b, owner, path, e);
 	if (foreign && b->duplicates == DUPLICATES_FIRST) {
@@ -538,15 +537,15 @@ static int apply_entry(struct builder *b, const struct entries *log,
 static int apply_one(struct builder *b, struct entries *log, uint32_t base,
 		     struct error *e)
 {
-	for (size_t i = 0; i < entries_count(log); i++) {
-		int err = apply_entry(b, log, entries_get(log, i), base, e);
+	int err = 0;
 
-		if (err)
-			return err;
+	for (size_t i = 0; i < entries_count(log) && !err; i++) {
+		b->distinct |= log == b->outer && i >= entries_distinct(log);
+		err = apply_entry(b, log, entries_get(log, i), base, e);
 		if (i % RELEASE_EVERY == 0)
 			entries_release(log, i);
 	}
-	return 0;
+	return err;
 }
 
 static int apply_log(struct builder *b, struct entries *log, uint32_t base,
@@ -589,7 +588,8 @@ int builder_apply(struct builder *b, struct entries *entries,
 	int err;
 
 	b->shard = (uint32_t)b->labels.count;
-	b->distinct = entries_distinct(entries);
+	b->outer = entries;
+	b->distinct = entries_distinct(entries) == 0;
 	if (vec_push(&b->labels, label) < 0 ||
 	    vec_push(&b->firsts, (uint32_t)b->names.count) < 0)
 		return builder_no_memory(e);

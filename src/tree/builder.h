@@ -113,6 +113,7 @@ struct builder {
 
 	/* What one shard's log needs while it is applied. */
 	uint32_t shard;
+	const struct entries *outer; /* the log itself, not one nested in it */
 	bool distinct;
 	uint64_t unsafe, skipped, ignored, long_links; /* for one line a shard each */
 	uint64_t left_out;                 /* entries that are not shown, in all */

@@ -35,7 +35,7 @@ struct entries {
 	VEC(struct log_volume) volumes;
 	uint64_t left_out;
 	int failed;
-	int distinct;
+	size_t distinct_at_plus_1;
 };
 
 struct entries *entries_new(void)
@@ -360,12 +360,13 @@ int entries_failed(const struct entries *entries)
 
 void entries_set_distinct(struct entries *entries)
 {
-	entries->distinct = 1;
+	if (!entries->distinct_at_plus_1)
+		entries->distinct_at_plus_1 = entries_count(entries) + 1;
 }
 
-int entries_distinct(const struct entries *entries)
+size_t entries_distinct(const struct entries *entries)
 {
-	return entries->distinct;
+	return entries->distinct_at_plus_1 - 1; /* 0 is of none */
 }
 
 void entries_leave_out(struct entries *entries)

@@ -227,11 +227,14 @@ void entries_set_failed(struct entries *entries);
 int entries_failed(const struct entries *entries);
 
 /*
- * Says that every name comes once in this log, and a second one is an error;
- * otherwise it is a newer version, and the last one counts.
+ * Says that what is added from now on has names that nothing before it has, and a second
+ * one is an error; otherwise it is a newer version, and the last one counts. Said twice,
+ * the first time counts.
  */
 void entries_set_distinct(struct entries *entries);
-int entries_distinct(const struct entries *entries);
+
+/* The first entry of which that was said; SIZE_MAX: of none. */
+size_t entries_distinct(const struct entries *entries);
 
 /* Counts what is not shown: a device, a FIFO, a socket. */
 void entries_leave_out(struct entries *entries);
