@@ -5,10 +5,13 @@ arrays.py write FOLDER          FOLDER/NAME.h5 for each layout
 arrays.py folder FILE MOUNT     ImageFolder's view of MOUNT: classes, counts, pixels
 arrays.py each FOLDER MOUNT     the same, of a folder with a file for each class
 arrays.py npy FILE MOUNT        view=arrays: each dataset as numpy.load has it
+arrays.py netcdf FILE MOUNT     the same, and `tas` as ncdump prints it
 """
 import collections
 import io
 import os
+import re
+import subprocess
 import sys
 
 import h5py
@@ -167,12 +170,17 @@ def check_folder(path, mount):
         print(f"{split or '/'}: {sum(seen.values())} images in {len(found.classes)} classes")
 
 
+def is_dimension_only(item):
+    """Of what has no values netCDF writes the length, as a dataset without storage."""
+    return item.attrs.get("NAME", b"").startswith(b"This is a netCDF dimension but not")
+
+
 def check_npy(path, mount):
     shown = {os.path.relpath(os.path.join(folder, name), mount)
              for folder, _, names in os.walk(mount) for name in names}
 
     def visit(name, item):
-        if not isinstance(item, h5py.Dataset):
+        if not isinstance(item, h5py.Dataset) or is_dimension_only(item):
             return
         if name + ".npy" in shown:
             compare(name + ".npy", item[()])
@@ -193,6 +201,17 @@ def check_npy(path, mount):
     assert not shown, shown
 
 
+def check_netcdf(path, mount):
+    check_npy(path, mount)
+    text = subprocess.check_output(["ncdump", "-v", "tas", path], text=True)
+    text = re.search(r"\n tas =([^;]*);", text)[1].replace("_", "-32768")
+    folder = os.path.join(mount, "tas")
+    shown = [np.load(os.path.join(folder, name)).ravel() for name in sorted(os.listdir(folder))]
+    assert len(shown) == 3 and np.concatenate(shown).tolist() == [
+        int(word) for word in text.split(",")], shown
+
+
 if __name__ == "__main__":
-    COMMANDS = {"write": write, "folder": check_folder, "npy": check_npy, "each": check_each}
+    COMMANDS = {"write": write, "folder": check_folder, "npy": check_npy, "each": check_each,
+                "netcdf": check_netcdf}
     COMMANDS[sys.argv[1]](*sys.argv[2:])

@@ -34,6 +34,13 @@ done
 for name in climate pixels chunks; do
 	try "$name" npy -o view=arrays
 done
+if command -v ncgen >"$work/found" && command -v ncdump >"$work/found"; then
+	check "netcdf: ncgen writes a file" \
+		ncgen -k nc4 -o "$work/netcdf.h5" "$scripts/climate.cdl"
+	try netcdf netcdf -o view=arrays
+else
+	skip "there is no ncgen or no ncdump" "netcdf"
+fi
 try pixels folder -o labels=ans
 if mount_ok "a file for each class: mounted" "$work"/each/*.hdf5 "$mnt"; then
 	check "a file for each class: its name is the class" \
