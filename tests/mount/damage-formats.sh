@@ -87,8 +87,28 @@ is damaged, or has to be packed again with other names" "a name twice: one sente
 	refuse "a name twice: no index" test -e "$image.gidx"
 }
 
+# Nobody opens as many groups, one inside another, as a file of 15 MB can hold.
+deep_groups() {
+	local file=$work/deep.h5 said
+	check "100,000 groups: made" "$python" - "$file" <<-'EOF' || return
+		import sys
+		import h5py
+		with h5py.File(sys.argv[1], "w", libver="latest") as file:
+		    group = file.id
+		    for _ in range(100000):
+		        group = h5py.h5g.create(group, b"g")
+	EOF
+	said=$(timeout 20 "$granary" index "$file" 2>&1)
+	is $? 3 "100,000 groups: the status"
+	is "$(wc -l <<<"$said")" 1 "100,000 groups: one sentence" || diag "$said"
+	grep -q "deeper than 128 groups" <<<"$said"
+	ok $? "100,000 groups: the reason"
+	rm "$file"
+}
+
 make_tree
 name_comes_twice
+deep_groups
 check "gzip.squashfs: made" make_squashfs gzip.squashfs -comp gzip &&
 	damage squashfs gzip.squashfs "$work/tree"
 check "zstd.squashfs: made" make_squashfs zstd.squashfs -comp zstd -no-fragments &&
