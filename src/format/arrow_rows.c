@@ -53,22 +53,6 @@ static int sniff(struct pass *pass, uint64_t at, uint64_t length)
 	return 0;
 }
 
-/* What most of them are. */
-static const char *common_extension(const struct pass *pass)
-{
-	for (unsigned i = 0; i < pass->sniffed; i++) {
-		const char *extension = pass->extensions[i];
-		unsigned same = 0;
-
-		for (unsigned j = 0; extension && j < pass->sniffed; j++)
-			same += pass->extensions[j] &&
-				strcmp(pass->extensions[j], extension) == 0;
-		if (2 * same > pass->sniffed)
-			return extension;
-	}
-	return "bin";
-}
-
 /* Samples */
 
 /* A word that is to be a directory's name. */
@@ -323,7 +307,7 @@ int arrow_rows_take(struct arrow_file *file, struct arrow_choice *choice)
 
 	prepare(&pass);
 	err = visit_all(&pass);
-	pass.extension = common_extension(&pass);
+	pass.extension = samples_common_extension(pass.extensions, pass.sniffed);
 	pass.sniffing = pass.done = false;
 	if (!err)
 		err = begin_group(&pass);

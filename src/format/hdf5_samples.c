@@ -90,29 +90,13 @@ static int sniff_row(struct table *t, uint64_t number)
 	return 0;
 }
 
-/* What most of them are. */
-static const char *common_extension(const struct table *t)
-{
-	for (unsigned i = 0; i < t->sniffed; i++) {
-		const char *extension = t->extensions[i];
-		unsigned same = 0;
-
-		for (unsigned j = 0; extension && j < t->sniffed; j++)
-			same += t->extensions[j] &&
-				strcmp(t->extensions[j], extension) == 0;
-		if (2 * same > t->sniffed)
-			return extension;
-	}
-	return "bin";
-}
-
 static int sniff(struct table *t)
 {
 	int err = 0;
 
 	for (uint64_t i = 0; i < t->column.rows && !err && t->sniffed < ROWS_SNIFFED; i++)
 		err = sniff_row(t, i);
-	t->extension = common_extension(t);
+	t->extension = samples_common_extension(t->extensions, t->sniffed);
 	return err;
 }
 

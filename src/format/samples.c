@@ -133,3 +133,16 @@ const char *samples_sniff(const void *head, size_t n)
 			return kinds[i].extension;
 	return NULL;
 }
+
+const char *samples_common_extension(const char *const *extensions, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t same = 0;
+
+		for (size_t j = 0; extensions[i] && j < n; j++)
+			same += extensions[j] && strcmp(extensions[j], extensions[i]) == 0;
+		if (2 * same > n)
+			return extensions[i];
+	}
+	return "bin";
+}

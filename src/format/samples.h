@@ -72,4 +72,7 @@ const char *samples_sniff(const void *head, size_t n);
 
 enum { SAMPLES_SNIFF_BYTES = 16 }; /* what that wants to see */
 
+/* What more than half of the n are (each of samples_sniff), or "bin". */
+const char *samples_common_extension(const char *const *extensions, size_t n);
+
 #endif
