@@ -173,7 +173,7 @@ static void test_long_descriptions_are_cut(void **state)
 	(void)state;
 	for (unsigned n = 1; n < 300; n++) {
 		char script[1024];
-		struct index_summary summary;
+		struct index_summary summary = { .files = 0 };
 		struct run run;
 
 		snprintf(script, sizeof(script),
