@@ -17,16 +17,20 @@ struct counts {
 static struct counts count(const struct view *view)
 {
 	struct counts counts = { 0 };
+	bool labels = false;
+	size_t end = 0;
 
 	for (size_t i = 0; i < view->arrays.count; i++) {
 		const struct array *array = &view->arrays.items[i];
 
+		if (i == end)
+			labels = view_split_has_labels(view, i, &end);
 		counts.rows += array->rows;
 		counts.named += array->named;
 		counts.keyed += array->keys.count;
 		counts.unusable += array->unusable;
 		counts.folders |= array->folders;
-		counts.maps_may_help |= view_wants_keys(view, array);
+		counts.maps_may_help |= view_wants_keys(array, labels);
 		counts.labelled |= array->rows && (array->source || array->keys.count);
 		counts.classes |= array->form == FORM_CLASSES;
 	}

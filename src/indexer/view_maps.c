@@ -261,26 +261,38 @@ static int learn_names(struct view *view, struct error *e)
 
 /* ---- Which arrays ---- */
 
-bool view_wants_keys(const struct view *view, const struct array *array)
+bool view_split_has_labels(const struct view *view, size_t first, size_t *end)
 {
 	const struct array *items = view->arrays.items;
+	bool found = false;
 
+	for (*end = first; *end < view->arrays.count; ++*end) {
+		if (strcmp(items[*end].split, items[first].split) != 0)
+			break;
+		found |= items[*end].source != NULL;
+	}
+	return found;
+}
+
+bool view_wants_keys(const struct array *array, bool labels)
+{
 	if (array->rows == 0 || array->named || (array->source && !array->numbered))
 		return false;
-	for (size_t i = 0; i < view->arrays.count && !array->source; i++)
-		if (strcmp(items[i].split, array->split) == 0 && items[i].source)
-			return false;
-	return true;
+	return array->source || !labels;
 }
 
 int view_match_maps(struct view *view, struct error *e)
 {
+	bool labels = false;
+	size_t end = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < view->arrays.count && !err; i++) {
 		struct array *array = &view->arrays.items[i];
 
-		if (!view_wants_keys(view, array))
+		if (i == end) /* they are sorted by their splits */
+			labels = view_split_has_labels(view, i, &end);
+		if (!view_wants_keys(array, labels))
 			continue;
 		err = take_keys(view, array, e);
 		if (!err && array->keys.count)

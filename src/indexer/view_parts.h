@@ -155,11 +155,14 @@ int view_folders_are_classes(const struct array *array);
 /* Gives rows their keys: 0, -ENOMEM, or -EBADMSG and a sentence. */
 int view_match_maps(struct view *view, struct error *e);
 
+/* Has an array of the split that begins there labels? Where the next one begins. */
+bool view_split_has_labels(const struct view *view, size_t first, size_t *end);
+
 /*
  * Are this array's rows asked for in maps? Of a split's arrays those with labels have
  * names, or all if none has.
  */
-bool view_wants_keys(const struct view *view, const struct array *array);
+bool view_wants_keys(const struct array *array, bool labels);
 
 /* ---- view_paths.c: the paths of rows ---- */
 
