@@ -364,5 +364,6 @@ survives "squashfs, larger" squashfs "prefetch=sweep,cache=${half}M" "$each"
 survives "HDF5 rows" samples "prefetch=sweep,cache=512M$shield" "$each"
 left_while_pushed
 in_the_middle
-is "$(kernel_complaints)" "$complaints" "the kernel has nothing to say"
+# old lines may have been pushed out meanwhile
+at_most "$(kernel_complaints)" "$complaints" "the kernel has nothing to say"
 finish
