@@ -384,10 +384,9 @@ static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error
 	if (err)
 		return err;
 	regroup_seal(regroup);
-	for (uint32_t i = 0; i < count; i++)
-		if (regroup_apply(regroup, jobs[i]->scan.entries) < 0)
-			return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	return 0;
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = regroup_apply(regroup, jobs[i]->scan.entries, e);
+	return err;
 }
 
 /* Files that have names, and maps that tell their classes: the view names samples only. */

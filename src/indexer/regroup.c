@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "indexer/maps_texts.h"
 #include "indexer/notes.h"
 #include "indexer/regroup_classes.h"
+#include "indexer/regroup_names.h"
+#include "tree/sum.h"
 #include "util/filename.h"
 #include "util/log.h"
 #include "util/vec.h"
@@ -39,6 +40,8 @@ struct regroup {
 	size_t map_count;
 	struct regroup_classes *classes;
 	struct map_texts used; /* folders of classes */
+	struct regroup_names names; /* of the shard in hand */
+	uint64_t clash;             /* the one that two files get */
 	uint64_t moved;
 	struct text prefix; /* of a nested log: "a/b/" */
 	struct text whole;  /* a path with its prefix */
@@ -119,6 +122,7 @@ void regroup_free(struct regroup *r)
 	free(r->maps);
 	regroup_classes_free(r->classes);
 	map_texts_free(&r->used);
+	vec_free(&r->names.items);
 	vec_free(&r->prefix);
 	vec_free(&r->whole);
 	vec_free(&r->path);
@@ -135,17 +139,6 @@ static const char *name_in(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Is there a folder of that name in the path? */
-static bool has_folder(const char *path, const char *name, size_t size)
-{
-	const char *end;
-
-	for (; (end = strchr(path, '/')); path = end + 1)
-		if ((size_t)(end - path) == size && memcmp(path, name, size) == 0)
-			return true;
-	return false;
-}
-
 /* Does the file lie in a folder that the key has? One that has none lies anywhere. */
 static bool folders_agree(const char *key, const char *path)
 {
@@ -156,19 +149,7 @@ static bool folders_agree(const char *key, const char *path)
 	begin = name - 1;
 	while (begin > path && begin[-1] != '/')
 		begin--;
-	return has_folder(key, begin, (size_t)(name - 1 - begin));
-}
-
-static bool has_image_suffix(const char *path)
-{
-	static const char *const suffixes[] = { "jpeg", "jpg", "png", "ppm", "bmp",
-						"pgm", "tif", "tiff", "webp" };
-	const char *dot = strrchr(name_in(path), '.');
-
-	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(*suffixes); i++)
-		if (strcasecmp(dot + 1, suffixes[i]) == 0)
-			return true;
-	return false;
+	return regroup_has_folder(key, begin, (size_t)(name - 1 - begin));
 }
 
 static int grade_of(const char *key, const char *path)
@@ -177,7 +158,7 @@ static int grade_of(const char *key, const char *path)
 
 	if (folders_agree(key, path))
 		grade += GRADE_FOLDER;
-	if (strcmp(name_in(key), name_in(path)) == 0 || has_image_suffix(path))
+	if (strcmp(name_in(key), name_in(path)) == 0 || regroup_has_image_suffix(path))
 		grade += GRADE_SUFFIX;
 	return grade;
 }
@@ -418,7 +399,7 @@ static int new_folder(struct regroup *r, const char *path, const char **out)
 	*out = map_texts_keep(&r->used, name, strlen(name));
 	if (!*out)
 		return -ENOMEM;
-	return !has_folder(path, *out, strlen(*out));
+	return !regroup_has_folder(path, *out, strlen(*out));
 }
 
 /* Puts a folder before the last component. */
@@ -506,6 +487,7 @@ static int move_entry(void *context, struct entry *entry)
 	struct regroup *r = context;
 	const char *path, *folder;
 	int err = 0, moved;
+	uint64_t was;
 
 	if (!is_file(entry))
 		return 0;
@@ -514,16 +496,21 @@ static int move_entry(void *context, struct entry *entry)
 	path = whole_path(r, entry->path);
 	if (err || !path)
 		return -ENOMEM;
+	was = sum_of(path, strlen(path));
 	moved = new_folder(r, path, &folder);
 	if (entry->kind == ENTRY_SYMLINK && moved >= 0)
 		err = move_symlink(r, path, moved, entry);
-	if (err || moved <= 0)
+	if (err || moved < 0)
 		return err ? err : moved;
+	if (!moved)
+		return regroup_names_add(&r->names, path, was);
 	text_cut(&r->path, 0);
-	err = insert_folder(&r->path, entry->path, folder);
+	if (insert_folder(&r->path, entry->path, folder) < 0)
+		return -ENOMEM;
 	entry->path = r->path.items;
 	r->moved++;
-	return err;
+	path = whole_path(r, entry->path);
+	return path ? regroup_names_add(&r->names, path, was) : -ENOMEM;
 }
 
 static int move_log(struct regroup *r, struct entries *log, struct error *e)
@@ -532,9 +519,32 @@ static int move_log(struct regroup *r, struct entries *log, struct error *e)
 	return entries_rewrite(log, move_entry, r);
 }
 
-int regroup_apply(struct regroup *r, struct entries *entries)
+/* Says which path two files get. */
+static int refuse_clash(struct regroup *r, struct entries *log, struct error *e)
 {
-	return regroup_used(r) ? for_each_log(r, entries, move_log, NULL) : 0;
+	for (size_t i = 0; i < entries_count(log); i++) {
+		const char *path = whole_path(r, entries_get(log, i)->path);
+
+		if (path && sum_of(path, strlen(path)) == r->clash)
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "two files would be '%.300s', one of them moved "
+					 "there by -o names=; leave names= out, or the file "
+					 "out of its map", path);
+	}
+	return 0;
+}
+
+int regroup_apply(struct regroup *r, struct entries *entries, struct error *e)
+{
+	int err = 0;
+
+	r->names.items.count = 0;
+	if (regroup_used(r))
+		err = for_each_log(r, entries, move_log, NULL);
+	if (err)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return regroup_names_clash(&r->names, &r->clash) ?
+		       for_each_log(r, entries, refuse_clash, e) : 0;
 }
 
 uint64_t regroup_moved(const struct regroup *r)

@@ -45,8 +45,11 @@ int regroup_look(struct regroup *regroup, struct entries *entries, struct error 
 /* All has been seen: says what of the maps has no file. */
 void regroup_seal(struct regroup *regroup);
 
-/* Renames what is moved in a shard's log, once it is sealed. 0 or -ENOMEM. */
-int regroup_apply(struct regroup *regroup, struct entries *entries);
+/*
+ * Renames what is moved in a shard's log, once it is sealed. 0, -ENOMEM, or -EBADMSG where
+ * a file would be moved to where another one is.
+ */
+int regroup_apply(struct regroup *regroup, struct entries *entries, struct error *e);
 
 /* Does a map have the name of a file? */
 bool regroup_used(const struct regroup *regroup);
