@@ -64,7 +64,7 @@ static int take_filter(struct hdf5_walk *walk, struct hdf5_dataset *d, unsigned 
 		values[0] = 1;
 	for (size_t j = 0; j < sizeof(filters) / sizeof(*filters); j++)
 		if (filters[j].filter == filter && i < VOLUME_CODECS &&
-		    values[0] <= CODEC_PARAMETER_MOST) {
+		    (!filters[j].sized || values[0] <= CODEC_PARAMETER_MOST)) {
 			*step = CODEC_STEP(filters[j].codec,
 					   filters[j].sized ? values[0] : 0);
 			return 0;

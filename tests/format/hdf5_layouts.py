@@ -388,7 +388,8 @@ def filters(file):
         images = noise(6, 5, 4, 3)
         plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plist.set_chunk((2, 5, 4, 3))
-        plist.set_filter(number, h5py.h5z.FLAG_OPTIONAL, ())
+        # what a level or a size of blocks may be, and is no matter here
+        plist.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (1 << 30,))
         group = file.create_group(str(number))
         dataset = h5py.h5d.create(group.id, b"images", h5py.h5t.STD_U8LE,
                                   h5py.h5s.create_simple(images.shape), plist)
