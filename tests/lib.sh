@@ -368,7 +368,7 @@ daemon_gone() {
 	wait_until 20 process_gone "$1" && return 0
 	held_elsewhere "$2" || return 1
 	kill -TERM "$1"
-	wait_until 5 process_gone "$1"
+	wait_until 20 process_gone "$1"
 }
 
 daemon_status() {

@@ -12,6 +12,7 @@ fi
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
 need_root
+leave_others
 need tar prlimit timeout
 # shellcheck disable=SC2034  # for lib.sh
 servers_may_die=yes
