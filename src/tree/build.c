@@ -98,15 +98,6 @@ static const char *admit_path(struct builder *b, uint32_t base, const char *path
 
 /* Placing. */
 
-static int duplicate_error(struct builder *b, uint32_t other, const char *path,
-			   struct error *e)
-{
-	return error_set(e, ERROR_DATASET, EEXIST,
-			 "%s is in both %s and %s; say which is meant with "
-			 "-o duplicates=first or -o duplicates=last",
-			 path, b->labels.items[other], b->labels.items[b->shard]);
-}
-
 /*
  * May a new thing of `kind` take the place of the name `old`? 1 yes, 0 no (it
  * is ignored), or an error.
@@ -119,11 +110,9 @@ static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
 	bool foreign = owner != b->shard;
 
 	if (!foreign && b->distinct)
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "'%s' has the name '%.200s' twice, and only one can be shown; "
-				 "pack it again with other names, or try -o view=tree", b->labels.items[b->shard], path);
+		return clash_within(b, path, e);
 	if (foreign && b->duplicates == DUPLICATES_ERROR)
-		return duplicate_error(b, owner, path, e);
+		return clash_between(b, owner, path, e);
 	if (foreign && b->duplicates == DUPLICATES_FIRST) {
 		b->ignored++;
 		return 0;

@@ -150,6 +150,11 @@ uint32_t names_attr(struct builder *b, const struct layout_attr *attr);
 
 int builder_no_memory(struct error *e);
 
+/* The errors of a path that two shards have, or one log that is distinct has twice. */
+int clash_between(const struct builder *b, uint32_t other, const char *path,
+		  struct error *e);
+int clash_within(const struct builder *b, const char *path, struct error *e);
+
 /* A directory that no entry has described: its number, or NO_ID. */
 uint32_t inodes_add_implied(struct builder *b);
 
