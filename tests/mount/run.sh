@@ -112,6 +112,7 @@ wrong() {
 
 # start NAME ARGUMENT...: in the background; sets $pid, which the command then has.
 start() {
+	: >"$work/said" # or an earlier one's words are taken for this one's
 	"${as[@]}" "$programs/granary" run "$@" >"$work/said" 2>&1 &
 	pid=$!
 	started+=("$pid")
