@@ -14,6 +14,9 @@ fi
 need_fuse
 need tar timeout mountpoint
 need_python json
+# libfuse keeps the path of a mount that it must not take away any more.
+echo leak:fuse_session_mount >"$work/suppressions"
+export LSAN_OPTIONS="$LSAN_OPTIONS:suppressions=$work/suppressions:print_suppressions=0"
 
 make_archive() {
 	mkdir -p "$work/tree/folder"
