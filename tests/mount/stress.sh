@@ -291,6 +291,11 @@ kill_supervisor() {
 	wait_until "$PATIENCE" no_daemon "$mnt" && sleep 0.5
 }
 
+# The readers begin with the mount's root open.
+is_inside() {
+	find "/proc/$hammer_pid/fd" -lname "$mnt" 2>/dev/null | grep -q .
+}
+
 # taken_away HOW OPTIONS COMMAND...: under readers, which have it until they end, or get
 # an error; then nothing is left of it.
 taken_away() {
@@ -301,6 +306,7 @@ taken_away() {
 	"$kill_servers" -n 1000000 -i "$MOST" -w 3 "${mount_pid[$mnt]}" >"$work/kills" 2>&1 &
 	killer=$!
 	started+=("$killer")
+	wait_until "$PATIENCE" is_inside # or they read the folder below
 	sleep "0.$((RANDOM % 9 + 1))"
 	check "$how: done" "$@"
 	sleep 0.5
