@@ -4,6 +4,7 @@
 Usage: read_python.py files LIST SEED PROCESSES [check]     open(path, "rb").read()
        read_python.py epochs LIST SEED PROCESSES EPOCHS     the same, several times
        read_python.py rows FILE DATASET SEED PROCESSES [check]   h5py
+       read_python.py row-epochs FILE DATASET SEED PROCESSES EPOCHS
        read_python.py row-loader FILE DATASET SEED WORKERS       h5py in a DataLoader
        read_python.py folder ROOT SEED WORKERS decode|bytes ImageFolder in a DataLoader
        read_python.py construct ROOT                        ImageFolder itself
@@ -85,13 +86,21 @@ def files(paths, seed, processes, check=""):
                         bool(check))
 
 
-def several(paths, seed, processes, count):
+def several(read, seed, count):
     """Epochs, each in an order of its own: the sums."""
     total = {"files": 0, "bytes": 0, "seconds": 0}
     for i in range(int(count)):
-        found = files(paths, int(count) * int(seed) + i, processes)
+        found = read(int(count) * int(seed) + i)
         total = {key: total[key] + found[key] for key in total}
     return total
+
+
+def file_epochs(paths, seed, processes, count):
+    return several(lambda order: files(paths, order, processes), seed, count)
+
+
+def row_epochs(path, dataset, seed, processes, count):
+    return several(lambda order: rows(path, dataset, order, processes), seed, count)
 
 
 def rows(path, dataset, seed, processes, check=""):
@@ -195,8 +204,9 @@ def ranks(*words):
 
 
 def main():
-    modes = {"files": files, "epochs": several, "rows": rows, "row-loader": row_loader, "folder": folder,
-             "construct": construct, "stream": stream, "npz": npz, "ranks": ranks}
+    modes = {"files": files, "epochs": file_epochs, "rows": rows, "row-epochs": row_epochs,
+             "row-loader": row_loader, "folder": folder, "construct": construct,
+             "stream": stream, "npz": npz, "ranks": ranks}
     if len(sys.argv) < 3 or sys.argv[1] not in modes:
         sys.exit(__doc__)
     print(json.dumps(modes[sys.argv[1]](*sys.argv[2:])))
