@@ -8,20 +8,17 @@
 #include <strings.h>
 #include <sys/random.h>
 
+#include "util/split.h"
+
 enum { JSON_BYTES = 4 << 20 }; /* its values take some fifty times as much */
 
 /* Splits */
 
 static bool is_split(const char *word, size_t n)
 {
-	static const char *const words[] = { "train", "training", "val", "valid",
-					     "validation", "test", "testing", "trainval",
-					     "dev" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strlen(words[i]) == n && strncasecmp(words[i], word, n) == 0)
-			return true;
-	return false;
+	return split_is_word(word, n) ||
+	       (n == strlen("trainval") && strncasecmp(word, "trainval", n) == 0) ||
+	       (n == strlen("dev") && strncasecmp(word, "dev", n) == 0);
 }
 
 /* How many words of the name are splits that differ; the first one is left in *out. */

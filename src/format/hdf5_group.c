@@ -12,6 +12,8 @@
 #include "format/hdf5_samples.h"
 #include "format/hdf5_tree.h"
 #include "util/cleanup.h"
+#include "util/filename.h"
+#include "util/split.h"
 
 int hdf5_group_add_table(struct hdf5_group *group, const char *name,
 			 const struct hdf5_dataset *dataset)
@@ -130,11 +132,8 @@ static bool is_class_for_each(const struct hdf5_group *group)
 /* Of "dir/n01440764.hdf5", where a file holds no more than `data`: its name. */
 static char *class_of_file(const struct hdf5_group *group)
 {
-	static const char *const splits[] = { "train",	   "training", "val",	 "valid",
-					     "validation", "test",     "testing" };
 	const struct scan *scan = group->walk->scan;
-	const char *slash = strrchr(scan->label, '/');
-	const char *name = slash ? slash + 1 : scan->label, *dot = strchr(name, '.');
+	const char *name = filename_of(scan->label), *dot = strchr(name, '.');
 	size_t n = dot ? (size_t)(dot - name) : strlen(name);
 
 	if (group->walk->depth || group->held.count || group->tables.count != 1 ||
@@ -142,10 +141,7 @@ static char *class_of_file(const struct hdf5_group *group)
 		return NULL;
 	if (n == 0 || (scan->alone && !is_wnid(name, n)))
 		return NULL;
-	for (size_t i = 0; i < sizeof(splits) / sizeof(*splits); i++)
-		if (strlen(splits[i]) == n && memcmp(splits[i], name, n) == 0)
-			return NULL;
-	return strndup(name, n);
+	return split_is_small_word(name, n) ? NULL : strndup(name, n);
 }
 
 /* All of them */

@@ -8,9 +8,9 @@
 
 #include "indexer/wds_pyd.h"
 #include "indexer/wds_samples.h"
-#include "indexer/wds_split.h"
 #include "util/idmap.h"
 #include "util/log.h"
+#include "util/split.h"
 
 enum { HEADER_BYTES = 64 };
 
@@ -250,7 +250,7 @@ static int choose_group(struct build *b, const char *path, size_t *skip)
 				      .labels_in_words = true, .extension = "" };
 
 	*skip = 0;
-	if (path[n] == '/' && wds_is_split(path, n) &&
+	if (path[n] == '/' && split_is_word(path, n) &&
 	    (length == 0 || (length == n && strncmp(path, split, n) == 0))) {
 		split = path;
 		length = n;

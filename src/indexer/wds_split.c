@@ -2,20 +2,9 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "util/filename.h"
-
-bool wds_is_split(const char *text, size_t n)
-{
-	static const char *const splits[] = { "train", "training", "val", "valid",
-					      "validation", "test", "testing" };
-
-	for (size_t i = 0; i < sizeof(splits) / sizeof(*splits); i++)
-		if (strlen(splits[i]) == n && strncasecmp(text, splits[i], n) == 0)
-			return true;
-	return false;
-}
+#include "util/split.h"
 
 const char *wds_split_of(const char *path, char out[WDS_SPLIT_BYTES])
 {
@@ -26,7 +15,7 @@ const char *wds_split_of(const char *path, char out[WDS_SPLIT_BYTES])
 
 		while (isalpha((unsigned char)at[n]))
 			n++;
-		if (n && n < WDS_SPLIT_BYTES && wds_is_split(at, n)) {
+		if (n && n < WDS_SPLIT_BYTES && split_is_word(at, n)) {
 			memcpy(out, at, n);
 			out[n] = '\0';
 			return out;

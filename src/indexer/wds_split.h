@@ -1,5 +1,5 @@
 /*
- * wds_split.h: the words that say which part of a dataset something is.
+ * wds_split.h: which part of a dataset a file's name says it is.
  *
  * Threads: any.
  */
@@ -12,9 +12,6 @@
 #include "source/source_set.h"
 
 enum { WDS_SPLIT_BYTES = 16 };
-
-/* "train", "val", "validation", "test", ..., in either case. */
-bool wds_is_split(const char *text, size_t n);
 
 /* The split in a file's name, "train" of "imagenet-train-000003.tar"; NULL: none. */
 const char *wds_split_of(const char *path, char out[WDS_SPLIT_BYTES]);
