@@ -4,38 +4,9 @@
 #include <inttypes.h>
 #include <zlib.h>
 
-enum { SOURCE = 3 };
-
-static void advance(struct scan *scan, uint64_t bytes)
-{
-	struct run *run = (struct run *)(void *)((char *)scan - offsetof(struct run, scan));
-
-	run->position += bytes;
-	run->passed++;
-}
-
 void run_window(struct run *run, const char *path, uint64_t base, const char *labels)
 {
-	memset(run, 0, sizeof(*run));
-	assert_int_equal(source_open(path, &run->source, NULL), 0);
-	run->entries = entries_new();
-	run->samples = samples_new();
-	assert_non_null(run->entries);
-	assert_non_null(run->samples);
-	run->scan = (struct scan){ .source = run->source, .source_number = SOURCE,
-				   .base = base,
-				   .length = source_size(run->source) - base,
-				   .label = path, .entries = run->entries,
-				   .samples = run->samples, .labels = labels,
-				   .advance = advance };
-	run->err = format_by_name("arrow")->scan(&run->scan, &run->e);
-}
-
-void run_end(struct run *run)
-{
-	entries_free(run->entries);
-	samples_free(run->samples);
-	source_close(run->source);
+	run_scan(run, "arrow", path, base, labels, false);
 }
 
 static unsigned long sum_of(const struct run *run, const struct sample *sample)
@@ -50,7 +21,7 @@ static unsigned long sum_of(const struct run *run, const struct sample *sample)
 	assert_true(sample->body.volume < entries_volume_count(run->entries));
 	volume = entries_volume(run->entries, sample->body.volume);
 	assert_int_equal(volume->kind, VOLUME_RAW);
-	assert_int_equal(volume->source, SOURCE);
+	assert_int_equal(volume->source, RUN_SOURCE);
 	assert_true(sample->body.offset + sample->body.length <= volume->length);
 	bytes = malloc((size_t)sample->body.length);
 	assert_non_null(bytes);

@@ -5,23 +5,10 @@
 #ifndef GRANARY_TESTS_ARROW_RUN_H
 #define GRANARY_TESTS_ARROW_RUN_H
 
-#include "unit.h"
-
-#include "format/format.h"
-
-struct run {
-	struct source *source;
-	struct entries *entries;
-	struct samples *samples;
-	struct error e;
-	struct scan scan;
-	uint64_t position, passed; /* bytes and entries that it said it has passed */
-	int err;
-};
+#include "scan_run.h"
 
 /* Scans what of the file is behind `base`; `labels` is labels=NAME, or NULL. */
 void run_window(struct run *run, const char *path, uint64_t base, const char *labels);
-void run_end(struct run *run);
 
 /* As in expected.tsv, without the line of the file; the caller frees it. */
 char *run_listing(const struct run *run);

@@ -11,43 +11,14 @@
 #include "tree/array.h"
 #include "util/log.h"
 
-enum { SOURCE = 3 };
-
 static char folder[] = "/tmp/granary-hdf5-XXXXXX";
 
 bool run_arrays;
 const char *run_labels;
 
-static void advance(struct scan *scan, uint64_t bytes)
-{
-	struct run *run = (struct run *)(void *)((char *)scan - offsetof(struct run, scan));
-
-	run->position += bytes;
-	run->passed++;
-}
-
 void run_window(struct run *run, const char *path, uint64_t base)
 {
-	memset(run, 0, sizeof(*run));
-	assert_int_equal(source_open(path, &run->source, NULL), 0);
-	run->entries = entries_new();
-	run->samples = samples_new();
-	assert_non_null(run->entries);
-	assert_non_null(run->samples);
-	run->scan = (struct scan){ .source = run->source, .source_number = SOURCE,
-				   .base = base,
-				   .length = source_size(run->source) - base,
-				   .label = path, .entries = run->entries,
-				   .samples = run->samples, .advance = advance,
-				   .arrays = run_arrays, .labels = run_labels };
-	run->err = format_by_name("hdf5")->scan(&run->scan, &run->e);
-}
-
-void run_end(struct run *run)
-{
-	entries_free(run->entries);
-	samples_free(run->samples);
-	source_close(run->source);
+	run_scan(run, "hdf5", path, base, run_labels, run_arrays);
 }
 
 /* Contents, as the daemon will read them */
@@ -57,7 +28,7 @@ static void read_raw(const struct run *run, const struct volume_desc *v,
 {
 	unsigned char guard[16];
 
-	assert_int_equal(v->source, SOURCE);
+	assert_int_equal(v->source, RUN_SOURCE);
 	assert_int_equal(source_pread(run->source, out, (size_t)length,
 				      v->base + offset), 0);
 	if (v->guard == GUARD_NONE)

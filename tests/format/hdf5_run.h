@@ -4,24 +4,10 @@
 #ifndef GRANARY_TESTS_HDF5_RUN_H
 #define GRANARY_TESTS_HDF5_RUN_H
 
-#include "unit.h"
+#include "scan_run.h"
 
-#include "format/format.h"
-
-/* One scan, and what came of it. */
-struct run {
-	struct source *source;
-	struct entries *entries;
-	struct samples *samples;
-	struct error e;
-	struct scan scan;
-	uint64_t position, passed; /* bytes and entries that it said it has passed */
-	int err;
-};
-
-/* Scans the file from byte `base` on. run_end in any case. */
+/* Scans the file from byte `base` on. */
 void run_window(struct run *run, const char *path, uint64_t base);
-void run_end(struct run *run);
 
 /* Options that scans have from now on. */
 extern bool run_arrays;

@@ -1,0 +1,34 @@
+#include "scan_run.h"
+
+static void advance(struct scan *scan, uint64_t bytes)
+{
+	struct run *run = (struct run *)(void *)((char *)scan - offsetof(struct run, scan));
+
+	run->position += bytes;
+	run->passed++;
+}
+
+void run_scan(struct run *run, const char *format, const char *path, uint64_t base,
+	      const char *labels, bool arrays)
+{
+	memset(run, 0, sizeof(*run));
+	assert_int_equal(source_open(path, &run->source, NULL), 0);
+	run->entries = entries_new();
+	run->samples = samples_new();
+	assert_non_null(run->entries);
+	assert_non_null(run->samples);
+	run->scan = (struct scan){ .source = run->source, .source_number = RUN_SOURCE,
+				   .base = base,
+				   .length = source_size(run->source) - base,
+				   .label = path, .entries = run->entries,
+				   .samples = run->samples, .labels = labels,
+				   .arrays = arrays, .advance = advance };
+	run->err = format_by_name(format)->scan(&run->scan, &run->e);
+}
+
+void run_end(struct run *run)
+{
+	entries_free(run->entries);
+	samples_free(run->samples);
+	source_close(run->source);
+}
