@@ -112,6 +112,7 @@ skip() {
 
 finish() {
 	check_sanitizers
+	diag "took $SECONDS seconds"
 	printf '1..%d\n' "$tap_count"
 	[ "$tap_failed" -eq 0 ]
 	exit $?
@@ -266,10 +267,24 @@ check_sanitizers() {
 
 # ---- Mounts ---------------------------------------------------------------
 
+# What is polled starts no process: a hundred of them a second is what a busy machine
+# has no time for.
+
 # mount_lines MOUNTPOINT: the granaryfs there, as /proc/mounts has them, bare or shielded.
+# Fails where there is none.
 mount_lines() {
-	grep -F -- " $1 " /proc/mounts |
-		grep -E '^[^ ]+ [^ ]+ (fuse[.]granaryfs |overlay [^ ]*/granaryfs@[0-9]+)'
+	local line fields status=1
+	while IFS= read -r line; do
+		IFS=' ' read -r -a fields <<<"$line"
+		[ "${fields[1]}" = "$1" ] || continue
+		case ${fields[2]}:${fields[3]} in
+		fuse.granaryfs:* | overlay:*/granaryfs@[0-9]*)
+			printf '%s\n' "$line"
+			status=0
+			;;
+		esac
+	done </proc/mounts
+	return $status
 }
 
 is_mounted() {
@@ -277,7 +292,11 @@ is_mounted() {
 }
 
 is_shielded() {
-	mount_lines "$1" | grep -q '/granaryfs@'
+	local line
+	while IFS= read -r line; do
+		case $line in */granaryfs@[0-9]*) return 0 ;; esac
+	done < <(mount_lines "$1")
+	return 1
 }
 
 not_mounted() {
@@ -409,7 +428,7 @@ daemon_pids() {
 	local pid parent all
 	all=" $(mount_processes "$1" | tr '\n' ' ')"
 	for pid in $all; do
-		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != granaryfs-serve ] || continue
+		is_server "$pid" && continue
 		parent=$(parent_of "$pid") || continue
 		case $all in *" $parent "*) ;; *) echo "$pid" ;; esac
 	done
@@ -421,30 +440,50 @@ server_pid() {
 	supervisor=$(daemon_pids "$1" | head -n 1)
 	children=$(cat "/proc/${supervisor:-none}/task/"*/children 2>/dev/null)
 	for pid in $children; do
-		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = granaryfs-serve ] && echo "$pid"
+		is_server "$pid" && echo "$pid"
 	done
+}
+
+# is_server PID
+is_server() {
+	local name
+	{ read -r name <"/proc/$1/comm"; } 2>/dev/null && [ "$name" = granaryfs-serve ]
 }
 
 # parent_of PID: fails when it has ended, also when nobody has asked how.
 parent_of() {
-	awk '$1 == "State:" && $2 == "Z" { exit 1 } $1 == "PPid:" { print $2 }' \
-		"/proc/$1/status" 2>/dev/null
-}
+	local key value rest
+	while read -r key value rest; do
+		case $key:$value in
+		State::Z) return 1 ;;
+		PPid::*)
+			echo "$value"
+			return 0
+			;;
+		esac
+	done <"/proc/$1/status"
+	return 1
+} 2>/dev/null
 
 # mount_processes MOUNTPOINT: all that were started with it.
 mount_processes() {
-	local directory program
+	local directory name word words
 	for directory in /proc/[0-9]*; do
-		program=$(readlink "$directory/exe" 2>/dev/null) || continue
-		case $program in
-		"$granaryfs" | "$work/programs/granaryfs") ;;
-		*) continue ;;
-		esac
-		tr '\0' '\n' <"$directory/cmdline" 2>/dev/null |
-			grep -q -x -F -- "$1" && echo "${directory#/proc/}"
+		read -r name <"$directory/comm" || continue
+		case $name in granaryfs*) ;; *) continue ;; esac
+		[ "$directory/exe" -ef "$granaryfs" ] ||
+			[ "$directory/exe" -ef "$work/programs/granaryfs" ] || continue
+		words=()
+		mapfile -d '' -t words <"$directory/cmdline"
+		for word in "${words[@]}"; do
+			[ "$word" != "$1" ] || {
+				echo "${directory#/proc/}"
+				break
+			}
+		done
 	done
 	return 0
-}
+} 2>/dev/null
 
 # Neither supervisor nor server.
 no_daemon() {

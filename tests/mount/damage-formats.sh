@@ -12,7 +12,7 @@
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need mksquashfs unsquashfs ldd
 need_python h5py
-runs=${DAMAGE_RUNS:-40}
+runs=${DAMAGE_RUNS:-15}
 options=(--runs "$runs")
 [ -n "${DAMAGE_SAVE:-}" ] && options+=(--save "$DAMAGE_SAVE")
 export PYTHONDONTWRITEBYTECODE=1

@@ -310,9 +310,9 @@ all_survive() {
 damage() {
 	"$granary" index "$archive" || return
 	cp -p "$index" "$work/good.gidx"
-	mapfile -t heads < <(seq 0 "${HEAD_STEP:-1}" 511)
+	mapfile -t heads < <(seq 0 "${HEAD_STEP:-7}" 511)
 	mapfile -t cuts < <(seq 0 40 999)
-	mapfile -t seeds < <(seq 1 "${RANDOM_RUNS:-100}")
+	mapfile -t seeds < <(seq 1 "${RANDOM_RUNS:-40}")
 	watch_mount "$mnt"
 	all_survive "each of the first 512 bytes" head "${heads[@]}"
 	all_survive "cut short" cut "${cuts[@]}"

@@ -10,7 +10,7 @@
 need_fuse
 need tar mksquashfs setfattr
 need_python h5py PIL
-KILLS=${KILLS:-25}
+KILLS=${KILLS:-12}
 FEW=$((KILLS < 20 ? KILLS : 20))
 FORMATS=${FORMATS:-tar squashfs h5 samples}
 # Milliseconds between kills, at most; ten times as many where starting 64 threads
