@@ -1,4 +1,4 @@
-"""Millions of files: their index, how it is made, and what walks them.
+"""Millions of files: their index, how it is made, and how it is mounted.
 
 The archives are sparse (sparse.py). Where headers are to be in the page cache they lie
 in /dev/shm, whose holes no reader fills; on a disk's filesystem read-ahead would fill
@@ -11,10 +11,10 @@ import time
 
 import report
 import sparse
-from bench_run import SHM, lacking
+from bench_run import lacking
 from cgroups import MIB
 from contenders import Folder
-from granaryfs import BARE, GRANARY, SHIELDED
+from granaryfs import BARE, GRANARY
 from machine import drop_caches, load_programs
 from readers import HERE
 from work import Absent, Failed
@@ -24,8 +24,6 @@ MEASURED = os.path.join(HERE, "measured.py")
 SMALL = 1000        # files of a mount that is not large
 PHOTO = 110_000
 APART = 1_000_000   # bytes: what is between costs more than a read
-WALKED = 1536       # for -size +1k
-COUNT = 'find "$1" -type f %s | wc -l'
 
 
 def archive(bench, name, count, size, folder=None):
@@ -163,67 +161,8 @@ def throttled(bench):
         throttled_index(bench, row, path, members)
 
 
-def in_memory(bench, count):
-    """The same names and sizes as a tree in tmpfs."""
-    root = os.path.join(bench.work.shm, "walked")
-    folder = None
-    for name in sparse.names(count, 1000):
-        path = os.path.join(os.fsencode(root), name)
-        if os.path.dirname(path) != folder:
-            folder = os.path.dirname(path)
-            os.makedirs(folder)
-        with open(path, "wb") as file:
-            file.truncate(WALKED)
-    return Folder(SHM, root)
-
-
-def walk(bench, operation, root, count):
-    """Seconds of one walk that saw all of them."""
-    if operation == "ImageFolder()":
-        found = bench.readers.python("construct", root)
-        seen, took = found["files"], found["seconds"]
-    else:
-        start = time.monotonic()
-        text = bench.work.run(["bash", "-c", COUNT % operation.partition(" ")[2], "find", root],
-                              900)
-        seen, took = int(text), time.monotonic() - start
-    if seen != count:
-        raise Failed("%s saw %d files, not %d" % (operation, seen, count))
-    return took
-
-
-def walks(bench):
-    count = bench.settings.scale_walked
-    path = os.path.join(bench.work.dir, "walked.tar")
-    sparse.write(path, count, 1000, WALKED)
-    made = bench.granaries(path, "prefetch=off") + [in_memory(bench, count)]
-    for operation in ("find", "find -size +1k", "ImageFolder()"):
-        key = "scale-" + operation.replace(" ", "").replace("()", "").replace("+", "").lower()
-        words = "%s over %s files" % (operation, "{:,}".format(count))
-        first = bench.row("scale", key + "-first", words + ", fresh mount", operation,
-                          "seconds", better="less")
-        second = bench.row("scale", key + "-second", words + ", second time", operation,
-                           "seconds", better="less")
-
-        def once(contender, _):
-            contender.mount()
-            try:
-                took = walk(bench, operation, contender.root, count)
-                report.series_of(second, contender.name, contender.shield, contender.note)[
-                    "values"].append(walk(bench, operation, contender.root, count))
-                return took
-            finally:
-                contender.unmount()
-        bench.turns(first, made, bench.settings.cold_rounds, once)
-        for row, limit in ((first, 8), (second, 1.3)):
-            for kind in (BARE, SHIELDED):
-                report.target(row, "%s, %s, of /dev/shm" % (row["key"][6:], kind), kind, SHM,
-                              "<=", limit, kind == SHIELDED)
-
-
 def scale(bench):
     rates(bench)
     sizes(bench)
     mounts(bench)
     throttled(bench)
-    walks(bench)
