@@ -34,6 +34,8 @@ def arguments():
     parser.add_argument("--strict", action="store_true", help="fail where a target is missed")
     parser.add_argument("--mib", type=int, help="throttled storage, MiB a second (200)")
     parser.add_argument("--reads", type=int, help="throttled storage, reads a second (1000)")
+    parser.add_argument("--rest", metavar="JSON", help="a run of the same machine, of which "
+                        "to take the suites that are not measured now")
     parser.add_argument("--draw", metavar="JSON", help="only table and chart, of that run")
     options = parser.parse_args()
     unknown = set(options.suites) - set(SUITES)
@@ -61,10 +63,11 @@ def check_missing(options):
 
 def measure(options):
     """The whole run, as it goes into the JSON."""
-    work = Work()
     settings = settings_of(options)
     run = {"machine": machine.describe(), "quick": options.quick, "note": options.note,
            "date": time.strftime("%Y-%m-%d"), "settings": vars(settings), "rows": []}
+    rest = rest_of(run, options)
+    work = Work()
     bench = Bench(work, settings, run["rows"], options.allow_missing)
     start = time.monotonic()
     try:
@@ -77,7 +80,33 @@ def measure(options):
     finally:
         work.close()
     run["seconds"] = round(time.monotonic() - start)
+    run["rows"] = in_order(run["rows"] + rest)
     return run
+
+
+def rest_of(run, options):
+    """The rows of an earlier run that this one does not measure again. Figures of two
+    machines, or of more and of less data, are not shown as if they were of one run."""
+    if not options.rest:
+        return []
+    with open(options.rest, encoding="utf-8") as file:
+        earlier = json.load(file)
+    for key in ("cores", "processor", "kernel"):
+        if earlier["machine"][key] != run["machine"][key]:
+            raise Failed("%s was measured on another machine: its %s is %s, and here %s" % (
+                options.rest, key, earlier["machine"][key], run["machine"][key]))
+    for key in ("mib", "reads", "quick"):
+        if earlier["settings"][key] != run["settings"][key]:
+            raise Failed("%s was measured with other settings: its %s is %s, and here %s" % (
+                options.rest, key, earlier["settings"][key], run["settings"][key]))
+    measured = set(options.suites or SUITES)
+    return [row for row in earlier["rows"] if row["suite"] not in measured]
+
+
+def in_order(rows):
+    """As all suites would have left them; those that there are no more come last."""
+    places = {name: place for place, name in enumerate(SUITES)}
+    return sorted(rows, key=lambda row: places.get(row["suite"], len(places)))
 
 
 def show(run):

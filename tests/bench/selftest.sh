@@ -115,5 +115,33 @@ finally:
     work.close()
 assert not os.path.exists(work.dir) and not os.path.exists(work.shm)' "$bench"
 
+check "a run in parts takes the rest from one of the same machine and settings" \
+	"$python" -B -c '
+import json, sys
+sys.path.insert(0, sys.argv[1])
+sys.argv[1:] = ["--rest", sys.argv[2], "hdf5"]
+import bench
+from settings import Settings
+from work import Failed
+
+machine = {"cores": 2, "processor": "A Processor", "kernel": "6.1"}
+rows = [{"suite": name, "key": name} for name in ("pack", "hdf5", "warm")]
+earlier = {"machine": dict(machine), "settings": vars(Settings()), "rows": rows}
+options = bench.arguments()
+
+def rest(**run):
+    json.dump(earlier, open(options.rest, "w"))
+    return bench.rest_of({"machine": machine, "settings": vars(Settings()), **run}, options)
+
+assert [row["key"] for row in rest()] == ["pack", "warm"]
+assert [row["key"] for row in bench.in_order(rest() + [rows[1]])] == ["warm", "hdf5", "pack"]
+for run, word in (({"settings": vars(Settings(mib=100))}, "mib is 200, and here 100"),
+                  ({"machine": {**machine, "processor": "B"}}, "another machine")):
+    try:
+        rest(**run)
+        sys.exit("taken: %s" % word)
+    except Failed as error:
+        assert word in str(error), error' "$bench" "$work/rest.json"
+
 refuse "an unknown suite is refused" "$python" -B "$bench/bench.py" nosuch
 finish
