@@ -334,6 +334,35 @@ originals() {
 	verifies $usage "subdir=" -o subdir=c0 "$all"
 }
 
+# Longer than the kernel takes in one piece. Of two names of a file both are compared.
+far_down() {
+	local here=$PWD path
+	path=$(printf 'd%.0s' {1..200})
+	path=$(for _ in {1..29}; do printf '%s/' "$path"; done)${path}
+	mkdir deep
+	"$python" - deep "$path" <<'PYTHON'
+import os, sys
+os.chdir(sys.argv[1])
+for name in sys.argv[2].split("/"):
+    os.mkdir(name)
+    os.chdir(name)
+with open("bottom", "w") as out:
+    out.write("".join("%d\n" % i for i in range(30000)))
+os.symlink("bottom", "link")
+os.link("bottom", "other")
+PYTHON
+	"$granary" pack -q deep deep.tar || bail "deep.tar was not packed"
+	verifies 0 "--against paths of 6,000 bytes" --against deep deep.tar
+	cd deep && for _ in {1..30}; do cd ./d* || bail "no way down"; done
+	echo less >bottom && rm link && ln -s other link && touch only-here
+	cd "$here" || bail "no way back"
+	verifies $damaged "--against paths of 6,000 bytes, changed" --against deep deep.tar
+	says "far down: a file" "$path/bottom: has 168890 bytes, and 5 in the original"
+	says "far down: a link" \
+		"$path/link: is a symbolic link that leads elsewhere in the original"
+	says "far down: missing" "$path/only-here: is in the original, and not in the dataset"
+}
+
 # Not sound because nobody could read it.
 nothing_to_read() {
 	verifies $dataset "noise" /etc/passwd
@@ -365,6 +394,7 @@ undecodable
 unreadable
 manifests
 originals
+far_down
 nothing_to_read
 documented
 finish

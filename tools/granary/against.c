@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,15 +10,17 @@
 #include <unistd.h>
 
 #include "dataset/survey.h"
+#include "original.h"
 #include "util/cleanup.h"
 #include "walk.h"
 
-enum { PIECE = 64 << 10 };
+enum { PIECE = 64 << 10, PATH_MOST = 64 << 20 };
 
 /* The file that a worker compares at the moment. */
 struct compared {
 	int fd;          /* -1: none, or enough is known of it */
 	char *buffer;    /* PIECE bytes */
+	char *path;      /* its path; owned */
 };
 
 struct against {
@@ -32,6 +33,16 @@ struct against {
 	uint8_t *wanted; /* by node: its bytes are to be compared */
 	struct compared workers[SURVEY_THREADS_MOST];
 };
+
+/* One difference a file is enough. */
+static void end(struct compared *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	free(c->path);
+	c->path = NULL;
+}
 
 int against_open(const char *directory, const struct dataset *dataset,
 		 struct findings *findings, struct against **out, struct error *e)
@@ -66,8 +77,7 @@ void against_close(struct against *a)
 	if (!a)
 		return;
 	for (int i = 0; i < SURVEY_THREADS_MOST; i++) {
-		if (a->workers[i].fd >= 0)
-			close(a->workers[i].fd);
+		end(&a->workers[i]);
 		free(a->workers[i].buffer);
 	}
 	close(a->fd);
@@ -102,38 +112,57 @@ static bool same_kind(enum tree_kind kind, mode_t mode)
 
 static void compare_link(struct against *a, const struct walk_name *name)
 {
-	char packed[TREE_TARGET_BYTES], original[PATH_MAX + 1];
-	ssize_t n = readlinkat(a->fd, name->path, original, sizeof(original) - 1);
+	char packed[TREE_TARGET_BYTES], original[PATH_MAX];
+	int err = original_readlink(a->fd, name->path, original);
 
-	if (n < 0) {
-		add_error(a, name->path, errno);
+	if (err) {
+		add_error(a, name->path, -err);
 		return;
 	}
-	original[n] = '\0';
 	if (tree_readlink(a->tree, name->node, packed) < 0 || strcmp(packed, original) != 0)
 		add(a, PROBLEM_BYTES, name->path,
 		    "is a symbolic link that leads elsewhere in the original");
+}
+
+/* A node's whole path, in memory that grows with it; NULL: there is none. */
+static char *path_of(const struct tree *tree, uint32_t node)
+{
+	char *path = NULL;
+
+	for (size_t size = PATH_MAX; size <= PATH_MOST; size *= 4) {
+		char *larger = realloc(path, size);
+
+		if (!larger)
+			break;
+		path = larger;
+		/* what does not fit is cut off by whole names, of which none is longer */
+		if (strlen(tree_path(tree, node, path, size)) + NAME_MAX + 2 < size)
+			return path;
+	}
+	free(path);
+	return NULL;
 }
 
 /* Is this the name that the file's bytes are compared under, or a link to that? */
 static bool is_compared_already(struct against *a, const struct walk_name *name,
 				const struct stat *st)
 {
-	char first[PATH_MAX];
+	CLEANUP(cleanup_free) char *first = path_of(a->tree, name->node);
 	struct stat other;
 
-	tree_path(a->tree, name->node, first, sizeof(first));
+	if (!first)
+		return false;
 	if (strcmp(first, name->path) == 0) {
 		a->wanted[name->node] = 1;
 		return true;
 	}
-	return fstatat(a->fd, first, &other, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return original_stat(a->fd, first, &other) == 0 &&
 	       other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
-static void compare_piece(struct against *a, unsigned worker, const char *path,
-			  uint64_t offset, const char *bytes, size_t length);
-static void begin(struct against *a, unsigned worker, const char *path);
+static void compare_piece(struct against *a, unsigned worker, uint64_t offset,
+			  const char *bytes, size_t length);
+static void begin(struct against *a, unsigned worker, char *path);
 
 /* A further name of a file that is another file in the original. */
 static void compare_other_name(struct against *a, const struct walk_name *name)
@@ -143,11 +172,11 @@ static void compare_other_name(struct against *a, const struct walk_name *name)
 	uint64_t offset = 0;
 	ssize_t n = 1;
 
-	begin(a, 0, name->path);
+	begin(a, 0, strdup(name->path));
 	while (bytes && n > 0 && a->workers[0].fd >= 0) {
 		n = dataset_read_plain(a->dataset, name->node, bytes, PIECE, offset, &fault);
 		if (n > 0)
-			compare_piece(a, 0, name->path, offset, bytes, (size_t)n);
+			compare_piece(a, 0, offset, bytes, (size_t)n);
 		offset += n > 0 ? (uint64_t)n : 0;
 	}
 	against_file(a, 0, name->node);
@@ -175,11 +204,13 @@ static int compare_name(void *context, const struct walk_name *name)
 	struct against *a = context;
 	struct stat st;
 
-	if (fstatat(a->fd, name->path, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		if (errno == ENOENT || errno == ENOTDIR)
+	int err = original_stat(a->fd, name->path, &st);
+
+	if (err) {
+		if (err == -ENOENT || err == -ENOTDIR)
 			add(a, PROBLEM_EXTRA, name->path, "is not in the original");
 		else
-			add_error(a, name->path, errno);
+			add_error(a, name->path, -err);
 		return 1;
 	}
 	if (!same_kind(name->kind, st.st_mode)) {
@@ -194,49 +225,23 @@ static int compare_name(void *context, const struct walk_name *name)
 }
 
 /* What is in the original: is it in the tree? True: what is below it, too. */
-static bool look_up(struct against *a, const FTSENT *entry)
+static bool look_up(void *context, const char *path, mode_t mode, int error)
 {
-	const char *path = entry->fts_path + strlen(a->directory);
+	struct against *a = context;
 	uint32_t node;
 
-	path += strspn(path, "/");
-	if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR ||
-	    entry->fts_info == FTS_NS) {
-		add_error(a, path, entry->fts_errno);
+	if (error) {
+		add_error(a, path, error);
 		return true;
 	}
 	if (tree_walk(a->tree, TREE_ROOT, path, &node) == 0)
 		return true;
-	if (entry->fts_info == FTS_DEFAULT) {
+	if (!S_ISDIR(mode) && !S_ISREG(mode) && !S_ISLNK(mode)) {
 		a->special++;
 		return true;
 	}
 	add(a, PROBLEM_MISSING, path, "is in the original, and not in the dataset");
 	return false;
-}
-
-static int by_name(const FTSENT **x, const FTSENT **y)
-{
-	return strcmp((*x)->fts_name, (*y)->fts_name);
-}
-
-static int find_missing(struct against *a, struct error *e)
-{
-	CLEANUP(cleanup_free) char *root = strdup(a->directory);
-	char *roots[] = { root, NULL };
-	FTS *walk = root ? fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
-				    by_name) : NULL;
-	FTSENT *entry;
-
-	if (!walk)
-		return error_set(e, ERROR_SYSTEM, errno, "--against %s: %s", a->directory,
-				 strerror(errno));
-	while ((entry = fts_read(walk))) {
-		if (entry->fts_info != FTS_DP && entry->fts_level > 0 && !look_up(a, entry))
-			fts_set(walk, entry, FTS_SKIP);
-	}
-	fts_close(walk);
-	return 0;
 }
 
 int against_names(struct against *a, struct error *e)
@@ -247,7 +252,11 @@ int against_names(struct against *a, struct error *e)
 		return error_set(e, err == -ENOMEM ? ERROR_SYSTEM : ERROR_DATASET, -err,
 				 "the names cannot be compared: %s",
 				 err == -ENOMEM ? "out of memory" : "the index is damaged");
-	return find_missing(a, e);
+	err = original_walk(a->fd, look_up, a);
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "--against %s: %s", a->directory,
+				 strerror(-err));
+	return 0;
 }
 
 uint64_t against_special(const struct against *a)
@@ -257,16 +266,17 @@ uint64_t against_special(const struct against *a)
 
 /* ---- Bytes ---- */
 
-static void begin(struct against *a, unsigned worker, const char *path)
+/* `path` is taken over. */
+static void begin(struct against *a, unsigned worker, char *path)
 {
 	struct compared *c = &a->workers[worker];
 
 	if (!c->buffer)
 		c->buffer = malloc(PIECE);
-	/* what is a file by now may be a pipe in a moment */
-	c->fd = openat(a->fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (c->fd < 0 || !c->buffer)
-		add_error(a, path, c->buffer ? errno : ENOMEM);
+	c->path = path;
+	c->fd = c->buffer && path ? original_open(a->fd, path) : -ENOMEM;
+	if (c->fd < 0)
+		add_error(a, path ? path : "", -c->fd);
 }
 
 static ssize_t read_original(const struct compared *c, size_t length, uint64_t offset)
@@ -288,14 +298,6 @@ static ssize_t read_original(const struct compared *c, size_t length, uint64_t o
 	return (ssize_t)done;
 }
 
-/* One difference a file is enough. */
-static void end(struct compared *c)
-{
-	if (c->fd >= 0)
-		close(c->fd);
-	c->fd = -1;
-}
-
 static void say_where(struct against *a, const char *path, uint64_t offset)
 {
 	char detail[128];
@@ -305,8 +307,8 @@ static void say_where(struct against *a, const char *path, uint64_t offset)
 	add(a, PROBLEM_BYTES, path, detail);
 }
 
-static void compare_piece(struct against *a, unsigned worker, const char *path,
-			  uint64_t offset, const char *bytes, size_t length)
+static void compare_piece(struct against *a, unsigned worker, uint64_t offset,
+			  const char *bytes, size_t length)
 {
 	struct compared *c = &a->workers[worker];
 
@@ -315,14 +317,14 @@ static void compare_piece(struct against *a, unsigned worker, const char *path,
 		ssize_t got = read_original(c, n, offset + done);
 
 		if (got < 0) {
-			add_error(a, path, (int)-got);
+			add_error(a, c->path, (int)-got);
 			end(c);
 			return;
 		}
 		if ((size_t)got < n || memcmp(c->buffer, bytes + done, n) != 0) {
 			while (same < (size_t)got && c->buffer[same] == bytes[done + same])
 				same++;
-			say_where(a, path, offset + done + same);
+			say_where(a, c->path, offset + done + same);
 			end(c);
 		}
 		done += n;
@@ -332,14 +334,11 @@ static void compare_piece(struct against *a, unsigned worker, const char *path,
 void against_bytes(struct against *a, unsigned worker, uint32_t node,
 		   uint64_t offset, const void *bytes, size_t length)
 {
-	char path[PATH_MAX];
-
 	if (!a->wanted[node])
 		return;
-	tree_path(a->tree, node, path, sizeof(path));
 	if (offset == 0)
-		begin(a, worker, path);
-	compare_piece(a, worker, path, offset, bytes, length);
+		begin(a, worker, path_of(a->tree, node));
+	compare_piece(a, worker, offset, bytes, length);
 }
 
 void against_file(struct against *a, unsigned worker, uint32_t node)
