@@ -221,18 +221,14 @@ static struct split *find_split(const struct jsc *jsc, const char *path)
 	return NULL;
 }
 
-static int check_file(const struct pack_entry *entry, const struct split *split,
-		      struct error *e)
+static int jsc_check(const struct pack_entry *entry, struct error *e)
 {
+	if (entry->kind == PACK_DIRECTORY)
+		return 0; /* the map has the names */
 	if (entry->kind != PACK_FILE)
 		return error_set(e, ERROR_DATASET, ENOTSUP,
 				 "%s: is a link, and a row of the layout jsc has no name "
 				 "to point to; use --hdf5-layout tree", entry->path);
-	if (!split || entry->label < 0)
-		return error_set(e, ERROR_DATASET, EINVAL,
-				 "%s: is in no class; the layout jsc wants folders like "
-				 "train/CLASS/FILE, or use --hdf5-layout tree",
-				 entry->path);
 	if (entry->label > INT16_MAX)
 		return error_set(e, ERROR_DATASET, ERANGE,
 				 "%s: is of class number %lld, and the layout jsc has room "
@@ -241,6 +237,21 @@ static int check_file(const struct pack_entry *entry, const struct split *split,
 		return error_set(e, ERROR_DATASET, EFBIG,
 				 "%s: has more than 1 GiB, and a row is written in one "
 				 "piece; use --hdf5-layout tree", entry->path);
+	return 0;
+}
+
+static int check_row(const struct pack_entry *entry, const struct split *split,
+		     struct error *e)
+{
+	int rc = jsc_check(entry, e);
+
+	if (rc < 0)
+		return rc;
+	if (!split || entry->label < 0)
+		return error_set(e, ERROR_DATASET, EINVAL,
+				 "%s: is in no class; the layout jsc wants folders like "
+				 "train/CLASS/FILE, or use --hdf5-layout tree",
+				 entry->path);
 	if (split->done == split->rows)
 		return error_set(e, ERROR_SYSTEM, EINVAL,
 				 "%s: one row more than there should be", entry->path);
@@ -268,8 +279,8 @@ static int jsc_begin(void *state, const struct pack_entry *entry, struct error *
 	int rc;
 
 	if (entry->kind == PACK_DIRECTORY)
-		return 0; /* the map has the names */
-	rc = check_file(entry, split, e);
+		return 0;
+	rc = check_row(entry, split, e);
 	if (rc < 0)
 		return rc;
 	if (make_room(jsc, (size_t)entry->size) < 0)
@@ -374,6 +385,7 @@ const struct hdf5_layout hdf5_jsc_layout = {
 	.name = "jsc",
 	.compresses = false,
 	.open = jsc_open,
+	.check = jsc_check,
 	.begin = jsc_begin,
 	.data = jsc_data,
 	.end = jsc_end,

@@ -11,6 +11,7 @@
 struct hdf5_layout {
 	const char *name;
 	bool compresses;
+	int (*check)(const struct pack_entry *entry, struct error *e);
 	/* Allocates *state; nothing is left to free if it fails. */
 	int (*open)(void **state, struct hdf5_output *out,
 		    const struct writer_config *config, struct error *e);

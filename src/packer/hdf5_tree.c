@@ -215,16 +215,36 @@ static char *link_target(const char *folder, const char *target)
 	return text;
 }
 
+static int refuse_link(const struct pack_entry *entry, struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOTSUP,
+			 "%s: is a symbolic link to '%s': HDF5 has only links to what is in "
+			 "the packed folder, and no '..' within a path; pack to tar or "
+			 "squashfs", entry->path, entry->target);
+}
+
+static int tree_check(const struct pack_entry *entry, struct error *e)
+{
+	CLEANUP(cleanup_free) char *folder = NULL, *target = NULL;
+	const char *slash;
+
+	if (entry->kind != PACK_SYMLINK)
+		return 0;
+	slash = strrchr(entry->path, '/');
+	folder = strndup(entry->path, slash ? (size_t)(slash - entry->path) : 0);
+	if (!folder)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", entry->path);
+	target = link_target(folder, entry->target);
+	return target ? 0 : refuse_link(entry, e);
+}
+
 static int write_symlink(const struct tree *tree, const struct pack_entry *entry,
 			 const char *name, struct error *e)
 {
 	CLEANUP(cleanup_free) char *target = link_target(tree->folder, entry->target);
 
 	if (!target)
-		return error_set(e, ERROR_SYSTEM, ENOTSUP,
-				 "%s: is a symbolic link to '%s': HDF5 has only links to "
-				 "what is in the packed folder, and no '..' within a path; "
-				 "pack to tar or squashfs", entry->path, entry->target);
+		return refuse_link(entry, e);
 	if (H5Lcreate_soft(target, tree->group, name, tree->out->link_create,
 			   H5P_DEFAULT) < 0 || tree->out->error)
 		return failed(tree, entry->path, e);
@@ -321,6 +341,7 @@ static int tree_close(void *state, bool complete, struct error *e)
 const struct hdf5_layout hdf5_tree_layout = {
 	.name = "tree",
 	.compresses = true,
+	.check = tree_check,
 	.open = tree_open,
 	.begin = tree_begin,
 	.data = tree_data,

@@ -53,6 +53,15 @@ static int check_compressor(const struct hdf5_layout *layout, const char *compre
 	return 0;
 }
 
+static int writer_check(const struct writer_config *config,
+			const struct pack_entry *entry, struct error *e)
+{
+	const struct hdf5_layout *layout;
+	int rc = choose_layout(config->hdf5_layout, &layout, e);
+
+	return rc < 0 ? rc : layout->check(entry, e);
+}
+
 static int start(struct writer *w, int fd, const struct writer_config *config,
 		 struct error *e)
 {
@@ -137,6 +146,7 @@ static int writer_close(struct writer *w, bool complete, struct error *e)
 
 const struct writer_ops hdf5_writer = {
 	.name = "hdf5",
+	.check = writer_check,
 	.open = writer_open,
 	.begin = writer_begin,
 	.data = writer_data,

@@ -201,11 +201,15 @@ static bool are_splits(const struct plan *plan)
 /* An HDF5 file that holds nothing is none that can be mounted. */
 static int check_contents(const struct run *run, struct error *e)
 {
+	const struct shard_job all = { .options = run->options, .items = run->plan.items,
+				       .count = run->plan.count,
+				       .writer = formats[run->format].writer };
+
 	if (formats[run->format].writer != &hdf5_writer)
 		return 0;
 	for (size_t i = 0; i < run->plan.count; i++) {
 		if (run->plan.items[i].kind != PACK_DIRECTORY)
-			return 0;
+			return shard_check(&all, e);
 	}
 	return error_set(e, ERROR_DATASET, ENOENT, "%s: there is no file in it, and an HDF5 file "
 			 "has to hold one; a tar or a squashfs image need not",

@@ -59,7 +59,8 @@ static void clamp_time(const struct pack_options *o, struct pack_entry *entry)
 	}
 }
 
-static struct pack_entry entry_of(const struct writing *w, const struct plan_item *item)
+static struct pack_entry entry_of(const struct pack_options *o,
+				  const struct plan_item *item)
 {
 	const struct scan_entry *source = item->source;
 	struct pack_entry entry = {
@@ -79,7 +80,7 @@ static struct pack_entry entry_of(const struct writing *w, const struct plan_ite
 		entry.xattrs = source->xattrs;
 		entry.xattr_count = source->xattr_count;
 	}
-	clamp_time(w->job->options, &entry);
+	clamp_time(o, &entry);
 	return entry;
 }
 
@@ -105,7 +106,7 @@ static int end(struct writing *w, struct error *e)
 /* An entry without contents. */
 static int write_name(struct writing *w, const struct plan_item *item, struct error *e)
 {
-	struct pack_entry entry = entry_of(w, item);
+	struct pack_entry entry = entry_of(w->job->options, item);
 	int err = begin(w, &entry, e);
 
 	return err ? err : end(w, e);
@@ -113,7 +114,7 @@ static int write_name(struct writing *w, const struct plan_item *item, struct er
 
 static int write_label(struct writing *w, const struct plan_item *item, struct error *e)
 {
-	struct pack_entry entry = entry_of(w, item);
+	struct pack_entry entry = entry_of(w->job->options, item);
 	char digits[16];
 	int err;
 
@@ -203,7 +204,7 @@ static int write_piece(struct writing *w, const struct piece *piece, bool *fault
 
 static struct pack_entry file_entry(const struct writing *w, const struct piece *piece)
 {
-	struct pack_entry entry = entry_of(w, piece->item);
+	struct pack_entry entry = entry_of(w->job->options, piece->item);
 
 	/* what is here whole has the size that it has, also if it has just changed */
 	entry.size = piece->last ? piece->length : piece->item->source->size;
@@ -472,5 +473,19 @@ int shard_write(const struct shard_job *job, struct pack_shard *shard, struct er
 	job->progress->phase = PACK_SYNCING;
 	err = output_commit(w.output, e);
 	job->progress->phase = PACK_PACKING;
+	return err;
+}
+
+int shard_check(const struct shard_job *job, struct error *e)
+{
+	const struct writer_config config = { .hdf5_layout = job->options->hdf5_layout };
+	int err = 0;
+
+	for (size_t i = 0; i < job->count && !err && job->writer->check; i++) {
+		struct pack_entry entry = entry_of(job->options, &job->items[i]);
+
+		entry.size = reader_reads(&job->items[i]) ? job->items[i].source->size : 0;
+		err = job->writer->check(&config, &entry, e);
+	}
 	return err;
 }

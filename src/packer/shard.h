@@ -34,4 +34,10 @@ struct shard_job {
  */
 int shard_write(const struct shard_job *job, struct pack_shard *shard, struct error *e);
 
+/*
+ * Can the format hold everything that is planned? Only items, count, writer and options
+ * are looked at. 0, or a negative errno and a sentence that names the first it cannot.
+ */
+int shard_check(const struct shard_job *job, struct error *e);
+
 #endif

@@ -79,6 +79,13 @@ struct writer_ops {
 	const char *name; /* "tar" */
 
 	/*
+	 * Of each entry, before any of them is written: can the format hold it? NULL: it
+	 * holds whatever comes. No writer is open then.
+	 */
+	int (*check)(const struct writer_config *config, const struct pack_entry *entry,
+		     struct error *e);
+
+	/*
 	 * `fd` is an empty file, open for reading and writing, and stays the caller's;
 	 * `path` is what it will be called, for messages and for files beside it (those
 	 * a writer makes with output.h, in close).

@@ -239,6 +239,14 @@ full() {
 	refused 2 "no space left" "squashfs: a full filesystem" \
 		pack "$work/large" "$work/full/x.sqfs"
 	refused 2 "no space left" "HDF5: a full filesystem" pack "$work/large" "$work/full/x.h5"
+	# behind what there is no space for: before anything is written
+	ln -s /etc "$work/large/train/z"
+	refused 2 "pack to tar or squashfs" "a link that leads out is seen first" \
+		pack "$work/large" "$work/full/x.h5"
+	rm "$work/large/train/z" && ln -s x "$work/large/train/a/z"
+	refused 3 "is a link" "jsc: so is a link" \
+		pack --hdf5-layout jsc "$work/large" "$work/full/x.h5"
+	rm "$work/large/train/a/z"
 	refused 2 "no space left" "HDF5, gzip: a full filesystem" \
 		pack --compress gzip "$work/large" "$work/full/x.h5"
 	refused 2 "no space left" "jsc: a full filesystem" \

@@ -203,23 +203,24 @@ static void test_refused(void **state)
 		struct item items[2];
 		int error;
 		const char *word;
+		bool early; /* before anything is written */
 	} table[] = {
-		{ &tree, { LINK(PACK_SYMLINK, "l", "../x") }, -ENOTSUP, "pack to tar" },
-		{ &tree, { LINK(PACK_SYMLINK, "a/l", "/x") }, -ENOTSUP, "pack to tar" },
-		{ &tree, { LINK(PACK_SYMLINK, "a/l", "x/../y") }, -ENOTSUP, "pack to tar" },
-		{ &tree, { FILE_OF("f", 1, 1), FILE_OF("f", 1, 1) }, -EEXIST, "twice" },
-		{ &tree, { DIRECTORY("f"), FILE_OF("f", 1, 1) }, -EEXIST, "twice" },
-		{ &tree, { LINK(PACK_HARDLINK, "l", "no") }, -ENOENT, "a hard link to no" },
+		{ &tree, { LINK(PACK_SYMLINK, "l", "../x") }, -ENOTSUP, "pack to tar", true },
+		{ &tree, { LINK(PACK_SYMLINK, "a/l", "/x") }, -ENOTSUP, "pack to tar", true },
+		{ &tree, { LINK(PACK_SYMLINK, "a/l", "x/../y") }, -ENOTSUP, "pack to tar", true },
+		{ &tree, { FILE_OF("f", 1, 1), FILE_OF("f", 1, 1) }, -EEXIST, "twice", false },
+		{ &tree, { DIRECTORY("f"), FILE_OF("f", 1, 1) }, -EEXIST, "twice", false },
+		{ &tree, { LINK(PACK_HARDLINK, "l", "no") }, -ENOENT, "a hard link to no", false },
 		{ &tree, { LINK(PACK_SYMLINK, "s", "f"), LINK(PACK_HARDLINK, "l", "s") },
-		  -ENOTSUP, "another name of a symbolic link" },
-		{ &tree, { FILE_OF("a/../b", 1, 1) }, -EINVAL, "empty or dots" },
-		{ &tree, { FILE_OF("./b", 1, 1) }, -EINVAL, "empty or dots" },
-		{ &tree, { FILE_OF("a//b", 1, 1) }, -EINVAL, "empty or dots" },
-		{ &jsc, { ROW("train/x", 1, 1, -1) }, -EINVAL, "train/CLASS/FILE" },
-		{ &jsc, { ROW("other/c/x", 1, 1, 1) }, -EINVAL, "train/CLASS/FILE" },
-		{ &jsc, { ROW("train/c/x", 1, 1, 32768) }, -ERANGE, "up to 32767" },
-		{ &jsc, { LINK(PACK_SYMLINK, "train/c/l", "x") }, -ENOTSUP, "is a link" },
-		{ &jsc, { ROW("train/c/x", 1, 1, 1) }, -EINVAL, "should have 4 rows" },
+		  -ENOTSUP, "another name of a symbolic link", false },
+		{ &tree, { FILE_OF("a/../b", 1, 1) }, -EINVAL, "empty or dots", false },
+		{ &tree, { FILE_OF("./b", 1, 1) }, -EINVAL, "empty or dots", false },
+		{ &tree, { FILE_OF("a//b", 1, 1) }, -EINVAL, "empty or dots", false },
+		{ &jsc, { ROW("train/x", 1, 1, -1) }, -EINVAL, "train/CLASS/FILE", false },
+		{ &jsc, { ROW("other/c/x", 1, 1, 1) }, -EINVAL, "train/CLASS/FILE", false },
+		{ &jsc, { ROW("train/c/x", 1, 1, 32768) }, -ERANGE, "up to 32767", true },
+		{ &jsc, { LINK(PACK_SYMLINK, "train/c/l", "x") }, -ENOTSUP, "is a link", true },
+		{ &jsc, { ROW("train/c/x", 1, 1, 1) }, -EINVAL, "should have 4 rows", false },
 	};
 	size_t i;
 
@@ -229,6 +230,9 @@ static void test_refused(void **state)
 		struct error e = { 0 };
 		size_t count = table[i].items[1].entry.path ? 2 : 1;
 
+		assert_int_equal(hdf5_writer.check(table[i].config,
+						   &table[i].items[count - 1].entry, &e),
+				 table[i].early ? table[i].error : 0);
 		assert_int_equal(kit_pack(&hdf5_writer, "x.h5", table[i].config,
 					  table[i].items, count, &e), table[i].error);
 		kit_assert_in(e.text, table[i].word);
