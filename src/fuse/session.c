@@ -332,7 +332,7 @@ static int give_up_rights(const struct session *s, pid_t supervisor)
 }
 
 /* What `auto` means depends on whether anybody is working here. */
-static struct prefetch_config plan_prefetch(const struct session *s)
+static struct prefetch_config plan_prefetch(const struct session *s, bool crashed)
 {
 	const struct mount_config *config = s->served.config;
 	bool sweep = config->prefetch == PREFETCH_SWEEP;
@@ -342,12 +342,13 @@ static struct prefetch_config plan_prefetch(const struct session *s)
 	return (struct prefetch_config){
 		.windows = true, .sweep = sweep,
 		.budget = config->budget, .threads = config->threads,
+		.crashed = crashed,
 		.sink = s->served.push ? push_sink(s->served.push) : NULL,
 	};
 }
 
 /* Reading ahead is a help, and no more: without it everything is served as well. */
-static void start_prefetch(struct session *s)
+static void start_prefetch(struct session *s, bool crashed)
 {
 	struct prefetch_config plan;
 	int err;
@@ -357,7 +358,7 @@ static void start_prefetch(struct session *s)
 		return;
 	if (s->served.config->push == PUSH_ON)
 		s->served.push = push_new(s->fuse, &s->served);
-	plan = plan_prefetch(s);
+	plan = plan_prefetch(s, crashed);
 	err = prefetch_start(s->served.dataset, s->prefetch, &plan, &s->served.prefetch);
 	if (err)
 		log_warn("nothing is read ahead: %s", strerror(-err));
@@ -382,7 +383,7 @@ static void start_sweep(struct session *s)
 		log_warn("the sweep begins with the first files that are read");
 }
 
-static int serve(void *context, pid_t supervisor)
+static int serve(void *context, pid_t supervisor, bool crashed)
 {
 	struct session *s = context;
 	int err;
@@ -391,7 +392,7 @@ static int serve(void *context, pid_t supervisor)
 	err = give_up_rights(s, supervisor);
 	if (err)
 		return ERROR_SYSTEM;
-	start_prefetch(s);
+	start_prefetch(s, crashed);
 	start_sweep(s);
 	return server_run(&s->served, s->fuse, s->slots) < 0 ? SUPERVISE_AGAIN : 0;
 }

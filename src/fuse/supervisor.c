@@ -49,6 +49,7 @@ struct supervisor {
 	VEC(pid_t) left;         /* dead, not reaped: a thread of theirs waits */
 	bool left_more;          /* and of some there is not even the number */
 	bool wanting;            /* no server can begin: said once */
+	bool crashed;            /* the last one did, or starved */
 	int64_t start_at;        /* no server before that */
 	uint64_t answered;       /* when it was started, by all before */
 	uint64_t oom_kills;      /* on this machine, by then */
@@ -78,7 +79,7 @@ static void become_server(const struct supervisor *s, pid_t parent)
 	notify_forget(s->what->notify);
 	prctl(PR_SET_NAME, "granaryfs-serve");
 	process_offer_to_oom(); /* rather than the supervisor */
-	exit(s->what->serve(s->what->context, parent));
+	exit(s->what->serve(s->what->context, parent, s->crashed));
 }
 
 /* It lacks a process, threads or memory: that may be over soon. */
@@ -246,6 +247,7 @@ static void after_death(struct supervisor *s, int status)
 		remember_left(s, pid);
 	s->server = 0;
 	slots_bury(s->what->slots, hungry || silent, bounded_now() / 1000, &legacy);
+	s->crashed = hungry || silent || legacy.signal;
 	if (legacy.ended || has_exited(status, 0)) {
 		s->ended = true;
 		return;

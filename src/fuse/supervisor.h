@@ -8,6 +8,8 @@
 #ifndef GRANARY_FUSE_SUPERVISOR_H
 #define GRANARY_FUSE_SUPERVISOR_H
 
+#include <stdbool.h>
+
 #include "fuse/mount.h"
 #include "fuse/slots.h"
 #include "util/notify.h"
@@ -16,8 +18,11 @@
 enum { SUPERVISE_AGAIN = 75 };
 
 struct supervision {
-	/* In the child of `supervisor`: serves until the connection ends; its status. */
-	int (*serve)(void *context, pid_t supervisor);
+	/*
+	 * In the child of `supervisor`: serves until the connection ends; its status.
+	 * `crashed`: the server before did, or starved; others have not killed it.
+	 */
+	int (*serve)(void *context, pid_t supervisor, bool crashed);
 	void *context;
 	struct slots *slots;
 	const struct mount *mount;

@@ -118,28 +118,28 @@ void ledger_begin_sweep(struct ledger *ledger, uint32_t end)
 
 void ledger_end_sweep(struct ledger *ledger)
 {
-	if (atomic_load(&ledger->position) < atomic_load(&ledger->end))
-		atomic_store(&ledger->end, atomic_load(&ledger->position));
 	atomic_store(&ledger->state, SWEEP_DONE);
 }
 
 bool ledger_next_block(struct ledger *ledger, uint32_t *block)
 {
-	if (ledger_state(ledger) != SWEEP_RUNNING)
-		return false;
-	*block = atomic_fetch_add(&ledger->position, 1);
-	if (*block < atomic_load(&ledger->end))
-		return true;
-	ledger_end_sweep(ledger);
-	return false;
+	uint32_t position = atomic_load(&ledger->position);
+
+	do {
+		if (ledger_state(ledger) != SWEEP_RUNNING ||
+		    position >= atomic_load(&ledger->end))
+			return false;
+	} while (!atomic_compare_exchange_weak(&ledger->position, &position, position + 1));
+	*block = position;
+	return true;
 }
 
-void ledger_step_back(struct ledger *ledger, uint32_t blocks)
+void ledger_cut_sweep(struct ledger *ledger)
 {
 	uint32_t position = atomic_load(&ledger->position);
 
-	if (ledger_state(ledger) == SWEEP_RUNNING)
-		atomic_store(&ledger->position, position > blocks ? position - blocks : 0);
+	if (position < atomic_load(&ledger->end))
+		atomic_store(&ledger->end, position);
 }
 
 /* Who is at what. */

@@ -41,14 +41,11 @@ uint32_t ledger_end(const struct ledger *ledger);
 void ledger_begin_sweep(struct ledger *ledger, uint32_t end);
 void ledger_end_sweep(struct ledger *ledger);
 
-/* The next block, or false: that was all, and the sweep is done. */
+/* The next block, or false: that was all. It runs until it is ended. */
 bool ledger_next_block(struct ledger *ledger, uint32_t *block);
 
-/*
- * A server takes over: so many blocks may have been given to threads that are no more,
- * and are given again, if the sweep is not over. What is held of them is held.
- */
-void ledger_step_back(struct ledger *ledger, uint32_t blocks);
+/* No block is given any more. */
+void ledger_cut_sweep(struct ledger *ledger);
 
 /* What a thread is at, of the file with this node; and nothing any more. */
 void ledger_begin_file(struct ledger *ledger, unsigned worker, uint32_t node);

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "prefetch/notes.h"
 #include "prefetch/push.h"
 #include "prefetch/room.h"
+#include "prefetch/sweep.h"
 #include "stats/stats.h"
 #include "util/bounded.h"
 #include "util/lock.h"
@@ -45,7 +45,7 @@ struct prefetch {
 	struct prefetch_config config;
 	struct order order;      /* set before `ordered` */
 	_Atomic bool ordered;    /* there are blocks */
-	uint8_t *begun;          /* lock: of each block, since the sweep began */
+	struct sweep sweep;      /* lock; set before `ordered` */
 	_Atomic unsigned next_worker;
 	_Atomic bool at_once;    /* the sweep waits for nobody */
 	struct notes notes;
@@ -157,9 +157,8 @@ static void drop_later(struct prefetch *p, uint32_t node, uint64_t size)
 /* Under the lock: the others of its block are next. */
 static void go_around(struct prefetch *p, uint32_t block)
 {
-	if (p->around_count == AROUND || p->begun[block])
+	if (p->around_count == AROUND || !sweep_give(&p->sweep, block))
 		return;
-	p->begun[block] = true;
 	p->around[(p->around_first + p->around_count++) % AROUND] = block;
 }
 
@@ -183,7 +182,7 @@ static void take_account(struct prefetch *p, uint32_t node, uint64_t size)
 		return;
 	}
 	ledger_hold(p->pusher.ledger, node, size);
-	if (ledger_state(p->pusher.ledger) == SWEEP_RUNNING && block_of(p, node, &block))
+	if (block_of(p, node, &block))
 		go_around(p, block);
 }
 
@@ -267,47 +266,13 @@ static bool is_stale(const struct prefetch *p)
 	       !room_is_short(&p->room);
 }
 
-/* What its files take of the page cache. */
-static uint64_t pages_of(const struct prefetch *p, uint32_t block)
-{
-	const struct block_files *files = &p->order.files[block];
-	const struct tree *tree = dataset_tree(p->pusher.dataset);
-	uint64_t sum = 0;
-
-	if (files->count == 0)
-		return p->order.blocks[block].end - p->order.blocks[block].start;
-	for (uint32_t i = 0; i < files->count; i++) {
-		struct tree_stat st;
-
-		if (tree_stat(tree, p->order.nodes[files->first + i], &st) == 0)
-			sum += ledger_pages(st.size);
-	}
-	return sum;
-}
-
-/* From the beginning, as far as the budget goes. */
-static void plan_sweep(struct prefetch *p)
-{
-	uint64_t most = room_for_files(&p->room), sum = 0;
-	uint32_t end = 0;
-
-	for (; end < p->order.block_count; end++) {
-		uint64_t pages = pages_of(p, end);
-
-		if (pages > most - sum)
-			break;
-		sum += pages;
-	}
-	stats_set(COUNTER_swept_bytes, 0);
-	stats_set(COUNTER_sweep_target, sum);
-	ledger_begin_sweep(p->pusher.ledger, end);
-}
-
 /* Under the lock. */
 static void begin_sweep(struct prefetch *p)
 {
 	enum sweep_state state = ledger_state(p->pusher.ledger);
 
+	if (state == SWEEP_RUNNING && !p->sweep.is_ours)
+		sweep_take_up(&p->sweep);
 	if (state == SWEEP_RUNNING || !wants_sweep(p))
 		return;
 	if (state == SWEEP_DONE) {
@@ -319,9 +284,8 @@ static void begin_sweep(struct prefetch *p)
 	}
 	p->evictions = 0;
 	p->swept_at = bounded_now();
-	memset(p->begun, 0, p->order.block_count);
 	pusher_forget(&p->pusher, &p->order);
-	plan_sweep(p);
+	sweep_plan(&p->sweep, &p->room);
 }
 
 /* Under the lock. */
@@ -350,18 +314,6 @@ static bool next_around(struct prefetch *p, uint32_t *block)
 	p->around_first = (p->around_first + 1) % AROUND;
 	p->around_count--;
 	return true;
-}
-
-/* Under the lock. */
-static bool next_swept(struct prefetch *p, uint32_t *block)
-{
-	while (ledger_next_block(p->pusher.ledger, block)) {
-		if (*block < p->order.block_count && !p->begun[*block]) {
-			p->begun[*block] = true;
-			return true;
-		}
-	}
-	return false;
 }
 
 /* Under the lock. Who reads a large file has all of the storage until it ends. */
@@ -393,7 +345,7 @@ static void choose(struct prefetch *p, struct work *out)
 		out->kind = WORK_BLOCK;
 	else if (gives_way(p))
 		out->kind = WORK_LATER;
-	else if (next_swept(p, &out->block))
+	else if (sweep_next(&p->sweep, &out->block))
 		out->kind = WORK_BLOCK;
 }
 
@@ -418,34 +370,47 @@ static struct work next_work(struct prefetch *p)
 
 static void make_order(struct prefetch *p)
 {
-	if (order_make(p->pusher.dataset, &p->order) == 0)
-		p->begun = calloc(p->order.block_count + 1, sizeof(*p->begun));
-	if (!p->begun || pusher_prepare(&p->pusher, &p->order) < 0) {
+	struct pusher *pusher = &p->pusher;
+
+	if (order_make(pusher->dataset, &p->order) < 0 ||
+	    sweep_init(&p->sweep, dataset_tree(pusher->dataset), &p->order,
+		       pusher->ledger) < 0 ||
+	    pusher_prepare(pusher, &p->order) < 0) {
 		log_warn("there is not enough memory to read ahead");
 		return;
 	}
-	dataset_use_blocks(p->pusher.dataset, p->order.blocks, p->order.block_count);
+	dataset_use_blocks(pusher->dataset, p->order.blocks, p->order.block_count);
 	atomic_store(&p->ordered, true);
 }
 
-/* It is as much as there can be. */
-static void end_sweep(struct prefetch *p)
+/* What the kernel does not take is kept here, as long as there is room. */
+static bool is_full(const struct prefetch *p)
 {
-	ledger_end_sweep(p->pusher.ledger);
-	stats_set(COUNTER_sweep_target, stats_get(COUNTER_swept_bytes));
+	return dataset_cache_bytes(p->pusher.dataset) + stats_get(COUNTER_resident_bytes) >=
+	       room_for_files(&p->room);
 }
 
-/* What the kernel does not take is kept here, as long as there is room. */
+/* Under the lock. */
+static void cut_sweep(struct prefetch *p)
+{
+	uint32_t block;
+
+	while (next_around(p, &block))
+		sweep_give_back(&p->sweep, block);
+	sweep_cut(&p->sweep);
+}
+
 static void do_block(struct prefetch *p, struct push_worker *worker, uint32_t block)
 {
 	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
+	bool enough;
 
-	stats_add(COUNTER_swept_bytes, pages_of(p, block));
 	room_share(&p->room);
-	if (room_look(&p->room) ||
-	    (kept && dataset_cache_bytes(p->pusher.dataset) +
-			     stats_get(COUNTER_resident_bytes) >= room_for_files(&p->room)))
-		end_sweep(p);
+	enough = room_look(&p->room) || (kept && is_full(p));
+	LOCK_GUARD(&p->lock);
+	sweep_done(&p->sweep, block);
+	if (enough)
+		cut_sweep(p);
 }
 
 static void do_work(struct prefetch *p, struct push_worker *worker,
@@ -502,14 +467,18 @@ void prefetch_note_crash(void)
 		ledger_note_crash(crash_ledger);
 }
 
-/* Files that a thread of the last server was at are not read ahead any more. */
-static void leave_out_suspects(const struct dataset *dataset, struct ledger *ledger)
+/*
+ * What a thread of the last server was at. If that one died of it, perhaps, it is not
+ * read ahead any more; if it was killed, it is, like all that was not done.
+ */
+static void look_at_suspects(const struct dataset *dataset, struct ledger *ledger,
+			     bool crashed)
 {
 	for (unsigned i = 0; i < LEDGER_WORKERS; i++) {
 		struct tree_stat st;
 		uint32_t node;
 
-		if (ledger_take_suspect(ledger, i, &node) &&
+		if (ledger_take_suspect(ledger, i, &node) && crashed &&
 		    tree_stat(dataset_tree(dataset), node, &st) == 0)
 			ledger_hold(ledger, node, st.size);
 	}
@@ -533,8 +502,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	int err;
 
 	*out = NULL;
-	leave_out_suspects(dataset, ledger);
-	ledger_step_back(ledger, THREADS_MOST);
+	look_at_suspects(dataset, ledger, config->crashed);
 	if (ledger_crashes(ledger) >= CRASHES_MOST)
 		return 0; /* the rest is for those who ask */
 	p = calloc(1, sizeof(*p));

@@ -10,7 +10,8 @@
  *
  * What has been put into the page cache, and how far the sweep is, lies in shared
  * memory: a server that takes over from one that died goes on from there. A file that
- * its thread was at when the server died is left out from then on.
+ * its thread was at when the server crashed is left out from then on; when it was killed
+ * that is pushed anew.
  */
 #ifndef GRANARY_PREFETCH_PREFETCH_H
 #define GRANARY_PREFETCH_PREFETCH_H
@@ -45,6 +46,7 @@ struct prefetch_config {
 	bool sweep;             /* all of it, once a loader is seen */
 	uint64_t budget;        /* bytes: page cache, own cache, and the kernel's inodes */
 	unsigned threads;       /* 0: by the processors */
+	bool crashed;           /* the server before: what it was at is left out */
 	const struct prefetch_sink *sink; /* NULL: nothing is pushed; outlives it */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "prefetch/sweep.h"
 #include "stats/stats.h"
 #include "tree/tree.h"
 #include "util/bounded.h"
@@ -223,17 +224,6 @@ static bool do_files(struct pusher *p, unsigned worker, const struct order *orde
 	return done;
 }
 
-static bool is_held(const struct pusher *p, const struct order *order, uint32_t block)
-{
-	const struct block_files *files = &order->files[block];
-
-	for (uint32_t i = 0; i < files->count || i == 0; i++) {
-		if (!ledger_holds(p->ledger, order->nodes[files->first + i]))
-			return false;
-	}
-	return true;
-}
-
 /* `sweeping`: nobody has asked for what is near it. */
 static struct cache_pin *stage(struct pusher *p, const struct order *order, uint32_t block,
 			       bool sweeping)
@@ -259,7 +249,7 @@ bool pusher_run(struct pusher *p, struct push_worker *worker, const struct order
 	struct cache_pin *pin;
 	bool done;
 
-	if (is_held(p, order, block))
+	if (sweep_holds(p->ledger, order, block))
 		return false;
 	b.pin = pin = stage(p, order, block, true);
 	done = b.buffer && do_files(p, worker->number, order, block, &b);
@@ -279,7 +269,7 @@ static void stage_blocks(struct pusher *p, const struct order *order,
 	       order->blocks[block].start < range->end; block++) {
 		struct cache_pin *pin = NULL;
 
-		if (!is_held(p, order, block))
+		if (!sweep_holds(p->ledger, order, block))
 			pin = stage(p, order, block, false);
 		if (pin)
 			dataset_unstage(p->dataset, pin, false);

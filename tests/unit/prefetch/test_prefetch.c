@@ -270,11 +270,12 @@ static struct prefetch_memory *memory_for(void)
 	return memory;
 }
 
-static struct prefetch *start(struct prefetch_memory *memory, uint64_t budget,
-			      bool windows, bool with_sink)
+static struct prefetch *start_after(struct prefetch_memory *memory, uint64_t budget,
+				    bool windows, bool with_sink, bool crashed)
 {
 	struct prefetch_config config = { .windows = windows, .sweep = true,
 					  .budget = budget, .threads = 8,
+					  .crashed = crashed,
 					  .sink = with_sink ? &sink : NULL };
 	struct prefetch *p;
 
@@ -283,6 +284,12 @@ static struct prefetch *start(struct prefetch_memory *memory, uint64_t budget,
 	CHECK(prefetch_start(made_of.dataset, memory, &config, &p) == 0);
 	CHECK(p);
 	return p;
+}
+
+static struct prefetch *start(struct prefetch_memory *memory, uint64_t budget,
+			      bool windows, bool with_sink)
+{
+	return start_after(memory, budget, windows, with_sink, false);
 }
 
 static int64_t now_ms(void)
@@ -710,6 +717,41 @@ static void test_a_window_is_read_once(void **state)
 	run(stream_beyond);
 }
 
+/*
+ * A loader, whose files' neighbours are read at once: a block counts once, and what is
+ * swept never is more than there is to sweep.
+ */
+static int load_more_than_fits(void *memory, bool with_sink)
+{
+	struct prefetch *p = start(memory, 12 * MIB, false, with_sink);
+
+	prefetch_sweep(p);
+	for (unsigned i = 0; i < made_of.count; i++) {
+		ask_all(p, &made_of.files[i * 97 % made_of.count]);
+		CHECK(stats_get(COUNTER_swept_bytes) <= stats_get(COUNTER_sweep_target));
+	}
+	check_idle();
+	CHECK(stats_get(COUNTER_swept_bytes) == stats_get(COUNTER_sweep_target));
+	return 0;
+}
+
+static int load_and_keep(void *memory)
+{
+	return load_more_than_fits(memory, false);
+}
+
+static int load_and_push(void *memory)
+{
+	return load_more_than_fits(memory, true);
+}
+
+static void test_nothing_is_swept_twice(void **state)
+{
+	(void)state;
+	run(load_and_keep);
+	run(load_and_push);
+}
+
 /* Nothing is pushed. */
 
 static int keep_all(void *memory)
@@ -755,16 +797,27 @@ static void test_without_a_sink_the_cache_keeps_it(void **state)
 
 /* Servers that follow each other. */
 
-static int die_of_a_file(void *memory)
+static int die_of(void *memory, unsigned file)
 {
 	struct prefetch *p;
 
 	sink_state->pause_us = 1000;
-	sink_state->dies_of = made_of.files[150].node;
+	sink_state->dies_of = made_of.files[file].node;
 	p = start(memory, 1024 * MIB, false, true);
 	prefetch_sweep(p);
 	pause_us(PATIENCE_MS * 1000);
 	return 1;
+}
+
+static int die_of_a_file(void *memory)
+{
+	return die_of(memory, 150);
+}
+
+/* By then each block has been given to a thread. */
+static int die_at_the_end(void *memory)
+{
+	return die_of(memory, SMALL);
 }
 
 /* A piece that was stored just before a death is stored again. */
@@ -797,11 +850,44 @@ static int take_over(void *memory)
 
 	sink_state->dies_of = 0;
 	sink_state->pause_us = 0;
-	p = start(memory, 1024 * MIB, false, true);
+	p = start_after(memory, 1024 * MIB, false, true, true);
 	prefetch_sweep(p);
 	WAIT_FOR(missing_files() <= LEFT_OUT_MOST);
 	check_idle();
 	return 0;
+}
+
+/* The one before was killed: that says nothing of what it was at. */
+static int finish_for_one_killed(void *memory)
+{
+	sink_state->dies_of = 0;
+	sink_state->pause_us = 0;
+	start(memory, 1024 * MIB, false, true);
+	WAIT_FOR(is_swept());
+	check_idle();
+	for (unsigned i = 0; i < made_of.count; i++)
+		CHECK(is_whole(&made_of.files[i]));
+	CHECK(stats_get(COUNTER_resident_bytes) == all_pages());
+	CHECK(stats_get(COUNTER_swept_bytes) == stats_get(COUNTER_sweep_target));
+	CHECK(stats_get(COUNTER_swept_bytes) <= all_pages());
+	return 0;
+}
+
+static void run_with_a_death(int (*first)(void *))
+{
+	struct prefetch_memory *memory = memory_for();
+
+	forget();
+	assert_int_equal(unit_child(first, memory), 256 + SIGKILL);
+	assert_int_equal(unit_child(finish_for_one_killed, memory), 0);
+	prefetch_memory_free(memory);
+}
+
+static void test_what_a_killed_server_was_at_is_stored(void **state)
+{
+	(void)state;
+	run_with_a_death(die_of_a_file);
+	run_with_a_death(die_at_the_end);
 }
 
 static void test_a_successor_goes_on(void **state)
@@ -868,8 +954,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_is_beyond_the_budget_goes_again),
 	cmocka_unit_test(test_no_budget_at_all),
 	cmocka_unit_test(test_a_window_is_read_once),
+	cmocka_unit_test(test_nothing_is_swept_twice),
 	cmocka_unit_test(test_without_a_sink_the_cache_keeps_it),
 	cmocka_unit_test(test_a_successor_goes_on),
+	cmocka_unit_test(test_what_a_killed_server_was_at_is_stored),
 	cmocka_unit_test(test_a_source_that_fails),
 };
 

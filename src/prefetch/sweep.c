@@ -1,0 +1,125 @@
+#include "prefetch/sweep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stats/stats.h"
+#include "tree/tree.h"
+
+int sweep_init(struct sweep *s, const struct tree *tree, const struct order *order,
+	       struct ledger *ledger)
+{
+	*s = (struct sweep){ .tree = tree, .order = order, .ledger = ledger };
+	s->begun = calloc((size_t)order->block_count + 1, sizeof(*s->begun));
+	return s->begun ? 0 : -ENOMEM;
+}
+
+/* What its files take of the page cache. */
+static uint64_t pages_of(const struct sweep *s, uint32_t block)
+{
+	const struct block_files *files = &s->order->files[block];
+	uint64_t sum = 0;
+
+	if (files->count == 0)
+		return s->order->blocks[block].end - s->order->blocks[block].start;
+	for (uint32_t i = 0; i < files->count; i++) {
+		struct tree_stat st;
+
+		if (tree_stat(s->tree, s->order->nodes[files->first + i], &st) == 0)
+			sum += ledger_pages(st.size);
+	}
+	return sum;
+}
+
+void sweep_plan(struct sweep *s, const struct room *room)
+{
+	uint64_t most = room_for_files(room), sum = 0;
+	uint32_t end = 0;
+
+	for (; end < s->order->block_count; end++) {
+		uint64_t pages = pages_of(s, end);
+
+		if (pages > most - sum)
+			break;
+		sum += pages;
+	}
+	memset(s->begun, 0, s->order->block_count);
+	s->is_ours = true;
+	stats_set(COUNTER_swept_bytes, 0);
+	stats_set(COUNTER_sweep_target, sum);
+	ledger_begin_sweep(s->ledger, end);
+}
+
+void sweep_take_up(struct sweep *s)
+{
+	uint32_t end = ledger_end(s->ledger);
+	uint64_t target = 0, swept = 0;
+
+	for (uint32_t i = 0; i < end && i < s->order->block_count; i++) {
+		uint64_t pages = pages_of(s, i);
+
+		target += pages;
+		s->begun[i] = sweep_holds(s->ledger, s->order, i);
+		swept += s->begun[i] ? pages : 0;
+	}
+	s->is_ours = true;
+	stats_set(COUNTER_swept_bytes, swept);
+	stats_set(COUNTER_sweep_target, target);
+	ledger_begin_sweep(s->ledger, end);
+}
+
+bool sweep_give(struct sweep *s, uint32_t block)
+{
+	if (ledger_state(s->ledger) != SWEEP_RUNNING || !s->is_ours ||
+	    block >= ledger_end(s->ledger) || block >= s->order->block_count ||
+	    s->begun[block])
+		return false;
+	s->begun[block] = true;
+	s->at_work++;
+	return true;
+}
+
+bool sweep_next(struct sweep *s, uint32_t *block)
+{
+	if (ledger_state(s->ledger) != SWEEP_RUNNING)
+		return false;
+	while (ledger_next_block(s->ledger, block)) {
+		if (sweep_give(s, *block))
+			return true;
+	}
+	if (s->at_work == 0) {
+		/* it is as much as there can be */
+		stats_set(COUNTER_sweep_target, stats_get(COUNTER_swept_bytes));
+		ledger_end_sweep(s->ledger);
+	}
+	return false;
+}
+
+void sweep_done(struct sweep *s, uint32_t block)
+{
+	stats_add(COUNTER_swept_bytes, pages_of(s, block));
+	s->at_work--;
+}
+
+void sweep_give_back(struct sweep *s, uint32_t block)
+{
+	s->begun[block] = false;
+	s->at_work--;
+}
+
+void sweep_cut(struct sweep *s)
+{
+	ledger_cut_sweep(s->ledger);
+}
+
+bool sweep_holds(const struct ledger *ledger, const struct order *order, uint32_t block)
+{
+	const struct block_files *files = &order->files[block];
+
+	for (uint32_t i = 0; i < files->count || i == 0; i++) {
+		if (!ledger_holds(ledger, order->nodes[files->first + i]))
+			return false;
+	}
+	return true;
+}
