@@ -12,9 +12,15 @@ enum {
 
 void policy_init(struct policy *p, bool windows, uint64_t window_most)
 {
-	*p = (struct policy){ .windows = windows, .window_most = window_most };
+	*p = (struct policy){ .windows = windows, .window_most = window_most,
+			      .room = UINT64_MAX };
 	if (p->window_most > POLICY_WINDOW_MOST)
 		p->window_most = POLICY_WINDOW_MOST;
+}
+
+void policy_have_room(struct policy *p, uint64_t bytes)
+{
+	p->room = bytes;
 }
 
 /* Loaders. */
@@ -87,7 +93,7 @@ void policy_note(struct policy *p, const struct policy_read *read)
 		s->fetched = s->next;
 	s->limit = read->limit;
 	s->used = ++p->reads;
-	s->now_ms = read->now_ms;
+	p->now_ms = s->now_ms = read->now_ms;
 }
 
 bool policy_streams(const struct policy *p, int64_t now_ms)
@@ -109,9 +115,58 @@ static uint64_t window_of(const struct policy *p, const struct policy_stream *s)
 	return window < p->window_most ? window : p->window_most;
 }
 
-static uint64_t window_end(const struct policy *p, const struct policy_stream *s)
+/* Has it a window, or may it get one? */
+static bool is_live(const struct policy *p, const struct policy_stream *s)
 {
-	uint64_t end = s->next + window_of(p, s);
+	return s->next && s->hits >= HITS_LEAST && p->now_ms - s->now_ms <= POLICY_REST_MS;
+}
+
+/* What the windows of all but one stream hold; `live` is how many there are with it. */
+static uint64_t held_by_others(const struct policy *p, const struct policy_stream *stream,
+			       unsigned *live)
+{
+	uint64_t sum = 0;
+
+	*live = 1;
+	for (unsigned i = 0; i < POLICY_STREAMS; i++) {
+		const struct policy_stream *s = &p->streams[i];
+
+		if (s == stream || !is_live(p, s))
+			continue;
+		*live += 1;
+		if (s->fetched > s->next)
+			sum += s->fetched - s->next + POLICY_EDGES;
+	}
+	return sum;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * A stream's part of the room. Where that is too little for all, some have a small window
+ * and the others none: each of them would lose what is read for it.
+ */
+static uint64_t granted(const struct policy *p, const struct policy_stream *s)
+{
+	uint64_t window = window_of(p, s), taken, share, left;
+	unsigned live;
+
+	taken = held_by_others(p, s, &live) + POLICY_EDGES;
+	left = p->room > taken ? p->room - taken : 0;
+	share = p->room / live;
+	share = share > POLICY_EDGES + POLICY_WINDOW_LEAST ? share - POLICY_EDGES :
+							     POLICY_WINDOW_LEAST;
+	left = least(left, share);
+	/* not in drops, each of which would be a read of its own */
+	return left < least(window, POLICY_WINDOW_LEAST) / 4 ? 0 : least(window, left);
+}
+
+static uint64_t window_end(const struct policy_stream *s, uint64_t window)
+{
+	uint64_t end = s->next + window;
 
 	return s->limit && s->limit < end ? s->limit : end;
 }
@@ -120,14 +175,14 @@ bool policy_window(struct policy *p, uint64_t most, struct policy_range *out)
 {
 	for (unsigned i = 0; p->windows && i < POLICY_STREAMS; i++) {
 		struct policy_stream *s = &p->streams[i];
-		uint64_t end;
+		uint64_t window, end;
 
-		if (!s->next || s->hits < HITS_LEAST)
+		if (!is_live(p, s))
 			continue;
-		end = window_end(p, s);
-		/* not in drops, each of which would be a read of its own */
+		window = granted(p, s);
+		end = window_end(s, window);
 		if (s->fetched >= end ||
-		    (end - s->fetched < window_of(p, s) / 4 && end != s->limit))
+		    (end - s->fetched < window / 4 && end != s->limit))
 			continue;
 		if (end - s->fetched > most)
 			end = s->fetched + most;

@@ -4,7 +4,8 @@
  *
  * Two things are recognised. A *stream* reads on where it was: a large file from its
  * beginning, or small files in the order in which they are stored. It gets a window
- * ahead of it that doubles as long as it goes on. A *loader* reads many files that are
+ * ahead of it that doubles as long as it goes on; and all windows together are bounded
+ * by the room there is, for what is dropped before it is read is read twice. A *loader* reads many files that are
  * nowhere near each other: then all of the dataset will be read, and a sweep pays. Who
  * runs `find`, and looks into ten files, is neither.
  *
@@ -24,6 +25,8 @@ enum {
 	POLICY_STREAM_MS = 200,     /* after its last read a stream is still one */
 	POLICY_WINDOW_LEAST = 2 << 20,
 	POLICY_WINDOW_MOST = 32 << 20,
+	POLICY_REST_MS = 10000,     /* after that nothing is kept for a stream */
+	POLICY_EDGES = 2 << 20,     /* blocks that a window begins and ends in */
 };
 
 /* Bytes of a packed file. */
@@ -53,6 +56,8 @@ struct policy_stream {
 struct policy {
 	bool windows;      /* may be asked for */
 	uint64_t window_most;
+	uint64_t room;     /* for all windows */
+	int64_t now_ms;    /* of the last read */
 	struct policy_stream streams[POLICY_STREAMS];
 	struct { uint32_t node; int64_t when; bool set; } recent[POLICY_RECENT];
 	unsigned recent_at;
@@ -61,6 +66,10 @@ struct policy {
 };
 
 void policy_init(struct policy *policy, bool windows, uint64_t window_most);
+
+/* Bytes that all windows may hold together, from now on; at first there is no bound. */
+void policy_have_room(struct policy *policy, uint64_t bytes);
+
 void policy_note(struct policy *policy, const struct policy_read *read);
 
 /* The next bytes that a stream is going to want, `most` at most: false: none do. */

@@ -323,12 +323,22 @@ static bool gives_way(const struct prefetch *p)
 	       policy_streams(&p->policy, bounded_now());
 }
 
+/* Under the lock. What is decoded, and blocks of the sweep, need some of the cache. */
+static uint64_t room_for_windows(const struct prefetch *p)
+{
+	uint64_t room = room_for_cache(&p->room);
+	uint64_t others = (uint64_t)p->sweep.at_work * VOLUME_BLOCK + room / 4;
+
+	return room > others ? room - others : 0;
+}
+
 /* Under the lock. */
 static void choose(struct prefetch *p, struct work *out)
 {
 	out->kind = WORK_NONE;
 	if (next_drop(p, out))
 		return;
+	policy_have_room(&p->policy, room_for_windows(p));
 	if (policy_window(&p->policy, WINDOW_PIECE, &out->range)) {
 		out->kind = WORK_WINDOW;
 		return;

@@ -28,12 +28,16 @@ uint64_t room_for_files(const struct room *room)
 	return room->budget > inodes + floor ? room->budget - inodes - floor : 0;
 }
 
-void room_share(const struct room *room)
+uint64_t room_for_cache(const struct room *room)
 {
 	uint64_t most = room_for_files(room), resident = stats_get(COUNTER_resident_bytes);
 
-	dataset_limit_cache(room->dataset, memory_cache_part(room->budget) +
-			    (resident < most ? most - resident : 0));
+	return memory_cache_part(room->budget) + (resident < most ? most - resident : 0);
+}
+
+void room_share(const struct room *room)
+{
+	dataset_limit_cache(room->dataset, room_for_cache(room));
 }
 
 /* What is resident counts as taken. */

@@ -32,6 +32,9 @@ void room_init(struct room *room, struct dataset *dataset, uint64_t budget);
 /* Bytes that files may take of the page cache. */
 uint64_t room_for_files(const struct room *room);
 
+/* Bytes that the dataset's cache may have: what the page cache leaves. */
+uint64_t room_for_cache(const struct room *room);
+
 /* Gives the dataset's cache what the page cache leaves. */
 void room_share(const struct room *room);
 

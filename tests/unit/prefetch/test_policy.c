@@ -199,6 +199,57 @@ static void test_streams_may_take_turns(void **state)
 	assert_false(wants_any());
 }
 
+/* All windows, with the blocks that they begin and end in. */
+static uint64_t all_windows(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < POLICY_STREAMS; i++) {
+		const struct policy_stream *s = &policy.streams[i];
+
+		if (s->fetched > s->next)
+			sum += s->fetched - s->next + POLICY_EDGES;
+	}
+	return sum;
+}
+
+static const uint64_t rooms[] = { 0, MIB, 3 * MIB, 5 * MIB, 8 * MIB, 20 * MIB, 64 * MIB };
+
+/* Readers of large files that take turns: so many that not each can have a window. */
+static void test_windows_keep_to_the_room(void **state)
+{
+	struct policy_range range;
+
+	(void)state;
+	for (size_t r = 0; r < COUNT(rooms); r++) {
+		begin(FAR);
+		policy_have_room(&policy, rooms[r]);
+		for (unsigned i = 0; i < 16 * 100; i++) {
+			note(i, i % 16, i % 16, i / 16 * 128 * KIB, 128 * KIB);
+			while (policy_window(&policy, 4 * MIB, &range))
+				assert_true(all_windows() <= rooms[r]);
+			assert_true(all_windows() <= rooms[r]);
+		}
+		assert_int_equal(all_windows() > 0, rooms[r] > POLICY_EDGES);
+	}
+}
+
+/* What a reader has left behind that went away does not keep the others from theirs. */
+static void test_who_rests_holds_no_room(void **state)
+{
+	(void)state;
+	begin(FAR);
+	policy_have_room(&policy, 5 * MIB);
+	for (unsigned i = 0; i < 3; i++)
+		note(0, 1, 1, i * MIB, MIB);
+	assert_true(wanted(1, 3 * MIB, FAR) > 0);
+	for (unsigned i = 0; i < 3; i++)
+		note(1, 2, 2, i * MIB, MIB);
+	assert_false(wants_any());
+	note(1 + POLICY_REST_MS, 2, 2, 3 * MIB, MIB);
+	assert_true(wanted(2, 4 * MIB, FAR) > 0);
+}
+
 /* The same place of another source is somewhere else. */
 static void test_sources_are_apart(void **state)
 {
@@ -351,6 +402,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_nothing_is_wanted_twice),
 	cmocka_unit_test(test_the_bound_is_kept),
 	cmocka_unit_test(test_streams_may_take_turns),
+	cmocka_unit_test(test_windows_keep_to_the_room),
+	cmocka_unit_test(test_who_rests_holds_no_room),
 	cmocka_unit_test(test_sources_are_apart),
 	cmocka_unit_test(test_many_streams),
 	cmocka_unit_test(test_small_files_in_the_order_they_are_stored),

@@ -255,6 +255,7 @@ static struct prefetch_sink sink = { NULL, store, drop };
 
 /* Cases. */
 
+static bool never_sweeps;    /* not even for a loader */
 static uint64_t read_before; /* bytes of the sources, before the case began */
 
 static uint64_t bytes_read(void)
@@ -273,7 +274,7 @@ static struct prefetch_memory *memory_for(void)
 static struct prefetch *start_after(struct prefetch_memory *memory, uint64_t budget,
 				    bool windows, bool with_sink, bool crashed)
 {
-	struct prefetch_config config = { .windows = windows, .sweep = true,
+	struct prefetch_config config = { .windows = windows, .sweep = !never_sweeps,
 					  .budget = budget, .threads = 8,
 					  .crashed = crashed,
 					  .sink = with_sink ? &sink : NULL };
@@ -718,6 +719,35 @@ static void test_a_window_is_read_once(void **state)
 }
 
 /*
+ * Readers of several places that take turns, and a cache that does not hold a window for
+ * each of them: what is read ahead is still there when it is asked for.
+ */
+static int read_in_turns(void *memory)
+{
+	enum { READERS = 5, PIECE = 64 * KIB };
+	const uint64_t part = LARGE_BYTES / READERS / PIECE * PIECE;
+	struct prefetch *p;
+
+	never_sweeps = true;
+	p = start(memory, 4 * MIB, true, true);
+	for (uint64_t at = 0; at < part; at += PIECE) {
+		for (unsigned i = 0; i < READERS; i++)
+			ask(p, large_file(), i * part + at, PIECE);
+		pause_us(5000);
+	}
+	check_idle();
+	/* of the blocks at the ends of the parts two readers have a piece */
+	CHECK(bytes_read() <= LARGE_BYTES * 5 / 4);
+	return 0;
+}
+
+static void test_windows_of_many_are_read_once(void **state)
+{
+	(void)state;
+	run(read_in_turns);
+}
+
+/*
  * A loader, whose files' neighbours are read at once: a block counts once, and what is
  * swept never is more than there is to sweep.
  */
@@ -954,6 +984,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_is_beyond_the_budget_goes_again),
 	cmocka_unit_test(test_no_budget_at_all),
 	cmocka_unit_test(test_a_window_is_read_once),
+	cmocka_unit_test(test_windows_of_many_are_read_once),
 	cmocka_unit_test(test_nothing_is_swept_twice),
 	cmocka_unit_test(test_without_a_sink_the_cache_keeps_it),
 	cmocka_unit_test(test_a_successor_goes_on),
