@@ -289,7 +289,6 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	char *buffer;
 	ssize_t n;
 
-	(void)fi;
 	if (control_read(req, ino, size, offset))
 		return;
 	stats_add(COUNTER_fuse_read, 1);
@@ -299,7 +298,8 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	n = buffer ? dataset_read(s->dataset, node, buffer, size, (uint64_t)offset) :
 		     -ENOMEM;
 	reply_read(req, buffer, n);
-	prefetch_read_ends(s->prefetch, node, (uint64_t)offset, n > 0 ? (size_t)n : 0);
+	prefetch_read_ends(s->prefetch, node, (uint64_t)offset, n > 0 ? (size_t)n : 0,
+			   fi->flags & O_DIRECT);
 	push_read_ends(s->push, node);
 }
 

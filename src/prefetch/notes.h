@@ -20,6 +20,7 @@ struct note {
 	uint32_t node;
 	uint64_t offset;
 	size_t length;
+	bool direct; /* past the page cache, which has not got it */
 };
 
 struct notes {

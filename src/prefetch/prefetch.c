@@ -127,12 +127,13 @@ void prefetch_read_begins(struct prefetch *p, uint32_t node)
 			      is_to_be_swept(p, node) ? VOLUME_BLOCKS : VOLUME_EXACTLY);
 }
 
-void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size_t length)
+void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size_t length,
+			bool direct)
 {
 	if (!p)
 		return;
 	atomic_fetch_sub(&p->pusher.demand, 1);
-	notes_add(&p->notes, &(struct note){ node, offset, length });
+	notes_add(&p->notes, &(struct note){ node, offset, length, direct });
 }
 
 void prefetch_sweep(struct prefetch *p)
@@ -226,6 +227,15 @@ static bool is_read(struct prefetch *p, const struct note *note, uint64_t size)
 	return pusher_note_read(&p->pusher, first, note->offset, note->length, size);
 }
 
+/* Under the lock. The page cache had not got it, and now has. */
+static void note_in_ledger(struct prefetch *p, const struct note *note, uint64_t size)
+{
+	if (note->offset == 0 && ledger_release(p->pusher.ledger, note->node, size))
+		note_eviction(p, note->node, size);
+	if (is_read(p, note, size))
+		take_account(p, note->node, size);
+}
+
 /* Under the lock. */
 static void heed(struct prefetch *p, const struct note *note)
 {
@@ -237,10 +247,8 @@ static void heed(struct prefetch *p, const struct note *note)
 	    !dataset_stored(p->pusher.dataset, note->node, note->offset,
 			    note->length ? note->length : 1, &stored, NULL))
 		return;
-	if (note->offset == 0 && ledger_release(p->pusher.ledger, note->node, st.size))
-		note_eviction(p, note->node, st.size);
-	if (is_read(p, note, st.size))
-		take_account(p, note->node, st.size);
+	if (!note->direct)
+		note_in_ledger(p, note, st.size);
 	read.stored = (struct policy_range){ stored.source, stored.start, stored.end };
 	read.limit = end_of_large(p, note->node, st.size);
 	policy_note(&p->policy, &read);

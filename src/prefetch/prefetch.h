@@ -61,10 +61,13 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 /* No loader needs to be seen: the sweep begins now. */
 void prefetch_sweep(struct prefetch *prefetch);
 
-/* Around each read that was asked for, by any thread; `prefetch` may be NULL. */
+/*
+ * Around each read that was asked for, by any thread; `prefetch` may be NULL. `direct`:
+ * the reader goes past the page cache (O_DIRECT): it says nothing of what that holds.
+ */
 void prefetch_read_begins(struct prefetch *prefetch, uint32_t node);
 void prefetch_read_ends(struct prefetch *prefetch, uint32_t node, uint64_t offset,
-			size_t length);
+			size_t length, bool direct);
 
 /* The calling thread crashes: was it one that reads ahead? For signal handlers. */
 void prefetch_note_crash(void);

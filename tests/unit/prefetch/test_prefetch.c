@@ -352,7 +352,7 @@ static void ask(struct prefetch *p, struct file *file, uint64_t offset, size_t l
 	CHECK(n >= 0);
 	check_bytes(file, buffer, offset, (size_t)n);
 	atomic_store(&file->there, true);
-	prefetch_read_ends(p, file->node, offset, (size_t)n);
+	prefetch_read_ends(p, file->node, offset, (size_t)n, false);
 	free(buffer);
 }
 
