@@ -173,12 +173,18 @@ static int new_fuse_session(struct session *s, struct error *e)
 	return 0;
 }
 
+/* As many as are asked for, or two for each processor that this process may run on. */
+static unsigned threads_wanted(const struct mount_config *config)
+{
+	return config->threads ? config->threads : 2 * cpus_count();
+}
+
 static unsigned thread_count(const struct mount_config *config)
 {
-	unsigned n = 2 * cpus_count();
+	unsigned n = threads_wanted(config);
 
 	if (config->threads)
-		return config->threads < THREADS_LIMIT ? config->threads : THREADS_LIMIT;
+		return n < THREADS_LIMIT ? n : THREADS_LIMIT;
 	if (n < THREADS_LEAST)
 		return THREADS_LEAST;
 	return n < THREADS_MOST ? n : THREADS_MOST;
@@ -341,7 +347,7 @@ static struct prefetch_config plan_prefetch(const struct session *s, bool crashe
 		sweep = memory_in_job();
 	return (struct prefetch_config){
 		.windows = true, .sweep = sweep,
-		.budget = config->budget, .threads = config->threads,
+		.budget = config->budget, .threads = threads_wanted(config),
 		.crashed = crashed,
 		.sink = s->served.push ? push_sink(s->served.push) : NULL,
 	};

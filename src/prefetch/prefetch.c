@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "prefetch/notes.h"
 #include "prefetch/push.h"
@@ -504,11 +503,9 @@ static void look_at_suspects(const struct dataset *dataset, struct ledger *ledge
 
 static unsigned thread_count(const struct prefetch_config *config)
 {
-	long n = config->threads ? (long)config->threads : 2 * sysconf(_SC_NPROCESSORS_ONLN);
-
-	if (n < THREADS_LEAST)
+	if (config->threads < THREADS_LEAST)
 		return THREADS_LEAST;
-	return n < THREADS_MOST ? (unsigned)n : THREADS_MOST;
+	return config->threads < THREADS_MOST ? config->threads : THREADS_MOST;
 }
 
 int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,

@@ -45,7 +45,7 @@ struct prefetch_config {
 	bool windows;           /* ahead of sequential readers */
 	bool sweep;             /* all of it, once a loader is seen */
 	uint64_t budget;        /* bytes: page cache, own cache, and the kernel's inodes */
-	unsigned threads;       /* 0: by the processors */
+	unsigned threads;
 	bool crashed;           /* the server before: what it was at is left out */
 	const struct prefetch_sink *sink; /* NULL: nothing is pushed; outlives it */
 };
