@@ -190,6 +190,23 @@ static unsigned thread_count(const struct mount_config *config)
 	return n < THREADS_MOST ? n : THREADS_MOST;
 }
 
+/* What a sweep is going to be, for those who look before a server has begun. */
+static void announce(const struct dataset *dataset, const struct mount_config *config)
+{
+	struct dataset_info info;
+
+	if (dataset_info(dataset, &info) == 0)
+		stats_set(COUNTER_dataset_bytes, info.summary.bytes);
+	stats_set(COUNTER_budget_bytes, config->budget);
+	if (config->prefetch == PREFETCH_SWEEP)
+		prefetch_announce(dataset, config->budget);
+	else if (config->prefetch != PREFETCH_AUTO)
+		stats_set(COUNTER_sweep_limit, LIMIT_OFF);
+	else
+		stats_set(COUNTER_sweep_limit, memory_in_job() ? LIMIT_NO_LOADER :
+								 LIMIT_NO_JOB);
+}
+
 int session_new(struct dataset *dataset, const struct mount_config *config,
 		const struct rights *rights, struct session **out, struct error *e)
 {
@@ -210,7 +227,8 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 		s->served.inodes = inodes_new(tree_count(dataset_tree(dataset)));
 		if (!s->slots || !s->prefetch || !s->served.inodes || stats_share() < 0)
 			err = out_of_memory(e);
-		stats_set(COUNTER_budget_bytes, config->budget);
+		else
+			announce(dataset, config);
 	}
 	if (err) {
 		session_free(s);
@@ -366,6 +384,8 @@ static void start_prefetch(struct session *s, bool crashed)
 		s->served.push = push_new(s->fuse, &s->served);
 	plan = plan_prefetch(s, crashed);
 	err = prefetch_start(s->served.dataset, s->prefetch, &plan, &s->served.prefetch);
+	if (err)
+		stats_set(COUNTER_sweep_limit, LIMIT_FAILED);
 	if (err)
 		log_warn("nothing is read ahead: %s", strerror(-err));
 }

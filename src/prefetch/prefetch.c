@@ -135,6 +135,19 @@ void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size
 	notes_add(&p->notes, &(struct note){ node, offset, length, direct });
 }
 
+/* A page for two files on average is not full. */
+void prefetch_announce(const struct dataset *dataset, uint64_t budget)
+{
+	uint64_t most = budget - memory_cache_part(budget), bytes;
+	struct dataset_info info;
+
+	if (dataset_info(dataset, &info) < 0)
+		return;
+	bytes = info.summary.bytes ? info.summary.bytes + info.summary.files * PAGE / 2 : 0;
+	stats_set(COUNTER_sweep_target, bytes < most ? bytes : most);
+	stats_set(COUNTER_sweep_limit, bytes ? LIMIT_NONE : LIMIT_EMPTY);
+}
+
 void prefetch_sweep(struct prefetch *p)
 {
 	atomic_store(&p->at_once, true);
@@ -394,6 +407,7 @@ static void make_order(struct prefetch *p)
 		       pusher->ledger) < 0 ||
 	    pusher_prepare(pusher, &p->order) < 0) {
 		log_warn("there is not enough memory to read ahead");
+		stats_set(COUNTER_sweep_limit, LIMIT_FAILED);
 		return;
 	}
 	dataset_use_blocks(pusher->dataset, p->order.blocks, p->order.block_count);
@@ -408,26 +422,27 @@ static bool is_full(const struct prefetch *p)
 }
 
 /* Under the lock. */
-static void cut_sweep(struct prefetch *p)
+static void cut_sweep(struct prefetch *p, enum sweep_limit why)
 {
 	uint32_t block;
 
 	while (next_around(p, &block))
 		sweep_give_back(&p->sweep, block);
-	sweep_cut(&p->sweep);
+	sweep_cut(&p->sweep, why);
 }
 
 static void do_block(struct prefetch *p, struct push_worker *worker, uint32_t block)
 {
 	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
-	bool enough;
+	bool is_short, full;
 
 	room_share(&p->room);
-	enough = room_look(&p->room) || (kept && is_full(p));
+	is_short = room_look(&p->room);
+	full = kept && is_full(p);
 	LOCK_GUARD(&p->lock);
 	sweep_done(&p->sweep, block);
-	if (enough)
-		cut_sweep(p);
+	if (is_short || full)
+		cut_sweep(p, is_short ? LIMIT_MEMORY : LIMIT_BUDGET);
 }
 
 static void do_work(struct prefetch *p, struct push_worker *worker,
@@ -518,8 +533,11 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 
 	*out = NULL;
 	look_at_suspects(dataset, ledger, config->crashed);
-	if (ledger_crashes(ledger) >= CRASHES_MOST)
+	if (ledger_crashes(ledger) >= CRASHES_MOST) {
+		log_warn("nothing is read ahead any more: servers crashed of it");
+		stats_set(COUNTER_sweep_limit, LIMIT_FAILED);
 		return 0; /* the rest is for those who ask */
+	}
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;

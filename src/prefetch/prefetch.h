@@ -58,6 +58,12 @@ void prefetch_memory_free(struct prefetch_memory *memory);
 int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 		   const struct prefetch_config *config, struct prefetch **out);
 
+/*
+ * Before anybody looks: there is going to be a sweep at once, about so far. What it really
+ * is to read is known once it has begun.
+ */
+void prefetch_announce(const struct dataset *dataset, uint64_t budget);
+
 /* No loader needs to be seen: the sweep begins now. */
 void prefetch_sweep(struct prefetch *prefetch);
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stats/stats.h"
 #include "tree/tree.h"
 
 int sweep_init(struct sweep *s, const struct tree *tree, const struct order *order,
@@ -48,6 +47,8 @@ void sweep_plan(struct sweep *s, const struct room *room)
 	s->is_ours = true;
 	stats_set(COUNTER_swept_bytes, 0);
 	stats_set(COUNTER_sweep_target, sum);
+	stats_set(COUNTER_sweep_limit, end < s->order->block_count ? LIMIT_BUDGET :
+									LIMIT_NONE);
 	ledger_begin_sweep(s->ledger, end);
 }
 
@@ -108,8 +109,9 @@ void sweep_give_back(struct sweep *s, uint32_t block)
 	s->at_work--;
 }
 
-void sweep_cut(struct sweep *s)
+void sweep_cut(struct sweep *s, enum sweep_limit why)
 {
+	stats_set(COUNTER_sweep_limit, why);
 	ledger_cut_sweep(s->ledger);
 }
 

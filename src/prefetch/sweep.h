@@ -19,6 +19,7 @@
 #include "prefetch/ledger.h"
 #include "prefetch/order.h"
 #include "prefetch/room.h"
+#include "stats/stats.h"
 
 struct sweep {
 	const struct tree *tree;
@@ -49,8 +50,8 @@ bool sweep_next(struct sweep *sweep, uint32_t *block);
 void sweep_done(struct sweep *sweep, uint32_t block);
 void sweep_give_back(struct sweep *sweep, uint32_t block);
 
-/* No more than what is given already. */
-void sweep_cut(struct sweep *sweep);
+/* No more than what is given already, and why. */
+void sweep_cut(struct sweep *sweep, enum sweep_limit why);
 
 /* Are all files of a block held? */
 bool sweep_holds(const struct ledger *ledger, const struct order *order, uint32_t block);

@@ -33,6 +33,19 @@ enum histogram {
 	HISTOGRAM_COUNT
 };
 
+/* COUNTER_sweep_limit: why no more is read ahead than is, or nothing. */
+enum sweep_limit {
+	LIMIT_NONE,
+	LIMIT_OFF,       /* prefetch=off or window */
+	LIMIT_NO_JOB,    /* prefetch=auto: outside of a job */
+	LIMIT_NO_LOADER, /* prefetch=auto: none has begun */
+	LIMIT_BUDGET,
+	LIMIT_MEMORY,    /* others need it */
+	LIMIT_FAILED,    /* no memory for it, or servers crashed of it */
+	LIMIT_EMPTY,
+	LIMIT_COUNT
+};
+
 enum counter_kind { KIND_COUNTER, KIND_GAUGE };
 
 struct counter_info {

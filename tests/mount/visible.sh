@@ -391,11 +391,12 @@ tool_on_dead_and_hanging() {
 
 # ---- granary wait -------------------------------------------------------------------
 
-# A mount that has got so far: pretend RESIDENT TARGET
+# A mount that has got so far, and no further for that reason: pretend SWEPT TARGET [LIMIT]
 pretend() {
 	mkdir -p "$work/fake/.granaryfs"
-	printf '{"granaryfs": 1, "clock_ns": %d, "counters": {}, "gauges": {%s}}' $((SECONDS * 10**9)) \
-		"\"swept_bytes\": $1, \"sweep_target\": $2" >"$work/fake/.granaryfs/new"
+	printf '{"granaryfs": 1, "clock_ns": %d, "counters": {}, "gauges": {%s, %s}}' \
+		$((SECONDS * 10**9)) "\"swept_bytes\": $1, \"sweep_target\": $2" \
+		"\"dataset_bytes\": 5000000, \"sweep_limit\": ${3:-0}" >"$work/fake/.granaryfs/new"
 	mv "$work/fake/.granaryfs/new" "$work/fake/.granaryfs/stats.json"
 }
 
@@ -430,6 +431,51 @@ waits() {
 	wait "$!"
 }
 
+# Why it ends before all is warm: with a reason, a remedy, and no wait that has no end.
+waits_in_vain() {
+	pretend 0 0 5
+	says 5 "others need the memory; end what takes it" "nothing, for memory is short" \
+		timeout 20 "$granary" wait --warm 100 "$work/fake"
+	pretend 1000000 1000000 5
+	says 0 "977 KiB of 4.8 MiB are to be held" "memory became short: it says how much is held" \
+		timeout 20 "$granary" wait --warm 100 "$work/fake"
+	pretend 1000 1000000 6
+	says 5 "reading ahead has failed" "what has failed does not go on" \
+		timeout 20 "$granary" wait --warm 100 "$work/fake"
+	pretend 1000000 1000000 6
+	check "but what was wanted is there" "$granary" wait -q --warm 100 "$work/fake"
+	pretend 0 0 7
+	says 5 "has a single byte" "nothing at all" timeout 20 "$granary" wait --warm 1 "$work/fake"
+}
+
+# wait_of STATUS WORDS DESCRIPTION OPTIONS: at once after the mount.
+wait_of() {
+	mount_ok "$3: mounted" -o "$4" "$work/many.tar" "$mnt" || return
+	says "$1" "$2" "$3: granary wait" timeout 60 "$granary" wait --warm 100 "$mnt"
+	umount_ok "$mnt"
+}
+
+waits_at_a_mount() {
+	wait_of 5 "-o prefetch=off and window never" "off" prefetch=off
+	wait_of 5 "mount with -o prefetch=sweep" "window" prefetch=window
+	wait_of 5 "in a batch job only" "no job" prefetch=auto
+	SLURM_JOB_ID=1 wait_of 5 "begins when a loader does, and none has" "no loader" prefetch=auto
+	wait_of 0 "warm" "a sweep" prefetch=sweep
+	wait_of 0 "warm" "a sweep into the cache" prefetch=sweep,push=off
+	wait_of 5 "larger -o cache=SIZE" "no budget" prefetch=sweep,cache=1M
+	wait_of 0 "the rest is read from storage each time" "half a budget" \
+		prefetch=sweep,cache=4M
+}
+
+# The target is there before the sweep is, however long that takes to begin.
+announced() {
+	mount_ok "announced: mounted" -o prefetch=sweep "$work/many.tar" "$mnt" || return
+	at_least "$(value sweep_target)" 3000000 "what is to be swept is told from the first moment"
+	is "$(value dataset_bytes)" 3000000 "and so is what there is"
+	refuse "it is not called idle" grep -q idle "$mnt/.granaryfs/progress"
+	umount_ok "$mnt"
+}
+
 comes_later() {
 	(sleep 1 && pretend_later) &
 	says 0 "waiting for that" "it waits for a mount that is not there yet" \
@@ -452,6 +498,9 @@ others() {
 	says 32 "not what granaryfs writes" "something else" "$granary" stats "$work/fake"
 }
 
+# This test may itself run in a job.
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID OAR_JOB_ID PJM_JOBID \
+	LOADL_STEP_ID _CONDOR_JOB_AD KUBERNETES_SERVICE_HOST
 make_sources
 shows
 visible_opens
@@ -465,5 +514,8 @@ hung_storage
 tool_elsewhere
 tool_on_dead_and_hanging
 waits
+waits_in_vain
+waits_at_a_mount
+announced
 others
 finish

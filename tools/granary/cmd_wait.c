@@ -12,6 +12,7 @@
 #include "util/bounded.h"
 #include "util/json.h"
 #include "util/log.h"
+#include "util/size.h"
 
 enum {
 	LOOK_MS = 200,
@@ -63,12 +64,56 @@ static bool is_late(const struct wait *w)
 	return bounded_now() >= w->end;
 }
 
+static enum sweep_limit limit(const struct wait *w)
+{
+	uint64_t value = w->sample.counters[COUNTER_sweep_limit];
+
+	return value < LIMIT_COUNT ? (enum sweep_limit)value : LIMIT_NONE;
+}
+
+/* Why, and what helps. */
+static const char *const reasons[LIMIT_COUNT] = {
+	[LIMIT_NONE] = "nobody has begun to read all of it; mount with -o prefetch=sweep and "
+		       "it begins at once",
+	[LIMIT_OFF] = "-o prefetch=off and window never read all of it; mount with "
+		      "-o prefetch=sweep and it begins at once",
+	[LIMIT_NO_JOB] = "with -o prefetch=auto that begins in a batch job only; mount with "
+			 "-o prefetch=sweep and it begins at once",
+	[LIMIT_NO_LOADER] = "with -o prefetch=auto that begins when a loader does, and none "
+			    "has; begin to read, or mount with -o prefetch=sweep and it begins "
+			    "at once",
+	[LIMIT_BUDGET] = "no more fits the memory budget; mount with a larger -o cache=SIZE",
+	[LIMIT_MEMORY] = "others need the memory; end what takes it, or have more for the job "
+			 "(Slurm: --mem)",
+	[LIMIT_FAILED] = "reading ahead has failed, and the log of the mount says why; who "
+			 "reads is served all the same; to try it again, mount anew",
+	[LIMIT_EMPTY] = "no file there has a single byte; look at it with granary ls",
+};
+
 static int fail_idle(struct wait *w)
 {
-	return error_set(&w->error, ERROR_IDLE, ENODATA,
-			 "%s: nothing is being warmed: with -o prefetch=auto that begins when a "
-			 "loader does, and only in a batch job, with off or window never; mount "
-			 "with -o prefetch=sweep and it begins at once", w->mount);
+	return error_set(&w->error, ERROR_IDLE, ENODATA, "%s: nothing is being warmed: %s",
+			 w->mount, reasons[limit(w)]);
+}
+
+/* It is as warm as was wanted, but that is not all of it. */
+static void say_what_is_not(const struct wait *w)
+{
+	uint64_t all = w->sample.counters[COUNTER_dataset_bytes];
+	char held[SIZE_TEXT_BYTES], whole[SIZE_TEXT_BYTES];
+
+	if (!w->warm || w->quiet || target(w) >= all ||
+	    (limit(w) != LIMIT_BUDGET && limit(w) != LIMIT_MEMORY))
+		return;
+	log_warn("%s: %s of %s are to be held, and the rest is read from storage each time: %s",
+		 w->mount, size_text(target(w), held), size_text(all, whole),
+		 reasons[limit(w)]);
+}
+
+/* Does it begin by itself, if somebody reads? */
+static bool may_begin(const struct wait *w)
+{
+	return limit(w) == LIMIT_NONE || limit(w) == LIMIT_NO_LOADER;
 }
 
 static int fail_late(struct wait *w, bool answers)
@@ -88,7 +133,7 @@ static int check_idle(struct wait *w)
 {
 	if (!w->idle_since)
 		w->idle_since = bounded_now();
-	if (bounded_now() - w->idle_since < IDLE_MS)
+	if (may_begin(w) && bounded_now() - w->idle_since < IDLE_MS)
 		return 0;
 	return fail_idle(w);
 }
@@ -102,7 +147,9 @@ static int check_sample(struct wait *w)
 		return check_idle(w);
 	w->idle_since = 0;
 	show(w);
-	return percent(w) >= w->percent;
+	if (percent(w) >= w->percent)
+		return 1;
+	return limit(w) == LIMIT_FAILED ? fail_idle(w) : 0;
 }
 
 static int check_absent(struct wait *w)
@@ -183,6 +230,8 @@ static int run(struct request *request)
 		w.end = bounded_now() + (long long)timeout * 1000;
 	err = wait_for(&w);
 	progress_end(&w.progress);
+	if (!err)
+		say_what_is_not(&w);
 	if (request->json)
 		print_json(&w, !err);
 	output = finish_output();
