@@ -439,6 +439,7 @@ int session_start(struct session *s, struct notify *notify, int report, struct e
 	if (!s->supervisor)
 		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
 	err = shield_raise(&s->mount, s->served.config, s->served.dataset, source, e);
+	inodes_show(s->served.inodes); /* the first ones were known before it */
 	if (err)
 		stop(s); /* before anybody hears of it */
 	return err;

@@ -3,7 +3,6 @@
 #include <stddef.h>
 
 #include "stats/stats.h"
-#include "tree/tree.h"
 #include "util/bounded.h"
 
 enum {
@@ -23,8 +22,6 @@ uint64_t room_for_files(const struct room *room)
 {
 	uint64_t inodes = stats_get(COUNTER_inode_bytes), floor = memory_cache_part(room->budget);
 
-	if (stats_get(COUNTER_shielded)) /* each has one more there */
-		inodes += inodes / TREE_KERNEL_BYTES * TREE_SHIELD_BYTES;
 	return room->budget > inodes + floor ? room->budget - inodes - floor : 0;
 }
 
