@@ -346,9 +346,10 @@ static bool gives_way(const struct prefetch *p)
 /* Under the lock. What is decoded, and blocks of the sweep, need some of the cache. */
 static uint64_t room_for_windows(const struct prefetch *p)
 {
-	uint64_t room = room_for_cache(&p->room);
-	uint64_t others = (uint64_t)p->sweep.at_work * VOLUME_BLOCK + room / 4;
+	uint64_t room = room_for_cache(&p->room), others = room / 4;
 
+	if (atomic_load(&p->ordered))
+		others += (uint64_t)p->sweep.at_work * VOLUME_BLOCK;
 	return room > others ? room - others : 0;
 }
 
