@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "stats/stats.h"
+#include "tree/tree.h"
 #include "util/bounded.h"
 
 enum {
@@ -18,11 +19,24 @@ void room_init(struct room *room, struct dataset *dataset, uint64_t budget)
 		room->memory = NULL;
 }
 
-uint64_t room_for_files(const struct room *room)
+static uint64_t room_beside(const struct room *room, uint64_t inodes)
 {
-	uint64_t inodes = stats_get(COUNTER_inode_bytes), floor = memory_cache_part(room->budget);
+	uint64_t floor = memory_cache_part(room->budget);
 
 	return room->budget > inodes + floor ? room->budget - inodes - floor : 0;
+}
+
+uint64_t room_for_files(const struct room *room)
+{
+	return room_beside(room, stats_get(COUNTER_inode_bytes));
+}
+
+bool room_has_for(const struct room *room, uint64_t files, uint64_t pages)
+{
+	uint64_t known = stats_get(COUNTER_inode_bytes);
+	uint64_t names = tree_kernel_bytes(files, stats_get(COUNTER_shielded) > 0);
+
+	return pages <= room_beside(room, known > names ? known : names);
 }
 
 uint64_t room_for_cache(const struct room *room)

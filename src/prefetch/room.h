@@ -32,6 +32,9 @@ void room_init(struct room *room, struct dataset *dataset, uint64_t budget);
 /* Bytes that files may take of the page cache. */
 uint64_t room_for_files(const struct room *room);
 
+/* Will there be room for so many files once the kernel knows the names of them all? */
+bool room_has_for(const struct room *room, uint64_t files, uint64_t pages);
+
 /* Bytes that the dataset's cache may have: what the page cache leaves. */
 uint64_t room_for_cache(const struct room *room);
 

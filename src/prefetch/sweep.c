@@ -33,13 +33,14 @@ static uint64_t pages_of(const struct sweep *s, uint32_t block)
 
 void sweep_plan(struct sweep *s, const struct room *room)
 {
-	uint64_t most = room_for_files(room), sum = 0;
+	uint64_t sum = 0, files = 0;
 	uint32_t end = 0;
 
 	for (; end < s->order->block_count; end++) {
 		uint64_t pages = pages_of(s, end);
 
-		if (pages > most - sum)
+		files += s->order->files[end].count;
+		if (!room_has_for(room, files, sum + pages))
 			break;
 		sum += pages;
 	}

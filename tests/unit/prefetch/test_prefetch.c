@@ -14,6 +14,7 @@
 #include "dataset/ahead.h"
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
+#include "util/memory.h"
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
@@ -646,6 +647,34 @@ static void test_what_is_beyond_the_budget_goes_again(void **state)
 	run(sweep_some);
 }
 
+/*
+ * Nobody has looked at the names yet when the sweep is planned: what the kernel will keep
+ * of them is within the budget as well.
+ */
+static int sweep_before_the_names(void *memory)
+{
+	const uint64_t budget = 40 * MIB;
+	struct prefetch *p;
+	uint64_t files;
+
+	stats_set(COUNTER_shielded, 1);
+	p = start(memory, budget, false, true);
+	prefetch_sweep(p);
+	WAIT_FOR(stats_get(COUNTER_sweep_limit) == LIMIT_BUDGET || is_swept());
+	settle();
+	files = stats_get(COUNTER_pushed_files);
+	CHECK(pages_there() + tree_kernel_bytes(files, true) <=
+	      budget - memory_cache_part(budget));
+	CHECK(stats_get(COUNTER_sweep_limit) == (files < TINY ? LIMIT_BUDGET : LIMIT_NONE));
+	return 0;
+}
+
+static void test_names_to_come_are_within_the_budget(void **state)
+{
+	(void)state;
+	run(sweep_before_the_names);
+}
+
 /* There is no room for any of it. */
 static int sweep_none(void *memory)
 {
@@ -969,6 +998,7 @@ static void test_a_source_that_fails(void **state)
 }
 
 static const struct CMUnitTest of_tiny_files[] = {
+	cmocka_unit_test(test_names_to_come_are_within_the_budget),
 	cmocka_unit_test(test_tiny_files_are_dropped_as_well),
 };
 
