@@ -21,10 +21,12 @@ enum {
 	SUSPECT_AT = 10,      /* deaths that nobody is to blame for */
 	ALONE_MOST = 10,      /* of them while nothing else was handled, */
 	WEIGHT_IF_GRAVE = 5,  /* but some weigh more, */
+	WEIGHT_ALONE = 2,     /* less so where they alone condemn: who starved nobody knows, */
 	GRAVE_MOST = 8,       /* and of those so many, whatever else was handled */
 	SENTENCE_SECONDS = 60, /* for these */
-	IDLE_LEAST_MS = 20,   /* without a request, between two that are handled alone */
-	IDLE_MOST_MS = 1000,
+	IDLE_TIMES = 4,       /* as long as the longest that one was handled alone, */
+	IDLE_LEAST_MS = 20,   /* nothing is handled before the next is */
+	IDLE_MOST_MS = 10000,
 	CACHE_LINE = 64,
 };
 
@@ -408,7 +410,7 @@ static void bury_killed(struct slots *slots, unsigned slot, bool alone, bool gra
 {
 	struct account *account = account_of(slots, slot);
 	_Atomic uint32_t *sum = alone ? &account->alone : &account->burden;
-	uint32_t weight = grave ? WEIGHT_IF_GRAVE : 1;
+	uint32_t weight = !grave ? 1 : alone ? WEIGHT_ALONE : WEIGHT_IF_GRAVE;
 
 	if (!request_length(slots, slot) || !atomic_load(&account->begun))
 		return;
@@ -418,21 +420,46 @@ static void bury_killed(struct slots *slots, unsigned slot, bool alone, bool gra
 		sentence(slots, slot, now);
 }
 
+/* Somebody kills: nobody is to blame for the deaths so far. */
+static void acquit_all(struct slots *slots)
+{
+	for (unsigned i = 0; i < slots_count(slots); i++) {
+		slots_acquit(slots, i);
+		atomic_store(&account_of(slots, i)->grave, 0);
+	}
+	slots->idle_ms = 0;
+}
+
+static bool any_is_suspect(const struct slots *slots)
+{
+	for (unsigned i = 0; i < slots_count(slots); i++) {
+		if (slots_is_suspect(slots, i))
+			return true;
+	}
+	return false;
+}
+
 /*
- * One that was handled alone when the server died may have been the cause; but not if the
- * next one dies while it does nothing.
+ * One that was handled alone when the server died may have been the cause; but not if
+ * a later one dies while it does nothing. So that it would, if somebody killed at
+ * moments of whatever kind, it does nothing for several times as long as any of them
+ * was handled alone. One that died before it came to that tells nothing.
  */
 static void bury_alone(struct slots *slots, int alone)
 {
 	int64_t took = bounded_now() - atomic_load(&slots->shared->alone_since);
+	int64_t idle = IDLE_LEAST_MS;
 
-	slots->idle_ms = 0;
-	if (alone >= 0)
-		slots->idle_ms = 2 * took < IDLE_LEAST_MS ? IDLE_LEAST_MS :
-				 2 * took < IDLE_MOST_MS ? (unsigned)(2 * took) :
-							   IDLE_MOST_MS;
-	for (unsigned i = 0; alone == IDLE && i < slots_count(slots); i++)
-		atomic_store(&account_of(slots, i)->alone, 0);
+	if (alone == IDLE)
+		acquit_all(slots);
+	if (alone < 0)
+		return;
+	if (took > IDLE_MOST_MS / IDLE_TIMES)
+		idle = IDLE_MOST_MS;
+	else if (took > IDLE_LEAST_MS / IDLE_TIMES)
+		idle = took * IDLE_TIMES;
+	if (slots->idle_ms < idle)
+		slots->idle_ms = (unsigned)idle;
 }
 
 void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legacy *out)
@@ -453,6 +480,8 @@ void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legac
 			bury_killed(slots, i, alone == (int)i, grave, now);
 		atomic_store(&shared->accounts[i].begun, false);
 	}
+	if (!any_is_suspect(slots))
+		slots->idle_ms = 0;
 	atomic_store(&shared->crash_slot, -1);
 	atomic_store(&shared->crash_signal, 0);
 	atomic_store(&shared->ready, false);

@@ -191,9 +191,11 @@ killed_alone() {
 }
 
 # Reads that wait for storage while somebody kills one server after the other: they have
-# done nothing. OPTIONS of the mount.
+# done nothing. slow_storage KILLS MILLISECONDS OPTIONS of the mount.
 slow_storage() {
-	local what="slow storage $*" name cats=() wrong=0
+	local kills=$1 within=$2
+	shift 2
+	local what="slow storage, kills within $within ms${*:+, $*}" name cats=() wrong=0
 	GRANARY_FAULTS="kind=late,while=$work/slow" mount_ok "$what: mounted" \
 		-o prefetch=off "$@" "$work/t.tar" "$mnt" || return
 	touch "$work/slow"
@@ -201,8 +203,8 @@ slow_storage() {
 		timeout 120 cat "$mnt/bad/$name" >"$work/slow.$name" 2>"$work/slow.error" &
 		cats+=("$!")
 	done
-	"$kill_servers" -n 70 -i 40 "${mount_pid[$mnt]}" >"$work/kills" 2>&1
-	ok $? "$what: 70 servers were killed" || diag "$(cat "$work/kills")"
+	"$kill_servers" -n "$kills" -i "$within" "${mount_pid[$mnt]}" >"$work/kills" 2>&1
+	ok $? "$what: $kills servers were killed" || diag "$(cat "$work/kills")"
 	rm "$work/slow"
 	for name in "${cats[@]}"; do
 		wait "$name" || wrong=$((wrong + 1))
@@ -248,8 +250,9 @@ crashing together
 crashing one_name
 crashing killed
 crashing killed_alone
-slow_storage
-slow_storage -s
+slow_storage 70 40
+slow_storage 70 40 -s
+slow_storage 70 600
 crashing too_many
 diag "$died servers died at a file or a name; $reads reads of others were compared"
 finish

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "fuse/slots.h"
+#include "util/bounded.h"
 
 enum { THREADS = 3, PARKED_MOST = 1024 };
 
@@ -215,15 +216,52 @@ static void test_kills_do_not_condemn(void **state)
 		die(slots, -1, 0);
 		assert_false(is_condemned(slots, 0));
 	}
-	assert_true(slots_is_suspect(slots, 0));
 	/* now it is handled alone, and somebody still kills */
 	for (int i = 0; i < 500; i++) {
+		deaths_until_suspect(slots, 0);
 		die_alone(slots, 0);
 		assert_false(is_condemned(slots, 0));
 		assert_true(slots_idle_wanted(slots) > 0);
 		die_idle(slots);
 		assert_int_equal(slots_idle_wanted(slots), 0);
+		assert_false(slots_is_suspect(slots, 0));
 	}
+	slots_free(slots);
+}
+
+/* One that dies before it has come to do nothing tells nothing. */
+static void test_a_death_at_once_is_no_evidence(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+	unsigned idle;
+
+	(void)state;
+	put_read(slots, 0, 7, 0);
+	deaths_until_suspect(slots, 0);
+	die_alone(slots, 0);
+	idle = slots_idle_wanted(slots);
+	assert_true(idle > 0);
+	die(slots, -1, 0);
+	assert_int_equal(slots_idle_wanted(slots), idle);
+	slots_free(slots);
+}
+
+/* Nothing is done for so long that whoever killed as late would do so again. */
+static void test_nothing_is_done_for_long_enough(void **state)
+{
+	enum { LONG_MS = 700 };
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	put_read(slots, 0, 7, 0);
+	deaths_until_suspect(slots, 0);
+	slots_alone_begins(slots, 0);
+	slots_begin(slots, 0);
+	bounded_pause(LONG_MS);
+	die(slots, -1, 0);
+	assert_true(slots_idle_wanted(slots) >= 2 * LONG_MS);
+	die_alone(slots, 0); /* soon, by chance */
+	assert_true(slots_idle_wanted(slots) >= 2 * LONG_MS);
 	slots_free(slots);
 }
 
@@ -301,7 +339,7 @@ static void test_lack_of_memory_condemns_soon_and_for_a_while(void **state)
 	hungry = true;
 	put_read(slots, 0, 7, 0);
 	assert_in_range(deaths_until_suspect(slots, 0), 1, 4);
-	assert_in_range(deaths_until_condemned(slots, 0), 1, 4);
+	assert_in_range(deaths_until_condemned(slots, 0), 4, 6);
 	assert_true(slots_first_refusal(slots, 0));
 	assert_false(slots_first_refusal(slots, 0));
 	slots_done(slots, 0);
@@ -311,8 +349,26 @@ static void test_lack_of_memory_condemns_soon_and_for_a_while(void **state)
 	now += 40;
 	assert_false(is_condemned(slots, 0));
 	deaths_until_suspect(slots, 0);
-	assert_in_range(deaths_until_condemned(slots, 0), 1, 4);
+	assert_in_range(deaths_until_condemned(slots, 0), 4, 6);
 	assert_true(slots_first_refusal(slots, 0)); /* it is said again */
+	hungry = false;
+	slots_free(slots);
+}
+
+/* Somebody kills, and somebody else on this machine takes all memory again and again. */
+static void test_lack_of_memory_elsewhere_does_not_condemn(void **state)
+{
+	struct slots *slots = slots_new(THREADS);
+
+	(void)state;
+	hungry = true;
+	put_read(slots, 0, 7, 0);
+	for (int i = 0; i < 50; i++) {
+		deaths_until_suspect(slots, 0);
+		die_alone(slots, 0);
+		assert_false(is_condemned(slots, 0));
+		die_idle(slots);
+	}
 	hungry = false;
 	slots_free(slots);
 }
@@ -428,11 +484,14 @@ static const struct CMUnitTest slots[] = {
 	cmocka_unit_test(test_two_crashes_condemn_a_file),
 	cmocka_unit_test(test_names_are_condemned_one_by_one),
 	cmocka_unit_test(test_kills_do_not_condemn),
+	cmocka_unit_test(test_a_death_at_once_is_no_evidence),
+	cmocka_unit_test(test_nothing_is_done_for_long_enough),
 	cmocka_unit_test(test_what_nobody_handled_is_no_suspect),
 	cmocka_unit_test(test_a_suspect_keeps_its_deaths_where_it_waits),
 	cmocka_unit_test(test_deaths_alone_condemn_for_a_while),
 	cmocka_unit_test(test_lack_of_memory_condemns_soon_and_for_a_while),
 	cmocka_unit_test(test_lack_of_memory_condemns_what_is_slow),
+	cmocka_unit_test(test_lack_of_memory_elsewhere_does_not_condemn),
 	cmocka_unit_test(test_crashes_condemn_for_good),
 	cmocka_unit_test(test_many_suspects),
 	cmocka_unit_test(test_a_refusal_is_told_once),
