@@ -37,6 +37,14 @@
 /* How long a failure waits for the reader of -o notify_pipe=, and we for a mount point. */
 enum { NOTIFY_PATIENCE_MS = 2000, MOUNTPOINT_MS = 5000 };
 
+/* How a daemon is ended that nobody waits for any more. */
+enum {
+	DAEMON_MS = 1000,   /* after each of */
+	DAEMON_SIGNALS = 5, /* so many it may take so long, */
+	KILLED_MS = 2000,   /* and for the kernel to end it, */
+	CLEAR_MS = 12000,   /* and its mount; fusermount3 has 10 s */
+};
+
 struct arguments {
 	struct dataset_config dataset;
 	struct mount_config mount;
@@ -330,34 +338,75 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 	return err ? ERROR_SYSTEM : 0;
 }
 
-/* 1: the report is there; 0: the daemon is gone, or a signal has come. */
-static int read_report(int report_fd, int signals, struct report *report)
+/*
+ * 1: the report is there; 0: the daemon is gone, or a signal has come. A daemon that
+ * somebody stops goes on, since its caller waits.
+ */
+static int read_report(int report_fd, int signals, pid_t daemon, struct report *report)
 {
 	struct pollfd fds[] = { { .fd = report_fd, .events = POLLIN },
 				{ .fd = signals, .events = POLLIN } };
+	int ready;
 
-	while (poll(fds, 2, -1) < 0 && errno == EINTR)
-		;
+	while ((ready = poll(fds, 2, DAEMON_MS)) == 0 || (ready < 0 && errno == EINTR))
+		kill(daemon, SIGCONT);
 	if (fds[1].revents)
 		return 0;
 	/* one write of less than PIPE_BUF is read whole, or not at all */
 	return read(report_fd, report, sizeof(*report)) == sizeof(*report);
 }
 
+/* 0: there is no dead mount of ours, which mounts_is_dead may take a while to see. */
+static int clear_dead_mount(void *mountpoint)
+{
+	struct mount_entry entry;
+
+	for (long long end = bounded_now() + KILLED_MS; bounded_now() < end; bounded_pause(50)) {
+		if (mounts_find(mountpoint, &entry) != 1 || !entry.granaryfs)
+			return 0;
+		if (mounts_is_dead(mountpoint))
+			mounts_detach(mountpoint, entry.id);
+	}
+	return 1;
+}
+
+/* Of a daemon that could not clear up. */
+static void clear_up(const struct arguments *a)
+{
+	bounded_run(clear_dead_mount, a->mountpoint, CLEAR_MS);
+}
+
+/* The first signal leaves those who read what they read; the second does not. */
+static bool ends_when_told(pid_t daemon)
+{
+	int status;
+
+	for (int i = 0; i < DAEMON_SIGNALS; i++) {
+		kill(daemon, SIGTERM);
+		kill(daemon, SIGCONT);
+		if (bounded_wait(daemon, &status, DAEMON_MS) != 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * A signal to the process that waits is meant for the mount: there is none when
  * it has ended by that signal.
  */
-static void end_daemon(int signals, pid_t daemon)
+static void end_daemon(const struct arguments *a, int signals, pid_t daemon)
 {
 	struct signalfd_siginfo info;
 	sigset_t one;
+	int status;
 
 	if (read(signals, &info, sizeof(info)) != sizeof(info))
 		return;
-	kill(daemon, SIGTERM);
-	while (waitpid(daemon, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (!ends_when_told(daemon)) {
+		kill(daemon, SIGKILL);
+		bounded_wait(daemon, &status, KILLED_MS);
+		clear_up(a);
+	}
 	signal((int)info.ssi_signo, SIG_DFL);
 	raise((int)info.ssi_signo);
 	sigemptyset(&one);
@@ -366,22 +415,24 @@ static void end_daemon(int signals, pid_t daemon)
 }
 
 /* In the process that was started: what became of the daemon? */
-static int await_report(int report_fd, int signals, pid_t daemon, struct error *e)
+static int await_report(const struct arguments *a, int report_fd, int signals, pid_t daemon,
+			struct error *e)
 {
 	struct report report;
-	int status, reported = read_report(report_fd, signals, &report);
+	int status, reported = read_report(report_fd, signals, daemon, &report);
 
-	end_daemon(signals, daemon);
+	end_daemon(a, signals, daemon);
 	if (reported) {
 		e->status = (enum error_status)report.status;
 		snprintf(e->text, sizeof(e->text), "%s", report.text);
 		return report.status;
 	}
-	if (waitpid(daemon, &status, 0) == daemon && WIFSIGNALED(status))
+	if (bounded_wait(daemon, &status, KILLED_MS) == 1 && WIFSIGNALED(status))
 		error_set(e, ERROR_MOUNT, EIO, "the daemon ended by signal %d (%s)",
 			  WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
 		error_set(e, ERROR_MOUNT, EIO, "the daemon ended before the mount answered");
+	clear_up(a);
 	return ERROR_MOUNT;
 }
 
@@ -434,7 +485,7 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 	}
 	close(fds[1]);
 	/* the session is the child's now: _exit, so that nothing is undone here */
-	_exit(conclude(a, await_report(fds[0], signals, child, e), e));
+	_exit(conclude(a, await_report(a, fds[0], signals, child, e), e));
 }
 
 static int open_pipe(struct arguments *a, struct error *e)

@@ -349,16 +349,10 @@ static void look_after_removal(struct supervisor *s)
 /* It has ended with the connection, and is about to be seen. */
 static void conclude_removal(struct supervisor *s)
 {
-	int64_t end = bounded_now() + END_MS;
-	pid_t child = s->removal;
 	int status;
 
-	while (s->removal && bounded_now() < end) {
-		if (waitpid(child, &status, WNOHANG) == child)
-			after_removal(s, mount_removed(s->what->mount, status));
-		else
-			bounded_pause(SHORT_TICK_MS);
-	}
+	if (s->removal && bounded_wait(s->removal, &status, END_MS) > 0)
+		after_removal(s, mount_removed(s->what->mount, status));
 }
 
 /* The first time whoever reads may read on; then not. */

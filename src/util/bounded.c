@@ -58,8 +58,7 @@ static void heed_children(void)
 		signal(SIGCHLD, SIG_DFL);
 }
 
-/* 1 and how it ended, 0 if it has not in time, or a negative errno. */
-static int await(pid_t child, int *status, unsigned milliseconds)
+int bounded_wait(pid_t child, int *status, unsigned milliseconds)
 {
 	long long end = bounded_now() + milliseconds;
 	unsigned pause = 1;
@@ -102,10 +101,10 @@ int bounded_run(int (*work)(void *argument), void *argument, unsigned millisecon
 
 	if (child < 0)
 		return child;
-	ended = await(child, &status, milliseconds);
+	ended = bounded_wait(child, &status, milliseconds);
 	if (ended == 0) {
 		kill(child, SIGKILL);
-		await(child, &status, GRACE_MILLISECONDS);
+		bounded_wait(child, &status, GRACE_MILLISECONDS);
 		return -ETIMEDOUT;
 	}
 	if (ended < 0)

@@ -25,6 +25,12 @@ int bounded_run(int (*work)(void *argument), void *argument, unsigned millisecon
  */
 pid_t bounded_start(int (*work)(void *argument), void *argument);
 
+/*
+ * Waits for a child: 1 and its wait status (wait(2)), 0 if it has not ended in time, or a
+ * negative errno.
+ */
+int bounded_wait(pid_t child, int *status, unsigned milliseconds);
+
 /* Milliseconds of a clock that only goes forward. */
 long long bounded_now(void);
 

@@ -10,8 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a child may take to end, and how often it is looked at. */
-enum { PATIENCE_MS = 1000, LOOK_MS = 10 };
+#include "util/bounded.h"
+
+enum { PATIENCE_MS = 1000 }; /* for a child to end */
 
 int child_fork(pid_t *out, struct error *e)
 {
@@ -41,27 +42,16 @@ int child_ends_with_parent(pid_t ancestor)
 
 /* ---- Waiting ---- */
 
-/* It has ended, or there is no such child. */
-static bool ends_soon(pid_t child)
-{
-	const struct timespec pause = { 0, LOOK_MS * 1000000L };
-
-	for (int ms = 0; ms < PATIENCE_MS; ms += LOOK_MS) {
-		if (waitpid(child, NULL, WNOHANG) != 0)
-			return true;
-		nanosleep(&pause, NULL);
-	}
-	return false;
-}
-
 void child_end(pid_t child)
 {
+	int status;
+
 	kill(child, SIGTERM);
 	kill(child, SIGCONT);
-	if (ends_soon(child))
+	if (bounded_wait(child, &status, PATIENCE_MS) != 0)
 		return;
 	kill(child, SIGKILL);
-	ends_soon(child);
+	bounded_wait(child, &status, PATIENCE_MS);
 }
 
 /* What ends this process, and SIGCHLD. One that is ignored would be seen, too. */

@@ -186,6 +186,80 @@ signal_to_the_launcher() {
 	is "$wrong" 0 "TERM to the process that waits: no mount, or no failure, ten times of ten"
 }
 
+# launch HOW: what becomes of the process that waits for a daemon that is `stopped` as
+# soon as there is one; `kept` so, while who waits is told to end; or `killed` as soon as
+# it has mounted. Prints its status, or "waits".
+launch() {
+	watch_mount "$mnt"
+	"$python" - "$1" "$mnt" "$granaryfs" "$work/t.tar" "$mnt" <<-'EOS'
+		import os, signal, subprocess, sys, threading, time
+		how, mnt, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+		launcher = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+		def daemon():
+		    """The child that has a session of its own; 0: none yet."""
+		    with open(f"/proc/{launcher.pid}/task/{launcher.pid}/children") as children:
+		        for pid in map(int, children.read().split()):
+		            try:
+		                if os.getsid(pid) == pid:
+		                    return pid
+		            except ProcessLookupError:
+		                pass
+		    return 0
+
+		def is_mounted():
+		    with open("/proc/self/mountinfo") as lines:
+		        return any(line.split()[4] == mnt for line in lines)
+
+		def send(pid, number):
+		    try:
+		        os.kill(pid, number)
+		        return True
+		    except ProcessLookupError:
+		        return False
+
+		pid = 0
+		while not pid and launcher.poll() is None:
+		    pid = daemon()
+		while how != "stopped" and not is_mounted() and launcher.poll() is None:
+		    pass
+		if pid:
+		    send(pid, signal.SIGKILL if how == "killed" else signal.SIGSTOP)
+		if pid and how == "kept":
+		    launcher.send_signal(signal.SIGTERM)
+		    while launcher.poll() is None and send(pid, signal.SIGSTOP):
+		        time.sleep(0.0002)
+		try:
+		    print(launcher.wait(60))
+		except subprocess.TimeoutExpired:
+		    print("waits")
+		    launcher.kill()
+		if pid:
+		    send(pid, signal.SIGCONT)
+	EOS
+}
+
+# A daemon may be stopped or killed at any moment: who waits for it does not wait on.
+daemon_that_does_not_report() {
+	local status wrong=0 how
+	for how in stopped stopped stopped; do
+		status=$(launch "$how")
+		[ "$status" = 0 ] && [ "$(cat "$mnt/file")" = content ] || wrong=$((wrong + 1))
+		leave_mount "$mnt"
+		wait_until 10 no_daemon "$mnt"
+	done
+	is "$wrong" 0 "a daemon that is stopped before it reports goes on, three times of three"
+	wrong=0
+	for how in kept killed killed killed killed killed; do
+		status=$(launch "$how")
+		[ "$status" != waits ] || wrong=$((wrong + 1))
+		[ "$status" = 0 ] || ! is_mounted "$mnt" || wrong=$((wrong + 1))
+		leave_mount "$mnt"
+		wait_until 10 no_daemon "$mnt" || wrong=$((wrong + 1))
+	done
+	is "$wrong" 0 "of one that is not let go, or killed, neither mount nor process is left"
+}
+
 mounted_or_ended() {
 	is_mounted "$mnt" || process_gone "$1"
 }
@@ -444,6 +518,7 @@ unexpected_signals
 signals
 signal_when_busy
 signal_to_the_launcher
+daemon_that_does_not_report
 make_long_archive
 signal_while_indexing
 stopped_indexers
