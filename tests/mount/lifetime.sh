@@ -173,6 +173,43 @@ SH
 	is $? 0 "timeout= through fusermount3: refused, and with opens=visible it goes"
 }
 
+# ---- Who waits for the mount is ended -------------------------------------------
+
+# Its daemon waits for a fusermount3 that does not end, and hears of no signal.
+launcher_is_ended() {
+	if ! is_root || [ ! -u "$(command -v fusermount3)" ]; then
+		skip "only root can let nobody mount" "a launcher is ended, its daemon hangs"
+		return
+	fi
+	public_programs
+	mkdir "$work/hung" && chmod 777 "$work/hung"
+	cat >"$work/hanging" <<'SH'
+mount -t tmpfs none /dev/shm && mknod -m 666 /dev/shm/fuse c 10 229 &&
+	mount --bind /dev/shm/fuse /dev/fuse || exit 9
+helper=$(command -v fusermount3)
+printf '#!/bin/sh\ntouch "%s/hung/asked"\nexec sleep 1000\n' "$1" >/dev/shm/hangs
+chmod 755 /dev/shm/hangs
+mount -o remount,exec /dev/shm && mount --bind /dev/shm/hangs "$helper" || exit 8
+setpriv --reuid=65534 --regid=65534 --clear-groups \
+	"$1/programs/granaryfs" -o index=off "$1/t.tar" "$1/hung/mnt" 2>/dev/null &
+launcher=$!
+for i in $(seq 300); do
+	[ -e "$1/hung/asked" ] && break
+	sleep 0.1
+done
+[ -e "$1/hung/asked" ] || exit 7
+kill -TERM "$launcher"
+timeout 60 tail --pid="$launcher" -f /dev/null || exit 6
+wait "$launcher"
+[ $? -eq 143 ] || exit 5
+SH
+	mkdir "$work/hung/mnt" && chmod 777 "$work/hung/mnt"
+	timeout 120 unshare -m -p -f --kill-child --mount-proc --propagation private \
+		bash "$work/hanging" "$work"
+	is $? 0 "a launcher is ended while fusermount3 hangs: it ends by that signal"
+	check "and no daemon stays" no_daemon "$work/hung/mnt"
+}
+
 # ---- One place, several mounts -----------------------------------------------
 
 race() {
@@ -240,5 +277,6 @@ socket_says
 log_file
 timeout_passes
 timeout_of_nobody
+launcher_is_ended
 race
 finish
