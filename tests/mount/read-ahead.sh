@@ -143,6 +143,10 @@ larger_than_memory() {
 	umount_ok "$mnt"
 }
 
+has_server() {
+	[ -n "$(server_pid "$mnt")" ]
+}
+
 # While it is pushed, the server is killed, pages are dropped, memory is squeezed.
 disturbed() {
 	local pid i
@@ -152,7 +156,8 @@ disturbed() {
 	pid=$!
 	for i in $(seq 1 20); do
 		sleep 0.3
-		kill -9 "$(server_pid "$mnt")" 2>/dev/null
+		# the next one may take a while to be there
+		wait_until 30 has_server && kill -9 "$(server_pid "$mnt")" 2>/dev/null
 		! is_root || [ $((i % 5)) -ne 0 ] || echo 1 >/proc/sys/vm/drop_caches
 	done
 	wait "$pid"
