@@ -1,7 +1,6 @@
 #include "dataset/survey.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "dataset/ahead.h"
@@ -9,6 +8,7 @@
 #include "tree/sum.h"
 #include "util/lock.h"
 #include "util/pool.h"
+#include "util/processors.h"
 
 enum {
 	THREADS_LEAST = 4,
@@ -261,13 +261,10 @@ static void run(void *argument)
 
 static unsigned thread_count(const struct survey_config *config)
 {
-	cpu_set_t cpus;
-	unsigned n = THREADS_LEAST;
+	unsigned n = config->threads;
 
-	if (config->threads)
-		n = config->threads;
-	else if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
-		n = THREADS_A_PROCESSOR * (unsigned)CPU_COUNT(&cpus);
+	if (!n)
+		n = THREADS_A_PROCESSOR * processors_count();
 	if (!config->threads && n < THREADS_LEAST)
 		n = THREADS_LEAST;
 	return n < SURVEY_THREADS_MOST ? n : SURVEY_THREADS_MOST;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/log.h"
+#include "util/processors.h"
 
 enum { CPUS_MOST = 8192 };
 
@@ -43,13 +44,13 @@ static int parse_list(const char *list, struct mask *out)
 /* The kernel cuts a mask down to what the cgroup allows. */
 static void widen(void)
 {
-	unsigned before = cpus_count();
+	unsigned before = processors_count();
 	struct mask all;
 
 	memset(&all, 0xff, sizeof(all));
-	if (sched_setaffinity(0, sizeof(all), all.sets) == 0 && cpus_count() > before)
+	if (sched_setaffinity(0, sizeof(all), all.sets) == 0 && processors_count() > before)
 		log_info("runs on %u processors instead of the %u it was started on; "
-			 "-o cpus=inherit keeps to those", cpus_count(), before);
+			 "-o cpus=inherit keeps to those", processors_count(), before);
 }
 
 int cpus_apply(const char *cpus, struct error *e)
@@ -71,13 +72,4 @@ int cpus_apply(const char *cpus, struct error *e)
 				 "-o cpus=%s: this process may not run there: %s", cpus,
 				 strerror(errno));
 	return 0;
-}
-
-unsigned cpus_count(void)
-{
-	struct mask mask = { 0 };
-
-	if (sched_getaffinity(0, sizeof(mask), mask.sets) < 0)
-		return 1;
-	return count(&mask) ? count(&mask) : 1;
 }

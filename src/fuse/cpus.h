@@ -16,7 +16,4 @@
  */
 int cpus_apply(const char *cpus, struct error *e);
 
-/* How many processors this thread may run on; at least 1. */
-unsigned cpus_count(void);
-
 #endif

@@ -31,6 +31,7 @@
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/pool.h"
+#include "util/processors.h"
 #include "util/sigbus.h"
 
 enum {
@@ -584,7 +585,7 @@ int server_run(const struct served *served, struct fuse_session *fuse,
 		return -ENOMEM;
 	watch_crashes(slots);
 	stats_set(COUNTER_requests_under_way, 0); /* those of the server before */
-	spin_init(&server.spin, served->config->spin, cpus_count());
+	spin_init(&server.spin, served->config->spin, processors_count());
 	err = run_threads(&server);
 	free(server.parked);
 	return err;

@@ -33,6 +33,7 @@
 #include "util/log.h"
 #include "util/memory.h"
 #include "util/pool.h"
+#include "util/processors.h"
 
 enum { THREADS_LEAST = 8, THREADS_MOST = 64, THREADS_LIMIT = 1024 };
 
@@ -176,7 +177,7 @@ static int new_fuse_session(struct session *s, struct error *e)
 /* As many as are asked for, or two for each processor that this process may run on. */
 static unsigned threads_wanted(const struct mount_config *config)
 {
-	return config->threads ? config->threads : 2 * cpus_count();
+	return config->threads ? config->threads : 2 * processors_count();
 }
 
 static unsigned thread_count(const struct mount_config *config)

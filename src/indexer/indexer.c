@@ -1,7 +1,6 @@
 #include "indexer/indexer.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/pool.h"
+#include "util/processors.h"
 
 /* A tar in a tar in a tar is plausible; eight of them is an attack. */
 enum {
@@ -302,13 +302,10 @@ static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *
 
 static unsigned thread_count(const struct indexer_config *config)
 {
-	cpu_set_t cpus;
-	unsigned n = THREADS_LEAST;
+	unsigned n = 4 * processors_count();
 
 	if (config->threads)
 		return config->threads;
-	if (sched_getaffinity(0, sizeof(cpus), &cpus) == 0)
-		n = 4 * (unsigned)CPU_COUNT(&cpus);
 	if (n < THREADS_LEAST)
 		return THREADS_LEAST;
 	return n < THREADS_MOST ? n : THREADS_MOST;

@@ -18,6 +18,7 @@
 #include "shard.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
+#include "util/processors.h"
 #include "writer.h"
 
 enum { THREADS_MOST = 16, NAME_LIST_BYTES = 256 };
@@ -146,12 +147,11 @@ static bool is_output(const void *context, const struct stat *folder, const char
 
 static unsigned thread_count(const struct run *run)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned n = 2 * processors_count();
 
 	if (run->options->threads)
 		return run->options->threads;
-	processors = processors < 1 ? 2 : 2 * processors;
-	return processors > THREADS_MOST ? THREADS_MOST : (unsigned)processors;
+	return n < THREADS_MOST ? n : THREADS_MOST;
 }
 
 /* Without --keep-going the first of them is the error. */

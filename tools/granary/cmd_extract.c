@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "granary.h"
 #include "util/json.h"
 #include "util/log.h"
+#include "util/processors.h"
 #include "util/size.h"
 
 enum { THREADS_MOST = 64, THREADS_DEFAULT = 32 };
@@ -18,10 +18,9 @@ enum { THREADS_MOST = 64, THREADS_DEFAULT = 32 };
 /* Twice as many as processors: they wait for storage most of the time. */
 static unsigned sensible_threads(void)
 {
-	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	unsigned n = 2 * processors_count();
 
-	return n > THREADS_DEFAULT / 2 ? THREADS_DEFAULT : 2 * (unsigned)n;
+	return n < THREADS_DEFAULT ? n : THREADS_DEFAULT;
 }
 
 static int parse_threads(const struct request *request, unsigned *out)
