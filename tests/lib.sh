@@ -268,13 +268,15 @@ check_sanitizers() {
 # ---- Mounts ---------------------------------------------------------------
 
 # What is polled starts no process: a hundred of them a second is what a busy machine
-# has no time for.
+# has no time for. Tables of the kernel are read in one go (mapfile): `read` seeks back
+# after each line, and lines are lost where others come and go meanwhile.
 
 # mount_lines MOUNTPOINT: the granaryfs there, as /proc/mounts has them, bare or shielded.
 # Fails where there is none.
 mount_lines() {
-	local line fields status=1
-	while IFS= read -r line; do
+	local line lines fields status=1
+	mapfile -t lines </proc/mounts
+	for line in "${lines[@]}"; do
 		IFS=' ' read -r -a fields <<<"$line"
 		[ "${fields[1]}" = "$1" ] || continue
 		case ${fields[2]}:${fields[3]} in
@@ -283,7 +285,7 @@ mount_lines() {
 			status=0
 			;;
 		esac
-	done </proc/mounts
+	done
 	return $status
 }
 
@@ -452,16 +454,17 @@ is_server() {
 
 # parent_of PID: fails when it has ended, also when nobody has asked how.
 parent_of() {
-	local key value rest
-	while read -r key value rest; do
-		case $key:$value in
-		State::Z) return 1 ;;
-		PPid::*)
-			echo "$value"
+	local line lines=()
+	mapfile -t lines <"/proc/$1/status"
+	for line in "${lines[@]}"; do
+		case $line in
+		State:*Z*) return 1 ;;
+		PPid:*)
+			echo "${line##*[[:space:]]}"
 			return 0
 			;;
 		esac
-	done <"/proc/$1/status"
+	done
 	return 1
 } 2>/dev/null
 
