@@ -525,16 +525,17 @@ static int find_suspect(const struct server *server)
  */
 static int handle_suspects(struct server *server, struct pool *pool)
 {
-	long long end = bounded_now() + SUSPECTS_MS;
 	unsigned idle = slots_idle_wanted(server->slots);
 	bool in_time = true;
 	int err = 0, slot;
+	long long end;
 
 	if (idle) {
 		slots_idle_begins(server->slots);
 		bounded_pause(idle);
 		slots_alone_ends(server->slots);
 	}
+	end = bounded_now() + SUSPECTS_MS; /* that was none of their time */
 	while (!err && in_time && (slot = find_suspect(server)) >= 0) {
 		stats_add(COUNTER_requests_replayed, 1);
 		server->suspect = slot; /* no thread is looking */

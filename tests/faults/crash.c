@@ -42,10 +42,12 @@ __attribute__((constructor)) static void begin(void)
 }
 
 /* A write to nowhere comes through even where the signal is blocked. */
-__attribute__((no_sanitize("undefined"))) static void end_by(int signal)
+__attribute__((no_sanitize("undefined"))) static void end_by(const struct crash *crash)
 {
 	volatile int *volatile nowhere = NULL;
+	int signal = crash->signal;
 
+	usleep((useconds_t)crash->after * 1000);
 	if (signal == SIGSEGV)
 		*nowhere = 1;
 	if (signal == SIGABRT)
@@ -67,7 +69,7 @@ ssize_t __wrap_dataset_read(const struct dataset *dataset, uint32_t node, void *
 	for (unsigned i = 0; i < crash_count; i++)
 		if (crashes[i].node == inode_of(dataset, node) &&
 		    fault_strikes(&crashes[i].turns, &counts[i]))
-			end_by(crashes[i].signal);
+			end_by(&crashes[i]);
 	return __real_dataset_read(dataset, node, buffer, length, offset);
 }
 
@@ -78,6 +80,6 @@ int __wrap_tree_lookup(const struct tree *tree, uint32_t parent, const char *nam
 		if (*crashes[i].name && strlen(crashes[i].name) == length &&
 		    memcmp(crashes[i].name, name, length) == 0 &&
 		    fault_strikes(&crashes[i].turns, &counts[i]))
-			end_by(crashes[i].signal);
+			end_by(&crashes[i]);
 	return __real_tree_lookup(tree, parent, name, length, node);
 }

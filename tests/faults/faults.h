@@ -32,10 +32,10 @@
  * numbers a fault, of 64 bits each: how many reads matched, how many were struck.
  *
  *	GRANARY_CRASH='CRASH[;CRASH...]'	CRASH is node=INO or name=NAME, and
- *		[,signal=SEGV|ABRT|KILL][,from=N][,every=K][,count=M]
+ *		[,signal=SEGV|ABRT|KILL][,after=MS][,from=N][,every=K][,count=M]
  *
  * ends the process that reads the file with inode number INO (as stat shows it), or
- * that is asked for NAME in any folder.
+ * that is asked for NAME in any folder; after so many milliseconds (0).
  *
  * What cannot be understood ends the program: a test must not go on without faults.
  */
@@ -78,6 +78,7 @@ struct crash {
 	uint64_t node;               /* 0: none */
 	char name[FAULT_PATH_BYTES]; /* "": none */
 	int signal;
+	uint64_t after;              /* milliseconds */
 	struct fault_turns turns;
 };
 

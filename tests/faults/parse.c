@@ -129,6 +129,8 @@ static bool parse_crash_field(const char *name, const char *value, void *out)
 		return parse_path(value, c->name);
 	if (strcmp(name, "signal") == 0)
 		return parse_signal(value, &c->signal);
+	if (strcmp(name, "after") == 0)
+		return parse_whole(value, 0, &c->after);
 	return parse_turns(name, value, &c->turns);
 }
 
