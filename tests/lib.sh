@@ -488,6 +488,15 @@ mount_processes() {
 	return 0
 } 2>/dev/null
 
+# no_format_library MOUNTPOINT: no process of the mount has one, so that no read can call it.
+no_format_library() {
+	local pid
+	for pid in "${mount_pid[$1]}" "$(server_pid "$1")"; do
+		grep -q libfuse3 "/proc/$pid/maps" || return 1
+		! grep -E 'lib(hdf5|archive|squashfuse)' "/proc/$pid/maps" || return 1
+	done
+}
+
 # Neither supervisor nor server.
 no_daemon() {
 	[ -z "$(mount_processes "$1")" ]

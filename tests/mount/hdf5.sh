@@ -40,6 +40,7 @@ try() {
 			compare --no-attributes "$work/tree" "$mnt/$encoding"
 	done
 	check "$name: as h5py reads it" "$python" "$scripts/h5_tree.py" "$work/$name.h5" "$mnt"
+	check "$name: without libhdf5" no_format_library "$mnt"
 	umount_ok "$mnt" "$name: unmounted"
 	rm "$work/$name.h5"
 }
