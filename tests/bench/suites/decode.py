@@ -7,6 +7,7 @@ from epoch import Epoch, verified
 from granaryfs import BARE, SHIELDED
 from readers import agree
 from suites.cold import READER, throttled
+from work import read_through
 
 TAR, LZ4 = "granaryfs-bare, tar", "granaryfs-bare, lz4 squashfs"
 CODECS = {"gzip": (), "zstd": ("-Xcompression-level", "6")}
@@ -49,7 +50,7 @@ def codec(bench, name):
                     "C: open, fstat, read to the end, close; 2 processes", "files/s")
 
     def read(contender, number):
-        bench.work.run(["cat", image])
+        bench.work.run(read_through(image))
         contender.mount()
         try:
             return epoch.c(2)(contender, number)

@@ -9,6 +9,7 @@ from cgroups import MIB
 from contenders import Folder
 from epoch import Epoch
 from granaryfs import BARE, SHIELDED, Granaryfs, requests, wait_for_sweep
+from work import read_through
 
 UNPACK = "tar x to /dev/shm"
 BEGUN_BY = 64   # files that are read as a loader does
@@ -49,7 +50,7 @@ def push(bench):
                     "a walk, %d random files, then the sweep" % BEGUN_BY, "MiB/s")
 
     def once(contender, number):
-        bench.work.run(["cat", files.tar])
+        bench.work.run(read_through(files.tar))
         if not isinstance(contender, Granaryfs):
             return files.bytes() / MIB / unpacked(bench, files)
         contender.mount()
