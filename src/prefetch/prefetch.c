@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "prefetch/again.h"
 #include "prefetch/notes.h"
 #include "prefetch/push.h"
 #include "prefetch/room.h"
@@ -25,10 +26,6 @@ enum {
 	AROUND = 256,
 	PAGE = 4096,
 	CRASHES_MOST = 3,        /* of threads that read ahead, before they are let be */
-	EVICTIONS_MANY = 64,     /* at least, */
-	EVICTED_SHARE = 64,      /* and this part of all files */
-	RESWEEP_MS = 30000,      /* twice as long each time */
-	RESWEEP_DOUBLINGS = 8,
 	DROP_SHARE = 16,         /* of the budget: what waits to be dropped */
 	DROP_MOST = 16 << 20,
 	WINDOW_PIECE = 4 << 20,  /* for one thread */
@@ -56,10 +53,8 @@ struct prefetch {
 	struct { uint32_t node; uint64_t bytes; } drops[DROPS]; /* lock: a ring */
 	unsigned drop_first, drop_count; /* lock */
 	uint64_t drop_bytes;     /* lock */
-	unsigned evictions;      /* lock: since the last sweep */
+	struct again again;      /* lock */
 	struct room room;
-	int64_t swept_at;        /* lock */
-	unsigned resweeps;       /* lock */
 };
 
 /* What a thread is to do. */
@@ -218,14 +213,15 @@ static bool in_pieces(const struct prefetch *p, uint32_t node, uint64_t size, ui
 }
 
 /* Under the lock: it was asked for though it was held. */
-static void note_eviction(struct prefetch *p, uint32_t node, uint64_t size)
+static void note_eviction(struct prefetch *p, const struct note *note, uint64_t size)
 {
 	uint32_t first;
 
 	stats_add(COUNTER_evicted_files, 1);
 	/* during the sweep a file may be stored while it is being read */
-	p->evictions += ledger_state(p->pusher.ledger) == SWEEP_DONE;
-	if (in_pieces(p, node, size, &first))
+	if (ledger_state(p->pusher.ledger) == SWEEP_DONE)
+		again_lost(&p->again, note->length);
+	if (in_pieces(p, note->node, size, &first))
 		pusher_forget_file(&p->pusher, first, size);
 }
 
@@ -243,7 +239,7 @@ static bool is_read(struct prefetch *p, const struct note *note, uint64_t size)
 static void note_in_ledger(struct prefetch *p, const struct note *note, uint64_t size)
 {
 	if (note->offset == 0 && ledger_release(p->pusher.ledger, note->node, size))
-		note_eviction(p, note->node, size);
+		note_eviction(p, note, size);
 	if (is_read(p, note, size))
 		take_account(p, note->node, size);
 }
@@ -273,17 +269,19 @@ static bool wants_sweep(const struct prefetch *p)
 	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_loader(&p->policy));
 }
 
-/*
- * Under the lock: the kernel has let go of much, and memory may be free again. All is read
- * anew then, so it must not be often, and not for a few files.
- */
-static bool is_stale(const struct prefetch *p)
+/* Under the lock: the sweep is over, but the kernel's page cache is not what it was. */
+static bool is_worth_another(struct prefetch *p)
 {
-	uint32_t share = p->order.count / EVICTED_SHARE;
+	enum again_how how = again_look(&p->again, bounded_now(), sweep_was_short(),
+					stats_get(COUNTER_sweep_target));
 
-	return p->evictions >= (share > EVICTIONS_MANY ? share : EVICTIONS_MANY) &&
-	       bounded_now() - p->swept_at > (int64_t)RESWEEP_MS << p->resweeps &&
-	       !room_is_short(&p->room);
+	if (how == AGAIN_NOT || room_is_short(&p->room))
+		return false;
+	if (how == AGAIN_ALL)
+		ledger_clear(p->pusher.ledger);
+	log_info(how == AGAIN_ALL ? "all is read ahead anew: the kernel has let go of much" :
+				    "the rest is read ahead: memory is not short any more");
+	return true;
 }
 
 /* Under the lock. */
@@ -293,17 +291,10 @@ static void begin_sweep(struct prefetch *p)
 
 	if (state == SWEEP_RUNNING && !p->sweep.is_ours)
 		sweep_take_up(&p->sweep);
-	if (state == SWEEP_RUNNING || !wants_sweep(p))
+	if (state == SWEEP_RUNNING || !wants_sweep(p) ||
+	    (state == SWEEP_DONE && !is_worth_another(p)))
 		return;
-	if (state == SWEEP_DONE) {
-		if (!is_stale(p))
-			return;
-		log_info("read ahead anew: the kernel has let go of %u files", p->evictions);
-		p->resweeps += p->resweeps < RESWEEP_DOUBLINGS;
-		ledger_clear(p->pusher.ledger);
-	}
-	p->evictions = 0;
-	p->swept_at = bounded_now();
+	again_begin(&p->again, bounded_now());
 	pusher_forget(&p->pusher, &p->order);
 	sweep_plan(&p->sweep, &p->room);
 }

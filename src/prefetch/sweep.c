@@ -116,6 +116,11 @@ void sweep_cut(struct sweep *s, enum sweep_limit why)
 	ledger_cut_sweep(s->ledger);
 }
 
+bool sweep_was_short(void)
+{
+	return stats_get(COUNTER_sweep_limit) == LIMIT_MEMORY;
+}
+
 bool sweep_holds(const struct ledger *ledger, const struct order *order, uint32_t block)
 {
 	const struct block_files *files = &order->files[block];

@@ -53,6 +53,9 @@ void sweep_give_back(struct sweep *sweep, uint32_t block);
 /* No more than what is given already, and why. */
 void sweep_cut(struct sweep *sweep, enum sweep_limit why);
 
+/* Was the last one, of whatever server, cut because memory was short? */
+bool sweep_was_short(void);
+
 /* Are all files of a block held? */
 bool sweep_holds(const struct ledger *ledger, const struct order *order, uint32_t block);
 

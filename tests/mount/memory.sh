@@ -5,6 +5,7 @@
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
 need tar
+need_python
 files=1000 # 1.1 MB of inodes
 
 make_archive() {
@@ -68,16 +69,12 @@ listings() {
 
 # new_group BYTES: a control group with that limit: its folder in $group. Or fails.
 new_group() {
-	local at=/sys/fs/cgroup version=2
-	if [ -d $at/memory ]; then at=$at/memory version=1; fi
-	group=$at/granaryfs-test-$$
+	local at=/sys/fs/cgroup file=memory.max
+	if [ -d $at/memory ]; then at=$at/memory file=memory.limit_in_bytes; fi
+	group=$at/granaryfs-test-$$-$1
 	mkdir "$group" 2>/dev/null || return 1
 	at_exit rmdir "$group"
-	if [ $version = 1 ]; then
-		echo "$1" >"$group/memory.limit_in_bytes"
-	else
-		echo "$1" >"$group/memory.max"
-	fi
+	echo "$1" >"$group/$file"
 } 2>/dev/null
 
 # in_group PROGRAM: a script that runs it in $group.
@@ -103,6 +100,50 @@ groups() {
 	at_least "$wanted" $((150 * mib)) "granary info: and not much less"
 }
 
+# take MIB: a process in $group that has as much memory, in $taker.
+take() {
+	mkfifo "$work/taken"
+	in_group "$python"
+	"$work/in-group" -c "import time
+b = b'x' * ($1 << 20)
+print(len(b), flush=True)
+time.sleep(600)" >"$work/taken" &
+	taker=$!
+	read -r _ <"$work/taken"
+}
+
+is_cut() {
+	[ "$(counter sweep_limit)" -eq 5 ]
+}
+
+# goes_on: somebody reads another file, and all are held.
+goes_on() {
+	next=$((next + 1))
+	sed -n "${next}p" "$work/large-list" | xargs -d '\n' cat >"$work/one"
+	[ "$(counter sweep_limit)" -eq 0 ] && [ "$(counter swept_bytes)" -ge 300000000 ]
+}
+
+# A sweep that is cut because others need the memory goes on when they do no more.
+squeezed() {
+	local next=0 taker
+	if ! is_root || ! new_group $((512 << 20)); then
+		skip "no control group for memory can be made" "memory that is short"
+		return
+	fi
+	"$python" "$abs_top_srcdir/tests/mount/write_shards.py" --files 10000 --size 30000 \
+		"$work/large.tar" && "$granary" index "$work/large.tar" >"$work/said"
+	take 400
+	in_group "$granaryfs"
+	granaryfs=$work/in-group mount_ok "squeezed: mounted" \
+		-o prefetch=sweep,cache=400M "$work/large.tar" "$mnt" || return
+	find "$mnt" -type f >"$work/large-list"
+	check "squeezed: the sweep is cut" wait_until 30 is_cut
+	kill "$taker"
+	wait "$taker" 2>/dev/null
+	check "squeezed: it goes on when there is memory again" wait_until 25 goes_on
+	umount_ok "$mnt"
+}
+
 # A batch system's variables count; this test may itself run in a job.
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID OAR_JOB_ID PJM_JOBID \
 	LOADL_STEP_ID _CONDOR_JOB_AD KUBERNETES_SERVICE_HOST
@@ -110,4 +151,5 @@ check "an archive" make_archive
 budgets
 listings
 groups
+squeezed
 finish
