@@ -538,7 +538,9 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	p->lock = (struct lock)LOCK_INIT;
 	p->pusher = (struct pusher){ .dataset = dataset, .ledger = ledger,
 				     .sink = config->sink };
-	/* what another server has begun goes on */
+	/* what another server has begun goes on; what it kept itself is gone */
+	if (!config->sink && ledger_state(ledger) == SWEEP_DONE)
+		ledger_begin_sweep(ledger, ledger_end(ledger));
 	p->at_once = ledger_state(ledger) == SWEEP_RUNNING;
 	policy_init(&p->policy, config->windows, config->budget / 8);
 	room_init(&p->room, dataset, config->budget);

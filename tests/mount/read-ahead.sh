@@ -71,17 +71,26 @@ sweep_at_once() {
 	umount_ok "$mnt"
 }
 
-# Without the kernel's help all comes from the daemon's own memory.
+# Without the kernel's help all comes from the daemon's own memory, which ends with it.
 without_push() {
 	local before
+	servers_may_die=yes
 	mount_it "prefetch=sweep,push=off,cache=2G" || return
 	check "push=off: everything is in the cache soon" wait_until 60 is_cached
+	kill -9 "$(server_pid "$mnt")"
+	check "push=off: the next server reads it again" wait_until 60 is_cached_again 2
 	before=$(counter source_read_bytes)
 	is "$(read_pass "$work/list" 3)" "$wanted" "push=off: the right bytes"
 	at_most "$(($(counter source_read_bytes) - before))" $((files * size / 50)) \
 		"push=off: and storage is hardly asked"
 	is "$(counter pushed_bytes)" 0 "push=off: nothing was pushed"
 	umount_ok "$mnt"
+	servers_may_die=
+}
+
+# is_cached_again N: by the Nth server.
+is_cached_again() {
+	[ "$(counter servers_started)" -ge "$1" ] && is_cached
 }
 
 is_cached() {
