@@ -33,10 +33,10 @@ class Layout:
 
 
 class Rows:
-    """The file, the dataset in it, and what readers must find: by h5py, as files."""
+    """The file, the datasets in it, and what readers must find: by h5py, as files."""
 
     def __init__(self, path):
-        self.path, self.dataset, self.count = path, "", 0
+        self.path, self.dataset, self.labels, self.count = path, "", "", 0
         self.total = self.checksum = 0
         self.file_total = self.file_checksum = 0
 
@@ -63,7 +63,7 @@ def write_variable(layout, out, rows, count):
         rows.add(content, content)
         data[i] = numpy.frombuffer(content, dtype="uint8")
     group.create_dataset("targets", data=numpy.arange(count, dtype="int16") % 100)
-    rows.dataset = "train/images"
+    rows.dataset, rows.labels = "train/images", "train/targets"
 
 
 def pixels(rng, block):
@@ -91,7 +91,7 @@ def write_array(layout, out, rows, count):
         for one, as_stored in zip(some, stored):
             rows.add(as_stored.tobytes(), header + one.tobytes())
     out.create_dataset("labels", data=numpy.arange(count, dtype="int64") % 100)
-    rows.dataset = "images"
+    rows.dataset, rows.labels = "images", "labels"
 
 
 GZIP = {"compression": "gzip", "compression_opts": 4}

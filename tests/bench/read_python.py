@@ -4,7 +4,8 @@
 Usage: read_python.py files LIST SEED PROCESSES [check]     open(path, "rb").read()
        read_python.py epochs LIST SEED PROCESSES EPOCHS     the same, several times
        read_python.py rows FILE DATASET SEED PROCESSES [check]   h5py
-       read_python.py row-epochs FILE DATASET SEED PROCESSES EPOCHS
+       read_python.py row-epochs FILE DATASET SEED PROCESSES EPOCHS [LABELS]
+                                                            with the label of each
        read_python.py row-loader FILE DATASET SEED WORKERS       h5py in a DataLoader
        read_python.py folder ROOT SEED WORKERS decode|bytes ImageFolder in a DataLoader
        read_python.py construct ROOT                        ImageFolder itself
@@ -99,18 +100,26 @@ def file_epochs(paths, seed, processes, count):
     return several(lambda order: files(paths, order, processes), seed, count)
 
 
-def row_epochs(path, dataset, seed, processes, count):
-    return several(lambda order: rows(path, dataset, order, processes), seed, count)
+def row_epochs(path, dataset, seed, processes, count, labels=""):
+    return several(lambda order: rows(path, dataset, order, processes, "", labels), seed,
+                   count)
 
 
-def rows(path, dataset, seed, processes, check=""):
+def rows(path, dataset, seed, processes, check="", labels=""):
     import h5py
     with h5py.File(path, "r") as file:
         count = len(file[dataset])
 
     def opener():
-        images = h5py.File(path, "r")[dataset]
-        return lambda row: images[row].tobytes()
+        file = h5py.File(path, "r")
+        images, targets = file[dataset], file[labels] if labels else None
+
+        def sample(row):
+            content = images[row].tobytes()
+            if labels:
+                int(targets[row])
+            return content
+        return sample
     return in_processes(range(count), int(seed), int(processes), opener, bool(check))
 
 

@@ -38,14 +38,20 @@ def check_rows(bench, rows, contender):
         agree(found, rows.count, rows.file_total, rows.file_checksum)
 
 
-def by_python(bench, rows, contender, seed):
+def by_python(bench, rows, contender, seed, labels=""):
     if contender.name == H5PY:
-        found = bench.readers.python("row-epochs", rows.path, rows.dataset, seed, 2, EPOCHS)
+        found = bench.readers.python("row-epochs", rows.path, rows.dataset, seed, 2, EPOCHS,
+                                     labels)
         agree(found, EPOCHS * rows.count, EPOCHS * rows.total)
     else:
         found = bench.readers.python("epochs", paths_of(bench, contender), seed, 2, EPOCHS)
         agree(found, EPOCHS * rows.count, EPOCHS * rows.file_total)
     return found["files"] / found["seconds"]
+
+
+def by_samples(bench, rows, contender, seed):
+    """A row and its label, as the courses' classes read them; a path has its label."""
+    return by_python(bench, rows, contender, seed, rows.labels)
 
 
 def by_c(bench, rows, contender, seed):
@@ -93,6 +99,9 @@ def unmounted(bench, row, there):
 
 READS = (("", by_python, "Python, 2 processes: h5py, or open(path, 'rb').read()",
           "Python, 2 processes"),
+         ("-labels", by_samples, "Python, 2 processes: h5py, the row and its label, or "
+          "open(path, 'rb').read(), the label being the folder",
+          "with labels, Python, 2 processes"),
          ("-c", by_c, "2 processes: h5py, or C: open, fstat, read to the end, close",
           "C, 2 processes"))
 
