@@ -208,8 +208,13 @@ static uint64_t end_of_large(const struct prefetch *p, uint32_t node, uint64_t s
 /* Does a file come in pieces, and which block is the first? */
 static bool in_pieces(const struct prefetch *p, uint32_t node, uint64_t size, uint32_t *first)
 {
-	return size > ORDER_LARGE && block_of(p, node, first) &&
-	       p->order.files[*first].count == 0;
+	const struct block_files *files;
+
+	if (size <= ORDER_LARGE || !block_of(p, node, first))
+		return false;
+	files = &p->order.files[*first];
+	/* the pieces may be another file's, which lies at the same place */
+	return files->count == 0 && p->order.nodes[files->first] == node;
 }
 
 /* Under the lock: it was asked for though it was held. */

@@ -44,6 +44,7 @@ int pusher_prepare(struct pusher *p, const struct order *order)
 
 	p->passed = calloc(count, sizeof(*p->passed));
 	p->is_passed = calloc(count, sizeof(*p->is_passed));
+	p->blocks = order->block_count;
 	return p->passed && p->is_passed ? 0 : -ENOMEM;
 }
 
@@ -56,7 +57,7 @@ void pusher_forget_file(struct pusher *p, uint32_t first, uint64_t size)
 {
 	uint64_t count = (size + VOLUME_BLOCK - 1) / VOLUME_BLOCK;
 
-	for (uint64_t i = first; i < first + count; i++) {
+	for (uint64_t i = first; i < first + count && i < p->blocks; i++) {
 		atomic_store_explicit(&p->passed[i], 0, memory_order_relaxed);
 		atomic_store_explicit(&p->is_passed[i], false, memory_order_relaxed);
 	}
@@ -152,7 +153,7 @@ static int pass_on(const struct pusher *p, const struct block_at_hand *b, uint32
 /* A piece is in the page cache: was it the last of its file that was not? */
 static bool completes(struct pusher *p, uint32_t first, uint64_t piece, uint64_t size)
 {
-	if (atomic_exchange(&p->is_passed[first + piece], true))
+	if (first + piece >= p->blocks || atomic_exchange(&p->is_passed[first + piece], true))
 		return false;
 	return atomic_fetch_add(&p->passed[first], 1) + 1 ==
 	       (size + VOLUME_BLOCK - 1) / VOLUME_BLOCK;

@@ -22,6 +22,7 @@ struct pusher {
 	_Atomic unsigned fetching; /* reads ahead */
 	_Atomic uint32_t *passed;  /* by a large file's first block: how many of its pieces */
 	_Atomic bool *is_passed;   /* by block: this piece; it was pushed, or read */
+	uint64_t blocks;           /* that there are, whatever a file's size says by now */
 };
 
 /* A thread's own. */

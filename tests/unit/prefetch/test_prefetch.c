@@ -108,7 +108,17 @@ static void *share(size_t size)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-static int make(void **state, bool tiny)
+static void add_overlapping(struct made *made, char (*names)[16])
+{
+	strcpy(names[0], "short");
+	add(made, names[0], 0, 0, 5 * MIB);
+	strcpy(names[1], "long");
+	add(made, names[1], 0, 0, LARGE_BYTES);
+}
+
+enum kind { USUAL, OF_TINY, OVERLAPPING };
+
+static int make(void **state, enum kind kind)
 {
 	const uint64_t sizes[MADE_SOURCES] = { 14 * MIB, 12 * MIB };
 	static char names[SMALL + TINY + 1][16];
@@ -120,11 +130,13 @@ static int make(void **state, bool tiny)
 	sink_state = share(sizeof(*sink_state));
 	made_of.count = 0;
 	made_begin(&made, sizes);
-	for (unsigned i = 0; tiny && i < TINY; i++) {
+	if (kind == OVERLAPPING)
+		add_overlapping(&made, names);
+	for (unsigned i = 0; kind == OF_TINY && i < TINY; i++) {
 		snprintf(names[i], sizeof(names[i]), "t%u", i);
 		add(&made, names[i], 0, (uint64_t)i * 128, TINY_BYTES);
 	}
-	if (!tiny) {
+	if (kind == USUAL) {
 		assert_true(add_small(&made, names) <= sizes[0]);
 		strcpy(names[SMALL], "large");
 		add(&made, names[SMALL], 1, 1000, LARGE_BYTES);
@@ -137,12 +149,17 @@ static int make(void **state, bool tiny)
 
 static int enter(void **state)
 {
-	return make(state, false);
+	return make(state, USUAL);
 }
 
 static int enter_tiny(void **state)
 {
-	return make(state, true);
+	return make(state, OF_TINY);
+}
+
+static int enter_overlapping(void **state)
+{
+	return make(state, OVERLAPPING);
 }
 
 static int leave(void **state)
@@ -675,6 +692,28 @@ static void test_names_to_come_are_within_the_budget(void **state)
 	run(sweep_before_the_names);
 }
 
+/* Two files in the same place, of which one comes in pieces, and the other does not. */
+static int read_what_overlaps(void *memory)
+{
+	struct prefetch *p = start(memory, 1024 * MIB, false, true);
+
+	atomic_store(&sink_state->answer, -EBUSY);
+	prefetch_sweep(p);
+	WAIT_FOR(is_swept());
+	settle();
+	for (unsigned i = made_of.count; i-- > 0;)
+		ask_all(p, &made_of.files[i]);
+	settle();
+	CHECK(stats_get(COUNTER_resident_bytes) == all_pages());
+	return 0;
+}
+
+static void test_each_has_pieces_of_its_own(void **state)
+{
+	(void)state;
+	run(read_what_overlaps);
+}
+
 /* There is no room for any of it. */
 static int sweep_none(void *memory)
 {
@@ -1002,6 +1041,10 @@ static const struct CMUnitTest of_tiny_files[] = {
 	cmocka_unit_test(test_tiny_files_are_dropped_as_well),
 };
 
+static const struct CMUnitTest of_files_that_overlap[] = {
+	cmocka_unit_test(test_each_has_pieces_of_its_own),
+};
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_sweep_stores_everything_once),
 	cmocka_unit_test(test_a_sweep_is_the_work_of_many),
@@ -1022,15 +1065,18 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_source_that_fails),
 };
 
-/* A program has one group of tests: the other one has a name of its own. */
+/* A program has one group of tests: the other ones have names of their own. */
 int main(int argc, char **argv)
 {
-	bool tiny = argc > 0 && strstr(argv[0], "-tiny");
+	const char *name = argc > 0 ? argv[0] : "";
 
 	unit_begin();
 	if (stats_share() < 0)
 		return 1;
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return tiny ? cmocka_run_group_tests(of_tiny_files, enter_tiny, leave) :
-		      cmocka_run_group_tests(tests, enter, leave);
+	if (strstr(name, "-tiny"))
+		return cmocka_run_group_tests(of_tiny_files, enter_tiny, leave);
+	if (strstr(name, "-overlap"))
+		return cmocka_run_group_tests(of_files_that_overlap, enter_overlapping, leave);
+	return cmocka_run_group_tests(tests, enter, leave);
 }
