@@ -55,14 +55,15 @@ static int store(void *context, uint32_t node, uint64_t offset, const void *byte
 						    (off_t)offset, &pieces, 0));
 }
 
-static int drop(void *context, uint32_t node)
+static int drop(void *context, uint32_t node, uint64_t from)
 {
 	struct push *push = context;
 
 	if (!begin(push, node))
 		return -EBUSY;
 	return end(push, fuse_lowlevel_notify_inval_inode(push->fuse,
-							  ops_inode(push->served, node), 0, 0));
+							  ops_inode(push->served, node),
+							  (off_t)from, 0));
 }
 
 struct push *push_new(struct fuse_session *fuse, const struct served *served)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "prefetch/again.h"
+#include "prefetch/drops.h"
 #include "prefetch/notes.h"
 #include "prefetch/push.h"
 #include "prefetch/room.h"
@@ -22,12 +23,9 @@
 enum {
 	THREADS_LEAST = 4,
 	THREADS_MOST = 16,
-	DROPS = 4096,            /* in a ring, and so are the next */
-	AROUND = 256,
+	AROUND = 256,            /* in a ring */
 	PAGE = 4096,
 	CRASHES_MOST = 3,        /* of threads that read ahead, before they are let be */
-	DROP_SHARE = 16,         /* of the budget: what waits to be dropped */
-	DROP_MOST = 16 << 20,
 	WINDOW_PIECE = 4 << 20,  /* for one thread */
 	LATER_MS = 50,           /* has the reader of a large file come to its end? */
 };
@@ -50,9 +48,7 @@ struct prefetch {
 	struct policy policy;    /* lock */
 	uint32_t around[AROUND]; /* lock: blocks that were read because of one file */
 	unsigned around_first, around_count; /* lock */
-	struct { uint32_t node; uint64_t bytes; } drops[DROPS]; /* lock: a ring */
-	unsigned drop_first, drop_count; /* lock */
-	uint64_t drop_bytes;     /* lock */
+	struct drops drops;      /* lock */
 	struct again again;      /* lock */
 	struct room room;
 };
@@ -60,7 +56,7 @@ struct prefetch {
 /* What a thread is to do. */
 struct work {
 	enum { WORK_NONE, WORK_LATER, WORK_ORDER, WORK_DROP, WORK_WINDOW, WORK_BLOCK } kind;
-	uint32_t node;
+	struct drop drop;
 	struct policy_range range;
 	uint32_t block;
 };
@@ -149,19 +145,6 @@ void prefetch_sweep(struct prefetch *p)
 	notes_wake(&p->notes);
 }
 
-/* Under the lock. What is beyond the budget goes again, a while after it was read. */
-static void drop_later(struct prefetch *p, uint32_t node, uint64_t size)
-{
-	unsigned at = (p->drop_first + p->drop_count) % DROPS;
-
-	if (p->drop_count == DROPS)
-		return;
-	p->drops[at].node = node;
-	p->drops[at].bytes = ledger_pages(size);
-	p->drop_count++;
-	p->drop_bytes += ledger_pages(size);
-}
-
 /* Under the lock: the others of its block are next. */
 static void go_around(struct prefetch *p, uint32_t block)
 {
@@ -170,23 +153,56 @@ static void go_around(struct prefetch *p, uint32_t block)
 	p->around[(p->around_first + p->around_count++) % AROUND] = block;
 }
 
-/* Beyond what is to be held? */
-static bool is_beyond(const struct prefetch *p, uint32_t node)
+/* Does a file come in pieces, and which block is the first? */
+static bool in_pieces(const struct prefetch *p, uint32_t node, uint64_t size, uint32_t *first)
+{
+	const struct block_files *files;
+
+	if (size <= ORDER_LARGE || !block_of(p, node, first))
+		return false;
+	files = &p->order.files[*first];
+	/* the pieces may be another file's, which lies at the same place */
+	return files->count == 0 && p->order.nodes[files->first] == node;
+}
+
+/* Of a file that the sweep holds only in part: where the rest begins. */
+static bool held_to(const struct prefetch *p, uint32_t node, uint64_t size, uint64_t *from)
+{
+	uint32_t first, end = ledger_end(p->pusher.ledger);
+
+	if (!in_pieces(p, node, size, &first) || first >= end)
+		return false;
+	*from = (uint64_t)(end - first) * VOLUME_BLOCK;
+	return *from < size;
+}
+
+/* Does it lie beyond what is to be held, and from where on? */
+static bool is_beyond(const struct prefetch *p, uint32_t node, uint64_t size, uint64_t *from)
 {
 	const struct ledger *ledger = p->pusher.ledger;
 	uint32_t block;
 
-	return p->config.sink && ledger_state(ledger) != SWEEP_WAITING &&
-	       block_of(p, node, &block) && block >= ledger_end(ledger);
+	*from = 0;
+	if (!p->config.sink || ledger_state(ledger) == SWEEP_WAITING ||
+	    !block_of(p, node, &block))
+		return false;
+	return block >= ledger_end(ledger) || held_to(p, node, size, from);
+}
+
+/* Under the lock: it goes again, a while after it was read; false: too many do. */
+static bool drop_later(struct prefetch *p, uint32_t node, uint64_t size, uint64_t from)
+{
+	return drops_add(&p->drops, &(struct drop){ node, from, ledger_pages(size - from) });
 }
 
 /* Under the lock: a file was read to its end. */
 static void take_account(struct prefetch *p, uint32_t node, uint64_t size)
 {
+	uint64_t from;
 	uint32_t block;
 
-	if (is_beyond(p, node)) {
-		drop_later(p, node, size);
+	if (is_beyond(p, node, size, &from)) {
+		drop_later(p, node, size, from);
 		return;
 	}
 	ledger_hold(p->pusher.ledger, node, size);
@@ -205,18 +221,6 @@ static uint64_t end_of_large(const struct prefetch *p, uint32_t node, uint64_t s
 	return last.end;
 }
 
-/* Does a file come in pieces, and which block is the first? */
-static bool in_pieces(const struct prefetch *p, uint32_t node, uint64_t size, uint32_t *first)
-{
-	const struct block_files *files;
-
-	if (size <= ORDER_LARGE || !block_of(p, node, first))
-		return false;
-	files = &p->order.files[*first];
-	/* the pieces may be another file's, which lies at the same place */
-	return files->count == 0 && p->order.nodes[files->first] == node;
-}
-
 /* Under the lock: it was asked for though it was held. */
 static void note_eviction(struct prefetch *p, const struct note *note, uint64_t size)
 {
@@ -233,9 +237,10 @@ static void note_eviction(struct prefetch *p, const struct note *note, uint64_t 
 /* To its end; of a large file that says nothing of the rest. */
 static bool is_read(struct prefetch *p, const struct note *note, uint64_t size)
 {
+	uint64_t from;
 	uint32_t first;
 
-	if (is_beyond(p, note->node) || !in_pieces(p, note->node, size, &first))
+	if (is_beyond(p, note->node, size, &from) || !in_pieces(p, note->node, size, &first))
 		return note->offset + note->length >= size;
 	return pusher_note_read(&p->pusher, first, note->offset, note->length, size);
 }
@@ -289,6 +294,23 @@ static bool is_worth_another(struct prefetch *p)
 	return true;
 }
 
+/* Under the lock: what was read before there was a plan, and is no part of it. */
+static void let_go_beyond(struct prefetch *p)
+{
+	struct ledger *ledger = p->pusher.ledger;
+
+	for (uint32_t i = 0; i < p->order.count; i++) {
+		uint32_t node = p->order.nodes[i];
+		struct tree_stat st;
+		uint64_t from;
+
+		if (ledger_holds(ledger, node) &&
+		    tree_stat(dataset_tree(p->pusher.dataset), node, &st) == 0 &&
+		    is_beyond(p, node, st.size, &from) && drop_later(p, node, st.size, from))
+			ledger_release(ledger, node, st.size);
+	}
+}
+
 /* Under the lock. */
 static void begin_sweep(struct prefetch *p)
 {
@@ -302,23 +324,7 @@ static void begin_sweep(struct prefetch *p)
 	again_begin(&p->again, bounded_now());
 	pusher_forget(&p->pusher, &p->order);
 	sweep_plan(&p->sweep, &p->room);
-}
-
-/* Under the lock. */
-static bool next_drop(struct prefetch *p, struct work *out)
-{
-	uint64_t share = p->config.budget / DROP_SHARE;
-	uint64_t most = share < DROP_MOST ? share : DROP_MOST;
-
-	/* many small files fill the ring before they are many bytes */
-	if (p->drop_count == 0 || (p->drop_bytes <= most && p->drop_count < DROPS / 2))
-		return false;
-	out->kind = WORK_DROP;
-	out->node = p->drops[p->drop_first].node;
-	p->drop_bytes -= p->drops[p->drop_first].bytes;
-	p->drop_first = (p->drop_first + 1) % DROPS;
-	p->drop_count--;
-	return true;
+	let_go_beyond(p);
 }
 
 /* Under the lock. */
@@ -353,8 +359,10 @@ static uint64_t room_for_windows(const struct prefetch *p)
 static void choose(struct prefetch *p, struct work *out)
 {
 	out->kind = WORK_NONE;
-	if (next_drop(p, out))
+	if (drops_take(&p->drops, &out->drop)) {
+		out->kind = WORK_DROP;
 		return;
+	}
 	policy_have_room(&p->policy, room_for_windows(p));
 	if (policy_window(&p->policy, WINDOW_PIECE, &out->range)) {
 		out->kind = WORK_WINDOW;
@@ -442,6 +450,19 @@ static void do_block(struct prefetch *p, struct push_worker *worker, uint32_t bl
 		cut_sweep(p, is_short ? LIMIT_MEMORY : LIMIT_BUDGET);
 }
 
+static void do_drop(struct prefetch *p, const struct drop *drop)
+{
+	const struct prefetch_sink *to = p->config.sink;
+	int err = to->drop(to->context, drop->node, drop->from);
+
+	if (err == 0)
+		stats_add(COUNTER_dropped_files, 1);
+	if (err != -EBUSY)
+		return;
+	LOCK_GUARD(&p->lock);
+	drops_put_back(&p->drops, drop);
+}
+
 static void do_work(struct prefetch *p, struct push_worker *worker,
 		    const struct work *work)
 {
@@ -450,8 +471,7 @@ static void do_work(struct prefetch *p, struct push_worker *worker,
 		make_order(p);
 		break;
 	case WORK_DROP:
-		if (p->config.sink->drop(p->config.sink->context, work->node) == 0)
-			stats_add(COUNTER_dropped_files, 1);
+		do_drop(p, &work->drop);
 		break;
 	case WORK_WINDOW:
 		pusher_stage(&p->pusher, atomic_load(&p->ordered) ? &p->order : NULL,
@@ -548,6 +568,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 		ledger_begin_sweep(ledger, ledger_end(ledger));
 	p->at_once = ledger_state(ledger) == SWEEP_RUNNING;
 	policy_init(&p->policy, config->windows, config->budget / 8);
+	drops_init(&p->drops, config->budget);
 	room_init(&p->room, dataset, config->budget);
 	dataset_begin_ahead(dataset);
 	room_share(&p->room);

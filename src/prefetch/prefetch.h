@@ -37,8 +37,11 @@ struct prefetch_sink {
 	int (*store)(void *context, uint32_t node, uint64_t offset, const void *bytes,
 		     size_t length);
 
-	/* Out of the page cache with it: 0 or a negative errno. */
-	int (*drop)(void *context, uint32_t node);
+	/*
+	 * Out of the page cache with it, from this multiple of a page on: 0; -EBUSY: it is
+	 * being read; or another errno.
+	 */
+	int (*drop)(void *context, uint32_t node, uint64_t from);
 };
 
 struct prefetch_config {

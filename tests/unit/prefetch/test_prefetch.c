@@ -5,6 +5,7 @@
 #include "dataset/kit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -58,6 +59,8 @@ static struct sink_state {
 	_Atomic int answer;
 	_Atomic bool blocked;
 	_Atomic unsigned calls, inside, inside_most, drops;
+	_Atomic unsigned busy_drops;      /* so many more are refused */
+	_Atomic uint64_t dropped_from;    /* in the file that was dropped last */
 	_Atomic uint64_t refused_at; /* this offset of the large file is busy, if not 0 */
 	unsigned pause_us;
 	uint32_t dies_of;            /* the node that kills its server, if not 0 */
@@ -261,11 +264,28 @@ static int store(void *context, uint32_t node, uint64_t offset, const void *byte
 	return answer;
 }
 
-static int drop(void *context, uint32_t node)
+static bool refuses_drop(void)
 {
+	unsigned left = atomic_load(&sink_state->busy_drops);
+
+	while (left > 0 &&
+	       !atomic_compare_exchange_weak(&sink_state->busy_drops, &left, left - 1))
+		continue;
+	return left > 0;
+}
+
+static int drop(void *context, uint32_t node, uint64_t from)
+{
+	struct file *file = &made_of.files[made_of.file_of[node]];
+
 	CHECK(context == sink_state);
+	CHECK(from % PAGE == 0 && from < file->size);
+	if (refuses_drop())
+		return -EBUSY;
 	atomic_fetch_add(&sink_state->drops, 1);
-	atomic_store(&made_of.files[made_of.file_of[node]].there, false);
+	atomic_store(&sink_state->dropped_from, from);
+	if (from == 0)
+		atomic_store(&file->there, false);
 	return 0;
 }
 
@@ -692,6 +712,89 @@ static void test_names_to_come_are_within_the_budget(void **state)
 	run(sweep_before_the_names);
 }
 
+/* What is being read when it is to go, goes later. */
+static int drop_what_is_busy(void *memory)
+{
+	const uint64_t budget = 8 * MIB;
+	struct prefetch *p = start(memory, budget, false, true);
+	uint64_t waiting;
+
+	prefetch_sweep(p);
+	WAIT_FOR(stats_get(COUNTER_resident_bytes) > 0 && is_swept());
+	atomic_store(&sink_state->busy_drops, 40);
+	for (unsigned i = 0; i < SMALL; i++)
+		ask_all(p, &made_of.files[i * 97 % SMALL]);
+	check_idle();
+	CHECK(atomic_load(&sink_state->busy_drops) == 0);
+	waiting = pages_there() - stats_get(COUNTER_resident_bytes);
+	CHECK(waiting <= budget / 16 + 256 * KIB);
+	/* and nobody tries all the time where there is no other */
+	atomic_store(&sink_state->busy_drops, UINT_MAX);
+	ask_all(p, large_file());
+	check_idle();
+	CHECK(UINT_MAX - atomic_load(&sink_state->busy_drops) < 200);
+	return 0;
+}
+
+static void test_what_is_busy_is_dropped_later(void **state)
+{
+	(void)state;
+	run(drop_what_is_busy);
+}
+
+/* What was read before a loader was seen is within the budget as well, or goes. */
+static int read_before_the_sweep(void *memory)
+{
+	const uint64_t budget = 8 * MIB;
+	struct prefetch *p = start(memory, budget, false, true);
+
+	ask_all(p, large_file());
+	WAIT_FOR(stats_get(COUNTER_resident_bytes) >= pages_of(large_file()));
+	for (unsigned i = 0; i < 40; i++)
+		ask_all(p, &made_of.files[i * 7 % SMALL]);
+	WAIT_FOR(is_swept());
+	settle();
+	CHECK(stats_get(COUNTER_sweep_limit) == LIMIT_BUDGET);
+	CHECK(!atomic_load(&large_file()->there));
+	CHECK(pages_there() <= budget && stats_get(COUNTER_resident_bytes) <= budget);
+	return 0;
+}
+
+static void test_what_was_read_before_the_sweep_goes(void **state)
+{
+	(void)state;
+	run(read_before_the_sweep);
+}
+
+/* The budget ends within a large file: what is behind that goes after use. */
+static int sweep_a_part_of_a_file(void *memory)
+{
+	const uint64_t budget = 20 * MIB;
+	struct prefetch *p = start(memory, budget, false, true);
+	uint64_t from;
+
+	prefetch_sweep(p);
+	WAIT_FOR(stats_get(COUNTER_resident_bytes) > 0 && is_swept());
+	settle();
+	CHECK(atomic_load(&large_file()->stored[0]) == 1);
+	CHECK(atomic_load(&large_file()->stored[9 * MIB / PAGE]) == 0);
+	for (unsigned epoch = 1; epoch <= 2; epoch++) {
+		ask_all(p, large_file());
+		WAIT_FOR(atomic_load(&sink_state->drops) == epoch);
+		from = atomic_load(&sink_state->dropped_from);
+		CHECK(from > 0 && atomic_load(&large_file()->stored[from / PAGE]) == 0);
+		CHECK(atomic_load(&large_file()->stored[from / PAGE - 1]) == 1);
+		CHECK(stats_get(COUNTER_resident_bytes) <= budget);
+	}
+	return 0;
+}
+
+static void test_a_file_that_is_held_in_part(void **state)
+{
+	(void)state;
+	run(sweep_a_part_of_a_file);
+}
+
 /* Two files in the same place, of which one comes in pieces, and the other does not. */
 static int read_what_overlaps(void *memory)
 {
@@ -1055,6 +1158,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_loader_begins_the_sweep),
 	cmocka_unit_test(test_a_loader_reads_everything),
 	cmocka_unit_test(test_what_is_beyond_the_budget_goes_again),
+	cmocka_unit_test(test_what_is_busy_is_dropped_later),
+	cmocka_unit_test(test_what_was_read_before_the_sweep_goes),
+	cmocka_unit_test(test_a_file_that_is_held_in_part),
 	cmocka_unit_test(test_no_budget_at_all),
 	cmocka_unit_test(test_a_window_is_read_once),
 	cmocka_unit_test(test_windows_of_many_are_read_once),
