@@ -23,19 +23,37 @@ bool drops_add(struct drops *drops, const struct drop *drop)
 	return true;
 }
 
-/* Without its bytes: a single one that cannot go yet would be tried all the time. */
-void drops_put_back(struct drops *drops, const struct drop *drop)
+void drops_put_back(struct drops *drops, const struct drop *drop, int64_t now)
 {
-	drops_add(drops, &(struct drop){ .node = drop->node, .from = drop->from });
+	struct drop again = *drop;
+
+	again.since = now;
+	again.busy = true;
+	drops_add(drops, &again);
 }
 
-bool drops_take(struct drops *drops, struct drop *out)
+bool drops_are_due(const struct drops *drops)
 {
 	/* many small files fill the ring before they are many bytes */
-	if (drops->count == 0 ||
-	    (drops->bytes <= drops->most && drops->count < DROPS_ROOM / 2))
+	return drops->count > 0 &&
+	       (drops->bytes > drops->most || drops->count >= DROPS_ROOM / 2);
+}
+
+static bool may_go(const struct drops *drops, const struct drop *drop, int64_t now)
+{
+	uint64_t behind = drops->bytes - drop->bytes;
+
+	return now - drop->since >= DROPS_REST_MS ||
+	       (!drop->busy && (behind > drops->most / 2 || drops->count >= DROPS_ROOM / 2));
+}
+
+bool drops_take(struct drops *drops, int64_t now, struct drop *out)
+{
+	const struct drop *oldest = &drops->ring[drops->first];
+
+	if (!drops_are_due(drops) || !may_go(drops, oldest, now))
 		return false;
-	*out = drops->ring[drops->first];
+	*out = *oldest;
 	drops->first = (drops->first + 1) % DROPS_ROOM;
 	drops->count--;
 	drops->bytes -= out->bytes;

@@ -27,7 +27,7 @@ enum {
 	PAGE = 4096,
 	CRASHES_MOST = 3,        /* of threads that read ahead, before they are let be */
 	WINDOW_PIECE = 4 << 20,  /* for one thread */
-	LATER_MS = 50,           /* has the reader of a large file come to its end? */
+	LATER_MS = 50,           /* has the reader of a large file come to its end, or left? */
 };
 
 struct prefetch_memory {
@@ -192,7 +192,9 @@ static bool is_beyond(const struct prefetch *p, uint32_t node, uint64_t size, ui
 /* Under the lock: it goes again, a while after it was read; false: too many do. */
 static bool drop_later(struct prefetch *p, uint32_t node, uint64_t size, uint64_t from)
 {
-	return drops_add(&p->drops, &(struct drop){ node, from, ledger_pages(size - from) });
+	return drops_add(&p->drops, &(struct drop){ .node = node, .from = from,
+						    .bytes = ledger_pages(size - from),
+						    .since = bounded_now() });
 }
 
 /* Under the lock: a file was read to its end. */
@@ -359,7 +361,7 @@ static uint64_t room_for_windows(const struct prefetch *p)
 static void choose(struct prefetch *p, struct work *out)
 {
 	out->kind = WORK_NONE;
-	if (drops_take(&p->drops, &out->drop)) {
+	if (drops_take(&p->drops, bounded_now(), &out->drop)) {
 		out->kind = WORK_DROP;
 		return;
 	}
@@ -382,6 +384,8 @@ static void choose(struct prefetch *p, struct work *out)
 		out->kind = WORK_LATER;
 	else if (sweep_next(&p->sweep, &out->block))
 		out->kind = WORK_BLOCK;
+	else if (drops_are_due(&p->drops))
+		out->kind = WORK_LATER;
 }
 
 static struct work next_work(struct prefetch *p)
@@ -460,7 +464,7 @@ static void do_drop(struct prefetch *p, const struct drop *drop)
 	if (err != -EBUSY)
 		return;
 	LOCK_GUARD(&p->lock);
-	drops_put_back(&p->drops, drop);
+	drops_put_back(&p->drops, drop, bounded_now());
 }
 
 static void do_work(struct prefetch *p, struct push_worker *worker,
