@@ -13,6 +13,7 @@ struct ledger {
 	_Atomic uint32_t position;
 	_Atomic uint32_t end;
 	_Atomic unsigned crashes;
+	_Atomic uint64_t part;      /* bytes of a file that is held in part */
 	_Atomic uint32_t at[LEDGER_WORKERS]; /* the file that each is at, + 1 */
 	_Atomic uint64_t held[];    /* a bit a node */
 };
@@ -89,11 +90,18 @@ bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	return true;
 }
 
+void ledger_hold_part(struct ledger *ledger, uint64_t bytes)
+{
+	stats_add(COUNTER_resident_bytes, ledger_pages(bytes));
+	take_off(ledger_pages(atomic_exchange(&ledger->part, bytes)));
+}
+
 /* Who holds or releases meanwhile makes the sum a little wrong. */
 void ledger_clear(struct ledger *ledger)
 {
 	for (uint32_t i = 0; i <= ledger->nodes / BITS; i++)
 		atomic_store(&ledger->held[i], 0);
+	atomic_store(&ledger->part, 0);
 	stats_set(COUNTER_resident_bytes, 0);
 }
 

@@ -413,7 +413,7 @@ static void make_order(struct prefetch *p)
 
 	if (order_make(pusher->dataset, &p->order) < 0 ||
 	    sweep_init(&p->sweep, dataset_tree(pusher->dataset), &p->order,
-		       pusher->ledger) < 0 ||
+		       pusher->ledger, p->config.sink) < 0 ||
 	    pusher_prepare(pusher, &p->order) < 0) {
 		log_warn("there is not enough memory to read ahead");
 		stats_set(COUNTER_sweep_limit, LIMIT_FAILED);

@@ -7,9 +7,10 @@
 #include "tree/tree.h"
 
 int sweep_init(struct sweep *s, const struct tree *tree, const struct order *order,
-	       struct ledger *ledger)
+	       struct ledger *ledger, bool pushed)
 {
-	*s = (struct sweep){ .tree = tree, .order = order, .ledger = ledger };
+	*s = (struct sweep){ .tree = tree, .order = order, .ledger = ledger,
+			     .is_pushed = pushed };
 	s->begun = calloc((size_t)order->block_count + 1, sizeof(*s->begun));
 	return s->begun ? 0 : -ENOMEM;
 }
@@ -29,6 +30,18 @@ static uint64_t pages_of(const struct sweep *s, uint32_t block)
 			sum += ledger_pages(st.size);
 	}
 	return sum;
+}
+
+/* If the sweep ends within a large file: what comes before that, which it pushes. */
+static void hold_part(struct sweep *s)
+{
+	const struct block_files *files = s->order->files;
+	uint32_t end = ledger_end(s->ledger);
+	bool within = end > 0 && end < s->order->block_count && files[end].count == 0 &&
+		      files[end].first == files[end - 1].first;
+
+	if (s->is_pushed)
+		ledger_hold_part(s->ledger, within ? order_piece(s->order, end) : 0);
 }
 
 void sweep_plan(struct sweep *s, const struct room *room)
@@ -51,6 +64,7 @@ void sweep_plan(struct sweep *s, const struct room *room)
 	stats_set(COUNTER_sweep_limit, end < s->order->block_count ? LIMIT_BUDGET :
 									LIMIT_NONE);
 	ledger_begin_sweep(s->ledger, end);
+	hold_part(s);
 }
 
 void sweep_take_up(struct sweep *s)
@@ -114,6 +128,7 @@ void sweep_cut(struct sweep *s, enum sweep_limit why)
 {
 	stats_set(COUNTER_sweep_limit, why);
 	ledger_cut_sweep(s->ledger);
+	hold_part(s);
 }
 
 bool sweep_was_short(void)

@@ -28,11 +28,12 @@ struct sweep {
 	uint8_t *begun;       /* of each block: it has been given */
 	unsigned at_work;     /* blocks that are given, and not done */
 	bool is_ours;         /* this server has planned it, or taken it up */
+	bool is_pushed;       /* into the page cache */
 };
 
-/* 0 or -ENOMEM. All must outlive it. */
+/* 0 or -ENOMEM. All must outlive it. `pushed`: what is swept lies in the page cache. */
 int sweep_init(struct sweep *sweep, const struct tree *tree, const struct order *order,
-	       struct ledger *ledger);
+	       struct ledger *ledger, bool pushed);
 
 /* From the first block, as far as there is room. */
 void sweep_plan(struct sweep *sweep, const struct room *room);

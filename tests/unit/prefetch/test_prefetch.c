@@ -420,6 +420,16 @@ static uint64_t pages_there(void)
 	return sum;
 }
 
+static uint64_t pages_stored(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < made_of.count; i++)
+		for (uint64_t k = 0; k * PAGE < made_of.files[i].size; k++)
+			sum += atomic_load(&made_of.files[i].stored[k]) ? PAGE : 0;
+	return sum;
+}
+
 /* As if nothing had been. */
 static void forget(void)
 {
@@ -775,6 +785,9 @@ static int sweep_a_part_of_a_file(void *memory)
 	settle();
 	CHECK(atomic_load(&large_file()->stored[0]) == 1);
 	CHECK(atomic_load(&large_file()->stored[9 * MIB / PAGE]) == 0);
+	/* what is there is counted, though it is no whole file */
+	CHECK(stats_get(COUNTER_resident_bytes) == pages_stored());
+	CHECK(stats_get(COUNTER_resident_bytes) + stats_get(COUNTER_cache_bytes) <= budget);
 	for (unsigned epoch = 1; epoch <= 2; epoch++) {
 		ask_all(p, large_file());
 		WAIT_FOR(atomic_load(&sink_state->drops) == epoch);
