@@ -151,6 +151,24 @@ static ssize_t copy_part(const struct checked_file *file, const char *bytes, voi
 	return (ssize_t)length;
 }
 
+/*
+ * The same from the cache, whose pin is given back. The index may be written to meanwhile:
+ * what is in memory has the size that the file had when it was read.
+ */
+static ssize_t copy_kept(const struct checked_file *file, struct cache_pin *pin, void *buffer,
+			 size_t length, uint64_t offset)
+{
+	bool same = cache_size(pin) == file->size;
+	ssize_t n = -EIO;
+
+	if (same)
+		n = copy_part(file, cache_data(pin), buffer, length, offset);
+	else
+		dataset_set_mismatch(file->dataset, file->node, file->fault);
+	cache_put_read(file->dataset->volumes.cache, pin, same ? (size_t)n : 0);
+	return n;
+}
+
 /* Where another thread has been at it for long: then it may be storage that hangs. */
 static ssize_t read_alone(const struct checked_file *file, void *buffer, size_t length,
 			  uint64_t offset)
@@ -171,7 +189,6 @@ static ssize_t read_part(struct checked_file *file, void *buffer, size_t length,
 	struct cache *cache = file->dataset->volumes.cache;
 	uint64_t key = key_of_files | file->node;
 	struct cache_pin *pin;
-	ssize_t n;
 
 	/* another thread's, which has said more of it, until this one finds one itself */
 	dataset_set_mismatch(file->dataset, file->node, file->fault);
@@ -183,9 +200,7 @@ static ssize_t read_part(struct checked_file *file, void *buffer, size_t length,
 		if (cache_get(cache, key, file->size, fill, file, &pin) < 0)
 			return -EIO;
 	}
-	n = copy_part(file, cache_data(pin), buffer, length, offset);
-	cache_put_read(cache, pin, (size_t)n);
-	return n;
+	return copy_kept(file, pin, buffer, length, offset);
 }
 
 /* A part of a file that was right: from the cache, if it still is there, or -ENOENT. */
@@ -194,13 +209,10 @@ static ssize_t read_kept(const struct checked_file *file, void *buffer, size_t l
 {
 	struct cache *cache = file->dataset->volumes.cache;
 	struct cache_pin *pin;
-	ssize_t n;
 
 	if (cache_peek_within(cache, key_of_files | file->node, PATIENCE_MS, &pin) == 0)
 		return -ENOENT;
-	n = copy_part(file, cache_data(pin), buffer, length, offset);
-	cache_put_read(cache, pin, (size_t)n);
-	return n;
+	return copy_kept(file, pin, buffer, length, offset);
 }
 
 ssize_t dataset_read_checked(const struct dataset *ds, uint32_t node, void *buffer,
@@ -218,7 +230,7 @@ ssize_t dataset_read_checked(const struct dataset *ds, uint32_t node, void *buff
 	if (!was_right(ds, file.node))
 		return read_part(&file, buffer, length, offset);
 	n = read_kept(&file, buffer, length, offset);
-	return n >= 0 ? n : dataset_read_plain(ds, node, buffer, length, offset, fault);
+	return n != -ENOENT ? n : dataset_read_plain(ds, node, buffer, length, offset, fault);
 }
 
 bool dataset_vouches(const struct dataset *ds, uint32_t node, const void *bytes,
