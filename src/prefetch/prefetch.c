@@ -223,7 +223,10 @@ static uint64_t end_of_large(const struct prefetch *p, uint32_t node, uint64_t s
 	return last.end;
 }
 
-/* Under the lock: it was asked for though it was held. */
+/*
+ * Under the lock: it was asked for though it was held. Mostly a few of its pages are gone,
+ * and these are there again now: it stays held, or it would be counted no more.
+ */
 static void note_eviction(struct prefetch *p, const struct note *note, uint64_t size)
 {
 	uint32_t first;
@@ -232,7 +235,8 @@ static void note_eviction(struct prefetch *p, const struct note *note, uint64_t 
 	/* during the sweep a file may be stored while it is being read */
 	if (ledger_state(p->pusher.ledger) == SWEEP_DONE)
 		again_lost(&p->again, note->length);
-	if (in_pieces(p, note->node, size, &first))
+	if (in_pieces(p, note->node, size, &first) &&
+	    ledger_release(p->pusher.ledger, note->node, size))
 		pusher_forget_file(&p->pusher, first, size);
 }
 
@@ -250,7 +254,7 @@ static bool is_read(struct prefetch *p, const struct note *note, uint64_t size)
 /* Under the lock. The page cache had not got it, and now has. */
 static void note_in_ledger(struct prefetch *p, const struct note *note, uint64_t size)
 {
-	if (note->offset == 0 && ledger_release(p->pusher.ledger, note->node, size))
+	if (note->offset == 0 && ledger_holds(p->pusher.ledger, note->node))
 		note_eviction(p, note, size);
 	if (is_read(p, note, size))
 		take_account(p, note->node, size);

@@ -474,6 +474,28 @@ static int sweep_all(void *memory)
 	return 0;
 }
 
+/* Of a file that was stored, one page is asked for: the others are there. */
+static int lose_a_page(void *memory)
+{
+	struct prefetch *p = start(memory, 1024 * MIB, false, true);
+
+	prefetch_sweep(p);
+	WAIT_FOR(stats_get(COUNTER_pushed_files) == made_of.count);
+	settle();
+	for (unsigned i = 0; i < SMALL; i++)
+		ask(p, &made_of.files[i], 0, PAGE);
+	settle();
+	CHECK(stats_get(COUNTER_evicted_files) == SMALL);
+	CHECK(stats_get(COUNTER_resident_bytes) == all_pages());
+	return 0;
+}
+
+static void test_a_page_that_is_gone(void **state)
+{
+	(void)state;
+	run(lose_a_page);
+}
+
 static void test_a_sweep_stores_everything_once(void **state)
 {
 	(void)state;
@@ -1160,6 +1182,7 @@ static const struct CMUnitTest of_files_that_overlap[] = {
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_sweep_stores_everything_once),
+	cmocka_unit_test(test_a_page_that_is_gone),
 	cmocka_unit_test(test_a_sweep_is_the_work_of_many),
 	cmocka_unit_test(test_a_file_with_a_gap_is_not_held),
 	cmocka_unit_test(test_what_the_kernel_does_not_know_is_kept),
