@@ -21,7 +21,8 @@ enum {
 	/* storage that has taken so long itself has been patient already */
 	PATIENCE_MS = 3000,
 	FAILING_MS = 5000,
-	LARGE_READ = 64 << 10, /* bytes */
+	LARGE_READ = 64 << 10, /* bytes: of one file, */
+	BLOCK_READ = 1 << 20,  /* or of many that lie one behind the other */
 };
 
 /* The errors that may be gone in a moment; which ones mean the descriptor alone. */
@@ -105,18 +106,20 @@ static int explain_nothing(struct reading *r)
 }
 
 /*
- * The page that the end lies in stays: what is beside it is read next, mostly. So does the
- * first one of small reads, which may come in any order. Of a large read it goes too: a page
- * that stays for each file of 110 kB is a 27th of all.
+ * The page that the end of a block lies in stays, for what is beside it is read next, mostly;
+ * and so do both of small reads. A read in between is one file's: a page that stays for each
+ * file of 110 kB is a 27th of all.
  */
 static void let_go(const struct reading *r, off_t offset, ssize_t n)
 {
 	const off_t page = 4096;
+	bool all = n >= LARGE_READ && n < BLOCK_READ;
 	off_t begin = n >= LARGE_READ ? offset : offset + page - 1;
-	off_t first = begin / page * page, end = (offset + n) / page * page;
+	off_t end = (all ? offset + n + page - 1 : offset + n) / page * page;
 
-	if (first < end)
-		posix_fadvise(r->fd, first, end - first, POSIX_FADV_DONTNEED);
+	begin = begin / page * page;
+	if (begin < end)
+		posix_fadvise(r->fd, begin, end - begin, POSIX_FADV_DONTNEED);
 }
 
 /*
