@@ -212,6 +212,17 @@ static bool pair_name(const char *name, size_t i, char out[NAME_BYTES])
 	return true;
 }
 
+/* Has a pair named it? Then it has been tried. */
+static bool is_paired(const char *name, const char *with)
+{
+	char other[NAME_BYTES];
+
+	for (size_t i = 0; i < COUNT(pairs); i++)
+		if (pair_name(name, i, other) && strcmp(other, with) == 0)
+			return true;
+	return false;
+}
+
 static int find_by_name(struct hdf5_walk *walk, hid_t group, const char *name,
 			uint64_t rows, struct hdf5_labels *out)
 {
@@ -224,7 +235,7 @@ static int find_by_name(struct hdf5_walk *walk, hid_t group, const char *name,
 		if (pair_name(name, i, other))
 			err = try_labels(walk, group, other, rows, out);
 	for (size_t i = 0; i < COUNT(label_names) && !err && !out->found; i++)
-		if (strcmp(label_names[i], name) != 0)
+		if (strcmp(label_names[i], name) != 0 && !is_paired(name, label_names[i]))
 			err = try_labels(walk, group, label_names[i], rows, out);
 	return err;
 }

@@ -112,6 +112,22 @@ assert info["walk_bytes"] > 0, info' "$(wc -l <"$work/mixed.list")"
 	ok $? "info --json: format, counts, where names and labels come from, walk"
 }
 
+# Labels that are no labels: one sentence for each array of rows.
+no_labels() {
+	"$python" -c '
+import h5py, numpy, sys
+with h5py.File(sys.argv[1], "w") as out:
+    for split in "train", "val":
+        rows = out.create_dataset(split + "/images", (4,), h5py.vlen_dtype("u1"))
+        for i in range(4):
+            rows[i] = numpy.frombuffer(b"\xff\xd8\xff", "u1")
+        out[split + "/targets"] = numpy.zeros(4, "f4")' "$work/floats.h5"
+	"$granary" info "$work/floats.h5" >"$work/info" 2>"$work/said"
+	ok $? "labels that are no integers: info" || diag "$(cat "$work/said")"
+	is "$(grep -c "the rows get no labels from it" "$work/said")" 2 \
+		"labels that are no integers: said once for each split"
+}
+
 make_images
 for version in earliest latest; do
 	name=mixed
@@ -124,4 +140,5 @@ file_for_each_split
 shards
 view_tree
 info
+no_labels
 finish
