@@ -255,11 +255,12 @@ crashing() {
 	"$@"
 }
 
-# Sanitizers write a file a process; there must be none.
+# Sanitizers write a file a process; there must be none. That the search for leaks has not
+# stopped a thread is no finding: what it finds follows.
 check_sanitizers() {
 	local report
 	for report in "$work"/sanitizer/*; do
-		[ -f "$report" ] || continue
+		grep -q -s -v "was not suspended. False leaks are possible" "$report" || continue
 		ok 1 "sanitizer report ${report##*/}"
 		diag "$(head -n 60 "$report")"
 	done
