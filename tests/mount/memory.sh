@@ -116,16 +116,16 @@ is_cut() {
 	[ "$(counter sweep_limit)" -eq 5 ]
 }
 
-# goes_on: somebody reads another file, and all that the budget holds is swept.
+# goes_on: somebody reads another file, and more is swept than when it was cut.
 goes_on() {
 	next=$((next + 1))
 	sed -n "${next}p" "$work/large-list" | xargs -d '\n' cat >"$work/one"
-	[ "$(counter sweep_limit)" -ne 5 ] && [ "$(counter swept_bytes)" -ge 400000000 ]
+	[ "$(counter swept_bytes)" -ge $((cut_at + (16 << 20))) ]
 }
 
 # A sweep that is cut because others need the memory goes on when they do no more.
 squeezed() {
-	local next=0 taker
+	local next=0 taker cut_at
 	if ! is_root || ! new_group $((512 << 20)); then
 		skip "no control group for memory can be made" "memory that is short"
 		return
@@ -138,6 +138,7 @@ squeezed() {
 		-o prefetch=sweep,cache=480M "$work/large.tar" "$mnt" || return
 	find "$mnt" -type f >"$work/large-list"
 	check "squeezed: the sweep is cut" wait_until 30 is_cut
+	cut_at=$(counter swept_bytes)
 	kill "$taker"
 	wait "$taker" 2>/dev/null
 	check "squeezed: it goes on when there is memory again" wait_until 25 goes_on
