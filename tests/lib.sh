@@ -295,11 +295,7 @@ is_mounted() {
 }
 
 is_shielded() {
-	local line
-	while IFS= read -r line; do
-		case $line in */granaryfs@[0-9]*) return 0 ;; esac
-	done < <(mount_lines "$1")
-	return 1
+	[[ $(mount_lines "$1") == */granaryfs@[0-9]* ]]
 }
 
 not_mounted() {
@@ -412,9 +408,7 @@ daemon_status() {
 # that kill servers set servers_may_die.
 servers_may_die=
 no_server_died() {
-	[ -z "$servers_may_die" ] || return 0
-	grep -a -F ": the server (process " "$1" || return 0
-	return 1
+	[ -n "$servers_may_die" ] || ! grep -a -F ": the server (process " "$1"
 }
 
 # umount_ok MOUNTPOINT [DESCRIPTION]
@@ -501,6 +495,11 @@ no_format_library() {
 # Neither supervisor nor server.
 no_daemon() {
 	[ -z "$(mount_processes "$1")" ]
+}
+
+# says_dead PATH: that its mount is. What is on the way when it dies is ECONNABORTED.
+says_dead() {
+	LC_ALL=C stat --cached=never "$1" 2>&1 | grep 'endpoint is not connected'
 }
 
 # memory_folder: sets $memory to a folder for what is compared with: what waits for

@@ -376,6 +376,7 @@ supervisor_killed() {
 	cat "$mnt/a-file" >/dev/null
 	kill_supervisor
 	check "dead: it is still there" is_shielded "$mnt"
+	wait_until 10 says_dead "$mnt/large"
 	cat "$mnt/large" >/dev/null 2>"$work/said"
 	is "$(sed 's/.*: //' "$work/said")" "Transport endpoint is not connected" \
 		"dead: what is not cached is ENOTCONN"
