@@ -125,6 +125,7 @@ static int take_json(const json_t *value, struct wds_label *label, const char **
 	/* "007" is a name: as a number it would have another one */
 	if ((*text != '0' || n == 1) && *text != '+' && set_number(label, text, n))
 		return 0;
+	label->kind = WDS_NAME; /* which it is, even one that no directory can have */
 	return set_name(label, text, n, why);
 }
 

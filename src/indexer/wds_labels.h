@@ -47,7 +47,8 @@ const struct wds_member *wds_label_member(const struct wds_rule *rule,
 
 /*
  * Reads a label: 0 and WDS_NONE where the sample has none; 0; -EBADMSG where it cannot be
- * understood, and *why says so; or another negative errno.
+ * understood, and *why says so (out->kind is WDS_NAME where a .json has a text that no
+ * class can be called); or another negative errno.
  */
 int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 		   const struct wds_sample *sample, struct wds_label *out,

@@ -89,7 +89,7 @@ static int probe(struct take *take, const struct wds_rule *rule, bool *found)
 		err = wds_label_read(take->window, rule, &sample, &label, &why);
 		if (err && err != -EBADMSG)
 			break;
-		*found = !err && label.kind != WDS_NONE;
+		*found = label.kind != WDS_NONE;
 	}
 	wds_sample_free(&sample);
 	return err < 0 && err != -EBADMSG ? err : 0;

@@ -372,6 +372,9 @@ static void test_classes_must_be_names_of_directories(void **state)
 	EXPECT(members, { .hide_sidecars = true }, "/x/a.jpg=A /y/c.jpg=C -b.jpg=B "
 	       "-b.json={\"label\": \"../x\"} -d.jpg=D -d.json={\"label\": \"..\"} ",
 	       "cannot be the name of a directory");
+	/* where none is, that is said too */
+	expect(members + 2, 2, (struct webdataset_config)PLAIN,
+	       "-b.jpg=B -b.json={\"label\": \"../x\"} ", "cannot be the name of a directory");
 }
 
 static void run_sparse(void *argument)
