@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -160,14 +161,19 @@ static int fill_look(struct look *look, int fd, const struct stat *st)
 	return 0;
 }
 
+/* A FIFO does not block, a symlink is not followed. */
+static int open_any(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+}
+
 /*
  * Opened, since that is when NFS asks the server. -ENOENT: it is gone; -EINVAL: it is
- * no claim. A FIFO does not block, a symlink is not followed.
+ * no claim.
  */
 static int look_at(const char *path, struct look *out)
 {
-	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
-					     O_NONBLOCK | O_NOCTTY);
+	CLEANUP(cleanup_close) int fd = open_any(path);
 	struct stat st;
 
 	if ((fd < 0 ? lstat(path, &st) : fstat(fd, &st)) < 0)
@@ -367,12 +373,21 @@ static int move_away(const char *index_path, const char *path, const struct look
 	return 0;
 }
 
+/*
+ * By one at a time: a second one could move away the claim of whoever came next, and a
+ * third would find the place free meanwhile. -EAGAIN: another one is at it. Where there
+ * are no locks (an NFS that wants to write for them), only the second look is left.
+ */
 static int break_claim(const char *index_path, const char *path, const struct look *dead)
 {
+	CLEANUP(cleanup_close) int fd = open_any(path);
 	sigset_t termination, before;
 	struct look now;
-	int err = look_at(path, &now);
+	int err;
 
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return -EAGAIN;
+	err = look_at(path, &now);
 	if (err || !is_same(dead, &now) || !is_untouched(dead, &now))
 		return err == -ENOENT ? 0 : err;
 	sigemptyset(&termination);
@@ -403,8 +418,11 @@ static int watch(const char *index_path, const char *path, const struct claim_wa
 	int err = look_at(path, &last);
 
 	while (!err) {
-		if (untouched >= wait->dead_ms || owner_is_dead(last.text))
-			return break_claim(index_path, path, &last);
+		if (untouched >= wait->dead_ms || owner_is_dead(last.text)) {
+			err = break_claim(index_path, path, &last);
+			if (err != -EAGAIN)
+				return err;
+		}
 		if (now_ms() - begin >= wait->most_ms)
 			return -ETIMEDOUT;
 		pause = pause_after(pause ? pause : FIRST_PAUSE_MS / 2, wait);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -404,6 +405,22 @@ static void test_a_dead_owner_is_seen_at_once(void **state)
 	assert_int_equal(unit_names_in("."), 0);
 }
 
+/* Two at once would break the claim of whoever comes next, too. */
+static void test_one_breaks_it_at_a_time(void **state)
+{
+	int other;
+
+	(void)state;
+	kill_owner(start((struct owner){ 0 }));
+	other = open(CLAIM, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(flock(other, LOCK_EX), 0);
+	assert_int_equal(await(NEVER_MS, 100), -ETIMEDOUT);
+	assert_true(is_there(CLAIM));
+	close(other);
+	assert_int_equal(await(NEVER_MS, NEVER_MS), 0);
+	assert_int_equal(unit_names_in("."), 0);
+}
+
 /* Dead, and its parent has not asked yet. */
 static void test_a_zombie_is_dead(void **state)
 {
@@ -628,6 +645,7 @@ static const struct CMUnitTest claims[] = {
 	TEST(test_the_work_may_end_in_any_way),
 	TEST(test_signals_are_as_before_afterwards),
 	TEST(test_a_dead_owner_is_seen_at_once),
+	TEST(test_one_breaks_it_at_a_time),
 	TEST(test_a_zombie_is_dead),
 	TEST(test_a_number_that_was_given_away_again),
 	TEST(test_a_dead_number_elsewhere_says_nothing),
