@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -161,19 +159,14 @@ static int fill_look(struct look *look, int fd, const struct stat *st)
 	return 0;
 }
 
-/* A FIFO does not block, a symlink is not followed. */
-static int open_any(const char *path)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-}
-
 /*
  * Opened, since that is when NFS asks the server. -ENOENT: it is gone; -EINVAL: it is
- * no claim.
+ * no claim. A FIFO does not block, a symlink is not followed.
  */
 static int look_at(const char *path, struct look *out)
 {
-	CLEANUP(cleanup_close) int fd = open_any(path);
+	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
+					     O_NONBLOCK | O_NOCTTY);
 	struct stat st;
 
 	if ((fd < 0 ? lstat(path, &st) : fstat(fd, &st)) < 0)
@@ -341,53 +334,62 @@ static void sleep_ms(unsigned ms)
 	nanosleep(&pause, NULL);
 }
 
-/* The name of a temporary file of the index: as long as one, and as short-lived. */
-static char *aside_path(const char *index_path)
+/*
+ * A name for one that is dead, the same for all who find it: as long as that of a
+ * temporary file of the index, and as short-lived.
+ */
+static char *aside_path(const char *index_path, const struct look *dead)
 {
-	uint32_t random = (uint32_t)getpid();
 	char *path;
 
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
-		random = (uint32_t)getpid();
-	return asprintf(&path, "%s.%06" PRIx32, index_path, random & 0xffffff) < 0 ?
+	return asprintf(&path, "%s.%06x", index_path, (unsigned)(dead->inode & 0xffffff)) < 0 ?
 	       NULL : path;
 }
 
-/*
- * Renamed first, which of several only one can do. A claim that was made between
- * the last look and that is given back.
- */
-static int move_away(const char *index_path, const char *path, const struct look *dead)
+static bool is_still(const char *path, const struct look *dead)
 {
-	CLEANUP(cleanup_free) char *aside = aside_path(index_path);
-	struct look moved;
+	struct look now;
 
-	if (!aside)
-		return -ENOMEM;
+	return look_at(path, &now) == 0 && is_same(dead, &now) && is_untouched(dead, &now);
+}
+
+/* Where no second name can be given to it. What came meanwhile is given back. */
+static int rename_away(const char *path, const char *aside, const struct look *dead)
+{
 	if (rename(path, aside) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	if (look_at(aside, &moved) == 0 &&
-	    !(is_same(dead, &moved) && is_untouched(dead, &moved)))
+	if (!is_still(aside, dead))
 		(void)!link(aside, path);
 	unlink(aside);
 	return 0;
 }
 
 /*
- * By one at a time: a second one could move away the claim of whoever came next, and a
- * third would find the place free meanwhile. -EAGAIN: another one is at it. Where there
- * are no locks (an NFS that wants to write for them), only the second look is left.
+ * Only one can give it the second name, and while it has that nobody else takes the first
+ * one away: what is removed is what was looked at. -EAGAIN: another one is at it.
  */
-static int break_claim(const char *index_path, const char *path, const struct look *dead)
+static int move_away(const char *path, const char *aside, const struct look *dead)
 {
-	CLEANUP(cleanup_close) int fd = open_any(path);
+	int err = 0;
+
+	if (link(path, aside) < 0)
+		return errno == EEXIST ? -EAGAIN : errno == ENOENT ? 0 :
+		       rename_away(path, aside, dead);
+	if (is_still(aside, dead) && unlink(path) < 0 && errno != ENOENT)
+		err = -errno;
+	unlink(aside);
+	return err;
+}
+
+/* `late`: who was at it before has died of it. */
+static int break_claim(const char *index_path, const char *path, const struct look *dead,
+		       bool late)
+{
+	CLEANUP(cleanup_free) char *aside = aside_path(index_path, dead);
 	sigset_t termination, before;
 	struct look now;
-	int err;
+	int err = aside ? look_at(path, &now) : -ENOMEM;
 
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return -EAGAIN;
-	err = look_at(path, &now);
 	if (err || !is_same(dead, &now) || !is_untouched(dead, &now))
 		return err == -ENOENT ? 0 : err;
 	sigemptyset(&termination);
@@ -395,7 +397,9 @@ static int break_claim(const char *index_path, const char *path, const struct lo
 	sigaddset(&termination, SIGTERM);
 	sigaddset(&termination, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &termination, &before);
-	err = move_away(index_path, path, dead);
+	if (late)
+		unlink(aside);
+	err = move_away(path, aside, dead);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
@@ -419,7 +423,8 @@ static int watch(const char *index_path, const char *path, const struct claim_wa
 
 	while (!err) {
 		if (untouched >= wait->dead_ms || owner_is_dead(last.text)) {
-			err = break_claim(index_path, path, &last);
+			err = break_claim(index_path, path, &last,
+					  untouched >= 2 * wait->dead_ms);
 			if (err != -EAGAIN)
 				return err;
 		}
