@@ -1,7 +1,8 @@
 """HDF5 in many layouts: rows with h5py, and as files of a mount and of /dev/shm.
 
 The same files in /dev/shm show what a reader can do at all: beside them it is seen
-whether the mount bounds it, or its own open and read.
+whether the mount bounds it, or its own open and read. The first layout is read from
+slow storage, too, as the first epoch of a job is.
 """
 import os
 import shutil
@@ -12,6 +13,7 @@ from contenders import Folder
 from data_hdf5 import LAYOUTS, PLUGINS
 from granaryfs import SHIELDED
 from readers import agree
+from suites.cold import throttled
 
 H5PY = "h5py"
 EPOCHS = 5   # a turn: one is over in a twentieth of a second
@@ -106,6 +108,37 @@ READS = (("", by_python, "Python, 2 processes: h5py, or open(path, 'rb').read()"
           "C, 2 processes"))
 
 
+def cold_epoch(bench, layout, rows):
+    row = bench.row("hdf5", "hdf5-cold", "%d rows in one HDF5 file, %s; first epoch, random, "
+                    "%d MiB/s and %d reads/s; index present"
+                    % (rows.count, layout.name, bench.settings.mib, bench.settings.reads),
+                    READS[0][2], "rows/s, mounting included")
+    lists = {}
+
+    def right(one):
+        one.mount()
+        check_rows(bench, rows, one)
+        lists[one.name] = shutil.copy(paths_of(bench, one),
+                                      os.path.join(bench.work.shm, "list-" + one.word))
+        one.unmount()
+        return True
+
+    def read(contender, seed):
+        def once(groups):
+            if contender.name == H5PY:
+                found = bench.readers.python("rows", rows.path, rows.dataset, seed, 2,
+                                             groups=groups)
+                agree(found, rows.count, rows.total)
+            else:
+                found = bench.readers.python("files", lists[contender.name], seed, 2,
+                                             groups=groups)
+                agree(found, rows.count, rows.file_total)
+        return rows.count / throttled(bench, contender, os.path.getsize(rows.path), once)[0]
+    there = [Folder(H5PY, "")] + [one for one in bench.granaries(rows.path)
+                                  if bench.attempt(row, one, right)]
+    bench.turns(row, there, bench.settings.cold_rounds, read)
+
+
 def one_layout(bench, number, layout):
     rows = bench.data.hdf5(layout)
     what = "%d rows in one HDF5 file, %s; warm, random" % (rows.count, layout.name)
@@ -126,6 +159,8 @@ def one_layout(bench, number, layout):
         bench.turns(loaded, there, bench.settings.loader_rounds,
                     lambda contender, turn: by_loader(bench, rows, contender, turn))
     unmounted(bench, made[0], there)
+    if first:
+        cold_epoch(bench, layout, rows)
 
 
 def hdf5(bench):
