@@ -162,7 +162,7 @@ interrupted() {
 	cp -a "$work/src" "$where/src"
 	chmod 755 "$where/src"
 	chmod 000 "$where/src/$(tar -tf "$work/even/x-000005.tar" | tail -n 1)"
-	as_nobody "$granary" pack --quiet --shards 6 "$where/src" "$where/x-%06d.tar" \
+	as_nobody granary pack --quiet --shards 6 "$where/src" "$where/x-%06d.tar" \
 		>/dev/null 2>&1
 }
 
@@ -224,7 +224,7 @@ unreadable_samples() {
 	done
 	chmod 755 "$where/src" "$where/src"/*
 	chmod 000 "$where/src/b" "$where/src/c/2.jpg" "$where/src/d/1.txt"
-	as_nobody "$granary" pack --quiet --no-index --json --keep-going --layout webdataset \
+	as_nobody granary pack --quiet --no-index --json --keep-going --layout webdataset \
 		"$where/src" "$where/x.tar" >"$work/out" 2>"$work/said"
 	is "$?" 7 "samples that cannot be read: status"
 	is "$(tr '\n' ' ' <"$where/classes.txt")" "a b c d " "the unreadable class has its number"

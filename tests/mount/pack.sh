@@ -202,9 +202,9 @@ unreadable() {
 	chmod 000 "$where/in/a/one"
 	mkdir -m 000 "$where/in/closed"
 	refused 2 "--keep-going" "files that cannot be read" \
-		as_nobody "$granary" pack --quiet "$where/in" "$where/out/x.tar"
+		as_nobody granary pack --quiet "$where/in" "$where/out/x.tar"
 	is "$(names_in "$where/out")" "" "nothing is left"
-	as_nobody "$granary" pack --quiet --json --keep-going "$where/in" "$where/out/x.tar" \
+	as_nobody granary pack --quiet --json --keep-going "$where/in" "$where/out/x.tar" \
 		>"$work/out" 2>"$work/said"
 	is "$?" 7 "--keep-going: the status says that something is missing"
 	is "$("$python" -c 'import json, sys
