@@ -195,6 +195,11 @@ static int exec_fusermount(void *argument)
 	return NOT_FOUND;
 }
 
+bool mounts_have_mtab(void)
+{
+	return access("/etc/mtab", F_OK) == 0;
+}
+
 /* It has one status for everything: whose mount it is tells the reasons apart. */
 static int run_fusermount(const char *path, const char *lazy)
 {
@@ -206,8 +211,8 @@ static int run_fusermount(const char *path, const char *lazy)
 		return status;
 	if (status == NOT_FOUND)
 		return -ENOENT;
-	return !lazy && mounts_find(path, &entry) == 1 && entry.uid == getuid() ? -EBUSY :
-										   -EPERM;
+	return !lazy && mounts_have_mtab() && mounts_find(path, &entry) == 1 &&
+	       entry.uid == getuid() ? -EBUSY : -EPERM;
 }
 
 /* The topmost mount at `path`, held: only for what takes it away though it is held. */

@@ -81,6 +81,12 @@ int mounts_id_of(int fd);
 bool mounts_is_dead(const char *path);
 
 /*
+ * Is there an /etc/mtab? fusermount3 looks there for a user's mount before it takes it
+ * away. Images that no init system has begun may lack it.
+ */
+bool mounts_have_mtab(void);
+
+/*
  * Takes the topmost mount at `path` out of the tree; files that are open stay
  * readable and the filesystem ends with the last of them. As root by
  * umount2(2), otherwise through fusermount3. With an `id` other than

@@ -14,6 +14,7 @@ node() {
 	chmod 755 "$work/nodes" "$node"
 	mknod "$node/dev/fuse" c 10 229 && chmod 666 "$node/dev/fuse"
 	echo user_allow_other >"$node/etc/fuse.conf"
+	touch "$node/etc/mtab"
 	cp /bin/true "$node/usr/bin/fusermount3" && chmod 4755 "$node/usr/bin/fusermount3"
 	printf 'Name:\tx\nCapEff:\t0000000000000000\n' >"$node/proc/self/status"
 	printf 'nodev\tfusectl\nnodev\toverlay\n' >"$node/proc/filesystems"
@@ -69,6 +70,9 @@ ways_to_mount() {
 	doctor "$node" 32 'not can_mount and can_run and "granary run can" in conclusion and
 		"chmod u+s" in text["fusermount3"]' "without its set-uid bit"
 	chmod 4755 "$node/usr/bin/fusermount3"
+	rm "$node/etc/mtab"
+	doctor "$node" 0 'can_mount and verdict["fusermount3"] == "warn" and
+		"ln -s /proc/self/mounts" in text["fusermount3"]' "without /etc/mtab"
 	as=("${nobody[@]}" setpriv --no-new-privs)
 	doctor "$node" 32 '"no_new_privs" in text["fusermount3"]' "where that has no effect"
 	as=("${nobody[@]}")

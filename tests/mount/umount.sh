@@ -371,6 +371,7 @@ as_a_user() {
 	force_for_a_user
 	foreign
 	without_fusermount
+	without_mtab
 	hanging_fusermount
 }
 
@@ -447,6 +448,22 @@ without_fusermount() {
 		"${as[@]}" env PATH="$work/none" "$work/programs/granary" umount "$mnt"
 	check "without fusermount3: said" grep -q 'package fuse3' "$work/said"
 	gone "with fusermount3 again"
+}
+
+# Where it looks for a mount's owner: images that no init system has begun may lack it.
+without_mtab() {
+	start "$mnt"
+	mkdir "$work/etc"
+	# shellcheck disable=SC2016  # the inner shell expands it
+	timeout 20 unshare -m --propagation private bash -c '
+		mount -t tmpfs none "$1" && mkdir "$1/upper" "$1/work" && mount -t overlay -o \
+			"lowerdir=/etc,upperdir=$1/upper,workdir=$1/work" none /etc &&
+			rm -f /etc/mtab && shift && exec "$@"' bash "$work/etc" \
+		"${as[@]}" granary umount "$mnt" 2>"$work/said"
+	is "$?" 32 "without /etc/mtab: refused"
+	check "without /etc/mtab: said" grep -q 'ln -s /proc/self/mounts' "$work/said"
+	at_most "$(wc -l <"$work/said")" 3 "without /etc/mtab: it is not tried again and again"
+	gone "with /etc/mtab again"
 }
 
 # A fusermount3 that does not come back: libfuse finds the true one by its path.

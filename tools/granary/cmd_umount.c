@@ -47,15 +47,23 @@ struct work {
 	unsigned connection_count;
 };
 
+static const char *why_not_permitted(void)
+{
+	if (geteuid() == 0)
+		return "root may not, in this container; do it outside";
+	if (!mounts_have_mtab())
+		return "fusermount3 looks for its owner in /etc/mtab, which is not there; ask "
+		       "for: ln -s /proc/self/mounts /etc/mtab";
+	return "only its owner and root may, and its owner needs fusermount3 to be set-uid "
+	       "root";
+}
+
 static int fail(struct work *work, const char *path, int err)
 {
 	const char *why = strerror(-err);
 
-	if (err == -EPERM && geteuid() == 0)
-		why = "root may not, in this container; do it outside";
-	else if (err == -EPERM)
-		why = "only its owner and root may, and its owner needs fusermount3 to be "
-		      "set-uid root";
+	if (err == -EPERM)
+		why = why_not_permitted();
 	else if (err == -ENOENT)
 		why = "there is no fusermount3; install the package fuse3, or ask root";
 	else if (err == -ETIMEDOUT && geteuid() != 0)

@@ -149,6 +149,17 @@ static bool find_helper(const struct patient *p, char out[PATH_MAX])
 	return false;
 }
 
+static void look_for_mtab(const struct patient *p, struct finding *f)
+{
+	char path[PATH_MAX];
+
+	if (p->may_mount || access(path_in(p, "/etc/mtab", path), F_OK) == 0)
+		return;
+	found(f, VERDICT_WARN, "looks for a mount's owner in %s, which is not there: it will "
+	      "not unmount", path);
+	remedy(f, "ask for: ln -s /proc/self/mounts /etc/mtab");
+}
+
 static void look_at_helper(struct patient *p, struct finding *f)
 {
 	const enum verdict lacking = p->may_mount ? VERDICT_OK : VERDICT_BAD;
@@ -175,6 +186,7 @@ static void look_at_helper(struct patient *p, struct finding *f)
 	} else {
 		found(f, VERDICT_OK, "%s is set-uid root", path);
 		p->helper = true;
+		look_for_mtab(p, f);
 	}
 }
 
