@@ -97,8 +97,17 @@ install_packages() {
 	esac || give_up "not installed: $*"
 }
 
+# fusermount3 looks there for a user's mount; images that no init system has begun lack it.
+make_mtab() {
+	[ -e /etc/mtab ] || [ -L /etc/mtab ] || [ "$(id -u)" -ne 0 ] || {
+		say "Making /etc/mtab, which fusermount3 needs: ln -s /proc/self/mounts /etc/mtab"
+		ln -s /proc/self/mounts /etc/mtab
+	}
+}
+
 # need_packages GROUP...: groups are build, images and tests.
 need_packages() {
+	make_mtab
 	manager=$(package_manager)
 	if [ "$manager" = none ]; then
 		say "This system has neither apt nor dnf. What has to be there, by Debian's names:"
