@@ -26,7 +26,7 @@ enum {
 	FILE_BLKSIZE_MOST = 128 * 1024, /* Python then reads an image in one go */
 	HEAP_LEAST = 56 * 1024,  /* files from this size on, */
 	HEAP_MOST = 256 * 1024,  /* to this one: see file_blksize */
-	HEAP_KEEPS = 144 * 1024,
+	HEAP_BLKSIZE = 1024 * 1024,
 	DIRECTORY_BLKSIZE = 1024 * 1024, /* getdents in large pieces */
 	BACKGROUND_REQUESTS = 512,
 	STATFS_BLOCK = 4096,
@@ -92,20 +92,18 @@ void ops_thread_end(void)
 /*
  * Python makes its buffer as large as this, whether it uses it or not: larger than the
  * file, so that one read is all and also meets the end. Buffer and contents of a file of
- * these sizes would together be more than glibc's heap keeps when they are freed, and
- * each file would fault its pages in again (27 for 110 kB, most of an open().read()).
- * glibc keeps twice the largest thing that was freed so far: so the buffer is larger than
- * the file and what is kept at the heap's end anyway. Larger files are that themselves.
+ * these sizes, and of the file before if that is still held, would together be more than
+ * glibc's heap keeps when they are freed, and each file would fault its pages in again (27
+ * for 110 kB, most of an open().read()). glibc keeps twice the largest thing that was
+ * freed so far: so the buffer is larger than all of the contents. Larger files are
+ * that themselves.
  */
 static blksize_t file_blksize(uint64_t size)
 {
 	uint64_t blksize = FILE_BLKSIZE_LEAST;
 
-	if (size >= HEAP_LEAST && size < HEAP_MOST) {
-		while (blksize < size + HEAP_KEEPS)
-			blksize *= 2;
-		return (blksize_t)blksize;
-	}
+	if (size >= HEAP_LEAST && size < HEAP_MOST)
+		return HEAP_BLKSIZE;
 	while (blksize <= size && blksize < FILE_BLKSIZE_MOST)
 		blksize *= 2;
 	return (blksize_t)blksize;

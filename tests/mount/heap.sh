@@ -32,6 +32,14 @@ for size in $sizes; do
 		head -c "$size" /dev/zero >"$work/tree/$size/$i"
 	done
 done
+mkdir "$work/tree/mixed"
+"$python" -c '
+import math, random, sys
+rng = random.Random(1)
+for i in range(400):
+    size = int(rng.lognormvariate(math.log(97000), 0.5))   # as in ImageNet
+    with open("%s/%d" % (sys.argv[1], i), "wb") as out:
+        out.truncate(size)' "$work/tree/mixed"
 tar -C "$work/tree" -cf "$work/data.tar" .
 mount_ok "mounted" "$work/data.tar" "$mnt"
 plain=$(faults "$work/tree")
@@ -40,5 +48,28 @@ while read -r size many && read -r _ few <&3; do
 	at_most "$many" $((few + 300)) "$size bytes: as few page faults a file as elsewhere"
 done <<<"$mounted" 3<<<"$plain"
 is "$(wc -l <<<"$mounted")" "$(wc -w <<<"$sizes")" "all sizes were read"
+
+# Sizes that differ, as those of photographs do, and the content before is kept meanwhile,
+# as `content = read(path)` does: eight workers, each in an order of its own.
+faults_mixed() {
+	find "$1/mixed" -type f | sort >"$work/list"
+	"$python" -c '
+import os, random, resource, sys
+names = [line.strip() for line in open(sys.argv[1])]
+def worker(seed):
+    kept = None
+    for name in random.Random(seed).choices(names, k=2000):
+        with open(name, "rb") as file:
+            kept = file.read()
+for seed in range(8):
+    if os.fork() == 0:
+        worker(seed)
+        os._exit(0)
+    assert os.wait()[1] == 0
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_minflt)' "$work/list"
+}
+
+at_most "$(faults_mixed "$mnt")" "$(faults_mixed "$work/tree")" \
+	"sizes of photographs in turn: no more page faults than elsewhere"
 umount_ok "$mnt"
 finish
