@@ -108,11 +108,11 @@ def names_of(count, suffix):
         yield "class-%02d/%07d.%s" % (i * 20 // count, i, suffix)
 
 
-def windows(count, size, seed):
+def windows(sizes, seed):
     """Bytes that no compressor gets smaller, no two files alike."""
     rng = random.Random(seed)
     block = rng.randbytes(BLOCK)
-    for _ in range(count):
+    for size in sizes:
         start = rng.randrange(BLOCK - size)
         yield block[start:start + size]
 
@@ -161,19 +161,19 @@ class Data:
 
     def make_photos(self, made):
         count = self.settings.files
-        made.write(zip(names_of(count, "bin"), windows(count, 110000, 1)))
+        made.write(zip(names_of(count, "bin"), windows([110000] * count, 1)))
 
     def make_small(self, made):
         count = self.settings.small_files
-        made.write(zip(names_of(count, "bin"), windows(count, 3000, 2)))
+        made.write(zip(names_of(count, "bin"), windows([3000] * count, 2)))
 
     def make_larger(self, made):
         count = self.settings.larger_files
-        made.write(zip(names_of(count, "bin"), windows(count, 110000, 3)))
+        made.write(zip(names_of(count, "bin"), windows([110000] * count, 3)))
 
     def make_packed(self, made):
         count = self.settings.pack_files
-        made.write(zip(names_of(count, "bin"), windows(count, 110000, 7)))
+        made.write(zip(names_of(count, "bin"), windows([110000] * count, 7)))
 
     def make_jpegs(self, made):
         count, pictures = self.settings.jpegs, list(jpegs())

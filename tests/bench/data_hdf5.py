@@ -5,6 +5,7 @@ same bytes; of an array of pixels a header, and the pixels with the colours of e
 beside one another.
 """
 import dataclasses
+import math
 import os
 import random
 import typing
@@ -16,6 +17,7 @@ import numpy
 from data import BLOCK, JPEG_BEGINS, MASK, mixed, windows
 
 SIDE = 224
+MOST = 1 << 20   # bytes of an image
 # Where Debian has the plug-ins of lz4 and blosc; h5py finds them by the variable.
 PLUGINS = "/usr/lib/x86_64-linux-gnu/hdf5/serial/plugins"
 LZ4, BLOSC = 32004, 32001
@@ -50,7 +52,10 @@ class Rows:
 
 
 def images(count):
-    for noise in windows(count, 110000, 6):
+    """Of lengths that differ as those of photographs do: 110 kB on average."""
+    rng = random.Random(9)
+    sizes = [min(int(rng.lognormvariate(math.log(97000), 0.5)), MOST) for _ in range(count)]
+    for noise in windows(sizes, 6):
         yield JPEG_BEGINS + noise   # so that its file is a .jpg
 
 
