@@ -14,9 +14,9 @@
 #include "format/arrow_names.h"
 #include "format/arrow_rows.h"
 #include "util/log.h"
+#include "util/split.h"
 
 enum {
-	SPLIT_BYTES = 32,
 	LIST_BYTES = 900,
 	IMAGES_MOST = 64,     /* columns, each of which is gone through by itself */
 	ROWS_FREE = 1 << 20,  /* that need no room in the file */
@@ -221,7 +221,7 @@ static int take_file(struct arrow_file *file)
 	};
 	int err = choose_labels(file, &choice);
 
-	arrow_split(file->scan->label, split, sizeof(split));
+	split_of_path(file->scan->label, split);
 	if (!err)
 		err = read_classes(file, &choice);
 	return err ? err : take_columns(file, &choice);

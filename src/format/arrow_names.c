@@ -5,62 +5,9 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/random.h>
 
-#include "util/split.h"
-
 enum { JSON_BYTES = 4 << 20 }; /* its values take some fifty times as much */
-
-/* Splits */
-
-static bool is_split(const char *word, size_t n)
-{
-	return split_is_word(word, n) ||
-	       (n == strlen("trainval") && strncasecmp(word, "trainval", n) == 0) ||
-	       (n == strlen("dev") && strncasecmp(word, "dev", n) == 0);
-}
-
-/* How many words of the name are splits that differ; the first one is left in *out. */
-static unsigned find_splits(const char *name, size_t length, const char **out, size_t *n)
-{
-	unsigned found = 0;
-
-	for (size_t at = 0, end; at < length; at = end + 1) {
-		for (end = at; end < length && !strchr("-_. :", name[end]);)
-			end++;
-		if (!is_split(name + at, end - at) ||
-		    (found && *n == end - at && strncasecmp(*out, name + at, *n) == 0))
-			continue;
-		if (found++ == 0) {
-			*out = name + at;
-			*n = end - at;
-		}
-	}
-	return found;
-}
-
-void arrow_split(const char *path, char *out, size_t room)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *split = name;
-	size_t n = 0;
-	unsigned found = find_splits(name, strlen(name), &split, &n);
-
-	if (found == 0 && slash) {
-		const char *parent = slash;
-
-		while (parent > path && parent[-1] != '/')
-			parent--;
-		n = (size_t)(slash - parent);
-		split = parent;
-		found = is_split(parent, n);
-	}
-	if (found != 1 || n >= room)
-		n = 0;
-	if (n)
-		memcpy(out, split, n);
-	out[n] = '\0';
-}
 
 /* Classes */
 

@@ -1,6 +1,6 @@
 /*
- * arrow_names.h: what Arrow files are called, and what their rows are: the split of a
- * file, the classes that Hugging Face's library notes, the names of samples.
+ * arrow_names.h: what the rows of Arrow files are called: the classes that Hugging Face's
+ * library notes, the names of samples.
  *
  * Threads: one at a time.
  */
@@ -16,12 +16,6 @@
 #include "util/idmap.h"
 
 enum { ARROW_NAME_BYTES = 255 };
-
-/*
- * "train" of "a/ImageNet_train.arrow", "x-train-00000-of-00010.arrow" and
- * "train/data-00000-of-00010.arrow". "" where the name has none, or two that differ.
- */
-void arrow_split(const char *path, char *out, size_t room);
 
 /*
  * The classes of the column in the JSON that is kept under "huggingface": how many, in

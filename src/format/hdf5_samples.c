@@ -19,6 +19,7 @@
 #include "format/limits.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
+#include "util/split.h"
 
 enum { ROWS_SNIFFED = 16, NAME_ROOM = HDF5_WORD_BYTES + 16 };
 
@@ -263,10 +264,19 @@ static int add_split(struct table *t, const char *parent, const struct hdf5_spli
 	return err;
 }
 
+/* The parent group of the dataset at hand, without its first slash. */
+static char *copy_parent(const struct hdf5_walk *walk)
+{
+	const char *path = walk->path.items, *end = strrchr(path, '/');
+
+	return end > path ? strndup(path + 1, (size_t)(end - path - 1)) : strdup("");
+}
+
 static int add_groups(struct table *t)
 {
-	CLEANUP(cleanup_free) char *parent = hdf5_copy_split(t->walk);
 	size_t n = t->splits.items.count;
+	CLEANUP(cleanup_free) char *parent = n ? copy_parent(t->walk) :
+						 hdf5_copy_split(t->walk);
 	int err = 0;
 
 	if (!parent)
@@ -356,12 +366,27 @@ void hdf5_note_array(struct hdf5_walk *walk, const char *split, const char *name
 		snprintf(walk->arrays_text + n, room, ", ...");
 }
 
-/* The parent group of the dataset at hand, without its first slash. */
+static bool names_split(const char *path)
+{
+	for (size_t n; *path; path += n + (path[n] == '/')) {
+		n = strcspn(path, "/");
+		if (split_is_word(path, n))
+			return true;
+	}
+	return false;
+}
+
 char *hdf5_copy_split(const struct hdf5_walk *walk)
 {
-	const char *path = walk->path.items, *end = strrchr(path, '/');
+	const char *split = walk->scan->split;
+	char *parent = copy_parent(walk), *path;
 
-	return end > path ? strndup(path + 1, (size_t)(end - path - 1)) : strdup("");
+	if (!parent || !split || names_split(parent))
+		return parent;
+	if (asprintf(&path, "%s%s%s", split, *parent ? "/" : "", parent) < 0)
+		path = NULL;
+	free(parent);
+	return path;
 }
 
 /*

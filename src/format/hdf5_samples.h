@@ -25,7 +25,11 @@ int hdf5_take_rows(const struct hdf5_array *array);
 void hdf5_note_array(struct hdf5_walk *walk, const char *split, const char *name,
 		     const char *labels);
 
-/* The parent group of what is at hand, without its first slash; the caller frees it. */
+/*
+ * Which part of the dataset what is at hand belongs to: its parent group, without the
+ * first slash; if no name in that says so, below what the file's name says. NULL: no
+ * memory. The caller frees it.
+ */
 char *hdf5_copy_split(const struct hdf5_walk *walk);
 
 /* Counts rows that are samples: may a file of this size have so many more? */

@@ -8,7 +8,6 @@
 #include "format/format.h"
 #include "indexer/given.h"
 #include "indexer/regroup.h"
-#include "indexer/wds_split.h"
 #include "indexer/webdataset.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
@@ -16,6 +15,7 @@
 #include "util/log.h"
 #include "util/pool.h"
 #include "util/processors.h"
+#include "util/split.h"
 
 /* A tar in a tar in a tar is plausible; eight of them is an attack. */
 enum {
@@ -33,6 +33,7 @@ struct job {
 	const struct format *format; /* of a shard: found when the job runs */
 	struct job *shard; /* itself, of a shard */
 	char *label;       /* owned */
+	char split[SPLIT_BYTES];
 	int depth;         /* 0: a shard */
 	int result;        /* of a shard: the first fault, its own or one within */
 	struct error *error; /* of a shard: what goes with it; owned */
@@ -55,16 +56,14 @@ struct indexer {
 static int take_samples(struct job *job, struct error *e)
 {
 	const struct indexer_config *config = job->indexer->config;
-	char split[WDS_SPLIT_BYTES];
 	struct webdataset_config wanted = { .classes = config->view == VIEW_CLASS,
 					    .hide_sidecars = config->hide_sidecars,
-					    .labels = config->labels };
+					    .labels = config->labels,
+					    .split = job->scan.split };
 
 	if (job->depth || strcmp(job->format->name, "tar") != 0 ||
 	    (config->view != VIEW_AUTO && config->view != VIEW_CLASS))
 		return 0;
-	if (job->indexer->splits)
-		wanted.split = wds_split_of(job->scan.label, split);
 	return webdataset_take(&job->scan, &wanted, e);
 }
 
@@ -290,6 +289,8 @@ static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *
 		return NULL;
 	}
 	job->scan.label = source_path(source);
+	if (indexer->splits && split_of_path(job->scan.label, job->split))
+		job->scan.split = job->split;
 	job->shard = job;
 	job->error = calloc(1, sizeof(*job->error));
 	if (job->error)
@@ -515,13 +516,29 @@ static int run_pool(struct indexer *indexer, struct job **jobs, struct error *e)
 	return scan_shards(indexer, jobs, e);
 }
 
+/* Do the names of these files say more than one? */
+static bool are_several_splits(const struct source_set *sources)
+{
+	char first[SPLIT_BYTES] = "", other[SPLIT_BYTES];
+
+	for (size_t i = 0; i < sources->count; i++) {
+		const char *path = source_path(sources->sources[i]);
+
+		if (!*first)
+			split_of_path(path, first);
+		else if (split_of_path(path, other) && strcmp(first, other) != 0)
+			return true;
+	}
+	return false;
+}
+
 int indexer_run(const struct source_set *sources, const struct indexer_config *config,
 		struct indexer_progress *progress, struct image *image,
 		struct error *e)
 {
 	struct indexer indexer = { .config = config, .sources = sources,
 				   .progress = progress, .failed = UINT32_MAX,
-				   .splits = wds_several_splits(sources),
+				   .splits = are_several_splits(sources),
 				   .lock = LOCK_INIT };
 	struct job **jobs = calloc(sources->count, sizeof(*jobs));
 	int err;

@@ -1,7 +1,10 @@
 #include "util/split.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
+
+#include "util/filename.h"
 
 static bool is_word(const char *text, size_t n,
 		    int (*compare)(const char *word, const char *text, size_t n))
@@ -23,4 +26,49 @@ bool split_is_word(const char *text, size_t n)
 bool split_is_small_word(const char *text, size_t n)
 {
 	return is_word(text, n, strncmp);
+}
+
+/* In the name of a file these are no classes either. */
+static bool is_file_word(const char *text, size_t n)
+{
+	return split_is_word(text, n) || (n == 8 && strncasecmp(text, "trainval", n) == 0) ||
+	       (n == 3 && strncasecmp(text, "dev", n) == 0);
+}
+
+/* How many of its words are splits that differ; the first one is left in *out. */
+static unsigned find_words(const char *name, const char **out, size_t *length)
+{
+	unsigned found = 0;
+
+	for (size_t n; *name; name += n ? n : 1) {
+		for (n = 0; isalpha((unsigned char)name[n]);)
+			n++;
+		if (!is_file_word(name, n) ||
+		    (found && *length == n && strncasecmp(*out, name, n) == 0))
+			continue;
+		if (found++ == 0) {
+			*out = name;
+			*length = n;
+		}
+	}
+	return found;
+}
+
+bool split_of_path(const char *path, char out[SPLIT_BYTES])
+{
+	const char *name = filename_of(path), *word = name;
+	size_t n = 0;
+	unsigned found = find_words(name, &word, &n);
+
+	if (found == 0 && name > path) {
+		for (word = name - 1; word > path && word[-1] != '/';)
+			word--;
+		n = (size_t)(name - 1 - word);
+		found = is_file_word(word, n);
+	}
+	if (found != 1)
+		n = 0;
+	memcpy(out, word, n);
+	out[n] = '\0';
+	return n > 0;
 }

@@ -169,35 +169,6 @@ static void test_refused(void **state)
 	}
 }
 
-static void test_splits(void **state)
-{
-	static const struct {
-		const char *path, *split;
-	} paths[] = {
-		{ "ImageNet_train.arrow", "train" },
-		{ "/a/ImageNet-val.arrow", "val" },
-		{ "train/val-00000-of-00010.arrow", "val" },
-		{ "x/Train/data-00000-of-00010.arrow", "Train" },
-		{ "validation/cache-0123.arrow", "validation" },
-		{ "a.tar: b/imagenet-1k-test-00000-of-00028.arrow", "test" },
-		{ "train_test_split.arrow", "" },
-		{ "x-train-train.arrow", "train" },
-		{ "pretrained.arrow", "" },
-		{ "trained/x.arrow", "" },
-		{ "train/a/x.arrow", "" },
-		{ "x.arrow", "" },
-		{ "", "" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(paths); i++) {
-		char split[32];
-
-		arrow_split(paths[i].path, split, sizeof(split));
-		assert_same_text(paths[i].path, split, paths[i].split);
-	}
-}
-
 static void scan_choices(void *name)
 {
 	struct run run;
@@ -282,7 +253,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_detail),
 	cmocka_unit_test(test_labels),
 	cmocka_unit_test(test_refused),
-	cmocka_unit_test(test_splits),
 	cmocka_unit_test(test_choices),
 	cmocka_unit_test(test_classes),
 };

@@ -87,6 +87,31 @@ shards() {
 	umount_ok "$mnt"
 }
 
+# Files that hold their rows at the root, and are one split each by their names; next to
+# one file alone, whose classes lie at the root.
+split_names() {
+	mkdir "$work/named"
+	"$python" -c '
+import h5py, numpy, sys
+for split in "train", "val":
+    with h5py.File("%s/x-%s.hdf5" % (sys.argv[1], split), "w") as out:
+        for group in "", "masks/":
+            rows = out.create_dataset(group + "image_bytes", (4,), h5py.vlen_dtype("u1"), chunks=True)
+            for i in range(4):
+                rows[i] = numpy.frombuffer(b"\xff\xd8\xff" + (split + group).encode() + b"%d" % i, "u1")
+            out[group + "targets"] = numpy.arange(4) // 2' "$work/named"
+	mount_ok "x-train.hdf5 and x-val.hdf5: mounted" "$work/named/x-{train,val}.hdf5" "$mnt" || return
+	is "$(cd "$mnt" && echo */* */masks/*)" \
+		"train/0 train/1 train/masks val/0 val/1 val/masks train/masks/0 train/masks/1 val/masks/0 val/masks/1" \
+		"the names of the files are the splits"
+	is "$(cat "$mnt/train/0/1.jpg" "$mnt/val/1/3.jpg" "$mnt/val/masks/0/0.jpg" | tr -d '\377\330')" \
+		"train1val3valmasks/0" "each row is in its own split"
+	umount_ok "$mnt"
+	mount_ok "x-train.hdf5 alone: mounted" "$work/named/x-train.hdf5" "$mnt" || return
+	is "$(ls "$mnt" | xargs)" "0 1 masks" "one file alone: classes at the root"
+	umount_ok "$mnt"
+}
+
 view_tree() {
 	mount_ok "view=tree: mounted" -o view=tree "$work/mixed.h5" "$mnt" || return
 	check "view=tree: SPLIT/images/ROW.jpg" rows --view tree "$work/mixed.list" "$mnt"
@@ -138,6 +163,7 @@ done
 tensors
 file_for_each_split
 shards
+split_names
 view_tree
 info
 no_labels

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "indexer/wds_pyd.h"
-#include "indexer/wds_split.h"
 #include "indexer/webdataset.h"
 
 enum { BLOCK = 512, SHARD_BYTES = 1024 * 1024, TEXT_BYTES = 16384 };
@@ -531,28 +530,6 @@ static void test_many_samples_share_headers(void **state)
 	drop(&shard);
 }
 
-static void test_splits_are_words_of_names(void **state)
-{
-	static const struct {
-		const char *name, *split;
-	} table[] = {
-		{ "/d/imagenet-train-000003.tar", "train" }, { "imagenet_val-1.tar", "val" },
-		{ "validation.tar", "validation" }, { "train/shard-1.tar", NULL },
-		{ "trains-1.tar", NULL }, { "Test0.tar", "Test" }, { "", NULL },
-	};
-	char split[WDS_SPLIT_BYTES];
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(table); i++) {
-		const char *got = wds_split_of(table[i].name, split);
-
-		if (table[i].split)
-			assert_string_equal(got, table[i].split);
-		else
-			assert_null(got);
-	}
-}
-
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_cls_beside_each_is_the_class),
 	cmocka_unit_test(test_keys_are_grouped_as_webdataset_does),
@@ -569,7 +546,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_pickles_whose_pixels_are_not_in_place_stay),
 	cmocka_unit_test(test_damaged_pickles_are_refused),
 	cmocka_unit_test(test_many_samples_share_headers),
-	cmocka_unit_test(test_splits_are_words_of_names),
 };
 
 UNIT_MAIN(tests)
