@@ -152,13 +152,18 @@ static int add_collection(struct hdf5_heap *heap, uint64_t address, uint64_t sta
 	return 0;
 }
 
+static const struct idmap_slot *known_collection(const struct hdf5_heap *heap,
+						uint64_t address)
+{
+	return idmap_find(&heap->by_address, hash_address(heap, address), is_address, heap,
+			  &address);
+}
+
 /* The collection at `address`, which the window has at `start`. */
 static int find_collection(struct hdf5_heap *heap, uint64_t address, uint64_t start,
 			   const struct hdf5_collection **out)
 {
-	struct idmap_slot *slot = idmap_find(&heap->by_address,
-					     hash_address(heap, address), is_address,
-					     heap, &address);
+	const struct idmap_slot *slot = known_collection(heap, address);
 	int err = slot ? 0 : add_collection(heap, address, start);
 
 	if (err)
@@ -189,25 +194,27 @@ static int find_object(struct hdf5_heap *heap, const struct hdf5_row *row,
 	return 0;
 }
 
-int hdf5_heap_find(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t *at)
+int hdf5_heap_find(struct hdf5_heap *heap, const struct hdf5_row *row,
+		   struct hdf5_found *out)
 {
 	uint64_t start, first;
 
+	*out = (struct hdf5_found){ 0 };
 	if (row->index == 0)
 		return wrong(heap, "has a length, but no object in the heap");
 	if (!checked_add(heap->base, row->address, &start) ||
 	    !checked_add(start, 2 * HDF5_HEAP_HEADER, &first) ||
 	    !range_within(first, 0, heap->blocks->length))
 		return wrong(heap, "lies outside the file");
-	if (row->index > 1)
-		return find_object(heap, row, start, at);
+	if (row->index > 1 || known_collection(heap, row->address))
+		return find_object(heap, row, start, &out->at);
 	if (!range_within(first, row->length, heap->blocks->length))
 		return wrong(heap, "reaches past the end of the file");
-	*at = first;
+	*out = (struct hdf5_found){ first, true };
 	return 0;
 }
 
-int hdf5_heap_verify(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t at)
+static int verify(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t at)
 {
 	unsigned char header[HDF5_HEAP_HEADER];
 	int err = read_header(heap, at - HDF5_HEAP_HEADER, header);
@@ -217,5 +224,22 @@ int hdf5_heap_verify(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_
 	if (little_endian(header, 2) != row->index ||
 	    little_endian(header + 8, 8) != row->length)
 		return wrong(heap, "is not what its object in the heap says");
+	return 0;
+}
+
+int hdf5_heap_find_surely(struct hdf5_heap *heap, const struct hdf5_row *row,
+			  struct hdf5_found *out)
+{
+	int err = hdf5_heap_find(heap, row, out);
+	const char *problem;
+
+	if (!err)
+		err = verify(heap, row, out->at);
+	if (err != -EBADMSG || !out->guessed)
+		return err;
+	problem = heap->problem;
+	if (find_object(heap, row, heap->base + row->address, &out->at) != 0)
+		return wrong(heap, problem);
+	out->guessed = false;
 	return 0;
 }

@@ -61,14 +61,22 @@ struct hdf5_row hdf5_row_parse(const unsigned char descriptor[HDF5_DESCRIPTOR_BY
 void hdf5_heap_open(struct hdf5_heap *heap, struct hdf5_blocks *blocks, uint64_t base);
 void hdf5_heap_close(struct hdf5_heap *heap);
 
+/* Where a row's bytes begin, as the window counts; they lie within the window. */
+struct hdf5_found {
+	uint64_t at;
+	bool guessed; /* object 1, taken for the first of its collection without a look */
+};
+
 /*
- * Where a row's bytes begin, as the window counts, for one that is not empty; they
- * lie within the window. The header of an object with index 1 is not looked at.
+ * Finds a row that is not empty. Object 1 is nearly always the first; where it is not,
+ * that is known only once the collection was walked for another row.
  * 0, -EBADMSG (see `problem`), -ENOMEM, or what the source said.
  */
-int hdf5_heap_find(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t *at);
+int hdf5_heap_find(struct hdf5_heap *heap, const struct hdf5_row *row,
+		   struct hdf5_found *out);
 
-/* Is the header before `at` that of the row? Errors as above. */
-int hdf5_heap_verify(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t at);
+/* The same, and looks: the header before the bytes is that of the row. */
+int hdf5_heap_find_surely(struct hdf5_heap *heap, const struct hdf5_row *row,
+			  struct hdf5_found *out);
 
 #endif

@@ -72,19 +72,17 @@ static int sniff_row(struct table *t, uint64_t number)
 {
 	unsigned char head[SAMPLES_SNIFF_BYTES];
 	struct hdf5_row row = { 0 };
-	uint64_t at = 0;
+	struct hdf5_found place;
 	size_t n;
 	int err = get_row(t, number, &row);
 
 	if (err || row.length == 0)
 		return err;
 	n = row.length < sizeof(head) ? row.length : sizeof(head);
-	err = hdf5_heap_find(&t->walk->heap, &row, &at);
-	if (!err)
-		err = hdf5_heap_verify(&t->walk->heap, &row, at);
+	err = hdf5_heap_find_surely(&t->walk->heap, &row, &place);
 	if (err)
 		return refuse_row(t, number, &row, err);
-	err = hdf5_blocks_read(&t->walk->file.blocks, head, n, at);
+	err = hdf5_blocks_read(&t->walk->file.blocks, head, n, place.at);
 	if (err)
 		return hdf5_refuse_read(t->walk, err);
 	t->extensions[t->sniffed++] = samples_sniff(head, n);
@@ -180,17 +178,18 @@ static int find_bytes(struct table *t, uint64_t number, struct sample *sample)
 	const struct scan *scan = t->walk->scan;
 	struct entry_extent extent = { 0 };
 	struct hdf5_row row = { 0 };
-	uint64_t at = 0;
+	struct hdf5_found place;
 	int err = get_row(t, number, &row);
 
 	if (err || row.length == 0)
 		return err;
-	err = hdf5_heap_find(&t->walk->heap, &row, &at);
+	err = hdf5_heap_find(&t->walk->heap, &row, &place);
 	if (err)
 		return refuse_row(t, number, &row, err);
 	err = entries_guarded_extent(scan->entries, scan->source_number,
-				     scan->base + scan->length, GUARD_HDF5_HEAP,
-				     scan->base + at, row.length, &extent);
+				     scan->base + scan->length,
+				     place.guessed ? GUARD_HDF5_FIRST : GUARD_HDF5_HEAP,
+				     scan->base + place.at, row.length, &extent);
 	if (err == -EBADMSG)
 		t->walk->heap.problem = "lies outside the file";
 	if (err)

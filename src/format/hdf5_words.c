@@ -25,22 +25,20 @@ static int fetch(struct hdf5_words *words, const unsigned char *bytes, size_t *l
 {
 	struct hdf5_walk *walk = words->column.walk;
 	struct hdf5_row row = hdf5_row_parse(bytes);
-	uint64_t at = 0;
+	struct hdf5_found place;
 	int err;
 
 	*length = row.length < HDF5_WORD_BYTES ? row.length : HDF5_WORD_BYTES;
 	if (row.length == 0)
 		return 0;
-	err = hdf5_heap_find(&walk->heap, &row, &at);
-	if (!err)
-		err = hdf5_heap_verify(&walk->heap, &row, at);
+	err = hdf5_heap_find_surely(&walk->heap, &row, &place);
 	if (err == -EBADMSG && !walk->file.blocks.err)
 		return hdf5_refuse(walk,
 				   "is damaged: a string of %u bytes %s; copy the "
 				   "file again",
 				   row.length, walk->heap.problem);
 	if (!err)
-		err = hdf5_blocks_read(&walk->file.blocks, words->text, *length, at);
+		err = hdf5_blocks_read(&walk->file.blocks, words->text, *length, place.at);
 	return err ? hdf5_refuse_read(walk, err) : 0;
 }
 

@@ -69,6 +69,7 @@ enum volume_kind {
 enum volume_guard {
 	GUARD_NONE = 0,
 	GUARD_HDF5_HEAP = 1, /* the header of an object in a global heap */
+	GUARD_HDF5_FIRST = 2, /* the same, and it is object 1 */
 };
 
 enum { VOLUME_CODECS = 4 };

@@ -21,12 +21,19 @@ static bool heap_header_fits(const unsigned char *header, uint64_t length)
 	return little_endian(header, 2) != 0 && little_endian(header + 8, 8) == length;
 }
 
+/* Of an object that was not looked up: libhdf5 may use number 1 again, further behind. */
+static bool first_header_fits(const unsigned char *header, uint64_t length)
+{
+	return little_endian(header, 2) == 1 && heap_header_fits(header, length);
+}
+
 /* By enum volume_guard. */
 static const struct {
 	size_t size; /* bytes that lie before the extent */
 	bool (*fits)(const unsigned char *bytes, uint64_t length);
 } guards[] = {
 	[GUARD_HDF5_HEAP] = { HEAP_HEADER_BYTES, heap_header_fits },
+	[GUARD_HDF5_FIRST] = { HEAP_HEADER_BYTES, first_header_fits },
 };
 
 bool guard_is_known(enum volume_guard guard)

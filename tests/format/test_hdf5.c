@@ -252,7 +252,7 @@ static void look_up(const struct lookup *l)
 	static struct hdf5_heap heap;
 	unsigned char file[4096];
 	struct source *source;
-	uint64_t at = 0;
+	struct hdf5_found place;
 	int err;
 
 	make_collection(file);
@@ -261,16 +261,14 @@ static void look_up(const struct lookup *l)
 	assert_int_equal(source_open("heap", &source, NULL), 0);
 	hdf5_blocks_open(&blocks, source, 0, sizeof(file));
 	hdf5_heap_open(&heap, &blocks, 56);
-	err = hdf5_heap_find(&heap, &l->row, &at);
-	if (!err)
-		err = hdf5_heap_verify(&heap, &l->row, at);
+	err = hdf5_heap_find_surely(&heap, &l->row, &place);
 	if (err && (!l->problem || !strstr(heap.problem, l->problem)))
 		print_message("# got %s, not %s\n", heap.problem, l->problem);
 	assert_int_equal(err, l->problem ? -EBADMSG : 0);
 	if (l->problem)
 		assert_non_null(strstr(heap.problem, l->problem));
 	else
-		assert_int_equal(at, l->found);
+		assert_int_equal(place.at, l->found);
 	hdf5_heap_close(&heap);
 	hdf5_blocks_close(&blocks);
 	source_close(source);
@@ -281,6 +279,7 @@ static void test_heap(void **state)
 	static const struct lookup lookups[] = {
 		{ { 5, 200, 1 }, 0, 0, 0, NULL, 288 },
 		{ { 9, 200, 2 }, 0, 0, 0, NULL, 328 },
+		{ { 9, 200, 1 }, 272, 2, 7, "is not what its object", 0 },
 		{ { 9, 200, 3 }, 0, 0, 0, "does not hold", 0 },
 		{ { 8, 200, 2 }, 0, 0, 0, "another length", 0 },
 		{ { 6, 200, 1 }, 0, 0, 0, "is not what its object", 0 },
@@ -330,8 +329,8 @@ static void test_heap_any_order(void **state)
 	static struct hdf5_blocks blocks;
 	static struct hdf5_heap heap;
 	unsigned char *file = calloc(COLLECTIONS, BYTES);
+	struct hdf5_found place;
 	struct source *source;
-	uint64_t at;
 
 	(void)state;
 	assert_non_null(file);
@@ -347,11 +346,44 @@ static void test_heap_any_order(void **state)
 		for (uint64_t c = 0; c < COLLECTIONS; c++) {
 			struct hdf5_row row = { 8, c * BYTES, i + 1 };
 
-			assert_int_equal(hdf5_heap_find(&heap, &row, &at), 0);
-			assert_int_equal(at, c * BYTES + 32 + i * 24);
+			assert_int_equal(hdf5_heap_find(&heap, &row, &place), 0);
+			assert_int_equal(place.at, c * BYTES + 32 + i * 24);
+			assert_false(place.guessed);
 		}
 	close_heap(&heap, source);
 	free(file);
+}
+
+/* Numbers that were used up: object 1 lies behind the one that is first, and as long. */
+static void test_heap_first_is_not_one(void **state)
+{
+	static const struct hdf5_row one = { 9, 256, 1 }, two = { 9, 256, 2 };
+	static struct hdf5_blocks blocks;
+	static struct hdf5_heap heap;
+	unsigned char file[4096];
+	struct hdf5_found place;
+	struct source *source;
+
+	(void)state;
+	make_collection(file);
+	put_object(file + 272, 2, 9);
+	put_object(file + 304, 1, 9);
+	put_object(file + 336, 0, 432);
+	unit_write("heap", file, sizeof(file));
+	for (unsigned before = 0; before < 3; before++) {
+		open_heap(&heap, &blocks, &source);
+		if (before == 1)
+			assert_int_equal(hdf5_heap_find_surely(&heap, &one, &place), 0);
+		if (before == 2)
+			assert_int_equal(hdf5_heap_find(&heap, &two, &place), 0);
+		if (before)
+			assert_int_equal(place.at, before == 1 ? 320 : 288);
+		assert_int_equal(hdf5_heap_find(&heap, &one, &place), 0);
+		/* what is guessed has a guard that wants number 1, and reading it fails */
+		assert_int_equal(place.guessed, before == 0);
+		assert_int_equal(place.at, before ? 320 : 288);
+		close_heap(&heap, source);
+	}
 }
 
 /* Collections inside each other would be walked without end. */
@@ -361,8 +393,8 @@ static void test_heap_overlap(void **state)
 	static struct hdf5_heap heap;
 	unsigned char file[4096] = { 0 };
 	struct source *source;
+	struct hdf5_found place;
 	unsigned found = 0;
-	uint64_t at;
 	int err = 0;
 
 	(void)state;
@@ -376,7 +408,7 @@ static void test_heap_overlap(void **state)
 	for (unsigned i = 0; i < 128 && !err; i++) {
 		struct hdf5_row row = { 16, 32 * i, i + 2 };
 
-		err = hdf5_heap_find(&heap, &row, &at);
+		err = hdf5_heap_find(&heap, &row, &place);
 		found += !err;
 	}
 	assert_int_equal(err, -EBADMSG);
@@ -454,6 +486,7 @@ int main(void)
 		cmocka_unit_test(test_storage),
 		cmocka_unit_test(test_heap),
 		cmocka_unit_test(test_heap_any_order),
+	cmocka_unit_test(test_heap_first_is_not_one),
 		cmocka_unit_test(test_heap_overlap),
 		cmocka_unit_test(test_damaged_row),
 		cmocka_unit_test(test_probe),

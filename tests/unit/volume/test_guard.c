@@ -40,15 +40,17 @@ static const struct {
 	const char *what;
 	uint16_t index;
 	uint64_t says, asked;
-	int result;
+	int result, first; /* of an object that is taken for the first */
 } headers[] = {
-	{ "right", 1, 100, 100, 0 },
-	{ "a high index", 0xff00, 100, 100, 0 },
-	{ "the next one's size", 1, 99, 100, -EBADMSG },
-	{ "larger", 1, 101, 100, -EBADMSG },
-	{ "the free space's index", 0, 100, 100, -EBADMSG },
-	{ "a size of 64 bits", 1, (UINT64_C(1) << 32) + 100, 100, -EBADMSG },
-	{ "empty", 1, 0, 100, -EBADMSG },
+	{ "right", 1, 100, 100, 0, 0 },
+	{ "another object", 2, 100, 100, 0, -EBADMSG },
+	{ "a high index", 0xff00, 100, 100, 0, -EBADMSG },
+	{ "1 and 255 in two bytes", 0xff01, 100, 100, 0, -EBADMSG },
+	{ "the next one's size", 1, 99, 100, -EBADMSG, -EBADMSG },
+	{ "larger", 1, 101, 100, -EBADMSG, -EBADMSG },
+	{ "the free space's index", 0, 100, 100, -EBADMSG, -EBADMSG },
+	{ "a size of 64 bits", 1, (UINT64_C(1) << 32) + 100, 100, -EBADMSG, -EBADMSG },
+	{ "empty", 1, 0, 100, -EBADMSG, -EBADMSG },
 };
 
 static void test_headers(void **state)
@@ -63,6 +65,9 @@ static void test_headers(void **state)
 		if (guard_check(GUARD_HDF5_HEAP, from_source, source, 50 + HEADER,
 				headers[i].asked) != headers[i].result)
 			fail_msg("%s", headers[i].what);
+		if (guard_check(GUARD_HDF5_FIRST, from_source, source, 50 + HEADER,
+				headers[i].asked) != headers[i].first)
+			fail_msg("%s, as the first", headers[i].what);
 		assert_int_equal(guard_check(GUARD_NONE, from_source, source, 0, 5), 0);
 		source_close(source);
 	}
@@ -89,7 +94,8 @@ static void test_known_ones(void **state)
 	(void)state;
 	assert_true(guard_is_known(GUARD_NONE));
 	assert_true(guard_is_known(GUARD_HDF5_HEAP));
-	assert_false(guard_is_known((enum volume_guard)2));
+	assert_true(guard_is_known(GUARD_HDF5_FIRST));
+	assert_false(guard_is_known((enum volume_guard)3));
 	assert_false(guard_is_known((enum volume_guard)-1));
 }
 
