@@ -32,6 +32,7 @@ struct scan {
 	struct entries *entries;   /* appended to; owned by the caller */
 	struct samples *samples;   /* appended to; owned by the caller */
 
+	bool tree;          /* view=tree: labels are no matter */
 	bool arrays;        /* view=arrays: every array as .npy files, none as images */
 	const char *labels; /* the name of the array that has the labels, where the user
 			       says which (labels=NAME); else NULL */

@@ -425,6 +425,7 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 	vec_free(&walk->path);
 	vec_free(&walk->extents);
 	vec_free(&walk->seen);
+	vec_free(&walk->misfits);
 	vec_free(&walk->used);
 	idmap_free(&walk->seen_by_address);
 	return err;

@@ -184,6 +184,8 @@ int hdf5_take_array(const struct hdf5_array *array, bool known, bool *taken)
 			return 0;
 	err = hdf5_labels_find(array->walk, array->group, array->name, d->dims[0], &labels);
 	*taken = labels.found || (known && strcmp(shape->extension, "npy") != 0);
+	if (!err && *taken && !labels.found)
+		err = hdf5_labels_missing(array->walk, &labels, array->name, d->dims[0]);
 	if (!err && *taken)
 		err = add_samples(array, shape, &labels);
 	hdf5_labels_close(&labels);

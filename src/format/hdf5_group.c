@@ -226,7 +226,7 @@ int hdf5_group_take_tables(struct hdf5_group *group, hid_t id)
 	CLEANUP(cleanup_free) char *file_class = class_of_file(group);
 	bool each = is_class_for_each(group);
 	size_t first = group->taken, end = group->tables.count;
-	int err = 0;
+	int err = 0, settled;
 
 	group->walk->used.count = 0;
 	for (int pass = 0; pass < 2; pass++)
@@ -240,5 +240,6 @@ int hdf5_group_take_tables(struct hdf5_group *group, hid_t id)
 		}
 	group->taken = end;
 	mark_held(group);
-	return err;
+	settled = hdf5_labels_settle(group->walk);
+	return err ? err : settled;
 }

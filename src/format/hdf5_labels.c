@@ -146,21 +146,6 @@ static int take_labels(struct hdf5_walk *walk, struct hdf5_labels *labels)
 	return err ? err : hdf5_use(walk, d->address);
 }
 
-static void warn_no_labels(struct hdf5_walk *walk, const struct hdf5_dataset *d,
-			   const char *name)
-{
-	char what[80];
-
-	hdf5_dataset_describe(d, what, sizeof(what));
-	if (walk->warnings++ < LIMIT_WARNINGS)
-		log_warn("'%s': '%s' (%s) beside '%.200s' does not hold one integer or "
-			 "string "
-			 "a row: the rows get no labels from it; -o labels=NAME says "
-			 "which "
-			 "array holds them",
-			 walk->scan->label, name, what, walk->path.items);
-}
-
 static int refuse_chosen(struct hdf5_walk *walk, const struct hdf5_dataset *d,
 			 uint64_t rows)
 {
@@ -173,6 +158,23 @@ static int refuse_chosen(struct hdf5_walk *walk, const struct hdf5_dataset *d,
 			   "string; name another array, or leave the option away",
 			   walk->scan->labels, what, walk->scan->labels,
 			   (unsigned long long)rows);
+}
+
+static int note_misfit(struct hdf5_walk *walk, const char *name,
+		       struct hdf5_labels *labels)
+{
+	const struct hdf5_dataset *d = &labels->dataset;
+
+	if (labels->misfit.name || (d->kind == H5T_STRING && d->rank == 1))
+		return 0; /* strings may be names of classes */
+	labels->misfit.name = strdup(name);
+	if (!labels->misfit.name)
+		return hdf5_out_of_memory(walk);
+	labels->misfit.address = d->address;
+	if (hdf5_is_column(d) && read_kind(labels))
+		labels->misfit.count = d->dims[0];
+	hdf5_dataset_describe(d, labels->misfit.what, sizeof(labels->misfit.what));
+	return 0;
 }
 
 /* Does this neighbour hold one a row? Then it is taken. */
@@ -190,8 +192,8 @@ static int try_labels(struct hdf5_walk *walk, hid_t group, const char *name,
 		err = labels->name ? take_labels(walk, labels) : hdf5_out_of_memory(walk);
 	} else if (walk->scan->labels) {
 		err = refuse_chosen(walk, d, rows);
-	} else if (d->kind != H5T_STRING || d->rank != 1) { /* not names of classes */
-		warn_no_labels(walk, d, name);
+	} else {
+		err = note_misfit(walk, name, labels);
 	}
 	if (!labels->found)
 		hdf5_dataset_close(d);
@@ -394,7 +396,72 @@ void hdf5_labels_close(struct hdf5_labels *labels)
 		hdf5_dataset_close(&labels->dataset);
 	}
 	free(labels->name);
+	free(labels->misfit.name);
 	*labels = (struct hdf5_labels){ 0 };
+}
+
+/* Those that do not fit */
+
+int hdf5_labels_missing(struct hdf5_walk *walk, const struct hdf5_labels *labels,
+			const char *array, uint64_t rows)
+{
+	struct hdf5_misfit misfit = { .address = labels->misfit.address, .rows = rows,
+				      .count = labels->misfit.count };
+
+	if (!labels->misfit.name)
+		return 0;
+	if (misfit.count == 0) {
+		if (walk->warnings++ < LIMIT_WARNINGS)
+			log_warn("'%s': '%s' (%s) beside '%.200s' does not hold one "
+				 "integer or string a row: the rows get no labels from "
+				 "it; -o labels=NAME says which array holds them",
+				 walk->scan->label, labels->misfit.name,
+				 labels->misfit.what, walk->path.items);
+		return 0;
+	}
+	misfit.array = strdup(array);
+	misfit.labels = strdup(labels->misfit.name);
+	if (misfit.array && misfit.labels && vec_push(&walk->misfits, misfit) == 0)
+		return 0;
+	free(misfit.array);
+	free(misfit.labels);
+	return hdf5_out_of_memory(walk);
+}
+
+static int settle(struct hdf5_walk *walk, const struct hdf5_misfit *misfit)
+{
+	if (walk->scan->tree)
+		return 0;
+	if (!hdf5_is_used(walk, misfit->address))
+		return hdf5_refuse(walk,
+				   "has %llu rows in '%s', and %llu labels in '%s': each "
+				   "row wants one; write the file again, say which labels "
+				   "are meant (-o labels=NAME), or leave them out (-o "
+				   "view=tree)",
+				   (unsigned long long)misfit->rows, misfit->array,
+				   (unsigned long long)misfit->count, misfit->labels);
+	if (walk->warnings++ < LIMIT_WARNINGS)
+		log_warn("'%s': '%s' in '%.200s' has %llu rows, and the %llu labels in "
+			 "'%s' are another array's: its rows are shown without",
+			 walk->scan->label, misfit->array,
+			 walk->path.count ? walk->path.items : "/",
+			 (unsigned long long)misfit->rows,
+			 (unsigned long long)misfit->count, misfit->labels);
+	return 0;
+}
+
+int hdf5_labels_settle(struct hdf5_walk *walk)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < walk->misfits.count; i++) {
+		if (!err)
+			err = settle(walk, &walk->misfits.items[i]);
+		free(walk->misfits.items[i].array);
+		free(walk->misfits.items[i].labels);
+	}
+	walk->misfits.count = 0;
+	return err;
 }
 
 /* One of them */

@@ -18,6 +18,14 @@ struct hdf5_labels {
 	unsigned shift, bits;
 	char **class_names;          /* of the labels 0, 1, ... */
 	size_t class_count;
+
+	/* The first neighbour that is called as labels are, and are none of these rows */
+	struct {
+		char *name;       /* NULL: there is none such */
+		haddr_t address;
+		uint64_t count;   /* it has so many labels; 0: it holds no labels */
+		char what[80];
+	} misfit;
 };
 
 /* May a dataset of this name be the labels of others? */
@@ -30,6 +38,19 @@ bool hdf5_is_label_name(const struct hdf5_walk *walk, const char *name);
 int hdf5_labels_find(struct hdf5_walk *walk, hid_t group, const char *name, uint64_t rows,
 		     struct hdf5_labels *out);
 void hdf5_labels_close(struct hdf5_labels *labels);
+
+/*
+ * The rows of `array` are shown without labels: warns of a neighbour that was meant to be
+ * them, or notes it in walk->misfits, for hdf5_labels_settle. 0 or -ENOMEM.
+ */
+int hdf5_labels_missing(struct hdf5_walk *walk, const struct hdf5_labels *labels,
+			const char *array, uint64_t rows);
+
+/*
+ * Once all arrays of a group are taken: labels whose number fits none of them are an
+ * error. Empties walk->misfits.
+ */
+int hdf5_labels_settle(struct hdf5_walk *walk);
 
 /* Sets the label of a sample, or its class name (valid until the next is asked for). */
 int hdf5_labels_get(struct hdf5_labels *labels, uint64_t row, struct sample *sample);

@@ -302,6 +302,8 @@ static int take_table(struct table *t)
 	if (!array->class_name)
 		err = hdf5_labels_find(t->walk, array->group, array->name, rows,
 				       &t->labels);
+	if (!err && !t->labels.found)
+		err = hdf5_labels_missing(t->walk, &t->labels, array->name, rows);
 	if (!err)
 		err = find_names(t);
 	if (!err)

@@ -19,6 +19,13 @@ struct hdf5_seen {
 	size_t entry; /* its number in the log; SIZE_MAX: a group, or rows */
 };
 
+/* What is called as labels of an array are, and is too long or too short for it. */
+struct hdf5_misfit {
+	char *array, *labels; /* names in one group; owned */
+	haddr_t address;      /* of the labels */
+	uint64_t rows, count;
+};
+
 struct hdf5_walk {
 	struct scan *scan;
 	struct error *e;
@@ -28,6 +35,7 @@ struct hdf5_walk {
 	const char *beside;        /* a neighbour of it that is looked at, or NULL */
 	unsigned depth;            /* groups above what the path names */
 	VEC(struct entry_extent) extents; /* of the file at hand */
+	VEC(struct hdf5_misfit) misfits; /* in this group */
 	VEC(haddr_t) used;         /* what other datasets of this group were made with */
 	bool labels_found;         /* what the option labels=NAME says */
 	VEC(struct hdf5_seen) seen;

@@ -314,7 +314,7 @@ def write_tables(file):
                 if i % 10 != 3:
                     images[i] = encoded(30 * i, i, "bin" if kind == "shuffle" else "jpg")
     file.create_dataset("signed", (3,), dtype=h5py.vlen_dtype(np.int8))[1] = np.int8([-1, 5])
-    file.create_dataset("labels", data=np.arange(9))
+    file.create_dataset("labels", data=np.arange(9.))
     file.create_dataset("none", (0,), dtype=ROW_TYPE)
     file.create_dataset("unwritten", (12,), dtype=ROW_TYPE)
     file.create_dataset("unwritten-chunks", (12,), dtype=ROW_TYPE, chunks=(5,))

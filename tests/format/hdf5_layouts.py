@@ -235,6 +235,16 @@ def several(file):
             expect("short", "train_images", rows, "train_labels", numbers(8, 3)))
 
 
+def others_labels(file):
+    """Labels of one array, and another one of more rows beside it."""
+    rows, more = encoded(8), encoded(9)
+    put_rows(file, "images", rows)
+    put_rows(file, "thumbnails", more)
+    file["labels"] = np.array(numbers(8), "i4")
+    return (expect("", "images", rows, "labels", numbers(8)) +
+            expect("", "thumbnails", more))
+
+
 def labels_kind__chosen(file):
     """Two arrays could be labels: the option says which."""
     rows = encoded(10)
@@ -486,6 +496,20 @@ def refuse_split_name(file):
     put_rows(file, "encoded_images", encoded(10))
     split_attribute(file, [("../x", "encoded_images", 0, 1, None, True)])
     return "'../x'", "no folder"
+
+
+def refuse_fewer_labels(file):
+    put_rows(file.create_group("train"), "images", encoded(30))
+    file["train/targets"] = np.array(numbers(29), "i2")
+    return "'/train'", "30 rows in 'images'", "29 labels in 'targets'", "view=tree"
+
+
+def refuse_more_labels(file):
+    """Of words, and beside pixels; those of one array alone fit."""
+    file["train_x"], file["train_y"] = noise(5, 8, 8, 3), np.array(numbers(5), "i8")
+    file["test_x"] = noise(3, 8, 8, 3)
+    file["test_y"] = np.array([[b"cat"]] * 4)
+    return "'/'", "3 rows in 'test_x'", "4 labels in 'test_y'"
 
 
 def refuse_list(file):
