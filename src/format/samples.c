@@ -123,6 +123,10 @@ const char *samples_sniff(const void *head, size_t n)
 		{ 0, "P3", 2, "ppm" },
 		{ 0, "P5", 2, "pgm" },
 		{ 0, "P2", 2, "pgm" },
+		{ 8, "WAVE", 4, "wav" },
+		{ 0, "fLaC", 4, "flac" },
+		{ 0, "OggS", 4, "ogg" },
+		{ 4, "ftyp", 4, "mp4" },
 		{ 0, "BM", 2, "bmp" },
 	};
 
@@ -136,13 +140,19 @@ const char *samples_sniff(const void *head, size_t n)
 
 const char *samples_common_extension(const char *const *extensions, size_t n)
 {
+	const char *common = SAMPLES_UNKNOWN;
+	size_t most = 0, known = 0;
+
 	for (size_t i = 0; i < n; i++) {
 		size_t same = 0;
 
 		for (size_t j = 0; extensions[i] && j < n; j++)
 			same += extensions[j] && strcmp(extensions[j], extensions[i]) == 0;
-		if (2 * same > n)
-			return extensions[i];
+		known += same > 0;
+		if (same > most) {
+			most = same;
+			common = extensions[i];
+		}
 	}
-	return "bin";
+	return 2 * known > n ? common : SAMPLES_UNKNOWN;
 }

@@ -66,13 +66,20 @@ const struct sample_group *samples_group(const struct samples *samples, size_t i
 
 /*
  * The extension for contents that begin so, without its dot: "jpg", "png",
- * "webp", "bmp", "tif", "ppm", "pgm", "gif", "npy"; NULL for what is not known.
+ * "webp", "bmp", "tif", "ppm", "pgm", "gif", "npy", "wav", "flac", "ogg", "mp4"; NULL for
+ * what is not known.
  */
 const char *samples_sniff(const void *head, size_t n);
 
 enum { SAMPLES_SNIFF_BYTES = 16 }; /* what that wants to see */
 
-/* What more than half of the n are (each of samples_sniff), or "bin". */
+/* Of samples of which nothing is known. */
+#define SAMPLES_UNKNOWN "bin"
+
+/*
+ * What most of the n are (each of samples_sniff), if more than half of them are known:
+ * readers of images look at the bytes, and at the extension only to see that it is one.
+ */
 const char *samples_common_extension(const char *const *extensions, size_t n);
 
 #endif

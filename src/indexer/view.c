@@ -352,6 +352,29 @@ static int no_memory(struct error *e)
 	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 }
 
+/* Samples of classes that nobody takes for images. */
+static void say_unknown(const struct view *view)
+{
+	const char *where = NULL;
+	size_t others = 0;
+
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+		const struct sample_group *group = array->pieces.items[0].group;
+
+		if (array->form != FORM_CLASSES || array->named == array->rows ||
+		    array->keys.count || strcmp(group->extension, SAMPLES_UNKNOWN) != 0)
+			continue;
+		others += where != NULL;
+		where = where ? where : array->directory;
+	}
+	if (where)
+		log_warn("what the samples in '/%s'%s are is not known by their first bytes: "
+			 "they are called ." SAMPLES_UNKNOWN ", which ImageFolder passes "
+			 "by; DatasetFolder(root, loader, extensions=('." SAMPLES_UNKNOWN
+			 "',)) takes them", where, others ? " and others" : "");
+}
+
 int view_seal(struct view *view, struct error *e)
 {
 	int err;
@@ -375,6 +398,7 @@ int view_seal(struct view *view, struct error *e)
 	count_digits(view);
 	if (choose_directories(view) < 0 || choose_prefixes(view) < 0)
 		return no_memory(e);
+	say_unknown(view);
 	view_say_shifts(view, NULL);
 	return 0;
 }

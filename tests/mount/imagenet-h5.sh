@@ -151,6 +151,34 @@ with h5py.File(sys.argv[1], "w") as out:
 	ok $? "labels that are no integers: info" || diag "$(cat "$work/said")"
 	is "$(grep -c "the rows get no labels from it" "$work/said")" 2 \
 		"labels that are no integers: said once for each split"
+	"$python" -c '
+import h5py, sys
+with h5py.File(sys.argv[1], "a") as out:
+    for split in "train", "val":
+        del out[split + "/targets"]
+        out[split + "/labels"] = [1, 2, 3]' "$work/floats.h5"
+	"$granary" info -o view=tree "$work/floats.h5" >"$work/info" 2>"$work/said"
+	ok $? "labels that are too few: with view=tree they are no matter"
+	is "$(grep -c "3 labels" "$work/said")" 0 "labels that are too few: nor are they told"
+}
+
+# Rows of several types are images all the same; what is not known is said.
+mixed_types() {
+	local kind
+	"$python" -c '
+import h5py, sys
+heads = {"mixed": [b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"], "unknown": [b"abc", b"\xff\xd8\xff"]}
+for name, some in heads.items():
+    with h5py.File("%s/%s-types.h5" % (sys.argv[1], name), "w") as out:
+        rows = out.create_dataset("train/images", (8,), h5py.vlen_dtype("u1"))
+        for i in range(8):
+            rows[i] = list(some[i // 4])
+        out["train/targets"] = [i % 2 for i in range(8)]' "$work"
+	for kind in mixed unknown; do
+		"$granary" ls -R "$work/$kind-types.h5" >"$work/names" 2>"$work/said"
+		is "$(grep -c "jpg$" "$work/names") $(grep -c "bin$" "$work/names") $(grep -c "called .bin" "$work/said")" \
+			"$([ $kind = mixed ] && echo 8 0 0 || echo 0 8 1)" "rows of $kind types"
+	done
 }
 
 make_images
@@ -167,4 +195,5 @@ split_names
 view_tree
 info
 no_labels
+mixed_types
 finish

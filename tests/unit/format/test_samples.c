@@ -52,7 +52,7 @@ static const struct {
 	{ HEAD("\377\330\377\341\0\020Exif"), "jpg" },
 	{ HEAD("\211PNG\r\n\032\n\0\0\0\015IHDR"), "png" },
 	{ HEAD("RIFF\20\0\0\0WEBPVP8 "), "webp" },
-	{ HEAD("RIFF\20\0\0\0WAVEfmt "), NULL },
+	{ HEAD("RIFF\20\0\0\0AVI LIST"), NULL },
 	{ HEAD("GIF87a"), "gif" },
 	{ HEAD("GIF89a"), "gif" },
 	{ HEAD("II*\0\10\0\0\0"), "tif" },
@@ -63,6 +63,10 @@ static const struct {
 	{ HEAD("P5\n3 2\n255\n"), "pgm" },
 	{ HEAD("P2\n3 2\n255\n"), "pgm" },
 	{ HEAD("BM\66\0\0\0\0\0\0\0"), "bmp" },
+	{ HEAD("RIFF\20\0\0\0WAVEfmt "), "wav" },
+	{ HEAD("fLaC\0\0\0\42"), "flac" },
+	{ HEAD("OggS\0\2"), "ogg" },
+	{ HEAD("\0\0\0\40ftypisom"), "mp4" },
 	{ HEAD(""), NULL },
 	{ HEAD("\377\330"), NULL },
 	{ HEAD("\211PNG\r\n\032"), NULL },
@@ -106,10 +110,36 @@ static void test_sixteen_bytes_tell(void **state)
 	}
 }
 
+static void test_what_most_are(void **state)
+{
+	static const struct {
+		const char *extensions[6], *common;
+	} table[] = {
+		{ { "png", "jpg", "jpg" }, "jpg" },
+		{ { "png", "jpg" }, "png" },
+		{ { "png", "jpg", "webp", "jpg", "png", "png" }, "png" },
+		{ { "?", "jpg", "png" }, "jpg" },
+		{ { "?", "jpg", "?", "png" }, "bin" },
+		{ { "?", "?" }, "bin" },
+		{ { NULL }, "bin" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(table); i++) {
+		const char *found[6];
+		size_t n = 0;
+
+		for (; n < 6 && table[i].extensions[n]; n++)
+			found[n] = *table[i].extensions[n] == '?' ? NULL : table[i].extensions[n];
+		assert_string_equal(samples_common_extension(found, n), table[i].common);
+	}
+}
+
 static const struct CMUnitTest samples[] = {
 	cmocka_unit_test(test_groups_are_copied_and_counted),
 	cmocka_unit_test(test_what_a_head_is_called),
 	cmocka_unit_test(test_sixteen_bytes_tell),
+	cmocka_unit_test(test_what_most_are),
 };
 
 UNIT_MAIN(samples)
