@@ -65,16 +65,17 @@ static hid_t text_type(hid_t file_type, const char *name)
 	return type;
 }
 
-/* One byte, as h5py and PyTables write a bool. */
+/* An integer, or one byte, as h5py and PyTables write a bool. */
 static hid_t flag_type(hid_t file_type)
 {
 	hid_t type = member_type(file_type, "available");
+	bool number = type >= 0 && H5Tget_class(type) == H5T_INTEGER;
 
-	if (type >= 0 && H5Tget_size(type) == 1)
+	if (type >= 0 && !number && H5Tget_size(type) == 1)
 		return type;
 	if (type >= 0)
 		H5Tclose(type);
-	return H5I_INVALID_HID;
+	return number ? H5Tcopy(H5T_NATIVE_SCHAR) : H5I_INVALID_HID;
 }
 
 /* The lines in memory; < 0: the attribute is none of Fuel's. */
@@ -105,27 +106,55 @@ static hid_t line_type(hid_t file_type)
 	return H5I_INVALID_HID;
 }
 
-static struct line *read_lines(hid_t attribute, size_t *count)
+/* Other attributes may be called "split", too; one that has these columns is meant. */
+static bool is_meant(hid_t file_type)
+{
+	return H5Tget_class(file_type) == H5T_COMPOUND &&
+	       H5Tget_member_index(file_type, "split") >= 0 &&
+	       H5Tget_member_index(file_type, "source") >= 0;
+}
+
+static int read_typed_lines(struct hdf5_walk *walk, hid_t attribute, hid_t type,
+			    hssize_t n, struct line **out)
+{
+	if (type < 0 || n > SPLITS_MOST)
+		return hdf5_refuse(walk,
+				   "has splits in an attribute 'split' that is not as "
+				   "Fuel writes it: strings of a fixed size, integers "
+				   "start and stop, a bool available, up to %d lines; "
+				   "write it again so",
+				   SPLITS_MOST);
+	*out = calloc((size_t)n, sizeof(**out));
+	if (!*out)
+		return hdf5_out_of_memory(walk);
+	if (H5Aread(attribute, type, *out) < 0)
+		return hdf5_refuse_library(walk, "cannot read the splits of");
+	return 0;
+}
+
+/* The lines of the attribute, for the caller to free; none if it is another one. */
+static int read_lines(struct hdf5_walk *walk, hid_t attribute, struct line **out,
+		      size_t *count)
 {
 	hid_t file_type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-	hid_t type = file_type < 0 ? file_type : line_type(file_type);
-	hssize_t n = space < 0 ? 0 : H5Sget_simple_extent_npoints(space);
-	struct line *lines = NULL;
+	hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+	int err = 0;
 
-	if (type >= 0 && n > 0 && n <= SPLITS_MOST)
-		lines = calloc((size_t)n, sizeof(*lines));
-	if (lines && H5Aread(attribute, type, lines) < 0) {
-		free(lines);
-		lines = NULL;
+	if (file_type < 0 || n < 0) {
+		err = hdf5_refuse_library(walk, "cannot read the splits of");
+	} else if (n > 0 && is_meant(file_type)) {
+		hid_t type = line_type(file_type);
+
+		err = read_typed_lines(walk, attribute, type, n, out);
+		*count = err ? 0 : (size_t)n;
+		if (type >= 0)
+			H5Tclose(type);
 	}
-	*count = lines ? (size_t)n : 0;
-	if (type >= 0)
-		H5Tclose(type);
 	if (file_type >= 0)
 		H5Tclose(file_type);
 	if (space >= 0)
 		H5Sclose(space);
-	return lines;
+	return err;
 }
 
 /* Lists of rows */
@@ -209,14 +238,15 @@ static bool refers(const struct line *line)
 	return line->indices != 0 && line->indices != HADDR_UNDEF;
 }
 
-static bool has_labels(const struct line *lines, size_t n, const char *split,
-		       const char *labels)
+/* What is said of the labels of the same split; NULL: nothing. */
+static const struct line *line_of_labels(const struct line *lines, size_t n,
+					 const char *split, const char *labels)
 {
 	for (size_t i = 0; i < n && labels; i++)
 		if (strcmp(lines[i].split, split) == 0 &&
 		    strcmp(lines[i].source, labels) == 0)
-			return lines[i].available;
-	return labels != NULL;
+			return &lines[i];
+	return NULL;
 }
 
 static int take_line(struct hdf5_walk *walk, hid_t group, const struct line *line,
@@ -251,12 +281,18 @@ static int take_lines(struct hdf5_walk *walk, hid_t group, const struct line *li
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
+		const struct line *of = line_of_labels(lines, n, lines[i].split, labels);
+		bool labelled = of ? of->available : labels != NULL;
+
 		if (strcmp(lines[i].source, source) != 0 || !lines[i].available)
 			continue;
-		err = take_line(walk, group, &lines[i], rows, out);
+		if (of && labelled && (of->start != lines[i].start || of->stop != lines[i].stop))
+			err = refuse_line(walk, lines[i].split,
+					  "has other rows of the labels than of the images");
 		if (!err)
-			out->items.items[out->items.count - 1].labelled =
-				has_labels(lines, n, lines[i].split, labels);
+			err = take_line(walk, group, &lines[i], rows, out);
+		if (!err)
+			out->items.items[out->items.count - 1].labelled = labelled;
 	}
 	return err;
 }
@@ -280,19 +316,20 @@ int hdf5_splits_read(struct hdf5_walk *walk, hid_t group, const char *source,
 {
 	CLEANUP(cleanup_free) struct line *lines = NULL;
 	size_t n = 0;
+	htri_t exists = H5Aexists(group, "split");
 	hid_t attribute;
 	int err;
 
 	*out = (struct hdf5_splits){ 0 };
-	if (H5Aexists(group, "split") <= 0)
+	if (exists == 0)
 		return 0;
-	attribute = H5Aopen(group, "split", H5P_DEFAULT);
+	attribute = exists < 0 ? H5I_INVALID_HID : H5Aopen(group, "split", H5P_DEFAULT);
 	if (attribute < 0)
 		return hdf5_refuse_library(walk, "cannot read the splits of");
-	lines = read_lines(attribute, &n);
+	err = read_lines(walk, attribute, &lines, &n);
 	H5Aclose(attribute);
-	if (walk->file.blocks.err)
-		return hdf5_refuse_library(walk, "cannot read the splits of");
+	if (err)
+		return err;
 	err = take_lines(walk, group, lines, n, source, labels, rows, out);
 	if (!err)
 		warn_of_rest(walk, out, rows);

@@ -83,9 +83,9 @@ def jsc(file):
             expect("val", "images", val, "targets", numbers(20)))
 
 
-def split_attribute(file, lines):
-    kind = np.dtype([("split", "S10"), ("source", "S20"), ("start", "i8"), ("stop", "i8"),
-                     ("indices", h5py.ref_dtype), ("available", "?"), ("comment", "S1")])
+def split_attribute(file, lines, text="S20", flag="?"):
+    kind = np.dtype([("split", text), ("source", text), ("start", "i8"), ("stop", "i8"),
+                     ("indices", h5py.ref_dtype), ("available", flag), ("comment", "S1")])
     table = np.zeros(len(lines), kind)
     for i, (split, source, start, stop, rows, available) in enumerate(lines):
         reference = h5py.Reference()
@@ -93,7 +93,7 @@ def split_attribute(file, lines):
             list_of = file.create_dataset(f"{split}_indices", data=np.array(rows, "i4"))
             reference = list_of.ref
         table[i] = (split, source, start, stop, reference, available, b".")
-    file.attrs["split"] = table
+    file.attrs.create("split", table, dtype=kind)
 
 
 def fuel_names(n):
@@ -130,8 +130,8 @@ def fuel_lists(file):
     put_rows(file, "encoded_images", rows, column=True)
     file["targets"] = np.array(numbers(40), "i2").reshape(40, 1)
     odd, even = list(range(1, 40, 2)), list(range(0, 38, 2))
-    split_attribute(file, [("train", "encoded_images", 0, 0, odd[::-1], True),
-                           ("valid", "encoded_images", 0, 0, even, True)])
+    split_attribute(file, [("train", "encoded_images", 0, 0, odd[::-1], 1),
+                           ("valid", "encoded_images", 0, 0, even, 1)], flag=">i8")
     return (expect("train", "encoded_images", [rows[i] for i in odd], "targets",
                    [numbers(40)[i] for i in odd]) +
             expect("valid", "encoded_images", [rows[i] for i in even], "targets",
@@ -139,6 +139,7 @@ def fuel_lists(file):
 
 
 def image_bytes(file):
+    file.attrs["split"] = "train"   # a word, and none of Fuel's tables
     rows = encoded(50)
     put_rows(file, "image_bytes", rows, chunks=(16,), maxshape=(None,))
     file.create_dataset("targets", data=np.array(numbers(50), "i8"), chunks=(7,))
@@ -484,6 +485,21 @@ def refuse_split_rows(file):
     put_rows(file, "encoded_images", encoded(10))
     split_attribute(file, [("train", "encoded_images", 0, 11, None, True)])
     return "'train'", "rows that there are not"
+
+
+def refuse_split_labels(file):
+    put_rows(file, "encoded_images", encoded(10))
+    file["targets"] = np.array(numbers(10), "i2")
+    split_attribute(file, [("train", "encoded_images", 0, 5, None, True),
+                           ("train", "targets", 5, 10, None, True)])
+    return "'train'", "other rows of the labels"
+
+
+def refuse_split_strings(file):
+    put_rows(file, "encoded_images", encoded(10))
+    split_attribute(file, [("train", "encoded_images", 0, 10, None, True)],
+                    text=h5py.string_dtype())
+    return "'split'", "fixed size"
 
 
 def refuse_split_list(file):
