@@ -117,9 +117,46 @@ static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
 
 /* Groups and links */
 
-static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object)
+static int add_directory(struct hdf5_walk *walk, time_t mtime)
 {
 	struct entry entry = { .kind = ENTRY_DIRECTORY, .mode = DIRECTORY_MODE };
+
+	return hdf5_add_entry(walk, &entry, mtime);
+}
+
+/* A group without anything to show: beside classes it would be one more. */
+static int note_empty(struct hdf5_walk *walk, time_t mtime)
+{
+	int err = hdf5_charge_paths(walk, 1, walk->path.count);
+	struct hdf5_empty empty = { err ? NULL : strdup(walk->path.items), mtime };
+
+	if (err)
+		return err;
+	if (empty.path && vec_push(&walk->empty, empty) == 0)
+		return 0;
+	free(empty.path);
+	return hdf5_out_of_memory(walk);
+}
+
+/* Once it is known whether there are classes. */
+static int settle_empty(struct hdf5_walk *walk)
+{
+	bool classes = walk->labelled && !walk->scan->tree;
+	int err = 0;
+
+	for (size_t i = 0; i < walk->empty.count && !err && !classes; i++) {
+		err = hdf5_set_path(walk, 0, walk->empty.items[i].path + 1);
+		if (!err)
+			err = add_directory(walk, walk->empty.items[i].mtime);
+		hdf5_reset_path(walk, 0);
+	}
+	return err;
+}
+
+static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object)
+{
+	size_t entries = entries_count(walk->scan->entries);
+	uint64_t arrays = walk->arrays;
 	int err;
 
 	if (hdf5_find_seen(walk, object->addr)) {
@@ -130,14 +167,16 @@ static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object
 	if (walk->depth == DEPTH_LIMIT)
 		return hdf5_refuse(walk, "is deeper than %d groups", DEPTH_LIMIT);
 	err = hdf5_add_seen(walk, object->addr, SIZE_MAX);
-	if (!err)
-		err = hdf5_add_entry(walk, &entry, object->mtime);
 	hdf5_advance(walk, 0);
 	walk->depth++;
 	if (!err)
 		err = walk_group(walk, id);
 	walk->depth--;
-	return err;
+	if (err)
+		return err;
+	if (entries_count(walk->scan->entries) == entries && walk->arrays == arrays)
+		return note_empty(walk, object->mtime);
+	return add_directory(walk, object->mtime);
 }
 
 /* By its address, which saves looking the name up again. */
@@ -378,6 +417,8 @@ static int walk_file(struct hdf5_walk *walk)
 		err = hdf5_add_seen(walk, object.addr, SIZE_MAX);
 		if (!err)
 			err = walk_group(walk, root);
+		if (!err)
+			err = settle_empty(walk);
 		hdf5_heap_close(&walk->heap);
 	}
 	if (root >= 0)
@@ -426,6 +467,9 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 	vec_free(&walk->extents);
 	vec_free(&walk->seen);
 	vec_free(&walk->misfits);
+	for (size_t i = 0; i < walk->empty.count; i++)
+		free(walk->empty.items[i].path);
+	vec_free(&walk->empty);
 	vec_free(&walk->used);
 	idmap_free(&walk->seen_by_address);
 	return err;

@@ -239,6 +239,7 @@ static int begin_group(struct table *t, const char *split, bool labelled, uint64
 	hdf5_note_array(t->walk, split,
 			array->class_name ? "rows, an array for each class" : array->name,
 			labelled ? group.labels : NULL);
+	t->walk->labelled |= array->class_name != NULL;
 	return 0;
 }
 
@@ -355,6 +356,7 @@ void hdf5_note_array(struct hdf5_walk *walk, const char *split, const char *name
 	size_t n = strlen(walk->arrays_text), room = sizeof(walk->arrays_text) - n;
 	size_t length = strlen(split);
 
+	walk->labelled |= labels != NULL;
 	if (walk->arrays++ == 0)
 		snprintf(walk->arrays_text, room, "%.44s%s%.16s: /%.40s", name,
 			 labels ? " and " : "", labels ? labels : "", split);

@@ -26,6 +26,12 @@ struct hdf5_misfit {
 	uint64_t rows, count;
 };
 
+/* A group that holds nothing to show. */
+struct hdf5_empty {
+	char *path; /* owned */
+	time_t mtime;
+};
+
 struct hdf5_walk {
 	struct scan *scan;
 	struct error *e;
@@ -36,6 +42,8 @@ struct hdf5_walk {
 	unsigned depth;            /* groups above what the path names */
 	VEC(struct entry_extent) extents; /* of the file at hand */
 	VEC(struct hdf5_misfit) misfits; /* in this group */
+	VEC(struct hdf5_empty) empty;
+	bool labelled;             /* some samples have classes */
 	VEC(haddr_t) used;         /* what other datasets of this group were made with */
 	bool labels_found;         /* what the option labels=NAME says */
 	VEC(struct hdf5_seen) seen;

@@ -236,6 +236,18 @@ def several(file):
             expect("short", "train_images", rows, "train_labels", numbers(8, 3)))
 
 
+def empty_groups(file):
+    """They take no file away."""
+    rows = encoded(8)
+    put_rows(file, "images", rows)
+    file["labels"] = np.array(numbers(8), "i4")
+    file.create_group("meta/deep")
+    file["meta/text"] = "of variable length"
+    file["more/readme"] = np.frombuffer(b"bytes", "u1")
+    return (expect("", "images", rows, "labels", numbers(8)) +
+            [listed("more/readme", b"bytes")])
+
+
 def others_labels(file):
     """Labels of one array, and another one of more rows beside it."""
     rows, more = encoded(8), encoded(9)

@@ -166,19 +166,25 @@ with h5py.File(sys.argv[1], "a") as out:
 mixed_types() {
 	local kind
 	"$python" -c '
-import h5py, sys
+import h5py, numpy, sys
 heads = {"mixed": [b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"], "unknown": [b"abc", b"\xff\xd8\xff"]}
 for name, some in heads.items():
     with h5py.File("%s/%s-types.h5" % (sys.argv[1], name), "w") as out:
         rows = out.create_dataset("train/images", (8,), h5py.vlen_dtype("u1"))
         for i in range(8):
             rows[i] = list(some[i // 4])
-        out["train/targets"] = [i % 2 for i in range(8)]' "$work"
+        out["train/targets"] = [i % 2 for i in range(8)]
+        out["train/meta/deep/text"] = "of variable length"
+        out["train/more/readme"] = numpy.frombuffer(b"bytes", "u1")' "$work"
 	for kind in mixed unknown; do
 		"$granary" ls -R "$work/$kind-types.h5" >"$work/names" 2>"$work/said"
 		is "$(grep -c "jpg$" "$work/names") $(grep -c "bin$" "$work/names") $(grep -c "called .bin" "$work/said")" \
 			"$([ $kind = mixed ] && echo 8 0 0 || echo 0 8 1)" "rows of $kind types"
 	done
+	is "$("$granary" ls "$work/mixed-types.h5" train 2>/dev/null | xargs)" "train/0 train/1 train/more" \
+		"a group without anything to show is no class"
+	is "$("$granary" ls -o view=tree "$work/mixed-types.h5" train 2>/dev/null | xargs)" \
+		"train/images train/meta train/more" "with view=tree it is a folder"
 }
 
 make_images
