@@ -167,6 +167,12 @@ static int add_samples(const struct hdf5_array *array, const struct shape *shape
 	return err ? err : add_rows(walk, labels, rows, &first, row_bytes);
 }
 
+/* H x W x 3: without labels it is one picture, and no rows of grey ones. */
+static bool is_one_picture(const struct hdf5_dataset *d)
+{
+	return d->rank == 3 && d->dims[2] == 3;
+}
+
 int hdf5_take_array(const struct hdf5_array *array, bool known, bool *taken)
 {
 	const struct hdf5_dataset *d = array->dataset;
@@ -183,7 +189,8 @@ int hdf5_take_array(const struct hdf5_array *array, bool known, bool *taken)
 		if (d->dims[i] == 0)
 			return 0;
 	err = hdf5_labels_find(array->walk, array->group, array->name, d->dims[0], &labels);
-	*taken = labels.found || (known && strcmp(shape->extension, "npy") != 0);
+	*taken = labels.found || (known && strcmp(shape->extension, "npy") != 0 &&
+				  !is_one_picture(d));
 	if (!err && *taken && !labels.found)
 		err = hdf5_labels_missing(array->walk, &labels, array->name, d->dims[0]);
 	if (!err && *taken)

@@ -547,6 +547,14 @@ def refuse_list(file):
     return ("'/a/table' (32-bit float, 7 x 3)", "'/b'", "view=arrays", "labels=NAME")
 
 
+def refuse_one_picture(file):
+    """No N x H x W, and the label is that of the whole."""
+    for i in range(3):
+        file[f"{i}/image"] = noise(8, 6, 3)
+        file[f"{i}/label"] = i
+    return "'/0/image' (8-bit integer, 8 x 6 x 3)", "view=arrays"
+
+
 def refuse_many(file):
     for i in range(100):
         file[f"x{i:02d}"] = np.zeros((2, 2))
