@@ -12,6 +12,7 @@ int hdf5_words_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
 		    struct hdf5_words *out)
 {
 	out->variable = H5Tis_variable_str(d->type) > 0;
+	out->padding = H5Tget_strpad(d->type);
 	return hdf5_column_open(walk, d, &out->column);
 }
 
@@ -42,6 +43,25 @@ static int fetch(struct hdf5_words *words, const unsigned char *bytes, size_t *l
 	return err ? hdf5_refuse_read(walk, err) : 0;
 }
 
+/* How long the text is without its padding; false: it holds a zero. */
+static bool trim(const struct hdf5_words *words, size_t *length)
+{
+	const char *text = words->text;
+	size_t n = *length;
+
+	if (!words->variable && words->padding == H5T_STR_SPACEPAD) {
+		while (n > 0 && text[n - 1] == ' ')
+			n--;
+	} else if (!words->variable && words->padding == H5T_STR_NULLPAD) {
+		while (n > 0 && text[n - 1] == '\0')
+			n--;
+	} else {
+		n = strnlen(text, n);
+	}
+	*length = n;
+	return !memchr(text, '\0', n);
+}
+
 int hdf5_words_get(struct hdf5_words *words, uint64_t row, const char **out)
 {
 	const unsigned char *bytes = NULL;
@@ -58,9 +78,11 @@ int hdf5_words_get(struct hdf5_words *words, uint64_t row, const char **out)
 		memcpy(words->text, bytes, n);
 	if (err)
 		return err;
-	n = strnlen(words->text, n);
-	while (n > 0 && words->text[n - 1] == ' ')
-		n--;
+	if (!trim(words, &n))
+		return hdf5_refuse(words->column.walk,
+				   "has a string in row %llu with a zero byte inside, "
+				   "which no name can have; write it without",
+				   (unsigned long long)row);
 	words->text[n] = '\0';
 	*out = words->text;
 	return 0;

@@ -13,6 +13,7 @@ enum { HDF5_WORD_BYTES = 4096 };
 struct hdf5_words {
 	struct hdf5_column column;
 	bool variable;
+	H5T_str_t padding;
 	char text[HDF5_WORD_BYTES + 1];
 };
 
@@ -23,7 +24,10 @@ int hdf5_words_open(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 		    struct hdf5_words *out);
 void hdf5_words_close(struct hdf5_words *words);
 
-/* Without its padding; cut at HDF5_WORD_BYTES. Valid until the next is asked for. */
+/*
+ * Without its padding; cut at HDF5_WORD_BYTES. Valid until the next is asked for. A string
+ * that is padded with zeros and has others inside is refused: two might be the same name.
+ */
 int hdf5_words_get(struct hdf5_words *words, uint64_t row, const char **out);
 
 #endif

@@ -182,6 +182,25 @@ def words(file):
             expect("variable", "jpegs", rows, "labels", labels))
 
 
+def padded(file):
+    """Blanks are padding only where the type says so."""
+    rows = encoded(6)
+    labels = [("cat", "cat ", "dog")[i % 3] for i in range(6)]
+    spaces = h5py.h5t.C_S1.copy()
+    spaces.set_size(6)
+    spaces.set_strpad(h5py.h5t.STR_SPACEPAD)
+    lines = []
+    for name, dtype in (("fixed", "S6"), ("variable", h5py.string_dtype())):
+        put_rows(file.create_group(name), "images", rows)
+        file[name].create_dataset("labels", data=np.array(labels, dtype))
+        lines += expect(name, "images", rows, "labels", labels)
+    put_rows(file.create_group("spaces"), "images", rows)
+    made = h5py.h5d.create(file["spaces"].id, b"labels", spaces, h5py.h5s.create_simple((6,)))
+    made.write(h5py.h5s.ALL, h5py.h5s.ALL, np.array([x.ljust(6).encode() for x in labels]),
+               mtype=spaces)
+    return lines + expect("spaces", "images", rows, "labels", [x.strip() for x in labels])
+
+
 def kinds(file):
     """Labels of each type."""
     lines = []
@@ -553,6 +572,12 @@ def refuse_one_picture(file):
         file[f"{i}/image"] = noise(8, 6, 3)
         file[f"{i}/label"] = i
     return "'/0/image' (8-bit integer, 8 x 6 x 3)", "view=arrays"
+
+
+def refuse_zeros_inside(file):
+    put_rows(file, "images", encoded(3))
+    file["labels"] = np.array([b"a\0x", b"a\0y", b"a"], "S5")
+    return "'/labels'", "row 0", "zero byte"
 
 
 def refuse_many(file):
