@@ -18,7 +18,7 @@
 
 #include "format/hdf5_arrays.h"
 #include "format/hdf5_group.h"
-#include "format/hdf5_labels.h"
+#include "format/hdf5_label_names.h"
 #include "format/hdf5_tree.h"
 #include "format/limits.h"
 #include "util/cleanup.h"
@@ -242,7 +242,7 @@ static int take_link(struct hdf5_group *group, hid_t parent, const char *name,
 	bool hard = link->type == H5L_TYPE_HARD;
 
 	if ((hard || link->type == H5L_TYPE_SOFT) && !group->walk->scan->arrays &&
-	    hdf5_is_label_name(group->walk, name))
+	    hdf5_is_label_name(name, group->walk->scan->labels))
 		return hdf5_group_hold(group, parent, name, link);
 	if (hard)
 		return take_object(group, parent, name, link->u.address);

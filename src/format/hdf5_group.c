@@ -229,6 +229,7 @@ int hdf5_group_take_tables(struct hdf5_group *group, hid_t id)
 	int err = 0, settled;
 
 	group->walk->used.count = 0;
+	group->walk->group = group;
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = first; i < end && !err; i++) {
 			const struct hdf5_table *table = &group->tables.items[i];
@@ -238,6 +239,7 @@ int hdf5_group_take_tables(struct hdf5_group *group, hid_t id)
 				err = at_table(group, id, i,
 					       each ? table->name : file_class);
 		}
+	group->walk->group = NULL;
 	group->taken = end;
 	mark_held(group);
 	settled = hdf5_labels_settle(group->walk);

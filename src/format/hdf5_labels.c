@@ -1,16 +1,15 @@
 /*
- * Labels: numbers or words, one a row, in an array beside that of the rows.
- *
- * Which one it is, is a matter of its name: one that goes with the name of the rows'
- * array (x and y, train_images and train_labels), or one that all courses use.
+ * Labels: numbers or words, one a row, in an array beside that of the rows. Which one it
+ * is, is a matter of its name: see hdf5_label_names.h.
  */
 #include "format/hdf5_labels.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "format/hdf5_group.h"
+#include "format/hdf5_label_names.h"
 #include "format/hdf5_samples.h"
 #include "format/limits.h"
 #include "util/checked.h"
@@ -19,42 +18,14 @@
 enum {
 	LABELS_CHUNK_BYTES = 64 << 20,
 	CLASSES_MOST = 1 << 20,
-	NAME_BYTES = 256,
-};
-
-static const char *const label_names[] = {
-	"targets", "labels", "label", "target", "y", "Y", "ans", "class", "classes",
+	CANDIDATES_MOST = 32, /* that are looked at */
 };
 
 static const char *const class_lists[] = {
 	"list_classes", "class_names", "label_names", "classes", "categories",
 };
 
-/* What in the name of an array becomes what in the name of its labels. */
-static const struct {
-	const char *rows, *labels;
-} pairs[] = {
-	{ "_x", "_y" },	      { "_X", "_y" },	     { "_X", "_Y" },
-	{ "x_", "y_" },	      { "X_", "y_" },	     { "X_", "Y_" },
-	{ "images", "labels" }, { "images", "targets" }, { "image", "label" },
-	{ "imgs", "labels" },   { "data", "labels" },    { "data", "label" },
-};
-
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-bool hdf5_is_label_name(const struct hdf5_walk *walk, const char *name)
-{
-	size_t n = strlen(name);
-
-	if (walk->scan->labels)
-		return strcmp(walk->scan->labels, name) == 0;
-	for (size_t i = 0; i < COUNT(label_names); i++)
-		if (strcmp(label_names[i], name) == 0)
-			return true;
-	return strstr(name, "label") || strstr(name, "target") ||
-	       (n > 2 && strcasecmp(name + n - 2, "_y") == 0) ||
-	       strncasecmp(name, "y_", 2) == 0;
-}
 
 /* Neighbours */
 
@@ -200,46 +171,101 @@ static int try_labels(struct hdf5_walk *walk, hid_t group, const char *name,
 	return err;
 }
 
-/* "train_set_x" has its labels in "train_set_y". False: the pair does not fit. */
-static bool pair_name(const char *name, size_t i, char out[NAME_BYTES])
+/* Does this neighbour hold one a row, as far as its type and size say? */
+static int fits(struct hdf5_walk *walk, hid_t group, const char *name, uint64_t rows,
+		bool *out)
 {
-	const char *at = strstr(name, pairs[i].rows);
-	size_t n = strlen(pairs[i].rows);
+	struct hdf5_labels labels = { 0 };
+	bool found = false;
+	int err = hdf5_open_beside(walk, group, name, &labels.dataset, &found);
 
-	if (!at || strlen(name) + 8 > NAME_BYTES || (pairs[i].rows[0] == '_' && at[n]) ||
-	    (pairs[i].rows[1] == '_' && at != name))
-		return false;
-	snprintf(out, NAME_BYTES, "%.*s%s%s", (int)(at - name), name, pairs[i].labels,
-		 at + n);
-	return true;
+	*out = !err && found && hdf5_is_column(&labels.dataset) &&
+	       labels.dataset.dims[0] == rows && read_kind(&labels);
+	if (!err && found)
+		hdf5_dataset_close(&labels.dataset);
+	return err;
 }
 
-/* Has a pair named it? Then it has been tried. */
-static bool is_paired(const char *name, const char *with)
-{
-	char other[NAME_BYTES];
+/* The neighbours that could be labels, too: the first one's name, and all of them. */
+struct candidates {
+	const char *first;
+	unsigned count;
+	char names[200]; /* "'fine_labels', 'coarse_labels'" */
+};
 
-	for (size_t i = 0; i < COUNT(pairs); i++)
-		if (pair_name(name, i, other) && strcmp(other, with) == 0)
-			return true;
-	return false;
+static int find_candidates(struct hdf5_walk *walk, hid_t group, const char *array,
+			   uint64_t rows, const char *but, struct candidates *out)
+{
+	const struct hdf5_group *of = walk->group;
+	int err = 0;
+
+	*out = (struct candidates){ 0 };
+	for (size_t i = 0; of && i < of->held.count && i < CANDIDATES_MOST && !err; i++) {
+		const char *name = of->held.items[i].name;
+		size_t n = strlen(out->names);
+		bool fit = false;
+
+		if ((but && strcmp(name, but) == 0) || strcmp(name, array) == 0 ||
+		    !hdf5_label_may_go_with(name, array))
+			continue;
+		err = fits(walk, group, name, rows, &fit);
+		if (!fit)
+			continue;
+		if (out->count++ == 0)
+			out->first = name;
+		snprintf(out->names + n, sizeof(out->names) - n, "%s'%.60s'",
+			 n ? ", " : "", name);
+	}
+	return err;
+}
+
+/* Nothing has a name that is known: one neighbour alone that is called as labels is them. */
+static int find_candidate(struct hdf5_walk *walk, hid_t group, const char *name,
+			  uint64_t rows, struct hdf5_labels *out)
+{
+	struct candidates others;
+	int err = find_candidates(walk, group, name, rows, NULL, &others);
+
+	if (!err && others.count == 1)
+		return try_labels(walk, group, others.first, rows, out);
+	if (!err && others.count && walk->warnings++ < LIMIT_WARNINGS)
+		log_warn("'%s': '%.200s' could have its labels from %s: it gets none; say "
+			 "which with -o labels=NAME",
+			 walk->scan->label, walk->path.items, others.names);
+	return err;
+}
+
+/* What was chosen of several is said. */
+static int say_others(struct hdf5_walk *walk, hid_t group, const char *name,
+		      uint64_t rows, const struct hdf5_labels *labels)
+{
+	struct candidates others;
+	int err = find_candidates(walk, group, name, rows, labels->name, &others);
+
+	if (!err && others.count && !walk->scan->tree && walk->warnings++ < LIMIT_WARNINGS)
+		log_warn("'%s': '%.200s' has its labels from '%s', and could have them from "
+			 "%s: -o labels=%s takes those",
+			 walk->scan->label, walk->path.items, labels->name, others.names,
+			 others.first);
+	return err;
 }
 
 static int find_by_name(struct hdf5_walk *walk, hid_t group, const char *name,
 			uint64_t rows, struct hdf5_labels *out)
 {
-	char other[NAME_BYTES];
+	const char *chosen = walk->scan->labels;
+	char other[HDF5_LABEL_NAME_BYTES];
 	int err = 0;
 
-	if (walk->scan->labels)
-		return try_labels(walk, group, walk->scan->labels, rows, out);
-	for (size_t i = 0; i < COUNT(pairs) && !err && !out->found; i++)
-		if (pair_name(name, i, other))
-			err = try_labels(walk, group, other, rows, out);
-	for (size_t i = 0; i < COUNT(label_names) && !err && !out->found; i++)
-		if (strcmp(label_names[i], name) != 0 && !is_paired(name, label_names[i]))
-			err = try_labels(walk, group, label_names[i], rows, out);
-	return err;
+	for (size_t i = 0; !err && !out->found; i++) {
+		if (!hdf5_label_name(name, chosen, i, other))
+			break;
+		err = try_labels(walk, group, other, rows, out);
+	}
+	if (err || chosen)
+		return err;
+	return out->found ? say_others(walk, group, name, rows, out) :
+			    find_candidate(walk, group, name, rows, out);
 }
 
 /* Names of classes */

@@ -28,9 +28,6 @@ struct hdf5_labels {
 	} misfit;
 };
 
-/* May a dataset of this name be the labels of others? */
-bool hdf5_is_label_name(const struct hdf5_walk *walk, const char *name);
-
 /*
  * The labels of the array `name` of `rows` rows, among its neighbours in `group`.
  * hdf5_labels_close in any case. What is found is noted with hdf5_use.

@@ -32,6 +32,8 @@ struct hdf5_empty {
 	time_t mtime;
 };
 
+struct hdf5_group;
+
 struct hdf5_walk {
 	struct scan *scan;
 	struct error *e;
@@ -41,6 +43,7 @@ struct hdf5_walk {
 	const char *beside;        /* a neighbour of it that is looked at, or NULL */
 	unsigned depth;            /* groups above what the path names */
 	VEC(struct entry_extent) extents; /* of the file at hand */
+	const struct hdf5_group *group; /* whose arrays are looked at, or NULL */
 	VEC(struct hdf5_misfit) misfits; /* in this group */
 	VEC(struct hdf5_empty) empty;
 	bool labelled;             /* some samples have classes */

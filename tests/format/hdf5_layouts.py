@@ -277,6 +277,40 @@ def others_labels(file):
             expect("", "thumbnails", more))
 
 
+def label_names(file):
+    """Names that go with those of the rows, and one that is called as labels are."""
+    rows, lines = encoded(8), []
+    for n, (array, labels) in enumerate((("train_img", "train_labels"), ("val_img", "val_labels"),
+                                         ("image", "labels"), ("x", "Targets"),
+                                         ("photos", "fine_labels"), ("data", "category"))):
+        group = file.require_group("splits" if n < 2 else str(n))
+        put_rows(group, array, rows)
+        group[labels] = np.array(numbers(8, n + 2), "i4")
+        lines += expect(group.name[1:], array, rows, labels, numbers(8, n + 2))
+    group = file.create_group("none")
+    put_rows(group, "photos", rows)
+    group["fine_labels"] = group["coarse_labels"] = np.array(numbers(8), "i4")
+    return lines + expect("none", "photos", rows)
+
+
+def labels_attr__splits(file):
+    """labels=attr is train_attr for train_images."""
+    rows, lines = encoded(8), []
+    for n, split in enumerate(("train", "test")):
+        put_rows(file, f"{split}_images", rows)
+        file[f"{split}_labels"] = np.array(numbers(8), "i4")
+        file[f"{split}_attr"] = np.array(numbers(8, n + 2), "i4")
+        lines += expect("", f"{split}_images", rows, f"{split}_attr", numbers(8, n + 2))
+    return lines
+
+
+def labels_train_attr__one(file):
+    """That of one split labels no other."""
+    lines = [line for line in labels_attr__splits(file) if " train_" in line]
+    rows = [bytes(row) for row in file["test_images"][()]]
+    return lines + expect("", "test_images", rows)
+
+
 def labels_kind__chosen(file):
     """Two arrays could be labels: the option says which."""
     rows = encoded(10)
