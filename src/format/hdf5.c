@@ -21,6 +21,7 @@
 #include "format/hdf5_label_names.h"
 #include "format/hdf5_tree.h"
 #include "format/limits.h"
+#include "util/checked.h"
 #include "util/cleanup.h"
 #include "util/lock.h"
 #include "util/log.h"
@@ -30,6 +31,8 @@ enum {
 	SOFT_LINK_BYTES = 1 << 16,
 	MISSING_CHUNKS = 1 << 22, /* that are looked for in vain, in one file */
 	EMPTY_ROWS = 1 << 20,	  /* that need no room in the file */
+	DECODED_FREE = 1 << 30,   /* of tables, labels and names, and for each */
+	DECODED_A_BYTE = 64,      /* byte of the file so many */
 	DIRECTORY_MODE = 0755,
 	LINK_LEAST = 8, /* bytes of the file that a link takes; more, in fact */
 };
@@ -433,6 +436,9 @@ static void set_budgets(struct hdf5_walk *walk)
 
 	walk->stored_budget = 2 * length;
 	walk->row_budget = length / HDF5_HEAP_HEADER + EMPTY_ROWS;
+	if (!checked_mul(length, DECODED_A_BYTE, &walk->decoded_budget) ||
+	    !checked_add(walk->decoded_budget, DECODED_FREE, &walk->decoded_budget))
+		walk->decoded_budget = UINT64_MAX;
 	walk->missing_budget = MISSING_CHUNKS;
 	walk->fill_budget = FILL_BYTES;
 }

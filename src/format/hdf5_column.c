@@ -10,6 +10,7 @@
 enum {
 	SLICE_BYTES = 1 << 20,
 	ITEM_BYTES = 1 << 16, /* the longest of names has fewer */
+	CHUNK_BYTES = 256 << 20, /* descriptors of 16 million rows */
 };
 
 bool hdf5_is_column(const struct hdf5_dataset *d)
@@ -44,6 +45,11 @@ static int open_chunks(struct hdf5_column *c)
 
 	if (err)
 		return err;
+	if (c->chunks.plain > CHUNK_BYTES)
+		return hdf5_refuse(c->walk,
+				   "has a table, labels or names in chunks larger than "
+				   "256 MiB; repack it: h5repack -l CONTI '%s' out.h5",
+				   c->walk->scan->label);
 	for (int i = 1; i < c->dataset->rank; i++)
 		if (c->chunks.tile[i] != 1)
 			return hdf5_refuse(c->walk,
@@ -179,10 +185,18 @@ static int read_compact(struct hdf5_column *c)
 static int decode_chunk(struct hdf5_column *c, const struct hdf5_chunk *chunk)
 {
 	struct hdf5_walk *walk = c->walk;
-	CLEANUP(cleanup_free) unsigned char *stored = malloc((size_t)chunk->size);
+	CLEANUP(cleanup_free) unsigned char *stored = NULL;
 	ssize_t n;
 	int err;
 
+	if (c->chunks.plain > walk->decoded_budget)
+		return hdf5_refuse(walk,
+				   "and others like it would be decoded to more bytes than "
+				   "a file of its size may ask for; repack it without "
+				   "filters: h5repack -f NONE '%s' out.h5",
+				   walk->scan->label);
+	walk->decoded_budget -= c->chunks.plain;
+	stored = malloc((size_t)chunk->size);
 	if (!stored)
 		return hdf5_out_of_memory(walk);
 	err = hdf5_blocks_read(&walk->file.blocks, stored, (size_t)chunk->size,

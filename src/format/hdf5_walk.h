@@ -56,6 +56,7 @@ struct hdf5_walk {
 	/* What may still be found in this file, whichever its datasets */
 	uint64_t stored_budget;  /* bytes of chunks, and those that headers hold */
 	uint64_t row_budget;     /* rows */
+	uint64_t decoded_budget; /* bytes of tables, labels and names, each time anew */
 	uint64_t missing_budget; /* chunks that are not stored */
 	uint64_t fill_budget;    /* bytes of fill values other than zeros */
 

@@ -614,6 +614,20 @@ def refuse_zeros_inside(file):
     return "'/labels'", "row 0", "zero byte"
 
 
+def refuse_table_chunks(file):
+    file.create_dataset("images", (3,), ROWS, chunks=(1 << 25,), maxshape=(None,))
+    return "'/images'", "256 MiB", "h5repack"
+
+
+def refuse_decoded(file):
+    """Labels of many arrays, which are decoded for each."""
+    for i in range(20):
+        put_rows(file, f"image{i}", encoded(1))
+    file.create_dataset("labels", data=[1], chunks=(1 << 23,), maxshape=(None,),
+                        compression="gzip")
+    return "decoded", "h5repack"
+
+
 def refuse_many(file):
     for i in range(100):
         file[f"x{i:02d}"] = np.zeros((2, 2))
