@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,20 @@ enum {
 	NODES_MOST = 2000,       /* of which something is read */
 	SAMPLES_MOST = 2000,     /* of a group, that become files */
 };
+
+enum log_level fuzz_log_level = LOG_LEVEL_ERROR;
+
+void fuzz_say(const char *format, ...)
+{
+	va_list arguments;
+
+	if (fuzz_log_level == LOG_LEVEL_ERROR)
+		return;
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	putchar('\n');
+}
 
 static void fail(const char *what, const char *text)
 {
@@ -59,6 +74,8 @@ void fuzz_expect_sentence(int err, const struct error *e)
 		fail("an error of several lines", e->text);
 	if (err > 0)
 		fail("a number that is no error", "");
+	if (err)
+		fuzz_say("refused: %s", e->text);
 }
 
 /* ---- Reading ------------------------------------------------------------ */
@@ -105,7 +122,7 @@ void fuzz_read(const struct index *index, const struct source_set *sources)
 {
 	const struct tree *tree = index_tree(index);
 	struct volume_table volumes;
-	uint32_t count = tree_count(tree);
+	uint32_t count = tree_count(tree), files = 0, links = 0;
 
 	if (volume_table_open(index, sources, &volumes) < 0)
 		return;
@@ -117,6 +134,8 @@ void fuzz_read(const struct index *index, const struct source_set *sources)
 
 		if (tree_stat(tree, node, &st) < 0)
 			continue;
+		files += st.kind == TREE_FILE;
+		links += st.kind == TREE_SYMLINK;
 		if (st.kind == TREE_FILE)
 			read_file(tree, node, st.size, &volumes);
 		if (st.kind == TREE_SYMLINK)
@@ -127,6 +146,7 @@ void fuzz_read(const struct index *index, const struct source_set *sources)
 		tree_listxattr(tree, node, NULL, 0);
 	}
 	volume_table_close(&volumes);
+	fuzz_say("served: %u files, %u links", files, links);
 }
 
 /* ---- Serving what was found --------------------------------------------- */

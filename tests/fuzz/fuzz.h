@@ -15,6 +15,14 @@
 #include "source/source_set.h"
 #include "tree/index.h"
 #include "util/error.h"
+#include "util/log.h"
+
+/* What is heard of an input: by itself the errors of the program alone. main.c raises
+   it where it is to say what became of each. */
+extern enum log_level fuzz_log_level;
+
+/* One line of what became of it, where that is asked for. */
+void fuzz_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -11,7 +11,6 @@
 
 #include "tree/layout.h"
 #include "util/checked.h"
-#include "util/log.h"
 
 static void fix_header(uint8_t *bytes, size_t n)
 {
@@ -67,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct source_set sources;
 	int fd = fuzz_file(bytes, n); /* the source is the index itself: any bytes */
 
-	log_level_now = LOG_LEVEL_ERROR;
+	log_level_now = fuzz_log_level;
 	if (!copy)
 		abort();
 	if (n)

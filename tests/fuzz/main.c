@@ -1,9 +1,10 @@
 /*
  * Gives a harness the files that are named, in place of a fuzzing engine:
  *
- *	PROGRAM [--mutate=N] FILE...
+ *	PROGRAM [--say] [--mutate=N] FILE...
  *
  * and of each file N variants: cut short, or with some bytes changed, always the same.
+ * With --say it says what became of them, warnings too.
  */
 #include "fuzz.h"
 
@@ -77,6 +78,10 @@ int main(int argc, char **argv)
 		uint8_t *bytes;
 		size_t n;
 
+		if (strcmp(argv[i], "--say") == 0) {
+			fuzz_log_level = LOG_LEVEL_WARN;
+			continue;
+		}
 		if (strncmp(argv[i], "--mutate=", 9) == 0) {
 			rounds = strtol(argv[i] + 9, NULL, 10);
 			continue;

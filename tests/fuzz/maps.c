@@ -16,6 +16,7 @@ static void read_map(const uint8_t *bytes, size_t n)
 	fuzz_expect_sentence(err, &e);
 	if (err)
 		return;
+	fuzz_say("a map of %zu names", name_map_count(map));
 	for (size_t i = 0; i < name_map_count(map); i++) {
 		const struct name_map_item *item = name_map_get(map, i);
 
@@ -38,6 +39,7 @@ static void read_list(const uint8_t *bytes, size_t n)
 		return;
 	if (class_list_count(list) > n + 1)
 		abort(); /* more than it has bytes */
+	fuzz_say("a list of %zu classes", class_list_count(list));
 	for (int64_t label = -1; label < 100; label++)
 		class_list_name(list, label);
 	class_list_name(list, INT64_MIN);
@@ -52,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	read_map(bytes, n);
 	read_list(bytes, n);
 	pickle_looks_so(bytes, n);
-	pickle_int(bytes, n, &number);
+	if (pickle_int(bytes, n, &number) == 0)
+		fuzz_say("a number: %lld", (long long)number);
 	return 0;
 }

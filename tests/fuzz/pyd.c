@@ -37,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	err = wds_pyd_image(pyd, 0, n, &image, &why);
 	if (err == 0)
 		expect_image(&image, n);
+	fuzz_say("%s", err == 0 ? "an image" : err == -ENOTSUP && why ? why : "no image");
 	if (err > 0 || (err == -ENOTSUP && !why))
 		abort();
 	wds_pyd_free(pyd);

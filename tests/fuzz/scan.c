@@ -1,6 +1,7 @@
 /*
  * A packed file of one format, FUZZ_FORMAT: read through, sealed, served. With FUZZ_TAKE
- * it is a tar that may hold WebDataset's samples.
+ * it is a tar that may hold WebDataset's samples; FUZZ_ARRAYS is view=arrays, and
+ * FUZZ_LABELS the name in labels=NAME.
  */
 #include "fuzz.h"
 
@@ -11,7 +12,13 @@
 #ifdef FUZZ_TAKE
 #include "indexer/webdataset.h"
 #endif
-#include "util/log.h"
+
+#ifndef FUZZ_ARRAYS
+#define FUZZ_ARRAYS false
+#endif
+#ifndef FUZZ_LABELS
+#define FUZZ_LABELS NULL
+#endif
 
 /* What is inside another is read in the same way. */
 static struct entries *offer(struct scan *scan, const char *member, uint64_t base,
@@ -29,7 +36,8 @@ static int scan_all(const struct format *format, const struct source_set *source
 {
 	struct scan scan = { .source = sources->sources[0],
 			     .length = source_size(sources->sources[0]), .label = "source",
-			     .entries = *entries, .samples = samples, .offer = offer };
+			     .entries = *entries, .samples = samples, .offer = offer,
+			     .arrays = FUZZ_ARRAYS, .labels = FUZZ_LABELS };
 	int err = format->scan(&scan, e);
 
 #ifdef FUZZ_TAKE
@@ -38,6 +46,8 @@ static int scan_all(const struct format *format, const struct source_set *source
 	if (!err)
 		err = webdataset_take(&scan, &config, e);
 #endif
+	if (!err && scan.detail[0])
+		fuzz_say("taken for: %s", scan.detail);
 	*entries = scan.entries;
 	return err;
 }
@@ -51,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct source_set sources;
 	int fd, err;
 
-	log_level_now = LOG_LEVEL_ERROR;
+	log_level_now = fuzz_log_level;
 	if (!format || !entries || !samples)
 		abort();
 	fd = fuzz_file(bytes, n);
