@@ -23,29 +23,29 @@ number=0
 for program; do
 	number=$((number + 1))
 	name=${program##*/fuzz-}
-	# libhdf5 leaks where it gives up on damage
-	[ "$name" != hdf5 ] || export ASAN_OPTIONS="$asan_options:detect_leaks=0"
-	[ "$name" = hdf5 ] || export ASAN_OPTIONS="$asan_options"
+	format=${name%%-*}
+	export ASAN_OPTIONS="$asan_options"
 	# a library that crashes on damage takes an indexer with it, and not a mount
-	case $name in
-	hdf5) variants=0 ;;
+	case $format in
+	# ... and leaks where it gives up on it
+	hdf5) variants=0 ASAN_OPTIONS=$asan_options:detect_leaks=0 ;;
 	index) variants=40 ;;
 	*) variants=30 ;;
 	esac
-	if [ -z "$(ls "$seeds/$name" 2>/dev/null)" ]; then
+	if [ -z "$(ls "$seeds/$format" 2>/dev/null)" ]; then
 		echo "ok $number - $name # SKIP no seeds could be made here"
 		continue
 	fi
 	# shellcheck disable=SC2086
-	if [ "$name" != index ] && ! FUZZ_INDEXES=$seeds/index "./$program" "$seeds/$name"/*; then
+	if [ "$name" != index ] && ! FUZZ_INDEXES=$seeds/index "./$program" "$seeds/$format"/*; then
 		echo "not ok $number - $name: its seeds"
 		failed=1
-	elif ! "./$program" "--mutate=$variants" "$seeds/$name"/* >"$seeds/log" 2>&1; then
+	elif ! "./$program" "--mutate=$variants" "$seeds/$format"/* >"$seeds/log" 2>&1; then
 		sed 's/^/# /' "$seeds/log"
 		echo "not ok $number - $name: variants of its seeds"
 		failed=1
 	else
-		echo "ok $number - $name: $(find "$seeds/$name" -type f | wc -l) seeds"
+		echo "ok $number - $name: $(find "$seeds/$format" -type f | wc -l) seeds"
 	fi
 done
 exit "$failed"
