@@ -1,5 +1,6 @@
 #!/bin/bash
-# Each harness takes its seeds, and of what we parse ourselves some variants of each.
+# Each harness takes its seeds, and of what we parse ourselves some variants of each. What
+# becomes of each seed is listed in tests/fuzz/outcomes, so that none misses its purpose.
 # With a fuzzing engine: make fuzz.
 set -u
 
@@ -17,6 +18,37 @@ if ! "${PYTHON:-/usr/bin/python3}" "${top_srcdir:-.}/tests/fuzz/make-seeds" "$se
 	exit 99
 fi
 mkdir "$seeds/index"
+
+# expected HARNESS SEED: the line of the list, without its patterns
+expected() {
+	local harness seed regex
+
+	while read -r harness seed regex; do
+		# shellcheck disable=SC2053 # patterns
+		if [[ $1 == $harness && $2 == $seed ]]; then
+			echo "$regex"
+			return
+		fi
+	done < <(grep -v '^#' "${top_srcdir:-.}/tests/fuzz/outcomes")
+	return 1
+}
+
+# outcomes PROGRAM HARNESS: a harness of options need not list all of its format's seeds.
+outcomes() {
+	local seed regex said wrong=0
+
+	for seed in "$seeds/${2%%-*}"/*; do
+		if ! regex=$(expected "$2" "${seed##*/}"); then
+			[[ $2 == *-* ]] && continue
+			regex="listed in tests/fuzz/outcomes"
+		fi
+		said=$("./$1" --say "$seed" 2>&1)
+		[[ $said =~ $regex ]] && continue
+		echo "# ${seed##*/}: expected is '$regex', and it says: $said"
+		wrong=1
+	done
+	return "$wrong"
+}
 
 asan_options=${ASAN_OPTIONS:-}
 number=0
@@ -39,6 +71,9 @@ for program; do
 	# shellcheck disable=SC2086
 	if [ "$name" != index ] && ! FUZZ_INDEXES=$seeds/index "./$program" "$seeds/$format"/*; then
 		echo "not ok $number - $name: its seeds"
+		failed=1
+	elif [ "$name" != index ] && ! outcomes "$program" "$name"; then
+		echo "not ok $number - $name: what becomes of its seeds"
 		failed=1
 	elif ! "./$program" "--mutate=$variants" "$seeds/$format"/* >"$seeds/log" 2>&1; then
 		sed 's/^/# /' "$seeds/log"
