@@ -60,6 +60,12 @@ def write_grey(file):
     file["labels"] = labels()
 
 
+def write_ambiguous(file):
+    """Planes of 20 x 3, or 3 x 20 pixels of three colours."""
+    file["images"] = pictures(7, COUNT, 3, 20, 3)
+    file["labels"] = labels()
+
+
 def write_fuel(file):
     kind = np.dtype([("split", "S5"), ("source", "S20"), ("start", "i8"), ("stop", "i8"),
                      ("indices", h5py.ref_dtype), ("available", "?"), ("comment", "S1")])

@@ -50,6 +50,15 @@ ok $? "its datasets are listed, and what helps" || diag "$(cat "$work/refused")"
 "$granary" info "$work/pixels.h5" >"$work/info" 2>&1
 grep -q "images (as .ppm) and ans" "$work/info"
 ok $? "info says what was chosen" || diag "$(cat "$work/info")"
+"$granary" info -o index=off "$work/ambiguous.h5" >"$work/info" 2>&1
+grep -q "'/images' .* could be images as planes or as pixels: .*view=arrays" "$work/info" &&
+	grep -q "images (pixels, not planes, as .ppm) and labels" "$work/info"
+ok $? "N x 3 x H x 3: what else it could be is said" || diag "$(cat "$work/info")"
+for name in pixels planes; do
+	"$granary" info -o index=off "$work/$name.h5" >"$work/info" 2>&1
+	! grep -q "could be images" "$work/info"
+	ok $? "$name: nothing else is said" || diag "$(cat "$work/info")"
+done
 "$granary" info -o view=arrays "$work/climate.h5" >"$work/info" 2>&1
 grep -q "^view *arrays (view=arrays)" "$work/info"
 ok $? "info says that arrays were asked for" || diag "$(cat "$work/info")"
