@@ -5,16 +5,18 @@
     courses.py jsc-loaders ROOT FILES        its two loaders: batches must be the same
     courses.py alcf-list TREE OUT            a list of files, as ALCF's workshop has it
     courses.py alcf-read LIST CLASSES        reads the list, and looks for annotations
-    courses.py dlio-make ROOT                UNet3D as DLIO writes it, but smaller
-    courses.py dlio-read ROOT OTHER          reads both as DLIO does, and compares
+    courses.py dlio-make TAR DIGESTS         UNet3D as DLIO writes it, but few files
+    courses.py dlio-read ROOT DIGESTS        reads them as DLIO does, and compares
 """
 import glob
 import hashlib
 import io
+import json
 import os
 import pickle
 import random
 import sys
+import tarfile
 import time
 
 SPLITS = ("train", "val")
@@ -160,46 +162,88 @@ def alcf_read(listed, classes):
 
 # ---- DLIO: UNet3D's volumes, one a file ----
 
-FILES = 4
+FILES, EPOCHS = 6, 2
+SIDE = 12108   # of a sample of 146.6 MB, which is the benchmark's mean; the first file's
+SUFFIXES = ("npz", "hdf5")
 
 
-def dlio_names(root, suffix):
-    return [os.path.join(root, "train", "img_%d_of_%d.%s" % (i, FILES, suffix))
-            for i in range(FILES)]
+def dlio_name(i, suffix):
+    return "unet3d/train/img_%d_of_%d.%s" % (i, FILES, suffix)
 
 
-def dlio_make(root):
+def dlio_write(out, suffix, x):
+    """A sample is the last axis of an NPZ, and the first in HDF5."""
     import h5py
     import numpy as np
-    numbers = np.random.default_rng(1)
-    os.makedirs(os.path.join(root, "train"))
-    for i, path in enumerate(dlio_names(root, "npz")):
-        x = numbers.integers(0, 255, (1024 + 128 * i, 1024 + 64 * i, 2), dtype=np.uint8)
-        np.savez(path, x=x, y=np.zeros(2, dtype=np.int64))
-        with h5py.File(path[:-3] + "hdf5", "w", libver="latest") as out:
-            out.create_dataset("records_0", data=x.transpose(2, 0, 1))
-            out.create_dataset("labels", data=np.zeros(2, dtype=np.int64))
+    y = np.zeros(x.shape[2], dtype=np.int64)
+    if suffix == "npz":
+        np.savez(out, x=x, y=y)
+        return
+    with h5py.File(out, "w", libver="latest") as file:
+        file.create_dataset("records_0", data=x.transpose(2, 0, 1))
+        file.create_dataset("labels", data=y)
 
 
-def dlio_samples(root):
-    """Digests of all samples: a sample is the last axis of an NPZ, the first in HDF5."""
-    import h5py
+def digests_of(samples):
     import numpy as np
-    for path in dlio_names(root, "npz"):
-        with np.load(path, allow_pickle=True) as loaded:
-            x = loaded["x"]
-        for i in range(x.shape[2]):
-            yield hashlib.sha256(np.ascontiguousarray(x[..., i])).hexdigest()
-    for path in dlio_names(root, "hdf5"):
+    return [hashlib.sha256(np.ascontiguousarray(sample)).hexdigest() for sample in samples]
+
+
+def dlio_make(packed, said):
+    """Straight into a tar, so that the large ones lie nowhere twice."""
+    import numpy as np
+    numbers, digests = np.random.default_rng(1), {}
+    with tarfile.open(packed, "w") as out:
+        for i in range(FILES):
+            shape = (512 + 128 * i, 512 + 64 * i, 2) if i else (SIDE, SIDE, 1)
+            x = numbers.integers(0, 255, shape, dtype=np.uint8)
+            digests[i] = digests_of(x[..., k] for k in range(shape[2]))
+            for suffix in SUFFIXES:
+                member, data = tarfile.TarInfo(dlio_name(i, suffix)), io.BytesIO()
+                dlio_write(data, suffix, x)
+                member.size = data.seek(0, os.SEEK_END)
+                data.seek(0)
+                out.addfile(member, data)
+    with open(said, "w", encoding="utf-8") as out:
+        json.dump(digests, out)
+
+
+class FromDLIO:
+    """A file at a time: np.load asks for it in pieces, h5py for each sample at once."""
+
+    def __init__(self, root, suffix):
+        self.root, self.suffix = root, suffix
+
+    def __len__(self):
+        return FILES
+
+    def __getitem__(self, i):
+        import h5py
+        import numpy as np
+        path = os.path.join(self.root, dlio_name(i, self.suffix))
+        if self.suffix == "npz":
+            with np.load(path, allow_pickle=True) as loaded:
+                x = loaded["x"]
+            return i, digests_of(x[..., k] for k in range(x.shape[2]))
         with h5py.File(path, "r") as opened:
-            for i in range(len(opened["labels"])):
-                yield hashlib.sha256(opened["records_0"][i].tobytes()).hexdigest()
+            return i, digests_of(opened["records_0"][k] for k in range(len(opened["labels"])))
 
 
-def dlio_read(root, other):
-    found, wanted = list(dlio_samples(root)), list(dlio_samples(other))
-    if found != wanted or len(found) != 4 * FILES or found[:2 * FILES] != found[2 * FILES:]:
-        sys.exit("the samples are not the same")
+def dlio_read(root, said):
+    """Two readers, which take the files in another order each time."""
+    import torch
+    with open(said, encoding="utf-8") as digests:
+        wanted = {int(i): samples for i, samples in json.load(digests).items()}
+    for suffix in SUFFIXES:
+        for epoch in range(EPOCHS):
+            begin = time.monotonic()
+            loader = torch.utils.data.DataLoader(
+                FromDLIO(root, suffix), batch_size=None, shuffle=True, num_workers=2,
+                generator=torch.Generator().manual_seed(epoch))
+            found = dict(loader)
+            print("%s, epoch %d: %.2f s" % (suffix, epoch, time.monotonic() - begin))
+            if found != wanted:
+                sys.exit("the samples are not the same")
 
 
 def main():
