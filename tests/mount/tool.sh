@@ -224,6 +224,27 @@ errors_in_json() {
 	is "$lines" 1 "a terminal: one line"
 }
 
+# What README packs, and does without a mount, as it stands but for where the dataset is.
+readme() {
+	local class line
+	mkdir -p "$work/readme" "$work/unpacked"
+	for class in n01440764 n01443537; do
+		class_tree "$work/imagenet/train" "$class"
+		touch "$work/imagenet/train/$class/${class}"_{18..49}.JPEG
+	done
+	while read -r line; do
+		(cd "$work/readme" && TMPDIR=$work/unpacked bash -c "${line//\/data\//$work/}") \
+			>"$work/said" 2>&1
+		ok $? "README: $line" || diag "$(cat "$work/said")"
+	done < <(sed -nE '/^\*\*Pack/,/^\*\*Where there is no/ {
+		/^    (tar|granary (info|ls|cat|stat|extract|index|pack|verify)) /!d
+		s/^ +//
+		s/ {4,}.*//
+		p
+	}' "$abs_top_srcdir/README.md")
+	is "$(find "$work/unpacked" -name '*_18.JPEG' | wc -l)" 2 "README: extracted"
+}
+
 # This test may itself run in a job.
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID OAR_JOB_ID PJM_JOBID \
 	LOADL_STEP_ID _CONDOR_JOB_AD KUBERNETES_SERVICE_HOST
@@ -237,4 +258,5 @@ sets
 classes
 memory
 errors_in_json
+readme
 finish
