@@ -14,12 +14,15 @@ import re
 import subprocess
 import sys
 
+# Debian's plug-ins, by which h5py writes what it cannot by itself
+os.environ.setdefault("HDF5_PLUGIN_PATH", "/usr/lib/x86_64-linux-gnu/hdf5/serial/plugins")
 import h5py
 import numpy as np
 from PIL import Image
 
 ROWS = h5py.vlen_dtype(np.uint8)
 COUNT, CLASSES = 60, 5
+FILTERS = {"lz4": 32004, "blosc": 32001}
 
 
 def pictures(seed, *shape):
@@ -91,6 +94,42 @@ def write_classes(file):
                 rows[row] = encode(picture)
 
 
+def write_image_bytes(file):
+    """A table in chunks, with filters."""
+    rows = file.create_dataset("image_bytes", (COUNT,), dtype=ROWS, chunks=(16,),
+                               compression="gzip", shuffle=True)
+    for i, picture in enumerate(pictures(30, COUNT, 24, 20, 3)):
+        rows[i] = encode(picture)
+    file["targets"] = labels()
+
+
+def write_coursera(file):
+    """Two splits beside one another, and what the numbers are called."""
+    file["list_classes"] = np.array([b"cat", b"dog", b"emu", b"fox", b"gnu"])
+    for seed, (part, count) in enumerate((("train", COUNT), ("test", COUNT // 2))):
+        file[f"{part}_set_x"] = pictures(31 + seed, count, 24, 20, 3)
+        file[f"{part}_set_y"] = labels(count)
+
+
+def write_floats(file):
+    file["data"] = np.random.default_rng(33).random((COUNT, 3, 24, 20)).astype("f4")
+    file["label"] = labels()
+
+
+def write_files(file):
+    """A dataset for each file, of each type that can be one."""
+    for i, picture in enumerate(pictures(34, COUNT, 24, 20, 3)):
+        encoded = encode(picture)
+        value = (encoded, np.bytes_(encoded.tobytes()), np.void(encoded.tobytes()))[i % 3]
+        file[f"{('train', 'val')[i % 5 == 0]}/n{i % 4:08d}/{i:04d}.png"] = value
+
+
+def write_filter(file, number):
+    file.create_dataset("images", data=pictures(35, COUNT, 24, 20, 3), chunks=(4, 24, 20, 3),
+                        compression=number)
+    file["labels"] = labels()
+
+
 def write_climate(file):
     for name, count in (("lat", 12), ("lon", 18)):
         file[name] = np.linspace(0, 1, count).astype(">f4")
@@ -103,7 +142,7 @@ def write_climate(file):
     file["run/count"] = np.int32(10)
 
 
-def write_files(folder):
+def put_each(folder):
     """A file for each class, as `each/NAME.hdf5`."""
     os.mkdir(os.path.join(folder, "each"))
     for seed, name in enumerate(("cat", "dog", "emu")):
@@ -127,16 +166,21 @@ def check_each(folder, mount):
 
 
 def write(folder):
-    write_files(folder)
-    for name, function in sorted(globals().items()):
-        if name.startswith("write_") and name != "write_files":
-            with h5py.File(os.path.join(folder, name[6:] + ".h5"), "w") as file:
-                function(file)
+    put_each(folder)
+    writers = {name[6:]: (function,) for name, function in sorted(globals().items())
+               if name.startswith("write_") and function is not write_filter}
+    writers.update({name: (write_filter, number) for name, number in FILTERS.items()
+                    if h5py.h5z.filter_avail(number)})
+    for name, (function, *more) in writers.items():
+        with h5py.File(os.path.join(folder, name + ".h5"), "w") as file:
+            function(file, *more)
 
 
-# What h5py reads, as {folder: Counter of (class, pixels)}
+# What h5py reads, as {folder: [(class, pixels)]} in the order of the rows
 
 def decoded(row):
+    if row.dtype != "u1":
+        return row
     if row.ndim == 1:
         return np.array(Image.open(io.BytesIO(row.tobytes())).convert("RGB"))
     if row.ndim == 2:
@@ -145,12 +189,20 @@ def decoded(row):
 
 
 def expected(file):
-    folders = collections.defaultdict(collections.Counter)
+    folders = collections.defaultdict(list)
     if "train" in file:
         for split in file:
             for wnid, rows in file[split].items():
-                for row in rows:
-                    folders[split][wnid, decoded(row).tobytes()] += 1
+                for row in rows.values() if isinstance(rows, h5py.Group) else rows:
+                    if isinstance(row, h5py.Dataset):
+                        row = np.frombuffer(row[()].tobytes(), "u1")
+                    folders[split].append((wnid, decoded(row).tobytes()))
+        return folders
+    if "list_classes" in file:
+        for part in ("train_set", "test_set"):
+            for row, number in zip(file[part + "_x"], file[part + "_y"]):
+                name = file["list_classes"][number].decode()
+                folders[part + "_x"].append((name, decoded(row).tobytes()))
         return folders
     array = next(x for x in file if file[x].ndim > 2 or file[x].dtype == ROWS)
     numbers = next(file[x] for x in ("labels", "label", "targets", "ans") if x in file)
@@ -158,22 +210,27 @@ def expected(file):
     for i, row in enumerate(file[array]):
         split = next((s for (a, b), s in ends.items() if a <= i < b), "")
         name = str(int(np.ravel(numbers[i])[0]))
-        folders[split][name, decoded(row).tobytes()] += 1
+        folders[split].append((name, decoded(row).tobytes()))
     return folders
 
 
+def image_folder(folder):
+    """... of images, or of .npy files."""
+    from torchvision.datasets import DatasetFolder, ImageFolder
+    if any(name.endswith(".npy") for _, _, names in os.walk(folder) for name in names):
+        return DatasetFolder(folder, np.load, (".npy",))
+    return ImageFolder(folder)
+
+
 def check_folder(path, mount):
-    from torchvision.datasets import ImageFolder
     with h5py.File(path) as file:
         wanted = expected(file)
     for split, samples in wanted.items():
-        found = ImageFolder(os.path.join(mount, split))
+        found = image_folder(os.path.join(mount, split))
         assert found.classes == sorted({name for name, _ in samples}), found.classes
-        seen = collections.Counter()
-        for image, number in found:
-            seen[found.classes[number], np.array(image).tobytes()] += 1
-        assert seen == samples, f"{split}: {len(seen)} images, {sum(seen.values())} in all"
-        print(f"{split or '/'}: {sum(seen.values())} images in {len(found.classes)} classes")
+        seen = [(found.classes[number], np.array(image).tobytes()) for image, number in found]
+        assert seen == sorted(samples, key=lambda one: one[0]), f"{split}: {len(seen)} images"
+        print(f"{split or '/'}: {len(seen)} images in {len(found.classes)} classes")
 
 
 def is_dimension_only(item):
