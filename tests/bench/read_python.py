@@ -105,22 +105,45 @@ def row_epochs(path, dataset, seed, processes, count, labels=""):
                    count)
 
 
+def rows_below(path, name):
+    """(dataset, row) of the rows of a dataset, or of those in a group; of a dataset that
+    is a file, all of it."""
+    import h5py
+    found = []
+
+    def add(_, item):
+        if isinstance(item, h5py.Dataset):
+            is_file = item.ndim == 1 and item.dtype == "uint8"
+            found.extend((item.name, row) for row in ([()] if is_file else range(len(item))))
+    with h5py.File(path, "r") as file:
+        if isinstance(file[name], h5py.Group):
+            file[name].visititems(add)
+        else:
+            add(name, file[name])
+    return found
+
+
 def rows(path, dataset, seed, processes, check="", labels=""):
     import h5py
-    with h5py.File(path, "r") as file:
-        count = len(file[dataset])
 
     def opener():
-        file = h5py.File(path, "r")
-        images, targets = file[dataset], file[labels] if labels else None
+        file, arrays = h5py.File(path, "r"), {}
+        targets = file[labels] if labels else None
 
-        def sample(row):
-            content = images[row].tobytes()
+        def array(name):
+            if name not in arrays:
+                arrays[name] = file[name]
+            return arrays[name]
+
+        def sample(item):
+            name, row = item
+            content = (file[name] if row == () else array(name))[row].tobytes()
             if labels:
-                int(targets[row])
+                targets[row].item()
             return content
         return sample
-    return in_processes(range(count), int(seed), int(processes), opener, bool(check))
+    return in_processes(rows_below(path, dataset), int(seed), int(processes), opener,
+                        bool(check))
 
 
 def epochs(dataset, seed, workers):

@@ -19,14 +19,14 @@ H5PY = "h5py"
 EPOCHS = 5   # a turn: one is over in a twentieth of a second
 
 
-def paths_of(bench, contender, times=1):
+def paths_of(bench, rows, contender, times=1):
     """A list of the files by their rows; of some epochs, that many times."""
     found = [os.path.join(folder, name) for folder, _, names in os.walk(contender.root)
              for name in names]
     path = os.path.join(bench.work.shm, "list")
     with open(path, "w", encoding="utf-8") as out:
         for _ in range(times):
-            out.writelines(name + "\n" for name in sorted(found, key=os.path.basename))
+            out.writelines(name + "\n" for name in sorted(found, key=rows.order))
     return path
 
 
@@ -36,7 +36,7 @@ def check_rows(bench, rows, contender):
         found = bench.readers.python("rows", rows.path, rows.dataset, 0, 2, "check")
         agree(found, rows.count, rows.total, rows.checksum)
     else:
-        found = bench.readers.python("files", paths_of(bench, contender), 0, 2, "check")
+        found = bench.readers.python("files", paths_of(bench, rows, contender), 0, 2, "check")
         agree(found, rows.count, rows.file_total, rows.file_checksum)
 
 
@@ -46,7 +46,7 @@ def by_python(bench, rows, contender, seed, labels=""):
                                      labels)
         agree(found, EPOCHS * rows.count, EPOCHS * rows.total)
     else:
-        found = bench.readers.python("epochs", paths_of(bench, contender), seed, 2, EPOCHS)
+        found = bench.readers.python("epochs", paths_of(bench, rows, contender), seed, 2, EPOCHS)
         agree(found, EPOCHS * rows.count, EPOCHS * rows.file_total)
     return found["files"] / found["seconds"]
 
@@ -60,7 +60,7 @@ def by_c(bench, rows, contender, seed):
     """h5py is Python as it is: who reads HDF5 from C takes its lock, too."""
     if contender.name == H5PY:
         return by_python(bench, rows, contender, seed)
-    found = bench.readers.c(paths_of(bench, contender, EPOCHS), seed, 2)
+    found = bench.readers.c(paths_of(bench, rows, contender, EPOCHS), seed, 2)
     agree(found, EPOCHS * rows.count, EPOCHS * rows.file_total)
     return found["files"] / found["seconds"]
 
@@ -118,7 +118,7 @@ def cold_epoch(bench, layout, rows):
     def right(one):
         one.mount()
         check_rows(bench, rows, one)
-        lists[one.name] = shutil.copy(paths_of(bench, one),
+        lists[one.name] = shutil.copy(paths_of(bench, rows, one),
                                       os.path.join(bench.work.shm, "list-" + one.word))
         one.unmount()
         return True
@@ -144,10 +144,11 @@ def one_layout(bench, number, layout):
     what = "%d rows in one HDF5 file, %s; warm, random" % (rows.count, layout.name)
     first = number == 0
     chart = "HDF5, warm, random order, 2 processes in Python: rows/s" if first else ""
+    reads = [one for one in READS if rows.labels or one[1] is not by_samples]
     made = [bench.row("hdf5", "hdf5-%d%s" % (number, key), what, reader, "rows/s",
-                      chart="" if key else chart) for key, _, reader, _ in READS]
+                      chart="" if key else chart) for key, _, reader, _ in reads]
     there = mounted(bench, made[0], rows)
-    for row, (_, read, _, said) in zip(made, READS):
+    for row, (_, read, _, said) in zip(made, reads):
         bench.turns(row, there, bench.settings.loader_rounds,
                     lambda contender, turn, read=read: read(bench, rows, contender, turn))
         if layout.least:
