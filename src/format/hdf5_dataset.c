@@ -505,11 +505,19 @@ int hdf5_dataset_layout(struct hdf5_walk *walk, struct hdf5_dataset *d,
 }
 
 /* With a user block, libhdf5 adds it even to the address that says "nowhere". */
+#define NOWHERE (HADDR_UNDEF - 1)
+
 haddr_t hdf5_dataset_offset(const struct hdf5_walk *walk, const struct hdf5_dataset *d)
 {
 	haddr_t at = H5Dget_offset(d->id);
+	uint64_t bytes = d->item;
 
-	return at == HADDR_UNDEF + walk->file.base ? HADDR_UNDEF : at;
+	for (int i = 0; i < d->rank; i++)
+		if (!checked_mul(bytes, d->dims[i], &bytes))
+			return NOWHERE;
+	if (at == HADDR_UNDEF || at == HADDR_UNDEF + walk->file.base)
+		return HADDR_UNDEF;
+	return H5Dget_storage_size(d->id) < bytes ? NOWHERE : at;
 }
 
 int hdf5_dataset_extents(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t *size)

@@ -62,7 +62,10 @@ int hdf5_dataset_extents(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 int hdf5_dataset_layout(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 			H5D_layout_t *out);
 
-/* Where contiguous data are, as the window counts; HADDR_UNDEF: there are none. */
+/*
+ * Where contiguous data are, as the window counts; HADDR_UNDEF: there are none. If they
+ * have fewer bytes than the dataset it is damaged, and that is nowhere in the file.
+ */
 haddr_t hdf5_dataset_offset(const struct hdf5_walk *walk,
 			    const struct hdf5_dataset *dataset);
 
