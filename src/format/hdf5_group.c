@@ -133,7 +133,7 @@ static bool is_class_for_each(const struct hdf5_group *group)
 static char *class_of_file(const struct hdf5_group *group)
 {
 	const struct scan *scan = group->walk->scan;
-	const char *name = filename_of(scan->label), *dot = strchr(name, '.');
+	const char *name = filename_of(scan->label), *dot = strrchr(name, '.');
 	size_t n = dot ? (size_t)(dot - name) : strlen(name);
 
 	if (group->walk->depth || group->held.count || group->tables.count != 1 ||

@@ -162,6 +162,18 @@ with h5py.File(sys.argv[1], "a") as out:
 	is "$(grep -c "3 labels" "$work/said")" 0 "labels that are too few: nor are they told"
 }
 
+# A file of `data` alone is a class, called as the file without its suffix.
+file_classes() {
+	mkdir "$work/each"
+	"$python" -c '
+import h5py, sys
+for name in "v1.0", "v1.5":
+    with h5py.File("%s/%s.hdf5" % (sys.argv[1], name), "w") as out:
+        out.create_dataset("data", (1,), h5py.vlen_dtype("u1"))[0] = [255, 216, 255]' "$work/each"
+	is "$("$granary" ls "$work/each/v1.0.hdf5" "$work/each/v1.5.hdf5" 2>/dev/null | xargs)" \
+		"v1.0 v1.5" "files that differ behind a dot are two classes"
+}
+
 # Rows of several types are images all the same; what is not known is said.
 mixed_types() {
 	local kind
@@ -201,5 +213,6 @@ split_names
 view_tree
 info
 no_labels
+file_classes
 mixed_types
 finish
