@@ -19,6 +19,7 @@ enum {
 	LABELS_CHUNK_BYTES = 64 << 20,
 	CLASSES_MOST = 1 << 20,
 	CANDIDATES_MOST = 32, /* that are looked at */
+	NAME_COSTS = 64,      /* bytes of memory that a name takes besides its own */
 };
 
 static const char *const class_lists[] = {
@@ -333,12 +334,15 @@ static int take_members(struct hdf5_walk *walk, struct hdf5_labels *labels)
 	err = room_for_names(walk, labels, (size_t)n);
 	if (err)
 		return err;
-	for (unsigned i = 0; i < (unsigned)n; i++)
+	for (unsigned i = 0; i < (unsigned)n && !err; i++) {
 		if (!take_member(type, i, labels)) {
 			drop_names(labels);
 			break;
 		}
-	return 0;
+		/* each array of rows copies them */
+		err = hdf5_charge_paths(walk, 1, H5Tget_size(type) + NAME_COSTS);
+	}
+	return err;
 }
 
 static int take_list(struct hdf5_walk *walk, struct hdf5_dataset *d,
@@ -354,6 +358,8 @@ static int take_list(struct hdf5_walk *walk, struct hdf5_dataset *d,
 		err = room_for_names(walk, labels, (size_t)d->dims[0]);
 	for (size_t i = 0; i < labels->class_count && !err; i++) {
 		err = hdf5_words_get(&words, i, &text);
+		if (!err)
+			err = hdf5_charge_paths(walk, 1, strlen(text) + NAME_COSTS);
 		if (!err)
 			labels->class_names[i] = strdup(text);
 		if (!err && !labels->class_names[i])
@@ -530,6 +536,8 @@ int hdf5_labels_get(struct hdf5_labels *labels, uint64_t row, struct sample *sam
 	walk->beside = labels->are_words ? labels->name : NULL;
 	err = labels->are_words ? hdf5_words_get(&labels->words, row, &sample->class_name)
 				: get_number(labels, row, &sample->label);
+	if (!err && labels->are_words)
+		err = hdf5_charge_paths(walk, 1, strlen(sample->class_name));
 	walk->beside = NULL;
 	return err;
 }
