@@ -8,7 +8,7 @@
 #include "format/format.h"
 #include "indexer/given.h"
 #include "indexer/regroup.h"
-#include "indexer/webdataset.h"
+#include "indexer/wds_report.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
 #include "util/lock.h"
@@ -34,6 +34,7 @@ struct job {
 	struct job *shard; /* itself, of a shard */
 	char *label;       /* owned */
 	char split[SPLIT_BYTES];
+	struct wds_findings findings; /* of a shard that is a tar */
 	int depth;         /* 0: a shard */
 	int result;        /* of a shard: the first fault, its own or one within */
 	struct error *error; /* of a shard: what goes with it; owned */
@@ -59,7 +60,8 @@ static int take_samples(struct job *job, struct error *e)
 	struct webdataset_config wanted = { .classes = config->view == VIEW_CLASS,
 					    .hide_sidecars = config->hide_sidecars,
 					    .labels = config->labels,
-					    .split = job->scan.split };
+					    .split = job->scan.split,
+					    .findings = &job->findings };
 
 	if (job->depth || strcmp(job->format->name, "tar") != 0 ||
 	    (config->view != VIEW_AUTO && config->view != VIEW_CLASS))
@@ -417,6 +419,22 @@ static int name_samples(struct view *view, struct job *job)
 	return err;
 }
 
+/* What the shards are as ones of WebDataset. */
+static int report_samples(const struct indexer *indexer, struct job **jobs,
+			  struct index_summary *summary)
+{
+	uint32_t count = indexer->sources->count;
+	CLEANUP(cleanup_free) const struct wds_findings **shards =
+		calloc(count, sizeof(*shards));
+
+	if (!shards)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		shards[i] = &jobs[i]->findings;
+	wds_report(shards, count, summary);
+	return 0;
+}
+
 static int seal(struct indexer *indexer, struct builder *builder, struct job **jobs,
 		const struct view *view, uint64_t left_out, struct image *image,
 		struct error *e)
@@ -438,6 +456,8 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		regroup_describe(indexer->regroup, &summary);
 	given_note_unused(indexer->config, summary.format, view,
 			  indexer->regroup && regroup_used(indexer->regroup), &summary);
+	if (report_samples(indexer, jobs, &summary) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = describe_sources(sources, described, e);
 	if (err)
 		return err;

@@ -8,22 +8,18 @@
 
 #include "indexer/wds_build.h"
 #include "indexer/wds_labels.h"
+#include "indexer/wds_reasons.h"
 #include "indexer/wds_samples.h"
 #include "util/log.h"
-
-enum { PROBES = 8 }; /* .json files that are looked into, whether they hold labels */
 
 struct take {
 	struct scan *scan;
 	const struct webdataset_config *config;
-	struct wds_window *window;
-	struct wds_rule rules[WDS_RULES_MOST];
-	uint64_t counts[WDS_RULES_MOST]; /* samples to which a rule may apply */
-	size_t rule_count;
-	uint64_t total;                  /* samples */
-	uint64_t used;                   /* of them with a label */
-	bool other;                      /* it holds what no WebDataset holds */
-	const struct wds_rule *rule;     /* the one that counts, once it is chosen */
+	struct wds_findings *findings;
+	struct wds_tar tar;
+	uint64_t used;               /* samples with a label */
+	bool other;                  /* it holds what no WebDataset holds */
+	const struct wds_rule *rule; /* the one that counts, once it is chosen */
 	struct wds_records records;
 	struct wds_complaint broken, missing, odd;
 };
@@ -60,53 +56,34 @@ static int each_sample(struct take *take,
 
 static int count_sample(struct take *take, const struct wds_sample *sample)
 {
-	take->total++;
-	for (size_t i = 0; i < take->rule_count; i++) {
-		const struct wds_rule *rule = &take->rules[i];
+	struct wds_tar *tar = &take->tar;
 
-		if (rule->suffix && sample->members.count > 1)
-			take->counts[i] += wds_label_member(rule, sample) != NULL;
-		else if (!rule->suffix)
-			take->counts[i] += take->config->classes;
+	tar->total++;
+	for (size_t i = 0; i < tar->rule_count; i++) {
+		const struct wds_rule *rule = &tar->rules[i];
+		bool has = rule->suffix ? wds_label_member(rule, sample) != NULL :
+					  take->config->classes;
+
+		if (rule->suffix && sample->members.count == 1)
+			tar->alone[i] += has;
+		else
+			tar->with[i] += has;
 	}
 	return 0;
-}
-
-/* Is any of the first ones a label? Captions are JSON, too. */
-static int probe(struct take *take, const struct wds_rule *rule, bool *found)
-{
-	struct wds_walk walk = { .log = take->scan->entries };
-	struct wds_sample sample = { 0 };
-	struct wds_label label;
-	const char *why;
-	int probes = 0, err = 0;
-
-	*found = false;
-	while (!*found && probes < PROBES && (err = wds_walk_next(&walk, &sample)) == 1) {
-		if (rule->suffix && !wds_label_member(rule, &sample))
-			continue;
-		probes++;
-		err = wds_label_read(take->window, rule, &sample, &label, &why);
-		if (err && err != -EBADMSG)
-			break;
-		*found = label.kind != WDS_NONE;
-	}
-	wds_sample_free(&sample);
-	return err < 0 && err != -EBADMSG ? err : 0;
 }
 
 /* The first rule that may say the labels of half of the samples, or NULL. */
 static int choose_rule(struct take *take)
 {
-	for (size_t i = 0; i < take->rule_count && !take->rule; i++) {
-		const struct wds_rule *rule = &take->rules[i];
+	for (size_t i = 0; i < take->tar.rule_count && !take->rule; i++) {
+		const struct wds_rule *rule = &take->tar.rules[i];
 		bool found = true;
 		int err = 0;
 
-		if (take->counts[i] == 0 || take->counts[i] < take->total - take->counts[i])
+		if (!wds_is_common(&take->tar, take->tar.with[i]))
 			continue;
 		if (rule->kind == WDS_LABEL_JSON || rule->kind == WDS_LABEL_KEY)
-			err = probe(take, rule, &found);
+			err = wds_probe(&take->tar, rule, &found);
 		if (err)
 			return err;
 		if (found)
@@ -177,7 +154,7 @@ static int read_label(struct take *take, const struct wds_sample *sample)
 	if (odd)
 		wds_complain(&take->odd, sample->key, sample->key_length, odd);
 	else
-		err = wds_label_read(take->window, rule, sample, &label, &why);
+		err = wds_label_read(take->tar.window, rule, sample, &label, &why);
 	if (err == -EBADMSG && member) {
 		wds_complain(&take->broken, member->path, strlen(member->path), why);
 		label.kind = WDS_NONE;
@@ -209,27 +186,28 @@ static void report(const struct take *take)
 			 take->odd.why, take->odd.count);
 }
 
+/* Where classes were asked for, a tree instead is no answer. */
+static int refuse_tree(const struct take *take, struct error *e)
+{
+	if (!take->findings->reason || (!take->config->classes && !take->config->labels))
+		return 0;
+	return error_set(e, ERROR_DATASET, EBADMSG, "'%s': %s; view=tree shows it as it is "
+			 "stored", take->scan->label, take->findings->sentence);
+}
+
 /* More labels are broken than not: a tree is better than a part of a dataset. */
 static int give_up(const struct take *take, struct error *e)
 {
-	const struct wds_rule *rule = take->rule;
 	const struct wds_complaint *first =
 		take->broken.count ? &take->broken :
 		take->missing.count ? &take->missing : &take->odd;
-	uint64_t lost = take->total - take->used;
 
-	if (take->config->classes || take->config->labels)
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "'%s': %" PRIu64 " of %" PRIu64 " samples have no label in "
-				 "%s that can be used (the first: '%s' %s); view=tree shows "
-				 "them as they are stored", take->scan->label, lost,
-				 take->total, rule->name, first->first,
-				 *first->why ? first->why : "has none");
-	log_warn("'%s': %" PRIu64 " of %" PRIu64 " samples have no label in %s that can be "
-		 "used (the first: '%s' %s): the shard is shown as it is stored",
-		 take->scan->label, lost, take->total, rule->name, first->first,
-		 *first->why ? first->why : "has none");
-	return 0;
+	take->findings->reason = WDS_FEW_LABELS;
+	snprintf(take->findings->sentence, sizeof(take->findings->sentence),
+		 "%" PRIu64 " of %" PRIu64 " samples have no label in %.20s that can be used "
+		 "(the first: '%.60s' %s)", take->tar.total - take->used, take->tar.total,
+		 take->rule->name, first->first, *first->why ? first->why : "has none");
+	return refuse_tree(take, e);
 }
 
 static int refuse_labels(const struct take *take, struct error *e)
@@ -242,46 +220,63 @@ static int refuse_labels(const struct take *take, struct error *e)
 			 take->scan->label, name, name, name);
 }
 
+/* No rule says the labels. */
+static int leave(const struct take *take, struct error *e)
+{
+	int err = wds_find_reason(&take->tar, take->findings);
+
+	if (err)
+		return err;
+	if (take->config->labels && take->findings->reason != WDS_LABELS_APART)
+		return refuse_labels(take, e);
+	return refuse_tree(take, e);
+}
+
 static int take_shard(struct take *take, struct error *e)
 {
 	int err = each_sample(take, count_sample);
 
-	if (err || take->other || take->total == 0)
+	if (err || take->other || take->tar.total == 0)
 		return err;
+	take->findings->samples = take->tar.total;
 	err = choose_rule(take);
 	if (err)
 		return err;
 	if (!take->rule)
-		return take->config->labels ? refuse_labels(take, e) : 0;
+		return leave(take, e);
 	err = each_sample(take, read_label);
 	if (err)
 		return err;
-	if (take->used < take->total - take->used)
+	if (take->used < take->tar.total - take->used)
 		return take->rule->suffix ? give_up(take, e) : 0;
 	report(take);
+	take->findings->taken = true;
 	snprintf(take->scan->detail, sizeof(take->scan->detail),
 		 "WebDataset, labels from %s", take->rule->name);
-	return wds_build(take->scan, take->config, take->window, take->rule,
+	return wds_build(take->scan, take->config, take->tar.window, take->rule,
 			 &take->records);
 }
 
 int webdataset_take(struct scan *scan, const struct webdataset_config *config,
 		    struct error *e)
 {
-	struct take take = { .scan = scan, .config = config,
-			     .window = calloc(1, sizeof(*take.window)) };
+	struct wds_findings unasked, *findings = config->findings ? config->findings :
+								    &unasked;
+	struct take take = { .scan = scan, .config = config, .findings = findings,
+			     .tar.log = scan->entries, .tar.window = calloc(1, sizeof(*take.tar.window)) };
 	int err = -ENOMEM;
 
-	take.rule_count = wds_rules(config->labels, take.rules);
+	*findings = (struct wds_findings){ .label = scan->label, .split = config->split };
+	take.tar.rule_count = wds_rules(config->labels, take.tar.rules);
 	e->text[0] = '\0';
-	if (take.window) {
-		take.window->source = scan->source;
+	if (take.tar.window) {
+		take.tar.window->source = scan->source;
 		err = take_shard(&take, e);
 	}
 	if (err && !e->text[0])
 		err = err == -ENOMEM ? format_no_memory(scan->label, e) :
 				       format_unreadable(scan->label, err, e);
-	free(take.window);
+	free(take.tar.window);
 	vec_free(&take.records.items);
 	vec_free(&take.records.texts);
 	return err;

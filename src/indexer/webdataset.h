@@ -12,16 +12,38 @@
 #define GRANARY_INDEXER_WEBDATASET_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "format/format.h"
 #include "util/error.h"
+
+/* Why labels of a shard are not used. */
+enum wds_reason {
+	WDS_NO_REASON,
+	WDS_LABELS_APART,  /* they do not lie beside their images */
+	WDS_FEW_LABELS,    /* most samples have none that can be used */
+	WDS_REASONS
+};
+
+enum { WDS_SENTENCE_BYTES = 224 };
+
+/* What is to be said of a shard: of a set of them it is said once (wds_report.h). */
+struct wds_findings {
+	const char *label;      /* for messages: the scan's */
+	const char *split;      /* the config's */
+	uint64_t samples;       /* 0: it is no tar, or none that was looked at */
+	bool taken;             /* they have become samples of classes */
+	enum wds_reason reason; /* why not, where it is known */
+	char sentence[WDS_SENTENCE_BYTES]; /* about the reason, the shard's name before it */
+};
 
 struct webdataset_config {
 	bool classes;        /* view=class: a wnid in a name is a label, too, and labels
 				that cannot be read are an error */
 	bool hide_sidecars;  /* only images, or what is in their place */
 	const char *labels;  /* labels=NAME: a suffix, or an item of the .json; or NULL */
-	const char *split;   /* of this shard (wds_split.h); NULL: none */
+	const char *split;   /* of this shard (util/split.h); NULL: none */
+	struct wds_findings *findings; /* filled in; NULL: nobody asks */
 };
 
 /*

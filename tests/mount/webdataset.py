@@ -151,6 +151,19 @@ def captions(out):
 
 
 @case
+def apart(out):
+    """All images, then all labels, as `tar cf apart.tar *.jpg *.cls` packs them."""
+    out.shard("apart.tar")
+    for suffix in "jpg", "cls":
+        for i in range(12):
+            name = "p%02d.%s" % (i, suffix)
+            data = out.jpeg() if suffix == "jpg" else b"%d" % (i % 3)
+            out.member(name, data)
+            out.show(name, data)
+    out.tar.close()
+
+
+@case
 def wnids(out):
     out.shard("wnids.tar")
     for i in range(20):

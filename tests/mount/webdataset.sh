@@ -56,7 +56,7 @@ shown splits "" splits-{train,val}-000000.tar && {
 	folder "splits: val" "$mnt/val" 12
 	done_with splits
 }
-for name in large names audio captions broken parts; do
+for name in large names audio captions broken parts apart; do
 	shown "$name" "" "$name.tar" && done_with "$name"
 done
 shown tree "" 'tree-{0..2}.tar' && {
@@ -77,13 +77,19 @@ mount_ok "twice: mounted" "$shards"/twice-{0,1}.tar "$mnt" && {
 	folder twice "$mnt" 2
 	done_with twice
 }
+one=$shards/imagenet-train-000000
 info_says names webdataset json
 info_says captions tree
+info_says apart "note .*'p00' do not lie side by side.*--sort=name"
+"$granary" info -o index=off "$one.tar" "$shards/captions.tar" >"$work/info" 2>"$work/said"
+grep -q "note .*'captions.tar' has no labels" "$work/info"
+ok $? "a shard without labels: info says so" || diag "$(cat "$work/info")"
+grep -q "captions.tar' has no labels, but .*000000.tar' has" "$work/said"
+ok $? "a shard without labels: a warning says so" || diag "$(cat "$work/said")"
 
 # Lists of wds2idx
 
 wds2idx=$abs_top_srcdir/tests/mount/wds2idx.py
-one=$shards/imagenet-train-000000
 
 # listed NAME REASON: the list is not used, with this reason, and the tree is the same.
 listed() {

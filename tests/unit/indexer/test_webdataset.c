@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "indexer/wds_pyd.h"
+#include "indexer/wds_report.h"
 #include "indexer/webdataset.h"
 
 enum { BLOCK = 512, SHARD_BYTES = 1024 * 1024, TEXT_BYTES = 16384 };
@@ -60,20 +61,23 @@ static void write_tar(const char *path, const struct member *members, size_t n)
 struct shard {
 	struct source *source;
 	struct scan scan;
+	struct wds_findings findings;
 	int result;
 	struct error error;
 };
 
-static struct shard take(const char *path, const struct webdataset_config *config)
+static struct shard take(const char *path, const struct webdataset_config *wanted)
 {
+	struct webdataset_config config = *wanted;
 	struct shard shard = { 0 };
 
+	config.findings = &shard.findings;
 	assert_int_equal(source_open(path, &shard.source, &shard.error), 0);
 	shard.scan = (struct scan){ .source = shard.source,
 				    .length = source_size(shard.source), .label = path,
 				    .entries = entries_new(), .samples = samples_new() };
 	assert_int_equal(format_by_name("tar")->scan(&shard.scan, &shard.error), 0);
-	shard.result = webdataset_take(&shard.scan, config, &shard.error);
+	shard.result = webdataset_take(&shard.scan, &config, &shard.error);
 	return shard;
 }
 
@@ -155,13 +159,16 @@ struct taken {
 	struct shard shard;
 	char **text;
 	struct webdataset_config config;
+	struct index_summary summary;
 };
 
 static void run_take(void *argument)
 {
 	struct taken *taken = argument;
+	const struct wds_findings *findings = &taken->shard.findings;
 
 	taken->shard = take("shard.tar", &taken->config);
+	wds_report(&findings, 1, &taken->summary);
 	*taken->text = text_of(&taken->shard);
 	drop(&taken->shard);
 }
@@ -376,6 +383,98 @@ static void test_classes_must_be_names_of_directories(void **state)
 	       "-b.jpg=B -b.json={\"label\": \"../x\"} ", "cannot be the name of a directory");
 }
 
+/* In the order of `ls *.jpg *.cls`, and with labels for some. */
+static void test_a_shard_that_stays_says_why(void **state)
+{
+	static const struct member apart[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("b.jpg", "B"), FILE_OF("a.cls", "1"),
+		FILE_OF("b.cls", "2"),
+	};
+	static const struct member few[] = {
+		FILE_OF("a.cls", "1"), FILE_OF("a.jpg", "A"), FILE_OF("b.jpg", "B"),
+		FILE_OF("c.jpg", "C"),
+	};
+	static const struct member latex[] = {
+		FILE_OF("a.cls", "\\x"), FILE_OF("a.tex", "A"), FILE_OF("b.tex", "B"),
+		FILE_OF("c.tex", "C"), FILE_OF("d.cls", "\\x"), FILE_OF("e.jpg", "E"),
+		FILE_OF("d.tex", "D"),
+	};
+	struct webdataset_config classes = { .classes = true }, labels = { .labels = "cls" };
+	struct shard shard;
+
+	(void)state;
+	EXPECT(few, PLAIN, "-a.cls=1 -a.jpg=A -b.jpg=B -c.jpg=C ",
+	       "'shard.tar' is shown as it is stored: only 1 of 3 samples have a label in .cls "
+	       "('b' has none)");
+	shard = take("shard.tar", &classes);
+	assert_int_equal(shard.result, -EBADMSG);
+	drop(&shard);
+	EXPECT(apart, PLAIN, "-a.jpg=A -b.jpg=B -a.cls=1 -b.cls=2 ",
+	       "the members of 'a' do not lie side by side");
+	shard = take("shard.tar", &labels);
+	assert_int_equal(shard.result, -EBADMSG);
+	assert_non_null(strstr(shard.error.text, "tar --sort=name"));
+	drop(&shard);
+	EXPECT(latex, PLAIN, "-a.cls=\\x -a.tex=A -b.tex=B -c.tex=C -d.cls=\\x -e.jpg=E "
+	       "-d.tex=D ", NULL);
+}
+
+/* Shards of a set: what they are called, which split they are, what they hold. */
+struct set {
+	size_t n;
+	const char *splits[3];
+	const struct member *members[3];
+	size_t counts[3];
+	struct index_summary summary;
+};
+
+static void run_set(void *argument)
+{
+	static const char *const paths[] = { "x0.tar", "d/x1.tar", "d/x2.tar" };
+	const struct wds_findings *findings[3];
+	struct set *set = argument;
+	struct shard shards[3];
+
+	unit_shell("mkdir -p d");
+	for (size_t i = 0; i < set->n; i++) {
+		struct webdataset_config config = { .split = set->splits[i] };
+
+		write_tar(paths[i], set->members[i], set->counts[i]);
+		shards[i] = take(paths[i], &config);
+		assert_int_equal(shards[i].result, 0);
+		findings[i] = &shards[i].findings;
+	}
+	wds_report(findings, set->n, &set->summary);
+	for (size_t i = 0; i < set->n; i++)
+		drop(&shards[i]);
+}
+
+static void test_a_shard_without_labels_among_others_is_said(void **state)
+{
+	static const struct member with[] = { FILE_OF("a.cls", "1"), FILE_OF("a.jpg", "A") };
+	static const struct member none[] = { FILE_OF("b.jpg", "B") };
+	static const struct member empty[] = { FILE_OF("LICENSE", "") };
+	struct set set = { 3, { NULL }, { with, none, none }, { 2, 1, 1 }, { 0 } };
+	struct set test = { 2, { "train", "test" }, { with, none }, { 2, 1 }, { 0 } };
+	struct set plain = { 2, { NULL }, { none, none }, { 1, 1 }, { 0 } };
+	struct set licence = { 2, { NULL }, { with, empty }, { 2, 1 }, { 0 } };
+	struct set *const silent[] = { &test, &plain, &licence };
+	char *said;
+
+	(void)state;
+	said = unit_stderr_of(run_set, &set);
+	assert_non_null(strstr(said, "'d/x1.tar' has no labels, but 'x0.tar' has"));
+	assert_non_null(strstr(said, "(2 such shards)"));
+	assert_non_null(strstr(set.summary.notes, "'x1.tar' has no labels, but 'x0.tar' has"));
+	free(said);
+	for (size_t i = 0; i < COUNT(silent); i++) {
+		said = unit_stderr_of(run_set, silent[i]);
+		assert_string_equal(said, "");
+		assert_string_equal(silent[i]->summary.notes, "");
+		free(said);
+	}
+}
+
 static void run_sparse(void *argument)
 {
 	*(struct shard *)argument = take("sparse.tar", &(struct webdataset_config){
@@ -541,6 +640,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_odd_samples_stay),
 	cmocka_unit_test(test_a_shard_of_broken_labels_stays_or_is_refused),
 	cmocka_unit_test(test_classes_must_be_names_of_directories),
+	cmocka_unit_test(test_a_shard_that_stays_says_why),
+	cmocka_unit_test(test_a_shard_without_labels_among_others_is_said),
 	cmocka_unit_test(test_sparse_members),
 	cmocka_unit_test(test_pickled_images_are_ppm),
 	cmocka_unit_test(test_pickles_whose_pixels_are_not_in_place_stay),

@@ -1,0 +1,35 @@
+/*
+ * wds_reasons.h: why the labels of a tar are not used. Private to webdataset.c.
+ *
+ * Threads: as the log of entries that is walked.
+ */
+#ifndef GRANARY_INDEXER_WDS_REASONS_H
+#define GRANARY_INDEXER_WDS_REASONS_H
+
+#include "indexer/wds_labels.h"
+#include "indexer/webdataset.h"
+
+/* What has been counted of a tar's samples, and what may be their labels. */
+struct wds_tar {
+	struct entries *log;
+	struct wds_window *window;
+	struct wds_rule rules[WDS_RULES_MOST];
+	size_t rule_count;
+	uint64_t total;                 /* samples */
+	uint64_t with[WDS_RULES_MOST];  /* to which a rule may apply */
+	uint64_t alone[WDS_RULES_MOST]; /* that are its label, and nothing else */
+};
+
+/* Does one of the first labels that a rule names say something? Captions are JSON, too. */
+int wds_probe(const struct wds_tar *tar, const struct wds_rule *rule, bool *found);
+
+/* Do half of the samples have it? */
+bool wds_is_common(const struct wds_tar *tar, uint64_t count);
+
+/*
+ * No rule says the labels of this tar: finds out why, and fills in reason and sentence,
+ * if there is anything to say. 0 or a negative errno.
+ */
+int wds_find_reason(const struct wds_tar *tar, struct wds_findings *out);
+
+#endif

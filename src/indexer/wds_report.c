@@ -1,0 +1,102 @@
+#include "indexer/wds_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "indexer/notes.h"
+#include "util/filename.h"
+#include "util/log.h"
+
+enum { COUNT_BYTES = 48 };
+
+struct set {
+	const struct wds_findings *const *shards;
+	size_t n;
+	struct index_summary *summary;
+};
+
+/* " (3 such shards)", or nothing where there is but one. */
+static const char *count_text(size_t count, char out[COUNT_BYTES])
+{
+	out[0] = '\0';
+	if (count > 1)
+		snprintf(out, COUNT_BYTES, " (%zu such shards)", count);
+	return out;
+}
+
+/* Of the first shard with this reason. */
+static void say_reason(const struct set *set, enum wds_reason reason)
+{
+	const struct wds_findings *first = NULL;
+	char text[COUNT_BYTES];
+	size_t count = 0;
+
+	for (size_t i = 0; i < set->n; i++) {
+		if (set->shards[i]->reason != reason)
+			continue;
+		first = first ? first : set->shards[i];
+		count++;
+	}
+	if (!first)
+		return;
+	log_warn("'%s' is shown as it is stored: %s%s", first->label, first->sentence,
+		 count_text(count, text));
+	note(set->summary, "'%.60s' is shown as it is stored: %s%s",
+	     filename_of(first->label), first->sentence, count_text(count, text));
+}
+
+static bool same_split(const struct wds_findings *a, const struct wds_findings *b)
+{
+	return strcmp(a->split ? a->split : "", b->split ? b->split : "") == 0;
+}
+
+/* Of which nothing has been said: it has no labels at all. */
+static bool is_unlabelled(const struct wds_findings *shard)
+{
+	return shard->samples && !shard->taken && !shard->reason;
+}
+
+static const struct wds_findings *labelled_beside(const struct set *set,
+						  const struct wds_findings *shard)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->shards[i]->taken && same_split(set->shards[i], shard))
+			return set->shards[i];
+	return NULL;
+}
+
+/* Shards without labels, where others of their split have some. */
+static void say_unlabelled(const struct set *set)
+{
+	const struct wds_findings *first = NULL, *other = NULL;
+	char text[COUNT_BYTES];
+	size_t count = 0;
+
+	for (size_t i = 0; i < set->n; i++) {
+		const struct wds_findings *shard = set->shards[i], *beside;
+
+		if (!is_unlabelled(shard) || !(beside = labelled_beside(set, shard)))
+			continue;
+		first = first ? first : shard;
+		other = other ? other : beside;
+		count++;
+	}
+	if (!first)
+		return;
+	log_warn("'%s' has no labels, but '%s' has: its samples are shown as they are stored, "
+		 "where ImageFolder finds none of them%s; pack it again with labels, or mount "
+		 "it alone", first->label, other->label, count_text(count, text));
+	note(set->summary, "'%.60s' has no labels, but '%.60s' has: its samples are in no class, "
+	     "so ImageFolder finds none of them%s", filename_of(first->label),
+	     filename_of(other->label), count_text(count, text));
+}
+
+void wds_report(const struct wds_findings *const *shards, size_t n,
+		struct index_summary *summary)
+{
+	const struct set set = { shards, n, summary };
+
+	for (enum wds_reason reason = WDS_NO_REASON + 1; reason < WDS_REASONS; reason++)
+		say_reason(&set, reason);
+	say_unlabelled(&set);
+}
