@@ -43,6 +43,7 @@ struct build {
 	bool begun;
 	struct part parts[WDS_MEMBERS_MOST];
 	struct wds_complaint pickles;
+	struct wds_findings *findings;
 };
 
 static const char *const image_suffixes[] = { "jpg", "jpeg", "png", "ppm", "pgm", "pbm",
@@ -93,10 +94,23 @@ static int keep(struct build *b, struct entries *log, const struct entry *entry)
 	return err ? err : entries_add(b->kept, &copy);
 }
 
-/* Directories come back with what is in them: an empty one would be a class. */
+/*
+ * Directories come back with what is in them: an empty one would be a class. So would be
+ * one of what WebDataset skips.
+ */
 static int keep_other(void *context, struct entries *log, const struct entry *entry)
 {
-	return entry->kind == ENTRY_DIRECTORY ? 0 : keep(context, log, entry);
+	struct build *b = context;
+	struct wds_findings *findings = b->findings;
+
+	if (entry->kind == ENTRY_DIRECTORY)
+		return 0;
+	if (!wds_is_meta(entry->path))
+		return keep(b, log, entry);
+	if (findings->skipped++ == 0)
+		snprintf(findings->first_skipped, sizeof(findings->first_skipped), "%s",
+			 entry->path);
+	return 0;
 }
 
 static int keep_sample(struct build *b, const struct wds_sample *sample)
@@ -378,10 +392,11 @@ static void finish(struct build *b)
 
 int wds_build(struct scan *scan, const struct webdataset_config *config,
 	      struct wds_window *window, const struct wds_rule *rule,
-	      const struct wds_records *records)
+	      const struct wds_records *records, struct wds_findings *findings)
 {
 	struct build b = { .scan = scan, .config = config, .window = window, .rule = rule,
-			   .kept = entries_new(), .pyd = wds_pyd_new(window) };
+			   .findings = findings, .kept = entries_new(),
+			   .pyd = wds_pyd_new(window) };
 	int err = b.kept && b.pyd ? build_all(&b, records) : -ENOMEM;
 
 	if (!err)

@@ -32,11 +32,11 @@ void wds_complain(struct wds_complaint *complaint, const char *path, size_t n,
 		  const char *why);
 
 /*
- * Puts the samples into scan->samples, and a new log with all that is left in the place of
+ * Puts the samples into scan->samples, and a new log with what is left in the place of
  * scan->entries. 0, or a negative errno; then scan->entries is as it was.
  */
 int wds_build(struct scan *scan, const struct webdataset_config *config,
 	      struct wds_window *window, const struct wds_rule *rule,
-	      const struct wds_records *records);
+	      const struct wds_records *records, struct wds_findings *findings);
 
 #endif

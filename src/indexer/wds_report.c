@@ -1,5 +1,6 @@
 #include "indexer/wds_report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -91,6 +92,26 @@ static void say_unlabelled(const struct set *set)
 	     filename_of(other->label), count_text(count, text));
 }
 
+/* Members that WebDataset skips, of all shards that are shown by class. */
+static void say_skipped(const struct set *set)
+{
+	const struct wds_findings *first = NULL;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < set->n; i++) {
+		if (!first && set->shards[i]->skipped)
+			first = set->shards[i];
+		count += set->shards[i]->skipped;
+	}
+	if (!first)
+		return;
+	log_warn("'%s': '%s' is not shown by class, as WebDataset skips such names (%" PRIu64
+		 " in all); view=tree shows them", first->label, first->first_skipped, count);
+	note(set->summary, "'%.60s': '%s' is not shown by class, as WebDataset skips such names "
+	     "(%" PRIu64 " in all); view=tree shows them", filename_of(first->label),
+	     first->first_skipped, count);
+}
+
 void wds_report(const struct wds_findings *const *shards, size_t n,
 		struct index_summary *summary)
 {
@@ -99,4 +120,5 @@ void wds_report(const struct wds_findings *const *shards, size_t n,
 	for (enum wds_reason reason = WDS_NO_REASON + 1; reason < WDS_REASONS; reason++)
 		say_reason(&set, reason);
 	say_unlabelled(&set);
+	say_skipped(&set);
 }

@@ -5,8 +5,7 @@
 
 #include "util/filename.h"
 
-/* `__x__` and what is in a directory of that name: what WebDataset keeps for itself. */
-static bool is_meta(const char *path)
+bool wds_is_meta(const char *path)
 {
 	size_t n = strcspn(path, "/");
 
@@ -19,7 +18,7 @@ static const char *suffix_of(const struct entry *entry)
 	const char *name = filename_of(entry->path);
 	const char *dot = strchr(name, '.');
 
-	if (entry->kind != ENTRY_FILE || !dot || dot == name || is_meta(entry->path))
+	if (entry->kind != ENTRY_FILE || !dot || dot == name || wds_is_meta(entry->path))
 		return NULL;
 	return dot + 1;
 }

@@ -53,6 +53,9 @@ void wds_sample_free(struct wds_sample *sample);
 const struct wds_member *wds_sample_find(const struct wds_sample *sample,
 					 const char *suffix);
 
+/* Does WebDataset leave out what is called so: `__x__`, and all that is in `__x__/`? */
+bool wds_is_meta(const char *path);
+
 /* What follows the last dot of a suffix. */
 const char *wds_extension(const char *suffix);
 

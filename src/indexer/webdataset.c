@@ -254,7 +254,7 @@ static int take_shard(struct take *take, struct error *e)
 	snprintf(take->scan->detail, sizeof(take->scan->detail),
 		 "WebDataset, labels from %s", take->rule->name);
 	return wds_build(take->scan, take->config, take->tar.window, take->rule,
-			 &take->records);
+			 &take->records, take->findings);
 }
 
 int webdataset_take(struct scan *scan, const struct webdataset_config *config,

@@ -3,8 +3,9 @@
  *
  * A tar whose members are samples with labels (indexer/wds_samples.h, wds_labels.h) is
  * taken apart: each member of a labelled sample becomes a sample of its class, under the
- * name that it had. What is in no labelled sample stays in the log. A tar without labels
- * stays as it is, and so does one with hard links, or with packed files inside.
+ * name that it had. What is in no labelled sample stays in the log, but for what WebDataset
+ * itself skips (`__x__/`). A tar without labels stays as it is, and so does one with hard
+ * links, or with packed files inside.
  *
  * Threads: shards may be taken by several threads at once, each by one.
  */
@@ -35,6 +36,8 @@ struct wds_findings {
 	bool taken;             /* they have become samples of classes */
 	enum wds_reason reason; /* why not, where it is known */
 	char sentence[WDS_SENTENCE_BYTES]; /* about the reason, the shard's name before it */
+	uint64_t skipped;       /* members that are not shown, as WebDataset skips them */
+	char first_skipped[64];
 };
 
 struct webdataset_config {
