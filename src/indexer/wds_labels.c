@@ -17,6 +17,8 @@ enum {
 	WNID_BYTES = 9,          /* "n01440764" */
 };
 
+#define WHOLE_LIMIT 9007199254740992.0 /* 2^53: up to there a double holds every integer */
+
 static enum wds_label_kind kind_of_suffix(const char *suffix)
 {
 	const char *extension = wds_extension(suffix);
@@ -110,18 +112,31 @@ static int parse_text(const struct wds_rule *rule, const char *text, size_t n,
 	return set_name(label, text, n, why);
 }
 
+/* A whole number; 3.0 is what some libraries make of 3. */
+static bool take_json_number(const json_t *value, struct wds_label *label)
+{
+	double real = json_real_value(value);
+
+	if (json_is_integer(value))
+		label->number = json_integer_value(value);
+	else if (json_is_real(value) && real > -WHOLE_LIMIT && real < WHOLE_LIMIT &&
+		 real == (double)(int64_t)real)
+		label->number = (int64_t)real;
+	else
+		return false;
+	label->kind = WDS_NUMBER;
+	return true;
+}
+
 static int take_json(const json_t *value, struct wds_label *label, const char **why)
 {
 	const char *text = json_string_value(value);
 	size_t n = json_string_length(value);
 
-	if (json_is_integer(value)) {
-		label->kind = WDS_NUMBER;
-		label->number = json_integer_value(value);
+	if (take_json_number(value, label))
 		return 0;
-	}
 	if (!text)
-		return broken(why, "holds a label that is neither a number nor a text");
+		return broken(why, "holds a label that is neither a whole number nor a text");
 	/* "007" is a name: as a number it would have another one */
 	if ((*text != '0' || n == 1) && *text != '+' && set_number(label, text, n))
 		return 0;
@@ -145,6 +160,8 @@ static int parse_json(const struct wds_rule *rule, const char *text, size_t n,
 	value = json_object_get(root, rule->item ? rule->item : "label");
 	if (!value && !rule->item)
 		value = json_object_get(root, "class");
+	if (!value && !rule->item && json_is_number(root))
+		value = root;
 	return value ? take_json(value, label, why) : 0;
 }
 

@@ -244,6 +244,26 @@ static void test_json_holds_labels_or_classes(void **state)
 	       "/3/a.jpg=A /dog/b.jpg=B /4/c.jpg=C ", NULL);
 }
 
+static void test_json_numbers_may_be_floats_or_alone(void **state)
+{
+	static const struct member members[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{\"label\": 3.0}"),
+		FILE_OF("b.jpg", "B"), FILE_OF("b.json", "7"),
+		FILE_OF("c.jpg", "C"), FILE_OF("c.json", "-1.0\n"),
+		FILE_OF("d.jpg", "D"), FILE_OF("d.json", "{\"label\": 0.5}"),
+		FILE_OF("e.jpg", "E"), FILE_OF("e.json", "1e300"),
+	};
+	static const struct member words[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "\"a caption\""),
+	};
+
+	(void)state;
+	EXPECT(members, { .hide_sidecars = true }, "/3/a.jpg=A /7/b.jpg=B /-1/c.jpg=C "
+	       "-d.jpg=D -d.json={\"label\": 0.5} -e.jpg=E -e.json=1e300 ",
+	       "neither a whole number nor a text");
+	EXPECT(words, PLAIN, "-a.jpg=A -a.json=\"a caption\" ", NULL);
+}
+
 /* A caption is no label, whatever it is written in. */
 static void test_what_has_no_labels_stays(void **state)
 {
@@ -638,6 +658,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_cls_beside_each_is_the_class),
 	cmocka_unit_test(test_keys_are_grouped_as_webdataset_does),
 	cmocka_unit_test(test_json_holds_labels_or_classes),
+	cmocka_unit_test(test_json_numbers_may_be_floats_or_alone),
 	cmocka_unit_test(test_what_has_no_labels_stays),
 	cmocka_unit_test(test_a_wnid_is_a_class_where_classes_are_asked_for),
 	cmocka_unit_test(test_another_suffix_or_item_if_it_is_named),
