@@ -419,9 +419,9 @@ static int name_samples(struct view *view, struct job *job)
 	return err;
 }
 
-/* What the shards are as ones of WebDataset. */
-static int report_samples(const struct indexer *indexer, struct job **jobs,
-			  struct index_summary *summary)
+/* What the shards are as ones of WebDataset, unless their files have got classes. */
+static int report_shards(const struct indexer *indexer, struct job **jobs,
+			 struct index_summary *summary)
 {
 	uint32_t count = indexer->sources->count;
 	CLEANUP(cleanup_free) const struct wds_findings **shards =
@@ -429,6 +429,8 @@ static int report_samples(const struct indexer *indexer, struct job **jobs,
 
 	if (!shards)
 		return -ENOMEM;
+	if (indexer->regroup && regroup_used(indexer->regroup))
+		return 0;
 	for (uint32_t i = 0; i < count; i++)
 		shards[i] = &jobs[i]->findings;
 	wds_report(shards, count, summary);
@@ -456,7 +458,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		regroup_describe(indexer->regroup, &summary);
 	given_note_unused(indexer->config, summary.format, view,
 			  indexer->regroup && regroup_used(indexer->regroup), &summary);
-	if (report_samples(indexer, jobs, &summary) < 0)
+	if (report_shards(indexer, jobs, &summary) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = describe_sources(sources, described, e);
 	if (err)

@@ -188,24 +188,48 @@ static bool is_wnid(const char *text, size_t n)
 	return n == WNID_BYTES || !isalnum((unsigned char)text[WNID_BYTES]);
 }
 
-/* What lies in a directory of that name has its class already. */
-static void take_key(const struct wds_sample *sample, struct wds_label *label)
+/* What lies in a directory of that name has its class already: NULL. */
+static const char *wnid_of(const struct wds_sample *sample)
 {
 	const char *at = sample->key, *end = at + sample->key_length, *name = end;
-	const char *why;
 
 	while (name > at && name[-1] != '/')
 		name--;
 	if (!is_wnid(name, (size_t)(end - name)))
-		return;
-	for (; at < name; at++) {
+		return NULL;
+	while (at < name) {
 		size_t n = strcspn(at, "/");
 
 		if (n >= WNID_BYTES && memcmp(at, name, WNID_BYTES) == 0)
-			return;
-		at += n;
+			return NULL;
+		at += n + 1;
 	}
-	(void)set_name(label, name, WNID_BYTES, &why);
+	return name;
+}
+
+bool wds_key_is_label(const struct wds_sample *sample)
+{
+	return wnid_of(sample) != NULL;
+}
+
+static void take_key(const struct wds_sample *sample, struct wds_label *label)
+{
+	const char *name = wnid_of(sample), *why;
+
+	if (name)
+		(void)set_name(label, name, WNID_BYTES, &why);
+}
+
+/* All of a member, in `small` (TEXT_MOST) or, if that is too little, in *large. */
+static int read_member(struct wds_window *window, const struct wds_member *member,
+		       char *small, char **large, const char **out)
+{
+	char *text = small;
+
+	if (member->size > TEXT_MOST)
+		text = *large = malloc(member->size);
+	*out = text;
+	return text ? wds_window_member(window, member, (unsigned char *)text) : -ENOMEM;
 }
 
 int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
@@ -215,7 +239,8 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 	const struct wds_member *member = wds_label_member(rule, sample);
 	size_t most = rule->kind == WDS_LABEL_JSON ? JSON_MOST : TEXT_MOST;
 	CLEANUP(cleanup_free) char *large = NULL;
-	char small[TEXT_MOST], *text = small;
+	char small[TEXT_MOST];
+	const char *text;
 	int err;
 
 	out->kind = WDS_NONE;
@@ -225,11 +250,7 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 		return 0;
 	if (member->size > most)
 		return broken(why, "is too long for a label");
-	if (member->size > sizeof(small))
-		text = large = malloc(member->size);
-	if (!text)
-		return -ENOMEM;
-	err = wds_window_member(window, member, (unsigned char *)text);
+	err = read_member(window, member, small, &large, &text);
 	if (err)
 		return err;
 	if (rule->kind == WDS_LABEL_JSON)
@@ -237,4 +258,40 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 	if (rule->kind == WDS_LABEL_PICKLE)
 		return parse_pickle(text, member->size, out, why);
 	return parse_text(rule, text, member->size, out, why);
+}
+
+/* "category_id, name", as far as there is room: what has another name than the labels. */
+static void list_items(json_t *root, char *out, size_t room)
+{
+	struct wds_label label;
+	const char *name, *why;
+	json_t *value;
+	size_t n = 0;
+
+	json_object_foreach(root, name, value) {
+		if (strcmp(name, "label") == 0 || strcmp(name, "class") == 0 ||
+		    take_json(value, &label, &why) != 0 || n + strlen(name) + 3 > room)
+			continue;
+		n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", name);
+	}
+}
+
+int wds_label_items(struct wds_window *window, const struct wds_member *member, char *out,
+		    size_t room)
+{
+	CLEANUP(cleanup_free) char *large = NULL;
+	CLEANUP(drop_json) json_t *root = NULL;
+	char small[TEXT_MOST];
+	const char *text;
+	int err;
+
+	*out = '\0';
+	if (member->size > JSON_MOST)
+		return 0;
+	err = read_member(window, member, small, &large, &text);
+	if (err)
+		return err;
+	root = json_loadb(text, member->size, 0, NULL);
+	list_items(root, out, room);
+	return json_object_get(root, "label") || json_object_get(root, "class");
 }

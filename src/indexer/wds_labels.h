@@ -6,6 +6,7 @@
 #ifndef GRANARY_INDEXER_WDS_LABELS_H
 #define GRANARY_INDEXER_WDS_LABELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,16 @@ struct wds_label {
 /* The member that holds the label; NULL: none, or the key itself. */
 const struct wds_member *wds_label_member(const struct wds_rule *rule,
 					  const struct wds_sample *sample);
+
+/* Does the key's own name begin with a wnid that is not that of its directory? */
+bool wds_key_is_label(const struct wds_sample *sample);
+
+/*
+ * The items of a .json that labels=NAME could take for labels: "category_id, name". 1: it
+ * has a "label" or "class" too, 0, or a negative errno.
+ */
+int wds_label_items(struct wds_window *window, const struct wds_member *member, char *out,
+		    size_t room);
 
 /*
  * Reads a label: 0 and WDS_NONE where the sample has none; 0; -EBADMSG where it cannot be

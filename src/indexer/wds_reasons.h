@@ -16,6 +16,7 @@ struct wds_tar {
 	struct wds_rule rules[WDS_RULES_MOST];
 	size_t rule_count;
 	uint64_t total;                 /* samples */
+	uint64_t pairs;                 /* of several members */
 	uint64_t with[WDS_RULES_MOST];  /* to which a rule may apply */
 	uint64_t alone[WDS_RULES_MOST]; /* that are its label, and nothing else */
 };

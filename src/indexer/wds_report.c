@@ -30,18 +30,21 @@ static void say_reason(const struct set *set, enum wds_reason reason)
 {
 	const struct wds_findings *first = NULL;
 	char text[COUNT_BYTES];
+	bool sure = false;
 	size_t count = 0;
 
 	for (size_t i = 0; i < set->n; i++) {
 		if (set->shards[i]->reason != reason)
 			continue;
+		sure |= set->shards[i]->sure;
 		first = first ? first : set->shards[i];
 		count++;
 	}
 	if (!first)
 		return;
-	log_warn("'%s' is shown as it is stored: %s%s", first->label, first->sentence,
-		 count_text(count, text));
+	if (sure)
+		log_warn("'%s' is shown as it is stored: %s%s", first->label,
+			 first->sentence, count_text(count, text));
 	note(set->summary, "'%.60s' is shown as it is stored: %s%s",
 	     filename_of(first->label), first->sentence, count_text(count, text));
 }
@@ -51,10 +54,10 @@ static bool same_split(const struct wds_findings *a, const struct wds_findings *
 	return strcmp(a->split ? a->split : "", b->split ? b->split : "") == 0;
 }
 
-/* Of which nothing has been said: it has no labels at all. */
+/* Of which no warning has said more. */
 static bool is_unlabelled(const struct wds_findings *shard)
 {
-	return shard->samples && !shard->taken && !shard->reason;
+	return shard->samples && !shard->taken && !shard->sure;
 }
 
 static const struct wds_findings *labelled_beside(const struct set *set,

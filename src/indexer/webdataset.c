@@ -59,10 +59,11 @@ static int count_sample(struct take *take, const struct wds_sample *sample)
 	struct wds_tar *tar = &take->tar;
 
 	tar->total++;
+	tar->pairs += sample->members.count > 1;
 	for (size_t i = 0; i < tar->rule_count; i++) {
 		const struct wds_rule *rule = &tar->rules[i];
 		bool has = rule->suffix ? wds_label_member(rule, sample) != NULL :
-					  take->config->classes;
+					  wds_key_is_label(sample);
 
 		if (rule->suffix && sample->members.count == 1)
 			tar->alone[i] += has;
@@ -80,9 +81,10 @@ static int choose_rule(struct take *take)
 		bool found = true;
 		int err = 0;
 
-		if (!wds_is_common(&take->tar, take->tar.with[i]))
+		if (!wds_is_common(&take->tar, take->tar.with[i]) ||
+		    (rule->kind == WDS_LABEL_KEY && !take->config->classes))
 			continue;
-		if (rule->kind == WDS_LABEL_JSON || rule->kind == WDS_LABEL_KEY)
+		if (rule->kind == WDS_LABEL_JSON)
 			err = wds_probe(&take->tar, rule, &found);
 		if (err)
 			return err;
@@ -189,7 +191,10 @@ static void report(const struct take *take)
 /* Where classes were asked for, a tree instead is no answer. */
 static int refuse_tree(const struct take *take, struct error *e)
 {
-	if (!take->findings->reason || (!take->config->classes && !take->config->labels))
+	enum wds_reason reason = take->findings->reason;
+
+	if ((reason != WDS_LABELS_APART && reason != WDS_FEW_LABELS) ||
+	    (!take->config->classes && !take->config->labels))
 		return 0;
 	return error_set(e, ERROR_DATASET, EBADMSG, "'%s': %s; view=tree shows it as it is "
 			 "stored", take->scan->label, take->findings->sentence);
@@ -203,6 +208,7 @@ static int give_up(const struct take *take, struct error *e)
 		take->missing.count ? &take->missing : &take->odd;
 
 	take->findings->reason = WDS_FEW_LABELS;
+	take->findings->sure = true;
 	snprintf(take->findings->sentence, sizeof(take->findings->sentence),
 		 "%" PRIu64 " of %" PRIu64 " samples have no label in %.20s that can be used "
 		 "(the first: '%.60s' %s)", take->tar.total - take->used, take->tar.total,
@@ -227,6 +233,9 @@ static int leave(const struct take *take, struct error *e)
 
 	if (err)
 		return err;
+	if (take->findings->reason && wds_is_common(&take->tar, take->tar.pairs))
+		snprintf(take->scan->detail, sizeof(take->scan->detail),
+			 "WebDataset, its labels are not used");
 	if (take->config->labels && take->findings->reason != WDS_LABELS_APART)
 		return refuse_labels(take, e);
 	return refuse_tree(take, e);

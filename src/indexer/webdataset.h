@@ -23,6 +23,9 @@ enum wds_reason {
 	WDS_NO_REASON,
 	WDS_LABELS_APART,  /* they do not lie beside their images */
 	WDS_FEW_LABELS,    /* most samples have none that can be used */
+	WDS_WNIDS,         /* they are wnids in the names */
+	WDS_OTHER_SUFFIX,  /* they may be members with a suffix of their own, */
+	WDS_OTHER_ITEM,    /* or an item of the .json */
 	WDS_REASONS
 };
 
@@ -34,7 +37,8 @@ struct wds_findings {
 	const char *split;      /* the config's */
 	uint64_t samples;       /* 0: it is no tar, or none that was looked at */
 	bool taken;             /* they have become samples of classes */
-	enum wds_reason reason; /* why not, where it is known */
+	enum wds_reason reason; /* why not, where it is known, */
+	bool sure;              /* and beyond doubt */
 	char sentence[WDS_SENTENCE_BYTES]; /* about the reason, the shard's name before it */
 	uint64_t skipped;       /* members that are not shown, as WebDataset skips them */
 	char first_skipped[64];

@@ -474,6 +474,67 @@ static void run_set(void *argument)
 		drop(&shards[i]);
 }
 
+/* What is noted of a shard, and whether it is a warning too; NULL: neither. */
+static void expect_note(const struct member *members, size_t n, const char *word, bool warned)
+{
+	struct set set = { 1, { NULL }, { members }, { n }, { 0 } };
+	char *said = unit_stderr_of(run_set, &set);
+
+	if (word && !strstr(set.summary.notes, word))
+		fail_msg("noted: %s", set.summary.notes);
+	if (!word)
+		assert_string_equal(set.summary.notes, "");
+	assert_int_equal(*said != '\0', warned);
+	free(said);
+}
+
+#define EXPECT_NOTE(members, word, warned) expect_note(members, COUNT(members), word, warned)
+
+static void test_labels_that_are_elsewhere_are_hinted_at(void **state)
+{
+	static const struct member wnids[] = {
+		FILE_OF("n01440764_1.JPEG", "A"), FILE_OF("d/n01443537_2.JPEG", "B"),
+	};
+	static const struct member some_wnids[] = {
+		FILE_OF("n01440764_1.JPEG", "A"), FILE_OF("x.JPEG", "B"),
+	};
+	static const struct member folders[] = {
+		FILE_OF("n01440764/n01440764_1.JPEG", "A"), FILE_OF("x/1.JPEG", "B"),
+		FILE_OF("x/n01440764/n01440764_2.JPEG", "A"),
+	};
+	static const struct member target[] = {
+		FILE_OF("a.image.jpg", "A"), FILE_OF("a.target.cls", "1\n"),
+		FILE_OF("b.image.jpg", "B"), FILE_OF("b.target.cls", "0"),
+	};
+	static const struct member id[] = { FILE_OF("a.jpg", "A"), FILE_OF("a.id", "1") };
+	static const struct member words[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("a.class", "1"), FILE_OF("b.jpg", "B"),
+		FILE_OF("b.class", "x"),
+	};
+	static const struct member item[] = {
+		FILE_OF("a.jpg", "A"),
+		FILE_OF("a.json", "{\"category_id\": 3, \"f\": 0.5, \"name\": \"x\", \"n\": []}"),
+	};
+	static const struct member useless[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{\"label\": [0, 1]}"),
+	};
+	static const struct member boxes[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{\"boxes\": [[1, 2]]}"),
+	};
+
+	(void)state;
+	EXPECT_NOTE(wnids, "2 of 2 samples have names that begin with a wnid; view=class", true);
+	EXPECT_NOTE(some_wnids, "1 of 2 samples have names", false);
+	EXPECT_NOTE(folders, NULL, false);
+	EXPECT_NOTE(target, "numbers in '.target.cls'; labels=target.cls", true);
+	EXPECT_NOTE(id, "numbers in '.id'; labels=id", false);
+	EXPECT_NOTE(words, NULL, false);
+	EXPECT_NOTE(item, "in 'a.json'; labels=NAME takes another item for it: category_id, "
+		    "name", false);
+	EXPECT_NOTE(useless, "no label or class that can be used is in 'a.json'", true);
+	EXPECT_NOTE(boxes, NULL, false);
+}
+
 static void test_a_shard_without_labels_among_others_is_said(void **state)
 {
 	static const struct member with[] = { FILE_OF("a.cls", "1"), FILE_OF("a.jpg", "A") };
@@ -667,6 +728,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_shard_of_broken_labels_stays_or_is_refused),
 	cmocka_unit_test(test_classes_must_be_names_of_directories),
 	cmocka_unit_test(test_a_shard_that_stays_says_why),
+	cmocka_unit_test(test_labels_that_are_elsewhere_are_hinted_at),
 	cmocka_unit_test(test_a_shard_without_labels_among_others_is_said),
 	cmocka_unit_test(test_sparse_members),
 	cmocka_unit_test(test_pickled_images_are_ppm),
