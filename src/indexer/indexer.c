@@ -454,6 +454,8 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		 indexer->config->options ? indexer->config->options : "");
 	snprintf(summary.detail, sizeof(summary.detail), "%s", jobs[0]->scan.detail);
 	view_describe(view, &summary);
+	if (!view_has_samples(view) && !builder_has_directories(builder))
+		snprintf(summary.labels, sizeof(summary.labels), "none: there are no directories");
 	if (indexer->regroup)
 		regroup_describe(indexer->regroup, &summary);
 	given_note_unused(indexer->config, summary.format, view,

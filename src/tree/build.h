@@ -9,6 +9,7 @@
 #ifndef GRANARY_TREE_BUILD_H
 #define GRANARY_TREE_BUILD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tree/entries.h"
@@ -47,6 +48,9 @@ void builder_free(struct builder *builder);
  */
 int builder_apply(struct builder *builder, struct entries *entries,
 		  const char *label, struct error *e);
+
+/* Is there a directory besides the root? */
+bool builder_has_directories(const struct builder *builder);
 
 /*
  * Seals the tree into `image`, which the caller frees. `summary` brings the

@@ -262,3 +262,14 @@ int inodes_add(struct builder *b, const struct entries *log,
 		return 0;
 	return keep_rest(b, log, entry, *out) < 0 ? builder_no_memory(e) : 0;
 }
+
+bool builder_has_directories(const struct builder *b)
+{
+	for (size_t i = 1; i < b->names.count; i++) {
+		const struct name *name = &b->names.items[i];
+
+		if (!name->dead && b->inodes.items[name->inode].kind == TREE_DIRECTORY)
+			return true;
+	}
+	return false;
+}

@@ -80,7 +80,12 @@ mount_ok "twice: mounted" "$shards"/twice-{0,1}.tar "$mnt" && {
 one=$shards/imagenet-train-000000
 info_says names webdataset json
 info_says captions tree "note .*labels=NAME takes another item for it: caption, width"
-info_says wnids "note .*20 of 20 samples have names that begin with a wnid; view=class"
+mkdir "$work/flat" && echo >"$work/flat/x.md"
+tar -C "$work/flat" -cf "$shards/flat.tar" .
+tar -C "$work" -cf "$shards/folder.tar" flat
+info_says flat "labels  *none: there are no directories"
+info_says folder "labels  *the directories"
+info_says wnids "labels  *none: there are no directories" "note .*20 of 20 samples have names that begin with a wnid; view=class"
 info_says apart "note .*'p00' do not lie side by side.*--sort=name"
 info_says broken "note .*'__meta__/b50.cls' is not shown by class.*view=tree"
 "$granary" info -o index=off "$one.tar" "$shards/captions.tar" >"$work/info" 2>"$work/said"
