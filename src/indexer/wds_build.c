@@ -12,7 +12,11 @@
 #include "util/log.h"
 #include "util/split.h"
 
-enum { HEADER_BYTES = 64 };
+enum {
+	HEADER_BYTES = 64,
+	SNIFFED = 8,       /* images of a shard that may be looked into */
+	SUFFIX_MOST = 256,
+};
 
 /* The header of all images of one size, which is stored once. */
 struct header {
@@ -26,6 +30,7 @@ struct part {
 	bool image;              /* its suffix says so, or it is pickled */
 	bool pickled;
 	struct wds_image pixels; /* if pickled */
+	const char *extension;   /* in place of its own, which says no format; or NULL */
 };
 
 struct build {
@@ -41,14 +46,17 @@ struct build {
 	VEC(char) name;
 	VEC(char) split; /* of the group that has been begun */
 	bool begun;
+	const char *nameless; /* the extension of images whose own says no format; or NULL */
+	unsigned sniffed;     /* of which so many have been looked at */
 	struct part parts[WDS_MEMBERS_MOST];
-	struct wds_complaint pickles;
+	struct wds_complaint pickles, unknown;
 	struct wds_findings *findings;
 };
 
 static const char *const image_suffixes[] = { "jpg", "jpeg", "png", "ppm", "pgm", "pbm",
 					      "bmp", "tif", "tiff", "webp", "gif", "img",
 					      "image", NULL };
+static const char *const nameless_suffixes[] = { "img", "image", NULL };
 static const char *const sidecar_suffixes[] = { "cls", "cls2", "class", "count", "index",
 						"inx", "id", "txt", "text", "transcript",
 						"json", "jsn", "xml", NULL };
@@ -226,6 +234,16 @@ static int add_text(struct build *b, const char *text, size_t n)
 	return 0;
 }
 
+/* `img` becomes `jpg`, `left.img` becomes `left.jpg`. */
+static int name_sniffed(struct build *b, const struct part *part, const char *path)
+{
+	const char *end = wds_extension(part->member->suffix);
+
+	if (add_text(b, path, (size_t)(end - path)) < 0)
+		return -ENOMEM;
+	return add_text(b, part->extension, strlen(part->extension));
+}
+
 /* `input.pyd` and `pyd` become `ppm`, `left.pyd` becomes `left.ppm`. */
 static int name_pickled(struct build *b, const struct wds_sample *sample,
 			const struct part *part, const char *path)
@@ -249,6 +267,8 @@ static int make_name(struct build *b, const struct wds_sample *sample,
 	b->name.count = 0;
 	if (part->pickled)
 		return name_pickled(b, sample, part, path);
+	if (part->extension)
+		return name_sniffed(b, part, path);
 	return add_text(b, path, strlen(path));
 }
 
@@ -286,13 +306,49 @@ static int choose_group(struct build *b, const char *path, size_t *skip)
 
 /* A sample */
 
-static int look_at(struct build *b, const struct wds_member *member, struct part *part)
+/* Has the sample a member already that is called as this one would be? */
+static bool is_taken(const struct wds_sample *sample, const char *suffix,
+		     const char *extension)
+{
+	int before = (int)(wds_extension(suffix) - suffix);
+	char other[SUFFIX_MOST];
+	int n = snprintf(other, sizeof(other), "%.*s%s", before, suffix, extension);
+
+	return n >= (int)sizeof(other) || wds_sample_find(sample, other);
+}
+
+/* An image whose suffix does not say its format: the first of the shard say it. */
+static int look_at_nameless(struct build *b, const struct wds_sample *sample,
+			    struct part *part)
+{
+	const struct wds_member *member = part->member;
+	size_t n = member->size < SAMPLES_SNIFF_BYTES ? (size_t)member->size :
+							SAMPLES_SNIFF_BYTES;
+	const unsigned char *head;
+	int err = 0;
+
+	if (!b->nameless && b->sniffed < SNIFFED && member->whole && n) {
+		b->sniffed++;
+		err = wds_window_get(b->window, member->offset, n, &head);
+		b->nameless = err ? NULL : samples_sniff(head, n);
+	}
+	if (b->nameless && !is_taken(sample, member->suffix, b->nameless))
+		part->extension = b->nameless;
+	else
+		wds_complain(&b->unknown, member->path, strlen(member->path), "");
+	return err;
+}
+
+static int look_at(struct build *b, const struct wds_sample *sample,
+		   const struct wds_member *member, struct part *part)
 {
 	const char *extension = wds_extension(member->suffix), *why = NULL;
 	int err;
 
 	*part = (struct part){ .member = member };
 	part->image = listed(image_suffixes, extension);
+	if (listed(nameless_suffixes, extension))
+		return look_at_nameless(b, sample, part);
 	if (strcasecmp(extension, "pyd") != 0 || !member->whole)
 		return 0;
 	err = wds_pyd_image(b->pyd, member->offset, member->size, &part->pixels, &why);
@@ -345,7 +401,8 @@ static int add_sample(struct build *b, const struct wds_sample *sample,
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = look_at(b, &sample->members.items[i], &b->parts[i]);
+		err = look_at(b, sample, &sample->members.items[i],
+			      &b->parts[i]);
 	if (!err && b->config->hide_sidecars)
 		hide_sidecars(wds_label_member(b->rule, sample), b->parts, n);
 	for (size_t i = 0; i < n && !err; i++)
@@ -388,6 +445,12 @@ static void finish(struct build *b)
 		log_warn("'%s': '%s' is shown as the pickle that it is, because %s "
 			 "(%" PRIu64 " such members)", b->scan->label, b->pickles.first,
 			 b->pickles.why, b->pickles.count);
+	if (b->unknown.count)
+		log_warn("'%s': '%s' keeps its name, which ImageFolder does not take for an "
+			 "image's, because %s (%" PRIu64 " such members)", b->scan->label,
+			 b->unknown.first, b->nameless ? "there is one of its new name" :
+			 "the first ones begin like no image that is known",
+			 b->unknown.count);
 }
 
 int wds_build(struct scan *scan, const struct webdataset_config *config,

@@ -164,6 +164,17 @@ def apart(out):
 
 
 @case
+def nameless(out):
+    """Images in .img, as WebDataset's own encoders call them."""
+    out.shard("nameless.tar")
+    for i in range(12):
+        image, label = out.jpeg(), b"%d" % (i % 3)
+        out.sample("%04d" % i, {"cls": label, "img": image}, str(i % 3),
+                   {"%04d.cls" % i: label, "%04d.jpg" % i: image})
+    out.tar.close()
+
+
+@case
 def wnids(out):
     out.shard("wnids.tar")
     for i in range(20):

@@ -63,6 +63,10 @@ shown tree "" 'tree-{0..2}.tar' && {
 	folder tree "$mnt" 3
 	done_with tree
 }
+shown nameless "" nameless.tar && {
+	folder nameless "$mnt" 3
+	done_with nameless
+}
 shown wnids view=class wnids.tar && {
 	folder wnids "$mnt" 4
 	done_with wnids

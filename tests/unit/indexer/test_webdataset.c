@@ -617,6 +617,34 @@ static void test_pickled_images_are_ppm(void **state)
 	       "/524/s2.pgm=P5\n3 1\n255\n123 /7/s3.left.ppm=P6\n2 1\n255\n123456 ", NULL);
 }
 
+#define JPEG "\377\330\377\340"
+#define PNG "\211PNG\r\n\032\n"
+
+static void test_images_without_a_format_in_their_name_get_one(void **state)
+{
+	static const struct member members[] = {
+		FILE_OF("a.cls", "1"), FILE_OF("a.img", JPEG), FILE_OF("b.cls", "2"),
+		FILE_OF("b.left.IMAGE", PNG), FILE_OF("c.cls", "2"), FILE_OF("c.img", JPEG "c"),
+		FILE_OF("c.png", PNG),
+	};
+	static const struct member taken[] = {
+		FILE_OF("a.cls", "1"), FILE_OF("a.img", JPEG), FILE_OF("a.jpg", "A"),
+	};
+	static const struct member unknown[] = {
+		FILE_OF("a.cls", "1"), FILE_OF("a.img", "text"),
+	};
+	static const struct member unlabelled[] = { FILE_OF("a.img", JPEG) };
+
+	(void)state;
+	EXPECT(members, { .hide_sidecars = true }, "/1/a.jpg=" JPEG " /2/b.left.jpg=" PNG
+	       " /2/c.jpg=" JPEG "c /2/c.png=" PNG " ", NULL);
+	EXPECT(taken, { .hide_sidecars = true }, "/1/a.img=" JPEG " /1/a.jpg=A ",
+	       "'a.img' keeps its name");
+	EXPECT(unknown, { .hide_sidecars = true }, "/1/a.img=text ",
+	       "the first ones begin like no image that is known");
+	EXPECT(unlabelled, PLAIN, "-a.img=" JPEG " ", NULL);
+}
+
 static void test_pickles_whose_pixels_are_not_in_place_stay(void **state)
 {
 	static const struct member members[] = {
@@ -732,6 +760,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_shard_without_labels_among_others_is_said),
 	cmocka_unit_test(test_sparse_members),
 	cmocka_unit_test(test_pickled_images_are_ppm),
+	cmocka_unit_test(test_images_without_a_format_in_their_name_get_one),
 	cmocka_unit_test(test_pickles_whose_pixels_are_not_in_place_stay),
 	cmocka_unit_test(test_damaged_pickles_are_refused),
 	cmocka_unit_test(test_many_samples_share_headers),
