@@ -358,6 +358,24 @@ static int look_at(struct build *b, const struct wds_sample *sample,
 	return err == -ENOTSUP || err == -ENODATA ? 0 : err;
 }
 
+/* Is its suffix nothing but its format? Then it is what the sample is about: "jpg". */
+static bool is_plain_image(const struct part *part)
+{
+	return part->member && part->image && !strchr(part->member->suffix, '.');
+}
+
+/* Beside a `.jpg`, a `.seg.png` is a sidecar, too. */
+static void hide_other_images(struct part *parts, size_t n)
+{
+	bool plain = false;
+
+	for (size_t i = 0; i < n; i++)
+		plain |= is_plain_image(&parts[i]);
+	for (size_t i = 0; i < n && plain; i++)
+		if (parts[i].image && !is_plain_image(&parts[i]))
+			parts[i].member = NULL;
+}
+
 /* Without sidecars: the images; else what is no sidecar; else all but the label. */
 static void hide_sidecars(const struct wds_member *label, struct part *parts, size_t n)
 {
@@ -375,6 +393,31 @@ static void hide_sidecars(const struct wds_member *label, struct part *parts, si
 		    (!images && others && listed(sidecar_suffixes, extension)))
 			parts[i].member = NULL;
 	}
+	hide_other_images(parts, n);
+}
+
+/* A loader takes each image for a sample: says so of the first sample with several. */
+static void count_images(struct wds_findings *findings, const struct wds_sample *sample,
+			 const struct part *parts, size_t n)
+{
+	char list[sizeof(findings->images)] = "";
+	size_t images = 0, plain = 0, length = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!parts[i].member || !parts[i].image)
+			continue;
+		plain += is_plain_image(&parts[i]);
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s.%.20s",
+					   images++ ? ", " : "", parts[i].member->suffix);
+		if (length >= sizeof(list))
+			length = sizeof(list) - 1;
+	}
+	if (images < 2 || findings->several++)
+		return;
+	memcpy(findings->images, list, sizeof(list));
+	findings->one_is_plain = plain == 1;
+	snprintf(findings->first_several, sizeof(findings->first_several), "%.*s",
+		 (int)(sample->key_length < 60 ? sample->key_length : 60), sample->key);
 }
 
 static int add_part(struct build *b, const struct wds_sample *sample,
@@ -405,6 +448,8 @@ static int add_sample(struct build *b, const struct wds_sample *sample,
 			      &b->parts[i]);
 	if (!err && b->config->hide_sidecars)
 		hide_sidecars(wds_label_member(b->rule, sample), b->parts, n);
+	if (!err)
+		count_images(b->findings, sample, b->parts, n);
 	for (size_t i = 0; i < n && !err; i++)
 		if (b->parts[i].member)
 			err = add_part(b, sample, &b->parts[i], record, class_name);

@@ -115,6 +115,30 @@ static void say_skipped(const struct set *set)
 	     first->first_skipped, count);
 }
 
+/* Samples of several images, of all shards that are shown by class. */
+static void say_several(const struct set *set)
+{
+	const struct wds_findings *first = NULL;
+	const char *remedy;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < set->n; i++) {
+		if (!first && set->shards[i]->several)
+			first = set->shards[i];
+		count += set->shards[i]->several;
+	}
+	if (!first)
+		return;
+	remedy = first->one_is_plain ? "sidecars=hide leaves one" :
+				       "its is_valid_file can choose";
+	log_warn("'%s': sample '%s' has several images (%s), and ImageFolder takes each for a "
+		 "sample (%" PRIu64 " such samples); %s", first->label, first->first_several,
+		 first->images, count, remedy);
+	note(set->summary, "'%.40s': sample '%.40s' has several images (%s), and ImageFolder "
+	     "takes each for a sample (%" PRIu64 " such samples); %s",
+	     filename_of(first->label), first->first_several, first->images, count, remedy);
+}
+
 void wds_report(const struct wds_findings *const *shards, size_t n,
 		struct index_summary *summary)
 {
@@ -124,4 +148,5 @@ void wds_report(const struct wds_findings *const *shards, size_t n,
 		say_reason(&set, reason);
 	say_unlabelled(&set);
 	say_skipped(&set);
+	say_several(&set);
 }

@@ -42,6 +42,10 @@ struct wds_findings {
 	char sentence[WDS_SENTENCE_BYTES]; /* about the reason, the shard's name before it */
 	uint64_t skipped;       /* members that are not shown, as WebDataset skips them */
 	char first_skipped[64];
+	uint64_t several;       /* samples of several images: of the first of them */
+	char first_several[64]; /* its key, */
+	char images[64];        /* ".jpg, .seg.png", */
+	bool one_is_plain;      /* and whether sidecars=hide leaves one of them */
 };
 
 struct webdataset_config {

@@ -51,6 +51,7 @@ shown shards "" 'imagenet-train-{000000..000002}.tar' && {
 	done_with shards
 }
 shown shards sidecars=hide 'imagenet-train-{000000..000002}.tar' -- .cls && done_with shards
+shown names sidecars=hide names.tar -- .json .seg.png && done_with names
 shown splits "" splits-{train,val}-000000.tar && {
 	folder "splits: train" "$mnt/train" 12
 	folder "splits: val" "$mnt/val" 12
@@ -82,7 +83,7 @@ mount_ok "twice: mounted" "$shards"/twice-{0,1}.tar "$mnt" && {
 	done_with twice
 }
 one=$shards/imagenet-train-000000
-info_says names webdataset json
+info_says names webdataset json "note .*several images (.JPG, .seg.png).*30 such"
 info_says captions tree "note .*labels=NAME takes another item for it: caption, width"
 mkdir "$work/flat" && echo >"$work/flat/x.md"
 tar -C "$work/flat" -cf "$shards/flat.tar" .

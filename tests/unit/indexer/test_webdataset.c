@@ -637,12 +637,34 @@ static void test_images_without_a_format_in_their_name_get_one(void **state)
 
 	(void)state;
 	EXPECT(members, { .hide_sidecars = true }, "/1/a.jpg=" JPEG " /2/b.left.jpg=" PNG
-	       " /2/c.jpg=" JPEG "c /2/c.png=" PNG " ", NULL);
+	       " /2/c.jpg=" JPEG "c /2/c.png=" PNG " ", "several images (.img, .png)");
 	EXPECT(taken, { .hide_sidecars = true }, "/1/a.img=" JPEG " /1/a.jpg=A ",
 	       "'a.img' keeps its name");
 	EXPECT(unknown, { .hide_sidecars = true }, "/1/a.img=text ",
 	       "the first ones begin like no image that is known");
 	EXPECT(unlabelled, PLAIN, "-a.img=" JPEG " ", NULL);
+}
+
+static void test_a_second_image_is_a_sidecar_or_is_said(void **state)
+{
+	static const struct member seg[] = {
+		FILE_OF("a.cls", "1"), FILE_OF("a.jpg", "A"), FILE_OF("a.seg.png", "S"),
+		FILE_OF("b.a.seg.png", "S"), FILE_OF("b.cls", "1"), FILE_OF("b.png", "B"),
+		FILE_OF("c.cls", "1"), FILE_OF("c.seg.png", "S"),
+	};
+	static const struct member pair[] = {
+		FILE_OF("a.cls", "1"), FILE_OF("a.left.jpg", "L"), FILE_OF("a.right.jpg", "R"),
+	};
+
+	(void)state;
+	EXPECT(seg, { .hide_sidecars = true }, "/1/a.jpg=A /1/b.png=B /1/c.seg.png=S ", NULL);
+	EXPECT(seg, PLAIN, "/1/a.cls=1 /1/a.jpg=A /1/a.seg.png=S /1/b.a.seg.png=S /1/b.cls=1 "
+	       "/1/b.png=B /1/c.cls=1 /1/c.seg.png=S ",
+	       "sample 'a' has several images (.jpg, .seg.png), and ImageFolder takes each for "
+	       "a sample (2 such samples); sidecars=hide leaves one");
+	EXPECT(pair, { .hide_sidecars = true }, "/1/a.left.jpg=L /1/a.right.jpg=R ",
+	       "(.left.jpg, .right.jpg), and ImageFolder takes each for a sample (1 such "
+	       "samples); its is_valid_file");
 }
 
 static void test_pickles_whose_pixels_are_not_in_place_stay(void **state)
@@ -761,6 +783,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_sparse_members),
 	cmocka_unit_test(test_pickled_images_are_ppm),
 	cmocka_unit_test(test_images_without_a_format_in_their_name_get_one),
+	cmocka_unit_test(test_a_second_image_is_a_sidecar_or_is_said),
 	cmocka_unit_test(test_pickles_whose_pixels_are_not_in_place_stay),
 	cmocka_unit_test(test_damaged_pickles_are_refused),
 	cmocka_unit_test(test_many_samples_share_headers),
