@@ -33,8 +33,10 @@ size_t wds_rules(const char *labels, struct wds_rule *out)
 	size_t n = 0;
 
 	if (labels) {
-		out[n++] = (struct wds_rule){ kind_of_suffix(labels), labels, NULL, labels };
-		out[n++] = (struct wds_rule){ WDS_LABEL_JSON, "json", labels, labels };
+		const char *plain = wds_plain_suffix(labels);
+
+		out[n++] = (struct wds_rule){ kind_of_suffix(plain), plain, NULL, labels };
+		out[n++] = (struct wds_rule){ WDS_LABEL_JSON, "json", plain, labels };
 		return n;
 	}
 	out[n++] = (struct wds_rule){ WDS_LABEL_NUMBER, "cls", NULL, ".cls" };

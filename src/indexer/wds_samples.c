@@ -106,6 +106,11 @@ const char *wds_extension(const char *suffix)
 	return dot ? dot + 1 : suffix;
 }
 
+const char *wds_plain_suffix(const char *suffix)
+{
+	return suffix + (*suffix == '.');
+}
+
 const char *wds_plain_path(const char *path)
 {
 	for (;;) {

@@ -59,6 +59,9 @@ bool wds_is_meta(const char *path);
 /* What follows the last dot of a suffix. */
 const char *wds_extension(const char *suffix);
 
+/* A suffix as people write it, without the dot before it. */
+const char *wds_plain_suffix(const char *suffix);
+
 /* A path without "./" and slashes before it. */
 const char *wds_plain_path(const char *path);
 

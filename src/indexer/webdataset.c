@@ -218,12 +218,12 @@ static int give_up(const struct take *take, struct error *e)
 
 static int refuse_labels(const struct take *take, struct error *e)
 {
-	const char *name = take->config->labels;
+	const char *name = wds_plain_suffix(take->config->labels);
 
 	return error_set(e, ERROR_DATASET, EINVAL,
 			 "'%s': too few samples have a '.%s', or a .json with '%s', as "
 			 "labels=%s says; without that option it is shown as it is",
-			 take->scan->label, name, name, name);
+			 take->scan->label, name, name, take->config->labels);
 }
 
 /* No rule says the labels. */

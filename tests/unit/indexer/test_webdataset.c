@@ -314,7 +314,7 @@ static void test_another_suffix_or_item_if_it_is_named(void **state)
 		FILE_OF("a.json", "{\"id\": 1}"), FILE_OF("b.fine.txt", "7"),
 		FILE_OF("b.jpg", "B"), FILE_OF("b.json", "{\"id\": 2}"),
 	};
-	struct webdataset_config none = { .labels = "nothing" };
+	struct webdataset_config none = { .labels = ".nothing" };
 	struct shard shard;
 
 	(void)state;
@@ -322,9 +322,12 @@ static void test_another_suffix_or_item_if_it_is_named(void **state)
 	       "/cat/a.jpg=A /7/b.jpg=B ", NULL);
 	EXPECT(members, { .labels = "id" COMMA .hide_sidecars = true }, "/1/a.jpg=A /2/b.jpg=B ",
 	       NULL);
+	EXPECT(members, { .labels = ".fine.txt" COMMA .hide_sidecars = true },
+	       "/cat/a.jpg=A /7/b.jpg=B ", NULL);
 	shard = take("shard.tar", &none);
 	assert_int_equal(shard.result, -EINVAL);
 	assert_non_null(strstr(shard.error.text, "'.nothing'"));
+	assert_non_null(strstr(shard.error.text, "a .json with 'nothing'"));
 	drop(&shard);
 }
 
