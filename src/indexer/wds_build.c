@@ -339,6 +339,17 @@ static int look_at_nameless(struct build *b, const struct wds_sample *sample,
 	return err;
 }
 
+/* `pyd` and `input.pyd` are where a sample's image is, if it has no other. */
+static bool should_be_image(const struct wds_sample *sample, const char *suffix)
+{
+	if (strcasecmp(suffix, "pyd") != 0 && strcasecmp(suffix, "input.pyd") != 0)
+		return false;
+	for (size_t i = 0; i < sample->members.count; i++)
+		if (listed(image_suffixes, wds_extension(sample->members.items[i].suffix)))
+			return false;
+	return true;
+}
+
 static int look_at(struct build *b, const struct wds_sample *sample,
 		   const struct wds_member *member, struct part *part)
 {
@@ -353,6 +364,10 @@ static int look_at(struct build *b, const struct wds_sample *sample,
 		return 0;
 	err = wds_pyd_image(b->pyd, member->offset, member->size, &part->pixels, &why);
 	part->image = part->pickled = err == 0;
+	if (err == -ENODATA && member != wds_label_member(b->rule, sample) &&
+	    should_be_image(sample, member->suffix))
+		wds_complain(&b->pickles, member->path, strlen(member->path),
+			     "it holds no PIL image that can be read (protocols 3 to 5 can)");
 	if (err == -ENOTSUP)
 		wds_complain(&b->pickles, member->path, strlen(member->path), why);
 	return err == -ENOTSUP || err == -ENODATA ? 0 : err;

@@ -175,7 +175,7 @@ static int parse_pickle(const char *text, size_t n, struct wds_label *label,
 	if (err == -ENOMEM)
 		return err;
 	if (err)
-		return broken(why, "is not a pickled number");
+		return broken(why, "is not a pickled int (numpy's is none: pickle int(label))");
 	label->kind = WDS_NUMBER;
 	return 0;
 }

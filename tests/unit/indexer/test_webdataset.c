@@ -683,6 +683,35 @@ static void test_pickles_whose_pixels_are_not_in_place_stay(void **state)
 	       "\206q\013Rq\014eb. ", "protocol 2");
 }
 
+/* A tuple, protocol 0, and what is beside an image. */
+static void test_a_pickle_that_should_be_an_image_is_said(void **state)
+{
+	static const struct member tuple[] = {
+		FILE_OF("a.input.pyd", "\200\004)."), FILE_OF("a.output.pyd", "K\005."),
+	};
+	static const struct member old[] = { FILE_OF("a.cls", "1"), FILE_OF("a.pyd", "I7\n.") };
+	static const struct member beside[] = {
+		FILE_OF("a.cls", "1"), FILE_OF("a.jpg", "A"), FILE_OF("a.pyd", "\200\004)."),
+		FILE_OF("b.cls", "1"), FILE_OF("b.meta.pyd", "\200\004)."),
+	};
+	static const struct member number[] = {
+		FILE_OF("a.input.pyd", RGB4), FILE_OF("a.output.pyd", "\200\004)."),
+	};
+	struct webdataset_config classes = { .classes = true };
+	struct shard shard;
+
+	(void)state;
+	EXPECT(tuple, { .hide_sidecars = true }, "/5/a.input.pyd=\200\004). ",
+	       "'a.input.pyd' is shown as the pickle that it is, because it holds no PIL image");
+	EXPECT(old, { .hide_sidecars = true }, "/1/a.pyd=I7\n. ", "holds no PIL image");
+	EXPECT(beside, { .hide_sidecars = true }, "/1/a.jpg=A /1/b.meta.pyd=\200\004). ", NULL);
+	write_tar("shard.tar", number, COUNT(number));
+	shard = take("shard.tar", &classes);
+	assert_int_equal(shard.result, -EBADMSG);
+	assert_non_null(strstr(shard.error.text, "pickle int(label)"));
+	drop(&shard);
+}
+
 /* All that a pickle is with one byte changed, one behind the other. */
 static void write_damaged(const char *pickle, size_t size)
 {
@@ -788,6 +817,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_images_without_a_format_in_their_name_get_one),
 	cmocka_unit_test(test_a_second_image_is_a_sidecar_or_is_said),
 	cmocka_unit_test(test_pickles_whose_pixels_are_not_in_place_stay),
+	cmocka_unit_test(test_a_pickle_that_should_be_an_image_is_said),
 	cmocka_unit_test(test_damaged_pickles_are_refused),
 	cmocka_unit_test(test_many_samples_share_headers),
 };
