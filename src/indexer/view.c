@@ -106,14 +106,32 @@ static int by_place(const void *left, const void *right)
 	return order ? order : (a->next_row > b->next_row) - (a->next_row < b->next_row);
 }
 
+/* Shards may have their labels in different members: ".cls, .json". */
+static int join_sources(struct view *view, struct array *array, const char *other)
+{
+	size_t room = strlen(array->source) + strlen(other) + sizeof(", ");
+	char *both;
+
+	if (!array->in_words || strstr(array->source, other))
+		return 0;
+	both = arena_alloc(&view->arena, room);
+	if (!both)
+		return -ENOMEM;
+	snprintf(both, room, "%s, %s", array->source, other);
+	array->source = both;
+	return 0;
+}
+
 /* Adds what another shard has. Labels that one of them lacks are no labels. */
-static int join_array(struct array *array, struct array *other)
+static int join_array(struct view *view, struct array *array, struct array *other)
 {
 	if (!array->source != !other->source)
 		log_warn("'%s' in '/%s' has labels in some of the files only: its rows are "
 			 "shown without", array->name, array->split);
 	if (!other->source)
 		array->source = NULL;
+	if (array->source && join_sources(view, array, other->source) < 0)
+		return -ENOMEM;
 	array->rows += other->rows;
 	array->one_class &= other->one_class;
 	if (vec_push(&array->pieces, other->pieces.items[0]) < 0)
@@ -135,7 +153,7 @@ static int join_arrays(struct view *view)
 	qsort(arrays, view->arrays.count, sizeof(*arrays), by_place);
 	for (i = 1; i < view->arrays.count && !err; i++) {
 		if (compare_arrays(&arrays[kept], &arrays[i]) == 0)
-			err = join_array(&arrays[kept], &arrays[i]);
+			err = join_array(view, &arrays[kept], &arrays[i]);
 		else if (++kept != i) {
 			arrays[kept] = arrays[i];
 			arrays[i] = (struct array){ 0 };

@@ -95,6 +95,33 @@ static void say_unlabelled(const struct set *set)
 	     filename_of(other->label), count_text(count, text));
 }
 
+/* The first shard whose labels are only numbers, or only names. */
+static const struct wds_findings *first_of_kind(const struct set *set, bool named)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		const struct wds_findings *shard = set->shards[i];
+
+		if (shard->taken && shard->named == named && shard->numbered == !named)
+			return shard;
+	}
+	return NULL;
+}
+
+static void say_mixed(const struct set *set)
+{
+	const struct wds_findings *numbers = first_of_kind(set, false);
+	const struct wds_findings *names = first_of_kind(set, true);
+
+	if (!numbers || !names)
+		return;
+	log_warn("the labels of '%s' are numbers, and those of '%s' names, so one class may be "
+		 "two directories; mount them apart, or say which with labels=NAME",
+		 numbers->label, names->label);
+	note(set->summary, "the labels of '%.60s' are numbers, and those of '%.60s' names, so one "
+	     "class may be two directories", filename_of(numbers->label),
+	     filename_of(names->label));
+}
+
 /* Members that WebDataset skips, of all shards that are shown by class. */
 static void say_skipped(const struct set *set)
 {
@@ -147,6 +174,7 @@ void wds_report(const struct wds_findings *const *shards, size_t n,
 	for (enum wds_reason reason = WDS_NO_REASON + 1; reason < WDS_REASONS; reason++)
 		say_reason(&set, reason);
 	say_unlabelled(&set);
+	say_mixed(&set);
 	say_skipped(&set);
 	say_several(&set);
 }

@@ -113,6 +113,8 @@ static int add_record(struct take *take, const struct wds_label *label)
 		record.number = (int64_t)at;
 	}
 	take->used += record.used;
+	take->findings->named |= record.named;
+	take->findings->numbered |= record.used && !record.named;
 	return vec_push(&take->records.items, record);
 }
 

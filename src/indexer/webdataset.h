@@ -36,7 +36,8 @@ struct wds_findings {
 	const char *label;      /* for messages: the scan's */
 	const char *split;      /* the config's */
 	uint64_t samples;       /* 0: it is no tar, or none that was looked at */
-	bool taken;             /* they have become samples of classes */
+	bool taken;             /* they have become samples of classes, */
+	bool numbered, named;   /* which are numbers, or have names */
 	enum wds_reason reason; /* why not, where it is known, */
 	bool sure;              /* and beyond doubt */
 	char sentence[WDS_SENTENCE_BYTES]; /* about the reason, the shard's name before it */
