@@ -31,8 +31,12 @@ bool split_is_small_word(const char *text, size_t n)
 /* In the name of a file these are no classes either. */
 static bool is_file_word(const char *text, size_t n)
 {
-	return split_is_word(text, n) || (n == 8 && strncasecmp(text, "trainval", n) == 0) ||
-	       (n == 3 && strncasecmp(text, "dev", n) == 0);
+	static const char *const words[] = { "trainval", "dev", "eval" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strlen(words[i]) == n && strncasecmp(words[i], text, n) == 0)
+			return true;
+	return split_is_word(text, n);
 }
 
 /* How many of its words are splits that differ; the first one is left in *out. */

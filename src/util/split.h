@@ -18,8 +18,8 @@ bool split_is_small_word(const char *text, size_t n);
 enum { SPLIT_BYTES = 16 };
 
 /*
- * The split that a file's name says: such a word, "trainval" or "dev", as "train" of
- * "x-train-0001.tar". Where it has none, that of the folder it is in: "val/x.tar". false,
+ * The split that a file's name says: such a word, "trainval", "dev" or "eval", as
+ * "train" of "x-train-0001.tar". Where it has none, that of the folder it is in: "val/x.tar". false,
  * and "": there is none, or there are two that differ.
  */
 bool split_of_path(const char *path, char out[SPLIT_BYTES]);

@@ -13,6 +13,9 @@ static const struct {
 	{ "Test0.tar", "Test" },
 	{ "x.trainval.h5", "trainval" },
 	{ "dev-clean.tar", "dev" },
+	{ "svhn-eval-000000.tar", "eval" },
+	{ "Eval/x.tar", "Eval" },
+	{ "evaluation.tar", "" },
 	{ "x-train-train.arrow", "train" },
 	{ "a.tar: b/imagenet-1k-test-00000-of-00028.arrow", "test" },
 	{ "train/val-00000-of-00010.arrow", "val" },
@@ -40,8 +43,18 @@ static void test_a_word_of_the_name_or_the_folder(void **state)
 	}
 }
 
+/* Directories may be classes that are called so. */
+static void test_words_of_files_are_none_of_directories(void **state)
+{
+	(void)state;
+	assert_true(split_is_word("Test", 4));
+	assert_false(split_is_word("eval", 4));
+	assert_false(split_is_word("dev", 3));
+}
+
 static const struct CMUnitTest split[] = {
 	cmocka_unit_test(test_a_word_of_the_name_or_the_folder),
+	cmocka_unit_test(test_words_of_files_are_none_of_directories),
 };
 
 UNIT_MAIN(split)
