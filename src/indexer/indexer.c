@@ -8,6 +8,7 @@
 #include "format/format.h"
 #include "indexer/given.h"
 #include "indexer/regroup.h"
+#include "indexer/splits.h"
 #include "indexer/wds_report.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
@@ -47,7 +48,8 @@ struct indexer {
 	struct given given;       /* maps and list, read */
 	struct regroup *regroup;  /* NULL: paths stay as they are */
 	struct pool *pool;
-	bool splits;              /* the shards' names say several */
+	bool splits;              /* the shards' names say several, */
+	struct splits_strays strays; /* and those of some say none */
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;
 	VEC(struct job *) nested; /* lock; freed at the end */
@@ -368,9 +370,11 @@ static int describe_sources(const struct source_set *sources,
 static int measure_samples(struct indexer *indexer, struct view *view, struct job **jobs,
 			   struct error *e)
 {
-	for (uint32_t i = 0; i < indexer->sources->count; i++)
+	for (uint32_t i = 0; i < indexer->sources->count; i++) {
 		if (view_measure(view, jobs[i]->scan.samples) < 0)
 			return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		splits_look(&indexer->strays, &jobs[i]->scan);
+	}
 	return view_seal(view, e);
 }
 
@@ -460,6 +464,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		regroup_describe(indexer->regroup, &summary);
 	given_note_unused(indexer->config, summary.format, view,
 			  indexer->regroup && regroup_used(indexer->regroup), &summary);
+	splits_report(&indexer->strays, &summary);
 	if (report_shards(indexer, jobs, &summary) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = describe_sources(sources, described, e);
@@ -541,29 +546,13 @@ static int run_pool(struct indexer *indexer, struct job **jobs, struct error *e)
 	return scan_shards(indexer, jobs, e);
 }
 
-/* Do the names of these files say more than one? */
-static bool are_several_splits(const struct source_set *sources)
-{
-	char first[SPLIT_BYTES] = "", other[SPLIT_BYTES];
-
-	for (size_t i = 0; i < sources->count; i++) {
-		const char *path = source_path(sources->sources[i]);
-
-		if (!*first)
-			split_of_path(path, first);
-		else if (split_of_path(path, other) && strcmp(first, other) != 0)
-			return true;
-	}
-	return false;
-}
-
 int indexer_run(const struct source_set *sources, const struct indexer_config *config,
 		struct indexer_progress *progress, struct image *image,
 		struct error *e)
 {
 	struct indexer indexer = { .config = config, .sources = sources,
 				   .progress = progress, .failed = UINT32_MAX,
-				   .splits = are_several_splits(sources),
+				   .splits = splits_are_several(sources),
 				   .lock = LOCK_INIT };
 	struct job **jobs = calloc(sources->count, sizeof(*jobs));
 	int err;

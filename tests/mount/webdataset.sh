@@ -105,6 +105,19 @@ ok $? "labels of two kinds: info names both" || diag "$(cat "$work/info")"
 grep -q "000000.tar' are numbers, and those of .*names.tar' names" "$work/said"
 ok $? "labels of two kinds: a warning says so" || diag "$(cat "$work/said")"
 
+# extra.tar says no split among others that do.
+for name in extra validation; do
+	cp "$one.tar" "$shards/splits-$name-000000.tar"
+	"$granary" info -o index=off "$shards"/splits-{train,val,$name}-000000.tar \
+		>"$work/info" 2>"$work/$name"
+	grep -q "note .*the name of 'splits-extra-000000.tar' says no split" "$work/info"
+	is $? "$([ "$name" = extra ]; echo $?)" "splits and $name: info" ||
+		diag "$(cat "$work/info")"
+done
+grep -q "extra-000000.tar' says no split, .*says 'train'.*mount it apart" "$work/extra"
+ok $? "a shard of no split among others: a warning says so" || diag "$(cat "$work/extra")"
+is "$(cat "$work/validation")" "" "three splits: no warning"
+
 # Lists of wds2idx
 
 wds2idx=$abs_top_srcdir/tests/mount/wds2idx.py

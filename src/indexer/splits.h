@@ -1,0 +1,32 @@
+/*
+ * splits.h: files that are a split of a dataset each, by their names (util/split.h).
+ *
+ * Threads: one thread at a time.
+ */
+#ifndef GRANARY_INDEXER_SPLITS_H
+#define GRANARY_INDEXER_SPLITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "format/format.h"
+#include "source/source_set.h"
+#include "tree/index.h"
+
+/* Do the names of these files say more than one? */
+bool splits_are_several(const struct source_set *sources);
+
+/* Among files of several splits, those that are of none. */
+struct splits_strays {
+	const char *with, *split; /* a file that is one of them */
+	const char *first;        /* a file whose samples lie beside the splits */
+	size_t count;
+};
+
+/* Looks at a file that has been scanned, before its samples are applied. */
+void splits_look(struct splits_strays *strays, const struct scan *scan);
+
+/* Warns if there are any, and notes it in the summary. */
+void splits_report(const struct splits_strays *strays, struct index_summary *summary);
+
+#endif
