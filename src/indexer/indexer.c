@@ -473,6 +473,24 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	return builder_seal(builder, described, sources->count, &summary, image, e);
 }
 
+/* A split without labels gets a directory as well, where others have classes in theirs. */
+static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
+{
+	uint32_t count = indexer->sources->count;
+	bool taken = false;
+	int err = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		taken |= jobs[i]->findings.taken;
+	for (uint32_t i = 0; i < count && taken && !err; i++) {
+		const struct wds_findings *findings = &jobs[i]->findings;
+
+		if (findings->samples && !findings->taken && findings->split)
+			err = splits_place(jobs[i]->scan.entries, findings->split);
+	}
+	return err;
+}
+
 static int apply_jobs(struct indexer *indexer, struct builder *builder,
 		      struct view *view, struct job **jobs, uint64_t *left_out,
 		      struct error *e)
@@ -483,6 +501,8 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 		err = regroup_files(indexer, view, jobs, e);
 	if (err)
 		return err;
+	if (place_unlabelled(indexer, jobs) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < indexer->sources->count; i++) {
 		struct scan *scan = &jobs[i]->scan;
 

@@ -1,11 +1,15 @@
 #include "indexer/splits.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "indexer/notes.h"
+#include "indexer/wds_samples.h"
 #include "util/filename.h"
 #include "util/log.h"
 #include "util/split.h"
+#include "util/vec.h"
 
 bool splits_are_several(const struct source_set *sources)
 {
@@ -20,6 +24,38 @@ bool splits_are_several(const struct source_set *sources)
 			return true;
 	}
 	return false;
+}
+
+struct place {
+	const char *split;
+	VEC(char) path;
+};
+
+static int place_entry(void *context, struct entry *entry)
+{
+	struct place *place = context;
+	const char *path = wds_plain_path(entry->path);
+	size_t room = strlen(place->split) + strlen(path) + 2;
+
+	if (split_is_word(path, strcspn(path, "/")))
+		return 0;
+	place->path.count = 0;
+	if (vec_reserve(&place->path, room) < 0)
+		return -ENOMEM;
+	snprintf(place->path.items, room, "%s/%s", place->split, path);
+	entry->path = place->path.items;
+	return 0;
+}
+
+int splits_place(struct entries *entries, const char *split)
+{
+	struct place place = { .split = split };
+	int err = 0;
+
+	for (; entries && !err; entries = entries_next(entries))
+		err = entries_rewrite(entries, place_entry, &place);
+	vec_free(&place.path);
+	return err;
 }
 
 /* Has it samples that are in no split, of which the file itself may say some? */

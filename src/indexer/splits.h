@@ -11,10 +11,17 @@
 
 #include "format/format.h"
 #include "source/source_set.h"
+#include "tree/entries.h"
 #include "tree/index.h"
 
 /* Do the names of these files say more than one? */
 bool splits_are_several(const struct source_set *sources);
+
+/*
+ * Puts what a file holds below the directory of its split, if it is in none that is
+ * called as a split. 0 or -ENOMEM; then the log can only be freed.
+ */
+int splits_place(struct entries *entries, const char *split);
 
 /* Among files of several splits, those that are of none. */
 struct splits_strays {

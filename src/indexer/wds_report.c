@@ -95,6 +95,24 @@ static void say_unlabelled(const struct set *set)
 	     filename_of(other->label), count_text(count, text));
 }
 
+/* The same, where none of its split has any. */
+static void note_unlabelled_split(const struct set *set)
+{
+	bool taken = false;
+
+	for (size_t i = 0; i < set->n; i++)
+		taken |= set->shards[i]->taken;
+	for (size_t i = 0; i < set->n && taken; i++) {
+		const struct wds_findings *shard = set->shards[i];
+
+		if (!is_unlabelled(shard) || !shard->split || labelled_beside(set, shard))
+			continue;
+		note(set->summary, "'%.60s' has no labels, and no other of '%s' has: its samples "
+		     "are in no class there", filename_of(shard->label), shard->split);
+		return;
+	}
+}
+
 /* The first shard whose labels are only numbers, or only names. */
 static const struct wds_findings *first_of_kind(const struct set *set, bool named)
 {
@@ -174,6 +192,7 @@ void wds_report(const struct wds_findings *const *shards, size_t n,
 	for (enum wds_reason reason = WDS_NO_REASON + 1; reason < WDS_REASONS; reason++)
 		say_reason(&set, reason);
 	say_unlabelled(&set);
+	note_unlabelled_split(&set);
 	say_mixed(&set);
 	say_skipped(&set);
 	say_several(&set);

@@ -110,6 +110,18 @@ def splits(out):
 
 
 @case
+def blind(out):
+    """A test split without labels, with the keys of the other."""
+    cls(out, ["blind-train-000000.tar"], 24, "train/")
+    out.shard("blind-test-000000.tar")
+    for i in range(12):
+        name, data = "%07d.jpg" % i, out.jpeg()
+        out.member(("./", "./test/")[i % 2] + name, data)
+        out.show("test/" + name, data)
+    out.tar.close()
+
+
+@case
 def large(out):
     """So large that it is walked from several places at once."""
     out.shard("large.tar")

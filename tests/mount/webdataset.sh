@@ -57,6 +57,10 @@ shown splits "" splits-{train,val}-000000.tar && {
 	folder "splits: val" "$mnt/val" 12
 	done_with splits
 }
+shown blind "" blind-{train,test}-000000.tar && {
+	folder "blind: train" "$mnt/train" 12
+	done_with blind
+}
 for name in large names audio captions broken parts apart; do
 	shown "$name" "" "$name.tar" && done_with "$name"
 done
