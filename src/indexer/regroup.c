@@ -24,6 +24,18 @@ static int saw_keys(struct regroup *r, const struct name_map *map)
 	return err;
 }
 
+/* What is kept of each item. */
+static int new_state(struct map_state *state)
+{
+	size_t n = name_map_count(state->map);
+
+	state->best = GRADE_NONE;
+	state->seen = calloc(n / 8 + 1, 1);
+	state->exact = calloc(n / 8 + 1, 1);
+	state->claims = calloc(n, sizeof(*state->claims));
+	return state->seen && state->exact && state->claims ? 0 : -ENOMEM;
+}
+
 struct regroup *regroup_new(const struct view_map *maps, size_t n,
 			    const struct class_list *classes)
 {
@@ -40,9 +52,7 @@ struct regroup *regroup_new(const struct view_map *maps, size_t n,
 
 		state->map = maps[i].map;
 		state->path = maps[i].path;
-		state->best = GRADE_NONE;
-		state->seen = calloc(name_map_count(state->map) / 8 + 1, 1);
-		if (!state->seen || saw_keys(r, state->map) < 0)
+		if (new_state(state) < 0 || saw_keys(r, state->map) < 0)
 			goto failed;
 	}
 	return r;
@@ -55,11 +65,16 @@ void regroup_free(struct regroup *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; i < r->map_count; i++)
+	for (size_t i = 0; i < r->map_count; i++) {
 		free(r->maps[i].seen);
+		free(r->maps[i].exact);
+		free(r->maps[i].claims);
+	}
 	free(r->maps);
 	regroup_classes_free(r->classes);
 	map_texts_free(&r->used);
+	map_texts_free(&r->kept);
+	vec_free(&r->claims);
 	vec_free(&r->names.items);
 	vec_free(&r->prefix);
 	vec_free(&r->whole);
@@ -104,6 +119,49 @@ bool regroup_find(struct map_state *state, const char *path, struct match *out)
 	return true;
 }
 
+static void set_bit(unsigned char *bits, size_t i)
+{
+	bits[i / 8] |= (unsigned char)(1u << i % 8);
+}
+
+static bool has_bit(const unsigned char *bits, size_t i)
+{
+	return bits[i / 8] & 1u << i % 8;
+}
+
+size_t regroup_item_number(const struct match *match)
+{
+	return (size_t)(match->item - name_map_get(match->state->map, 0));
+}
+
+static bool is_key(const struct name_map_item *item, const char *path)
+{
+	return strcmp(regroup_skip_root(item->key), path) == 0;
+}
+
+/* Some file has the very path that this one's key is. */
+static bool is_another(const struct match *match, const char *path)
+{
+	return has_bit(match->state->exact, regroup_item_number(match)) &&
+	       !is_key(match->item, path);
+}
+
+bool regroup_is_elsewhere(const struct match *match, const char *path)
+{
+	int best = match->state->best, grade = match->grade;
+
+	return (best >= GRADE_FOLDER && grade < GRADE_FOLDER) ||
+	       (grade >= best && is_another(match, path));
+}
+
+bool regroup_means(struct map_state *state, const char *path, struct match *out)
+{
+	if (state->best == GRADE_NONE || !regroup_find(state, path, out) ||
+	    out->grade < state->best || is_another(out, path))
+		return false;
+	return out->item->class_name || out->item->label >= 0; /* -1 is "no label" */
+}
+
 /* Looking. */
 
 static int refuse_contradiction(const struct match *a, const struct match *b,
@@ -122,13 +180,14 @@ static bool same_label(const struct name_map_item *a, const struct name_map_item
 	return strcmp(a->class_name, b->class_name) == 0;
 }
 
-static void count_file(const struct match *match)
+static void count_file(const struct match *match, const char *path)
 {
 	struct map_state *state = match->state;
-	size_t i = (size_t)(match->item - name_map_get(state->map, 0));
+	size_t i = regroup_item_number(match);
 
-	state->seen[i / 8] |= (unsigned char)(1u << i % 8);
-	state->files[match->grade]++;
+	set_bit(state->seen, i);
+	if (is_key(match->item, path))
+		set_bit(state->exact, i);
 	if (match->grade > state->best)
 		state->best = match->grade;
 }
@@ -142,7 +201,7 @@ static int look_at_file(struct regroup *r, const char *path, struct error *e)
 	for (size_t i = 0; i < r->map_count && !err; i++) {
 		if (!regroup_find(&r->maps[i], path, &match))
 			continue;
-		count_file(&match);
+		count_file(&match, path);
 		if (!first.item)
 			first = match;
 		else if (!same_label(first.item, match.item))
@@ -187,7 +246,7 @@ static size_t count_missing(const struct map_state *state, const char **example)
 		const struct name_map_item *item = name_map_get(state->map, i);
 		const struct name_map_item *first;
 
-		if (state->seen[i / 8] & 1u << i % 8)
+		if (has_bit(state->seen, i))
 			continue;
 		first = name_map_find(state->map, filename_of(item->key));
 		if (first && first != item)
@@ -198,14 +257,12 @@ static size_t count_missing(const struct map_state *state, const char **example)
 	return missing;
 }
 
-static void report(struct map_state *state)
+static void report_map(struct map_state *state)
 {
 	const char *example = "";
 	size_t count = name_map_count(state->map);
 
 	state->missing = count_missing(state, &example);
-	for (int grade = 0; grade < GRADE_FOLDER && state->best >= GRADE_FOLDER; grade++)
-		state->elsewhere += state->files[grade];
 	if (state->best == GRADE_NONE)
 		log_warn(
 			"%s: no file here has one of its %zu names (%.200s, for one), so "
@@ -223,8 +280,12 @@ static void report(struct map_state *state)
 void regroup_seal(struct regroup *r)
 {
 	regroup_classes_seal(r->classes);
+}
+
+void regroup_report(struct regroup *r)
+{
 	for (size_t i = 0; i < r->map_count; i++)
-		report(&r->maps[i]);
+		report_map(&r->maps[i]);
 }
 
 uint64_t regroup_moved(const struct regroup *r)

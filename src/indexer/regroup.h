@@ -12,7 +12,8 @@
  *	folders stay, and get no contents that they had not
  *
  * Where a key has folders, and some file lies in one of them, only such files are meant;
- * where a key has no suffix, and some file has that of an image, only images are.
+ * where a key has no suffix, and some file has that of an image, only images are. A file
+ * with the very path of a key is the only one meant by it.
  *
  * Threads: one regrouping belongs to one thread at a time.
  */
@@ -42,11 +43,20 @@ void regroup_free(struct regroup *regroup);
  */
 int regroup_look(struct regroup *regroup, struct entries *entries, struct error *e);
 
-/* All has been seen: says what of the maps has no file. */
+/* All has been seen. */
 void regroup_seal(struct regroup *regroup);
 
 /*
- * Renames what is moved in a shard's log, once it is sealed. 0, -ENOMEM, or -EBADMSG where
+ * Once it is sealed, of every shard: would a name move two files of different folders?
+ * Then one would have the other's label. 0, -ENOMEM, or -EBADMSG and a sentence.
+ */
+int regroup_check(struct regroup *regroup, struct entries *entries, struct error *e);
+
+/* Says what of the maps has no file, or not where it should be, once all are checked. */
+void regroup_report(struct regroup *regroup);
+
+/*
+ * Renames what is moved in a shard's log, once all are checked. 0, -ENOMEM, or -EBADMSG where
  * a file would be moved to where another one is.
  */
 int regroup_apply(struct regroup *regroup, struct entries *entries, struct error *e);

@@ -6,32 +6,15 @@
 #include "tree/sum.h"
 #include "util/filename.h"
 
-/* What a map says of the file at `path`, or NULL: it is not meant. */
-static const struct name_map_item *item_of(const struct regroup *r, const char *path)
+int regroup_new_folder(struct regroup *r, const char *path, const char **out)
 {
-	for (size_t i = 0; i < r->map_count; i++) {
-		struct map_state *state = &r->maps[i];
-		struct match match;
-
-		if (state->best == GRADE_NONE || !regroup_find(state, path, &match) ||
-		    match.grade < state->best)
-			continue;
-		if (match.item->class_name ||
-		    match.item->label >= 0) /* -1 is "no label" */
-			return match.item;
-	}
-	return NULL;
-}
-
-/*
- * The class's folder that the file at `path` is moved into: 1, 0 if it stays, -ENOMEM.
- * The text lives as long as the regrouping.
- */
-static int new_folder(struct regroup *r, const char *path, const char **out)
-{
-	const struct name_map_item *item = item_of(r, path);
+	const struct name_map_item *item = NULL;
+	struct match match;
 	const char *name;
 
+	for (size_t i = 0; i < r->map_count && !item; i++)
+		if (regroup_means(&r->maps[i], path, &match))
+			item = match.item;
 	if (!item)
 		return 0;
 	name = item->class_name;
@@ -55,12 +38,8 @@ static int insert_folder(struct text *out, const char *path, const char *folder)
 	return regroup_text_add(out, name, strlen(name));
 }
 
-/*
- * Where a link at `path` leads to, by the texts alone: NULL if that is above the root, or
- * (*err) memory is out.
- */
-static const char *follow(struct regroup *r, const char *path, const char *target,
-			  int *err)
+const char *regroup_follow(struct regroup *r, const char *path, const char *target,
+			   int *err)
 {
 	const char *name = filename_of(path), *end;
 	struct text *out = &r->path;
@@ -93,9 +72,9 @@ static int move_symlink(struct regroup *r, const char *path, bool moved,
 
 	if (!target || *target == '/' || !*target)
 		return 0;
-	end = follow(r, path, target, &err);
+	end = regroup_follow(r, path, target, &err);
 	if (end && *filename_of(target))
-		follows = new_folder(r, end, &folder);
+		follows = regroup_new_folder(r, end, &folder);
 	if (err || follows < 0)
 		return -ENOMEM;
 	if (!follows && !moved)
@@ -114,7 +93,7 @@ static int move_symlink(struct regroup *r, const char *path, bool moved,
 static int move_hardlink(struct regroup *r, struct entry *entry)
 {
 	const char *target = regroup_whole_path(r, entry->target), *folder;
-	int follows = target ? new_folder(r, target, &folder) : -ENOMEM;
+	int follows = target ? regroup_new_folder(r, target, &folder) : -ENOMEM;
 
 	if (follows <= 0)
 		return follows;
@@ -139,7 +118,7 @@ static int move_entry(void *context, struct entry *entry)
 	if (err || !path)
 		return -ENOMEM;
 	was = sum_of(path, strlen(path));
-	moved = new_folder(r, path, &folder);
+	moved = regroup_new_folder(r, path, &folder);
 	if (entry->kind == ENTRY_SYMLINK && moved >= 0)
 		err = move_symlink(r, path, moved, entry);
 	if (err || moved < 0)

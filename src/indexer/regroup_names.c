@@ -60,3 +60,18 @@ bool regroup_has_image_suffix(const char *path)
 			return true;
 	return false;
 }
+
+static const char *suffix_of(const char *path)
+{
+	const char *name = filename_of(path), *dot = strrchr(name, '.');
+
+	return dot && dot > name ? dot : "";
+}
+
+bool regroup_same_kind(const char *a, const char *b)
+{
+	bool image = regroup_has_image_suffix(a);
+
+	return image == regroup_has_image_suffix(b) &&
+	       (image || strcasecmp(suffix_of(a), suffix_of(b)) == 0);
+}

@@ -36,4 +36,7 @@ bool regroup_has_folder(const char *path, const char *name, size_t size);
 
 bool regroup_has_image_suffix(const char *path);
 
+/* Have two files the same suffix, or both one of an image? */
+bool regroup_same_kind(const char *a, const char *b);
+
 #endif

@@ -15,13 +15,23 @@
 /* How well a file fits a key that has its name. */
 enum { GRADE_FOLDER = 2, GRADE_SUFFIX = 1, GRADE_NONE = -1 };
 
+/* A file with an item's name: the first of its kind. */
+struct claim {
+	uint64_t folder;    /* where it will be, as a hash */
+	const char *prefix; /* of a nested log */
+	const char *path;
+	uint32_t next;      /* of the item: its number and 1, or 0 */
+	bool moves;
+};
+
 /* A map, and what of it has been seen. */
 struct map_state {
 	const struct name_map *map;
 	const char *path;
 	int best;             /* grade */
-	uint64_t files[4];    /* by grade */
 	unsigned char *seen;  /* by item, a bit each */
+	unsigned char *exact; /* the same: there is a file with the key's very path */
+	uint32_t *claims;     /* by item: as in struct claim */
 	size_t missing;       /* once sealed: items without a file */
 	uint64_t elsewhere;   /* files that lie in other folders than the keys say */
 };
@@ -36,6 +46,8 @@ struct regroup {
 	size_t map_count;
 	struct regroup_classes *classes;
 	struct map_texts used; /* folders of classes */
+	struct map_texts kept; /* parts of paths */
+	VEC(struct claim) claims;
 	struct regroup_names names; /* of the shard in hand */
 	uint64_t clash;             /* the one that two files get */
 	uint64_t moved;
@@ -56,12 +68,38 @@ struct match {
 /* What a map says of the file at `path`, and how well that fits; false: nothing. */
 bool regroup_find(struct map_state *state, const char *path, struct match *out);
 
+/* The same once all has been seen, of a file that is meant and has a label. */
+bool regroup_means(struct map_state *state, const char *path, struct match *out);
+
+/* Does it lie in another folder than the key says, so that it is not meant? */
+bool regroup_is_elsewhere(const struct match *match, const char *path);
+
+size_t regroup_item_number(const struct match *match);
+
+/* ---- regroup_move.c ---- */
+
+/*
+ * The class's folder that the file at `path` is moved into: 1, 0 if it stays, -ENOMEM.
+ * The text lives as long as the regrouping.
+ */
+int regroup_new_folder(struct regroup *r, const char *path, const char **out);
+
+/*
+ * Where a link at `path` leads to, by the texts alone, until the next one: NULL if that
+ * is above the root, or (*err) memory is out.
+ */
+const char *regroup_follow(struct regroup *r, const char *path, const char *target,
+			   int *err);
+
 /* ---- regroup_walk.c ---- */
 
 void regroup_text_cut(struct text *t, size_t size);
 
 /* Appends, and keeps a NUL behind it. 0 or -ENOMEM. */
 int regroup_text_add(struct text *t, const char *bytes, size_t n);
+
+/* "./a" and "/a" are a. */
+const char *regroup_skip_root(const char *path);
 
 /* A path of the log in hand, from the root: valid until the next one. NULL: no memory. */
 const char *regroup_whole_path(struct regroup *r, const char *path);

@@ -22,8 +22,7 @@ int regroup_text_add(struct text *t, const char *bytes, size_t n)
 	return 0;
 }
 
-/* "./a" and "/a" are a. */
-static const char *skip_root(const char *path)
+const char *regroup_skip_root(const char *path)
 {
 	while (*path == '/' || (path[0] == '.' && path[1] == '/'))
 		path++;
@@ -32,13 +31,14 @@ static const char *skip_root(const char *path)
 
 const char *regroup_whole_path(struct regroup *r, const char *path)
 {
+	path = regroup_skip_root(path);
 	if (r->prefix.count == 0)
-		return skip_root(path);
+		return path;
 	regroup_text_cut(&r->whole, 0);
 	if (regroup_text_add(&r->whole, r->prefix.items, r->prefix.count) < 0 ||
-	    regroup_text_add(&r->whole, skip_root(path), strlen(skip_root(path))) < 0)
+	    regroup_text_add(&r->whole, path, strlen(path)) < 0)
 		return NULL;
-	return skip_root(r->whole.items);
+	return regroup_skip_root(r->whole.items);
 }
 
 bool regroup_is_file(const struct entry *entry)
@@ -53,7 +53,7 @@ static int enter_nested(struct regroup *r, const char *path)
 {
 	const char *dot, *name;
 
-	path = skip_root(path);
+	path = regroup_skip_root(path);
 	name = filename_of(path);
 	dot = strrchr(name, '.');
 	if (regroup_text_add(&r->prefix, path,

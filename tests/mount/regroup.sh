@@ -44,8 +44,13 @@ warned() {
 
 # refused NAME MAP TEXT: there is no mount, but a sentence.
 refused() {
-	local name=$1 map=$2 text=$3
-	"$granaryfs" -o "names=$map" "$work/all.tar" "$mnt" >"$work/said" 2>&1
+	refused_of "$work/all.tar" "$@"
+}
+
+# refused_of SOURCE NAME MAP TEXT
+refused_of() {
+	local source=$1 name=$2 map=$3 text=$4
+	"$granaryfs" -o "names=$map" "$source" "$mnt" >"$work/said" 2>&1
 	is $? 3 "$name: refused, with the status of a dataset that cannot be read"
 	grep -q -F -- "$text" "$work/said"
 	ok $? "$name: it says $text" || diag "$(cat "$work/said")"
@@ -109,10 +114,31 @@ maps_that_do_not_fit() {
 	refused "a table that contradicts itself" "$work/two.csv" "line 2: 'a'"
 }
 
+# Kaggle's layout: train/ and test/ are numbered alike, and the table has numbers only.
+bare_ids() {
+	local tree=$work/ids
+	mkdir -p "$tree/train" "$tree/test" "$work/want-ids/train/cat" "$work/want-ids/train/dog"
+	printf 'cat' >"$tree/train/0.jpg"
+	printf 'dog' >"$tree/train/1.jpg"
+	printf 'unknown' | tee "$tree/test/0.jpg" >"$tree/test/1.jpg"
+	cp "$tree/train/0.jpg" "$work/want-ids/train/cat"
+	cp "$tree/train/1.jpg" "$work/want-ids/train/dog"
+	cp -r "$tree/test" "$work/want-ids"
+	tar --sort=name -C "$tree" -cf "$work/ids.tar" test train
+	printf 'id,label\n0,cat\n1,dog\n' >"$maps/ids.csv"
+	refused_of "$work/ids.tar" "bare ids" "$maps/ids.csv" \
+		"its name '0' is that of 'test/0.jpg' and of 'train/0.jpg'"
+	printf 'path,label\ntrain/0.jpg,cat\ntrain/1.jpg,dog\n' >"$maps/paths.csv"
+	mount_ok "paths: mounted" -o "names=$maps/paths.csv" "$work/ids.tar" "$mnt" || return
+	check "paths: train/ is in classes, test/ as it was" diff -r "$work/want-ids" "$mnt"
+	umount_ok "$mnt" "paths: unmounted"
+}
+
 check "sources" make_sources
 check "their parts" make_parts
 mkdir "$set/tree-train" && cp -a "$set/tree/train" "$set/tree-train"
 whole_trees
 parts
 maps_that_do_not_fit
+bare_ids
 finish

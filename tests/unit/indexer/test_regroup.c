@@ -123,6 +123,10 @@ static void regroup(void *argument)
 	err = regroup_look(r, log, &e);
 	if (err == 0) {
 		regroup_seal(r);
+		err = regroup_check(r, log, &e);
+	}
+	if (err == 0) {
+		regroup_report(r);
 		err = regroup_apply(r, log, &e);
 	}
 	if (err < 0)
@@ -141,6 +145,8 @@ static void regroup(void *argument)
 }
 
 #define VAL "{\"val/a.JPEG\": 1, \"val/b.JPEG\": 0}"
+#define REST ", and one of them would get the other's label; say which is meant by its path, "
+#define ALONE ", in place of the name alone"
 #define TRAIN "{\"x/train/n1/n1_1.JPEG\": 0, \"x/train/n2/n2_1.JPEG\": 1}"
 
 static const struct fixture fixtures[] = {
@@ -210,6 +216,53 @@ static const struct fixture fixtures[] = {
 	{ { "a,c\n" }, NULL, "Annotations/val/a.xml Data/val/a.JPEG",
 	  "Annotations/val/a.xml Data/val/c/a.JPEG", NULL },
 	{ { "a,c\n" }, NULL, "val/a.flac", "val/c/a.flac", NULL },
+	/* a name of files in several folders is refused, whichever of them comes first */
+	{ { "id,label\n0,cat\n1,dog\n" }, NULL,
+	  "train/0.jpg train/1.jpg test/0.jpg test/1.jpg",
+	  "one.json: its name '0' is that of 'train/0.jpg' and of 'test/0.jpg', and one of "
+	  "them would get the other's label; say which is meant by its path, 'train/0.jpg', "
+	  "in place of the name alone", NULL },
+	{ { "0,cat\n" }, NULL, "masks/0.png images/0.JPG",
+	  "one.json: its name '0' is that of 'masks/0.png' and of 'images/0.JPG'" REST
+	  "'masks/0.png'" ALONE, NULL },
+	{ { "0.wav,cat\n" }, NULL, "a/0.wav | b/0.wav",
+	  "one.json: its name '0.wav' is that of 'a/0.wav' and of 'b/0.wav'" REST "'a/0.wav'"
+	  ALONE, NULL },
+	{ { "0,cat\n" }, NULL, "train.tar[ 0.jpg ] test.tar[ 0.jpg ]",
+	  "one.json: its name '0' is that of 'train/0.jpg' and of 'test/0.jpg'" REST
+	  "'train/0.jpg'" ALONE, NULL },
+	{ { "{\"a/train/0.jpg\": \"c\"}" }, NULL, "x/train/0.jpg y/train/0.jpg",
+	  "one.json: its name '0.jpg' is that of 'x/train/0.jpg' and of 'y/train/0.jpg'" REST
+	  "'x/train/0.jpg'" ALONE, NULL },
+	{ { "0,cat\n" }, NULL, "train/cat/0.jpg test/0.jpg",
+	  "one.json: its name '0' is that of 'train/cat/0.jpg' and of 'test/0.jpg'" REST
+	  "'train/cat/0.jpg'" ALONE, NULL },
+	{ { "0,cat\n" }, NULL, "test/0.jpg train/cat/0.jpg",
+	  "one.json: its name '0' is that of 'test/0.jpg' and of 'train/cat/0.jpg'" REST
+	  "'test/0.jpg'" ALONE, NULL },
+	{ { "0,cat\n" }, NULL, "0.jpg masks/0.jpg",
+	  "one.json: its name '0' is that of '0.jpg' and of 'masks/0.jpg'" REST "'0.jpg'"
+	  ALONE, NULL },
+	{ { "0,cat\n" }, NULL, "val/0.jpg>../a/1 test/0.jpg>../b/1",
+	  "one.json: its name '0' is that of 'val/0.jpg' and of 'test/0.jpg'" REST
+	  "'val/0.jpg'" ALONE, NULL },
+	{ { "0,cat\n" }, NULL, "val/0.jpg>../a/0.jpg test/0.jpg>../b/0.jpg",
+	  "one.json: its name '0' is that of 'a/0.jpg' and of 'b/0.jpg'" REST "'a/0.jpg'"
+	  ALONE, NULL },
+	/* but copies in folders of its class, other files of a sample, and links to it are not, */
+	{ { "0,cat\n" }, NULL, "all/cat/0.jpg few/cat/0.jpg", "all/cat/0.jpg few/cat/0.jpg",
+	  NULL },
+	{ { "0,cat\n" }, NULL, "wav/0.wav txt/0.txt", "wav/cat/0.wav txt/cat/0.txt", NULL },
+	{ { "0,cat\n" }, NULL, "train/0.jpg few/0.jpg=train/0.jpg one/0.jpg>../train/0.jpg",
+	  "train/cat/0.jpg few/cat/0.jpg=train/cat/0.jpg one/cat/0.jpg>../../train/cat/0.jpg",
+	  NULL },
+	{ { "0,cat\n" }, NULL, "d.tar[ train/0.jpg few/0.jpg=train/0.jpg ]",
+	  "d.tar [ train/cat/0.jpg few/cat/0.jpg=train/cat/0.jpg ]", NULL },
+	/* and a path says which is meant */
+	{ { "file,label\ntrain/0.jpg,cat\n" }, NULL, "test/0.jpg train/0.jpg 0.jpg",
+	  "test/0.jpg train/cat/0.jpg 0.jpg", "2 files have one of its names, but lie in other" },
+	{ { "0.jpg,cat\n" }, NULL, "masks/0.jpg 0.jpg", "masks/0.jpg cat/0.jpg",
+	  "1 files have one of its names, but lie in other" },
 	/* nothing is lost where another file is already; a newer version is the same one */
 	{ { "a,c\n" }, NULL, "c/a.jpg a.jpg",
 	  "two files would be 'c/a.jpg', one of them moved there by -o names=; leave names= "
@@ -251,12 +304,12 @@ static void test_paths(void **state)
 static void test_how_many(void **state)
 {
 	static const struct fixture fixture = {
-		{ "a,c\nb,c\n" }, NULL, "a b d/c/b | a", "", NULL };
+		{ "a,c\nb,c\n" }, NULL, "a b d/c/b=b | a", "", NULL };
 	struct run run = { .fixture = &fixture };
 
 	(void)state;
 	regroup(&run);
-	assert_string_equal(run.got, "c/a c/b d/c/b | c/a");
+	assert_string_equal(run.got, "c/a c/b d/c/b=c/b | c/a");
 	assert_int_equal(run.moved, 3);
 	free(run.got);
 }
@@ -265,7 +318,9 @@ static void test_how_many(void **state)
 static void test_many(void **state)
 {
 	enum { MANY = 20000 };
-	static const char table[] = "name,label\n7,c\n";
+	char *table;
+	size_t size;
+	FILE *out = open_memstream(&table, &size);
 	struct name_map *map;
 	struct view_map maps[1];
 	struct regroup *r;
@@ -273,7 +328,12 @@ static void test_many(void **state)
 	struct entry_xattr xattr = { "user.x", "y", 1 };
 
 	(void)state;
-	assert_int_equal(name_map_read(table, sizeof(table) - 1, "t", &map, NULL), 0);
+	fputs("name,label\n", out);
+	for (unsigned i = 0; i < MANY; i++)
+		if (i % 3)
+			fprintf(out, "%u,c\n", i);
+	fclose(out);
+	assert_int_equal(name_map_read(table, size, "t", &map, NULL), 0);
 	maps[0] = (struct view_map){ map, "t" };
 	r = regroup_new(maps, 1, NULL);
 	for (unsigned i = 0; i < MANY; i++) {
@@ -282,7 +342,7 @@ static void test_many(void **state)
 		struct entry entry = { .kind = ENTRY_FILE, .path = path, .size = 1,
 				       .extents = extents, .extent_count = 1 };
 
-		snprintf(path, sizeof(path), i % 3 ? "%u/7.jpg" : "%u", i);
+		snprintf(path, sizeof(path), i % 3 ? "%u/%u.jpg" : "%u", i, i);
 		if (i % 5 == 0) {
 			entry.size = 6;
 			entry.extent_count = 2;
@@ -293,6 +353,7 @@ static void test_many(void **state)
 	}
 	assert_int_equal(regroup_look(r, log, NULL), 0);
 	regroup_seal(r);
+	assert_int_equal(regroup_check(r, log, NULL), 0);
 	assert_int_equal(regroup_apply(r, log, NULL), 0);
 	assert_int_equal(regroup_moved(r), MANY - MANY / 3 - 1);
 	assert_int_equal(entries_count(log), MANY);
@@ -300,7 +361,7 @@ static void test_many(void **state)
 		const struct entry *entry = entries_get(log, i);
 		char path[32];
 
-		snprintf(path, sizeof(path), i % 3 ? "%u/c/7.jpg" : "%u", i);
+		snprintf(path, sizeof(path), i % 3 ? "%u/c/%u.jpg" : "%u", i, i);
 		assert_string_equal(entry->path, path);
 		assert_int_equal(entry->extent_count, i % 5 ? 1 : 2);
 		assert_int_equal(entry->extents[0].offset, i);
@@ -310,6 +371,7 @@ static void test_many(void **state)
 	}
 	regroup_free(r);
 	name_map_free(map);
+	free(table);
 	entries_free(log);
 }
 
