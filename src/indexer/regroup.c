@@ -75,6 +75,8 @@ void regroup_free(struct regroup *r)
 	map_texts_free(&r->used);
 	map_texts_free(&r->kept);
 	vec_free(&r->claims);
+	vec_free(&r->folders);
+	idmap_free(&r->folder_ids);
 	vec_free(&r->names.items);
 	vec_free(&r->prefix);
 	vec_free(&r->whole);
@@ -180,7 +182,8 @@ static bool same_label(const struct name_map_item *a, const struct name_map_item
 	return strcmp(a->class_name, b->class_name) == 0;
 }
 
-static void count_file(const struct match *match, const char *path)
+static void count_file(const struct match *match, const char *path,
+		       const struct entry *entry)
 {
 	struct map_state *state = match->state;
 	size_t i = regroup_item_number(match);
@@ -188,12 +191,15 @@ static void count_file(const struct match *match, const char *path)
 	set_bit(state->seen, i);
 	if (is_key(match->item, path))
 		set_bit(state->exact, i);
-	if (match->grade > state->best)
-		state->best = match->grade;
+	if (match->grade <= state->best)
+		return;
+	state->best = match->grade;
+	state->example = entry->path;
 }
 
 /* Several maps may know a file, if they agree. */
-static int look_at_file(struct regroup *r, const char *path, struct error *e)
+static int look_at_file(struct regroup *r, const char *path, const struct entry *entry,
+			struct error *e)
 {
 	struct match first = { NULL, NULL, 0 }, match;
 	int err = 0;
@@ -201,7 +207,7 @@ static int look_at_file(struct regroup *r, const char *path, struct error *e)
 	for (size_t i = 0; i < r->map_count && !err; i++) {
 		if (!regroup_find(&r->maps[i], path, &match))
 			continue;
-		count_file(&match, path);
+		count_file(&match, path, entry);
 		if (!first.item)
 			first = match;
 		else if (!same_label(first.item, match.item))
@@ -218,7 +224,7 @@ static int look_at(struct regroup *r, const struct entry *entry, struct error *e
 
 	if (!path || regroup_classes_saw_path(r->classes, path) < 0)
 		return -ENOMEM;
-	return regroup_is_file(entry) ? look_at_file(r, path, e) : 0;
+	return regroup_is_file(entry) ? look_at_file(r, path, entry, e) : 0;
 }
 
 static int look_at_log(struct regroup *r, struct entries *log, struct error *e)
@@ -286,6 +292,7 @@ void regroup_report(struct regroup *r)
 {
 	for (size_t i = 0; i < r->map_count; i++)
 		report_map(&r->maps[i]);
+	regroup_say_rest(r, NULL);
 }
 
 uint64_t regroup_moved(const struct regroup *r)
@@ -332,4 +339,5 @@ void regroup_describe(const struct regroup *r, struct index_summary *summary)
 		 regroup_classes_source(r->classes));
 	for (size_t i = 0; i < r->map_count; i++)
 		note_map(&r->maps[i], summary);
+	regroup_say_rest(r, summary);
 }

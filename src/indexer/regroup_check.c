@@ -112,6 +112,7 @@ static int claim_of(struct regroup *r, const struct entry *entry,
 
 static int check_file(struct regroup *r, const struct entry *entry, struct error *e)
 {
+	bool named = false, moves = false;
 	struct claim claim;
 	struct match match;
 	int err = 0;
@@ -123,14 +124,16 @@ static int check_file(struct regroup *r, const struct entry *entry, struct error
 			return -ENOMEM;
 		if (!regroup_find(&r->maps[i], path, &match))
 			continue;
+		named = true;
 		r->maps[i].elsewhere += regroup_is_elsewhere(&match, path);
 		if (!regroup_means(&r->maps[i], path, &match))
 			continue;
 		err = claim_of(r, entry, &match, &claim);
 		if (!err)
 			err = add_claim(r, &match, &claim, e);
+		moves |= !err && claim.moves;
 	}
-	return err;
+	return err ? err : regroup_count(r, entry, named, moves);
 }
 
 static int check_log(struct regroup *r, struct entries *log, struct error *e)

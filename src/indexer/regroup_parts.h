@@ -24,11 +24,20 @@ struct claim {
 	bool moves;
 };
 
+/* A folder in which files have names that maps have, or might have. */
+struct regroup_folder {
+	const char *path;
+	bool moved;          /* some file is */
+	uint64_t unnamed;    /* files of the same kind that no map has */
+	const char *example; /* the first of these */
+};
+
 /* A map, and what of it has been seen. */
 struct map_state {
 	const struct name_map *map;
 	const char *path;
 	int best;             /* grade */
+	const char *example;  /* a file of that grade */
 	unsigned char *seen;  /* by item, a bit each */
 	unsigned char *exact; /* the same: there is a file with the key's very path */
 	uint32_t *claims;     /* by item: as in struct claim */
@@ -48,6 +57,8 @@ struct regroup {
 	struct map_texts used; /* folders of classes */
 	struct map_texts kept; /* parts of paths */
 	VEC(struct claim) claims;
+	VEC(struct regroup_folder) folders;
+	struct idmap folder_ids;
 	struct regroup_names names; /* of the shard in hand */
 	uint64_t clash;             /* the one that two files get */
 	uint64_t moved;
@@ -90,6 +101,14 @@ int regroup_new_folder(struct regroup *r, const char *path, const char **out);
  */
 const char *regroup_follow(struct regroup *r, const char *path, const char *target,
 			   int *err);
+
+/* ---- regroup_rest.c ---- */
+
+/* Counts a file in its folder: does a map have its name, and is it moved? 0 or -ENOMEM. */
+int regroup_count(struct regroup *r, const struct entry *entry, bool named, bool moves);
+
+/* Says which files are left beside folders of classes: in notes, or if NULL in the log. */
+void regroup_say_rest(const struct regroup *r, struct index_summary *notes);
 
 /* ---- regroup_walk.c ---- */
 

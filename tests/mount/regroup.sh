@@ -134,6 +134,18 @@ bare_ids() {
 	umount_ok "$mnt" "paths: unmounted"
 }
 
+# A table of some of the files only.
+part_of_a_folder() {
+	head -n 20 "$maps/LOC_val_solution.csv" >"$maps/part.csv"
+	mount_ok "a part: mounted" -o "names=$maps/part.csv" "$work/val.tar" "$mnt" || return
+	warned "names=: 3 files have no name in it ('ILSVRC2012_val_"
+	is "$(find "$mnt/val" -maxdepth 1 -type f | wc -l)" 3 "a part: the others stay"
+	umount_ok "$mnt" "a part: unmounted"
+	"$granary" info -o "names=$maps/part.csv" "$work/val.tar" 2>&1 >"$work/said"
+	grep -q "^note *names=: 3 files have no name in it .* in '/val/', where" "$work/said"
+	ok $? "a part: info says so, of an index that is there" || diag "$(cat "$work/said")"
+}
+
 check "sources" make_sources
 check "their parts" make_parts
 mkdir "$set/tree-train" && cp -a "$set/tree/train" "$set/tree-train"
@@ -141,4 +153,5 @@ whole_trees
 parts
 maps_that_do_not_fit
 bare_ids
+part_of_a_folder
 finish

@@ -216,6 +216,18 @@ static const struct fixture fixtures[] = {
 	{ { "a,c\n" }, NULL, "Annotations/val/a.xml Data/val/a.JPEG",
 	  "Annotations/val/a.xml Data/val/c/a.JPEG", NULL },
 	{ { "a,c\n" }, NULL, "val/a.flac", "val/c/a.flac", NULL },
+	/* files without a name, beside those that are moved, are counted */
+	{ { "a,c\n" }, NULL, "val/q.jpg val/README val/a.jpg val/r.PNG test/s.jpg",
+	  "val/q.jpg val/README val/c/a.jpg val/r.PNG test/s.jpg",
+	  "names=: 2 files have no name in it ('q.jpg', for one), and stay among the folders of "
+	  "classes in '/val/', where ImageFolder does not see them" },
+	{ { "a,c\nb,c\n" }, NULL, "v/a.wav n.txt x.tar[ b.wav z.wav ] v/y.wav v/q",
+	  "v/c/a.wav n.txt x.tar [ c/b.wav z.wav ] v/y.wav v/q",
+	  "2 files have no name in it ('y.wav', for one), and stay among the folders of classes "
+	  "in '/v/', and in other folders (2 in all), where" },
+	{ { "a,c\n" }, NULL, "val/c/a.jpg val/c/b.jpg q.jpg", "val/c/a.jpg val/c/b.jpg q.jpg",
+	  NULL },
+	{ { "a,0\nb,-1\n" }, NULL, "a.jpg b.jpg", "0/a.jpg b.jpg", NULL },
 	/* a name of files in several folders is refused, whichever of them comes first */
 	{ { "id,label\n0,cat\n1,dog\n" }, NULL,
 	  "train/0.jpg train/1.jpg test/0.jpg test/1.jpg",
