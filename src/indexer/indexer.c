@@ -371,7 +371,7 @@ static int measure_samples(struct indexer *indexer, struct view *view, struct jo
 			   struct error *e)
 {
 	for (uint32_t i = 0; i < indexer->sources->count; i++) {
-		if (view_measure(view, jobs[i]->scan.samples) < 0)
+		if (view_measure(view, jobs[i]->scan.samples, jobs[i]->scan.label) < 0)
 			return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 		splits_look(&indexer->strays, &jobs[i]->scan);
 	}

@@ -54,11 +54,12 @@ static const char *keep_text(struct view *view, const char *text)
 }
 
 static int measure_group(struct view *view, const struct sample_group *group,
-			 const struct sample *samples)
+			 const struct sample *samples, const char *path)
 {
 	struct array array = { .split = keep_text(view, group->split),
 			       .name = keep_text(view, group->name),
 			       .source = group->labels ? keep_text(view, group->labels) : NULL,
+			       .path = path,
 			       .rows = group->rows, .one_class = group->class_name != NULL,
 			       .in_words = group->labels_in_words };
 	struct piece piece = { group, samples };
@@ -72,7 +73,7 @@ static int measure_group(struct view *view, const struct sample_group *group,
 	return -ENOMEM;
 }
 
-int view_measure(struct view *view, const struct samples *samples)
+int view_measure(struct view *view, const struct samples *samples, const char *path)
 {
 	int err = 0;
 
@@ -80,7 +81,7 @@ int view_measure(struct view *view, const struct samples *samples)
 		const struct sample *first;
 		const struct sample_group *group = samples_group(samples, i, &first);
 
-		err = measure_group(view, group, first);
+		err = measure_group(view, group, first, path);
 	}
 	return err;
 }

@@ -55,9 +55,10 @@ void view_free(struct view *view);
 
 /*
  * Looks at one shard's samples; each shard once, in order. They must stay as they are
- * until they have been applied. 0 or -ENOMEM.
+ * until they have been applied, and its path, which is for messages, as long as the view.
+ * 0 or -ENOMEM.
  */
-int view_measure(struct view *view, const struct samples *samples);
+int view_measure(struct view *view, const struct samples *samples, const char *path);
 
 /*
  * All have been measured: decides on all names. -ENOMEM, or -EBADMSG with a sentence,

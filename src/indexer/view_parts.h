@@ -51,6 +51,7 @@ struct array {
 	const char *split;  /* "train" */
 	const char *name;   /* "images" */
 	const char *source; /* of the labels: "targets"; NULL: there are none */
+	const char *path;   /* of the first shard that has some of it */
 	VEC(struct piece) pieces;
 	uint64_t rows;
 	bool in_words;      /* source is no array of the split */

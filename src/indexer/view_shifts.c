@@ -8,11 +8,12 @@
 #include "indexer/view_parts.h"
 #include "util/log.h"
 
-/* To the log, or into the notes if there are any. */
-static void say(struct index_summary *notes, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* To the log, with the array's file before it, or into the notes if there are any. */
+static void say(const struct array *array, struct index_summary *notes, const char *format,
+		...) __attribute__((format(printf, 3, 4)));
 
-static void say(struct index_summary *notes, const char *format, ...)
+static void say(const struct array *array, struct index_summary *notes, const char *format,
+		...)
 {
 	char text[400];
 	va_list arguments;
@@ -23,8 +24,12 @@ static void say(struct index_summary *notes, const char *format, ...)
 	if (notes)
 		note(notes, "%s", text);
 	else
-		log_warn("%s", text);
+		log_warn("%s: %s", array->path, text);
 }
+
+/* How to have the labels' own order: all of it has room in a note. */
+#define REMEDY "-o classes=FILE of names that sort as the labels do, such as 0000, 0001 (one a " \
+	       "line), keeps them"
 
 /* The first label whose name comes before that of the one before it; NULL: none. */
 static const struct label_name *first_out_of_order(const struct array *array)
@@ -46,7 +51,7 @@ static void say_missing(const struct view *view, struct index_summary *notes)
 
 		if (array->form != FORM_CLASSES || has == 0 || has == n)
 			continue;
-		say(notes, "/%.60s has rows of only %zu of the %zu labels: ImageFolder "
+		say(array, notes, "/%.60s has rows of only %zu of the %zu labels: ImageFolder "
 		    "numbers its classes otherwise than in the other splits",
 		    array->directory, has, n);
 		return;
@@ -63,27 +68,45 @@ static void say_order(const struct view *view, struct index_summary *notes)
 		if (array->form != FORM_CLASSES || !b)
 			continue;
 		a = b - 1;
-		say(notes, "label %" PRId64 " is called '%.40s' and label %" PRId64 " '%.40s': "
-		    "ImageFolder numbers classes by their names, so its numbers are others",
+		say(array, notes, "label %" PRId64 " is called '%.20s' and label %" PRId64
+		    " '%.20s': ImageFolder numbers classes by their names, so its numbers are "
+		    "others; " REMEDY,
 		    a->label, a->name, b->label, b->name);
 		return;
 	}
 }
 
-void view_say_shifts(const struct view *view, struct index_summary *notes)
+/* The first that is shown in classes; there is one where there are labels. */
+static const struct array *first_in_classes(const struct view *view)
+{
+	const struct array *array = view->arrays.items;
+
+	while (array->form != FORM_CLASSES)
+		array++;
+	return array;
+}
+
+/* Of all labels together. */
+static void say_numbers(const struct view *view, struct index_summary *notes)
 {
 	const int64_t *labels = view->labels.items;
 	size_t n = view->labels.count;
 
+	if (n == 1 && labels[0] != 0)
+		say(first_in_classes(view), notes,
+		    "the only label is %" PRId64 ": ImageFolder's class number is 0", labels[0]);
+	else if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
+		say(first_in_classes(view), notes,
+		    "the %zu labels are not 0 to %zu: ImageFolder's class numbers are others", n,
+		    n - 1);
+}
+
+void view_say_shifts(const struct view *view, struct index_summary *notes)
+{
 	/* beside texts there are numbers where rows have none: no loader's labels */
 	if (view->has_texts)
 		return;
-	if (n == 1 && labels[0] != 0)
-		say(notes, "the only label is %" PRId64 ": ImageFolder's class number is 0",
-		    labels[0]);
-	else if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
-		say(notes, "the %zu labels are not 0 to %zu: ImageFolder's class numbers are "
-		    "others", n, n - 1);
+	say_numbers(view, notes);
 	say_order(view, notes);
 	say_missing(view, notes);
 }

@@ -140,6 +140,16 @@ notes = " ".join(info["notes"])
 assert "for \x27/train\x27" in notes, info
 assert "sidecars=hide does nothing" in notes, info'
 	ok $? "info --json: what has no effect"
+	tac classes.txt >backwards.txt
+	"$granary" info -o classes=backwards.txt "$h5" >"$work/info" 2>"$work/refused"
+	grep -q "ImageNet.h5: label 0 is called .*; -o classes=FILE of names" "$work/refused"
+	ok $? "names in another order than the labels: a warning" || diag "$(cat "$work/refused")"
+	"$granary" info -o classes=backwards.txt "$h5" >"$work/info"
+	grep -q "^note *label 0 is called .*; -o classes=FILE of names" "$work/info"
+	ok $? "and a note, when there is an index" || diag "$(cat "$work/info")"
+	seq -w 0 11 >numbers.txt
+	is "$("$granary" info -o classes=numbers.txt "$h5" 2>&1 | grep -c 'is called')" 0 \
+		"the remedy: names that sort as the labels do"
 	tar -cf plain.tar -C tree train
 	"$granary" info -o view=arrays,classes=classes.txt,labels=x plain.tar >"$work/info"
 	is "$(grep -c '^note .* does nothing here' "$work/info")" 3 "info: of a tar, too" ||

@@ -83,7 +83,7 @@ static void test_a_file_is_as_its_source(void **state)
 	samples_begin(samples, &group);
 	samples_add(samples, &(struct sample){ .body = { 77, 5, 3 } });
 	samples_add(samples, &(struct sample){ .body = { 99, 0, 9 } });
-	assert_int_equal(view_measure(view, samples), 0);
+	assert_int_equal(view_measure(view, samples, "file"), 0);
 	assert_int_equal(view_seal(view, NULL), 0);
 	assert_int_equal(view_apply(view, samples, &kit_owner, log), 0);
 	file = entries_get(log, 0);
@@ -118,7 +118,7 @@ static void test_entries_with_names_are_left_alone(void **state)
 	(void)state;
 	assert_int_equal(entries_add(log, &(struct entry){ .kind = ENTRY_FILE,
 							   .path = "own/name" }), 0);
-	assert_int_equal(view_measure(view, none), 0);
+	assert_int_equal(view_measure(view, none, "file"), 0);
 	assert_int_equal(view_seal(view, NULL), 0);
 	assert_int_equal(view_apply(view, none, &kit_owner, log), 0);
 	assert_int_equal(entries_count(log), 1);
@@ -197,8 +197,8 @@ static const struct {
 	const char *script, *said; /* NULL: nothing */
 } shifts[] = {
 	{ "t:i:l:3:0,1,2 v:i:l:3:2,1,0", NULL },
-	{ "t:i:l:3:0,1,2 v:i:l:2:0,2", "/v has rows of only 2 of the 3 labels" },
-	{ "t:i:l:2:1,2", "the 2 labels are not 0 to 1" },
+	{ "t:i:l:3:0,1,2 v:i:l:2:0,2", "the/file: /v has rows of only 2 of the 3 labels" },
+	{ "t:i:l:2:1,2", "the/file: the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:0,2", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:-1,0", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:0,1 v:i::5", NULL },

@@ -265,7 +265,8 @@ static void test_names_that_are_not_in_order_are_said(void **state)
 	assert_string_equal(said, "");
 	free(said);
 	said = unit_stderr_of(warn, descending);
-	assert_non_null(strstr(said, "label 0 is called 'b' and label 1 'a'"));
+	assert_non_null(strstr(said, "the/file: label 0 is called 'b' and label 1 'a'"));
+	assert_non_null(strstr(said, "-o classes=FILE of names that sort as the labels do"));
 	free(said);
 }
 
@@ -294,7 +295,16 @@ static const struct {
 	  "the only label is 1: ImageFolder's class number is 0", 1 },
 	{ "t:i:l:2:1,0::dog,cat", VIEW_AUTO, "class (auto", "made from row numbers",
 	  "/t/l: 0 to 1, called as the file says", "label 0 is called 'dog' and label 1 'cat': "
-	  "ImageFolder numbers classes by their names, so its numbers are others", 2 },
+	  "ImageFolder numbers classes by their names, so its numbers are others; -o "
+	  "classes=FILE of names that sort as the labels do, such as 0000, 0001 (one a line), "
+	  "keeps them", 2 },
+	{ "t:i:l:2:1,0::zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz,yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy",
+	  VIEW_AUTO, "class (auto", "made from row numbers",
+	  "/t/l: 0 to 1, called as the file says",
+	  "label 0 is called 'zzzzzzzzzzzzzzzzzzzz' and label 1 "
+	  "'yyyyyyyyyyyyyyyyyyyy': ImageFolder numbers classes by their names, so its "
+	  "numbers are others; -o classes=FILE of names that sort as the labels do, such as 0000, "
+	  "0001 (one a line), keeps them", 2 },
 	{ "t:i::1", VIEW_ARRAYS, "arrays (view=arrays)", "made from row numbers",
 	  "none in the file; labels=NAME says what holds some", "", 0 },
 	{ "t:i::3::a.jpg,..,", VIEW_CLASS, "tree (view=class: the samples have no labels)",

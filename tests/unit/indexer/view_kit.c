@@ -100,7 +100,7 @@ struct run kit_run_with(const char *script, const struct view_config *config)
 	}
 	free(copy);
 	for (size_t i = 0; i < run.count; i++)
-		assert_int_equal(view_measure(run.view, run.shards[i]), 0);
+		assert_int_equal(view_measure(run.view, run.shards[i], "the/file"), 0);
 	run.err = view_seal(run.view, &run.why);
 	for (size_t i = 0; i < run.count && !run.err; i++) {
 		run.logs[i] = entries_new();
