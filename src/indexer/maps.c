@@ -281,6 +281,15 @@ const struct name_map_item *name_map_get(const struct name_map *map, size_t i)
 	return &map->items.items[i];
 }
 
+/* NULL: there is none, or others with that part say another label. */
+static const struct name_map_item *item_at(const struct name_map *map, int64_t found,
+					   enum part part)
+{
+	if (found < 0 || map->contradicted.items[found] & 1u << part)
+		return NULL;
+	return &map->items.items[found];
+}
+
 /*
  * The path as it is; then its name as one of a key, as a key's without its suffix, and
  * without its own suffix as that of a key that has none.
@@ -302,7 +311,13 @@ const struct name_map_item *name_map_find(const struct name_map *map, const char
 		stem.part = PART_NAME;
 		found = find_piece(map, &stem), part = PART_NAME;
 	}
-	if (found < 0 || map->contradicted.items[found] & 1u << part)
-		return NULL;
-	return &map->items.items[found];
+	return item_at(map, found, part);
+}
+
+const struct name_map_item *name_map_find_stem(const struct name_map *map,
+					       const char *name)
+{
+	struct piece stem = part_of(name, PART_STEM);
+
+	return item_at(map, find_piece(map, &stem), PART_STEM);
 }

@@ -41,6 +41,10 @@ const struct name_map_item *name_map_get(const struct name_map *map, size_t i);
  */
 const struct name_map_item *name_map_find(const struct name_map *map, const char *name);
 
+/* The same, but whatever suffixes the two have: shards say "x.jpeg" of "x.JPEG". */
+const struct name_map_item *name_map_find_stem(const struct name_map *map,
+					       const char *name);
+
 struct class_list;
 
 int class_list_read(const void *bytes, size_t n, const char *path, struct class_list **out,

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include "util/bytes.h"
+#include "util/filename.h"
 
 static uint64_t word_at(const unsigned char *bytes)
 {
@@ -149,4 +150,26 @@ const char *map_class_fault(const char *text, size_t size)
 	if ((size == 1 && *text == '.') || (size == 2 && memcmp(text, "..", 2) == 0))
 		return "cannot be a folder's name";
 	return component_fault(text, size);
+}
+
+bool map_has_folder(const char *path, const char *name, size_t size)
+{
+	const char *end;
+
+	for (; (end = strchr(path, '/')); path = end + 1)
+		if ((size_t)(end - path) == size && memcmp(path, name, size) == 0)
+			return true;
+	return false;
+}
+
+bool map_folders_agree(const char *key, const char *path)
+{
+	const char *name = filename_of(path), *begin;
+
+	if (name == path || !strchr(key, '/'))
+		return true;
+	begin = name - 1;
+	while (begin > path && begin[-1] != '/')
+		begin--;
+	return map_has_folder(key, begin, (size_t)(name - 1 - begin));
 }

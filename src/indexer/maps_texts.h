@@ -7,6 +7,7 @@
 #ifndef GRANARY_INDEXER_MAPS_TEXTS_H
 #define GRANARY_INDEXER_MAPS_TEXTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,5 +34,11 @@ void map_texts_free(struct map_texts *texts);
  */
 const char *map_path_fault(const char *text, size_t size);
 const char *map_class_fault(const char *text, size_t size);
+
+/* Is there a folder of that name in the path? */
+bool map_has_folder(const char *path, const char *name, size_t size);
+
+/* Does the file lie in a folder that the key has? One that has none lies anywhere. */
+bool map_folders_agree(const char *key, const char *path);
 
 #endif

@@ -87,24 +87,11 @@ void regroup_free(struct regroup *r)
 
 /* Finding. */
 
-/* Does the file lie in a folder that the key has? One that has none lies anywhere. */
-static bool folders_agree(const char *key, const char *path)
-{
-	const char *name = filename_of(path), *begin;
-
-	if (name == path || !strchr(key, '/'))
-		return true;
-	begin = name - 1;
-	while (begin > path && begin[-1] != '/')
-		begin--;
-	return regroup_has_folder(key, begin, (size_t)(name - 1 - begin));
-}
-
 static int grade_of(const char *key, const char *path)
 {
 	int grade = 0;
 
-	if (folders_agree(key, path))
+	if (map_folders_agree(key, path))
 		grade += GRADE_FOLDER;
 	if (strcmp(filename_of(key), filename_of(path)) == 0 || regroup_has_image_suffix(path))
 		grade += GRADE_SUFFIX;

@@ -23,7 +23,7 @@ int regroup_new_folder(struct regroup *r, const char *path, const char **out)
 	*out = map_texts_keep(&r->used, name, strlen(name));
 	if (!*out)
 		return -ENOMEM;
-	return !regroup_has_folder(path, *out, strlen(*out));
+	return !map_has_folder(path, *out, strlen(*out));
 }
 
 /* Puts a folder before the last component. */

@@ -39,16 +39,6 @@ bool regroup_names_clash(struct regroup_names *names, uint64_t *out)
 	return false;
 }
 
-bool regroup_has_folder(const char *path, const char *name, size_t size)
-{
-	const char *end;
-
-	for (; (end = strchr(path, '/')); path = end + 1)
-		if ((size_t)(end - path) == size && memcmp(path, name, size) == 0)
-			return true;
-	return false;
-}
-
 bool regroup_has_image_suffix(const char *path)
 {
 	static const char *const suffixes[] = { "jpeg", "jpg", "png", "ppm", "bmp",

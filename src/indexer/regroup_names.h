@@ -31,9 +31,6 @@ int regroup_names_add(struct regroup_names *names, const char *is, uint64_t was)
  */
 bool regroup_names_clash(struct regroup_names *names, uint64_t *out);
 
-/* Is there a folder of that name in the path? */
-bool regroup_has_folder(const char *path, const char *name, size_t size);
-
 bool regroup_has_image_suffix(const char *path);
 
 /* Have two files the same suffix, or both one of an image? */

@@ -394,6 +394,16 @@ static void say_unknown(const struct view *view)
 			 "',)) takes them", where, others ? " and others" : "");
 }
 
+static void warn_of_idle_maps(const struct view *view)
+{
+	if (view->arrays.count == 0 || view->config.name_count == 0 || view_used_names(view))
+		return;
+	log_warn("names= does nothing here: %s", view_has_named_rows(view) ?
+		 "the rows have names and labels in the file, which do not contradict it; "
+		 "classes= says what labels are called" :
+		 "no row gets a name from it; granary info says why");
+}
+
 int view_seal(struct view *view, struct error *e)
 {
 	int err;
@@ -405,15 +415,14 @@ int view_seal(struct view *view, struct error *e)
 	err = view_match_maps(view, e);
 	if (err)
 		return err;
-	if (view->arrays.count && view->config.name_count && !view_used_names(view))
-		log_warn("names= does nothing here: %s", view_has_named_rows(view) ?
-			 "the rows have names in the file; classes= says what labels are "
-			 "called" : "no row gets a name from it; granary info says why");
 	if (choose_forms(view) < 0 || view_collect_classes(view) < 0)
 		return no_memory(e);
-	err = view_name_classes(view, e);
+	err = view_compare_maps(view, e);
+	if (!err)
+		err = view_name_classes(view, e);
 	if (err)
 		return err;
+	warn_of_idle_maps(view);
 	count_digits(view);
 	if (choose_directories(view) < 0 || choose_prefixes(view) < 0)
 		return no_memory(e);

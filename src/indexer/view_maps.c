@@ -1,9 +1,11 @@
 /* view_maps.c: what -o names= says of rows. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "indexer/maps_texts.h"
 #include "indexer/view_parts.h"
 #include "util/filename.h"
 
@@ -130,6 +132,90 @@ static int check_labels(const struct array *array, struct error *e)
 				 item->label, array->source, row.sample->label);
 	}
 	return 0;
+}
+
+/* ---- Rows that have names in the file ---- */
+
+/* What a map says of a row, if it is one of the row's split. */
+static const struct name_map_item *item_of(const struct name_map *map,
+					   const struct array *array, const char *name)
+{
+	const struct name_map_item *item = name_map_find(map, name);
+
+	if (!item)
+		item = name_map_find_stem(map, name);
+	if (!item || !map_folders_agree(item->key, name))
+		return NULL;
+	if (*array->split && strchr(item->key, '/') &&
+	    !behind_split(item->key, filename_of(array->split)))
+		return NULL;
+	return item;
+}
+
+static int compare_pointers(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Of names only if the dataset has both: "n01440764" and "tench" may be one class. */
+static bool contradicts(const struct name_map_item *item, const struct array *array,
+			const struct row *row)
+{
+	const char *text = view_class_text(array, row);
+
+	if (item->class_name && text)
+		return strcmp(item->class_name, text) != 0 && array->texts.count &&
+		       bsearch(&item->class_name, array->texts.items, array->texts.count,
+			       sizeof(text), compare_pointers);
+	return !item->class_name && !text && array->numbered && item->label >= 0 &&
+	       row->sample->label >= 0 && item->label != row->sample->label;
+}
+
+static int refuse_label(const struct view_map *map, const struct name_map_item *item,
+			const struct array *array, const struct row *row, struct error *e)
+{
+	const char *text = view_class_text(array, row);
+	char says[100], has[100];
+
+	snprintf(says, sizeof(says), "%" PRId64, item->label);
+	snprintf(has, sizeof(has), "%" PRId64, row->sample->label);
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s says of '%.300s' in '/%.100s' that its label is '%.80s', and "
+			 "'%.100s' of %.300s that it is '%.80s'; is it the map of another "
+			 "dataset?", map->path, row->sample->name, array->split,
+			 item->class_name ? item->class_name : says, array->source,
+			 array->path, text ? text : has);
+}
+
+static int compare_array(const struct array *array, const struct view_map *map,
+			 struct error *e)
+{
+	struct rows rows = { .array = array };
+	struct row row;
+
+	while (view_next_row(&rows, &row)) {
+		const struct name_map_item *item = row.sample->name ?
+			item_of(map->map, array, row.sample->name) : NULL;
+
+		if (item && contradicts(item, array, &row))
+			return refuse_label(map, item, array, &row, e);
+	}
+	return 0;
+}
+
+int view_compare_maps(const struct view *view, struct error *e)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < view->arrays.count && !err; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (array->named == 0 || !array->source)
+			continue;
+		for (size_t m = 0; m < view->config.name_count && !err; m++)
+			err = compare_array(array, &view->config.names[m], e);
+	}
+	return err;
 }
 
 /* ---- What labels are called ---- */

@@ -156,6 +156,12 @@ int view_folders_are_classes(const struct array *array);
 /* Gives rows their keys: 0, -ENOMEM, or -EBADMSG and a sentence. */
 int view_match_maps(struct view *view, struct error *e);
 
+/*
+ * Rows with names of their own have labels, too: 0, or -EBADMSG and a sentence where a map
+ * says another of such a name. Once all classes have been collected.
+ */
+int view_compare_maps(const struct view *view, struct error *e);
+
 /* Has an array of the split that begins there labels? Where the next one begins. */
 bool view_split_has_labels(const struct view *view, size_t first, size_t *end);
 

@@ -156,6 +156,29 @@ assert "sidecars=hide does nothing" in notes, info'
 		diag "$(cat "$work/info")"
 }
 
+# A shard of WebDataset has labels of its own, and a map must not say others.
+labels_of_a_shard() {
+	mkdir shard
+	for key in a b; do
+		cp "$(find tree/train -name '*.jpg' | head -n 1)" "shard/$key.jpeg"
+		[ "$key" = a ]
+		printf '%d' $? >"shard/$key.cls"
+	done
+	tar -C shard -cf shard.tar a.cls a.jpeg b.cls b.jpeg
+	printf 'a.JPEG,0\nb.JPEG,1\n' >same.csv
+	printf 'a.JPEG,1\nb.JPEG,0\n' >others.csv
+	"$granaryfs" -o names=others.csv shard.tar "$mnt" 2>"$work/refused"
+	is $? 3 "another map than a shard's labels: refused"
+	grep -q "others.csv says of 'a.* that its label is '1', and '.cls' of .* is '0'; is it" \
+		"$work/refused"
+	ok $? "and it is said which" || diag "$(cat "$work/refused")"
+	check "not mounted" not_mounted "$mnt"
+	is "$("$granary" ls -R -o names=same.csv shard.tar 2>"$work/said" | grep -c jpeg)" 2 \
+		"the same labels: nothing is changed"
+	grep -q "names= does nothing here: the rows have names and labels" "$work/said"
+	ok $? "and that is said" || diag "$(cat "$work/said")"
+}
+
 # Only the user may read dataset and maps; the indexer, which runs as the user, gets
 # them as descriptors.
 as_another_user() {
@@ -193,5 +216,6 @@ the_tree_is_back
 what_does_not_fit
 a_changed_map
 info
+labels_of_a_shard
 as_another_user
 finish

@@ -145,6 +145,24 @@ static const struct {
 	  "{\"x/train/n2/a.JPEG\": 7, \"x/train/n2/b.JPEG\": 7}", NULL,
 	  "!the map says of row 1 of '/train', 'x/train/n2/b.JPEG', that its label is 7, and "
 	  "'l' that it is 3" },
+	{ "another label of a name in the file", "t:i:l:2:7,3:a.jpeg,b.jpeg", VIEW_AUTO, NULL,
+	  "{\"t/a.JPEG\": 7, \"t/b.JPEG\": 4}", NULL,
+	  "!the map says of 'b.jpeg' in '/t' that its label is '4', and 'l' of the/file that it "
+	  "is '3'; is it the map of another dataset?" },
+	{ "another class", "t:i:l:2:cat,dog:a.jpg,b.jpg", VIEW_AUTO, NULL,
+	  "{\"a.jpg\": \"cat\"}", "{\"b.jpg\": \"cat\"}",
+	  "!the other says of 'b.jpg' in '/t' that its label is 'cat', and 'l' of the/file that "
+	  "it is 'dog'" },
+	{ "the same labels", "t:i:l:2:7,3:a.jpg,b.jpg", VIEW_AUTO, NULL,
+	  "{\"x/t/a.JPEG\": 7, \"b\": 3}", NULL, "t/7/a.jpg t/3/b.jpg" },
+	{ "names of another split, or folder", "t:i:l:2:7,3:a.jpg,f/b.jpg", VIEW_AUTO, NULL,
+	  "{\"val/a.JPEG\": 6, \"t/g/b.jpg\": 4}", NULL, "t/7/a.jpg t/3/f/b.jpg" },
+	{ "no label, in one of the two", "t:i:l:2:-1,3:a.jpg,b.jpg", VIEW_AUTO, NULL,
+	  "{\"a\": 6, \"b\": -1}", NULL, "t/-1/a.jpg t/03/b.jpg" },
+	{ "other words for a class", "t:i:l:1:cat:a.jpg", VIEW_AUTO, NULL,
+	  "{\"a\": \"n02121808\"}", NULL, "t/cat/a.jpg" },
+	{ "words for a number", "t:i:l:1:3:a.jpg", VIEW_AUTO, NULL, "{\"a\": \"cat\"}", NULL,
+	  "t/3/a.jpg" },
 	{ "too few names", "train:i:l:2:7", VIEW_AUTO, NULL, "{\"train/n/a.JPEG\": 7}", NULL,
 	  "!the map has 1 names for '/train', whose array 'i' has 2 rows" },
 	{ "a label in two directories", "train:i:l:2:7", VIEW_AUTO, NULL,
@@ -243,7 +261,8 @@ static void test_maps_without_effect_are_said(void **state)
 	static const char *const runs[][2] = {
 		{ "x:i:l:1:0", "" },
 		{ "t:i:l:1:0", "names= does nothing here: no row gets a name from it" },
-		{ "x:i:l:1:0:b.jpg", "names= does nothing here: the rows have names" },
+		{ "x:i:l:1:0:b.jpg",
+		  "names= does nothing here: the rows have names and labels in the file" },
 	};
 
 	(void)state;
