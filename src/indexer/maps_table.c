@@ -25,10 +25,12 @@ struct table {
 	bool first_word;      /* "n03146219 12 33 ...": the boxes follow */
 };
 
+/* The first of these that there is: an id beside a file's name is not the name. */
 static const char *const key_titles[] = {
-	"imageid",  "image_id",	  "image",     "images",     "img",  "id",   "file",
-	"filename", "file_name",  "filepath",  "file_path",  "path", "name", "key",
-	"fname",    "image_name", "imagename", "image_path", NULL,
+	"filepath", "file_path", "path",  "image_path", "filename", "file_name",
+	"fname",    "file",	 "image_name", "imagename", "image", "images",
+	"img",	    "imageid",	 "image_id",   "name",	    "key",   "id",
+	NULL,
 };
 
 static const char *const value_titles[] = {
@@ -195,15 +197,33 @@ static int give(const struct table *t, struct error *e)
 	return t->input->visit(t->input->context, &pair, e);
 }
 
-/* The first column with one of these titles, or -1. */
-static int find_title(const struct table *t, const char *const *titles)
+static bool is_title(const struct map_value *field, const char *title)
+{
+	return strlen(title) == field->size &&
+	       strncasecmp(title, field->text, field->size) == 0;
+}
+
+/* The first column with the first of these titles that there is, or -1. */
+static int find_key(const struct table *t)
+{
+	for (size_t k = 0; key_titles[k]; k++)
+		for (size_t i = 0; i < t->fields.count; i++) {
+			struct map_value field = field_value(t, i);
+
+			if (is_title(&field, key_titles[k]))
+				return (int)i;
+		}
+	return -1;
+}
+
+/* The first column with one of the titles, or -1. */
+static int find_value(const struct table *t)
 {
 	for (size_t i = 0; i < t->fields.count; i++) {
 		struct map_value field = field_value(t, i);
 
-		for (size_t k = 0; titles[k]; k++)
-			if (strlen(titles[k]) == field.size &&
-			    strncasecmp(titles[k], field.text, field.size) == 0)
+		for (size_t k = 0; value_titles[k]; k++)
+			if (is_title(&field, value_titles[k]))
 				return (int)i;
 	}
 	return -1;
@@ -215,7 +235,7 @@ static int find_title(const struct table *t, const char *const *titles)
  */
 static int choose_columns(struct table *t, struct error *e)
 {
-	int key = find_title(t, key_titles), value = find_title(t, value_titles);
+	int key = find_key(t), value = find_value(t);
 
 	t->value = 1;
 	t->columns = 2;

@@ -142,6 +142,12 @@ static const struct fixture maps[] = {
 	CASE("photo,number\na,1\nb,2\n", "a=#1\nb=#2\n"),
 	CASE("photo,number\na,one\n", "photo=number\na=one\n"),
 	CASE("width,Path,height,Label\n1,a.jpg,2,cat\n", "a.jpg=cat\n"),
+	/* of several titles of names: a path before a file's name, and an id last */
+	CASE("id,filename,width,label\n0,v1.JPEG,5,cat\n", "v1.JPEG=cat\n"),
+	CASE("Id,Image,label\n0,v1.JPEG,cat\n", "v1.JPEG=cat\n"),
+	CASE("name,image_id,class\nBo,v1,cat\n", "v1=cat\n"),
+	CASE("file,label,file_path\nv1.JPEG,cat,val/v1.JPEG\n", "val/v1.JPEG=cat\n"),
+	CASE("width,id,label\n5,v1,cat\n", "v1=cat\n"),
 	/* numbers with zeros before them are numbers; not if one is none */
 	CASE("a,007\nb,10\n", "a=#7\nb=#10\n"),
 	CASE("a,007\nb,bond\n", "a=007\nb=bond\n"),
