@@ -52,6 +52,22 @@ static bool is_archive(const char *format)
 	return strcmp(format, "tar") == 0 || strcmp(format, "squashfs") == 0;
 }
 
+static void note_names(const struct indexer_config *config, const struct view *view,
+		       bool regrouped, struct index_summary *summary)
+{
+	bool samples = view_has_samples(view);
+
+	if (view_has_named_rows(view))
+		note(summary, "names= does nothing here for rows that have a name in the file: "
+		     "classes= says what labels are called");
+	else if (!samples && (config->view == VIEW_TREE || config->view == VIEW_ARRAYS))
+		note(summary, "names= does nothing here: with view=%s files stay where they are "
+		     "stored", config->view == VIEW_TREE ? "tree" : "arrays");
+	else if (!view_used_names(view) && !regrouped)
+		note(summary, "names= does nothing here: no name in it is that of a %s",
+		     samples ? "row" : "file");
+}
+
 void given_note_unused(const struct indexer_config *config, const char *format,
 		       const struct view *view, bool regrouped,
 		       struct index_summary *summary)
@@ -72,12 +88,8 @@ void given_note_unused(const struct indexer_config *config, const char *format,
 		     "labels", config->labels);
 	if (config->classes.bytes && !view_used_classes(view) && !regrouped)
 		note(summary, "classes= does nothing here: there are no classes with numbers");
-	if (config->name_count && view_has_named_rows(view))
-		note(summary, "names= does nothing here for rows that have a name in the file: "
-		     "classes= says what labels are called");
-	else if (config->name_count && !view_used_names(view) && !regrouped)
-		note(summary, "names= does nothing here: no name in it is that of a %s",
-		     samples ? "row" : "file");
+	if (config->name_count)
+		note_names(config, view, regrouped, summary);
 	if (config->hide_sidecars && (view_class_count(view) == 0 ||
 				      strcmp(format, "tar") != 0))
 		note(summary, "sidecars=hide does nothing here: nothing lies beside an image "

@@ -77,6 +77,15 @@ whole_trees() {
 	ok $? "info: the table has the names of the classes" || diag "$(cat "$work/said")"
 }
 
+# In the tree view maps are not looked at: that is why they do nothing.
+not_in_a_tree() {
+	"$granary" info -o names="$maps/LOC_val_solution.csv,view=tree" "$work/all.tar" \
+		>"$work/said" 2>&1
+	is "$(grep '^note ' "$work/said")" \
+		"note         names= does nothing here: with view=tree files stay where they are stored" \
+		"info: view=tree is why names= does nothing"
+}
+
 parts() {
 	regrouped "shards" "$set/want-shards" \
 		-o names="$maps/train-0.pkl:$maps/val-4.pkl" "$work/train.tar" "$work/val.tar"
@@ -150,6 +159,7 @@ check "sources" make_sources
 check "their parts" make_parts
 mkdir "$set/tree-train" && cp -a "$set/tree/train" "$set/tree-train"
 whole_trees
+not_in_a_tree
 parts
 maps_that_do_not_fit
 bare_ids
