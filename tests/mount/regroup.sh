@@ -153,6 +153,8 @@ part_of_a_folder() {
 	"$granary" info -o "names=$maps/part.csv" "$work/val.tar" 2>&1 >"$work/said"
 	grep -q "^note *names=: 3 files have no name in it .* in '/val/', where" "$work/said"
 	ok $? "a part: info says so, of an index that is there" || diag "$(cat "$work/said")"
+	is "$(grep '^classes' "$work/said")" "classes      10 in val" \
+		"a part: info has the split, files beside its classes or not"
 }
 
 check "sources" make_sources

@@ -164,6 +164,22 @@ classes() {
 	granary info ten.tar | grep -q '^classes .*, and more in 2 others$'
 	ok $? "info: and the others are counted"
 
+	# further below, beside what has no classes, and beside files that are in none
+	class_tree "$c/deep" I/Data/LOC/train/{a,b,c} I/Data/LOC/val/{a,b} I/Sets/LOC
+	class_tree "$c/deep/I/Data/LOC" test
+	echo x >"$c/deep/I/Data/LOC/val/flat.jpg"
+	tar -C "$c/deep" -cf deep.tar .
+	prints deep.tar "classes      3 in I/Data/LOC/train, 2 in I/Data/LOC/val, 1 in I/Sets" \
+		"info: classes far below"
+	says deep.tar '{"name": "I/Data/LOC/val", "classes": 2} in splits' \
+		"info --json: classes far below"
+	class_tree "$c/nested" train/{a,b,c,c/more} train/d/only
+	tar -C "$c/nested" -cf nested.tar .
+	prints nested.tar "classes      4 in train" "info: classes with folders of their own"
+	class_tree "$c/array" data/train/images/{0,1,2}
+	tar -C "$c/array" -cf array.tar .
+	prints array.tar "classes      3 in data/train/images" "info: classes of an array"
+
 	mkdir "$c/none"
 	echo x >"$c/none/file"
 	tar -C "$c/none" -cf none.tar .

@@ -1,60 +1,137 @@
 #include "classes.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t count_directories(const struct tree *tree, uint32_t directory)
-{
-	struct tree_name name;
-	uint32_t n = 0;
+#include "util/split.h"
 
-	for (uint32_t i = 0; tree_child(tree, directory, i, &name) == 0; i++)
-		n += name.kind == TREE_DIRECTORY;
-	return n;
+/* Names that are looked at, and directories one in the other, at most. */
+enum { NAMES_MOST = 1 << 20, DEPTH_MOST = 16, PATH_ROOM = DEPTH_MOST * 256 };
+
+struct walk {
+	const struct tree *tree;
+	struct classes *out;
+	uint32_t looked_at;
+	char path[PATH_ROOM]; /* of the directory in hand */
+};
+
+/* What the directories in one are. */
+struct kinds {
+	uint32_t with_files;
+	uint32_t between; /* they hold directories only */
+	bool splits;      /* one is called as a split, and holds directories */
+};
+
+/* The i-th name of a directory, until too many have been looked at. */
+static bool child(struct walk *walk, uint32_t directory, uint32_t i, struct tree_name *name)
+{
+	if (tree_child(walk->tree, directory, i, name) < 0)
+		return false;
+	if (walk->looked_at == NAMES_MOST) {
+		walk->out->cut = true;
+		return false;
+	}
+	walk->looked_at++;
+	return true;
 }
 
-static bool holds_files(const struct tree *tree, uint32_t directory)
+/* Does it hold some directory, or else something that is none? */
+static bool holds(struct walk *walk, uint32_t directory, bool directories)
 {
 	struct tree_name name;
 
-	for (uint32_t i = 0; tree_child(tree, directory, i, &name) == 0; i++)
-		if (name.kind != TREE_DIRECTORY)
+	for (uint32_t i = 0; child(walk, directory, i, &name); i++)
+		if ((name.kind == TREE_DIRECTORY) == directories)
 			return true;
 	return false;
 }
 
-static void take_directory(const struct tree *tree, const struct tree_name *name,
-			   struct classes *out)
+static struct kinds look_into(struct walk *walk, uint32_t directory)
 {
-	uint32_t below;
+	struct kinds kinds = { 0 };
+	struct tree_name name;
 
-	out->directories++;
-	if (holds_files(tree, name->node)) {
-		out->at_root++;
+	for (uint32_t i = 0; child(walk, directory, i, &name); i++) {
+		bool files;
+
+		if (name.kind != TREE_DIRECTORY)
+			continue;
+		files = holds(walk, name.node, false);
+		if (files)
+			kinds.with_files++;
+		else if (holds(walk, name.node, true))
+			kinds.between++;
+		kinds.splits |= split_is_word(name.name, name.length) &&
+				holds(walk, name.node, true);
+	}
+	return kinds;
+}
+
+/* Of a name that is longer the end is kept, which tells most. */
+static void add_split(struct walk *walk, uint32_t classes)
+{
+	struct classes *out = walk->out;
+	struct classes_split *split = &out->split[out->splits];
+	size_t n = strlen(walk->path), room = sizeof(split->name) - 1;
+
+	if (out->splits++ >= CLASSES_SPLITS_MOST)
+		return;
+	snprintf(split->name, sizeof(split->name), "%s", walk->path + (n > room ? n - room : 0));
+	split->classes = classes;
+}
+
+static void look_below(struct walk *walk, uint32_t directory, unsigned depth);
+
+/* One among others of which not all are classes. */
+static void take_directory(struct walk *walk, const struct tree_name *name, unsigned depth)
+{
+	size_t n = strlen(walk->path);
+
+	if (depth == 0 && holds(walk, name->node, false) && !holds(walk, name->node, true)) {
+		walk->out->at_root += !split_is_word(name->name, name->length);
 		return;
 	}
-	below = count_directories(tree, name->node);
-	if (below == 0)
+	if (depth == DEPTH_MOST)
 		return;
-	if (out->splits < CLASSES_SPLITS_MOST) {
-		struct classes_split *split = &out->split[out->splits];
+	snprintf(walk->path + n, sizeof(walk->path) - n, "%s%.*s", n ? "/" : "",
+		 (int)name->length, name->name);
+	look_below(walk, name->node, depth + 1);
+	walk->path[n] = '\0';
+}
 
-		snprintf(split->name, sizeof(split->name), "%.*s", (int)name->length,
-			 name->name);
-		split->classes = below;
+/*
+ * An ImageFolder is given a directory whose directories hold files, and does not see what
+ * lies beside these. Where more of them hold directories only, or one is a split with
+ * classes of its own, it is given one further below.
+ */
+static void look_below(struct walk *walk, uint32_t directory, unsigned depth)
+{
+	struct kinds kinds = look_into(walk, directory);
+	struct tree_name name;
+
+	if (!kinds.splits && kinds.with_files > kinds.between) {
+		if (depth)
+			add_split(walk, kinds.with_files + kinds.between);
+		else
+			walk->out->at_root = kinds.with_files + kinds.between;
+		return;
 	}
-	out->splits++;
+	for (uint32_t i = 0; child(walk, directory, i, &name); i++)
+		if (name.kind == TREE_DIRECTORY)
+			take_directory(walk, &name, depth);
 }
 
 void classes_count(const struct dataset *dataset, struct classes *out)
 {
-	const struct tree *tree = dataset_tree(dataset);
+	struct walk walk = { .tree = dataset_tree(dataset), .out = out };
+	uint32_t root = dataset_root(dataset);
 	struct tree_name name;
 
 	*out = (struct classes){ 0 };
-	for (uint32_t i = 0; tree_child(tree, dataset_root(dataset), i, &name) == 0; i++)
-		if (name.kind == TREE_DIRECTORY)
-			take_directory(tree, &name, out);
+	for (uint32_t i = 0; tree_child(walk.tree, root, i, &name) == 0; i++)
+		out->directories += name.kind == TREE_DIRECTORY;
+	look_below(&walk, root, 0);
 }
 
 uint32_t classes_most(const struct classes *classes)

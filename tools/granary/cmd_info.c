@@ -131,7 +131,7 @@ static void print_classes(const struct classes *classes)
 	if (classes->splits > CLASSES_SPLITS_MOST)
 		printf(", and more in %s others",
 		       count_text(classes->splits - CLASSES_SPLITS_MOST, text));
-	printf("\n");
+	printf("%s\n", classes->cut ? ", and perhaps more: not all was looked at" : "");
 }
 
 static void print_line(const char *what, const char *text)
