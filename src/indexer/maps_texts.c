@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "tree/paths.h"
 #include "util/bytes.h"
 #include "util/filename.h"
 
@@ -149,6 +150,8 @@ const char *map_class_fault(const char *text, size_t size)
 		return "has a slash in it, and a folder's name cannot";
 	if ((size == 1 && *text == '.') || (size == 2 && memcmp(text, "..", 2) == 0))
 		return "cannot be a folder's name";
+	if (size == strlen(PATH_RESERVED) && memcmp(text, PATH_RESERVED, size) == 0)
+		return "is .granaryfs, a name that every mount has for itself";
 	return component_fault(text, size);
 }
 

@@ -2,10 +2,12 @@
 #include <string.h>
 
 #include "indexer/view_parts.h"
+#include "tree/paths.h"
 
 bool view_safe_component(const char *text, char out[VIEW_COMPONENT_BYTES + 1])
 {
-	bool special = !*text || strcmp(text, ".") == 0 || strcmp(text, "..") == 0;
+	bool special = !*text || strcmp(text, ".") == 0 || strcmp(text, "..") == 0 ||
+		       path_is_reserved(text);
 	size_t n = strlen(text);
 	char *at = out;
 

@@ -75,7 +75,7 @@ bool path_fits(const char *path, size_t limit)
 
 bool path_is_reserved(const char *path)
 {
-	static const char reserved[] = ".granaryfs";
+	static const char reserved[] = PATH_RESERVED;
 	size_t length;
 
 	while (*path) {

@@ -40,7 +40,9 @@ struct path_split path_split(const char *path);
 /* Is every component at most `limit` bytes long? */
 bool path_fits(const char *path, size_t limit);
 
-/* Is it `.granaryfs` or below, which is ours at the root of a mount? */
+#define PATH_RESERVED ".granaryfs"
+
+/* Is it that name or below, which is ours at the root of a mount? */
 bool path_is_reserved(const char *path);
 
 #endif

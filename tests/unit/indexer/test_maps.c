@@ -175,6 +175,7 @@ static const struct fixture maps[] = {
 	CASE("a,x\na,y\n", "map: line 2: 'a' is of class 'y' here, and was of class 'x'"),
 	CASE("a,x/y\n", "has a label that has a slash in it"),
 	CASE("a,..\n", "has a label that cannot be a folder's name"),
+	CASE("a,.granaryfs\n", "has a label that is .granaryfs, a name that every mount"),
 	CASE("a,\nb,c\n", "has a label that is empty"),
 	CASE(",1\n", "map: line 1: '' is empty"),
 	CASE("a/,1\n", "ends with a slash"),
