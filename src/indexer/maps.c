@@ -9,6 +9,7 @@
 #include "indexer/maps_pairs.h"
 #include "indexer/maps_texts.h"
 #include "indexer/pickle.h"
+#include "util/filename.h"
 #include "util/idmap.h"
 #include "util/vec.h"
 
@@ -36,8 +37,7 @@ struct piece {
 /* "a/b.tar.gz": all of it, "b.tar.gz", or "b.tar"; a leading dot begins no suffix. */
 static struct piece part_of(const char *path, enum part part)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash && part != PART_ALL ? slash + 1 : path;
+	const char *name = part == PART_ALL ? path : filename_of(path);
 	const char *dot = part == PART_STEM ? strrchr(name, '.') : NULL;
 
 	return (struct piece){ .text = name, .part = part,

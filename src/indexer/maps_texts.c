@@ -167,12 +167,8 @@ bool map_has_folder(const char *path, const char *name, size_t size)
 
 bool map_folders_agree(const char *key, const char *path)
 {
-	const char *name = filename_of(path), *begin;
+	const char *folder;
+	size_t n = folder_name_of(path, &folder);
 
-	if (name == path || !strchr(key, '/'))
-		return true;
-	begin = name - 1;
-	while (begin > path && begin[-1] != '/')
-		begin--;
-	return map_has_folder(key, begin, (size_t)(name - 1 - begin));
+	return n == 0 || !strchr(key, '/') || map_has_folder(key, folder, n);
 }

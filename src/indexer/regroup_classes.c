@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "indexer/maps_texts.h"
+#include "util/filename.h"
 
 /* A folder, and the label of the files in it. */
 struct folder {
@@ -50,20 +51,6 @@ void regroup_classes_free(struct regroup_classes *classes)
 	vec_free(&classes->folders);
 	map_texts_free(&classes->train);
 	free(classes);
-}
-
-/* The folder that a path lies in, without its own path: its length, 0 if there is none.
- */
-static size_t folder_of(const char *path, const char **out)
-{
-	const char *end = strrchr(path, '/'), *begin = end;
-
-	if (!end)
-		return 0;
-	while (begin > path && begin[-1] != '/')
-		begin--;
-	*out = begin;
-	return (size_t)(end - begin);
 }
 
 /* Folders that have a class's name never are called so; others often are. */
@@ -114,7 +101,7 @@ int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64
 
 	if (label > classes->most)
 		classes->most = label;
-	wanted.size = folder_of(path, &wanted.name);
+	wanted.size = folder_name_of(path, &wanted.name);
 	if (wanted.size == 0 || is_a_split(wanted.name, wanted.size) ||
 	    map_class_fault(wanted.name, wanted.size))
 		return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "indexer/view_parts.h"
+#include "util/filename.h"
 #include "util/log.h"
 
 struct view *view_new(const struct view_config *config)
@@ -219,19 +220,11 @@ bool view_label(const struct array *array, const struct row *row, int64_t *label
 	return true;
 }
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const char *view_row_name(const struct array *array, const struct row *row)
 {
 	if (!row->key)
 		return row->sample->name;
-	return array->form == FORM_CLASSES ? last_component(row->key->rest) :
-					     row->key->rest;
+	return array->form == FORM_CLASSES ? filename_of(row->key->rest) : row->key->rest;
 }
 
 /* Which names there are, and whether labels are numbers. */

@@ -5,6 +5,7 @@
 
 #include "indexer/view_parts.h"
 #include "tree/sum.h"
+#include "util/filename.h"
 
 /* A directory that holds a class, both as hashes. */
 struct fold {
@@ -56,15 +57,13 @@ static void compact(struct folds *folds)
 static bool fold_of(const struct array *array, const struct row *row, const char *path,
 		    struct fold *out)
 {
-	const char *end = strrchr(path, '/'), *begin = end;
-	const char *text = view_class_text(array, row);
+	const char *text = view_class_text(array, row), *folder;
+	size_t n = folder_name_of(path, &folder);
 	int64_t label = 0;
 
-	if (!end)
+	if (n == 0)
 		return false;
-	while (begin > path && begin[-1] != '/')
-		begin--;
-	out->folder = sum_of(begin, (size_t)(end - begin));
+	out->folder = sum_of(folder, n);
 	if (text)
 		out->class_name = sum_of(text, strlen(text));
 	else if (view_label(array, row, &label))

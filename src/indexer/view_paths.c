@@ -8,6 +8,7 @@
 #include "indexer/view_parts.h"
 #include "tree/sum.h"
 #include "util/cleanup.h"
+#include "util/filename.h"
 
 enum { ROW_DIGITS = 20 };
 
@@ -30,8 +31,7 @@ void view_end_naming(struct naming *naming)
 /* The name up to the first dot of its last component. */
 static size_t stem_length(const char *name)
 {
-	const char *slash = strrchr(name, '/');
-	const char *last = slash ? slash + 1 : name;
+	const char *last = filename_of(name);
 
 	return (size_t)(last - name) + strcspn(last, ".");
 }
