@@ -9,6 +9,7 @@
 
 #include "indexer/maps_texts.h"
 #include "util/filename.h"
+#include "util/split.h"
 
 /* A folder, and the label of the files in it. */
 struct folder {
@@ -54,15 +55,10 @@ void regroup_classes_free(struct regroup_classes *classes)
 }
 
 /* Folders that have a class's name never are called so; others often are. */
-static bool is_a_split(const char *name, size_t size)
+static bool is_no_class(const char *name, size_t size)
 {
-	static const char *const splits[] = {"train", "val",	"valid", "validation",
-					     "test",  "images", "data"};
-
-	for (size_t i = 0; i < sizeof(splits) / sizeof(*splits); i++)
-		if (strlen(splits[i]) == size && memcmp(splits[i], name, size) == 0)
-			return true;
-	return false;
+	return split_is_word(name, size) || (size == 6 && memcmp(name, "images", size) == 0) ||
+	       (size == 4 && memcmp(name, "data", size) == 0);
 }
 
 struct wanted {
@@ -102,7 +98,7 @@ int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64
 	if (label > classes->most)
 		classes->most = label;
 	wanted.size = folder_name_of(path, &wanted.name);
-	if (wanted.size == 0 || is_a_split(wanted.name, wanted.size) ||
+	if (wanted.size == 0 || is_no_class(wanted.name, wanted.size) ||
 	    map_class_fault(wanted.name, wanted.size))
 		return 0;
 	hash = map_hash(wanted.name, wanted.size);
@@ -184,18 +180,10 @@ void regroup_classes_seal(struct regroup_classes *classes)
 		      by_text);
 }
 
-static int seek_label(const void *key, const void *item)
-{
-	int64_t label = *(const int64_t *)key,
-		there = ((const struct folder *)item)->label;
-
-	return (label > there) - (label < there);
-}
-
 static const char *find_name(const struct regroup_classes *classes, int64_t label,
 			     enum source *source)
 {
-	const struct folder *folder = NULL;
+	const struct folder wanted = { .label = label }, *folder = NULL;
 	const char *name = NULL;
 
 	*source = FROM_LIST;
@@ -204,8 +192,8 @@ static const char *find_name(const struct regroup_classes *classes, int64_t labe
 	if (name)
 		return name;
 	if (classes->folders.count)
-		folder = bsearch(&label, classes->folders.items, classes->folders.count,
-				 sizeof(*folder), seek_label);
+		folder = bsearch(&wanted, classes->folders.items, classes->folders.count,
+				 sizeof(*folder), by_label);
 	*source = FROM_FOLDERS;
 	if (folder)
 		return folder->name;

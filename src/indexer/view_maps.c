@@ -8,6 +8,7 @@
 #include "indexer/maps_texts.h"
 #include "indexer/view_parts.h"
 #include "util/filename.h"
+#include "util/split.h"
 
 static int no_memory(struct error *e)
 {
@@ -15,31 +16,6 @@ static int no_memory(struct error *e)
 }
 
 /* ---- Whose keys ---- */
-
-static const char *const synonyms[][3] = {
-	{ "val", "validation", "valid" },
-	{ "train", "training", NULL },
-	{ "test", "testing", NULL },
-};
-
-static bool has_word(const char *const words[3], const char *text, size_t n)
-{
-	for (size_t i = 0; i < 3 && words[i]; i++)
-		if (strlen(words[i]) == n && memcmp(words[i], text, n) == 0)
-			return true;
-	return false;
-}
-
-static bool is_split(const char *component, size_t n, const char *split)
-{
-	if (strlen(split) == n && memcmp(split, component, n) == 0)
-		return true;
-	for (size_t i = 0; i < sizeof(synonyms) / sizeof(*synonyms); i++)
-		if (has_word(synonyms[i], split, strlen(split)) &&
-		    has_word(synonyms[i], component, n))
-			return true;
-	return false;
-}
 
 /*
  * What follows the split in a path; NULL: it is of another. Of several directories that
@@ -50,7 +26,7 @@ static const char *behind_split(const char *path, const char *split)
 	const char *found = NULL, *slash;
 
 	for (; (slash = strchr(path, '/')); path = slash + 1)
-		if (is_split(path, (size_t)(slash - path), split) &&
+		if (split_is_same(path, (size_t)(slash - path), split, strlen(split)) &&
 		    (!found || strchr(slash + 1, '/')))
 			found = slash + 1;
 	return found;

@@ -6,26 +6,42 @@
 
 #include "util/filename.h"
 
-static bool is_word(const char *text, size_t n,
+/* Words with one number are one split. */
+static const struct {
+	const char *word;
+	int split;
+} words[] = {
+	{ "train", 1 }, { "training", 1 }, { "val", 2 }, { "valid", 2 },
+	{ "validation", 2 }, { "test", 3 }, { "testing", 3 },
+};
+
+/* The number of the split that a text is a word for; 0: it is none. */
+static int split_of(const char *text, size_t n,
 		    int (*compare)(const char *word, const char *text, size_t n))
 {
-	static const char *const words[] = { "train", "training", "val", "valid",
-					     "validation", "test", "testing" };
-
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strlen(words[i]) == n && compare(words[i], text, n) == 0)
-			return true;
-	return false;
+		if (strlen(words[i].word) == n && compare(words[i].word, text, n) == 0)
+			return words[i].split;
+	return 0;
 }
 
 bool split_is_word(const char *text, size_t n)
 {
-	return is_word(text, n, strncasecmp);
+	return split_of(text, n, strncasecmp) != 0;
 }
 
 bool split_is_small_word(const char *text, size_t n)
 {
-	return is_word(text, n, strncmp);
+	return split_of(text, n, strncmp) != 0;
+}
+
+bool split_is_same(const char *a, size_t na, const char *b, size_t nb)
+{
+	int split = split_of(a, na, strncmp);
+
+	if (na == nb && memcmp(a, b, na) == 0)
+		return true;
+	return split && split == split_of(b, nb, strncmp);
 }
 
 /* In the name of a file these are no classes either. */

@@ -179,6 +179,9 @@ static const struct fixture fixtures[] = {
 	{ { "p/1,0\np/2,1\nq/3,0\nr/4,2\ns/5,2\nt/6,3\nu/7,4\nv/8,4\n9,3\n" }, NULL,
 	  "9 1 2 3 4 5 6 7 8", "t/9 q/1 1/2 q/3 2/4 2/5 t/6 4/7 4/8", NULL },
 	{ { "p/1,0\nq/2,1\n3,0\n" }, NULL, "3 1 2", "p/3 p/1 q/2", NULL },
+	/* nor are splits, whatever word they have */
+	{ { "Training/1,0\nq/2,1\nr/4,2\n3,0\n" }, NULL, "3 1 2", "0/3 0/1 q/2",
+	  "1 of its 4 names have no file here (r/4" },
 	/* what lies in its class's folder stays, however deep */
 	{ { "a,c\nb,c\n" }, NULL, "val/c/a.jpg c/images/b.jpg", "val/c/a.jpg c/images/b.jpg",
 	  NULL },

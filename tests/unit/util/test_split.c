@@ -52,7 +52,26 @@ static void test_words_of_files_are_none_of_directories(void **state)
 	assert_false(split_is_word("dev", 3));
 }
 
+static void test_words_for_one_split(void **state)
+{
+	static const struct {
+		const char *a, *b;
+		bool same;
+	} pairs[] = {
+		{ "val", "validation", true }, { "valid", "val", true },
+		{ "training", "train", true }, { "testing", "test", true },
+		{ "a", "a", true }, { "", "", true }, { "train", "val", false },
+		{ "Val", "val", false }, { "a", "b", false }, { "trains", "train", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(pairs); i++)
+		assert_int_equal(split_is_same(pairs[i].a, strlen(pairs[i].a), pairs[i].b,
+					       strlen(pairs[i].b)), pairs[i].same);
+}
+
 static const struct CMUnitTest split[] = {
+	cmocka_unit_test(test_words_for_one_split),
 	cmocka_unit_test(test_a_word_of_the_name_or_the_folder),
 	cmocka_unit_test(test_words_of_files_are_none_of_directories),
 };
