@@ -8,6 +8,7 @@
 #include "indexer/view_parts.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/once.h"
 
 /* ---- Which there are ---- */
 
@@ -25,68 +26,46 @@ int view_compare_label_names(const void *left, const void *right)
 	return view_compare_numbers(&a->label, &b->label);
 }
 
-static int compare_texts(const void *left, const void *right)
+int view_compare_texts(const void *left, const void *right)
 {
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* Each once, in order: how many are left. */
 static size_t sort_labels(int64_t *labels, size_t n)
 {
-	size_t kept = 0;
-
-	if (n)
-		qsort(labels, n, sizeof(*labels), view_compare_numbers);
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || labels[i] != labels[kept - 1])
-			labels[kept++] = labels[i];
-	return kept;
+	return once_sort(labels, n, sizeof(*labels), view_compare_numbers);
 }
 
 static size_t sort_texts(const char **texts, size_t n)
 {
-	size_t kept = 0;
-
-	if (n)
-		qsort(texts, n, sizeof(*texts), compare_texts);
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || strcmp(texts[i], texts[kept - 1]) != 0)
-			texts[kept++] = texts[i];
-	return kept;
+	return once_sort(texts, n, sizeof(*texts), view_compare_texts);
 }
 
-/* What has been pushed is sorted now and then, so that it takes no more than it must. */
-enum { COMPACT_AT = 1 << 16 };
-
-static int push_label(struct array *array, int64_t label, size_t *compact_at)
+static int push_label(struct array *array, int64_t label, size_t *thin_at)
 {
 	size_t n = array->labels.count;
 
 	if (n && array->labels.items[n - 1] == label)
 		return 0;
-	if (n >= *compact_at) {
-		array->labels.count = sort_labels(array->labels.items, n);
-		*compact_at = 2 * array->labels.count + COMPACT_AT;
-	}
+	array->labels.count = once_thin(array->labels.items, n, sizeof(label),
+					view_compare_numbers, thin_at);
 	return vec_push(&array->labels, label);
 }
 
-static int push_text(struct array *array, const char *text, size_t *compact_at)
+static int push_text(struct array *array, const char *text, size_t *thin_at)
 {
 	size_t n = array->texts.count;
 
 	if (n && array->texts.items[n - 1] == text)
 		return 0;
-	if (n >= *compact_at) {
-		array->texts.count = sort_texts(array->texts.items, n);
-		*compact_at = 2 * array->texts.count + COMPACT_AT;
-	}
+	array->texts.count = once_thin(array->texts.items, n, sizeof(text), view_compare_texts,
+				       thin_at);
 	return vec_push(&array->texts, text);
 }
 
 static int collect_of(struct array *array)
 {
-	size_t compact_labels = COMPACT_AT, compact_texts = COMPACT_AT;
+	size_t thin_labels = ONCE_THIN_AT, thin_texts = ONCE_THIN_AT;
 	struct rows rows = { .array = array };
 	struct row row;
 	int err = 0;
@@ -96,9 +75,9 @@ static int collect_of(struct array *array)
 		int64_t label;
 
 		if (text)
-			err = push_text(array, text, &compact_texts);
+			err = push_text(array, text, &thin_texts);
 		else if (view_label(array, &row, &label))
-			err = push_label(array, label, &compact_labels);
+			err = push_label(array, label, &thin_labels);
 	}
 	array->labels.count = sort_labels(array->labels.items, array->labels.count);
 	array->texts.count = sort_texts(array->texts.items, array->texts.count);
@@ -132,10 +111,10 @@ static int no_memory(struct error *e)
 static const char *find_clash(const char *const *texts, size_t n, const char **safe,
 			      size_t safe_count)
 {
-	qsort(safe, safe_count, sizeof(*safe), compare_texts);
+	qsort(safe, safe_count, sizeof(*safe), view_compare_texts);
 	for (size_t i = 0; i < safe_count; i++) {
 		if ((i && strcmp(safe[i], safe[i - 1]) == 0) ||
-		    bsearch(&safe[i], texts, n, sizeof(*texts), compare_texts))
+		    bsearch(&safe[i], texts, n, sizeof(*texts), view_compare_texts))
 			return safe[i];
 	}
 	return NULL;

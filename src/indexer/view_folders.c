@@ -6,6 +6,7 @@
 #include "indexer/view_parts.h"
 #include "tree/sum.h"
 #include "util/filename.h"
+#include "util/once.h"
 
 /* A directory that holds a class, both as hashes. */
 struct fold {
@@ -14,10 +15,8 @@ struct fold {
 
 struct folds {
 	VEC(struct fold) items;
-	size_t compact_at;
+	size_t thin_at;
 };
-
-enum { COMPACT_AT = 1 << 16 };
 
 static int compare(uint64_t a, uint64_t b)
 {
@@ -37,20 +36,6 @@ static int by_class(const void *left, const void *right)
 	const struct fold *a = left, *b = right;
 
 	return compare(a->class_name, b->class_name);
-}
-
-static void compact(struct folds *folds)
-{
-	struct fold *items = folds->items.items;
-	size_t kept = 0, n = folds->items.count;
-
-	if (n)
-		qsort(items, n, sizeof(*items), by_folder);
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || by_folder(&items[i], &items[kept - 1]) != 0)
-			items[kept++] = items[i];
-	folds->items.count = kept;
-	folds->compact_at = 2 * kept + COMPACT_AT;
 }
 
 /* The directory right above a file: false where there is none. */
@@ -86,8 +71,8 @@ static int collect(const struct array *array, struct folds *folds)
 		if (!row.sample->name || !view_safe_path(row.sample->name, path) ||
 		    !fold_of(array, &row, path, &fold))
 			return 0;
-		if (folds->items.count >= folds->compact_at)
-			compact(folds);
+		folds->items.count = once_thin(folds->items.items, folds->items.count,
+					       sizeof(fold), by_folder, &folds->thin_at);
 		if (vec_push(&folds->items, fold) < 0)
 			return -ENOMEM;
 	}
@@ -112,11 +97,12 @@ static bool one_to_one(struct folds *folds)
 
 int view_folders_are_classes(const struct array *array)
 {
-	struct folds folds = { VEC_INIT, COMPACT_AT };
+	struct folds folds = { VEC_INIT, ONCE_THIN_AT };
 	int err = collect(array, &folds);
 
 	if (err == 1) {
-		compact(&folds);
+		folds.items.count = once_sort(folds.items.items, folds.items.count,
+					      sizeof(*folds.items.items), by_folder);
 		err = one_to_one(&folds);
 	}
 	vec_free(&folds.items);

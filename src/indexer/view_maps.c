@@ -8,6 +8,7 @@
 #include "indexer/maps_texts.h"
 #include "indexer/view_parts.h"
 #include "util/filename.h"
+#include "util/once.h"
 #include "util/split.h"
 
 static int no_memory(struct error *e)
@@ -128,11 +129,6 @@ static const struct name_map_item *item_of(const struct name_map *map,
 	return item;
 }
 
-static int compare_pointers(const void *left, const void *right)
-{
-	return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* Of names only if the dataset has both: "n01440764" and "tench" may be one class. */
 static bool contradicts(const struct name_map_item *item, const struct array *array,
 			const struct row *row)
@@ -142,7 +138,7 @@ static bool contradicts(const struct name_map_item *item, const struct array *ar
 	if (item->class_name && text)
 		return strcmp(item->class_name, text) != 0 && array->texts.count &&
 		       bsearch(&item->class_name, array->texts.items, array->texts.count,
-			       sizeof(text), compare_pointers);
+			       sizeof(text), view_compare_texts);
 	return !item->class_name && !text && array->numbered && item->label >= 0 &&
 	       row->sample->label >= 0 && item->label != row->sample->label;
 }
@@ -206,10 +202,8 @@ struct place {
 
 struct places {
 	VEC(struct place) items;
-	size_t compact_at;
+	size_t thin_at;
 };
-
-enum { COMPACT_AT = 1 << 16 };
 
 static int compare_texts(const struct place *a, const struct place *b)
 {
@@ -226,20 +220,6 @@ static int compare_places(const void *left, const void *right)
 	if (a->label != b->label)
 		return a->label < b->label ? -1 : 1;
 	return compare_texts(a, b);
-}
-
-static void compact(struct places *places)
-{
-	struct place *items = places->items.items;
-	size_t kept = 0, n = places->items.count;
-
-	if (n)
-		qsort(items, n, sizeof(*items), compare_places);
-	for (size_t i = 0; i < n; i++)
-		if (i == 0 || compare_places(&items[i], &items[kept - 1]) != 0)
-			items[kept++] = items[i];
-	places->items.count = kept;
-	places->compact_at = 2 * kept + COMPACT_AT;
 }
 
 static struct place place_of(const struct map_key *key, int64_t label)
@@ -268,8 +248,9 @@ static int collect_places(const struct array *array, struct places *places)
 		place = place_of(row.key, label);
 		if (place.length == 0)
 			continue;
-		if (places->items.count >= places->compact_at)
-			compact(places);
+		places->items.count = once_thin(places->items.items, places->items.count,
+						sizeof(place), compare_places,
+						&places->thin_at);
 		if (vec_push(&places->items, place) < 0)
 			return -ENOMEM;
 	}
@@ -305,7 +286,7 @@ static int name_places(struct view *view, const struct places *places, struct er
 /* From the directories of all keys, whichever split they are of. */
 static int learn_names(struct view *view, struct error *e)
 {
-	struct places places = { VEC_INIT, COMPACT_AT };
+	struct places places = { VEC_INIT, ONCE_THIN_AT };
 	int err = 0;
 
 	for (size_t i = 0; i < view->arrays.count && !err; i++) {
@@ -314,7 +295,8 @@ static int learn_names(struct view *view, struct error *e)
 		if (array->keys.count && collect_places(array, &places) < 0)
 			err = no_memory(e);
 	}
-	compact(&places);
+	places.items.count = once_sort(places.items.items, places.items.count,
+				       sizeof(*places.items.items), compare_places);
 	if (!err)
 		err = name_places(view, &places, e);
 	vec_free(&places.items);

@@ -6,6 +6,7 @@
 #include "util/arena.h"
 #include "util/checked.h"
 #include "util/idmap.h"
+#include "util/once.h"
 #include "util/vec.h"
 
 static void test_arena_aligns_and_keeps(void **state)
@@ -155,7 +156,37 @@ static void test_ranges(void **state)
 					      ranges[i].total), ranges[i].within);
 }
 
+static int by_number(const void *left, const void *right)
+{
+	int a = *(const int *)left, b = *(const int *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void test_once_keeps_each_once(void **state)
+{
+	int few[] = { 3, -1, 3, 3, 2, -1 };
+	VEC(int) many = VEC_INIT;
+	size_t thin_at = ONCE_THIN_AT, most = 0;
+
+	(void)state;
+	assert_int_equal(once_sort(few, 0, sizeof(*few), by_number), 0);
+	assert_int_equal(once_sort(few, COUNT(few), sizeof(*few), by_number), 3);
+	assert_int_equal(few[0] * 100 + few[1] * 10 + few[2], -100 + 20 + 3);
+	for (int i = 0; i < 10 * ONCE_THIN_AT; i++) {
+		many.count = once_thin(many.items, many.count, sizeof(int), by_number,
+				       &thin_at);
+		assert_int_equal(vec_push(&many, i % 7), 0);
+		most = many.count > most ? many.count : most;
+	}
+	assert_in_range(most, ONCE_THIN_AT, 2 * ONCE_THIN_AT);
+	assert_int_equal(once_sort(many.items, many.count, sizeof(int), by_number), 7);
+	assert_int_equal(many.items[6], 6);
+	vec_free(&many);
+}
+
 static const struct CMUnitTest containers[] = {
+	cmocka_unit_test(test_once_keeps_each_once),
 	cmocka_unit_test(test_arena_aligns_and_keeps),
 	cmocka_unit_test(test_arena_takes_what_is_larger_than_a_block),
 	cmocka_unit_test(test_idmap_finds_what_was_put_in),
