@@ -252,8 +252,13 @@ static int add_name(struct view *view, struct array *array, int64_t label, struc
 {
 	const char *name = name_of(view, array, label);
 	struct label_name item = { .label = label };
-	char safe[VIEW_COMPONENT_BYTES + 1];
+	char safe[VIEW_COMPONENT_BYTES + 1], number[24];
 
+	/* -1 is "no label": Hugging Face's test splits have it */
+	if (!name && label < 0 && array->names_from == NAMES_OF_LIST) {
+		snprintf(number, sizeof(number), "%" PRId64, label);
+		name = number;
+	}
 	if (!name)
 		return refuse_nameless(view, array, label, e);
 	if (!view_safe_component(name, safe))
