@@ -40,16 +40,40 @@ static const struct label_name *first_out_of_order(const struct array *array)
 	return NULL;
 }
 
+/* Has it labels, and not only -1, which is none? */
+static bool is_labelled(const struct array *array)
+{
+	size_t n = array->labels.count;
+
+	return array->form == FORM_CLASSES && n > 0 && array->labels.items[n - 1] >= 0;
+}
+
+/* How many of all labels are below 0, and in arrays without others: no loader's. */
+static size_t count_without(const struct view *view)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (is_labelled(array) && array->labels.items[0] < 0)
+			return 0;
+	}
+	while (n < view->labels.count && view->labels.items[n] < 0)
+		n++;
+	return n < view->labels.count ? n : 0;
+}
+
 /* Of the first split that has not all labels. */
 static void say_missing(const struct view *view, struct index_summary *notes)
 {
-	size_t n = view->labels.count;
+	size_t n = view->labels.count - count_without(view);
 
 	for (size_t i = 0; i < view->arrays.count; i++) {
 		const struct array *array = &view->arrays.items[i];
 		size_t has = array->labels.count;
 
-		if (array->form != FORM_CLASSES || has == 0 || has == n)
+		if (!is_labelled(array) || has == n)
 			continue;
 		say(array, notes, "/%.60s has rows of only %zu of the %zu labels: ImageFolder "
 		    "numbers its classes otherwise than in the other splits",
@@ -81,7 +105,7 @@ static const struct array *first_in_classes(const struct view *view)
 {
 	const struct array *array = view->arrays.items;
 
-	while (array->form != FORM_CLASSES)
+	while (array->form != FORM_CLASSES || array->labels.count == 0)
 		array++;
 	return array;
 }
@@ -89,8 +113,8 @@ static const struct array *first_in_classes(const struct view *view)
 /* Of all labels together. */
 static void say_numbers(const struct view *view, struct index_summary *notes)
 {
-	const int64_t *labels = view->labels.items;
-	size_t n = view->labels.count;
+	size_t without = count_without(view), n = view->labels.count - without;
+	const int64_t *labels = view->labels.items + without;
 
 	if (n == 1 && labels[0] != 0)
 		say(first_in_classes(view), notes,

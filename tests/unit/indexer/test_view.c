@@ -202,6 +202,12 @@ static const struct {
 	{ "t:i:l:2:0,2", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:-1,0", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:0,1 v:i::5", NULL },
+	/* -1 is no label, where a split has no other */
+	{ "t:i:l:2:0,1 v:i:l:2:-1", NULL },
+	{ "t:i:l:2:0,1 u:i:l:1:-1 v:i:l:1:1", "/v has rows of only 1 of the 2 labels" },
+	{ "t:i:l:2:1,2 v:i:l:2:-1", "the 2 labels are not 0 to 1" },
+	{ "t:i:l:3:0,1,-1 v:i:l:2:-1", "the 3 labels are not 0 to 2" },
+	{ "v:i:l:2:-1", "the only label is -1" },
 	{ "t:i:l:2:0,1|t:i::2", "'i' in '/t' has labels in some of the files only" },
 };
 
