@@ -95,11 +95,12 @@ int view_collect_classes(struct view *view)
 
 /* ---- Texts ---- */
 
-static int refuse_long(const char *text, struct error *e)
+static int refuse_long(const struct array *array, const char *text, struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "a class is called '%.60s...', which is too long for a directory; "
-			 "show the samples as they are stored with -o view=tree", text);
+			 "%s: a class is called '%.60s...', which is too long for a directory; "
+			 "show the samples as they are stored with -o view=tree", array->path,
+			 text);
 }
 
 static int no_memory(struct error *e)
@@ -107,46 +108,73 @@ static int no_memory(struct error *e)
 	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 }
 
-/* Two texts that would be one directory: the one that is found, or NULL. */
-static const char *find_clash(const char *const *texts, size_t n, const char **safe,
-			      size_t safe_count)
+/* A text that cannot be a directory as it is, and what it becomes. */
+struct odd_text {
+	const char *safe, *text;
+};
+
+static int compare_odd(const void *left, const void *right)
 {
-	qsort(safe, safe_count, sizeof(*safe), view_compare_texts);
-	for (size_t i = 0; i < safe_count; i++) {
-		if ((i && strcmp(safe[i], safe[i - 1]) == 0) ||
-		    bsearch(&safe[i], texts, n, sizeof(*texts), view_compare_texts))
-			return safe[i];
+	const struct odd_text *a = left, *b = right;
+	int order = strcmp(a->safe, b->safe);
+
+	return order ? order : strcmp(a->text, b->text);
+}
+
+/* One of two texts that would be the same directory, and *other; NULL: there are none. */
+static const struct odd_text *find_clash(const struct array *array, struct odd_text *odd,
+					 size_t n, const char **other)
+{
+	if (n)
+		qsort(odd, n, sizeof(*odd), compare_odd);
+	for (size_t i = 0; i < n; i++) {
+		*other = odd[i].safe;
+		if (bsearch(other, array->texts.items, array->texts.count, sizeof(*other),
+			    view_compare_texts))
+			return &odd[i];
+		if (i && strcmp(odd[i].safe, odd[i - 1].safe) == 0) {
+			*other = odd[i - 1].text;
+			return &odd[i];
+		}
 	}
 	return NULL;
 }
 
-/* Where a text cannot be a directory as it is, another must not become the same. */
-static int check_texts(struct view *view, const char *const *texts, size_t n,
-		       struct error *e)
+static int refuse_clash(const struct array *array, const struct odd_text *odd,
+			const char *other, struct error *e)
 {
-	VEC(const char *) safe = VEC_INIT;
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s: two classes would both be the directory '%.100s', '%.100s' and "
+			 "'%.100s' of '%.100s' in '/%.100s'; show the samples as they are "
+			 "stored with -o view=tree", array->path, odd->safe, other, odd->text,
+			 array->source ? array->source : array->name, array->split);
+}
+
+/* Where a text cannot be a directory as it is, another must not become the same. */
+static int check_texts(struct view *view, const struct array *array, struct error *e)
+{
+	VEC(struct odd_text) odd = VEC_INIT;
 	char name[VIEW_COMPONENT_BYTES + 1];
-	const char *clash = NULL;
+	const struct odd_text *clash = NULL;
+	const char *other;
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++) {
-		const char *copy;
+	for (size_t i = 0; i < array->texts.count && !err; i++) {
+		struct odd_text item = { .text = array->texts.items[i] };
 
-		if (!view_safe_component(texts[i], name)) {
-			err = refuse_long(texts[i], e);
-		} else if (strcmp(texts[i], name) != 0) {
-			copy = arena_copy(&view->arena, name, strlen(name));
-			if (!copy || vec_push(&safe, copy) < 0)
+		if (!view_safe_component(item.text, name)) {
+			err = refuse_long(array, item.text, e);
+		} else if (strcmp(item.text, name) != 0) {
+			item.safe = arena_copy(&view->arena, name, strlen(name));
+			if (!item.safe || vec_push(&odd, item) < 0)
 				err = no_memory(e);
 		}
 	}
-	if (!err && safe.count)
-		clash = find_clash(texts, n, safe.items, safe.count);
+	if (!err)
+		clash = find_clash(array, odd.items, odd.count, &other);
 	if (clash)
-		err = error_set(e, ERROR_DATASET, EBADMSG,
-				"two classes would both be the directory '%.100s'; show the "
-				"samples as they are stored with -o view=tree", clash);
-	vec_free(&safe);
+		err = refuse_clash(array, clash, other, e);
+	vec_free(&odd);
 	return err;
 }
 
@@ -262,7 +290,7 @@ static int add_name(struct view *view, struct array *array, int64_t label, struc
 	if (!name)
 		return refuse_nameless(view, array, label, e);
 	if (!view_safe_component(name, safe))
-		return refuse_long(name, e);
+		return refuse_long(array, name, e);
 	item.name = arena_copy(&view->arena, safe, strlen(safe));
 	return item.name && vec_push(&array->names, item) == 0 ? 0 : no_memory(e);
 }
@@ -337,7 +365,7 @@ int view_name_classes(struct view *view, struct error *e)
 
 		if (array->form != FORM_CLASSES)
 			continue;
-		err = check_texts(view, array->texts.items, array->texts.count, e);
+		err = check_texts(view, array, e);
 		if (!err)
 			err = name_array(view, array, e);
 	}

@@ -57,9 +57,11 @@ static const struct {
 	{ "of an array that is a class", ":.granaryfs:n:1:@.granaryfs :dog:n:1:@dog", VIEW_AUTO,
 	  NULL, NULL, NULL, "_.granaryfs/0.jpg dog/0.jpg" },
 	{ "odd texts that would be one", "t:i:l:2:a/b,a_b", VIEW_AUTO, NULL, NULL, NULL,
-	  "!two classes would both be the directory 'a_b'" },
+	  "!the/file: two classes would both be the directory 'a_b', 'a_b' and 'a/b' of 'l' in "
+	  "'/t'; show" },
 	{ "two of them", "t:i:l:2:a/b_c,a_b/c", VIEW_AUTO, NULL, NULL, NULL,
-	  "!two classes would both be the directory 'a_b_c'" },
+	  "!two classes would both be the directory 'a_b_c', 'a/b_c' and "
+	  "'a_b/c' of 'l' in '/t'; show" },
 	{ "but not in a tree", "t:i:l:2:a/b,a_b", VIEW_TREE, NULL, NULL, NULL,
 	  "t/i/0.jpg t/i/1.jpg" },
 	{ "a text that is too long", "t:i:l:1:" A250 "aaaaaa", VIEW_AUTO, NULL, NULL, NULL,
