@@ -478,7 +478,10 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	return builder_seal(builder, described, sources->count, &summary, image, e);
 }
 
-/* A split without labels gets a directory as well, where others have classes in theirs. */
+/*
+ * A split without labels gets a directory as well, where others have classes in theirs,
+ * and where it is samples with captions: keys often begin anew in each split.
+ */
 static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
 {
 	uint32_t count = indexer->sources->count;
@@ -487,10 +490,11 @@ static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
 
 	for (uint32_t i = 0; i < count; i++)
 		taken |= jobs[i]->findings.taken;
-	for (uint32_t i = 0; i < count && taken && !err; i++) {
+	for (uint32_t i = 0; i < count && !err; i++) {
 		const struct wds_findings *findings = &jobs[i]->findings;
 
-		if (findings->samples && !findings->taken && findings->split)
+		if (findings->samples && !findings->taken && findings->split &&
+		    (taken || findings->paired))
 			err = splits_place(jobs[i]->scan.entries, findings->split);
 	}
 	return err;

@@ -102,10 +102,11 @@ static void note_unlabelled_split(const struct set *set)
 
 	for (size_t i = 0; i < set->n; i++)
 		taken |= set->shards[i]->taken;
-	for (size_t i = 0; i < set->n && taken; i++) {
+	for (size_t i = 0; i < set->n; i++) {
 		const struct wds_findings *shard = set->shards[i];
 
-		if (!is_unlabelled(shard) || !shard->split || labelled_beside(set, shard))
+		if (!is_unlabelled(shard) || !shard->split || labelled_beside(set, shard) ||
+		    (!taken && !shard->paired))
 			continue;
 		note(set->summary, "'%.60s' has no labels, and no other of '%s' has: its samples "
 		     "are in no class there", filename_of(shard->label), shard->split);

@@ -235,7 +235,7 @@ static int leave(const struct take *take, struct error *e)
 
 	if (err)
 		return err;
-	if (take->findings->reason && wds_is_common(&take->tar, take->tar.pairs))
+	if (take->findings->reason && take->findings->paired)
 		snprintf(take->scan->detail, sizeof(take->scan->detail),
 			 "WebDataset, its labels are not used");
 	if (take->config->labels && take->findings->reason != WDS_LABELS_APART)
@@ -250,6 +250,7 @@ static int take_shard(struct take *take, struct error *e)
 	if (err || take->other || take->tar.total == 0)
 		return err;
 	take->findings->samples = take->tar.total;
+	take->findings->paired = wds_is_common(&take->tar, take->tar.pairs);
 	err = choose_rule(take);
 	if (err)
 		return err;

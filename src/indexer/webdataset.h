@@ -36,6 +36,7 @@ struct wds_findings {
 	const char *label;      /* for messages: the scan's */
 	const char *split;      /* the config's */
 	uint64_t samples;       /* 0: it is no tar, or none that was looked at */
+	bool paired;            /* most of them have several members, labels or none */
 	bool taken;             /* they have become samples of classes, */
 	bool numbered, named;   /* which are numbers, or have names */
 	enum wds_reason reason; /* why not, where it is known, */

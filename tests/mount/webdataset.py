@@ -122,6 +122,19 @@ def blind(out):
 
 
 @case
+def described(out):
+    """Two splits of captions, with the same keys."""
+    for split in "train", "val":
+        out.shard("described-%s-000000.tar" % split)
+        for i in range(12):
+            for suffix in "jpg", "txt":
+                name, data = "%07d.%s" % (i, suffix), out.jpeg() if suffix == "jpg" else b"x"
+                out.member(name, data)
+                out.show("%s/%s" % (split, name), data)
+        out.tar.close()
+
+
+@case
 def large(out):
     """So large that it is walked from several places at once."""
     out.shard("large.tar")
