@@ -390,7 +390,7 @@ static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error
 		return err;
 	regroup_seal(regroup);
 	for (uint32_t i = 0; i < count && !err; i++)
-		err = regroup_check(regroup, jobs[i]->scan.entries, e);
+		err = regroup_check(regroup, jobs[i]->scan.entries, jobs[i]->scan.split, e);
 	if (err)
 		return err;
 	regroup_report(regroup);

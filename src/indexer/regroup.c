@@ -280,6 +280,7 @@ void regroup_report(struct regroup *r)
 	for (size_t i = 0; i < r->map_count; i++)
 		report_map(&r->maps[i]);
 	regroup_say_rest(r, NULL);
+	regroup_say_splits(r, NULL);
 }
 
 uint64_t regroup_moved(const struct regroup *r)
@@ -327,4 +328,5 @@ void regroup_describe(const struct regroup *r, struct index_summary *summary)
 	for (size_t i = 0; i < r->map_count; i++)
 		note_map(&r->maps[i], summary);
 	regroup_say_rest(r, summary);
+	regroup_say_splits(r, summary);
 }

@@ -48,9 +48,11 @@ void regroup_seal(struct regroup *regroup);
 
 /*
  * Once it is sealed, of every shard: would a name move two files of different folders?
- * Then one would have the other's label. 0, -ENOMEM, or -EBADMSG and a sentence.
+ * Then one would have the other's label. 0, -ENOMEM, or -EBADMSG and a sentence. Where the
+ * shards' names say several splits, `split` is this one's, as long as the regrouping.
  */
-int regroup_check(struct regroup *regroup, struct entries *entries, struct error *e);
+int regroup_check(struct regroup *regroup, struct entries *entries, const char *split,
+		  struct error *e);
 
 /* Says what of the maps has no file, or not where it should be, once all are checked. */
 void regroup_report(struct regroup *regroup);

@@ -73,33 +73,34 @@ static int follow_link(struct regroup *r, const struct entry *entry,
 	return claim->path ? 0 : -ENOMEM;
 }
 
-/* Where it will be: in the folder that it is in, or in one of a class below that. */
-static int find_folder(struct regroup *r, struct claim *claim)
+/*
+ * Leaves in r->target the folder where the file will be: the one that it is in, or one of
+ * a class below that. 1: it is moved, 0, or -ENOMEM.
+ */
+static int find_folder(struct regroup *r, const char *prefix, const char *path)
 {
 	struct text *whole = &r->target;
 	const char *class_folder;
 	int moves;
 
 	regroup_text_cut(whole, 0);
-	if (regroup_text_add(whole, claim->prefix, strlen(claim->prefix)) < 0 ||
-	    regroup_text_add(whole, claim->path, strlen(claim->path)) < 0)
+	if (regroup_text_add(whole, prefix, strlen(prefix)) < 0 ||
+	    regroup_text_add(whole, path, strlen(path)) < 0)
 		return -ENOMEM;
 	moves = regroup_new_folder(r, whole->items, &class_folder);
 	if (moves < 0)
 		return moves;
-	claim->moves = moves;
 	regroup_text_cut(whole, (size_t)(filename_of(whole->items) - whole->items));
 	if (moves && (regroup_text_add(whole, class_folder, strlen(class_folder)) < 0 ||
 		      regroup_text_add(whole, "/", 1) < 0))
 		return -ENOMEM;
-	claim->folder = sum_of(whole->items, whole->count);
-	return 0;
+	return moves;
 }
 
 static int claim_of(struct regroup *r, const struct entry *entry,
 		    const struct match *match, struct claim *claim)
 {
-	int err;
+	int err, moves;
 
 	*claim = (struct claim){ .prefix = "", .path = regroup_skip_root(entry->path) };
 	if (r->prefix.count)
@@ -107,7 +108,12 @@ static int claim_of(struct regroup *r, const struct entry *entry,
 	if (!claim->prefix)
 		return -ENOMEM;
 	err = follow_link(r, entry, match, claim);
-	return err ? err : find_folder(r, claim);
+	if (err)
+		return err;
+	moves = find_folder(r, claim->prefix, claim->path);
+	claim->moves = moves > 0;
+	claim->folder = moves < 0 ? 0 : sum_of(r->target.items, r->target.count);
+	return moves < 0 ? moves : 0;
 }
 
 static int check_file(struct regroup *r, const struct entry *entry, struct error *e)
@@ -136,6 +142,15 @@ static int check_file(struct regroup *r, const struct entry *entry, struct error
 	return err ? err : regroup_count(r, entry, named, moves);
 }
 
+/* Of which split are the files in the folder where this one will be? */
+static int check_split(struct regroup *r, const struct entry *entry)
+{
+	const char *path = regroup_whole_path(r, entry->path);
+	int moves = path ? find_folder(r, "", path) : -ENOMEM;
+
+	return moves < 0 ? moves : regroup_count_split(r, r->target.items, moves);
+}
+
 static int check_log(struct regroup *r, struct entries *log, struct error *e)
 {
 	int err = 0;
@@ -145,13 +160,18 @@ static int check_log(struct regroup *r, struct entries *log, struct error *e)
 
 		if (regroup_is_file(entry))
 			err = check_file(r, entry, e);
+		if (regroup_is_file(entry) && !err && r->split)
+			err = check_split(r, entry);
 	}
 	return err;
 }
 
-int regroup_check(struct regroup *r, struct entries *entries, struct error *e)
+int regroup_check(struct regroup *r, struct entries *entries, const char *split,
+		  struct error *e)
 {
-	int err = regroup_for_each_log(r, entries, check_log, e);
+	int err;
 
+	r->split = split;
+	err = regroup_for_each_log(r, entries, check_log, e);
 	return err == -ENOMEM ? error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory") : err;
 }

@@ -30,6 +30,9 @@ struct regroup_folder {
 	bool moved;          /* some file is */
 	uint64_t unnamed;    /* files of the same kind that no map has */
 	const char *example; /* the first of these */
+	const char *split;   /* of the shard of the first file that will be here, */
+	const char *other;   /* and another one */
+	bool receives;       /* a file is moved here */
 };
 
 /* A map, and what of it has been seen. */
@@ -59,6 +62,7 @@ struct regroup {
 	VEC(struct claim) claims;
 	VEC(struct regroup_folder) folders;
 	struct idmap folder_ids;
+	const char *split; /* of the shard in hand, or NULL */
 	struct regroup_names names; /* of the shard in hand */
 	uint64_t clash;             /* the one that two files get */
 	uint64_t moved;
@@ -106,6 +110,12 @@ const char *regroup_follow(struct regroup *r, const char *path, const char *targ
 
 /* Counts a file in its folder: does a map have its name, and is it moved? 0 or -ENOMEM. */
 int regroup_count(struct regroup *r, const struct entry *entry, bool named, bool moves);
+
+/* The same of the folder "a/n1/" where a file of the shard in hand will be. */
+int regroup_count_split(struct regroup *r, const char *folder, bool moves);
+
+/* Says where files are moved to those of another split: in notes, or if NULL in the log. */
+void regroup_say_splits(const struct regroup *r, struct index_summary *notes);
 
 /* Says which files are left beside folders of classes: in notes, or if NULL in the log. */
 void regroup_say_rest(const struct regroup *r, struct index_summary *notes);

@@ -1,6 +1,7 @@
 /*
- * regroup_rest.c: files beside those that are moved, of which no map has the name. They
- * stay where they are, among folders of classes, where ImageFolder does not look.
+ * regroup_rest.c: what is beside files that are moved. Files of which no map has the name
+ * stay where they are, among folders of classes, where ImageFolder does not look; and
+ * where a file is moved to, there may be some of another split.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -72,6 +73,15 @@ int regroup_count(struct regroup *r, const struct entry *entry, bool named, bool
 	return folder->example ? 0 : -ENOMEM;
 }
 
+/* To the log, or into the notes if there are any. */
+static void say(struct index_summary *notes, const char *text)
+{
+	if (notes)
+		note(notes, "%s", text);
+	else
+		log_warn("%s", text);
+}
+
 /* In how many folders some are moved and others have no name: the first, and all such. */
 static size_t find_rest(const struct regroup *r, const struct regroup_folder **first,
 			uint64_t *files)
@@ -106,8 +116,40 @@ void regroup_say_rest(const struct regroup *r, struct index_summary *notes)
 		 "one), and stay among the folders of classes in '/%.*s'%s, where ImageFolder "
 		 "does not see them", files, notes ? 40 : 255, first->example,
 		 notes ? 40 : 255, first->path, more);
-	if (notes)
-		note(notes, "%s", text);
-	else
-		log_warn("%s", text);
+	say(notes, text);
+}
+
+int regroup_count_split(struct regroup *r, const char *path, bool moves)
+{
+	struct regroup_folder *folder = folder_of(r, path);
+
+	if (!folder)
+		return -ENOMEM;
+	folder->receives |= moves;
+	if (!folder->split)
+		folder->split = r->split;
+	else if (strcmp(folder->split, r->split) != 0)
+		folder->other = r->split;
+	return 0;
+}
+
+void regroup_say_splits(const struct regroup *r, struct index_summary *notes)
+{
+	const struct regroup_folder *first = NULL;
+	char text[700];
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->folders.count; i++) {
+		const struct regroup_folder *folder = &r->folders.items[i];
+
+		if (folder->receives && folder->other && n++ == 0)
+			first = folder;
+	}
+	if (n == 0)
+		return;
+	snprintf(text, sizeof(text), "names=: files of '%s' and of '%s', as the sources' names "
+		 "say, are in one folder of a class, '/%.*s' (%zu such); mount each alone, or "
+		 "pack them in folders that are called so", first->split, first->other,
+		 notes ? 60 : 255, first->path, n);
+	say(notes, text);
 }

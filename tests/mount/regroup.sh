@@ -143,6 +143,26 @@ bare_ids() {
 	umount_ok "$mnt" "paths: unmounted"
 }
 
+# Two tars without folders, of two splits by their names.
+two_splits() {
+	local d=$work/splits
+	mkdir -p "$d/n1"
+	echo 1 >"$d/n1/n1_1.jpg"
+	echo 2 >"$d/v_1.jpg"
+	tar -C "$d" -cf "$work/img_train.tar" n1
+	tar -C "$d" -cf "$work/img_val.tar" v_1.jpg
+	printf 'v_1,n1\n' >"$maps/v.csv"
+	mount_ok "two splits: mounted" -o "names=$maps/v.csv" "$work"/img_{train,val}.tar \
+		"$mnt" || return
+	warned "files of 'train' and of 'val', as the sources' names say, are in one folder"
+	umount_ok "$mnt" "two splits: unmounted"
+	"$granary" info -o "names=$maps/v.csv" "$work"/img_{train,val}.tar >"$work/said" 2>&1
+	grep -q "^note *names=: files of 'train' and of 'val'.*'/n1/' (1 such); mount" "$work/said"
+	ok $? "two splits: info says so" || diag "$(cat "$work/said")"
+	"$granary" info -o "names=$maps/val-4.pkl" "$work"/{train,val}.tar >"$work/said" 2>&1
+	is "$(grep -c "as the sources' names say" "$work/said")" 0 "not of folders that are apart"
+}
+
 # A table of some of the files only.
 part_of_a_folder() {
 	head -n 20 "$maps/LOC_val_solution.csv" >"$maps/part.csv"
@@ -166,4 +186,5 @@ parts
 maps_that_do_not_fit
 bare_ids
 part_of_a_folder
+two_splits
 finish

@@ -123,7 +123,7 @@ static void regroup(void *argument)
 	err = regroup_look(r, log, &e);
 	if (err == 0) {
 		regroup_seal(r);
-		err = regroup_check(r, log, &e);
+		err = regroup_check(r, log, NULL, &e);
 	}
 	if (err == 0) {
 		regroup_report(r);
@@ -368,7 +368,7 @@ static void test_many(void **state)
 	}
 	assert_int_equal(regroup_look(r, log, NULL), 0);
 	regroup_seal(r);
-	assert_int_equal(regroup_check(r, log, NULL), 0);
+	assert_int_equal(regroup_check(r, log, NULL, NULL), 0);
 	assert_int_equal(regroup_apply(r, log, NULL), 0);
 	assert_int_equal(regroup_moved(r), MANY - MANY / 3 - 1);
 	assert_int_equal(entries_count(log), MANY);
