@@ -1,0 +1,228 @@
+/*
+ * The tree of what all shards hold: first whatever has a name, then the samples, which
+ * the view names.
+ */
+#include "indexer/indexer_parts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "indexer/notes.h"
+#include "indexer/view.h"
+#include "indexer/wds_report.h"
+#include "util/cleanup.h"
+#include "util/filename.h"
+#include "util/log.h"
+
+static void default_attributes(const struct source_set *sources,
+			       struct builder_defaults *out)
+{
+	const struct source_owner *owner = source_owner(sources->sources[0]);
+
+	*out = (struct builder_defaults){ 0755, owner->uid, owner->gid, owner->mtime,
+					  owner->mtime_ns };
+}
+
+static int describe_sources(const struct source_set *sources,
+			    struct builder_source *out, struct error *e)
+{
+	CLEANUP(cleanup_free) struct identity *ids =
+		calloc(sources->count, sizeof(*ids));
+	int err;
+
+	if (!ids)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	err = source_set_identify(sources, ids, e);
+	for (uint32_t i = 0; i < sources->count && !err; i++)
+		/* its own name: enough for a message, and the same wherever it lies */
+		out[i] = (struct builder_source){
+			ids[i], filename_of(source_path(sources->sources[i])) };
+	return err;
+}
+
+/* All shards before the first gets its paths. */
+static int measure_samples(struct indexer *indexer, struct view *view, struct job **jobs,
+			   struct error *e)
+{
+	for (uint32_t i = 0; i < indexer->sources->count; i++) {
+		if (view_measure(view, jobs[i]->scan.samples, jobs[i]->scan.label) < 0)
+			return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		splits_look(&indexer->strays, &jobs[i]->scan);
+	}
+	return view_seal(view, e);
+}
+
+static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error *e)
+{
+	struct regroup *regroup = indexer->regroup;
+	uint32_t count = indexer->sources->count;
+	int err = 0;
+
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = regroup_look(regroup, jobs[i]->scan.entries, e);
+	if (err)
+		return err;
+	regroup_seal(regroup);
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = regroup_check(regroup, jobs[i]->scan.entries, jobs[i]->scan.split, e);
+	if (err)
+		return err;
+	regroup_report(regroup);
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = regroup_apply(regroup, jobs[i]->scan.entries, e);
+	return err;
+}
+
+/* Files that have names, and maps that tell their classes: the view names samples only. */
+static int regroup_files(struct indexer *indexer, const struct view *view,
+			 struct job **jobs, struct error *e)
+{
+	const struct given *given = &indexer->given;
+	enum view_kind kind = indexer->config->view;
+
+	if (given->name_count == 0 || view_has_samples(view) ||
+	    (kind != VIEW_AUTO && kind != VIEW_CLASS))
+		return 0;
+	indexer->regroup = regroup_new(given->names, given->name_count, given->classes);
+	if (!indexer->regroup)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return regroup_jobs(indexer, jobs, e);
+}
+
+static int name_samples(struct view *view, struct job *job)
+{
+	struct scan *scan = &job->scan;
+	int err;
+
+	/* a sample takes the name of no file that is shown as it is stored */
+	entries_set_distinct(scan->entries);
+	err = view_apply(view, scan->samples, source_owner(scan->source), scan->entries);
+	samples_free(scan->samples);
+	scan->samples = NULL;
+	return err;
+}
+
+/* What the shards are as ones of WebDataset, unless their files have got classes. */
+static int report_shards(const struct indexer *indexer, struct job **jobs,
+			 struct index_summary *summary)
+{
+	uint32_t count = indexer->sources->count;
+	CLEANUP(cleanup_free) const struct wds_findings **shards =
+		calloc(count, sizeof(*shards));
+
+	if (!shards)
+		return -ENOMEM;
+	if (indexer->regroup && regroup_used(indexer->regroup))
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		shards[i] = &jobs[i]->findings;
+	wds_report(shards, count, summary);
+	return 0;
+}
+
+static int seal(struct indexer *indexer, struct builder *builder, struct job **jobs,
+		const struct view *view, uint64_t left_out, struct image *image,
+		struct error *e)
+{
+	const struct source_set *sources = indexer->sources;
+	CLEANUP(cleanup_free) struct builder_source *described =
+		calloc(sources->count, sizeof(*described));
+	struct index_summary summary = { .left_out = left_out };
+	int err;
+
+	if (!described)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	snprintf(summary.format, sizeof(summary.format), "%s", jobs[0]->format->name);
+	snprintf(summary.options, sizeof(summary.options), "%s",
+		 indexer->config->options ? indexer->config->options : "");
+	snprintf(summary.detail, sizeof(summary.detail), "%s", jobs[0]->scan.detail);
+	view_describe(view, &summary);
+	if (!view_has_samples(view) && !builder_has_directories(builder))
+		snprintf(summary.labels, sizeof(summary.labels), "none: there are no directories");
+	if (indexer->regroup)
+		regroup_describe(indexer->regroup, &summary);
+	given_note_unused(indexer->config, summary.format, view,
+			  indexer->regroup && regroup_used(indexer->regroup), &summary);
+	splits_report(&indexer->strays, &summary);
+	if (report_shards(indexer, jobs, &summary) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	err = describe_sources(sources, described, e);
+	if (err)
+		return err;
+	return builder_seal(builder, described, sources->count, &summary, image, e);
+}
+
+/*
+ * A split without labels gets a directory as well, where others have classes in theirs,
+ * and where it is samples with captions: keys often begin anew in each split.
+ */
+static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
+{
+	uint32_t count = indexer->sources->count;
+	bool taken = false;
+	int err = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		taken |= jobs[i]->findings.taken;
+	for (uint32_t i = 0; i < count && !err; i++) {
+		const struct wds_findings *findings = &jobs[i]->findings;
+
+		if (findings->samples && !findings->taken && findings->split &&
+		    (taken || findings->paired))
+			err = splits_place(jobs[i]->scan.entries, findings->split);
+	}
+	return err;
+}
+
+static int apply_jobs(struct indexer *indexer, struct builder *builder,
+		      struct view *view, struct job **jobs, uint64_t *left_out,
+		      struct error *e)
+{
+	int err = measure_samples(indexer, view, jobs, e);
+
+	if (!err)
+		err = regroup_files(indexer, view, jobs, e);
+	if (err)
+		return err;
+	if (place_unlabelled(indexer, jobs) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < indexer->sources->count; i++) {
+		struct scan *scan = &jobs[i]->scan;
+
+		err = name_samples(view, jobs[i]);
+		if (err)
+			return error_set(e, ERROR_SYSTEM, -err, "out of memory");
+		err = builder_apply(builder, scan->entries, scan->label, e);
+		if (err)
+			return err;
+		*left_out += entries_left_out(scan->entries);
+		entries_free(scan->entries); /* they may be gigabytes */
+		scan->entries = NULL;
+	}
+	return 0;
+}
+
+int indexer_assemble(struct indexer *indexer, struct job **jobs, struct image *image,
+		     struct error *e)
+{
+	const struct view_config config = given_view(&indexer->given, indexer->config);
+	struct view *view = view_new(&config);
+	struct builder_defaults defaults;
+	struct builder *builder;
+	uint64_t left_out = 0;
+	int err;
+
+	default_attributes(indexer->sources, &defaults);
+	builder = builder_new(indexer->config->duplicates, &defaults);
+	if (builder && view)
+		err = apply_jobs(indexer, builder, view, jobs, &left_out, e);
+	else
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (!err)
+		err = seal(indexer, builder, jobs, view, left_out, image, e);
+	builder_free(builder);
+	view_free(view);
+	return err;
+}

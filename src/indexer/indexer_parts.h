@@ -1,0 +1,55 @@
+/*
+ * indexer_parts.h: what the scans of an indexer's shards leave, for its own files.
+ *
+ * Private to indexer/. Threads: see the members.
+ */
+#ifndef GRANARY_INDEXER_PARTS_H
+#define GRANARY_INDEXER_PARTS_H
+
+#include "format/format.h"
+#include "indexer/given.h"
+#include "indexer/indexer.h"
+#include "indexer/regroup.h"
+#include "indexer/splits.h"
+#include "indexer/wds_report.h"
+#include "util/lock.h"
+#include "util/pool.h"
+#include "util/split.h"
+#include "util/vec.h"
+
+/* One window to scan: a shard, or a packed file inside one. */
+struct job {
+	struct scan scan; /* scan.indexer points back here */
+	struct indexer *indexer;
+	const struct format *format; /* of a shard: found when the job runs */
+	struct job *shard; /* itself, of a shard */
+	char *label;       /* owned */
+	char split[SPLIT_BYTES];
+	struct wds_findings findings; /* of a shard that is a tar */
+	int depth;         /* 0: a shard */
+	int result;        /* of a shard: the first fault, its own or one within */
+	struct error *error; /* of a shard: what goes with it; owned */
+};
+
+struct indexer {
+	const struct indexer_config *config;
+	const struct source_set *sources;
+	struct indexer_progress *progress;
+	struct given given;       /* maps and list, read */
+	struct regroup *regroup;  /* NULL: paths stay as they are */
+	struct pool *pool;
+	bool splits;              /* the shards' names say several, */
+	struct splits_strays strays; /* and those of some say none */
+	_Atomic uint32_t failed;  /* the first shard that could not be read */
+	struct lock lock;
+	VEC(struct job *) nested; /* lock; freed at the end */
+};
+
+/*
+ * Makes the tree of what `jobs` (one a source) have found: names, classes, the sealed
+ * image. One thread, once all scans are over. 0, or a negative errno and a sentence.
+ */
+int indexer_assemble(struct indexer *indexer, struct job **jobs, struct image *image,
+		     struct error *e);
+
+#endif
