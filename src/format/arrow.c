@@ -116,14 +116,34 @@ static const struct arrow_column *guess_labels(const struct arrow_file *file)
 	return column;
 }
 
+/* Is there a column that is called as labels are, and holds none? Then that is said. */
+static void warn_of_none(const struct arrow_file *file)
+{
+	const struct arrow_column *column = NULL;
+	char type[48] = "";
+
+	for (size_t i = 0; i < LABEL_NAMES && !column; i++)
+		column = find_column(&file->schema, label_names[i]);
+	if (!column || arrow_column_has_files(column))
+		return;
+	arrow_type_name(column, type, sizeof(type));
+	log_warn("'%s': no labels are taken from the column '%s', which is %s: they are "
+		 "integers, or text; labels=NAME says which column holds them",
+		 file->scan->label, column->name, type);
+}
+
 static int choose_labels(struct arrow_file *file, struct arrow_choice *choice)
 {
 	const char *name = file->scan->labels;
 
 	choice->labels = name ? find_column(&file->schema, name) :
 				guess_labels(file);
-	if (!choice->labels)
-		return name ? refuse_labels(file, name) : 0;
+	if (!choice->labels && name)
+		return refuse_labels(file, name);
+	if (!choice->labels) {
+		warn_of_none(file);
+		return 0;
+	}
 	if (!arrow_column_can_label(choice->labels))
 		return refuse_labels(file, choice->labels->name);
 	return 0;

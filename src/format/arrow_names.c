@@ -1,5 +1,6 @@
 #include "format/arrow_names.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -7,7 +8,10 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { JSON_BYTES = 4 << 20 }; /* its values take some fifty times as much */
+enum {
+	JSON_BYTES = 4 << 20, /* its values take some fifty times as much */
+	SUFFIX_BYTES = 10,
+};
 
 /* Classes */
 
@@ -124,6 +128,21 @@ static bool is_known(const struct arrow_names *names, const struct samples *samp
 			  name) != NULL;
 }
 
+/* Does it end as the names of files of a type do? "12.5 cm", "v1.0" and "a.2" do not. */
+static bool has_suffix(const char *name, size_t n)
+{
+	const char *dot = memrchr(name, '.', n);
+	size_t length = dot ? n - (size_t)(dot + 1 - name) : 0;
+	bool letters = false;
+
+	for (size_t i = 0; i < length; i++) {
+		if (!isalnum((unsigned char)dot[1 + i]))
+			return false;
+		letters |= isalpha((unsigned char)dot[1 + i]) != 0;
+	}
+	return letters && length <= SUFFIX_BYTES;
+}
+
 const char *arrow_names_make(struct arrow_names *names, const struct samples *samples,
 			     const char *path, size_t n, uint64_t row,
 			     const char *extension)
@@ -138,8 +157,8 @@ const char *arrow_names_make(struct arrow_names *names, const struct samples *sa
 	if (n == 0 || n > ARROW_NAME_BYTES - 32 || memchr(path, '\0', n) ||
 	    (n <= 2 && memcmp(path, "..", n) == 0))
 		return NULL;
-	snprintf(base, sizeof(base), "%.*s%s%s", (int)n, path,
-		 memchr(path, '.', n) ? "" : ".", memchr(path, '.', n) ? "" : extension);
+	snprintf(base, sizeof(base), "%.*s%s%s", (int)n, path, has_suffix(path, n) ? "" : ".",
+		 has_suffix(path, n) ? "" : extension);
 	snprintf(names->text, sizeof(names->text), "%s", base);
 	if (!is_known(names, samples, names->text))
 		return names->text;

@@ -169,6 +169,38 @@ static void test_refused(void **state)
 	}
 }
 
+/* What no type of file ends in gets the extension. */
+static void test_names(void **state)
+{
+	static const struct {
+		const char *path, *name;
+	} table[] = {
+		{ "a/b.png", "b.png" }, { "n01.JPEG", "n01.JPEG" }, { "clip.mp4", "clip.mp4" },
+		{ "x.nii.gz", "x.nii.gz" }, { "b", "b.jpg" }, { "a.b.2", "a.b.2.jpg" },
+		{ "photo 12.5 cm", "photo 12.5 cm.jpg" }, { "v1.0-17", "v1.0-17.jpg" },
+		{ "ends.", "ends..jpg" }, { ".hidden", ".hidden" }, { "..", NULL }, { "a/", NULL },
+	};
+	const struct sample_group group = { .split = "", .name = "image", .extension = "jpg" };
+	struct samples *samples = samples_new();
+	struct arrow_names names;
+
+	(void)state;
+	assert_non_null(samples);
+	assert_int_equal(samples_begin(samples, &group), 0);
+	arrow_names_begin(&names);
+	for (size_t i = 0; i < COUNT(table); i++) {
+		const char *got = arrow_names_make(&names, samples, table[i].path,
+						   strlen(table[i].path), i, "jpg");
+
+		if (!table[i].name)
+			assert_null(got);
+		else
+			assert_same_text(table[i].path, got, table[i].name);
+	}
+	arrow_names_end(&names);
+	samples_free(samples);
+}
+
 static void scan_choices(void *name)
 {
 	struct run run;
@@ -176,6 +208,34 @@ static void scan_choices(void *name)
 	run_window(&run, name, 0, NULL);
 	assert_int_equal(run.err, 0);
 	run_end(&run);
+}
+
+/* In a file that has it once. */
+static void patch(char *bytes, size_t n, const char *old, const char *new, size_t length)
+{
+	char *at = memmem(bytes, n, old, length);
+
+	assert_non_null(at);
+	memcpy(at, new, length);
+}
+
+/* A column that is called as labels are, of floats. */
+static void test_no_labels(void **state)
+{
+	char name[] = "floats.arrow", *bytes, *said;
+	size_t n;
+
+	(void)state;
+	take_fixture("wide.arrow");
+	bytes = unit_read("wide.arrow", &n);
+	patch(bytes, n, "\1\0\0\0y", "\1\0\0\0q", 5);
+	patch(bytes, n, "weight", "labels", 6);
+	unit_write(name, bytes, n);
+	free(bytes);
+	said = unit_stderr_of(scan_choices, name);
+	assert_non_null(strstr(said, "no labels are taken from the column 'labels', which is "
+			       "float"));
+	free(said);
 }
 
 /* Which column it is where several could be is said. */
@@ -247,6 +307,7 @@ static void test_classes(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_names),
 	cmocka_unit_test(test_as_written),
 	cmocka_unit_test(test_window),
 	cmocka_unit_test(test_probe),
@@ -254,6 +315,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_labels),
 	cmocka_unit_test(test_refused),
 	cmocka_unit_test(test_choices),
+	cmocka_unit_test(test_no_labels),
 	cmocka_unit_test(test_classes),
 };
 
