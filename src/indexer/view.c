@@ -267,12 +267,18 @@ static int choose_forms(struct view *view)
 		struct array *array = &view->arrays.items[i];
 		bool ask = view->config.kind != VIEW_CLASS && array->directories &&
 			   array->source && array->keys.count == 0;
-		int is = ask ? view_folders_are_classes(array) : 0;
+		bool several = false;
+		int is = ask ? view_folders_are_classes(array, &several) : 0;
 
 		if (is < 0)
 			return is;
 		array->folders = is;
 		array->form = choose_form(view, array);
+		if (several && array->form == FORM_CLASSES && view->config.kind == VIEW_AUTO)
+			log_warn("the samples in '/%s' lie in several folders, which are not "
+				 "their labels (%s): they are shown by label; -o view=tree "
+				 "shows the folders as they are stored",
+				 array->split, array->source);
 	}
 	return 0;
 }

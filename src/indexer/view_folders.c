@@ -79,6 +79,14 @@ static int collect(const struct array *array, struct folds *folds)
 	return 1;
 }
 
+/* Of folds that are sorted by folder. */
+static bool are_several(const struct folds *folds)
+{
+	size_t n = folds->items.count;
+
+	return n > 1 && folds->items.items[0].folder != folds->items.items[n - 1].folder;
+}
+
 static bool one_to_one(struct folds *folds)
 {
 	struct fold *items = folds->items.items;
@@ -95,14 +103,16 @@ static bool one_to_one(struct folds *folds)
 	return n > 0;
 }
 
-int view_folders_are_classes(const struct array *array)
+int view_folders_are_classes(const struct array *array, bool *several)
 {
 	struct folds folds = { VEC_INIT, ONCE_THIN_AT };
 	int err = collect(array, &folds);
 
+	*several = false;
 	if (err == 1) {
 		folds.items.count = once_sort(folds.items.items, folds.items.count,
 					      sizeof(*folds.items.items), by_folder);
+		*several = are_several(&folds);
 		err = one_to_one(&folds);
 	}
 	vec_free(&folds.items);

@@ -148,9 +148,9 @@ void view_say_shifts(const struct view *view, struct index_summary *notes);
 
 /*
  * Has each class a directory in the names of its samples, and no other is in that? 1, 0,
- * or -ENOMEM.
+ * or -ENOMEM. *several: all names have directories, and more than one.
  */
-int view_folders_are_classes(const struct array *array);
+int view_folders_are_classes(const struct array *array, bool *several);
 
 /* ---- view_maps.c: what -o names= says ---- */
 

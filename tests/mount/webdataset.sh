@@ -96,6 +96,20 @@ tar -C "$work" -cf "$shards/folder.tar" flat
 info_says flat "labels  *none: there are no directories"
 info_says folder "labels  *the directories"
 info_says wnids "labels  *none: there are no directories" "note .*20 of 20 samples have names that begin with a wnid; view=class"
+# Folders, and labels beside the images that are others.
+mkdir -p "$work/folders/train/a" "$work/folders/train/b"
+for i in 1 2 3 4; do
+	for class in a b; do
+		printf '\377\330\377' >"$work/folders/train/$class/$class$i.jpg"
+		echo "{\"label\": \"$([ $i -gt 2 ] && echo yes || echo no)\"}" \
+			>"$work/folders/train/$class/$class$i.json"
+	done
+done
+tar --sort=name -C "$work/folders" -cf "$shards/folders.tar" train
+"$granary" ls -o index=off "$shards/folders.tar" train >"$work/names" 2>"$work/said"
+is "$(xargs <"$work/names")" "train/no train/yes" "labels make the folders"
+grep -q "several folders, which are not their labels.*view=tree" "$work/said"
+ok $? "and that is said" || diag "$(cat "$work/said")"
 info_says apart "note .*'p00' do not lie side by side.*--sort=name"
 info_says broken "note .*'__meta__/b50.cls' is not shown by class.*view=tree"
 "$granary" info -o index=off "$one.tar" "$shards/captions.tar" >"$work/info" 2>"$work/said"
