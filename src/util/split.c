@@ -47,10 +47,10 @@ bool split_is_same(const char *a, size_t na, const char *b, size_t nb)
 /* In the name of a file these are no classes either. */
 static bool is_file_word(const char *text, size_t n)
 {
-	static const char *const words[] = { "trainval", "dev", "eval" };
+	static const char *const more[] = { "trainval", "dev", "eval" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strlen(words[i]) == n && strncasecmp(words[i], text, n) == 0)
+	for (size_t i = 0; i < sizeof(more) / sizeof(*more); i++)
+		if (strlen(more[i]) == n && strncasecmp(more[i], text, n) == 0)
 			return true;
 	return split_is_word(text, n);
 }
