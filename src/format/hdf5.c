@@ -19,6 +19,7 @@
 #include "format/hdf5_arrays.h"
 #include "format/hdf5_group.h"
 #include "format/hdf5_label_names.h"
+#include "format/hdf5_labels.h"
 #include "format/hdf5_tree.h"
 #include "format/limits.h"
 #include "util/checked.h"
@@ -324,8 +325,10 @@ static int take_held(struct hdf5_group *group, hid_t id)
 static int walk_group(struct hdf5_walk *walk, hid_t id)
 {
 	struct hdf5_group group = { .walk = walk };
-	int err = 0;
+	__typeof__(walk->used) used = walk->used; /* of the group above */
+	int err = 0, settled;
 
+	walk->used = (__typeof__(walk->used))VEC_INIT;
 	if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_link, &group) < 0)
 		err = walk->err ? walk->err : hdf5_refuse_library(walk, "cannot list");
 	if (!err)
@@ -334,8 +337,11 @@ static int walk_group(struct hdf5_walk *walk, hid_t id)
 		err = take_held(&group, id);
 	if (!err)
 		err = hdf5_group_take_tables(&group, id);
+	settled = hdf5_labels_settle(walk);
+	vec_free(&walk->used);
+	walk->used = used;
 	hdf5_group_free(&group);
-	return err;
+	return err ? err : settled;
 }
 
 /* The end */

@@ -188,7 +188,8 @@ int hdf5_take_array(const struct hdf5_array *array, bool known, bool *taken)
 	for (int i = 0; i < d->rank; i++)
 		if (d->dims[i] == 0)
 			return 0;
-	err = hdf5_labels_find(array->walk, array->group, array->name, d->dims[0], &labels);
+	err = hdf5_labels_find(array->walk, array->group, array->name, d->dims[0], false,
+			       &labels);
 	*taken = labels.found || (known && strcmp(shape->extension, "npy") != 0 &&
 				  !is_one_picture(d));
 	if (!err && *taken && !labels.found)

@@ -354,3 +354,43 @@ int hdf5_splits_read(struct hdf5_walk *walk, hid_t group, const char *source,
 		warn_of_rest(walk, out, rows);
 	return err;
 }
+
+bool hdf5_splits_exist(hid_t group)
+{
+	hid_t attribute = H5Aexists(group, "split") > 0 ?
+				  H5Aopen(group, "split", H5P_DEFAULT) : H5I_INVALID_HID;
+	hid_t type = attribute < 0 ? H5I_INVALID_HID : H5Aget_type(attribute);
+	bool exist = type >= 0 && is_meant(type);
+
+	if (type >= 0)
+		H5Tclose(type);
+	if (attribute >= 0)
+		H5Aclose(attribute);
+	return exist;
+}
+
+static bool reaches(const struct hdf5_split *split, uint64_t labels, uint64_t rows)
+{
+	if (!split->listed)
+		return split->stop > labels;
+	for (uint64_t i = labels; i < rows; i++)
+		if (hdf5_split_has(split, i))
+			return true;
+	return false;
+}
+
+int hdf5_splits_check(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+		      uint64_t labels, uint64_t rows)
+{
+	for (size_t i = 0; i < splits->items.count; i++)
+		if (splits->items.items[i].labelled &&
+		    reaches(&splits->items.items[i], labels, rows))
+			return refuse_line(walk, splits->items.items[i].name,
+					   "has more rows than there are labels for");
+	if (splits->items.count || labels == rows)
+		return 0;
+	return hdf5_refuse(walk,
+			   "has %llu rows, and %llu labels: each row wants one; write the "
+			   "file again, or leave the labels out (-o view=tree)",
+			   (unsigned long long)rows, (unsigned long long)labels);
+}

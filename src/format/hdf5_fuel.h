@@ -28,6 +28,14 @@ struct hdf5_splits {
  */
 int hdf5_splits_read(struct hdf5_walk *walk, hid_t group, const char *source,
 		     const char *labels, uint64_t rows, struct hdf5_splits *out);
+
+/* Has the group such an attribute? Then the last rows may be without labels. */
+bool hdf5_splits_exist(hid_t group);
+
+/* Refuses splits with labels that have rows beyond the `labels` that there are. */
+int hdf5_splits_check(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+		      uint64_t labels, uint64_t rows);
+
 void hdf5_splits_free(struct hdf5_splits *splits);
 
 bool hdf5_split_has(const struct hdf5_split *split, uint64_t row);

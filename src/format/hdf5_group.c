@@ -226,9 +226,8 @@ int hdf5_group_take_tables(struct hdf5_group *group, hid_t id)
 	CLEANUP(cleanup_free) char *file_class = class_of_file(group);
 	bool each = is_class_for_each(group);
 	size_t first = group->taken, end = group->tables.count;
-	int err = 0, settled;
+	int err = 0;
 
-	group->walk->used.count = 0;
 	group->walk->group = group;
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = first; i < end && !err; i++) {
@@ -242,6 +241,5 @@ int hdf5_group_take_tables(struct hdf5_group *group, hid_t id)
 	group->walk->group = NULL;
 	group->taken = end;
 	mark_held(group);
-	settled = hdf5_labels_settle(group->walk);
-	return err ? err : settled;
+	return err;
 }

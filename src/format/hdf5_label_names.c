@@ -101,12 +101,35 @@ static bool came_before(const char *name, size_t i, const char *what)
 	return false;
 }
 
+/* Not center_y, num_labels, label_names or is_labeled. */
+bool hdf5_label_may_stand_alone(const char *name)
+{
+	static const char *const inside[] = { "num", "count", "len", "name", "offset", "weight" };
+	static const char *const before[] = { "is_", "has_", "n_" };
+
+	for (size_t i = 0; i < sizeof(inside) / sizeof(*inside); i++)
+		if (strcasestr(name, inside[i]))
+			return false;
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++)
+		if (strncasecmp(name, before[i], strlen(before[i])) == 0)
+			return false;
+	return strcasestr(name, "label") || strcasestr(name, "target") ||
+	       strcasecmp(name, "y") == 0;
+}
+
+bool hdf5_label_is_vague(const char *name)
+{
+	return strcmp(name, "class") == 0 || strcmp(name, "classes") == 0 ||
+	       strcmp(name, "category") == 0;
+}
+
 bool hdf5_label_may_go_with(const char *labels, const char *array)
 {
 	char theirs[SPLIT_BYTES], own[SPLIT_BYTES];
 
 	return !split_of_path(labels, theirs) || !split_of_path(array, own) ||
-	       strcasecmp(theirs, own) == 0;
+	       strcasecmp(theirs, own) == 0 ||
+	       split_is_same(theirs, strlen(theirs), own, strlen(own));
 }
 
 static bool chosen_name(const char *name, const char *chosen, size_t i,

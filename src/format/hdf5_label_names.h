@@ -15,6 +15,12 @@ enum { HDF5_LABEL_NAME_BYTES = 256 };
 /* May a dataset of this name be the labels of others? `chosen` is labels=NAME, or NULL. */
 bool hdf5_is_label_name(const char *name, const char *chosen);
 
+/* May it be labels although no name is known that goes with the array? "fine_labels". */
+bool hdf5_label_may_stand_alone(const char *name);
+
+/* Of another length, may it be something else than labels? "classes". */
+bool hdf5_label_is_vague(const char *name);
+
 /* False: their names say that the array and the labels are of different splits. */
 bool hdf5_label_may_go_with(const char *labels, const char *array);
 

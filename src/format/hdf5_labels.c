@@ -136,15 +136,19 @@ static int note_misfit(struct hdf5_walk *walk, const char *name,
 		       struct hdf5_labels *labels)
 {
 	const struct hdf5_dataset *d = &labels->dataset;
+	/* one label may be that of the whole */
+	bool counts = hdf5_is_column(d) && read_kind(labels) && d->dims[0] != 1 &&
+		      !hdf5_label_is_vague(name);
 
-	if (labels->misfit.name || (d->kind == H5T_STRING && d->rank == 1))
+	if ((labels->misfit.name && (labels->misfit.count || !counts)) ||
+	    (d->kind == H5T_STRING && d->rank == 1))
 		return 0; /* strings may be names of classes */
+	free(labels->misfit.name);
 	labels->misfit.name = strdup(name);
 	if (!labels->misfit.name)
 		return hdf5_out_of_memory(walk);
 	labels->misfit.address = d->address;
-	if (hdf5_is_column(d) && read_kind(labels))
-		labels->misfit.count = d->dims[0];
+	labels->misfit.count = counts ? d->dims[0] : 0;
 	hdf5_dataset_describe(d, labels->misfit.what, sizeof(labels->misfit.what));
 	return 0;
 }
@@ -159,7 +163,9 @@ static int try_labels(struct hdf5_walk *walk, hid_t group, const char *name,
 
 	if (err || !found)
 		return err;
-	if (hdf5_is_column(d) && d->dims[0] == rows && read_kind(labels)) {
+	if (hdf5_is_column(d) &&
+	    (d->dims[0] == rows || (labels->partial && d->dims[0] && d->dims[0] < rows)) &&
+	    read_kind(labels)) {
 		labels->name = strdup(name);
 		err = labels->name ? take_labels(walk, labels) : hdf5_out_of_memory(walk);
 	} else if (walk->scan->labels) {
@@ -207,6 +213,7 @@ static int find_candidates(struct hdf5_walk *walk, hid_t group, const char *arra
 		bool fit = false;
 
 		if ((but && strcmp(name, but) == 0) || strcmp(name, array) == 0 ||
+		    !hdf5_label_may_stand_alone(name) ||
 		    !hdf5_label_may_go_with(name, array))
 			continue;
 		err = fits(walk, group, name, rows, &fit);
@@ -229,7 +236,7 @@ static int find_candidate(struct hdf5_walk *walk, hid_t group, const char *name,
 
 	if (!err && others.count == 1)
 		return try_labels(walk, group, others.first, rows, out);
-	if (!err && others.count && walk->warnings++ < LIMIT_WARNINGS)
+	if (!err && others.count && !walk->scan->tree && walk->warnings++ < LIMIT_WARNINGS)
 		log_warn("'%s': '%.200s' could have its labels from %s: it gets none; say "
 			 "which with -o labels=NAME",
 			 walk->scan->label, walk->path.items, others.names);
@@ -405,11 +412,11 @@ static int find_class_names(struct hdf5_walk *walk, hid_t group,
 }
 
 int hdf5_labels_find(struct hdf5_walk *walk, hid_t group, const char *name, uint64_t rows,
-		     struct hdf5_labels *out)
+		     bool partial, struct hdf5_labels *out)
 {
 	int err;
 
-	*out = (struct hdf5_labels){ 0 };
+	*out = (struct hdf5_labels){ .partial = partial };
 	if (walk->scan->arrays)
 		return 0;
 	err = find_by_name(walk, group, name, rows, out);
@@ -440,7 +447,7 @@ int hdf5_labels_missing(struct hdf5_walk *walk, const struct hdf5_labels *labels
 	struct hdf5_misfit misfit = { .address = labels->misfit.address, .rows = rows,
 				      .count = labels->misfit.count };
 
-	if (!labels->misfit.name)
+	if (!labels->misfit.name || walk->scan->tree)
 		return 0;
 	if (misfit.count == 0) {
 		if (walk->warnings++ < LIMIT_WARNINGS)
@@ -462,8 +469,6 @@ int hdf5_labels_missing(struct hdf5_walk *walk, const struct hdf5_labels *labels
 
 static int settle(struct hdf5_walk *walk, const struct hdf5_misfit *misfit)
 {
-	if (walk->scan->tree)
-		return 0;
 	if (!hdf5_is_used(walk, misfit->address))
 		return hdf5_refuse(walk,
 				   "has %llu rows in '%s', and %llu labels in '%s': each "

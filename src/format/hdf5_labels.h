@@ -13,6 +13,7 @@ struct hdf5_labels {
 	char *name;                  /* "targets" */
 	struct hdf5_dataset dataset; /* open if found */
 	struct hdf5_words words;     /* its column, which holds words or numbers */
+	bool partial;                /* the last rows may have none */
 	bool are_words;
 	bool big_endian, is_signed;
 	unsigned shift, bits;
@@ -29,11 +30,12 @@ struct hdf5_labels {
 };
 
 /*
- * The labels of the array `name` of `rows` rows, among its neighbours in `group`.
+ * The labels of the array `name` of `rows` rows, among its neighbours in `group`; they are
+ * as many, or fewer if `partial`: see words.column.rows.
  * hdf5_labels_close in any case. What is found is noted with hdf5_use.
  */
 int hdf5_labels_find(struct hdf5_walk *walk, hid_t group, const char *name, uint64_t rows,
-		     struct hdf5_labels *out);
+		     bool partial, struct hdf5_labels *out);
 void hdf5_labels_close(struct hdf5_labels *labels);
 
 /*

@@ -302,7 +302,7 @@ static int take_table(struct table *t)
 	rows = t->column.rows;
 	if (!array->class_name)
 		err = hdf5_labels_find(t->walk, array->group, array->name, rows,
-				       &t->labels);
+				       hdf5_splits_exist(array->group), &t->labels);
 	if (!err && !t->labels.found)
 		err = hdf5_labels_missing(t->walk, &t->labels, array->name, rows);
 	if (!err)
@@ -311,6 +311,9 @@ static int take_table(struct table *t)
 		err = hdf5_splits_read(t->walk, array->group, array->name,
 				       t->labels.found ? t->labels.name : NULL, rows,
 				       &t->splits);
+	if (!err && t->labels.found)
+		err = hdf5_splits_check(t->walk, &t->splits, t->labels.dataset.dims[0],
+					rows);
 	if (!err)
 		err = sniff(t);
 	return err ? err : add_groups(t);

@@ -125,6 +125,22 @@ def fuel(file):
     return lines
 
 
+def fuel_ilsvrc(file):
+    """As Fuel's converters of ILSVRC write it: no labels for the last split."""
+    rows = encoded(12)
+    put_rows(file, "encoded_images", rows)
+    file["targets"] = np.array(numbers(9), "i2").reshape(9, 1)
+    split_attribute(file, [("train", "encoded_images", 0, 6, None, True),
+                           ("train", "targets", 0, 6, None, True),
+                           ("valid", "encoded_images", 6, 9, None, True),
+                           ("valid", "targets", 6, 9, None, True),
+                           ("test", "encoded_images", 9, 12, None, True),
+                           ("test", "targets", 9, 9, None, False)])
+    return (expect("train", "encoded_images", rows[:6], "targets", numbers(9)[:6]) +
+            expect("valid", "encoded_images", rows[6:9], "targets", numbers(9)[6:]) +
+            expect("test", "encoded_images", rows[9:]))
+
+
 def fuel_lists(file):
     rows = encoded(40)
     put_rows(file, "encoded_images", rows, column=True)
@@ -267,6 +283,25 @@ def empty_groups(file):
             [listed("more/readme", b"bytes")])
 
 
+def unlabelled(file):
+    """Names with "label" in them that are none; and what is called _y or num_ is none."""
+    rows, more = encoded(8), encoded(9)
+    put_rows(file, "images", rows)
+    put_rows(file, "images_unlabeled", more)
+    file["labels"] = np.array(numbers(8), "i4")
+    lines = (expect("", "images", rows, "labels", numbers(8)) +
+             expect("", "images_unlabeled", more))
+    for name in ("center_y", "num_labels", "is_labeled"):
+        put_rows(file.create_group(name), "images", rows)
+        file[name][name] = np.array(numbers(8), "i4")
+        lines += expect(name, "images", rows)
+    for name, values in (("label", [1]), ("classes", [0, 1, 2])):
+        put_rows(file.create_group(name), "images", rows)
+        file[name][name] = np.array(values, "i4")
+        lines += expect(name, "images", rows)
+    return lines
+
+
 def others_labels(file):
     """Labels of one array, and another one of more rows beside it."""
     rows, more = encoded(8), encoded(9)
@@ -282,7 +317,8 @@ def label_names(file):
     rows, lines = encoded(8), []
     for n, (array, labels) in enumerate((("train_img", "train_labels"), ("val_img", "val_labels"),
                                          ("image", "labels"), ("x", "Targets"),
-                                         ("photos", "fine_labels"), ("data", "category"))):
+                                         ("photos", "fine_labels"), ("data", "category"),
+                                         ("val_images", "validation_labels"))):
         group = file.require_group("splits" if n < 2 else str(n))
         put_rows(group, array, rows)
         group[labels] = np.array(numbers(8, n + 2), "i4")
@@ -550,6 +586,21 @@ def refuse_split_rows(file):
     put_rows(file, "encoded_images", encoded(10))
     split_attribute(file, [("train", "encoded_images", 0, 11, None, True)])
     return "'train'", "rows that there are not"
+
+
+def refuse_split_beyond(file):
+    put_rows(file, "encoded_images", encoded(10))
+    file["targets"] = np.array(numbers(8), "i2")
+    split_attribute(file, [("train", "encoded_images", 0, 10, None, True)])
+    return "'train'", "more rows than there are labels"
+
+
+def refuse_split_others(file):
+    """The attribute tells nothing of these rows."""
+    put_rows(file, "images", encoded(10))
+    file["targets"] = np.array(numbers(8), "i2")
+    split_attribute(file, [("train", "encoded_images", 0, 10, None, True)])
+    return "10 rows", "8 labels", "view=tree"
 
 
 def refuse_split_labels(file):
