@@ -25,13 +25,15 @@ struct table {
 	bool first_word;      /* "n03146219 12 33 ...": the boxes follow */
 };
 
-/* The first of these that there is: an id beside a file's name is not the name. */
-static const char *const key_titles[] = {
-	"filepath", "file_path", "path",  "image_path", "filename", "file_name",
-	"fname",    "file",	 "image_name", "imagename", "image", "images",
-	"img",	    "imageid",	 "image_id",   "name",	    "key",   "id",
-	NULL,
+static const char *const file_titles[] = {
+	"filepath", "file_path", "path",  "image_path", "filename", "file_name", "fname",
+	"file",	    "image_name", "imagename", "image",  "images",   "img",	NULL,
 };
+
+static const char *const image_titles[] = { "imageid", "image_id", NULL };
+
+/* Beside a file's name an id is not the name. */
+static const char *const other_titles[] = { "name", "key", "id", NULL };
 
 static const char *const value_titles[] = {
 	"label", "labels", "class", "class_id", "classid", "class_name", "classname",
@@ -203,27 +205,14 @@ static bool is_title(const struct map_value *field, const char *title)
 	       strncasecmp(title, field->text, field->size) == 0;
 }
 
-/* The first column with the first of these titles that there is, or -1. */
-static int find_key(const struct table *t)
-{
-	for (size_t k = 0; key_titles[k]; k++)
-		for (size_t i = 0; i < t->fields.count; i++) {
-			struct map_value field = field_value(t, i);
-
-			if (is_title(&field, key_titles[k]))
-				return (int)i;
-		}
-	return -1;
-}
-
 /* The first column with one of the titles, or -1. */
-static int find_value(const struct table *t)
+static int find_title(const struct table *t, const char *const *titles)
 {
 	for (size_t i = 0; i < t->fields.count; i++) {
 		struct map_value field = field_value(t, i);
 
-		for (size_t k = 0; value_titles[k]; k++)
-			if (is_title(&field, value_titles[k]))
+		for (size_t k = 0; titles[k]; k++)
+			if (is_title(&field, titles[k]))
 				return (int)i;
 	}
 	return -1;
@@ -235,8 +224,12 @@ static int find_value(const struct table *t)
  */
 static int choose_columns(struct table *t, struct error *e)
 {
-	int key = find_key(t), value = find_value(t);
+	int key = find_title(t, file_titles), value = find_title(t, value_titles);
 
+	if (key < 0)
+		key = find_title(t, image_titles);
+	if (key < 0)
+		key = find_title(t, other_titles);
 	t->value = 1;
 	t->columns = 2;
 	if (t->fields.count > 2 && (key < 0 || value < 0))

@@ -113,15 +113,17 @@ static int check_labels(const struct array *array, struct error *e)
 
 /* ---- Rows that have names in the file ---- */
 
-/* What a map says of a row, if it is one of the row's split. */
+/* What a map says of a row, if it is one of the row's split; no folder says nothing of it. */
 static const struct name_map_item *item_of(const struct name_map *map,
-					   const struct array *array, const char *name)
+					   const struct array *array, const char *name,
+					   bool alone)
 {
 	const struct name_map_item *item = name_map_find(map, name);
 
 	if (!item)
 		item = name_map_find_stem(map, name);
-	if (!item || !map_folders_agree(item->key, name))
+	if (!item || !map_folders_agree(item->key, name) ||
+	    (!alone && !strchr(item->key, '/')))
 		return NULL;
 	if (*array->split && strchr(item->key, '/') &&
 	    !behind_split(item->key, filename_of(array->split)))
@@ -159,7 +161,7 @@ static int refuse_label(const struct view_map *map, const struct name_map_item *
 			 array->path, text ? text : has);
 }
 
-static int compare_array(const struct array *array, const struct view_map *map,
+static int compare_array(const struct array *array, const struct view_map *map, bool alone,
 			 struct error *e)
 {
 	struct rows rows = { .array = array };
@@ -167,7 +169,7 @@ static int compare_array(const struct array *array, const struct view_map *map,
 
 	while (view_next_row(&rows, &row)) {
 		const struct name_map_item *item = row.sample->name ?
-			item_of(map->map, array, row.sample->name) : NULL;
+			item_of(map->map, array, row.sample->name, alone) : NULL;
 
 		if (item && contradicts(item, array, &row))
 			return refuse_label(map, item, array, &row, e);
@@ -185,7 +187,8 @@ int view_compare_maps(const struct view *view, struct error *e)
 		if (array->named == 0 || !array->source)
 			continue;
 		for (size_t m = 0; m < view->config.name_count && !err; m++)
-			err = compare_array(array, &view->config.names[m], e);
+			err = compare_array(array, &view->config.names[m],
+					    view->arrays.count == 1, e);
 	}
 	return err;
 }

@@ -144,6 +144,7 @@ static const struct fixture maps[] = {
 	CASE("width,Path,height,Label\n1,a.jpg,2,cat\n", "a.jpg=cat\n"),
 	/* of several titles of names: a path before a file's name, and an id last */
 	CASE("id,filename,width,label\n0,v1.JPEG,5,cat\n", "v1.JPEG=cat\n"),
+	CASE("filename,path,label\nv1.JPEG,images,cat\n", "v1.JPEG=cat\n"),
 	CASE("Id,Image,label\n0,v1.JPEG,cat\n", "v1.JPEG=cat\n"),
 	CASE("name,image_id,class\nBo,v1,cat\n", "v1=cat\n"),
 	CASE("file,label,file_path\nv1.JPEG,cat,val/v1.JPEG\n", "val/v1.JPEG=cat\n"),
