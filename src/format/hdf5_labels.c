@@ -541,6 +541,12 @@ int hdf5_labels_get(struct hdf5_labels *labels, uint64_t row, struct sample *sam
 	walk->beside = labels->are_words ? labels->name : NULL;
 	err = labels->are_words ? hdf5_words_get(&labels->words, row, &sample->class_name)
 				: get_number(labels, row, &sample->label);
+	if (!err && labels->are_words && labels->words.cut && !walk->scan->tree)
+		err = hdf5_refuse(walk,
+				  "has a string in row %llu with a zero byte inside: cut "
+				  "there two classes might be one; write it without, or leave "
+				  "the labels out (-o view=tree)",
+				  (unsigned long long)row);
 	if (!err && labels->are_words)
 		err = hdf5_charge_paths(walk, 1, strlen(sample->class_name));
 	walk->beside = NULL;

@@ -43,23 +43,23 @@ static int fetch(struct hdf5_words *words, const unsigned char *bytes, size_t *l
 	return err ? hdf5_refuse_read(walk, err) : 0;
 }
 
-/* How long the text is without its padding; false: it holds a zero. */
-static bool trim(const struct hdf5_words *words, size_t *length)
+/*
+ * How long the text is without its padding. Many write blanks into types that are padded
+ * with zeros; where a zero is padding is what the type says.
+ */
+static size_t trim(struct hdf5_words *words, size_t n)
 {
 	const char *text = words->text;
-	size_t n = *length;
+	size_t end = strnlen(text, n);
 
-	if (!words->variable && words->padding == H5T_STR_SPACEPAD) {
-		while (n > 0 && text[n - 1] == ' ')
-			n--;
-	} else if (!words->variable && words->padding == H5T_STR_NULLPAD) {
-		while (n > 0 && text[n - 1] == '\0')
-			n--;
-	} else {
-		n = strnlen(text, n);
-	}
-	*length = n;
-	return !memchr(text, '\0', n);
+	words->cut = false;
+	if (words->variable)
+		return end;
+	for (size_t i = end; i < n && words->padding != H5T_STR_NULLTERM; i++)
+		words->cut |= text[i] != '\0';
+	while (end > 0 && text[end - 1] == ' ')
+		end--;
+	return end;
 }
 
 int hdf5_words_get(struct hdf5_words *words, uint64_t row, const char **out)
@@ -78,11 +78,7 @@ int hdf5_words_get(struct hdf5_words *words, uint64_t row, const char **out)
 		memcpy(words->text, bytes, n);
 	if (err)
 		return err;
-	if (!trim(words, &n))
-		return hdf5_refuse(words->column.walk,
-				   "has a string in row %llu with a zero byte inside, "
-				   "which no name can have; write it without",
-				   (unsigned long long)row);
+	n = trim(words, n);
 	words->text[n] = '\0';
 	*out = words->text;
 	return 0;

@@ -14,6 +14,7 @@ struct hdf5_words {
 	struct hdf5_column column;
 	bool variable;
 	H5T_str_t padding;
+	bool cut; /* there was more in the last one, behind a zero */
 	char text[HDF5_WORD_BYTES + 1];
 };
 
@@ -25,8 +26,8 @@ int hdf5_words_open(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 void hdf5_words_close(struct hdf5_words *words);
 
 /*
- * Without its padding; cut at HDF5_WORD_BYTES. Valid until the next is asked for. A string
- * that is padded with zeros and has others inside is refused: two might be the same name.
+ * Without its padding, cut at a zero and at HDF5_WORD_BYTES. Valid until the next is asked
+ * for.
  */
 int hdf5_words_get(struct hdf5_words *words, uint64_t row, const char **out);
 
