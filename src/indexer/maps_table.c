@@ -25,15 +25,14 @@ struct table {
 	bool first_word;      /* "n03146219 12 33 ...": the boxes follow */
 };
 
-static const char *const file_titles[] = {
-	"filepath", "file_path", "path",  "image_path", "filename", "file_name", "fname",
-	"file",	    "image_name", "imagename", "image",  "images",   "img",	NULL,
+/* What the column of names may be called: those of a line before those of the next. */
+static const char *const key_titles[][12] = {
+	{ "filepath", "file_path", "image_path" },
+	{ "filename", "file_name", "fname", "file", "path", "image_name", "imagename", "image",
+	  "images", "img" },
+	{ "imageid", "image_id" },
+	{ "name", "key", "id" }, /* beside a file's name an id is not the name */
 };
-
-static const char *const image_titles[] = { "imageid", "image_id", NULL };
-
-/* Beside a file's name an id is not the name. */
-static const char *const other_titles[] = { "name", "key", "id", NULL };
 
 static const char *const value_titles[] = {
 	"label", "labels", "class", "class_id", "classid", "class_name", "classname",
@@ -224,12 +223,10 @@ static int find_title(const struct table *t, const char *const *titles)
  */
 static int choose_columns(struct table *t, struct error *e)
 {
-	int key = find_title(t, file_titles), value = find_title(t, value_titles);
+	int key = -1, value = find_title(t, value_titles);
 
-	if (key < 0)
-		key = find_title(t, image_titles);
-	if (key < 0)
-		key = find_title(t, other_titles);
+	for (size_t i = 0; i < sizeof(key_titles) / sizeof(*key_titles) && key < 0; i++)
+		key = find_title(t, key_titles[i]);
 	t->value = 1;
 	t->columns = 2;
 	if (t->fields.count > 2 && (key < 0 || value < 0))
