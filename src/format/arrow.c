@@ -122,6 +122,8 @@ static void warn_of_none(const struct arrow_file *file)
 	const struct arrow_column *column = NULL;
 	char type[48] = "";
 
+	if (file->scan->tree)
+		return;
 	for (size_t i = 0; i < LABEL_NAMES && !column; i++)
 		column = find_column(&file->schema, label_names[i]);
 	if (!column || arrow_column_has_files(column))

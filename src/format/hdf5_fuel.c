@@ -268,6 +268,14 @@ static const struct line *line_of_labels(const struct line *lines, size_t n,
 	return NULL;
 }
 
+/* start and stop are no matter where a list says it. */
+static bool same_rows(const struct line *a, const struct line *b)
+{
+	if (refers(a) || refers(b))
+		return a->indices == b->indices;
+	return a->start == b->start && a->stop == b->stop;
+}
+
 static int take_line(struct hdf5_walk *walk, hid_t group, const struct line *line,
 		     uint64_t rows, struct hdf5_splits *out)
 {
@@ -305,7 +313,7 @@ static int take_lines(struct hdf5_walk *walk, hid_t group, const struct line *li
 
 		if (strcmp(lines[i].source, source) != 0 || !lines[i].available)
 			continue;
-		if (of && labelled && (of->start != lines[i].start || of->stop != lines[i].stop))
+		if (of && labelled && !same_rows(of, &lines[i]))
 			err = refuse_line(walk, lines[i].split,
 					  "has other rows of the labels than of the images");
 		if (!err)

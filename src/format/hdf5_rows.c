@@ -238,8 +238,9 @@ int hdf5_heap_find_surely(struct hdf5_heap *heap, const struct hdf5_row *row,
 	if (err != -EBADMSG || !out->guessed)
 		return err;
 	problem = heap->problem;
-	if (find_object(heap, row, heap->base + row->address, &out->at) != 0)
+	err = find_object(heap, row, heap->base + row->address, &out->at);
+	if (err == -EBADMSG)
 		return wrong(heap, problem);
 	out->guessed = false;
-	return 0;
+	return err;
 }

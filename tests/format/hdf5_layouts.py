@@ -612,6 +612,17 @@ def refuse_split_labels(file):
     return "'train'", "other rows of the labels"
 
 
+def refuse_split_lists(file):
+    put_rows(file, "encoded_images", encoded(10))
+    file["targets"] = np.array(numbers(10), "i2")
+    split_attribute(file, [("train", "encoded_images", 0, 0, [5, 1, 3], True)])
+    table, other = file.attrs["split"], file.create_dataset("others", data=[0, 2, 4])
+    table = np.concatenate([table, table])
+    table[1]["source"], table[1]["indices"] = b"targets", other.ref
+    file.attrs.create("split", table, dtype=table.dtype)
+    return "'train'", "other rows of the labels"
+
+
 def refuse_split_strings(file):
     put_rows(file, "encoded_images", encoded(10))
     split_attribute(file, [("train", "encoded_images", 0, 10, None, True)],
