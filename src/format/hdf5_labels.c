@@ -232,8 +232,11 @@ static int find_candidate(struct hdf5_walk *walk, hid_t group, const char *name,
 			  uint64_t rows, struct hdf5_labels *out)
 {
 	struct candidates others;
-	int err = find_candidates(walk, group, name, rows, NULL, &others);
+	int err;
 
+	if (hdf5_is_label_name(name, NULL))
+		return 0;
+	err = find_candidates(walk, group, name, rows, NULL, &others);
 	if (!err && others.count == 1)
 		return try_labels(walk, group, others.first, rows, out);
 	if (!err && others.count && !walk->scan->tree && walk->warnings++ < LIMIT_WARNINGS)

@@ -182,12 +182,13 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 {
 	int err = measure_samples(indexer, view, jobs, e);
 
+	/* before maps look at names: those of two splits may be the same */
+	if (!err && place_unlabelled(indexer, jobs) < 0)
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (!err)
 		err = regroup_files(indexer, view, jobs, e);
 	if (err)
 		return err;
-	if (place_unlabelled(indexer, jobs) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < indexer->sources->count; i++) {
 		struct scan *scan = &jobs[i]->scan;
 

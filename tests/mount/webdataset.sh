@@ -96,6 +96,22 @@ tar -C "$work" -cf "$shards/folder.tar" flat
 info_says flat "labels  *none: there are no directories"
 info_says folder "labels  *the directories"
 info_says wnids "labels  *none: there are no directories" "note .*20 of 20 samples have names that begin with a wnid; view=class"
+# Captions of two splits with the same keys, and a map of one of them.
+mkdir "$work/keys"
+for i in 1 2 3; do
+	printf '\377\330\377' >"$work/keys/000$i.jpg"
+	echo "a caption" >"$work/keys/000$i.txt"
+	echo "000$i,$([ $i = 2 ] && echo b || echo a)" >>"$work/keys.csv"
+done
+for split in train test; do
+	tar --sort=name -C "$work/keys" -cf "$shards/keys-$split.tar" .
+done
+"$granary" ls -R -o index=off,names="$work/keys.csv" "$shards"/keys-{train,test}.tar \
+	>"$work/names" 2>"$work/said"
+is $? 3 "a map of one split labels no other"
+grep -q "keys.csv.*0001" "$work/said"
+ok $? "and the name is said" || diag "$(cat "$work/said")"
+
 # Folders, and labels beside the images that are others.
 mkdir -p "$work/folders/train/a" "$work/folders/train/b"
 for i in 1 2 3 4; do
