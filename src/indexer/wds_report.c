@@ -69,14 +69,23 @@ static const struct wds_findings *labelled_beside(const struct set *set,
 	return NULL;
 }
 
+static bool is_any_taken(const struct set *set)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->shards[i]->taken)
+			return true;
+	return false;
+}
+
 /* Shards without labels, where others of their split have some. */
 static void say_unlabelled(const struct set *set)
 {
 	const struct wds_findings *first = NULL, *other = NULL;
+	bool is_any = is_any_taken(set); /* or it would be asked for each shard */
 	char text[COUNT_BYTES];
 	size_t count = 0;
 
-	for (size_t i = 0; i < set->n; i++) {
+	for (size_t i = 0; is_any && i < set->n; i++) {
 		const struct wds_findings *shard = set->shards[i], *beside;
 
 		if (!is_unlabelled(shard) || !(beside = labelled_beside(set, shard)))
@@ -98,14 +107,13 @@ static void say_unlabelled(const struct set *set)
 /* The same, where none of its split has any. */
 static void note_unlabelled_split(const struct set *set)
 {
-	bool taken = false;
+	bool taken = is_any_taken(set);
 
-	for (size_t i = 0; i < set->n; i++)
-		taken |= set->shards[i]->taken;
 	for (size_t i = 0; i < set->n; i++) {
 		const struct wds_findings *shard = set->shards[i];
 
-		if (!is_unlabelled(shard) || !shard->split || labelled_beside(set, shard) ||
+		if (!is_unlabelled(shard) || !shard->split ||
+		    (taken && labelled_beside(set, shard)) ||
 		    (!taken && !shard->paired))
 			continue;
 		note(set->summary, "'%.60s' has no labels, and no other of '%s' has: its samples "

@@ -237,7 +237,7 @@ static int leave(const struct take *take, struct error *e)
 		return err;
 	if (take->findings->reason && take->findings->paired)
 		snprintf(take->scan->detail, sizeof(take->scan->detail),
-			 "WebDataset, its labels are not used");
+			 "WebDataset, no labels are taken");
 	if (take->config->labels && take->findings->reason != WDS_LABELS_APART)
 		return refuse_labels(take, e);
 	return refuse_tree(take, e);
