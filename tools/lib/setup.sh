@@ -23,7 +23,8 @@ dnf_build='gcc make autoconf automake pkgconf-pkg-config fuse3-devel fuse3
 apt_images='python3 python3-pil python3-h5py squashfs-tools tar diffutils'
 dnf_images='python3 python3-pillow python3-h5py squashfs-tools tar diffutils'
 apt_tests='python3-torch python3-torchvision attr bzip2 e2fsprogs findutils gzip
-	hdf5-tools mandoc mount netcdf-bin procps strace universal-ctags util-linux xz-utils zsh'
+	hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools mandoc mount
+	netcdf-bin procps strace universal-ctags util-linux xz-utils zsh'
 dnf_tests='python3-torch python3-torchvision attr bzip2 e2fsprogs findutils gzip
 	hdf5 mandoc netcdf procps-ng strace ctags util-linux xz zsh'
 
