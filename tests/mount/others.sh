@@ -80,14 +80,16 @@ owner=()
 is_root || owner=(--no-owner)
 if command -v apt-get >/dev/null; then
 	patiently apt_source hello zlib || {
-		skip "apt-get source: $(tail -n 1 "$work/apt.log")" "Debian's source tarballs"
+		skip "the package registry did not answer: $(tail -n 1 "$work/apt.log")" \
+			"Debian's source tarballs"
 	}
 else
 	skip "there is no apt-get" "Debian's source tarballs"
 fi
 if command -v npm >/dev/null; then
 	patiently npm_packages is-number lodash ||
-		skip "npm pack: $(tail -n 1 "$work/npm.log")" "npm packages"
+		skip "the package registry did not answer: $(tail -n 1 "$work/npm.log")" \
+			"npm packages"
 else
 	# npm is no part of what the tests install: Debian's tarballs are enough.
 	diag "npm is not installed: its packages are left out"

@@ -27,6 +27,10 @@ apt_tests='python3-torch python3-torchvision attr bzip2 e2fsprogs findutils gzip
 	netcdf-bin procps strace universal-ctags util-linux xz-utils zsh'
 dnf_tests='python3-torch python3-torchvision attr bzip2 e2fsprogs findutils gzip
 	hdf5 mandoc netcdf procps-ng strace ctags util-linux xz zsh'
+apt_ci='clang'
+dnf_ci='clang'
+apt_fresh='debootstrap debian-archive-keyring git mount util-linux wget'
+dnf_fresh='debootstrap debian-keyring git util-linux wget'
 
 say() {
 	printf '%s\n' "$*"
@@ -84,17 +88,63 @@ as_root() {
 	fi
 }
 
+# The exit status where a registry stays away, as sysexits.h has it: try again later.
+registry_away=75
+
+# no_answer OF-WHAT: the end, where downloads failed however often they were tried.
+no_answer() {
+	printf '%s: the package registry did not answer (%s); run this again later\n' \
+		"${0##*/}" "$*" >&2
+	exit "$registry_away"
+}
+
+# patiently COMMAND...: a registry that is busy answers the second or the fifth time.
+patiently() {
+	for pause in 5 15 45 90 0; do
+		"$@" && return 0
+		[ "$pause" -eq 0 ] || {
+			say "No answer yet: once more in $pause seconds."
+			sleep "$pause"
+		}
+	done
+	return 1
+}
+
+apt_get() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3 \
+		-o DPkg::Lock::Timeout=300 --no-install-recommends "$@"
+}
+
+# apt_download NAME...: new lists, and the packages. Where the lists are new and still
+# lack a name, waiting does not help.
+apt_download() {
+	refreshed=yes
+	apt_get -o APT::Update::Error-Mode=any update || refreshed=no
+	if ! said=$(apt_get --simulate install "$@" 2>&1); then
+		printf '%s\n' "$said" | tail -n 10
+		[ "$refreshed" = no ] ||
+			give_up "these packages are not to be had, at least one of them: $*"
+		return 1
+	fi
+	[ "$refreshed" = yes ] ||
+		say "The package lists could not be refreshed; trying with those that are there."
+	apt_get --download-only install "$@"
+}
+
 # install_packages MANAGER NAME...
 install_packages() {
 	manager=$1
 	shift
 	case $manager in
 	apt)
-		as_root apt-get -q -o Acquire::Retries=5 update || say "The package lists could not be refreshed; trying with those that are there."
-		as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=5 install \
-			--no-install-recommends "$@"
+		patiently apt_download "$@" || no_answer "apt-get"
+		say "Unpacking and configuring them."
+		log=$(mktemp) && quietly "$log" apt_get install "$@" && rm "$log"
 		;;
-	dnf) as_root dnf -y install "$@" ;;
+	dnf)
+		patiently as_root dnf -q makecache || no_answer "dnf"
+		as_root dnf -y install "$@"
+		;;
 	esac || give_up "not installed: $*"
 }
 
@@ -106,7 +156,7 @@ make_mtab() {
 	}
 }
 
-# need_packages GROUP...: groups are build, images and tests.
+# need_packages GROUP...: groups are build, images, tests, and for tools/check ci and fresh.
 need_packages() {
 	make_mtab
 	manager=$(package_manager)
@@ -130,14 +180,7 @@ need_packages() {
 # wanted_packages GROUP...: the names, for $manager.
 wanted_packages() {
 	for group; do
-		case ${manager}_$group in
-		apt_build) echo "$apt_build" ;;
-		dnf_build) echo "$dnf_build" ;;
-		apt_images) echo "$apt_images" ;;
-		dnf_images) echo "$dnf_images" ;;
-		apt_tests) echo "$apt_tests" ;;
-		dnf_tests) echo "$dnf_tests" ;;
-		esac
+		eval "echo \$${manager}_$group"
 	done | tr '\n\t' '  '
 }
 
