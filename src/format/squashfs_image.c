@@ -18,6 +18,7 @@ enum {
 
 struct squashfs_library {
 	sqfs fs;
+	sqfs_block *held; /* the last block that it gave */
 };
 
 /* Messages */
@@ -89,16 +90,33 @@ static int note_block(struct squashfs_image *image, uint64_t position, size_t si
 		       squashfs_out_of_memory(image) : 0;
 }
 
+/*
+ * In newer versions of the library, 0.5 for one, a block counts its users, and each of
+ * them has to dispose of it. In older ones it is the cache's alone.
+ */
+static void let_go(struct squashfs_library *library)
+{
+#ifdef SQUASHFUSE_COUNTS_USERS
+	if (library->held)
+		sqfs_block_dispose(library->held);
+#endif
+	library->held = NULL;
+}
+
+/* The block stays until the next one is read. */
 static int read_block(struct squashfs_image *image, sqfs_off_t *at, sqfs_block **block)
 {
 	uint64_t position = (uint64_t)*at;
 
+	let_go(image->library);
 	for (int i = 0; i < TRIES; i++) {
 		int err;
 
 		*at = (sqfs_off_t)position;
-		if (sqfs_md_cache(&image->library->fs, at, block) == SQFS_OK)
+		if (sqfs_md_cache(&image->library->fs, at, block) == SQFS_OK) {
+			image->library->held = *block;
 			return 0;
+		}
 		err = read_again(image, position);
 		if (err)
 			return err;
@@ -479,6 +497,7 @@ int squashfs_open(struct squashfs_image *image, const struct scan *scan,
 void squashfs_close(struct squashfs_image *image)
 {
 	if (image->library) {
+		let_go(image->library);
 		sqfs_destroy(&image->library->fs);
 		sqfs_table_destroy(&image->library->fs.xattr_table);
 		free(image->library);
