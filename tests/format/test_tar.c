@@ -122,7 +122,7 @@ static void test_sizes_beyond_8_gib(void **state)
 		assert_int_equal(big->extent_count, 1);
 		assert_int_equal(big->extents[0].length, big->size);
 		bytes = run_contents(&run, after);
-		assert_string_equal(bytes, "after");
+		assert_string_equal((const char *)bytes, "after");
 		free(bytes);
 		run_end(&run);
 	}
