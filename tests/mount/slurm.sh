@@ -440,7 +440,7 @@ run() {
 }
 
 run_pair() {
-	local id
+	local id pid failed=0 pids=()
 	for id in $((job + 2)) $((job + 3)); do
 		(
 			prolog "$id" "granaryfs=$data/two.tar"
@@ -449,8 +449,12 @@ run_pair() {
 			job_log "$id"
 			exit 1
 		) &
+		pids+=("$!")
 	done
-	wait -n && wait -n
+	for pid in "${pids[@]}"; do
+		wait "$pid" || failed=1
+	done
+	return $failed
 }
 
 again() {
