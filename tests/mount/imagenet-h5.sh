@@ -20,8 +20,8 @@ make_images() {
 		class=$(basename "$(dirname "$path")")
 		mv "$path" "$images/$class/large-${path##*/}"
 	done
-	is "$(find "$images" -size -4k | wc -l)" 120 "images under 4 KiB"
-	[ "$(find "$images" -size +64k | wc -l)" -ge 10 ]
+	is "$(find "$images" -type f -size -4k | wc -l)" 120 "images under 4 KiB"
+	[ "$(find "$images" -type f -size +64k | wc -l)" -ge 10 ]
 	ok $? "images over 64 KiB"
 }
 
