@@ -29,7 +29,7 @@ apt_source() {
 		-o Dir::State::Lists="$lists/lists"
 		-o APT::Sandbox::User=root -o Acquire::Retries=3 -q)
 	apt-get "${options[@]}" update >"$work/apt.log" 2>&1 &&
-		(cd "$work/got" && apt-get "${options[@]}" source --download-only "$@") \
+		(cd "$work/got" && apt-get "${options[@]}" source --tar-only "$@") \
 			>>"$work/apt.log" 2>&1
 }
 
