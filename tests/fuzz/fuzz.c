@@ -205,7 +205,7 @@ static void serve_image(const struct image *image, const struct source_set *sour
 {
 	int fd = memfd_create("index", MFD_CLOEXEC);
 	struct error e = { 0 };
-	struct index *index;
+	struct index *index = NULL;
 
 	keep_index(image);
 	if (fd < 0 || image_write(image, fd, "index", &e) < 0 ||

@@ -257,7 +257,7 @@ static bool is_over(struct run *r, double end)
 		tell_reading(r);
 	if (now() <= end && !(r->stop_file && access(r->stop_file, F_OK) == 0))
 		return false;
-	if (!r->wanted)
+	if (r->wanted <= 0)
 		r->wanted = now();
 	return now() - r->wanted > r->patience ||
 	       (read && (!r->options.allowed_count || each_has(r, COUNT_allowed)));

@@ -37,7 +37,7 @@ static unsigned percent_that_fits(const struct report *report)
 {
 	enum { HALF_PAGE = 2048 };
 	double needed = (double)report->info.summary.bytes +
-			(double)report->info.summary.files * HALF_PAGE +
+			(double)report->info.summary.files * (double)HALF_PAGE +
 			(double)report->walk_bytes;
 	double room = (double)(report->budget - memory_cache_part(report->budget));
 

@@ -140,7 +140,7 @@ static size_t terminal_width(void)
 
 static void draw(struct progress *p)
 {
-	int full = (int)(share(p) * BAR);
+	int full = (int)(share(p) * (double)BAR);
 	struct line line = { .length = 0 };
 	size_t width = terminal_width() - 1;
 
@@ -162,7 +162,7 @@ static void print_line(struct progress *p)
 	struct line line = { .length = 0 };
 
 	if (p->state.line_at && now - p->state.line_at < LINE_MS &&
-	    (!p->reached || percent - p->state.line_percent < LINE_PERCENT))
+	    (!p->reached || percent - p->state.line_percent < (double)LINE_PERCENT))
 		return;
 	p->state.line_at = now;
 	p->state.line_percent = percent;

@@ -102,7 +102,7 @@ static void *take_and_give(void *argument)
 	uintptr_t wrong = 0;
 
 	for (size_t i = 0; i < 2000; i++) {
-		size_t size = SLAB_LEAST << (i * 7 % 5);
+		size_t size = (size_t)SLAB_LEAST << (i * 7 % 5);
 		size_t *piece = slab_take(slab, size);
 
 		piece[0] = i;
