@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,25 +15,11 @@
 #include "util/child.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/program.h"
 #include "util/rights.h"
 
 /* The indexer's exit status where it could not even be started. */
 enum { STATUS_NO_EXEC = 127 };
-
-/* `granary` lies beside `granaryfs`, installed or not. */
-static int find_tool(char *out, size_t size, struct error *e)
-{
-	ssize_t n = readlink("/proc/self/exe", out, size - sizeof("granary"));
-	char *slash;
-
-	if (n < 0)
-		return error_set(e, ERROR_SYSTEM, errno, "/proc/self/exe: %s; is /proc mounted?",
-				 strerror(errno));
-	out[n] = '\0';
-	slash = strrchr(out, '/');
-	memcpy(slash ? slash + 1 : out, "granary", sizeof("granary"));
-	return 0;
-}
 
 /*
  * -o with every option that matters to an indexer; commas in paths escaped. The maps
@@ -231,7 +216,7 @@ static int take_memory(int fd_taken, int *memory, struct error *e)
 int request_index(const struct dataset_config *config, const struct index_wish *wish,
 		  int *memory, struct error *e)
 {
-	char tool[PATH_MAX + sizeof("granary")];
+	char tool[PROGRAM_PATH_BYTES];
 	CLEANUP(cleanup_free) char *options = option_argument(config);
 	CLEANUP(cleanup_close) int list = -1;
 	CLEANUP(cleanup_close) int fd = memfd_create("granary index",
@@ -242,7 +227,7 @@ int request_index(const struct dataset_config *config, const struct index_wish *
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (fd < 0)
 		return error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
-	err = find_tool(tool, sizeof(tool), e);
+	err = program_beside("granary", tool, e);
 	if (!err)
 		err = handover_write(wish, &list, e);
 	if (!err)

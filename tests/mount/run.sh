@@ -172,6 +172,51 @@ refused() {
 		"$work/a.tar:$work/m1" -- echo ran
 }
 
+# The folder of a chroot holds the machine's own folders: it is no part of $work, and
+# nothing in it is removed by its path alone.
+leave_root() {
+	umount -R -l "$1"
+	umount -l "$1"/*/
+	rm -d "$1"/* "$1"
+}
+
+# new_root FOLDER: what programs need, from the machine's own root; the test's folder is /w.
+new_root() {
+	local name
+	at_exit leave_root "$1"
+	mkdir "$1"/{w,tmp}
+	for name in /bin /sbin /lib /lib64; do
+		[ ! -L "$name" ] || cp -a "$name" "$1/"
+	done
+	for name in /usr /etc /dev /proc /bin /sbin /lib /lib64; do
+		[ -d "$name" ] && [ ! -L "$name" ] || continue
+		mkdir "$1$name" && mount --bind -r "$name" "$1$name" || return
+	done
+	mount --bind /dev/fuse "$1/dev/fuse" && mount --bind "$work" "$1/w"
+}
+
+# chroot_runs FOLDER DESCRIPTION: the command sees the mount, and nobody outside does.
+chroot_runs() {
+	timeout 30 chroot "$1" /w/programs/granary run /w/a.tar:/w/m1 -- sh -c \
+		"cat /w/m1/one; grep -c ' /.*/w/m1 ' /proc/$$/mounts; cd /w; pwd" >"$work/seen" 2>&1
+	is "$(cat "$work/seen")" $'one\n0\n/w' "$2"
+	nothing_left "$2"
+}
+
+# In a chroot no mount may begin at the root, and in another namespace the kernel names
+# programs by their paths outside of it.
+chroots() {
+	local root
+	root=$(mktemp -d) || bail "no folder for a chroot can be made"
+	mount --make-rshared /
+	new_root "$root" || bail "no chroot can be made"
+	chroot_runs "$root" "root in a chroot into a folder"
+	mount --rbind "$root" "$root"
+	chroot_runs "$root" "root in a chroot into a mount"
+	leave_root "$root"
+	mount --make-rprivate /
+}
+
 # What granary opens must not become where messages go.
 closed_streams() {
 	"$granary" run "$work/a.tar:$work/m1" -- \
@@ -190,5 +235,6 @@ for who in root nobody; do
 done
 killed
 refused
+chroots
 closed_streams
 finish

@@ -14,6 +14,7 @@
 #include "granary.h"
 #include "private.h"
 #include "util/log.h"
+#include "util/program.h"
 
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 }; /* as env(1) has them */
 
@@ -48,7 +49,7 @@ static int become(char **command)
 
 static int mount_and_run(struct request *request, struct private_mount *mounts, size_t count)
 {
-	char **command = request->arguments + count;
+	char **command = request->arguments + count, daemon[PROGRAM_PATH_BYTES];
 	struct error e = { 0 };
 	int status;
 
@@ -56,9 +57,9 @@ static int mount_and_run(struct request *request, struct private_mount *mounts, 
 		if (part(request->arguments[i], &mounts[i], &e) < 0)
 			return report_error(&e);
 	}
-	if (private_enter(&e) < 0)
+	if (program_beside("granaryfs", daemon, &e) < 0 || private_enter(&e) < 0)
 		return report_error(&e);
-	status = private_mount_all(mounts, count, request->value['o']);
+	status = private_mount_all(mounts, count, daemon, request->value['o']);
 	return status ? status : become(command);
 }
 

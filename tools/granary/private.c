@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -87,6 +86,27 @@ static int map_ids(uid_t uid, gid_t gid)
 	return write_file("/proc/self/uid_map", text);
 }
 
+static int cut_off(void)
+{
+	return mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ? -errno : 0;
+}
+
+/* From the namespace's own root, which is where who enters it is put, and back again. */
+static int cut_off_at_root(void)
+{
+	CLEANUP(cleanup_close) int root = open("/", O_PATH | O_CLOEXEC);
+	CLEANUP(cleanup_close) int here = open(".", O_PATH | O_CLOEXEC);
+	CLEANUP(cleanup_close) int mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (root < 0 || here < 0 || mounts < 0 || setns(mounts, CLONE_NEWNS) < 0)
+		return -errno;
+	err = cut_off();
+	if (fchdir(root) < 0 || chroot(".") < 0 || fchdir(here) < 0)
+		return -errno;
+	return err;
+}
+
 int private_enter(struct error *e)
 {
 	uid_t uid = geteuid();
@@ -101,8 +121,14 @@ int private_enter(struct error *e)
 			return refused(-err, e);
 	}
 	/* what is unmounted outside must not stay in here */
-	if (mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-		return refused(errno, e);
+	err = cut_off();
+	if (err == -EINVAL) /* a chroot into a folder: no mount begins at its root */
+		err = cut_off_at_root();
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err,
+				 "mounts cannot be kept private (%s): /proc has to be mounted, "
+				 "and in a chroot root has to be allowed to make one; or mount "
+				 "with granaryfs", strerror(-err));
 	return 0;
 }
 
@@ -118,40 +144,25 @@ enum { HEEDLESS = sizeof(heedless) / sizeof(heedless[0]) };
 struct helper {
 	const struct private_mount *mounts;
 	size_t count;
+	const char *daemon;
 	const char *options;
 	int caller; /* ends when the caller has its copy, or is no more */
 	int ready;  /* where the caller waits */
 	struct sigaction signals[HEEDLESS]; /* as the caller has them */
 };
 
-/* `granaryfs` lies beside `granary`, installed or not. */
-static bool find_daemon(char *out, size_t size)
-{
-	ssize_t n = readlink("/proc/self/exe", out, size - sizeof("granaryfs"));
-	char *slash;
-
-	if (n < 0)
-		return false;
-	out[n] = '\0';
-	slash = strrchr(out, '/');
-	memcpy(slash ? slash + 1 : out, "granaryfs", sizeof("granaryfs"));
-	return true;
-}
-
 static void run_daemon(const struct helper *h, const struct private_mount *m)
 {
-	char path[PATH_MAX + sizeof("granaryfs")];
 	struct error e;
 
 	/* root keeps its rights when it runs a program; others in a namespace do not */
 	if (geteuid() != 0 && rights_pass_on(CAP_SYS_ADMIN, &e) < 0)
 		exit(report_error(&e));
-	if (!find_daemon(path, sizeof(path)))
-		log_error("/proc/self/exe: %s; is /proc mounted?", strerror(errno));
-	else if (h->options)
-		execl(path, "granaryfs", "-o", h->options, "--", m->source, m->directory, NULL);
+	if (h->options)
+		execl(h->daemon, "granaryfs", "-o", h->options, "--", m->source, m->directory,
+		      NULL);
 	else
-		execl(path, "granaryfs", "--", m->source, m->directory, NULL);
+		execl(h->daemon, "granaryfs", "--", m->source, m->directory, NULL);
 	log_error("granaryfs cannot be run (%s): it has to lie beside granary",
 		  strerror(errno));
 	_exit(STATUS_NO_EXEC);
@@ -251,9 +262,12 @@ static int reap(pid_t child, const struct helper *helper)
 	return ERROR_SYSTEM;
 }
 
-int private_mount_all(const struct private_mount *mounts, size_t count, const char *options)
+int private_mount_all(const struct private_mount *mounts, size_t count, const char *daemon,
+		      const char *options)
 {
-	struct helper helper = { .mounts = mounts, .count = count, .options = options };
+	struct helper helper = {
+		.mounts = mounts, .count = count, .daemon = daemon, .options = options
+	};
 	int caller[2] = { -1, -1 }, ready[2] = { -1, -1 }, status = 0;
 	pid_t child = -1;
 	char byte;

@@ -25,11 +25,12 @@ struct private_mount {
 int private_enter(struct error *e);
 
 /*
- * After that: mounts them by granaryfs, with -o `options` (NULL: none), for this process
- * and those that it starts or becomes. When the last of these has ended, the mounts and
- * their daemons end too, for nobody else holds them. 0, or an exit status, and then
- * nothing is left; the error is printed.
+ * After that: mounts them by granaryfs, which lies at `daemon`, with -o `options` (NULL:
+ * none), for this process and those that it starts or becomes. When the last of these has
+ * ended, the mounts and their daemons end too, for nobody else holds them. 0, or an exit
+ * status, and then nothing is left; the error is printed.
  */
-int private_mount_all(const struct private_mount *mounts, size_t count, const char *options);
+int private_mount_all(const struct private_mount *mounts, size_t count, const char *daemon,
+		      const char *options);
 
 #endif
