@@ -66,15 +66,22 @@ struct report {
 	char text[sizeof(((struct error *)0)->text)];
 };
 
+/* Words only: nothing of src/format/ is linked. */
+static const char formats[] =
+#define FORMAT(name, word, description) "    " description "\n"
+#include "format/formats.def"
+#undef FORMAT
+	;
+
 static void print_help(void)
 {
 	puts("usage: granaryfs [-o OPT[,OPT...]] [-f] [-d] [-s] SOURCE... MOUNTPOINT\n"
 	     "\n"
 	     "Mounts packed datasets read-only, as the tree of files that was packed.\n"
-	     "A SOURCE is a tar, squashfs or HDF5 file, or a quoted shard pattern:\n"
-	     "'train-{000..127}.tar'.\n"
-	     "\n"
-	     "    -f    stay in the foreground\n"
+	     "A SOURCE is a file of one of these formats, or a quoted shard pattern such as\n"
+	     "'train-{000..127}.tar':\n");
+	puts(formats);
+	puts("    -f    stay in the foreground\n"
 	     "    -d    print every request (implies -f)\n"
 	     "    -s    one request thread\n"
 	     "    -h    this help\n"

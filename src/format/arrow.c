@@ -262,7 +262,6 @@ static int arrow_scan(struct scan *scan, struct error *e)
 
 const struct format format_arrow = {
 	.name = "arrow",
-	.description = "Apache Arrow file or stream (IPC)",
 	.probe = arrow_file_probe,
 	.scan = arrow_scan,
 };

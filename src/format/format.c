@@ -14,15 +14,24 @@ enum {
 	BYTES_QUOTED = 16,
 };
 
-#define FORMAT(name) extern const struct format name;
+#define FORMAT(name, word, description) extern const struct format name;
 #include "format/formats.def"
 #undef FORMAT
 
 static const struct format *const formats[] = {
-#define FORMAT(name) &name,
+#define FORMAT(name, word, description) &name,
 #include "format/formats.def"
 #undef FORMAT
 };
+
+/* "tar archive (...), squashfs image, ": what is read, for messages */
+static const char descriptions[] =
+#define FORMAT(name, word, description) description ", "
+#include "format/formats.def"
+#undef FORMAT
+	;
+
+enum { DESCRIPTIONS_LENGTH = sizeof(descriptions) - sizeof(", ") };
 
 enum { FORMATS = sizeof(formats) / sizeof(*formats) };
 
@@ -50,17 +59,6 @@ const struct format *format_by_name(const char *name)
 	return NULL;
 }
 
-/* "a tar archive (...), a squashfs image" */
-static void list_formats(char *text, size_t room)
-{
-	size_t n = 0;
-
-	text[0] = '\0';
-	for (size_t i = 0; i < FORMATS && n < room; i++)
-		n += (size_t)snprintf(text + n, room - n, "%s%s", i ? ", " : "",
-				      formats[i]->description);
-}
-
 /* Writes `remedy` with the label in place of its %s. */
 static void fill_remedy(const char *remedy, const char *label, char *text,
 			size_t room)
@@ -77,30 +75,28 @@ static void fill_remedy(const char *remedy, const char *label, char *text,
 static int refuse_known(const char *label, const struct signature *found,
 			struct error *e)
 {
-	char supported[256], remedy[1024];
+	char remedy[1024];
 
-	list_formats(supported, sizeof(supported));
 	fill_remedy(found->remedy ? found->remedy : "pack the dataset as one of these",
 		    label, remedy, sizeof(remedy));
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "'%s' is %s, not a packed dataset that this version reads "
-			 "(%s); %s",
-			 label, found->what, supported, remedy);
+			 "(%.*s); %s",
+			 label, found->what, DESCRIPTIONS_LENGTH, descriptions, remedy);
 }
 
 static int refuse_unknown(const char *label, const unsigned char *head, size_t n,
 			  struct error *e)
 {
-	char supported[256], hex[3 * BYTES_QUOTED + 1] = "";
+	char hex[3 * BYTES_QUOTED + 1] = "";
 	size_t quoted = n < BYTES_QUOTED ? n : BYTES_QUOTED;
 
-	list_formats(supported, sizeof(supported));
 	for (size_t i = 0; i < quoted; i++)
 		snprintf(hex + 3 * i, 4, " %02x", head[i]);
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "'%s' is of no kind that is known here, its first bytes "
-			 "are%s; this version reads: %s",
-			 label, hex, supported);
+			 "are%s; this version reads: %.*s",
+			 label, hex, DESCRIPTIONS_LENGTH, descriptions);
 }
 
 static int refuse_zeros(const char *label, uint64_t length, bool whole,

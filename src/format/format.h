@@ -64,8 +64,7 @@ struct scan {
 };
 
 struct format {
-	const char *name;        /* "tar" */
-	const char *description; /* "tar archive (v7, ustar, GNU, pax)" */
+	const char *name; /* "tar" */
 
 	bool nests;              /* one inside another is a directory there */
 	bool appends;            /* a name may come again, and its last entry counts */

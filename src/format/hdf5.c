@@ -489,7 +489,6 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 
 const struct format format_hdf5 = {
 	.name = "hdf5",
-	.description = "HDF5 file (bytes as datasets, or rows of them with labels)",
 	.probe = hdf5_probe,
 	.scan = hdf5_scan,
 };

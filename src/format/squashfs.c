@@ -446,7 +446,6 @@ static int squashfs_scan(struct scan *scan, struct error *e)
 
 const struct format format_squashfs = {
 	.name = "squashfs",
-	.description = "squashfs 4.0 image (gzip, lzo, xz, lz4, zstd)",
 	.probe = squashfs_probe,
 	.scan = squashfs_scan,
 };

@@ -347,7 +347,6 @@ static int tar_scan(struct scan *scan, struct error *e)
 
 const struct format format_tar = {
 	.name = "tar",
-	.description = "tar archive (v7, ustar, GNU, pax)",
 	.nests = true,
 	.appends = true,
 	.probe = tar_probe,

@@ -105,7 +105,10 @@ static void test_samples(void **state)
 		write_at(samples[i].offset, samples[i].bytes, samples[i].n);
 		assert_says(samples[i].says);
 		assert_says(samples[i].remedy);
-		assert_says("tar archive (v7, ustar, GNU, pax)");
+		assert_says("tar archive (v7, ustar, GNU, pax");
+		assert_says("squashfs 4.0 image");
+		assert_says("HDF5 file");
+		assert_says("Apache Arrow file or stream (IPC)");
 	}
 }
 

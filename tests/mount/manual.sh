@@ -1,6 +1,7 @@
 #!/bin/bash
 # Each command has a page that is installed, is sound, and names the options that there
-# are; and its JSON has the members that granary(1) says.
+# are; its JSON has the members that granary(1) says; and all documents name the formats
+# that are read.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need tar mandoc
@@ -48,6 +49,27 @@ pages() {
 	for page in "$docs"/granary-*.1; do
 		name=${page##*/granary-}
 		check "${page##*/} is about a command" grep -qx "${name%.1}" <(commands)
+	done
+}
+
+# Of a text in paragraphs, those that say what a source is.
+said_of_sources() {
+	awk 'BEGIN { RS = "\n[.]Pp\n|\n\n" } tolower($0) ~ /quoted (shard )?pattern/' "$@"
+}
+
+# The formats of formats.def are those of the documents.
+formats() {
+	local words word
+	words=$(sed -n 's/^FORMAT([a-z0-9_]*, "\([^"]*\)".*/\1/p' "$abs_top_srcdir/src/format/formats.def")
+	at_least "$(wc -w <<<"$words")" 4 "formats.def has words"
+	for word in $words; do
+		check "$word: granaryfs --help" grep -qw "$word" <(granaryfs --help | grep '^    [^-]')
+		check "$word: granaryfs.1" grep -qw "$word" <(said_of_sources "$docs/granaryfs.1")
+		check "$word: granary.1" grep -qw "$word" <(said_of_sources "$docs/granary.1")
+		check "$word: quickstart --help" grep -qw "$word" \
+			<("$abs_top_srcdir/tools/quickstart" --help | said_of_sources)
+		check "$word: README.md" grep -q "^| .*\b$word\b.*|" \
+			<(sed -n '/^## Formats/,/^## /p' "$abs_top_srcdir/README.md")
 	done
 }
 
@@ -102,5 +124,6 @@ ln -s a "$work/tree/link"
 cd "$work/here" || bail "no folder"
 tar -C "$work/tree" -cf t.tar .
 pages
+formats
 json
 finish
