@@ -55,6 +55,7 @@ struct arguments {
 	int directory;    /* the mount point, O_PATH, or -1 */
 	VEC(int) inherited; /* descriptors */
 	struct dataset *opened;
+	struct index_summary summary; /* of its index: a copy, for the supervisor too */
 	struct rights rights; /* of -o user= */
 	struct notify notify;
 	bool quiet;       /* somebody else says how it went */
@@ -314,6 +315,17 @@ static int open_log(struct arguments *a, struct error *e)
 	return err;
 }
 
+static void write_note(const char *line, void *mountpoint)
+{
+	log_notice("%s: %s", (const char *)mountpoint, line);
+}
+
+/* The notes of granary info, to the log of the mount or to the terminal. */
+static void write_notes(const struct arguments *a)
+{
+	index_for_each_note(&a->summary, write_note, a->mountpoint);
+}
+
 /* In the supervisor: mounts, reports, serves. `report_fd` is -1 in the foreground. */
 static int serve(struct arguments *a, struct session *session, int report_fd,
 		 struct error *e)
@@ -337,6 +349,7 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 	if (err)
 		return (int)e->status;
 	log_info("%s: mounted", a->mountpoint);
+	write_notes(a);
 	notify_ready(&a->notify, "the mount answers");
 	a->quiet = true;
 	err = session_serve(session);
@@ -472,7 +485,7 @@ static int conclude(struct arguments *a, int status, const struct error *e)
 static int daemonise(struct arguments *a, struct session *session, struct error *e)
 {
 	pid_t child = -1, parent = getpid();
-	int fds[2], signals = hold_signals();
+	int fds[2], status, signals = hold_signals();
 
 	if (signals < 0 || pipe2(fds, O_CLOEXEC) < 0 || (child = fork()) < 0) {
 		error_set(e, ERROR_SYSTEM, errno, "the daemon cannot be started: %s",
@@ -491,8 +504,11 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 		return serve(a, session, fds[1], e);
 	}
 	close(fds[1]);
+	status = await_report(a, fds[0], signals, child, e);
+	if (!status && isatty(STDERR_FILENO)) /* scripts have the log */
+		write_notes(a);
 	/* the session is the child's now: _exit, so that nothing is undone here */
-	_exit(conclude(a, await_report(a, fds[0], signals, child, e), e));
+	_exit(conclude(a, status, e));
 }
 
 static int open_pipe(struct arguments *a, struct error *e)
@@ -502,7 +518,12 @@ static int open_pipe(struct arguments *a, struct error *e)
 
 static int open_dataset(struct arguments *a, struct error *e)
 {
-	return dataset_open(&a->dataset, a->sources, a->source_count, &a->opened, e);
+	int err = dataset_open(&a->dataset, a->sources, a->source_count, &a->opened, e);
+	struct dataset_info info;
+
+	if (!err && dataset_info(a->opened, &info) == 0)
+		a->summary = info.summary;
+	return err;
 }
 
 /* What needs the rights of -o user= is done with these, and no more. */

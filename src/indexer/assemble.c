@@ -15,6 +15,7 @@
 #include "util/cleanup.h"
 #include "util/filename.h"
 #include "util/log.h"
+#include "util/size.h"
 
 static void default_attributes(const struct source_set *sources,
 			       struct builder_defaults *out)
@@ -122,6 +123,20 @@ static int report_shards(const struct indexer *indexer, struct job **jobs,
 	return 0;
 }
 
+/* The user may have wanted the tars: a tar of shards is no dataset of samples. */
+static void note_opened(const struct indexer *indexer, struct index_summary *summary)
+{
+	char text[SIZE_TEXT_BYTES];
+
+	if (indexer->opened == 1)
+		note(summary, "a tar inside, '%.100s', is shown as a directory; -o nested=off "
+		     "shows it as a file", indexer->opened_first);
+	else if (indexer->opened)
+		note(summary, "%s tars inside, '%.100s' first, are shown as directories; -o "
+		     "nested=off shows them as files", count_text(indexer->opened, text),
+		     indexer->opened_first);
+}
+
 static int seal(struct indexer *indexer, struct builder *builder, struct job **jobs,
 		const struct view *view, uint64_t left_out, struct image *image,
 		struct error *e)
@@ -145,6 +160,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		regroup_describe(indexer->regroup, &summary);
 	given_note_unused(indexer->config, summary.format, view,
 			  indexer->regroup && regroup_used(indexer->regroup), &summary);
+	note_opened(indexer, &summary);
 	splits_report(&indexer->strays, &summary);
 	if (report_shards(indexer, jobs, &summary) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");

@@ -18,6 +18,7 @@ enum {
 	THREADS_MOST = 64,
 	MESSAGES_A_PERIOD = 20,
 	LABEL_BYTES = 512, /* of a packed file inside: hostile ones are a MiB */
+	LABEL_HALF = 250,  /* of each of its two names */
 };
 
 /* A tar may be a shard of WebDataset; one inside another is not taken apart. */
@@ -177,8 +178,8 @@ static char *nested_label(const struct scan *scan, const char *member)
 	char *label = malloc(LABEL_BYTES);
 
 	if (label)
-		snprintf(label, LABEL_BYTES, "%.250s: %s", scan->label,
-			 n > 250 ? member + n - 250 : member);
+		snprintf(label, LABEL_BYTES, "%.*s: %s", LABEL_HALF, scan->label,
+			 n > LABEL_HALF ? member + n - LABEL_HALF : member);
 	return label;
 }
 
@@ -193,6 +194,9 @@ static int add_nested(struct job *parent, struct job *job, const char *member)
 	if (!job->label)
 		return -ENOMEM;
 	job->scan.label = job->label;
+	job->member = job->label + strnlen(parent->scan.label, LABEL_HALF) + strlen(": ");
+	if (strncmp(job->member, "./", 2) == 0)
+		job->member += 2;
 	lock_take(&indexer->lock);
 	err = vec_push(&indexer->nested, job);
 	lock_drop(&indexer->lock);
@@ -319,6 +323,30 @@ static void free_jobs(struct indexer *indexer, struct job **jobs)
 	vec_free(&indexer->nested);
 }
 
+static bool is_before(const struct job *a, const struct job *b)
+{
+	if (a->scan.source_number != b->scan.source_number)
+		return a->scan.source_number < b->scan.source_number;
+	return a->scan.base < b->scan.base;
+}
+
+/* Timing decides the order of the list. */
+static void count_opened(struct indexer *indexer)
+{
+	const struct job *first = NULL;
+
+	for (size_t i = 0; i < indexer->nested.count; i++) {
+		const struct job *job = indexer->nested.items[i];
+
+		if (entries_failed(job->scan.entries))
+			continue;
+		indexer->opened++;
+		if (!first || is_before(job, first))
+			first = job;
+	}
+	indexer->opened_first = first ? first->member : NULL;
+}
+
 static int run_pool(struct indexer *indexer, struct job **jobs, struct error *e)
 {
 	int err = pool_start(&indexer->pool, thread_count(indexer->config));
@@ -348,6 +376,7 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 	err = given_read(config, &indexer.given, e);
 	if (!err)
 		err = run_pool(&indexer, jobs, e);
+	count_opened(&indexer);
 	if (!err)
 		err = indexer_assemble(&indexer, jobs, image, e);
 	free_jobs(&indexer, jobs);

@@ -24,6 +24,7 @@ struct job {
 	const struct format *format; /* of a shard: found when the job runs */
 	struct job *shard; /* itself, of a shard */
 	char *label;       /* owned */
+	const char *member; /* of a nested file: its name, the end of the label */
 	char split[SPLIT_BYTES];
 	struct wds_findings findings; /* of a shard that is a tar */
 	int depth;         /* 0: a shard */
@@ -43,6 +44,8 @@ struct indexer {
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;
 	VEC(struct job *) nested; /* lock; freed at the end */
+	size_t opened;            /* how many of these are shown as directories, */
+	const char *opened_first; /* and the name of the first in the sources' order */
 };
 
 /*

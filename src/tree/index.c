@@ -212,6 +212,17 @@ int index_summary(const struct index *index, struct index_summary *out)
 	return err;
 }
 
+void index_for_each_note(const struct index_summary *summary,
+			 void (*visit)(const char *line, void *context), void *context)
+{
+	char notes[sizeof(summary->notes)], *rest = notes, *line;
+
+	memcpy(notes, summary->notes, sizeof(notes));
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			visit(line, context);
+}
+
 static int stale(struct error *e, const char *why)
 {
 	return error_set(e, ERROR_DATASET, ESTALE, "%s", why);

@@ -70,6 +70,10 @@ int index_check(const struct index *index, struct error *e);
 
 const struct tree *index_tree(const struct index *index);
 int index_summary(const struct index *index, struct index_summary *out);
+
+/* Calls `visit` with each line of the notes. */
+void index_for_each_note(const struct index_summary *summary,
+			 void (*visit)(const char *line, void *context), void *context);
 uint32_t index_volume_count(const struct index *index);
 int index_volume(const struct index *index, uint32_t i, struct volume_desc *out);
 

@@ -4,12 +4,13 @@
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
-need tar
+need tar script
 need_python PIL
 
 classes=6
 images=12
 args=(--no-owner --seconds)
+opened="$classes tars inside, .* are shown as directories; -o nested=off shows them as files"
 
 make_sources() {
 	local folder i=0 name
@@ -43,15 +44,61 @@ nested_tar() {
 	check "nested: the tree is right" \
 		compare "${args[@]}" --no-folder-attributes "$work/tree" "$mnt"
 	is "$(count_files)" $((classes * images)) "nested: number of images"
+	check "nested: the log says what was opened" grep -q "$opened" "${mount_log[$mnt]}"
 	umount_ok "$mnt" "nested: unmounted"
 	mount_ok "nested=off: mounted" -o nested=off "$work/nested.tar" "$mnt" || return
 	check "nested=off: the tars are files" \
 		compare "${args[@]}" --no-folder-attributes "$work/classes" "$mnt"
+	refuse "nested=off: the log has no such line" grep nested=off "${mount_log[$mnt]}"
 	umount_ok "$mnt" "nested=off: unmounted"
 	# The index of the first mount was made with other options.
 	mount_ok "nested again: mounted" "$work/nested.tar" "$mnt" || return
 	is "$(count_files)" $((classes * images)) "nested again: number of images"
 	umount_ok "$mnt" "nested again: unmounted"
+}
+
+# in_background COMMAND...: the same mount as a daemon, and what COMMAND's user reads.
+in_background() {
+	"$@" >"$work/said" 2>&1 </dev/null
+	is "$?" 0 "$1: mounted" || diag "$(cat "$work/said")"
+	check "$1: the log file says what was opened" grep -q "$opened" "$work/log"
+	check "$1: unmounted" "$granary" umount "$mnt"
+	rm -f "$work/log"
+}
+
+# Whoever mounts a tar of tars is told how to get the tars: by granary info, in the log,
+# and on a terminal.
+told_of_nested() {
+	local mount="$granaryfs -o log=$work/log $work/nested.tar $mnt"
+	check "granary info says what was opened" \
+		grep -q "^note  *$opened" <("$granary" info "$work/nested.tar")
+	refuse "granary info: not of nested=off" \
+		grep nested=off <("$granary" info -o nested=off "$work/nested.tar" | grep ^note)
+	# shellcheck disable=SC2086  # words
+	in_background $mount
+	is "$(cat "$work/said")" "" "no terminal: nothing is said"
+	in_background script -qec "$mount" /dev/null
+	is "$(grep -c "$opened" "$work/said")" 1 "a terminal: one line" || diag "$(cat "$work/said")"
+	is "$(wc -l <"$work/said")" 1 "a terminal: and nothing else"
+}
+
+# A tar of WebDataset shards, one of them damaged; tars in it that are deeper.
+tar_of_shards() {
+	mkdir -p "$work/shards/deep"
+	(cd "$work/set" && cp train-000000.tar train-000001.tar "$work/shards")
+	tar -C "$work/set" -cf "$work/shards/deep/more.tar" train-000002.tar
+	head -c 700 "$work/set/train-000003.tar" >"$work/shards/zz-damaged.tar"
+	tar --sort=name -C "$work/shards" -cf "$work/outer.tar" .
+	is "$("$granary" info "$work/outer.tar" 2>/dev/null | sed -n 's/^note  *//p')" \
+		"4 tars inside, 'deep/more.tar' first, are shown as directories; -o nested=off shows them as files" \
+		"a tar of shards: what was opened"
+	mount_ok "a tar of shards: mounted" -o nested=off "$work/outer.tar" "$mnt" || return
+	check "a tar of shards: nested=off shows the files" diff -r "$work/shards" "$mnt"
+	umount_ok "$mnt" "a tar of shards: unmounted"
+	tar -C "$work/set" -cf "$work/one.tar" train-000000.tar
+	is "$("$granary" info "$work/one.tar" | sed -n 's/^note  *//p')" \
+		"a tar inside, 'train-000000.tar', is shown as a directory; -o nested=off shows it as a file" \
+		"a tar of one shard: what was opened"
 }
 
 shard_set() {
@@ -106,6 +153,8 @@ duplicate_choice() {
 
 check "sources made" make_sources || bail "no sources"
 nested_tar
+told_of_nested
+tar_of_shards
 shard_set
 missing_shards
 duplicate_files

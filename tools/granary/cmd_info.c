@@ -56,18 +56,6 @@ static void json_splits(struct json *json, const struct classes *classes)
 	json_close(json, ']');
 }
 
-/* The notes are lines of one text. */
-static void for_each_note(const struct index_summary *s,
-			  void (*visit)(const char *line, void *context), void *context)
-{
-	char notes[sizeof(s->notes)], *rest = notes, *line;
-
-	memcpy(notes, s->notes, sizeof(notes));
-	while ((line = strsep(&rest, "\n")))
-		if (*line)
-			visit(line, context);
-}
-
 static void json_note(const char *line, void *json)
 {
 	json_text(json, NULL, line);
@@ -98,7 +86,7 @@ static void print_json(const struct report *report)
 	json_text(&json, "labels", s->labels);
 	json_text(&json, "view", s->view);
 	json_open(&json, "notes", '[');
-	for_each_note(s, json_note, &json);
+	index_for_each_note(s, json_note, &json);
 	json_close(&json, ']');
 	json_uint(&json, "walk_bytes", report->walk_bytes);
 	json_uint(&json, "walk_shield_bytes", report->walk_shield_bytes);
@@ -179,7 +167,7 @@ static void print_counts(const struct report *report)
 	print_line("view", s->view);
 	print_line("names", s->names);
 	print_line("labels", s->labels);
-	for_each_note(s, print_note, NULL);
+	index_for_each_note(s, print_note, NULL);
 }
 
 static void print_costs(const struct report *report)
