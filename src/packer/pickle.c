@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "util/utf8.h"
+
 enum { BATCH = 1000 }; /* items that Python, too, puts on the stack at once */
 
 static void put_number(FILE *file, uint32_t number, unsigned bytes)
@@ -10,44 +12,24 @@ static void put_number(FILE *file, uint32_t number, unsigned bytes)
 		putc((int)(number & 0xff), file);
 }
 
-/* How many bytes at `text` are one character of UTF-8; 0: none, that is no UTF-8. */
-static size_t character(const unsigned char *text)
+/* How many of the bytes are one character of UTF-8; 0: none, that is no UTF-8. */
+static size_t character(const unsigned char *text, size_t left)
 {
-	static const struct {
-		unsigned char mask, value, low, high; /* of the first byte; of the second */
-		size_t length;
-	} forms[] = {
-		{ 0xff, 0xe0, 0xa0, 0xbf, 3 }, { 0xff, 0xed, 0x80, 0x9f, 3 },
-		{ 0xff, 0xf0, 0x90, 0xbf, 4 }, { 0xff, 0xf4, 0x80, 0x8f, 4 },
-		{ 0xf0, 0xe0, 0x80, 0xbf, 3 }, { 0xfc, 0xf0, 0x80, 0xbf, 4 },
-		{ 0xe0, 0xc0, 0x80, 0xbf, 2 },
-	};
-	size_t i, n;
+	uint32_t found;
+	size_t n = utf8_decode(text, left, &found);
 
-	if (*text < 0x80)
-		return 1;
-	if (*text == 0xc0 || *text == 0xc1)
-		return 0;
-	for (i = 0; (text[0] & forms[i].mask) != forms[i].value; i++)
-		if (i + 1 == sizeof(forms) / sizeof(*forms))
-			return 0;
-	if (text[1] < forms[i].low || text[1] > forms[i].high)
-		return 0;
-	for (n = 2; n < forms[i].length; n++)
-		if ((text[n] & 0xc0) != 0x80)
-			return 0;
-	return forms[i].length;
+	return n && utf8_is_surrogate(found) ? 0 : n;
 }
 
 /* Writes the key in UTF-8 if there is a file; how many bytes that are. */
 static uint32_t put_text(FILE *file, const char *key)
 {
-	const unsigned char *at = (const unsigned char *)key;
+	const unsigned char *at = (const unsigned char *)key, *end = at + strlen(key);
 	uint32_t length = 0;
 	size_t n;
 
-	for (; *at; at += n) {
-		n = character(at);
+	for (; at < end; at += n) {
+		n = character(at, (size_t)(end - at));
 		length += n ? (uint32_t)n : 3;
 		if (file && n) {
 			fwrite(at, 1, n, file);

@@ -3,26 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The length of the UTF-8 character at `s`, or 0 where the bytes are not one. */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 :
-			s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-	uint32_t c;
-
-	if (length <= 1 || length > n)
-		return length > n ? 0 : length;
-	c = s[0] & (0xffU >> (length + 1));
-	for (size_t i = 1; i < length; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	if (c < least[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		return 0;
-	return length;
-}
+#include "util/utf8.h"
 
 /* Characters that stand for themselves, at the beginning of `s`. */
 static size_t plain_length(const unsigned char *s, size_t n)
@@ -37,8 +18,11 @@ static size_t plain_length(const unsigned char *s, size_t n)
 /* The character at `s`, escaped where it has to be: how many bytes it has. */
 static size_t write_character(FILE *out, const unsigned char *s, size_t n)
 {
-	size_t length = utf8_length(s, n);
+	uint32_t character;
+	size_t length = utf8_decode(s, n, &character);
 
+	if (length && utf8_is_surrogate(character))
+		length = 0; /* standard UTF-8 has none */
 	if (length == 0)
 		fprintf(out, "\\udc%02x", s[0]);
 	else if (s[0] == '"' || s[0] == '\\')
