@@ -26,6 +26,7 @@
 
 #include "dataset/dataset.h"
 #include "fuse/session.h"
+#include "fuse/user_files.h"
 #include "util/bounded.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -289,26 +290,15 @@ static const struct rights *rights_given(const struct arguments *a)
 	return a->mount.user ? &a->rights : NULL;
 }
 
-/* Does something with the rights of -o user=. */
-static int as_user(struct arguments *a, int (*call)(struct arguments *, struct error *),
-		   struct error *e)
+/* The same, or NULL where that is what this process is. */
+static const struct rights *rights_of_another(const struct arguments *a)
 {
-	int err = rights_given(a) ? rights_assume(&a->rights, e) : 0;
-	struct error second;
-
-	if (err)
-		return err;
-	err = call(a, e);
-	if (rights_given(a) && rights_resume(&second) < 0) {
-		*e = second;
-		return -EPERM;
-	}
-	return err;
+	return a->mount.user && a->rights.uid != geteuid() ? &a->rights : NULL;
 }
 
 static int open_log(struct arguments *a, struct error *e)
 {
-	int err = a->mount.log ? log_to_file(a->mount.log, e) : 0;
+	int err = a->mount.log ? user_log(rights_of_another(a), a->mount.log, e) : 0;
 
 	if (!err && a->mount.log)
 		log_more();
@@ -335,7 +325,7 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 	signal(SIGPIPE, SIG_IGN); /* the process that waits may be gone */
 	err = session_mount(session, a->mountpoint, a->directory, e);
 	if (!err)
-		err = as_user(a, open_log, e);
+		err = open_log(a, e);
 	if (a->directory >= 0)
 		close(a->directory);
 	if (report_fd >= 0 && !err)
@@ -513,12 +503,13 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 
 static int open_pipe(struct arguments *a, struct error *e)
 {
-	return notify_open(&a->notify, a->mount.notify_pipe, e);
+	return user_pipe(rights_of_another(a), a->mount.notify_pipe, &a->notify, e);
 }
 
 static int open_dataset(struct arguments *a, struct error *e)
 {
-	int err = dataset_open(&a->dataset, a->sources, a->source_count, &a->opened, e);
+	int err = dataset_open_as(rights_of_another(a), &a->dataset, a->sources,
+				  a->source_count, &a->opened, e);
 	struct dataset_info info;
 
 	if (!err && dataset_info(a->opened, &info) == 0)
@@ -534,8 +525,8 @@ static int prepare(struct arguments *a, struct error *e)
 	if (!err && a->mount.user)
 		err = rights_of(a->mount.user, &a->rights, e);
 	if (!err)
-		err = as_user(a, open_pipe, e);
-	return err ? err : as_user(a, open_dataset, e);
+		err = open_pipe(a, e);
+	return err ? err : open_dataset(a, e);
 }
 
 /* The arguments are wrong: who waits at the FIFO is to hear of it too. */
@@ -544,7 +535,7 @@ static int refuse(struct arguments *a, const struct error *e)
 	struct error second;
 
 	if (!a->mount.user || rights_of(a->mount.user, &a->rights, &second) == 0)
-		as_user(a, open_pipe, &second);
+		open_pipe(a, &second);
 	return conclude(a, (int)e->status, e);
 }
 

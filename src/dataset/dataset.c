@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset/evidence.h"
-#include "dataset/find.h"
+#include "dataset/opening.h"
 #include "dataset/request.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -34,57 +33,54 @@ static int required(const struct dataset_config *config, char *const *sources, s
 			 "now; make it with: %s", sources[0], command);
 }
 
-static int take_index(struct dataset *ds, const struct index_wish *wish)
+/* Where it was written, or in memory. */
+static int take_made(struct opening *o, int memory, struct error *e)
 {
-	const char *path;
-	int err = index_find(wish, &ds->index, &path);
+	int err;
 
-	if (!err)
-		ds->index_path = strdup(path);
-	return err;
+	if (memory < 0) {
+		err = opening_find_index(o, e);
+		if (err || o->index)
+			return err;
+		return error_set(e, ERROR_SYSTEM, ESTALE,
+				 "%s: it is being changed: the index that was made for it "
+				 "fits no longer", o->arguments[0]);
+	}
+	if (!dataset_index_is(o->config, "off"))
+		log_warn("the index of '%s' could not be saved, so every mount makes it anew; "
+			 "name a place for it with -o index=PATH", o->arguments[0]);
+	err = index_open_fd(memory, "the index in memory", &o->index, e);
+	return err ? err : index_fits(&o->wish, o->index, e);
 }
 
 /* Nobody wrote an index that fits: has one made, and takes that. */
-static int make_index(struct dataset *ds, const struct dataset_config *config,
-		      char *const *sources, size_t n, const struct index_wish *wish,
-		      struct error *e)
+static int make_index(struct opening *o, struct error *e)
 {
 	int memory, err;
 
-	if (dataset_index_is(config, "require"))
-		return required(config, sources, n, e);
-	err = request_index(config, wish, &memory, e);
-	if (err)
-		return err;
-	if (memory < 0) {
-		if (take_index(ds, wish) == 0)
-			return 0;
-		return error_set(e, ERROR_SYSTEM, ESTALE,
-				 "%s: it is being changed: the index that was made for it "
-				 "fits no longer", sources[0]);
-	}
-	if (!dataset_index_is(config, "off"))
-		log_warn("the index of '%s' could not be saved, so every mount makes it anew; "
-			 "name a place for it with -o index=PATH", sources[0]);
-	err = index_open_fd(memory, "the index in memory", &ds->index, e);
-	return err ? err : index_fits(wish, ds->index, e);
+	if (dataset_index_is(o->config, "require"))
+		return required(o->config, o->arguments, o->argument_count, e);
+	err = request_index(o->config, o->rights, &o->wish, &memory, e);
+	return err ? err : take_made(o, memory, e);
 }
 
-static int find_index(struct dataset *ds, const struct dataset_config *config,
-		      char *const *sources, size_t n, struct error *e)
+/* Moves sources and index into the dataset. */
+static int open_files(struct dataset *ds, struct opening *o, struct error *e)
 {
-	struct index_wish wish;
-	int err = index_wish_make(config, &ds->sources, &wish, e);
+	int err = opening_begin(o, e);
 
+	ds->indexed = !err && !o->index;
+	if (ds->indexed)
+		err = make_index(o, e);
 	if (err)
 		return err;
-	err = evidence_check(&wish, e);
-	if (!err && take_index(ds, &wish) < 0) {
-		err = make_index(ds, config, sources, n, &wish, e);
-		ds->indexed = true;
-	}
-	index_wish_free(&wish);
-	return err;
+	ds->sources = o->sources;
+	ds->index = o->index;
+	ds->index_path = o->index_path;
+	o->sources = (struct source_set){ 0 };
+	o->index = NULL;
+	o->index_path = NULL;
+	return 0;
 }
 
 static int find_root(struct dataset *ds, const char *subdir, struct error *e)
@@ -117,24 +113,23 @@ static int open_volumes(struct dataset *ds, struct error *e)
 	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 }
 
-static int assemble(struct dataset *ds, const struct dataset_config *config,
-		    char *const *sources, size_t n, struct error *e)
+static int assemble(struct dataset *ds, struct opening *o, struct error *e)
 {
-	int err = source_set_open(sources, n, config->missing == MISSING_SKIP,
-				  &ds->sources, e);
+	int err = open_files(ds, o, e);
 
-	if (!err)
-		err = find_index(ds, config, sources, n, e);
 	if (!err)
 		err = open_volumes(ds, e);
 	if (!err)
-		err = find_root(ds, config->subdir, e);
+		err = find_root(ds, o->config->subdir, e);
 	return err;
 }
 
-int dataset_open(const struct dataset_config *config, char *const *sources,
-		 size_t source_count, struct dataset **out, struct error *e)
+int dataset_open_as(const struct rights *rights, const struct dataset_config *config,
+		    char *const *sources, size_t source_count, struct dataset **out,
+		    struct error *e)
 {
+	struct opening opening = { .config = config, .rights = rights, .arguments = sources,
+				   .argument_count = source_count };
 	struct dataset *ds = calloc(1, sizeof(*ds));
 	int err;
 
@@ -142,13 +137,20 @@ int dataset_open(const struct dataset_config *config, char *const *sources,
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = dataset_config_check(config, e);
 	if (!err)
-		err = assemble(ds, config, sources, source_count, e);
+		err = assemble(ds, &opening, e);
+	opening_end(&opening);
 	if (err) {
 		dataset_close(ds);
 		return err;
 	}
 	*out = ds;
 	return 0;
+}
+
+int dataset_open(const struct dataset_config *config, char *const *sources,
+		 size_t source_count, struct dataset **out, struct error *e)
+{
+	return dataset_open_as(NULL, config, sources, source_count, out, e);
 }
 
 int dataset_over(const struct source_set *sources, struct index *index,

@@ -17,6 +17,7 @@
 #include "source/source_set.h"
 #include "tree/index.h"
 #include "util/error.h"
+#include "util/rights.h"
 
 struct dataset;
 
@@ -27,6 +28,14 @@ struct dataset;
  */
 int dataset_open(const struct dataset_config *config, char *const *sources,
 		 size_t source_count, struct dataset **out, struct error *e);
+
+/*
+ * The same with another user's rights (util/rights.h; NULL: this process's own): all that
+ * is opened by its name is opened as that user, within a bound where storage hangs.
+ */
+int dataset_open_as(const struct rights *rights, const struct dataset_config *config,
+		    char *const *sources, size_t source_count, struct dataset **out,
+		    struct error *e);
 void dataset_close(struct dataset *dataset);
 
 const struct tree *dataset_tree(const struct dataset *dataset);

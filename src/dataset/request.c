@@ -53,6 +53,7 @@ static char *option_argument(const struct dataset_config *config)
 struct call {
 	const char *tool;
 	const char *options;
+	const struct rights *rights; /* of another user, or NULL */
 	const struct index_wish *wish;
 	int list;   /* the sources, for --sources */
 	int memory; /* for --for-mount */
@@ -123,6 +124,12 @@ static int leave_caller(void)
 	return 0;
 }
 
+static void refuse_in_child(const struct error *e)
+{
+	log_error("%s", e->text);
+	_exit(ERROR_SYSTEM);
+}
+
 /*
  * With the caller's real id: until it has renounced that, the user cannot trace it,
  * which could be done between exec and the first instructions otherwise. It has
@@ -131,11 +138,14 @@ static int leave_caller(void)
  */
 static void exec_for_another(const struct call *call)
 {
-	char **environment = small_environment();
+	struct error e = { 0 };
+	char **environment;
 
+	if (rights_assume(call->rights, &e) < 0)
+		refuse_in_child(&e);
+	environment = small_environment();
 	if (environment && leave_caller() == 0)
 		exec_tool(call, environment);
-	_exit(STATUS_NO_EXEC);
 }
 
 /* ---- For oneself ---- */
@@ -144,15 +154,12 @@ static void exec_for_oneself(const struct call *call)
 {
 	struct error e = { 0 };
 
-	if (rights_renounce(&e) < 0) {
-		log_error("%s", e.text);
-		_exit(ERROR_SYSTEM);
-	}
+	if (rights_renounce(&e) < 0)
+		refuse_in_child(&e);
 	exec_tool(call, environ);
-	_exit(STATUS_NO_EXEC);
 }
 
-/* In the child. The launcher may have assumed the rights of the user it mounts for. */
+/* In the child. */
 static void exec_indexer(const struct call *call)
 {
 	sigset_t none;
@@ -161,9 +168,11 @@ static void exec_indexer(const struct call *call)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (handover_keep(call->wish, call->list, call->memory) < 0)
 		_exit(STATUS_NO_EXEC);
-	if (getuid() != geteuid())
+	if (call->rights)
 		exec_for_another(call);
-	exec_for_oneself(call);
+	else
+		exec_for_oneself(call);
+	_exit(STATUS_NO_EXEC);
 }
 
 static int wait_for(pid_t child, const struct call *call, struct error *e)
@@ -180,7 +189,8 @@ static int wait_for(pid_t child, const struct call *call, struct error *e)
 		return error_set(e, ERROR_SYSTEM, ENOENT,
 				 "%s cannot be run by user id %u: it makes the index, and belongs "
 				 "beside granaryfs, where everybody who mounts may run it",
-				 call->tool, (unsigned)geteuid());
+				 call->tool,
+				 (unsigned)(call->rights ? call->rights->uid : geteuid()));
 	if (WEXITSTATUS(status) != 0)
 		return error_set(e, (enum error_status)WEXITSTATUS(status), EBADMSG, "%s", "");
 	return 0;
@@ -213,8 +223,8 @@ static int take_memory(int fd_taken, int *memory, struct error *e)
 	return 0;
 }
 
-int request_index(const struct dataset_config *config, const struct index_wish *wish,
-		  int *memory, struct error *e)
+int request_index(const struct dataset_config *config, const struct rights *rights,
+		  const struct index_wish *wish, int *memory, struct error *e)
 {
 	char tool[PROGRAM_PATH_BYTES];
 	CLEANUP(cleanup_free) char *options = option_argument(config);
@@ -231,6 +241,6 @@ int request_index(const struct dataset_config *config, const struct index_wish *
 	if (!err)
 		err = handover_write(wish, &list, e);
 	if (!err)
-		err = run_indexer(&(struct call){ tool, options, wish, list, fd }, e);
+		err = run_indexer(&(struct call){ tool, options, rights, wish, list, fd }, e);
 	return err ? err : take_memory(steal_fd(&fd), memory, e);
 }

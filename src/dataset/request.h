@@ -10,17 +10,18 @@
 #include "dataset/config.h"
 #include "dataset/find.h"
 #include "util/error.h"
+#include "util/rights.h"
 
 /*
  * Runs the indexer and waits for it. It gets the sources as they are open here, and
- * the places that an index may lie at; it runs as what this process effectively is,
- * without a capability or a way back (util/rights.h), and with no other descriptor
+ * the places that an index may lie at; it runs as the user whose rights these are (NULL: as
+ * this process does), without a capability or a way back (util/rights.h), and with no other descriptor
  * than the standard streams. The index is then at one of its places;
  * where none could be written it is in *memory, a sealed memfd that the caller
  * closes (otherwise -1). The indexer says itself, on standard error, what is
  * wrong: then e->text is empty and e->status is its exit status.
  */
-int request_index(const struct dataset_config *config, const struct index_wish *wish,
-		  int *memory, struct error *e);
+int request_index(const struct dataset_config *config, const struct rights *rights,
+		  const struct index_wish *wish, int *memory, struct error *e);
 
 #endif

@@ -343,11 +343,13 @@ static void heed_the_end(const struct session *s)
 static int give_up_rights(const struct session *s, pid_t supervisor)
 {
 	struct error e;
+	int err;
 
 	/* not even a terminal is shared with whom it is done for */
 	if (s->rights && s->rights->uid != geteuid())
 		setsid();
-	if ((s->rights && rights_assume(s->rights, &e) < 0) || rights_renounce(&e) < 0) {
+	err = s->rights ? rights_become(s->rights, &e) : rights_renounce(&e);
+	if (err) {
 		log_error("%s", e.text);
 		return -EPERM;
 	}

@@ -98,7 +98,7 @@ static int open_retry(const char *path)
 	}
 }
 
-static void fill_info(const struct stat *st, struct file_info *info)
+static void fill_info(const struct stat *st, struct source_info *info)
 {
 	info->id.device = st->st_dev;
 	info->id.inode = st->st_ino;
@@ -111,7 +111,7 @@ static void fill_info(const struct stat *st, struct file_info *info)
 }
 
 /* What was found by its name may be something else by now. */
-static int examine(const char *path, int fd, struct file_info *info, struct error *e)
+static int examine(const char *path, int fd, struct source_info *info, struct error *e)
 {
 	struct stat st;
 	int err;
@@ -124,7 +124,7 @@ static int examine(const char *path, int fd, struct file_info *info, struct erro
 	return err;
 }
 
-int file_open(const char *path, int *fd, struct file_info *info, struct error *e)
+int file_open(const char *path, int *fd, struct source_info *info, struct error *e)
 {
 	CLEANUP(cleanup_close) int opened = -1;
 	struct stat st;
@@ -146,7 +146,7 @@ int file_open(const char *path, int *fd, struct file_info *info, struct error *e
 	return 0;
 }
 
-int file_adopt(const char *path, int fd, struct file_info *info, struct error *e)
+int file_adopt(const char *path, int fd, struct source_info *info, struct error *e)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -159,7 +159,7 @@ int file_adopt(const char *path, int fd, struct file_info *info, struct error *e
 	return examine(path, fd, info, e);
 }
 
-int file_describe(int fd, struct file_info *info)
+int file_describe(int fd, struct source_info *info)
 {
 	struct stat st;
 

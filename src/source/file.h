@@ -6,32 +6,17 @@
 
 #include "source/source.h"
 
-/* Two names of one file have the same. */
-struct file_id {
-	dev_t device;
-	ino_t inode;
-};
-
-struct file_info {
-	struct file_id id;
-	uint64_t size;
-	struct source_owner owner;
-};
-
 /* Opens `path` and describes it; the caller closes the descriptor. */
-int file_open(const char *path, int *fd, struct file_info *info, struct error *e);
+int file_open(const char *path, int *fd, struct source_info *info, struct error *e);
 
 /* Describes what is open already, and has it closed on exec. */
-int file_adopt(const char *path, int fd, struct file_info *info, struct error *e);
+int file_adopt(const char *path, int fd, struct source_info *info, struct error *e);
 
 /* Describes an open file as it is now: 0 or a negative errno. */
-int file_describe(int fd, struct file_info *info);
+int file_describe(int fd, struct source_info *info);
 
 /* The absolute path of an open file; NULL where it is not known. The caller frees it. */
 char *file_place(int fd);
-
-/* Which file a source reads, for those who must not open one twice. */
-struct file_id file_id_of(const struct source *source);
 
 /* lseek(2) with SEEK_DATA; `offset` where that is not known. */
 uint64_t file_next_data(int fd, uint64_t offset, uint64_t size);

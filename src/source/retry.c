@@ -72,7 +72,7 @@ void retry_free(struct retry *retry)
 struct reading {
 	struct retry *retry;
 	int fd;
-	const struct file_info *info;
+	const struct source_info *info;
 	int64_t begun;
 	unsigned tries;    /* more than the first */
 	bool reopened;
@@ -98,7 +98,7 @@ static void pause_ms(int ms)
 /* Nothing was read where bytes should be: is the file shorter than it was? */
 static int explain_nothing(struct reading *r)
 {
-	struct file_info now;
+	struct source_info now;
 	int err = file_describe(r->fd, &now);
 
 	r->shrunk = !err && now.size < r->info->size;
@@ -160,7 +160,7 @@ static ssize_t read_once(struct reading *r, void *buffer, size_t length, uint64_
  * The device is not compared: a file system that is mounted anew may have another
  * number.
  */
-static bool is_same_file(const struct file_info *a, const struct file_info *b)
+static bool is_same_file(const struct source_info *a, const struct source_info *b)
 {
 	return a->id.inode == b->id.inode && a->size == b->size &&
 	       a->owner.mtime == b->owner.mtime && a->owner.mtime_ns == b->owner.mtime_ns;
@@ -175,7 +175,7 @@ static int reopen(const struct reading *r, unsigned seen)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 	struct retry *retry = r->retry;
-	struct file_info found;
+	struct source_info found;
 	int err;
 
 	if (atomic_load(&retry->reopenings) != seen)
@@ -229,7 +229,7 @@ static bool may_try_again(struct reading *r, int err, unsigned seen)
 	return true;
 }
 
-int retry_pread(struct retry *retry, int fd, const struct file_info *info,
+int retry_pread(struct retry *retry, int fd, const struct source_info *info,
 		void *buffer, size_t length, uint64_t *offset)
 {
 	struct reading r = { .retry = retry, .fd = fd, .info = info, .begun = now_ms() };

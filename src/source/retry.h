@@ -42,7 +42,7 @@ void retry_free(struct retry *retry);
  * and so says where it failed. `fd` may be another open file afterwards; it stays the
  * same number.
  */
-int retry_pread(struct retry *retry, int fd, const struct file_info *info,
+int retry_pread(struct retry *retry, int fd, const struct source_info *info,
 		void *buffer, size_t length, uint64_t *offset);
 
 #endif

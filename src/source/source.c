@@ -13,6 +13,7 @@
 #include "stats/stats.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
+#include "util/steps.h"
 
 enum { IDENTITY_BYTES = 4096, WILL_NEED_BYTES = 512 << 10 };
 
@@ -20,7 +21,7 @@ enum { IDENTITY_BYTES = 4096, WILL_NEED_BYTES = 512 << 10 };
 struct source {
 	char *path;
 	int fd;
-	struct file_info info;
+	struct source_info info;
 	struct retry retry;
 };
 
@@ -29,28 +30,27 @@ static _Thread_local struct {
 	uint64_t offset;
 } failure;
 
-/* `adopted` is the file if it is open already, or NULL. */
-static int make_source(const char *path, const int *adopted, struct source **out,
-		       struct error *e)
+/* One without a file. */
+static int make_source(const char *path, struct source **out, struct error *e)
 {
 	struct source *source = calloc(1, sizeof(*source));
-	int err;
 
 	if (source)
 		source->path = strdup(path);
-	if (!source || !source->path) {
-		free(source);
-		return error_set(e, ERROR_SYSTEM, ENOMEM,
-				 "there is not enough memory to open '%s'; free "
-				 "some and try again",
-				 path);
+	if (source && source->path) {
+		*out = source;
+		return 0;
 	}
-	if (adopted) {
-		source->fd = *adopted;
-		err = file_adopt(path, source->fd, &source->info, e);
-	} else {
-		err = file_open(path, &source->fd, &source->info, e);
-	}
+	free(source);
+	return error_set(e, ERROR_SYSTEM, ENOMEM,
+			 "there is not enough memory to open '%s'; free "
+			 "some and try again",
+			 path);
+}
+
+/* Its file has been opened, or not. */
+static int finish(struct source *source, int err, struct source **out)
+{
 	if (err) {
 		free(source->path);
 		free(source);
@@ -63,12 +63,39 @@ static int make_source(const char *path, const int *adopted, struct source **out
 
 int source_open(const char *path, struct source **out, struct error *e)
 {
-	return make_source(path, NULL, out, e);
+	struct source *source;
+	int err = make_source(path, &source, e);
+
+	if (err)
+		return err;
+	steps_at(path);
+	err = file_open(path, &source->fd, &source->info, e);
+	return finish(source, err, out);
 }
 
 int source_adopt(const char *path, int fd, struct source **out, struct error *e)
 {
-	return make_source(path, &fd, out, e);
+	struct source *source;
+	int err = make_source(path, &source, e);
+
+	if (err)
+		return err;
+	source->fd = fd;
+	err = file_adopt(path, fd, &source->info, e);
+	return finish(source, err, out);
+}
+
+int source_receive(const char *path, int fd, const struct source_info *info,
+		   struct source **out, struct error *e)
+{
+	struct source *source;
+	int err = make_source(path, &source, e);
+
+	if (err)
+		return err;
+	source->fd = fd;
+	source->info = *info;
+	return finish(source, 0, out);
 }
 
 void source_close(struct source *source)
@@ -158,9 +185,9 @@ const struct source_owner *source_owner(const struct source *source)
 	return &source->info.owner;
 }
 
-struct file_id file_id_of(const struct source *source)
+const struct source_info *source_info(const struct source *source)
 {
-	return source->info.id;
+	return &source->info;
 }
 
 /* Times that do not fit in 64 bits of nanoseconds are all the same one. */
@@ -188,6 +215,7 @@ int source_identity(const struct source *source, struct identity *out)
 	size_t tail = left < IDENTITY_BYTES ? (size_t)left : IDENTITY_BYTES;
 	int err;
 
+	steps_at(source->path);
 	err = source_pread(source, bytes, head, 0);
 	if (!err)
 		err = source_pread(source, bytes + head, tail, size - tail);

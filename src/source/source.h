@@ -29,6 +29,19 @@ struct source_owner {
 	uint32_t mtime_ns;
 };
 
+/* Two names of one file have the same. */
+struct source_id {
+	dev_t device;
+	ino_t inode;
+};
+
+/* What fstat(2) says of a packed file. */
+struct source_info {
+	struct source_id id;
+	uint64_t size;
+	struct source_owner owner;
+};
+
 /*
  * Opens a regular file for reading (never O_NOATIME: purge policies count
  * atime). Errors name the path: -ENOENT, -EACCES, -EISDIR, -EINVAL for what is
@@ -43,6 +56,14 @@ int source_open(const char *path, struct source **out, struct error *e);
  * and closed on exec.
  */
 int source_adopt(const char *path, int fd, struct source **out, struct error *e);
+
+/*
+ * The same of a file that another process has opened and described, as another user:
+ * `info` is what it said. A FUSE filesystem answers its own user and nobody else, so
+ * that this process may read from the descriptor but not ask what it is.
+ */
+int source_receive(const char *path, int fd, const struct source_info *info,
+		   struct source **out, struct error *e);
 void source_close(struct source *source);
 
 /*
@@ -90,6 +111,7 @@ const char *source_path(const struct source *source);
 const char *source_place(const struct source *source);
 uint64_t source_size(const struct source *source);
 const struct source_owner *source_owner(const struct source *source);
+const struct source_info *source_info(const struct source *source);
 
 /* Reads head and tail: 0 or a negative errno. */
 int source_identity(const struct source *source, struct identity *out);

@@ -11,6 +11,7 @@
 #include "util/brace.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/steps.h"
 
 /* Descriptors that the rest of a program may want besides the shards. */
 enum { DESCRIPTORS_TO_SPARE = 256 };
@@ -42,6 +43,7 @@ static int expand_arguments(char *const *arguments, size_t n,
 		struct stat st;
 		int err;
 
+		steps_at(arguments[i]);
 		if (stat(arguments[i], &st) == 0)
 			err = add_literal(arguments[i], out) ? out_of_memory(e) : 0;
 		else
@@ -116,7 +118,7 @@ static int open_words(const struct brace_words *words, bool skip_missing,
 }
 
 struct numbered_id {
-	struct file_id id;
+	struct source_id id;
 	uint32_t number;
 };
 
@@ -139,7 +141,7 @@ static int check_twice(const struct source_set *set, struct error *e)
 	if (!ids)
 		return out_of_memory(e);
 	for (uint32_t i = 0; i < set->count; i++)
-		ids[i] = (struct numbered_id){ file_id_of(set->sources[i]), i };
+		ids[i] = (struct numbered_id){ source_info(set->sources[i])->id, i };
 	qsort(ids, set->count, sizeof(*ids), compare_ids);
 	for (uint32_t i = 1; i < set->count; i++) {
 		const struct numbered_id *a = &ids[i - 1], *b = &ids[i];
@@ -202,6 +204,26 @@ int source_set_adopt(char *const *paths, const int *fds, size_t n,
 		close(fds[i]);
 	source_set_close(&set);
 	return err;
+}
+
+int source_set_receive(struct source_set *set, const char *path, int fd,
+		       const struct source_info *info, struct error *e)
+{
+	size_t room = (set->count + 1) * sizeof(*set->sources);
+	struct source **sources = realloc(set->sources, room);
+	int err = sources ? 0 : out_of_memory(e);
+
+	if (sources)
+		set->sources = sources;
+	if (!err)
+		err = source_receive(path, fd, info, &set->sources[set->count], e);
+	set->count += !err;
+	return err;
+}
+
+void source_set_make_room(size_t count)
+{
+	raise_limit(count);
 }
 
 void source_set_close(struct source_set *set)

@@ -33,6 +33,16 @@ int source_set_open(char *const *arguments, size_t n, bool skip_missing,
  */
 int source_set_adopt(char *const *paths, const int *fds, size_t n,
 		     struct source_set *out, struct error *e);
+
+/*
+ * Adds one that another process has opened (source_receive), to a set that may be empty.
+ * The descriptor is the set's, but where it fails the caller's.
+ */
+int source_set_receive(struct source_set *set, const char *path, int fd,
+		       const struct source_info *info, struct error *e);
+
+/* Raises this process's limit of open files so that a set of so many can be received. */
+void source_set_make_room(size_t count);
 void source_set_close(struct source_set *set);
 
 /* `out` holds set->count identities. */

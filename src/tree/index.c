@@ -15,9 +15,13 @@
 #include "tree/view.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
+#include "util/steps.h"
+
+enum { COPY_BYTES = 1 << 20 };
 
 struct index {
 	struct tree tree;
+	int fd;
 	void *map;
 	size_t size;
 	struct sigbus_guard *guard;
@@ -118,17 +122,9 @@ static int read_head(struct index *index, struct error *e)
 	return err ? err : check_counts(index, e);
 }
 
-static int map_file(struct index *index, int fd, struct error *e)
+static int map_file(struct index *index, struct error *e)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
-	if (!S_ISREG(st.st_mode) || st.st_size == 0)
-		return bad(e, "it is empty, or no file");
-	index->owner = st.st_uid;
-	index->size = (size_t)st.st_size;
-	index->map = mmap(NULL, index->size, PROT_READ, MAP_SHARED, fd, 0);
+	index->map = mmap(NULL, index->size, PROT_READ, MAP_SHARED, index->fd, 0);
 	if (index->map == MAP_FAILED) {
 		index->map = NULL;
 		return error_set(e, ERROR_SYSTEM, errno, "it cannot be mapped: %s",
@@ -141,7 +137,8 @@ static int map_file(struct index *index, int fd, struct error *e)
 	return read_head(index, e);
 }
 
-int index_open_fd(int fd_taken, const char *label, struct index **out, struct error *e)
+int index_receive(int fd_taken, uint64_t size, uid_t owner, const char *label,
+		  struct index **out, struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = fd_taken;
 	struct index *index = calloc(1, sizeof(*index));
@@ -149,7 +146,8 @@ int index_open_fd(int fd_taken, const char *label, struct index **out, struct er
 
 	if (!index)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	err = map_file(index, fd, e);
+	*index = (struct index){ .fd = steal_fd(&fd), .size = (size_t)size, .owner = owner };
+	err = map_file(index, e);
 	if (err) {
 		error_prefix(e, "%s", label);
 		index_close(index);
@@ -159,11 +157,24 @@ int index_open_fd(int fd_taken, const char *label, struct index **out, struct er
 	return 0;
 }
 
+int index_open_fd(int fd_taken, const char *label, struct index **out, struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = fd_taken;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", label, strerror(errno));
+	if (!S_ISREG(st.st_mode) || st.st_size == 0)
+		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty, or no file", label);
+	return index_receive(steal_fd(&fd), (uint64_t)st.st_size, st.st_uid, label, out, e);
+}
+
 int index_open(const char *path, struct index **out, struct error *e)
 {
 	struct stat st;
 	int fd;
 
+	steps_at(path);
 	/* first by name: opening a device can do things, and a FIFO waits */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is no file", path);
@@ -180,12 +191,18 @@ void index_close(struct index *index)
 	sigbus_unguard(index->guard);
 	if (index->map)
 		munmap(index->map, index->size);
+	close(index->fd);
 	free(index);
 }
 
 uid_t index_owner(const struct index *index)
 {
 	return index->owner;
+}
+
+int index_descriptor(const struct index *index)
+{
+	return index->fd;
 }
 
 uint64_t index_size(const struct index *index)
@@ -429,5 +446,34 @@ int index_copy(const struct index *index, struct image *out)
 		err = -EIO;
 	if (err)
 		image_free(out);
+	return err;
+}
+
+/* A page that is lost is EFAULT to the kernel, and zeros once the guard has seen it. */
+static int write_whole(const struct index *index, int fd)
+{
+	for (size_t done = 0; done < index->size;) {
+		size_t left = index->size - done;
+		ssize_t n = write(fd, (const char *)index->map + done,
+				  left < COPY_BYTES ? left : COPY_BYTES);
+
+		if (n < 0 && errno != EINTR)
+			return errno == EFAULT ? -EIO : -errno;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return sigbus_hit(index->guard) ? -EIO : 0;
+}
+
+int index_copy_file(const struct index *index, int *fd)
+{
+	CLEANUP(cleanup_close) int copy = memfd_create("granary index",
+						       MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int err = copy < 0 ? -errno : write_whole(index, copy);
+
+	if (!err && fcntl(copy, F_ADD_SEALS,
+			  F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
+		err = -errno;
+	if (!err)
+		*fd = steal_fd(&copy);
 	return err;
 }

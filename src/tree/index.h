@@ -46,10 +46,20 @@ struct index_summary {
  */
 int index_open(const char *path, struct index **out, struct error *e);
 int index_open_fd(int fd, const char *label, struct index **out, struct error *e);
+
+/*
+ * The same of a file that another process has opened and described, as another user: its
+ * size and owner. It is not asked what it is. The descriptor is taken over.
+ */
+int index_receive(int fd, uint64_t size, uid_t owner, const char *label,
+		  struct index **out, struct error *e);
 void index_close(struct index *index);
 
 /* Who owns the file. */
 uid_t index_owner(const struct index *index);
+
+/* The open file; it stays the index's own. */
+int index_descriptor(const struct index *index);
 
 /*
  * 0 if the index was made from these sources with these options, otherwise
@@ -115,6 +125,12 @@ int index_sum(const struct index *index, uint32_t node, uint64_t *out);
  */
 struct image;
 int index_copy(const struct index *index, struct image *out);
+
+/*
+ * The bytes of the file, as a sealed memfd, which the caller closes: 0, or a negative
+ * errno.
+ */
+int index_copy_file(const struct index *index, int *fd);
 
 /* Bytes of the file. */
 uint64_t index_size(const struct index *index);

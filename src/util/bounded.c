@@ -31,11 +31,7 @@ void bounded_pause(unsigned milliseconds)
 	nanosleep(&pause, NULL);
 }
 
-/*
- * A child that hangs must not keep anything alive: least of all the connection whose
- * end it waits for.
- */
-static void close_descriptors(void)
+void bounded_close_descriptors(void)
 {
 	long limit = sysconf(_SC_OPEN_MAX);
 
@@ -90,7 +86,7 @@ pid_t bounded_start(int (*work)(void *argument), void *argument)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	close_descriptors();
+	bounded_close_descriptors();
 	_exit(work(argument));
 }
 

@@ -26,6 +26,12 @@ int bounded_run(int (*work)(void *argument), void *argument, unsigned millisecon
 pid_t bounded_start(int (*work)(void *argument), void *argument);
 
 /*
+ * Closes all descriptors but the standard ones: a child that hangs must not keep anything
+ * alive, least of all the connection whose end it waits for.
+ */
+void bounded_close_descriptors(void);
+
+/*
  * Waits for a child: 1 and its wait status (wait(2)), 0 if it has not ended in time, or a
  * negative errno.
  */

@@ -20,6 +20,7 @@ enum log_level log_level_now = LOG_LEVEL_WARN;
 static const char *log_program = "granary";
 static int log_syslog;
 static int log_file = -1;
+static void (*log_sink)(enum log_level level, const char *line);
 static _Atomic unsigned long log_lost; /* lines that the file had no room for, */
 static _Atomic int log_torn;           /* the last of them but for its beginning */
 
@@ -35,7 +36,7 @@ static int refuse(const char *path, int errnum, const char *why, struct error *e
 			 "there and can be written", path, why);
 }
 
-int log_to_file(const char *path, struct error *e)
+int log_open_file(const char *path, struct error *e)
 {
 	/* not to wait, for a FIFO's reader or a terminal's carrier */
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
@@ -50,11 +51,30 @@ int log_to_file(const char *path, struct error *e)
 		close(fd);
 		return refuse(path, EINVAL, other, e);
 	}
+	return fd;
+}
+
+void log_to_descriptor(int fd)
+{
 	if (log_file >= 0)
 		close(log_file);
 	log_file = fd;
 	signal(SIGXFSZ, SIG_IGN); /* a full file is no reason to end */
+}
+
+int log_to_file(const char *path, struct error *e)
+{
+	int fd = log_open_file(path, e);
+
+	if (fd < 0)
+		return fd;
+	log_to_descriptor(fd);
 	return 0;
+}
+
+void log_to(void (*sink)(enum log_level level, const char *line))
+{
+	log_sink = sink;
 }
 
 void log_to_syslog(void)
@@ -144,7 +164,9 @@ void log_write(enum log_level level, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	escape_controls(text, line, sizeof(line));
-	if (log_file >= 0)
+	if (log_sink)
+		log_sink(level, line);
+	else if (log_file >= 0)
 		write_file(line);
 	else if (log_syslog)
 		syslog(priority[level], "%s", line);

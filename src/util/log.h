@@ -35,6 +35,16 @@ void log_open(const char *program, enum log_level level);
  */
 int log_to_file(const char *path, struct error *e);
 
+/*
+ * log_to_file in two steps, for who opens it in another process: a descriptor, or a
+ * negative errno and a sentence; and the log takes such a descriptor over.
+ */
+int log_open_file(const char *path, struct error *e);
+void log_to_descriptor(int fd);
+
+/* From now on lines go there, control characters escaped, and nowhere else. */
+void log_to(void (*sink)(enum log_level level, const char *line));
+
 /* From now on lines go to syslog; where a file was chosen, still there. */
 void log_to_syslog(void);
 

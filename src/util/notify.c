@@ -83,7 +83,7 @@ static int refuse(const char *path, int errnum, const char *why, struct error *e
 }
 
 /* O_PATH first: to open a device for writing may do something. */
-static int open_fifo(const char *path, struct error *e)
+int notify_open_fifo(const char *path, struct error *e)
 {
 	CLEANUP(cleanup_close) int named = open(path, O_PATH | O_CLOEXEC);
 	char pinned[64];
@@ -102,12 +102,17 @@ static int open_fifo(const char *path, struct error *e)
 	return fd < 0 ? refuse(path, errno, strerror(errno), e) : fd;
 }
 
+void notify_adopt(struct notify *notify, int fifo)
+{
+	take_address();
+	notify->pipe = fifo;
+}
+
 int notify_open(struct notify *notify, const char *path, struct error *e)
 {
-	int fd = path ? open_fifo(path, e) : -1;
+	int fd = path ? notify_open_fifo(path, e) : -1;
 
-	take_address();
-	notify->pipe = fd < 0 ? -1 : fd;
+	notify_adopt(notify, fd < 0 ? -1 : fd);
 	return path && fd < 0 ? fd : 0;
 }
 

@@ -29,6 +29,13 @@ struct notify {
 int notify_open(struct notify *notify, const char *path, struct error *e);
 
 /*
+ * notify_open in two steps, for who opens the FIFO in another process: its descriptor, or
+ * a negative errno and a sentence; and the rest, with such a descriptor or -1.
+ */
+int notify_open_fifo(const char *path, struct error *e);
+void notify_adopt(struct notify *notify, int fifo);
+
+/*
  * The mount answers (READY=1 and MAINPID of this process, `s`) or will not (STATUS=,
  * ERRNO= as far as e->status tells, `f`). `status` is the sentence.
  */

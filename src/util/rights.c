@@ -15,12 +15,6 @@
 /* More than any kernel knows, as they are bits of 64. */
 enum { CAPABILITIES_MOST = 64 };
 
-/* What rights_resume goes back to. */
-static struct {
-	bool is_set;
-	struct rights rights;
-} before;
-
 static int out_of_memory(struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, ENOMEM,
@@ -167,7 +161,7 @@ int rights_of(const char *user, struct rights *out, struct error *e)
 	return err;
 }
 
-/* ---- For a while ---- */
+/* ---- As another user ---- */
 
 static int compare_groups(const void *a, const void *b)
 {
@@ -257,10 +251,6 @@ int rights_assume(const struct rights *rights, struct error *e)
 
 	if (rights->uid == geteuid())
 		return 0;
-	err = rights_now(&before.rights, e);
-	if (err)
-		return err;
-	before.is_set = true;
 	err = become(rights);
 	/* where it keeps them (securebits), it would read what the user may not */
 	if (!err && (!read_capabilities() || holds(CAPNG_EFFECTIVE)))
@@ -269,28 +259,10 @@ int rights_assume(const struct rights *rights, struct error *e)
 		err = move_home(rights);
 	if (!err)
 		return 0;
-	if (rights_resume(e) < 0)
-		return err;
 	return error_set(e, ERROR_SYSTEM, -err,
 			 "this process may not act as user id %u with its groups: %s; run "
 			 "it as root, outside of user namespaces that lack these ids",
 			 (unsigned)rights->uid, strerror(-err));
-}
-
-int rights_resume(struct error *e)
-{
-	int err;
-
-	if (!before.is_set)
-		return 0;
-	err = become(&before.rights);
-	if (err)
-		return error_set(e, ERROR_SYSTEM, -err,
-				 "the rights of user id %u cannot be taken back: %s",
-				 (unsigned)before.rights.uid, strerror(-err));
-	rights_free(&before.rights);
-	before.is_set = false;
-	return 0;
 }
 
 /* ---- For good ---- */
@@ -386,6 +358,13 @@ int rights_renounce(struct error *e)
 			 "this process (user id %u) cannot give up %s, and must not read "
 			 "packed files with them; start it without a security policy that "
 			 "forbids that", (unsigned)uid, kept);
+}
+
+int rights_become(const struct rights *rights, struct error *e)
+{
+	int err = rights_assume(rights, e);
+
+	return err ? err : rights_renounce(e);
 }
 
 int rights_pass_on(unsigned capability, struct error *e)

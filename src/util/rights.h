@@ -3,7 +3,9 @@
  *
  * Root mounts for somebody else: packed files are opened with that user's uid,
  * gid and supplementary groups, because storage may not let root read them, and
- * because root must not read for a user what that user may not read.
+ * because root must not read for a user what that user may not read. A process that
+ * opens files for another user is a child (util/errand.h), since some storage looks at
+ * real and saved ids too: FUSE lets only those in whose ids are all its user's.
  *
  * Threads: only while the process has one.
  */
@@ -36,18 +38,12 @@ int rights_of(const char *user, struct rights *out, struct error *e);
 void rights_free(struct rights *rights);
 
 /*
- * From now on files are opened with these rights (effective ids and groups), and
- * HOME is the user's; XDG_CACHE_HOME, which was the caller's, is gone. For oneself
- * nothing changes. On failure nothing has changed.
+ * In a child that ends, or runs another program: its effective ids, its groups and HOME
+ * are this user's; XDG_CACHE_HOME, which was the caller's, is gone. The real id stays.
+ * For oneself nothing changes. There is no way back, and where it fails the process is
+ * neither, and should end.
  */
 int rights_assume(const struct rights *rights, struct error *e);
-
-/*
- * Back to what the process was before rights_assume; HOME stays. Nothing where
- * nothing was assumed. 0, or a negative errno and a sentence: then the process
- * is neither, and should end.
- */
-int rights_resume(struct error *e);
 
 /*
  * What the process effectively is, it is from now on for good: no way back to
@@ -62,6 +58,13 @@ int rights_resume(struct error *e);
  * open, with the rights that they were opened with.
  */
 int rights_renounce(struct error *e);
+
+/*
+ * rights_assume and rights_renounce: this process is that user for good, by all of its
+ * ids. It cannot be traced by the user, whatever fs.suid_dumpable says: that is seen to
+ * while the real id is still the caller's.
+ */
+int rights_become(const struct rights *rights, struct error *e);
 
 /*
  * A program that this process runs gets this capability (CAP_...), which the process has,

@@ -309,7 +309,6 @@ indexers() {
 	before_the_indexer_begins
 	without_new_privileges
 	indexer_by_hand
-	indexer_that_hangs
 }
 
 # In place of granary: what it is before its first instruction, and that it stays so
@@ -396,55 +395,6 @@ indexer_by_hand() {
 		"$tool" index --for-mount 1 --caller "999999999:0:0" "$where"
 	refused 2 "--for-mount by hand, as another user" "may not" -- \
 		as "$one_uid:$one_gid" "$tool" index --for-mount 1 --caller "$$:0:0" "$where"
-}
-
-# The user's own filesystem, which lets only the user in, and does not answer: the
-# indexer hangs in it with its signals blocked.
-indexer_that_hangs() {
-	local launcher pid pids other=$work/hangs
-	mkdir "$other"
-	watch_mount "$other"
-	timeout 60 "$daemon" -o "user=$one,index=off" "$work/ones/ones.tar" "$other"
-	server=
-	wait_until 20 serves_without_rights "$other"
-	pids="$(daemon_pids "$other") $server" # who looks after it first
-	for pid in $pids; do
-		kill -STOP "$pid"
-	done
-	"$daemon" -o "user=$one,index=$other/an.gidx" "$work/roots/ones.tar" "$mnt" &
-	launcher=$!
-	started+=("$launcher")
-	wait_until 20 indexer_hangs "$other/an.gidx"
-	ok $? "an indexer that hangs: it does"
-	kill -TERM "$launcher"
-	wait_until 10 process_gone "$launcher"
-	ok $? "an indexer that hangs: TERM ends the launcher"
-	wait_until 10 no_indexer_of "$other/an.gidx"
-	ok $? "an indexer that hangs: and the indexer"
-	for pid in $pids; do
-		kill -CONT "$pid"
-	done
-	wait "$launcher"
-	is $? 143 "an indexer that hangs: the launcher's status"
-	leave_mount "$other"
-	wait_until 20 no_daemon "$other"
-}
-
-# indexers_of PLACE: that look for it.
-indexers_of() {
-	grep -l -a -F -- "index=$1" /proc/[0-9]*/cmdline 2>/dev/null |
-		xargs -r grep -l -a -F -- for-mount 2>/dev/null | cut -d / -f 3
-}
-
-no_indexer_of() {
-	[ -z "$(indexers_of "$1")" ]
-}
-
-# TERM is blocked in it when it has come to the claim.
-indexer_hangs() {
-	local pid mask
-	pid=$(indexers_of "$1")
-	[ -n "$pid" ] && mask=$(status "/proc/$pid/status" SigBlk) && ((0x$mask & 0x4000))
 }
 
 # The user's log is the user's; what only root may write stays as it is.

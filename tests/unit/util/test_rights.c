@@ -1,5 +1,5 @@
 /*
- * Whose rights a process has, for a while and for good. What changes them runs in
+ * Whose rights a process has, until it runs another program and for good. What changes them runs in
  * a child. Root, who can be anybody, runs all of it, and the program once more as a
  * user without privileges; others run what they can.
  */
@@ -249,38 +249,39 @@ static void test_another_user_is_only_for_root(void **state)
 	where_possible(ask_for_another, (char[]){ "0" });
 }
 
-/* ---- rights_assume and rights_resume ---- */
+/* ---- rights_assume and rights_become ---- */
 
-static int assume_and_resume(void *argument)
+static bool has_the_users_files(void)
 {
-	gid_t mine[] = { 5, 6, 7 }, groups[8];
+	return may_read("of-user") && may_read("of-group") && may_read("of-other-group") &&
+	       !may_read("of-root") && !may_read("of-nobody-else");
+}
 
-	(void)argument;
+/* For good, and so by all ids, where *argument says so. */
+static int act_as_user(void *argument)
+{
+	gid_t mine[] = { 5, 6, 7 };
+	const bool *for_good = argument;
+
 	WANT(setgroups(3, mine) == 0);
 	setenv("HOME", "/root", 1);
 	setenv("XDG_CACHE_HOME", "/root/cache", 1);
-	for (int i = 0; i < 3; i++) {
-		WANT(rights_assume(&user, NULL) == 0);
-		WANT(geteuid() == USER && getegid() == GROUP && getuid() == 0);
-		WANT(strcmp(status_of("Groups"), "4202 4203 ") == 0);
-		WANT(is_zero("CapEff"));
-		WANT(may_read("of-user") && may_read("of-group") && may_read("of-other-group"));
-		WANT(!may_read("of-root") && !may_read("of-nobody-else"));
-		WANT(rights_resume(NULL) == 0);
-		WANT(geteuid() == 0 && getegid() == 0 && may_read("of-root"));
-		WANT(getgroups(8, groups) == 3 && memcmp(groups, mine, sizeof(mine)) == 0);
-		WANT(!is_zero("CapEff"));
-	}
-	WANT(rights_resume(NULL) == 0);
+	WANT((*for_good ? rights_become : rights_assume)(&user, NULL) == 0);
+	WANT(geteuid() == USER && getegid() == GROUP && getuid() == (*for_good ? USER : 0));
+	WANT(!*for_good || (ids_are(USER, GROUP) && has_no_capability()));
+	WANT(strcmp(status_of("Groups"), "4202 4203 ") == 0);
+	WANT(is_zero("CapEff") && has_the_users_files());
+	WANT(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0);
 	WANT(strcmp(getenv("HOME"), user_home) == 0 && !getenv("XDG_CACHE_HOME"));
 	return 0;
 }
 
-static void test_for_a_while(void **state)
+static void test_as_another_user(void **state)
 {
 	(void)state;
 	make_files();
-	assert_int_equal(unit_child(assume_and_resume, NULL), 0);
+	assert_int_equal(unit_child(act_as_user, (bool[]){ false }), 0);
+	assert_int_equal(unit_child(act_as_user, (bool[]){ true }), 0);
 }
 
 static int assume_without_home(void *argument)
@@ -338,7 +339,6 @@ static int assume_in_namespace(void *argument)
 	WANT(rights_assume(&user, &e) < 0);
 	WANT(strstr(e.text, "4201") && e.status == ERROR_SYSTEM);
 	WANT(geteuid() == 0 && getegid() == 0);
-	WANT(rights_resume(&e) == 0);
 	return 0;
 }
 
@@ -355,8 +355,7 @@ static int assume_with_securebits(void *argument)
 
 	(void)argument;
 	WANT(prctl(PR_SET_SECUREBITS, 1 << 2 /* SECBIT_NO_SETUID_FIXUP */, 0, 0, 0) == 0);
-	WANT(rights_assume(&user, &e) == -EPERM);
-	WANT(geteuid() == 0 && *e.text);
+	WANT(rights_assume(&user, &e) == -EPERM && *e.text);
 	return 0;
 }
 
@@ -428,7 +427,6 @@ static int renounce_as_user(void *argument)
 	WANT(strcmp(status_of("Groups"), "4202 4203 ") == 0);
 	WANT(setuid(0) < 0 && seteuid(0) < 0 && setreuid(0, 0) < 0 && setgid(0) < 0);
 	WANT(setresuid(USER, USER, 0) < 0 && setegid(0) < 0);
-	WANT(rights_resume(NULL) < 0 && geteuid() == USER);
 	WANT(may_read("of-user") && !may_read("of-root"));
 	WANT(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 1);
 	return 0;
@@ -439,21 +437,6 @@ static void test_an_assumed_user_for_good(void **state)
 	(void)state;
 	make_files();
 	assert_int_equal(unit_child(renounce_as_user, NULL), 0);
-}
-
-/* As the supervisor does it, whose launcher has been the user for a while. */
-static int renounce_later(void *argument)
-{
-	(void)argument;
-	WANT(rights_assume(&user, NULL) == 0 && rights_resume(NULL) == 0);
-	return unit_child(renounce_as_user, NULL);
-}
-
-static void test_after_a_resume_in_a_child(void **state)
-{
-	(void)state;
-	make_files();
-	assert_int_equal(unit_child(renounce_later, NULL), 0);
 }
 
 /* What a program is that one with an assumed user's rights has run. */
@@ -680,13 +663,12 @@ static const struct CMUnitTest privileged[] = {
 	cmocka_unit_test(test_oneself_by_name_and_number),
 	cmocka_unit_test(test_every_user_of_this_machine),
 	cmocka_unit_test(test_another_user_is_only_for_root),
-	cmocka_unit_test(test_for_a_while),
+	cmocka_unit_test(test_as_another_user),
 	cmocka_unit_test(test_no_home_and_no_groups),
 	cmocka_unit_test(test_refused_in_a_user_namespace),
 	cmocka_unit_test(test_never_with_capabilities),
 	cmocka_unit_test(test_root_for_good),
 	cmocka_unit_test(test_an_assumed_user_for_good),
-	cmocka_unit_test(test_after_a_resume_in_a_child),
 	cmocka_unit_test(test_a_program_for_good),
 	cmocka_unit_test(test_a_program_that_is_not_the_user),
 	cmocka_unit_test(test_a_plain_user_for_good),

@@ -1,0 +1,261 @@
+#include "dataset/opening.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "dataset/evidence.h"
+#include "util/cleanup.h"
+#include "util/errand.h"
+#include "util/log.h"
+#include "util/steps.h"
+
+#ifndef FUSE_SUPER_MAGIC /* <linux/magic.h> of Linux before 5.10 */
+#define FUSE_SUPER_MAGIC 0x65735546
+#endif
+
+static int out_of_memory(struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+}
+
+/* ---- In whichever process has the rights ---- */
+
+static int find_here(struct opening *o, struct error *e)
+{
+	const char *path;
+
+	if (index_find(&o->wish, &o->index, &path) < 0)
+		return 0;
+	o->index_path = strdup(path);
+	return o->index_path ? 0 : out_of_memory(e);
+}
+
+static int begin_here(struct opening *o, struct error *e)
+{
+	int err = source_set_open(o->arguments, o->argument_count,
+				  o->config->missing == MISSING_SKIP, &o->sources, e);
+
+	if (!err)
+		err = index_wish_make(o->config, &o->sources, &o->wish, e);
+	if (!err)
+		err = evidence_check(&o->wish, e);
+	return err ? err : find_here(o, e);
+}
+
+/* ---- In the child ---- */
+
+enum kind { KIND_WISH, KIND_PLACE, KIND_SOURCE, KIND_CLASSES, KIND_NAMES, KIND_INDEX };
+
+struct wish_item {
+	uint32_t sources;
+	size_t descriptors;
+	bool named;
+	char shape[CONFIG_TEXT_BYTES];
+};
+
+struct source_item {
+	struct source_info info;
+	struct identity identity; /* of a packed file */
+};
+
+struct index_item {
+	uint64_t size;
+	uid_t owner;
+};
+
+static int send_wish(const struct index_wish *wish, struct error *e)
+{
+	struct wish_item data = {
+		.sources = wish->sources->count, .named = wish->places.named,
+		.descriptors = (size_t)wish->sources->count + wish->maps.classes.count +
+			       wish->maps.names.count,
+	};
+	const struct errand_item item = { .kind = KIND_WISH, .data = &data,
+					  .size = sizeof(data), .fd = -1 };
+	int err;
+
+	memcpy(data.shape, wish->shape, sizeof(data.shape));
+	err = errand_send(&item, e);
+	for (unsigned i = 0; !err && i < wish->places.count; i++)
+		err = errand_send(&(struct errand_item){ .kind = KIND_PLACE, .fd = -1,
+				  .text = wish->places.paths[i] }, e);
+	return err;
+}
+
+/* `identities`: NULL, or one a source. */
+static int send_sources(enum kind kind, const struct source_set *set,
+			const struct identity *identities, struct error *e)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < set->count; i++) {
+		const struct source *source = set->sources[i];
+		struct source_item data = { .info = *source_info(source) };
+
+		if (identities)
+			data.identity = identities[i];
+		err = errand_send(&(struct errand_item){
+			.kind = kind, .data = &data, .size = sizeof(data),
+			.text = source_path(source), .fd = source_descriptor(source) }, e);
+	}
+	return err;
+}
+
+static bool is_on_fuse(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && fs.f_type == FUSE_SUPER_MAGIC;
+}
+
+/* One that cannot be copied is as good as none: the indexer makes another. */
+static int send_index(const struct opening *o, struct error *e)
+{
+	CLEANUP(cleanup_close) int copy = -1;
+	struct index_item data;
+	int fd, err = 0;
+
+	if (!o->index)
+		return 0;
+	fd = index_descriptor(o->index);
+	if (is_on_fuse(fd)) {
+		steps_at(o->index_path);
+		err = index_copy_file(o->index, &copy);
+		fd = copy;
+	}
+	if (err) {
+		log_warn("index not used: %s: %s", o->index_path, strerror(-err));
+		return 0;
+	}
+	data = (struct index_item){ index_size(o->index), index_owner(o->index) };
+	return errand_send(&(struct errand_item){ .kind = KIND_INDEX, .data = &data,
+			   .size = sizeof(data), .text = o->index_path, .fd = fd }, e);
+}
+
+static int begin_as_user(void *context, struct error *e)
+{
+	struct opening *o = context;
+	const struct index_wish *wish = &o->wish;
+	int err = begin_here(o, e);
+
+	if (!err)
+		err = send_wish(wish, e);
+	if (!err)
+		err = send_sources(KIND_SOURCE, &o->sources, wish->identities, e);
+	if (!err)
+		err = send_sources(KIND_CLASSES, &wish->maps.classes, NULL, e);
+	if (!err)
+		err = send_sources(KIND_NAMES, &wish->maps.names, NULL, e);
+	return err ? err : send_index(o, e);
+}
+
+static int find_as_user(void *context, struct error *e)
+{
+	struct opening *o = context;
+	int err = find_here(o, e);
+
+	return err ? err : send_index(o, e);
+}
+
+/* ---- In the parent ---- */
+
+static int take_wish(struct opening *o, const struct wish_item *data, struct error *e)
+{
+	source_set_make_room(data->descriptors);
+	o->wish.sources = &o->sources;
+	o->wish.places.named = data->named;
+	memcpy(o->wish.shape, data->shape, sizeof(o->wish.shape));
+	o->wish.identities = calloc(data->sources, sizeof(*o->wish.identities));
+	return o->wish.identities ? 0 : out_of_memory(e);
+}
+
+static int take_place(struct opening *o, const char *path, struct error *e)
+{
+	struct index_places *places = &o->wish.places;
+
+	places->paths[places->count] = strdup(path);
+	if (!places->paths[places->count])
+		return out_of_memory(e);
+	places->count++;
+	return 0;
+}
+
+static int take_source(struct source_set *set, struct errand_item *item, struct error *e)
+{
+	const struct source_item *data = item->data;
+	int err = source_set_receive(set, item->text, item->fd, &data->info, e);
+
+	if (!err)
+		item->fd = -1;
+	return err;
+}
+
+static int take_packed_file(struct opening *o, struct errand_item *item, struct error *e)
+{
+	const struct source_item *data = item->data;
+
+	o->wish.identities[o->sources.count] = data->identity;
+	return take_source(&o->sources, item, e);
+}
+
+static int take_index(struct opening *o, struct errand_item *item, struct error *e)
+{
+	const struct index_item *data = item->data;
+
+	o->index_path = strdup(item->text);
+	if (!o->index_path)
+		return out_of_memory(e);
+	return index_receive(steal_fd(&item->fd), data->size, data->owner, item->text,
+			     &o->index, e);
+}
+
+static int take(void *context, struct errand_item *item, struct error *e)
+{
+	struct opening *o = context;
+
+	switch ((enum kind)item->kind) {
+	case KIND_WISH:
+		return take_wish(o, item->data, e);
+	case KIND_PLACE:
+		return take_place(o, item->text, e);
+	case KIND_SOURCE:
+		return take_packed_file(o, item, e);
+	case KIND_CLASSES:
+		return take_source(&o->wish.maps.classes, item, e);
+	case KIND_NAMES:
+		return take_source(&o->wish.maps.names, item, e);
+	case KIND_INDEX:
+	default:
+		return take_index(o, item, e);
+	}
+}
+
+static int send_child(struct opening *o, int (*work)(void *, struct error *),
+		      struct error *e)
+{
+	const struct errand errand = { .work = work, .take = take, .context = o };
+
+	return errand_run(o->rights, &errand, e);
+}
+
+int opening_begin(struct opening *o, struct error *e)
+{
+	return o->rights ? send_child(o, begin_as_user, e) : begin_here(o, e);
+}
+
+int opening_find_index(struct opening *o, struct error *e)
+{
+	return o->rights ? send_child(o, find_as_user, e) : find_here(o, e);
+}
+
+void opening_end(struct opening *o)
+{
+	index_close(o->index);
+	free(o->index_path);
+	index_wish_free(&o->wish);
+	source_set_close(&o->sources);
+}

@@ -1,0 +1,23 @@
+/*
+ * user_files.h: the log and the FIFO of a mount, opened with its user's rights.
+ *
+ * `rights` are those of another user than this process's, or NULL (util/errand.h).
+ */
+#ifndef GRANARY_FUSE_USER_FILES_H
+#define GRANARY_FUSE_USER_FILES_H
+
+#include "util/error.h"
+#include "util/notify.h"
+#include "util/rights.h"
+
+/*
+ * Logs to this file from now on (log_to_file): 0, or a negative errno and a sentence. One
+ * that another user may look at and this process may not is refused.
+ */
+int user_log(const struct rights *rights, const char *path, struct error *e);
+
+/* notify_open. */
+int user_pipe(const struct rights *rights, const char *path, struct notify *notify,
+	      struct error *e);
+
+#endif
