@@ -582,6 +582,16 @@ as_nobody() {
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups
 	env HOME=/nonexistent PATH="$work/programs:$PATH")
 
+# user_namespaces DESCRIPTION [COMMAND...]: can they be made, by COMMAND's user? In a chroot,
+# say, or where a sysctl forbids them, they cannot, and what is described is skipped.
+user_namespaces() {
+	local description=$1
+	shift
+	"$@" unshare -U -r true 2>/dev/null && return
+	skip "there are no user namespaces here" "$description"
+	return 1
+}
+
 public_programs() {
 	[ -d "$work/programs" ] && return
 	mkdir "$work/programs"

@@ -67,8 +67,9 @@ ways_to_mount() {
 	node nobody
 	doctor "$node" 0 'can_mount and verdict["fusermount3"] == "ok"' "a user, with fusermount3"
 	chmod 755 "$node/usr/bin/fusermount3"
-	doctor "$node" 32 'not can_mount and can_run and "granary run can" in conclusion and
-		"chmod u+s" in text["fusermount3"]' "without its set-uid bit"
+	user_namespaces "without its set-uid bit" "${as[@]}" &&
+		doctor "$node" 32 'not can_mount and can_run and "granary run can" in conclusion
+			and "chmod u+s" in text["fusermount3"]' "without its set-uid bit"
 	chmod 4755 "$node/usr/bin/fusermount3"
 	rm "$node/etc/mtab"
 	doctor "$node" 0 'can_mount and verdict["fusermount3"] == "warn" and
@@ -117,6 +118,7 @@ MemAvailable: 300000 kB" >"$node/proc/meminfo"
 
 # What can be tried is tried.
 namespaces() {
+	user_namespaces "namespaces that are refused" || return
 	node tried
 	as=(unshare -U -r bash -c "echo 0 >/proc/sys/user/max_user_namespaces
 		exec setpriv --bounding-set=-all --inh-caps=-all \"\$@\"" -)

@@ -512,10 +512,7 @@ in_namespace() {
 }
 
 user_namespace() {
-	unshare -rm true 2>/dev/null || {
-		skip "there are no user namespaces here" "a user namespace"
-		return
-	}
+	user_namespaces "a user namespace" || return
 	in_namespace shield=off bare
 	is "$?" 0 "a user namespace, bare" || diag "$(cat "$work/seen")"
 	in_namespace umask=0 shielded
