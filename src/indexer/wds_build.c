@@ -73,7 +73,7 @@ void wds_complain(struct wds_complaint *complaint, const char *path, size_t n,
 {
 	if (complaint->count++)
 		return;
-	complaint->why = why;
+	snprintf(complaint->why, sizeof(complaint->why), "%s", why);
 	snprintf(complaint->first, sizeof(complaint->first), "%.*s",
 		 n < 200 ? (int)n : 200, path);
 }

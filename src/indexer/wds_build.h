@@ -24,8 +24,8 @@ struct wds_records {
 /* Something that is said once for all samples of a shard that share it. */
 struct wds_complaint {
 	uint64_t count;
-	const char *why; /* of the first */
-	char first[256];
+	char why[128];   /* of the first */
+	char first[256]; /* what it is */
 };
 
 void wds_complain(struct wds_complaint *complaint, const char *path, size_t n,

@@ -2,22 +2,26 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "indexer/maps_texts.h"
 #include "indexer/pickle.h"
 #include "util/cleanup.h"
+#include "util/pyjson.h"
+#include "util/utf8.h"
 
 enum {
 	TEXT_MOST = 4096,        /* bytes of a label, blanks included */
-	JSON_MOST = 1024 * 1024,
+	JSON_MOST = 16 * 1024 * 1024,
+	ESCAPED_MOST = 6 * WDS_CLASS_BYTES, /* of a class's name in JSON: \u0041 */
 	WNID_BYTES = 9,          /* "n01440764" */
 };
 
-#define WHOLE_LIMIT 9007199254740992.0 /* 2^53: up to there a double holds every integer */
+#define INTEGERS_END 9223372036854775808.0 /* 2^63 */
 
 static enum wds_label_kind kind_of_suffix(const char *suffix)
 {
@@ -63,108 +67,192 @@ static int broken(const char **why, const char *what)
 /* A class becomes a directory. */
 static int set_name(struct wds_label *label, const char *text, size_t n, const char **why)
 {
-	if (n == 0)
-		return broken(why, "is empty");
-	if (n >= WDS_CLASS_BYTES)
-		return broken(why, "is too long for a class");
-	for (size_t i = 0; i < n; i++)
-		if (text[i] == '/' || (unsigned char)text[i] < ' ')
-			return broken(why, "cannot be the name of a directory");
-	if (text[0] == '.' && (n == 1 || (n == 2 && text[1] == '.')))
-		return broken(why, "cannot be the name of a directory");
+	const char *fault = map_class_fault(text, n);
+
+	if (fault)
+		return broken(why, fault);
 	memcpy(label->name, text, n);
 	label->name[n] = '\0';
 	label->kind = WDS_NAME;
 	return 0;
 }
 
-/* Decimal digits, and perhaps a sign: all of it, and within 64 bits. */
-static bool set_number(struct wds_label *label, const char *text, size_t n)
+/*
+ * What Python's int() reads: digits, a sign before them, single underscores between them.
+ * Writes them without what changes nothing: "+007" is "7". NULL, or why it is none.
+ */
+static const char *plain_integer(const char *text, size_t n, char out[WDS_CLASS_BYTES])
 {
-	char copy[24], *end;
-	size_t sign = n && (*text == '-' || *text == '+');
+	bool negative = n && *text == '-', digit = false;
+	size_t used = 0;
 
-	if (n == sign || n >= sizeof(copy) || !isdigit((unsigned char)text[sign]))
-		return false;
-	memcpy(copy, text, n);
-	copy[n] = '\0';
+	for (size_t i = n && (*text == '-' || *text == '+'); i < n; i++) {
+		bool joins = text[i] == '_' && digit;
+
+		digit = isdigit((unsigned char)text[i]);
+		if (!digit && !joins)
+			return "is not a number";
+		if (joins || (!used && text[i] == '0'))
+			continue;
+		if (!used && negative)
+			out[used++] = '-';
+		if (used == WDS_CLASS_BYTES - 1)
+			return "is a number with too many digits for a class";
+		out[used++] = text[i];
+	}
+	if (!digit)
+		return "is not a number";
+	if (!used)
+		out[used++] = '0';
+	out[used] = '\0';
+	return NULL;
+}
+
+/* A class beyond 64 bits is called by its digits. */
+static int set_integer(struct wds_label *label, const char *text, size_t n,
+		       const char **why)
+{
+	const char *fault = plain_integer(text, n, label->name);
+
+	if (fault)
+		return broken(why, fault);
 	errno = 0;
-	label->number = strtoll(copy, &end, 10);
-	if (errno || *end)
-		return false;
-	label->kind = WDS_NUMBER;
-	return true;
+	label->number = strtoll(label->name, NULL, 10);
+	label->kind = errno ? WDS_NAME : WDS_NUMBER;
+	return 0;
+}
+
+/* Editors put the mark of UTF-8 before a text; some end its line, too. */
+static void trim(const char **text, size_t *n)
+{
+	if (*n >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) {
+		*text += 3;
+		*n -= 3;
+	}
+	while (*n && isspace((unsigned char)(*text)[*n - 1]))
+		--*n;
+	while (*n && isspace((unsigned char)**text)) {
+		++*text;
+		--*n;
+	}
 }
 
 static int parse_text(const struct wds_rule *rule, const char *text, size_t n,
 		      struct wds_label *label, const char **why)
 {
-	while (n && isspace((unsigned char)text[n - 1]))
-		n--;
-	while (n && isspace((unsigned char)*text)) {
-		text++;
-		n--;
-	}
+	trim(&text, &n);
 	if (n == 0)
 		return broken(why, "is empty");
-	if (set_number(label, text, n))
+	if (set_integer(label, text, n, why) == 0)
 		return 0;
 	if (rule->kind == WDS_LABEL_NUMBER)
-		return broken(why, "is not a number");
+		return -EBADMSG;
+	if (memchr(text, '\n', n) || memchr(text, '\r', n))
+		return broken(why, "has several lines");
 	return set_name(label, text, n, why);
 }
 
-/* A whole number; 3.0 is what some libraries make of 3. */
-static bool take_json_number(const json_t *value, struct wds_label *label)
+/* 3.0 is what some libraries make of 3. */
+static int set_real(struct wds_label *label, const struct pyjson_value *value,
+		    const char **why)
 {
-	double real = json_real_value(value);
+	double real;
 
-	if (json_is_integer(value))
-		label->number = json_integer_value(value);
-	else if (json_is_real(value) && real > -WHOLE_LIMIT && real < WHOLE_LIMIT &&
-		 real == (double)(int64_t)real)
-		label->number = (int64_t)real;
-	else
-		return false;
+	if (pyjson_real(value, &real) < 0)
+		return -ENOMEM;
+	if (!isfinite(real))
+		return broken(why, "holds a label that is NaN or infinite");
+	if (real < -INTEGERS_END || real >= INTEGERS_END || real != (double)(int64_t)real)
+		return broken(why, "holds a label that is no whole number of 64 bits");
+	label->number = (int64_t)real;
 	label->kind = WDS_NUMBER;
-	return true;
+	return 0;
 }
 
-static int take_json(const json_t *value, struct wds_label *label, const char **why)
+static int set_string(struct wds_label *label, const struct pyjson_value *value,
+		      const char **why)
 {
-	const char *text = json_string_value(value);
-	size_t n = json_string_length(value);
+	char text[ESCAPED_MOST];
+	ptrdiff_t n;
 
-	if (take_json_number(value, label))
-		return 0;
-	if (!text)
-		return broken(why, "holds a label that is neither a whole number nor a text");
-	/* "007" is a name: as a number it would have another one */
-	if ((*text != '0' || n == 1) && *text != '+' && set_number(label, text, n))
-		return 0;
 	label->kind = WDS_NAME; /* which it is, even one that no directory can have */
-	return set_name(label, text, n, why);
+	if (value->size > sizeof(text))
+		return broken(why, "has a name of more than 255 bytes");
+	n = utf8_name(text, pyjson_string(value, text));
+	if (n < 0)
+		return broken(why, "holds half of a character (a lone surrogate), which no "
+				   "file's name can");
+	/* "007" is a name: as a number it would have another one */
+	if (!plain_integer(text, (size_t)n, label->name) &&
+	    strlen(label->name) == (size_t)n && memcmp(label->name, text, (size_t)n) == 0)
+		return set_integer(label, text, (size_t)n, why);
+	return set_name(label, text, (size_t)n, why);
 }
 
-static void drop_json(json_t **value)
+static int take_json(const struct pyjson_value *value, struct wds_label *label,
+		     const char **why)
 {
-	json_decref(*value);
+	switch (value->kind) {
+	case PYJSON_INTEGER:
+		return set_integer(label, value->text, value->size, why);
+	case PYJSON_REAL:
+		return set_real(label, value, why);
+	case PYJSON_FALSE:
+	case PYJSON_TRUE: /* which Python counts among the integers */
+		label->number = value->kind == PYJSON_TRUE;
+		label->kind = WDS_NUMBER;
+		return 0;
+	case PYJSON_STRING:
+		return set_string(label, value, why);
+	case PYJSON_NULL:
+		return broken(why, "holds null for a label");
+	case PYJSON_ARRAY:
+		return broken(why, "holds a list for a label");
+	case PYJSON_OBJECT:
+	default:
+		return broken(why, "holds an object for a label");
+	}
+}
+
+/* The item that is the label. Where null is one, another one may say more. */
+static bool find_json(const struct pyjson_value *root, const struct wds_rule *rule,
+		      struct pyjson_value *out)
+{
+	struct pyjson_value class;
+	bool found;
+
+	if (rule->item)
+		return pyjson_find(root, rule->item, strlen(rule->item), out);
+	found = pyjson_find(root, "label", 5, out);
+	if (found && out->kind != PYJSON_NULL)
+		return true;
+	if (pyjson_find(root, "class", 5, &class)) {
+		*out = class;
+		return true;
+	}
+	if (root->kind <= PYJSON_REAL) {
+		*out = *root;
+		return true;
+	}
+	return found;
 }
 
 static int parse_json(const struct wds_rule *rule, const char *text, size_t n,
 		      struct wds_label *label, const char **why)
 {
-	CLEANUP(drop_json) json_t *root = json_loadb(text, n, JSON_DECODE_ANY, NULL);
-	const json_t *value;
+	CLEANUP(pyjson_end) struct pyjson json;
+	struct pyjson_fault fault;
+	struct pyjson_value value;
+	int err = pyjson_begin(&json, text, n, &fault);
 
-	if (!root)
-		return broken(why, "is not JSON");
-	value = json_object_get(root, rule->item ? rule->item : "label");
-	if (!value && !rule->item)
-		value = json_object_get(root, "class");
-	if (!value && !rule->item && json_is_number(root))
-		value = root;
-	return value ? take_json(value, label, why) : 0;
+	if (err == -EBADMSG) {
+		snprintf(label->name, sizeof(label->name), "is not JSON (line %zu: %s)",
+			 fault.line, fault.what);
+		return broken(why, label->name);
+	}
+	if (err)
+		return err;
+	return find_json(&json.root, rule, &value) ? take_json(&value, label, why) : 0;
 }
 
 static int parse_pickle(const char *text, size_t n, struct wds_label *label,
@@ -222,6 +310,17 @@ static void take_key(const struct wds_sample *sample, struct wds_label *label)
 		(void)set_name(label, name, WNID_BYTES, &why);
 }
 
+/* A few bytes of a tar can be millions of zeros: nobody should have to read these. */
+static bool has_holes(const struct wds_member *member)
+{
+	const struct entry *entry = entries_get(member->log, member->index);
+	uint64_t stored = 0;
+
+	for (size_t i = 0; !member->whole && i < entry->extent_count; i++)
+		stored += entry->extents[i].length;
+	return !member->whole && stored < member->size;
+}
+
 /* All of a member, in `small` (TEXT_MOST) or, if that is too little, in *large. */
 static int read_member(struct wds_window *window, const struct wds_member *member,
 		       char *small, char **large, const char **out)
@@ -252,6 +351,8 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 		return 0;
 	if (member->size > most)
 		return broken(why, "is too long for a label");
+	if (rule->kind == WDS_LABEL_JSON && has_holes(member))
+		return broken(why, "has holes, and JSON has no zero bytes");
 	err = read_member(window, member, small, &large, &text);
 	if (err)
 		return err;
@@ -263,18 +364,20 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 }
 
 /* "category_id, name", as far as there is room: what has another name than the labels. */
-static void list_items(json_t *root, char *out, size_t room)
+static void list_items(const struct pyjson_value *root, char *out, size_t room)
 {
+	struct pyjson_walk walk = pyjson_items(root);
+	struct pyjson_value key, item;
 	struct wds_label label;
-	const char *name, *why;
-	json_t *value;
+	const char *why;
 	size_t n = 0;
 
-	json_object_foreach(root, name, value) {
-		if (strcmp(name, "label") == 0 || strcmp(name, "class") == 0 ||
-		    take_json(value, &label, &why) != 0 || n + strlen(name) + 3 > room)
+	while (walk.keys && pyjson_next(&walk, &key, &item)) {
+		if (pyjson_equals(&key, "label", 5) || pyjson_equals(&key, "class", 5) ||
+		    take_json(&item, &label, &why) != 0 || n + key.size + 3 > room)
 			continue;
-		n += (size_t)snprintf(out + n, room - n, "%s%s", n ? ", " : "", name);
+		n += (size_t)snprintf(out + n, room - n, "%s%.*s", n ? ", " : "",
+				      (int)key.size - 2, key.text + 1);
 	}
 }
 
@@ -282,7 +385,9 @@ int wds_label_items(struct wds_window *window, const struct wds_member *member, 
 		    size_t room)
 {
 	CLEANUP(cleanup_free) char *large = NULL;
-	CLEANUP(drop_json) json_t *root = NULL;
+	CLEANUP(pyjson_end) struct pyjson json = { .copy = NULL };
+	struct pyjson_fault fault;
+	struct pyjson_value label;
 	char small[TEXT_MOST];
 	const char *text;
 	int err;
@@ -293,7 +398,10 @@ int wds_label_items(struct wds_window *window, const struct wds_member *member, 
 	err = read_member(window, member, small, &large, &text);
 	if (err)
 		return err;
-	root = json_loadb(text, member->size, 0, NULL);
-	list_items(root, out, room);
-	return json_object_get(root, "label") || json_object_get(root, "class");
+	err = pyjson_begin(&json, text, member->size, &fault);
+	if (err)
+		return err == -EBADMSG ? 0 : err;
+	list_items(&json.root, out, room);
+	return pyjson_find(&json.root, "label", 5, &label) ||
+	       pyjson_find(&json.root, "class", 5, &label);
 }

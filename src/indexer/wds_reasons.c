@@ -54,20 +54,22 @@ int wds_probe(const struct wds_tar *tar, const struct wds_rule *rule, bool *foun
 {
 	struct wds_walk walk = { .log = tar->log };
 	struct wds_sample sample = { 0 };
+	struct wds_label label;
 	int probes = 0, r = 0;
+	const char *why;
 
 	*found = false;
 	while (!*found && probes < PROBES && (r = wds_walk_next(&walk, &sample)) == 1) {
 		if (rule->suffix && !wds_label_member(rule, &sample))
 			continue;
-		probes++;
-		r = is_label(tar, rule, &sample);
-		if (r < 0)
+		r = wds_label_read(tar->window, rule, &sample, &label, &why);
+		if (r < 0 && r != -EBADMSG)
 			break;
-		*found = r;
+		probes += r == 0; /* one that is broken, or null, says nothing of others */
+		*found = label.kind != WDS_NONE;
 	}
 	wds_sample_free(&sample);
-	return r < 0 ? r : 0;
+	return r < 0 && r != -EBADMSG ? r : 0;
 }
 
 bool wds_is_common(const struct wds_tar *tar, uint64_t count)

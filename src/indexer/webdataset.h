@@ -29,7 +29,7 @@ enum wds_reason {
 	WDS_REASONS
 };
 
-enum { WDS_SENTENCE_BYTES = 224 };
+enum { WDS_SENTENCE_BYTES = 480 };
 
 /* What is to be said of a shard: of a set of them it is said once (wds_report.h). */
 struct wds_findings {

@@ -156,6 +156,35 @@ def names(out):
     out.tar.close()
 
 
+def class_of(data):
+    """What Python reads in a .json; None: it reads no class."""
+    try:
+        label = json.loads(data)["label"]
+    except ValueError:
+        return None
+    if isinstance(label, str):
+        return label
+    return "%d" % label if isinstance(label, int) or label == label // 1 else None
+
+
+@case
+def loads(out):
+    """What json.dumps() writes beyond RFC 8259, and others with it; some are damaged."""
+    extras = ['"p": NaN', '"p": [Infinity, -Infinity]', '"h": 18446744073709551615', '"x": 1e400',
+              '"e": "a\\u0000b"', '"c": "\\ud83d"', '"c": "\\ude00\\ud83d"', '"n": null', '"label": 1',
+              '"\\u006cabel": 3.0', '"label": true', '"label": "\\u00e9t\\u00e9"', '"label": 0.5',
+              '"label": 20E-1', '"label": 123456789012345678901234567890', '"d": %s1%s' % ("[" * 400, "]" * 400),
+              '"exif": %s' % json.dumps(json.dumps({"UserComment": "\0" * 8, "dpi": float("nan")})),
+              '"x": +1', '"x": .5', '"x": 01', "'x': 1", '"x": nan', '"x": "\t"', '"x": "\\x41"', '"x": 1,']
+    encodings = ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "utf-8"]
+    out.shard("loads.tar")
+    for i in range(4 * len(extras)):
+        text = '\r\n{"label": %d, "caption": "\u00e9", %s}\n' % (i % 3, extras[i % len(extras)])
+        data = text.encode(encodings[i % len(encodings)])
+        out.sample("%04d" % i, {"jpg": out.jpeg(), "json": data}, class_of(data))
+    out.tar.close()
+
+
 @case
 def audio(out):
     out.shard("audio.tar")

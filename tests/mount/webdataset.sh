@@ -62,7 +62,7 @@ shown blind "" blind-{train,test}-000000.tar && {
 	done_with blind
 }
 shown described "" described-{train,val}-000000.tar && done_with described
-for name in large names audio captions broken parts apart; do
+for name in large names loads audio captions broken parts apart; do
 	shown "$name" "" "$name.tar" && done_with "$name"
 done
 shown tree "" 'tree-{0..2}.tar' && {
