@@ -86,6 +86,9 @@ int format_unreadable(const char *label, int err, struct error *e);
 /* The most likely format of a head, or NULL. */
 const struct format *format_probe(const unsigned char *head, size_t n);
 
+/* Its word in formats.def: "HDF5". */
+const char *format_word(const struct format *format);
+
 /* The format of that name, or NULL. */
 const struct format *format_by_name(const char *name);
 

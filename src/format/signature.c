@@ -1,98 +1,61 @@
 #include "format/signature.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "util/bytes.h"
 
-#define AT(offset, magic, what, remedy) \
-	{ offset, magic, sizeof(magic) - 1, what, remedy }
-
-#define NOT_YET "it is not supported yet by this version"
-#define PACK "then tar -cf packed.tar -C folder ."
-#define IMAGE_AGAIN \
-	"make it again: unsquashfs -d folder '%s', then mksquashfs folder new.squashfs"
-
-static const struct signature signatures[] = {
-	/* streams: what is inside may well be a tar */
-	AT(0, "\037\213", "a gzip-compressed file", "unpack it first: gunzip -k '%s'"),
-	AT(0, "BZh", "a bzip2-compressed file", "unpack it first: bunzip2 -k '%s'"),
-	AT(0, "\3757zXZ\0", "an xz-compressed file", "unpack it first: xz -dk '%s'"),
-	AT(0, "\050\265\057\375", "a zstd-compressed file",
-	   "unpack it first: zstd -d '%s'"),
-	AT(0, "\004\042\115\030", "an lz4-compressed file",
-	   "unpack it first: lz4 -d '%s'"),
-	AT(0, "LZIP", "an lzip-compressed file", "unpack it first: lzip -dk '%s'"),
-	AT(0, "\037\235", "a file compressed by compress(1)",
-	   "unpack it first: gunzip -k '%s'"),
-	AT(0, "\211LZO\0\r\n\032\n", "an lzop-compressed file",
-	   "unpack it first: lzop -d '%s'"),
-
-	/* archives and filesystem images */
-	AT(0, "PK\003\004", "a zip archive",
-	   "repack it as a tar: unzip -d folder '%s', " PACK),
-	AT(0, "PK\005\006", "an empty zip archive", NULL),
-	AT(0, "7z\274\257\047\034", "a 7z archive",
-	   NOT_YET "; repack it as a tar: 7z x -ofolder '%s', " PACK),
-	AT(0, "Rar!\032\007", "a RAR archive",
-	   NOT_YET "; repack it as a tar: unrar x '%s' folder/, " PACK),
-	AT(0, "hsqs", "a squashfs image of a version other than 4.0", IMAGE_AGAIN),
-	AT(0, "sqsh", "a big-endian squashfs image, of a version before 4.0", IMAGE_AGAIN),
-	AT(0, "070701", "a cpio archive", NULL),
-	AT(0, "070702", "a cpio archive", NULL),
-	AT(0, "070707", "a cpio archive", NULL),
-	AT(0, "\307\161", "a cpio archive", NULL),
-	AT(0, "!<arch>\n", "an ar archive", NULL),
-	AT(32769, "CD001", "an ISO 9660 image",
-	   "repack it as a tar: 7z x -ofolder '%s', " PACK),
-	AT(1024, "\342\341\365\340", "an EROFS image", NULL),
-	AT(0, "XFSB", "an XFS image", NULL),
-
-	/* data in one file */
-	AT(0, "CDF\001", "a netCDF file", NULL),
-	AT(0, "CDF\002", "a netCDF file", NULL),
-	AT(0, "CDF\005", "a netCDF file", NULL),
-	AT(0, "FEA1", "a Feather file of version 1",
-	   "write it again as Arrow: pyarrow.feather.write_feather("
-	   "pyarrow.feather.read_table('%s'), 'new.arrow', compression='uncompressed')"),
-	AT(0, "PAR1", "a Parquet file",
-	   "write it again as Arrow: pyarrow.feather.write_feather("
-	   "pyarrow.parquet.read_table('%s'), 'new.arrow', compression='uncompressed')"),
-	AT(0, "\223NUMPY", "a NumPy array (.npy)", NULL),
-	AT(16, "\336\300\357\276", "an LMDB database", NULL),
-	AT(0, "SQLite format 3\0", "an SQLite database", NULL),
-	AT(0, "MATLAB 5.0", "a MATLAB file", NULL),
-
-	/* one sample where a dataset was meant */
-	AT(0, "\377\330\377", "a JPEG image", "pack the images first, e.g. with tar"),
-	AT(0, "\211PNG\r\n\032\n", "a PNG image",
-	   "pack the images first, e.g. with tar"),
-	AT(0, "GIF8", "a GIF image", "pack the images first, e.g. with tar"),
-	AT(8, "WEBP", "a WebP image", "pack the images first, e.g. with tar"),
-	AT(0, "RIFF", "a RIFF file (sound or video)", NULL),
-	AT(0, "II*\0", "a TIFF image", "pack the images first, e.g. with tar"),
-	AT(0, "MM\0*", "a TIFF image", "pack the images first, e.g. with tar"),
-	AT(0, "%PDF-", "a PDF document", NULL),
-	AT(0, "\177ELF", "a program or library (ELF)", NULL),
-
-	/* a download that went wrong */
-	AT(0, "<!DOCTYPE html", "a web page", "download the file again"),
-	AT(0, "<!doctype html", "a web page", "download the file again"),
-	AT(0, "<html", "a web page", "download the file again"),
-	AT(0, "version https://git-lfs", "a Git LFS pointer, not the file itself",
-	   "fetch the file: git lfs pull"),
-
-	/* short magics: anything else goes first */
-	AT(1080, "\123\357", "an ext2, ext3 or ext4 image", NULL),
-	AT(0, "\200\002", "a Python pickle", NULL),
-	AT(0, "\200\003", "a Python pickle", NULL),
-	AT(0, "\200\004", "a Python pickle", NULL),
-	AT(0, "\200\005", "a Python pickle", NULL),
+enum {
+	KALDI_KEY_MOST = 256,
+	SAFETENSORS_MOST = 100000000, /* bytes of its JSON, as its library has it */
+	BETON_VERSION = 2,
+	BETON_HEADER = 24,
+	BETON_PAGE_LEAST = 2 << 20,
+	ZIP_NAME_SIZE_AT = 26,
+	ZIP_NAME_AT = 30,
 };
 
-static const struct signature tfrecord = { 0, "", 0, "a TFRecord file", NULL };
-static const struct signature text = { 0, "", 0, "a text file", NULL };
+/* A line of signatures.def. */
+struct row {
+	bool (*matches)(const struct row *row, const unsigned char *head, size_t n);
+	size_t offset;
+	const char *bytes;
+	size_t size;
+	struct signature found;
+};
+
+static bool begins(const struct row *row, const unsigned char *head, size_t n)
+{
+	return n >= row->offset && n - row->offset >= row->size &&
+	       memcmp(head + row->offset, row->bytes, row->size) == 0;
+}
+
+/* Local header of the first member: https://pkware.com/appnote, 4.3.7. */
+static bool is_zip_of(const struct row *row, const unsigned char *head, size_t n)
+{
+	size_t length;
+
+	if (n < ZIP_NAME_AT || memcmp(head, "PK\003\004", 4) != 0)
+		return false;
+	length = (size_t)little_endian(head + ZIP_NAME_SIZE_AT, 2);
+	return length >= row->size && length <= n - ZIP_NAME_AT &&
+	       memcmp(head + ZIP_NAME_AT + length - row->size, row->bytes, row->size) == 0;
+}
+
+static bool is_text(const struct row *row, const unsigned char *head, size_t n)
+{
+	(void)row;
+	for (size_t i = 0; i < n; i++)
+		if (head[i] == 127 ||
+		    (head[i] < ' ' && !(head[i] >= '\t' && head[i] <= '\r')))
+			return false;
+	return n > 0;
+}
+
+static bool is_text_with(const struct row *row, const unsigned char *head, size_t n)
+{
+	return is_text(row, head, n) && memmem(head, n, row->bytes, row->size);
+}
 
 static uint32_t crc32c(const unsigned char *bytes, size_t n)
 {
@@ -106,38 +69,133 @@ static uint32_t crc32c(const unsigned char *bytes, size_t n)
 	return ~crc;
 }
 
-/* A record: 8 bytes of length, and a checksum of these 8 bytes. */
-static bool is_tfrecord(const unsigned char *head, size_t n)
+/* A record is one tf.train.Example: field 1 of a protobuf message, and no other. */
+static bool is_example(const unsigned char *record, size_t n, uint64_t length)
+{
+	uint64_t value = 0;
+	size_t i = 1;
+
+	if (n == 0 || record[0] != 0x0a)
+		return false;
+	for (unsigned shift = 0; i < n && shift < 63; shift += 7) {
+		value |= (uint64_t)(record[i] & 127) << shift;
+		if (!(record[i++] & 128))
+			return length > i && value == length - i;
+	}
+	return false;
+}
+
+/*
+ * A record: 8 bytes of length, a checksum of these 8 bytes, and its own bytes. Some
+ * writers leave the checksum out.
+ */
+static bool is_tfrecord(const struct row *row, const unsigned char *head, size_t n)
 {
 	uint32_t crc;
 
+	(void)row;
 	if (n < 12)
 		return false;
 	crc = crc32c(head, 8);
-	return ((crc >> 15 | crc << 17) + 0xa282ead8u) == little_endian(head + 8, 4);
+	return ((crc >> 15 | crc << 17) + 0xa282ead8u) == little_endian(head + 8, 4) ||
+	       is_example(head + 12, n - 12, little_endian(head, 8));
 }
 
-static bool is_text(const unsigned char *head, size_t n)
+/* 8 bytes of length, and a JSON object of that length. */
+static bool is_safetensors(const struct row *row, const unsigned char *head, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (head[i] == 127 ||
-		    (head[i] < ' ' && !(head[i] >= '\t' && head[i] <= '\r')))
-			return false;
-	return n > 0;
+	uint64_t length;
+
+	(void)row;
+	if (n < 10)
+		return false;
+	length = little_endian(head, 8);
+	return length >= 2 && length <= SAFETENSORS_MOST && head[8] == '{' &&
+	       strchr("\"} \n", head[9]) && head[9] != '\0';
 }
+
+/* Version, number of fields, bytes of a page, samples, and where a table is. */
+static bool is_beton(const struct row *row, const unsigned char *head, size_t n)
+{
+	uint64_t page;
+
+	(void)row;
+	if (n < BETON_HEADER || little_endian(head, 2) != BETON_VERSION)
+		return false;
+	page = little_endian(head + 4, 4);
+	return little_endian(head + 2, 2) > 0 && page >= BETON_PAGE_LEAST &&
+	       (page & (page - 1)) == 0 && little_endian(head + 16, 8) > BETON_HEADER;
+}
+
+/*
+ * The head of MDS shards and LitData chunks: how many samples, and where each begins and
+ * the last ends. Leaves in *end where this table ends.
+ */
+static bool is_sample_table(const unsigned char *head, size_t n, uint64_t *end)
+{
+	uint64_t samples, before = 0;
+
+	if (n < 12)
+		return false;
+	samples = little_endian(head, 4);
+	*end = 4 * (samples + 2);
+	if (samples == 0)
+		return false;
+	for (size_t at = 4; at + 4 <= n && at < *end; at += 4) {
+		uint64_t offset = little_endian(head + at, 4);
+
+		if (offset < *end || offset < before)
+			return false;
+		before = offset;
+	}
+	return true;
+}
+
+/* Behind the table there is JSON: the names and encodings of the columns. */
+static bool is_mds_shard(const struct row *row, const unsigned char *head, size_t n)
+{
+	uint64_t end;
+
+	(void)row;
+	return is_sample_table(head, n, &end) && little_endian(head + 4, 4) > end &&
+	       end + 1 < n && head[end] == '{' && head[end + 1] == '"';
+}
+
+static bool is_litdata_chunk(const struct row *row, const unsigned char *head, size_t n)
+{
+	uint64_t end;
+
+	(void)row;
+	return is_sample_table(head, n, &end) && little_endian(head + 4, 4) == end;
+}
+
+/* A key, a blank, and the mark of what is binary. */
+static bool is_kaldi_ark(const struct row *row, const unsigned char *head, size_t n)
+{
+	size_t i = 0;
+
+	(void)row;
+	while (i < n && i < KALDI_KEY_MOST && head[i] > ' ' && head[i] < 127)
+		i++;
+	return i > 0 && n - i >= 3 && memcmp(head + i, " \0B", 3) == 0;
+}
+
+#define ROW(matches, offset, bytes, what, remedy, stream) \
+	{ matches, offset, bytes, sizeof(bytes) - 1, { what, remedy, stream } },
+#define STREAM(magic, what, remedy) ROW(begins, 0, magic, what, remedy, true)
+#define AT(offset, magic, what, remedy) ROW(begins, offset, magic, what, remedy, false)
+#define ZIPPED(end, what, remedy) ROW(is_zip_of, 0, end, what, remedy, false)
+#define SAYS(words, what, remedy) ROW(is_text_with, 0, words, what, remedy, false)
+#define FITS(test, what, remedy) ROW(test, 0, "", what, remedy, false)
+
+static const struct row rows[] = {
+#include "format/signatures.def"
+};
 
 const struct signature *signature_find(const unsigned char *head, size_t n)
 {
-	for (size_t i = 0; i < sizeof(signatures) / sizeof(*signatures); i++) {
-		const struct signature *s = &signatures[i];
-
-		if (n >= s->offset && n - s->offset >= s->magic_size &&
-		    memcmp(head + s->offset, s->magic, s->magic_size) == 0)
-			return s;
-	}
-	if (is_tfrecord(head, n))
-		return &tfrecord;
-	if (is_text(head, n))
-		return &text;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].matches(&rows[i], head, n))
+			return &rows[i].found;
 	return NULL;
 }

@@ -24,44 +24,109 @@ struct seen {
 	const char *says, *remedy;
 };
 
+/* The local header of a zip's first member, up to the length of its name. */
+#define ZIP_HEADER "PK\003\004\024\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+
 #define SAMPLE(offset, bytes, says, remedy) \
 	{ offset, bytes, sizeof(bytes) - 1, says, remedy }
 
 static const struct seen samples[] = {
-	SAMPLE(0, "\037\213\010\0", "a gzip-compressed file", "gunzip -k 'sample'"),
-	SAMPLE(0, "BZh91AY", "a bzip2-compressed file", "bunzip2 -k 'sample'"),
-	SAMPLE(0, "\3757zXZ\0\0", "an xz-compressed file", "xz -dk 'sample'"),
-	SAMPLE(0, "\050\265\057\375x", "a zstd-compressed file", "zstd -d 'sample'"),
-	SAMPLE(0, "\004\042\115\030x", "an lz4-compressed file", "lz4 -d 'sample'"),
-	SAMPLE(0, "LZIP\1", "an lzip-compressed file", "lzip -dk 'sample'"),
-	SAMPLE(0, "\037\235x", "compress(1)", "gunzip -k 'sample'"),
+	SAMPLE(0, "\037\213\010\0", "a gzip-compressed file", "gzip -dc 'sample' >unpacked"),
+	SAMPLE(0, "BZh91AY", "a bzip2-compressed file", "bzip2 -dc 'sample'"),
+	SAMPLE(0, "\3757zXZ\0\0", "an xz-compressed file", "xz -dc 'sample'"),
+	SAMPLE(0, "\135\0\0\200\0\377", "an LZMA-compressed file", "xz -dc 'sample'"),
+	SAMPLE(0, "\050\265\057\375x", "a zstd-compressed file", "zstd -dc 'sample'"),
+	SAMPLE(0, "\004\042\115\030x", "an lz4-compressed file", "lz4 -dc 'sample'"),
+	SAMPLE(0, "LZIP\1", "an lzip-compressed file", "lzip -dc 'sample'"),
+	SAMPLE(0, "\037\235x", "a compress-compressed file", "gzip -dc 'sample'"),
 	SAMPLE(0, "PK\003\004x", "a zip archive", "unzip -d folder 'sample'"),
-	SAMPLE(0, "7z\274\257\047\034", "a 7z archive", "not supported yet"),
-	SAMPLE(0, "Rar!\032\007\1", "a RAR archive", "not supported yet"),
+	SAMPLE(0, ZIP_HEADER "\5\0\0\0x.npy", "a NumPy archive", "unzip -d folder 'sample'"),
+	SAMPLE(0, ZIP_HEADER "\12\0\0\0a/data.pkl", "a PyTorch file", "torch.load"),
+	SAMPLE(0, "7z\274\257\047\034", "a 7z archive", "bsdtar -cf packed.tar @'sample'"),
+	SAMPLE(0, "Rar!\032\007\1", "a RAR archive", "bsdtar"),
 	SAMPLE(0, "hsqs", "a squashfs image of a version other than 4.0", "unsquashfs -d"),
-	SAMPLE(0, "\377\330\377\340", "a JPEG image", "pack the images first"),
-	SAMPLE(0, "\211PNG\r\n\032\n", "a PNG image", "pack"),
-	SAMPLE(0, "GIF89a", "a GIF image", "pack"),
-	SAMPLE(0, "RIFF\1\1\1\1WEBP", "a WebP image", "pack"),
-	SAMPLE(0, "RIFF\1\1\1\1WAVE", "a RIFF file", "pack"),
-	SAMPLE(0, "\177ELF\2", "ELF", "pack"),
-	SAMPLE(32769, "CD001", "an ISO 9660 image", "tar -cf packed.tar"),
-	SAMPLE(0, "070701", "a cpio archive", "pack"),
-	SAMPLE(0, "!<arch>\n", "an ar archive", "pack"),
+	SAMPLE(0, "\377\330\377\340", "a JPEG image", "pack the folder"),
+	SAMPLE(0, "\211PNG\r\n\032\n", "a PNG image", "pack the folder"),
+	SAMPLE(0, "GIF89a", "a GIF image", "pack the folder"),
+	SAMPLE(0, "RIFF\1\1\1\1WEBP", "a WebP image", "pack the folder"),
+	SAMPLE(0, "RIFF\1\1\1\1WAVE", "a RIFF file", "pack the folder"),
+	SAMPLE(128, "DICM\2\0\0\0UL", "a DICOM image", "pack the folder"),
+	SAMPLE(4, "ftypisom", "an MP4", "pack the folder"),
+	SAMPLE(0, "\177ELF\2", "ELF", "name the packed file"),
+	SAMPLE(32769, "CD001", "an ISO 9660 image", "bsdtar"),
+	SAMPLE(1024, "\342\341\365\340", "an EROFS image", "fsck.erofs --extract=folder"),
+	SAMPLE(0, "070701", "a cpio archive", "bsdtar"),
+	SAMPLE(0, "!<arch>\n", "an ar archive", "ar x"),
 	SAMPLE(0, "FEA1", "a Feather file of version 1", "write_feather"),
-	SAMPLE(0, "PAR1", "a Parquet file", "read_table('sample')"),
-	SAMPLE(0, "\223NUMPY\1", "a NumPy array", "pack"),
-	SAMPLE(16, "\336\300\357\276", "an LMDB database", "pack"),
-	SAMPLE(0, "\5\0\0\0\0\0\0\0\352\262\004\076hello", "a TFRecord file", "pack"),
-	SAMPLE(0, "\200\004\225\1\0", "a Python pickle", "pack"),
-	SAMPLE(1080, "\123\357", "ext4 image", "pack"),
-	SAMPLE(0, "SQLite format 3\0", "an SQLite database", "pack"),
+	SAMPLE(0, "PAR1", "a Parquet file", "d.dataset('sample', format='parquet')"),
+	SAMPLE(0, "ORC\012\006\022", "an ORC file", "d.dataset('sample', format='orc')"),
+	SAMPLE(0, "Obj\001\004", "an Avro file", "fastavro"),
+	SAMPLE(0, "CDF\002\0\0\0\0", "a classic netCDF file", "nccopy -k nc4 'sample' new.nc"),
+	SAMPLE(0, "\223NUMPY\1", "a NumPy array", "numpy.load"),
+	SAMPLE(16, "\336\300\357\276\1\0\0\0", "an LMDB database", "Python's lmdb"),
+	SAMPLE(24, "\336\300\357\276\2\0\0\0", "an LMDB database", "Python's lmdb"),
+	SAMPLE(16, "\276\357\300\336\0\0\0\1", "a big-endian LMDB", "Python's lmdb"),
+	SAMPLE(0, "\5\0\0\0\0\0\0\0\352\262\004\076hello", "a TFRecord file",
+	       "tf.data.TFRecordDataset"),
+	SAMPLE(0, "\5\0\0\0\0\0\0\0\0\0\0\0\012\003abc\0\0\0\0", "a TFRecord file",
+	       "tf.data.TFRecordDataset"),
+	SAMPLE(0, "\012\043\327\316\040\0\0\0", "a RecordIO file", "mxnet.recordio"),
+	SAMPLE(0, "\203\257\160\321\015\210\112\077\0\0", "an ArrayRecord or Riegeli file",
+	       "array_record"),
+	SAMPLE(0, "\20\0\0\0\0\0\0\0{\"w\":{\"dtype\":\"F32\"", "a safetensors file",
+	       "safetensors.safe_open"),
+	SAMPLE(0, "\2\0\2\0\0\0\200\0\20\0\0\0\0\0\0\0\0\0\201\0\0\0\0\0", "an FFCV file",
+	       "ffcv"),
+	SAMPLE(0, "\2\0\0\0\22\0\0\0\25\0\0\0\30\0\0\0{\"abcdef", "an MDS shard",
+	       "StreamingDataset"),
+	SAMPLE(0, "\2\0\0\0\20\0\0\0\25\0\0\0\30\0\0\0abcdefgh", "a LitData chunk",
+	       "StreamingDataset"),
+	SAMPLE(0, "utt-1 \0BFM \4\1\0\0\0", "a Kaldi archive", "kaldiio"),
+	SAMPLE(0, "MMIDIDX\0\0\1", "an index of tokens", "no files"),
+	SAMPLE(0, "granidx\n", "an index of granaryfs", "mount the packed file"),
+	SAMPLE(0, "\200\004\225\1\0", "a Python pickle", "names="),
+	SAMPLE(1080, "\123\357", "ext4 image", "fuse2fs -o ro 'sample' folder"),
+	SAMPLE(0, "SQLite format 3\0", "an SQLite database", "sqlite3"),
 	SAMPLE(0, "%PDF-1.7", "a PDF document", "pack"),
 	SAMPLE(0, "<!DOCTYPE html><p>404", "a web page", "download"),
+	SAMPLE(0, "<?xml version=\"1.0\"?><Error>", "an XML file", "download"),
 	SAMPLE(0, "version https://git-lfs.github.com/spec/v1", "a Git LFS pointer",
 	       "git lfs pull"),
-	SAMPLE(0, "hello,world\n1,2\n", "a text file", "pack"),
+	SAMPLE(0, "/annex/objects/MD5E-s1--a.tar\n", "a git-annex pointer",
+	       "git annex get 'sample'"),
+	SAMPLE(0, "{\"shards\": [{\"format\": \"mds\", \"version\": 2}]}", "MDS shards",
+	       "StreamingDataset"),
+	SAMPLE(0, "{\"chunks\": [{\"chunk_bytes\": 850}]}", "LitData", "StreamingDataset"),
+	SAMPLE(0, "hello,world\n1,2\n", "a text file", "tar -cf packed.tar -T 'sample'"),
 	SAMPLE(0, "\1\2\3\4\5\6\7\252", "first bytes are 01 02 03 04 05 06 07 aa", "tar"),
+};
+
+/* What looks like one of these, but for what only a test of its numbers sees. */
+static const struct seen others[] = {
+	SAMPLE(0, "\5\0\0\0\0\0\0\0\0\0\0\0\012\004abc\0", "of no kind", ""),
+	SAMPLE(0, "\20\0\0\0\0\0\0\377{\"w\":\0", "of no kind", ""),
+	SAMPLE(0, "\2\0\2\0\0\0\300\0\20\0\0\0\0\0\0\0\0\0\201\0\0\0\0\0", "of no kind", ""),
+	SAMPLE(0, "\2\0\0\0\20\0\0\0\17\0\0\0\30\0\0\0abcdefgh", "of no kind", ""),
+	SAMPLE(0, "utt\1 \0BFM ", "of no kind", ""),
+};
+
+/* Packed by `command`, the file `inner` is called what it is. */
+static const struct {
+	const char *inner, *command, *says, *remedy;
+} compressed[] = {
+	{ "tar -cf inner member", "gzip", "a gzip-compressed tar,",
+	  "gzip -dc 'sample' >unpacked, then mount 'unpacked'" },
+	{ "tar -cf inner noise", "gzip", "a gzip-compressed tar,", "gzip -dc 'sample'" },
+	{ "tar -cf inner noise", "bzip2", "a bzip2-compressed tar,", "bzip2 -dc 'sample'" },
+	{ "tar -cf inner member", "xz", "an xz-compressed tar,", "xz -dc 'sample'" },
+	{ "printf 'PAR1abcd' >inner", "gzip", "a gzip-compressed Parquet file",
+	  "gzip -dc 'sample' >unpacked, then write it again as Arrow: " },
+	{ "printf 'PAR1abcd' >inner", "gzip", "Parquet", "d.dataset('unpacked'" },
+	{ "printf '\\5\\0\\0\\0\\0\\0\\0\\0\\352\\262\\004\\076hello' >inner", "gzip",
+	  "a gzip-compressed TFRecord file", "compression_type='GZIP'" },
+	{ "head -c 3000 noise >inner", "gzip", "a gzip-compressed file, not", "gzip -dc" },
+	{ "tar -cf - member | gzip >inner", "xz", "an xz-compressed file, not", "xz -dc" },
+	{ "echo a,b,c >inner", "bzip2", "a bzip2-compressed text file", "bzip2 -dc" },
 };
 
 static int look(const char *path, const struct format **format, struct error *e)
@@ -110,6 +175,54 @@ static void test_samples(void **state)
 		assert_says("HDF5 file");
 		assert_says("Apache Arrow file or stream (IPC)");
 	}
+}
+
+static void test_near_misses(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		write_at(0, others[i].bytes, others[i].n);
+		assert_says(others[i].says);
+	}
+}
+
+/* Cut anywhere, a head is still looked at within its bounds. */
+static void test_cut(void **state)
+{
+	const struct format *format;
+	struct error e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
+		for (size_t n = 1; n < samples[i].n; n++) {
+			write_at(0, samples[i].bytes, n);
+			assert_int_equal(look("sample", &format, &e), -EBADMSG);
+		}
+	}
+}
+
+static void test_compressed(void **state)
+{
+	char command[256];
+
+	(void)state;
+	assert_int_equal(system("echo x >member; head -c 300000 /dev/urandom >noise"), 0);
+	for (size_t i = 0; i < sizeof(compressed) / sizeof(*compressed); i++) {
+		snprintf(command, sizeof(command), "%s && %s -c inner >sample",
+			 compressed[i].inner, compressed[i].command);
+		assert_int_equal(system(command), 0);
+		assert_says(compressed[i].says);
+		assert_says(compressed[i].remedy);
+	}
+}
+
+/* A stream that is damaged is called what it is outside. */
+static void test_damaged_stream(void **state)
+{
+	(void)state;
+	assert_int_equal(system("head -c 300000 /dev/urandom >noise && gzip -c noise >sample "
+				"&& truncate -s 2000 sample"), 0);
+	assert_says("a gzip-compressed file");
 }
 
 static void test_empty_and_zeros(void **state)
@@ -166,6 +279,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_near_misses),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_damaged_stream),
 		cmocka_unit_test(test_empty_and_zeros),
 		cmocka_unit_test(test_tar_is_found),
 	};
