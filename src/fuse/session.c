@@ -441,7 +441,8 @@ int session_start(struct session *s, struct notify *notify, int report, struct e
 	s->supervisor = supervise_start(&s->supervision);
 	if (!s->supervisor)
 		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
-	err = shield_raise(&s->mount, s->served.config, s->served.dataset, source, e);
+	err = shield_raise(&s->mount, s->served.config, s->served.dataset, s->rights, source,
+			   e);
 	inodes_show(s->served.inodes); /* the first ones were known before it */
 	if (err)
 		stop(s); /* before anybody hears of it */

@@ -1,7 +1,7 @@
 /*
  * shield.c: makes the overlay, tries it, and puts it in the FUSE mount's place.
  *
- * The overlay is made nowhere (fsopen(2)), read through, and only then moved beneath the
+ * The overlay is made nowhere (overlay.h), tried (trial.h), and only then moved beneath the
  * FUSE mount, which is taken away from above it: whoever looks sees one or the other.
  * Before Linux 6.5 nothing can be moved beneath a mount: then there is a moment
  * in which neither is there. All of it is done by a child process, which holds the only
@@ -12,38 +12,36 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "fuse/overlay.h"
+#include "fuse/trial.h"
 #include "stats/stats.h"
 #include "util/bounded.h"
+#include "util/child.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/memory.h"
 #include "util/mountapi.h"
-#include "util/mounts.h"
 #include "util/namespace.h"
+#include "util/passing.h"
 
 enum {
 	TRY_MILLISECONDS = 3000,
-	SOURCE_BYTES = 256,      /* of fsconfig(2)'s strings, with the NUL */
-	PROBE_DEPTH = 32,
-	PROBE_NAMES = 4096,      /* of a folder that are looked at */
-	WHY_BYTES = 256,
+	WHY_BYTES = OVERLAY_WHY_BYTES,
 };
 
 /* What a child is to do, and what has come of it: in shared memory. */
 struct task {
-	const struct mount *mount;
-	const char *source;
-	char layer[32];    /* by which the mount table tells what is behind it */
-	const char *probe; /* a file's path from the root, or NULL: none is read */
-	bool noexec;
-	bool reading;      /* all is well but for the probe, which has not ended yet */
+	struct overlay_wish wish;
+	struct trial trial;
+	const struct rights *rights; /* of the mount's user, or NULL: the caller's */
+	bool read;         /* try a file, too */
+	bool reading;      /* all is well but for that, which has not ended yet */
 	char why[WHY_BYTES];
 };
 
@@ -89,215 +87,7 @@ static const char *objection(const struct mount *mount, const struct mount_confi
 	return NULL;
 }
 
-/* A file to try it with. */
-
-static bool is_readable(const struct tree *tree, const struct tree_name *name)
-{
-	struct tree_stat st;
-
-	return name->kind == TREE_FILE && tree_stat(tree, name->node, &st) == 0 && st.size;
-}
-
-/* Of the names of a folder the first file with bytes, or else the first folder. */
-static bool choose(const struct tree *tree, uint32_t folder, struct tree_name *out)
-{
-	bool found = false;
-
-	for (uint32_t i = 0; i < PROBE_NAMES; i++) {
-		struct tree_name name;
-
-		if (tree_child(tree, folder, i, &name) < 0)
-			break;
-		if (is_readable(tree, &name)) {
-			*out = name;
-			return true;
-		}
-		if (!found && name.kind == TREE_DIRECTORY) {
-			*out = name;
-			found = true;
-		}
-	}
-	return found;
-}
-
-/* Its path from the mount's root; NULL where none is found soon. */
-static char *find_probe(const struct dataset *dataset)
-{
-	const struct tree *tree = dataset_tree(dataset);
-	uint32_t folder = dataset_root(dataset);
-	char path[PROBE_DEPTH * 256];
-	size_t used = 0;
-
-	for (int depth = 0; depth < PROBE_DEPTH; depth++) {
-		struct tree_name name;
-
-		if (!choose(tree, folder, &name) || name.length > 255)
-			return NULL;
-		used += (size_t)snprintf(path + used, sizeof(path) - used, "%s%.*s",
-					 used ? "/" : "", (int)name.length, name.name);
-		if (name.kind == TREE_FILE)
-			return used < sizeof(path) ? strdup(path) : NULL;
-		if (used >= sizeof(path))
-			return NULL;
-		folder = name.node;
-	}
-	return NULL;
-}
-
 /* In the child. */
-
-/* The root of our mount, if it is still what is seen there. */
-static int open_root(const struct mount *mount)
-{
-	struct mount_entry entry;
-	CLEANUP(cleanup_close) int fd = open(mount->mountpoint,
-					     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	errno = ESTALE;
-	if (mounts_find(mount->mountpoint, &entry) != 1 ||
-	    strcmp(entry.type, MOUNT_TYPE) != 0 || entry.connection != mount->number ||
-	    mounts_id_of(fd) != entry.id)
-		return -1;
-	return steal_fd(&fd);
-}
-
-/* An overlay without an upper layer wants two lower ones. In a tmpfs that is nowhere, */
-static int open_own_tmpfs(const char *name)
-{
-	CLEANUP(cleanup_close) int fs = mountapi_open("tmpfs");
-	CLEANUP(cleanup_close) int top = fs < 0 ? -1 : mountapi_make(fs, MOUNTAPI_NOEXEC);
-
-	if (top < 0 || mkdirat(top, name, 0755) < 0)
-		return -1;
-	return steal_fd(&top);
-}
-
-/* or, before Linux 6.15, in a folder that is removed when the overlay is made, */
-static int open_new_folder(const char *name)
-{
-	static const char *const places[] = { "/run", "/tmp", "/dev/shm" };
-
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		char path[64];
-		int fd;
-
-		snprintf(path, sizeof(path), "%s/granaryfs.XXXXXX", places[i]);
-		if (!mkdtemp(path))
-			continue;
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd >= 0 && mkdirat(fd, name, 0755) == 0)
-			return fd;
-		cleanup_close(&fd);
-		rmdir(path);
-	}
-	return -1;
-}
-
-/* the second one is an empty folder, whose name tells what is behind the overlay. */
-static void remove_folder(int folder, const char *name)
-{
-	char link[64], path[64];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", folder);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (unlinkat(folder, name, AT_REMOVEDIR) < 0 || n <= 0)
-		return;
-	path[n] = '\0';
-	rmdir(path);
-}
-
-/* What the kernel says of why an overlay could not be made. */
-static int refused(struct task *task, int fs)
-{
-	int errnum = errno;
-	ssize_t n = fs < 0 ? -1 : read(fs, task->why, sizeof(task->why) - 1);
-
-	errno = errnum;
-	if (n <= 0)
-		return failed(task, "no overlay can be made");
-	task->why[n] = '\0';
-	task->why[strcspn(task->why, "\n")] = '\0';
-	return 1;
-}
-
-/* By descriptors: paths may hold what means something to overlayfs. */
-static int make_overlay(struct task *task, int root, int folder, bool data_only)
-{
-	unsigned attributes = MOUNTAPI_RDONLY | MOUNTAPI_NOSUID | MOUNTAPI_NODEV |
-			      (task->noexec ? MOUNTAPI_NOEXEC : 0U);
-	CLEANUP(cleanup_close) int fs = mountapi_open("overlay");
-	char source[SOURCE_BYTES], lower[192];
-	int overlay = -1;
-
-	snprintf(source, sizeof(source), "%s", task->source);
-	snprintf(lower, sizeof(lower), "/proc/self/fd/%d%s/proc/self/fd/%d/%s", root,
-		 data_only ? "::" : ":", folder, task->layer);
-	if (fs >= 0 && mountapi_set(fs, "source", source) == 0 &&
-	    mountapi_set(fs, "lowerdir", lower) == 0 &&
-	    mountapi_set(fs, "redirect_dir", "nofollow") == 0 &&
-	    mountapi_set(fs, "metacopy", "off") == 0 &&
-	    (data_only || mountapi_set(fs, "xino", "on") == 0) &&
-	    mountapi_set_flag(fs, "ro") == 0)
-		overlay = mountapi_make(fs, attributes);
-	if (overlay < 0)
-		refused(task, fs);
-	return overlay;
-}
-
-/*
- * A data-only second layer leaves the root what it is, with its own link count, and
- * fast to list. Before Linux 6.5, and in a user namespace, there is none: then the root
- * is a merged folder.
- */
-static int make_some_overlay(struct task *task, int root)
-{
-	int (*const open_folder[])(const char *) = { open_own_tmpfs, open_new_folder };
-	int overlay = -1;
-
-	failed(task, "there is no empty folder");
-	for (size_t i = 0; i < 2 && overlay < 0; i++) {
-		CLEANUP(cleanup_close) int folder = open_folder[i](task->layer);
-
-		if (folder < 0)
-			continue;
-		overlay = make_overlay(task, root, folder, true);
-		if (overlay < 0)
-			overlay = make_overlay(task, root, folder, false);
-		if (open_folder[i] == open_new_folder)
-			remove_folder(folder, task->layer);
-	}
-	return overlay;
-}
-
-/* 0, or an errno. */
-static int read_one(int root, const char *path)
-{
-	CLEANUP(cleanup_close) int fd = openat(root, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	char byte;
-
-	return fd >= 0 && pread(fd, &byte, 1, 0) >= 0 ? 0 : errno;
-}
-
-/* Some kernels make an overlay through which nothing can be read. */
-static int try_reading(struct task *task, int root, int overlay)
-{
-	int err;
-
-	if (!task->probe)
-		return 0;
-	task->reading = true;
-	err = read_one(overlay, task->probe);
-	/* a damaged file says nothing against the overlay */
-	if (err && read_one(root, task->probe) != err) {
-		errno = err;
-		return failed(task, "no file can be read through an overlay");
-	}
-	task->reading = false;
-	return 0;
-}
 
 static int take_away(int root)
 {
@@ -323,7 +113,7 @@ static int change_over(struct task *task, int root, int overlay)
 
 	if (folder < 0 || copy < 0 || take_away(root) < 0)
 		return failed(task, "the mount cannot be replaced");
-	covered = open_covered(task->mount, folder);
+	covered = open_covered(task->wish.mount, folder);
 	if (covered >= 0 && mountapi_move(overlay, covered, 0) == 0)
 		return 0;
 	failed(task, "the overlay cannot be put there");
@@ -339,20 +129,81 @@ static int replace(struct task *task, int root, int overlay)
 	return take_away(root) == 0 ? 0 : failed(task, "the mount cannot be taken away");
 }
 
+/* For good: what a mount's user sees, that user has to see through the overlay. */
+static int become_user(struct task *task, pid_t parent)
+{
+	struct error e;
+
+	if (!task->rights)
+		return 0;
+	if (rights_assume(task->rights, &e) < 0 || rights_renounce(&e) < 0) {
+		snprintf(task->why, sizeof(task->why), "%.200s", e.text);
+		return 1;
+	}
+	/* not before: new ids clear it */
+	return child_ends_with_parent(parent) < 0;
+}
+
+static int try_it(struct task *task, int overlay, int bare)
+{
+	if (trial_list(&task->trial, overlay, bare, task->why, sizeof(task->why)) != 0)
+		return 1;
+	if (!task->read)
+		return 0;
+	task->reading = true;
+	if (trial_read(&task->trial, overlay, bare, task->why, sizeof(task->why)) != 0)
+		return 1;
+	task->reading = false;
+	return 0;
+}
+
+/* In a child of the child, which has a mount namespace of its own. */
+static int make_and_try(struct task *task, int socket, pid_t parent)
+{
+	CLEANUP(cleanup_close) int bare = -1;
+	CLEANUP(cleanup_close) int overlay = overlay_make(&task->wish, &bare, task->why);
+
+	if (overlay < 0)
+		return 1;
+	if (passing_send(socket, overlay) < 0)
+		return failed(task, "the overlay cannot be handed over");
+	return become_user(task, parent) || try_it(task, overlay, bare);
+}
+
+/* One that was tried, or -1. */
+static int have_overlay_made(struct task *task)
+{
+	pid_t child, parent = getpid();
+	CLEANUP(cleanup_close) int overlay = -1;
+	struct error e;
+	int sockets[2], status = 0;
+
+	if (passing_pair(sockets) < 0 || child_fork(&child, &e) < 0) {
+		failed(task, "no process can be started");
+		return -1;
+	}
+	if (child == 0)
+		_exit(make_and_try(task, sockets[1], parent));
+	close(sockets[1]);
+	overlay = passing_receive(sockets[0]);
+	close(sockets[0]);
+	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return failed(task, "the process that makes the overlay was ended"), -1;
+	return WEXITSTATUS(status) == 0 ? steal_fd(&overlay) : -1;
+}
+
 static int raise_shield(void *argument)
 {
 	struct task *task = argument;
-	CLEANUP(cleanup_close) int root = open_root(task->mount);
+	CLEANUP(cleanup_close) int root = overlay_open_root(task->wish.mount);
 	CLEANUP(cleanup_close) int overlay = -1;
-	struct stat st;
 
-	/* an overlay copies the root's mode, which is 0 until somebody has asked for it */
-	if (root < 0 || fstatat(root, "", &st, AT_EMPTY_PATH) < 0)
+	if (root < 0) {
+		errno = -root;
 		return failed(task, "the mount does not answer");
-	overlay = make_some_overlay(task, root);
-	if (overlay < 0 || try_reading(task, root, overlay) != 0)
-		return 1;
-	return replace(task, root, overlay);
+	}
+	overlay = have_overlay_made(task);
+	return overlay < 0 ? 1 : replace(task, root, overlay);
 }
 
 /* In the supervisor. */
@@ -384,7 +235,7 @@ static bool raised(const struct task *wanted, char why[WHY_BYTES])
 	*task = *wanted;
 	result = attempt(task);
 	if (result == -ETIMEDOUT) {
-		task->probe = NULL;
+		task->read = false;
 		result = attempt(task);
 	}
 	snprintf(why, WHY_BYTES, "%s", task->why);
@@ -403,21 +254,44 @@ static int without(const struct mount *mount, const struct mount_config *config,
 	return 0;
 }
 
+/* A merged root is read whole before its first name comes, and again when forgotten. */
+static bool root_is_too_large(const struct task *task, char why[WHY_BYTES])
+{
+	const struct dataset *dataset = task->trial.dataset;
+	uint32_t names;
+
+	if (!task->wish.merged ||
+	    tree_child_count(dataset_tree(dataset), dataset_root(dataset), &names) < 0 ||
+	    names <= TRIAL_MERGED_MOST)
+		return false;
+	snprintf(why, WHY_BYTES, "its root has %u names, and here an overlay would read all of "
+		 "them before the first is seen, which is for %d at most", names,
+		 TRIAL_MERGED_MOST);
+	return true;
+}
+
 int shield_raise(const struct mount *mount, const struct mount_config *config,
-		 const struct dataset *dataset, const char *source, struct error *e)
+		 const struct dataset *dataset, const struct rights *rights,
+		 const char *source, struct error *e)
 {
 	const char *against = objection(mount, config, dataset);
-	CLEANUP(cleanup_free) char *probe = against ? NULL : find_probe(dataset);
-	struct task task = { .mount = mount, .source = source, .probe = probe,
-			     .noexec = config->noexec };
+	struct task task = {
+		.wish = { .mount = mount, .source = source, .noexec = config->noexec },
+		.rights = rights, .read = true,
+	};
 	char why[WHY_BYTES];
+	bool up;
 
 	if (against)
 		return without(mount, config, against, e);
-	snprintf(task.layer, sizeof(task.layer), "%s%u", MOUNT_SHIELD_LAYER, mount->number);
-	if (!raised(&task, why))
+	task.wish.merged = overlay_is_merged();
+	trial_choose(dataset, task.wish.merged, &task.trial);
+	up = !root_is_too_large(&task, why) && raised(&task, why);
+	trial_free(&task.trial);
+	if (!up)
 		return without(mount, config, why, e);
 	stats_set(COUNTER_shielded, 1);
-	log_info("%s: shielded by an overlay", mount->mountpoint);
+	log_info("%s: shielded by an overlay%s", mount->mountpoint,
+		 task.wish.merged ? " with a merged root" : "");
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include "fuse/mount.h"
 #include "fuse/session.h"
 #include "util/error.h"
+#include "util/rights.h"
 
 /* Before anything is mounted: shield=on where it would let others in is -EINVAL. */
 int shield_check(const struct mount_config *config, struct error *e);
@@ -25,10 +26,12 @@ int shield_check(const struct mount_config *config, struct error *e);
 /*
  * Puts the shield in front of a mount that is served already, where `config` and the
  * machine let it. 0: it is there (the gauge `shielded` is 1), or it is not, and a line
- * in the log says why; with shield=on that is an error, and a sentence. `source` is
- * what is packed, for the mount table. Takes up to some seconds, where storage hangs.
+ * in the log says why; with shield=on that is an error, and a sentence. `rights` are
+ * those of the mount's user, with which the overlay is tried (NULL: the caller's);
+ * `source` is what is packed, for the mount table. Takes up to some seconds, where storage hangs.
  */
 int shield_raise(const struct mount *mount, const struct mount_config *config,
-		 const struct dataset *dataset, const char *source, struct error *e);
+		 const struct dataset *dataset, const struct rights *rights,
+		 const char *source, struct error *e);
 
 #endif

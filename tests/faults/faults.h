@@ -37,6 +37,13 @@
  * ends the process that reads the file with inode number INO (as stat shows it), or
  * that is asked for NAME in any folder; after so many milliseconds (0).
  *
+ *	GRANARY_SHIELD=removed|lacks=NAME
+ *
+ * makes the overlay that is a mount's shield a bad one. removed: the empty folder that is
+ * its second layer is removed, so that a merged root is empty, as before Linux 6.15 where
+ * that folder was not in a tmpfs. lacks: no listing through an overlay has NAME, for the
+ * process that tries it.
+ *
  * What cannot be understood ends the program: a test must not go on without faults.
  */
 #ifndef GRANARY_TESTS_FAULTS_H

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Runs a command on a kernel that lacks something, by a seccomp filter.
 
-Usage: refusing.py fsopen|beneath|tmpfs|overlay COMMAND... Only root can.
+Usage: refusing.py fsopen|beneath|tmpfs|overlay|namespace COMMAND... Only root can.
 
 fsopen: none of the new calls for mounts (before Linux 5.2). beneath: nothing can be
-moved beneath a mount (before 6.5). tmpfs: what is mounted nowhere cannot be a layer
-(before 6.15), seen from here: there is no such tmpfs. overlay: no overlay can be mounted.
+moved beneath a mount (before 6.5). tmpfs and overlay: none can be mounted. namespace: no
+mount namespace can be had.
 """
 import ctypes
 import errno
@@ -18,6 +18,8 @@ LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06
 REFUSE, ALLOW = 0x00050000, 0x7FFF0000
 NOSUID, NOEXEC, BENEATH = 2, 8, 0x200
 MOVE_MOUNT, FSOPEN, FSMOUNT = 429, 430, 432
+CLONE_NEWNS = 0x20000
+UNSHARE = 272 if os.uname().machine == "x86_64" else 97
 
 # what: (call, its argument, the test of that, a value, the error)
 CASES = {
@@ -25,6 +27,7 @@ CASES = {
     "beneath": (MOVE_MOUNT, 4, ANY_BIT, BENEATH, errno.EINVAL),
     "tmpfs": (FSMOUNT, 2, EQUAL, NOEXEC, errno.EPERM),
     "overlay": (FSMOUNT, 2, ANY_BIT, NOSUID, errno.EPERM),
+    "namespace": (UNSHARE, 0, ANY_BIT, CLONE_NEWNS, errno.ENOSPC),
 }
 
 

@@ -13,7 +13,7 @@ fi
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
 need_root
-need tar timeout setpriv setfattr unshare
+need tar timeout setpriv setfattr setarch unshare
 helpers=$abs_top_srcdir/tests/mount
 
 make_archives() {
@@ -70,6 +70,13 @@ marked_archive() {
 	        add(tar, folder + "/link", tarfile.SYMTYPE, linkname="file")
 	    add(tar, "other", tarfile.DIRTYPE)
 	END
+}
+
+make_faulty() {
+	mkdir "$work/faulty"
+	cp "$abs_top_builddir/tests/bin/granaryfs-faulty" "$work/faulty/granaryfs" ||
+		bail "no program for tests"
+	ln -s "$granary" "$work/faulty/granary"
 }
 
 # ---- Small things -------------------------------------------------------------
@@ -458,7 +465,7 @@ lacks() {
 
 refused() {
 	local what
-	for what in fsopen overlay; do
+	for what in fsopen overlay tmpfs namespace; do
 		lacks "$what"
 		bare_ok "no $what" allow_other
 		same_bytes "$mnt/large"
@@ -466,30 +473,121 @@ refused() {
 		left "no $what"
 		start allow_other,shield=on
 		is $? 32 "no $what, shield=on: refused"
-		check "no $what, shield=on: says why" grep -q -- '-o shield=on: no overlay' "$work/said"
+		check "no $what, shield=on: says why" grep -q -E -- \
+			'-o shield=on: no (overlay|mount namespace) can be' "$work/said"
 		check "no $what, shield=on: no mount" not_mounted "$mnt"
 		check "no $what, shield=on: no process" wait_until 20 no_daemon "$mnt"
 	done
-	for what in beneath tmpfs; do
-		lacks "$what"
-		shielded_ok "no $what" allow_other
-		same_bytes "$mnt/large"
-		ok $? "no $what: and it is read"
-		is "$(litter)" "" "no $what: no litter"
-		left "no $what"
-	done
+	lacks beneath
+	shielded_ok "no beneath" allow_other
+	same_bytes "$mnt/large"
+	ok $? "no beneath: and it is read"
+	left "no beneath"
+	is "$(litter)" "" "no litter"
 	kernel=()
 	start allow_other,shield=perhaps
 	is $? 1 "shield=perhaps: a wrong command line"
 }
 
+# ---- A merged root, as kernels before 6.16 have it -----------------------------------------------
+
+# They are told by their version only; this one says that it is a 2.6.
+old=(setarch --uname-2.6)
+
+merged() {
+	start allow_other,shield=off
+	(cd "$mnt" && find . | sort) >"$work/bare"
+	left "bare"
+	kernel=("${old[@]}")
+	shielded_ok "merged" allow_other
+	check "merged: the root is" grep -q -x xino=on <(options_of)
+	check "merged: and said" grep -q 'with a merged root' "$log"
+	is "$(cd "$mnt" && find . | sort)" "$(cat "$work/bare")" "merged: each name is listed"
+	# shellcheck disable=SC2012  # these names have no line breaks
+	is "$(ls -a "$mnt" | head -n 2 | tr '\n' ' ')" ". .. " "merged: . and .. too"
+	same_bytes "$mnt/large"
+	ok $? "merged: and it is read"
+	left "merged"
+	kernel=()
+}
+
+# tar_of NAMES: flat.tar, with so many names in its root.
+tar_of() {
+	rm -rf "$work/flat" "$work"/flat.tar*
+	mkdir "$work/flat"
+	(cd "$work/flat" && seq -f 'name%.0f' "$1" | xargs touch)
+	tar -C "$work/flat" -cf "$work/flat.tar" .
+	"$granary" index "$work/flat.tar" >/dev/null || bail "no index"
+}
+
+names_of_root() {
+	# shellcheck disable=SC2012  # these names have no line breaks
+	ls -f "$mnt" | grep -c name
+}
+
+large_roots() {
+	tar_of 10000
+	kernel=("${old[@]}")
+	shielded_ok "10,000 names, merged" allow_other "$work/flat.tar"
+	is "$(names_of_root)" 10000 "10,000 names, merged: all are listed"
+	left "10,000 names, merged"
+	tar_of 10001
+	bare_ok "10,001 names, to be merged" allow_other "$work/flat.tar"
+	check "10,001 names: and why" grep -q 'its root has 10001 names' "$log"
+	is "$(names_of_root)" 10001 "10,001 names, bare: all are listed"
+	left "10,001 names, to be merged"
+	start allow_other,shield=on "$work/flat.tar"
+	is $? 32 "10,001 names, shield=on: refused"
+	check "10,001 names, shield=on: says why" grep -q 'its root has 10001 names' "$work/said"
+	kernel=()
+	! merges_always || return 0
+	shielded_ok "10,001 names, not merged" allow_other "$work/flat.tar"
+	is "$(names_of_root)" 10001 "10,001 names, not merged: all are listed"
+	left "10,001 names, not merged"
+}
+
+# Is this kernel itself older than 6.16?
+merges_always() {
+	[ "$(printf '%s\n' 6.16 "$(uname -r)" | sort -V | head -n 1)" != 6.16 ]
+}
+
+# ---- Overlays that do not show what is behind them --------------------------------------------------
+
+# faulty DESCRIPTION SENTENCE [SOURCE]: the overlay is found out, and the mount is bare.
+faulty() {
+	bare_ok "$1" allow_other "${3:-$work/t.tar}"
+	check "$1: what was found" grep -q -F "$2" "$log" || diag "$(cat "$log")"
+	refuse "$1: no name is missing" grep -q . \
+		<(comm -3 <(ls -A "$mnt") <(ls -A "$work/tree"))
+	left "$1"
+	start allow_other,shield=on "${3:-$work/t.tar}"
+	is $? 32 "$1, shield=on: refused"
+	check "$1, shield=on: says why" grep -q -F "$2" "$work/said"
+	check "$1, shield=on: no mount" not_mounted "$mnt"
+	check "$1, shield=on: no process" wait_until 20 no_daemon "$mnt"
+}
+
+found_out() {
+	local sound=$granaryfs
+	granaryfs=$work/faulty/granaryfs
+	export GRANARY_SHIELD=removed
+	kernel=("${old[@]}")
+	faulty "an empty root" "the listing of the root lacks 'a-file'"
+	kernel=()
+	GRANARY_SHIELD=lacks=large
+	faulty "a root without a name" "the listing of the root lacks 'large'"
+	GRANARY_SHIELD=lacks=deep
+	faulty "a folder without a name" "the listing of 'folder' lacks 'deep'"
+	GRANARY_SHIELD=lacks=elsewhere
+	shielded_ok "nothing is missing" allow_other
+	left "nothing is missing"
+	unset GRANARY_SHIELD
+	granaryfs=$sound
+}
+
 # Storage that hangs when the mount is tried does not keep it from its shield for good.
 hung_storage() {
 	local sound=$granaryfs
-	mkdir "$work/faulty"
-	cp "$abs_top_builddir/tests/bin/granaryfs-faulty" "$work/faulty/granaryfs" ||
-		bail "no program for tests"
-	ln -s "$granary" "$work/faulty/granary"
 	granaryfs=$work/faulty/granaryfs
 	GRANARY_FAULTS="kind=late,path=t.tar,from=3,ms=8000" shielded_ok "hung storage" allow_other
 	check "hung storage: names are answered" timeout 5 ls -l "$mnt"
@@ -525,6 +623,7 @@ user_namespace() {
 
 leave_others
 make_archives
+make_faulty
 owner_only
 another_user
 visible_options
@@ -541,6 +640,9 @@ several
 shared
 slurm_scripts
 refused
+merged
+large_roots
+found_out
 hung_storage
 user_namespace
 finish

@@ -20,6 +20,7 @@
 #include "private.h"
 #include "util/bounded.h"
 #include "util/cleanup.h"
+#include "util/kernel.h"
 #include "util/memory.h"
 #include "util/size.h"
 
@@ -356,7 +357,7 @@ static void look_at_ahead(struct patient *p, struct finding *f)
 
 /* What granaryfs uses where it is there. */
 static const struct {
-	int major, minor;
+	unsigned major, minor;
 	const char *without;
 } features[] = {
 	{ 4, 18, "no user can mount in a namespace, and granary run does not work" },
@@ -364,17 +365,17 @@ static const struct {
 	{ 5, 1, "every opendir is a request" },
 	{ 5, 11, "granary run has no shield: each open() of Python is a request" },
 	{ 6, 5, "the shield is put up by way of a copy of the mount" },
-	{ 6, 15, "the shield needs a folder in /run, /tmp or /dev/shm for a moment" },
+	{ 6, 16, "no root with more than 10,000 names has a shield" },
 };
 
 static void look_at_kernel(struct patient *p, struct finding *f)
 {
 	char release[TEXT_BYTES];
-	int major = 0, minor = 0;
+	unsigned major, minor;
 
 	read_text(p, "/proc/sys/kernel/osrelease", release);
 	release[strcspn(release, "\n")] = '\0';
-	if (sscanf(release, "%d.%d", &major, &minor) != 2) {
+	if (!kernel_parse(release, &major, &minor)) {
 		found(f, VERDICT_WARN, "its version cannot be read; is /proc mounted?");
 		return;
 	}
@@ -384,7 +385,7 @@ static void look_at_kernel(struct patient *p, struct finding *f)
 		    (major == features[i].major && minor >= features[i].minor))
 			continue;
 		found(f, features[i].major < 6 ? VERDICT_WARN : VERDICT_OK,
-		      "Linux %.64s: before %d.%d %s", release, features[i].major,
+		      "Linux %.64s: before %u.%u %s", release, features[i].major,
 		      features[i].minor, features[i].without);
 		return;
 	}

@@ -1,0 +1,143 @@
+#include "fuse/overlay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/cleanup.h"
+#include "util/kernel.h"
+#include "util/mountapi.h"
+#include "util/mounts.h"
+#include "util/namespace.h"
+
+enum { SOURCE_BYTES = 256 }; /* of fsconfig(2)'s strings, with the NUL */
+
+static int failed(char why[OVERLAY_WHY_BYTES], const char *what)
+{
+	snprintf(why, OVERLAY_WHY_BYTES, "%s: %s", what, strerror(errno));
+	return -1;
+}
+
+/*
+ * Linux 6.5 to 6.15 have such layers with metacopy=on only, which costs a request for each
+ * name; in a user namespace there are none. Nothing but its version tells what a kernel
+ * does: asked for a layer that it will not have, it complains in its log.
+ */
+bool overlay_is_merged(void)
+{
+	return namespace_is_private() || !kernel_is_since(6, 16);
+}
+
+int overlay_open_root(const struct mount *mount)
+{
+	struct mount_entry entry;
+	CLEANUP(cleanup_close) int fd = open(mount->mountpoint,
+					     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (mounts_find(mount->mountpoint, &entry) != 1 ||
+	    strcmp(entry.type, MOUNT_TYPE) != 0 || entry.connection != mount->number ||
+	    mounts_id_of(fd) != entry.id)
+		return -ESTALE;
+	return steal_fd(&fd);
+}
+
+/* An own mount namespace, and in it the mount's root, to which nobody else's is a peer. */
+static int enter_namespace(const struct mount *of, char why[OVERLAY_WHY_BYTES])
+{
+	CLEANUP(cleanup_close) int root = -1;
+	char path[64];
+	struct stat st;
+
+	if (unshare(CLONE_NEWNS) < 0)
+		return failed(why, "no mount namespace can be had");
+	root = overlay_open_root(of);
+	if (root < 0)
+		errno = -root;
+	/* an overlay copies the root's mode, which is 0 until somebody has asked for it */
+	if (root < 0 || fstatat(root, "", &st, AT_EMPTY_PATH) < 0)
+		return failed(why, "the mount does not answer");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", root);
+	if (mount("none", path, NULL, MS_PRIVATE, NULL) < 0)
+		return failed(why, "the mount cannot be made private");
+	return steal_fd(&root);
+}
+
+/* The tmpfs, with the empty folder in it. */
+static int make_tmpfs(int root, const char *layer, char why[OVERLAY_WHY_BYTES])
+{
+	CLEANUP(cleanup_close) int fs = mountapi_open("tmpfs");
+	CLEANUP(cleanup_close) int top = fs < 0 ? -1 : mountapi_make(fs, MOUNTAPI_NOEXEC);
+
+	if (top < 0 || mkdirat(top, layer, 0755) < 0 || mountapi_move(top, root, 0) < 0)
+		return failed(why, "no overlay can be made: no empty folder for it");
+	return steal_fd(&top);
+}
+
+/* What the kernel says of why an overlay could not be made. */
+static int refused(int fs, char why[OVERLAY_WHY_BYTES])
+{
+	int errnum = errno;
+	ssize_t n = fs < 0 ? -1 : read(fs, why, OVERLAY_WHY_BYTES - 1);
+
+	errno = errnum;
+	if (n <= 0)
+		return failed(why, "no overlay can be made");
+	why[n] = '\0';
+	why[strcspn(why, "\n")] = '\0';
+	return -1;
+}
+
+/* By descriptors: paths may hold what means something to overlayfs. */
+static void describe_layers(char *out, size_t size, int root, int tmpfs, const char *layer,
+			    bool merged)
+{
+	snprintf(out, size, "/proc/self/fd/%d%s/proc/self/fd/%d/%s", root,
+		 merged ? ":" : "::", tmpfs, layer);
+}
+
+static int make_overlay(const struct overlay_wish *wish, const char *layers,
+			char why[OVERLAY_WHY_BYTES])
+{
+	unsigned attributes = MOUNTAPI_RDONLY | MOUNTAPI_NOSUID | MOUNTAPI_NODEV |
+			      (wish->noexec ? MOUNTAPI_NOEXEC : 0U);
+	CLEANUP(cleanup_close) int fs = mountapi_open("overlay");
+	char source[SOURCE_BYTES];
+	int overlay = -1;
+
+	snprintf(source, sizeof(source), "%s", wish->source);
+	if (fs >= 0 && mountapi_set(fs, "source", source) == 0 &&
+	    mountapi_set(fs, "lowerdir", layers) == 0 &&
+	    mountapi_set(fs, "redirect_dir", "nofollow") == 0 &&
+	    mountapi_set(fs, "metacopy", "off") == 0 &&
+	    (!wish->merged || mountapi_set(fs, "xino", "on") == 0) &&
+	    mountapi_set_flag(fs, "ro") == 0)
+		overlay = mountapi_make(fs, attributes);
+	return overlay < 0 ? refused(fs, why) : overlay;
+}
+
+int overlay_make(const struct overlay_wish *wish, int *root, char why[OVERLAY_WHY_BYTES])
+{
+	CLEANUP(cleanup_close) int fuse = enter_namespace(wish->mount, why);
+	CLEANUP(cleanup_close) int tmpfs = -1;
+	char layer[32], layers[128];
+	int overlay;
+
+	if (fuse < 0)
+		return -1;
+	snprintf(layer, sizeof(layer), "%s%u", MOUNT_SHIELD_LAYER, wish->mount->number);
+	tmpfs = make_tmpfs(fuse, layer, why);
+	if (tmpfs < 0)
+		return -1;
+	describe_layers(layers, sizeof(layers), fuse, tmpfs, layer, wish->merged);
+	overlay = make_overlay(wish, layers, why);
+	if (overlay >= 0)
+		*root = steal_fd(&fuse);
+	return overlay;
+}

@@ -1,0 +1,294 @@
+#include "fuse/trial.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fuse/control.h"
+#include "util/cleanup.h"
+#include "util/vec.h"
+
+enum {
+	DEPTH_MOST = 32,
+	NAMES_MOST = 4096,     /* of a folder that are looked at to choose one */
+	/*
+	 * What is not merged is the FUSE mount's own listing, passed through name by name:
+	 * its beginning tells whether that works, and a folder may have millions.
+	 */
+	LISTED_MOST = 1000,
+};
+
+/* ---- What to look at ---- */
+
+static bool is_readable(const struct tree *tree, const struct tree_name *name)
+{
+	struct tree_stat st;
+
+	return name->kind == TREE_FILE && tree_stat(tree, name->node, &st) == 0 && st.size;
+}
+
+static bool is_folder(const struct tree *tree, const struct tree_name *name)
+{
+	(void)tree;
+	return name->kind == TREE_DIRECTORY;
+}
+
+/* The first such name of a folder. */
+static bool find_first(const struct tree *tree, uint32_t folder,
+		       bool (*fits)(const struct tree *, const struct tree_name *),
+		       struct tree_name *out)
+{
+	for (uint32_t i = 0; i < NAMES_MOST && tree_child(tree, folder, i, out) == 0; i++) {
+		if (out->length <= NAME_MAX && fits(tree, out))
+			return true;
+	}
+	return false;
+}
+
+/* A file with bytes, found by way of first folders; NULL where none is found soon. */
+static char *find_file(const struct dataset *dataset)
+{
+	const struct tree *tree = dataset_tree(dataset);
+	uint32_t folder = dataset_root(dataset);
+	char path[DEPTH_MOST * (NAME_MAX + 1)];
+	size_t used = 0;
+
+	for (int depth = 0; depth < DEPTH_MOST; depth++) {
+		struct tree_name name;
+
+		if (!find_first(tree, folder, is_readable, &name) &&
+		    !find_first(tree, folder, is_folder, &name))
+			return NULL;
+		used += (size_t)snprintf(path + used, sizeof(path) - used, "%s%.*s",
+					 used ? "/" : "", (int)name.length, name.name);
+		if (used >= sizeof(path))
+			return NULL;
+		if (name.kind == TREE_FILE)
+			return strdup(path);
+		folder = name.node;
+	}
+	return NULL;
+}
+
+static char *find_folder(const struct dataset *dataset)
+{
+	struct tree_name name;
+
+	return find_first(dataset_tree(dataset), dataset_root(dataset), is_folder, &name) ?
+		       strndup(name.name, name.length) : NULL;
+}
+
+void trial_choose(const struct dataset *dataset, bool merged, struct trial *out)
+{
+	*out = (struct trial){ .dataset = dataset, .merged = merged,
+			       .folder = find_folder(dataset), .file = find_file(dataset) };
+}
+
+void trial_free(struct trial *trial)
+{
+	free(trial->folder);
+	free(trial->file);
+}
+
+/* ---- A listing ---- */
+
+struct names {
+	VEC(char *) list;
+	bool whole; /* there are no more */
+};
+
+static void free_names(struct names *names)
+{
+	for (size_t i = 0; i < names->list.count; i++)
+		free(names->list.items[i]);
+	vec_free(&names->list);
+}
+
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/*
+ * The names of a folder, or the first `most`. An end with an error looks like an end to
+ * whoever reads: names are missing then. 0 or an errno.
+ */
+static int read_names(int root, const char *path, size_t most, struct names *out)
+{
+	int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int err = folder ? 0 : errno;
+
+	if (!folder && fd >= 0)
+		close(fd);
+	while (!err && out->list.count < most) {
+		char *name;
+
+		entry = readdir(folder);
+		out->whole = !entry;
+		if (!entry)
+			break;
+		if (is_dots(entry->d_name))
+			continue;
+		name = strdup(entry->d_name);
+		if (!name || vec_push(&out->list, name) < 0) {
+			free(name);
+			err = ENOMEM;
+		}
+	}
+	if (folder)
+		closedir(folder);
+	return err;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* ---- Compared with the tree ---- */
+
+struct folder {
+	const struct tree *tree;
+	uint32_t node;
+	const char *path; /* from the root: "." is the root itself */
+	size_t most;      /* names that are read */
+};
+
+/* Its name of that length is there, or no listing of the root shows it. */
+static bool is_listed(const struct names *names, const struct folder *folder,
+		      const struct tree_name *name)
+{
+	char text[NAME_MAX + 1];
+	const char *key = text;
+
+	if (name->length > NAME_MAX)
+		return true;
+	memcpy(text, name->name, name->length);
+	text[name->length] = '\0';
+	return bsearch(&key, names->list.items, names->list.count, sizeof(char *),
+		       compare_names) ||
+	       (strcmp(folder->path, ".") == 0 && strcmp(text, CONTROL_NAME) == 0);
+}
+
+/* The first name of the tree that is missing in a whole listing. */
+static bool lacks(const struct names *names, const struct folder *folder,
+		  struct tree_name *missing)
+{
+	for (uint32_t i = 0; tree_child(folder->tree, folder->node, i, missing) == 0; i++) {
+		if (!is_listed(names, folder, missing))
+			return true;
+	}
+	return false;
+}
+
+/* The first name that the tree has not, or NULL. */
+static const char *find_stranger(const struct names *names, const struct folder *folder)
+{
+	uint32_t node;
+
+	for (size_t i = 0; i < names->list.count; i++) {
+		const char *name = names->list.items[i];
+
+		if (tree_lookup(folder->tree, folder->node, name, strlen(name), &node) ==
+		    -ENOENT)
+			return name;
+	}
+	return NULL;
+}
+
+static int differs(const struct folder *folder, const char *how,
+		   const char *name, size_t length, char *why, size_t size)
+{
+	bool root = strcmp(folder->path, ".") == 0;
+
+	snprintf(why, size, "through an overlay the listing of %s%.60s%s %s '%.*s'",
+		 root ? "the root" : "'", root ? "" : folder->path, root ? "" : "'", how,
+		 length < 100 ? (int)length : 100, name);
+	return 1;
+}
+
+static int compare(const struct folder *folder, struct names *names, char *why, size_t size)
+{
+	struct tree_name missing;
+	const char *stranger;
+
+	if (names->list.count)
+		qsort(names->list.items, names->list.count, sizeof(char *), compare_names);
+	if (names->whole && lacks(names, folder, &missing))
+		return differs(folder, "lacks", missing.name, missing.length, why, size);
+	stranger = find_stranger(names, folder);
+	if (!stranger)
+		return 0;
+	return differs(folder, "has a name too many,", stranger, strlen(stranger), why,
+		       size);
+}
+
+static int list_one(const struct folder *folder, int root, char *why, size_t size)
+{
+	CLEANUP(free_names) struct names names = { 0 };
+	int err = read_names(root, folder->path, folder->most, &names);
+
+	if (!err)
+		return compare(folder, &names, why, size);
+	snprintf(why, size, "through an overlay '%.60s' cannot be listed: %s", folder->path,
+		 strerror(err));
+	return 1;
+}
+
+static int try_folder(const struct folder *folder, int overlay, int bare, char *why,
+		      size_t size)
+{
+	char bare_why[512];
+
+	return list_one(folder, overlay, why, size) != 0 &&
+	       (list_one(folder, bare, bare_why, sizeof(bare_why)) == 0 ||
+		strncmp(why, bare_why, size) != 0);
+}
+
+int trial_list(const struct trial *trial, int overlay, int bare, char *why, size_t size)
+{
+	struct folder folder = {
+		.tree = dataset_tree(trial->dataset), .node = dataset_root(trial->dataset),
+		.path = ".",
+		/* one more than there are: then their end is seen, too */
+		.most = trial->merged ? TRIAL_MERGED_MOST + 1 : LISTED_MOST,
+	};
+
+	if (try_folder(&folder, overlay, bare, why, size))
+		return 1;
+	if (!trial->folder || tree_walk(folder.tree, folder.node, trial->folder,
+					&folder.node) < 0)
+		return 0;
+	folder.path = trial->folder;
+	folder.most = LISTED_MOST;
+	return try_folder(&folder, overlay, bare, why, size);
+}
+
+/* ---- A file ---- */
+
+/* 0, or an errno. */
+static int read_one(int root, const char *path)
+{
+	CLEANUP(cleanup_close) int fd = openat(root, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char byte;
+
+	return fd >= 0 && pread(fd, &byte, 1, 0) >= 0 ? 0 : errno;
+}
+
+int trial_read(const struct trial *trial, int overlay, int bare, char *why, size_t size)
+{
+	int err = trial->file ? read_one(overlay, trial->file) : 0;
+
+	/* a damaged file says nothing against the overlay */
+	if (!err || read_one(bare, trial->file) == err)
+		return 0;
+	snprintf(why, size, "no file can be read through an overlay: %s", strerror(err));
+	return 1;
+}
