@@ -51,7 +51,7 @@ configure_apt() {
 	more_sources "$release" >>"$root/etc/apt/sources.list"
 	{
 		apt_network_options
-		echo 'APT::Keep-Downloaded-Packages "true";'
+		echo 'DPkg::Post-Invoke { "/run/fresh/tools/dev/fresh-root --keep || true"; };'
 		# A Release file of sid is valid for a week, and many a mirror is older.
 		[ "$release" != sid ] || echo 'Acquire::Check-Valid-Until "false";'
 	} >"$root/etc/apt/apt.conf.d/90-as-outside"
@@ -113,15 +113,12 @@ take_packages() {
 }
 
 # keep_packages FROM CACHE: others may do the same at the same time, so a package comes
-# there by rename. Packages that no run has had for a month are removed.
+# there by rename. After a month it is removed: a newer one may have taken its place.
 keep_packages() {
 	for package in "$1"/*.deb; do
 		[ -f "$package" ] || continue
 		kept=$2/${package##*/}
-		if [ "$(stat -c %s "$kept" 2>/dev/null)" = "$(stat -c %s "$package")" ]; then
-			touch "$kept"
-			continue
-		fi
+		[ "$(stat -c %s "$kept" 2>/dev/null)" != "$(stat -c %s "$package")" ] || continue
 		part=$(mktemp "$2/part.XXXXXX") && cp "$package" "$part" && mv "$part" "$kept"
 	done
 	find "$2" -maxdepth 1 -type f \( -name '*.deb' -mtime +30 -o -name 'part.*' -mtime +0 \) \
