@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, LOOKED_AT = 32 };
+#include "util/pages.h"
+
+enum { LOOKED_AT = 32 };
 
 /* Lies in the memory that is kept. */
 struct slab_piece {
@@ -26,14 +28,9 @@ static bool is_mapped(size_t size)
 #endif
 }
 
-static size_t whole_pages(size_t size)
-{
-	return (size + PAGE - 1) & ~(size_t)(PAGE - 1);
-}
-
 uint64_t slab_weight(size_t size)
 {
-	return is_mapped(size) ? whole_pages(size) : size;
+	return is_mapped(size) ? pages_round_up(size) : size;
 }
 
 static void *get_memory(size_t size)
@@ -42,7 +39,7 @@ static void *get_memory(size_t size)
 
 	if (!is_mapped(size))
 		return malloc(size ? size : 1);
-	memory = mmap(NULL, whole_pages(size), PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, pages_round_up(size), PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return memory == MAP_FAILED ? NULL : memory;
 }
@@ -51,9 +48,9 @@ static void return_memory(void *memory, size_t size)
 {
 	if (!is_mapped(size))
 		free(memory);
-	else if (munmap(memory, whole_pages(size)) < 0)
+	else if (munmap(memory, pages_round_up(size)) < 0)
 		/* one hole more than a process may have: it keeps the addresses only */
-		madvise(memory, whole_pages(size), MADV_DONTNEED);
+		madvise(memory, pages_round_up(size), MADV_DONTNEED);
 }
 
 /* Both under the lock. */

@@ -515,6 +515,8 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
 	want(conn, FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE, false);
 	want(conn, FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO, false);
+	if (conn->max_write > SLOTS_DATA_MOST)
+		conn->max_write = SLOTS_DATA_MOST; /* libfuse: as large as reads get */
 	conn->max_background = BACKGROUND_REQUESTS;
 	conn->congestion_threshold = BACKGROUND_REQUESTS * 3 / 4;
 	s->hide_opens = hidden && (conn->capable & FUSE_CAP_NO_OPEN_SUPPORT);

@@ -13,7 +13,6 @@ enum {
 	END_STEP_NS = 1000 * 1000,
 	END_GIVE_UP = 100,  /* steps until reads get an error, */
 	END_MOST = 5000,    /* and until nothing helps */
-	REQUEST_MOST = 257 * 4096, /* as libfuse has it */
 };
 
 struct push {
@@ -125,7 +124,7 @@ static void give_up_pending(int connection)
 {
 	static union {
 		struct fuse_in_header request;
-		char bytes[REQUEST_MOST];
+		char bytes[SLOTS_REQUEST_MOST];
 	} pending;
 
 	fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) | O_NONBLOCK);

@@ -10,12 +10,11 @@
 #include <unistd.h>
 
 #include "util/bounded.h"
+#include "util/pages.h"
 
 enum {
 	PARKED = 1024,
 	PARKED_BYTES = sizeof(struct fuse_in_header) + sizeof(struct fuse_read_in),
-	REQUEST_PAGES = 256,  /* libfuse's buffer: so many pages, and a header's */
-	HEADER_BYTES = 4096,
 	SUSPECTS = 64,
 	CRASHES_MOST = 2,
 	SUSPECT_AT = 10,      /* deaths that nobody is to blame for */
@@ -73,13 +72,6 @@ struct slots {
 	struct suspect suspects[SUSPECTS];
 };
 
-static size_t whole_pages(size_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (bytes + page - 1) / page * page;
-}
-
 /*
  * Where a request begins must not be swapped out: the kernel does not wait for a page
  * on behalf of a process that is being killed, but ends the request with an error. As
@@ -88,14 +80,14 @@ static size_t whole_pages(size_t bytes)
 static void keep_in_memory(struct slots *slots)
 {
 	for (unsigned i = 0; i < slots->threads; i++) {
-		if (mlock(slots->requests + i * slots->request_bytes, HEADER_BYTES) < 0)
+		if (mlock(slots->requests + i * slots->request_bytes, SLOTS_HEADER_BYTES) < 0)
 			return;
 	}
 }
 
 static int map(struct slots *slots)
 {
-	size_t head = whole_pages(sizeof(struct shared) +
+	size_t head = pages_round_up(sizeof(struct shared) +
 				  slots_count(slots) * sizeof(struct account));
 	void *shared;
 
@@ -116,7 +108,7 @@ struct slots *slots_new(unsigned threads)
 	if (!slots)
 		return NULL;
 	slots->threads = threads;
-	slots->request_bytes = whole_pages(REQUEST_PAGES * whole_pages(1) + HEADER_BYTES);
+	slots->request_bytes = pages_round_up(SLOTS_REQUEST_MOST);
 	if (map(slots) < 0) {
 		free(slots);
 		return NULL;

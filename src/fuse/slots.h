@@ -32,6 +32,17 @@
 
 struct slots;
 
+/*
+ * The largest request, whose header has a part of its own. The limit is ours and not the
+ * kernel's, which counts in pages: of 64 KiB, say, or of as many as fs.fuse.max_pages_limit
+ * allows.
+ */
+enum {
+	SLOTS_DATA_MOST = 1 << 20,
+	SLOTS_HEADER_BYTES = 4096,
+	SLOTS_REQUEST_MOST = SLOTS_DATA_MOST + SLOTS_HEADER_BYTES,
+};
+
 /* For so many threads, each a slot, and the parked ones: NULL: out of memory. */
 struct slots *slots_new(unsigned threads);
 void slots_free(struct slots *slots);
@@ -41,7 +52,7 @@ unsigned slots_threads(const struct slots *slots);
 /* Slots are numbered: first those of the threads, then the parked ones. */
 unsigned slots_count(const struct slots *slots);
 
-/* The room to receive into, as large as libfuse wants it; the slot is now empty. */
+/* SLOTS_REQUEST_MOST bytes to receive into; the slot is now empty. */
 void *slots_receive(struct slots *slots, unsigned slot);
 
 /* The request that is in a slot, or NULL. */

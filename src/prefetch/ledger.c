@@ -4,8 +4,9 @@
 #include <sys/mman.h>
 
 #include "stats/stats.h"
+#include "util/pages.h"
 
-enum { PAGE = 4096, BITS = 64 };
+enum { BITS = 64 };
 
 struct ledger {
 	uint32_t nodes;
@@ -42,11 +43,6 @@ void ledger_free(struct ledger *ledger)
 
 /* Files. */
 
-uint64_t ledger_pages(uint64_t bytes)
-{
-	return (bytes + PAGE - 1) / PAGE * PAGE;
-}
-
 static uint64_t bit_of(uint32_t node)
 {
 	return UINT64_C(1) << node % BITS;
@@ -74,10 +70,10 @@ bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	if (node >= ledger->nodes || ledger_holds(ledger, node))
 		return false;
 	/* first counted, then held: who releases it takes off what is there */
-	stats_add(COUNTER_resident_bytes, ledger_pages(bytes));
+	stats_add(COUNTER_resident_bytes, pages_round_up(bytes));
 	if (!(atomic_fetch_or(&ledger->held[node / BITS], bit_of(node)) & bit_of(node)))
 		return true;
-	take_off(ledger_pages(bytes));
+	take_off(pages_round_up(bytes));
 	return false;
 }
 
@@ -86,14 +82,14 @@ bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	if (node >= ledger->nodes ||
 	    !(atomic_fetch_and(&ledger->held[node / BITS], ~bit_of(node)) & bit_of(node)))
 		return false;
-	take_off(ledger_pages(bytes));
+	take_off(pages_round_up(bytes));
 	return true;
 }
 
 void ledger_hold_part(struct ledger *ledger, uint64_t bytes)
 {
-	stats_add(COUNTER_resident_bytes, ledger_pages(bytes));
-	take_off(ledger_pages(atomic_exchange(&ledger->part, bytes)));
+	stats_add(COUNTER_resident_bytes, pages_round_up(bytes));
+	take_off(pages_round_up(atomic_exchange(&ledger->part, bytes)));
 }
 
 /* Who holds or releases meanwhile makes the sum a little wrong. */

@@ -29,9 +29,6 @@ bool ledger_holds(const struct ledger *ledger, uint32_t node);
 bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes);
 bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes);
 
-/* What a file of this size takes of the page cache: whole pages. */
-uint64_t ledger_pages(uint64_t bytes);
-
 /* Of a file that is held in part, which no bit says: the bytes; one file at a time. */
 void ledger_hold_part(struct ledger *ledger, uint64_t bytes);
 

@@ -18,13 +18,13 @@
 #include "util/bounded.h"
 #include "util/lock.h"
 #include "util/log.h"
+#include "util/pages.h"
 #include "util/pool.h"
 
 enum {
 	THREADS_LEAST = 4,
 	THREADS_MOST = 16,
 	AROUND = 256,            /* in a ring */
-	PAGE = 4096,
 	CRASHES_MOST = 3,        /* of threads that read ahead, before they are let be */
 	WINDOW_PIECE = 4 << 20,  /* for one thread */
 	LATER_MS = 50,           /* has the reader of a large file come to its end, or left? */
@@ -134,7 +134,7 @@ void prefetch_announce(const struct dataset *dataset, uint64_t budget)
 
 	if (dataset_info(dataset, &info) < 0)
 		return;
-	bytes = info.summary.bytes ? info.summary.bytes + info.summary.files * PAGE / 2 : 0;
+	bytes = info.summary.bytes ? info.summary.bytes + info.summary.files * (pages_size() / 2) : 0;
 	stats_set(COUNTER_sweep_target, bytes < most ? bytes : most);
 	stats_set(COUNTER_sweep_limit, bytes ? LIMIT_NONE : LIMIT_EMPTY);
 }
@@ -193,7 +193,7 @@ static bool is_beyond(const struct prefetch *p, uint32_t node, uint64_t size, ui
 static bool drop_later(struct prefetch *p, uint32_t node, uint64_t size, uint64_t from)
 {
 	return drops_add(&p->drops, &(struct drop){ .node = node, .from = from,
-						    .bytes = ledger_pages(size - from),
+						    .bytes = pages_round_up(size - from),
 						    .since = bounded_now() });
 }
 
@@ -502,7 +502,7 @@ static void run(void *argument)
 
 	crash_ledger = p->pusher.ledger;
 	if (p->config.sink)
-		worker.buffer = aligned_alloc(PAGE, PUSH_PIECE); /* ends with the process */
+		worker.buffer = aligned_alloc(pages_size(), PUSH_PIECE); /* ends with the process */
 	volume_read_in_manner(VOLUME_AHEAD);
 	for (;;) {
 		unsigned now = notes_now(&p->notes);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tree/tree.h"
+#include "util/pages.h"
 
 int sweep_init(struct sweep *s, const struct tree *tree, const struct order *order,
 	       struct ledger *ledger, bool pushed)
@@ -27,7 +28,7 @@ static uint64_t pages_of(const struct sweep *s, uint32_t block)
 		struct tree_stat st;
 
 		if (tree_stat(s->tree, s->order->nodes[files->first + i], &st) == 0)
-			sum += ledger_pages(st.size);
+			sum += pages_round_up(st.size);
 	}
 	return sum;
 }

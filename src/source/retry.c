@@ -12,6 +12,7 @@
 #include "util/checked.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/pages.h"
 
 /* Before each further try. How many there are is how often it is tried again. */
 static const int pauses_ms[] = { 10, 40, 160, 640 };
@@ -112,7 +113,7 @@ static int explain_nothing(struct reading *r)
  */
 static void let_go(const struct reading *r, off_t offset, ssize_t n)
 {
-	const off_t page = 4096;
+	const off_t page = (off_t)pages_size();
 	bool all = n >= LARGE_READ && n < BLOCK_READ;
 	off_t begin = n >= LARGE_READ ? offset : offset + page - 1;
 	off_t end = (all ? offset + n + page - 1 : offset + n) / page * page;

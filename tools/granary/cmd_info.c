@@ -7,6 +7,7 @@
 #include "granary.h"
 #include "util/json.h"
 #include "util/memory.h"
+#include "util/pages.h"
 #include "util/size.h"
 
 /* Everything that is to be said. */
@@ -35,9 +36,8 @@ static void count_names(struct report *report)
  */
 static unsigned percent_that_fits(const struct report *report)
 {
-	enum { HALF_PAGE = 2048 };
 	double needed = (double)report->info.summary.bytes +
-			(double)report->info.summary.files * (double)HALF_PAGE +
+			(double)report->info.summary.files * (double)(pages_size() / 2) +
 			(double)report->walk_bytes;
 	double room = (double)(report->budget - memory_cache_part(report->budget));
 

@@ -8,6 +8,7 @@
 
 #include "cache/cache.h"
 #include "stats/stats.h"
+#include "util/pages.h"
 
 enum { MB = 1 << 20 };
 
@@ -299,7 +300,7 @@ static void test_the_budget_changes_at_once(void **state)
 		assert_true(there(cache, key, MB));
 	assert_true(there(cache, 3, MB));
 	cache_set_budget(cache, 0);
-	assert_in_range(cache_bytes(cache), MB, MB + 4096);
+	assert_in_range(cache_bytes(cache), MB, MB + pages_size());
 	check(cache);
 	cache_put(cache, pin);
 	cache_set_budget(cache, 0);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "cache/slab.h"
+#include "util/pages.h"
 
 enum { MB = 1 << 20 };
 
@@ -54,8 +55,8 @@ static void test_no_more_is_kept_than_may_be(void **state)
 	pieces[0] = slab_take(&slab, MB + 1);
 	assert_ptr_equal(pieces[0], pieces[7]);
 	slab_give(&slab, pieces[0], MB + 1);
-	slab_limit(&slab, MB + 4096);
-	assert_in_range(slab_bytes(&slab), MB + 1, MB + 4096);
+	slab_limit(&slab, pages_round_up(MB + 1));
+	assert_in_range(slab_bytes(&slab), MB + 1, pages_round_up(MB + 1));
 	slab_limit(&slab, 0);
 	assert_int_equal(slab_bytes(&slab), 0);
 	slab_free(&slab);
@@ -78,10 +79,10 @@ static void test_sizes_of_all_kinds(void **state)
 			assert_non_null(pieces[i]);
 			memset(pieces[i], (int)i, sizes[i]);
 			assert_true(slab_weight(sizes[i]) >= sizes[i]);
-			assert_true(slab_weight(sizes[i]) < sizes[i] + 4096);
+			assert_true(slab_weight(sizes[i]) < sizes[i] + pages_size());
 #ifndef __SANITIZE_ADDRESS__
 			if (sizes[i] >= SLAB_MAPPED_LEAST)
-				assert_int_equal((uintptr_t)pieces[i] % 4096, 0);
+				assert_int_equal((uintptr_t)pieces[i] % pages_size(), 0);
 #endif
 		}
 		for (size_t i = 0; i < COUNT(sizes); i++) {

@@ -6,9 +6,11 @@
 
 #include "prefetch/ledger.h"
 #include "stats/stats.h"
+#include "util/pages.h"
 #include "util/pool.h"
 
-enum { NODES = 1000, THREADS = 8, PAGE = 4096 };
+enum { NODES = 1000, THREADS = 8 };
+#define PAGE pages_size()
 
 static struct ledger *ledger;
 
@@ -35,11 +37,18 @@ static uint64_t resident(void)
 /* Files. */
 
 static const struct {
-	uint64_t bytes, pages;
+	uint64_t whole;
+	int beside; /* bytes more */
+	uint64_t pages;
 } sizes[] = {
-	{ 0, 0 }, { 1, 1 }, { PAGE - 1, 1 }, { PAGE, 1 }, { PAGE + 1, 2 },
-	{ UINT64_C(1) << 40, UINT64_C(1) << 28 },
+	{ 0, 0, 0 }, { 0, 1, 1 }, { 1, -1, 1 }, { 1, 0, 1 }, { 1, 1, 2 },
+	{ UINT64_C(1) << 28, 0, UINT64_C(1) << 28 },
 };
+
+static uint64_t bytes_of(uint32_t i)
+{
+	return sizes[i].whole * PAGE + (uint64_t)sizes[i].beside;
+}
 
 static void test_pages_are_counted(void **state)
 {
@@ -48,13 +57,13 @@ static void test_pages_are_counted(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(sizes); i++) {
 		assert_false(ledger_holds(ledger, i));
-		assert_true(ledger_hold(ledger, i, sizes[i].bytes));
+		assert_true(ledger_hold(ledger, i, bytes_of(i)));
 		assert_true(ledger_holds(ledger, i));
 		sum += sizes[i].pages * PAGE;
 		assert_int_equal(resident(), sum);
 	}
 	for (uint32_t i = 0; i < COUNT(sizes); i++) {
-		assert_true(ledger_release(ledger, i, sizes[i].bytes));
+		assert_true(ledger_release(ledger, i, bytes_of(i)));
 		assert_false(ledger_holds(ledger, i));
 		sum -= sizes[i].pages * PAGE;
 		assert_int_equal(resident(), sum);

@@ -16,6 +16,7 @@
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
 #include "util/memory.h"
+#include "util/pages.h"
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
@@ -180,7 +181,7 @@ static struct file *large_file(void)
 
 static uint64_t pages_of(const struct file *file)
 {
-	return (file->size + PAGE - 1) / PAGE * PAGE;
+	return pages_round_up(file->size);
 }
 
 static uint64_t all_pages(void)
@@ -425,8 +426,9 @@ static uint64_t pages_stored(void)
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < made_of.count; i++)
-		for (uint64_t k = 0; k * PAGE < made_of.files[i].size; k++)
-			sum += atomic_load(&made_of.files[i].stored[k]) ? PAGE : 0;
+		for (uint64_t at = 0; at < made_of.files[i].size; at += pages_size())
+			if (atomic_load(&made_of.files[i].stored[at / PAGE]))
+				sum += pages_size();
 	return sum;
 }
 
@@ -468,7 +470,7 @@ static int sweep_all(void *memory)
 		CHECK(is_stored(&made_of.files[i], 1));
 	CHECK(stats_get(COUNTER_pushed_bytes) == all_bytes());
 	CHECK(stats_get(COUNTER_resident_bytes) == all_pages());
-	CHECK(stats_get(COUNTER_sweep_target) <= all_pages() + PAGE);
+	CHECK(stats_get(COUNTER_sweep_target) <= all_pages() + pages_size());
 	CHECK(bytes_read() >= all_bytes() && bytes_read() <= made_of.source_bytes);
 	CHECK(stats_get(COUNTER_push_unknown) == 0);
 	return 0;
