@@ -13,19 +13,17 @@ import sys
 import typing
 import zlib
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../format"))
+import hdf5_plugins  # before h5py
 import h5py
 import numpy
 
 from data import BLOCK, JPEG_BEGINS, MASK, mixed, windows
-
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../format"))
 from hdf5_layouts import npy, split_attribute
 
 SIDE = 224
 CLASSES = 20     # where each is an array or a group
 MOST = 1 << 20   # bytes of an image
-# Where Debian has the plug-ins of lz4 and blosc; h5py finds them by the variable.
-PLUGINS = "/usr/lib/x86_64-linux-gnu/hdf5/serial/plugins"
 LZ4, BLOSC = 32004, 32001
 
 

@@ -14,8 +14,9 @@ import re
 import subprocess
 import sys
 
-# Debian's plug-ins, by which h5py writes what it cannot by itself
-os.environ.setdefault("HDF5_PLUGIN_PATH", "/usr/lib/x86_64-linux-gnu/hdf5/serial/plugins")
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../format"))
+import hdf5_plugins  # before h5py
 import h5py
 import numpy as np
 from PIL import Image

@@ -10,7 +10,7 @@ import shutil
 import report
 from bench_run import SHM, SWEEP
 from contenders import Folder
-from data_hdf5 import LAYOUTS, PLUGINS
+from data_hdf5 import LAYOUTS
 from granaryfs import SHIELDED
 from readers import agree
 from suites.cold import throttled
@@ -165,6 +165,5 @@ def one_layout(bench, number, layout):
 
 
 def hdf5(bench):
-    os.environ.setdefault("HDF5_PLUGIN_PATH", PLUGINS)
     for number, layout in enumerate(LAYOUTS):
         one_layout(bench, number, layout)
