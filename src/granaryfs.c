@@ -333,6 +333,8 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 	if (!err)
 		err = session_start(session, &a->notify, report_fd, e);
 	if (report_fd >= 0) {
+		if (!err)
+			setsid();
 		prctl(PR_SET_PDEATHSIG, 0);
 		send_report(report_fd, err ? (int)e->status : 0, e);
 	}
@@ -472,6 +474,19 @@ static int conclude(struct arguments *a, int status, const struct error *e)
 	return status;
 }
 
+/*
+ * Where an automounter mounts, the kernel lets only its process group to the mount point
+ * until the mount is made: autofs(5). So the daemon stays in it, and in the caller's
+ * session, until nothing has to go there any more. By then the terminal must not stop it,
+ * whose signals to end it are held: the launcher hears them, too.
+ */
+static void stay_with_caller(void)
+{
+	signal(SIGTSTP, SIG_IGN);
+	signal(SIGTTIN, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
+}
+
 static int daemonise(struct arguments *a, struct session *session, struct error *e)
 {
 	pid_t child = -1, parent = getpid();
@@ -490,7 +505,7 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			return ERROR_SYSTEM;
-		setsid();
+		stay_with_caller();
 		return serve(a, session, fds[1], e);
 	}
 	close(fds[1]);

@@ -451,8 +451,10 @@ int session_start(struct session *s, struct notify *notify, int report, struct e
 
 int session_serve(struct session *s)
 {
-	int err = supervise(s->supervisor);
+	int err;
 
+	s->supervision.report = -1;
+	err = supervise(s->supervisor);
 	s->supervisor = NULL;
 	if (err)
 		mount_free(&s->mount); /* dead, and to be seen as that */

@@ -79,8 +79,8 @@ int session_mount(struct session *session, const char *mountpoint, int directory
 /*
  * Starts to serve, in a process that is forked from this one, and puts the shield in
  * front where it is wanted: when it returns 0, the mount answers, and is seen as it
- * stays. `report` is a descriptor that server is not to have, or -1. After an error only
- * session_free may follow.
+ * stays. `report` is a descriptor that the server is not to have; with one the server
+ * leaves the caller's session. -1: neither. After an error only session_free may follow.
  */
 int session_start(struct session *session, struct notify *notify, int report,
 		  struct error *e);

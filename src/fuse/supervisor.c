@@ -74,8 +74,10 @@ struct supervisor {
 static void become_server(const struct supervisor *s, pid_t parent)
 {
 	close(s->signals);
-	if (s->what->report >= 0)
+	if (s->what->report >= 0) {
 		close(s->what->report);
+		setsid(); /* the daemon is still in its caller's session */
+	}
 	notify_forget(s->what->notify);
 	prctl(PR_SET_NAME, "granaryfs-serve");
 	process_offer_to_oom(); /* rather than the supervisor */

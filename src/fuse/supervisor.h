@@ -29,7 +29,11 @@ struct supervision {
 	int connection;         /* to the kernel */
 	struct notify *notify;
 	unsigned timeout;       /* seconds without use until it is unmounted; 0: never */
-	int report;             /* a descriptor that is no server's business, or -1 */
+	/*
+	 * A daemon that its caller still waits for: a descriptor that is no server's
+	 * business, and servers leave the caller's session. -1: it has left, or is none.
+	 */
+	int report;
 };
 
 struct supervisor;
