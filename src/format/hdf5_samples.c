@@ -352,6 +352,18 @@ int hdf5_take_rows(const struct hdf5_array *array)
 
 /* What all arrays of samples have in common */
 
+static void begin_arrays_text(struct hdf5_walk *walk, const char *split, const char *name,
+			      const char *labels)
+{
+	static const char more[] = "...";
+	int n = snprintf(walk->arrays_text, sizeof(walk->arrays_text), "%.44s%s%.16s: /%.40s",
+			 name, labels ? " and " : "", labels ? labels : "", split);
+
+	if (n >= (int)sizeof(walk->arrays_text))
+		memcpy(walk->arrays_text + sizeof(walk->arrays_text) - sizeof(more), more,
+		       sizeof(more));
+}
+
 /* Several arrays of one split are told once. */
 void hdf5_note_array(struct hdf5_walk *walk, const char *split, const char *name,
 		     const char *labels)
@@ -361,8 +373,7 @@ void hdf5_note_array(struct hdf5_walk *walk, const char *split, const char *name
 
 	walk->labelled |= labels != NULL;
 	if (walk->arrays++ == 0)
-		snprintf(walk->arrays_text, room, "%.44s%s%.16s: /%.40s", name,
-			 labels ? " and " : "", labels ? labels : "", split);
+		begin_arrays_text(walk, split, name, labels);
 	else if (n > length && walk->arrays_text[n - length - 1] == '/' &&
 		 strcmp(walk->arrays_text + n - length, split) == 0)
 		return;
