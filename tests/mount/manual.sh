@@ -73,6 +73,32 @@ formats() {
 	done
 }
 
+# Installed documents link to each other.
+installed_links() {
+	make -s --no-print-directory -C "$abs_top_builddir" install-data DESTDIR="$work/root" \
+		>"$work/install" 2>&1
+	ok $? "the documents are installed" || diag "$(tail -3 "$work/install")"
+	is "$(grep -c 'WARNING' "$work/install")" 0 "each of them once"
+	is "$("$python" - "$work/root" <<-'EOS'
+		import os, re, sys
+		seen = 0
+		for folder, _, names in os.walk(sys.argv[1]):
+		    for name in names:
+		        if not name.endswith(".md"):
+		            continue
+		        text = open(os.path.join(folder, name), encoding="utf-8").read()
+		        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+		            seen += 1
+		            if not os.path.exists(os.path.join(folder, link)):
+		                print(name, "links to", link)
+		if seen < 20:
+		    print("only", seen, "links")
+	EOS
+	)" "" "their links lead somewhere"
+	check "and a site's scripts are there" test -f \
+		"$(find "$work/root" -path '*/docs/slurm/prolog.sh')"
+}
+
 # members NAME JSON: what it has is what the page says; [those] may be missing.
 members() {
 	check "$1 --json: as the page says" "$python" - "$docs/granary.1" "$@" <<-'END'
@@ -125,5 +151,6 @@ cd "$work/here" || bail "no folder"
 tar -C "$work/tree" -cf t.tar .
 pages
 formats
+installed_links
 json
 finish
