@@ -447,7 +447,7 @@ mount_one() {
 	rmdir -- "$where"
 	[ "$status" -ne 0 ] || quoted="the job has ended"
 	[ "$status" -ne 124 ] && [ "$status" -ne 137 ] ||
-		quoted="no mount within $seconds s; has it an index? (granary index $2)"
+		quoted="no mount within $seconds s: its storage hangs, or it has no index yet (granary index $2)"
 	say warning "$1: not mounted: $2: ${quoted:-status $status}"
 }
 

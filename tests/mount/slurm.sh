@@ -482,6 +482,29 @@ same_middle() {
 	ok $? "what both scripts have is the same"
 }
 
+# The script of README.md, as slurmd runs it for tasks. as_task [LOCALID]
+as_task() {
+	SLURM_JOB_ID=$job SLURM_LOCALID=${1:-} bash "$work/task.sh"
+}
+
+task_prolog() {
+	mkdir "$work/tmp"
+	# the block that is indented, from its first line on
+	sed -n '/^    #!.bin.bash$/,/^[^ ]/{ s/^    //p }' "$slurm/README.md" |
+		sed -e '/^done /q' -e "s|/run/granaryfs|$base|" \
+			-e "s|/tmp/[.]g|$work/tmp/.g|" >"$work/task.sh"
+	mkdir -p "$base/$job"
+	printf '%s\n' "2026 job 1: a: mounted: /p/a" "2026 b: not mounted: /p/b: none" \
+		"2026 refused: c" >"$base/$job/log"
+	is "$(as_task 1)" "export GRANARYFS_DATASETS=$base/$job" "TaskProlog: the second task"
+	is "$(as_task 0)" "export GRANARYFS_DATASETS=$base/$job
+print granaryfs: b: not mounted: /p/b: none
+print granaryfs: refused: c" "TaskProlog: the first task"
+	is "$(as_task 0)" "export GRANARYFS_DATASETS=$base/$job" "TaskProlog: the next step's first"
+	rm -rf "${base:?}/$job"
+	is "$(as_task 0)" "" "TaskProlog: a job without datasets"
+}
+
 make_data
 make_scripts
 at_exit end_all_jobs
@@ -523,5 +546,6 @@ much_said
 both_at_once
 indexer_stopped
 users_processes
+task_prolog
 again
 finish
