@@ -24,7 +24,7 @@
 
 enum {
 	VERSION_AT = 28,        /* in the superblock */
-	LISTING_EMPTY = 3,      /* a directory's size counts `.` and `..` */
+	LISTING_EMPTY = 3,      /* a directory's size counts `.` and `..`, mostly: see below */
 	RUN_MOST = 256,         /* entries behind one header */
 	NAME_MOST = 256,
 	TARGET_MOST = 64 * 1024 - 1,
@@ -49,7 +49,8 @@ struct run_entry {
 /* A directory that is being listed. */
 struct level {
 	struct squashfs_cursor cursor;
-	uint64_t left;        /* bytes of the listing */
+	uint64_t left;        /* bytes of the listing, */
+	unsigned more;        /* and of those that the size counts for `.` and `..` */
 	uint32_t run;         /* entries left behind the last header */
 	uint32_t inode_block; /* where their inodes are */
 	size_t path_size;     /* of its own path, with the slash */
@@ -159,9 +160,10 @@ static int take_directory(struct walk *walk, const struct squashfs_inode *inode,
 	if (squashfs_refs_find(&walk->directories, reference))
 		return squashfs_damaged(&walk->image, "the directory, which is in another "
 						      "one too,");
-	if (inode->size < LISTING_EMPTY)
+	if (inode->size && inode->size < LISTING_EMPTY)
 		return squashfs_damaged(&walk->image, "the size");
-	level.left = inode->size - LISTING_EMPTY;
+	level.left = inode->size ? inode->size - LISTING_EMPTY : 0;
+	level.more = inode->size ? LISTING_EMPTY : 0;
 	if (walk->path.count) { /* next_name has left room for this */
 		walk->path.items[walk->path.count] = '/';
 		cut_path(walk, walk->path.count + 1);
@@ -292,12 +294,19 @@ static int take_inode(struct walk *walk, const struct squashfs_inode *inode,
 
 /* Listings */
 
-/* The next bytes of a listing, which must have as many. */
+/*
+ * The next bytes of a listing, which must have as many. squashfs-tools-ng before 1.1.3
+ * gave the size of the listing alone, without the 3 for `.` and `..`: the last name then
+ * takes these 3, and all of them, for nothing shorter than that is an entry.
+ */
 static int read_listing(struct walk *walk, struct level *level, void *out, size_t size)
 {
-	if (size > level->left)
+	size_t more = size > level->left ? size - (size_t)level->left : 0;
+
+	if (more > level->more)
 		return squashfs_damaged(&walk->image, "the listing");
-	level->left -= size;
+	level->left -= size - more;
+	level->more -= (unsigned)more;
 	return squashfs_read(&walk->image, &level->cursor, out, size);
 }
 
@@ -375,7 +384,8 @@ static int step(struct walk *walk)
 	cut_path(walk, level->path_size);
 	if (level->left == 0) {
 		walk->levels.count--;
-		return level->run ? squashfs_damaged(&walk->image, "the listing") : 0;
+		return level->run || level->more % LISTING_EMPTY ?
+			       squashfs_damaged(&walk->image, "the listing") : 0;
 	}
 	err = next_name(walk, level, &name);
 	if (err)

@@ -1,0 +1,101 @@
+/* Squashfs images with listings as other programs than mksquashfs write them. */
+#include "scan_run.h"
+
+#include <errno.h>
+
+#include "util/log.h"
+
+static const char *const images[] = { "small", "nothing", "many", "extended" };
+
+static char *listing(const struct run *run)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	assert_non_null(out);
+	for (size_t i = 0; i < entries_count(run->entries); i++) {
+		const struct entry *entry = entries_get(run->entries, i);
+
+		fprintf(out, "%u %o %s %s %llu %zu %zu\n", entry->kind, entry->mode,
+			entry->path, entry->target ? entry->target : "",
+			(unsigned long long)entry->size, entry->extent_count,
+			entry->xattr_count);
+	}
+	fclose(out);
+	return text;
+}
+
+static char *list(const char *image, const char *tag)
+{
+	struct run run;
+	char name[64], *text;
+
+	snprintf(name, sizeof(name), "%s%s.sqfs", image, tag);
+	run_scan(&run, "squashfs", name, 0, NULL, false);
+	if (run.err)
+		print_message("# %s\n", run.e.text);
+	assert_int_equal(run.err, 0);
+	text = listing(&run);
+	run_end(&run);
+	return text;
+}
+
+static void test_exact_sizes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(images); i++) {
+		char *want = list(images[i], ""), *got = list(images[i], "-exact");
+
+		assert_string_equal(got, want);
+		free(want);
+		free(got);
+	}
+}
+
+/* Sizes that neither way of counting gives are damage. */
+static void test_other_sizes(void **state)
+{
+	static const unsigned less[] = { 1, 2, 4, 20 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(images) * COUNT(less); i++) {
+		struct run run;
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s-less-%u.sqfs", images[i / COUNT(less)],
+			 less[i % COUNT(less)]);
+		run_scan(&run, "squashfs", name, 0, NULL, false);
+		if (run.err != -EBADMSG)
+			fail_msg("%s is read", name);
+		if (!strstr(run.e.text, "is damaged: "))
+			fail_msg("%s", run.e.text);
+		run_end(&run);
+	}
+}
+
+static int enter(void **state)
+{
+	const char *srcdir = getenv("abs_top_srcdir"), *python = getenv("PYTHON");
+	char command[4096];
+
+	log_level_now = LOG_LEVEL_ERROR;
+	if (unit_enter(state) < 0)
+		return -1;
+	snprintf(command, sizeof(command), "'%s' '%s/tests/format/squashfs_oddities.py' .",
+		 python ? python : "/usr/bin/python3", srcdir ? srcdir : ".");
+	unit_shell(command);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exact_sizes),
+		cmocka_unit_test(test_other_sizes),
+	};
+
+	unit_begin();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("squashfs-odd", tests, enter, unit_leave);
+}
