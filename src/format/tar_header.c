@@ -4,12 +4,7 @@
 
 #include "util/checked.h"
 
-enum { /* of a header block */
-	CHECKSUM = 148,
-	CHECKSUM_BYTES = 8,
-	SIZE = 124,
-	SIZE_BYTES = 12,
-};
+enum { STAR_MAGIC = 508 }; /* "tar" and a NUL */
 
 bool tar_round_up(uint64_t n, uint64_t *out)
 {
@@ -19,122 +14,111 @@ bool tar_round_up(uint64_t n, uint64_t *out)
 	return true;
 }
 
-static bool parse_octal(const unsigned char *field, size_t n, uint64_t *out)
+/* Two's complement in all bits but the highest, which says that it is base 256. */
+static bool parse_256(const unsigned char *field, size_t n, int64_t *out)
 {
-	uint64_t value = 0;
-	size_t i = 0;
+	bool negative = field[0] & 0x40;
+	uint64_t value = negative ? UINT64_MAX : 0;
 
-	while (i < n && field[i] == ' ')
-		i++;
-	if (i == n || field[i] < '0' || field[i] > '7')
-		return false;
-	for (; i < n && field[i] >= '0' && field[i] <= '7'; i++)
-		value = value << 3 | (uint64_t)(field[i] - '0');
-	*out = value;
+	for (size_t i = 0; i < n; i++) {
+		unsigned byte = field[i];
+		uint64_t lost = value >> 55;
+
+		if (i == 0)
+			byte = negative ? byte | 0x80 : byte & 0x7f;
+		if (lost != (negative ? UINT64_MAX >> 55 : 0)) {
+			*out = negative ? INT64_MIN : INT64_MAX;
+			return false;
+		}
+		value = value << 8 | byte;
+	}
+	*out = (int64_t)value;
 	return true;
+}
+
+static bool is_blank(unsigned char byte)
+{
+	return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+/* Some old programs wrote a NUL where the field before had run over. */
+static bool parse_octal(const unsigned char *field, size_t n, int64_t *out)
+{
+	size_t i = field[0] == '\0';
+	uint64_t value = 0;
+	bool minus;
+
+	while (i < n && is_blank(field[i]))
+		i++;
+	minus = i + 1 < n && field[i] == '-' && field[i + 1] >= '0' && field[i + 1] <= '7';
+	for (i += minus; i < n && field[i] >= '0' && field[i] <= '7'; i++)
+		value = value << 3 | (uint64_t)(field[i] - '0');
+	*out = minus ? -(int64_t)value : (int64_t)value;
+	return i == n || field[i] == '\0' || is_blank(field[i]);
+}
+
+bool tar_number(const unsigned char *field, size_t n, int64_t *out)
+{
+	return field[0] & 0x80 ? parse_256(field, n, out) : parse_octal(field, n, out);
+}
+
+static bool is_zero(const unsigned char *bytes, size_t n)
+{
+	unsigned char any = 0;
+
+	for (size_t i = 0; i < n; i++)
+		any |= bytes[i];
+	return !any;
 }
 
 /* Old tars summed signed bytes. */
 bool tar_header_fits(const unsigned char *block)
 {
-	int64_t unsigned_sum = 0, signed_sum = 0;
-	uint64_t sum;
+	int64_t unsigned_sum = 0, signed_sum = 0, said;
 
-	if (!parse_octal(block + CHECKSUM, CHECKSUM_BYTES, &sum))
+	if (!tar_number(block + TAR_CHECKSUM, TAR_ID_BYTES, &said) ||
+	    is_zero(block + TAR_CHECKSUM, TAR_ID_BYTES))
 		return false;
 	for (size_t i = 0; i < TAR_BLOCK; i++) {
-		bool blank = i >= CHECKSUM && i < CHECKSUM + CHECKSUM_BYTES;
+		bool blank = i >= TAR_CHECKSUM && i < TAR_CHECKSUM + TAR_ID_BYTES;
 
 		unsigned_sum += blank ? ' ' : block[i];
 		signed_sum += blank ? ' ' : (signed char)block[i];
 	}
-	return (int64_t)sum == unsigned_sum || (int64_t)sum == signed_sum;
+	return said == unsigned_sum || said == signed_sum;
 }
 
-bool tar_header_extends(const unsigned char *block, uint64_t *size)
+enum tar_dialect tar_header_dialect(const unsigned char *block)
 {
-	uint64_t bytes;
-
-	return tar_header_fits(block) && block[TAR_TYPE] && strchr("xXgLKA", block[TAR_TYPE]) &&
-	       parse_octal(block + SIZE, SIZE_BYTES, &bytes) && tar_round_up(bytes, size);
+	if (memcmp(block + TAR_MAGIC, "ustar  \0", 8) == 0)
+		return TAR_GNU;
+	if (memcmp(block + TAR_MAGIC, "ustar", 5) != 0)
+		return TAR_V7;
+	return memcmp(block + STAR_MAGIC, "tar", 4) == 0 ? TAR_STAR : TAR_POSIX;
 }
 
-const unsigned char *tar_preface(void)
+bool tar_header_extends(const unsigned char *block)
 {
-	static const struct {
-		char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8];
-		char type, link[100], magic[8], rest[TAR_BLOCK - 265], record[TAR_BLOCK];
-	} preface = {
-		"global", "0000644", "0000000", "0000000", "00000000020", "00000000000",
-		"007207\0", 'g', "", "ustar\0" "00", "", "16 comment=none\n",
-	};
-
-	_Static_assert(sizeof(preface) == TAR_PREFACE, "a header and a block");
-	return (const unsigned char *)&preface;
+	return block[TAR_TYPE] && strchr("xXgLKA", block[TAR_TYPE]);
 }
 
-/* The value of the last record that begins with `key` in a pax header. */
-static const char *find_record(const char *p, const char *end, const char *key)
+static size_t copy_field(char *out, const unsigned char *field, size_t n)
 {
-	const char *found = NULL;
-	size_t n = strlen(key);
+	size_t length = strnlen((const char *)field, n);
 
-	while (p < end) {
-		const char *text = p;
-		uint64_t length = 0;
-
-		for (; text < end && *text >= '0' && *text <= '9' && length < 1u << 30;
-		     text++)
-			length = length * 10 + (uint64_t)(*text - '0');
-		if (text == end || *text != ' ' || length > (uint64_t)(end - p) ||
-		    length <= (uint64_t)(text - p))
-			return found;
-		text++;
-		if (length > (uint64_t)(text - p) + n && memcmp(text, key, n) == 0)
-			found = text + n;
-		p += length;
-	}
-	return found;
+	memcpy(out, field, length);
+	return length;
 }
 
-/* "-12.5" is half a second before -12: 13 seconds back and half of one on. */
-static void parse_negative(const char *text, int64_t *out, uint32_t *out_ns)
+void tar_header_path(const unsigned char *block, char *out)
 {
-	int64_t seconds = 0;
-	uint32_t ns = 0, digit = 100000000;
+	enum tar_dialect dialect = tar_header_dialect(block);
+	size_t n = 0;
 
-	for (; *text >= '0' && *text <= '9' && seconds > INT64_MIN / 10 + 10; text++)
-		seconds = seconds * 10 - (*text - '0');
-	if (*text == '.')
-		for (text++; *text >= '0' && *text <= '9' && digit; digit /= 10)
-			ns += digit * (uint32_t)(*text++ - '0');
-	*out = ns ? seconds - 1 : seconds;
-	*out_ns = ns ? 1000000000 - ns : 0;
-}
-
-bool tar_header_negative_mtime(const unsigned char *bytes, size_t n,
-			       int64_t *seconds, uint32_t *ns)
-{
-	const char *value = NULL;
-	uint64_t at = 0, size, padded;
-
-	while (range_within(at, TAR_BLOCK, n)) {
-		const unsigned char *block = bytes + at;
-
-		at += TAR_BLOCK;
-		if (!tar_header_fits(block) || !block[TAR_TYPE] ||
-		    !strchr("xXgLKA", block[TAR_TYPE]))
-			continue;
-		if (!parse_octal(block + SIZE, SIZE_BYTES, &size) ||
-		    !tar_round_up(size, &padded) || !range_within(at, padded, n))
-			break;
-		if (block[TAR_TYPE] == 'x')
-			value = find_record((const char *)bytes + at,
-					    (const char *)bytes + at + size,
-					    "mtime=-");
-		at += padded;
-	}
-	if (value)
-		parse_negative(value, seconds, ns);
-	return value != NULL;
+	if (dialect == TAR_POSIX || dialect == TAR_STAR)
+		n = copy_field(out, block + TAR_PREFIX, TAR_PREFIX_BYTES);
+	if (n && out[n - 1] != '/')
+		out[n++] = '/';
+	n += copy_field(out + n, block + TAR_NAME, TAR_NAME_BYTES);
+	out[n] = '\0';
 }

@@ -8,24 +8,7 @@
 #include "util/checked.h"
 
 enum { /* of a header block */
-	NAME = 0,
-	MODE = 100,
-	UID = 108,
-	GID = 116,
-	SIZE = 124,
-	MTIME = 136,
-	CHECKSUM = 148,
-	TYPE = 156,
-	LINK = 157,
-	MAGIC = 257,
-	DEVICE = 329, /* major, and minor behind it */
-	PREFIX = 345,
-	REST = 500,
-
-	NAME_BYTES = 100,
-	ID_BYTES = 8,   /* mode, too, and the checksum */
-	LONG_BYTES = 12,
-	PREFIX_BYTES = 155,
+	REST = 500, /* of which nothing is known */
 	REST_BYTES = 12,
 };
 
@@ -64,10 +47,10 @@ static bool checksum_fits(const unsigned char *block)
 {
 	uint64_t said, sum = sum_bytes(block);
 
-	if (!parse_field(block + CHECKSUM, ID_BYTES, &said))
+	if (!parse_field(block + TAR_CHECKSUM, TAR_ID_BYTES, &said))
 		return false;
-	for (unsigned i = 0; i < ID_BYTES; i++)
-		sum += ' ' - (uint64_t)block[CHECKSUM + i];
+	for (unsigned i = 0; i < TAR_ID_BYTES; i++)
+		sum += ' ' - (uint64_t)block[TAR_CHECKSUM + i];
 	return said == sum;
 }
 
@@ -78,14 +61,6 @@ static bool is_zero(const unsigned char *bytes, unsigned n)
 	for (unsigned i = 0; i < n; i++)
 		any |= bytes[i];
 	return !any;
-}
-
-/* Of no meaning in a file; libarchive does not begin at a header without sense. */
-static bool device_fits(const unsigned char *field)
-{
-	uint64_t number;
-
-	return is_zero(field, ID_BYTES) || parse_field(field, ID_BYTES, &number);
 }
 
 /* ASCII up to a NUL, or to the field's end; its length, 0 if it is not plain. */
@@ -103,38 +78,37 @@ static unsigned text_length(const unsigned char *field, unsigned n)
 /* POSIX has the front of a long path in a field of its own, GNU has other things there. */
 static bool parse_path(const unsigned char *block, char *out)
 {
-	unsigned name = text_length(block + NAME, NAME_BYTES), front = 0;
-	bool posix = memcmp(block + MAGIC, "ustar\0" "00", 8) == 0;
+	unsigned name = text_length(block + TAR_NAME, TAR_NAME_BYTES), front = 0;
+	bool posix = memcmp(block + TAR_MAGIC, "ustar\0" "00", 8) == 0;
 
-	if (name == 0 || (!posix && memcmp(block + MAGIC, "ustar  \0", 8) != 0))
+	if (name == 0 || (!posix && memcmp(block + TAR_MAGIC, "ustar  \0", 8) != 0))
 		return false;
-	if (block[PREFIX]) {
-		front = text_length(block + PREFIX, PREFIX_BYTES);
-		if (!posix || front == 0 || block[PREFIX + front - 1] == '/')
+	if (block[TAR_PREFIX]) {
+		front = text_length(block + TAR_PREFIX, TAR_PREFIX_BYTES);
+		if (!posix || front == 0 || block[TAR_PREFIX + front - 1] == '/')
 			return false;
-		memcpy(out, block + PREFIX, front);
+		memcpy(out, block + TAR_PREFIX, front);
 		out[front++] = '/';
-	} else if (!is_zero(block + PREFIX, PREFIX_BYTES)) {
+	} else if (!is_zero(block + TAR_PREFIX, TAR_PREFIX_BYTES)) {
 		return false;
 	}
-	memcpy(out + front, block + NAME, name);
+	memcpy(out + front, block + TAR_NAME, name);
 	out[front + name] = '\0';
-	return (block[TYPE] == '5') == (out[front + name - 1] == '/');
+	return (block[TAR_TYPE] == '5') == (out[front + name - 1] == '/');
 }
 
 bool tar_plain_parse(const unsigned char *block, struct tar_plain *out)
 {
 	uint64_t mode, uid, gid, mtime;
 
-	out->directory = block[TYPE] == '5';
-	if ((!out->directory && block[TYPE] != '0' && block[TYPE] != '\0') ||
-	    block[LINK] || !is_zero(block + REST, REST_BYTES) || !checksum_fits(block) ||
-	    !parse_field(block + MODE, ID_BYTES, &mode) ||
-	    !parse_field(block + UID, ID_BYTES, &uid) ||
-	    !parse_field(block + GID, ID_BYTES, &gid) ||
-	    !parse_field(block + SIZE, LONG_BYTES, &out->size) ||
-	    !parse_field(block + MTIME, LONG_BYTES, &mtime) ||
-	    !device_fits(block + DEVICE) || !device_fits(block + DEVICE + ID_BYTES) ||
+	out->directory = block[TAR_TYPE] == '5';
+	if ((!out->directory && block[TAR_TYPE] != '0' && block[TAR_TYPE] != '\0') ||
+	    block[TAR_LINK] || !is_zero(block + REST, REST_BYTES) || !checksum_fits(block) ||
+	    !parse_field(block + TAR_MODE, TAR_ID_BYTES, &mode) ||
+	    !parse_field(block + TAR_UID, TAR_ID_BYTES, &uid) ||
+	    !parse_field(block + TAR_GID, TAR_ID_BYTES, &gid) ||
+	    !parse_field(block + TAR_SIZE, TAR_LONG_BYTES, &out->size) ||
+	    !parse_field(block + TAR_MTIME, TAR_LONG_BYTES, &mtime) ||
 	    !parse_path(block, out->path))
 		return false;
 	out->mode = (uint32_t)mode & 0777;
@@ -214,7 +188,6 @@ int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *
 	uint64_t end;
 	int err;
 
-	tar_window_seek(window, run->end);
 	while (run->end < run->stop && (block = tar_window_header(window, run->end)) &&
 	       tar_plain_parse(block, &plain) &&
 	       find_end(window, run->end, &plain, &end) && may_go_on(scan, run, &plain)) {

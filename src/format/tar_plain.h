@@ -2,12 +2,10 @@
  * tar_plain.h: the headers that nearly all members have, read by ourselves.
  * Private to the tar format.
  *
- * libarchive is the reader of record, and takes several times longer than a member's
- * header needs. A plain header leaves nothing to interpret: "ustar" of POSIX or GNU, a
- * file or a directory, octal numbers, an ASCII name, and zeros wherever something else
- * might be said. Whatever is not plain, also if it only might be damaged, is
- * libarchive's. Fields: POSIX.1-2017, pax, "ustar Interchange Format"; GNU tar's manual,
- * "Basic Tar Format".
+ * A plain header leaves nothing to interpret: "ustar" of POSIX or GNU, a file or a
+ * directory, octal numbers, an ASCII name, and zeros wherever something else might be
+ * said. Whatever is not plain, also if it only might be damaged, is for tar_chain.c,
+ * which takes several times longer and reads plain ones to the same effect.
  */
 #ifndef GRANARY_FORMAT_TAR_PLAIN_H
 #define GRANARY_FORMAT_TAR_PLAIN_H
@@ -17,9 +15,10 @@
 #include <stdint.h>
 
 #include "format/format.h"
+#include "format/tar_header.h"
 #include "format/tar_window.h"
 
-enum { TAR_PLAIN_PATH = 155 + 1 + 100 + 1 };
+enum { TAR_PLAIN_PATH = TAR_PATH_BYTES + 1 };
 
 struct tar_plain {
 	bool directory;
@@ -49,7 +48,7 @@ struct tar_run {
 /*
  * Appends the plain members from the header at run->end on, as far as they go. 0, or
  * an error of the storage or of memory; where the next header is not plain, or cannot
- * be read, that is run->end, for libarchive to look at. Adds to run->members.
+ * be read, that is run->end. Adds to run->members.
  */
 int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *run,
 		  struct error *e);

@@ -5,6 +5,12 @@
 
 #include "util/checked.h"
 
+enum { VOLUME_UNIT = 1024 }; /* in which GNU tar counts what a volume may hold */
+
+#define JOIN "extract all volumes together, in a folder: tar -xM -f FIRST -f SECOND ..."
+#define OR_A_VOLUME "; if it is the first volume of several (tar -M), " JOIN \
+		    ", and pack that again"
+
 static unsigned long long in_file(const struct tar_place *place, uint64_t position)
 {
 	return (unsigned long long)(place->base + position);
@@ -32,14 +38,24 @@ int tar_refuse_truncated(const struct tar_place *place, const char *member,
 			 uint64_t data, uint64_t stored)
 {
 	uint64_t want, missing = 0;
+	bool volume = place->base == 0 && place->length % VOLUME_UNIT == 0;
 
 	if (checked_add(stored, data, &want) && want > place->length)
 		missing = want - place->length;
 	return error_set(place->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is truncated: it ends at byte %llu inside member "
-			 "'%.200s', which needs %llu more bytes; copy it again",
+			 "'%.200s', which needs %llu more bytes; copy it again%s",
 			 place->label, in_file(place, place->length), member,
-			 (unsigned long long)missing);
+			 (unsigned long long)missing, volume ? OR_A_VOLUME : "");
+}
+
+int tar_refuse_volume(const struct tar_place *place, const char *file)
+{
+	return error_set(place->e, ERROR_DATASET, EBADMSG,
+			 "'%s' is one volume of a tar in several (tar -M): at byte %llu it "
+			 "goes on inside '%.200s', which begins in another volume; " JOIN
+			 ", and pack it again",
+			 place->label, in_file(place, 0), file);
 }
 
 int tar_refuse_cut(const struct tar_place *place, uint64_t header)

@@ -26,6 +26,9 @@ int tar_refuse_member(const struct tar_place *place, const char *what,
 int tar_refuse_truncated(const struct tar_place *place, const char *member,
 			 uint64_t data, uint64_t stored);
 
+/* It is a part of a tar in several volumes, and begins inside `file`. */
+int tar_refuse_volume(const struct tar_place *place, const char *file);
+
 /* It ends inside the header that begins at `header`. */
 int tar_refuse_cut(const struct tar_place *place, uint64_t header);
 

@@ -1,37 +1,51 @@
 /*
- * tar_walk.h: one scan of a tar with libarchive. Private to the tar format: tar.c goes
- * from member to member, tar_member.c makes an entry of each.
+ * tar_walk.h: one scan of a tar. Private to the tar format: tar.c goes from member to
+ * member, tar_chain.c reads the headers of one, tar_member.c makes an entry of it.
  */
 #ifndef GRANARY_FORMAT_TAR_WALK_H
 #define GRANARY_FORMAT_TAR_WALK_H
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "format/format.h"
+#include "format/tar_header.h"
+#include "format/tar_records.h"
 #include "format/tar_refuse.h"
+#include "format/tar_sparse.h"
 #include "format/tar_window.h"
 #include "util/vec.h"
+
+/* A member as its headers describe it. */
+struct tar_member {
+	uint64_t header; /* where the first of its headers is */
+	uint64_t data;   /* where its data begin, */
+	uint64_t stored; /* and how many bytes they are, without what fills the block */
+	char type;
+	const char *path, *target; /* target: of links only; never NULL */
+	uint32_t mode, uid, gid;
+	int64_t mtime;
+	uint32_t mtime_ns;
+	bool sparse;         /* with a map; else all of it is stored */
+	struct tar_map map;
+
+	/* What the above points into. */
+	struct tar_records records;
+	char *long_name, *long_link; /* of GNU's L and K */
+	char name[TAR_PATH_BYTES + 1], link[TAR_NAME_BYTES + 1];
+};
 
 struct tar_walk {
 	struct scan *scan;
 	struct tar_window window;
-	struct archive *archive;
-	struct archive_entry *entry; /* the member at hand */
-	la_int64_t start; /* of what libarchive reads: its preface, if it has one */
-	la_int64_t began; /* how long that is: TAR_PREFACE, or 0 */
-	const unsigned char *preface; /* until it has been read */
-	uint64_t header, data; /* where its headers and its data begin */
+	struct tar_records global; /* what holds for all members that follow */
+	struct tar_member member;  /* the one at hand */
 	uint64_t end;   /* behind the padded data of the last member */
 	VEC(struct entry_extent) extents;
 	VEC(struct entry_xattr) xattrs;
+	VEC(char *) decoded; /* what the xattrs point into */
 	uint64_t specials;
-	uint64_t stay;  /* how long it stays with libarchive, members */
-	uint64_t joint; /* where it leaves libarchive at once, if plain ones follow */
 	bool pax;       /* there was a pax header */
-	bool global;    /* a header for all that follow: then it stays */
 	unsigned warnings;
 	struct error *e;
 };
@@ -42,19 +56,26 @@ static inline unsigned long long in_file(const struct tar_walk *walk, uint64_t p
 	return (unsigned long long)(walk->window.base + position);
 }
 
-/* What libarchive counts from where it began; negative stays negative. */
-la_int64_t tar_walk_position(const struct tar_walk *walk, la_int64_t counted);
-
 struct tar_place tar_walk_place(const struct tar_walk *walk);
 int tar_walk_no_memory(struct tar_walk *walk);
-int tar_walk_refuse_read(struct tar_walk *walk, int err);
+int tar_walk_refuse_read(struct tar_walk *walk);
 int tar_walk_refuse_member(struct tar_walk *walk, const char *what);
+int tar_walk_refuse_truncated(struct tar_walk *walk);
 void tar_walk_warn(struct tar_walk *walk, const char *what);
 
-/* Steps over the data of the member at hand, which says how much is stored. */
-int tar_step_over(struct tar_walk *walk);
+/*
+ * Reads the headers that begin at walk->end into walk->member: 1; 0 where there is no
+ * header, nor behind those that say more of a next one, and walk->end is there; or an
+ * error.
+ */
+int tar_read_headers(struct tar_walk *walk);
 
-/* The same, and appends the member to the log. */
+/* Appends the member to the log, and moves walk->end behind it. */
 int tar_take_member(struct tar_walk *walk);
+
+/* The member's xattrs, into walk->xattrs. */
+int tar_collect_xattrs(struct tar_walk *walk);
+
+void tar_walk_free(struct tar_walk *walk);
 
 #endif

@@ -2,17 +2,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/tar_header.h"
 #include "util/checked.h"
-#include "util/cleanup.h"
 
 enum {
-	READ_MIN = 4 * 1024,   /* the first read behind skipped data */
+	READ_MIN = 4 * 1024,   /* the first read, mostly */
 	READ_MAX = 256 * 1024, /* reads double up to this */
-	HOLE_MAX = 1024 * 1024 * 1024, /* a longer one ends an archive */
 	SKIP_MIN = 32 * 1024,  /* less than this is read, not skipped */
-	HEADERS_MAX = 4 * 1024 * 1024, /* of one member */
 	SMALL_MAX = 1024 * 1024, /* members of this size are fetched along, */
 	SMALL_LEAST = 16,      /* once there have been so many, */
 	CALL_AHEAD = 8 * 1024 * 1024, /* so far ahead */
@@ -56,41 +54,6 @@ static uint64_t past_hole(const struct tar_window *window, uint64_t at)
 	return data - (data - at) % TAR_BLOCK;
 }
 
-/* One to the end of the window, or one that no archive has between two members. */
-static bool in_long_hole(struct tar_window *window)
-{
-	uint64_t end = past_hole(window, window->at);
-
-	if (end == window->length)
-		window->at = end;
-	return end == window->length || end - window->at >= HOLE_MAX;
-}
-
-ssize_t tar_window_read(struct tar_window *window, const void **out)
-{
-	uint64_t left = window->length - window->at;
-	size_t n = left < window->chunk ? (size_t)left : window->chunk;
-	size_t odd = (size_t)((window->base + window->at + n) % READ_MIN);
-
-	*out = window->buffer;
-	window->held_end = 0;
-	/* the parser reads terabytes of zeros behind an archive, and no header lies
-	   in a hole */
-	if (n == 0 || (window->chunk >= READ_MAX && in_long_hole(window))) {
-		window->at_end = true;
-		return 0;
-	}
-	if (n < left && odd < n)
-		n -= odd; /* up to a page's end */
-	window->err = tar_window_peek(window, window->buffer, n, window->at);
-	if (window->err)
-		return -1;
-	window->at += n;
-	if (window->chunk < READ_MAX)
-		window->chunk *= 2;
-	return (ssize_t)n;
-}
-
 /*
  * Between small members it costs storage less to read on than to step: one large read
  * instead of many small ones. And what a dataset is indexed for is that it will be read.
@@ -116,40 +79,22 @@ static void pass_over(struct tar_window *window, uint64_t bytes)
 	call_ahead(window);
 }
 
-/*
- * Never past the end: the parser then reads on, and notices. Small gaps are
- * read: many small reads cost more than the bytes, and the kernel reads ahead.
- */
-uint64_t tar_window_skip(struct tar_window *window, uint64_t wanted)
-{
-	uint64_t left = window->length - window->at;
-
-	if (wanted < SKIP_MIN)
-		return 0;
-	if (wanted > left)
-		wanted = left;
-	window->chunk = READ_MIN;
-	pass_over(window, wanted);
-	return wanted;
-}
-
 void tar_window_seek(struct tar_window *window, uint64_t position)
 {
 	window->at = position;
 	window->chunk = READ_MIN;
-	window->at_end = false;
 	window->err = 0;
 	window->held_end = 0;
 }
 
-/* A block by itself behind much data, and else much at once. */
+/* A block by itself behind much data, or what a pax header takes, and else much at once. */
 static size_t next_chunk(struct tar_window *window, uint64_t position)
 {
 	uint64_t left = window->length - position;
 
 	if (position > window->at && position - window->at >= SKIP_MIN) {
 		pass_over(window, position - window->at);
-		window->chunk = TAR_BLOCK;
+		window->chunk = window->extended ? READ_MIN : TAR_BLOCK;
 	} else if (window->chunk < READ_MAX) {
 		window->chunk = window->chunk < READ_MIN ? READ_MIN : 2 * window->chunk;
 	}
@@ -160,39 +105,48 @@ const unsigned char *tar_window_header(struct tar_window *window, uint64_t posit
 {
 	size_t n;
 
+	window->err = 0;
 	if (position >= window->held && range_within(position, TAR_BLOCK, window->held_end))
 		return window->buffer + (position - window->held);
 	if (!range_within(position, TAR_BLOCK, window->length))
 		return NULL;
 	n = next_chunk(window, position);
 	window->held_end = 0;
-	if (tar_window_peek(window, window->buffer, n, position) < 0)
+	window->err = tar_window_peek(window, window->buffer, n, position);
+	if (window->err)
 		return NULL;
 	window->held = position;
 	window->held_end = window->at = position + n;
 	return window->buffer;
 }
 
-bool tar_window_has_header(const struct tar_window *window, uint64_t position)
+int tar_window_bytes(struct tar_window *window, void *out, size_t n, uint64_t position)
 {
-	unsigned char block[TAR_BLOCK];
+	const unsigned char *bytes = NULL;
 
-	return tar_window_peek(window, block, TAR_BLOCK, position) == 0 &&
-	       tar_header_fits(block);
+	if (n <= READ_MIN)
+		bytes = tar_window_header(window, position);
+	if (bytes && range_within(position, n, window->held_end)) {
+		memcpy(out, bytes, n);
+		return 0;
+	}
+	window->err = tar_window_peek(window, out, n, position);
+	return window->err;
 }
 
 int tar_window_find_nonzero(struct tar_window *window, uint64_t from,
 			    uint64_t *position)
 {
+	uint64_t at = from;
+
 	window->held_end = 0;
-	for (uint64_t at = past_hole(window, from); at < window->length;
-	     at = past_hole(window, at)) {
+	while ((at = past_hole(window, at)) < window->length && at - from < TAR_GAP_MOST) {
 		uint64_t left = window->length - at;
 		size_t n = left < READ_MAX ? (size_t)left : READ_MAX;
-		int err = tar_window_peek(window, window->buffer, n, at);
 
-		if (err)
-			return err;
+		window->err = tar_window_peek(window, window->buffer, n, at);
+		if (window->err)
+			return window->err;
 		for (size_t i = 0; i < n; i++) {
 			if (window->buffer[i]) {
 				*position = at + i - (at + i - from) % TAR_BLOCK;
@@ -201,22 +155,6 @@ int tar_window_find_nonzero(struct tar_window *window, uint64_t from,
 		}
 		at += n;
 	}
-	*position = window->length;
+	*position = at;
 	return 0;
-}
-
-void tar_window_negative_mtime(const struct tar_window *window, uint64_t from,
-			       uint64_t to, int64_t *seconds, uint32_t *ns)
-{
-	CLEANUP(cleanup_free) unsigned char *bytes = NULL;
-	size_t n;
-
-	if (to < from || to - from > HEADERS_MAX)
-		return;
-	n = (size_t)(to - from);
-	bytes = malloc(n + 1);
-	if (!bytes || tar_window_peek(window, bytes, n, from) < 0)
-		return;
-	bytes[n] = '\0';
-	tar_header_negative_mtime(bytes, n, seconds, ns);
 }

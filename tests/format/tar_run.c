@@ -82,7 +82,7 @@ unsigned char *run_contents(const struct run *run, const struct entry *entry)
 	return bytes;
 }
 
-static uint32_t adler32(const unsigned char *bytes, uint64_t n)
+uint32_t run_adler32(const unsigned char *bytes, uint64_t n)
 {
 	uint32_t a = 1, b = 0;
 
@@ -99,7 +99,7 @@ static uint32_t adler32(const unsigned char *bytes, uint64_t n)
 	return b << 16 | a;
 }
 
-static void print_hex(FILE *out, const char *text, size_t n)
+void run_print_hex(FILE *out, const char *text, size_t n)
 {
 	fputc(' ', out);
 	for (size_t i = 0; i < n; i++)
@@ -129,7 +129,7 @@ static void print_entry(FILE *out, const struct run *run, const struct entry *en
 		unsigned char *bytes = run_contents(run, entry);
 
 		fprintf(out, " %" PRIu64 " %08x", entry->size,
-			adler32(bytes, entry->size));
+			run_adler32(bytes, entry->size));
 		free(bytes);
 	} else {
 		assert_int_equal(entry->extent_count, 0);
@@ -137,8 +137,8 @@ static void print_entry(FILE *out, const struct run *run, const struct entry *en
 	}
 	while (entry->kind == ENTRY_DIRECTORY && n > 1 && entry->path[n - 1] == '/')
 		n--;
-	print_hex(out, entry->path, n);
-	print_hex(out, entry->target, entry->target ? strlen(entry->target) : 0);
+	run_print_hex(out, entry->path, n);
+	run_print_hex(out, entry->target, entry->target ? strlen(entry->target) : 0);
 	fputc('\n', out);
 }
 
@@ -199,21 +199,26 @@ void run_assert_same(const char *name, const char *got, const char *want)
 	fail();
 }
 
-int run_enter(void **state)
+int run_enter_with(const char *script)
 {
 	const char *srcdir = getenv("srcdir"), *python = getenv("PYTHON");
 	char command[4096];
 
-	(void)state;
 	log_level_now = getenv("VERBOSE") ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR;
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(command, sizeof(command),
-		 "'%s' '%s/tests/format/tar_fixtures.py' '%s'",
-		 python ? python : "/usr/bin/python3", srcdir ? srcdir : ".", folder);
+		 "'%s' '%s/tests/format/%s' '%s'",
+		 python ? python : "/usr/bin/python3", srcdir ? srcdir : ".", script, folder);
 	if (system(command) != 0)
 		return -1;
 	return chdir(folder);
+}
+
+int run_enter(void **state)
+{
+	(void)state;
+	return run_enter_with("tar_fixtures.py");
 }
 
 int run_leave(void **state)

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "format/format.h"
 
@@ -41,7 +42,15 @@ void run_assert_same(const char *name, const char *got, const char *want);
 char *run_read_file(const char *path, size_t *size);
 void run_write_file(const char *path, const void *bytes, size_t n);
 
-/* Group set-up: makes the fixtures in a folder and goes there; and back. */
+/* The parts of a listing: a blank and the bytes in hex; a checksum. */
+void run_print_hex(FILE *out, const char *text, size_t n);
+uint32_t run_adler32(const unsigned char *bytes, uint64_t n);
+
+/*
+ * Group set-up: makes the fixtures, those of tar_fixtures.py or of another script, in a
+ * folder and goes there; and back.
+ */
+int run_enter_with(const char *script);
 int run_enter(void **state);
 int run_leave(void **state);
 

@@ -102,16 +102,24 @@ static const char *const small[] = {
 	"small-sparse-gnu.tar",
 };
 
-static bool all_zero(const char *bytes, size_t n)
+/* Where the next file with data behind the first `n` entries has its header at the latest. */
+static uint64_t next_header(const struct run *whole, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (bytes[i])
-			return false;
-	return true;
+	for (; n < entries_count(whole->entries); n++) {
+		const struct entry *entry = entries_get(whole->entries, n);
+
+		if (entry->extent_count)
+			return entries_volume(whole->entries, entry->extents->volume)->base +
+			       entry->extents->offset - 512;
+	}
+	return UINT64_MAX;
 }
 
-/* What was found before the damage is what the whole archive begins with. */
-static void check_cut(const char *tar, size_t cut, const char *whole)
+/*
+ * What was found before the damage is what the whole archive begins with. Where it is
+ * read without complaint no member has been begun that is not there.
+ */
+static void check_cut(size_t cut, const struct run *whole, const char *listing)
 {
 	struct run run;
 	char *got;
@@ -121,9 +129,9 @@ static void check_cut(const char *tar, size_t cut, const char *whole)
 	if (run.err)
 		run_assert_damaged(&run, "truncated: it ends at byte");
 	else
-		assert_true(all_zero(tar + cut - cut % 512, cut % 512));
+		assert_true(cut <= next_header(whole, entries_count(run.entries)));
 	got = run_listing(&run);
-	assert_memory_equal(got, whole, strlen(got));
+	assert_memory_equal(got, listing, strlen(got));
 	free(got);
 	run_end(&run);
 }
@@ -132,21 +140,21 @@ static void test_truncated(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(small) / sizeof(*small); i++) {
-		struct run run;
+		struct run whole;
 		size_t n, step;
-		char *tar = run_read_file(small[i], &n), *whole;
+		char *tar = run_read_file(small[i], &n), *listing;
 
-		run_scan(&run, small[i]);
-		assert_int_equal(run.err, 0);
-		whole = run_listing(&run);
-		run_end(&run);
+		run_scan(&whole, small[i]);
+		assert_int_equal(whole.err, 0);
+		listing = run_listing(&whole);
 		run_write_file("cut.tar", tar, n);
 		step = n > 100000 ? 8192 : 256;
 		for (size_t cut = n - n % step; cut > 0; cut -= step) {
-			check_cut(tar, cut, whole);
-			check_cut(tar, cut - 1, whole);
+			check_cut(cut, &whole, listing);
+			check_cut(cut - 1, &whole, listing);
 		}
-		free(whole);
+		run_end(&whole);
+		free(listing);
 		free(tar);
 	}
 }

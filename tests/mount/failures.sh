@@ -37,7 +37,7 @@ make_sources() {
 	echo 1 >"$work/content/small"
 	tar -C "$work/content" -cf "$s/good.tar" small large
 	head -c 100000 "$s/good.tar" >"$s/truncated.tar"
-	head -c 700 "$s/good.tar" >"$s/truncated-header.tar"
+	head -c 1300 "$s/good.tar" >"$s/truncated-header.tar"
 	gzip -c "$s/good.tar" >"$s/good.tar.gz"
 	: >"$s/empty"
 	head -c 102400 /dev/zero >"$s/zeros"
