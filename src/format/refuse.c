@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/format.h"
+#include "format/inside.h"
 #include "format/peek.h"
 #include "format/signature.h"
 #include "util/cleanup.h"
@@ -172,11 +173,13 @@ static int refuse_zero_head(const struct source *source, uint64_t base,
 int format_refuse(const struct source *source, uint64_t base, uint64_t length,
 		  const char *label, unsigned char *head, size_t n, struct error *e)
 {
-	const struct signature *found;
+	const struct signature *found = signature_find(head, n);
+	int err = inside_refuse(source, base, length, label, head, n, found != NULL, e);
 
+	if (err)
+		return err;
 	if (all_zero(head, n))
 		return refuse_zero_head(source, base, length, label, head, e);
-	found = signature_find(head, n);
 	if (found)
 		return refuse_known(source, base, length, label, found, e);
 	return refuse_unknown(label, head, n, e);

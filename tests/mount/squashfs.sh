@@ -94,6 +94,11 @@ check "packed for a window" pack window -comp zstd -nopad
 mounts_as_it_is window.squashfs "without padding"
 { head -c 12345 /dev/zero; cat "$work/window.squashfs"; } >"$work/behind"
 mounts_as_it_is behind "behind 12345 bytes" -o base=12345
+said=$("$granaryfs" "$work/behind" "$mnt" 2>&1)
+is $? 3 "behind 12345 bytes: refused without an option"
+option=$(grep -o 'base=[0-9]*' <<<"$said" | head -n 1)
+is "$option" base=12345 "behind 12345 bytes: the option is named"
+mounts_as_it_is behind "behind 12345 bytes, as it was said" -o "$option"
 { cat "$work/window.squashfs"; head -c 70000 /dev/urandom; } >"$work/padded"
 mounts_as_it_is padded "with 70000 bytes behind it"
 
