@@ -8,7 +8,7 @@ void note(struct index_summary *summary, const char *format, ...)
 {
 	static const char more[] = "...";
 	size_t n = strlen(summary->notes);
-	char line[256], *at = summary->notes + n;
+	char line[512], *at = summary->notes + n;
 	va_list arguments;
 
 	va_start(arguments, format);

@@ -363,45 +363,38 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 	return parse_text(rule, text, member->size, out, why);
 }
 
-/* "category_id, name", as far as there is room: what has another name than the labels. */
-static void list_items(const struct pyjson_value *root, char *out, size_t room)
+/* Names that an option can have need no escapes. */
+static void visit_items(const struct pyjson_value *root, wds_visit_item *visit, void *context)
 {
 	struct pyjson_walk walk = pyjson_items(root);
 	struct pyjson_value key, item;
 	struct wds_label label;
 	const char *why;
-	size_t n = 0;
 
 	while (walk.keys && pyjson_next(&walk, &key, &item)) {
 		if (pyjson_equals(&key, "label", 5) || pyjson_equals(&key, "class", 5) ||
-		    take_json(&item, &label, &why) != 0 || n + key.size + 3 > room)
+		    take_json(&item, &label, &why) != 0)
 			continue;
-		n += (size_t)snprintf(out + n, room - n, "%s%.*s", n ? ", " : "",
-				      (int)key.size - 2, key.text + 1);
+		visit(context, key.text + 1, key.size - 2, &label);
 	}
 }
 
-int wds_label_items(struct wds_window *window, const struct wds_member *member, char *out,
-		    size_t room)
+int wds_label_items(struct wds_window *window, const struct wds_member *member,
+		    wds_visit_item *visit, void *context)
 {
 	CLEANUP(cleanup_free) char *large = NULL;
 	CLEANUP(pyjson_end) struct pyjson json = { .copy = NULL };
 	struct pyjson_fault fault;
-	struct pyjson_value label;
 	char small[TEXT_MOST];
 	const char *text;
 	int err;
 
-	*out = '\0';
-	if (member->size > JSON_MOST)
+	if (member->size > JSON_MOST || has_holes(member))
 		return 0;
 	err = read_member(window, member, small, &large, &text);
-	if (err)
-		return err;
-	err = pyjson_begin(&json, text, member->size, &fault);
-	if (err)
-		return err == -EBADMSG ? 0 : err;
-	list_items(&json.root, out, room);
-	return pyjson_find(&json.root, "label", 5, &label) ||
-	       pyjson_find(&json.root, "class", 5, &label);
+	if (!err)
+		err = pyjson_begin(&json, text, member->size, &fault);
+	if (!err)
+		visit_items(&json.root, visit, context);
+	return err == -EBADMSG ? 0 : err;
 }

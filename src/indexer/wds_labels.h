@@ -50,13 +50,6 @@ const struct wds_member *wds_label_member(const struct wds_rule *rule,
 bool wds_key_is_label(const struct wds_sample *sample);
 
 /*
- * The items of a .json that labels=NAME could take for labels: "category_id, name". 1: it
- * has a "label" or "class" too, 0, or a negative errno.
- */
-int wds_label_items(struct wds_window *window, const struct wds_member *member, char *out,
-		    size_t room);
-
-/*
  * Reads a label: 0 and WDS_NONE where the sample has none; 0; -EBADMSG where it cannot be
  * understood, and *why says so (out->kind is WDS_NAME where a .json has a text that no
  * class can be called); or another negative errno.
@@ -64,5 +57,14 @@ int wds_label_items(struct wds_window *window, const struct wds_member *member, 
 int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 		   const struct wds_sample *sample, struct wds_label *out,
 		   const char **why);
+
+/*
+ * Calls `visit` for each item of a .json but "label" and "class": what labels=NAME would
+ * take. A .json that is none has no items. 0, or a negative errno.
+ */
+typedef void wds_visit_item(void *context, const char *name, size_t n,
+			    const struct wds_label *label);
+int wds_label_items(struct wds_window *window, const struct wds_member *member,
+		    wds_visit_item *visit, void *context);
 
 #endif

@@ -8,17 +8,12 @@
 #include <strings.h>
 
 enum {
-	PROBES = 8,       /* labels that are looked into */
-	NUMBER_MOST = 24, /* bytes of a number */
-	KEY_SHOWN = 60,   /* bytes of a key in a sentence, */
-	ITEMS_SHOWN = 80, /* and of the items of a .json */
+	PROBES = 8,     /* labels that are looked into */
+	KEY_SHOWN = 60, /* bytes of a key in a sentence */
 };
 
-static void set_reason(struct wds_findings *out, enum wds_reason reason, const char *format,
-		       ...) __attribute__((format(printf, 3, 4)));
-
-static void set_reason(struct wds_findings *out, enum wds_reason reason, const char *format,
-		       ...)
+void wds_set_reason(struct wds_findings *out, enum wds_reason reason, const char *format,
+		    ...)
 {
 	va_list arguments;
 
@@ -117,7 +112,7 @@ static int find_apart(const struct wds_tar *tar, const struct wds_rule *rule,
 	if (r == 1)
 		r = comes_again(&walk, &sample);
 	if (r == 1)
-		set_reason(out, WDS_LABELS_APART, "the members of '%.*s' do not lie side by "
+		wds_set_reason(out, WDS_LABELS_APART, "the members of '%.*s' do not lie side by "
 			   "side, so no sample has its label (%.20s); pack them again in "
 			   "the order of their names: tar --sort=name -C FOLDER -cf NEW.tar .",
 			   shown(sample.key_length), sample.key, rule->name);
@@ -140,7 +135,7 @@ static int find_few(const struct wds_tar *tar, size_t i, struct wds_findings *ou
 		if (sample.members.count == 1 || !wds_label_member(rule, &sample))
 			break;
 	if (r == 1)
-		set_reason(out, WDS_FEW_LABELS, "only %" PRIu64 " of %" PRIu64 " samples have "
+		wds_set_reason(out, WDS_FEW_LABELS, "only %" PRIu64 " of %" PRIu64 " samples have "
 			   "a label in %.20s ('%.*s' has none); pack it again with one for "
 			   "each", tar->with[i], tar->total, rule->name, shown(sample.key_length), sample.key);
 	wds_sample_free(&sample);
@@ -150,100 +145,12 @@ static int find_few(const struct wds_tar *tar, size_t i, struct wds_findings *ou
 /* Names that are classes only where somebody asks for it. */
 static void find_wnids(const struct wds_tar *tar, size_t i, struct wds_findings *out)
 {
-	if (tar->rules[i].suffix || !wds_is_common(tar, tar->with[i]))
+	if (tar->rules[i].suffix || !wds_is_common(tar, tar->with[i]) ||
+	    !wds_is_common(tar, tar->total - tar->odd))
 		return;
-	set_reason(out, WDS_WNIDS, "%" PRIu64 " of %" PRIu64 " samples have names that begin "
+	wds_set_reason(out, WDS_WNIDS, "%" PRIu64 " of %" PRIu64 " samples have names that begin "
 		   "with a wnid; view=class makes classes of them", tar->with[i], tar->total);
 	out->sure = tar->with[i] == tar->total;
-}
-
-/* Labels under other names */
-
-/* Half of the samples have such a member, and the first ones are numbers: 1, 0, or less. */
-static int are_numbers(const struct wds_tar *tar, const struct wds_rule *rule)
-{
-	struct wds_walk walk = { .log = tar->log };
-	struct wds_sample sample = { 0 };
-	uint64_t count = 0;
-	int r, is = 1;
-
-	while (is == 1 && (r = wds_walk_next(&walk, &sample)) == 1)
-		if (wds_label_member(rule, &sample) && count++ < PROBES)
-			is = is_label(tar, rule, &sample);
-	wds_sample_free(&sample);
-	if (is != 1 || r < 0)
-		return is != 1 ? is : r;
-	return wds_is_common(tar, count);
-}
-
-/* ".class", "target.cls": a label by its name; an ".id" may be one. */
-static bool means_label(const char *suffix)
-{
-	static const char *const words[] = { "cls", "class", "label", "target" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strcasecmp(wds_extension(suffix), words[i]) == 0)
-			return true;
-	return false;
-}
-
-/* A suffix of the first pair whose members are numbers. */
-static int find_suffix(const struct wds_tar *tar, const struct wds_sample *first,
-		       struct wds_findings *out)
-{
-	for (size_t i = 0; i < first->members.count && !out->reason; i++) {
-		const char *suffix = first->members.items[i].suffix;
-		const struct wds_rule rule = { .kind = WDS_LABEL_NUMBER, .suffix = suffix };
-		int is = 0;
-
-		if (first->members.items[i].size <= NUMBER_MOST)
-			is = is_label(tar, &rule, first);
-		if (is == 1)
-			is = are_numbers(tar, &rule);
-		if (is < 0)
-			return is;
-		if (is == 0)
-			continue;
-		set_reason(out, WDS_OTHER_SUFFIX, "it has no .cls, but numbers in '.%.40s'; "
-			   "labels=%.40s takes them for the labels", suffix, suffix);
-		out->sure = means_label(suffix);
-	}
-	return 0;
-}
-
-/* The items of the first .json. */
-static int find_item(const struct wds_tar *tar, const struct wds_rule *rule,
-		     const struct wds_sample *first, struct wds_findings *out)
-{
-	const struct wds_member *member = wds_label_member(rule, first);
-	char items[ITEMS_SHOWN];
-	int has = member ? wds_label_items(tar->window, member, items, sizeof(items)) : 0;
-
-	if (has < 0 || !member || (!has && !*items))
-		return has < 0 ? has : 0;
-	set_reason(out, WDS_OTHER_ITEM, "no label or class that can be used is in '%.40s'%s%s",
-		   member->path, *items ? "; labels=NAME takes another item for it: " : "",
-		   items);
-	out->sure = has;
-	return 0;
-}
-
-/* Of a tar that is a WebDataset without any label that is known. */
-static int find_other(const struct wds_tar *tar, struct wds_findings *out)
-{
-	struct wds_walk walk = { .log = tar->log };
-	struct wds_sample sample = { 0 };
-	int r;
-
-	while ((r = wds_walk_next(&walk, &sample)) == 1 && sample.members.count == 1)
-		;
-	if (r == 1)
-		r = find_suffix(tar, &sample, out);
-	for (size_t i = 0; i < tar->rule_count && r == 0 && !out->reason; i++)
-		if (tar->rules[i].kind == WDS_LABEL_JSON)
-			r = find_item(tar, &tar->rules[i], &sample, out);
-	wds_sample_free(&sample);
-	return r < 0 ? r : 0;
 }
 
 /* What is in the tar, but not where it could be used. */
@@ -267,6 +174,6 @@ int wds_find_reason(const struct wds_tar *tar, struct wds_findings *out)
 	for (size_t i = 0; i < tar->rule_count && !err && !out->reason; i++)
 		find_wnids(tar, i, out);
 	if (!err && !out->reason && wds_is_common(tar, tar->pairs))
-		err = find_other(tar, out);
+		err = wds_find_other(tar, out);
 	return err;
 }

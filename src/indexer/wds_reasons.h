@@ -17,6 +17,7 @@ struct wds_tar {
 	size_t rule_count;
 	uint64_t total;                 /* samples */
 	uint64_t pairs;                 /* of several members */
+	uint64_t odd;                   /* that no class can have (wds_sample.odd) */
 	uint64_t with[WDS_RULES_MOST];  /* to which a rule may apply */
 	uint64_t alone[WDS_RULES_MOST]; /* that are its label, and nothing else */
 };
@@ -32,5 +33,15 @@ bool wds_is_common(const struct wds_tar *tar, uint64_t count);
  * if there is anything to say. 0 or a negative errno.
  */
 int wds_find_reason(const struct wds_tar *tar, struct wds_findings *out);
+
+/*
+ * The same where labels may be under another name: in members of another suffix, in another
+ * item of the .json, or behind a dot in the key.
+ */
+int wds_find_other(const struct wds_tar *tar, struct wds_findings *out);
+
+/* The reason, of which the sentence leaves no doubt: out->sure may be changed. */
+void wds_set_reason(struct wds_findings *out, enum wds_reason reason, const char *format,
+		    ...) __attribute__((format(printf, 3, 4)));
 
 #endif

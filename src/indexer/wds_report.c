@@ -142,8 +142,7 @@ static void say_mixed(const struct set *set)
 	if (!numbers || !names)
 		return;
 	log_warn("the labels of '%s' are numbers, and those of '%s' names, so one class may be "
-		 "two directories; mount them apart, or say which with labels=NAME",
-		 numbers->label, names->label);
+		 "two directories; mount them apart", numbers->label, names->label);
 	note(set->summary, "the labels of '%.60s' are numbers, and those of '%.60s' names, so one "
 	     "class may be two directories", filename_of(numbers->label),
 	     filename_of(names->label));

@@ -60,6 +60,7 @@ static int count_sample(struct take *take, const struct wds_sample *sample)
 
 	tar->total++;
 	tar->pairs += sample->members.count > 1;
+	tar->odd += sample->odd != NULL;
 	for (size_t i = 0; i < tar->rule_count; i++) {
 		const struct wds_rule *rule = &tar->rules[i];
 		bool has = rule->suffix ? wds_label_member(rule, sample) != NULL :

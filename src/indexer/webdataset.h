@@ -24,6 +24,7 @@ enum wds_reason {
 	WDS_LABELS_APART,  /* they do not lie beside their images */
 	WDS_FEW_LABELS,    /* most samples have none that can be used */
 	WDS_WNIDS,         /* they are wnids in the names */
+	WDS_DOTS,          /* keys have dots, so several samples are one */
 	WDS_OTHER_SUFFIX,  /* they may be members with a suffix of their own, */
 	WDS_OTHER_ITEM,    /* or an item of the .json */
 	WDS_REASONS

@@ -89,7 +89,9 @@ mount_ok "twice: mounted" "$shards"/twice-{0,1}.tar "$mnt" && {
 }
 one=$shards/imagenet-train-000000
 info_says names webdataset json "note .*several images (.JPG, .seg.png).*30 such"
-info_says captions tree "note .*labels=NAME takes another item for it: caption, width"
+info_says captions tree
+grep -q "labels=" "$work/info"
+is $? 1 "captions: info hints at no labels"
 mkdir "$work/flat" && echo >"$work/flat/x.md"
 tar -C "$work/flat" -cf "$shards/flat.tar" .
 tar -C "$work" -cf "$shards/folder.tar" flat
@@ -152,6 +154,16 @@ done
 grep -q "extra-000000.tar' says no split, .*says 'train'.*mount it apart" "$work/extra"
 ok $? "a shard of no split among others: a warning says so" || diag "$(cat "$work/extra")"
 is "$(cat "$work/validation")" "" "three splits: no warning"
+
+# Hints for shards whose labels are elsewhere: each is followed.
+mkdir "$work/hints"
+"$python" "$abs_top_srcdir/tests/mount/wds_hints.py" "$granary" "$work/hints" \
+	>"$work/followed" 2>"$work/said"
+ok $? "hints: followed" || diag "$(cat "$work/said")"
+while read -r verdict line; do
+	[ "$verdict" = ok ]
+	ok $? "hint: $line"
+done <"$work/followed"
 
 # Lists of wds2idx
 

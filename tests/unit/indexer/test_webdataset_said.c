@@ -125,7 +125,14 @@ static void test_labels_that_are_elsewhere_are_hinted_at(void **state)
 		FILE_OF("a.image.jpg", "A"), FILE_OF("a.target.cls", "1\n"),
 		FILE_OF("b.image.jpg", "B"), FILE_OF("b.target.cls", "0"),
 	};
-	static const struct member id[] = { FILE_OF("a.jpg", "A"), FILE_OF("a.id", "1") };
+	static const struct member pairs[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("a.coarse.cls", "1"), FILE_OF("a.fine.cls", "5"),
+		FILE_OF("b.jpg", "B"), FILE_OF("b.coarse.cls", "1"), FILE_OF("b.fine.cls", "6"),
+	};
+	static const struct member id[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("a.id", "1"), FILE_OF("b.jpg", "A"),
+		FILE_OF("b.id", "1"), FILE_OF("c.jpg", "A"), FILE_OF("c.id", "2"),
+	};
 	static const struct member words[] = {
 		FILE_OF("a.jpg", "A"), FILE_OF("a.class", "1"), FILE_OF("b.jpg", "B"),
 		FILE_OF("b.class", "x"),
@@ -133,6 +140,26 @@ static void test_labels_that_are_elsewhere_are_hinted_at(void **state)
 	static const struct member item[] = {
 		FILE_OF("a.jpg", "A"),
 		FILE_OF("a.json", "{\"category_id\": 3, \"f\": 0.5, \"name\": \"x\", \"n\": []}"),
+	};
+	static const struct member items[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{\"kind\": 3, \"n\": 1, \"x,y\": 3}"),
+		FILE_OF("b.jpg", "B"), FILE_OF("b.json", "{\"kind\": 4, \"n\": 2, \"x,y\": 4}"),
+		FILE_OF("c.jpg", "C"), FILE_OF("c.json", "{\"kind\": 3, \"n\": 3, \"x,y\": 3}"),
+	};
+	static const struct member null[] = {
+		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{\"label\": null, \"target\": 3}"),
+	};
+	static const struct member dots[] = {
+		FILE_OF("d/a.1.jpg", "A"), FILE_OF("d/a.1.cls", "1"), FILE_OF("d/a.2.jpg", "B"),
+		FILE_OF("d/a.2.cls", "2"),
+	};
+	static const struct member dots_in_json[] = {
+		FILE_OF("a.x1.jpg", "A"), FILE_OF("a.x1.json", "{}"), FILE_OF("b.x2.jpg", "B"),
+		FILE_OF("b.x2.json", "{}"),
+	};
+	static const struct member one_dot[] = {
+		FILE_OF("a.1.jpg", "A"), FILE_OF("a.1.cls", "1"), FILE_OF("b.1.jpg", "B"),
+		FILE_OF("b.1.cls", "2"),
 	};
 	static const struct member useless[] = {
 		FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{\"label\": [0, 1]}"),
@@ -148,9 +175,19 @@ static void test_labels_that_are_elsewhere_are_hinted_at(void **state)
 	EXPECT_NOTE(target, "numbers in '.target.cls'; labels=target.cls", true);
 	EXPECT_NOTE(id, "numbers in '.id'; labels=id", false);
 	EXPECT_NOTE(words, NULL, false);
-	EXPECT_NOTE(item, "in 'a.json'; labels=NAME takes another item for it: category_id, "
-		    "name", false);
-	EXPECT_NOTE(useless, "no label or class that can be used is in 'a.json'", true);
+	EXPECT_NOTE(pairs, "numbers in '.coarse.cls, .fine.cls'; labels=coarse.cls or "
+		    "labels=fine.cls takes them for the labels", true);
+	EXPECT_NOTE(item, "in 'a.json'; labels=category_id takes another item for it", false);
+	EXPECT_NOTE(items, "in 'a.json'; labels=kind takes another item for it", false);
+	EXPECT_NOTE(null, "in 'a.json', which holds null for a label; labels=target takes", true);
+	EXPECT_NOTE(useless, "no label or class that can be used is in 'a.json', which holds a "
+		    "list for a label", true);
+	EXPECT_NOTE(dots, "the first dot of 'd/a.2.jpg' ends its key for WebDataset, so '2.cls' is "
+		    "the suffix of its label; pack it again without such dots: tar --sort=name "
+		    "--transform='s,\\.\\([^/]\\),_\\1,g;s,_\\([^_/]*\\)$,.\\1,' -C FOLDER -cf NEW.tar .",
+		    true);
+	EXPECT_NOTE(dots_in_json, "the first dot of 'b.x2.jpg' ends its key", false);
+	EXPECT_NOTE(one_dot, "numbers in '.1.cls'; labels=1.cls takes them", true);
 	EXPECT_NOTE(boxes, NULL, false);
 }
 
