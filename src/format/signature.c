@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "source/remedies.h"
 #include "util/bytes.h"
 
 enum {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "source/folder.h"
 #include "util/cleanup.h"
 
 static int refuse_limit(const char *path, struct error *e)
@@ -38,18 +39,6 @@ static int refuse_errno(const char *path, int errnum, struct error *e)
 	return error_set(e, ERROR_SYSTEM, errnum, "cannot open '%s': %m", path);
 }
 
-static int refuse_directory(const char *path, struct error *e)
-{
-	int n = (int)strlen(path);
-
-	while (n > 1 && path[n - 1] == '/')
-		n--;
-	return error_set(e, ERROR_DATASET, EISDIR,
-			 "'%s' is a directory, not a packed file; pack it first, "
-			 "e.g. tar -cf '%.*s.tar' -C '%s' .",
-			 path, n, path, path);
-}
-
 static const char *kind_name(mode_t mode)
 {
 	switch (mode & S_IFMT) {
@@ -71,7 +60,7 @@ static int check_kind(const char *path, const struct stat *st, struct error *e)
 	if (S_ISREG(st->st_mode))
 		return 0;
 	if (S_ISDIR(st->st_mode))
-		return refuse_directory(path, e);
+		return folder_refuse(path, e);
 	return error_set(e, ERROR_DATASET, EINVAL,
 			 "'%s' is %s, not a regular file; save its contents to a "
 			 "file first",

@@ -23,12 +23,12 @@ dnf_build='gcc make autoconf automake pkgconf-pkg-config fuse3-devel fuse3
 apt_images='python3 python3-pil python3-h5py squashfs-tools tar diffutils'
 dnf_images='python3 python3-pillow python3-h5py squashfs-tools tar diffutils'
 apt_tests='python3-torch python3-torchvision attr autofs bzip2 e2fsprogs findutils gzip
-	hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools
-	libarchive-tools mandoc mount netcdf-bin openssh-sftp-server procps sshfs strace universal-ctags util-linux
-	xz-utils zsh'
+	hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools libarchive-tools
+	mandoc mount netcdf-bin openssh-sftp-server procps sshfs strace universal-ctags
+	unzip util-linux xz-utils zsh'
 dnf_tests='python3-torch python3-torchvision attr autofs bsdtar bzip2 e2fsprogs findutils gzip
-	hdf5 mandoc netcdf openssh-server procps-ng fuse-sshfs strace ctags util-linux xz
-	zsh'
+	hdf5 mandoc netcdf openssh-server procps-ng fuse-sshfs strace ctags unzip
+	util-linux xz zsh'
 apt_ci='clang'
 dnf_ci='clang'
 apt_fresh='debootstrap debian-archive-keyring git mount util-linux wget'

@@ -119,10 +119,10 @@ static void test_refusals(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	close(fd);
 	refused("not there", ENOENT, ERROR_SYSTEM, "does not exist");
+	write_file("directory/a.jpg", "x", 1);
 	refused("directory", EISDIR, ERROR_DATASET,
-		"is a directory, not a packed file; pack it first, e.g. "
-		"tar -cf 'directory.tar' -C 'directory' .");
-	refused("directory/", EISDIR, ERROR_DATASET, "tar -cf 'directory.tar'");
+		"is a directory, not a packed file; pack it first: "
+		"granary pack 'directory' 'directory.tar'");
 	refused("pipe", EINVAL, ERROR_DATASET, "a pipe");
 	refused("socket", EINVAL, ERROR_DATASET, "a socket");
 	refused("/dev/null", EINVAL, ERROR_DATASET, "a character device");

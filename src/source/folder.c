@@ -1,0 +1,311 @@
+#include "source/folder.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "source/remedies.h"
+#include "util/cleanup.h"
+#include "util/vec.h"
+
+enum {
+	NAMES_MOST = 100000, /* of a directory; more say nothing else */
+	FOLDERS_MOST = 8,    /* that are looked into */
+	SHARE_LEAST = 4,     /* one name of so many has to be a packed file */
+	FILES_BYTES = PATH_MAX + 4 * NAME_MAX,
+};
+
+enum kind { KIND_MOUNTABLE, KIND_FOLDER, KIND_FILES };
+
+/* A line of folders.def. */
+struct row {
+	enum kind kind;
+	const char *first, *second, *what, *remedy;
+};
+
+static const struct row rows[] = {
+#define MOUNTABLE(pattern, word) { KIND_MOUNTABLE, pattern, NULL, word, NULL },
+#define FOLDER(first, second, what, remedy) { KIND_FOLDER, first, second, what, remedy },
+#define FILES(first, second, what) { KIND_FILES, first, second, what, NULL },
+#include "source/folders.def"
+};
+
+struct name {
+	char *text; /* owned */
+	bool folder;
+};
+
+/* The sorted names of a directory. */
+struct listing {
+	char path[PATH_MAX];
+	VEC(struct name) names;
+};
+
+static void listing_free(struct listing *listing)
+{
+	for (size_t i = 0; i < listing->names.count; i++)
+		free(listing->names.items[i].text);
+	vec_free(&listing->names);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+static bool is_folder(DIR *dir, const struct dirent *entry)
+{
+	struct stat st;
+
+	if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK)
+		return entry->d_type == DT_DIR;
+	return fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void add_name(struct listing *listing, DIR *dir, const struct dirent *entry)
+{
+	struct name name;
+
+	if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+		return;
+	name = (struct name){ strdup(entry->d_name), is_folder(dir, entry) };
+	if (name.text && vec_push(&listing->names, name) < 0)
+		free(name.text);
+}
+
+/* Of a directory that cannot be read, or without memory, there are fewer names. */
+static void listing_read(struct listing *listing, const char *path, const char *below)
+{
+	struct dirent *entry;
+	DIR *dir;
+
+	*listing = (struct listing){ .names = VEC_INIT };
+	snprintf(listing->path, sizeof(listing->path), "%s%s%s", path, below ? "/" : "",
+		 below ? below : "");
+	dir = opendir(listing->path);
+	if (!dir)
+		return;
+	while (listing->names.count < NAMES_MOST && (entry = readdir(dir)))
+		add_name(listing, dir, entry);
+	closedir(dir);
+	if (listing->names.count)
+		qsort(listing->names.items, listing->names.count,
+		      sizeof(*listing->names.items), by_text);
+}
+
+static bool is_like(const struct name *name, const char *pattern)
+{
+	return fnmatch(pattern, name->text, FNM_PERIOD) == 0;
+}
+
+static size_t count_like(const struct listing *listing, const char *pattern)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < listing->names.count; i++)
+		count += is_like(&listing->names.items[i], pattern);
+	return count;
+}
+
+/* A pattern, or a folder's name, a slash and a pattern for the names in it. */
+static bool holds(const struct listing *listing, const char *pattern)
+{
+	const char *slash = strchr(pattern, '/');
+	CLEANUP(cleanup_free) char *name = NULL;
+	CLEANUP(listing_free) struct listing inner = { .names = VEC_INIT };
+
+	if (!slash)
+		return count_like(listing, pattern) > 0;
+	name = strndup(pattern, (size_t)(slash - pattern));
+	if (!name || count_like(listing, name) == 0)
+		return false;
+	listing_read(&inner, listing->path, name);
+	return count_like(&inner, slash + 1) > 0;
+}
+
+/* One Parquet file beside folders of images makes no dataset of Parquet files. */
+static bool are_many(const struct listing *listing, const char *pattern)
+{
+	size_t all = count_like(listing, "*") - count_like(listing, "*.gidx");
+
+	return all > 0 && count_like(listing, pattern) * SHARE_LEAST >= all;
+}
+
+static bool fits(const struct row *row, const struct listing *listing)
+{
+	if (!row->second && row->first[0] == '*')
+		return are_many(listing, row->first);
+	return holds(listing, row->first) && (!row->second || holds(listing, row->second));
+}
+
+static const struct row *find_row(const struct listing *listing)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (fits(&rows[i], listing))
+			return &rows[i];
+	return NULL;
+}
+
+/*
+ * A dataset in splits has one in each folder: what more than half of the first folders
+ * are, and the first of these in *inner.
+ */
+static const struct row *find_in_folders(const struct listing *listing,
+					 struct listing *inner)
+{
+	const struct row *found = NULL;
+	size_t looked_at = 0, like_it = 0;
+
+	for (size_t i = 0; i < listing->names.count && looked_at < FOLDERS_MOST; i++) {
+		const struct name *name = &listing->names.items[i];
+		struct listing next;
+		const struct row *row;
+
+		if (!name->folder || name->text[0] == '.')
+			continue;
+		listing_read(&next, listing->path, name->text);
+		row = find_row(&next);
+		looked_at++;
+		like_it += row && (!found || row == found);
+		if (row && !found) {
+			found = row;
+			*inner = next;
+		} else {
+			listing_free(&next);
+		}
+	}
+	return 2 * like_it > looked_at ? found : NULL;
+}
+
+/* Where the number that is not the same in two names begins and ends in the first. */
+static bool find_number(const char *a, const char *b, size_t *begin, size_t *end)
+{
+	size_t length = strlen(a);
+
+	if (strlen(b) != length)
+		return false;
+	for (*begin = 0; a[*begin] && a[*begin] == b[*begin]; ++*begin)
+		;
+	while (*begin > 0 && isdigit((unsigned char)a[*begin - 1]))
+		--*begin;
+	for (*end = *begin; isdigit((unsigned char)a[*end]) && isdigit((unsigned char)b[*end]);
+	     ++*end)
+		;
+	return *end > *begin && strcmp(a + *end, b + *end) == 0;
+}
+
+static bool is_between(const char *text, const char *first, size_t begin, size_t end)
+{
+	if (strlen(text) != strlen(first) || strncmp(text, first, begin) != 0 ||
+	    strcmp(text + end, first + end) != 0)
+		return false;
+	for (size_t i = begin; i < end; i++)
+		if (!isdigit((unsigned char)text[i]))
+			return false;
+	return true;
+}
+
+/* 'DIR/train-{000..127}.tar', where the files are just that; else 'DIR'/ and the pattern. */
+static void name_files(const struct listing *listing, const char *pattern, char *out)
+{
+	const char *first = NULL, *last = NULL;
+	size_t count = 0, begin = 0, end = 0;
+	bool in_turn;
+
+	for (size_t i = 0; i < listing->names.count; i++) {
+		if (!is_like(&listing->names.items[i], pattern))
+			continue;
+		last = listing->names.items[i].text;
+		first = first ? first : last;
+		count++;
+	}
+	if (!first || count == 1) {
+		snprintf(out, FILES_BYTES, "'%s/%s'", listing->path,
+			 first ? first : pattern);
+		return;
+	}
+	in_turn = listing->names.count < NAMES_MOST &&
+		  find_number(first, last, &begin, &end) && end - begin < 10 &&
+		  strtoul(last + begin, NULL, 10) - strtoul(first + begin, NULL, 10) ==
+			  count - 1;
+	for (size_t i = 0; i < listing->names.count && in_turn; i++)
+		in_turn = !is_like(&listing->names.items[i], pattern) ||
+			  is_between(listing->names.items[i].text, first, begin, end);
+	if (in_turn)
+		snprintf(out, FILES_BYTES, "'%s/%.*s{%.*s..%.*s}%s'", listing->path,
+			 (int)begin, first, (int)(end - begin), first + begin,
+			 (int)(end - begin), last + begin, first + end);
+	else
+		snprintf(out, FILES_BYTES, "'%s'/%s", listing->path, pattern);
+}
+
+static int refuse_mountable(const char *path, const struct listing *listing,
+			    const struct row *row, struct error *e)
+{
+	char files[FILES_BYTES];
+
+	name_files(listing, row->first, files);
+	return error_set(e, ERROR_DATASET, EISDIR,
+			 "'%s' is a directory; mount the %s files in it: granaryfs %s "
+			 "MOUNTPOINT", path, row->what, files);
+}
+
+static int refuse_dataset(const char *path, const struct listing *listing,
+			  const struct row *row, struct error *e)
+{
+	const char *hole = strstr(row->remedy, "%s");
+	bool inside = strcmp(path, listing->path) != 0;
+	int before = hole ? (int)(hole - row->remedy) : (int)strlen(row->remedy);
+
+	return error_set(e, ERROR_DATASET, EISDIR,
+			 "'%s' is a directory%s%s%s: %s, which is not read as such; %.*s%s%s", path,
+			 inside ? " with a dataset in '" : "", inside ? listing->path : "",
+			 inside ? "'" : "", row->what, before, row->remedy,
+			 hole ? listing->path : "", hole ? hole + 2 : "");
+}
+
+/* A tar of "." cannot lie in it, nor be called "..tar". */
+static int refuse_files(const char *path, const char *what, struct error *e)
+{
+	bool dots = path[strspn(path, "./")] == '\0';
+
+	return error_set(e, ERROR_DATASET, EISDIR,
+			 "'%s' is a directory%s%s, not a packed file; pack it first: "
+			 "granary pack '%s' '%s%s'", path, what ? ": " : "", what ? what : "",
+			 path, path, dots ? "/../packed.tar" : ".tar");
+}
+
+int folder_refuse(const char *path, struct error *e)
+{
+	CLEANUP(cleanup_free) char *plain = strdup(path);
+	CLEANUP(listing_free) struct listing listing = { .names = VEC_INIT };
+	CLEANUP(listing_free) struct listing inner = { .names = VEC_INIT };
+	const struct listing *where = &listing;
+	const struct row *row;
+
+	for (size_t n = plain ? strlen(plain) : 0; n > 1 && plain[n - 1] == '/'; n--)
+		plain[n - 1] = '\0';
+	if (!plain || !e)
+		return error_set(e, ERROR_DATASET, EISDIR, "'%s' is a directory", path);
+	listing_read(&listing, plain, NULL);
+	row = find_row(&listing);
+	if (!row) {
+		row = find_in_folders(&listing, &inner);
+		where = &inner;
+	}
+	if (listing.names.count == 0)
+		return error_set(e, ERROR_DATASET, EISDIR, "'%s' is a directory that is empty, "
+				 "or may not be read; name a packed file", plain);
+	if (row && row->kind == KIND_MOUNTABLE)
+		return refuse_mountable(plain, where, row, e);
+	if (row && row->kind == KIND_FOLDER)
+		return refuse_dataset(plain, where, row, e);
+	return refuse_files(plain, row ? row->what : NULL, e);
+}

@@ -1,0 +1,169 @@
+/* What is said of a directory that was named as a source. */
+#include "unit.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "source/folder.h"
+
+/* Names, which are folders where they end in a slash, and words of the sentence. */
+static const struct {
+	const char *names, *says, *remedy;
+} folders[] = {
+	/* datasets that are not read */
+	{ "index.json shard.00000.mds", "MDS", "StreamingDataset of Python's streaming" },
+	{ "index.json shard.00000.mds.zstd shard.00001.mds.zstd", "MDS", "streaming" },
+	{ "index.json chunk-0-0.bin", "a LitData dataset", "litdata" },
+	{ "index.json chunk-0-0.zstd.bin", "a LitData dataset", "litdata" },
+	{ "_versions/ _transactions/ data/ data/a.lance", "a Lance dataset",
+	  "lance.dataset('d')" },
+	{ "_delta_log/ part-0.snappy.parquet", "a Delta Lake table", "deltalake" },
+	{ "metadata/ metadata/v1.metadata.json data/", "an Iceberg table", "pyiceberg" },
+	{ ".hoodie/ a.parquet", "a Hudi table", "Hudi" },
+	{ "data.mdb lock.mdb", "an LMDB database", "Python's lmdb" },
+	{ "data.mdb", "an LMDB database", "Python's lmdb" },
+	{ "train.lmdb val.lmdb", "a set of LMDB databases", "Python's lmdb" },
+	{ "dataset_info.json features.json m-train.tfrecord-00000-of-00001",
+	  "a dataset of TensorFlow Datasets", "builder_from_directory" },
+	{ "a-00000.tfrecord a-00001.tfrecord", "TFRecord", "TFRecordDataset" },
+	{ "train-00000-of-00002 train-00001-of-00002", "TFRecord", "TFRecordDataset" },
+	{ "a.array_record-00000-of-00001", "ArrayRecord", "array_record" },
+	{ "train.rec train.idx train.lst property", "RecordIO", "mxnet.recordio" },
+	{ "train.beton val.beton", "FFCV", "Python's ffcv" },
+	{ "a.1.ark a.2.ark a.scp", "Kaldi", "kaldiio" },
+	{ "wav.scp text utt2spk", "Kaldi", "kaldiio" },
+	{ "part-0.parquet part-1.parquet _SUCCESS", "a dataset of Parquet files",
+	  "d.dataset('d', format='parquet')" },
+	{ "_common_metadata a/ a/x", "Petastorm", "format='parquet'" },
+	{ "a.orc b.orc", "a dataset of ORC files", "format='orc'" },
+	{ "a.tar.gz b.tar.gz", "compressed tars", "gzip -dk 'd'/*.tar.gz" },
+	{ "a.tgz", "compressed tars", "gzip -dk 'd'/*.tgz" },
+	{ "a.zip b.zip", "zip archives", "for zip in 'd'/*.zip" },
+	{ "model-00001-of-00002.safetensors config.json", "a model", "safe_open" },
+	{ "dataset_dict.json train/ test/", "DatasetDict",
+	  "granaryfs 'd'/*/data-*.arrow MOUNTPOINT" },
+
+	/* splits in folders */
+	{ "train/ train/index.json train/shard.00000.mds val/ val/index.json "
+	  "val/shard.00000.mds", "'d/train'", "streaming" },
+	{ "train/ train/0000.parquet", "'d/train'", "d.dataset('d/train'" },
+
+	/* files that can be mounted */
+	{ "x-000.tar x-001.tar x-002.tar", "the tar files",
+	  "granaryfs 'd/x-{000..002}.tar' MOUNTPOINT" },
+	{ "x-8.tar x-9.tar x-8.tar.gidx", "the tar files", "'d/x-{8..9}.tar'" },
+	{ "x-099.tar x-100.tar", "the tar files", "'d/x-{099..100}.tar'" },
+	{ "x-000.tar x-002.tar", "the tar files", "granaryfs 'd'/*.tar MOUNTPOINT" },
+	{ "x-9.tar x-10.tar", "the tar files", "granaryfs 'd'/*.tar MOUNTPOINT" },
+	{ "train-0.tar val-0.tar", "the tar files", "granaryfs 'd'/*.tar MOUNTPOINT" },
+	{ "a-0-x.tar a-1-x.tar a-1-y.tar", "the tar files", "'d'/*.tar" },
+	{ "00000.tar 00000.parquet 00000_stats.json 00001.tar 00001.parquet "
+	  "00001_stats.json", "the tar files", "'d/{00000..00001}.tar'" },
+	{ "one.tar", "the tar files", "granaryfs 'd/one.tar' MOUNTPOINT" },
+	{ "train.h5 val.h5", "the HDF5 files", "'d'/*.h5" },
+	{ "a.squashfs", "the squashfs files", "'d/a.squashfs'" },
+	{ "state.json dataset_info.json data-00000-of-00002.arrow "
+	  "data-00001-of-00002.arrow cache-1f.arrow", "the Arrow files",
+	  "'d/data-{00000..00001}-of-00002.arrow'" },
+	{ "dataset_info.json m-train.arrow", "the Arrow files", "'d/m-train.arrow'" },
+
+	/* plain files */
+	{ "cat/ cat/1.jpg dog/ dog/2.jpg", "not a packed file", "granary pack 'd' 'd.tar'" },
+	{ "train/ val/ meta.tar labels.parquet a.txt b.txt c.txt", "not a packed file",
+	  "granary pack" },
+	{ "a/ a/1.zip b/ b/1.jpg c/ c/1.jpg", "not a packed file", "granary pack" },
+	{ "zarr.json c/", "a Zarr array or group", "granary pack 'd' 'd.tar'" },
+	{ ".zgroup x/ x/.zarray", "a Zarr group", "granary pack" },
+	{ "bagit.txt data/ data/a.jpg", "a BagIt bag", "granary pack" },
+	{ "DICOMDIR a.dcm", "DICOM", "granary pack" },
+	{ "a.npy b.npy", "not a packed file", "granary pack" },
+	{ "", "empty", "name a packed file" },
+};
+
+static void make_folder(const char *names)
+{
+	char text[512], path[256], *rest = text, *name;
+
+	snprintf(text, sizeof(text), "%s", names);
+	unit_shell("rm -rf d && mkdir d");
+	while ((name = strsep(&rest, " "))) {
+		size_t n = strlen(name);
+
+		snprintf(path, sizeof(path), "d/%s", name);
+		if (n && name[n - 1] == '/')
+			assert_int_equal(mkdir(path, 0755), 0);
+		else if (n)
+			unit_write(path, "", 0);
+	}
+}
+
+static void assert_told(const char *path, const char *word)
+{
+	struct error e;
+
+	assert_int_equal(folder_refuse(path, &e), -EISDIR);
+	assert_int_equal(e.status, ERROR_DATASET);
+	if (!strstr(e.text, word))
+		fail_msg("no \"%s\" in: %s", word, e.text);
+}
+
+static void test_folders(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(folders); i++) {
+		make_folder(folders[i].names);
+		assert_told("d", folders[i].says);
+		assert_told("d", folders[i].remedy);
+		assert_told("d", "'d' is a directory");
+		assert_told("d//", folders[i].remedy);
+	}
+}
+
+/* A dataset of another kind is never to be put into a tar as it is. */
+static void test_no_tar_of_datasets(void **state)
+{
+	struct error e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(folders); i++) {
+		make_folder(folders[i].names);
+		assert_int_equal(folder_refuse("d", &e), -EISDIR);
+		assert_null(strstr(e.text, "tar -c"));
+		if (strstr(e.text, "which is not read"))
+			assert_null(strstr(e.text, "granary pack 'd'"));
+	}
+}
+
+static void test_where_the_tar_goes(void **state)
+{
+	(void)state;
+	make_folder("a.jpg");
+	assert_told("./d", "granary pack './d' './d.tar'");
+	assert_int_equal(chdir("d"), 0);
+	assert_told(".", "granary pack '.' './../packed.tar'");
+	assert_told("./", "granary pack '.' './../packed.tar'");
+	assert_told("../d", "granary pack '../d' '../d.tar'");
+	assert_int_equal(chdir(".."), 0);
+	assert_int_equal(folder_refuse("d", NULL), -EISDIR);
+}
+
+/* More names than are read, and one that is a folder by a link. */
+static void test_many_names(void **state)
+{
+	(void)state;
+	unit_shell("rm -rf d && mkdir d && cd d && seq -f x-%06g.tar 0 119999 | xargs touch");
+	assert_told("d", "granaryfs 'd'/*.tar MOUNTPOINT");
+	make_folder("real/ real/index.json real/shard.00000.mds");
+	unit_shell("mv d/real real && ln -s ../real d/train");
+	assert_told("d", "'d/train'");
+}
+
+static const struct CMUnitTest folder_tests[] = {
+	cmocka_unit_test(test_folders),
+	cmocka_unit_test(test_no_tar_of_datasets),
+	cmocka_unit_test(test_where_the_tar_goes),
+	cmocka_unit_test(test_many_names),
+};
+
+UNIT_MAIN(folder_tests)
