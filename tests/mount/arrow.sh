@@ -60,7 +60,7 @@ refused() {
 	head -c 1200 pets-train-00000-of-00002.arrow >cut-stream.arrow
 	says "file ends before" cut-stream.arrow
 	printf 'PAR1' >x.parquet
-	says "pyarrow.parquet.read_table" x.parquet
+	says "d.dataset" x.parquet
 }
 
 shown ImageNet_train.arrow
