@@ -3,7 +3,8 @@
 # The nodes are folders, and namespaces of our own.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need setpriv unshare mknod chmod
+need_fuse
+need setpriv unshare mknod chmod pgrep timeout
 need_python json
 need_root
 
@@ -145,6 +146,38 @@ words() {
 	check "of this machine" grep -q "^ok .*/dev/fuse" "$work/got"
 }
 
+# overlay_of COMMAND...: what is said of overlayfs by a granary with such a granaryfs.
+overlay_of() {
+	timeout -k 5 60 "$@" "$work/faulty/granary" doctor 2>&1 | grep -A 1 '^[a-z]* *overlayfs'
+}
+
+# A dataset is mounted, and what is seen through its shield is looked at.
+shields() {
+	mkdir "$work/faulty"
+	cp "$granary" "$work/faulty/granary"
+	cp "$abs_top_builddir/tests/bin/granaryfs-faulty" "$work/faulty/granaryfs" ||
+		bail "no program for tests"
+	check "a shield is tried" grep -q '^ok .* all of it was seen' <(overlay_of)
+	check "in a user namespace, too" grep -q '^ok .* all of it was seen' \
+		<(overlay_of unshare -rm)
+	check "one that lacks a name" grep -q "^warn .*the listing of the root lacks 'folder'" \
+		<(overlay_of env GRANARY_SHIELD=lacks=folder)
+	check "one with an empty root" grep -q "^warn .*the listing of the root lacks 'file'" \
+		<(overlay_of env GRANARY_SHIELD=removed unshare -rm)
+	check "and the remedy" grep -q "mounts work without it" \
+		<(overlay_of env GRANARY_SHIELD=removed unshare -rm)
+	check "no overlay can be made" grep -q "^warn .* no overlay can be made" \
+		<(overlay_of "$abs_top_srcdir/tests/mount/refusing.py" overlay)
+	rm "$work/faulty/granaryfs"
+	check "no granaryfs" grep -q "^warn .* could not be tried: .*granaryfs" <(overlay_of)
+	is "$(find /tmp -maxdepth 1 -name 'granary-doctor.*')" "" "nothing is left"
+	check "no process is left" wait_until 20 no_rehearsal
+}
+
+no_rehearsal() {
+	! pgrep -f "$work/faulty/granaryfs"
+}
+
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID
 public_programs
 as=()
@@ -152,4 +185,5 @@ ways_to_mount
 settings
 namespaces
 words
+shields
 finish

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "private.h"
+#include "rehearse.h"
 #include "util/bounded.h"
 #include "util/cleanup.h"
 #include "util/kernel.h"
@@ -399,15 +400,38 @@ static bool knows_filesystem(const struct patient *p, const char *name)
 	return strstr(read_text(p, "/proc/filesystems", text), word) != NULL;
 }
 
-static void look_at_overlay(struct patient *p, struct finding *f)
+/* A mount is tried, where one can be that nobody else sees. */
+static void try_shield(struct finding *f)
 {
-	if (knows_filesystem(p, "overlay")) {
-		found(f, VERDICT_OK, "is known: mounts with allow_other, and those of granary "
-		      "run, have a shield");
+	struct rehearsal_report report;
+
+	rehearse(&report);
+	if (report.result == REHEARSAL_SHIELDED) {
+		found(f, VERDICT_OK, "a dataset was mounted with its shield, and all of it was "
+		      "seen: mounts with allow_other, and those of granary run, have one");
 		return;
 	}
-	found(f, VERDICT_WARN, "is not loaded: each open() of Python before 3.14 sends an ioctl");
-	remedy(f, "ask for: modprobe overlay");
+	found(f, VERDICT_WARN, report.result == REHEARSAL_BARE ?
+	      "mounts have no shield here: %s" : "the shield could not be tried: %s",
+	      report.why);
+	remedy(f, report.result == REHEARSAL_BARE ?
+	       "mounts work without it; each open() of Python before 3.14 sends an ioctl then" :
+	       "see the other lines; mounts work without it");
+}
+
+static void look_at_overlay(struct patient *p, struct finding *f)
+{
+	if (!knows_filesystem(p, "overlay")) {
+		found(f, VERDICT_WARN, "is not loaded: each open() of Python before 3.14 sends "
+		      "an ioctl");
+		remedy(f, "ask for: modprobe overlay");
+	} else if (!p->device || (!p->may_mount && !p->namespaces)) {
+		found(f, VERDICT_OK, "is known, and needs the right to mount");
+	} else if (*p->root) {
+		found(f, VERDICT_OK, "is known; another machine's cannot be tried");
+	} else {
+		try_shield(f);
+	}
 }
 
 static void look_at_control(struct patient *p, struct finding *f)
