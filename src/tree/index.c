@@ -124,7 +124,8 @@ static int read_head(struct index *index, struct error *e)
 
 static int map_file(struct index *index, struct error *e)
 {
-	index->map = mmap(NULL, index->size, PROT_READ, MAP_SHARED, index->fd, 0);
+	/* before Linux 6.7 no sealed memfd can be mapped as MAP_SHARED, not even to be read */
+	index->map = mmap(NULL, index->size, PROT_READ, MAP_PRIVATE, index->fd, 0);
 	if (index->map == MAP_FAILED) {
 		index->map = NULL;
 		return error_set(e, ERROR_SYSTEM, errno, "it cannot be mapped: %s",

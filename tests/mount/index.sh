@@ -362,6 +362,18 @@ archive_cut_while_mounted() {
 	cp "$work/kept.tar" "$archive"
 }
 
+# Before Linux 6.7 what is sealed against writing cannot be mapped as MAP_SHARED.
+in_memory_on_older_kernels() {
+	watch_mount "$mnt"
+	check "sealed memory, older kernels: mounted" timeout -k 5 30 \
+		"$abs_top_srcdir/tests/mount/refusing.py" sealed "$granaryfs" -o index=off \
+		"$archive" "$mnt"
+	check "sealed memory, older kernels: the tree is right" \
+		compare --no-folder-attributes "$work/tree" "$mnt"
+	check "sealed memory, older kernels: unmounted" leave_mount "$mnt"
+	check "sealed memory, older kernels: no process" wait_until 20 no_daemon "$mnt"
+}
+
 make_archives
 beside_the_archive
 beside_a_set
@@ -377,6 +389,7 @@ if is_root; then
 	nothing_else_is_replaced
 	one_of_two_owners
 	read_only_folder
+	in_memory_on_older_kernels
 else
 	skip "only root can mount a folder read-only and change owners" "places and owners"
 fi

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """Runs a command on a kernel that lacks something, by a seccomp filter.
 
-Usage: refusing.py fsopen|beneath|tmpfs|overlay|namespace COMMAND... Only root can.
+Usage: refusing.py fsopen|beneath|tmpfs|overlay|namespace|sealed COMMAND... Only root can.
 
 fsopen: none of the new calls for mounts (before Linux 5.2). beneath: nothing can be
 moved beneath a mount (before 6.5). tmpfs and overlay: none can be mounted. namespace: no
-mount namespace can be had.
+mount namespace can be had. sealed: no file can be mapped as MAP_SHARED only, as one that
+is sealed against writing (before 6.7).
 """
 import ctypes
 import errno
@@ -19,7 +20,8 @@ REFUSE, ALLOW = 0x00050000, 0x7FFF0000
 NOSUID, NOEXEC, BENEATH = 2, 8, 0x200
 MOVE_MOUNT, FSOPEN, FSMOUNT = 429, 430, 432
 CLONE_NEWNS = 0x20000
-UNSHARE = 272 if os.uname().machine == "x86_64" else 97
+MAP_SHARED = 1
+UNSHARE, MMAP = (272, 9) if os.uname().machine == "x86_64" else (97, 222)
 
 # what: (call, its argument, the test of that, a value, the error)
 CASES = {
@@ -28,6 +30,7 @@ CASES = {
     "tmpfs": (FSMOUNT, 2, EQUAL, NOEXEC, errno.EPERM),
     "overlay": (FSMOUNT, 2, ANY_BIT, NOSUID, errno.EPERM),
     "namespace": (UNSHARE, 0, ANY_BIT, CLONE_NEWNS, errno.ENOSPC),
+    "sealed": (MMAP, 3, EQUAL, MAP_SHARED, errno.EPERM),
 }
 
 
