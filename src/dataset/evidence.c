@@ -44,7 +44,7 @@ bool evidence_of_damage(const struct index_wish *wish, const struct index *index
 	struct identity was;
 
 	return index_source(index, source, &was) == 0 && is->size == was.size &&
-	       is->mtime_ns == was.mtime_ns && is->digest != was.digest;
+	       identity_same_time(is, &was) && is->digest != was.digest;
 }
 
 int evidence_check(const struct index_wish *wish, struct error *e)

@@ -269,7 +269,7 @@ static int accept_source(const struct index *index, uint32_t i,
 	return error_set(e, ERROR_DATASET, ESTALE,
 			 "packed file number %u has another %s than when it was indexed",
 			 i + 1, have.size != want->size ? "size" :
-			 have.mtime_ns != want->mtime_ns ? "time of change" :
+			 !identity_same_time(&have, want) ? "time of change" :
 			 "beginning or end");
 }
 

@@ -16,10 +16,31 @@ struct identity {
 	uint64_t digest;  /* XXH3-64 of the first and the last 4 KiB */
 };
 
+/*
+ * Some filesystems keep whole seconds (squashfs, some NFS servers), and a copy that was made
+ * with its time lies there with another one. So times are equal, too, where one of them has
+ * no nanoseconds and the seconds are the same.
+ *
+ * What that takes wrongly: a file that was written a second time within the second of its
+ * first time, to the same size and with the same beginning and end, where one of the two
+ * times has no nanoseconds. On a filesystem of whole seconds nothing else can be told; with
+ * nanoseconds, one time in a thousand million has none by chance.
+ */
+static inline bool identity_same_time(const struct identity *a, const struct identity *b)
+{
+	const int64_t second = INT64_C(1000000000);
+	int64_t x = a->mtime_ns % second, y = b->mtime_ns % second;
+
+	if (a->mtime_ns == b->mtime_ns)
+		return true;
+	/* before 1970 as well, and without a difference that could be too large */
+	return (x == 0 || y == 0) && a->mtime_ns / second - (x < 0) ==
+					     b->mtime_ns / second - (y < 0);
+}
+
 static inline bool identity_equal(const struct identity *a, const struct identity *b)
 {
-	return a->size == b->size && a->mtime_ns == b->mtime_ns &&
-	       a->digest == b->digest;
+	return a->size == b->size && a->digest == b->digest && identity_same_time(a, b);
 }
 
 #endif
