@@ -201,14 +201,15 @@ int index_find(const struct index_wish *wish, struct index **out, const char **p
 	return 0;
 }
 
-int index_find_outdated(const struct index_wish *wish, struct index **out,
-			const char **path, struct error *why)
+static int find_other(const struct index_wish *wish, bool with_sums, struct index **out,
+		      const char **path, struct error *why)
 {
 	for (unsigned i = 0; i < wish->places.count; i++) {
 		*path = wish->places.paths[i];
 		if (index_open(*path, out, NULL) < 0)
 			continue;
-		if (index_has_sums(*out) && owner_is_trusted(wish, index_owner(*out)) &&
+		if ((index_has_sums(*out) || !with_sums) &&
+		    owner_is_trusted(wish, index_owner(*out)) &&
 		    index_accept_shape(*out, wish->sources->count, wish->shape, why) == 0 &&
 		    index_fits(wish, *out, why) < 0)
 			return 0;
@@ -216,4 +217,16 @@ int index_find_outdated(const struct index_wish *wish, struct index **out,
 	}
 	*out = NULL;
 	return -ENOENT;
+}
+
+int index_find_outdated(const struct index_wish *wish, struct index **out,
+			const char **path, struct error *why)
+{
+	return find_other(wish, true, out, path, why);
+}
+
+int index_find_other(const struct index_wish *wish, struct index **out, const char **path,
+		     struct error *why)
+{
+	return find_other(wish, false, out, path, why);
 }

@@ -44,12 +44,15 @@ void index_wish_free(struct index_wish *wish);
 int index_find(const struct index_wish *wish, struct index **out, const char **path);
 
 /*
- * One with checksums that fits but for the packed files, which have been changed since,
- * or seem to have been: 0, the index (the caller closes it), its path, and why it does
- * not fit; or -ENOENT. For who wants to know what has become of them.
+ * One that fits but for the packed files, which have been changed or copied since, or seem
+ * to have been: 0, the index (the caller closes it), its path, and why it does not fit; or
+ * -ENOENT. Outdated ones have checksums, for who wants to know what has become of the
+ * packed files; others may have none.
  */
 int index_find_outdated(const struct index_wish *wish, struct index **out,
 			const char **path, struct error *why);
+int index_find_other(const struct index_wish *wish, struct index **out, const char **path,
+		     struct error *why);
 
 /* 0, or the reason why this index does not fit. */
 int index_fits(const struct index_wish *wish, const struct index *index,

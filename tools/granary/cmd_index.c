@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adopt.h"
 #include "dataset/evidence.h"
 #include "dataset/find.h"
 #include "dataset/handover.h"
@@ -82,11 +83,28 @@ static int check(const struct request *request, const struct index_wish *wish)
 	return status;
 }
 
+static int adopt_or_say(struct index_wish *wish)
+{
+	struct index_wish any = *wish;
+	struct index *index;
+	const char *path;
+
+	any.checksums = false;
+	any.quiet = true;
+	if (index_find(&any, &index, &path) == 0)
+		index_close(index);
+	else if (!adopt_find(wish))
+		log_warn("'%s' has no index that could be adopted; one is made",
+			 source_path(wish->sources->sources[0]));
+	return 0;
+}
+
 /*
  * An index that had checksums and fits no longer gets new ones, unless the packed file is
  * damaged: then 0 would be an index that calls the damage sound.
  */
-static int look_at_evidence(struct index_wish *wish, struct error *e)
+static int look_at_evidence(const struct request *request, struct index_wish *wish,
+			    struct error *e)
 {
 	struct index *index;
 	struct error why;
@@ -94,6 +112,8 @@ static int look_at_evidence(struct index_wish *wish, struct error *e)
 
 	if (evidence_check(wish, e) < 0)
 		return -EBADMSG;
+	if (request->given[LETTER_ADOPT])
+		return adopt_or_say(wish);
 	if (wish->checksums || evidence_find(wish, &index, &path, &why) < 0)
 		return 0;
 	index_close(index);
@@ -112,11 +132,11 @@ static int act(const struct request *request, struct index_wish *wish)
 	if (request->given['c'])
 		return check(request, wish);
 	if (!request->given['f'] && !request->given['m']) {
-		if (look_at_evidence(wish, &e) < 0)
+		if (look_at_evidence(request, wish, &e) < 0)
 			return report_error(&e);
 		if (index_find(wish, &index, &path) == 0) {
 			index_close(index);
-			say_index(request, path, false);
+			say_index(request, path, INDEX_FOUND);
 			return 0;
 		}
 	}
@@ -152,6 +172,9 @@ static int run(struct request *request)
 	if (request->given['c'] && request->given['f'])
 		return report_usage(request->command, "--check makes no index, and --force "
 				    "does: choose one");
+	if (request->given[LETTER_ADOPT] && (request->given['c'] || request->given['f']))
+		return report_usage(request->command, "--adopt compares an index with the "
+				    "packed files, and makes it: leave --check and --force away");
 	if (dataset_index_is(&request->config, "off") && !request->given['m'])
 		return report_usage(request->command, "index=off leaves nothing to do");
 	if (request->given['O']) {
@@ -174,6 +197,7 @@ static const struct option longs[] = {
 	{ "output", required_argument, NULL, 'O' },
 	{ "check", no_argument, NULL, 'c' },
 	{ "force", no_argument, NULL, 'f' },
+	{ "adopt", no_argument, NULL, LETTER_ADOPT },
 	{ "checksums", no_argument, NULL, LETTER_CHECKSUMS },
 	{ "for-mount", required_argument, NULL, 'm' },
 	{ "sources", required_argument, NULL, 'S' },
@@ -183,12 +207,13 @@ static const struct option longs[] = {
 
 const struct command command_index = {
 	.name = "index",
-	.usage = "[-o OPTIONS] [--output PATH] [--checksums] [--check | --force] [-q] [--json] SOURCE...",
+	.usage = "[-o OPTIONS] [--output PATH] [--checksums] [--check | --force | --adopt] [-q] [--json] SOURCE...",
 	.summary = "Makes or refreshes the index of a packed dataset",
 	.help = "    --output PATH                   where to write it\n"
 		"    --checksums                     with a checksum of each file, which is read\n"
 		"    --check                         is there one that fits and is sound?\n"
-		"    --force                         make it even if there is one\n",
+		"    --force                         make it even if there is one\n"
+		"    --adopt                         the packed files are copies: is it theirs?\n",
 	.shorts = "", .longs = longs, .takes_dataset = true,
 	.takes_quiet = true, .run = run,
 };

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "adopt.h"
 #include "checksums.h"
 #include "dataset/evidence.h"
 #include "indexer/indexer.h"
@@ -276,8 +277,12 @@ static int hand_over(const struct index_wish *wish, const struct image *image,
 	return image_write(image, (int)strtol(number, NULL, 10), "the index in memory", e);
 }
 
-void say_index(const struct request *request, const char *path, bool built)
+void say_index(const struct request *request, const char *path, enum index_origin origin)
 {
+	static const char *const words[] = {
+		[INDEX_FOUND] = "is up to date", [INDEX_BUILT] = "written",
+		[INDEX_ADOPTED] = "adopted: the packed files hold what it says",
+	};
 	struct error e;
 	struct index *index;
 	struct index_summary summary;
@@ -289,13 +294,14 @@ void say_index(const struct request *request, const char *path, bool built)
 	if (request->json) {
 		json_open(&json, NULL, '{');
 		json_text(&json, "index", path);
-		json_bool(&json, "built", built);
+		json_bool(&json, "built", origin == INDEX_BUILT);
+		json_bool(&json, "adopted", origin == INDEX_ADOPTED);
 		json_uint(&json, "bytes", index_size(index));
 		json_bool(&json, "checksums", index_has_sums(index));
 		json_close(&json, '}');
 		putchar('\n');
 	} else if (index_summary(index, &summary) == 0)
-		printf("%s %s: %s files, %s%s\n", path, built ? "written" : "is up to date",
+		printf("%s %s: %s files, %s%s\n", path, words[origin],
 		       count_text(summary.files, files),
 		       size_text(index_size(index), bytes),
 		       index_has_sums(index) ? ", with checksums" : "");
@@ -305,6 +311,7 @@ void say_index(const struct request *request, const char *path, bool built)
 static int make(const struct request *request, const struct index_wish *wish,
 		bool in_vain)
 {
+	enum index_origin origin = INDEX_BUILT;
 	struct image image = { 0 };
 	struct error e = { 0 };
 	const char *path = NULL;
@@ -313,6 +320,8 @@ static int make(const struct request *request, const struct index_wish *wish,
 
 	if (!err)
 		say_set(wish);
+	if (!err && request->given[LETTER_ADOPT] && adopt_holds(wish, &image))
+		origin = INDEX_ADOPTED;
 	if (!err && request->given['m']) {
 		err = hand_over(wish, &image, request->value['m'], in_vain, &e);
 	} else if (!err) {
@@ -323,7 +332,7 @@ static int make(const struct request *request, const struct index_wish *wish,
 	if (err)
 		return report_error(&e);
 	if (path)
-		say_index(request, path, true);
+		say_index(request, path, origin);
 	return 0;
 }
 
@@ -439,7 +448,7 @@ int make_index(const struct request *request, const struct index_wish *wish)
 	if (!turn.found)
 		status = make_apart(request, wish, &turn);
 	else if (!request->given['m'])
-		say_index(request, turn.found, false);
+		say_index(request, turn.found, INDEX_FOUND);
 	claim_drop(turn.claim);
 	return status;
 }

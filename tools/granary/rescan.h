@@ -9,6 +9,7 @@
 #define GRANARY_TOOL_RESCAN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "dataset/find.h"
 #include "findings.h"
@@ -22,5 +23,13 @@
 int rescan(const struct request *request, const struct index_wish *wish,
 	   const struct index *index, const bool *skip, struct findings *findings,
 	   struct error *e);
+
+/*
+ * Are two indexes of the same files: the names, kinds, sizes, places in the packed files,
+ * and checksums where both have some? Attributes are not compared: some are the packed
+ * file's own. If not, what differs is in *what, and its path in `path`, and false.
+ */
+bool rescan_same(const struct index *had, const struct index *has, char *path, size_t size,
+		 const char **what);
 
 #endif

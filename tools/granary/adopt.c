@@ -1,0 +1,78 @@
+#include "adopt.h"
+
+#include <stdio.h>
+
+#include "checksums.h"
+#include "rescan.h"
+#include "util/log.h"
+
+bool adopt_find(struct index_wish *wish)
+{
+	struct index *index;
+	struct error why;
+	const char *path;
+
+	if (index_find_other(wish, &index, &path, &why) < 0)
+		return false;
+	wish->checksums |= index_has_sums(index);
+	wish->quiet = true;
+	index_close(index);
+	return true;
+}
+
+/* A copy has the size of what it was made of, and begins and ends like it. */
+static const char *find_other_source(const struct index_wish *wish, const struct index *old)
+{
+	for (uint32_t i = 0; i < wish->sources->count; i++) {
+		const struct identity *is = &wish->identities[i];
+		struct identity was;
+
+		if (index_source(old, i, &was) < 0 || was.size != is->size ||
+		    was.digest != is->digest)
+			return source_path(wish->sources->sources[i]);
+	}
+	return NULL;
+}
+
+static bool is_same(const struct index_wish *wish, const struct index *old,
+		    const char *place, const struct index *now)
+{
+	const char *source = find_other_source(wish, old), *what;
+	char path[4096];
+
+	if (source) {
+		log_warn("%s is not adopted, and made anew: '%s' has another size, beginning "
+			 "or end than what it was made for", place, source);
+		return false;
+	}
+	if (index_check(old, NULL) < 0) {
+		log_warn("%s is not adopted, and made anew: it is damaged", place);
+		return false;
+	}
+	if (rescan_same(old, now, path, sizeof(path), &what))
+		return true;
+	log_warn("%s is not adopted, and made anew: %s: %s; if '%s' should be a copy, it is "
+		 "damaged: compare it with what it was copied from, by cmp(1)", place, path,
+		 what, source_path(wish->sources->sources[0]));
+	return false;
+}
+
+bool adopt_holds(const struct index_wish *wish, const struct image *image)
+{
+	struct index *old, *now;
+	const char *place;
+	struct error e;
+	bool holds;
+
+	if (index_find_other(wish, &old, &place, &e) < 0)
+		return false;
+	if (checksums_open(image, &now, &e) < 0) {
+		index_close(old);
+		log_warn("%s is not adopted, and made anew: %s", place, e.text);
+		return false;
+	}
+	holds = is_same(wish, old, place, now);
+	index_close(now);
+	index_close(old);
+	return holds;
+}
