@@ -60,6 +60,7 @@ static int make_index(struct opening *o, struct error *e)
 
 	if (dataset_index_is(o->config, "require"))
 		return required(o->config, o->arguments, o->argument_count, e);
+	o->wish.quiet = true; /* why others do not fit has been said */
 	err = request_index(o->config, o->rights, &o->wish, &memory, e);
 	return err ? err : take_made(o, memory, e);
 }

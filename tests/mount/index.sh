@@ -132,6 +132,22 @@ rejected_when_changed() {
 	rm "$index"
 }
 
+# The index with checksums stays, and what is made goes into the user's cache.
+said_once() {
+	"$granary" index --force --checksums "$archive" >/dev/null
+	touch -d '2002-02-02' "$archive"
+	mount_ok "an index for the cache: mounted" "$archive" "$mnt" || return
+	is "$(grep -c 'index not used: ' "${mount_log[$mnt]}")" 1 \
+		"an index for the cache: why the other is not used is said once" ||
+		diag "$(cat "${mount_log[$mnt]}")"
+	umount_ok "$mnt"
+	mount_ok "the index in the cache: mounted" "$archive" "$mnt" || return
+	is "$(grep -c 'index not used: ' "${mount_log[$mnt]}")" 1 \
+		"the index in the cache: why the other is not used is said once"
+	umount_ok "$mnt"
+	rm -r "$index" "$XDG_CACHE_HOME/granaryfs"
+}
+
 rejected_by_options() {
 	mount_ok "other options: mounted" -o subdir=folder "$archive" "$mnt" || return
 	is "$(find "$mnt" -type f | wc -l)" 11 "other options: the tree is that of the options"
@@ -380,6 +396,7 @@ beside_a_set
 named_places
 require
 rejected_when_changed
+said_once
 at_the_same_time
 cut_while_mounted
 archive_cut_while_mounted

@@ -263,12 +263,14 @@ static const char *publish(const struct index_wish *wish, const struct image *im
 static int hand_over(const struct index_wish *wish, const struct image *image,
 		     const char *number, bool in_vain, struct error *e)
 {
+	struct index_wish saved = *wish;
 	struct index *index;
 	const char *path;
 	bool save = !in_vain || wish->places.named;
 
+	saved.quiet = true; /* granaryfs has said why others do not fit */
 	/* a place that makes the file somebody else's (root squash) is no place */
-	if (save && publish(wish, image, false, e) && index_find(wish, &index, &path) == 0) {
+	if (save && publish(wish, image, false, e) && index_find(&saved, &index, &path) == 0) {
 		index_close(index);
 		return 0;
 	}
