@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,8 +50,6 @@ static const char *kind_name(mode_t mode)
 		return "a socket";
 	case S_IFCHR:
 		return "a character device";
-	case S_IFBLK:
-		return "a block device";
 	default:
 		return "of an unknown kind";
 	}
@@ -57,13 +57,13 @@ static const char *kind_name(mode_t mode)
 
 static int check_kind(const char *path, const struct stat *st, struct error *e)
 {
-	if (S_ISREG(st->st_mode))
+	if (S_ISREG(st->st_mode) || S_ISBLK(st->st_mode))
 		return 0;
 	if (S_ISDIR(st->st_mode))
 		return folder_refuse(path, e);
 	return error_set(e, ERROR_DATASET, EINVAL,
-			 "'%s' is %s, not a regular file; save its contents to a "
-			 "file first",
+			 "'%s' is %s, not a regular file or a block device; save "
+			 "its contents to a file first",
 			 path, kind_name(st->st_mode));
 }
 
@@ -87,8 +87,23 @@ static int open_retry(const char *path)
 	}
 }
 
-static void fill_info(const struct stat *st, struct source_info *info)
+/*
+ * A device is the same by any of its names, which are made anew at every start of the
+ * machine: their numbers and times mean nothing.
+ */
+static int fill_device(int fd, const struct stat *st, struct source_info *info)
 {
+	info->device = true;
+	info->id = (struct source_id){ .device = st->st_rdev };
+	info->owner.mtime = 0;
+	info->owner.mtime_ns = 0;
+	return ioctl(fd, BLKGETSIZE64, &info->size) < 0 ? -errno : 0;
+}
+
+/* 0 or a negative errno. */
+static int fill_info(int fd, const struct stat *st, struct source_info *info)
+{
+	info->device = false;
 	info->id.device = st->st_dev;
 	info->id.inode = st->st_ino;
 	info->size = st->st_size < 0 ? 0 : (uint64_t)st->st_size;
@@ -97,6 +112,7 @@ static void fill_info(const struct stat *st, struct source_info *info)
 	info->owner.mode = st->st_mode & 0777;
 	info->owner.mtime = st->st_mtim.tv_sec;
 	info->owner.mtime_ns = (uint32_t)st->st_mtim.tv_nsec;
+	return S_ISBLK(st->st_mode) ? fill_device(fd, st, info) : 0;
 }
 
 /* What was found by its name may be something else by now. */
@@ -108,9 +124,10 @@ static int examine(const char *path, int fd, struct source_info *info, struct er
 	if (fstat(fd, &st) < 0)
 		return refuse_errno(path, errno, e);
 	err = check_kind(path, &st, e);
-	if (!err)
-		fill_info(&st, info);
-	return err;
+	if (err)
+		return err;
+	err = fill_info(fd, &st, info);
+	return err ? refuse_errno(path, -err, e) : 0;
 }
 
 int file_open(const char *path, int *fd, struct source_info *info, struct error *e)
@@ -154,8 +171,7 @@ int file_describe(int fd, struct source_info *info)
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	fill_info(&st, info);
-	return 0;
+	return fill_info(fd, &st, info);
 }
 
 char *file_place(int fd)

@@ -1,5 +1,5 @@
 /*
- * file.h: sources that are local files. Private to source/.
+ * file.h: sources that are local files or block devices. Private to source/.
  */
 #ifndef GRANARY_SOURCE_FILE_H
 #define GRANARY_SOURCE_FILE_H

@@ -25,11 +25,11 @@ struct source_owner {
 	uid_t uid;
 	gid_t gid;
 	mode_t mode;       /* permission bits */
-	int64_t mtime;     /* seconds since the epoch */
+	int64_t mtime;     /* seconds since the epoch; of a block device 0 */
 	uint32_t mtime_ns;
 };
 
-/* Two names of one file have the same. */
+/* Two names of one file, or of one block device, have the same. */
 struct source_id {
 	dev_t device;
 	ino_t inode;
@@ -39,13 +39,14 @@ struct source_id {
 struct source_info {
 	struct source_id id;
 	uint64_t size;
+	bool device; /* a block device: it has no time of change of its own */
 	struct source_owner owner;
 };
 
 /*
- * Opens a regular file for reading (never O_NOATIME: purge policies count
- * atime). Errors name the path: -ENOENT, -EACCES, -EISDIR, -EINVAL for what is
- * neither file nor directory. On success the caller owns *out.
+ * Opens a regular file or a block device for reading (never O_NOATIME: purge policies
+ * count atime). Errors name the path: -ENOENT, -EACCES, -EISDIR, -EINVAL for what is
+ * none of these nor a directory. On success the caller owns *out.
  */
 int source_open(const char *path, struct source **out, struct error *e);
 

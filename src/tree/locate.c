@@ -68,11 +68,24 @@ static char *in_cache(const char *first, const char *suffix)
 	return n < 0 ? NULL : out;
 }
 
+/*
+ * Nothing is put beside a device, in /dev. Its name is the one that was given: what that
+ * leads to (/dev/dm-3) is another after the next start.
+ */
+static bool is_device(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISBLK(st.st_mode);
+}
+
 int locate_index(const struct dataset_name *dataset, const char *named,
 		 struct index_places *out)
 {
 	CLEANUP(cleanup_free) char *real = realpath(dataset->paths[0], NULL);
-	const char *path = real ? real : dataset->paths[0];
+	bool device = is_device(dataset->paths[0]);
+	const char *path = real && !(device && *dataset->paths[0] == '/') ? real :
+								 dataset->paths[0];
 	CLEANUP(cleanup_free) char *suffix = suffix_of(dataset);
 	char *place;
 
@@ -84,7 +97,7 @@ int locate_index(const struct dataset_name *dataset, const char *named,
 	}
 	if (!suffix)
 		return -ENOMEM;
-	place = beside(path, suffix);
+	place = device ? NULL : beside(path, suffix);
 	if (place)
 		out->paths[out->count++] = place;
 	place = in_cache(path, suffix);

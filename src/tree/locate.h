@@ -5,7 +5,8 @@
  * the packed file (`NAME.gidx`; for a set of shards `FIRST+N-HASH.gidx` beside
  * the first, where N is the number of the others and HASH of their names; options that shape the tree are in
  * the name too: `NAME,nested=off.gidx`); `$XDG_CACHE_HOME/granaryfs/`
- * (or `~/.cache/granaryfs/`), under a name that holds a hash of the path.
+ * (or `~/.cache/granaryfs/`), under a name that holds a hash of the path; the only place
+ * for a block device.
  */
 #ifndef GRANARY_TREE_LOCATE_H
 #define GRANARY_TREE_LOCATE_H

@@ -199,7 +199,8 @@ static enum problem problem_of(const struct dataset_fault *fault)
 	if (fault->mismatch)
 		return PROBLEM_CHECKSUM;
 	if (fault->storage)
-		return stat(fault->source, &st) == 0 && (uint64_t)st.st_size <= fault->at ?
+		return stat(fault->source, &st) == 0 && S_ISREG(st.st_mode) &&
+				       (uint64_t)st.st_size <= fault->at ?
 			       PROBLEM_CUT_OFF : PROBLEM_READ;
 	return fault->err == -EBADMSG ? PROBLEM_UNDECODED : PROBLEM_INDEX;
 }

@@ -238,7 +238,7 @@ static const char *publish(const struct index_wish *wish, const struct image *im
 	for (unsigned i = 0; i < wish->places.count; i++) {
 		const char *path = wish->places.paths[i];
 
-		if (i > 0 && locate_make_folder(path) < 0)
+		if (!wish->places.named && locate_make_folder(path) < 0)
 			continue;
 		if (wish->places.named && image_may_replace(path, e) < 0)
 			return NULL;
@@ -429,7 +429,7 @@ static struct turn await_turn(const struct request *request, const struct index_
 	for (unsigned i = 0; i < wish->places.count; i++) {
 		const char *place = wish->places.paths[i];
 
-		if ((i == 0 || locate_make_folder(place) == 0) &&
+		if ((wish->places.named || locate_make_folder(place) == 0) &&
 		    claim_place(place, wish, force, &turn) == 0)
 			break;
 	}
