@@ -162,6 +162,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 			  indexer->regroup && regroup_used(indexer->regroup), &summary);
 	note_opened(indexer, &summary);
 	splits_report(&indexer->strays, &summary);
+	restarts_report(&indexer->clash, &summary);
 	if (report_shards(indexer, jobs, &summary) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = describe_sources(sources, described, e);
@@ -192,6 +193,22 @@ static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
 	return err;
 }
 
+/* Names are not touched where somebody says what they are, or which of two is meant. */
+static int part_shards(struct indexer *indexer, struct job **jobs)
+{
+	const struct indexer_config *config = indexer->config;
+	uint32_t count = indexer->sources->count;
+	CLEANUP(cleanup_free) struct restarts_shard *shards = calloc(count, sizeof(*shards));
+
+	if (!shards)
+		return -ENOMEM;
+	if (count == 1 || config->duplicates != DUPLICATES_ERROR || config->name_count)
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		shards[i] = (struct restarts_shard){ &jobs[i]->scan, &jobs[i]->findings };
+	return restarts_place(shards, count, &indexer->clash);
+}
+
 static int apply_jobs(struct indexer *indexer, struct builder *builder,
 		      struct view *view, struct job **jobs, uint64_t *left_out,
 		      struct error *e)
@@ -199,7 +216,7 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 	int err = measure_samples(indexer, view, jobs, e);
 
 	/* before maps look at names: those of two splits may be the same */
-	if (!err && place_unlabelled(indexer, jobs) < 0)
+	if (!err && (place_unlabelled(indexer, jobs) < 0 || part_shards(indexer, jobs) < 0))
 		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (!err)
 		err = regroup_files(indexer, view, jobs, e);

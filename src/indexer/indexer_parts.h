@@ -10,6 +10,7 @@
 #include "indexer/given.h"
 #include "indexer/indexer.h"
 #include "indexer/regroup.h"
+#include "indexer/restarts.h"
 #include "indexer/splits.h"
 #include "indexer/wds_report.h"
 #include "util/lock.h"
@@ -41,6 +42,7 @@ struct indexer {
 	struct pool *pool;
 	bool splits;              /* the shards' names say several, */
 	struct splits_strays strays; /* and those of some say none */
+	struct restarts_clash clash; /* keys that begin anew in each shard */
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;
 	VEC(struct job *) nested; /* lock; freed at the end */

@@ -320,6 +320,50 @@ def twice(out):
         out.tar.close()
 
 
+def stored(out, shard, name, data):
+    """Shown under its shard's name and its own."""
+    out.member(name, data)
+    folder, base = os.path.split(name)
+    out.show(os.path.join(folder, "%s-%s" % (shard, base)), data)
+
+
+@case
+def restart(out):
+    """Captions, of which the keys begin anew in each shard, in a folder, too."""
+    for shard in range(3):
+        out.shard("restart-%d.tar" % shard)
+        for i in range(6):
+            for suffix in "jpg", "txt":
+                stored(out, "restart-%d" % shard, "%s%06d.%s" % ("part/" * (i % 2), i, suffix),
+                       out.jpeg() if suffix == "jpg" else b"%d" % shard)
+        stored(out, "restart-%d" % shard, "LICENSE", b"of shard %d" % shard)
+        out.tar.close()
+
+
+@case
+def restart_images(out):
+    """Images alone; shards of one name in two folders."""
+    for folder in "a", "b":
+        os.makedirs(os.path.join(out.folder, folder), exist_ok=True)
+        out.shard("%s/0.tar" % folder)
+        for i in range(6):
+            stored(out, "%s-0" % folder, "img_%d.jpg" % i, out.jpeg())
+        out.tar.close()
+
+
+@case
+def restart_broken(out):
+    """Classes, and what is in none under one name in both shards."""
+    for shard in range(2):
+        out.shard("broken-%d.tar" % shard)
+        for i in range(6):
+            out.sample("%d-%d" % (shard, i), {"jpg": out.jpeg(), "cls": b"%d" % (i % 2)},
+                       "%d" % (i % 2))
+        for name, data in (("x.jpg", out.jpeg()), ("x.cls", b"no number"), ("README", b"x")):
+            stored(out, "broken-%d" % shard, name, data)
+        out.tar.close()
+
+
 def files_of(root):
     return {os.path.relpath(os.path.join(folder, name), root)
             for folder, _, names in os.walk(root) for name in names}

@@ -87,6 +87,29 @@ mount_ok "twice: mounted" "$shards"/twice-{0,1}.tar "$mnt" && {
 	folder twice "$mnt" 2
 	done_with twice
 }
+# Keys that begin anew in each shard, where no label tells them apart.
+shown restart "" 'restart-{0..2}.tar' && done_with restart
+shown restart-images "" a/0.tar b/0.tar && done_with restart-images
+shown restart-broken "" 'broken-{0..1}.tar' && {
+	folder restart-broken "$mnt" 2
+	done_with restart-broken
+}
+"$granary" info -o index=off "$shards"/restart-{0..2}.tar >"$work/info" 2>"$work/said"
+grep -q "note .*000000.jpg' is in 'restart-0.tar' and in 'restart-1.tar'" "$work/info"
+ok $? "keys that begin anew: info says so" || diag "$(cat "$work/info")"
+for policy in first last; do
+	"$granary" ls -o "index=off,duplicates=$policy" "$shards"/restart-{0..2}.tar \
+		>"$work/names" 2>"$work/said"
+	is "$(grep -c '^00000[0-9].jpg$' "$work/names")" 3 \
+		"keys that begin anew, duplicates=$policy: one of each"
+done
+mkdir "$work/old" "$work/new"
+touch "$work/old/same.txt" "$work/new/same.txt"
+tar -C "$work/old" -cf "$shards/old.tar" same.txt
+tar -C "$work/new" -cf "$shards/new.tar" same.txt
+"$granary" ls -o index=off "$shards"/{old,new}.tar >"$work/names" 2>"$work/said"
+is $? 3 "tars that are no shards: duplicates= has to say which file is meant"
+
 one=$shards/imagenet-train-000000
 info_says names webdataset json "note .*several images (.JPG, .seg.png).*30 such"
 info_says captions tree
