@@ -9,6 +9,7 @@
 enum {
 	KALDI_KEY_MOST = 256,
 	SAFETENSORS_MOST = 100000000, /* bytes of its JSON, as its library has it */
+	TABLE_LEAST = 4096,
 	BETON_VERSION = 2,
 	BETON_HEADER = 24,
 	BETON_PAGE_LEAST = 2 << 20,
@@ -158,8 +159,11 @@ static bool is_mds_shard(const struct row *row, const unsigned char *head, size_
 	uint64_t end;
 
 	(void)row;
-	return is_sample_table(head, n, &end) && little_endian(head + 4, 4) > end &&
-	       end + 1 < n && head[end] == '{' && head[end + 1] == '"';
+	if (!is_sample_table(head, n, &end) || little_endian(head + 4, 4) <= end)
+		return false;
+	if (end + 1 >= n) /* so long a table in order is no chance */
+		return n >= TABLE_LEAST;
+	return head[end] == '{' && head[end + 1] == '"';
 }
 
 static bool is_litdata_chunk(const struct row *row, const unsigned char *head, size_t n)

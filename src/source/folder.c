@@ -17,7 +17,9 @@
 
 enum {
 	NAMES_MOST = 100000, /* of a directory; more say nothing else */
-	FOLDERS_MOST = 8,    /* that are looked into */
+	FOLDERS_MOST = 8,    /* of a directory that are looked into, */
+	LEVELS_MOST = 3,     /* so deep, */
+	LISTINGS_MOST = 64,  /* and so many in all */
 	SHARE_LEAST = 4,     /* one name of so many has to be a packed file */
 	FILES_BYTES = PATH_MAX + 4 * NAME_MAX,
 };
@@ -153,35 +155,65 @@ static const struct row *find_row(const struct listing *listing)
 	return NULL;
 }
 
+/* What may be looked at before a user is answered. */
+struct search {
+	unsigned deeper;   /* levels */
+	unsigned listings; /* that may still be read */
+};
+
+static const struct row *find_below(struct listing *listing, struct search *search);
+
 /*
- * A dataset in splits has one in each folder: what more than half of the first folders
- * are, and the first of these in *inner.
+ * A dataset in splits, or in versions, has one in each folder: what more than half of the
+ * first folders are, or what is in them, and the first of these in *inner.
  */
 static const struct row *find_in_folders(const struct listing *listing,
-					 struct listing *inner)
+					 struct search *search, struct listing *inner)
 {
 	const struct row *found = NULL;
 	size_t looked_at = 0, like_it = 0;
 
 	for (size_t i = 0; i < listing->names.count && looked_at < FOLDERS_MOST; i++) {
 		const struct name *name = &listing->names.items[i];
-		struct listing next;
+		CLEANUP(listing_free) struct listing next = { .names = VEC_INIT };
 		const struct row *row;
 
-		if (!name->folder || name->text[0] == '.')
+		if (!name->folder || name->text[0] == '.' || search->listings == 0)
 			continue;
+		search->listings--;
 		listing_read(&next, listing->path, name->text);
 		row = find_row(&next);
+		if (!row)
+			row = find_below(&next, search);
 		looked_at++;
 		like_it += row && (!found || row == found);
 		if (row && !found) {
 			found = row;
 			*inner = next;
-		} else {
-			listing_free(&next);
+			next.names = (typeof(next.names))VEC_INIT;
 		}
 	}
 	return 2 * like_it > looked_at ? found : NULL;
+}
+
+/* One level deeper: the listing becomes that of the dataset. */
+static const struct row *find_below(struct listing *listing, struct search *search)
+{
+	CLEANUP(listing_free) struct listing inner = { .names = VEC_INIT };
+	const struct row *row = NULL;
+
+	if (search->deeper > 0) {
+		search->deeper--;
+		row = find_in_folders(listing, search, &inner);
+		search->deeper++;
+	}
+	if (row) {
+		struct listing outer = *listing;
+
+		*listing = inner;
+		inner = outer;
+	}
+	return row;
 }
 
 /* Where the number that is not the same in two names begins and ends in the first. */
@@ -286,8 +318,7 @@ int folder_refuse(const char *path, struct error *e)
 {
 	CLEANUP(cleanup_free) char *plain = strdup(path);
 	CLEANUP(listing_free) struct listing listing = { .names = VEC_INIT };
-	CLEANUP(listing_free) struct listing inner = { .names = VEC_INIT };
-	const struct listing *where = &listing;
+	struct search search = { LEVELS_MOST, LISTINGS_MOST };
 	const struct row *row;
 
 	for (size_t n = plain ? strlen(plain) : 0; n > 1 && plain[n - 1] == '/'; n--)
@@ -295,17 +326,15 @@ int folder_refuse(const char *path, struct error *e)
 	if (!plain || !e)
 		return error_set(e, ERROR_DATASET, EISDIR, "'%s' is a directory", path);
 	listing_read(&listing, plain, NULL);
-	row = find_row(&listing);
-	if (!row) {
-		row = find_in_folders(&listing, &inner);
-		where = &inner;
-	}
 	if (listing.names.count == 0)
 		return error_set(e, ERROR_DATASET, EISDIR, "'%s' is a directory that is empty, "
 				 "or may not be read; name a packed file", plain);
+	row = find_row(&listing);
+	if (!row)
+		row = find_below(&listing, &search);
 	if (row && row->kind == KIND_MOUNTABLE)
-		return refuse_mountable(plain, where, row, e);
+		return refuse_mountable(plain, &listing, row, e);
 	if (row && row->kind == KIND_FOLDER)
-		return refuse_dataset(plain, where, row, e);
+		return refuse_dataset(plain, &listing, row, e);
 	return refuse_files(plain, row ? row->what : NULL, e);
 }

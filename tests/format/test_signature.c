@@ -216,6 +216,25 @@ static void test_compressed(void **state)
 	}
 }
 
+/* The table of an MDS shard may be longer than what is looked at. */
+static void test_long_table(void **state)
+{
+	enum { SAMPLES = 20000, TABLE = 4 * (SAMPLES + 2) };
+	uint32_t *table = calloc(1, TABLE);
+
+	(void)state;
+	assert_non_null(table);
+	table[0] = SAMPLES;
+	for (uint32_t i = 0; i <= SAMPLES; i++)
+		table[i + 1] = TABLE + 300 + 10 * i;
+	write_at(0, (const char *)table, TABLE);
+	assert_says("an MDS shard");
+	table[9000] = 0;
+	write_at(0, (const char *)table, TABLE);
+	assert_says("of no kind");
+	free(table);
+}
+
 /* A stream that is damaged is called what it is outside. */
 static void test_damaged_stream(void **state)
 {
@@ -282,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_near_misses),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_compressed),
+		cmocka_unit_test(test_long_table),
 		cmocka_unit_test(test_damaged_stream),
 		cmocka_unit_test(test_empty_and_zeros),
 		cmocka_unit_test(test_tar_is_found),

@@ -49,6 +49,13 @@ static const struct {
 	  "val/shard.00000.mds", "'d/train'", "streaming" },
 	{ "train/ train/0000.parquet", "'d/train'", "d.dataset('d/train'" },
 
+	{ "m/ m/1.0.0/ m/1.0.0/dataset_info.json m/1.0.0/features.json", "'d/m/1.0.0'",
+	  "builder_from_directory" },
+	{ "a/ a/b/ a/b/c/ a/b/c/data.mdb", "'d/a/b/c'", "Python's lmdb" },
+	{ "a/ a/b/ a/b/c/ a/b/c/e/ a/b/c/e/data.mdb", "not a packed file", "granary pack" },
+	{ "a/ a/1.jpg b/ b/1.jpg c/ c/data.mdb", "not a packed file", "granary pack" },
+	{ "train/ train/x-0.tar train/x-1.tar", "the tar files", "'d/train/x-{0..1}.tar'" },
+
 	/* files that can be mounted */
 	{ "x-000.tar x-001.tar x-002.tar", "the tar files",
 	  "granaryfs 'd/x-{000..002}.tar' MOUNTPOINT" },
