@@ -87,7 +87,7 @@ told_of_nested() {
 
 # A tar of WebDataset shards, one of them damaged; tars in it that are deeper.
 tar_of_shards() {
-	mkdir -p "$work/shards/deep"
+	mkdir -p "$work/shards/deep" "$work/inner"
 	(cd "$work/set" && cp train-000000.tar train-000001.tar "$work/shards")
 	tar -C "$work/set" -cf "$work/shards/deep/more.tar" train-000002.tar
 	head -c 700 "$work/set/train-000003.tar" >"$work/shards/zz-damaged.tar"
@@ -97,6 +97,11 @@ tar_of_shards() {
 		"a tar of shards: what was opened"
 	mount_ok "a tar of shards: mounted" -o nested=off "$work/outer.tar" "$mnt" || return
 	check "a tar of shards: nested=off shows the files" diff -r "$work/shards" "$mnt"
+	check "a tar of shards: one of these files mounts" \
+		"$granaryfs" -o index=off "$mnt/train-000000.tar" "$work/inner"
+	is "$(find "$work/inner" -type f | wc -l)" $((classes * images / 8)) \
+		"a tar of shards: with its images"
+	check "a tar of shards: the inner mount ends" "$granary" umount "$work/inner"
 	umount_ok "$mnt" "a tar of shards: unmounted"
 	tar -C "$work/set" -cf "$work/one.tar" train-000000.tar
 	is "$("$granary" info "$work/one.tar" | sed -n 's/^note  *//p')" \
