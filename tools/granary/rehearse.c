@@ -17,6 +17,7 @@
 #include "util/cleanup.h"
 #include "util/mounts.h"
 #include "util/namespace.h"
+#include "util/program.h"
 
 enum { REHEARSAL_MS = 20000 };
 
@@ -134,7 +135,7 @@ static void look_at_mount(struct rehearsal_report *r)
 }
 
 /* What granaryfs prints is for us. */
-static int mount_it(struct rehearsal_report *r)
+static int mount_it(struct rehearsal_report *r, const char *daemon)
 {
 	char packed[PATH_BYTES], where[PATH_BYTES];
 	const struct private_mount dataset = {
@@ -145,7 +146,7 @@ static int mount_it(struct rehearsal_report *r)
 
 	if (said < 0 || dup2(said, STDERR_FILENO) < 0)
 		return failed(r, "its messages cannot be read");
-	if (private_mount_all(&dataset, 1, namespace_is_private() ?
+	if (private_mount_all(&dataset, 1, daemon, namespace_is_private() ?
 			      "shield=on,index=off,prefetch=off" :
 			      "shield=on,index=off,prefetch=off,allow_other") != 0)
 		read_what_was_said(said, r);
@@ -158,12 +159,13 @@ static int mount_it(struct rehearsal_report *r)
 static int try_it(void *argument)
 {
 	struct rehearsal_report *r = argument;
+	char daemon[PROGRAM_PATH_BYTES];
 	struct error e = { 0 };
 
-	if (private_enter(&e) < 0)
+	if (program_beside("granaryfs", daemon, &e) < 0 || private_enter(&e) < 0)
 		snprintf(r->why, sizeof(r->why), "%.*s", (int)sizeof(r->why) - 1, e.text);
 	else if (make_tree(r) == 0 && pack(r) == 0)
-		mount_it(r);
+		mount_it(r, daemon);
 	return 0;
 }
 
