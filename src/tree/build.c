@@ -386,18 +386,13 @@ static uint32_t target_inode(struct builder *b, const struct pending_link *link)
 	return b->names.items[found].inode;
 }
 
-static struct pending_link *pending_of(const struct builder *b, uint32_t inode)
-{
-	return &b->pending.items[side_of(b, &b->inodes.items[inode])->pending];
-}
-
 /* Follows links to links; each link is looked at once, however long the chain. */
 static void settle_link(struct builder *b, uint32_t first)
 {
 	uint32_t inode = first, end;
 
 	while (inode != NO_ID && b->inodes.items[inode].kind == TREE_ALIAS) {
-		struct pending_link *link = pending_of(b, inode);
+		struct pending_link *link = pending_of(b, &b->inodes.items[inode]);
 
 		if (link->visited) { /* settled before, or a circle */
 			inode = link->settled;
@@ -410,7 +405,7 @@ static void settle_link(struct builder *b, uint32_t first)
 	if (end == NO_ID)
 		return;
 	for (inode = first; inode != end;) {
-		struct pending_link *link = pending_of(b, inode);
+		struct pending_link *link = pending_of(b, &b->inodes.items[inode]);
 
 		if (link->settled != NO_ID) /* from here on it was settled before */
 			return;
@@ -441,7 +436,8 @@ int builder_settle_links(struct builder *b)
 		struct name *name = &b->names.items[i];
 
 		while (!name->dead && b->inodes.items[name->inode].kind == TREE_ALIAS) {
-			struct pending_link *link = pending_of(b, name->inode);
+			struct pending_link *link =
+				pending_of(b, &b->inodes.items[name->inode]);
 
 			if (!link->visited)
 				settle_link(b, name->inode);
@@ -496,6 +492,7 @@ static int apply_nested(struct builder *b, const struct entries *log,
 	err = apply_directory(b, log, entry, base, shown, mode, &directory, e);
 	if (err || directory == NO_ID)
 		return err;
+	side_of(b, inode_of(b, directory))->opened = b->opened = true;
 	forget_recent(b);
 	return apply_log(b, entry->nested, directory, e);
 }

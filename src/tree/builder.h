@@ -44,6 +44,7 @@ struct inode_side {
 	uint32_t pending;      /* TREE_ALIAS: number in pending */
 	uint32_t children;     /* directory: names in it, dead ones not counted */
 	uint32_t last;         /* directory: the name that came last, or NO_ID */
+	bool opened;           /* a packed file that is a directory, or a link to one */
 	bool disordered;       /* directory: some name came before a lesser one */
 	uint32_t names;        /* seal: of a file with links, how many are shown */
 	uint32_t node;         /* seal: the node of the first name, or NO_ID */
@@ -102,6 +103,7 @@ struct builder {
 	VEC(const char *) labels; /* by shard */
 	VEC(uint32_t) firsts;     /* by shard: its first name; names come in their order */
 	bool linked;              /* some file has two names */
+	bool opened;              /* some directory is a packed file */
 	uint64_t hash_seed;
 	struct idmap name_ids;    /* of the names below `hashed` */
 	uint32_t hashed;
@@ -142,6 +144,9 @@ uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
  */
 uint32_t names_replace(struct builder *b, uint32_t name, uint32_t inode);
 
+/* Gives a name another text, which is not taken: 0 or -ENOMEM. */
+int names_rename(struct builder *b, uint32_t id, const char *text, size_t length);
+
 /* The shard that put a name there. */
 uint32_t names_shard(const struct builder *b, uint32_t name);
 
@@ -169,6 +174,12 @@ int inodes_add(struct builder *b, const struct entries *log,
 /* Sees to it that an inode has a side: 0 or -ENOMEM. */
 int inodes_add_side(struct builder *b, uint32_t inode);
 
+/*
+ * Links to packed files that are directories here lead to these: see nested.c. Before
+ * builder_settle_links; 0 or -ENOMEM.
+ */
+int builder_turn_links(struct builder *b);
+
 /* Gives the links that wait their targets: 0 or -ENOMEM. */
 int builder_settle_links(struct builder *b);
 
@@ -182,6 +193,13 @@ static inline const char *text_of(const struct builder *b, const struct name *na
 static inline struct inode_side *side_of(const struct builder *b, const struct inode *inode)
 {
 	return &b->sides.items[inode->where];
+}
+
+/* Of a link that waits. */
+static inline struct pending_link *pending_of(const struct builder *b,
+					      const struct inode *inode)
+{
+	return &b->pending.items[side_of(b, inode)->pending];
 }
 
 static inline struct inode *inode_of(const struct builder *b, uint32_t name)

@@ -113,23 +113,45 @@ static void join_family(struct builder *b, uint32_t id)
 	family->last = id;
 }
 
+static int keep_text(struct builder *b, const char *text, size_t length, struct name *name)
+{
+	uint64_t at = b->texts.count;
+
+	if (at >= LAYOUT_NAMES_LIMIT || vec_reserve(&b->texts, length + 1) < 0)
+		return -ENOMEM;
+	name->text_low = (uint32_t)at;
+	name->text_high = (uint8_t)(at >> 32);
+	name->length = (uint8_t)length;
+	b->texts.items[at] = name->length;
+	memcpy(b->texts.items + at + 1, text, length);
+	b->texts.count += length + 1;
+	return 0;
+}
+
 uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
 		   size_t length, uint32_t inode)
 {
 	uint32_t id = (uint32_t)b->names.count;
-	uint64_t at = b->texts.count;
-	struct name name = { .text_low = (uint32_t)at, .text_high = (uint8_t)(at >> 32),
-			     .parent = parent, .inode = inode, .length = (uint8_t)length };
+	struct name name = { .parent = parent, .inode = inode };
 
-	if (id >= LAYOUT_NODE_LIMIT || at >= LAYOUT_NAMES_LIMIT ||
-	    vec_reserve(&b->texts, length + 1) < 0 || vec_push(&b->names, name) < 0)
+	if (id >= LAYOUT_NODE_LIMIT || vec_reserve(&b->names, 1) < 0 ||
+	    keep_text(b, text, length, &name) < 0)
 		return NO_ID;
-	b->texts.items[at] = name.length;
-	memcpy(b->texts.items + at + 1, text, length);
-	b->texts.count += length + 1;
+	b->names.items[b->names.count++] = name;
 	if (parent != NO_ID)
 		join_family(b, id);
 	return id;
+}
+
+/* The table still has the name under the old text, too, which it does not match. */
+int names_rename(struct builder *b, uint32_t id, const char *text, size_t length)
+{
+	struct name *name = &b->names.items[id];
+
+	if (names_hash(b) < 0 || keep_text(b, text, length, name) < 0)
+		return -ENOMEM;
+	side_of(b, inode_of(b, name->parent))->disordered = true;
+	return hash_name(b, id);
 }
 
 uint32_t names_shard(const struct builder *b, uint32_t name)

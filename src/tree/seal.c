@@ -376,8 +376,10 @@ int builder_seal(struct builder *b, const struct builder_source *sources,
 		 struct image *image, struct error *e)
 {
 	struct seal s = { .b = b, .image = image, .summary = *summary };
-	int err = builder_settle_links(b);
+	int err = builder_turn_links(b);
 
+	if (!err)
+		err = builder_settle_links(b);
 	idmap_free(&b->name_ids); /* nothing is looked up any more */
 	s.summary.left_out += b->left_out;
 	*image = (struct image){ 0 };

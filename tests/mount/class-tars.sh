@@ -159,6 +159,28 @@ duplicate_choice() {
 	umount_ok "$mnt" "duplicates=$1: unmounted"
 }
 
+# A class that has a second name, as a symbolic and as a hard link.
+linked_tars() {
+	mkdir -p "$work/linked/cats" "$work/linked/packed"
+	echo meow >"$work/linked/cats/1.txt"
+	(
+		cd "$work/linked" && tar -cf packed/cats.tar -C cats . &&
+			ln -s cats.tar packed/felines.tar && ln packed/cats.tar packed/zcats.tar &&
+			tar -cf ../linked.tar -C packed cats.tar felines.tar zcats.tar
+	)
+	mount_ok "links to tars: mounted" -o index=off "$work/linked.tar" "$mnt" || return
+	is "$(ls "$mnt" | xargs)" "cats felines zcats" "links to tars: folders by name"
+	is "$(cat "$mnt"/{cats,felines,zcats}/1.txt | xargs)" "meow meow meow" \
+		"links to tars: each leads to the files"
+	is "$(readlink "$mnt/felines" "$mnt/zcats" | xargs)" "cats cats" \
+		"links to tars: as symbolic links"
+	umount_ok "$mnt" "links to tars: unmounted"
+	mount_ok "nested=off: mounted" -o index=off,nested=off "$work/linked.tar" "$mnt" || return
+	check "nested=off: links to tars as they are" \
+		cmp "$mnt/felines.tar" "$work/linked/packed/cats.tar"
+	umount_ok "$mnt" "nested=off: unmounted"
+}
+
 check "sources made" make_sources || bail "no sources"
 nested_tar
 told_of_nested
@@ -166,4 +188,5 @@ tar_of_shards
 shard_set
 missing_shards
 duplicate_files
+linked_tars
 finish
