@@ -30,6 +30,7 @@
 #include "util/bounded.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/log_ring.h"
 #include "util/mounts.h"
 #include "util/notify.h"
 #include "util/rights.h"
@@ -578,6 +579,7 @@ int main(int argc, char **argv)
 
 	guard_standard_streams();
 	log_open("granaryfs", LOG_LEVEL_WARN);
+	log_ring_make();
 	note_inherited(&a);
 	go = parse_arguments(argc, argv, &a, &e);
 	status = go > 0 ? run(&a, &e) : go < 0 ? refuse(&a, &e) : 0;

@@ -12,6 +12,7 @@
 #include "stats/stats.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/log_ring.h"
 
 enum {
 	CONTROL_BYTES = 128 * 1024, /* no text is as large */
@@ -24,6 +25,7 @@ enum {
 static const fuse_ino_t DIRECTORY = 0xfffffff0, FILES = 0xfffffff1;
 
 static void render_config(const struct served *s, struct text *text);
+static void render_log(struct text *text);
 
 /* One of the files. */
 static const struct control_file {
@@ -36,11 +38,12 @@ static const struct control_file {
 	{ "metrics", render_metrics, NULL },
 	{ "config", NULL, render_config },
 	{ "progress", render_progress, NULL },
+	{ "log", render_log, NULL },
 };
 
 enum { FILE_COUNT = sizeof(files) / sizeof(files[0]) };
 
-static size_t sizes[FILE_COUNT]; /* set by control_init */
+static size_t sizes[FILE_COUNT]; /* set by control_init; of the log that of the moment counts */
 
 bool control_owns(uint64_t ino)
 {
@@ -97,6 +100,12 @@ static void render_config(const struct served *s, struct text *text)
 		add_option(text, spec, s->config);
 }
 
+static void render_log(struct text *text)
+{
+	text->used += log_ring_text(text->bytes + text->used, text->room - text->used - 1);
+	text->bytes[text->used] = '\0';
+}
+
 static void render(const struct served *s, size_t file, struct text *text)
 {
 	if (files[file].render)
@@ -131,6 +140,18 @@ void control_init(const struct served *s)
 
 /* The answers. */
 
+/* The kernel gives out no more than it was told there is. */
+static off_t size_of(fuse_ino_t ino)
+{
+	char bytes[LOG_RING_BYTES];
+
+	if (ino == DIRECTORY)
+		return 0;
+	if (files[ino - FILES].render == render_log)
+		return (off_t)log_ring_text(bytes, sizeof(bytes));
+	return (off_t)sizes[ino - FILES];
+}
+
 static struct stat attributes(const struct mount_config *config, fuse_ino_t ino)
 {
 	bool directory = ino == DIRECTORY;
@@ -140,7 +161,7 @@ static struct stat attributes(const struct mount_config *config, fuse_ino_t ino)
 		.st_nlink = directory ? 2 : 1,
 		.st_uid = config->uid == MOUNT_AS_ARCHIVED ? geteuid() : config->uid,
 		.st_gid = config->gid == MOUNT_AS_ARCHIVED ? getegid() : config->gid,
-		.st_size = directory ? 0 : (off_t)sizes[ino - FILES],
+		.st_size = size_of(ino),
 		.st_blksize = BLKSIZE,
 	};
 
@@ -294,7 +315,7 @@ bool control_list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, boo
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 8)
 bool control_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence)
 {
-	off_t size = ino == DIRECTORY || !control_owns(ino) ? 0 : (off_t)sizes[ino - FILES];
+	off_t size = control_owns(ino) ? size_of(ino) : 0;
 
 	if (!control_owns(ino))
 		return false;

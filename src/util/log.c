@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/log_ring.h"
+
 enum { LINE_MAX_BYTES = 4096, PERIOD_SECONDS = 10 };
 
 enum log_level log_level_now = LOG_LEVEL_WARN;
@@ -126,26 +128,43 @@ static void print_time(char *text, size_t size)
 	snprintf(text + n, size - n, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-static void write_file(const char *line)
+/* The line with its time and process, behind `before`: how long it is. */
+static size_t stamp(const char *before, const char *line, char *whole, size_t size)
 {
-	char whole[LINE_MAX_BYTES + 192], time[64], lost[64] = "";
-	unsigned long missing = atomic_exchange(&log_lost, 0);
-	bool torn = atomic_exchange(&log_torn, 0);
-	ssize_t written;
+	char time[64];
 	int n;
 
 	print_time(time, sizeof(time));
-	if (missing)
-		snprintf(lost, sizeof(lost), "(%lu lines were lost) ", missing);
-	n = snprintf(whole, sizeof(whole), "%s%s %s[%ld]: %s%s\n", torn ? "\n" : "",
-		     time, log_program, (long)getpid(), lost, line);
-	if (n >= (int)sizeof(whole))
-		n = sizeof(whole) - 1;
-	written = write(log_file, whole, (size_t)n);
-	if (written == n)
+	n = snprintf(whole, size, "%s%s %s[%ld]: %s\n", before, time,
+		     log_program, (long)getpid(), line);
+	return n < (int)size ? (size_t)n : size - 1;
+}
+
+static void write_file(const char *line)
+{
+	char whole[LINE_MAX_BYTES + 192], with_lost[LINE_MAX_BYTES + 64];
+	unsigned long missing = atomic_exchange(&log_lost, 0);
+	bool torn = atomic_exchange(&log_torn, 0);
+	ssize_t written;
+	size_t n;
+
+	if (missing) {
+		snprintf(with_lost, sizeof(with_lost), "(%lu lines were lost) %s", missing, line);
+		line = with_lost;
+	}
+	n = stamp(torn ? "\n" : "", line, whole, sizeof(whole));
+	written = write(log_file, whole, n);
+	if (written == (ssize_t)n)
 		return;
 	atomic_fetch_add(&log_lost, missing + 1);
 	atomic_store(&log_torn, torn || written > 0);
+}
+
+static void keep(const char *line)
+{
+	char whole[LINE_MAX_BYTES + 192];
+
+	log_ring_add(whole, stamp("", line, whole, sizeof(whole)));
 }
 
 void log_write(enum log_level level, const char *format, ...)
@@ -164,9 +183,12 @@ void log_write(enum log_level level, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	escape_controls(text, line, sizeof(line));
-	if (log_sink)
+	if (log_sink) {
 		log_sink(level, line);
-	else if (log_file >= 0)
+		return;
+	}
+	keep(line);
+	if (log_file >= 0)
 		write_file(line);
 	else if (log_syslog)
 		syslog(priority[level], "%s", line);

@@ -45,7 +45,10 @@ void log_to_descriptor(int fd);
 /* From now on lines go there, control characters escaped, and nowhere else. */
 void log_to(void (*sink)(enum log_level level, const char *line));
 
-/* From now on lines go to syslog; where a file was chosen, still there. */
+/*
+ * From now on lines go to syslog; where a file was chosen, still there. Where there is no
+ * syslog they are only in the ring, which has the last ones in any case (util/log_ring.h).
+ */
 void log_to_syslog(void);
 
 void log_write(enum log_level level, const char *format, ...)

@@ -5,7 +5,7 @@
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
 need tar timeout find script mksquashfs
-files=(config metrics progress stats stats.json)
+files=(config log metrics progress stats stats.json)
 metrics=$abs_top_srcdir/tests/mount/metrics.py
 
 make_sources() {
@@ -62,7 +62,7 @@ modes_and_numbers() {
 			"$name is as large as it says"
 	done
 	numbers=$(stat -c %i "$mnt/.granaryfs" "$mnt/.granaryfs/"*)
-	is "$(printf '%s\n' "$numbers" | sort -u | wc -l)" 6 "each has a number of its own"
+	is "$(printf '%s\n' "$numbers" | sort -u | wc -l)" 7 "each has a number of its own"
 	refuse "no writing" sh -c "echo >$mnt/.granaryfs/stats"
 	refuse "no new files" touch "$mnt/.granaryfs/new"
 	refuse "no removing" rm -f "$mnt/.granaryfs/stats"
@@ -498,6 +498,27 @@ others() {
 	says 32 "not what granaryfs writes" "something else" "$granary" stats "$work/fake"
 }
 
+logged_is() {
+	timeout 20 grep -q -E -- "$1" "$mnt/.granaryfs/log"
+}
+
+# A daemon's log is in the mount, whether there is a syslog or not.
+own_log() {
+	local first
+	watch_mount "$mnt"
+	timeout 60 "$granaryfs" "$work/tree.tar" "$mnt"
+	is $? 0 "a daemon"
+	check "log: it was mounted" logged_is "^20[-0-9T:.]+Z granaryfs\\[[0-9]+\\]: $mnt: mounted\$"
+	first=$(server_pid "$mnt")
+	kill -KILL "$first"
+	check "log: what became of the first server" wait_until 10 logged_is "the server .process $first. .*another one takes over"
+	check "log: and still that it was mounted" logged_is ": mounted\$"
+	kill -USR1 "$(daemon_pids "$mnt")"
+	check "log: the counters" wait_until 10 logged_is "fuse_lookup"
+	leave_mount "$mnt"
+	check "a daemon: it ended" wait_until 20 no_daemon "$mnt"
+}
+
 # This test may itself run in a job.
 unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID OAR_JOB_ID PJM_JOBID \
 	LOADL_STEP_ID _CONDOR_JOB_AD KUBERNETES_SERVICE_HOST
@@ -517,5 +538,6 @@ waits
 waits_in_vain
 waits_at_a_mount
 announced
+own_log
 others
 finish

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/log.h"
+#include "util/log_ring.h"
 
 static void write_one(void *text)
 {
@@ -389,6 +390,66 @@ static void test_what_could_block_is_refused(void **state)
 	close(reader);
 }
 
+/* ---- The ring ---- */
+
+static char kept[LOG_RING_BYTES + 1];
+
+static size_t read_ring(void)
+{
+	size_t n = log_ring_text(kept, LOG_RING_BYTES);
+
+	kept[n] = '\0';
+	return n;
+}
+
+static int log_in_a_child(void *argument)
+{
+	log_open("prog", LOG_LEVEL_WARN);
+	log_warn("%s", (const char *)argument);
+	return 0;
+}
+
+static void test_the_ring_outlives_a_process(void **state)
+{
+	(void)state;
+	log_ring_make();
+	assert_int_equal(read_ring(), 0);
+	assert_int_equal(unit_child(log_in_a_child, (char[]){ "first\nline" }), 0);
+	assert_int_equal(unit_child(log_in_a_child, (char[]){ "second" }), 0);
+	read_ring();
+	assert_int_equal(unit_occurrences(kept, "\n"), 2);
+	assert_non_null(strstr(kept, "]: first\\012line\n"));
+	assert_non_null(strstr(kept, "]: second\n"));
+}
+
+static void test_the_ring_keeps_the_last_lines(void **state)
+{
+	char line[100];
+	size_t n;
+
+	(void)state;
+	log_ring_make();
+	for (int i = 0; i < 10000; i++) {
+		int length = snprintf(line, sizeof(line), "<%d %.*s>\n", i, i % 60,
+				      "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+
+		log_ring_add(line, (size_t)length);
+	}
+	n = read_ring();
+	assert_in_range(n, LOG_RING_BYTES - 100, LOG_RING_BYTES);
+	assert_int_equal(kept[0], '<');
+	assert_int_equal(kept[n - 1], '\n');
+	assert_non_null(strstr(kept, "<9999 "));
+	assert_int_equal(unit_occurrences(kept, "<"), unit_occurrences(kept, ">\n"));
+	/* in less room whole lines, too */
+	n = log_ring_text(kept, 200);
+	assert_in_range(n, 100, 200);
+	assert_int_equal(kept[0], '<');
+	log_ring_add("\033[31m\0x\n", 9);
+	read_ring();
+	assert_non_null(strstr(kept, "?[31m?x\n"));
+}
+
 static const struct CMUnitTest logging[] = {
 	cmocka_unit_test(test_control_characters_are_escaped),
 	cmocka_unit_test(test_long_messages_stay_one_line),
@@ -401,6 +462,8 @@ static const struct CMUnitTest logging[] = {
 	cmocka_unit_test(test_a_full_file_loses_lines_and_says_so),
 	cmocka_unit_test(test_a_device_is_no_trouble),
 	cmocka_unit_test(test_what_could_block_is_refused),
+	cmocka_unit_test(test_the_ring_outlives_a_process),
+	cmocka_unit_test(test_the_ring_keeps_the_last_lines),
 };
 
 UNIT_MAIN(logging)
