@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "format/refuse.h"
+#include "util/bytes.h"
 #include "util/cleanup.h"
+
+enum { BLANK_LEAST = 512, BLANK_MOST = 20 * 512 }; /* bytes of a tar without a member */
 
 #define FORMAT(name, word, description) extern const struct format name;
 #include "format/formats.def"
@@ -98,4 +101,15 @@ int format_of_window(const struct source *source, uint64_t base, uint64_t length
 	if (*out)
 		return 0;
 	return format_refuse(source, base, length, label, head, n, e);
+}
+
+int format_is_blank_tar(const struct source *source, uint64_t base, uint64_t length)
+{
+	unsigned char bytes[BLANK_MOST];
+	int err;
+
+	if (length < BLANK_LEAST || length > BLANK_MOST)
+		return 0;
+	err = source_pread(source, bytes, (size_t)length, base);
+	return err ? err : all_zero(bytes, (size_t)length);
 }

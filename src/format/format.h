@@ -101,4 +101,10 @@ int format_of_window(const struct source *source, uint64_t base, uint64_t length
 		     const char *label, const struct format **out,
 		     struct error *e);
 
+/*
+ * Is the window what tar, Python and libarchive write where there is no member: zeros, up
+ * to a record of 20 blocks? 1, 0, or a negative errno.
+ */
+int format_is_blank_tar(const struct source *source, uint64_t base, uint64_t length);
+
 #endif

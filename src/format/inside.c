@@ -248,11 +248,6 @@ static const struct {
 	{ 510, "\125\252", 2, "a disk image (with a boot sector)" },
 };
 
-static bool all_zero(const unsigned char *bytes, size_t n)
-{
-	return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
-}
-
 static const char *find_carrier(const unsigned char *head, size_t n)
 {
 	for (size_t i = 0; i < sizeof(carriers) / sizeof(*carriers); i++)

@@ -10,6 +10,7 @@
 #include "format/inside.h"
 #include "format/peek.h"
 #include "format/signature.h"
+#include "util/bytes.h"
 #include "util/cleanup.h"
 
 enum {
@@ -125,11 +126,6 @@ static int refuse_zeros(const char *label, uint64_t length, bool whole,
 			 "copy it again",
 			 label, whole ? "all of its " : "at least in its first ",
 			 (unsigned long long)length);
-}
-
-static bool all_zero(const unsigned char *bytes, size_t n)
-{
-	return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
 /* Leaves in *zeros how many bytes of the window are zero from its start on. */

@@ -149,10 +149,10 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 
 	if (!described)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	snprintf(summary.format, sizeof(summary.format), "%s", jobs[0]->format->name);
+	snprintf(summary.format, sizeof(summary.format), "%s", indexer->blanks.other->format->name);
 	snprintf(summary.options, sizeof(summary.options), "%s",
 		 indexer->config->options ? indexer->config->options : "");
-	snprintf(summary.detail, sizeof(summary.detail), "%s", jobs[0]->scan.detail);
+	snprintf(summary.detail, sizeof(summary.detail), "%s", indexer->blanks.other->scan.detail);
 	view_describe(view, &summary);
 	if (!view_has_samples(view) && !builder_has_directories(builder))
 		snprintf(summary.labels, sizeof(summary.labels), "none: there are no directories");
@@ -163,6 +163,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	note_opened(indexer, &summary);
 	splits_report(&indexer->strays, &summary);
 	restarts_report(&indexer->clash, &summary);
+	blanks_report(&indexer->blanks, &summary);
 	if (report_shards(indexer, jobs, &summary) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	err = describe_sources(sources, described, e);
@@ -246,13 +247,13 @@ int indexer_assemble(struct indexer *indexer, struct job **jobs, struct image *i
 	struct builder_defaults defaults;
 	struct builder *builder;
 	uint64_t left_out = 0;
-	int err;
+	int err = blanks_find(jobs, indexer->sources->count, &indexer->blanks, e);
 
 	default_attributes(indexer->sources, &defaults);
 	builder = builder_new(indexer->config->duplicates, &defaults);
-	if (builder && view)
+	if (!err && builder && view)
 		err = apply_jobs(indexer, builder, view, jobs, &left_out, e);
-	else
+	else if (!err)
 		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (!err)
 		err = seal(indexer, builder, jobs, view, left_out, image, e);

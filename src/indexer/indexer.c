@@ -42,6 +42,14 @@ static int probe_and_scan(struct job *job, struct error *e)
 	const struct scan *scan = &job->scan;
 	int err = 0;
 
+	if (!job->format && !scan->alone)
+		err = format_is_blank_tar(scan->source, scan->base, scan->length);
+	if (err < 0)
+		return format_unreadable(scan->label, err, e);
+	if (err) { /* there is nothing to scan */
+		job->format = format_by_name("tar");
+		return 0;
+	}
 	if (!job->format)
 		err = format_of_window(scan->source, scan->base, scan->length,
 				       scan->label, &job->format, e);

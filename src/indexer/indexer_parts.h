@@ -7,6 +7,7 @@
 #define GRANARY_INDEXER_PARTS_H
 
 #include "format/format.h"
+#include "indexer/blanks.h"
 #include "indexer/given.h"
 #include "indexer/indexer.h"
 #include "indexer/regroup.h"
@@ -42,6 +43,7 @@ struct indexer {
 	struct pool *pool;
 	bool splits;              /* the shards' names say several, */
 	struct splits_strays strays; /* and those of some say none */
+	struct blanks blanks;     /* shards without a member */
 	struct restarts_clash clash; /* keys that begin anew in each shard */
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;

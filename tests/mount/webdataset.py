@@ -320,6 +320,18 @@ def twice(out):
         out.tar.close()
 
 
+@case
+def blanks(out):
+    """Shards without a member, as downloaders, tar, and tar -b 1 leave them."""
+    cls(out, ["blanks-3.tar"], 24)
+    for i, size in enumerate((10240, 1024, 512)):
+        with open(os.path.join(out.folder, "blanks-%d.tar" % i), "wb") as file:
+            file.write(bytes(size))
+    with tarfile.open(os.path.join(out.folder, "blanks-4.tar"), "w", format=tarfile.PAX_FORMAT,
+                      pax_headers={"comment": "nothing"}):
+        pass  # a global header
+
+
 def stored(out, shard, name, data):
     """Shown under its shard's name and its own."""
     out.member(name, data)

@@ -87,6 +87,41 @@ mount_ok "twice: mounted" "$shards"/twice-{0,1}.tar "$mnt" && {
 	folder twice "$mnt" 2
 	done_with twice
 }
+# Shards without a member: empty among others, an error alone.
+shown blanks "" 'blanks-{0..4}.tar' && {
+	folder blanks "$mnt" 12
+	done_with blanks
+}
+check "blanks: verified" "$granary" verify "$shards"/blanks-{0..4}.tar
+"$granary" info -o index=off "$shards"/blanks-{0..4}.tar >"$work/info" 2>"$work/said"
+grep -q "note .*'blanks-0.tar' is a tar archive without a member.*4 of 5" "$work/info"
+ok $? "blanks: info says so" || diag "$(cat "$work/info")"
+grep -q "format .*labels from .cls" "$work/info"
+ok $? "blanks: info says what the others are" || diag "$(cat "$work/info")"
+: >"$shards/void.tar"
+truncate -s 20480 "$shards/zeros.tar"
+cp "$shards/blanks-0.tar" "$shards/blank.tar"
+mkdir "$work/image" && echo x >"$work/image/x"
+mksquashfs "$work/image" "$shards/image.sqfs" -quiet -no-progress >/dev/null
+
+# refused WORDS SHARD...
+refused() {
+	local words=$1
+	shift
+	(cd "$shards" && "$granary" info -o index=off "$@") >"$work/info" 2>"$work/said"
+	is $? 3 "$*: refused"
+	grep -q "$words" "$work/said"
+	ok $? "$*: why" || diag "$(cat "$work/said")"
+}
+refused "holds only zero bytes (all of its 10240 bytes): it is an empty tar" blanks-0.tar
+refused "'blanks-4.tar' is a tar archive without a member" blanks-4.tar
+refused "none of the 3 tar archives has a member" blanks-0.tar blanks-4.tar blanks-1.tar
+refused "'void.tar' is empty (0 bytes)" blanks-3.tar void.tar
+refused "'zeros.tar' holds only zero bytes (all of its 20480 bytes)" blanks-3.tar zeros.tar
+refused "'blank.tar' has no member, and 'image.sqfs' is no tar" image.sqfs blank.tar
+"$granary" info -o index=off "$shards/blanks-{3..5}.tar" >"$work/info" 2>"$work/said"
+is $? 2 "a shard that is not there: refused, though others are empty"
+
 # Keys that begin anew in each shard, where no label tells them apart.
 shown restart "" 'restart-{0..2}.tar' && done_with restart
 shown restart-images "" a/0.tar b/0.tar && done_with restart-images
