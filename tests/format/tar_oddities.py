@@ -154,6 +154,16 @@ def global_headers():
          [pax([("gid", "3")], b"g"), long_name(b"n" * 300), member(b"n" * 99, b"1"),
           pax([("path", b"p\xc3\xa9")]), member(b"p", b"2"), END],
          [Want(b"n" * 300, b"1", gid=3), Want(b"p\xc3\xa9", b"2", gid=3)])
+    case("global-sizes",
+         [pax([("size", "3")], b"g"), member(b"a", b"abc", size=0), member(b"d/", kind=b"5"),
+          pax([("size", "1")]), member(b"b", b"x", size=0), END],
+         [Want(b"a", b"abc"), Want(b"d/", kind="d"), Want(b"b", b"x")], "t")
+    case("global-names",
+         [pax([("path", "all"), ("linkpath", "there")], b"g"), member(b"a", b"1"),
+          pax([("path", "own"), ("linkpath", "")]),
+          member(b"l", kind=b"2", link=b"here"), member(b"m", kind=b"2"), END],
+         [Want(b"all", b"1"), Want(b"own", kind="l", target=b"here"),
+          Want(b"all", kind="l", target=b"there")])
     case("global-before-a-sparse-file",
          [pax([("mtime", "9")], b"g"), *sparse_1_0(b"s", STORED), END],
          [Want(b"s", HOLES, mtime=9 * NS)], "p")

@@ -22,8 +22,8 @@ dnf_build='gcc make autoconf automake pkgconf-pkg-config fuse3-devel fuse3
 	libcmocka-devel'
 apt_images='python3 python3-pil python3-h5py squashfs-tools tar diffutils'
 dnf_images='python3 python3-pillow python3-h5py squashfs-tools tar diffutils'
-apt_tests='python3-torch python3-torchvision attr autofs bzip2 e2fsprogs findutils gzip
-	hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools libarchive-tools
+apt_tests='python3-torch python3-torchvision attr autofs busybox bzip2 e2fsprogs findutils
+	gzip hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools libarchive-tools
 	mandoc mount netcdf-bin openssh-sftp-server procps sshfs strace universal-ctags
 	unzip util-linux xz-utils zsh'
 dnf_tests='python3-torch python3-torchvision attr autofs bsdtar bzip2 e2fsprogs findutils gzip
