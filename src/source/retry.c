@@ -179,6 +179,8 @@ static int reopen(const struct reading *r, unsigned seen)
 	struct source_info found;
 	int err;
 
+	if (r->info->device) /* what has its number now may be another */
+		return 1;
 	if (atomic_load(&retry->reopenings) != seen)
 		return 0;
 	if (!retry->place)
