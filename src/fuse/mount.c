@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fuse/mount_why.h"
 #include "util/bounded.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -111,19 +112,6 @@ static int check_mountpoint(const char *mountpoint, struct error *e)
 	return 0;
 }
 
-static const char *why_not_mounted(int errnum)
-{
-	if (access(device, F_OK) < 0)
-		return "there is no /dev/fuse; load the kernel module fuse, or pass the "
-		       "device into the container";
-	if (access(device, R_OK | W_OK) < 0)
-		return "/dev/fuse may not be used by this user; ask for its mode to be 0666, "
-		       "or for root's help";
-	if (*fuse_said)
-		return fuse_said;
-	return errnum ? strerror(errnum) : "the kernel refused the mount";
-}
-
 /* mount(2). */
 
 static unsigned long flags_of(const struct mount_wish *wish)
@@ -138,13 +126,15 @@ static unsigned long flags_of(const struct mount_wish *wish)
 static int mount_directly(const struct mount_wish *wish, int directory)
 {
 	CLEANUP(cleanup_close) int fd = open(device, O_RDWR | O_CLOEXEC);
-	char options[256], pinned[64];
+	char options[256 + MOUNT_CONTEXT_MOST], pinned[64];
 
 	if (fd < 0)
 		return -errno;
-	snprintf(options, sizeof(options), "fd=%d,rootmode=%o,user_id=%u,group_id=%u%s", fd,
+	snprintf(options, sizeof(options), "fd=%d,rootmode=%o,user_id=%u,group_id=%u%s%s%s%s", fd,
 		 (unsigned)S_IFDIR, wish->uid, wish->gid,
-		 wish->allow_other ? ",allow_other,default_permissions" : "");
+		 wish->allow_other ? ",allow_other,default_permissions" : "",
+		 wish->context ? ",context=\"" : "", wish->context ? wish->context : "",
+		 wish->context ? "\"" : "");
 	snprintf(pinned, sizeof(pinned), "/proc/self/fd/%d", directory);
 	if (mount(wish->source, directory >= 0 ? pinned : wish->mountpoint, MOUNT_TYPE,
 		  flags_of(wish), options) < 0)
@@ -197,7 +187,7 @@ static int mount_somehow(const struct mount_wish *wish, int directory,
 	else
 		err = out->by_helper ? mount_by_helper(wish, fuse) : fd;
 	if (err)
-		return mount_error(e, -err, wish->mountpoint, why_not_mounted(-err));
+		return mount_why(wish, -err, fuse_said, e);
 	return 0;
 }
 
@@ -254,7 +244,8 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 	if (!passed)
 		err = mount_ourselves(wish, fuse, out, e);
 	else if (fuse_session_mount(fuse, wish->mountpoint) != 0)
-		err = mount_error(e, EPERM, wish->mountpoint, why_not_mounted(0));
+		err = mount_why(wish, EPERM, *fuse_said ? fuse_said : "the kernel refused the mount",
+				e);
 	if (err)
 		mount_free(out);
 	return err;

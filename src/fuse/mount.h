@@ -31,7 +31,10 @@ struct mount_wish {
 	gid_t gid;
 	bool allow_other;       /* but for this */
 	bool noexec;
+	const char *context;    /* SELinux's label of all files, or NULL */
 };
+
+enum { MOUNT_CONTEXT_MOST = 512 }; /* bytes; the kernel takes a page of all options */
 
 /*
  * Takes away what a dead granaryfs has left at the mount point, and mounts. Where

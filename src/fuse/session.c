@@ -73,6 +73,8 @@ const struct option_spec mount_options[] = {
 	  "store what was read ahead in the kernel's page cache (on)" },
 	{ "shield", OPTION_CHOICE, AT(shield), shield_words, "auto|on|off",
 	  "a read-only overlay on top, which spares requests (auto)" },
+	{ "context", OPTION_TEXT, AT(context), NULL, "LABEL",
+	  "SELinux's label of all files; no shield then (the policy's)" },
 	{ "spin", OPTION_UINT, AT(spin), NULL, "USEC",
 	  "how long a thread polls before it sleeps (adaptive)" },
 	/* what mount(8), fstab and other FUSE programs pass: ours anyway, or nothing */
@@ -104,6 +106,33 @@ void mount_config_free(struct mount_config *config)
 	options_free(mount_options, config);
 }
 
+/*
+ * mount(8) may leave quotes, which are for commas. An overlay in front would show labels of
+ * its own.
+ */
+static int check_context(struct mount_config *config, struct error *e)
+{
+	char *label = config->context;
+	size_t n = label ? strlen(label) : 0;
+
+	if (!label)
+		return 0;
+	if (n > 1 && *label == '"' && label[n - 1] == '"') {
+		memmove(label, label + 1, n - 2);
+		label[n - 2] = '\0';
+	}
+	if (!*label || n > MOUNT_CONTEXT_MOST || strpbrk(label, "\"\\\n"))
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "-o context=%.100s: a label is wanted, such as "
+				 "system_u:object_r:container_file_t:s0", label);
+	if (config->shield == SHIELD_ON)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "-o shield=on,context=: a shield would hide the label; leave one "
+				 "of them out");
+	config->shield = SHIELD_OFF;
+	return 0;
+}
+
 int session_prepare(struct mount_config *config, struct error *e)
 {
 	int err;
@@ -115,7 +144,9 @@ int session_prepare(struct mount_config *config, struct error *e)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "-o spin=%u: no thread polls for longer than %d microseconds; "
 				 "0 is never", config->spin, SPIN_MOST_US);
-	err = shield_check(config, e);
+	err = check_context(config, e);
+	if (!err)
+		err = shield_check(config, e);
 	if (!err)
 		err = memory_budget_here(config->cache, &config->budget, e);
 	return err ? err : cpus_apply(config->cpus, e);
@@ -126,24 +157,34 @@ static int out_of_memory(struct error *e)
 	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 }
 
+/* A value may hold commas, which end an option: to the end of it. */
+static char *add_escaped(char *at, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == ',' || *value == '\\')
+			*at++ = '\\';
+		*at++ = *value;
+	}
+	*at = '\0';
+	return at;
+}
+
 /* What libfuse has to know, since it is not libfuse that mounts, or else fusermount3. */
 static char *fuse_options(const struct mount_config *config, const char *source)
 {
-	size_t size = 2 * strlen(source) + 256;
+	const char *context = config->context ? config->context : "";
+	size_t size = 2 * strlen(source) + 2 * strlen(context) + 256;
 	char *out = malloc(size), *at;
 
 	if (!out)
 		return NULL;
-	at = out + snprintf(out, size, "ro,nosuid,nodev,%s%ssubtype=granaryfs,fsname=",
+	at = out + snprintf(out, size, "ro,nosuid,nodev,%s%s%s",
 			    config->noexec ? "noexec," : "",
-			    config->allow_other ? "allow_other,default_permissions," : "");
-	/* the source's name may hold commas, which end an option */
-	for (; *source; source++) {
-		if (*source == ',' || *source == '\\')
-			*at++ = '\\';
-		*at++ = *source;
-	}
-	*at = '\0';
+			    config->allow_other ? "allow_other,default_permissions," : "",
+			    *context ? "context=" : "");
+	at = add_escaped(at, context);
+	at = stpcpy(at, *context ? ",subtype=granaryfs,fsname=" : "subtype=granaryfs,fsname=");
+	add_escaped(at, source);
 	return out;
 }
 
@@ -303,6 +344,7 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 		.mountpoint = mountpoint, .directory = directory, .source = source,
 		.uid = s->served.uid, .gid = s->served.gid,
 		.allow_other = config->allow_other, .noexec = config->noexec,
+		.context = config->context,
 	};
 	int err = source ? signals_block() : -ENOMEM;
 

@@ -40,6 +40,7 @@ struct mount_config {
 	int prefetch;       /* PREFETCH_ */
 	int push;           /* PUSH_ */
 	int shield;         /* SHIELD_ */
+	char *context;      /* SELinux's label of all files, or NULL */
 	unsigned spin;      /* microseconds; MOUNT_SPIN_ADAPTIVE */
 };
 
