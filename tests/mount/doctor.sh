@@ -117,6 +117,37 @@ MemAvailable: 300000 kB" >"$node/proc/meminfo"
 	as=()
 }
 
+policies() {
+	as=("${nobody[@]}")
+	node clone
+	echo 0 >"$node/proc/sys/kernel/unprivileged_userns_clone"
+	doctor "$node" 0 'not can_run and verdict["namespaces"] == "warn" and
+		"sysctl kernel.unprivileged_userns_clone=1" in text["namespaces"]' \
+		"only root may make namespaces"
+	node ubuntu
+	echo 1 >"$node/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+	doctor "$node" 0 'can_run and verdict["AppArmor"] == "ok" and
+		"not for this process" in text["AppArmor"]' "AppArmor's rule, and a profile"
+	echo 0 >"$node/proc/sys/user/max_user_namespaces"
+	doctor "$node" 0 'not can_run and verdict["AppArmor"] == "warn" and
+		"kernel.apparmor_restrict_unprivileged_userns=0" in text["AppArmor"] and
+		"profile for granary" in text["AppArmor"]' "AppArmor's rule"
+	echo 0 >"$node/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+	doctor "$node" 0 '"does not restrict" in text["AppArmor"]' "AppArmor without that rule"
+	as=()
+	node redhat
+	doctor "$node" 0 '"is not there" in text["SELinux"]' "no SELinux"
+	mkdir -p "$node/sys/fs/selinux"
+	printf 0 >"$node/sys/fs/selinux/enforce"
+	doctor "$node" 0 '"permissive" in text["SELinux"]' "SELinux is permissive"
+	printf 1 >"$node/sys/fs/selinux/enforce"
+	doctor "$node" 0 '"enforcing" in text["SELinux"] and "context=" in text["SELinux"] and
+		"virt_use_fusefs" in text["SELinux"]' "SELinux is enforcing"
+	doctor "$node" 0 '".granaryfs/log" in text["syslog"]' "no syslog"
+	: >"$node/dev/log"
+	doctor "$node" 0 '"mounts log to it" in text["syslog"]' "a syslog"
+}
+
 # What can be tried is tried.
 namespaces() {
 	user_namespaces "namespaces that are refused" || return
@@ -132,7 +163,7 @@ words() {
 	node words
 	"$granary" doctor --root "$node" >"$work/got"
 	is "$? $(grep -c -E '^(ok|warn|bad) ' "$work/got") $(tail -n 1 "$work/got")" \
-		"0 13 granaryfs can mount here, through fusermount3" "in words: a line each"
+		"0 16 granaryfs can mount here, through fusermount3" "in words: a line each"
 	grep -q $'\e' "$work/got"
 	is "$?" 1 "no colour in a file"
 	NO_COLOR='' TERM=xterm script -qec "$granary doctor --root $node" /dev/null >"$work/got"
@@ -183,6 +214,7 @@ public_programs
 as=()
 ways_to_mount
 settings
+policies
 namespaces
 words
 shields

@@ -273,12 +273,64 @@ static void look_at_namespaces(struct patient *p, struct finding *f)
 		remedy(f, "ask for: sysctl user.max_user_namespaces=65536");
 		return;
 	}
+	if (number_in(p, "/proc/sys/kernel/unprivileged_userns_clone") == 0 && !p->may_mount) {
+		found(f, VERDICT_WARN, "only root may make them: granary run cannot be used");
+		remedy(f, "ask for: sysctl kernel.unprivileged_userns_clone=1");
+		return;
+	}
 	ask_for_namespace(text, sizeof(text));
 	p->namespaces = !*text;
 	if (p->namespaces)
 		found(f, VERDICT_OK, "can be had: granary run needs no fusermount3");
 	else
 		found(f, VERDICT_WARN, "%s", text);
+}
+
+/* ---- Security policies ---- */
+
+/* Ubuntu's rule, since 23.10. */
+static void look_at_apparmor(struct patient *p, struct finding *f)
+{
+	static const char rule[] = "kernel.apparmor_restrict_unprivileged_userns";
+
+	if (number_in(p, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns") != 1) {
+		found(f, VERDICT_OK, "does not restrict users' namespaces");
+	} else if (p->may_mount || p->namespaces) {
+		found(f, VERDICT_OK, "restricts users' namespaces (%s), but not for this process",
+		      rule);
+	} else {
+		found(f, VERDICT_WARN, "gives users no rights in their namespaces (%s): granary "
+		      "run cannot be used", rule);
+		remedy(f, "ask for: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or a "
+		       "profile for granary in /etc/apparmor.d that has the line: userns,");
+	}
+}
+
+static void look_at_selinux(struct patient *p, struct finding *f)
+{
+	long enforce = number_in(p, "/sys/fs/selinux/enforce");
+
+	if (enforce < 0) {
+		found(f, VERDICT_OK, "is not there");
+	} else if (enforce == 0) {
+		found(f, VERDICT_OK, "is permissive: it logs, and forbids nothing");
+	} else {
+		found(f, VERDICT_OK, "is enforcing: a mount's files are fusefs_t, which confined "
+		      "services and containers may not read");
+		remedy(f, "for containers: ask for setsebool -P virt_use_fusefs 1, or let root "
+		       "mount with -o context=system_u:object_r:container_file_t:s0");
+	}
+}
+
+static void look_for_syslog(struct patient *p, struct finding *f)
+{
+	char path[PATH_MAX];
+
+	if (access(path_in(p, "/dev/log", path), F_OK) == 0)
+		found(f, VERDICT_OK, "is there: mounts log to it");
+	else
+		found(f, VERDICT_OK, "is not there: the last lines of a mount's log are in its "
+		      ".granaryfs/log, and -o log=PATH has all of them");
 }
 
 /* ---- How fast it will be ---- */
@@ -454,9 +506,12 @@ const struct check doctor_checks[] = {
 	{ "user_allow_other", look_at_others },
 	{ "mount_max", look_at_most },
 	{ "namespaces", look_at_namespaces },
+	{ "AppArmor", look_at_apparmor },
+	{ "SELinux", look_at_selinux },
 	{ "kernel", look_at_kernel },
 	{ "overlayfs", look_at_overlay },
 	{ "fusectl", look_at_control },
+	{ "syslog", look_for_syslog },
 	{ "memory", look_at_memory },
 	{ "read-ahead", look_at_ahead },
 	{ "open files", look_at_files },
