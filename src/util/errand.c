@@ -17,6 +17,7 @@
 #include "util/child.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/passing.h"
 #include "util/steps.h"
 
 enum {
@@ -63,24 +64,16 @@ static int send_whole(const struct msghdr *header)
 /* Only what is used of data and text travels. */
 static int send_message(const struct message *m, int fd)
 {
-	alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec parts[] = {
 		{ (void *)(uintptr_t)m, offsetof(struct message, data) },
 		{ (void *)(uintptr_t)m->data, m->size },
 		{ (void *)(uintptr_t)m->text, m->length },
 	};
 	struct msghdr header = { .msg_iov = parts, .msg_iovlen = 3 };
-	struct cmsghdr *rights;
+	struct passing_room room;
 
-	if (fd >= 0) {
-		header.msg_control = control;
-		header.msg_controllen = sizeof(control);
-		rights = CMSG_FIRSTHDR(&header);
-		rights->cmsg_level = SOL_SOCKET;
-		rights->cmsg_type = SCM_RIGHTS;
-		rights->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(rights), &fd, sizeof(fd));
-	}
+	if (fd >= 0)
+		passing_attach(&header, &room, fd);
 	return send_whole(&header);
 }
 
@@ -159,31 +152,21 @@ struct watch {
 	long long seen_at; /* the last of them, or a message, then */
 };
 
-static int take_descriptor(struct msghdr *header)
-{
-	struct cmsghdr *rights = CMSG_FIRSTHDR(header);
-	int fd = -1;
-
-	if (rights && rights->cmsg_level == SOL_SOCKET && rights->cmsg_type == SCM_RIGHTS &&
-	    rights->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(rights), sizeof(fd));
-	return fd;
-}
-
 /* 1 and a message, whose descriptor is the caller's; 0: no child is at the other end. */
 static int receive(int line, struct message *m, int *fd, struct error *e)
 {
 	static unsigned char packet[sizeof(struct message)];
-	alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	const size_t head = offsetof(struct message, data);
 	struct iovec whole = { packet, sizeof(packet) };
-	struct msghdr header = { .msg_iov = &whole, .msg_iovlen = 1,
-				 .msg_control = control, .msg_controllen = sizeof(control) };
-	ssize_t n = recvmsg(line, &header, MSG_CMSG_CLOEXEC);
+	struct msghdr header = { .msg_iov = &whole, .msg_iovlen = 1 };
+	struct passing_room room;
+	ssize_t n;
 
+	passing_expect(&header, &room);
+	n = recvmsg(line, &header, MSG_CMSG_CLOEXEC);
 	if (n <= 0)
 		return 0;
-	*fd = take_descriptor(&header);
+	*fd = passing_take(&header);
 	if (header.msg_flags & MSG_CTRUNC)
 		return error_set(e, ERROR_SYSTEM, EMFILE,
 				 "a file cannot be handed over: this process may not hold more "

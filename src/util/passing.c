@@ -2,26 +2,35 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 
-/* A message of one byte, and room for one descriptor. */
-struct message {
-	struct msghdr header;
-	struct iovec data;
-	char byte;
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-};
-
-static void prepare(struct message *m)
+void passing_expect(struct msghdr *message, struct passing_room *room)
 {
-	memset(m, 0, sizeof(*m));
-	m->data = (struct iovec){ .iov_base = &m->byte, .iov_len = 1 };
-	m->header = (struct msghdr){ .msg_iov = &m->data, .msg_iovlen = 1,
-				     .msg_control = m->control.bytes,
-				     .msg_controllen = sizeof(m->control.bytes) };
+	memset(room, 0, sizeof(*room));
+	message->msg_control = room->bytes;
+	message->msg_controllen = sizeof(room->bytes);
+}
+
+void passing_attach(struct msghdr *message, struct passing_room *room, int fd)
+{
+	struct cmsghdr *item;
+
+	passing_expect(message, room);
+	item = CMSG_FIRSTHDR(message);
+	item->cmsg_level = SOL_SOCKET;
+	item->cmsg_type = SCM_RIGHTS;
+	item->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(item), &fd, sizeof(fd));
+}
+
+int passing_take(struct msghdr *message)
+{
+	const struct cmsghdr *item = CMSG_FIRSTHDR(message);
+	int fd = -1;
+
+	if (item && item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS &&
+	    item->cmsg_len == CMSG_LEN(sizeof(fd)))
+		memcpy(&fd, CMSG_DATA(item), sizeof(fd));
+	return fd;
 }
 
 int passing_pair(int sockets[2])
@@ -31,39 +40,34 @@ int passing_pair(int sockets[2])
 
 int passing_send(int socket, int fd)
 {
-	struct message m;
-	struct cmsghdr *item;
+	char byte = 0;
+	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
+	struct passing_room room;
 	ssize_t n;
 
-	prepare(&m);
-	item = CMSG_FIRSTHDR(&m.header);
-	item->cmsg_level = SOL_SOCKET;
-	item->cmsg_type = SCM_RIGHTS;
-	item->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(item), &fd, sizeof(fd));
+	passing_attach(&message, &room, fd);
 	do {
-		n = sendmsg(socket, &m.header, MSG_NOSIGNAL);
+		n = sendmsg(socket, &message, MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : 0;
 }
 
 int passing_receive(int socket)
 {
-	struct message m;
-	const struct cmsghdr *item;
+	char byte;
+	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
+	struct passing_room room;
 	ssize_t n;
 	int fd;
 
-	prepare(&m);
+	passing_expect(&message, &room);
 	do {
-		n = recvmsg(socket, &m.header, MSG_CMSG_CLOEXEC);
+		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
-	item = CMSG_FIRSTHDR(&m.header);
-	if (n == 0 || !item || item->cmsg_level != SOL_SOCKET ||
-	    item->cmsg_type != SCM_RIGHTS || item->cmsg_len != CMSG_LEN(sizeof(fd)))
-		return -EPIPE;
-	memcpy(&fd, CMSG_DATA(item), sizeof(fd));
-	return fd;
+	fd = n == 0 ? -1 : passing_take(&message);
+	return fd < 0 ? -EPIPE : fd;
 }

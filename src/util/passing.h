@@ -7,6 +7,23 @@
 #ifndef GRANARY_UTIL_PASSING_H
 #define GRANARY_UTIL_PASSING_H
 
+#include <stdalign.h>
+#include <sys/socket.h>
+
+/* Where a message has room for one descriptor. */
+struct passing_room {
+	alignas(struct cmsghdr) char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* The message that is about to be sent carries `fd`; `room` lives as long as it. */
+void passing_attach(struct msghdr *message, struct passing_room *room, int fd);
+
+/* Room for one in a message that is about to be received. */
+void passing_expect(struct msghdr *message, struct passing_room *room);
+
+/* The one that has come with it, which is the caller's, or -1. */
+int passing_take(struct msghdr *message);
+
 /* A pair of connected sockets, which programs that are run do not inherit. 0 or -errno. */
 int passing_pair(int sockets[2]);
 
