@@ -92,12 +92,21 @@ make_in_foreground() {
 	mkfifo "$work/fifo"
 }
 
-refused_mount() {
-	timeout -k 5 60 "$python" "$helpers/autofs.py" direct "$mnt" \
-		"$granaryfs" "$work/nowhere.tar" {} >"$work/said" 2>&1
-	check "what cannot be mounted: said" grep -q -x "status 2" "$work/said"
-	refuse "what cannot be mounted: nobody hangs" grep -q "hangs" "$work/said"
-	no_process_left "what cannot be mounted"
+# refused DESCRIPTION STATUS COMMAND...: nothing is mounted, and nobody hangs.
+refused() {
+	local description=$1 status=$2
+	shift 2
+	timeout -k 5 60 "$python" "$helpers/autofs.py" direct "$mnt" "$@" >"$work/said" 2>&1
+	check "$description: said" grep -q -x "status $status" "$work/said"
+	check "$description: nothing is mounted" grep -q -x "type autofs" "$work/said"
+	refuse "$description: nobody hangs" grep -q "hangs" "$work/said"
+	no_process_left "$description"
+}
+
+refused_mounts() {
+	refused "no such file" 2 "$granaryfs" "$work/nowhere.tar" {}
+	refused "no shield" 32 "$helpers/refusing.py" overlay \
+		"$granaryfs" -o allow_other,shield=on "$work/t.tar" {}
 }
 
 # ---- autofs(5) ------------------------------------------------------------------------------
@@ -243,7 +252,7 @@ make_archives
 make_in_foreground
 install_program
 kernels_autofs
-refused_mount
+refused_mounts
 autofs
 sessions
 terminal_signals
