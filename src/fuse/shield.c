@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,7 +33,11 @@
 #include "util/passing.h"
 
 enum {
-	TRY_MILLISECONDS = 3000,
+	/* a machine that is busy is slow; storage may never answer */
+	TRY_MS = 15000,
+	READ_MS = 3000,
+	LOOK_MS = 50,
+	END_MS = 200,
 	WHY_BYTES = OVERLAY_WHY_BYTES,
 };
 
@@ -41,7 +47,7 @@ struct task {
 	struct trial trial;
 	const struct rights *rights; /* of the mount's user, or NULL: the caller's */
 	bool read;         /* try a file, too */
-	bool reading;      /* all is well but for that, which has not ended yet */
+	_Atomic bool reading; /* all is well but for that, which has not ended yet */
 	char why[WHY_BYTES];
 };
 
@@ -208,18 +214,41 @@ static int raise_shield(void *argument)
 
 /* In the supervisor. */
 
+/* bounded_wait, with less patience once storage is waited for. */
+static int await(pid_t child, const struct task *task, int *status)
+{
+	long long now = bounded_now(), end = now + TRY_MS, reading = 0;
+	int ended;
+
+	while ((ended = bounded_wait(child, status, LOOK_MS)) == 0) {
+		now = bounded_now();
+		if (task->reading && !reading)
+			reading = now;
+		if (now > end || (reading && now > reading + READ_MS))
+			break;
+	}
+	return ended;
+}
+
 /* 1: it is there; 0: it is not; -ETIMEDOUT: nor is it clear whether it works. */
 static int attempt(struct task *task)
 {
-	int result;
+	pid_t child;
+	int ended, status = 0;
 
 	task->reading = false;
-	result = bounded_run(raise_shield, task, TRY_MILLISECONDS);
-	if (result == -ETIMEDOUT && task->reading)
-		return -ETIMEDOUT;
-	if (result < 0)
-		snprintf(task->why, sizeof(task->why), "it took too long, or was ended");
-	return result == 0;
+	child = bounded_start(raise_shield, task);
+	ended = child < 0 ? child : await(child, task, &status);
+	if (ended == 1 && WIFEXITED(status))
+		return WEXITSTATUS(status) == 0;
+	if (ended == 0) {
+		kill(child, SIGKILL);
+		bounded_wait(child, &status, END_MS);
+		if (task->reading)
+			return -ETIMEDOUT;
+	}
+	snprintf(task->why, sizeof(task->why), "it took too long, or was ended");
+	return 0;
 }
 
 /* Storage that hangs is no reason against it. */
