@@ -65,6 +65,17 @@ configure_apt() {
 
 # ---- debootstrap ------------------------------------------------------------
 
+# use_proxy SCHEME: debootstrap does not read apt's configuration.
+use_proxy() {
+	eval "proxy=\${$1_proxy:-}"
+	[ -z "$proxy" ] && [ "$(package_manager)" = apt ] || return 0
+	eval "$(apt-config shell proxy "Acquire::$1::Proxy")"
+	case $proxy in
+	'' | DIRECT) ;;
+	*) export "$1_proxy=$proxy" ;;
+	esac
+}
+
 run_debootstrap() {
 	# shellcheck disable=SC2086  # words, or nothing
 	debootstrap --variant=minbase $with "$@" "$release" "$root" $mirror >>"$log" 2>&1
@@ -78,9 +89,11 @@ bootstrap_debian() {
 	with=
 	case $mirror in
 	https:*) with=--include=ca-certificates ;;
-	'' | http:* | file:*) ;;
-	*) give_up "debootstrap cannot read the mirror $mirror: only http, https and file" ;;
+	'' | http:*) ;;
+	*) give_up "a bare Debian cannot read the mirror $mirror: only http and https" ;;
 	esac
+	use_proxy http
+	use_proxy https
 	printf 'timeout = 30\ntries = 3\nretry_on_http_error = 429,500,502,503,504\n' \
 		>"$scratch/wgetrc"
 	export WGETRC="$scratch/wgetrc"
@@ -101,7 +114,7 @@ bootstrap_debian() {
 
 # package_cache SUITE: the folder of its packages, which exists.
 package_cache() {
-	cache=${GRANARY_PACKAGE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/granaryfs/packages}/$1
+	cache=${GRANARY_PACKAGE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/granaryfs/packages}/$1
 	mkdir -p "$cache" || give_up "the folder for packages could not be made: $cache"
 	echo "$cache"
 }
