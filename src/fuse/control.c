@@ -83,6 +83,25 @@ static void add_option(struct text *text, const struct option_spec *spec,
 	text_add(text, "\n");
 }
 
+static const char *opens_are(bool hidden)
+{
+	return hidden ? "hidden" : "visible";
+}
+
+/* What this kernel makes of the options: which requests there are at all. */
+static void add_terms(const struct served *s, struct text *text)
+{
+	const struct kernel_terms *terms = &s->terms;
+
+	text_add(text, "kernel.protocol=7.%u\nkernel.opens=%s\nkernel.opendirs=%s\n",
+		 terms->minor, opens_are(s->hide_opens), opens_are(s->hide_opendirs));
+	text_add(text, "kernel.listings=%s\nkernel.readdirplus=%s\nkernel.symlinks=%s\n",
+		 terms->listings || s->hide_opendirs ? "kept" : "asked for",
+		 terms->readdirplus ? "yes" : "no", terms->symlinks ? "kept" : "asked for");
+	text_add(text, "kernel.max_request=%u\nkernel.max_readahead=%u\n",
+		 terms->max_request, terms->max_readahead);
+}
+
 /* Nothing in it changes: so its size does not either. */
 static void render_config(const struct served *s, struct text *text)
 {
@@ -98,6 +117,7 @@ static void render_config(const struct served *s, struct text *text)
 	}
 	for (const struct option_spec *spec = mount_options; spec->name; spec++)
 		add_option(text, spec, s->config);
+	add_terms(s, text);
 }
 
 static void render_log(struct text *text)
@@ -125,17 +145,22 @@ static void warn_if_hidden(const struct served *s)
 			 "is taken; granary ls and granary cat show it");
 }
 
-void control_init(const struct served *s)
+void control_measure(const struct served *s)
 {
 	CLEANUP(cleanup_free) char *bytes = malloc(CONTROL_BYTES);
 
-	warn_if_hidden(s);
 	for (size_t i = 0; bytes && i < FILE_COUNT; i++) {
 		struct text text = { .bytes = bytes, .room = CONTROL_BYTES };
 
 		render(s, i, &text);
 		sizes[i] = text.used;
 	}
+}
+
+void control_init(const struct served *s)
+{
+	warn_if_hidden(s);
+	control_measure(s);
 }
 
 /* The answers. */

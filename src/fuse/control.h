@@ -28,6 +28,9 @@
  */
 void control_init(const struct served *served);
 
+/* Learns it again, when the kernel's terms are known; before there are threads. */
+void control_measure(const struct served *served);
+
 /* Is this the number of the directory or one of its files? */
 bool control_owns(uint64_t ino);
 

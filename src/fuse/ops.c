@@ -493,6 +493,24 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 		conn->want &= ~capability;
 }
 
+/* The kernel caches a listing since 7.28, and says so by no flag. */
+static void note_terms(struct served *s, const struct fuse_conn_info *conn)
+{
+	s->terms = (struct kernel_terms){
+		.minor = conn->proto_minor,
+		.max_request = conn->max_write,
+		.max_readahead = conn->max_readahead,
+		.readdirplus = conn->want & FUSE_CAP_READDIRPLUS,
+#ifdef FUSE_CAP_CACHE_SYMLINKS
+		.symlinks = conn->want & FUSE_CAP_CACHE_SYMLINKS,
+#endif
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 5)
+		.listings = conn->proto_minor >= 28,
+#endif
+	};
+	control_measure(s);
+}
+
 static void op_init(void *userdata, struct fuse_conn_info *conn)
 {
 	struct served *s = userdata;
@@ -524,6 +542,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	s->hide_opendirs = hidden && (conn->capable & FUSE_CAP_NO_OPENDIR_SUPPORT);
 #endif
 	s->initialised = true;
+	note_terms(s, conn);
 	log_debug("protocol %u.%u, opens %s, listings with%s attributes",
 		  conn->proto_major, conn->proto_minor,
 		  s->hide_opens ? "hidden" : "visible", small ? "" : "out");

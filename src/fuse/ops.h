@@ -20,6 +20,16 @@ struct inodes;
 struct prefetch;
 struct push;
 
+/* What the kernel has agreed to; set by INIT. */
+struct kernel_terms {
+	unsigned minor;         /* of the protocol, 7 */
+	unsigned max_request;   /* bytes of a read or a listing */
+	unsigned max_readahead; /* bytes, before readahead_raise */
+	bool readdirplus;
+	bool symlinks;          /* it keeps them */
+	bool listings;          /* it keeps those of opened directories */
+};
+
 /* What the answers need: the user data of the FUSE session. */
 struct served {
 	struct dataset *dataset;
@@ -31,6 +41,7 @@ struct served {
 	bool hide_opens;    /* set by INIT */
 	bool hide_opendirs; /* set by INIT */
 	bool initialised;   /* set by INIT */
+	struct kernel_terms terms;
 	struct inodes *inodes;     /* that the kernel holds; shared by servers */
 	struct prefetch *prefetch; /* in the server; NULL: nothing is read ahead */
 	struct push *push;         /* NULL: nothing is pushed */

@@ -183,6 +183,7 @@ parses_visibly() {
 	local before
 	check "stats.json is JSON" "$python" -m json.tool "$mnt/.granaryfs/stats.json"
 	check "config says opens=visible" grep -x opens=visible "$mnt/.granaryfs/config"
+	check "and that the kernel does" grep -x kernel.opens=visible "$mnt/.granaryfs/config"
 	before=$(reader_requests)
 	is "$(reader_requests)" "$before" "opening it is no request of a reader's"
 }
