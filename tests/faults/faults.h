@@ -1,5 +1,6 @@
 /*
- * faults.h: storage that fails, and servers that crash, for tests.
+ * faults.h: storage that fails, servers that crash, and a FUSE that lacks something, for
+ * tests.
  *
  * What is here stands between a program and its calls of pread(2); the linker puts
  * it there (--wrap) in programs that are built for tests, and in no other. What is
@@ -43,6 +44,12 @@
  * its second layer is removed, so that a merged root is empty, as before Linux 6.15 where
  * that folder was not in a tmpfs. lacks: no listing through an overlay has NAME, for the
  * process that tries it.
+ *
+ *	GRANARY_FUSE_LACKS='LACK[,LACK...]'	LACK is async_read, auto_inval, readdirplus,
+ *		readdirplus_auto, no_open, parallel_dirops, max_pages, cache_symlinks,
+ *		no_opendir, explicit_inval: a flag that the kernel's INIT has not;
+ *		minor=N, an older protocol with all that it lacks; readahead=BYTES, its
+ *		most; or store: the kernel takes no pages
  *
  * What cannot be understood ends the program: a test must not go on without faults.
  */
