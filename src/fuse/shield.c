@@ -131,7 +131,9 @@ static int change_over(struct task *task, int root, int overlay)
 static int replace(struct task *task, int root, int overlay)
 {
 	if (mountapi_move(overlay, root, MOUNTAPI_BENEATH) < 0)
-		return change_over(task, root, overlay);
+		/* what forbids the call itself would keep us from putting anything there */
+		return errno == EINVAL ? change_over(task, root, overlay) :
+					 failed(task, "the overlay cannot be put there");
 	return take_away(root) == 0 ? 0 : failed(task, "the mount cannot be taken away");
 }
 

@@ -111,7 +111,7 @@ no_front() {
 
 mount_calls() {
 	local call
-	for call in fsopen fsconfig fsmount overlay; do
+	for call in fsopen fsconfig fsmount move_mount overlay; do
 		no_front "$call"
 	done
 	# without the one the other is needed
