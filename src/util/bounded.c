@@ -1,6 +1,7 @@
 #include "util/bounded.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -29,6 +30,25 @@ void bounded_pause(unsigned milliseconds)
 					.tv_nsec = milliseconds % 1000 * 1000000L };
 
 	nanosleep(&pause, NULL);
+}
+
+/*
+ * The standard streams may be a pipe whose reader waits for its end: $(granary stats X),
+ * a pipeline, slurmd. A child that hangs must not hold the other end of it. Where there
+ * is no /dev/null, a pipe that nobody else has takes its place.
+ */
+static void let_go_of_streams(void)
+{
+	int ends[2] = { open("/dev/null", O_RDWR | O_CLOEXEC), -1 };
+
+	if (ends[0] >= 0)
+		ends[1] = ends[0];
+	else if (pipe2(ends, O_CLOEXEC) < 0)
+		ends[0] = ends[1] = -1;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (dup2(ends[fd != STDIN_FILENO], fd) < 0)
+			close(fd);
+	}
 }
 
 void bounded_close_descriptors(void)
@@ -86,6 +106,7 @@ pid_t bounded_start(int (*work)(void *argument), void *argument)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	let_go_of_streams();
 	bounded_close_descriptors();
 	_exit(work(argument));
 }

@@ -10,8 +10,9 @@
 #include <sys/types.h>
 
 /*
- * Runs `work` in a child process, which has no descriptors of its parent's but the
- * standard ones and ends with its parent. Its result, 0 to 255; -ETIMEDOUT: it was
+ * Runs `work` in a child process, which has no descriptor of its parent's and ends with
+ * its parent. Its standard streams are /dev/null: a child that cannot be ended must not
+ * keep the reader of its parent's output waiting. Its result, 0 to 255; -ETIMEDOUT: it was
  * ended, or if that was impossible left behind; -EINTR: a signal ended it; or another
  * negative errno. What it finds out it may leave in shared memory.
  *

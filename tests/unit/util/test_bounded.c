@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/bounded.h"
@@ -75,6 +76,34 @@ static void test_it_holds_no_descriptor(void **state)
 	close(fds[1]);
 }
 
+static int is_pipe(void *fd)
+{
+	struct stat st;
+
+	return fstat(*(const int *)fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+static int run_with_pipes(void *nothing)
+{
+	int ends[2], held = 0;
+
+	(void)nothing;
+	if (pipe(ends) < 0)
+		return 99;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		dup2(ends[fd != STDIN_FILENO], fd);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		held += bounded_run(is_pipe, &fd, ENOUGH) != 0 || !is_pipe(&fd);
+	return held;
+}
+
+/* The reader of a pipe waits for the last process that holds its other end. */
+static void test_it_holds_no_stream_of_its_parent(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(run_with_pipes, NULL), 0);
+}
+
 static int run_without_children(void *nothing)
 {
 	int seven = 7;
@@ -104,6 +133,7 @@ static const struct CMUnitTest bounded[] = {
 	cmocka_unit_test(test_what_does_not_end_is_ended),
 	cmocka_unit_test(test_what_a_signal_ends),
 	cmocka_unit_test(test_it_holds_no_descriptor),
+	cmocka_unit_test(test_it_holds_no_stream_of_its_parent),
 	cmocka_unit_test(test_the_parent_ignores_its_children),
 	cmocka_unit_test(test_a_pause_takes_its_time),
 };
