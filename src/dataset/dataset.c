@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dataset/opening.h"
 #include "dataset/request.h"
@@ -49,7 +50,7 @@ static int take_made(struct opening *o, int memory, struct error *e)
 	if (!dataset_index_is(o->config, "off"))
 		log_warn("the index of '%s' could not be saved, so every mount makes it anew; "
 			 "name a place for it with -o index=PATH", o->arguments[0]);
-	err = index_open_fd(memory, "the index in memory", &o->index, e);
+	err = index_open_memory(memory, geteuid(), "the index in memory", &o->index, e);
 	return err ? err : index_fits(&o->wish, o->index, e);
 }
 

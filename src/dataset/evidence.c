@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataset/index_file.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dataset/index_file.h"
 #include "util/log.h"
 
 static int find_places(const struct dataset_config *config,

@@ -1,21 +1,13 @@
 #include "dataset/opening.h"
 
 #include <errno.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "dataset/evidence.h"
 #include "util/cleanup.h"
 #include "util/errand.h"
-#include "util/log.h"
-#include "util/steps.h"
-
-#ifndef FUSE_SUPER_MAGIC /* <linux/magic.h> of Linux before 5.10 */
-#define FUSE_SUPER_MAGIC 0x65735546
-#endif
 
 static int out_of_memory(struct error *e)
 {
@@ -62,11 +54,6 @@ struct source_item {
 	struct identity identity; /* of a packed file */
 };
 
-struct index_item {
-	uint64_t size;
-	uid_t owner;
-};
-
 static int send_wish(const struct index_wish *wish, struct error *e)
 {
 	struct wish_item data = {
@@ -105,35 +92,16 @@ static int send_sources(enum kind kind, const struct source_set *set,
 	return err;
 }
 
-static bool is_on_fuse(int fd)
-{
-	struct statfs fs;
-
-	return fstatfs(fd, &fs) == 0 && fs.f_type == FUSE_SUPER_MAGIC;
-}
-
-/* One that cannot be copied is as good as none: the indexer makes another. */
 static int send_index(const struct opening *o, struct error *e)
 {
-	CLEANUP(cleanup_close) int copy = -1;
-	struct index_item data;
-	int fd, err = 0;
+	uid_t owner;
 
 	if (!o->index)
 		return 0;
-	fd = index_descriptor(o->index);
-	if (is_on_fuse(fd)) {
-		steps_at(o->index_path);
-		err = index_copy_file(o->index, &copy);
-		fd = copy;
-	}
-	if (err) {
-		log_warn("index not used: %s: %s", o->index_path, strerror(-err));
-		return 0;
-	}
-	data = (struct index_item){ index_size(o->index), index_owner(o->index) };
-	return errand_send(&(struct errand_item){ .kind = KIND_INDEX, .data = &data,
-			   .size = sizeof(data), .text = o->index_path, .fd = fd }, e);
+	owner = index_owner(o->index);
+	return errand_send(&(struct errand_item){ .kind = KIND_INDEX, .data = &owner,
+			   .size = sizeof(owner), .text = o->index_path,
+			   .fd = index_descriptor(o->index) }, e);
 }
 
 static int begin_as_user(void *context, struct error *e)
@@ -204,13 +172,12 @@ static int take_packed_file(struct opening *o, struct errand_item *item, struct 
 
 static int take_index(struct opening *o, struct errand_item *item, struct error *e)
 {
-	const struct index_item *data = item->data;
+	const uid_t *owner = item->data;
 
 	o->index_path = strdup(item->text);
 	if (!o->index_path)
 		return out_of_memory(e);
-	return index_receive(steal_fd(&item->fd), data->size, data->owner, item->text,
-			     &o->index, e);
+	return index_open_memory(steal_fd(&item->fd), *owner, item->text, &o->index, e);
 }
 
 static int take(void *context, struct errand_item *item, struct error *e)

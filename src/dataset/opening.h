@@ -3,8 +3,8 @@
  * of options, and an index.
  *
  * For another user a child does it (util/errand.h), and this process gets the
- * descriptors. It asks none of them what it is, and maps no index that lies on FUSE,
- * whose owner could leave this process waiting for a page: that comes as a copy in a memfd.
+ * descriptors. It asks none of them what it is. The index comes as a copy in a memfd, as
+ * everywhere.
  */
 #ifndef GRANARY_DATASET_OPENING_H
 #define GRANARY_DATASET_OPENING_H

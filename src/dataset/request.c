@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dataset/handover.h"
+#include "source/load.h"
 #include "util/child.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -215,9 +216,10 @@ static int take_memory(int fd_taken, int *memory, struct error *e)
 	struct stat st;
 
 	*memory = -1;
-	if (fstat(fd, &st) < 0 ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) < 0)
-		return error_set(e, ERROR_SYSTEM, errno, "memfd: %s", strerror(errno));
+	int err = load_seal(fd);
+
+	if (err || fstat(fd, &st) < 0)
+		return error_set(e, ERROR_SYSTEM, EIO, "the memory of the index is not to be had");
 	if (st.st_size > 0)
 		*memory = steal_fd(&fd);
 	return 0;

@@ -84,9 +84,7 @@ void listing_reply(fuse_req_t req, uint32_t directory, size_t size, off_t offset
 
 	for (off_t at = offset; !err && at >= 0 && at < UINT32_MAX; at++)
 		err = add_name(&l, (uint32_t)at);
-	if (tree_lost(dataset_tree(s->dataset)))
-		fuse_reply_err(req, EIO);
-	else if (err && err != -ENOENT && err != -ENOSPC && l.used == 0)
+	if (err && err != -ENOENT && err != -ENOSPC && l.used == 0)
 		fuse_reply_err(req, -err);
 	else
 		fuse_reply_buf(req, l.buffer, l.used);

@@ -31,8 +31,8 @@
 #include "util/lock.h"
 #include "util/log.h"
 #include "util/pool.h"
+#include "util/process.h"
 #include "util/processors.h"
-#include "util/sigbus.h"
 
 enum {
 	PATH_BYTES = 1024,
@@ -70,26 +70,30 @@ static struct slots *crash_slots;
 static _Thread_local volatile sig_atomic_t current_slot = -1;
 static struct sigaction actions_before[NSIG];
 
-/* The supervisor learns what the thread was at; then it goes its usual way. */
-static void note_crash(int number)
-{
-	prefetch_note_crash();
-	slots_crashed(crash_slots, current_slot, number);
-}
-
-/* Then it says nothing of what the thread was at. */
+/*
+ * A signal that another process sent. The kernel fills in the sender of kill(2) and
+ * tgkill(2); a sender of sigqueue(3) may claim to be this process.
+ */
 static bool is_from_others(const siginfo_t *info)
 {
-	return info->si_code <= 0 && info->si_pid != getpid();
+	if (info->si_code > 0)
+		return false;
+	return (info->si_code != SI_USER && info->si_code != SI_TKILL) ||
+	       info->si_pid != getpid();
 }
 
+/*
+ * The supervisor learns which request the thread was handling. A signal that another
+ * process sent is no crash, but a kill: it says nothing about any request, and the
+ * mount's user must not be able to wear the supervisor's patience out with it.
+ */
 static void handle_crash(int number, siginfo_t *info, void *context)
 {
 	(void)context;
 	if (is_from_others(info))
-		slots_crashed(crash_slots, -1, number);
-	else
-		note_crash(number);
+		kill(getpid(), SIGKILL);
+	prefetch_note_crash();
+	slots_crashed(crash_slots, current_slot, number);
 	sigaction(number, &actions_before[number], NULL);
 	/* a fault comes again by itself; what was sent has to be sent again */
 	if (info->si_code <= 0)
@@ -98,15 +102,13 @@ static void handle_crash(int number, siginfo_t *info, void *context)
 
 static void watch_crashes(struct slots *slots)
 {
-	static const int numbers[] = { SIGSEGV, SIGILL, SIGFPE, SIGABRT, SIGSYS };
 	struct sigaction action = { .sa_sigaction = handle_crash,
 				    .sa_flags = SA_SIGINFO };
 
 	crash_slots = slots;
 	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		sigaction(numbers[i], &action, &actions_before[numbers[i]]);
-	sigbus_otherwise(note_crash);
+	for (size_t i = 0; i < PROCESS_FAULTS; i++)
+		sigaction(process_faults[i], &action, &actions_before[process_faults[i]]);
 }
 
 /* Requests. */

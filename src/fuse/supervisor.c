@@ -192,8 +192,7 @@ static void log_death(const struct slots_legacy *legacy, pid_t pid, int status)
 
 static bool has_crashed(const struct slots_legacy *legacy, int status)
 {
-	return legacy->signal ||
-	       (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL);
+	return legacy->signal || process_ended_by_fault(status);
 }
 
 /*
@@ -240,7 +239,7 @@ static void after_death(struct supervisor *s, int status)
 {
 	bool hungry = process_oom_kills() != s->oom_kills;
 	/* as of a stack that has overflown: no thread could say that it crashed */
-	bool silent = status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
+	bool silent = process_ended_by_fault(status);
 	struct slots_legacy legacy;
 	pid_t pid = s->server;
 	bool idle;
@@ -272,11 +271,21 @@ static void after_death(struct supervisor *s, int status)
 		start_server(s);
 }
 
+/* A server of root's has the mount's user's id, and so that user may limit it. */
+static void replace_limited(const struct supervisor *s)
+{
+	if (log_allowed(MESSAGES_A_PERIOD))
+		log_warn("the server's limits were lowered (prlimit): another takes its place");
+	kill(s->server, SIGKILL);
+}
+
 /* It may be dead and not reaped; or there is none, and it is time for the next. */
 static void look_after(struct supervisor *s)
 {
 	if (s->server && process_is_stopped(s->server))
 		kill(s->server, SIGKILL); /* as in reap_all, which may not be told */
+	if (s->server && process_has_less(s->server))
+		replace_limited(s);
 	if (s->server && process_is_beyond(s->server))
 		after_death(s, -1);
 	if (!s->server && !s->ended && bounded_now() >= s->start_at)

@@ -14,13 +14,6 @@ static int fault(struct error *e, uint32_t node, const char *what)
 	return error_set(e, ERROR_DATASET, EBADMSG, "its node %u %s", node, what);
 }
 
-static bool name_is_plain(const char *name, size_t length)
-{
-	if (length == 0 || memchr(name, '/', length) || memchr(name, '\0', length))
-		return false;
-	return !(name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.')));
-}
-
 static int check_children(const struct tree *tree, uint32_t node, uint32_t *next,
 			  struct error *e)
 {
@@ -38,8 +31,7 @@ static int check_children(const struct tree *tree, uint32_t node, uint32_t *next
 
 		if (tree_parent(tree, *next, &parent) < 0 || parent != node)
 			return fault(e, *next, "names another directory as its own");
-		if (tree_child(tree, node, i, &name) < 0 ||
-		    !name_is_plain(name.name, name.length))
+		if (tree_child(tree, node, i, &name) < 0)
 			return fault(e, *next, "has no proper name");
 		order = i ? memcmp(before.name, name.name, before.length < name.length ?
 				   before.length : name.length) : -1;

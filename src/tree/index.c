@@ -15,16 +15,12 @@
 #include "tree/view.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
-#include "util/steps.h"
-
-enum { COPY_BYTES = 1 << 20 };
 
 struct index {
 	struct tree tree;
 	int fd;
 	void *map;
 	size_t size;
-	struct sigbus_guard *guard;
 	uid_t owner;
 	uint32_t section_count; /* in the table; optional ones may be missing */
 	struct layout_section table[SECTION_COUNT];
@@ -97,58 +93,96 @@ static int check_counts(const struct index *index, struct error *e)
 	return 0;
 }
 
-static int read_head(struct index *index, struct error *e)
+int index_check_head(const void *head, size_t n, uint64_t size, struct error *e)
 {
 	struct layout_header header;
 	size_t table_size;
 	int err;
 
-	if (index->size < sizeof(header))
+	if (n < sizeof(header))
 		return bad(e, "it is no index of granaryfs");
-	memcpy(&header, index->map, sizeof(header));
-	err = check_header(&header, index->size, e);
+	memcpy(&header, head, sizeof(header));
+	err = check_header(&header, size, e);
 	if (err)
 		return err;
-	table_size = header.section_count * sizeof(*index->table);
-	if (index->size < sizeof(header) + table_size)
+	table_size = header.section_count * sizeof(struct layout_section);
+	if (n < sizeof(header) + table_size)
 		return bad(e, "it is cut off");
-	err = check_head_sum(index->map, sizeof(header) + table_size, e);
+	return check_head_sum(head, sizeof(header) + table_size, e);
+}
+
+static int read_head(struct index *index, struct error *e)
+{
+	struct layout_header header;
+	int err = index_check_head(index->map, index->size, index->size, e);
+
 	if (err)
 		return err;
+	memcpy(&header, index->map, sizeof(header));
 	index->section_count = header.section_count;
-	memcpy(index->table, (const uint8_t *)index->map + sizeof(header), table_size);
+	memcpy(index->table, (const uint8_t *)index->map + sizeof(header),
+	       header.section_count * sizeof(*index->table));
 	for (uint32_t i = 0; i < index->section_count && !err; i++)
 		err = map_section(index, i, e);
 	return err ? err : check_counts(index, e);
 }
 
-static int map_file(struct index *index, struct error *e)
+static int map_memory(struct index *index, struct error *e)
 {
 	/* before Linux 6.7 no sealed memfd can be mapped as MAP_SHARED, not even to be read */
 	index->map = mmap(NULL, index->size, PROT_READ, MAP_PRIVATE, index->fd, 0);
-	if (index->map == MAP_FAILED) {
-		index->map = NULL;
-		return error_set(e, ERROR_SYSTEM, errno, "it cannot be mapped: %s",
-				 strerror(errno));
-	}
-	index->guard = sigbus_guard(index->map, index->size);
-	if (!index->guard)
-		return error_set(e, ERROR_SYSTEM, EMFILE, "too many indexes are open");
-	index->tree.guard = index->guard;
-	return read_head(index, e);
+	if (index->map != MAP_FAILED)
+		return 0;
+	index->map = NULL;
+	return error_set(e, ERROR_SYSTEM, errno, "it cannot be mapped: %s", strerror(errno));
 }
 
-int index_receive(int fd_taken, uint64_t size, uid_t owner, const char *label,
-		  struct index **out, struct error *e)
+/* Once and for good: nobody can change these bytes. */
+static int check_sums(const struct index *index, struct error *e)
+{
+	for (uint32_t i = 0; i < index->section_count; i++) {
+		const uint8_t *bytes = (const uint8_t *)index->map + index->table[i].offset;
+
+		if (XXH3_64bits(bytes, index->table[i].length) != index->table[i].checksum)
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "its section %s is damaged (%llu bytes at %llu)",
+					 layout_types[i].name,
+					 (unsigned long long)index->table[i].length,
+					 (unsigned long long)index->table[i].offset);
+	}
+	return 0;
+}
+
+static bool is_sealed(int fd)
+{
+	const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
+	int now = fcntl(fd, F_GET_SEALS);
+
+	return now >= 0 && (now & seals) == seals;
+}
+
+int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index **out,
+		      struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = fd_taken;
 	struct index *index = calloc(1, sizeof(*index));
+	struct stat st;
 	int err;
 
 	if (!index)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	*index = (struct index){ .fd = steal_fd(&fd), .size = (size_t)size, .owner = owner };
-	err = map_file(index, e);
+	if (!is_sealed(fd) || fstat(fd, &st) < 0 || st.st_size == 0) {
+		free(index);
+		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty, or may be changed",
+				 label);
+	}
+	*index = (struct index){ .fd = steal_fd(&fd), .size = (size_t)st.st_size,
+				 .owner = owner };
+	err = map_memory(index, e);
+	if (!err)
+		err = read_head(index, e);
+	if (!err)
+		err = check_sums(index, e);
 	if (err) {
 		error_prefix(e, "%s", label);
 		index_close(index);
@@ -158,38 +192,10 @@ int index_receive(int fd_taken, uint64_t size, uid_t owner, const char *label,
 	return 0;
 }
 
-int index_open_fd(int fd_taken, const char *label, struct index **out, struct error *e)
-{
-	CLEANUP(cleanup_close) int fd = fd_taken;
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", label, strerror(errno));
-	if (!S_ISREG(st.st_mode) || st.st_size == 0)
-		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty, or no file", label);
-	return index_receive(steal_fd(&fd), (uint64_t)st.st_size, st.st_uid, label, out, e);
-}
-
-int index_open(const char *path, struct index **out, struct error *e)
-{
-	struct stat st;
-	int fd;
-
-	steps_at(path);
-	/* first by name: opening a device can do things, and a FIFO waits */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is no file", path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
-	return index_open_fd(fd, path, out, e);
-}
-
 void index_close(struct index *index)
 {
 	if (!index)
 		return;
-	sigbus_unguard(index->guard);
 	if (index->map)
 		munmap(index->map, index->size);
 	close(index->fd);
@@ -301,18 +307,6 @@ int index_accept(const struct index *index, const struct identity *sources,
 
 int index_check(const struct index *index, struct error *e)
 {
-	for (uint32_t i = 0; i < index->section_count; i++) {
-		const uint8_t *bytes = (const uint8_t *)index->map + index->table[i].offset;
-
-		if (XXH3_64bits(bytes, index->table[i].length) != index->table[i].checksum)
-			return error_set(e, ERROR_DATASET, EBADMSG,
-					 "its section %s is damaged (%llu bytes at %llu)",
-					 layout_types[i].name,
-					 (unsigned long long)index->table[i].length,
-					 (unsigned long long)index->table[i].offset);
-	}
-	if (sigbus_hit(index->guard))
-		return bad(e, "it cannot be read to its end");
 	return tree_check(&index->tree, e);
 }
 
@@ -414,7 +408,7 @@ int index_read_literals(const struct index *index, void *buffer, size_t length,
 	if (!bytes)
 		return -EIO;
 	memcpy(buffer, bytes, length);
-	return tree_lost(&index->tree) ? -EIO : 0;
+	return 0;
 }
 
 bool index_has_sums(const struct index *index)
@@ -443,38 +437,7 @@ int index_copy(const struct index *index, struct image *out)
 				 index->table[i].length) < 0)
 			err = -ENOMEM;
 	}
-	if (!err && sigbus_hit(index->guard))
-		err = -EIO;
 	if (err)
 		image_free(out);
-	return err;
-}
-
-/* A page that is lost is EFAULT to the kernel, and zeros once the guard has seen it. */
-static int write_whole(const struct index *index, int fd)
-{
-	for (size_t done = 0; done < index->size;) {
-		size_t left = index->size - done;
-		ssize_t n = write(fd, (const char *)index->map + done,
-				  left < COPY_BYTES ? left : COPY_BYTES);
-
-		if (n < 0 && errno != EINTR)
-			return errno == EFAULT ? -EIO : -errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return sigbus_hit(index->guard) ? -EIO : 0;
-}
-
-int index_copy_file(const struct index *index, int *fd)
-{
-	CLEANUP(cleanup_close) int copy = memfd_create("granary index",
-						       MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int err = copy < 0 ? -errno : write_whole(index, copy);
-
-	if (!err && fcntl(copy, F_ADD_SEALS,
-			  F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
-		err = -errno;
-	if (!err)
-		*fd = steal_fd(&copy);
 	return err;
 }

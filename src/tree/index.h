@@ -1,5 +1,5 @@
 /*
- * index.h: the index: a tree and its volumes as one file that is mapped.
+ * index.h: the index: a tree and its volumes as one file, read once into memory.
  *
  * An index belongs to the sources it was made from (their identities, in
  * order) and to the options that shaped it; index_accept says whether it fits.
@@ -40,25 +40,27 @@ struct index_summary {
 };
 
 /*
- * Opens and maps; checks the header and the bounds of every section. Owner, mode
- * and content are the caller's to judge. -EBADMSG with a reason if it is no
- * index of ours. index_open_fd takes the descriptor over.
+ * Opens an index that lies in a memfd, sealed against writes and changes of its size, which
+ * is taken over. Checks the header, the bounds of each section, and its checksum: no other
+ * process can change a byte afterwards. `owner`: of the file that the memfd is a copy of;
+ * owner, mode and content are the caller's to judge. -EBADMSG with a reason if it is no
+ * index of ours.
  */
-int index_open(const char *path, struct index **out, struct error *e);
-int index_open_fd(int fd, const char *label, struct index **out, struct error *e);
+int index_open_memory(int memory, uid_t owner, const char *label, struct index **out,
+		      struct error *e);
 
 /*
- * The same of a file that another process has opened and described, as another user: its
- * size and owner. It is not asked what it is. The descriptor is taken over.
+ * Can a file of `size` bytes that begins with the n bytes at `head` be an index? 0, or
+ * -EBADMSG and a reason. INDEX_HEAD_BYTES of it are enough.
  */
-int index_receive(int fd, uint64_t size, uid_t owner, const char *label,
-		  struct index **out, struct error *e);
+enum { INDEX_HEAD_BYTES = 1024 };
+int index_check_head(const void *head, size_t n, uint64_t size, struct error *e);
 void index_close(struct index *index);
 
 /* Who owns the file. */
 uid_t index_owner(const struct index *index);
 
-/* The open file; it stays the index's own. */
+/* The memfd; it stays the index's own. */
 int index_descriptor(const struct index *index);
 
 /*
@@ -75,7 +77,7 @@ int index_accept_shape(const struct index *index, uint32_t count, const char *op
 /* What source `i` was when the index was made: 0 or -EIO. */
 int index_source(const struct index *index, uint32_t i, struct identity *out);
 
-/* Checks every checksum and every node: 0, or -EBADMSG with the first fault. */
+/* Checks every node: 0, or -EBADMSG with the first fault. */
 int index_check(const struct index *index, struct error *e);
 
 const struct tree *index_tree(const struct index *index);
@@ -125,12 +127,6 @@ int index_sum(const struct index *index, uint32_t node, uint64_t *out);
  */
 struct image;
 int index_copy(const struct index *index, struct image *out);
-
-/*
- * The bytes of the file, as a sealed memfd, which the caller closes: 0, or a negative
- * errno.
- */
-int index_copy_file(const struct index *index, int *fd);
 
 /* Bytes of the file. */
 uint64_t index_size(const struct index *index);

@@ -61,12 +61,6 @@ struct tree_piece {
 	uint64_t whole;  /* and how long it is, for its guard */
 };
 
-/*
- * Has a page of the index been lost ? The functions here ask
- * before they answer; who copies from a pointer that they handed out asks then.
- */
-bool tree_lost(const struct tree *tree);
-
 /* Names in all, the root included. */
 uint32_t tree_count(const struct tree *tree);
 

@@ -5,7 +5,6 @@
 #define GRANARY_TREE_VIEW_H
 
 #include "tree/layout.h"
-#include "util/sigbus.h"
 
 /* One section of the mapping: `count` items of a fixed size. */
 struct section {
@@ -15,10 +14,9 @@ struct section {
 
 struct tree {
 	struct section sections[SECTION_COUNT];
-	const struct sigbus_guard *guard;
 };
 
-/* Copies item `i` of a section: 0, or -EIO where there is none, or the page is gone. */
+/* Copies item `i` of a section: 0, or -EIO where there is none. */
 int view_item(const struct tree *tree, enum layout_section_id section, uint64_t i,
 	      void *out, size_t item_size);
 
@@ -60,7 +58,10 @@ static inline int64_t node_mtime(const struct layout_node *node)
 	return (int64_t)((uint64_t)(int64_t)node->mtime_high << 32 | node->mtime_low);
 }
 
-/* The name of a node, as it is stored: -EIO. */
+/*
+ * The name of a node but the root: -EIO where it is none that a folder can hold. The owner
+ * of an index may have written "..", or a name with a slash, for a reader that opens it.
+ */
 int node_name(const struct tree *tree, const struct layout_node *node,
 	      const char **name, size_t *length);
 

@@ -62,11 +62,9 @@ int tree_getxattr(const struct tree *tree, uint32_t node, const char *name,
 			return -ERANGE;
 		if (size)
 			memcpy(value, x.value, x.value_length);
-		return tree_lost(tree) ? -EIO : (int)x.value_length;
+		return (int)x.value_length;
 	}
-	if (err || tree_lost(tree))
-		return -EIO;
-	return -ENODATA;
+	return err ? -EIO : -ENODATA;
 }
 
 int tree_listxattr(const struct tree *tree, uint32_t node, char *list, size_t size)
@@ -90,5 +88,5 @@ int tree_listxattr(const struct tree *tree, uint32_t node, char *list, size_t si
 		if (used > INT32_MAX)
 			return -EIO;
 	}
-	return err || tree_lost(tree) ? -EIO : (int)used;
+	return err ? -EIO : (int)used;
 }

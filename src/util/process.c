@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +103,32 @@ bool process_is_stopped(pid_t process)
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
 	return state_of(AT_FDCWD, path) == 'T';
+}
+
+const int process_faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP };
+
+_Static_assert(sizeof(process_faults) / sizeof(*process_faults) == PROCESS_FAULTS, "all");
+
+bool process_ended_by_fault(int status)
+{
+	for (size_t i = 0; i < PROCESS_FAULTS; i++) {
+		if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == process_faults[i])
+			return true;
+	}
+	return false;
+}
+
+bool process_has_less(pid_t child)
+{
+	struct rlimit ours, its;
+
+	for (int i = 0; i < (int)RLIM_NLIMITS; i++) {
+		if (getrlimit((__rlimit_resource_t)i, &ours) == 0 &&
+		    prlimit(child, (enum __rlimit_resource)i, NULL, &its) == 0 &&
+		    (its.rlim_cur < ours.rlim_cur || its.rlim_max < ours.rlim_max))
+			return true;
+	}
+	return false;
 }
 
 uint64_t process_oom_kills(void)

@@ -23,6 +23,19 @@ bool process_is_beyond(pid_t process);
  */
 bool process_is_stopped(pid_t process);
 
+/* The signals that a fault of a program's own raises. */
+extern const int process_faults[];
+enum { PROCESS_FAULTS = 7 };
+
+/* Does a wait status (wait(2)) say that one of them ended it? -1 is none. */
+bool process_ended_by_fault(int status);
+
+/*
+ * Has another process lowered a child's resource limits (prlimit(1)) below those of the
+ * calling process, which it began with? False where that cannot be seen.
+ */
+bool process_has_less(pid_t child);
+
 /* How many processes the kernel has killed on this machine for lack of memory. */
 uint64_t process_oom_kills(void);
 

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "source/load.h"
 #include "tree/build.h"
 #include "volume/volume.h"
 
@@ -40,7 +41,7 @@ static void fail(const char *what, const char *text)
 
 int fuzz_file(const uint8_t *bytes, size_t n)
 {
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0)
 		fail("memfd_create", strerror(errno));
@@ -203,13 +204,14 @@ static void keep_index(const struct image *image)
 
 static void serve_image(const struct image *image, const struct source_set *sources)
 {
-	int fd = memfd_create("index", MFD_CLOEXEC);
+	int fd = memfd_create("index", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct error e = { 0 };
 	struct index *index = NULL;
 
 	keep_index(image);
 	if (fd < 0 || image_write(image, fd, "index", &e) < 0 ||
-	    index_open_fd(fd, "index", &index, &e) < 0)
+	    load_seal(fd) < 0 ||
+	    index_open_memory(fd, geteuid(), "index", &index, &e) < 0)
 		fail("an index that was just made", e.text);
 	if (index_check(index, &e) < 0)
 		fail("an index that was just made is not right", e.text);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "source/load.h"
 #include "tree/layout.h"
 #include "util/checked.h"
 
@@ -50,7 +51,11 @@ static void open_and_read(const uint8_t *bytes, size_t n, const struct source_se
 {
 	struct error e = { 0 };
 	struct index *index;
-	int err = index_open_fd(fuzz_file(bytes, n), "index", &index, &e);
+	int fd = fuzz_file(bytes, n), err = load_seal(fd);
+
+	if (err)
+		abort();
+	err = index_open_memory(fd, geteuid(), "index", &index, &e);
 
 	fuzz_expect_sentence(err, &e);
 	if (err)

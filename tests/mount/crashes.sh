@@ -251,9 +251,55 @@ too_many() {
 	check "ten crashes: unmounted" not_mounted "$mnt"
 }
 
+# other_server PID
+other_server() {
+	local now
+	now=$(server_pid "$mnt")
+	[ -n "$now" ] && [ "$now" != "$1" ]
+}
+
+# The mount's user may send any signal to the server: that is a kill, and no crash.
+# Twelve of them would end the mount if they counted.
+sent_signals() {
+	local signal pid lost=0
+	mounted "sent signals" || return
+	for signal in SEGV SEGV SEGV BUS TRAP ABRT SYS BUS TRAP ILL FPE USR2; do
+		pid=$(server_pid "$mnt")
+		kill -s "$signal" "$pid"
+		wait_until 20 other_server "$pid" || lost=$((lost + 1))
+	done
+	pid=$(server_pid "$mnt")
+	/bin/kill -q 7 -s SEGV "$pid" # by sigqueue(3), which leaves another trace
+	wait_until 20 other_server "$pid" || lost=$((lost + 1))
+	is "$lost" 0 "sent signals: another server takes over each time"
+	is "$(counter requests_condemned)" 0 "sent signals: no request was given up"
+	check "sent signals: every file can be read" diff -r "$tree" "$mnt"
+	unharmed "sent signals"
+	umount_ok "$mnt"
+}
+
+# prlimit(1) on a server of root's needs no more than its user id.
+lowered_limits() {
+	local pid limit
+	mount_ok "lowered limits: mounted" -o prefetch=off "$work/t.tar" "$mnt" || return
+	for limit in --as=1000000 --nofile=3 --data=1000; do
+		pid=$(server_pid "$mnt")
+		prlimit --pid "$pid" "$limit"
+		check "lowered limits: $limit: another server takes over" \
+			wait_until 20 other_server "$pid"
+		check "lowered limits: $limit: it has the limits of the supervisor" diff \
+			<(tail -n +2 "/proc/${mount_pid[$mnt]}/limits") \
+			<(tail -n +2 "/proc/$(server_pid "$mnt")/limits")
+	done
+	check "lowered limits: every file can be read" diff -r "$tree" "$mnt"
+	umount_ok "$mnt"
+}
+
 make_program
 make_source
 find_inodes
+crashing sent_signals
+lowered_limits
 crashing one_file
 crashing once
 crashing several_files

@@ -10,10 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "util/sigbus.h"
 
 static char folder[64];
-static struct sigaction sigbus_action;
 
 /* Whoever runs tests in the background may ignore what they send themselves. */
 static void heed_signals(void)
@@ -27,14 +25,6 @@ static void heed_signals(void)
 void unit_begin(void)
 {
 	heed_signals();
-	/* the handler is installed with the first guard */
-	sigbus_unguard(sigbus_guard(folder, sizeof(folder)));
-	sigaction(SIGBUS, NULL, &sigbus_action);
-}
-
-void unit_release_sigbus(void)
-{
-	assert_int_equal(sigaction(SIGBUS, &sigbus_action, NULL), 0);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type,

@@ -47,12 +47,6 @@ void unit_shell(const char *command);
 /* Runs `run` in a child: its exit status, or 256 + the signal that ended it. */
 int unit_child(int (*run)(void *), void *argument);
 
-/*
- * cmocka takes SIGBUS at the start of every test: a test of mappings that
- * shrink gives it back to util/sigbus.c, for itself and for its children.
- */
-void unit_release_sigbus(void);
-
 /* Before any test. */
 void unit_begin(void);
 

@@ -8,6 +8,7 @@
 
 #include "dataset/survey.h"
 #include "progress.h"
+#include "source/load.h"
 #include "util/cleanup.h"
 #include "util/lock.h"
 
@@ -94,13 +95,19 @@ static int read_all(const struct source_set *sources, struct index *index, struc
 
 int checksums_open(const struct image *image, struct index **out, struct error *e)
 {
-	CLEANUP(cleanup_close) int fd = memfd_create("granary index", MFD_CLOEXEC);
+	CLEANUP(cleanup_close) int fd = memfd_create("granary index",
+						     MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int err;
 
 	if (fd < 0)
 		return error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
 	err = image_write(image, fd, "the index in memory", e);
-	return err ? err : index_open_fd(steal_fd(&fd), "the index in memory", out, e);
+	if (err)
+		return err;
+	err = load_seal(fd);
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "memfd: %s", strerror(-err));
+	return index_open_memory(steal_fd(&fd), geteuid(), "the index in memory", out, e);
 }
 
 int checksums_add(const struct source_set *sources, struct index *index,

@@ -153,8 +153,7 @@ static void list_children(struct listing *l, uint32_t directory, size_t length, 
 			list_children(l, name.node, end, depth + 1);
 		l->path[length] = '\0';
 	}
-	/* who reads what is printed may have gone, and names may have been lost meanwhile */
-	if (err != -ENOENT || tree_lost(l->tree))
+	if (err != -ENOENT)
 		damaged(l, l->path);
 }
 

@@ -236,10 +236,6 @@ static int look_up(const struct work *w, const struct select_item *item,
 		return -EIO;
 	memcpy(name, entry.name, entry.length);
 	name[entry.length] = '\0';
-	/* the index may be another's, who changes it now */
-	if (strlen(name) != entry.length || strchr(name, '/') || !strcmp(name, "..") ||
-	    tree_lost(s->tree))
-		return -EIO;
 	return tree_stat(s->tree, entry.node, st);
 }
 

@@ -16,6 +16,7 @@
 
 #include "adopt.h"
 #include "checksums.h"
+#include "dataset/index_file.h"
 #include "dataset/evidence.h"
 #include "indexer/indexer.h"
 #include "progress.h"

@@ -82,15 +82,6 @@ static bool may_hold(const struct walk *w)
 
 /* ---- The walk ---- */
 
-static bool is_name(const struct tree_name *name)
-{
-	return name->length > 0 && name->length <= NAME_MAX &&
-	       !memchr(name->name, '/', name->length) &&
-	       !memchr(name->name, '\0', name->length) &&
-	       !(name->length == 1 && name->name[0] == '.') &&
-	       !(name->length == 2 && name->name[0] == '.' && name->name[1] == '.');
-}
-
 static int damaged(struct walk *w)
 {
 	return error_set(w->error, ERROR_DATASET, EBADMSG,
@@ -169,8 +160,6 @@ static int walk_folder(struct walk *w, uint32_t folder, size_t length, int depth
 		size_t end = length;
 		bool wanted;
 
-		if (!is_name(&name))
-			return damaged(w);
 		if (length + name.length + 2 > PATH_BYTES || depth > DEPTH_MOST)
 			return error_set(w->error, ERROR_SYSTEM, ENAMETOOLONG,
 					 "%.200s...: is too deep; name a folder in it with "

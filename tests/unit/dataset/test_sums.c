@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "dataset/ahead.h"
+#include "dataset/index_file.h"
 #include "dataset/survey.h"
 #include "stats/stats.h"
 #include "tree/layout.h"
@@ -231,39 +232,6 @@ static void test_no_part_of_a_damaged_file_is_given_out(void **state)
 }
 
 /* Somebody writes into the index while it is mapped: a file's size is another one. */
-static void resize(const struct dataset *ds, const char *path, uint32_t size)
-{
-	uint32_t node = made_node(ds, path);
-	struct layout_section section;
-	int fd = open("made.gidx", O_RDWR);
-	off_t at;
-
-	assert_true(fd >= 0);
-	for (at = sizeof(struct layout_header);; at += (off_t)sizeof(section)) {
-		assert_int_equal(pread(fd, &section, sizeof(section), at), sizeof(section));
-		if (section.id == SECTION_NODES)
-			break;
-	}
-	at = (off_t)(section.offset + node * sizeof(struct layout_node) +
-		     offsetof(struct layout_node, size_low));
-	assert_int_equal(pwrite(fd, &size, sizeof(size), at), sizeof(size));
-	close(fd);
-}
-
-/* What is in memory of a file has the size that it had when it was read. */
-static void test_a_size_that_changes_is_an_error(void **state)
-{
-	struct dataset *ds = open_summed();
-
-	(void)state;
-	assert_int_equal(read_at(ds, "small", SMALL_AT, 0, PIECE), PIECE);
-	resize(ds, "small", 4 << 20);
-	assert_int_equal(read_at(ds, "small", SMALL_AT, 3 << 20, PIECE), -EIO);
-	resize(ds, "small", SMALL);
-	assert_int_equal(read_at(ds, "small", SMALL_AT, PIECE, PIECE), SMALL - PIECE);
-	dataset_close(ds);
-}
-
 /* The bound that docs/granary.1 names: who wants to know asks granary verify. */
 static void test_a_large_file_is_not_compared(void **state)
 {
@@ -388,7 +356,6 @@ static const struct CMUnitTest sums[] = {
 	cmocka_unit_test(test_sound_files_are_given_out),
 	cmocka_unit_test(test_damage_is_that_files_alone),
 	cmocka_unit_test(test_no_part_of_a_damaged_file_is_given_out),
-	cmocka_unit_test(test_a_size_that_changes_is_an_error),
 	cmocka_unit_test(test_a_large_file_is_not_compared),
 	cmocka_unit_test(test_what_is_pushed_is_vouched_for),
 	cmocka_unit_test(test_many_readers_get_what_is_right),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "indexer/indexer.h"
+#include "source/load.h"
 #include "source/source_set.h"
 
 enum { SHARDS = 8 };
@@ -82,6 +83,19 @@ static void test_the_result_does_not_depend_on_threads(void **state)
 	free(bytes);
 }
 
+static struct index *open_index(const char *path)
+{
+	struct source *source;
+	struct index *index;
+	int memory;
+
+	assert_int_equal(source_open(path, &source, NULL), 0);
+	assert_int_equal(source_load(source, &memory, NULL), 0);
+	source_close(source);
+	assert_int_equal(index_open_memory(memory, getuid(), path, &index, NULL), 0);
+	return index;
+}
+
 static struct index *index_of(const char *pattern, const struct indexer_config *config)
 {
 	struct image_access access = { 0600, getuid(), getgid() };
@@ -93,7 +107,7 @@ static struct index *index_of(const char *pattern, const struct indexer_config *
 	    image_publish(&image, "x.gidx", &access, &e) < 0)
 		fail_msg("%s", e.text);
 	image_free(&image);
-	assert_int_equal(index_open("x.gidx", &index, &e), 0);
+	index = open_index("x.gidx");
 	assert_int_equal(index_check(index, &e), 0);
 	return index;
 }

@@ -1,6 +1,9 @@
 #include "kit.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <xxhash.h>
@@ -137,16 +140,23 @@ void kit_image(const char *script, struct image *image)
 	builder_free(builder);
 }
 
+static void kit_seal_memory(int fd)
+{
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK),
+			 0);
+}
+
 struct index *kit_open(struct image *image)
 {
-	int fd = memfd_create("kit", MFD_CLOEXEC);
+	int fd = memfd_create("kit", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct index *index = NULL;
 	struct error e = { 0 };
 
 	assert_true(fd >= 0);
 	assert_int_equal(image_write(image, fd, "kit", &e), 0);
 	image_free(image);
-	if (index_open_fd(fd, "kit", &index, &e) < 0)
+	kit_seal_memory(fd);
+	if (index_open_memory(fd, geteuid(), "kit", &index, &e) < 0)
 		fail_msg("%s", e.text);
 	return index;
 }
@@ -294,11 +304,30 @@ uint8_t *kit_bytes(const struct image *image, size_t *size)
 int kit_open_bytes(const uint8_t *bytes, size_t size, struct index **out,
 		   struct error *e)
 {
-	int fd = memfd_create("kit", MFD_CLOEXEC);
+	int fd = memfd_create("kit", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bytes, size), size);
-	return index_open_fd(fd, "kit", out, e);
+	kit_seal_memory(fd);
+	return index_open_memory(fd, geteuid(), "kit", out, e);
+}
+
+int kit_open_path(const char *path, struct index **out, struct error *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	struct stat st;
+	uint8_t *bytes;
+
+	if (fd < 0)
+		return -errno;
+	assert_int_equal(fstat(fd, &st), 0);
+	bytes = malloc((size_t)st.st_size + 1);
+	assert_non_null(bytes);
+	assert_int_equal(read(fd, bytes, (size_t)st.st_size), st.st_size);
+	close(fd);
+	err = kit_open_bytes(bytes, (size_t)st.st_size, out, e);
+	free(bytes);
+	return err;
 }
 
 void kit_fix_header(uint8_t *bytes)

@@ -64,7 +64,10 @@ uint32_t kit_node(const struct tree *tree, const char *path);
 uint8_t *kit_bytes(const struct image *image, size_t *size);
 uint8_t *kit_bytes_of(struct entries *log, size_t *size);
 
-/* An index over these bytes: as index_open_fd. */
+/* The index in a file; -errno where there is none. */
+int kit_open_path(const char *path, struct index **out, struct error *e);
+
+/* An index over these bytes: as index_open_memory. */
 int kit_open_bytes(const uint8_t *bytes, size_t size, struct index **out,
 		   struct error *e);
 

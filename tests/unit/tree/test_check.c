@@ -77,7 +77,9 @@ static int check_bytes(const uint8_t *bytes, size_t size, struct error *e)
 	struct index *index = NULL;
 	int err;
 
-	assert_int_equal(kit_open_bytes(bytes, size, &index, e), 0);
+	err = kit_open_bytes(bytes, size, &index, e);
+	if (err)
+		return err;
 	err = index_check(index, e);
 	index_close(index);
 	return err;

@@ -33,7 +33,7 @@ static void assert_holds(const char *path, const char *shown)
 	struct index *index;
 	char *list;
 
-	assert_int_equal(index_open(path, &index, NULL), 0);
+	assert_int_equal(kit_open_path(path, &index, NULL), 0);
 	list = kit_list(index_tree(index));
 	assert_string_equal(list, shown);
 	free(list);
@@ -196,7 +196,7 @@ static void *read_all_the_time(void *argument)
 		struct index *index;
 		uint32_t node;
 
-		if (index_open("race/x.gidx", &index, NULL) < 0 ||
+		if (kit_open_path("race/x.gidx", &index, NULL) < 0 ||
 		    index_check(index, NULL) < 0) {
 			race->bad++;
 			continue;
@@ -242,7 +242,7 @@ static void test_an_open_index_stays_what_it_was(void **state)
 
 	(void)state;
 	assert_int_equal(publish("f:a:1", "x.gidx", NULL), 0);
-	assert_int_equal(index_open("x.gidx", &index, NULL), 0);
+	assert_int_equal(kit_open_path("x.gidx", &index, NULL), 0);
 	assert_int_equal(publish("f:b:1", "x.gidx", NULL), 0);
 	list = kit_list(index_tree(index));
 	assert_string_equal(list, "a=1");

@@ -197,7 +197,7 @@ static void test_every_flip_in_the_head_is_refused(void **state)
 	free(bytes);
 }
 
-static void test_a_changed_sum_is_found_by_the_check(void **state)
+static void test_a_changed_sum_is_found(void **state)
 {
 	size_t size, at;
 	uint8_t *bytes = summed_bytes(&size);
@@ -207,10 +207,8 @@ static void test_a_changed_sum_is_found_by_the_check(void **state)
 	(void)state;
 	at = kit_section(bytes, SECTION_SUMS, NULL);
 	bytes[at + 9] ^= 1;
-	assert_int_equal(kit_open_bytes(bytes, size, &index, &e), 0);
-	assert_int_equal(index_check(index, &e), -EBADMSG);
+	assert_int_equal(kit_open_bytes(bytes, size, &index, &e), -EBADMSG);
 	assert_non_null(strstr(e.text, "SUMS"));
-	index_close(index);
 	free(bytes);
 }
 
@@ -260,7 +258,7 @@ static const struct CMUnitTest sums[] = {
 	cmocka_unit_test(test_too_many_are_refused),
 	cmocka_unit_test(test_a_table_that_is_longer_or_shorter_is_refused),
 	cmocka_unit_test(test_every_flip_in_the_head_is_refused),
-	cmocka_unit_test(test_a_changed_sum_is_found_by_the_check),
+	cmocka_unit_test(test_a_changed_sum_is_found),
 	cmocka_unit_test(test_a_copy_is_the_same),
 	cmocka_unit_test(test_the_sum_is_xxh3),
 };

@@ -145,39 +145,10 @@ static void test_a_source_that_shrank_is_eio(void **state)
 }
 
 /* The index is cut while its literals are in use: an error, and not zeros. */
-static void test_lost_literals_are_eio_and_not_zeros(void **state)
-{
-	static char large[20000];
-	int fd = open("cut.gidx", O_CREAT | O_TRUNC | O_RDWR, 0600);
-	struct source_set none = { NULL, 0 };
-	struct volume_table table;
-	struct image image;
-	struct index *index;
-	char buffer[10];
-	struct layout_volume v = { .kind = VOLUME_LITERAL, .source = 0, .base = 0, .length = sizeof(large) };
-
-	(void)state;
-	memset(large, 'l', sizeof(large));
-	kit_image("d:d", &image);
-	image_append(&image, SECTION_VOLUMES, &v, sizeof(v));
-	image_append(&image, SECTION_LITERALS, large, sizeof(large));
-	assert_int_equal(image_write(&image, fd, "cut.gidx", NULL), 0);
-	image_free(&image);
-	assert_int_equal(index_open("cut.gidx", &index, NULL), 0);
-	assert_int_equal(volume_table_open(index, &none, &table), 0);
-	unit_release_sigbus();
-	assert_int_equal(ftruncate(fd, 8192), 0);
-	assert_int_equal(volume_pread(&table, 0, buffer, 10, 19000), -EIO);
-	volume_table_close(&table);
-	index_close(index);
-	close(fd);
-}
-
 static const struct CMUnitTest volume[] = {
 	cmocka_unit_test(test_reads_and_their_bounds),
 	cmocka_unit_test(test_messages_name_the_source_and_its_byte),
 	cmocka_unit_test(test_a_source_that_shrank_is_eio),
-	cmocka_unit_test(test_lost_literals_are_eio_and_not_zeros),
 };
 
 UNIT_MAIN(volume)

@@ -1,0 +1,95 @@
+#include "source/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "source/source.h"
+#include "util/cleanup.h"
+
+enum {
+	PIECE_BYTES = 1 << 20,
+	SPARSE_BYTES = 64 << 20, /* smaller files may be holes as they like */
+	SPARSE_PARTS = 16,       /* larger ones hold one part of so many, at least */
+};
+
+/* Counts the bytes that are no hole; *enough once there are as many. */
+static bool holds_bytes(const struct source *source, uint64_t enough)
+{
+	uint64_t size = source_size(source), at = 0, found = 0;
+
+	while (found < enough && at < size) {
+		uint64_t data = source_next_data(source, at);
+
+		/* a piece with a byte counts whole: where it ends costs another call */
+		if (data < size)
+			found += PIECE_BYTES;
+		at = data + PIECE_BYTES;
+	}
+	return found >= enough;
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, bytes, length);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			bytes += n;
+			length -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+static int copy(const struct source *source, int fd)
+{
+	CLEANUP(cleanup_free) char *piece = malloc(PIECE_BYTES);
+	uint64_t size = source_size(source);
+	int err = piece ? 0 : -ENOMEM;
+
+	for (uint64_t at = 0; at < size && !err; at += PIECE_BYTES) {
+		uint64_t left = size - at;
+		size_t length = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+
+		err = source_pread(source, piece, length, at);
+		if (!err)
+			err = write_all(fd, piece, length);
+	}
+	return err;
+}
+
+int load_seal(int fd)
+{
+	const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
+	int now = fcntl(fd, F_GET_SEALS);
+
+	if (now >= 0 && (now & seals) == seals)
+		return 0;
+	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
+}
+
+int source_load(const struct source *source, int *memory, struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = -1;
+	uint64_t size = source_size(source);
+	int err;
+
+	if (size > SPARSE_BYTES && !holds_bytes(source, size / SPARSE_PARTS))
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: it is a hole, almost all of it", source_path(source));
+	fd = memfd_create("granaryfs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	err = fd < 0 ? -errno : copy(source, fd);
+	if (!err)
+		err = load_seal(fd);
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "%s: cannot be read into memory: %s",
+				 source_path(source), strerror(-err));
+	*memory = steal_fd(&fd);
+	return 0;
+}
