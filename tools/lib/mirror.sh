@@ -51,6 +51,7 @@ configure_apt() {
 	more_sources "$release" >>"$root/etc/apt/sources.list"
 	{
 		apt_network_options
+		echo 'Acquire::Languages "none";'
 		echo 'DPkg::Post-Invoke { "/run/fresh/tools/dev/fresh-root --keep || true"; };'
 		# A Release file of sid is valid for a week, and many a mirror is older.
 		[ "$release" != sid ] || echo 'Acquire::Check-Valid-Until "false";'
