@@ -17,6 +17,12 @@
 
 #include <cmocka.h>
 
+/* cmocka 2 has a new name for it, and warns of the old one. */
+#ifdef assert_uint_in_range
+#undef assert_in_range
+#define assert_in_range(value, least, most) assert_uint_in_range(value, least, most)
+#endif
+
 /* Array lengths, for tables. */
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

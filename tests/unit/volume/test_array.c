@@ -19,7 +19,7 @@ enum {
 	READS = 60,
 };
 
-static const unsigned char fill_element[16] = "fill in this one";
+static const unsigned char fill_element[] = "fill in this one";
 
 /* An array, where its tiles are stored, and what its volume should hold. */
 struct fixture {
