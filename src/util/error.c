@@ -4,16 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/controls.h"
+
 int error_set(struct error *e, enum error_status status, int errnum,
 	      const char *format, ...)
 {
 	if (e) {
+		char text[sizeof(e->text)];
 		va_list args;
 
 		e->status = status;
 		va_start(args, format);
-		vsnprintf(e->text, sizeof(e->text), format, args);
+		vsnprintf(text, sizeof(text), format, args);
 		va_end(args);
+		controls_escape(text, e->text, sizeof(e->text));
 	}
 	return -errnum;
 }
@@ -31,9 +35,5 @@ void error_prefix(struct error *e, const char *format, ...)
 	va_end(args);
 	n = strlen(whole);
 	snprintf(whole + n, sizeof(whole) - n, ": %s", e->text);
-	n = strlen(whole);
-	if (n >= sizeof(e->text))
-		n = sizeof(e->text) - 1;
-	memcpy(e->text, whole, n);
-	e->text[n] = '\0';
+	controls_escape(whole, e->text, sizeof(e->text));
 }

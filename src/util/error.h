@@ -3,7 +3,8 @@
  *
  * Functions return 0 or a negative errno. Those that run while a dataset is
  * opened, indexed or mounted also fill a struct error, whose text is a
- * sentence for the user: it names the file, what was found, and the remedy.
+ * sentence for the user: it names the file, what was found, and the remedy. It is one
+ * line, whatever a name in it holds (util/controls.h).
  * The read path never uses it.
  *
  * Threads: a struct error belongs to one thread at a time.

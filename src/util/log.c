@@ -1,3 +1,4 @@
+#include "util/controls.h"
 #include "util/log.h"
 
 #include <ctype.h>
@@ -87,22 +88,6 @@ void log_to_syslog(void)
 	log_syslog = 1;
 }
 
-/* Bytes above 127 stay: they are somebody's language. */
-static void escape_controls(const char *text, char *line, size_t room)
-{
-	size_t n = 0;
-
-	for (; *text && n + 5 < room; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (iscntrl(c))
-			n += (size_t)snprintf(line + n, 5, "\\%03o", c);
-		else
-			line[n++] = (char)c;
-	}
-	line[n] = '\0';
-}
-
 static void write_stderr(const char *line)
 {
 	char whole[LINE_MAX_BYTES + 64];
@@ -182,7 +167,7 @@ void log_write(enum log_level level, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	escape_controls(text, line, sizeof(line));
+	controls_escape(text, line, sizeof(line));
 	if (log_sink) {
 		log_sink(level, line);
 		return;

@@ -26,6 +26,35 @@ static void test_set_cuts_a_long_text(void **state)
 	assert_int_equal(strlen(e.text), sizeof(e.text) - 1);
 }
 
+/* A name may hold anything, and a sentence is one line. */
+static void test_control_characters_are_escaped(void **state)
+{
+	static const char name[] = "a\n\033[2Jb\177\t\303\251";
+	static const char shown[] = "a\\012\\033[2Jb\\177\\011\303\251";
+	struct error e;
+
+	(void)state;
+	error_set(&e, ERROR_DATASET, EBADMSG, "'%s'", name);
+	assert_memory_equal(e.text + 1, shown, sizeof(shown) - 1);
+	error_prefix(&e, "%s", name);
+	assert_memory_equal(e.text, shown, sizeof(shown) - 1);
+	assert_memory_equal(e.text + sizeof(shown) + 2, shown, sizeof(shown) - 1);
+}
+
+/* What is cut is not cut within an escape. */
+static void test_a_long_text_ends_before_an_escape(void **state)
+{
+	struct error e;
+
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		error_set(&e, ERROR_SYSTEM, EIO, "%0*d%s", (int)sizeof(e.text) - 1 - i, 0,
+			  "\n\n");
+		assert_null(strchr(e.text, '\n'));
+		assert_int_equal((strlen(e.text) - (sizeof(e.text) - 1 - (size_t)i)) % 4, 0);
+	}
+}
+
 static void test_prefix_comes_first(void **state)
 {
 	struct error e;
@@ -64,6 +93,8 @@ static void test_prefix_cuts_at_the_end(void **state)
 static const struct CMUnitTest error[] = {
 	cmocka_unit_test(test_set_fills_and_negates),
 	cmocka_unit_test(test_set_cuts_a_long_text),
+	cmocka_unit_test(test_control_characters_are_escaped),
+	cmocka_unit_test(test_a_long_text_ends_before_an_escape),
 	cmocka_unit_test(test_prefix_comes_first),
 	cmocka_unit_test(test_prefix_cuts_at_the_end),
 };
