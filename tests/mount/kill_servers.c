@@ -108,7 +108,8 @@ static const char *proc_line(pid_t pid, const char *name, char *line, int size)
 /* What follows the name, which may hold anything, in /proc/PID/stat: the state. */
 static char state_of(pid_t pid, const char *name)
 {
-	char line[512], *end = strrchr(proc_line(pid, name, line, sizeof(line)), ')');
+	char line[512];
+	const char *end = strrchr(proc_line(pid, name, line, sizeof(line)), ')');
 
 	return end && end[1] == ' ' ? end[2] : '\0';
 }
