@@ -1,7 +1,7 @@
 # GRANARY_SQUASHFUSE: in newer versions a block of metadata counts its users. By a flag
 # and not in config.h, for the library's headers have a config.h of their own.
 AC_DEFUN([GRANARY_SQUASHFUSE], [
-PKG_CHECK_MODULES([SQUASHFUSE], [squashfuse >= 0.1.104])
+PKG_CHECK_MODULES([SQUASHFUSE], [squashfuse >= 0.1.103])
 granary_saved_cflags="$CFLAGS"
 CFLAGS="$CFLAGS $SQUASHFUSE_CFLAGS"
 AC_CHECK_MEMBER([sqfs_block.refcount],

@@ -459,9 +459,10 @@ void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legac
 	struct shared *shared = slots->shared;
 	int alone = atomic_exchange(&shared->alone, NOBODY);
 
-	*out = (struct slots_legacy){ .ended = atomic_load(&shared->ended),
-				      .ready = atomic_load(&shared->ready),
-				      .signal = atomic_load(&shared->crash_signal) };
+	*out = (struct slots_legacy){ .ended = false };
+	out->ended = atomic_load(&shared->ended);
+	out->ready = atomic_load(&shared->ready);
+	out->signal = atomic_load(&shared->crash_signal);
 	if (out->signal)
 		bury_crash(slots);
 	bury_alone(slots, alone);

@@ -74,7 +74,7 @@ static int open_beneath(int folder, const char *path, int flags)
 #ifdef RESOLVE_NO_SYMLINKS
 	struct open_how how = { .flags = (unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
 				.resolve = RESOLVE_NO_SYMLINKS };
-	int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+	int fd = (int)syscall(__NR_openat2, folder, path, &how, sizeof(how));
 
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return fd;
