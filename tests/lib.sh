@@ -19,6 +19,8 @@ read_all=$abs_top_builddir/tests/bin/read-all
 hammer=$abs_top_builddir/tests/bin/hammer
 # shellcheck disable=SC2034
 kill_servers=$abs_top_builddir/tests/bin/kill-servers
+# shellcheck disable=SC2034
+without=$abs_top_builddir/tests/bin/without
 # Debian's own: PyTorch is installed for it, and for no other python3 in PATH.
 python=${PYTHON:-/usr/bin/python3}
 PATH=$abs_top_builddir:$PATH

@@ -77,7 +77,7 @@ kernels_autofs() {
 		"$granaryfs" -o user=nobody,index=off,allow_other,shield=off "$work/t.tar" {}
 	automounted "for a user, shielded" overlay direct \
 		"$granaryfs" -o user=nobody,index=off,allow_other,shield=on "$work/t.tar" {}
-	automounted "on an older kernel" overlay direct "$helpers/refusing.py" beneath \
+	automounted "on an older kernel" overlay direct "$without" beneath -- \
 		setarch --uname-2.6 "$granaryfs" -o allow_other,shield=on "$work/t.tar" {}
 }
 
@@ -105,7 +105,7 @@ refused() {
 
 refused_mounts() {
 	refused "no such file" 2 "$granaryfs" "$work/nowhere.tar" {}
-	refused "no shield" 32 "$helpers/refusing.py" overlay \
+	refused "no shield" 32 "$without" overlay -- \
 		"$granaryfs" -o allow_other,shield=on "$work/t.tar" {}
 }
 

@@ -198,7 +198,7 @@ shields() {
 	check "and the remedy" grep -q "mounts work without it" \
 		<(overlay_of env GRANARY_SHIELD=removed unshare -rm)
 	check "no overlay can be made" grep -q "^warn .* no overlay can be made" \
-		<(overlay_of "$abs_top_srcdir/tests/mount/refusing.py" overlay)
+		<(overlay_of "$without" overlay --)
 	rm "$work/faulty/granaryfs"
 	check "no granaryfs" grep -q "^warn .* could not be tried: .*granaryfs" <(overlay_of)
 	is "$(find /tmp -maxdepth 1 -name 'granary-doctor.*')" "" "nothing is left"

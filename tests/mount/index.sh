@@ -382,7 +382,7 @@ archive_cut_while_mounted() {
 in_memory_on_older_kernels() {
 	watch_mount "$mnt"
 	check "sealed memory, older kernels: mounted" timeout -k 5 30 \
-		"$abs_top_srcdir/tests/mount/refusing.py" sealed "$granaryfs" -o index=off \
+		"$without" map-shared -- "$granaryfs" -o index=off \
 		"$archive" "$mnt"
 	check "sealed memory, older kernels: the tree is right" \
 		compare --no-folder-attributes "$work/tree" "$mnt"

@@ -460,12 +460,12 @@ slurm_scripts() {
 
 # lacks WHAT
 lacks() {
-	kernel=("$helpers/refusing.py" "$1")
+	kernel=("$without" "$1" --)
 }
 
 refused() {
 	local what
-	for what in fsopen overlay tmpfs namespace; do
+	for what in fsopen overlay tmpfs mount-namespaces; do
 		lacks "$what"
 		bare_ok "no $what" allow_other
 		same_bytes "$mnt/large"

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -60,7 +61,7 @@ static const struct lack {
 	{ "setaffinity", SYS_sched_setaffinity, 0, ANY, 0, EPERM },
 	/* before Linux 6.5 */
 	{ "beneath", MOVE_MOUNT, 4, BIT, MOVE_BENEATH, EINVAL },
-	/* our own tmpfs; before 6.15 what is mounted nowhere cannot be a layer */
+	/* our own, with the second layer of a front; and the front */
 	{ "tmpfs", FSMOUNT, 2, EQUAL, MOUNT_NOEXEC, EPERM },
 	{ "overlay", FSMOUNT, 2, BIT, MOUNT_NOSUID, EPERM },
 	/* filesystems differ in these */
@@ -72,6 +73,9 @@ static const struct lack {
 	{ "fionread", SYS_ioctl, 1, EQUAL, FIONREAD, ENOTTY },
 	{ "ambient", SYS_prctl, 0, EQUAL, AMBIENT, EINVAL },
 	{ "user-namespaces", SYS_unshare, 0, BIT, CLONE_NEWUSER, EINVAL },
+	{ "mount-namespaces", SYS_unshare, 0, BIT, CLONE_NEWNS, ENOSPC },
+	/* before 6.7 what is sealed against writing is not mapped shared */
+	{ "map-shared", SYS_mmap, 3, EQUAL, MAP_SHARED, EPERM },
 	{ "newer-than-4.18", FIRST_OF_5_1, 0, FROM, 0, ENOSYS },
 	{ "newer-than-5.14", FIRST_OF_5_15, 0, FROM, 0, ENOSYS },
 };
