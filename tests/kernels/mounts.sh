@@ -96,6 +96,42 @@ front_of() {
 	esac
 }
 
+# ---- What the kernel gives ----------------------------------------------------
+
+# terms: of .granaryfs/config, once a name was looked up; and what doctor says.
+terms() {
+	mount_as root "what the kernel agreed to" shield=off,prefetch=off /data/d.tar || return
+	sed -n 's/^kernel[.]/# report /p' $mnt/.granaryfs/config
+	cat $mnt/numbers >/dev/null
+	report 'reads of numbers' "$(counter fuse_read)"
+	report 'numbers' "$(stat -c %s $mnt/numbers)"
+	report 'read_ahead_kb' "$(cat "/sys/class/bdi/0:$(stat -c %Ld $mnt)/read_ahead_kb")"
+	check "what the kernel agreed to: unmounted" umount $mnt
+	wait_until 10 no_processes
+	report doctor "$(granary doctor | sed -n 's/^[a-z]*  *kernel  *//p')"
+}
+
+# counter NAME
+counter() {
+	sed -n "s/^$1 *\([0-9]*\) .*/\1/p" $mnt/.granaryfs/stats
+}
+
+# pushes: does the kernel take pages before they are asked for?
+pushes() {
+	mount_as root "pages are pushed" shield=off,prefetch=sweep /data/d.tar || return
+	check "pages are pushed: by a sweep" wait_until 20 has_pushed
+	report 'pushed files' "$(counter pushed_files)"
+	report 'reads after' "$(before=$(counter fuse_read)
+		cat $mnt/numbers $mnt/many/* >/dev/null
+		echo $(($(counter fuse_read) - before)))"
+	check "pages are pushed: unmounted" umount $mnt
+	wait_until 10 no_processes
+}
+
+has_pushed() {
+	[ "$(counter pushed_files)" -ge 150 ]
+}
+
 prepare() {
 	mkdir -p $mnt /home/user1/here
 	cp /data/d.sqfs /data/d.tar /home/user1/
@@ -105,6 +141,8 @@ prepare() {
 
 prepare
 report kernel "$kernel"
+terms
+pushes
 try 'bare, tar' root root shield=off /data/d.tar
 try 'bare, HDF5' root root shield=off /data/d.h5
 try 'allow_other, tar' root user1 allow_other /data/d.tar

@@ -144,6 +144,38 @@ json() {
 	done
 }
 
+# rows_for FILE NAME...: each has a row in the table of kernels, which is older otherwise.
+rows_for() {
+	local file=$1 name
+	shift
+	for name; do
+		check "KERNELS.md: $name, of ${file##*/}" grep -q -F "| $name |" "$docs/KERNELS.md"
+	done
+}
+
+# Each thing that the guests report is in the table that they make; each that a test can
+# take away is in the other one, and a test takes it.
+kernels() {
+	local names file
+	mapfile -t names < <(grep -o 'kernel[.][a-z_]*=' "$abs_top_srcdir/src/fuse/control.c" |
+		sed 's/kernel[.]//; s/=//')
+	rows_for control.c "${names[@]}"
+	mapfile -t names < <(sed -n -E "s/^try(_run)? '([^']*)'.*/\2/p" \
+		"$abs_top_srcdir/tests/kernels/mounts.sh")
+	rows_for mounts.sh "${names[@]}"
+	for file in tests/mount/without.c tests/faults/init.c; do
+		mapfile -t names < <(grep -o -E '^	[{] "[a-z0-9._-]+"|, +[{] "[a-z_]+"' \
+			"$abs_top_srcdir/$file" | cut -d '"' -f 2 | grep -v -x -E 'E[A-Z]+')
+		at_least "${#names[@]}" 10 "$file: what it takes away"
+		for name in "${names[@]}"; do
+			check "KERNELS.md: $name can be taken away" \
+				grep -q -F "\`$name\`" "$docs/KERNELS.md"
+			check "and is: $name" grep -q -w -r -e "$name" --include '*.sh' \
+				"$abs_top_srcdir/tests/mount"
+		done
+	done
+}
+
 mkdir -p "$work/tree/a" "$work/here"
 echo one >"$work/tree/a/one"
 ln -s a "$work/tree/link"
@@ -153,4 +185,5 @@ pages
 formats
 installed_links
 json
+kernels
 finish
