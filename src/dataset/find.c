@@ -137,11 +137,40 @@ int index_fits(const struct index_wish *wish, const struct index *index,
 	return err;
 }
 
+/* Copies of all packed files: only their times of change differ. */
+static bool are_copies(const struct index_wish *wish, const struct index *index)
+{
+	struct identity had;
+	bool newer = false;
+
+	if (index_accept_shape(index, wish->sources->count, wish->shape, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; i < wish->sources->count; i++) {
+		const struct identity *is = &wish->identities[i];
+
+		if (index_source(index, i, &had) < 0 || had.size != is->size ||
+		    had.digest != is->digest)
+			return false;
+		newer |= !identity_equal(&had, is);
+	}
+	return newer;
+}
+
+/* To use an index again that does not fit, or to have its checksums again. */
+static const char *find_remedy(const struct index_wish *wish, const struct index *index)
+{
+	if (are_copies(wish, index))
+		return "; if it is a copy: granary index --adopt";
+	return index_has_sums(index) ?
+		       "; its checksums are not those of what is there now: granary "
+		       "index --checksums makes them anew" : "";
+}
+
 /* Takes the index at `path` if it fits; says why if it does not. */
 static int try_place(const struct index_wish *wish, const char *path,
 		     struct index **out)
 {
-	const char *lost = "";
+	const char *remedy = "";
 	struct error why;
 	int err = index_open(path, out, &why);
 
@@ -156,13 +185,11 @@ static int try_place(const struct index_wish *wish, const char *path,
 		if (!err)
 			return 0;
 		error_prefix(&why, "%s", path);
-		lost = index_has_sums(*out) ?
-			       "; its checksums are not those of what is there now: granary "
-			       "index --checksums makes them anew" : "";
+		remedy = find_remedy(wish, *out);
 		index_close(*out);
 	}
 	if (!wish->quiet)
-		log_warn("index not used: %s%s", why.text, lost);
+		log_warn("index not used: %s%s", why.text, remedy);
 	return err;
 }
 

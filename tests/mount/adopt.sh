@@ -77,6 +77,8 @@ with_checksums() {
 	"$granary" index --checksums "$from/a.tar" >/dev/null
 	copied
 	refuse "a copy with another time: its index does not fit" fits "$to/a.tar"
+	grep -q "another time of change .*; if it is a copy: granary index --adopt" "$work/said"
+	ok $? "the sentence names --adopt" || diag "$(cat "$work/said")"
 	adopt "$to/a.tar"
 	outcome false true true "with checksums: adopted"
 	is "$(cat "$work/said")" "" "with checksums: nothing to warn of"
@@ -124,6 +126,8 @@ damaged_copies() {
 	umount_ok "$mnt"
 	copied
 	truncate -s -512 "$to/a.tar"
+	refuse "a copy that is shorter: its index does not fit" fits "$to/a.tar"
+	refuse "the sentence does not name --adopt" grep -qe --adopt "$work/said"
 	adopt "$to/a.tar"
 	grep -q "'$to/a.tar' has another size, beginning or end" "$work/said"
 	ok $? "a copy that is shorter" || diag "$(cat "$work/said")"
