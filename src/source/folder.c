@@ -289,6 +289,20 @@ static int refuse_mountable(const char *path, const struct listing *listing,
 			 "MOUNTPOINT", path, row->what, files);
 }
 
+/* Folders KEY=VALUE below `path` are partitions of one dataset, which begins above them. */
+static void leave_partitions(const char *path, struct listing *listing)
+{
+	char *name = listing->path + strlen(path), *end;
+
+	for (; *name == '/'; name = end) {
+		end = name + 1 + strcspn(name + 1, "/");
+		if (memchr(name, '=', (size_t)(end - name))) {
+			*name = '\0';
+			return;
+		}
+	}
+}
+
 static int refuse_dataset(const char *path, const struct listing *listing,
 			  const struct row *row, struct error *e)
 {
@@ -334,6 +348,7 @@ int folder_refuse(const char *path, struct error *e)
 		row = find_below(&listing, &search);
 	if (row && row->kind == KIND_MOUNTABLE)
 		return refuse_mountable(plain, &listing, row, e);
+	leave_partitions(plain, &listing);
 	if (row && row->kind == KIND_FOLDER)
 		return refuse_dataset(plain, &listing, row, e);
 	return refuse_files(plain, row ? row->what : NULL, e);

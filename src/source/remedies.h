@@ -19,7 +19,16 @@
 	"write it again as Arrow: python3 -c \"import pyarrow as p, " import "; s = "  \
 	open "; w = p.ipc.new_file('new.arrow', s.schema); "                           \
 	"[w.write(b) for b in s.to_batches()]; w.close()\", and mount new.arrow"
-#define REMEDY_DATASET(format) \
-	REMEDY_ARROW("pyarrow.dataset as d", "d.dataset('%s', format='" format "')")
+#define REMEDY_DATASET(format)               \
+	REMEDY_ARROW("pyarrow.dataset as d", \
+		     "d.dataset('%s', format='" format "', partitioning='hive')")
+
+/* The splits are in the names of the files, and stay there. */
+#define REMEDY_SPLITS                                                                    \
+	"write each again as Arrow: for f in '%s'/*.parquet; do python3 -c \"import sys, "  \
+	"pyarrow as p, pyarrow.parquet as q; t = q.ParquetFile(sys.argv[1]); "           \
+	"w = p.ipc.new_file(sys.argv[2], t.schema_arrow); "                              \
+	"[w.write(b) for b in t.iter_batches()]; w.close()\" \"$f\" "                     \
+	"\"$(basename \"$f\" .parquet).arrow\"; done, and mount these Arrow files together"
 
 #endif

@@ -34,7 +34,11 @@ static const struct {
 	{ "a.1.ark a.2.ark a.scp", "Kaldi", "kaldiio" },
 	{ "wav.scp text utt2spk", "Kaldi", "kaldiio" },
 	{ "part-0.parquet part-1.parquet _SUCCESS", "a dataset of Parquet files",
-	  "d.dataset('d', format='parquet')" },
+	  "d.dataset('d', format='parquet', partitioning='hive')" },
+	{ "train-00000-of-00001.parquet test-00000-of-00001.parquet",
+	  "a dataset of Parquet files, in splits", "for f in 'd'/*.parquet; do" },
+	{ "README.md data/ data/train.parquet data/val.parquet", "'d/data'",
+	  "for f in 'd/data'/*.parquet; do" },
 	{ "_common_metadata a/ a/x", "Petastorm", "format='parquet'" },
 	{ "a.orc b.orc", "a dataset of ORC files", "format='orc'" },
 	{ "a.tar.gz b.tar.gz", "compressed tars", "gzip -dk 'd'/*.tar.gz" },
@@ -49,6 +53,10 @@ static const struct {
 	  "val/shard.00000.mds", "'d/train'", "streaming" },
 	{ "train/ train/0000.parquet", "'d/train'", "d.dataset('d/train'" },
 
+	/* the partitions of one dataset */
+	{ "label=0/ label=0/a.parquet label=1/ label=1/a.parquet", "Parquet",
+	  "d.dataset('d', format='parquet', partitioning='hive')" },
+	{ "t/ t/y=1/ t/y=1/m=2/ t/y=1/m=2/a.orc", "'d/t'", "d.dataset('d/t', format='orc'" },
 	{ "m/ m/1.0.0/ m/1.0.0/dataset_info.json m/1.0.0/features.json", "'d/m/1.0.0'",
 	  "builder_from_directory" },
 	{ "a/ a/b/ a/b/c/ a/b/c/data.mdb", "'d/a/b/c'", "Python's lmdb" },
