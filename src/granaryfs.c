@@ -33,6 +33,7 @@
 #include "util/log_ring.h"
 #include "util/mounts.h"
 #include "util/notify.h"
+#include "util/process.h"
 #include "util/rights.h"
 #include "util/vec.h"
 
@@ -237,7 +238,7 @@ static int note_inherited(struct arguments *a)
 static void close_inherited(const struct arguments *a)
 {
 	/* the connection to the kernel, where somebody else has mounted */
-	int connection = strncmp(a->mountpoint, "/dev/fd/", 8) == 0 ?
+	int connection = a->mountpoint && strncmp(a->mountpoint, "/dev/fd/", 8) == 0 ?
 				 (int)strtol(a->mountpoint + 8, NULL, 10) : -1;
 
 	for (size_t i = 0; i < a->inherited.count; i++) {
@@ -328,7 +329,7 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 	if (!err)
 		err = open_log(a, e);
 	if (a->directory >= 0)
-		close(a->directory);
+		close(steal_fd(&a->directory));
 	if (report_fd >= 0 && !err)
 		leave_caller(a);
 	if (!err)
@@ -462,6 +463,20 @@ static int hold_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/*
+ * The packed files are on storage of another user's: who closes them may wait for what that
+ * user alone can end.
+ */
+static void leave(const struct arguments *a, int status)
+{
+	if (!rights_of_another(a))
+		return;
+	if (a->directory >= 0)
+		close(a->directory);
+	close_inherited(a);
+	process_leave(status);
+}
+
 /* Says how it went to all who want to hear it. */
 static int conclude(struct arguments *a, int status, const struct error *e)
 {
@@ -514,7 +529,9 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 	if (!status && isatty(STDERR_FILENO)) /* scripts have the log */
 		write_notes(a);
 	/* the session is the child's now: _exit, so that nothing is undone here */
-	_exit(conclude(a, status, e));
+	status = conclude(a, status, e);
+	leave(a, status);
+	_exit(status);
 }
 
 static int open_pipe(struct arguments *a, struct error *e)
@@ -583,6 +600,7 @@ int main(int argc, char **argv)
 	note_inherited(&a);
 	go = parse_arguments(argc, argv, &a, &e);
 	status = go > 0 ? run(&a, &e) : go < 0 ? refuse(&a, &e) : 0;
+	leave(&a, status);
 	vec_free(&a.inherited);
 	free(a.mountpoint);
 	rights_free(&a.rights);

@@ -152,17 +152,16 @@ static int take_place(struct opening *o, const char *path, struct error *e)
 	return 0;
 }
 
-static int take_source(struct source_set *set, struct errand_item *item, struct error *e)
+static int take_source(struct source_set *set, const struct errand_item *item,
+		       struct error *e)
 {
 	const struct source_item *data = item->data;
-	int err = source_set_receive(set, item->text, item->fd, &data->info, e);
 
-	if (!err)
-		item->fd = -1;
-	return err;
+	return source_set_receive(set, item->text, item->fd, &data->info, e);
 }
 
-static int take_packed_file(struct opening *o, struct errand_item *item, struct error *e)
+static int take_packed_file(struct opening *o, const struct errand_item *item,
+			    struct error *e)
 {
 	const struct source_item *data = item->data;
 
@@ -170,17 +169,17 @@ static int take_packed_file(struct opening *o, struct errand_item *item, struct 
 	return take_source(&o->sources, item, e);
 }
 
-static int take_index(struct opening *o, struct errand_item *item, struct error *e)
+static int take_index(struct opening *o, const struct errand_item *item, struct error *e)
 {
 	const uid_t *owner = item->data;
 
 	o->index_path = strdup(item->text);
 	if (!o->index_path)
 		return out_of_memory(e);
-	return index_open_memory(steal_fd(&item->fd), *owner, item->text, &o->index, e);
+	return index_open_memory(item->fd, *owner, item->text, &o->index, e);
 }
 
-static int take(void *context, struct errand_item *item, struct error *e)
+static int take(void *context, const struct errand_item *item, struct error *e)
 {
 	struct opening *o = context;
 

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/cleanup.h"
 #include "util/errand.h"
 #include "util/log.h"
 #include "util/steps.h"
@@ -31,7 +30,7 @@ static int open_as_user(void *context, struct error *e)
  * The supervisor writes there, and must not hang where nobody but the user can say what
  * the storage does.
  */
-static int take_log(void *context, struct errand_item *item, struct error *e)
+static int take_log(void *context, const struct errand_item *item, struct error *e)
 {
 	const struct wanted *wanted = context;
 	struct stat st;
@@ -42,7 +41,7 @@ static int take_log(void *context, struct errand_item *item, struct error *e)
 				 "look at, and granaryfs, which looks after the mount as user id "
 				 "%u, could hang there; name a file elsewhere", wanted->path,
 				 (unsigned)wanted->uid, (unsigned)geteuid());
-	log_to_descriptor(steal_fd(&item->fd));
+	log_to_descriptor(item->fd);
 	return 0;
 }
 
@@ -57,12 +56,12 @@ int user_log(const struct rights *rights, const char *path, struct error *e)
 	return errand_run(rights, &errand, e);
 }
 
-static int take_pipe(void *context, struct errand_item *item, struct error *e)
+static int take_pipe(void *context, const struct errand_item *item, struct error *e)
 {
 	const struct wanted *wanted = context;
 
 	(void)e;
-	wanted->notify->pipe = steal_fd(&item->fd);
+	wanted->notify->pipe = item->fd;
 	return 0;
 }
 

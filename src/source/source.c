@@ -23,6 +23,7 @@ struct source {
 	int fd;
 	struct source_info info;
 	struct retry retry;
+	bool stays_open; /* to the end of the process: who closes it may wait for a user */
 };
 
 static _Thread_local struct {
@@ -95,6 +96,7 @@ int source_receive(const char *path, int fd, const struct source_info *info,
 		return err;
 	source->fd = fd;
 	source->info = *info;
+	source->stays_open = true;
 	return finish(source, 0, out);
 }
 
@@ -102,7 +104,8 @@ void source_close(struct source *source)
 {
 	if (!source)
 		return;
-	close(source->fd);
+	if (!source->stays_open)
+		close(source->fd);
 	retry_free(&source->retry);
 	free(source->path);
 	free(source);

@@ -61,7 +61,9 @@ int source_adopt(const char *path, int fd, struct source **out, struct error *e)
 /*
  * The same of a file that another process has opened and described, as another user:
  * `info` is what it said. A FUSE filesystem answers its own user and nobody else, so
- * that this process may read from the descriptor but not ask what it is.
+ * that this process may read from the descriptor but not ask what it is. Nor does
+ * source_close close that: the kernel would wait for the filesystem's answer, and no
+ * signal ends that (process_leave).
  */
 int source_receive(const char *path, int fd, const struct source_info *info,
 		   struct source **out, struct error *e);

@@ -178,19 +178,17 @@ static int receive(int line, struct message *m, int *fd, struct error *e)
 	return 1;
 }
 
-static int take_item(const struct watch *w, const struct message *m, int *fd,
+static int take_item(const struct watch *w, const struct message *m, int fd,
 		     struct error *e)
 {
-	struct errand_item item = { .kind = m->kind, .data = m->data, .size = m->size,
-				    .text = m->text, .fd = steal_fd(fd) };
-	int err = w->errand->take(w->errand->context, &item, e);
+	const struct errand_item item = { .kind = m->kind, .data = m->data, .size = m->size,
+					  .text = m->text, .fd = fd };
 
-	*fd = item.fd;
-	return err;
+	return w->errand->take(w->errand->context, &item, e);
 }
 
 /* 1: it goes on; 0: it has ended well; or a negative errno and a sentence. */
-static int take_message(const struct watch *w, const struct message *m, int *fd,
+static int take_message(const struct watch *w, const struct message *m, int fd,
 			struct error *e)
 {
 	int err;
@@ -258,7 +256,7 @@ static int listen_to(struct watch *w, struct error *e)
 	int go;
 
 	do {
-		CLEANUP(cleanup_close) int fd = -1;
+		int fd = -1; /* never closed here: see errand.h */
 
 		if (poll(&fds, 1, LOOK_MS) <= 0) {
 			if (stalls(w))
@@ -271,7 +269,7 @@ static int listen_to(struct watch *w, struct error *e)
 		if (go == 0)
 			return refuse_end(w, e);
 		if (go > 0)
-			go = take_message(w, &m, &fd, e);
+			go = take_message(w, &m, fd, e);
 	} while (go > 0);
 	return go;
 }

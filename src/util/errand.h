@@ -32,10 +32,12 @@ struct errand {
 	/* In the child: 0, or a negative errno and a sentence, which errand_run returns. */
 	int (*work)(void *context, struct error *e);
 	/*
-	 * In the parent, for each item, in order. Who keeps the descriptor sets it to -1.
+	 * In the parent, for each item, in order. Its descriptor stays open to the end of
+	 * the process, also where the errand fails: close(2) waits for an answer of a FUSE
+	 * filesystem, even when the process is killed. process_leave ends it without that.
 	 * The first error ends the errand.
 	 */
-	int (*take)(void *context, struct errand_item *item, struct error *e);
+	int (*take)(void *context, const struct errand_item *item, struct error *e);
 	void *context; /* in the child a copy */
 };
 

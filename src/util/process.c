@@ -3,16 +3,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/cleanup.h"
 
+enum { CLOSER_STACK_BYTES = 64 << 10 };
 enum { OOM_STEP = 10, OOM_MOST = 1000 }; /* thousandths of all memory */
 
 /* From a stat file of proc(5): behind the name, which may hold anything. */
@@ -160,4 +165,26 @@ void process_offer_to_oom(void)
 	n = snprintf(text, sizeof(text), "%ld", score < OOM_MOST ? score : OOM_MOST);
 	if (pwrite(fd, text, (size_t)n, 0) < 0)
 		return; /* as likely as the parent, then */
+}
+
+/* It closes them by its end, which is after its parent's. */
+static int close_behind(void *parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (getppid() == *(const pid_t *)parent)
+		pause();
+	return 0;
+}
+
+void process_leave(int status)
+{
+	static alignas(max_align_t) char stack[CLOSER_STACK_BYTES];
+	pid_t parent = getpid();
+
+	fflush(NULL);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		close(fd);
+	/* without it there is nothing but to wait */
+	clone(close_behind, stack + sizeof(stack), CLONE_FILES | SIGCHLD, &parent);
+	_exit(status);
 }

@@ -9,6 +9,15 @@
 #include <sys/types.h>
 
 /*
+ * Ends this process as _exit(2) does, without waiting for the filesystems of the files
+ * that it has open: a child, which shares its descriptors, is left behind to close them.
+ * Of the standard ones there is nothing left by then.
+ *
+ * Threads: only while the process has one.
+ */
+_Noreturn void process_leave(int status);
+
+/*
  * Will a process never take another step of its own? Its main thread is dead, or
  * about to leave a core dump, and each of the others is too, or waits in the kernel for
  * something that no signal ends (state D), and dies when that has come. So it is with a

@@ -220,6 +220,45 @@ on hangs; look at it as user id $one_uid, with ls(1), say, and mount when that r
 	check "storage that hangs: no process is left" wait_until 20 no_daemon "$mnt"
 }
 
+# ---- Storage that never answers root ------------------------------------------------
+
+# mount_stubborn close|ask: what it does (stubborn.c). Sets $stubborn.
+mount_stubborn() {
+	[ -d "$work/stubborn" ] || mkdir "$work/stubborn"
+	"$abs_top_builddir/tests/bin/stubborn" "$one_uid" "$one_gid" "$far" "$work/stubborn" \
+		"$1" >"$work/storage" 2>&1 &
+	stubborn=$!
+	started+=("$stubborn")
+	at_exit umount -l "$work/stubborn"
+	wait_until 20 as "$one" test -e "$work/stubborn/small.tar"
+	ok $? "storage that leaves root waiting: $1" || bail "$(cat "$work/storage")"
+}
+
+end_stubborn() {
+	kill -KILL "$stubborn"
+	wait_until 20 no_daemon "$mnt"
+	ok $? "$1: no process is left when its storage has ended"
+	umount -l "$work/stubborn"
+}
+
+# What closes a file there waits, even when it is killed.
+closing_hangs() {
+	local began=$SECONDS
+	mount_stubborn close
+	timeout -k 5 30 "$daemon" -o "user=$one,index=require" "$work/stubborn/part-2.tar" \
+		"$mnt" >"$work/said" 2>&1
+	is $? 3 "closing hangs: a refusal"
+	grep -q -F "index=require" "$work/said"
+	ok $? "closing hangs: its sentence" || diag "$(cat "$work/said")"
+	watch_mount "$mnt"
+	timeout -k 5 30 "$daemon" -o "user=$one,index=require" "$work/stubborn/small.tar" "$mnt"
+	is $? 0 "closing hangs: the launcher ends"
+	at_most $((SECONDS - began)) 20 "closing hangs: in time"
+	shows 1 "closing hangs: a file"
+	check "closing hangs: unmounted" timeout -k 5 30 "$granary" umount "$mnt"
+	end_stubborn "closing hangs"
+}
+
 # ---- The indexer ------------------------------------------------------------------
 
 # The same member many times: a long scan, a small tree.
@@ -309,5 +348,6 @@ log_and_fifo
 user_ends_it
 launcher_ends
 storage_hangs
+closing_hangs
 indexer_hangs
 finish

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/cleanup.h"
 #include "util/errand.h"
 #include "util/log.h"
 
@@ -27,9 +28,10 @@ struct taken {
 	int refuse_at;    /* the item whose taking fails, counted from 1 */
 };
 
-static int take(void *context, struct errand_item *item, struct error *e)
+static int take(void *context, const struct errand_item *item, struct error *e)
 {
 	struct taken *taken = context;
+	CLEANUP(cleanup_close) int fd = item->fd;
 	unsigned i = taken->count++;
 
 	if (taken->refuse_at && (int)taken->count == taken->refuse_at)
@@ -39,7 +41,7 @@ static int take(void *context, struct errand_item *item, struct error *e)
 	if (item->size == sizeof(taken->numbers[i]))
 		memcpy(&taken->numbers[i], item->data, item->size);
 	snprintf(taken->texts[i], sizeof(taken->texts[i]), "%s", item->text);
-	if (item->fd >= 0 && pread(item->fd, &taken->contents[i], 1, 0) != 1)
+	if (fd >= 0 && pread(fd, &taken->contents[i], 1, 0) != 1)
 		return -EIO;
 	return 0;
 }
