@@ -6,7 +6,6 @@
  */
 #include "config.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -29,13 +28,13 @@
 #include "fuse/user_files.h"
 #include "util/bounded.h"
 #include "util/cleanup.h"
+#include "util/inherited.h"
 #include "util/log.h"
 #include "util/log_ring.h"
 #include "util/mounts.h"
 #include "util/notify.h"
 #include "util/process.h"
 #include "util/rights.h"
-#include "util/vec.h"
 
 /* How long a failure waits for the reader of -o notify_pipe=, and we for a mount point. */
 enum { NOTIFY_PATIENCE_MS = 2000, MOUNTPOINT_MS = 5000 };
@@ -56,7 +55,7 @@ struct arguments {
 	size_t source_count;
 	char *mountpoint; /* absolute, or /dev/fd/N; owned */
 	int directory;    /* the mount point, O_PATH, or -1 */
-	VEC(int) inherited; /* descriptors */
+	struct inherited inherited;
 	struct dataset *opened;
 	struct index_summary summary; /* of its index: a copy, for the supervisor too */
 	struct rights rights; /* of -o user= */
@@ -200,62 +199,13 @@ static int parse_arguments(int argc, char **argv, struct arguments *a, struct er
 	return go ? go : 1;
 }
 
-/* Descriptors 0 to 2 must be somebody's, or an archive becomes one of them. */
-static void guard_standard_streams(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
-/*
- * The descriptors that the caller left open: a lock file, another end of a
- * pipe. A daemon must not keep them, but an argument may be one of them
- * (/dev/fd/N), and so they are closed when everything is open that we need.
- */
-static int note_inherited(struct arguments *a)
-{
-	DIR *folder = opendir("/proc/self/fd");
-	struct dirent *entry;
-	int err = 0;
-
-	if (!folder)
-		return 0;
-	while (!err && (entry = readdir(folder))) {
-		int fd = (int)strtol(entry->d_name, NULL, 10);
-
-		if (fd > STDERR_FILENO && fd != dirfd(folder))
-			err = vec_push(&a->inherited, fd);
-	}
-	closedir(folder);
-	return err;
-}
-
+/* All but the connection to the kernel, where another process has mounted. */
 static void close_inherited(const struct arguments *a)
 {
-	/* the connection to the kernel, where somebody else has mounted */
-	int connection = a->mountpoint && strncmp(a->mountpoint, "/dev/fd/", 8) == 0 ?
-				 (int)strtol(a->mountpoint + 8, NULL, 10) : -1;
+	bool mounted = a->mountpoint && strncmp(a->mountpoint, "/dev/fd/", 8) == 0;
 
-	for (size_t i = 0; i < a->inherited.count; i++) {
-		if (a->inherited.items[i] != connection)
-			close(a->inherited.items[i]);
-	}
-}
-
-static void close_standard_streams(void)
-{
-	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
-		dup2(fd, i);
-	close(fd);
+	inherited_close(&a->inherited,
+			mounted ? (int)strtol(a->mountpoint + 8, NULL, 10) : -1);
 }
 
 /* Who looks into a log wants to know when and why it ended. */
@@ -272,7 +222,7 @@ static void leave_caller(const struct arguments *a)
 		log_debug("chdir: %s", strerror(errno));
 	log_to_syslog();
 	log_more();
-	close_standard_streams();
+	inherited_leave_streams();
 	close_inherited(a);
 }
 
@@ -594,14 +544,14 @@ int main(int argc, char **argv)
 	struct error e = { 0 };
 	int go, status;
 
-	guard_standard_streams();
+	inherited_guard_streams();
 	log_open("granaryfs", LOG_LEVEL_WARN);
 	log_ring_make();
-	note_inherited(&a);
+	inherited_note(&a.inherited);
 	go = parse_arguments(argc, argv, &a, &e);
 	status = go > 0 ? run(&a, &e) : go < 0 ? refuse(&a, &e) : 0;
 	leave(&a, status);
-	vec_free(&a.inherited);
+	inherited_free(&a.inherited);
 	free(a.mountpoint);
 	rights_free(&a.rights);
 	dataset_config_free(&a.dataset);
