@@ -33,8 +33,10 @@ static int refuse_errno(const char *path, int errnum, struct error *e)
 	if (errnum == EACCES || errnum == EPERM)
 		return error_set(e, ERROR_SYSTEM, errnum,
 				 "user id %u may not read '%s'; it needs the right "
-				 "to read the file and to search its folders",
-				 (unsigned)geteuid(), path);
+				 "to read the file and to search its folders%s",
+				 (unsigned)geteuid(), path, geteuid() ? "" :
+				 "; on NFS, or on a user's own FUSE filesystem, only that user "
+				 "has it: granaryfs -o user=NAME");
 	if (errnum == EMFILE)
 		return refuse_limit(path, e);
 	errno = errnum;

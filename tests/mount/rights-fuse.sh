@@ -96,7 +96,8 @@ opens_sources() {
 others_files() {
 	start "$net/small.tar" "$mnt" 2>"$work/said"
 	is $? 2 "root without user= is refused"
-	grep -q -F "user id 0 may not read '$net/small.tar'" "$work/said"
+	grep -q -F "user id 0 may not read '$net/small.tar'" "$work/said" &&
+		grep -q -F "granaryfs -o user=NAME" "$work/said"
 	ok $? "with the path and its own number" || diag "$(cat "$work/said")"
 	start -o "user=$two" "$net/small.tar" "$mnt" 2>"$work/said"
 	is $? 2 "another user is refused"
