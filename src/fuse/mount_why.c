@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/cleanup.h"
@@ -42,12 +43,15 @@ static bool has_selinux(void)
 	return access("/sys/fs/selinux/enforce", F_OK) == 0;
 }
 
-/* 0, or why the device cannot be opened. */
+/* 0, or why the device cannot be opened; ENOTTY: it can, and is something else. */
 static int try_device(void)
 {
 	CLEANUP(cleanup_close) int fd = open(device, O_RDWR | O_CLOEXEC);
+	struct stat st;
 
-	return fd < 0 ? errno : 0;
+	if (fd < 0)
+		return errno;
+	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) ? 0 : ENOTTY;
 }
 
 static const char *device_remedy(int errnum)
@@ -62,6 +66,9 @@ static const char *device_remedy(int errnum)
 	case EPERM:
 		return "/dev/fuse may not be opened, by the rules of a container, say; have it "
 		       "passed in (--device /dev/fuse)";
+	case ENOTTY:
+		return "/dev/fuse is no device; ask for: mknod /dev/fuse c 10 229; in a "
+		       "container for the device to be passed in (--device /dev/fuse)";
 	default:
 		return "/dev/fuse cannot be opened; granary doctor says why";
 	}
@@ -78,6 +85,9 @@ static const char *call_remedy(const struct mount_wish *wish, int errnum)
 	case EACCES:
 		return "a security policy forbids it (SELinux, AppArmor): ask for a rule, or "
 		       "use granary run";
+	case ENOENT:
+		return access("/proc/self/fd", F_OK) < 0 ?
+			       "/proc is not mounted; ask for: mount -t proc none /proc" : NULL;
 	case ENODEV:
 		return "the kernel does not know FUSE: ask for modprobe fuse";
 	case ENOSPC:

@@ -68,6 +68,11 @@ root() {
 		setpriv --inh-caps=-sys_admin --bounding-set=-sys_admin
 	says "pass the device into the container (--device /dev/fuse)" "no /dev/fuse" \
 		"umount /dev/fuse && mount -t tmpfs none /dev" --
+	says "is no device; ask for: mknod /dev/fuse c 10 229" "a file as /dev/fuse" \
+		"umount /dev/fuse && mount --bind $box/nothing /dev/fuse" --
+	"$granary" index --output "$box/a.gidx" "$box/a.tar" >/dev/null
+	says "/proc is not mounted; ask for: mount -t proc none /proc" "no /proc" \
+		"mount -t tmpfs none /proc" -o "index=$box/a.gidx" --
 	if [ -e /sys/fs/selinux/enforce ]; then
 		skip "this kernel has SELinux" "a label without SELinux"
 	else
