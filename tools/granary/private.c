@@ -45,7 +45,7 @@ static long setting(const char *path)
 
 static int refused(int errnum, struct error *e)
 {
-	const char *why = "the kernel, or the container that this runs in, forbids them";
+	const char *why = "the kernel, the container or the chroot that this runs in forbids them";
 
 	if (setting("/proc/sys/user/max_user_namespaces") == 0 || errnum == ENOSPC)
 		why = "there may be no more of them: ask for sysctl user.max_user_namespaces=65536";
