@@ -1,16 +1,15 @@
 #include "fuse/user_files.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/errand.h"
 #include "util/log.h"
+#include "util/mounts.h"
 #include "util/steps.h"
 
 /* What both sides of an errand know. */
 struct wanted {
-	uid_t uid;
 	const char *path;
 	int (*open)(const char *path, struct error *e);
 	struct notify *notify; /* of a FIFO */
@@ -33,14 +32,12 @@ static int open_as_user(void *context, struct error *e)
 static int take_log(void *context, const struct errand_item *item, struct error *e)
 {
 	const struct wanted *wanted = context;
-	struct stat st;
 
-	if (fstat(item->fd, &st) < 0)
-		return error_set(e, ERROR_SYSTEM, errno,
-				 "-o log=%s: it is on a FUSE filesystem that only user id %u may "
-				 "look at, and granaryfs, which looks after the mount as user id "
-				 "%u, could hang there; name a file elsewhere", wanted->path,
-				 (unsigned)wanted->uid, (unsigned)geteuid());
+	if (mounts_is_users(item->fd))
+		return error_set(e, ERROR_SYSTEM, EACCES,
+				 "-o log=%s: it is on a filesystem of a user's own, such as FUSE, and "
+				 "granaryfs, which looks after the mount as user id %u, could hang "
+				 "there; name a file elsewhere", wanted->path, (unsigned)geteuid());
 	log_to_descriptor(item->fd);
 	return 0;
 }
@@ -52,7 +49,6 @@ int user_log(const struct rights *rights, const char *path, struct error *e)
 
 	if (!rights)
 		return log_to_file(path, e);
-	wanted.uid = rights->uid;
 	return errand_run(rights, &errand, e);
 }
 

@@ -12,7 +12,7 @@
 
 /*
  * Logs to this file from now on (log_to_file): 0, or a negative errno and a sentence. One
- * that another user may look at and this process may not is refused.
+ * on storage that a user decides about (mounts_is_users) is refused.
  */
 int user_log(const struct rights *rights, const char *path, struct error *e);
 

@@ -260,6 +260,25 @@ closing_hangs() {
 	end_stubborn "closing hangs"
 }
 
+# Others may look at it: root, too, and then waits.
+asking_hangs() {
+	local began=$SECONDS
+	as "$one" touch "$far/log"
+	mount_stubborn ask
+	timeout -k 5 30 "$daemon" -o "user=$one,log=$work/stubborn/log" "$work/ones/near.tar" \
+		"$mnt" >"$work/said" 2>&1
+	is $? 2 "asking hangs: a log there is refused"
+	at_most $((SECONDS - began)) 20 "asking hangs: in time"
+	grep -q "name a file elsewhere" "$work/said"
+	ok $? "asking hangs: its sentence" || diag "$(cat "$work/said")"
+	watch_mount "$mnt"
+	timeout -k 5 30 "$daemon" -o "user=$one,index=require" "$work/stubborn/small.tar" "$mnt"
+	is $? 0 "asking hangs: an index there is used"
+	shows 1 "asking hangs: a file"
+	check "asking hangs: unmounted" timeout -k 5 30 "$granary" umount "$mnt"
+	end_stubborn "asking hangs"
+}
+
 # ---- The indexer ------------------------------------------------------------------
 
 # The same member many times: a long scan, a small tree.
@@ -350,5 +369,6 @@ user_ends_it
 launcher_ends
 storage_hangs
 closing_hangs
+asking_hangs
 indexer_hangs
 finish
