@@ -460,7 +460,7 @@ static void try_shield(struct finding *f)
 	rehearse(&report);
 	if (report.result == REHEARSAL_SHIELDED) {
 		found(f, VERDICT_OK, "a dataset was mounted with its shield, and all of it was "
-		      "seen: mounts with allow_other, and those of granary run, have one");
+		      "seen: root's mounts with allow_other have one, and users' granary run");
 		return;
 	}
 	found(f, VERDICT_WARN, report.result == REHEARSAL_BARE ?
