@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "source/folder.h"
+#include "source/loop.h"
 #include "util/cleanup.h"
 
 static int refuse_limit(const char *path, struct error *e)
@@ -89,16 +90,25 @@ static int open_retry(const char *path)
 	}
 }
 
+static void fill_mtime(const struct stat *st, struct source_owner *owner)
+{
+	owner->mtime = st->st_mtim.tv_sec;
+	owner->mtime_ns = (uint32_t)st->st_mtim.tv_nsec;
+}
+
 /*
  * A device is the same by any of its names, which are made anew at every start of the
- * machine: their numbers and times mean nothing.
+ * machine: their numbers and times mean nothing. The file behind a loop device has a time.
  */
 static int fill_device(int fd, const struct stat *st, struct source_info *info)
 {
+	struct stat file = { .st_mtim = { .tv_sec = 0 } };
+
 	info->device = true;
 	info->id = (struct source_id){ .device = st->st_rdev };
-	info->owner.mtime = 0;
-	info->owner.mtime_ns = 0;
+	if (!loop_file(fd, st, &file))
+		file.st_mtim = (struct timespec){ .tv_sec = 0 };
+	fill_mtime(&file, &info->owner);
 	return ioctl(fd, BLKGETSIZE64, &info->size) < 0 ? -errno : 0;
 }
 
@@ -112,8 +122,7 @@ static int fill_info(int fd, const struct stat *st, struct source_info *info)
 	info->owner.uid = st->st_uid;
 	info->owner.gid = st->st_gid;
 	info->owner.mode = st->st_mode & 0777;
-	info->owner.mtime = st->st_mtim.tv_sec;
-	info->owner.mtime_ns = (uint32_t)st->st_mtim.tv_nsec;
+	fill_mtime(st, &info->owner);
 	return S_ISBLK(st->st_mode) ? fill_device(fd, st, info) : 0;
 }
 

@@ -25,7 +25,8 @@ struct source_owner {
 	uid_t uid;
 	gid_t gid;
 	mode_t mode;       /* permission bits */
-	int64_t mtime;     /* seconds since the epoch; of a block device 0 */
+	int64_t mtime;     /* seconds since the epoch; of a block device 0, but of
+			      a loop device its file's */
 	uint32_t mtime_ns;
 };
 
@@ -39,7 +40,7 @@ struct source_id {
 struct source_info {
 	struct source_id id;
 	uint64_t size;
-	bool device; /* a block device: it has no time of change of its own */
+	bool device; /* a block device: most have no time of change */
 	struct source_owner owner;
 };
 

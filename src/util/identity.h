@@ -12,7 +12,7 @@
 
 struct identity {
 	uint64_t size;    /* bytes */
-	int64_t mtime_ns; /* since the epoch; of a block device 0 */
+	int64_t mtime_ns; /* since the epoch; of most block devices 0 */
 	uint64_t digest;  /* XXH3-64 of the first and the last 4 KiB; of a block device,
 			     of more */
 };

@@ -69,13 +69,48 @@ a_link() {
 }
 
 changed() {
+	local time
+	time=$(stat -c @%.Y "$work/t.tar")
 	dd if=/dev/urandom of="$tar_device" bs=4096 seek=300 count=100 conv=notrunc,fsync \
 		status=none
+	touch -d "$time" "$work/t.tar"
 	mount_ok "changed in the middle: mounted" "$tar_device" "$mnt" || return
 	check "changed in the middle: the old index is not used" \
 		log_says "index not used: .*another beginning or end"
 	umount_ok "$mnt" "changed in the middle: unmounted"
 }
+
+# same_ends SIZES: a tar of files of these sizes, between two large ones.
+same_ends() {
+	local tree=$work/ends-$1 i=0 size
+	mkdir -p "$tree"
+	head -c 1000000 /dev/zero | tee "$tree/0" >"$tree/9"
+	for size in ${1//,/ }; do
+		i=$((i + 1))
+		head -c "$size" /dev/zero | tr '\0' "$i" >"$tree/$i"
+	done
+	tar --sort=name --mtime=@1000 -C "$tree" -cf "$work/ends-$1.tar" .
+}
+
+# The blocks that are looked at are the same: the file behind the device tells them apart.
+another_file() {
+	local first=1000,3000 second=3000,1000
+	same_ends $first
+	same_ends $second
+	is "$(stat -c %s "$work/ends-$first.tar")" "$(stat -c %s "$work/ends-$second.tar")" \
+		"another file: as large"
+	touch -d @1000000000 "$work/ends-$first.tar"
+	device=$(losetup --find --show "$work/ends-$first.tar")
+	ln -sfn "$device" "$work/swapped"
+	same "one file" "$work/ends-$first" "$work/swapped"
+	losetup --detach "$device"
+	attach ends-$second.tar
+	ln -sfn "$device" "$work/swapped"
+	same "another file" "$work/ends-$second" "$work/swapped"
+	dd if="$work/ends-$first.tar" of="$device" conv=notrunc,fsync status=none
+	same "written in place" "$work/ends-$first" "$work/swapped"
+}
+
 
 images() {
 	attach s.img --read-only
@@ -116,6 +151,7 @@ make_files
 a_tar
 a_link
 changed
+another_file
 images
 a_set
 refused

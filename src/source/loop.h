@@ -1,0 +1,16 @@
+/*
+ * loop.h: the files behind loop devices. Private to source/.
+ */
+#ifndef GRANARY_SOURCE_LOOP_H
+#define GRANARY_SOURCE_LOOP_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/*
+ * Describes the file that an open loop device, or a partition of one, shows. False for
+ * other devices, and where the file has no name here any more. Needs Linux 2.6.37.
+ */
+bool loop_file(int fd, const struct stat *device, struct stat *out);
+
+#endif
