@@ -273,10 +273,35 @@ int trial_list(const struct trial *trial, int overlay, int bare, char *why, size
 
 /* ---- A file ---- */
 
+/*
+ * Folder by folder, none of which may be a link: nothing outside of the mount is opened,
+ * whatever lies in it.
+ */
+static int open_beneath(int root, const char *path)
+{
+	const int how = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	CLEANUP(cleanup_close) int folder = -1;
+	const char *slash;
+
+	for (; (slash = strchr(path, '/')); path = slash + 1) {
+		char name[NAME_MAX + 1];
+		int next;
+
+		snprintf(name, sizeof(name), "%.*s", (int)(slash - path), path);
+		next = openat(folder < 0 ? root : folder, name,
+			      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		cleanup_close(&folder);
+		folder = next;
+		if (folder < 0)
+			return -1;
+	}
+	return openat(folder < 0 ? root : folder, path, how);
+}
+
 /* 0, or an errno. */
 static int read_one(int root, const char *path)
 {
-	CLEANUP(cleanup_close) int fd = openat(root, path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(cleanup_close) int fd = open_beneath(root, path);
 	char byte;
 
 	return fd >= 0 && pread(fd, &byte, 1, 0) >= 0 ? 0 : errno;

@@ -596,6 +596,25 @@ hung_storage() {
 	granaryfs=$sound
 }
 
+# The owner of an index may forge its names: root tries nothing outside of the mount.
+outside() {
+	local path=$work/rootonly/fifo name
+	name=$(printf '%s' "$path" | tr -c '' a)
+	mkdir "$work/outside" "$work/rootonly"
+	mkfifo "$path"
+	echo text >"$work/outside/$name"
+	tar -C "$work/outside" -cf "$work/outside.tar" "$name"
+	"$granary" index -q "$work/outside.tar"
+	check "a name with slashes: in the index" \
+		"$abs_top_builddir/tests/bin/forge-index" "$work/outside.tar.gidx" "$name" "$path"
+	timeout 60 bash -c 'exec 3>"$1"; : >"$2"' - "$path" "$work/opened" &
+	started+=($!)
+	start allow_other,index=require "$work/outside.tar"
+	is $? 0 "a name with slashes: mounted" || diag "$(cat "$work/said")"
+	left "a name with slashes"
+	check "a name with slashes: root has not opened it" test ! -e "$work/opened"
+}
+
 # Root of a user namespace, without allow_other. Owners that it does not know are its own.
 in_namespace() {
 	# shellcheck disable=SC2016  # the inner shell expands it
@@ -644,5 +663,6 @@ merged
 large_roots
 found_out
 hung_storage
+outside
 user_namespace
 finish
