@@ -159,11 +159,14 @@ static bool are_copies(const struct index_wish *wish, const struct index *index)
 /* To use an index again that does not fit, or to have its checksums again. */
 static const char *find_remedy(const struct index_wish *wish, const struct index *index)
 {
-	if (are_copies(wish, index))
-		return "; if it is a copy: granary index --adopt";
-	return index_has_sums(index) ?
-		       "; its checksums are not those of what is there now: granary "
-		       "index --checksums makes them anew" : "";
+	bool copies = are_copies(wish, index);
+
+	if (!index_has_sums(index))
+		return copies ? "; if it is a copy: granary index --adopt" : "";
+	return copies ? "; if it is a copy: granary index --adopt; if it was changed, its "
+			"checksums are those of before: granary index --checksums makes them anew" :
+			"; its checksums are not those of what is there now: granary index "
+			"--checksums makes them anew";
 }
 
 /* Takes the index at `path` if it fits; says why if it does not. */
