@@ -44,10 +44,33 @@ outcomes() {
 		fi
 		said=$("./$1" --say "$seed" 2>&1)
 		[[ $said =~ $regex ]] && continue
+		[[ $2 == hdf5* && $said =~ $assertion ]] && continue
 		echo "# ${seed##*/}: expected is '$regex', and it says: $said"
 		wrong=1
 	done
 	return "$wrong"
+}
+
+# Debian's libhdf5 2.2 is built with its assertions: one of them ends an indexer, and
+# granary then says that the library broke.
+assertion='src/H5[A-Za-z]*\.c:[0-9]+: .*Assertion'
+
+# taken PROGRAM FORMAT: each seed, in a process of its own.
+taken() {
+	local seed said wrong=0
+
+	for seed in "$seeds/$2"/*; do
+		said=$(FUZZ_INDEXES=$seeds/index "./$1" "$seed" 2>&1) && continue
+		[[ $2 == hdf5 && $said =~ $assertion ]] && continue
+		echo "# ${seed##*/}: ${said: -2000}"
+		wrong=1
+	done
+	return "$wrong"
+}
+
+# varied PROGRAM FORMAT NUMBER
+varied() {
+	[ "$3" -eq 0 ] || "./$1" "--mutate=$3" "$seeds/$2"/* >"$seeds/log" 2>&1
 }
 
 asan_options=${ASAN_OPTIONS:-}
@@ -68,14 +91,13 @@ for program; do
 		echo "ok $number - $name # SKIP no seeds could be made here"
 		continue
 	fi
-	# shellcheck disable=SC2086
-	if [ "$name" != index ] && ! FUZZ_INDEXES=$seeds/index "./$program" "$seeds/$format"/*; then
+	if [ "$name" != index ] && ! taken "$program" "$format"; then
 		echo "not ok $number - $name: its seeds"
 		failed=1
 	elif [ "$name" != index ] && ! outcomes "$program" "$name"; then
 		echo "not ok $number - $name: what becomes of its seeds"
 		failed=1
-	elif ! "./$program" "--mutate=$variants" "$seeds/$format"/* >"$seeds/log" 2>&1; then
+	elif ! varied "$program" "$format" "$variants"; then
 		sed 's/^/# /' "$seeds/log"
 		echo "not ok $number - $name: variants of its seeds"
 		failed=1
