@@ -11,7 +11,10 @@
 
 static const char device[] = "/dev/fuse";
 
-/* What fusermount3 says has not changed for years. The first that is in it counts. */
+/*
+ * What fusermount3 says has not changed for years, and what libfuse says of it but once:
+ * since 3.17 it spawns it. The first that is in it counts.
+ */
 static const struct {
 	const char *said, *remedy;
 } helpers[] = {
@@ -19,6 +22,7 @@ static const struct {
 			    "or use granary run" },
 	{ "No such file or directory", "fusermount3 is not installed: ask for the package fuse3, "
 				       "or use granary run" },
+	{ "for fusermount3 failed", "it may not be run: ask for the package fuse3, or use granary run" },
 	{ "unknown option 'context", "only root may label a mount: leave context= away" },
 	{ "mount failed: Operation not permitted",
 	  "fusermount3 is not set-uid root, or set-uid programs have no effect here (nosuid, "
