@@ -100,10 +100,29 @@ static int clear_mountpoint(const char *mountpoint, struct error *e)
 	return cleared;
 }
 
+/* Why nothing is to be mounted there, or NULL. */
+static const char *objection(const char *mountpoint)
+{
+	static const char *const needed[] = { "/dev", "/proc", "/sys" };
+
+	if (strcmp(mountpoint, "/") == 0)
+		return "the root directory cannot be a mount point, since nobody would see what "
+		       "is there; make a directory for it";
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		if (strcmp(mountpoint, needed[i]) == 0)
+			return "cannot be a mount point, since all programs need what is there; "
+			       "make a directory for it";
+	}
+	return NULL;
+}
+
 static int check_mountpoint(const char *mountpoint, struct error *e)
 {
+	const char *why = objection(mountpoint);
 	struct stat st;
 
+	if (why)
+		return mount_error(e, EBUSY, mountpoint, why);
 	if (stat(mountpoint, &st) < 0)
 		return mount_error(e, errno, mountpoint, strerror(errno));
 	if (!S_ISDIR(st.st_mode))

@@ -81,6 +81,18 @@ root() {
 	fi
 }
 
+# In namespaces of their own: a mount there would be in everybody's way.
+system_folders() {
+	local place
+	for place in / /proc /sys /dev /..; do
+		timeout -k 5 60 unshare --mount --pid --fork --kill-child --mount-proc \
+			timeout -k 5 20 "$granaryfs" -o index=off "$box/a.tar" "$place" >"$work/said" 2>&1
+		is $? 32 "a mount at $place: status"
+		grep -q "cannot be a mount point, since .* make a directory for it" "$work/said"
+		ok $? "a mount at $place: the remedy" || diag "$(cat "$work/said")"
+	done
+}
+
 wrong_labels() {
 	local label
 	for label in '' '""' 'a"b' 'a\\b'; do
@@ -101,4 +113,5 @@ else
 fi
 root
 wrong_labels
+system_folders
 finish
