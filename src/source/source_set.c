@@ -80,6 +80,10 @@ static int refuse_missing(const char *path, bool in_set, struct error *e)
 		return error_set(e, ERROR_SYSTEM, ENOENT,
 				 "'%s' does not exist; a set that is there is named with "
 				 "braces and quoted, such as 'x-{000000..000127}.tar'", path);
+	if (strstr(path, "://"))
+		return error_set(e, ERROR_SYSTEM, ENOENT,
+				 "'%s' is an address; download the file first, or mount the "
+				 "store that it is in, such as by rclone mount", path);
 	if (strpbrk(path, "*?["))
 		return error_set(e, ERROR_SYSTEM, ENOENT,
 				 "'%s' does not exist; braces may be quoted, but * and ? are "

@@ -403,6 +403,7 @@ static void test_missing(void **state)
 {
 	char two[] = "s-{10..14}.tar", star[] = "s-*.tar", no[] = "no-{1..3}", many[] = "s-{1..9999999}.tar";
 	char *some[] = { two }, *none[] = { no }, *stars[] = { star };
+	char *address = (char[]){ "https://example.org/s-{1..2}.tar" };
 	struct source_set set = { NULL, 0 };
 	struct error e;
 
@@ -410,6 +411,8 @@ static void test_missing(void **state)
 	make_shards();
 	assert_int_equal(source_set_open(stars, 1, false, &set, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "* and ? are the shell's"));
+	assert_int_equal(source_set_open(&address, 1, false, &set, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "is an address; download the file first"));
 	assert_int_equal(source_set_open(some, 1, false, &set, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "'s-12.tar' does not exist"));
 	assert_int_equal(source_set_open(some, 1, true, &set, &e), 0);
