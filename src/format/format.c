@@ -9,7 +9,8 @@
 #include "util/bytes.h"
 #include "util/cleanup.h"
 
-enum { BLANK_LEAST = 512, BLANK_MOST = 20 * 512 }; /* bytes of a tar without a member */
+/* Bytes of a tar without a member. More zeros are rather a file that was never written. */
+enum { BLANK_LEAST = 512, BLANK_MOST = 128 * 512 };
 
 #define FORMAT(name, word, description) extern const struct format name;
 #include "format/formats.def"

@@ -322,9 +322,9 @@ def twice(out):
 
 @case
 def blanks(out):
-    """Shards without a member, as downloaders, tar, and tar -b 1 leave them."""
+    """Shards without a member, as downloaders, tar -b 128, and others leave them."""
     cls(out, ["blanks-3.tar"], 24)
-    for i, size in enumerate((10240, 1024, 512)):
+    for i, size in enumerate((10240, 65536, 512)):
         with open(os.path.join(out.folder, "blanks-%d.tar" % i), "wb") as file:
             file.write(bytes(size))
     with tarfile.open(os.path.join(out.folder, "blanks-4.tar"), "w", format=tarfile.PAX_FORMAT,

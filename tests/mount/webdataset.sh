@@ -99,7 +99,7 @@ ok $? "blanks: info says so" || diag "$(cat "$work/info")"
 grep -q "format .*labels from .cls" "$work/info"
 ok $? "blanks: info says what the others are" || diag "$(cat "$work/info")"
 : >"$shards/void.tar"
-truncate -s 20480 "$shards/zeros.tar"
+truncate -s 66048 "$shards/zeros.tar"
 cp "$shards/blanks-0.tar" "$shards/blank.tar"
 mkdir "$work/image" && echo x >"$work/image/x"
 mksquashfs "$work/image" "$shards/image.sqfs" -quiet -no-progress >/dev/null
@@ -117,7 +117,7 @@ refused "holds only zero bytes (all of its 10240 bytes): it is an empty tar" bla
 refused "'blanks-4.tar' is a tar archive without a member" blanks-4.tar
 refused "none of the 3 tar archives has a member" blanks-0.tar blanks-4.tar blanks-1.tar
 refused "'void.tar' is empty (0 bytes)" blanks-3.tar void.tar
-refused "'zeros.tar' holds only zero bytes (all of its 20480 bytes)" blanks-3.tar zeros.tar
+refused "'zeros.tar' holds only zero bytes (all of its 66048 bytes)" blanks-3.tar zeros.tar
 refused "'blank.tar' has no member, and 'image.sqfs' is no tar" image.sqfs blank.tar
 "$granary" info -o index=off "$shards/blanks-{3..5}.tar" >"$work/info" 2>"$work/said"
 is $? 2 "a shard that is not there: refused, though others are empty"
