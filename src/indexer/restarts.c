@@ -46,18 +46,31 @@ static bool is_shard(const struct restarts_shard *shard)
 
 		if (entry->kind != ENTRY_FILE && entry->kind != ENTRY_DIRECTORY)
 			return false; /* a link's target would have to follow */
-		flat &= !strchr(wds_plain_path(entry->path), '/');
+		flat &= !strchr(wds_plain_path(entry->path), '/') || wds_is_meta(entry->path);
 	}
 	return findings->taken || findings->paired || flat;
 }
 
-/* Does the key count? Others that are in two shards may be meant to be one file. */
+/*
+ * Is there a number before the extension, as in img_7.jpg and img.7.jpg? Other names that
+ * are in two shards may be meant to be one file.
+ */
 static bool counts(const char *path)
 {
-	const char *name = filename_of(path);
-	size_t n = strcspn(name, ".");
+	const char *name = filename_of(path), *end = strrchr(name, '.');
 
-	return n > 0 && isdigit((unsigned char)name[n - 1]);
+	if (!end)
+		end = name + strlen(name);
+	for (const char *at = name + 1; at <= end; at++)
+		if ((at == end || *at == '.') && isdigit((unsigned char)at[-1]))
+			return true;
+	return false;
+}
+
+/* Do both have samples beyond doubt? Then names of any kind are their keys. */
+static bool are_samples(const struct wds_findings *a, const struct wds_findings *b)
+{
+	return (a->taken && b->taken) || (a->paired && b->paired);
 }
 
 static bool same_path(const void *context, uint32_t id, const void *key)
@@ -75,8 +88,8 @@ static int add_file(struct restarts *restarts, const char *path, size_t shard)
 	const struct stored *other = slot ? &restarts->files.items[slot->id_plus_1 - 1] : NULL;
 
 	if (other && other->shard != shard &&
-	    (counts(path) || (restarts->shards[shard].findings->taken &&
-			      restarts->shards[other->shard].findings->taken))) {
+	    (counts(path) || are_samples(restarts->shards[shard].findings,
+					 restarts->shards[other->shard].findings))) {
 		restarts->clash->first = restarts->shards[other->shard].scan->label;
 		restarts->clash->second = restarts->shards[shard].scan->label;
 		snprintf(restarts->clash->path, sizeof(restarts->clash->path), "%s", path);

@@ -364,6 +364,28 @@ def restart_images(out):
 
 
 @case
+def restart_dots(out):
+    """Images alone, of which a number behind a dot begins anew, and WebDataset's own files."""
+    for shard in range(2):
+        out.shard("dots-%d.tar" % shard)
+        stored(out, "dots-%d" % shard, "__shard__/info.json", b"{}")
+        for i in range(6):
+            stored(out, "dots-%d" % shard, "img.%d.jpg" % i, out.jpeg())
+        out.tar.close()
+
+
+@case
+def restart_letters(out):
+    """Captions, of which the keys have no numbers."""
+    for shard in range(2):
+        out.shard("letters-%d.tar" % shard)
+        for key in "abc":
+            stored(out, "letters-%d" % shard, key + ".jpg", out.jpeg())
+            stored(out, "letters-%d" % shard, key + ".txt", b"of shard %d" % shard)
+        out.tar.close()
+
+
+@case
 def restart_broken(out):
     """Classes, and what is in none under one name in both shards."""
     for shard in range(2):

@@ -125,6 +125,8 @@ is $? 2 "a shard that is not there: refused, though others are empty"
 # Keys that begin anew in each shard, where no label tells them apart.
 shown restart "" 'restart-{0..2}.tar' && done_with restart
 shown restart-images "" a/0.tar b/0.tar && done_with restart-images
+shown restart-dots "" 'dots-{0..1}.tar' && done_with restart-dots
+shown restart-letters "" 'letters-{0..1}.tar' && done_with restart-letters
 shown restart-broken "" 'broken-{0..1}.tar' && {
 	folder restart-broken "$mnt" 2
 	done_with restart-broken
