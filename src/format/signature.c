@@ -59,6 +59,19 @@ static bool is_text_with(const struct row *row, const unsigned char *head, size_
 	return is_text(row, head, n) && memmem(head, n, row->bytes, row->size);
 }
 
+/* An object or an array, as files of JSON and of JSON Lines begin. */
+static bool is_json(const struct row *row, const unsigned char *head, size_t n)
+{
+	size_t i = n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+	while (i < n && strchr(" \t\r\n", head[i]) && head[i])
+		i++;
+	if (n - i < 2 || !is_text(row, head, n))
+		return false;
+	return (head[i] == '{' && strchr("\"} \t\r\n", head[i + 1])) ||
+	       (head[i] == '[' && strchr("\"{[]-0123456789 \t\r\n", head[i + 1]));
+}
+
 static uint32_t crc32c(const unsigned char *bytes, size_t n)
 {
 	uint32_t crc = UINT32_MAX;
