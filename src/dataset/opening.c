@@ -134,9 +134,11 @@ static int find_as_user(void *context, struct error *e)
 static int take_wish(struct opening *o, const struct wish_item *data, struct error *e)
 {
 	source_set_make_room(data->descriptors);
+	o->promised = data->sources;
 	o->wish.sources = &o->sources;
 	o->wish.places.named = data->named;
 	memcpy(o->wish.shape, data->shape, sizeof(o->wish.shape));
+	o->wish.shape[sizeof(o->wish.shape) - 1] = '\0';
 	o->wish.identities = calloc(data->sources, sizeof(*o->wish.identities));
 	return o->wish.identities ? 0 : out_of_memory(e);
 }
@@ -179,10 +181,44 @@ static int take_index(struct opening *o, const struct errand_item *item, struct 
 	return index_open_memory(item->fd, *owner, item->text, &o->index, e);
 }
 
+/* The child reads what the user has written, and may have been taken over. */
+static bool makes_sense(const struct opening *o, const struct errand_item *item)
+{
+	static const size_t sizes[] = {
+		[KIND_WISH] = sizeof(struct wish_item), [KIND_PLACE] = 0,
+		[KIND_SOURCE] = sizeof(struct source_item),
+		[KIND_CLASSES] = sizeof(struct source_item),
+		[KIND_NAMES] = sizeof(struct source_item),
+		[KIND_INDEX] = sizeof(struct index_item),
+	};
+	const struct index_wish *wish = &o->wish;
+
+	if (item->kind >= sizeof(sizes) / sizeof(*sizes) || item->size != sizes[item->kind])
+		return false;
+	switch ((enum kind)item->kind) {
+	case KIND_WISH:
+		return !wish->identities;
+	case KIND_PLACE:
+		return wish->places.count < sizeof(wish->places.paths) / sizeof(char *);
+	case KIND_SOURCE:
+		return item->fd >= 0 && o->sources.count < o->promised;
+	case KIND_INDEX:
+		return item->fd >= 0 && !o->index && !o->index_path;
+	case KIND_CLASSES:
+	case KIND_NAMES:
+	default:
+		return item->fd >= 0;
+	}
+}
+
 static int take(void *context, const struct errand_item *item, struct error *e)
 {
 	struct opening *o = context;
 
+	if (!makes_sense(o, item))
+		return error_set(e, ERROR_SYSTEM, EBADMSG,
+				 "the process that opens files as the user has sent what makes no "
+				 "sense");
 	switch ((enum kind)item->kind) {
 	case KIND_WISH:
 		return take_wish(o, item->data, e);

@@ -25,6 +25,7 @@ struct opening {
 	struct index_wish wish;      /* of these sources */
 	struct index *index;         /* NULL: none fits */
 	char *index_path;
+	uint32_t promised;           /* sources that a child is going to send */
 };
 
 /*

@@ -152,11 +152,29 @@ struct watch {
 	long long seen_at; /* the last of them, or a message, then */
 };
 
+/*
+ * From `n` bytes. The child reads what the user has written, an index for example, and is
+ * not to be believed: one that was taken over may send anything.
+ */
+static bool unpack(struct message *m, const unsigned char *packet, size_t n)
+{
+	const size_t head = offsetof(struct message, data);
+
+	if (n < head)
+		return false;
+	memcpy(m, packet, head);
+	if (m->size > DATA_MOST || m->length >= TEXT_MOST || n != head + m->size + m->length)
+		return false;
+	memcpy(m->data, packet + head, m->size);
+	memcpy(m->text, packet + head + m->size, m->length);
+	m->text[m->length] = '\0';
+	return true;
+}
+
 /* 1 and a message, whose descriptor is the caller's; 0: no child is at the other end. */
 static int receive(int line, struct message *m, int *fd, struct error *e)
 {
 	static unsigned char packet[sizeof(struct message)];
-	const size_t head = offsetof(struct message, data);
 	struct iovec whole = { packet, sizeof(packet) };
 	struct msghdr header = { .msg_iov = &whole, .msg_iovlen = 1 };
 	struct passing_room room;
@@ -171,10 +189,10 @@ static int receive(int line, struct message *m, int *fd, struct error *e)
 		return error_set(e, ERROR_SYSTEM, EMFILE,
 				 "a file cannot be handed over: this process may not hold more "
 				 "files open; raise the limit with `ulimit -n`");
-	memcpy(m, packet, head);
-	memcpy(m->data, packet + head, m->size);
-	memcpy(m->text, packet + head + m->size, m->length);
-	m->text[m->length] = '\0';
+	if (!unpack(m, packet, (size_t)n))
+		return error_set(e, ERROR_SYSTEM, EBADMSG,
+				 "the process that opens files as the user has sent what makes no "
+				 "sense");
 	return 1;
 }
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -157,6 +158,32 @@ static void test_errors(void **state)
 	assert_int_equal(open_descriptors(), before);
 }
 
+/* One that the user has taken over. */
+static int send_bytes(void *context, struct error *e)
+{
+	unsigned char bytes[64];
+
+	(void)e;
+	memset(bytes, 0xff, sizeof(bytes));
+	send(STDIN_FILENO, bytes, *(const size_t *)context, 0);
+	return 0;
+}
+
+static void test_messages_that_make_no_sense(void **state)
+{
+	size_t sizes[] = { 1, 64 };
+	struct taken taken = { 0 };
+	struct error e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct errand errand = { send_bytes, take, &sizes[i] };
+
+		assert_int_equal(errand_run(&user, &errand, &e), -EBADMSG);
+		assert_int_equal(taken.count, 0);
+	}
+}
+
 static int say(void *context, struct error *e)
 {
 	(void)context;
@@ -237,6 +264,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_data_texts_and_descriptors),
 	cmocka_unit_test(test_many_descriptors),
 	cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_messages_that_make_no_sense),
 	cmocka_unit_test(test_lines_of_the_log),
 	cmocka_unit_test(test_ended_by_the_user),
 	cmocka_unit_test(test_a_child_that_is_stopped_at_its_end),
