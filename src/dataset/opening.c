@@ -189,7 +189,7 @@ static bool makes_sense(const struct opening *o, const struct errand_item *item)
 		[KIND_SOURCE] = sizeof(struct source_item),
 		[KIND_CLASSES] = sizeof(struct source_item),
 		[KIND_NAMES] = sizeof(struct source_item),
-		[KIND_INDEX] = sizeof(struct index_item),
+		[KIND_INDEX] = sizeof(uid_t),
 	};
 	const struct index_wish *wish = &o->wish;
 
