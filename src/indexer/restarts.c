@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct restarts {
 	size_t n;
 	VEC(struct stored) files;
 	struct idmap ids;
+	size_t longest; /* bytes of a file's own name, of all that are renamed */
 	struct restarts_clash *clash;
 };
 
@@ -137,6 +139,7 @@ static bool name_shard(const struct restarts *restarts, size_t i, enum naming na
 	if (naming == BY_NUMBER)
 		return snprintf(out, SHARD_BYTES, "%zu", i) > 0;
 	return n + folder_n + 2 < SHARD_BYTES && n > 0 &&
+	       n + folder_n + 2 + restarts->longest <= NAME_MAX &&
 	       snprintf(out, SHARD_BYTES, "%.*s%s%.*s", (int)folder_n, folder,
 			folder_n ? "-" : "", (int)n, name) > 0;
 }
@@ -193,6 +196,28 @@ static int place_entry(void *context, struct entry *entry)
 	return 0;
 }
 
+static size_t longest_name(const struct restarts_shard *shard)
+{
+	struct entries *log = shard->scan->entries;
+	size_t longest = 0;
+
+	for (size_t i = 0; i < entries_count(log); i++) {
+		size_t n = strlen(filename_of(entries_get(log, i)->path));
+
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+static void measure(struct restarts *restarts, const bool *are_shards)
+{
+	for (size_t i = 0; i < restarts->n; i++) {
+		size_t n = are_shards[i] ? longest_name(&restarts->shards[i]) : 0;
+
+		restarts->longest = n > restarts->longest ? n : restarts->longest;
+	}
+}
+
 static int rename_all(const struct restarts *restarts, const bool *are_shards)
 {
 	CLEANUP(cleanup_free) char *names = name_shards(restarts);
@@ -221,8 +246,10 @@ int restarts_place(const struct restarts_shard *shards, size_t n,
 		are_shards[i] = is_shard(&shards[i]);
 	if (!err)
 		err = look(&restarts, are_shards);
-	if (!err && clash->first)
+	if (!err && clash->first) {
+		measure(&restarts, are_shards);
 		err = rename_all(&restarts, are_shards);
+	}
 	vec_free(&restarts.files);
 	idmap_free(&restarts.ids);
 	return err;

@@ -375,6 +375,16 @@ def restart_dots(out):
 
 
 @case
+def restart_long(out):
+    """Names that leave no room for those of their shards."""
+    for shard in range(2):
+        out.shard("%s-%d.tar" % ("long" * 9, shard))
+        for i in range(6):
+            stored(out, "%d" % shard, "n" * 239 + "%d.jpg" % i, out.jpeg())
+        out.tar.close()
+
+
+@case
 def restart_letters(out):
     """Captions, of which the keys have no numbers."""
     for shard in range(2):

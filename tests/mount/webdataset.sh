@@ -126,6 +126,7 @@ is $? 2 "a shard that is not there: refused, though others are empty"
 shown restart "" 'restart-{0..2}.tar' && done_with restart
 shown restart-images "" a/0.tar b/0.tar && done_with restart-images
 shown restart-dots "" 'dots-{0..1}.tar' && done_with restart-dots
+shown restart-long "" 'longlonglonglonglonglonglonglonglong-'{0..1}.tar && done_with restart-long
 shown restart-letters "" 'letters-{0..1}.tar' && done_with restart-letters
 shown restart-broken "" 'broken-{0..1}.tar' && {
 	folder restart-broken "$mnt" 2
