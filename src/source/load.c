@@ -9,11 +9,13 @@
 
 #include "source/source.h"
 #include "util/cleanup.h"
+#include "util/memory.h"
+#include "util/steps.h"
 
 enum {
 	PIECE_BYTES = 1 << 20,
-	SPARSE_BYTES = 64 << 20, /* smaller files may be holes as they like */
-	SPARSE_PARTS = 16,       /* larger ones hold one part of so many, at least */
+	LARGE_BYTES = 64 << 20, /* a smaller file may be a hole, and costs little */
+	SPARSE_PARTS = 16,      /* a larger one holds one part of so many, at least */
 };
 
 /* Counts the bytes that are no hole; *enough once there are as many. */
@@ -57,6 +59,7 @@ static int copy(const struct source *source, int fd)
 		uint64_t left = size - at;
 		size_t length = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
 
+		steps_at(source_path(source));
 		err = source_pread(source, piece, length, at);
 		if (!err)
 			err = write_all(fd, piece, length);
@@ -74,15 +77,47 @@ int load_seal(int fd)
 	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
 }
 
+/* May a copy of so many bytes be made? Where that cannot be told it may. */
+static bool is_room_for(uint64_t size)
+{
+	struct memory_state state = { .available = UINT64_MAX };
+	struct memory *memory;
+
+	if (memory_open("", &memory) == 0) {
+		memory_look(memory, &state);
+		memory_close(memory);
+	}
+	return size <= state.available / 2;
+}
+
+/*
+ * Small files are not asked about. The owner of a file on FUSE decides which size it has
+ * and where its holes are, and its reader may be root's.
+ */
+static int check_size(const struct source *source, struct error *e)
+{
+	uint64_t size = source_size(source);
+
+	if (size <= LARGE_BYTES)
+		return 0;
+	if (!holds_bytes(source, size / SPARSE_PARTS))
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: it is a hole, almost all of it", source_path(source));
+	if (!is_room_for(size))
+		return error_set(e, ERROR_SYSTEM, ENOMEM,
+				 "%s: it has %llu MiB, more than half of the memory that is "
+				 "available; raise the job's limit of memory",
+				 source_path(source), (unsigned long long)size >> 20);
+	return 0;
+}
+
 int source_load(const struct source *source, int *memory, struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = -1;
-	uint64_t size = source_size(source);
-	int err;
+	int err = check_size(source, e);
 
-	if (size > SPARSE_BYTES && !holds_bytes(source, size / SPARSE_PARTS))
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "%s: it is a hole, almost all of it", source_path(source));
+	if (err)
+		return err;
 	fd = memfd_create("granaryfs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	err = fd < 0 ? -errno : copy(source, fd);
 	if (!err)

@@ -17,7 +17,7 @@ struct source;
  * Copies all bytes of a source into a memfd, sealed against any change, which the caller
  * closes: 0, or a negative errno and a sentence that names the file. -EBADMSG for a large
  * file that hardly holds a byte: a hole costs its owner nothing, and the reader all of its
- * memory.
+ * memory. -ENOMEM for one that would take more than half of what is available.
  */
 int source_load(const struct source *source, int *memory, struct error *e);
 
