@@ -243,8 +243,8 @@ every_way() {
 	survives "in quick succession" tar "$FEW" -- -i "$((MOST / 5))"
 	# which its supervisor takes for a death
 	survives "stopped" tar "$FEW" -- -s STOP
-	# a crash in each second one: ten in a row would be too many
-	crashing survives "SEGV, ABRT and BUS" tar "$FEW" -- -s SEGV,KILL,ABRT,KILL,BUS,KILL
+	# a signal that another process sends is a kill, whatever its number
+	crashing survives "SEGV, ABRT and BUS" tar "$FEW" -- -s SEGV,ABRT,BUS
 	# ThreadSanitizer has so much to do when a thread ends that it takes minutes at
 	# that priority
 	[ "$MOST" -gt 100 ] || busy survives "threads that die late" tar "$KILLS" -- -l
@@ -444,22 +444,6 @@ supervisor_killed() {
 	done
 }
 
-# ---- Too many crashes -----------------------------------------------------
-
-ten_crashes() {
-	mounted tar || return
-	readers tar "${dead[@]}"
-	sleep 0.3
-	kill_servers 10 -s SEGV -i "$((MOST / 20))" -w 3
-	is "$(counted killed "$work/kills")" 10 "ten crashes in a row: ten servers"
-	check "ten crashes in a row: the supervisor gives up" \
-		wait_until 10 process_gone "${mount_pid[$mnt]}"
-	check "ten crashes in a row: ENOTCONN" wait_until 10 says_dead "$mnt/mixed"
-	grep -q -F -- "$mnt: 10 servers have died" "${mount_log[$mnt]}"
-	ok $? "ten crashes in a row: the log says so" || diag "$(tail "${mount_log[$mnt]}")"
-	dead_mount "ten crashes in a row"
-}
-
 every_format
 [ -e "$work/tar.packed" ] || make_tar || bail "no tar"
 every_way
@@ -472,5 +456,4 @@ detached_under_kills "TERM while servers are killed" terminate
 second_term
 readers_killed
 supervisor_killed
-crashing ten_crashes
 finish
