@@ -17,7 +17,7 @@
  *	    late       it waits for ms=
  *	    garbage    it gives other bytes
  *	    note       nothing; where it read is written to standard error
- *	path=TEXT      of files only that have this in their path
+ *	path=TEXT      of files only that have this in their path, with no suffix behind
  *	offset=A-B     of reads only that touch the bytes A up to B - 1. A read that
  *	               begins before them and is to fail gives what lies before them,
  *	               as a kernel does at a bad sector; only these bytes become garbage
