@@ -115,12 +115,12 @@ static const char *path_of(struct call *call)
 	return call->path;
 }
 
-/* t.tar is not t.tar.gidx, which is read in the same way. */
+/* t.tar is not t.tar.gidx or t.tar+2-HASH.gidx, which are read in the same way. */
 static bool is_at(const char *path, const char *part)
 {
-	const char *at = strstr(path, part);
+	const char *at = strstr(path, part), *behind = at ? at + strlen(part) : ".";
 
-	return at && at[strlen(part)] != '.';
+	return *behind != '.' && *behind != '+';
 }
 
 static bool matches(const struct fault *f, struct call *call)

@@ -96,7 +96,7 @@ installed() {
 	# shellcheck disable=SC2016  # make expands it
 	printf 'include Makefile\nwhere:\n\t@echo $(bashcompletiondir) $(zshcompletiondir)\n' \
 		>"$work/where.mk"
-	is "$(make -s --no-print-directory -C "$abs_top_builddir" -f "$work/where.mk" where datadir=D)" \
+	is "$(env -u MAKEFLAGS make -s --no-print-directory -C "$abs_top_builddir" -f "$work/where.mk" where datadir=D)" \
 		"D/bash-completion/completions D/zsh/site-functions" "installed where shells look"
 }
 
