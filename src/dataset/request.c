@@ -218,8 +218,10 @@ static int take_memory(int fd_taken, int *memory, struct error *e)
 	*memory = -1;
 	int err = load_seal(fd);
 
-	if (err || fstat(fd, &st) < 0)
-		return error_set(e, ERROR_SYSTEM, EIO, "the memory of the index is not to be had");
+	if (!err && fstat(fd, &st) < 0)
+		err = -errno;
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "memfd: %s", strerror(-err));
 	if (st.st_size > 0)
 		*memory = steal_fd(&fd);
 	return 0;
