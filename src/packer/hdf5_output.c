@@ -185,6 +185,15 @@ hid_t hdf5_output_properties(hid_t class)
 	return id;
 }
 
+/*
+ * Every library can read the oldest form of each object, and every library writes the same
+ * one. The form that libhdf5 2 takes by itself has the time of the packing in it.
+ */
+static bool set_form(hid_t fapl)
+{
+	return H5Pset_libver_bounds(fapl, H5F_LIBVER_EARLIEST, H5F_LIBVER_LATEST) >= 0;
+}
+
 static bool create_file(struct hdf5_output *out, bool small_chunks)
 {
 	struct driver_info info = { out };
@@ -192,7 +201,7 @@ static bool create_file(struct hdf5_output *out, bool small_chunks)
 	hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
 	hid_t fcpl = hdf5_output_properties(H5P_FILE_CREATE);
 	bool well = fapl >= 0 && fcpl >= 0 && H5Pset_driver(fapl, driver_id, &info) >= 0 &&
-		    H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) >= 0 &&
+		    H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) >= 0 && set_form(fapl) &&
 		    (!small_chunks || H5Pset_istore_k(fcpl, SMALL_CHUNK_TABLE) >= 0);
 
 	if (well)
