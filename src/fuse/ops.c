@@ -16,6 +16,7 @@
 #include "stats/stats.h"
 #include "util/log.h"
 #include "util/memory.h"
+#include "util/pages.h"
 
 /* The tree never changes: what the kernel has asked once it may keep. */
 static const double FOREVER = 1e9;
@@ -30,7 +31,13 @@ enum {
 	DIRECTORY_BLKSIZE = 1024 * 1024, /* getdents in large pieces */
 	BACKGROUND_REQUESTS = 512,
 	STATFS_BLOCK = 4096,
+	FEW_PAGES = 32,         /* of a request, before Linux 4.20 */
+	INIT_BYTES_LEAST = 16,  /* of fuse_init_in, up to its flags */
 };
+
+#ifndef FUSE_MAX_PAGES
+#define FUSE_MAX_PAGES (1 << 22) /* since Linux 4.20 */
+#endif
 
 static struct served *served_of(fuse_req_t req)
 {
@@ -493,12 +500,32 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 		conn->want &= ~capability;
 }
 
+/* Does the kernel offer requests of more than FEW_PAGES? libfuse does not say. */
+static bool offers_many_pages(const struct served *s)
+{
+	const struct {
+		struct fuse_in_header head;
+		struct fuse_init_in init;
+	} *first = s->first ? s->first->mem : NULL;
+
+	return first && s->first->size >= sizeof(first->head) + INIT_BYTES_LEAST &&
+	       (first->init.flags & FUSE_MAX_PAGES);
+}
+
+/* libfuse lowers it itself; since 3.17 only when this has been asked. */
+static unsigned largest_request(const struct served *s, const struct fuse_conn_info *conn)
+{
+	unsigned few = (unsigned)(FEW_PAGES * pages_size());
+
+	return conn->max_write < few || offers_many_pages(s) ? conn->max_write : few;
+}
+
 /* The kernel caches a listing since 7.28, and says so by no flag. */
 static void note_terms(struct served *s, const struct fuse_conn_info *conn)
 {
 	s->terms = (struct kernel_terms){
 		.minor = conn->proto_minor,
-		.max_request = conn->max_write,
+		.max_request = largest_request(s, conn),
 		.max_readahead = conn->max_readahead,
 		.readdirplus = conn->want & FUSE_CAP_READDIRPLUS,
 #ifdef FUSE_CAP_CACHE_SYMLINKS

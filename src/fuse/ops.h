@@ -41,6 +41,7 @@ struct served {
 	bool hide_opens;    /* set by INIT */
 	bool hide_opendirs; /* set by INIT */
 	bool initialised;   /* set by INIT */
+	const struct fuse_buf *first; /* the request INIT, while it is answered */
 	struct kernel_terms terms;
 	struct inodes *inodes;     /* that the kernel holds; shared by servers */
 	struct prefetch *prefetch; /* in the server; NULL: nothing is read ahead */

@@ -314,8 +314,10 @@ static int answer_init(struct session *s, struct error *e)
 			continue;
 		if (n <= 0)
 			break;
+		s->served.first = &request;
 		fuse_session_process_buf(s->fuse, &request);
 	}
+	s->served.first = NULL;
 	free(request.mem);
 	if (s->served.initialised && !fuse_session_exited(s->fuse))
 		return 0;
