@@ -73,10 +73,11 @@ kernels_autofs() {
 	automounted "swept" overlay direct \
 		"$granaryfs" -o allow_other,shield=on,prefetch=sweep "$work/t.tar" {}
 	automounted "not indexed" fuse.granaryfs direct "$granaryfs" "$work/new.tar" {}
+	public_programs # nobody may have no way into the build directory
 	automounted "for a user" fuse.granaryfs direct \
-		"$granaryfs" -o user=nobody,index=off,allow_other,shield=off "$work/t.tar" {}
+		"$work/programs/granaryfs" -o user=nobody,index=off,allow_other,shield=off "$work/t.tar" {}
 	automounted "for a user, shielded" overlay direct \
-		"$granaryfs" -o user=nobody,index=off,allow_other,shield=on "$work/t.tar" {}
+		"$work/programs/granaryfs" -o user=nobody,index=off,allow_other,shield=on "$work/t.tar" {}
 	automounted "on an older kernel" overlay direct "$without" beneath -- \
 		setarch --uname-2.6 "$granaryfs" -o allow_other,shield=on "$work/t.tar" {}
 }
