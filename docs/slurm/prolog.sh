@@ -259,8 +259,9 @@ within() {
 	worker=$!
 	sleep "$1" >/dev/null 2>&1 &
 	timer=$!
-	wait -n
+	wait -n "$worker" "$timer" # bash 5.3: of others, too, that have ended
 	kill "$timer" 2>/dev/null && return
+	disown "$worker" 2>/dev/null # or bash may say that it was killed
 	kill -KILL "$worker"
 	say err "given up after $1 s" </dev/null >/dev/null 2>&1
 }
