@@ -3,6 +3,7 @@
  * as many and occur once, and makes all checksums right again. As a stranger does who
  * wants his index to be read.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,10 @@ static char *read_all(const char *path, size_t *size)
 		*size = (size_t)ftell(file);
 		rewind(file);
 		bytes = malloc(*size + 1);
-		if (bytes && fread(bytes, 1, *size, file) != *size)
+		if (bytes && fread(bytes, 1, *size, file) != *size) {
+			free(bytes);
 			bytes = NULL;
+		}
 	}
 	if (file)
 		fclose(file);
@@ -64,6 +67,7 @@ int main(int argc, char **argv)
 	size_t size = 0;
 	char *bytes = argc == 4 ? read_all(argv[1], &size) : NULL;
 	FILE *file;
+	bool written;
 
 	if (!bytes) {
 		fprintf(stderr, "usage: forge-index INDEX FROM TO\n");
@@ -72,5 +76,7 @@ int main(int argc, char **argv)
 	replace(bytes, size, argv[2], argv[3]);
 	fix_checksums(bytes);
 	file = fopen(argv[1], "wb");
-	return !file || fwrite(bytes, 1, size, file) != size || fclose(file) != 0;
+	written = file && fwrite(bytes, 1, size, file) == size;
+	free(bytes);
+	return !(file && fclose(file) == 0 && written);
 }
