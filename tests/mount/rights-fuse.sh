@@ -365,7 +365,7 @@ opens_sources
 others_files
 index_elsewhere
 log_and_fifo
-user_ends_it
+crashing user_ends_it
 launcher_ends
 storage_hangs
 closing_hangs
