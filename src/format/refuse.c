@@ -69,20 +69,21 @@ static int refuse_stream(const char *label, const struct signature *outer,
 {
 	const struct format *format = n ? format_probe(head, n) : NULL;
 	const struct signature *inner = n && !format ? signature_find(head, n) : NULL;
+	const char *kind = format ? format_word(format) : inner ? inner->what : NULL;
+	const char *next = format ? "mount '%s'" : inner ? inner->remedy : NULL;
 	char what[WHAT_BYTES], remedy[REMEDY_BYTES];
 	size_t at;
 
 	fill_remedy(outer->remedy, label, remedy, sizeof(remedy));
-	if (!format && !inner)
+	if (!kind || !next)
 		return refuse_as(label, outer->what, remedy, e);
-	name_both(outer, format ? format_word(format) : inner->what, what);
-	if (inner && !strstr(inner->remedy, "%s"))
-		return refuse_as(label, what, inner->remedy, e);
+	name_both(outer, kind, what);
+	if (!strstr(next, "%s"))
+		return refuse_as(label, what, next, e);
 	at = strlen(remedy);
 	at += (size_t)snprintf(remedy + at, sizeof(remedy) - at, ", then ");
 	if (at < sizeof(remedy))
-		fill_remedy(format ? "mount '%s'" : inner->remedy, "unpacked", remedy + at,
-			    sizeof(remedy) - at);
+		fill_remedy(next, "unpacked", remedy + at, sizeof(remedy) - at);
 	return refuse_as(label, what, remedy, e);
 }
 

@@ -1,6 +1,7 @@
 #include "util/passing.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 void passing_expect(struct msghdr *message, struct passing_room *room)
@@ -15,7 +16,9 @@ void passing_attach(struct msghdr *message, struct passing_room *room, int fd)
 	struct cmsghdr *item;
 
 	passing_expect(message, room);
-	item = CMSG_FIRSTHDR(message);
+	item = CMSG_FIRSTHDR(message); /* the room has space for one */
+	if (!item)
+		abort();
 	item->cmsg_level = SOL_SOCKET;
 	item->cmsg_type = SCM_RIGHTS;
 	item->cmsg_len = CMSG_LEN(sizeof(fd));
