@@ -73,12 +73,12 @@ static int expand(struct out_name *name, struct error *e)
 
 	if (!strchr(name->text, '{'))
 		return 0;
-	err = brace_expand(name->text, &name->words, e);
+	err = brace_parse(name->text, &name->brace, e);
 	if (err)
 		return err;
-	if (name->words.words.count == 1) {
-		brace_free(&name->words); /* no pattern after all */
-		name->words = (struct brace_words){ .words = VEC_INIT };
+	if (brace_count(name->brace) == 1) {
+		brace_free(name->brace); /* no pattern after all */
+		name->brace = NULL;
 	} else if (name->numbered) {
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "%s: braces and %%d both number the shards; write one of them",
@@ -91,7 +91,7 @@ int out_name_parse(const char *text, struct out_name *out, struct error *e)
 {
 	int err;
 
-	*out = (struct out_name){ .text = text, .words = { .words = VEC_INIT } };
+	*out = (struct out_name){ .text = text };
 	if (ends_as_text(text))
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "'%s' is no file name; write one such as data.tar", text);
@@ -101,20 +101,20 @@ int out_name_parse(const char *text, struct out_name *out, struct error *e)
 
 void out_name_free(struct out_name *name)
 {
-	brace_free(&name->words);
+	brace_free(name->brace);
 }
 
 uint64_t out_name_count(const struct out_name *name)
 {
-	return name->numbered ? 0 : name->words.words.count ? name->words.words.count : 1;
+	return name->numbered ? 0 : name->brace ? brace_count(name->brace) : 1;
 }
 
 char *out_name_of(const struct out_name *name, uint64_t shard)
 {
 	char *out = NULL;
 
-	if (name->words.words.count)
-		return strdup(name->words.words.items[shard]);
+	if (name->brace)
+		return brace_word(name->brace, shard);
 	if (!name->numbered)
 		return strdup(name->text);
 	if (asprintf(&out, "%.*s%0*" PRIu64 "%s", (int)name->at, name->text, name->width, shard,
@@ -189,14 +189,16 @@ bool out_name_owns(const struct out_name *name, const char *file)
 	if (is_ours(name->numbered ? behind_number(name, file) : NULL, false) ||
 	    is_ours(hidden && name->numbered ? behind_number(name, rest) : NULL, true))
 		return true;
-	for (size_t i = 0; i < name->words.words.count; i++) {
-		const char *word = name->words.words.items[i];
+	for (uint64_t i = 0; name->brace && i < brace_count(name->brace); i++) {
+		CLEANUP(cleanup_free) char *word = brace_word(name->brace, i);
 
+		if (!word)
+			return false;
 		if (is_ours(behind_word(word, file), false) ||
 		    is_ours(hidden ? behind_word(word, rest) : NULL, true))
 			return true;
 	}
-	if (name->numbered || name->words.words.count)
+	if (name->numbered || name->brace)
 		return false;
 	return is_ours(behind_word(name->text, file), false) ||
 	       is_ours(hidden ? behind_word(name->text, rest) : NULL, true);

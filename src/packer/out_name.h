@@ -16,7 +16,7 @@
 
 struct out_name {
 	const char *text;          /* as it was given; the caller's */
-	struct brace_words words;  /* the shards of a brace pattern */
+	struct brace *brace;       /* a pattern of more than one shard; NULL: none */
 	bool numbered;             /* a % pattern */
 	size_t at, length;         /* where that stands in the text */
 	int width;

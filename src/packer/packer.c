@@ -68,10 +68,10 @@ static bool ends_with(const char *text, const char *end)
 static int find_format(struct run *run, struct error *e)
 {
 	char known[NAME_LIST_BYTES] = "";
-	const char *text = run->options->out;
+	CLEANUP(cleanup_free) char *text = out_name_of(&run->name, 0);
 
-	if (run->name.words.words.count)
-		text = run->name.words.words.items[0];
+	if (!text)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	for (int i = 0; i < FORMAT_COUNT; i++) {
 		size_t used = strlen(known);
 
@@ -84,7 +84,7 @@ static int find_format(struct run *run, struct error *e)
 	}
 	return error_set(e, ERROR_USAGE, EINVAL,
 			 "%s: the end of the name says what is made, and this one is not known; "
-			 "known are %s", text, known);
+			 "known are %s", run->options->out, known);
 }
 
 /* Options that do not go together. */
@@ -571,8 +571,7 @@ int packer_run(const struct pack_options *options, struct pack_progress *progres
 {
 	struct pack_progress unseen = { 0 };
 	struct run run = { .options = options, .progress = progress ? progress : &unseen,
-			   .result = out, .scan = { .root = -1 },
-			   .name = { .words = { .words = VEC_INIT } } };
+			   .result = out, .scan = { .root = -1 } };
 	int err;
 
 	*out = (struct pack_result){ .shards = VEC_INIT, .problems = PROBLEMS_INIT };

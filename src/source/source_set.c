@@ -4,14 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "source/arguments.h"
 #include "source/file.h"
-#include "util/brace.h"
 #include "util/cleanup.h"
 #include "util/log.h"
-#include "util/steps.h"
 
 /* Descriptors that the rest of a program may want besides the shards. */
 enum { DESCRIPTORS_TO_SPARE = 256 };
@@ -21,40 +19,6 @@ static int out_of_memory(struct error *e)
 	return error_set(e, ERROR_SYSTEM, ENOMEM,
 			 "there is not enough memory to open the sources; free "
 			 "some and try again");
-}
-
-static int add_literal(const char *path, struct brace_words *out)
-{
-	char *copy = strdup(path);
-
-	if (!copy)
-		return -ENOMEM;
-	if (vec_push(&out->words, copy) < 0) {
-		free(copy);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static int expand_arguments(char *const *arguments, size_t n,
-			    struct brace_words *out, struct error *e)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct stat st;
-		int err;
-
-		steps_at(arguments[i]);
-		if (stat(arguments[i], &st) == 0)
-			err = add_literal(arguments[i], out) ? out_of_memory(e) : 0;
-		else
-			err = brace_expand(arguments[i], out, e);
-		if (err)
-			return err;
-	}
-	if (out->words.count == 0)
-		return error_set(e, ERROR_USAGE, EINVAL,
-				 "no source was named; name at least one packed file");
-	return 0;
 }
 
 /* Best effort: where it fails, opening says so. */
@@ -95,30 +59,47 @@ static int refuse_missing(const char *path, bool in_set, struct error *e)
 	return error_set(e, ERROR_SYSTEM, ENOENT, "'%s' does not exist; check the path", path);
 }
 
-static int open_words(const struct brace_words *words, bool skip_missing,
-		      struct source_set *set, struct error *e)
+static int open_one(const char *path, bool in_set, bool skip_missing,
+		    struct source_set *set, struct error *e)
 {
-	for (size_t i = 0; i < words->words.count; i++) {
-		const char *path = words->words.items[i];
-		struct source *source;
-		int err = source_open(path, &source, e);
+	struct source *source;
+	int err = source_open(path, &source, e);
 
-		if (err == -ENOENT && skip_missing) {
-			log_warn("'%s' does not exist and is left out", path);
-			continue;
-		}
-		if (err == -ENOENT)
-			return refuse_missing(path, words->words.count > 1, e);
+	if (err == -ENOENT && skip_missing) {
+		log_warn("'%s' does not exist and is left out", path);
+		return 0;
+	}
+	if (err == -ENOENT)
+		return refuse_missing(path, in_set, e);
+	if (err)
+		return err;
+	set->sources[set->count++] = source;
+	return 0;
+}
+
+static int refuse_all_missing(const struct arguments *arguments, struct error *e)
+{
+	CLEANUP(cleanup_free) char *first = arguments_path(arguments, 0);
+
+	return error_set(e, ERROR_SYSTEM, ENOENT,
+			 "none of the %u sources exists, '%s' is the first; check the paths",
+			 arguments_count(arguments), first ? first : "");
+}
+
+static int open_all(const struct arguments *arguments, bool skip_missing,
+		    struct source_set *set, struct error *e)
+{
+	uint32_t count = arguments_count(arguments);
+
+	for (uint32_t i = 0; i < count; i++) {
+		CLEANUP(cleanup_free) char *path = arguments_path(arguments, i);
+		int err = path ? open_one(path, count > 1, skip_missing, set, e) :
+				 out_of_memory(e);
+
 		if (err)
 			return err;
-		set->sources[set->count++] = source;
 	}
-	if (set->count == 0)
-		return error_set(e, ERROR_SYSTEM, ENOENT,
-				 "none of the %zu sources exists, '%s' is the first; "
-				 "check the paths",
-				 words->words.count, words->words.items[0]);
-	return 0;
+	return set->count ? 0 : refuse_all_missing(arguments, e);
 }
 
 struct numbered_id {
@@ -160,21 +141,25 @@ static int check_twice(const struct source_set *set, struct error *e)
 	return 0;
 }
 
-int source_set_open(char *const *arguments, size_t n, bool skip_missing,
+static void free_arguments(struct arguments **arguments)
+{
+	arguments_free(*arguments);
+}
+
+int source_set_open(char *const *texts, size_t n, bool skip_missing,
 		    struct source_set *out, struct error *e)
 {
-	CLEANUP(brace_free) struct brace_words words = { VEC_INIT };
+	CLEANUP(free_arguments) struct arguments *arguments = NULL;
 	struct source_set set = { NULL, 0 };
-	int err;
+	int err = arguments_parse(texts, n, &arguments, e);
 
-	err = expand_arguments(arguments, n, &words, e);
 	if (err)
 		return err;
-	set.sources = calloc(words.words.count, sizeof(*set.sources));
+	set.sources = calloc(arguments_count(arguments), sizeof(*set.sources));
 	if (!set.sources)
 		return out_of_memory(e);
-	raise_limit(words.words.count);
-	err = open_words(&words, skip_missing, &set, e);
+	raise_limit(arguments_count(arguments));
+	err = open_all(arguments, skip_missing, &set, e);
 	if (!err)
 		err = check_twice(&set, e);
 	if (err) {

@@ -1,9 +1,7 @@
 /*
  * source_set.h: the packed files of one dataset, in order.
  *
- * The arguments of a command line are literal paths or shard patterns in brace
- * notation (util/brace.h); a file that exists under the literal name wins over
- * the pattern. The set keeps every source open.
+ * The set keeps every source open.
  */
 #ifndef GRANARY_SOURCE_SOURCE_SET_H
 #define GRANARY_SOURCE_SOURCE_SET_H
@@ -19,11 +17,11 @@ struct source_set {
 };
 
 /*
- * Expands and opens. With `skip_missing` a shard that does not exist is logged
+ * Opens the files that the texts name (source/arguments.h), in their order. With `skip_missing` a shard that does not exist is logged
  * and left out (one at least must exist); otherwise it is an error that names
  * it. The same file named twice is an error. The caller owns *out.
  */
-int source_set_open(char *const *arguments, size_t n, bool skip_missing,
+int source_set_open(char *const *texts, size_t n, bool skip_missing,
 		    struct source_set *out, struct error *e);
 
 /*

@@ -1,108 +1,67 @@
 /*
- * Brace expansion in bash's manner: a text is a prefix, the first valid brace
- * expression and the rest; its words are prefix x choices x words of the rest.
+ * Brace expansion in bash's manner. A text is a chain of parts: plain text, a sequence, or
+ * choices, each of which is a chain again. A chain stands for as many words as the product
+ * of its parts, a choice for as many as the sum.
  *
- * What counts as valid is bash's rule, odd corners included: after the opening
+ * Which braces are valid is bash's rule, odd corners included: after the opening
  * brace there must be a `,` or a `..` at the same level before the closing one,
  * so that `{a}b,c}` means `a}b` and `c`. Shell quotes and `$` mean nothing here.
  */
 #include "util/brace.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/arena.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
-
-enum {
-	PATTERN_MAX_BYTES = 64 * 1024,
-	TOTAL_MAX_BYTES = 256 * 1024 * 1024, /* of all words of one list */
-};
 
 struct slice {
 	const char *text;
 	size_t n;
 };
 
-struct list {
-	VEC(char *) words;
-	uint64_t bytes;
+struct sequence {
+	intmax_t first, last, step;
+	int width;    /* zero-padded to this, if not 0 */
+	bool letters;
 };
 
-static void free_list(struct list *list)
-{
-	for (size_t i = 0; i < list->words.count; i++)
-		free(list->words.items[i]);
-	vec_free(&list->words);
-	list->bytes = 0;
-}
+struct part;
 
-static int room_for(const struct list *list, uint64_t words, uint64_t bytes)
-{
-	uint64_t total;
+struct chain {
+	struct part *first, *last;
+	uint64_t words;
+	uint64_t longest; /* bytes of its longest word */
+	uint64_t before;  /* of choices: the words of those before this one */
+};
 
-	if (!checked_add(list->words.count, words, &total) ||
-	    total > BRACE_MAX_WORDS)
-		return -E2BIG;
-	if (!checked_add(list->bytes, bytes, &total) || total > TOTAL_MAX_BYTES)
-		return -E2BIG;
-	return 0;
-}
+struct part {
+	struct part *next;
+	enum { PART_TEXT, PART_SEQUENCE, PART_CHOICES } kind;
+	uint64_t words;
+	uint64_t longest;
+	union {
+		struct slice text;
+		struct sequence sequence;
+		struct {
+			struct chain *items;
+			size_t count;
+		} choices;
+	};
+};
 
-/* Appends the word that `a` and `b` make together. */
-static int add_word(struct list *list, struct slice a, struct slice b)
-{
-	CLEANUP(cleanup_free) char *word = NULL;
-	int err = room_for(list, 1, a.n + b.n + 1);
+struct brace {
+	struct arena arena;
+	struct chain chain;
+};
 
-	if (err)
-		return err;
-	word = malloc(a.n + b.n + 1);
-	if (!word)
-		return -ENOMEM;
-	memcpy(word, a.text, a.n);
-	memcpy(word + a.n, b.text, b.n);
-	word[a.n + b.n] = '\0';
-	if (vec_push(&list->words, word) < 0)
-		return -ENOMEM;
-	word = NULL;
-	list->bytes += a.n + b.n + 1;
-	return 0;
-}
-
-/* Replaces `left` by every word of it with every word of `right` behind it. */
-static int multiply(struct list *left, const struct list *right)
-{
-	CLEANUP(free_list) struct list product = { VEC_INIT, 0 };
-	uint64_t count;
-	struct list old;
-	int err;
-
-	if (!checked_mul(left->words.count, right->words.count, &count))
-		return -E2BIG;
-	err = room_for(&product, count, count);
-	for (size_t i = 0; !err && i < left->words.count; i++) {
-		const char *a = left->words.items[i];
-		size_t n = strlen(a);
-
-		for (size_t j = 0; !err && j < right->words.count; j++) {
-			const char *b = right->words.items[j];
-
-			err = add_word(&product, (struct slice){ a, n },
-				       (struct slice){ b, strlen(b) });
-		}
-	}
-	if (err)
-		return err;
-	old = *left;
-	*left = product;
-	product = old;
-	return 0;
-}
+/* ---- Where the braces are ---- */
 
 static bool starts_step(struct slice s, size_t i)
 {
@@ -172,11 +131,7 @@ static bool has_separator(struct slice s)
 	return false;
 }
 
-struct sequence {
-	intmax_t first, last, step;
-	int width;    /* zero-padded to this, if not 0 */
-	bool letters;
-};
+/* ---- Sequences ---- */
 
 static bool starts_number(const char *text)
 {
@@ -251,109 +206,233 @@ static bool parse_sequence(const char *text, struct sequence *out)
 	return true;
 }
 
-static int add_item(struct list *out, const struct sequence *s, intmax_t value)
+/* "%0*d" of it, or the letter; returns the bytes that it has, as snprintf does. */
+static size_t print_item(const struct sequence *s, intmax_t value, char *to, size_t room)
 {
-	size_t room = (size_t)s->width + 32; /* the longest number has 20 */
-	CLEANUP(cleanup_free) char *text = malloc(room);
-	int n;
+	int n = s->letters ? snprintf(to, room, "%c", (int)value) :
+			     snprintf(to, room, "%0*" PRIdMAX, s->width, value);
 
-	if (!text)
-		return -ENOMEM;
-	if (s->letters)
-		n = snprintf(text, room, "%c", (int)value);
-	else
-		n = snprintf(text, room, "%0*" PRIdMAX, s->width, value);
-	return add_word(out, (struct slice){ text, (size_t)n },
-			(struct slice){ "", 0 });
+	return n < 0 ? 0 : (size_t)n;
 }
 
-static int add_sequence(struct list *out, const struct sequence *s)
+static uintmax_t step_of(const struct sequence *s)
 {
-	uintmax_t step = (uintmax_t)(s->step < 0 ? -s->step : s->step);
-	uintmax_t span = s->first < s->last ?
-				 (uintmax_t)s->last - (uintmax_t)s->first :
-				 (uintmax_t)s->first - (uintmax_t)s->last;
-	uintmax_t count = span / step + 1;
-	uintmax_t value = (uintmax_t)s->first;
-	uint64_t width = s->width ? (uint64_t)s->width : 1;
-	uint64_t bytes;
-	int err;
+	return (uintmax_t)(s->step < 0 ? -s->step : s->step);
+}
 
-	if (count == 0 || !checked_mul(count, width, &bytes))
+/* 0 where the number does not fit. */
+static uint64_t count_sequence(const struct sequence *s)
+{
+	uintmax_t first = (uintmax_t)s->first, last = (uintmax_t)s->last;
+
+	return (s->first < s->last ? last - first : first - last) / step_of(s) + 1;
+}
+
+static uint64_t longest_of(const struct sequence *s)
+{
+	size_t first = print_item(s, s->first, NULL, 0);
+	size_t last = print_item(s, s->last, NULL, 0);
+
+	return first > last ? first : last;
+}
+
+static size_t write_item(const struct sequence *s, uint64_t i, char *to, size_t room)
+{
+	uintmax_t way = step_of(s) * i, first = (uintmax_t)s->first;
+
+	return print_item(s, (intmax_t)(s->first < s->last ? first + way : first - way), to,
+			  room);
+}
+
+/* ---- Parsing ---- */
+
+static void free_brace(struct brace **brace)
+{
+	brace_free(*brace);
+}
+
+static int append(struct brace *brace, struct chain *chain, const struct part *part)
+{
+	struct part *copy;
+
+	if (part->words == 0 || part->words > BRACE_MAX_WORDS / chain->words ||
+	    part->longest > BRACE_MAX_WORD - chain->longest)
 		return -E2BIG;
-	err = room_for(out, count, bytes);
-	for (; !err && count > 0; count--) {
-		err = add_item(out, s, (intmax_t)value);
-		value += s->first < s->last ? step : -step;
-	}
-	return err;
-}
-
-static int expand(struct slice s, struct list *out);
-
-/* `a,b{c,d}`: each part may hold braces of its own. */
-static int expand_choices(struct slice s, struct list *out)
-{
-	size_t start = 0, end;
-	int err;
-
-	do {
-		end = find((struct slice){ s.text + start, s.n - start }, 0, ',');
-		err = expand((struct slice){ s.text + start, end }, out);
-		if (err)
-			return err;
-		start += end + 1;
-	} while (start <= s.n);
+	copy = arena_alloc(&brace->arena, sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	*copy = *part;
+	if (chain->last)
+		chain->last->next = copy;
+	else
+		chain->first = copy;
+	chain->last = copy;
+	chain->words *= part->words;
+	chain->longest += part->longest;
 	return 0;
 }
 
-/* What is between the braces s.text[0] and s.text[s.n - 1]. */
-static int expand_pair(struct slice s, struct list *out)
+static int append_text(struct brace *brace, struct chain *chain, struct slice s)
 {
-	struct slice inner = { s.text + 1, s.n - 2 };
-	CLEANUP(cleanup_free) char *text = NULL;
-	struct sequence sequence;
+	const struct part part = { .kind = PART_TEXT, .words = 1, .longest = s.n, .text = s };
 
-	if (has_separator(inner))
-		return expand_choices(inner, out);
-	text = strndup(inner.text, inner.n);
-	if (!text)
-		return -ENOMEM;
-	if (parse_sequence(text, &sequence))
-		return add_sequence(out, &sequence);
-	return add_word(out, s, (struct slice){ "", 0 });
+	return s.n ? append(brace, chain, &part) : 0;
 }
 
-/* Appends the words of `s`, escapes still in them. */
-static int expand(struct slice s, struct list *out)
+static size_t count_choices(struct slice s)
 {
-	CLEANUP(free_list) struct list words = { VEC_INIT, 0 };
-	CLEANUP(free_list) struct list choices = { VEC_INIT, 0 };
-	CLEANUP(free_list) struct list rest = { VEC_INIT, 0 };
-	size_t open, close;
-	int err;
+	size_t count = 1;
 
-	if (!find_pair(s, &open, &close))
-		return add_word(out, s, (struct slice){ "", 0 });
-	err = add_word(&words, (struct slice){ s.text, open },
-		       (struct slice){ "", 0 });
-	if (!err)
-		err = expand_pair((struct slice){ s.text + open, close - open + 1 },
-				  &choices);
-	if (!err)
-		err = multiply(&words, &choices);
-	if (!err)
-		err = expand((struct slice){ s.text + close + 1, s.n - close - 1 },
-			     &rest);
-	if (!err)
-		err = multiply(&words, &rest);
-	for (size_t i = 0; !err && i < words.words.count; i++) {
-		const char *word = words.words.items[i];
+	for (size_t at = find(s, 0, ','); at < s.n; at = find(s, at + 1, ','))
+		count++;
+	return count;
+}
 
-		err = add_word(out, (struct slice){ word, strlen(word) },
-			       (struct slice){ "", 0 });
+static int parse_chain(struct brace *brace, struct slice s, unsigned depth,
+		       struct chain *out);
+
+/* `a,b{c,d}`: each part may hold braces of its own. */
+static int append_choices(struct brace *brace, struct chain *chain, struct slice s,
+			  unsigned depth)
+{
+	struct part part = { .kind = PART_CHOICES, .choices.count = count_choices(s) };
+	struct chain *items = arena_alloc(&brace->arena,
+					  part.choices.count * sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	part.choices.items = items;
+	for (size_t i = 0; i < part.choices.count; i++) {
+		size_t end = find(s, 0, ',');
+		int err = parse_chain(brace, (struct slice){ s.text, end }, depth, &items[i]);
+
+		if (err)
+			return err;
+		items[i].before = part.words;
+		part.words += items[i].words;
+		if (items[i].longest > part.longest)
+			part.longest = items[i].longest;
+		if (end < s.n)
+			s = (struct slice){ s.text + end + 1, s.n - end - 1 };
 	}
-	return err;
+	return append(brace, chain, &part);
+}
+
+/* `s` begins and ends with a brace. */
+static int append_pair(struct brace *brace, struct chain *chain, struct slice s,
+		       unsigned depth)
+{
+	struct slice inner = { s.text + 1, s.n - 2 };
+	struct part part = { .kind = PART_SEQUENCE };
+	const char *text;
+
+	if (has_separator(inner))
+		return append_choices(brace, chain, inner, depth + 1);
+	text = arena_copy(&brace->arena, inner.text, inner.n);
+	if (!text)
+		return -ENOMEM;
+	if (!parse_sequence(text, &part.sequence))
+		return append_text(brace, chain, s);
+	part.words = count_sequence(&part.sequence);
+	part.longest = longest_of(&part.sequence);
+	return append(brace, chain, &part);
+}
+
+static int parse_chain(struct brace *brace, struct slice s, unsigned depth,
+		       struct chain *out)
+{
+	size_t open, close;
+	int err = depth > BRACE_MAX_DEPTH ? -E2BIG : 0;
+
+	*out = (struct chain){ .words = 1 };
+	while (!err && find_pair(s, &open, &close)) {
+		err = append_text(brace, out, (struct slice){ s.text, open });
+		if (!err)
+			err = append_pair(brace, out,
+					  (struct slice){ s.text + open, close - open + 1 },
+					  depth);
+		s = (struct slice){ s.text + close + 1, s.n - close - 1 };
+	}
+	return err ? err : append_text(brace, out, s);
+}
+
+static int explain(const char *pattern, int err, struct error *e)
+{
+	if (err == -E2BIG)
+		return error_set(e, ERROR_USAGE, E2BIG,
+				 "the pattern '%.200s' stands for more than %d files, or for names "
+				 "of more than %d bytes; check its braces",
+				 pattern, BRACE_MAX_WORDS, BRACE_MAX_WORD);
+	return error_set(e, ERROR_SYSTEM, -err,
+			 "there is not enough memory to expand the pattern '%.200s'; split it",
+			 pattern);
+}
+
+int brace_parse(const char *pattern, struct brace **out, struct error *e)
+{
+	CLEANUP(free_brace) struct brace *brace = calloc(1, sizeof(*brace));
+	size_t n = strlen(pattern);
+	const char *text = brace ? arena_copy(&brace->arena, pattern, n) : NULL;
+	int err = text ? 0 : -ENOMEM;
+
+	if (n > BRACE_MAX_BYTES)
+		err = -E2BIG;
+	if (!err)
+		err = parse_chain(brace, (struct slice){ text, n }, 0, &brace->chain);
+	if (err)
+		return explain(pattern, err, e);
+	*out = brace;
+	brace = NULL;
+	return 0;
+}
+
+/* ---- Words ---- */
+
+static char *write_chain(const struct chain *chain, uint64_t i, char *to, const char *end);
+
+/* The last choice that has at most `i` words before it. */
+static const struct chain *find_choice(const struct part *part, uint64_t i)
+{
+	size_t low = 0, high = part->choices.count;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (part->choices.items[middle].before <= i)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &part->choices.items[low];
+}
+
+static char *write_part(const struct part *part, uint64_t i, char *to, const char *end)
+{
+	const struct chain *choice;
+
+	switch (part->kind) {
+	case PART_TEXT:
+		memcpy(to, part->text.text, part->text.n);
+		return to + part->text.n;
+	case PART_SEQUENCE:
+		return to + write_item(&part->sequence, i, to, (size_t)(end - to));
+	case PART_CHOICES:
+	default:
+		choice = find_choice(part, i);
+		return write_chain(choice, i - choice->before, to, end);
+	}
+}
+
+static char *write_chain(const struct chain *chain, uint64_t i, char *to, const char *end)
+{
+	uint64_t words = chain->words;
+
+	for (const struct part *part = chain->first; part; part = part->next) {
+		words /= part->words;
+		to = write_part(part, i / words, to, end);
+		i %= words;
+	}
+	return to;
 }
 
 static void remove_escapes(char *word)
@@ -368,45 +447,27 @@ static void remove_escapes(char *word)
 	*to = '\0';
 }
 
-static int explain(const char *pattern, int err, struct error *e)
+uint64_t brace_count(const struct brace *brace)
 {
-	if (err == -E2BIG)
-		return error_set(e, ERROR_USAGE, E2BIG,
-				 "the pattern '%.200s' stands for more than %d "
-				 "files, or for names too long to hold; check "
-				 "its braces",
-				 pattern, BRACE_MAX_WORDS);
-	return error_set(e, ERROR_SYSTEM, -err,
-			 "there is not enough memory to expand the pattern "
-			 "'%.200s'; split it",
-			 pattern);
+	return brace->chain.words;
 }
 
-int brace_expand(const char *pattern, struct brace_words *out, struct error *e)
+char *brace_word(const struct brace *brace, uint64_t i)
 {
-	CLEANUP(free_list) struct list list = { VEC_INIT, 0 };
-	size_t n = strlen(pattern);
-	int err = n > PATTERN_MAX_BYTES ? -E2BIG : 0;
+	size_t room = brace->chain.longest + 1;
+	char *word = malloc(room);
 
-	if (!err)
-		err = expand((struct slice){ pattern, n }, &list);
-	if (!err && out->words.count + list.words.count > BRACE_MAX_WORDS)
-		err = -E2BIG;
-	if (!err)
-		err = vec_reserve(&out->words, list.words.count);
-	if (err)
-		return explain(pattern, err, e);
-	for (size_t i = 0; i < list.words.count; i++) {
-		remove_escapes(list.words.items[i]);
-		out->words.items[out->words.count++] = list.words.items[i];
-	}
-	list.words.count = 0; /* they are out's now */
-	return 0;
+	if (!word)
+		return NULL;
+	*write_chain(&brace->chain, i, word, word + room) = '\0';
+	remove_escapes(word);
+	return word;
 }
 
-void brace_free(struct brace_words *words)
+void brace_free(struct brace *brace)
 {
-	for (size_t i = 0; i < words->words.count; i++)
-		free(words->words.items[i]);
-	vec_free(&words->words);
+	if (!brace)
+		return;
+	arena_free(&brace->arena);
+	free(brace);
 }

@@ -13,7 +13,7 @@
  * so that the others keep their numbers, and the index of the set is theirs. *missing,
  * which the caller frees, says which. -ENOENT where none exists.
  */
-int present_open(char *const *arguments, size_t count, struct source_set *out,
+int present_open(char *const *texts, size_t count, struct source_set *out,
 		 bool **missing, struct error *e);
 
 #endif

@@ -170,14 +170,17 @@ int request_run(const struct command *command, int argc, char **argv)
 /* "train-{000..127}.tar", of which one file at least is there. */
 static bool is_pattern_of_files(const char *argument)
 {
-	struct brace_words words = { .words = VEC_INIT };
+	struct brace *pattern = NULL;
 	bool found = false;
 
-	if (strchr(argument, '{') && brace_expand(argument, &words, NULL) == 0) {
-		for (size_t i = 0; i < words.words.count && !found; i++)
-			found = access(words.words.items[i], F_OK) == 0;
+	if (!strchr(argument, '{') || brace_parse(argument, &pattern, NULL) < 0)
+		return false;
+	for (uint64_t i = 0; i < brace_count(pattern) && !found; i++) {
+		CLEANUP(cleanup_free) char *path = brace_word(pattern, i);
+
+		found = path && access(path, F_OK) == 0;
 	}
-	brace_free(&words);
+	brace_free(pattern);
 	return found;
 }
 

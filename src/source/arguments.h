@@ -1,0 +1,36 @@
+/*
+ * arguments.h: the packed files that a command line names, one after the other.
+ *
+ * An argument is a literal path or a shard pattern in brace notation (util/brace.h). A file
+ * that exists under the literal name wins over the pattern. All patterns are counted
+ * before the first name is made, and each name is made when it is asked for: a few words
+ * of a stranger may stand for millions.
+ *
+ * Not for concurrent use.
+ */
+#ifndef GRANARY_SOURCE_ARGUMENTS_H
+#define GRANARY_SOURCE_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+
+struct arguments;
+
+/*
+ * Parses `n` arguments, which must outlive *out. An error where there is none, where a
+ * pattern is refused (brace_parse), and where there are more files than this process may
+ * ever have open.
+ */
+int arguments_parse(char *const *texts, size_t n, struct arguments **out, struct error *e);
+void arguments_free(struct arguments *arguments);
+
+/* How many files they name: at least one. */
+uint32_t arguments_count(const struct arguments *arguments);
+
+/* The path of file `i`, below the count. The caller frees it; NULL: no memory. */
+char *arguments_path(const struct arguments *arguments, uint32_t i);
+
+#endif

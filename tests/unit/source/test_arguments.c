@@ -1,0 +1,136 @@
+/* The packed files that a command line names: literal paths and shard patterns. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "source/arguments.h"
+#include "source/source_set.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static int in_folder(void **state)
+{
+	char folder[] = "/tmp/granary-arguments-XXXXXX";
+
+	if (!mkdtemp(folder) || chdir(folder) < 0)
+		return -1;
+	*state = strdup(folder);
+	return *state ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+	int err = chdir("/") < 0 || rmdir(*state) < 0;
+
+	free(*state);
+	return err;
+}
+
+static void make(const char *name)
+{
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Texts that nobody writes to. */
+static int parse(const char *const *texts, size_t n, struct arguments **out, struct error *e)
+{
+	return arguments_parse((char *const *)(uintptr_t)texts, n, out, e);
+}
+
+static void test_paths_in_order(void **state)
+{
+	const char *texts[] = { "{a,b}", "literal", "x{1..3}", "{odd,name}" };
+	const char *want[] = { "a", "b", "literal", "x1", "x2", "x3", "{odd,name}" };
+	struct arguments *arguments;
+
+	(void)state;
+	make("{odd,name}"); /* a file of that name wins over the pattern */
+	assert_int_equal(parse(texts, COUNT(texts), &arguments, NULL), 0);
+	assert_int_equal(arguments_count(arguments), COUNT(want));
+	for (uint32_t i = 0; i < COUNT(want); i++) {
+		char *path = arguments_path(arguments, i);
+
+		assert_string_equal(path, want[i]);
+		free(path);
+	}
+	arguments_free(arguments);
+	assert_int_equal(unlink("{odd,name}"), 0);
+}
+
+/*
+ * Their sum counts, and the limit that the process could have. The last test: nobody but
+ * root can raise that again.
+ */
+static void test_more_than_can_be_open(void **state)
+{
+	const char *fits[] = { "{1..500}", "{1..499}", "x" };
+	const char *beyond[] = { "{1..500}", "{1..500}", "x" };
+	const struct rlimit limit = { 64, 1000 };
+	struct arguments *arguments = NULL;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(parse(fits, COUNT(fits), &arguments, &e), 0);
+	arguments_free(arguments);
+	arguments = NULL;
+	assert_int_equal(parse(beyond, COUNT(beyond), &arguments, &e), -E2BIG);
+	assert_null(arguments);
+	assert_non_null(strstr(e.text, "1001 files"));
+	assert_non_null(strstr(e.text, "1000 open"));
+}
+
+static void test_none(void **state)
+{
+	struct arguments *arguments;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(arguments_parse(NULL, 0, &arguments, &e), -EINVAL);
+	assert_int_equal(e.status, ERROR_USAGE);
+}
+
+/* Without the first of a million shards no name is made of the others. */
+static void test_first_decides(void **state)
+{
+	char pattern[256], *texts[] = { pattern };
+	struct source_set set;
+	struct rlimit limit;
+	struct rusage usage;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	/* half a million names, say, of 200 bytes: 100 MB */
+	snprintf(pattern, sizeof(pattern), "gone-{1..%d}-%0200d",
+		 limit.rlim_max < 900000 ? (int)limit.rlim_max : 900000, 0);
+	assert_int_equal(source_set_open(texts, 1, false, &set, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "gone-1-0"));
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	assert_true(usage.ru_maxrss < 64 * 1024); /* KiB */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paths_in_order),
+		cmocka_unit_test(test_first_decides),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_more_than_can_be_open),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("arguments", tests, in_folder, leave_folder);
+}
