@@ -1,7 +1,6 @@
 /* cache.c: what state.h describes, kept so. */
 #include "cache/cache.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -48,7 +47,7 @@ struct cache *cache_new(const struct cache_limits *limits)
 
 	if (!cache)
 		return NULL;
-	*cache = (struct cache){ .budget = limits->budget, .used_most = limits->used };
+	*cache = (struct cache){ .magic = HANDLE_CACHE, .budget = limits->budget, .used_most = limits->used };
 	cache->bucket_count = power_of_two(limits->budget / CACHE_SHARDS / BUCKET_FOR,
 					   BUCKETS_LEAST, BUCKETS_MOST);
 	slab_init(&cache->slab, cache_spare(limits->budget));
@@ -63,6 +62,7 @@ struct cache *cache_new(const struct cache_limits *limits)
 
 uint64_t cache_bytes(const struct cache *cache)
 {
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	return atomic_load(&cache->held) + slab_bytes(&cache->slab);
 }
 
@@ -102,6 +102,7 @@ void cache_free(struct cache *cache)
 {
 	if (!cache)
 		return;
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	for (unsigned i = 0; i < CACHE_SHARDS * CHUNK_LISTS; i++) {
 		struct link *ring = &cache->shards[i / CHUNK_LISTS].idle[i % CHUNK_LISTS];
 
@@ -113,6 +114,7 @@ void cache_free(struct cache *cache)
 	for (unsigned i = 0; i < CACHE_SHARDS; i++)
 		free(cache->shards[i].buckets);
 	slab_free(&cache->slab);
+	cache->magic = HANDLE_DEAD;
 	free(cache);
 }
 
@@ -224,6 +226,7 @@ static void drop_excess(struct cache *cache, uint64_t end)
 
 void cache_set_budget(struct cache *cache, uint64_t budget)
 {
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	atomic_store(&cache->budget, budget);
 	drop_excess(cache, CACHE_NONE);
 	slab_limit(&cache->slab, cache_spare(budget));
@@ -259,7 +262,7 @@ static void load(struct cache *cache, struct cache_pin *chunk, cache_fill *fill,
 	struct shard *shard = cache_shard(cache, chunk->key);
 
 	chunk->size = fill(context, chunk->data, chunk->room);
-	assert(chunk->size < 0 || (size_t)chunk->size <= chunk->room);
+	INVARIANT(chunk->size < 0 || (size_t)chunk->size <= chunk->room);
 	LOCK_GUARD(&shard->lock);
 	chunk->state = chunk->size < 0 ? FAILED : READY;
 	if (chunk->state == FAILED)
@@ -308,6 +311,7 @@ int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
 	struct cache_pin *chunk = pin(cache, key, NULL);
 	int err;
 
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	if (chunk)
 		stats_add(COUNTER_cache_hits, 1);
 	else
@@ -337,6 +341,7 @@ static int take_ready(struct cache *cache, struct cache_pin *chunk, struct cache
 
 int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out)
 {
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	return take_ready(cache, pin(cache, key, NULL), out);
 }
 
@@ -357,6 +362,7 @@ int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
 	struct shard *shard = cache_shard(cache, key);
 	struct cache_pin *chunk;
 
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	{
 		LOCK_GUARD(&shard->lock);
 		chunk = *find(cache, shard, key);
@@ -374,6 +380,7 @@ bool cache_has(struct cache *cache, uint64_t key)
 {
 	struct shard *shard = cache_shard(cache, key);
 
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	LOCK_GUARD(&shard->lock);
 	return *find(cache, shard, key);
 }
@@ -389,7 +396,7 @@ static enum left unpin(struct cache *cache, struct cache_pin *chunk,
 	struct shard *shard = cache_shard(cache, chunk->key);
 
 	LOCK_GUARD(&shard->lock);
-	assert(chunk->pins > 0);
+	INVARIANT(chunk->pins > 0);
 	if (list != CHUNK_LISTS)
 		chunk->list = list;
 	if (--chunk->pins > 0)
@@ -423,11 +430,13 @@ static void put(struct cache *cache, struct cache_pin *chunk, enum chunk_list li
 
 void cache_put(struct cache *cache, struct cache_pin *chunk)
 {
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	put(cache, chunk, ORDINARY);
 }
 
 void cache_put_used(struct cache *cache, struct cache_pin *chunk)
 {
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	put(cache, chunk, USED);
 }
 
@@ -436,6 +445,7 @@ void cache_put_read(struct cache *cache, struct cache_pin *chunk, size_t n)
 {
 	size_t size = (size_t)chunk->size, spent = atomic_fetch_add(&chunk->spent, n) + n;
 
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	put(cache, chunk, spent > size - size / 64 ? USED : CHUNK_LISTS);
 }
 

@@ -133,6 +133,7 @@ const char *cache_check(struct cache *cache, bool quiet)
 	struct count count = { 0 };
 	const char *wrong = NULL;
 
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	for (unsigned i = 0; i < CACHE_SHARDS; i++)
 		lock_take(&cache->shards[i].lock);
 	for (unsigned i = 0; i < CACHE_SHARDS && !wrong; i++)

@@ -27,6 +27,7 @@
 #include <sys/types.h>
 
 #include "cache/slab.h"
+#include "util/invariant.h"
 #include "util/lock.h"
 
 enum {
@@ -69,6 +70,7 @@ struct shard {
 };
 
 struct cache {
+	uint64_t magic; /* HANDLE_CACHE */
 	_Atomic uint64_t budget;
 	uint64_t used_most;
 	_Atomic uint64_t held; /* bytes of all chunks */

@@ -1,7 +1,6 @@
 #include "fuse/slots.h"
 
 #include <errno.h>
-#include <stdalign.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,68 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuse/slots_state.h"
 #include "util/bounded.h"
 #include "util/pages.h"
-
-enum {
-	PARKED = 1024,
-	PARKED_BYTES = sizeof(struct fuse_in_header) + sizeof(struct fuse_read_in),
-	SUSPECTS = 64,
-	CRASHES_MOST = 2,
-	SUSPECT_AT = 10,      /* deaths that nobody is to blame for */
-	ALONE_MOST = 10,      /* of them while nothing else was handled, */
-	WEIGHT_IF_GRAVE = 5,  /* but some weigh more, */
-	WEIGHT_ALONE = 2,     /* less so where they alone condemn: who starved nobody knows, */
-	GRAVE_MOST = 8,       /* and of those so many, whatever else was handled */
-	SENTENCE_SECONDS = 60, /* for these */
-	IDLE_TIMES = 4,       /* as long as the longest that one was handled alone, */
-	IDLE_LEAST_MS = 20,   /* nothing is handled before the next is */
-	IDLE_MOST_MS = 10000,
-	CACHE_LINE = 64,
-};
-
-/* What is known of a slot besides the request. */
-struct account {
-	alignas(CACHE_LINE) _Atomic uint64_t answered;
-	_Atomic bool begun;      /* a thread handles the request in it */
-	_Atomic uint32_t burden; /* of the deaths in the middle of it, */
-	_Atomic uint32_t grave;  /* so many of the grave ones, */
-	_Atomic uint32_t alone;  /* and of those while it was handled alone */
-};
-
-enum { NOBODY = -1, IDLE = -2 }; /* instead of a slot */
-
-/* What servers die of; known before the next one is forked, which so has it too. */
-struct suspect {
-	uint64_t name;      /* 0: free */
-	uint32_t crashes;
-	uint32_t order;     /* of entry: the oldest one makes room */
-	int64_t condemned_until; /* seconds */
-};
-
-/* All that servers write, and so nothing that the supervisor takes for true. */
-struct shared {
-	_Atomic bool ready, ended;
-	_Atomic int crash_signal; /* 0, or what the first thread to crash got */
-	_Atomic int crash_slot;
-	_Atomic int alone;        /* a slot, NOBODY or IDLE, */
-	_Atomic int64_t alone_since; /* milliseconds */
-	_Atomic uint32_t told[SUSPECTS]; /* the `order` of the suspect that was refused */
-	alignas(CACHE_LINE) unsigned char parked[PARKED][PARKED_BYTES];
-	struct account accounts[];
-};
-
-struct slots {
-	unsigned threads;
-	size_t request_bytes;     /* a multiple of the page size */
-	struct shared *shared;    /* a mapping, */
-	size_t shared_bytes;
-	unsigned char *requests;  /* and in it, page-aligned */
-	bool any_condemned;
-	unsigned idle_ms;         /* wanted of the next server */
-	uint32_t suspects_seen;
-	struct suspect suspects[SUSPECTS];
-};
 
 /*
  * Where a request begins must not be swapped out: the kernel does not wait for a page
@@ -107,6 +47,7 @@ struct slots *slots_new(unsigned threads)
 
 	if (!slots)
 		return NULL;
+	slots->magic = HANDLE_SLOTS;
 	slots->threads = threads;
 	slots->request_bytes = pages_round_up(SLOTS_REQUEST_MOST);
 	if (map(slots) < 0) {
@@ -123,39 +64,22 @@ void slots_free(struct slots *slots)
 {
 	if (!slots)
 		return;
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	munmap(slots->shared, slots->shared_bytes);
+	slots->magic = HANDLE_DEAD;
 	free(slots);
 }
 
 unsigned slots_threads(const struct slots *slots)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	return slots->threads;
 }
 
 unsigned slots_count(const struct slots *slots)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	return slots->threads + PARKED;
-}
-
-static void *place(const struct slots *slots, unsigned slot)
-{
-	if (slot < slots->threads)
-		return slots->requests + slot * slots->request_bytes;
-	return slots->shared->parked[slot - slots->threads];
-}
-
-/*
- * The word that says whether there is a request. The kernel writes it too, but
- * never while anybody else looks.
- */
-static _Atomic uint32_t *length_of(const struct slots *slots, unsigned slot)
-{
-	return place(slots, slot);
-}
-
-static struct account *account_of(const struct slots *slots, unsigned slot)
-{
-	return &slots->shared->accounts[slot];
 }
 
 static void set_account(struct account *account, uint32_t burden, uint32_t grave,
@@ -169,25 +93,18 @@ static void set_account(struct account *account, uint32_t burden, uint32_t grave
 
 void *slots_receive(struct slots *slots, unsigned slot)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	/* this also has the page there: the kernel copies a request into pages that
 	   are there even when the process is being killed */
-	atomic_store(length_of(slots, slot), 0);
-	set_account(account_of(slots, slot), 0, 0, 0);
-	return place(slots, slot);
-}
-
-/* 0: none, or none that can be. */
-static uint32_t request_length(const struct slots *slots, unsigned slot)
-{
-	size_t room = slot < slots->threads ? slots->request_bytes : PARKED_BYTES;
-	uint32_t length = atomic_load(length_of(slots, slot));
-
-	return length < sizeof(struct fuse_in_header) || length > room ? 0 : length;
+	atomic_store(slots_length(slots, slot), 0);
+	set_account(slots_account(slots, slot), 0, 0, 0);
+	return slots_place(slots, slot);
 }
 
 struct fuse_in_header *slots_request(struct slots *slots, unsigned slot)
 {
-	return request_length(slots, slot) ? place(slots, slot) : NULL;
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
+	return slots_request_length(slots, slot) ? slots_place(slots, slot) : NULL;
 }
 
 bool slots_wants_answer(const struct fuse_in_header *request)
@@ -198,37 +115,40 @@ bool slots_wants_answer(const struct fuse_in_header *request)
 
 void slots_begin(struct slots *slots, unsigned slot)
 {
-	atomic_store(&account_of(slots, slot)->begun, true);
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
+	atomic_store(&slots_account(slots, slot)->begun, true);
 }
 
 void slots_done(struct slots *slots, unsigned slot)
 {
-	atomic_store(length_of(slots, slot), 0);
-	atomic_fetch_add_explicit(&account_of(slots, slot)->answered, 1, memory_order_relaxed);
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
+	atomic_store(slots_length(slots, slot), 0);
+	atomic_fetch_add_explicit(&slots_account(slots, slot)->answered, 1, memory_order_relaxed);
 }
 
 int slots_park(struct slots *slots, unsigned slot)
 {
-	const struct fuse_in_header *request = place(slots, slot);
+	const struct fuse_in_header *request = slots_place(slots, slot);
 	uint32_t length = request->len;
 	unsigned to = slots->threads;
 	const struct account *from;
 	unsigned char *target;
 
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	if (length > PARKED_BYTES)
 		return -1;
-	while (to < slots_count(slots) && atomic_load(length_of(slots, to)))
+	while (to < slots_count(slots) && atomic_load(slots_length(slots, to)))
 		to++;
 	if (to == slots_count(slots))
 		return -1;
-	target = place(slots, to);
+	target = slots_place(slots, to);
 	/* the length last: at no moment is the request in neither place */
 	memcpy(target + sizeof(length), (const unsigned char *)request + sizeof(length),
 	       length - sizeof(length));
-	from = account_of(slots, slot);
-	set_account(account_of(slots, to), from->burden, from->grave, from->alone);
-	atomic_store(length_of(slots, to), length);
-	atomic_store(length_of(slots, slot), 0);
+	from = slots_account(slots, slot);
+	set_account(slots_account(slots, to), from->burden, from->grave, from->alone);
+	atomic_store(slots_length(slots, to), length);
+	atomic_store(slots_length(slots, slot), 0);
 	return (int)to;
 }
 
@@ -245,8 +165,8 @@ static uint64_t hash(uint64_t sum, const void *bytes, size_t size)
 /* The same for the same request of whoever it was; 0 where there is none. */
 static uint64_t name_of(const struct slots *slots, unsigned slot)
 {
-	const struct fuse_in_header *request = place(slots, slot);
-	uint32_t length = request_length(slots, slot);
+	const struct fuse_in_header *request = slots_place(slots, slot);
+	uint32_t length = slots_request_length(slots, slot);
 	uint64_t sum = UINT64_C(0xcbf29ce484222325);
 
 	if (!length)
@@ -271,6 +191,7 @@ bool slots_is_condemned(const struct slots *slots, unsigned slot, int64_t now)
 {
 	int found = slots->any_condemned ? find_suspect(slots, name_of(slots, slot)) : -1;
 
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	return found >= 0 && now < slots->suspects[found].condemned_until;
 }
 
@@ -279,6 +200,7 @@ bool slots_first_refusal(struct slots *slots, unsigned slot)
 	int found = find_suspect(slots, name_of(slots, slot));
 	uint32_t order = found >= 0 ? slots->suspects[found].order : 0;
 
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	return found >= 0 && atomic_exchange(&slots->shared->told[found], order) != order;
 }
 
@@ -286,14 +208,16 @@ void slots_crashed(struct slots *slots, int slot, int signal)
 {
 	int none = 0;
 
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	if (atomic_compare_exchange_strong(&slots->shared->crash_signal, &none, signal))
 		atomic_store(&slots->shared->crash_slot, slot);
 }
 
 bool slots_is_suspect(const struct slots *slots, unsigned slot)
 {
-	return request_length(slots, slot) &&
-	       atomic_load(&account_of(slots, slot)->burden) >= SUSPECT_AT;
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
+	return slots_request_length(slots, slot) &&
+	       atomic_load(&slots_account(slots, slot)->burden) >= SUSPECT_AT;
 }
 
 static void set_alone(struct slots *slots, int which)
@@ -304,49 +228,58 @@ static void set_alone(struct slots *slots, int which)
 
 unsigned slots_idle_wanted(const struct slots *slots)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	return slots->idle_ms;
 }
 
 void slots_idle_begins(struct slots *slots)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	set_alone(slots, IDLE);
 }
 
 void slots_alone_begins(struct slots *slots, unsigned slot)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	set_alone(slots, (int)slot);
 }
 
 void slots_alone_ends(struct slots *slots)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	atomic_store(&slots->shared->alone, NOBODY);
 }
 
 void slots_acquit(struct slots *slots, unsigned slot)
 {
-	atomic_store(&account_of(slots, slot)->burden, 0);
-	atomic_store(&account_of(slots, slot)->alone, 0);
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
+	atomic_store(&slots_account(slots, slot)->burden, 0);
+	atomic_store(&slots_account(slots, slot)->alone, 0);
 }
 
 void slots_set_ready(struct slots *slots)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	atomic_store(&slots->shared->ready, true);
 }
 
 void slots_set_ended(struct slots *slots)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	atomic_store(&slots->shared->ended, true);
 }
 
 bool slots_has_ended(const struct slots *slots)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	return atomic_load(&slots->shared->ended);
 }
 
 bool slots_under_way(const struct slots *slots)
 {
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	for (unsigned i = 0; i < slots_count(slots); i++) {
-		if (request_length(slots, i))
+		if (slots_request_length(slots, i))
 			return true;
 	}
 	return false;
@@ -400,11 +333,11 @@ static void sentence(struct slots *slots, unsigned slot, int64_t now)
 static void bury_killed(struct slots *slots, unsigned slot, bool alone, bool grave,
 			int64_t now)
 {
-	struct account *account = account_of(slots, slot);
+	struct account *account = slots_account(slots, slot);
 	_Atomic uint32_t *sum = alone ? &account->alone : &account->burden;
 	uint32_t weight = !grave ? 1 : alone ? WEIGHT_ALONE : WEIGHT_IF_GRAVE;
 
-	if (!request_length(slots, slot) || !atomic_load(&account->begun))
+	if (!slots_request_length(slots, slot) || !atomic_load(&account->begun))
 		return;
 	atomic_fetch_add(sum, weight);
 	atomic_fetch_add(&account->grave, grave);
@@ -417,7 +350,7 @@ static void acquit_all(struct slots *slots)
 {
 	for (unsigned i = 0; i < slots_count(slots); i++) {
 		slots_acquit(slots, i);
-		atomic_store(&account_of(slots, i)->grave, 0);
+		atomic_store(&slots_account(slots, i)->grave, 0);
 	}
 	slots->idle_ms = 0;
 }
@@ -459,6 +392,7 @@ void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legac
 	struct shared *shared = slots->shared;
 	int alone = atomic_exchange(&shared->alone, NOBODY);
 
+	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	*out = (struct slots_legacy){ .ended = false };
 	out->ended = atomic_load(&shared->ended);
 	out->ready = atomic_load(&shared->ready);
@@ -467,7 +401,7 @@ void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legac
 		bury_crash(slots);
 	bury_alone(slots, alone);
 	for (unsigned i = 0; i < slots_count(slots); i++) {
-		out->requests += request_length(slots, i) != 0;
+		out->requests += slots_request_length(slots, i) != 0;
 		out->answered += atomic_load(&shared->accounts[i].answered);
 		if (!out->signal)
 			bury_killed(slots, i, alone == (int)i, grave, now);

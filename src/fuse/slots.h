@@ -124,4 +124,7 @@ struct slots_legacy {
  */
 void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legacy *out);
 
+/* For tests, while no thread is at it: NULL, or which rule of slots_state.h is broken. */
+const char *slots_check(const struct slots *slots);
+
 #endif

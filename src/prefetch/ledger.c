@@ -1,15 +1,17 @@
 #include "prefetch/ledger.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "stats/stats.h"
+#include "util/invariant.h"
 #include "util/pages.h"
 
 enum { BITS = 64 };
 
-struct ledger {
-	uint32_t nodes;
+/* All that servers write. The process that outlives them relies on nothing in it. */
+struct ledger_shared {
 	_Atomic int state;          /* enum sweep_state */
 	_Atomic uint32_t position;
 	_Atomic uint32_t end;
@@ -19,26 +21,42 @@ struct ledger {
 	_Atomic uint64_t held[];    /* a bit a node */
 };
 
+struct ledger {
+	uint64_t magic; /* HANDLE_LEDGER */
+	uint32_t nodes;
+	struct ledger_shared *shared; /* a mapping */
+};
+
 static size_t size_for(uint32_t nodes)
 {
-	return sizeof(struct ledger) + ((size_t)nodes / BITS + 1) * sizeof(uint64_t);
+	return sizeof(struct ledger_shared) + ((size_t)nodes / BITS + 1) * sizeof(uint64_t);
 }
 
 struct ledger *ledger_new(uint32_t nodes)
 {
-	struct ledger *ledger = mmap(NULL, size_for(nodes), PROT_READ | PROT_WRITE,
-				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct ledger *ledger = calloc(1, sizeof(*ledger));
 
-	if (ledger == MAP_FAILED)
+	if (!ledger)
 		return NULL;
-	ledger->nodes = nodes;
-	return ledger;
+	*ledger = (struct ledger){
+		.magic = HANDLE_LEDGER, .nodes = nodes,
+		.shared = mmap(NULL, size_for(nodes), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+	};
+	if (ledger->shared != MAP_FAILED)
+		return ledger;
+	free(ledger);
+	return NULL;
 }
 
 void ledger_free(struct ledger *ledger)
 {
-	if (ledger)
-		munmap(ledger, size_for(ledger->nodes));
+	if (!ledger)
+		return;
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	munmap(ledger->shared, size_for(ledger->nodes));
+	ledger->magic = HANDLE_DEAD;
+	free(ledger);
 }
 
 /* Files. */
@@ -50,8 +68,9 @@ static uint64_t bit_of(uint32_t node)
 
 bool ledger_holds(const struct ledger *ledger, uint32_t node)
 {
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	return node < ledger->nodes &&
-	       (atomic_load_explicit(&ledger->held[node / BITS], memory_order_relaxed) &
+	       (atomic_load_explicit(&ledger->shared->held[node / BITS], memory_order_relaxed) &
 		bit_of(node));
 }
 
@@ -67,11 +86,12 @@ static void take_off(uint64_t bytes)
 
 bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes)
 {
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	if (node >= ledger->nodes || ledger_holds(ledger, node))
 		return false;
 	/* first counted, then held: who releases it takes off what is there */
 	stats_add(COUNTER_resident_bytes, pages_round_up(bytes));
-	if (!(atomic_fetch_or(&ledger->held[node / BITS], bit_of(node)) & bit_of(node)))
+	if (!(atomic_fetch_or(&ledger->shared->held[node / BITS], bit_of(node)) & bit_of(node)))
 		return true;
 	take_off(pages_round_up(bytes));
 	return false;
@@ -79,8 +99,9 @@ bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes)
 
 bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
 {
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	if (node >= ledger->nodes ||
-	    !(atomic_fetch_and(&ledger->held[node / BITS], ~bit_of(node)) & bit_of(node)))
+	    !(atomic_fetch_and(&ledger->shared->held[node / BITS], ~bit_of(node)) & bit_of(node)))
 		return false;
 	take_off(pages_round_up(bytes));
 	return true;
@@ -88,16 +109,18 @@ bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
 
 void ledger_hold_part(struct ledger *ledger, uint64_t bytes)
 {
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	stats_add(COUNTER_resident_bytes, pages_round_up(bytes));
-	take_off(pages_round_up(atomic_exchange(&ledger->part, bytes)));
+	take_off(pages_round_up(atomic_exchange(&ledger->shared->part, bytes)));
 }
 
 /* Who holds or releases meanwhile makes the sum a little wrong. */
 void ledger_clear(struct ledger *ledger)
 {
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	for (uint32_t i = 0; i <= ledger->nodes / BITS; i++)
-		atomic_store(&ledger->held[i], 0);
-	atomic_store(&ledger->part, 0);
+		atomic_store(&ledger->shared->held[i], 0);
+	atomic_store(&ledger->shared->part, 0);
 	stats_set(COUNTER_resident_bytes, 0);
 }
 
@@ -105,73 +128,137 @@ void ledger_clear(struct ledger *ledger)
 
 enum sweep_state ledger_state(const struct ledger *ledger)
 {
-	return (enum sweep_state)atomic_load(&ledger->state);
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	return (enum sweep_state)atomic_load(&ledger->shared->state);
 }
 
 uint32_t ledger_end(const struct ledger *ledger)
 {
-	return atomic_load(&ledger->end);
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	return atomic_load(&ledger->shared->end);
 }
 
 void ledger_begin_sweep(struct ledger *ledger, uint32_t end)
 {
-	atomic_store(&ledger->position, 0);
-	atomic_store(&ledger->end, end);
-	atomic_store(&ledger->state, SWEEP_RUNNING);
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	atomic_store(&ledger->shared->position, 0);
+	atomic_store(&ledger->shared->end, end);
+	atomic_store(&ledger->shared->state, SWEEP_RUNNING);
 }
 
 void ledger_end_sweep(struct ledger *ledger)
 {
-	atomic_store(&ledger->state, SWEEP_DONE);
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	atomic_store(&ledger->shared->state, SWEEP_DONE);
 }
 
 bool ledger_next_block(struct ledger *ledger, uint32_t *block)
 {
-	uint32_t position = atomic_load(&ledger->position);
+	uint32_t position = atomic_load(&ledger->shared->position);
 
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	do {
 		if (ledger_state(ledger) != SWEEP_RUNNING ||
-		    position >= atomic_load(&ledger->end))
+		    position >= atomic_load(&ledger->shared->end))
 			return false;
-	} while (!atomic_compare_exchange_weak(&ledger->position, &position, position + 1));
+	} while (!atomic_compare_exchange_weak(&ledger->shared->position, &position, position + 1));
 	*block = position;
 	return true;
 }
 
 void ledger_cut_sweep(struct ledger *ledger)
 {
-	uint32_t position = atomic_load(&ledger->position);
+	uint32_t position = atomic_load(&ledger->shared->position);
 
-	if (position < atomic_load(&ledger->end))
-		atomic_store(&ledger->end, position);
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	if (position < atomic_load(&ledger->shared->end))
+		atomic_store(&ledger->shared->end, position);
 }
 
 /* Who is at what. */
 
 void ledger_begin_file(struct ledger *ledger, unsigned worker, uint32_t node)
 {
-	atomic_store(&ledger->at[worker % LEDGER_WORKERS], node + 1);
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	atomic_store(&ledger->shared->at[worker % LEDGER_WORKERS], node + 1);
 }
 
 void ledger_end_file(struct ledger *ledger, unsigned worker)
 {
-	atomic_store(&ledger->at[worker % LEDGER_WORKERS], 0);
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	atomic_store(&ledger->shared->at[worker % LEDGER_WORKERS], 0);
 }
 
 bool ledger_take_suspect(struct ledger *ledger, unsigned worker, uint32_t *node)
 {
-	uint32_t at = atomic_exchange(&ledger->at[worker % LEDGER_WORKERS], 0);
+	uint32_t at = atomic_exchange(&ledger->shared->at[worker % LEDGER_WORKERS], 0);
 
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	*node = at - 1;
 	return at != 0;
 }
 
 void ledger_note_crash(struct ledger *ledger)
 {
-	atomic_fetch_add(&ledger->crashes, 1);
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	atomic_fetch_add(&ledger->shared->crashes, 1);
 }
 
 unsigned ledger_crashes(const struct ledger *ledger)
 {
-	return atomic_load(&ledger->crashes);
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	return atomic_load(&ledger->shared->crashes);
+}
+
+/* Whether it keeps to ledger.h. */
+
+static uint64_t held_bytes(const struct ledger *ledger, ledger_bytes *bytes, void *context)
+{
+	uint64_t sum = pages_round_up(atomic_load(&ledger->shared->part));
+
+	for (uint32_t node = 0; node < ledger->nodes; node++)
+		if (ledger_holds(ledger, node))
+			sum += pages_round_up(bytes(context, node));
+	return sum;
+}
+
+static const char *check_bits(const struct ledger *ledger)
+{
+	uint32_t last = ledger->nodes / BITS;
+	uint64_t beyond = ~UINT64_C(0) << ledger->nodes % BITS;
+
+	for (unsigned i = 0; i < LEDGER_WORKERS; i++)
+		if (atomic_load(&ledger->shared->at[i]) > ledger->nodes)
+			return "a thread is at a file that is not there";
+	return atomic_load(&ledger->shared->held[last]) & beyond ?
+		       "a file is held that is not there" : NULL;
+}
+
+static const char *check_sweep(const struct ledger *ledger)
+{
+	uint32_t position = atomic_load(&ledger->shared->position);
+	int state = atomic_load(&ledger->shared->state);
+
+	if (state < SWEEP_WAITING || state > SWEEP_DONE)
+		return "the sweep is in no state";
+	if (state == SWEEP_WAITING && (position || ledger_end(ledger)))
+		return "the sweep waits, and has got somewhere";
+	return position > (uint64_t)ledger_end(ledger) + 1 ? "the sweep is beyond its end" : NULL;
+}
+
+const char *ledger_check(const struct ledger *ledger, bool quiet, ledger_bytes *bytes,
+			 void *context)
+{
+	const char *wrong;
+	uint64_t held, counted;
+
+	HANDLE_CHECK(ledger, HANDLE_LEDGER);
+	wrong = check_bits(ledger);
+	if (!wrong)
+		wrong = check_sweep(ledger);
+	if (wrong || !quiet)
+		return wrong;
+	held = held_bytes(ledger, bytes, context);
+	counted = stats_get(COUNTER_resident_bytes);
+	return held == counted ? NULL : "the bytes held are not those that are counted";
 }

@@ -5,6 +5,27 @@
  * The kernel may let go of pages at any time and says nothing: a file that is asked for
  * although the ledger holds it has been let go of.
  *
+ * A file's bit and the bytes that are counted (COUNTER_resident_bytes, in whole pages):
+ *
+ *	step                    bit   counted   by
+ *	not held                0     no
+ *	ledger_hold, first      0     yes       a thread that has put the file there
+ *	ledger_hold, then       1     yes       the first thread to set the bit; a second one
+ *	                                        takes its bytes off again
+ *	ledger_release, first   0     yes       the first thread to clear the bit
+ *	ledger_release, then    0     no
+ *
+ * So at any moment at least the bytes of the files with a bit are counted, and when nobody
+ * is in the middle of a step exactly these, and `part`. A server that dies in the middle
+ * leaves too many; ledger_clear while others hold or release leaves too few.
+ *
+ *	sweep     position, end              next
+ *	WAITING   0, 0                       ledger_begin_sweep: RUNNING
+ *	RUNNING   position <= end            ledger_end_sweep: DONE; ledger_cut_sweep: end = position
+ *	DONE      position <= end            ledger_begin_sweep, by the next server
+ *
+ * A block that is given out while the sweep is cut may have the number `end` itself.
+ *
  * Private to prefetch/. Threads and processes: any number at once, without a lock.
  */
 #ifndef GRANARY_PREFETCH_LEDGER_H
@@ -57,5 +78,13 @@ bool ledger_take_suspect(struct ledger *ledger, unsigned worker, uint32_t *node)
 /* A thread that reads ahead has crashed; for signal handlers. How often. */
 void ledger_note_crash(struct ledger *ledger);
 unsigned ledger_crashes(const struct ledger *ledger);
+
+/*
+ * For tests: NULL, or which rule of the two tables above is broken. `quiet`: nobody is in the
+ * middle of a step; `bytes` then says how large a file is.
+ */
+typedef uint64_t ledger_bytes(void *context, uint32_t node);
+const char *ledger_check(const struct ledger *ledger, bool quiet, ledger_bytes *bytes,
+			 void *context);
 
 #endif

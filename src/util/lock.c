@@ -1,23 +1,22 @@
 #include "util/lock.h"
 
-#include <assert.h>
 #include <time.h>
+
+#include "util/invariant.h"
 
 /* A mutex that fails to lock is a bug of ours: there is nothing to return. */
 void lock_take(struct lock *lock)
 {
 	int err = pthread_mutex_lock(&lock->mutex);
 
-	assert(err == 0);
-	(void)err;
+	INVARIANT(err == 0);
 }
 
 void lock_drop(struct lock *lock)
 {
 	int err = pthread_mutex_unlock(&lock->mutex);
 
-	assert(err == 0);
-	(void)err;
+	INVARIANT(err == 0);
 }
 
 void wakeup_wait(struct wakeup *wakeup, struct lock *lock)

@@ -5,6 +5,7 @@
 
 #include "stats/stats.h"
 #include "util/checked.h"
+#include "util/invariant.h"
 
 enum { PATIENCE_MS = 500 };
 
@@ -60,6 +61,7 @@ static struct block block_aligned(const struct volume_table *table, uint32_t sou
 void volume_use_blocks(struct volume_table *table, const struct volume_span *blocks,
 		       uint32_t count)
 {
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	table->blocks = blocks;
 	atomic_store_explicit(&table->block_count, count, memory_order_release);
 }
@@ -67,6 +69,7 @@ void volume_use_blocks(struct volume_table *table, const struct volume_span *blo
 bool volume_find_block(const struct volume_table *table, uint32_t source, uint64_t offset,
 		       uint32_t *out)
 {
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	/* asked for once: the table may come meanwhile */
 	uint32_t count = atomic_load_explicit(&table->block_count, memory_order_acquire);
 	uint32_t low = 0, high = count;
@@ -135,6 +138,7 @@ int volume_stage(const struct volume_table *table, uint32_t number, struct cache
 {
 	struct block block;
 
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (number >= atomic_load(&table->block_count))
 		return -EINVAL;
 	block = block_in_table(table, number);
@@ -146,6 +150,7 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 {
 	struct block block;
 
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (source >= table->sources->count || number >= UINT64_C(1) << 40 ||
 	    number * VOLUME_BLOCK >= source_size(table->sources->sources[source]))
 		return -EINVAL;

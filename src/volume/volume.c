@@ -6,6 +6,7 @@
 #include "codec/codec.h"
 #include "tree/array.h"
 #include "util/checked.h"
+#include "util/invariant.h"
 #include "volume/array.h"
 #include "volume/guard.h"
 #include "volume/stage.h"
@@ -77,7 +78,7 @@ int volume_table_open(const struct index *index, const struct source_set *source
 	const struct cache_limits limits = { CACHE_BUDGET, CACHE_USED_DEFAULT };
 	uint32_t count = index_volume_count(index);
 
-	*out = (struct volume_table){ .volumes = calloc(count ? count : 1,
+	*out = (struct volume_table){ .magic = HANDLE_VOLUMES, .volumes = calloc(count ? count : 1,
 							sizeof(*out->volumes)),
 				      .count = count, .sources = sources,
 				      .cache = cache_new(&limits) };
@@ -123,6 +124,7 @@ int volume_pread(const struct volume_table *table, uint32_t number, void *buffer
 {
 	const struct volume *volume = find_volume(table, number);
 
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (!volume || !range_within(offset, length, volume->desc.length))
 		return -EIO;
 	return volume->ops->pread(volume, buffer, length, offset);
@@ -138,6 +140,7 @@ int volume_check(const struct volume_table *table, uint32_t number, uint64_t off
 {
 	const struct volume *volume = find_volume(table, number);
 
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (!volume)
 		return -EIO;
 	if (volume->ops != &volume_raw_ops || volume->desc.guard == GUARD_NONE)
@@ -168,6 +171,7 @@ bool volume_is_plain(const struct volume_table *table, uint32_t number)
 {
 	const struct volume *volume = find_volume(table, number);
 
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	return volume && volume->ops == &volume_raw_ops && volume->desc.guard == GUARD_NONE;
 }
 
@@ -176,6 +180,7 @@ bool volume_span(const struct volume_table *table, uint32_t number, uint64_t off
 {
 	const struct volume *volume = find_volume(table, number);
 
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (!volume || !volume->source || length == 0 ||
 	    !range_within(offset, length, volume->desc.length))
 		return false;
@@ -196,6 +201,7 @@ const char *volume_locate(const struct volume_table *table, uint32_t number,
 	struct volume_chunk chunk;
 	uint64_t at, plain;
 
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	*out = offset;
 	if (!volume || !volume->source)
 		return "the index";

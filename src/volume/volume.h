@@ -51,6 +51,7 @@ struct volume_span {
 };
 
 struct volume_table {
+	uint64_t magic; /* HANDLE_VOLUMES; 0: closed, or never opened */
 	struct volume *volumes;
 	uint32_t count;
 	struct cache *cache; /* of decoded chunks, and of blocks that are staged */

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdalign.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -748,6 +750,20 @@ static void test_a_fill_may_ask_for_another_chunk(void **state)
 	cache_free(cache);
 }
 
+static int use_what_is_no_cache(void *argument)
+{
+	static alignas(64) char zeros[64 * 1024];
+
+	(void)argument;
+	return cache_has((struct cache *)(void *)zeros, 1);
+}
+
+static void test_a_handle_is_known(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(use_what_is_no_cache, NULL), 256 + SIGABRT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -772,6 +788,7 @@ int main(void)
 		cmocka_unit_test(test_what_has_been_read_is_used),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_a_fill_may_ask_for_another_chunk),
+		cmocka_unit_test(test_a_handle_is_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "fuse/slots.h"
+#include "fuse/slots_state.h"
 #include "util/bounded.h"
 
 enum { THREADS = 3, PARKED_MOST = 1024 };
@@ -47,6 +48,15 @@ static struct slots_legacy die(struct slots *slots, int slot, int signal)
 	return legacy;
 }
 
+static void finish(struct slots *slots)
+{
+	const char *wrong = slots_check(slots);
+
+	if (wrong)
+		fail_msg("%s", wrong);
+	slots_free(slots);
+}
+
 static bool is_condemned(const struct slots *slots, unsigned slot)
 {
 	return slots_is_condemned(slots, slot, now);
@@ -77,7 +87,7 @@ static void test_a_request_stays_until_it_is_answered(void **state)
 	assert_false(legacy.ended);
 	slots_set_ended(slots);
 	assert_true(die(slots, -1, 0).ended);
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_another_process_sees_it(void **state)
@@ -92,7 +102,7 @@ static void test_another_process_sees_it(void **state)
 	wait(NULL);
 	assert_non_null(slots_request(slots, 2));
 	assert_int_equal(slots_request(slots, 2)->nodeid, 9);
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_reads_are_parked(void **state)
@@ -116,7 +126,7 @@ static void test_reads_are_parked(void **state)
 	assert_non_null(slots_request(slots, 0));
 	slots_done(slots, (unsigned)parked);
 	assert_int_equal(slots_park(slots, 0), parked);
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_what_is_large_is_not_parked(void **state)
@@ -130,7 +140,7 @@ static void test_what_is_large_is_not_parked(void **state)
 	put_lookup(slots, 0, name);
 	assert_int_equal(slots_park(slots, 0), -1);
 	assert_non_null(slots_request(slots, 0));
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_two_crashes_condemn_a_file(void **state)
@@ -149,7 +159,7 @@ static void test_two_crashes_condemn_a_file(void **state)
 	assert_true(is_condemned(slots, 2)); /* another part of the file */
 	put(slots, 2, FUSE_GETATTR, 7, "", 0);
 	assert_false(is_condemned(slots, 2));
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_names_are_condemned_one_by_one(void **state)
@@ -163,7 +173,7 @@ static void test_names_are_condemned_one_by_one(void **state)
 	assert_true(is_condemned(slots, 0));
 	put_lookup(slots, 0, "good");
 	assert_false(is_condemned(slots, 0));
-	slots_free(slots);
+	finish(slots);
 }
 
 /* Servers are killed while they handle what is in a slot: until it is a suspect. */
@@ -226,7 +236,7 @@ static void test_kills_do_not_condemn(void **state)
 		assert_int_equal(slots_idle_wanted(slots), 0);
 		assert_false(slots_is_suspect(slots, 0));
 	}
-	slots_free(slots);
+	finish(slots);
 }
 
 /* One that dies before it has come to do nothing tells nothing. */
@@ -243,7 +253,7 @@ static void test_a_death_at_once_is_no_evidence(void **state)
 	assert_true(idle > 0);
 	die(slots, -1, 0);
 	assert_int_equal(slots_idle_wanted(slots), idle);
-	slots_free(slots);
+	finish(slots);
 }
 
 /* Nothing is done for so long that whoever killed as late would do so again. */
@@ -262,7 +272,7 @@ static void test_nothing_is_done_for_long_enough(void **state)
 	assert_true(slots_idle_wanted(slots) >= 2 * LONG_MS);
 	die_alone(slots, 0); /* soon, by chance */
 	assert_true(slots_idle_wanted(slots) >= 2 * LONG_MS);
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_what_nobody_handled_is_no_suspect(void **state)
@@ -286,7 +296,7 @@ static void test_what_nobody_handled_is_no_suspect(void **state)
 	assert_in_range(deaths_until_suspect(slots, 1), 5, 20);
 	put_read(slots, 1, 8, 0); /* the same, of somebody else */
 	assert_false(slots_is_suspect(slots, 1));
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_a_suspect_keeps_its_deaths_where_it_waits(void **state)
@@ -302,7 +312,7 @@ static void test_a_suspect_keeps_its_deaths_where_it_waits(void **state)
 	assert_true(slots_is_suspect(slots, (unsigned)parked));
 	slots_acquit(slots, (unsigned)parked);
 	assert_false(slots_is_suspect(slots, (unsigned)parked));
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_deaths_alone_condemn_for_a_while(void **state)
@@ -328,7 +338,7 @@ static void test_deaths_alone_condemn_for_a_while(void **state)
 	now += 70;
 	put_read(slots, 0, 7, 0);
 	assert_false(is_condemned(slots, 0));
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_lack_of_memory_condemns_soon_and_for_a_while(void **state)
@@ -352,7 +362,7 @@ static void test_lack_of_memory_condemns_soon_and_for_a_while(void **state)
 	assert_in_range(deaths_until_condemned(slots, 0), 4, 6);
 	assert_true(slots_first_refusal(slots, 0)); /* it is said again */
 	hungry = false;
-	slots_free(slots);
+	finish(slots);
 }
 
 /* Somebody kills, and somebody else on this machine takes all memory again and again. */
@@ -370,7 +380,7 @@ static void test_lack_of_memory_elsewhere_does_not_condemn(void **state)
 		die_idle(slots);
 	}
 	hungry = false;
-	slots_free(slots);
+	finish(slots);
 }
 
 /* It takes its memory slowly, and so is let go each time. */
@@ -390,7 +400,7 @@ static void test_lack_of_memory_condemns_what_is_slow(void **state)
 	}
 	assert_in_range(deaths, 4, 12);
 	hungry = false;
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_crashes_condemn_for_good(void **state)
@@ -403,7 +413,7 @@ static void test_crashes_condemn_for_good(void **state)
 	die(slots, 0, SIGSEGV);
 	now += 1000000;
 	assert_true(is_condemned(slots, 0));
-	slots_free(slots);
+	finish(slots);
 }
 
 /* The table of suspects is small; the oldest make room for new ones. */
@@ -422,7 +432,7 @@ static void test_many_suspects(void **state)
 	assert_true(is_condemned(slots, 0));
 	put_read(slots, 0, 2, 0);
 	assert_false(is_condemned(slots, 0));
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_a_refusal_is_told_once(void **state)
@@ -441,7 +451,7 @@ static void test_a_refusal_is_told_once(void **state)
 	die(slots, 1, SIGSEGV);
 	die(slots, 1, SIGSEGV);
 	assert_true(slots_first_refusal(slots, 1));
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_ready_is_said_by_each_server(void **state)
@@ -453,7 +463,7 @@ static void test_ready_is_said_by_each_server(void **state)
 	slots_set_ready(slots);
 	assert_true(die(slots, -1, 0).ready);
 	assert_false(die(slots, -1, 0).ready);
-	slots_free(slots);
+	finish(slots);
 }
 
 static void test_a_crash_at_nothing(void **state)
@@ -473,7 +483,111 @@ static void test_a_crash_at_nothing(void **state)
 	die(slots, 1, SIGABRT);
 	assert_true(is_condemned(slots, 0));
 	assert_false(is_condemned(slots, 1));
-	slots_free(slots);
+	finish(slots);
+}
+
+/* Each rule of slots_state.h, broken. */
+static void break_length(struct slots *slots)
+{
+	atomic_store(slots_length(slots, 0), 3);
+}
+
+static void break_parked(struct slots *slots)
+{
+	struct fuse_in_header *request = slots_place(slots, THREADS + 1);
+
+	*request = (struct fuse_in_header){ .opcode = FUSE_WRITE, .len = sizeof(*request) };
+}
+
+static void break_alone(struct slots *slots)
+{
+	slots_alone_begins(slots, slots_count(slots));
+}
+
+static void break_crash(struct slots *slots)
+{
+	slots_crashed(slots, (int)slots_count(slots), SIGSEGV);
+}
+
+static void break_idle(struct slots *slots)
+{
+	slots->idle_ms = IDLE_MOST_MS + 1;
+}
+
+static void break_nameless(struct slots *slots)
+{
+	slots->suspects[3].condemned_until = 1;
+}
+
+static void break_order(struct slots *slots)
+{
+	slots->suspects[3] = (struct suspect){ .name = 1, .order = 1 };
+}
+
+static void break_condemned(struct slots *slots)
+{
+	slots->suspects_seen = 1;
+	slots->suspects[3] = (struct suspect){ .name = 1, .order = 1, .condemned_until = 1 };
+}
+
+static void break_names(struct slots *slots)
+{
+	slots->suspects_seen = 2;
+	slots->suspects[3] = (struct suspect){ .name = 1, .order = 1 };
+	slots->suspects[9] = (struct suspect){ .name = 1, .order = 2 };
+}
+
+static void break_orders(struct slots *slots)
+{
+	slots->suspects_seen = 2;
+	slots->suspects[3] = (struct suspect){ .name = 1, .order = 2 };
+	slots->suspects[9] = (struct suspect){ .name = 2, .order = 2 };
+}
+
+static void test_broken_states_are_seen(void **state)
+{
+	static const struct {
+		void (*spoil)(struct slots *slots);
+		const char *said;
+	} rows[] = {
+		{ break_length, "a length that none can have" },
+		{ break_parked, "parked that is no read" },
+		{ break_alone, "handled alone that is not there" },
+		{ break_crash, "crashed in a slot that is not there" },
+		{ break_idle, "for too long" },
+		{ break_nameless, "without a name" },
+		{ break_order, "in no order" },
+		{ break_condemned, "is not looked for" },
+		{ break_names, "one name" },
+		{ break_orders, "came at once" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct slots *slots = slots_new(THREADS);
+		const char *said;
+
+		assert_null(slots_check(slots));
+		rows[i].spoil(slots);
+		said = slots_check(slots);
+		assert_non_null(said);
+		assert_non_null(strstr(said, rows[i].said));
+		slots_free(slots);
+	}
+}
+
+static int use_what_is_no_handle(void *argument)
+{
+	static char zeros[sizeof(struct slots)];
+
+	(void)argument;
+	return (int)slots_count((const struct slots *)(const void *)zeros);
+}
+
+static void test_a_handle_is_known(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(use_what_is_no_handle, NULL), 256 + SIGABRT);
 }
 
 static const struct CMUnitTest slots[] = {
@@ -497,6 +611,8 @@ static const struct CMUnitTest slots[] = {
 	cmocka_unit_test(test_a_refusal_is_told_once),
 	cmocka_unit_test(test_ready_is_said_by_each_server),
 	cmocka_unit_test(test_a_crash_at_nothing),
+	cmocka_unit_test(test_broken_states_are_seen),
+	cmocka_unit_test(test_a_handle_is_known),
 };
 
 UNIT_MAIN(slots)

@@ -24,7 +24,11 @@ static int begin(void **state)
 
 static int end(void **state)
 {
+	const char *wrong = ledger_check(ledger, false, NULL, NULL);
+
 	(void)state;
+	if (wrong)
+		fail_msg("%s", wrong);
 	ledger_free(ledger);
 	return 0;
 }
@@ -126,6 +130,59 @@ static void test_the_sum_never_is_below_nothing(void **state)
 	assert_int_equal(resident(), PAGE);
 }
 
+static uint64_t one_page(void *context, uint32_t node)
+{
+	(void)context;
+	(void)node;
+	return PAGE;
+}
+
+/* Bytes that are counted without a bit, and a bit without bytes. */
+static void test_a_wrong_sum_is_seen(void **state)
+{
+	(void)state;
+	assert_true(ledger_hold(ledger, 1, PAGE));
+	ledger_hold_part(ledger, 5);
+	assert_null(ledger_check(ledger, true, one_page, NULL));
+	for (int more = -1; more <= 1; more += 2) {
+		const char *wrong;
+
+		stats_set(COUNTER_resident_bytes, (2 + (uint64_t)more) * PAGE);
+		wrong = ledger_check(ledger, true, one_page, NULL);
+		assert_non_null(wrong);
+		assert_non_null(strstr(wrong, "are not those that are counted"));
+	}
+}
+
+/* A file and a block that cannot be. */
+static void test_broken_states_are_seen(void **state)
+{
+	const char *wrong;
+	uint32_t node;
+
+	(void)state;
+	ledger_begin_file(ledger, 2, NODES);
+	wrong = ledger_check(ledger, false, NULL, NULL);
+	assert_non_null(wrong);
+	assert_non_null(strstr(wrong, "a file that is not there"));
+	assert_true(ledger_take_suspect(ledger, 2, &node));
+	assert_null(ledger_check(ledger, false, NULL, NULL));
+}
+
+static int use_what_is_no_handle(void *argument)
+{
+	static uint64_t zeros[64];
+
+	(void)argument;
+	return ledger_holds((const struct ledger *)(const void *)zeros, 0);
+}
+
+static void test_a_handle_is_known(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(use_what_is_no_handle, NULL), 256 + SIGABRT);
+}
+
 /* Threads that hold and release the same files: at the end all is released. */
 static void turn_over(void *argument)
 {
@@ -164,6 +221,7 @@ static void test_threads_that_hold_and_release(void **state)
 	for (uint32_t i = 0; i < NODES; i++)
 		held += ledger_holds(ledger, i);
 	assert_int_equal(resident(), held * PAGE);
+	assert_null(ledger_check(ledger, true, one_page, NULL));
 	assert_false(atomic_load(&made_no_sense));
 }
 
@@ -283,6 +341,9 @@ static const struct CMUnitTest tests[] = {
 	CASE(test_nodes_that_are_none),
 	CASE(test_clear),
 	CASE(test_the_sum_never_is_below_nothing),
+	CASE(test_a_wrong_sum_is_seen),
+	CASE(test_broken_states_are_seen),
+	CASE(test_a_handle_is_known),
 	CASE(test_threads_that_hold_and_release),
 	CASE(test_a_server_that_died),
 	CASE(test_the_states_of_a_sweep),

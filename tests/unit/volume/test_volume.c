@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "tree/layout.h"
@@ -144,11 +145,30 @@ static void test_a_source_that_shrank_is_eio(void **state)
 	close_fixture(&f);
 }
 
-/* The index is cut while its literals are in use: an error, and not zeros. */
+static int read_a_closed_table(void *argument)
+{
+	struct fixture *f = argument;
+	char byte;
+
+	volume_table_close(&f->table);
+	return volume_pread(&f->table, 0, &byte, 1, 0);
+}
+
+static void test_a_closed_table_is_no_handle(void **state)
+{
+	struct fixture f = { 0 };
+
+	(void)state;
+	open_fixture(&f);
+	assert_int_equal(unit_child(read_a_closed_table, &f), 256 + SIGABRT);
+	close_fixture(&f);
+}
+
 static const struct CMUnitTest volume[] = {
 	cmocka_unit_test(test_reads_and_their_bounds),
 	cmocka_unit_test(test_messages_name_the_source_and_its_byte),
 	cmocka_unit_test(test_a_source_that_shrank_is_eio),
+	cmocka_unit_test(test_a_closed_table_is_no_handle),
 };
 
 UNIT_MAIN(volume)
