@@ -55,10 +55,13 @@ static int by_index(const void *a, const void *b)
 /* Nearly always they are in order: an index is used again only after 65535. */
 static int order_objects(struct hdf5_heap *heap, const struct hdf5_collection *c)
 {
-	struct hdf5_object *objects = heap->objects.items + c->first;
+	struct hdf5_object *objects;
 	bool ordered = true;
 	size_t i;
 
+	if (c->count == 0) /* there may be no array of them */
+		return 0;
+	objects = heap->objects.items + c->first;
 	for (i = 1; i < c->count && ordered; i++)
 		ordered = objects[i - 1].index < objects[i].index;
 	if (ordered)

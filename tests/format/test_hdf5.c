@@ -299,6 +299,7 @@ static void test_heap(void **state)
 		{ { 9, 200, 2 }, 280, 8, 600, "reach past", 0 },
 		{ { 9, 200, 2 }, 296, 2, 2, "an index twice", 0 },
 		{ { 9, 200, 2 }, 296, 2, 0, "does not hold", 0 },
+		{ { 9, 200, 2 }, 272, 2, 0, "does not hold", 0 }, /* it holds no object */
 		{ { 9, 200, 2 }, 320, 8, UINT64_MAX - 8, "reach past", 0 },
 	};
 
