@@ -276,5 +276,10 @@ int tree_check(const struct tree *tree, struct error *e)
 		err = check_nodes(tree, e);
 	if (!err)
 		err = count_names(tree, e);
-	return err ? err : check_xattrs(tree, e);
+	if (!err)
+		err = check_xattrs(tree, e);
+	if (!err && !blocks_are_sound(tree))
+		err = error_set(e, ERROR_DATASET, EBADMSG,
+				"its checksums of blocks are not those of its files");
+	return err;
 }

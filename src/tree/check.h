@@ -13,4 +13,7 @@
 /* 0, or -EBADMSG with a sentence about the first fault. */
 int tree_check(const struct tree *tree, struct error *e);
 
+/* Are the checksums of blocks as many as its files need, where they are looked for? */
+bool blocks_are_sound(const struct tree *tree);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include <xxhash.h>
 
+#include "tree/blocks.h"
 #include "util/cleanup.h"
 
 int64_t image_append(struct image *image, enum layout_section_id section,
@@ -30,11 +31,16 @@ uint32_t image_nodes(const struct image *image)
 	return (uint32_t)(image->sections[SECTION_NODES].count / sizeof(struct layout_node));
 }
 
-int image_set_sums(struct image *image, const uint64_t *sums)
+int image_set_sums(struct image *image, const uint64_t *sums, const struct blocks *blocks)
 {
 	image->sections[SECTION_SUMS].count = 0;
-	return image_append(image, SECTION_SUMS, sums,
-			    image_nodes(image) * sizeof(*sums)) < 0 ? -ENOMEM : 0;
+	image->sections[SECTION_BLOCKS].count = 0;
+	if (image_append(image, SECTION_SUMS, sums,
+			 image_nodes(image) * sizeof(*sums)) < 0 ||
+	    (blocks && image_append(image, SECTION_BLOCKS, blocks->items,
+				    blocks->count * sizeof(*blocks->items)) < 0))
+		return -ENOMEM;
+	return 0;
 }
 
 static uint64_t aligned(uint64_t offset)

@@ -24,8 +24,12 @@ int64_t image_append(struct image *image, enum layout_section_id section,
 /* How many nodes it has. */
 uint32_t image_nodes(const struct image *image);
 
-/* Gives it the checksums of its files (layout.h, SUMS): one a node. 0 or -ENOMEM. */
-int image_set_sums(struct image *image, const uint64_t *sums);
+/*
+ * Gives it the checksums of its files (layout.h, SUMS), one a node, and those of their
+ * blocks, which were planned for the same nodes; NULL: none. 0 or -ENOMEM.
+ */
+struct blocks;
+int image_set_sums(struct image *image, const uint64_t *sums, const struct blocks *blocks);
 
 /* Writes the whole index to `fd` from its current position. */
 int image_write(const struct image *image, int fd, const char *label,

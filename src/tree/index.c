@@ -90,6 +90,8 @@ static int check_counts(const struct index *index, struct error *e)
 		return bad(e, "it holds no tree");
 	if (sums != 0 && sums != nodes)
 		return bad(e, "its checksums are not one for each name");
+	if (sums == 0 && sections[SECTION_BLOCKS].count != 0)
+		return bad(e, "it has checksums of blocks, and none of files");
 	return 0;
 }
 

@@ -43,7 +43,8 @@ enum {
 	SECTION(LITERALS, uint8_t)                   \
 	SECTION(CHUNKS, struct volume_chunk)         \
 	SECTION(ARRAYS, struct volume_array)         \
-	SECTION(SUMS, uint64_t)
+	SECTION(SUMS, uint64_t)                      \
+	SECTION(BLOCKS, uint64_t)
 
 enum layout_section_id {
 #define SECTION_ID(id, type) SECTION_##id,
@@ -150,6 +151,10 @@ struct layout_extent {
  * SUMS is empty, or has one item a node: XXH3-64 (seed 0) of all bytes of the file that
  * the node is. 0 stands for none: a node that is no file or an alias, an empty file. (Of
  * 2^64 files one has that sum by chance, and is not checked.)
+ *
+ * BLOCKS is empty, or there are SUMS, and it has what blocks.h says: for each 64 nodes how
+ * many checksums come before theirs, and then these: XXH3-64 of each 128 KiB of each file
+ * that has more, in the order of the nodes; holes are zeros.
  */
 
 /* Sorted by node, as XATTR_NODES is. */

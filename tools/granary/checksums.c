@@ -9,12 +9,16 @@
 #include "dataset/survey.h"
 #include "progress.h"
 #include "source/load.h"
+#include "tree/blocks.h"
+#include "tree/sum.h"
 #include "util/cleanup.h"
 #include "util/lock.h"
 
 struct sums {
 	const struct dataset *dataset;
-	uint64_t *sums;
+	const struct index *index;
+	uint64_t *sums;        /* by node */
+	struct blocks *blocks;
 	struct lock lock;
 	struct error *e; /* lock: the first fault */
 	int err;         /* lock */
@@ -46,6 +50,20 @@ static void fail(struct sums *s, const struct survey_file *file)
 			   fault_text(file->fault, why));
 }
 
+/* Of a file, which is one worker's: nobody else writes to these. */
+static void take_blocks(void *context, unsigned worker, uint32_t node, uint64_t offset,
+			const void *bytes, size_t length)
+{
+	struct sums *s = context;
+	uint64_t *sums = blocks_of(s->index, s->blocks, node);
+
+	(void)worker;
+	for (size_t at = 0, n; sums && at < length; at += n) {
+		n = length - at < BLOCK_BYTES ? length - at : BLOCK_BYTES;
+		sums[(offset + at) / BLOCK_BYTES] = sum_of((const char *)bytes + at, n);
+	}
+}
+
 static bool take_sum(void *context, unsigned worker, const struct survey_file *file)
 {
 	struct sums *s = context;
@@ -71,18 +89,23 @@ void checksums_look(struct progress *p, const void *context)
 static int read_all(const struct source_set *sources, struct index *index, struct sums *s,
 		    bool quiet, struct error *e)
 {
-	static const struct survey_ops ops = { .file = take_sum };
+	static const struct survey_ops ops = { take_blocks, take_sum };
 	struct survey_progress counters = { 0 };
 	const struct survey_config config = { .ops = &ops, .context = s,
 					      .progress = &counters };
 	struct progress progress = { .subject = "checksums", .unit = "files",
 				     .look = checksums_look, .context = &counters };
 	struct dataset *dataset;
-	int err = dataset_over(sources, index, &dataset, e);
+	int err = blocks_plan(index, s->blocks);
 
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "the index in memory: %s",
+				 strerror(-err));
+	err = dataset_over(sources, index, &dataset, e);
 	if (err)
 		return err;
 	s->dataset = dataset;
+	s->index = index;
 	progress_start(&progress, quiet);
 	err = survey_run(dataset, &config);
 	progress_stop(&progress);
@@ -114,7 +137,8 @@ int checksums_add(const struct source_set *sources, struct index *index,
 		  struct image *image, bool quiet, struct error *e)
 {
 	CLEANUP(cleanup_free) uint64_t *sums = calloc(image_nodes(image), sizeof(*sums));
-	struct sums s = { .sums = sums, .lock = LOCK_INIT, .e = e };
+	CLEANUP(blocks_free) struct blocks blocks = { 0 };
+	struct sums s = { .sums = sums, .blocks = &blocks, .lock = LOCK_INIT, .e = e };
 	struct index *memory = NULL;
 	int err = 0;
 
@@ -125,7 +149,7 @@ int checksums_add(const struct source_set *sources, struct index *index,
 	if (!err)
 		err = read_all(sources, index ? index : memory, &s, quiet, e);
 	index_close(memory);
-	if (!err && image_set_sums(image, sums) < 0)
+	if (!err && image_set_sums(image, sums, &blocks) < 0)
 		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	return err;
 }

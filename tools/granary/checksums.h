@@ -13,7 +13,8 @@
 
 /*
  * Reads every file of the packed files, with several threads, and shows how far it is,
- * unless `quiet`.
+ * unless `quiet`. Checksums that there are must be right; they are made once more, with
+ * those of blocks.
  * `index` is what `image` has been copied from, or NULL: then it is written to memory
  * first. 0, or a negative errno and a sentence: the first file that cannot be read.
  */

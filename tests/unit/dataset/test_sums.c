@@ -83,7 +83,7 @@ static void publish_sums(const uint64_t *sums)
 	assert_int_equal(index_open("made.gidx", &index, NULL), 0);
 	assert_int_equal(index_copy(index, &image), 0);
 	index_close(index);
-	assert_int_equal(image_set_sums(&image, sums), 0);
+	assert_int_equal(image_set_sums(&image, sums, NULL), 0);
 	assert_int_equal(image_publish(&image, "made.gidx", &access, NULL), 0);
 	image_free(&image);
 }

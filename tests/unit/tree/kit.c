@@ -337,8 +337,9 @@ void kit_fix_header(uint8_t *bytes)
 
 	memcpy(&header, bytes, sizeof(header));
 	/* a count that a test has made up is not believed */
-	head = sizeof(header) + (header.section_count == SECTION_COUNT ?
-				 SECTION_COUNT : SECTION_COUNT_LEAST) *
+	head = sizeof(header) + (header.section_count > SECTION_COUNT_LEAST &&
+						 header.section_count <= SECTION_COUNT ?
+				 header.section_count : SECTION_COUNT_LEAST) *
 				sizeof(struct layout_section);
 	header.checksum = 0;
 	memcpy(bytes, &header, sizeof(header));
