@@ -235,11 +235,25 @@ void cache_set_budget(struct cache *cache, uint64_t budget)
 
 /* Getting. */
 
+/* Is the chunk, which this thread has pinned, made in time? Under the lock. */
+static bool is_made_within(struct shard *shard, struct cache_pin *chunk,
+			   unsigned milliseconds)
+{
+	while (chunk->state == LOADING && milliseconds == CACHE_FOREVER)
+		wakeup_wait(&shard->loaded, &shard->lock);
+	while (chunk->state == LOADING && !chunk->late)
+		chunk->late = !wakeup_wait_for(&shard->loaded, &shard->lock,
+					       milliseconds) &&
+			      chunk->state == LOADING;
+	return chunk->state != LOADING;
+}
+
 /*
  * Pins the chunk of `key`: what is there, or else `spare` (if there is one), which
- * is then in the table, LOADING. NULL: neither.
+ * is then in the table, LOADING: 1, or 0: neither. -ETIMEDOUT: it is being made.
  */
-static struct cache_pin *pin(struct cache *cache, uint64_t key, struct cache_pin *spare)
+static int pin(struct cache *cache, uint64_t key, struct cache_pin *spare,
+	       unsigned milliseconds, struct cache_pin **out)
 {
 	struct shard *shard = cache_shard(cache, key);
 	struct cache_pin **at, *chunk;
@@ -247,13 +261,17 @@ static struct cache_pin *pin(struct cache *cache, uint64_t key, struct cache_pin
 	LOCK_GUARD(&shard->lock);
 	at = find(cache, shard, key);
 	chunk = *at;
-	if (!chunk)
-		return *at = spare;
+	*out = chunk;
+	if (!chunk) {
+		*out = *at = spare;
+		return spare != NULL;
+	}
 	if (chunk->pins++ == 0)
 		idle_remove(cache, shard, chunk);
-	while (chunk->state == LOADING)
-		wakeup_wait(&shard->loaded, &shard->lock);
-	return chunk;
+	if (is_made_within(shard, chunk, milliseconds))
+		return 1;
+	chunk->pins--; /* who makes it has one */
+	return -ETIMEDOUT;
 }
 
 static void load(struct cache *cache, struct cache_pin *chunk, cache_fill *fill,
@@ -278,46 +296,49 @@ static void discard(struct cache *cache, struct cache_pin *chunk)
 	show_bytes(cache);
 }
 
-/* Makes the chunk, or waits for who does; NULL: no memory. */
-static struct cache_pin *make(struct cache *cache, uint64_t key, size_t room,
-			      cache_fill *fill, void *context)
+/* Makes the chunk, or waits for who does: 0, -ENOMEM or -ETIMEDOUT. */
+static int make(struct cache *cache, uint64_t key, size_t room, unsigned milliseconds,
+		cache_fill *fill, void *context, struct cache_pin **out)
 {
 	uint64_t weight = sizeof(struct cache_pin) + slab_weight(room);
-	struct cache_pin *spare, *chunk;
+	struct cache_pin *spare;
+	int err;
 
 	if (room > SSIZE_MAX / 2)
-		return NULL;
+		return -ENOMEM;
 	/* first there is room, then it is filled: often with what has just been freed */
 	atomic_fetch_add(&cache->held, weight);
 	drop_excess(cache, CACHE_NONE);
 	spare = chunk_new(cache, key, room);
 	if (!spare) {
 		atomic_fetch_sub(&cache->held, weight);
-		return NULL;
+		return -ENOMEM;
 	}
 	show_bytes(cache);
-	chunk = pin(cache, key, spare);
-	if (chunk == spare)
-		load(cache, chunk, fill, context);
-	else
-		discard(cache, spare);
-	stats_add(chunk == spare ? COUNTER_cache_misses : COUNTER_cache_hits, 1);
-	return chunk;
+	err = pin(cache, key, spare, milliseconds, out);
+	if (err > 0 && *out == spare) {
+		load(cache, spare, fill, context);
+		stats_add(COUNTER_cache_misses, 1);
+		return 0;
+	}
+	discard(cache, spare);
+	stats_add(COUNTER_cache_hits, 1);
+	return err < 0 ? err : 0;
 }
 
-int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
-	      void *context, struct cache_pin **out)
+int cache_get_within(struct cache *cache, uint64_t key, size_t room, unsigned milliseconds,
+		     cache_fill *fill, void *context, struct cache_pin **out)
 {
-	struct cache_pin *chunk = pin(cache, key, NULL);
-	int err;
+	struct cache_pin *chunk;
+	int err = pin(cache, key, NULL, milliseconds, &chunk);
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
-	if (chunk)
+	if (err > 0)
 		stats_add(COUNTER_cache_hits, 1);
-	else
-		chunk = make(cache, key, room, fill, context);
-	if (!chunk)
-		return -ENOMEM;
+	else if (err == 0)
+		err = make(cache, key, room, milliseconds, fill, context, &chunk);
+	if (err < 0)
+		return err;
 	if (chunk->size >= 0) {
 		*out = chunk;
 		return 0;
@@ -327,14 +348,25 @@ int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
 	return err;
 }
 
-static int take_ready(struct cache *cache, struct cache_pin *chunk, struct cache_pin **out)
+int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
+	      void *context, struct cache_pin **out)
 {
-	bool ready = chunk && chunk->size >= 0;
+	HANDLE_CHECK(cache, HANDLE_CACHE);
+	return cache_get_within(cache, key, room, CACHE_FOREVER, fill, context, out);
+}
 
+int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
+		      struct cache_pin **out)
+{
+	struct cache_pin *chunk;
+	bool pinned = pin(cache, key, NULL, milliseconds, &chunk) > 0;
+	bool ready = pinned && chunk->size >= 0;
+
+	HANDLE_CHECK(cache, HANDLE_CACHE);
 	stats_add(ready ? COUNTER_cache_hits : COUNTER_cache_misses, 1);
 	if (ready)
 		*out = chunk;
-	else if (chunk)
+	else if (pinned)
 		cache_put(cache, chunk);
 	return ready;
 }
@@ -342,38 +374,7 @@ static int take_ready(struct cache *cache, struct cache_pin *chunk, struct cache
 int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out)
 {
 	HANDLE_CHECK(cache, HANDLE_CACHE);
-	return take_ready(cache, pin(cache, key, NULL), out);
-}
-
-/* Is the chunk, which this thread has pinned, made in time? Under the lock. */
-static bool is_made_within(struct shard *shard, struct cache_pin *chunk,
-			   unsigned milliseconds)
-{
-	while (chunk->state == LOADING && !chunk->late)
-		chunk->late = !wakeup_wait_for(&shard->loaded, &shard->lock,
-					       milliseconds) &&
-			      chunk->state == LOADING;
-	return chunk->state != LOADING;
-}
-
-int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
-		      struct cache_pin **out)
-{
-	struct shard *shard = cache_shard(cache, key);
-	struct cache_pin *chunk;
-
-	HANDLE_CHECK(cache, HANDLE_CACHE);
-	{
-		LOCK_GUARD(&shard->lock);
-		chunk = *find(cache, shard, key);
-		if (chunk && chunk->pins++ == 0)
-			idle_remove(cache, shard, chunk);
-		if (chunk && !is_made_within(shard, chunk, milliseconds)) {
-			chunk->pins--; /* who makes it has one */
-			chunk = NULL;
-		}
-	}
-	return take_ready(cache, chunk, out);
+	return cache_peek_within(cache, key, CACHE_FOREVER, out);
 }
 
 bool cache_has(struct cache *cache, uint64_t key)
@@ -383,6 +384,30 @@ bool cache_has(struct cache *cache, uint64_t key)
 	HANDLE_CHECK(cache, HANDLE_CACHE);
 	LOCK_GUARD(&shard->lock);
 	return *find(cache, shard, key);
+}
+
+void cache_drop(struct cache *cache, uint64_t key)
+{
+	struct shard *shard = cache_shard(cache, key);
+	struct cache_pin **at, *chunk;
+	bool held;
+
+	HANDLE_CHECK(cache, HANDLE_CACHE);
+	{
+		LOCK_GUARD(&shard->lock);
+		at = find(cache, shard, key);
+		chunk = *at;
+		if (!chunk || chunk->state != READY)
+			return;
+		*at = chunk->next;
+		held = chunk->pins > 0;
+		if (held)
+			chunk->state = FAILED;
+		else
+			idle_remove(cache, shard, chunk);
+	}
+	if (!held)
+		discard(cache, chunk);
 }
 
 /* Giving back. */

@@ -9,6 +9,7 @@
  *
  *	key \ state       absent     LOADING                      READY
  *	cache_get         makes it   waits                        pins it
+ *	cache_drop        -          -                            absent; who holds it has it still
  *	cache_peek        0          waits; pins it, or 0         pins it
  *	cache_has         false      true                         true
  *	fill fails        -          absent, and all that wait    -
@@ -47,6 +48,8 @@ struct cache_limits {
 
 #define CACHE_USED_DEFAULT (UINT64_C(32) << 20)
 
+#define CACHE_FOREVER 0xffffffffU /* milliseconds */
+
 /*
  * Makes a chunk: writes at most `room` bytes, and returns how many, or a
  * negative errno, which is not remembered. It may ask the cache for other chunks,
@@ -75,20 +78,27 @@ int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
 	      void *context, struct cache_pin **out);
 
 /*
+ * The same, but another thread that makes the chunk is waited for no longer than so, and
+ * when that was too long for one, nobody waits for it any more: -ETIMEDOUT.
+ */
+int cache_get_within(struct cache *cache, uint64_t key, size_t room, unsigned milliseconds,
+		     cache_fill *fill, void *context, struct cache_pin **out);
+
+/*
  * 1 and a pin, if the chunk is there, or is being made and that ends well, which it
  * waits for; otherwise 0. Never makes one.
  */
 int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out);
 
-/*
- * The same, but a chunk that is being made is waited for no longer than so, and when
- * that was too long for one, nobody waits for it any more: 0.
- */
+/* The same, but it waits as cache_get_within does. */
 int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
 		      struct cache_pin **out);
 
 /* Is it there, or being made? By the time of the answer it may not be. */
 bool cache_has(struct cache *cache, uint64_t key);
+
+/* What is there is wrong: the next who asks for it makes it anew. */
+void cache_drop(struct cache *cache, uint64_t key);
 
 /*
  * Give back a pin; the second says that the chunk is probably not needed again. Of

@@ -8,7 +8,7 @@
  *	LOADING   yes            1 or more no
  *	READY     yes            1 or more no
  *	READY     yes            0         yes: `used` says in which
- *	FAILED    no             1 or more no
+ *	FAILED    no             1 or more no; it could not be made, or was dropped
  *
  * Each chunk in a list has the number of its giving back, and each shard shows the
  * lowest one of each list: so the oldest chunk of all is found without a lock.

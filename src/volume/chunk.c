@@ -56,6 +56,8 @@ int chunk_get(struct chunk *chunk, uint64_t number, size_t room)
 	chunk->pin = NULL;
 	if (chunk->is.stored_length == 0 || chunk->is.stored_length > VOLUME_CHUNK_LIMIT)
 		return -EIO;
+	if (stage_manner() == VOLUME_DIRECTLY)
+		cache_drop(chunk->volume->table->cache, number);
 	err = cache_get(chunk->volume->table->cache, number, room, fetch_chunk, chunk,
 			&chunk->pin);
 	if (err)

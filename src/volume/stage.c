@@ -124,14 +124,14 @@ static ssize_t fill_block(void *context, void *buffer, size_t room)
 }
 
 static int stage(const struct volume_table *table, const struct block *block,
-		 struct cache_pin **out)
+		 unsigned milliseconds, struct cache_pin **out)
 {
 	struct fetch fetch = { table->sources->sources[block->span.source],
 			       block->span.start };
 
-	return cache_get(table->cache, block->key,
-			 (size_t)(block->span.end - block->span.start), fill_block, &fetch,
-			 out);
+	return cache_get_within(table->cache, block->key,
+				(size_t)(block->span.end - block->span.start), milliseconds,
+				fill_block, &fetch, out);
 }
 
 int volume_stage(const struct volume_table *table, uint32_t number, struct cache_pin **out)
@@ -142,7 +142,7 @@ int volume_stage(const struct volume_table *table, uint32_t number, struct cache
 	if (number >= atomic_load(&table->block_count))
 		return -EINVAL;
 	block = block_in_table(table, number);
-	return stage(table, &block, out);
+	return stage(table, &block, CACHE_FOREVER, out);
 }
 
 int volume_stage_aligned(const struct volume_table *table, uint32_t source,
@@ -155,7 +155,7 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 	    number * VOLUME_BLOCK >= source_size(table->sources->sources[source]))
 		return -EINVAL;
 	block = block_aligned(table, source, number);
-	return stage(table, &block, out);
+	return stage(table, &block, CACHE_FOREVER, out);
 }
 
 /*
@@ -170,9 +170,9 @@ static bool hold(const struct volume_table *table, const struct block *block, bo
 
 	there = cache_peek_within(table->cache, block->key, PATIENCE_MS, pin) > 0;
 	stats_took(HISTOGRAM_chunk_wait, begin);
-	if (there || !whole || cache_has(table->cache, block->key))
+	if (there || !whole)
 		return there;
-	return stage(table, block, pin) == 0;
+	return stage(table, block, PATIENCE_MS, pin) == 0;
 }
 
 /* From the block that holds `offset`: how many bytes; 0: it is not there. */

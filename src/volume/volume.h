@@ -120,7 +120,8 @@ enum volume_manner {
 	VOLUME_EXACTLY, /* what it needs */
 	VOLUME_BLOCKS,  /* the whole block, for others will want the rest */
 	VOLUME_AHEAD,   /* what it needs; nobody will want that again */
-	VOLUME_DIRECTLY, /* what it needs, and from storage, though it were in the cache */
+	VOLUME_DIRECTLY, /* what it needs, and from storage, though it were in the cache:
+			    what was decoded before is dropped, and decoded anew */
 };
 
 /* The manner until now. */

@@ -617,6 +617,8 @@ static void *storm_thread(void *argument)
 		int err;
 
 		order.fails = next_random(&random) % 50 == 0;
+		if (next_random(&random) % 50 == 0)
+			cache_drop(storm->cache, next_random(&random) % KEYS);
 		if (pins[k]) {
 			atomic_fetch_add(&storm->wrong, !holds(pins[k], keys[k]));
 			cache_put(storm->cache, pins[k]);
@@ -695,8 +697,11 @@ static void test_who_waits_for_long_gives_up(void **state)
 	while (!cache_has(h.cache, 1))
 		usleep(1000);
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	for (int i = 0; i < 100; i++)
+	for (int i = 0; i < 50; i++) {
 		assert_int_equal(cache_peek_within(h.cache, 1, 50, &pin), 0);
+		assert_int_equal(cache_get_within(h.cache, 1, 64, 50, hang, &h.go_on, &pin),
+				 -ETIMEDOUT);
+	}
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	assert_true(after.tv_sec - before.tv_sec < 3); /* only one has waited */
 	assert_null(cache_check(h.cache, false));
@@ -707,6 +712,36 @@ static void test_who_waits_for_long_gives_up(void **state)
 	cache_put(h.cache, pin);
 	check(h.cache);
 	cache_free(h.cache);
+}
+
+/* What is dropped is made anew; who holds it has it until the end. */
+static void test_what_is_dropped_is_made_anew(void **state)
+{
+	struct cache *cache = new_cache(MB);
+	struct maker maker = { .key = 5, .result = 4096 };
+	struct cache_pin *first, *second;
+
+	(void)state;
+	cache_drop(cache, 5); /* nothing is there */
+	assert_int_equal(cache_get(cache, 5, 4096, make, &maker, &first), 0);
+	cache_put(cache, first);
+	cache_drop(cache, 5);
+	check(cache);
+	assert_false(cache_has(cache, 5));
+	assert_int_equal(cache_bytes(cache), 0);
+	assert_int_equal(cache_get(cache, 5, 4096, make, &maker, &first), 0);
+	cache_drop(cache, 5);
+	cache_drop(cache, 5);
+	assert_null(cache_check(cache, false));
+	assert_int_equal(cache_size(first), 4096);
+	assert_int_equal(cache_get(cache, 5, 4096, make, &maker, &second), 0);
+	assert_ptr_not_equal(cache_data(first), cache_data(second));
+	assert_int_equal(maker.fills, 3);
+	cache_put(cache, second);
+	cache_put(cache, first);
+	check(cache);
+	assert_true(cache_has(cache, 5));
+	cache_free(cache);
 }
 
 /* What has been read to its end is used up, and what has not is what it was. */
@@ -785,6 +820,7 @@ int main(void)
 		cmocka_unit_test(test_who_asks_meanwhile_waits),
 		cmocka_unit_test(test_who_comes_second_makes_nothing),
 		cmocka_unit_test(test_who_waits_for_long_gives_up),
+	cmocka_unit_test(test_what_is_dropped_is_made_anew),
 		cmocka_unit_test(test_what_has_been_read_is_used),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_a_fill_may_ask_for_another_chunk),
