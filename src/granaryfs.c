@@ -58,6 +58,7 @@ struct arguments {
 	struct inherited inherited;
 	struct dataset *opened;
 	struct index_summary summary; /* of its index: a copy, for the supervisor too */
+	const char *compared;         /* NULL, or what is not compared with its checksums */
 	struct rights rights; /* of -o user= */
 	struct notify notify;
 	bool quiet;       /* somebody else says how it went */
@@ -266,6 +267,8 @@ static void write_note(const char *line, void *mountpoint)
 static void write_notes(const struct arguments *a)
 {
 	index_for_each_note(&a->summary, write_note, a->mountpoint);
+	if (a->compared)
+		write_note(a->compared, a->mountpoint);
 }
 
 /* In the supervisor: mounts, reports, serves. `report_fd` is -1 in the foreground. */
@@ -495,8 +498,10 @@ static int open_dataset(struct arguments *a, struct error *e)
 				  a->source_count, &a->opened, e);
 	struct dataset_info info;
 
-	if (!err && dataset_info(a->opened, &info) == 0)
+	if (!err && dataset_info(a->opened, &info) == 0) {
 		a->summary = info.summary;
+		a->compared = dataset_compared_note(info.compared);
+	}
 	return err;
 }
 

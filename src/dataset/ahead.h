@@ -50,11 +50,12 @@ int dataset_stage_aligned(const struct dataset *dataset, uint32_t source,
 			  uint64_t number, struct cache_pin **out);
 
 /*
- * Are all bytes of a file what they were when it was indexed? True also where there is
- * no checksum, and for a file that is too large to be compared (DATASET_CHECK_MOST).
+ * May these bytes of a file be given out, or is dataset_read to be asked for them? True
+ * where they are what they were when it was indexed; where nothing is compared; and of a
+ * file without checksums. False also where they are not whole blocks.
  */
 bool dataset_vouches(const struct dataset *dataset, uint32_t node, const void *bytes,
-		     uint64_t size);
+		     size_t length, uint64_t offset);
 
 /* `used`: nobody is going to read it again. Otherwise it stays while there is room. */
 void dataset_unstage(const struct dataset *dataset, struct cache_pin *pin, bool used);

@@ -4,13 +4,11 @@
 #ifndef GRANARY_DATASET_ASSEMBLY_H
 #define GRANARY_DATASET_ASSEMBLY_H
 
-#include <stdatomic.h>
-
 #include "dataset/dataset.h"
 #include "source/source_set.h"
 #include "volume/volume.h"
 
-/* Immutable once it is open; but for `checked`. */
+/* Immutable once it is open. */
 struct dataset {
 	struct source_set sources;
 	struct index *index;
@@ -19,10 +17,10 @@ struct dataset {
 	struct volume_table volumes;
 	uint32_t root;    /* the node that is shown as the root */
 	bool borrows;     /* sources and index are somebody else's */
-	_Atomic uint64_t *checked; /* a bit a node: its checksum was right; NULL: there are none */
+	bool compares;    /* what is read, with its checksums */
 };
 
-/* As dataset_read, where there are checksums; without the line in the log. */
+/* As dataset_read, where it compares; without the line in the log. */
 ssize_t dataset_read_checked(const struct dataset *dataset, uint32_t node, void *buffer,
 			     size_t length, uint64_t offset, struct dataset_fault *fault);
 
@@ -30,7 +28,11 @@ ssize_t dataset_read_checked(const struct dataset *dataset, uint32_t node, void 
 void dataset_log_fault(const struct dataset *dataset, uint32_t node,
 		       const struct dataset_fault *fault);
 
-/* Makes `checked`, where there are checksums: 0 or -ENOMEM. */
-int dataset_begin_checking(struct dataset *dataset);
+/*
+ * Compares these bytes of a file, which are whole blocks: false, and where the first
+ * block begins that is wrong or is not there whole. True also where no checksum is known.
+ */
+bool dataset_compare(const struct dataset *dataset, uint32_t node, const void *bytes,
+		     size_t length, uint64_t offset, uint64_t *wrong);
 
 #endif

@@ -13,6 +13,7 @@ static const char *const missing_words[] = { "error", "skip", NULL };
 static const char *const duplicates_words[] = { "error", "first", "last", NULL };
 static const char *const nested_words[] = { "auto", "off", NULL };
 static const char *const view_words[] = { "auto", "tree", "class", "arrays", NULL };
+static const char *const checksums_words[] = { "on", "off", NULL };
 static const char *const wds2idx_words[] = { "off", "use", NULL };
 static const char *const sidecars_words[] = { "show", "hide", NULL };
 
@@ -39,6 +40,8 @@ const struct option_spec dataset_options[] = {
 	  "what lies beside an image, by class (show)" },
 	{ "wds2idx", OPTION_CHOICE, AT(wds2idx), wds2idx_words, "off|use",
 	  "a shard's files as its .idx of wds2idx lists them (off)" },
+	{ "checksums", OPTION_CHOICE, AT(checksums), checksums_words, "on|off",
+	  "compare what is read with the checksums of the index (on)" },
 	{ "subdir", OPTION_TEXT, AT(subdir), NULL, "PATH", "show only this part" },
 	{ "base", OPTION_SIZE, AT(base), NULL, "BYTES",
 	  "where in the file the archive begins (0)" },

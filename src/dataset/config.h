@@ -14,6 +14,7 @@ enum { DATASET_VIEW_AUTO, DATASET_VIEW_TREE, DATASET_VIEW_CLASS, DATASET_VIEW_AR
 enum { WDS2IDX_OFF, WDS2IDX_USE };
 enum { SIDECARS_SHOW, SIDECARS_HIDE };
 enum { MISSING_ERROR, MISSING_SKIP };
+enum { CHECKSUMS_ON, CHECKSUMS_OFF };
 
 struct dataset_config {
 	char *index;    /* NULL or "auto", "off", "require", or a path */
@@ -26,6 +27,7 @@ struct dataset_config {
 	char *labels;   /* the array that has the labels, or NULL */
 	char *classes;  /* the file of the classes' names, or NULL */
 	char *names;    /* "FILE:FILE", the samples' names, or NULL */
+	int checksums;  /* CHECKSUMS_ */
 	char *subdir;   /* what to show as the root, or NULL */
 	uint64_t base;  /* where the packed file begins in each source */
 };

@@ -7,6 +7,7 @@
 
 #include "dataset/opening.h"
 #include "dataset/request.h"
+#include "tree/blocks.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 
@@ -109,8 +110,7 @@ static int find_root(struct dataset *ds, const char *subdir, struct error *e)
 
 static int open_volumes(struct dataset *ds, struct error *e)
 {
-	if (volume_table_open(ds->index, &ds->sources, &ds->volumes) == 0 &&
-	    dataset_begin_checking(ds) == 0)
+	if (volume_table_open(ds->index, &ds->sources, &ds->volumes) == 0)
 		return 0;
 	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 }
@@ -121,9 +121,10 @@ static int assemble(struct dataset *ds, struct opening *o, struct error *e)
 
 	if (!err)
 		err = open_volumes(ds, e);
-	if (!err)
-		err = find_root(ds, o->config->subdir, e);
-	return err;
+	if (err)
+		return err;
+	ds->compares = o->config->checksums == CHECKSUMS_ON && index_has_sums(ds->index);
+	return find_root(ds, o->config->subdir, e);
 }
 
 int dataset_open_as(const struct rights *rights, const struct dataset_config *config,
@@ -165,6 +166,7 @@ int dataset_over(const struct source_set *sources, struct index *index,
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	*ds = (struct dataset){ .sources = *sources, .index = index, .borrows = true,
 				.root = TREE_ROOT };
+	ds->compares = index_has_sums(index);
 	err = open_volumes(ds, e);
 	if (err) {
 		dataset_close(ds);
@@ -183,7 +185,6 @@ void dataset_close(struct dataset *ds)
 		index_close(ds->index);
 		source_set_close(&ds->sources);
 	}
-	free((void *)(uintptr_t)ds->checked);
 	free(ds->index_path);
 	free(ds);
 }
@@ -210,6 +211,15 @@ uint32_t dataset_root(const struct dataset *ds)
 	return ds->root;
 }
 
+static enum dataset_compared how_compared(const struct dataset *ds)
+{
+	if (!index_has_sums(ds->index))
+		return COMPARED_NOT;
+	if (!ds->compares)
+		return COMPARED_OFF;
+	return blocks_are_there(ds->index) ? COMPARED_BLOCKS : COMPARED_FILES;
+}
+
 int dataset_info(const struct dataset *ds, struct dataset_info *out)
 {
 	*out = (struct dataset_info){
@@ -219,6 +229,7 @@ int dataset_info(const struct dataset *ds, struct dataset_info *out)
 		.index_path = ds->index_path,
 		.index_bytes = index_size(ds->index),
 		.checksums = index_has_sums(ds->index),
+		.compared = how_compared(ds),
 	};
 	for (uint32_t i = 0; i < ds->sources.count; i++)
 		out->source_bytes += source_size(ds->sources.sources[i]);

@@ -55,10 +55,10 @@ int dataset_over(const struct source_set *sources, struct index *index,
  * it is 0), or -EIO, -EINVAL for what is no file. A failure is logged with
  * path, source and offset.
  *
- * Where the index has checksums, a file of up to DATASET_CHECK_MOST bytes is compared
- * with its own before any byte of it is given out: each time if all of it is read at
- * once, and otherwise when its first piece is. A mismatch is -EIO. Larger files are
- * not compared here.
+ * Where the index has checksums, what is read is compared with them before it is given
+ * out, each time that it comes from storage: in blocks (tree/blocks.h), all of which are
+ * read. A read of a block that is wrong is -EIO. An index of an older version knows none
+ * of blocks: then whole files are compared, of up to DATASET_CHECK_MOST bytes.
  */
 enum { DATASET_CHECK_MOST = 4 << 20 };
 ssize_t dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
@@ -78,7 +78,7 @@ struct dataset_fault {
 	bool mismatch;      /* it was read, and its checksum is another */
 	uint64_t offset;    /* of the file */
 	const char *source; /* the packed file's path, or "the index", */
-	uint64_t at;        /* and where in it that is; of a mismatch, where the file begins */
+	uint64_t at;        /* and where in it that is; of a mismatch, where the block begins */
 };
 
 /* As dataset_read; what is wrong, if it is -EIO, is also in *fault. */
@@ -93,8 +93,8 @@ ssize_t dataset_read_plain(const struct dataset *dataset, uint32_t node, void *b
 bool dataset_has_sums(const struct dataset *dataset);
 int dataset_sum(const struct dataset *dataset, uint32_t node, uint64_t *out);
 
-/* Says that a file's checksum is another. */
-void dataset_set_mismatch(const struct dataset *dataset, uint32_t node,
+/* Says that the checksum is another: of the block that begins at `offset` of a file. */
+void dataset_set_mismatch(const struct dataset *dataset, uint32_t node, uint64_t offset,
 			  struct dataset_fault *out);
 
 /* Where some of a file's bytes are stored. */
@@ -116,6 +116,18 @@ struct dataset_place {
 int dataset_place(const struct dataset *dataset, uint32_t node, uint64_t offset,
 		  struct dataset_place *out);
 
+/* What is compared with its checksum when it is read. */
+enum dataset_compared {
+	COMPARED_NOT,    /* there are none */
+	COMPARED_OFF,    /* nothing, by the option checksums=off */
+	COMPARED_FILES,  /* whole files of up to DATASET_CHECK_MOST bytes: there are none of blocks */
+	COMPARED_BLOCKS, /* everything */
+};
+
+/* The word of it, and where it is less than everything, what an admin can do: or NULL. */
+const char *dataset_compared_word(enum dataset_compared compared);
+const char *dataset_compared_note(enum dataset_compared compared);
+
 /* What `granary info` shows. The pointers live as long as the dataset. */
 struct dataset_info {
 	struct index_summary summary;
@@ -126,6 +138,7 @@ struct dataset_info {
 	const char *index_path; /* NULL: the index is in memory */
 	uint64_t index_bytes;
 	bool checksums; /* the index has one of each file */
+	enum dataset_compared compared;
 };
 
 int dataset_info(const struct dataset *dataset, struct dataset_info *out);

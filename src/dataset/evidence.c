@@ -19,6 +19,7 @@ int evidence_find(const struct index_wish *wish, struct index **out, const char 
 	struct index *fitting;
 
 	one.quiet = one.checksums = true;
+	one.blocks = false;
 	if (index_find(&one, &fitting, path) == 0) {
 		index_close(fitting);
 		return -ENOENT;

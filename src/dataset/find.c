@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "dataset/index_file.h"
+#include "tree/blocks.h"
 #include "util/log.h"
 
 static int find_places(const struct dataset_config *config,
@@ -202,7 +203,8 @@ static int find_from(const struct index_wish *wish, unsigned first, struct index
 	for (unsigned i = first; i < wish->places.count; i++) {
 		if (try_place(wish, wish->places.paths[i], out) < 0)
 			continue;
-		if (!wish->checksums || index_has_sums(*out))
+		if ((!wish->checksums || index_has_sums(*out)) &&
+		    (!wish->blocks || blocks_are_there(*out)))
 			return (int)i;
 		index_close(*out);
 	}

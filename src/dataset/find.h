@@ -17,7 +17,8 @@ struct index_wish {
 	struct map_files maps;       /* owned */
 	char shape[CONFIG_TEXT_BYTES];
 	struct index_places places;  /* owned; none with index=off */
-	bool checksums; /* one without does not do */
+	bool checksums; /* one without does not do, */
+	bool blocks;    /* nor one that has none of blocks (tree/blocks.h) */
 	bool quiet; /* it has been said why those that are there do not fit */
 };
 

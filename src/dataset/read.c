@@ -135,7 +135,7 @@ ssize_t dataset_read_plain(const struct dataset *ds, uint32_t node, void *buffer
 ssize_t dataset_read_told(const struct dataset *ds, uint32_t node, void *buffer,
 			  size_t length, uint64_t offset, struct dataset_fault *fault)
 {
-	ssize_t n = ds->checked ?
+	ssize_t n = ds->compares ?
 			    dataset_read_checked(ds, node, buffer, length, offset, fault) :
 			    dataset_read_plain(ds, node, buffer, length, offset, fault);
 

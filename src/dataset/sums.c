@@ -1,9 +1,10 @@
 /*
- * sums.c: files are compared with their checksums before they are given out.
+ * sums.c: what is read is compared with its checksums before it is given out.
  *
- * Who reads all of a file has it compared in his own buffer. Who reads a part has all of
- * it read first, into the cache, and gets this and the next parts from there. Once that
- * was right it is noted, so that a part that is read much later is one read again.
+ * A file is compared in blocks. Blocks that are read whole are compared in the reader's
+ * buffer. Of a block that is read in part all is read first, into the cache, once for all
+ * who ask, and this and the next parts come from there. What was right once is read again,
+ * and compared again, when the cache has let go of it: storage may rot.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,22 +13,34 @@
 #include "dataset/ahead.h"
 #include "dataset/assembly.h"
 #include "stats/stats.h"
+#include "tree/blocks.h"
 #include "tree/sum.h"
-#include "util/checked.h"
 
-enum { BITS = 64, PATIENCE_MS = 500 };
+enum { PATIENCE_MS = 500, NUMBER_BITS = 31 };
 
-/* Of the cache's keys these are neither chunks' nor blocks': see volume/stage.c. */
+/* Of the cache's keys these are neither chunks' nor stored blocks': see volume/stage.c. */
 static const uint64_t key_of_files = UINT64_C(1) << 62;
 
-int dataset_begin_checking(struct dataset *ds)
+const char *dataset_compared_word(enum dataset_compared compared)
 {
-	size_t words = tree_count(dataset_tree(ds)) / BITS + 1;
+	static const char *const words[] = {
+		[COMPARED_NOT] = "none", [COMPARED_OFF] = "off",
+		[COMPARED_FILES] = "files", [COMPARED_BLOCKS] = "blocks",
+	};
 
-	if (!index_has_sums(ds->index))
-		return 0;
-	ds->checked = calloc(words, sizeof(*ds->checked));
-	return ds->checked ? 0 : -ENOMEM;
+	return words[compared];
+}
+
+const char *dataset_compared_note(enum dataset_compared compared)
+{
+	if (compared == COMPARED_OFF)
+		return "what is read is not compared with the checksums of the index "
+		       "(checksums=off)";
+	if (compared == COMPARED_FILES)
+		return "files of more than 4 MiB are not compared with their checksums when they "
+		       "are read: the index has none of blocks; granary index --checksums adds "
+		       "them";
+	return NULL;
 }
 
 bool dataset_has_sums(const struct dataset *ds)
@@ -40,30 +53,18 @@ int dataset_sum(const struct dataset *ds, uint32_t node, uint64_t *out)
 	return index_sum(ds->index, node, out);
 }
 
-static void note_right(const struct dataset *ds, uint32_t node)
-{
-	atomic_fetch_or_explicit(&ds->checked[node / BITS], UINT64_C(1) << node % BITS,
-				 memory_order_relaxed);
-}
-
-static bool was_right(const struct dataset *ds, uint32_t node)
-{
-	return atomic_load_explicit(&ds->checked[node / BITS], memory_order_relaxed) >>
-		       node % BITS & 1;
-}
-
-void dataset_set_mismatch(const struct dataset *ds, uint32_t node,
+void dataset_set_mismatch(const struct dataset *ds, uint32_t node, uint64_t offset,
 			  struct dataset_fault *out)
 {
 	struct tree_piece piece = { .hole = true };
 	struct tree_stat st;
 
-	*out = (struct dataset_fault){ .err = -EBADMSG, .mismatch = true,
+	*out = (struct dataset_fault){ .err = -EBADMSG, .mismatch = true, .offset = offset,
 				       .source = "the index" };
 	if (tree_stat(dataset_tree(ds), node, &st) < 0)
 		return;
 	/* the first that is not a hole */
-	for (uint64_t offset = 0; offset < st.size && piece.hole; offset += piece.length) {
+	for (; offset < st.size && piece.hole; offset += piece.length) {
 		if (tree_piece(dataset_tree(ds), node, offset, &piece) < 0)
 			return;
 	}
@@ -72,175 +73,231 @@ void dataset_set_mismatch(const struct dataset *ds, uint32_t node,
 					    &out->at);
 }
 
-/* A file whose checksum is known, and which is small enough. */
+/* A file whose checksums are known. */
 struct checked_file {
 	const struct dataset *dataset;
 	uint32_t node;
 	uint64_t size;
-	uint64_t sum;
+	uint64_t block; /* bytes of each of its blocks, but for the last */
+	uint64_t first; /* the number of its first block's checksum; */
+	uint64_t sum;   /* where it is one block, that itself */
 	struct dataset_fault *fault;
 };
 
-static bool find_file(const struct dataset *ds, uint32_t node, struct checked_file *out)
+/* An index of an older version has no checksums of blocks: then the file is one block. */
+static int find_sums(struct checked_file *file)
+{
+	const struct index *index = file->dataset->index;
+	int err;
+
+	file->block = file->size;
+	if (file->size > BLOCK_BYTES && blocks_are_there(index)) {
+		file->block = BLOCK_BYTES;
+		err = blocks_first(index, file->node, &file->first);
+	} else if (file->size == 0 || file->size > DATASET_CHECK_MOST) {
+		err = -ENOENT;
+	} else {
+		err = index_sum(index, file->node, &file->sum);
+	}
+	return err;
+}
+
+/* 0; -ENOENT: there is nothing to compare it with; -EIO. */
+static int find_file(const struct dataset *ds, uint32_t node, struct dataset_fault *fault,
+		     struct checked_file *out)
 {
 	struct tree_stat st;
+	int err;
 
-	if (tree_stat(dataset_tree(ds), node, &st) < 0 || st.kind != TREE_FILE ||
-	    st.size > DATASET_CHECK_MOST || index_sum(ds->index, st.node, &out->sum) < 0)
-		return false;
-	out->dataset = ds;
-	out->node = st.node;
-	out->size = st.size;
-	return true;
+	if (tree_stat(dataset_tree(ds), node, &st) < 0 || st.kind != TREE_FILE)
+		return -ENOENT; /* who reads it finds out */
+	*out = (struct checked_file){ .dataset = ds, .node = st.node, .size = st.size,
+				      .fault = fault };
+	err = find_sums(out);
+	if (err == -EIO)
+		dataset_set_mismatch(ds, st.node, 0, fault);
+	return err;
 }
 
-static bool is_right(const struct checked_file *file, const void *bytes)
+static uint64_t begin_of_block(const struct checked_file *file, uint64_t offset)
 {
-	stats_add(COUNTER_files_checked, 1);
-	if (sum_of(bytes, file->size) != file->sum)
-		return false;
-	note_right(file->dataset, file->node);
-	return true;
+	return offset - offset % file->block;
 }
 
-/* All of the file, which is compared: 0 or -EIO and the fault. */
-static int read_whole(const struct checked_file *file, void *buffer)
+/* Where the block that holds the byte at `offset` ends. */
+static uint64_t end_of_block(const struct checked_file *file, uint64_t offset)
 {
-	ssize_t n = dataset_read_plain(file->dataset, file->node, buffer, file->size, 0,
+	uint64_t begin = begin_of_block(file, offset);
+
+	return file->size - begin < file->block ? file->size : begin + file->block;
+}
+
+/* The block that begins at `offset`. */
+static bool is_right(const struct checked_file *file, uint64_t offset, const void *bytes)
+{
+	uint64_t wanted = file->sum;
+
+	stats_add(COUNTER_blocks_checked, 1);
+	stats_add(COUNTER_files_checked, offset == 0);
+	if (file->block < file->size &&
+	    blocks_sum(file->dataset->index, file->first + offset / file->block, &wanted) < 0)
+		return false;
+	return sum_of(bytes, (size_t)(end_of_block(file, offset) - offset)) == wanted;
+}
+
+/* Blocks from one's begin to another's end, which are compared: 0 or -EIO and the fault. */
+static int read_once(const struct checked_file *file, char *buffer, size_t length,
+		     uint64_t offset, uint64_t *wrong)
+{
+	ssize_t n = dataset_read_plain(file->dataset, file->node, buffer, length, offset,
 				       file->fault);
+	uint64_t end = offset + length;
 
 	if (n < 0)
 		return (int)n;
-	if ((uint64_t)n == file->size && is_right(file, buffer))
-		return 0;
-	dataset_set_mismatch(file->dataset, file->node, file->fault);
-	return -EIO;
+	for (uint64_t at = offset; at < end; at = end_of_block(file, at)) {
+		if ((size_t)n == length && is_right(file, at, buffer + (at - offset)))
+			continue;
+		dataset_set_mismatch(file->dataset, file->node, at, file->fault);
+		*wrong = at;
+		return -EIO;
+	}
+	return 0;
 }
 
-/* What was wrong in memory may be right in storage. */
-static int read_right(const struct checked_file *file, void *buffer)
+/* The same; but what was wrong in memory may be right in storage. */
+static int read_right(const struct checked_file *file, char *buffer, size_t length,
+		      uint64_t offset)
 {
-	int err = read_whole(file, buffer);
 	enum volume_manner before;
+	uint64_t wrong = offset;
+	int err = read_once(file, buffer, length, offset, &wrong);
 
-	if (err && file->fault->mismatch && file->dataset->volumes.staging) {
-		before = volume_read_in_manner(VOLUME_DIRECTLY);
-		err = read_whole(file, buffer);
-		volume_read_in_manner(before);
-	}
+	if (!err || !file->fault->mismatch)
+		return err;
+	before = volume_read_in_manner(VOLUME_DIRECTLY);
+	err = read_once(file, buffer + (wrong - offset), length - (size_t)(wrong - offset),
+			wrong, &wrong);
+	volume_read_in_manner(before);
 	if (err && file->fault->mismatch)
 		stats_add(COUNTER_checksum_errors, 1);
 	return err;
 }
 
+/* A block that is read into the cache. */
+struct block {
+	const struct checked_file *file;
+	uint64_t offset;
+};
+
 static ssize_t fill(void *context, void *buffer, size_t room)
 {
-	const struct checked_file *file = context;
-	int err = read_right(file, buffer);
+	const struct block *block = context;
+	int err = read_right(block->file, buffer, room, block->offset);
 
 	return err ? err : (ssize_t)room;
 }
 
-/* Copies what a part has of the file: how many bytes. */
-static ssize_t copy_part(const struct checked_file *file, const char *bytes, void *buffer,
-			 size_t length, uint64_t offset)
-{
-	if (length > file->size - offset)
-		length = (size_t)(file->size - offset);
-	memcpy(buffer, bytes + offset, length);
-	return (ssize_t)length;
-}
-
-/*
- * The same from the cache, whose pin is given back. The index may be written to meanwhile:
- * what is in memory has the size that the file had when it was read.
- */
-static ssize_t copy_kept(const struct checked_file *file, struct cache_pin *pin, void *buffer,
-			 size_t length, uint64_t offset)
-{
-	bool same = cache_size(pin) == file->size;
-	ssize_t n = -EIO;
-
-	if (same)
-		n = copy_part(file, cache_data(pin), buffer, length, offset);
-	else
-		dataset_set_mismatch(file->dataset, file->node, file->fault);
-	cache_put_read(file->dataset->volumes.cache, pin, same ? (size_t)n : 0);
-	return n;
-}
-
 /* Where another thread has been at it for long: then it may be storage that hangs. */
-static ssize_t read_alone(const struct checked_file *file, void *buffer, size_t length,
-			  uint64_t offset)
+static int read_alone(const struct block *block, char *buffer, size_t length, uint64_t offset)
 {
-	char *bytes = malloc(file->size);
-	ssize_t n = bytes ? read_right(file, bytes) : -EIO;
+	size_t room = (size_t)(end_of_block(block->file, block->offset) - block->offset);
+	char *bytes = malloc(room);
+	int err = bytes ? read_right(block->file, bytes, room, block->offset) : -EIO;
 
-	if (n == 0)
-		n = copy_part(file, bytes, buffer, length, offset);
+	if (!err)
+		memcpy(buffer, bytes + (offset - block->offset), length);
 	free(bytes);
-	return n;
+	return err;
 }
 
-/* A part, of a file that is in the cache or is read into it. */
-static ssize_t read_part(struct checked_file *file, void *buffer, size_t length,
-			 uint64_t offset)
+/* A part of one block, which is in the cache or is read into it. */
+static int read_part(const struct checked_file *file, char *buffer, size_t length,
+		     uint64_t offset)
 {
+	struct block block = { file, begin_of_block(file, offset) };
 	struct cache *cache = file->dataset->volumes.cache;
-	uint64_t key = key_of_files | file->node;
+	uint64_t key = key_of_files | (uint64_t)file->node << NUMBER_BITS |
+		       block.offset / file->block;
 	struct cache_pin *pin;
+	int err;
 
 	/* another thread's, which has said more of it, until this one finds one itself */
-	dataset_set_mismatch(file->dataset, file->node, file->fault);
+	dataset_set_mismatch(file->dataset, file->node, block.offset, file->fault);
 	file->fault->mismatch = false;
 	file->fault->err = -EIO;
-	if (cache_peek_within(cache, key, PATIENCE_MS, &pin) == 0) {
-		if (cache_has(cache, key))
-			return read_alone(file, buffer, length, offset);
-		if (cache_get(cache, key, file->size, fill, file, &pin) < 0)
-			return -EIO;
-	}
-	return copy_kept(file, pin, buffer, length, offset);
+	err = cache_get_within(cache, key,
+			       (size_t)(end_of_block(file, offset) - block.offset),
+			       PATIENCE_MS, fill, &block, &pin);
+	if (err == -ETIMEDOUT || err == -ENOMEM)
+		return read_alone(&block, buffer, length, offset);
+	if (err)
+		return -EIO;
+	memcpy(buffer, (const char *)cache_data(pin) + (offset - block.offset), length);
+	cache_put_read(cache, pin, length);
+	return 0;
 }
 
-/* A part of a file that was right: from the cache, if it still is there, or -ENOENT. */
-static ssize_t read_kept(const struct checked_file *file, void *buffer, size_t length,
-			 uint64_t offset)
+/* How many bytes are read as one: blocks that are whole, or a part of one. */
+static size_t run_at(const struct checked_file *file, uint64_t offset, uint64_t end,
+		     bool *whole)
 {
-	struct cache *cache = file->dataset->volumes.cache;
-	struct cache_pin *pin;
+	uint64_t last = end < file->size ? begin_of_block(file, end) : end;
+	uint64_t next = end_of_block(file, offset);
 
-	if (cache_peek_within(cache, key_of_files | file->node, PATIENCE_MS, &pin) == 0)
-		return -ENOENT;
-	return copy_kept(file, pin, buffer, length, offset);
+	*whole = offset == begin_of_block(file, offset) && last > offset;
+	if (!*whole)
+		last = next < end ? next : end;
+	return (size_t)(last - offset);
 }
 
 ssize_t dataset_read_checked(const struct dataset *ds, uint32_t node, void *buffer,
 			     size_t length, uint64_t offset, struct dataset_fault *fault)
 {
-	struct checked_file file = { .fault = fault };
-	ssize_t n;
+	struct checked_file file;
+	int err = length ? find_file(ds, node, fault, &file) : -ENOENT;
+	size_t done = 0;
 
-	if (!length || !find_file(ds, node, &file) || offset >= file.size)
+	if (err == -ENOENT || (!err && offset >= file.size))
 		return dataset_read_plain(ds, node, buffer, length, offset, fault);
-	if (offset == 0 && length >= file.size) {
-		n = read_right(&file, buffer);
-		return n < 0 ? n : (ssize_t)file.size;
+	if (!err && length > file.size - offset)
+		length = (size_t)(file.size - offset);
+	while (!err && done < length) {
+		uint64_t at = offset + done;
+		bool whole;
+		size_t n = run_at(&file, at, offset + length, &whole);
+
+		err = whole ? read_right(&file, (char *)buffer + done, n, at) :
+			      read_part(&file, (char *)buffer + done, n, at);
+		done += n;
 	}
-	if (!was_right(ds, file.node))
-		return read_part(&file, buffer, length, offset);
-	n = read_kept(&file, buffer, length, offset);
-	return n != -ENOENT ? n : dataset_read_plain(ds, node, buffer, length, offset, fault);
+	return err ? err : (ssize_t)length;
+}
+
+bool dataset_compare(const struct dataset *ds, uint32_t node, const void *bytes,
+		     size_t length, uint64_t offset, uint64_t *wrong)
+{
+	struct checked_file file;
+	struct dataset_fault fault;
+	int err = find_file(ds, node, &fault, &file);
+	uint64_t end = offset + length;
+
+	*wrong = offset;
+	if (err)
+		return err == -ENOENT;
+	for (; *wrong < end; *wrong = end_of_block(&file, *wrong)) {
+		if (*wrong != begin_of_block(&file, *wrong) ||
+		    end_of_block(&file, *wrong) > end ||
+		    !is_right(&file, *wrong, (const char *)bytes + (*wrong - offset)))
+			return false;
+	}
+	return true;
 }
 
 bool dataset_vouches(const struct dataset *ds, uint32_t node, const void *bytes,
-		     uint64_t size)
+		     size_t length, uint64_t offset)
 {
-	struct checked_file file;
+	uint64_t wrong;
 
-	if (!ds->checked || !find_file(ds, node, &file) || file.size != size ||
-	    is_right(&file, bytes))
-		return true;
-	stats_add(COUNTER_checksum_errors, 1);
-	return false;
+	return !ds->compares || dataset_compare(ds, node, bytes, length, offset, &wrong);
 }

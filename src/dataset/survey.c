@@ -5,6 +5,7 @@
 
 #include "dataset/ahead.h"
 #include "dataset/assembly.h"
+#include "tree/blocks.h"
 #include "tree/sum.h"
 #include "util/lock.h"
 #include "util/pool.h"
@@ -18,6 +19,8 @@ enum {
 	GAP_MOST = 64 << 10,     /* between two files, too */
 	NOWHERE = 0xffffffff,    /* for a source: no byte of it is stored in one */
 };
+
+#define NONE UINT64_MAX
 
 /* A file, and where its first stored byte is. */
 struct place {
@@ -43,6 +46,8 @@ struct worker {
 	unsigned number;
 	unsigned char *buffer; /* BATCH_BYTES */
 	struct sum *sum;
+	uint64_t size;         /* of the file at hand, */
+	uint64_t wrong;        /* and its first block that is; NONE */
 };
 
 /* Places [first, end), read as one if the span is not empty. */
@@ -156,28 +161,50 @@ static bool take_batch(struct survey *s, struct batch *out)
 
 /* ---- One file ---- */
 
+static void begin_file(struct worker *w, uint64_t size)
+{
+	w->size = size;
+	w->wrong = NONE;
+}
+
 static void pass_on(struct worker *w, uint32_t node, uint64_t offset, const void *bytes,
 		    size_t length)
 {
 	const struct survey_config *config = w->survey->config;
+	uint64_t wrong;
 
+	/* one block is compared in the end, as a whole file is */
+	if (w->wrong == NONE && w->size > BLOCK_BYTES &&
+	    blocks_are_there(w->survey->dataset->index) &&
+	    !dataset_compare(w->survey->dataset, node, bytes, length, offset, &wrong))
+		w->wrong = wrong;
 	if (config->ops->bytes)
 		config->ops->bytes(config->context, w->number, node, offset, bytes, length);
 	atomic_fetch_add_explicit(&config->progress->bytes, length, memory_order_relaxed);
 }
 
+/* Which block is wrong? Where none is, or none can be compared, the file as a whole may be. */
+static bool is_wrong(const struct worker *w, uint32_t node, uint64_t sum, uint64_t *where)
+{
+	uint64_t wanted;
+
+	*where = w->wrong != NONE ? w->wrong : 0;
+	return w->wrong != NONE ||
+	       (dataset_sum(w->survey->dataset, node, &wanted) == 0 && wanted != sum);
+}
+
 /* `fault` is NULL, or why it could not be read. */
-static void end_file(struct worker *w, uint32_t node, uint64_t size, uint64_t sum,
+static void end_file(struct worker *w, uint32_t node, uint64_t sum,
 		     const struct dataset_fault *fault)
 {
 	struct survey *s = w->survey;
 	const struct survey_config *config = s->config;
-	struct survey_file file = { node, size, sum, fault };
+	struct survey_file file = { node, w->size, sum, fault };
 	struct dataset_fault mismatch;
-	uint64_t wanted;
+	uint64_t where;
 
-	if (!fault && dataset_sum(s->dataset, node, &wanted) == 0 && wanted != sum) {
-		dataset_set_mismatch(s->dataset, node, &mismatch);
+	if (!fault && is_wrong(w, node, sum, &where)) {
+		dataset_set_mismatch(s->dataset, node, where, &mismatch);
 		file.fault = &mismatch;
 	}
 	atomic_fetch_add_explicit(&config->progress->files, 1, memory_order_relaxed);
@@ -194,10 +221,12 @@ static void read_file(struct worker *w, uint32_t node)
 	struct tree_stat st;
 	ssize_t n = 0;
 
+	begin_file(w, 0);
 	if (tree_stat(dataset_tree(ds), node, &st) < 0) {
-		end_file(w, node, 0, 0, &fault);
+		end_file(w, node, 0, &fault);
 		return;
 	}
+	begin_file(w, st.size);
 	sum_begin(w->sum);
 	while (offset < st.size && !atomic_load(&w->survey->enough)) {
 		n = dataset_read_plain(ds, node, w->buffer, BATCH_BYTES, offset, &fault);
@@ -207,7 +236,7 @@ static void read_file(struct worker *w, uint32_t node)
 		pass_on(w, node, offset, w->buffer, (size_t)n);
 		offset += (uint64_t)n;
 	}
-	end_file(w, node, st.size, sum_end(w->sum), offset < st.size ? &fault : NULL);
+	end_file(w, node, sum_end(w->sum), offset < st.size ? &fault : NULL);
 }
 
 /* ---- Files that lie together ---- */
@@ -238,8 +267,9 @@ static void do_batch(struct worker *w, const struct batch *batch)
 		}
 		bytes = w->buffer + (stored.start - batch->span.start);
 		size = (size_t)(stored.end - stored.start);
+		begin_file(w, size);
 		pass_on(w, node, 0, bytes, size);
-		end_file(w, node, size, sum_of(bytes, size), NULL);
+		end_file(w, node, sum_of(bytes, size), NULL);
 	}
 }
 

@@ -2,8 +2,8 @@
  * survey.h: reads every file of a dataset, by several threads, in the order of storage.
  *
  * Small files that are stored together and as they are come from one read of the packed
- * file; what the kernel had to fetch for that, it drops again. Files are compared with
- * their checksums, where the index has any. Memory: a MiB a thread, and 16 bytes a file.
+ * file; what the kernel had to fetch for that, it drops again. Files, and their blocks,
+ * are compared with their checksums, where the index has any. Memory: a MiB a thread, and 16 bytes a file.
  *
  * Threads: survey_run by one; it calls `ops` from threads of its own.
  */
@@ -27,7 +27,10 @@ struct survey_file {
 
 /* `worker` is below SURVEY_THREADS_MOST; a file is one worker's, from first to last. */
 struct survey_ops {
-	/* A file's bytes, piece after piece; not of one that is empty. May be NULL. */
+	/*
+	 * A file's bytes, piece after piece, each of which begins and ends at blocks of
+	 * BLOCK_BYTES (tree/blocks.h); not of one that is empty. May be NULL.
+	 */
 	void (*bytes)(void *context, unsigned worker, uint32_t node, uint64_t offset,
 		      const void *bytes, size_t length);
 

@@ -113,7 +113,7 @@ static void render_config(const struct served *s, struct text *text)
 		add_plain(text, info.first_place);
 		text_add(text, "\nindex=");
 		add_plain(text, info.index_path ? info.index_path : "in memory");
-		text_add(text, "\n");
+		text_add(text, "\nchecksums=%s\n", dataset_compared_word(info.compared));
 	}
 	for (const struct option_spec *spec = mount_options; spec->name; spec++)
 		add_option(text, spec, s->config);

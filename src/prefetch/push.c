@@ -86,7 +86,10 @@ static bool lies_within(const struct volume_span *span, const struct volume_span
 	       part->end <= span->end;
 }
 
-/* In the block, where it lies there as it is; otherwise read into the buffer. */
+/*
+ * In the block, where it lies there as it is, and is right; otherwise read into the
+ * buffer, by which it is compared, too.
+ */
 static ssize_t get_piece(const struct pusher *p, const struct block_at_hand *b,
 			 uint32_t node, uint64_t offset, uint64_t length,
 			 const char **out)
@@ -97,24 +100,11 @@ static ssize_t get_piece(const struct pusher *p, const struct block_at_hand *b,
 	if (b->pin && dataset_stored(p->dataset, node, offset, length, &stored, &as_is) &&
 	    as_is && lies_within(b->span, &stored)) {
 		*out = (const char *)cache_data(b->pin) + (stored.start - b->span->start);
-		return (ssize_t)length;
+		if (dataset_vouches(p->dataset, node, *out, (size_t)length, offset))
+			return (ssize_t)length;
 	}
 	*out = b->buffer;
 	return dataset_read(p->dataset, node, b->buffer, (size_t)length, offset);
-}
-
-/* All of a file, where it lies in the block as it is; NULL where it does not. */
-static const void *whole_in_block(const struct pusher *p, const struct block_at_hand *b,
-				  uint32_t node, uint64_t size)
-{
-	const char *bytes = NULL;
-	struct volume_span stored;
-	bool as_is;
-
-	if (b->pin && dataset_stored(p->dataset, node, 0, size, &stored, &as_is) && as_is &&
-	    lies_within(b->span, &stored))
-		bytes = (const char *)cache_data(b->pin) + (stored.start - b->span->start);
-	return bytes;
 }
 
 /* One piece of a file: 0, or why the kernel has not got it. */
@@ -126,7 +116,7 @@ static int pass_piece(const struct pusher *p, const struct block_at_hand *b, uin
 	int err;
 
 	if (n < 0)
-		return -EIO;
+		return -EIO; /* who asks for it is told, or finds it mended */
 	err = p->sink->store(p->sink->context, node, offset, bytes, (size_t)n);
 	if (!err)
 		stats_add(COUNTER_pushed_bytes, (uint64_t)n);
@@ -175,15 +165,6 @@ bool pusher_note_read(struct pusher *p, uint32_t first, uint64_t offset, uint64_
 	return all;
 }
 
-/* What is not in the block as it is dataset_read compares. */
-static bool is_sound(const struct pusher *p, const struct block_at_hand *b, uint32_t node,
-		     uint64_t size)
-{
-	const void *bytes = whole_in_block(p, b, node, size);
-
-	return !bytes || dataset_vouches(p->dataset, node, bytes, size);
-}
-
 /* A file, or a piece of one; false: it is to be kept here. */
 static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
 		    uint32_t node, const struct block_at_hand *b)
@@ -195,8 +176,6 @@ static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
 
 	if (tree_stat(dataset_tree(p->dataset), node, &st) < 0 || from >= st.size)
 		return true;
-	if (whole && !is_sound(p, b, node, st.size))
-		return true; /* who asks for it is told, or finds it mended */
 	to = !whole && st.size - from > VOLUME_BLOCK ? from + VOLUME_BLOCK : st.size;
 	err = pass_on(p, b, node, from, to);
 	if (!err && (whole || completes(p, block - (uint32_t)(from / VOLUME_BLOCK),

@@ -11,8 +11,8 @@ make_sources() {
 	for n in 01 02 03 04 05 06 07 08 09 10; do
 		seq "${n}00000" "${n}09999" >"$work/tree/d/$n"
 	done
-	seq 1000000 1400000 >"$work/tree/mid"   # 3.2 MB: read in parts
-	seq 1000000 1700000 >"$work/tree/large" # 5.6 MB: more than is compared
+	seq 1000000 1400000 >"$work/tree/mid"   # 3.2 MB: of several blocks
+	seq 1000000 1700000 >"$work/tree/large" # 5.6 MB: more than was compared before blocks were
 	: >"$work/tree/empty"
 	ln "$work/tree/d/01" "$work/tree/d/again"
 	cp -al "$work/tree" "$work/small" && rm "$work/small/large"
@@ -76,9 +76,43 @@ print(json.load(sys.stdin)["checksums"])')" True "--check --json, too"
 	granary index --force t.tar >"$work/said" 2>&1
 	check "without them it is what it was before" cmp t.tar.gidx without.gidx
 	cp -p with.gidx t.tar.gidx
-	# 8 bytes a name, and a line in the table
-	is "$(($(stat -c %s with.gidx) - $(stat -c %s without.gidx)))" $((16 * 8 + 32)) \
-		"8 bytes a name"
+	# 8 bytes a name, 8 for up to 64 of them, 8 a block of the two large ones, and two lines
+	# in the table
+	mid=$(blocks mid) large=$(blocks large)
+	is "$(($(stat -c %s with.gidx) - $(stat -c %s without.gidx)))" \
+		$(((16 + 1 + mid + large) * 8 + 2 * 32)) "8 bytes a name and a block"
+}
+
+# blocks FILE: of 128 KiB
+blocks() {
+	echo $((($(stat -c %s "$work/tree/$1") - 1) / 131072 + 1))
+}
+
+# As version 0.1 made them: of files, and none of blocks.
+an_older_index_gets_those_of_blocks() {
+	cp -p t.tar.gidx with.gidx
+	check "older: made" "$abs_top_builddir/tests/bin/forge-index" t.tar.gidx without-blocks
+	granary index --check t.tar >"$work/said" 2>&1
+	said "older: it is read" "is sound, with checksums"
+	refuse "older: --check --checksums says no" granary index --check --checksums t.tar
+	granary info t.tar >"$work/said"
+	said "older: info says what it lacks" \
+		"files of more than 4 MiB are not compared with their checksums when they are read"
+	mount_ok "older: mounted" -o "index=require,log=$work/older.log" t.tar "$mnt"
+	same_but "older" ""
+	is "$(sed -n 's/^checksums=//p' "$mnt/.granaryfs/config")" files "older: the mount knows it"
+	umount_ok "$mnt"
+	cp "$work/older.log" "$work/said"
+	said "older: its log says so, and the remedy" "granary index --checksums adds them"
+	# what has rotted since is not made right by that
+	flip t.tar $(($(place t.tar ./mid) + 5))
+	granary index --checksums t.tar >"$work/said" 2>&1
+	is "$?" 6 "older: a file that has rotted gets no new checksums"
+	said "older: which" "mid: checksum mismatch (t.tar at byte"
+	flip t.tar $(($(place t.tar ./mid) + 5))
+	granary index --checksums t.tar >"$work/said" 2>&1
+	said "older: --checksums adds those of blocks" ", with checksums"
+	check "older: it is what it is when it is made anew" cmp t.tar.gidx with.gidx
 }
 
 # Where the folder cannot be written, the user's own has them; the other is passed over.
@@ -114,7 +148,7 @@ counter() {
 
 # Damage in three files: one that is read at once, one in parts, one that is too large.
 a_mount_gives_none_of_it() {
-	local small mid large log=$work/mount.log
+	local small mid large at log=$work/mount.log
 	small=$(place t.tar ./d/05) mid=$(place t.tar ./mid) large=$(place t.tar ./large)
 	mount_ok "sound: mounted" -o "index=require,log=$log" t.tar "$mnt"
 	same_but "sound" ""
@@ -127,17 +161,38 @@ a_mount_gives_none_of_it() {
 	mount_ok "flipped: mounted, with the same index" -o "index=require,log=$log" t.tar "$mnt"
 	refuse "flipped: a small file is an error" cat "$mnt/d/05"
 	refuse "flipped: so is its beginning" head -c 10 "$mnt/d/05"
-	refuse "flipped: and one that is read in parts, from its first byte on" \
-		head -c 10 "$mnt/mid"
+	refuse "flipped: so is a part of a larger one" cat "$mnt/mid"
+	refuse "flipped: and the beginning of a large one" head -c 10 "$mnt/large"
+	at=$((3000000 / 131072 * 131072))
+	check "flipped: up to the block that is damaged it is right" \
+		cmp -n "$at" "$mnt/mid" "$work/tree/mid"
+	check "flipped: and behind it" cmp -i 131072 "$mnt/large" "$work/tree/large"
 	same_but "flipped" "d/05 mid large"
-	refuse "flipped: a large one is not compared (documented)" \
-		cmp -s "$mnt/large" "$work/tree/large"
-	at_least "$(counter checksum_errors)" 2 "flipped: they are counted"
+	at_least "$(counter checksum_errors)" 3 "flipped: they are counted"
 	cp "$log" "$work/said"
 	said "flipped: the log names path, file and byte" \
 		"d/05: damaged: its checksum is not what it was when it was indexed (t.tar at byte $small)"
+	said "flipped: and the block" \
+		"mid: damaged: its checksum is not what it was when it was indexed (t.tar at byte $((mid + at)))"
+	granary verify t.tar >"$work/said" 2>&1
+	said "flipped: so does verify" "mid: damaged: its checksum is not what it was when it was indexed (t.tar at byte $((mid + at)))"
 	is "$(grep -c "d/05: damaged" "$log")" 1 "flipped: in one line"
 	umount_ok "$mnt"
+}
+
+# For whom the checksums are wrong, and not the files.
+it_can_be_turned_off() {
+	mount_ok "off: mounted" -o "index=require,checksums=off,log=$work/off.log" t.tar "$mnt"
+	is "$(sed -n 's/^checksums=//p' "$mnt/.granaryfs/config")" off "off: the mount says so"
+	check "off: what is stored is shown" test "$(wc -c <"$mnt/mid")" = "$(wc -c <tree/mid)"
+	refuse "off: as it is" cmp -s "$mnt/mid" tree/mid
+	is "$(counter blocks_checked)" 0 "off: nothing is compared"
+	umount_ok "$mnt"
+	cp "$work/off.log" "$work/said"
+	said "off: so does its log" "what is read is not compared with the checksums of the index"
+	refuse "off: cat: is right without it" granary cat t.tar mid
+	check "off: cat" granary cat -o checksums=off t.tar mid
+	refuse "off: a wrong word" "$granaryfs" -o checksums=no t.tar "$mnt"
 }
 
 # What is read ahead and pushed is compared as well.
@@ -146,6 +201,7 @@ a_push_gives_none_of_it() {
 	check "pushed: all is swept" timeout 60 granary wait --warm 100 "$mnt"
 	refuse "pushed: the small file is an error" cat "$mnt/d/05"
 	refuse "pushed: so is the middle one" cat "$mnt/mid"
+	refuse "pushed: so is the large one" cat "$mnt/large"
 	same_but "pushed" "d/05 mid large"
 	at_least "$(counter pushed_files)" 8 "pushed: the others were"
 	umount_ok "$mnt"
@@ -287,8 +343,10 @@ not_of_what_is_damaged() {
 
 make_sources
 an_index_gets_them
+an_older_index_gets_those_of_blocks
 the_better_one_is_taken
 a_mount_gives_none_of_it
+it_can_be_turned_off
 a_push_gives_none_of_it
 compressed
 a_flipped_head_is_damage

@@ -2,8 +2,12 @@
  * forge-index INDEX FROM TO: puts the bytes of TO in the place of those of FROM, which are
  * as many and occur once, and makes all checksums right again. As a stranger does who
  * wants his index to be read.
+ *
+ * forge-index INDEX without-blocks: ends its table of sections before the checksums of
+ * blocks, as an index of version 0.1.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +47,13 @@ static void replace(char *bytes, size_t size, const char *from, const char *to)
 	memcpy(at, to, n);
 }
 
+static void end_before_blocks(char *bytes)
+{
+	const uint32_t count = SECTION_BLOCKS;
+
+	memcpy(bytes + offsetof(struct layout_header, section_count), &count, sizeof(count));
+}
+
 static void fix_checksums(char *bytes)
 {
 	struct layout_header header;
@@ -65,15 +76,19 @@ static void fix_checksums(char *bytes)
 int main(int argc, char **argv)
 {
 	size_t size = 0;
-	char *bytes = argc == 4 ? read_all(argv[1], &size) : NULL;
+	bool without = argc == 3 && strcmp(argv[2], "without-blocks") == 0;
+	char *bytes = argc == 4 || without ? read_all(argv[1], &size) : NULL;
 	FILE *file;
 	bool written;
 
 	if (!bytes) {
-		fprintf(stderr, "usage: forge-index INDEX FROM TO\n");
+		fprintf(stderr, "usage: forge-index INDEX FROM TO | without-blocks\n");
 		return 1;
 	}
-	replace(bytes, size, argv[2], argv[3]);
+	if (without)
+		end_before_blocks(bytes);
+	else
+		replace(bytes, size, argv[2], argv[3]);
 	fix_checksums(bytes);
 	file = fopen(argv[1], "wb");
 	written = file && fwrite(bytes, 1, size, file) == size;

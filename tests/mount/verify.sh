@@ -376,7 +376,7 @@ documented() {
 	local page=$abs_top_srcdir/docs/granary-index.1
 	grep -q "Without checksums nobody can see a byte that has changed in a tar" "$page"
 	ok $? "granary-index.1: what cannot be seen without checksums"
-	grep -q "Files of more than 4 MiB are not compared by a mount" "$page"
+	grep -q "in blocks of 128 KiB" "$page"
 	ok $? "granary-index.1: what a mount does not compare"
 }
 

@@ -66,7 +66,7 @@ static int check(const struct request *request, const struct index_wish *wish)
 		error_set(&e, ERROR_DATASET, ENOENT,
 			  "%s has no index %sthat fits; make one with the same command "
 			  "without --check", source_path(wish->sources->sources[0]),
-			  wish->checksums ? "with checksums " : "");
+			  wish->checksums ? "with checksums of files and blocks " : "");
 		return report_error(&e);
 	}
 	if (index_check(index, &e) < 0 || check_volumes(index, &e) < 0) {
@@ -89,7 +89,7 @@ static int adopt_or_say(struct index_wish *wish)
 	struct index *index;
 	const char *path;
 
-	any.checksums = false;
+	any.checksums = any.blocks = false;
 	any.quiet = true;
 	if (index_find(&any, &index, &path) == 0)
 		index_close(index);
@@ -119,7 +119,7 @@ static int look_at_evidence(const struct request *request, struct index_wish *wi
 	index_close(index);
 	log_warn("%s: %s; it had checksums of the files, and they are made anew, of what is "
 		 "there now", path, why.text);
-	wish->checksums = wish->quiet = true;
+	wish->checksums = wish->blocks = wish->quiet = true;
 	return 0;
 }
 
@@ -184,7 +184,7 @@ static int run(struct request *request)
 	if (dataset_config_check(&request->config, &e) < 0 ||
 	    open_sources(request, &sources, &wish, &e) < 0)
 		return report_error(&e);
-	wish.checksums = request->given[LETTER_CHECKSUMS];
+	wish.checksums = wish.blocks = request->given[LETTER_CHECKSUMS];
 	status = act(request, &wish);
 	if (!status)
 		status = finish_output();

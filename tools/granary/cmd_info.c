@@ -96,6 +96,7 @@ static void print_json(const struct report *report)
 	json_text(&json, "index", info->index_path ? info->index_path : "");
 	json_uint(&json, "index_bytes", info->index_bytes);
 	json_bool(&json, "checksums", info->checksums);
+	json_text(&json, "compared", dataset_compared_word(info->compared));
 	json_close(&json, '}');
 	putchar('\n');
 }
@@ -168,6 +169,8 @@ static void print_counts(const struct report *report)
 	print_line("names", s->names);
 	print_line("labels", s->labels);
 	index_for_each_note(s, print_note, NULL);
+	if (dataset_compared_note(report->info.compared))
+		print_line("note", dataset_compared_note(report->info.compared));
 }
 
 static void print_costs(const struct report *report)

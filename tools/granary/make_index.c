@@ -155,7 +155,7 @@ static int extend(const struct request *request, const struct index_wish *wish,
 	const char *path;
 	int err;
 
-	any.checksums = false;
+	any.checksums = any.blocks = false;
 	any.quiet = true;
 	if (index_find(&any, &index, &path) < 0)
 		return -ENOENT;
