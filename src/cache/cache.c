@@ -330,9 +330,10 @@ int cache_get_within(struct cache *cache, uint64_t key, size_t room, unsigned mi
 		     cache_fill *fill, void *context, struct cache_pin **out)
 {
 	struct cache_pin *chunk;
-	int err = pin(cache, key, NULL, milliseconds, &chunk);
+	int err;
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
+	err = pin(cache, key, NULL, milliseconds, &chunk);
 	if (err > 0)
 		stats_add(COUNTER_cache_hits, 1);
 	else if (err == 0)
@@ -359,10 +360,11 @@ int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
 		      struct cache_pin **out)
 {
 	struct cache_pin *chunk;
-	bool pinned = pin(cache, key, NULL, milliseconds, &chunk) > 0;
-	bool ready = pinned && chunk->size >= 0;
+	bool pinned, ready;
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
+	pinned = pin(cache, key, NULL, milliseconds, &chunk) > 0;
+	ready = pinned && chunk->size >= 0;
 	stats_add(ready ? COUNTER_cache_hits : COUNTER_cache_misses, 1);
 	if (ready)
 		*out = chunk;
