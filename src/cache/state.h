@@ -27,6 +27,7 @@
 #include <sys/types.h>
 
 #include "cache/slab.h"
+#include "util/hash.h"
 #include "util/invariant.h"
 #include "util/lock.h"
 
@@ -84,7 +85,7 @@ struct cache {
 /* Keys are numbers in order, or every n-th of them: spreads either evenly. */
 static inline uint64_t cache_mix(uint64_t key)
 {
-	return key * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+	return hash_number(key, 0);
 }
 
 static inline struct shard *cache_shard(struct cache *cache, uint64_t key)

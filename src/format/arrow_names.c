@@ -6,7 +6,8 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
+
+#include "util/hash.h"
 
 enum {
 	JSON_BYTES = 4 << 20, /* its values take some fifty times as much */
@@ -92,24 +93,11 @@ void arrow_class_columns(const char *json, size_t n, struct arrow_class_columns 
 void arrow_names_begin(struct arrow_names *names)
 {
 	*names = (struct arrow_names){ .again = 0 };
-	if (getrandom(&names->seed, sizeof(names->seed), GRND_NONBLOCK) < 0)
-		names->seed = (uintptr_t)names; /* early in boot: better than nothing */
 }
 
 void arrow_names_end(struct arrow_names *names)
 {
 	idmap_free(&names->known);
-}
-
-static uint32_t hash_name(const struct arrow_names *names, const char *name)
-{
-	uint64_t h = names->seed;
-
-	for (; *name; name++) {
-		h = (h ^ (unsigned char)*name) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
-	}
-	return (uint32_t)(h >> 32);
 }
 
 static bool is_named(const void *context, uint32_t id, const void *key)
@@ -124,7 +112,7 @@ static bool is_named(const void *context, uint32_t id, const void *key)
 static bool is_known(const struct arrow_names *names, const struct samples *samples,
 		     const char *name)
 {
-	return idmap_find(&names->known, hash_name(names, name), is_named, samples,
+	return idmap_find(&names->known, (uint32_t)hash_bytes(name, strlen(name), 0), is_named, samples,
 			  name) != NULL;
 }
 
@@ -171,5 +159,5 @@ int arrow_names_note(struct arrow_names *names, const char *name, uint64_t row)
 {
 	if (row >= UINT32_MAX)
 		return -ENOMEM;
-	return idmap_insert(&names->known, hash_name(names, name), (uint32_t)row);
+	return idmap_insert(&names->known, (uint32_t)hash_bytes(name, strlen(name), 0), (uint32_t)row);
 }

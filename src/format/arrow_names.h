@@ -34,7 +34,6 @@ void arrow_class_columns(const char *json, size_t n, struct arrow_class_columns 
 /* The names of one group of samples, each of which may come once. */
 struct arrow_names {
 	struct idmap known;
-	uint64_t seed;
 	uint64_t again; /* how many came again */
 	char text[2 * ARROW_NAME_BYTES];
 };

@@ -473,7 +473,6 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 	walk->scan = scan;
 	walk->e = e;
 	set_budgets(walk);
-	walk->seed = (uint64_t)(uintptr_t)walk;
 	err = scan_file(walk);
 	vec_free(&walk->path);
 	vec_free(&walk->extents);

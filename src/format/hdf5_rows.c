@@ -6,6 +6,7 @@
 
 #include "util/bytes.h"
 #include "util/checked.h"
+#include "util/hash.h"
 
 struct hdf5_row hdf5_row_parse(const unsigned char d[HDF5_DESCRIPTOR_BYTES])
 {
@@ -21,7 +22,6 @@ void hdf5_heap_open(struct hdf5_heap *heap, struct hdf5_blocks *blocks, uint64_t
 	heap->base = base;
 	/* collections do not overlap, so no object is walked over twice */
 	heap->budget = blocks->length / HDF5_HEAP_HEADER;
-	heap->seed = (uint64_t)(uintptr_t)heap;
 }
 
 void hdf5_heap_close(struct hdf5_heap *heap)
@@ -124,11 +124,6 @@ static int walk_collection(struct hdf5_heap *heap, uint64_t start)
 	return walk_objects(heap, start + HDF5_HEAP_HEADER, start + size);
 }
 
-static uint32_t hash_address(const struct hdf5_heap *heap, uint64_t address)
-{
-	return (uint32_t)((address ^ heap->seed) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
-
 static bool is_address(const void *context, uint32_t id, const void *key)
 {
 	const struct hdf5_heap *heap = context;
@@ -149,7 +144,7 @@ static int add_collection(struct hdf5_heap *heap, uint64_t address, uint64_t sta
 		return err;
 	if (heap->collections.count == UINT32_MAX ||
 	    vec_push(&heap->collections, c) < 0 ||
-	    idmap_insert(&heap->by_address, hash_address(heap, address),
+	    idmap_insert(&heap->by_address, (uint32_t)hash_number(address, 0),
 			 (uint32_t)(heap->collections.count - 1)) < 0)
 		return -ENOMEM;
 	return 0;
@@ -158,7 +153,7 @@ static int add_collection(struct hdf5_heap *heap, uint64_t address, uint64_t sta
 static const struct idmap_slot *known_collection(const struct hdf5_heap *heap,
 						uint64_t address)
 {
-	return idmap_find(&heap->by_address, hash_address(heap, address), is_address, heap,
+	return idmap_find(&heap->by_address, (uint32_t)hash_number(address, 0), is_address, heap,
 			  &address);
 }
 

@@ -52,7 +52,6 @@ struct hdf5_heap {
 	const char *problem; /* after -EBADMSG: what is wrong */
 	VEC(struct hdf5_collection) collections;
 	struct idmap by_address; /* of collections */
-	uint64_t seed;           /* of its hashes */
 	VEC(struct hdf5_object) objects;
 };
 

@@ -10,6 +10,7 @@
 
 #include "format/limits.h"
 #include "util/cleanup.h"
+#include "util/hash.h"
 #include "util/log.h"
 
 enum { LINK_MODE = 0777 };
@@ -65,13 +66,6 @@ void hdf5_leave_out_link(struct hdf5_walk *walk, const char *why)
 
 /* Objects that several links lead to */
 
-static uint32_t hash_address(const struct hdf5_walk *walk, haddr_t address)
-{
-	uint64_t h = (address ^ walk->seed) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(h >> 32);
-}
-
 static bool is_address(const void *context, uint32_t id, const void *key)
 {
 	const struct hdf5_walk *walk = context;
@@ -82,7 +76,7 @@ static bool is_address(const void *context, uint32_t id, const void *key)
 const struct hdf5_seen *hdf5_find_seen(struct hdf5_walk *walk, haddr_t address)
 {
 	struct idmap_slot *slot =
-		idmap_find(&walk->seen_by_address, hash_address(walk, address),
+		idmap_find(&walk->seen_by_address, (uint32_t)hash_number(address, 0),
 			   is_address, walk, &address);
 
 	return slot ? &walk->seen.items[slot->id_plus_1 - 1] : NULL;
@@ -93,7 +87,7 @@ int hdf5_add_seen(struct hdf5_walk *walk, haddr_t address, size_t entry)
 	struct hdf5_seen seen = { address, entry };
 
 	if (walk->seen.count == UINT32_MAX || vec_push(&walk->seen, seen) < 0 ||
-	    idmap_insert(&walk->seen_by_address, hash_address(walk, address),
+	    idmap_insert(&walk->seen_by_address, (uint32_t)hash_number(address, 0),
 			 (uint32_t)(walk->seen.count - 1)) < 0)
 		return hdf5_out_of_memory(walk);
 	return 0;

@@ -51,7 +51,6 @@ struct hdf5_walk {
 	bool labels_found;         /* what the option labels=NAME says */
 	VEC(struct hdf5_seen) seen;
 	struct idmap seen_by_address;
-	uint64_t seed;             /* of its hashes */
 
 	/* What may still be found in this file, whichever its datasets */
 	uint64_t stored_budget;  /* bytes of chunks, and those that headers hold */

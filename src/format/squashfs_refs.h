@@ -19,7 +19,6 @@ struct squashfs_ref {
 struct squashfs_refs {
 	struct idmap map;
 	VEC(struct squashfs_ref) items;
-	uint64_t seed; /* strangers choose the references */
 };
 
 /* Its number, or NULL. */

@@ -10,6 +10,7 @@
 
 #include "fuse/slots_state.h"
 #include "util/bounded.h"
+#include "util/hash.h"
 #include "util/pages.h"
 
 /*
@@ -48,6 +49,7 @@ struct slots *slots_new(unsigned threads)
 	if (!slots)
 		return NULL;
 	slots->magic = HANDLE_SLOTS;
+	slots->seed = hash_random();
 	slots->threads = threads;
 	slots->request_bytes = pages_round_up(SLOTS_REQUEST_MOST);
 	if (map(slots) < 0) {
@@ -152,29 +154,19 @@ int slots_park(struct slots *slots, unsigned slot)
 	return (int)to;
 }
 
-/* FNV-1a */
-static uint64_t hash(uint64_t sum, const void *bytes, size_t size)
-{
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ at[i]) * UINT64_C(0x100000001b3);
-	return sum;
-}
-
 /* The same for the same request of whoever it was; 0 where there is none. */
 static uint64_t name_of(const struct slots *slots, unsigned slot)
 {
 	const struct fuse_in_header *request = slots_place(slots, slot);
 	uint32_t length = slots_request_length(slots, slot);
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	uint64_t sum = slots->seed;
 
 	if (!length)
 		return 0;
-	sum = hash(sum, &request->opcode, sizeof(request->opcode));
-	sum = hash(sum, &request->nodeid, sizeof(request->nodeid));
+	sum = hash_digest(sum, &request->opcode, sizeof(request->opcode));
+	sum = hash_digest(sum, &request->nodeid, sizeof(request->nodeid));
 	if (request->opcode != FUSE_READ)
-		sum = hash(sum, request + 1, length - sizeof(*request));
+		sum = hash_digest(sum, request + 1, length - sizeof(*request));
 	return sum ? sum : 1;
 }
 

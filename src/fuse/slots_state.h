@@ -78,6 +78,7 @@ struct shared {
 
 struct slots {
 	uint64_t magic; /* HANDLE_SLOTS */
+	uint64_t seed; /* of the names of requests, whose arguments users choose */
 	unsigned threads;
 	size_t request_bytes;     /* a multiple of the page size */
 	struct shared *shared;    /* a mapping, */

@@ -10,6 +10,7 @@
 #include "indexer/maps_texts.h"
 #include "indexer/pickle.h"
 #include "util/filename.h"
+#include "util/hash.h"
 #include "util/idmap.h"
 #include "util/vec.h"
 
@@ -60,7 +61,7 @@ static int64_t find_piece(const struct name_map *map, struct piece *wanted)
 {
 	struct idmap_slot *slot;
 
-	wanted->hash = map_hash(wanted->text, wanted->size);
+	wanted->hash = (uint32_t)hash_bytes(wanted->text, wanted->size, 0);
 	slot = idmap_find(&map->index[wanted->part], wanted->hash, is_piece, map, wanted);
 	return slot ? (int64_t)slot->id_plus_1 - 1 : -1;
 }

@@ -1,81 +1,12 @@
 #include "indexer/maps_texts.h"
 
-#include <stdatomic.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "tree/paths.h"
-#include "util/bytes.h"
 #include "util/filename.h"
-
-static uint64_t word_at(const unsigned char *bytes)
-{
-	uint64_t word;
-
-	/* whatever the order of its bytes: hashes do not leave the process */
-	memcpy(&word, bytes, sizeof(word));
-	return word;
-}
+#include "util/hash.h"
 
 enum { COMPONENT_MOST = 255, PATH_MOST = 4096 };
-
-static uint64_t secret[2];
-static atomic_int secret_made;
-
-static void make_secret(void)
-{
-	if (atomic_load(&secret_made))
-		return;
-	/* without one it is slower with hostile names, and right all the same */
-	if (getrandom(secret, sizeof(secret), GRND_NONBLOCK) < 0)
-		secret[0] = 0x736563726574;
-	atomic_store(&secret_made, 1);
-}
-
-static uint64_t rotate(uint64_t value, unsigned by)
-{
-	return value << by | value >> (64 - by);
-}
-
-static void sip_round(uint64_t v[4])
-{
-	v[0] += v[1];
-	v[1] = rotate(v[1], 13) ^ v[0];
-	v[0] = rotate(v[0], 32);
-	v[2] += v[3];
-	v[3] = rotate(v[3], 16) ^ v[2];
-	v[0] += v[3];
-	v[3] = rotate(v[3], 21) ^ v[0];
-	v[2] += v[1];
-	v[1] = rotate(v[1], 17) ^ v[2];
-	v[2] = rotate(v[2], 32);
-}
-
-uint32_t map_hash(const void *bytes, size_t n)
-{
-	const unsigned char *at = bytes;
-	uint64_t v[4], word;
-
-	make_secret();
-	v[0] = secret[0] ^ 0x736f6d6570736575;
-	v[1] = secret[1] ^ 0x646f72616e646f6d;
-	v[2] = secret[0] ^ 0x6c7967656e657261;
-	v[3] = secret[1] ^ 0x7465646279746573;
-	for (size_t i = 0; i <= n / 8; i++) {
-		if (i < n / 8)
-			word = word_at(at + 8 * i);
-		else
-			word = little_endian(at + 8 * i, n % 8) | (uint64_t)n << 56;
-		v[3] ^= word;
-		sip_round(v);
-		v[0] ^= word;
-	}
-	v[2] ^= 0xff;
-	for (int i = 0; i < 3; i++)
-		sip_round(v);
-	word = v[0] ^ v[1] ^ v[2] ^ v[3];
-	return (uint32_t)(word ^ word >> 32);
-}
 
 struct wanted {
 	const char *text;
@@ -94,7 +25,7 @@ static bool is_wanted(const void *context, uint32_t id, const void *key)
 const char *map_texts_keep(struct map_texts *texts, const char *text, size_t size)
 {
 	struct wanted wanted = { text, size };
-	uint32_t hash = map_hash(text, size);
+	uint32_t hash = (uint32_t)hash_bytes(text, size, 0);
 	struct idmap_slot *slot =
 		idmap_find(&texts->ids, hash, is_wanted, texts, &wanted);
 	const char *kept;

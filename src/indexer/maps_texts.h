@@ -16,8 +16,6 @@
 #include "util/idmap.h"
 #include "util/vec.h"
 
-uint32_t map_hash(const void *bytes, size_t n);
-
 struct map_texts {
 	struct arena arena;
 	struct idmap ids;

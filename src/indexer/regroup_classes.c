@@ -9,6 +9,7 @@
 
 #include "indexer/maps_texts.h"
 #include "util/filename.h"
+#include "util/hash.h"
 #include "util/split.h"
 
 /* A folder, and the label of the files in it. */
@@ -101,7 +102,7 @@ int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64
 	if (wanted.size == 0 || is_no_class(wanted.name, wanted.size) ||
 	    map_class_fault(wanted.name, wanted.size))
 		return 0;
-	hash = map_hash(wanted.name, wanted.size);
+	hash = (uint32_t)hash_bytes(wanted.name, wanted.size, 0);
 	slot = idmap_find(&classes->ids, hash, is_folder, classes, &wanted);
 	if (!slot)
 		return add_folder(classes, &wanted, hash, label);

@@ -11,6 +11,7 @@
 #include "indexer/notes.h"
 #include "indexer/regroup_parts.h"
 #include "util/filename.h"
+#include "util/hash.h"
 #include "util/log.h"
 
 struct wanted {
@@ -31,7 +32,7 @@ static bool is_folder(const void *context, uint32_t id, const void *key)
 static struct regroup_folder *folder_of(struct regroup *r, const char *path)
 {
 	struct wanted wanted = { path, (size_t)(filename_of(path) - path) };
-	uint32_t hash = map_hash(wanted.path, wanted.size);
+	uint32_t hash = (uint32_t)hash_bytes(wanted.path, wanted.size, 0);
 	struct idmap_slot *slot = idmap_find(&r->folder_ids, hash, is_folder, r, &wanted);
 	struct regroup_folder folder = { 0 };
 

@@ -13,6 +13,7 @@
 #include "indexer/wds_samples.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
+#include "util/hash.h"
 #include "util/idmap.h"
 #include "util/log.h"
 #include "util/vec.h"
@@ -85,7 +86,7 @@ static bool same_path(const void *context, uint32_t id, const void *key)
 static int add_file(struct restarts *restarts, const char *path, size_t shard)
 {
 	const struct stored file = { path, shard };
-	uint32_t hash = map_hash(path, strlen(path));
+	uint32_t hash = (uint32_t)hash_bytes(path, strlen(path), 0);
 	struct idmap_slot *slot = idmap_find(&restarts->ids, hash, same_path, restarts, path);
 	const struct stored *other = slot ? &restarts->files.items[slot->id_plus_1 - 1] : NULL;
 

@@ -8,6 +8,7 @@
 
 #include "indexer/wds_pyd.h"
 #include "indexer/wds_samples.h"
+#include "util/hash.h"
 #include "util/idmap.h"
 #include "util/log.h"
 #include "util/split.h"
@@ -147,8 +148,8 @@ static bool same_size(const void *context, uint32_t id, const void *key)
 static int make_header(struct build *b, const struct wds_image *image,
 		       struct sample_bytes *out)
 {
-	uint32_t hash = (uint32_t)((image->width * 0x9e3779b1 + image->height) * 0x85ebca6b +
-				   image->channels);
+	uint32_t hash = (uint32_t)hash_number(image->width, hash_number(image->height,
+								       image->channels));
 	struct idmap_slot *slot = idmap_find(&b->header_ids, hash, same_size,
 					     b->headers.items, image);
 	struct header made = { .of = *image };

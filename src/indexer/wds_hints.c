@@ -10,6 +10,7 @@
 
 #include "indexer/maps_texts.h"
 #include "indexer/wds_reasons.h"
+#include "util/hash.h"
 
 enum {
 	PROBES = 64,     /* samples that are looked into */
@@ -75,8 +76,8 @@ static void add_value(struct candidate *candidate, const struct wds_label *label
 	if (candidate->values == PROBES)
 		return;
 	candidate->hashes[candidate->values++] =
-		label->kind == WDS_NAME ? map_hash(label->name, strlen(label->name)) :
-					  map_hash(&label->number, sizeof(label->number));
+		label->kind == WDS_NAME ? (uint32_t)hash_bytes(label->name, strlen(label->name), 0) :
+					  (uint32_t)hash_bytes(&label->number, sizeof(label->number), 0);
 }
 
 /* Several values, of which one comes again: what is another one each time is no class. */

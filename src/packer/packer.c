@@ -18,6 +18,7 @@
 #include "shard.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
+#include "util/hash.h"
 #include "util/processors.h"
 #include "writer.h"
 
@@ -254,9 +255,7 @@ static int make_plan(struct run *run, struct error *e)
 
 static uint64_t mix(uint64_t hash, const char *text)
 {
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3U;
-	return hash * 0x100000001b3U;
+	return hash_digest(hash, text, strlen(text) + 1);
 }
 
 /* The plan, and what else decides on bytes. */

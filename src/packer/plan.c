@@ -12,6 +12,7 @@
 #include "shuffle.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
+#include "util/hash.h"
 #include "util/size.h"
 
 /* What is dealt: units, each so many items that stay together. */
@@ -417,24 +418,14 @@ void plan_free(struct plan *plan)
 	*plan = (struct plan){ .classes = VEC_INIT };
 }
 
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3U;
-	return hash;
-}
-
 static uint64_t mix_number(uint64_t hash, uint64_t number)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64 ";", number);
-	return mix(hash, text, strlen(text));
+	return hash_digest(hash, &number, sizeof(number));
 }
 
 uint64_t plan_digest(const struct plan *plan)
 {
-	uint64_t hash = mix_number(0xcbf29ce484222325U, plan->shard_count);
+	uint64_t hash = mix_number(0, plan->shard_count);
 
 	for (size_t s = 0; s < plan->shard_count; s++)
 		hash = mix_number(hash, plan->shards[s].count);
@@ -442,9 +433,9 @@ uint64_t plan_digest(const struct plan *plan)
 		const struct plan_item *item = &plan->items[i];
 		const struct scan_entry *source = item->source;
 
-		hash = mix(hash, item->path, strlen(item->path) + 1);
+		hash = hash_digest(hash, item->path, strlen(item->path) + 1);
 		if (item->decoded)
-			hash = mix(hash, item->decoded, strlen(item->decoded) + 1);
+			hash = hash_digest(hash, item->decoded, strlen(item->decoded) + 1);
 		hash = mix_number(hash, item->kind);
 		hash = mix_number(hash, (uint64_t)(item->label + 1));
 		/* making shards in the source folder changes its own time */

@@ -19,6 +19,7 @@
 #endif
 
 #include "util/cleanup.h"
+#include "util/hash.h"
 #include "util/idmap.h"
 #include "util/pool.h"
 
@@ -372,8 +373,7 @@ static int find_links(struct scan *scan)
 
 	for (size_t i = 0; i < scan->count && !err; i++) {
 		struct scan_entry *entry = &scan->entries[i];
-		uint32_t hash = (uint32_t)(entry->inode ^ entry->inode >> 32 ^ entry->device) *
-				2654435761U;
+		uint32_t hash = (uint32_t)hash_number(entry->inode, entry->device);
 		const struct idmap_slot *slot;
 
 		if (!entry->linked)

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/hash.h"
 #include "util/idmap.h"
 #include "util/vec.h"
 
@@ -121,13 +122,12 @@ void squashfs_file_init(struct squashfs_file *file, int fd)
 
 static uint32_t hash(const struct blocks *blocks, const struct stored *file)
 {
-	uint32_t h = 2166136261u;
-	size_t i;
+	uint64_t h = 0;
 
-	for (i = file->first; i < file->first + file->count; i++)
-		h = ((h ^ blocks->blocks.items[i].checksum) * 16777619u ^
-		     blocks->blocks.items[i].size) * 16777619u;
-	return h;
+	for (size_t i = file->first; i < file->first + file->count; i++)
+		h = hash_number(blocks->blocks.items[i].checksum,
+				hash_number(blocks->blocks.items[i].size, h));
+	return (uint32_t)h;
 }
 
 /* Are two stretches of the image the same bytes? */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
+
 enum {
 	NAME_LIMIT = 255,         /* bytes, of the format: squashfs_fs.h, SQUASHFS_NAME_LEN */
 	DEPTH_LIMIT = PATH_MAX / 2, /* what a path of the system can name */
@@ -25,12 +27,7 @@ struct key {
 
 static uint32_t hash(const struct key *key)
 {
-	uint32_t h = 2166136261u ^ key->parent * 2654435761u;
-	size_t i;
-
-	for (i = 0; i < key->length; i++)
-		h = (h ^ (unsigned char)key->name[i]) * 16777619u;
-	return h;
+	return (uint32_t)hash_bytes(key->name, key->length, key->parent);
 }
 
 static bool is_directory(const void *context, uint32_t id, const void *sought)

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "tree/builder.h"
 #include "tree/paths.h"
@@ -33,8 +32,6 @@ struct builder *builder_new(enum duplicates duplicates,
 	b->duplicates = duplicates;
 	b->defaults = *defaults;
 	b->recent_directory = NO_ID;
-	if (getrandom(&b->hash_seed, sizeof(b->hash_seed), GRND_NONBLOCK) < 0)
-		b->hash_seed = (uintptr_t)b; /* early in boot: better than nothing */
 	if (inodes_add_implied(b) == NO_ID || names_add(b, NO_ID, "", 0, 0) == NO_ID) {
 		builder_free(b);
 		return NULL;

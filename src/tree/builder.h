@@ -104,7 +104,6 @@ struct builder {
 	VEC(uint32_t) firsts;     /* by shard: its first name; names come in their order */
 	bool linked;              /* some file has two names */
 	bool opened;              /* some directory is a packed file */
-	uint64_t hash_seed;
 	struct idmap name_ids;    /* of the names below `hashed` */
 	uint32_t hashed;
 	struct idmap attr_ids;

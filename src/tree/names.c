@@ -8,16 +8,10 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <xxhash.h>
+
+#include "util/hash.h"
 
 #include "tree/builder.h"
-
-/* Seeded: names come from strangers, who might like them all in one slot. */
-static uint32_t hash_bytes(const struct builder *b, const void *bytes, size_t size,
-			   uint32_t salt)
-{
-	return (uint32_t)XXH3_64bits_withSeed(bytes, size, b->hash_seed ^ salt);
-}
 
 struct name_key {
 	uint32_t parent;
@@ -40,7 +34,7 @@ static struct idmap_slot *find_slot(const struct builder *b, uint32_t parent,
 {
 	struct name_key key = { parent, text, length };
 
-	return idmap_find(&b->name_ids, hash_bytes(b, text, length, parent),
+	return idmap_find(&b->name_ids, (uint32_t)hash_bytes(text, length, parent),
 			  name_matches, b, &key);
 }
 
@@ -56,7 +50,8 @@ static int hash_name(struct builder *b, uint32_t id)
 	const struct name *name = &b->names.items[id];
 
 	return idmap_insert(&b->name_ids,
-			    hash_bytes(b, text_of(b, name), name->length, name->parent), id);
+			    (uint32_t)hash_bytes(text_of(b, name), name->length,
+						 name->parent), id);
 }
 
 int names_hash(struct builder *b)
@@ -195,7 +190,7 @@ static bool attr_matches(const void *context, uint32_t id, const void *key)
 
 uint32_t names_attr(struct builder *b, const struct layout_attr *attr)
 {
-	uint32_t hash = hash_bytes(b, attr, sizeof(*attr), 0);
+	uint32_t hash = (uint32_t)hash_bytes(attr, sizeof(*attr), 0);
 	struct idmap_slot *slot = idmap_find(&b->attr_ids, hash, attr_matches, b, attr);
 	uint32_t id = (uint32_t)b->attrs.count;
 

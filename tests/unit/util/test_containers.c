@@ -5,6 +5,7 @@
 
 #include "util/arena.h"
 #include "util/checked.h"
+#include "util/hash.h"
 #include "util/idmap.h"
 #include "util/once.h"
 #include "util/vec.h"
@@ -185,6 +186,28 @@ static void test_once_keeps_each_once(void **state)
 	vec_free(&many);
 }
 
+static int hash_of_x(void *argument)
+{
+	(void)argument;
+	return (int)(hash_bytes("x", 1, 0) & 0x7f);
+}
+
+/* Of tables, which have a secret, and digests, which have none. */
+static void test_hashes(void **state)
+{
+	(void)state;
+	assert_true(hash_bytes("x", 1, 0) == hash_bytes("x", 1, 0));
+	assert_true(hash_bytes("x", 1, 0) != hash_bytes("x", 1, 1));
+	assert_true(hash_bytes("x", 1, 0) != hash_bytes("y", 1, 0));
+	assert_true(hash_number(1, 0) != hash_number(2, 0));
+	assert_true(hash_digest(0, "xy", 2) != hash_digest(hash_digest(0, "y", 1), "x", 1));
+	/* of the empty text, as XXH3's specification has it */
+	assert_true(hash_digest(0, "", 0) == UINT64_C(0x2d06800538d394c2));
+	assert_true(hash_random() != hash_random());
+	/* a child of fork(2) has its parent's secret */
+	assert_int_equal(unit_child(hash_of_x, NULL), hash_of_x(NULL));
+}
+
 static const struct CMUnitTest containers[] = {
 	cmocka_unit_test(test_once_keeps_each_once),
 	cmocka_unit_test(test_arena_aligns_and_keeps),
@@ -195,6 +218,7 @@ static const struct CMUnitTest containers[] = {
 	cmocka_unit_test(test_vec_grows_and_keeps),
 	cmocka_unit_test(test_checked_arithmetic),
 	cmocka_unit_test(test_ranges),
+	cmocka_unit_test(test_hashes),
 };
 
 UNIT_MAIN(containers)
