@@ -75,6 +75,7 @@ formats() {
 
 # Installed documents link to each other.
 installed_links() {
+	local name
 	make -s --no-print-directory -C "$abs_top_builddir" install-data DESTDIR="$work/root" \
 		>"$work/install" 2>&1
 	ok $? "the documents are installed" || diag "$(tail -3 "$work/install")"
@@ -97,6 +98,12 @@ installed_links() {
 	)" "" "their links lead somewhere"
 	check "and a site's scripts are there" test -f \
 		"$(find "$work/root" -path '*/docs/slurm/prolog.sh')"
+	mkdir "$work/slurm"
+	check "they are made" "$docs/slurm/make-scripts" "$work/slurm"
+	for name in prolog epilog; do
+		check "docs/slurm/$name.sh is made from its parts" \
+			cmp "$work/slurm/$name.sh" "$docs/slurm/$name.sh"
+	done
 }
 
 # members NAME JSON: what it has is what the page says; [those] may be missing.

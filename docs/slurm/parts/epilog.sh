@@ -1,0 +1,45 @@
+#!/bin/bash -p
+# epilog.sh: Slurm's Epilog; takes away what prolog.sh mounted for a job.
+#
+# When it returns there is no mount below the job's folder, no process that served
+# one, and no folder. It waits for nothing without an end, and never looks into a
+# mount: one whose daemon hangs would make it hang. The status is always 0, because
+# any other drains the node. It may be called twice, and without a prologue.
+# shellcheck disable=SC2034  # some settings are for prolog.sh alone
+@common@
+# remove_folder PATH: what prolog.sh made, unless a mount is left there.
+remove_folder() {
+	local entry all
+	mounts_of "$1"
+	[ "${#mounted[@]}" -eq 0 ] && [ -d "$1" ] && [ ! -h "$1" ] || return 0
+	set +f
+	shopt -s dotglob nullglob
+	all=("$1"/*)
+	set -f
+	for entry in "${all[@]}"; do
+		rmdir -- "$entry" || rm -f -- "$entry"
+	done
+	rmdir -- "$1"
+}
+
+main() {
+	is_number "${SLURM_JOB_ID:-}" || return
+	job=$SLURM_JOB_ID
+	[ -e "$base" ] || return
+	find_base || {
+		say err "$base: not root's alone; nothing is taken away"
+		return
+	}
+	folder=$base/$job
+	if [ -d "$folder" ]; then
+		take_lock 20 || say warning "a prologue has the lock; not waited for"
+		mapfile -t older <"$folder/.lock"
+		rm -f -- "$folder/.lock"    # which tells that prologue
+	fi
+	find_daemons
+	take_away "$folder"
+	remove_folder "$folder"
+}
+
+read_config </dev/null >/dev/null 2>&1
+within 60
