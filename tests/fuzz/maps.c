@@ -21,7 +21,8 @@ static void read_map(const uint8_t *bytes, size_t n)
 		const struct name_map_item *item = name_map_get(map, i);
 
 		name_map_find(map, item->key);
-		if (item->class_name && strlen(item->class_name) > n)
+		/* a byte of Latin-1, of a pickle of protocol 0, is two of UTF-8 */
+		if (item->class_name && strlen(item->class_name) > 2 * n)
 			abort(); /* longer than all that was read */
 	}
 	name_map_find(map, "no such file");
