@@ -9,9 +9,10 @@ from suites.loaders import loaders
 from suites.packing import packing
 from suites.push import push
 from suites.scale import scale
+from suites.sums import sums
 from suites.walk import walk
 from suites.warm import warm
 
 SUITES = {"warm": warm, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
           "larger": larger, "push": push, "hdf5": hdf5, "memory": memory, "idle": idle,
-          "scale": scale, "walk": walk, "pack": packing}
+          "scale": scale, "walk": walk, "pack": packing, "sums": sums}
