@@ -212,24 +212,34 @@ static int find_from(const struct index_wish *wish, unsigned first, struct index
 	return -ENOENT;
 }
 
-int index_find(const struct index_wish *wish, struct index **out, const char **path)
+/* Takes one at a later place that has checksums, or those of blocks, if this one has not. */
+static void prefer(const struct index_wish *wish, bool blocks, int *place,
+		   struct index **index)
 {
 	struct index_wish better = *wish;
 	struct index *other;
+	int second;
+
+	if (blocks ? blocks_are_there(*index) : index_has_sums(*index))
+		return;
+	better.checksums = better.quiet = true;
+	better.blocks = blocks;
+	second = find_from(&better, (unsigned)*place + 1, &other);
+	if (second < 0)
+		return;
+	index_close(*index);
+	*index = other;
+	*place = second;
+}
+
+int index_find(const struct index_wish *wish, struct index **out, const char **path)
+{
 	int place = find_from(wish, 0, out);
 
 	if (place < 0)
 		return place;
-	better.checksums = better.quiet = true;
-	if (!index_has_sums(*out)) {
-		int second = find_from(&better, (unsigned)place + 1, &other);
-
-		if (second >= 0) {
-			index_close(*out);
-			*out = other;
-			place = second;
-		}
-	}
+	prefer(wish, true, &place, out);
+	prefer(wish, false, &place, out);
 	*path = wish->places.paths[place];
 	return 0;
 }

@@ -37,8 +37,9 @@ int index_wish_adopt(const struct dataset_config *config,
 void index_wish_free(struct index_wish *wish);
 
 /*
- * The first index that fits, one with checksums before one without: 0, the index (the caller closes it) and its path,
- * which lives as long as the wish; or -ENOENT. One that is there and does not
+ * The first index that fits, one with checksums of blocks before one that has them of files
+ * only, and that before one without: 0, the index (the caller closes it) and its path, which
+ * lives as long as the wish; or -ENOENT. One that is there and does not
  * fit, or whose owner is neither the packed file's nor root nor this user, is
  * logged with the reason, but for quiet, and passed over.
  */

@@ -126,6 +126,11 @@ the_better_one_is_taken() {
 	cp -p without.gidx beside/t.tar.gidx
 	granary index --check beside/t.tar >"$work/said" 2>&1
 	said "is taken, for it has checksums" "$XDG_CACHE_HOME/granaryfs/"
+	cp -p with.gidx beside/t.tar.gidx
+	"$abs_top_builddir/tests/bin/forge-index" beside/t.tar.gidx without-blocks
+	granary index --check beside/t.tar >"$work/said" 2>&1
+	said "and for it has those of blocks" "$XDG_CACHE_HOME/granaryfs/"
+	cp -p without.gidx beside/t.tar.gidx
 	rm -r "$XDG_CACHE_HOME/granaryfs"
 	granary index --check beside/t.tar >"$work/said" 2>&1
 	said "and without it the other" "beside/t.tar.gidx is sound, without"
