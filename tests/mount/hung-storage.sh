@@ -77,9 +77,39 @@ ends() {
 	check "and the server with it" wait_until 10 no_daemon "$mnt"
 }
 
+# With checksums all of a block is read for a part of it, once for all who ask: but nobody
+# waits for one whose read hangs.
+one_read_hangs() {
+	local reader
+	"$granary" index -q --checksums "$work/hung.tar" || bail "no checksums"
+	GRANARY_FAULTS="kind=late,path=hung.tar,from=3,count=1,ms=$late_ms" \
+		mount_ok "one read of a block hangs: mounted" -o prefetch=off,index=require \
+		"$work/hung.tar" "$mnt" || return
+	dd if="$mnt/hung/0" iflag=direct bs=4096 count=1 of=/dev/null status=none 2>/dev/null &
+	reader=$!
+	started+=("$reader")
+	wait_until 20 is_asked
+	ok $? "a reader waits for it"
+	timeout 20 dd if="$mnt/hung/0" iflag=direct bs=4096 skip=1 of="$work/rest" status=none
+	ok $? "another part of the same block is read"
+	check "and right" cmp "$work/rest" <(tail -c +4097 "$work/hung/0")
+	check "while the first one still waits" kill -0 "$reader"
+	# the kernel lets nobody leave such a read before it is answered
+	kill -TERM "${mount_pid[$mnt]}"
+	check "TERM: unmounted" wait_until 20 not_mounted "$mnt"
+	kill -TERM "${mount_pid[$mnt]}"
+	check "TERM again: the daemon ends, with a file open" \
+		wait_until 20 process_gone "${mount_pid[$mnt]}"
+}
+
+is_asked() {
+	[ "$(requests "$mnt" | awk '$1 == "fuse_read" { print $2 }')" -ge 1 ]
+}
+
 make_shards
 mount_hung
 all_threads_hang
 answers
 ends
+one_read_hangs
 finish
