@@ -52,7 +52,7 @@ static int take_made(struct opening *o, int memory, struct error *e)
 		log_warn("the index of '%s' could not be saved, so every mount makes it anew; "
 			 "name a place for it with -o index=PATH", o->arguments[0]);
 	err = index_open_memory(memory, geteuid(), "the index in memory", &o->index, e);
-	return err ? err : index_fits(&o->wish, o->index, e);
+	return err ? err : index_fits(&o->wish, index_card(o->index), NULL, e);
 }
 
 /* Nobody wrote an index that fits: has one made, and takes that. */

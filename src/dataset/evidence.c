@@ -6,59 +6,78 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset/index_file.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
 
 enum { INDEXES_MOST = 64 }; /* that are looked into */
 
-int evidence_find(const struct index_wish *wish, struct index **out, const char **path,
-		  struct error *why)
+/* 0: it is evidence, and the caller closes it; -EEXIST: it fits; another errno: neither. */
+static int look_at(const struct index_wish *wish, const char *path, struct index_file **out,
+		   struct error *why)
 {
-	struct index_wish one = *wish;
-	struct index *fitting;
+	const struct card *card;
+	int err = index_file_open(path, out, NULL);
 
-	one.quiet = one.checksums = true;
-	one.blocks = false;
-	if (index_find(&one, &fitting, path) == 0) {
-		index_close(fitting);
-		return -ENOENT;
-	}
-	one.checksums = false;
-	one.places.count = 1;
-	for (unsigned i = 0; i < wish->places.count; i++) {
-		one.places.paths[0] = wish->places.paths[i];
-		if (index_find_outdated(&one, out, path, why) == 0)
-			return 0;
-		if (index_find(&one, &fitting, path) < 0)
-			continue;
-		index_close(fitting);
-		break;
-	}
-	*out = NULL;
-	return -ENOENT;
+	if (err)
+		return err;
+	card = index_file_card(*out);
+	if (index_fits(wish, card, *out, why) == 0)
+		err = -EEXIST;
+	else if (!card_has_sums(card) || !index_is_of_wish(wish, card))
+		err = -ESTALE;
+	if (err)
+		index_file_close(*out);
+	return err;
 }
 
-bool evidence_of_damage(const struct index_wish *wish, const struct index *index,
+static bool has_fitting_sums(const struct index_wish *wish)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < wish->places.count && !found; i++) {
+		struct index_file *file;
+
+		if (index_file_open(wish->places.paths[i], &file, NULL) < 0)
+			continue;
+		found = card_has_sums(index_file_card(file)) &&
+			index_fits(wish, index_file_card(file), file, NULL) == 0;
+		index_file_close(file);
+	}
+	return found;
+}
+
+int evidence_find(const struct index_wish *wish, struct index_file **out, const char **path,
+		  struct error *why)
+{
+	int err = has_fitting_sums(wish) ? -EEXIST : -ENOENT;
+
+	for (unsigned i = 0; i < wish->places.count && err && err != -EEXIST; i++) {
+		*path = wish->places.paths[i];
+		err = look_at(wish, *path, out, why);
+	}
+	return err ? -ENOENT : 0;
+}
+
+bool evidence_of_damage(const struct index_wish *wish, const struct card *card,
 			uint32_t source)
 {
 	const struct identity *is = &wish->identities[source];
-	struct identity was;
+	const struct card_source *was = card_source(card, source);
 
-	return index_source(index, source, &was) == 0 && is->size == was.size &&
-	       identity_same_time(is, &was) && is->digest != was.digest;
+	return was && is->size == was->identity.size &&
+	       identity_same_time(is, &was->identity) && is->digest != was->identity.digest;
 }
 
 int evidence_check(const struct index_wish *wish, struct error *e)
 {
-	struct index *index;
+	struct index_file *file;
 	const char *path;
 	int err = 0;
 
-	if (evidence_find(wish, &index, &path, NULL) < 0)
+	if (evidence_find(wish, &file, &path, NULL) < 0)
 		return 0;
 	for (uint32_t i = 0; i < wish->sources->count && !err; i++) {
-		if (evidence_of_damage(wish, index, i))
+		if (evidence_of_damage(wish, index_file_card(file), i))
 			err = error_set(e, ERROR_DAMAGED, EBADMSG,
 					"'%s' is damaged: its first or last bytes are not what they "
 					"were when its checksums were made (%s), though its size and "
@@ -66,35 +85,35 @@ int evidence_check(const struct index_wish *wish, struct error *e)
 					"changed on purpose: granary index --force --checksums",
 					source_path(wish->sources->sources[i]), path);
 	}
-	index_close(index);
+	index_file_close(file);
 	return err;
 }
 
 bool evidence_at(const char *path)
 {
-	struct index *index;
+	struct index_file *file;
 	bool has;
 
-	if (index_open(path, &index, NULL) < 0)
+	if (index_file_open(path, &file, NULL) < 0)
 		return false;
-	has = index_has_sums(index);
-	index_close(index);
+	has = card_has_sums(index_file_card(file));
+	index_file_close(file);
 	return has;
 }
 
 /* Checksums of the packed file with this identity? */
 static bool knows(const char *path, const struct identity *identity)
 {
-	struct index *index;
-	struct identity had;
+	const struct card_source *source;
+	struct index_file *file;
 	bool found = false;
 
-	if (index_open(path, &index, NULL) < 0)
+	if (index_file_open(path, &file, NULL) < 0)
 		return false;
-	for (uint32_t i = 0; index_has_sums(index) && !found &&
-			     index_source(index, i, &had) == 0; i++)
-		found = identity_equal(&had, identity);
-	index_close(index);
+	for (uint32_t i = 0; card_has_sums(index_file_card(file)) && !found &&
+			     (source = card_source(index_file_card(file), i)); i++)
+		found = identity_equal(&source->identity, identity);
+	index_file_close(file);
 	return found;
 }
 

@@ -18,11 +18,11 @@
  * fits: with checksums anywhere, or at a place before it. 0, the index (the caller closes
  * it), its path, which lives as long as the wish, and why it does not fit; or -ENOENT.
  */
-int evidence_find(const struct index_wish *wish, struct index **out, const char **path,
+int evidence_find(const struct index_wish *wish, struct index_file **out, const char **path,
 		  struct error *why);
 
 /* Has this source the size and time that it had, and other bytes? */
-bool evidence_of_damage(const struct index_wish *wish, const struct index *index,
+bool evidence_of_damage(const struct index_wish *wish, const struct card *card,
 			uint32_t source);
 
 /* 0, or -EBADMSG and a sentence: a packed file is damaged, by what evidence_find found. */

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dataset/index_file.h"
-#include "tree/blocks.h"
 #include "util/log.h"
 
 static int find_places(const struct dataset_config *config,
@@ -105,64 +103,66 @@ static bool owner_is_trusted(const struct index_wish *wish, uid_t owner)
 }
 
 /* An index knows its packed files by number only. */
-static void name_changed_source(const struct index_wish *wish, const struct index *index,
+static void name_changed_source(const struct index_wish *wish, const struct card *card,
 				struct error *e)
 {
 	for (uint32_t i = 0; i < wish->sources->count; i++) {
-		struct identity had;
-
-		if (index_source(index, i, &had) < 0)
-			return;
-		if (!identity_equal(&had, &wish->identities[i])) {
+		if (!identity_equal(&card_source(card, i)->identity, &wish->identities[i])) {
 			error_prefix(e, "%s", source_path(wish->sources->sources[i]));
 			return;
 		}
 	}
 }
 
-int index_fits(const struct index_wish *wish, const struct index *index,
-	       struct error *e)
+bool index_is_of_wish(const struct index_wish *wish, const struct card *card)
+{
+	return owner_is_trusted(wish, card_owner(card)) &&
+	       card_accept_shape(card, wish->sources->count, wish->shape, NULL) == 0;
+}
+
+int index_fits(const struct index_wish *wish, const struct card *card,
+	       const struct index_file *file, struct error *e)
 {
 	int err;
 
-	if (!owner_is_trusted(wish, index_owner(index)))
+	(void)file;
+	if (!owner_is_trusted(wish, card_owner(card)))
 		return error_set(e, ERROR_DATASET, EPERM,
 				 "it belongs to uid %u, who owns neither every packed file "
-				 "nor this process", index_owner(index));
-	err = index_accept_shape(index, wish->sources->count, wish->shape, e);
+				 "nor this process", card_owner(card));
+	err = card_accept_shape(card, wish->sources->count, wish->shape, e);
 	if (err)
 		return err;
-	err = index_accept(index, wish->identities, wish->sources->count, wish->shape, e);
+	err = card_accept(card, wish->identities, wish->sources->count, wish->shape, e);
 	if (err == -ESTALE)
-		name_changed_source(wish, index, e);
+		name_changed_source(wish, card, e);
 	return err;
 }
 
 /* Copies of all packed files: only their times of change differ. */
-static bool are_copies(const struct index_wish *wish, const struct index *index)
+static bool are_copies(const struct index_wish *wish, const struct card *card)
 {
-	struct identity had;
 	bool newer = false;
 
-	if (index_accept_shape(index, wish->sources->count, wish->shape, NULL) < 0)
+	if (card_accept_shape(card, wish->sources->count, wish->shape, NULL) < 0)
 		return false;
 	for (uint32_t i = 0; i < wish->sources->count; i++) {
 		const struct identity *is = &wish->identities[i];
+		const struct identity *had = &card_source(card, i)->identity;
 
-		if (index_source(index, i, &had) < 0 || had.size != is->size ||
-		    had.digest != is->digest)
+		if (had->size != is->size || had->digest != is->digest)
 			return false;
-		newer |= !identity_equal(&had, is);
+		newer |= !identity_equal(had, is);
 	}
 	return newer;
 }
 
 /* To use an index again that does not fit, or to have its checksums again. */
-static const char *find_remedy(const struct index_wish *wish, const struct index *index)
+static const char *find_remedy(const struct index_wish *wish, const struct card *card)
 {
-	bool copies = are_copies(wish, index);
+	bool copies = are_copies(wish, card);
 
-	if (!index_has_sums(index))
+	if (!card_has_sums(card))
 		return copies ? "; if it is a copy: granary index --adopt" : "";
 	return copies ? "; if it is a copy: granary index --adopt; if it was changed, its "
 			"checksums are those of before: granary index --checksums makes them anew" :
@@ -170,13 +170,32 @@ static const char *find_remedy(const struct index_wish *wish, const struct index
 			"--checksums makes them anew";
 }
 
-/* Takes the index at `path` if it fits; says why if it does not. */
-static int try_place(const struct index_wish *wish, const char *path,
-		     struct index **out)
+static int pass_over(const struct index_wish *wish, int err, const struct error *why,
+		     const char *remedy)
 {
-	const char *remedy = "";
+	if (!wish->quiet)
+		log_warn("index not used: %s%s", why->text, remedy);
+	return err;
+}
+
+static int judge(const struct index_wish *wish, const struct card *card,
+		 const struct index_file *file)
+{
 	struct error why;
-	int err = index_open(path, out, &why);
+	int err = index_fits(wish, card, file, &why);
+
+	if (!err)
+		return 0;
+	error_prefix(&why, "%s", source_path(index_file_source(file)));
+	return pass_over(wish, err, &why, find_remedy(wish, card));
+}
+
+/* The index at `path` if it fits, by its card; says why if it does not. */
+static int try_place(const struct index_wish *wish, const char *path,
+		     struct index_file **out)
+{
+	struct error why;
+	int err = index_file_open(path, out, &why);
 
 	if (err == -ENOENT || err == -ENOTDIR)
 		return err;
@@ -184,92 +203,114 @@ static int try_place(const struct index_wish *wish, const char *path,
 		log_debug("%s", why.text);
 		return err;
 	}
-	if (!err) {
-		err = index_fits(wish, *out, &why);
-		if (!err)
-			return 0;
-		error_prefix(&why, "%s", path);
-		remedy = find_remedy(wish, *out);
-		index_close(*out);
-	}
-	if (!wish->quiet)
-		log_warn("index not used: %s%s", why.text, remedy);
+	if (err)
+		return pass_over(wish, err, &why, "");
+	err = judge(wish, index_file_card(*out), *out);
+	if (err)
+		index_file_close(*out);
 	return err;
 }
 
-/* From place `first` on: which one it is, or -ENOENT. */
-static int find_from(const struct index_wish *wish, unsigned first, struct index **out)
+static bool has_wanted(const struct index_wish *wish, const struct card *card)
+{
+	return (!wish->checksums || card_has_sums(card)) &&
+	       (!wish->blocks || card_has_blocks(card));
+}
+
+/* From place `first` on, but for those that were tried: which one it is, or -ENOENT. */
+static int find_from(const struct index_wish *wish, unsigned first, unsigned tried,
+		     struct index_file **out)
 {
 	for (unsigned i = first; i < wish->places.count; i++) {
-		if (try_place(wish, wish->places.paths[i], out) < 0)
+		if (tried >> i & 1 || try_place(wish, wish->places.paths[i], out) < 0)
 			continue;
-		if ((!wish->checksums || index_has_sums(*out)) &&
-		    (!wish->blocks || blocks_are_there(*out)))
+		if (has_wanted(wish, index_file_card(*out)))
 			return (int)i;
-		index_close(*out);
+		index_file_close(*out);
 	}
-	*out = NULL;
 	return -ENOENT;
 }
 
 /* Takes one at a later place that has checksums, or those of blocks, if this one has not. */
-static void prefer(const struct index_wish *wish, bool blocks, int *place,
-		   struct index **index)
+static void prefer(const struct index_wish *wish, bool blocks, unsigned tried, int *place,
+		   struct index_file **file)
 {
 	struct index_wish better = *wish;
-	struct index *other;
+	struct index_file *other;
 	int second;
 
-	if (blocks ? blocks_are_there(*index) : index_has_sums(*index))
-		return;
 	better.checksums = better.quiet = true;
 	better.blocks = blocks;
-	second = find_from(&better, (unsigned)*place + 1, &other);
+	if (has_wanted(&better, index_file_card(*file)))
+		return;
+	second = find_from(&better, (unsigned)*place + 1, tried, &other);
 	if (second < 0)
 		return;
-	index_close(*index);
-	*index = other;
+	index_file_close(*file);
+	*file = other;
 	*place = second;
+}
+
+static int find_best(const struct index_wish *wish, unsigned tried, struct index_file **out)
+{
+	int place = find_from(wish, 0, tried, out);
+
+	if (place < 0)
+		return place;
+	prefer(wish, true, tried, &place, out);
+	prefer(wish, false, tried, &place, out);
+	return place;
+}
+
+/* The copy is judged as the file was. */
+static int take(const struct index_wish *wish, const struct index_file *file,
+		struct index **out)
+{
+	struct error why;
+	int err = index_file_load(file, out, &why);
+
+	if (err)
+		return pass_over(wish, err, &why, "");
+	err = judge(wish, index_card(*out), file);
+	if (err)
+		index_close(*out);
+	return err;
 }
 
 int index_find(const struct index_wish *wish, struct index **out, const char **path)
 {
-	int place = find_from(wish, 0, out);
+	struct index_wish rest = *wish;
+	struct index_file *file;
+	unsigned tried = 0;
+	int place, err = -ENOENT;
 
-	if (place < 0)
-		return place;
-	prefer(wish, true, &place, out);
-	prefer(wish, false, &place, out);
-	*path = wish->places.paths[place];
-	return 0;
-}
-
-static int find_other(const struct index_wish *wish, bool with_sums, struct index **out,
-		      const char **path, struct error *why)
-{
-	for (unsigned i = 0; i < wish->places.count; i++) {
-		*path = wish->places.paths[i];
-		if (index_open(*path, out, NULL) < 0)
-			continue;
-		if ((index_has_sums(*out) || !with_sums) &&
-		    owner_is_trusted(wish, index_owner(*out)) &&
-		    index_accept_shape(*out, wish->sources->count, wish->shape, why) == 0 &&
-		    index_fits(wish, *out, why) < 0)
-			return 0;
-		index_close(*out);
+	while (err && (place = find_best(&rest, tried, &file)) >= 0) {
+		err = take(wish, file, out);
+		index_file_close(file);
+		*path = wish->places.paths[place];
+		tried |= 1U << place;
+		rest.quiet = true; /* of the others it has been said */
 	}
+	if (!err)
+		return 0;
 	*out = NULL;
 	return -ENOENT;
 }
 
-int index_find_outdated(const struct index_wish *wish, struct index **out,
-			const char **path, struct error *why)
+int index_find_other(const struct index_wish *wish, struct index_file **out,
+		     const char **path, struct error *why)
 {
-	return find_other(wish, true, out, path, why);
-}
+	for (unsigned i = 0; i < wish->places.count; i++) {
+		const struct card *card;
 
-int index_find_other(const struct index_wish *wish, struct index **out, const char **path,
-		     struct error *why)
-{
-	return find_other(wish, false, out, path, why);
+		*path = wish->places.paths[i];
+		if (index_file_open(*path, out, NULL) < 0)
+			continue;
+		card = index_file_card(*out);
+		if (index_is_of_wish(wish, card) && index_fits(wish, card, *out, why) < 0)
+			return 0;
+		index_file_close(*out);
+	}
+	*out = NULL;
+	return -ENOENT;
 }

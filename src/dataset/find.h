@@ -5,6 +5,7 @@
 #define GRANARY_DATASET_FIND_H
 
 #include "dataset/config.h"
+#include "dataset/index_file.h"
 #include "dataset/map_files.h"
 #include "source/source_set.h"
 #include "tree/index.h"
@@ -37,27 +38,31 @@ int index_wish_adopt(const struct dataset_config *config,
 void index_wish_free(struct index_wish *wish);
 
 /*
+ * 0, or the reason why an index of this card does not fit. `file`: where it lies, NULL for
+ * one that was made in memory.
+ */
+int index_fits(const struct index_wish *wish, const struct card *card,
+	       const struct index_file *file, struct error *e);
+
+/* Is there an index of somebody who may write one, made in this way, whether it fits or not? */
+bool index_is_of_wish(const struct index_wish *wish, const struct card *card);
+
+/*
  * The first index that fits, one with checksums of blocks before one that has them of files
- * only, and that before one without: 0, the index (the caller closes it) and its path, which
- * lives as long as the wish; or -ENOENT. One that is there and does not
- * fit, or whose owner is neither the packed file's nor root nor this user, is
- * logged with the reason, but for quiet, and passed over.
+ * only, and that before one without: 0, the index (the caller closes it) and its path,
+ * which lives as long as the wish; or -ENOENT. One that is there
+ * and does not fit, or whose owner is neither the packed file's nor root nor this user, is
+ * logged with the reason, but for quiet, and passed over. It is the only one of which more
+ * than the card is read.
  */
 int index_find(const struct index_wish *wish, struct index **out, const char **path);
 
 /*
  * One that fits but for the packed files, which have been changed or copied since, or seem
  * to have been: 0, the index (the caller closes it), its path, and why it does not fit; or
- * -ENOENT. Outdated ones have checksums, for who wants to know what has become of the
- * packed files; others may have none.
+ * -ENOENT.
  */
-int index_find_outdated(const struct index_wish *wish, struct index **out,
-			const char **path, struct error *why);
-int index_find_other(const struct index_wish *wish, struct index **out, const char **path,
-		     struct error *why);
-
-/* 0, or the reason why this index does not fit. */
-int index_fits(const struct index_wish *wish, const struct index *index,
-	       struct error *e);
+int index_find_other(const struct index_wish *wish, struct index_file **out,
+		     const char **path, struct error *why);
 
 #endif

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "dataset/evidence.h"
+#include "tree/card.h"
 #include "util/cleanup.h"
 #include "util/errand.h"
 
@@ -98,7 +99,7 @@ static int send_index(const struct opening *o, struct error *e)
 
 	if (!o->index)
 		return 0;
-	owner = index_owner(o->index);
+	owner = card_owner(index_card(o->index));
 	return errand_send(&(struct errand_item){ .kind = KIND_INDEX, .data = &owner,
 			   .size = sizeof(owner), .text = o->index_path,
 			   .fd = index_descriptor(o->index) }, e);

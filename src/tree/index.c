@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "tree/array.h"
+#include "tree/card.h"
 #include "tree/check.h"
 #include "tree/image.h"
 #include "tree/view.h"
@@ -21,112 +21,37 @@ struct index {
 	int fd;
 	void *map;
 	size_t size;
-	uid_t owner;
-	uint32_t section_count; /* in the table; optional ones may be missing */
-	struct layout_section table[SECTION_COUNT];
+	struct card *card;
 };
 
-static int bad(struct error *e, const char *why)
+static int read_memory(const void *context, void *buffer, size_t length, uint64_t offset)
 {
-	return error_set(e, ERROR_DATASET, EBADMSG, "%s", why);
-}
+	const struct index *index = context;
 
-/* The header by itself: is this a file that we can read at all? */
-static int check_header(const struct layout_header *header, uint64_t size,
-			struct error *e)
-{
-	if (memcmp(header->magic, LAYOUT_MAGIC, sizeof(header->magic)) != 0)
-		return bad(e, "it is no index of granaryfs");
-	if (header->byte_order != LAYOUT_BYTE_ORDER)
-		return bad(e, "it was made on a machine of another byte order");
-	if (header->version != LAYOUT_VERSION)
-		return bad(e, "it was made by another version of granaryfs");
-	if (header->file_size != size)
-		return bad(e, "it is cut off, or has grown");
-	if (header->section_count < SECTION_COUNT_LEAST ||
-	    header->section_count > SECTION_COUNT)
-		return bad(e, "its sections are not those of this version");
+	memcpy(buffer, (const uint8_t *)index->map + offset, length);
 	return 0;
 }
 
-static int check_head_sum(const uint8_t *base, size_t size, struct error *e)
+static int read_card(struct index *index, uid_t owner, struct error *e)
 {
-	uint8_t head[sizeof(struct layout_header) +
-		     SECTION_COUNT * sizeof(struct layout_section)];
-	struct layout_header header;
-	uint64_t sum;
+	const struct card_reader reader = { read_memory, index, index->size, owner };
 
-	memcpy(head, base, size);
-	memcpy(&header, head, sizeof(header));
-	sum = header.checksum;
-	header.checksum = 0;
-	memcpy(head, &header, sizeof(header));
-	return XXH3_64bits(head, size) == sum ? 0 :
-	       bad(e, "its header is damaged");
+	return card_read(&reader, &index->card, e);
 }
 
-static int map_section(struct index *index, uint32_t i, struct error *e)
+static const uint8_t *section_bytes(const struct index *index,
+				    const struct layout_section *section)
 {
-	const struct layout_section *s = &index->table[i];
-
-	if (s->id != i || s->item_size != layout_types[i].item_size ||
-	    !range_within(s->offset, s->length, index->size) ||
-	    s->offset % LAYOUT_ALIGNMENT || s->length % s->item_size)
-		return bad(e, "its table of sections makes no sense");
-	index->tree.sections[i] = (struct section){
-		.base = (const uint8_t *)index->map + s->offset,
-		.count = s->length / s->item_size,
-	};
-	return 0;
+	return (const uint8_t *)index->map + section->offset;
 }
 
-/* What each accessor may rely on: there are nodes, and sums of all or of none. */
-static int check_counts(const struct index *index, struct error *e)
+static void map_sections(struct index *index)
 {
-	const struct section *sections = index->tree.sections;
-	uint64_t nodes = sections[SECTION_NODES].count, sums = sections[SECTION_SUMS].count;
+	const struct layout_section *s;
 
-	if (nodes == 0 || nodes > LAYOUT_NODE_LIMIT || sections[SECTION_SUMMARY].count != 1)
-		return bad(e, "it holds no tree");
-	if (sums != 0 && sums != nodes)
-		return bad(e, "its checksums are not one for each name");
-	if (sums == 0 && sections[SECTION_BLOCKS].count != 0)
-		return bad(e, "it has checksums of blocks, and none of files");
-	return 0;
-}
-
-int index_check_head(const void *head, size_t n, uint64_t size, struct error *e)
-{
-	struct layout_header header;
-	size_t table_size;
-	int err;
-
-	if (n < sizeof(header))
-		return bad(e, "it is no index of granaryfs");
-	memcpy(&header, head, sizeof(header));
-	err = check_header(&header, size, e);
-	if (err)
-		return err;
-	table_size = header.section_count * sizeof(struct layout_section);
-	if (n < sizeof(header) + table_size)
-		return bad(e, "it is cut off");
-	return check_head_sum(head, sizeof(header) + table_size, e);
-}
-
-static int read_head(struct index *index, struct error *e)
-{
-	struct layout_header header;
-	int err = index_check_head(index->map, index->size, index->size, e);
-
-	if (err)
-		return err;
-	memcpy(&header, index->map, sizeof(header));
-	index->section_count = header.section_count;
-	memcpy(index->table, (const uint8_t *)index->map + sizeof(header),
-	       header.section_count * sizeof(*index->table));
-	for (uint32_t i = 0; i < index->section_count && !err; i++)
-		err = map_section(index, i, e);
-	return err ? err : check_counts(index, e);
+	for (uint32_t i = 0; (s = card_section(index->card, i)); i++)
+		index->tree.sections[i] = (struct section){
+			.base = section_bytes(index, s), .count = s->length / s->item_size };
 }
 
 static int map_memory(struct index *index, struct error *e)
@@ -142,17 +67,12 @@ static int map_memory(struct index *index, struct error *e)
 /* Once and for good: nobody can change these bytes. */
 static int check_sums(const struct index *index, struct error *e)
 {
-	for (uint32_t i = 0; i < index->section_count; i++) {
-		const uint8_t *bytes = (const uint8_t *)index->map + index->table[i].offset;
+	const struct layout_section *s;
+	int err = 0;
 
-		if (XXH3_64bits(bytes, index->table[i].length) != index->table[i].checksum)
-			return error_set(e, ERROR_DATASET, EBADMSG,
-					 "its section %s is damaged (%llu bytes at %llu)",
-					 layout_types[i].name,
-					 (unsigned long long)index->table[i].length,
-					 (unsigned long long)index->table[i].offset);
-	}
-	return 0;
+	for (uint32_t i = 0; !err && (s = card_section(index->card, i)); i++)
+		err = card_check_section(index->card, i, section_bytes(index, s), e);
+	return err;
 }
 
 static bool is_sealed(int fd)
@@ -178,11 +98,10 @@ int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index
 		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty, or may be changed",
 				 label);
 	}
-	*index = (struct index){ .fd = steal_fd(&fd), .size = (size_t)st.st_size,
-				 .owner = owner };
+	*index = (struct index){ .fd = steal_fd(&fd), .size = (size_t)st.st_size };
 	err = map_memory(index, e);
 	if (!err)
-		err = read_head(index, e);
+		err = read_card(index, owner, e);
 	if (!err)
 		err = check_sums(index, e);
 	if (err) {
@@ -190,6 +109,7 @@ int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index
 		index_close(index);
 		return err;
 	}
+	map_sections(index);
 	*out = index;
 	return 0;
 }
@@ -200,13 +120,14 @@ void index_close(struct index *index)
 		return;
 	if (index->map)
 		munmap(index->map, index->size);
+	card_free(index->card);
 	close(index->fd);
 	free(index);
 }
 
-uid_t index_owner(const struct index *index)
+const struct card *index_card(const struct index *index)
 {
-	return index->owner;
+	return index->card;
 }
 
 int index_descriptor(const struct index *index)
@@ -226,16 +147,8 @@ const struct tree *index_tree(const struct index *index)
 
 int index_summary(const struct index *index, struct index_summary *out)
 {
-	int err = view_item(&index->tree, SECTION_SUMMARY, 0, out, sizeof(*out));
-
-	out->format[sizeof(out->format) - 1] = '\0';
-	out->options[sizeof(out->options) - 1] = '\0';
-	out->detail[sizeof(out->detail) - 1] = '\0';
-	out->names[sizeof(out->names) - 1] = '\0';
-	out->labels[sizeof(out->labels) - 1] = '\0';
-	out->view[sizeof(out->view) - 1] = '\0';
-	out->notes[sizeof(out->notes) - 1] = '\0';
-	return err;
+	*out = *card_summary(index->card);
+	return 0;
 }
 
 void index_for_each_note(const struct index_summary *summary,
@@ -247,64 +160,6 @@ void index_for_each_note(const struct index_summary *summary,
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
 			visit(line, context);
-}
-
-static int stale(struct error *e, const char *why)
-{
-	return error_set(e, ERROR_DATASET, ESTALE, "%s", why);
-}
-
-int index_source(const struct index *index, uint32_t i, struct identity *out)
-{
-	struct layout_source s;
-	int err = view_item(&index->tree, SECTION_SOURCES, i, &s, sizeof(s));
-
-	*out = (struct identity){ 0 };
-	if (!err)
-		*out = (struct identity){ s.size, s.mtime_ns, s.digest };
-	return err;
-}
-
-static int accept_source(const struct index *index, uint32_t i,
-			 const struct identity *want, struct error *e)
-{
-	struct identity have;
-
-	if (index_source(index, i, &have) < 0)
-		return bad(e, "its list of sources is cut off");
-	if (identity_equal(&have, want))
-		return 0;
-	return error_set(e, ERROR_DATASET, ESTALE,
-			 "packed file number %u has another %s than when it was indexed",
-			 i + 1, have.size != want->size ? "size" :
-			 !identity_same_time(&have, want) ? "time of change" :
-			 "beginning or end");
-}
-
-int index_accept_shape(const struct index *index, uint32_t count, const char *options,
-		       struct error *e)
-{
-	struct index_summary summary;
-	int err = index_summary(index, &summary);
-
-	if (err)
-		return bad(e, "it cannot be read");
-	if (index->tree.sections[SECTION_SOURCES].count != count)
-		return stale(e, "it was made for another set of packed files");
-	if (strcmp(summary.options, options) != 0)
-		return error_set(e, ERROR_DATASET, ESTALE,
-				 "it was made with other options (%s)", summary.options);
-	return 0;
-}
-
-int index_accept(const struct index *index, const struct identity *sources,
-		 uint32_t count, const char *options, struct error *e)
-{
-	int err = index_accept_shape(index, count, options, e);
-
-	for (uint32_t i = 0; i < count && !err; i++)
-		err = accept_source(index, i, &sources[i], e);
-	return err;
 }
 
 int index_check(const struct index *index, struct error *e)
@@ -415,7 +270,7 @@ int index_read_literals(const struct index *index, void *buffer, size_t length,
 
 bool index_has_sums(const struct index *index)
 {
-	return index->tree.sections[SECTION_SUMS].count > 0;
+	return card_has_sums(index->card);
 }
 
 int index_sum(const struct index *index, uint32_t node, uint64_t *out)
@@ -429,14 +284,13 @@ int index_sum(const struct index *index, uint32_t node, uint64_t *out)
 
 int index_copy(const struct index *index, struct image *out)
 {
+	const struct layout_section *s;
 	int err = 0;
 
 	*out = (struct image){ 0 };
-	for (uint32_t i = 0; i < index->section_count && !err; i++) {
-		const uint8_t *bytes = (const uint8_t *)index->map + index->table[i].offset;
-
-		if (image_append(out, (enum layout_section_id)i, bytes,
-				 index->table[i].length) < 0)
+	for (uint32_t i = 0; !err && (s = card_section(index->card, i)); i++) {
+		if (image_append(out, (enum layout_section_id)i, section_bytes(index, s),
+				 s->length) < 0)
 			err = -ENOMEM;
 	}
 	if (err)

@@ -2,7 +2,7 @@
  * index.h: the index: a tree and its volumes as one file, read once into memory.
  *
  * An index belongs to the sources it was made from (their identities, in
- * order) and to the options that shaped it; index_accept says whether it fits.
+ * order) and to the options that shaped it; card_accept says whether it fits.
  *
  * Threads: an open index may be read by any number of threads; index_close
  * when none does.
@@ -17,8 +17,8 @@
 #include "tree/entries.h"
 #include "tree/tree.h"
 #include "util/error.h"
-#include "util/identity.h"
 
+struct card;
 struct index;
 
 /* What was found, for `granary info`; also the file's own structure. */
@@ -49,33 +49,13 @@ struct index_summary {
 int index_open_memory(int memory, uid_t owner, const char *label, struct index **out,
 		      struct error *e);
 
-/*
- * Can a file of `size` bytes that begins with the n bytes at `head` be an index? 0, or
- * -EBADMSG and a reason. INDEX_HEAD_BYTES of it are enough.
- */
-enum { INDEX_HEAD_BYTES = 1024 };
-int index_check_head(const void *head, size_t n, uint64_t size, struct error *e);
 void index_close(struct index *index);
 
-/* Who owns the file. */
-uid_t index_owner(const struct index *index);
+/* What it says of itself (tree/card.h); lives as long as the index. */
+const struct card *index_card(const struct index *index);
 
 /* The memfd; it stays the index's own. */
 int index_descriptor(const struct index *index);
-
-/*
- * 0 if the index was made from these sources with these options, otherwise
- * -ESTALE and a reason.
- */
-int index_accept(const struct index *index, const struct identity *sources,
-		 uint32_t count, const char *options, struct error *e);
-
-/* The same, but for what the sources are now. */
-int index_accept_shape(const struct index *index, uint32_t count, const char *options,
-		       struct error *e);
-
-/* What source `i` was when the index was made: 0 or -EIO. */
-int index_source(const struct index *index, uint32_t i, struct identity *out);
 
 /* Checks every node: 0, or -EBADMSG with the first fault. */
 int index_check(const struct index *index, struct error *e);

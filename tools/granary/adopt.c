@@ -8,15 +8,15 @@
 
 bool adopt_find(struct index_wish *wish)
 {
-	struct index *index;
+	struct index_file *file;
 	struct error why;
 	const char *path;
 
-	if (index_find_other(wish, &index, &path, &why) < 0)
+	if (index_find_other(wish, &file, &path, &why) < 0)
 		return false;
-	wish->checksums |= index_has_sums(index);
+	wish->checksums |= card_has_sums(index_file_card(file));
 	wish->quiet = true;
-	index_close(index);
+	index_file_close(file);
 	return true;
 }
 
@@ -25,10 +25,10 @@ static const char *find_other_source(const struct index_wish *wish, const struct
 {
 	for (uint32_t i = 0; i < wish->sources->count; i++) {
 		const struct identity *is = &wish->identities[i];
-		struct identity was;
+		const struct card_source *was = card_source(index_card(old), i);
 
-		if (index_source(old, i, &was) < 0 || was.size != is->size ||
-		    was.digest != is->digest)
+		if (!was || was->identity.size != is->size ||
+		    was->identity.digest != is->digest)
 			return source_path(wish->sources->sources[i]);
 	}
 	return NULL;
@@ -57,14 +57,31 @@ static bool is_same(const struct index_wish *wish, const struct index *old,
 	return false;
 }
 
+/* The one that could be adopted, all of it. NULL: there is none, or it is damaged. */
+static struct index *load_other(const struct index_wish *wish, const char **place)
+{
+	struct index_file *file;
+	struct index *index;
+	struct error e;
+
+	if (index_find_other(wish, &file, place, &e) < 0)
+		return NULL;
+	if (index_file_load(file, &index, &e) < 0) {
+		log_warn("%s; it is not adopted, and made anew", e.text);
+		index = NULL;
+	}
+	index_file_close(file);
+	return index;
+}
+
 bool adopt_holds(const struct index_wish *wish, const struct image *image)
 {
-	struct index *old, *now;
 	const char *place;
+	struct index *now, *old = load_other(wish, &place);
 	struct error e;
 	bool holds;
 
-	if (index_find_other(wish, &old, &place, &e) < 0)
+	if (!old)
 		return false;
 	if (checksums_open(image, &now, &e) < 0) {
 		index_close(old);

@@ -106,7 +106,7 @@ static int adopt_or_say(struct index_wish *wish)
 static int look_at_evidence(const struct request *request, struct index_wish *wish,
 			    struct error *e)
 {
-	struct index *index;
+	struct index_file *file;
 	struct error why;
 	const char *path;
 
@@ -114,9 +114,9 @@ static int look_at_evidence(const struct request *request, struct index_wish *wi
 		return -EBADMSG;
 	if (request->given[LETTER_ADOPT])
 		return adopt_or_say(wish);
-	if (wish->checksums || evidence_find(wish, &index, &path, &why) < 0)
+	if (wish->checksums || evidence_find(wish, &file, &path, &why) < 0)
 		return 0;
-	index_close(index);
+	index_file_close(file);
 	log_warn("%s: %s; it had checksums of the files, and they are made anew, of what is "
 		 "there now", path, why.text);
 	wish->checksums = wish->blocks = wish->quiet = true;

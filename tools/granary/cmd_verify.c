@@ -85,13 +85,13 @@ static int compare_sources(struct verify *v, struct error *e)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	for (uint32_t i = 0; i < v->sources.count; i++) {
 		const struct identity *is = &v->wish.identities[i];
-		struct identity was;
+		const struct card_source *was = card_source(index_card(v->index), i);
 
 		if (v->missing && v->missing[i])
 			v->resized[i] = v->any_resized = true;
-		else if (index_source(v->index, i, &was) == 0 && is->size != was.size)
-			add_resized(v, i, is->size, was.size);
-		else if (evidence_of_damage(&v->wish, v->index, i))
+		else if (was && is->size != was->identity.size)
+			add_resized(v, i, is->size, was->identity.size);
+		else if (evidence_of_damage(&v->wish, index_card(v->index), i))
 			add_source(v, PROBLEM_CHANGED, i,
 				   "its first or last bytes are not what they were when it was "
 				   "indexed, though its time of change is");
@@ -99,19 +99,33 @@ static int compare_sources(struct verify *v, struct error *e)
 	return rescan(v->request, &v->wish, v->index, v->resized, &v->findings, e);
 }
 
+/* Its packed files are not what they were: true, unless there is no such index. */
+static bool find_evidence(struct verify *v, const char **path)
+{
+	struct index_file *file;
+	struct error why;
+	int err = evidence_find(&v->wish, &file, path, &why);
+
+	if (err)
+		return false;
+	log_warn("%s: %s; its checksums are what the files are compared with", *path,
+		 why.text);
+	err = index_file_load(file, &v->index, &why);
+	index_file_close(file);
+	if (err)
+		log_warn("%s; it is not used", why.text);
+	return !err;
+}
+
 /* With an index that is there: 0, or -ENOENT where there is none that helps. */
 static int find_index(struct verify *v, struct error *e)
 {
-	struct error why;
 	const char *path;
 	struct dataset *dataset;
 	int err;
 
 	v->wish.quiet = true;
-	if (evidence_find(&v->wish, &v->index, &path, &why) == 0)
-		log_warn("%s: %s; its checksums are what the files are compared with", path,
-			 why.text);
-	else if (index_find(&v->wish, &v->index, &path) < 0)
+	if (!find_evidence(v, &path) && index_find(&v->wish, &v->index, &path) < 0)
 		return -ENOENT;
 	if (index_check(v->index, e) < 0) {
 		error_prefix(e, "%s", path);

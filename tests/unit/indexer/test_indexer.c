@@ -7,6 +7,7 @@
 #include "indexer/indexer.h"
 #include "source/load.h"
 #include "source/source_set.h"
+#include "tree/card.h"
 
 enum { SHARDS = 8 };
 
@@ -154,7 +155,7 @@ static void test_summary_and_sources(void **state)
 	set = open_set("s{0..7}.tar");
 	index = index_of("s{0..7}.tar", &config);
 	assert_int_equal(source_set_identify(&set, ids, NULL), 0);
-	assert_int_equal(index_accept(index, ids, SHARDS, "shape", NULL), 0);
+	assert_int_equal(card_accept(index_card(index), ids, SHARDS, "shape", NULL), 0);
 	assert_int_equal(index_summary(index, &s), 0);
 	assert_string_equal(s.format, "tar");
 	/* each shard: sub/file, five files twice, sub/file again */

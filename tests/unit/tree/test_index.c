@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tree/card.h"
 #include "tree/layout.h"
 
 static const char script[] = "f:a:1 d:d f:d/b:2 h:d/c:a s:s:a";
@@ -38,7 +39,7 @@ static void test_written_and_opened(void **state)
 	assert_int_equal(kit_open_path("a.gidx", &index, &e), 0);
 	assert_int_equal(stat("a.gidx", &st), 0);
 	assert_int_equal(index_size(index), st.st_size);
-	assert_int_equal(index_owner(index), st.st_uid);
+	assert_int_equal(card_owner(index_card(index)), st.st_uid);
 	assert_int_equal(index_check(index, &e), 0);
 	list = kit_list(index_tree(index));
 	assert_string_equal(list, "a=1*2 d/ d/b=2 d/c=1*2 s>a");
@@ -87,8 +88,8 @@ static void test_accepted_only_for_its_sources_and_options(void **state)
 	for (size_t i = 0; i < COUNT(wishes); i++) {
 		struct error e = { 0 };
 
-		if (index_accept(index, wishes[i].identities, wishes[i].count,
-				 wishes[i].options, &e) != wishes[i].err)
+		if (card_accept(index_card(index), wishes[i].identities, wishes[i].count,
+				wishes[i].options, &e) != wishes[i].err)
 			fail_msg("%s", wishes[i].what);
 		assert_non_null(strstr(e.text, wishes[i].word));
 	}
@@ -194,23 +195,67 @@ static void test_truncated_and_grown_files_are_refused(void **state)
 	free(bytes);
 }
 
-/* The head alone tells, before all of a file is read. */
+/* An index in memory, of which it is counted how much is read. */
+struct bytes {
+	const uint8_t *at;
+	size_t *read;
+};
+
+static int read_bytes(const void *context, void *buffer, size_t length, uint64_t offset)
+{
+	const struct bytes *bytes = context;
+
+	memcpy(buffer, bytes->at + offset, length);
+	*bytes->read += length;
+	return 0;
+}
+
+static int card_of(const void *bytes, size_t size, size_t *read, struct error *e)
+{
+	const struct bytes context = { bytes, read };
+	const struct card_reader reader = { read_bytes, &context, size, 0 };
+	struct card *card;
+	int err = card_read(&reader, &card, e);
+
+	*e->text = '\0';
+	if (err)
+		return err;
+	assert_int_equal(card_source(card, 0)->identity.size, KIT_SOURCE_SIZE);
+	assert_string_equal(card_source(card, 0)->name, "kit.tar");
+	assert_null(card_source(card, 1));
+	assert_string_equal(card_summary(card)->options, "shape=kit");
+	assert_false(card_has_sums(card));
+	card_free(card);
+	return 0;
+}
+
+/* The card alone tells, before all of a file is read. */
 static void test_what_is_no_index_is_refused(void **state)
 {
-	size_t size;
-	uint8_t *bytes = sound(&size);
+	size_t size, read = 0, large = 64 << 20;
+	uint8_t *bytes = sound(&size), *hole = calloc(1, large);
+	struct layout_header header;
 	char text[5000];
-	struct error e = { 0 };
+	struct error e;
 
 	(void)state;
+	assert_non_null(hole);
 	memset(text, 'x', sizeof(text));
 	refused((uint8_t *)text, sizeof(text), "text", "no index");
 	refused((uint8_t *)text, 10, "short", "no index");
 	refused((uint8_t *)text, 0, "empty", "empty");
-	assert_int_equal(index_check_head(bytes, INDEX_HEAD_BYTES, size, &e), 0);
-	assert_int_equal(index_check_head(bytes, INDEX_HEAD_BYTES, size + 1, &e), -EBADMSG);
-	assert_int_equal(index_check_head(bytes, 100, size, &e), -EBADMSG);
-	assert_int_equal(index_check_head(text, INDEX_HEAD_BYTES, size, &e), -EBADMSG);
+	assert_int_equal(card_of(bytes, size, &read, &e), 0);
+	assert_int_equal(card_of(text, sizeof(text), &read, &e), -EBADMSG);
+	/* an index that ends in a large hole */
+	memcpy(hole, bytes, size);
+	memcpy(&header, bytes, sizeof(header));
+	header.file_size = large;
+	memcpy(hole, &header, sizeof(header));
+	kit_fix_header(hole);
+	read = 0;
+	assert_int_equal(card_of(hole, large, &read, &e), 0);
+	assert_in_range(read, 1, 4096);
+	free(hole);
 	free(bytes);
 }
 
