@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataset/belonging.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
 
 enum { INDEXES_MOST = 64 }; /* that are looked into */
 
 /* 0: it is evidence, and the caller closes it; -EEXIST: it fits; another errno: neither. */
-static int look_at(const struct index_wish *wish, const char *path, struct index_file **out,
-		   struct error *why)
+static int look_at(const struct index_wish *wish, bool of_others, const char *path,
+		   struct index_file **out, struct error *why)
 {
 	const struct card *card;
 	int err = index_file_open(path, out, NULL);
@@ -23,7 +24,8 @@ static int look_at(const struct index_wish *wish, const char *path, struct index
 	card = index_file_card(*out);
 	if (index_fits(wish, card, *out, why) == 0)
 		err = -EEXIST;
-	else if (!card_has_sums(card) || !index_is_of_wish(wish, card))
+	else if (!card_has_sums(card) || !index_is_of_wish(wish, card) ||
+		 (!of_others && belonging_check(wish, card, *out, NULL) < 0))
 		err = -ESTALE;
 	if (err)
 		index_file_close(*out);
@@ -46,16 +48,33 @@ static bool has_fitting_sums(const struct index_wish *wish)
 	return found;
 }
 
-int evidence_find(const struct index_wish *wish, struct index_file **out, const char **path,
-		  struct error *why)
+static int find(const struct index_wish *wish, bool of_others, struct index_file **out,
+		const char **path, struct error *why)
 {
 	int err = has_fitting_sums(wish) ? -EEXIST : -ENOENT;
 
 	for (unsigned i = 0; i < wish->places.count && err && err != -EEXIST; i++) {
 		*path = wish->places.paths[i];
-		err = look_at(wish, *path, out, why);
+		err = look_at(wish, of_others, *path, out, why);
 	}
 	return err ? -ENOENT : 0;
+}
+
+int evidence_find(const struct index_wish *wish, struct index_file **out, const char **path,
+		  struct error *why)
+{
+	return find(wish, false, out, path, why);
+}
+
+bool evidence_is_replaced(const struct index_wish *wish, const char **path,
+			  struct error *why)
+{
+	struct index_file *file;
+
+	if (find(wish, true, &file, path, why) < 0)
+		return false;
+	index_file_close(file);
+	return true;
 }
 
 bool evidence_of_damage(const struct index_wish *wish, const struct card *card,
@@ -111,8 +130,12 @@ static bool knows(const char *path, const struct identity *identity)
 	if (index_file_open(path, &file, NULL) < 0)
 		return false;
 	for (uint32_t i = 0; card_has_sums(index_file_card(file)) && !found &&
-			     (source = card_source(index_file_card(file), i)); i++)
-		found = identity_equal(&source->identity, identity);
+			     (source = card_source(index_file_card(file), i)); i++) {
+		struct identity had = source->identity;
+
+		had.samples = 0; /* of a set they are fewer */
+		found = identity_equal(&had, identity);
+	}
 	index_file_close(file);
 	return found;
 }

@@ -14,12 +14,19 @@
 #include "dataset/find.h"
 
 /*
- * An index with checksums that fits but for the packed files, unless there is one that
+ * An index with checksums of these files that fits but for what they are now, unless there is one that
  * fits: with checksums anywhere, or at a place before it. 0, the index (the caller closes
  * it), its path, which lives as long as the wish, and why it does not fit; or -ENOENT.
  */
 int evidence_find(const struct index_wish *wish, struct index_file **out, const char **path,
 		  struct error *why);
+
+/*
+ * Is there one that would be replaced by an index of these files, be it of these or of others
+ * (dataset/belonging.h)? Then its path, and why it does not fit.
+ */
+bool evidence_is_replaced(const struct index_wish *wish, const char **path,
+			  struct error *why);
 
 /* Has this source the size and time that it had, and other bytes? */
 bool evidence_of_damage(const struct index_wish *wish, const struct card *card,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dataset/belonging.h"
 #include "util/log.h"
 
 static int find_places(const struct dataset_config *config,
@@ -87,11 +88,7 @@ void index_wish_free(struct index_wish *wish)
 	locate_free(&wish->places);
 }
 
-/*
- * Whoever wrote an index decides which bytes of which source are shown under
- * which permissions: so it must be somebody who may read all of them.
- */
-static bool owner_is_trusted(const struct index_wish *wish, uid_t owner)
+bool index_may_be_of(const struct index_wish *wish, uid_t owner)
 {
 	if (owner == 0 || owner == geteuid())
 		return true;
@@ -107,7 +104,7 @@ static void name_changed_source(const struct index_wish *wish, const struct card
 				struct error *e)
 {
 	for (uint32_t i = 0; i < wish->sources->count; i++) {
-		if (!identity_equal(&card_source(card, i)->identity, &wish->identities[i])) {
+		if (card_difference(card, i, &wish->identities[i], false)) {
 			error_prefix(e, "%s", source_path(wish->sources->sources[i]));
 			return;
 		}
@@ -116,7 +113,7 @@ static void name_changed_source(const struct index_wish *wish, const struct card
 
 bool index_is_of_wish(const struct index_wish *wish, const struct card *card)
 {
-	return owner_is_trusted(wish, card_owner(card)) &&
+	return index_may_be_of(wish, card_owner(card)) &&
 	       card_accept_shape(card, wish->sources->count, wish->shape, NULL) == 0;
 }
 
@@ -125,8 +122,7 @@ int index_fits(const struct index_wish *wish, const struct card *card,
 {
 	int err;
 
-	(void)file;
-	if (!owner_is_trusted(wish, card_owner(card)))
+	if (!index_may_be_of(wish, card_owner(card)))
 		return error_set(e, ERROR_DATASET, EPERM,
 				 "it belongs to uid %u, who owns neither every packed file "
 				 "nor this process", card_owner(card));
@@ -136,32 +132,31 @@ int index_fits(const struct index_wish *wish, const struct card *card,
 	err = card_accept(card, wish->identities, wish->sources->count, wish->shape, e);
 	if (err == -ESTALE)
 		name_changed_source(wish, card, e);
-	return err;
+	return err ? err : belonging_check(wish, card, file, e);
 }
 
-/* Copies of all packed files: only their times of change differ. */
-static bool are_copies(const struct index_wish *wish, const struct card *card)
+/* Copies of all packed files, or those themselves: only their times of change differ. */
+static bool may_be_copies(const struct index_wish *wish, const struct card *card)
 {
-	bool newer = false;
-
 	if (card_accept_shape(card, wish->sources->count, wish->shape, NULL) < 0)
 		return false;
 	for (uint32_t i = 0; i < wish->sources->count; i++) {
-		const struct identity *is = &wish->identities[i];
-		const struct identity *had = &card_source(card, i)->identity;
-
-		if (had->size != is->size || had->digest != is->digest)
+		if (card_difference(card, i, &wish->identities[i], true))
 			return false;
-		newer |= !identity_equal(had, is);
 	}
-	return newer;
+	return true;
 }
 
 /* To use an index again that does not fit, or to have its checksums again. */
-static const char *find_remedy(const struct index_wish *wish, const struct card *card)
+static const char *find_remedy(const struct index_wish *wish, const struct card *card,
+			       int err)
 {
-	bool copies = are_copies(wish, card);
+	bool copies = may_be_copies(wish, card);
 
+	if (err == -EPERM)
+		return "";
+	if (err == -EXDEV)
+		return "; if it was copied or renamed: granary index --adopt";
 	if (!card_has_sums(card))
 		return copies ? "; if it is a copy: granary index --adopt" : "";
 	return copies ? "; if it is a copy: granary index --adopt; if it was changed, its "
@@ -187,7 +182,7 @@ static int judge(const struct index_wish *wish, const struct card *card,
 	if (!err)
 		return 0;
 	error_prefix(&why, "%s", source_path(index_file_source(file)));
-	return pass_over(wish, err, &why, find_remedy(wish, card));
+	return pass_over(wish, err, &why, find_remedy(wish, card, err));
 }
 
 /* The index at `path` if it fits, by its card; says why if it does not. */
@@ -262,6 +257,18 @@ static int find_best(const struct index_wish *wish, unsigned tried, struct index
 	return place;
 }
 
+/* Its checksums tell which files are damaged: the others can be read. */
+static void say_damage(const struct index_wish *wish, const struct card *card)
+{
+	for (uint32_t i = 0; i < wish->sources->count && !wish->quiet; i++) {
+		if (identity_difference(&card_source(card, i)->identity, &wish->identities[i]))
+			log_warn("'%s' is damaged: bytes in its middle are not what they were when "
+				 "it was indexed, though its size and time are; granary verify names "
+				 "the files that cannot be read",
+				 source_path(wish->sources->sources[i]));
+	}
+}
+
 /* The copy is judged as the file was. */
 static int take(const struct index_wish *wish, const struct index_file *file,
 		struct index **out)
@@ -274,6 +281,8 @@ static int take(const struct index_wish *wish, const struct index_file *file,
 	err = judge(wish, index_card(*out), file);
 	if (err)
 		index_close(*out);
+	else
+		say_damage(wish, index_card(*out));
 	return err;
 }
 

@@ -44,7 +44,17 @@ void index_wish_free(struct index_wish *wish);
 int index_fits(const struct index_wish *wish, const struct card *card,
 	       const struct index_file *file, struct error *e);
 
-/* Is there an index of somebody who may write one, made in this way, whether it fits or not? */
+/*
+ * May an index be this user's? Whoever wrote one decides which bytes of which source are
+ * shown under which permissions: so it must be somebody who may read all of them, which is
+ * root, this process's user, or the owner of every source.
+ */
+bool index_may_be_of(const struct index_wish *wish, uid_t owner);
+
+/*
+ * Was the index of this card made by somebody who may, of as many files, with these options,
+ * whatever the files are now?
+ */
 bool index_is_of_wish(const struct index_wish *wish, const struct card *card);
 
 /*
@@ -58,8 +68,8 @@ bool index_is_of_wish(const struct index_wish *wish, const struct card *card);
 int index_find(const struct index_wish *wish, struct index **out, const char **path);
 
 /*
- * One that fits but for the packed files, which have been changed or copied since, or seem
- * to have been: 0, the index (the caller closes it), its path, and why it does not fit; or
+ * One that fits but for the packed files, which have been changed, copied or exchanged since:
+ * 0, the index (the caller closes it), its path, and why it does not fit; or
  * -ENOENT.
  */
 int index_find_other(const struct index_wish *wish, struct index_file **out,

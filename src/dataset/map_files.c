@@ -149,22 +149,29 @@ void map_files_close(struct map_files *maps)
 	source_set_close(&maps->names);
 }
 
+/* What indexes hold since 0.1: size, time, and digest of the ends. */
+struct key {
+	uint64_t size;
+	int64_t mtime_ns;
+	uint64_t digest;
+};
+
 static int append(const char *option, const struct source_set *set, char *text,
 		  struct error *e)
 {
-	size_t n = strlen(text), bytes = set->count * sizeof(struct identity);
-	CLEANUP(cleanup_free) struct identity *ids = NULL;
-	int err;
+	size_t n = strlen(text);
+	CLEANUP(cleanup_free) struct identity *ids = calloc(set->count + 1, sizeof(*ids));
+	CLEANUP(cleanup_free) struct key *keys = calloc(set->count + 1, sizeof(*keys));
+	int err = ids && keys ? 0 : no_memory(e);
 
-	if (set->count == 0)
-		return 0;
-	ids = calloc(set->count, sizeof(*ids));
-	if (!ids)
-		return no_memory(e);
+	if (err || set->count == 0)
+		return err;
 	err = source_set_identify(set, ids, e);
+	for (uint32_t i = 0; i < set->count && !err; i++)
+		keys[i] = (struct key){ ids[i].size, ids[i].mtime_ns, ids[i].digest };
 	if (!err)
 		snprintf(text + n, CONFIG_TEXT_BYTES - n, ",%s=%016" PRIx64, option,
-			 sum_of(ids, bytes));
+			 sum_of(keys, set->count * sizeof(*keys)));
 	return err;
 }
 

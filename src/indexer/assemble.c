@@ -13,7 +13,6 @@
 #include "indexer/view.h"
 #include "indexer/wds_report.h"
 #include "util/cleanup.h"
-#include "util/filename.h"
 #include "util/log.h"
 #include "util/size.h"
 
@@ -39,7 +38,7 @@ static int describe_sources(const struct source_set *sources,
 	for (uint32_t i = 0; i < sources->count && !err; i++)
 		/* its own name: enough for a message, and the same wherever it lies */
 		out[i] = (struct builder_source){
-			ids[i], filename_of(source_path(sources->sources[i])) };
+			ids[i], source_own_name(sources->sources[i]) };
 	return err;
 }
 

@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include "source/folder.h"
@@ -112,12 +114,27 @@ static int fill_device(int fd, const struct stat *st, struct source_info *info)
 	return ioctl(fd, BLKGETSIZE64, &info->size) < 0 ? -errno : 0;
 }
 
+enum { EXFAT_MAGIC = 0x2011bab0 }; /* older headers lack it */
+
+/*
+ * These give a file another inode number when it is forgotten, or at the next mount. FUSE:
+ * what is behind it decides, and most of it (sshfs, rclone) has no numbers of its own.
+ */
+static bool numbers_anew(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC ||
+	       fs.f_type == MSDOS_SUPER_MAGIC || fs.f_type == EXFAT_MAGIC;
+}
+
 /* 0 or a negative errno. */
 static int fill_info(int fd, const struct stat *st, struct source_info *info)
 {
 	info->device = false;
 	info->id.device = st->st_dev;
 	info->id.inode = st->st_ino;
+	info->number = S_ISREG(st->st_mode) && !numbers_anew(fd) ? st->st_ino : 0;
 	info->size = st->st_size < 0 ? 0 : (uint64_t)st->st_size;
 	info->owner.uid = st->st_uid;
 	info->owner.gid = st->st_gid;

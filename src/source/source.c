@@ -6,16 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <xxhash.h>
-
 #include "source/file.h"
 #include "source/retry.h"
 #include "stats/stats.h"
 #include "util/checked.h"
-#include "util/cleanup.h"
+#include "util/filename.h"
 #include "util/steps.h"
 
-enum { IDENTITY_BYTES = 4096, WILL_NEED_BYTES = 512 << 10 };
+enum { WILL_NEED_BYTES = 512 << 10 };
 
 /* Constant from source_open to source_close, hence without locks; but for `retry`. */
 struct source {
@@ -178,6 +176,12 @@ const char *source_place(const struct source *source)
 	return source->retry.place ? source->retry.place : source->path;
 }
 
+const char *source_own_name(const struct source *source)
+{
+	/* what a device's name leads to may be another after the next start */
+	return filename_of(source->info.device ? source->path : source_place(source));
+}
+
 uint64_t source_size(const struct source *source)
 {
 	return source->info.size;
@@ -191,64 +195,6 @@ const struct source_owner *source_owner(const struct source *source)
 const struct source_info *source_info(const struct source *source)
 {
 	return &source->info;
-}
-
-/* Times that do not fit in 64 bits of nanoseconds are all the same one. */
-static int64_t nanoseconds(const struct source_owner *owner)
-{
-	int64_t ns;
-
-	if (__builtin_mul_overflow(owner->mtime, INT64_C(1000000000), &ns) ||
-	    __builtin_add_overflow(ns, (int64_t)owner->mtime_ns, &ns))
-		return owner->mtime < 0 ? INT64_MIN : INT64_MAX;
-	return ns;
-}
-
-/*
- * A device does not say when it was written, and what is packed on it may take a small
- * part of it. So more of it counts: blocks ever farther apart, a few in each power of
- * two, each with the digest of those before as its seed.
- */
-static int add_samples(const struct source *source, uint64_t *digest)
-{
-	unsigned char bytes[IDENTITY_BYTES];
-	uint64_t size = source->info.size;
-
-	for (uint64_t block = 1; range_within(block * IDENTITY_BYTES, IDENTITY_BYTES, size);
-	     block += 1 + block / 4) {
-		int err = source_pread(source, bytes, sizeof(bytes), block * IDENTITY_BYTES);
-
-		if (err)
-			return err;
-		*digest = XXH3_64bits_withSeed(bytes, sizeof(bytes), *digest);
-	}
-	return 0;
-}
-
-/*
- * The digest is XXH3-64, seed 0, over the first min(size, 4096) bytes and
- * then the last min(size - 4096, 4096) bytes of those that are left: no byte
- * counts twice, and a file of up to 8 KiB counts as a whole.
- */
-int source_identity(const struct source *source, struct identity *out)
-{
-	unsigned char bytes[2 * IDENTITY_BYTES];
-	uint64_t size = source->info.size;
-	size_t head = size < IDENTITY_BYTES ? (size_t)size : IDENTITY_BYTES;
-	uint64_t left = size - head;
-	size_t tail = left < IDENTITY_BYTES ? (size_t)left : IDENTITY_BYTES;
-	int err;
-
-	steps_at(source->path);
-	err = source_pread(source, bytes, head, 0);
-	if (!err)
-		err = source_pread(source, bytes + head, tail, size - tail);
-	if (err)
-		return err;
-	out->size = size;
-	out->mtime_ns = nanoseconds(&source->info.owner);
-	out->digest = XXH3_64bits(bytes, head + tail);
-	return source->info.device ? add_samples(source, &out->digest) : 0;
 }
 
 uint64_t source_next_data(const struct source *source, uint64_t offset)

@@ -41,6 +41,8 @@ struct source_info {
 	struct source_id id;
 	uint64_t size;
 	bool device; /* a block device: most have no time of change */
+	uint64_t number; /* the inode's; 0: of a device, or of a filesystem that numbers its
+			    files anew at each mount */
 	struct source_owner owner;
 };
 
@@ -113,11 +115,21 @@ const char *source_path(const struct source *source);
 
 /* Where it was when it was opened: absolute, without links. */
 const char *source_place(const struct source *source);
+
+/* The file's own name, without folders; of what a link leads to, but for a device. */
+const char *source_own_name(const struct source *source);
 uint64_t source_size(const struct source *source);
 const struct source_owner *source_owner(const struct source *source);
 const struct source_info *source_info(const struct source *source);
 
-/* Reads head and tail: 0 or a negative errno. */
-int source_identity(const struct source *source, struct identity *out);
+/*
+ * Reads its first and last bytes, and `samples` pages between them, at places that depend on
+ * the size and that number: 0 or a negative errno. Samples that cannot be read are not
+ * known, and no error. The other one has the kernel fetch those
+ * bytes, and waits for nothing: where it is called for many sources before the first is
+ * read, slow storage gives all of them at once.
+ */
+int source_identity(const struct source *source, unsigned samples, struct identity *out);
+void source_identity_ahead(const struct source *source, unsigned samples);
 
 #endif

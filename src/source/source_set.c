@@ -14,6 +14,9 @@
 /* Descriptors that the rest of a program may want besides the shards. */
 enum { DESCRIPTORS_TO_SPARE = 256 };
 
+/* Pages that identities are made of: of one file, and of all. Indexes depend on them. */
+enum { SAMPLES_MOST = 64, SAMPLES_LEAST = 1, SAMPLES_IN_ALL = 1024 };
+
 static int out_of_memory(struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, ENOMEM,
@@ -224,11 +227,24 @@ void source_set_close(struct source_set *set)
 	set->count = 0;
 }
 
+/* Of many files fewer pages each: what a mount reads is bounded, but for the files' ends. */
+static unsigned samples_of(const struct source_set *set)
+{
+	unsigned samples = SAMPLES_IN_ALL / (set->count ? set->count : 1);
+
+	return samples > SAMPLES_MOST ? SAMPLES_MOST :
+	       samples < SAMPLES_LEAST ? SAMPLES_LEAST : samples;
+}
+
 int source_set_identify(const struct source_set *set, struct identity *out,
 			struct error *e)
 {
+	unsigned samples = samples_of(set);
+
+	for (uint32_t i = 0; i < set->count; i++)
+		source_identity_ahead(set->sources[i], samples);
 	for (uint32_t i = 0; i < set->count; i++) {
-		int err = source_identity(set->sources[i], &out[i]);
+		int err = source_identity(set->sources[i], samples, &out[i]);
 
 		if (!err)
 			continue;

@@ -90,7 +90,7 @@ static int check_place(const struct layout_section *s, uint32_t i, uint64_t size
 
 static uint64_t count_items(const struct card *card, enum layout_section_id i)
 {
-	return card->table[i].length / layout_types[i].item_size;
+	return i < card->section_count ? card->table[i].length / layout_types[i].item_size : 0;
 }
 
 /* What each accessor may rely on: there are nodes, and sums of all or of none. */
@@ -98,6 +98,8 @@ static int check_counts(const struct card *card, struct error *e)
 {
 	uint64_t nodes = count_items(card, SECTION_NODES);
 	uint64_t sums = count_items(card, SECTION_SUMS);
+	uint64_t sources = count_items(card, SECTION_SOURCES);
+	uint64_t identities = count_items(card, SECTION_IDENTITIES);
 
 	if (nodes == 0 || nodes > LAYOUT_NODE_LIMIT ||
 	    count_items(card, SECTION_SUMMARY) != 1)
@@ -106,8 +108,10 @@ static int check_counts(const struct card *card, struct error *e)
 		return bad(e, "its checksums are not one for each name");
 	if (sums == 0 && count_items(card, SECTION_BLOCKS) != 0)
 		return bad(e, "it has checksums of blocks, and none of files");
-	if (count_items(card, SECTION_SOURCES) > SOURCES_MOST)
+	if (sources > SOURCES_MOST)
 		return bad(e, "it has more packed files than can be opened");
+	if (identities != 0 && identities != sources)
+		return bad(e, "its identities are not one for each packed file");
 	return 0;
 }
 
@@ -219,6 +223,24 @@ static int read_names(const struct card_reader *reader, struct card *card,
 	return err;
 }
 
+static int read_identities(const struct card_reader *reader, struct card *card,
+			   struct error *e)
+{
+	uint32_t count = (uint32_t)count_items(card, SECTION_IDENTITIES);
+	CLEANUP(cleanup_free) struct layout_identity *identities =
+		calloc(count ? count : 1, sizeof(*identities));
+	int err = identities ? 0 : no_memory(e);
+
+	if (err || !count)
+		return err;
+	err = read_section(reader, card, SECTION_IDENTITIES, identities, e);
+	for (uint32_t i = 0; i < count && !err; i++) {
+		card->sources[i].identity.number = identities[i].number;
+		card->sources[i].identity.samples = identities[i].samples;
+	}
+	return err;
+}
+
 static int read_sources(const struct card_reader *reader, struct card *card,
 			struct error *e)
 {
@@ -234,8 +256,11 @@ static int read_sources(const struct card_reader *reader, struct card *card,
 	card->source_count = err ? 0 : count;
 	for (uint32_t i = 0; i < card->source_count; i++)
 		card->sources[i].identity = (struct identity){
-			sources[i].size, sources[i].mtime_ns, sources[i].digest };
-	return err ? err : read_names(reader, card, sources, e);
+			.size = sources[i].size, .mtime_ns = sources[i].mtime_ns,
+			.digest = sources[i].digest };
+	if (!err)
+		err = read_names(reader, card, sources, e);
+	return err ? err : read_identities(reader, card, e);
 }
 
 int card_read(const struct card_reader *reader, struct card **out, struct error *e)
@@ -285,6 +310,11 @@ bool card_has_blocks(const struct card *card)
 	return count_items(card, SECTION_BLOCKS) > 0;
 }
 
+bool card_has_identities(const struct card *card)
+{
+	return count_items(card, SECTION_IDENTITIES) > 0;
+}
+
 const struct card_source *card_source(const struct card *card, uint32_t i)
 {
 	return i < card->source_count ? &card->sources[i] : NULL;
@@ -292,18 +322,26 @@ const struct card_source *card_source(const struct card *card, uint32_t i)
 
 /* ---- Does it fit? ---- */
 
+const char *card_difference(const struct card *card, uint32_t i, const struct identity *is,
+			    bool copied)
+{
+	struct identity was = card->sources[i].identity;
+
+	if (copied)
+		was.mtime_ns = is->mtime_ns;
+	if (card_has_sums(card))
+		was.samples = 0;
+	return identity_difference(&was, is);
+}
+
 static int accept_source(const struct card *card, uint32_t i, const struct identity *want,
 			 struct error *e)
 {
-	const struct identity *have = &card->sources[i].identity;
+	const char *what = card_difference(card, i, want, false);
 
-	if (identity_equal(have, want))
-		return 0;
-	return error_set(e, ERROR_DATASET, ESTALE,
-			 "packed file number %u has another %s than when it was indexed",
-			 i + 1, have->size != want->size ? "size" :
-			 !identity_same_time(have, want) ? "time of change" :
-			 "beginning or end");
+	return what ? error_set(e, ERROR_DATASET, ESTALE,
+				"packed file number %u has another %s than when it was "
+				"indexed", i + 1, what) : 0;
 }
 
 int card_accept_shape(const struct card *card, uint32_t count, const char *options,

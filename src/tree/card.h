@@ -49,6 +49,9 @@ void card_free(struct card *card);
 uid_t card_owner(const struct card *card);
 const struct index_summary *card_summary(const struct card *card);
 
+/* Does it say of each packed file what 0.1 did not record: its inode's number, its samples? */
+bool card_has_identities(const struct card *card);
+
 /* Has it the checksum of each file? */
 bool card_has_sums(const struct card *card);
 
@@ -59,8 +62,16 @@ bool card_has_blocks(const struct card *card);
 const struct card_source *card_source(const struct card *card, uint32_t i);
 
 /*
+ * In what source `i`, which there is, differs from what it was, for messages; NULL: in
+ * nothing. `copied`: its time does not count. Nor do samples where there are checksums:
+ * these tell a damaged file from its sound neighbours.
+ */
+const char *card_difference(const struct card *card, uint32_t i, const struct identity *is,
+			    bool copied);
+
+/*
  * 0 if the index was made from these sources with these options, otherwise
- * -ESTALE and a reason.
+ * -ESTALE and a reason. Numbers and names are not compared.
  */
 int card_accept(const struct card *card, const struct identity *sources, uint32_t count,
 		const char *options, struct error *e);

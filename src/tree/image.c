@@ -43,6 +43,13 @@ int image_set_sums(struct image *image, const uint64_t *sums, const struct block
 	return 0;
 }
 
+int image_add_identity(struct image *image, const struct identity *identity)
+{
+	const struct layout_identity out = { identity->number, identity->samples };
+
+	return image_append(image, SECTION_IDENTITIES, &out, sizeof(out)) < 0 ? -ENOMEM : 0;
+}
+
 static uint64_t aligned(uint64_t offset)
 {
 	return (offset + LAYOUT_ALIGNMENT - 1) & ~(uint64_t)(LAYOUT_ALIGNMENT - 1);

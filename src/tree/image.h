@@ -11,6 +11,7 @@
 
 #include "tree/layout.h"
 #include "util/error.h"
+#include "util/identity.h"
 #include "util/vec.h"
 
 struct image {
@@ -30,6 +31,9 @@ uint32_t image_nodes(const struct image *image);
  */
 struct blocks;
 int image_set_sums(struct image *image, const uint64_t *sums, const struct blocks *blocks);
+
+/* Gives its next source what 0.1 did not record (layout.h, IDENTITIES). 0 or -ENOMEM. */
+int image_add_identity(struct image *image, const struct identity *identity);
 
 /* Writes the whole index to `fd` from its current position. */
 int image_write(const struct image *image, int fd, const char *label,

@@ -44,7 +44,8 @@ enum {
 	SECTION(CHUNKS, struct volume_chunk)         \
 	SECTION(ARRAYS, struct volume_array)         \
 	SECTION(SUMS, uint64_t)                      \
-	SECTION(BLOCKS, uint64_t)
+	SECTION(BLOCKS, uint64_t)                    \
+	SECTION(IDENTITIES, struct layout_identity)
 
 enum layout_section_id {
 #define SECTION_ID(id, type) SECTION_##id,
@@ -87,6 +88,12 @@ struct layout_source {
 	uint64_t name;        /* the file's own name: offset in BYTES */
 	uint32_t name_length;
 	uint32_t reserved;
+};
+
+/* IDENTITIES has one item a source; an index of 0.1 has none. As in util/identity.h. */
+struct layout_identity {
+	uint64_t number;
+	uint64_t samples;
 };
 
 struct layout_volume {

@@ -329,6 +329,21 @@ static int seal_names(struct seal *s)
 	return 0;
 }
 
+/* All or none; none where nothing is known that 0.1 would not record. */
+static int seal_identities(struct seal *s, const struct builder_source *sources,
+			   uint32_t source_count)
+{
+	bool known = false;
+
+	for (uint32_t i = 0; i < source_count; i++)
+		known |= sources[i].identity.number || sources[i].identity.samples;
+	for (uint32_t i = 0; i < source_count && known; i++) {
+		if (image_add_identity(s->image, &sources[i].identity) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int seal_tables(struct seal *s, const struct builder_source *sources,
 		       uint32_t source_count)
 {
@@ -391,6 +406,8 @@ int builder_seal(struct builder *b, const struct builder_source *sources,
 		err = seal_nodes(&s);
 	if (!err)
 		err = seal_tables(&s, sources, source_count);
+	if (!err)
+		err = seal_identities(&s, sources, source_count);
 	if (!err)
 		err = seal_names(&s);
 	free(s.children);

@@ -1,13 +1,14 @@
 /*
  * identity.h: how a packed file is told from another, or from its own past.
  *
- * Two sources with the same identity are taken to hold the same bytes. A
- * change in the middle that keeps size and mtime is not seen.
+ * Two sources with the same size, time and samples are taken to hold the same bytes. A small
+ * change between the pages that are sampled, which keeps size and time, is not seen.
  */
 #ifndef GRANARY_UTIL_IDENTITY_H
 #define GRANARY_UTIL_IDENTITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct identity {
@@ -15,6 +16,11 @@ struct identity {
 	int64_t mtime_ns; /* since the epoch; of most block devices 0 */
 	uint64_t digest;  /* XXH3-64 of the first and the last 4 KiB; of a block device,
 			     of more */
+	uint64_t samples; /* of pages all over the file, in order, each with the XXH3-64 of
+			     those before as its seed; 0: not known, as in an index of 0.1,
+			     or where one cannot be read */
+	uint64_t number;  /* the inode's; 0: not known, as in an index of 0.1, or says
+			     nothing, as where it is another after each mount */
 };
 
 /*
@@ -39,9 +45,24 @@ static inline bool identity_same_time(const struct identity *a, const struct ide
 					     b->mtime_ns / second - (y < 0);
 }
 
+/* In what the contents, the time or the size differ, for messages; NULL: in nothing. */
+static inline const char *identity_difference(const struct identity *a,
+					      const struct identity *b)
+{
+	if (a->size != b->size)
+		return "size";
+	if (!identity_same_time(a, b))
+		return "time of change";
+	if (a->digest != b->digest)
+		return "beginning or end";
+	if (a->samples && b->samples && a->samples != b->samples)
+		return "middle";
+	return NULL;
+}
+
 static inline bool identity_equal(const struct identity *a, const struct identity *b)
 {
-	return a->size == b->size && a->digest == b->digest && identity_same_time(a, b);
+	return !identity_difference(a, b);
 }
 
 #endif

@@ -268,7 +268,7 @@ void fuzz_serve(struct entries *entries, struct samples *samples,
 {
 	const struct builder_defaults defaults = { 0755, 0, 0, 0, 0 };
 	struct builder_source source = {
-		{ source_size(sources->sources[0]), 1, 1 }, "source" };
+		{ source_size(sources->sources[0]), 1, 1, 0, 0 }, "source" };
 	struct index_summary summary = { .format = "fuzz" };
 	struct builder *builder = builder_new(DUPLICATES_LAST, &defaults);
 	struct error e = { 0 };

@@ -207,7 +207,7 @@ sessions() {
 # Until it is told that the mount answers, the daemon is in the launcher's process group.
 # Storage that hangs while the shield is tried makes that long. Sets $launcher.
 launch_job() {
-	GRANARY_FAULTS="kind=late,path=t.tar,from=3,ms=8000" setsid "$python" -c 'import os, signal, sys
+	GRANARY_FAULTS="kind=late,path=t.tar,from=$(($(identified "$work/t.tar") + 1)),ms=8000" setsid "$python" -c 'import os, signal, sys
 for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(n, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$granaryfs" -o allow_other "$work/t.tar" "$mnt" 2>"$work/said" &

@@ -3,11 +3,10 @@
  * as many and occur once, and makes all checksums right again. As a stranger does who
  * wants his index to be read.
  *
- * forge-index INDEX without-blocks: ends its table of sections before the checksums of
- * blocks, as an index of version 0.1.
+ * forge-index --as-0.1 INDEX: takes away what 0.1 did not record: the sections behind the
+ * checksums of files.
  */
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,13 +46,6 @@ static void replace(char *bytes, size_t size, const char *from, const char *to)
 	memcpy(at, to, n);
 }
 
-static void end_before_blocks(char *bytes)
-{
-	const uint32_t count = SECTION_BLOCKS;
-
-	memcpy(bytes + offsetof(struct layout_header, section_count), &count, sizeof(count));
-}
-
 static void fix_checksums(char *bytes)
 {
 	struct layout_header header;
@@ -73,24 +65,36 @@ static void fix_checksums(char *bytes)
 	memcpy(bytes, &header, sizeof(header));
 }
 
+static void make_old(char *bytes)
+{
+	struct layout_header header;
+	struct layout_section sums;
+
+	memcpy(&header, bytes, sizeof(header));
+	memcpy(&sums, bytes + sizeof(header) + SECTION_SUMS * sizeof(sums), sizeof(sums));
+	header.section_count = SECTION_COUNT_LEAST + (sums.length > 0);
+	memcpy(bytes, &header, sizeof(header));
+}
+
 int main(int argc, char **argv)
 {
+	bool old = argc == 3 && strcmp(argv[1], "--as-0.1") == 0;
+	const char *path = old ? argv[2] : argv[1];
 	size_t size = 0;
-	bool without = argc == 3 && strcmp(argv[2], "without-blocks") == 0;
-	char *bytes = argc == 4 || without ? read_all(argv[1], &size) : NULL;
+	char *bytes = old || argc == 4 ? read_all(path, &size) : NULL;
 	FILE *file;
 	bool written;
 
 	if (!bytes) {
-		fprintf(stderr, "usage: forge-index INDEX FROM TO | without-blocks\n");
+		fprintf(stderr, "usage: forge-index INDEX FROM TO | --as-0.1 INDEX\n");
 		return 1;
 	}
-	if (without)
-		end_before_blocks(bytes);
+	if (old)
+		make_old(bytes);
 	else
 		replace(bytes, size, argv[2], argv[3]);
 	fix_checksums(bytes);
-	file = fopen(argv[1], "wb");
+	file = fopen(path, "wb");
 	written = file && fwrite(bytes, 1, size, file) == size;
 	free(bytes);
 	return !(file && fclose(file) == 0 && written);

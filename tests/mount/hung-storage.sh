@@ -29,7 +29,7 @@ make_shards() {
 
 # A shard that does not answer once it is mounted: its head and tail have been read.
 mount_hung() {
-	GRANARY_FAULTS="kind=late,path=hung.tar,from=3,ms=$late_ms" \
+	GRANARY_FAULTS="kind=late,path=hung.tar,from=$(($(identified "$work/hung.tar") + 1)),ms=$late_ms" \
 		mount_ok "mounted" -o threads=$threads,index=require \
 		"$work/hung.tar" "$work/sound.tar" "$mnt" || finish
 }

@@ -91,7 +91,7 @@ named_places() {
 interrupted() {
 	local status
 	cp "$archive" "$work/slow.tar"
-	GRANARY_FAULTS="kind=late,path=slow.tar,from=3,ms=3000" timeout --preserve-status \
+	GRANARY_FAULTS="kind=late,path=slow.tar,from=$(($(identified "$work/slow.tar") + 1)),ms=3000" timeout --preserve-status \
 		-s INT 1 "$abs_top_builddir/tests/bin/granary-faulty" index "$work/slow.tar" \
 		>"$work/out" 2>&1 </dev/null
 	status=$?

@@ -589,7 +589,7 @@ found_out() {
 hung_storage() {
 	local sound=$granaryfs
 	granaryfs=$work/faulty/granaryfs
-	GRANARY_FAULTS="kind=late,path=t.tar,from=3,ms=8000" shielded_ok "hung storage" allow_other
+	GRANARY_FAULTS="kind=late,path=t.tar,from=$(($(identified "$work/t.tar") + 1)),ms=8000" shielded_ok "hung storage" allow_other
 	check "hung storage: names are answered" timeout 5 ls -l "$mnt"
 	check "hung storage: unmounted" timeout 20 "$granary" umount --force "$mnt"
 	check "hung storage: no process" wait_until 20 no_daemon "$mnt"

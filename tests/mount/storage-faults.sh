@@ -176,9 +176,9 @@ for_good() {
 late() {
 	local at length reader
 	find_bytes "$1" "$bad" || return
-	touch "$work/late"
 	mount_faulty "$1: late" "kind=late,offset=$at-$((at + length)),while=$work/late" \
 		"$work/$1" || return
+	touch "$work/late"
 	cat "$mnt/$bad" >"$work/late-bytes" &
 	reader=$!
 	started+=("$reader")
@@ -200,9 +200,9 @@ is_struck() {
 garbage() {
 	local at length
 	find_bytes "$1" "$bad" || return
-	touch "$work/garbage"
 	mount_faulty "$1: garbage" "kind=garbage,offset=$at-$((at + length)),while=$work/garbage" \
 		"$work/$1" || return
+	touch "$work/garbage"
 	refuse "$1: a chunk of garbage cannot be read" cat "$mnt/$bad"
 	is "$(sed 's/byte [0-9]* cannot/byte N cannot/' "${mount_log[$mnt]}")" \
 		"granaryfs: $bad: byte N cannot be read ($work/$1 at byte $at): Bad message" \
@@ -345,9 +345,9 @@ garbage_before_a_row() {
 	"$granary" index "$work/rows.h5" >/dev/null 2>&1 || bail "no index of rows.h5"
 	row=$("$granary" ls -R "$work/rows.h5" | grep '\.jpg$' | head -n 1)
 	find_bytes rows.h5 "$row" || return
-	touch "$work/garbage"
 	mount_faulty "rows" "kind=eio,from=5,every=3,count=3;kind=garbage,offset=$((at - 16))-$at,while=$work/garbage" \
 		"$work/rows.h5" || return
+	touch "$work/garbage"
 	refuse "rows: with garbage before it, it cannot be read" cat "$mnt/$row"
 	rm "$work/garbage"
 	check "rows: then all are right" "$python" "$fixtures/compare-samples" "$work/rows" "$mnt"

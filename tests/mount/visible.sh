@@ -267,7 +267,7 @@ slow_storage() {
 	done
 	tar -C "$work/many" -cf "$work/many.tar" a
 	"$granary" index "$work/many.tar" >/dev/null || bail "no index"
-	GRANARY_FAULTS="kind=late,path=many.tar,from=3,ms=30" granaryfs=$work/faulty/granaryfs \
+	GRANARY_FAULTS="kind=late,path=many.tar,from=$(($(identified "$work/many.tar") + 1)),ms=30" granaryfs=$work/faulty/granaryfs \
 		mount_ok "slow storage: mounted" -o index=require,prefetch=off,push=off \
 		"$work/many.tar" "$mnt" || return
 	is "$(bound)" loader "nobody reads: the loader"
@@ -290,7 +290,7 @@ read_some() {
 hung_storage() {
 	local i readers=40
 	make_faulty
-	GRANARY_FAULTS="kind=late,path=tree.tar,from=3,ms=60000" granaryfs=$work/faulty/granaryfs \
+	GRANARY_FAULTS="kind=late,path=tree.tar,from=$(($(identified "$work/tree.tar") + 1)),ms=60000" granaryfs=$work/faulty/granaryfs \
 		mount_ok "storage that hangs: mounted" -o threads=4,index=require \
 		"$work/tree.tar" "$mnt" || return
 	for ((i = 0; i < readers; i++)); do

@@ -49,7 +49,7 @@ killed() {
 # Each read of storage takes 30 ms.
 survives() {
 	local bytes granaryfs=$work/faulty/granaryfs
-	GRANARY_FAULTS="kind=late,path=t.tar,from=3,ms=30" mount_ok "$1: mounted" \
+	GRANARY_FAULTS="kind=late,path=t.tar,from=$(($(identified "$work/t.tar") + 1)),ms=30" mount_ok "$1: mounted" \
 		-o "index=require,prefetch=sweep,cache=256M,$2" "$work/t.tar" "$mnt" || return
 	for bytes in 1 3000000 9000000 24000000; do
 		killed "$1, killed after $bytes bytes" "$bytes"

@@ -20,15 +20,13 @@ bool adopt_find(struct index_wish *wish)
 	return true;
 }
 
-/* A copy has the size of what it was made of, and begins and ends like it. */
-static const char *find_other_source(const struct index_wish *wish, const struct index *old)
+/* A copy has the size of what it was made of, and its bytes wherever one looks. */
+static const char *find_other_source(const struct index_wish *wish, const struct index *old,
+				     const char **difference)
 {
 	for (uint32_t i = 0; i < wish->sources->count; i++) {
-		const struct identity *is = &wish->identities[i];
-		const struct card_source *was = card_source(index_card(old), i);
-
-		if (!was || was->identity.size != is->size ||
-		    was->identity.digest != is->digest)
+		*difference = card_difference(index_card(old), i, &wish->identities[i], true);
+		if (*difference)
 			return source_path(wish->sources->sources[i]);
 	}
 	return NULL;
@@ -37,12 +35,12 @@ static const char *find_other_source(const struct index_wish *wish, const struct
 static bool is_same(const struct index_wish *wish, const struct index *old,
 		    const char *place, const struct index *now)
 {
-	const char *source = find_other_source(wish, old), *what;
+	const char *what, *source = find_other_source(wish, old, &what);
 	char path[4096];
 
 	if (source) {
-		log_warn("%s is not adopted, and made anew: '%s' has another size, beginning "
-			 "or end than what it was made for", place, source);
+		log_warn("%s is not adopted, and made anew: '%s' has another %s than what it was "
+			 "made for", place, source, what);
 		return false;
 	}
 	if (index_check(old, NULL) < 0) {
@@ -71,7 +69,10 @@ static struct index *load_other(const struct index_wish *wish, const char **plac
 		index = NULL;
 	}
 	index_file_close(file);
-	return index;
+	if (index && index_is_of_wish(wish, index_card(index)))
+		return index;
+	index_close(index);
+	return NULL;
 }
 
 bool adopt_holds(const struct index_wish *wish, const struct image *image)

@@ -106,7 +106,6 @@ static int adopt_or_say(struct index_wish *wish)
 static int look_at_evidence(const struct request *request, struct index_wish *wish,
 			    struct error *e)
 {
-	struct index_file *file;
 	struct error why;
 	const char *path;
 
@@ -114,9 +113,8 @@ static int look_at_evidence(const struct request *request, struct index_wish *wi
 		return -EBADMSG;
 	if (request->given[LETTER_ADOPT])
 		return adopt_or_say(wish);
-	if (wish->checksums || evidence_find(wish, &file, &path, &why) < 0)
+	if (wish->checksums || !evidence_is_replaced(wish, &path, &why))
 		return 0;
-	index_file_close(file);
 	log_warn("%s: %s; it had checksums of the files, and they are made anew, of what is "
 		 "there now", path, why.text);
 	wish->checksums = wish->blocks = wish->quiet = true;
@@ -161,22 +159,32 @@ static int open_sources(const struct request *request, struct source_set *source
 	return err;
 }
 
+/* Why the options do not go together; NULL: they do. */
+static const char *find_contradiction(const struct request *request)
+{
+	const bool *given = request->given;
+
+	if (given['c'] && given['f'])
+		return "--check makes no index, and --force does: choose one";
+	if (given[LETTER_ADOPT] && (given['c'] || given['f']))
+		return "--adopt compares an index with the packed files, and makes it: leave "
+		       "--check and --force away";
+	if (dataset_index_is(&request->config, "off") && !given['m'])
+		return "index=off leaves nothing to do";
+	return NULL;
+}
+
 static int run(struct request *request)
 {
+	const char *contradiction = find_contradiction(request);
 	struct source_set sources;
 	struct index_wish wish;
 	struct error e = { 0 };
 	int status;
 
+	if (contradiction)
+		return report_usage(request->command, contradiction);
 	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
-	if (request->given['c'] && request->given['f'])
-		return report_usage(request->command, "--check makes no index, and --force "
-				    "does: choose one");
-	if (request->given[LETTER_ADOPT] && (request->given['c'] || request->given['f']))
-		return report_usage(request->command, "--adopt compares an index with the "
-				    "packed files, and makes it: leave --check and --force away");
-	if (dataset_index_is(&request->config, "off") && !request->given['m'])
-		return report_usage(request->command, "index=off leaves nothing to do");
 	if (request->given['O']) {
 		free(request->config.index);
 		request->config.index = strdup(request->value['O']);

@@ -12,7 +12,7 @@
 
 enum {
 	FILES = 5000,
-	SOURCE = 1 << 20,
+	SOURCE = 32 << 10,
 	CARD_MOST = 128 << 10, /* cards, and the ends of packed files, some times each */
 };
 

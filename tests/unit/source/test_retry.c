@@ -377,9 +377,9 @@ static void test_identity(void **state)
 
 	(void)state;
 	suffer(NULL);
-	assert_int_equal(source_identity(source, &before), 0);
+	assert_int_equal(source_identity(source, 64, &before), 0);
 	suffer("kind=eio,count=1;kind=zero,from=2,count=1");
-	assert_int_equal(source_identity(source, &after), 0);
+	assert_int_equal(source_identity(source, 64, &after), 0);
 	assert_int_equal(after.digest, before.digest);
 	expect("10 10 ", 2);
 	suffer("kind=etimedout");

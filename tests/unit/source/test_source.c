@@ -275,7 +275,7 @@ static struct identity identity_of(const char *path)
 	struct source *source = open_good(path);
 	struct identity out;
 
-	assert_int_equal(source_identity(source, &out), 0);
+	assert_int_equal(source_identity(source, 64, &out), 0);
 	source_close(source);
 	return out;
 }
@@ -352,6 +352,48 @@ static void test_identity(void **state)
 	/* The published XXH3-64 of the empty input keeps indexes comparable. */
 	write_file("empty", "", 0);
 	assert_true(identity_of("empty").digest == UINT64_C(0x2d06800538d394c2));
+}
+
+/* Pages of a file of 640: each of 64 equal parts has one in its middle. */
+static void test_samples(void **state)
+{
+	enum { PAGE = 4096, PAGES = 640 };
+	static const struct { long page; bool seen; } pokes[] = {
+		{ 1, false }, { 4, false }, { 5, true }, { 6, false }, { 15, true },
+		{ 320, false }, { 325, true }, { 634, false }, { 635, true }, { 638, false },
+	};
+	char *bytes = calloc(PAGES, PAGE);
+	struct identity before, after;
+
+	(void)state;
+	assert_non_null(bytes);
+	write_file("samples", bytes, PAGES * PAGE);
+	before = identity_of("samples");
+	assert_true(before.samples != 0);
+	for (size_t i = 0; i < sizeof(pokes) / sizeof(*pokes); i++) {
+		poke("samples", pokes[i].page * PAGE + 17);
+		after = identity_of("samples");
+		assert_int_equal(before.digest, after.digest);
+		assert_int_equal(before.number, after.number);
+		if (identity_equal(&before, &after) == pokes[i].seen)
+			fail_msg("page %ld", pokes[i].page);
+		before = after;
+	}
+	/* an index of 0.1 has none */
+	poke("samples", 5 * PAGE);
+	after = identity_of("samples");
+	assert_string_equal(identity_difference(&before, &after), "middle");
+	after.samples = 0;
+	assert_true(identity_equal(&before, &after) && identity_equal(&after, &before));
+	/* a small file is sampled as a whole */
+	write_file("small", bytes, 10 * PAGE);
+	for (long page = 0; page < 10; page++) {
+		before = identity_of("small");
+		poke("small", page * PAGE + 2000);
+		after = identity_of("small");
+		assert_false(identity_equal(&before, &after));
+	}
+	free(bytes);
 }
 
 static void make_shards(void)
@@ -514,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_not_adopted),
 		cmocka_unit_test(test_adopted_set),
 		cmocka_unit_test(test_identity),
+	cmocka_unit_test(test_samples),
 	cmocka_unit_test(test_times_in_whole_seconds),
 		cmocka_unit_test(test_set),
 		cmocka_unit_test(test_literal_wins),

@@ -124,7 +124,7 @@ int kit_apply(struct builder *builder, const char *script, struct error *e)
 
 int kit_seal(struct builder *builder, struct image *image, struct error *e)
 {
-	struct builder_source source = { { KIT_SOURCE_SIZE, 2000, 3000 }, "kit.tar" };
+	struct builder_source source = { { KIT_SOURCE_SIZE, 2000, 3000, 0, 0 }, "kit.tar" };
 	struct index_summary summary = { .format = "tar", .options = "shape=kit" };
 
 	return builder_seal(builder, &source, 1, &summary, image, e);

@@ -69,15 +69,16 @@ static const struct {
 	int err;
 	const char *word;
 } wishes[] = {
-	{ "the same", { { KIT_SOURCE_SIZE, 2000, 3000 } }, 1, "shape=kit", 0, "" },
-	{ "size", { { KIT_SOURCE_SIZE + 1, 2000, 3000 } }, 1, "shape=kit", -ESTALE, "another size" },
-	{ "mtime", { { KIT_SOURCE_SIZE, 2001, 3000 } }, 1, "shape=kit", -ESTALE, "time of change" },
-	{ "digest", { { KIT_SOURCE_SIZE, 2000, 3001 } }, 1, "shape=kit", -ESTALE, "beginning or end" },
-	{ "one more", { { KIT_SOURCE_SIZE, 2000, 3000 }, { 1, 2, 3 } }, 2, "shape=kit", -ESTALE,
+	{ "the same", { { KIT_SOURCE_SIZE, 2000, 3000, 0, 0 } }, 1, "shape=kit", 0, "" },
+	{ "size", { { KIT_SOURCE_SIZE + 1, 2000, 3000, 0, 0 } }, 1, "shape=kit", -ESTALE, "another size" },
+	{ "mtime", { { KIT_SOURCE_SIZE, 2001, 3000, 0, 0 } }, 1, "shape=kit", -ESTALE, "time of change" },
+	{ "not recorded", { { KIT_SOURCE_SIZE, 2000, 3000, 5, 6 } }, 1, "shape=kit", 0, "" },
+	{ "digest", { { KIT_SOURCE_SIZE, 2000, 3001, 0, 0 } }, 1, "shape=kit", -ESTALE, "beginning or end" },
+	{ "one more", { { KIT_SOURCE_SIZE, 2000, 3000, 0, 0 }, { 1, 2, 3, 0, 0 } }, 2, "shape=kit", -ESTALE,
 	  "another set" },
 	{ "none", { { 0 } }, 0, "shape=kit", -ESTALE, "another set" },
-	{ "options", { { KIT_SOURCE_SIZE, 2000, 3000 } }, 1, "shape=other", -ESTALE, "shape=kit" },
-	{ "no options", { { KIT_SOURCE_SIZE, 2000, 3000 } }, 1, "", -ESTALE, "other options" },
+	{ "options", { { KIT_SOURCE_SIZE, 2000, 3000, 0, 0 } }, 1, "shape=other", -ESTALE, "shape=kit" },
+	{ "no options", { { KIT_SOURCE_SIZE, 2000, 3000, 0, 0 } }, 1, "", -ESTALE, "other options" },
 };
 
 static void test_accepted_only_for_its_sources_and_options(void **state)
@@ -259,6 +260,38 @@ static void test_what_is_no_index_is_refused(void **state)
 	free(bytes);
 }
 
+/* What 0.1 did not record of a packed file: all of them or none. */
+static void test_identities(void **state)
+{
+	const struct identity recorded = { .number = 77, .samples = 88 };
+	struct index *index = kit_make(script);
+	struct image image;
+	struct error e;
+	uint8_t *bytes;
+	size_t size;
+
+	(void)state;
+	assert_false(card_has_identities(index_card(index)));
+	assert_int_equal(card_source(index_card(index), 0)->identity.number, 0);
+	index_close(index);
+	kit_image(script, &image);
+	assert_int_equal(image_add_identity(&image, &recorded), 0);
+	index = kit_open(&image);
+	assert_true(card_has_identities(index_card(index)));
+	assert_int_equal(card_source(index_card(index), 0)->identity.number, 77);
+	assert_int_equal(card_source(index_card(index), 0)->identity.samples, 88);
+	assert_int_equal(card_source(index_card(index), 0)->identity.digest, 3000);
+	index_close(index);
+	kit_image(script, &image);
+	assert_int_equal(image_add_identity(&image, &recorded), 0);
+	assert_int_equal(image_add_identity(&image, &recorded), 0);
+	bytes = kit_bytes(&image, &size);
+	image_free(&image);
+	assert_int_equal(kit_open_bytes(bytes, size, &index, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "not one for each packed file"));
+	free(bytes);
+}
+
 static unsigned open_descriptors(void)
 {
 	return unit_names_in("/proc/self/fd");
@@ -284,6 +317,7 @@ static const struct CMUnitTest index_file[] = {
 	cmocka_unit_test(test_every_flip_in_the_head_is_refused),
 	cmocka_unit_test(test_truncated_and_grown_files_are_refused),
 	cmocka_unit_test(test_what_is_no_index_is_refused),
+	cmocka_unit_test(test_identities),
 	cmocka_unit_test(test_no_descriptor_is_left),
 };
 

@@ -1,0 +1,110 @@
+/* identify.c: what tells a source from others, and from its own past (util/identity.h). */
+#include <xxhash.h>
+
+#include "source/source.h"
+#include "util/checked.h"
+#include "util/steps.h"
+
+enum { PAGE_BYTES = 4096 };
+
+/* Times that do not fit in 64 bits of nanoseconds are all the same one. */
+static int64_t nanoseconds(const struct source_owner *owner)
+{
+	int64_t ns;
+
+	if (__builtin_mul_overflow(owner->mtime, INT64_C(1000000000), &ns) ||
+	    __builtin_add_overflow(ns, (int64_t)owner->mtime_ns, &ns))
+		return owner->mtime < 0 ? INT64_MIN : INT64_MAX;
+	return ns;
+}
+
+/*
+ * A device does not say when it was written, and what is packed on it may take a small
+ * part of it. So more of it counts: blocks ever farther apart, a few in each power of
+ * two, each with the digest of those before as its seed.
+ */
+static int add_blocks(const struct source *source, uint64_t *digest)
+{
+	unsigned char bytes[PAGE_BYTES];
+	uint64_t size = source_size(source);
+
+	for (uint64_t block = 1; range_within(block * PAGE_BYTES, PAGE_BYTES, size);
+	     block += 1 + block / 4) {
+		int err = source_pread(source, bytes, sizeof(bytes), block * PAGE_BYTES);
+
+		if (err)
+			return err;
+		*digest = XXH3_64bits_withSeed(bytes, sizeof(bytes), *digest);
+	}
+	return 0;
+}
+
+/* Where the sample of a number is: in the middle of one of so many equal parts. */
+static uint64_t place_of(const struct source *source, unsigned sample, unsigned samples)
+{
+	uint64_t pages = source_size(source) / PAGE_BYTES;
+
+	return pages * (2 * sample + 1) / (2 * samples) * PAGE_BYTES;
+}
+
+/*
+ * A small file counts as a whole: samples that meet in a page count once. A page that cannot
+ * be read is no reason to refuse all that can be.
+ */
+static uint64_t read_samples(const struct source *source, unsigned samples)
+{
+	unsigned char bytes[PAGE_BYTES];
+	uint64_t digest = source_size(source), last = UINT64_MAX;
+
+	for (unsigned i = 0; i < samples && source_size(source) >= PAGE_BYTES; i++) {
+		uint64_t at = place_of(source, i, samples);
+
+		if (at == last)
+			continue;
+		if (source_pread(source, bytes, sizeof(bytes), at) < 0)
+			return 0;
+		digest = XXH3_64bits_withSeed(bytes, sizeof(bytes), digest);
+		last = at;
+	}
+	return digest ? digest : 1; /* 0 stands for none */
+}
+
+void source_identity_ahead(const struct source *source, unsigned samples)
+{
+	uint64_t size = source_size(source), end = size < PAGE_BYTES ? size : PAGE_BYTES;
+
+	steps_at(source_path(source));
+	source_will_need(source, 0, end);
+	source_will_need(source, size - end, end);
+	for (unsigned i = 0; i < samples && size >= PAGE_BYTES; i++)
+		source_will_need(source, place_of(source, i, samples), PAGE_BYTES);
+}
+
+/*
+ * The digest is XXH3-64, seed 0, over the first min(size, 4096) bytes and
+ * then the last min(size - 4096, 4096) bytes of those that are left: no byte
+ * counts twice, and a file of up to 8 KiB counts as a whole.
+ */
+int source_identity(const struct source *source, unsigned samples, struct identity *out)
+{
+	unsigned char bytes[2 * PAGE_BYTES];
+	uint64_t size = source_size(source);
+	size_t head = size < PAGE_BYTES ? (size_t)size : PAGE_BYTES;
+	uint64_t left = size - head;
+	size_t tail = left < PAGE_BYTES ? (size_t)left : PAGE_BYTES;
+	int err;
+
+	steps_at(source_path(source));
+	err = source_pread(source, bytes, head, 0);
+	if (!err)
+		err = source_pread(source, bytes + head, tail, size - tail);
+	if (err)
+		return err;
+	out->size = size;
+	out->mtime_ns = nanoseconds(source_owner(source));
+	out->digest = XXH3_64bits(bytes, head + tail);
+	out->number = source_info(source)->number;
+	out->samples = read_samples(source, samples);
+	return source_info(source)->device ? add_blocks(source, &out->digest) : 0;
+}
+

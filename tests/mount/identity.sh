@@ -1,0 +1,245 @@
+#!/bin/bash
+# An index belongs to its packed file: one of another file that looks the same is not taken
+# where others could have put it there; a copy, a new name and an old index are.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_fuse
+need tar cp dd touch
+need_python tarfile
+
+own=$work/own
+shared=$work/shared
+forge=$abs_top_builddir/tests/bin/forge-index
+
+# v.tar and e.tar have the same size, and the same bytes but for the names of two files,
+# between the pages that are sampled.
+make_archives() {
+	mkdir "$work/made"
+	"$python" - "$work/made" <<-'EOS'
+		import io, sys, tarfile
+		def add(tar, name, data):
+		    info = tarfile.TarInfo(name)
+		    info.size = len(data)
+		    tar.addfile(info, io.BytesIO(data))
+		for archive, first, second in ("v", "cat", "dog"), ("e", "dog", "cat"):
+		    with tarfile.open(f"{sys.argv[1]}/{archive}.tar", "w") as tar:
+		        add(tar, "readme", b"r" * 12288)
+		        add(tar, first + "/1", b"bytes of a cat\n" * 64)
+		        add(tar, second + "/1", b"bytes of a dog\n" * 64)
+		        add(tar, "large", b"l" * (4 << 20))
+	EOS
+	touch -d '2024-05-06 07:08:09.123' "$work/made"/*.tar
+	chmod 644 "$work/made"/*.tar
+	is "$(stat -c %s "$work/made/v.tar")" "$(stat -c %s "$work/made/e.tar")" \
+		"two archives of the same size"
+}
+
+# Two folders, of which others may write to one, with both archives and no index.
+fresh() {
+	rm -rf "$own" "$shared"
+	mkdir -m 700 "$own"
+	mkdir -m 770 "$shared"
+	cp -p "$work/made"/*.tar "$own"
+	cp -p "$work/made"/*.tar "$shared"
+}
+
+# index ARGUMENTS...: what it says is in $work/said
+index() {
+	"$granary" index "$@" >"$work/said" 2>&1
+}
+
+# fits SOURCE DESCRIPTION / unfit SOURCE DESCRIPTION [WORDS]
+fits() {
+	index --check "$1"
+	ok $? "$2" || diag "$(cat "$work/said")"
+}
+
+unfit() {
+	index --check "$1"
+	is $? 3 "$2: it does not fit"
+	grep -q "${3:-it was made of another file than .*: granary index --adopt}" "$work/said"
+	ok $? "$2: why" || diag "$(cat "$work/said")"
+}
+
+# cat_is_cat DESCRIPTION OPTIONS SOURCE: what a mount shows
+cat_is_cat() {
+	mount_ok "$1: mounted" -o "$2" "$3" "$mnt" || return
+	is "$(sort -u "$mnt/cat/1")" "bytes of a cat" "$1: the bytes are the file's own"
+	umount_ok "$mnt"
+}
+
+# An index of e.tar that a person made who is trusted, under the name that v.tar's has.
+exchanged() {
+	local how
+	for how in "" --checksums; do
+		fresh
+		# shellcheck disable=SC2086
+		index $how "$shared/e.tar"
+		mv "$shared/e.tar.gidx" "$shared/v.tar.gidx"
+		unfit "$shared/v.tar" "another's index, ${how:-plain}"
+		refuse "another's index, ${how:-plain}: index=require does not take it" \
+			"$granaryfs" -o index=require "$shared/v.tar" "$mnt"
+		check "another's index, ${how:-plain}: verify does not blame the archive" \
+			"$granary" verify "$shared/v.tar"
+		cat_is_cat "another's index, ${how:-plain}" index=auto "$shared/v.tar"
+		rm -rf "${XDG_CACHE_HOME:?}/granaryfs" "$shared"/*.gidx
+		# shellcheck disable=SC2086
+		index $how "$shared/e.tar"
+		mv "$shared/e.tar.gidx" "$shared/v.tar.gidx"
+		check "another's index, ${how:-plain}: --adopt" index --adopt "$shared/v.tar"
+		grep -q "v.tar.gidx is not adopted, and made anew: " "$work/said"
+		ok $? "another's index, ${how:-plain}: it is not adopted" || diag "$(cat "$work/said")"
+		cat_is_cat "made anew, ${how:-plain}" index=require "$shared/v.tar"
+	done
+}
+
+copied() {
+	fresh
+	index "$own/v.tar"
+	cp -p "$own/v.tar.gidx" "$shared"
+	unfit "$shared/v.tar" "a copy, where others may write"
+	check "a copy, where others may write: --adopt" index --adopt "$shared/v.tar"
+	grep -q "adopted: the packed files hold what it says" "$work/said"
+	ok $? "a copy, where others may write: it is adopted" || diag "$(cat "$work/said")"
+	cat_is_cat "an adopted copy" index=require "$shared/v.tar"
+	cp -p "$own/v.tar.gidx" "$shared"
+	chmod 1777 "$shared"
+	unfit "$shared/v.tar" "a copy, in a folder with the sticky bit"
+	chmod 755 "$shared"
+	fits "$shared/v.tar" "a copy, where nobody else may write"
+	mv "$shared/v.tar" "$shared/n.tar"
+	mv "$shared/v.tar.gidx" "$shared/n.tar.gidx"
+	fits "$shared/n.tar" "a copy of another name, where nobody else may write"
+	chmod 775 "$shared"
+	unfit "$shared/n.tar" "a copy of another name, where others may write"
+	chmod 700 "$shared"
+	index_elsewhere
+}
+
+# let_write UID FOLDER: as setfacl -m u:UID:rwx does
+let_write() {
+	"$python" -c '
+import os, struct, sys
+entries = (1, 7, 2**32 - 1), (2, 7, int(sys.argv[1])), (4, 0, 2**32 - 1), \
+    (16, 7, 2**32 - 1), (32, 0, 2**32 - 1)
+os.setxattr(sys.argv[2], "system.posix_acl_access", struct.pack("<I", 2) +
+            b"".join(struct.pack("<HHI", *entry) for entry in entries))' "$1" "$2"
+}
+
+# The folder that counts is the index's.
+index_elsewhere() {
+	mv "$shared/n.tar.gidx" "$own/n.gidx"
+	ln -s "$own/n.gidx" "$shared/n.tar.gidx"
+	fits "$shared/n.tar" "a copy, and a link to its index"
+	chmod 770 "$shared"
+	unfit "$shared/n.tar" "a link that others may have made"
+	chmod 700 "$shared"
+	chmod 770 "$own"
+	unfit "$shared/n.tar" "a link to where others may write"
+	chmod 700 "$own"
+	if let_write 65534 "$own" 2>"$work/said"; then
+		unfit "$shared/n.tar" "an ACL lets another write"
+		rm -rf "$work/moved"
+		mv "$own" "$work/moved"
+		mkdir -m 700 "$own"
+		mv "$work/moved"/* "$own"
+	else
+		skip "there are no ACLs here: $(tail -n 1 "$work/said")" "an ACL"
+	fi
+	if is_root; then
+		chown 65534 "$own"
+		unfit "$shared/n.tar" "the folder is somebody else's"
+		chown 0 "$own"
+	else
+		skip "only root gives a folder away" "the folder is somebody else's"
+	fi
+}
+
+# The same file: it does not matter where.
+renamed() {
+	fresh
+	index "$shared/v.tar"
+	ln "$shared/v.tar" "$shared/linked.tar"
+	cp -p "$shared/v.tar.gidx" "$shared/linked.tar.gidx"
+	fits "$shared/linked.tar" "a hard link"
+	mv "$shared/v.tar" "$shared/n.tar"
+	mv "$shared/v.tar.gidx" "$shared/n.tar.gidx"
+	fits "$shared/n.tar" "archive and index renamed"
+	cat_is_cat "renamed" index=require "$shared/n.tar"
+	ln -s "$shared/n.tar" "$own/link.tar"
+	fits "$own/link.tar" "a symbolic link"
+	rm "$shared/n.tar.gidx"
+	index "$own/link.tar"
+	fits "$shared/n.tar" "made by a symbolic link"
+}
+
+# Without inode numbers the name decides; or the folder.
+of_0_1() {
+	fresh
+	index "$shared/v.tar"
+	"$forge" --as-0.1 "$shared/v.tar.gidx"
+	fits "$shared/v.tar" "an index of 0.1"
+	cat_is_cat "an index of 0.1" index=require "$shared/v.tar"
+	cp -p "$shared/v.tar" "$own"
+	cp -p "$shared/v.tar.gidx" "$own"
+	fits "$own/v.tar" "an index of 0.1, copied"
+	mv "$shared/v.tar.gidx" "$shared/e.tar.gidx"
+	unfit "$shared/e.tar" "an index of 0.1 under another's name"
+	mv "$own/v.tar" "$own/n.tar"
+	mv "$own/v.tar.gidx" "$own/n.tar.gidx"
+	fits "$own/n.tar" "an index of 0.1, renamed where nobody else may write"
+	index --checksums "$own/n.tar"
+	fits "$own/n.tar" "an index of 0.1 gets checksums"
+	"$forge" --as-0.1 "$own/n.tar.gidx"
+	check "an index of 0.1 with checksums" index --check --checksums "$own/n.tar"
+}
+
+# poke FILE OFFSET: a byte changes, and nobody has written
+poke() {
+	local time
+	time=$(stat -c %y "$1")
+	printf X | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+	touch -d "$time" "$1"
+}
+
+# 64 pages are looked at: each 1/64 of the file has one in its middle.
+middle() {
+	local page=$(($(stat -c %s "$work/made/v.tar") / 4096 * 21 / 128))
+	fresh
+	index "$own/v.tar"
+	poke "$own/v.tar" $(((page + 1) * 4096))
+	fits "$own/v.tar" "a byte between the samples"
+	poke "$own/v.tar" $((page * 4096))
+	unfit "$own/v.tar" "a byte in a sample" "another middle than when it was indexed"
+	index --checksums --force "$own/e.tar"
+	poke "$own/e.tar" $((page * 4096))
+	fits "$own/e.tar" "with checksums, a byte in a sample"
+	grep -q "'$own/e.tar' is damaged: bytes in its middle" "$work/said"
+	ok $? "with checksums, a byte in a sample: it is said" || diag "$(cat "$work/said")"
+	mount_ok "with checksums: mounted" -o index=require "$own/e.tar" "$mnt" || return
+	is "$(sort -u "$mnt/cat/1")" "bytes of a dog" "with checksums: sound files are read"
+	umount_ok "$mnt"
+}
+
+# In a set each packed file is looked at; and other pages of it than of one alone.
+sets() {
+	fresh
+	index "$shared/v.tar" "$shared/e.tar" -o duplicates=first
+	check "a set" "$granary" index --check -o duplicates=first "$shared/v.tar" "$shared/e.tar"
+	cp -p "$shared/e.tar" "$shared/other"
+	mv "$shared/other" "$shared/e.tar"
+	refuse "a set with one copy, where others may write" \
+		"$granary" index --check -o duplicates=first "$shared/v.tar" "$shared/e.tar"
+	chmod 700 "$shared"
+	check "a set with one copy, where nobody else may write" \
+		"$granary" index --check -o duplicates=first "$shared/v.tar" "$shared/e.tar"
+}
+
+make_archives
+exchanged
+copied
+renamed
+of_0_1
+middle
+sets
+finish
