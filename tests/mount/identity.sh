@@ -235,6 +235,66 @@ sets() {
 		"$granary" index --check -o duplicates=first "$shared/v.tar" "$shared/e.tar"
 }
 
+# All indexes of a tree, of 0.1 and of this version.
+renewed() {
+	fresh
+	mkdir "$own/below"
+	cp -p "$work/made"/*.tar "$own/below"
+	index "$own/v.tar"
+	index --checksums "$own/below/v.tar"
+	index "$own/below/v.tar" "$own/below/e.tar" -o duplicates=first
+	index "$shared/v.tar"
+	index "$own/e.tar"
+	chmod 604 "$own/v.tar.gidx"
+	find "$own" "$shared" -name '*.gidx' ! -name 'e.tar.gidx' -exec "$forge" --as-0.1 {} \;
+	mv "$own/v.tar" "$own/n.tar"
+	mv "$own/v.tar.gidx" "$own/n.tar.gidx"
+	(umask 077; "$granary" index --renew --json "$own" "$shared") >"$work/said" 2>&1
+	is $? 0 "renew: status"
+	is "$(cat "$work/said")" '{"renewed":4,"current":1,"left":0}' "renew: all of them"
+	is "$(stat -c %a "$own/n.tar.gidx")" 604 "renew: permissions stay"
+	fits "$own/n.tar" "a renewed index of another name"
+	check "a renewed index has its checksums" index --check --checksums "$own/below/v.tar"
+	check "a renewed index of a set" "$granary" index --check -o duplicates=first \
+		"$own/below/v.tar" "$own/below/e.tar"
+	cat_is_cat "renewed" index=require "$shared/v.tar"
+	mv "$shared/v.tar" "$shared/x.tar"
+	mv "$shared/v.tar.gidx" "$shared/x.tar.gidx"
+	fits "$shared/x.tar" "a renewed index knows its file by its number"
+	"$granary" index --renew "$own" "$shared" >"$work/said" 2>&1
+	is "$(cat "$work/said")" "0 renewed, 5 were of this version, 0 are as they were" \
+		"renew: a second time there is nothing to do"
+}
+
+# What fits no longer, is another's, or is no index, stays as it is.
+not_renewed() {
+	fresh
+	index "$shared/v.tar"
+	index "$shared/e.tar"
+	"$forge" --as-0.1 "$shared/v.tar.gidx"
+	"$forge" --as-0.1 "$shared/e.tar.gidx"
+	mv "$shared/v.tar.gidx" "$work/v"
+	mv "$shared/e.tar.gidx" "$shared/v.tar.gidx"
+	echo noise >"$shared/noise.tar.gidx"
+	"$granary" index --renew "$shared" >"$work/said" 2>&1
+	is $? 3 "renew: status where some are left"
+	grep -q "not renewed: $shared/v.tar.gidx: it was made of another file" "$work/said"
+	ok $? "renew: another's index" || diag "$(cat "$work/said")"
+	grep -q "not renewed: $shared/noise.tar.gidx: it is no index" "$work/said"
+	ok $? "renew: no index" || diag "$(cat "$work/said")"
+	rm "$shared"/*.gidx
+	mv "$work/v" "$shared/v.tar.gidx"
+	touch "$shared/v.tar"
+	"$granary" index --renew "$shared" >"$work/said" 2>&1
+	is $? 3 "renew: the packed file has been changed"
+	grep -q "v.tar.gidx: .*another time of change" "$work/said"
+	ok $? "renew: that is said" || diag "$(cat "$work/said")"
+	"$granary" index --renew --check "$shared" >"$work/said" 2>&1
+	is $? 1 "renew: with options that make no sense"
+	"$granary" index --renew "$work/none" >"$work/said" 2>&1
+	is $? 2 "renew: no folder"
+}
+
 make_archives
 exchanged
 copied
@@ -242,4 +302,6 @@ renamed
 of_0_1
 middle
 sets
+renewed
+not_renewed
 finish

@@ -134,6 +134,7 @@ json() {
 	members extract "$(granary extract --json t.tar out)"
 	members index "$(granary index --json --force t.tar)"
 	members index "$(granary index --json --check t.tar)"
+	members index "$(granary index --json --renew .)"
 	members verify "$(granary verify --json t.tar)"
 	granary pack -q "$work/tree" p.tar
 	members pack "$(granary pack --json --force "$work/tree" p.tar)"

@@ -1,5 +1,5 @@
 /*
- * cmd_index.c: granary index SOURCE...
+ * cmd_index.c: granary index SOURCE..., granary index --renew FOLDER...
  *
  * Also what granaryfs runs when a dataset has no index yet: then --for-mount
  * names the descriptor that takes the index if it cannot be saved, and --sources the
@@ -17,11 +17,12 @@
 #include "dataset/handover.h"
 #include "granary.h"
 #include "make_index.h"
+#include "renew.h"
 #include "util/json.h"
 #include "util/log.h"
 #include "volume/volume.h"
 
-enum { LETTER_CHECKSUMS = 's' };
+enum { LETTER_CHECKSUMS = 's', LETTER_RENEW = 'r' };
 
 static void say_sound(const struct request *request, const struct index *index,
 		      const char *path)
@@ -169,6 +170,10 @@ static const char *find_contradiction(const struct request *request)
 	if (given[LETTER_ADOPT] && (given['c'] || given['f']))
 		return "--adopt compares an index with the packed files, and makes it: leave "
 		       "--check and --force away";
+	if (given[LETTER_RENEW] && (given['c'] || given['f'] || given[LETTER_ADOPT] ||
+				    given[LETTER_CHECKSUMS] || given['O'] || given['o']))
+		return "--renew takes folders, and finds the rest in their indexes: leave other "
+		       "options away";
 	if (dataset_index_is(&request->config, "off") && !given['m'])
 		return "index=off leaves nothing to do";
 	return NULL;
@@ -185,6 +190,8 @@ static int run(struct request *request)
 	if (contradiction)
 		return report_usage(request->command, contradiction);
 	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	if (request->given[LETTER_RENEW])
+		return renew(request);
 	if (request->given['O']) {
 		free(request->config.index);
 		request->config.index = strdup(request->value['O']);
@@ -207,6 +214,7 @@ static const struct option longs[] = {
 	{ "force", no_argument, NULL, 'f' },
 	{ "adopt", no_argument, NULL, LETTER_ADOPT },
 	{ "checksums", no_argument, NULL, LETTER_CHECKSUMS },
+	{ "renew", no_argument, NULL, LETTER_RENEW },
 	{ "for-mount", required_argument, NULL, 'm' },
 	{ "sources", required_argument, NULL, 'S' },
 	{ "caller", required_argument, NULL, 'C' },
@@ -215,13 +223,14 @@ static const struct option longs[] = {
 
 const struct command command_index = {
 	.name = "index",
-	.usage = "[-o OPTIONS] [--output PATH] [--checksums] [--check | --force | --adopt] [-q] [--json] SOURCE...",
+	.usage = "[-o OPTIONS] [--output PATH] [--checksums] [--check | --force | --adopt] [-q] [--json] SOURCE... | --renew [-q] [--json] FOLDER...",
 	.summary = "Makes or refreshes the index of a packed dataset",
 	.help = "    --output PATH                   where to write it\n"
 		"    --checksums                     with a checksum of each file, which is read\n"
 		"    --check                         is there one that fits and is sound?\n"
 		"    --force                         make it even if there is one\n"
-		"    --adopt                         the packed files are copies: is it theirs?\n",
+		"    --adopt                         the packed files are copies: is it theirs?\n"
+		"    --renew                         all indexes of 0.1 below these folders\n",
 	.shorts = "", .longs = longs, .takes_dataset = true,
 	.takes_quiet = true, .run = run,
 };

@@ -1,0 +1,237 @@
+#include "renew.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dataset/find.h"
+#include "tree/image.h"
+#include "util/cleanup.h"
+#include "util/filename.h"
+#include "util/json.h"
+#include "util/log.h"
+
+static const char suffix[] = ".gidx";
+
+struct tally {
+	uint64_t renewed;
+	uint64_t current; /* there was nothing to do */
+	uint64_t left;    /* as they were, with a warning */
+};
+
+/* ---- The packed files of an index ---- */
+
+/* One that has got another name, with its index. */
+static int open_by_index(const char *path, struct source **out, struct error *e)
+{
+	CLEANUP(cleanup_free) char *name = strndup(path, strlen(path) - strlen(suffix));
+
+	return name ? source_open(name, out, e) :
+		      error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+}
+
+static int open_beside(const char *path, const char *name, struct source **out,
+		       struct error *e)
+{
+	CLEANUP(cleanup_free) char *beside = NULL;
+
+	if (asprintf(&beside, "%.*s%s", (int)(filename_of(path) - path), path, name) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return source_open(beside, out, e);
+}
+
+/* In the order in which they were indexed. The caller closes the set, also after an error. */
+static int open_sources(const char *path, const struct card *card, struct source_set *set,
+			struct error *e)
+{
+	const struct card_source *was;
+	uint32_t count = 0;
+	int err = 0;
+
+	while (card_source(card, count))
+		count++;
+	set->sources = calloc(count + 1, sizeof(*set->sources));
+	if (!set->sources)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (count == 1 && open_by_index(path, set->sources, NULL) == 0)
+		set->count = 1;
+	while (!err && set->count < count && (was = card_source(card, set->count))) {
+		err = open_beside(path, was->name, &set->sources[set->count], e);
+		set->count += !err;
+	}
+	return err;
+}
+
+static int make_wish(const char *path, const struct card *card, struct source_set *set,
+		     struct index_wish *wish, struct error *e)
+{
+	int err = open_sources(path, card, set, e);
+
+	if (err)
+		return err;
+	wish->sources = set;
+	snprintf(wish->shape, sizeof(wish->shape), "%s", card_summary(card)->options);
+	wish->identities = calloc(set->count + 1, sizeof(*wish->identities));
+	if (!wish->identities)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return source_set_identify(set, wish->identities, e);
+}
+
+/* ---- One index ---- */
+
+/* With the same owner, and for the same readers. */
+static int publish(const struct index_wish *wish, const struct index *index,
+		   const struct index_file *file, struct error *e)
+{
+	const struct source *source = index_file_source(file);
+	const struct source_owner *owner = source_owner(source);
+	const struct image_access access = { owner->mode, owner->uid, owner->gid };
+	struct image image;
+	int err = index_copy(index, &image);
+
+	for (uint32_t i = 0; i < wish->sources->count && !err; i++)
+		err = image_add_identity(&image, &wish->identities[i]);
+	if (err)
+		error_set(e, ERROR_SYSTEM, -err, "%s", strerror(-err));
+	else
+		err = image_publish(&image, source_path(source), &access, e);
+	image_free(&image);
+	return err;
+}
+
+/* The copy is judged, as always. */
+static int take(const struct index_wish *wish, const struct index_file *file, struct error *e)
+{
+	struct index *index;
+	int err = index_file_load(file, &index, e);
+
+	if (err)
+		return err;
+	err = index_fits(wish, index_card(index), file, e);
+	if (!err)
+		err = publish(wish, index, file, e);
+	index_close(index);
+	return err;
+}
+
+/* It would be this user's, and others might take it no longer. */
+static int check_owner(const struct card *card, struct error *e)
+{
+	if (geteuid() == 0 || card_owner(card) == geteuid())
+		return 0;
+	return error_set(e, ERROR_SYSTEM, EPERM,
+			 "it belongs to uid %u: that user or root can renew it",
+			 (unsigned)card_owner(card));
+}
+
+static int renew_file(const char *path, const struct index_file *file, struct error *e)
+{
+	const struct card *card = index_file_card(file);
+	struct source_set set = { 0 };
+	struct index_wish wish = { 0 };
+	int err = check_owner(card, e);
+
+	if (!err)
+		err = make_wish(path, card, &set, &wish, e);
+	if (!err)
+		err = index_fits(&wish, card, file, e);
+	if (!err)
+		err = take(&wish, file, e);
+	index_wish_free(&wish);
+	source_set_close(&set);
+	return err;
+}
+
+static void look_at(const struct request *request, const char *path, struct tally *tally)
+{
+	struct index_file *file;
+	struct error e;
+	int err = index_file_open(path, &file, &e);
+
+	if (err) {
+		log_warn("not renewed: %s", e.text);
+		tally->left++;
+		return;
+	}
+	if (card_has_identities(index_file_card(file))) {
+		tally->current++;
+	} else if (renew_file(path, file, &e) == 0) {
+		tally->renewed++;
+		if (!request->json && !request->quiet)
+			printf("%s renewed\n", path);
+	} else {
+		log_warn("not renewed: %s: %s", path, e.text);
+		tally->left++;
+	}
+	index_file_close(file);
+}
+
+/* ---- All below some folders ---- */
+
+static bool is_index_name(const char *name)
+{
+	size_t n = strlen(name), end = strlen(suffix);
+
+	return n > end && strcmp(name + n - end, suffix) == 0;
+}
+
+static int walk(const struct request *request, FTS *tree, struct tally *tally,
+		struct error *e)
+{
+	FTSENT *entry;
+
+	while ((errno = 0, entry = fts_read(tree))) {
+		if (entry->fts_info == FTS_F && is_index_name(entry->fts_name))
+			look_at(request, entry->fts_path, tally);
+		else if (entry->fts_level == FTS_ROOTLEVEL && entry->fts_info == FTS_NS)
+			return error_set(e, ERROR_SYSTEM, entry->fts_errno, "'%s': %s",
+					 entry->fts_path, strerror(entry->fts_errno));
+		else if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_NS)
+			log_warn("'%s' is not looked at: %s", entry->fts_path,
+				 strerror(entry->fts_errno));
+	}
+	return errno ? error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno)) : 0;
+}
+
+static void say(const struct request *request, const struct tally *tally)
+{
+	struct json json = { .out = stdout };
+
+	if (!request->json) {
+		if (!request->quiet)
+			printf("%" PRIu64 " renewed, %" PRIu64 " were of this version, %" PRIu64
+			       " are as they were\n", tally->renewed, tally->current,
+			       tally->left);
+		return;
+	}
+	json_open(&json, NULL, '{');
+	json_uint(&json, "renewed", tally->renewed);
+	json_uint(&json, "current", tally->current);
+	json_uint(&json, "left", tally->left);
+	json_close(&json, '}');
+	putchar('\n');
+}
+
+int renew(const struct request *request)
+{
+	FTS *tree = fts_open(request->arguments, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR,
+			     NULL);
+	struct tally tally = { 0 };
+	struct error e = { 0 };
+	int err;
+
+	if (!tree)
+		return report_error(&(struct error){ ERROR_SYSTEM, "out of memory" });
+	umask(0); /* each keeps the permissions that it has */
+	err = walk(request, tree, &tally, &e);
+	fts_close(tree);
+	if (err)
+		return report_error(&e);
+	say(request, &tally);
+	return tally.left ? ERROR_DATASET : finish_output();
+}
