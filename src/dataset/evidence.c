@@ -110,13 +110,13 @@ int evidence_check(const struct index_wish *wish, struct error *e)
 
 bool evidence_at(const char *path)
 {
-	struct index_file *file;
+	struct index *index;
 	bool has;
 
-	if (index_file_open(path, &file, NULL) < 0)
+	if (index_open(path, &index, NULL) < 0)
 		return false;
-	has = card_has_sums(index_file_card(file));
-	index_file_close(file);
+	has = index_has_sums(index);
+	index_close(index);
 	return has;
 }
 

@@ -41,7 +41,7 @@ int evidence_check(const struct index_wish *wish, struct error *e);
  */
 char *evidence_of_set(const struct index_wish *wish);
 
-/* Is there an index with checksums at this place, whether it fits or not? */
+/* Is there a sound index with checksums at this place, whether it fits or not? */
 bool evidence_at(const char *path);
 
 #endif

@@ -296,7 +296,8 @@ int index_find(const struct index_wish *wish, struct index **out, const char **p
 	while (err && (place = find_best(&rest, tried, &file)) >= 0) {
 		err = take(wish, file, out);
 		index_file_close(file);
-		*path = wish->places.paths[place];
+		if (!err)
+			*path = wish->places.paths[place];
 		tried |= 1U << place;
 		rest.quiet = true; /* of the others it has been said */
 	}
