@@ -108,6 +108,38 @@ int child_wait(pid_t child, int *status, struct error *e)
 			 "the end of the indexer cannot be waited for: %s", strerror(number));
 }
 
+void child_hold_signals(sigset_t *before)
+{
+	sigset_t signals;
+
+	choose_signals(&signals);
+	pthread_sigmask(SIG_BLOCK, &signals, before);
+}
+
+/* A terminal's signals come to both by themselves. */
+static bool is_for_child(const siginfo_t *info)
+{
+	return info->si_signo != SIGCHLD && info->si_code <= 0;
+}
+
+int child_accompany(pid_t child, int *status)
+{
+	const struct timespec pause = { 1, 0 };
+	sigset_t held;
+	pid_t ended;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &held);
+	while ((ended = waitpid(child, status, WNOHANG)) == 0) {
+		siginfo_t info;
+
+		if (sigtimedwait(&held, &info, &pause) > 0 && is_for_child(&info)) {
+			kill(child, info.si_signo);
+			kill(child, SIGCONT);
+		}
+	}
+	return ended < 0 ? -errno : 0;
+}
+
 /* ---- How it ended ---- */
 
 static bool is_crash(int signal)

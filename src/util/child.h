@@ -7,6 +7,7 @@
 #ifndef GRANARY_UTIL_CHILD_H
 #define GRANARY_UTIL_CHILD_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -34,6 +35,19 @@ int child_ends_with_parent(pid_t ancestor);
  * Threads: only while the process has one.
  */
 int child_wait(pid_t child, int *status, struct error *e);
+
+/*
+ * For a parent that has threads: before the fork, so that all of them hold TERM, INT, HUP
+ * (unless they are ignored or blocked) and CHLD, and the parent only waits with those.
+ * The child, and the parent in the end, set back what was before.
+ */
+void child_hold_signals(sigset_t *before);
+
+/*
+ * Waits with the signals held: 0 and the wait status, or a negative errno. Those that
+ * another process sent to this one are passed on, and it is the child that ends of them.
+ */
+int child_accompany(pid_t child, int *status);
 
 /*
  * Ends a child that may be stopped, hang or not want to: TERM and CONT, and after a

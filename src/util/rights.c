@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/namespace.h"
 
 /* More than any kernel knows, as they are bits of 64. */
 enum { CAPABILITIES_MOST = 64 };
@@ -358,6 +359,97 @@ int rights_renounce(struct error *e)
 			 "this process (user id %u) cannot give up %s, and must not read "
 			 "packed files with them; start it without a security policy that "
 			 "forbids that", (unsigned)uid, kept);
+}
+
+/* The id that stands for those that a user namespace does not know. */
+enum { NOBODY = 65534 };
+
+static bool knows_nobody(const char *map)
+{
+	struct namespace_ids ids;
+
+	namespace_ids(map, &ids);
+	return namespace_knows(&ids, NOBODY);
+}
+
+/* What is permitted need not be in effect. */
+static bool raise_capability(unsigned capability)
+{
+	return capng_have_capability(CAPNG_PERMITTED, capability) == 1 &&
+	       capng_update(CAPNG_ADD, CAPNG_EFFECTIVE, capability) == 0;
+}
+
+static bool may_change_ids(void)
+{
+	return read_capabilities() && raise_capability(CAP_SETUID) &&
+	       raise_capability(CAP_SETGID) && capng_apply(CAPNG_SELECT_CAPS) == 0;
+}
+
+bool rights_can_be_nobody(void)
+{
+	return geteuid() != 0 || (knows_nobody("/proc/self/uid_map") &&
+				  knows_nobody("/proc/self/gid_map") && may_change_ids());
+}
+
+/* The bounding set first: afterwards there is no right to empty it. */
+static int leave_root(void)
+{
+	if (may_empty_bounds())
+		empty_bounds();
+	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+		return -errno;
+	/* whatever fs.suid_dumpable says: all daemons without rights are nobody */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return 0;
+}
+
+int rights_become_nobody(struct error *e)
+{
+	bool leaves = geteuid() == 0 && rights_can_be_nobody();
+	int err = leaves ? leave_root() : 0;
+
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err,
+				 "this process is root, cannot become nobody (user id %d): %s, "
+				 "and must not read packed files as root; start it without a "
+				 "security policy that forbids that", NOBODY, strerror(-err));
+	return rights_renounce(e);
+}
+
+/*
+ * What it takes to become nobody, and to end who is. Without capabilities there is nothing
+ * to keep; those of a container may be fewer.
+ */
+static bool is_kept(unsigned capability)
+{
+	return capability == CAP_SETUID || capability == CAP_SETGID ||
+	       capability == CAP_SETPCAP || capability == CAP_KILL;
+}
+
+int rights_keep_few(struct error *e)
+{
+	bool bounds = may_empty_bounds();
+	int failed = !read_capabilities();
+
+	for (unsigned i = 0; i < CAPABILITIES_MOST && !failed; i++) {
+		bool kept = is_kept(i) && capng_have_capability(CAPNG_PERMITTED, i) == 1;
+
+		if (bounds && !kept)
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+		capng_update(CAPNG_DROP, CAPNG_INHERITABLE, i);
+		capng_update(kept ? CAPNG_ADD : CAPNG_DROP,
+			     CAPNG_EFFECTIVE | CAPNG_PERMITTED, i);
+	}
+	failed = failed || capng_apply(CAPNG_SELECT_CAPS) ||
+		 prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || !read_capabilities();
+	for (unsigned i = 0; i < CAPABILITIES_MOST && !failed; i++)
+		failed = !is_kept(i) && capng_have_capability(CAPNG_PERMITTED, i) == 1;
+	if (!failed)
+		return 0;
+	return error_set(e, ERROR_SYSTEM, EPERM,
+			 "this process (user id %u) cannot give up its capabilities; start it "
+			 "without a security policy that forbids that", (unsigned)geteuid());
 }
 
 int rights_become(const struct rights *rights, struct error *e)

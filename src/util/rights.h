@@ -67,6 +67,21 @@ int rights_renounce(struct error *e);
 int rights_become(const struct rights *rights, struct error *e);
 
 /*
+ * rights_renounce, and where the process is root it is nobody from now on, with no other
+ * groups, and cannot be traced by others that are. Root of a container may lack that id, or
+ * the right to change its own (rights_can_be_nobody): then it stays who it is there.
+ */
+int rights_become_nobody(struct error *e);
+bool rights_can_be_nobody(void);
+
+/*
+ * Of root's rights this process, and a program that it runs, keep what its children need to
+ * become nobody, and what it needs to end them; never again others (no_new_privs). It may
+ * open what uid 0 has permission for. 0, or a negative errno and a sentence.
+ */
+int rights_keep_few(struct error *e);
+
+/*
  * A program that this process runs gets this capability (CAP_...), which the process has,
  * though it is not root: in a user namespace of its own. 0, or a negative errno and a
  * sentence: before Linux 4.3 it cannot be done.
