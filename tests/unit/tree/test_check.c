@@ -215,6 +215,59 @@ static void test_damage_under_right_checksums_is_found(void **state)
 	free(bytes);
 }
 
+/* What is written over "b", from its length on, under right checksums. */
+static const struct {
+	const char *what, *bytes;
+	size_t length;
+} bad_names[] = {
+	{ "an empty name", "\0b", 2 },     { "a slash", "\1/", 2 },
+	{ "a NUL", "\1\0", 2 },            { "a dot", "\1.", 2 },
+	{ "two dots", "\2..", 3 },         { "upwards", "\3../", 4 },
+	{ "a path", "\3a/b", 4 },          { "from the root", "\2/b", 3 },
+};
+
+/* No accessor gives such a name out: whatever looks at the tree need not ask for that. */
+static void expect_no_name(const struct tree *tree, const char *what)
+{
+	struct tree_name name;
+	uint32_t node, folder = 2, b = 6;
+	char path[256];
+
+	if (tree_child(tree, folder, 0, &name) != -EIO ||
+	    tree_lookup(tree, folder, "..", 2, &node) == 0 ||
+	    tree_lookup(tree, folder, "", 0, &node) == 0 ||
+	    tree_lookup(tree, folder, "/", 1, &node) == 0 ||
+	    tree_walk(tree, TREE_ROOT, "d/..", &node) == 0 ||
+	    tree_walk(tree, TREE_ROOT, "d/../b", &node) == 0)
+		fail_msg("%s: is a name", what);
+	if (*tree_path(tree, b, path, sizeof(path)))
+		fail_msg("%s: is in a path: %s", what, path);
+}
+
+static void test_no_accessor_gives_out_a_name_that_leads_elsewhere(void **state)
+{
+	size_t size;
+	uint8_t *bytes = full_bytes(&size);
+	struct error e;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad_names); i++) {
+		uint8_t *copy = malloc(size);
+		struct index *index;
+
+		assert_non_null(copy);
+		memcpy(copy, bytes, size);
+		memcpy(copy + kit_section(bytes, SECTION_NAMES, NULL) + 11,
+		       bad_names[i].bytes, bad_names[i].length);
+		kit_fix_sums(copy);
+		assert_int_equal(kit_open_bytes(copy, size, &index, &e), 0);
+		expect_no_name(index_tree(index), bad_names[i].what);
+		index_close(index);
+		free(copy);
+	}
+	free(bytes);
+}
+
 /* check.h: "all of it": whatever an accessor or a volume would trip over. */
 static const struct damage sides[] = {
 	{ "xattrs past the end", ITEM(XATTR_NODES, layout_xattr_node, 0, first), 9, "" },
@@ -363,6 +416,7 @@ static const struct CMUnitTest check[] = {
 	cmocka_unit_test(test_a_sound_index_passes),
 	cmocka_unit_test(test_every_flip_in_a_section_is_found),
 	cmocka_unit_test(test_damage_under_right_checksums_is_found),
+	cmocka_unit_test(test_no_accessor_gives_out_a_name_that_leads_elsewhere),
 	cmocka_unit_test(test_damaged_xattrs_are_found),
 	cmocka_unit_test(test_volumes_that_cannot_be_read_are_found),
 	cmocka_unit_test(test_arrays_that_cannot_be_read_are_found),
