@@ -248,25 +248,49 @@ static const char *load(struct list *list, int fd, const struct scan *scan)
 	return NULL;
 }
 
-/* Of x.tar it is x.idx, or else x.tar.idx. */
-static int open_list(struct list *list, const char *tar)
+char *tar_idx_path(const char *tar, unsigned i)
 {
 	size_t n = strlen(tar);
-	int stem = n > 4 && strcmp(tar + n - 4, ".tar") == 0 ? (int)n - 4 : (int)n, fd;
+	bool has_end = n > 4 && strcmp(tar + n - 4, ".tar") == 0;
+	char *path;
 
-	if (asprintf(&list->path, "%.*s.idx", stem, tar) < 0) {
-		list->path = NULL;
-		return -1;
+	if (i >= TAR_IDX_PATHS || (i == 1 && !has_end))
+		return NULL;
+	if (has_end && i == 0)
+		n -= 4;
+	return asprintf(&path, "%.*s.idx", (int)n, tar) < 0 ? NULL : path;
+}
+
+int tar_idx_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Who opens it. Set while the process has one thread. */
+static int (*opener)(const char *path) = tar_idx_open;
+
+void tar_idx_open_by(int (*open)(const char *path))
+{
+	opener = open;
+}
+
+/* A descriptor, or a negative errno. */
+static int open_list(struct list *list, const char *tar)
+{
+	int fd = -ENOENT;
+
+	for (unsigned i = 0; i < TAR_IDX_PATHS && fd == -ENOENT; i++) {
+		char *path = tar_idx_path(tar, i);
+
+		if (!path)
+			break;
+		free(list->path);
+		list->path = path;
+		fd = opener(path);
 	}
-	fd = open(list->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 || errno != ENOENT || stem == (int)n)
-		return fd;
-	free(list->path);
-	if (asprintf(&list->path, "%s.idx", tar) < 0) {
-		list->path = NULL;
-		return -1;
-	}
-	return open(list->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd;
 }
 
 /* NULL, or why the list is not used; nothing has been appended. */

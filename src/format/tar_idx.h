@@ -1,6 +1,6 @@
 /*
  * tar_idx.h: the list of a shard's members that DALI's wds2idx wrote beside it. Private
- * to the tar format.
+ * to the tar format, but for where it lies.
  *
  * It says where the data of each file are, how much, and what it is called, so that the
  * headers need not be read. It says nothing of the rest: mode, owner and time are
@@ -19,5 +19,21 @@
  * error of memory.
  */
 int tar_idx_scan(struct scan *scan, struct tar_window *window, struct error *e);
+
+/*
+ * Where the list of a tar may be: of x.tar x.idx, or else x.tar.idx. The i'th, which the
+ * caller frees; NULL: there is none, or no memory.
+ */
+enum { TAR_IDX_PATHS = 2 };
+char *tar_idx_path(const char *tar, unsigned i);
+
+/*
+ * Opens one: a descriptor or a negative errno. A process that may open nothing has
+ * another one call it.
+ *
+ * Threads: tar_idx_open_by only while the process has one.
+ */
+int tar_idx_open(const char *path);
+void tar_idx_open_by(int (*open)(const char *path));
 
 #endif

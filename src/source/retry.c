@@ -167,29 +167,49 @@ static bool is_same_file(const struct source_info *a, const struct source_info *
 	       a->owner.mtime == b->owner.mtime && a->owner.mtime_ns == b->owner.mtime_ns;
 }
 
+int retry_open(const char *place, const struct source_info *info, int *fd)
+{
+	CLEANUP(cleanup_close) int opened = -1;
+	struct source_info found;
+	int err;
+
+	if (info->device) /* what has its number now may be another */
+		return -EXDEV;
+	if (!place)
+		return -ENOENT;
+	err = file_open(place, &opened, &found, NULL);
+	if (err)
+		return err;
+	if (!is_same_file(&found, info))
+		return -EXDEV;
+	*fd = steal_fd(&opened);
+	return 0;
+}
+
+/* Who opens it again. Set while the process has one thread. */
+static retry_opener *opener = retry_open;
+
+void retry_open_by(retry_opener *chosen)
+{
+	opener = chosen;
+}
+
 /*
  * Opens the file again, unless another thread has: `seen` is how often that had been
- * done before the read that failed. 0; 1 where another file is there now; or why it
- * cannot be opened.
+ * done before the read that failed. 0, or why it cannot be opened: -EXDEV where another
+ * file is there now.
  */
 static int reopen(const struct reading *r, unsigned seen)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 	struct retry *retry = r->retry;
-	struct source_info found;
 	int err;
 
-	if (r->info->device) /* what has its number now may be another */
-		return 1;
 	if (atomic_load(&retry->reopenings) != seen)
 		return 0;
-	if (!retry->place)
-		return -ENOENT;
-	err = file_open(retry->place, &fd, &found, NULL);
+	err = opener(retry->place, r->info, &fd);
 	if (err)
 		return err;
-	if (!is_same_file(&found, r->info))
-		return 1;
 	if (!atomic_compare_exchange_strong(&retry->reopenings, &seen, seen + 1))
 		return 0;
 	if (dup3(fd, r->fd, O_CLOEXEC) < 0)
@@ -217,7 +237,7 @@ static bool may_try_again(struct reading *r, int err, unsigned seen)
 		return false;
 	if (transient->reopen) {
 		err = reopen(r, seen);
-		if (err > 0)
+		if (err == -EXDEV)
 			return false;
 		at_once = !err && !r->reopened;
 		r->reopened |= !err;

@@ -45,4 +45,13 @@ void retry_free(struct retry *retry);
 int retry_pread(struct retry *retry, int fd, const struct source_info *info,
 		void *buffer, size_t length, uint64_t *offset);
 
+/*
+ * Opens what is at this place if it still is the same file: 0 and a descriptor, -EXDEV
+ * where it is another one, or why it cannot be opened. A process that may open nothing
+ * has another one do that (source_open_by).
+ */
+typedef int retry_opener(const char *place, const struct source_info *info, int *fd);
+retry_opener retry_open;
+void retry_open_by(retry_opener *opener);
+
 #endif

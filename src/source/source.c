@@ -171,6 +171,16 @@ const char *source_path(const struct source *source)
 	return source->path;
 }
 
+void source_open_by(int (*open)(const char *place, const struct source_info *info, int *fd))
+{
+	retry_open_by(open);
+}
+
+int source_open_again(const struct source *source, int *fd)
+{
+	return retry_open(source->retry.place, &source->info, fd);
+}
+
 const char *source_place(const struct source *source)
 {
 	return source->retry.place ? source->retry.place : source->path;

@@ -123,6 +123,16 @@ const struct source_owner *source_owner(const struct source *source);
 const struct source_info *source_info(const struct source *source);
 
 /*
+ * Where a descriptor has gone stale, this process has the file at `place` opened again by
+ * `open`, since it may not itself; the other process calls source_open_again, with its own
+ * source. 0 and a descriptor of the same file, or a negative errno.
+ *
+ * Threads: source_open_by only while the process has one.
+ */
+void source_open_by(int (*open)(const char *place, const struct source_info *info, int *fd));
+int source_open_again(const struct source *source, int *fd);
+
+/*
  * Reads its first and last bytes, and `samples` pages between them, at places that depend on
  * the size and that number: 0 or a negative errno. Samples that cannot be read are not
  * known, and no error. The other one has the kernel fetch those
