@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "naming.h"
-#include "pixels.h"
 #include "util/cleanup.h"
 #include "util/pool.h"
 
@@ -16,30 +15,32 @@ enum { HEAD_BYTES = 32 << 10, WHOLE_MOST = 64 << 20 };
 
 struct measuring {
 	struct scan *scan;
+	struct decoders *decoders;
 	_Atomic size_t next;
 };
 
 /* Looks into the first `length` bytes: is the size there? */
-static bool look(int fd, size_t length, void *memory, uint64_t *size)
+static bool look(struct decoders *decoders, int fd, size_t length, void *memory,
+		 uint64_t *size)
 {
 	const char *damage = NULL;
 	ssize_t n = pread(fd, memory, length, 0);
 
-	return n > 0 && pixels_measure(memory, (size_t)n, size, &damage);
+	return n > 0 && decoders_measure(decoders, memory, (size_t)n, size, &damage);
 }
 
-static void measure(const struct scan *scan, struct scan_entry *entry)
+static void measure(const struct measuring *m, struct scan_entry *entry)
 {
 	CLEANUP(cleanup_free) void *memory = malloc(HEAD_BYTES);
 	CLEANUP(cleanup_free) void *whole = NULL;
-	CLEANUP(cleanup_close) int fd = scan_open(scan->root, entry->path,
+	CLEANUP(cleanup_close) int fd = scan_open(m->scan->root, entry->path,
 						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	uint64_t size;
-	bool found = memory && fd >= 0 && look(fd, HEAD_BYTES, memory, &size);
+	bool found = memory && fd >= 0 && look(m->decoders, fd, HEAD_BYTES, memory, &size);
 
 	if (!found && fd >= 0 && entry->size > HEAD_BYTES && entry->size <= WHOLE_MOST) {
 		whole = malloc(entry->size);
-		found = whole && look(fd, entry->size, whole, &size);
+		found = whole && look(m->decoders, fd, entry->size, whole, &size);
 	}
 	if (found)
 		entry->decoded_size = size;
@@ -55,13 +56,13 @@ static void work(void *argument)
 
 		if ((entry->kind == PACK_FILE || entry->kind == PACK_HARDLINK) &&
 		    naming_is_image(entry->path))
-			measure(m->scan, entry);
+			measure(m, entry);
 	}
 }
 
-int measure_images(struct scan *scan, unsigned threads)
+int measure_images(struct scan *scan, struct decoders *decoders, unsigned threads)
 {
-	struct measuring m = { .scan = scan };
+	struct measuring m = { .scan = scan, .decoders = decoders };
 	struct pool *pool;
 	int err = pool_start(&pool, threads);
 

@@ -6,12 +6,13 @@
 #ifndef GRANARY_PACKER_MEASURE_H
 #define GRANARY_PACKER_MEASURE_H
 
+#include "packer/decoders.h"
 #include "packer/scan.h"
 
 /*
  * Fills decoded_size of the entries that are named as images are and begin like one. What
  * cannot be read stays as it is: who packs it will say so. 0 or a negative errno.
  */
-int measure_images(struct scan *scan, unsigned threads);
+int measure_images(struct scan *scan, struct decoders *decoders, unsigned threads);
 
 #endif

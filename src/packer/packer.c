@@ -50,6 +50,7 @@ struct run {
 	struct out_name name;
 	struct stat folder;    /* where the packed files are made */
 	struct scan scan;
+	struct decoders *decoders; /* or NULL */
 	struct plan plan;
 	char *plan_path;
 	uint64_t digest;
@@ -186,19 +187,6 @@ static int list_tree(struct run *run, struct error *e)
 	return err ? err : stop_at_problem(run, e);
 }
 
-/* Are all classes what a dataset's parts are called? Then one of those was meant. */
-static bool are_splits(const struct plan *plan)
-{
-	static const char *const names[] = { "train", "val", "valid", "validation", "test" };
-	size_t found = 0;
-
-	for (size_t i = 0; i < plan->classes.count; i++) {
-		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			found += strcmp(plan->classes.items[i], names[k]) == 0;
-	}
-	return found && found == plan->classes.count;
-}
-
 /* An HDF5 file that holds nothing is none that can be mounted. */
 static int check_contents(const struct run *run, struct error *e)
 {
@@ -231,13 +219,14 @@ static int make_plan(struct run *run, struct error *e)
 
 	if (!config.shards && !config.shard_size)
 		config.shard_size = usual_shard;
-	if (o->decode && named != 1 && measure_images(&run->scan, thread_count(run)) < 0)
+	if (o->decode && named != 1 &&
+	    measure_images(&run->scan, run->decoders, thread_count(run)) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "no threads to read with");
 	err = plan_make(&run->scan, &config, &run->plan, e);
 	run->result->no_class = run->plan.no_class;
 	run->result->no_name = run->plan.no_name;
 	run->result->classes = run->plan.classes.count;
-	run->result->splits = o->layout == PACK_WEBDATASET && are_splits(&run->plan);
+	run->result->splits = o->layout == PACK_WEBDATASET && plan_is_of_splits(&run->plan);
 	if (!err && o->layout == PACK_WEBDATASET && !run->plan.count)
 		err = error_set(e, ERROR_DATASET, ENOENT,
 				"%s: there are no samples; --layout webdataset wants folders, one "
@@ -488,7 +477,8 @@ static int pack_shard(struct run *run, size_t i, struct error *e)
 		.options = o, .progress = run->progress, .result = run->result,
 		.writer = formats[run->format].writer, .root = run->scan.root,
 		.items = run->plan.items + part->first, .count = part->count,
-		.threads = thread_count(run), .newest = run->newest, .number = i,
+		.decoders = run->decoders, .threads = thread_count(run),
+		.newest = run->newest, .number = i,
 		.plan = run->plan.shard_count > 1 ? run->plan_path : NULL,
 		.scan = i == last_to_make(run) ? &run->scan : NULL, .folder = &run->folder,
 	};
@@ -571,11 +561,15 @@ int packer_run(const struct pack_options *options, struct pack_progress *progres
 	struct pack_progress unseen = { 0 };
 	struct run run = { .options = options, .progress = progress ? progress : &unseen,
 			   .result = out, .scan = { .root = -1 } };
-	int err;
+	int err = 0;
 
 	*out = (struct pack_result){ .shards = VEC_INIT, .problems = PROBLEMS_INIT };
+	if (options->decode)
+		err = decoders_start(&run.decoders, thread_count(&run), e);
 	output_catch_signals(true);
-	err = run_all(&run, e);
+	if (!err)
+		err = run_all(&run, e);
+	decoders_stop(run.decoders);
 	output_catch_signals(false);
 	problems_sort(&out->problems);
 	plan_free(&run.plan);

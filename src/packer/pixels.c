@@ -17,6 +17,8 @@ static const char bad_jpeg[] = "is a damaged JPEG";
 static const char bad_png[] = "is a damaged PNG";
 static const char no_image[] = "is no image: by its bytes neither a JPEG nor a PNG";
 
+const char *const pixels_damages[PIXELS_DAMAGES] = { too_large, bad_jpeg, bad_png, no_image };
+
 /* libjpeg's errors come back by longjmp. */
 struct jpeg_errors {
 	struct jpeg_error_mgr manager;

@@ -21,6 +21,10 @@ struct pixels {
 	size_t size;
 };
 
+/* All that *damage may be. */
+enum { PIXELS_DAMAGES = 4 };
+extern const char *const pixels_damages[PIXELS_DAMAGES];
+
 /*
  * Is this an image that can be decoded? Then *size is about what it will be. If it should
  * be one and its header is damaged, or it is too large, or it is neither JPEG nor PNG, false

@@ -462,3 +462,15 @@ unsigned plan_imbalance(const struct plan *plan)
 	all /= plan->shard_count ? plan->shard_count : 1;
 	return all ? (unsigned)((double)(most - least) * 1000 / (double)all) : 0;
 }
+
+bool plan_is_of_splits(const struct plan *plan)
+{
+	static const char *const names[] = { "train", "val", "valid", "validation", "test" };
+	size_t found = 0;
+
+	for (size_t i = 0; i < plan->classes.count; i++) {
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			found += strcmp(plan->classes.items[i], names[k]) == 0;
+	}
+	return found && found == plan->classes.count;
+}

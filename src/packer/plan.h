@@ -90,6 +90,9 @@ int plan_make(const struct scan *scan, const struct plan_config *config,
 	      struct plan *out, struct error *e);
 void plan_free(struct plan *plan);
 
+/* Are all classes what a dataset's parts are called? Then one of those was meant. */
+bool plan_is_of_splits(const struct plan *plan);
+
 /*
  * A number that differs where anything does that decides on the bytes of a shard: the
  * names, sizes and times, and what goes where. FNV-1a, 64 bits.

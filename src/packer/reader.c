@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pixels.h"
+#include "decoders.h"
 #include "util/arena.h"
 #include "util/cleanup.h"
 #include "util/lock.h"
@@ -57,6 +57,7 @@ struct reader {
 	struct wakeup ready;  /* the next piece is there */
 	struct wakeup room;   /* a slot is free, or memory, or all shall end */
 	int root;
+	struct decoders *decoders;
 	const struct plan_item *items;
 	size_t count;
 	size_t item;          /* lock: of the next piece that is taken */
@@ -261,9 +262,11 @@ static void decode(struct reader *r, struct slot *slot)
 	uint64_t size;
 
 	if (piece->err || piece->changed ||
-	    !pixels_measure(piece->bytes, piece->length, &size, &piece->damage) ||
+	    !decoders_measure(r->decoders, piece->bytes, piece->length, &size,
+			      &piece->damage) ||
 	    !reserve(r, slot, size) ||
-	    pixels_decode(piece->bytes, piece->length, &slot->pixels, &piece->damage) < 0)
+	    decoders_decode(r->decoders, piece->bytes, piece->length, size, &slot->pixels,
+			    &piece->damage) < 0)
 		return;
 	piece->bytes = slot->pixels.bytes;
 	piece->length = piece->wanted = slot->pixels.size;
@@ -305,7 +308,7 @@ static void clear_slot(struct slot *slot)
 }
 
 int reader_start(struct reader **out, int root, const struct plan_item *items, size_t count,
-		 unsigned threads)
+		 struct decoders *decoders, unsigned threads)
 {
 	size_t slots = (size_t)SLOTS_A_THREAD * (threads ? threads : 1);
 	struct reader *r = calloc(1, sizeof(*r) + slots * sizeof(r->slots[0]));
@@ -316,6 +319,7 @@ int reader_start(struct reader **out, int root, const struct plan_item *items, s
 	r->lock = (struct lock)LOCK_INIT;
 	r->ready = r->room = (struct wakeup)WAKEUP_INIT;
 	r->root = root;
+	r->decoders = decoders;
 	r->items = items;
 	r->count = count;
 	r->slot_count = slots;

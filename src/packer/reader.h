@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "packer/decoders.h"
 #include "packer/plan.h"
 
 enum {
@@ -45,10 +46,11 @@ struct reader;
 
 /*
  * Reads those of the `count` items that are files with contents of their own. The items
- * and `root`, the open source folder, must outlive the reader. 0 or a negative errno.
+ * and `root`, the open source folder, must outlive the reader, and so must `decoders`,
+ * which may be NULL where no item is decoded. 0 or a negative errno.
  */
 int reader_start(struct reader **out, int root, const struct plan_item *items, size_t count,
-		 unsigned threads);
+		 struct decoders *decoders, unsigned threads);
 
 /*
  * Waits for the next piece; NULL when all have come. It lives until the next call.

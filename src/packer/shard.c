@@ -374,7 +374,8 @@ static int write_items(struct writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
 	ssize_t skipped;
-	int err = reader_start(&w->reader, job->root, job->items, job->count, job->threads);
+	int err = reader_start(&w->reader, job->root, job->items, job->count,
+			       job->decoders, job->threads);
 
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "no threads to read with: %s",

@@ -20,6 +20,7 @@ struct shard_job {
 	int root;                    /* the source folder */
 	const struct plan_item *items;
 	size_t count;
+	struct decoders *decoders;   /* NULL where no image is decoded */
 	unsigned threads;
 	int64_t newest;
 	const char *plan;            /* of a set: where its size is noted; or NULL */
