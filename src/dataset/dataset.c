@@ -201,6 +201,11 @@ int dataset_check(const struct dataset *ds, struct error *e)
 	return err;
 }
 
+const struct source_set *dataset_sources(const struct dataset *ds)
+{
+	return &ds->sources;
+}
+
 const struct tree *dataset_tree(const struct dataset *ds)
 {
 	return index_tree(ds->index);

@@ -38,6 +38,9 @@ int dataset_open_as(const struct rights *rights, const struct dataset_config *co
 		    struct error *e);
 void dataset_close(struct dataset *dataset);
 
+/* The packed files; they live as long as the dataset. */
+const struct source_set *dataset_sources(const struct dataset *dataset);
+
 const struct tree *dataset_tree(const struct dataset *dataset);
 
 /* The node that is shown as the root: `subdir`, or TREE_ROOT. */

@@ -151,11 +151,12 @@ static void exec_for_another(const struct call *call)
 
 /* ---- For oneself ---- */
 
+/* Root's parses as nobody, in a child of its own. */
 static void exec_for_oneself(const struct call *call)
 {
 	struct error e = { 0 };
 
-	if (rights_renounce(&e) < 0)
+	if ((geteuid() == 0 ? rights_keep_few(&e) : rights_renounce(&e)) < 0)
 		refuse_in_child(&e);
 	exec_tool(call, environ);
 }

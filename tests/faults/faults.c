@@ -1,9 +1,11 @@
 /* faults.c: reads that fail when they are told to. */
 #include "faults.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,16 @@ int __wrap_dup3(int from, int to, int flags);
 int __real_dup3(int from, int to, int flags);
 
 enum { DESCRIPTORS = 4096 };
+
+/*
+ * A process without rights (util/sandbox.h) can see neither where a descriptor leads nor
+ * whether a file is there. So what was seen before is kept: paths by descriptor, and the
+ * folder that a fault's while= is in.
+ */
+static char paths[DESCRIPTORS][FAULT_PATH_BYTES];
+static _Atomic int folders[FAULTS_MOST];
+
+enum { NOT_OPENED = -2 };
 
 static struct fault faults[FAULTS_MOST];
 static unsigned fault_count;
@@ -55,6 +67,18 @@ struct fault_counts *fault_counts_new(unsigned n, const char *path)
 	return memory;
 }
 
+static int folder_of(const char *path)
+{
+	char folder[FAULT_PATH_BYTES];
+	char *slash;
+
+	snprintf(folder, sizeof(folder), "%s", path);
+	slash = strrchr(folder, '/');
+	if (slash)
+		slash[1] = '\0';
+	return *path ? open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
 static void use(const char *text, const char *counts_path)
 {
 	const char *wrong;
@@ -63,6 +87,8 @@ static void use(const char *text, const char *counts_path)
 	if (n < 0)
 		fault_refuse("GRANARY_FAULTS", wrong);
 	counts = fault_counts_new((unsigned)n, counts_path);
+	for (int i = 0; i < n; i++)
+		folders[i] = NOT_OPENED;
 	fault_count = (unsigned)n;
 }
 
@@ -112,7 +138,41 @@ static const char *path_of(struct call *call)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", call->fd);
 	n = readlink(link, call->path, sizeof(call->path) - 1);
 	call->path[n > 0 ? n : 0] = '\0';
+	if (call->fd < DESCRIPTORS && n > 0)
+		snprintf(paths[call->fd], FAULT_PATH_BYTES, "%s", call->path +
+			 (n < FAULT_PATH_BYTES ? 0 : n - FAULT_PATH_BYTES + 1));
+	else if (call->fd < DESCRIPTORS)
+		strcpy(call->path, paths[call->fd]);
 	return call->path;
+}
+
+/* All processes share the descriptor, and where it is. */
+static bool is_in_folder(int folder, const char *name)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	char entries[32768];
+	bool found = false;
+	ssize_t n;
+
+	pthread_mutex_lock(&lock);
+	lseek(folder, 0, SEEK_SET);
+	while (!found && (n = getdents64(folder, entries, sizeof(entries))) > 0) {
+		for (char *at = entries; at < entries + n && !found;
+		     at += ((struct dirent64 *)(void *)at)->d_reclen)
+			found = strcmp(((struct dirent64 *)(void *)at)->d_name, name) == 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+static bool is_present(const struct fault *f)
+{
+	const char *slash = strrchr(f->present, '/');
+
+	if (access(f->present, F_OK) == 0)
+		return true;
+	return errno == EPERM && is_in_folder(folders[f - faults], slash ? slash + 1 :
+								   f->present);
 }
 
 /* t.tar is not t.tar.gidx or t.tar+2-HASH.gidx, which are read in the same way. */
@@ -129,7 +189,7 @@ static bool matches(const struct fault *f, struct call *call)
 		return false;
 	if (*f->path && !is_at(path_of(call), f->path))
 		return false;
-	if (*f->present && access(f->present, F_OK) < 0)
+	if (*f->present && !is_present(f))
 		return false;
 	return f->kind != FAULT_STALE || call->fd >= DESCRIPTORS ||
 	       !atomic_load(&replaced[call->fd]);
@@ -147,7 +207,7 @@ static void be_late(const struct fault *f)
 {
 	if (f->ms)
 		wait_a_little(f->ms);
-	while (*f->present && access(f->present, F_OK) == 0)
+	while (*f->present && is_present(f))
 		wait_a_little(5);
 }
 
@@ -214,10 +274,22 @@ static bool begins_before(const struct fault *f, const struct call *call)
 	       (f->kind == FAULT_ERROR || f->kind == FAULT_STALE || f->kind == FAULT_ZERO);
 }
 
+/* While it can be seen: not before main, which closes what was open by then. */
+static void look_around(struct call *call)
+{
+	path_of(call);
+	for (unsigned i = 0; i < fault_count; i++) {
+		if (atomic_load(&folders[i]) == NOT_OPENED)
+			atomic_store(&folders[i], folder_of(faults[i].present));
+	}
+}
+
 ssize_t __wrap_pread64(int fd, void *buffer, size_t n, off_t offset)
 {
 	struct call call = { .fd = fd, .n = n, .offset = (uint64_t)offset };
 
+	if (fault_count)
+		look_around(&call);
 	for (unsigned i = 0; i < fault_count; i++) {
 		const struct fault *f = &faults[i];
 

@@ -20,6 +20,25 @@ bool adopt_find(struct index_wish *wish)
 	return true;
 }
 
+struct index *adopt_load(const struct index_wish *wish, const char **place)
+{
+	struct index_file *file;
+	struct index *index;
+	struct error e;
+
+	if (index_find_other(wish, &file, place, &e) < 0)
+		return NULL;
+	if (index_file_load(file, &index, &e) < 0) {
+		log_warn("%s; it is not adopted, and made anew", e.text);
+		index = NULL;
+	}
+	index_file_close(file);
+	if (index && index_is_of_wish(wish, index_card(index)))
+		return index;
+	index_close(index);
+	return NULL;
+}
+
 /* A copy has the size of what it was made of, and its bytes wherever one looks. */
 static const char *find_other_source(const struct index_wish *wish, const struct index *old,
 				     const char **difference)
@@ -55,42 +74,18 @@ static bool is_same(const struct index_wish *wish, const struct index *old,
 	return false;
 }
 
-/* The one that could be adopted, all of it. NULL: there is none, or it is damaged. */
-static struct index *load_other(const struct index_wish *wish, const char **place)
+bool adopt_holds(const struct index_wish *wish, const struct image *image,
+		 const struct index *old, const char *place)
 {
-	struct index_file *file;
-	struct index *index;
-	struct error e;
-
-	if (index_find_other(wish, &file, place, &e) < 0)
-		return NULL;
-	if (index_file_load(file, &index, &e) < 0) {
-		log_warn("%s; it is not adopted, and made anew", e.text);
-		index = NULL;
-	}
-	index_file_close(file);
-	if (index && index_is_of_wish(wish, index_card(index)))
-		return index;
-	index_close(index);
-	return NULL;
-}
-
-bool adopt_holds(const struct index_wish *wish, const struct image *image)
-{
-	const char *place;
-	struct index *now, *old = load_other(wish, &place);
+	struct index *now;
 	struct error e;
 	bool holds;
 
-	if (!old)
-		return false;
 	if (checksums_open(image, &now, &e) < 0) {
-		index_close(old);
 		log_warn("%s is not adopted, and made anew: %s", place, e.text);
 		return false;
 	}
 	holds = is_same(wish, old, place, now);
 	index_close(now);
-	index_close(old);
 	return holds;
 }

@@ -17,10 +17,17 @@
 bool adopt_find(struct index_wish *wish);
 
 /*
- * Holds the one that is there against one that was just made of the packed files, with
- * checksums where that has some: are they of the same files? If not, a line in the log
- * says what differs. Only the new one can be used: the old one has the old time.
+ * The one that could be adopted, all of it, which the caller closes, and its path, which
+ * lives as long as the wish. NULL: there is none, or it is damaged.
  */
-bool adopt_holds(const struct index_wish *wish, const struct image *image);
+struct index *adopt_load(const struct index_wish *wish, const char **place);
+
+/*
+ * Holds the one that is there, at `place`, against one that was just made of the packed
+ * files, with checksums where that has some: are they of the same files? If not, a line in
+ * the log says what differs. Only the new one can be used: the old one has the old time.
+ */
+bool adopt_holds(const struct index_wish *wish, const struct image *image,
+		 const struct index *old, const char *place);
 
 #endif

@@ -47,22 +47,15 @@ static void end(struct compared *c)
 int against_open(const char *directory, const struct dataset *dataset,
 		 struct findings *findings, struct against **out, struct error *e)
 {
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct against *a;
+	struct against *a = calloc(1, sizeof(*a));
 
-	if (fd < 0)
-		return error_set(e, ERROR_SYSTEM, errno, "--against %s: %s", directory,
-				 strerror(errno));
-	a = calloc(1, sizeof(*a));
 	if (a)
 		a->wanted = calloc(tree_count(dataset_tree(dataset)), 1);
 	if (!a || !a->wanted) {
 		free(a);
-		close(fd);
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	}
 	a->directory = directory;
-	a->fd = fd;
 	a->dataset = dataset;
 	a->tree = dataset_tree(dataset);
 	a->findings = findings;
@@ -80,7 +73,6 @@ void against_close(struct against *a)
 		end(&a->workers[i]);
 		free(a->workers[i].buffer);
 	}
-	close(a->fd);
 	free(a->wanted);
 	free(a);
 }
@@ -113,7 +105,7 @@ static bool same_kind(enum tree_kind kind, mode_t mode)
 static void compare_link(struct against *a, const struct walk_name *name)
 {
 	char packed[TREE_TARGET_BYTES], original[PATH_MAX];
-	int err = original_readlink(a->fd, name->path, original);
+	int err = original_readlink(name->path, original);
 
 	if (err) {
 		add_error(a, name->path, -err);
@@ -156,7 +148,7 @@ static bool is_compared_already(struct against *a, const struct walk_name *name,
 		a->wanted[name->node] = 1;
 		return true;
 	}
-	return original_stat(a->fd, first, &other) == 0 &&
+	return original_stat(first, &other) == 0 &&
 	       other.st_dev == st->st_dev && other.st_ino == st->st_ino;
 }
 
@@ -204,7 +196,7 @@ static int compare_name(void *context, const struct walk_name *name)
 	struct against *a = context;
 	struct stat st;
 
-	int err = original_stat(a->fd, name->path, &st);
+	int err = original_stat(name->path, &st);
 
 	if (err) {
 		if (err == -ENOENT || err == -ENOTDIR)
@@ -252,7 +244,7 @@ int against_names(struct against *a, struct error *e)
 		return error_set(e, err == -ENOMEM ? ERROR_SYSTEM : ERROR_DATASET, -err,
 				 "the names cannot be compared: %s",
 				 err == -ENOMEM ? "out of memory" : "the index is damaged");
-	err = original_walk(a->fd, look_up, a);
+	err = original_walk(look_up, a);
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "--against %s: %s", a->directory,
 				 strerror(-err));
@@ -274,7 +266,7 @@ static void begin(struct against *a, unsigned worker, char *path)
 	if (!c->buffer)
 		c->buffer = malloc(PIECE);
 	c->path = path;
-	c->fd = c->buffer && path ? original_open(a->fd, path) : -ENOMEM;
+	c->fd = c->buffer && path ? original_open(path) : -ENOMEM;
 	if (c->fd < 0)
 		add_error(a, path ? path : "", -c->fd);
 }

@@ -21,7 +21,7 @@
 
 struct against;
 
-/* The dataset must outlive it. 0, or a negative errno and a sentence. */
+/* In a child (original.h). The dataset must outlive it. 0, or a negative errno and a sentence. */
 int against_open(const char *directory, const struct dataset *dataset,
 		 struct findings *findings, struct against **out, struct error *e);
 void against_close(struct against *against);

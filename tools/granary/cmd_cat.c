@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apart.h"
 #include "granary.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -30,7 +31,7 @@ static int copy_file(const struct request *request, const char *path, uint32_t n
 }
 
 /* Goes on after a path that fails, as cat(1) does. */
-static int copy_files(const struct request *request)
+static int copy_files(struct request *request)
 {
 	CLEANUP(cleanup_free) char *buffer = malloc(PIECE_BYTES);
 	int worst = 0;
@@ -60,7 +61,7 @@ static int run(struct request *request)
 		return status;
 	if (request->path_count == 0)
 		return report_usage(request->command, "the path of a file is missing");
-	return copy_files(request);
+	return apart_read(request, copy_files);
 }
 
 const struct command command_cat = {

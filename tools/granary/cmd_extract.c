@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "apart.h"
 #include "extract.h"
 #include "granary.h"
+#include "outpost.h"
 #include "util/json.h"
 #include "util/log.h"
 #include "util/processors.h"
@@ -102,26 +104,50 @@ static int conclude(const struct request *request, const struct extract_options 
 	return report->damaged ? ERROR_DAMAGED : report->failed ? ERROR_SYSTEM : status;
 }
 
-static int extract(const struct request *request, const struct extract_options *options)
+/* What is done by the child. */
+struct extraction {
+	const struct request *request;
+	const struct extract_options *options;
+};
+
+static int extract(void *context)
 {
+	const struct extraction *x = context;
+	const struct request *request = x->request;
 	struct extract_report report;
 	struct selection selection;
-	struct landing landing = { .root = -1 };
 	struct error e = { 0 };
-	int status = 0;
+	int status;
 
 	if (dataset_check(request->dataset, &e) < 0)
 		return report_error(&e);
 	if (select_make(request->dataset, request->paths + 1, request->path_count - 1,
 			&selection, &e) < 0 ||
-	    landing_open(&landing, options->destination, &selection, options->existing,
-			 &e) < 0 ||
-	    extract_run(request->dataset, &landing, options, &report, &e) < 0)
+	    extract_run(request->dataset, &selection, x->options, &report, &e) < 0)
 		status = report_error(&e);
 	else
-		status = conclude(request, options, &report);
-	landing_close(&landing);
+		status = conclude(request, x->options, &report);
 	select_free(&selection);
+	return status;
+}
+
+/* Who makes the files is its parent. */
+static int extract_apart(const struct request *request, const struct extract_options *options)
+{
+	struct extraction x = { request, options };
+	struct outpost *outpost =
+		outpost_new(options->destination, options->existing, options->threads,
+			    tree_count(dataset_tree(request->dataset)));
+	int status;
+
+	if (!outpost)
+		return report_error(&(struct error){ ERROR_SYSTEM, "out of memory" });
+	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	status = apart_run(&(struct apart){ .request = request, .work = extract,
+					    .sources = dataset_sources(request->dataset),
+					    .context = &x, .serve = outpost_serve,
+					    .server = outpost, .channels = options->threads });
+	outpost_free(outpost);
 	return status;
 }
 
@@ -145,7 +171,7 @@ static int run(struct request *request)
 	if (status)
 		return status;
 	options.destination = request->paths[0];
-	return extract(request, &options);
+	return extract_apart(request, &options);
 }
 
 static const struct option longs[] = {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "adopt.h"
+#include "apart.h"
 #include "dataset/evidence.h"
 #include "dataset/find.h"
 #include "dataset/handover.h"
@@ -56,31 +57,43 @@ static int check_volumes(const struct index *index, struct error *e)
 	return 0;
 }
 
+/* What is checked, in a child. */
+struct checking {
+	const struct request *request;
+	struct index *index;
+	const char *path;
+};
+
+static int check_all(void *context)
+{
+	const struct checking *c = context;
+	struct error e = { 0 }, bad;
+
+	if (index_check(c->index, &e) == 0 && check_volumes(c->index, &e) == 0) {
+		say_sound(c->request, c->index, c->path);
+		return 0;
+	}
+	error_set(&bad, ERROR_DATASET, EBADMSG,
+		  "%.1000s: %.900s; make it anew with: granary index --force", c->path, e.text);
+	return report_error(&bad);
+}
+
 static int check(const struct request *request, const struct index_wish *wish)
 {
-	struct index *index;
+	struct checking c = { .request = request };
 	struct error e = { 0 };
-	const char *path;
-	int status = 0;
+	int status;
 
-	if (index_find(wish, &index, &path) < 0) {
+	if (index_find(wish, &c.index, &c.path) < 0) {
 		error_set(&e, ERROR_DATASET, ENOENT,
 			  "%s has no index %sthat fits; make one with the same command "
 			  "without --check", source_path(wish->sources->sources[0]),
 			  wish->checksums ? "with checksums of files and blocks " : "");
 		return report_error(&e);
 	}
-	if (index_check(index, &e) < 0 || check_volumes(index, &e) < 0) {
-		struct error bad;
-
-		error_set(&bad, ERROR_DATASET, EBADMSG,
-			  "%.1000s: %.900s; make it anew with: granary index --force", path,
-			  e.text);
-		status = report_error(&bad);
-	} else {
-		say_sound(request, index, path);
-	}
-	index_close(index);
+	status = apart_run(&(struct apart){ .request = request, .sources = wish->sources,
+					    .work = check_all, .context = &c });
+	index_close(c.index);
 	return status;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apart.h"
 #include "classes.h"
 #include "granary.h"
 #include "util/json.h"
@@ -12,6 +13,7 @@
 
 /* Everything that is to be said. */
 struct report {
+	const struct request *request;
 	struct dataset_info info;
 	struct classes classes;
 	uint64_t names;      /* shown */
@@ -218,25 +220,35 @@ static void print_text(const struct report *report)
 	print_memory(report);
 }
 
+static int look(void *context)
+{
+	struct report *report = context;
+	const struct request *request = report->request;
+
+	if (dataset_info(request->dataset, &report->info) < 0)
+		return report_error(&(struct error){ ERROR_SYSTEM, "the index is damaged" });
+	classes_count(request->dataset, &report->classes);
+	count_names(report);
+	if (request->json)
+		print_json(report);
+	else
+		print_text(report);
+	return finish_output();
+}
+
 static int run(struct request *request)
 {
-	struct report report;
+	struct report report = { .request = request };
 	struct error e;
 	int status = request_open(request, ONLY_SOURCES);
 
 	if (status)
 		return status;
-	if (dataset_info(request->dataset, &report.info) < 0)
-		return report_error(&(struct error){ ERROR_SYSTEM, "the index is damaged" });
 	if (memory_budget_here(NULL, &report.budget, &e) < 0)
 		return report_error(&e);
-	classes_count(request->dataset, &report.classes);
-	count_names(&report);
-	if (request->json)
-		print_json(&report);
-	else
-		print_text(&report);
-	return finish_output();
+	return apart_run(&(struct apart){ .request = request, .work = look,
+					  .sources = dataset_sources(request->dataset),
+					  .context = &report });
 }
 
 const struct command command_info = {

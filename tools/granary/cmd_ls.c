@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "apart.h"
 #include "describe.h"
 #include "granary.h"
 #include "util/cleanup.h"
@@ -182,10 +183,19 @@ static void list_path(struct listing *l, struct request *request, const char *gi
 		print_node(l, node, st.kind, length);
 }
 
-static int list(struct request *request, struct listing *l)
+static int list(struct request *request)
 {
+	CLEANUP(cleanup_free) struct listing *l = calloc(1, sizeof(*l));
 	int status;
 
+	if (!l)
+		return report_error(&(struct error){ ERROR_SYSTEM, "out of memory" });
+	l->details = request->given['l'];
+	l->human = request->given['h'];
+	l->recursive = request->given['R'];
+	l->zero = request->given['0'];
+	l->json = request->json;
+	l->writer.out = stdout;
 	l->tree = dataset_tree(request->dataset);
 	if (request->path_count == 0)
 		list_path(l, request, "");
@@ -198,20 +208,11 @@ static int list(struct request *request, struct listing *l)
 static int run(struct request *request)
 {
 	static char output[OUTPUT_BYTES];
-	CLEANUP(cleanup_free) struct listing *l = calloc(1, sizeof(*l));
 	int status;
 
-	if (!l)
-		return report_error(&(struct error){ ERROR_SYSTEM, "out of memory" });
-	l->details = request->given['l'];
-	l->human = request->given['h'];
-	l->recursive = request->given['R'];
-	l->zero = request->given['0'];
-	l->json = request->json;
-	l->writer.out = stdout;
 	setvbuf(stdout, output, _IOFBF, sizeof(output));
 	status = request_open(request, SOURCES_AND_PATHS);
-	return status ? status : list(request, l);
+	return status ? status : apart_read(request, list);
 }
 
 const struct command command_ls = {

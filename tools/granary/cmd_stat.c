@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "apart.h"
 #include "describe.h"
 #include "granary.h"
 #include "util/json.h"
@@ -163,16 +164,10 @@ static int show(const struct request *request, const char *path)
 }
 
 /* Goes on after a path that fails, as stat(1) does. */
-static int run(struct request *request)
+static int show_all(struct request *request)
 {
 	int worst = 0, status;
 
-	request_part(request, SOURCES_AND_PATHS);
-	if (request->path_count == 0)
-		return report_usage(request->command, "a path in the dataset is missing");
-	status = request_open(request, SOURCES_AND_PATHS);
-	if (status)
-		return status;
 	for (size_t i = 0; i < request->path_count; i++) {
 		status = show(request, request->paths[i]);
 		if (status)
@@ -180,6 +175,17 @@ static int run(struct request *request)
 	}
 	status = finish_output();
 	return status ? status : worst;
+}
+
+static int run(struct request *request)
+{
+	int status;
+
+	request_part(request, SOURCES_AND_PATHS);
+	if (request->path_count == 0)
+		return report_usage(request->command, "a path in the dataset is missing");
+	status = request_open(request, SOURCES_AND_PATHS);
+	return status ? status : apart_read(request, show_all);
 }
 
 const struct command command_stat = {

@@ -6,12 +6,15 @@
  * checksums, and none fits, one is made.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "against.h"
+#include "apart.h"
 #include "checksums.h"
 #include "dataset/evidence.h"
 #include "dataset/find.h"
@@ -20,6 +23,7 @@
 #include "format/format.h"
 #include "granary.h"
 #include "manifest.h"
+#include "original.h"
 #include "present.h"
 #include "progress.h"
 #include "rescan.h"
@@ -34,6 +38,7 @@ struct verify {
 	struct source_set sources;
 	struct index_wish wish;
 	struct index *index;        /* NULL: request->dataset has its own */
+	const char *index_path;
 	bool open;                  /* sources and wish */
 	const struct dataset *dataset;
 	bool *resized;              /* a source: it has another size than it had */
@@ -43,6 +48,8 @@ struct verify {
 	struct findings findings;
 	struct against *against;    /* NULL: not wanted; and so is the next */
 	struct manifest *manifest;
+	int original, listed;       /* the descriptors of what is compared with, or errors */
+	struct manifest_place place;
 	struct survey_progress counters;
 	_Atomic uint64_t unread;    /* files whose packed file has another size */
 	_Atomic uint64_t damaged;   /* files */
@@ -127,11 +134,7 @@ static int find_index(struct verify *v, struct error *e)
 	v->wish.quiet = true;
 	if (!find_evidence(v, &path) && index_find(&v->wish, &v->index, &path) < 0)
 		return -ENOENT;
-	if (index_check(v->index, e) < 0) {
-		error_prefix(e, "%s", path);
-		e->status = ERROR_DAMAGED;
-		return -EBADMSG;
-	}
+	v->index_path = path;
 	err = dataset_over(&v->sources, v->index, &dataset, e);
 	if (!err)
 		v->request->dataset = dataset; /* and closed with the request */
@@ -206,23 +209,33 @@ static int open_dataset(struct verify *v)
 
 /* ---- Files ---- */
 
-static enum problem problem_of(const struct dataset_fault *fault)
+static bool is_cut_off(const struct verify *v, const struct dataset_fault *fault)
 {
+	const struct source_set *sources = dataset_sources(v->dataset);
 	struct stat st;
+
+	for (uint32_t i = 0; i < sources->count; i++) {
+		if (strcmp(source_path(sources->sources[i]), fault->source) == 0)
+			return fstat(source_descriptor(sources->sources[i]), &st) == 0 &&
+			       S_ISREG(st.st_mode) && (uint64_t)st.st_size <= fault->at;
+	}
+	return false;
+}
+
+static enum problem problem_of(const struct verify *v, const struct dataset_fault *fault)
+{
 
 	if (fault->mismatch)
 		return PROBLEM_CHECKSUM;
 	if (fault->storage)
-		return stat(fault->source, &st) == 0 && S_ISREG(st.st_mode) &&
-				       (uint64_t)st.st_size <= fault->at ?
-			       PROBLEM_CUT_OFF : PROBLEM_READ;
+		return is_cut_off(v, fault) ? PROBLEM_CUT_OFF : PROBLEM_READ;
 	return fault->err == -EBADMSG ? PROBLEM_UNDECODED : PROBLEM_INDEX;
 }
 
 static void add_fault(struct verify *v, uint32_t node, const struct dataset_fault *fault)
 {
 	char path[4096];
-	struct finding finding = { .problem = problem_of(fault), .source = fault->source,
+	struct finding finding = { .problem = problem_of(v, fault), .source = fault->source,
 				   .offset = fault->at };
 
 	finding.detail = finding.problem == PROBLEM_CHECKSUM ?
@@ -297,18 +310,22 @@ static int open_manifest(struct verify *v, struct error *e)
 	if (!v->manifest)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	if (request->given[LETTER_MANIFEST])
-		return manifest_read(v->manifest, request->value[LETTER_MANIFEST], e);
+		return manifest_read(v->manifest, v->listed, request->value[LETTER_MANIFEST],
+				     e);
 	return 0;
 }
 
 static int open_against(struct verify *v, struct error *e)
 {
+	const char *directory = v->request->value[LETTER_AGAINST];
 	int err;
 
 	if (!v->request->given[LETTER_AGAINST])
 		return 0;
-	err = against_open(v->request->value[LETTER_AGAINST], v->dataset, &v->findings,
-			   &v->against, e);
+	if (v->original < 0)
+		return error_set(e, ERROR_SYSTEM, -v->original, "--against %s: %s", directory,
+				 strerror(-v->original));
+	err = against_open(directory, v->dataset, &v->findings, &v->against, e);
 	return err ? err : against_names(v->against, e);
 }
 
@@ -414,11 +431,24 @@ static int fail(struct verify *v, const struct error *e)
 	return report_error(e);
 }
 
-static int verify(struct verify *v)
+static int check_index(const struct verify *v, struct error *e)
 {
-	struct error e = { 0 };
-	int err = 0;
+	if (!v->index || index_check(v->index, e) == 0)
+		return 0;
+	error_prefix(e, "%s", v->index_path);
+	e->status = ERROR_DAMAGED;
+	return -EBADMSG;
+}
 
+/* In the child. */
+static int verify(void *context)
+{
+	struct verify *v = context;
+	struct error e = { 0 };
+	int err = check_index(v, &e);
+
+	if (err)
+		return report_error(&e);
 	if (v->request->json) {
 		json_open(&v->json, NULL, '{');
 		json_open(&v->json, "findings", '[');
@@ -435,7 +465,52 @@ static int verify(struct verify *v)
 		err = read_all(v, &e);
 	if (!err)
 		err = write_manifest(v, &e);
-	return err ? fail(v, &e) : conclude(v);
+	err = err ? fail(v, &e) : conclude(v);
+	against_close(v->against);
+	manifest_free(v->manifest);
+	return err;
+}
+
+/* ---- What the child has its parent do ---- */
+
+static int serve(void *context, const struct hatch_question *question,
+		 struct hatch_answer *answer)
+{
+	struct verify *v = context;
+
+	if (question->kind >= MANIFEST_KINDS)
+		return manifest_serve(&v->place, question, answer);
+	return v->original < 0 ? -ENOENT : original_serve(v->original, question, answer);
+}
+
+static int open_or_error(const struct request *request, int letter, int flags)
+{
+	int fd;
+
+	if (!request->given[letter])
+		return -ENOENT;
+	fd = open(request->value[letter], flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int verify_apart(struct verify *v)
+{
+	const struct request *request = v->request;
+	int status;
+
+	v->original = open_or_error(request, LETTER_AGAINST, O_RDONLY | O_DIRECTORY);
+	v->listed = open_or_error(request, LETTER_MANIFEST, O_RDONLY);
+	v->place = (struct manifest_place){ .fd = -1, .path = request->value[LETTER_WRITE] };
+	status = apart_run(&(struct apart){ .request = request, .work = verify,
+					    .sources = dataset_sources(v->dataset),
+					    .context = v, .serve = serve, .server = v,
+					    .channels = 1 });
+	manifest_leave(&v->place);
+	if (v->original >= 0)
+		close(v->original);
+	if (v->listed >= 0)
+		close(v->listed);
+	return status;
 }
 
 static int check_usage(const struct request *request)
@@ -458,11 +533,9 @@ static int run(struct request *request)
 	if (!status)
 		status = open_dataset(&v);
 	if (!status)
-		status = verify(&v);
+		status = verify_apart(&v);
 	free(v.resized);
 	free(v.missing);
-	against_close(v.against);
-	manifest_free(v.manifest);
 	dataset_close(request->dataset);
 	request->dataset = NULL;
 	index_close(v.index);

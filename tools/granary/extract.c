@@ -1,16 +1,16 @@
 #include "extract.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
+#include <unistd.h>
 
+#include "outpost.h"
 #include "progress.h"
+#include "util/bounded.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/pool.h"
@@ -23,10 +23,11 @@ enum {
 
 struct work {
 	const struct dataset *dataset;
-	struct landing *landing;
 	const struct selection *selection;
 	const struct extract_options *options;
 	struct progress progress;
+	bool *made_folders;      /* by number: was it not there before? */
+	_Atomic unsigned hands;  /* so many have begun */
 	_Atomic size_t next;     /* of the files */
 	_Atomic bool stop;       /* after a failure */
 	_Atomic uint64_t files, bytes, skipped, failed, damaged, xattrs_left;
@@ -35,15 +36,26 @@ struct work {
 /* One thread of it. */
 struct hand {
 	struct work *work;
-	struct landing_cursor cursor;
-	char *buffer; /* PIECE_BYTES */
+	unsigned channel; /* to the outpost */
+	char *buffer;     /* PIECE_BYTES */
 };
 
 static _Atomic int signal_taken;
 
+/* One signal may come twice at once: to the parent, and to both of a group. */
+enum { AT_ONCE_MS = 500 };
+
 static void take_signal(int number)
 {
-	atomic_store(&signal_taken, number);
+	static long long first;
+
+	if (!atomic_load(&signal_taken)) {
+		first = bounded_now();
+		atomic_store(&signal_taken, number);
+	} else if (bounded_now() - first > AT_ONCE_MS) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
 }
 
 static bool is_over(const struct work *w)
@@ -107,7 +119,7 @@ static int conclude(struct work *w, uint32_t folder, const char *name, int err)
 /* ---- Attributes ---- */
 
 /* Only user.*, and not every filesystem has them: others mean more than a stranger may say. */
-static void set_xattrs(struct work *w, uint32_t node, int fd)
+static void set_xattrs(struct work *w, uint32_t node, unsigned channel)
 {
 	const struct tree *tree = w->selection->tree;
 	CLEANUP(cleanup_free) char *list = NULL;
@@ -126,28 +138,24 @@ static void set_xattrs(struct work *w, uint32_t node, int fd)
 		int size = strncmp(name, "user.", 5) == 0 ?
 				   tree_getxattr(tree, node, name, value, XATTR_VALUE) : -EPERM;
 
-		if (size < 0 || fsetxattr(fd, name, value, (size_t)size, 0) < 0)
+		if (size < 0 || outpost_xattr(channel, name, value, (size_t)size) < 0)
 			atomic_fetch_add(&w->xattrs_left, 1U);
 	}
 }
 
-static void times_of(const struct tree_stat *st, struct timespec out[2])
+static struct outpost_attributes attributes_of(const struct tree_stat *st)
 {
-	out[0] = (struct timespec){ .tv_nsec = UTIME_OMIT };
-	out[1] = (struct timespec){ .tv_sec = (time_t)st->mtime, .tv_nsec = st->mtime_ns };
+	return (struct outpost_attributes){ .mode = st->mode, .mtime = st->mtime,
+					    .mtime_ns = st->mtime_ns };
 }
 
-/* The group of a folder is often inherited (set-gid), and should be by what comes later. */
-static int set_attributes(struct work *w, const struct tree_stat *st, int fd)
+/* What has been begun on the channel is there from now on, or has gone. */
+static int finish(struct work *w, const struct tree_stat *st, unsigned channel)
 {
-	struct timespec times[2];
-	struct stat now;
+	const struct outpost_attributes attributes = attributes_of(st);
 
-	set_xattrs(w, st->node, fd);
-	if (fstat(fd, &now) < 0 || fchmod(fd, st->mode | (now.st_mode & S_ISGID)) < 0)
-		return -errno;
-	times_of(st, times);
-	return futimens(fd, times) < 0 ? -errno : 0;
+	set_xattrs(w, st->node, channel);
+	return outpost_publish(channel, &attributes);
 }
 
 /* ---- Files ---- */
@@ -204,23 +212,21 @@ static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 	return st->size && ftruncate(fd, (off_t)st->size) < 0 ? -errno : 0;
 }
 
-static int write_file(struct hand *hand, const struct tree_stat *st, int directory,
+static int write_file(struct hand *hand, const struct tree_stat *st, uint32_t folder,
 		      const char *name)
 {
-	struct work *w = hand->work;
-	struct landing_file file;
-	int err = landing_begin(w->landing, directory, name, &file);
+	int fd, err = outpost_begin(hand->channel, folder, name, &fd);
 
 	if (err)
 		return err;
-	err = copy_contents(hand, st, file.fd);
+	err = copy_contents(hand, st, fd);
+	/* where storage says late that it is full: before there is a name */
+	if (close(fd) < 0 && !err)
+		err = -errno;
 	if (!err)
-		err = set_attributes(w, st, file.fd);
-	if (err) {
-		landing_drop(&file);
-		return err;
-	}
-	return landing_publish(w->landing, &file, name);
+		return finish(hand->work, st, hand->channel);
+	outpost_drop(hand->channel);
+	return err;
 }
 
 /* What an item is called, as a string, and what it is. */
@@ -245,12 +251,11 @@ static void extract_file(struct hand *hand, const struct select_item *item)
 	char name[NAME_MAX + 1];
 	struct tree_stat st;
 	int err = look_up(w, item, name, &st);
-	int directory = err ? err : landing_folder(&hand->cursor, item->folder);
 
 	if (!err && st.kind != TREE_FILE)
 		err = -EIO;
 	if (!err)
-		err = directory < 0 ? directory : write_file(hand, &st, directory, name);
+		err = write_file(hand, &st, item->folder, name);
 	if (conclude(w, item->folder, name, err) == 0) {
 		atomic_fetch_add(&w->files, 1U);
 		atomic_fetch_add(&w->bytes, st.size);
@@ -261,7 +266,7 @@ static void extract_file(struct hand *hand, const struct select_item *item)
 static void extract_files(void *argument)
 {
 	struct work *w = argument;
-	struct hand hand = { .work = w, .cursor = LANDING_CURSOR(w->landing),
+	struct hand hand = { .work = w, .channel = atomic_fetch_add(&w->hands, 1U),
 			     .buffer = malloc(PIECE_BYTES) };
 	const size_t count = w->selection->files.count;
 	size_t from;
@@ -276,7 +281,6 @@ static void extract_files(void *argument)
 		atomic_fetch_add(&w->failed, 1U);
 		atomic_store(&w->stop, true);
 	}
-	landing_leave(&hand.cursor);
 	free(hand.buffer);
 }
 
@@ -284,70 +288,62 @@ static void extract_files(void *argument)
 
 static void make_folders(struct work *w, struct extract_report *report)
 {
-	struct landing_cursor cursor = LANDING_CURSOR(w->landing);
-
-	report->directories += w->landing->made;
+	report->directories += w->made_folders[0];
 	for (uint32_t i = 1; i < w->selection->folders.count && !is_over(w); i++) {
+		const struct select_folder *folder = &w->selection->folders.items[i];
 		int err;
 
-		if (!w->selection->folders.items[i].wanted)
+		if (!folder->wanted)
 			continue;
-		err = landing_make_folder(w->landing, &cursor, i);
+		err = outpost_folder(i, folder->parent, folder->name, folder->length,
+				     &w->made_folders[i]);
 		if (err)
 			fail(w, i, "", err);
-		report->directories += w->landing->made_folders.items[i];
+		report->directories += w->made_folders[i];
 	}
-	landing_leave(&cursor);
 }
 
 /* From the innermost on, for those that may not be entered afterwards. */
 static void finish_folders(struct work *w)
 {
-	struct landing_cursor cursor = LANDING_CURSOR(w->landing);
-
 	for (uint32_t i = (uint32_t)w->selection->folders.count;
 	     i-- > 0 && !atomic_load(&signal_taken);) {
 		struct tree_stat st;
-		int fd, err;
+		int err;
 
-		if (!w->landing->made_folders.items[i])
+		if (!w->made_folders[i])
 			continue;
-		fd = landing_folder(&cursor, i);
-		err = fd < 0 ? fd : tree_stat(w->selection->tree,
-					      w->selection->folders.items[i].node, &st);
+		err = outpost_begin_folder(i);
 		if (!err)
-			err = set_attributes(w, &st, fd);
+			err = tree_stat(w->selection->tree,
+					w->selection->folders.items[i].node, &st);
+		if (!err)
+			err = finish(w, &st, 0);
 		if (err)
 			fail(w, i, "", err);
 	}
-	landing_leave(&cursor);
 }
 
 static void extract_symlinks(struct work *w, struct extract_report *report)
 {
-	struct landing_cursor cursor = LANDING_CURSOR(w->landing);
 	const struct selection *s = w->selection;
 
 	for (size_t i = 0; i < s->symlinks.count && !is_over(w); i++) {
 		const struct select_item *item = &s->symlinks.items[i];
 		char name[NAME_MAX + 1], target[TREE_TARGET_BYTES];
-		struct timespec times[2];
 		struct tree_stat st;
-		int err = look_up(w, item, name, &st), directory;
+		int err = look_up(w, item, name, &st);
 
 		if (!err)
 			err = tree_readlink(s->tree, st.node, target);
-		directory = err ? err : landing_folder(&cursor, item->folder);
-		if (!err)
-			err = directory < 0 ? directory :
-					      landing_symlink(w->landing, directory, name, target);
-		if (conclude(w, item->folder, name, err))
-			continue;
-		report->symlinks++;
-		times_of(&st, times);
-		utimensat(directory, name, times, AT_SYMLINK_NOFOLLOW);
+		if (!err) {
+			const struct outpost_attributes attributes = attributes_of(&st);
+
+			err = outpost_symlink(item->folder, name, target, &attributes);
+		}
+		if (conclude(w, item->folder, name, err) == 0)
+			report->symlinks++;
 	}
-	landing_leave(&cursor);
 }
 
 /* Not every filesystem has links: then it is a file of its own. */
@@ -357,21 +353,18 @@ static bool lacks_links(int err)
 	       err == -ENOENT;
 }
 
-static void extract_link(struct hand *hand, struct landing_cursor *first,
-			 const struct select_link *link, struct extract_report *report)
+static void extract_link(struct hand *hand, const struct select_link *link,
+			 struct extract_report *report)
 {
 	struct work *w = hand->work;
 	char name[NAME_MAX + 1] = "", source[NAME_MAX + 1];
 	struct tree_stat st;
-	int err = look_up(w, &link->name, name, &st), from, to;
+	int err = look_up(w, &link->name, name, &st);
 
 	if (!err)
 		err = look_up(w, &link->first, source, &st);
-	from = err ? err : landing_folder(first, link->first.folder);
-	to = err ? err : landing_folder(&hand->cursor, link->name.folder);
 	if (!err)
-		err = from < 0 ? from : to < 0 ? to :
-		      landing_link(w->landing, from, source, &st, to, name);
+		err = outpost_link(link->first.folder, source, &st, link->name.folder, name);
 	if (lacks_links(err))
 		extract_file(hand, &link->name);
 	else if (conclude(w, link->name.folder, name, err) == 0)
@@ -380,14 +373,10 @@ static void extract_link(struct hand *hand, struct landing_cursor *first,
 
 static void extract_links(struct work *w, struct extract_report *report)
 {
-	struct landing_cursor first = LANDING_CURSOR(w->landing);
-	struct hand hand = { .work = w, .cursor = LANDING_CURSOR(w->landing),
-			     .buffer = malloc(PIECE_BYTES) };
+	struct hand hand = { .work = w, .buffer = malloc(PIECE_BYTES) };
 
 	for (size_t i = 0; i < w->selection->links.count && !is_over(w) && hand.buffer; i++)
-		extract_link(&hand, &first, &w->selection->links.items[i], report);
-	landing_leave(&first);
-	landing_leave(&hand.cursor);
+		extract_link(&hand, &w->selection->links.items[i], report);
 	free(hand.buffer);
 }
 
@@ -411,7 +400,7 @@ static void watch_signals(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action = { .sa_handler = take_signal,
-				    .sa_flags = (int)SA_RESETHAND | SA_RESTART };
+				    .sa_flags = SA_RESTART };
 	struct sigaction before;
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -433,16 +422,22 @@ static void fill_report(const struct work *w, struct extract_report *report)
 	report->signal = atomic_load(&signal_taken);
 }
 
-int extract_run(const struct dataset *dataset, struct landing *landing,
+int extract_run(const struct dataset *dataset, const struct selection *selection,
 		const struct extract_options *options, struct extract_report *report,
 		struct error *e)
 {
-	struct work work = { .dataset = dataset, .landing = landing, .options = options,
-			     .selection = landing->selection,
+	CLEANUP(cleanup_free) bool *made = calloc(selection->folders.count, sizeof(*made));
+	struct work work = { .dataset = dataset, .options = options, .made_folders = made,
+			     .selection = selection,
 			     .progress = { .subject = "extracting", .unit = "files" } };
 	int err = 0;
 
 	*report = (struct extract_report){ 0 };
+	if (!made)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	err = outpost_open((uint32_t)selection->folders.count, &made[0], e);
+	if (err)
+		return err;
 	atomic_store(&work.progress.bytes_total, work.selection->bytes);
 	atomic_store(&work.progress.count_total, work.selection->files.count);
 	watch_signals();

@@ -29,11 +29,12 @@ struct extract_report {
 };
 
 /*
- * By one thread, which takes TERM, INT and HUP meanwhile: the first ends the work, with
- * nothing temporary left, and is then in the report; the next ends the process.
+ * In a child without rights, whose parent is an outpost (outpost.h), of as many channels as
+ * threads. By one thread, which takes TERM, INT and HUP meanwhile: the first ends the work, with
+ * nothing temporary left, and is then in the report; one that comes later ends the process.
  * 0, or a negative errno and a sentence.
  */
-int extract_run(const struct dataset *dataset, struct landing *landing,
+int extract_run(const struct dataset *dataset, const struct selection *selection,
 		const struct extract_options *options, struct extract_report *report,
 		struct error *e);
 

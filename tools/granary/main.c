@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "granary.h"
 #include "util/child.h"
 #include "util/log.h"
@@ -76,7 +77,8 @@ static int give_up_rights(int argc, char **argv, struct error *e)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "--for-mount is for granaryfs; are granary and granaryfs of the "
 				 "same version?");
-	err = rights_renounce_as(uid, gid, e);
+	/* root's own is root, and becomes nobody where it parses */
+	err = uid == 0 && getuid() == 0 ? rights_keep_few(e) : rights_renounce_as(uid, gid, e);
 	if (!err && caller > 0 && child_ends_with_parent((pid_t)caller) < 0)
 		return error_set(e, ERROR_SYSTEM, ESRCH,
 				 "granaryfs (process %ld), which asked for an index, has ended",
@@ -104,7 +106,8 @@ int main(int argc, char **argv)
 	const struct command *command;
 	struct error e = { 0 };
 
-	if (fill_standard_streams() < 0)
+	if (fill_standard_streams() < 0 ||
+	    (!is_for_mount(argc, argv) && apart_note_inherited() < 0))
 		return ERROR_SYSTEM;
 	if (give_up_rights(argc, argv, &e) < 0)
 		return report_error(&e);

@@ -11,15 +11,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "adopt.h"
+#include "apart.h"
 #include "checksums.h"
 #include "dataset/index_file.h"
 #include "dataset/evidence.h"
 #include "indexer/indexer.h"
 #include "progress.h"
+#include "source/load.h"
 #include "tree/claim.h"
 #include "util/child.h"
 #include "util/cleanup.h"
@@ -40,6 +43,20 @@ struct turn {
 	const char *found;   /* nothing: another made it */
 	bool in_vain;        /* waited for another, without success */
 	bool told;           /* that it waits */
+};
+
+/*
+ * What is made, by two processes. The child has no rights: the parent has opened what it
+ * reads, and takes the index out of the memory that it leaves.
+ */
+struct making {
+	const struct request *request;
+	const struct index_wish *wish;
+	struct turn *turn;
+	struct index *old;    /* lacks checksums, or is to be adopted; or NULL */
+	const char *old_path;
+	int memory;           /* a memfd, for the index */
+	bool *adopted;        /* shared by both */
 };
 
 /* The position is in the packed files, and the count that of what is in them. */
@@ -146,37 +163,54 @@ int make_index_in_memory(const struct request *request, const struct index_wish 
 	return err;
 }
 
-/* One that is there and lacks nothing but checksums need not be made anew. */
-static int extend(const struct request *request, const struct index_wish *wish,
-		  struct image *image, struct error *e)
-{
-	struct index_wish any = *wish;
-	struct index *index;
-	const char *path;
-	int err;
+/* ---- The child -------------------------------------------------------------- */
 
-	any.checksums = any.blocks = false;
-	any.quiet = true;
-	if (index_find(&any, &index, &path) < 0)
+/* One that is there and lacks nothing but checksums need not be made anew. */
+static int extend(const struct making *m, struct image *image, struct error *e)
+{
+	if (!m->old || m->request->given[LETTER_ADOPT] || index_check(m->old, NULL) < 0 ||
+	    index_copy(m->old, image) < 0)
 		return -ENOENT;
-	err = index_check(index, NULL) < 0 || index_copy(index, image) < 0 ? -ENOENT : 0;
-	if (!err)
-		err = checksums_add(wish->sources, index, image, request->quiet, e);
-	index_close(index);
-	return err;
+	return checksums_add(m->wish->sources, m->old, image, m->request->quiet, e);
 }
 
-static int build_with_checksums(const struct request *request,
-				const struct index_wish *wish, struct image *image,
+static int build_with_checksums(const struct making *m, struct image *image,
 				struct error *e)
 {
-	int err = request->given['f'] ? -ENOENT : extend(request, wish, image, e);
+	int err = extend(m, image, e);
 
 	if (err != -ENOENT)
 		return err;
-	err = build(request, wish, image, e);
-	return err ? err : checksums_add(wish->sources, NULL, image, request->quiet, e);
+	image_free(image);
+	err = build(m->request, m->wish, image, e);
+	return err ? err : checksums_add(m->wish->sources, NULL, image, m->request->quiet, e);
 }
+
+static int make(void *context)
+{
+	const struct making *m = context;
+	struct image image = { 0 };
+	struct error e = { 0 };
+	int err = m->wish->checksums ? build_with_checksums(m, &image, &e) :
+				       build(m->request, m->wish, &image, &e);
+
+	if (!err && m->request->given[LETTER_ADOPT] && m->old)
+		*m->adopted = adopt_holds(m->wish, &image, m->old, m->old_path);
+	if (!err)
+		err = image_write(&image, m->memory, "the index in memory", &e);
+	image_free(&image);
+	return err ? report_error(&e) : 0;
+}
+
+/* The claim stays with the parent. */
+static void leave_claim(void *context)
+{
+	const struct making *m = context;
+
+	claim_leave(m->turn->claim);
+}
+
+/* ---- The parent ------------------------------------------------------------- */
 
 /* Whoever may read every packed file may read the index. */
 static struct image_access access_of(const struct source_set *sources)
@@ -311,59 +345,120 @@ void say_index(const struct request *request, const char *path, enum index_origi
 	index_close(index);
 }
 
-static int make(const struct request *request, const struct index_wish *wish,
-		bool in_vain)
+/* As the child left it: what makes no sense there is refused like any other file. */
+static int take_image(struct making *m, struct image *image, struct error *e)
 {
-	enum index_origin origin = INDEX_BUILT;
+	struct index *index;
+	int err = load_seal(m->memory);
+
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "memfd: %s", strerror(-err));
+	err = index_open_memory(m->memory, geteuid(), "the index in memory", &index, e);
+	m->memory = -1;
+	if (err)
+		return err;
+	err = index_copy(index, image);
+	index_close(index);
+	return err ? error_set(e, ERROR_SYSTEM, -err, "the index in memory: %s",
+			       strerror(-err)) : 0;
+}
+
+/* To its place, or to granaryfs: an exit status. */
+static int deliver(struct making *m)
+{
+	const struct request *request = m->request;
 	struct image image = { 0 };
 	struct error e = { 0 };
 	const char *path = NULL;
-	int err = wish->checksums ? build_with_checksums(request, wish, &image, &e) :
-				    build(request, wish, &image, &e);
+	int err = take_image(m, &image, &e);
 
 	if (!err)
-		say_set(wish);
-	if (!err && request->given[LETTER_ADOPT] && adopt_holds(wish, &image))
-		origin = INDEX_ADOPTED;
+		say_set(m->wish);
 	if (!err && request->given['m']) {
-		err = hand_over(wish, &image, request->value['m'], in_vain, &e);
+		err = hand_over(m->wish, &image, request->value['m'], m->turn->in_vain, &e);
 	} else if (!err) {
-		path = publish(wish, &image, request->given['f'], &e);
+		path = publish(m->wish, &image, request->given['f'], &e);
 		err = path ? 0 : -EROFS;
 	}
 	image_free(&image);
 	if (err)
 		return report_error(&e);
 	if (path)
-		say_index(request, path, origin);
+		say_index(request, path, *m->adopted ? INDEX_ADOPTED : INDEX_BUILT);
 	return 0;
 }
 
-/* In a child, whatever becomes of it. The claim stays with this process. */
-static int make_apart(const struct request *request, const struct index_wish *wish,
-		      struct turn *turn)
+/* Lives if a library crashes, and says so. */
+static int wait_for_child(void *context, pid_t child)
 {
-	struct error e;
-	pid_t child;
-	bool ended;
+	const struct making *m = context;
+	const struct source_set *sources = m->wish->sources;
+	struct error e = { 0 };
 	int status;
+	bool ended = m->turn->claim &&
+		     claim_keep(m->turn->claim, child, CLAIM_TOUCH_MS, &status) == 0;
 
-	if (child_fork(&child, &e) < 0)
-		return report_error(&e);
-	if (child == 0) {
-		claim_leave(turn->claim);
-		status = make(request, wish, turn->in_vain);
-		_exit(status ? report_json(request, status) : finish_output());
-	}
-	ended = turn->claim &&
-		claim_keep(turn->claim, child, CLAIM_TOUCH_MS, &status) == 0;
 	if ((!ended && child_wait(child, &status, &e) < 0) ||
-	    child_indexer_died(status, source_path(wish->sources->sources[0]),
-			       wish->sources->count - 1, &e) < 0)
+	    child_indexer_died(status, source_path(sources->sources[0]), sources->count - 1,
+			       &e) < 0)
 		return report_error(&e);
 	if (WEXITSTATUS(status))
 		report_was_made();
 	return WEXITSTATUS(status);
+}
+
+/* What the child cannot open by its name. */
+static void find_old(struct making *m)
+{
+	struct index_wish any = *m->wish;
+
+	any.checksums = any.blocks = false;
+	any.quiet = true;
+	if (m->request->given[LETTER_ADOPT]) {
+		m->old = adopt_load(m->wish, &m->old_path);
+	} else if (m->wish->checksums && !m->request->given['f']) {
+		if (index_find(&any, &m->old, &m->old_path) < 0)
+			m->old = NULL;
+	}
+}
+
+static int make_apart(struct making *m)
+{
+	int status = apart_run(&(struct apart){ .request = m->request,
+						.sources = m->wish->sources,
+						.begin = leave_claim, .work = make,
+						.wait = wait_for_child, .context = m });
+
+	return status ? status : deliver(m);
+}
+
+static int begin_making(struct making *m, struct error *e)
+{
+	m->memory = memfd_create("granary index", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (m->memory < 0)
+		return error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
+	m->adopted = mmap(NULL, sizeof(*m->adopted), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (m->adopted == MAP_FAILED)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	find_old(m);
+	return 0;
+}
+
+static int make_for_all(const struct request *request, const struct index_wish *wish,
+			struct turn *turn)
+{
+	struct making m = { .request = request, .wish = wish, .turn = turn, .memory = -1,
+			    .adopted = MAP_FAILED };
+	struct error e = { 0 };
+	int status = begin_making(&m, &e) < 0 ? report_error(&e) : make_apart(&m);
+
+	index_close(m.old);
+	if (m.memory >= 0)
+		close(m.memory);
+	if (m.adopted != MAP_FAILED)
+		munmap(m.adopted, sizeof(*m.adopted));
+	return status;
 }
 
 /* Has another made it in the meantime? Why older ones do not fit has been said. */
@@ -449,7 +544,7 @@ int make_index(const struct request *request, const struct index_wish *wish)
 	int status = 0;
 
 	if (!turn.found)
-		status = make_apart(request, wish, &turn);
+		status = make_for_all(request, wish, &turn);
 	else if (!request->given['m'])
 		say_index(request, turn.found, INDEX_FOUND);
 	claim_drop(turn.claim);

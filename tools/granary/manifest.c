@@ -11,6 +11,7 @@
 
 #include <nettle/sha2.h>
 
+#include "apart.h"
 #include "dataset/survey.h"
 #include "util/cleanup.h"
 #include "walk.h"
@@ -166,17 +167,19 @@ static int read_lines(struct manifest *m, FILE *in, const char *path, struct err
 	return 0;
 }
 
-int manifest_read(struct manifest *m, const char *path, struct error *e)
+int manifest_read(struct manifest *m, int fd, const char *path, struct error *e)
 {
-	FILE *in = fopen(path, "re");
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	int err;
 
-	if (!in && errno == ENOENT)
+	if (fd == -ENOENT)
 		return error_set(e, ERROR_SYSTEM, ENOENT,
 				 "%s: there is no such manifest; --write-checksums makes one",
 				 path);
-	if (!in)
-		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
+	if (!in) {
+		err = fd < 0 ? -fd : errno;
+		return error_set(e, ERROR_SYSTEM, err, "%s: %s", path, strerror(err));
+	}
 	m->comparing = true;
 	err = read_lines(m, in, path, e);
 	fclose(in);
@@ -258,10 +261,8 @@ static int write_to(const struct manifest *m, int fd_taken, struct error *e)
 {
 	FILE *out = fdopen(fd_taken, "w");
 	struct writing w = { m, out };
-	mode_t mask = umask(0);
 	int err = 0;
 
-	umask(mask);
 	if (!out) {
 		close(fd_taken);
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
@@ -269,11 +270,59 @@ static int write_to(const struct manifest *m, int fd_taken, struct error *e)
 	err = walk_names(m->tree, put_line, &w);
 	if (err < 0)
 		error_set(e, ERROR_DATASET, -err, "the index is damaged");
-	if (!err && (fflush(out) != 0 || fchmod(fileno(out), 0666 & ~mask) < 0 ||
-		     fsync(fileno(out)) < 0))
+	if (fflush(out) != 0 && !err)
 		err = error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
 	if (fclose(out) != 0 && !err)
 		err = error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
+	return err;
+}
+
+/* ---- Its place: asked for by the child, answered by the parent ---- */
+
+enum ask { ASK_BEGIN, ASK_FINISH, ASK_DROP };
+
+static int ask(enum ask kind, int *fd, struct error *e)
+{
+	char text[sizeof(e->text)];
+	size_t size = sizeof(text) - 1;
+	int err = hatch_ask(apart_hatch(), APART_OWN, MANIFEST_KINDS + kind, NULL, 0, text,
+			    &size, fd);
+
+	if (!err)
+		return 0;
+	text[err == -EPIPE ? 0 : size] = '\0';
+	return error_set(e, ERROR_SYSTEM, -err, "%s", *text ? text : strerror(-err));
+}
+
+static int write_in_child(const struct manifest *m, struct error *e)
+{
+	struct error unsaid;
+	int fd, err = ask(ASK_BEGIN, &fd, e);
+
+	if (err)
+		return err;
+	err = write_to(m, fd, e);
+	if (!err)
+		return ask(ASK_FINISH, NULL, e);
+	ask(ASK_DROP, NULL, &unsaid);
+	return err;
+}
+
+/* Termination signals wait until it is done: nothing is left behind. */
+int manifest_write(const struct manifest *m, const char *path, struct error *e)
+{
+	sigset_t termination, before;
+	int err;
+
+	sigemptyset(&termination);
+	sigaddset(&termination, SIGINT);
+	sigaddset(&termination, SIGTERM);
+	sigaddset(&termination, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &termination, &before);
+	err = write_in_child(m, e);
+	if (err)
+		error_prefix(e, "%s: the manifest is not written", path);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
 
@@ -289,40 +338,70 @@ static int check_place(const char *path, struct error *e)
 			 "replaced; name another place");
 }
 
-static int write_beside(const struct manifest *m, const char *path, struct error *e)
+void manifest_leave(struct manifest_place *place)
 {
-	CLEANUP(cleanup_free) char *temporary = NULL;
-	int fd, err;
+	if (place->fd >= 0)
+		close(place->fd);
+	place->fd = -1;
+	if (place->temporary)
+		unlink(place->temporary);
+	free(place->temporary);
+	place->temporary = NULL;
+}
 
-	if (check_place(path, e) < 0)
+static int begin_beside(struct manifest_place *place, struct error *e)
+{
+	manifest_leave(place);
+	if (!place->path)
+		return error_set(e, ERROR_SYSTEM, EINVAL, "no manifest is wanted");
+	if (check_place(place->path, e) < 0)
 		return -EEXIST;
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+	if (asprintf(&place->temporary, "%s.XXXXXX", place->path) < 0) {
+		place->temporary = NULL;
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
-	err = write_to(m, fd, e);
-	if (!err && rename(temporary, path) < 0)
+	}
+	place->fd = mkostemp(place->temporary, O_CLOEXEC);
+	if (place->fd >= 0)
+		return 0;
+	free(place->temporary);
+	place->temporary = NULL;
+	return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
+}
+
+static int finish_beside(struct manifest_place *place, struct error *e)
+{
+	mode_t mask = umask(0);
+	int err = 0;
+
+	umask(mask);
+	if (place->fd < 0)
+		return error_set(e, ERROR_SYSTEM, EINVAL, "no manifest has been begun");
+	if (fchmod(place->fd, 0666 & ~mask) < 0 || fsync(place->fd) < 0 ||
+	    rename(place->temporary, place->path) < 0)
 		err = error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
-	if (err)
-		unlink(temporary);
+	if (!err) {
+		free(place->temporary);
+		place->temporary = NULL;
+	}
+	manifest_leave(place);
 	return err;
 }
 
-/* Termination signals wait until it is done: nothing is left behind. */
-int manifest_write(const struct manifest *m, const char *path, struct error *e)
+int manifest_serve(struct manifest_place *place, const struct hatch_question *question,
+		   struct hatch_answer *answer)
 {
-	sigset_t termination, before;
-	int err;
+	struct error e = { 0 };
+	int err = 0;
 
-	sigemptyset(&termination);
-	sigaddset(&termination, SIGINT);
-	sigaddset(&termination, SIGTERM);
-	sigaddset(&termination, SIGHUP);
-	sigprocmask(SIG_BLOCK, &termination, &before);
-	err = write_beside(m, path, e);
-	if (err)
-		error_prefix(e, "%s: the manifest is not written", path);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (question->kind == MANIFEST_KINDS + ASK_BEGIN) {
+		err = begin_beside(place, &e);
+		answer->fd = err ? -1 : place->fd;
+	} else if (question->kind == MANIFEST_KINDS + ASK_FINISH) {
+		err = finish_beside(place, &e);
+	} else {
+		manifest_leave(place);
+	}
+	answer->size = err ? strlen(e.text) : 0;
+	memcpy(answer->data, e.text, answer->size);
 	return err;
 }

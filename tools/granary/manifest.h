@@ -18,6 +18,7 @@
 #include "findings.h"
 #include "tree/tree.h"
 #include "util/error.h"
+#include "util/hatch.h"
 
 struct manifest;
 
@@ -26,10 +27,11 @@ struct manifest *manifest_new(const struct tree *tree, struct findings *findings
 void manifest_free(struct manifest *manifest);
 
 /*
- * Reads what is to be compared. What it lists and the tree has not is found at once;
+ * Reads what is to be compared, from a descriptor, which is taken over, or the negative errno
+ * in its place. What it lists and the tree has not is found at once;
  * 0, or a negative errno and a sentence where it is no manifest.
  */
-int manifest_read(struct manifest *manifest, const char *path, struct error *e);
+int manifest_read(struct manifest *manifest, int fd, const char *path, struct error *e);
 
 /* A file's bytes, from the first to the last, and then its end. */
 void manifest_bytes(struct manifest *manifest, unsigned worker, uint64_t offset,
@@ -39,7 +41,25 @@ void manifest_file(struct manifest *manifest, unsigned worker, uint32_t node, ui
 /* Files that it does not list, of those that were read. */
 uint64_t manifest_unlisted(const struct manifest *manifest);
 
-/* Writes all that there are, to a temporary name first: 0 or a negative errno. */
+/*
+ * Writes all that there are, to a temporary name first: 0 or a negative errno. In a child
+ * (apart.h), whose parent answers by manifest_serve: it has the place.
+ */
 int manifest_write(const struct manifest *manifest, const char *path, struct error *e);
+
+/* In the parent. */
+struct manifest_place {
+	const char *path; /* NULL: none is wanted */
+	char *temporary;  /* owned; NULL: none has been begun */
+	int fd;           /* -1 at first */
+};
+
+/* Answers the questions from MANIFEST_KINDS on. */
+enum { MANIFEST_KINDS = 16 };
+int manifest_serve(struct manifest_place *place, const struct hatch_question *question,
+		   struct hatch_answer *answer);
+
+/* What was begun and not finished is taken away. */
+void manifest_leave(struct manifest_place *place);
 
 #endif

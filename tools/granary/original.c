@@ -8,11 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "packer/scan.h"
+#include "tree/paths.h"
 #include "util/cleanup.h"
 #include "util/vec.h"
 
-int original_stat(int root, const char *path, struct stat *st)
+/* ---- The parent ---- */
+
+static int stat_here(int root, const char *path, struct stat *st)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 
@@ -26,20 +30,103 @@ int original_stat(int root, const char *path, struct stat *st)
 	return fstat(fd, st) < 0 ? -errno : 0;
 }
 
-int original_readlink(int root, const char *path, char target[PATH_MAX])
+static int readlink_here(int root, const char *path, char target[PATH_MAX])
 {
 	CLEANUP(cleanup_close) int fd = scan_open(root, path, O_PATH);
 	ssize_t n = fd < 0 ? fd : readlinkat(fd, "", target, PATH_MAX - 1);
 
 	if (n < 0)
 		return fd < 0 ? fd : -errno;
-	target[n] = '\0';
-	return 0;
+	return (int)n;
 }
 
-int original_open(int root, const char *path)
+/* Files and folders, and nothing that is more than bytes: to open a device can do things. */
+static int open_here(int root, const char *path)
 {
-	return scan_open(root, path, O_RDONLY | O_NONBLOCK);
+	CLEANUP(cleanup_close) int found = scan_open(root, path, O_PATH);
+	char name[32];
+	struct stat st;
+	int fd;
+
+	if (found < 0)
+		return found;
+	if (fstat(found, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return -EINVAL;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
+	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+enum ask { ASK_STAT, ASK_READLINK, ASK_OPEN };
+
+static int answer_ask(int root, unsigned kind, const char *path, struct hatch_answer *answer)
+{
+	int result;
+
+	switch ((enum ask)kind) {
+	case ASK_STAT:
+		answer->size = sizeof(struct stat);
+		return stat_here(root, path, answer->data);
+	case ASK_READLINK:
+		result = readlink_here(root, path, answer->data);
+		answer->size = result < 0 ? 0 : (size_t)result;
+		return result < 0 ? result : 0;
+	case ASK_OPEN:
+		answer->fd = open_here(root, path);
+		answer->passed = true;
+		return answer->fd < 0 ? answer->fd : 0;
+	default:
+		return -ENOSYS;
+	}
+}
+
+/* Nothing above the root, even where the kernel cannot see to it (openat2). */
+static bool leads_out(const char *path)
+{
+	return *path == '/' || path_safe(path) != path;
+}
+
+int original_serve(int root, const struct hatch_question *question,
+		   struct hatch_answer *answer)
+{
+	char *path = strndup(question->data, question->size);
+	int err = !path ? -ENOMEM : leads_out(path) ? -EINVAL :
+			answer_ask(root, question->kind, path, answer);
+
+	free(path);
+	return err;
+}
+
+/* ---- The child ---- */
+
+static int ask(enum ask kind, const char *path, void *answer, size_t *size, int *fd)
+{
+	return hatch_ask(apart_hatch(), APART_OWN, kind, path, strlen(path), answer, size, fd);
+}
+
+int original_stat(const char *path, struct stat *st)
+{
+	size_t size = sizeof(*st);
+
+	return ask(ASK_STAT, path, st, &size, NULL);
+}
+
+int original_readlink(const char *path, char target[PATH_MAX])
+{
+	size_t size = PATH_MAX - 1;
+	int err = ask(ASK_READLINK, path, target, &size, NULL);
+
+	target[err ? 0 : size] = '\0';
+	return err;
+}
+
+int original_open(const char *path)
+{
+	int fd, err = ask(ASK_OPEN, path, NULL, NULL, &fd);
+
+	return err ? err : fd;
 }
 
 /* ---- The walk ---- */
@@ -70,12 +157,14 @@ static char *join(const char *folder, const char *name)
 	return path;
 }
 
-static int add_name(struct names *names, const char *folder, int fd, const char *name)
+static int add_name(struct names *names, const char *folder, const char *name)
 {
 	struct stat st = { 0 };
-	int error = fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? errno : 0;
-	struct name one = { join(folder, name), st.st_mode, error };
+	struct name one = { .path = join(folder, name) };
 
+	if (one.path)
+		one.error = -original_stat(one.path, &st);
+	one.mode = st.st_mode;
 	if (!one.path || vec_push(&names->list, one) < 0) {
 		free(one.path);
 		return -ENOMEM;
@@ -89,9 +178,9 @@ static int backwards(const void *x, const void *y)
 }
 
 /* The last comes first: who takes them from the end has them in order. */
-static int list_folder(int root, const char *folder, struct names *out)
+static int list_folder(const char *folder, struct names *out)
 {
-	int fd = scan_open(root, folder, O_RDONLY | O_DIRECTORY), err = 0;
+	int fd = original_open(folder), err = 0;
 	DIR *open = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -103,7 +192,7 @@ static int list_folder(int root, const char *folder, struct names *out)
 	}
 	for (errno = 0; !err && (entry = readdir(open)); errno = 0) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			err = add_name(out, folder, fd, entry->d_name);
+			err = add_name(out, folder, entry->d_name);
 	}
 	if (!err)
 		err = -errno;
@@ -114,11 +203,11 @@ static int list_folder(int root, const char *folder, struct names *out)
 }
 
 /* The names of a folder go on top of those that are left. */
-static int push_folder(struct names *left, int root, const char *folder,
+static int push_folder(struct names *left, const char *folder,
 		       original_visit *visit, void *context)
 {
 	struct names inside = { VEC_INIT };
-	int err = list_folder(root, folder, &inside);
+	int err = list_folder(folder, &inside);
 
 	if (err && err != -ENOMEM) {
 		visit(context, folder, S_IFDIR, -err);
@@ -133,17 +222,17 @@ static int push_folder(struct names *left, int root, const char *folder,
 	return err;
 }
 
-int original_walk(int root, original_visit *visit, void *context)
+int original_walk(original_visit *visit, void *context)
 {
 	struct names left = { VEC_INIT };
-	int err = push_folder(&left, root, "", visit, context);
+	int err = push_folder(&left, "", visit, context);
 
 	while (!err && left.list.count) {
 		struct name one = left.list.items[--left.list.count];
 
 		if (visit(context, one.path, one.mode, one.error) && !one.error &&
 		    S_ISDIR(one.mode))
-			err = push_folder(&left, root, one.path, visit, context);
+			err = push_folder(&left, one.path, visit, context);
 		free(one.path);
 	}
 	names_free(&left);

@@ -1,0 +1,215 @@
+#!/bin/bash
+# Every command that parses or decodes does that in a process without rights: who that is,
+# while it is at it; and that it gives the same answers as before, to root and to users.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need tar diff setpriv mksquashfs mkfifo timeout pgrep
+need_python
+need_root
+
+support=$("$granary" doctor | grep ' sandbox ')
+case $support in
+*"stays root"*) bail "root may not become nobody here" ;;
+*"no seccomp"*) skip "no seccomp here" && finish ;;
+esac
+
+make_archives() {
+	mkdir -p "$work/tree/sub"
+	seq 200000 >"$work/tree/large"
+	for name in {1..40}; do echo "$name" >"$work/tree/sub/$name"; done
+	ln -s sub/1 "$work/tree/link"
+	ln "$work/tree/sub/2" "$work/tree/hard"
+	chmod 640 "$work/tree/sub/3"
+	touch -d @1000000000.5 "$work/tree/sub/4"
+	tar -C "$work/tree" -cf "$work/t.tar" .
+	mksquashfs "$work/tree" "$work/t.sqfs" -quiet -no-progress >/dev/null
+	chmod -R go+rX "$work"
+	chmod 644 "$work/t.tar" "$work/t.sqfs"
+	"$granary" index -q --checksums "$work/t.tar"
+	"$granary" index -q --checksums "$work/t.sqfs"
+}
+
+# ---- Who parses -------------------------------------------------------------
+
+none=0000000000000000
+fields=Uid,Gid,Groups,CapInh,CapPrm,CapEff,CapBnd,CapAmb,NoNewPrivs,Seccomp
+
+# wanted UID GID: without rights.
+wanted() {
+	printf '%s\n' "Uid=$1 $1 $1 $1" "Gid=$2 $2 $2 $2" "Groups=$3" "CapInh=$none" \
+		"CapPrm=$none" "CapEff=$none" "CapBnd=$none" "CapAmb=$none" NoNewPrivs=1 Seccomp=2
+}
+
+# parses WHAT COMMAND...: it waits in its output.
+parses() {
+	local what=$1
+	shift
+	timeout -k 5 60 "$python" "$here/tests/mount/sandbox.py" "$fields" "$@" >"$work/seen" \
+		2>"$work/said"
+	is "$(grep -v ^status= "$work/seen")" "$(wanted 65534 65534 '')" \
+		"$what: who parses has no rights" || diag "$(cat "$work/said")"
+	is "$(grep ^status= "$work/seen")" status=0 "$what: and does it"
+}
+
+who_parses() {
+	local packed
+	for packed in "$work/t.tar" "$work/t.sqfs"; do
+		parses "info ${packed##*.}" "$granary" info "$packed"
+		parses "ls ${packed##*.}" "$granary" ls -lR "$packed"
+		parses "ls --json ${packed##*.}" "$granary" ls -R --json "$packed"
+		parses "cat ${packed##*.}" "$granary" cat "$packed" large
+		parses "stat ${packed##*.}" "$granary" stat "$packed" sub/7
+		parses "verify ${packed##*.}" "$granary" verify "$packed"
+		parses "verify --against ${packed##*.}" "$granary" verify --against "$work/tree" \
+			"$packed"
+		parses "index --check ${packed##*.}" "$granary" index --check "$packed"
+		parses "extract ${packed##*.}" "$granary" extract "$packed" \
+			"$work/out-${packed##*.}"
+	done
+}
+
+# The child of this process that has a filter.
+filtered_child() {
+	local child
+	for child in $(pgrep -P "$1"); do
+		grep -q '^Seccomp:.2$' "/proc/$child/status" && filtered=$child && return
+	done
+	return 1
+}
+
+# What the caller has open is not for who parses.
+descriptors() {
+	local child
+	: >"$work/hold"
+	GRANARY_FAULTS="kind=late,path=t.tar,from=3,while=$work/hold" \
+		"$abs_top_builddir/tests/bin/granary-faulty" cat "$work/t.tar" large \
+		>/dev/null 9<"$work/t.sqfs" 8>>"$work/others" &
+	child=$!
+	started+=("$child")
+	wait_until 20 filtered_child "$child"
+	ok $? "cat: there is a child" || return
+	readlink /proc/"$filtered"/fd/* >"$work/open"
+	check "cat: it has the packed file" grep -q '/t.tar$' "$work/open"
+	refuse "cat: and nothing of the caller's" grep -E '/(t.sqfs|others)$' "$work/open"
+	is "$(readlink "/proc/$filtered/fd/0")" /dev/null "cat: nor the caller's input"
+	rm "$work/hold"
+	wait "$child"
+	is $? 0 "cat: it ends well"
+}
+
+filtered_grandchild() {
+	filtered_child "$(pgrep -P "$1")"
+}
+
+# The indexer prints nothing: it is held where it reads.
+who_indexes() {
+	local command
+	: >"$work/hold"
+	GRANARY_FAULTS="kind=late,path=t.tar,from=3,while=$work/hold" timeout -k 5 60 \
+		"$abs_top_builddir/tests/bin/granary-faulty" index --force "$work/t.tar" \
+		>"$work/out" 2>&1 &
+	command=$!
+	started+=("$command")
+	# timeout(1) is its parent
+	wait_until 20 filtered_grandchild "$command"
+	ok $? "index: there is a child" || return
+	is "$(for field in ${fields//,/ }; do
+		sed -n "s/^$field:\s*//p" "/proc/$filtered/status" | tr '\t' ' ' |
+			sed "s/ *$//; s/^/$field=/"
+	done)" "$(wanted 65534 65534 '')" "index: who parses has no rights"
+	rm "$work/hold"
+	wait "$command"
+	is "$?" 0 "index: and does it"
+	"$granary" index -q --checksums --force "$work/t.tar"
+}
+
+# ---- What comes of it -------------------------------------------------------
+
+# alike COMMAND...: root and a user are told the same.
+alike() {
+	local one two
+	timeout 60 "$work/programs/granary" "$@" >"$work/root.out" 2>"$work/root.err"
+	one=$?
+	timeout 60 "${nobody[@]}" "$work/programs/granary" "$@" >"$work/user.out" 2>"$work/user.err"
+	two=$?
+	is "$two" "$one" "$1: the same status"
+	check "$1: the same output" cmp "$work/root.out" "$work/user.out"
+	check "$1: the same messages" cmp "$work/root.err" "$work/user.err"
+}
+
+same_answers() {
+	local packed
+	for packed in "$work/t.tar" "$work/t.sqfs"; do
+		alike info "$packed"
+		alike ls -lR "$packed"
+		alike ls -R --json "$packed"
+		alike cat "$packed" large sub/7 none
+		alike stat "$packed" sub/7 link none
+		alike verify "$packed"
+		alike verify --json --against "$work/tree" "$packed"
+		alike index --check --json "$packed"
+		check "extract ${packed##*.}: the tree" diff -r --no-dereference "$work/tree" \
+			"$work/out-${packed##*.}"
+	done
+	is "$(stat -c '%u %a' "$work/out-tar/sub/3")" "0 640" "extract: root's, with its mode"
+	is "$(stat -c %.Y "$work/out-sqfs/sub/4" | cut -d. -f1)" 1000000000 "extract: and time"
+	is "$(stat -c %h "$work/out-tar/hard")" 2 "extract: a link is one"
+	alike cat "$work/t.tar"
+}
+
+# What root may read and write, and nobody may not.
+secret_places() {
+	mkdir -m 700 "$work/secret"
+	cp -a "$work/tree" "$work/t.tar" "$work/secret/"
+	check "secret: index" "$granary" index -q --checksums "$work/secret/t.tar"
+	check "secret: the index is there" test -s "$work/secret/t.tar.gidx"
+	check "secret: extract" "$granary" extract -q "$work/secret/t.tar" "$work/secret/out"
+	check "secret: the tree" diff -r --no-dereference "$work/tree" "$work/secret/out"
+	check "secret: verify --against" "$granary" verify -q --against "$work/secret/tree" \
+		"$work/secret/t.tar"
+	check "secret: verify --write-checksums" "$granary" verify -q --write-checksums \
+		"$work/secret/sums" "$work/secret/t.tar"
+	check "secret: sha256sum takes them" env -C "$work/secret/tree" sha256sum --quiet -c \
+		../sums
+	check "secret: verify --checksums" "$granary" verify -q --checksums "$work/secret/sums" \
+		"$work/secret/t.tar"
+	is "$(find "$work/secret" -maxdepth 1 | wc -l)" 6 "secret: nothing else is left"
+	GRANARY_FAULTS="kind=stale,path=secret/t.tar,from=3" timeout 60 \
+		"$abs_top_builddir/tests/bin/granary-faulty" cat "$work/secret/t.tar" large \
+		>"$work/large"
+	is "$?" 0 "secret: a descriptor that has gone stale"
+	check "secret: is opened again by the parent" cmp "$work/tree/large" "$work/large"
+}
+
+# A signal ends both, and nothing is left.
+signals() {
+	local child
+	"$granary" ls -lR "$work/t.tar" > >(sleep 60) 2>/dev/null &
+	child=$!
+	kill -KILL "$child"
+	wait "$child" 2>/dev/null
+	check "a parent that is killed takes its child with it" wait_until 20 \
+		eval "! pgrep -f 'granary ls -lR $work/t.tar' >/dev/null"
+	"$granary" ls -lR "$work/t.tar" | head -n 1 >/dev/null
+	is "${PIPESTATUS[0]}" 0 "a short output is written"
+	GRANARY_FAULTS="kind=late,path=t.tar,from=3,ms=20000" \
+		"$abs_top_builddir/tests/bin/granary-faulty" cat "$work/t.tar" large >/dev/null &
+	child=$!
+	started+=("$child")
+	wait_until 20 filtered_child "$child"
+	ok $? "cat: there is a child"
+	kill -TERM "$child"
+	wait "$child"
+	is "$?" 143 "TERM to the parent ends both, by that signal"
+	check "the child ended" wait_until 20 process_gone "$filtered"
+}
+
+make_archives
+public_programs
+who_parses
+who_indexes
+descriptors
+same_answers
+secret_places
+signals
+finish

@@ -1,0 +1,232 @@
+#include "apart.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "format/tar_idx.h"
+#include "util/child.h"
+#include "util/cleanup.h"
+#include "util/inherited.h"
+#include "util/log.h"
+#include "util/process.h"
+#include "util/sandbox.h"
+
+static struct hatch *hatch; /* of this process, a child */
+static struct inherited inherited = { VEC_INIT };
+
+struct hatch *apart_hatch(void)
+{
+	return hatch;
+}
+
+/* ---- Sources that have gone stale, and the lists beside them ----------------- */
+
+enum ask { ASK_SOURCE, ASK_LIST };
+
+static int ask(enum ask kind, const char *path, int *fd)
+{
+	return hatch_ask(hatch, APART_SOURCE, kind, path, strlen(path), NULL, NULL, fd);
+}
+
+static int ask_for_source(const char *place, const struct source_info *info, int *fd)
+{
+	(void)info; /* the parent has its own */
+	return place ? ask(ASK_SOURCE, place, fd) : -ENOENT;
+}
+
+static int ask_for_list(const char *path)
+{
+	int fd, err = ask(ASK_LIST, path, &fd);
+
+	return err ? err : fd;
+}
+
+static bool is_asked_for(const char *path, const struct hatch_question *question)
+{
+	return path && strlen(path) == question->size &&
+	       memcmp(path, question->data, question->size) == 0;
+}
+
+/* Only where the caller has said that they are used. */
+static int open_list(const struct apart *apart, const struct hatch_question *question,
+		     struct hatch_answer *answer)
+{
+	const struct source_set *sources = apart->sources;
+
+	if (apart->request->config.wds2idx != WDS2IDX_USE)
+		return -ENOENT;
+	for (uint32_t i = 0; i < sources->count * TAR_IDX_PATHS; i++) {
+		CLEANUP(cleanup_free) char *path =
+			tar_idx_path(source_path(sources->sources[i / TAR_IDX_PATHS]),
+				     i % TAR_IDX_PATHS);
+
+		if (!is_asked_for(path, question))
+			continue;
+		answer->passed = true;
+		answer->fd = tar_idx_open(path);
+		return answer->fd < 0 ? answer->fd : 0;
+	}
+	return -ENOENT;
+}
+
+static int open_source(const struct source_set *sources,
+		       const struct hatch_question *question, struct hatch_answer *answer)
+{
+	for (uint32_t i = 0; i < sources->count; i++) {
+		if (!is_asked_for(source_place(sources->sources[i]), question))
+			continue;
+		answer->passed = true;
+		return source_open_again(sources->sources[i], &answer->fd);
+	}
+	return -ENOENT;
+}
+
+static int serve(void *context, const struct hatch_question *question,
+		 struct hatch_answer *answer)
+{
+	const struct apart *apart = context;
+
+	if (question->channel == APART_SOURCE)
+		return question->kind == ASK_LIST ? open_list(apart, question, answer) :
+				open_source(apart->sources, question, answer);
+	return apart->serve ? apart->serve(apart->server, question, answer) : -ENOSYS;
+}
+
+/* ---- The child -------------------------------------------------------------- */
+
+int apart_note_inherited(void)
+{
+	return inherited_note(&inherited);
+}
+
+/* What is printed goes to the caller, and nothing else does, nor comes from there. */
+static void leave_caller(void)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	inherited_close(&inherited, -1);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0)
+		close(STDIN_FILENO);
+	if (null >= 0)
+		close(null);
+}
+
+static _Noreturn void work_in_child(const struct apart *apart)
+{
+	struct error e = { 0 };
+	int status;
+
+	hatch_be_child(hatch);
+	leave_caller();
+	if (apart->begin)
+		apart->begin(apart->context);
+	source_open_by(ask_for_source);
+	tar_idx_open_by(ask_for_list);
+	status = sandbox_enter(&e) < 0 ? report_error(&e) : apart->work(apart->context);
+	_exit(status ? report_json(apart->request, status) : finish_output());
+}
+
+/* ---- The parent ------------------------------------------------------------- */
+
+static int say_crash(const struct apart *apart, int status)
+{
+	struct error e;
+
+	error_set(&e, ERROR_DATASET, EBADMSG,
+		  "'%s' made granary %s crash (signal %d, %s): it is damaged, or breaks a "
+		  "library that reads it; copy it again, or pack it again",
+		  source_path(apart->sources->sources[0]), apart->request->command->name,
+		  WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return report_error(&e);
+}
+
+static int conclude(const struct apart *apart, int status)
+{
+	if (WIFEXITED(status)) {
+		if (WEXITSTATUS(status))
+			report_was_made();
+		return WEXITSTATUS(status);
+	}
+	if (process_ended_by_fault(status))
+		return say_crash(apart, status);
+	signal(WTERMSIG(status), SIG_DFL);
+	raise(WTERMSIG(status));
+	return ERROR_SYSTEM; /* KILL cannot be raised where it is not wanted */
+}
+
+static int wait_for(const struct apart *apart, pid_t child, const sigset_t *before)
+{
+	struct error e;
+	int status, err = hatch_be_parent(hatch);
+
+	if (err) {
+		child_end(child);
+		error_set(&e, ERROR_SYSTEM, -err, "no thread can be started: %s",
+			  strerror(-err));
+		return report_error(&e);
+	}
+	if (apart->wait) {
+		pthread_sigmask(SIG_SETMASK, before, NULL);
+		return apart->wait(apart->context, child);
+	}
+	err = child_accompany(child, &status);
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+	if (!err)
+		return conclude(apart, status);
+	error_set(&e, ERROR_SYSTEM, -err, "the end of a process cannot be waited for: %s",
+		  strerror(-err));
+	return report_error(&e);
+}
+
+int apart_run(const struct apart *apart)
+{
+	sigset_t before;
+	struct error e = { 0 };
+	int status, err = hatch_open(&hatch, APART_OWN + apart->channels, serve,
+				     (void *)(uintptr_t)apart);
+	pid_t child;
+
+	if (err) {
+		error_set(&e, ERROR_SYSTEM, -err, "socketpair: %s", strerror(-err));
+		return report_error(&e);
+	}
+	child_hold_signals(&before);
+	if (child_fork(&child, &e) < 0) {
+		status = report_error(&e);
+	} else if (child == 0) {
+		pthread_sigmask(SIG_SETMASK, &before, NULL);
+		work_in_child(apart);
+	} else {
+		status = wait_for(apart, child, &before);
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	hatch_close(hatch);
+	hatch = NULL;
+	return status;
+}
+
+struct reading {
+	struct request *request;
+	int (*work)(struct request *request);
+};
+
+static int read_in_child(void *context)
+{
+	const struct reading *reading = context;
+
+	return reading->work(reading->request);
+}
+
+int apart_read(struct request *request, int (*work)(struct request *request))
+{
+	struct reading reading = { request, work };
+
+	return apart_run(&(struct apart){ .request = request,
+					  .sources = dataset_sources(request->dataset),
+					  .work = read_in_child, .context = &reading });
+}
