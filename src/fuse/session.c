@@ -34,6 +34,7 @@
 #include "util/memory.h"
 #include "util/pool.h"
 #include "util/processors.h"
+#include "util/sandbox.h"
 
 enum { THREADS_LEAST = 8, THREADS_MOST = 64, THREADS_LIMIT = 1024 };
 
@@ -397,6 +398,7 @@ static int give_up_rights(const struct session *s, pid_t supervisor)
 		log_error("%s", e.text);
 		return -EPERM;
 	}
+	sandbox_forbid_changes();
 	/* not before: new ids clear it */
 	prctl(PR_SET_PDEATHSIG, SUPERVISE_END);
 	return getppid() == supervisor ? 0 : -ESRCH;
