@@ -163,7 +163,7 @@ words() {
 	node words
 	"$granary" doctor --root "$node" >"$work/got"
 	is "$? $(grep -c -E '^(ok|warn|bad) ' "$work/got") $(tail -n 1 "$work/got")" \
-		"0 16 granaryfs can mount here, through fusermount3" "in words: a line each"
+		"0 17 granaryfs can mount here, through fusermount3" "in words: a line each"
 	grep -q $'\e' "$work/got"
 	is "$?" 1 "no colour in a file"
 	NO_COLOR='' TERM=xterm script -qec "$granary doctor --root $node" /dev/null >"$work/got"
@@ -205,6 +205,21 @@ shields() {
 	check "no process is left" wait_until 20 no_rehearsal
 }
 
+# sandbox_of COMMAND...: what is said of who parses.
+sandbox_of() {
+	timeout -k 5 60 "$@" "$granary" doctor 2>&1 | grep -A 1 '^[a-z]* *sandbox'
+}
+
+sandboxes() {
+	check "who parses has no calls" grep -q '^ok .*seccomp, .*opens and makes nothing$' \
+		<(sandbox_of)
+	check "no Landlock" grep -q '^ok .*seccomp, no Landlock' \
+		<(sandbox_of "$without" landlock --)
+	check "no seccomp" grep -q '^warn .*no seccomp, .*may call all' \
+		<(sandbox_of "$without" seccomp --)
+	check "no nobody" grep -q '^ok .*stays root here' <(sandbox_of unshare -rm)
+}
+
 no_rehearsal() {
 	! pgrep -f "$work/faulty/granaryfs"
 }
@@ -218,4 +233,5 @@ policies
 namespaces
 words
 shields
+sandboxes
 finish

@@ -196,7 +196,7 @@ tool() {
 	local lack=$1 call=$2
 	shift 2
 	# shellcheck disable=SC2086  # lacks are words
-	timeout 60 strace -f -qq -o "$work/calls" -e trace=openat,openat2,renameat2 \
+	timeout 60 strace -f -qq -o "$work/calls" -e trace=openat,openat2,renameat2,prctl \
 		"$without" $lack -- "$granary" "$@" >/dev/null 2>&1
 }
 
@@ -233,6 +233,23 @@ tools() {
 	extracts tmpfile O_TMPFILE
 	# what has no name yet gets it by link(2)
 	extracts "noreplace tmpfile" renameat2
+}
+
+# Who parses has no rights, as far as the kernel can take them.
+parsers() {
+	local lack
+	for lack in landlock seccomp "landlock seccomp"; do
+		extracts "$lack" "$([ "$lack" = landlock ] || echo PR_SET_SECCOMP)"
+		# shellcheck disable=SC2086  # lacks are words
+		is "$(timeout 60 "$without" $lack -- "$granary" cat "$packed" sub/7 2>&1)" 7 \
+			"without $lack: granary cat"
+		# shellcheck disable=SC2086
+		check "without $lack: granary index" timeout 60 "$without" $lack -- \
+			"$granary" index -q --force "$packed"
+		# shellcheck disable=SC2086
+		check "without $lack: granary verify" timeout 60 "$without" $lack -- \
+			"$granary" verify -q --against "$tree" "$packed"
+	done
 }
 
 # says LACK TEXT COMMAND...: there is no other way: an error, of one sentence.
@@ -402,6 +419,7 @@ small_calls
 descriptors
 fifo
 tools
+parsers
 needed
 dead
 opens

@@ -27,11 +27,12 @@
 /* As linux/fcntl.h, linux/fs.h, linux/mount.h and linux/prctl.h have them. */
 enum {
 	NOREPLACE = 1, NOWAIT = 8, ADD_SEALS = 1033, TMPFILE = 020000000, AMBIENT = 47,
-	MOUNT_NOSUID = 2, MOUNT_NOEXEC = 8, MOVE_BENEATH = 0x200, DATA = 3,
+	MOUNT_NOSUID = 2, FILTER_SET = 22, MOUNT_NOEXEC = 8, MOVE_BENEATH = 0x200, DATA = 3,
 };
 
 /* Numbers are the same on all machines from here on. */
 enum { OPEN_TREE = 428, MOVE_MOUNT, FSOPEN, FSCONFIG, FSMOUNT, CLOSE_RANGE = 436, OPENAT2 };
+enum { LANDLOCK = 444 };
 enum { FIRST_OF_5_1 = 424, FIRST_OF_5_15 = 448 };
 
 enum test { ANY, EQUAL, BIT, FROM };
@@ -74,6 +75,9 @@ static const struct lack {
 	{ "ambient", SYS_prctl, 0, EQUAL, AMBIENT, EINVAL },
 	{ "user-namespaces", SYS_unshare, 0, BIT, CLONE_NEWUSER, EINVAL },
 	{ "mount-namespaces", SYS_unshare, 0, BIT, CLONE_NEWNS, ENOSPC },
+	/* what is taken from who parses */
+	{ "landlock", LANDLOCK, 0, ANY, 0, ENOSYS },
+	{ "seccomp", SYS_prctl, 0, EQUAL, FILTER_SET, EINVAL },
 	/* before 6.7 what is sealed against writing is not mapped shared */
 	{ "map-shared", SYS_mmap, 3, EQUAL, MAP_SHARED, EPERM },
 	{ "newer-than-4.18", FIRST_OF_5_1, 0, FROM, 0, ENOSYS },

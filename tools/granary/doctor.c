@@ -23,6 +23,7 @@
 #include "util/cleanup.h"
 #include "util/kernel.h"
 #include "util/memory.h"
+#include "util/sandbox.h"
 #include "util/size.h"
 
 enum { TEXT_BYTES = 64 * 1024, TRY_MS = 5000, MOUNTS_DEFAULT = 1000, FILES_LEAST = 1024,
@@ -322,6 +323,31 @@ static void look_at_selinux(struct patient *p, struct finding *f)
 	}
 }
 
+/* What is taken from the processes that parse and decode (util/sandbox.h). */
+static void look_at_sandbox(struct patient *p, struct finding *f)
+{
+	struct sandbox_support has;
+	char landlock[32];
+
+	(void)p;
+	sandbox_look(&has);
+	snprintf(landlock, sizeof(landlock), has.landlock ? "Landlock %d" : "no Landlock",
+		 has.landlock);
+	if (!has.calls) {
+		found(f, VERDICT_WARN, "no seccomp, %s: who parses packed files may call all of "
+		      "the kernel, %s", landlock, has.landlock ? "and open no file" :
+		      "with no capabilities");
+		remedy(f, "use a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or arm64");
+		return;
+	}
+	found(f, VERDICT_OK, "seccomp, %s: who parses packed files opens and makes nothing%s",
+	      landlock, has.nobody ? "" : ", but stays root here, since this root may not "
+	      "become nobody");
+	if (!has.landlock)
+		remedy(f, "none is needed: Landlock (Linux 5.13, and in lsm= at boot) would "
+		       "forbid the same once more");
+}
+
 static void look_for_syslog(struct patient *p, struct finding *f)
 {
 	char path[PATH_MAX];
@@ -511,6 +537,7 @@ const struct check doctor_checks[] = {
 	{ "kernel", look_at_kernel },
 	{ "overlayfs", look_at_overlay },
 	{ "fusectl", look_at_control },
+	{ "sandbox", look_at_sandbox },
 	{ "syslog", look_for_syslog },
 	{ "memory", look_at_memory },
 	{ "read-ahead", look_at_ahead },
