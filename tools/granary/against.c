@@ -199,7 +199,7 @@ static int compare_name(void *context, const struct walk_name *name)
 	int err = original_stat(name->path, &st);
 
 	if (err) {
-		if (err == -ENOENT || err == -ENOTDIR)
+		if (err == -ENOENT || err == -ENOTDIR || err == -ELOOP)
 			add(a, PROBLEM_EXTRA, name->path, "is not in the original");
 		else
 			add_error(a, name->path, -err);

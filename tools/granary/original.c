@@ -16,14 +16,13 @@
 
 /* ---- The parent ---- */
 
+/* A link on the way could lead out. */
 static int stat_here(int root, const char *path, struct stat *st)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 
-	if (fstatat(root, path, st, AT_SYMLINK_NOFOLLOW) == 0)
-		return 0;
-	if (errno != ENAMETOOLONG)
-		return -errno;
+	if (!strchr(path, '/'))
+		return fstatat(root, path, st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 	fd = scan_open(root, path, O_PATH);
 	if (fd < 0)
 		return fd;
@@ -56,6 +55,8 @@ static int open_here(int root, const char *path)
 		return -EINVAL;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) /* no /proc */
+		return scan_open(root, path, O_RDONLY | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 
