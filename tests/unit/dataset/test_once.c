@@ -43,7 +43,7 @@ static void make_index(bool with_sums)
 	index_close(index);
 	sums = calloc(image_nodes(&image), sizeof(*sums));
 	assert_non_null(sums);
-	assert_int_equal(image_set_sums(&image, sums), 0);
+	assert_int_equal(image_set_sums(&image, sums, NULL), 0);
 	assert_int_equal(image_publish(&image, place, &access, NULL), 0);
 	image_free(&image);
 	free(sums);
