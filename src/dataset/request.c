@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "dataset/handover.h"
-#include "source/load.h"
 #include "util/child.h"
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/program.h"
 #include "util/rights.h"
+#include "util/sealed.h"
 
 /* The indexer's exit status where it could not even be started. */
 enum { STATUS_NO_EXEC = 127 };
@@ -217,7 +217,7 @@ static int take_memory(int fd_taken, int *memory, struct error *e)
 	struct stat st;
 
 	*memory = -1;
-	int err = load_seal(fd);
+	int err = sealed_make(fd);
 
 	if (!err && fstat(fd, &st) < 0)
 		err = -errno;

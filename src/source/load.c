@@ -1,7 +1,6 @@
 #include "source/load.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +9,7 @@
 #include "source/source.h"
 #include "util/cleanup.h"
 #include "util/memory.h"
+#include "util/sealed.h"
 #include "util/steps.h"
 
 enum {
@@ -67,16 +67,6 @@ static int copy(const struct source *source, int fd)
 	return err;
 }
 
-int load_seal(int fd)
-{
-	const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
-	int now = fcntl(fd, F_GET_SEALS);
-
-	if (now >= 0 && (now & seals) == seals)
-		return 0;
-	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
-}
-
 /* May a copy of so many bytes be made? Where that cannot be told it may. */
 static bool is_room_for(uint64_t size)
 {
@@ -121,7 +111,7 @@ int source_load(const struct source *source, int *memory, struct error *e)
 	fd = memfd_create("granaryfs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	err = fd < 0 ? -errno : copy(source, fd);
 	if (!err)
-		err = load_seal(fd);
+		err = sealed_make(fd);
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "%s: cannot be read into memory: %s",
 				 source_path(source), strerror(-err));

@@ -21,7 +21,4 @@ struct source;
  */
 int source_load(const struct source *source, int *memory, struct error *e);
 
-/* Seals a memfd that was made with MFD_ALLOW_SEALING: 0 or a negative errno. */
-int load_seal(int memory);
-
 #endif

@@ -1,7 +1,6 @@
 #include "tree/index.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +14,7 @@
 #include "tree/view.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
+#include "util/sealed.h"
 
 struct index {
 	struct tree tree;
@@ -75,14 +75,6 @@ static int check_sums(const struct index *index, struct error *e)
 	return err;
 }
 
-static bool is_sealed(int fd)
-{
-	const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
-	int now = fcntl(fd, F_GET_SEALS);
-
-	return now >= 0 && (now & seals) == seals;
-}
-
 int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index **out,
 		      struct error *e)
 {
@@ -93,7 +85,7 @@ int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index
 
 	if (!index)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	if (!is_sealed(fd) || fstat(fd, &st) < 0 || st.st_size == 0) {
+	if (!sealed_is(fd) || fstat(fd, &st) < 0 || st.st_size == 0) {
 		free(index);
 		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty, or may be changed",
 				 label);

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "source/load.h"
 #include "tree/blocks.h"
 #include "tree/build.h"
+#include "util/sealed.h"
 #include "volume/volume.h"
 
 enum {
@@ -253,7 +253,7 @@ static void serve_image(struct image *image, const struct source_set *sources)
 
 	keep_index(image);
 	if (fd < 0 || image_write(image, fd, "index", &e) < 0 ||
-	    load_seal(fd) < 0 ||
+	    sealed_make(fd) < 0 ||
 	    index_open_memory(fd, geteuid(), "index", &index, &e) < 0)
 		fail("an index that was just made", e.text);
 	if (index_check(index, &e) < 0)

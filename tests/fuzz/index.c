@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "source/load.h"
 #include "tree/layout.h"
 #include "util/checked.h"
+#include "util/sealed.h"
 
 static void fix_header(uint8_t *bytes, size_t n)
 {
@@ -51,7 +51,7 @@ static void open_and_read(const uint8_t *bytes, size_t n, const struct source_se
 {
 	struct error e = { 0 };
 	struct index *index;
-	int fd = fuzz_file(bytes, n), err = load_seal(fd);
+	int fd = fuzz_file(bytes, n), err = sealed_make(fd);
 
 	if (err)
 		abort();

@@ -8,11 +8,11 @@
 
 #include "dataset/survey.h"
 #include "progress.h"
-#include "source/load.h"
 #include "tree/blocks.h"
 #include "tree/sum.h"
 #include "util/cleanup.h"
 #include "util/lock.h"
+#include "util/sealed.h"
 
 struct sums {
 	const struct dataset *dataset;
@@ -127,7 +127,7 @@ int checksums_open(const struct image *image, struct index **out, struct error *
 	err = image_write(image, fd, "the index in memory", e);
 	if (err)
 		return err;
-	err = load_seal(fd);
+	err = sealed_make(fd);
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "memfd: %s", strerror(-err));
 	return index_open_memory(steal_fd(&fd), geteuid(), "the index in memory", out, e);

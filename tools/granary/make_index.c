@@ -22,12 +22,12 @@
 #include "dataset/evidence.h"
 #include "indexer/indexer.h"
 #include "progress.h"
-#include "source/load.h"
 #include "tree/claim.h"
 #include "util/child.h"
 #include "util/cleanup.h"
 #include "util/json.h"
 #include "util/log.h"
+#include "util/sealed.h"
 #include "util/size.h"
 
 /*
@@ -349,7 +349,7 @@ void say_index(const struct request *request, const char *path, enum index_origi
 static int take_image(struct making *m, struct image *image, struct error *e)
 {
 	struct index *index;
-	int err = load_seal(m->memory);
+	int err = sealed_make(m->memory);
 
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "memfd: %s", strerror(-err));
