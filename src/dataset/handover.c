@@ -29,7 +29,8 @@ static int write_records(const struct index_wish *wish, FILE *f)
 {
 	fprintf(f, "%s%c", first_record, '\0');
 	for (unsigned i = 0; i < wish->places.count; i++)
-		fprintf(f, "place %s%c", wish->places.paths[i], '\0');
+		fprintf(f, "%s %s%c", i == 0 && wish->places.beside ? "beside" : "place",
+			wish->places.paths[i], '\0');
 	write_files(f, "source", wish->sources);
 	write_files(f, "classes", &wish->maps.classes);
 	write_files(f, "names", &wish->maps.names);
@@ -194,6 +195,15 @@ static int add_place(struct list *list, const char *path)
 	return 0;
 }
 
+/* It comes before the others. */
+static int add_beside(struct list *list, const char *path)
+{
+	if (list->places.count)
+		return -EINVAL;
+	list->places.beside = true;
+	return add_place(list, path);
+}
+
 /* "DESCRIPTOR PATH" */
 static int add_file(struct files *files, char *text)
 {
@@ -219,6 +229,8 @@ static int take_record(struct list *list, char *record)
 {
 	if (strncmp(record, "place ", 6) == 0)
 		return add_place(list, record + 6);
+	if (strncmp(record, "beside ", 7) == 0)
+		return add_beside(list, record + 7);
 	if (strncmp(record, "source ", 7) == 0)
 		return add_file(&list->sources, record + 7);
 	if (strncmp(record, "classes ", 8) == 0)

@@ -46,7 +46,7 @@ enum kind { KIND_WISH, KIND_PLACE, KIND_SOURCE, KIND_CLASSES, KIND_NAMES, KIND_I
 struct wish_item {
 	uint32_t sources;
 	size_t descriptors;
-	bool named;
+	bool named, beside;
 	char shape[CONFIG_TEXT_BYTES];
 };
 
@@ -59,6 +59,7 @@ static int send_wish(const struct index_wish *wish, struct error *e)
 {
 	struct wish_item data = {
 		.sources = wish->sources->count, .named = wish->places.named,
+		.beside = wish->places.beside,
 		.descriptors = (size_t)wish->sources->count + wish->maps.classes.count +
 			       wish->maps.names.count,
 	};
@@ -138,6 +139,7 @@ static int take_wish(struct opening *o, const struct wish_item *data, struct err
 	o->promised = data->sources;
 	o->wish.sources = &o->sources;
 	o->wish.places.named = data->named;
+	o->wish.places.beside = data->beside;
 	memcpy(o->wish.shape, data->shape, sizeof(o->wish.shape));
 	o->wish.shape[sizeof(o->wish.shape) - 1] = '\0';
 	o->wish.identities = calloc(data->sources, sizeof(*o->wish.identities));

@@ -29,18 +29,13 @@
 enum { TEXT_BYTES = 512, FIRST_PAUSE_MS = 10 };
 
 struct claim {
-	char *path;
+	const struct place *place;
 	int fd;
 	sigset_t awaited; /* what ends this process, and SIGCHLD */
 	sigset_t before;  /* what was blocked before the claim */
 };
 
-static char *claim_path(const char *index_path)
-{
-	char *path;
-
-	return asprintf(&path, "%s.claim", index_path) < 0 ? NULL : path;
-}
+static const char suffix[] = ".claim";
 
 /* ---- What a claim says --------------------------------------------------- */
 
@@ -141,6 +136,7 @@ static bool owner_is_dead(const char *text)
 struct look {
 	dev_t device;
 	ino_t inode;
+	uid_t uid;
 	struct timespec touched;
 	char text[TEXT_BYTES]; /* or "", if it is not for us to read */
 };
@@ -155,6 +151,7 @@ static int fill_look(struct look *look, int fd, const struct stat *st)
 		return -EINVAL;
 	look->device = st->st_dev;
 	look->inode = st->st_ino;
+	look->uid = st->st_uid;
 	look->touched = st->st_mtim;
 	return 0;
 }
@@ -163,14 +160,14 @@ static int fill_look(struct look *look, int fd, const struct stat *st)
  * Opened, since that is when NFS asks the server. -ENOENT: it is gone; -EINVAL: it is
  * no claim. A FIFO does not block, a symlink is not followed.
  */
-static int look_at(const char *path, struct look *out)
+static int look_at(const struct place *place, const char *name, struct look *out)
 {
-	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
-					     O_NONBLOCK | O_NOCTTY);
+	CLEANUP(cleanup_close) int fd = place_read(place, name);
 	struct stat st;
+	int err = fd < 0 ? place_stat(place, name, &st) : fstat(fd, &st) < 0 ? -errno : 0;
 
-	if ((fd < 0 ? lstat(path, &st) : fstat(fd, &st)) < 0)
-		return errno == ESTALE ? -ENOENT : -errno;
+	if (err)
+		return err == -ESTALE ? -ENOENT : err;
 	return fill_look(out, fd, &st);
 }
 
@@ -187,19 +184,28 @@ static bool is_untouched(const struct look *a, const struct look *b)
 	       a->touched.tv_nsec == b->touched.tv_nsec;
 }
 
-const char *claim_owner(const char *index_path, char out[CLAIM_OWNER_BYTES])
+const char *claim_owner(const struct place *place, char out[CLAIM_OWNER_BYTES])
 {
-	CLEANUP(cleanup_free) char *path = claim_path(index_path);
 	struct look look;
 	char host[65];
 
-	if (path && look_at(path, &look) == 0 &&
+	if (look_at(place, suffix, &look) == 0 &&
 	    sscanf(look.text, MAGIC "host %64s", host) == 1)
 		snprintf(out, CLAIM_OWNER_BYTES, "%s (process %" PRIu64 ")", host,
 			 number_in(look.text, "\nprocess "));
 	else
 		snprintf(out, CLAIM_OWNER_BYTES, "another process");
 	return out;
+}
+
+int claim_uid(const struct place *place, uid_t *out)
+{
+	struct look look;
+	int err = look_at(place, suffix, &look);
+
+	if (!err)
+		*out = look.uid;
+	return err;
 }
 
 /* ---- Holding one --------------------------------------------------------- */
@@ -229,7 +235,6 @@ void claim_leave(struct claim *claim)
 	if (claim->fd >= 0)
 		close(claim->fd);
 	pthread_sigmask(SIG_SETMASK, &claim->before, NULL);
-	free(claim->path);
 	free(claim);
 }
 
@@ -241,10 +246,10 @@ static void sign(const struct claim *claim)
 	write_text(text, sizeof(text));
 	if (write(claim->fd, text, strlen(text)) < 0)
 		return;
-	futimens(claim->fd, NULL); /* NFS sends what was written before it does this */
+	place_touch(claim->place, claim->fd); /* NFS sends what was written before it does this */
 }
 
-int claim_take(const char *index_path, struct claim **out)
+int claim_take(const struct place *place, struct claim **out)
 {
 	struct claim *claim = calloc(1, sizeof(*claim));
 	struct look look;
@@ -253,13 +258,12 @@ int claim_take(const char *index_path, struct claim **out)
 	if (!claim)
 		return -ENOMEM;
 	block_signals(claim);
-	claim->path = claim_path(index_path);
-	claim->fd = !claim->path ? -1 : open(claim->path, O_WRONLY | O_CREAT | O_EXCL |
-					     O_NOFOLLOW | O_CLOEXEC, 0644);
+	claim->place = place;
+	claim->fd = place_create(place, suffix, 0644);
 	if (claim->fd < 0)
-		err = claim->path ? -errno : -ENOMEM;
-	if (err == -EEXIST && look_at(claim->path, &look) == -EINVAL)
-		err = -EINVAL;
+		err = claim->fd;
+	if (err == -EEXIST)
+		err = look_at(place, suffix, &look) == -EINVAL ? -EINVAL : -EEXIST;
 	if (err) {
 		claim_leave(claim);
 		return err;
@@ -274,9 +278,9 @@ static void remove_own(const struct claim *claim)
 {
 	struct stat ours, there;
 
-	if (fstat(claim->fd, &ours) == 0 && lstat(claim->path, &there) == 0 &&
+	if (fstat(claim->fd, &ours) == 0 && place_stat(claim->place, suffix, &there) == 0 &&
 	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
-		unlink(claim->path);
+		place_unlink(claim->place, suffix);
 }
 
 void claim_drop(struct claim *claim)
@@ -294,8 +298,7 @@ static int end_by(const struct claim *claim, pid_t child, int number)
 	child_end(child);
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr); /* the child's line of progress */
-	log_warn("interrupted: the index %.*s was not made",
-		 (int)(strlen(claim->path) - strlen(".claim")), claim->path);
+	log_warn("interrupted: the index %s was not made", place_path(claim->place));
 	pthread_sigmask(SIG_SETMASK, &claim->before, NULL);
 	raise(number);
 	pthread_sigmask(SIG_BLOCK, &claim->awaited, NULL);
@@ -312,7 +315,7 @@ int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status)
 
 		if (number > 0 && number != SIGCHLD)
 			return end_by(claim, child, number);
-		futimens(claim->fd, NULL);
+		place_touch(claim->place, claim->fd);
 	}
 	return ended < 0 ? -errno : 0;
 }
@@ -334,33 +337,35 @@ static void sleep_ms(unsigned ms)
 	nanosleep(&pause, NULL);
 }
 
+enum { ASIDE_BYTES = 8 }; /* of ".%06x" */
+
 /*
  * A name for one that is dead, the same for all who find it: as long as that of a
  * temporary file of the index, and as short-lived.
  */
-static char *aside_path(const char *index_path, const struct look *dead)
+static void name_aside(const struct look *dead, char out[ASIDE_BYTES])
 {
-	char *path;
-
-	return asprintf(&path, "%s.%06x", index_path, (unsigned)(dead->inode & 0xffffff)) < 0 ?
-	       NULL : path;
+	snprintf(out, ASIDE_BYTES, ".%06x", (unsigned)(dead->inode & 0xffffff));
 }
 
-static bool is_still(const char *path, const struct look *dead)
+static bool is_still(const struct place *place, const char *name, const struct look *dead)
 {
 	struct look now;
 
-	return look_at(path, &now) == 0 && is_same(dead, &now) && is_untouched(dead, &now);
+	return look_at(place, name, &now) == 0 && is_same(dead, &now) &&
+	       is_untouched(dead, &now);
 }
 
 /* Where no second name can be given to it. What came meanwhile is given back. */
-static int rename_away(const char *path, const char *aside, const struct look *dead)
+static int rename_away(const struct place *place, const char *aside, const struct look *dead)
 {
-	if (rename(path, aside) < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (!is_still(aside, dead))
-		(void)!link(aside, path);
-	unlink(aside);
+	int err = place_rename(place, suffix, aside);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (!is_still(place, aside, dead))
+		place_link(place, aside, suffix);
+	place_unlink(place, aside);
 	return 0;
 }
 
@@ -368,38 +373,38 @@ static int rename_away(const char *path, const char *aside, const struct look *d
  * Only one can give it the second name, and while it has that nobody else takes the first
  * one away: what is removed is what was looked at. -EAGAIN: another one is at it.
  */
-static int move_away(const char *path, const char *aside, const struct look *dead)
+static int move_away(const struct place *place, const char *aside, const struct look *dead)
 {
-	int err = 0;
+	int err = place_link(place, suffix, aside);
 
-	if (link(path, aside) < 0)
-		return errno == EEXIST ? -EAGAIN : errno == ENOENT ? 0 :
-		       rename_away(path, aside, dead);
-	if (is_still(aside, dead) && unlink(path) < 0 && errno != ENOENT)
-		err = -errno;
-	unlink(aside);
-	return err;
+	if (err)
+		return err == -EEXIST ? -EAGAIN : err == -ENOENT ? 0 :
+		       rename_away(place, aside, dead);
+	if (is_still(place, aside, dead))
+		err = place_unlink(place, suffix);
+	place_unlink(place, aside);
+	return err == -ENOENT ? 0 : err;
 }
 
 /* `late`: who was at it before has died of it. */
-static int break_claim(const char *index_path, const char *path, const struct look *dead,
-		       bool late)
+static int break_claim(const struct place *place, const struct look *dead, bool late)
 {
-	CLEANUP(cleanup_free) char *aside = aside_path(index_path, dead);
 	sigset_t termination, before;
+	char aside[ASIDE_BYTES];
 	struct look now;
-	int err = aside ? look_at(path, &now) : -ENOMEM;
+	int err = look_at(place, suffix, &now);
 
 	if (err || !is_same(dead, &now) || !is_untouched(dead, &now))
 		return err == -ENOENT ? 0 : err;
+	name_aside(dead, aside);
 	sigemptyset(&termination);
 	sigaddset(&termination, SIGINT);
 	sigaddset(&termination, SIGTERM);
 	sigaddset(&termination, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &termination, &before);
 	if (late)
-		unlink(aside);
-	err = move_away(path, aside, dead);
+		place_unlink(place, aside);
+	err = move_away(place, aside, dead);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return err;
 }
@@ -414,17 +419,16 @@ static unsigned pause_after(unsigned pause, const struct claim_wait *wait)
  * 0: the one that was there first is gone. The time without a touch is counted in
  * pauses: one that was stopped itself has not waited.
  */
-static int watch(const char *index_path, const char *path, const struct claim_wait *wait)
+static int watch(const struct place *place, const struct claim_wait *wait)
 {
 	uint64_t begin = now_ms();
 	unsigned untouched = 0, pause = 0;
 	struct look last, now;
-	int err = look_at(path, &last);
+	int err = look_at(place, suffix, &last);
 
-	while (!err) {
+	while (!err && last.uid == wait->uid) {
 		if (untouched >= wait->dead_ms || owner_is_dead(last.text)) {
-			err = break_claim(index_path, path, &last,
-					  untouched >= 2 * wait->dead_ms);
+			err = break_claim(place, &last, untouched >= 2 * wait->dead_ms);
 			if (err != -EAGAIN)
 				return err;
 		}
@@ -432,7 +436,7 @@ static int watch(const char *index_path, const char *path, const struct claim_wa
 			return -ETIMEDOUT;
 		pause = pause_after(pause ? pause : FIRST_PAUSE_MS / 2, wait);
 		sleep_ms(pause);
-		err = look_at(path, &now);
+		err = look_at(place, suffix, &now);
 		if (err || !is_same(&last, &now))
 			break;
 		untouched = is_untouched(&last, &now) ? untouched + pause : 0;
@@ -441,33 +445,12 @@ static int watch(const char *index_path, const char *path, const struct claim_wa
 	return err == -ENOENT || err == -EINVAL ? 0 : err;
 }
 
-/*
- * NFS remembers for up to a minute that there was no file of a name. Opening the
- * folder makes it ask, so that the index is seen which has just been published.
- */
-static void refresh_folder(const char *path)
+int claim_await(const struct place *place, struct claim_wait *wait)
 {
-	CLEANUP(cleanup_free) char *folder = strdup(path);
-	char *slash = folder ? strrchr(folder, '/') : NULL;
-	int fd;
-
-	if (slash)
-		slash[1] = '\0';
-	fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-}
-
-int claim_await(const char *index_path, struct claim_wait *wait)
-{
-	CLEANUP(cleanup_free) char *path = claim_path(index_path);
 	uint64_t begin = now_ms(), spent;
-	int err;
+	int err = watch(place, wait);
 
-	if (!path)
-		return -ENOMEM;
-	err = watch(index_path, path, wait);
-	refresh_folder(path);
+	place_refresh(place);
 	spent = now_ms() - begin;
 	wait->most_ms -= spent < wait->most_ms ? (unsigned)spent : wait->most_ms;
 	return err;

@@ -19,7 +19,7 @@
  * The owner is a process of its own, which only waits for the one that works. So
  * the claim ends with the work, whatever that dies of, and there is no thread:
  *
- *	claim_take(path, &claim);
+ *	claim_take(place, &claim);
  *	child = fork();
  *	if (child == 0) {
  *		claim_leave(claim);
@@ -36,6 +36,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "util/place.h"
+
 struct claim;
 
 enum {
@@ -44,14 +46,14 @@ enum {
 };
 
 /*
- * Claims the index at `index_path`: 0 and *out, which the caller drops; -EEXIST
- * where there is a claim already; -EINVAL where something else has its name; another
- * negative errno where there can be no claim (the folder cannot be written).
+ * Claims the index at `place`, which outlives the claim: 0 and *out, which the caller
+ * drops; -EEXIST where there is a claim already; -EINVAL where something else has its
+ * name; another negative errno where there can be no claim (the folder cannot be written).
  *
  * Until it is dropped TERM, INT, HUP and CHLD are blocked in this process, but for
  * those that are ignored.
  */
-int claim_take(const char *index_path, struct claim **out);
+int claim_take(const struct place *place, struct claim **out);
 
 /* In a child of the owner: the claim stays the parent's; signals are as before. */
 void claim_leave(struct claim *claim);
@@ -66,7 +68,11 @@ int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status)
 /* Removes it, if it is still this one. NULL is nothing. */
 void claim_drop(struct claim *claim);
 
+/* Whose file the claim at `place` is: 0, or a negative errno, -ENOENT where there is none. */
+int claim_uid(const struct place *place, uid_t *out);
+
 struct claim_wait {
+	uid_t uid;        /* whose claim is worth the wait */
 	unsigned poll_ms; /* between two looks at most; the first come sooner */
 	unsigned dead_ms; /* not touched for so long: its owner is gone */
 	unsigned most_ms; /* of waiting, all in all: claim_await counts it down */
@@ -75,13 +81,14 @@ struct claim_wait {
 #define CLAIM_WAIT_INIT { .poll_ms = 1000, .dead_ms = 20 * 1000, .most_ms = 10 * 60 * 1000 }
 
 /*
- * Waits until the claim that is at `index_path` now is gone, dropped or broken: 0,
- * although there may be another by then; -ETIMEDOUT; or the negative errno why a dead
- * one cannot be removed. Signals end the process as ever.
+ * Waits until the claim that is at `place` now is gone, dropped or broken: 0,
+ * although there may be another by then, and at once where it is not `wait->uid`'s;
+ * -ETIMEDOUT; or the negative errno why a dead one cannot be removed. Signals end the
+ * process as ever.
  */
-int claim_await(const char *index_path, struct claim_wait *wait);
+int claim_await(const struct place *place, struct claim_wait *wait);
 
 /* Who holds the claim, for a sentence: "HOST (process N)", or "another process". */
-const char *claim_owner(const char *index_path, char out[CLAIM_OWNER_BYTES]);
+const char *claim_owner(const struct place *place, char out[CLAIM_OWNER_BYTES]);
 
 #endif

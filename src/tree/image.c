@@ -1,9 +1,8 @@
 #include "tree/image.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -139,72 +138,84 @@ int image_write(const struct image *image, int fd, const char *label,
 }
 
 /* No wider than the packed files, nor than the umask: names can be secrets. */
-static int set_access(int fd, const struct image_access *access)
+static int set_access(const struct place *place, int fd, const struct image_access *access)
 {
 	mode_t mask = umask(0), mode = access->mode & 0666;
 
 	umask(mask);
 	/* root may give it away; others keep it, and may give the group */
-	if (fchown(fd, access->uid, access->gid) < 0 &&
-	    fchown(fd, (uid_t)-1, access->gid) < 0)
+	if (place_set_owner(place, fd, access->uid, access->gid) < 0 &&
+	    place_set_owner(place, fd, (uid_t)-1, access->gid) < 0)
 		mode &= ~(mode_t)060; /* the file's group is another one */
-	return fchmod(fd, (mode & ~mask) | S_IRUSR);
+	return place_set_mode(place, fd, (mode & ~mask) | S_IRUSR);
 }
 
-static int publish(const struct image *image, const char *path, char *temporary,
+static int finish(const struct place *place, int fd, const char *temporary,
+		  const struct image_access *access)
+{
+	int err = set_access(place, fd, access);
+
+	if (!err && fsync(fd) < 0)
+		err = -errno;
+	return err ? err : place_rename(place, temporary, "");
+}
+
+static int publish(const struct image *image, const struct place *place,
 		   const struct image_access *access, struct error *e)
 {
-	CLEANUP(cleanup_close) int fd = mkostemp(temporary, O_CLOEXEC);
+	char temporary[PLACE_TEMPORARY_BYTES];
+	CLEANUP(cleanup_close) int fd = place_create_temporary(place, temporary);
 	int err;
 
 	if (fd < 0)
-		return error_set(e, ERROR_SYSTEM, errno,
-				 "%s: cannot be created: %s", path, strerror(errno));
-	err = image_write(image, fd, path, e);
-	if (!err && (set_access(fd, access) < 0 || fsync(fd) < 0 ||
-		     rename(temporary, path) < 0))
-		err = error_set(e, ERROR_SYSTEM, errno, "%s: %s", path,
-				strerror(errno));
+		return error_set(e, ERROR_SYSTEM, -fd, "%s: cannot be created: %s",
+				 place_path(place), strerror(-fd));
+	err = image_write(image, fd, place_path(place), e);
+	if (!err) {
+		err = finish(place, fd, temporary, access);
+		if (err)
+			error_set(e, ERROR_SYSTEM, -err, "%s: %s", place_path(place),
+				  strerror(-err));
+	}
 	if (err)
-		unlink(temporary);
+		place_unlink(place, temporary);
 	return err;
 }
 
-int image_may_replace(const char *path, struct error *e)
+static bool is_index(const struct place *place)
 {
 	char magic[sizeof(((struct layout_header *)0)->magic)];
-	CLEANUP(cleanup_close) int fd = -1;
+	CLEANUP(cleanup_close) int fd = place_read(place, "");
+
+	return fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
+	       memcmp(magic, LAYOUT_MAGIC, sizeof(magic)) == 0;
+}
+
+int image_may_replace(const struct place *place, struct error *e)
+{
 	struct stat st;
 
-	if (stat(path, &st) < 0)
+	if (place_stat(place, "", &st) < 0)
 		return 0; /* nothing there, or writing will say why not */
-	if (S_ISREG(st.st_mode) && st.st_size == 0)
-		return 0;
-	if (S_ISREG(st.st_mode))
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
-	    memcmp(magic, LAYOUT_MAGIC, sizeof(magic)) == 0)
+	if (S_ISREG(st.st_mode) && (st.st_size == 0 || is_index(place)))
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EEXIST,
 			 "%s: there is something else of that name, which is no index and "
-			 "is not replaced; name another place", path);
+			 "is not replaced; name another place", place_path(place));
 }
 
-int image_publish(const struct image *image, const char *path,
+int image_publish(const struct image *image, const struct place *place,
 		  const struct image_access *access, struct error *e)
 {
-	CLEANUP(cleanup_free) char *temporary = NULL;
 	sigset_t termination, before;
 	int err;
 
-	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	sigemptyset(&termination);
 	sigaddset(&termination, SIGINT);
 	sigaddset(&termination, SIGTERM);
 	sigaddset(&termination, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &termination, &before);
-	err = publish(image, path, temporary, access, e);
+	err = publish(image, place, access, e);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return err;
 }

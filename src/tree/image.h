@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "tree/layout.h"
+#include "util/place.h"
 #include "util/error.h"
 #include "util/identity.h"
 #include "util/vec.h"
@@ -42,24 +43,24 @@ int image_write(const struct image *image, int fd, const char *label,
 /* Who may read an index: it holds the names of what the packed files hold. */
 struct image_access {
 	mode_t mode; /* permission bits: those of the packed files */
-	uid_t uid;   /* who owns them all, or -1 */
+	uid_t uid;   /* who owns them all, or -1: whom root gives it to */
 	gid_t gid;   /* whom the group's bits are for */
 };
 
 /*
- * Writes to a temporary name beside `path` and renames, so that a reader sees
- * the old file, the new one, or none. Termination signals wait until it is
- * done: nothing is left behind.
+ * Writes to a temporary name beside it and renames, so that a reader sees the old
+ * file, the new one, or none. Termination signals wait until it is done: nothing is
+ * left behind.
  */
-int image_publish(const struct image *image, const char *path,
+int image_publish(const struct image *image, const struct place *place,
 		  const struct image_access *access, struct error *e);
 
 /*
- * 0 where there is nothing at `path`, or an index or an empty file; -EEXIST and
- * a sentence for anything else: for a path that somebody named, who may have
- * named the packed file itself by mistake.
+ * 0 where there is nothing at that place, or an index or an empty file; -EEXIST and
+ * a sentence for anything else, a symbolic link as well: for a place that somebody
+ * named, who may have named the packed file itself by mistake.
  */
-int image_may_replace(const char *path, struct error *e);
+int image_may_replace(const struct place *place, struct error *e);
 
 void image_free(struct image *image);
 

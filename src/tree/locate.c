@@ -100,6 +100,7 @@ int locate_index(const struct dataset_name *dataset, const char *named,
 	place = device ? NULL : beside(path, suffix);
 	if (place)
 		out->paths[out->count++] = place;
+	out->beside = place != NULL;
 	place = in_cache(path, suffix);
 	if (place)
 		out->paths[out->count++] = place;
@@ -111,19 +112,4 @@ void locate_free(struct index_places *places)
 	for (unsigned i = 0; i < places->count; i++)
 		free(places->paths[i]);
 	places->count = 0;
-}
-
-int locate_make_folder(const char *index_path)
-{
-	CLEANUP(cleanup_free) char *path = strdup(index_path);
-
-	if (!path)
-		return -ENOMEM;
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return 0;
 }

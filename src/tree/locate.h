@@ -19,7 +19,8 @@ enum { LOCATE_MAX_PLACES = 2 };
 struct index_places {
 	char *paths[LOCATE_MAX_PLACES]; /* owned */
 	unsigned count;
-	bool named; /* the user's own choice */
+	bool named;  /* the user's own choice */
+	bool beside; /* the first is beside the packed file */
 };
 
 /* What an index's name is made from. */
@@ -33,8 +34,5 @@ struct dataset_name {
 int locate_index(const struct dataset_name *dataset, const char *named,
 		 struct index_places *out);
 void locate_free(struct index_places *places);
-
-/* Makes the folder that the cache's indexes are kept in. 0 or a negative errno. */
-int locate_make_folder(const char *index_path);
 
 #endif

@@ -293,6 +293,22 @@ os.execv(sys.argv[1], sys.argv[1:])' "$granary" index "$archive" 2>"$work/waits"
 	nothing_left "ended while waiting"
 }
 
+# A claim of somebody whose index would not be used stops nobody.
+stranger() {
+	local before
+	fresh
+	write_claim >"$claim"
+	chown 65534 "$claim"
+	in_background keep_touching "$claim"
+	toucher=$pid
+	check "a stranger's claim: it is not waited for" timeout 30 "$granary" index -q "$archive"
+	check "a stranger's claim: the index is there" test -s "$index"
+	is "$(write_claim | cksum)" "$(cksum <"$claim")" "a stranger's claim: it is what it was"
+	kill "$toucher"
+	rm -f "$claim"
+	nothing_left "a stranger's claim"
+}
+
 # What is no claim is neither waited for nor removed.
 something_in_the_way() {
 	local kind
@@ -358,11 +374,12 @@ killed worker
 ends_at_once
 something_in_the_way
 if is_root; then
+	stranger
 	nodes_at_once
 	read_only_folder
 	read_only_for_some
 else
-	skip "only root can mount a folder read-only and make namespaces" "machines and places"
+	skip "only root can mount a folder read-only, make namespaces and give files away" "machines and places"
 fi
 left_over_is_broken
 finish

@@ -19,6 +19,7 @@
 #include "apart.h"
 #include "checksums.h"
 #include "dataset/index_file.h"
+#include "dataset/index_place.h"
 #include "dataset/evidence.h"
 #include "indexer/indexer.h"
 #include "progress.h"
@@ -38,6 +39,7 @@ enum { MOST_WAITS = 3, PATIENCE_MS = 1000 };
 
 /* What this process has to do for the index. */
 struct turn {
+	struct index_spots spots;
 	struct claim_wait wait;
 	struct claim *claim; /* to make it, for all */
 	const char *found;   /* nothing: another made it */
@@ -262,28 +264,33 @@ static void say_set(const struct index_wish *wish)
 			 source_path(wish->sources->sources[0]), set);
 }
 
+static int publish_at(struct index_spots *spots, unsigned i, const struct image *image,
+		      bool force, struct error *e)
+{
+	const struct index_wish *wish = spots->wish;
+	const struct image_access access = access_of(wish->sources);
+	const struct place *place;
+	int err = index_spot(spots, i, &place, e);
+
+	if (!err && wish->places.named)
+		err = image_may_replace(place, e);
+	if (!err && !wish->checksums)
+		err = spare_checksums(place_path(place), force, e);
+	return err ? err : image_publish(image, place, &access, e);
+}
+
 /* The first place that can be written: its path, or NULL and the last error. */
-static const char *publish(const struct index_wish *wish, const struct image *image,
+static const char *publish(struct index_spots *spots, const struct image *image,
 			   bool force, struct error *e)
 {
-	const struct image_access access = access_of(wish->sources);
+	const struct index_places *places = &spots->wish->places;
 	struct error first = { 0 };
 
 	error_set(e, ERROR_SYSTEM, EROFS, "there is no place for an index");
-	for (unsigned i = 0; i < wish->places.count; i++) {
-		const char *path = wish->places.paths[i];
-
-		if (!wish->places.named && locate_make_folder(path) < 0)
-			continue;
-		if (wish->places.named && image_may_replace(path, e) < 0)
-			return NULL;
-		if (!wish->checksums && spare_checksums(path, force, e) < 0) {
-			first = i == 0 ? *e : first;
-			continue;
-		}
-		if (image_publish(image, path, &access, e) == 0) {
-			say_place(path, &first);
-			return path;
+	for (unsigned i = 0; i < places->count; i++) {
+		if (publish_at(spots, i, image, force, e) == 0) {
+			say_place(places->paths[i], &first);
+			return places->paths[i];
 		}
 		log_debug("%s", e->text);
 		first = i == 0 ? *e : first;
@@ -295,17 +302,19 @@ static const char *publish(const struct index_wish *wish, const struct image *im
  * For granaryfs: saved if it can be, in memory otherwise. In memory at once where
  * another has been saving it for long: a crowd that waited would do so all together.
  */
-static int hand_over(const struct index_wish *wish, const struct image *image,
-		     const char *number, bool in_vain, struct error *e)
+static int hand_over(struct turn *turn, const struct image *image, const char *number,
+		     struct error *e)
 {
+	const struct index_wish *wish = turn->spots.wish;
 	struct index_wish saved = *wish;
 	struct index *index;
 	const char *path;
-	bool save = !in_vain || wish->places.named;
+	bool save = !turn->in_vain || wish->places.named;
 
 	saved.quiet = true; /* granaryfs has said why others do not fit */
 	/* a place that makes the file somebody else's (root squash) is no place */
-	if (save && publish(wish, image, false, e) && index_find(&saved, &index, &path) == 0) {
+	if (save && publish(&turn->spots, image, false, e) &&
+	    index_find(&saved, &index, &path) == 0) {
 		index_close(index);
 		return 0;
 	}
@@ -375,9 +384,9 @@ static int deliver(struct making *m)
 	if (!err)
 		say_set(m->wish);
 	if (!err && request->given['m']) {
-		err = hand_over(m->wish, &image, request->value['m'], m->turn->in_vain, &e);
+		err = hand_over(m->turn, &image, request->value['m'], &e);
 	} else if (!err) {
-		path = publish(m->wish, &image, request->given['f'], &e);
+		path = publish(&m->turn->spots, &image, request->given['f'], &e);
 		err = path ? 0 : -EROFS;
 	}
 	image_free(&image);
@@ -462,9 +471,9 @@ static int make_for_all(const struct request *request, const struct index_wish *
 }
 
 /* Has another made it in the meantime? Why older ones do not fit has been said. */
-static bool is_there(const struct index_wish *wish, struct turn *turn)
+static bool is_there(struct turn *turn)
 {
-	struct index_wish again = *wish;
+	struct index_wish again = *turn->spots.wish;
 	struct index *index;
 
 	again.quiet = true;
@@ -475,8 +484,7 @@ static bool is_there(const struct index_wish *wish, struct turn *turn)
 }
 
 /* Says so if it takes longer than a moment. */
-static int wait_for_another(const char *place, const struct index_wish *wish,
-			    struct turn *turn)
+static int wait_for_another(const struct place *place, struct turn *turn)
 {
 	struct claim_wait moment = turn->wait;
 	char owner[CLAIM_OWNER_BYTES];
@@ -490,63 +498,71 @@ static int wait_for_another(const char *place, const struct index_wish *wish,
 			return err;
 		log_warn("%s is indexing '%s'; waiting for that, %u minutes at most",
 			 claim_owner(place, owner),
-			 source_path(wish->sources->sources[0]),
+			 source_path(turn->spots.wish->sources->sources[0]),
 			 (turn->wait.most_ms + 59999) / 60000);
 		turn->told = true;
 	}
 	return claim_await(place, &turn->wait);
 }
 
+/* A stranger's claim is not worth a wait: the index would not be used. */
+static bool is_strangers(const struct place *place, struct turn *turn)
+{
+	return claim_uid(place, &turn->wait.uid) == 0 &&
+	       !index_may_be_of(turn->spots.wish, turn->wait.uid);
+}
+
 /* 0: it is clear what to do; or why there can be no claim at this place. */
-static int claim_place(const char *place, const struct index_wish *wish, bool force,
-		       struct turn *turn)
+static int claim_place(const struct place *place, bool force, struct turn *turn)
 {
 	unsigned waits = 0;
 	int err;
 
 	while ((err = claim_take(place, &turn->claim)) == -EEXIST && !force) {
-		err = waits++ < MOST_WAITS ? wait_for_another(place, wish, turn) :
-					     -ETIMEDOUT;
+		if (is_strangers(place, turn))
+			return -EPERM;
+		err = waits++ < MOST_WAITS ? wait_for_another(place, turn) : -ETIMEDOUT;
 		turn->in_vain = err == -ETIMEDOUT;
 		if (turn->in_vain)
 			return 0;
-		if (err || is_there(wish, turn))
+		if (err || is_there(turn))
 			return err;
 	}
 	return err == -EEXIST ? 0 : err;
 }
 
 /* Where nothing can be claimed everybody makes his own. */
-static struct turn await_turn(const struct request *request, const struct index_wish *wish)
+static void await_turn(struct turn *turn, bool force)
 {
-	struct turn turn = { .wait = CLAIM_WAIT_INIT };
-	bool force = request->given['f'];
+	const struct index_wish *wish = turn->spots.wish;
+	const struct place *place;
+	struct error e;
 
 	for (unsigned i = 0; i < wish->places.count; i++) {
-		const char *place = wish->places.paths[i];
-
-		if ((wish->places.named || locate_make_folder(place) == 0) &&
-		    claim_place(place, wish, force, &turn) == 0)
+		if (index_spot(&turn->spots, i, &place, &e) < 0)
+			log_debug("%s", e.text);
+		else if (claim_place(place, force, turn) == 0)
 			break;
 	}
 	/* one may have been published since there was none, and before the claim */
-	if (turn.claim && !force)
-		is_there(wish, &turn);
-	if (turn.in_vain)
+	if (turn->claim && !force)
+		is_there(turn);
+	if (turn->in_vain)
 		log_warn("the index of '%s' was waited for in vain: it is made here as well",
 			 source_path(wish->sources->sources[0]));
-	return turn;
 }
 
 int make_index(const struct request *request, const struct index_wish *wish)
 {
-	struct turn turn = await_turn(request, wish);
+	struct turn turn = { .spots = { .wish = wish }, .wait = CLAIM_WAIT_INIT };
 	int status = 0;
 
+	await_turn(&turn, request->given['f']);
 	if (!turn.found)
-		status = make_for_all(request, wish, &turn);
+		status = make_for_all(request, turn.spots.wish, &turn);
 	else if (!request->given['m'])
 		say_index(request, turn.found, INDEX_FOUND);
 	claim_drop(turn.claim);
+	index_spots_close(&turn.spots);
 	return status;
 }

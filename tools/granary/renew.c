@@ -15,6 +15,7 @@
 #include "util/filename.h"
 #include "util/json.h"
 #include "util/log.h"
+#include "util/place.h"
 
 static const char suffix[] = ".gidx";
 
@@ -84,13 +85,30 @@ static int make_wish(const char *path, const struct card *card, struct source_se
 
 /* ---- One index ---- */
 
+/* Where the index that was opened still lies, with the rights of its owner. */
+static int publish_there(const struct image *image, const struct source *source,
+			 struct error *e)
+{
+	const struct source_owner *owner = source_owner(source);
+	const struct image_access access = { owner->mode, owner->uid, owner->gid };
+	const struct source_id *id = &source_info(source)->id;
+	struct place *place;
+	int err = place_open_beside(source_path(source), filename_of(source_path(source)),
+				    id->device, id->inode, &place, e);
+
+	if (err)
+		return err;
+	if (place_uid(place) == owner->uid)
+		place_act_as(place, owner->uid, owner->gid);
+	err = image_publish(image, place, &access, e);
+	place_close(place);
+	return err;
+}
+
 /* With the same owner, and for the same readers. */
 static int publish(const struct index_wish *wish, const struct index *index,
 		   const struct index_file *file, struct error *e)
 {
-	const struct source *source = index_file_source(file);
-	const struct source_owner *owner = source_owner(source);
-	const struct image_access access = { owner->mode, owner->uid, owner->gid };
 	struct image image;
 	int err = index_copy(index, &image);
 
@@ -99,7 +117,7 @@ static int publish(const struct index_wish *wish, const struct index *index,
 	if (err)
 		error_set(e, ERROR_SYSTEM, -err, "%s", strerror(-err));
 	else
-		err = image_publish(&image, source_path(source), &access, e);
+		err = publish_there(&image, index_file_source(file), e);
 	image_free(&image);
 	return err;
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "source/source_set.h"
+#include "../tree/publish.h"
 
 static const char *const names[MADE_SOURCES] = { "0.bin", "1.bin", "2.bin", "3.bin" };
 
@@ -99,7 +100,7 @@ static void publish(struct made *made, const struct builder_source *sources, uin
 	made->log = NULL;
 	assert_int_equal(builder_seal(builder, sources, count, &summary, &image, NULL), 0);
 	builder_free(builder);
-	assert_int_equal(image_publish(&image, "made.gidx", &access, NULL), 0);
+	assert_int_equal(publish_at(&image, "made.gidx", &access, NULL), 0);
 	image_free(&image);
 }
 

@@ -7,6 +7,7 @@
 #include "codec/codec.h"
 #include "dataset/dataset.h"
 #include "source/source_set.h"
+#include "../tree/publish.h"
 
 enum { SOURCE_BYTES = 4096, OBJECT = 40, HEADER = 16, CHUNK = 12 };
 
@@ -101,7 +102,7 @@ static void make_index(void)
 	entries_free(log);
 	assert_int_equal(builder_seal(builder, &source, 1, &summary, &image, NULL), 0);
 	builder_free(builder);
-	assert_int_equal(image_publish(&image, "packed.bin.gidx", &access, NULL), 0);
+	assert_int_equal(publish_at(&image, "packed.bin.gidx", &access, NULL), 0);
 	image_free(&image);
 }
 

@@ -11,6 +11,7 @@
 
 #include "dataset/dataset.h"
 #include "source/source_set.h"
+#include "../tree/publish.h"
 
 enum { DATA_BYTES = 10000, PIECES_BYTES = 3000 };
 
@@ -84,7 +85,7 @@ static void make_index(const char *path)
 	entries_free(log);
 	assert_int_equal(builder_seal(builder, &source, 1, &summary, &image, NULL), 0);
 	builder_free(builder);
-	assert_int_equal(image_publish(&image, path, &access, NULL), 0);
+	assert_int_equal(publish_at(&image, path, &access, NULL), 0);
 	image_free(&image);
 }
 

@@ -67,6 +67,7 @@ static int read_back(void *argument)
 	       strcmp(taken.shape, wish.shape) == 0 &&
 	       memcmp(taken.identities, wish.identities, 2 * sizeof(*wish.identities)) == 0 &&
 	       taken.places.count == wish.places.count && !taken.places.named &&
+	       taken.places.beside &&
 	       maps_are_there(&taken.maps);
 	for (unsigned i = 0; i < wish.places.count && same; i++)
 		same = strcmp(taken.places.paths[i], wish.places.paths[i]) == 0;
@@ -153,6 +154,7 @@ static const struct {
 	LIST(HEAD "\0source 9 a\0end"),
 	LIST(HEAD "what is this\0source 9 a\0end"),
 	LIST(HEAD "place a\0place b\0place c\0source 9 a\0end"),
+	LIST(HEAD "place a\0beside b\0source 9 a\0end"),
 	LIST(HEAD "classes 9 a\0end"),
 	LIST(HEAD "source 9 a\0classes 700 b\0end"),
 	LIST(HEAD "source 9 a\0classes x\0end"),

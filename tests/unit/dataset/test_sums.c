@@ -14,6 +14,7 @@
 #include "tree/layout.h"
 #include "tree/sum.h"
 #include "util/pool.h"
+#include "../tree/publish.h"
 
 enum {
 	SMALL = 100000, SMALL_AT = 5120,
@@ -110,7 +111,7 @@ static void publish_sums(const struct found *found, bool of_blocks)
 	fill_blocks(index, found, &blocks);
 	index_close(index);
 	assert_int_equal(image_set_sums(&image, found->sums, of_blocks ? &blocks : NULL), 0);
-	assert_int_equal(image_publish(&image, "made.gidx", &access, NULL), 0);
+	assert_int_equal(publish_at(&image, "made.gidx", &access, NULL), 0);
 	image_free(&image);
 	blocks_free(&blocks);
 }

@@ -8,6 +8,7 @@
 #include "source/load.h"
 #include "source/source_set.h"
 #include "tree/card.h"
+#include "../tree/publish.h"
 
 enum { SHARDS = 8 };
 
@@ -60,7 +61,7 @@ static char *index_bytes(const char *pattern, unsigned threads, size_t *size)
 	struct error e = { 0 };
 
 	if (run(pattern, &config, NULL, &image, &e) < 0 ||
-	    image_publish(&image, "x.gidx", &access, &e) < 0)
+	    publish_at(&image, "x.gidx", &access, &e) < 0)
 		fail_msg("%s", e.text);
 	image_free(&image);
 	return unit_read("x.gidx", size);
@@ -105,7 +106,7 @@ static struct index *index_of(const char *pattern, const struct indexer_config *
 	struct error e = { 0 };
 
 	if (run(pattern, config, NULL, &image, &e) < 0 ||
-	    image_publish(&image, "x.gidx", &access, &e) < 0)
+	    publish_at(&image, "x.gidx", &access, &e) < 0)
 		fail_msg("%s", e.text);
 	image_free(&image);
 	index = open_index("x.gidx");

@@ -27,11 +27,23 @@ static bool is_there(const char *path)
 	return lstat(path, &st) == 0;
 }
 
+/* Of the folder that the process is in; it stays open to the end of the process. */
+static struct place *here(void)
+{
+	static struct place *places[16];
+	static unsigned count;
+	struct place **place = &places[count++ % COUNT(places)];
+
+	place_close(*place);
+	assert_int_equal(place_open(PLACE, false, place, NULL), 0);
+	return *place;
+}
+
 static struct claim *taken(void)
 {
 	struct claim *claim = NULL;
 
-	assert_int_equal(claim_take(PLACE, &claim), 0);
+	assert_int_equal(claim_take(here(), &claim), 0);
 	assert_non_null(claim);
 	return claim;
 }
@@ -40,7 +52,8 @@ static int await(unsigned dead_ms, unsigned most_ms)
 {
 	struct claim_wait wait = { .poll_ms = 20, .dead_ms = dead_ms, .most_ms = most_ms };
 
-	return claim_await(PLACE, &wait);
+	claim_uid(here(), &wait.uid);
+	return claim_await(here(), &wait);
 }
 
 /* Away with what a test left, claims of dead processes mostly. */
@@ -65,7 +78,7 @@ static void test_one_takes_it(void **state)
 	assert_int_equal(strncmp(text, "granary claim\nhost ", 19), 0);
 	assert_non_null(strstr(text, line));
 	free(text);
-	assert_int_equal(claim_take(PLACE, &second), -EEXIST);
+	assert_int_equal(claim_take(here(), &second), -EEXIST);
 	assert_null(second);
 	claim_drop(claim);
 	assert_int_equal(unit_names_in("."), 0);
@@ -87,23 +100,15 @@ static void test_no_more_permissions_than_the_umask_leaves(void **state)
 	claim_drop(claim);
 }
 
-static const struct {
-	const char *place;
-	int err;
-} no_places[] = {
-	{ "none/x.gidx", -ENOENT },
-	{ "/dev/null/x.gidx", -ENOTDIR },
-	{ "/proc/x.gidx", -ENOENT },
-};
-
 static void test_where_there_can_be_none(void **state)
 {
 	struct claim *claim;
+	struct place *place;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(no_places); i++)
-		assert_int_equal(claim_take(no_places[i].place, &claim),
-				 no_places[i].err);
+	assert_int_equal(place_open("/proc/x.gidx", false, &place, NULL), 0);
+	assert_int_equal(claim_take(place, &claim), -ENOENT);
+	place_close(place);
 	assert_int_equal(await(NEVER_MS, NEVER_MS), 0);
 }
 
@@ -112,6 +117,7 @@ enum { CANNOT = 77 };
 static int take_on_read_only(void *unused)
 {
 	struct claim *claim;
+	struct place *place;
 
 	(void)unused;
 	if (unshare(CLONE_NEWNS) < 0 ||
@@ -119,10 +125,11 @@ static int take_on_read_only(void *unused)
 	    mount(".", ".", NULL, MS_BIND, NULL) < 0 || chdir(unit_folder()) < 0 ||
 	    mount(NULL, ".", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) < 0)
 		return CANNOT;
-	if (claim_take("new.gidx", &claim) != -EROFS)
+	if (place_open("new.gidx", false, &place, NULL) < 0 ||
+	    claim_take(place, &claim) != -EROFS)
 		return 1;
 	/* who may not write there may still see that somebody else does */
-	return claim_take(PLACE, &claim) == -EEXIST ? 0 : 2;
+	return claim_take(here(), &claim) == -EEXIST ? 0 : 2;
 }
 
 static void test_a_read_only_folder(void **state)
@@ -155,7 +162,7 @@ static void test_what_is_no_claim_is_left_alone(void **state)
 	for (size_t i = 0; i < COUNT(in_the_way); i++) {
 		unit_shell(in_the_way[i]);
 		assert_int_equal(lstat(CLAIM, &before), 0);
-		assert_int_equal(claim_take(PLACE, &claim), -EINVAL);
+		assert_int_equal(claim_take(here(), &claim), -EINVAL);
 		assert_int_equal(await(0, NEVER_MS), 0);
 		assert_int_equal(lstat(CLAIM, &after), 0);
 		assert_int_equal(before.st_ino, after.st_ino);
@@ -173,11 +180,11 @@ static void test_who_it_is(void **state)
 	(void)state;
 	gethostname(host, sizeof(host));
 	snprintf(expected, sizeof(expected), "%s (process %d)", host, (int)getpid());
-	assert_string_equal(claim_owner(PLACE, owner), expected);
+	assert_string_equal(claim_owner(here(), owner), expected);
 	claim_drop(claim);
-	assert_string_equal(claim_owner(PLACE, owner), "another process");
+	assert_string_equal(claim_owner(here(), owner), "another process");
 	unit_write(CLAIM, "", 0);
-	assert_string_equal(claim_owner(PLACE, owner), "another process");
+	assert_string_equal(claim_owner(here(), owner), "another process");
 }
 
 /* ---- The time without a touch --------------------------------------------- */
@@ -193,13 +200,14 @@ static void write_foreign(void)
 
 static void test_an_untouched_one_is_broken(void **state)
 {
-	struct claim_wait wait = { .poll_ms = 20, .dead_ms = NEVER_MS, .most_ms = 150 };
+	struct claim_wait wait = { .uid = geteuid(), .poll_ms = 20, .dead_ms = NEVER_MS,
+				   .most_ms = 150 };
 	struct claim *claim;
 
 	(void)state;
 	write_foreign();
-	assert_int_equal(claim_take(PLACE, &claim), -EEXIST);
-	assert_int_equal(claim_await(PLACE, &wait), -ETIMEDOUT);
+	assert_int_equal(claim_take(here(), &claim), -EEXIST);
+	assert_int_equal(claim_await(here(), &wait), -ETIMEDOUT);
 	assert_int_equal(wait.most_ms, 0);
 	assert_true(is_there(CLAIM));
 	assert_int_equal(await(100, NEVER_MS), 0);
@@ -224,7 +232,7 @@ static void test_odd_claims_are_broken_too(void **state)
 	for (size_t i = 0; i < COUNT(odd); i++) {
 		unit_write(CLAIM, odd[i].text, strlen(odd[i].text));
 		unit_shell(odd[i].then);
-		assert_int_equal(claim_take(PLACE, &claim), -EEXIST);
+		assert_int_equal(claim_take(here(), &claim), -EEXIST);
 		assert_int_equal(await(NEVER_MS, 60), -ETIMEDOUT);
 		assert_int_equal(await(60, NEVER_MS), 0);
 		assert_int_equal(unit_names_in("."), 0);
@@ -265,7 +273,7 @@ static int own(const struct owner *owner)
 
 	if (owner->ignored)
 		signal(owner->ignored, SIG_IGN);
-	if (claim_take(PLACE, &claim) < 0)
+	if (claim_take(here(), &claim) < 0)
 		return 1;
 	if (owner->no_where)
 		write_foreign();
@@ -547,6 +555,23 @@ static void test_waiting_ends_when_it_is_anothers(void **state)
 	assert_true(is_there(CLAIM));
 }
 
+/* A claim of somebody whose index would not be used stops nobody. */
+static void test_anothers_is_not_waited_for(void **state)
+{
+	struct claim_wait wait = { .uid = geteuid() + 1, .poll_ms = 20, .dead_ms = 0,
+				   .most_ms = NEVER_MS };
+	uid_t uid = (uid_t)-1;
+
+	(void)state;
+	assert_int_equal(claim_uid(here(), &uid), -ENOENT);
+	write_foreign();
+	assert_int_equal(claim_uid(here(), &uid), 0);
+	assert_int_equal(uid, geteuid());
+	assert_int_equal(claim_await(here(), &wait), 0);
+	assert_true(is_there(CLAIM)); /* nor is it broken */
+	assert_in_range(wait.most_ms, NEVER_MS / 2, NEVER_MS);
+}
+
 /* In /tmp one may not remove what another left there. */
 static int wait_in_sticky_folder(void *unused)
 {
@@ -588,12 +613,13 @@ static int go_in_and_out(void)
 /* Every other one is killed while it has the claim, and the others have to break it. */
 static int take_turn(void *number)
 {
-	struct claim_wait wait = { .poll_ms = 10, .dead_ms = NEVER_MS, .most_ms = NEVER_MS };
+	struct claim_wait wait = { .uid = geteuid(), .poll_ms = 10, .dead_ms = NEVER_MS,
+				   .most_ms = NEVER_MS };
 	struct claim *claim;
 	int err;
 
-	while ((err = claim_take(PLACE, &claim)) == -EEXIST) {
-		if (claim_await(PLACE, &wait) < 0)
+	while ((err = claim_take(here(), &claim)) == -EEXIST) {
+		if (claim_await(here(), &wait) < 0)
 			return 1;
 	}
 	if (err || go_in_and_out() < 0)
@@ -654,6 +680,7 @@ static const struct CMUnitTest claims[] = {
 	TEST(test_the_claim_of_the_next_is_not_removed),
 	TEST(test_waiting_ends_when_it_is_dropped),
 	TEST(test_waiting_ends_when_it_is_anothers),
+	TEST(test_anothers_is_not_waited_for),
 	TEST(test_a_dead_one_that_may_not_be_removed),
 	TEST(test_a_crowd_goes_in_one_by_one),
 };

@@ -8,6 +8,7 @@
 
 #include "tree/card.h"
 #include "tree/layout.h"
+#include "publish.h"
 
 static const char script[] = "f:a:1 d:d f:d/b:2 h:d/c:a s:s:a";
 
@@ -34,7 +35,7 @@ static void test_written_and_opened(void **state)
 
 	(void)state;
 	kit_image(script, &image);
-	assert_int_equal(image_publish(&image, "a.gidx", &access, &e), 0);
+	assert_int_equal(publish_at(&image, "a.gidx", &access, &e), 0);
 	image_free(&image);
 	assert_int_equal(kit_open_path("a.gidx", &index, &e), 0);
 	assert_int_equal(stat("a.gidx", &st), 0);

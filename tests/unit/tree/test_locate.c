@@ -56,6 +56,7 @@ static void test_one_that_was_named_is_the_only_one(void **state)
 	assert_int_equal(locate_index(&name, "here/x", &places), 0);
 	assert_int_equal(places.count, 1);
 	assert_true(places.named);
+	assert_false(places.beside);
 	assert_string_equal(places.paths[0], "here/x");
 	locate_free(&places);
 	assert_int_equal(places.count, 0);
@@ -72,6 +73,7 @@ static void test_beside_the_real_file_then_in_the_cache(void **state)
 	places = locate(one, 1, "");
 	assert_int_equal(places.count, 2);
 	assert_false(places.named);
+	assert_true(places.beside);
 	assert_true(ends_in(places.paths[0], "/real/train-0.tar.gidx"));
 	assert_int_equal(places.paths[0][0], '/');
 	assert_int_equal(strncmp(places.paths[1], "/xdg/granaryfs/train-0.tar-", 27), 0);
@@ -172,23 +174,6 @@ static void test_long_names_stay_apart_in_the_cache(void **state)
 	assert_false(same_places(locate(paths, 1, ""), locate(paths, 1, ",nested=off")));
 }
 
-static void test_the_folder_is_made_and_private(void **state)
-{
-	char path[256];
-	struct stat st;
-
-	(void)state;
-	snprintf(path, sizeof(path), "%s/home/.cache/granaryfs/x.gidx", unit_folder());
-	assert_int_equal(locate_make_folder(path), 0);
-	assert_int_equal(locate_make_folder(path), 0);
-	assert_int_equal(stat("home/.cache/granaryfs", &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0700);
-	assert_int_equal(access(path, F_OK), -1);
-	unit_write("plain", "x", 1);
-	assert_int_equal(locate_make_folder("plain/a/x.gidx"), -ENOTDIR);
-	assert_int_equal(locate_make_folder("x.gidx"), 0);
-}
-
 static const struct CMUnitTest locating[] = {
 	cmocka_unit_test(test_one_that_was_named_is_the_only_one),
 	cmocka_unit_test(test_beside_the_real_file_then_in_the_cache),
@@ -196,7 +181,6 @@ static const struct CMUnitTest locating[] = {
 	cmocka_unit_test(test_sets_and_options_have_places_of_their_own),
 	cmocka_unit_test(test_files_of_one_name_are_apart_in_the_cache),
 	cmocka_unit_test(test_long_names_stay_apart_in_the_cache),
-	cmocka_unit_test(test_the_folder_is_made_and_private),
 };
 
 UNIT_MAIN(locating)

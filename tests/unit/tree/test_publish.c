@@ -1,5 +1,6 @@
 /* Publishing: the old index, the new one, or none; and nothing beside it. */
 #include "kit.h"
+#include "publish.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,7 +24,7 @@ static int publish(const char *script, const char *path, struct error *e)
 	int err;
 
 	kit_image(script, &image);
-	err = image_publish(&image, path, &access, e);
+	err = publish_at(&image, path, &access, e);
 	image_free(&image);
 	return err;
 }
@@ -74,7 +75,7 @@ static void test_who_may_read_the_source_may_read_the_index(void **state)
 		struct stat st;
 
 		kit_image("f:a:1", &image);
-		assert_int_equal(image_publish(&image, "modes/x", &access, NULL), 0);
+		assert_int_equal(publish_at(&image, "modes/x", &access, NULL), 0);
 		image_free(&image);
 		assert_int_equal(umask(before), modes[i].mask);
 		assert_int_equal(stat("modes/x", &st), 0);
@@ -220,10 +221,10 @@ static void test_readers_see_the_old_or_the_new(void **state)
 	fresh_folder("race");
 	kit_image("f:a:1", &images[0]);
 	kit_image("f:b:1 f:c:2 f:d:3", &images[1]);
-	assert_int_equal(image_publish(&images[0], "race/x.gidx", &access, NULL), 0);
+	assert_int_equal(publish_at(&images[0], "race/x.gidx", &access, NULL), 0);
 	assert_int_equal(pthread_create(&reader, NULL, read_all_the_time, &race), 0);
 	for (int i = 1; i < 500; i++)
-		assert_int_equal(image_publish(&images[i % 2], "race/x.gidx", &access,
+		assert_int_equal(publish_at(&images[i % 2], "race/x.gidx", &access,
 					       NULL), 0);
 	atomic_store(&race.done, true);
 	pthread_join(reader, NULL);
