@@ -3,12 +3,14 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "out_folder.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
 
@@ -206,8 +208,9 @@ bool out_name_owns(const struct out_name *name, const char *file)
 
 void out_name_remove_indexes(const struct out_name *name)
 {
-	CLEANUP(cleanup_free) char *folder = out_name_beside(name, "");
-	DIR *stream = folder ? opendir(*folder ? folder : ".") : NULL;
+	CLEANUP(cleanup_free) char *path = out_name_beside(name, ".");
+	int fd = path ? out_folder_open(path, O_RDONLY | O_DIRECTORY) : -1;
+	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	while (stream && (entry = readdir(stream))) {

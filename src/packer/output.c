@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "out_folder.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
 #include "util/size.h"
@@ -46,10 +47,11 @@ static void remove_begun(int number)
 		const char *name = atomic_load(&begun[i]);
 
 		if (name)
-			unlink(name);
+			unlinkat(out_folder_known(name), filename_of(name), 0);
 	}
-	if (with && of && lstat(of, &st) < 0)
-		unlink(with);
+	if (with && of && fstatat(out_folder_known(of), filename_of(of), &st,
+				  AT_SYMLINK_NOFOLLOW) < 0)
+		unlinkat(out_folder_known(with), filename_of(with), 0);
 	signal(number, SIG_DFL);
 	raise(number);
 	errno = before;
@@ -112,7 +114,9 @@ static bool is_at(int fd, const char *path)
 {
 	struct stat opened, named;
 
-	return fstat(fd, &opened) == 0 && lstat(path, &named) == 0 &&
+	return fstat(fd, &opened) == 0 &&
+	       fstatat(out_folder_known(path), filename_of(path), &named,
+		       AT_SYMLINK_NOFOLLOW) == 0 &&
 	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
@@ -120,11 +124,10 @@ static bool is_at(int fd, const char *path)
 static int open_locked(const char *path)
 {
 	while (true) {
-		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-		int err;
+		int fd = out_folder_open(path, O_RDWR | O_CREAT | O_NONBLOCK), err;
 
 		if (fd < 0)
-			return -errno;
+			return fd;
 		err = flock(fd, LOCK_EX | LOCK_NB) < 0 ? errno : 0;
 		if (err == EWOULDBLOCK) {
 			close(fd);
@@ -195,7 +198,11 @@ static int check_place(const char *path, bool replace, struct error *e)
 {
 	struct stat st;
 
-	if (lstat(path, &st) < 0)
+	int folder = out_folder(path, e);
+
+	if (folder < 0)
+		return folder;
+	if (fstatat(folder, filename_of(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0; /* making it will say what is wrong */
 	if (S_ISDIR(st.st_mode))
 		return error_set(e, ERROR_USAGE, EISDIR,
@@ -255,12 +262,9 @@ static void leave_slot(struct output *output)
 /* The name is only there after a power cut if the folder is on the storage as well. */
 static void sync_folder(const char *path)
 {
-	const char *name = filename_of(path);
-	CLEANUP(cleanup_free) char *folder = strndup(path, (size_t)(name - path));
-	CLEANUP(cleanup_close) int fd = -1;
+	CLEANUP(cleanup_close) int fd = openat(out_folder_known(path), ".",
+					       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (folder)
-		fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		fsync(fd); /* some filesystems cannot; the rename has happened all the same */
 }
@@ -268,16 +272,18 @@ static void sync_folder(const char *path)
 /* link(2) does not replace what came there in the meantime; not all have it. */
 static int give_name(const struct output *output)
 {
+	const char *from = filename_of(output->temporary), *to = filename_of(output->path);
+	int folder = out_folder_known(output->path);
+
 	if (output->replace)
-		return rename(output->temporary, output->path) < 0 ? -errno : 0;
-	if (renameat2(AT_FDCWD, output->temporary, AT_FDCWD, output->path,
-		      RENAME_NOREPLACE) == 0)
+		return renameat(folder, from, folder, to) < 0 ? -errno : 0;
+	if (renameat2(folder, from, folder, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	if (access(output->path, F_OK) == 0)
+	if (out_folder_has(output->path))
 		return -EEXIST;
-	return rename(output->temporary, output->path) < 0 ? -errno : 0;
+	return renameat(folder, from, folder, to) < 0 ? -errno : 0;
 }
 
 int output_commit(struct output *output, struct error *e)
@@ -289,7 +295,7 @@ int output_commit(struct output *output, struct error *e)
 	if (!err)
 		err = give_name(output);
 	if (err)
-		unlink(output->temporary);
+		out_folder_unlink(output->temporary);
 	leave_slot(output);
 	unblock_signals(&before);
 	if (err)
@@ -307,7 +313,7 @@ void output_drop(struct output *output)
 	if (!output)
 		return;
 	block_signals(&before);
-	unlink(output->temporary);
+	out_folder_unlink(output->temporary);
 	leave_slot(output);
 	unblock_signals(&before);
 	free_output(output);

@@ -2,6 +2,7 @@
 #include "packer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "measure.h"
+#include "out_folder.h"
 #include "out_name.h"
 #include "output.h"
 #include "reader.h"
@@ -262,13 +264,6 @@ static uint64_t digest_of(const struct run *run)
 	return mix(hash, numbers);
 }
 
-static bool is_there(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0;
-}
-
 /* The paths of all shards, and which are there already. */
 static int name_shards(struct run *run, size_t *there)
 {
@@ -281,7 +276,7 @@ static int name_shards(struct run *run, size_t *there)
 			free(shard.path);
 			return -ENOMEM;
 		}
-		*there += is_there(shard.path);
+		*there += out_folder_has(shard.path);
 	}
 	run->result->source = out_name_to_read(&run->name, run->plan.shard_count);
 	return run->result->source ? 0 : -ENOMEM;
@@ -293,7 +288,7 @@ static char *one_too_many(const struct run *run, size_t i)
 	char *path = run->name.numbered ? out_name_of(&run->name, run->plan.shard_count + i) :
 					  NULL;
 
-	if (path && is_there(path))
+	if (path && out_folder_has(path))
 		return path;
 	free(path);
 	return NULL;
@@ -306,15 +301,18 @@ static int remove_old(const struct run *run, struct error *e)
 
 	if (run->plan.shard_count == 1 && !run->name.numbered)
 		return 0; /* the rename replaces it */
-	unlink(run->plan_path);
+	out_folder_unlink(run->plan_path);
 	for (size_t i = 0; i < run->result->shards.count; i++) {
+		int err;
+
 		path = run->result->shards.items[i].path;
-		if (unlink(path) < 0 && errno != ENOENT)
-			return error_set(e, ERROR_SYSTEM, errno,
-					 "%s: it cannot be replaced: %s", path, strerror(errno));
+		err = out_folder_unlink(path);
+		if (err && err != -ENOENT)
+			return error_set(e, ERROR_SYSTEM, -err,
+					 "%s: it cannot be replaced: %s", path, strerror(-err));
 	}
 	for (size_t i = 0; (path = one_too_many(run, i)); i++) {
-		int err = unlink(path) < 0 ? errno : 0;
+		int err = out_folder_unlink(path);
 
 		free(path);
 		if (err)
@@ -358,11 +356,12 @@ static int render_classes(struct run *run)
 /* Does the file hold just this? One that is not there might as well. */
 static bool holds(const char *path, const char *text, size_t size)
 {
-	FILE *in = fopen(path, "re");
+	int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	bool same = true;
 
 	if (!in)
-		return errno == ENOENT;
+		return fd == -ENOENT;
 	for (size_t i = 0; i < size && same; i++)
 		same = getc(in) == (unsigned char)text[i];
 	same &= getc(in) == EOF;
@@ -514,11 +513,11 @@ static int pack_shards(struct run *run, struct error *e)
 static void remove_plan(const struct run *run, bool complete)
 {
 	for (size_t i = 0; i < run->result->shards.count && !complete; i++) {
-		if (is_there(run->result->shards.items[i].path))
+		if (out_folder_has(run->result->shards.items[i].path))
 			return;
 	}
 	if (run->noted)
-		unlink(run->plan_path);
+		out_folder_unlink(run->plan_path);
 }
 
 static int run_all(struct run *run, struct error *e)
@@ -577,6 +576,7 @@ int packer_run(const struct pack_options *options, struct pack_progress *progres
 	out_name_free(&run.name);
 	free(run.plan_path);
 	free(run.classes);
+	out_folder_forget();
 	return err;
 }
 

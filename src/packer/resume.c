@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "out_folder.h"
 #include "output.h"
 #include "util/cleanup.h"
 #include "util/filename.h"
@@ -36,11 +37,11 @@ char *resume_path(const struct out_name *name)
 
 enum resume_found resume_look(const char *path, uint64_t digest)
 {
-	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	CLEANUP(cleanup_close) int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
 	char wanted[TEXT_BYTES], found[TEXT_BYTES] = "";
 
 	if (fd < 0)
-		return errno == ENOENT ? RESUME_NOTHING : RESUME_OTHER;
+		return fd == -ENOENT ? RESUME_NOTHING : RESUME_OTHER;
 	if (read(fd, found, sizeof(found) - 1) < 0)
 		return RESUME_OTHER;
 	render(digest, wanted);
@@ -57,11 +58,13 @@ int resume_note(const char *path, uint64_t digest, struct error *e)
 
 int resume_note_size(const char *path, size_t number, uint64_t bytes, struct error *e)
 {
-	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	CLEANUP(cleanup_close) int fd = out_folder_open(path, O_WRONLY | O_APPEND | O_NONBLOCK);
 	char text[TEXT_BYTES];
 	int length = snprintf(text, sizeof(text), "shard %zu %" PRIu64 "\n", number, bytes);
 
-	if (fd < 0 || write(fd, text, (size_t)length) != length)
+	if (fd < 0)
+		return output_error(path, -fd, 0, e);
+	if (write(fd, text, (size_t)length) != length)
 		return output_error(path, errno ? errno : EIO, 0, e);
 	return 0;
 }
@@ -69,7 +72,8 @@ int resume_note_size(const char *path, size_t number, uint64_t bytes, struct err
 /* 0 for a shard of which none is known, as of one that an earlier version made. */
 static void read_sizes(const char *path, uint64_t *sizes, size_t count)
 {
-	FILE *in = fopen(path, "re");
+	int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	char line[TEXT_BYTES], end;
 	uint64_t bytes;
 	size_t number;
@@ -87,13 +91,18 @@ static void read_sizes(const char *path, uint64_t *sizes, size_t count)
 static bool has_end(const struct pack_shard *shard)
 {
 	static const char zeros[2 * PLAN_BLOCK_BYTES];
-	CLEANUP(cleanup_close) int fd = open(shard->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	CLEANUP(cleanup_close) int fd = out_folder_open(shard->path, O_RDONLY | O_NONBLOCK);
 	char end[sizeof(zeros)];
 
 	return fd >= 0 && shard->bytes >= sizeof(end) && shard->bytes % PLAN_BLOCK_BYTES == 0 &&
 	       pread(fd, end, sizeof(end), (off_t)(shard->bytes - sizeof(end))) ==
 		       (ssize_t)sizeof(end) &&
 	       memcmp(end, zeros, sizeof(end)) == 0;
+}
+
+static int look_at(const char *path, struct stat *out)
+{
+	return fstatat(out_folder(path, NULL), filename_of(path), out, AT_SYMLINK_NOFOLLOW);
 }
 
 int resume_keep(const char *path, struct pack_shard *shards, size_t count, bool tar,
@@ -108,7 +117,7 @@ int resume_keep(const char *path, struct pack_shard *shards, size_t count, bool 
 		struct pack_shard *shard = &shards[i];
 		struct stat st;
 
-		shard->kept = lstat(shard->path, &st) == 0;
+		shard->kept = look_at(shard->path, &st) == 0;
 		shard->bytes = shard->kept ? (uint64_t)st.st_size : 0;
 		if (!shard->kept || (sizes[i] ? sizes[i] == shard->bytes : !tar || has_end(shard)))
 			continue;
