@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/place.h"
 
 enum { FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
@@ -22,28 +23,87 @@ static void name_of(const struct select_folder *folder, char out[NAME_MAX + 1])
 
 /* ---- Folders ---- */
 
+static int refuse(const char *destination, int err, struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, -err, "%s: %s%s", destination, strerror(-err),
+			 err == -ENOTDIR ? "; files are extracted into a directory" : "");
+}
+
+/* A new folder's name, and the path of the folder that it is to be in. */
+static char *split_name(const char *destination, char name[NAME_MAX + 1])
+{
+	size_t n = strlen(destination), begin;
+
+	while (n > 1 && destination[n - 1] == '/')
+		n--;
+	for (begin = n; begin > 0 && destination[begin - 1] != '/';)
+		begin--;
+	if (n - begin > NAME_MAX) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	memcpy(name, destination + begin, n - begin);
+	name[n - begin] = '\0';
+	return strndup(destination, begin);
+}
+
+/* A link that comes there at the same moment is not followed. */
+static int make_in(int parent, const char *name)
+{
+	int fd;
+
+	if (mkdirat(parent, name, 0777) < 0)
+		return -errno;
+	fd = openat(parent, name, FOLDER_FLAGS);
+	return fd < 0 ? -errno : fd;
+}
+
+static int make_root(const char *destination, struct error *e)
+{
+	char name[NAME_MAX + 1];
+	CLEANUP(cleanup_free) char *folder = split_name(destination, name);
+	CLEANUP(cleanup_close) int parent = folder ? place_open_folder(folder, e) : -errno;
+	int fd = parent < 0 ? parent : make_in(parent, name);
+
+	if (fd >= 0 || parent == -EPERM)
+		return fd;
+	return error_set(e, ERROR_SYSTEM, -fd, "%s: cannot be made: %s%s", destination,
+			 strerror(-fd), fd == -ENOENT ?
+			 "; make the directory that it is to be in" : "");
+}
+
+/* The user's own word: it may be a link, but not one of another user's for root. */
+static int open_root(struct landing *l, const char *destination, struct error *e)
+{
+	CLEANUP(cleanup_close) int there = place_open_folder(destination, e);
+
+	if (there == -ENOENT) {
+		l->root = make_root(destination, e);
+		l->made = l->root >= 0;
+		return l->root < 0 ? l->root : 0;
+	}
+	if (there == -EPERM)
+		return there;
+	l->root = there < 0 ? there : openat(there, ".", FOLDER_FLAGS);
+	if (l->root < 0)
+		return refuse(destination, there < 0 ? there : -errno, e);
+	return 0;
+}
+
 int landing_open(struct landing *l, const char *destination,
 		 const struct selection *selection, enum landing_existing existing,
 		 struct error *e)
 {
+	int err;
+
 	*l = (struct landing){ .root = -1, .selection = selection, .existing = existing };
 	if (vec_reserve(&l->made_folders, selection->folders.count) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 	memset(l->made_folders.items, 0, selection->folders.count);
 	l->made_folders.count = selection->folders.count;
-	if (mkdir(destination, 0777) == 0)
-		l->made = true;
-	else if (errno != EEXIST)
-		return error_set(e, ERROR_SYSTEM, errno, "%s: cannot be made: %s%s",
-				 destination, strerror(errno),
-				 errno == ENOENT ? "; make the directory that it is to be in" :
-						   "");
-	/* the user's own word: it may be a link */
-	l->root = open(destination, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (l->root < 0)
-		return error_set(e, ERROR_SYSTEM, errno, "%s: %s%s", destination,
-				 strerror(errno), errno == ENOTDIR ?
-				 "; files are extracted into a directory" : "");
+	err = open_root(l, destination, e);
+	if (err)
+		return err;
 	l->made_folders.items[0] = l->made;
 	return 0;
 }

@@ -1,7 +1,6 @@
 #include "manifest.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "apart.h"
 #include "dataset/survey.h"
 #include "util/cleanup.h"
+#include "util/place.h"
 #include "walk.h"
 
 enum { HEX_DIGITS = 2 * SHA256_DIGEST_SIZE };
@@ -326,80 +326,87 @@ int manifest_write(const struct manifest *m, const char *path, struct error *e)
 	return err;
 }
 
-/* A device, a pipe or a folder is no manifest, and a rename would put one in its place. */
-static int check_place(const char *path, struct error *e)
+/* What is no file is no manifest either, and a rename would put one in its place. */
+static int check_place(const struct place *place, struct error *e)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+	if (place_stat(place, "", &st) < 0 || S_ISREG(st.st_mode))
 		return 0; /* writing says what is wrong, if anything is */
 	return error_set(e, ERROR_SYSTEM, EEXIST,
 			 "there is something else of that name, which is no file and is not "
 			 "replaced; name another place");
 }
 
-void manifest_leave(struct manifest_place *place)
+void manifest_leave(struct manifest_place *at)
 {
-	if (place->fd >= 0)
-		close(place->fd);
-	place->fd = -1;
-	if (place->temporary)
-		unlink(place->temporary);
-	free(place->temporary);
-	place->temporary = NULL;
+	if (at->fd >= 0)
+		close(at->fd);
+	at->fd = -1;
+	if (at->temporary[0])
+		place_unlink(at->place, at->temporary);
+	at->temporary[0] = '\0';
+	place_close(at->place);
+	at->place = NULL;
 }
 
-static int begin_beside(struct manifest_place *place, struct error *e)
+static int begin_beside(struct manifest_place *at, struct error *e)
 {
-	manifest_leave(place);
-	if (!place->path)
+	int err;
+
+	manifest_leave(at);
+	if (!at->path)
 		return error_set(e, ERROR_SYSTEM, EINVAL, "no manifest is wanted");
-	if (check_place(place->path, e) < 0)
-		return -EEXIST;
-	if (asprintf(&place->temporary, "%s.XXXXXX", place->path) < 0) {
-		place->temporary = NULL;
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	}
-	place->fd = mkostemp(place->temporary, O_CLOEXEC);
-	if (place->fd >= 0)
+	err = place_open(at->path, false, &at->place, e);
+	if (!err)
+		err = check_place(at->place, e);
+	if (err)
+		return err;
+	at->fd = place_create_temporary(at->place, at->temporary);
+	if (at->fd >= 0)
 		return 0;
-	free(place->temporary);
-	place->temporary = NULL;
-	return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
+	at->temporary[0] = '\0';
+	return error_set(e, ERROR_SYSTEM, -at->fd, "%s", strerror(-at->fd));
 }
 
-static int finish_beside(struct manifest_place *place, struct error *e)
+static int finish_file(int fd)
 {
 	mode_t mask = umask(0);
-	int err = 0;
 
 	umask(mask);
-	if (place->fd < 0)
+	return fchmod(fd, 0666 & ~mask) < 0 || fsync(fd) < 0 ? -errno : 0;
+}
+
+static int finish_beside(struct manifest_place *at, struct error *e)
+{
+	int err;
+
+	if (at->fd < 0)
 		return error_set(e, ERROR_SYSTEM, EINVAL, "no manifest has been begun");
-	if (fchmod(place->fd, 0666 & ~mask) < 0 || fsync(place->fd) < 0 ||
-	    rename(place->temporary, place->path) < 0)
-		err = error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
-	if (!err) {
-		free(place->temporary);
-		place->temporary = NULL;
-	}
-	manifest_leave(place);
+	err = finish_file(at->fd);
+	if (!err)
+		err = place_rename(at->place, at->temporary, "");
+	if (err)
+		error_set(e, ERROR_SYSTEM, -err, "%s", strerror(-err));
+	else
+		at->temporary[0] = '\0';
+	manifest_leave(at);
 	return err;
 }
 
-int manifest_serve(struct manifest_place *place, const struct hatch_question *question,
+int manifest_serve(struct manifest_place *at, const struct hatch_question *question,
 		   struct hatch_answer *answer)
 {
 	struct error e = { 0 };
 	int err = 0;
 
 	if (question->kind == MANIFEST_KINDS + ASK_BEGIN) {
-		err = begin_beside(place, &e);
-		answer->fd = err ? -1 : place->fd;
+		err = begin_beside(at, &e);
+		answer->fd = err ? -1 : at->fd;
 	} else if (question->kind == MANIFEST_KINDS + ASK_FINISH) {
-		err = finish_beside(place, &e);
+		err = finish_beside(at, &e);
 	} else {
-		manifest_leave(place);
+		manifest_leave(at);
 	}
 	answer->size = err ? strlen(e.text) : 0;
 	memcpy(answer->data, e.text, answer->size);

@@ -19,6 +19,7 @@
 #include "tree/tree.h"
 #include "util/error.h"
 #include "util/hatch.h"
+#include "util/place.h"
 
 struct manifest;
 
@@ -49,9 +50,10 @@ int manifest_write(const struct manifest *manifest, const char *path, struct err
 
 /* In the parent. */
 struct manifest_place {
-	const char *path; /* NULL: none is wanted */
-	char *temporary;  /* owned; NULL: none has been begun */
-	int fd;           /* -1 at first */
+	const char *path;    /* NULL: none is wanted */
+	struct place *place; /* owned, while one is being made */
+	char temporary[PLACE_TEMPORARY_BYTES]; /* "": none has been begun */
+	int fd;              /* -1 at first */
 };
 
 /* Answers the questions from MANIFEST_KINDS on. */
