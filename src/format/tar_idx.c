@@ -5,7 +5,6 @@
 #include "format/tar_idx.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "format/tar_plain.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
+#include "util/held.h"
 #include "util/log.h"
 
 enum {
@@ -263,9 +263,7 @@ char *tar_idx_path(const char *tar, unsigned i)
 
 int tar_idx_open(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	return fd < 0 ? -errno : fd;
+	return held_open_file(path);
 }
 
 /* Who opens it. Set while the process has one thread. */
@@ -320,7 +318,8 @@ int tar_idx_scan(struct scan *scan, struct tar_window *window, struct error *e)
 	if (scan->base != 0 || scan->length != source_size(scan->source))
 		return 0; /* a tar inside another has no list */
 	fd = open_list(&list, source_path(scan->source));
-	why = fd < 0 ? "it is not there, or may not be read" : load(&list, fd, scan);
+	why = fd == -EINVAL ? "it is no regular file" :
+	      fd < 0 ? "it is not there, or may not be read" : load(&list, fd, scan);
 	if (!why)
 		why = verify(&list, scan, window);
 	if (why) {

@@ -16,6 +16,7 @@
 #include "source/folder.h"
 #include "source/loop.h"
 #include "util/cleanup.h"
+#include "util/held.h"
 
 static int refuse_limit(const char *path, struct error *e)
 {
@@ -72,24 +73,17 @@ static int check_kind(const char *path, const struct stat *st, struct error *e)
 			 path, kind_name(st->st_mode));
 }
 
-/*
- * O_NONBLOCK: what was a file a moment ago may be a pipe by now, and to open
- * one would wait for its writer. A file under a lease refuses O_NONBLOCK.
- */
-static int open_retry(const char *path)
+/* A file under a lease refuses O_NONBLOCK. */
+static int open_retry(int held, const char *path)
 {
-	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	int fd;
 
-	for (;;) {
-		fd = open(path, flags);
-		if (fd >= 0)
-			return fd;
-		if (errno == EWOULDBLOCK && (flags & O_NONBLOCK))
-			flags &= ~O_NONBLOCK;
-		else if (errno != EINTR)
-			return -errno;
-	}
+	do {
+		fd = held_open(held, path, O_RDONLY | O_NONBLOCK);
+	} while (fd == -EINTR);
+	while (fd == -EWOULDBLOCK || fd == -EINTR)
+		fd = held_open(held, path, O_RDONLY);
+	return fd;
 }
 
 static void fill_mtime(const struct stat *st, struct source_owner *owner)
@@ -160,17 +154,16 @@ static int examine(const char *path, int fd, struct source_info *info, struct er
 
 int file_open(const char *path, int *fd, struct source_info *info, struct error *e)
 {
-	CLEANUP(cleanup_close) int opened = -1;
+	CLEANUP(cleanup_close) int held = open(path, O_PATH | O_CLOEXEC), opened = -1;
 	struct stat st;
 	int err;
 
-	/* First by name: opening a device can do things. */
-	if (stat(path, &st) < 0)
+	if (held < 0 || fstat(held, &st) < 0)
 		return refuse_errno(path, errno, e);
 	err = check_kind(path, &st, e);
 	if (err)
 		return err;
-	opened = open_retry(path);
+	opened = open_retry(held, path);
 	if (opened < 0)
 		return refuse_errno(path, -opened, e);
 	err = examine(path, opened, info, e);

@@ -178,8 +178,9 @@ cannot_look() {
 		"all of its ids are the user's"
 	is "$(awk '/^Cap(Inh|Prm|Eff|Bnd|Amb):/ { print $2 }' "/proc/$child/status" | sort -u)" \
 		0000000000000000 "it has no capability"
-	is "$(readlink "/proc/$child"/fd/* | grep -v -c -E '^(socket:.*|/dev/null)$')" 0 \
-		"it has nothing open but its socket"
+	is "$(readlink "/proc/$child"/fd/* | grep -v -F "$net/part-2.tar" |
+		grep -v -c -E '^(socket:.*|/dev/null)$')" 0 \
+		"it has nothing open but its socket and the user's file"
 	is "$(awk '/^Uid:/ { print $2, $3, $4, $5 }' "/proc/$launcher/status")" "0 0 0 0" \
 		"the launcher's ids are its own"
 }

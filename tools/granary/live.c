@@ -1,7 +1,6 @@
 #include "live.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/bounded.h"
+#include "util/held.h"
 
 enum { SECONDS_MOST = 5, JSON_BYTES = 128 * 1024 };
 
@@ -45,9 +45,9 @@ static int look_in(struct look *look, size_t length)
 	int fd, err;
 
 	snprintf(look->path + length, sizeof(look->path) - length, "%s", STATS_FILE);
-	fd = open(look->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = held_open_file(look->path);
 	if (fd < 0)
-		return errno == ENOTDIR ? -ENOENT : -errno;
+		return fd == -ENOTDIR || fd == -EINVAL ? -ENOENT : fd;
 	err = read_all(fd, look->json, JSON_BYTES);
 	close(fd);
 	return err;
