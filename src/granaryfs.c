@@ -32,6 +32,7 @@
 #include "util/log.h"
 #include "util/log_ring.h"
 #include "util/mounts.h"
+#include "util/place.h"
 #include "util/notify.h"
 #include "util/process.h"
 #include "util/rights.h"
@@ -145,6 +146,13 @@ static int look_at(void *path)
 	return stat(path, &st) < 0;
 }
 
+static int refuse_mountpoint(const char *given, int err, struct error *e)
+{
+	return error_set(e, ERROR_MOUNT, -err, "%s: %s%s", given,
+			 err == -ENOTDIR ? "the mount point must be a directory" : strerror(-err),
+			 err == -ENOENT ? "; make the directory first" : "");
+}
+
 /*
  * Opens the mount point, so that it is the same directory when indexing is
  * done, and takes its real path: the daemon leaves the folder it was started in.
@@ -159,21 +167,21 @@ static int resolve_mountpoint(struct arguments *a, const char *given, struct err
 		return error_set(e, ERROR_MOUNT, ETIMEDOUT,
 				 "%s: has not answered for %d s: something that is mounted on the "
 				 "way hangs; unmount that first", given, MOUNTPOINT_MS / 1000);
-	a->directory = open(given, O_PATH | O_CLOEXEC);
-	a->mountpoint = realpath(given, NULL);
-	if (a->mountpoint)
-		return 0;
-	if (errno != ENOTCONN)
-		return error_set(e, ERROR_MOUNT, errno, "%s: %s%s", given, strerror(errno),
-				 errno == ENOENT ? "; make the directory first" : "");
-	/* a dead mount: session_mount takes it away, and its root with it */
+	a->directory = place_open_folder(given, e);
+	if (a->directory == -EPERM) {
+		e->status = ERROR_MOUNT;
+		return -EPERM;
+	}
 	if (a->directory >= 0)
-		close(a->directory);
-	a->directory = -1;
-	a->mountpoint = mounts_path(given);
+		a->mountpoint = mounts_path_of(a->directory);
+	else if (a->directory == -ENOTCONN || a->directory == -EACCES)
+		/* a mount that is dead, which session_mount takes away, or another user's */
+		a->mountpoint = mounts_path(given);
+	else
+		return refuse_mountpoint(given, a->directory, e);
 	if (!a->mountpoint)
-		return error_set(e, ERROR_MOUNT, errno, "%s: %s", given, strerror(errno));
-	return 0;
+		a->mountpoint = realpath(given, NULL); /* without /proc, which mounting will miss */
+	return a->mountpoint ? 0 : refuse_mountpoint(given, -errno, e);
 }
 
 static int parse_arguments(int argc, char **argv, struct arguments *a, struct error *e)

@@ -20,6 +20,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "util/mounts.h"
+#include "util/place.h"
 
 enum { LOCK_MS = 2000, LOCK_POLL_MS = 10, DETACH_MS = 1000, HELPER_MS = 12000,
        LOOK_MS = 1000 };
@@ -155,8 +156,7 @@ static int mount_directly(const struct mount_wish *wish, int directory)
 		 wish->context ? ",context=\"" : "", wish->context ? wish->context : "",
 		 wish->context ? "\"" : "");
 	snprintf(pinned, sizeof(pinned), "/proc/self/fd/%d", directory);
-	if (mount(wish->source, directory >= 0 ? pinned : wish->mountpoint, MOUNT_TYPE,
-		  flags_of(wish), options) < 0)
+	if (mount(wish->source, pinned, MOUNT_TYPE, flags_of(wish), options) < 0)
 		return -errno;
 	return steal_fd(&fd);
 }
@@ -228,6 +228,16 @@ static int lock_directory(const char *path)
 	return fd;
 }
 
+/* What was beneath, by its path; root does not follow what is another user's link by now. */
+static int open_cleared(const char *mountpoint, struct error *e)
+{
+	int fd = place_open_folder(mountpoint, e);
+
+	if (fd == -EPERM && e)
+		e->status = ERROR_MOUNT;
+	return fd >= 0 || fd == -EPERM ? fd : mount_error(e, -fd, mountpoint, strerror(-fd));
+}
+
 static int mount_ourselves(const struct mount_wish *wish, struct fuse_session *fuse,
 			   struct mount *out, struct error *e)
 {
@@ -235,12 +245,15 @@ static int mount_ourselves(const struct mount_wish *wish, struct fuse_session *f
 	CLEANUP(cleanup_close) __attribute__((unused)) int lock =
 		cleared < 0 ? -1 : lock_directory(wish->mountpoint);
 	int again = cleared < 0 ? cleared : clear_mountpoint(wish->mountpoint, e);
+	bool anew = cleared || again || wish->directory < 0;
+	CLEANUP(cleanup_close) int opened = -1;
 	struct mount_entry entry = { 0 };
 	int err = again < 0 ? again : check_mountpoint(wish->mountpoint, e);
 
-	if (!err)
-		err = mount_somehow(wish, cleared || again ? -1 : wish->directory, fuse, out,
-				    e);
+	if (!err && anew)
+		opened = err = open_cleared(wish->mountpoint, e);
+	if (err >= 0)
+		err = mount_somehow(wish, anew ? opened : wish->directory, fuse, out, e);
 	if (err)
 		return err;
 	/* from the table: the mount does not answer yet */

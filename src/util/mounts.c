@@ -18,8 +18,7 @@ enum { ANSWER_MILLISECONDS = 500, FUSERMOUNT_MILLISECONDS = 10000, NOT_FOUND = 1
 
 /* Paths. */
 
-/* What an open descriptor leads to; NULL and errno. */
-static char *path_of(int fd)
+char *mounts_path_of(int fd)
 {
 	char link[64], path[PATH_MAX + 1];
 	ssize_t n;
@@ -51,7 +50,7 @@ char *mounts_path(const char *path)
 		return NULL;
 	strip_tail(name);
 	fd = open(name, O_PATH | O_CLOEXEC);
-	return fd < 0 ? NULL : path_of(fd);
+	return fd < 0 ? NULL : mounts_path_of(fd);
 }
 
 /*
@@ -82,7 +81,7 @@ static int find_place(const char *path, struct place *place)
 	place->folder = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (place->folder < 0)
 		return -errno;
-	real = path_of(place->folder);
+	real = mounts_path_of(place->folder);
 	if (!real)
 		return -errno;
 	snprintf(place->path, sizeof(place->path), "/proc/self/fd/%d/%s", place->folder,

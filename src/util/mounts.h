@@ -43,6 +43,9 @@ struct mount_entry {
  */
 char *mounts_path(const char *path);
 
+/* The same of what is open. */
+char *mounts_path_of(int fd);
+
 /*
  * The filesystem that a walk to exactly `path` ends on, the topmost of those stacked
  * there: 1, 0 where nothing is mounted, or a negative errno. `out` may be NULL.

@@ -218,7 +218,7 @@ static int mount_one(const struct helper *h, const struct private_mount *m)
 static void detach(const struct private_mount *mounts, size_t count)
 {
 	while (count-- > 0)
-		umount2(mounts[count].directory, MNT_DETACH);
+		umount2(mounts[count].directory, MNT_DETACH | UMOUNT_NOFOLLOW);
 }
 
 static int help(struct helper *h)
