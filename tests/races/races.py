@@ -1,0 +1,561 @@
+"""Somebody swaps names between two calls of a program: races.py PROGRAM AT_CALL.SO GRANARYFS GRANARY
+
+In a folder that belongs to ATTACKER lie a packed file, its index, a source tree, a destination
+and a mount point. PROGRAM works on them, mostly as root. At one of its calls that follow a path
+(AT_CALL.SO, which is preloaded, counts them) it waits, and a process of the attacker's puts
+something else in the place of one of these names: a link to a folder or a file of root's or of
+another user's, another packed file, a pipe, a folder, nothing. Then it goes on.
+
+Afterwards nothing outside of the attacker's folder may have been made, changed or removed, no
+bytes of root's secret may be in what came out, contents are right or there is an error, and it
+has not hung.
+
+Environment: RACES, how many times (20); RACES_SEED, to have the same again.
+"""
+import os
+import pwd
+import random
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+ATTACKER = pwd.getpwnam("games").pw_uid
+OTHER = pwd.getpwnam("daemon").pw_uid
+SECRET = b"CANARY-SECRET-d41d8cd98f00"
+LIMIT = 60
+FILES = 12
+OWN = b"granary claim\n"  # what the attacker writes: like the beginning of a claim
+
+
+def contents(kind, i):
+    return ("%s %04d\n" % (kind, i)).encode() * (1 + 97 * i)
+
+
+class Arena:
+    def __init__(self, tools):
+        self.granaryfs, self.granary = tools
+        self.top = tempfile.mkdtemp(prefix="granary-races-")
+        os.chmod(self.top, 0o755)
+        self.base = os.path.join(self.top, "base")
+        self.template = os.path.join(self.top, "template")
+        self.outside = os.path.join(self.top, "outside")
+        self.others = os.path.join(self.top, "others")
+        self.count = os.path.join(self.top, "count")
+        self.cache = os.path.join(self.top, "cache")
+        self.make_outside()
+        self.make_template()
+        with open(self.count, "wb") as file:
+            file.write(bytes(8))
+        os.chmod(self.count, 0o666)
+
+    def make_outside(self):
+        """What nothing may happen to: root's, and another user's."""
+        for folder in (self.outside, self.others):
+            os.mkdir(folder)
+            for name in ("d", "dest", "mnt", "out", "src", "folder"):
+                os.mkdir(os.path.join(folder, name))
+            for name in ("x.tar", "x.tar.gidx", "x.tar.gidx.claim", "secret", "folder/file",
+                         "out.tar", "sums"):
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(SECRET * 3)
+                os.chmod(os.path.join(folder, name), 0o600)
+        for path, folders, files in os.walk(self.others):
+            for name in folders + files + ["."]:
+                os.chown(os.path.join(path, name), OTHER, OTHER)
+
+    def make_template(self):
+        for folder, kind in (("d", "right"), ("twin", "twins")):
+            d = os.path.join(self.template, folder)
+            for name in ("src/a", "src/b", "mnt", "dest"):
+                os.makedirs(os.path.join(d, name))
+            for i in range(FILES):
+                with open(os.path.join(d, "src", "ab"[i % 2], "file-%d" % i), "wb") as file:
+                    file.write(contents(kind, i))
+            self.make_tar(os.path.join(d, "x.tar"), kind)
+        subprocess.run([self.granary, "index", "-q", os.path.join(d, "x.tar")], check=True,
+                       env=dict(os.environ, XDG_CACHE_HOME=self.cache))
+        for path, folders, files in os.walk(self.template):
+            for name in folders + files + ["."]:
+                os.chown(os.path.join(path, name), ATTACKER, ATTACKER)
+
+    def make_tar(self, path, kind):
+        with tarfile.open(path, "w") as tar:
+            for i in range(FILES):
+                with tempfile.NamedTemporaryFile() as file:
+                    file.write(contents(kind, i))
+                    file.flush()
+                    info = tar.gettarinfo(file.name, "ab"[i % 2] + "/file-%d" % i)
+                    info.uid = info.gid = ATTACKER
+                    info.mode = 0o644
+                    tar.addfile(info, open(file.name, "rb"))
+
+    def fresh(self):
+        unmount_below(self.top)
+        shutil.rmtree(self.base, ignore_errors=True)
+        shutil.rmtree(self.cache, ignore_errors=True)
+        copy_owned(self.template, self.base)
+
+    def remove(self):
+        unmount_below(self.top)
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+def copy_owned(source, copy):
+    """Folders and files as the attacker's; much faster than cp."""
+    os.mkdir(copy)
+    for entry in os.scandir(source):
+        if entry.is_dir():
+            copy_owned(entry.path, os.path.join(copy, entry.name))
+        else:
+            shutil.copy2(entry.path, os.path.join(copy, entry.name))
+            os.chown(os.path.join(copy, entry.name), ATTACKER, ATTACKER)
+    shutil.copystat(source, copy)
+    os.chown(copy, ATTACKER, ATTACKER)
+
+
+# ---- What is there ---------------------------------------------------------
+
+
+def mounts_below(top):
+    found = []
+    with open("/proc/self/mountinfo") as table:
+        for line in table:
+            place = line.split()[4].encode().decode("unicode_escape")
+            if place.startswith(top + "/"):
+                found.append(place)
+    return found
+
+
+def unmount_below(top):
+    for _ in range(20):
+        left = mounts_below(top)
+        if not left:
+            return
+        for place in reversed(left):
+            subprocess.run(["umount", "-l", place], stderr=subprocess.DEVNULL, check=False)
+
+
+def snapshot(top):
+    """Everything that lstat says of all below, but when it was looked at."""
+    found = {}
+    for path, folders, files in os.walk(top):
+        for name in folders + files + ["."]:
+            full = os.path.join(path, name)
+            try:
+                st = os.lstat(full)
+            except OSError as error:  # what is mounted there now lets nobody in
+                found[full] = (error.errno,)
+                continue
+            found[full] = (st.st_ino, st.st_mode, st.st_uid, st.st_gid, st.st_nlink, st.st_size,
+                           st.st_mtime_ns, st.st_ctime_ns)
+    return found
+
+
+def differences(before, after, led):
+    """`led`: to another packed file; beside that a claim may have been, and be gone."""
+    found = []
+    for path in sorted(set(before) | set(after)):
+        was, now = before.get(path), after.get(path)
+        if led and was and now and len(now) > 1 and stat.S_ISDIR(now[1]):
+            was, now = was[:5], now[:5]
+        if was != now:
+            found.append("%s: %s, was %s" % (path, now or "gone", was or "not there"))
+    return found
+
+
+def files_below(top, skip=()):
+    for path, folders, files in os.walk(top):
+        folders[:] = [f for f in folders if os.path.join(path, f) not in skip]
+        for name in files:
+            full = os.path.join(path, name)
+            if stat.S_ISREG(os.lstat(full).st_mode):
+                yield full
+
+
+def holds_secret(path):
+    with open(path, "rb") as file:
+        return SECRET in file.read()
+
+
+# ---- The attacker ----------------------------------------------------------
+
+
+class Attack:
+    """Chosen by the round's random numbers, done when the program is at its call."""
+
+    def __init__(self, arena, rng, names):
+        self.arena = arena
+        self.rng = rng
+        self.name = rng.choice([rng.choice(names), rng.choice(names), "d", "d", "*"])
+        self.what = rng.choice([rng.choice(["outside", "others"]),
+                                rng.choice(["twin", "secret", "loop", "pipe", "folder", "file",
+                                            "nothing"])])
+
+    def leads(self):
+        """May the program have opened another packed file, and rightly so?"""
+        return self.what in ("outside", "others", "secret") and \
+            self.name in ("*", "d", "d/x.tar", "d/out.tar")
+
+    def __str__(self):
+        return "%s becomes %s" % (self.name, self.what)
+
+    def target(self):
+        """A name that is there at that moment, for "*": temporary names, too."""
+        if self.name != "*":
+            return self.name
+        try:
+            return "d/" + self.rng.choice(sorted(os.listdir(os.path.join(self.arena.base, "d"))))
+        except (OSError, IndexError):
+            return "d"
+
+    def strike(self):
+        name = self.target()
+        path = os.path.join(self.arena.base, name)
+        below = name[2:] if name.startswith("d/") else ""
+        try:
+            if os.path.lexists(path):
+                os.rename(path, path + ".old")
+            if self.what in ("outside", "others"):
+                own = os.path.join(getattr(self.arena, self.what), below)
+                os.symlink(own if os.path.exists(own) else os.path.dirname(own), path)
+            elif self.what == "twin":
+                os.symlink(os.path.join(self.arena.base, "twin", below), path)
+            elif self.what == "secret":
+                os.symlink(os.path.join(self.arena.outside, "secret"), path)
+            elif self.what == "loop":
+                os.symlink(os.path.basename(path), path)
+            elif self.what == "pipe":
+                os.mkfifo(path, 0o666)
+            elif self.what == "folder":
+                os.mkdir(path)
+            elif self.what == "file":
+                with open(path, "wb") as file:
+                    file.write(OWN)
+        except OSError:
+            pass
+
+    def run(self, listener):
+        """In a process of the attacker's: strikes once, and answers whoever asks."""
+        os.setgroups([])
+        os.setresgid(ATTACKER, ATTACKER, ATTACKER)
+        os.setresuid(ATTACKER, ATTACKER, ATTACKER)
+        while True:
+            asker, _ = listener.accept()
+            self.strike()
+            asker.send(b"x")
+            asker.close()
+
+    def start(self):
+        name = "granary-races-%d-%d" % (os.getpid(), self.rng.getrandbits(32))
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind("\0" + name)
+        listener.listen()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self.run(listener)
+            finally:
+                os._exit(0)
+        listener.close()
+        return pid, name
+
+
+# ---- The programs ----------------------------------------------------------
+
+
+def right(path, data):
+    """Is it the whole of this file, of one of the attacker's archives?"""
+    name = re.fullmatch(r"file-(\d+)", os.path.basename(path))
+    if not name:
+        return True
+    i = int(name.group(1))
+    return data in (contents("right", i), contents("twins", i), OWN)
+
+
+def check_tree(top):
+    wrong = []
+    for path in files_below(top):
+        try:
+            with open(path, "rb") as file:
+                data = file.read()
+        except OSError:
+            continue
+        if not right(path, data):
+            wrong.append("%s has bytes that are nobody's: %r" % (path, data[:40]))
+    return wrong
+
+
+class Program:
+    """What is run, what is done before, and what is looked at afterwards."""
+
+    user = 0
+    names = ["d/x.tar", "d/x.tar.gidx", "d/x.tar.gidx.claim"]
+
+    def __init__(self, arena):
+        self.arena = arena
+        self.d = os.path.join(arena.base, "d")
+
+    def path(self, name):
+        return os.path.join(self.d, name)
+
+    def own(self):
+        """The folder that is the user's who runs it."""
+        return self.arena.others + "/" if self.user else self.d
+
+    def before(self):
+        pass
+
+    def after(self, status, said):
+        return []
+
+    def run(self, extra, limit=LIMIT):
+        environment = dict(os.environ, XDG_CACHE_HOME=self.arena.cache, **extra)
+        if self.user:
+            environment["HOME"] = "/nonexistent"
+            environment.pop("XDG_CACHE_HOME")
+        with tempfile.TemporaryFile() as out:
+            process = subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd="/",
+                env=environment, user=self.user or None, group=self.user or None,
+                extra_groups=[] if self.user else None, start_new_session=True)
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                status = None
+            out.seek(0)
+            return status, out.read()
+
+
+class Index(Program):
+    def command(self):
+        return [self.arena.granary, "index", "-q", self.path("x.tar")]
+
+
+class Checksums(Program):
+    def command(self):
+        return [self.arena.granary, "index", "-q", "--checksums", "--output",
+                self.path("x.tar.gidx"), self.path("x.tar")]
+
+
+class Cat(Program):
+    def command(self):
+        return [self.arena.granary, "cat", self.path("x.tar"), "b/file-3"]
+
+    def after(self, status, said):
+        if status == 0 and not any(contents(kind, 3) in said for kind in ("right", "twins")):
+            return ["cat: bytes that are nobody's"]
+        return []
+
+
+class Ls(Program):
+    def command(self):
+        return [self.arena.granary, "ls", "-R", self.path("x.tar")]
+
+
+class Verify(Program):
+    names = Program.names + ["d/sums"]
+
+    def command(self):
+        return [self.arena.granary, "verify", "-q", "--write-checksums", self.path("sums"),
+                self.path("x.tar")]
+
+
+class Extract(Program):
+    names = Program.names + ["d/dest", "d/dest/a", "d/dest/b"] * 2
+
+    def command(self):
+        return [self.arena.granary, "extract", "-q", self.path("x.tar"), self.path("dest")]
+
+    def after(self, status, said):
+        return check_tree(self.arena.base)
+
+
+class ExtractNew(Extract):
+    def before(self):
+        os.rmdir(self.path("dest"))
+
+
+class Pack(Program):
+    names = ["d/src", "d/src/a", "d/src/a/file-0", "d/out.tar", "d/.out.tar.part"]
+
+    def command(self):
+        return [self.arena.granary, "pack", "-q", self.path("src"), self.path("out.tar")]
+
+    def after(self, status, said):
+        wrong = []
+        for path in files_below(self.arena.base):
+            if os.path.basename(path) == "out.tar" and os.path.getsize(path) != len(OWN):
+                with tarfile.open(path) as tar:
+                    wrong += ["%s in %s" % (m.name, path) for m in tar.getmembers() if m.isfile()
+                              and not right(m.name, tar.extractfile(m).read())]
+        return wrong
+
+
+class Mount(Program):
+    names = Program.names + ["d/mnt"] * 3
+
+    def command(self):
+        return [self.arena.granaryfs, "-o", "allow_other", self.path("x.tar"), self.path("mnt")]
+
+    def after(self, status, said):
+        wrong = []
+        for place in mounts_below(self.arena.top):
+            if not place.startswith((self.arena.base + "/", self.own())):
+                wrong.append("mounted at " + place)
+            wrong += check_tree(place)
+        unmount_below(self.arena.top)
+        return wrong
+
+
+class MountFor(Mount):
+    def command(self):
+        return [self.arena.granaryfs, "-o", "user=%d" % OTHER, self.path("x.tar"),
+                self.path("mnt")]
+
+
+class MountAsUser(Mount):
+    """By fusermount3. Where a path leads a user into a folder of their own is their word."""
+
+    user = OTHER
+
+    def command(self):
+        return [self.arena.granaryfs, self.path("x.tar"), self.path("mnt")]
+
+    def before(self):
+        os.chown(self.path("mnt"), OTHER, OTHER)
+
+
+class MountOverDead(Mount):
+    """A dead mount has to be taken away first."""
+
+    def before(self):
+        status, _ = Program.run(self, {})
+        if status == 0:
+            kill_daemons(self.path("mnt"))
+
+
+class Umount(Program):
+    names = ["d/mnt"]
+
+    def before(self):
+        subprocess.run([self.arena.granaryfs, self.path("x.tar"), self.path("mnt")],
+                       stderr=subprocess.DEVNULL, check=True)
+
+    def command(self):
+        return [self.arena.granary, "umount", self.path("mnt")]
+
+    def after(self, status, said):
+        unmount_below(self.arena.top)
+        return []
+
+
+def kill_daemons(mountpoint):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % pid, "rb") as file:
+                if mountpoint.encode() in file.read().split(b"\0")[-2:]:
+                    os.kill(int(pid), signal.SIGKILL)
+        except OSError:
+            pass
+    time.sleep(0.02)
+
+
+PROGRAMS = {
+    "index": Index, "checksums": Checksums, "cat": Cat, "ls": Ls, "verify": Verify,
+    "extract": Extract, "extract-new": ExtractNew, "pack": Pack, "mount": Mount,
+    "mount-user": MountFor, "mount-as-user": MountAsUser, "mount-dead": MountOverDead,
+    "umount": Umount,
+}
+
+
+# ---- Rounds ----------------------------------------------------------------
+
+
+def reset(arena):
+    with open(arena.count, "r+b") as file:
+        file.write(bytes(8))
+
+
+def counted(arena):
+    with open(arena.count, "rb") as file:
+        return int.from_bytes(file.read(8), sys.byteorder)
+
+
+def environment(arena, library, call, name):
+    return {"LD_PRELOAD": library, "GRANARY_AT_CALL_COUNT": arena.count,
+            "GRANARY_AT_CALL": str(call), "GRANARY_AT_CALL_SOCKET": name}
+
+
+def rehearse(arena, program, library):
+    """How many calls it has when nobody strikes, and it must work then."""
+    arena.fresh()
+    program.before()
+    reset(arena)
+    status, said = program.run(environment(arena, library, 0, "nobody"))
+    calls = counted(arena)
+    program.after(status, said)
+    if status != 0 or calls == 0:
+        sys.exit("without an attack: status %s, %d calls: %s" % (status, calls, said.decode()))
+    return calls
+
+
+def play(arena, program, library, rng, calls):
+    """One round: what it was, and what is wrong."""
+    arena.fresh()
+    program.before()
+    call, attack = rng.randint(1, calls), Attack(arena, rng, program.names)
+    before = [snapshot(arena.outside), snapshot(arena.others)]
+    pid, name = attack.start()
+    reset(arena)
+    status, said = program.run(environment(arena, library, call, name))
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    wrong = ["it hangs"] if status is None else []
+    if status is not None and status < 0:
+        wrong.append("it ends by signal %d" % -status)
+    mounted = tuple(mounts_below(arena.top))
+    wrong += differences(before[0], snapshot(arena.outside), attack.leads())
+    if not program.user:
+        wrong += differences(before[1], snapshot(arena.others), attack.leads())
+    wrong += ["the secret is in " + path for path in files_below(arena.base, mounted)
+              if holds_secret(path)]
+    if SECRET in said:
+        wrong.append("the secret is in what it said")
+    wrong += program.after(status, said)
+    if wrong:
+        wrong.append("status %s: %s" % (status, said.decode(errors="replace")[:2000]))
+    return "call %d of %d, %s" % (call, calls, attack), wrong
+
+
+def main():
+    what, library = sys.argv[1:3]
+    rounds = int(os.environ.get("RACES") or 20)
+    seed = int(os.environ.get("RACES_SEED") or random.SystemRandom().getrandbits(32))
+    arena = Arena(sys.argv[3:5])
+    program = PROGRAMS[what](arena)
+    failed = 0
+    try:
+        calls = rehearse(arena, program, library)
+        for number in range(rounds):
+            story, wrong = play(arena, program, library,
+                                random.Random("%d %d" % (seed, number)), calls)
+            if wrong:
+                failed += 1
+                print("RACES_SEED=%d, round %d: %s:\n  %s" % (seed, number, story,
+                                                             "\n  ".join(wrong)))
+    finally:
+        arena.remove()
+    print("%s: %d rounds, %d calls, seed %d, %d failed" % (what, rounds, calls, seed, failed))
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
