@@ -47,7 +47,7 @@ int out_folder(const char *path, struct error *e)
 	*folder = (struct folder){ .next = atomic_load(&folders), .length = length };
 	memcpy(folder->text, path, length);
 	folder->text[length] = '\0';
-	folder->fd = place_open_folder(folder->text, e);
+	folder->fd = place_open_folder(length ? folder->text : ".", e);
 	if (folder->fd < 0) {
 		fd = folder->fd;
 		free(folder);

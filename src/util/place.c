@@ -214,8 +214,11 @@ static int open_walked(const char *path, const char *folder, bool make, int *out
 int place_open_folder(const char *path, struct error *e)
 {
 	struct stat st;
-	int fd, err = open_walked(path, path, false, &fd, &st, e);
+	int fd, err;
 
+	if (!*path)
+		return refuse(path, -ENOENT, e);
+	err = open_walked(path, path, false, &fd, &st, e);
 	return err ? err : fd;
 }
 

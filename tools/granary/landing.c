@@ -44,7 +44,7 @@ static char *split_name(const char *destination, char name[NAME_MAX + 1])
 	}
 	memcpy(name, destination + begin, n - begin);
 	name[n - begin] = '\0';
-	return strndup(destination, begin);
+	return begin ? strndup(destination, begin) : strdup(".");
 }
 
 /* A link that comes there at the same moment is not followed. */

@@ -92,6 +92,23 @@ static void test_what_is_no_place(void **state)
 	place_close(opened("/x.gidx", false));
 }
 
+static void test_folders_are_opened_by_the_same_rule(void **state)
+{
+	struct error e = { 0 };
+	int fd;
+
+	(void)state;
+	unit_shell("mkdir -p one/two && ln -s one link && echo x >plain");
+	fd = place_open_folder("link/two/", &e);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(place_open_folder("", &e), -ENOENT);
+	assert_int_equal(place_open_folder("plain", &e), -ENOTDIR);
+	assert_int_equal(place_open_folder("none", &e), -ENOENT);
+	assert_int_equal(place_open_folder("none", NULL), -ENOENT);
+	assert_true(e.text[0] != '\0');
+}
+
 static void test_links_in_a_path_are_followed(void **state)
 {
 	static const char *const paths[] = { "one/x", "one/../one/two/../x", "rel/x", "abs/x",
@@ -250,6 +267,7 @@ static void test_a_users_link_leads_root_nowhere(void **state)
 	refused("d/link/x", false, -EPERM);
 	refused("d/link/x", true, -EPERM);
 	refused("d/link/below/x", true, -EACCES);
+	assert_int_equal(place_open_folder("d/link", NULL), -EPERM);
 	refused("d/new/x", true, -EACCES);
 	assert_int_equal(unit_names_in("roots"), 0);
 	assert_int_equal(unit_names_in("."), 2);
@@ -387,6 +405,7 @@ static void test_who_may_not_stays_what_it_is(void **state)
 static const struct CMUnitTest places[] = {
 	TEST(test_folders_are_made_and_private),
 	TEST(test_what_is_no_place),
+	TEST(test_folders_are_opened_by_the_same_rule),
 	TEST(test_links_in_a_path_are_followed),
 	TEST(test_the_folder_stays_the_one_that_was_opened),
 	TEST(test_beside_a_file),
