@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "util/log_ring.h"
+#include "util/place.h"
 
 enum { LINE_MAX_BYTES = 4096, PERIOD_SECONDS = 10 };
 
@@ -45,11 +46,13 @@ int log_open_file(const char *path, struct error *e)
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	const char *other = "is neither a file nor a device; name a file, or log to "
 			    "standard error with -f";
-	int fd = open(path, flags, 0640);
+	int fd = place_open_file(path, flags, 0640, e);
 	struct stat st;
 
+	if (fd == -EPERM)
+		return fd;
 	if (fd < 0)
-		return refuse(path, errno, errno == ENXIO ? other : strerror(errno), e);
+		return refuse(path, -fd, fd == -ENXIO ? other : strerror(-fd), e);
 	if (fstat(fd, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))) {
 		close(fd);
 		return refuse(path, EINVAL, other, e);

@@ -102,7 +102,7 @@ static int follow(struct walk *w, const char *name, char **rest)
 	target[n] = '\0';
 	note_link(w, &st);
 	note_link(w, &w->st);
-	if (asprintf(&path, "%s/%s", target, *rest) < 0)
+	if (asprintf(&path, "%s%s%s", target, **rest ? "/" : "", *rest) < 0)
 		return -ENOMEM;
 	free(*rest);
 	*rest = path;
@@ -140,18 +140,24 @@ static int step(struct walk *w, char **rest)
 	return reach(w, fd);
 }
 
-static int walk(struct walk *w, const char *folder)
+static int begin_walk(struct walk *w, const char *path)
 {
-	CLEANUP(cleanup_free) char *rest = strdup(folder);
-	int err = rest ? reach(w, open(*folder == '/' ? "/" : ".", FOLDER)) : -ENOMEM;
+	w->is_private = geteuid() == 0 && namespace_is_private();
+	return reach(w, open(*path == '/' ? "/" : ".", FOLDER));
+}
+
+/* All but the last `left` components of `rest`, 0 or 1, which stay in it. */
+static int walk(struct walk *w, char **rest, unsigned left)
+{
+	int err = 0;
 
 	while (!err) {
-		size_t slashes = strspn(rest, "/");
+		size_t slashes = strspn(*rest, "/");
 
-		memmove(rest, rest + slashes, strlen(rest + slashes) + 1);
-		if (!*rest)
+		memmove(*rest, *rest + slashes, strlen(*rest + slashes) + 1);
+		if (!**rest || (left && !strchr(*rest, '/')))
 			break;
-		err = step(w, &rest);
+		err = step(w, rest);
 	}
 	return err;
 }
@@ -185,6 +191,11 @@ static int begin(const char *path, struct place **out, char **folder)
 	return *place->name ? 0 : -EISDIR;
 }
 
+static bool leads_astray(const struct walk *w)
+{
+	return w->led && w->st.st_uid != w->uid;
+}
+
 static int refuse_path(const char *path, const struct walk *w, struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, EPERM,
@@ -196,19 +207,68 @@ static int refuse_path(const char *path, const struct walk *w, struct error *e)
 static int open_walked(const char *path, const char *folder, bool make, int *out,
 		       struct stat *st, struct error *e)
 {
-	struct walk w = { .at = -1, .make = make,
-			  .is_private = geteuid() == 0 && namespace_is_private() };
-	int err = walk(&w, folder);
+	CLEANUP(cleanup_free) char *rest = strdup(folder);
+	struct walk w = { .at = -1, .make = make };
+	int err = rest ? begin_walk(&w, folder) : -ENOMEM;
 
+	if (!err)
+		err = walk(&w, &rest, 0);
 	if (err)
 		err = refuse(path, err, e);
-	else if (w.led && w.st.st_uid != w.uid)
+	else if (leads_astray(&w))
 		err = refuse_path(path, &w, e);
 	if (err && w.at >= 0)
 		close(w.at);
 	*out = err ? -1 : w.at;
 	*st = w.st;
 	return err;
+}
+
+/* What has that name in the folder that was reached. */
+static int open_last(struct walk *w, const char *name, int flags, mode_t mode)
+{
+	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
+	int err = take_rights(w, &before), fd;
+
+	if (err)
+		return err;
+	fd = openat(w->at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	return fd < 0 ? -errno : fd;
+}
+
+/* 0: a link was followed, and what it leads to is `rest`. */
+static int open_or_follow(struct walk *w, char **rest, int flags, mode_t mode)
+{
+	CLEANUP(cleanup_free) char *name = NULL;
+	int fd = walk(w, rest, 1);
+
+	if (fd)
+		return fd;
+	if (leads_astray(w))
+		return -EXDEV;
+	name = *rest;
+	*rest = strdup("");
+	if (!*rest)
+		return -ENOMEM;
+	fd = open_last(w, name, flags, mode);
+	return fd == -ELOOP ? follow(w, name, rest) : fd ? fd : -EBADF;
+}
+
+int place_open_file(const char *path, int flags, mode_t mode, struct error *e)
+{
+	CLEANUP(cleanup_free) char *rest = strdup(path);
+	struct walk w = { .at = -1 };
+	int fd = rest ? begin_walk(&w, path) : -ENOMEM;
+
+	while (!fd)
+		fd = open_or_follow(&w, &rest, flags, mode);
+	if (fd == -EXDEV)
+		fd = refuse_path(path, &w, e);
+	else if (fd < 0)
+		refuse(path, fd, e);
+	if (w.at >= 0)
+		close(w.at);
+	return fd;
 }
 
 int place_open_folder(const char *path, struct error *e)

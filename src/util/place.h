@@ -45,6 +45,13 @@ int place_open_beside(const char *path, const char *file, dev_t device, ino_t in
 		      struct place **out, struct error *e);
 void place_close(struct place *place); /* NULL is nothing */
 
+/*
+ * Opens a file by the same rule, its own links included, as open(2) does with these flags and
+ * this mode: a descriptor; -EPERM and a sentence where root would be led into a third one's
+ * folder; or another negative errno.
+ */
+int place_open_file(const char *path, int flags, mode_t mode, struct error *e);
+
 /* Follows the path of a folder in the same way: an O_PATH descriptor, or a negative errno. */
 int place_open_folder(const char *path, struct error *e);
 

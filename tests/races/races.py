@@ -62,7 +62,7 @@ class Arena:
             for name in ("d", "dest", "mnt", "out", "src", "folder"):
                 os.mkdir(os.path.join(folder, name))
             for name in ("x.tar", "x.tar.gidx", "x.tar.gidx.claim", "secret", "folder/file",
-                         "out.tar", "sums"):
+                         "out.tar", "sums", "log"):
                 with open(os.path.join(folder, name), "wb") as file:
                     file.write(SECRET * 3)
                 os.chmod(os.path.join(folder, name), 0o600)
@@ -400,10 +400,11 @@ class Pack(Program):
 
 
 class Mount(Program):
-    names = Program.names + ["d/mnt"] * 3
+    names = Program.names + ["d/mnt", "d/mnt", "d/log"]
 
     def command(self):
-        return [self.arena.granaryfs, "-o", "allow_other", self.path("x.tar"), self.path("mnt")]
+        return [self.arena.granaryfs, "-o", "allow_other,log=" + self.path("log"),
+                self.path("x.tar"), self.path("mnt")]
 
     def after(self, status, said):
         wrong = []

@@ -58,6 +58,15 @@ static bool is_there(const char *path)
 	return lstat(path, &st) == 0;
 }
 
+static void owner_is(const char *path, uid_t uid, gid_t gid)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(path, &st), 0);
+	assert_int_equal(st.st_uid, uid);
+	assert_int_equal(st.st_gid, gid);
+}
+
 /* ---- Following ----------------------------------------------------------- */
 
 static void test_folders_are_made_and_private(void **state)
@@ -283,6 +292,32 @@ static void test_a_users_link_in_a_folder_of_roots(void **state)
 	place_close(opened("link/x", true));
 }
 
+/* A file that is written for long: its own links are followed by the same rule. */
+static void test_a_file_by_the_same_rule(void **state)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CREAT;
+	int fd;
+
+	(void)state;
+	as_root("ln -s ../roots/new d/log && ln -s ../roots d/link && ln -s own d/mine && "
+		"chown -h 4201:4202 d/log d/link d/mine && ln -s roots/by-root log");
+	assert_int_equal(place_open_file("d/log", flags, 0640, NULL), -EPERM);
+	assert_int_equal(place_open_file("d/link/new", flags, 0640, NULL), -EPERM);
+	assert_int_equal(unit_names_in("roots"), 0);
+	fd = place_open_file("d/mine", flags, 0640, NULL);
+	assert_true(fd >= 0);
+	close(fd);
+	owner_is("d/own", USER, GROUP);
+	fd = place_open_file("log", flags, 0640, NULL);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_true(is_there("roots/by-root"));
+	assert_int_equal(place_open_file("roots", flags, 0640, NULL), -EISDIR);
+	assert_int_equal(place_open_file("none/x", flags, 0640, NULL), -ENOENT);
+	unit_shell("ln -s loop loop");
+	assert_int_equal(place_open_file("loop", flags, 0640, NULL), -ELOOP);
+}
+
 static void test_from_one_users_folder_to_anothers(void **state)
 {
 	(void)state;
@@ -290,15 +325,6 @@ static void test_from_one_users_folder_to_anothers(void **state)
 		"ln -s ../anothers d/link");
 	refused("d/link/x", false, -EPERM);
 	place_close(opened("d/sub/x", false));
-}
-
-static void owner_is(const char *path, uid_t uid, gid_t gid)
-{
-	struct stat st;
-
-	assert_int_equal(lstat(path, &st), 0);
-	assert_int_equal(st.st_uid, uid);
-	assert_int_equal(st.st_gid, gid);
 }
 
 static void test_folders_of_a_cache_are_its_owners(void **state)
@@ -414,6 +440,7 @@ static const struct CMUnitTest places[] = {
 	TEST(test_a_name_that_is_too_long),
 	TEST(test_a_users_link_leads_root_nowhere),
 	TEST(test_a_users_link_in_a_folder_of_roots),
+	TEST(test_a_file_by_the_same_rule),
 	TEST(test_from_one_users_folder_to_anothers),
 	TEST(test_folders_of_a_cache_are_its_owners),
 	TEST(test_files_are_whose_rights_made_them),
