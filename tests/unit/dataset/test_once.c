@@ -9,6 +9,7 @@
 
 #include "dataset/find.h"
 #include "stats/stats.h"
+#include "../tree/publish.h"
 
 enum {
 	FILES = 5000,
@@ -44,7 +45,7 @@ static void make_index(bool with_sums)
 	sums = calloc(image_nodes(&image), sizeof(*sums));
 	assert_non_null(sums);
 	assert_int_equal(image_set_sums(&image, sums, NULL), 0);
-	assert_int_equal(image_publish(&image, place, &access, NULL), 0);
+	assert_int_equal(publish_at(&image, place, &access, NULL), 0);
 	image_free(&image);
 	free(sums);
 }
