@@ -5,6 +5,7 @@
 
 #include "util/errand.h"
 #include "util/log.h"
+#include "util/log_file.h"
 #include "util/mounts.h"
 #include "util/steps.h"
 

@@ -45,6 +45,12 @@ const struct name_map_item *name_map_find(const struct name_map *map, const char
 const struct name_map_item *name_map_find_stem(const struct name_map *map,
 					       const char *name);
 
+/* A map that the user named, and the path that the user gave. */
+struct view_map {
+	const struct name_map *map;
+	const char *path; /* for messages */
+};
+
 struct class_list;
 
 int class_list_read(const void *bytes, size_t n, const char *path, struct class_list **out,

@@ -25,7 +25,6 @@
 #include <stdint.h>
 
 #include "indexer/maps.h"
-#include "indexer/view.h"
 #include "tree/entries.h"
 #include "tree/index.h"
 #include "util/error.h"

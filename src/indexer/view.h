@@ -34,11 +34,6 @@
 
 enum view_kind { VIEW_AUTO, VIEW_TREE, VIEW_CLASS, VIEW_ARRAYS };
 
-struct view_map {
-	const struct name_map *map;
-	const char *path; /* for messages */
-};
-
 struct view_config {
 	enum view_kind kind;
 	const struct class_list *classes; /* NULL: none is given */

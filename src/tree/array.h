@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tree/entries.h"
+#include "tree/volume_desc.h"
 
 /* By stored axis, where it is not one number. */
 struct array_measure {

@@ -10,7 +10,6 @@
 #include "tree/array.h"
 #include "tree/card.h"
 #include "tree/check.h"
-#include "tree/image.h"
 #include "tree/view.h"
 #include "util/checked.h"
 #include "util/cleanup.h"
@@ -274,18 +273,12 @@ int index_sum(const struct index *index, uint32_t node, uint64_t *out)
 	return *out ? 0 : -ENOENT;
 }
 
-int index_copy(const struct index *index, struct image *out)
+const void *index_section(const struct index *index, uint32_t i, uint64_t *length)
 {
-	const struct layout_section *s;
-	int err = 0;
+	const struct layout_section *s = card_section(index->card, i);
 
-	*out = (struct image){ 0 };
-	for (uint32_t i = 0; !err && (s = card_section(index->card, i)); i++) {
-		if (image_append(out, (enum layout_section_id)i, section_bytes(index, s),
-				 s->length) < 0)
-			err = -ENOMEM;
-	}
-	if (err)
-		image_free(out);
-	return err;
+	if (!s)
+		return NULL;
+	*length = s->length;
+	return section_bytes(index, s);
 }

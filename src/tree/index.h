@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "tree/entries.h"
+#include "tree/volume_desc.h"
 #include "tree/tree.h"
 #include "util/error.h"
 
@@ -101,12 +101,8 @@ int index_read_literals(const struct index *index, void *buffer, size_t length,
 bool index_has_sums(const struct index *index);
 int index_sum(const struct index *index, uint32_t node, uint64_t *out);
 
-/*
- * What is in an index, as one in the making, to which something may be added: 0, -EIO
- * or -ENOMEM. The caller frees it (tree/image.h).
- */
-struct image;
-int index_copy(const struct index *index, struct image *out);
+/* The bytes of section number `i` (tree/layout.h), or NULL behind the last one. */
+const void *index_section(const struct index *index, uint32_t i, uint64_t *length);
 
 /* Bytes of the file. */
 uint64_t index_size(const struct index *index);

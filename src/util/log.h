@@ -7,7 +7,7 @@
  * name cannot forge a line or drive a terminal.
  *
  * Threads: every function may be called from any thread; set-up functions
- * (log_open, log_to_file, log_to_syslog) before the threads start.
+ * (log_open, log_to_descriptor, log_to_syslog) before the threads start.
  */
 #ifndef GRANARY_UTIL_LOG_H
 #define GRANARY_UTIL_LOG_H
@@ -27,19 +27,11 @@ enum log_level {
 void log_open(const char *program, enum log_level level);
 
 /*
- * From now on lines go to the end of this file, which is made if it is not there, each
- * with the time (UTC) and the process, each by one write(2): several processes may
- * have it, and it may be cut to nothing meanwhile. A line that finds no room is lost, and
- * the next one that is written says so. Files and character devices only: what else there
- * is could block. 0, or a negative errno and a sentence.
+ * From now on lines go to the end of the file behind this descriptor, which the log takes
+ * over (util/log_file.h opens it), each with the time (UTC) and the process, each by one
+ * write(2): several processes may have it, and it may be cut to nothing meanwhile. A line
+ * that finds no room is lost, and the next one that is written says so.
  */
-int log_to_file(const char *path, struct error *e);
-
-/*
- * log_to_file in two steps, for who opens it in another process: a descriptor, or a
- * negative errno and a sentence; and the log takes such a descriptor over.
- */
-int log_open_file(const char *path, struct error *e);
 void log_to_descriptor(int fd);
 
 /* From now on lines go there, control characters escaped, and nowhere else. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tree/entries.h"
+#include "tree/volume_desc.h"
 
 /* So many, so many bytes apart. */
 struct gather_axis {

@@ -24,6 +24,7 @@
 #include "indexer/indexer.h"
 #include "progress.h"
 #include "tree/claim.h"
+#include "tree/index_copy.h"
 #include "util/child.h"
 #include "util/cleanup.h"
 #include "util/json.h"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dataset/find.h"
+#include "tree/index_copy.h"
 #include "tree/image.h"
 #include "util/cleanup.h"
 #include "util/filename.h"

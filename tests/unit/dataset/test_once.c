@@ -9,6 +9,7 @@
 
 #include "dataset/find.h"
 #include "stats/stats.h"
+#include "tree/index_copy.h"
 #include "../tree/publish.h"
 
 enum {

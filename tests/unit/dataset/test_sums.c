@@ -11,6 +11,7 @@
 #include "dataset/survey.h"
 #include "stats/stats.h"
 #include "tree/blocks.h"
+#include "tree/index_copy.h"
 #include "tree/layout.h"
 #include "tree/sum.h"
 #include "util/pool.h"

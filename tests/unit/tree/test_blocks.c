@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "tree/index_copy.h"
 #include "tree/blocks.h"
 #include "tree/layout.h"
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "tree/index_copy.h"
 #include "tree/layout.h"
 #include "tree/sum.h"
 

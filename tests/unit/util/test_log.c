@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/log.h"
+#include "util/log_file.h"
 #include "util/log_ring.h"
 
 static void write_one(void *text)
