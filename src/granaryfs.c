@@ -23,19 +23,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/log_ring.h"
 #include "dataset/dataset.h"
 #include "fuse/session.h"
 #include "fuse/user_files.h"
-#include "util/bounded.h"
-#include "util/cleanup.h"
-#include "util/inherited.h"
-#include "util/log.h"
-#include "util/log_ring.h"
-#include "util/mounts.h"
-#include "util/place.h"
-#include "util/notify.h"
-#include "util/process.h"
-#include "util/rights.h"
+#include "os/bounded.h"
+#include "os/inherited.h"
+#include "os/mounts.h"
+#include "os/notify.h"
+#include "os/place.h"
+#include "os/process.h"
+#include "os/rights.h"
 
 /* How long a failure waits for the reader of -o notify_pipe=, and we for a mount point. */
 enum { NOTIFY_PATIENCE_MS = 2000, MOUNTPOINT_MS = 5000 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "util/pages.h"
+#include "os/pages.h"
 
 enum { LOOKED_AT = 32 };
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/lock.h"
+#include "os/lock.h"
 
 enum {
 	SLAB_LEAST = 64 << 10,         /* what is smaller is not kept */

@@ -26,10 +26,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/hash.h"
+#include "base/invariant.h"
 #include "cache/slab.h"
-#include "util/hash.h"
-#include "util/invariant.h"
-#include "util/lock.h"
+#include "os/lock.h"
 
 enum {
 	CACHE_SHARDS = 16, /* shard_number takes four bits */

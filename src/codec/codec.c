@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/cleanup.h"
+#include "base/cleanup.h"
 
 static const struct codec *const codecs[] = {
 #define CODEC(id, number, name) [number] = &name,

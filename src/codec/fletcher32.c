@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "util/bytes.h"
+#include "base/bytes.h"
 
 enum {
 	SUM_SIZE = 4,

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dataset/opening.h"
-#include "dataset/request.h"
-#include "tree/blocks.h"
-#include "util/cleanup.h"
-#include "util/log.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "index/block_sums.h"
+#include "place/opening.h"
+#include "place/run_indexer.h"
 
 /* Names the command that makes the index that is missing. */
 static int required(const struct dataset_config *config, char *const *sources, size_t n,

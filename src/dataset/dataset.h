@@ -13,11 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "dataset/config.h"
+#include "base/error.h"
+#include "index/index.h"
+#include "os/rights.h"
+#include "place/config.h"
 #include "source/source_set.h"
-#include "tree/index.h"
-#include "util/error.h"
-#include "util/rights.h"
 
 struct dataset;
 
@@ -30,7 +30,7 @@ int dataset_open(const struct dataset_config *config, char *const *sources,
 		 size_t source_count, struct dataset **out, struct error *e);
 
 /*
- * The same with another user's rights (util/rights.h; NULL: this process's own): all that
+ * The same with another user's rights (os/rights.h; NULL: this process's own): all that
  * is opened by its name is opened as that user, within a bound where storage hangs.
  */
 int dataset_open_as(const struct rights *rights, const struct dataset_config *config,
@@ -59,7 +59,7 @@ int dataset_over(const struct source_set *sources, struct index *index,
  * path, source and offset.
  *
  * Where the index has checksums, what is read is compared with them before it is given
- * out, each time that it comes from storage: in blocks (tree/blocks.h), all of which are
+ * out, each time that it comes from storage: in blocks (index/block_sums.h), all of which are
  * read. A read of a block that is wrong is -EIO. An index of an older version knows none
  * of blocks: then whole files are compared, of up to DATASET_CHECK_MOST bytes.
  */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "dataset/assembly.h"
-#include "util/log.h"
 
 enum { MESSAGES_A_PERIOD = 20, SILENT_SECONDS = 10, FILES_KNOWN = 64 };
 

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset/ahead.h"
 #include "dataset/assembly.h"
+#include "dataset/read_ahead.h"
+#include "index/block_sums.h"
+#include "index/checksum.h"
 #include "stats/stats.h"
-#include "tree/blocks.h"
-#include "tree/sum.h"
 
 enum { PATIENCE_MS = 500, NUMBER_BITS = 31 };
 

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "dataset/ahead.h"
 #include "dataset/assembly.h"
-#include "tree/blocks.h"
-#include "tree/sum.h"
-#include "util/lock.h"
-#include "util/pool.h"
-#include "util/processors.h"
+#include "dataset/read_ahead.h"
+#include "index/block_sums.h"
+#include "index/checksum.h"
+#include "os/lock.h"
+#include "os/pool.h"
+#include "os/processors.h"
 
 enum {
 	THREADS_LEAST = 4,

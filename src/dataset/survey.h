@@ -21,7 +21,7 @@ enum { SURVEY_THREADS_MOST = 64 };
 struct survey_file {
 	uint32_t node;
 	uint64_t size;
-	uint64_t sum; /* of its bytes (tree/sum.h), if it could be read */
+	uint64_t sum; /* of its bytes (index/checksum.h), if it could be read */
 	const struct dataset_fault *fault; /* NULL: none */
 };
 
@@ -29,7 +29,7 @@ struct survey_file {
 struct survey_ops {
 	/*
 	 * A file's bytes, piece after piece, each of which begins and ends at blocks of
-	 * BLOCK_BYTES (tree/blocks.h); not of one that is empty. May be NULL.
+	 * BLOCK_BYTES (index/block_sums.h); not of one that is empty. May be NULL.
 	 */
 	void (*bytes)(void *context, unsigned worker, uint32_t node, uint64_t offset,
 		      const void *bytes, size_t length);

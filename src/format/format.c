@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/refuse.h"
-#include "util/bytes.h"
-#include "util/cleanup.h"
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "format/unread.h"
 
 /* Bytes of a tar without a member. More zeros are rather a file that was never written. */
 enum { BLANK_LEAST = 512, BLANK_MOST = 128 * 512 };

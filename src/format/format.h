@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/samples.h"
+#include "base/error.h"
+#include "build/entries.h"
+#include "build/samples.h"
 #include "source/source.h"
-#include "tree/entries.h"
-#include "util/error.h"
 
 enum { FORMAT_HEAD_BYTES = 64 * 1024 }; /* what a probe may look at */
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/cleanup.h"
 #include "format/format.h"
-#include "format/tar_header.h"
-#include "util/bytes.h"
-#include "util/checked.h"
-#include "util/cleanup.h"
+#include "format/tar/header.h"
 
 enum {
 	SEARCHED_MOST = 64 * 1024 * 1024, /* bytes from the start of the file */

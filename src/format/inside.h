@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "source/source.h"
-#include "util/error.h"
 
 /*
  * Looks into the window, which is of no format and begins with the n bytes of `head`. An

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/checked.h"
+#include "base/checked.h"
 
 enum {
 	LIMIT_PATH_BYTES = 1024 * 1024,

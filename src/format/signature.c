@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "source/remedies.h"
-#include "util/bytes.h"
 
 enum {
 	KALDI_KEY_MOST = 256,

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/log_ring.h"
 #include "stats/render.h"
 #include "stats/stats.h"
-#include "util/cleanup.h"
-#include "util/log.h"
-#include "util/log_ring.h"
 
 enum {
 	CONTROL_BYTES = 128 * 1024, /* no text is as large */

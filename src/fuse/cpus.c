@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/log.h"
-#include "util/processors.h"
+#include "base/log.h"
+#include "os/processors.h"
 
 enum { CPUS_MOST = 8192 };
 

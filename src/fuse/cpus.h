@@ -7,7 +7,7 @@
 #ifndef GRANARY_FUSE_CPUS_H
 #define GRANARY_FUSE_CPUS_H
 
-#include "util/error.h"
+#include "base/error.h"
 
 /*
  * NULL or "auto": all that the cgroup allows; "inherit": the mask as it is;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuse/control.h"
-#include "fuse/inodes.h"
+#include "fuse/kernel_inodes.h"
 #include "stats/stats.h"
 
 /* A listing in the making. */

@@ -15,12 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/log.h"
 #include "fuse/mount_why.h"
-#include "util/bounded.h"
-#include "util/cleanup.h"
-#include "util/log.h"
-#include "util/mounts.h"
-#include "util/place.h"
+#include "os/bounded.h"
+#include "os/mounts.h"
+#include "os/place.h"
 
 enum { LOCK_MS = 2000, LOCK_POLL_MS = 10, DETACH_MS = 1000, HELPER_MS = 12000,
        LOOK_MS = 1000 };

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "fuse/ops.h"
-#include "util/error.h"
 
 struct mount {
 	char *mountpoint;   /* owned; NULL: nothing is mounted */

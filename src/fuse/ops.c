@@ -6,17 +6,17 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "base/log.h"
 #include "fuse/control.h"
-#include "fuse/inodes.h"
+#include "fuse/kernel_inodes.h"
 #include "fuse/listing.h"
-#include "fuse/push.h"
-#include "fuse/refuse.h"
+#include "fuse/page_cache.h"
+#include "fuse/readonly.h"
 #include "fuse/xattrs.h"
+#include "os/memory.h"
+#include "os/pages.h"
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
-#include "util/log.h"
-#include "util/memory.h"
-#include "util/pages.h"
 
 /* The tree never changes: what the kernel has asked once it may keep. */
 static const double FOREVER = 1e9;

@@ -14,7 +14,7 @@
 
 #include "dataset/dataset.h"
 #include "fuse/session.h"
-#include "util/namespace.h"
+#include "os/namespace.h"
 
 struct inodes;
 struct prefetch;

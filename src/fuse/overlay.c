@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/cleanup.h"
-#include "util/kernel.h"
-#include "util/mountapi.h"
-#include "util/mounts.h"
-#include "util/namespace.h"
+#include "base/cleanup.h"
+#include "os/kernel.h"
+#include "os/mountapi.h"
+#include "os/mounts.h"
+#include "os/namespace.h"
 
 enum { SOURCE_BYTES = 256 }; /* of fsconfig(2)'s strings, with the NUL */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/cleanup.h"
-#include "util/log.h"
+#include "base/cleanup.h"
+#include "base/log.h"
 
 /*
  * The kernel then asks for 1 MiB at a time, the largest request, as it does with larger

@@ -21,18 +21,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "fuse/control.h"
 #include "fuse/cpus.h"
-#include "fuse/push.h"
+#include "fuse/page_cache.h"
 #include "fuse/spin.h"
+#include "os/bounded.h"
+#include "os/lock.h"
+#include "os/pool.h"
+#include "os/process.h"
+#include "os/processors.h"
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
-#include "util/bounded.h"
-#include "util/lock.h"
-#include "util/log.h"
-#include "util/pool.h"
-#include "util/process.h"
-#include "util/processors.h"
 
 enum {
 	PATH_BYTES = 1024,

@@ -15,26 +15,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "dataset/ahead.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "dataset/read_ahead.h"
 #include "fuse/cpus.h"
-#include "fuse/inodes.h"
+#include "fuse/front_overlay.h"
+#include "fuse/kernel_inodes.h"
+#include "fuse/list_all.h"
 #include "fuse/mount.h"
 #include "fuse/ops.h"
-#include "fuse/push.h"
+#include "fuse/page_cache.h"
 #include "fuse/readahead.h"
 #include "fuse/server.h"
-#include "fuse/shield.h"
 #include "fuse/signals.h"
 #include "fuse/spin.h"
 #include "fuse/supervisor.h"
-#include "fuse/walk.h"
+#include "os/memory.h"
+#include "os/pool.h"
+#include "os/processors.h"
+#include "os/sandbox.h"
 #include "stats/stats.h"
-#include "util/cleanup.h"
-#include "util/log.h"
-#include "util/memory.h"
-#include "util/pool.h"
-#include "util/processors.h"
-#include "util/sandbox.h"
 
 enum { THREADS_LEAST = 8, THREADS_MOST = 64, THREADS_LIMIT = 1024 };
 

@@ -11,11 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
+#include "base/options.h"
 #include "dataset/dataset.h"
-#include "util/error.h"
-#include "util/notify.h"
-#include "util/options.h"
-#include "util/rights.h"
+#include "os/notify.h"
+#include "os/rights.h"
 
 enum { OPENS_HIDDEN, OPENS_VISIBLE };
 enum { PREFETCH_AUTO, PREFETCH_OFF, PREFETCH_WINDOW, PREFETCH_SWEEP };

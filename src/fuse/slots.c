@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "fuse/slots_state.h"
-#include "util/bounded.h"
-#include "util/hash.h"
-#include "util/pages.h"
+#include "os/bounded.h"
+#include "os/pages.h"
 
 /*
  * Where a request begins must not be swapped out: the kernel does not wait for a page

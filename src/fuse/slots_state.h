@@ -25,8 +25,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/invariant.h"
 #include "fuse/slots.h"
-#include "util/invariant.h"
 
 enum {
 	PARKED = 1024,

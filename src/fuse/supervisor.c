@@ -20,12 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "base/vec.h"
 #include "fuse/signals.h"
+#include "os/bounded.h"
+#include "os/process.h"
 #include "stats/stats.h"
-#include "util/bounded.h"
-#include "util/log.h"
-#include "util/process.h"
-#include "util/vec.h"
 
 enum {
 	TICK_MS = 250,

@@ -12,7 +12,7 @@
 
 #include "fuse/mount.h"
 #include "fuse/slots.h"
-#include "util/notify.h"
+#include "os/notify.h"
 
 /* A server's exit status: it could not begin, and another one may, in a while. */
 enum { SUPERVISE_AGAIN = 75 };

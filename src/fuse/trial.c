@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/vec.h"
 #include "fuse/control.h"
-#include "util/cleanup.h"
-#include "util/vec.h"
 
 enum {
 	DEPTH_MOST = 32,

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "util/errand.h"
-#include "util/log.h"
-#include "util/log_file.h"
-#include "util/mounts.h"
-#include "util/steps.h"
+#include "base/log.h"
+#include "os/errand.h"
+#include "os/log_file.h"
+#include "os/mounts.h"
+#include "os/steps.h"
 
 /* What both sides of an errand know. */
 struct wanted {

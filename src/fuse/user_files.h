@@ -1,14 +1,14 @@
 /*
  * user_files.h: the log and the FIFO of a mount, opened with its user's rights.
  *
- * `rights` are those of another user than this process's, or NULL (util/errand.h).
+ * `rights` are those of another user than this process's, or NULL (os/errand.h).
  */
 #ifndef GRANARY_FUSE_USER_FILES_H
 #define GRANARY_FUSE_USER_FILES_H
 
-#include "util/error.h"
-#include "util/notify.h"
-#include "util/rights.h"
+#include "base/error.h"
+#include "os/notify.h"
+#include "os/rights.h"
 
 /*
  * Logs to this file from now on (log_to_file): 0, or a negative errno and a sentence. One

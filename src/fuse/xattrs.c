@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "util/cleanup.h"
+#include "base/cleanup.h"
 
 static bool is_shown(const char *name)
 {

@@ -10,7 +10,7 @@
 #ifndef GRANARY_FUSE_XATTRS_H
 #define GRANARY_FUSE_XATTRS_H
 
-#include "tree/tree.h"
+#include "index/tree.h"
 
 int xattrs_get(const struct tree *tree, uint32_t node, const char *name, void *value,
 	       size_t size);

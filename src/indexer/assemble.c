@@ -2,19 +2,19 @@
  * The tree of what all shards hold: first whatever has a name, then the samples, which
  * the view names.
  */
-#include "indexer/indexer_parts.h"
+#include "indexer/jobs.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "indexer/notes.h"
-#include "indexer/view.h"
-#include "indexer/wds_report.h"
-#include "util/cleanup.h"
-#include "util/log.h"
-#include "util/size.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/size.h"
+#include "build/findings.h"
+#include "samples/wds_report.h"
+#include "view/view.h"
 
 static void default_attributes(const struct source_set *sources,
 			       struct builder_defaults *out)

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "indexer/indexer_parts.h"
-#include "indexer/notes.h"
-#include "util/filename.h"
-#include "util/log.h"
+#include "base/filename.h"
+#include "base/log.h"
+#include "build/findings.h"
+#include "indexer/jobs.h"
 
 static bool is_tar(const struct job *job)
 {

@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
-#include "tree/index.h"
-#include "util/error.h"
+#include "base/error.h"
+#include "index/index.h"
 
 struct job;
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "indexer/indexer_parts.h"
-#include "indexer/webdataset.h"
-#include "util/cleanup.h"
-#include "util/log.h"
-#include "util/processors.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "indexer/jobs.h"
+#include "os/processors.h"
+#include "samples/webdataset.h"
 
 /* A tar in a tar in a tar is plausible; eight of them is an attack. */
 enum {

@@ -16,12 +16,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "indexer/view.h"
+#include "base/error.h"
+#include "build/build.h"
 #include "source/source_set.h"
-#include "tree/build.h"
-#include "util/error.h"
+#include "view/view.h"
 
-/* A file that says what samples or classes are called (indexer/maps.h). */
+/* A file that says what samples or classes are called (maps/name_map.h). */
 struct indexer_map {
 	const void *bytes; /* NULL: there is none */
 	size_t size;

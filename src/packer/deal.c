@@ -1,9 +1,9 @@
-#include "deal.h"
+#include "packer/deal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "util/cleanup.h"
+#include "base/cleanup.h"
 
 static int larger_first(const void *a, const void *b, void *context)
 {

@@ -1,4 +1,4 @@
-#include "decoders.h"
+#include "packer/decoders.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "util/bounded.h"
-#include "util/child.h"
-#include "util/lock.h"
-#include "util/sandbox.h"
+#include "os/bounded.h"
+#include "os/child.h"
+#include "os/lock.h"
+#include "os/sandbox.h"
 
 enum { WORKERS_MOST = 64, LINE = STDIN_FILENO };
 

@@ -1,5 +1,5 @@
 /*
- * decoders.h: images, decoded by processes without rights (util/sandbox.h).
+ * decoders.h: images, decoded by processes without rights (os/sandbox.h).
  *
  * The libraries that decode are given strangers' bytes, and the packer has the caller's
  * rights. So a worker process gets the bytes of an image through a socket, and gives back
@@ -11,8 +11,8 @@
 #ifndef GRANARY_PACKER_DECODERS_H
 #define GRANARY_PACKER_DECODERS_H
 
+#include "base/error.h"
 #include "packer/pixels.h"
-#include "util/error.h"
 
 struct decoders;
 

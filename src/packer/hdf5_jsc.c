@@ -21,9 +21,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "packer/output.h"
-#include "packer/pickle.h"
-#include "util/cleanup.h"
+#include "packer/pickle_writer.h"
 
 enum {
 	SPLITS_MOST = 100,   /* a tree without splits has classes there */

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "base/error.h"
 
 struct hdf5_output {
 	int fd;           /* the caller's */

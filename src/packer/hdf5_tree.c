@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/cleanup.h"
+#include "base/cleanup.h"
 
 enum {
 	USUAL_LEVEL = 6, MOST_LEVEL = 9,

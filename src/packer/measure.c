@@ -1,4 +1,4 @@
-#include "measure.h"
+#include "packer/measure.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "naming.h"
-#include "util/cleanup.h"
-#include "util/pool.h"
+#include "base/cleanup.h"
+#include "os/pool.h"
+#include "packer/naming.h"
 
 /* Where the size nearly always is; else the whole file is read, up to this size. */
 enum { HEAD_BYTES = 32 << 10, WHOLE_MOST = 64 << 20 };

@@ -1,9 +1,9 @@
-#include "naming.h"
+#include "packer/naming.h"
 
 #include <string.h>
 #include <strings.h>
 
-#include "util/filename.h"
+#include "base/filename.h"
 
 static const char *const image_extensions[] = { "jpg", "jpeg", "jpe", "jfif", "png" };
 

@@ -1,4 +1,4 @@
-#include "out_folder.h"
+#include "packer/out_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/filename.h"
-#include "util/place.h"
+#include "base/filename.h"
+#include "os/place.h"
 
 /* A list that only grows, as long as a signal handler may walk along it. */
 struct folder {

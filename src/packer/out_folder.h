@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "util/error.h"
+#include "base/error.h"
 
 /*
  * The folder that `path` lies in, for openat(2) and the like, which take filename_of(path):

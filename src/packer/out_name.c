@@ -1,4 +1,4 @@
-#include "out_name.h"
+#include "packer/out_name.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "out_folder.h"
-#include "util/cleanup.h"
-#include "util/filename.h"
+#include "base/cleanup.h"
+#include "base/filename.h"
+#include "packer/out_folder.h"
 
 enum { WIDTH_MOST = 12 };
 

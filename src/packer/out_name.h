@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/brace.h"
-#include "util/error.h"
+#include "base/brace.h"
+#include "base/error.h"
 
 struct out_name {
 	const char *text;          /* as it was given; the caller's */

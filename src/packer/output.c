@@ -1,4 +1,4 @@
-#include "output.h"
+#include "packer/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "out_folder.h"
-#include "util/cleanup.h"
-#include "util/filename.h"
-#include "util/size.h"
+#include "base/cleanup.h"
+#include "base/filename.h"
+#include "base/size.h"
+#include "packer/out_folder.h"
 
 /* How much is written before the storage is told to begin with it. */
 enum { WRITEBACK_BYTES = 32 << 20 };

@@ -1,5 +1,5 @@
 #include "config.h"
-#include "packer.h"
+#include "packer/packer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,19 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "measure.h"
-#include "out_folder.h"
-#include "out_name.h"
-#include "output.h"
-#include "reader.h"
-#include "resume.h"
-#include "scan.h"
-#include "shard.h"
-#include "util/cleanup.h"
-#include "util/filename.h"
-#include "util/hash.h"
-#include "util/processors.h"
-#include "writer.h"
+#include "base/cleanup.h"
+#include "base/filename.h"
+#include "base/hash.h"
+#include "os/processors.h"
+#include "packer/measure.h"
+#include "packer/out_folder.h"
+#include "packer/out_name.h"
+#include "packer/output.h"
+#include "packer/read_ring.h"
+#include "packer/resume.h"
+#include "packer/scan.h"
+#include "packer/shard.h"
+#include "packer/writer.h"
 
 enum { THREADS_MOST = 16, NAME_LIST_BYTES = 256 };
 

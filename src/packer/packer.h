@@ -17,10 +17,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
+#include "base/vec.h"
 #include "packer/plan.h"
 #include "packer/problems.h"
-#include "util/error.h"
-#include "util/vec.h"
 
 struct pack_options {
 	const char *source;      /* the folder */

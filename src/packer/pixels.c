@@ -1,4 +1,4 @@
-#include "pixels.h"
+#include "packer/pixels.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "packer/plan.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "deal.h"
-#include "naming.h"
-#include "samples.h"
-#include "shuffle.h"
-#include "util/checked.h"
-#include "util/cleanup.h"
-#include "util/hash.h"
-#include "util/size.h"
+#include "base/checked.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/size.h"
+#include "packer/deal.h"
+#include "packer/naming.h"
+#include "packer/seeded_order.h"
+#include "packer/webdataset_items.h"
 
 /* What is dealt: units, each so many items that stay together. */
 struct units {

@@ -35,10 +35,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/vec.h"
 #include "packer/scan.h"
-#include "util/arena.h"
-#include "util/error.h"
-#include "util/vec.h"
 
 enum pack_layout { PACK_TREE, PACK_WEBDATASET };
 

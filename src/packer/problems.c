@@ -1,4 +1,4 @@
-#include "problems.h"
+#include "packer/problems.h"
 
 #include <stdarg.h>
 #include <stdio.h>

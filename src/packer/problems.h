@@ -8,9 +8,9 @@
 
 #include <stddef.h>
 
-#include "util/arena.h"
-#include "util/lock.h"
-#include "util/vec.h"
+#include "base/arena.h"
+#include "base/vec.h"
+#include "os/lock.h"
 
 struct problem {
 	const char *path;   /* within the source folder; "" is the folder itself */

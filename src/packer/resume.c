@@ -1,4 +1,4 @@
-#include "resume.h"
+#include "packer/resume.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "out_folder.h"
-#include "output.h"
-#include "util/cleanup.h"
-#include "util/filename.h"
+#include "base/cleanup.h"
+#include "base/filename.h"
+#include "packer/out_folder.h"
+#include "packer/output.h"
 
 enum { TEXT_BYTES = 64 };
 

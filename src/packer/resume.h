@@ -15,9 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "packer/out_name.h"
 #include "packer/packer.h"
-#include "util/error.h"
 
 enum resume_found {
 	RESUME_NOTHING,  /* no such file */

@@ -3,7 +3,7 @@
  * as fast as one. Each folder has its names and memory to itself; they are put in
  * order when all have been read, so that the result does not depend on timing.
  */
-#include "scan.h"
+#include "packer/scan.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,10 +18,10 @@
 #include <linux/openat2.h> /* since Linux 5.6 */
 #endif
 
-#include "util/cleanup.h"
-#include "util/hash.h"
-#include "util/idmap.h"
-#include "util/pool.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/idmap.h"
+#include "os/pool.h"
 
 struct found {
 	struct scan_entry entry;

@@ -17,10 +17,10 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/arena.h"
+#include "base/error.h"
 #include "packer/problems.h"
 #include "packer/writer.h"
-#include "util/arena.h"
-#include "util/error.h"
 
 struct scan_entry {
 	const char *path;   /* from the source folder; "" is that folder */

@@ -1,4 +1,4 @@
-#include "shard.h"
+#include "packer/shard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output.h"
-#include "reader.h"
-#include "resume.h"
-#include "samples.h"
-#include "splits.h"
-#include "util/cleanup.h"
+#include "base/cleanup.h"
+#include "packer/folder_counts.h"
+#include "packer/output.h"
+#include "packer/read_ring.h"
+#include "packer/resume.h"
+#include "packer/webdataset_items.h"
 
 enum { ZEROS = 65536, REASON_BYTES = 256 };
 

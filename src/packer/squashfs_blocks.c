@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/hash.h"
-#include "util/idmap.h"
-#include "util/vec.h"
+#include "base/hash.h"
+#include "base/idmap.h"
+#include "base/vec.h"
 
 /* A file whose blocks are stored: [first, first + count) of the blocks. */
 struct stored {

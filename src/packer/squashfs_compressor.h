@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "util/error.h"
+#include "base/error.h"
 
 struct squashfs_compressor {
 	const char *name;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/hash.h"
+#include "base/hash.h"
 
 enum {
 	NAME_LIMIT = 255,         /* bytes, of the format: squashfs_fs.h, SQUASHFS_NAME_LEN */

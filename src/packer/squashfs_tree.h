@@ -15,11 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/idmap.h"
+#include "base/vec.h"
 #include "packer/writer.h"
-#include "util/arena.h"
-#include "util/error.h"
-#include "util/idmap.h"
-#include "util/vec.h"
 
 struct sqfs_inode_generic_t;
 

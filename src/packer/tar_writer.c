@@ -9,7 +9,7 @@
  * Contents go from the caller's buffer to the file by one writev, together with the
  * headers before them. libarchive is told not to block, so that it hands buffers through.
  */
-#include "writer.h"
+#include "packer/writer.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "util/cleanup.h"
+#include "base/cleanup.h"
 
 enum { GATHERED_BYTES = 64 << 10, DIRECT_BYTES = 4 << 10 };
 

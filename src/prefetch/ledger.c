@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "base/invariant.h"
+#include "os/pages.h"
 #include "stats/stats.h"
-#include "util/invariant.h"
-#include "util/pages.h"
 
 enum { BITS = 64 };
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/lock.h"
+#include "os/lock.h"
 
 enum { NOTES_ROOM = 1024 };
 

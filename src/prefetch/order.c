@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tree/tree.h"
-#include "util/vec.h"
+#include "base/vec.h"
+#include "index/tree.h"
 
 enum {
 	GAP_MOST = 256 << 10, /* between files that are read together */

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "dataset/ahead.h"
+#include "dataset/read_ahead.h"
 
 /* A file of more bytes comes in pieces, if it is stored as it is. */
 enum { ORDER_LARGE = 4 << 20 };

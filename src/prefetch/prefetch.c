@@ -8,18 +8,18 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "prefetch/again.h"
+#include "base/log.h"
+#include "os/bounded.h"
+#include "os/lock.h"
+#include "os/pages.h"
+#include "os/pool.h"
 #include "prefetch/drops.h"
 #include "prefetch/notes.h"
-#include "prefetch/push.h"
+#include "prefetch/push_blocks.h"
+#include "prefetch/repeat_sweep.h"
 #include "prefetch/room.h"
 #include "prefetch/sweep.h"
 #include "stats/stats.h"
-#include "util/bounded.h"
-#include "util/lock.h"
-#include "util/log.h"
-#include "util/pages.h"
-#include "util/pool.h"
 
 enum {
 	THREADS_LEAST = 4,

@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
+#include "index/tree.h"
+#include "os/bounded.h"
 #include "stats/stats.h"
-#include "tree/tree.h"
-#include "util/bounded.h"
 
 enum {
 	LOOK_MS = 100,

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dataset/ahead.h"
-#include "util/memory.h"
+#include "dataset/read_ahead.h"
+#include "os/memory.h"
 
 struct room {
 	struct dataset *dataset;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tree/tree.h"
-#include "util/pages.h"
+#include "index/tree.h"
+#include "os/pages.h"
 
 int sweep_init(struct sweep *s, const struct tree *tree, const struct order *order,
 	       struct ledger *ledger, bool pushed)

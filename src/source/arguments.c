@@ -6,9 +6,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "util/brace.h"
-#include "util/cleanup.h"
-#include "util/steps.h"
+#include "base/brace.h"
+#include "base/cleanup.h"
+#include "os/steps.h"
 
 struct argument {
 	const char *text;    /* a literal path; */

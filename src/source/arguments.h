@@ -1,7 +1,7 @@
 /*
  * arguments.h: the packed files that a command line names, one after the other.
  *
- * An argument is a literal path or a shard pattern in brace notation (util/brace.h). A file
+ * An argument is a literal path or a shard pattern in brace notation (base/brace.h). A file
  * that exists under the literal name wins over the pattern. All patterns are counted
  * before the first name is made, and each name is made when it is asked for: a few words
  * of a stranger may stand for millions.
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "util/error.h"
+#include "base/error.h"
 
 struct arguments;
 

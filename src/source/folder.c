@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/vec.h"
 #include "source/remedies.h"
-#include "util/cleanup.h"
-#include "util/vec.h"
 
 enum {
 	NAMES_MOST = 100000, /* of a directory; more say nothing else */

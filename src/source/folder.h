@@ -4,7 +4,7 @@
 #ifndef GRANARY_SOURCE_FOLDER_H
 #define GRANARY_SOURCE_FOLDER_H
 
-#include "util/error.h"
+#include "base/error.h"
 
 /*
  * -EISDIR, and what is in the directory, as far as its names tell, with the remedy: how to

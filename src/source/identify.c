@@ -1,9 +1,9 @@
-/* identify.c: what tells a source from others, and from its own past (util/identity.h). */
+/* identify.c: what tells a source from others, and from its own past (base/identity.h). */
 #include <xxhash.h>
 
+#include "base/checked.h"
+#include "os/steps.h"
 #include "source/source.h"
-#include "util/checked.h"
-#include "util/steps.h"
 
 enum { PAGE_BYTES = 4096 };
 

@@ -6,11 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "os/memory.h"
+#include "os/sealed.h"
+#include "os/steps.h"
 #include "source/source.h"
-#include "util/cleanup.h"
-#include "util/memory.h"
-#include "util/sealed.h"
-#include "util/steps.h"
 
 enum {
 	PIECE_BYTES = 1 << 20,

@@ -9,7 +9,7 @@
 #ifndef GRANARY_SOURCE_LOAD_H
 #define GRANARY_SOURCE_LOAD_H
 
-#include "util/error.h"
+#include "base/error.h"
 
 struct source;
 

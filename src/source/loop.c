@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "util/cleanup.h"
+#include "base/cleanup.h"
 
 /* One line of sysfs, without its newline. */
 static bool read_line(const char *path, char out[PATH_MAX])

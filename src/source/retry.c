@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/checked.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "os/pages.h"
 #include "stats/stats.h"
-#include "util/checked.h"
-#include "util/cleanup.h"
-#include "util/log.h"
-#include "util/pages.h"
 
 /* Before each further try. How many there are is how often it is tried again. */
 static const int pauses_ms[] = { 10, 40, 160, 640 };

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "source/file.h"
+#include "source/local_file.h"
 
 /* What is known of the storage under one source. */
 struct retry {

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "source/file.h"
+#include "base/checked.h"
+#include "base/filename.h"
+#include "os/steps.h"
+#include "source/local_file.h"
 #include "source/retry.h"
 #include "stats/stats.h"
-#include "util/checked.h"
-#include "util/filename.h"
-#include "util/steps.h"
 
 enum { WILL_NEED_BYTES = 512 << 10 };
 

@@ -15,8 +15,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "util/error.h"
-#include "util/identity.h"
+#include "base/error.h"
+#include "base/identity.h"
 
 struct source;
 

@@ -6,10 +6,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/log.h"
 #include "source/arguments.h"
-#include "source/file.h"
-#include "util/cleanup.h"
-#include "util/log.h"
+#include "source/local_file.h"
 
 /* Descriptors that the rest of a program may want besides the shards. */
 enum { DESCRIPTORS_TO_SPARE = 256 };

@@ -1,8 +1,8 @@
 /* bound.c: what bounds the reader, in words. */
 #include <stdio.h>
 
+#include "base/size.h"
 #include "stats/sample.h"
-#include "util/size.h"
 
 const char *bound_word(enum bound bound)
 {

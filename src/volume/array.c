@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tree/array.h"
-#include "util/checked.h"
-#include "util/cleanup.h"
+#include "base/checked.h"
+#include "base/cleanup.h"
+#include "index/array_tiles.h"
 #include "volume/chunk.h"
 #include "volume/gather.h"
 #include "volume/stage.h"

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "codec/codec.h"
+#include "os/quota.h"
 #include "stats/stats.h"
-#include "util/cleanup.h"
-#include "util/quota.h"
 #include "volume/stage.h"
 
 _Static_assert((int)VOLUME_CODECS == (int)CODEC_CHAIN_MOST, "a chain fits its volume");

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "util/checked.h"
+#include "base/checked.h"
 #include "volume/chunk.h"
 
 /* Copies what a decoded chunk has of the bytes from `skip` on. */

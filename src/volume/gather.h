@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tree/volume_desc.h"
+#include "index/volume_desc.h"
 
 /* So many, so many bytes apart. */
 struct gather_axis {

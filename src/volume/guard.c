@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-#include "util/bytes.h"
+#include "base/bytes.h"
 
 enum { HEAP_HEADER_BYTES = 16 };
 

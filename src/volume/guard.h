@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tree/volume_desc.h"
+#include "index/volume_desc.h"
 
 bool guard_is_known(enum volume_guard guard);
 

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/checked.h"
+#include "base/invariant.h"
 #include "stats/stats.h"
-#include "util/checked.h"
-#include "util/invariant.h"
 
 enum { PATIENCE_MS = 500 };
 

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/checked.h"
+#include "base/invariant.h"
 #include "codec/codec.h"
-#include "tree/array.h"
-#include "util/checked.h"
-#include "util/invariant.h"
+#include "index/array_tiles.h"
 #include "volume/array.h"
 #include "volume/guard.h"
 #include "volume/stage.h"

@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #include "cache/cache.h"
+#include "index/index.h"
 #include "source/source_set.h"
-#include "tree/index.h"
 
 struct volume;
 struct volume_table;

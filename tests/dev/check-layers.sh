@@ -27,52 +27,52 @@ sees() {
 copy
 check "the source as it is" tools/dev/check-layers
 
-cat >>src/util/size.c <<-'EOS'
+cat >>src/base/size.c <<-'EOS'
 
 	void size_forget(const char *path)
 	{
 	        unlink(path);
 	}
 EOS
-sees "src/util/size.c: size_forget() calls unlink()" "an added call" src/util/size.c
+sees "src/base/size.c: size_forget() calls unlink()" "an added call" src/base/size.c
 
-sed -i 's/^	int fd = openat(w->at, name, FOLDER);$/&\n	chown(name, 0, 0);/' src/util/place.c
-sees "src/util/place.c: open_folder() calls chown()" "an added call in a function that has others" \
-	src/util/place.c
+sed -i 's/^	int fd = openat(w->at, name, FOLDER);$/&\n	chown(name, 0, 0);/' src/os/place.c
+sees "src/os/place.c: open_folder() calls chown()" "an added call in a function that has others" \
+	src/os/place.c
 
-cat >>src/util/size.h <<-'EOS'
+cat >>src/base/size.h <<-'EOS'
 	static inline int size_open(int folder, const char *path)
 	{
 	        return (int)syscall(__NR_openat2, folder, path, 0, 0);
 	}
 EOS
-sees "src/util/size.h: size_open() calls openat2()" "an added call by its number, in a header" \
-	src/util/size.h
+sees "src/base/size.h: size_open() calls openat2()" "an added call by its number, in a header" \
+	src/base/size.h
 
-sed -i 's/renameat(place->folder/move(place->folder/' src/util/place.c
-sees "docs/PATHS.md: src/util/place.c: place_rename() does not call renameat()" \
-	"a row without its call" src/util/place.c
+sed -i 's/renameat(place->folder/move(place->folder/' src/os/place.c
+sees "docs/PATHS.md: src/os/place.c: place_rename() does not call renameat()" \
+	"a row without its call" src/os/place.c
 
 # shellcheck disable=SC2016  # a table's backticks
 sed -i '/`place_unlink`/d' docs/PATHS.md
-sees "src/util/place.c: place_unlink() calls unlinkat()" "a row that is gone" docs/PATHS.md
+sees "src/os/place.c: place_unlink() calls unlinkat()" "a row that is gone" docs/PATHS.md
 
-cat >>src/util/size.c <<-'EOS'
+cat >>src/base/size.c <<-'EOS'
 	/* unlink(path) in a comment, "open(" in a text, and a member of that name */
 	static const char size_text[] = "unlink(path)";
 	static inline int size_ask(struct size_ops *ops) { return ops->open(size_text, '"'); }
 EOS
 check "what only looks like a call" tools/dev/check-layers
-cp "$abs_top_srcdir/src/util/size.c" src/util/size.c
+cp "$abs_top_srcdir/src/util/size.c" src/base/size.c
 
-sed -i 's/^#include <errno.h>$/&\n#include <pthread.h>/' src/tree/image.c
-sees "includes <pthread.h>" "a library's header where it does not belong" src/tree/image.c
+sed -i 's/^#include <errno.h>$/&\n#include <pthread.h>/' src/build/image.c
+sees "includes <pthread.h>" "a library's header where it does not belong" src/build/image.c
 
-sed -i 's/^#include "util\/cleanup.h"$/&\n#include "dataset\/find.h"/' src/tree/image.c
-sees "src/tree/image.c: includes dataset/find.h" "a header of a higher layer" \
-	src/tree/image.c
+sed -i 's/^#include "util\/cleanup.h"$/&\n#include "dataset\/find.h"/' src/build/image.c
+sees "src/build/image.c: includes place/find.h" "a header of a higher layer" \
+	src/build/image.c
 
-printf 'int size_copy(char *to, const char *from) { strcpy(to, from); return 0; }\n' >>src/util/size.c
-sees "strcpy is not used here" "a function that is not used" src/util/size.c
+printf 'int size_copy(char *to, const char *from) { strcpy(to, from); return 0; }\n' >>src/base/size.c
+sees "strcpy is not used here" "a function that is not used" src/base/size.c
 
 finish

@@ -27,7 +27,7 @@ int __real_dup3(int from, int to, int flags);
 enum { DESCRIPTORS = 4096 };
 
 /*
- * A process without rights (util/sandbox.h) can see neither where a descriptor leads nor
+ * A process without rights (os/sandbox.h) can see neither where a descriptor leads nor
  * whether a file is there. So what was seen before is kept: paths by descriptor, and the
  * folder that a fault's while= is in.
  */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "faults.h"
-#include "util/mountapi.h"
+#include "os/mountapi.h"
 
 enum { OVERLAY_MAGIC = 0x794c7630, ARGUMENTS = 6 };
 

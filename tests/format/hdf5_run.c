@@ -8,8 +8,8 @@
 #include <zlib.h>
 
 #include "codec/codec.h"
-#include "tree/array.h"
-#include "util/log.h"
+#include "index/array_tiles.h"
+#include "base/log.h"
 
 static char folder[] = "/tmp/granary-hdf5-XXXXXX";
 

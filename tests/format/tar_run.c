@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "tar_run.h"
-#include "util/log.h"
+#include "base/log.h"
 
 static char folder[] = "/tmp/granary-tar-XXXXXX";
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "format/arrow_names.h"
+#include "format/arrow/row_names.h"
 
 enum { PREFIX = 777 };
 

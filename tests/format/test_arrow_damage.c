@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "format/arrow_schema.h"
-#include "util/bytes.h"
-#include "util/log.h"
+#include "format/arrow/schema.h"
+#include "base/bytes.h"
+#include "base/log.h"
 
 /* Whatever becomes of it, it is a sentence or samples that lie within the file. */
 static int scan_anyhow(const char *path)

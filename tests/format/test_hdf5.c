@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "format/hdf5_rows.h"
+#include "format/hdf5/heap.h"
 
 enum { PREFIX = 777 };
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "format/format.h"
-#include "util/log.h"
+#include "base/log.h"
 
 /* Writes `head`, zeros up to `at`, and there what is in the file `inside` (or nothing). */
 static void compose(const char *name, const char *head, size_t n, size_t at,

@@ -8,7 +8,7 @@
 
 #include "codec/codec.h"
 #include "format/format.h"
-#include "util/log.h"
+#include "base/log.h"
 
 enum { SOURCE_NUMBER = 3 };
 

@@ -6,7 +6,7 @@
 
 #include "format/format.h"
 #include "format/limits.h"
-#include "util/log.h"
+#include "base/log.h"
 
 struct bomb {
 	const char *name;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "util/log.h"
+#include "base/log.h"
 
 static const char *const images[] = { "small", "nothing", "many", "extended" };
 

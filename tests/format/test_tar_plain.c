@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "format/tar_header.h"
-#include "format/tar_plain.h"
+#include "format/tar/header.h"
+#include "format/tar/plain.h"
 #include "tar_run.h"
 
 enum { BLOCK = 512, MEMBERS = 5, ROOM = 64 * BLOCK, GLOBAL = 2 * BLOCK };

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tree/blocks.h"
-#include "tree/build.h"
-#include "util/sealed.h"
+#include "index/block_sums.h"
+#include "build/build.h"
+#include "os/sealed.h"
 #include "volume/volume.h"
 
 enum {

@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/samples.h"
+#include "build/samples.h"
 #include "source/source_set.h"
-#include "tree/index.h"
-#include "util/error.h"
-#include "util/log.h"
+#include "index/index.h"
+#include "base/error.h"
+#include "base/log.h"
 
 /* What is heard of an input: by itself the errors of the program alone. main.c raises
    it where it is to say what became of each. */

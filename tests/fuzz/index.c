@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "tree/layout.h"
-#include "util/checked.h"
-#include "util/sealed.h"
+#include "index/layout.h"
+#include "base/checked.h"
+#include "os/sealed.h"
 
 static void fix_header(uint8_t *bytes, size_t n)
 {

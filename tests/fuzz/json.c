@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/pyjson.h"
+#include "base/pyjson.h"
 
 enum { DEPTH_MOST = 50, VALUES_MOST = 2000 };
 

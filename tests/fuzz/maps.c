@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "indexer/maps.h"
-#include "indexer/pickle.h"
+#include "maps/name_map.h"
+#include "maps/pickle.h"
 
 static void read_map(const uint8_t *bytes, size_t n)
 {

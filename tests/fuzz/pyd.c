@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "indexer/wds_pyd.h"
-#include "util/checked.h"
+#include "samples/pickled_image.h"
+#include "base/checked.h"
 
 static void expect_image(const struct wds_image *image, size_t n)
 {

@@ -10,7 +10,7 @@
 
 #include "format/format.h"
 #ifdef FUZZ_TAKE
-#include "indexer/webdataset.h"
+#include "samples/webdataset.h"
 #endif
 
 #ifndef FUZZ_ARRAYS

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "tree/layout.h"
+#include "index/layout.h"
 
 static char *read_all(const char *path, size_t *size)
 {

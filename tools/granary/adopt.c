@@ -4,7 +4,7 @@
 
 #include "checksums.h"
 #include "rescan.h"
-#include "util/log.h"
+#include "base/log.h"
 
 bool adopt_find(struct index_wish *wish)
 {

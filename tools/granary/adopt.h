@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "dataset/find.h"
-#include "tree/image.h"
+#include "build/image.h"
+#include "place/find.h"
 
 /*
  * Before an index is made: is there one that could be adopted? If it has checksums, so will

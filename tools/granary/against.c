@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "dataset/survey.h"
 #include "original.h"
-#include "util/cleanup.h"
 #include "walk.h"
 
 enum { PIECE = 64 << 10, PATH_MOST = 64 << 20 };

@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "dataset/dataset.h"
-#include "findings.h"
-#include "util/error.h"
+#include "mismatches.h"
 
 struct against;
 

@@ -8,13 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "format/tar_idx.h"
-#include "util/child.h"
-#include "util/cleanup.h"
-#include "util/inherited.h"
-#include "util/log.h"
-#include "util/process.h"
-#include "util/sandbox.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "format/tar/idx.h"
+#include "os/child.h"
+#include "os/inherited.h"
+#include "os/process.h"
+#include "os/sandbox.h"
 
 static struct hatch *hatch; /* of this process, a child */
 static struct inherited inherited = { VEC_INIT };

@@ -2,9 +2,9 @@
  * apart.h: a command's work on strangers' bytes, in a child without rights.
  *
  * What a command needs is opened before, with the caller's rights: packed files, the
- * index, the files that options name. Then the child has no rights (util/sandbox.h), and
+ * index, the files that options name. Then the child has no rights (os/sandbox.h), and
  * does everything else: it parses, decodes, prints. The parent waits; where something has
- * to be done by its name the child asks it (util/hatch.h).
+ * to be done by its name the child asks it (os/hatch.h).
  */
 #ifndef GRANARY_TOOL_APART_H
 #define GRANARY_TOOL_APART_H
@@ -13,7 +13,7 @@
 
 #include "granary.h"
 #include "source/source_set.h"
-#include "util/hatch.h"
+#include "os/hatch.h"
 
 struct apart {
 	const struct request *request;

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/cleanup.h"
 #include "dataset/survey.h"
+#include "index/block_sums.h"
+#include "index/checksum.h"
+#include "os/lock.h"
+#include "os/sealed.h"
 #include "progress.h"
-#include "tree/blocks.h"
-#include "tree/sum.h"
-#include "util/cleanup.h"
-#include "util/lock.h"
-#include "util/sealed.h"
 
 struct sums {
 	const struct dataset *dataset;

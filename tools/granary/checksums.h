@@ -6,10 +6,10 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+#include "build/image.h"
+#include "index/index.h"
 #include "source/source_set.h"
-#include "tree/image.h"
-#include "tree/index.h"
-#include "util/error.h"
 
 /*
  * Reads every file of the packed files, with several threads, and shows how far it is,

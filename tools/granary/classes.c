@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/split.h"
+#include "names/split_words.h"
 
 /* Names that are looked at, and directories one in the other, at most. */
 enum { NAMES_MOST = 1 << 20, DEPTH_MOST = 16, PATH_ROOM = DEPTH_MOST * 256 };

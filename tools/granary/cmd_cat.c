@@ -6,8 +6,8 @@
 
 #include "apart.h"
 #include "granary.h"
-#include "util/cleanup.h"
-#include "util/log.h"
+#include "base/cleanup.h"
+#include "base/log.h"
 
 enum { PIECE_BYTES = 1024 * 1024 };
 

@@ -5,7 +5,7 @@
 #include "doctor.h"
 #include "granary.h"
 #include "progress.h"
-#include "util/json.h"
+#include "base/json.h"
 
 static const struct {
 	const char *word, *colour;

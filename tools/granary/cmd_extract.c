@@ -10,10 +10,10 @@
 #include "extract.h"
 #include "granary.h"
 #include "outpost.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/processors.h"
-#include "util/size.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "os/processors.h"
+#include "base/size.h"
 
 enum { THREADS_MOST = 64, THREADS_DEFAULT = 32 };
 

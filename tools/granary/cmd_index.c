@@ -3,7 +3,7 @@
  *
  * Also what granaryfs runs when a dataset has no index yet: then --for-mount
  * names the descriptor that takes the index if it cannot be saved, and --sources the
- * one that lists the open sources (dataset/handover.h); main.c has used --caller.
+ * one that lists the open sources (place/handover.h); main.c has used --caller.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,14 +13,14 @@
 
 #include "adopt.h"
 #include "apart.h"
-#include "dataset/evidence.h"
-#include "dataset/find.h"
-#include "dataset/handover.h"
+#include "place/stale_index.h"
+#include "place/find.h"
+#include "place/handover.h"
 #include "granary.h"
 #include "make_index.h"
 #include "renew.h"
-#include "util/json.h"
-#include "util/log.h"
+#include "base/json.h"
+#include "base/log.h"
 #include "volume/volume.h"
 
 enum { LETTER_CHECKSUMS = 's', LETTER_RENEW = 'r' };

@@ -6,10 +6,10 @@
 #include "apart.h"
 #include "classes.h"
 #include "granary.h"
-#include "util/json.h"
-#include "util/memory.h"
-#include "util/pages.h"
-#include "util/size.h"
+#include "base/json.h"
+#include "os/memory.h"
+#include "os/pages.h"
+#include "base/size.h"
 
 /* Everything that is to be said. */
 struct report {

@@ -9,9 +9,9 @@
 #include "apart.h"
 #include "describe.h"
 #include "granary.h"
-#include "util/cleanup.h"
-#include "util/json.h"
-#include "util/log.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/log.h"
 
 enum { DEPTH_MOST = 4096, PATH_BYTES = 64 * 1024, OUTPUT_BYTES = 1 << 20 };
 

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset/find.h"
+#include "base/brace.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/size.h"
 #include "granary.h"
 #include "make_index.h"
-#include "progress.h"
 #include "packer/packer.h"
-#include "util/brace.h"
-#include "util/cleanup.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/size.h"
+#include "place/find.h"
+#include "progress.h"
 
 enum { SHOWN_PROBLEMS = 20, LEVEL_MOST = 999, THREADS_LIMIT = 256 };
 

@@ -13,8 +13,8 @@
 
 #include "granary.h"
 #include "private.h"
-#include "util/log.h"
-#include "util/program.h"
+#include "base/log.h"
+#include "os/program.h"
 
 enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 }; /* as env(1) has them */
 

@@ -8,8 +8,8 @@
 #include "apart.h"
 #include "describe.h"
 #include "granary.h"
-#include "util/json.h"
-#include "util/log.h"
+#include "base/json.h"
+#include "base/log.h"
 
 enum { PLACES_SHOWN = 8 }; /* of a file in many pieces, but for --json */
 

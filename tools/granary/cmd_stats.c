@@ -9,9 +9,9 @@
 #include "granary.h"
 #include "live.h"
 #include "stats/render.h"
-#include "util/bounded.h"
-#include "util/json.h"
-#include "util/size.h"
+#include "os/bounded.h"
+#include "base/json.h"
+#include "base/size.h"
 
 enum { SECONDS_MOST = 86400 };
 

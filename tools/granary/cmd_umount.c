@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "granary.h"
-#include "util/bounded.h"
-#include "util/cleanup.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/mounts.h"
+#include "os/bounded.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "os/mounts.h"
 
 enum {
 	LAYERS_MOST = 64,

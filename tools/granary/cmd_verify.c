@@ -16,10 +16,10 @@
 #include "against.h"
 #include "apart.h"
 #include "checksums.h"
-#include "dataset/evidence.h"
-#include "dataset/find.h"
+#include "place/stale_index.h"
+#include "place/find.h"
 #include "dataset/survey.h"
-#include "findings.h"
+#include "mismatches.h"
 #include "format/format.h"
 #include "granary.h"
 #include "manifest.h"
@@ -27,9 +27,9 @@
 #include "present.h"
 #include "progress.h"
 #include "rescan.h"
-#include "util/cleanup.h"
-#include "util/log.h"
-#include "util/size.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/size.h"
 
 enum { LETTER_AGAINST = 'A', LETTER_MANIFEST = 'M', LETTER_WRITE = 'W' };
 

@@ -9,10 +9,10 @@
 #include "live.h"
 #include "progress.h"
 #include "stats/render.h"
-#include "util/bounded.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/size.h"
+#include "os/bounded.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/size.h"
 
 enum {
 	LOOK_MS = 200,

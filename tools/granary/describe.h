@@ -4,8 +4,8 @@
 #ifndef GRANARY_TOOL_DESCRIBE_H
 #define GRANARY_TOOL_DESCRIBE_H
 
-#include "tree/tree.h"
-#include "util/json.h"
+#include "base/json.h"
+#include "index/tree.h"
 
 /* "file", "directory", "symlink" */
 const char *describe_kind(enum tree_kind kind);

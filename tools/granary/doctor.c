@@ -19,12 +19,12 @@
 
 #include "private.h"
 #include "rehearse.h"
-#include "util/bounded.h"
-#include "util/cleanup.h"
-#include "util/kernel.h"
-#include "util/memory.h"
-#include "util/sandbox.h"
-#include "util/size.h"
+#include "os/bounded.h"
+#include "base/cleanup.h"
+#include "os/kernel.h"
+#include "os/memory.h"
+#include "os/sandbox.h"
+#include "base/size.h"
 
 enum { TEXT_BYTES = 64 * 1024, TRY_MS = 5000, MOUNTS_DEFAULT = 1000, FILES_LEAST = 1024,
        LOCKED_LEAST = 256 * 1024 };
@@ -323,7 +323,7 @@ static void look_at_selinux(struct patient *p, struct finding *f)
 	}
 }
 
-/* What is taken from the processes that parse and decode (util/sandbox.h). */
+/* What is taken from the processes that parse and decode (os/sandbox.h). */
 static void look_at_sandbox(struct patient *p, struct finding *f)
 {
 	struct sandbox_support has;

@@ -10,10 +10,10 @@
 
 #include "outpost.h"
 #include "progress.h"
-#include "util/bounded.h"
-#include "util/cleanup.h"
-#include "util/log.h"
-#include "util/pool.h"
+#include "os/bounded.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "os/pool.h"
 
 enum {
 	PIECE_BYTES = 1 << 20,

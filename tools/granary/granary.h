@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "dataset/dataset.h"
-#include "util/error.h"
 
 struct request;
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "select.h"
-#include "util/error.h"
+#include "base/error.h"
 
 /* What becomes of a file that is there already. */
 enum landing_existing { EXISTING_REFUSE, EXISTING_SKIP, EXISTING_REPLACE };

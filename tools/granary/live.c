@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/bounded.h"
-#include "util/held.h"
+#include "os/bounded.h"
+#include "os/held.h"
 
 enum { SECONDS_MOST = 5, JSON_BYTES = 128 * 1024 };
 

@@ -4,8 +4,8 @@
 #ifndef GRANARY_TOOL_LIVE_H
 #define GRANARY_TOOL_LIVE_H
 
+#include "base/error.h"
 #include "stats/sample.h"
-#include "util/error.h"
 
 /* What live_sample may find instead of figures. */
 enum live {

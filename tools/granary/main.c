@@ -10,9 +10,9 @@
 
 #include "apart.h"
 #include "granary.h"
-#include "util/child.h"
-#include "util/log.h"
-#include "util/rights.h"
+#include "os/child.h"
+#include "base/log.h"
+#include "os/rights.h"
 
 static const struct command *const commands[] = {
 	&command_info,
@@ -49,7 +49,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* granary index --for-mount FD --caller PROCESS:UID:GID ..., as dataset/request.c has it. */
+/* granary index --for-mount FD --caller PROCESS:UID:GID ..., as place/run_indexer.c has it. */
 static bool is_for_mount(int argc, char **argv)
 {
 	return argc > 2 && strcmp(argv[1], "index") == 0 &&

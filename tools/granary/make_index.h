@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "dataset/find.h"
 #include "granary.h"
+#include "place/find.h"
 
 /*
  * Makes the index that is wished for, in a process of its own, or waits for another

@@ -12,8 +12,8 @@
 
 #include "apart.h"
 #include "dataset/survey.h"
-#include "util/cleanup.h"
-#include "util/place.h"
+#include "base/cleanup.h"
+#include "os/place.h"
 #include "walk.h"
 
 enum { HEX_DIGITS = 2 * SHA256_DIGEST_SIZE };

@@ -15,11 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "findings.h"
-#include "tree/tree.h"
-#include "util/error.h"
-#include "util/hatch.h"
-#include "util/place.h"
+#include "mismatches.h"
+#include "index/tree.h"
+#include "base/error.h"
+#include "os/hatch.h"
+#include "os/place.h"
 
 struct manifest;
 

@@ -10,9 +10,9 @@
 
 #include "apart.h"
 #include "packer/scan.h"
-#include "tree/paths.h"
-#include "util/cleanup.h"
-#include "util/vec.h"
+#include "build/paths.h"
+#include "base/cleanup.h"
+#include "base/vec.h"
 
 /* ---- The parent ---- */
 

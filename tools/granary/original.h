@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "util/hatch.h"
+#include "os/hatch.h"
 
 int original_stat(const char *path, struct stat *st);
 int original_readlink(const char *path, char target[PATH_MAX]);

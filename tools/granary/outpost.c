@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "apart.h"
-#include "util/filename.h"
-#include "util/lock.h"
+#include "base/filename.h"
+#include "os/lock.h"
 
 enum ask {
 	ASK_OPEN, ASK_FOLDER, ASK_BEGIN, ASK_PUBLISH, ASK_DROP, ASK_BEGIN_FOLDER, ASK_SYMLINK,

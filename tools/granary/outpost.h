@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "landing.h"
-#include "util/hatch.h"
+#include "os/hatch.h"
 
 /* ---- The parent ---- */
 

@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/log.h"
 #include "source/arguments.h"
-#include "util/cleanup.h"
-#include "util/log.h"
 
 static int out_of_memory(struct error *e)
 {

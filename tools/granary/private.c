@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 #include "granary.h"
-#include "util/cleanup.h"
-#include "util/log.h"
-#include "util/rights.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "os/rights.h"
 
 enum { LOOK_MS = 10, STATUS_NO_EXEC = 127 };
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "util/error.h"
+#include "base/error.h"
 
 /* One dataset, and where it is to be. */
 struct private_mount {

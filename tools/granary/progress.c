@@ -7,9 +7,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "util/bounded.h"
-#include "util/pool.h"
-#include "util/size.h"
+#include "base/size.h"
+#include "os/bounded.h"
+#include "os/pool.h"
 
 enum {
 	REDRAW_MS = 200,

@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "os/bounded.h"
+#include "os/mounts.h"
+#include "os/namespace.h"
+#include "os/program.h"
 #include "packer/packer.h"
 #include "private.h"
-#include "util/bounded.h"
-#include "util/cleanup.h"
-#include "util/mounts.h"
-#include "util/namespace.h"
-#include "util/program.h"
 
 enum { REHEARSAL_MS = 20000 };
 

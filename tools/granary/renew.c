@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dataset/find.h"
-#include "tree/index_copy.h"
-#include "tree/image.h"
-#include "util/cleanup.h"
-#include "util/filename.h"
-#include "util/json.h"
-#include "util/log.h"
-#include "util/place.h"
+#include "base/cleanup.h"
+#include "base/filename.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "build/image.h"
+#include "build/index_copy.h"
+#include "os/place.h"
+#include "place/find.h"
 
 static const char suffix[] = ".gidx";
 

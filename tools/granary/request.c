@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/brace.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/log.h"
 #include "format/format.h"
 #include "granary.h"
-#include "util/brace.h"
-#include "util/cleanup.h"
-#include "util/json.h"
-#include "util/log.h"
 
 /* For the one who reads JSON: what was said last, and whether there has been any. */
 static struct error reported;

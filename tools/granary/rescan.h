@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "dataset/find.h"
-#include "findings.h"
 #include "granary.h"
+#include "mismatches.h"
+#include "place/find.h"
 
 /*
  * What differs is a finding, and so is each packed file that cannot be scanned any more.

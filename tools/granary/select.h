@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+#include "base/vec.h"
 #include "dataset/dataset.h"
-#include "util/error.h"
-#include "util/vec.h"
 
 struct select_pattern {
 	const char *given;

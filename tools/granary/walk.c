@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "util/vec.h"
+#include "base/vec.h"
 
 /* A directory that is being walked through. */
 struct level {

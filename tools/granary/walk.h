@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "tree/tree.h"
+#include "index/tree.h"
 
 struct walk_name {
 	const char *path; /* from the root; NUL-terminated, until the next one */

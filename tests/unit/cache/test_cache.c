@@ -10,7 +10,7 @@
 
 #include "cache/cache.h"
 #include "stats/stats.h"
-#include "util/pages.h"
+#include "os/pages.h"
 
 enum { MB = 1 << 20 };
 

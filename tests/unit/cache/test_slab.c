@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "cache/slab.h"
-#include "util/pages.h"
+#include "os/pages.h"
 
 enum { MB = 1 << 20 };
 

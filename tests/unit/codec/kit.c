@@ -1,4 +1,4 @@
-#include "kit.h"
+#include "codec/kit.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

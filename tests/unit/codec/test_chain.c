@@ -1,5 +1,5 @@
 /* Chains of steps, some of them skipped, from an index that may say anything. */
-#include "kit.h"
+#include "codec/kit.h"
 
 #include <errno.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
 /* Each library decodes what it has encoded, and ends on whatever else it is given. */
-#include "kit.h"
+#include "codec/kit.h"
 
 #include <blosc.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Chunks as HDF5 stores them: hdf5_chunks.py says where these come from. */
-#include "kit.h"
+#include "codec/kit.h"
 
 #include <errno.h>
 
@@ -21,7 +21,7 @@ struct sum {
 #define CHUNK(name, n, stored, ...) { name, n, stored, { __VA_ARGS__ } },
 #define SUM(kind, n, stored)
 static const struct chunk chunks[] = {
-#include "hdf5_chunks.def"
+#include "codec/hdf5_chunks.def"
 };
 #undef CHUNK
 #undef SUM
@@ -29,7 +29,7 @@ static const struct chunk chunks[] = {
 #define CHUNK(name, n, stored, ...)
 #define SUM(kind, n, stored) { kind, n, stored },
 static const struct sum sums[] = {
-#include "hdf5_chunks.def"
+#include "codec/hdf5_chunks.def"
 };
 #undef CHUNK
 #undef SUM

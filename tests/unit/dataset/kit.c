@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "source/source_set.h"
-#include "../tree/publish.h"
+#include "../build/publish.h"
 
 static const char *const names[MADE_SOURCES] = { "0.bin", "1.bin", "2.bin", "3.bin" };
 

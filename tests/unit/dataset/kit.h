@@ -9,7 +9,7 @@
 #define GRANARY_TESTS_UNIT_DATASET_KIT_H
 
 #include "dataset/dataset.h"
-#include "tree/kit.h"
+#include "build/kit.h"
 
 enum { MADE_SOURCES = 4, MADE_WRITTEN_MOST = 64 << 20 };
 

@@ -1,5 +1,5 @@
 /* Files in guarded, coded and literal volumes, read through a dataset. */
-#include "tree/kit.h"
+#include "build/kit.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "codec/codec.h"
 #include "dataset/dataset.h"
 #include "source/source_set.h"
-#include "../tree/publish.h"
+#include "../build/publish.h"
 
 enum { SOURCE_BYTES = 4096, OBJECT = 40, HEADER = 16, CHUNK = 12 };
 

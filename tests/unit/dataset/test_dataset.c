@@ -3,7 +3,7 @@
  * made by hand; what stands in for `granary index` is a script beside a copy of
  * this program.
  */
-#include "tree/kit.h"
+#include "build/kit.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 
 #include "dataset/dataset.h"
 #include "source/source_set.h"
-#include "../tree/publish.h"
+#include "../build/publish.h"
 
 enum { DATA_BYTES = 10000, PIECES_BYTES = 3000 };
 

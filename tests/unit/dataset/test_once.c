@@ -7,10 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dataset/find.h"
+#include "place/find.h"
 #include "stats/stats.h"
-#include "tree/index_copy.h"
-#include "../tree/publish.h"
+#include "build/index_copy.h"
+#include "../build/publish.h"
 
 enum {
 	FILES = 5000,

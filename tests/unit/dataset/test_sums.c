@@ -6,16 +6,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dataset/ahead.h"
-#include "dataset/index_file.h"
+#include "dataset/read_ahead.h"
+#include "place/index_file.h"
 #include "dataset/survey.h"
 #include "stats/stats.h"
-#include "tree/blocks.h"
-#include "tree/index_copy.h"
-#include "tree/layout.h"
-#include "tree/sum.h"
-#include "util/pool.h"
-#include "../tree/publish.h"
+#include "index/block_sums.h"
+#include "build/index_copy.h"
+#include "index/layout.h"
+#include "index/checksum.h"
+#include "os/pool.h"
+#include "../build/publish.h"
 
 enum {
 	SMALL = 100000, SMALL_AT = 5120,

@@ -7,7 +7,7 @@
 
 #include "fuse/slots.h"
 #include "fuse/slots_state.h"
-#include "util/bounded.h"
+#include "os/bounded.h"
 
 enum { THREADS = 3, PARKED_MOST = 1024 };
 

@@ -7,8 +7,8 @@
 #include "indexer/indexer.h"
 #include "source/load.h"
 #include "source/source_set.h"
-#include "tree/card.h"
-#include "../tree/publish.h"
+#include "index/card.h"
+#include "../build/publish.h"
 
 enum { SHARDS = 8 };
 

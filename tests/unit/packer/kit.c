@@ -1,4 +1,4 @@
-#include "kit.h"
+#include "packer/kit.h"
 
 #include <fcntl.h>
 #include <unistd.h>

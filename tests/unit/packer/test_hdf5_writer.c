@@ -1,5 +1,5 @@
 /* HDF5 files, as h5dump and h5py read them; what is refused. */
-#include "kit.h"
+#include "packer/kit.h"
 
 #include <errno.h>
 #include <sys/stat.h>

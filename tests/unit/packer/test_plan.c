@@ -7,7 +7,7 @@
 
 #include "packer/deal.h"
 #include "packer/plan.h"
-#include "packer/shuffle.h"
+#include "packer/seeded_order.h"
 
 enum { MOST = 4096 };
 

@@ -1,5 +1,5 @@
 /* Images, as unsquashfs reads them; what is refused; the same bytes from any threads. */
-#include "kit.h"
+#include "packer/kit.h"
 
 #include <errno.h>
 #include <sys/stat.h>

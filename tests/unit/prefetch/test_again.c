@@ -1,7 +1,7 @@
 /* Is another sweep worth it? */
 #include "unit.h"
 
-#include "prefetch/again.h"
+#include "prefetch/repeat_sweep.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -6,8 +6,8 @@
 
 #include "prefetch/ledger.h"
 #include "stats/stats.h"
-#include "util/pages.h"
-#include "util/pool.h"
+#include "os/pages.h"
+#include "os/pool.h"
 
 enum { NODES = 1000, THREADS = 8 };
 #define PAGE pages_size()

@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dataset/ahead.h"
+#include "dataset/read_ahead.h"
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
-#include "util/memory.h"
-#include "util/pages.h"
+#include "os/memory.h"
+#include "os/pages.h"
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)

@@ -10,8 +10,8 @@
 #include "../../faults/faults.h"
 #include "source/source_set.h"
 #include "stats/stats.h"
-#include "util/log.h"
-#include "util/pool.h"
+#include "base/log.h"
+#include "os/pool.h"
 
 enum { SIZE = 100000, THREADS = 8, READS = 200 };
 

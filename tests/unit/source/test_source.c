@@ -20,7 +20,7 @@
 
 #include "source/source.h"
 #include "source/source_set.h"
-#include "util/log.h"
+#include "base/log.h"
 
 static char folder[] = "/tmp/granary-source-XXXXXX";
 static char old_folder[4096];

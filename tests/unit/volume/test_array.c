@@ -1,5 +1,5 @@
 /* Arrays in tiles, against going through all of their elements one by one. */
-#include "tree/kit.h"
+#include "build/kit.h"
 
 #include <errno.h>
 #include <lz4.h>
@@ -7,8 +7,8 @@
 
 #include "codec/codec.h"
 #include "stats/stats.h"
-#include "tree/array.h"
-#include "util/pool.h"
+#include "index/array_tiles.h"
+#include "os/pool.h"
 #include "volume/volume.h"
 
 enum {

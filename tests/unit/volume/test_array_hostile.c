@@ -1,10 +1,10 @@
 /* Arrays whose index was made to do harm: errors, and bytes that are there. */
-#include "tree/kit.h"
+#include "build/kit.h"
 
 #include <errno.h>
 
 #include "codec/codec.h"
-#include "tree/layout.h"
+#include "index/layout.h"
 #include "volume/volume.h"
 
 enum { SOURCE_BYTES = 4096, ARRAYS = 2, READ_BYTES = 3000 };

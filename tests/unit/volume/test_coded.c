@@ -1,5 +1,5 @@
 /* Coded volumes: chunks that are decoded through the cache. */
-#include "tree/kit.h"
+#include "build/kit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 
 #include "codec/codec.h"
 #include "stats/stats.h"
-#include "tree/layout.h"
-#include "util/pool.h"
+#include "index/layout.h"
+#include "os/pool.h"
 #include "volume/volume.h"
 
 enum {

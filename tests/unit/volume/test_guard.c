@@ -1,5 +1,5 @@
 /* What must lie before an extent, and where it lies. */
-#include "tree/kit.h"
+#include "build/kit.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* Blocks of sources that are read before they are asked for. */
-#include "tree/kit.h"
+#include "build/kit.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "stats/stats.h"
-#include "tree/layout.h"
-#include "util/pool.h"
+#include "index/layout.h"
+#include "os/pool.h"
 #include "volume/volume.h"
 
 enum {

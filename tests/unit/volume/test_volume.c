@@ -1,12 +1,12 @@
 /* Volumes: raw and literal, sound and not. */
-#include "tree/kit.h"
+#include "build/kit.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include "tree/layout.h"
+#include "index/layout.h"
 #include "volume/volume.h"
 
 enum { SOURCE_BYTES = 1000 };

@@ -1,0 +1,79 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Blocks double in size: an arena for little stays little. */
+enum { BLOCK_LEAST = 1024, BLOCK_MOST = 256 * 1024, ALIGNMENT = 8 };
+
+struct arena_block {
+	struct arena_block *next;
+	size_t used;
+	size_t room;
+	_Alignas(ALIGNMENT) unsigned char bytes[];
+};
+
+static struct arena_block *new_block(struct arena *arena, size_t size)
+{
+	size_t room = arena->blocks ? 2 * arena->blocks->room : BLOCK_LEAST;
+	struct arena_block *block;
+
+	if (room > BLOCK_MOST)
+		room = BLOCK_MOST;
+	if (room < size)
+		room = size;
+	block = malloc(sizeof(*block) + room);
+
+	if (!block)
+		return NULL;
+	block->next = arena->blocks;
+	block->used = 0;
+	block->room = room;
+	arena->blocks = block;
+	return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	struct arena_block *block = arena->blocks;
+	size_t need;
+	void *out;
+
+	if (size > SIZE_MAX / 2)
+		return NULL;
+	need = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+	if (!block || block->room - block->used < need) {
+		block = new_block(arena, need);
+		if (!block)
+			return NULL;
+	}
+	out = block->bytes + block->used;
+	block->used += need;
+	return out;
+}
+
+char *arena_copy(struct arena *arena, const void *bytes, size_t size)
+{
+	char *out = arena_alloc(arena, size + 1);
+
+	if (!out)
+		return NULL;
+	if (size)
+		memcpy(out, bytes, size);
+	out[size] = '\0';
+	return out;
+}
+
+void arena_free(struct arena *arena)
+{
+	struct arena_block *block = arena->blocks;
+
+	while (block) {
+		struct arena_block *next = block->next;
+
+		free(block);
+		block = next;
+	}
+	arena->blocks = NULL;
+}

@@ -1,0 +1,24 @@
+/*
+ * arena.h: memory for many small things that are freed together.
+ *
+ * What arena_alloc returns is aligned to 8 bytes, not zeroed, and lives until
+ * arena_free. NULL means out of memory. Not for concurrent use.
+ */
+#ifndef GRANARY_BASE_ARENA_H
+#define GRANARY_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+	struct arena_block *blocks; /* the newest first */
+};
+
+void *arena_alloc(struct arena *arena, size_t size);
+
+/* A copy of `size` bytes with a NUL behind them. */
+char *arena_copy(struct arena *arena, const void *bytes, size_t size);
+void arena_free(struct arena *arena);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * bytes.h: numbers as files hold them.
+ */
+#ifndef GRANARY_BASE_BYTES_H
+#define GRANARY_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The unsigned number in `n` bytes (8 at most), the lowest first. */
+static inline uint64_t little_endian(const unsigned char *bytes, unsigned n)
+{
+	uint64_t value = 0;
+
+	while (n-- > 0)
+		value = value << 8 | bytes[n];
+	return value;
+}
+
+/* Are these bytes zeros, all `n` of them? */
+static inline bool all_zero(const unsigned char *bytes, size_t n)
+{
+	return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * cleanup.h: locals that release what they hold when their scope ends.
+ *
+ *	CLEANUP(cleanup_free) char *text = NULL;
+ *	CLEANUP(cleanup_close) int fd = -1;
+ */
+#ifndef GRANARY_BASE_CLEANUP_H
+#define GRANARY_BASE_CLEANUP_H
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define CLEANUP(function) __attribute__((cleanup(function)))
+
+static inline int steal_fd(int *fd)
+{
+	int stolen = *fd;
+
+	*fd = -1;
+	return stolen;
+}
+
+static inline void cleanup_free(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
+static inline void cleanup_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+#endif

@@ -1,0 +1,39 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/controls.h"
+
+int error_set(struct error *e, enum error_status status, int errnum,
+	      const char *format, ...)
+{
+	if (e) {
+		char text[sizeof(e->text)];
+		va_list args;
+
+		e->status = status;
+		va_start(args, format);
+		vsnprintf(text, sizeof(text), format, args);
+		va_end(args);
+		controls_escape(text, e->text, sizeof(e->text));
+	}
+	return -errnum;
+}
+
+void error_prefix(struct error *e, const char *format, ...)
+{
+	char whole[2 * sizeof(e->text)];
+	va_list args;
+	size_t n;
+
+	if (!e)
+		return;
+	va_start(args, format);
+	vsnprintf(whole, sizeof(e->text), format, args);
+	va_end(args);
+	n = strlen(whole);
+	snprintf(whole + n, sizeof(whole) - n, ": %s", e->text);
+	controls_escape(whole, e->text, sizeof(e->text));
+}

@@ -1,0 +1,31 @@
+/*
+ * json.h: writes one JSON value to a stream, member by member.
+ *
+ * Bytes that are not valid UTF-8 (names in archives need not be) are written
+ * as the escapes of U+DC80 to U+DCFF, as Python's surrogateescape reads them
+ * back: json.loads(text)["name"].encode("utf-8", "surrogateescape").
+ *
+ * Not for concurrent use. Errors stay in the stream: ask ferror() at the end.
+ */
+#ifndef GRANARY_BASE_JSON_H
+#define GRANARY_BASE_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json {
+	FILE *out;
+	bool comma; /* a value has been written at this level */
+};
+
+/* `key` is NULL within an array and at the top. */
+void json_open(struct json *json, const char *key, char bracket);
+void json_close(struct json *json, char bracket);
+void json_string(struct json *json, const char *key, const char *text, size_t size);
+void json_text(struct json *json, const char *key, const char *text);
+void json_uint(struct json *json, const char *key, uint64_t value);
+void json_int(struct json *json, const char *key, int64_t value);
+void json_bool(struct json *json, const char *key, bool value);
+
+#endif

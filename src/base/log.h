@@ -1,0 +1,68 @@
+/*
+ * log.h: one line a message, to standard error, to a file, or to syslog.
+ *
+ * A program logs to standard error until it says otherwise. Debug messages cost
+ * one test of a variable while they are off. Control characters in a message
+ * (names come from archives) are written as octal escapes, so that a hostile
+ * name cannot forge a line or drive a terminal.
+ *
+ * Threads: every function may be called from any thread; set-up functions
+ * (log_open, log_to_descriptor, log_to_syslog) before the threads start.
+ */
+#ifndef GRANARY_BASE_LOG_H
+#define GRANARY_BASE_LOG_H
+
+#include "base/error.h"
+
+/* A notice is what somebody asked for: it is never dropped. */
+enum log_level {
+	LOG_LEVEL_NOTICE,
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_WARN,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_DEBUG,
+};
+
+/* `program` is kept, not copied. Messages above `level` are dropped. */
+void log_open(const char *program, enum log_level level);
+
+/*
+ * From now on lines go to the end of the file behind this descriptor, which the log takes
+ * over (os/log_file.h opens it), each with the time (UTC) and the process, each by one
+ * write(2): several processes may have it, and it may be cut to nothing meanwhile. A line
+ * that finds no room is lost, and the next one that is written says so.
+ */
+void log_to_descriptor(int fd);
+
+/* From now on lines go there, control characters escaped, and nowhere else. */
+void log_to(void (*sink)(enum log_level level, const char *line));
+
+/*
+ * From now on lines go to syslog; where a file was chosen, still there. Where there is no
+ * syslog they are only in the ring, which has the last ones in any case (base/log_ring.h).
+ */
+void log_to_syslog(void);
+
+void log_write(enum log_level level, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+extern enum log_level log_level_now;
+
+#define log_notice(...) log_write(LOG_LEVEL_NOTICE, __VA_ARGS__)
+#define log_error(...) log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warn(...) log_write(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_info(...) log_write(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)                                            \
+	do {                                                      \
+		if (log_level_now >= LOG_LEVEL_DEBUG)             \
+			log_write(LOG_LEVEL_DEBUG, __VA_ARGS__);  \
+	} while (0)
+
+/*
+ * For the data path, where a broken disk can fail a million reads: true at
+ * most `burst` times in any ten seconds. The first refusal of such a period
+ * writes one line that says messages are being left out.
+ */
+int log_allowed(unsigned burst);
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * options.h: `-o name=value,flag` options as tables.
+ *
+ * A table describes where in a struct each option's value goes. Values:
+ * OPTION_FLAG (bool), OPTION_TEXT (char *, owned by the struct, freed by
+ * options_free), OPTION_CHOICE (int: the index of a word in `choices`),
+ * OPTION_SIZE (uint64_t, "8G"), OPTION_UINT (unsigned), OPTION_OCTAL (unsigned).
+ */
+#ifndef GRANARY_BASE_OPTIONS_H
+#define GRANARY_BASE_OPTIONS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+enum option_kind {
+	OPTION_FLAG,
+	OPTION_TEXT,
+	OPTION_CHOICE,
+	OPTION_SIZE,
+	OPTION_UINT,
+	OPTION_OCTAL,
+	OPTION_IGNORED, /* taken and forgotten: what mount(8) passes on */
+};
+
+struct option_spec {
+	const char *name;           /* NULL ends a table; "x-*": all that begin so */
+	enum option_kind kind;
+	size_t at;                  /* offsetof() into the struct */
+	const char *const *choices; /* OPTION_CHOICE: words, NULL-ended */
+	const char *value;          /* for the help text: "SIZE", "error|skip" */
+	const char *help;
+};
+
+/* A table and the struct that it fills. */
+struct option_target {
+	const struct option_spec *specs;
+	void *config;
+};
+
+/*
+ * Applies one -o argument ("a,b=c"; a comma in a value is written `\,`) to the
+ * first of the `n` targets that knows each name. -EINVAL with a sentence that
+ * names the option otherwise.
+ */
+int options_apply(const char *text, const struct option_target *targets,
+		  size_t n, struct error *e);
+
+/*
+ * What is wrong where getopt_long (with a table that begins with `:`) returned
+ * '?' or ':', in words that name the option. Returns -EINVAL.
+ */
+int options_getopt_error(int returned, char *const *argv, struct error *e);
+
+/* Frees the OPTION_TEXT values of `config`. */
+void options_free(const struct option_spec *specs, void *config);
+
+/*
+ * What `config` has for an option, as one would write it; "default" where nothing was
+ * said: 0, or -EINVAL for what is ignored. What does not fit is cut off.
+ */
+int options_value(const struct option_spec *spec, const void *config, char *out,
+		  size_t size);
+
+/* One aligned line an option. */
+void options_print(const struct option_spec *specs, FILE *out);
+
+#endif

@@ -1,0 +1,278 @@
+#include "base/pyjson.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pyjson_text.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+
+enum { WORD = 64 };
+
+/* Checks a text from its beginning on. */
+struct check {
+	const char *text, *at, *end;
+	VEC(uint64_t) objects; /* a bit for each level: it is an object */
+	size_t depth;
+	const char *what; /* is wrong at `at` */
+};
+
+static int wrong(struct check *c, const char *what)
+{
+	c->what = what;
+	return -EBADMSG;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static void skip_blanks(struct check *c)
+{
+	while (c->at < c->end && pyjson_is_blank(*c->at))
+		c->at++;
+}
+
+static bool take(struct check *c, char wanted)
+{
+	if (c->at == c->end || *c->at != wanted)
+		return false;
+	c->at++;
+	return true;
+}
+
+/* Strings */
+
+static int check_escape(struct check *c)
+{
+	uint32_t unit;
+	char kind;
+
+	if (c->at == c->end)
+		return wrong(c, "a string that does not end");
+	kind = *c->at++;
+	if (kind == 'u') {
+		if (!utf8_hex(c->at, (size_t)(c->end - c->at), 4, &unit))
+			return wrong(c, "a \\u without four hexadecimal digits");
+		c->at += 4;
+	} else if (!kind || !strchr("\"\\/bfnrt", kind)) {
+		return wrong(c, "a backslash before a character that it cannot escape");
+	}
+	return 0;
+}
+
+/* Behind its first quote. */
+static int check_string(struct check *c)
+{
+	while (c->at < c->end) {
+		unsigned char byte = (unsigned char)*c->at;
+		uint32_t character;
+		unsigned n = 1;
+
+		if (byte == '"') {
+			c->at++;
+			return 0;
+		}
+		if (byte < 0x20)
+			return wrong(c, "a control character in a string");
+		if (byte >= 0x80)
+			n = utf8_decode(c->at, (size_t)(c->end - c->at), &character);
+		if (n == 0)
+			return wrong(c, "bytes that are not UTF-8");
+		c->at += n;
+		if (byte == '\\' && check_escape(c) < 0)
+			return -EBADMSG;
+	}
+	return wrong(c, "a string that does not end");
+}
+
+/* Numbers, and what is not nested */
+
+static bool take_digits(struct check *c)
+{
+	const char *begin = c->at;
+
+	while (c->at < c->end && is_digit(*c->at))
+		c->at++;
+	return c->at > begin;
+}
+
+/* As much as is one; what must not be behind it is for others to see. */
+static int check_number(struct check *c)
+{
+	const char *begin;
+
+	take(c, '-');
+	if (!take(c, '0') && !take_digits(c))
+		return wrong(c, c->at == c->end ? "an end before its last value" :
+						  "characters that are no value");
+	begin = c->at;
+	if (take(c, '.') && !take_digits(c)) {
+		c->at = begin;
+		return 0;
+	}
+	begin = c->at;
+	if (take(c, 'e') || take(c, 'E')) {
+		if (!take(c, '-'))
+			take(c, '+');
+		if (!take_digits(c))
+			c->at = begin;
+	}
+	return 0;
+}
+
+static bool take_word(struct check *c, const char *word)
+{
+	size_t n = strlen(word);
+
+	if ((size_t)(c->end - c->at) < n || memcmp(c->at, word, n) != 0)
+		return false;
+	c->at += n;
+	return true;
+}
+
+static int check_scalar(struct check *c)
+{
+	static const char *const words[] = { "null", "true",     "false",
+					     "NaN",  "Infinity", "-Infinity" };
+
+	if (take(c, '"'))
+		return check_string(c);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (take_word(c, words[i]))
+			return 0;
+	return check_number(c);
+}
+
+/* Arrays and objects */
+
+static int push(struct check *c, bool object)
+{
+	uint64_t bit = UINT64_C(1) << c->depth % WORD;
+
+	if (c->depth % WORD == 0 && c->depth / WORD == c->objects.count &&
+	    vec_push(&c->objects, 0) < 0)
+		return -ENOMEM;
+	c->objects.items[c->depth / WORD] &= ~bit;
+	if (object)
+		c->objects.items[c->depth / WORD] |= bit;
+	c->depth++;
+	return 0;
+}
+
+static bool in_object(const struct check *c)
+{
+	return c->objects.items[(c->depth - 1) / WORD] >> (c->depth - 1) % WORD & 1;
+}
+
+static int check_key(struct check *c)
+{
+	int err;
+
+	skip_blanks(c);
+	if (!take(c, '"'))
+		return wrong(c, "a member without a name in quotes");
+	err = check_string(c);
+	if (err)
+		return err;
+	skip_blanks(c);
+	if (!take(c, ':'))
+		return wrong(c, "a name without a colon behind it");
+	return 0;
+}
+
+/* Opens what opens, up to a value without others in it: a scalar, or an empty list. */
+static int check_begin(struct check *c)
+{
+	for (;;) {
+		bool object;
+		int err;
+
+		skip_blanks(c);
+		if (c->at == c->end || (*c->at != '[' && *c->at != '{'))
+			return check_scalar(c);
+		object = *c->at++ == '{';
+		err = push(c, object);
+		if (err)
+			return err;
+		skip_blanks(c);
+		if (c->at < c->end && *c->at == (object ? '}' : ']'))
+			return 0; /* check_behind() takes it */
+		err = object ? check_key(c) : 0;
+		if (err)
+			return err;
+	}
+}
+
+/* Behind a value: closes what closes. 1: a value follows, 0: that was all. */
+static int check_behind(struct check *c)
+{
+	while (c->depth) {
+		bool object = in_object(c);
+
+		skip_blanks(c);
+		if (take(c, ',')) {
+			int err = object ? check_key(c) : 0;
+
+			return err ? err : 1;
+		}
+		if (!take(c, object ? '}' : ']'))
+			return wrong(c, c->at == c->end ? "an end before its last bracket" :
+							  "two values without a comma");
+		c->depth--;
+	}
+	skip_blanks(c);
+	return c->at == c->end ? 0 : wrong(c, "something behind the value");
+}
+
+static int check_text(struct check *c)
+{
+	int r;
+
+	do {
+		r = check_begin(c);
+		if (r == 0)
+			r = check_behind(c);
+	} while (r == 1);
+	return r;
+}
+
+static size_t line_of(const struct check *c)
+{
+	size_t line = 1;
+
+	for (const char *at = c->text; at < c->at; at++)
+		line += *at == '\n';
+	return line;
+}
+
+int pyjson_begin(struct pyjson *json, const void *bytes, size_t n,
+		 struct pyjson_fault *fault)
+{
+	struct check c = { .text = bytes };
+	int err;
+
+	*json = (struct pyjson){ .copy = NULL };
+	err = pyjson_text(&c.text, &n, &json->copy);
+	c.at = c.text;
+	c.end = c.text + n;
+	if (err == -EBADMSG)
+		wrong(&c, "characters that are not UTF-16 or UTF-32");
+	if (!err)
+		err = check_text(&c);
+	vec_free(&c.objects);
+	*fault = (struct pyjson_fault){ err == -EBADMSG ? c.what : NULL,
+					err == -EBADMSG ? line_of(&c) : 0 };
+	if (err)
+		return err;
+	json->root = pyjson_value_at(c.text, c.end);
+	return 0;
+}
+
+void pyjson_end(struct pyjson *json)
+{
+	free(json->copy);
+	json->copy = NULL;
+}

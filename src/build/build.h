@@ -1,0 +1,63 @@
+/*
+ * build.h: from entries to a sealed tree.
+ *
+ * The builder takes the logs of the shards in order, makes their paths safe,
+ * decides between entries of the same name, and seals the result.
+ *
+ * Threads: one builder belongs to one thread at a time.
+ */
+#ifndef GRANARY_BUILD_BUILD_H
+#define GRANARY_BUILD_BUILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/identity.h"
+#include "build/entries.h"
+#include "build/image.h"
+
+struct builder;
+
+/* Which of two shards that hold the same file is believed. */
+enum duplicates { DUPLICATES_ERROR, DUPLICATES_FIRST, DUPLICATES_LAST };
+
+/* What directories get that no entry describes, the root among them. */
+struct builder_defaults {
+	uint32_t mode, uid, gid;
+	int64_t mtime;
+	uint32_t mtime_ns;
+};
+
+/* A source, as the index remembers it. */
+struct builder_source {
+	struct identity identity;
+	const char *name;
+};
+
+struct builder *builder_new(enum duplicates duplicates,
+			    const struct builder_defaults *defaults);
+void builder_free(struct builder *builder);
+
+/*
+ * Adds everything a shard holds. `label` names it in messages and must live
+ * until the builder is freed; `entries` are let go of as they are applied, and can only
+ * be counted and freed afterwards. Within a shard
+ * the last entry of a name wins; between shards `duplicates` decides. Links
+ * whose target comes later are settled in builder_seal.
+ */
+int builder_apply(struct builder *builder, struct entries *entries,
+		  const char *label, struct error *e);
+
+/* Is there a directory besides the root? */
+bool builder_has_directories(const struct builder *builder);
+
+/*
+ * Seals the tree into `image`, which the caller frees. `summary` brings the
+ * texts and left_out; the counts are filled in.
+ */
+int builder_seal(struct builder *builder, const struct builder_source *sources,
+		 uint32_t source_count, const struct index_summary *summary,
+		 struct image *image, struct error *e);
+
+#endif

@@ -1,0 +1,25 @@
+/* clash.c: two files of one name, and no rule which of them is meant. */
+#include <errno.h>
+
+#include "build/builder.h"
+
+int clash_between(const struct builder *b, uint32_t other, const char *path,
+		  struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EEXIST,
+			 "%s is in both %s and %s; say which is meant with "
+			 "-o duplicates=first or -o duplicates=last",
+			 path, b->labels.items[other], b->labels.items[b->shard]);
+}
+
+int clash_within(const struct builder *b, const char *path, struct error *e)
+{
+	/* from the middle on: there a sample's path came to lie on a member */
+	bool whole = entries_distinct(b->outer) == 0;
+
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "'%s' has the name '%.200s' twice, and only one can be shown; %s",
+			 b->labels.items[b->shard], path, whole ?
+			 "it is damaged, or has to be packed again with other names" :
+			 "pack it again with other names, or try -o view=tree");
+}

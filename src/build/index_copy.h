@@ -1,0 +1,16 @@
+/*
+ * index_copy.h: an index as one in the making.
+ */
+#ifndef GRANARY_BUILD_INDEX_COPY_H
+#define GRANARY_BUILD_INDEX_COPY_H
+
+#include "build/image.h"
+#include "index/index.h"
+
+/*
+ * Copies all sections of an index, so that something may be added: 0 or -ENOMEM. The caller
+ * frees the image (image_free).
+ */
+int index_copy(const struct index *index, struct image *out);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * nested.c: links to packed files that are directories here.
+ *
+ * "n01440764.tar", packed inside, is shown as the directory "n01440764", and nothing has
+ * its own name any more. A symbolic link that named it leads to the directory instead,
+ * and a hard link becomes a symbolic one, for a directory has one name. Where the link's
+ * own name ends in ".tar", too, it loses that, as the file did, unless the shorter name
+ * is taken. What a path leads to is found by its text: links on the way are not followed.
+ */
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "build/builder.h"
+#include "build/paths.h"
+
+enum { SUFFIX = 4, ROUNDS = 8 }; /* ".tar"; a link may lead to a link */
+
+static bool has_suffix(const char *text, size_t n)
+{
+	return n > SUFFIX && text[n - SUFFIX - 1] != '/' &&
+	       strncasecmp(text + n - SUFFIX, ".tar", SUFFIX) == 0;
+}
+
+/* The text without slashes at its end. */
+static size_t bare_length(const char *text)
+{
+	size_t n = strlen(text);
+
+	while (n > 0 && text[n - 1] == '/')
+		n--;
+	return n;
+}
+
+/* What the link that this inode is leads to, or NULL: it is none. */
+static const char *target_of(const struct builder *b, const struct inode *inode)
+{
+	if (inode->kind == TREE_ALIAS)
+		return pending_of(b, inode)->target;
+	return inode->kind == TREE_SYMLINK ? side_of(b, inode)->target : NULL;
+}
+
+static bool is_opened(const struct builder *b, uint32_t name)
+{
+	const struct inode *inode = inode_of(b, name);
+
+	return (inode->kind == TREE_DIRECTORY || inode->kind == TREE_SYMLINK) &&
+	       side_of(b, inode)->opened;
+}
+
+/*
+ * The opened file that a link to `target`, which has the suffix, means: its name, or
+ * NO_ID, also where something is there under the whole name. `from` is the directory
+ * that the path starts in.
+ */
+static int find_opened(struct builder *b, uint32_t from, const char *target, uint32_t *out)
+{
+	const char *end = target + bare_length(target);
+	size_t length;
+	int err = 0;
+
+	*out = *target == '/' ? (uint32_t)NO_ID : from;
+	for (const char *at = target; at < end && *out != NO_ID && !err;) {
+		const char *next = path_next(at, &length);
+		uint32_t directory = *out;
+
+		if (length == 2 && memcmp(at, "..", 2) == 0)
+			*out = b->names.items[directory].parent;
+		else if (!path_is_dot(at, length))
+			err = names_find(b, directory, at, length, out);
+		if (!err && at + length == end)
+			err = *out == NO_ID ? names_find(b, directory, at, length - SUFFIX, out) :
+					      (*out = NO_ID, 0);
+		at = next;
+	}
+	if (!err && *out != NO_ID && !is_opened(b, *out))
+		*out = NO_ID;
+	return err;
+}
+
+/* The inode becomes a link to the directory: `up` levels, and the target's new name. */
+static int point_to(struct builder *b, uint32_t number, const char *target, unsigned up)
+{
+	struct inode *inode = &b->inodes.items[number];
+	size_t n = bare_length(target) - SUFFIX, size = 3 * (size_t)up + n;
+	char *text = arena_alloc(&b->arena, size + 1);
+
+	if (!text)
+		return -ENOMEM;
+	for (unsigned i = 0; i < up; i++)
+		memcpy(text + 3 * (size_t)i, "../", 3);
+	memcpy(text + 3 * (size_t)up, target, n);
+	text[size] = '\0';
+	inode->size = size & (LAYOUT_SIZE_LIMIT - 1);
+	side_of(b, inode)->target = text;
+	side_of(b, inode)->opened = true;
+	return 1;
+}
+
+/*
+ * A symbolic link in place of a hard one, with the directory's owner and time: it has an
+ * inode of its own, for others of the same target may lie at other depths.
+ */
+static int add_symlink(struct builder *b, const struct inode *directory, uint32_t *out)
+{
+	struct inode inode = *directory;
+	struct layout_attr attr = b->attrs.items[inode.attr];
+	uint32_t number;
+
+	attr.mode = 0777;
+	number = names_attr(b, &attr);
+	if (number == NO_ID)
+		return -ENOMEM;
+	inode.kind = TREE_SYMLINK;
+	inode.attr = number & 0xffffff;
+	inode.implied = inode.sided = false;
+	*out = (uint32_t)b->inodes.count;
+	return vec_push(&b->inodes, inode) < 0 ? -ENOMEM : inodes_add_side(b, *out);
+}
+
+static int shorten(struct builder *b, uint32_t id)
+{
+	const struct name *name = &b->names.items[id];
+	char text[UINT8_MAX + 1];
+	size_t n = name->length;
+	uint32_t other;
+
+	memcpy(text, text_of(b, name), n); /* which moves */
+	if (!has_suffix(text, n))
+		return 0;
+	if (names_find(b, name->parent, text, n - SUFFIX, &other) < 0)
+		return -ENOMEM;
+	return other == NO_ID ? names_rename(b, id, text, n - SUFFIX) : 0;
+}
+
+/* How many levels it is from the directory of a name up to `base`. */
+static unsigned levels(const struct builder *b, uint32_t id, uint32_t base)
+{
+	unsigned n = 0;
+
+	for (id = b->names.items[id].parent; id != base && id != NO_ID; n++)
+		id = b->names.items[id].parent;
+	return n;
+}
+
+/* 1 if the link leads to an opened file and has been turned, 0 if not, or no memory. */
+static int turn_link(struct builder *b, uint32_t id)
+{
+	struct name *name = &b->names.items[id];
+	const struct inode *inode = &b->inodes.items[name->inode];
+	bool hard = inode->kind == TREE_ALIAS;
+	uint32_t from = hard ? pending_of(b, inode)->base : name->parent, found;
+	const char *target = target_of(b, inode);
+	unsigned up;
+	int r;
+
+	if (side_of(b, inode)->opened) /* under another of its names */
+		return shorten(b, id);
+	if (find_opened(b, from, target, &found) < 0)
+		return -ENOMEM;
+	up = hard ? levels(b, id, from) : 0;
+	if (found == NO_ID || 3 * (size_t)up + strlen(target) >= TREE_TARGET_BYTES)
+		return 0;
+	if (hard && add_symlink(b, inode_of(b, found), &name->inode) < 0)
+		return -ENOMEM;
+	r = point_to(b, name->inode, target, up);
+	return r > 0 && shorten(b, id) < 0 ? -ENOMEM : r;
+}
+
+int builder_turn_links(struct builder *b)
+{
+	VEC(uint32_t) links = VEC_INIT;
+	bool turned = b->opened;
+	int r = 0;
+
+	for (size_t i = 1; b->opened && i < b->names.count && r >= 0; i++) {
+		const struct name *name = &b->names.items[i];
+		const char *target = target_of(b, &b->inodes.items[name->inode]);
+
+		if (target && !name->dead && inode_of(b, name->parent)->kind == TREE_DIRECTORY &&
+		    has_suffix(target, bare_length(target)))
+			r = vec_push(&links, (uint32_t)i);
+	}
+	for (unsigned round = 0; turned && round < ROUNDS && r >= 0; round++) {
+		turned = false;
+		for (size_t i = 0; i < links.count && r >= 0; i++) {
+			r = turn_link(b, links.items[i]);
+			turned |= r > 0;
+		}
+	}
+	vec_free(&links);
+	return r < 0 ? r : 0;
+}

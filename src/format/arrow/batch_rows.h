@@ -1,0 +1,24 @@
+/*
+ * batch_rows.h: rows of bytes of an Arrow file, as samples.
+ *
+ * Threads: one at a time.
+ */
+#ifndef GRANARY_FORMAT_ARROW_BATCH_ROWS_H
+#define GRANARY_FORMAT_ARROW_BATCH_ROWS_H
+
+#include "format/arrow/ipc.h"
+
+/* What is taken of a file. */
+struct arrow_choice {
+	const struct arrow_column *images;
+	const struct arrow_column *labels; /* NULL: none */
+	const char *split;
+	const char **class_names;          /* of the labels; class_count of them */
+	size_t class_count;
+	uint64_t row_budget;               /* rows that the file may still have */
+};
+
+/* Appends a group of samples: the rows of choice->images, in their order. */
+int arrow_rows_take(struct arrow_file *file, struct arrow_choice *choice);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * ipc.h: the record batches of an Arrow IPC file or stream, one after the other.
+ *
+ * A file ends with a footer that says where its batches are; a stream is gone through
+ * from message to message. Positions count from the start of the window. Facts:
+ * Message.fbs and File.fbs of apache/arrow, "Serialization and Interprocess
+ * Communication (IPC)".
+ *
+ * Threads: one at a time.
+ */
+#ifndef GRANARY_FORMAT_ARROW_IPC_H
+#define GRANARY_FORMAT_ARROW_IPC_H
+
+#include "format/arrow/message_reader.h"
+#include "format/arrow/schema.h"
+#include "format/format.h"
+
+enum { ARROW_V4 = 3, ARROW_V5 = 4 }; /* versions of metadata, as they are stored */
+
+struct arrow_file {
+	struct scan *scan;
+	struct error *e;
+	struct arrow_reader reader;
+	struct arrow_schema schema;
+	bool stream;
+	VEC(unsigned char) footer;
+	struct flat_vector blocks;   /* of a file, in its footer */
+	uint64_t behind_schema;      /* of a stream: where its batches begin */
+	uint64_t limit;              /* of a file: where its footer begins */
+
+	uint64_t next, next_at;      /* batch: its number, and of a stream its place */
+	VEC(unsigned char) metadata; /* of the message at hand */
+	uint64_t advanced;           /* bytes of the window that were said to be passed */
+	bool warned;                 /* of what is wrong with a stream's end */
+};
+
+struct arrow_batch {
+	uint64_t number;             /* the first one is 0 */
+	uint64_t at;                 /* where its message begins */
+	uint64_t body, body_length;
+	uint64_t rows;
+	unsigned version;
+	struct flat_vector nodes, buffers, variadic; /* until the next batch */
+};
+
+/* Is this the beginning of a file or stream? As format.probe. */
+int arrow_file_probe(const unsigned char *head, size_t n);
+
+/* Reads the schema. To be closed in any case. */
+int arrow_file_open(struct arrow_file *file, struct scan *scan, struct error *e);
+void arrow_file_close(struct arrow_file *file);
+
+/* Goes back before the first batch. */
+void arrow_file_rewind(struct arrow_file *file);
+
+/* 1, and the next batch that has rows; 0 behind the last; or an error. */
+int arrow_file_next(struct arrow_file *file, struct arrow_batch *batch);
+
+/* "'x.arrow' WHAT". -EBADMSG. */
+int arrow_refuse(struct arrow_file *file, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* "'x.arrow': record batch 7 (at byte 123) WHAT; copy the file again, or write it again" */
+int arrow_refuse_batch(struct arrow_file *file, const struct arrow_batch *batch,
+		       const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* What arrow_read said: storage, or a place outside the file. */
+int arrow_refuse_read(struct arrow_file *file, int err);
+int arrow_no_memory(struct arrow_file *file);
+
+#endif

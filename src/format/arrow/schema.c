@@ -1,0 +1,299 @@
+#include "format/arrow/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	DEPTH_MOST = 64,      /* children of children */
+	FIELDS_MOST = 65536,  /* columns and their children */
+	NAME_BYTES = 255,
+	KEYS_MOST = 4096,     /* of metadata */
+};
+
+/* Fields of the tables Schema, Field, Int and KeyValue */
+enum { SCHEMA_ENDIANNESS = 0, SCHEMA_FIELDS = 1, SCHEMA_METADATA = 2 };
+enum { FIELD_NAME = 0, FIELD_TYPE = 2, FIELD_TYPE_TABLE = 3, FIELD_DICTIONARY = 4,
+       FIELD_CHILDREN = 5 };
+enum { INT_BITS = 0, INT_SIGNED = 1 };
+enum { UNION_MODE = 0 };
+enum { KEY = 0, VALUE = 1 };
+
+enum { TYPE_UNION = 14 };
+
+/* Each value of the union Type. A union's buffers depend on its mode. */
+static const struct {
+	const char *name;
+	unsigned char buffers; /* of its own, not its children's */
+} types[] = {
+	[1] = { "null", 0 },          [2] = { "int", 2 },
+	[3] = { "float", 2 },         [4] = { "binary", 3 },
+	[5] = { "utf8", 3 },          [6] = { "bool", 2 },
+	[7] = { "decimal", 2 },       [8] = { "date", 2 },
+	[9] = { "time", 2 },          [10] = { "timestamp", 2 },
+	[11] = { "interval", 2 },     [12] = { "list", 2 },
+	[13] = { "struct", 1 },       [14] = { "union", 1 },
+	[15] = { "fixed_size_binary", 2 }, [16] = { "fixed_size_list", 1 },
+	[17] = { "map", 2 },          [18] = { "duration", 2 },
+	[19] = { "large_binary", 3 }, [20] = { "large_utf8", 3 },
+	[21] = { "large_list", 2 },   [22] = { "run_end_encoded", 0 },
+	[23] = { "binary_view", 2 },  [24] = { "utf8_view", 2 },
+	[25] = { "list_view", 3 },    [26] = { "large_list_view", 3 },
+};
+
+enum { TYPES = sizeof(types) / sizeof(*types) };
+
+static int damaged(struct arrow_schema *schema, const char *problem)
+{
+	schema->problem = problem;
+	return -EBADMSG;
+}
+
+static int read_int(struct arrow_schema *schema, const struct flat_table *type,
+		    struct arrow_array *array)
+{
+	uint64_t bits = 0, is_signed = 0;
+
+	if (!flat_number(type, INT_BITS, 4, &bits) ||
+	    !flat_number(type, INT_SIGNED, 1, &is_signed) ||
+	    (bits != 8 && bits != 16 && bits != 32 && bits != 64))
+		return damaged(schema, "has an integer column of no width that there is");
+	array->bits = (unsigned)bits;
+	array->is_signed = is_signed;
+	return 0;
+}
+
+/* A dense union has offsets, too; and in version 4 all had a validity bitmap. */
+static int count_union(struct arrow_schema *schema, const struct flat_table *type)
+{
+	uint64_t mode = 0;
+
+	if (!flat_number(type, UNION_MODE, 2, &mode) || mode > 1)
+		return damaged(schema, "has a union of no kind that there is");
+	schema->buffers += (uint32_t)mode;
+	schema->unions++;
+	return 0;
+}
+
+/* Notes where an array is, and counts its nodes and buffers; not its children's. */
+static int read_array(struct arrow_schema *schema, const struct flat_table *field,
+		      struct arrow_array *array)
+{
+	struct flat_table type, dictionary;
+	uint64_t number = 0;
+
+	if (!flat_number(field, FIELD_TYPE, 1, &number) ||
+	    !flat_table(field, FIELD_TYPE_TABLE, &type) ||
+	    !flat_table(field, FIELD_DICTIONARY, &dictionary))
+		return damaged(schema, "is damaged in the description of a column");
+	if (number == 0 || number >= TYPES)
+		return damaged(schema, "has a column of a type that is not known here");
+	*array = (struct arrow_array){
+		.type = (enum arrow_type)number, .dictionary = dictionary.at != 0,
+		.node = schema->nodes, .buffer = schema->buffers,
+		.views = schema->views, .unions = schema->unions,
+	};
+	if (schema->nodes++ >= FIELDS_MOST)
+		return damaged(schema, "has more than 65,536 columns and children");
+	schema->buffers += array->dictionary ? 2 : types[number].buffers;
+	if (array->dictionary)
+		return 0;
+	schema->views += arrow_is_view(array);
+	if (number == TYPE_UNION)
+		return count_union(schema, &type);
+	return number == ARROW_INT ? read_int(schema, &type, array) : 0;
+}
+
+static bool text_is(const struct flat_text *text, const char *word)
+{
+	return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
+}
+
+/* Notes what Hugging Face's images are made of. */
+static void note_child(struct arrow_column *column, const struct flat_table *field,
+		       const struct arrow_array *child)
+{
+	struct flat_text name;
+
+	if (!column || !flat_text(field, FIELD_NAME, &name) || !name.bytes ||
+	    child->dictionary)
+		return;
+	if (text_is(&name, "bytes") && arrow_is_binary(child))
+		column->bytes = *child;
+	else if (text_is(&name, "path") && arrow_is_text(child))
+		column->path = *child;
+}
+
+/* The children of `field`; those of a struct that is a column are noted there. */
+static int read_children(struct arrow_schema *schema, const struct flat_table *field,
+			 struct arrow_column *column, unsigned depth)
+{
+	struct flat_vector children;
+	int err = 0;
+
+	if (depth > DEPTH_MOST)
+		return damaged(schema, "has children of children deeper than 64");
+	if (!flat_vector(field, FIELD_CHILDREN, 4, &children))
+		return damaged(schema, "is damaged in the list of a column's children");
+	for (uint32_t i = 0; i < children.count && !err; i++) {
+		struct flat_table child;
+		struct arrow_array array;
+
+		if (!flat_item_table(&children, i, &child))
+			return damaged(schema, "is damaged in a column's child");
+		err = read_array(schema, &child, &array);
+		if (err)
+			break;
+		note_child(column, &child, &array);
+		if (!array.dictionary)
+			err = read_children(schema, &child, NULL, depth + 1);
+	}
+	return err;
+}
+
+/* Names are limited, since many fields may share one. */
+static int read_name(struct arrow_schema *schema, const struct flat_table *field,
+		     const char **out)
+{
+	struct flat_text name;
+
+	if (!flat_text(field, FIELD_NAME, &name))
+		return damaged(schema, "is damaged in the name of a column");
+	if (name.size > NAME_BYTES || (name.bytes && memchr(name.bytes, 0, name.size)))
+		return damaged(schema, "has a column whose name is longer than 255 bytes, "
+				       "or holds a NUL");
+	*out = arena_copy(&schema->arena, name.bytes ? name.bytes : "", name.size);
+	return *out ? 0 : -ENOMEM;
+}
+
+static int read_column(struct arrow_schema *schema, const struct flat_table *field)
+{
+	struct arrow_column column = { .name = NULL };
+	int err = read_name(schema, field, &column.name);
+	bool is_struct;
+
+	if (!err)
+		err = read_array(schema, field, &column.self);
+	if (err)
+		return err;
+	is_struct = column.self.type == ARROW_STRUCT;
+	if (!column.self.dictionary)
+		err = read_children(schema, field, is_struct ? &column : NULL, 1);
+	if (err)
+		return err;
+	return vec_push(&schema->columns, column) < 0 ? -ENOMEM : 0;
+}
+
+/* Finds what Hugging Face's library notes for itself. */
+static int read_metadata(struct arrow_schema *schema, const struct flat_table *table)
+{
+	struct flat_vector pairs;
+
+	if (!flat_vector(table, SCHEMA_METADATA, 4, &pairs) || pairs.count > KEYS_MOST)
+		return damaged(schema, "is damaged in its metadata");
+	for (uint32_t i = 0; i < pairs.count; i++) {
+		struct flat_table pair;
+		struct flat_text key, value;
+
+		if (!flat_item_table(&pairs, i, &pair) || !flat_text(&pair, KEY, &key) ||
+		    !flat_text(&pair, VALUE, &value))
+			return damaged(schema, "is damaged in its metadata");
+		if (!key.bytes || !value.bytes || schema->metadata ||
+		    !text_is(&key, "huggingface"))
+			continue;
+		schema->metadata = arena_copy(&schema->arena, value.bytes, value.size);
+		schema->metadata_size = value.size;
+		if (!schema->metadata)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int arrow_schema_read(const struct flat_table *table, struct arrow_schema *out)
+{
+	struct flat_vector fields;
+	uint64_t endianness = 0;
+	int err = 0;
+
+	*out = (struct arrow_schema){ .problem = NULL };
+	if (!flat_number(table, SCHEMA_ENDIANNESS, 2, &endianness) ||
+	    !flat_vector(table, SCHEMA_FIELDS, 4, &fields))
+		return damaged(out, "is damaged in its list of columns");
+	out->big_endian = endianness != 0;
+	for (uint32_t i = 0; i < fields.count && !err; i++) {
+		struct flat_table field;
+
+		if (!flat_item_table(&fields, i, &field))
+			return damaged(out, "is damaged in the description of a column");
+		err = read_column(out, &field);
+	}
+	return err ? err : read_metadata(out, table);
+}
+
+void arrow_schema_free(struct arrow_schema *schema)
+{
+	vec_free(&schema->columns);
+	arena_free(&schema->arena);
+}
+
+bool arrow_is_text(const struct arrow_array *array)
+{
+	return array->type == ARROW_UTF8 || array->type == ARROW_LARGE_UTF8 ||
+	       array->type == ARROW_UTF8_VIEW;
+}
+
+bool arrow_is_binary(const struct arrow_array *array)
+{
+	return array->type == ARROW_BINARY || array->type == ARROW_LARGE_BINARY ||
+	       array->type == ARROW_BINARY_VIEW;
+}
+
+bool arrow_is_view(const struct arrow_array *array)
+{
+	return array->type == ARROW_BINARY_VIEW || array->type == ARROW_UTF8_VIEW;
+}
+
+bool arrow_is_large(const struct arrow_array *array)
+{
+	return array->type == ARROW_LARGE_UTF8 || array->type == ARROW_LARGE_BINARY;
+}
+
+bool arrow_column_has_files(const struct arrow_column *column)
+{
+	return !column->self.dictionary &&
+	       (arrow_is_binary(&column->self) || column->bytes.type != 0);
+}
+
+bool arrow_column_can_label(const struct arrow_column *column)
+{
+	return !column->self.dictionary &&
+	       (column->self.type == ARROW_INT || arrow_is_text(&column->self));
+}
+
+void arrow_type_name(const struct arrow_column *column, char *text, size_t room)
+{
+	const struct arrow_array *array = &column->self;
+
+	if (array->dictionary)
+		snprintf(text, room, "dictionary of %s", types[array->type].name);
+	else if (array->type == ARROW_INT)
+		snprintf(text, room, "%sint%u", array->is_signed ? "" : "u", array->bits);
+	else if (column->bytes.type)
+		snprintf(text, room, "struct<bytes%s>", column->path.type ? ", path" : "");
+	else
+		snprintf(text, room, "%s", types[array->type].name);
+}
+
+void arrow_schema_list(const struct arrow_schema *schema, char *text, size_t room)
+{
+	size_t n = 0;
+
+	snprintf(text, room, "none");
+	for (size_t i = 0; i < schema->columns.count && n < room; i++) {
+		char type[48];
+
+		arrow_type_name(&schema->columns.items[i], type, sizeof(type));
+		n += (size_t)snprintf(text + n, room - n, "%s%s (%s)", n ? ", " : "",
+				      schema->columns.items[i].name, type);
+	}
+}

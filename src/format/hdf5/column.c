@@ -1,0 +1,268 @@
+#include "format/hdf5/column.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/cleanup.h"
+#include "codec/codec.h"
+
+enum {
+	SLICE_BYTES = 1 << 20,
+	ITEM_BYTES = 1 << 16, /* the longest of names has fewer */
+	CHUNK_BYTES = 256 << 20, /* descriptors of 16 million rows */
+};
+
+bool hdf5_is_column(const struct hdf5_dataset *d)
+{
+	if (d->space != H5S_SIMPLE || d->rank < 1)
+		return false;
+	for (int i = 1; i < d->rank; i++)
+		if (d->dims[i] != 1)
+			return false;
+	return true;
+}
+
+static bool is_variable(const struct hdf5_dataset *d)
+{
+	return d->kind == H5T_VLEN ||
+	       (d->kind == H5T_STRING && H5Tis_variable_str(d->type) > 0);
+}
+
+static int refuse_variable(struct hdf5_walk *walk)
+{
+	return hdf5_refuse(walk,
+			   "has rows of variable length in a file with addresses of "
+			   "%zu and lengths of %zu bytes; only 8 are supported; "
+			   "repack it: h5repack '%s' out.h5",
+			   walk->file.address_bytes, walk->file.length_bytes,
+			   walk->scan->label);
+}
+
+static int open_chunks(struct hdf5_column *c)
+{
+	int err = hdf5_dataset_chunks(c->walk, c->dataset, &c->chunks);
+
+	if (err)
+		return err;
+	if (c->chunks.plain > CHUNK_BYTES)
+		return hdf5_refuse(c->walk,
+				   "has a table, labels or names in chunks larger than "
+				   "256 MiB; repack it: h5repack -l CONTI '%s' out.h5",
+				   c->walk->scan->label);
+	for (int i = 1; i < c->dataset->rank; i++)
+		if (c->chunks.tile[i] != 1)
+			return hdf5_refuse(c->walk,
+					   "has one item a row, in chunks that "
+					   "are wider; repack it: h5repack -l "
+					   "CONTI '%s' out.h5",
+					   c->walk->scan->label);
+	return hdf5_dataset_has_chunks(c->walk, c->dataset, &c->any);
+}
+
+static int open_layout(struct hdf5_column *c)
+{
+	int err = 0;
+
+	c->at = c->rows ? hdf5_dataset_offset(c->walk, c->dataset) : HADDR_UNDEF;
+	if (c->at != HADDR_UNDEF)
+		c->layout = H5D_CONTIGUOUS;
+	else
+		err = hdf5_dataset_layout(c->walk, c->dataset, &c->layout);
+	if (!err && c->layout == H5D_CHUNKED)
+		err = open_chunks(c);
+	if (!err && c->layout == H5D_COMPACT && is_variable(c->dataset))
+		err = hdf5_refuse(c->walk,
+				  "keeps rows of variable length in its header "
+				  "(compact), which is not supported; repack it: "
+				  "h5repack -l CONTI '%s' out.h5",
+				  c->walk->scan->label);
+	return err;
+}
+
+int hdf5_column_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
+		     struct hdf5_column *out)
+{
+	*out = (struct hdf5_column){ .walk = walk,
+				    .dataset = d,
+				    .item = d->item,
+				    .rows = d->dims[0],
+				    .at = HADDR_UNDEF };
+	if (is_variable(d)) {
+		out->item = d->item = HDF5_DESCRIPTOR_BYTES;
+		if (walk->file.address_bytes != 8 || walk->file.length_bytes != 8)
+			return refuse_variable(walk);
+	}
+	if (out->item == 0 || out->item > ITEM_BYTES)
+		return hdf5_refuse(walk,
+				   "has rows of %llu bytes, which are no labels or "
+				   "names; write them otherwise",
+				   (unsigned long long)out->item);
+	return open_layout(out);
+}
+
+void hdf5_column_close(struct hdf5_column *c)
+{
+	free(c->slice);
+	free(c->fill);
+	c->slice = c->fill = NULL;
+}
+
+/* What was never written */
+
+/* Rows of variable length that were never written are empty, if nobody said otherwise. */
+static int make_fill(struct hdf5_column *c)
+{
+	bool fill = false;
+	int err = hdf5_dataset_has_fill(c->walk, c->dataset, &fill);
+
+	if (err)
+		return err;
+	if (fill && is_variable(c->dataset))
+		return hdf5_refuse(c->walk,
+				   "has rows that were never written, and a fill "
+				   "value for them, which is not supported; write "
+				   "these rows");
+	c->fill = calloc(1, (size_t)c->item);
+	if (!c->fill)
+		return hdf5_out_of_memory(c->walk);
+	if (fill && H5Pget_fill_value(c->dataset->plist, c->dataset->type, c->fill) < 0)
+		return hdf5_refuse_library(c->walk, "cannot read the fill value of");
+	return 0;
+}
+
+static int get_fill(struct hdf5_column *c, const unsigned char **out)
+{
+	int err = c->fill ? 0 : make_fill(c);
+
+	*out = c->fill;
+	return err;
+}
+
+/* Slices */
+
+static int room_for(struct hdf5_column *c, uint64_t bytes)
+{
+	if (!c->slice)
+		c->slice = malloc((size_t)bytes);
+	return c->slice ? 0 : hdf5_out_of_memory(c->walk);
+}
+
+static int read_contiguous(struct hdf5_column *c, uint64_t row)
+{
+	uint64_t most = SLICE_BYTES / c->item, rest = c->rows - row, from;
+	int err = room_for(c, SLICE_BYTES);
+
+	if (err)
+		return err;
+	c->first = row;
+	c->count = rest < most ? rest : most;
+	if (!checked_mul(row, c->item, &from) || !checked_add(from, c->at, &from))
+		return hdf5_refuse_read(c->walk, -EBADMSG);
+	err = hdf5_blocks_read(&c->walk->file.blocks, c->slice,
+			       (size_t)(c->count * c->item), from);
+	return err ? hdf5_refuse_read(c->walk, err) : 0;
+}
+
+/* All of it: no header holds more than 64 KiB. */
+static int read_compact(struct hdf5_column *c)
+{
+	uint64_t bytes;
+	int err;
+
+	if (!checked_mul(c->rows, c->item, &bytes) || bytes > ITEM_BYTES)
+		return hdf5_refuse_read(c->walk, -EBADMSG);
+	err = room_for(c, bytes);
+	if (err)
+		return err;
+	if (H5Dread(c->dataset->id, c->dataset->type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+		    c->slice) < 0)
+		return hdf5_refuse_library(c->walk, "cannot read");
+	c->count = c->rows;
+	return 0;
+}
+
+static int decode_chunk(struct hdf5_column *c, const struct hdf5_chunk *chunk)
+{
+	struct hdf5_walk *walk = c->walk;
+	CLEANUP(cleanup_free) unsigned char *stored = NULL;
+	ssize_t n;
+	int err;
+
+	if (c->chunks.plain > walk->decoded_budget)
+		return hdf5_refuse(walk,
+				   "and others like it would be decoded to more bytes than "
+				   "a file of its size may ask for; repack it without "
+				   "filters: h5repack -f NONE '%s' out.h5",
+				   walk->scan->label);
+	walk->decoded_budget -= c->chunks.plain;
+	stored = malloc((size_t)chunk->size);
+	if (!stored)
+		return hdf5_out_of_memory(walk);
+	err = hdf5_blocks_read(&walk->file.blocks, stored, (size_t)chunk->size,
+			       chunk->at - walk->scan->base);
+	if (err)
+		return hdf5_refuse_read(walk, err);
+	n = codec_chain_decode(c->chunks.codecs, chunk->skipped, stored,
+			       (size_t)chunk->size, c->slice, (size_t)c->chunks.plain);
+	if (n == -ENOMEM)
+		return hdf5_out_of_memory(walk);
+	if (n < 0 || (uint64_t)n != c->chunks.plain)
+		return hdf5_refuse(walk,
+				   "is damaged: the chunk at byte %llu cannot be "
+				   "decoded; copy the file again",
+				   (unsigned long long)chunk->at);
+	return 0;
+}
+
+/* The chunk with this row; a hole where it is not stored. */
+static int read_chunk(struct hdf5_column *c, uint64_t row)
+{
+	uint64_t number = row / c->chunks.items;
+	struct hdf5_chunk chunk = { 0 };
+	int err = hdf5_dataset_chunk(c->walk, c->dataset, &c->chunks, number, &chunk);
+
+	if (err)
+		return err;
+	c->first = number * c->chunks.items;
+	c->count = c->chunks.items;
+	c->hole = chunk.size == 0;
+	err = c->hole ? 0 : room_for(c, c->chunks.plain);
+	if (err || c->hole)
+		return err;
+	if (chunk.coded)
+		return decode_chunk(c, &chunk);
+	err = hdf5_blocks_read(&c->walk->file.blocks, c->slice, (size_t)c->chunks.plain,
+			       chunk.at - c->walk->scan->base);
+	return err ? hdf5_refuse_read(c->walk, err) : 0;
+}
+
+static int read_slice(struct hdf5_column *c, uint64_t row)
+{
+	if (c->at != HADDR_UNDEF)
+		return read_contiguous(c, row);
+	if (c->layout == H5D_COMPACT)
+		return read_compact(c);
+	if (c->layout == H5D_CHUNKED && c->any)
+		return read_chunk(c, row);
+	c->count = c->rows;
+	c->hole = true;
+	return 0;
+}
+
+int hdf5_column_get(struct hdf5_column *c, uint64_t row, const unsigned char **out)
+{
+	if (row < c->first || row - c->first >= c->count) {
+		int err;
+
+		c->first = c->count = 0;
+		c->hole = false;
+		err = read_slice(c, row);
+		if (err)
+			return err;
+	}
+	if (c->hole)
+		return get_fill(c, out);
+	*out = c->slice + (row - c->first) * c->item;
+	return 0;
+}

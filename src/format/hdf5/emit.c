@@ -1,0 +1,178 @@
+/*
+ * The entries of a walk: directories, files, links, and what is left out.
+ */
+#include "format/hdf5/emit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "format/limits.h"
+
+enum { LINK_MODE = 0777 };
+
+/* The path at hand */
+
+int hdf5_set_path(struct hdf5_walk *walk, size_t length, const char *name)
+{
+	size_t n = strlen(name);
+
+	walk->path.count = length;
+	if (vec_reserve(&walk->path, n + 2) < 0)
+		return hdf5_out_of_memory(walk);
+	walk->path.items[length] = '/';
+	memcpy(walk->path.items + length + 1, name, n + 1);
+	walk->path.count = length + 1 + n;
+	return 0;
+}
+
+int hdf5_extend_path(struct hdf5_walk *walk, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	if (vec_reserve(&walk->path, n + 1) < 0)
+		return hdf5_out_of_memory(walk);
+	memcpy(walk->path.items + walk->path.count, suffix, n + 1);
+	walk->path.count += n;
+	return 0;
+}
+
+void hdf5_reset_path(struct hdf5_walk *walk, size_t length)
+{
+	walk->path.count = length;
+	walk->path.items[length] = '\0';
+}
+
+static void warn_object(struct hdf5_walk *walk, const char *what)
+{
+	if (walk->warnings++ < LIMIT_WARNINGS)
+		log_warn("'%s': '%.200s' %s", walk->scan->label, walk->path.items, what);
+}
+
+/* Counts it among what is not shown, too. */
+void hdf5_leave_out_link(struct hdf5_walk *walk, const char *why)
+{
+	char what[100];
+
+	snprintf(what, sizeof(what), "%s, and is left out", why);
+	warn_object(walk, what);
+	entries_leave_out(walk->scan->entries);
+	hdf5_advance(walk, 0);
+}
+
+/* Objects that several links lead to */
+
+static bool is_address(const void *context, uint32_t id, const void *key)
+{
+	const struct hdf5_walk *walk = context;
+
+	return walk->seen.items[id].address == *(const haddr_t *)key;
+}
+
+const struct hdf5_seen *hdf5_find_seen(struct hdf5_walk *walk, haddr_t address)
+{
+	struct idmap_slot *slot =
+		idmap_find(&walk->seen_by_address, (uint32_t)hash_number(address, 0),
+			   is_address, walk, &address);
+
+	return slot ? &walk->seen.items[slot->id_plus_1 - 1] : NULL;
+}
+
+int hdf5_add_seen(struct hdf5_walk *walk, haddr_t address, size_t entry)
+{
+	struct hdf5_seen seen = { address, entry };
+
+	if (walk->seen.count == UINT32_MAX || vec_push(&walk->seen, seen) < 0 ||
+	    idmap_insert(&walk->seen_by_address, (uint32_t)hash_number(address, 0),
+			 (uint32_t)(walk->seen.count - 1)) < 0)
+		return hdf5_out_of_memory(walk);
+	return 0;
+}
+
+/* Entries */
+
+int hdf5_add_entry(struct hdf5_walk *walk, struct entry *entry, time_t mtime)
+{
+	const struct source_owner *owner = source_owner(walk->scan->source);
+	size_t target = entry->target ? strlen(entry->target) : 0;
+	int err = hdf5_charge_paths(walk, 1, walk->path.count + target);
+
+	if (err)
+		return err;
+	entry->path = walk->path.items + 1;
+	entry->uid = owner->uid;
+	entry->gid = owner->gid;
+	entry->mtime = mtime ? mtime : owner->mtime;
+	entry->mtime_ns = mtime ? 0 : owner->mtime_ns;
+	return entries_add(walk->scan->entries, entry) < 0 ? hdf5_out_of_memory(walk) : 0;
+}
+
+int hdf5_add_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset, time_t mtime)
+{
+	struct entry entry = { .kind = ENTRY_FILE,
+			      .mode = source_owner(walk->scan->source)->mode & 0666 };
+	int err = hdf5_dataset_extents(walk, dataset, &entry.size);
+
+	if (err)
+		return err;
+	entry.extents = walk->extents.items;
+	entry.extent_count = walk->extents.count;
+	err = hdf5_add_entry(walk, &entry, mtime);
+	walk->files++;
+	hdf5_advance(walk, entry.size);
+	return err;
+}
+
+/* Another name of a file that has an entry. */
+int hdf5_add_hard_link(struct hdf5_walk *walk, size_t first, time_t mtime)
+{
+	struct entry entry = { .kind = ENTRY_HARDLINK,
+			      .target = entries_get(walk->scan->entries, first)->path };
+
+	hdf5_advance(walk, 0);
+	return hdf5_add_entry(walk, &entry, mtime);
+}
+
+/* "/a" of a link in /x/y is "../../a", wherever the tree is mounted. */
+int hdf5_add_soft_link(struct hdf5_walk *walk, const char *target)
+{
+	CLEANUP(cleanup_free) char *relative = NULL;
+	struct entry entry = { .kind = ENTRY_SYMLINK, .mode = LINK_MODE, .target = target };
+	size_t up = 3 * (size_t)walk->depth, room;
+
+	if (*target == '/') {
+		while (*target == '/')
+			target++;
+		room = up + strlen(target) + 2;
+		relative = malloc(room);
+		if (!relative)
+			return hdf5_out_of_memory(walk);
+		for (size_t i = 0; i < up; i++)
+			relative[i] = "../"[i % 3];
+		snprintf(relative + up, room - up, "%s", up || *target ? target : ".");
+		entry.target = relative;
+	}
+	walk->files++;
+	hdf5_advance(walk, 0);
+	return hdf5_add_entry(walk, &entry, 0);
+}
+
+/* What is not shown */
+
+void hdf5_leave_out(struct hdf5_walk *walk, const struct hdf5_dataset *dataset)
+{
+	size_t n = strlen(walk->left_out_names), room = sizeof(walk->left_out_names) - n;
+	char what[80];
+
+	entries_leave_out(walk->scan->entries);
+	hdf5_advance(walk, 0);
+	if (walk->left_out++ >= HDF5_LEFT_OUT_NAMED)
+		return;
+	hdf5_dataset_describe(dataset, what, sizeof(what));
+	snprintf(walk->left_out_names + n, room, "%s'%.60s' (%s)", n ? ", " : "",
+		 walk->path.items, what);
+}

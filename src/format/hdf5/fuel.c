@@ -1,0 +1,404 @@
+#include "format/hdf5/fuel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "format/hdf5/column.h"
+#include "format/limits.h"
+
+enum { SPLITS_MOST = 256, ITEM_MOST = 1 << 16 };
+
+/* A line of the attribute, as libhdf5 converts it. */
+struct line {
+	char split[HDF5_SPLIT_NAME + 1], source[HDF5_SPLIT_NAME + 1];
+	int64_t start, stop;
+	hobj_ref_t indices;
+	signed char available;
+};
+
+bool hdf5_split_has(const struct hdf5_split *split, uint64_t row)
+{
+	if (split->listed)
+		return split->listed[row / 8] >> row % 8 & 1;
+	return row >= split->start && row < split->stop;
+}
+
+void hdf5_splits_free(struct hdf5_splits *splits)
+{
+	for (size_t i = 0; i < splits->items.count; i++)
+		free(splits->items.items[i].listed);
+	vec_free(&splits->items);
+}
+
+/* The type of a member, if the attribute has it; else < 0. */
+static hid_t member_type(hid_t type, const char *name)
+{
+	int i = H5Tget_member_index(type, name);
+
+	return i < 0 ? H5I_INVALID_HID : H5Tget_member_type(type, (unsigned)i);
+}
+
+static bool insert(hid_t made, const char *name, size_t at, hid_t type)
+{
+	bool done = type >= 0 && H5Tinsert(made, name, at, type) >= 0;
+
+	if (type >= 0)
+		H5Tclose(type);
+	return done;
+}
+
+static hid_t text_type(hid_t file_type, const char *name)
+{
+	hid_t had = member_type(file_type, name), type;
+	bool fixed = had >= 0 && H5Tget_class(had) == H5T_STRING &&
+		     H5Tis_variable_str(had) == 0;
+
+	if (had >= 0)
+		H5Tclose(had);
+	if (!fixed)
+		return H5I_INVALID_HID;
+	type = H5Tcopy(H5T_C_S1);
+	H5Tset_size(type, HDF5_SPLIT_NAME + 1);
+	return type;
+}
+
+/* An integer, or one byte, as h5py and PyTables write a bool. */
+static hid_t flag_type(hid_t file_type)
+{
+	hid_t type = member_type(file_type, "available");
+	bool number = type >= 0 && H5Tget_class(type) == H5T_INTEGER;
+
+	if (type >= 0 && !number && H5Tget_size(type) == 1)
+		return type;
+	if (type >= 0)
+		H5Tclose(type);
+	return number ? H5Tcopy(H5T_NATIVE_SCHAR) : H5I_INVALID_HID;
+}
+
+/* The lines in memory; < 0: the attribute is none of Fuel's. */
+static hid_t line_type(hid_t file_type)
+{
+	hid_t type, reference = member_type(file_type, "indices");
+	bool refers = reference >= 0 && H5Tequal(reference, H5T_STD_REF_OBJ) > 0;
+
+	if (reference >= 0)
+		H5Tclose(reference);
+	if (H5Tget_class(file_type) != H5T_COMPOUND || H5Tget_size(file_type) > ITEM_MOST)
+		return H5I_INVALID_HID;
+	type = H5Tcreate(H5T_COMPOUND, sizeof(struct line));
+	if (insert(type, "split", offsetof(struct line, split),
+		   text_type(file_type, "split")) &&
+	    insert(type, "source", offsetof(struct line, source),
+		   text_type(file_type, "source")) &&
+	    insert(type, "start", offsetof(struct line, start),
+		   H5Tcopy(H5T_NATIVE_INT64)) &&
+	    insert(type, "stop", offsetof(struct line, stop),
+		   H5Tcopy(H5T_NATIVE_INT64)) &&
+	    insert(type, "available", offsetof(struct line, available),
+		   flag_type(file_type)) &&
+	    (!refers || insert(type, "indices", offsetof(struct line, indices),
+			       H5Tcopy(H5T_STD_REF_OBJ))))
+		return type;
+	H5Tclose(type);
+	return H5I_INVALID_HID;
+}
+
+/* libhdf5 1.10 believes where members of a damaged type lie. */
+static bool is_sound(hid_t file_type)
+{
+	size_t size = H5Tget_size(file_type);
+	int n = H5Tget_nmembers(file_type);
+
+	for (int i = 0; i < n; i++) {
+		hid_t type = H5Tget_member_type(file_type, (unsigned)i);
+		size_t at = H5Tget_member_offset(file_type, (unsigned)i);
+		size_t length = type < 0 ? 0 : H5Tget_size(type);
+
+		if (type >= 0)
+			H5Tclose(type);
+		if (length == 0 || at > size || length > size - at)
+			return false;
+	}
+	return true;
+}
+
+/* Other attributes may be called "split", too; one that has these columns is meant. */
+static bool is_meant(hid_t file_type)
+{
+	return H5Tget_class(file_type) == H5T_COMPOUND &&
+	       H5Tget_member_index(file_type, "split") >= 0 &&
+	       H5Tget_member_index(file_type, "source") >= 0;
+}
+
+static int read_typed_lines(struct hdf5_walk *walk, hid_t attribute, hid_t type,
+			    hssize_t n, struct line **out)
+{
+	if (type < 0 || n > SPLITS_MOST)
+		return hdf5_refuse(walk,
+				   "has splits in an attribute 'split' that is not as "
+				   "Fuel writes it: strings of a fixed size, integers "
+				   "start and stop, a bool available, up to %d lines; "
+				   "write it again so",
+				   SPLITS_MOST);
+	*out = calloc((size_t)n, sizeof(**out));
+	if (!*out)
+		return hdf5_out_of_memory(walk);
+	if (H5Aread(attribute, type, *out) < 0)
+		return hdf5_refuse_library(walk, "cannot read the splits of");
+	return 0;
+}
+
+/* The lines of the attribute, for the caller to free; none if it is another one. */
+static int read_lines(struct hdf5_walk *walk, hid_t attribute, struct line **out,
+		      size_t *count)
+{
+	hid_t file_type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+	hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+	int err = 0;
+
+	if (file_type < 0 || n < 0) {
+		err = hdf5_refuse_library(walk, "cannot read the splits of");
+	} else if (n > 0 && is_meant(file_type)) {
+		hid_t type = is_sound(file_type) ? line_type(file_type) : H5I_INVALID_HID;
+
+		err = read_typed_lines(walk, attribute, type, n, out);
+		*count = err ? 0 : (size_t)n;
+		if (type >= 0)
+			H5Tclose(type);
+	}
+	if (file_type >= 0)
+		H5Tclose(file_type);
+	if (space >= 0)
+		H5Sclose(space);
+	return err;
+}
+
+/* Lists of rows */
+
+static int refuse_line(struct hdf5_walk *walk, const char *name, const char *problem)
+{
+	return hdf5_refuse(walk,
+			   "has a split '%.64s' in the attribute 'split' that %s; "
+			   "write the attribute again",
+			   name, problem);
+}
+
+static uint64_t parse_index(const unsigned char *bytes, const struct hdf5_dataset *d)
+{
+	bool big = H5Tget_order(d->type) == H5T_ORDER_BE;
+	uint64_t value = 0;
+
+	for (uint64_t i = 0; i < d->item; i++)
+		value |= (uint64_t)bytes[big ? d->item - 1 - i : i] << 8 * i;
+	return value;
+}
+
+static int mark_rows(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t rows,
+		     struct hdf5_split *split)
+{
+	struct hdf5_column column;
+	int err = hdf5_column_open(walk, d, &column);
+
+	for (uint64_t i = 0; i < column.rows && !err; i++) {
+		const unsigned char *bytes = NULL;
+		uint64_t row;
+
+		err = hdf5_column_get(&column, i, &bytes);
+		if (err)
+			break;
+		row = parse_index(bytes, d);
+		if (row >= rows)
+			err = refuse_line(walk, split->name,
+					  "lists a row that there is not");
+		else if (!(split->listed[row / 8] >> row % 8 & 1)) {
+			split->listed[row / 8] |= (unsigned char)(1u << row % 8);
+			split->count++;
+		}
+	}
+	hdf5_column_close(&column);
+	return err;
+}
+
+static int read_list(struct hdf5_walk *walk, hid_t group, const hobj_ref_t *reference,
+		     uint64_t rows, struct hdf5_split *split)
+{
+	hid_t id = H5Rdereference2(group, H5P_DEFAULT, H5R_OBJECT, reference);
+	struct hdf5_dataset d;
+	H5O_info_t object;
+	int err;
+
+	if (id < 0 || H5Iget_type(id) != H5I_DATASET ||
+	    H5Oget_info2(id, &object, H5O_INFO_BASIC) < 0) {
+		if (id >= 0)
+			H5Oclose(id);
+		return refuse_line(walk, split->name, "refers to no list of rows");
+	}
+	err = hdf5_dataset_open(walk, id, &d);
+	split->count = 0;
+	split->listed = calloc(1, (size_t)(rows / 8 + 1));
+	if (!err && !split->listed)
+		err = hdf5_out_of_memory(walk);
+	if (!err && (d.kind != H5T_INTEGER || d.item > 8 || !hdf5_is_column(&d) ||
+		     d.dims[0] > rows))
+		err = refuse_line(walk, split->name, "refers to no list of rows");
+	if (!err)
+		err = hdf5_use(walk, object.addr);
+	if (!err)
+		err = mark_rows(walk, &d, rows, split);
+	hdf5_dataset_close(&d);
+	return err;
+}
+
+static bool refers(const struct line *line)
+{
+	return line->indices != 0 && line->indices != HADDR_UNDEF;
+}
+
+/* What is said of the labels of the same split; NULL: nothing. */
+static const struct line *line_of_labels(const struct line *lines, size_t n,
+					 const char *split, const char *labels)
+{
+	for (size_t i = 0; i < n && labels; i++)
+		if (strcmp(lines[i].split, split) == 0 &&
+		    strcmp(lines[i].source, labels) == 0)
+			return &lines[i];
+	return NULL;
+}
+
+/* start and stop are no matter where a list says it. */
+static bool same_rows(const struct line *a, const struct line *b)
+{
+	if (refers(a) || refers(b))
+		return a->indices == b->indices;
+	return a->start == b->start && a->stop == b->stop;
+}
+
+static int take_line(struct hdf5_walk *walk, hid_t group, const struct line *line,
+		     uint64_t rows, struct hdf5_splits *out)
+{
+	struct hdf5_split split = { .start = (uint64_t)line->start,
+				   .stop = (uint64_t)line->stop };
+	int err = 0;
+
+	memcpy(split.name, line->split, sizeof(split.name));
+	split.name[HDF5_SPLIT_NAME] = '\0';
+	if (!*split.name || strchr(split.name, '/') || strcmp(split.name, ".") == 0 ||
+	    strcmp(split.name, "..") == 0)
+		return refuse_line(walk, split.name, "no folder can be named like");
+	if (refers(line))
+		err = read_list(walk, group, &line->indices, rows, &split);
+	else if (line->start < 0 || line->stop < line->start || split.stop > rows)
+		err = refuse_line(walk, split.name, "has rows that there are not");
+	else
+		split.count = split.stop - split.start;
+	if (!err && vec_push(&out->items, split) < 0)
+		err = hdf5_out_of_memory(walk);
+	if (err)
+		free(split.listed);
+	return err;
+}
+
+static int take_lines(struct hdf5_walk *walk, hid_t group, const struct line *lines,
+		      size_t n, const char *source, const char *labels, uint64_t rows,
+		      struct hdf5_splits *out)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		const struct line *of = line_of_labels(lines, n, lines[i].split, labels);
+		bool labelled = of ? of->available : labels != NULL;
+
+		if (strcmp(lines[i].source, source) != 0 || !lines[i].available)
+			continue;
+		if (of && labelled && !same_rows(of, &lines[i]))
+			err = refuse_line(walk, lines[i].split,
+					  "has other rows of the labels than of the images");
+		if (!err)
+			err = take_line(walk, group, &lines[i], rows, out);
+		if (!err)
+			out->items.items[out->items.count - 1].labelled = labelled;
+	}
+	return err;
+}
+
+static void warn_of_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+			 uint64_t rows)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < splits->items.count; i++)
+		count += splits->items.items[i].count;
+	if (splits->items.count && count < rows && walk->warnings++ < LIMIT_WARNINGS)
+		log_warn("'%s': %llu rows of '%.200s' are in no split, as the attribute "
+			 "'split' has it, and are left out",
+			 walk->scan->label, (unsigned long long)(rows - count),
+			 walk->path.items);
+}
+
+int hdf5_splits_read(struct hdf5_walk *walk, hid_t group, const char *source,
+		     const char *labels, uint64_t rows, struct hdf5_splits *out)
+{
+	CLEANUP(cleanup_free) struct line *lines = NULL;
+	size_t n = 0;
+	htri_t exists = H5Aexists(group, "split");
+	hid_t attribute;
+	int err;
+
+	*out = (struct hdf5_splits){ 0 };
+	if (exists == 0)
+		return 0;
+	attribute = exists < 0 ? H5I_INVALID_HID : H5Aopen(group, "split", H5P_DEFAULT);
+	if (attribute < 0)
+		return hdf5_refuse_library(walk, "cannot read the splits of");
+	err = read_lines(walk, attribute, &lines, &n);
+	H5Aclose(attribute);
+	if (err)
+		return err;
+	err = take_lines(walk, group, lines, n, source, labels, rows, out);
+	if (!err)
+		warn_of_rest(walk, out, rows);
+	return err;
+}
+
+bool hdf5_splits_exist(hid_t group)
+{
+	hid_t attribute = H5Aexists(group, "split") > 0 ?
+				  H5Aopen(group, "split", H5P_DEFAULT) : H5I_INVALID_HID;
+	hid_t type = attribute < 0 ? H5I_INVALID_HID : H5Aget_type(attribute);
+	bool exist = type >= 0 && is_meant(type);
+
+	if (type >= 0)
+		H5Tclose(type);
+	if (attribute >= 0)
+		H5Aclose(attribute);
+	return exist;
+}
+
+static bool reaches(const struct hdf5_split *split, uint64_t labels, uint64_t rows)
+{
+	if (!split->listed)
+		return split->stop > labels;
+	for (uint64_t i = labels; i < rows; i++)
+		if (hdf5_split_has(split, i))
+			return true;
+	return false;
+}
+
+int hdf5_splits_check(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+		      uint64_t labels, uint64_t rows)
+{
+	for (size_t i = 0; i < splits->items.count; i++)
+		if (splits->items.items[i].labelled &&
+		    reaches(&splits->items.items[i], labels, rows))
+			return refuse_line(walk, splits->items.items[i].name,
+					   "has more rows than there are labels for");
+	if (splits->items.count || labels == rows)
+		return 0;
+	return hdf5_refuse(walk,
+			   "has %llu rows, and %llu labels: each row wants one; write the "
+			   "file again, or leave the labels out (-o view=tree)",
+			   (unsigned long long)rows, (unsigned long long)labels);
+}

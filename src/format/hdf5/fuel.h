@@ -1,0 +1,43 @@
+/*
+ * fuel.h: the attribute `split` of Fuel's files, which says what rows are in which.
+ *
+ * Threads: one at a time, under format_hdf5's lock.
+ */
+#ifndef GRANARY_FORMAT_HDF5_FUEL_H
+#define GRANARY_FORMAT_HDF5_FUEL_H
+
+#include "format/hdf5/object.h"
+
+enum { HDF5_SPLIT_NAME = 64 };
+
+struct hdf5_split {
+	char name[HDF5_SPLIT_NAME + 1];
+	uint64_t start, stop;   /* rows, if there is no list */
+	unsigned char *listed;  /* a bit for each row; NULL: there is no list */
+	uint64_t count;         /* rows that it has */
+	bool labelled;          /* there are labels for these rows */
+};
+
+struct hdf5_splits {
+	VEC(struct hdf5_split) items; /* none: nothing says so */
+};
+
+/*
+ * What the attribute of `group` says of the array `source` of `rows` rows, and of its
+ * labels (NULL: none). hdf5_splits_free in any case.
+ */
+int hdf5_splits_read(struct hdf5_walk *walk, hid_t group, const char *source,
+		     const char *labels, uint64_t rows, struct hdf5_splits *out);
+
+/* Has the group such an attribute? Then the last rows may be without labels. */
+bool hdf5_splits_exist(hid_t group);
+
+/* Refuses splits with labels that have rows beyond the `labels` that there are. */
+int hdf5_splits_check(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+		      uint64_t labels, uint64_t rows);
+
+void hdf5_splits_free(struct hdf5_splits *splits);
+
+bool hdf5_split_has(const struct hdf5_split *split, uint64_t row);
+
+#endif

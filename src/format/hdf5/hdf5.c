@@ -1,0 +1,493 @@
+/*
+ * HDF5 files, through libhdf5.
+ *
+ * Groups are directories, and datasets that are nothing but bytes are files; rows
+ * of variable length are samples. libhdf5 says where the bytes are, reads the
+ * metadata through a file driver of ours, and never reads an image.
+ *
+ * One lock is held over a whole scan, and so over I/O: libhdf5 can be built
+ * without support for threads, and where it has it, its own lock would be held
+ * over the same I/O.
+ */
+#include "format/format.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "format/hdf5/arrays.h"
+#include "format/hdf5/emit.h"
+#include "format/hdf5/group.h"
+#include "format/hdf5/label_names.h"
+#include "format/hdf5/labels.h"
+#include "format/limits.h"
+#include "os/lock.h"
+
+enum {
+	DEPTH_LIMIT = 128, /* groups in groups */
+	SOFT_LINK_BYTES = 1 << 16,
+	MISSING_CHUNKS = 1 << 22, /* that are looked for in vain, in one file */
+	EMPTY_ROWS = 1 << 20,	  /* that need no room in the file */
+	DECODED_FREE = 1 << 30,   /* of tables, labels and names, and for each */
+	DECODED_A_BYTE = 64,      /* byte of the file so many */
+	DIRECTORY_MODE = 0755,
+	LINK_LEAST = 8, /* bytes of the file that a link takes; more, in fact */
+};
+
+#define FILL_BYTES (UINT64_C(1) << 30) /* of fill values, in one file */
+#define SIGNATURE "\211HDF\r\n\032\n"
+
+static struct lock hdf5_lock = LOCK_INIT;
+
+static int walk_group(struct hdf5_walk *walk, hid_t id);
+
+static int hdf5_probe(const unsigned char *head, size_t n)
+{
+	/* behind a user block of 512 bytes, or a power of two times that */
+	for (size_t at = 0; at + 8 <= n; at = at ? 2 * at : 512)
+		if (memcmp(head + at, SIGNATURE, 8) == 0)
+			return at ? 60 : 100;
+	return 0;
+}
+
+/* Datasets */
+
+/*
+ * Links that follow are hard links. Each file is remembered: how many links it has
+ * is what its header says, and that may be wrong.
+ */
+static int take_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
+		     const H5O_info_t *object)
+{
+	const struct hdf5_seen *seen = hdf5_find_seen(walk, object->addr);
+	int err;
+
+	if (seen && seen->entry != SIZE_MAX)
+		return hdf5_add_hard_link(walk, seen->entry, object->mtime);
+	err = hdf5_add_file(walk, dataset, object->mtime);
+	if (!err)
+		err = hdf5_add_seen(walk, object->addr,
+				    entries_count(walk->scan->entries) - 1);
+	return err;
+}
+
+/* view=arrays: what NumPy can hold is a file, or one for each record. */
+static int take_array(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
+		      const H5O_info_t *object, bool *done)
+{
+	int err;
+
+	if (dataset->use == HDF5_USE_ROWS)
+		return 0;
+	if (hdf5_find_seen(walk, object->addr)) {
+		hdf5_leave_out_link(walk, "is another link to an array that is shown already");
+		*done = true;
+		return 0;
+	}
+	err = hdf5_add_npy(walk, dataset, object->mtime, done);
+	return err || !*done ? err : hdf5_add_seen(walk, object->addr, SIZE_MAX);
+}
+
+static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
+			const H5O_info_t *object)
+{
+	struct hdf5_walk *walk = group->walk;
+	struct hdf5_dataset dataset;
+	bool done = false;
+	int err = hdf5_dataset_open(walk, id, &dataset);
+
+	dataset.address = object->addr;
+	if (!err)
+		hdf5_note_candidate(walk, &dataset);
+	if (!err && walk->scan->arrays)
+		err = take_array(walk, &dataset, object, &done);
+	if (err || done) {
+		hdf5_dataset_close(&dataset);
+		return err;
+	}
+	if (dataset.use == HDF5_USE_FILE)
+		err = take_file(walk, &dataset, object);
+	else if (dataset.use != HDF5_USE_NONE && hdf5_find_seen(walk, object->addr))
+		hdf5_leave_out_link(walk, "is another link to rows that are shown already");
+	else
+		err = hdf5_group_add_table(group, name, &dataset);
+	hdf5_dataset_close(&dataset);
+	return err;
+}
+
+/* Groups and links */
+
+static int add_directory(struct hdf5_walk *walk, time_t mtime)
+{
+	struct entry entry = { .kind = ENTRY_DIRECTORY, .mode = DIRECTORY_MODE };
+
+	return hdf5_add_entry(walk, &entry, mtime);
+}
+
+/* A group without anything to show: beside classes it would be one more. */
+static int note_empty(struct hdf5_walk *walk, time_t mtime)
+{
+	int err = hdf5_charge_paths(walk, 1, walk->path.count);
+	struct hdf5_empty empty = { err ? NULL : strdup(walk->path.items), mtime };
+
+	if (err)
+		return err;
+	if (empty.path && vec_push(&walk->empty, empty) == 0)
+		return 0;
+	free(empty.path);
+	return hdf5_out_of_memory(walk);
+}
+
+/* Once it is known whether there are classes. */
+static int settle_empty(struct hdf5_walk *walk)
+{
+	bool classes = walk->labelled && !walk->scan->tree;
+	int err = 0;
+
+	for (size_t i = 0; i < walk->empty.count && !err && !classes; i++) {
+		err = hdf5_set_path(walk, 0, walk->empty.items[i].path + 1);
+		if (!err)
+			err = add_directory(walk, walk->empty.items[i].mtime);
+		hdf5_reset_path(walk, 0);
+	}
+	return err;
+}
+
+static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object)
+{
+	size_t entries = entries_count(walk->scan->entries);
+	uint64_t arrays = walk->arrays;
+	int err;
+
+	if (hdf5_find_seen(walk, object->addr)) {
+		hdf5_leave_out_link(walk,
+				    "is another link to a group that is shown already");
+		return 0;
+	}
+	if (walk->depth == DEPTH_LIMIT)
+		return hdf5_refuse(walk, "is deeper than %d groups", DEPTH_LIMIT);
+	err = hdf5_add_seen(walk, object->addr, SIZE_MAX);
+	hdf5_advance(walk, 0);
+	walk->depth++;
+	if (!err)
+		err = walk_group(walk, id);
+	walk->depth--;
+	if (err)
+		return err;
+	if (entries_count(walk->scan->entries) == entries && walk->arrays == arrays)
+		return note_empty(walk, object->mtime);
+	return add_directory(walk, object->mtime);
+}
+
+/* By its address, which saves looking the name up again. */
+static int take_object(struct hdf5_group *group, hid_t parent, const char *name,
+		       haddr_t address)
+{
+	struct hdf5_walk *walk = group->walk;
+	hid_t id = H5Oopen_by_addr(parent, address);
+	H5O_info_t object;
+	int err = 0;
+
+	if (id < 0)
+		return hdf5_refuse_library(walk, "cannot open");
+	if (H5Oget_info2(id, &object, H5O_INFO_BASIC | H5O_INFO_TIME) < 0)
+		err = hdf5_refuse_library(walk, "cannot read the attributes of");
+	else if (object.type == H5O_TYPE_DATASET)
+		err = take_dataset(group, id, name, &object);
+	else if (object.type == H5O_TYPE_GROUP)
+		err = take_group(walk, id, &object);
+	else
+		entries_leave_out(walk->scan->entries); /* a type */
+	H5Oclose(id);
+	return err;
+}
+
+/* "..", "../a", "a/../b": nowhere else may a link lead out of the tree. */
+static bool has_parent(const char *target)
+{
+	for (const char *at = target; *at; at += strspn(at, "/")) {
+		size_t n = strcspn(at, "/");
+
+		if (n == 2 && memcmp(at, "..", 2) == 0)
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+static int take_soft_link(struct hdf5_walk *walk, hid_t parent, const char *name,
+			  size_t size)
+{
+	CLEANUP(cleanup_free) char *target = NULL;
+
+	if (size <= 1 || size > SOFT_LINK_BYTES) {
+		hdf5_leave_out_link(walk, "is a link that points to nothing");
+		return 0;
+	}
+	target = calloc(1, size + 1);
+	if (!target)
+		return hdf5_out_of_memory(walk);
+	if (H5Lget_val(parent, name, target, size, H5P_DEFAULT) < 0)
+		return hdf5_refuse_library(walk, "cannot read the link");
+	if (!has_parent(target))
+		return hdf5_add_soft_link(walk, target);
+	hdf5_leave_out_link(walk, "is a link through '..', which is no parent in HDF5");
+	return 0;
+}
+
+/* Neighbours that may turn out to be labels wait until the group's end. */
+static int take_link(struct hdf5_group *group, hid_t parent, const char *name,
+		     const H5L_info_t *link)
+{
+	bool hard = link->type == H5L_TYPE_HARD;
+
+	if ((hard || link->type == H5L_TYPE_SOFT) && !group->walk->scan->arrays &&
+	    hdf5_is_label_name(name, group->walk->scan->labels))
+		return hdf5_group_hold(group, parent, name, link);
+	if (hard)
+		return take_object(group, parent, name, link->u.address);
+	if (link->type == H5L_TYPE_SOFT)
+		return take_soft_link(group->walk, parent, name, link->u.val_size);
+	return hdf5_refuse(group->walk, "is a link to another file; copy what it points "
+					"to into this file (h5copy), or mount that file "
+					"by itself and remove the link");
+}
+
+/* Why a link cannot be shown, whatever it leads to; NULL: it can. */
+static const char *name_problem(const struct hdf5_walk *walk, const char *name)
+{
+	if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 ||
+	    strcmp(name, "..") == 0)
+		return "has a name that no file can have";
+	if (walk->path.count - 1 > LIMIT_PATH_BYTES)
+		return "has too long a path";
+	return NULL;
+}
+
+/* The index of a group's names may lead in circles. */
+static int count_link(struct hdf5_walk *walk)
+{
+	if (walk->links++ <= walk->scan->length / LINK_LEAST)
+		return 0;
+	return hdf5_refuse(walk, "is damaged: it has more links than the file has room "
+				 "for; copy the file again");
+}
+
+static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
+			 void *data)
+{
+	struct hdf5_group *group = data;
+	struct hdf5_walk *walk = group->walk;
+	size_t length = walk->path.count;
+	const char *problem;
+
+	walk->err = count_link(walk);
+	if (!walk->err)
+		walk->err = hdf5_set_path(walk, length, name);
+	problem = walk->err ? NULL : name_problem(walk, name);
+	if (problem)
+		hdf5_leave_out_link(walk, problem);
+	else if (!walk->err)
+		walk->err = take_link(group, parent, name, link);
+	if (!walk->err)
+		hdf5_reset_path(walk, length);
+	return walk->err ? -1 : 0;
+}
+
+/* What could have been labels, but is not, is like any other. */
+static int take_held(struct hdf5_group *group, hid_t id)
+{
+	struct hdf5_walk *walk = group->walk;
+	size_t length = walk->path.count;
+	int err = 0;
+
+	for (size_t i = 0; i < group->held.count && !err; i++) {
+		const struct hdf5_held *held = &group->held.items[i];
+
+		if (held->used)
+			continue;
+		err = hdf5_set_path(walk, length, held->name);
+		if (!err)
+			err = held->soft
+				      ? take_soft_link(walk, id, held->name, held->size)
+				      : take_object(group, id, held->name, held->address);
+		if (!err)
+			hdf5_reset_path(walk, length);
+	}
+	return err;
+}
+
+/* In the order of the names: which of two links is the first is then certain. */
+static int walk_group(struct hdf5_walk *walk, hid_t id)
+{
+	struct hdf5_group group = { .walk = walk };
+	__typeof__(walk->used) used = walk->used; /* of the group above */
+	int err = 0, settled;
+
+	walk->used = (__typeof__(walk->used))VEC_INIT;
+	if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_link, &group) < 0)
+		err = walk->err ? walk->err : hdf5_refuse_library(walk, "cannot list");
+	if (!err)
+		err = hdf5_group_take_tables(&group, id);
+	if (!err)
+		err = take_held(&group, id);
+	if (!err)
+		err = hdf5_group_take_tables(&group, id);
+	settled = hdf5_labels_settle(walk);
+	vec_free(&walk->used);
+	walk->used = used;
+	hdf5_group_free(&group);
+	return err ? err : settled;
+}
+
+/* The end */
+
+/* " and 90 more" */
+static const char *rest_left_out(const struct hdf5_walk *walk, char out[40])
+{
+	*out = '\0';
+	if (walk->left_out > HDF5_LEFT_OUT_NAMED)
+		snprintf(out, 40, " and %llu more",
+			 (unsigned long long)walk->left_out - HDF5_LEFT_OUT_NAMED);
+	return out;
+}
+
+static int refuse_empty(struct hdf5_walk *walk)
+{
+	const char *seen = walk->left_out ? walk->left_out_names : "no dataset";
+	char rest[40];
+
+	if (walk->scan->arrays)
+		return error_set(walk->e, ERROR_DATASET, EBADMSG,
+				 "'%s' is an HDF5 file with no array that NumPy can hold: it "
+				 "holds %s%s; mount it without view=arrays",
+				 walk->scan->label, seen, rest_left_out(walk, rest));
+	return error_set(walk->e, ERROR_DATASET, EBADMSG,
+			 "'%s' is an HDF5 file without anything that can be shown as "
+			 "files: it holds %s%s; files are made of one-dimensional "
+			 "datasets of bytes, single strings or opaque values of fixed "
+			 "size, rows of variable length of bytes, and arrays of images "
+			 "or of rows with labels; say -o labels=NAME if an array of "
+			 "another name labels the rows, or -o view=arrays to see every "
+			 "array as .npy files",
+			 walk->scan->label, seen, rest_left_out(walk, rest));
+}
+
+static int refuse_labels(struct hdf5_walk *walk)
+{
+	return error_set(
+		walk->e, ERROR_DATASET, EBADMSG,
+		"'%s' has no array '%s' beside an array of images or rows, as "
+		"labels=%s says; it has %s; say -o labels=NAME with one of these, "
+		"or leave the option away",
+		walk->scan->label, walk->scan->labels, walk->scan->labels,
+		*walk->candidates ? walk->candidates : "none that could be labels");
+}
+
+static int report(struct hdf5_walk *walk)
+{
+	struct scan *scan = walk->scan;
+	const char *files = walk->npy == walk->files ? "arrays as .npy" : "tree of datasets";
+	char rest[40];
+
+	if (scan->labels && !walk->labels_found && !scan->arrays)
+		return refuse_labels(walk);
+	if (walk->files + walk->arrays == 0)
+		return refuse_empty(walk);
+	if (walk->left_out)
+		log_warn("'%s': %llu datasets are neither files nor rows of samples and are "
+			 "left out: %s%s%s",
+			 scan->label, (unsigned long long)walk->left_out,
+			 walk->left_out_names, rest_left_out(walk, rest),
+			 scan->arrays ? "" : "; -o view=arrays shows arrays as .npy files");
+	if (walk->warnings > LIMIT_WARNINGS)
+		log_warn("'%s': %llu more warnings", scan->label,
+			 (unsigned long long)walk->warnings - LIMIT_WARNINGS);
+	snprintf(scan->detail, sizeof(scan->detail), "%s%s%s", walk->arrays_text,
+		 walk->arrays && walk->files ? "; " : "",
+		 walk->files ? files : "");
+	return 0;
+}
+
+static int walk_file(struct hdf5_walk *walk)
+{
+	hid_t root = H5Gopen2(walk->file.id, "/", H5P_DEFAULT);
+	H5O_info_t object;
+	int err;
+
+	if (root < 0 || H5Oget_info2(root, &object, H5O_INFO_BASIC) < 0) {
+		err = hdf5_refuse_library(walk, "cannot open");
+	} else {
+		hdf5_heap_open(&walk->heap, &walk->file.blocks, walk->file.base);
+		err = hdf5_add_seen(walk, object.addr, SIZE_MAX);
+		if (!err)
+			err = walk_group(walk, root);
+		if (!err)
+			err = settle_empty(walk);
+		hdf5_heap_close(&walk->heap);
+	}
+	if (root >= 0)
+		H5Gclose(root);
+	return err ? err : report(walk);
+}
+
+/* What is stored lies in the file once, but tables of rows are read twice. */
+static void set_budgets(struct hdf5_walk *walk)
+{
+	uint64_t length = walk->scan->length; /* < 2^63, as files are */
+
+	walk->stored_budget = 2 * length;
+	walk->row_budget = length / HDF5_HEAP_HEADER + EMPTY_ROWS;
+	if (!checked_mul(length, DECODED_A_BYTE, &walk->decoded_budget) ||
+	    !checked_add(walk->decoded_budget, DECODED_FREE, &walk->decoded_budget))
+		walk->decoded_budget = UINT64_MAX;
+	walk->missing_budget = MISSING_CHUNKS;
+	walk->fill_budget = FILL_BYTES;
+}
+
+static int scan_file(struct hdf5_walk *walk)
+{
+	const struct scan *scan = walk->scan;
+	int err = hdf5_file_open(&walk->file, scan->source, scan->base, scan->length);
+
+	if (err)
+		err = hdf5_refuse_library(walk, "cannot open");
+	else
+		err = walk_file(walk);
+	hdf5_file_close(&walk->file);
+	return err;
+}
+
+static int hdf5_scan(struct scan *scan, struct error *e)
+{
+	CLEANUP(cleanup_free) struct hdf5_walk *walk = calloc(1, sizeof(*walk));
+	LOCK_GUARD(&hdf5_lock);
+	int err;
+
+	if (!walk)
+		return format_no_memory(scan->label, e);
+	walk->scan = scan;
+	walk->e = e;
+	set_budgets(walk);
+	err = scan_file(walk);
+	vec_free(&walk->path);
+	vec_free(&walk->extents);
+	vec_free(&walk->seen);
+	vec_free(&walk->misfits);
+	for (size_t i = 0; i < walk->empty.count; i++)
+		free(walk->empty.items[i].path);
+	vec_free(&walk->empty);
+	vec_free(&walk->used);
+	idmap_free(&walk->seen_by_address);
+	return err;
+}
+
+const struct format format_hdf5 = {
+	.name = "hdf5",
+	.probe = hdf5_probe,
+	.scan = hdf5_scan,
+};

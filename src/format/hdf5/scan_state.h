@@ -1,0 +1,101 @@
+/*
+ * scan_state.h: one scan of an HDF5 file, as the files hdf5*.c share it: where the
+ * walk is, what it has seen, and what it says when it cannot go on.
+ *
+ * Threads: one at a time, under format_hdf5's lock.
+ */
+#ifndef GRANARY_FORMAT_HDF5_SCAN_STATE_H
+#define GRANARY_FORMAT_HDF5_SCAN_STATE_H
+
+#include "base/idmap.h"
+#include "base/vec.h"
+#include "format/format.h"
+#include "format/hdf5/driver.h"
+#include "format/hdf5/heap.h"
+
+/* An object that other links may lead to. */
+struct hdf5_seen {
+	haddr_t address;
+	size_t entry; /* its number in the log; SIZE_MAX: a group, or rows */
+};
+
+/* What is called as labels of an array are, and is too long or too short for it. */
+struct hdf5_misfit {
+	char *array, *labels; /* names in one group; owned */
+	haddr_t address;      /* of the labels */
+	uint64_t rows, count;
+};
+
+/* A group that holds nothing to show. */
+struct hdf5_empty {
+	char *path; /* owned */
+	time_t mtime;
+};
+
+struct hdf5_group;
+
+struct hdf5_walk {
+	struct scan *scan;
+	struct error *e;
+	struct hdf5_file file;
+	struct hdf5_heap heap;
+	VEC(char) path;            /* "/train/images", and a NUL that does not count */
+	const char *beside;        /* a neighbour of it that is looked at, or NULL */
+	unsigned depth;            /* groups above what the path names */
+	VEC(struct entry_extent) extents; /* of the file at hand */
+	const struct hdf5_group *group; /* whose arrays are looked at, or NULL */
+	VEC(struct hdf5_misfit) misfits; /* in this group */
+	VEC(struct hdf5_empty) empty;
+	bool labelled;             /* some samples have classes */
+	VEC(haddr_t) used;         /* what other datasets of this group were made with */
+	bool labels_found;         /* what the option labels=NAME says */
+	VEC(struct hdf5_seen) seen;
+	struct idmap seen_by_address;
+
+	/* What may still be found in this file, whichever its datasets */
+	uint64_t stored_budget;  /* bytes of chunks, and those that headers hold */
+	uint64_t row_budget;     /* rows */
+	uint64_t decoded_budget; /* bytes of tables, labels and names, each time anew */
+	uint64_t missing_budget; /* chunks that are not stored */
+	uint64_t fill_budget;    /* bytes of fill values other than zeros */
+
+	struct entry_extent fills[256]; /* 64 KiB of a byte; length 0: not made yet */
+	uint64_t path_bytes;       /* of all paths and targets: see limits.h */
+	uint64_t links;            /* that have been followed, in all groups */
+	uint64_t files;            /* what can be shown: files, links, arrays of rows */
+	uint64_t arrays;           /* of rows */
+	uint64_t npy;              /* files that are arrays */
+	uint64_t left_out, warnings;
+	uint64_t advanced;         /* bytes of the window that were said to be passed */
+	char left_out_names[1000];
+	char candidates[400];      /* what could be labels */
+	char arrays_text[78];      /* for scan->detail */
+	int err;                   /* of a callback, which libhdf5 does not carry */
+};
+
+/* For a broken file: what libhdf5 says of it, and a remedy. -EBADMSG or -E... */
+int hdf5_refuse_library(struct hdf5_walk *walk, const char *what);
+
+/* "'x.h5': dataset '/a/b' WHAT". -EBADMSG. */
+int hdf5_refuse(struct hdf5_walk *walk, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+int hdf5_out_of_memory(struct hdf5_walk *walk);
+
+/* Notes that the dataset at `address` says something of another. 0 or -ENOMEM. */
+int hdf5_use(struct hdf5_walk *walk, haddr_t address);
+bool hdf5_is_used(const struct hdf5_walk *walk, haddr_t address);
+
+/*
+ * Counts `n` paths of `bytes` each: is that too much for a file of this size, as
+ * links to long paths may say in few bytes? Then it is refused.
+ */
+int hdf5_charge_paths(struct hdf5_walk *walk, uint64_t n, uint64_t bytes);
+
+/* What hdf5_blocks said: storage, memory, or a place outside the file. */
+int hdf5_refuse_read(struct hdf5_walk *walk, int err);
+
+/* One more entry has been passed, and so many bytes of the window. */
+void hdf5_advance(struct hdf5_walk *walk, uint64_t bytes);
+
+#endif

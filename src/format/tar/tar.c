@@ -1,0 +1,163 @@
+/*
+ * tar archives.
+ *
+ * Members with plain headers are read by tar_plain.c, several stretches of a large
+ * archive at once; all others by tar_chain.c. Data are stepped over, not read. Names
+ * are bytes: no locale has a part in this.
+ */
+#include "format/format.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "format/limits.h"
+#include "format/tar/idx.h"
+#include "format/tar/parallel.h"
+#include "format/tar/plain.h"
+#include "format/tar/walk_members.h"
+
+enum { END_MARKER = 2 * TAR_BLOCK }; /* zeros that end an archive */
+
+static int tar_probe(const unsigned char *head, size_t n)
+{
+	bool magic = n >= TAR_BLOCK && memcmp(head + TAR_MAGIC, "ustar", 5) == 0;
+
+	if (n >= TAR_BLOCK && tar_header_fits(head))
+		return magic ? 100 : 80;
+	return magic ? 40 : 0; /* damaged: the scan says where */
+}
+
+static bool header_is_at(const struct tar_window *window, uint64_t position)
+{
+	unsigned char block[TAR_BLOCK];
+
+	return tar_window_peek(window, block, TAR_BLOCK, position) == 0 &&
+	       tar_header_fits(block);
+}
+
+/*
+ * There is no header at walk->end. 1 if another archive follows, and walk->end is
+ * there; 0 at the end; or an error.
+ */
+static int pass_end(struct tar_walk *walk)
+{
+	const char *label = walk->scan->label;
+	struct tar_place place = tar_walk_place(walk);
+	uint64_t start;
+
+	if (tar_window_find_nonzero(&walk->window, walk->end, &start) != 0)
+		return tar_walk_refuse_read(walk);
+	if (start == walk->window.length)
+		return 0;
+	if (start - walk->end >= TAR_GAP_MOST) {
+		log_warn("'%s': if anything is behind the gap at byte %llu, it is left "
+			 "out", label, in_file(walk, walk->end));
+		return 0;
+	}
+	if (header_is_at(&walk->window, start)) {
+		walk->end = start;
+		return 1;
+	}
+	if (start - walk->end >= END_MARKER) {
+		log_warn("'%s': what is behind the end of the archive at byte %llu "
+			 "is not a tar header and is left out",
+			 label, in_file(walk, start));
+		return 0;
+	}
+	return walk->window.length - start < TAR_BLOCK ?
+		       tar_refuse_cut(&place, start) : tar_refuse_header(&place, start, NULL);
+}
+
+static void report(const struct tar_walk *walk)
+{
+	const char *label = walk->scan->label;
+
+	if (walk->end == walk->window.length && log_allowed(LIMIT_WARNINGS))
+		log_warn("'%s' has no mark at its end: all its members are whole, but "
+			 "there may have been more", label);
+	if (walk->specials)
+		log_info("'%s': %llu devices, pipes or sockets are left out", label,
+			 (unsigned long long)walk->specials);
+	if (walk->warnings > LIMIT_WARNINGS)
+		log_warn("'%s': %u more warnings", label,
+			 walk->warnings - LIMIT_WARNINGS);
+}
+
+/* Plain members from walk->end on, and what others have walked of them already. */
+static int walk_plain(struct tar_walk *walk, struct tar_ahead *ahead)
+{
+	struct tar_run run = { .end = walk->end };
+	int err;
+
+	for (;;) {
+		run.stop = tar_ahead_next(ahead, run.end);
+		err = tar_plain_run(walk->scan, &walk->window, &run, walk->e);
+		walk->end = run.end;
+		if (err || run.end < run.stop)
+			return err;
+		tar_ahead_take(ahead, walk->scan, &run);
+		if (run.end > walk->end)
+			tar_window_seek(&walk->window, run.end);
+	}
+}
+
+/* One member that is not plain, or the end of an archive: 1; 0 at the end of all. */
+static int walk_member(struct tar_walk *walk)
+{
+	uint64_t before = walk->end;
+	int r = tar_read_headers(walk);
+
+	if (r == 0) {
+		r = pass_end(walk);
+	} else if (r > 0) {
+		int err = tar_take_member(walk);
+
+		r = err ? err : 1;
+	}
+	if (walk->scan->advance && walk->end > before)
+		walk->scan->advance(walk->scan, walk->end - before);
+	return r;
+}
+
+static int scan_window(struct tar_walk *walk)
+{
+	struct tar_ahead *ahead = tar_ahead_start(walk->scan, &walk->window);
+	int r;
+
+	do {
+		/* what holds for all that follow holds for plain ones, too */
+		r = walk->global.items.count ? 0 : walk_plain(walk, ahead);
+		if (!r)
+			r = walk_member(walk);
+	} while (r > 0);
+	tar_ahead_end(ahead, walk->scan);
+	if (!r)
+		report(walk);
+	return r;
+}
+
+static int tar_scan(struct scan *scan, struct error *e)
+{
+	struct tar_walk walk = { .scan = scan, .e = e };
+	int err = tar_window_open(&walk.window, scan->source, scan->base, scan->length);
+
+	walk.window.err = err;
+	if (err)
+		return err == -ENOMEM ? tar_walk_no_memory(&walk) : tar_walk_refuse_read(&walk);
+	err = scan->wds2idx ? tar_idx_scan(scan, &walk.window, e) : 0;
+	if (err == 0)
+		err = scan_window(&walk);
+	tar_window_close(&walk.window);
+	tar_walk_free(&walk);
+	return err < 0 ? err : 0;
+}
+
+const struct format format_tar = {
+	.name = "tar",
+	.nests = true,
+	.appends = true,
+	.probe = tar_probe,
+	.scan = tar_scan,
+};

@@ -1,0 +1,328 @@
+/*
+ * front_overlay.c: makes the overlay, tries it, and puts it in the FUSE mount's place.
+ *
+ * The overlay is made nowhere (overlay.h), tried (trial.h), and only then moved beneath the
+ * FUSE mount, which is taken away from above it: whoever looks sees one or the other.
+ * Before Linux 6.5 nothing can be moved beneath a mount: then there is a moment
+ * in which neither is there. All of it is done by a child process, which holds the only
+ * descriptors on the mount: one that the daemon held would keep it from ending.
+ */
+#include "fuse/front_overlay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "fuse/overlay.h"
+#include "fuse/trial.h"
+#include "os/bounded.h"
+#include "os/child.h"
+#include "os/memory.h"
+#include "os/mountapi.h"
+#include "os/namespace.h"
+#include "os/passing.h"
+#include "stats/stats.h"
+
+enum {
+	/* a machine that is busy is slow; storage may never answer */
+	TRY_MS = 15000,
+	READ_MS = 3000,
+	LOOK_MS = 50,
+	END_MS = 200,
+	WHY_BYTES = OVERLAY_WHY_BYTES,
+};
+
+/* What a child is to do, and what has come of it: in shared memory. */
+struct task {
+	struct overlay_wish wish;
+	struct trial trial;
+	const struct rights *rights; /* of the mount's user, or NULL: the caller's */
+	bool read;         /* try a file, too */
+	_Atomic bool reading; /* all is well but for that, which has not ended yet */
+	char why[WHY_BYTES];
+};
+
+static int failed(struct task *task, const char *what)
+{
+	snprintf(task->why, sizeof(task->why), "%s: %s", what, strerror(errno));
+	return 1;
+}
+
+/* May it be. */
+
+/* FUSE keeps others out unless they are invited; an overlay does not. */
+static bool lets_others_in(const struct mount_config *config)
+{
+	return !config->allow_other && !namespace_is_private();
+}
+
+int shield_check(const struct mount_config *config, struct error *e)
+{
+	if (config->shield != SHIELD_ON || !lets_others_in(config))
+		return 0;
+	return error_set(e, ERROR_USAGE, EINVAL,
+			 "-o shield=on: the overlay would let other users in, and nobody said "
+			 "that they may; add allow_other, or mount in a private user namespace "
+			 "(unshare -rm)");
+}
+
+/* Why there is to be none, or NULL. */
+static const char *objection(const struct mount *mount, const struct mount_config *config,
+			     const struct dataset *dataset)
+{
+	if (config->shield == SHIELD_OFF)
+		return "shield=off";
+	if (!mount->ours || mount->by_helper)
+		return "it takes the right to mount: be root, or in a private user namespace "
+		       "(unshare -rm)";
+	if (lets_others_in(config))
+		return "it would let other users in, and there is no allow_other";
+	if (config->shield == SHIELD_AUTO &&
+	    !memory_allows_inodes(tree_kernel_bytes(tree_count(dataset_tree(dataset)), true),
+				  config->budget))
+		return "for so many names it would take too much memory";
+	return NULL;
+}
+
+/* In the child. */
+
+static int take_away(int root)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", root);
+	return umount2(path, MNT_DETACH);
+}
+
+/* What our mount covers. */
+static int open_covered(const struct mount *mount, int folder)
+{
+	return openat(folder, strrchr(mount->mountpoint, '/') + 1,
+		      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Before Linux 6.5: first the one away, then the other there. */
+static int change_over(struct task *task, int root, int overlay)
+{
+	CLEANUP(cleanup_close) int folder = openat(root, "..", O_PATH | O_CLOEXEC);
+	CLEANUP(cleanup_close) int copy = mountapi_copy(root);
+	CLEANUP(cleanup_close) int covered = -1;
+
+	if (folder < 0 || copy < 0 || take_away(root) < 0)
+		return failed(task, "the mount cannot be replaced");
+	covered = open_covered(task->wish.mount, folder);
+	if (covered >= 0 && mountapi_move(overlay, covered, 0) == 0)
+		return 0;
+	failed(task, "the overlay cannot be put there");
+	if (covered >= 0)
+		mountapi_move(copy, covered, 0);
+	return 1;
+}
+
+static int replace(struct task *task, int root, int overlay)
+{
+	if (mountapi_move(overlay, root, MOUNTAPI_BENEATH) < 0)
+		/* what forbids the call itself would keep us from putting anything there */
+		return errno == EINVAL ? change_over(task, root, overlay) :
+					 failed(task, "the overlay cannot be put there");
+	return take_away(root) == 0 ? 0 : failed(task, "the mount cannot be taken away");
+}
+
+/* For good: what a mount's user sees, that user has to see through the overlay. */
+static int become_user(struct task *task, pid_t parent)
+{
+	struct error e;
+
+	if (!task->rights)
+		return 0;
+	if (rights_assume(task->rights, &e) < 0 || rights_renounce(&e) < 0) {
+		snprintf(task->why, sizeof(task->why), "%.200s", e.text);
+		return 1;
+	}
+	/* not before: new ids clear it */
+	return child_ends_with_parent(parent) < 0;
+}
+
+static int try_it(struct task *task, int overlay, int bare)
+{
+	if (trial_list(&task->trial, overlay, bare, task->why, sizeof(task->why)) != 0)
+		return 1;
+	if (!task->read)
+		return 0;
+	task->reading = true;
+	if (trial_read(&task->trial, overlay, bare, task->why, sizeof(task->why)) != 0)
+		return 1;
+	task->reading = false;
+	return 0;
+}
+
+/* In a child of the child, which has a mount namespace of its own. */
+static int make_and_try(struct task *task, int socket, pid_t parent)
+{
+	CLEANUP(cleanup_close) int bare = -1;
+	CLEANUP(cleanup_close) int overlay = overlay_make(&task->wish, &bare, task->why);
+
+	if (overlay < 0)
+		return 1;
+	if (passing_send(socket, overlay) < 0)
+		return failed(task, "the overlay cannot be handed over");
+	return become_user(task, parent) || try_it(task, overlay, bare);
+}
+
+/* One that was tried, or -1. */
+static int have_overlay_made(struct task *task)
+{
+	pid_t child, parent = getpid();
+	CLEANUP(cleanup_close) int overlay = -1;
+	struct error e;
+	int sockets[2], status = 0;
+
+	if (passing_pair(sockets) < 0 || child_fork(&child, &e) < 0) {
+		failed(task, "no process can be started");
+		return -1;
+	}
+	if (child == 0)
+		_exit(make_and_try(task, sockets[1], parent));
+	close(sockets[1]);
+	overlay = passing_receive(sockets[0]);
+	close(sockets[0]);
+	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return failed(task, "the process that makes the overlay was ended"), -1;
+	return WEXITSTATUS(status) == 0 ? steal_fd(&overlay) : -1;
+}
+
+static int raise_shield(void *argument)
+{
+	struct task *task = argument;
+	CLEANUP(cleanup_close) int root = overlay_open_root(task->wish.mount);
+	CLEANUP(cleanup_close) int overlay = -1;
+
+	if (root < 0) {
+		errno = -root;
+		return failed(task, "the mount does not answer");
+	}
+	overlay = have_overlay_made(task);
+	return overlay < 0 ? 1 : replace(task, root, overlay);
+}
+
+/* In the supervisor. */
+
+/* bounded_wait, with less patience once storage is waited for. */
+static int await(pid_t child, const struct task *task, int *status)
+{
+	long long now = bounded_now(), end = now + TRY_MS, reading = 0;
+	int ended;
+
+	while ((ended = bounded_wait(child, status, LOOK_MS)) == 0) {
+		now = bounded_now();
+		if (task->reading && !reading)
+			reading = now;
+		if (now > end || (reading && now > reading + READ_MS))
+			break;
+	}
+	return ended;
+}
+
+/* 1: it is there; 0: it is not; -ETIMEDOUT: nor is it clear whether it works. */
+static int attempt(struct task *task)
+{
+	pid_t child;
+	int ended, status = 0;
+
+	task->reading = false;
+	child = bounded_start(raise_shield, task);
+	ended = child < 0 ? child : await(child, task, &status);
+	if (ended == 1 && WIFEXITED(status))
+		return WEXITSTATUS(status) == 0;
+	if (ended == 0) {
+		kill(child, SIGKILL);
+		bounded_wait(child, &status, END_MS);
+		if (task->reading)
+			return -ETIMEDOUT;
+	}
+	snprintf(task->why, sizeof(task->why), "it took too long, or was ended");
+	return 0;
+}
+
+/* Storage that hangs is no reason against it. */
+static bool raised(const struct task *wanted, char why[WHY_BYTES])
+{
+	struct task *task = mmap(NULL, sizeof(*task), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int result;
+
+	snprintf(why, WHY_BYTES, "out of memory");
+	if (task == MAP_FAILED)
+		return false;
+	*task = *wanted;
+	result = attempt(task);
+	if (result == -ETIMEDOUT) {
+		task->read = false;
+		result = attempt(task);
+	}
+	snprintf(why, WHY_BYTES, "%s", task->why);
+	munmap(task, sizeof(*task));
+	return result == 1;
+}
+
+static int without(const struct mount *mount, const struct mount_config *config,
+		   const char *why, struct error *e)
+{
+	if (config->shield == SHIELD_ON)
+		return error_set(e, ERROR_MOUNT, EPERM,
+				 "%s: -o shield=on: %s; leave shield= out to mount without it",
+				 mount->mountpoint, why);
+	log_info("%s: without the shield: %s", mount->mountpoint, why);
+	return 0;
+}
+
+/* A merged root is read whole before its first name comes, and again when forgotten. */
+static bool root_is_too_large(const struct task *task, char why[WHY_BYTES])
+{
+	const struct dataset *dataset = task->trial.dataset;
+	uint32_t names;
+
+	if (!task->wish.merged ||
+	    tree_child_count(dataset_tree(dataset), dataset_root(dataset), &names) < 0 ||
+	    names <= TRIAL_MERGED_MOST)
+		return false;
+	snprintf(why, WHY_BYTES, "its root has %u names, and here an overlay would read all of "
+		 "them before the first is seen, which is for %d at most", names,
+		 TRIAL_MERGED_MOST);
+	return true;
+}
+
+int shield_raise(const struct mount *mount, const struct mount_config *config,
+		 const struct dataset *dataset, const struct rights *rights,
+		 const char *source, struct error *e)
+{
+	const char *against = objection(mount, config, dataset);
+	struct task task = {
+		.wish = { .mount = mount, .source = source, .noexec = config->noexec },
+		.rights = rights, .read = true,
+	};
+	char why[WHY_BYTES];
+	bool up;
+
+	if (against)
+		return without(mount, config, against, e);
+	task.wish.merged = overlay_is_merged();
+	trial_choose(dataset, task.wish.merged, &task.trial);
+	up = !root_is_too_large(&task, why) && raised(&task, why);
+	trial_free(&task.trial);
+	if (!up)
+		return without(mount, config, why, e);
+	stats_set(COUNTER_shielded, 1);
+	log_info("%s: shielded by an overlay%s", mount->mountpoint,
+		 task.wish.merged ? " with a merged root" : "");
+	return 0;
+}

@@ -1,0 +1,78 @@
+#include "fuse/kernel_inodes.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "index/tree.h"
+#include "stats/stats.h"
+
+enum { BITS = 64 };
+
+struct inodes {
+	uint32_t nodes;
+	_Atomic int64_t count; /* a server that died may have left it a little wrong */
+	_Atomic uint64_t known[];
+};
+
+static size_t size_for(uint32_t nodes)
+{
+	return sizeof(struct inodes) + ((size_t)nodes / BITS + 1) * sizeof(uint64_t);
+}
+
+struct inodes *inodes_new(uint32_t nodes)
+{
+	struct inodes *inodes = mmap(NULL, size_for(nodes), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (inodes == MAP_FAILED)
+		return NULL;
+	inodes->nodes = nodes;
+	return inodes;
+}
+
+void inodes_free(struct inodes *inodes)
+{
+	if (inodes)
+		munmap(inodes, size_for(inodes->nodes));
+}
+
+/*
+ * With the shield each has one more there. Two that show it at the same time must not
+ * leave the older figure.
+ */
+void inodes_show(const struct inodes *inodes)
+{
+	int64_t count;
+
+	do {
+		count = atomic_load(&inodes->count);
+		stats_set(COUNTER_inode_bytes,
+			  tree_kernel_bytes(count > 0 ? (uint64_t)count : 0,
+					    stats_get(COUNTER_shielded) > 0));
+	} while (count != atomic_load(&inodes->count));
+}
+
+static void add(struct inodes *inodes, int64_t change)
+{
+	atomic_fetch_add(&inodes->count, change);
+	inodes_show(inodes);
+}
+
+void inodes_known(struct inodes *inodes, uint32_t node)
+{
+	uint64_t bit = UINT64_C(1) << node % BITS;
+
+	if (node < inodes->nodes &&
+	    !(atomic_load_explicit(&inodes->known[node / BITS], memory_order_relaxed) & bit) &&
+	    !(atomic_fetch_or(&inodes->known[node / BITS], bit) & bit))
+		add(inodes, 1);
+}
+
+void inodes_forgotten(struct inodes *inodes, uint32_t node)
+{
+	uint64_t bit = UINT64_C(1) << node % BITS;
+
+	if (node < inodes->nodes && (atomic_fetch_and(&inodes->known[node / BITS], ~bit) & bit))
+		add(inodes, -1);
+}

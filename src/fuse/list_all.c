@@ -1,0 +1,51 @@
+#include "fuse/list_all.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+
+struct walk {
+	VEC(char *) waiting; /* directories; each is owned */
+};
+
+static void add(struct walk *walk, const char *folder, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return;
+	if (vec_push(&walk->waiting, path) < 0)
+		free(path);
+}
+
+static void list(struct walk *walk, const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+
+	if (!folder)
+		return;
+	while ((entry = readdir(folder))) {
+		if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") != 0 &&
+		    strcmp(entry->d_name, "..") != 0)
+			add(walk, path, entry->d_name);
+	}
+	closedir(folder);
+}
+
+void walk_mount(const char *mountpoint)
+{
+	struct walk walk = { { 0 } };
+
+	list(&walk, mountpoint);
+	while (walk.waiting.count > 0) {
+		CLEANUP(cleanup_free) char *path = walk.waiting.items[--walk.waiting.count];
+
+		list(&walk, path);
+	}
+	vec_free(&walk.waiting);
+}

@@ -1,0 +1,153 @@
+#include "fuse/page_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	COUNTERS = 4096,
+	END_STEP_NS = 1000 * 1000,
+	END_GIVE_UP = 100,  /* steps until reads get an error, */
+	END_MOST = 5000,    /* and until nothing helps */
+};
+
+struct push {
+	struct fuse_session *fuse;
+	const struct served *served;
+	struct prefetch_sink sink;
+	/* reads under way, by the file's number: two files may share a counter */
+	_Atomic unsigned reads[COUNTERS];
+	_Atomic unsigned under_way; /* stores and drops, */
+	_Atomic bool ending;        /* of which there are to be no more */
+};
+
+/* Counted first: who ends it sees this one, or this one sees that. */
+static bool begin(struct push *push, uint32_t node)
+{
+	atomic_fetch_add(&push->under_way, 1);
+	if (!atomic_load(&push->ending) && atomic_load(&push->reads[node % COUNTERS]) == 0)
+		return true;
+	atomic_fetch_sub(&push->under_way, 1);
+	return false;
+}
+
+static int end(struct push *push, int result)
+{
+	atomic_fetch_sub(&push->under_way, 1);
+	return result;
+}
+
+static int store(void *context, uint32_t node, uint64_t offset, const void *bytes,
+		 size_t length)
+{
+	struct push *push = context;
+	struct fuse_bufvec pieces = FUSE_BUFVEC_INIT(length);
+
+	if (!begin(push, node))
+		return -EBUSY;
+	pieces.buf[0].mem = (void *)(uintptr_t)bytes; /* only read from */
+	return end(push, fuse_lowlevel_notify_store(push->fuse, ops_inode(push->served, node),
+						    (off_t)offset, &pieces, 0));
+}
+
+static int drop(void *context, uint32_t node, uint64_t from)
+{
+	struct push *push = context;
+
+	if (!begin(push, node))
+		return -EBUSY;
+	return end(push, fuse_lowlevel_notify_inval_inode(push->fuse,
+							  ops_inode(push->served, node),
+							  (off_t)from, 0));
+}
+
+struct push *push_new(struct fuse_session *fuse, const struct served *served)
+{
+	struct push *push = calloc(1, sizeof(*push));
+
+	if (push) {
+		push->fuse = fuse;
+		push->served = served;
+		push->sink = (struct prefetch_sink){ push, store, drop };
+	}
+	return push;
+}
+
+void push_free(struct push *push)
+{
+	free(push);
+}
+
+const struct prefetch_sink *push_sink(const struct push *push)
+{
+	return &push->sink;
+}
+
+void push_read_begins(struct push *push, uint32_t node)
+{
+	if (push)
+		atomic_fetch_add(&push->reads[node % COUNTERS], 1);
+}
+
+void push_read_ends(struct push *push, uint32_t node)
+{
+	if (push)
+		atomic_fetch_sub(&push->reads[node % COUNTERS], 1);
+}
+
+/* One that has been answered meanwhile is not known any more. */
+static void refuse(const struct fuse_in_header *request, int connection)
+{
+	struct fuse_out_header answer = { .len = sizeof(answer), .error = -ENOTCONN,
+					  .unique = request->unique };
+
+	if (slots_wants_answer(request) && write(connection, &answer, sizeof(answer)) < 0)
+		return;
+}
+
+static void give_up_reads(struct slots *slots, int connection)
+{
+	for (unsigned i = 0; i < slots_count(slots); i++) {
+		const struct fuse_in_header *request = slots_request(slots, i);
+
+		if (request && request->opcode == FUSE_READ)
+			refuse(request, connection);
+	}
+}
+
+/* Where every thread has a read that hangs, nobody else receives. */
+static void give_up_pending(int connection)
+{
+	static union {
+		struct fuse_in_header request;
+		char bytes[SLOTS_REQUEST_MOST];
+	} pending;
+
+	fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) | O_NONBLOCK);
+	while (read(connection, &pending, sizeof(pending)) >= (ssize_t)sizeof(pending.request))
+		refuse(&pending.request, connection);
+}
+
+/*
+ * A thread that waits for a page in the kernel cannot be killed, and has the connection
+ * open: readers would wait with it, for good.
+ */
+void push_end(struct push *push, struct slots *slots, int connection)
+{
+	const struct timespec step = { .tv_nsec = END_STEP_NS };
+
+	if (!push)
+		return;
+	atomic_store(&push->ending, true);
+	for (int i = 0; i < END_MOST && atomic_load(&push->under_way) > 0; i++) {
+		if (i >= END_GIVE_UP) {
+			give_up_reads(slots, connection);
+			give_up_pending(connection);
+		}
+		nanosleep(&step, NULL);
+	}
+}

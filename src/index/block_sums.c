@@ -1,0 +1,144 @@
+/*
+ * block_sums.c: BLOCKS has a number for each GROUP nodes, and then the checksums. The number
+ * says how many checksums come before those of the group, so no file needs one of its own:
+ * where a file's begin follows from the sizes of the few nodes before it.
+ */
+#include "index/block_sums.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "index/check.h"
+#include "index/mapped.h"
+
+enum { GROUP = 64 };
+
+static uint64_t group_count(const struct tree *tree)
+{
+	return ((uint64_t)tree_count(tree) + GROUP - 1) / GROUP;
+}
+
+/* How many blocks of a node have checksums: none where it is one, or no file. */
+static int count_of(const struct tree *tree, uint32_t node, uint64_t *out)
+{
+	struct layout_node n;
+	uint64_t size;
+
+	*out = 0;
+	if (view_node(tree, node, &n) < 0)
+		return -EIO;
+	size = node_size(&n);
+	if (node_kind(&n) == TREE_FILE && size > BLOCK_BYTES)
+		*out = (size - 1) / BLOCK_BYTES + 1;
+	return 0;
+}
+
+/* Of the nodes of its group that come before it. */
+static int count_before(const struct tree *tree, uint32_t node, uint64_t *out)
+{
+	uint64_t count;
+
+	*out = 0;
+	for (uint32_t other = node - node % GROUP; other < node; other++) {
+		if (count_of(tree, other, &count) < 0)
+			return -EIO;
+		*out += count; /* of 64 nodes, each less than 2^48 bytes */
+	}
+	return 0;
+}
+
+bool blocks_are_there(const struct index *index)
+{
+	return index_tree(index)->sections[SECTION_BLOCKS].count > 0;
+}
+
+/* Where it begins in BLOCKS. */
+static int find_first(const struct tree *tree, uint64_t before_group, uint32_t node,
+		      uint64_t *out)
+{
+	uint64_t before;
+
+	if (count_before(tree, node, &before) < 0 ||
+	    !checked_add(before_group, group_count(tree) + before, out))
+		return -EIO;
+	return 0;
+}
+
+int blocks_first(const struct index *index, uint32_t node, uint64_t *out)
+{
+	const struct tree *tree = index_tree(index);
+	uint64_t before_group;
+
+	if (view_item(tree, SECTION_BLOCKS, node / GROUP, &before_group,
+		      sizeof(before_group)) < 0)
+		return -EIO;
+	return find_first(tree, before_group, node, out);
+}
+
+int blocks_sum(const struct index *index, uint64_t number, uint64_t *out)
+{
+	return view_item(index_tree(index), SECTION_BLOCKS, number, out, sizeof(*out));
+}
+
+/* How many there are in all; `groups`, if any, gets how many come before each group. */
+static int count_all(const struct tree *tree, uint64_t *groups, uint64_t *total)
+{
+	uint64_t count;
+
+	*total = 0;
+	for (uint32_t node = 0; node < tree_count(tree); node++) {
+		if (groups && node % GROUP == 0)
+			groups[node / GROUP] = *total;
+		if (count_of(tree, node, &count) < 0)
+			return -EIO;
+		*total += count; /* of 2^31 nodes, each less than 2^48 bytes */
+	}
+	return 0;
+}
+
+int blocks_plan(const struct index *index, struct blocks *out)
+{
+	const struct tree *tree = index_tree(index);
+	uint64_t total;
+
+	*out = (struct blocks){ 0 };
+	if (count_all(tree, NULL, &total) < 0)
+		return -EIO;
+	out->count = group_count(tree) + total;
+	out->items = calloc(out->count, sizeof(*out->items));
+	return out->items ? count_all(tree, out->items, &total) : -ENOMEM;
+}
+
+void blocks_free(struct blocks *blocks)
+{
+	free(blocks->items);
+	*blocks = (struct blocks){ 0 };
+}
+
+uint64_t *blocks_of(const struct index *index, const struct blocks *blocks, uint32_t node)
+{
+	const struct tree *tree = index_tree(index);
+	uint64_t count, first;
+
+	if (count_of(tree, node, &count) < 0 || count == 0 ||
+	    find_first(tree, blocks->items[node / GROUP], node, &first) < 0)
+		return NULL;
+	return blocks->items + first;
+}
+
+bool blocks_are_sound(const struct tree *tree)
+{
+	uint64_t there = tree->sections[SECTION_BLOCKS].count, total = 0, count, before;
+
+	for (uint32_t node = 0; there && node < tree_count(tree); node++) {
+		if (node % GROUP == 0 &&
+		    (view_item(tree, SECTION_BLOCKS, node / GROUP, &before,
+			       sizeof(before)) < 0 || before != total))
+			return false;
+		if (count_of(tree, node, &count) < 0)
+			return false;
+		total += count;
+	}
+	return !there || there == group_count(tree) + total;
+}

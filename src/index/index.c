@@ -1,0 +1,284 @@
+#include "index/index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/cleanup.h"
+#include "index/array_tiles.h"
+#include "index/card.h"
+#include "index/check.h"
+#include "index/mapped.h"
+#include "os/sealed.h"
+
+struct index {
+	struct tree tree;
+	int fd;
+	void *map;
+	size_t size;
+	struct card *card;
+};
+
+static int read_memory(const void *context, void *buffer, size_t length, uint64_t offset)
+{
+	const struct index *index = context;
+
+	memcpy(buffer, (const uint8_t *)index->map + offset, length);
+	return 0;
+}
+
+static int read_card(struct index *index, uid_t owner, struct error *e)
+{
+	const struct card_reader reader = { read_memory, index, index->size, owner };
+
+	return card_read(&reader, &index->card, e);
+}
+
+static const uint8_t *section_bytes(const struct index *index,
+				    const struct layout_section *section)
+{
+	return (const uint8_t *)index->map + section->offset;
+}
+
+static void map_sections(struct index *index)
+{
+	const struct layout_section *s;
+
+	for (uint32_t i = 0; (s = card_section(index->card, i)); i++)
+		index->tree.sections[i] = (struct section){
+			.base = section_bytes(index, s), .count = s->length / s->item_size };
+}
+
+static int map_memory(struct index *index, struct error *e)
+{
+	/* before Linux 6.7 no sealed memfd can be mapped as MAP_SHARED, not even to be read */
+	index->map = mmap(NULL, index->size, PROT_READ, MAP_PRIVATE, index->fd, 0);
+	if (index->map != MAP_FAILED)
+		return 0;
+	index->map = NULL;
+	return error_set(e, ERROR_SYSTEM, errno, "it cannot be mapped: %s", strerror(errno));
+}
+
+/* Once and for good: nobody can change these bytes. */
+static int check_sums(const struct index *index, struct error *e)
+{
+	const struct layout_section *s;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && (s = card_section(index->card, i)); i++)
+		err = card_check_section(index->card, i, section_bytes(index, s), e);
+	return err;
+}
+
+int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index **out,
+		      struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = fd_taken;
+	struct index *index = calloc(1, sizeof(*index));
+	struct stat st;
+	int err;
+
+	if (!index)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (!sealed_is(fd) || fstat(fd, &st) < 0 || st.st_size == 0) {
+		free(index);
+		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty, or may be changed",
+				 label);
+	}
+	*index = (struct index){ .fd = steal_fd(&fd), .size = (size_t)st.st_size };
+	err = map_memory(index, e);
+	if (!err)
+		err = read_card(index, owner, e);
+	if (!err)
+		err = check_sums(index, e);
+	if (err) {
+		error_prefix(e, "%s", label);
+		index_close(index);
+		return err;
+	}
+	map_sections(index);
+	*out = index;
+	return 0;
+}
+
+void index_close(struct index *index)
+{
+	if (!index)
+		return;
+	if (index->map)
+		munmap(index->map, index->size);
+	card_free(index->card);
+	close(index->fd);
+	free(index);
+}
+
+const struct card *index_card(const struct index *index)
+{
+	return index->card;
+}
+
+int index_descriptor(const struct index *index)
+{
+	return index->fd;
+}
+
+uint64_t index_size(const struct index *index)
+{
+	return index->size;
+}
+
+const struct tree *index_tree(const struct index *index)
+{
+	return &index->tree;
+}
+
+int index_summary(const struct index *index, struct index_summary *out)
+{
+	*out = *card_summary(index->card);
+	return 0;
+}
+
+void index_for_each_note(const struct index_summary *summary,
+			 void (*visit)(const char *line, void *context), void *context)
+{
+	char notes[sizeof(summary->notes)], *rest = notes, *line;
+
+	memcpy(notes, summary->notes, sizeof(notes));
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			visit(line, context);
+}
+
+int index_check(const struct index *index, struct error *e)
+{
+	return tree_check(&index->tree, e);
+}
+
+uint32_t index_volume_count(const struct index *index)
+{
+	uint64_t count = index->tree.sections[SECTION_VOLUMES].count;
+
+	return count < LAYOUT_VOLUME_LIMIT ? (uint32_t)count : LAYOUT_VOLUME_LIMIT;
+}
+
+int index_volume(const struct index *index, uint32_t i, struct volume_desc *out)
+{
+	struct layout_volume v;
+	int err = view_item(&index->tree, SECTION_VOLUMES, i, &v, sizeof(v));
+
+	if (err)
+		return err;
+	*out = (struct volume_desc){
+		.kind = (enum volume_kind)v.kind, .source = v.source, .base = v.base,
+		.length = v.length, .guard = (enum volume_guard)v.guard,
+		.first_chunk = v.first_chunk, .chunk_count = v.chunk_count,
+	};
+	memcpy(out->codecs, v.codecs, sizeof(v.codecs));
+	return 0;
+}
+
+/* The number of the last chunk that begins at or before `offset`. */
+static int find_chunk(const struct index *index, const struct volume_desc *volume,
+		      uint64_t offset, uint64_t *out)
+{
+	uint64_t low = volume->first_chunk, high;
+
+	if (!checked_add(low, volume->chunk_count, &high) || low == high)
+		return -EIO;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		struct volume_chunk chunk;
+
+		if (view_item(&index->tree, SECTION_CHUNKS, middle, &chunk,
+			      sizeof(chunk)) < 0)
+			return -EIO;
+		if (chunk.start <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	*out = low;
+	return 0;
+}
+
+int index_chunk(const struct index *index, const struct volume_desc *volume,
+		uint64_t offset, uint64_t *number, struct volume_chunk *out,
+		uint64_t *plain)
+{
+	struct volume_chunk next = { .start = volume->length };
+	uint64_t last = volume->first_chunk + volume->chunk_count - 1;
+
+	if (find_chunk(index, volume, offset, number) < 0 ||
+	    view_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out)) < 0)
+		return -EIO;
+	if (*number < last && view_item(&index->tree, SECTION_CHUNKS, *number + 1, &next,
+					sizeof(next)) < 0)
+		return -EIO;
+	if (out->start > offset || next.start <= offset ||
+	    next.start - out->start > VOLUME_CHUNK_LIMIT)
+		return -EIO;
+	*plain = next.start - out->start;
+	return 0;
+}
+
+int index_array(const struct index *index, const struct volume_desc *volume,
+		struct volume_array *out, struct array_measure *measure)
+{
+	if (view_item(&index->tree, SECTION_ARRAYS, volume->base, out, sizeof(*out)) < 0 ||
+	    array_measure(out, measure) < 0 || measure->bytes != volume->length ||
+	    measure->tiles != volume->chunk_count)
+		return -EIO;
+	return 0;
+}
+
+int index_tile(const struct index *index, const struct volume_desc *volume, uint64_t tile,
+	       uint64_t *number, struct volume_chunk *out)
+{
+	if (tile >= volume->chunk_count || !checked_add(volume->first_chunk, tile, number))
+		return -EIO;
+	return view_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out));
+}
+
+uint64_t index_literals_size(const struct index *index)
+{
+	return index->tree.sections[SECTION_LITERALS].count;
+}
+
+int index_read_literals(const struct index *index, void *buffer, size_t length,
+			uint64_t offset)
+{
+	const uint8_t *bytes = view_bytes(&index->tree, SECTION_LITERALS, offset, length);
+
+	if (!bytes)
+		return -EIO;
+	memcpy(buffer, bytes, length);
+	return 0;
+}
+
+bool index_has_sums(const struct index *index)
+{
+	return card_has_sums(index->card);
+}
+
+int index_sum(const struct index *index, uint32_t node, uint64_t *out)
+{
+	if (!index_has_sums(index))
+		return -ENOENT;
+	if (view_item(&index->tree, SECTION_SUMS, node, out, sizeof(*out)) < 0)
+		return -EIO;
+	return *out ? 0 : -ENOENT;
+}
+
+const void *index_section(const struct index *index, uint32_t i, uint64_t *length)
+{
+	const struct layout_section *s = card_section(index->card, i);
+
+	if (!s)
+		return NULL;
+	*length = s->length;
+	return section_bytes(index, s);
+}

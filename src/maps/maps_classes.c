@@ -1,0 +1,254 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "maps/maps_pairs.h"
+#include "maps/maps_texts.h"
+#include "maps/name_map.h"
+#include "maps/pickle.h"
+
+enum { WNID_BYTES = 9 }; /* "n01440764" */
+
+struct class {
+	int64_t label;
+	const char *name;
+	size_t place; /* in the file */
+};
+
+struct class_list {
+	const char *path; /* for messages, while it is read */
+	const char *unit;
+	VEC(struct class) items; /* once read: in the order of the labels */
+	struct map_texts names;
+};
+
+static int refuse_pair(const struct class_list *list, const struct map_pair *pair,
+		       const char *what, struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG, "%s: %s %zu: %s", list->path,
+			 pair->unit, pair->place, what);
+}
+
+/* "n01440764 tench, Tinca tinca": a file of LOC_synset_mapping.txt's kind. */
+static bool begins_with_wnid(const char *text, size_t size)
+{
+	if (size < WNID_BYTES || text[0] != 'n' ||
+	    (size > WNID_BYTES && text[WNID_BYTES] != ' '))
+		return false;
+	for (int i = 1; i < WNID_BYTES; i++)
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+	return true;
+}
+
+/* Which of the two is the label: {"0": "tench"}, {"tench": 0}, or the place in a list. */
+static int take_pair(const struct class_list *list, const struct map_pair *pair,
+		     struct class *class, struct map_value *name, struct error *e)
+{
+	const struct map_value *key = &pair->key, *value = &pair->value;
+
+	*name = *value;
+	if (key->kind == MAP_NOTHING && value->kind == MAP_TEXT) {
+		class->label = (int64_t)pair->place - 1;
+		return 0;
+	}
+	if (value->kind == MAP_TEXT) {
+		class->label = key->number;
+		if (key->kind == MAP_NUMBER ||
+		    (key->kind == MAP_TEXT &&
+		     map_parse_number(key->text, key->size, &class->label)))
+			return 0;
+		return refuse_pair(list, pair,
+				   "neither its key nor its value is a number: a "
+				   "class list says which label has which name",
+				   e);
+	}
+	if (value->kind == MAP_NUMBER && key->kind == MAP_TEXT) {
+		*name = *key;
+		class->label = value->number;
+		return 0;
+	}
+	return refuse_pair(list, pair,
+			   "is not the name of a class; a class list is text, one "
+			   "class a line, or a list, or a dict of labels and names",
+			   e);
+}
+
+/* The line of titles of ILSVRC's LOC_val_solution.csv and its like. */
+static bool begins_a_table(const struct map_pair *pair, const struct map_value *name)
+{
+	static const char title[] = "ImageId,";
+
+	return pair->place == 1 && name->size >= sizeof(title) - 1 &&
+	       memcmp(name->text, title, sizeof(title) - 1) == 0;
+}
+
+static int add_class(void *context, const struct map_pair *pair, struct error *e)
+{
+	struct class_list *list = context;
+	struct class class = { .place = pair->place };
+	struct map_value name;
+	const char *fault;
+	int err = take_pair(list, pair, &class, &name, e);
+
+	if (err)
+		return err;
+	if (begins_a_table(pair, &name))
+		return refuse_pair(list, pair, "a table of files is no list of classes; "
+				   "give it to names=", e);
+	if (begins_with_wnid(name.text, name.size))
+		name.size = WNID_BYTES;
+	fault = map_class_fault(name.text, name.size);
+	if (fault) {
+		char what[400];
+
+		snprintf(what, sizeof(what), "the class '%.*s' %s",
+			 name.size > 200 ? 200 : (int)name.size, name.text, fault);
+		return refuse_pair(list, pair, what, e);
+	}
+	list->unit = pair->unit;
+	class.name = map_texts_keep(&list->names, name.text, name.size);
+	if (!class.name || vec_push(&list->items, class) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
+				 list->path);
+	return 0;
+}
+
+static int by_label(const void *left, const void *right)
+{
+	const struct class *a = left, *b = right;
+
+	return a->label == b->label ? (a->place > b->place) - (a->place < b->place) :
+				      (a->label > b->label) - (a->label < b->label);
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct class *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : by_label(left, right);
+}
+
+/* Two classes of one name would lie in one folder, and ImageFolder count one less. */
+static int check_names(const struct class_list *list, struct error *e)
+{
+	const struct class *items = list->items.items;
+
+	for (size_t i = 1; i < list->items.count; i++)
+		if (items[i].label != items[i - 1].label &&
+		    strcmp(items[i].name, items[i - 1].name) == 0)
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "%s: %s %zu and %s %zu: "
+					 "labels %" PRId64 " and %" PRId64
+					 " are both called "
+					 "'%.200s'; give them two names",
+					 list->path, list->unit, items[i - 1].place,
+					 list->unit, items[i].place, items[i - 1].label,
+					 items[i].label, items[i].name);
+	return 0;
+}
+
+/* A label that comes twice with one name counts once. */
+static int check_labels(struct class_list *list, struct error *e)
+{
+	struct class *items = list->items.items;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->items.count; i++) {
+		if (i == 0 || items[i].label != items[kept - 1].label)
+			items[kept++] = items[i];
+		else if (items[i].name != items[kept - 1].name)
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "%s: %s %zu: label %" PRId64
+					 " is called '%.200s' here and '%.200s' before; "
+					 "remove one of the two",
+					 list->path, list->unit, items[i].place,
+					 items[i].label, items[i].name,
+					 items[kept - 1].name);
+	}
+	list->items.count = kept;
+	return 0;
+}
+
+static int check_classes(struct class_list *list, struct error *e)
+{
+	int err;
+
+	if (list->items.count == 0)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: it is empty; a class list "
+				 "has one class a line",
+				 list->path);
+	qsort(list->items.items, list->items.count, sizeof(*list->items.items), by_name);
+	err = check_names(list, e);
+	if (err)
+		return err;
+	qsort(list->items.items, list->items.count, sizeof(*list->items.items), by_label);
+	return check_labels(list, e);
+}
+
+static int visit_text(struct map_input *input, struct error *e)
+{
+	int err = map_begin_text(input, e);
+
+	return err ? err : map_visit_lines(input, e);
+}
+
+int class_list_read(const void *bytes, size_t n, const char *path,
+		    struct class_list **out, struct error *e)
+{
+	struct class_list *list = calloc(1, sizeof(*list));
+	struct map_input input = { bytes, n, path, add_class, list };
+	int err;
+
+	*out = NULL;
+	if (!list)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
+	list->path = path;
+	if (pickle_looks_so(bytes, n))
+		err = map_visit_pickle(&input, e);
+	else if (map_is_json(&input))
+		err = map_visit_json(&input, e);
+	else
+		err = visit_text(&input, e);
+	if (!err)
+		err = check_classes(list, e);
+	if (err)
+		class_list_free(list);
+	else
+		*out = list;
+	return err;
+}
+
+void class_list_free(struct class_list *list)
+{
+	if (!list)
+		return;
+	vec_free(&list->items);
+	map_texts_free(&list->names);
+	free(list);
+}
+
+size_t class_list_count(const struct class_list *list)
+{
+	return list->items.count;
+}
+
+static int seek_label(const void *key, const void *item)
+{
+	int64_t label = *(const int64_t *)key,
+		there = ((const struct class *)item)->label;
+
+	return (label > there) - (label < there);
+}
+
+const char *class_list_name(const struct class_list *list, int64_t label)
+{
+	const struct class *found = bsearch(&label, list->items.items, list->items.count,
+					    sizeof(*list->items.items), seek_label);
+
+	return found ? found->name : NULL;
+}

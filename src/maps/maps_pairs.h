@@ -1,0 +1,60 @@
+/*
+ * maps_pairs.h: what the files of maps.h hold, pair by pair, whatever they are made of.
+ */
+#ifndef GRANARY_MAPS_MAPS_PAIRS_H
+#define GRANARY_MAPS_MAPS_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+enum map_kind { MAP_NOTHING, MAP_TEXT, MAP_NUMBER, MAP_OTHER };
+
+struct map_value {
+	enum map_kind kind;
+	const char *text; /* no NUL behind it, but one may be in it */
+	size_t size;
+	int64_t number;
+	bool in_list; /* it is the first of a list, ["n01440764", "tench"] */
+};
+
+/* An item of a dict, an element of a list (its key is nothing), a row of a table. */
+struct map_pair {
+	struct map_value key, value;
+	const char *unit; /* "line", "item" */
+	size_t place;     /* from 1 */
+};
+
+/* 0, or an errno with a sentence, at which it ends. The texts are gone when it returns.
+ */
+typedef int map_visit(void *context, const struct map_pair *pair, struct error *e);
+
+struct map_input {
+	const char *bytes;
+	size_t n;
+	const char *path; /* for messages */
+	map_visit *visit;
+	void *context;
+};
+
+bool map_is_json(const struct map_input *input);
+
+/* 0, or an errno with a sentence: -EBADMSG, -ENOMEM, or what the visitor returned. */
+int map_visit_pickle(const struct map_input *input, struct error *e);
+int map_visit_json(const struct map_input *input, struct error *e);
+
+/* Rows of a table with a name and a label each: CSV, tabs, or "name label". */
+int map_visit_table(const struct map_input *input, struct error *e);
+
+/* Lines of text: their keys are nothing, and empty ones at the end do not count. */
+int map_visit_lines(const struct map_input *input, struct error *e);
+
+/* Without the bytes that editors put before UTF-8. Refuses what is no text. */
+int map_begin_text(struct map_input *input, struct error *e);
+
+/* A number that is written out, and nothing else. */
+bool map_parse_number(const char *text, size_t size, int64_t *out);
+
+#endif

@@ -1,0 +1,105 @@
+#include "maps/maps_texts.h"
+
+#include <string.h>
+
+#include "base/filename.h"
+#include "base/hash.h"
+#include "build/paths.h"
+
+enum { COMPONENT_MOST = 255, PATH_MOST = 4096 };
+
+struct wanted {
+	const char *text;
+	size_t size;
+};
+
+static bool is_wanted(const void *context, uint32_t id, const void *key)
+{
+	const struct map_texts *texts = context;
+	const struct wanted *wanted = key;
+	const char *text = texts->items.items[id];
+
+	return strncmp(text, wanted->text, wanted->size) == 0 && !text[wanted->size];
+}
+
+const char *map_texts_keep(struct map_texts *texts, const char *text, size_t size)
+{
+	struct wanted wanted = { text, size };
+	uint32_t hash = (uint32_t)hash_bytes(text, size, 0);
+	struct idmap_slot *slot =
+		idmap_find(&texts->ids, hash, is_wanted, texts, &wanted);
+	const char *kept;
+
+	if (slot)
+		return texts->items.items[slot->id_plus_1 - 1];
+	kept = arena_copy(&texts->arena, text, size);
+	if (!kept || vec_push(&texts->items, kept) < 0 ||
+	    idmap_insert(&texts->ids, hash, (uint32_t)texts->items.count - 1) < 0)
+		return NULL;
+	return kept;
+}
+
+void map_texts_free(struct map_texts *texts)
+{
+	idmap_free(&texts->ids);
+	vec_free(&texts->items);
+	arena_free(&texts->arena);
+}
+
+static const char *component_fault(const char *text, size_t size)
+{
+	if (size > COMPONENT_MOST)
+		return "has a name of more than 255 bytes";
+	return memchr(text, '\0', size) ? "has a byte 0 in it" : NULL;
+}
+
+const char *map_path_fault(const char *text, size_t size)
+{
+	const char *fault = NULL;
+
+	if (size == 0)
+		return "is empty";
+	if (size >= PATH_MOST)
+		return "has more than 4095 bytes";
+	if (text[size - 1] == '/')
+		return "ends with a slash";
+	for (size_t start = 0; start < size && !fault;) {
+		const char *slash = memchr(text + start, '/', size - start);
+		size_t end = slash ? (size_t)(slash - text) : size;
+
+		fault = component_fault(text + start, end - start);
+		start = end + 1;
+	}
+	return fault;
+}
+
+const char *map_class_fault(const char *text, size_t size)
+{
+	if (size == 0)
+		return "is empty";
+	if (memchr(text, '/', size))
+		return "has a slash in it, and a folder's name cannot";
+	if ((size == 1 && *text == '.') || (size == 2 && memcmp(text, "..", 2) == 0))
+		return "cannot be a folder's name";
+	if (size == strlen(PATH_RESERVED) && memcmp(text, PATH_RESERVED, size) == 0)
+		return "is .granaryfs, a name that every mount has for itself";
+	return component_fault(text, size);
+}
+
+bool map_has_folder(const char *path, const char *name, size_t size)
+{
+	const char *end;
+
+	for (; (end = strchr(path, '/')); path = end + 1)
+		if ((size_t)(end - path) == size && memcmp(path, name, size) == 0)
+			return true;
+	return false;
+}
+
+bool map_folders_agree(const char *key, const char *path)
+{
+	const char *folder;
+	size_t n = folder_name_of(path, &folder);
+
+	return n == 0 || !strchr(key, '/') || map_has_folder(key, folder, n);
+}

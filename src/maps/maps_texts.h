@@ -1,0 +1,42 @@
+/*
+ * maps_texts.h: texts that are kept once, and found by a hash table.
+ *
+ * They come from strangers: the hash is SipHash-1-3 with a secret of this process.
+ * Not for concurrent use.
+ */
+#ifndef GRANARY_MAPS_MAPS_TEXTS_H
+#define GRANARY_MAPS_MAPS_TEXTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/idmap.h"
+#include "base/vec.h"
+
+struct map_texts {
+	struct arena arena;
+	struct idmap ids;
+	VEC(const char *) items; /* NUL-terminated */
+};
+
+/* The text, kept once; NULL: out of memory. It must not hold a NUL. */
+const char *map_texts_keep(struct map_texts *texts, const char *text, size_t size);
+void map_texts_free(struct map_texts *texts);
+
+/*
+ * Says of a text that it cannot be a path, or (no slash in it) the name of a class:
+ * "is longer than 255 bytes". NULL: it can.
+ */
+const char *map_path_fault(const char *text, size_t size);
+const char *map_class_fault(const char *text, size_t size);
+
+/* Is there a folder of that name in the path? */
+bool map_has_folder(const char *path, const char *name, size_t size);
+
+/* Does the file lie in a folder that the key has? One that has none lies anywhere. */
+bool map_folders_agree(const char *key, const char *path);
+
+#endif

@@ -1,0 +1,324 @@
+#include "maps/name_map.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/filename.h"
+#include "base/hash.h"
+#include "base/idmap.h"
+#include "base/vec.h"
+#include "maps/maps_pairs.h"
+#include "maps/maps_texts.h"
+#include "maps/pickle.h"
+
+/* What of a path is looked for. */
+enum part { PART_ALL, PART_NAME, PART_STEM, PARTS };
+
+struct name_map {
+	const char *path; /* for messages, while it is read */
+	VEC(struct name_map_item) items;
+	VEC(unsigned char) contradicted; /* of an item: bit PART */
+	struct idmap index[PARTS];
+	struct arena keys;
+	struct map_texts classes;
+	bool texts, numbers; /* what the labels are */
+	bool plain_numbers;  /* the texts are numbers, all of them */
+};
+
+struct piece {
+	const char *text;
+	size_t size;
+	enum part part;
+	uint32_t hash; /* of find_piece */
+};
+
+/* "a/b.tar.gz": all of it, "b.tar.gz", or "b.tar"; a leading dot begins no suffix. */
+static struct piece part_of(const char *path, enum part part)
+{
+	const char *name = part == PART_ALL ? path : filename_of(path);
+	const char *dot = part == PART_STEM ? strrchr(name, '.') : NULL;
+
+	return (struct piece){ .text = name, .part = part,
+			       .size = dot && dot > name ? (size_t)(dot - name) :
+							   strlen(name) };
+}
+
+static bool is_piece(const void *context, uint32_t id, const void *key)
+{
+	const struct name_map *map = context;
+	const struct piece *wanted = key;
+	struct piece there = part_of(map->items.items[id].key, wanted->part);
+
+	return there.size == wanted->size &&
+	       memcmp(there.text, wanted->text, there.size) == 0;
+}
+
+/* The number of the first item with that piece, or -1. */
+static int64_t find_piece(const struct name_map *map, struct piece *wanted)
+{
+	struct idmap_slot *slot;
+
+	wanted->hash = (uint32_t)hash_bytes(wanted->text, wanted->size, 0);
+	slot = idmap_find(&map->index[wanted->part], wanted->hash, is_piece, map, wanted);
+	return slot ? (int64_t)slot->id_plus_1 - 1 : -1;
+}
+
+static bool same_label(const struct name_map_item *a, const struct name_map_item *b)
+{
+	/* names of classes are kept once */
+	return a->class_name == b->class_name && a->label == b->label;
+}
+
+static int no_memory(const struct name_map *map, struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", map->path);
+}
+
+static int refuse_pair(const struct name_map *map, const struct map_pair *pair,
+		       const char *what, struct error *e)
+{
+	const char *key = pair->key.kind == MAP_TEXT ? pair->key.text : "";
+	int size = pair->key.kind != MAP_TEXT ? 0 :
+		   pair->key.size > 200 ? 200 : (int)pair->key.size;
+
+	return error_set(e, ERROR_DATASET, EBADMSG, "%s: %s %zu: '%.*s' %s", map->path,
+			 pair->unit, pair->place, size, key, what);
+}
+
+static int refuse_contradiction(const struct name_map *map, const struct map_pair *pair,
+				const struct name_map_item *a,
+				const struct name_map_item *b, struct error *e)
+{
+	char what[600];
+
+	if (a->class_name)
+		snprintf(what, sizeof(what),
+			 "is of class '%.200s' here, and was of class "
+			 "'%.200s' before; remove one of the two",
+			 b->class_name, a->class_name);
+	else
+		snprintf(what, sizeof(what), "has label %" PRId64 " here, and had label %"
+			 PRId64 " before; remove one of the two", b->label, a->label);
+	return refuse_pair(map, pair, what, e);
+}
+
+static int check_pair(struct name_map *map, const struct map_pair *pair, struct error *e)
+{
+	const char *fault;
+
+	if (pair->key.kind != MAP_TEXT)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: %s %zu has no path as its "
+				 "key; a map from paths to labels is needed",
+				 map->path, pair->unit, pair->place);
+	fault = map_path_fault(pair->key.text, pair->key.size);
+	if (fault)
+		return refuse_pair(map, pair, fault, e);
+	if (pair->value.in_list ||
+	    (pair->value.kind != MAP_NUMBER && pair->value.kind != MAP_TEXT))
+		return refuse_pair(map, pair,
+				   "has neither a number nor a name as its label", e);
+	if (pair->value.kind == MAP_NUMBER)
+		map->numbers = true;
+	else
+		map->texts = true;
+	if (map->numbers && map->texts)
+		return refuse_pair(map, pair,
+				   "has a label of another kind than those before "
+				   "it: all must be numbers, or all names",
+				   e);
+	return 0;
+}
+
+static int take_label(struct name_map *map, const struct map_pair *pair,
+		      struct name_map_item *item, struct error *e)
+{
+	const struct map_value *value = &pair->value;
+	const char *fault;
+	int64_t number;
+
+	if (value->kind == MAP_NUMBER) {
+		item->label = value->number;
+		return 0;
+	}
+	fault = map_class_fault(value->text, value->size);
+	if (fault) {
+		char what[100];
+
+		snprintf(what, sizeof(what), "has a label that %s", fault);
+		return refuse_pair(map, pair, what, e);
+	}
+	if (!map_parse_number(value->text, value->size, &number))
+		map->plain_numbers = false;
+	item->class_name = map_texts_keep(&map->classes, value->text, value->size);
+	return item->class_name ? 0 : no_memory(map, e);
+}
+
+static int add_pair(void *context, const struct map_pair *pair, struct error *e)
+{
+	struct name_map *map = context;
+	struct name_map_item item = { 0 };
+	struct piece whole;
+	int64_t before;
+	int err = check_pair(map, pair, e);
+
+	if (!err)
+		err = take_label(map, pair, &item, e);
+	if (err)
+		return err;
+	if (map->items.count >= INT32_MAX)
+		return refuse_pair(map, pair, "is beyond the 2^31 names that can be held",
+				   e);
+	item.key = arena_copy(&map->keys, pair->key.text, pair->key.size);
+	if (!item.key)
+		return no_memory(map, e);
+	whole = part_of(item.key, PART_ALL);
+	before = find_piece(map, &whole);
+	if (before >= 0 && !same_label(&map->items.items[before], &item))
+		return refuse_contradiction(map, pair, &map->items.items[before], &item,
+					    e);
+	if (vec_push(&map->items, item) < 0 ||
+	    (before < 0 && idmap_insert(&map->index[PART_ALL], whole.hash,
+					(uint32_t)map->items.count - 1) < 0))
+		return no_memory(map, e);
+	return 0;
+}
+
+/* A table's numbers are texts until all have been seen: "0012" may be a name. */
+static void make_numbers(struct name_map *map)
+{
+	if (!map->texts || !map->plain_numbers)
+		return;
+	for (size_t i = 0; i < map->items.count; i++) {
+		struct name_map_item *item = &map->items.items[i];
+
+		map_parse_number(item->class_name, strlen(item->class_name),
+				 &item->label);
+		item->class_name = NULL;
+	}
+}
+
+static int index_part(struct name_map *map, enum part part)
+{
+	for (size_t i = 0; i < map->items.count; i++) {
+		struct piece piece = part_of(map->items.items[i].key, part);
+		int64_t before = find_piece(map, &piece);
+
+		if (before < 0) {
+			if (idmap_insert(&map->index[part], piece.hash, (uint32_t)i) < 0)
+				return -ENOMEM;
+		} else if (!same_label(&map->items.items[before], &map->items.items[i])) {
+			map->contradicted.items[before] |= (unsigned char)(1u << part);
+		}
+	}
+	return 0;
+}
+
+static int index_names(struct name_map *map, struct error *e)
+{
+	if (map->items.count == 0)
+		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty; a map from "
+				 "paths to labels is needed", map->path);
+	if (vec_reserve(&map->contradicted, map->items.count) < 0)
+		return no_memory(map, e);
+	memset(map->contradicted.items, 0, map->items.count);
+	if (index_part(map, PART_NAME) < 0 || index_part(map, PART_STEM) < 0)
+		return no_memory(map, e);
+	return 0;
+}
+
+int name_map_read(const void *bytes, size_t n, const char *path, struct name_map **out,
+		  struct error *e)
+{
+	struct name_map *map = calloc(1, sizeof(*map));
+	struct map_input input = { bytes, n, path, add_pair, map };
+	int err;
+
+	*out = NULL;
+	if (!map)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
+	map->path = path;
+	map->plain_numbers = true;
+	if (pickle_looks_so(bytes, n))
+		err = map_visit_pickle(&input, e);
+	else if (map_is_json(&input))
+		err = map_visit_json(&input, e);
+	else
+		err = map_visit_table(&input, e);
+	if (!err) {
+		make_numbers(map);
+		err = index_names(map, e);
+	}
+	if (err)
+		name_map_free(map);
+	else
+		*out = map;
+	return err;
+}
+
+void name_map_free(struct name_map *map)
+{
+	if (!map)
+		return;
+	vec_free(&map->items);
+	vec_free(&map->contradicted);
+	for (int part = 0; part < PARTS; part++)
+		idmap_free(&map->index[part]);
+	arena_free(&map->keys);
+	map_texts_free(&map->classes);
+	free(map);
+}
+
+size_t name_map_count(const struct name_map *map)
+{
+	return map->items.count;
+}
+
+const struct name_map_item *name_map_get(const struct name_map *map, size_t i)
+{
+	return &map->items.items[i];
+}
+
+/* NULL: there is none, or others with that part say another label. */
+static const struct name_map_item *item_at(const struct name_map *map, int64_t found,
+					   enum part part)
+{
+	if (found < 0 || map->contradicted.items[found] & 1u << part)
+		return NULL;
+	return &map->items.items[found];
+}
+
+/*
+ * The path as it is; then its name as one of a key, as a key's without its suffix, and
+ * without its own suffix as that of a key that has none.
+ */
+const struct name_map_item *name_map_find(const struct name_map *map, const char *name)
+{
+	struct piece whole = part_of(name, PART_ALL), last = part_of(name, PART_NAME);
+	struct piece stem = part_of(name, PART_STEM);
+	enum part part = PART_ALL;
+	int64_t found = find_piece(map, &whole);
+
+	if (found < 0)
+		found = find_piece(map, &last), part = PART_NAME;
+	if (found < 0) {
+		last.part = PART_STEM;
+		found = find_piece(map, &last), part = PART_STEM;
+	}
+	if (found < 0) {
+		stem.part = PART_NAME;
+		found = find_piece(map, &stem), part = PART_NAME;
+	}
+	return item_at(map, found, part);
+}
+
+const struct name_map_item *name_map_find_stem(const struct name_map *map,
+					       const char *name)
+{
+	struct piece stem = part_of(name, PART_STEM);
+
+	return item_at(map, find_piece(map, &stem), PART_STEM);
+}

@@ -1,0 +1,67 @@
+/*
+ * pickle_reader.h: the machine that a pickle is a program for, and its opcodes.
+ *
+ * It has a stack of values, marks on that stack, and a memo. Opcodes return 0, or an
+ * errno with a sentence.
+ */
+#ifndef GRANARY_MAPS_PICKLE_READER_H
+#define GRANARY_MAPS_PICKLE_READER_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "maps/pickle.h"
+
+enum { PICKLE_LINE_MOST = 64 }; /* bytes of a number that is written out */
+
+struct pickle_cell {
+	uint32_t value, next; /* next: + 1; 0: the last */
+};
+
+struct pickle {
+	VEC(struct pickle_value) values;
+	VEC(struct pickle_cell) cells;
+	struct arena arena; /* texts that are not in the input as they are */
+	uint32_t root;
+};
+
+struct pickle_reader {
+	struct pickle *out;
+	const unsigned char *begin, *at, *end;
+	const unsigned char *op;  /* that is carried out */
+	VEC(uint32_t) stack;      /* of values */
+	VEC(uint32_t) marks;      /* heights of the stack */
+	VEC(uint32_t) memo;       /* values, + 1 */
+	bool stopped;
+	const char *path;
+	struct error *e;
+};
+
+/* Says where and what, and what to do about it. */
+int pickle_refuse(struct pickle_reader *r, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+int pickle_no_memory(struct pickle_reader *r);
+int pickle_cut_off(struct pickle_reader *r);
+
+/* A number of so many bytes; a line with one that is written out. */
+int pickle_take_number(struct pickle_reader *r, unsigned width, uint64_t *out);
+int pickle_take_digits(struct pickle_reader *r, char out[PICKLE_LINE_MOST]);
+
+int pickle_push_id(struct pickle_reader *r, uint32_t id);
+int pickle_push(struct pickle_reader *r, const struct pickle_value *value);
+
+/* Texts: `width` is how wide the number of their bytes is. */
+int pickle_do_str(struct pickle_reader *r, unsigned width);
+int pickle_do_bytes(struct pickle_reader *r, unsigned width);
+int pickle_do_unicode(struct pickle_reader *r, unsigned unused);
+
+/* Numbers: `width` is how wide they are, or, of a long one, the number of their bytes. */
+int pickle_do_constant(struct pickle_reader *r, unsigned unused);
+int pickle_do_int(struct pickle_reader *r, unsigned width);
+int pickle_do_long(struct pickle_reader *r, unsigned width);
+int pickle_do_decimal(struct pickle_reader *r, unsigned unused);
+int pickle_do_float(struct pickle_reader *r, unsigned unused);
+int pickle_do_binfloat(struct pickle_reader *r, unsigned width);
+
+#endif

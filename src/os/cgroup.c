@@ -1,0 +1,198 @@
+#include "os/cgroup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "os/mountline.h"
+
+enum { LEVELS_MOST = 64 };
+
+enum version { OLD, NEW, VERSIONS };
+
+/* Where one hierarchy is, as far as is known. */
+struct hierarchy {
+	char *own;         /* this process's group, as the kernel names it; or NULL */
+	char *mountpoint;  /* or NULL */
+	const char *below; /* the rest of the way from there to the group; in `own` */
+	size_t hidden;     /* how much of the hierarchy is not mounted: length of a path */
+};
+
+/* Is `word` one of a list that is parted by commas? */
+static bool has_word(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = list; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, word, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+/* The next line, ended with a NUL; NULL: there is none. */
+static char *next_line(char **at)
+{
+	char *line = *at, *end;
+
+	if (!*line)
+		return NULL;
+	end = line + strcspn(line, "\n");
+	*at = *end ? end + 1 : end;
+	*end = '\0';
+	return line;
+}
+
+/* `4:memory:/job_7/step_0`, or of version 2 `0::/job_7/step_0`. */
+static void parse_group(char *line, struct hierarchy *hierarchies)
+{
+	char *controllers = strchr(line, ':');
+	char *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+	if (!path || path[1] != '/')
+		return;
+	*controllers++ = '\0';
+	*path++ = '\0';
+	if (strcmp(line, "0") == 0 && *controllers == '\0')
+		hierarchies[NEW].own = path;
+	else if (has_word(controllers, "memory"))
+		hierarchies[OLD].own = path;
+}
+
+/* The next component of a path, and its length: 0 at the end. */
+static size_t component(const char **at)
+{
+	*at += strspn(*at, "/");
+	return strcspn(*at, "/");
+}
+
+/* Is there a component other than `..` (`ups` false), or one that is (true)? */
+static bool has_component(const char *path, bool ups)
+{
+	for (size_t n = component(&path); n > 0; n = component(&path)) {
+		if ((n == 2 && strncmp(path, "..", 2) == 0) == ups)
+			return true;
+		path += n;
+	}
+	return false;
+}
+
+/*
+ * What leads from `root`, which is what of the hierarchy is mounted, to `own`. Either
+ * may begin with `..`, where it lies outside of the process's cgroup namespace. NULL: it
+ * does not lie within; "" also where the way down cannot be known.
+ */
+static const char *way_down(const char *root, const char *own)
+{
+	size_t r = component(&root), o = component(&own);
+
+	while (r > 0 && r == o && strncmp(root, own, r) == 0) {
+		root += r;
+		own += o;
+		r = component(&root);
+		o = component(&own);
+	}
+	if (r == 0)
+		return has_component(own, true) ? NULL : own;
+	return has_component(root, false) ? NULL : "";
+}
+
+/* Of several mounts of a hierarchy, the one that shows most of it; of two, the later. */
+static void offer_mount(struct hierarchy *hierarchy, const char *root, char *mountpoint)
+{
+	const char *below = hierarchy->own ? way_down(root, hierarchy->own) : NULL;
+
+	if (!below || (hierarchy->mountpoint && strlen(root) > hierarchy->hidden))
+		return;
+	hierarchy->mountpoint = mountpoint;
+	hierarchy->below = below;
+	hierarchy->hidden = strlen(root);
+}
+
+static void parse_mount(char *line, struct hierarchy *hierarchies)
+{
+	char *root, *mountpoint, *type, *word;
+
+	for (int i = 0; i < 3; i++)
+		mountline_field(&line);
+	root = mountline_unescape(mountline_field(&line));
+	mountpoint = mountline_unescape(mountline_field(&line));
+	do {
+		word = mountline_field(&line);
+	} while (*line && strcmp(word, "-") != 0);
+	type = mountline_field(&line);
+	mountline_field(&line); /* the source */
+	if (*root != '/' || *mountpoint != '/')
+		return;
+	if (strcmp(type, "cgroup2") == 0)
+		offer_mount(&hierarchies[NEW], root, mountpoint);
+	else if (strcmp(type, "cgroup") == 0 && has_word(mountline_field(&line), "memory"))
+		offer_mount(&hierarchies[OLD], root, mountpoint);
+}
+
+static int add_level(struct cgroup_levels *out, const char *path, size_t length, bool old)
+{
+	char *copy = strndup(path, length);
+
+	if (copy && vec_push(&out->list, ((struct cgroup_level){ copy, old })) == 0)
+		return 0;
+	free(copy);
+	return -ENOMEM;
+}
+
+/* The group's folder, and those around it up to the mount point. */
+static int add_levels(const char *root, const struct hierarchy *hierarchy, bool old,
+		      struct cgroup_levels *out)
+{
+	CLEANUP(cleanup_free) char *path = NULL;
+	size_t least = strlen(root) + strlen(hierarchy->mountpoint);
+	int length = asprintf(&path, "%s%s/%s", root, hierarchy->mountpoint,
+			      hierarchy->below);
+
+	if (length < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	for (size_t n = (size_t)length, i = 0; i < LEVELS_MOST; i++) {
+		while (n > least && path[n - 1] == '/')
+			n--;
+		if (add_level(out, path, n, old) < 0)
+			return -ENOMEM;
+		if (n <= least)
+			break;
+		while (n > least && path[n - 1] != '/')
+			n--;
+	}
+	return 0;
+}
+
+int cgroup_memory_levels(const char *root, const char *cgroup, const char *mountinfo,
+			 struct cgroup_levels *out)
+{
+	struct hierarchy hierarchies[VERSIONS] = { { 0 } };
+	CLEANUP(cleanup_free) char *groups = strdup(cgroup);
+	CLEANUP(cleanup_free) char *mounts = strdup(mountinfo);
+	char *at, *line;
+	int err = groups && mounts ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	for (at = groups; (line = next_line(&at));)
+		parse_group(line, hierarchies);
+	for (at = mounts; (line = next_line(&at));)
+		parse_mount(line, hierarchies);
+	for (int i = 0; i < VERSIONS && !err; i++) {
+		if (hierarchies[i].mountpoint)
+			err = add_levels(root, &hierarchies[i], i == OLD, out);
+	}
+	return err;
+}
+
+void cgroup_levels_free(struct cgroup_levels *levels)
+{
+	for (size_t i = 0; i < levels->list.count; i++)
+		free(levels->list.items[i].path);
+	vec_free(&levels->list);
+}

@@ -1,0 +1,44 @@
+/*
+ * lock.h: mutexes and condition variables. pthread's types stay in os/.
+ *
+ * LOCK_GUARD(&lock) holds the lock to the end of the scope. The lock order is
+ * in docs/ARCHITECTURE.md; none is held over a source, codec or kernel call.
+ */
+#ifndef GRANARY_OS_LOCK_H
+#define GRANARY_OS_LOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct lock {
+	pthread_mutex_t mutex;
+};
+
+struct wakeup {
+	pthread_cond_t cond;
+};
+
+#define LOCK_INIT { PTHREAD_MUTEX_INITIALIZER }
+#define WAKEUP_INIT { PTHREAD_COND_INITIALIZER }
+
+void lock_take(struct lock *lock);
+void lock_drop(struct lock *lock);
+
+/* The lock must be held; it is given up while waiting. */
+void wakeup_wait(struct wakeup *wakeup, struct lock *lock);
+
+/* The same, but no longer than so: false when the time is over. */
+bool wakeup_wait_for(struct wakeup *wakeup, struct lock *lock, unsigned milliseconds);
+void wakeup_all(struct wakeup *wakeup);
+void wakeup_one(struct wakeup *wakeup);
+
+static inline void lock_guard_end(struct lock **lock)
+{
+	lock_drop(*lock);
+}
+
+#define LOCK_GUARD(which)                                              \
+	__attribute__((cleanup(lock_guard_end), unused)) struct lock * \
+	lock_guard_ = (lock_take(which), (which))
+
+#endif

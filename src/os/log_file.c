@@ -1,0 +1,46 @@
+#include "os/log_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "os/place.h"
+
+static int refuse(const char *path, int errnum, const char *why, struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, errnum, "-o log=%s: %s; name a file in a folder that is "
+			 "there and can be written", path, why);
+}
+
+int log_open_file(const char *path, struct error *e)
+{
+	/* not to wait, for a FIFO's reader or a terminal's carrier */
+	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	const char *other = "is neither a file nor a device; name a file, or log to "
+			    "standard error with -f";
+	int fd = place_open_file(path, flags, 0640, e);
+	struct stat st;
+
+	if (fd == -EPERM)
+		return fd;
+	if (fd < 0)
+		return refuse(path, -fd, fd == -ENXIO ? other : strerror(-fd), e);
+	if (fstat(fd, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))) {
+		close(fd);
+		return refuse(path, EINVAL, other, e);
+	}
+	return fd;
+}
+
+int log_to_file(const char *path, struct error *e)
+{
+	int fd = log_open_file(path, e);
+
+	if (fd < 0)
+		return fd;
+	log_to_descriptor(fd);
+	return 0;
+}

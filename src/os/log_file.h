@@ -1,0 +1,23 @@
+/*
+ * log_file.h: the file that the log goes to, by its path.
+ *
+ * Files and character devices only: anything else could block. Root follows no link of
+ * somebody else's to it (os/place.h).
+ *
+ * Threads: before the others start.
+ */
+#ifndef GRANARY_OS_LOG_FILE_H
+#define GRANARY_OS_LOG_FILE_H
+
+#include "base/error.h"
+
+/*
+ * A descriptor of the file, which is made if it is not there and is the caller's; or a
+ * negative errno and a sentence.
+ */
+int log_open_file(const char *path, struct error *e);
+
+/* The same, and the log goes there from now on (log_to_descriptor): 0 or a negative errno. */
+int log_to_file(const char *path, struct error *e);
+
+#endif

@@ -1,0 +1,330 @@
+/* mountinfo.c: /proc/self/mountinfo, read and understood. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "os/mountline.h"
+#include "os/mounts.h"
+
+enum { READ_TRIES = 8, READ_BYTES = 64 * 1024 };
+
+struct line {
+	struct mount_entry entry;
+	char *path; /* in the table's text, unescaped */
+};
+
+struct table {
+	VEC(char) text;
+	VEC(struct line) lines;
+};
+
+static void free_table(struct table *table)
+{
+	vec_free(&table->text);
+	vec_free(&table->lines);
+}
+
+/* Reading. */
+
+static int read_all(int fd, struct table *table)
+{
+	table->text.count = 0;
+	for (;;) {
+		ssize_t n;
+
+		if (vec_reserve(&table->text, READ_BYTES + 1) < 0)
+			return -ENOMEM;
+		n = read(fd, table->text.items + table->text.count, READ_BYTES);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0)
+			break;
+		table->text.count += n > 0 ? (size_t)n : 0;
+	}
+	table->text.items[table->text.count] = '\0';
+	return 0;
+}
+
+/* A table that changed between two reads may lack a line or have one twice. */
+static bool has_changed(int fd)
+{
+	struct pollfd changes = { .fd = fd, .events = POLLPRI };
+
+	return poll(&changes, 1, 0) > 0 && (changes.revents & (POLLPRI | POLLERR));
+}
+
+static int read_text(struct table *table)
+{
+	CLEANUP(cleanup_close) int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	for (int tries = 0; tries < READ_TRIES; tries++) {
+		if (lseek(fd, 0, SEEK_SET) < 0)
+			return -errno;
+		err = read_all(fd, table);
+		if (err || !has_changed(fd))
+			return err;
+	}
+	return 0; /* it changes all the time: the last is as good as any */
+}
+
+/* Understanding. */
+
+char *mountline_field(char **at)
+{
+	char *field = *at, *space = strchr(field, ' ');
+
+	*at = field + strlen(field);
+	if (space) {
+		*space = '\0';
+		*at = space + 1;
+	}
+	return field;
+}
+
+static bool is_octal(const char *at)
+{
+	return at[0] >= '0' && at[0] <= '3' && at[1] >= '0' && at[1] <= '7' &&
+	       at[2] >= '0' && at[2] <= '7';
+}
+
+/* \040 is a space: in place, it only gets shorter. */
+char *mountline_unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; to++) {
+		if (*from == '\\' && is_octal(from + 1)) {
+			*to = (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 +
+				     (from[3] - '0'));
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+	return text;
+}
+
+/* The number of an option such as user_id=1000. */
+static unsigned option_number(const char *options, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = options; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, name, n) == 0 && at[n] == '=')
+			return (unsigned)strtoul(at + n + 1, NULL, 10);
+	}
+	return 0;
+}
+
+/* The connection that the last lower layer of an overlay names, or 0. */
+static unsigned behind_shield(const char *options)
+{
+	static const char layer[] = "/" MOUNT_SHIELD_LAYER;
+	const char *at = strstr(options, layer);
+	unsigned long number;
+	char *end;
+
+	if (!at)
+		return 0;
+	number = strtoul(at + strlen(layer), &end, 10);
+	return number <= UINT_MAX && (*end == ',' || !*end) ? (unsigned)number : 0;
+}
+
+/* Whose is it, and which connection answers behind it? */
+static void recognise(struct mount_entry *entry, const char *options)
+{
+	if (strncmp(entry->type, "fuse", 4) == 0) {
+		entry->connection = entry->minor;
+		entry->uid = option_number(options, "user_id");
+		entry->gid = option_number(options, "group_id");
+	} else if (strcmp(entry->type, "overlay") == 0) {
+		entry->connection = behind_shield(options);
+		entry->shielded = entry->connection != 0;
+	}
+	entry->granaryfs = entry->shielded || strcmp(entry->type, MOUNT_TYPE) == 0;
+}
+
+/* `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/sda rw`, as proc(5) has it. */
+static bool parse_line(char *text, struct line *line)
+{
+	struct mount_entry *entry = &line->entry;
+	const char *word;
+
+	*entry = (struct mount_entry){ 0 };
+	entry->id = (int)strtol(mountline_field(&text), NULL, 10);
+	entry->parent = (int)strtol(mountline_field(&text), NULL, 10);
+	word = strchr(mountline_field(&text), ':');
+	entry->minor = word ? (unsigned)strtoul(word + 1, NULL, 10) : 0;
+	mountline_field(&text); /* what of the filesystem is mounted */
+	line->path = mountline_unescape(mountline_field(&text));
+	mountline_field(&text); /* the mount's options, and as many others as there are */
+	do {
+		if (!*text)
+			return false;
+		word = mountline_field(&text);
+	} while (strcmp(word, "-") != 0);
+	snprintf(entry->type, sizeof(entry->type), "%s",
+		 mountline_unescape(mountline_field(&text)));
+	mountline_field(&text); /* its source */
+	recognise(entry, mountline_field(&text));
+	return line->path[0] == '/';
+}
+
+static int read_table(struct table *table)
+{
+	int err = read_text(table);
+	char *text, *end;
+
+	if (err)
+		return err;
+	for (text = table->text.items; *text; text = end) {
+		struct line line;
+
+		end = text + strcspn(text, "\n");
+		if (*end)
+			*end++ = '\0';
+		if (parse_line(text, &line) && vec_push(&table->lines, line) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Finding. */
+
+static const struct line *line_of(const struct table *table, int id)
+{
+	for (size_t i = 0; i < table->lines.count; i++) {
+		if (table->lines.items[i].entry.id == id)
+			return &table->lines.items[i];
+	}
+	return NULL;
+}
+
+/* On nothing that can be seen from here; the kernel's first one is mounted on itself. */
+static bool is_bottom(const struct table *table, const struct mount_entry *entry)
+{
+	return entry->parent == entry->id || !line_of(table, entry->parent);
+}
+
+/*
+ * What is mounted on `below` at the first `size` bytes of `path`. Where the walk begins
+ * `below` is NULL: then what is at the bottom.
+ */
+static const struct line *mounted_on(const struct table *table, const struct line *below,
+				     const char *path, size_t size)
+{
+	for (size_t i = 0; i < table->lines.count; i++) {
+		const struct line *line = &table->lines.items[i];
+
+		if (strncmp(line->path, path, size) != 0 || line->path[size] != '\0' ||
+		    line == below)
+			continue;
+		if (below ? line->entry.parent == below->entry.id :
+			    is_bottom(table, &line->entry))
+			return line;
+	}
+	return NULL;
+}
+
+/* From the mount that the walk is on, up what is stacked at this piece of the path. */
+static const struct line *climb(const struct table *table, const struct line *at,
+				const char *path, size_t size)
+{
+	const struct line *next = mounted_on(table, at, path, size);
+
+	/* more steps than there are lines would be a circle */
+	for (size_t n = 0; next && n < table->lines.count; n++) {
+		at = next;
+		next = mounted_on(table, at, path, size);
+	}
+	return at;
+}
+
+/*
+ * Walks as the kernel does: a mount that another one hides, be it by covering a folder
+ * further up, has the same path in the table, and is not what is found.
+ */
+static const struct line *walk(const struct table *table, const char *path)
+{
+	const struct line *at = mounted_on(table, NULL, "/", 1);
+	size_t size = 0;
+
+	if (path[0] != '/')
+		return NULL;
+	/* what is mounted over / does not hide it: a walk begins below that */
+	while (path[1] && path[size]) {
+		size += 1 + strcspn(path + size + 1, "/");
+		at = climb(table, at, path, size);
+	}
+	if (!path[1])
+		at = climb(table, at, path, 1);
+	return at && strcmp(at->path, path) == 0 ? at : NULL;
+}
+
+static int answer(const struct line *line, struct mount_entry *out)
+{
+	if (line && out)
+		*out = line->entry;
+	return line != NULL;
+}
+
+int mounts_find(const char *path, struct mount_entry *out)
+{
+	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
+	int err = read_table(&table);
+
+	return err ? err : answer(walk(&table, path), out);
+}
+
+int mounts_find_id(int id, struct mount_entry *out)
+{
+	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
+	int err = read_table(&table);
+
+	return err ? err : answer(line_of(&table, id), out);
+}
+
+char *mounts_of_connection(unsigned connection, struct mount_entry *out)
+{
+	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
+
+	if (read_table(&table) < 0)
+		return NULL;
+	for (size_t i = 0; i < table.lines.count; i++) {
+		const struct line *line = &table.lines.items[i];
+
+		if (line->entry.granaryfs && line->entry.connection == connection)
+			return answer(line, out) ? strdup(line->path) : NULL;
+	}
+	return NULL;
+}
+
+int mounts_inside(int id, char **path)
+{
+	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
+	int err = read_table(&table);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < table.lines.count; i++) {
+		const struct line *line = &table.lines.items[i];
+
+		if (line->entry.parent != id || line->entry.id == id)
+			continue;
+		if (path && !(*path = strdup(line->path)))
+			return -ENOMEM;
+		return 1;
+	}
+	return 0;
+}

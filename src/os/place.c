@@ -1,0 +1,513 @@
+#include "os/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/filename.h"
+#include "os/fsids.h"
+#include "os/namespace.h"
+
+enum {
+	FOLDER = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+	LINKS_MOST = 40,  /* as many as the kernel follows */
+	TRIES_MOST = 100, /* for a name that is not there */
+	NOBODY = 65534,   /* whom a user namespace does not know (user_namespaces(7)) */
+};
+
+struct place {
+	char *path;       /* owned */
+	const char *name; /* within the path */
+	int folder;
+	struct stat st;   /* of the folder */
+	uid_t uid;        /* who acts, and in which group */
+	gid_t gid;
+};
+
+/* ---- Following a path ---------------------------------------------------- */
+
+struct walk {
+	int at;          /* the folder that was reached */
+	struct stat st;  /* and what it is */
+	bool make;
+	bool is_private; /* in a user namespace */
+	bool led;        /* by a link of somebody else's: from there on it is their path */
+	uid_t uid;       /* whose */
+	gid_t gid;
+	unsigned links;
+};
+
+/* Of somebody who is not known here this process cannot take the rights, and has them. */
+static bool is_anothers(const struct walk *w, uid_t uid)
+{
+	return geteuid() == 0 && uid != 0 && !(w->is_private && uid == NOBODY);
+}
+
+static void note_link(struct walk *w, const struct stat *st)
+{
+	if (w->led || !is_anothers(w, st->st_uid))
+		return;
+	w->led = true;
+	w->uid = st->st_uid;
+	w->gid = st->st_gid;
+}
+
+static int reach(struct walk *w, int fd_taken)
+{
+	CLEANUP(cleanup_close) int fd = fd_taken;
+
+	if (fd < 0 || fstat(fd, &w->st) < 0)
+		return -errno;
+	if (w->at >= 0)
+		close(w->at);
+	w->at = steal_fd(&fd);
+	return 0;
+}
+
+static int open_folder(const struct walk *w, const char *name)
+{
+	int fd = openat(w->at, name, FOLDER);
+
+	if (fd >= 0 || errno != ENOENT || !w->make)
+		return fd;
+	if (mkdirat(w->at, name, 0700) < 0 && errno != EEXIST)
+		return -1;
+	return openat(w->at, name, FOLDER);
+}
+
+/* `rest` is what follows the link in the path: from now on, what follows its target. */
+static int follow(struct walk *w, const char *name, char **rest)
+{
+	CLEANUP(cleanup_close) int fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char target[PATH_MAX], *path;
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISLNK(st.st_mode))
+		return -ENOTDIR;
+	if (w->links++ == LINKS_MOST)
+		return -ELOOP;
+	n = readlinkat(fd, "", target, sizeof(target) - 1);
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	note_link(w, &st);
+	note_link(w, &w->st);
+	if (asprintf(&path, "%s%s%s", target, **rest ? "/" : "", *rest) < 0)
+		return -ENOMEM;
+	free(*rest);
+	*rest = path;
+	return *target == '/' ? reach(w, open("/", FOLDER)) : 0;
+}
+
+/* In a folder of somebody else's as that one, which makes folders there that one's, too. */
+static int take_rights(const struct walk *w, struct fsids *before)
+{
+	if (w->led)
+		return fsids_take(w->uid, w->gid, before);
+	if (is_anothers(w, w->st.st_uid))
+		fsids_take(w->st.st_uid, w->st.st_gid, before);
+	return 0;
+}
+
+/* The first component of `rest`, which is cut off. */
+static int step(struct walk *w, char **rest)
+{
+	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
+	char name[NAME_MAX + 1];
+	size_t n = strcspn(*rest, "/");
+	int err = take_rights(w, &before), fd;
+
+	if (n > NAME_MAX)
+		return -ENAMETOOLONG;
+	memcpy(name, *rest, n);
+	name[n] = '\0';
+	memmove(*rest, *rest + n, strlen(*rest + n) + 1);
+	if (err || n == 0)
+		return err;
+	fd = open_folder(w, name);
+	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
+		return follow(w, name, rest);
+	return reach(w, fd);
+}
+
+static int begin_walk(struct walk *w, const char *path)
+{
+	w->is_private = geteuid() == 0 && namespace_is_private();
+	return reach(w, open(*path == '/' ? "/" : ".", FOLDER));
+}
+
+/* All but the last `left` components of `rest`, 0 or 1, which stay in it. */
+static int walk(struct walk *w, char **rest, unsigned left)
+{
+	int err = 0;
+
+	while (!err) {
+		size_t slashes = strspn(*rest, "/");
+
+		memmove(*rest, *rest + slashes, strlen(*rest + slashes) + 1);
+		if (!**rest || (left && !strchr(*rest, '/')))
+			break;
+		err = step(w, rest);
+	}
+	return err;
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static int refuse(const char *path, int err, struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, -err, "%s: cannot be created: %s", path,
+			 strerror(-err));
+}
+
+/* The folder's path, as an owned text, and a place without a folder. */
+static int begin(const char *path, struct place **out, char **folder)
+{
+	struct place *place = calloc(1, sizeof(*place));
+
+	*out = place;
+	if (!place)
+		return -ENOMEM;
+	place->folder = -1;
+	place->uid = geteuid();
+	place->gid = getegid();
+	place->path = strdup(path);
+	if (!place->path)
+		return -ENOMEM;
+	place->name = filename_of(place->path);
+	*folder = strndup(path, (size_t)(place->name - place->path));
+	if (!*folder)
+		return -ENOMEM;
+	return *place->name ? 0 : -EISDIR;
+}
+
+static bool leads_astray(const struct walk *w)
+{
+	return w->led && w->st.st_uid != w->uid;
+}
+
+static int refuse_path(const char *path, const struct walk *w, struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, EPERM,
+			 "%s: nothing is made there: a symbolic link of uid %u leads root into a "
+			 "folder of uid %u; name the folder without it", path, (unsigned)w->uid,
+			 (unsigned)w->st.st_uid);
+}
+
+static int open_walked(const char *path, const char *folder, bool make, int *out,
+		       struct stat *st, struct error *e)
+{
+	CLEANUP(cleanup_free) char *rest = strdup(folder);
+	struct walk w = { .at = -1, .make = make };
+	int err = rest ? begin_walk(&w, folder) : -ENOMEM;
+
+	if (!err)
+		err = walk(&w, &rest, 0);
+	if (err)
+		err = refuse(path, err, e);
+	else if (leads_astray(&w))
+		err = refuse_path(path, &w, e);
+	if (err && w.at >= 0)
+		close(w.at);
+	*out = err ? -1 : w.at;
+	*st = w.st;
+	return err;
+}
+
+/* What has that name in the folder that was reached. */
+static int open_last(struct walk *w, const char *name, int flags, mode_t mode)
+{
+	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
+	int err = take_rights(w, &before), fd;
+
+	if (err)
+		return err;
+	fd = openat(w->at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	return fd < 0 ? -errno : fd;
+}
+
+/* 0: a link was followed, and what it leads to is `rest`. */
+static int open_or_follow(struct walk *w, char **rest, int flags, mode_t mode)
+{
+	CLEANUP(cleanup_free) char *name = NULL;
+	int fd = walk(w, rest, 1);
+
+	if (fd)
+		return fd;
+	if (leads_astray(w))
+		return -EXDEV;
+	name = *rest;
+	*rest = strdup("");
+	if (!*rest)
+		return -ENOMEM;
+	fd = open_last(w, name, flags, mode);
+	return fd == -ELOOP ? follow(w, name, rest) : fd ? fd : -EBADF;
+}
+
+int place_open_file(const char *path, int flags, mode_t mode, struct error *e)
+{
+	CLEANUP(cleanup_free) char *rest = strdup(path);
+	struct walk w = { .at = -1 };
+	int fd = rest ? begin_walk(&w, path) : -ENOMEM;
+
+	while (!fd)
+		fd = open_or_follow(&w, &rest, flags, mode);
+	if (fd == -EXDEV)
+		fd = refuse_path(path, &w, e);
+	else if (fd < 0)
+		refuse(path, fd, e);
+	if (w.at >= 0)
+		close(w.at);
+	return fd;
+}
+
+int place_open_folder(const char *path, struct error *e)
+{
+	struct stat st;
+	int fd, err;
+
+	if (!*path)
+		return refuse(path, -ENOENT, e);
+	err = open_walked(path, path, false, &fd, &st, e);
+	return err ? err : fd;
+}
+
+int place_open(const char *path, bool make, struct place **out, struct error *e)
+{
+	CLEANUP(cleanup_free) char *folder = NULL;
+	struct place *place;
+	int err = begin(path, &place, &folder);
+
+	if (err)
+		err = refuse(path, err, e);
+	else
+		err = open_walked(path, folder, make, &place->folder, &place->st, e);
+	if (err)
+		place_close(place);
+	else
+		*out = place;
+	return err;
+}
+
+static int check_beside(const struct place *place, const char *file, dev_t device,
+			ino_t inode, struct error *e)
+{
+	struct stat st;
+
+	if (fstatat(place->folder, file, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == device && st.st_ino == inode)
+		return 0;
+	return error_set(e, ERROR_SYSTEM, ESTALE,
+			 "%s: is not made, for its folder no longer holds the packed file '%s', "
+			 "but another one or none; run it again if that was moved on purpose",
+			 place->path, file);
+}
+
+int place_open_beside(const char *path, const char *file, dev_t device, ino_t inode,
+		      struct place **out, struct error *e)
+{
+	CLEANUP(cleanup_free) char *folder = NULL;
+	struct place *place;
+	int err = begin(path, &place, &folder);
+
+	if (!err) {
+		place->folder = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (place->folder < 0 || fstat(place->folder, &place->st) < 0)
+			err = -errno;
+	}
+	err = err ? refuse(path, err, e) : check_beside(place, file, device, inode, e);
+	if (err)
+		place_close(place);
+	else
+		*out = place;
+	return err;
+}
+
+void place_close(struct place *place)
+{
+	if (!place)
+		return;
+	if (place->folder >= 0)
+		close(place->folder);
+	free(place->path);
+	free(place);
+}
+
+const char *place_path(const struct place *place)
+{
+	return place->path;
+}
+
+uid_t place_uid(const struct place *place)
+{
+	return place->st.st_uid;
+}
+
+gid_t place_gid(const struct place *place)
+{
+	return place->st.st_gid;
+}
+
+void place_act_as(struct place *place, uid_t uid, gid_t gid)
+{
+	struct fsids before = { .taken = false };
+
+	if (geteuid() == 0 && fsids_take(uid, gid, &before) == 0) {
+		place->uid = uid;
+		place->gid = gid;
+	}
+	fsids_restore(&before);
+}
+
+/* ---- What is done in it -------------------------------------------------- */
+
+/* A name in the folder, and whose rights the thread has while the scope lasts. */
+struct act {
+	struct fsids before;
+	char name[NAME_MAX + 2]; /* one that is too long is cut, and still too long */
+};
+
+static void end_act(struct act *act)
+{
+	fsids_restore(&act->before);
+}
+
+static int begin_act(struct act *act, const struct place *place, const char *suffix)
+{
+	snprintf(act->name, sizeof(act->name), "%s%s", place->name, suffix);
+	return fsids_take(place->uid, place->gid, &act->before);
+}
+
+static int open_in(const struct place *place, const char *suffix, int flags, mode_t mode)
+{
+	CLEANUP(end_act) struct act act;
+	int err = begin_act(&act, place, suffix);
+	int fd = err ? -1 : openat(place->folder, act.name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	return err ? err : fd < 0 ? -errno : fd;
+}
+
+int place_create(const struct place *place, const char *suffix, mode_t mode)
+{
+	return open_in(place, suffix, O_WRONLY | O_CREAT | O_EXCL, mode);
+}
+
+static int make_suffix(char out[PLACE_TEMPORARY_BYTES])
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	uint8_t random[PLACE_TEMPORARY_BYTES];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	out[0] = '.';
+	for (unsigned i = 1; i < PLACE_TEMPORARY_BYTES - 1; i++)
+		out[i] = letters[random[i] % (sizeof(letters) - 1)];
+	out[PLACE_TEMPORARY_BYTES - 1] = '\0';
+	return 0;
+}
+
+int place_create_temporary(const struct place *place, char out[PLACE_TEMPORARY_BYTES])
+{
+	int fd = -EEXIST;
+
+	for (unsigned i = 0; i < TRIES_MOST && fd == -EEXIST; i++) {
+		fd = make_suffix(out);
+		if (!fd)
+			fd = place_create(place, out, 0600);
+	}
+	return fd;
+}
+
+int place_read(const struct place *place, const char *suffix)
+{
+	return open_in(place, suffix, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+}
+
+int place_stat(const struct place *place, const char *suffix, struct stat *out)
+{
+	CLEANUP(end_act) struct act act;
+	int err = begin_act(&act, place, suffix);
+
+	if (!err && fstatat(place->folder, act.name, out, AT_SYMLINK_NOFOLLOW) < 0)
+		err = -errno;
+	return err;
+}
+
+int place_rename(const struct place *place, const char *from, const char *to)
+{
+	CLEANUP(end_act) struct act act;
+	char old[sizeof(act.name)];
+	int err = begin_act(&act, place, to);
+
+	snprintf(old, sizeof(old), "%s%s", place->name, from);
+	if (!err && renameat(place->folder, old, place->folder, act.name) < 0)
+		err = -errno;
+	return err;
+}
+
+int place_link(const struct place *place, const char *from, const char *to)
+{
+	CLEANUP(end_act) struct act act;
+	char old[sizeof(act.name)];
+	int err = begin_act(&act, place, to);
+
+	snprintf(old, sizeof(old), "%s%s", place->name, from);
+	if (!err && linkat(place->folder, old, place->folder, act.name, 0) < 0)
+		err = -errno;
+	return err;
+}
+
+int place_unlink(const struct place *place, const char *suffix)
+{
+	CLEANUP(end_act) struct act act;
+	int err = begin_act(&act, place, suffix);
+
+	if (!err && unlinkat(place->folder, act.name, 0) < 0)
+		err = -errno;
+	return err;
+}
+
+int place_touch(const struct place *place, int fd)
+{
+	CLEANUP(end_act) struct act act;
+	int err = begin_act(&act, place, "");
+
+	return err ? err : futimens(fd, NULL) < 0 ? -errno : 0;
+}
+
+int place_set_owner(const struct place *place, int fd, uid_t uid, gid_t gid)
+{
+	CLEANUP(end_act) struct act act;
+	int err = begin_act(&act, place, "");
+
+	return err ? err : fchown(fd, uid, gid) < 0 ? -errno : 0;
+}
+
+int place_set_mode(const struct place *place, int fd, mode_t mode)
+{
+	CLEANUP(end_act) struct act act;
+	int err = begin_act(&act, place, "");
+
+	return err ? err : fchmod(fd, mode) < 0 ? -errno : 0;
+}
+
+void place_refresh(const struct place *place)
+{
+	CLEANUP(end_act) struct act act;
+	int fd = begin_act(&act, place, "");
+
+	if (!fd)
+		fd = openat(place->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+}

@@ -1,0 +1,190 @@
+#include "os/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+enum { CLOSER_STACK_BYTES = 64 << 10 };
+enum { OOM_STEP = 10, OOM_MOST = 1000 }; /* thousandths of all memory */
+
+/* From a stat file of proc(5): behind the name, which may hold anything. */
+static char state_of(int folder, const char *path)
+{
+	CLEANUP(cleanup_close) int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	char line[512];
+	const char *end;
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+
+	if (n <= 0) /* gone since it was listed, or not to be seen */
+		return errno == ENOENT || errno == ESRCH ? 'X' : '?';
+	line[n] = '\0';
+	end = strrchr(line, ')');
+	return end && end[1] == ' ' ? end[2] : '?';
+}
+
+/*
+ * Since Linux 4.15: does it wait for all of its threads to be at rest, to leave a core
+ * dump? With a limit of 0, too, which is looked at later.
+ */
+static bool dumps_core(pid_t process)
+{
+	char path[64], line[128];
+	bool dumps = false;
+	FILE *status;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)process);
+	status = fopen(path, "re");
+	while (status && !dumps && fgets(line, sizeof(line), status))
+		dumps = strcmp(line, "CoreDumping:\t1\n") == 0;
+	if (status)
+		fclose(status);
+	return dumps;
+}
+
+/* I: where a thread waits for the dump to end. */
+static bool rest_is_stuck(DIR *threads)
+{
+	struct dirent *entry;
+	char path[300];
+
+	while ((entry = readdir(threads))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%.255s/stat", entry->d_name);
+		if (!strchr("DIZX", state_of(dirfd(threads), path)))
+			return false;
+	}
+	return true;
+}
+
+/* The kernel's own word. In /proc others' processes may be hidden (hidepid=). */
+static bool is_there(pid_t process)
+{
+	siginfo_t end = { .si_pid = 0 };
+
+	if (kill(process, 0) < 0 && errno == ESRCH)
+		return false;
+	return waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	       end.si_pid != process;
+}
+
+bool process_is_beyond(pid_t process)
+{
+	char path[64], state;
+	DIR *threads;
+	bool beyond;
+
+	if (!is_there(process))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
+	state = state_of(AT_FDCWD, path);
+	if (state != 'Z' && !(strchr("DI", state) && dumps_core(process)))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%ld/task", (long)process);
+	threads = opendir(path);
+	if (!threads)
+		return !is_there(process);
+	beyond = rest_is_stuck(threads);
+	closedir(threads);
+	return beyond;
+}
+
+bool process_is_stopped(pid_t process)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
+	return state_of(AT_FDCWD, path) == 'T';
+}
+
+const int process_faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP };
+
+_Static_assert(sizeof(process_faults) / sizeof(*process_faults) == PROCESS_FAULTS, "all");
+
+bool process_ended_by_fault(int status)
+{
+	for (size_t i = 0; i < PROCESS_FAULTS; i++) {
+		if (status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == process_faults[i])
+			return true;
+	}
+	return false;
+}
+
+bool process_has_less(pid_t child)
+{
+	struct rlimit ours, its;
+
+	for (int i = 0; i < (int)RLIM_NLIMITS; i++) {
+		if (getrlimit((__rlimit_resource_t)i, &ours) == 0 &&
+		    prlimit(child, (enum __rlimit_resource)i, NULL, &its) == 0 &&
+		    (its.rlim_cur < ours.rlim_cur || its.rlim_max < ours.rlim_max))
+			return true;
+	}
+	return false;
+}
+
+uint64_t process_oom_kills(void)
+{
+	FILE *table = fopen("/proc/vmstat", "re");
+	unsigned long long kills = 0;
+	char line[128];
+
+	while (table && fgets(line, sizeof(line), table)) {
+		if (sscanf(line, "oom_kill %llu", &kills) == 1)
+			break;
+	}
+	if (table)
+		fclose(table);
+	return kills;
+}
+
+void process_offer_to_oom(void)
+{
+	CLEANUP(cleanup_close) int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	char text[32];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	long score;
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	score = strtol(text, NULL, 10) + OOM_STEP;
+	n = snprintf(text, sizeof(text), "%ld", score < OOM_MOST ? score : OOM_MOST);
+	if (pwrite(fd, text, (size_t)n, 0) < 0)
+		return; /* as likely as the parent, then */
+}
+
+/* It closes them by its end, which is after its parent's. */
+static int close_behind(void *parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (getppid() == *(const pid_t *)parent)
+		pause();
+	return 0;
+}
+
+void process_leave(int status)
+{
+	static alignas(max_align_t) char stack[CLOSER_STACK_BYTES];
+	pid_t parent = getpid();
+
+	fflush(NULL);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		close(fd);
+	/* without it there is nothing but to wait */
+	clone(close_behind, stack + sizeof(stack), CLONE_FILES | SIGCHLD, &parent);
+	_exit(status);
+}

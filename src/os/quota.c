@@ -1,0 +1,17 @@
+#include "os/quota.h"
+
+void quota_take(struct quota *quota, uint64_t amount)
+{
+	LOCK_GUARD(&quota->lock);
+	while (quota->used && (amount > quota->limit ||
+			       quota->used > quota->limit - amount))
+		wakeup_wait(&quota->given, &quota->lock);
+	quota->used += amount;
+}
+
+void quota_give(struct quota *quota, uint64_t amount)
+{
+	LOCK_GUARD(&quota->lock);
+	quota->used -= amount;
+	wakeup_all(&quota->given);
+}

@@ -1,0 +1,110 @@
+#include "os/sandbox.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "os/child.h"
+#include "os/namespace.h"
+#include "os/rights.h"
+#include "os/syscalls.h"
+
+/* ---- Landlock ------------------------------------------------------------- */
+
+/* As linux/landlock.h has them, which not every system does. */
+enum { CREATE_RULESET = 444, RESTRICT_SELF = 446, ASK_VERSION = 1 };
+
+struct ruleset {
+	uint64_t files, network, scope;
+};
+
+/* What each version of the interface can forbid, and how much of the struct it knows. */
+static const struct {
+	struct ruleset handled;
+	size_t size;
+} versions[] = {
+	{ { 0, 0, 0 }, 0 },
+	{ { 0x1fff, 0, 0 }, 8 },
+	{ { 0x3fff, 0, 0 }, 8 },  /* REFER */
+	{ { 0x7fff, 0, 0 }, 8 },  /* TRUNCATE */
+	{ { 0x7fff, 3, 0 }, 16 }, /* TCP */
+	{ { 0xffff, 3, 0 }, 16 }, /* IOCTL_DEV */
+	{ { 0xffff, 3, 3 }, 24 }, /* abstract sockets, signals */
+};
+
+enum { VERSIONS = sizeof(versions) / sizeof(versions[0]) };
+
+static int landlock_version(void)
+{
+	long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
+
+	return version > 0 ? (int)version : 0;
+}
+
+/* Of files: to read them and to list folders; and the ioctls of devices. */
+enum { READING = 0x0004 | 0x0008 | 0x8000 };
+
+/* What is handled no rule allows. */
+static int forbid_files(bool reading)
+{
+	struct ruleset set;
+	int version = landlock_version(), fd, err = 0;
+
+	if (version == 0)
+		return -ENOSYS;
+	version = version < VERSIONS ? version : VERSIONS - 1;
+	set = versions[version].handled;
+	if (!reading)
+		set = (struct ruleset){ .files = set.files & ~(uint64_t)READING };
+	fd = (int)syscall(CREATE_RULESET, &set, versions[version].size, 0);
+	if (fd < 0 || syscall(RESTRICT_SELF, fd, 0) < 0)
+		err = -errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* ---- All of it ------------------------------------------------------------ */
+
+int sandbox_enter(struct error *e)
+{
+	const struct rlimit none = { 0, 0 };
+	int err;
+
+	tzset(); /* from a file, which cannot be read later */
+	setrlimit(RLIMIT_CORE, &none);
+	err = rights_become_nobody(e);
+	if (err)
+		return err;
+	/* another id clears it; nobody may ask whether the parent lives */
+	if (child_ends_with_parent(getppid()) < 0)
+		return error_set(e, ERROR_SYSTEM, ESRCH, "the process that asked has ended");
+	err = forbid_files(true);
+	if (err)
+		log_debug("Landlock: %s", strerror(-err));
+	err = syscalls_limit();
+	if (err)
+		log_debug("seccomp: %s", strerror(-err));
+	return 0;
+}
+
+void sandbox_forbid_changes(void)
+{
+	int err = forbid_files(false);
+
+	if (err)
+		log_debug("Landlock: %s", strerror(-err));
+}
+
+void sandbox_look(struct sandbox_support *out)
+{
+	out->calls = syscalls_can_be_limited();
+	out->landlock = landlock_version();
+	out->nobody = rights_can_be_nobody();
+}

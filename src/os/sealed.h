@@ -1,0 +1,17 @@
+/*
+ * sealed.h: memory (memfd_create(2)) that no process can change any more.
+ *
+ * Threads: any.
+ */
+#ifndef GRANARY_OS_SEALED_H
+#define GRANARY_OS_SEALED_H
+
+#include <stdbool.h>
+
+/* Seals a memfd that was made with MFD_ALLOW_SEALING: 0 or a negative errno. */
+int sealed_make(int memory);
+
+/* Can nobody write to it, or change its size? */
+bool sealed_is(int memory);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * folder_counts.h: how many files of a plan lie in each folder at the top. In the layout "jsc"
+ * these are the splits, whose tables have to be made before their rows come.
+ */
+#ifndef GRANARY_PACKER_FOLDER_COUNTS_H
+#define GRANARY_PACKER_FOLDER_COUNTS_H
+
+#include "base/vec.h"
+#include "packer/plan.h"
+#include "packer/writer.h"
+
+struct splits {
+	VEC(struct writer_split) list; /* in the order in which they come */
+	struct arena names;
+};
+
+/* 0 or -ENOMEM; splits_free in any case. Files at the top are in none. */
+int splits_count(struct splits *splits, const struct plan_item *items, size_t count);
+void splits_free(struct splits *splits);
+
+#endif

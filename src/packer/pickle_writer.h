@@ -1,0 +1,25 @@
+/*
+ * pickle_writer.h: a Python dict from paths to numbers, pickled as it is written.
+ *
+ * Protocol 4, as pickle.dump writes since Python 3.8, without frames and memos, which
+ * a reader does not need. Keys are str as os.fsdecode makes them: bytes that are no
+ * UTF-8 become the surrogates U+DC80 to U+DCFF. Opcodes: CPython's Lib/pickletools.py.
+ *
+ * Errors are the stream's: ferror(3).
+ */
+#ifndef GRANARY_PACKER_PICKLE_WRITER_H
+#define GRANARY_PACKER_PICKLE_WRITER_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct pickle {
+	FILE *file; /* the caller's */
+	unsigned in_batch;
+};
+
+void pickle_begin(struct pickle *pickle, FILE *file);
+void pickle_add(struct pickle *pickle, const char *key, uint16_t number);
+void pickle_end(struct pickle *pickle);
+
+#endif

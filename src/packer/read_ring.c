@@ -1,0 +1,412 @@
+/*
+ * read_ring.c: a ring of slots, one a piece. Pieces are numbered in the order in which they
+ * are handed out; piece n lies in slot n modulo the number of slots. Threads take the
+ * next numbers as long as there are slots, and bytes to spend.
+ *
+ * Waking a thread costs as much as reading a small file. So small pieces are taken and
+ * handed in by the batch, and who waits for room is woken when half of it is free. Memory
+ * is used again at once, the latest first, while it is in the processor's cache.
+ */
+#include "packer/read_ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/vec.h"
+#include "os/lock.h"
+#include "os/pool.h"
+#include "packer/decoders.h"
+
+enum {
+	SLOTS_A_THREAD = 16,
+	BYTES_A_THREAD = 2 << 20, /* of pieces that are taken and not yet done with */
+	BATCH_MOST = 16,
+	BATCH_BYTES = 128 << 10,
+	IMAGE_MOST = 512 << 20,
+};
+
+struct memory {
+	void *bytes;
+	size_t room;
+};
+
+struct batch {
+	struct slot *slots[BATCH_MOST];
+	unsigned count;
+	size_t bytes;
+};
+
+struct slot {
+	struct piece piece;
+	struct memory memory;
+	struct pixels pixels;
+	uint64_t reserved;    /* of the reader's memory */
+	size_t counted;       /* of the reader's bytes */
+	struct arena arena;   /* xattrs */
+	bool ready;           /* lock */
+};
+
+struct reader {
+	struct lock lock;
+	struct wakeup ready;  /* the next piece is there */
+	struct wakeup room;   /* a slot is free, or memory, or all shall end */
+	int root;
+	struct decoders *decoders;
+	const struct plan_item *items;
+	size_t count;
+	size_t item;          /* lock: of the next piece that is taken */
+	uint64_t offset;      /* lock: and where it begins */
+	uint64_t taken;       /* lock: pieces that threads have taken */
+	uint64_t given;       /* lock: pieces that have been handed out and are done with */
+	bool held;            /* the piece `given` is with the caller */
+	bool stopping;        /* lock */
+	uint64_t bytes;       /* lock: of the pieces from given to taken, images apart */
+	uint64_t bytes_most;
+	VEC(struct memory) idle; /* lock: memory that no piece is in */
+	unsigned waiting;     /* lock: threads that wait for room */
+	uint64_t memory;      /* lock: of images */
+	unsigned reserving;   /* lock: threads that wait for memory */
+	unsigned workers;
+	struct pool *pool;
+	size_t slot_count;
+	struct slot slots[];
+};
+
+bool reader_reads(const struct plan_item *item)
+{
+	return item->kind == PACK_FILE && !item->is_label;
+}
+
+/* Images are decoded whole. */
+static bool is_whole(const struct plan_item *item)
+{
+	return item->decoded && item->source->size <= IMAGE_MOST;
+}
+
+/* Lock. To the next item that is read; false at the end. */
+static bool find_item(struct reader *r)
+{
+	while (r->item < r->count && !reader_reads(&r->items[r->item]))
+		r->item++;
+	return r->item < r->count;
+}
+
+/* Lock. The piece that comes next, in its slot. */
+static struct slot *take_next(struct reader *r)
+{
+	const struct plan_item *item = &r->items[r->item];
+	struct slot *slot = &r->slots[r->taken++ % r->slot_count];
+	uint64_t left = item->source->size - r->offset;
+	bool last = is_whole(item) || left <= READER_PIECE;
+
+	slot->ready = false;
+	slot->piece = (struct piece){
+		.item = item, .offset = r->offset, .last = last,
+		.wanted = last ? (size_t)left : READER_PIECE,
+	};
+	slot->counted = is_whole(item) ? 0 : slot->piece.wanted;
+	r->bytes += slot->counted;
+	if (r->idle.count)
+		slot->memory = r->idle.items[--r->idle.count];
+	r->offset += slot->piece.wanted;
+	if (last) {
+		r->item++;
+		r->offset = 0;
+	}
+	return slot;
+}
+
+static bool has_room(const struct reader *r)
+{
+	return r->taken - r->given < r->slot_count && r->bytes < r->bytes_most;
+}
+
+/* Lock. As much as is worth a thread's way here; an image comes alone. */
+static void fill_batch(struct reader *r, struct batch *batch)
+{
+	while (batch->count < BATCH_MOST && batch->bytes < BATCH_BYTES && find_item(r) &&
+	       has_room(r)) {
+		bool whole = is_whole(&r->items[r->item]);
+
+		if (whole && batch->count)
+			return;
+		batch->slots[batch->count] = take_next(r);
+		batch->bytes += batch->slots[batch->count++]->piece.wanted;
+		if (whole)
+			return;
+	}
+}
+
+/* Waits for room: false when there is nothing left to read. */
+static bool take(struct reader *r, struct batch *batch)
+{
+	*batch = (struct batch){ 0 };
+	LOCK_GUARD(&r->lock);
+	r->waiting++;
+	while (!r->stopping && find_item(r) && !has_room(r))
+		wakeup_wait(&r->room, &r->lock);
+	r->waiting--;
+	if (!r->stopping)
+		fill_batch(r, batch);
+	return batch->count;
+}
+
+static bool is_next(const struct reader *r, const struct slot *slot)
+{
+	return slot == &r->slots[r->given % r->slot_count];
+}
+
+static void hand_in(struct reader *r, const struct batch *batch)
+{
+	LOCK_GUARD(&r->lock);
+	for (unsigned i = 0; i < batch->count; i++)
+		batch->slots[i]->ready = true;
+	if (is_next(r, batch->slots[0]))
+		wakeup_one(&r->ready);
+}
+
+static int make_room(struct memory *memory, size_t size)
+{
+	if (size <= memory->room)
+		return 0;
+	free(memory->bytes);
+	memory->room = size < 65536 ? 65536 : size;
+	memory->bytes = malloc(memory->room);
+	if (!memory->bytes)
+		memory->room = 0;
+	return memory->bytes ? 0 : -ENOMEM;
+}
+
+static bool is_same(const struct scan_entry *source, const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && (uint64_t)st->st_size == source->size &&
+	       st->st_mtim.tv_sec == source->mtime &&
+	       (uint32_t)st->st_mtim.tv_nsec == source->mtime_ns;
+}
+
+static int read_fully(int fd, struct piece *piece, char *memory)
+{
+	while (piece->length < piece->wanted) {
+		ssize_t n = pread(fd, memory + piece->length, piece->wanted - piece->length,
+				  (off_t)(piece->offset + piece->length));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return 0; /* shorter than it was: noticed below */
+		piece->length += (size_t)n;
+	}
+	return 0;
+}
+
+static int read_open(struct slot *slot, int fd)
+{
+	struct piece *piece = &slot->piece;
+	struct stat before, after;
+	int err = 0;
+
+	if (fstat(fd, &before) < 0)
+		return -errno;
+	if (piece->offset == 0)
+		err = scan_xattrs(fd, &slot->arena, &piece->xattrs, &piece->xattr_count);
+	if (!err)
+		err = read_fully(fd, piece, slot->memory.bytes);
+	if (!err && fstat(fd, &after) < 0)
+		err = -errno;
+	if (!err)
+		piece->changed = !is_same(piece->item->source, &before) ||
+				 !is_same(piece->item->source, &after) ||
+				 piece->length < piece->wanted;
+	return err;
+}
+
+static void read_piece(struct reader *r, struct slot *slot)
+{
+	struct piece *piece = &slot->piece;
+	/* what became a FIFO in the meantime must not be waited for */
+	CLEANUP(cleanup_close) int fd = scan_open(r->root, piece->item->source->path,
+						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
+
+	piece->where = fd < 0 ? "opened" : "read";
+	piece->err = fd < 0 ? fd : make_room(&slot->memory, piece->wanted);
+	if (!piece->err)
+		piece->err = read_open(slot, fd);
+	piece->bytes = slot->memory.bytes;
+}
+
+/* Waits until there is memory for so much, or nobody else can go on. False: it is over. */
+static bool reserve(struct reader *r, struct slot *slot, uint64_t bytes)
+{
+	LOCK_GUARD(&r->lock);
+	r->reserving++;
+	while (!r->stopping && !is_next(r, slot) && r->memory + bytes > READER_MEMORY)
+		wakeup_wait(&r->room, &r->lock);
+	r->reserving--;
+	r->memory += bytes;
+	slot->reserved += bytes;
+	return !r->stopping;
+}
+
+/* What is damaged, or no image in spite of its name, is packed as it is, which is said. */
+static void decode(struct reader *r, struct slot *slot)
+{
+	struct piece *piece = &slot->piece;
+	uint64_t size;
+
+	if (piece->err || piece->changed ||
+	    !decoders_measure(r->decoders, piece->bytes, piece->length, &size,
+			      &piece->damage) ||
+	    !reserve(r, slot, size) ||
+	    decoders_decode(r->decoders, piece->bytes, piece->length, size, &slot->pixels,
+			    &piece->damage) < 0)
+		return;
+	piece->bytes = slot->pixels.bytes;
+	piece->length = piece->wanted = slot->pixels.size;
+	piece->decoded = true;
+}
+
+static void read_slot(struct reader *r, struct slot *slot)
+{
+	if (!is_whole(slot->piece.item)) {
+		read_piece(r, slot);
+	} else if (reserve(r, slot, slot->piece.wanted)) {
+		read_piece(r, slot);
+		decode(r, slot);
+	}
+}
+
+static void work(void *argument)
+{
+	struct reader *r = argument;
+	struct batch batch;
+
+	while (take(r, &batch)) {
+		for (unsigned i = 0; i < batch.count; i++)
+			read_slot(r, batch.slots[i]);
+		hand_in(r, &batch);
+	}
+}
+
+/* Only what is as large as most is kept for another piece. */
+static void clear_slot(struct slot *slot)
+{
+	if (slot->memory.room > READER_PIECE) {
+		free(slot->memory.bytes);
+		slot->memory = (struct memory){ 0 };
+	}
+	pixels_free(&slot->pixels);
+	arena_free(&slot->arena);
+	slot->arena = (struct arena){ 0 };
+}
+
+int reader_start(struct reader **out, int root, const struct plan_item *items, size_t count,
+		 struct decoders *decoders, unsigned threads)
+{
+	size_t slots = (size_t)SLOTS_A_THREAD * (threads ? threads : 1);
+	struct reader *r = calloc(1, sizeof(*r) + slots * sizeof(r->slots[0]));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->lock = (struct lock)LOCK_INIT;
+	r->ready = r->room = (struct wakeup)WAKEUP_INIT;
+	r->root = root;
+	r->decoders = decoders;
+	r->items = items;
+	r->count = count;
+	r->slot_count = slots;
+	r->bytes_most = (uint64_t)BYTES_A_THREAD * (threads ? threads : 1);
+	err = vec_reserve(&r->idle, slots);
+	if (!err)
+		err = pool_start(&r->pool, threads);
+	if (err) {
+		vec_free(&r->idle);
+		free(r);
+		return err;
+	}
+	*out = r;
+	for (unsigned i = 0; i < pool_threads(r->pool) && !err; i++) {
+		err = pool_add(r->pool, work, r);
+		r->workers += !err;
+	}
+	if (r->workers)
+		return 0;
+	reader_stop(r);
+	return err;
+}
+
+/* Lock. Wakes who waits, but not for every small piece. */
+static void tell_of_room(struct reader *r)
+{
+	/* who waits for memory may be the next now */
+	if (r->reserving)
+		wakeup_all(&r->room);
+	else if (r->waiting && r->taken - r->given <= r->slot_count / 2 &&
+		 r->bytes <= r->bytes_most / 2)
+		wakeup_one(&r->room);
+}
+
+/* The piece that the caller has had is done with. */
+static void release(struct reader *r)
+{
+	struct slot *slot = &r->slots[r->given % r->slot_count];
+
+	clear_slot(slot);
+	LOCK_GUARD(&r->lock);
+	if (slot->memory.bytes)
+		r->idle.items[r->idle.count++] = slot->memory;
+	slot->memory = (struct memory){ 0 };
+	r->memory -= slot->reserved;
+	slot->reserved = 0;
+	r->bytes -= slot->counted;
+	r->given++;
+	r->held = false;
+	tell_of_room(r);
+}
+
+const struct piece *reader_next(struct reader *r)
+{
+	struct slot *slot;
+
+	if (r->held)
+		release(r);
+	LOCK_GUARD(&r->lock);
+	if (r->given == r->taken && !find_item(r))
+		return NULL;
+	slot = &r->slots[r->given % r->slot_count];
+	while (r->given == r->taken || !slot->ready)
+		wakeup_wait(&r->ready, &r->lock);
+	r->held = true;
+	return &slot->piece;
+}
+
+static void stop_workers(struct reader *r)
+{
+	LOCK_GUARD(&r->lock);
+	r->stopping = true;
+	wakeup_all(&r->room);
+}
+
+void reader_stop(struct reader *r)
+{
+	if (!r)
+		return;
+	stop_workers(r);
+	pool_finish(r->pool);
+	for (size_t i = 0; i < r->slot_count; i++) {
+		clear_slot(&r->slots[i]);
+		free(r->slots[i].memory.bytes);
+	}
+	for (size_t i = 0; i < r->idle.count; i++)
+		free(r->idle.items[i].bytes);
+	vec_free(&r->idle);
+	free(r);
+}

@@ -1,0 +1,296 @@
+#include "packer/webdataset_items.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/filename.h"
+#include "packer/naming.h"
+
+/* A file that is to be a member. */
+struct member {
+	const struct scan_entry *source;
+	const char *path;      /* key, dot, extension */
+	const char *extension; /* within path */
+	int32_t label;
+};
+
+struct making {
+	const struct scan *scan;
+	struct plan *plan;
+	bool decode;
+	VEC(struct member) members;
+};
+
+static size_t key_length(const char *path, const char *extension)
+{
+	return (size_t)(extension - 1 - path);
+}
+
+bool samples_same(const struct plan_item *a, const struct plan_item *b)
+{
+	const char *one = strchr(filename_of(a->path), '.');
+	const char *other = strchr(filename_of(b->path), '.');
+	size_t length = (size_t)(one - a->path);
+
+	return length == (size_t)(other - b->path) && memcmp(a->path, b->path, length) == 0;
+}
+
+/* Readers skip a name with `__...__` in it. */
+static bool is_private(const char *path)
+{
+	for (const char *part = path; part; part = strchr(part, '/')) {
+		const char *end;
+
+		part += *part == '/';
+		end = strchrnul(part, '/');
+		if (end - part >= 4 && strncmp(part, "__", 2) == 0 &&
+		    strncmp(end - 2, "__", 2) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "Class/a.b.JPEG" becomes "Class/a_b.jpg"; NULL: out of memory. */
+static char *member_path(struct arena *arena, const char *path, const char **extension)
+{
+	size_t at = (size_t)(naming_extension(path) - path);
+	char *out = arena_copy(arena, path, strlen(path));
+
+	if (!out)
+		return NULL;
+	for (char *c = out + (filename_of(path) - path); c < out + at - 1; c++)
+		*c = *c == '.' ? '_' : *c;
+	for (char *c = out + at; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	if (strcmp(out + at, "jpeg") == 0)
+		memcpy(out + at, "jpg", sizeof("jpg"));
+	*extension = out + at;
+	return out;
+}
+
+/* The number of the class that the path begins with; they come in order. */
+static int32_t class_of(struct plan *plan, const char *path)
+{
+	size_t length = strcspn(path, "/");
+	const char *last = plan->classes.count ?
+				   plan->classes.items[plan->classes.count - 1] : "";
+	const char *name;
+
+	if (strlen(last) == length && memcmp(last, path, length) == 0)
+		return (int32_t)plan->classes.count - 1;
+	name = arena_copy(&plan->arena, path, length);
+	if (!name || vec_push(&plan->classes, name) < 0)
+		return -1;
+	return (int32_t)plan->classes.count - 1;
+}
+
+/*
+ * Every folder at the top has a number, also one that is empty or cannot be read: what is
+ * in it must not decide on the numbers of the others.
+ */
+static int add_class(struct plan *plan, const struct scan_entry *folder)
+{
+	if (!*folder->path || strchr(folder->path, '/') || *folder->path == '.' ||
+	    is_private(folder->path))
+		return 0;
+	return class_of(plan, folder->path) < 0 ? -ENOMEM : 0;
+}
+
+static int add_member(struct making *m, const struct scan_entry *source)
+{
+	struct member member = { .source = source };
+
+	if (!strchr(source->path, '/')) {
+		m->plan->no_class++;
+		return 0;
+	}
+	if (!naming_extension(source->path) || *filename_of(source->path) == '.' ||
+	    is_private(source->path)) {
+		m->plan->no_name++;
+		return 0;
+	}
+	member.label = class_of(m->plan, source->path);
+	member.path = member_path(&m->plan->arena, source->path, &member.extension);
+	if (member.label < 0 || !member.path)
+		return -ENOMEM;
+	return vec_push(&m->members, member);
+}
+
+/* By key, and then by extension, as WebDataset's own writer has them. */
+static int by_key(const void *a, const void *b)
+{
+	const struct member *one = a, *other = b;
+	size_t length = key_length(one->path, one->extension);
+	size_t others = key_length(other->path, other->extension);
+	size_t both = length < others ? length : others;
+
+	if (memcmp(one->path, other->path, both) == 0 && length == others) {
+		int order = strcmp(one->extension, other->extension);
+
+		return order ? order : strcmp(one->source->path, other->source->path);
+	}
+	return pack_path_compare(one->path, other->path);
+}
+
+static bool same_key(const struct member *a, const struct member *b)
+{
+	size_t length = key_length(a->path, a->extension);
+
+	return length == key_length(b->path, b->extension) &&
+	       memcmp(a->path, b->path, length) == 0;
+}
+
+static int refuse_pair(const struct member *a, const struct member *b, struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EEXIST,
+			 "%s and %s would both belong to the sample %.*s, whose members then "
+			 "cannot be told apart; rename one of them",
+			 a->source->path, b->source->path,
+			 (int)key_length(a->path, a->extension), a->path);
+}
+
+/*
+ * Two files of one sample: they must have had one stem, or "a.b.jpg" and "a_b.txt"
+ * would be mixed up, and two extensions.
+ */
+static int check_pair(const struct member *a, const struct member *b, struct error *e)
+{
+	const char *one = a->source->path, *other = b->source->path;
+	size_t length = key_length(a->path, a->extension);
+
+	if (memcmp(one, other, length) != 0 || strcmp(a->extension, b->extension) == 0)
+		return refuse_pair(a, b, e);
+	return 0;
+}
+
+/* KEY.EXTENSION in the plan's memory. */
+static const char *with_extension(struct plan *plan, const struct member *member,
+				  const char *extension)
+{
+	size_t length = (size_t)(member->extension - member->path);
+	char *path = arena_alloc(&plan->arena, length + strlen(extension) + 1);
+
+	if (path) {
+		memcpy(path, member->path, length);
+		memcpy(path + length, extension, strlen(extension) + 1);
+	}
+	return path;
+}
+
+static int add_label(struct making *m, const struct member *member)
+{
+	struct plan_item item = { .source = member->source, .kind = PACK_FILE,
+				  .label = member->label, .is_label = true,
+				  .is_plain = true };
+
+	item.path = with_extension(m->plan, member, "cls");
+	if (!item.path)
+		return -ENOMEM;
+	m->plan->items[m->plan->count++] = item;
+	return 0;
+}
+
+/* Only one of a sample's images can be its .ppm. */
+static const char *decoded_extension(const struct member *first, size_t count,
+				     const struct member *member, char *longer, size_t size)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (&first[i] != member && (naming_is_image(first[i].path) ||
+					    strcmp(first[i].extension, "ppm") == 0)) {
+			snprintf(longer, size, "%s.ppm", member->extension);
+			return longer;
+		}
+	}
+	return "ppm";
+}
+
+static int add_file(struct making *m, const struct member *first, size_t count,
+		    const struct member *member)
+{
+	struct plan_item item = { .source = member->source, .kind = PACK_FILE,
+				  .label = member->label, .path = member->path,
+				  .is_plain = true };
+	char longer[16];
+
+	if (m->decode && naming_is_image(member->path)) {
+		item.decoded = with_extension(m->plan, member,
+					      decoded_extension(first, count, member,
+								longer, sizeof(longer)));
+		if (!item.decoded)
+			return -ENOMEM;
+	}
+	m->plan->items[m->plan->count++] = item;
+	return 0;
+}
+
+/* The members of one sample, and its label where they bring none. */
+static int add_sample(struct making *m, const struct member *first, size_t count,
+		      struct error *e)
+{
+	bool labelled = false;
+	int err = 0;
+
+	for (size_t i = 0; i < count; i++)
+		labelled |= strcmp(first[i].extension, "cls") == 0;
+	for (size_t i = 0; i < count && !err; i++) {
+		if (i > 0)
+			err = check_pair(&first[i - 1], &first[i], e);
+		if (!err && !labelled && strcmp(first[i].extension, "cls") > 0) {
+			labelled = true;
+			err = add_label(m, &first[i]);
+		}
+		if (!err)
+			err = add_file(m, first, count, &first[i]);
+	}
+	return err || labelled ? err : add_label(m, &first[0]);
+}
+
+static int add_samples(struct making *m, struct error *e)
+{
+	const struct member *members = m->members.items;
+	size_t count = m->members.count, end;
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i = end) {
+		for (end = i + 1; end < count && same_key(&members[i], &members[end]);)
+			end++;
+		err = add_sample(m, &members[i], end - i, e);
+	}
+	return err;
+}
+
+int samples_make(const struct scan *scan, bool decode, struct plan *plan, struct error *e)
+{
+	struct making m = { .scan = scan, .plan = plan, .decode = decode,
+			    .members = VEC_INIT };
+	int err = 0;
+
+	if (e)
+		*e->text = 0;
+	for (size_t i = 0; i < scan->count && !err; i++) {
+		uint16_t kind = scan->entries[i].kind;
+
+		if (kind == PACK_FILE || kind == PACK_HARDLINK)
+			err = add_member(&m, &scan->entries[i]);
+		else if (kind == PACK_DIRECTORY)
+			err = add_class(plan, &scan->entries[i]);
+		else
+			plan->no_name++;
+	}
+	if (!err && m.members.count)
+		qsort(m.members.items, m.members.count, sizeof(m.members.items[0]), by_key);
+	/* a label each at most */
+	plan->items = malloc((2 * m.members.count + 1) * sizeof(*plan->items));
+	if (!plan->items)
+		err = -ENOMEM;
+	if (!err)
+		err = add_samples(&m, e);
+	vec_free(&m.members);
+	if (err == -ENOMEM)
+		error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	return err;
+}

@@ -1,0 +1,457 @@
+#include "place/claim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "os/child.h"
+
+#define MAGIC "granary claim\n"
+
+/*
+ * What a claim says, line by line: MAGIC, "host", "boot" and "pids" (the number of
+ * the pid namespace) of its owner, and then "process" and "started" (clock ticks
+ * after the boot), which mean something only where the first lines are one's own.
+ */
+enum { TEXT_BYTES = 512, FIRST_PAUSE_MS = 10 };
+
+struct claim {
+	const struct place *place;
+	int fd;
+	sigset_t awaited; /* what ends this process, and SIGCHLD */
+	sigset_t before;  /* what was blocked before the claim */
+};
+
+static const char suffix[] = ".claim";
+
+/* ---- What a claim says --------------------------------------------------- */
+
+/* The first line of a file, without its end. */
+static int read_line(const char *path, char *out, size_t size)
+{
+	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
+
+	if (n <= 0)
+		return -ENOENT;
+	out[n] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	return 0;
+}
+
+/* The lines that say on which machine, since which boot, among which processes. */
+static int write_where(char *out, size_t size)
+{
+	char host[65], boot[64], pids[64];
+	ssize_t n = readlink("/proc/self/ns/pid", pids, sizeof(pids) - 1);
+
+	if (n < 0 || gethostname(host, sizeof(host)) < 0 ||
+	    read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) < 0)
+		return -ENOENT;
+	pids[n] = '\0';
+	host[sizeof(host) - 1] = '\0';
+	snprintf(out, size, MAGIC "host %s\nboot %s\npids %s\n", host, boot, pids);
+	return 0;
+}
+
+struct life {
+	char state;
+	uint64_t started;
+};
+
+/* From /proc/PID/stat; the name before the last bracket may be anything. */
+static int read_life(pid_t pid, struct life *out)
+{
+	char path[64], line[TEXT_BYTES];
+	const char *at;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	if (read_line(path, line, sizeof(line)) < 0)
+		return -ENOENT;
+	at = strrchr(line, ')');
+	if (!at || sscanf(at, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			  "%*s %*s %*s %*s %*s %*s %" SCNu64, &out->state,
+			  &out->started) != 2)
+		return -EINVAL;
+	return 0;
+}
+
+static void write_text(char *out, size_t size)
+{
+	struct life life = { 0 };
+	size_t n;
+
+	if (write_where(out, size) < 0)
+		snprintf(out, size, MAGIC);
+	n = strlen(out);
+	read_life(getpid(), &life);
+	snprintf(out + n, size - n, "process %ld\nstarted %" PRIu64 "\n", (long)getpid(),
+		 life.started);
+}
+
+/* The number in the line that begins with `key` and a blank, or 0. */
+static uint64_t number_in(const char *text, const char *key)
+{
+	const char *line = strstr(text, key);
+
+	return line ? strtoull(line + strlen(key), NULL, 10) : 0;
+}
+
+/*
+ * Can it be seen that the owner is dead? Only if it was among the processes that
+ * this one sees. Where /proc hides those of others, kill(2) knows them.
+ */
+static bool owner_is_dead(const char *text)
+{
+	char where[TEXT_BYTES];
+	uint64_t pid = number_in(text, "\nprocess ");
+	struct life life;
+
+	if (write_where(where, sizeof(where)) < 0 ||
+	    strncmp(text, where, strlen(where)) != 0 || pid == 0 || pid > INT_MAX)
+		return false;
+	if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+		return true;
+	if (read_life((pid_t)pid, &life) < 0)
+		return false;
+	return life.state == 'Z' || life.state == 'X' ||
+	       life.started != number_in(text, "\nstarted ");
+}
+
+/* ---- Looking at one ------------------------------------------------------ */
+
+struct look {
+	dev_t device;
+	ino_t inode;
+	uid_t uid;
+	struct timespec touched;
+	char text[TEXT_BYTES]; /* or "", if it is not for us to read */
+};
+
+static int fill_look(struct look *look, int fd, const struct stat *st)
+{
+	ssize_t n = fd < 0 ? 0 : pread(fd, look->text, sizeof(look->text) - 1, 0);
+
+	look->text[n < 0 ? 0 : n] = '\0';
+	if (!S_ISREG(st->st_mode) ||
+	    (n > 0 && strncmp(look->text, MAGIC, strlen(MAGIC)) != 0))
+		return -EINVAL;
+	look->device = st->st_dev;
+	look->inode = st->st_ino;
+	look->uid = st->st_uid;
+	look->touched = st->st_mtim;
+	return 0;
+}
+
+/*
+ * Opened, since that is when NFS asks the server. -ENOENT: it is gone; -EINVAL: it is
+ * no claim. A FIFO does not block, a symlink is not followed.
+ */
+static int look_at(const struct place *place, const char *name, struct look *out)
+{
+	CLEANUP(cleanup_close) int fd = place_read(place, name);
+	struct stat st;
+	int err = fd < 0 ? place_stat(place, name, &st) : fstat(fd, &st) < 0 ? -errno : 0;
+
+	if (err)
+		return err == -ESTALE ? -ENOENT : err;
+	return fill_look(out, fd, &st);
+}
+
+/* An inode's number may have been given away again: then the text is another. */
+static bool is_same(const struct look *a, const struct look *b)
+{
+	return a->device == b->device && a->inode == b->inode &&
+	       (!a->text[0] || !b->text[0] || strcmp(a->text, b->text) == 0);
+}
+
+static bool is_untouched(const struct look *a, const struct look *b)
+{
+	return a->touched.tv_sec == b->touched.tv_sec &&
+	       a->touched.tv_nsec == b->touched.tv_nsec;
+}
+
+const char *claim_owner(const struct place *place, char out[CLAIM_OWNER_BYTES])
+{
+	struct look look;
+	char host[65];
+
+	if (look_at(place, suffix, &look) == 0 &&
+	    sscanf(look.text, MAGIC "host %64s", host) == 1)
+		snprintf(out, CLAIM_OWNER_BYTES, "%s (process %" PRIu64 ")", host,
+			 number_in(look.text, "\nprocess "));
+	else
+		snprintf(out, CLAIM_OWNER_BYTES, "another process");
+	return out;
+}
+
+int claim_uid(const struct place *place, uid_t *out)
+{
+	struct look look;
+	int err = look_at(place, suffix, &look);
+
+	if (!err)
+		*out = look.uid;
+	return err;
+}
+
+/* ---- Holding one --------------------------------------------------------- */
+
+/* Blocked, they are seen in claim_keep only; one that is ignored would be, too. */
+static void block_signals(struct claim *claim)
+{
+	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
+	struct sigaction action;
+
+	sigemptyset(&claim->awaited);
+	sigaddset(&claim->awaited, SIGCHLD);
+	pthread_sigmask(SIG_BLOCK, NULL, &claim->before);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (!sigismember(&claim->before, ends[i]) &&
+		    sigaction(ends[i], NULL, &action) == 0 &&
+		    action.sa_handler != SIG_IGN)
+			sigaddset(&claim->awaited, ends[i]);
+	}
+	pthread_sigmask(SIG_BLOCK, &claim->awaited, NULL);
+}
+
+void claim_leave(struct claim *claim)
+{
+	if (!claim)
+		return;
+	if (claim->fd >= 0)
+		close(claim->fd);
+	pthread_sigmask(SIG_SETMASK, &claim->before, NULL);
+	free(claim);
+}
+
+/* A disk that is full: then the claim says nothing, and is one all the same. */
+static void sign(const struct claim *claim)
+{
+	char text[TEXT_BYTES];
+
+	write_text(text, sizeof(text));
+	if (write(claim->fd, text, strlen(text)) < 0)
+		return;
+	place_touch(claim->place, claim->fd); /* NFS sends what was written before it does this */
+}
+
+int claim_take(const struct place *place, struct claim **out)
+{
+	struct claim *claim = calloc(1, sizeof(*claim));
+	struct look look;
+	int err = 0;
+
+	if (!claim)
+		return -ENOMEM;
+	block_signals(claim);
+	claim->place = place;
+	claim->fd = place_create(place, suffix, 0644);
+	if (claim->fd < 0)
+		err = claim->fd;
+	if (err == -EEXIST)
+		err = look_at(place, suffix, &look) == -EINVAL ? -EINVAL : -EEXIST;
+	if (err) {
+		claim_leave(claim);
+		return err;
+	}
+	sign(claim);
+	*out = claim;
+	return 0;
+}
+
+/* Others may have broken it, and one of them may have claimed since. */
+static void remove_own(const struct claim *claim)
+{
+	struct stat ours, there;
+
+	if (fstat(claim->fd, &ours) == 0 && place_stat(claim->place, suffix, &there) == 0 &&
+	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
+		place_unlink(claim->place, suffix);
+}
+
+void claim_drop(struct claim *claim)
+{
+	if (!claim)
+		return;
+	remove_own(claim);
+	claim_leave(claim);
+}
+
+/* Comes back only where somebody handles the signal. */
+static int end_by(const struct claim *claim, pid_t child, int number)
+{
+	remove_own(claim);
+	child_end(child);
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr); /* the child's line of progress */
+	log_warn("interrupted: the index %s was not made", place_path(claim->place));
+	pthread_sigmask(SIG_SETMASK, &claim->before, NULL);
+	raise(number);
+	pthread_sigmask(SIG_BLOCK, &claim->awaited, NULL);
+	return -EINTR;
+}
+
+int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status)
+{
+	const struct timespec pause = { touch_ms / 1000, touch_ms % 1000 * 1000000L };
+	pid_t ended;
+
+	while ((ended = waitpid(child, status, WNOHANG)) == 0) {
+		int number = sigtimedwait(&claim->awaited, NULL, &pause);
+
+		if (number > 0 && number != SIGCHLD)
+			return end_by(claim, child, number);
+		place_touch(claim->place, claim->fd);
+	}
+	return ended < 0 ? -errno : 0;
+}
+
+/* ---- Waiting for another's ----------------------------------------------- */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void sleep_ms(unsigned ms)
+{
+	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000L };
+
+	nanosleep(&pause, NULL);
+}
+
+enum { ASIDE_BYTES = 8 }; /* of ".%06x" */
+
+/*
+ * A name for one that is dead, the same for all who find it: as long as that of a
+ * temporary file of the index, and as short-lived.
+ */
+static void name_aside(const struct look *dead, char out[ASIDE_BYTES])
+{
+	snprintf(out, ASIDE_BYTES, ".%06x", (unsigned)(dead->inode & 0xffffff));
+}
+
+static bool is_still(const struct place *place, const char *name, const struct look *dead)
+{
+	struct look now;
+
+	return look_at(place, name, &now) == 0 && is_same(dead, &now) &&
+	       is_untouched(dead, &now);
+}
+
+/* Where no second name can be given to it. What came meanwhile is given back. */
+static int rename_away(const struct place *place, const char *aside, const struct look *dead)
+{
+	int err = place_rename(place, suffix, aside);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (!is_still(place, aside, dead))
+		place_link(place, aside, suffix);
+	place_unlink(place, aside);
+	return 0;
+}
+
+/*
+ * Only one can give it the second name, and while it has that nobody else takes the first
+ * one away: what is removed is what was looked at. -EAGAIN: another one is at it.
+ */
+static int move_away(const struct place *place, const char *aside, const struct look *dead)
+{
+	int err = place_link(place, suffix, aside);
+
+	if (err)
+		return err == -EEXIST ? -EAGAIN : err == -ENOENT ? 0 :
+		       rename_away(place, aside, dead);
+	if (is_still(place, aside, dead))
+		err = place_unlink(place, suffix);
+	place_unlink(place, aside);
+	return err == -ENOENT ? 0 : err;
+}
+
+/* `late`: who was at it before has died of it. */
+static int break_claim(const struct place *place, const struct look *dead, bool late)
+{
+	sigset_t termination, before;
+	char aside[ASIDE_BYTES];
+	struct look now;
+	int err = look_at(place, suffix, &now);
+
+	if (err || !is_same(dead, &now) || !is_untouched(dead, &now))
+		return err == -ENOENT ? 0 : err;
+	name_aside(dead, aside);
+	sigemptyset(&termination);
+	sigaddset(&termination, SIGINT);
+	sigaddset(&termination, SIGTERM);
+	sigaddset(&termination, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &termination, &before);
+	if (late)
+		place_unlink(place, aside);
+	err = move_away(place, aside, dead);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
+/* Before the next look: pauses grow, so that a short wait stays short. */
+static unsigned pause_after(unsigned pause, const struct claim_wait *wait)
+{
+	return 2 * pause < wait->poll_ms ? 2 * pause : wait->poll_ms;
+}
+
+/*
+ * 0: the one that was there first is gone. The time without a touch is counted in
+ * pauses: one that was stopped itself has not waited.
+ */
+static int watch(const struct place *place, const struct claim_wait *wait)
+{
+	uint64_t begin = now_ms();
+	unsigned untouched = 0, pause = 0;
+	struct look last, now;
+	int err = look_at(place, suffix, &last);
+
+	while (!err && last.uid == wait->uid) {
+		if (untouched >= wait->dead_ms || owner_is_dead(last.text)) {
+			err = break_claim(place, &last, untouched >= 2 * wait->dead_ms);
+			if (err != -EAGAIN)
+				return err;
+		}
+		if (now_ms() - begin >= wait->most_ms)
+			return -ETIMEDOUT;
+		pause = pause_after(pause ? pause : FIRST_PAUSE_MS / 2, wait);
+		sleep_ms(pause);
+		err = look_at(place, suffix, &now);
+		if (err || !is_same(&last, &now))
+			break;
+		untouched = is_untouched(&last, &now) ? untouched + pause : 0;
+		last = now;
+	}
+	return err == -ENOENT || err == -EINVAL ? 0 : err;
+}
+
+int claim_await(const struct place *place, struct claim_wait *wait)
+{
+	uint64_t begin = now_ms(), spent;
+	int err = watch(place, wait);
+
+	place_refresh(place);
+	spent = now_ms() - begin;
+	wait->most_ms -= spent < wait->most_ms ? (unsigned)spent : wait->most_ms;
+	return err;
+}

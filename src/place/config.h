@@ -1,0 +1,72 @@
+/*
+ * config.h: the options that say what a dataset is, for both programs.
+ */
+#ifndef GRANARY_PLACE_CONFIG_H
+#define GRANARY_PLACE_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/options.h"
+
+enum { NESTED_AUTO, NESTED_OFF };
+enum { DATASET_VIEW_AUTO, DATASET_VIEW_TREE, DATASET_VIEW_CLASS, DATASET_VIEW_ARRAYS };
+enum { WDS2IDX_OFF, WDS2IDX_USE };
+enum { SIDECARS_SHOW, SIDECARS_HIDE };
+enum { MISSING_ERROR, MISSING_SKIP };
+enum { CHECKSUMS_ON, CHECKSUMS_OFF };
+
+struct dataset_config {
+	char *index;    /* NULL or "auto", "off", "require", or a path */
+	int missing;    /* MISSING_ */
+	int duplicates; /* enum duplicates */
+	int nested;     /* NESTED_ */
+	int view;       /* DATASET_VIEW_ */
+	int sidecars;   /* SIDECARS_ */
+	int wds2idx;    /* WDS2IDX_ */
+	char *labels;   /* the array that has the labels, or NULL */
+	char *classes;  /* the file of the classes' names, or NULL */
+	char *names;    /* "FILE:FILE", the samples' names, or NULL */
+	int checksums;  /* CHECKSUMS_ */
+	char *subdir;   /* what to show as the root, or NULL */
+	uint64_t base;  /* where the packed file begins in each source */
+};
+
+/* The table for options_apply. */
+extern const struct option_spec dataset_options[];
+
+/* 0 or -EINVAL with a sentence: do the values go together? */
+int dataset_config_check(const struct dataset_config *config, struct error *e);
+void dataset_config_free(struct dataset_config *config);
+
+/* Does -o index= (auto by default) say this word? */
+bool dataset_index_is(const struct dataset_config *config, const char *word);
+
+/* The path that the user named with -o index=, or NULL. */
+const char *dataset_index_path(const struct dataset_config *config);
+
+enum { CONFIG_TEXT_BYTES = 256 };
+
+/*
+ * The options that shape the tree of `sources` packed files: an index made with others
+ * does not fit. What is long is there as a hash; of the files of classes= and names=
+ * the contents count, which place/map_files.h adds. Returns `out`, which holds
+ * CONFIG_TEXT_BYTES.
+ */
+char *dataset_config_shape(const struct dataset_config *config, uint32_t sources,
+			   char *out);
+
+/*
+ * The same, but only what is not the default, as a part of a file's name:
+ * ",nested=off", or nothing at all.
+ */
+char *dataset_config_variant(const struct dataset_config *config, uint32_t sources,
+			     char *out);
+
+/*
+ * The same as -o understands them, whatever their length: "nested=off,labels=y". The
+ * caller frees it; NULL: out of memory.
+ */
+char *dataset_config_words(const struct dataset_config *config, uint32_t sources);
+
+#endif

@@ -1,0 +1,326 @@
+#include "place/find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "place/belonging.h"
+
+static int find_places(const struct dataset_config *config,
+		       const struct source_set *sources, const struct map_files *maps,
+		       struct index_places *out, struct error *e)
+{
+	char variant[CONFIG_TEXT_BYTES];
+	const char **paths = calloc(sources->count, sizeof(*paths));
+	const struct dataset_name name = {
+		.paths = paths, .count = sources->count,
+		.variant = dataset_config_variant(config, sources->count, variant),
+	};
+	int err = map_files_append_key(maps, variant, e);
+
+	for (uint32_t i = 0; paths && i < sources->count; i++)
+		paths[i] = source_path(sources->sources[i]);
+	if (!err && (!paths || locate_index(&name, dataset_index_path(config), out) < 0))
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	free(paths);
+	return err;
+}
+
+/* A wish without places. The maps are moved into it. */
+static int make_wish(const struct dataset_config *config,
+		     const struct source_set *sources, struct map_files *maps,
+		     struct index_wish *out, struct error *e)
+{
+	int err;
+
+	*out = (struct index_wish){ .sources = sources, .maps = *maps };
+	*maps = (struct map_files){ 0 };
+	dataset_config_shape(config, sources->count, out->shape);
+	out->identities = calloc(sources->count, sizeof(*out->identities));
+	if (out->identities)
+		err = source_set_identify(sources, out->identities, e);
+	else
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (!err)
+		err = map_files_append_key(&out->maps, out->shape, e);
+	if (err)
+		index_wish_free(out);
+	return err;
+}
+
+int index_wish_make(const struct dataset_config *config,
+		    const struct source_set *sources, struct index_wish *out,
+		    struct error *e)
+{
+	struct map_files maps;
+	int err = map_files_open(config, &maps, e);
+
+	if (!err)
+		err = make_wish(config, sources, &maps, out, e);
+	if (err || dataset_index_is(config, "off"))
+		return err;
+	err = find_places(config, sources, &out->maps, &out->places, e);
+	if (err)
+		index_wish_free(out);
+	return err;
+}
+
+int index_wish_adopt(const struct dataset_config *config,
+		     const struct source_set *sources, struct index_places *places,
+		     struct map_files *maps, struct index_wish *out, struct error *e)
+{
+	int err = make_wish(config, sources, maps, out, e);
+
+	if (err)
+		return err;
+	out->places = *places;
+	*places = (struct index_places){ 0 };
+	return 0;
+}
+
+void index_wish_free(struct index_wish *wish)
+{
+	free(wish->identities);
+	wish->identities = NULL;
+	map_files_close(&wish->maps);
+	locate_free(&wish->places);
+}
+
+bool index_may_be_of(const struct index_wish *wish, uid_t owner)
+{
+	if (owner == 0 || owner == geteuid())
+		return true;
+	for (uint32_t i = 0; i < wish->sources->count; i++) {
+		if (source_owner(wish->sources->sources[i])->uid != owner)
+			return false;
+	}
+	return true;
+}
+
+/* An index knows its packed files by number only. */
+static void name_changed_source(const struct index_wish *wish, const struct card *card,
+				struct error *e)
+{
+	for (uint32_t i = 0; i < wish->sources->count; i++) {
+		if (card_difference(card, i, &wish->identities[i], false)) {
+			error_prefix(e, "%s", source_path(wish->sources->sources[i]));
+			return;
+		}
+	}
+}
+
+bool index_is_of_wish(const struct index_wish *wish, const struct card *card)
+{
+	return index_may_be_of(wish, card_owner(card)) &&
+	       card_accept_shape(card, wish->sources->count, wish->shape, NULL) == 0;
+}
+
+int index_fits(const struct index_wish *wish, const struct card *card,
+	       const struct index_file *file, struct error *e)
+{
+	int err;
+
+	if (!index_may_be_of(wish, card_owner(card)))
+		return error_set(e, ERROR_DATASET, EPERM,
+				 "it belongs to uid %u, who owns neither every packed file "
+				 "nor this process", card_owner(card));
+	err = card_accept_shape(card, wish->sources->count, wish->shape, e);
+	if (err)
+		return err;
+	err = card_accept(card, wish->identities, wish->sources->count, wish->shape, e);
+	if (err == -ESTALE)
+		name_changed_source(wish, card, e);
+	return err ? err : belonging_check(wish, card, file, e);
+}
+
+/* Copies of all packed files, or those themselves: only their times of change differ. */
+static bool may_be_copies(const struct index_wish *wish, const struct card *card)
+{
+	if (card_accept_shape(card, wish->sources->count, wish->shape, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; i < wish->sources->count; i++) {
+		if (card_difference(card, i, &wish->identities[i], true))
+			return false;
+	}
+	return true;
+}
+
+/* To use an index again that does not fit, or to have its checksums again. */
+static const char *find_remedy(const struct index_wish *wish, const struct card *card,
+			       int err)
+{
+	bool copies = may_be_copies(wish, card);
+
+	if (err == -EPERM)
+		return "";
+	if (err == -EXDEV)
+		return "; if it was copied or renamed: granary index --adopt";
+	if (!card_has_sums(card))
+		return copies ? "; if it is a copy: granary index --adopt" : "";
+	return copies ? "; if it is a copy: granary index --adopt; if it was changed, its "
+			"checksums are those of before: granary index --checksums makes them anew" :
+			"; its checksums are not those of what is there now: granary index "
+			"--checksums makes them anew";
+}
+
+static int pass_over(const struct index_wish *wish, int err, const struct error *why,
+		     const char *remedy)
+{
+	if (!wish->quiet)
+		log_warn("index not used: %s%s", why->text, remedy);
+	return err;
+}
+
+static int judge(const struct index_wish *wish, const struct card *card,
+		 const struct index_file *file)
+{
+	struct error why;
+	int err = index_fits(wish, card, file, &why);
+
+	if (!err)
+		return 0;
+	error_prefix(&why, "%s", source_path(index_file_source(file)));
+	return pass_over(wish, err, &why, find_remedy(wish, card, err));
+}
+
+/* The index at `path` if it fits, by its card; says why if it does not. */
+static int try_place(const struct index_wish *wish, const char *path,
+		     struct index_file **out)
+{
+	struct error why;
+	int err = index_file_open(path, out, &why);
+
+	if (err == -ENOENT || err == -ENOTDIR)
+		return err;
+	if (err == -EACCES) { /* somebody else's cache, or not for us */
+		log_debug("%s", why.text);
+		return err;
+	}
+	if (err)
+		return pass_over(wish, err, &why, "");
+	err = judge(wish, index_file_card(*out), *out);
+	if (err)
+		index_file_close(*out);
+	return err;
+}
+
+static bool has_wanted(const struct index_wish *wish, const struct card *card)
+{
+	return (!wish->checksums || card_has_sums(card)) &&
+	       (!wish->blocks || card_has_blocks(card));
+}
+
+/* From place `first` on, but for those that were tried: which one it is, or -ENOENT. */
+static int find_from(const struct index_wish *wish, unsigned first, unsigned tried,
+		     struct index_file **out)
+{
+	for (unsigned i = first; i < wish->places.count; i++) {
+		if (tried >> i & 1 || try_place(wish, wish->places.paths[i], out) < 0)
+			continue;
+		if (has_wanted(wish, index_file_card(*out)))
+			return (int)i;
+		index_file_close(*out);
+	}
+	return -ENOENT;
+}
+
+/* Takes one at a later place that has checksums, or those of blocks, if this one has not. */
+static void prefer(const struct index_wish *wish, bool blocks, unsigned tried, int *place,
+		   struct index_file **file)
+{
+	struct index_wish better = *wish;
+	struct index_file *other;
+	int second;
+
+	better.checksums = better.quiet = true;
+	better.blocks = blocks;
+	if (has_wanted(&better, index_file_card(*file)))
+		return;
+	second = find_from(&better, (unsigned)*place + 1, tried, &other);
+	if (second < 0)
+		return;
+	index_file_close(*file);
+	*file = other;
+	*place = second;
+}
+
+static int find_best(const struct index_wish *wish, unsigned tried, struct index_file **out)
+{
+	int place = find_from(wish, 0, tried, out);
+
+	if (place < 0)
+		return place;
+	prefer(wish, true, tried, &place, out);
+	prefer(wish, false, tried, &place, out);
+	return place;
+}
+
+/* Its checksums tell which files are damaged: the others can be read. */
+static void say_damage(const struct index_wish *wish, const struct card *card)
+{
+	for (uint32_t i = 0; i < wish->sources->count && !wish->quiet; i++) {
+		if (identity_difference(&card_source(card, i)->identity, &wish->identities[i]))
+			log_warn("'%s' is damaged: bytes in its middle are not what they were when "
+				 "it was indexed, though its size and time are; granary verify names "
+				 "the files that cannot be read",
+				 source_path(wish->sources->sources[i]));
+	}
+}
+
+/* The copy is judged as the file was. */
+static int take(const struct index_wish *wish, const struct index_file *file,
+		struct index **out)
+{
+	struct error why;
+	int err = index_file_load(file, out, &why);
+
+	if (err)
+		return pass_over(wish, err, &why, "");
+	err = judge(wish, index_card(*out), file);
+	if (err)
+		index_close(*out);
+	else
+		say_damage(wish, index_card(*out));
+	return err;
+}
+
+int index_find(const struct index_wish *wish, struct index **out, const char **path)
+{
+	struct index_wish rest = *wish;
+	struct index_file *file;
+	unsigned tried = 0;
+	int place, err = -ENOENT;
+
+	while (err && (place = find_best(&rest, tried, &file)) >= 0) {
+		err = take(wish, file, out);
+		index_file_close(file);
+		if (!err)
+			*path = wish->places.paths[place];
+		tried |= 1U << place;
+		rest.quiet = true; /* of the others it has been said */
+	}
+	if (!err)
+		return 0;
+	*out = NULL;
+	return -ENOENT;
+}
+
+int index_find_other(const struct index_wish *wish, struct index_file **out,
+		     const char **path, struct error *why)
+{
+	for (unsigned i = 0; i < wish->places.count; i++) {
+		const struct card *card;
+
+		*path = wish->places.paths[i];
+		if (index_file_open(*path, out, NULL) < 0)
+			continue;
+		card = index_file_card(*out);
+		if (index_is_of_wish(wish, card) && index_fits(wish, card, *out, why) < 0)
+			return 0;
+		index_file_close(*out);
+	}
+	*out = NULL;
+	return -ENOENT;
+}

@@ -1,0 +1,297 @@
+#include "place/handover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/vec.h"
+
+static const char first_record[] = "granary sources 1";
+
+/* ---- In granaryfs ---- */
+
+static void write_files(FILE *f, const char *what, const struct source_set *files)
+{
+	for (uint32_t i = 0; i < files->count; i++)
+		fprintf(f, "%s %d %s%c", what, source_descriptor(files->sources[i]),
+			source_path(files->sources[i]), '\0');
+}
+
+static int write_records(const struct index_wish *wish, FILE *f)
+{
+	fprintf(f, "%s%c", first_record, '\0');
+	for (unsigned i = 0; i < wish->places.count; i++)
+		fprintf(f, "%s %s%c", i == 0 && wish->places.beside ? "beside" : "place",
+			wish->places.paths[i], '\0');
+	write_files(f, "source", wish->sources);
+	write_files(f, "classes", &wish->maps.classes);
+	write_files(f, "names", &wish->maps.names);
+	fprintf(f, "end%c", '\0');
+	return fflush(f) == 0 && !ferror(f) ? 0 : -EIO;
+}
+
+int handover_write(const struct index_wish *wish, int *fd, struct error *e)
+{
+	CLEANUP(cleanup_close) int list = memfd_create("granary sources", MFD_CLOEXEC);
+	int copy = list < 0 ? -1 : fcntl(list, F_DUPFD_CLOEXEC, 3);
+	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
+	int err;
+
+	if (!f) {
+		err = error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
+		if (copy >= 0)
+			close(copy);
+		return err;
+	}
+	err = write_records(wish, f);
+	if (fclose(f) != 0 || err)
+		return error_set(e, ERROR_SYSTEM, EIO,
+				 "the list of sources for the indexer cannot be written; free "
+				 "some memory and try again");
+	*fd = steal_fd(&list);
+	return 0;
+}
+
+static int set_on_exec(int fd, bool closed)
+{
+	return fcntl(fd, F_SETFD, closed ? FD_CLOEXEC : 0) < 0 ? -errno : 0;
+}
+
+/* By /proc: close_range(2) is younger than the kernels that we run on. */
+static int close_all_on_exec(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	if (!folder)
+		return -errno;
+	while ((entry = readdir(folder))) {
+		int fd = (int)strtol(entry->d_name, NULL, 10);
+
+		if (fd > STDERR_FILENO)
+			set_on_exec(fd, true);
+	}
+	closedir(folder);
+	return 0;
+}
+
+static int keep_files(const struct source_set *files)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < files->count; i++)
+		err = set_on_exec(source_descriptor(files->sources[i]), false);
+	return err;
+}
+
+int handover_keep(const struct index_wish *wish, int list, int memory)
+{
+	int err = close_all_on_exec();
+
+	if (!err)
+		err = set_on_exec(list, false);
+	if (!err)
+		err = set_on_exec(memory, false);
+	if (!err)
+		err = keep_files(wish->sources);
+	if (!err)
+		err = keep_files(&wish->maps.classes);
+	return err ? err : keep_files(&wish->maps.names);
+}
+
+/* ---- In the indexer ---- */
+
+struct files {
+	VEC(char *) paths; /* within the list's bytes */
+	VEC(int) descriptors;
+};
+
+struct list {
+	char *bytes; /* owned; ends with a NUL */
+	size_t size;
+	size_t at;   /* where the next record begins */
+	struct files sources, maps;
+	size_t classes; /* of the maps, the first: one or none */
+	struct index_places places;
+};
+
+static void free_files(struct files *files)
+{
+	vec_free(&files->paths);
+	vec_free(&files->descriptors);
+}
+
+static void free_list(struct list *list)
+{
+	free(list->bytes);
+	free_files(&list->sources);
+	free_files(&list->maps);
+	locate_free(&list->places);
+}
+
+static int refuse(const char *what, struct error *e)
+{
+	return error_set(e, ERROR_USAGE, EINVAL,
+			 "the list of sources from granaryfs %s; are granary and granaryfs of "
+			 "the same version?", what);
+}
+
+/* Of a whole descriptor's number, or -1. */
+static int parse_descriptor(const char *text, char **end)
+{
+	long n;
+
+	errno = 0;
+	n = strtol(text, end, 10);
+	return errno || *end == text || *text == '-' || n > INT_MAX ? -1 : (int)n;
+}
+
+static int load(int fd, struct list *list, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+	    st.st_size >= INT_MAX)
+		return refuse("cannot be read", e);
+	list->size = (size_t)st.st_size;
+	list->bytes = malloc(list->size);
+	if (!list->bytes)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (pread(fd, list->bytes, list->size, 0) != (ssize_t)list->size ||
+	    list->bytes[list->size - 1] != '\0')
+		return refuse("is not complete", e);
+	return 0;
+}
+
+/* NULL behind the last. */
+static char *next_record(struct list *list)
+{
+	char *record = list->bytes + list->at;
+
+	if (list->at >= list->size)
+		return NULL;
+	list->at += strlen(record) + 1;
+	return record;
+}
+
+static int add_place(struct list *list, const char *path)
+{
+	char *copy;
+
+	if (list->places.count == LOCATE_MAX_PLACES)
+		return -EINVAL;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	list->places.paths[list->places.count++] = copy;
+	return 0;
+}
+
+/* It comes before the others. */
+static int add_beside(struct list *list, const char *path)
+{
+	if (list->places.count)
+		return -EINVAL;
+	list->places.beside = true;
+	return add_place(list, path);
+}
+
+/* "DESCRIPTOR PATH" */
+static int add_file(struct files *files, char *text)
+{
+	char *end;
+	int fd = parse_descriptor(text, &end);
+
+	if (fd < 0 || *end != ' ' || !end[1])
+		return -EINVAL;
+	return vec_push(&files->descriptors, fd) < 0 || vec_push(&files->paths, end + 1) < 0 ?
+	       -ENOMEM : 0;
+}
+
+/* It comes before the names, and once. */
+static int add_classes(struct list *list, char *text)
+{
+	if (list->maps.paths.count)
+		return -EINVAL;
+	list->classes = 1;
+	return add_file(&list->maps, text);
+}
+
+static int take_record(struct list *list, char *record)
+{
+	if (strncmp(record, "place ", 6) == 0)
+		return add_place(list, record + 6);
+	if (strncmp(record, "beside ", 7) == 0)
+		return add_beside(list, record + 7);
+	if (strncmp(record, "source ", 7) == 0)
+		return add_file(&list->sources, record + 7);
+	if (strncmp(record, "classes ", 8) == 0)
+		return add_classes(list, record + 8);
+	if (strncmp(record, "names ", 6) == 0)
+		return add_file(&list->maps, record + 6);
+	return -EINVAL;
+}
+
+static int parse(struct list *list, struct error *e)
+{
+	char *record = next_record(list);
+	int err = 0;
+
+	if (!record || strcmp(record, first_record) != 0)
+		return refuse("is of another kind", e);
+	while (!err) {
+		record = next_record(list);
+		if (!record)
+			return refuse("has no end", e);
+		if (strcmp(record, "end") == 0)
+			return 0;
+		err = take_record(list, record);
+	}
+	return err == -ENOMEM ? error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory") :
+				refuse("has a record that is not understood", e);
+}
+
+static int adopt(struct list *list, struct source_set *sources, struct map_files *maps,
+		 struct error *e)
+{
+	int err = source_set_adopt(list->sources.paths.items, list->sources.descriptors.items,
+				   list->sources.paths.count, sources, e);
+
+	if (err)
+		return err;
+	err = map_files_adopt(list->maps.paths.items, list->maps.descriptors.items,
+			      list->maps.paths.count, list->classes, maps, e);
+	if (err)
+		source_set_close(sources);
+	return err;
+}
+
+int handover_read(const char *number, const struct dataset_config *config,
+		  struct source_set *sources, struct index_wish *wish, struct error *e)
+{
+	CLEANUP(free_list) struct list list = { 0 };
+	struct map_files maps;
+	char *end;
+	CLEANUP(cleanup_close) int fd = parse_descriptor(number, &end);
+	int err = fd < 0 || *end ? refuse("has no number", e) : load(fd, &list, e);
+
+	if (!err)
+		err = parse(&list, e);
+	if (!err)
+		err = adopt(&list, sources, &maps, e);
+	if (err)
+		return err;
+	list.places.named = dataset_index_path(config) != NULL;
+	err = index_wish_adopt(config, sources, &list.places, &maps, wish, e);
+	if (err)
+		source_set_close(sources);
+	return err;
+}

@@ -1,0 +1,49 @@
+#include "place/index_place.h"
+
+#include "base/filename.h"
+
+/* The group is what the packed file's readers are, where the file is that owner's, too. */
+static void act_as_owner(const struct index_wish *wish, struct place *place)
+{
+	const struct source_owner *owner = source_owner(wish->sources->sources[0]);
+	uid_t uid = place_uid(place);
+
+	if (index_may_be_of(wish, uid))
+		place_act_as(place, uid, owner->uid == uid ? owner->gid : place_gid(place));
+}
+
+static int open_beside(const struct index_wish *wish, const char *path, struct place **out,
+		       struct error *e)
+{
+	const struct source *source = wish->sources->sources[0];
+	const struct source_id *id = &source_info(source)->id;
+	const char *where = source_place(source);
+
+	return place_open_beside(path, filename_of(where ? where : source_path(source)),
+				 id->device, id->inode, out, e);
+}
+
+int index_spot(struct index_spots *spots, unsigned i, const struct place **out,
+	       struct error *e)
+{
+	const struct index_places *places = &spots->wish->places;
+	struct place **opened = &spots->opened[i];
+	int err = 0;
+
+	if (!*opened) {
+		if (places->beside && i == 0)
+			err = open_beside(spots->wish, places->paths[i], opened, e);
+		else
+			err = place_open(places->paths[i], !places->named, opened, e);
+		if (!err)
+			act_as_owner(spots->wish, *opened);
+	}
+	*out = *opened;
+	return err;
+}
+
+void index_spots_close(struct index_spots *spots)
+{
+	for (unsigned i = 0; i < LOCATE_MAX_PLACES; i++)
+		place_close(spots->opened[i]);
+}

@@ -1,0 +1,184 @@
+#include "place/map_files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "index/checksum.h"
+
+/* A map of a hundred million names; what is larger is something else. */
+#define BYTES_MOST (UINT64_C(1) << 30)
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+}
+
+static int check_size(const char *option, const struct source *source, struct error *e)
+{
+	if (source_size(source) == 0)
+		return error_set(e, ERROR_DATASET, EINVAL,
+				 "-o %s: '%s' is empty; write it anew, or leave the option out",
+				 option, source_path(source));
+	if (source_size(source) > BYTES_MOST)
+		return error_set(e, ERROR_DATASET, EFBIG,
+				 "-o %s: '%s' has %" PRIu64 " bytes, more than the GiB that a map "
+				 "may have; is it the right file?", option, source_path(source),
+				 source_size(source));
+	return 0;
+}
+
+static int check_sizes(const char *option, const struct source_set *set, struct error *e)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < set->count && !err; i++)
+		err = check_size(option, set->sources[i], e);
+	return err;
+}
+
+/* Adds one to a set that has room for it. */
+static int open_one(const char *option, const char *path, struct source_set *set,
+		    struct error *e)
+{
+	struct source *source;
+	int err;
+
+	if (!*path)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "-o %s: a path is missing before or behind a colon", option);
+	err = source_open(path, &source, e);
+	if (err == -EISDIR)
+		return error_set(e, ERROR_DATASET, EISDIR,
+				 "-o %s: '%s' is a directory; name the file itself", option, path);
+	if (err) {
+		error_prefix(e, "-o %s", option);
+		return err;
+	}
+	set->sources[set->count++] = source;
+	return 0;
+}
+
+static size_t count_colons(const char *text)
+{
+	size_t n = 0;
+
+	while ((text = strchr(text, ':'))) {
+		text++;
+		n++;
+	}
+	return n;
+}
+
+/* "FILE:FILE" */
+static int open_names(const char *list, struct source_set *set, struct error *e)
+{
+	CLEANUP(cleanup_free) char *copy = strdup(list);
+	char *rest = copy, *path;
+	int err = 0;
+
+	set->sources = calloc(count_colons(list) + 1, sizeof(*set->sources));
+	if (!copy || !set->sources)
+		return no_memory(e);
+	while (!err && (path = strsep(&rest, ":")))
+		err = open_one("names", path, set, e);
+	return err;
+}
+
+static int open_classes(const char *path, struct source_set *set, struct error *e)
+{
+	set->sources = calloc(1, sizeof(*set->sources));
+	return set->sources ? open_one("classes", path, set, e) : no_memory(e);
+}
+
+static int check(const struct map_files *maps, struct error *e)
+{
+	int err = check_sizes("classes", &maps->classes, e);
+
+	return err ? err : check_sizes("names", &maps->names, e);
+}
+
+int map_files_open(const struct dataset_config *config, struct map_files *out,
+		   struct error *e)
+{
+	int err = 0;
+
+	*out = (struct map_files){ 0 };
+	if (config->classes)
+		err = open_classes(config->classes, &out->classes, e);
+	if (!err && config->names)
+		err = open_names(config->names, &out->names, e);
+	if (!err)
+		err = check(out, e);
+	if (err)
+		map_files_close(out);
+	return err;
+}
+
+static int adopt(char *const *paths, const int *fds, size_t n, struct source_set *set,
+		 struct error *e)
+{
+	return n ? source_set_adopt(paths, fds, n, set, e) : 0;
+}
+
+int map_files_adopt(char *const *paths, const int *fds, size_t n, size_t classes,
+		    struct map_files *out, struct error *e)
+{
+	int err;
+
+	*out = (struct map_files){ 0 };
+	err = adopt(paths, fds, classes, &out->classes, e);
+	for (size_t i = classes; err && i < n; i++)
+		close(fds[i]);
+	if (!err)
+		err = adopt(paths + classes, fds + classes, n - classes, &out->names, e);
+	if (!err)
+		err = check(out, e);
+	if (err)
+		map_files_close(out);
+	return err;
+}
+
+void map_files_close(struct map_files *maps)
+{
+	source_set_close(&maps->classes);
+	source_set_close(&maps->names);
+}
+
+/* What indexes hold since 0.1: size, time, and digest of the ends. */
+struct key {
+	uint64_t size;
+	int64_t mtime_ns;
+	uint64_t digest;
+};
+
+static int append(const char *option, const struct source_set *set, char *text,
+		  struct error *e)
+{
+	size_t n = strlen(text);
+	CLEANUP(cleanup_free) struct identity *ids = calloc(set->count + 1, sizeof(*ids));
+	CLEANUP(cleanup_free) struct key *keys = calloc(set->count + 1, sizeof(*keys));
+	int err = ids && keys ? 0 : no_memory(e);
+
+	if (err || set->count == 0)
+		return err;
+	err = source_set_identify(set, ids, e);
+	for (uint32_t i = 0; i < set->count && !err; i++)
+		keys[i] = (struct key){ ids[i].size, ids[i].mtime_ns, ids[i].digest };
+	if (!err)
+		snprintf(text + n, CONFIG_TEXT_BYTES - n, ",%s=%016" PRIx64, option,
+			 sum_of(keys, set->count * sizeof(*keys)));
+	return err;
+}
+
+int map_files_append_key(const struct map_files *maps, char text[CONFIG_TEXT_BYTES],
+			 struct error *e)
+{
+	int err = append("classes", &maps->classes, text, e);
+
+	return err ? err : append("names", &maps->names, text, e);
+}

@@ -1,0 +1,266 @@
+#include "place/opening.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "index/card.h"
+#include "os/errand.h"
+#include "place/stale_index.h"
+
+static int out_of_memory(struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+}
+
+/* ---- In whichever process has the rights ---- */
+
+static int find_here(struct opening *o, struct error *e)
+{
+	const char *path;
+
+	if (index_find(&o->wish, &o->index, &path) < 0)
+		return 0;
+	o->index_path = strdup(path);
+	return o->index_path ? 0 : out_of_memory(e);
+}
+
+static int begin_here(struct opening *o, struct error *e)
+{
+	int err = source_set_open(o->arguments, o->argument_count,
+				  o->config->missing == MISSING_SKIP, &o->sources, e);
+
+	if (!err)
+		err = index_wish_make(o->config, &o->sources, &o->wish, e);
+	if (!err)
+		err = evidence_check(&o->wish, e);
+	return err ? err : find_here(o, e);
+}
+
+/* ---- In the child ---- */
+
+enum kind { KIND_WISH, KIND_PLACE, KIND_SOURCE, KIND_CLASSES, KIND_NAMES, KIND_INDEX };
+
+struct wish_item {
+	uint32_t sources;
+	size_t descriptors;
+	bool named, beside;
+	char shape[CONFIG_TEXT_BYTES];
+};
+
+struct source_item {
+	struct source_info info;
+	struct identity identity; /* of a packed file */
+};
+
+static int send_wish(const struct index_wish *wish, struct error *e)
+{
+	struct wish_item data = {
+		.sources = wish->sources->count, .named = wish->places.named,
+		.beside = wish->places.beside,
+		.descriptors = (size_t)wish->sources->count + wish->maps.classes.count +
+			       wish->maps.names.count,
+	};
+	const struct errand_item item = { .kind = KIND_WISH, .data = &data,
+					  .size = sizeof(data), .fd = -1 };
+	int err;
+
+	memcpy(data.shape, wish->shape, sizeof(data.shape));
+	err = errand_send(&item, e);
+	for (unsigned i = 0; !err && i < wish->places.count; i++)
+		err = errand_send(&(struct errand_item){ .kind = KIND_PLACE, .fd = -1,
+				  .text = wish->places.paths[i] }, e);
+	return err;
+}
+
+/* `identities`: NULL, or one a source. */
+static int send_sources(enum kind kind, const struct source_set *set,
+			const struct identity *identities, struct error *e)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < set->count; i++) {
+		const struct source *source = set->sources[i];
+		struct source_item data = { .info = *source_info(source) };
+
+		if (identities)
+			data.identity = identities[i];
+		err = errand_send(&(struct errand_item){
+			.kind = kind, .data = &data, .size = sizeof(data),
+			.text = source_path(source), .fd = source_descriptor(source) }, e);
+	}
+	return err;
+}
+
+static int send_index(const struct opening *o, struct error *e)
+{
+	uid_t owner;
+
+	if (!o->index)
+		return 0;
+	owner = card_owner(index_card(o->index));
+	return errand_send(&(struct errand_item){ .kind = KIND_INDEX, .data = &owner,
+			   .size = sizeof(owner), .text = o->index_path,
+			   .fd = index_descriptor(o->index) }, e);
+}
+
+static int begin_as_user(void *context, struct error *e)
+{
+	struct opening *o = context;
+	const struct index_wish *wish = &o->wish;
+	int err = begin_here(o, e);
+
+	if (!err)
+		err = send_wish(wish, e);
+	if (!err)
+		err = send_sources(KIND_SOURCE, &o->sources, wish->identities, e);
+	if (!err)
+		err = send_sources(KIND_CLASSES, &wish->maps.classes, NULL, e);
+	if (!err)
+		err = send_sources(KIND_NAMES, &wish->maps.names, NULL, e);
+	return err ? err : send_index(o, e);
+}
+
+static int find_as_user(void *context, struct error *e)
+{
+	struct opening *o = context;
+	int err = find_here(o, e);
+
+	return err ? err : send_index(o, e);
+}
+
+/* ---- In the parent ---- */
+
+static int take_wish(struct opening *o, const struct wish_item *data, struct error *e)
+{
+	source_set_make_room(data->descriptors);
+	o->promised = data->sources;
+	o->wish.sources = &o->sources;
+	o->wish.places.named = data->named;
+	o->wish.places.beside = data->beside;
+	memcpy(o->wish.shape, data->shape, sizeof(o->wish.shape));
+	o->wish.shape[sizeof(o->wish.shape) - 1] = '\0';
+	o->wish.identities = calloc(data->sources, sizeof(*o->wish.identities));
+	return o->wish.identities ? 0 : out_of_memory(e);
+}
+
+static int take_place(struct opening *o, const char *path, struct error *e)
+{
+	struct index_places *places = &o->wish.places;
+
+	places->paths[places->count] = strdup(path);
+	if (!places->paths[places->count])
+		return out_of_memory(e);
+	places->count++;
+	return 0;
+}
+
+static int take_source(struct source_set *set, const struct errand_item *item,
+		       struct error *e)
+{
+	const struct source_item *data = item->data;
+
+	return source_set_receive(set, item->text, item->fd, &data->info, e);
+}
+
+static int take_packed_file(struct opening *o, const struct errand_item *item,
+			    struct error *e)
+{
+	const struct source_item *data = item->data;
+
+	o->wish.identities[o->sources.count] = data->identity;
+	return take_source(&o->sources, item, e);
+}
+
+static int take_index(struct opening *o, const struct errand_item *item, struct error *e)
+{
+	const uid_t *owner = item->data;
+
+	o->index_path = strdup(item->text);
+	if (!o->index_path)
+		return out_of_memory(e);
+	return index_open_memory(item->fd, *owner, item->text, &o->index, e);
+}
+
+/* The child reads what the user has written, and may have been taken over. */
+static bool makes_sense(const struct opening *o, const struct errand_item *item)
+{
+	static const size_t sizes[] = {
+		[KIND_WISH] = sizeof(struct wish_item), [KIND_PLACE] = 0,
+		[KIND_SOURCE] = sizeof(struct source_item),
+		[KIND_CLASSES] = sizeof(struct source_item),
+		[KIND_NAMES] = sizeof(struct source_item),
+		[KIND_INDEX] = sizeof(uid_t),
+	};
+	const struct index_wish *wish = &o->wish;
+
+	if (item->kind >= sizeof(sizes) / sizeof(*sizes) || item->size != sizes[item->kind])
+		return false;
+	switch ((enum kind)item->kind) {
+	case KIND_WISH:
+		return !wish->identities;
+	case KIND_PLACE:
+		return wish->places.count < sizeof(wish->places.paths) / sizeof(char *);
+	case KIND_SOURCE:
+		return item->fd >= 0 && o->sources.count < o->promised;
+	case KIND_INDEX:
+		return item->fd >= 0 && !o->index && !o->index_path;
+	case KIND_CLASSES:
+	case KIND_NAMES:
+	default:
+		return item->fd >= 0;
+	}
+}
+
+static int take(void *context, const struct errand_item *item, struct error *e)
+{
+	struct opening *o = context;
+
+	if (!makes_sense(o, item))
+		return error_set(e, ERROR_SYSTEM, EBADMSG,
+				 "the process that opens files as the user has sent what makes no "
+				 "sense");
+	switch ((enum kind)item->kind) {
+	case KIND_WISH:
+		return take_wish(o, item->data, e);
+	case KIND_PLACE:
+		return take_place(o, item->text, e);
+	case KIND_SOURCE:
+		return take_packed_file(o, item, e);
+	case KIND_CLASSES:
+		return take_source(&o->wish.maps.classes, item, e);
+	case KIND_NAMES:
+		return take_source(&o->wish.maps.names, item, e);
+	case KIND_INDEX:
+	default:
+		return take_index(o, item, e);
+	}
+}
+
+static int send_child(struct opening *o, int (*work)(void *, struct error *),
+		      struct error *e)
+{
+	const struct errand errand = { .work = work, .take = take, .context = o };
+
+	return errand_run(o->rights, &errand, e);
+}
+
+int opening_begin(struct opening *o, struct error *e)
+{
+	return o->rights ? send_child(o, begin_as_user, e) : begin_here(o, e);
+}
+
+int opening_find_index(struct opening *o, struct error *e)
+{
+	return o->rights ? send_child(o, find_as_user, e) : find_here(o, e);
+}
+
+void opening_end(struct opening *o)
+{
+	index_close(o->index);
+	free(o->index_path);
+	index_wish_free(&o->wish);
+	source_set_close(&o->sources);
+}

@@ -1,0 +1,251 @@
+#include "place/run_indexer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "os/child.h"
+#include "os/program.h"
+#include "os/rights.h"
+#include "os/sealed.h"
+#include "place/handover.h"
+
+/* The indexer's exit status where it could not even be started. */
+enum { STATUS_NO_EXEC = 127 };
+
+/*
+ * -o with every option that matters to an indexer; commas in paths escaped. The maps
+ * are handed over.
+ */
+static char *option_argument(const struct dataset_config *config)
+{
+	struct dataset_config given = *config;
+	const char *index = config->index ? config->index : "auto";
+	CLEANUP(cleanup_free) char *words = NULL;
+	size_t size;
+	char *out, *at;
+
+	given.classes = given.names = NULL;
+	words = dataset_config_words(&given, UINT32_MAX);
+	size = words ? strlen(words) + 2 * strlen(index) + sizeof(",index=") : 0;
+	out = words ? malloc(size) : NULL;
+	if (!out)
+		return NULL;
+	at = out + snprintf(out, size, "%s,index=", words);
+	for (; *index; index++) {
+		if (*index == ',' || *index == '\\')
+			*at++ = '\\';
+		*at++ = *index;
+	}
+	*at = '\0';
+	return out;
+}
+
+/* What the indexer is run with. */
+struct call {
+	const char *tool;
+	const char *options;
+	const struct rights *rights; /* of another user, or NULL */
+	const struct index_wish *wish;
+	int list;   /* the sources, for --sources */
+	int memory; /* for --for-mount */
+};
+
+/*
+ * The descriptors are the argument that counts. The path is there for ps(1), and
+ * only the first: the indexer opens no source by its name. --caller is what the
+ * indexer looks at first: who waits for it, and as whom it has to run.
+ */
+static void exec_tool(const struct call *call, char *const *environment)
+{
+	char memory[16], list[16], caller[64];
+
+	snprintf(memory, sizeof(memory), "%d", call->memory);
+	snprintf(list, sizeof(list), "%d", call->list);
+	snprintf(caller, sizeof(caller), "%ld:%u:%u", (long)getppid(), (unsigned)geteuid(),
+		 (unsigned)getegid());
+	execle(call->tool, call->tool, "index", "--for-mount", memory, "--caller", caller,
+	       "-o", call->options, "--sources", list, "--",
+	       source_path(call->wish->sources->sources[0]), (char *)NULL, environment);
+}
+
+/* ---- For another user ---- */
+
+/* What an indexer looks at, and tests want to tell it. */
+static bool is_passed_on(const char *variable)
+{
+	static const char *const names[] = {
+		"HOME", "PATH", "LANG", "TERM", "NO_COLOR", "SLURM_JOB_ID",
+		"XDG_CACHE_HOME",
+	};
+	const char sanitizer[] = "SAN_OPTIONS";
+	size_t n = strcspn(variable, "="), s = sizeof(sanitizer) - 1;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i]) == n && memcmp(variable, names[i], n) == 0)
+			return true;
+	}
+	return strncmp(variable, "LC_", 3) == 0 ||
+	       (n > s && memcmp(variable + n - s, sanitizer, s) == 0);
+}
+
+/* Of environ, which may be the administrator's: the rest is not the user's business. */
+static char **small_environment(void)
+{
+	size_t n = 0, kept = 0;
+	char **out;
+
+	while (environ[n])
+		n++;
+	out = calloc(n + 1, sizeof(*out));
+	for (size_t i = 0; out && i < n; i++) {
+		if (is_passed_on(environ[i]))
+			out[kept++] = environ[i];
+	}
+	return out;
+}
+
+/* Nothing of the caller's but where errors go, not even the terminal's signals. */
+static int leave_caller(void)
+{
+	CLEANUP(cleanup_close) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+	    setsid() < 0)
+		return -errno;
+	return 0;
+}
+
+static void refuse_in_child(const struct error *e)
+{
+	log_error("%s", e->text);
+	_exit(ERROR_SYSTEM);
+}
+
+/*
+ * With the caller's real id: until it has renounced that, the user cannot trace it,
+ * which could be done between exec and the first instructions otherwise. It has
+ * nothing to gain there, because with two ids the loader looks at no variable, and
+ * libraries, which look at theirs, get none.
+ */
+static void exec_for_another(const struct call *call)
+{
+	struct error e = { 0 };
+	char **environment;
+
+	if (rights_assume(call->rights, &e) < 0)
+		refuse_in_child(&e);
+	environment = small_environment();
+	if (environment && leave_caller() == 0)
+		exec_tool(call, environment);
+}
+
+/* ---- For oneself ---- */
+
+/* Root's parses as nobody, in a child of its own. */
+static void exec_for_oneself(const struct call *call)
+{
+	struct error e = { 0 };
+
+	if ((geteuid() == 0 ? rights_keep_few(&e) : rights_renounce(&e)) < 0)
+		refuse_in_child(&e);
+	exec_tool(call, environ);
+}
+
+/* In the child. */
+static void exec_indexer(const struct call *call)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (handover_keep(call->wish, call->list, call->memory) < 0)
+		_exit(STATUS_NO_EXEC);
+	if (call->rights)
+		exec_for_another(call);
+	else
+		exec_for_oneself(call);
+	_exit(STATUS_NO_EXEC);
+}
+
+static int wait_for(pid_t child, const struct call *call, struct error *e)
+{
+	const struct source_set *sources = call->wish->sources;
+	int status, err = child_wait(child, &status, e);
+
+	if (!err)
+		err = child_indexer_died(status, source_path(sources->sources[0]),
+					 sources->count - 1, e);
+	if (err)
+		return err;
+	if (WEXITSTATUS(status) == STATUS_NO_EXEC)
+		return error_set(e, ERROR_SYSTEM, ENOENT,
+				 "%s cannot be run by user id %u: it makes the index, and belongs "
+				 "beside granaryfs, where everybody who mounts may run it",
+				 call->tool,
+				 (unsigned)(call->rights ? call->rights->uid : geteuid()));
+	if (WEXITSTATUS(status) != 0)
+		return error_set(e, (enum error_status)WEXITSTATUS(status), EBADMSG, "%s", "");
+	return 0;
+}
+
+static int run_indexer(const struct call *call, struct error *e)
+{
+	pid_t child;
+	int err = child_fork(&child, e);
+
+	if (err)
+		return err;
+	if (child == 0)
+		exec_indexer(call);
+	return wait_for(child, call, e);
+}
+
+/* An empty memfd means that the index went to a file. */
+static int take_memory(int fd_taken, int *memory, struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = fd_taken;
+	struct stat st;
+
+	*memory = -1;
+	int err = sealed_make(fd);
+
+	if (!err && fstat(fd, &st) < 0)
+		err = -errno;
+	if (err)
+		return error_set(e, ERROR_SYSTEM, -err, "memfd: %s", strerror(-err));
+	if (st.st_size > 0)
+		*memory = steal_fd(&fd);
+	return 0;
+}
+
+int request_index(const struct dataset_config *config, const struct rights *rights,
+		  const struct index_wish *wish, int *memory, struct error *e)
+{
+	char tool[PROGRAM_PATH_BYTES];
+	CLEANUP(cleanup_free) char *options = option_argument(config);
+	CLEANUP(cleanup_close) int list = -1;
+	CLEANUP(cleanup_close) int fd = memfd_create("granary index",
+						     MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int err;
+
+	if (!options)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	if (fd < 0)
+		return error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
+	err = program_beside("granary", tool, e);
+	if (!err)
+		err = handover_write(wish, &list, e);
+	if (!err)
+		err = run_indexer(&(struct call){ tool, options, rights, wish, list, fd }, e);
+	return err ? err : take_memory(steal_fd(&fd), memory, e);
+}

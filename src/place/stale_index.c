@@ -1,0 +1,181 @@
+#include "place/stale_index.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/filename.h"
+#include "place/belonging.h"
+
+enum { INDEXES_MOST = 64 }; /* that are looked into */
+
+/* 0: it is evidence, and the caller closes it; -EEXIST: it fits; another errno: neither. */
+static int look_at(const struct index_wish *wish, bool of_others, const char *path,
+		   struct index_file **out, struct error *why)
+{
+	const struct card *card;
+	int err = index_file_open(path, out, NULL);
+
+	if (err)
+		return err;
+	card = index_file_card(*out);
+	if (index_fits(wish, card, *out, why) == 0)
+		err = -EEXIST;
+	else if (!card_has_sums(card) || !index_is_of_wish(wish, card) ||
+		 (!of_others && belonging_check(wish, card, *out, NULL) < 0))
+		err = -ESTALE;
+	if (err)
+		index_file_close(*out);
+	return err;
+}
+
+static bool has_fitting_sums(const struct index_wish *wish)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < wish->places.count && !found; i++) {
+		struct index_file *file;
+
+		if (index_file_open(wish->places.paths[i], &file, NULL) < 0)
+			continue;
+		found = card_has_sums(index_file_card(file)) &&
+			index_fits(wish, index_file_card(file), file, NULL) == 0;
+		index_file_close(file);
+	}
+	return found;
+}
+
+static int find(const struct index_wish *wish, bool of_others, struct index_file **out,
+		const char **path, struct error *why)
+{
+	int err = has_fitting_sums(wish) ? -EEXIST : -ENOENT;
+
+	for (unsigned i = 0; i < wish->places.count && err && err != -EEXIST; i++) {
+		*path = wish->places.paths[i];
+		err = look_at(wish, of_others, *path, out, why);
+	}
+	return err ? -ENOENT : 0;
+}
+
+int evidence_find(const struct index_wish *wish, struct index_file **out, const char **path,
+		  struct error *why)
+{
+	return find(wish, false, out, path, why);
+}
+
+bool evidence_is_replaced(const struct index_wish *wish, const char **path,
+			  struct error *why)
+{
+	struct index_file *file;
+
+	if (find(wish, true, &file, path, why) < 0)
+		return false;
+	index_file_close(file);
+	return true;
+}
+
+bool evidence_of_damage(const struct index_wish *wish, const struct card *card,
+			uint32_t source)
+{
+	const struct identity *is = &wish->identities[source];
+	const struct card_source *was = card_source(card, source);
+
+	return was && is->size == was->identity.size &&
+	       identity_same_time(is, &was->identity) && is->digest != was->identity.digest;
+}
+
+int evidence_check(const struct index_wish *wish, struct error *e)
+{
+	struct index_file *file;
+	const char *path;
+	int err = 0;
+
+	if (evidence_find(wish, &file, &path, NULL) < 0)
+		return 0;
+	for (uint32_t i = 0; i < wish->sources->count && !err; i++) {
+		if (evidence_of_damage(wish, index_file_card(file), i))
+			err = error_set(e, ERROR_DAMAGED, EBADMSG,
+					"'%s' is damaged: its first or last bytes are not what they "
+					"were when its checksums were made (%s), though its size and "
+					"time are; granary verify names what is damaged. If it was "
+					"changed on purpose: granary index --force --checksums",
+					source_path(wish->sources->sources[i]), path);
+	}
+	index_file_close(file);
+	return err;
+}
+
+bool evidence_at(const char *path)
+{
+	struct index *index;
+	bool has;
+
+	if (index_open(path, &index, NULL) < 0)
+		return false;
+	has = index_has_sums(index);
+	index_close(index);
+	return has;
+}
+
+/* Checksums of the packed file with this identity? */
+static bool knows(const char *path, const struct identity *identity)
+{
+	const struct card_source *source;
+	struct index_file *file;
+	bool found = false;
+
+	if (index_file_open(path, &file, NULL) < 0)
+		return false;
+	for (uint32_t i = 0; card_has_sums(index_file_card(file)) && !found &&
+			     (source = card_source(index_file_card(file), i)); i++) {
+		struct identity had = source->identity;
+
+		had.samples = 0; /* of a set they are fewer */
+		found = identity_equal(&had, identity);
+	}
+	index_file_close(file);
+	return found;
+}
+
+static char *search(DIR *folder, const char *place, const struct identity *identity)
+{
+	size_t length = (size_t)(filename_of(place) - place);
+	unsigned looked = 0;
+	struct dirent *entry;
+
+	while (looked < INDEXES_MOST && (entry = readdir(folder))) {
+		const char *end = strstr(entry->d_name, ".gidx");
+		char *path;
+
+		if (!end || strcmp(end, ".gidx") != 0)
+			continue;
+		looked++;
+		if (asprintf(&path, "%.*s%s", (int)length, place, entry->d_name) < 0)
+			return NULL;
+		if (strcmp(path, place) != 0 && knows(path, identity))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+char *evidence_of_set(const struct index_wish *wish)
+{
+	const char *place = wish->places.count ? wish->places.paths[0] : NULL;
+	CLEANUP(cleanup_free) char *name = NULL;
+	char *found = NULL;
+	DIR *folder;
+
+	if (!place || wish->places.named)
+		return NULL;
+	name = strndup(place, (size_t)(filename_of(place) - place));
+	folder = name ? opendir(*name ? name : ".") : NULL;
+	if (folder) {
+		found = search(folder, place, &wish->identities[0]);
+		closedir(folder);
+	}
+	return found;
+}

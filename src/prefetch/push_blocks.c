@@ -1,0 +1,280 @@
+#include "prefetch/push_blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "index/tree.h"
+#include "os/bounded.h"
+#include "prefetch/sweep.h"
+#include "stats/stats.h"
+
+enum {
+	FETCHES_BESIDE = 2,    /* reads ahead while somebody waits */
+	YIELD_NS = 200 * 1000,
+	YIELDS_MOST = 100,
+	FIRST_READS = 64,      /* a reader that begins has them for himself, */
+	FIRST_MS = 20,         /* if he does not pause */
+};
+
+bool pusher_is_asked(struct pusher *p, int64_t now)
+{
+	atomic_store(&p->asked_at, now);
+	return atomic_fetch_add(&p->asked, 1) < FIRST_READS;
+}
+
+/* Has a reader just begun, who is to have storage for himself? */
+static bool is_beginning(const struct pusher *p)
+{
+	uint64_t asked = atomic_load(&p->asked);
+
+	return asked > 0 && asked < FIRST_READS &&
+	       bounded_now() - atomic_load(&p->asked_at) < FIRST_MS;
+}
+
+/* Is somebody waiting, so that there should be no more reads ahead than there are? */
+static bool is_in_the_way(const struct pusher *p)
+{
+	return atomic_load(&p->demand) > 0 && atomic_load(&p->fetching) >= FETCHES_BESIDE;
+}
+
+int pusher_prepare(struct pusher *p, const struct order *order)
+{
+	size_t count = (size_t)order->block_count + 1;
+
+	p->passed = calloc(count, sizeof(*p->passed));
+	p->is_passed = calloc(count, sizeof(*p->is_passed));
+	p->blocks = order->block_count;
+	return p->passed && p->is_passed ? 0 : -ENOMEM;
+}
+
+void pusher_forget(struct pusher *p, const struct order *order)
+{
+	pusher_forget_file(p, 0, (uint64_t)order->block_count * VOLUME_BLOCK);
+}
+
+void pusher_forget_file(struct pusher *p, uint32_t first, uint64_t size)
+{
+	uint64_t count = (size + VOLUME_BLOCK - 1) / VOLUME_BLOCK;
+
+	for (uint64_t i = first; i < first + count && i < p->blocks; i++) {
+		atomic_store_explicit(&p->passed[i], 0, memory_order_relaxed);
+		atomic_store_explicit(&p->is_passed[i], false, memory_order_relaxed);
+	}
+}
+
+/* What somebody waits for goes first, but not for ever. */
+static void yield_to_demand(const struct pusher *p, bool sweeping)
+{
+	const struct timespec pause = { .tv_nsec = YIELD_NS };
+
+	for (int i = 0; i < YIELDS_MOST &&
+			(is_in_the_way(p) || (sweeping && is_beginning(p))); i++)
+		nanosleep(&pause, NULL);
+}
+
+/* What is being passed on. */
+struct block_at_hand {
+	const struct volume_span *span;
+	const struct cache_pin *pin; /* NULL: it could not be staged */
+	char *buffer;
+};
+
+static bool lies_within(const struct volume_span *span, const struct volume_span *part)
+{
+	return part->source == span->source && part->start >= span->start &&
+	       part->end <= span->end;
+}
+
+/*
+ * In the block, where it lies there as it is, and is right; otherwise read into the
+ * buffer, by which it is compared, too.
+ */
+static ssize_t get_piece(const struct pusher *p, const struct block_at_hand *b,
+			 uint32_t node, uint64_t offset, uint64_t length,
+			 const char **out)
+{
+	struct volume_span stored;
+	bool as_is;
+
+	if (b->pin && dataset_stored(p->dataset, node, offset, length, &stored, &as_is) &&
+	    as_is && lies_within(b->span, &stored)) {
+		*out = (const char *)cache_data(b->pin) + (stored.start - b->span->start);
+		if (dataset_vouches(p->dataset, node, *out, (size_t)length, offset))
+			return (ssize_t)length;
+	}
+	*out = b->buffer;
+	return dataset_read(p->dataset, node, b->buffer, (size_t)length, offset);
+}
+
+/* One piece of a file: 0, or why the kernel has not got it. */
+static int pass_piece(const struct pusher *p, const struct block_at_hand *b, uint32_t node,
+		      uint64_t offset, uint64_t length)
+{
+	const char *bytes;
+	ssize_t n = get_piece(p, b, node, offset, length, &bytes);
+	int err;
+
+	if (n < 0)
+		return -EIO; /* who asks for it is told, or finds it mended */
+	err = p->sink->store(p->sink->context, node, offset, bytes, (size_t)n);
+	if (!err)
+		stats_add(COUNTER_pushed_bytes, (uint64_t)n);
+	return err;
+}
+
+/* From one offset to another. */
+static int pass_on(const struct pusher *p, const struct block_at_hand *b, uint32_t node,
+		   uint64_t from, uint64_t to)
+{
+	int err = 0;
+
+	while (!err && from < to) {
+		uint64_t n = to - from < PUSH_PIECE ? to - from : PUSH_PIECE;
+
+		err = pass_piece(p, b, node, from, n);
+		from += n;
+	}
+	if (err == -ENOENT)
+		stats_add(COUNTER_push_unknown, 1);
+	return err;
+}
+
+/* A piece is in the page cache: was it the last of its file that was not? */
+static bool completes(struct pusher *p, uint32_t first, uint64_t piece, uint64_t size)
+{
+	if (first + piece >= p->blocks || atomic_exchange(&p->is_passed[first + piece], true))
+		return false;
+	return atomic_fetch_add(&p->passed[first], 1) + 1 ==
+	       (size + VOLUME_BLOCK - 1) / VOLUME_BLOCK;
+}
+
+/* A file is read from front to back, mostly: who has read a piece's end has read it. */
+bool pusher_note_read(struct pusher *p, uint32_t first, uint64_t offset, uint64_t length,
+		      uint64_t size)
+{
+	uint64_t end = offset + length;
+	bool all = false;
+
+	for (uint64_t piece = offset / VOLUME_BLOCK; piece * VOLUME_BLOCK < end; piece++) {
+		uint64_t last = (piece + 1) * VOLUME_BLOCK;
+
+		if ((last < size ? last : size) <= end)
+			all |= completes(p, first, piece, size);
+	}
+	return all;
+}
+
+/* A file, or a piece of one; false: it is to be kept here. */
+static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
+		    uint32_t node, const struct block_at_hand *b)
+{
+	bool whole = order->files[block].count > 0;
+	uint64_t from = whole ? 0 : order_piece(order, block), to;
+	struct tree_stat st;
+	int err;
+
+	if (tree_stat(dataset_tree(p->dataset), node, &st) < 0 || from >= st.size)
+		return true;
+	to = !whole && st.size - from > VOLUME_BLOCK ? from + VOLUME_BLOCK : st.size;
+	err = pass_on(p, b, node, from, to);
+	if (!err && (whole || completes(p, block - (uint32_t)(from / VOLUME_BLOCK),
+					from / VOLUME_BLOCK, st.size)) &&
+	    ledger_hold(p->ledger, node, st.size))
+		stats_add(COUNTER_pushed_files, 1);
+	return err != -ENOENT;
+}
+
+static bool do_files(struct pusher *p, unsigned worker, const struct order *order,
+		     uint32_t block, const struct block_at_hand *b)
+{
+	const struct block_files *files = &order->files[block];
+	uint32_t count = files->count ? files->count : 1;
+	bool done = true;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t node = order->nodes[files->first + i];
+
+		if (ledger_holds(p->ledger, node))
+			continue;
+		ledger_begin_file(p->ledger, worker, node);
+		done &= do_file(p, order, block, node, b);
+		ledger_end_file(p->ledger, worker);
+	}
+	return done;
+}
+
+/* `sweeping`: nobody has asked for what is near it. */
+static struct cache_pin *stage(struct pusher *p, const struct order *order, uint32_t block,
+			       bool sweeping)
+{
+	const struct volume_span *span = &order->blocks[block];
+	struct cache_pin *pin = NULL;
+
+	if (span->start == span->end)
+		return NULL;
+	yield_to_demand(p, sweeping);
+	atomic_fetch_add(&p->fetching, 1);
+	/* what cannot be read so is read file by file, which says what is wrong */
+	if (dataset_stage(p->dataset, block, &pin) < 0)
+		pin = NULL;
+	atomic_fetch_sub(&p->fetching, 1);
+	return pin;
+}
+
+bool pusher_run(struct pusher *p, struct push_worker *worker, const struct order *order,
+		uint32_t block)
+{
+	struct block_at_hand b = { .span = &order->blocks[block], .buffer = worker->buffer };
+	struct cache_pin *pin;
+	bool done;
+
+	if (sweep_holds(p->ledger, order, block))
+		return false;
+	b.pin = pin = stage(p, order, block, true);
+	done = b.buffer && do_files(p, worker->number, order, block, &b);
+	if (pin)
+		dataset_unstage(p->dataset, pin, done);
+	return !done;
+}
+
+/* What lies between blocks nobody reads. */
+static void stage_blocks(struct pusher *p, const struct order *order,
+			 const struct policy_range *range)
+{
+	uint32_t block;
+
+	dataset_find_block(p->dataset, range->source, range->start, &block);
+	for (; block < order->block_count && order->blocks[block].source == range->source &&
+	       order->blocks[block].start < range->end; block++) {
+		struct cache_pin *pin = NULL;
+
+		if (!sweep_holds(p->ledger, order, block))
+			pin = stage(p, order, block, false);
+		if (pin)
+			dataset_unstage(p->dataset, pin, false);
+	}
+}
+
+static void stage_aligned(struct pusher *p, const struct policy_range *range)
+{
+	uint64_t last = (range->end - 1) / VOLUME_BLOCK;
+
+	for (uint64_t number = range->start / VOLUME_BLOCK; number <= last; number++) {
+		struct cache_pin *pin;
+
+		yield_to_demand(p, false);
+		if (dataset_stage_aligned(p->dataset, range->source, number, &pin) < 0)
+			return; /* the end of the packed file, mostly */
+		dataset_unstage(p->dataset, pin, false);
+	}
+}
+
+void pusher_stage(struct pusher *p, const struct order *order,
+		  const struct policy_range *range)
+{
+	if (order)
+		stage_blocks(p, order, range);
+	else
+		stage_aligned(p, range);
+}

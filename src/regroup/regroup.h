@@ -1,0 +1,74 @@
+/*
+ * regroup.h: flat folders of files become folders of classes.
+ *
+ * ILSVRC's validation images lie in one folder; which class they have is in a file
+ * beside them. With a map of names (maps/name_map.h) val/x.JPEG becomes
+ * val/n03146219/x.JPEG, in the logs of entries, before the tree is built of them.
+ *
+ *	a file (or a link) whose name the map has is moved below its class's folder
+ *	what lies in its class's folder already, and what no map has, stays
+ *	a hard link's target is renamed as the file that it leads to
+ *	a relative symbolic link leads to the same file as before, or stays dangling
+ *	folders stay, and get no contents that they had not
+ *
+ * Where a key has folders, and some file lies in one of them, only such files are meant;
+ * where a key has no suffix, and some file has that of an image, only images are. A file
+ * with the very path of a key is the only one meant by it.
+ *
+ * Threads: one regrouping belongs to one thread at a time.
+ */
+#ifndef GRANARY_REGROUP_REGROUP_H
+#define GRANARY_REGROUP_REGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "build/entries.h"
+#include "index/index.h"
+#include "maps/name_map.h"
+
+struct regroup;
+
+/* What it is given outlives it; `classes` may be NULL. NULL: out of memory. */
+struct regroup *regroup_new(const struct view_map *maps, size_t n,
+			    const struct class_list *classes);
+void regroup_free(struct regroup *regroup);
+
+/*
+ * Looks at a shard's log, and those that follow it or are nested in it: every shard
+ * once. -ENOMEM, or -EBADMSG where two maps contradict each other.
+ */
+int regroup_look(struct regroup *regroup, struct entries *entries, struct error *e);
+
+/* All has been seen. */
+void regroup_seal(struct regroup *regroup);
+
+/*
+ * Once it is sealed, of every shard: would a name move two files of different folders?
+ * Then one would have the other's label. 0, -ENOMEM, or -EBADMSG and a sentence. Where the
+ * shards' names say several splits, `split` is this one's, as long as the regrouping.
+ */
+int regroup_check(struct regroup *regroup, struct entries *entries, const char *split,
+		  struct error *e);
+
+/* Says what of the maps has no file, or not where it should be, once all are checked. */
+void regroup_report(struct regroup *regroup);
+
+/*
+ * Renames what is moved in a shard's log, once all are checked. 0, -ENOMEM, or -EBADMSG where
+ * a file would be moved to where another one is.
+ */
+int regroup_apply(struct regroup *regroup, struct entries *entries, struct error *e);
+
+/* Does a map have the name of a file? */
+bool regroup_used(const struct regroup *regroup);
+
+/* How many were moved. */
+uint64_t regroup_moved(const struct regroup *regroup);
+
+/* Says what was done: fills in view, labels and classes, and adds notes. */
+void regroup_describe(const struct regroup *regroup, struct index_summary *summary);
+
+#endif

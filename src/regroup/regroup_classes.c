@@ -1,0 +1,233 @@
+#include "regroup/regroup_classes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/filename.h"
+#include "base/hash.h"
+#include "maps/maps_texts.h"
+#include "names/split_words.h"
+
+/* A folder, and the label of the files in it. */
+struct folder {
+	const char *name;
+	int64_t label;
+	bool many; /* they have several labels: it is no class */
+};
+
+enum source { FROM_MAPS, FROM_NUMBERS, FROM_TRAIN, FROM_FOLDERS, FROM_LIST };
+
+struct regroup_classes {
+	const struct class_list *list;
+	struct arena arena;
+	struct idmap ids;
+	VEC(struct folder) folders; /* once sealed: classes only, by their labels */
+	struct map_texts train;     /* once sealed: in order, if they are the labels */
+	int64_t most;               /* the largest label, or -1 */
+	int digits;
+	enum source source;         /* the best that a name came from */
+	char number[24];
+};
+
+struct regroup_classes *regroup_classes_new(const struct class_list *list)
+{
+	struct regroup_classes *classes = calloc(1, sizeof(*classes));
+
+	if (!classes)
+		return NULL;
+	classes->list = list;
+	classes->most = -1;
+	return classes;
+}
+
+void regroup_classes_free(struct regroup_classes *classes)
+{
+	if (!classes)
+		return;
+	arena_free(&classes->arena);
+	idmap_free(&classes->ids);
+	vec_free(&classes->folders);
+	map_texts_free(&classes->train);
+	free(classes);
+}
+
+/* Folders that have a class's name never are called so; others often are. */
+static bool is_no_class(const char *name, size_t size)
+{
+	return split_is_word(name, size) || (size == 6 && memcmp(name, "images", size) == 0) ||
+	       (size == 4 && memcmp(name, "data", size) == 0);
+}
+
+struct wanted {
+	const char *name;
+	size_t size;
+};
+
+static bool is_folder(const void *context, uint32_t id, const void *key)
+{
+	const struct regroup_classes *classes = context;
+	const struct wanted *wanted = key;
+	const char *name = classes->folders.items[id].name;
+
+	return strncmp(name, wanted->name, wanted->size) == 0 && !name[wanted->size];
+}
+
+static int add_folder(struct regroup_classes *classes, const struct wanted *wanted,
+		      uint32_t hash, int64_t label)
+{
+	struct folder folder = {
+		.name = arena_copy(&classes->arena, wanted->name, wanted->size),
+		.label = label,
+	};
+
+	if (!folder.name || vec_push(&classes->folders, folder) < 0)
+		return -ENOMEM;
+	return idmap_insert(&classes->ids, hash, (uint32_t)classes->folders.count - 1);
+}
+
+int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64_t label)
+{
+	struct wanted wanted = { 0 };
+	struct idmap_slot *slot;
+	struct folder *folder;
+	uint32_t hash;
+
+	if (label > classes->most)
+		classes->most = label;
+	wanted.size = folder_name_of(path, &wanted.name);
+	if (wanted.size == 0 || is_no_class(wanted.name, wanted.size) ||
+	    map_class_fault(wanted.name, wanted.size))
+		return 0;
+	hash = (uint32_t)hash_bytes(wanted.name, wanted.size, 0);
+	slot = idmap_find(&classes->ids, hash, is_folder, classes, &wanted);
+	if (!slot)
+		return add_folder(classes, &wanted, hash, label);
+	folder = &classes->folders.items[slot->id_plus_1 - 1];
+	folder->many |= folder->label != label;
+	return 0;
+}
+
+/* "a/train/n01440764/..." */
+int regroup_classes_saw_path(struct regroup_classes *classes, const char *path)
+{
+	const char *at = path, *end;
+
+	while ((end = strchr(at, '/'))) {
+		if (end - at == 5 && memcmp(at, "train", 5) == 0)
+			break;
+		at = end + 1;
+	}
+	if (!end)
+		return 0;
+	at = end + 1;
+	end = strchr(at, '/');
+	if (!end || map_class_fault(at, (size_t)(end - at)))
+		return 0;
+	return map_texts_keep(&classes->train, at, (size_t)(end - at)) ? 0 : -ENOMEM;
+}
+
+static int by_label(const void *left, const void *right)
+{
+	const struct folder *a = left, *b = right;
+
+	if (a->many != b->many)
+		return a->many ? 1 : -1;
+	return (a->label > b->label) - (a->label < b->label);
+}
+
+/* Keeps the folders of one label that are the only ones of that label. */
+static void keep_classes(struct regroup_classes *classes)
+{
+	struct folder *folders = classes->folders.items;
+	size_t n = 0, kept = 0, next;
+
+	if (classes->folders.count == 0)
+		return;
+	qsort(folders, classes->folders.count, sizeof(*folders), by_label);
+	while (n < classes->folders.count && !folders[n].many)
+		n++;
+	for (size_t i = 0; i < n; i = next) {
+		next = i + 1;
+		while (next < n && folders[next].label == folders[i].label)
+			next++;
+		if (next == i + 1)
+			folders[kept++] = folders[i];
+	}
+	/* with one alone nothing says that it was not by chance */
+	classes->folders.count = kept > 1 ? kept : 0;
+}
+
+static int by_text(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+void regroup_classes_seal(struct regroup_classes *classes)
+{
+	struct map_texts *train = &classes->train;
+
+	keep_classes(classes);
+	classes->digits = snprintf(NULL, 0, "%" PRId64,
+				   classes->most < 0 ? 0 : classes->most);
+	/* one label and one folder say nothing of each other */
+	if (classes->most < 1 || train->items.count != (uint64_t)classes->most + 1)
+		train->items.count = 0;
+	if (train->items.count)
+		qsort(train->items.items, train->items.count, sizeof(*train->items.items),
+		      by_text);
+}
+
+static const char *find_name(const struct regroup_classes *classes, int64_t label,
+			     enum source *source)
+{
+	const struct folder wanted = { .label = label }, *folder = NULL;
+	const char *name = NULL;
+
+	*source = FROM_LIST;
+	if (classes->list)
+		name = class_list_name(classes->list, label);
+	if (name)
+		return name;
+	if (classes->folders.count)
+		folder = bsearch(&wanted, classes->folders.items, classes->folders.count,
+				 sizeof(*folder), by_label);
+	*source = FROM_FOLDERS;
+	if (folder)
+		return folder->name;
+	*source = FROM_TRAIN;
+	if (label >= 0 && (uint64_t)label < classes->train.items.count)
+		return classes->train.items.items[label];
+	*source = FROM_NUMBERS;
+	return NULL;
+}
+
+const char *regroup_classes_name(struct regroup_classes *classes, int64_t label)
+{
+	enum source source;
+	const char *name = find_name(classes, label, &source);
+
+	if (source > classes->source)
+		classes->source = source;
+	if (name)
+		return name;
+	snprintf(classes->number, sizeof(classes->number), "%0*" PRId64, classes->digits,
+		 label);
+	return classes->number;
+}
+
+const char *regroup_classes_source(const struct regroup_classes *classes)
+{
+	static const char *const sources[] = {
+		[FROM_MAPS] = "the names in the maps", /* nothing was asked for */
+		[FROM_NUMBERS] = "their numbers",
+		[FROM_TRAIN] = "the folders below train/, in their order",
+		[FROM_FOLDERS] = "the folders that their files lie in",
+		[FROM_LIST] = "the list of classes",
+	};
+
+	return sources[classes->source];
+}

@@ -1,0 +1,40 @@
+/*
+ * regroup_classes.h: which folder a label's files belong into.
+ *
+ * Maps may say labels by their numbers only. The folder is then, in this order, what the
+ * list of classes says; the one folder that files with this label lie in, in the keys of
+ * the maps or in the dataset; of as many folders below train/ as there are labels, the
+ * one with that rank; the number itself.
+ *
+ * Threads: none.
+ */
+#ifndef GRANARY_REGROUP_REGROUP_CLASSES_H
+#define GRANARY_REGROUP_REGROUP_CLASSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "maps/name_map.h"
+
+struct regroup_classes;
+
+/* `list` may be NULL, and outlives it. NULL: out of memory. */
+struct regroup_classes *regroup_classes_new(const struct class_list *list);
+void regroup_classes_free(struct regroup_classes *classes);
+
+/* A file with that label lies (or a key says so) at `path`. 0 or -ENOMEM. */
+int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64_t label);
+
+/* Something lies at `path`: notes the folder below train/. 0 or -ENOMEM. */
+int regroup_classes_saw_path(struct regroup_classes *classes, const char *path);
+
+/* All has been seen. */
+void regroup_classes_seal(struct regroup_classes *classes);
+
+/* What a label's folder is called: valid until the next call. */
+const char *regroup_classes_name(struct regroup_classes *classes, int64_t label);
+
+/* Where the names come from: "the folders below train/". */
+const char *regroup_classes_source(const struct regroup_classes *classes);
+
+#endif

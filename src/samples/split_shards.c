@@ -1,0 +1,99 @@
+#include "samples/split_shards.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/filename.h"
+#include "base/log.h"
+#include "base/vec.h"
+#include "build/findings.h"
+#include "names/split_words.h"
+#include "samples/wds_samples.h"
+
+bool splits_are_several(const struct source_set *sources)
+{
+	char first[SPLIT_BYTES] = "", other[SPLIT_BYTES];
+
+	for (size_t i = 0; i < sources->count; i++) {
+		const char *path = source_path(sources->sources[i]);
+
+		if (!*first)
+			split_of_path(path, first);
+		else if (split_of_path(path, other) && strcmp(first, other) != 0)
+			return true;
+	}
+	return false;
+}
+
+struct place {
+	const char *split;
+	VEC(char) path;
+};
+
+static int place_entry(void *context, struct entry *entry)
+{
+	struct place *place = context;
+	const char *path = wds_plain_path(entry->path);
+	size_t room = strlen(place->split) + strlen(path) + 2;
+
+	if (split_is_word(path, strcspn(path, "/")))
+		return 0;
+	place->path.count = 0;
+	if (vec_reserve(&place->path, room) < 0)
+		return -ENOMEM;
+	snprintf(place->path.items, room, "%s/%s", place->split, path);
+	entry->path = place->path.items;
+	return 0;
+}
+
+int splits_place(struct entries *entries, const char *split)
+{
+	struct place place = { .split = split };
+	int err = 0;
+
+	for (; entries && !err; entries = entries_next(entries))
+		err = entries_rewrite(entries, place_entry, &place);
+	vec_free(&place.path);
+	return err;
+}
+
+/* Has it samples that are in no split, of which the file itself may say some? */
+static bool has_stray(const struct samples *samples)
+{
+	const struct sample *first;
+
+	for (size_t i = 0; i < samples_group_count(samples); i++) {
+		const struct sample_group *group = samples_group(samples, i, &first);
+
+		if (group->rows && !*group->split)
+			return true;
+	}
+	return false;
+}
+
+void splits_look(struct splits_strays *strays, const struct scan *scan)
+{
+	if (scan->split && !strays->with) {
+		strays->with = scan->label;
+		strays->split = scan->split;
+	}
+	if (scan->split || !has_stray(scan->samples))
+		return;
+	if (strays->count++ == 0)
+		strays->first = scan->label;
+}
+
+void splits_report(const struct splits_strays *strays, struct index_summary *summary)
+{
+	if (!strays->with || strays->count == 0)
+		return;
+	log_warn("the name of '%s' says no split, as that of '%s' says '%s': its classes lie "
+		 "beside the splits' directories, and ImageFolder takes all of these for "
+		 "classes (%zu such files); mount it apart, or put its split into its name",
+		 strays->first, strays->with, strays->split, strays->count);
+	note(summary, "the name of '%.60s' says no split, as that of '%.60s' says '%s': its "
+	     "classes lie beside the splits' directories (%zu such files)",
+	     filename_of(strays->first), filename_of(strays->with), strays->split,
+	     strays->count);
+}

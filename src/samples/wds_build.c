@@ -1,0 +1,536 @@
+#include "samples/wds_build.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/hash.h"
+#include "base/idmap.h"
+#include "base/log.h"
+#include "names/split_words.h"
+#include "samples/pickled_image.h"
+#include "samples/wds_samples.h"
+
+enum {
+	HEADER_BYTES = 64,
+	SNIFFED = 8,       /* images of a shard that may be looked into */
+	SUFFIX_MOST = 256,
+};
+
+/* The header of all images of one size, which is stored once. */
+struct header {
+	struct wds_image of;
+	struct sample_bytes bytes;
+};
+
+/* A member, and what it is shown as. */
+struct part {
+	const struct wds_member *member;
+	bool image;              /* its suffix says so, or it is pickled */
+	bool pickled;
+	struct wds_image pixels; /* if pickled */
+	const char *extension;   /* in place of its own, which says no format; or NULL */
+};
+
+struct build {
+	struct scan *scan;
+	const struct webdataset_config *config;
+	struct wds_window *window;
+	struct wds_pyd *pyd;
+	const struct wds_rule *rule;
+	struct entries *kept;
+	VEC(struct entry_extent) extents;
+	VEC(struct header) headers;
+	struct idmap header_ids;
+	VEC(char) name;
+	VEC(char) split; /* of the group that has been begun */
+	bool begun;
+	const char *nameless; /* the extension of images whose own says no format; or NULL */
+	unsigned sniffed;     /* of which so many have been looked at */
+	struct part parts[WDS_MEMBERS_MOST];
+	struct wds_complaint pickles, unknown;
+	struct wds_findings *findings;
+};
+
+static const char *const image_suffixes[] = { "jpg", "jpeg", "png", "ppm", "pgm", "pbm",
+					      "bmp", "tif", "tiff", "webp", "gif", "img",
+					      "image", NULL };
+static const char *const nameless_suffixes[] = { "img", "image", NULL };
+static const char *const sidecar_suffixes[] = { "cls", "cls2", "class", "count", "index",
+						"inx", "id", "txt", "text", "transcript",
+						"json", "jsn", "xml", NULL };
+
+static bool listed(const char *const *list, const char *word)
+{
+	while (*list && strcasecmp(*list, word) != 0)
+		list++;
+	return *list;
+}
+
+void wds_complain(struct wds_complaint *complaint, const char *path, size_t n,
+		  const char *why)
+{
+	if (complaint->count++)
+		return;
+	snprintf(complaint->why, sizeof(complaint->why), "%s", why);
+	snprintf(complaint->first, sizeof(complaint->first), "%.*s",
+		 n < 200 ? (int)n : 200, path);
+}
+
+/* What stays */
+
+static int keep(struct build *b, struct entries *log, const struct entry *entry)
+{
+	struct entry copy = *entry;
+	int err = 0;
+
+	b->extents.count = 0;
+	if (vec_reserve(&b->extents, entry->extent_count) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < entry->extent_count && !err; i++) {
+		struct entry_extent *x = &b->extents.items[b->extents.count++];
+		const struct entry_extent *old = &entry->extents[i];
+
+		err = entries_raw_extent(b->kept, b->scan->source_number,
+					 source_size(b->scan->source),
+					 entries_volume(log, old->volume)->base + old->offset,
+					 old->length, x);
+		x->file_offset = old->file_offset;
+	}
+	copy.extents = b->extents.items;
+	return err ? err : entries_add(b->kept, &copy);
+}
+
+/*
+ * Directories come back with what is in them: an empty one would be a class. So would be
+ * one of what WebDataset skips.
+ */
+static int keep_other(void *context, struct entries *log, const struct entry *entry)
+{
+	struct build *b = context;
+	struct wds_findings *findings = b->findings;
+
+	if (entry->kind == ENTRY_DIRECTORY)
+		return 0;
+	if (!wds_is_meta(entry->path))
+		return keep(b, log, entry);
+	if (findings->skipped++ == 0)
+		snprintf(findings->first_skipped, sizeof(findings->first_skipped), "%s",
+			 entry->path);
+	return 0;
+}
+
+static int keep_sample(struct build *b, const struct wds_sample *sample)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sample->members.count && !err; i++) {
+		const struct wds_member *member = &sample->members.items[i];
+
+		err = keep(b, member->log, entries_get(member->log, member->index));
+	}
+	return err;
+}
+
+/* What a sample's files are */
+
+static bool same_size(const void *context, uint32_t id, const void *key)
+{
+	const struct header *header = (const struct header *)context + id;
+	const struct wds_image *image = key;
+
+	return header->of.width == image->width && header->of.height == image->height &&
+	       header->of.channels == image->channels;
+}
+
+static int make_header(struct build *b, const struct wds_image *image,
+		       struct sample_bytes *out)
+{
+	uint32_t hash = (uint32_t)hash_number(image->width, hash_number(image->height,
+								       image->channels));
+	struct idmap_slot *slot = idmap_find(&b->header_ids, hash, same_size,
+					     b->headers.items, image);
+	struct header made = { .of = *image };
+	struct entry_extent extent;
+	char text[HEADER_BYTES];
+	int n, err;
+
+	if (slot) {
+		*out = b->headers.items[slot->id_plus_1 - 1].bytes;
+		return 0;
+	}
+	n = snprintf(text, sizeof(text), "P%c\n%" PRIu64 " %" PRIu64 "\n255\n",
+		     image->channels == 3 ? '6' : '5', image->width, image->height);
+	err = entries_literal_extent(b->kept, text, (size_t)n, &extent);
+	if (err)
+		return err;
+	made.bytes = (struct sample_bytes){ extent.offset, extent.length, extent.volume };
+	*out = made.bytes;
+	if (vec_push(&b->headers, made) < 0)
+		return -ENOMEM;
+	return idmap_insert(&b->header_ids, hash, (uint32_t)b->headers.count - 1);
+}
+
+static int raw_bytes(struct build *b, uint64_t offset, uint64_t length,
+		     struct sample_bytes *out)
+{
+	struct entry_extent extent;
+	int err = 0;
+
+	*out = (struct sample_bytes){ 0 };
+	if (length == 0)
+		return 0;
+	err = entries_raw_extent(b->kept, b->scan->source_number,
+				 source_size(b->scan->source), offset, length, &extent);
+	if (!err)
+		*out = (struct sample_bytes){ extent.offset, extent.length, extent.volume };
+	return err;
+}
+
+/* A member with holes is a label: all others are whole. */
+static int literal_bytes(struct build *b, const struct wds_member *member,
+			 struct sample_bytes *out)
+{
+	VEC(unsigned char) text = VEC_INIT;
+	struct entry_extent extent;
+	int err = vec_reserve(&text, member->size);
+
+	if (!err)
+		err = wds_window_member(b->window, member, text.items);
+	if (!err)
+		err = entries_literal_extent(b->kept, text.items, member->size, &extent);
+	if (!err)
+		*out = (struct sample_bytes){ extent.offset, extent.length, extent.volume };
+	vec_free(&text);
+	return err;
+}
+
+static int fill_bytes(struct build *b, const struct part *part, struct sample *out)
+{
+	const struct wds_member *member = part->member;
+	int err;
+
+	if (part->pickled) {
+		err = make_header(b, &part->pixels, &out->head);
+		return err ? err : raw_bytes(b, part->pixels.offset, part->pixels.length,
+					     &out->body);
+	}
+	if (!member->whole)
+		return literal_bytes(b, member, &out->body);
+	return raw_bytes(b, member->offset, member->size, &out->body);
+}
+
+/* What they are called */
+
+/* Appends to the name, which has a NUL behind it. */
+static int add_text(struct build *b, const char *text, size_t n)
+{
+	if (vec_reserve(&b->name, n + 1) < 0)
+		return -ENOMEM;
+	memcpy(b->name.items + b->name.count, text, n);
+	b->name.count += n;
+	b->name.items[b->name.count] = '\0';
+	return 0;
+}
+
+/* `img` becomes `jpg`, `left.img` becomes `left.jpg`. */
+static int name_sniffed(struct build *b, const struct part *part, const char *path)
+{
+	const char *end = wds_extension(part->member->suffix);
+
+	if (add_text(b, path, (size_t)(end - path)) < 0)
+		return -ENOMEM;
+	return add_text(b, part->extension, strlen(part->extension));
+}
+
+/* `input.pyd` and `pyd` become `ppm`, `left.pyd` becomes `left.ppm`. */
+static int name_pickled(struct build *b, const struct wds_sample *sample,
+			const struct part *part, const char *path)
+{
+	const char *suffix = part->member->suffix;
+	const char *extension = part->pixels.channels == 3 ? "ppm" : "pgm";
+	const char *end = wds_extension(suffix);
+	bool plain = (strcasecmp(suffix, "pyd") == 0 || strcasecmp(suffix, "input.pyd") == 0) &&
+		     !wds_sample_find(sample, extension);
+
+	if (plain)
+		end = suffix;
+	if (add_text(b, path, (size_t)(end - path)) < 0)
+		return -ENOMEM;
+	return add_text(b, extension, strlen(extension));
+}
+
+static int make_name(struct build *b, const struct wds_sample *sample,
+		     const struct part *part, const char *path)
+{
+	b->name.count = 0;
+	if (part->pickled)
+		return name_pickled(b, sample, part, path);
+	if (part->extension)
+		return name_sniffed(b, part, path);
+	return add_text(b, path, strlen(path));
+}
+
+/*
+ * The group of a split: the shard's, or the first directory of the key, if it is called so
+ * (which is then no part of the name). How many bytes of the path are the split's.
+ */
+static int choose_group(struct build *b, const char *path, size_t *skip)
+{
+	const char *split = b->config->split ? b->config->split : "";
+	size_t n = strcspn(path, "/"), length = strlen(split);
+	struct sample_group group = { .name = "samples", .labels = b->rule->name,
+				      .labels_in_words = true, .extension = "" };
+
+	*skip = 0;
+	if (path[n] == '/' && split_is_word(path, n) &&
+	    (length == 0 || (length == n && strncmp(path, split, n) == 0))) {
+		split = path;
+		length = n;
+		*skip = n + 1;
+	}
+	if (b->begun && b->split.count == length &&
+	    (length == 0 || memcmp(b->split.items, split, length) == 0))
+		return 0;
+	b->split.count = 0;
+	if (vec_reserve(&b->split, length + 1) < 0)
+		return -ENOMEM;
+	memcpy(b->split.items, split, length);
+	b->split.items[length] = '\0';
+	b->split.count = length;
+	b->begun = true;
+	group.split = b->split.items;
+	return samples_begin(b->scan->samples, &group);
+}
+
+/* A sample */
+
+/* Has the sample a member already that is called as this one would be? */
+static bool is_taken(const struct wds_sample *sample, const char *suffix,
+		     const char *extension)
+{
+	int before = (int)(wds_extension(suffix) - suffix);
+	char other[SUFFIX_MOST];
+	int n = snprintf(other, sizeof(other), "%.*s%s", before, suffix, extension);
+
+	return n >= (int)sizeof(other) || wds_sample_find(sample, other);
+}
+
+/* An image whose suffix does not say its format: the first of the shard say it. */
+static int look_at_nameless(struct build *b, const struct wds_sample *sample,
+			    struct part *part)
+{
+	const struct wds_member *member = part->member;
+	size_t n = member->size < SAMPLES_SNIFF_BYTES ? (size_t)member->size :
+							SAMPLES_SNIFF_BYTES;
+	const unsigned char *head;
+	int err = 0;
+
+	if (!b->nameless && b->sniffed < SNIFFED && member->whole && n) {
+		b->sniffed++;
+		err = wds_window_get(b->window, member->offset, n, &head);
+		b->nameless = err ? NULL : samples_sniff(head, n);
+	}
+	if (b->nameless && !is_taken(sample, member->suffix, b->nameless))
+		part->extension = b->nameless;
+	else
+		wds_complain(&b->unknown, member->path, strlen(member->path), "");
+	return err;
+}
+
+/* `pyd` and `input.pyd` are where a sample's image is, if it has no other. */
+static bool should_be_image(const struct wds_sample *sample, const char *suffix)
+{
+	if (strcasecmp(suffix, "pyd") != 0 && strcasecmp(suffix, "input.pyd") != 0)
+		return false;
+	for (size_t i = 0; i < sample->members.count; i++)
+		if (listed(image_suffixes, wds_extension(sample->members.items[i].suffix)))
+			return false;
+	return true;
+}
+
+static int look_at(struct build *b, const struct wds_sample *sample,
+		   const struct wds_member *member, struct part *part)
+{
+	const char *extension = wds_extension(member->suffix), *why = NULL;
+	int err;
+
+	*part = (struct part){ .member = member };
+	part->image = listed(image_suffixes, extension);
+	if (listed(nameless_suffixes, extension))
+		return look_at_nameless(b, sample, part);
+	if (strcasecmp(extension, "pyd") != 0 || !member->whole)
+		return 0;
+	err = wds_pyd_image(b->pyd, member->offset, member->size, &part->pixels, &why);
+	part->image = part->pickled = err == 0;
+	if (err == -ENODATA && member != wds_label_member(b->rule, sample) &&
+	    should_be_image(sample, member->suffix))
+		wds_complain(&b->pickles, member->path, strlen(member->path),
+			     "it holds no PIL image that can be read (protocols 3 to 5 can)");
+	if (err == -ENOTSUP)
+		wds_complain(&b->pickles, member->path, strlen(member->path), why);
+	return err == -ENOTSUP || err == -ENODATA ? 0 : err;
+}
+
+/* Is its suffix nothing but its format? Then it is what the sample is about: "jpg". */
+static bool is_plain_image(const struct part *part)
+{
+	return part->member && part->image && !strchr(part->member->suffix, '.');
+}
+
+/* Beside a `.jpg`, a `.seg.png` is a sidecar, too. */
+static void hide_other_images(struct part *parts, size_t n)
+{
+	bool plain = false;
+
+	for (size_t i = 0; i < n; i++)
+		plain |= is_plain_image(&parts[i]);
+	for (size_t i = 0; i < n && plain; i++)
+		if (parts[i].image && !is_plain_image(&parts[i]))
+			parts[i].member = NULL;
+}
+
+/* Without sidecars: the images; else what is no sidecar; else all but the label. */
+static void hide_sidecars(const struct wds_member *label, struct part *parts, size_t n)
+{
+	bool images = false, others = false;
+
+	for (size_t i = 0; i < n; i++) {
+		images |= parts[i].image;
+		others |= parts[i].member != label &&
+			  !listed(sidecar_suffixes, wds_extension(parts[i].member->suffix));
+	}
+	for (size_t i = 0; i < n; i++) {
+		const char *extension = wds_extension(parts[i].member->suffix);
+
+		if (parts[i].member == label || (images && !parts[i].image) ||
+		    (!images && others && listed(sidecar_suffixes, extension)))
+			parts[i].member = NULL;
+	}
+	hide_other_images(parts, n);
+}
+
+/* A loader takes each image for a sample: says so of the first sample with several. */
+static void count_images(struct wds_findings *findings, const struct wds_sample *sample,
+			 const struct part *parts, size_t n)
+{
+	char list[sizeof(findings->images)] = "";
+	size_t images = 0, plain = 0, length = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!parts[i].member || !parts[i].image)
+			continue;
+		plain += is_plain_image(&parts[i]);
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s.%.20s",
+					   images++ ? ", " : "", parts[i].member->suffix);
+		if (length >= sizeof(list))
+			length = sizeof(list) - 1;
+	}
+	if (images < 2 || findings->several++)
+		return;
+	memcpy(findings->images, list, sizeof(list));
+	findings->one_is_plain = plain == 1;
+	snprintf(findings->first_several, sizeof(findings->first_several), "%.*s",
+		 (int)(sample->key_length < 60 ? sample->key_length : 60), sample->key);
+}
+
+static int add_part(struct build *b, const struct wds_sample *sample,
+		    const struct part *part, const struct wds_record *record,
+		    const char *class_name)
+{
+	struct sample made = { .label = record->number, .class_name = class_name };
+	const char *path = wds_plain_path(part->member->path);
+	size_t skip;
+	int err = choose_group(b, path, &skip);
+
+	if (!err)
+		err = fill_bytes(b, part, &made);
+	if (!err)
+		err = make_name(b, sample, part, wds_plain_path(path + skip));
+	made.name = b->name.items;
+	return err ? err : samples_add(b->scan->samples, &made);
+}
+
+static int add_sample(struct build *b, const struct wds_sample *sample,
+		      const struct wds_record *record, const char *class_name)
+{
+	size_t n = sample->members.count;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = look_at(b, sample, &sample->members.items[i],
+			      &b->parts[i]);
+	if (!err && b->config->hide_sidecars)
+		hide_sidecars(wds_label_member(b->rule, sample), b->parts, n);
+	if (!err)
+		count_images(b->findings, sample, b->parts, n);
+	for (size_t i = 0; i < n && !err; i++)
+		if (b->parts[i].member)
+			err = add_part(b, sample, &b->parts[i], record, class_name);
+	return err;
+}
+
+static int build_all(struct build *b, const struct wds_records *records)
+{
+	struct wds_walk walk = { .log = b->scan->entries, .other = keep_other, .context = b };
+	struct wds_sample sample = { 0 };
+	int more, err = 0;
+
+	for (size_t i = 0; !err && (more = wds_walk_next(&walk, &sample)) != 0; i++) {
+		const struct wds_record *record = &records->items.items[i];
+
+		if (more < 0)
+			err = more;
+		else if (!record->used)
+			err = keep_sample(b, &sample);
+		else
+			err = add_sample(b, &sample, record, record->named ?
+					 records->texts.items + record->number : NULL);
+	}
+	wds_sample_free(&sample);
+	return err;
+}
+
+static void finish(struct build *b)
+{
+	struct entries *old = b->scan->entries;
+
+	for (uint64_t i = entries_left_out(old); i > 0; i--)
+		entries_leave_out(b->kept);
+	b->scan->entries = b->kept;
+	b->kept = NULL;
+	entries_free(old);
+	if (b->pickles.count)
+		log_warn("'%s': '%s' is shown as the pickle that it is, because %s "
+			 "(%" PRIu64 " such members)", b->scan->label, b->pickles.first,
+			 b->pickles.why, b->pickles.count);
+	if (b->unknown.count)
+		log_warn("'%s': '%s' keeps its name, which ImageFolder does not take for an "
+			 "image's, because %s (%" PRIu64 " such members)", b->scan->label,
+			 b->unknown.first, b->nameless ? "there is one of its new name" :
+			 "the first ones begin like no image that is known",
+			 b->unknown.count);
+}
+
+int wds_build(struct scan *scan, const struct webdataset_config *config,
+	      struct wds_window *window, const struct wds_rule *rule,
+	      const struct wds_records *records, struct wds_findings *findings)
+{
+	struct build b = { .scan = scan, .config = config, .window = window, .rule = rule,
+			   .findings = findings, .kept = entries_new(),
+			   .pyd = wds_pyd_new(window) };
+	int err = b.kept && b.pyd ? build_all(&b, records) : -ENOMEM;
+
+	if (!err)
+		finish(&b);
+	entries_free(b.kept);
+	wds_pyd_free(b.pyd);
+	vec_free(&b.extents);
+	vec_free(&b.headers);
+	vec_free(&b.name);
+	vec_free(&b.split);
+	idmap_free(&b.header_ids);
+	return err;
+}

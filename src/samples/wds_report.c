@@ -1,0 +1,207 @@
+#include "samples/wds_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/filename.h"
+#include "base/log.h"
+#include "build/findings.h"
+
+enum { COUNT_BYTES = 48 };
+
+struct set {
+	const struct wds_findings *const *shards;
+	size_t n;
+	struct index_summary *summary;
+};
+
+/* " (3 such shards)", or nothing where there is but one. */
+static const char *count_text(size_t count, char out[COUNT_BYTES])
+{
+	out[0] = '\0';
+	if (count > 1)
+		snprintf(out, COUNT_BYTES, " (%zu such shards)", count);
+	return out;
+}
+
+/* Of the first shard with this reason. */
+static void say_reason(const struct set *set, enum wds_reason reason)
+{
+	const struct wds_findings *first = NULL;
+	char text[COUNT_BYTES];
+	bool sure = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < set->n; i++) {
+		if (set->shards[i]->reason != reason)
+			continue;
+		sure |= set->shards[i]->sure;
+		first = first ? first : set->shards[i];
+		count++;
+	}
+	if (!first)
+		return;
+	if (sure)
+		log_warn("'%s' is shown as it is stored: %s%s", first->label,
+			 first->sentence, count_text(count, text));
+	note(set->summary, "'%.60s' is shown as it is stored: %s%s",
+	     filename_of(first->label), first->sentence, count_text(count, text));
+}
+
+static bool same_split(const struct wds_findings *a, const struct wds_findings *b)
+{
+	return strcmp(a->split ? a->split : "", b->split ? b->split : "") == 0;
+}
+
+/* Of which no warning has said more. */
+static bool is_unlabelled(const struct wds_findings *shard)
+{
+	return shard->samples && !shard->taken && !shard->sure;
+}
+
+static const struct wds_findings *labelled_beside(const struct set *set,
+						  const struct wds_findings *shard)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->shards[i]->taken && same_split(set->shards[i], shard))
+			return set->shards[i];
+	return NULL;
+}
+
+static bool is_any_taken(const struct set *set)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->shards[i]->taken)
+			return true;
+	return false;
+}
+
+/* Shards without labels, where others of their split have some. */
+static void say_unlabelled(const struct set *set)
+{
+	const struct wds_findings *first = NULL, *other = NULL;
+	bool is_any = is_any_taken(set); /* or it would be asked for each shard */
+	char text[COUNT_BYTES];
+	size_t count = 0;
+
+	for (size_t i = 0; is_any && i < set->n; i++) {
+		const struct wds_findings *shard = set->shards[i], *beside;
+
+		if (!is_unlabelled(shard) || !(beside = labelled_beside(set, shard)))
+			continue;
+		first = first ? first : shard;
+		other = other ? other : beside;
+		count++;
+	}
+	if (!first)
+		return;
+	log_warn("'%s' has no labels, but '%s' has: its samples are shown as they are stored, "
+		 "where ImageFolder finds none of them%s; pack it again with labels, or mount "
+		 "it alone", first->label, other->label, count_text(count, text));
+	note(set->summary, "'%.60s' has no labels, but '%.60s' has: its samples are in no class, "
+	     "so ImageFolder finds none of them%s", filename_of(first->label),
+	     filename_of(other->label), count_text(count, text));
+}
+
+/* The same, where none of its split has any. */
+static void note_unlabelled_split(const struct set *set)
+{
+	bool taken = is_any_taken(set);
+
+	for (size_t i = 0; i < set->n; i++) {
+		const struct wds_findings *shard = set->shards[i];
+
+		if (!is_unlabelled(shard) || !shard->split ||
+		    (taken && labelled_beside(set, shard)) ||
+		    (!taken && !shard->paired))
+			continue;
+		note(set->summary, "'%.60s' has no labels, and no other of '%s' has: its samples "
+		     "are in no class there", filename_of(shard->label), shard->split);
+		return;
+	}
+}
+
+/* The first shard whose labels are only numbers, or only names. */
+static const struct wds_findings *first_of_kind(const struct set *set, bool named)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		const struct wds_findings *shard = set->shards[i];
+
+		if (shard->taken && shard->named == named && shard->numbered == !named)
+			return shard;
+	}
+	return NULL;
+}
+
+static void say_mixed(const struct set *set)
+{
+	const struct wds_findings *numbers = first_of_kind(set, false);
+	const struct wds_findings *names = first_of_kind(set, true);
+
+	if (!numbers || !names)
+		return;
+	log_warn("the labels of '%s' are numbers, and those of '%s' names, so one class may be "
+		 "two directories; mount them apart", numbers->label, names->label);
+	note(set->summary, "the labels of '%.60s' are numbers, and those of '%.60s' names, so one "
+	     "class may be two directories", filename_of(numbers->label),
+	     filename_of(names->label));
+}
+
+/* Members that WebDataset skips, of all shards that are shown by class. */
+static void say_skipped(const struct set *set)
+{
+	const struct wds_findings *first = NULL;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < set->n; i++) {
+		if (!first && set->shards[i]->skipped)
+			first = set->shards[i];
+		count += set->shards[i]->skipped;
+	}
+	if (!first)
+		return;
+	log_warn("'%s': '%s' is not shown by class, as WebDataset skips such names (%" PRIu64
+		 " in all); view=tree shows them", first->label, first->first_skipped, count);
+	note(set->summary, "'%.60s': '%s' is not shown by class, as WebDataset skips such names "
+	     "(%" PRIu64 " in all); view=tree shows them", filename_of(first->label),
+	     first->first_skipped, count);
+}
+
+/* Samples of several images, of all shards that are shown by class. */
+static void say_several(const struct set *set)
+{
+	const struct wds_findings *first = NULL;
+	const char *remedy;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < set->n; i++) {
+		if (!first && set->shards[i]->several)
+			first = set->shards[i];
+		count += set->shards[i]->several;
+	}
+	if (!first)
+		return;
+	remedy = first->one_is_plain ? "sidecars=hide leaves one" :
+				       "its is_valid_file can choose";
+	log_warn("'%s': sample '%s' has several images (%s), and ImageFolder takes each for a "
+		 "sample (%" PRIu64 " such samples); %s", first->label, first->first_several,
+		 first->images, count, remedy);
+	note(set->summary, "'%.40s': sample '%.40s' has several images (%s), and ImageFolder "
+	     "takes each for a sample (%" PRIu64 " such samples); %s",
+	     filename_of(first->label), first->first_several, first->images, count, remedy);
+}
+
+void wds_report(const struct wds_findings *const *shards, size_t n,
+		struct index_summary *summary)
+{
+	const struct set set = { shards, n, summary };
+
+	for (enum wds_reason reason = WDS_NO_REASON + 1; reason < WDS_REASONS; reason++)
+		say_reason(&set, reason);
+	say_unlabelled(&set);
+	note_unlabelled_split(&set);
+	say_mixed(&set);
+	say_skipped(&set);
+	say_several(&set);
+}

@@ -1,0 +1,18 @@
+/*
+ * wds_report.h: what is said of all shards of WebDataset in a dataset, once.
+ *
+ * Threads: one thread at a time.
+ */
+#ifndef GRANARY_SAMPLES_WDS_REPORT_H
+#define GRANARY_SAMPLES_WDS_REPORT_H
+
+#include <stddef.h>
+
+#include "index/index.h"
+#include "samples/webdataset.h"
+
+/* Warns of what leads to other classes than expected, and notes it all in the summary. */
+void wds_report(const struct wds_findings *const *shards, size_t n,
+		struct index_summary *summary);
+
+#endif

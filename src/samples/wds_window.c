@@ -1,0 +1,76 @@
+#include "samples/wds_window.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+static int fetch(struct wds_window *window, uint64_t offset, size_t n)
+{
+	uint64_t size = source_size(window->source);
+	uint64_t at = offset - offset % WDS_PAGE, end = offset + n;
+	int err;
+
+	end += (WDS_PAGE - end % WDS_PAGE) % WDS_PAGE;
+	if (end > size)
+		end = size;
+	window->held = 0;
+	err = source_pread(window->source, window->bytes, (size_t)(end - at), at);
+	if (err)
+		return err;
+	window->at = at;
+	window->held = (size_t)(end - at);
+	return 0;
+}
+
+int wds_window_get(struct wds_window *window, uint64_t offset, size_t n,
+		   const unsigned char **out)
+{
+	int err = 0;
+
+	if (n > WDS_WINDOW - WDS_PAGE ||
+	    !range_within(offset, n, source_size(window->source)))
+		return -EIO;
+	if (offset < window->at || !range_within(offset - window->at, n, window->held))
+		err = fetch(window, offset, n);
+	*out = window->bytes + (offset - window->at);
+	return err;
+}
+
+static int copy(struct wds_window *window, uint64_t offset, uint64_t n, unsigned char *out)
+{
+	while (n) {
+		size_t piece = n < WDS_WINDOW - WDS_PAGE ? (size_t)n : WDS_WINDOW - WDS_PAGE;
+		const unsigned char *bytes;
+		int err = wds_window_get(window, offset, piece, &bytes);
+
+		if (err)
+			return err;
+		memcpy(out, bytes, piece);
+		out += piece;
+		offset += piece;
+		n -= piece;
+	}
+	return 0;
+}
+
+int wds_window_member(struct wds_window *window, const struct wds_member *member,
+		      unsigned char *out)
+{
+	const struct entry *entry;
+	int err = 0;
+
+	if (member->whole)
+		return copy(window, member->offset, member->size, out);
+	entry = entries_get(member->log, member->index);
+	memset(out, 0, member->size);
+	for (size_t i = 0; i < entry->extent_count && !err; i++) {
+		const struct entry_extent *x = &entry->extents[i];
+
+		if (!range_within(x->file_offset, x->length, member->size))
+			return -EIO;
+		err = copy(window, entries_volume(member->log, x->volume)->base + x->offset,
+			   x->length, out + x->file_offset);
+	}
+	return err;
+}

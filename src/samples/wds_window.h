@@ -1,0 +1,41 @@
+/*
+ * wds_window.h: small pieces of a shard, read in whole pages.
+ *
+ * Labels lie beside the headers that have just been read. Who asks for whole pages, and
+ * keeps the last ones, finds them in the page cache, and storage is not asked again.
+ *
+ * Threads: one window belongs to one thread.
+ */
+#ifndef GRANARY_SAMPLES_WDS_WINDOW_H
+#define GRANARY_SAMPLES_WDS_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "samples/wds_samples.h"
+#include "source/source.h"
+
+enum {
+	WDS_PAGE = 4096,
+	WDS_WINDOW = 4 * WDS_PAGE, /* what it holds at once */
+};
+
+struct wds_window {
+	const struct source *source;
+	uint64_t at;
+	size_t held;
+	unsigned char bytes[WDS_WINDOW];
+};
+
+/*
+ * `n` bytes (WDS_WINDOW - WDS_PAGE at most) of the source, valid until the next call: 0,
+ * or a negative errno.
+ */
+int wds_window_get(struct wds_window *window, uint64_t offset, size_t n,
+		   const unsigned char **out);
+
+/* All of a member that has `size` bytes, holes included, into `out`: 0, or an errno. */
+int wds_window_member(struct wds_window *window, const struct wds_member *member,
+		      unsigned char *out);
+
+#endif

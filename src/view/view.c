@@ -1,0 +1,506 @@
+#include "view/view.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/filename.h"
+#include "base/log.h"
+#include "view/view_parts.h"
+
+struct view *view_new(const struct view_config *config)
+{
+	struct view *view = calloc(1, sizeof(*view));
+
+	if (!view)
+		return NULL;
+	view->config = *config;
+	view->map_used = calloc(config->name_count + 1, sizeof(*view->map_used));
+	if (view->map_used)
+		return view;
+	free(view);
+	return NULL;
+}
+
+static void free_array(struct array *array)
+{
+	vec_free(&array->pieces);
+	vec_free(&array->labels);
+	vec_free(&array->texts);
+	vec_free(&array->names);
+	vec_free(&array->keys);
+}
+
+void view_free(struct view *view)
+{
+	if (!view)
+		return;
+	for (size_t i = 0; i < view->arrays.count; i++)
+		free_array(&view->arrays.items[i]);
+	vec_free(&view->arrays);
+	vec_free(&view->labels);
+	vec_free(&view->key_names);
+	arena_free(&view->arena);
+	free(view->map_used);
+	free(view);
+}
+
+/* ---- What there is ---- */
+
+static const char *keep_text(struct view *view, const char *text)
+{
+	return arena_copy(&view->arena, text, strlen(text));
+}
+
+static int measure_group(struct view *view, const struct sample_group *group,
+			 const struct sample *samples, const char *path)
+{
+	struct array array = { .split = keep_text(view, group->split),
+			       .name = keep_text(view, group->name),
+			       .source = group->labels ? keep_text(view, group->labels) : NULL,
+			       .path = path,
+			       .rows = group->rows, .one_class = group->class_name != NULL,
+			       .in_words = group->labels_in_words };
+	struct piece piece = { group, samples };
+
+	if (!array.split || !array.name || (group->labels && !array.source) ||
+	    vec_push(&array.pieces, piece) < 0)
+		return -ENOMEM;
+	if (vec_push(&view->arrays, array) == 0)
+		return 0;
+	free_array(&array);
+	return -ENOMEM;
+}
+
+int view_measure(struct view *view, const struct samples *samples, const char *path)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < samples_group_count(samples) && !err; i++) {
+		const struct sample *first;
+		const struct sample_group *group = samples_group(samples, i, &first);
+
+		err = measure_group(view, group, first, path);
+	}
+	return err;
+}
+
+static int compare_arrays(const struct array *a, const struct array *b)
+{
+	int order = strcmp(a->split, b->split);
+
+	return order ? order : strcmp(a->name, b->name);
+}
+
+static int by_split_and_name(const void *left, const void *right)
+{
+	return compare_arrays(left, right);
+}
+
+/* A sort that keeps the order of the shards: pieces are told by where they were. */
+static int by_place(const void *left, const void *right)
+{
+	const struct array *a = left, *b = right;
+	int order = compare_arrays(a, b);
+
+	return order ? order : (a->next_row > b->next_row) - (a->next_row < b->next_row);
+}
+
+/* Shards may have their labels in different members: ".cls, .json". */
+static int join_sources(struct view *view, struct array *array, const char *other)
+{
+	size_t room = strlen(array->source) + strlen(other) + sizeof(", ");
+	char *both;
+
+	if (!array->in_words || strstr(array->source, other))
+		return 0;
+	both = arena_alloc(&view->arena, room);
+	if (!both)
+		return -ENOMEM;
+	snprintf(both, room, "%s, %s", array->source, other);
+	array->source = both;
+	return 0;
+}
+
+/* Adds what another shard has. Labels that one of them lacks are no labels. */
+static int join_array(struct view *view, struct array *array, struct array *other)
+{
+	if (!array->source != !other->source)
+		log_warn("'%s' in '/%s' has labels in some of the files only: its rows are "
+			 "shown without", array->name, array->split);
+	if (!other->source)
+		array->source = NULL;
+	if (array->source && join_sources(view, array, other->source) < 0)
+		return -ENOMEM;
+	array->rows += other->rows;
+	array->one_class &= other->one_class;
+	if (vec_push(&array->pieces, other->pieces.items[0]) < 0)
+		return -ENOMEM;
+	free_array(other);
+	return 0;
+}
+
+static int join_arrays(struct view *view)
+{
+	struct array *arrays = view->arrays.items;
+	size_t kept = 0, i;
+	int err = 0;
+
+	if (view->arrays.count == 0)
+		return 0;
+	for (i = 0; i < view->arrays.count; i++)
+		arrays[i].next_row = i;
+	qsort(arrays, view->arrays.count, sizeof(*arrays), by_place);
+	for (i = 1; i < view->arrays.count && !err; i++) {
+		if (compare_arrays(&arrays[kept], &arrays[i]) == 0)
+			err = join_array(view, &arrays[kept], &arrays[i]);
+		else if (++kept != i) {
+			arrays[kept] = arrays[i];
+			arrays[i] = (struct array){ 0 };
+		}
+	}
+	if (err)
+		return err;
+	view->arrays.count = kept + 1;
+	for (i = 0; i <= kept; i++)
+		arrays[i].next_row = 0;
+	return 0;
+}
+
+bool view_next_row(struct rows *rows, struct row *out)
+{
+	const struct array *array = rows->array;
+
+	while (rows->piece < array->pieces.count &&
+	       rows->at == array->pieces.items[rows->piece].group->rows) {
+		rows->piece++;
+		rows->at = 0;
+	}
+	if (rows->piece == array->pieces.count)
+		return false;
+	*out = (struct row){
+		.group = array->pieces.items[rows->piece].group,
+		.sample = &array->pieces.items[rows->piece].samples[rows->at++],
+		.key = array->keys.count ? &array->keys.items[rows->number] : NULL,
+		.number = rows->number, .piece = rows->piece,
+	};
+	rows->number++;
+	return true;
+}
+
+/* ---- How it is shown ---- */
+
+/* A map's directory is a class where there is no number that could be called so. */
+static const char *key_class(const struct map_key *key)
+{
+	return key->item->class_name;
+}
+
+const char *view_class_text(const struct array *array, const struct row *row)
+{
+	if (!array->source && !row->key)
+		return NULL;
+	if (row->sample->class_name)
+		return row->sample->class_name;
+	if (row->group->class_name)
+		return row->group->class_name;
+	return row->key && !array->numbered ? key_class(row->key) : NULL;
+}
+
+bool view_label(const struct array *array, const struct row *row, int64_t *label)
+{
+	if (array->numbered)
+		*label = row->sample->label;
+	else if (row->key && !row->key->item->class_name)
+		*label = row->key->item->label;
+	else
+		return false;
+	return true;
+}
+
+const char *view_row_name(const struct array *array, const struct row *row)
+{
+	if (!row->key)
+		return row->sample->name;
+	return array->form == FORM_CLASSES ? filename_of(row->key->rest) : row->key->rest;
+}
+
+/* Which names there are, and whether labels are numbers. */
+static void look_at_rows(struct array *array)
+{
+	struct rows rows = { .array = array };
+	char path[VIEW_PATH_BYTES];
+	struct row row;
+
+	while (view_next_row(&rows, &row)) {
+		const char *name = row.sample->name;
+
+		if (!row.sample->class_name && !row.group->class_name)
+			array->numbered = array->source != NULL;
+		if (!name)
+			continue;
+		if (view_safe_path(name, path)) {
+			array->named++;
+			array->directories |= strchr(path, '/') != NULL;
+		} else {
+			array->unusable++;
+		}
+	}
+}
+
+static enum form choose_form(const struct view *view, const struct array *array)
+{
+	bool names = array->named || array->keys.count;
+	bool classes = array->rows && (array->source || array->keys.count);
+
+	if (view->config.kind == VIEW_TREE || !classes)
+		return names ? FORM_NAMES : FORM_ROWS;
+	return array->folders ? FORM_NAMES : FORM_CLASSES;
+}
+
+/* Where nobody asked for classes, names whose directories are these are a tree already. */
+static int choose_forms(struct view *view)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		struct array *array = &view->arrays.items[i];
+		bool ask = view->config.kind != VIEW_CLASS && array->directories &&
+			   array->source && array->keys.count == 0;
+		bool several = false;
+		int is = ask ? view_folders_are_classes(array, &several) : 0;
+
+		if (is < 0)
+			return is;
+		array->folders = is;
+		array->form = choose_form(view, array);
+		if (several && array->form == FORM_CLASSES && view->config.kind == VIEW_AUTO)
+			log_warn("the samples in '/%s' lie in several folders, which are not "
+				 "their labels (%s): they are shown by label; -o view=tree "
+				 "shows the folders as they are stored",
+				 array->split, array->source);
+	}
+	return 0;
+}
+
+static int choose_directory(struct view *view, struct array *array, bool split_is_enough)
+{
+	size_t room = strlen(array->split) + strlen(array->name) + 2;
+	char *path = arena_alloc(&view->arena, room);
+
+	if (!path)
+		return -ENOMEM;
+	if (split_is_enough)
+		snprintf(path, room, "%s", array->split);
+	else
+		snprintf(path, room, "%s%s%s", array->split, *array->split ? "/" : "",
+			 array->name);
+	array->directory = path;
+	return 0;
+}
+
+/* Arrays that are a class each share a split's directory; no two are the same class. */
+static bool are_classes(const struct array *arrays, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *name = arrays[i].pieces.items[0].group->class_name;
+
+		if (arrays[i].form != FORM_CLASSES)
+			continue;
+		if (!arrays[i].one_class || strcmp(name, arrays[i].name) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* If only one array of a split has labels, or names, its own name says nothing. */
+static int choose_directories(struct view *view)
+{
+	struct array *arrays = view->arrays.items;
+	size_t n = view->arrays.count, first = 0, end;
+	int err = 0;
+
+	for (; first < n && !err; first = end) {
+		size_t forms[FORM_CLASSES + 1] = { 0 };
+
+		for (end = first; end < n; end++) {
+			if (strcmp(arrays[end].split, arrays[first].split) != 0)
+				break;
+			forms[arrays[end].form]++;
+		}
+		if (are_classes(arrays + first, end - first))
+			forms[FORM_CLASSES] = 1;
+		for (size_t i = first; i < end && !err; i++)
+			err = choose_directory(view, &arrays[i],
+					       arrays[i].form != FORM_ROWS &&
+					       forms[arrays[i].form] == 1);
+	}
+	return err;
+}
+
+/* How wide the numbers are that all have to be as wide as the widest. */
+static void count_digits(struct view *view)
+{
+	uint64_t most = 1;
+
+	if (view->labels.count) {
+		int low = snprintf(NULL, 0, "%" PRId64, view->labels.items[0]);
+		int high = snprintf(NULL, 0, "%" PRId64,
+				    view->labels.items[view->labels.count - 1]);
+
+		view->label_digits = low > high ? low : high;
+	}
+	for (size_t i = 0; i < view->arrays.count; i++)
+		if (view->arrays.items[i].rows > most)
+			most = view->arrays.items[i].rows;
+	view->row_digits = snprintf(NULL, 0, "%" PRIu64, most - 1);
+}
+
+static int choose_prefixes(struct view *view)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < view->arrays.count && !err; i++)
+		err = view_choose_prefix(view, &view->arrays.items[i]);
+	return err;
+}
+
+static int no_memory(struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+}
+
+/* Samples of classes that nobody takes for images. */
+static void say_unknown(const struct view *view)
+{
+	const char *where = NULL;
+	size_t others = 0;
+
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+		const struct sample_group *group = array->pieces.items[0].group;
+
+		if (array->form != FORM_CLASSES || array->named == array->rows ||
+		    array->keys.count || strcmp(group->extension, SAMPLES_UNKNOWN) != 0)
+			continue;
+		others += where != NULL;
+		where = where ? where : array->directory;
+	}
+	if (where)
+		log_warn("what the samples in '/%s'%s are is not known by their first bytes: "
+			 "they are called ." SAMPLES_UNKNOWN ", which ImageFolder passes "
+			 "by; DatasetFolder(root, loader, extensions=('." SAMPLES_UNKNOWN
+			 "',)) takes them", where, others ? " and others" : "");
+}
+
+static void warn_of_idle_maps(const struct view *view)
+{
+	if (view->arrays.count == 0 || view->config.name_count == 0 || view_used_names(view))
+		return;
+	log_warn("names= does nothing here: %s", view_has_named_rows(view) ?
+		 "the rows have names and labels in the file, which do not contradict it; "
+		 "classes= says what labels are called" :
+		 "no row gets a name from it; granary info says why");
+}
+
+int view_seal(struct view *view, struct error *e)
+{
+	int err;
+
+	if (join_arrays(view) < 0)
+		return no_memory(e);
+	for (size_t i = 0; i < view->arrays.count; i++)
+		look_at_rows(&view->arrays.items[i]);
+	err = view_match_maps(view, e);
+	if (err)
+		return err;
+	if (choose_forms(view) < 0 || view_collect_classes(view) < 0)
+		return no_memory(e);
+	err = view_compare_maps(view, e);
+	if (!err)
+		err = view_name_classes(view, e);
+	if (err)
+		return err;
+	warn_of_idle_maps(view);
+	count_digits(view);
+	if (choose_directories(view) < 0 || choose_prefixes(view) < 0)
+		return no_memory(e);
+	say_unknown(view);
+	view_say_shifts(view, NULL);
+	return 0;
+}
+
+/* ---- The files ---- */
+
+static int add_file(const char *path, const struct sample *sample,
+		    const struct source_owner *owner, struct entries *entries)
+{
+	struct entry_extent extents[2];
+	size_t n = 0;
+	struct entry entry = {
+		.kind = ENTRY_FILE, .path = path, .mode = owner->mode & 0666,
+		.uid = owner->uid, .gid = owner->gid, .mtime = owner->mtime,
+		.mtime_ns = owner->mtime_ns, .size = sample->head.length + sample->body.length,
+		.extents = extents,
+	};
+
+	if (sample->head.length)
+		extents[n++] = (struct entry_extent){ 0, sample->head.offset,
+						      sample->head.length,
+						      sample->head.volume };
+	if (sample->body.length)
+		extents[n++] = (struct entry_extent){ sample->head.length,
+						      sample->body.offset,
+						      sample->body.length,
+						      sample->body.volume };
+	entry.extent_count = n;
+	return entries_add(entries, &entry);
+}
+
+/* Of a view that is sealed, and has it. */
+static struct array *find_array(const struct view *view, const struct sample_group *group)
+{
+	const struct array key = { .split = group->split, .name = group->name };
+
+	return bsearch(&key, view->arrays.items, view->arrays.count, sizeof(key),
+		       by_split_and_name);
+}
+
+static int apply_group(struct view *view, const struct sample_group *group,
+		       const struct sample *samples, const struct source_owner *owner,
+		       struct entries *entries)
+{
+	struct array *array = find_array(view, group);
+	struct naming naming;
+	int err;
+
+	if (!array)
+		return -EINVAL;
+	err = view_begin_naming(view, array, &naming);
+	for (uint64_t i = 0; i < group->rows && !err; i++) {
+		struct row row = { .group = group, .sample = &samples[i],
+				   .number = array->next_row };
+
+		if (array->keys.count)
+			row.key = &array->keys.items[row.number];
+		view_write_path(&naming, &row);
+		err = add_file(naming.path, row.sample, owner, entries);
+		array->next_row++;
+	}
+	view_end_naming(&naming);
+	return err;
+}
+
+int view_apply(struct view *view, const struct samples *samples,
+	       const struct source_owner *owner, struct entries *entries)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < samples_group_count(samples) && !err; i++) {
+		const struct sample *first;
+		const struct sample_group *group = samples_group(samples, i, &first);
+
+		err = apply_group(view, group, first, owner, entries);
+	}
+	return err;
+}

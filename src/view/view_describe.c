@@ -1,0 +1,283 @@
+/* view_describe.c: where paths, names and labels come from, for `granary info`. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/filename.h"
+#include "build/findings.h"
+#include "view/view_parts.h"
+
+/* What the arrays have in common, or some of them. */
+struct counts {
+	uint64_t rows, named, keyed, unusable;
+	bool classes, folders, labelled, maps_may_help;
+};
+
+static struct counts count(const struct view *view)
+{
+	struct counts counts = { 0 };
+	bool labels = false;
+	size_t end = 0;
+
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (i == end)
+			labels = view_split_has_labels(view, i, &end);
+		counts.rows += array->rows;
+		counts.named += array->named;
+		counts.keyed += array->keys.count;
+		counts.unusable += array->unusable;
+		counts.folders |= array->folders;
+		counts.maps_may_help |= view_wants_keys(array, labels);
+		counts.labelled |= array->rows && (array->source || array->keys.count);
+		counts.classes |= array->form == FORM_CLASSES;
+	}
+	return counts;
+}
+
+static void describe_view(const struct view *view, const struct counts *counts, char *out,
+			  size_t room)
+{
+	const char *asked = view->config.kind == VIEW_CLASS ? "view=class" :
+			    view->config.kind == VIEW_TREE ? "view=tree" : "auto";
+
+	if (view->config.kind == VIEW_ARRAYS)
+		snprintf(out, room, "arrays (view=arrays); view=auto: images and classes, where "
+			 "there are any");
+	else if (counts->classes && view->config.kind == VIEW_CLASS)
+		snprintf(out, room, "class (view=class); view=tree: as they are stored");
+	else if (counts->classes)
+		snprintf(out, room, "class (auto: the samples have labels%s); view=tree: as "
+			 "they are stored", counts->folders ?
+			 ", and some a directory for each" : "");
+	else if (counts->labelled && view->config.kind != VIEW_TREE)
+		snprintf(out, room, "tree (auto: the names have a directory for each class); "
+			 "view=class: by label");
+	else if (counts->labelled)
+		snprintf(out, room, "tree (view=tree); view=class: by label");
+	else
+		snprintf(out, room, "tree (%s: the samples have no labels)", asked);
+}
+
+/* Appends to a text of `room` bytes, as far as there is room. */
+static void add(char *text, size_t room, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add(char *text, size_t room, const char *format, ...)
+{
+	size_t n = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + n, room - n, format, arguments);
+	va_end(arguments);
+}
+
+static void describe_names(const struct view *view, const struct counts *counts, char *out,
+			   size_t room)
+{
+	const char *between = "from ";
+
+	*out = '\0';
+	if (counts->keyed == 0 && counts->named == 0) {
+		add(out, room, "made from row numbers: the file holds no %snames%s",
+		    counts->unusable ? "usable " : "",
+		    counts->maps_may_help ? "; names=FILE gives some" : "");
+		return;
+	}
+	if (counts->named) {
+		add(out, room, "from the file");
+		between = ", ";
+	}
+	for (size_t i = 0; i < view->config.name_count; i++) {
+		if (!view->map_used[i])
+			continue;
+		add(out, room, "%s%.60s", between, filename_of(view->config.names[i].path));
+		between = ", ";
+	}
+	if (counts->named + counts->keyed < counts->rows)
+		add(out, room, "; row numbers where there are none");
+}
+
+/* Arrays of one split may share their labels, and words are the same in all. */
+static bool same_labels(const struct array *a, const struct array *b)
+{
+	return a && a->in_words == b->in_words && strcmp(a->source, b->source) == 0 &&
+	       (a->in_words || strcmp(a->split, b->split) == 0);
+}
+
+/* "/train/targets, /val/targets", as far as there is room. */
+static void list_labels(const struct view *view, char *text, size_t room)
+{
+	const struct array *last = NULL;
+
+	*text = '\0';
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (array->form != FORM_CLASSES || !array->source || same_labels(last, array))
+			continue;
+		add(text, room, "%s", *text ? ", " : "");
+		if (array->in_words)
+			add(text, room, "%s", array->source);
+		else
+			add(text, room, "/%s%s%s", array->split, *array->split ? "/" : "",
+			    array->source);
+		last = array;
+	}
+}
+
+/* "0 to 9", "9 classes", or where rows have no text: "9 classes, and -1". */
+static void add_range(const struct view *view, char *out, size_t room)
+{
+	const int64_t *labels = view->labels.items;
+	size_t n = view->labels.count, texts = view->has_texts ? view->named_classes : 0;
+
+	if (texts)
+		add(out, room, ": %zu class%s", texts, texts == 1 ? "" : "es");
+	if (texts && n)
+		add(out, room, ", and ");
+	else if (n)
+		add(out, room, ": ");
+	if (n == 1)
+		add(out, room, "%" PRId64 "%s", labels[0], texts ? "" : " only");
+	else if (n)
+		add(out, room, "%" PRId64 " to %" PRId64, labels[0], labels[n - 1]);
+}
+
+/* What the numbers are called, of the first array in classes. */
+static void describe_class_names(const struct view *view, char *out, size_t room)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (array->form != FORM_CLASSES || array->names.count == 0)
+			continue;
+		if (array->names_from == NAMES_OF_LIST)
+			add(out, room, ", called as in %.40s",
+			    filename_of(view->config.classes_path));
+		else if (array->names_from == NAMES_OF_KEYS)
+			add(out, room, ", called as the maps' directories");
+		else
+			add(out, room, ", called as the file says");
+		return;
+	}
+	if (view->labels.count && !view->has_texts)
+		add(out, room, "; classes=FILE gives names");
+}
+
+static void describe_labels(const struct view *view, const struct counts *counts, char *out,
+			    size_t room)
+{
+	char list[80];
+
+	if (view->classes == 0) {
+		snprintf(out, room, "none%s", view->config.kind == VIEW_TREE ? " (view=tree)" :
+			 counts->labelled && counts->rows ? " are looked at" :
+			 " in the file; labels=NAME says what holds some");
+		return;
+	}
+	list_labels(view, list, sizeof(list));
+	if (!*list)
+		snprintf(list, sizeof(list), "the maps");
+	snprintf(out, room, "%s", list);
+	add_range(view, out, room);
+	describe_class_names(view, out, room);
+}
+
+static void note_arrays(const struct view *view, struct index_summary *summary)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (array->prefix != PREFIX_NONE)
+			note(summary, "in '/%.60s' names come more than once: each has the "
+			     "number of its row before it", array->directory);
+		if (array->unusable)
+			note(summary, "in '/%.60s' %" PRIu64 " names can be no file's: these "
+			     "rows have their numbers", array->directory, array->unusable);
+		if (view->config.name_count && array->rows && !array->named &&
+		    array->keys.count == 0)
+			note(summary, "names= has no names for '/%.60s': its rows have their "
+			     "numbers", array->directory);
+	}
+}
+
+static void note_maps(const struct view *view, struct index_summary *summary)
+{
+	if (!view_used_names(view))
+		return;
+	for (size_t i = 0; i < view->config.name_count; i++)
+		if (!view->map_used[i])
+			note(summary, "names=%.80s: no split of the file has rows for it",
+			     filename_of(view->config.names[i].path));
+}
+
+/* Of files, in which there are no arrays whatever was asked for. */
+static bool is_archive(const struct index_summary *summary)
+{
+	return strcmp(summary->format, "tar") == 0 || strcmp(summary->format, "squashfs") == 0;
+}
+
+void view_describe(const struct view *view, struct index_summary *summary)
+{
+	struct counts counts = count(view);
+
+	summary->classes = view->classes;
+	if (!view_has_samples(view)) {
+		snprintf(summary->view, sizeof(summary->view),
+			 view->config.kind == VIEW_ARRAYS && !is_archive(summary) ?
+			 "arrays (view=arrays); view=auto: images and classes, where there "
+			 "are any" : "tree (the files have names of their own)");
+		snprintf(summary->names, sizeof(summary->names), "as in the archive");
+		snprintf(summary->labels, sizeof(summary->labels), "the directories");
+		return;
+	}
+	describe_view(view, &counts, summary->view, sizeof(summary->view));
+	describe_names(view, &counts, summary->names, sizeof(summary->names));
+	describe_labels(view, &counts, summary->labels, sizeof(summary->labels));
+	note_arrays(view, summary);
+	note_maps(view, summary);
+	view_say_shifts(view, summary);
+}
+
+bool view_has_samples(const struct view *view)
+{
+	return view->arrays.count > 0;
+}
+
+size_t view_class_count(const struct view *view)
+{
+	return view->classes;
+}
+
+bool view_used_classes(const struct view *view)
+{
+	return view->classes_used;
+}
+
+bool view_used_names(const struct view *view)
+{
+	for (size_t i = 0; i < view->config.name_count; i++)
+		if (view->map_used[i])
+			return true;
+	return false;
+}
+
+bool view_has_named_rows(const struct view *view)
+{
+	for (size_t i = 0; i < view->arrays.count; i++)
+		if (view->arrays.items[i].named)
+			return true;
+	return false;
+}
+
+bool view_has_labels(const struct view *view, const char *name)
+{
+	for (size_t i = 0; i < view->arrays.count; i++)
+		if (view->arrays.items[i].source && strstr(view->arrays.items[i].source, name))
+			return true;
+	return false;
+}

@@ -1,0 +1,136 @@
+/* view_label_order.c: where ImageFolder's numbers of classes are not the labels. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "build/findings.h"
+#include "view/view_parts.h"
+
+/* To the log, with the array's file before it, or into the notes if there are any. */
+static void say(const struct array *array, struct index_summary *notes, const char *format,
+		...) __attribute__((format(printf, 3, 4)));
+
+static void say(const struct array *array, struct index_summary *notes, const char *format,
+		...)
+{
+	char text[400];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (notes)
+		note(notes, "%s", text);
+	else
+		log_warn("%s: %s", array->path, text);
+}
+
+/* How to have the labels' own order: all of it has room in a note. */
+#define REMEDY "-o classes=FILE of names that sort as the labels do, such as 0000, 0001 (one a " \
+	       "line), keeps them"
+
+/* The first label whose name comes before that of the one before it; NULL: none. */
+static const struct label_name *first_out_of_order(const struct array *array)
+{
+	for (size_t i = 1; i < array->names.count; i++)
+		if (strcmp(array->names.items[i - 1].name, array->names.items[i].name) >= 0)
+			return &array->names.items[i];
+	return NULL;
+}
+
+/* Has it labels, and not only -1, which is none? */
+static bool is_labelled(const struct array *array)
+{
+	size_t n = array->labels.count;
+
+	return array->form == FORM_CLASSES && n > 0 && array->labels.items[n - 1] >= 0;
+}
+
+/* How many of all labels are below 0, and in arrays without others: no loader's. */
+static size_t count_without(const struct view *view)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		if (is_labelled(array) && array->labels.items[0] < 0)
+			return 0;
+	}
+	while (n < view->labels.count && view->labels.items[n] < 0)
+		n++;
+	return n < view->labels.count ? n : 0;
+}
+
+/* Of the first split that has not all labels. */
+static void say_missing(const struct view *view, struct index_summary *notes)
+{
+	size_t n = view->labels.count - count_without(view);
+
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+		size_t has = array->labels.count;
+
+		if (!is_labelled(array) || has == n)
+			continue;
+		say(array, notes, "/%.60s has rows of only %zu of the %zu labels: ImageFolder "
+		    "numbers its classes otherwise than in the other splits",
+		    array->directory, has, n);
+		return;
+	}
+}
+
+/* Of the first array whose names are not in order. */
+static void say_order(const struct view *view, struct index_summary *notes)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+		const struct label_name *b = first_out_of_order(array), *a;
+
+		if (array->form != FORM_CLASSES || !b)
+			continue;
+		a = b - 1;
+		say(array, notes, "label %" PRId64 " is called '%.20s' and label %" PRId64
+		    " '%.20s': ImageFolder numbers classes by their names, so its numbers are "
+		    "others; " REMEDY,
+		    a->label, a->name, b->label, b->name);
+		return;
+	}
+}
+
+/* The first that is shown in classes; there is one where there are labels. */
+static const struct array *first_in_classes(const struct view *view)
+{
+	const struct array *array = view->arrays.items;
+
+	while (array->form != FORM_CLASSES || array->labels.count == 0)
+		array++;
+	return array;
+}
+
+/* Of all labels together. */
+static void say_numbers(const struct view *view, struct index_summary *notes)
+{
+	size_t without = count_without(view), n = view->labels.count - without;
+	const int64_t *labels = view->labels.items + without;
+
+	if (n == 1 && labels[0] != 0)
+		say(first_in_classes(view), notes,
+		    "the only label is %" PRId64 ": ImageFolder's class number is 0", labels[0]);
+	else if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
+		say(first_in_classes(view), notes,
+		    "the %zu labels are not 0 to %zu: ImageFolder's class numbers are others", n,
+		    n - 1);
+}
+
+void view_say_shifts(const struct view *view, struct index_summary *notes)
+{
+	/* beside texts there are numbers where rows have none: no loader's labels */
+	if (view->has_texts)
+		return;
+	say_numbers(view, notes);
+	say_order(view, notes);
+	say_missing(view, notes);
+}

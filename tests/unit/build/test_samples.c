@@ -1,0 +1,145 @@
+/* Samples without names: how they are kept, and what their first bytes say. */
+#include "unit.h"
+
+#include "build/samples.h"
+
+static void test_groups_are_copied_and_counted(void **state)
+{
+	struct samples *samples = samples_new();
+	char split[] = "train", name[] = "images", labels[] = "targets", extension[] = "jpg";
+	struct sample_group group = { .split = split, .name = name,
+					      .labels = labels, .extension = extension,
+					      .rows = 5 };
+	const struct sample_group *got;
+	const struct sample *first;
+
+	(void)state;
+	assert_int_equal(samples_begin(samples, &group), 0);
+	split[0] = name[0] = labels[0] = extension[0] = 'X';
+	for (int64_t i = 0; i < 3; i++) /* fewer than there is room for */
+		assert_int_equal(samples_add(samples, &(struct sample){ .label = i }), 0);
+	group = (struct sample_group){ .split = "", .name = "x", .extension = "png" };
+	assert_int_equal(samples_begin(samples, &group), 0);
+	assert_int_equal(samples_begin(samples, &group), 0);
+	for (int64_t i = 0; i < 1000; i++) /* more than there is room for */
+		assert_int_equal(samples_add(samples, &(struct sample){ .label = 7 + i }), 0);
+	assert_int_equal(samples_group_count(samples), 3);
+	got = samples_group(samples, 0, &first);
+	assert_string_equal(got->split, "train");
+	assert_string_equal(got->name, "images");
+	assert_string_equal(got->labels, "targets");
+	assert_string_equal(got->extension, "jpg");
+	assert_int_equal(got->rows, 3);
+	assert_int_equal(first[2].label, 2);
+	assert_int_equal(samples_group(samples, 1, &first)->rows, 0);
+	got = samples_group(samples, 2, &first);
+	assert_int_equal(got->rows, 1000);
+	assert_null(got->labels);
+	assert_int_equal(first[0].label, 7);
+	assert_int_equal(first[999].label, 1006);
+	samples_free(samples);
+	samples_free(NULL);
+}
+
+#define HEAD(text) text, sizeof(text) - 1
+
+static const struct {
+	const char *head;
+	size_t n;
+	const char *extension;
+} heads[] = {
+	{ HEAD("\377\330\377\340\0\020JFIF\0\1\1\0\0\1"), "jpg" },
+	{ HEAD("\377\330\377\341\0\020Exif"), "jpg" },
+	{ HEAD("\211PNG\r\n\032\n\0\0\0\015IHDR"), "png" },
+	{ HEAD("RIFF\20\0\0\0WEBPVP8 "), "webp" },
+	{ HEAD("RIFF\20\0\0\0AVI LIST"), NULL },
+	{ HEAD("GIF87a"), "gif" },
+	{ HEAD("GIF89a"), "gif" },
+	{ HEAD("II*\0\10\0\0\0"), "tif" },
+	{ HEAD("MM\0*\0\0\0\10"), "tif" },
+	{ HEAD("\223NUMPY\1\0"), "npy" },
+	{ HEAD("P6\n3 2\n255\n"), "ppm" },
+	{ HEAD("P3\n3 2\n255\n"), "ppm" },
+	{ HEAD("P5\n3 2\n255\n"), "pgm" },
+	{ HEAD("P2\n3 2\n255\n"), "pgm" },
+	{ HEAD("BM\66\0\0\0\0\0\0\0"), "bmp" },
+	{ HEAD("RIFF\20\0\0\0WAVEfmt "), "wav" },
+	{ HEAD("fLaC\0\0\0\42"), "flac" },
+	{ HEAD("OggS\0\2"), "ogg" },
+	{ HEAD("\0\0\0\40ftypisom"), "mp4" },
+	{ HEAD(""), NULL },
+	{ HEAD("\377\330"), NULL },
+	{ HEAD("\211PNG\r\n\032"), NULL },
+	{ HEAD("RIFF\20\0\0\0WEB"), NULL },
+	{ HEAD("P"), NULL },
+	{ HEAD("P4\n8 1\n"), NULL },
+	{ HEAD("text, and no image"), NULL },
+	{ HEAD("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), NULL },
+};
+
+static void test_what_a_head_is_called(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(heads); i++) {
+		/* as long as it is and no longer, for the address sanitizer */
+		char *exact = malloc(heads[i].n ? heads[i].n : 1);
+		const char *got;
+
+		assert_non_null(exact);
+		memcpy(exact, heads[i].head, heads[i].n);
+		got = samples_sniff(exact, heads[i].n);
+		if (got != heads[i].extension && (!got || !heads[i].extension ||
+						  strcmp(got, heads[i].extension) != 0))
+			fail_msg("head %zu is said to be %s", i, got ? got : "unknown");
+		free(exact);
+	}
+}
+
+/* What is promised to be enough is enough. */
+static void test_sixteen_bytes_tell(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(heads); i++) {
+		char head[SAMPLES_SNIFF_BYTES] = { 0 };
+
+		memcpy(head, heads[i].head, heads[i].n < sizeof(head) ? heads[i].n :
+		       sizeof(head));
+		if (heads[i].extension)
+			assert_string_equal(samples_sniff(head, sizeof(head)),
+					    heads[i].extension);
+	}
+}
+
+static void test_what_most_are(void **state)
+{
+	static const struct {
+		const char *extensions[6], *common;
+	} table[] = {
+		{ { "png", "jpg", "jpg" }, "jpg" },
+		{ { "png", "jpg" }, "png" },
+		{ { "png", "jpg", "webp", "jpg", "png", "png" }, "png" },
+		{ { "?", "jpg", "png" }, "jpg" },
+		{ { "?", "jpg", "?", "png" }, "bin" },
+		{ { "?", "?" }, "bin" },
+		{ { NULL }, "bin" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(table); i++) {
+		const char *found[6];
+		size_t n = 0;
+
+		for (; n < 6 && table[i].extensions[n]; n++)
+			found[n] = *table[i].extensions[n] == '?' ? NULL : table[i].extensions[n];
+		assert_string_equal(samples_common_extension(found, n), table[i].common);
+	}
+}
+
+static const struct CMUnitTest samples[] = {
+	cmocka_unit_test(test_groups_are_copied_and_counted),
+	cmocka_unit_test(test_what_a_head_is_called),
+	cmocka_unit_test(test_sixteen_bytes_tell),
+	cmocka_unit_test(test_what_most_are),
+};
+
+UNIT_MAIN(samples)

@@ -1,0 +1,65 @@
+/* Only what is a regular file is opened, and nothing else is touched. */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/held.h"
+
+static const struct {
+	const char *script, *path;
+	int err; /* 0: it is opened */
+} cases[] = {
+	{ "echo x >plain", "plain", 0 },
+	{ "ln -s plain link", "link", 0 },
+	{ "ln -s none dangling", "dangling", -ENOENT },
+	{ "ln -s loop loop", "loop", -ELOOP },
+	{ "mkdir folder", "folder", -EINVAL },
+	{ "mkfifo pipe", "pipe", -EINVAL },
+	{ "true", "/dev/null", -EINVAL },
+	{ "true", "/dev/tty", -EINVAL }, /* ENXIO, were it opened without a terminal */
+	{ "true", "none", -ENOENT },
+	{ "true", "plain/x", -ENOTDIR },
+};
+
+static void test_what_is_opened(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		int fd;
+
+		unit_shell(cases[i].script);
+		fd = held_open_file(cases[i].path);
+		if (cases[i].err ? fd != cases[i].err : fd < 0)
+			fail_msg("%s: %d", cases[i].path, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+/* Its name may be another's by then. */
+static void test_what_was_held_is_opened(void **state)
+{
+	char text[8] = "";
+	int held, fd;
+
+	(void)state;
+	unit_shell("echo right >file");
+	held = open("file", O_PATH | O_CLOEXEC);
+	unit_shell("mv file moved && echo wrong >file");
+	fd = held_open(held, "file", O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, text, 5), 5);
+	assert_string_equal(text, "right");
+	close(fd);
+	close(held);
+}
+
+static const struct CMUnitTest holding[] = {
+	cmocka_unit_test(test_what_is_opened),
+	cmocka_unit_test(test_what_was_held_is_opened),
+};
+
+UNIT_MAIN(holding)

@@ -1,0 +1,168 @@
+/* Where an index is written, with whose rights. */
+#include "unit.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "place/index_place.h"
+
+/* Not in any database: numbers are enough here. */
+enum { USER = 4201, GROUP = 4202, STRANGER = 4211 };
+
+static char path[] = "link/a.tar";
+static const struct dataset_config config;
+static struct source_set sources;
+static struct index_wish wish;
+static struct index_spots spots;
+
+/* "d" with a.tar in it, opened by a link to the folder; then `script`. */
+static void begin(const char *script)
+{
+	char *paths[] = { path };
+
+	setenv("XDG_CACHE_HOME", "/nonexistent", 1);
+	unit_shell("chmod 755 . && mkdir d other && echo right >d/a.tar && echo wrong >other/a.tar "
+		   "&& ln -s d link");
+	if (script)
+		unit_shell(script);
+	assert_int_equal(source_set_open(paths, 1, false, &sources, NULL), 0);
+	assert_int_equal(index_wish_make(&config, &sources, &wish, NULL), 0);
+	spots = (struct index_spots){ .wish = &wish };
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	index_spots_close(&spots);
+	index_wish_free(&wish);
+	source_set_close(&sources);
+	unit_shell("rm -rf -- *");
+	return 0;
+}
+
+static const struct place *spot(unsigned i)
+{
+	const struct place *place;
+	struct error e;
+
+	if (index_spot(&spots, i, &place, &e) < 0)
+		fail_msg("%s", e.text);
+	return place;
+}
+
+static void put(const struct place *place)
+{
+	int fd = place_create(place, "", 0644);
+
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static bool is_there(const char *name)
+{
+	struct stat st;
+
+	return lstat(name, &st) == 0;
+}
+
+static void test_beside_the_file_that_was_opened(void **state)
+{
+	(void)state;
+	begin(NULL);
+	assert_ptr_equal(spot(0), spot(0));
+	put(spot(0));
+	assert_true(is_there("d/a.tar.gidx"));
+}
+
+static void test_a_folder_that_was_swapped_before(void **state)
+{
+	const struct place *place;
+	struct error e;
+
+	(void)state;
+	begin(NULL);
+	unit_shell("mv d moved && ln -s other d");
+	assert_int_equal(index_spot(&spots, 0, &place, &e), -ESTALE);
+	assert_non_null(strstr(e.text, "a.tar.gidx"));
+	unit_shell("rm d && cp -r moved d");
+	assert_int_equal(index_spot(&spots, 0, &place, &e), -ESTALE);
+	unit_shell("rm -r d && mv moved d");
+	put(spot(0));
+	assert_int_equal(unit_names_in("other"), 1);
+}
+
+static void test_a_folder_that_was_swapped_after(void **state)
+{
+	(void)state;
+	begin(NULL);
+	spot(0);
+	unit_shell("mv d moved && ln -s other d");
+	put(spot(0));
+	assert_true(is_there("moved/a.tar.gidx"));
+	assert_int_equal(unit_names_in("other"), 1);
+}
+
+static void test_a_cache_is_made(void **state)
+{
+	char cache[256];
+
+	(void)state;
+	begin(NULL);
+	clean(NULL);
+	snprintf(cache, sizeof(cache), "%s/new/cache", unit_folder());
+	setenv("XDG_CACHE_HOME", cache, 1);
+	assert_int_equal(unsetenv("HOME"), 0);
+	unit_shell("mkdir d && echo right >d/a.tar && ln -s d link");
+	assert_int_equal(source_set_open((char *[]){ path }, 1, false, &sources, NULL), 0);
+	assert_int_equal(index_wish_make(&config, &sources, &wish, NULL), 0);
+	spots = (struct index_spots){ .wish = &wish };
+	put(spot(1));
+	assert_int_equal(unit_names_in("new/cache/granaryfs"), 1);
+}
+
+static void owner_is(const char *name, uid_t uid, gid_t gid)
+{
+	struct stat st;
+
+	assert_int_equal(lstat(name, &st), 0);
+	assert_int_equal(st.st_uid, uid);
+	assert_int_equal(st.st_gid, gid);
+}
+
+static void test_root_acts_as_the_owner_of_the_folder(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	begin("chown 4201:4202 d/a.tar && chown 4201:7 d");
+	put(spot(0));
+	owner_is("d/a.tar.gidx", USER, GROUP);
+}
+
+/* An index of a stranger's would not be used; so it must not be one. */
+static void test_root_does_not_act_as_a_stranger(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	begin("chown 4201:4202 d/a.tar && chown 4211 d");
+	put(spot(0));
+	owner_is("d/a.tar.gidx", 0, getegid());
+	assert_true(index_may_be_of(&wish, USER));
+	assert_true(index_may_be_of(&wish, 0));
+	assert_false(index_may_be_of(&wish, STRANGER));
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, clean)
+
+static const struct CMUnitTest places[] = {
+	TEST(test_beside_the_file_that_was_opened),
+	TEST(test_a_folder_that_was_swapped_before),
+	TEST(test_a_folder_that_was_swapped_after),
+	TEST(test_a_cache_is_made),
+	TEST(test_root_acts_as_the_owner_of_the_folder),
+	TEST(test_root_does_not_act_as_a_stranger),
+};
+
+UNIT_MAIN(places)

@@ -1,0 +1,71 @@
+#include "mismatches.h"
+
+#include <stdio.h>
+
+#include "granary.h"
+
+/* For programs; they are for good. */
+static const char *const names[PROBLEM_COUNT] = {
+	[PROBLEM_CHECKSUM] = "checksum",
+	[PROBLEM_UNDECODED] = "undecoded",
+	[PROBLEM_READ] = "read",
+	[PROBLEM_CUT_OFF] = "cut_off",
+	[PROBLEM_CHANGED] = "changed",
+	[PROBLEM_INDEX] = "index",
+	[PROBLEM_HEADER] = "header",
+	[PROBLEM_MISSING] = "missing",
+	[PROBLEM_EXTRA] = "extra",
+	[PROBLEM_KIND] = "kind",
+	[PROBLEM_SIZE] = "size",
+	[PROBLEM_BYTES] = "bytes",
+	[PROBLEM_MANIFEST] = "manifest",
+};
+
+static void print(const struct finding *f)
+{
+	print_plain(f->path);
+	printf(": %s", f->detail);
+	if (f->source) {
+		fputs(" (", stdout);
+		print_plain(f->source);
+		printf(" at byte %llu)", (unsigned long long)f->offset);
+	}
+	putchar('\n');
+}
+
+static void print_json(struct json *json, const struct finding *f)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "path", f->path);
+	json_text(json, "problem", names[f->problem]);
+	json_text(json, "detail", f->detail);
+	if (f->source) {
+		json_text(json, "source", f->source);
+		json_uint(json, "offset", f->offset);
+	}
+	json_close(json, '}');
+}
+
+void finding_add(struct findings *findings, const struct finding *finding)
+{
+	LOCK_GUARD(&findings->lock);
+	findings->counts[finding->problem]++;
+	if (findings->json)
+		print_json(findings->json, finding);
+	else
+		print(finding);
+}
+
+uint64_t findings_count(const struct findings *findings)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < PROBLEM_COUNT; i++)
+		sum += findings->counts[i];
+	return sum;
+}
+
+uint64_t findings_unreadable(const struct findings *findings)
+{
+	return findings->counts[PROBLEM_READ];
+}
