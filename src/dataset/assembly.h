@@ -10,6 +10,7 @@
 
 /* Immutable once it is open. */
 struct dataset {
+	uint64_t magic; /* HANDLE_DATASET */
 	struct source_set sources;
 	struct index *index;
 	char *index_path; /* NULL: in memory */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/invariant.h"
 #include "codec/codec.h"
 #include "dataset/assembly.h"
 #include "index/array_tiles.h"
@@ -84,6 +85,7 @@ int dataset_place(const struct dataset *ds, uint32_t node, uint64_t offset,
 	struct tree_piece piece;
 	int err = tree_piece(dataset_tree(ds), node, offset, &piece);
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	if (err)
 		return err;
 	*out = (struct dataset_place){ .hole = piece.hole, .length = piece.length };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/invariant.h"
 #include "base/log.h"
 #include "index/block_sums.h"
 #include "place/opening.h"
@@ -138,6 +139,7 @@ int dataset_open_as(const struct rights *rights, const struct dataset_config *co
 
 	if (!ds)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	ds->magic = HANDLE_DATASET;
 	err = dataset_config_check(config, e);
 	if (!err)
 		err = assemble(ds, &opening, e);
@@ -164,7 +166,8 @@ int dataset_over(const struct source_set *sources, struct index *index,
 
 	if (!ds)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	*ds = (struct dataset){ .sources = *sources, .index = index, .borrows = true,
+	*ds = (struct dataset){ .magic = HANDLE_DATASET, .sources = *sources,
+				.index = index, .borrows = true,
 				.root = TREE_ROOT };
 	ds->compares = index_has_sums(index);
 	err = open_volumes(ds, e);
@@ -180,12 +183,14 @@ void dataset_close(struct dataset *ds)
 {
 	if (!ds)
 		return;
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	volume_table_close(&ds->volumes);
 	if (!ds->borrows) {
 		index_close(ds->index);
 		source_set_close(&ds->sources);
 	}
 	free(ds->index_path);
+	ds->magic = HANDLE_DEAD;
 	free(ds);
 }
 
@@ -194,6 +199,7 @@ int dataset_check(const struct dataset *ds, struct error *e)
 	struct error why;
 	int err = index_check(ds->index, &why);
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	if (err)
 		error_set(e, ERROR_DATASET, EBADMSG,
 			  "%.1000s: the index is damaged: %.900s; make it anew with: granary index "
@@ -203,16 +209,19 @@ int dataset_check(const struct dataset *ds, struct error *e)
 
 const struct source_set *dataset_sources(const struct dataset *ds)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return &ds->sources;
 }
 
 const struct tree *dataset_tree(const struct dataset *ds)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return index_tree(ds->index);
 }
 
 uint32_t dataset_root(const struct dataset *ds)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return ds->root;
 }
 
@@ -227,6 +236,7 @@ static enum dataset_compared how_compared(const struct dataset *ds)
 
 int dataset_info(const struct dataset *ds, struct dataset_info *out)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	*out = (struct dataset_info){
 		.sources = ds->sources.count,
 		.first_source = source_path(ds->sources.sources[0]),

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/invariant.h"
 #include "base/log.h"
 #include "dataset/assembly.h"
 
@@ -45,6 +46,7 @@ void dataset_log_fault(const struct dataset *ds, uint32_t node,
 {
 	char path[1024];
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	/* who asks for it is told; what nobody asks for would only silence that */
 	if (volume_reads_ahead() || was_said(node) || !log_allowed(MESSAGES_A_PERIOD))
 		return;
@@ -119,6 +121,7 @@ ssize_t dataset_read_plain(const struct dataset *ds, uint32_t node, void *buffer
 {
 	size_t done = 0;
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	while (done < length) {
 		ssize_t n = read_piece(ds, node, (char *)buffer + done, length - done,
 				       offset + done, fault);
@@ -139,6 +142,7 @@ ssize_t dataset_read_told(const struct dataset *ds, uint32_t node, void *buffer,
 			    dataset_read_checked(ds, node, buffer, length, offset, fault) :
 			    dataset_read_plain(ds, node, buffer, length, offset, fault);
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	if (n == -EIO)
 		dataset_log_fault(ds, node, fault);
 	return n;
@@ -149,5 +153,6 @@ ssize_t dataset_read(const struct dataset *ds, uint32_t node, void *buffer,
 {
 	struct dataset_fault fault;
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return dataset_read_told(ds, node, buffer, length, offset, &fault);
 }

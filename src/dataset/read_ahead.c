@@ -1,11 +1,13 @@
 #include "dataset/read_ahead.h"
 
+#include "base/invariant.h"
 #include "dataset/assembly.h"
 
 enum { PIECES_MOST = 16, GAP_MOST = 64 << 10 };
 
 void dataset_begin_ahead(struct dataset *ds)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	for (uint32_t i = 0; i < ds->sources.count; i++)
 		source_stream(ds->sources.sources[i], ds->indexed);
 	ds->volumes.staging = true;
@@ -13,11 +15,13 @@ void dataset_begin_ahead(struct dataset *ds)
 
 void dataset_limit_cache(struct dataset *ds, uint64_t bytes)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	cache_set_budget(ds->volumes.cache, bytes);
 }
 
 uint64_t dataset_cache_bytes(const struct dataset *ds)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return cache_bytes(ds->volumes.cache);
 }
 
@@ -38,6 +42,7 @@ bool dataset_stored(const struct dataset *ds, uint32_t node, uint64_t offset,
 	uint64_t end = offset + length;
 	bool any = false;
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	if (as_is)
 		*as_is = false;
 	for (int i = 0; i < PIECES_MOST && offset < end; i++) {
@@ -66,28 +71,33 @@ bool dataset_stored(const struct dataset *ds, uint32_t node, uint64_t offset,
 
 void dataset_use_blocks(struct dataset *ds, const struct volume_span *blocks, uint32_t count)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	volume_use_blocks(&ds->volumes, blocks, count);
 }
 
 bool dataset_find_block(const struct dataset *ds, uint32_t source, uint64_t offset,
 			uint32_t *out)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return volume_find_block(&ds->volumes, source, offset, out);
 }
 
 int dataset_stage(const struct dataset *ds, uint32_t block, struct cache_pin **out)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return volume_stage(&ds->volumes, block, out);
 }
 
 int dataset_stage_aligned(const struct dataset *ds, uint32_t source, uint64_t number,
 			  struct cache_pin **out)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return volume_stage_aligned(&ds->volumes, source, number, out);
 }
 
 void dataset_unstage(const struct dataset *ds, struct cache_pin *pin, bool used)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	if (used)
 		cache_put_used(ds->volumes.cache, pin);
 	else

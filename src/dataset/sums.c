@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "dataset/assembly.h"
 #include "dataset/read_ahead.h"
 #include "index/block_sums.h"
@@ -45,11 +46,13 @@ const char *dataset_compared_note(enum dataset_compared compared)
 
 bool dataset_has_sums(const struct dataset *ds)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return index_has_sums(ds->index);
 }
 
 int dataset_sum(const struct dataset *ds, uint32_t node, uint64_t *out)
 {
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return index_sum(ds->index, node, out);
 }
 
@@ -59,6 +62,7 @@ void dataset_set_mismatch(const struct dataset *ds, uint32_t node, uint64_t offs
 	struct tree_piece piece = { .hole = true };
 	struct tree_stat st;
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	*out = (struct dataset_fault){ .err = -EBADMSG, .mismatch = true, .offset = offset,
 				       .source = "the index" };
 	if (tree_stat(dataset_tree(ds), node, &st) < 0)
@@ -258,6 +262,7 @@ ssize_t dataset_read_checked(const struct dataset *ds, uint32_t node, void *buff
 	int err = length ? find_file(ds, node, fault, &file) : -ENOENT;
 	size_t done = 0;
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	if (err == -ENOENT || (!err && offset >= file.size))
 		return dataset_read_plain(ds, node, buffer, length, offset, fault);
 	if (!err && length > file.size - offset)
@@ -282,6 +287,7 @@ bool dataset_compare(const struct dataset *ds, uint32_t node, const void *bytes,
 	int err = find_file(ds, node, &fault, &file);
 	uint64_t end = offset + length;
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	*wrong = offset;
 	if (err)
 		return err == -ENOENT;
@@ -299,5 +305,6 @@ bool dataset_vouches(const struct dataset *ds, uint32_t node, const void *bytes,
 {
 	uint64_t wrong;
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	return !ds->compares || dataset_compare(ds, node, bytes, length, offset, &wrong);
 }

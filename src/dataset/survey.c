@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "dataset/assembly.h"
 #include "dataset/read_ahead.h"
 #include "index/block_sums.h"
@@ -307,6 +308,7 @@ int survey_run(struct dataset *ds, const struct survey_config *config)
 	unsigned threads;
 	int err = find_places(&s);
 
+	HANDLE_CHECK(ds, HANDLE_DATASET);
 	for (uint32_t i = 0; i < ds->sources.count; i++)
 		source_stream(ds->sources.sources[i], false);
 	if (!err)

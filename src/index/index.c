@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 #include "base/cleanup.h"
+#include "base/invariant.h"
 #include "index/array_tiles.h"
 #include "index/card.h"
 #include "index/check.h"
@@ -16,6 +17,7 @@
 #include "os/sealed.h"
 
 struct index {
+	uint64_t magic; /* HANDLE_INDEX */
 	struct tree tree;
 	int fd;
 	void *map;
@@ -89,7 +91,7 @@ int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index
 		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty, or may be changed",
 				 label);
 	}
-	*index = (struct index){ .fd = steal_fd(&fd), .size = (size_t)st.st_size };
+	*index = (struct index){ .magic = HANDLE_INDEX, .fd = steal_fd(&fd), .size = (size_t)st.st_size };
 	err = map_memory(index, e);
 	if (!err)
 		err = read_card(index, owner, e);
@@ -109,35 +111,42 @@ void index_close(struct index *index)
 {
 	if (!index)
 		return;
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (index->map)
 		munmap(index->map, index->size);
 	card_free(index->card);
 	close(index->fd);
+	index->magic = HANDLE_DEAD;
 	free(index);
 }
 
 const struct card *index_card(const struct index *index)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	return index->card;
 }
 
 int index_descriptor(const struct index *index)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	return index->fd;
 }
 
 uint64_t index_size(const struct index *index)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	return index->size;
 }
 
 const struct tree *index_tree(const struct index *index)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	return &index->tree;
 }
 
 int index_summary(const struct index *index, struct index_summary *out)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	*out = *card_summary(index->card);
 	return 0;
 }
@@ -155,6 +164,7 @@ void index_for_each_note(const struct index_summary *summary,
 
 int index_check(const struct index *index, struct error *e)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	return tree_check(&index->tree, e);
 }
 
@@ -162,6 +172,7 @@ uint32_t index_volume_count(const struct index *index)
 {
 	uint64_t count = index->tree.sections[SECTION_VOLUMES].count;
 
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	return count < LAYOUT_VOLUME_LIMIT ? (uint32_t)count : LAYOUT_VOLUME_LIMIT;
 }
 
@@ -170,6 +181,7 @@ int index_volume(const struct index *index, uint32_t i, struct volume_desc *out)
 	struct layout_volume v;
 	int err = view_item(&index->tree, SECTION_VOLUMES, i, &v, sizeof(v));
 
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (err)
 		return err;
 	*out = (struct volume_desc){
@@ -212,6 +224,7 @@ int index_chunk(const struct index *index, const struct volume_desc *volume,
 	struct volume_chunk next = { .start = volume->length };
 	uint64_t last = volume->first_chunk + volume->chunk_count - 1;
 
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (find_chunk(index, volume, offset, number) < 0 ||
 	    view_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out)) < 0)
 		return -EIO;
@@ -228,6 +241,7 @@ int index_chunk(const struct index *index, const struct volume_desc *volume,
 int index_array(const struct index *index, const struct volume_desc *volume,
 		struct volume_array *out, struct array_measure *measure)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (view_item(&index->tree, SECTION_ARRAYS, volume->base, out, sizeof(*out)) < 0 ||
 	    array_measure(out, measure) < 0 || measure->bytes != volume->length ||
 	    measure->tiles != volume->chunk_count)
@@ -238,6 +252,7 @@ int index_array(const struct index *index, const struct volume_desc *volume,
 int index_tile(const struct index *index, const struct volume_desc *volume, uint64_t tile,
 	       uint64_t *number, struct volume_chunk *out)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (tile >= volume->chunk_count || !checked_add(volume->first_chunk, tile, number))
 		return -EIO;
 	return view_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out));
@@ -245,6 +260,7 @@ int index_tile(const struct index *index, const struct volume_desc *volume, uint
 
 uint64_t index_literals_size(const struct index *index)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	return index->tree.sections[SECTION_LITERALS].count;
 }
 
@@ -253,6 +269,7 @@ int index_read_literals(const struct index *index, void *buffer, size_t length,
 {
 	const uint8_t *bytes = view_bytes(&index->tree, SECTION_LITERALS, offset, length);
 
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (!bytes)
 		return -EIO;
 	memcpy(buffer, bytes, length);
@@ -261,11 +278,13 @@ int index_read_literals(const struct index *index, void *buffer, size_t length,
 
 bool index_has_sums(const struct index *index)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	return card_has_sums(index->card);
 }
 
 int index_sum(const struct index *index, uint32_t node, uint64_t *out)
 {
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (!index_has_sums(index))
 		return -ENOENT;
 	if (view_item(&index->tree, SECTION_SUMS, node, out, sizeof(*out)) < 0)
@@ -277,6 +296,7 @@ const void *index_section(const struct index *index, uint32_t i, uint64_t *lengt
 {
 	const struct layout_section *s = card_section(index->card, i);
 
+	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (!s)
 		return NULL;
 	*length = s->length;

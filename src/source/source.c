@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/filename.h"
+#include "base/invariant.h"
 #include "os/steps.h"
 #include "source/local_file.h"
 #include "source/retry.h"
@@ -17,6 +18,7 @@ enum { WILL_NEED_BYTES = 512 << 10 };
 
 /* Constant from source_open to source_close, hence without locks; but for `retry`. */
 struct source {
+	uint64_t magic; /* HANDLE_SOURCE */
 	char *path;
 	int fd;
 	struct source_info info;
@@ -37,6 +39,7 @@ static int make_source(const char *path, struct source **out, struct error *e)
 	if (source)
 		source->path = strdup(path);
 	if (source && source->path) {
+		source->magic = HANDLE_SOURCE;
 		*out = source;
 		return 0;
 	}
@@ -102,10 +105,12 @@ void source_close(struct source *source)
 {
 	if (!source)
 		return;
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	if (!source->stays_open)
 		close(source->fd);
 	retry_free(&source->retry);
 	free(source->path);
+	source->magic = HANDLE_DEAD;
 	free(source);
 }
 
@@ -117,6 +122,7 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 	uint64_t begin;
 	int err;
 
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	if (!range_within(offset, length, source->info.size))
 		return -EIO;
 	begin = stats_clock();
@@ -135,6 +141,7 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 /* The kernel takes no more of one call than a device takes of one request. */
 void source_will_need(const struct source *source, uint64_t offset, uint64_t length)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	for (uint64_t end = offset + length; offset < end; offset += WILL_NEED_BYTES)
 		posix_fadvise(source->fd, (off_t)offset, WILL_NEED_BYTES,
 			      POSIX_FADV_WILLNEED);
@@ -142,6 +149,7 @@ void source_will_need(const struct source *source, uint64_t offset, uint64_t len
 
 void source_stream(struct source *source, bool ours)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
 	atomic_store(&source->retry.ours, ours);
 	atomic_store(&source->retry.streaming, true);
@@ -163,11 +171,13 @@ void source_forget_failure(void)
 
 int source_descriptor(const struct source *source)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return source->fd;
 }
 
 const char *source_path(const struct source *source)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return source->path;
 }
 
@@ -178,36 +188,43 @@ void source_open_by(int (*open)(const char *place, const struct source_info *inf
 
 int source_open_again(const struct source *source, int *fd)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return retry_open(source->retry.place, &source->info, fd);
 }
 
 const char *source_place(const struct source *source)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return source->retry.place ? source->retry.place : source->path;
 }
 
 const char *source_own_name(const struct source *source)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	/* what a device's name leads to may be another after the next start */
 	return filename_of(source->info.device ? source->path : source_place(source));
 }
 
 uint64_t source_size(const struct source *source)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return source->info.size;
 }
 
 const struct source_owner *source_owner(const struct source *source)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return &source->info.owner;
 }
 
 const struct source_info *source_info(const struct source *source)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return &source->info;
 }
 
 uint64_t source_next_data(const struct source *source, uint64_t offset)
 {
+	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return file_next_data(source->fd, offset, source->info.size);
 }

@@ -63,12 +63,12 @@ cat >>src/base/size.c <<-'EOS'
 	static inline int size_ask(struct size_ops *ops) { return ops->open(size_text, '"'); }
 EOS
 check "what only looks like a call" tools/dev/check-layers
-cp "$abs_top_srcdir/src/util/size.c" src/base/size.c
+cp "$abs_top_srcdir/src/base/size.c" src/base/size.c
 
 sed -i 's/^#include <errno.h>$/&\n#include <pthread.h>/' src/build/image.c
 sees "includes <pthread.h>" "a library's header where it does not belong" src/build/image.c
 
-sed -i 's/^#include "util\/cleanup.h"$/&\n#include "dataset\/find.h"/' src/build/image.c
+sed -i 's/^#include "base\/cleanup.h"$/&\n#include "place\/find.h"/' src/build/image.c
 sees "src/build/image.c: includes place/find.h" "a header of a higher layer" \
 	src/build/image.c
 
