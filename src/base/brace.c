@@ -388,7 +388,7 @@ int brace_parse(const char *pattern, struct brace **out, struct error *e)
 
 /* ---- Words ---- */
 
-static char *write_chain(const struct chain *chain, uint64_t i, char *to, const char *end);
+static char *write_chain(const struct chain *chain, uint64_t i, char *to, char *end);
 
 /* The last choice that has at most `i` words before it. */
 static const struct chain *find_choice(const struct part *part, uint64_t i)
@@ -406,7 +406,7 @@ static const struct chain *find_choice(const struct part *part, uint64_t i)
 	return &part->choices.items[low];
 }
 
-static char *write_part(const struct part *part, uint64_t i, char *to, const char *end)
+static char *write_part(const struct part *part, uint64_t i, char *to, char *end)
 {
 	const struct chain *choice;
 
@@ -423,7 +423,7 @@ static char *write_part(const struct part *part, uint64_t i, char *to, const cha
 	}
 }
 
-static char *write_chain(const struct chain *chain, uint64_t i, char *to, const char *end)
+static char *write_chain(const struct chain *chain, uint64_t i, char *to, char *end)
 {
 	uint64_t words = chain->words;
 

@@ -168,11 +168,24 @@ int make_index_in_memory(const struct request *request, const struct index_wish 
 
 /* ---- The child -------------------------------------------------------------- */
 
+/* One of 0.1 has none. */
+static int renew_identities(const struct making *m, struct image *image)
+{
+	const struct index_wish *wish = m->wish;
+	int err = 0;
+
+	if (card_has_identities(index_card(m->old)))
+		return 0;
+	for (uint32_t i = 0; i < wish->sources->count && !err; i++)
+		err = image_add_identity(image, &wish->identities[i]);
+	return err;
+}
+
 /* One that is there and lacks nothing but checksums need not be made anew. */
 static int extend(const struct making *m, struct image *image, struct error *e)
 {
 	if (!m->old || m->request->given[LETTER_ADOPT] || index_check(m->old, NULL) < 0 ||
-	    index_copy(m->old, image) < 0)
+	    index_copy(m->old, image) < 0 || renew_identities(m, image) < 0)
 		return -ENOENT;
 	return checksums_add(m->wish->sources, m->old, image, m->request->quiet, e);
 }
