@@ -191,7 +191,12 @@ of_0_1() {
 	index --checksums "$own/n.tar"
 	fits "$own/n.tar" "an index of 0.1 gets checksums"
 	"$forge" --as-0.1 "$own/n.tar.gidx"
-	check "an index of 0.1 with checksums" index --check --checksums "$own/n.tar"
+	check "an index of 0.1 with checksums" has_checksums "$own/n.tar"
+}
+
+# has_checksums SOURCE: of files; --checksums asks for those of blocks, too.
+has_checksums() {
+	"$granary" index --check "$1" | grep -q "is sound, with checksums"
 }
 
 # poke FILE OFFSET: a byte changes, and nobody has written
@@ -254,7 +259,7 @@ renewed() {
 	is "$(cat "$work/said")" '{"renewed":4,"current":1,"left":0}' "renew: all of them"
 	is "$(stat -c %a "$own/n.tar.gidx")" 604 "renew: permissions stay"
 	fits "$own/n.tar" "a renewed index of another name"
-	check "a renewed index has its checksums" index --check --checksums "$own/below/v.tar"
+	check "a renewed index has its checksums" has_checksums "$own/below/v.tar"
 	check "a renewed index of a set" "$granary" index --check -o duplicates=first \
 		"$own/below/v.tar" "$own/below/e.tar"
 	cat_is_cat "renewed" index=require "$shared/v.tar"
