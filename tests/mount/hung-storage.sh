@@ -82,7 +82,7 @@ ends() {
 one_read_hangs() {
 	local reader
 	"$granary" index -q --checksums "$work/hung.tar" || bail "no checksums"
-	GRANARY_FAULTS="kind=late,path=hung.tar,from=3,count=1,ms=$late_ms" \
+	GRANARY_FAULTS="kind=late,path=hung.tar,from=$(($(identified "$work/hung.tar") + 1)),count=1,ms=$late_ms" \
 		mount_ok "one read of a block hangs: mounted" -o prefetch=off,index=require \
 		"$work/hung.tar" "$mnt" || return
 	dd if="$mnt/hung/0" iflag=direct bs=4096 count=1 of=/dev/null status=none 2>/dev/null &

@@ -81,7 +81,7 @@ filtered_child() {
 descriptors() {
 	local child
 	: >"$work/hold"
-	GRANARY_FAULTS="kind=late,path=t.tar,from=3,while=$work/hold" \
+	GRANARY_FAULTS="kind=late,path=t.tar,from=$(($(identified "$work/t.tar") + 1)),while=$work/hold" \
 		"$abs_top_builddir/tests/bin/granary-faulty" cat "$work/t.tar" large \
 		>/dev/null 9<"$work/t.sqfs" 8>>"$work/others" &
 	child=$!
@@ -105,7 +105,7 @@ filtered_grandchild() {
 who_indexes() {
 	local command
 	: >"$work/hold"
-	GRANARY_FAULTS="kind=late,path=t.tar,from=3,while=$work/hold" timeout -k 5 60 \
+	GRANARY_FAULTS="kind=late,path=t.tar,from=$(($(identified "$work/t.tar") + 1)),while=$work/hold" timeout -k 5 60 \
 		"$abs_top_builddir/tests/bin/granary-faulty" index --force "$work/t.tar" \
 		>"$work/out" 2>&1 &
 	command=$!
@@ -174,7 +174,7 @@ secret_places() {
 	check "secret: verify --checksums" "$granary" verify -q --checksums "$work/secret/sums" \
 		"$work/secret/t.tar"
 	is "$(find "$work/secret" -maxdepth 1 | wc -l)" 6 "secret: nothing else is left"
-	GRANARY_FAULTS="kind=stale,path=secret/t.tar,from=3" timeout 60 \
+	GRANARY_FAULTS="kind=stale,path=secret/t.tar,from=$(($(identified "$work/secret/t.tar") + 1))" timeout 60 \
 		"$abs_top_builddir/tests/bin/granary-faulty" cat "$work/secret/t.tar" large \
 		>"$work/large"
 	is "$?" 0 "secret: a descriptor that has gone stale"
@@ -184,7 +184,7 @@ secret_places() {
 # held SIGNAL: a command that parses, and gets the signal; sets $got and $filtered.
 held() {
 	local child
-	GRANARY_FAULTS="kind=late,path=t.tar,from=3,ms=60000" \
+	GRANARY_FAULTS="kind=late,path=t.tar,from=$(($(identified "$work/t.tar") + 1)),ms=60000" \
 		"$abs_top_builddir/tests/bin/granary-faulty" cat "$work/t.tar" large >/dev/null &
 	child=$!
 	started+=("$child")
