@@ -249,6 +249,7 @@ next_server() {
 	now=$(server_pid "$mnt") && [ -n "$now" ] && [ "$now" != "$1" ]
 }
 
+leave_others
 make_archives
 make_in_foreground
 install_program
