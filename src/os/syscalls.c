@@ -34,16 +34,21 @@ enum { SEALS_ADD = 1033, SEALS_GET = 1034 };
 
 enum { NO_ARGUMENT = -1, OWN_PROCESS = -1 };
 
-/* Allowed where the low half of the argument, masked, is this value. */
+/*
+ * Allowed where the low half of the argument, masked, is this value. The kernel takes no
+ * more of an int; of an address the high half counts, and has to be 0.
+ */
 struct rule {
 	int call;
 	int argument;
 	uint32_t mask, value;
+	bool address;
 };
 
-#define ALWAYS(call) { SYS_##call, NO_ARGUMENT, 0, 0 }
-#define EXACTLY(call, argument, value) { SYS_##call, argument, UINT32_MAX, value }
-#define MASKED(call, argument, mask, value) { SYS_##call, argument, mask, value }
+#define ALWAYS(call) { SYS_##call, NO_ARGUMENT, 0, 0, false }
+#define EXACTLY(call, argument, value) { SYS_##call, argument, UINT32_MAX, value, false }
+#define MASKED(call, argument, mask, value) { SYS_##call, argument, mask, value, false }
+#define WITHOUT(call, argument) { SYS_##call, argument, UINT32_MAX, 0, true }
 
 /* What is called most comes first: older kernels go through all of it each time. */
 static const struct rule allowed[] = {
@@ -76,7 +81,7 @@ static const struct rule allowed[] = {
 	ALWAYS(nanosleep), ALWAYS(gettimeofday), ALWAYS(getrandom), ALWAYS(sysinfo),
 	ALWAYS(uname), ALWAYS(getrusage), ALWAYS(times),
 	ALWAYS(getuid), ALWAYS(geteuid), ALWAYS(getgid), ALWAYS(getegid), ALWAYS(umask),
-	EXACTLY(prlimit64, 2, 0), EXACTLY(prctl, 0, PR_SET_NAME),
+	WITHOUT(prlimit64, 2), EXACTLY(prctl, 0, PR_SET_NAME),
 #ifdef SYS_poll
 	ALWAYS(poll),
 #endif
@@ -93,7 +98,7 @@ static const int unknown[] = {
 enum {
 	RULES = sizeof(allowed) / sizeof(allowed[0]),
 	UNKNOWN = sizeof(unknown) / sizeof(unknown[0]),
-	RULE_STEPS = 6, HEAD_STEPS = 8,
+	RULE_STEPS = 8, HEAD_STEPS = 8,
 };
 
 struct filter {
@@ -129,6 +134,9 @@ static void refuse(struct filter *f, int errnum)
 /* Little-endian machines, both: the low half of an argument comes first. */
 static void add_rule(struct filter *f, const struct rule *rule)
 {
+	const size_t at = offsetof(struct seccomp_data, args) +
+			  (size_t)rule->argument * sizeof(uint64_t);
+	const uint8_t more = rule->address ? 2 : 0;
 	uint32_t value = rule->value;
 
 	if (rule->argument == NO_ARGUMENT) {
@@ -138,11 +146,14 @@ static void add_rule(struct filter *f, const struct rule *rule)
 	}
 	if (rule->call == SYS_tgkill && value == (uint32_t)OWN_PROCESS)
 		value = (uint32_t)getpid();
-	step(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->call, 0, 5);
-	load(f, offsetof(struct seccomp_data, args) +
-	     (size_t)rule->argument * sizeof(uint64_t));
+	step(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->call, 0, 5 + more);
+	load(f, at);
 	step(f, BPF_ALU | BPF_AND | BPF_K, rule->mask, 0, 0);
-	step(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	step(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1 + more);
+	if (rule->address) {
+		load(f, at + sizeof(uint32_t));
+		step(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	}
 	end(f, SECCOMP_RET_ALLOW);
 	load_call(f);
 }

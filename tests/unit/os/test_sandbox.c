@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,17 @@ static int try_code(void)
 	       0 : 1;
 }
 
+/* An address whose low half is that of none. */
+static int try_limits(void)
+{
+	struct rlimit *limit = mmap((void *)(uintptr_t)0x100000000, 4096, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (limit == MAP_FAILED || syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, limit) < 0)
+		return 2;
+	return refused(syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, limit, NULL)) ? 0 : 1;
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
@@ -141,6 +153,7 @@ static void test_refused(void **state)
 		{ "socket", try_socket }, { "run", try_run },       { "fork", try_fork },
 		{ "trace", try_trace },   { "kill", try_kill },     { "mount", try_mount },
 		{ "change", try_change }, { "become", try_become }, { "code", try_code },
+		{ "limits", try_limits },
 	};
 	struct sandbox_support support;
 
