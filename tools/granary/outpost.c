@@ -238,11 +238,14 @@ static bool knows(struct outpost *o, uint32_t folder)
 	       (folder == 0 || o->selection.folders.items[folder].name);
 }
 
-static int open_landing(struct outpost *o, const struct order *order, struct error *e)
+/* By the first channel alone: two at once would each make the tables. */
+static int open_landing(struct outpost *o, const struct post *post, const struct order *order,
+			struct error *e)
 {
 	size_t size = order->other * sizeof(struct select_folder);
 
-	if (o->landing.root >= 0 || order->other == 0 || order->other > o->folders_most)
+	if (post != &o->posts[0] || o->landing.root >= 0 || order->other == 0 ||
+	    order->other > o->folders_most)
 		return -EINVAL;
 	if (vec_reserve(&o->selection.folders, order->other) < 0)
 		return -ENOMEM;
@@ -251,11 +254,11 @@ static int open_landing(struct outpost *o, const struct order *order, struct err
 	return landing_open(&o->landing, o->destination, &o->selection, o->existing, e);
 }
 
-static int serve_open(struct outpost *o, const struct order *order,
+static int serve_open(struct outpost *o, const struct post *post, const struct order *order,
 		      struct hatch_answer *answer)
 {
 	struct error e = { 0 };
-	int err = open_landing(o, order, &e);
+	int err = open_landing(o, post, order, &e);
 
 	if (err) {
 		memcpy(answer->data, &e, sizeof(e));
@@ -432,7 +435,7 @@ int outpost_serve(void *context, const struct hatch_question *question,
 		leave(post);
 	switch ((enum ask)question->kind) {
 	case ASK_OPEN:
-		return serve_open(o, order, answer);
+		return serve_open(o, post, order, answer);
 	case ASK_FOLDER:
 		return serve_folder(o, post, order, answer);
 	case ASK_BEGIN:

@@ -1,0 +1,72 @@
+/*
+ * What a child that was taken over may ask of the one that extracts for it. Its messages
+ * are no part of the interface, so the test has them from the source.
+ */
+#include "outpost.c"
+
+#include "unit.h"
+
+enum { CHANNELS = 2, FOLDERS = 4 };
+
+struct hatch *apart_hatch(void)
+{
+	return NULL;
+}
+
+static int send(struct outpost *o, unsigned channel, enum ask kind, const struct order *order)
+{
+	static char bytes[HATCH_BYTES];
+	struct hatch_answer answer = { .data = bytes, .fd = -1 };
+
+	return outpost_serve(o, &(struct hatch_question){ .channel = APART_OWN + channel,
+							  .kind = kind, .data = order,
+							  .size = sizeof(*order) }, &answer);
+}
+
+/* Two threads of the parent's would make the same tables. */
+static void test_only_the_first_channel_opens(void **state)
+{
+	struct outpost *o = outpost_new("out", EXISTING_REFUSE, CHANNELS, FOLDERS);
+	struct order order = { .other = FOLDERS };
+
+	(void)state;
+	assert_non_null(o);
+	assert_int_equal(send(o, 1, ASK_OPEN, &order), -EINVAL);
+	assert_int_equal(access("out", F_OK), -1);
+	assert_int_equal(send(o, 0, ASK_OPEN, &order), 0);
+	assert_int_equal(send(o, 0, ASK_OPEN, &order), -EINVAL);
+	outpost_free(o);
+}
+
+static void test_folders_and_names_that_make_no_sense(void **state)
+{
+	static const char *const names[] = { "", ".", "..", "a/b", "/etc" };
+	struct outpost *o = outpost_new("out2", EXISTING_REFUSE, CHANNELS, FOLDERS);
+	struct order order = { .other = FOLDERS + 1 };
+
+	(void)state;
+	assert_non_null(o);
+	assert_int_equal(send(o, 0, ASK_OPEN, &order), -EINVAL);
+	assert_int_equal(send(o, 0, ASK_BEGIN_FOLDER, &order), -EINVAL);
+	order.other = FOLDERS;
+	assert_int_equal(send(o, 0, ASK_OPEN, &order), 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		order = (struct order){ .folder = 1 };
+		snprintf(order.name, sizeof(order.name), "%s", names[i]);
+		assert_int_equal(send(o, 0, ASK_FOLDER, &order), -EINVAL);
+		order.folder = 0;
+		assert_int_equal(send(o, 1, ASK_BEGIN, &order), -EINVAL);
+	}
+	order = (struct order){ .folder = 2, .other = 3, .name = "a" };
+	assert_int_equal(send(o, 0, ASK_FOLDER, &order), -EINVAL);
+	assert_int_equal(send(o, 1, ASK_PUBLISH, &order), -EINVAL);
+	assert_int_equal(send(o, 1, ASK_BEGIN, &order), -EINVAL);
+	outpost_free(o);
+}
+
+static const struct CMUnitTest outposts[] = {
+	cmocka_unit_test(test_only_the_first_channel_opens),
+	cmocka_unit_test(test_folders_and_names_that_make_no_sense),
+};
+
+UNIT_MAIN(outposts)
