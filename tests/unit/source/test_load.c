@@ -85,6 +85,9 @@ static void test_a_hole_is_refused(void **state)
 	assert_int_equal(pwrite(fd, "end", 3, 1 << 30), 3);
 	assert_int_equal(load("hole", &memory, &e), -EBADMSG);
 	assert_non_null(strstr(e.text, "hole"));
+	for (off_t at = 0; at < 1 << 30; at += 1 << 20) /* a block a MiB, and nothing else */
+		assert_int_equal(pwrite(fd, "x", 1, at), 1);
+	assert_int_equal(load("hole", &memory, &e), -EBADMSG);
 	assert_int_equal(ftruncate(fd, 1 << 20), 0); /* a small one is just read */
 	assert_int_equal(load("hole", &memory, &e), 0);
 	close(memory);
