@@ -200,6 +200,13 @@ static int read_name(const struct card_reader *reader, const struct card *card,
 	return fetch(reader, out, source->name_length, bytes->offset + source->name, e);
 }
 
+/* Of a file in some folder: with a slash it would lead to another one. */
+static bool is_name(const char *name, size_t length)
+{
+	return strlen(name) == length && !strchr(name, '/') && strcmp(name, ".") != 0 &&
+	       strcmp(name, "..") != 0;
+}
+
 /* Each is followed by a NUL. */
 static int read_names(const struct card_reader *reader, struct card *card,
 		      const struct layout_source *sources, struct error *e)
@@ -218,6 +225,8 @@ static int read_names(const struct card_reader *reader, struct card *card,
 	for (uint32_t i = 0; i < card->source_count && !err; i++) {
 		err = read_name(reader, card, &sources[i], card->names + at, e);
 		card->sources[i].name = card->names + at;
+		if (!err && !is_name(card->names + at, sources[i].name_length))
+			err = bad(e, "its list of sources makes no sense");
 		at += sources[i].name_length + 1;
 	}
 	return err;

@@ -296,6 +296,17 @@ not_renewed() {
 	ok $? "renew: that is said" || diag "$(cat "$work/said")"
 	"$granary" index --renew --check "$shared" >"$work/said" 2>&1
 	is $? 1 "renew: with options that make no sense"
+	rm -rf "${shared:?}"/*
+	mkdir "$shared/d"
+	cp -p "$work/made/v.tar" "$shared/d/v.tar"
+	index "$shared/d/v.tar"
+	mv "$shared/d/v.tar" "$shared/r"
+	"$forge" --as-0.1 "$shared/d/v.tar.gidx"
+	"$forge" "$shared/d/v.tar.gidx" v.tar ..//r
+	"$granary" index --renew "$shared" >"$work/said" 2>&1
+	is $? 3 "renew: a name that leads to another folder"
+	grep -q "d/v.tar.gidx: its list of sources makes no sense" "$work/said"
+	ok $? "renew: what it leads to is not opened" || diag "$(cat "$work/said")"
 	"$granary" index --renew "$work/none" >"$work/said" 2>&1
 	is $? 2 "renew: no folder"
 }
