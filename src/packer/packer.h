@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "base/vec.h"
@@ -56,6 +57,8 @@ struct pack_shard {
 	uint64_t bytes;
 	uint64_t members;
 	bool kept;         /* it was there: --resume */
+	dev_t device;      /* of the file, which others may rename */
+	ino_t inode;
 };
 
 struct pack_result {

@@ -119,6 +119,8 @@ int resume_keep(const char *path, struct pack_shard *shards, size_t count, bool 
 
 		shard->kept = look_at(shard->path, &st) == 0;
 		shard->bytes = shard->kept ? (uint64_t)st.st_size : 0;
+		shard->device = shard->kept ? st.st_dev : 0;
+		shard->inode = shard->kept ? st.st_ino : 0;
 		if (!shard->kept || (sizes[i] ? sizes[i] == shard->bytes : !tar || has_end(shard)))
 			continue;
 		return error_set(e, ERROR_SYSTEM, EBADMSG,

@@ -443,6 +443,7 @@ static int check_tree(const struct writing *w, struct error *e)
 			 job->options->source, w->path);
 }
 
+/* And which file it is. */
 static int note_size(const struct shard_job *job, const struct output *output,
 		     struct pack_shard *shard, struct error *e)
 {
@@ -451,6 +452,8 @@ static int note_size(const struct shard_job *job, const struct output *output,
 	if (fstat(output_fd(output), &st) < 0)
 		return output_error(shard->path, errno, 0, e);
 	shard->bytes = (uint64_t)st.st_size;
+	shard->device = st.st_dev;
+	shard->inode = st.st_ino;
 	return job->plan ? resume_note_size(job->plan, job->number, shard->bytes, e) : 0;
 }
 

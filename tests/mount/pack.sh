@@ -314,6 +314,26 @@ full() {
 	check "nothing is left of that either" test ! -e "$work/.limit.tar.part"
 }
 
+# Somebody puts a link in the place of what was packed before its index is made.
+swapped() {
+	local status
+	command -v strace >/dev/null || { skip "no strace" "swapped"; return; }
+	mkdir "$work/swap" "$work/theirs"
+	pack --no-index "$work/small" "$work/theirs/x.tar" 2>/dev/null || bail "not packed"
+	ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 timeout -k 5 60 strace -f -qq -o /dev/null \
+		-e trace=renameat2 -e inject=renameat2:delay_exit=1000000:when=1 \
+		"$granary" pack "$work/small" "$work/swap/out.tar" >"$work/said" 2>&1 &
+	wait_until 30 test -e "$work/swap/out.tar"
+	mv "$work/swap/out.tar" "$work/swap/old"
+	ln -s ../theirs/x.tar "$work/swap/out.tar"
+	wait "$!"
+	status=$?
+	is "$status" 2 "a link in the place of what was packed: status"
+	grep -q "it is no longer the file that was packed" "$work/said"
+	ok $? "a link in the place of what was packed: that is said" || diag "$(cat "$work/said")"
+	is "$(names_in "$work/theirs")" "x.tar " "nothing is made where it leads"
+}
+
 # Two at once: one of them makes it.
 together() {
 	local one other
@@ -343,5 +363,6 @@ changing
 added
 kills
 full
+swapped
 together
 finish

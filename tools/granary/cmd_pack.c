@@ -279,6 +279,24 @@ static int index_open_sources(struct request *request, const struct source_set *
 	return status;
 }
 
+/* What has the name by now may be another's, or a link to it. */
+static int check_shards(const struct pack_result *result, const struct source_set *sources,
+			struct error *e)
+{
+	for (uint32_t i = 0; i < sources->count && i < result->shards.count; i++) {
+		const struct pack_shard *shard = &result->shards.items[i];
+		const struct source_info *is = source_info(sources->sources[i]);
+
+		/* no number: it may be another one after the rename */
+		if (is->number && (is->id.inode != shard->inode || is->id.device != shard->device))
+			return error_set(e, ERROR_SYSTEM, ESTALE,
+					 "%s: it is no longer the file that was packed, and has got no "
+					 "index; pack it again, in a folder where nobody else may write",
+					 shard->path);
+	}
+	return 0;
+}
+
 /* The index of what was packed, as granary index makes it. */
 static int write_index(struct request *request, const struct pack_result *result)
 {
@@ -295,7 +313,10 @@ static int write_index(struct request *request, const struct pack_result *result
 		paths[i] = result->shards.items[i].path;
 	if (source_set_open(paths, result->shards.count, false, &sources, &e) < 0)
 		return report_error(&e);
-	status = index_open_sources(request, &sources);
+	if (check_shards(result, &sources, &e) < 0)
+		status = report_error(&e);
+	else
+		status = index_open_sources(request, &sources);
 	source_set_close(&sources);
 	return status;
 }
