@@ -219,6 +219,25 @@ one_of_two_owners() {
 	umount_ok "$mnt"
 }
 
+# A link of a set leads to a file that anybody may read, in a folder where nobody may look.
+one_behind_a_door() {
+	local made=$work/door/1.tar open_door=644
+	# what is above may be private itself
+	[[ $(stat -c %a "$work") == *5 ]] || open_door=600
+	mkdir -p "$work/door/private"
+	tar -C "$work/two" -cf "$made" one
+	tar -C "$work/two" -cf "$work/door/private/2.tar" two
+	chmod 644 "$made" "$work/door/private/2.tar"
+	ln -s private/2.tar "$work/door/2.tar"
+	chmod 755 "$work/door" "$work/door/private"
+	(umask 022; "$granary" index "$made" "$work/door/2.tar" >/dev/null)
+	is "$(stat -c %a "$work/door"/*.gidx)" "$open_door" "a set of open folders: its index"
+	rm -f "$work/door"/*.gidx
+	chmod 700 "$work/door/private"
+	(umask 022; "$granary" index "$made" "$work/door/2.tar" >/dev/null)
+	is "$(stat -c %a "$work/door"/*.gidx)" 600 "one file in a private folder: the set's index"
+}
+
 # A path that was given by mistake may be the dataset itself.
 nothing_else_is_replaced() {
 	cp "$archive" "$work/precious.tar"
@@ -405,6 +424,7 @@ if is_root; then
 	strangers
 	nothing_else_is_replaced
 	one_of_two_owners
+	one_behind_a_door
 	read_only_folder
 	in_memory_on_older_kernels
 else

@@ -21,6 +21,7 @@
 #include "place/index_file.h"
 #include "place/index_place.h"
 #include "place/stale_index.h"
+#include "index_access.h"
 #include "indexer/indexer.h"
 #include "progress.h"
 #include "place/claim.h"
@@ -228,22 +229,6 @@ static void leave_claim(void *context)
 
 /* ---- The parent ------------------------------------------------------------- */
 
-/* Whoever may read every packed file may read the index. */
-static struct image_access access_of(const struct source_set *sources)
-{
-	const struct source_owner *first = source_owner(sources->sources[0]);
-	struct image_access access = { 0777, first->uid, first->gid };
-
-	for (uint32_t i = 0; i < sources->count; i++) {
-		const struct source_owner *owner = source_owner(sources->sources[i]);
-
-		if (owner->uid != first->uid)
-			access.uid = (uid_t)-1;
-		access.mode &= owner->gid == access.gid ? owner->mode : owner->mode & 0707;
-	}
-	return access;
-}
-
 /* Checksums that are there do not go without a word. */
 static int spare_checksums(const char *path, bool force, struct error *e)
 {
@@ -282,7 +267,7 @@ static int publish_at(struct index_spots *spots, unsigned i, const struct image 
 		      bool force, struct error *e)
 {
 	const struct index_wish *wish = spots->wish;
-	const struct image_access access = access_of(wish->sources);
+	const struct image_access access = index_access(wish->sources);
 	const struct place *place;
 	int err = index_spot(spots, i, &place, e);
 
