@@ -303,7 +303,7 @@ what_is_lost_is_said() {
 	said "a changed file: verify: which" "a/03: damaged: its checksum is not"
 	granary ls -o index=c.tar.gidx c.tar >"$work/said" 2>&1
 	is "$?" 3 "a changed file, a named index: refused"
-	said "a changed file, a named index: why" "c.tar.gidx: it has checksums of what the packed files were"
+	said "a changed file, a named index: why" "c.tar.gidx: it has checksums, does not fit the packed files as they are"
 	kept "a changed file, a named index" c.tar
 	rm -rf "$cache"
 	granary index c.tar >"$work/said" 2>&1

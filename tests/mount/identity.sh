@@ -93,6 +93,23 @@ exchanged() {
 	done
 }
 
+# The index of a copy that index= names: the sentence of a mount names what works.
+named_copy() {
+	local named=$shared/named.gidx
+
+	index --checksums --output "$named" "$own/v.tar"
+	refuse "a named index of another file: no mount" "$granaryfs" -o "index=$named" \
+		"$shared/v.tar" "$mnt"
+	"$granary" ls -o "index=$named" "$shared/v.tar" >"$work/said" 2>&1
+	grep -q "not replaced; with the same index=: granary index --adopt if they are copies" \
+		"$work/said"
+	ok $? "a named index of another file: the remedy" || diag "$(cat "$work/said")"
+	check "a named index of another file: --adopt" \
+		index --adopt -o "index=$named" "$shared/v.tar"
+	cat_is_cat "a named index that was adopted" "index=$named" "$shared/v.tar"
+	rm "$named"
+}
+
 copied() {
 	fresh
 	index "$own/v.tar"
@@ -102,6 +119,7 @@ copied() {
 	grep -q "adopted: the packed files hold what it says" "$work/said"
 	ok $? "a copy, where others may write: it is adopted" || diag "$(cat "$work/said")"
 	cat_is_cat "an adopted copy" index=require "$shared/v.tar"
+	named_copy
 	cp -p "$own/v.tar.gidx" "$shared"
 	chmod 1777 "$shared"
 	unfit "$shared/v.tar" "a copy, in a folder with the sticky bit"
@@ -285,6 +303,8 @@ not_renewed() {
 	is $? 3 "renew: status where some are left"
 	grep -q "not renewed: $shared/v.tar.gidx: it was made of another file" "$work/said"
 	ok $? "renew: another's index" || diag "$(cat "$work/said")"
+	grep -q "v.tar.gidx: .*if both were renamed: granary index --adopt" "$work/said"
+	ok $? "renew: another name: the remedy" || diag "$(cat "$work/said")"
 	grep -q "not renewed: $shared/noise.tar.gidx: it is no index" "$work/said"
 	ok $? "renew: no index" || diag "$(cat "$work/said")"
 	rm "$shared"/*.gidx

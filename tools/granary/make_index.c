@@ -236,9 +236,10 @@ static int spare_checksums(const char *path, bool force, struct error *e)
 		return 0;
 	if (!force)
 		return error_set(e, ERROR_DATASET, EEXIST,
-				 "%s: it has checksums of what the packed files were before they "
-				 "were changed, and is not replaced; granary verify compares with "
-				 "them, granary index makes them anew", path);
+				 "%s: it has checksums, does not fit the packed files as they are, "
+				 "and is not replaced; with the same index=: granary index --adopt "
+				 "if they are copies, granary index --force --checksums if they "
+				 "were changed", path);
 	log_warn("%s: its checksums of the files are gone; to have them again: granary index "
 		 "--checksums", path);
 	return 0;

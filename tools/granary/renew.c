@@ -166,6 +166,13 @@ static int renew_file(const char *path, const struct index_file *file, struct er
 	return err;
 }
 
+/* Under another name nothing but a comparison shows that the index is theirs. */
+static const char *remedy(int err)
+{
+	return err == -EXDEV ? "; if both were renamed: granary index --adopt, with the packed "
+			       "file" : "";
+}
+
 static void look_at(const struct request *request, const char *path, struct tally *tally)
 {
 	struct index_file *file;
@@ -179,12 +186,12 @@ static void look_at(const struct request *request, const char *path, struct tall
 	}
 	if (card_has_identities(index_file_card(file))) {
 		tally->current++;
-	} else if (renew_file(path, file, &e) == 0) {
+	} else if ((err = renew_file(path, file, &e)) == 0) {
 		tally->renewed++;
 		if (!request->json && !request->quiet)
 			printf("%s renewed\n", path);
 	} else {
-		log_warn("not renewed: %s: %s", path, e.text);
+		log_warn("not renewed: %s: %s%s", path, e.text, remedy(err));
 		tally->left++;
 	}
 	index_file_close(file);
