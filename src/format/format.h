@@ -5,7 +5,7 @@
  * and never while it is read. It looks at a window of a source and appends
  * what it finds to a log of entries; its libraries' types stay in its file.
  *
- * A new format: format/NAME.c with one `const struct format`, one line in
+ * A new format: format/NAME/NAME.c with one `const struct format`, one line in
  * formats.def, docs/formats/NAME.md, a test.
  */
 #ifndef GRANARY_FORMAT_FORMAT_H

@@ -1,5 +1,5 @@
 /*
- * maps_pairs.h: what the files of maps.h hold, pair by pair, whatever they are made of.
+ * maps_pairs.h: what the files of name_map.h hold, pair by pair, whatever they are made of.
  */
 #ifndef GRANARY_MAPS_MAPS_PAIRS_H
 #define GRANARY_MAPS_MAPS_PAIRS_H

@@ -1,7 +1,7 @@
 /*
  * packer.h: a source tree becomes packed files.
  *
- * Scan (scan.h), plan (plan.h), and then shard by shard: readers (reader.h) bring the
+ * Scan (scan.h), plan (plan.h), and then shard by shard: readers (read_ring.h) bring the
  * contents in the plan's order, a writer (writer.h) makes the format, and the file gets
  * its name when it is complete (output.h).
  *

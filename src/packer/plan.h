@@ -5,7 +5,7 @@
  * chance, so that the same tree and options give the same plan on every machine.
  *
  * Order. Entries come in the order of their names (pack_path_compare). With a seed they
- * come in the order of a Fisher-Yates shuffle of that, by splitmix64 (see shuffle.h);
+ * come in the order of a Fisher-Yates shuffle of that, by splitmix64 (see seeded_order.h);
  * folders still come first, in order.
  *
  * Shards. What stays together (a file; the members of a WebDataset sample) is dealt to

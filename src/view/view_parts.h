@@ -136,7 +136,7 @@ int view_name_classes(struct view *view, struct error *e);
 const char *view_class_directory(const struct view *view, const struct array *array,
 				 const struct row *row, char out[VIEW_COMPONENT_BYTES + 1]);
 
-/* ---- view_shifts.c ---- */
+/* ---- view_label_order.c ---- */
 
 /*
  * A loader numbers the class directories that it finds: says where these numbers are not

@@ -1,6 +1,6 @@
 /*
  * Labels: numbers or words, one a row, in an array beside that of the rows. Which one it
- * is, is a matter of its name: see hdf5_label_names.h.
+ * is, is a matter of its name: see label_names.h.
  */
 #include "format/hdf5/labels.h"
 

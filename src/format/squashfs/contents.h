@@ -29,7 +29,7 @@ struct squashfs_contents {
 	VEC(struct entry_extent) fragments; /* file_offset: 0 */
 };
 
-/* Finds the extents of a file: 0, or an error as squashfs_image.h has them. */
+/* Finds the extents of a file: 0, or an error as metadata.h has them. */
 int squashfs_find_contents(struct squashfs_contents *contents,
 			   const struct squashfs_inode *inode);
 void squashfs_contents_free(struct squashfs_contents *contents);

@@ -13,7 +13,7 @@
 
 /*
  * Checks all that libsquashfuse takes on trust, and fills in `used`, block size
- * and compression: 0, or an error as squashfs_image.h has them.
+ * and compression: 0, or an error as metadata.h has them.
  */
 int squashfs_check_superblock(struct squashfs_image *image);
 

@@ -29,7 +29,7 @@ struct squashfs_xattrs {
 
 /*
  * Reads the set of that number into `items`, which are none for SQUASHFS_NONE:
- * 0, or an error as squashfs_image.h has them.
+ * 0, or an error as metadata.h has them.
  */
 int squashfs_read_xattrs(struct squashfs_xattrs *xattrs, uint32_t number);
 void squashfs_xattrs_free(struct squashfs_xattrs *xattrs);

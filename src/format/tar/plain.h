@@ -4,7 +4,7 @@
  *
  * A plain header leaves nothing to interpret: "ustar" of POSIX or GNU, a file or a
  * directory, octal numbers, an ASCII name, and zeros wherever something else might be
- * said. Whatever is not plain, also if it only might be damaged, is for tar_chain.c,
+ * said. Whatever is not plain, also if it only might be damaged, is for chain.c,
  * which takes several times longer and reads plain ones to the same effect.
  */
 #ifndef GRANARY_FORMAT_TAR_PLAIN_H

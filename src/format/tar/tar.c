@@ -1,8 +1,8 @@
 /*
  * tar archives.
  *
- * Members with plain headers are read by tar_plain.c, several stretches of a large
- * archive at once; all others by tar_chain.c. Data are stepped over, not read. Names
+ * Members with plain headers are read by plain.c, several stretches of a large
+ * archive at once; all others by chain.c. Data are stepped over, not read. Names
  * are bytes: no locale has a part in this.
  */
 #include "format/format.h"

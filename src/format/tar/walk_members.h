@@ -1,6 +1,6 @@
 /*
  * walk_members.h: one scan of a tar. Private to format/tar/: tar.c goes from member to
- * member, tar_chain.c reads the headers of one, tar_member.c makes an entry of it.
+ * member, chain.c reads the headers of one, member.c makes an entry of it.
  */
 #ifndef GRANARY_FORMAT_TAR_WALK_MEMBERS_H
 #define GRANARY_FORMAT_TAR_WALK_MEMBERS_H
