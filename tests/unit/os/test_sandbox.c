@@ -135,10 +135,12 @@ static int try_code(void)
 /* An address whose low half is that of none. */
 static int try_limits(void)
 {
-	struct rlimit *limit = mmap((void *)(uintptr_t)0x100000000, 4096, PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	const uintptr_t low = UINT32_MAX;
+	void *room = mmap(NULL, 2 * (low + 1), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct rlimit *limit = (struct rlimit *)(((uintptr_t)room + low) & ~low);
 
-	if (limit == MAP_FAILED || syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, limit) < 0)
+	if (room == MAP_FAILED || syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, limit) < 0)
 		return 2;
 	return refused(syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, limit, NULL)) ? 0 : 1;
 }
