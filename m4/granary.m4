@@ -1,3 +1,4 @@
+dnl SPDX-License-Identifier: GPL-3.0-or-later
 # GRANARY_DEVELOPER: --enable-developer turns on many warnings, as errors.
 AC_DEFUN([GRANARY_DEVELOPER], [
 AC_ARG_ENABLE([developer],

@@ -1,3 +1,4 @@
+dnl SPDX-License-Identifier: GPL-3.0-or-later
 # GRANARY_LIBRARY(VARIABLE, MODULE, HEADER, LIBRARY, FUNCTION, PACKAGES): VARIABLE_CFLAGS
 # and VARIABLE_LIBS from pkg-config, or where the distribution has no file for it, from
 # the compiler's own paths. FUNCTION tells that the library is new enough.

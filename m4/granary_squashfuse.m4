@@ -1,3 +1,4 @@
+dnl SPDX-License-Identifier: GPL-3.0-or-later
 # GRANARY_SQUASHFUSE: in newer versions a block of metadata counts its users. By a flag
 # and not in config.h, for the library's headers have a config.h of their own.
 AC_DEFUN([GRANARY_SQUASHFUSE], [

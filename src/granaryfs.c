@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * granaryfs: mounts packed datasets as the trees that they were.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # lib.sh: what every mount test uses. Sourced by bash scripts.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash -p
+# SPDX-License-Identifier: GPL-3.0-or-later
 # epilog.sh: Slurm's Epilog; takes away what prolog.sh mounted for a job.
 #
 # When it returns there is no mount below the job's folder, no process that served

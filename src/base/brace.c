@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Brace expansion in bash's manner. A text is a chain of parts: plain text, a sequence, or
  * choices, each of which is a chain again. A chain stands for as many words as the product

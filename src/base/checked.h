@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * checked.h: arithmetic on numbers that came out of an archive or an index.
  *

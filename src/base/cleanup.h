@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * cleanup.h: locals that release what they hold when their scope ends.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * controls.h: names from archives, in texts that people and terminals read.
  */

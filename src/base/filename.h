@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * filename.h: a file's own name, and that of the folder it is in.
  */

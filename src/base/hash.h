@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hash.h: the one hash of bytes and numbers, which is XXH3-64.
  *

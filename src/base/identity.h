@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * identity.h: how a packed file is told from another, or from its own past.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * idmap.h: a hash table from keys that the caller holds to 32-bit numbers.
  *

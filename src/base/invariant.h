@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * invariant.h: assertions about this program itself, in every build.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * json.h: writes one JSON value to a stream, member by member.
  *

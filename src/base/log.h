@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * log.h: one line a message, to standard error, to a file, or to syslog.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * log_ring.h: the last lines of a log, in memory that processes share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * options.h: `-o name=value,flag` options as tables.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pyjson.h: reads JSON as Python's json.loads(bytes) does.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pyjson_text.h: the text and the values in it. Private to base/.
  *

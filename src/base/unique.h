@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * unique.h: many things, of which most are the same, and each is wanted once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * utf8.h: characters of UTF-8, surrogates included.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * build.c: applies entries: makes paths safe, and decides which of several
  * entries of one name is shown.

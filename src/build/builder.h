@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * builder.h: the builder's own data. Private to build/: build.c applies
  * entries, names.c keeps the names, seal.c lays the tree out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* clash.c: two files of one name, and no rule which of them is meant. */
 #include <errno.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * entries.h: what a format module says of one packed file, in its own order.
  *

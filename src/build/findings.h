@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * findings.h: what `granary info` has to say besides where names and labels come from.
  */

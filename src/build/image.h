@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * image.h: an index in the making: its sections in memory, and how they are
  * written. Made by build/seal.c, consumed by the indexer.

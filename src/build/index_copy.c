@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "build/index_copy.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* inodes.c: what an entry says of a file, kept until the tree is sealed. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * names.c: the builder's names and attributes, each found by a hash table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * packed.h: the entries that nearly all are, in 32 bytes and their paths. Private to
  * build/: entries.c keeps all others as they are, and numbers all of them here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * paths.h: paths as archives write them, taken apart.
  *

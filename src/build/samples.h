@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * samples.h: what a format says of a dataset that has no file names.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * seal.c: lays a finished tree out: nodes breadth first, the children of a
  * directory together and sorted, so that looking up is a binary search and a

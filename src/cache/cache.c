@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cache.c: what state.h describes, kept so. */
 #include "cache/cache.h"
 

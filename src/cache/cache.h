@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * cache.h: chunks in memory: decoded ones, and blocks of the packed files.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* invariants.c: does a cache hold to what state.h says? */
 #include "cache/cache.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * state.h: what a cache is made of, for cache.c and check.c.
  *

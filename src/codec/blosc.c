@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Blosc, version 1, as HDF5's filter 32001 stores it: with any compressor in it. */
 #include "codec/codec.h"
 

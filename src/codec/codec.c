@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Chains. At most one step of a chain is a compressor, whose stored bytes may be
  * any number. So the size of everything between two steps has a bound: on the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * codec.h: from stored bytes to the bytes of a file.
  *

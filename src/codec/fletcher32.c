@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * HDF5's checksum: the bytes, then Fletcher's sum over them in 4 bytes, little
  * endian. The sum is over numbers of two bytes, big endian; an odd last byte is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * HDF5's filter 32004: a head of two numbers, the bytes of the chunk (8) and of a block
  * (4), then each block behind its stored size (4): a block of LZ4, or what it would

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A block of LZ4, without a frame around it. */
 #include "codec/codec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* LZF as HDF5's filter 32000 stores it: h5py's compression='lzf'. */
 #include "codec/codec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A block of LZO1X, what squashfs calls lzo. */
 #include "codec/codec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * HDF5's shuffle: the first bytes of all elements, then their second bytes, ...
  * Bytes at the end that make no whole element stay as they are. The parameter is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An .xz file in small: LZMA2 and the filters for machine code (BCJ). */
 #include "codec/codec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A zlib stream: what HDF5 calls deflate and squashfs gzip. By libdeflate, which decodes
  * a whole buffer two to three times as fast as zlib does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * assembly.h: what a dataset is put together from. Private to dataset/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* byte_place.c: where a file's bytes are stored. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * dataset.h: everything that a mount serves, without FUSE: the sources, the
  * index, the volumes.

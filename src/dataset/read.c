@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* read.c: the read path: from a file's offset to bytes of its volumes. */
 #include <errno.h>
 #include <stdatomic.h>

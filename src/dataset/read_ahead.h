@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * read_ahead.h: what reading ahead needs to know of a dataset: where its files are stored,
  * and a way to have that in memory before it is asked for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sums.c: what is read is compared with its checksums before it is given out.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * survey.h: reads every file of a dataset, by several threads, in the order of storage.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * inside.h: packed files that begin somewhere inside another file: behind a program, a
  * script or a boot loader, or in a container image.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * limits.h: what a packed file may ask for, whatever its format. The pages of
  * the formats in docs/formats/ say the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * peek.h: what a compressed file holds, so that a refusal names it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * signature.h: what a file is that we do not mount, by its first bytes.
  *

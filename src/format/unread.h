@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * unread.h: the sentence on a file that is of no format that is read.
  */

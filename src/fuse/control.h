@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * control.h: the directory .granaryfs at the root of a mount, which no listing shows:
  * the counters and the options, as files. Private to fuse/.

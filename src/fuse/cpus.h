@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * cpus.h: the processors that request threads run on. Private to fuse/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * front_overlay.c: makes the overlay, tries it, and puts it in the FUSE mount's place.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * front_overlay.h: a read-only overlay in front of a FUSE mount. Private to fuse/.
  *

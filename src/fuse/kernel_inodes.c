@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuse/kernel_inodes.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kernel_inodes.h: which inodes the kernel holds, and what they take. Private to fuse/.
  *

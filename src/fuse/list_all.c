@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuse/list_all.h"
 
 #include <dirent.h>

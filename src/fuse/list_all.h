@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * list_all.h: lists all directories of the mount once, so that the kernel knows every file
  * before somebody looks for it: only then can it be given a file's bytes. Private to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * listing.h: the names in a directory, with their attributes or without. Private to
  * fuse/.

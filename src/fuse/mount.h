@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mount.h: putting the filesystem into the tree, and taking it out. Private to fuse/.
  *

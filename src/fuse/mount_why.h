@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mount_why.h: why there is no mount, and what to do about it. Private to fuse/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * ops.h: the answers to the kernel's requests. Private to fuse/.
  *

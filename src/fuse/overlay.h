@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * overlay.h: makes the overlay that is a mount's shield. Private to fuse/.
  *

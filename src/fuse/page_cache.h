@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * page_cache.h: bytes into the kernel's page cache, and out of it, before or after somebody
  * reads them. Private to fuse/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * readahead.h: how far the kernel reads ahead in files of the mount. Private to fuse/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * readonly.h: every request that would change something: EROFS. Private to fuse/.
  *

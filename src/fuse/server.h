@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * server.h: the process that answers the kernel. Private to fuse/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * session.c: the options of a mount, and its life: mounted and INIT answered here,
  * then supervised.

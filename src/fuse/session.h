@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * session.h: one mount: its options, its threads, its lifetime.
  *

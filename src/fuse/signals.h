@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * signals.h: which signals supervisor and server act on. Private to fuse/.
  */

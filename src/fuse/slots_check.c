@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* slots_check.c: do slots keep to what slots_state.h says? */
 #include "fuse/slots.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * slots_state.h: what slots are made of, for slots.c and slots_check.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * spin.h: how long the one thread that receives looks for a request before it sleeps.
  * Private to fuse/.

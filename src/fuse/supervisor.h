@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * supervisor.h: the process that stays: it forks the server, and the next one when
  * that dies. Private to fuse/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * trial.h: does an overlay show what is behind it? Private to fuse/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * user_files.h: the log and the FIFO of a mount, opened with its user's rights.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * xattrs.h: the extended attributes that the mount shows. Private to fuse/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * array_tiles.h: what follows from the numbers of an array (struct volume_array), and where
  * its elements lie in the tiles. The numbers come from a packed file or an index, and

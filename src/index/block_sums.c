@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * block_sums.c: BLOCKS has a number for each GROUP nodes, and then the checksums. The number
  * says how many checksums come before those of the group, so no file needs one of its own:

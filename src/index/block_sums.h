@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * block_sums.h: the checksums of the blocks that a file of more than BLOCK_BYTES consists of,
  * and where they are in an index (layout.h, BLOCKS). A file of up to that is one block,

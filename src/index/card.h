@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * card.h: what an index says of itself, without its tree: the packed files that it was made
  * of, the options that shaped it, whether it has checksums. That is enough to judge whether

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check.h: is every node of a tree sound? Private to index/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * checksum.h: the checksum of a file's bytes: XXH3-64, seed 0, of xxHash's specification
  * (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). It finds damage, not malice.

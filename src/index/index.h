@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * index.h: the index: a tree and its volumes as one file, read once into memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "index/layout.h"
 
 const struct layout_type layout_types[SECTION_COUNT] = {

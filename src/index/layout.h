@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * layout.h: the index file, byte by byte. Private to index/ and build/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mapped.h: a mapped index as the accessors see it. Private to index/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tree.c: accessors. An index may be hostile: each reads a node once, into a
  * copy, and checks every number before it is used. Children have higher

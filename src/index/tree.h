@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tree.h: the sealed tree: every name of a dataset, immutable.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * volume_desc.h: the byte spaces that files' extents point into, as an index has them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* xattr.c: extended attributes, as getxattr(2) and listxattr(2) answer. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The tree of what all shards hold: first whatever has a name, then the samples, which
  * the view names.

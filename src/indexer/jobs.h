@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * jobs.h: what the scans of an indexer's shards leave, for its own files.
  *

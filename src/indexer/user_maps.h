@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * user_maps.h: the maps and the list that the user gave, read; and what came of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * maps_pairs.h: what the files of name_map.h hold, pair by pair, whatever they are made of.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * maps_texts.h: texts that are kept once, and found by a hash table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * name_map.h: files that tell the names and classes of samples.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "maps/pickle.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pickle.h: reads what Python pickled, if it is plain data.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pickle_reader.h: the machine that a pickle is a program for, and its opcodes.
  *

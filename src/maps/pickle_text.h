@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pickle_text.h: the texts of pickles, as bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * split_words.h: the words that say which part of a dataset something is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * bounded.h: work that may never end, in a child process, for so long.
  *

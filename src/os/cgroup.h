@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * cgroup.h: the control groups that bound this process's memory, as folders.
  *

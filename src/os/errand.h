@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * errand.h: files of another user, opened by a child that is that user.
  *

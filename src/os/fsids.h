@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fsids.h: one thread of root's acts on files with somebody else's rights.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hatch.h: what a process without rights asks of its parent, which has them.
  *

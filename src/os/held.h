@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * held.h: a file is looked at before it is opened, and is still that one when it is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * inherited.h: the descriptors that the caller of a program left open.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kernel.h: the kernel's version, for what it has no other way of telling.
  *

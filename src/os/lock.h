@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * lock.h: mutexes and condition variables. pthread's types stay in os/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * memory.h: how much memory this process may use, and how much of it the budget.
  *

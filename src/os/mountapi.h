@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mountapi.h: mounts that are nowhere yet: fsopen(2), fsmount(2), move_mount(2) and
  * their like, which glibc has from 2.36 and Linux from 5.2. All that fails, fails with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mountinfo.c: /proc/self/mountinfo, read and understood. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mountline.h: the fields of a line of /proc/self/mountinfo, as proc(5) has it.
  * Private to os/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mounts.h: what is mounted where, and how to take it away.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * namespace.h: which user and group ids the user namespace of this process knows.
  *

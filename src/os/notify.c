@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* notify.c: the protocol of sd_notify(3), and one byte into a FIFO. */
 #include "os/notify.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * notify.h: tells whoever waits that the mount answers, or never will.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pages.h: the kernel's pages: 4 KiB on x86, and 4, 16 or 64 KiB on arm64, as the kernel
  * was built. A file takes whole ones in the page cache.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * passing.h: descriptors from one process to another, through a socket (SCM_RIGHTS,
  * unix(7)).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * place.h: where a file is made: a folder that is open, and a name in it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "os/quota.h"
 
 void quota_take(struct quota *quota, uint64_t amount)

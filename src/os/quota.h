@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * quota.h: how much of something may be in use at once. Who wants more than is
  * left waits; one who wants more than there is at all has it alone.

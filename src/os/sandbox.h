@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sandbox.h: the rights of a process that works on what strangers wrote: none.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sealed.h: memory (memfd_create(2)) that no process can change any more.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * steps.h: which file a child process is at, for a parent that waits as long as it gets on.
  *

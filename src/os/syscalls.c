@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * syscalls.c: a list of what is allowed, since what a kernel has yet to learn must not be.
  * No libseccomp: the filter is a table and forty lines, and both programs would link it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * syscalls.h: the system calls that remain to a process that only works on bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * deal.h: what stays together is dealt to shards, evenly in number and in bytes.
  * The rule is plan.h's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * decoders.h: images, decoded by processes without rights (os/sandbox.h).
  *

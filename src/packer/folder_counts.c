@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "packer/folder_counts.h"
 
 #include <string.h>

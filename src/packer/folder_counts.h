@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * folder_counts.h: how many files of a plan lie in each folder at the top. In the layout "jsc"
  * these are the splits, whose tables have to be made before their rows come.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hdf5_jsc.c: the layout "jsc", which JSC's deep learning course packs ImageNet in
  * (HelmholtzAI-FZJ, 2025-06-course-Bringing-Deep-Learning-Workloads-to-JSC-

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hdf5_layouts.h: the two ways in which files become an HDF5 file. Each takes what a
  * writer takes (writer.h), and is only used through hdf5_writer.c.

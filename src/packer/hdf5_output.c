@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hdf5_output.c: the driver, and how files are opened: in the oldest version of the
  * format that can hold them (every library reads it), and without times of objects,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hdf5_output.h: an HDF5 file that is written to a descriptor, through a file driver of
  * ours.

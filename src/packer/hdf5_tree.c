@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hdf5_tree.c: the layout "tree": a folder is a group, a file a dataset of one dimension
  * of bytes, contiguous: its bytes are one stretch of the HDF5 file, which a mount reads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hdf5_writer.c: HDF5 files, through libhdf5, in one of two layouts. What both need is
  * here: options, and that a file has as many bytes as its entry said.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * measure.h: how large images will be once they are decoded, for shards of even size.
  *

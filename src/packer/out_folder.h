@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * out_folder.h: the folders that packed files are made in, each followed once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pickle_writer.h: a Python dict from paths to numbers, pickled as it is written.
  *

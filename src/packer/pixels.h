@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pixels.h: JPEG and PNG images decoded to PPM (P6, 8 bits, RGB), for loaders that are to
  * spend no time on that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * problems.h: what could not be packed as it should have been, with path and reason.
  *

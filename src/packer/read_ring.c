@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * read_ring.c: a ring of slots, one a piece. Pieces are numbered in the order in which they
  * are handed out; piece n lies in slot n modulo the number of slots. Threads take the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * read_ring.h: the contents of files, read ahead by several threads, handed out in order.
  *

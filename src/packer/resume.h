@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * resume.h: how a set of shards that was interrupted goes on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * scan.c: folders are tasks of a pool, since storage answers many questions at once
  * as fast as one. Each folder has its names and memory to itself; they are put in

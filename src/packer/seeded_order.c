@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "packer/seeded_order.h"
 
 uint64_t shuffle_next(struct shuffle *shuffle)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * seeded_order.h: the same order from the same seed, on every machine.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* source_xattrs.c: scan_xattrs. */
 #include <errno.h>
 #include <stdlib.h>

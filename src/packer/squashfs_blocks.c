@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * squashfs_blocks.c: the blocks of a file come one after another, the first and the last
  * one marked; blocks of fragments, which are shared by small files, come between files.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * squashfs_blocks.h: the file that an image is written to, as libsquashfs sees it, and
  * the writer of its data blocks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * squashfs_compressor.c: libsquashfs copies a compressor for each of its threads; so
  * the wrapper copies what it wraps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * squashfs_compressor.h: what `--compress` means in a squashfs image.
  *

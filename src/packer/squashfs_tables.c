@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * squashfs_tables.c: a directory's listing says where the inodes of its names are, and
  * the directory's inode where the listing is. So they are written from the leaves to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * squashfs_tables.h: what stands behind the data of an image: inodes, directories, and
  * the tables of fragments, owners and xattrs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * squashfs_tree.c: directories are found by a hash of their parent's number and
  * their name. Most entries lie in the directory of the one before: that is asked

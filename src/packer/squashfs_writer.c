@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * squashfs_writer.c: squashfs images, through libsquashfs (squashfs-tools-ng).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tar_writer.c: tar through libarchive, in the pax format.
  *

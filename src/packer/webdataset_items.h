@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * webdataset_items.h: files as members of WebDataset samples; the rules are plan.h's.
  */

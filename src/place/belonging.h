@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * belonging.h: is an index that of these packed files, or of others that look the same?
  *

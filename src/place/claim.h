@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * claim.h: of many processes that want the same new index, one makes it.
  *

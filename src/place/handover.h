@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * handover.h: open sources, on their way from granaryfs to the indexer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * index_place.h: where an index is written, with whose rights.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_files.h: the files that -o classes= and names= name.
  *

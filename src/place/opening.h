@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * opening.h: all that is opened by its name when a dataset is: packed files, the files
  * of options, and an index.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * run_indexer.h: asks `granary index` for an index.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * stale_index.h: checksums of what packed files held, in an index that fits them no longer.
  *

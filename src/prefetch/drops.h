@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * drops.h: files that are to leave the page cache, some time after they were read: what
  * lies beyond the budget. Private to prefetch/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * ledger.h: what the kernel's page cache is held to have, and how far the sweep is. In
  * shared memory, so that the next server knows what the one that died has done.

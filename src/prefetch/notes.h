@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * notes.h: what was asked for, on its way from the threads that answer to those that
  * read ahead. Private to prefetch/.

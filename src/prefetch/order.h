@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * order.h: the files of a dataset in the order in which they are stored, and blocks of
  * them that are read as one: whole files, about a MiB, or a MiB of one large file.

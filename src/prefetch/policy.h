@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * policy.h: from what was asked for to what is read ahead. Pure: no clock, no threads,
  * no I/O; history in, work out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * prefetch.c: the threads. Each takes what is most urgent: files to drop, a window
  * ahead of a stream, a batch of the sweep; and sleeps when there is nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * prefetch.h: has in memory what is going to be asked for: in blocks of the packed
  * files, and through a sink in the kernel's page cache.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * push_blocks.h: reads a block in one piece, and passes on the files in it. Private to
  * prefetch/.

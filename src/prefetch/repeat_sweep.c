@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prefetch/repeat_sweep.h"
 
 enum {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * repeat_sweep.h: whether a sweep that is over is worth another one. Private to prefetch/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * room.h: how much memory there is for what is read ahead, and whether others need it.
  * Private to prefetch/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sweep.h: which blocks are read in the background, and which of them are done. Private
  * to prefetch/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * regroup.h: flat folders of files become folders of classes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * regroup_classes.h: which folder a label's files belong into.
  *

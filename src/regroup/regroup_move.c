@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* regroup_move.c: files that a map knows get their class's folder, and links follow. */
 #include <errno.h>
 #include <string.h>

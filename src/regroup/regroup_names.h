@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * regroup_names.h: what paths say, and those that files get, to see whether two get the
  * same. Private to regroup/.

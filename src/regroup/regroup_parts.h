@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * regroup_parts.h: what the parts of a regrouping share. Private to regroup/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * regroup_rest.c: what is beside files that are moved. Files of which no map has the name
  * stay where they are, among folders of classes, where ImageFolder does not look; and

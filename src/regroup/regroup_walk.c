@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* regroup_walk.c: through the logs of entries, and what the paths in them are. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pickled_image.h: where the pixels of a pickled PIL image lie.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * restarts.h: keys that begin anew in each shard of WebDataset.
  *

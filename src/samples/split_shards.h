@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * split_shards.h: files that are a split of a dataset each, by their names (names/split_words.h).
  *

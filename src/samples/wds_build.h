@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wds_build.h: from a log of entries and its labels to samples. Private to samples/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wds_hints.c: labels under other names than those that are looked for. A hint that
  * somebody follows must give each image its own class, or there must be none.

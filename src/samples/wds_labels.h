@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wds_labels.h: what the labels of WebDataset's samples say.
  *

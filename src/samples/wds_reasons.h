@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wds_reasons.h: why the labels of a tar are not used. Private to samples/.
  *

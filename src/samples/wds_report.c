@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "samples/wds_report.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wds_report.h: what is said of all shards of WebDataset in a dataset, once.
  *

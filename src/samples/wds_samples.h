@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wds_samples.h: the members of a tar, put together as WebDataset does.
  *

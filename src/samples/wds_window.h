@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * wds_window.h: small pieces of a shard, read in whole pages.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * arguments.h: the packed files that a command line names, one after the other.
  *

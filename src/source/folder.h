@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * folder.h: the sentence on a directory that was named as a source.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* identify.c: what tells a source from others, and from its own past (base/identity.h). */
 #include <xxhash.h>
 

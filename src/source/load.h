@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * load.h: a whole file, read once, into memory that no process can change any more.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * local_file.h: sources that are local files or block devices. Private to source/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * loop.h: the files behind loop devices. Private to source/.
  */

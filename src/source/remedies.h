@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * remedies.h: words of remedies that folders.def and src/format/signatures.def share.
  *

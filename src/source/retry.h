@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * retry.h: reading from storage that fails now and then. Private to source/.
  *

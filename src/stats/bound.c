@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bound.c: what bounds the reader, in words. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * render.h: the counters as text, for people, for programs, for Prometheus.
  *

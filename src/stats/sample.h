@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sample.h: what a mount's stats.json said at one moment, and what two of them say of
  * the time between: how much came from where, and what the reader waits for.

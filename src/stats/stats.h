@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * stats.h: counters and histograms, each defined once in counters.def.
  *

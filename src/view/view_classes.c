@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view_classes.c: what the directories of classes are called. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view_describe.c: where paths, names and labels come from, for `granary info`. */
 #include <inttypes.h>
 #include <stdarg.h>

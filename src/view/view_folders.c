@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view_folders.c: are the directories that names have those of the classes? */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view_label_order.c: where ImageFolder's numbers of classes are not the labels. */
 #include <inttypes.h>
 #include <stdarg.h>

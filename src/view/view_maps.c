@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view_maps.c: what -o names= says of rows. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * view_parts.h: what the parts of a view share. Private to view/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view_paths.c: the paths of rows, and that none comes twice. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view_text.c: strangers' names as those of files and directories. */
 #include <string.h>
 

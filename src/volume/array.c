@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * array.c: elements of an array in tiles, in the order of its rows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* array.h: what volume.c asks of an array volume. Private to volume/. */
 #ifndef GRANARY_VOLUME_ARRAY_H
 #define GRANARY_VOLUME_ARRAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * chunk.h: stored chunks, decoded through the cache. Private to volume/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* coded.c: chunks of a source, decoded one behind the other. */
 #include <errno.h>
 #include <string.h>

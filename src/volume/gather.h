@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * gather.h: copies elements from where they lie in a tile to where they belong in an
  * array. Private to volume/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * guard.c: what must lie before an extent, so that its bytes are known to be
  * the ones that were meant.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * guard.h: the bytes that must lie before an extent. Private to volume/.
  *

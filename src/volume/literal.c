@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* literal.c: bytes made when the dataset was indexed, kept in the index. */
 #include "volume/volume.h"
 

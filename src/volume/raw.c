@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* raw.c: a window over a source. */
 #include "volume/stage.h"
 

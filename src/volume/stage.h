@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * stage.h: blocks of sources in the cache, read before they are asked for. Private to
  * volume/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * volume.h: numbered byte spaces that files' extents point into.
  *

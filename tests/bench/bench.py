@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How fast granaryfs is, side by side with everything else; run by `make bench`.
 
 All contenders take turns on one machine in one run; medians are shown, and ratios

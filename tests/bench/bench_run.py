@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What every suite is given: data, readers, throttled storage, and turns."""
 import importlib.util
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Cgroups, v1 or v2: storage of a known speed, and memory of a known size.
 
 Reader and daemon are in one group: whoever reads the device is slowed down, and

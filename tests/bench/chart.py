@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The chart of a run, as an SVG for a README: bars, and no library.
 
 It has a ground of its own, so that it can be read on a light page and a dark one;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Who is measured: where its files are, how it is mounted, and unmounted.
 
 A contender is told which cgroups its daemon begins in; afterwards `root` is where

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The data sets: packed files on the disk that TMPDIR is on, and the truth.
 
 Each set is made when a suite first asks for it. What was written is remembered as

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """HDF5 files in the layouts that the courses and others write, each with its truth.
 
 A row is what h5py gives for one index, or of a dataset that is a file all of it; and it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Epochs through one data set in random order, and what they have to give."""
 import report
 from bench_run import ARCHIVEMOUNT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """granaryfs as a contender: its mount, its counters and its processes."""
 import os
 import re

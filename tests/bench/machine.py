@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a figure was measured on, and the state that it is measured from."""
 import importlib.util
 import os

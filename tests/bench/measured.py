@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs a program and prints {seconds, memory}: how long it took, and the most memory
 (bytes) that it, or a process that it waited for, had at once."""
 import json

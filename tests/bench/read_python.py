@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Readers in Python, as loaders read. Prints {files, bytes, checksum, seconds}.
 
 Usage: read_python.py files LIST SEED PROCESSES [check]     open(path, "rb").read()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Several ranks of one training, each with a DataLoader over a DistributedSampler.
 
 Two epochs: in the first every byte is compared, in the second time is taken. In both

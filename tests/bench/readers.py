@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The readers: programs that are told what to read, and print what they found."""
 import json
 import os

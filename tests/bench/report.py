@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Rows of figures: medians, ratios within the run, targets, and the table.
 
 A row is what one reader did to one data set, by contender; it is a dict as it

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What the benchmark makes of a run that is made up: medians, ratios, verdicts, the
 # table and the chart. Nothing is mounted or measured.
 # shellcheck source=tests/lib.sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How much is measured: all of it, or what a few minutes allow."""
 import dataclasses
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Tars of many members, as sparse files: headers, and holes where the data would be.
 
 What is indexed, and how fast, depends on headers alone. A million members of 110 kB

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A place to work, programs with an end, and everything undone afterwards.
 
 Whatever is mounted, made or started registers how it is undone at once, so that

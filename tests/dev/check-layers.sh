@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # tools/dev/check-layers sees what it is there to see: in a copy of the source, with one
 # thing changed at a time.
 # shellcheck source=tests/lib.sh
@@ -8,7 +9,7 @@ need python3
 copy() {
 	rm -rf "$work/copy"
 	mkdir -p "$work/copy/docs"
-	(cd "$abs_top_srcdir" && tar -cf - src tools docs/*.md) | tar -xf - -C "$work/copy"
+	(cd "$abs_top_srcdir" && tar -cf - src tools tests m4 docs README.md configure.ac Makefile.am) | tar -xf - -C "$work/copy"
 	chmod -R u+w "$work/copy"
 	cd "$work/copy" || bail "no copy of the source"
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* crash.c: a server that crashes on some files or names. */
 #include <signal.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* faults.c: reads that fail when they are told to. */
 #include "faults.h"
 

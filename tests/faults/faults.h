@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * faults.h: storage that fails, servers that crash, and a FUSE that lacks something, for
  * tests.

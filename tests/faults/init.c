@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * init.c: a FUSE that is older than the one here. The kernel's first request, INIT, is
  * made to offer less before libfuse sees it.

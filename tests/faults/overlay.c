@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* overlay.c: a shield that does not show what is behind it. */
 #include <dirent.h>
 #include <fcntl.h>

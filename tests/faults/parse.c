@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* parse.c: what the environment asks for. */
 #include <errno.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * arrow_run.h: scans of Arrow files, and listings of what they found, for the tests of
  * the Arrow format.

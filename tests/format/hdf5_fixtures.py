@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the HDF5 files that test_hdf5 reads, and lists what h5py reads in them.
 
 hdf5_fixtures.py FOLDER writes FOLDER/NAME.h5 and FOLDER/NAME.list, whose lines

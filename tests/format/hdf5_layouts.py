@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes HDF5 files as courses and programs lay them out, and lists what is in them.
 
 hdf5_layouts.py FOLDER writes FOLDER/NAME.h5 and FOLDER/NAME.want, whose lines are sorted:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the tests of the HDF5 format share: a scan of a file, and what is in it. */
 #include "hdf5_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hdf5_run.h: what the tests of the HDF5 format share.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "scan_run.h"
 
 static void advance(struct scan *scan, uint64_t bytes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * scan_run.h: one scan of a file by a format, and what came of it.
  */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Writes squashfs images that say a little, often: NAME of a bomb, FILE."""
 import struct
 import sys

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes squashfs images with listings of other sizes than mksquashfs writes.
 
 squashfs_oddities.py FOLDER writes FOLDER/NAME.sqfs as mksquashfs packs it, and with the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes the archives that test_tar reads, and lists what is in them.
 
 tar_fixtures.py FOLDER writes FOLDER/NAME.tar and, where tarfile is a judge of

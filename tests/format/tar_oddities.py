@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes tars as other programs leave them, and lists what is right for each.
 
 tar_oddities.py FOLDER writes FOLDER/NAME.tar and FOLDER/NAME.want. A line of the

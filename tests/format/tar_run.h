@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tar_run.h: scans of tars, and listings of what they found, for the tests of
  * the tar format.

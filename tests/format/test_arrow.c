@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The Arrow format against what the fixtures were made of. */
 #include "arrow_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Damaged and hostile Arrow files: a sentence, in bounded time, and no crash. */
 #include "arrow_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The HDF5 format against h5py's reading of the same files. */
 #include "hdf5_run.h"
 

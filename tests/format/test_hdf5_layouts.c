@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The layouts of images in HDF5 files, each a row of hdf5_layouts.py's table. */
 #include "hdf5_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Packed files inside other files: named, with the option that opens them. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is said of files that are not packed datasets. */
 #include <setjmp.h>
 #include <stdarg.h>

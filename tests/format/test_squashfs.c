@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The squashfs format against the tree that mksquashfs packed. */
 #include "unit.h"
 

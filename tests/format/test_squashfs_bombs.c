@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Small squashfs images that ask for much: squashfs_bombs.py writes them. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Squashfs images with listings as other programs than mksquashfs write them. */
 #include "scan_run.h"
 

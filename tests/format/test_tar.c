@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tar format against tarfile's reading of the same archives. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A large tar walked from several places at once against the same walked from the
  * front: whatever lies in the middle, the same members have to come out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tar format against archives that nobody should have made. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Tars as other programs leave them. What is right is listed beside each, and has been
  * compared with other programs' reading where they agree: see tar_oddities.py.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Plain headers against the reader of all others: behind a pax header for all members
  * that follow, that one reads everything. The same members have to come out, with such a

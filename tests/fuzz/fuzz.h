@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz.h: what the harnesses share. Each is one LLVMFuzzerTestOneInput, for a fuzzing
  * engine or for main.c, which gives it files. Whatever the bytes are, it ends: an error

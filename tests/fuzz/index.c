@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * An index as it is, and with checksums that are made right: an index that was made to
  * do harm has those.

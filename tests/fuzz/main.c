@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Gives a harness the files that are named, in place of a fuzzing engine:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A pickled image: what is said of its pixels must be so. */
 #include "fuzz.h"
 

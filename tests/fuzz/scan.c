@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A packed file of one format, FUZZ_FORMAT: read through, sealed, served. With FUZZ_TAKE
  * it is a tar that may hold WebDataset's samples; FUZZ_ARRAYS is view=arrays, and

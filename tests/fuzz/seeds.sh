@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Each harness takes its seeds, and of what we parse ourselves some variants of each. What
 # becomes of each seed is listed in tests/fuzz/outcomes, so that none misses its purpose.
 # With a fuzzing engine: make fuzz.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # guest_lib.sh: what a guest's scripts use: TAP, and what a mount is compared with.
 # Sourced by them; the dataset is in /data.

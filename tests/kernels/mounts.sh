@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # mounts.sh: what a guest does: each kind of mount, of each format, with everything that
 # must hold in it. Run by `boot`; /data has what tests/kernels/run made.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Packed files that were copied together with their index: times in whole seconds, and
 # granary index --adopt.
 # shellcheck source=tests/lib.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Writes image datasets as HDF5 files, and compares mounts with what h5py reads.
 
 arrays.py write FOLDER          FOLDER/NAME.h5 for each layout

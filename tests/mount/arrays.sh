@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Image datasets of the layouts of docs/formats/hdf5.md are ImageFolders with the pixels
 # that h5py reads; arrays are what numpy.load gives back.
 # shellcheck source=tests/lib.sh

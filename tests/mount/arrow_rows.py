@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Compares mounted Arrow files with what tests/fixtures/arrow/expected.tsv says of them.
 
 arrow_rows.py ROOT FILE...: the files are one dataset, in this order. A class

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Stands for an automounter: has a command mount when the kernel's autofs asks for it.
 
 Usage: autofs.py direct|indirect FOLDER COMMAND... Only root can, in a mount namespace of

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Automounts: the kernel's autofs lets only the automounter's process group through while
 # a mount is made. autofs(5)'s automounter, and a program that does what systemd's
 # .automount units do; bare and shielded.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Two layouts that image datasets come in: a tar of one tar a class (ImageNet),
 # and a numbered set of shards. Both are one ImageFolder tree.
 # shellcheck source=tests/lib.sh

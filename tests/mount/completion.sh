@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The completion of bash and zsh: every command and option that there is, and what else a
 # command takes.
 # shellcheck source=tests/lib.sh

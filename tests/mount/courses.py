@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the courses' examples do with a dataset, in few lines.
 
     courses.py jsc-save IMAGES ROOT          a dataset as JSC's course has it

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A server that crashes on one file, or on one name: EIO there, after two crashes,
 # and one line in the log; eight readers of everything else notice nothing. A server
 # that crashes on many ends the mount. Where somebody kills servers no file is to blame.

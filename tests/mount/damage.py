@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Damages a copy of a file in one of many ways.
 
 Usage: damage.py ORIGINAL COPY KIND NUMBER. Kinds: `head` flips the bits of byte

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Damages a packed file in many ways, and looks at what granary makes of each.
 
 Every field of the superblock, and a sample of all 2-, 4- and 8-byte numbers in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * decoy.c: processes of a user that look like granaryfs and are costly to look at.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Reads every file of a tree with O_DIRECT and compares it with the same file elsewhere.
 
     direct.py TREE MOUNT [MIXED]

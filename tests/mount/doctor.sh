@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # granary doctor: what a node lacks is said with its remedy, and whether a mount will work.
 # The nodes are folders, and namespaces of our own.
 # shellcheck source=tests/lib.sh

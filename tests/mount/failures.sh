@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Whatever is wrong: one line that names it, the right status, and nothing
 # left behind: no mount, no index, no process.
 # shellcheck source=tests/lib.sh

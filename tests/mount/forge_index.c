@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * forge-index INDEX FROM TO: puts the bytes of TO in the place of those of FROM, which are
  * as many and occur once, and makes all checksums right again. As a stranger does who

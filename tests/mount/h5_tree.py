@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Compares a mounted HDF5 file with what h5py reads of it.
 
 Usage: h5_tree.py FILE.h5 MOUNT. Every group must be a folder, every dataset a

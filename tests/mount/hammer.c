@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hammer: reads a mount in many ways at once, and compares all of it with a
  * tree that is known to be right.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The bytes of a file of the mount, against those of the tree that is right. */
 #include "hammer.h"
 

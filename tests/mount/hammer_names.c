@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One name of the mount, against the same name of the tree that is right. */
 #include "hammer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tree that is known to be right. */
 #include "hammer.h"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A tree in an HDF5 file, one dataset a file, is that tree when it is mounted: in
 # each encoding, in old files and new ones, with a user block and without.
 # shellcheck source=tests/lib.sh

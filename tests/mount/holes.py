@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """SEEK_HOLE and SEEK_DATA must be honest: what they call a hole reads as zeros.
 
 Usage: holes.py FILE... A filesystem may call a whole file data; it may not

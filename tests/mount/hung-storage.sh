@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Storage that does not answer: whoever reads there waits. Files on other storage are
 # read for as long as there are threads left; ls, stat and df answer even then; and
 # the mount ends.

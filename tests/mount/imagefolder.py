@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """An epoch of torchvision's ImageFolder, and what came out of it.
 
 Usage: imagefolder.py [--epochs N] [--size PIXELS] [--any-names] [--pause FILE]

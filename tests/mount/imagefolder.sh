@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # An unmodified torchvision ImageFolder with workers reads a mount as it reads
 # the folder: the same classes, the same tensors, in the same order.
 # shellcheck source=tests/lib.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # ImageNet.h5, written by the calls that JSC's course makes, is an ImageFolder: a
 # class for each label, in the labels' order, and the bytes of the images.
 # shellcheck source=tests/lib.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Where the index lives, when it is made again, and that nothing in one can do
 # more than give an error.
 # shellcheck source=tests/lib.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The point of it all: on a filesystem with 64 inodes, eight shards of 8,000
 # files each can be read, and the index costs one inode at most.
 # shellcheck source=tests/lib.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """keep_id.py UID GID COMMAND...: runs it as the root of a container that a rootless
 Podman makes with --userns=keep-id.
 

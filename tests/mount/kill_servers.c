@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kill-servers: kills the server of a mount, and its successor, and so on.
  *

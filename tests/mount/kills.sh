@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Servers are killed, again and again, under eight readers that compare every byte:
 # no wrong byte, no error, no hang. And what becomes of a mount whose supervisor is
 # killed, which is unmounted, or told to end, while its servers die.

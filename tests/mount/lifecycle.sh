@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # From the command line to the last unmount: granaryfs returns when the mount
 # answers, holds nothing of its caller's, and ends when it should.
 # shellcheck source=tests/lib.sh

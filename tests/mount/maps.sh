@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Label maps and class lists: ImageNet.h5, which holds no names, is the tree that it
 # was made of; what does not fit is refused; and maps are opened as whom -o user= says.
 # shellcheck source=tests/lib.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # cache=: what it takes and refuses, what the budget then is, within a control group as
 # well, and what it is good for: listings of trees that are too large for it.
 # shellcheck source=tests/lib.sh

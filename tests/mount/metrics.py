@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Is a text what Prometheus takes? Rules of its text format 0.0.4, and its linter's.
 
 - a metric's HELP and TYPE come once, before its samples, which stand together

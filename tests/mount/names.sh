@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # granary ls and stat: as ls(1) and stat(1) show what was packed; and where stat says that
 # bytes are, there they are.
 # shellcheck source=tests/lib.sh

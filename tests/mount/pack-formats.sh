@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # granary pack to squashfs and HDF5: read by others and by a mount, and compared with the
 # source; and nothing half-made ever has the final name.
 # shellcheck source=tests/lib.sh

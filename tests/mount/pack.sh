@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # granary pack: what it writes is read by others and compared with the source, and nothing
 # half-made ever has the final name.
 # shellcheck source=tests/lib.sh

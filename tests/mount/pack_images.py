@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Images of every kind that is decoded, and what must have become of them."""
 import io
 import json

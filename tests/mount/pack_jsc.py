@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Checks an HDF5 file in the layout jsc as the course's loaders use it.
 
 Usage: pack_jsc.py FILE.h5 SOURCE [OTHER.h5]. Every row of every split must hold the

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A tree of images, and what must be true of the shards that were made of it."""
 import os
 import random

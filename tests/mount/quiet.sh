@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Once read, a dataset is served by the kernel alone: a second pass of two
 # reader processes in random order sends no request, and one of Python's
 # ImageFolder nothing but one ioctl a file (Python before 3.14).

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What is read ahead is right, is not asked for again, and is not more than there is
 # room for: the sweep, its beginning, its end, its budget, and what may happen to it.
 # shellcheck source=tests/lib.sh

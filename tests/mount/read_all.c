@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * read-all: reads files as a data loader does, from several processes.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Compares a tar, as Python's tarfile reads it, with the tree that was packed."""
 import os
 import stat

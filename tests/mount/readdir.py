@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Reads a folder through libc: sorted names, and offsets that stay.
 
 Usage: readdir.py FOLDER. Seeks back to every tenth offset that telldir gave

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What other readers make of packed files: unsquashfs and h5py.
 
 A class for each kind of packed file says what is in it ({path: bytes}), where

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A mount that cannot be made says why in one line, and the remedy with it: what a node or
 # a container lacks, as granary doctor has it.
 # shellcheck source=tests/lib.sh

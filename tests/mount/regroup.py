@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """ILSVRC in small: a tree with a flat val/, its maps, and what a mount should show.
 
 Usage: regroup.py make FOLDER       writes tree/, want/, numbers/ and maps/

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Packed files that rot under a mount, block by block.
 
     rot.py tree TREE                 makes files of many sizes

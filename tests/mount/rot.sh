@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A packed file that rots while it is mounted, after it has been read and was right: what
 # is read again from storage is compared again. No byte is another one; what granary verify
 # names is an error, its other blocks and all other files are not; and what is mended is

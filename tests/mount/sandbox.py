@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs a command whose output nobody reads, and says what its child without rights is.
 
     sandbox.py FIELDS COMMAND...

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What a mount promises beside bytes: read-only, safe, countable, and as quiet
 # as the kernel allows.
 # shellcheck source=tests/lib.sh

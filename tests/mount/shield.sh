@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The shield: a read-only overlay on the FUSE mount. What it must not change, whom it must
 # not let in, how it ends, and what becomes of it where the kernel will not have it.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Prints all that stat(2) and friends say of a tree, sorted: two such can be compared.
 
 Usage: shield_tree.py DIRECTORY [ignore-numbers]. Also fails where files and folders

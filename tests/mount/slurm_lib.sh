@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # slurm_lib.sh: what slurm.sh works with; sourced by it after tests/lib.sh: jobs, the
 # scripts with a test's settings, what slurmd does, and what hostile users write.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # slurm_users.sh: what the processes of users, and a job's own prologue and epilogue,
 # may do to each other; sourced by slurm.sh after slurm_lib.sh.

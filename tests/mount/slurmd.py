@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs a script as slurmd runs its Prolog and Epilog.
 
     slurmd.py [--limit SECONDS] SCRIPT [NAME=VALUE...]

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A tree with everything odd in it, packed by mksquashfs with every compressor,
 # is the same tree when it is mounted, and the one that unsquashfs unpacks.
 # shellcheck source=tests/lib.sh

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Storage that fails while it is read: for a moment, for good, in part, late, or
 # with other bytes. What can be read is read, and right; what cannot is EIO for
 # that file and one line in the log; other files go on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * stubborn.c: a FUSE filesystem of a user's own, which leaves root waiting.
  *

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # A thread that stores a page waits in the kernel for a read of that page, and nothing
 # ends it but that read's answer. Where the supervisor is killed then, no server follows
 # that would answer: the last one has to, or readers wait for good.

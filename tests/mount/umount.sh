@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # granary umount: whatever is there, it goes, and the command ends. Mounts that are
 # busy, dead, stacked, hidden or hung; as root, and as a user through fusermount3.
 

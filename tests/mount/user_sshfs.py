@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """user_sshfs.py UID GID FOLDER MOUNTPOINT: a FUSE filesystem of a user's own.
 
 sshfs over a pipe to sftp-server, so that neither sshd nor a set-uid fusermount3 is

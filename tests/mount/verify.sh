@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # granary verify: what is sound, what is not, and what else it is compared with. And
 # what a mount says of the same: each gets the sentence that its user needs.
 # shellcheck source=tests/lib.sh

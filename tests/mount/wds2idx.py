@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Lists of a shard's files, as DALI's wds2idx makes them: wds2idx.py [--tarfile] TAR...
 
 It asks GNU tar where each header is and what it says; --tarfile: Python's tarfile, as

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Follows each hint that is given for a shard whose labels are not where they should be.
 
 Usage: wds_hints.py GRANARY FOLDER [CASE...]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Shards as WebDataset's ShardWriter writes them, and what a mount must make of them.
 
 Usage: webdataset.py write FOLDER [CASE...]        shards, and FOLDER/shown/CASE

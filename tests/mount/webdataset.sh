@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Shards of WebDataset are ImageFolders: a class for each label, every byte as it was
 # packed, and what has no labels as it is stored.
 # shellcheck source=tests/lib.sh

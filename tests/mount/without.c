@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * without: runs a command on a kernel that lacks something, by a seccomp filter, which
  * all processes that it starts inherit.

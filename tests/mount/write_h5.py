@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Writes an HDF5 file of one kind that needs a word of its own.
 
 Usage: write_h5.py KIND OUT.h5. Kinds: `links` has hard, soft and dangling

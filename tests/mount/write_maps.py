@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Label maps of a dataset that make-jsc-h5 wrote, and the tree that it was made of.
 
 Usage: write_maps.py LIST FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Writes shards quickly: many files of one size with cheap, checkable contents.
 
 Usage: write_shards.py [--shards N] [--files N] [--size BYTES] [--seed N]

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Writes one archive with Python's tarfile, and the tree that it should show.
 
 Usage: write_tars.py CASE ARCHIVE TREE. `write_tars.py --list` prints the cases.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * at_call.c: lets somebody else act between two calls of a program.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Somebody swaps names between two calls of a program: races.py PROGRAM AT_CALL.SO GRANARYFS GRANARY
 
 In a folder that belongs to ATTACKER lie a packed file, its index, a source tree, a destination

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * unit.h: what every unit test needs: cmocka, a folder of its own, files.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * adopt.h: an index of packed files that have been copied, so that they have another time
  * of change.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * against.h: a dataset is compared with the directory that it was packed from: which
  * names there are, of which kinds, sizes, what links hold, and every byte.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * apart.h: a command's work on strangers' bytes, in a child without rights.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * checksums.h: an index in the making gets a checksum of each of its files.
  */

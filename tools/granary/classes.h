@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * classes.h: what a loader such as ImageFolder would take for classes.
  */

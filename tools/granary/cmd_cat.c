@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_cat.c: granary cat SOURCE... PATH... */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_extract.c: granary extract SOURCE... DEST [PATTERN...] */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * cmd_index.c: granary index SOURCE..., granary index --renew FOLDER...
  *

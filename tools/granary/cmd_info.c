@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_info.c: granary info SOURCE... */
 #include <inttypes.h>
 #include <stdio.h>

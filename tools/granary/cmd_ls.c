@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_ls.c: granary ls SOURCE... [PATH...] */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_pack.c: granary pack SRC_DIR OUT */
 #include <errno.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * cmd_run.c: granary run SOURCE:DIR [SOURCE:DIR...] -- CMD...
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_stat.c: granary stat SOURCE... PATH... */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_stats.c: granary stats: what a mount does at the moment, and what bounds it. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cmd_wait.c: granary wait: until a mount answers, or until so much of it is warm. */
 #include <errno.h>
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * describe.h: what a name of the tree is, in words, for ls and stat.
  */

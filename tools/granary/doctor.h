@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * doctor.h: what on this machine helps or hinders a mount: one finding a check.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * extract.h: writes what was selected of a dataset into a directory.
  */

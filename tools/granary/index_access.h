@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* index_access.h: who may read an index. */
 #ifndef GRANARY_TOOL_INDEX_ACCESS_H
 #define GRANARY_TOOL_INDEX_ACCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * landing.h: files that appear in a directory whole or not at all, and nowhere else.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * live.h: what a mount says of itself in .granaryfs/stats.json.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * make_index.c: who makes an index, and how it gets to its place.
  *

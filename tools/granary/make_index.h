@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * make_index.h: an index is made and saved, once for all who want it now.
  */

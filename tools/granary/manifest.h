@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * manifest.h: SHA-256 of files, in the format of sha256sum(1): a line a file, 64
  * hexadecimal digits, two blanks (or a blank and an asterisk), and the path. Where a path

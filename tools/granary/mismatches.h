@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mismatches.h: what granary verify has found wrong, said as it is found.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * original.h: the tree that a dataset was packed from, by paths of any length.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * outpost.h: the files of `granary extract`: who has the rights to make them sees no
  * stranger's bytes but names and attributes, and who works on the bytes makes no file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * present.h: the packed files of a set of which some do not exist.
  */

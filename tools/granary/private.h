@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * private.h: a mount namespace of one's own, and in it what is mounted for one command.
  *

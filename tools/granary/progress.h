@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * progress.h: one line on standard error about a long command at work.
  *

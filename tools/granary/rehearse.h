@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rehearse.h: mounts a small dataset where nobody else sees it, to learn whether mounts
  * get their shield here: granaryfs compares what is seen through it before it is used.

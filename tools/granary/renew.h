@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * renew.h: granary index --renew: indexes of 0.1 get what 0.1 did not record of their packed
  * files (their inodes' numbers, their samples). No packed file is scanned.

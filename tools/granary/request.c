@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* request.c: what the commands have in common. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rescan.h: the packed files are scanned once more, and an index that is there is held
  * against that.

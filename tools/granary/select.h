@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * select.h: which names of a tree are wanted, and in which order they are stored.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * walk.h: every name of a tree, directories before what is in them, each directory's
  * names in the order of their bytes.

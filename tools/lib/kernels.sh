@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # kernels.sh: Debian's packaged kernels, downloaded and unpacked for a guest. Sourced by
 # bash scripts, which have set `top`.

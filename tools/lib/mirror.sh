@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh
 # mirror.sh: a bare Debian from the mirror of this machine, and the packages of former
 # runs. Sourced by tools/dev/fresh-root, after setup.sh.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh
 # results.sh: what tools/check counts, how long each of its parts takes, and what it
 # says at the end. Sourced after setup.sh.

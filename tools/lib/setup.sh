@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh
 # setup.sh: what tools/quickstart and tools/check share: packages and the build.
 # Sourced by POSIX sh scripts, which have set `top` to the source tree.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 set -u -f
 trap 'exit 0' EXIT
 

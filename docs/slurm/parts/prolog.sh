@@ -1,4 +1,5 @@
 #!/bin/bash -p
+# SPDX-License-Identifier: GPL-3.0-or-later
 # prolog.sh: Slurm's Prolog; mounts the datasets that a job asks for.
 #
 #	sbatch --comment='granaryfs=/p/data/imagenet.tar' job.sh

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Apache Arrow IPC files and streams: rows of bytes, with labels, as samples.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * batch.h: where in a record batch the buffers of an array are.
  *

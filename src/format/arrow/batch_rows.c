@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The batches are gone through twice: first as far as 16 rows that are not empty, whose
  * beginnings say which extension they get; then to the end. Of a batch the rows'

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * batch_rows.h: rows of bytes of an Arrow file, as samples.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * flatbuffer.h: FlatBuffers that strangers wrote, read where they lie.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * ipc.h: the record batches of an Arrow IPC file or stream, one after the other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * message_reader.h: a window of a source, read from front to back with leaps.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * row_names.h: what the rows of Arrow files are called: the classes that Hugging Face's
  * library notes, the names of samples.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * schema.h: the columns of an Arrow file, and where in a record batch they are.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * slice.h: some rows of one array of a record batch, in memory.
  *

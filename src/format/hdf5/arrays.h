@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * arrays.h: arrays of numbers: their rows as images or .npy files, or all as .npy.
  *

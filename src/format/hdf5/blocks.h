@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * blocks.h: a window of a source, read through a few blocks in memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * column.h: a dataset of one item a row, as its bytes lie in the file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "format/hdf5/driver.h"
 
 #if H5_VERSION_GE(1, 13, 0)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * driver.h: an HDF5 file opened by libhdf5 through a file driver of ours.
  *

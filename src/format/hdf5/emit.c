@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The entries of a walk: directories, files, links, and what is left out.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * emit.h: the path of a walk, the entries it makes, and the objects it has seen.
  *

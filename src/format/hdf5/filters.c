@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The filters of a dataset's chunks, as steps of a codec chain.
  */

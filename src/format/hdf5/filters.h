@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * filters.h: the filters of a dataset's chunks, as steps of a codec chain.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuel.h: the attribute `split` of Fuel's files, which says what rows are in which.
  *

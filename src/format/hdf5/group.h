@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * group.h: what a group holds besides files and groups, once it is known whole:
  * which of its datasets are samples, and which say something of others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * heap.h: rows of variable length, as they lie in the file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The name of labels goes with that of the rows (x and y, train_images and train_labels),
  * or is one that all courses use.

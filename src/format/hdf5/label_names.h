@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * label_names.h: what arrays of labels are called, next to the arrays that they
  * label.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Labels: numbers or words, one a row, in an array beside that of the rows. Which one it
  * is, is a matter of its name: see label_names.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * labels.h: what labels the rows of an array: another array beside it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * npy.h: the head of a NumPy file (.npy, version 1.0) for elements of an HDF5 type.
  *

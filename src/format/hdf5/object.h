@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * object.h: a dataset of an HDF5 file, and where its bytes are.
  *

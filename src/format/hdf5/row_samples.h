@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * row_samples.h: a dataset whose rows of variable length are samples.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "format/hdf5/scan_state.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * scan_state.h: one scan of an HDF5 file, as the files hdf5*.c share it: where the
  * walk is, what it has seen, and what it says when it cannot go on.

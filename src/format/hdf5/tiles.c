@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * All of an array as one extent: bytes of the file where they lie in a row, else a volume
  * that is made of tiles.

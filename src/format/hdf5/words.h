@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * words.h: a column of strings, of fixed size or not: names of files or classes.
  *

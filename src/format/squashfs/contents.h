@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * contents.h: where the bytes of a file in a squashfs image are.
  * Private to format/squashfs/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * metadata.h: the metadata of a squashfs 4.0 image: superblock, inodes,
  * directories, tables. Private to format/squashfs/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * refs.h: what a scan of an image has seen already: a table from
  * references (positions, numbers of fragments) to numbers of the caller's.

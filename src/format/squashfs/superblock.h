@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * superblock.h: is what the superblock says of an image possible?
  * Private to format/squashfs/.

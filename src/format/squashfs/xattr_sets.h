@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * xattr_sets.h: the `user.` xattrs of a file in a squashfs image. Private
  * to format/squashfs/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The headers of one member: those that say more of it, and its own. */
 #include "format/tar/walk_members.h"
 

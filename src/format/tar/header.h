@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * header.h: the fields of a tar's header blocks. Private to format/; pure
  * functions of bytes.

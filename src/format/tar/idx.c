@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Lists of wds2idx, version 1.2: "v1.2 SAMPLES", then a line for each sample, of four
  * words for each of its files: suffix, where its data begin, how many bytes, name.

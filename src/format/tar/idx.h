@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * idx.h: the list of a shard's members that DALI's wds2idx wrote beside it.
  *

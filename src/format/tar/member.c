@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Members of a tar become entries. */
 #include "format/tar/walk_members.h"
 

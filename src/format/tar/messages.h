@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * messages.h: the sentences for a tar that cannot be read. Private to format/tar/.
  * All return -EBADMSG or the error that they were given.

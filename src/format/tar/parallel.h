@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * parallel.h: one large tar, walked from several places at once. Private to format/tar/.
  *

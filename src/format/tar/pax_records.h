@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pax_records.h: what the pax headers before a member say, and those for all members
  * that follow. Private to format/tar/.

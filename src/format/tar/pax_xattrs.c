@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Extended attributes in pax headers. GNU tar and star write SCHILY.xattr.NAME with the
  * value as it is, GNU tar with = and % in the name as %3D and %25. libarchive writes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * plain.h: the headers that nearly all members have, read by ourselves.
  * Private to format/tar/.

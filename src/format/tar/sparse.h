@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sparse.h: the maps of sparse members: which pieces of the file are stored.
  * Private to format/tar/.

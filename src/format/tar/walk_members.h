@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * walk_members.h: one scan of a tar. Private to format/tar/: tar.c goes from member to
  * member, chain.c reads the headers of one, member.c makes an entry of it.

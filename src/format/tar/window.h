@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * window.h: the bytes of one tar, as its headers are read: in blocks, from front to
  * back, with data stepped over. Private to format/tar/.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The suites by their names, in the order in which they run."""
 from suites.cold import cold
 from suites.daemon import idle, memory

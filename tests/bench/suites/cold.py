@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Nothing is in memory, and the storage is slow: the first epochs.
 
 Reader and daemon are in one cgroup whose reads are throttled, and counted. Mounting

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the daemon itself takes: memory for many files, and processor time for none."""
 import time
 

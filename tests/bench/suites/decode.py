@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Compressed files: what decoding costs, and what it saves."""
 import os
 

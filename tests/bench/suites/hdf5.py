@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """HDF5 in many layouts: rows with h5py, and as files of a mount and of /dev/shm.
 
 The same files in /dev/shm show what a reader can do at all: beside them it is seen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """One large file, cold, throttled: np.load and cat against dd of the archive."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A data set of twice the budget: how much of an epoch comes from memory.
 
 Reader and daemon are in one memory cgroup, which is a little larger than the budget,

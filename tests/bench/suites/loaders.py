@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """PyTorch's own loaders over a warm data set."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What `granary pack` and `verify` take, beside GNU tar, mksquashfs and cat.
 
 Sources and what is packed lie in /dev/shm, so that no disk is measured; each contender

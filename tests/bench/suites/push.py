@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How fast an archive that is in the page cache gets to where readers find it."""
 import os
 import shutil

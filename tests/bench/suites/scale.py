@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Millions of files: their index, how it is made, and how it is mounted.
 
 The archives are sparse (sparse.py). Where headers are to be in the page cache they lie

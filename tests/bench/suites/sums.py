@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the comparison with checksums costs: epochs that the kernel has nothing of, of
 packed files that are in memory, so that nothing else is measured."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What walks a million files: find, find that asks for sizes, ImageFolder's constructor.
 
 Of an archive of headers (sparse.py), and of the same tree in tmpfs. There is room for the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Everything is in memory: what a file costs then, and whether the daemon is asked."""
 import report
 from bench_run import ARCHIVEMOUNT, SHM

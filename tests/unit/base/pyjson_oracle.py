@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What json.loads() makes of texts that are right, odd, or damaged.
 
 Usage: pyjson_oracle.py INPUTS WANTED [COUNT [SEED]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Brace expansion against bash, which is the definition of it. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arrays, arenas, hash tables, checked arithmetic. */
 #include "unit.h"
 

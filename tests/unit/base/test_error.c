@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* struct error: filling, prefixing, and texts that are too long. */
 #include "unit.h"
 

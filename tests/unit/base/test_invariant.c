@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Assertions of every build: a line, and the end of the process. */
 #include "unit.h"
 

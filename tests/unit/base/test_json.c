@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* JSON, as written and as Python reads it back. */
 #include "unit.h"
 

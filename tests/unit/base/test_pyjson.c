@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* JSON as Python reads it: the same texts are refused, and the same values are read. */
 #include "unit.h"
 

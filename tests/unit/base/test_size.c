@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sizes and counts, read and written. */
 #include "unit.h"
 

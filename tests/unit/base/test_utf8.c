@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Characters of UTF-8: what is one, surrogates, and names of files as Python has them. */
 #include "unit.h"
 

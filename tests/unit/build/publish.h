@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* publish.h: an image to a path, in one step. */
 #ifndef GRANARY_TESTS_UNIT_TREE_PUBLISH_H
 #define GRANARY_TESTS_UNIT_TREE_PUBLISH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arrays from a log to the index, and what their numbers say. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The sealed tree: its order, its depth, its size, what stat says. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Coded and literal volumes: from logs to an index, and what a hostile one may say. */
 #include "build/kit.h"
 

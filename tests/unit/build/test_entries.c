@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The log of entries that a format writes. */
 #include "unit.h"
 

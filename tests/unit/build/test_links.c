@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Hard links: names apart from inodes. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Publishing: the old index, the new one, or none; and nothing beside it. */
 #include "build/kit.h"
 #include "build/publish.h"

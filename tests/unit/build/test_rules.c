@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which of several entries of one name is shown. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Samples without names: how they are kept, and what their first bytes say. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checksums in an index: one a node, or none at all, whoever wrote it. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chunks in memory: made once, held, dropped in order, by many threads. */
 #include "unit.h"
 

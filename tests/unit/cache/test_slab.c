@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The memory of chunks: given out again, and no more kept than may be. */
 #include "unit.h"
 

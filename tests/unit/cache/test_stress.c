@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Everything at random: gets that fail, looks, both ways of giving back, new budgets.
  * One thread checks the invariants after each step; many are checked while they run.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Writes hdf5_chunks.def: what HDF5 itself stores for some chunks.
 
     HDF5_PLUGIN_PATH=FOLDER /usr/bin/python3 tests/unit/codec/hdf5_chunks.py \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kit.h: buffers that end where a page ends that nobody may touch, so that a
  * library that reads or writes one byte too many is caught in any build.

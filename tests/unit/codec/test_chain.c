@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chains of steps, some of them skipped, from an index that may say anything. */
 #include "codec/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Each library decodes what it has encoded, and ends on whatever else it is given. */
 #include "codec/kit.h"
 

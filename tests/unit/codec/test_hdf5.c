@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chunks as HDF5 stores them: hdf5_chunks.py says where these come from. */
 #include "codec/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files in guarded, coded and literal volumes, read through a dataset. */
 #include "build/kit.h"
 

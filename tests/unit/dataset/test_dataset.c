@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Datasets: finding and asking for an index, and the read path. The indexes are
  * made by hand; what stands in for `granary index` is a script beside a copy of

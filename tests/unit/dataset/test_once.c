@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How much of an index is read, to judge it and to take it. */
 #include "dataset/kit.h"
 

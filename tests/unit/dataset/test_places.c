@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the bytes of files lie that are rows of an array. */
 #include "dataset/kit.h"
 

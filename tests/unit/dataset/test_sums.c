@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files that are compared with their checksums before they are given out. */
 #include "dataset/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Requests that outlive a server, and what servers die of. */
 #include "unit.h"
 

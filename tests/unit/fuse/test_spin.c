@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* When a thread polls, and when it sleeps. The connection is a pipe. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Checksums of blocks in an index: where each file's are, whoever wrote them. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* index_check finds damage of every kind. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What files are made of: pieces, holes, extended attributes. */
 #include "build/kit.h"
 

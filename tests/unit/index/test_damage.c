@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Whatever bytes an index holds, no accessor does more than give an error.
  * Meaningful under the address sanitizer: the index lies at the end of pages.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The index as a file: what is opened, and what is accepted. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Label maps and class lists, as Python, spreadsheets and Kaggle write them. */
 #include "unit.h"
 

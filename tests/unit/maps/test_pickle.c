@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Pickles: what Python wrote is what is read, and what is not plain data is refused. */
 #include "unit.h"
 

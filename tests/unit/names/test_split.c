@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which part of a dataset a file's name says it is. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Work in a child process, for so long. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Errands: what a child sends and how it ends. What only a
  * filesystem of the user's own shows is in tests/mount/rights-fuse.sh.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Only what is a regular file is opened, and nothing else is touched. */
 #include "unit.h"
 

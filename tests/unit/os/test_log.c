@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The log: one line a message, whatever is in it. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Limits of memory, found in trees like /proc and /sys, and the budget made of them. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is mounted where, and taking it away. */
 #include "unit.h"
 

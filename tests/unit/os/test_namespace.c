@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which ids a user namespace knows. */
 #include "unit.h"
 

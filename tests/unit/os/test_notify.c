@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Readiness: to a service manager, and into a FIFO. */
 #include "unit.h"
 

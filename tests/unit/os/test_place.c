@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where an index is made: a folder stays the one that was opened, whatever its path is. */
 #include "unit.h"
 

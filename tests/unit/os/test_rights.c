@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Whose rights a process has, until it runs another program and for good. What changes them runs in
  * a child. Root, who can be anybody, runs all of it, and the program once more as a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What a process may still do that works on strangers' bytes: use what it has. Each try
  * is of a child that is in the sandbox. Root, who becomes nobody there, runs all of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* kit.h: packs a table of entries with a writer, without a source tree. */
 #ifndef GRANARY_TESTS_UNIT_PACKER_KIT_H
 #define GRANARY_TESTS_UNIT_PACKER_KIT_H

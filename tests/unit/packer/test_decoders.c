@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Images are decoded by processes without rights, which may die. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* HDF5 files, as h5dump and h5py read them; what is refused. */
 #include "packer/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names of packed files, and how they get them. */
 #include "unit.h"
 

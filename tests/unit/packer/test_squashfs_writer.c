@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Images, as unsquashfs reads them; what is refused; the same bytes from any threads. */
 #include "packer/kit.h"
 

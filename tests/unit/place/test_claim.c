@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Claims: one makes an index, the others see whether it lives. */
 #include "unit.h"
 

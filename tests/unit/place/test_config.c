@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The options that shape a tree, as texts; and the files that they name. */
 #include "unit.h"
 

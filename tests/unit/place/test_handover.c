@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Open sources on their way to the indexer: the list, and what is no list. */
 #include "unit.h"
 

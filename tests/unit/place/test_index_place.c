@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where an index is written, with whose rights. */
 #include "unit.h"
 

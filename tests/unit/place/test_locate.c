@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the index of a dataset is kept. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Is another sweep worth it? */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What waits to leave the page cache, and when it goes. */
 #include "unit.h"
 

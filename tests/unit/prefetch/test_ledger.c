@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The ledger: what is held, how far the sweep is, and who was at what. */
 #include "unit.h"
 

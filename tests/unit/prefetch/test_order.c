@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The order of storage, and the blocks that are cut of it. */
 #include "dataset/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The policy of reading ahead: history in, windows and loaders out. */
 #include "unit.h"
 

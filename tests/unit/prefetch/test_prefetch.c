@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Reading ahead, with a sink in the kernel's place. Its threads end with their process:
  * each case is a child.

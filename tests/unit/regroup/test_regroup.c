@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Flat folders become folders of classes, and what leads to their files follows. */
 #include "unit.h"
 

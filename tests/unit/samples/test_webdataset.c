@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Shards of WebDataset become samples with classes. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Images in shards of WebDataset: pickled, without a format in their name, several. */
 #include "unit.h"
 

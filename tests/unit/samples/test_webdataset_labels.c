@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a label says is what Python reads in it: int(bytes) of a .cls, json.loads(bytes). */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is said of shards of WebDataset, and of sets of them. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* wds_kit.h: shards of WebDataset from tables of members, and what becomes of them. */
 #ifndef GRANARY_TESTS_UNIT_INDEXER_WDS_KIT_H
 #define GRANARY_TESTS_UNIT_INDEXER_WDS_KIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The packed files that a command line names: literal paths and shard patterns. */
 #include <errno.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is said of a directory that was named as a source. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Storage that fails for a moment, or for good. Time is ours here: no test waits. */
 #include "unit.h"
 

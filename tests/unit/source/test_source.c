@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sources and sets of them, on real files in a folder of our own. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The counters as text. What parsers think of it, tests/mount/visible.sh asks them. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rule that makes paths of samples. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names and classes that samples, lists and maps have. */
 #include "unit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view_kit.h: a view's samples from one line of text, and its paths as another. */
 #ifndef GRANARY_TESTS_UNIT_INDEXER_VIEW_KIT_H
 #define GRANARY_TESTS_UNIT_INDEXER_VIEW_KIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arrays in tiles, against going through all of their elements one by one. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Arrays whose index was made to do harm: errors, and bytes that are there. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Coded volumes: chunks that are decoded through the cache. */
 #include "build/kit.h"
 

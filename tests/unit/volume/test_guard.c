@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What must lie before an extent, and where it lies. */
 #include "build/kit.h"
 

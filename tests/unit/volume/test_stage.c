@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Blocks of sources that are read before they are asked for. */
 #include "build/kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Volumes: raw and literal, sound and not. */
 #include "build/kit.h"
 
