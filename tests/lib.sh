@@ -577,6 +577,16 @@ identified() {
 	echo $((2 + (pages < 64 ? pages : 64)))
 }
 
+# sampled FILE FROM TO: how many of its samples (of 64) hold one of these bytes
+sampled() {
+	local pages=$(($(stat -c %s "$1") / 4096)) i at n=0
+	for ((i = 0; i < 64; i++)); do
+		at=$((pages * (2 * i + 1) / 128 * 4096))
+		n=$((n + (at < $3 && at + 4096 > $2)))
+	done
+	echo "$n"
+}
+
 compare() {
 	"$python" "$fixtures/compare-trees" "$@"
 }

@@ -29,8 +29,11 @@ make_archives() {
 # Files 0 to 3 hang where the sweep reads them, file 5 where a reader does.
 threads=2
 mount_slow() {
+	local swept asked
+	swept=$(($(sampled "$work/slow.tar" 2000000 14000000) + 1))
+	asked=$(($(sampled "$work/slow.tar" 20500000 22000000) + 1))
 	touch "$work/sweep" "$work/demand"
-	GRANARY_FAULTS="kind=late,path=slow.tar,offset=2000000-14000000,while=$work/sweep;kind=late,path=slow.tar,offset=20500000-22000000,while=$work/demand" \
+	GRANARY_FAULTS="kind=late,path=slow.tar,offset=2000000-14000000,from=$swept,while=$work/sweep;kind=late,path=slow.tar,offset=20500000-22000000,from=$asked,while=$work/demand" \
 		mount_ok "$1: mounted" -o threads=$threads,index=require,prefetch=sweep,cache=256M \
 		"$work/slow.tar" "$work/sound.tar" "$mnt" || finish
 	true <"$mnt/sound/file" # from here on nobody asks at close(2)
