@@ -129,6 +129,22 @@ bool fault_strikes(const struct fault_turns *turns, struct fault_counts *c)
 	return true;
 }
 
+/* What is known of the descriptor's path; what is learnt of it is kept. */
+static void remember(struct call *call, ssize_t n)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	if (call->fd >= DESCRIPTORS)
+		return;
+	pthread_mutex_lock(&lock);
+	if (n > 0)
+		snprintf(paths[call->fd], FAULT_PATH_BYTES, "%s", call->path +
+			 (n < FAULT_PATH_BYTES ? 0 : n - FAULT_PATH_BYTES + 1));
+	else
+		strcpy(call->path, paths[call->fd]);
+	pthread_mutex_unlock(&lock);
+}
+
 static const char *path_of(struct call *call)
 {
 	char link[32];
@@ -139,11 +155,7 @@ static const char *path_of(struct call *call)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", call->fd);
 	n = readlink(link, call->path, sizeof(call->path) - 1);
 	call->path[n > 0 ? n : 0] = '\0';
-	if (call->fd < DESCRIPTORS && n > 0)
-		snprintf(paths[call->fd], FAULT_PATH_BYTES, "%s", call->path +
-			 (n < FAULT_PATH_BYTES ? 0 : n - FAULT_PATH_BYTES + 1));
-	else if (call->fd < DESCRIPTORS)
-		strcpy(call->path, paths[call->fd]);
+	remember(call, n);
 	return call->path;
 }
 
