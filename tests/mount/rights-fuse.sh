@@ -289,7 +289,7 @@ make_long_archive() {
 		import sys, tarfile
 		block = tarfile.TarInfo("x").tobuf()
 		with open(sys.argv[1], "wb") as out:
-		    for _ in range(400):
+		    for _ in range(1200):
 		        out.write(block * 1000)
 		    out.write(bytes(1024))
 	EOS
