@@ -216,6 +216,16 @@ static int read_alone(const struct block *block, char *buffer, size_t length, ui
 	return err;
 }
 
+/* Another thread has read the block and told its fault, or there is no memory to read it. */
+static void set_others_fault(const struct block *block)
+{
+	const struct checked_file *file = block->file;
+
+	dataset_set_mismatch(file->dataset, file->node, block->offset, file->fault);
+	file->fault->mismatch = false;
+	file->fault->err = -EIO;
+}
+
 /* A part of one block, which is in the cache or is read into it. */
 static int read_part(const struct checked_file *file, char *buffer, size_t length,
 		     uint64_t offset)
@@ -227,20 +237,21 @@ static int read_part(const struct checked_file *file, char *buffer, size_t lengt
 	struct cache_pin *pin;
 	int err;
 
-	/* another thread's, which has said more of it, until this one finds one itself */
-	dataset_set_mismatch(file->dataset, file->node, block.offset, file->fault);
-	file->fault->mismatch = false;
-	file->fault->err = -EIO;
+	*file->fault = (struct dataset_fault){ .err = 0 };
 	err = cache_get_within(cache, key,
 			       (size_t)(end_of_block(file, offset) - block.offset),
 			       PATIENCE_MS, fill, &block, &pin);
-	if (err == -ETIMEDOUT || err == -ENOMEM)
-		return read_alone(&block, buffer, length, offset);
-	if (err)
-		return -EIO;
-	memcpy(buffer, (const char *)cache_data(pin) + (offset - block.offset), length);
-	cache_put_read(cache, pin, length);
-	return 0;
+	if (err == -ETIMEDOUT || err == -ENOMEM) {
+		err = read_alone(&block, buffer, length, offset);
+	} else if (!err) {
+		memcpy(buffer, (const char *)cache_data(pin) + (offset - block.offset), length);
+		cache_put_read(cache, pin, length);
+	} else {
+		err = -EIO;
+	}
+	if (err && !file->fault->err)
+		set_others_fault(&block);
+	return err;
 }
 
 /* How many bytes are read as one: blocks that are whole, or a part of one. */
