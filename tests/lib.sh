@@ -429,7 +429,7 @@ daemon_pids() {
 	local pid parent all
 	all=" $(mount_processes "$1" | tr '\n' ' ')"
 	for pid in $all; do
-		is_server "$pid" && continue
+		is_server "$pid" || is_named "$pid" granaryfs-log && continue
 		parent=$(parent_of "$pid") || continue
 		case $all in *" $parent "*) ;; *) echo "$pid" ;; esac
 	done
@@ -447,8 +447,21 @@ server_pid() {
 
 # is_server PID
 is_server() {
+	is_named "$1" granaryfs-serve
+}
+
+# is_named PID NAME
+is_named() {
 	local name
-	{ read -r name <"/proc/$1/comm"; } 2>/dev/null && [ "$name" = granaryfs-serve ]
+	{ read -r name <"/proc/$1/comm"; } 2>/dev/null && [ "$name" = "$2" ]
+}
+
+# log_writer MOUNTPOINT: the process that writes its log.
+log_writer() {
+	local pid
+	for pid in $(mount_processes "$1"); do
+		is_named "$pid" granaryfs-log && echo "$pid"
+	done
 }
 
 # parent_of PID: fails when it has ended, also when nobody has asked how.

@@ -4,10 +4,8 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
@@ -21,10 +19,10 @@ enum { LINE_MAX_BYTES = 4096, PERIOD_SECONDS = 10 };
 enum log_level log_level_now = LOG_LEVEL_WARN;
 static const char *log_program = "granary";
 static int log_syslog;
-static int log_file = -1;
+static int (*log_lines)(const char *line, size_t size);
 static void (*log_sink)(enum log_level level, const char *line);
-static _Atomic unsigned long log_lost; /* lines that the file had no room for, */
-static _Atomic int log_torn;           /* the last of them but for its beginning */
+static _Atomic unsigned long log_lost; /* lines that were not taken */
+static _Atomic int log_left;           /* nobody takes lines any more: said once */
 
 void log_open(const char *program, enum log_level level)
 {
@@ -32,12 +30,9 @@ void log_open(const char *program, enum log_level level)
 	log_level_now = level;
 }
 
-void log_to_descriptor(int fd)
+void log_to_lines(int (*take)(const char *line, size_t size))
 {
-	if (log_file >= 0)
-		close(log_file);
-	log_file = fd;
-	signal(SIGXFSZ, SIG_IGN); /* a full file is no reason to end */
+	log_lines = take;
 }
 
 void log_to(void (*sink)(enum log_level level, const char *line))
@@ -47,8 +42,6 @@ void log_to(void (*sink)(enum log_level level, const char *line))
 
 void log_to_syslog(void)
 {
-	if (log_file >= 0)
-		return;
 	openlog(log_program, LOG_PID, LOG_DAEMON);
 	log_syslog = 1;
 }
@@ -78,52 +71,64 @@ static void print_time(char *text, size_t size)
 	snprintf(text + n, size - n, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-/* The line with its time and process, behind `before`: how long it is. */
-static size_t stamp(const char *before, const char *line, char *whole, size_t size)
+/* The line with its time and process: how long it is. */
+static size_t stamp(const char *line, char *whole, size_t size)
 {
 	char time[64];
 	int n;
 
 	print_time(time, sizeof(time));
-	n = snprintf(whole, size, "%s%s %s[%ld]: %s\n", before, time,
-		     log_program, (long)getpid(), line);
+	n = snprintf(whole, size, "%s %s[%ld]: %s\n", time, log_program,
+		     (long)getpid(), line);
 	return n < (int)size ? (size_t)n : size - 1;
 }
 
-static void write_file(const char *line)
-{
-	char whole[LINE_MAX_BYTES + 192], with_lost[LINE_MAX_BYTES + 64];
-	unsigned long missing = atomic_exchange(&log_lost, 0);
-	bool torn = atomic_exchange(&log_torn, 0);
-	ssize_t written;
-	size_t n;
-
-	if (missing) {
-		snprintf(with_lost, sizeof(with_lost), "(%lu lines were lost) %s", missing, line);
-		line = with_lost;
-	}
-	n = stamp(torn ? "\n" : "", line, whole, sizeof(whole));
-	written = write(log_file, whole, n);
-	if (written == (ssize_t)n)
-		return;
-	atomic_fetch_add(&log_lost, missing + 1);
-	atomic_store(&log_torn, torn || written > 0);
-}
-
-static void keep(const char *line)
-{
-	char whole[LINE_MAX_BYTES + 192];
-
-	log_ring_add(whole, stamp("", line, whole, sizeof(whole)));
-}
-
-void log_write(enum log_level level, const char *format, ...)
+static void write_elsewhere(enum log_level level, const char *line)
 {
 	static const int priority[] = {
 		[LOG_LEVEL_NOTICE] = LOG_NOTICE,
 		[LOG_LEVEL_ERROR] = LOG_ERR, [LOG_LEVEL_WARN] = LOG_WARNING,
 		[LOG_LEVEL_INFO] = LOG_INFO, [LOG_LEVEL_DEBUG] = LOG_DEBUG,
 	};
+
+	if (log_syslog)
+		syslog(priority[level], "%s", line);
+	else
+		write_stderr(line);
+}
+
+/* False: nobody takes lines, or not any more. */
+static int pass_on(const char *line)
+{
+	char whole[LINE_MAX_BYTES + 192], with_lost[LINE_MAX_BYTES + 64];
+	unsigned long missing;
+	int err;
+
+	if (!log_lines || atomic_load(&log_left))
+		return 0;
+	missing = atomic_exchange(&log_lost, 0);
+	if (missing) {
+		snprintf(with_lost, sizeof(with_lost), "(%lu lines were lost) %s", missing, line);
+		line = with_lost;
+	}
+	err = log_lines(whole, stamp(line, whole, sizeof(whole)));
+	if (err == -EPIPE && !atomic_exchange(&log_left, 1))
+		write_elsewhere(LOG_LEVEL_WARN, "the process that writes the log's file was "
+				"ended: lines go here from now on");
+	else if (err && err != -EPIPE)
+		atomic_fetch_add(&log_lost, missing + 1);
+	return err != -EPIPE;
+}
+
+static void keep(const char *line)
+{
+	char whole[LINE_MAX_BYTES + 192];
+
+	log_ring_add(whole, stamp(line, whole, sizeof(whole)));
+}
+
+void log_write(enum log_level level, const char *format, ...)
+{
 	char text[LINE_MAX_BYTES], line[LINE_MAX_BYTES];
 	va_list args;
 
@@ -138,12 +143,8 @@ void log_write(enum log_level level, const char *format, ...)
 		return;
 	}
 	keep(line);
-	if (log_file >= 0)
-		write_file(line);
-	else if (log_syslog)
-		syslog(priority[level], "%s", line);
-	else
-		write_stderr(line);
+	if (!pass_on(line))
+		write_elsewhere(level, line);
 }
 
 int log_allowed(unsigned burst)

@@ -8,10 +8,12 @@
  * name cannot forge a line or drive a terminal.
  *
  * Threads: every function may be called from any thread; set-up functions
- * (log_open, log_to_descriptor, log_to_syslog) before the threads start.
+ * (log_open, log_to_lines, log_to_syslog) before the threads start.
  */
 #ifndef GRANARY_BASE_LOG_H
 #define GRANARY_BASE_LOG_H
+
+#include <stddef.h>
 
 #include "base/error.h"
 
@@ -28,18 +30,18 @@ enum log_level {
 void log_open(const char *program, enum log_level level);
 
 /*
- * From now on lines go to the end of the file behind this descriptor, which the log takes
- * over (os/log_file.h opens it), each with the time (UTC) and the process, each by one
- * write(2): several processes may have it, and it may be cut to nothing meanwhile. A line
- * that finds no room is lost, and the next one that is written says so.
+ * From now on `take` gets the lines, each with the time (UTC), the process and its end
+ * (os/log_file.h has them written to a file). It returns 0 or a negative errno: the line is
+ * lost, and the next one that is taken says so. With -EPIPE no line will be taken any more:
+ * this one and all others go where they would without `take`.
  */
-void log_to_descriptor(int fd);
+void log_to_lines(int (*take)(const char *line, size_t size));
 
 /* From now on lines go there, control characters escaped, and nowhere else. */
 void log_to(void (*sink)(enum log_level level, const char *line));
 
 /*
- * From now on lines go to syslog; where a file was chosen, still there. Where there is no
+ * From now on lines go to syslog; where somebody takes them (log_to_lines), still there. Where there is no
  * syslog they are only in the ring, which has the last ones in any case (base/log_ring.h).
  */
 void log_to_syslog(void);

@@ -12,8 +12,8 @@
 #include "os/rights.h"
 
 /*
- * Logs to this file from now on (log_to_file): 0, or a negative errno and a sentence. One
- * on storage that a user decides about (mounts_is_users) is refused.
+ * Logs to this file from now on (log_to_file): 0, or a negative errno and a sentence. Its
+ * writer runs with these rights.
  */
 int user_log(const struct rights *rights, const char *path, struct error *e);
 

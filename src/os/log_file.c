@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/log.h"
+#include "os/log_writer.h"
 #include "os/place.h"
 
 static int refuse(const char *path, int errnum, const char *why, struct error *e)
@@ -33,7 +33,7 @@ int log_open_file(const char *path, struct error *e)
 		close(fd);
 		return refuse(path, EINVAL, other, e);
 	}
-	return fd;
+	return log_writer_start(fd, e);
 }
 
 int log_to_file(const char *path, struct error *e)
@@ -42,6 +42,6 @@ int log_to_file(const char *path, struct error *e)
 
 	if (fd < 0)
 		return fd;
-	log_to_descriptor(fd);
+	log_writer_use(fd);
 	return 0;
 }

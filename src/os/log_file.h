@@ -2,8 +2,8 @@
 /*
  * log_file.h: the file that the log goes to, by its path.
  *
- * Files and character devices only: anything else could block. Root follows no link of
- * somebody else's to it (os/place.h).
+ * Files and character devices only: to open anything else could block. Root follows no link
+ * of somebody else's to it (os/place.h). A process of its own writes it (os/log_writer.h).
  *
  * Threads: before the others start.
  */
@@ -13,12 +13,12 @@
 #include "base/error.h"
 
 /*
- * A descriptor of the file, which is made if it is not there and is the caller's; or a
- * negative errno and a sentence.
+ * Opens the file, which is made if it is not there, and starts its writer: the sending end
+ * (log_writer_use), which is the caller's; or a negative errno and a sentence.
  */
 int log_open_file(const char *path, struct error *e);
 
-/* The same, and the log goes there from now on (log_to_descriptor): 0 or a negative errno. */
+/* The same, and the log goes there from now on (log_writer_use): 0 or a negative errno. */
 int log_to_file(const char *path, struct error *e);
 
 #endif

@@ -110,16 +110,6 @@ int mounts_id_of(int fd)
 	return id;
 }
 
-bool mounts_is_users(int fd)
-{
-	struct mount_entry entry;
-	int id = mounts_id_of(fd);
-
-	if (id == MOUNT_ID_UNKNOWN)
-		return false;
-	return mounts_find_id(id, &entry) != 1 || entry.uid != 0 || entry.granaryfs;
-}
-
 int mounts_id(const char *path)
 {
 	CLEANUP(cleanup_close) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

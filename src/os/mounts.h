@@ -79,13 +79,6 @@ int mounts_id(const char *path);
 int mounts_id_of(int fd);
 
 /*
- * May an ordinary user decide when the file that is open as `fd` answers, and keep who
- * waits for ever? So it is on a FUSE filesystem of a user's, and where the mount is in
- * another namespace, which is a user's: there an overlay may hide the FUSE filesystem.
- */
-bool mounts_is_users(int fd);
-
-/*
  * Has the daemon of the mount at `path` gone (ENOTCONN)? Asks it, through a child
  * process; one that has not answered within half a second is alive, and hangs.
  */

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <regex.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -12,8 +14,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "os/log_file.h"
 #include "base/log_ring.h"
+#include "os/bounded.h"
+#include "os/log_file.h"
 
 static void write_one(void *text)
 {
@@ -303,17 +306,37 @@ static void test_a_file_that_is_cut(void **state)
 	assert_int_equal(check_lines("cut", "after"), 1);
 }
 
+/* The number of its writer, which becomes a child of this process; or -1. */
+static pid_t begin_own_file(const char *path)
+{
+	char list[64] = "";
+	FILE *children;
+
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0 || begin_file(path))
+		return -1;
+	children = fopen("/proc/thread-self/children", "re");
+	if (!children || !fgets(list, sizeof(list), children))
+		return -1;
+	fclose(children);
+	return (pid_t)strtol(list, NULL, 10);
+}
+
 static int write_over_limit(void *path)
 {
 	struct rlimit small = { 100, RLIM_INFINITY }, large;
+	pid_t writer;
 
-	if (getrlimit(RLIMIT_FSIZE, &large) < 0 || begin_file(path))
+	if (getrlimit(RLIMIT_FSIZE, &large) < 0)
 		return 1;
 	setrlimit(RLIMIT_FSIZE, &small);
+	writer = begin_own_file(path);
+	if (writer < 0)
+		return 1;
 	log_error("this one is there");
 	for (int i = 0; i < 10; i++)
 		log_error("a line that is too long for what is left of so few bytes");
-	setrlimit(RLIMIT_FSIZE, &large);
+	if (prlimit(writer, RLIMIT_FSIZE, &large, NULL) < 0)
+		return 1;
 	log_error("room");
 	log_error("again");
 	return 0;
@@ -335,6 +358,92 @@ static void test_a_full_file_loses_lines_and_says_so(void **state)
 	assert_line(strtok_r(NULL, "\n", &rest), "again");
 	assert_null(strtok_r(NULL, "\n", &rest));
 	free(text);
+}
+
+static bool has_ended(pid_t child)
+{
+	int status;
+
+	return waitpid(child, &status, 0) == child;
+}
+
+static int kill_writer(void *path)
+{
+	pid_t writer = begin_own_file(path);
+
+	if (writer < 0)
+		return 1;
+	kill(writer, SIGTERM); /* it is told by its senders when to end */
+	log_error("before");
+	kill(writer, SIGKILL);
+	if (!has_ended(writer))
+		return 1;
+	log_error("after");
+	log_error("and on");
+	return 0;
+}
+
+static void run_kill_writer(void *status)
+{
+	*(int *)status = unit_child(kill_writer, (void *)(uintptr_t)"killed");
+}
+
+static void test_a_writer_that_is_killed(void **state)
+{
+	int status;
+	char *said = unit_stderr_of(run_kill_writer, &status);
+
+	(void)state;
+	assert_int_equal(status, 0);
+	assert_int_equal(check_lines("killed", "before"), 1);
+	assert_string_equal(said, "prog: the process that writes the log's file was ended: "
+				  "lines go here from now on\nprog: after\nprog: and on\n");
+	free(said);
+}
+
+enum { FLOOD = 3000 };
+
+/* Its storage hangs: as good as stopped. */
+static int stop_writer(void *path)
+{
+	pid_t writer = begin_own_file(path);
+	long long began = bounded_now();
+
+	if (writer < 0 || kill(writer, SIGSTOP) < 0)
+		return 1;
+	for (int i = 0; i < FLOOD; i++)
+		log_error("flood");
+	/* each line would wait for 200 ms */
+	if (bounded_now() - began > FLOOD * 100)
+		return 1;
+	kill(writer, SIGCONT);
+	for (int i = 0; i < 100; i++) { /* until it has taken what waited */
+		bounded_pause(20);
+		log_error("flood");
+	}
+	return 0;
+}
+
+/* All lines of the file, and those that it says were lost. */
+static unsigned long count_flood(const char *path)
+{
+	char *text = unit_read(path, NULL), *rest, *note;
+	unsigned long count = 0;
+
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		assert_line(line, "(\\([0-9]+ lines were lost\\) )?flood");
+		note = strchr(line, '(');
+		count += 1 + (note ? strtoul(note + 1, NULL, 10) : 0);
+	}
+	free(text);
+	return count;
+}
+
+static void test_a_writer_that_hangs_loses_lines_and_says_so(void **state)
+{
+	(void)state;
+	assert_int_equal(unit_child(stop_writer, (void *)(uintptr_t)"hangs"), 0);
+	assert_int_equal(count_flood("hangs"), FLOOD + 100);
 }
 
 static int write_to_device(void *path)
@@ -462,6 +571,8 @@ static const struct CMUnitTest logging[] = {
 	cmocka_unit_test(test_processes_share_a_file),
 	cmocka_unit_test(test_a_file_that_is_cut),
 	cmocka_unit_test(test_a_full_file_loses_lines_and_says_so),
+	cmocka_unit_test(test_a_writer_that_is_killed),
+	cmocka_unit_test(test_a_writer_that_hangs_loses_lines_and_says_so),
 	cmocka_unit_test(test_a_device_is_no_trouble),
 	cmocka_unit_test(test_what_could_block_is_refused),
 	cmocka_unit_test(test_the_ring_outlives_a_process),
