@@ -290,6 +290,23 @@ renewed() {
 		"renew: a second time there is nothing to do"
 }
 
+# What a stranger's link leads to, root alone may read.
+link_not_followed() {
+	is_root || return 0
+	rm -rf "${shared:?}"/*
+	cp -p "$work/made/v.tar" "$shared/v.tar"
+	index "$shared/v.tar"
+	"$forge" --as-0.1 "$shared/v.tar.gidx"
+	mv "$shared/v.tar" "$own/secret"
+	ln -s "$own/secret" "$shared/v.tar"
+	chown -h 65534:65534 "$shared" "$shared"/*
+	"$granary" index --renew "$shared" >"$work/said" 2>&1
+	is $? 3 "renew: a link beside an index: status"
+	grep -q "not renewed: .*v.tar' is a symbolic link, which root does not follow" "$work/said"
+	ok $? "renew: a link beside an index is not followed" || diag "$(cat "$work/said")"
+	chown 0:0 "$shared"
+}
+
 # What fits no longer, is another's, or is no index, stays as it is.
 not_renewed() {
 	fresh
@@ -317,6 +334,7 @@ not_renewed() {
 	ok $? "renew: that is said" || diag "$(cat "$work/said")"
 	"$granary" index --renew --check "$shared" >"$work/said" 2>&1
 	is $? 1 "renew: with options that make no sense"
+	link_not_followed
 	rm -rf "${shared:?}"/*
 	mkdir "$shared/d"
 	cp -p "$work/made/v.tar" "$shared/d/v.tar"

@@ -29,29 +29,64 @@ struct tally {
 
 /* ---- The packed files of an index ---- */
 
-/* One that has got another name, with its index. */
-static int open_by_index(const char *path, struct source **out, struct error *e)
+/*
+ * The folder may be a stranger's, and a link there may lead to what only root may read, of
+ * which the index would then hold digests.
+ */
+static int open_as_root(const char *path, const struct source *index, struct source **out,
+			struct error *e)
 {
+	const struct source_id *id = &source_info(index)->id;
+	struct place *place;
+	int fd, err = place_open_beside(path, filename_of(source_path(index)), id->device,
+					id->inode, &place, e);
+
+	if (err)
+		return err;
+	fd = place_read(place, "");
+	place_close(place);
+	if (fd == -ELOOP)
+		return error_set(e, ERROR_SYSTEM, ELOOP,
+				 "'%s' is a symbolic link, which root does not follow there: the "
+				 "owner of the folder can renew the index", path);
+	if (fd < 0)
+		return error_set(e, ERROR_SYSTEM, -fd, "'%s': %s", path, strerror(-fd));
+	return source_adopt(path, fd, out, e);
+}
+
+static int open_packed(const char *path, const struct source *index, struct source **out,
+		       struct error *e)
+{
+	return geteuid() == 0 ? open_as_root(path, index, out, e) : source_open(path, out, e);
+}
+
+/* One that has got another name, with its index. */
+static int open_by_index(const struct source *index, struct source **out, struct error *e)
+{
+	const char *path = source_path(index);
 	CLEANUP(cleanup_free) char *name = strndup(path, strlen(path) - strlen(suffix));
 
-	return name ? source_open(name, out, e) :
+	return name ? open_packed(name, index, out, e) :
 		      error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 }
 
-static int open_beside(const char *path, const char *name, struct source **out,
+static int open_beside(const struct source *index, const char *name, struct source **out,
 		       struct error *e)
 {
+	const char *path = source_path(index);
 	CLEANUP(cleanup_free) char *beside = NULL;
 
 	if (asprintf(&beside, "%.*s%s", (int)(filename_of(path) - path), path, name) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	return source_open(beside, out, e);
+	return open_packed(beside, index, out, e);
 }
 
 /* In the order in which they were indexed. The caller closes the set, also after an error. */
-static int open_sources(const char *path, const struct card *card, struct source_set *set,
+static int open_sources(const struct index_file *file, struct source_set *set,
 			struct error *e)
 {
+	const struct source *index = index_file_source(file);
+	const struct card *card = index_file_card(file);
 	const struct card_source *was;
 	uint32_t count = 0;
 	int err = 0;
@@ -61,24 +96,24 @@ static int open_sources(const char *path, const struct card *card, struct source
 	set->sources = calloc(count + 1, sizeof(*set->sources));
 	if (!set->sources)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	if (count == 1 && open_by_index(path, set->sources, NULL) == 0)
+	if (count == 1 && open_by_index(index, set->sources, NULL) == 0)
 		set->count = 1;
 	while (!err && set->count < count && (was = card_source(card, set->count))) {
-		err = open_beside(path, was->name, &set->sources[set->count], e);
+		err = open_beside(index, was->name, &set->sources[set->count], e);
 		set->count += !err;
 	}
 	return err;
 }
 
-static int make_wish(const char *path, const struct card *card, struct source_set *set,
+static int make_wish(const struct index_file *file, struct source_set *set,
 		     struct index_wish *wish, struct error *e)
 {
-	int err = open_sources(path, card, set, e);
+	int err = open_sources(file, set, e);
 
 	if (err)
 		return err;
 	wish->sources = set;
-	snprintf(wish->shape, sizeof(wish->shape), "%s", card_summary(card)->options);
+	snprintf(wish->shape, sizeof(wish->shape), "%s", card_summary(index_file_card(file))->options);
 	wish->identities = calloc(set->count + 1, sizeof(*wish->identities));
 	if (!wish->identities)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
@@ -149,7 +184,7 @@ static int check_owner(const struct card *card, struct error *e)
 			 (unsigned)card_owner(card));
 }
 
-static int renew_file(const char *path, const struct index_file *file, struct error *e)
+static int renew_file(const struct index_file *file, struct error *e)
 {
 	const struct card *card = index_file_card(file);
 	struct source_set set = { 0 };
@@ -157,7 +192,7 @@ static int renew_file(const char *path, const struct index_file *file, struct er
 	int err = check_owner(card, e);
 
 	if (!err)
-		err = make_wish(path, card, &set, &wish, e);
+		err = make_wish(file, &set, &wish, e);
 	if (!err)
 		err = index_fits(&wish, card, file, e);
 	if (!err)
@@ -187,7 +222,7 @@ static void look_at(const struct request *request, const char *path, struct tall
 	}
 	if (card_has_identities(index_file_card(file))) {
 		tally->current++;
-	} else if ((err = renew_file(path, file, &e)) == 0) {
+	} else if ((err = renew_file(file, &e)) == 0) {
 		tally->renewed++;
 		if (!request->json && !request->quiet)
 			printf("%s renewed\n", path);
