@@ -13,7 +13,8 @@
 
 /*
  * Opens what `held` is, an O_PATH descriptor: a descriptor or a negative errno. Where
- * there is no /proc, what `path` leads to, from which it came.
+ * there is no /proc, what `path` leads to, from which it came, or -ESTALE if that is
+ * another file by now.
  */
 int held_open(int held, const char *path, int flags);
 

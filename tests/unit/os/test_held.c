@@ -9,6 +9,27 @@
 
 #include "os/held.h"
 
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap___open64_2(const char *path, int flags);
+
+static bool denied; /* a FUSE filesystem says that what is held is not there */
+
+int __wrap_open64(const char *path, int flags, ...)
+{
+	if (denied && strncmp(path, "/proc/self/fd/", 14) == 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	return __real_open64(path, flags, 0);
+}
+
+/* What open(2) is called with _FORTIFY_SOURCE. */
+int __wrap___open64_2(const char *path, int flags)
+{
+	return __wrap_open64(path, flags);
+}
+
 static const struct {
 	const char *script, *path;
 	int err; /* 0: it is opened */
@@ -58,9 +79,26 @@ static void test_what_was_held_is_opened(void **state)
 	close(held);
 }
 
+/* Its path leads to another file by then, and that is not what was looked at. */
+static void test_a_file_that_is_denied_is_not_opened_by_its_path(void **state)
+{
+	int held, fd;
+
+	(void)state;
+	unit_shell("echo right >file");
+	held = open("file", O_PATH | O_CLOEXEC);
+	unit_shell("mv file moved && echo wrong >file");
+	denied = true;
+	fd = held_open(held, "file", O_RDONLY);
+	denied = false;
+	assert_int_equal(fd, -ENOENT);
+	close(held);
+}
+
 static const struct CMUnitTest holding[] = {
 	cmocka_unit_test(test_what_is_opened),
 	cmocka_unit_test(test_what_was_held_is_opened),
+	cmocka_unit_test(test_a_file_that_is_denied_is_not_opened_by_its_path),
 };
 
 UNIT_MAIN(holding)
