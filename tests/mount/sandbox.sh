@@ -4,7 +4,7 @@
 # while it is at it; and that it gives the same answers as before, to root and to users.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need tar diff setpriv mksquashfs mkfifo timeout pgrep
+need tar diff setpriv mksquashfs mkfifo timeout pgrep strace
 need_python
 need_root
 
@@ -124,6 +124,21 @@ who_indexes() {
 	"$granary" index -q --checksums --force "$work/t.tar"
 }
 
+# A stranger's mount, or a folder that looks like one, may hold any text.
+counters() {
+	mkdir -p "$work/like/.granaryfs"
+	echo '{' >"$work/like/.granaryfs/stats.json"
+	for command in stats wait; do
+		timeout -k 5 60 strace -f -e trace=prctl,read -o "$work/calls" "$granary" "$command" \
+			"$work/like" >"$work/said" 2>&1
+		is $? 32 "$command: a text of a stranger's is refused"
+		grep -q 'is not what granaryfs writes' "$work/said"
+		ok $? "$command: with a sentence" || diag "$(cat "$work/said")"
+		check "$command: who parses it has a filter" \
+			grep -q 'prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER' "$work/calls"
+	done
+}
+
 # ---- What comes of it -------------------------------------------------------
 
 # alike COMMAND...: root and a user are told the same.
@@ -211,6 +226,7 @@ make_archives
 public_programs
 who_parses
 who_indexes
+counters
 descriptors
 same_answers
 secret_places
