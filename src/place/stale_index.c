@@ -49,8 +49,8 @@ static bool has_fitting_sums(const struct index_wish *wish)
 	return found;
 }
 
-static int find(const struct index_wish *wish, bool of_others, struct index_file **out,
-		const char **path, struct error *why)
+int evidence_find(const struct index_wish *wish, bool of_others, struct index_file **out,
+		  const char **path, struct error *why)
 {
 	int err = has_fitting_sums(wish) ? -EEXIST : -ENOENT;
 
@@ -61,18 +61,12 @@ static int find(const struct index_wish *wish, bool of_others, struct index_file
 	return err ? -ENOENT : 0;
 }
 
-int evidence_find(const struct index_wish *wish, struct index_file **out, const char **path,
-		  struct error *why)
-{
-	return find(wish, false, out, path, why);
-}
-
 bool evidence_is_replaced(const struct index_wish *wish, const char **path,
 			  struct error *why)
 {
 	struct index_file *file;
 
-	if (find(wish, true, &file, path, why) < 0)
+	if (evidence_find(wish, true, &file, path, why) < 0)
 		return false;
 	index_file_close(file);
 	return true;
@@ -94,7 +88,7 @@ int evidence_check(const struct index_wish *wish, struct error *e)
 	const char *path;
 	int err = 0;
 
-	if (evidence_find(wish, &file, &path, NULL) < 0)
+	if (evidence_find(wish, false, &file, &path, NULL) < 0)
 		return 0;
 	for (uint32_t i = 0; i < wish->sources->count && !err; i++) {
 		if (evidence_of_damage(wish, index_file_card(file), i))

@@ -18,9 +18,10 @@
  * An index with checksums of these files that fits but for what they are now, unless there is one that
  * fits: with checksums anywhere, or at a place before it. 0, the index (the caller closes
  * it), its path, which lives as long as the wish, and why it does not fit; or -ENOENT.
+ * `of_others`: also one that may be of other files that look the same (place/belonging.h).
  */
-int evidence_find(const struct index_wish *wish, struct index_file **out, const char **path,
-		  struct error *why);
+int evidence_find(const struct index_wish *wish, bool of_others, struct index_file **out,
+		  const char **path, struct error *why);
 
 /*
  * Is there one that would be replaced by an index of these files, be it of these or of others

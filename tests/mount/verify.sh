@@ -373,6 +373,21 @@ nothing_to_read() {
 }
 
 # The page says what cannot be promised.
+# The index that is named is compared with, also where others may write to its folder.
+copies() {
+	mkdir "$work/copy" "$work/named"
+	chmod 777 "$work/named"
+	cp -p good/s-0.tar copy/s-0.tar
+	granary index -q --checksums --output "$work/named/i.gidx" copy/s-0.tar ||
+		bail "no index"
+	cp copy/s-0.tar copy/other && mv copy/other copy/s-0.tar
+	verifies 0 "an intact copy, its index named" -o "index=$work/named/i.gidx" copy/s-0.tar
+	complains "that it is a copy" "another time of change"
+	flip copy/s-0.tar 1024
+	verifies $damaged "a damaged copy, its index named" -o "index=$work/named/i.gidx" \
+		copy/s-0.tar
+}
+
 documented() {
 	local page=$abs_top_srcdir/docs/granary-index.1
 	grep -q "Without checksums nobody can see a byte that has changed in a tar" "$page"
@@ -397,5 +412,6 @@ manifests
 originals
 far_down
 nothing_to_read
+copies
 documented
 finish

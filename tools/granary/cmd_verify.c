@@ -112,7 +112,8 @@ static bool find_evidence(struct verify *v, const char **path)
 {
 	struct index_file *file;
 	struct error why;
-	int err = evidence_find(&v->wish, &file, path, &why);
+	/* one that is named is the caller's word: of a copy it is, too */
+	int err = evidence_find(&v->wish, v->wish.places.named, &file, path, &why);
 
 	if (err)
 		return false;
