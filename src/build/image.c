@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "index/block_sums.h"
+#include "os/write_whole.h"
 
 int64_t image_append(struct image *image, enum layout_section_id section,
 		     const void *bytes, size_t size)
@@ -95,30 +96,12 @@ static size_t fill_head(const struct image *image, struct head *head)
 	return size;
 }
 
-static int write_all(int fd, const void *bytes, size_t size)
-{
-	const uint8_t *at = bytes;
-
-	while (size) {
-		/* Linux writes at most 2 GiB a call */
-		ssize_t n = write(fd, at, size < 1U << 30 ? size : 1U << 30);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		at += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 static int write_padded(int fd, const void *bytes, size_t size)
 {
 	static const uint8_t zeros[LAYOUT_ALIGNMENT];
-	int err = write_all(fd, bytes, size);
+	int err = write_whole(fd, bytes, size);
 
-	return err ? err : write_all(fd, zeros, aligned(size) - size);
+	return err ? err : write_whole(fd, zeros, aligned(size) - size);
 }
 
 int image_write(const struct image *image, int fd, const char *label,

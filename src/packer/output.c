@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/filename.h"
 #include "base/size.h"
+#include "os/write_whole.h"
 #include "packer/out_folder.h"
 
 /* How much is written before the storage is told to begin with it. */
@@ -320,21 +321,6 @@ void output_drop(struct output *output)
 	free_output(output);
 }
 
-static int write_all(int fd, const char *bytes, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, bytes, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		bytes += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 int output_write(const char *path, const void *bytes, size_t size, struct error *e)
 {
 	struct output *output;
@@ -342,7 +328,7 @@ int output_write(const char *path, const void *bytes, size_t size, struct error 
 
 	if (err)
 		return err;
-	err = write_all(output->fd, bytes, size);
+	err = write_whole(output->fd, bytes, size);
 	if (!err)
 		return output_commit(output, e);
 	output_drop(output);

@@ -12,6 +12,7 @@
 #include "os/memory.h"
 #include "os/sealed.h"
 #include "os/steps.h"
+#include "os/write_whole.h"
 #include "source/source.h"
 
 enum {
@@ -36,21 +37,6 @@ static bool holds_bytes(const struct source *source)
 	return hits >= PROBES / 2;
 }
 
-static int write_all(int fd, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, bytes, length);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0) {
-			bytes += n;
-			length -= (size_t)n;
-		}
-	}
-	return 0;
-}
-
 static int copy(const struct source *source, int fd)
 {
 	CLEANUP(cleanup_free) char *piece = malloc(PIECE_BYTES);
@@ -64,7 +50,7 @@ static int copy(const struct source *source, int fd)
 		steps_at(source_path(source));
 		err = source_pread(source, piece, length, at);
 		if (!err)
-			err = write_all(fd, piece, length);
+			err = write_whole(fd, piece, length);
 	}
 	return err;
 }
