@@ -136,6 +136,8 @@ int index_fits(const struct index_wish *wish, const struct card *card,
 	return err ? err : belonging_check(wish, card, file, e);
 }
 
+enum { REMEDY_BYTES = 2 * INDEX_SOURCES_BYTES + 256 };
+
 /* Copies of all packed files, or those themselves: only their times of change differ. */
 static bool may_be_copies(const struct index_wish *wish, const struct card *card)
 {
@@ -148,22 +150,41 @@ static bool may_be_copies(const struct index_wish *wish, const struct card *card
 	return true;
 }
 
-/* To use an index again that does not fit, or to have its checksums again. */
-static const char *find_remedy(const struct index_wish *wish, const struct card *card,
-			       int err)
+void index_say_sources(const struct index_wish *wish, char out[INDEX_SOURCES_BYTES])
 {
-	bool copies = may_be_copies(wish, card);
+	size_t others = wish->sources->count - 1;
+	int n = snprintf(out, INDEX_SOURCES_BYTES, "'%s'",
+			 source_path(wish->sources->sources[0]));
 
-	if (err == -EPERM)
-		return "";
+	if (others && n < INDEX_SOURCES_BYTES)
+		snprintf(out + n, (size_t)(INDEX_SOURCES_BYTES - n), " and the %zu others",
+			 others);
+}
+
+/* To use an index again that does not fit, or to have its checksums again. */
+static void find_remedy(const struct index_wish *wish, const struct card *card, int err,
+			char out[REMEDY_BYTES])
+{
+	char sources[INDEX_SOURCES_BYTES];
+
+	*out = '\0';
+	index_say_sources(wish, sources);
 	if (err == -EXDEV)
-		return "; if it was copied or renamed: granary index --adopt";
-	if (!card_has_sums(card))
-		return copies ? "; if it is a copy: granary index --adopt" : "";
-	return copies ? "; if it is a copy: granary index --adopt; if it was changed, its "
-			"checksums are those of before: granary index --checksums makes them anew" :
-			"; its checksums are not those of what is there now: granary index "
-			"--checksums makes them anew";
+		snprintf(out, REMEDY_BYTES,
+			 "; if it was copied or renamed: granary index --adopt %s", sources);
+	else if (err == -EPERM || (!card_has_sums(card) && !may_be_copies(wish, card)))
+		return;
+	else if (!card_has_sums(card))
+		snprintf(out, REMEDY_BYTES, "; if it is a copy: granary index --adopt %s", sources);
+	else if (may_be_copies(wish, card))
+		snprintf(out, REMEDY_BYTES,
+			 "; if it is a copy: granary index --adopt %s; if it was changed, its "
+			 "checksums are those of before: granary index --checksums %s makes them "
+			 "anew", sources, sources);
+	else
+		snprintf(out, REMEDY_BYTES,
+			 "; its checksums are not those of what is there now: granary index "
+			 "--checksums %s makes them anew", sources);
 }
 
 static int pass_over(const struct index_wish *wish, int err, const struct error *why,
@@ -177,13 +198,15 @@ static int pass_over(const struct index_wish *wish, int err, const struct error 
 static int judge(const struct index_wish *wish, const struct card *card,
 		 const struct index_file *file)
 {
+	char remedy[REMEDY_BYTES];
 	struct error why;
 	int err = index_fits(wish, card, file, &why);
 
 	if (!err)
 		return 0;
 	error_prefix(&why, "%s", source_path(index_file_source(file)));
-	return pass_over(wish, err, &why, find_remedy(wish, card, err));
+	find_remedy(wish, card, err, remedy);
+	return pass_over(wish, err, &why, remedy);
 }
 
 /* The index at `path` if it fits, by its card; says why if it does not. */

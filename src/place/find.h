@@ -68,6 +68,10 @@ bool index_is_of_wish(const struct index_wish *wish, const struct card *card);
  */
 int index_find(const struct index_wish *wish, struct index **out, const char **path);
 
+/* The packed files, as a remedy names them: the path of the first, and how many others. */
+enum { INDEX_SOURCES_BYTES = 1100 };
+void index_say_sources(const struct index_wish *wish, char out[INDEX_SOURCES_BYTES]);
+
 /*
  * One that fits but for the packed files, which have been changed, copied or exchanged since:
  * 0, the index (the caller closes it), its path, and why it does not fit; or

@@ -293,7 +293,7 @@ what_is_lost_is_said() {
 	touch -d 2001-01-01 c.tar
 	rm -rf "$cache"
 	granary ls c.tar 2>"$work/said" >/dev/null
-	said "a changed file: its checksums do not fit" "granary index --checksums makes them anew"
+	said "a changed file: its checksums do not fit" "granary index --checksums 'c.tar' makes them anew"
 	kept "a changed file" c.tar
 	is "$(find "$cache" -name 'c.tar*.gidx' | wc -l)" 1 "a changed file: its index is elsewhere"
 	mount_ok "a changed file: mounted" -o index=require c.tar "$mnt"

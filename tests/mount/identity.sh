@@ -58,7 +58,7 @@ fits() {
 unfit() {
 	index --check "$1"
 	is $? 3 "$2: it does not fit"
-	grep -q "${3:-it was made of another file than .*: granary index --adopt}" "$work/said"
+	grep -q "${3:-it was made of another file than .*: granary index --adopt '$1'}" "$work/said"
 	ok $? "$2: why" || diag "$(cat "$work/said")"
 }
 
@@ -102,11 +102,11 @@ named_copy() {
 	refuse "a named index of another file: no mount" "$granaryfs" -o "index=$named" \
 		"$shared/v.tar" "$mnt"
 	"$granary" ls -o "index=$named" "$shared/v.tar" >"$work/said" 2>&1
-	grep -q "not replaced; with the same index=: granary index --adopt if they are copies" \
-		"$work/said"
+	grep -q -F "not replaced; if they are copies: granary index --adopt --output '$named' \
+'$shared/v.tar';" "$work/said"
 	ok $? "a named index of another file: the remedy" || diag "$(cat "$work/said")"
 	check "a named index of another file: --adopt" \
-		index --adopt -o "index=$named" "$shared/v.tar"
+		index --adopt --output "$named" "$shared/v.tar"
 	cat_is_cat "a named index that was adopted" "index=$named" "$shared/v.tar"
 	rm "$named"
 }
@@ -321,7 +321,7 @@ not_renewed() {
 	is $? 3 "renew: status where some are left"
 	grep -q "not renewed: $shared/v.tar.gidx: it was made of another file" "$work/said"
 	ok $? "renew: another's index" || diag "$(cat "$work/said")"
-	grep -q "v.tar.gidx: .*if both were renamed: granary index --adopt" "$work/said"
+	grep -q "v.tar.gidx: .*if both were renamed: granary index --adopt '$shared/v.tar'" "$work/said"
 	ok $? "renew: another name: the remedy" || diag "$(cat "$work/said")"
 	grep -q "not renewed: $shared/noise.tar.gidx: it is no index" "$work/said"
 	ok $? "renew: no index" || diag "$(cat "$work/said")"

@@ -231,16 +231,20 @@ static void leave_claim(void *context)
 /* ---- The parent ------------------------------------------------------------- */
 
 /* Checksums that are there do not go without a word. */
-static int spare_checksums(const char *path, bool force, struct error *e)
+static int spare_checksums(const struct index_wish *wish, const char *path, bool force,
+			   struct error *e)
 {
+	char sources[INDEX_SOURCES_BYTES];
+
 	if (!evidence_at(path))
 		return 0;
+	index_say_sources(wish, sources);
 	if (!force)
 		return error_set(e, ERROR_DATASET, EEXIST,
 				 "%s: it has checksums, does not fit the packed files as they are, "
-				 "and is not replaced; with the same index=: granary index --adopt "
-				 "if they are copies, granary index --force --checksums if they "
-				 "were changed", path);
+				 "and is not replaced; if they are copies: granary index --adopt "
+				 "--output '%s' %s; if they were changed, the same with --force "
+				 "--checksums for --adopt", path, path, sources);
 	log_warn("%s: its checksums of the files are gone; to have them again: granary index "
 		 "--checksums", path);
 	return 0;
@@ -276,7 +280,7 @@ static int publish_at(struct index_spots *spots, unsigned i, const struct image 
 	if (!err && wish->places.named)
 		err = image_may_replace(place, e);
 	if (!err && !wish->checksums)
-		err = spare_checksums(place_path(place), force, e);
+		err = spare_checksums(wish, place_path(place), force, e);
 	return err ? err : image_publish(image, place, &access, e);
 }
 

@@ -203,10 +203,15 @@ static int renew_file(const struct index_file *file, struct error *e)
 }
 
 /* Under another name nothing but a comparison shows that the index is theirs. */
-static const char *remedy(int err)
+static void say_left(const char *path, int err, const struct error *e)
 {
-	return err == -EXDEV ? "; if both were renamed: granary index --adopt, with the packed "
-			       "file" : "";
+	int length = (int)(strlen(path) - strlen(suffix));
+
+	if (err == -EXDEV)
+		log_warn("not renewed: %s: %s; if both were renamed: granary index --adopt '%.*s'",
+			 path, e->text, length, path);
+	else
+		log_warn("not renewed: %s: %s", path, e->text);
 }
 
 static void look_at(const struct request *request, const char *path, struct tally *tally)
@@ -227,7 +232,7 @@ static void look_at(const struct request *request, const char *path, struct tall
 		if (!request->json && !request->quiet)
 			printf("%s renewed\n", path);
 	} else {
-		log_warn("not renewed: %s: %s%s", path, e.text, remedy(err));
+		say_left(path, err, &e);
 		tally->left++;
 	}
 	index_file_close(file);
