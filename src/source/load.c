@@ -17,6 +17,7 @@
 
 enum {
 	PIECE_BYTES = 1 << 20,
+	LOOK_BYTES = 16 << 20,  /* how often memory is looked at on the way */
 	LARGE_BYTES = 64 << 20, /* a smaller file may be a hole, and costs little */
 	PROBES = 64,            /* of a larger one; half of them hit bytes, at least */
 };
@@ -37,7 +38,24 @@ static bool holds_bytes(const struct source *source)
 	return hits >= PROBES / 2;
 }
 
-static int copy(const struct source *source, int fd)
+/* Of this machine and its groups; where that cannot be told, more than any file has. */
+static uint64_t available(void)
+{
+	struct memory_state state = { .available = UINT64_MAX };
+	struct memory *memory;
+
+	if (memory_open("", &memory) == 0) {
+		memory_look(memory, &state);
+		memory_close(memory);
+	}
+	return state.available;
+}
+
+/*
+ * Many mounts may load at once, each of which saw the same memory before: so it is looked at
+ * again on the way, and one of them ends while a quarter of that is still left.
+ */
+static int copy(const struct source *source, int fd, uint64_t reserve)
 {
 	CLEANUP(cleanup_free) char *piece = malloc(PIECE_BYTES);
 	uint64_t size = source_size(source);
@@ -47,6 +65,8 @@ static int copy(const struct source *source, int fd)
 		uint64_t left = size - at;
 		size_t length = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
 
+		if (reserve && at % LOOK_BYTES == 0 && left + reserve > available())
+			return -ENOMEM;
 		steps_at(source_path(source));
 		err = source_pread(source, piece, length, at);
 		if (!err)
@@ -55,33 +75,23 @@ static int copy(const struct source *source, int fd)
 	return err;
 }
 
-/* May a copy of so many bytes be made? Where that cannot be told it may. */
-static bool is_room_for(uint64_t size)
-{
-	struct memory_state state = { .available = UINT64_MAX };
-	struct memory *memory;
-
-	if (memory_open("", &memory) == 0) {
-		memory_look(memory, &state);
-		memory_close(memory);
-	}
-	return size <= state.available / 2;
-}
-
 /*
- * Small files are not asked about. The owner of a file on FUSE decides which size it has
+ * Small files are not asked about, and have no reserve. The owner of a file on FUSE decides which size it has
  * and where its holes are, and its reader may be root's.
  */
-static int check_size(const struct source *source, struct error *e)
+static int check_size(const struct source *source, uint64_t *reserve, struct error *e)
 {
-	uint64_t size = source_size(source);
+	uint64_t size = source_size(source), memory;
 
+	*reserve = 0;
 	if (size <= LARGE_BYTES)
 		return 0;
 	if (!holds_bytes(source))
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s: it is a hole, almost all of it", source_path(source));
-	if (!is_room_for(size))
+	memory = available();
+	*reserve = memory / 4;
+	if (size > memory / 2)
 		return error_set(e, ERROR_SYSTEM, ENOMEM,
 				 "%s: it has %llu MiB, more than half of the memory that is "
 				 "available; raise the job's limit of memory",
@@ -92,14 +102,19 @@ static int check_size(const struct source *source, struct error *e)
 int source_load(const struct source *source, int *memory, struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = -1;
-	int err = check_size(source, e);
+	uint64_t reserve;
+	int err = check_size(source, &reserve, e);
 
 	if (err)
 		return err;
 	fd = memfd_create("granaryfs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	err = fd < 0 ? -errno : copy(source, fd);
+	err = fd < 0 ? -errno : copy(source, fd, reserve);
 	if (!err)
 		err = sealed_make(fd);
+	if (err == -ENOMEM)
+		return error_set(e, ERROR_SYSTEM, ENOMEM,
+				 "%s: memory was taken by others while it was read; try again "
+				 "later, or raise the job's limit of memory", source_path(source));
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "%s: cannot be read into memory: %s",
 				 source_path(source), strerror(-err));

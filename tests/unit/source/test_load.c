@@ -8,8 +8,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/memory.h"
 #include "source/load.h"
 #include "source/source.h"
+
+void __wrap_memory_look(struct memory *memory, struct memory_state *out);
+
+static uint64_t available[8]; /* at each look; the last one stays */
+static unsigned looks;
+
+void __wrap_memory_look(struct memory *memory, struct memory_state *out)
+{
+	(void)memory;
+	*out = (struct memory_state){ .available = available[looks] };
+	if (looks + 1 < COUNT(available) && available[looks + 1])
+		looks++;
+}
 
 enum { BYTES = 3 * 1024 * 1024 + 77 };
 
@@ -95,10 +109,46 @@ static void test_a_hole_is_refused(void **state)
 	close(fd);
 }
 
+enum { MIB = 1 << 20, LARGE = 80 * MIB };
+
+static const struct {
+	uint64_t available[8];
+	int err;
+} memories[] = {
+	{ { 200 * MIB }, 0 },
+	{ { 159 * MIB }, -ENOMEM }, /* more than half of it */
+	/* others take it meanwhile: to a quarter, and beyond */
+	{ { 200 * MIB, 180 * MIB, 130 * MIB, 98 * MIB }, 0 },
+	{ { 200 * MIB, 180 * MIB, 110 * MIB }, -ENOMEM },
+	{ { 200 * MIB, 180 * MIB, 114 * MIB, 97 * MIB, 80 * MIB }, -ENOMEM },
+};
+
+static void test_memory_that_others_take(void **state)
+{
+	char *bytes = malloc(LARGE);
+	struct error e;
+
+	(void)state;
+	assert_non_null(bytes);
+	memset(bytes, 'x', LARGE);
+	unit_write("large", bytes, LARGE);
+	free(bytes);
+	for (size_t i = 0; i < COUNT(memories); i++) {
+		int memory = -1;
+
+		looks = 0;
+		memcpy(available, memories[i].available, sizeof(available));
+		assert_int_equal(load("large", &memory, &e), memories[i].err);
+		if (memory >= 0)
+			close(memory);
+	}
+}
+
 static const struct CMUnitTest loading[] = {
 	cmocka_unit_test(test_all_bytes_come_and_stay),
 	cmocka_unit_test(test_a_file_that_shrinks_is_an_error),
 	cmocka_unit_test(test_a_hole_is_refused),
+	cmocka_unit_test(test_memory_that_others_take),
 };
 
 UNIT_MAIN(loading)
