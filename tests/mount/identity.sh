@@ -307,6 +307,21 @@ link_not_followed() {
 	chown 0:0 "$shared"
 }
 
+# Renamed with their archives where others may write: the way of CHANGELOG.md.
+renamed_of_0_1() {
+	rm -rf "${shared:?}"/*
+	cp -p "$work/made/v.tar" "$shared/v.tar"
+	index "$shared/v.tar"
+	"$forge" --as-0.1 "$shared/v.tar.gidx"
+	mv "$shared/v.tar" "$shared/r.tar"
+	mv "$shared/v.tar.gidx" "$shared/r.tar.gidx"
+	unfit "$shared/r.tar" "an index of 0.1, renamed with its archive"
+	chmod go-w "$shared" && "$granary" index --renew "$shared" >"$work/said" 2>&1 &&
+		chmod g+w "$shared"
+	is $? 0 "an index of 0.1, renamed: all of a folder at once" || diag "$(cat "$work/said")"
+	fits "$shared/r.tar" "an index of 0.1, renamed and then renewed"
+}
+
 # What fits no longer, is another's, or is no index, stays as it is.
 not_renewed() {
 	fresh
@@ -358,5 +373,6 @@ of_0_1
 middle
 sets
 renewed
+renamed_of_0_1
 not_renewed
 finish
