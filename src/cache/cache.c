@@ -78,13 +78,14 @@ static void show_bytes(const struct cache *cache)
 	} while (bytes != cache_bytes(cache));
 }
 
-static struct cache_pin *chunk_new(struct cache *cache, uint64_t key, size_t room)
+static struct cache_pin *chunk_new(struct cache *cache, struct cache_id id,
+				   size_t room)
 {
 	struct cache_pin *chunk = malloc(sizeof(*chunk));
 
 	if (!chunk)
 		return NULL;
-	*chunk = (struct cache_pin){ .key = key, .room = room, .pins = 1,
+	*chunk = (struct cache_pin){ .id = id, .room = room, .pins = 1,
 				     .data = slab_take(&cache->slab, room) };
 	if (chunk->data)
 		return chunk;
@@ -123,11 +124,11 @@ void cache_free(struct cache *cache)
 
 /* Where the chunk hangs, or would: *result is it or NULL. */
 static struct cache_pin **find(const struct cache *cache, const struct shard *shard,
-			       uint64_t key)
+			       struct cache_id id)
 {
-	struct cache_pin **at = cache_bucket(cache, shard, key);
+	struct cache_pin **at = cache_bucket(cache, shard, id);
 
-	while (*at && (*at)->key != key)
+	while (*at && (*at)->id.key != id.key)
 		at = &(*at)->next;
 	return at;
 }
@@ -198,7 +199,7 @@ static struct cache_pin *take_oldest(struct cache *cache, struct shard *shard,
 	    !is_over(cache, list))
 		return NULL;
 	idle_remove(cache, shard, chunk);
-	*find(cache, shard, chunk->key) = chunk->next;
+	*find(cache, shard, chunk->id) = chunk->next;
 	atomic_fetch_sub(&cache->held, cache_weight(chunk));
 	return chunk;
 }
@@ -253,14 +254,14 @@ static bool is_made_within(struct shard *shard, struct cache_pin *chunk,
  * Pins the chunk of `key`: what is there, or else `spare` (if there is one), which
  * is then in the table, LOADING: 1, or 0: neither. -ETIMEDOUT: it is being made.
  */
-static int pin(struct cache *cache, uint64_t key, struct cache_pin *spare,
+static int pin(struct cache *cache, struct cache_id id, struct cache_pin *spare,
 	       unsigned milliseconds, struct cache_pin **out)
 {
-	struct shard *shard = cache_shard(cache, key);
+	struct shard *shard = cache_shard(cache, id);
 	struct cache_pin **at, *chunk;
 
 	LOCK_GUARD(&shard->lock);
-	at = find(cache, shard, key);
+	at = find(cache, shard, id);
 	chunk = *at;
 	*out = chunk;
 	if (!chunk) {
@@ -278,14 +279,14 @@ static int pin(struct cache *cache, uint64_t key, struct cache_pin *spare,
 static void load(struct cache *cache, struct cache_pin *chunk, cache_fill *fill,
 		 void *context)
 {
-	struct shard *shard = cache_shard(cache, chunk->key);
+	struct shard *shard = cache_shard(cache, chunk->id);
 
 	chunk->size = fill(context, chunk->data, chunk->room);
 	INVARIANT(chunk->size < 0 || (size_t)chunk->size <= chunk->room);
 	LOCK_GUARD(&shard->lock);
 	chunk->state = chunk->size < 0 ? FAILED : READY;
 	if (chunk->state == FAILED)
-		*find(cache, shard, chunk->key) = chunk->next;
+		*find(cache, shard, chunk->id) = chunk->next;
 	wakeup_all(&shard->loaded);
 }
 
@@ -298,8 +299,8 @@ static void discard(struct cache *cache, struct cache_pin *chunk)
 }
 
 /* Makes the chunk, or waits for who does: 0, -ENOMEM or -ETIMEDOUT. */
-static int make(struct cache *cache, uint64_t key, size_t room, unsigned milliseconds,
-		cache_fill *fill, void *context, struct cache_pin **out)
+static int make(struct cache *cache, struct cache_id id, size_t room,
+		unsigned milliseconds, cache_fill *fill, void *context, struct cache_pin **out)
 {
 	uint64_t weight = sizeof(struct cache_pin) + slab_weight(room);
 	struct cache_pin *spare;
@@ -310,13 +311,13 @@ static int make(struct cache *cache, uint64_t key, size_t room, unsigned millise
 	/* first there is room, then it is filled: often with what has just been freed */
 	atomic_fetch_add(&cache->held, weight);
 	drop_excess(cache, CACHE_NONE);
-	spare = chunk_new(cache, key, room);
+	spare = chunk_new(cache, id, room);
 	if (!spare) {
 		atomic_fetch_sub(&cache->held, weight);
 		return -ENOMEM;
 	}
 	show_bytes(cache);
-	err = pin(cache, key, spare, milliseconds, out);
+	err = pin(cache, id, spare, milliseconds, out);
 	if (err > 0 && *out == spare) {
 		load(cache, spare, fill, context);
 		stats_add(COUNTER_cache_misses, 1);
@@ -330,15 +331,16 @@ static int make(struct cache *cache, uint64_t key, size_t room, unsigned millise
 int cache_get_within(struct cache *cache, uint64_t key, size_t room, unsigned milliseconds,
 		     cache_fill *fill, void *context, struct cache_pin **out)
 {
+	struct cache_id id = cache_id(key);
 	struct cache_pin *chunk;
 	int err;
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
-	err = pin(cache, key, NULL, milliseconds, &chunk);
+	err = pin(cache, id, NULL, milliseconds, &chunk);
 	if (err > 0)
 		stats_add(COUNTER_cache_hits, 1);
 	else if (err == 0)
-		err = make(cache, key, room, milliseconds, fill, context, &chunk);
+		err = make(cache, id, room, milliseconds, fill, context, &chunk);
 	if (err < 0)
 		return err;
 	if (chunk->size >= 0) {
@@ -364,7 +366,7 @@ int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
 	bool pinned, ready;
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
-	pinned = pin(cache, key, NULL, milliseconds, &chunk) > 0;
+	pinned = pin(cache, cache_id(key), NULL, milliseconds, &chunk) > 0;
 	ready = pinned && chunk->size >= 0;
 	stats_add(ready ? COUNTER_cache_hits : COUNTER_cache_misses, 1);
 	if (ready)
@@ -382,23 +384,25 @@ int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out)
 
 bool cache_has(struct cache *cache, uint64_t key)
 {
-	struct shard *shard = cache_shard(cache, key);
+	struct cache_id id = cache_id(key);
+	struct shard *shard = cache_shard(cache, id);
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
 	LOCK_GUARD(&shard->lock);
-	return *find(cache, shard, key);
+	return *find(cache, shard, id);
 }
 
 void cache_drop(struct cache *cache, uint64_t key)
 {
-	struct shard *shard = cache_shard(cache, key);
+	struct cache_id id = cache_id(key);
+	struct shard *shard = cache_shard(cache, id);
 	struct cache_pin **at, *chunk;
 	bool held;
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
 	{
 		LOCK_GUARD(&shard->lock);
-		at = find(cache, shard, key);
+		at = find(cache, shard, id);
 		chunk = *at;
 		if (!chunk || chunk->state != READY)
 			return;
@@ -421,7 +425,7 @@ enum left { HELD, IDLE, GONE };
 static enum left unpin(struct cache *cache, struct cache_pin *chunk,
 		       enum chunk_list list, uint64_t *number)
 {
-	struct shard *shard = cache_shard(cache, chunk->key);
+	struct shard *shard = cache_shard(cache, chunk->id);
 
 	LOCK_GUARD(&shard->lock);
 	INVARIANT(chunk->pins > 0);

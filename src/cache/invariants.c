@@ -38,8 +38,8 @@ static const char *check_table(struct cache *cache, struct shard *shard,
 
 			if (wrong)
 				return wrong;
-			if (cache_shard(cache, chunk->key) != shard ||
-			    cache_bucket(cache, shard, chunk->key) != &shard->buckets[i])
+			if (cache_shard(cache, chunk->id) != shard ||
+			    cache_bucket(cache, shard, chunk->id) != &shard->buckets[i])
 				return "a chunk is where its key does not belong";
 		}
 	}
@@ -49,7 +49,7 @@ static const char *check_table(struct cache *cache, struct shard *shard,
 static bool in_table(const struct cache *cache, const struct shard *shard,
 		     const struct cache_pin *chunk)
 {
-	const struct cache_pin *at = *cache_bucket(cache, shard, chunk->key);
+	const struct cache_pin *at = *cache_bucket(cache, shard, chunk->id);
 
 	while (at && at != chunk)
 		at = at->next;
@@ -66,7 +66,7 @@ static const char *check_idle(struct cache *cache, struct shard *shard,
 		return "a chunk in a list is not READY, or somebody holds it";
 	if (chunk->list != list)
 		return "a chunk is in the wrong list";
-	if (cache_shard(cache, chunk->key) != shard || !in_table(cache, shard, chunk))
+	if (cache_shard(cache, chunk->id) != shard || !in_table(cache, shard, chunk))
 		return "a chunk in a list is not in the table";
 	return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * state.h: what a cache is made of, for cache.c and check.c.
+ * state.h: what a cache is made of, for cache.c and invariants.c.
  *
  * Chunks are spread over shards by their keys; a shard has a lock, a table, and two
  * lists of the chunks that nobody holds, in the order in which they were given back.
@@ -47,11 +47,16 @@ struct link {
 	struct link *before, *after;
 };
 
+/* A chunk's key, and the hash of it, which is made once for each call. */
+struct cache_id {
+	uint64_t key, hash;
+};
+
 /* A chunk. A pin is a pointer to it that is counted. */
 struct cache_pin {
 	struct link idle; /* shard lock; first, so that a link is a chunk */
 	struct cache_pin *next; /* shard lock: in the same bucket */
-	uint64_t key;
+	struct cache_id id;
 	uint64_t number; /* shard lock: of when it became idle */
 	size_t room;
 	void *data;      /* `room` bytes */
@@ -84,20 +89,21 @@ struct cache {
 };
 
 /* Keys are numbers in order, or every n-th of them: spreads either evenly. */
-static inline uint64_t cache_mix(uint64_t key)
+static inline struct cache_id cache_id(uint64_t key)
 {
-	return hash_number(key, 0);
+	return (struct cache_id){ key, hash_number(key, 0) };
 }
 
-static inline struct shard *cache_shard(struct cache *cache, uint64_t key)
+static inline struct shard *cache_shard(struct cache *cache, struct cache_id id)
 {
-	return &cache->shards[cache_mix(key) >> 60 & (CACHE_SHARDS - 1)];
+	return &cache->shards[id.hash >> 60 & (CACHE_SHARDS - 1)];
 }
 
 static inline struct cache_pin **cache_bucket(const struct cache *cache,
-					      const struct shard *shard, uint64_t key)
+					      const struct shard *shard,
+					      struct cache_id id)
 {
-	return &shard->buckets[cache_mix(key) >> 36 & (cache->bucket_count - 1)];
+	return &shard->buckets[id.hash >> 36 & (cache->bucket_count - 1)];
 }
 
 static inline struct cache_pin *chunk_of(struct link *link)
