@@ -12,16 +12,14 @@
 #include <string.h>
 
 #include "base/invariant.h"
+#include "cache/key.h"
 #include "dataset/assembly.h"
 #include "dataset/read_ahead.h"
 #include "index/block_sums.h"
 #include "index/checksum.h"
 #include "stats/stats.h"
 
-enum { PATIENCE_MS = 500, NUMBER_BITS = 31 };
-
-/* Of the cache's keys these are neither chunks' nor stored blocks': see volume/stage.c. */
-static const uint64_t key_of_files = UINT64_C(1) << 62;
+enum { PATIENCE_MS = 500, BLOCK_NUMBER_BITS = 31 };
 
 const char *dataset_compared_word(enum dataset_compared compared)
 {
@@ -232,8 +230,8 @@ static int read_part(const struct checked_file *file, char *buffer, size_t lengt
 {
 	struct block block = { file, begin_of_block(file, offset) };
 	struct cache *cache = file->dataset->volumes.cache;
-	uint64_t key = key_of_files | (uint64_t)file->node << NUMBER_BITS |
-		       block.offset / file->block;
+	uint64_t key = cache_key(CACHE_FILE_BLOCK, (uint64_t)file->node << BLOCK_NUMBER_BITS |
+							  block.offset / file->block);
 	struct cache_pin *pin;
 	int err;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "cache/key.h"
 #include "codec/codec.h"
 #include "os/quota.h"
 #include "stats/stats.h"
@@ -50,7 +51,7 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 
 int chunk_get(struct chunk *chunk, uint64_t number, size_t room)
 {
-	uint64_t begin = stats_clock();
+	uint64_t key = cache_key(CACHE_CHUNK, number), begin = stats_clock();
 	int err;
 
 	chunk->taken = 0;
@@ -58,8 +59,8 @@ int chunk_get(struct chunk *chunk, uint64_t number, size_t room)
 	if (chunk->is.stored_length == 0 || chunk->is.stored_length > VOLUME_CHUNK_LIMIT)
 		return -EIO;
 	if (stage_manner() == VOLUME_DIRECTLY)
-		cache_drop(chunk->volume->table->cache, number);
-	err = cache_get(chunk->volume->table->cache, number, room, fetch_chunk, chunk,
+		cache_drop(chunk->volume->table->cache, key);
+	err = cache_get(chunk->volume->table->cache, key, room, fetch_chunk, chunk,
 			&chunk->pin);
 	if (err)
 		chunk->pin = NULL;

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/invariant.h"
+#include "cache/key.h"
 #include "stats/stats.h"
 
 enum { PATIENCE_MS = 500 };
@@ -30,13 +31,6 @@ bool volume_reads_ahead(void)
 	return manner == VOLUME_AHEAD;
 }
 
-/*
- * Chunks are numbered from 0; the keys of blocks are far from those, and from those of
- * files (dataset/sums.c).
- */
-static const uint64_t key_of_table = UINT64_C(1) << 63;
-static const uint64_t key_of_aligned = UINT64_C(3) << 62;
-
 /* A block, and what the cache calls it. */
 struct block {
 	uint64_t key;
@@ -45,7 +39,7 @@ struct block {
 
 static struct block block_in_table(const struct volume_table *table, uint32_t number)
 {
-	return (struct block){ key_of_table | number, table->blocks[number] };
+	return (struct block){ cache_key(CACHE_BLOCK, number), table->blocks[number] };
 }
 
 static struct block block_aligned(const struct volume_table *table, uint32_t source,
@@ -55,7 +49,7 @@ static struct block block_aligned(const struct volume_table *table, uint32_t sou
 	uint64_t size = source_size(table->sources->sources[source]);
 	uint64_t end = size - start < VOLUME_BLOCK ? size : start + VOLUME_BLOCK;
 
-	return (struct block){ key_of_aligned | (uint64_t)source << 40 | number,
+	return (struct block){ cache_key(CACHE_ALIGNED_BLOCK, (uint64_t)source << 40 | number),
 			       { source, start, end } };
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cache/cache.h"
+#include "cache/key.h"
 #include "stats/stats.h"
 #include "os/pages.h"
 
@@ -800,6 +801,24 @@ static void test_a_handle_is_known(void **state)
 	assert_int_equal(unit_child(use_what_is_no_cache, NULL), 256 + SIGABRT);
 }
 
+static int make_key(void *number)
+{
+	cache_key(CACHE_CHUNK, *(const uint64_t *)number);
+	return 0;
+}
+
+static void test_kinds_share_no_key(void **state)
+{
+	uint64_t most = CACHE_NUMBERS - 1, too_many = CACHE_NUMBERS;
+
+	(void)state;
+	for (int kind = CACHE_CHUNK; kind + 1 < CACHE_KINDS; kind++)
+		assert_true(cache_key((enum cache_kind)kind, most) <
+			    cache_key((enum cache_kind)(kind + 1), 0));
+	assert_int_equal(unit_child(make_key, &most), 0);
+	assert_int_equal(unit_child(make_key, &too_many), 256 + SIGABRT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -821,11 +840,12 @@ int main(void)
 		cmocka_unit_test(test_who_asks_meanwhile_waits),
 		cmocka_unit_test(test_who_comes_second_makes_nothing),
 		cmocka_unit_test(test_who_waits_for_long_gives_up),
-	cmocka_unit_test(test_what_is_dropped_is_made_anew),
+		cmocka_unit_test(test_what_is_dropped_is_made_anew),
 		cmocka_unit_test(test_what_has_been_read_is_used),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_a_fill_may_ask_for_another_chunk),
 		cmocka_unit_test(test_a_handle_is_known),
+		cmocka_unit_test(test_kinds_share_no_key),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
