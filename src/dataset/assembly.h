@@ -24,11 +24,7 @@ struct dataset {
 
 /* As dataset_read, where it compares; without the line in the log. */
 ssize_t dataset_read_checked(const struct dataset *dataset, uint32_t node, void *buffer,
-			     size_t length, uint64_t offset, struct dataset_fault *fault);
-
-/* One line, if not too many were written of late, and somebody asked for the file. */
-void dataset_log_fault(const struct dataset *dataset, uint32_t node,
-		       const struct dataset_fault *fault);
+			     size_t length, uint64_t offset, struct read_context *context);
 
 /*
  * Compares these bytes of a file, which are whole blocks: false, and where the first

@@ -56,8 +56,8 @@ int dataset_over(const struct source_set *sources, struct index *index,
 
 /*
  * Reads up to `length` bytes of a file: how many (fewer only at its end, where
- * it is 0), or -EIO, -EINVAL for what is no file. A failure is logged with
- * path, source and offset.
+ * it is 0), or -EIO, -EINVAL for what is no file. What is wrong, if it is -EIO, is the
+ * context's fault, and in the log, with path, source and offset, but for READ_AHEAD.
  *
  * Where the index has checksums, what is read is compared with them before it is given
  * out, each time that it comes from storage: in blocks (index/block_sums.h), all of which are
@@ -66,7 +66,11 @@ int dataset_over(const struct source_set *sources, struct index *index,
  */
 enum { DATASET_CHECK_MOST = 4 << 20 };
 ssize_t dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
-		     size_t length, uint64_t offset);
+		     size_t length, uint64_t offset, struct read_context *context);
+
+/* The same without checksums, and without a line in the log. */
+ssize_t dataset_read_plain(const struct dataset *dataset, uint32_t node, void *buffer,
+			   size_t length, uint64_t offset, struct read_context *context);
 
 /*
  * Checks all of the index, as granary index --check does: 0, or -EBADMSG and a sentence.
@@ -75,31 +79,13 @@ ssize_t dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
  */
 int dataset_check(const struct dataset *dataset, struct error *e);
 
-/* Why a file cannot be read, and where. `source` lives as long as the dataset. */
-struct dataset_fault {
-	int err;            /* a negative errno; -EBADMSG: the bytes make no sense */
-	bool storage;       /* it is the packed file that could not be read */
-	bool mismatch;      /* it was read, and its checksum is another */
-	uint64_t offset;    /* of the file */
-	const char *source; /* the packed file's path, or "the index", */
-	uint64_t at;        /* and where in it that is; of a mismatch, where the block begins */
-};
-
-/* As dataset_read; what is wrong, if it is -EIO, is also in *fault. */
-ssize_t dataset_read_told(const struct dataset *dataset, uint32_t node, void *buffer,
-			  size_t length, uint64_t offset, struct dataset_fault *fault);
-
-/* The same without checksums, and without a line in the log: -EIO and a fault. */
-ssize_t dataset_read_plain(const struct dataset *dataset, uint32_t node, void *buffer,
-			   size_t length, uint64_t offset, struct dataset_fault *fault);
-
 /* Are there checksums, and a file's: 0, -ENOENT where there is none, -EIO. */
 bool dataset_has_sums(const struct dataset *dataset);
 int dataset_sum(const struct dataset *dataset, uint32_t node, uint64_t *out);
 
 /* Says that the checksum is another: of the block that begins at `offset` of a file. */
 void dataset_set_mismatch(const struct dataset *dataset, uint32_t node, uint64_t offset,
-			  struct dataset_fault *out);
+			  struct read_fault *out);
 
 /* Where some of a file's bytes are stored. */
 struct dataset_place {

@@ -34,22 +34,28 @@ static bool was_said(uint32_t node)
 	return false;
 }
 
+/* Where storage failed, source_read has said where. */
 static void set_fault(const struct dataset *ds, const struct tree_piece *piece,
-		      uint64_t offset, int err, struct dataset_fault *fault)
+		      uint64_t offset, int err, struct read_fault *fault)
 {
-	*fault = (struct dataset_fault){ .err = err, .offset = offset };
-	fault->source = volume_locate(&ds->volumes, piece->volume, piece->offset, &fault->at);
-	fault->storage = source_failure(&fault->source, &fault->at);
+	fault->err = err;
+	fault->mismatch = false;
+	fault->offset = offset;
+	if (!fault->storage)
+		fault->source = volume_locate(&ds->volumes, piece->volume, piece->offset,
+					      &fault->at);
 }
 
-void dataset_log_fault(const struct dataset *ds, uint32_t node,
-		       const struct dataset_fault *fault)
+/* One line, if not too many were written of late, and somebody asked for the file. */
+static void log_fault(const struct dataset *ds, uint32_t node,
+		      const struct read_context *context)
 {
+	const struct read_fault *fault = &context->fault;
 	char path[1024];
 
-	HANDLE_CHECK(ds, HANDLE_DATASET);
 	/* who asks for it is told; what nobody asks for would only silence that */
-	if (volume_reads_ahead() || was_said(node) || !log_allowed(MESSAGES_A_PERIOD))
+	if (context->hint == READ_AHEAD || was_said(node) ||
+	    !log_allowed(MESSAGES_A_PERIOD))
 		return;
 	tree_path(dataset_tree(ds), node, path, sizeof(path));
 	if (fault->mismatch)
@@ -64,12 +70,13 @@ void dataset_log_fault(const struct dataset *ds, uint32_t node,
 
 /* The guard comes second: by then its page has been read along with the data. */
 static int read_once(const struct dataset *ds, const struct tree_piece *piece,
-		       void *buffer, size_t length)
+		     void *buffer, size_t length, struct read_context *context)
 {
-	int err = volume_pread(&ds->volumes, piece->volume, buffer, length, piece->offset);
+	int err = volume_pread(&ds->volumes, piece->volume, buffer, length, piece->offset,
+			       context);
 
 	return err ? err : volume_check(&ds->volumes, piece->volume, piece->start,
-					piece->whole);
+					piece->whole, context);
 }
 
 /*
@@ -77,55 +84,53 @@ static int read_once(const struct dataset *ds, const struct tree_piece *piece,
  * now. What storage refused has been tried again already.
  */
 static int read_extent(const struct dataset *ds, const struct tree_piece *piece,
-		       void *buffer, size_t length)
+		       void *buffer, size_t length, struct read_context *context)
 {
-	enum volume_manner before;
-	const char *where;
-	uint64_t at;
+	enum read_hint hint = context->hint;
 	int err;
 
-	source_forget_failure();
-	err = read_once(ds, piece, buffer, length);
-	if (!err || !ds->volumes.staging || source_failure(&where, &at))
+	context->fault.storage = false;
+	err = read_once(ds, piece, buffer, length, context);
+	if (!err || !ds->volumes.staging || context->fault.storage)
 		return err;
-	before = volume_read_in_manner(VOLUME_DIRECTLY);
-	err = read_once(ds, piece, buffer, length);
-	volume_read_in_manner(before);
+	context->hint = READ_DIRECT;
+	err = read_once(ds, piece, buffer, length, context);
+	context->hint = hint;
 	return err;
 }
 
 /* One piece, or as much of it as fits: how many bytes, or a negative errno. */
 static ssize_t read_piece(const struct dataset *ds, uint32_t node, char *buffer,
-			  size_t length, uint64_t offset, struct dataset_fault *fault)
+			  size_t length, uint64_t offset, struct read_context *context)
 {
 	struct tree_piece piece = { .volume = UINT32_MAX };
 	int err = tree_piece(dataset_tree(ds), node, offset, &piece);
 
 	if (err == -ENXIO || err == -EINVAL)
 		return err == -ENXIO ? 0 : err;
-	source_forget_failure();
+	context->fault.storage = false;
 	if (!err && piece.length < length)
 		length = (size_t)piece.length;
 	if (!err && piece.hole)
 		memset(buffer, 0, length);
 	else if (!err)
-		err = read_extent(ds, &piece, buffer, length);
+		err = read_extent(ds, &piece, buffer, length, context);
 	if (err) {
-		set_fault(ds, &piece, offset, err, fault);
+		set_fault(ds, &piece, offset, err, &context->fault);
 		return -EIO;
 	}
 	return (ssize_t)length;
 }
 
 ssize_t dataset_read_plain(const struct dataset *ds, uint32_t node, void *buffer,
-			   size_t length, uint64_t offset, struct dataset_fault *fault)
+			   size_t length, uint64_t offset, struct read_context *context)
 {
 	size_t done = 0;
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);
 	while (done < length) {
 		ssize_t n = read_piece(ds, node, (char *)buffer + done, length - done,
-				       offset + done, fault);
+				       offset + done, context);
 
 		if (n < 0)
 			return n;
@@ -136,24 +141,17 @@ ssize_t dataset_read_plain(const struct dataset *ds, uint32_t node, void *buffer
 	return (ssize_t)done;
 }
 
-ssize_t dataset_read_told(const struct dataset *ds, uint32_t node, void *buffer,
-			  size_t length, uint64_t offset, struct dataset_fault *fault)
-{
-	ssize_t n = ds->compares ?
-			    dataset_read_checked(ds, node, buffer, length, offset, fault) :
-			    dataset_read_plain(ds, node, buffer, length, offset, fault);
-
-	HANDLE_CHECK(ds, HANDLE_DATASET);
-	if (n == -EIO)
-		dataset_log_fault(ds, node, fault);
-	return n;
-}
-
 ssize_t dataset_read(const struct dataset *ds, uint32_t node, void *buffer,
-		     size_t length, uint64_t offset)
+		     size_t length, uint64_t offset, struct read_context *context)
 {
-	struct dataset_fault fault;
+	ssize_t n;
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);
-	return dataset_read_told(ds, node, buffer, length, offset, &fault);
+	if (ds->compares)
+		n = dataset_read_checked(ds, node, buffer, length, offset, context);
+	else
+		n = dataset_read_plain(ds, node, buffer, length, offset, context);
+	if (n == -EIO)
+		log_fault(ds, node, context);
+	return n;
 }

@@ -56,13 +56,13 @@ int dataset_sum(const struct dataset *ds, uint32_t node, uint64_t *out)
 }
 
 void dataset_set_mismatch(const struct dataset *ds, uint32_t node, uint64_t offset,
-			  struct dataset_fault *out)
+			  struct read_fault *out)
 {
 	struct tree_piece piece = { .hole = true };
 	struct tree_stat st;
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);
-	*out = (struct dataset_fault){ .err = -EBADMSG, .mismatch = true, .offset = offset,
+	*out = (struct read_fault){ .err = -EBADMSG, .mismatch = true, .offset = offset,
 				       .source = "the index" };
 	if (tree_stat(dataset_tree(ds), node, &st) < 0)
 		return;
@@ -84,7 +84,7 @@ struct checked_file {
 	uint64_t block; /* bytes of each of its blocks, but for the last */
 	uint64_t first; /* the number of its first block's checksum; */
 	uint64_t sum;   /* where it is one block, that itself */
-	struct dataset_fault *fault;
+	struct read_context *context;
 };
 
 /* An index of an older version has no checksums of blocks: then the file is one block. */
@@ -106,8 +106,8 @@ static int find_sums(struct checked_file *file)
 }
 
 /* 0; -ENOENT: there is nothing to compare it with; -EIO. */
-static int find_file(const struct dataset *ds, uint32_t node, struct dataset_fault *fault,
-		     struct checked_file *out)
+static int find_file(const struct dataset *ds, uint32_t node,
+		     struct read_context *context, struct checked_file *out)
 {
 	struct tree_stat st;
 	int err;
@@ -115,10 +115,10 @@ static int find_file(const struct dataset *ds, uint32_t node, struct dataset_fau
 	if (tree_stat(dataset_tree(ds), node, &st) < 0 || st.kind != TREE_FILE)
 		return -ENOENT; /* who reads it finds out */
 	*out = (struct checked_file){ .dataset = ds, .node = st.node, .size = st.size,
-				      .fault = fault };
+				      .context = context };
 	err = find_sums(out);
 	if (err == -EIO)
-		dataset_set_mismatch(ds, st.node, 0, fault);
+		dataset_set_mismatch(ds, st.node, 0, &context->fault);
 	return err;
 }
 
@@ -153,7 +153,7 @@ static int read_once(const struct checked_file *file, char *buffer, size_t lengt
 		     uint64_t offset, uint64_t *wrong)
 {
 	ssize_t n = dataset_read_plain(file->dataset, file->node, buffer, length, offset,
-				       file->fault);
+				       file->context);
 	uint64_t end = offset + length;
 
 	if (n < 0)
@@ -161,7 +161,7 @@ static int read_once(const struct checked_file *file, char *buffer, size_t lengt
 	for (uint64_t at = offset; at < end; at = end_of_block(file, at)) {
 		if ((size_t)n == length && is_right(file, at, buffer + (at - offset)))
 			continue;
-		dataset_set_mismatch(file->dataset, file->node, at, file->fault);
+		dataset_set_mismatch(file->dataset, file->node, at, &file->context->fault);
 		*wrong = at;
 		return -EIO;
 	}
@@ -172,17 +172,18 @@ static int read_once(const struct checked_file *file, char *buffer, size_t lengt
 static int read_right(const struct checked_file *file, char *buffer, size_t length,
 		      uint64_t offset)
 {
-	enum volume_manner before;
+	struct read_context *context = file->context;
+	enum read_hint hint = context->hint;
 	uint64_t wrong = offset;
 	int err = read_once(file, buffer, length, offset, &wrong);
 
-	if (!err || !file->fault->mismatch)
+	if (!err || !context->fault.mismatch)
 		return err;
-	before = volume_read_in_manner(VOLUME_DIRECTLY);
+	context->hint = READ_DIRECT;
 	err = read_once(file, buffer + (wrong - offset), length - (size_t)(wrong - offset),
 			wrong, &wrong);
-	volume_read_in_manner(before);
-	if (err && file->fault->mismatch)
+	context->hint = hint;
+	if (err && context->fault.mismatch)
 		stats_add(COUNTER_checksum_errors, 1);
 	return err;
 }
@@ -218,10 +219,11 @@ static int read_alone(const struct block *block, char *buffer, size_t length, ui
 static void set_others_fault(const struct block *block)
 {
 	const struct checked_file *file = block->file;
+	struct read_fault *fault = &file->context->fault;
 
-	dataset_set_mismatch(file->dataset, file->node, block->offset, file->fault);
-	file->fault->mismatch = false;
-	file->fault->err = -EIO;
+	dataset_set_mismatch(file->dataset, file->node, block->offset, fault);
+	fault->mismatch = false;
+	fault->err = -EIO;
 }
 
 /* A part of one block, which is in the cache or is read into it. */
@@ -235,7 +237,7 @@ static int read_part(const struct checked_file *file, char *buffer, size_t lengt
 	struct cache_pin *pin;
 	int err;
 
-	*file->fault = (struct dataset_fault){ .err = 0 };
+	file->context->fault = (struct read_fault){ .err = 0 };
 	err = cache_get_within(cache, key,
 			       (size_t)(end_of_block(file, offset) - block.offset),
 			       PATIENCE_MS, fill, &block, &pin);
@@ -247,7 +249,7 @@ static int read_part(const struct checked_file *file, char *buffer, size_t lengt
 	} else {
 		err = -EIO;
 	}
-	if (err && !file->fault->err)
+	if (err && !file->context->fault.err)
 		set_others_fault(&block);
 	return err;
 }
@@ -266,15 +268,15 @@ static size_t run_at(const struct checked_file *file, uint64_t offset, uint64_t 
 }
 
 ssize_t dataset_read_checked(const struct dataset *ds, uint32_t node, void *buffer,
-			     size_t length, uint64_t offset, struct dataset_fault *fault)
+			     size_t length, uint64_t offset, struct read_context *context)
 {
 	struct checked_file file;
-	int err = length ? find_file(ds, node, fault, &file) : -ENOENT;
+	int err = length ? find_file(ds, node, context, &file) : -ENOENT;
 	size_t done = 0;
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);
 	if (err == -ENOENT || (!err && offset >= file.size))
-		return dataset_read_plain(ds, node, buffer, length, offset, fault);
+		return dataset_read_plain(ds, node, buffer, length, offset, context);
 	if (!err && length > file.size - offset)
 		length = (size_t)(file.size - offset);
 	while (!err && done < length) {
@@ -293,8 +295,8 @@ bool dataset_compare(const struct dataset *ds, uint32_t node, const void *bytes,
 		     size_t length, uint64_t offset, uint64_t *wrong)
 {
 	struct checked_file file;
-	struct dataset_fault fault;
-	int err = find_file(ds, node, &fault, &file);
+	struct read_context context = { .hint = READ_EXACT };
+	int err = find_file(ds, node, &context, &file);
 	uint64_t end = offset + length;
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);

@@ -197,12 +197,12 @@ static bool is_wrong(const struct worker *w, uint32_t node, uint64_t sum, uint64
 
 /* `fault` is NULL, or why it could not be read. */
 static void end_file(struct worker *w, uint32_t node, uint64_t sum,
-		     const struct dataset_fault *fault)
+		     const struct read_fault *fault)
 {
 	struct survey *s = w->survey;
 	const struct survey_config *config = s->config;
 	struct survey_file file = { node, w->size, sum, fault };
-	struct dataset_fault mismatch;
+	struct read_fault mismatch;
 	uint64_t where;
 
 	if (!fault && is_wrong(w, node, sum, &where)) {
@@ -218,27 +218,28 @@ static void end_file(struct worker *w, uint32_t node, uint64_t sum,
 static void read_file(struct worker *w, uint32_t node)
 {
 	const struct dataset *ds = w->survey->dataset;
-	struct dataset_fault fault = { .err = -EIO, .source = "the index" };
+	struct read_context context = { .fault = { .err = -EIO, .source = "the index" } };
 	uint64_t offset = 0;
 	struct tree_stat st;
 	ssize_t n = 0;
 
 	begin_file(w, 0);
 	if (tree_stat(dataset_tree(ds), node, &st) < 0) {
-		end_file(w, node, 0, &fault);
+		end_file(w, node, 0, &context.fault);
 		return;
 	}
 	begin_file(w, st.size);
 	sum_begin(w->sum);
 	while (offset < st.size && !atomic_load(&w->survey->enough)) {
-		n = dataset_read_plain(ds, node, w->buffer, BATCH_BYTES, offset, &fault);
+		n = dataset_read_plain(ds, node, w->buffer, BATCH_BYTES, offset,
+				       &context);
 		if (n <= 0)
 			break;
 		sum_add(w->sum, w->buffer, (size_t)n);
 		pass_on(w, node, offset, w->buffer, (size_t)n);
 		offset += (uint64_t)n;
 	}
-	end_file(w, node, sum_end(w->sum), offset < st.size ? &fault : NULL);
+	end_file(w, node, sum_end(w->sum), offset < st.size ? &context.fault : NULL);
 }
 
 /* ---- Files that lie together ---- */

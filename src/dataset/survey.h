@@ -23,7 +23,7 @@ struct survey_file {
 	uint32_t node;
 	uint64_t size;
 	uint64_t sum; /* of its bytes (index/checksum.h), if it could be read */
-	const struct dataset_fault *fault; /* NULL: none */
+	const struct read_fault *fault; /* NULL: none */
 };
 
 /* `worker` is below SURVEY_THREADS_MOST; a file is one worker's, from first to last. */

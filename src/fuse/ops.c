@@ -290,6 +290,7 @@ static void reply_read(fuse_req_t req, const char *buffer, ssize_t n)
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		    struct fuse_file_info *fi)
 {
+	struct read_context context = { .demand = true };
 	struct served *s = served_of(req);
 	uint32_t node = node_of(s, ino);
 	char *buffer;
@@ -300,9 +301,9 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	stats_add(COUNTER_fuse_read, 1);
 	buffer = ops_buffer(size);
 	push_read_begins(s->push, node);
-	prefetch_read_begins(s->prefetch, node);
-	n = buffer ? dataset_read(s->dataset, node, buffer, size, (uint64_t)offset) :
-		     -ENOMEM;
+	context.hint = prefetch_read_begins(s->prefetch, node);
+	n = buffer ? dataset_read(s->dataset, node, buffer, size, (uint64_t)offset,
+				  &context) : -ENOMEM;
 	reply_read(req, buffer, n);
 	prefetch_read_ends(s->prefetch, node, (uint64_t)offset, n > 0 ? (size_t)n : 0,
 			   fi->flags & O_DIRECT);
@@ -328,16 +329,12 @@ static int seek(const struct served *s, uint32_t node, uint64_t offset, bool hol
 	struct tree_piece piece;
 	int err;
 
-	for (;;) {
+	for (;; offset += piece.length) {
 		err = tree_piece(tree_of(s), node, offset, &piece);
-		if (err == -ENXIO && hole)
-			err = 0;
-		else if (!err && piece.hole != hole) {
-			offset += piece.length;
+		if (!err && piece.hole != hole)
 			continue;
-		}
 		*out = offset;
-		return err;
+		return err == -ENXIO && hole ? 0 : err;
 	}
 }
 

@@ -198,10 +198,8 @@ static void answer(struct server *server, const struct fuse_in_header *request,
 		return;
 	}
 	stats_add(COUNTER_requests_under_way, 1);
-	stats_demand(true);
 	fuse_session_process_buf(server->fuse, buf);
-	stats_took(histogram, begin);
-	stats_demand(false);
+	stats_took(histogram, begin, true);
 	stats_add(COUNTER_requests_under_way, (uint64_t)-1);
 }
 

@@ -109,13 +109,13 @@ static bool is_to_be_swept(const struct prefetch *p, uint32_t node)
 	       block_of(p, node, &block) && block < ledger_end(ledger);
 }
 
-void prefetch_read_begins(struct prefetch *p, uint32_t node)
+enum read_hint prefetch_read_begins(struct prefetch *p, uint32_t node)
 {
 	if (!p)
-		return;
+		return READ_EXACT;
 	atomic_fetch_add(&p->pusher.demand, 1);
-	volume_read_in_manner(!pusher_is_asked(&p->pusher, bounded_now()) &&
-			      is_to_be_swept(p, node) ? VOLUME_BLOCKS : VOLUME_EXACTLY);
+	return !pusher_is_asked(&p->pusher, bounded_now()) && is_to_be_swept(p, node) ?
+	       READ_BLOCK : READ_EXACT;
 }
 
 void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size_t length,
@@ -504,7 +504,6 @@ static void run(void *argument)
 	crash_ledger = p->pusher.ledger;
 	if (p->config.sink)
 		worker.buffer = aligned_alloc(pages_size(), PUSH_PIECE); /* ends with the process */
-	volume_read_in_manner(VOLUME_AHEAD);
 	for (;;) {
 		unsigned now = notes_now(&p->notes);
 		struct work work;

@@ -72,10 +72,11 @@ void prefetch_announce(const struct dataset *dataset, uint64_t budget);
 void prefetch_sweep(struct prefetch *prefetch);
 
 /*
- * Around each read that was asked for, by any thread; `prefetch` may be NULL. `direct`:
- * the reader goes past the page cache (O_DIRECT): it says nothing of what that holds.
+ * Around each read that was asked for, by any thread; `prefetch` may be NULL. The first
+ * says how it is to be done. `direct`: the reader goes past the page cache (O_DIRECT): it
+ * says nothing of what that holds.
  */
-void prefetch_read_begins(struct prefetch *prefetch, uint32_t node);
+enum read_hint prefetch_read_begins(struct prefetch *prefetch, uint32_t node);
 void prefetch_read_ends(struct prefetch *prefetch, uint32_t node, uint64_t offset,
 			size_t length, bool direct);
 

@@ -95,6 +95,7 @@ static ssize_t get_piece(const struct pusher *p, const struct block_at_hand *b,
 			 uint32_t node, uint64_t offset, uint64_t length,
 			 const char **out)
 {
+	struct read_context context = { .hint = READ_AHEAD };
 	struct volume_span stored;
 	bool as_is;
 
@@ -105,7 +106,7 @@ static ssize_t get_piece(const struct pusher *p, const struct block_at_hand *b,
 			return (ssize_t)length;
 	}
 	*out = b->buffer;
-	return dataset_read(p->dataset, node, b->buffer, (size_t)length, offset);
+	return dataset_read(p->dataset, node, b->buffer, (size_t)length, offset, &context);
 }
 
 /* One piece of a file: 0, or why the kernel has not got it. */

@@ -27,11 +27,6 @@ struct source {
 	bool stays_open; /* to the end of the process: who closes it may wait for a user */
 };
 
-static _Thread_local struct {
-	const struct source *source; /* NULL: none */
-	uint64_t offset;
-} failure;
-
 /* One without a file. */
 static int make_source(const char *path, struct source **out, struct error *e)
 {
@@ -115,8 +110,8 @@ void source_close(struct source *source)
 	free(source);
 }
 
-int source_pread(const struct source *source, void *buffer, size_t length,
-		 uint64_t offset)
+int source_read(const struct source *source, void *buffer, size_t length, uint64_t offset,
+		struct read_context *context)
 {
 	/* what is known of the storage is no part of what callers may not change */
 	struct retry *retry = &((struct source *)(uintptr_t)source)->retry;
@@ -128,14 +123,15 @@ int source_pread(const struct source *source, void *buffer, size_t length,
 		return -EIO;
 	begin = stats_clock();
 	err = retry_pread(retry, source->fd, &source->info, buffer, length, &offset);
-	stats_took(HISTOGRAM_source_read, begin);
+	stats_took(HISTOGRAM_source_read, begin, context->demand);
 	stats_add(COUNTER_source_reads, 1);
 	if (!err) {
 		stats_add(COUNTER_source_read_bytes, length);
 		return 0;
 	}
-	failure.source = source;
-	failure.offset = offset;
+	context->fault.storage = true;
+	context->fault.source = source->path;
+	context->fault.at = offset;
 	return err;
 }
 
@@ -154,20 +150,6 @@ void source_stream(struct source *source, bool ours)
 	posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
 	atomic_store(&source->retry.ours, ours);
 	atomic_store(&source->retry.streaming, true);
-}
-
-bool source_failure(const char **path, uint64_t *offset)
-{
-	if (!failure.source)
-		return false;
-	*path = failure.source->path;
-	*offset = failure.offset;
-	return true;
-}
-
-void source_forget_failure(void)
-{
-	failure.source = NULL;
 }
 
 int source_descriptor(const struct source *source)

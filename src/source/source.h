@@ -5,7 +5,7 @@
  * A source is a random-access byte string of constant size: a local file now,
  * remote objects later. It knows nothing of formats.
  *
- * Threads: source_pread and the getters may be called from any number of
+ * Threads: source_read and the getters may be called from any number of
  * threads at once; source_close when no other call is under way.
  */
 #ifndef GRANARY_SOURCE_SOURCE_H
@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/identity.h"
+#include "source/read_context.h"
 
 struct source;
 
@@ -76,10 +77,20 @@ void source_close(struct source *source);
 /*
  * Reads exactly `length` bytes at `offset`: 0, or a negative errno. A range
  * that reaches past the end is -EIO, and so is a file that has shrunk. What may
- * be gone in a moment is tried again for about a second; what lasts is returned.
+ * be gone in a moment is tried again for about a second; what lasts is returned, and
+ * where that was is in the context's fault: `storage`, `source` and `at`.
  */
-int source_pread(const struct source *source, void *buffer, size_t length,
-		 uint64_t offset);
+int source_read(const struct source *source, void *buffer, size_t length, uint64_t offset,
+		struct read_context *context);
+
+/* The same outside of a mount's reads: its callers name the file, and that is enough. */
+static inline int source_pread(const struct source *source, void *buffer, size_t length,
+			       uint64_t offset)
+{
+	struct read_context context = { .hint = READ_EXACT };
+
+	return source_read(source, buffer, length, offset, &context);
+}
 
 /* These bytes will be read soon: the kernel may fetch them, and nobody waits for that. */
 void source_will_need(const struct source *source, uint64_t offset, uint64_t length);
@@ -90,14 +101,6 @@ void source_will_need(const struct source *source, uint64_t offset, uint64_t len
  * nor of what it has already.
  */
 void source_stream(struct source *source, bool ours);
-
-/*
- * Where the last source_pread of this thread that failed did so, for messages: false,
- * and nothing is set, if none has since source_forget_failure. *path lives as long
- * as the source.
- */
-bool source_failure(const char **path, uint64_t *offset);
-void source_forget_failure(void);
 
 /*
  * The descriptor of a local file, for a library that reads by itself, by

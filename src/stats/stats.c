@@ -16,8 +16,6 @@ static struct cells own_cells;
 _Atomic uint64_t *counter_cells = own_cells.counters;
 struct histogram_cells *histogram_cells = own_cells.histograms;
 
-static _Thread_local bool on_demand;
-
 const struct counter_info counter_infos[COUNTER_COUNT] = {
 #define COUNTER(name, unit, sentence) { KIND_COUNTER, #name, #unit, sentence },
 #define GAUGE(name, unit, sentence) { KIND_GAUGE, #name, #unit, sentence },
@@ -74,7 +72,7 @@ unsigned stats_bucket(uint64_t nanoseconds)
 	return bits - BUCKET_FIRST < BUCKET_BOUNDS ? bits - BUCKET_FIRST : BUCKET_BOUNDS;
 }
 
-void stats_took(enum histogram histogram, uint64_t begin)
+void stats_took(enum histogram histogram, uint64_t begin, bool demand)
 {
 	struct histogram_cells *cells = &histogram_cells[histogram];
 	uint64_t end = stats_clock(), took = end > begin ? end - begin : 0;
@@ -82,11 +80,6 @@ void stats_took(enum histogram histogram, uint64_t begin)
 	atomic_fetch_add_explicit(&cells->buckets[stats_bucket(took)], 1,
 				  memory_order_relaxed);
 	atomic_fetch_add_explicit(&cells->sum_ns, took, memory_order_relaxed);
-	if (on_demand)
+	if (demand)
 		atomic_fetch_add_explicit(&cells->demand_ns, took, memory_order_relaxed);
-}
-
-void stats_demand(bool demand)
-{
-	on_demand = demand;
 }

@@ -101,14 +101,8 @@ static inline uint64_t stats_get(enum counter counter)
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t stats_clock(void);
 
-/* Something has taken from `begin` (stats_clock) until now. */
-void stats_took(enum histogram histogram, uint64_t begin);
-
-/*
- * What the calling thread does from here on, a request waits for (true), or nobody
- * does (false, as a thread begins).
- */
-void stats_demand(bool demand);
+/* Something has taken from `begin` (stats_clock) until now; `demand`: for a request. */
+void stats_took(enum histogram histogram, uint64_t begin, bool demand);
 
 /* The bucket of something that took so long. */
 unsigned stats_bucket(uint64_t nanoseconds);

@@ -33,6 +33,7 @@ struct part {
 
 struct walk {
 	const struct volume *volume;
+	struct read_context *context; /* reading */
 	struct volume_array is;
 	struct array_measure measure;
 	int (*each)(struct walk *walk, const struct part *part); /* not 0: that is all */
@@ -217,18 +218,18 @@ static int read_decoded(const struct walk *walk, struct chunk *chunk, uint64_t n
 }
 
 /* Reads the stretch of the source that holds a part. */
-static int read_stretch(const struct volume *volume, uint64_t at, uint64_t length,
+static int read_stretch(const struct walk *walk, uint64_t at, uint64_t length,
 			const struct gather *copy, void *to)
 {
 	CLEANUP(cleanup_free) void *scratch = NULL;
 	int err;
 
 	if (copy->rank == 0)
-		return stage_pread(volume, to, length, at);
+		return stage_pread(walk->volume, to, length, at, walk->context);
 	scratch = malloc(length);
 	if (!scratch)
 		return -ENOMEM;
-	err = stage_pread(volume, scratch, length, at);
+	err = stage_pread(walk->volume, scratch, length, at, walk->context);
 	if (!err)
 		gather_copy(copy, scratch, to);
 	return err;
@@ -238,7 +239,7 @@ static int read_part(struct walk *walk, const struct part *part)
 {
 	char *to = walk->buffer + (part->element - walk->first) * walk->is.item;
 	struct gather copy = part_copy(walk, part);
-	struct chunk chunk = { .volume = walk->volume };
+	struct chunk chunk = { .volume = walk->volume, .context = walk->context };
 	uint64_t number, all, length = part_length(walk, part, &all);
 	uint64_t begin = part->inside * walk->is.item;
 
@@ -252,7 +253,7 @@ static int read_part(struct walk *walk, const struct part *part)
 	if (!range_within(begin, length, chunk.is.stored_length) ||
 	    chunk.is.stored_at > UINT64_MAX - begin)
 		return -EBADMSG;
-	return read_stretch(walk->volume, chunk.is.stored_at + begin, length, &copy, to);
+	return read_stretch(walk, chunk.is.stored_at + begin, length, &copy, to);
 }
 
 static int read_elements(struct walk *walk, void *buffer, uint64_t first, uint64_t end)
@@ -279,12 +280,13 @@ static int read_within(struct walk *walk, void *buffer, size_t length, uint64_t 
 }
 
 static int array_pread(const struct volume *volume, void *buffer, size_t length,
-		       uint64_t offset)
+		       uint64_t offset, struct read_context *context)
 {
 	char *to = buffer;
 	struct walk walk;
 	int err = begin_walk(&walk, volume);
 
+	walk.context = context;
 	while (!err && length) {
 		uint64_t item = walk.is.item, first = offset / item, skip = offset % item;
 		size_t n = length - length % item;

@@ -35,13 +35,14 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 	stored = malloc(is->stored_length);
 	if (!stored)
 		return -ENOMEM;
-	err = stage_pread(chunk->volume, stored, is->stored_length, is->stored_at);
+	err = stage_pread(chunk->volume, stored, is->stored_length, is->stored_at,
+			  chunk->context);
 	if (err)
 		return err;
 	begin = stats_clock();
 	n = codec_chain_decode(chunk->volume->desc.codecs, is->skipped, stored,
 			       is->stored_length, buffer, room);
-	stats_took(HISTOGRAM_decode, begin);
+	stats_took(HISTOGRAM_decode, begin, chunk->context->demand);
 	if (n >= 0) {
 		stats_add(COUNTER_chunks_decoded, 1);
 		stats_add(COUNTER_chunk_bytes, (uint64_t)n);
@@ -58,14 +59,14 @@ int chunk_get(struct chunk *chunk, uint64_t number, size_t room)
 	chunk->pin = NULL;
 	if (chunk->is.stored_length == 0 || chunk->is.stored_length > VOLUME_CHUNK_LIMIT)
 		return -EIO;
-	if (stage_manner() == VOLUME_DIRECTLY)
+	if (chunk->context->hint == READ_DIRECT)
 		cache_drop(chunk->volume->table->cache, key);
 	err = cache_get(chunk->volume->table->cache, key, room, fetch_chunk, chunk,
 			&chunk->pin);
 	if (err)
 		chunk->pin = NULL;
 	if (!chunk->taken) /* it was there, or another thread has fetched it */
-		stats_took(HISTOGRAM_chunk_wait, begin);
+		stats_took(HISTOGRAM_chunk_wait, begin, chunk->context->demand);
 	return err;
 }
 
@@ -73,7 +74,7 @@ void chunk_put(struct chunk *chunk)
 {
 	struct cache *cache = chunk->volume->table->cache;
 
-	if (chunk->pin && stage_manner() == VOLUME_AHEAD)
+	if (chunk->pin && chunk->context->hint == READ_AHEAD)
 		cache_put_used(cache, chunk->pin);
 	else if (chunk->pin)
 		cache_put(cache, chunk->pin);

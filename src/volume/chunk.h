@@ -15,6 +15,7 @@
 /* One that a thread has. It may have no second one meanwhile. */
 struct chunk {
 	const struct volume *volume;
+	struct read_context *context;
 	struct volume_chunk is;
 	uint64_t taken; /* of the quota: by the thread that decoded it */
 	struct cache_pin *pin;

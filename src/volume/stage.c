@@ -11,26 +11,6 @@
 
 enum { PATIENCE_MS = 500 };
 
-static _Thread_local enum volume_manner manner;
-
-enum volume_manner volume_read_in_manner(enum volume_manner wanted)
-{
-	enum volume_manner before = manner;
-
-	manner = wanted;
-	return before;
-}
-
-enum volume_manner stage_manner(void)
-{
-	return manner;
-}
-
-bool volume_reads_ahead(void)
-{
-	return manner == VOLUME_AHEAD;
-}
-
 /* A block, and what the cache calls it. */
 struct block {
 	uint64_t key;
@@ -108,25 +88,36 @@ static struct block find(const struct volume_table *table, uint32_t source, uint
 struct fetch {
 	const struct source *source;
 	uint64_t offset;
+	struct read_context *context;
 };
 
 static ssize_t fill_block(void *context, void *buffer, size_t room)
 {
 	const struct fetch *fetch = context;
-	int err = source_pread(fetch->source, buffer, room, fetch->offset);
+	int err = source_read(fetch->source, buffer, room, fetch->offset, fetch->context);
 
 	return err ? err : (ssize_t)room;
 }
 
 static int stage(const struct volume_table *table, const struct block *block,
-		 unsigned milliseconds, struct cache_pin **out)
+		 unsigned milliseconds, struct read_context *context,
+		 struct cache_pin **out)
 {
 	struct fetch fetch = { table->sources->sources[block->span.source],
-			       block->span.start };
+			       block->span.start, context };
 
 	return cache_get_within(table->cache, block->key,
 				(size_t)(block->span.end - block->span.start), milliseconds,
 				fill_block, &fetch, out);
+}
+
+/* Nobody has asked for it: who does so later finds out where it fails. */
+static int stage_ahead(const struct volume_table *table, const struct block *block,
+		       struct cache_pin **out)
+{
+	struct read_context context = { .hint = READ_AHEAD };
+
+	return stage(table, block, CACHE_FOREVER, &context, out);
 }
 
 int volume_stage(const struct volume_table *table, uint32_t number, struct cache_pin **out)
@@ -137,7 +128,7 @@ int volume_stage(const struct volume_table *table, uint32_t number, struct cache
 	if (number >= atomic_load(&table->block_count))
 		return -EINVAL;
 	block = block_in_table(table, number);
-	return stage(table, &block, CACHE_FOREVER, out);
+	return stage_ahead(table, &block, out);
 }
 
 int volume_stage_aligned(const struct volume_table *table, uint32_t source,
@@ -150,7 +141,7 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 	    number * VOLUME_BLOCK >= source_size(table->sources->sources[source]))
 		return -EINVAL;
 	block = block_aligned(table, source, number);
-	return stage(table, &block, CACHE_FOREVER, out);
+	return stage_ahead(table, &block, out);
 }
 
 /*
@@ -158,21 +149,21 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
  * that are asked for may be better off.
  */
 static bool hold(const struct volume_table *table, const struct block *block, bool whole,
-		 struct cache_pin **pin)
+		 struct read_context *context, struct cache_pin **pin)
 {
 	uint64_t begin = stats_clock();
 	bool there;
 
 	there = cache_peek_within(table->cache, block->key, PATIENCE_MS, pin) > 0;
-	stats_took(HISTOGRAM_chunk_wait, begin);
+	stats_took(HISTOGRAM_chunk_wait, begin, context->demand);
 	if (there || !whole)
 		return there;
-	return stage(table, block, PATIENCE_MS, pin) == 0;
+	return stage(table, block, PATIENCE_MS, context, pin) == 0;
 }
 
 /* From the block that holds `offset`: how many bytes; 0: it is not there. */
 static size_t copy_from_block(const struct volume *volume, void *buffer, size_t length,
-			      uint64_t offset)
+			      uint64_t offset, struct read_context *context)
 {
 	const struct volume_table *table = volume->table;
 	struct cache_pin *pin = NULL;
@@ -180,12 +171,12 @@ static size_t copy_from_block(const struct volume *volume, void *buffer, size_t 
 	struct block block = find(table, volume->desc.source, offset, &in_table);
 	size_t n = (size_t)(block.span.end - offset);
 
-	if (!hold(table, &block, in_table && manner == VOLUME_BLOCKS, &pin))
+	if (!hold(table, &block, in_table && context->hint == READ_BLOCK, context, &pin))
 		return 0;
 	if (n > length)
 		n = length;
 	memcpy(buffer, (const char *)cache_data(pin) + (offset - block.span.start), n);
-	cache_put_read(table->cache, pin, manner == VOLUME_AHEAD ? 0 : n);
+	cache_put_read(table->cache, pin, context->hint == READ_AHEAD ? 0 : n);
 	return n;
 }
 
@@ -205,22 +196,24 @@ static size_t absent(const struct volume *volume, size_t length, uint64_t offset
 	return n < length ? n : length;
 }
 
-int stage_pread(const struct volume *volume, void *buffer, size_t length, uint64_t offset)
+int stage_pread(const struct volume *volume, void *buffer, size_t length, uint64_t offset,
+		struct read_context *context)
 {
 	size_t done = 0;
 	int err = 0;
 
-	if (!volume->table->staging || manner == VOLUME_DIRECTLY)
-		return source_pread(volume->source, buffer, length, offset);
+	if (!volume->table->staging || context->hint == READ_DIRECT)
+		return source_read(volume->source, buffer, length, offset, context);
 	if (!range_within(offset, length, source_size(volume->source)))
 		return -EIO;
 	while (!err && done < length) {
 		char *to = (char *)buffer + done;
-		size_t n = copy_from_block(volume, to, length - done, offset + done);
+		size_t n = copy_from_block(volume, to, length - done, offset + done,
+					   context);
 
 		if (n == 0) {
 			n = absent(volume, length - done, offset + done);
-			err = source_pread(volume->source, to, n, offset + done);
+			err = source_read(volume->source, to, n, offset + done, context);
 		}
 		done += n;
 	}

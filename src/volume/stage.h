@@ -4,9 +4,8 @@
  * volume/.
  *
  * All reading of stored bytes goes through stage_pread. What lies in a block that is
- * there comes from it. What does not is read as the thread has said (enum
- * volume_manner): by itself, so that who asks need not wait for what nobody has asked
- * for, or with its block.
+ * there comes from it. What does not is read as the context's hint says: by itself, so
+ * that a reader need not wait for bytes that nobody has asked for, or with its block.
  *
  * Threads: any number at once.
  */
@@ -20,9 +19,6 @@
 
 /* Reads exactly `length` bytes of the volume's source: 0 or a negative errno. */
 int stage_pread(const struct volume *volume, void *buffer, size_t length,
-		uint64_t offset);
-
-/* Of the calling thread. */
-enum volume_manner stage_manner(void);
+		uint64_t offset, struct read_context *context);
 
 #endif

@@ -121,23 +121,31 @@ static const struct volume *find_volume(const struct volume_table *table,
 }
 
 int volume_pread(const struct volume_table *table, uint32_t number, void *buffer,
-		 size_t length, uint64_t offset)
+		 size_t length, uint64_t offset, struct read_context *context)
 {
 	const struct volume *volume = find_volume(table, number);
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (!volume || !range_within(offset, length, volume->desc.length))
 		return -EIO;
-	return volume->ops->pread(volume, buffer, length, offset);
+	return volume->ops->pread(volume, buffer, length, offset, context);
 }
 
-static int read_stored(const void *volume, void *buffer, size_t length, uint64_t offset)
+/* What a guard lies in. */
+struct guarded {
+	const struct volume *volume;
+	struct read_context *context;
+};
+
+static int read_guard(const void *argument, void *buffer, size_t length, uint64_t offset)
 {
-	return stage_pread(volume, buffer, length, offset);
+	const struct guarded *from = argument;
+
+	return stage_pread(from->volume, buffer, length, offset, from->context);
 }
 
 int volume_check(const struct volume_table *table, uint32_t number, uint64_t offset,
-		 uint64_t length)
+		 uint64_t length, struct read_context *context)
 {
 	const struct volume *volume = find_volume(table, number);
 
@@ -148,7 +156,8 @@ int volume_check(const struct volume_table *table, uint32_t number, uint64_t off
 		return 0;
 	if (!range_within(offset, length, volume->desc.length))
 		return -EIO;
-	return guard_check(volume->desc.guard, read_stored, volume,
+	return guard_check(volume->desc.guard, read_guard,
+			   &(struct guarded){ volume, context },
 			   volume->desc.base + offset, length);
 }
 

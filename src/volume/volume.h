@@ -31,7 +31,7 @@ enum { VOLUME_BLOCK = 1 << 20, VOLUME_BLOCK_MOST = 8 << 20 };
 /* One kind of volume. `offset` and `length` have been checked. */
 struct volume_ops {
 	int (*pread)(const struct volume *volume, void *buffer, size_t length,
-		     uint64_t offset);
+		     uint64_t offset, struct read_context *context);
 };
 
 struct volume {
@@ -72,14 +72,14 @@ bool volume_is_known(const struct volume_desc *desc);
 
 /* Reads exactly `length` bytes: 0 or a negative errno. */
 int volume_pread(const struct volume_table *table, uint32_t volume, void *buffer,
-		 size_t length, uint64_t offset);
+		 size_t length, uint64_t offset, struct read_context *context);
 
 /*
  * Checks what must lie before an extent, of `length` bytes at `offset`: 0 where
  * the volume has no guard, or a negative errno.
  */
 int volume_check(const struct volume_table *table, uint32_t volume, uint64_t offset,
-		 uint64_t length);
+		 uint64_t length, struct read_context *context);
 
 /*
  * What has to be read for these bytes of a volume: false where they lie in the index,
@@ -115,21 +115,6 @@ bool volume_find_block(const struct volume_table *table, uint32_t source, uint64
 int volume_stage(const struct volume_table *table, uint32_t block, struct cache_pin **out);
 int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 			 uint64_t number, struct cache_pin **out);
-
-/* How the calling thread reads stored bytes that are not in the cache. */
-enum volume_manner {
-	VOLUME_EXACTLY, /* what it needs */
-	VOLUME_BLOCKS,  /* the whole block, for others will want the rest */
-	VOLUME_AHEAD,   /* what it needs; nobody will want that again */
-	VOLUME_DIRECTLY, /* what it needs, and from storage, though it were in the cache:
-			    what was decoded before is dropped, and decoded anew */
-};
-
-/* The manner until now. */
-enum volume_manner volume_read_in_manner(enum volume_manner manner);
-
-/* Does this thread read what nobody has asked for? */
-bool volume_reads_ahead(void);
 
 /*
  * Where a volume's byte lies, for messages: the source's path (or "the index")

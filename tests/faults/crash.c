@@ -11,9 +11,9 @@
 
 /* The linker's names (--wrap). */
 ssize_t __wrap_dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
-			    size_t length, uint64_t offset);
+			    size_t length, uint64_t offset, struct read_context *context);
 ssize_t __real_dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
-			    size_t length, uint64_t offset);
+			    size_t length, uint64_t offset, struct read_context *context);
 int __wrap_tree_lookup(const struct tree *tree, uint32_t parent, const char *name,
 		       size_t length, uint32_t *node);
 int __real_tree_lookup(const struct tree *tree, uint32_t parent, const char *name,
@@ -65,13 +65,13 @@ static uint64_t inode_of(const struct dataset *dataset, uint32_t node)
 }
 
 ssize_t __wrap_dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
-			    size_t length, uint64_t offset)
+			    size_t length, uint64_t offset, struct read_context *context)
 {
 	for (unsigned i = 0; i < crash_count; i++)
 		if (crashes[i].node == inode_of(dataset, node) &&
 		    fault_strikes(&crashes[i].turns, &counts[i]))
 			end_by(&crashes[i]);
-	return __real_dataset_read(dataset, node, buffer, length, offset);
+	return __real_dataset_read(dataset, node, buffer, length, offset, context);
 }
 
 int __wrap_tree_lookup(const struct tree *tree, uint32_t parent, const char *name,

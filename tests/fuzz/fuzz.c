@@ -94,6 +94,7 @@ static void expect_of_read(int err)
 static void read_file(const struct tree *tree, uint32_t node, uint64_t size,
 		      const struct volume_table *volumes)
 {
+	struct read_context context = { .hint = READ_EXACT };
 	static char buffer[READ_BYTES];
 	uint64_t offset = 0;
 
@@ -113,9 +114,11 @@ static void read_file(const struct tree *tree, uint32_t node, uint64_t size,
 			uint64_t last = piece.offset + piece.length - n;
 
 			expect_of_read(volume_pread(volumes, piece.volume, buffer, n,
-						    piece.offset));
-			expect_of_read(volume_pread(volumes, piece.volume, buffer, n, last));
-			volume_check(volumes, piece.volume, piece.offset, piece.length);
+						    piece.offset, &context));
+			expect_of_read(volume_pread(volumes, piece.volume, buffer, n, last,
+						    &context));
+			volume_check(volumes, piece.volume, piece.offset, piece.length,
+				     &context);
 			volume_span(volumes, piece.volume, piece.offset, n, &span);
 		}
 		offset += piece.length;

@@ -161,13 +161,14 @@ static void begin(struct against *a, unsigned worker, char *path);
 static void compare_other_name(struct against *a, const struct walk_name *name)
 {
 	CLEANUP(cleanup_free) char *bytes = malloc(PIECE);
-	struct dataset_fault fault;
+	struct read_context context = { .hint = READ_EXACT };
 	uint64_t offset = 0;
 	ssize_t n = 1;
 
 	begin(a, 0, strdup(name->path));
 	while (bytes && n > 0 && a->workers[0].fd >= 0) {
-		n = dataset_read_plain(a->dataset, name->node, bytes, PIECE, offset, &fault);
+		n = dataset_read_plain(a->dataset, name->node, bytes, PIECE, offset,
+				       &context);
 		if (n > 0)
 			compare_piece(a, 0, offset, bytes, (size_t)n);
 		offset += n > 0 ? (uint64_t)n : 0;

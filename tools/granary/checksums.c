@@ -25,7 +25,7 @@ struct sums {
 	int err;         /* lock */
 };
 
-char *fault_text(const struct dataset_fault *fault, char *out)
+char *fault_text(const struct read_fault *fault, char *out)
 {
 	snprintf(out, FAULT_TEXT_BYTES, "%s (%s at byte %llu)",
 		 fault->mismatch ? "checksum mismatch" :

@@ -15,12 +15,12 @@ enum { PIECE_BYTES = 1024 * 1024 };
 static int copy_file(const struct request *request, const char *path, uint32_t node,
 		     char *buffer)
 {
-	struct dataset_fault fault = { 0 };
+	struct read_context context = { .hint = READ_EXACT };
 	uint64_t offset = 0;
 	ssize_t n;
 
-	while ((n = dataset_read_told(request->dataset, node, buffer, PIECE_BYTES, offset,
-				      &fault)) > 0) {
+	while ((n = dataset_read(request->dataset, node, buffer, PIECE_BYTES, offset,
+				 &context)) > 0) {
 		if (fwrite(buffer, 1, (size_t)n, stdout) != (size_t)n)
 			return finish_output();
 		offset += (uint64_t)n;
@@ -28,7 +28,7 @@ static int copy_file(const struct request *request, const char *path, uint32_t n
 	if (n == 0)
 		return 0;
 	log_error("%s: %s", path, n == -EINVAL ? "is no file" : strerror((int)-n));
-	return n == -EIO && !fault.storage ? ERROR_DAMAGED : ERROR_SYSTEM;
+	return n == -EIO && !context.fault.storage ? ERROR_DAMAGED : ERROR_SYSTEM;
 }
 
 /* Goes on after a path that fails, as cat(1) does. */

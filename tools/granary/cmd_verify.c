@@ -211,7 +211,7 @@ static int open_dataset(struct verify *v)
 
 /* ---- Files ---- */
 
-static bool is_cut_off(const struct verify *v, const struct dataset_fault *fault)
+static bool is_cut_off(const struct verify *v, const struct read_fault *fault)
 {
 	const struct source_set *sources = dataset_sources(v->dataset);
 	struct stat st;
@@ -224,7 +224,7 @@ static bool is_cut_off(const struct verify *v, const struct dataset_fault *fault
 	return false;
 }
 
-static enum problem problem_of(const struct verify *v, const struct dataset_fault *fault)
+static enum problem problem_of(const struct verify *v, const struct read_fault *fault)
 {
 
 	if (fault->mismatch)
@@ -234,7 +234,7 @@ static enum problem problem_of(const struct verify *v, const struct dataset_faul
 	return fault->err == -EBADMSG ? PROBLEM_UNDECODED : PROBLEM_INDEX;
 }
 
-static void add_fault(struct verify *v, uint32_t node, const struct dataset_fault *fault)
+static void add_fault(struct verify *v, uint32_t node, const struct read_fault *fault)
 {
 	char path[4096];
 	struct finding finding = { .problem = problem_of(v, fault), .source = fault->source,

@@ -184,7 +184,7 @@ static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 	uint64_t offset = 0;
 
 	while (offset < st->size) {
-		struct dataset_fault fault;
+		struct read_context context = { .hint = READ_EXACT };
 		struct tree_piece piece;
 		size_t length;
 		ssize_t n;
@@ -200,10 +200,10 @@ static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 			atomic_fetch_add(&w->progress.bytes, piece.length);
 			continue;
 		}
-		n = dataset_read_told(w->dataset, st->node, hand->buffer, length, offset,
-				      &fault);
+		n = dataset_read(w->dataset, st->node, hand->buffer, length, offset,
+				 &context);
 		if (n != (ssize_t)length)
-			return n < 0 && fault.storage ? -EIO : -EBADMSG;
+			return n < 0 && context.fault.storage ? -EIO : -EBADMSG;
 		err = write_all(fd, hand->buffer, length, offset);
 		if (err)
 			return err;

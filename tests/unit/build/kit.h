@@ -20,12 +20,16 @@
 #include "build/build.h"
 #include "build/image.h"
 #include "index/index.h"
+#include "source/read_context.h"
 #include "unit.h"
 
 /* Size of the source that the files' bytes are in: a file of SIZE begins at SIZE. */
 #define KIT_SOURCE_SIZE (UINT64_C(1) << 45)
 
 enum { KIT_MODE = 0644, KIT_UID = 1000, KIT_GID = 100, KIT_MTIME = 1500000000 };
+
+/* Of a read whose fault nobody asks for. */
+#define PLAIN_READ (&(struct read_context){ .hint = READ_EXACT })
 
 /* One log; *script is moved to behind it. The caller frees it. */
 struct entries *kit_log(const char **script);

@@ -134,7 +134,7 @@ static void read_file(void *argument)
 	struct reading *r = argument;
 
 	r->result = dataset_read(r->ds, kit_node(dataset_tree(r->ds), r->path), r->got,
-				 sizeof(r->got), r->offset);
+				 sizeof(r->got), r->offset, PLAIN_READ);
 }
 
 static int read_to_status(void *argument)

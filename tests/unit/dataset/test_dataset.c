@@ -139,7 +139,7 @@ static void compare_reads(const struct dataset *ds, uint32_t node,
 
 			memset(buffer, 0xee, sizeof(buffer));
 			assert_int_equal(dataset_read(ds, node, buffer, lengths[k],
-						      offset), n);
+						      offset, PLAIN_READ), n);
 			if (n)
 				assert_memory_equal(buffer, want + offset, n);
 			if (lengths[k] < sizeof(buffer))
@@ -170,10 +170,10 @@ static void test_holes_are_zeros_to_the_end(void **state)
 
 	(void)state;
 	memset(buffer, 1, sizeof(buffer));
-	assert_int_equal(dataset_read(ds, node, buffer, 100, end / 2), 100);
+	assert_int_equal(dataset_read(ds, node, buffer, 100, end / 2, PLAIN_READ), 100);
 	assert_memory_equal(buffer, zeros, 100);
-	assert_int_equal(dataset_read(ds, node, buffer, 100, end - 7), 7);
-	assert_int_equal(dataset_read(ds, node, buffer, 100, end), 0);
+	assert_int_equal(dataset_read(ds, node, buffer, 100, end - 7, PLAIN_READ), 7);
+	assert_int_equal(dataset_read(ds, node, buffer, 100, end, PLAIN_READ), 0);
 	dataset_close(ds);
 }
 
@@ -183,9 +183,11 @@ static void test_what_is_no_file_is_einval(void **state)
 	char buffer[10];
 
 	(void)state;
-	assert_int_equal(dataset_read(ds, TREE_ROOT, buffer, 10, 0), -EINVAL);
-	assert_int_equal(dataset_read(ds, node_of(ds, "s"), buffer, 10, 0), -EINVAL);
-	assert_int_equal(dataset_read(ds, node_of(ds, "d"), buffer, 10, 0), -EINVAL);
+	assert_int_equal(dataset_read(ds, TREE_ROOT, buffer, 10, 0, PLAIN_READ), -EINVAL);
+	assert_int_equal(dataset_read(ds, node_of(ds, "s"), buffer, 10, 0, PLAIN_READ),
+			 -EINVAL);
+	assert_int_equal(dataset_read(ds, node_of(ds, "d"), buffer, 10, 0, PLAIN_READ),
+			 -EINVAL);
 	dataset_close(ds);
 }
 
@@ -202,7 +204,7 @@ static void read_failing(void *argument)
 	char buffer[5000];
 
 	f->result = dataset_read(f->ds, node_of(f->ds, f->path), buffer, sizeof(buffer),
-				 f->offset);
+				 f->offset, PLAIN_READ);
 }
 
 static const struct {

@@ -105,7 +105,8 @@ static void test_places_follow_each_other(void **state)
 
 		snprintf(path, sizeof(path), i % 2 ? "pixels%u" : "row%u", i / 2);
 		node = made_node(dataset, path);
-		assert_int_equal(dataset_read(dataset, node, bytes, SAMPLE, 0), SAMPLE);
+		assert_int_equal(dataset_read(dataset, node, bytes, SAMPLE, 0, PLAIN_READ),
+				 SAMPLE);
 		for (; at < SAMPLE; at += place.length) {
 			assert_int_equal(dataset_place(dataset, node, at, &place), 0);
 			assert_in_range(place.length, 1, SAMPLE - at);

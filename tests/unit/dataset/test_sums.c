@@ -36,7 +36,7 @@ struct found {
 	uint64_t bytes;
 	uint32_t files;
 	uint32_t mismatches, failures;
-	struct dataset_fault fault; /* the last one */
+	struct read_fault fault; /* the last one */
 };
 
 /* The tests run with one thread: nothing here is shared. */
@@ -197,7 +197,7 @@ static void do_reading(void *argument)
 	struct reading *r = argument;
 
 	r->result = dataset_read(r->ds, made_node(r->ds, r->path), r->bytes, r->length,
-				 r->offset);
+				 r->offset, PLAIN_READ);
 }
 
 /* What a read gives; `place` is where the file lies in the source. */
@@ -428,7 +428,8 @@ static void test_an_index_without_blocks(void **state)
 	assert_int_equal(read_at(ds, "parts", PARTS_AT, PIECE, PIECE), -EIO);
 	flip(PARTS_AT + PARTS - 1);
 	flip(LARGE_AT + 3);
-	assert_int_equal(dataset_read(ds, made_node(ds, "large"), &byte, 1, 3), 1);
+	assert_int_equal(dataset_read(ds, made_node(ds, "large"), &byte, 1, 3, PLAIN_READ),
+			 1);
 	assert_int_equal(byte, made_byte(0, LARGE_AT + 3) ^ 0x20);
 	found = survey(ds);
 	assert_int_equal(found.mismatches, 1);
@@ -448,7 +449,8 @@ static void test_nothing_is_compared_where_it_is_off(void **state)
 	ds = open_again(CHECKSUMS_OFF);
 	assert_int_equal(compared(ds), COMPARED_OFF);
 	flip(SMALL_AT + 5);
-	assert_int_equal(dataset_read(ds, made_node(ds, "small"), &byte, 1, 5), 1);
+	assert_int_equal(dataset_read(ds, made_node(ds, "small"), &byte, 1, 5, PLAIN_READ),
+			 1);
 	assert_int_equal(byte, made_byte(0, SMALL_AT + 5) ^ 0x20);
 	assert_true(dataset_vouches(ds, made_node(ds, "small"), "wrong", 5, 0));
 	flip(SMALL_AT + 5);
@@ -495,7 +497,7 @@ static void read_parts(void *argument)
 		bool whole = at % (8 * PIECE) == 0;
 		uint64_t offset = whole ? 10 : at;
 		ssize_t n = dataset_read(r->ds, whole ? r->small : r->parts, buffer, PIECE,
-					 offset);
+					 offset, PLAIN_READ);
 
 		if (n < 0)
 			r->refused++;

@@ -383,12 +383,13 @@ static void check_idle(void)
 /* As the server does it. */
 static void ask(struct prefetch *p, struct file *file, uint64_t offset, size_t length)
 {
+	struct read_context context = { .demand = true };
 	unsigned char *buffer = malloc(length);
 	ssize_t n;
 
 	CHECK(buffer);
-	prefetch_read_begins(p, file->node);
-	n = dataset_read(made_of.dataset, file->node, buffer, length, offset);
+	context.hint = prefetch_read_begins(p, file->node);
+	n = dataset_read(made_of.dataset, file->node, buffer, length, offset, &context);
 	CHECK(n >= 0);
 	check_bytes(file, buffer, offset, (size_t)n);
 	atomic_store(&file->there, true);

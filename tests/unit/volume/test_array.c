@@ -268,7 +268,7 @@ static bool reads_well(const struct fixture *f, size_t length, uint64_t offset)
 	bool well;
 
 	got[length] = 0xdd;
-	well = volume_pread(&f->table, 0, got, length, offset) == 0 &&
+	well = volume_pread(&f->table, 0, got, length, offset, PLAIN_READ) == 0 &&
 	       memcmp(got, f->wanted + offset, length) == 0 && got[length] == 0xdd;
 	free(got);
 	return well;
@@ -397,9 +397,10 @@ static void test_spans_are_of_whole_coded_tiles(void **state)
 	}
 	assert_false(volume_is_plain(&f->table, 0));
 	assert_false(volume_span(&f->table, 0, f->bytes, 1, &span));
-	assert_int_equal(volume_pread(&f->table, 0, &at, 1, f->bytes), -EIO);
-	assert_int_equal(volume_pread(&f->table, 0, &at, 8, UINT64_MAX - 3), -EIO);
-	assert_int_equal(volume_check(&f->table, 0, 0, 10), 0);
+	assert_int_equal(volume_pread(&f->table, 0, &at, 1, f->bytes, PLAIN_READ), -EIO);
+	assert_int_equal(volume_pread(&f->table, 0, &at, 8, UINT64_MAX - 3, PLAIN_READ),
+			 -EIO);
+	assert_int_equal(volume_check(&f->table, 0, 0, 10, PLAIN_READ), 0);
 	close_fixture(f);
 }
 
@@ -432,7 +433,7 @@ static void test_a_last_tile_may_be_cut_off(void **state)
 	f->bytes = 50;
 	open_fixture(f);
 	assert_true(reads_well(f, 40, 0));
-	assert_int_equal(volume_pread(&f->table, 0, &byte, 1, 40), -EBADMSG);
+	assert_int_equal(volume_pread(&f->table, 0, &byte, 1, 40, PLAIN_READ), -EBADMSG);
 	close_fixture(f);
 }
 

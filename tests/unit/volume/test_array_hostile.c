@@ -69,7 +69,7 @@ static void read_all(const struct volume_table *table)
 			int err;
 
 			buffer[n] = 0xdd;
-			err = volume_pread(table, volume, buffer, n, offset);
+			err = volume_pread(table, volume, buffer, n, offset, PLAIN_READ);
 			assert_true(err == 0 || err == -EIO || err == -EBADMSG ||
 				    err == -ENOMEM);
 			assert_int_equal(buffer[n], 0xdd);

@@ -193,7 +193,7 @@ static bool reads_well(const struct fixture *f, uint32_t volume, size_t length,
 	unsigned char got[4 * PLAIN + 1], wanted[4 * PLAIN];
 
 	got[length] = 0xee;
-	if (volume_pread(&f->table, volume, got, length, offset) != 0)
+	if (volume_pread(&f->table, volume, got, length, offset, PLAIN_READ) != 0)
 		return false;
 	fill(wanted, length, offset);
 	return memcmp(got, wanted, length) == 0 && got[length] == 0xee;
@@ -291,7 +291,8 @@ static void test_errors_are_those_of_one_chunk(void **state)
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < COUNT(bounds); i++) {
 			int got = volume_pread(&f->table, bounds[i].volume, buffer,
-					       bounds[i].length, bounds[i].offset);
+					       bounds[i].length, bounds[i].offset,
+					       PLAIN_READ);
 
 			if (got != bounds[i].result)
 				fail_msg("%s: %d", bounds[i].what, got);
@@ -312,7 +313,8 @@ static void test_what_is_there_again_is_read_again(void **state)
 	(void)state;
 	assert_int_equal(truncate("stored", 2000), 0);
 	assert_true(reads_well(f, WELL, PLAIN, 0));
-	assert_int_equal(volume_pread(&f->table, WELL, &byte, 1, 10 * PLAIN), -EIO);
+	assert_int_equal(volume_pread(&f->table, WELL, &byte, 1, 10 * PLAIN, PLAIN_READ),
+			 -EIO);
 	unit_write("stored", f->stored, sizeof(f->stored));
 	assert_true(reads_well(f, WELL, PLAIN, 10 * PLAIN));
 	assert_int_equal(truncate("stored", 0), 0);
@@ -344,8 +346,8 @@ static void test_coded_ones_have_no_guard(void **state)
 	struct fixture *f = open_fixture();
 
 	(void)state;
-	assert_int_equal(volume_check(&f->table, WELL, 0, PLAIN), 0);
-	assert_int_equal(volume_check(&f->table, UNKNOWN, 0, PLAIN), -EIO);
+	assert_int_equal(volume_check(&f->table, WELL, 0, PLAIN, PLAIN_READ), 0);
+	assert_int_equal(volume_check(&f->table, UNKNOWN, 0, PLAIN, PLAIN_READ), -EIO);
 	close_fixture(f);
 }
 
@@ -382,7 +384,7 @@ static void read_much(void *argument)
 				     next_random(&reader->seed) % (room + 1));
 		if (i % 16 == 0)
 			wrong += volume_pread(&reader->f->table, DAMAGED, &byte, 1,
-					      PLAIN) != -EBADMSG;
+					      PLAIN, PLAIN_READ) != -EBADMSG;
 	}
 	atomic_fetch_add(reader->wrong, wrong);
 }

@@ -174,10 +174,11 @@ static void test_the_extent_is_checked_from_any_offset(void **state)
 			assert_int_equal(piece.whole, 50);
 			assert_int_equal(piece.offset, piece.start + at);
 			assert_int_equal(volume_pread(&f.table, piece.volume, &byte, 1,
-						      piece.offset), 0);
+						      piece.offset, PLAIN_READ), 0);
 			assert_int_equal(byte, 'a' + (int)i);
 			assert_int_equal(volume_check(&f.table, piece.volume, piece.start,
-						      piece.whole), results[i]);
+						      piece.whole, PLAIN_READ),
+					 results[i]);
 			assert_string_equal(volume_locate(&f.table, piece.volume,
 							  piece.offset, &found), "objects");
 			assert_int_equal(found, places[i] + at);
@@ -192,12 +193,12 @@ static void test_what_is_not_in_the_volume_is_eio(void **state)
 
 	(void)state;
 	open_fixture(&f);
-	assert_int_equal(volume_check(&f.table, 0, FAR + 40, 50), -EIO);
-	assert_int_equal(volume_check(&f.table, 0, UINT64_MAX, 2), -EIO);
-	assert_int_equal(volume_check(&f.table, 7, 100, 50), -EIO);
-	assert_int_equal(volume_check(&f.table, 0, 5, 50), -EBADMSG);
+	assert_int_equal(volume_check(&f.table, 0, FAR + 40, 50, PLAIN_READ), -EIO);
+	assert_int_equal(volume_check(&f.table, 0, UINT64_MAX, 2, PLAIN_READ), -EIO);
+	assert_int_equal(volume_check(&f.table, 7, 100, 50, PLAIN_READ), -EIO);
+	assert_int_equal(volume_check(&f.table, 0, 5, 50, PLAIN_READ), -EBADMSG);
 	assert_int_equal(truncate("objects", 90), 0);
-	assert_int_equal(volume_check(&f.table, 0, 100, 50), -EIO);
+	assert_int_equal(volume_check(&f.table, 0, 100, 50, PLAIN_READ), -EIO);
 	close_fixture(&f);
 }
 

@@ -25,6 +25,9 @@ static struct fixture {
 } f;
 
 static unsigned char buffer[READ_MOST];
+static enum read_hint hint;
+
+#define READ (&(struct read_context){ .hint = hint })
 
 static unsigned char byte_at(uint32_t source, uint64_t offset)
 {
@@ -62,7 +65,7 @@ static int enter_case(void **state)
 	assert_int_equal(source_set_open(names, 2, false, &f.sources, NULL), 0);
 	assert_int_equal(volume_table_open(f.index, &f.sources, &f.table), 0);
 	f.table.staging = true;
-	volume_read_in_manner(VOLUME_EXACTLY);
+	hint = READ_EXACT;
 	return 0;
 }
 
@@ -82,7 +85,8 @@ static uint64_t cost(uint32_t source, uint64_t at, size_t length)
 	uint64_t base = source == 0 ? BASE : 0;
 
 	memset(buffer, 0xee, sizeof(buffer));
-	assert_int_equal(volume_pread(&f.table, source, buffer, length, at - base), 0);
+	assert_int_equal(volume_pread(&f.table, source, buffer, length, at - base, READ),
+			 0);
 	for (size_t i = 0; i < length; i++)
 		if (buffer[i] != byte_at(source, at + i))
 			fail_msg("byte %zu of %zu at %llu", i, length,
@@ -156,8 +160,9 @@ static void test_the_ends_of_sources(void **state)
 	stage_aligned(1, 0);
 	assert_int_equal(cost(0, SOURCE_BYTES - 12345, 12345), 0);
 	assert_int_equal(cost(1, 0, OTHER_BYTES), 0);
-	assert_int_equal(volume_pread(&f.table, 1, buffer, 1, OTHER_BYTES), -EIO);
-	assert_int_equal(volume_pread(&f.table, 1, buffer, 2, OTHER_BYTES - 1), -EIO);
+	assert_int_equal(volume_pread(&f.table, 1, buffer, 1, OTHER_BYTES, READ), -EIO);
+	assert_int_equal(volume_pread(&f.table, 1, buffer, 2, OTHER_BYTES - 1, READ),
+			 -EIO);
 	assert_int_equal(volume_stage_aligned(&f.table, 0, 4, &pin), -EINVAL);
 	assert_int_equal(volume_stage_aligned(&f.table, 1, 1, &pin), -EINVAL);
 	assert_int_equal(volume_stage_aligned(&f.table, 2, 0, &pin), -EINVAL);
@@ -167,15 +172,14 @@ static void test_the_ends_of_sources(void **state)
 			 -EINVAL);
 }
 
-/* Who asks for bytes that a block could hold does not read it whole, but for one manner. */
-static void test_manners_without_a_table(void **state)
+/* Who asks for bytes that a block could hold does not read it whole, but for one hint. */
+static void test_hints_without_a_table(void **state)
 {
-	static const enum volume_manner manners[] = { VOLUME_EXACTLY, VOLUME_BLOCKS,
-						      VOLUME_AHEAD };
+	static const enum read_hint hints[] = { READ_EXACT, READ_BLOCK, READ_AHEAD };
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(manners); i++) {
-		volume_read_in_manner(manners[i]);
+	for (size_t i = 0; i < COUNT(hints); i++) {
+		hint = hints[i];
 		assert_int_equal(cost(0, 5000, 100), 100);
 	}
 }
@@ -240,19 +244,19 @@ static void test_blocks_of_a_table(void **state)
 	assert_int_equal(volume_stage(&f.table, UINT32_MAX, &pin), -EINVAL);
 }
 
-/* In the manner of blocks the first read costs a block, and the others nothing. */
+/* With READ_BLOCK the first read costs a block, and the others nothing. */
 static void test_whole_blocks_once(void **state)
 {
 	(void)state;
 	volume_use_blocks(&f.table, blocks, COUNT(blocks));
-	volume_read_in_manner(VOLUME_BLOCKS);
+	hint = READ_BLOCK;
 	assert_int_equal(cost(0, BASE + 1500, 1), 2000);
 	assert_int_equal(cost(0, BASE + 1000, 2000), 0);
 	assert_int_equal(cost(0, BASE + 990, 20), 1000);
 	assert_int_equal(cost(0, BASE, 3000), 0);
 	assert_int_equal(cost(0, BASE + 3000, 100), 100); /* a gap */
 	assert_int_equal(cost(1, 7, 1), OTHER_BYTES);
-	volume_read_in_manner(VOLUME_AHEAD);
+	hint = READ_AHEAD;
 	assert_int_equal(cost(0, SOURCE_BYTES - 5, 5), 5);
 	assert_int_equal(cost(1, 8, 1), 0);
 }
@@ -271,7 +275,7 @@ static void test_tables_that_make_no_sense(void **state)
 	(void)state;
 	volume_use_blocks(&f.table, hostile, COUNT(hostile));
 	for (unsigned round = 0; round < 2; round++) {
-		volume_read_in_manner(round ? VOLUME_BLOCKS : VOLUME_EXACTLY);
+		hint = round ? READ_BLOCK : READ_EXACT;
 		assert_true(cost(0, BASE, 5000) <= 5000);
 		assert_int_equal(cost(0, SOURCE_BYTES - 5, 5), 5);
 		assert_int_equal(cost(1, OTHER_BYTES - 20, 20), 20);
@@ -316,7 +320,8 @@ static void test_a_source_that_shrank(void **state)
 	assert_int_equal(truncate("first", VOLUME_BLOCK + 5), 0);
 	assert_int_equal(cost(0, VOLUME_BLOCK, VOLUME_BLOCK), 0);
 	assert_int_equal(volume_stage_aligned(&f.table, 0, 2, &pin), -EIO);
-	assert_int_equal(volume_pread(&f.table, 0, buffer, 10, 2 * VOLUME_BLOCK), -EIO);
+	assert_int_equal(volume_pread(&f.table, 0, buffer, 10, 2 * VOLUME_BLOCK, READ),
+			 -EIO);
 }
 
 /* What is streamed has the same bytes; how it comes is up to the kernel. */
@@ -331,7 +336,7 @@ static void test_streams(void **state)
 		assert_int_equal(cost(0, SOURCE_BYTES - 4097, 4097), 4097);
 		assert_int_equal(cost(0, 4095, 2), 2);
 	}
-	assert_int_equal(volume_pread(&f.table, 1, buffer, 1, OTHER_BYTES), -EIO);
+	assert_int_equal(volume_pread(&f.table, 1, buffer, 1, OTHER_BYTES, READ), -EIO);
 	stage_aligned(0, 3);
 	assert_int_equal(cost(0, SOURCE_BYTES - 12345, 12345), 0);
 }
@@ -369,13 +374,13 @@ static void test_a_table_that_comes_meanwhile(void **state)
 	assert_int_equal(atomic_load(&wrong), 0);
 }
 
-/* Readers of all manners at once, and who stages: each byte is the right one. */
+/* Readers with all hints at once, and who stages: each byte is the right one. */
 static void read_and_stage(void *argument)
 {
 	unsigned seed = (unsigned)(uintptr_t)argument;
+	struct read_context context = { .hint = (enum read_hint)(seed % 3) };
 	unsigned char own[3000];
 
-	volume_read_in_manner((enum volume_manner)(seed % 3));
 	for (unsigned i = 0; i < 2000; i++) {
 		size_t n = 1 + (size_t)rand_r(&seed) % sizeof(own);
 		uint64_t at = BASE + (uint64_t)rand_r(&seed) % (SOURCE_BYTES - BASE - n);
@@ -383,7 +388,7 @@ static void read_and_stage(void *argument)
 
 		if (i % 7 == 0 && volume_stage(&f.table, i % COUNT(blocks), &pin) == 0)
 			cache_put_used(f.table.cache, pin);
-		if (volume_pread(&f.table, 0, own, n, at - BASE) != 0)
+		if (volume_pread(&f.table, 0, own, n, at - BASE, &context) != 0)
 			atomic_fetch_add(&wrong, 1);
 		for (size_t k = 0; k < n; k++)
 			if (own[k] != byte_at(0, at + k))
@@ -412,7 +417,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(test_nothing_is_staged),
 	CASE(test_what_is_there_is_not_read),
 	CASE(test_the_ends_of_sources),
-	CASE(test_manners_without_a_table),
+	CASE(test_hints_without_a_table),
 	CASE(test_the_block_of_a_byte),
 	CASE(test_blocks_of_a_table),
 	CASE(test_whole_blocks_once),

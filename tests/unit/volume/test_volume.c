@@ -108,7 +108,7 @@ static void test_reads_and_their_bounds(void **state)
 		const char *from = reads[i].volume == 2 ? literals : source;
 
 		if (volume_pread(&f.table, reads[i].volume, buffer, reads[i].length,
-				 reads[i].offset) != reads[i].result)
+				 reads[i].offset, PLAIN_READ) != reads[i].result)
 			fail_msg("read number %zu", i);
 		if (reads[i].result == 0)
 			assert_memory_equal(buffer, from + reads[i].source,
@@ -141,8 +141,8 @@ static void test_a_source_that_shrank_is_eio(void **state)
 	(void)state;
 	open_fixture(&f);
 	assert_int_equal(truncate("source", 105), 0);
-	assert_int_equal(volume_pread(&f.table, 1, buffer, 5, 0), 0);
-	assert_int_equal(volume_pread(&f.table, 1, buffer, 6, 0), -EIO);
+	assert_int_equal(volume_pread(&f.table, 1, buffer, 5, 0, PLAIN_READ), 0);
+	assert_int_equal(volume_pread(&f.table, 1, buffer, 6, 0, PLAIN_READ), -EIO);
 	close_fixture(&f);
 }
 
@@ -152,7 +152,7 @@ static int read_a_closed_table(void *argument)
 	char byte;
 
 	volume_table_close(&f->table);
-	return volume_pread(&f->table, 0, &byte, 1, 0);
+	return volume_pread(&f->table, 0, &byte, 1, 0, PLAIN_READ);
 }
 
 static void test_a_closed_table_is_no_handle(void **state)
