@@ -8,9 +8,11 @@ enum { PIECES_MOST = 16, GAP_MOST = 64 << 10 };
 
 void dataset_begin_ahead(struct dataset *ds)
 {
+	enum source_hint hint = ds->indexed ? HINT_STREAM_OWN : HINT_STREAM;
+
 	HANDLE_CHECK(ds, HANDLE_DATASET);
 	for (uint32_t i = 0; i < ds->sources.count; i++)
-		source_stream(ds->sources.sources[i], ds->indexed);
+		source_hint(ds->sources.sources[i], hint, 0, 0);
 	ds->volumes.staging = true;
 }
 

@@ -312,7 +312,7 @@ int survey_run(struct dataset *ds, const struct survey_config *config)
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);
 	for (uint32_t i = 0; i < ds->sources.count; i++)
-		source_stream(ds->sources.sources[i], false);
+		source_hint(ds->sources.sources[i], HINT_STREAM, 0, 0);
 	if (!err)
 		err = pool_start(&pool, thread_count(config));
 	if (!err) {

@@ -19,24 +19,34 @@ static const char first_record[] = "granary sources 1";
 
 /* ---- In granaryfs ---- */
 
-static void write_files(FILE *f, const char *what, const struct source_set *files)
+static int write_files(FILE *f, const char *what, const struct source_set *files,
+		       struct error *e)
 {
-	for (uint32_t i = 0; i < files->count; i++)
-		fprintf(f, "%s %d %s%c", what, source_descriptor(files->sources[i]),
-			source_path(files->sources[i]), '\0');
+	for (uint32_t i = 0; i < files->count; i++) {
+		int fd = source_hand_over(files->sources[i], e);
+
+		if (fd < 0)
+			return fd;
+		fprintf(f, "%s %d %s%c", what, fd, source_path(files->sources[i]), '\0');
+	}
+	return 0;
 }
 
-static int write_records(const struct index_wish *wish, FILE *f)
+static int write_records(const struct index_wish *wish, FILE *f, struct error *e)
 {
+	int err;
+
 	fprintf(f, "%s%c", first_record, '\0');
 	for (unsigned i = 0; i < wish->places.count; i++)
 		fprintf(f, "%s %s%c", i == 0 && wish->places.beside ? "beside" : "place",
 			wish->places.paths[i], '\0');
-	write_files(f, "source", wish->sources);
-	write_files(f, "classes", &wish->maps.classes);
-	write_files(f, "names", &wish->maps.names);
+	err = write_files(f, "source", wish->sources, e);
+	if (!err)
+		err = write_files(f, "classes", &wish->maps.classes, e);
+	if (!err)
+		err = write_files(f, "names", &wish->maps.names, e);
 	fprintf(f, "end%c", '\0');
-	return fflush(f) == 0 && !ferror(f) ? 0 : -EIO;
+	return err;
 }
 
 int handover_write(const struct index_wish *wish, int *fd, struct error *e)
@@ -44,7 +54,7 @@ int handover_write(const struct index_wish *wish, int *fd, struct error *e)
 	CLEANUP(cleanup_close) int list = memfd_create("granary sources", MFD_CLOEXEC);
 	int copy = list < 0 ? -1 : fcntl(list, F_DUPFD_CLOEXEC, 3);
 	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
-	int err;
+	int err, failed;
 
 	if (!f) {
 		err = error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
@@ -52,13 +62,15 @@ int handover_write(const struct index_wish *wish, int *fd, struct error *e)
 			close(copy);
 		return err;
 	}
-	err = write_records(wish, f);
-	if (fclose(f) != 0 || err)
+	err = write_records(wish, f, e);
+	failed = ferror(f);
+	if ((fclose(f) != 0 || failed) && !err)
 		return error_set(e, ERROR_SYSTEM, EIO,
 				 "the list of sources for the indexer cannot be written; free "
 				 "some memory and try again");
-	*fd = steal_fd(&list);
-	return 0;
+	if (!err)
+		*fd = steal_fd(&list);
+	return err;
 }
 
 static int set_on_exec(int fd, bool closed)
@@ -89,7 +101,7 @@ static int keep_files(const struct source_set *files)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < files->count; i++)
-		err = set_on_exec(source_descriptor(files->sources[i]), false);
+		err = set_on_exec(source_hand_over(files->sources[i], NULL), false);
 	return err;
 }
 

@@ -84,13 +84,16 @@ static int send_sources(enum kind kind, const struct source_set *set,
 
 	for (uint32_t i = 0; !err && i < set->count; i++) {
 		const struct source *source = set->sources[i];
+		int fd = source_hand_over(source, e);
 		struct source_item data = { .info = *source_info(source) };
 
+		if (fd < 0)
+			return fd;
 		if (identities)
 			data.identity = identities[i];
 		err = errand_send(&(struct errand_item){
 			.kind = kind, .data = &data, .size = sizeof(data),
-			.text = source_path(source), .fd = source_descriptor(source) }, e);
+			.text = source_path(source), .fd = fd }, e);
 	}
 	return err;
 }

@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "os/steps.h"
-#include "source/source.h"
+#include "source/source_kind.h"
 
 enum { PAGE_BYTES = 4096 };
 
@@ -75,10 +75,10 @@ void source_identity_ahead(const struct source *source, unsigned samples)
 	uint64_t size = source_size(source), end = size < PAGE_BYTES ? size : PAGE_BYTES;
 
 	steps_at(source_path(source));
-	source_will_need(source, 0, end);
-	source_will_need(source, size - end, end);
+	source_hint(source, HINT_SOON, 0, end);
+	source_hint(source, HINT_SOON, size - end, end);
 	for (unsigned i = 0; i < samples && size >= PAGE_BYTES; i++)
-		source_will_need(source, place_of(source, i, samples), PAGE_BYTES);
+		source_hint(source, HINT_SOON, place_of(source, i, samples), PAGE_BYTES);
 }
 
 /*
@@ -86,17 +86,15 @@ void source_identity_ahead(const struct source *source, unsigned samples)
  * then the last min(size - 4096, 4096) bytes of those that are left: no byte
  * counts twice, and a file of up to 8 KiB counts as a whole.
  */
-int source_identity(const struct source *source, unsigned samples, struct identity *out)
+int source_sample(const struct source *source, unsigned samples, struct identity *out)
 {
 	unsigned char bytes[2 * PAGE_BYTES];
 	uint64_t size = source_size(source);
 	size_t head = size < PAGE_BYTES ? (size_t)size : PAGE_BYTES;
 	uint64_t left = size - head;
 	size_t tail = left < PAGE_BYTES ? (size_t)left : PAGE_BYTES;
-	int err;
+	int err = source_pread(source, bytes, head, 0);
 
-	steps_at(source_path(source));
-	err = source_pread(source, bytes, head, 0);
 	if (!err)
 		err = source_pread(source, bytes + head, tail, size - tail);
 	if (err)

@@ -18,6 +18,9 @@
 #include "os/held.h"
 #include "source/folder.h"
 #include "source/loop.h"
+#include "source/retry.h"
+
+enum { SOON_BYTES = 512 << 10 }; /* a device takes no more of one request */
 
 static int refuse_limit(const char *path, struct error *e)
 {
@@ -174,7 +177,7 @@ int file_open(const char *path, int *fd, struct source_info *info, struct error 
 	return 0;
 }
 
-int file_adopt(const char *path, int fd, struct source_info *info, struct error *e)
+static int check_adopted(const char *path, int fd, struct error *e)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -182,9 +185,7 @@ int file_adopt(const char *path, int fd, struct source_info *info, struct error 
 		return error_set(e, ERROR_SYSTEM, EBADF,
 				 "'%s' was handed over as descriptor %d, which is not open for "
 				 "reading; open it with O_RDONLY", path, fd);
-	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
-		return refuse_errno(path, errno, e);
-	return examine(path, fd, info, e);
+	return fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? refuse_errno(path, errno, e) : 0;
 }
 
 int file_describe(int fd, struct source_info *info)
@@ -196,7 +197,11 @@ int file_describe(int fd, struct source_info *info)
 	return fill_info(fd, &st, info);
 }
 
-char *file_place(int fd)
+/*
+ * The absolute path of an open file; NULL where it is not known. By the descriptor: a
+ * daemon leaves the folder that a path was given in.
+ */
+static char *find_place(int fd)
 {
 	char link[32], place[PATH_MAX];
 	ssize_t n;
@@ -206,12 +211,97 @@ char *file_place(int fd)
 	return n > 0 && (size_t)n < sizeof(place) ? strndup(place, (size_t)n) : NULL;
 }
 
-/* The descriptor's own position is nobody's: all reading is by pread. */
-uint64_t file_next_data(int fd, uint64_t offset, uint64_t size)
+/* Opening. */
+
+/* The descriptor becomes the source's, unless there is no memory. */
+static int make_source(const char *path, int fd, const struct source_info *info,
+		       struct source **out, struct error *e)
 {
-	off_t found = offset < INT64_MAX ? lseek(fd, (off_t)offset, SEEK_DATA) : -1;
+	struct local_file *file = source_new(&local_file_ops, sizeof(*file), path, e);
+
+	if (!file)
+		return -ENOMEM;
+	file->fd = fd;
+	file->source.info = *info;
+	file->source.place = find_place(fd);
+	*out = &file->source;
+	return 0;
+}
+
+static int open_source(const char *path, struct source **out, struct error *e)
+{
+	CLEANUP(cleanup_close) int fd = -1;
+	struct source_info info;
+	int err = file_open(path, &fd, &info, e);
+
+	if (!err)
+		err = make_source(path, fd, &info, out, e);
+	if (!err)
+		steal_fd(&fd);
+	return err;
+}
+
+int source_adopt(const char *path, int fd, struct source **out, struct error *e)
+{
+	struct source_info info;
+	int err = check_adopted(path, fd, e);
+
+	if (!err)
+		err = examine(path, fd, &info, e);
+	return err ? err : make_source(path, fd, &info, out, e);
+}
+
+int source_receive(const char *path, int fd, const struct source_info *info,
+		   struct source **out, struct error *e)
+{
+	int err = make_source(path, fd, info, out, e);
+
+	if (!err)
+		local_file_of(*out)->stays_open = true;
+	return err;
+}
+
+/* Its operations. */
+
+static void hint_file(const struct source *source, enum source_hint hint, uint64_t at,
+		      uint64_t length)
+{
+	struct local_file *file = local_file_of(source);
+
+	if (hint == HINT_SOON) {
+		for (uint64_t end = at + length; at < end; at += SOON_BYTES)
+			posix_fadvise(file->fd, (off_t)at, SOON_BYTES,
+				      POSIX_FADV_WILLNEED);
+		return;
+	}
+	posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM);
+	atomic_store(&file->ours, hint == HINT_STREAM_OWN);
+	atomic_store(&file->streaming, true);
+}
+
+/* lseek(2): the descriptor's own position is nobody's, since all reading is by pread. */
+static uint64_t next_data(const struct source *source, uint64_t at)
+{
+	int fd = local_file_of(source)->fd;
+	off_t found = at < INT64_MAX ? lseek(fd, (off_t)at, SEEK_DATA) : -1;
 
 	if (found >= 0)
 		return (uint64_t)found;
-	return errno == ENXIO && offset < size ? size : offset;
+	return errno == ENXIO && at < source->info.size ? source->info.size : at;
 }
+
+static int hand_over(const struct source *source)
+{
+	return local_file_of(source)->fd;
+}
+
+static void close_file(struct source *source)
+{
+	if (!local_file_of(source)->stays_open)
+		close(local_file_of(source)->fd);
+}
+
+const struct source_ops local_file_ops = {
+	.open = open_source, .pread = retry_pread, .hint = hint_file,
+	.next_data = next_data, .hand_over = hand_over, .close = close_file,
+};

@@ -1,25 +1,37 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * local_file.h: sources that are local files or block devices. Private to source/.
+ * local_file.h: the sources that are local files or block devices. Private to source/.
  */
 #ifndef GRANARY_SOURCE_LOCAL_FILE_H
 #define GRANARY_SOURCE_LOCAL_FILE_H
 
-#include "source/source.h"
+#include <stdatomic.h>
+
+#include "source/source_kind.h"
+
+extern const struct source_ops local_file_ops;
+
+/* Constant while it is open, hence without locks; but for the last four. */
+struct local_file {
+	struct source source;
+	int fd;
+	bool stays_open; /* to the end of the process: closing it may wait for a user */
+	_Atomic int64_t failing_until; /* milliseconds; 0: storage does not fail */
+	_Atomic unsigned reopenings;
+	_Atomic bool streaming; /* the reader keeps what it reads, and not the kernel, */
+	_Atomic bool ours;      /* though it had that before: then for us */
+};
+
+/* What a source is that has local_file_ops: what is known of its storage may change. */
+static inline struct local_file *local_file_of(const struct source *source)
+{
+	return (struct local_file *)(uintptr_t)source;
+}
 
 /* Opens `path` and describes it; the caller closes the descriptor. */
 int file_open(const char *path, int *fd, struct source_info *info, struct error *e);
 
-/* Describes what is open already, and has it closed on exec. */
-int file_adopt(const char *path, int fd, struct source_info *info, struct error *e);
-
 /* Describes an open file as it is now: 0 or a negative errno. */
 int file_describe(int fd, struct source_info *info);
-
-/* The absolute path of an open file; NULL where it is not known. The caller frees it. */
-char *file_place(int fd);
-
-/* lseek(2) with SEEK_DATA; `offset` where that is not known. */
-uint64_t file_next_data(int fd, uint64_t offset, uint64_t size);
 
 #endif

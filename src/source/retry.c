@@ -4,15 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/checked.h"
 #include "base/cleanup.h"
+#include "base/invariant.h"
 #include "base/log.h"
 #include "os/pages.h"
+#include "source/local_file.h"
 #include "stats/stats.h"
 
 /* Before each further try. How many there are is how often it is tried again. */
@@ -57,24 +58,9 @@ static const struct transient *find_transient(int errnum)
 	return NULL;
 }
 
-void retry_init(struct retry *retry, int fd)
-{
-	/* by the descriptor: a daemon leaves the folder that a path was given in */
-	retry->place = file_place(fd);
-	atomic_init(&retry->failing_until, 0);
-	atomic_init(&retry->reopenings, 0);
-}
-
-void retry_free(struct retry *retry)
-{
-	free(retry->place);
-}
-
 /* One call of retry_pread. */
 struct reading {
-	struct retry *retry;
-	int fd;
-	const struct source_info *info;
+	struct local_file *file;
 	int64_t begun;
 	unsigned tries;    /* more than the first */
 	bool reopened;
@@ -101,9 +87,9 @@ static void pause_ms(int ms)
 static int explain_nothing(struct reading *r)
 {
 	struct source_info now;
-	int err = file_describe(r->fd, &now);
+	int err = file_describe(r->file->fd, &now);
 
-	r->shrunk = !err && now.size < r->info->size;
+	r->shrunk = !err && now.size < r->file->source.info.size;
 	return err ? err : -EIO;
 }
 
@@ -121,7 +107,7 @@ static void let_go(const struct reading *r, off_t offset, ssize_t n)
 
 	begin = begin / page * page;
 	if (begin < end)
-		posix_fadvise(r->fd, begin, end - begin, POSIX_FADV_DONTNEED);
+		posix_fadvise(r->file->fd, begin, end - begin, POSIX_FADV_DONTNEED);
 }
 
 /*
@@ -132,12 +118,12 @@ static ssize_t read_streaming(const struct reading *r, void *buffer, size_t leng
 			      off_t offset)
 {
 	struct iovec where = { buffer, length };
-	ssize_t n = preadv2(r->fd, &where, 1, offset, RWF_NOWAIT);
+	ssize_t n = preadv2(r->file->fd, &where, 1, offset, RWF_NOWAIT);
 	bool there = n == (ssize_t)length;
 
 	if (!there)
-		n = pread(r->fd, buffer, length, offset);
-	if (n > 0 && (!there || atomic_load(&r->retry->ours)))
+		n = pread(r->file->fd, buffer, length, offset);
+	if (n > 0 && (!there || atomic_load(&r->file->ours)))
 		let_go(r, offset, n);
 	return n;
 }
@@ -148,10 +134,10 @@ static ssize_t read_once(struct reading *r, void *buffer, size_t length, uint64_
 	ssize_t n;
 
 	do {
-		if (atomic_load_explicit(&r->retry->streaming, memory_order_relaxed))
+		if (atomic_load_explicit(&r->file->streaming, memory_order_relaxed))
 			n = read_streaming(r, buffer, length, (off_t)offset);
 		else
-			n = pread(r->fd, buffer, length, (off_t)offset);
+			n = pread(r->file->fd, buffer, length, (off_t)offset);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
@@ -168,7 +154,8 @@ static bool is_same_file(const struct source_info *a, const struct source_info *
 	       a->owner.mtime == b->owner.mtime && a->owner.mtime_ns == b->owner.mtime_ns;
 }
 
-int retry_open(const char *place, const struct source_info *info, int *fd)
+/* -EXDEV where another file is there now. */
+static int open_same(const char *place, const struct source_info *info, int *fd)
 {
 	CLEANUP(cleanup_close) int opened = -1;
 	struct source_info found;
@@ -187,36 +174,42 @@ int retry_open(const char *place, const struct source_info *info, int *fd)
 	return 0;
 }
 
-/* Who opens it again. Set while the process has one thread. */
-static retry_opener *opener = retry_open;
-
-void retry_open_by(retry_opener *chosen)
+int source_open_again(const struct source *source, int *fd)
 {
-	opener = chosen;
+	HANDLE_CHECK(source, HANDLE_SOURCE);
+	return source->ops == &local_file_ops ?
+	       open_same(source->place, &source->info, fd) : -ENOTSUP;
+}
+
+/* Who opens it again. Set while the process has one thread. */
+static source_opener *opener = open_same;
+
+void source_open_by(source_opener *open)
+{
+	opener = open;
 }
 
 /*
  * Opens the file again, unless another thread has: `seen` is how often that had been
- * done before the read that failed. 0, or why it cannot be opened: -EXDEV where another
- * file is there now.
+ * done before the read that failed. 0, or why it cannot be opened.
  */
 static int reopen(const struct reading *r, unsigned seen)
 {
 	CLEANUP(cleanup_close) int fd = -1;
-	struct retry *retry = r->retry;
+	struct local_file *file = r->file;
 	int err;
 
-	if (atomic_load(&retry->reopenings) != seen)
+	if (atomic_load(&file->reopenings) != seen)
 		return 0;
-	err = opener(retry->place, r->info, &fd);
+	err = opener(file->source.place, &file->source.info, &fd);
 	if (err)
 		return err;
-	if (!atomic_compare_exchange_strong(&retry->reopenings, &seen, seen + 1))
+	if (!atomic_compare_exchange_strong(&file->reopenings, &seen, seen + 1))
 		return 0;
-	if (dup3(fd, r->fd, O_CLOEXEC) < 0)
+	if (dup3(fd, file->fd, O_CLOEXEC) < 0)
 		return -errno;
 	stats_add(COUNTER_sources_reopened, 1);
-	log_debug("'%s' was opened again", retry->place);
+	log_debug("'%s' was opened again", file->source.place);
 	return 0;
 }
 
@@ -224,7 +217,7 @@ static int reopen(const struct reading *r, unsigned seen)
 static bool is_hopeless(const struct reading *r, int64_t now)
 {
 	return r->tries == TRIES_MORE || now - r->begun > PATIENCE_MS ||
-	       now < atomic_load(&r->retry->failing_until);
+	       now < atomic_load(&r->file->failing_until);
 }
 
 /* A try failed with `err`: waits where the next one may succeed. */
@@ -244,7 +237,7 @@ static bool may_try_again(struct reading *r, int err, unsigned seen)
 		r->reopened |= !err;
 	}
 	if (!at_once && is_hopeless(r, now)) {
-		atomic_store(&r->retry->failing_until, now + FAILING_MS);
+		atomic_store(&r->file->failing_until, now + FAILING_MS);
 		return false;
 	}
 	stats_add(COUNTER_read_retries, 1);
@@ -253,16 +246,17 @@ static bool may_try_again(struct reading *r, int err, unsigned seen)
 	return true;
 }
 
-int retry_pread(struct retry *retry, int fd, const struct source_info *info,
-		void *buffer, size_t length, uint64_t *offset)
+int retry_pread(const struct source *source, void *buffer, size_t length,
+		uint64_t *offset)
 {
-	struct reading r = { .retry = retry, .fd = fd, .info = info, .begun = now_ms() };
+	struct local_file *file = local_file_of(source);
+	struct reading r = { .file = file, .begun = now_ms() };
 	unsigned char *to = buffer;
 
 	if (!range_within(*offset, length, INT64_MAX))
 		return -EIO;
 	while (length > 0) {
-		unsigned seen = atomic_load(&retry->reopenings);
+		unsigned seen = atomic_load(&file->reopenings);
 		ssize_t n = read_once(&r, to, length, *offset);
 
 		if (n < 0 && !may_try_again(&r, (int)n, seen))
@@ -273,7 +267,7 @@ int retry_pread(struct retry *retry, int fd, const struct source_info *info,
 		length -= (size_t)n;
 		*offset += (uint64_t)n;
 	}
-	if (atomic_load_explicit(&retry->failing_until, memory_order_relaxed) != 0)
-		atomic_store(&retry->failing_until, 0);
+	if (atomic_load_explicit(&file->failing_until, memory_order_relaxed) != 0)
+		atomic_store(&file->failing_until, 0);
 	return 0;
 }

@@ -17,42 +17,17 @@
 #ifndef GRANARY_SOURCE_RETRY_H
 #define GRANARY_SOURCE_RETRY_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "source/local_file.h"
-
-/* What is known of the storage under one source. */
-struct retry {
-	char *place; /* the file's absolute path, to open it again; owned; or NULL */
-	_Atomic int64_t failing_until; /* milliseconds; 0: it does not fail */
-	_Atomic unsigned reopenings;
-	_Atomic bool streaming; /* what is read is kept by the reader, not by the kernel, */
-	_Atomic bool ours;      /* though it was there before: then it is there for us */
-};
-
-/* `fd`: the source's descriptor. */
-void retry_init(struct retry *retry, int fd);
-void retry_free(struct retry *retry);
+struct source;
 
 /*
- * Reads exactly `length` bytes: 0, or a negative errno, which is the storage's own.
- * A file that has become shorter than `info` says is -EIO at once. *offset moves on,
- * and so says where it failed. `fd` may be another open file afterwards; it stays the
- * same number.
+ * The operation `pread` of a local file: the error is the storage's own. A file that has
+ * become shorter is -EIO at once. The descriptor may be another open file afterwards; it
+ * stays the same number.
  */
-int retry_pread(struct retry *retry, int fd, const struct source_info *info,
-		void *buffer, size_t length, uint64_t *offset);
-
-/*
- * Opens what is at this place if it still is the same file: 0 and a descriptor, -EXDEV
- * where it is another one, or why it cannot be opened. A process that may open nothing
- * has another one do that (source_open_by).
- */
-typedef int retry_opener(const char *place, const struct source_info *info, int *fd);
-retry_opener retry_open;
-void retry_open_by(retry_opener *opener);
+int retry_pread(const struct source *source, void *buffer, size_t length,
+		uint64_t *offset);
 
 #endif

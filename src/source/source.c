@@ -2,99 +2,47 @@
 #include "source/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/checked.h"
 #include "base/filename.h"
 #include "base/invariant.h"
 #include "os/steps.h"
 #include "source/local_file.h"
-#include "source/retry.h"
+#include "source/source_kind.h"
 #include "stats/stats.h"
 
-enum { WILL_NEED_BYTES = 512 << 10 };
+/* The first that owns a name opens it; the last owns all. */
+static const struct source_ops *const kinds[] = { &local_file_ops };
 
-/* Constant from source_open to source_close, hence without locks; but for `retry`. */
-struct source {
-	uint64_t magic; /* HANDLE_SOURCE */
-	char *path;
-	int fd;
-	struct source_info info;
-	struct retry retry;
-	bool stays_open; /* to the end of the process: who closes it may wait for a user */
-};
-
-/* One without a file. */
-static int make_source(const char *path, struct source **out, struct error *e)
+void *source_new(const struct source_ops *ops, size_t size, const char *path,
+		 struct error *e)
 {
-	struct source *source = calloc(1, sizeof(*source));
+	struct source *source = calloc(1, size);
 
 	if (source)
 		source->path = strdup(path);
 	if (source && source->path) {
 		source->magic = HANDLE_SOURCE;
-		*out = source;
-		return 0;
+		source->ops = ops;
+		return source;
 	}
 	free(source);
-	return error_set(e, ERROR_SYSTEM, ENOMEM,
-			 "there is not enough memory to open '%s'; free "
-			 "some and try again",
-			 path);
-}
-
-/* Its file has been opened, or not. */
-static int finish(struct source *source, int err, struct source **out)
-{
-	if (err) {
-		free(source->path);
-		free(source);
-		return err;
-	}
-	retry_init(&source->retry, source->fd);
-	*out = source;
-	return 0;
+	error_set(e, ERROR_SYSTEM, ENOMEM,
+		  "there is not enough memory to open '%s'; free some and try again",
+		  path);
+	return NULL;
 }
 
 int source_open(const char *path, struct source **out, struct error *e)
 {
-	struct source *source;
-	int err = make_source(path, &source, e);
+	size_t i = 0;
 
-	if (err)
-		return err;
 	steps_at(path);
-	err = file_open(path, &source->fd, &source->info, e);
-	return finish(source, err, out);
-}
-
-int source_adopt(const char *path, int fd, struct source **out, struct error *e)
-{
-	struct source *source;
-	int err = make_source(path, &source, e);
-
-	if (err)
-		return err;
-	source->fd = fd;
-	err = file_adopt(path, fd, &source->info, e);
-	return finish(source, err, out);
-}
-
-int source_receive(const char *path, int fd, const struct source_info *info,
-		   struct source **out, struct error *e)
-{
-	struct source *source;
-	int err = make_source(path, &source, e);
-
-	if (err)
-		return err;
-	source->fd = fd;
-	source->info = *info;
-	source->stays_open = true;
-	return finish(source, 0, out);
+	while (i + 1 < sizeof(kinds) / sizeof(*kinds) && !kinds[i]->owns(path))
+		i++;
+	return kinds[i]->open(path, out, e);
 }
 
 void source_close(struct source *source)
@@ -102,9 +50,9 @@ void source_close(struct source *source)
 	if (!source)
 		return;
 	HANDLE_CHECK(source, HANDLE_SOURCE);
-	if (!source->stays_open)
-		close(source->fd);
-	retry_free(&source->retry);
+	if (source->ops->close)
+		source->ops->close(source);
+	free(source->place);
 	free(source->path);
 	source->magic = HANDLE_DEAD;
 	free(source);
@@ -113,8 +61,6 @@ void source_close(struct source *source)
 int source_read(const struct source *source, void *buffer, size_t length, uint64_t offset,
 		struct read_context *context)
 {
-	/* what is known of the storage is no part of what callers may not change */
-	struct retry *retry = &((struct source *)(uintptr_t)source)->retry;
 	uint64_t begin;
 	int err;
 
@@ -122,7 +68,7 @@ int source_read(const struct source *source, void *buffer, size_t length, uint64
 	if (!range_within(offset, length, source->info.size))
 		return -EIO;
 	begin = stats_clock();
-	err = retry_pread(retry, source->fd, &source->info, buffer, length, &offset);
+	err = source->ops->pread(source, buffer, length, &offset);
 	stats_took(HISTOGRAM_source_read, begin, context->demand);
 	stats_add(COUNTER_source_reads, 1);
 	if (!err) {
@@ -135,27 +81,36 @@ int source_read(const struct source *source, void *buffer, size_t length, uint64
 	return err;
 }
 
-/* The kernel takes no more of one call than a device takes of one request. */
-void source_will_need(const struct source *source, uint64_t offset, uint64_t length)
+void source_hint(const struct source *source, enum source_hint hint, uint64_t offset,
+		 uint64_t length)
 {
 	HANDLE_CHECK(source, HANDLE_SOURCE);
-	for (uint64_t end = offset + length; offset < end; offset += WILL_NEED_BYTES)
-		posix_fadvise(source->fd, (off_t)offset, WILL_NEED_BYTES,
-			      POSIX_FADV_WILLNEED);
+	if (source->ops->hint)
+		source->ops->hint(source, hint, offset, length);
 }
 
-void source_stream(struct source *source, bool ours)
+int source_identity(const struct source *source, unsigned samples, struct identity *out)
 {
 	HANDLE_CHECK(source, HANDLE_SOURCE);
-	posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
-	atomic_store(&source->retry.ours, ours);
-	atomic_store(&source->retry.streaming, true);
+	steps_at(source->path);
+	return source->ops->identify ? source->ops->identify(source, samples, out) :
+				       source_sample(source, samples, out);
 }
 
-int source_descriptor(const struct source *source)
+uint64_t source_next_data(const struct source *source, uint64_t offset)
 {
 	HANDLE_CHECK(source, HANDLE_SOURCE);
-	return source->fd;
+	return source->ops->next_data ? source->ops->next_data(source, offset) : offset;
+}
+
+int source_hand_over(const struct source *source, struct error *e)
+{
+	HANDLE_CHECK(source, HANDLE_SOURCE);
+	if (source->ops->hand_over)
+		return source->ops->hand_over(source);
+	return error_set(e, ERROR_SYSTEM, ENOTSUP,
+			 "'%s' is no local file, which it has to be to be indexed; copy it "
+			 "to this machine", source->path);
 }
 
 const char *source_path(const struct source *source)
@@ -164,21 +119,10 @@ const char *source_path(const struct source *source)
 	return source->path;
 }
 
-void source_open_by(int (*open)(const char *place, const struct source_info *info, int *fd))
-{
-	retry_open_by(open);
-}
-
-int source_open_again(const struct source *source, int *fd)
-{
-	HANDLE_CHECK(source, HANDLE_SOURCE);
-	return retry_open(source->retry.place, &source->info, fd);
-}
-
 const char *source_place(const struct source *source)
 {
 	HANDLE_CHECK(source, HANDLE_SOURCE);
-	return source->retry.place ? source->retry.place : source->path;
+	return source->place ? source->place : source->path;
 }
 
 const char *source_own_name(const struct source *source)
@@ -204,10 +148,4 @@ const struct source_info *source_info(const struct source *source)
 {
 	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return &source->info;
-}
-
-uint64_t source_next_data(const struct source *source, uint64_t offset)
-{
-	HANDLE_CHECK(source, HANDLE_SOURCE);
-	return file_next_data(source->fd, offset, source->info.size);
 }

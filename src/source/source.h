@@ -2,8 +2,9 @@
 /*
  * source.h: where the bytes of a packed file come from.
  *
- * A source is a random-access byte string of constant size: a local file now,
- * remote objects later. It knows nothing of formats.
+ * A source is a random-access byte string of constant size. There are kinds of them
+ * (source/source_kind.h): local files now, remote objects later. It knows nothing of
+ * formats.
  *
  * Threads: source_read and the getters may be called from any number of
  * threads at once; source_close when no other call is under way.
@@ -92,21 +93,28 @@ static inline int source_pread(const struct source *source, void *buffer, size_t
 	return source_read(source, buffer, length, offset, &context);
 }
 
-/* These bytes will be read soon: the kernel may fetch them, and nobody waits for that. */
-void source_will_need(const struct source *source, uint64_t offset, uint64_t length);
+/* What a reader is going to do. It changes no byte, and waits for nothing. */
+enum source_hint {
+	/* These bytes will be read soon: the kernel may fetch them. */
+	HINT_SOON,
+	/*
+	 * From now on the reader keeps what it reads, or passes it on: the kernel is to
+	 * read exactly what it is asked for, and not to keep a copy of what it had to
+	 * fetch. HINT_STREAM_OWN: nor of what it has already.
+	 */
+	HINT_STREAM,
+	HINT_STREAM_OWN,
+};
+
+/* `offset` and `length` are for HINT_SOON. */
+void source_hint(const struct source *source, enum source_hint hint, uint64_t offset,
+		 uint64_t length);
 
 /*
- * From now on the reader keeps what it reads, or passes it on: the kernel is to read
- * exactly what it is asked for, and not to keep a copy of what it had to fetch. `ours`:
- * nor of what it has already.
+ * The descriptor of a local file, for another process, or for a library that reads by
+ * itself, by pread(2). It stays the source's own. -ENOTSUP and a sentence: it has none.
  */
-void source_stream(struct source *source, bool ours);
-
-/*
- * The descriptor of a local file, for a library that reads by itself, by
- * pread(2); -1 where there is none. It stays the source's own.
- */
-int source_descriptor(const struct source *source);
+int source_hand_over(const struct source *source, struct error *e);
 
 /*
  * Where stored bytes begin at or behind `offset`, or the source's size: what
@@ -133,7 +141,8 @@ const struct source_info *source_info(const struct source *source);
  *
  * Threads: source_open_by only while the process has one.
  */
-void source_open_by(int (*open)(const char *place, const struct source_info *info, int *fd));
+typedef int source_opener(const char *place, const struct source_info *info, int *fd);
+void source_open_by(source_opener *open);
 int source_open_again(const struct source *source, int *fd);
 
 /*

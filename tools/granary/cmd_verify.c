@@ -217,8 +217,10 @@ static bool is_cut_off(const struct verify *v, const struct read_fault *fault)
 	struct stat st;
 
 	for (uint32_t i = 0; i < sources->count; i++) {
-		if (strcmp(source_path(sources->sources[i]), fault->source) == 0)
-			return fstat(source_descriptor(sources->sources[i]), &st) == 0 &&
+		const struct source *source = sources->sources[i];
+
+		if (strcmp(source_path(source), fault->source) == 0)
+			return fstat(source_hand_over(source, NULL), &st) == 0 &&
 			       S_ISREG(st.st_mode) && (uint64_t)st.st_size <= fault->at;
 	}
 	return false;

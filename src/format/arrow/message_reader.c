@@ -50,7 +50,7 @@ static void call_ahead(struct arrow_reader *reader, uint64_t at)
 	if (reader->leaps < LEAPS_LEAST || reader->leapt / reader->leaps > LEAP_SMALL ||
 	    to <= from || (to - from < CALL_AHEAD / 2 && left > CALL_AHEAD))
 		return;
-	source_will_need(reader->source, reader->base + from, to - from);
+	source_hint(reader->source, HINT_SOON, reader->base + from, to - from);
 	reader->called = to;
 }
 

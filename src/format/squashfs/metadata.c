@@ -455,14 +455,11 @@ static int init_library(struct squashfs_image *image, int descriptor)
 
 static int open_library(struct squashfs_image *image)
 {
-	int descriptor = source_descriptor(image->scan->source);
+	int descriptor = source_hand_over(image->scan->source, image->e);
 	int err;
 
 	if (descriptor < 0)
-		return error_set(image->e, ERROR_SYSTEM, ENOTSUP,
-				 "cannot index '%s': libsquashfuse reads local files only; "
-				 "copy it to this machine",
-				 image->scan->label);
+		return descriptor;
 	image->library = calloc(1, sizeof(*image->library));
 	if (!image->library)
 		return squashfs_out_of_memory(image);

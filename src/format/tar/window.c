@@ -68,7 +68,7 @@ static void call_ahead(struct tar_window *window)
 	if (window->skips < SMALL_LEAST || window->skipped / window->skips > SMALL_MAX ||
 	    to <= from || (to - from < CALL_AHEAD / 2 && left > CALL_AHEAD))
 		return;
-	source_will_need(window->source, window->base + from, to - from);
+	source_hint(window->source, HINT_SOON, window->base + from, to - from);
 	window->called = to;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "place/handover.h"
+#include "source/memory_source.h"
 
 /* A path may hold anything that ends no string. */
 static char strange[] = "a\nsource 0 b  ", other[] = "other one";
@@ -110,11 +111,11 @@ static int keep(void *argument)
 	if (handover_keep(&wish, list, memory) < 0)
 		return 1;
 	return stays_open(list) && stays_open(memory) && stays_open(STDERR_FILENO) &&
-	       stays_open(source_descriptor(sources.sources[0])) &&
-	       stays_open(source_descriptor(sources.sources[1])) &&
-	       stays_open(source_descriptor(wish.maps.classes.sources[0])) &&
-	       stays_open(source_descriptor(wish.maps.names.sources[0])) &&
-	       stays_open(source_descriptor(wish.maps.names.sources[1])) &&
+	       stays_open(source_hand_over(sources.sources[0], NULL)) &&
+	       stays_open(source_hand_over(sources.sources[1], NULL)) &&
+	       stays_open(source_hand_over(wish.maps.classes.sources[0], NULL)) &&
+	       stays_open(source_hand_over(wish.maps.names.sources[0], NULL)) &&
+	       stays_open(source_hand_over(wish.maps.names.sources[1], NULL)) &&
 	       !stays_open(foreign) && !stays_open(far) ? 0 : 2;
 }
 
@@ -124,6 +125,19 @@ static void test_what_stays_open(void **state)
 	make_wish();
 	assert_int_equal(unit_child(keep, NULL), 0);
 	free_wish();
+}
+
+static void test_only_local_files_are_handed_over(void **state)
+{
+	struct source_set memory = memory_set("there", "x", 1);
+	const struct index_wish asked = { .sources = &memory };
+	struct error e;
+	int list;
+
+	(void)state;
+	assert_int_equal(handover_write(&asked, &list, &e), -ENOTSUP);
+	assert_non_null(strstr(e.text, "'there' is no local file"));
+	source_set_close(&memory);
 }
 
 #define LIST(text) { text, sizeof(text) }
@@ -220,6 +234,7 @@ static void test_what_is_no_descriptor(void **state)
 static const struct CMUnitTest handover[] = {
 	cmocka_unit_test(test_there_and_back),
 	cmocka_unit_test(test_what_stays_open),
+	cmocka_unit_test(test_only_local_files_are_handed_over),
 	cmocka_unit_test(test_what_is_no_list),
 	cmocka_unit_test(test_what_is_no_descriptor),
 };

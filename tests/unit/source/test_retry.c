@@ -260,7 +260,7 @@ static void test_failing_ends(void **state)
 static void test_stale(void **state)
 {
 	struct source *source = open_source("a");
-	int fd = source_descriptor(source);
+	int fd = source_hand_over(source, NULL);
 
 	(void)state;
 	assert_int_equal(rename("a", "moved"), 0);
@@ -272,7 +272,7 @@ static void test_stale(void **state)
 	expect("", 1);
 	assert_int_equal(stats_get(COUNTER_sources_reopened) - reopened, 1);
 	assert_int_equal(faults_struck(0), 1);
-	assert_int_equal(source_descriptor(source), fd);
+	assert_int_equal(source_hand_over(source, NULL), fd);
 	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	assert_int_equal(unlink("moved"), 0);
 	source_close(source);

@@ -192,7 +192,7 @@ static void test_adopted(void **state)
 	fd = open("adopted", O_RDONLY);
 	unlink("adopted");
 	assert_int_equal(source_adopt("adopted", fd, &source, NULL), 0);
-	assert_int_equal(source_descriptor(source), fd);
+	assert_int_equal(source_hand_over(source, NULL), fd);
 	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 	assert_string_equal(source_path(source), "adopted");
 	assert_int_equal(source_size(source), 10);

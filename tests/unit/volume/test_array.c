@@ -10,6 +10,7 @@
 #include "stats/stats.h"
 #include "index/array_tiles.h"
 #include "os/pool.h"
+#include "source/memory_source.h"
 #include "volume/volume.h"
 
 enum {
@@ -235,20 +236,18 @@ static void shape_at_random(struct fixture *f, uint64_t *seed)
 
 static void open_fixture(struct fixture *f)
 {
-	char name[] = "stored", *names[] = { name };
 	struct entries *log = entries_new();
 	struct entry_extent extent;
 	struct entry entry = { .kind = ENTRY_FILE, .path = "all", .extents = &extent,
 			       .extent_count = 1 };
 
-	unit_write("stored", f->stored, STORED_BYTES);
 	assert_int_equal(entries_array_extent(log, &f->is, &extent), 0);
 	assert_int_equal(extent.length, f->bytes);
 	entry.size = extent.length;
 	kit_add(log, &entry);
 	f->index = kit_index_of(log);
 	assert_int_equal(index_check(f->index, NULL), 0);
-	assert_int_equal(source_set_open(names, 1, false, &f->sources, NULL), 0);
+	f->sources = memory_set("stored", f->stored, STORED_BYTES);
 	assert_int_equal(volume_table_open(f->index, &f->sources, &f->table), 0);
 }
 

@@ -6,9 +6,12 @@
 
 #include "codec/codec.h"
 #include "index/layout.h"
+#include "source/memory_source.h"
 #include "volume/volume.h"
 
 enum { SOURCE_BYTES = 4096, ARRAYS = 2, READ_BYTES = 3000 };
+
+static const unsigned char stored[SOURCE_BYTES];
 
 /* Volume 0: rows as they are; volume 1: planes to pixels, coded, some not stored. */
 static void add_arrays(struct entries *log)
@@ -120,15 +123,11 @@ static void try_section(const uint8_t *bytes, size_t size, unsigned section,
 
 static void test_any_number_anywhere_ends(void **state)
 {
-	char name[] = "stored", *names[] = { name };
-	unsigned char stored[SOURCE_BYTES] = { 0 };
-	struct source_set sources;
+	struct source_set sources = memory_set("stored", stored, sizeof(stored));
 	size_t size;
 	uint8_t *bytes = make_bytes(&size);
 
 	(void)state;
-	unit_write("stored", stored, sizeof(stored));
-	assert_int_equal(source_set_open(names, 1, false, &sources, NULL), 0);
 	try_index(bytes, size, &sources);
 	try_section(bytes, size, SECTION_ARRAYS, &sources);
 	try_section(bytes, size, SECTION_VOLUMES, &sources);
@@ -140,16 +139,14 @@ static void test_any_number_anywhere_ends(void **state)
 /* Two numbers at once: larger tiles of which there are fewer, and the like. */
 static void test_random_numbers_end(void **state)
 {
-	char name[] = "stored", *names[] = { name };
+	struct source_set sources = memory_set("stored", stored, sizeof(stored));
 	uint32_t random = 1;
-	struct source_set sources;
 	size_t size, length;
 	uint8_t *bytes = make_bytes(&size), *copy = malloc(size);
 	size_t at = kit_section(bytes, SECTION_ARRAYS, &length);
 
 	(void)state;
 	assert_non_null(copy);
-	assert_int_equal(source_set_open(names, 1, false, &sources, NULL), 0);
 	for (int round = 0; round < 5000; round++) {
 		memcpy(copy, bytes, size);
 		for (int i = 0; i < 3; i++) {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "source/memory_source.h"
 #include "volume/guard.h"
 #include "volume/volume.h"
 
@@ -21,15 +22,6 @@ static void put_header(unsigned char *at, uint16_t index, uint64_t size)
 	memset(at + 4, 0xee, 4); /* whatever is reserved */
 	for (int i = 0; i < 8; i++)
 		at[8 + i] = (unsigned char)(size >> 8 * i);
-}
-
-static struct source *source_with(const unsigned char *bytes, size_t n)
-{
-	struct source *source;
-
-	unit_write("guarded", bytes, n);
-	assert_int_equal(source_open("guarded", &source, NULL), 0);
-	return source;
 }
 
 static int from_source(const void *source, void *buffer, size_t length, uint64_t offset)
@@ -62,7 +54,7 @@ static void test_headers(void **state)
 		struct source *source;
 
 		put_header(bytes + 50, headers[i].index, headers[i].says);
-		source = source_with(bytes, sizeof(bytes));
+		source = memory_source("guarded", bytes, sizeof(bytes), sizeof(bytes));
 		if (guard_check(GUARD_HDF5_HEAP, from_source, source, 50 + HEADER,
 				headers[i].asked) != headers[i].result)
 			fail_msg("%s", headers[i].what);
@@ -81,7 +73,7 @@ static void test_no_room_for_a_header(void **state)
 
 	(void)state;
 	put_header(bytes, 1, 4);
-	source = source_with(bytes, sizeof(bytes));
+	source = memory_source("guarded", bytes, sizeof(bytes), sizeof(bytes));
 	assert_int_equal(guard_check(GUARD_HDF5_HEAP, from_source, source, HEADER, 4), 0);
 	for (uint64_t offset = 0; offset < HEADER; offset++)
 		assert_int_equal(guard_check(GUARD_HDF5_HEAP, from_source, source, offset, 4), -EBADMSG);

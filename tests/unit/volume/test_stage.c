@@ -329,7 +329,8 @@ static void test_streams(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < 2; i++)
-		source_stream(f.sources.sources[i], i % 2);
+		source_hint(f.sources.sources[i], i % 2 ? HINT_STREAM_OWN : HINT_STREAM,
+			    0, 0);
 	for (unsigned round = 0; round < 3; round++) {
 		assert_int_equal(cost(1, 0, OTHER_BYTES), OTHER_BYTES);
 		assert_int_equal(cost(0, BASE, READ_MOST), READ_MOST);
