@@ -9,7 +9,13 @@
 #include "cache/key.h"
 #include "stats/stats.h"
 
-enum { PATIENCE_MS = 500 };
+enum {
+	PATIENCE_MS = 500,
+	NUMBER_BITS = 40, /* of an aligned block in its source; a source's are above */
+};
+
+/* Bytes of a source that aligned blocks reach; those behind are read without blocks. */
+#define ALIGNED_BYTES ((UINT64_C(1) << NUMBER_BITS) * VOLUME_BLOCK)
 
 /* A block, and what the cache calls it. */
 struct block {
@@ -29,8 +35,8 @@ static struct block block_aligned(const struct volume_table *table, uint32_t sou
 	uint64_t size = source_size(table->sources->sources[source]);
 	uint64_t end = size - start < VOLUME_BLOCK ? size : start + VOLUME_BLOCK;
 
-	return (struct block){ cache_key(CACHE_ALIGNED_BLOCK, (uint64_t)source << 40 | number),
-			       { source, start, end } };
+	number |= (uint64_t)source << NUMBER_BITS;
+	return (struct block){ cache_key(CACHE_ALIGNED_BLOCK, number), { source, start, end } };
 }
 
 void volume_use_blocks(struct volume_table *table, const struct volume_span *blocks,
@@ -137,7 +143,7 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 	struct block block;
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
-	if (source >= table->sources->count || number >= UINT64_C(1) << 40 ||
+	if (source >= table->sources->count || number >= UINT64_C(1) << NUMBER_BITS ||
 	    number * VOLUME_BLOCK >= source_size(table->sources->sources[source]))
 		return -EINVAL;
 	block = block_aligned(table, source, number);
@@ -202,7 +208,8 @@ int stage_pread(const struct volume *volume, void *buffer, size_t length, uint64
 	size_t done = 0;
 	int err = 0;
 
-	if (!volume->table->staging || context->hint == READ_DIRECT)
+	if (!volume->table->staging || context->hint == READ_DIRECT ||
+	    !range_within(offset, length, ALIGNED_BYTES))
 		return source_read(volume->source, buffer, length, offset, context);
 	if (!range_within(offset, length, source_size(volume->source)))
 		return -EIO;

@@ -9,6 +9,7 @@
 #include "stats/stats.h"
 #include "index/layout.h"
 #include "os/pool.h"
+#include "source/memory_source.h"
 #include "volume/volume.h"
 
 enum {
@@ -17,6 +18,8 @@ enum {
 	BASE = 1000,                             /* where volume 0 begins */
 	READ_MOST = 2 * VOLUME_BLOCK + 10,
 };
+
+#define HUGE (UINT64_C(1) << 60)
 
 static struct fixture {
 	struct index *index;
@@ -182,6 +185,40 @@ static void test_hints_without_a_table(void **state)
 		hint = hints[i];
 		assert_int_equal(cost(0, 5000, 100), 100);
 	}
+}
+
+/* The first block of the second source, and a block of the first behind an EiB. */
+static void test_blocks_of_huge_sources(void **state)
+{
+	static const struct layout_volume volumes[] = {
+		{ .kind = VOLUME_RAW, .source = 0, .base = HUGE, .length = 10 },
+		{ .kind = VOLUME_RAW, .source = 1, .base = 0, .length = 10 },
+	};
+	struct source *sources[] = { memory_source("huge", "", 0, HUGE + VOLUME_BLOCK),
+				     memory_source("small", "0123456789", 10, 10) };
+	struct source_set set = { sources, 2 };
+	struct volume_table table;
+	struct cache_pin *pin;
+	struct image image;
+	struct index *index;
+
+	(void)state;
+	kit_image("d:d", &image);
+	for (size_t i = 0; i < COUNT(volumes); i++)
+		image_append(&image, SECTION_VOLUMES, &volumes[i], sizeof(volumes[i]));
+	index = kit_open(&image);
+	assert_int_equal(volume_table_open(index, &set, &table), 0);
+	table.staging = true;
+	assert_int_equal(volume_stage_aligned(&table, 1, 0, &pin), 0);
+	assert_int_equal(volume_pread(&table, 0, buffer, 10, 0, READ), 0);
+	assert_memory_equal(buffer, "\0\0\0\0\0\0\0\0\0\0", 10);
+	assert_int_equal(volume_pread(&table, 1, buffer, 10, 0, READ), 0);
+	assert_memory_equal(buffer, "0123456789", 10);
+	cache_put(table.cache, pin);
+	volume_table_close(&table);
+	index_close(index);
+	source_close(sources[0]);
+	source_close(sources[1]);
 }
 
 /* A table of blocks. */
@@ -419,6 +456,7 @@ static const struct CMUnitTest tests[] = {
 	CASE(test_what_is_there_is_not_read),
 	CASE(test_the_ends_of_sources),
 	CASE(test_hints_without_a_table),
+	CASE(test_blocks_of_huge_sources),
 	CASE(test_the_block_of_a_byte),
 	CASE(test_blocks_of_a_table),
 	CASE(test_whole_blocks_once),
