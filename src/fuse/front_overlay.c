@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * front_overlay.c: makes the overlay, tries it, and puts it in the FUSE mount's place.
+ * front_overlay.c: a read-only overlay before a FUSE mount, which is its lower layer.
  *
  * The overlay is made nowhere (overlay.h), tried (trial.h), and only then moved beneath the
  * FUSE mount, which is taken away from above it: whoever looks sees one or the other.
  * Before Linux 6.5 nothing can be moved beneath a mount: then there is a moment
- * in which neither is there. All of it is done by a child process, which holds the only
+ * in which neither is there. mount(2) would put the overlay on top, where the FUSE mount
+ * cannot be taken away alone. All of it is done by a child process, which holds the only
  * descriptors on the mount: one that the daemon held would keep it from ending.
  */
-#include "fuse/front_overlay.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,15 +22,14 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "fuse/front.h"
 #include "fuse/overlay.h"
 #include "fuse/trial.h"
 #include "os/bounded.h"
 #include "os/child.h"
-#include "os/memory.h"
 #include "os/mountapi.h"
 #include "os/namespace.h"
 #include "os/passing.h"
-#include "stats/stats.h"
 
 enum {
 	/* a machine that is busy is slow; storage may never answer */
@@ -39,7 +37,6 @@ enum {
 	READ_MS = 3000,
 	LOOK_MS = 50,
 	END_MS = 200,
-	WHY_BYTES = OVERLAY_WHY_BYTES,
 };
 
 /* What a child is to do, and what has come of it: in shared memory. */
@@ -49,7 +46,7 @@ struct task {
 	const struct rights *rights; /* of the mount's user, or NULL: the caller's */
 	bool read;         /* try a file, too */
 	_Atomic bool reading; /* all is well but for that, which has not ended yet */
-	char why[WHY_BYTES];
+	char why[FRONT_WHY_BYTES];
 };
 
 static int failed(struct task *task, const char *what)
@@ -66,32 +63,14 @@ static bool lets_others_in(const struct mount_config *config)
 	return !config->allow_other && !namespace_is_private();
 }
 
-int shield_check(const struct mount_config *config, struct error *e)
+static int check_overlay(const struct mount_config *config, struct error *e)
 {
-	if (config->shield != SHIELD_ON || !lets_others_in(config))
+	if (!lets_others_in(config))
 		return 0;
 	return error_set(e, ERROR_USAGE, EINVAL,
 			 "-o shield=on: the overlay would let other users in, and nobody said "
 			 "that they may; add allow_other, or mount in a private user namespace "
 			 "(unshare -rm)");
-}
-
-/* Why there is to be none, or NULL. */
-static const char *objection(const struct mount *mount, const struct mount_config *config,
-			     const struct dataset *dataset)
-{
-	if (config->shield == SHIELD_OFF)
-		return "shield=off";
-	if (!mount->ours || mount->by_helper)
-		return "it takes the right to mount: be root, or in a private user namespace "
-		       "(unshare -rm)";
-	if (lets_others_in(config))
-		return "it would let other users in, and there is no allow_other";
-	if (config->shield == SHIELD_AUTO &&
-	    !memory_allows_inodes(tree_kernel_bytes(tree_count(dataset_tree(dataset)), true),
-				  config->budget))
-		return "for so many names it would take too much memory";
-	return NULL;
 }
 
 /* In the child. */
@@ -201,7 +180,7 @@ static int have_overlay_made(struct task *task)
 	return WEXITSTATUS(status) == 0 ? steal_fd(&overlay) : -1;
 }
 
-static int raise_shield(void *argument)
+static int raise_in_child(void *argument)
 {
 	struct task *task = argument;
 	CLEANUP(cleanup_close) int root = overlay_open_root(task->wish.mount);
@@ -240,7 +219,7 @@ static int attempt(struct task *task)
 	int ended, status = 0;
 
 	task->reading = false;
-	child = bounded_start(raise_shield, task);
+	child = bounded_start(raise_in_child, task);
 	ended = child < 0 ? child : await(child, task, &status);
 	if (ended == 1 && WIFEXITED(status))
 		return WEXITSTATUS(status) == 0;
@@ -255,13 +234,13 @@ static int attempt(struct task *task)
 }
 
 /* Storage that hangs is no reason against it. */
-static bool raised(const struct task *wanted, char why[WHY_BYTES])
+static bool is_raised(const struct task *wanted, char why[FRONT_WHY_BYTES])
 {
 	struct task *task = mmap(NULL, sizeof(*task), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int result;
 
-	snprintf(why, WHY_BYTES, "out of memory");
+	snprintf(why, FRONT_WHY_BYTES, "out of memory");
 	if (task == MAP_FAILED)
 		return false;
 	*task = *wanted;
@@ -270,24 +249,13 @@ static bool raised(const struct task *wanted, char why[WHY_BYTES])
 		task->read = false;
 		result = attempt(task);
 	}
-	snprintf(why, WHY_BYTES, "%s", task->why);
+	snprintf(why, FRONT_WHY_BYTES, "%s", task->why);
 	munmap(task, sizeof(*task));
 	return result == 1;
 }
 
-static int without(const struct mount *mount, const struct mount_config *config,
-		   const char *why, struct error *e)
-{
-	if (config->shield == SHIELD_ON)
-		return error_set(e, ERROR_MOUNT, EPERM,
-				 "%s: -o shield=on: %s; leave shield= out to mount without it",
-				 mount->mountpoint, why);
-	log_info("%s: without the shield: %s", mount->mountpoint, why);
-	return 0;
-}
-
 /* A merged root is read whole before its first name comes, and again when forgotten. */
-static bool root_is_too_large(const struct task *task, char why[WHY_BYTES])
+static bool root_is_too_large(const struct task *task, char why[FRONT_WHY_BYTES])
 {
 	const struct dataset *dataset = task->trial.dataset;
 	uint32_t names;
@@ -296,34 +264,37 @@ static bool root_is_too_large(const struct task *task, char why[WHY_BYTES])
 	    tree_child_count(dataset_tree(dataset), dataset_root(dataset), &names) < 0 ||
 	    names <= TRIAL_MERGED_MOST)
 		return false;
-	snprintf(why, WHY_BYTES, "its root has %u names, and here an overlay would read all of "
-		 "them before the first is seen, which is for %d at most", names,
-		 TRIAL_MERGED_MOST);
+	snprintf(why, FRONT_WHY_BYTES,
+		 "its root has %u names, and here an overlay would read all of them before the "
+		 "first is seen, which is for %d at most", names, TRIAL_MERGED_MOST);
 	return true;
 }
 
-int shield_raise(const struct mount *mount, const struct mount_config *config,
-		 const struct dataset *dataset, const struct rights *rights,
-		 const char *source, struct error *e)
+static bool raise_overlay(const struct mount *mount, const struct front_setup *setup,
+			  char why[FRONT_WHY_BYTES])
 {
-	const char *against = objection(mount, config, dataset);
 	struct task task = {
-		.wish = { .mount = mount, .source = source, .noexec = config->noexec },
-		.rights = rights, .read = true,
+		.wish = { .mount = mount, .source = setup->source,
+			  .noexec = setup->config->noexec,
+			  .merged = overlay_is_merged() },
+		.rights = setup->rights, .read = true,
 	};
-	char why[WHY_BYTES];
 	bool up;
 
-	if (against)
-		return without(mount, config, against, e);
-	task.wish.merged = overlay_is_merged();
-	trial_choose(dataset, task.wish.merged, &task.trial);
-	up = !root_is_too_large(&task, why) && raised(&task, why);
+	if (lets_others_in(setup->config)) {
+		snprintf(why, FRONT_WHY_BYTES,
+			 "it would let other users in, and there is no allow_other");
+		return false;
+	}
+	trial_choose(setup->dataset, task.wish.merged, &task.trial);
+	up = !root_is_too_large(&task, why) && is_raised(&task, why);
 	trial_free(&task.trial);
-	if (!up)
-		return without(mount, config, why, e);
-	stats_set(COUNTER_shielded, 1);
-	log_info("%s: shielded by an overlay%s", mount->mountpoint,
-		 task.wish.merged ? " with a merged root" : "");
-	return 0;
+	if (up)
+		log_info("%s: shielded by an overlay%s", mount->mountpoint,
+			 task.wish.merged ? " with a merged root" : "");
+	return up;
 }
+
+const struct front_ops front_overlay = {
+	.kind = &front_kind_overlay, .check = check_overlay, .raise = raise_overlay,
+};

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
-#include "index/tree.h"
 #include "stats/stats.h"
 
 enum { BITS = 64 };
@@ -38,10 +37,7 @@ void inodes_free(struct inodes *inodes)
 		munmap(inodes, size_for(inodes->nodes));
 }
 
-/*
- * With the shield each has one more there. Two that show it at the same time must not
- * leave the older figure.
- */
+/* Two that show it at the same time must not leave the older figure. */
 void inodes_show(const struct inodes *inodes)
 {
 	int64_t count;
@@ -49,8 +45,7 @@ void inodes_show(const struct inodes *inodes)
 	do {
 		count = atomic_load(&inodes->count);
 		stats_set(COUNTER_inode_bytes,
-			  tree_kernel_bytes(count > 0 ? (uint64_t)count : 0,
-					    stats_get(COUNTER_shielded) > 0));
+			  count > 0 ? (uint64_t)count * stats_get(COUNTER_name_bytes) : 0);
 	} while (count != atomic_load(&inodes->count));
 }
 

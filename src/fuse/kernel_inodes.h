@@ -22,7 +22,7 @@ void inodes_free(struct inodes *inodes);
 void inodes_known(struct inodes *inodes, uint32_t node);
 void inodes_forgotten(struct inodes *inodes, uint32_t node);
 
-/* The shield has come: what the kernel keeps is counted with it. */
+/* The gauge name_bytes has changed. */
 void inodes_show(const struct inodes *inodes);
 
 #endif

@@ -486,7 +486,7 @@ int served_init(struct served *s, struct dataset *dataset,
 /* May the kernel hold inodes for the whole tree, within the budget? */
 static bool tree_is_small(const struct served *s)
 {
-	return memory_allows_inodes(tree_kernel_bytes(tree_count(tree_of(s)), false),
+	return memory_allows_inodes((uint64_t)tree_count(tree_of(s)) * TREE_NAME_BYTES,
 				    s->config->budget);
 }
 

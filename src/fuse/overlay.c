@@ -18,9 +18,9 @@
 
 enum { SOURCE_BYTES = 256 }; /* of fsconfig(2)'s strings, with the NUL */
 
-static int failed(char why[OVERLAY_WHY_BYTES], const char *what)
+static int failed(char why[FRONT_WHY_BYTES], const char *what)
 {
-	snprintf(why, OVERLAY_WHY_BYTES, "%s: %s", what, strerror(errno));
+	snprintf(why, FRONT_WHY_BYTES, "%s: %s", what, strerror(errno));
 	return -1;
 }
 
@@ -50,7 +50,7 @@ int overlay_open_root(const struct mount *mount)
 }
 
 /* An own mount namespace, and in it the mount's root, to which nobody else's is a peer. */
-static int enter_namespace(const struct mount *of, char why[OVERLAY_WHY_BYTES])
+static int enter_namespace(const struct mount *of, char why[FRONT_WHY_BYTES])
 {
 	CLEANUP(cleanup_close) int root = -1;
 	char path[64];
@@ -71,7 +71,7 @@ static int enter_namespace(const struct mount *of, char why[OVERLAY_WHY_BYTES])
 }
 
 /* The tmpfs, with the empty folder in it. */
-static int make_tmpfs(int root, const char *layer, char why[OVERLAY_WHY_BYTES])
+static int make_tmpfs(int root, const char *layer, char why[FRONT_WHY_BYTES])
 {
 	CLEANUP(cleanup_close) int fs = mountapi_open("tmpfs");
 	CLEANUP(cleanup_close) int top = fs < 0 ? -1 : mountapi_make(fs, MOUNTAPI_NOEXEC);
@@ -82,10 +82,10 @@ static int make_tmpfs(int root, const char *layer, char why[OVERLAY_WHY_BYTES])
 }
 
 /* What the kernel says of why an overlay could not be made. */
-static int refused(int fs, char why[OVERLAY_WHY_BYTES])
+static int refused(int fs, char why[FRONT_WHY_BYTES])
 {
 	int errnum = errno;
-	ssize_t n = fs < 0 ? -1 : read(fs, why, OVERLAY_WHY_BYTES - 1);
+	ssize_t n = fs < 0 ? -1 : read(fs, why, FRONT_WHY_BYTES - 1);
 
 	errno = errnum;
 	if (n <= 0)
@@ -104,7 +104,7 @@ static void describe_layers(char *out, size_t size, int root, int tmpfs, const c
 }
 
 static int make_overlay(const struct overlay_wish *wish, const char *layers,
-			char why[OVERLAY_WHY_BYTES])
+			char why[FRONT_WHY_BYTES])
 {
 	unsigned attributes = MOUNTAPI_RDONLY | MOUNTAPI_NOSUID | MOUNTAPI_NODEV |
 			      (wish->noexec ? MOUNTAPI_NOEXEC : 0U);
@@ -123,7 +123,7 @@ static int make_overlay(const struct overlay_wish *wish, const char *layers,
 	return overlay < 0 ? refused(fs, why) : overlay;
 }
 
-int overlay_make(const struct overlay_wish *wish, int *root, char why[OVERLAY_WHY_BYTES])
+int overlay_make(const struct overlay_wish *wish, int *root, char why[FRONT_WHY_BYTES])
 {
 	CLEANUP(cleanup_close) int fuse = enter_namespace(wish->mount, why);
 	CLEANUP(cleanup_close) int tmpfs = -1;
@@ -132,7 +132,7 @@ int overlay_make(const struct overlay_wish *wish, int *root, char why[OVERLAY_WH
 
 	if (fuse < 0)
 		return -1;
-	snprintf(layer, sizeof(layer), "%s%u", MOUNT_SHIELD_LAYER, wish->mount->number);
+	snprintf(layer, sizeof(layer), "%s%u", FRONT_OVERLAY_LAYER, wish->mount->number);
 	tmpfs = make_tmpfs(fuse, layer, why);
 	if (tmpfs < 0)
 		return -1;

@@ -19,9 +19,7 @@
 
 #include <stdbool.h>
 
-#include "fuse/mount.h"
-
-enum { OVERLAY_WHY_BYTES = 256 };
+#include "fuse/front.h"
 
 /* What an overlay is to be. */
 struct overlay_wish {
@@ -48,6 +46,6 @@ int overlay_open_root(const struct mount *mount);
  * *root is the mount's root. The calling process leaves its mount namespace for one of its
  * own, and so should be a child that ends soon. -1, and why it cannot be.
  */
-int overlay_make(const struct overlay_wish *wish, int *root, char why[OVERLAY_WHY_BYTES]);
+int overlay_make(const struct overlay_wish *wish, int *root, char why[FRONT_WHY_BYTES]);
 
 #endif

@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "dataset/read_ahead.h"
 #include "fuse/cpus.h"
-#include "fuse/front_overlay.h"
+#include "fuse/front.h"
 #include "fuse/kernel_inodes.h"
 #include "fuse/list_all.h"
 #include "fuse/mount.h"
@@ -148,7 +148,7 @@ int session_prepare(struct mount_config *config, struct error *e)
 				 "0 is never", config->spin, SPIN_MOST_US);
 	err = check_context(config, e);
 	if (!err)
-		err = shield_check(config, e);
+		err = front_check(config, e);
 	if (!err)
 		err = memory_budget_here(config->cache, &config->budget, e);
 	return err ? err : cpus_apply(config->cpus, e);
@@ -242,6 +242,7 @@ static void announce(const struct dataset *dataset, const struct mount_config *c
 	if (dataset_info(dataset, &info) == 0)
 		stats_set(COUNTER_dataset_bytes, info.summary.bytes);
 	stats_set(COUNTER_budget_bytes, config->budget);
+	stats_set(COUNTER_name_bytes, TREE_NAME_BYTES);
 	if (config->prefetch == PREFETCH_SWEEP)
 		prefetch_announce(dataset, config->budget);
 	else if (config->prefetch != PREFETCH_AUTO)
@@ -488,8 +489,8 @@ int session_start(struct session *s, struct notify *notify, int report, struct e
 	s->supervisor = supervise_start(&s->supervision);
 	if (!s->supervisor)
 		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
-	err = shield_raise(&s->mount, s->served.config, s->served.dataset, s->rights, source,
-			   e);
+	err = front_raise(&s->mount, &(struct front_setup){ s->served.config,
+			  s->served.dataset, s->rights, source }, e);
 	inodes_show(s->served.inodes); /* the first ones were known before it */
 	if (err)
 		stop(s); /* before anybody hears of it */

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "os/front_kind.h"
 
 static bool is_shown(const char *name)
 {
-	static const char user[] = "user.", overlay[] = "user.overlay.";
+	static const char user[] = "user.";
 
-	return strncmp(name, user, strlen(user)) == 0 &&
-	       strncmp(name, overlay, strlen(overlay)) != 0;
+	return strncmp(name, user, strlen(user)) == 0 && !front_hides_xattr(name);
 }
 
 int xattrs_get(const struct tree *tree, uint32_t node, const char *name, void *value,

@@ -3,7 +3,7 @@
  * xattrs.h: the extended attributes that the mount shows. Private to fuse/.
  *
  * Not `user.overlay.*`, nor what is not `user.*`: an overlay would obey it, be it the
- * shield or one that somebody puts on top of the mount.
+ * front (os/front_kind.h) or one that somebody puts on top of the mount.
  *
  * As getxattr(2) and listxattr(2): how many bytes, with size 0 the room that is
  * needed; -ENODATA, -ERANGE, -ENOMEM or what the tree says.

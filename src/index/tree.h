@@ -21,8 +21,7 @@ struct tree;
 
 enum {
 	TREE_ROOT = 0,
-	TREE_KERNEL_BYTES = 1100, /* what Linux keeps for a name that it knows, */
-	TREE_SHIELD_BYTES = 900,  /* and an overlay on top once more */
+	TREE_NAME_BYTES = 1100, /* what Linux keeps for a name that it knows */
 };
 
 enum tree_kind {
@@ -64,12 +63,6 @@ struct tree_piece {
 
 /* Names in all, the root included. */
 uint32_t tree_count(const struct tree *tree);
-
-/* The kernel's memory that `names` names take, once all of them have been seen. */
-static inline uint64_t tree_kernel_bytes(uint64_t names, bool shielded)
-{
-	return names * (shielded ? TREE_KERNEL_BYTES + TREE_SHIELD_BYTES : TREE_KERNEL_BYTES);
-}
 
 bool tree_has_holes(const struct tree *tree);
 bool tree_has_xattrs(const struct tree *tree);

@@ -2,7 +2,6 @@
 /* mountinfo.c: /proc/self/mountinfo, read and understood. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,20 +127,6 @@ static unsigned option_number(const char *options, const char *name)
 	return 0;
 }
 
-/* The connection that the last lower layer of an overlay names, or 0. */
-static unsigned behind_shield(const char *options)
-{
-	static const char layer[] = "/" MOUNT_SHIELD_LAYER;
-	const char *at = strstr(options, layer);
-	unsigned long number;
-	char *end;
-
-	if (!at)
-		return 0;
-	number = strtoul(at + strlen(layer), &end, 10);
-	return number <= UINT_MAX && (*end == ',' || !*end) ? (unsigned)number : 0;
-}
-
 /* Whose is it, and which connection answers behind it? */
 static void recognise(struct mount_entry *entry, const char *options)
 {
@@ -149,11 +134,10 @@ static void recognise(struct mount_entry *entry, const char *options)
 		entry->connection = entry->minor;
 		entry->uid = option_number(options, "user_id");
 		entry->gid = option_number(options, "group_id");
-	} else if (strcmp(entry->type, "overlay") == 0) {
-		entry->connection = behind_shield(options);
-		entry->shielded = entry->connection != 0;
+	} else {
+		entry->front = front_recognise(entry->type, options, &entry->connection);
 	}
-	entry->granaryfs = entry->shielded || strcmp(entry->type, MOUNT_TYPE) == 0;
+	entry->granaryfs = entry->front || strcmp(entry->type, MOUNT_TYPE) == 0;
 }
 
 /* `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/sda rw`, as proc(5) has it. */

@@ -292,10 +292,10 @@ static bool abort_connection(unsigned connection)
 	return fd >= 0 && write(fd, "1", 1) == 1;
 }
 
-/* An overlay does not pass MNT_FORCE on to what it lies on. */
+/* A front does not pass MNT_FORCE on to what is behind it. */
 static int force(const char *held, const struct mount_entry *entry)
 {
-	if (entry->shielded)
+	if (entry->front)
 		return -EPERM;
 	return umount2(held, MNT_FORCE | MNT_DETACH) == 0 ? 0 : -errno;
 }

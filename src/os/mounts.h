@@ -15,14 +15,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define MOUNT_TYPE "fuse.granaryfs"
+#include "os/front_kind.h"
 
-/*
- * A granaryfs is seen as itself, or through a read-only overlay on it (the shield). The
- * last of the overlay's lower layers is a folder with this name and the number of the FUSE
- * connection: `lowerdir=/proc/self/fd/3::/proc/self/fd/5/granaryfs@57`.
- */
-#define MOUNT_SHIELD_LAYER "granaryfs@"
+#define MOUNT_TYPE "fuse.granaryfs"
 
 /* A line of /proc/self/mountinfo. */
 struct mount_entry {
@@ -31,7 +26,7 @@ struct mount_entry {
 	unsigned minor;   /* of its device */
 	unsigned connection; /* the number of its FUSE connection; 0: it has none */
 	bool granaryfs;   /* it is one of ours, */
-	bool shielded;    /* seen through its overlay */
+	const struct front_kind *front; /* seen through this, or NULL: as itself */
 	uid_t uid;        /* of a FUSE mount: whose it is; otherwise 0 */
 	gid_t gid;
 	char type[64];    /* "fuse.granaryfs" */
@@ -104,9 +99,9 @@ int mounts_detach(const char *path, int id);
 int mounts_unmount(const char *path, int id);
 
 /*
- * The same, but whoever still reads gets ENOTCONN, now and for good: a FUSE mount, be
- * it shielded, is aborted first. Root, or the mount's owner where fusectl is mounted: 0.
- * Otherwise it is only detached: 1.
+ * The same, but whoever still reads gets ENOTCONN, now and for good: a FUSE mount, with
+ * a front or without, is aborted first. Root, or the mount's owner where fusectl is
+ * mounted: 0. Otherwise it is only detached: 1.
  */
 int mounts_abort(const char *path, int id);
 

@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-#include "index/tree.h"
 #include "os/bounded.h"
 #include "stats/stats.h"
 
@@ -35,7 +34,7 @@ uint64_t room_for_files(const struct room *room)
 bool room_has_for(const struct room *room, uint64_t files, uint64_t pages)
 {
 	uint64_t known = stats_get(COUNTER_inode_bytes);
-	uint64_t names = tree_kernel_bytes(files, stats_get(COUNTER_shielded) > 0);
+	uint64_t names = files * stats_get(COUNTER_name_bytes);
 
 	return pages <= room_beside(room, known > names ? known : names);
 }

@@ -8,6 +8,7 @@
 #include "classes.h"
 #include "granary.h"
 #include "base/json.h"
+#include "os/front_kind.h"
 #include "os/memory.h"
 #include "os/pages.h"
 #include "base/size.h"
@@ -26,11 +27,12 @@ struct report {
 static void count_names(struct report *report)
 {
 	const struct index_summary *s = &report->info.summary;
+	uint64_t inodes = s->files + s->symlinks + s->directories;
 
-	report->names = s->files + s->links + s->symlinks + s->directories;
-	report->walk_bytes = tree_kernel_bytes(s->files + s->symlinks + s->directories, false);
-	report->walk_shield_bytes = tree_kernel_bytes(s->files + s->symlinks + s->directories,
-						      true);
+	report->names = inodes + s->links;
+	report->walk_bytes = inodes * TREE_NAME_BYTES;
+	report->walk_shield_bytes = report->walk_bytes +
+				    inodes * front_kind_overlay.name_bytes;
 }
 
 /*

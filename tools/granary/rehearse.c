@@ -122,7 +122,7 @@ static void look_at_mount(struct rehearsal_report *r)
 	struct stat st;
 	char path[PATH_BYTES];
 
-	if (mounts_find(path_of("", "mount", path), &entry) != 1 || !entry.shielded) {
+	if (mounts_find(path_of("", "mount", path), &entry) != 1 || !entry.front) {
 		snprintf(r->why, sizeof(r->why), "it was mounted, and is not to be seen");
 		return;
 	}

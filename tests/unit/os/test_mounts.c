@@ -296,7 +296,8 @@ static int overlays(void)
 		if (mount("/data/x.tar", "a", "overlay", MS_RDONLY, options) < 0)
 			return CANNOT_MOUNT;
 		MUST(mounts_find(in("a"), &entry) == 1 && entry.connection == number);
-		MUST(entry.shielded == (number != 0) && entry.granaryfs == entry.shielded);
+		MUST(entry.granaryfs == (number != 0) &&
+		     entry.front == (number ? &front_kind_overlay : NULL));
 		path = number ? mounts_of_connection(number, &entry) : NULL;
 		MUST(!number || (path && strcmp(path, in("a")) == 0));
 		free(path);
@@ -463,7 +464,7 @@ static int take_fuse(size_t i)
 		return CANNOT_MOUNT;
 	MUST(mounts_find(in("a"), &entry) == 1 && strcmp(entry.type, MOUNT_TYPE) == 0);
 	MUST(entry.uid == ways[i].owner && entry.gid == ways[i].owner);
-	MUST(entry.granaryfs && !entry.shielded && entry.connection == entry.minor);
+	MUST(entry.granaryfs && !entry.front && entry.connection == entry.minor);
 	if (ways[i].dead)
 		close(fd);
 	MUST(mounts_is_dead(in("a")) == ways[i].dead);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fuse/front.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "os/memory.h"
+#include "stats/stats.h"
+
+/* The first that can be raised is. */
+static const struct front_ops *const fronts[] = { &front_overlay };
+
+enum { FRONTS = sizeof(fronts) / sizeof(*fronts) };
+
+int front_check(const struct mount_config *config, struct error *e)
+{
+	int err = 0;
+
+	if (config->shield != SHIELD_ON)
+		return 0;
+	for (unsigned i = 0; i < FRONTS; i++) {
+		err = fronts[i]->check(config, e);
+		if (!err)
+			break;
+	}
+	return err;
+}
+
+/* Why there is to be none, of whatever kind; or NULL. */
+static const char *objection(const struct mount *mount, const struct mount_config *config)
+{
+	if (config->shield == SHIELD_OFF)
+		return "shield=off";
+	if (!mount->ours || mount->by_helper)
+		return "it takes the right to mount: be root, or in a private user namespace "
+		       "(unshare -rm)";
+	return NULL;
+}
+
+static int without(const struct mount *mount, const struct mount_config *config,
+		   const char *why, struct error *e)
+{
+	if (config->shield == SHIELD_ON)
+		return error_set(e, ERROR_MOUNT, EPERM,
+				 "%s: -o shield=on: %s; leave shield= out to mount without it",
+				 mount->mountpoint, why);
+	log_info("%s: without the shield: %s", mount->mountpoint, why);
+	return 0;
+}
+
+static bool is_raised(const struct front_ops *front, const struct mount *mount,
+		      const struct front_setup *setup, char why[FRONT_WHY_BYTES])
+{
+	uint64_t name_bytes = TREE_NAME_BYTES + front->kind->name_bytes;
+	uint64_t names = tree_count(dataset_tree(setup->dataset));
+
+	if (setup->config->shield == SHIELD_AUTO &&
+	    !memory_allows_inodes(names * name_bytes, setup->config->budget)) {
+		snprintf(why, FRONT_WHY_BYTES, "for so many names it would take too much memory");
+		return false;
+	}
+	if (!front->raise(mount, setup, why))
+		return false;
+	stats_set(COUNTER_shielded, 1);
+	stats_set(COUNTER_name_bytes, name_bytes);
+	return true;
+}
+
+int front_raise(const struct mount *mount, const struct front_setup *setup,
+		struct error *e)
+{
+	const char *against = objection(mount, setup->config);
+	char why[FRONT_WHY_BYTES];
+
+	if (against)
+		return without(mount, setup->config, against, e);
+	for (unsigned i = 0; i < FRONTS; i++)
+		if (is_raised(fronts[i], mount, setup, why))
+			return 0;
+	return without(mount, setup->config, why, e);
+}
