@@ -66,14 +66,9 @@ static int add_files(struct arguments *arguments, const char *text, uint64_t fil
 			 (unsigned long long)most);
 }
 
-static void free_arguments(struct arguments **arguments)
-{
-	arguments_free(*arguments);
-}
-
 int arguments_parse(char *const *texts, size_t n, struct arguments **out, struct error *e)
 {
-	CLEANUP(free_arguments) struct arguments *arguments =
+	CLEANUP(cleanup_arguments) struct arguments *arguments =
 		calloc(1, sizeof(*arguments) + n * sizeof(arguments->items[0]));
 
 	if (!arguments)

@@ -28,6 +28,12 @@ struct arguments;
 int arguments_parse(char *const *texts, size_t n, struct arguments **out, struct error *e);
 void arguments_free(struct arguments *arguments);
 
+/* For CLEANUP (base/cleanup.h). */
+static inline void cleanup_arguments(struct arguments **arguments)
+{
+	arguments_free(*arguments);
+}
+
 /* How many files they name: at least one. */
 uint32_t arguments_count(const struct arguments *arguments);
 

@@ -145,15 +145,10 @@ static int check_twice(const struct source_set *set, struct error *e)
 	return 0;
 }
 
-static void free_arguments(struct arguments **arguments)
-{
-	arguments_free(*arguments);
-}
-
 int source_set_open(char *const *texts, size_t n, bool skip_missing,
 		    struct source_set *out, struct error *e)
 {
-	CLEANUP(free_arguments) struct arguments *arguments = NULL;
+	CLEANUP(cleanup_arguments) struct arguments *arguments = NULL;
 	struct source_set set = { NULL, 0 };
 	int err = arguments_parse(texts, n, &arguments, e);
 

@@ -75,15 +75,10 @@ static int open_all(const struct arguments *arguments, struct source_set *set,
 	return say_missing(arguments, missing, e);
 }
 
-static void free_arguments(struct arguments **arguments)
-{
-	arguments_free(*arguments);
-}
-
 int present_open(char *const *texts, size_t count, struct source_set *out,
 		 bool **missing, struct error *e)
 {
-	CLEANUP(free_arguments) struct arguments *arguments = NULL;
+	CLEANUP(cleanup_arguments) struct arguments *arguments = NULL;
 	int err = arguments_parse(texts, count, &arguments, e);
 
 	*out = (struct source_set){ 0 };
