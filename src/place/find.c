@@ -89,6 +89,31 @@ void index_wish_free(struct index_wish *wish)
 	locate_free(&wish->places);
 }
 
+int index_wish_open(const struct index_wish *wish, unsigned i, struct index_file **out,
+		    struct error *e)
+{
+	typeof(wish->files->at[0]) *at = wish->files ? &wish->files->at[i] : NULL;
+
+	if (!at)
+		return index_file_open(wish->places.paths[i], out, e);
+	if (!at->opened)
+		at->err = index_file_open(wish->places.paths[i], &at->file, &at->why);
+	at->opened = true;
+	if (!at->err)
+		*out = index_file_hold(at->file);
+	else if (e)
+		*e = at->why;
+	return at->err;
+}
+
+void index_files_close(struct index_files *files)
+{
+	for (unsigned i = 0; i < LOCATE_MAX_PLACES; i++)
+		if (files->at[i].opened && !files->at[i].err)
+			index_file_close(files->at[i].file);
+	*files = (struct index_files){ 0 };
+}
+
 bool index_may_be_of(const struct index_wish *wish, uid_t owner)
 {
 	if (owner == 0 || owner == geteuid())
@@ -209,12 +234,11 @@ static int judge(const struct index_wish *wish, const struct card *card,
 	return pass_over(wish, err, &why, remedy);
 }
 
-/* The index at `path` if it fits, by its card; says why if it does not. */
-static int try_place(const struct index_wish *wish, const char *path,
-		     struct index_file **out)
+/* The index at place `i` if it fits, by its card; says why if it does not. */
+static int try_place(const struct index_wish *wish, unsigned i, struct index_file **out)
 {
 	struct error why;
-	int err = index_file_open(path, out, &why);
+	int err = index_wish_open(wish, i, out, &why);
 
 	if (err == -ENOENT || err == -ENOTDIR)
 		return err;
@@ -241,7 +265,7 @@ static int find_from(const struct index_wish *wish, unsigned first, unsigned tri
 		     struct index_file **out)
 {
 	for (unsigned i = first; i < wish->places.count; i++) {
-		if (tried >> i & 1 || try_place(wish, wish->places.paths[i], out) < 0)
+		if (tried >> i & 1 || try_place(wish, i, out) < 0)
 			continue;
 		if (has_wanted(wish, index_file_card(*out)))
 			return (int)i;
@@ -338,7 +362,7 @@ int index_find_other(const struct index_wish *wish, struct index_file **out,
 		const struct card *card;
 
 		*path = wish->places.paths[i];
-		if (index_file_open(*path, out, NULL) < 0)
+		if (index_wish_open(wish, i, out, NULL) < 0)
 			continue;
 		card = index_file_card(*out);
 		if (index_is_of_wish(wish, card) && index_fits(wish, card, *out, why) < 0)

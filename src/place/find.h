@@ -12,6 +12,19 @@
 #include "place/map_files.h"
 #include "source/source_set.h"
 
+/*
+ * What lies at the places of a wish: each is opened once, when it is asked for first, and
+ * stays what it was then. Zero to begin with.
+ */
+struct index_files {
+	struct {
+		bool opened;
+		int err;
+		struct error why;
+		struct index_file *file;
+	} at[LOCATE_MAX_PLACES];
+};
+
 /* What an index must fit, and where it may be. */
 struct index_wish {
 	const struct source_set *sources;
@@ -22,7 +35,13 @@ struct index_wish {
 	bool checksums; /* one without does not do, */
 	bool blocks;    /* nor one that has none of blocks (index/block_sums.h) */
 	bool quiet; /* it has been said why those that are there do not fit */
+	struct index_files *files; /* NULL: a place is opened each time */
 };
+
+/* The index at place `i`, as index_file_open; and closes all that were opened. */
+int index_wish_open(const struct index_wish *wish, unsigned i, struct index_file **out,
+		    struct error *e);
+void index_files_close(struct index_files *files);
 
 /* Opens the maps. The sources must be open, and outlive the wish. */
 int index_wish_make(const struct dataset_config *config,

@@ -8,6 +8,7 @@
 #include "source/source.h"
 
 struct index_file {
+	unsigned holders; /* besides the first */
 	struct source *source;
 	struct card *card;
 };
@@ -50,11 +51,17 @@ int index_file_open(const char *path, struct index_file **out, struct error *e)
 
 void index_file_close(struct index_file *file)
 {
-	if (!file)
+	if (!file || file->holders-- > 0)
 		return;
 	card_free(file->card);
 	source_close(file->source);
 	free(file);
+}
+
+struct index_file *index_file_hold(struct index_file *file)
+{
+	file->holders++;
+	return file;
 }
 
 const struct card *index_file_card(const struct index_file *file)

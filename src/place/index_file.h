@@ -19,6 +19,9 @@ struct index_file;
 int index_file_open(const char *path, struct index_file **out, struct error *e);
 void index_file_close(struct index_file *file);
 
+/* The same file, which then is to be closed once more. */
+struct index_file *index_file_hold(struct index_file *file);
+
 /* Live as long as the file. */
 const struct card *index_file_card(const struct index_file *file);
 const struct source *index_file_source(const struct index_file *file);

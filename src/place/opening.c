@@ -30,14 +30,21 @@ static int find_here(struct opening *o, struct error *e)
 
 static int begin_here(struct opening *o, struct error *e)
 {
+	struct index_files files = { 0 };
 	int err = source_set_open(o->arguments, o->argument_count,
 				  o->config->missing == MISSING_SKIP, &o->sources, e);
 
 	if (!err)
 		err = index_wish_make(o->config, &o->sources, &o->wish, e);
+	if (err)
+		return err;
+	o->wish.files = &files;
+	err = evidence_check(&o->wish, e);
 	if (!err)
-		err = evidence_check(&o->wish, e);
-	return err ? err : find_here(o, e);
+		err = find_here(o, e);
+	o->wish.files = NULL;
+	index_files_close(&files);
+	return err;
 }
 
 /* ---- In the child ---- */

@@ -14,11 +14,11 @@
 enum { INDEXES_MOST = 64 }; /* that are looked into */
 
 /* 0: it is evidence, and the caller closes it; -EEXIST: it fits; another errno: neither. */
-static int look_at(const struct index_wish *wish, bool of_others, const char *path,
+static int look_at(const struct index_wish *wish, bool of_others, unsigned i,
 		   struct index_file **out, struct error *why)
 {
 	const struct card *card;
-	int err = index_file_open(path, out, NULL);
+	int err = index_wish_open(wish, i, out, NULL);
 
 	if (err)
 		return err;
@@ -40,7 +40,7 @@ static bool has_fitting_sums(const struct index_wish *wish)
 	for (unsigned i = 0; i < wish->places.count && !found; i++) {
 		struct index_file *file;
 
-		if (index_file_open(wish->places.paths[i], &file, NULL) < 0)
+		if (index_wish_open(wish, i, &file, NULL) < 0)
 			continue;
 		found = card_has_sums(index_file_card(file)) &&
 			index_fits(wish, index_file_card(file), file, NULL) == 0;
@@ -56,7 +56,7 @@ int evidence_find(const struct index_wish *wish, bool of_others, struct index_fi
 
 	for (unsigned i = 0; i < wish->places.count && err && err != -EEXIST; i++) {
 		*path = wish->places.paths[i];
-		err = look_at(wish, of_others, *path, out, why);
+		err = look_at(wish, of_others, i, out, why);
 	}
 	return err ? -ENOENT : 0;
 }
