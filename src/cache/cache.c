@@ -359,8 +359,8 @@ int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
 	return cache_get_within(cache, key, room, CACHE_FOREVER, fill, context, out);
 }
 
-int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
-		      struct cache_pin **out)
+int cache_peek(struct cache *cache, uint64_t key, unsigned milliseconds,
+	       struct cache_pin **out)
 {
 	struct cache_pin *chunk;
 	bool pinned, ready;
@@ -374,12 +374,6 @@ int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
 	else if (pinned)
 		cache_put(cache, chunk);
 	return ready;
-}
-
-int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out)
-{
-	HANDLE_CHECK(cache, HANDLE_CACHE);
-	return cache_peek_within(cache, key, CACHE_FOREVER, out);
 }
 
 bool cache_has(struct cache *cache, uint64_t key)

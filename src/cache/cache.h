@@ -87,13 +87,10 @@ int cache_get_within(struct cache *cache, uint64_t key, size_t room, unsigned mi
 
 /*
  * 1 and a pin, if the chunk is there, or is being made and that ends well, which it
- * waits for; otherwise 0. Never makes one.
+ * waits for as cache_get_within does; otherwise 0. Never makes one.
  */
-int cache_peek(struct cache *cache, uint64_t key, struct cache_pin **out);
-
-/* The same, but it waits as cache_get_within does. */
-int cache_peek_within(struct cache *cache, uint64_t key, unsigned milliseconds,
-		      struct cache_pin **out);
+int cache_peek(struct cache *cache, uint64_t key, unsigned milliseconds,
+	       struct cache_pin **out);
 
 /* Is it there, or being made? By the time of the answer it may not be. */
 bool cache_has(struct cache *cache, uint64_t key);

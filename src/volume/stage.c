@@ -160,7 +160,7 @@ static bool hold(const struct volume_table *table, const struct block *block, bo
 	uint64_t begin = stats_clock();
 	bool there;
 
-	there = cache_peek_within(table->cache, block->key, PATIENCE_MS, pin) > 0;
+	there = cache_peek(table->cache, block->key, PATIENCE_MS, pin) > 0;
 	stats_took(HISTOGRAM_chunk_wait, begin, context->demand);
 	if (there || !whole)
 		return there;

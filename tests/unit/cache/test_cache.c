@@ -55,7 +55,7 @@ static bool there(struct cache *cache, uint64_t key, size_t room)
 	struct cache_pin *pin;
 	bool has = cache_has(cache, key);
 
-	assert_int_equal(cache_peek(cache, key, &pin), has);
+	assert_int_equal(cache_peek(cache, key, CACHE_FOREVER, &pin), has);
 	if (!has)
 		return false;
 	assert_true(cache_size(pin) <= room);
@@ -422,12 +422,12 @@ static void test_it_counts(void **state)
 	struct cache_pin *pin;
 
 	(void)state;
-	assert_int_equal(cache_peek(cache, 1, &pin), 0);
+	assert_int_equal(cache_peek(cache, 1, CACHE_FOREVER, &pin), 0);
 	use(cache, 1, 64);
 	assert_int_equal(stats_get(COUNTER_cache_hits), hits);
 	assert_int_equal(stats_get(COUNTER_cache_misses), misses + 2);
 	use(cache, 1, 64);
-	assert_int_equal(cache_peek(cache, 1, &pin), 1);
+	assert_int_equal(cache_peek(cache, 1, CACHE_FOREVER, &pin), 1);
 	cache_put(cache, pin);
 	assert_true(cache_has(cache, 1));
 	assert_int_equal(stats_get(COUNTER_cache_hits), hits + 2);
@@ -476,7 +476,7 @@ static int ask(struct crowd *crowd, unsigned number, struct cache_pin **pin)
 		return cache_get(crowd->cache, 3, 64, make_slowly, crowd, pin);
 	while (atomic_load(&crowd->fills) == 0)
 		usleep(1000);
-	return cache_peek(crowd->cache, 3, pin) ? 0 : (int)crowd->result;
+	return cache_peek(crowd->cache, 3, CACHE_FOREVER, pin) ? 0 : (int)crowd->result;
 }
 
 static void *ask_in_a_crowd(void *argument)
@@ -694,13 +694,13 @@ static void test_who_waits_for_long_gives_up(void **state)
 	pthread_t thread;
 
 	(void)state;
-	assert_int_equal(cache_peek_within(h.cache, 1, 50, &pin), 0);
+	assert_int_equal(cache_peek(h.cache, 1, 50, &pin), 0);
 	assert_int_equal(pthread_create(&thread, NULL, hang_thread, &h), 0);
 	while (!cache_has(h.cache, 1))
 		usleep(1000);
 	clock_gettime(CLOCK_MONOTONIC, &before);
 	for (int i = 0; i < 50; i++) {
-		assert_int_equal(cache_peek_within(h.cache, 1, 50, &pin), 0);
+		assert_int_equal(cache_peek(h.cache, 1, 50, &pin), 0);
 		assert_int_equal(cache_get_within(h.cache, 1, 64, 50, hang, &h.go_on, &pin),
 				 -ETIMEDOUT);
 	}
@@ -709,7 +709,7 @@ static void test_who_waits_for_long_gives_up(void **state)
 	assert_null(cache_check(h.cache, false));
 	atomic_store(&h.go_on, true);
 	pthread_join(thread, NULL);
-	assert_int_equal(cache_peek_within(h.cache, 1, 0, &pin), 1);
+	assert_int_equal(cache_peek(h.cache, 1, 0, &pin), 1);
 	assert_int_equal(*(const char *)cache_data(pin), 7);
 	cache_put(h.cache, pin);
 	check(h.cache);

@@ -146,7 +146,7 @@ static void step(struct actor *actor)
 	case 2:
 	case 3:
 	case 4:
-		if (!cache_peek(storm->cache, key, &actor->pins[i]))
+		if (!cache_peek(storm->cache, key, CACHE_FOREVER, &actor->pins[i]))
 			actor->pins[i] = NULL;
 		else
 			atomic_fetch_add(&storm->peeked, 1);
