@@ -69,8 +69,8 @@ static void log_fault(const struct dataset *ds, uint32_t node,
 }
 
 /* The guard comes second: by then its page has been read along with the data. */
-static int read_once(const struct dataset *ds, const struct tree_piece *piece,
-		     void *buffer, size_t length, struct read_context *context)
+static int read_guarded(const struct dataset *ds, const struct tree_piece *piece,
+			void *buffer, size_t length, struct read_context *context)
 {
 	int err = volume_pread(&ds->volumes, piece->volume, buffer, length, piece->offset,
 			       context);
@@ -90,11 +90,11 @@ static int read_extent(const struct dataset *ds, const struct tree_piece *piece,
 	int err;
 
 	context->fault.storage = false;
-	err = read_once(ds, piece, buffer, length, context);
+	err = read_guarded(ds, piece, buffer, length, context);
 	if (!err || !ds->volumes.staging || context->fault.storage)
 		return err;
 	context->hint = READ_DIRECT;
-	err = read_once(ds, piece, buffer, length, context);
+	err = read_guarded(ds, piece, buffer, length, context);
 	context->hint = hint;
 	return err;
 }

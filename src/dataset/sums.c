@@ -149,8 +149,8 @@ static bool is_right(const struct checked_file *file, uint64_t offset, const voi
 }
 
 /* Blocks from one's begin to another's end, which are compared: 0 or -EIO and the fault. */
-static int read_once(const struct checked_file *file, char *buffer, size_t length,
-		     uint64_t offset, uint64_t *wrong)
+static int read_and_compare(const struct checked_file *file, char *buffer, size_t length,
+			    uint64_t offset, uint64_t *wrong)
 {
 	ssize_t n = dataset_read_plain(file->dataset, file->node, buffer, length, offset,
 				       file->context);
@@ -169,19 +169,19 @@ static int read_once(const struct checked_file *file, char *buffer, size_t lengt
 }
 
 /* The same; but what was wrong in memory may be right in storage. */
-static int read_right(const struct checked_file *file, char *buffer, size_t length,
-		      uint64_t offset)
+static int read_compared(const struct checked_file *file, char *buffer, size_t length,
+			 uint64_t offset)
 {
 	struct read_context *context = file->context;
 	enum read_hint hint = context->hint;
 	uint64_t wrong = offset;
-	int err = read_once(file, buffer, length, offset, &wrong);
+	int err = read_and_compare(file, buffer, length, offset, &wrong);
 
 	if (!err || !context->fault.mismatch)
 		return err;
 	context->hint = READ_DIRECT;
-	err = read_once(file, buffer + (wrong - offset), length - (size_t)(wrong - offset),
-			wrong, &wrong);
+	length -= (size_t)(wrong - offset);
+	err = read_and_compare(file, buffer + (wrong - offset), length, wrong, &wrong);
 	context->hint = hint;
 	if (err && context->fault.mismatch)
 		stats_add(COUNTER_checksum_errors, 1);
@@ -189,25 +189,26 @@ static int read_right(const struct checked_file *file, char *buffer, size_t leng
 }
 
 /* A block that is read into the cache. */
-struct block {
+struct file_block {
 	const struct checked_file *file;
 	uint64_t offset;
 };
 
-static ssize_t fill(void *context, void *buffer, size_t room)
+static ssize_t fill_file_block(void *context, void *buffer, size_t room)
 {
-	const struct block *block = context;
-	int err = read_right(block->file, buffer, room, block->offset);
+	const struct file_block *block = context;
+	int err = read_compared(block->file, buffer, room, block->offset);
 
 	return err ? err : (ssize_t)room;
 }
 
 /* Where another thread has been at it for long: then it may be storage that hangs. */
-static int read_alone(const struct block *block, char *buffer, size_t length, uint64_t offset)
+static int read_alone(const struct file_block *block, char *buffer, size_t length,
+		      uint64_t offset)
 {
 	size_t room = (size_t)(end_of_block(block->file, block->offset) - block->offset);
 	char *bytes = malloc(room);
-	int err = bytes ? read_right(block->file, bytes, room, block->offset) : -EIO;
+	int err = bytes ? read_compared(block->file, bytes, room, block->offset) : -EIO;
 
 	if (!err)
 		memcpy(buffer, bytes + (offset - block->offset), length);
@@ -216,7 +217,7 @@ static int read_alone(const struct block *block, char *buffer, size_t length, ui
 }
 
 /* Another thread has read the block and told its fault, or there is no memory to read it. */
-static void set_others_fault(const struct block *block)
+static void set_others_fault(const struct file_block *block)
 {
 	const struct checked_file *file = block->file;
 	struct read_fault *fault = &file->context->fault;
@@ -230,7 +231,7 @@ static void set_others_fault(const struct block *block)
 static int read_part(const struct checked_file *file, char *buffer, size_t length,
 		     uint64_t offset)
 {
-	struct block block = { file, begin_of_block(file, offset) };
+	struct file_block block = { file, begin_of_block(file, offset) };
 	struct cache *cache = file->dataset->volumes.cache;
 	uint64_t key = cache_key(CACHE_FILE_BLOCK, (uint64_t)file->node << BLOCK_NUMBER_BITS |
 							  block.offset / file->block);
@@ -240,7 +241,7 @@ static int read_part(const struct checked_file *file, char *buffer, size_t lengt
 	file->context->fault = (struct read_fault){ .err = 0 };
 	err = cache_get_within(cache, key,
 			       (size_t)(end_of_block(file, offset) - block.offset),
-			       PATIENCE_MS, fill, &block, &pin);
+			       PATIENCE_MS, fill_file_block, &block, &pin);
 	if (err == -ETIMEDOUT || err == -ENOMEM) {
 		err = read_alone(&block, buffer, length, offset);
 	} else if (!err) {
@@ -284,7 +285,7 @@ ssize_t dataset_read_checked(const struct dataset *ds, uint32_t node, void *buff
 		bool whole;
 		size_t n = run_at(&file, at, offset + length, &whole);
 
-		err = whole ? read_right(&file, (char *)buffer + done, n, at) :
+		err = whole ? read_compared(&file, (char *)buffer + done, n, at) :
 			      read_part(&file, (char *)buffer + done, n, at);
 		done += n;
 	}

@@ -114,8 +114,8 @@ static void let_go(const struct reading *r, off_t offset, ssize_t n)
  * What the kernel holds already, somebody else may want there: it is left alone. What
  * it has to fetch it drops again.
  */
-static ssize_t read_streaming(const struct reading *r, void *buffer, size_t length,
-			      off_t offset)
+static ssize_t retry_read_streaming(const struct reading *r, void *buffer, size_t length,
+				    off_t offset)
 {
 	struct iovec where = { buffer, length };
 	ssize_t n = preadv2(r->file->fd, &where, 1, offset, RWF_NOWAIT);
@@ -129,13 +129,14 @@ static ssize_t read_streaming(const struct reading *r, void *buffer, size_t leng
 }
 
 /* How many bytes, 1 at least, or a negative errno. */
-static ssize_t read_once(struct reading *r, void *buffer, size_t length, uint64_t offset)
+static ssize_t retry_read_once(struct reading *r, void *buffer, size_t length,
+			       uint64_t offset)
 {
 	ssize_t n;
 
 	do {
 		if (atomic_load_explicit(&r->file->streaming, memory_order_relaxed))
-			n = read_streaming(r, buffer, length, (off_t)offset);
+			n = retry_read_streaming(r, buffer, length, (off_t)offset);
 		else
 			n = pread(r->file->fd, buffer, length, (off_t)offset);
 	} while (n < 0 && errno == EINTR);
@@ -257,7 +258,7 @@ int retry_pread(const struct source *source, void *buffer, size_t length,
 		return -EIO;
 	while (length > 0) {
 		unsigned seen = atomic_load(&file->reopenings);
-		ssize_t n = read_once(&r, to, length, *offset);
+		ssize_t n = retry_read_once(&r, to, length, *offset);
 
 		if (n < 0 && !may_try_again(&r, (int)n, seen))
 			return (int)n;
