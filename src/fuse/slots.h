@@ -21,6 +21,11 @@
  * slots_bury), whatever else was handled. If a server dies while it does nothing somebody
  * kills: then no request is a suspect any more.
  *
+ * Crash marks and the limit of bad deaths do not replace suspects: without them a request
+ * that gets each server killed is never answered, and its reader hangs (killed, killed_alone
+ * and killed_late in tests/mount/crashes.sh). That one kill marks nothing is what
+ * slow_storage there, and kills.sh, want.
+ *
  * Threads: what is about one slot by the thread that has its request; slots_bury by the
  * supervisor, while no server runs.
  */
