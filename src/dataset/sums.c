@@ -63,7 +63,7 @@ void dataset_set_mismatch(const struct dataset *ds, uint32_t node, uint64_t offs
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);
 	*out = (struct read_fault){ .err = -EBADMSG, .mismatch = true, .offset = offset,
-				       .source = "the index" };
+				    .source = "the index" };
 	if (tree_stat(dataset_tree(ds), node, &st) < 0)
 		return;
 	/* the first that is not a hole */
@@ -233,13 +233,13 @@ static int read_part(const struct checked_file *file, char *buffer, size_t lengt
 {
 	struct file_block block = { file, begin_of_block(file, offset) };
 	struct cache *cache = file->dataset->volumes.cache;
-	uint64_t key = cache_key(CACHE_FILE_BLOCK, (uint64_t)file->node << BLOCK_NUMBER_BITS |
-							  block.offset / file->block);
+	uint64_t number = (uint64_t)file->node << BLOCK_NUMBER_BITS |
+			  block.offset / file->block;
 	struct cache_pin *pin;
 	int err;
 
 	file->context->fault = (struct read_fault){ .err = 0 };
-	err = cache_get_within(cache, key,
+	err = cache_get_within(cache, cache_key(CACHE_FILE_BLOCK, number),
 			       (size_t)(end_of_block(file, offset) - block.offset),
 			       PATIENCE_MS, fill_file_block, &block, &pin);
 	if (err == -ETIMEDOUT || err == -ENOMEM) {
