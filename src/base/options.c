@@ -67,6 +67,7 @@ static int set_value(const struct option_spec *spec, void *config, const char *v
 		return parse_number(value, 8, at);
 	case OPTION_FLAG:
 	case OPTION_IGNORED:
+	case OPTION_REMOVED:
 		break;
 	}
 	return 0;
@@ -111,6 +112,9 @@ static int apply_one(char *word, const struct option_target *targets, size_t n,
 				 "unknown option -o %s; --help lists them", word);
 	if (spec->kind == OPTION_IGNORED)
 		return 0;
+	if (spec->kind == OPTION_REMOVED)
+		return error_set(e, ERROR_USAGE, EINVAL, "-o %s is no option any more: %s",
+				 word, spec->value);
 	if (spec->kind == OPTION_FLAG) {
 		if (value)
 			return error_set(e, ERROR_USAGE, EINVAL,
@@ -227,6 +231,7 @@ int options_value(const struct option_spec *spec, const void *config, char *out,
 		number_text(*(const unsigned *)at, spec->kind == OPTION_OCTAL, out, size);
 		return 0;
 	case OPTION_IGNORED:
+	case OPTION_REMOVED:
 		break;
 	}
 	return -EINVAL;

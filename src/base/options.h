@@ -23,6 +23,7 @@ enum option_kind {
 	OPTION_UINT,
 	OPTION_OCTAL,
 	OPTION_IGNORED, /* taken and forgotten: what mount(8) passes on */
+	OPTION_REMOVED, /* of an older version: refused with the sentence in `value` */
 };
 
 struct option_spec {

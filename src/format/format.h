@@ -41,8 +41,6 @@ struct scan {
 	const char *split; /* which part of the dataset this file is, where it is one of
 			      several whose names say so ("train"); else NULL */
 
-	bool wds2idx; /* a tar's files may be taken from a list of wds2idx beside it */
-
 	bool alone; /* nothing else is scanned meanwhile: it may use several threads */
 
 	/* What the format says of this file for `granary info`, if anything:

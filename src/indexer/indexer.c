@@ -160,7 +160,6 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.advance = advance,
 		.tree = indexer->config->view == VIEW_TREE,
 		.arrays = indexer->config->view == VIEW_ARRAYS,
-		.wds2idx = indexer->config->wds2idx,
 		.labels = indexer->config->labels,
 		.alone = indexer->sources->count == 1,
 	};

@@ -37,7 +37,6 @@ struct indexer_config {
 	struct indexer_map classes;      /* what the labels are called */
 	const struct indexer_map *names; /* what the samples are called */
 	size_t name_count;
-	bool wds2idx;        /* a tar's files may be taken from a list of wds2idx */
 	bool hide_sidecars;  /* in the class view: what lies beside an image */
 	uint64_t base;       /* where in each source the packed file begins */
 	unsigned threads;    /* 0: as many as is sensible */

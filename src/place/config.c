@@ -15,7 +15,6 @@ static const char *const duplicates_words[] = { "error", "first", "last", NULL }
 static const char *const nested_words[] = { "auto", "off", NULL };
 static const char *const view_words[] = { "auto", "tree", "class", "arrays", NULL };
 static const char *const checksums_words[] = { "on", "off", NULL };
-static const char *const wds2idx_words[] = { "off", "use", NULL };
 static const char *const sidecars_words[] = { "show", "hide", NULL };
 
 enum { NAME_BYTES = 33 }; /* of an option's value, in a text that has to be short */
@@ -39,8 +38,8 @@ const struct option_spec dataset_options[] = {
 	  "what the samples are called: label maps" },
 	{ "sidecars", OPTION_CHOICE, AT(sidecars), sidecars_words, "show|hide",
 	  "what lies beside an image, by class (show)" },
-	{ "wds2idx", OPTION_CHOICE, AT(wds2idx), wds2idx_words, "off|use",
-	  "a shard's files as its .idx of wds2idx lists them (off)" },
+	{ "wds2idx", OPTION_REMOVED, 0, NULL,
+	  "the headers of a tar are read once, and its index keeps them", NULL },
 	{ "checksums", OPTION_CHOICE, AT(checksums), checksums_words, "on|off",
 	  "compare what is read with the checksums of the index (on)" },
 	{ "subdir", OPTION_TEXT, AT(subdir), NULL, "PATH", "show only this part" },
@@ -108,11 +107,8 @@ static void append_rest(const struct dataset_config *config, char *out)
 		at += snprintf(at, (size_t)(end - at), ",labels=%s",
 			       short_name(config->labels, name));
 	if (config->sidecars != SIDECARS_SHOW)
-		at += snprintf(at, (size_t)(end - at), ",sidecars=%s",
-			       sidecars_words[config->sidecars]);
-	if (config->wds2idx != WDS2IDX_OFF)
-		snprintf(at, (size_t)(end - at), ",wds2idx=%s",
-			 wds2idx_words[config->wds2idx]);
+		snprintf(at, (size_t)(end - at), ",sidecars=%s",
+			 sidecars_words[config->sidecars]);
 }
 
 char *dataset_config_shape(const struct dataset_config *config, uint32_t sources,

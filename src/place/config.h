@@ -12,7 +12,6 @@
 
 enum { NESTED_AUTO, NESTED_OFF };
 enum { DATASET_VIEW_AUTO, DATASET_VIEW_TREE, DATASET_VIEW_CLASS, DATASET_VIEW_ARRAYS };
-enum { WDS2IDX_OFF, WDS2IDX_USE };
 enum { SIDECARS_SHOW, SIDECARS_HIDE };
 enum { MISSING_ERROR, MISSING_SKIP };
 enum { CHECKSUMS_ON, CHECKSUMS_OFF };
@@ -24,7 +23,6 @@ struct dataset_config {
 	int nested;     /* NESTED_ */
 	int view;       /* DATASET_VIEW_ */
 	int sidecars;   /* SIDECARS_ */
-	int wds2idx;    /* WDS2IDX_ */
 	char *labels;   /* the array that has the labels, or NULL */
 	char *classes;  /* the file of the classes' names, or NULL */
 	char *names;    /* "FILE:FILE", the samples' names, or NULL */

@@ -227,70 +227,8 @@ while read -r verdict line; do
 	ok $? "hint: $line"
 done <"$work/followed"
 
-# Lists of wds2idx
-
-wds2idx=$abs_top_srcdir/tests/mount/wds2idx.py
-
-# listed NAME REASON: the list is not used, with this reason, and the tree is the same.
-listed() {
-	rm -f "$work/list"*.granary
-	"$granary" ls -R -o index=off,wds2idx=use "$work/list.tar" >"$work/seen" 2>"$work/said"
-	is "$?" 0 "$1: listed" || diag "$(cat "$work/said")"
-	check "$1: every file is there" cmp "$work/all" "$work/seen"
-	is "$(grep -c "is not used: .*$2" "$work/said")" 1 "$1: a warning says why" ||
-		diag "$(cat "$work/said")"
-}
-
-# changed NAME REASON SED: a list with this change.
-changed() {
-	sed "$3" "$one.idx" >"$work/list.idx"
-	listed "$1" "$2"
-}
-
-for lister in "" --tarfile; do
-	check "wds2idx: lists are written $lister" \
-		"$python" "$wds2idx" ${lister:+"$lister"} "$shards"/imagenet-train-*.tar
-	shown shards index=off,wds2idx=use 'imagenet-train-{000000..000002}.tar' &&
-		done_with shards
-done
-cp -p "$one.tar" "$work/list.tar"
-"$granary" ls -R -o index=off "$work/list.tar" >"$work/all"
-cp "$one.idx" "$work/list.idx"
-"$granary" info -o index=off,view=tree,wds2idx=use "$work/list.tar" >"$work/info" 2>&1
-grep -q "as its .idx lists them" "$work/info"
-ok $? "info says that the list was used" || diag "$(cat "$work/info")"
-changed "a list of version 1.1" "version 1.2" 's/^v1.2/v1.1/'
-changed "a list that begins otherwise" "no list" 's/^v1.2/v9/'
-changed "a list with one place that is wrong" "damaged" '2s/ [0-9]* / 1000 /'
-changed "a list with a size that is wrong" "names, sizes or places" \
-	'2s/^\([^ ]* [0-9]*\) [0-9]* /\1 3 /'
-# shellcheck disable=SC2016 # the $ is sed's
-{
-	changed "a list of places that are all wrong" "names, sizes or places" \
-		'1s/ .*/ 1/;2s/ [0-9]* / 512 /;3,$d'
-	changed "a list without its end" "behind the last" '$d;1s/ \(.*\)/ 1/;3,$d'
-	changed "a list of fewer samples than it says" "cut off" '$d'
-}
-changed "a list with a number beyond all" "damaged" '2s/ [0-9]* / 99999999999999999999 /'
-changed "a list with a blank in a name" "damaged" '2s/$/ x/'
-head -c -7 "$one.idx" >"$work/list.idx"
-listed "a list that is cut off" "damaged"
-cp "$shards/imagenet-train-000001.idx" "$work/list.idx"
-listed "another tar's list" ""
-cp "$one.idx" "$work/list.idx"
-touch -d 2001-01-01 "$work/list.idx"
-listed "an old list" "older"
-rm "$work/list.idx"
-listed "no list" "not there"
-cp "$one.idx" "$work/list.tar.idx"
-"$granary" ls -R -o index=off,wds2idx=use "$work/list.tar" >"$work/seen" 2>"$work/said"
-check "x.tar.idx: every file is there" cmp "$work/all" "$work/seen"
-is "$(cat "$work/said")" "" "x.tar.idx: is used as x.idx is"
-place=$(sed -n 5p "$one.idx" | cut -d' ' -f6)
-printf X | dd of="$work/list.tar" bs=1 seek=$((place - 512 + 148)) conv=notrunc 2>/dev/null
-touch -r "$one.tar" "$work/list.tar"
-"$granary" ls -R -o index=off "$work/list.tar" >"$work/seen" 2>&1
-is "$?" 3 "a damaged header: found where headers are read"
-"$granary" ls -R -o index=off,wds2idx=use "$work/list.tar" >"$work/seen" 2>"$work/said"
-check "a damaged header: not read with a list" cmp "$work/all" "$work/seen"
+"$granary" ls -o wds2idx=use "$shards/imagenet-train-000000.tar" >"$work/seen" 2>"$work/said"
+is "$?" 1 "an option that is gone: a usage error"
+grep -q "wds2idx is no option any more: .*index keeps them" "$work/said"
+ok $? "an option that is gone: why it is not needed" || diag "$(cat "$work/said")"
 finish

@@ -11,7 +11,6 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "format/tar/idx.h"
 #include "os/child.h"
 #include "os/inherited.h"
 #include "os/process.h"
@@ -25,54 +24,20 @@ struct hatch *apart_hatch(void)
 	return hatch;
 }
 
-/* ---- Sources that have gone stale, and the lists beside them ----------------- */
-
-enum ask { ASK_SOURCE, ASK_LIST };
-
-static int ask(enum ask kind, const char *path, int *fd)
-{
-	return hatch_ask(hatch, APART_SOURCE, kind, path, strlen(path), NULL, NULL, fd);
-}
+/* ---- Sources that have gone stale -------------------------------------------- */
 
 static int ask_for_source(const char *place, const struct source_info *info, int *fd)
 {
 	(void)info; /* the parent has its own */
-	return place ? ask(ASK_SOURCE, place, fd) : -ENOENT;
-}
-
-static int ask_for_list(const char *path)
-{
-	int fd, err = ask(ASK_LIST, path, &fd);
-
-	return err ? err : fd;
+	if (!place)
+		return -ENOENT;
+	return hatch_ask(hatch, APART_SOURCE, 0, place, strlen(place), NULL, NULL, fd);
 }
 
 static bool is_asked_for(const char *path, const struct hatch_question *question)
 {
 	return path && strlen(path) == question->size &&
 	       memcmp(path, question->data, question->size) == 0;
-}
-
-/* Only where the caller has said that they are used. */
-static int open_list(const struct apart *apart, const struct hatch_question *question,
-		     struct hatch_answer *answer)
-{
-	const struct source_set *sources = apart->sources;
-
-	if (apart->request->config.wds2idx != WDS2IDX_USE)
-		return -ENOENT;
-	for (uint32_t i = 0; i < sources->count * TAR_IDX_PATHS; i++) {
-		CLEANUP(cleanup_free) char *path =
-			tar_idx_path(source_path(sources->sources[i / TAR_IDX_PATHS]),
-				     i % TAR_IDX_PATHS);
-
-		if (!is_asked_for(path, question))
-			continue;
-		answer->passed = true;
-		answer->fd = tar_idx_open(path);
-		return answer->fd < 0 ? answer->fd : 0;
-	}
-	return -ENOENT;
 }
 
 static int open_source(const struct source_set *sources,
@@ -93,8 +58,7 @@ static int serve(void *context, const struct hatch_question *question,
 	const struct apart *apart = context;
 
 	if (question->channel == APART_SOURCE)
-		return question->kind == ASK_LIST ? open_list(apart, question, answer) :
-				open_source(apart->sources, question, answer);
+		return open_source(apart->sources, question, answer);
 	return apart->serve ? apart->serve(apart->server, question, answer) : -ENOSYS;
 }
 
@@ -127,7 +91,6 @@ static _Noreturn void work_in_child(const struct apart *apart)
 	if (apart->begin)
 		apart->begin(apart->context);
 	source_open_by(ask_for_source);
-	tar_idx_open_by(ask_for_list);
 	status = sandbox_enter(&e) < 0 ? report_error(&e) : apart->work(apart->context);
 	_exit(status ? report_json(apart->request, status) : finish_output());
 }

@@ -18,7 +18,7 @@
 
 struct apart {
 	const struct request *request;
-	const struct source_set *sources; /* the parent opens these, and their lists, again */
+	const struct source_set *sources; /* the parent opens these again */
 	void (*begin)(void *context);     /* in the child, before it has no rights; or NULL */
 	int (*work)(void *context);       /* in the child, afterwards: an exit status */
 	int (*wait)(void *context, pid_t child); /* in the parent: an exit status; or NULL */

@@ -146,7 +146,7 @@ static bool find_end(const struct tar_window *window, uint64_t header,
 	       checked_add(header + TAR_BLOCK, padded, end) && *end <= window->length;
 }
 
-int tar_plain_append(struct scan *scan, const struct tar_window *window, uint64_t header,
+static int tar_plain_append(struct scan *scan, const struct tar_window *window, uint64_t header,
 		     const struct tar_plain *plain)
 {
 	uint64_t data = window->base + header + TAR_BLOCK;

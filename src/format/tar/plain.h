@@ -32,10 +32,6 @@ struct tar_plain {
 /* Reads a header block of 512 bytes: false, and nothing is said, if it is not plain. */
 bool tar_plain_parse(const unsigned char *block, struct tar_plain *out);
 
-/* Appends the member whose header is at `header` of the window: 0, or out of memory. */
-int tar_plain_append(struct scan *scan, const struct tar_window *window, uint64_t header,
-		     const struct tar_plain *plain);
-
 /* A run of plain members. */
 struct tar_run {
 	uint64_t last;   /* where the last one's header is: valid if there are any */

@@ -14,7 +14,6 @@
 
 #include "base/log.h"
 #include "format/limits.h"
-#include "format/tar/idx.h"
 #include "format/tar/parallel.h"
 #include "format/tar/plain.h"
 #include "format/tar/walk_members.h"
@@ -147,12 +146,10 @@ static int tar_scan(struct scan *scan, struct error *e)
 	walk.window.err = err;
 	if (err)
 		return err == -ENOMEM ? tar_walk_no_memory(&walk) : tar_walk_refuse_read(&walk);
-	err = scan->wds2idx ? tar_idx_scan(scan, &walk.window, e) : 0;
-	if (err == 0)
-		err = scan_window(&walk);
+	err = scan_window(&walk);
 	tar_window_close(&walk.window);
 	tar_walk_free(&walk);
-	return err < 0 ? err : 0;
+	return err;
 }
 
 const struct format format_tar = {

@@ -27,6 +27,7 @@ static const struct option_spec specs[] = {
 	{ "octal", OPTION_OCTAL, offsetof(struct config, octal), NULL, "MODE", NULL },
 	{ "_netdev", OPTION_IGNORED, 0, NULL, NULL, NULL },
 	{ "x-*", OPTION_IGNORED, 0, NULL, NULL, NULL },
+	{ "old", OPTION_REMOVED, 0, NULL, "it did nothing", NULL },
 	{ NULL, OPTION_IGNORED, 0, NULL, NULL, NULL },
 };
 
@@ -97,6 +98,8 @@ static const struct {
 	{ "flags", "flags", "unknown" },
 	{ "x", "x", "unknown" },
 	{ "=5", "", "unknown" },
+	{ "old=1", "old", "no option any more: it did nothing" },
+	{ "old", "old", "no option any more" },
 	{ "flag=1", "flag", "takes no value" },
 	{ "flag=", "flag", "takes no value" },
 	{ "text", "text", "needs a value" },

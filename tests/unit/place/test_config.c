@@ -18,8 +18,6 @@ static const struct {
 	{ "missing=skip,index=off,subdir=x", "", "", "" },
 	{ "labels=targets", ",labels=targets", ",labels=targets", "labels=targets" },
 	{ "view=tree,labels=y", ",labels=y", ",view=tree,labels=y", "view=tree,labels=y" },
-	{ "wds2idx=off", "", "", "" },
-	{ "wds2idx=use", ",wds2idx=use", ",wds2idx=use", "wds2idx=use" },
 	{ "sidecars=hide", ",sidecars=hide", ",sidecars=hide", "sidecars=hide" },
 	{ "sidecars=show,labels=a.b-c_D9", ",labels=a.b-c_D9", ",labels=a.b-c_D9",
 	  "labels=a.b-c_D9" },
@@ -91,7 +89,6 @@ static void test_the_longest_text_fits(void **state)
 {
 	struct dataset_config config = parse("nested=off,duplicates=first,view=arrays,"
 					     "base=9223372036854775807,sidecars=hide,"
-					     "wds2idx=use,"
 					     "classes=c,names=n,labels=12345678901234567890123456789012");
 	char text[CONFIG_TEXT_BYTES];
 	struct map_files maps;
@@ -104,7 +101,7 @@ static void test_the_longest_text_fits(void **state)
 	dataset_config_shape(&config, 2, text);
 	assert_int_equal(map_files_append_key(&maps, text, &e), 0);
 	assert_non_null(strstr(text, "labels=12345678901234567890123456789012,sidecars=hide,"
-				     "wds2idx=use,classes="));
+				     "classes="));
 	assert_int_equal(strlen(strstr(text, "names=")), 6 + 16);
 	map_files_close(&maps);
 	dataset_config_free(&config);
