@@ -237,6 +237,29 @@ int options_value(const struct option_spec *spec, const void *config, char *out,
 	return -EINVAL;
 }
 
+bool options_is_given(const struct option_spec *spec, const void *config)
+{
+	const void *at = (const char *)config + spec->at;
+
+	switch (spec->kind) {
+	case OPTION_FLAG:
+		return *(const bool *)at;
+	case OPTION_TEXT:
+		return *(char *const *)at != NULL;
+	case OPTION_CHOICE:
+		return *(const int *)at != 0;
+	case OPTION_SIZE:
+		return *(const uint64_t *)at != 0;
+	case OPTION_UINT:
+	case OPTION_OCTAL:
+		return *(const unsigned *)at != 0;
+	case OPTION_IGNORED:
+	case OPTION_REMOVED:
+		break;
+	}
+	return false;
+}
+
 void options_print(const struct option_spec *specs, FILE *out)
 {
 	for (; specs->name; specs++) {

@@ -10,6 +10,7 @@
 #ifndef GRANARY_BASE_OPTIONS_H
 #define GRANARY_BASE_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -64,6 +65,9 @@ void options_free(const struct option_spec *specs, void *config);
  */
 int options_value(const struct option_spec *spec, const void *config, char *out,
 		  size_t size);
+
+/* Does `config` have another value for an option than zero, its default? */
+bool options_is_given(const struct option_spec *spec, const void *config);
 
 /* One aligned line an option. */
 void options_print(const struct option_spec *specs, FILE *out);

@@ -19,9 +19,19 @@
 #include "base/error.h"
 #include "build/entries.h"
 #include "build/samples.h"
+#include "place/format_options.h"
 #include "source/source.h"
 
 enum { FORMAT_HEAD_BYTES = 64 * 1024 }; /* what a probe may look at */
+
+/* How the rows of a dataset without file names become files. */
+struct row_options {
+	const char *labels; /* labels=NAME: the array or column that has them; else NULL */
+	const char *split;  /* which part of the dataset this file is, where it is one of
+			       several whose names say so ("train"); else NULL */
+	bool tree;          /* view=tree: labels are no matter */
+	bool arrays;        /* view=arrays: every array as .npy files, none as images */
+};
 
 /* One packed file, or one inside another: what a scan is given. */
 struct scan {
@@ -33,13 +43,8 @@ struct scan {
 	struct entries *entries;   /* appended to; owned by the caller */
 	struct samples *samples;   /* appended to; owned by the caller */
 
-	bool tree;          /* view=tree: labels are no matter */
-	bool arrays;        /* view=arrays: every array as .npy files, none as images */
-	const char *labels; /* the name of the array that has the labels, where the user
-			       says which (labels=NAME); else NULL */
-
-	const char *split; /* which part of the dataset this file is, where it is one of
-			      several whose names say so ("train"); else NULL */
+	const struct row_options *rows;        /* of formats of rows */
+	const struct format_options *options; /* of single formats: see format_options.def */
 
 	bool alone; /* nothing else is scanned meanwhile: it may use several threads */
 
@@ -66,6 +71,7 @@ struct format {
 	const char *name; /* "tar" */
 
 	bool nests;              /* one inside another is a directory there */
+	bool rows;               /* it holds rows or arrays, not files with names */
 	bool appends;            /* a name may come again, and its last entry counts */
 
 	/* How sure: 0 not at all, 100 beyond doubt. `head` is the first n bytes. */

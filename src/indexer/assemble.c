@@ -67,7 +67,7 @@ static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error
 		return err;
 	regroup_seal(regroup);
 	for (uint32_t i = 0; i < count && !err; i++)
-		err = regroup_check(regroup, jobs[i]->scan.entries, jobs[i]->scan.split, e);
+		err = regroup_check(regroup, jobs[i]->scan.entries, jobs[i]->rows.split, e);
 	if (err)
 		return err;
 	regroup_report(regroup);
@@ -158,7 +158,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		snprintf(summary.labels, sizeof(summary.labels), "none: there are no directories");
 	if (indexer->regroup)
 		regroup_describe(indexer->regroup, &summary);
-	given_note_unused(indexer->config, summary.format, view,
+	given_note_unused(indexer->config, indexer->blanks.other->format, view,
 			  indexer->regroup && regroup_used(indexer->regroup), &summary);
 	note_opened(indexer, &summary);
 	splits_report(&indexer->strays, &summary);

@@ -27,9 +27,10 @@ static int take_samples(struct job *job, struct error *e)
 {
 	const struct indexer_config *config = job->indexer->config;
 	struct webdataset_config wanted = { .classes = config->view == VIEW_CLASS,
-					    .hide_sidecars = config->hide_sidecars,
-					    .labels = config->labels,
-					    .split = job->scan.split,
+					    .hide_sidecars = config->formats.sidecars ==
+							     SIDECARS_HIDE,
+					    .labels = job->rows.labels,
+					    .split = job->rows.split,
 					    .findings = &job->findings };
 
 	if (job->depth || strcmp(job->format->name, "tar") != 0 ||
@@ -153,14 +154,17 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		return NULL;
 	}
 	job->indexer = indexer;
+	job->rows = (struct row_options){
+		.labels = indexer->config->formats.labels,
+		.tree = indexer->config->view == VIEW_TREE,
+		.arrays = indexer->config->view == VIEW_ARRAYS,
+	};
 	job->scan = (struct scan){
 		.source = source, .source_number = number,
 		.base = base, .length = length, .entries = entries, .samples = samples,
 		.offer = indexer->config->nested ? offer : NULL, .indexer = job,
 		.advance = advance,
-		.tree = indexer->config->view == VIEW_TREE,
-		.arrays = indexer->config->view == VIEW_ARRAYS,
-		.labels = indexer->config->labels,
+		.rows = &job->rows, .options = &indexer->config->formats,
 		.alone = indexer->sources->count == 1,
 	};
 	if (indexer->progress)
@@ -272,7 +276,7 @@ static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *
 	}
 	job->scan.label = source_path(source);
 	if (indexer->splits && split_of_path(job->scan.label, job->split))
-		job->scan.split = job->split;
+		job->rows.split = job->split;
 	job->shard = job;
 	job->error = calloc(1, sizeof(*job->error));
 	if (job->error)

@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "build/build.h"
+#include "place/format_options.h"
 #include "source/source_set.h"
 #include "view/view.h"
 
@@ -33,12 +34,11 @@ struct indexer_config {
 	enum duplicates duplicates;
 	bool nested;         /* look into packed files inside packed files */
 	enum view_kind view; /* how samples get their paths */
-	const char *labels;  /* the array that has the labels; NULL: by its name */
 	struct indexer_map classes;      /* what the labels are called */
 	const struct indexer_map *names; /* what the samples are called */
 	size_t name_count;
-	bool hide_sidecars;  /* in the class view: what lies beside an image */
 	uint64_t base;       /* where in each source the packed file begins */
+	struct format_options formats;
 	unsigned threads;    /* 0: as many as is sensible */
 	const char *options; /* for the index: what shaped the tree */
 };

@@ -23,6 +23,7 @@
 /* One window to scan: a shard, or a packed file inside one. */
 struct job {
 	struct scan scan; /* scan.indexer points back here */
+	struct row_options rows; /* the scan's */
 	struct indexer *indexer;
 	const struct format *format; /* of a shard: found when the job runs */
 	struct job *shard; /* itself, of a shard */

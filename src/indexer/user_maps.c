@@ -47,12 +47,6 @@ struct view_config given_view(const struct given *given,
 	};
 }
 
-/* Archives of files; all other formats have arrays. */
-static bool is_archive(const char *format)
-{
-	return strcmp(format, "tar") == 0 || strcmp(format, "squashfs") == 0;
-}
-
 static void note_names(const struct indexer_config *config, const struct view *view,
 		       bool regrouped, struct index_summary *summary)
 {
@@ -69,30 +63,42 @@ static void note_names(const struct indexer_config *config, const struct view *v
 		     samples ? "row" : "file");
 }
 
-void given_note_unused(const struct indexer_config *config, const char *format,
+static void note_formats(const struct indexer_config *config, const struct format *format,
+			 const struct view *view, struct index_summary *summary)
+{
+	const char *option;
+	size_t next = 0;
+
+	while ((option = format_options_find_unused(&config->formats, format->name, &next)))
+		note(summary, "%s= does nothing here: it is an option of another format", option);
+	if (config->formats.sidecars == SIDECARS_HIDE && view_class_count(view) == 0 &&
+	    strcmp(format->name, "tar") == 0)
+		note(summary, "sidecars=hide does nothing here: nothing lies beside an image "
+		     "but in the class view of a WebDataset");
+}
+
+void given_note_unused(const struct indexer_config *config, const struct format *format,
 		       const struct view *view, bool regrouped,
 		       struct index_summary *summary)
 {
+	const char *labels = config->formats.labels;
 	bool samples = view_has_samples(view);
 
-	if (config->view == VIEW_ARRAYS && is_archive(format))
+	if (config->view == VIEW_ARRAYS && !format->rows)
 		note(summary, "view=arrays does nothing here: a file of this format has no "
 		     "arrays");
 	if (config->view == VIEW_CLASS && view_class_count(view) == 0 && !regrouped)
 		note(summary, "view=class does nothing here: nothing says which classes there "
 		     "are%s", samples ? "" : "; names= can");
-	if (config->labels && config->view == VIEW_TREE)
+	if (labels && config->view == VIEW_TREE)
 		note(summary, "labels=%.60s does nothing here: view=tree shows no classes",
-		     config->labels);
-	else if (config->labels && !view_has_labels(view, config->labels))
+		     labels);
+	else if (labels && !view_has_labels(view, labels))
 		note(summary, "labels=%.60s does nothing here: there are no samples with such "
-		     "labels", config->labels);
+		     "labels", labels);
 	if (config->classes.bytes && !view_used_classes(view) && !regrouped)
 		note(summary, "classes= does nothing here: there are no classes with numbers");
 	if (config->name_count)
 		note_names(config, view, regrouped, summary);
-	if (config->hide_sidecars && (view_class_count(view) == 0 ||
-				      strcmp(format, "tar") != 0))
-		note(summary, "sidecars=hide does nothing here: nothing lies beside an image "
-		     "but in the class view of a WebDataset");
+	note_formats(config, format, view, summary);
 }

@@ -5,6 +5,7 @@
 #ifndef GRANARY_INDEXER_USER_MAPS_H
 #define GRANARY_INDEXER_USER_MAPS_H
 
+#include "format/format.h"
 #include "indexer/indexer.h"
 #include "view/view.h"
 
@@ -23,11 +24,11 @@ struct view_config given_view(const struct given *given,
 			      const struct indexer_config *config);
 
 /*
- * Notes the options that change nothing in this dataset, of a format of that name, so
+ * Notes the options that change nothing in this dataset, of that format, so
  * that nobody believes they did. `regrouped`: maps and list have been used for files
  * that have names.
  */
-void given_note_unused(const struct indexer_config *config, const char *format,
+void given_note_unused(const struct indexer_config *config, const struct format *format,
 		       const struct view *view, bool regrouped,
 		       struct index_summary *summary);
 

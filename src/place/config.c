@@ -15,11 +15,13 @@ static const char *const duplicates_words[] = { "error", "first", "last", NULL }
 static const char *const nested_words[] = { "auto", "off", NULL };
 static const char *const view_words[] = { "auto", "tree", "class", "arrays", NULL };
 static const char *const checksums_words[] = { "on", "off", NULL };
-static const char *const sidecars_words[] = { "show", "hide", NULL };
 
 enum { NAME_BYTES = 33 }; /* of an option's value, in a text that has to be short */
 
 #define AT(member) offsetof(struct dataset_config, member)
+#define WORDS(...) (const char *const[]){ __VA_ARGS__, NULL }
+#define FORMAT_OPTION(kind, option, words, value, help, of) \
+	{ #option, OPTION_##kind, AT(formats.option), words, value, help },
 
 const struct option_spec dataset_options[] = {
 	{ "index", OPTION_TEXT, AT(index), NULL, "PATH|auto|off|require",
@@ -32,12 +34,10 @@ const struct option_spec dataset_options[] = {
 	  "a tar inside a tar is a directory (auto)" },
 	{ "view", OPTION_CHOICE, AT(view), view_words, "auto|tree|class|arrays",
 	  "paths: as stored, by class, or each array (auto)" },
-	{ "labels", OPTION_TEXT, AT(labels), NULL, "NAME", "the array, column or suffix of labels" },
+#include "place/format_options.def"
 	{ "classes", OPTION_TEXT, AT(classes), NULL, "FILE", "what the labels are called" },
 	{ "names", OPTION_TEXT, AT(names), NULL, "FILE[:FILE...]",
 	  "what the samples are called: label maps" },
-	{ "sidecars", OPTION_CHOICE, AT(sidecars), sidecars_words, "show|hide",
-	  "what lies beside an image, by class (show)" },
 	{ "wds2idx", OPTION_REMOVED, 0, NULL,
 	  "the headers of a tar are read once, and its index keeps them", NULL },
 	{ "checksums", OPTION_CHOICE, AT(checksums), checksums_words, "on|off",
@@ -48,6 +48,20 @@ const struct option_spec dataset_options[] = {
 	{ "offset", OPTION_SIZE, AT(base), NULL, "BYTES", NULL },
 	{ NULL, OPTION_IGNORED, 0, NULL, NULL, NULL },
 };
+
+/* Those of formats once more: they are named by number. */
+static const struct option_spec format_specs[] = {
+#include "place/format_options.def"
+};
+#undef FORMAT_OPTION
+
+#define FORMAT_OPTION(kind, option, words, value, help, of) of,
+static const char *const formats_of[] = {
+#include "place/format_options.def"
+};
+#undef FORMAT_OPTION
+
+enum { FORMAT_SPECS = sizeof(format_specs) / sizeof(*format_specs) };
 
 int dataset_config_check(const struct dataset_config *config, struct error *e)
 {
@@ -97,18 +111,27 @@ static const char *short_name(const char *name, char out[NAME_BYTES])
 	return out;
 }
 
+/* What was given for an option; in `out`, or the config's own. */
+static const char *given_value(const struct option_spec *spec,
+			       const struct dataset_config *config, char out[NAME_BYTES])
+{
+	if (spec->kind == OPTION_TEXT)
+		return *(char *const *)(const void *)((const char *)config + spec->at);
+	options_value(spec, config, out, NAME_BYTES);
+	return out;
+}
+
 /* What both texts end with: nothing where all is as usual. */
 static void append_rest(const struct dataset_config *config, char *out)
 {
-	char name[NAME_BYTES];
+	char value[NAME_BYTES], name[NAME_BYTES];
 	char *end = out + CONFIG_TEXT_BYTES, *at = out + strlen(out);
 
-	if (config->labels)
-		at += snprintf(at, (size_t)(end - at), ",labels=%s",
-			       short_name(config->labels, name));
-	if (config->sidecars != SIDECARS_SHOW)
-		snprintf(at, (size_t)(end - at), ",sidecars=%s",
-			 sidecars_words[config->sidecars]);
+	for (size_t i = 0; i < FORMAT_SPECS; i++)
+		if (options_is_given(&format_specs[i], config) && at < end)
+			at += snprintf(at, (size_t)(end - at), ",%s=%s", format_specs[i].name,
+				       short_name(given_value(&format_specs[i], config, value),
+						  name));
 }
 
 char *dataset_config_shape(const struct dataset_config *config, uint32_t sources,
@@ -154,16 +177,18 @@ static void write_word(FILE *out, const char *option, const char *value)
 	}
 }
 
-/* Without labels=, which is there in full. */
+/* Without the options of formats, which are there in full. */
 static void write_words(const struct dataset_config *config, uint32_t sources, FILE *out)
 {
 	struct dataset_config rest = *config;
-	char variant[CONFIG_TEXT_BYTES];
+	char variant[CONFIG_TEXT_BYTES], value[NAME_BYTES];
 
-	rest.labels = NULL;
+	rest.formats = (struct format_options){ 0 };
 	fprintf(out, "%s", dataset_config_variant(&rest, sources, variant));
-	if (config->labels)
-		write_word(out, "labels", config->labels);
+	for (size_t i = 0; i < FORMAT_SPECS; i++)
+		if (options_is_given(&format_specs[i], config))
+			write_word(out, format_specs[i].name,
+				   given_value(&format_specs[i], config, value));
 	if (config->classes)
 		write_word(out, "classes", config->classes);
 	if (config->names)
@@ -186,4 +211,20 @@ char *dataset_config_words(const struct dataset_config *config, uint32_t sources
 	if (*text == ',')
 		memmove(text, text + 1, size);
 	return text;
+}
+
+const char *format_options_find_unused(const struct format_options *options,
+				       const char *format, size_t *next)
+{
+	const struct dataset_config config = { .formats = *options };
+	char word[NAME_BYTES];
+
+	snprintf(word, sizeof(word), " %s ", format);
+	for (size_t i = *next; i < FORMAT_SPECS; i++) {
+		*next = i + 1;
+		if (formats_of[i] && !strstr(formats_of[i], word) &&
+		    options_is_given(&format_specs[i], &config))
+			return format_specs[i].name;
+	}
+	return NULL;
 }

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 #include "base/options.h"
+#include "place/format_options.h"
 
 enum { NESTED_AUTO, NESTED_OFF };
 enum { DATASET_VIEW_AUTO, DATASET_VIEW_TREE, DATASET_VIEW_CLASS, DATASET_VIEW_ARRAYS };
-enum { SIDECARS_SHOW, SIDECARS_HIDE };
 enum { MISSING_ERROR, MISSING_SKIP };
 enum { CHECKSUMS_ON, CHECKSUMS_OFF };
 
@@ -22,11 +22,10 @@ struct dataset_config {
 	int duplicates; /* enum duplicates */
 	int nested;     /* NESTED_ */
 	int view;       /* DATASET_VIEW_ */
-	int sidecars;   /* SIDECARS_ */
-	char *labels;   /* the array that has the labels, or NULL */
 	char *classes;  /* the file of the classes' names, or NULL */
 	char *names;    /* "FILE:FILE", the samples' names, or NULL */
 	int checksums;  /* CHECKSUMS_ */
+	struct format_options formats;
 	char *subdir;   /* what to show as the root, or NULL */
 	uint64_t base;  /* where the packed file begins in each source */
 };

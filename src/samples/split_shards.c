@@ -75,11 +75,11 @@ static bool has_stray(const struct samples *samples)
 
 void splits_look(struct splits_strays *strays, const struct scan *scan)
 {
-	if (scan->split && !strays->with) {
+	if (scan->rows->split && !strays->with) {
 		strays->with = scan->label;
-		strays->split = scan->split;
+		strays->split = scan->rows->split;
 	}
-	if (scan->split || !has_stray(scan->samples))
+	if (scan->rows->split || !has_stray(scan->samples))
 		return;
 	if (strays->count++ == 0)
 		strays->first = scan->label;

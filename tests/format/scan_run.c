@@ -18,12 +18,13 @@ void run_scan(struct run *run, const char *format, const char *path, uint64_t ba
 	run->samples = samples_new();
 	assert_non_null(run->entries);
 	assert_non_null(run->samples);
+	run->rows = (struct row_options){ .labels = labels, .arrays = arrays };
 	run->scan = (struct scan){ .source = run->source, .source_number = RUN_SOURCE,
 				   .base = base,
 				   .length = source_size(run->source) - base,
 				   .label = path, .entries = run->entries,
-				   .samples = run->samples, .labels = labels,
-				   .arrays = arrays, .advance = advance };
+				   .samples = run->samples, .rows = &run->rows,
+				   .advance = advance };
 	run->err = format_by_name(format)->scan(&run->scan, &run->e);
 }
 

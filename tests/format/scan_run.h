@@ -17,6 +17,7 @@ struct run {
 	struct samples *samples;
 	struct error e;
 	struct scan scan;
+	struct row_options rows;
 	uint64_t position, passed; /* bytes and entries that it said it has passed */
 	int err;
 };

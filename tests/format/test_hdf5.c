@@ -203,7 +203,7 @@ static void test_storage(void **state)
 	run.samples = samples_new();
 	run.scan = (struct scan){ .source = run.source, .length = n,
 				  .label = "shrinks.h5", .entries = run.entries,
-				  .samples = run.samples };
+				  .samples = run.samples, .rows = &run.rows };
 	assert_int_equal(truncate("shrinks.h5", (off_t)n / 2), 0);
 	run.err = format_by_name("hdf5")->scan(&run.scan, &run.e);
 	assert_refused(&run, -EIO, ERROR_SYSTEM);

@@ -35,10 +35,12 @@ static struct entries *offer(struct scan *scan, const char *member, uint64_t bas
 static int scan_all(const struct format *format, const struct source_set *sources,
 		    struct entries **entries, struct samples *samples, struct error *e)
 {
+	static const struct row_options rows = { .labels = FUZZ_LABELS,
+						 .arrays = FUZZ_ARRAYS };
 	struct scan scan = { .source = sources->sources[0],
 			     .length = source_size(sources->sources[0]), .label = "source",
 			     .entries = *entries, .samples = samples, .offer = offer,
-			     .arrays = FUZZ_ARRAYS, .labels = FUZZ_LABELS };
+			     .rows = &rows };
 	int err = format->scan(&scan, e);
 
 #ifdef FUZZ_TAKE

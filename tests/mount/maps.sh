@@ -139,7 +139,7 @@ info = json.load(sys.stdin)
 assert info["view"].startswith("class"), info
 notes = " ".join(info["notes"])
 assert "for \x27/train\x27" in notes, info
-assert "sidecars=hide does nothing" in notes, info'
+assert "sidecars= does nothing" in notes, info'
 	ok $? "info --json: what has no effect"
 	tac classes.txt >backwards.txt
 	"$granary" info -o classes=backwards.txt "$h5" >"$work/info" 2>"$work/refused"

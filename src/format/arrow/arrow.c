@@ -123,7 +123,7 @@ static void warn_of_none(const struct arrow_file *file)
 	const struct arrow_column *column = NULL;
 	char type[48] = "";
 
-	if (file->scan->tree)
+	if (file->scan->rows->tree)
 		return;
 	for (size_t i = 0; i < LABEL_NAMES && !column; i++)
 		column = find_column(&file->schema, label_names[i]);
@@ -137,7 +137,7 @@ static void warn_of_none(const struct arrow_file *file)
 
 static int choose_labels(struct arrow_file *file, struct arrow_choice *choice)
 {
-	const char *name = file->scan->labels;
+	const char *name = file->scan->rows->labels;
 
 	choice->labels = name ? find_column(&file->schema, name) :
 				guess_labels(file);
@@ -263,6 +263,7 @@ static int arrow_scan(struct scan *scan, struct error *e)
 
 const struct format format_arrow = {
 	.name = "arrow",
+	.rows = true,
 	.probe = arrow_file_probe,
 	.scan = arrow_scan,
 };

@@ -75,7 +75,7 @@ void hdf5_note_candidate(struct hdf5_walk *walk, const struct hdf5_dataset *d)
 	size_t n = strlen(walk->candidates), room = sizeof(walk->candidates) - n;
 	char what[80];
 
-	if (!walk->scan->labels || !hdf5_is_column(d) || room < 100 ||
+	if (!walk->scan->rows->labels || !hdf5_is_column(d) || room < 100 ||
 	    (d->kind != H5T_INTEGER && d->kind != H5T_ENUM && d->kind != H5T_STRING))
 		return;
 	hdf5_dataset_describe(d, what, sizeof(what));
@@ -115,7 +115,7 @@ static bool is_class_for_each(const struct hdf5_group *group)
 {
 	size_t rows = 0, wnids = 0;
 
-	if (group->held.count || group->walk->scan->labels)
+	if (group->held.count || group->walk->scan->rows->labels)
 		return false;
 	for (size_t i = 0; i < group->tables.count; i++) {
 		const struct hdf5_table *table = &group->tables.items[i];
@@ -138,7 +138,7 @@ static char *class_of_file(const struct hdf5_group *group)
 	size_t n = dot ? (size_t)(dot - name) : strlen(name);
 
 	if (group->walk->depth || group->held.count || group->tables.count != 1 ||
-	    scan->labels || strcmp(group->tables.items[0].name, "data") != 0)
+	    scan->rows->labels || strcmp(group->tables.items[0].name, "data") != 0)
 		return NULL;
 	if (n == 0 || (scan->alone && !is_wnid(name, n)))
 		return NULL;

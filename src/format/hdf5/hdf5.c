@@ -104,7 +104,7 @@ static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
 	dataset.address = object->addr;
 	if (!err)
 		hdf5_note_candidate(walk, &dataset);
-	if (!err && walk->scan->arrays)
+	if (!err && walk->scan->rows->arrays)
 		err = take_array(walk, &dataset, object, &done);
 	if (err || done) {
 		hdf5_dataset_close(&dataset);
@@ -146,7 +146,7 @@ static int note_empty(struct hdf5_walk *walk, time_t mtime)
 /* Once it is known whether there are classes. */
 static int settle_empty(struct hdf5_walk *walk)
 {
-	bool classes = walk->labelled && !walk->scan->tree;
+	bool classes = walk->labelled && !walk->scan->rows->tree;
 	int err = 0;
 
 	for (size_t i = 0; i < walk->empty.count && !err && !classes; i++) {
@@ -246,8 +246,8 @@ static int take_link(struct hdf5_group *group, hid_t parent, const char *name,
 {
 	bool hard = link->type == H5L_TYPE_HARD;
 
-	if ((hard || link->type == H5L_TYPE_SOFT) && !group->walk->scan->arrays &&
-	    hdf5_is_label_name(name, group->walk->scan->labels))
+	if ((hard || link->type == H5L_TYPE_SOFT) && !group->walk->scan->rows->arrays &&
+	    hdf5_is_label_name(name, group->walk->scan->rows->labels))
 		return hdf5_group_hold(group, parent, name, link);
 	if (hard)
 		return take_object(group, parent, name, link->u.address);
@@ -362,7 +362,7 @@ static int refuse_empty(struct hdf5_walk *walk)
 	const char *seen = walk->left_out ? walk->left_out_names : "no dataset";
 	char rest[40];
 
-	if (walk->scan->arrays)
+	if (walk->scan->rows->arrays)
 		return error_set(walk->e, ERROR_DATASET, EBADMSG,
 				 "'%s' is an HDF5 file with no array that NumPy can hold: it "
 				 "holds %s%s; mount it without view=arrays",
@@ -385,7 +385,7 @@ static int refuse_labels(struct hdf5_walk *walk)
 		"'%s' has no array '%s' beside an array of images or rows, as "
 		"labels=%s says; it has %s; say -o labels=NAME with one of these, "
 		"or leave the option away",
-		walk->scan->label, walk->scan->labels, walk->scan->labels,
+		walk->scan->label, walk->scan->rows->labels, walk->scan->rows->labels,
 		*walk->candidates ? walk->candidates : "none that could be labels");
 }
 
@@ -395,7 +395,7 @@ static int report(struct hdf5_walk *walk)
 	const char *files = walk->npy == walk->files ? "arrays as .npy" : "tree of datasets";
 	char rest[40];
 
-	if (scan->labels && !walk->labels_found && !scan->arrays)
+	if (scan->rows->labels && !walk->labels_found && !scan->rows->arrays)
 		return refuse_labels(walk);
 	if (walk->files + walk->arrays == 0)
 		return refuse_empty(walk);
@@ -404,7 +404,7 @@ static int report(struct hdf5_walk *walk)
 			 "left out: %s%s%s",
 			 scan->label, (unsigned long long)walk->left_out,
 			 walk->left_out_names, rest_left_out(walk, rest),
-			 scan->arrays ? "" : "; -o view=arrays shows arrays as .npy files");
+			 scan->rows->arrays ? "" : "; -o view=arrays shows arrays as .npy files");
 	if (walk->warnings > LIMIT_WARNINGS)
 		log_warn("'%s': %llu more warnings", scan->label,
 			 (unsigned long long)walk->warnings - LIMIT_WARNINGS);
@@ -489,6 +489,7 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 
 const struct format format_hdf5 = {
 	.name = "hdf5",
+	.rows = true,
 	.probe = hdf5_probe,
 	.scan = hdf5_scan,
 };

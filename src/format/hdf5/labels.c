@@ -129,7 +129,7 @@ static int refuse_chosen(struct hdf5_walk *walk, const struct hdf5_dataset *d,
 			   "cannot have its labels from '%s' (%s), which labels=%s "
 			   "says: there are %llu rows, and each wants one integer or "
 			   "string; name another array, or leave the option away",
-			   walk->scan->labels, what, walk->scan->labels,
+			   walk->scan->rows->labels, what, walk->scan->rows->labels,
 			   (unsigned long long)rows);
 }
 
@@ -169,7 +169,7 @@ static int try_labels(struct hdf5_walk *walk, hid_t group, const char *name,
 	    read_kind(labels)) {
 		labels->name = strdup(name);
 		err = labels->name ? take_labels(walk, labels) : hdf5_out_of_memory(walk);
-	} else if (walk->scan->labels) {
+	} else if (walk->scan->rows->labels) {
 		err = refuse_chosen(walk, d, rows);
 	} else {
 		err = note_misfit(walk, name, labels);
@@ -240,7 +240,7 @@ static int find_candidate(struct hdf5_walk *walk, hid_t group, const char *name,
 	err = find_candidates(walk, group, name, rows, NULL, &others);
 	if (!err && others.count == 1)
 		return try_labels(walk, group, others.first, rows, out);
-	if (!err && others.count && !walk->scan->tree && walk->warnings++ < LIMIT_WARNINGS)
+	if (!err && others.count && !walk->scan->rows->tree && walk->warnings++ < LIMIT_WARNINGS)
 		log_warn("'%s': '%.200s' could have its labels from %s: it gets none; say "
 			 "which with -o labels=NAME",
 			 walk->scan->label, walk->path.items, others.names);
@@ -254,7 +254,7 @@ static int say_others(struct hdf5_walk *walk, hid_t group, const char *name,
 	struct candidates others;
 	int err = find_candidates(walk, group, name, rows, labels->name, &others);
 
-	if (!err && others.count && !walk->scan->tree && walk->warnings++ < LIMIT_WARNINGS)
+	if (!err && others.count && !walk->scan->rows->tree && walk->warnings++ < LIMIT_WARNINGS)
 		log_warn("'%s': '%.200s' has its labels from '%s', and could have them from "
 			 "%s: -o labels=%s takes those",
 			 walk->scan->label, walk->path.items, labels->name, others.names,
@@ -265,7 +265,7 @@ static int say_others(struct hdf5_walk *walk, hid_t group, const char *name,
 static int find_by_name(struct hdf5_walk *walk, hid_t group, const char *name,
 			uint64_t rows, struct hdf5_labels *out)
 {
-	const char *chosen = walk->scan->labels;
+	const char *chosen = walk->scan->rows->labels;
 	char other[HDF5_LABEL_NAME_BYTES];
 	int err = 0;
 
@@ -421,12 +421,12 @@ int hdf5_labels_find(struct hdf5_walk *walk, hid_t group, const char *name, uint
 	int err;
 
 	*out = (struct hdf5_labels){ .partial = partial };
-	if (walk->scan->arrays)
+	if (walk->scan->rows->arrays)
 		return 0;
 	err = find_by_name(walk, group, name, rows, out);
 	if (!err && out->found)
 		err = find_class_names(walk, group, out);
-	if (out->found && walk->scan->labels)
+	if (out->found && walk->scan->rows->labels)
 		walk->labels_found = true;
 	return err;
 }
@@ -451,7 +451,7 @@ int hdf5_labels_missing(struct hdf5_walk *walk, const struct hdf5_labels *labels
 	struct hdf5_misfit misfit = { .address = labels->misfit.address, .rows = rows,
 				      .count = labels->misfit.count };
 
-	if (!labels->misfit.name || walk->scan->tree)
+	if (!labels->misfit.name || walk->scan->rows->tree)
 		return 0;
 	if (misfit.count == 0) {
 		if (walk->warnings++ < LIMIT_WARNINGS)
@@ -545,7 +545,7 @@ int hdf5_labels_get(struct hdf5_labels *labels, uint64_t row, struct sample *sam
 	walk->beside = labels->are_words ? labels->name : NULL;
 	err = labels->are_words ? hdf5_words_get(&labels->words, row, &sample->class_name)
 				: get_number(labels, row, &sample->label);
-	if (!err && labels->are_words && labels->words.cut && !walk->scan->tree)
+	if (!err && labels->are_words && labels->words.cut && !walk->scan->rows->tree)
 		err = hdf5_refuse(walk,
 				  "has a string in row %llu with a zero byte inside: cut "
 				  "there two classes might be one; write it without, or leave "

@@ -396,7 +396,7 @@ static bool names_split(const char *path)
 
 char *hdf5_copy_split(const struct hdf5_walk *walk)
 {
-	const char *split = walk->scan->split;
+	const char *split = walk->scan->rows->split;
 	char *parent = copy_parent(walk), *path;
 
 	if (!parent || !split || names_split(parent))

@@ -294,12 +294,13 @@ static const struct {
 	{ { .view = VIEW_TREE }, NULL },
 	{ { .view = VIEW_CLASS }, "view=class does nothing here" },
 	{ { .view = VIEW_ARRAYS }, "view=arrays does nothing here" },
-	{ { .labels = "cls" }, "labels=cls does nothing here" },
-	{ { .labels = "cls", .view = VIEW_TREE }, "labels=cls does nothing here: view=tree" },
+	{ { .formats.labels = (char[]){ "cls" } }, "labels=cls does nothing here" },
+	{ { .formats.labels = (char[]){ "cls" }, .view = VIEW_TREE },
+	  "labels=cls does nothing here: view=tree" },
 	{ { .classes = { "cat\n", 4, "c.txt" } }, "classes= does nothing here" },
 	{ { .view = VIEW_TREE, .names = &good_map, .name_count = 1 },
 	  "names= does nothing here" },
-	{ { .hide_sidecars = true }, "sidecars=hide does nothing here" },
+	{ { .formats.sidecars = SIDECARS_HIDE }, "sidecars=hide does nothing here" },
 };
 
 static void test_options_without_effect_are_said(void **state)

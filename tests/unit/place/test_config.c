@@ -25,7 +25,7 @@ static const struct {
 	{ "labels=" LONG, ",labels=#", ",labels=#", "labels=" LONG },
 	{ "base=512,nested=off,sidecars=hide,labels=l", ",labels=l,sidecars=hide",
 	  ",nested=off,base=512,labels=l,sidecars=hide",
-	  "nested=off,base=512,sidecars=hide,labels=l" },
+	  "nested=off,base=512,labels=l,sidecars=hide" },
 	{ "names=a b:c\\\\\\,d,classes=x", "", "", "classes=x,names=a b:c\\\\\\,d" },
 };
 
