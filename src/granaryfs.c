@@ -74,7 +74,7 @@ struct report {
 
 /* Words only: nothing of src/format/ is linked. */
 static const char formats[] =
-#define FORMAT(name, word, description) "    " description "\n"
+#define FORMAT(name, word, description, library) IF_##library("    " description "\n")
 #include "format/formats.def"
 #undef FORMAT
 	;

@@ -177,6 +177,18 @@ need_python() {
 	done
 }
 
+# need_built NAME...: libraries of m4/granary_library.m4. A build that leaves one out has
+# said so in its config.h, and skips the test.
+need_built() {
+	local name
+
+	for name; do
+		grep -q "^#define WITH_${name^^} 1" "$abs_top_builddir/config.h" && continue
+		printf '1..0 # SKIP this build leaves out %s\n' "$name"
+		exit 0
+	done
+}
+
 # ---- A place to work, and what is undone at the end -----------------------
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/granaryfs-test.XXXXXX") || exit 99

@@ -12,12 +12,20 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "config.h"
 
 static const struct codec *const codecs[] = {
-#define CODEC(id, number, name) [number] = &name,
+#define CODEC(id, number, name, library) [number] = &name,
 #include "codec/codecs.def"
 #undef CODEC
 };
+
+/* In the place of those that this build leaves out. */
+#define CODEC(id, number, variable, library) \
+	UNLESS_##library(const struct codec variable = { .name = #id, \
+							 .needs = NEEDS_##library };)
+#include "codec/codecs.def"
+#undef CODEC
 
 enum {
 	CODECS = sizeof(codecs) / sizeof(*codecs),
@@ -39,6 +47,17 @@ const struct codec *codec_find(uint32_t step)
 	return id < CODECS ? codecs[id] : NULL;
 }
 
+const char *codec_chain_needs(const uint32_t steps[CODEC_CHAIN_MOST])
+{
+	for (unsigned i = 0; i < CODEC_CHAIN_MOST && steps[i] != CODEC_END; i++) {
+		const struct codec *codec = codec_find(steps[i]);
+
+		if (codec && codec->needs)
+			return codec->needs;
+	}
+	return NULL;
+}
+
 int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST])
 {
 	unsigned compressors = 0;
@@ -46,7 +65,8 @@ int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST])
 	for (unsigned i = 0; i < CODEC_CHAIN_MOST && steps[i] != CODEC_END; i++) {
 		const struct codec *codec = codec_find(steps[i]);
 
-		if (!codec || codec->parametrised != (steps[i] >> PARAMETER_SHIFT != 0))
+		if (!codec || codec->needs ||
+		    codec->parametrised != (steps[i] >> PARAMETER_SHIFT != 0))
 			return -ENOTSUP;
 		if (!codec->stored_size && ++compressors > 1)
 			return -ENOTSUP;

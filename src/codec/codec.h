@@ -25,7 +25,7 @@ enum { CODEC_CHAIN_MOST = 4 }; /* as many as volume_desc has places for */
 
 enum codec_id {
 	CODEC_END = 0,
-#define CODEC(id, number, name) CODEC_##id = number,
+#define CODEC(id, number, name, library) CODEC_##id = number,
 #include "codec/codecs.def"
 #undef CODEC
 };
@@ -35,7 +35,8 @@ enum codec_id {
 enum { CODEC_PARAMETER_MOST = (1 << 24) - 1 };
 
 struct codec {
-	const char *name; /* "zstd" */
+	const char *name;  /* "zstd" */
+	const char *needs; /* the library that this build lacks, and how to get it; or NULL */
 
 	/*
 	 * Decodes `n` bytes into at most `room` bytes at `out`: how many there
@@ -52,15 +53,18 @@ struct codec {
 	bool parametrised; /* its parameter is not 0; that of the others is */
 };
 
-#define CODEC(id, number, name) extern const struct codec name;
+#define CODEC(id, number, name, library) extern const struct codec name;
 #include "codec/codecs.def"
 #undef CODEC
 
 /* The codec of a step, or NULL. */
 const struct codec *codec_find(uint32_t step);
 
+/* What this build lacks for one of the steps, for messages ("zstd; ..."); or NULL. */
+const char *codec_chain_needs(const uint32_t steps[CODEC_CHAIN_MOST]);
+
 /*
- * Can this chain be decoded? 0, or -ENOTSUP: an unknown codec, one whose
+ * Can this chain be decoded? 0, or -ENOTSUP: an unknown codec, one left out, one whose
  * parameter makes no sense, or an intermediate size that nobody knows (two
  * compressors). Steps end at the first CODEC_END, or after CODEC_CHAIN_MOST.
  */

@@ -112,9 +112,15 @@ static int find_root(struct dataset *ds, const char *subdir, struct error *e)
 
 static int open_volumes(struct dataset *ds, struct error *e)
 {
-	if (volume_table_open(ds->index, &ds->sources, &ds->volumes) == 0)
-		return 0;
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	const char *needs;
+
+	if (volume_table_open(ds->index, &ds->sources, &ds->volumes) < 0)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	needs = volume_table_needs(&ds->volumes);
+	return !needs ? 0 :
+			error_set(e, ERROR_DATASET, ENOTSUP,
+				  "'%s' cannot be read: this granaryfs was built without %s",
+				  source_path(ds->sources.sources[0]), needs);
 }
 
 static int assemble(struct dataset *ds, struct opening *o, struct error *e)

@@ -13,19 +13,19 @@
 /* Bytes of a tar without a member. More zeros are rather a file that was never written. */
 enum { BLANK_LEAST = 512, BLANK_MOST = 128 * 512 };
 
-#define FORMAT(name, word, description) extern const struct format name;
+#define FORMAT(name, word, description, library) extern const struct format name;
 #include "format/formats.def"
 #undef FORMAT
 
 static const struct format *const formats[] = {
-#define FORMAT(name, word, description) &name,
+#define FORMAT(name, word, description, library) &name,
 #include "format/formats.def"
 #undef FORMAT
 };
 
 /* What each is called, in the same order. */
 static const char *const words[] = {
-#define FORMAT(name, word, description) word,
+#define FORMAT(name, word, description, library) word,
 #include "format/formats.def"
 #undef FORMAT
 };
@@ -62,6 +62,15 @@ const char *format_word(const struct format *format)
 		if (formats[i] == format)
 			return words[i];
 	return format->name;
+}
+
+int format_scan(const struct format *format, struct scan *scan, struct error *e)
+{
+	if (!format->needs)
+		return format->scan(scan, e);
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "'%s' cannot be read (%s): this granaryfs was built without %s",
+			 scan->label, format_word(format), format->needs);
 }
 
 int format_no_memory(const char *label, struct error *e)

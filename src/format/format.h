@@ -82,7 +82,13 @@ struct format {
 	 * that names the label, the offset in the file, and a remedy.
 	 */
 	int (*scan)(struct scan *scan, struct error *e);
+
+	/* In place of `scan`: the library that this build lacks, and how to get it. */
+	const char *needs;
 };
+
+/* Reads the window through, or says that this build cannot (-EBADMSG). */
+int format_scan(const struct format *format, struct scan *scan, struct error *e);
 
 /* What every format may have to say of the file that `label` names. */
 int format_no_memory(const char *label, struct error *e);

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "config.h"
 #include "format/format.h"
 #include "format/inside.h"
 #include "format/peek.h"
@@ -23,7 +24,7 @@ enum {
 
 /* "tar archive (...), squashfs image, ": what is read, for messages */
 static const char descriptions[] =
-#define FORMAT(name, word, description) description ", "
+#define FORMAT(name, word, description, library) IF_##library(description ", ")
 #include "format/formats.def"
 #undef FORMAT
 	;

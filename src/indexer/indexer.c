@@ -59,7 +59,7 @@ static int probe_and_scan(struct job *job, struct error *e)
 		return err;
 	if (!job->format->appends)
 		entries_set_distinct(scan->entries);
-	err = job->format->scan(&job->scan, e);
+	err = format_scan(job->format, &job->scan, e);
 	return err ? err : take_samples(job, e);
 }
 

@@ -3,9 +3,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <jansson.h>
-
+#include "config.h"
 #include "maps/maps_pairs.h"
+
+#if WITH_JANSSON
+#include <jansson.h>
 
 /* A map is a dict of texts and numbers, a list of classes at most a dict of lists. */
 enum { DEPTH_MOST = 2, LISTS_MOST = 1000000 };
@@ -116,3 +118,14 @@ int map_visit_json(const struct map_input *input, struct error *e)
 	json_decref(json);
 	return err;
 }
+
+#else
+
+int map_visit_json(const struct map_input *input, struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s: JSON cannot be read: this granaryfs was built without %s",
+			 input->path, NEEDS_JANSSON);
+}
+
+#endif /* WITH_JANSSON */

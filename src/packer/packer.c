@@ -19,6 +19,7 @@
 #include "packer/out_folder.h"
 #include "packer/out_name.h"
 #include "packer/output.h"
+#include "packer/pixels.h"
 #include "packer/read_ring.h"
 #include "packer/resume.h"
 #include "packer/scan.h"
@@ -97,7 +98,13 @@ static int check_options(const struct run *run, struct error *e)
 {
 	const struct pack_options *o = run->options;
 	uint64_t named = out_name_count(&run->name);
+	const char *needs = formats[run->format].writer->needs;
 
+	if (!needs && o->decode)
+		needs = pixels_need();
+	if (needs)
+		return error_set(e, ERROR_USAGE, ENOTSUP, "%s cannot be made: this granaryfs "
+				 "was built without %s", o->out, needs);
 	if (o->compressor && strcmp(o->compressor, "none") != 0 &&
 	    !formats[run->format].compresses)
 		return error_set(e, ERROR_USAGE, EINVAL,

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jpeglib.h>
-#include <jerror.h>
-#include <png.h>
+#include "config.h"
 
 enum { HEADER_MOST = 64, PIXELS_MOST = 1 << 30 };
 
@@ -19,6 +17,11 @@ static const char bad_png[] = "is a damaged PNG";
 static const char no_image[] = "is no image: by its bytes neither a JPEG nor a PNG";
 
 const char *const pixels_damages[PIXELS_DAMAGES] = { too_large, bad_jpeg, bad_png, no_image };
+
+#if WITH_IMAGES
+#include <jpeglib.h>
+#include <jerror.h>
+#include <png.h>
 
 /* libjpeg's errors come back by longjmp. */
 struct jpeg_errors {
@@ -343,6 +346,35 @@ int pixels_decode(const void *bytes, size_t length, struct pixels *out,
 	pixels_free(out);
 	return err;
 }
+
+const char *pixels_need(void)
+{
+	return NULL;
+}
+
+#else /* the packer has refused by now */
+
+const char *pixels_need(void)
+{
+	return NEEDS_IMAGES;
+}
+
+bool pixels_measure(const void *bytes, size_t length, uint64_t *size, const char **damage)
+{
+	(void)bytes, (void)length, (void)size;
+	*damage = no_image;
+	return false;
+}
+
+int pixels_decode(const void *bytes, size_t length, struct pixels *out,
+		  const char **damage)
+{
+	(void)bytes, (void)length, (void)out;
+	*damage = no_image;
+	return -EBADMSG;
+}
+
+#endif /* WITH_IMAGES */
 
 void pixels_free(struct pixels *pixels)
 {

@@ -22,6 +22,9 @@ struct pixels {
 	size_t size;
 };
 
+/* The library that this build lacks for them, and how to get it; or NULL. */
+const char *pixels_need(void);
+
 /* All that *damage may be. */
 enum { PIXELS_DAMAGES = 4 };
 extern const char *const pixels_damages[PIXELS_DAMAGES];

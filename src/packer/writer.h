@@ -77,7 +77,9 @@ struct writer_config {
 struct writer; /* each format's own */
 
 struct writer_ops {
-	const char *name; /* "tar" */
+	const char *name;  /* "tar" */
+	const char *needs; /* the library that this build lacks, and how to get it; or NULL:
+			      then there is nothing else */
 
 	/*
 	 * Of each entry, before any of them is written: can the format hold it? NULL: it

@@ -103,6 +103,16 @@ void volume_table_close(struct volume_table *table)
 	*table = (struct volume_table){ 0 };
 }
 
+const char *volume_table_needs(const struct volume_table *table)
+{
+	const char *needs = NULL;
+
+	for (uint32_t i = 0; i < table->count && !needs; i++)
+		if (!table->volumes[i].ops)
+			needs = codec_chain_needs(table->volumes[i].desc.codecs);
+	return needs;
+}
+
 bool volume_is_known(const struct volume_desc *desc)
 {
 	bool coded = desc->kind == VOLUME_CODED || desc->kind == VOLUME_ARRAY;

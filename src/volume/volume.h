@@ -67,6 +67,12 @@ int volume_table_open(const struct index *index, const struct source_set *source
 		      struct volume_table *out);
 void volume_table_close(struct volume_table *table);
 
+/*
+ * What this build lacks for one of the volumes of an index that another build made, for
+ * messages ("zstd; ..."); or NULL.
+ */
+const char *volume_table_needs(const struct volume_table *table);
+
 /* Does this version know the codecs and the guard that the volume asks for? */
 bool volume_is_known(const struct volume_desc *desc);
 

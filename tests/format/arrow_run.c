@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config.h"
+#if WITH_ZLIB
 #include "arrow_run.h"
 
 #include <errno.h>
@@ -124,3 +126,5 @@ void assert_refused(const struct run *run, const char *word)
 	assert_non_null(strstr(run->e.text, run->scan.label));
 	assert_non_null(strstr(run->e.text, word));
 }
+
+#endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the tests of the HDF5 format share: a scan of a file, and what is in it. */
+#include "config.h"
+#if WITH_ZLIB
 #include "hdf5_run.h"
 
 #include <dirent.h>
@@ -314,3 +316,5 @@ int run_leave(void **state)
 	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
 	return system(command);
 }
+
+#endif

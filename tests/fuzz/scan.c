@@ -41,7 +41,7 @@ static int scan_all(const struct format *format, const struct source_set *source
 			     .length = source_size(sources->sources[0]), .label = "source",
 			     .entries = *entries, .samples = samples, .offer = offer,
 			     .rows = &rows };
-	int err = format->scan(&scan, e);
+	int err = format_scan(format, &scan, e);
 
 #ifdef FUZZ_TAKE
 	const struct webdataset_config config = { .classes = scan.length % 2 };

@@ -4,6 +4,7 @@
 # that h5py reads; arrays are what numpy.load gives back.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built hdf5 deflate
 need_fuse
 need_python h5py PIL torchvision
 scripts=$abs_top_srcdir/tests/mount

@@ -3,6 +3,7 @@
 # Checksums in the index: how they get there, and what a mount does with them.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd
 need_fuse
 need tar mksquashfs cmp dd
 need_python json

@@ -11,6 +11,7 @@
 # of the superblock. DAMAGE_SAVE keeps the mutants that went wrong.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd hdf5
 need mksquashfs unsquashfs ldd
 need_python h5py
 runs=${DAMAGE_RUNS:-15}

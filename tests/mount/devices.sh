@@ -3,6 +3,7 @@
 # Packed files that lie on block devices, as on an LVM volume or a partition.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd
 need_fuse
 need_root
 need tar losetup mksquashfs

@@ -4,6 +4,7 @@
 # nothing outside of the destination, whatever lies in the way.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd hdf5
 need tar find mksquashfs unsquashfs setfattr getfattr
 need_python json h5py numpy
 

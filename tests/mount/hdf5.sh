@@ -4,6 +4,7 @@
 # each encoding, in old files and new ones, with a user block and without.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built hdf5 deflate
 need_fuse
 need timeout
 need_python h5py

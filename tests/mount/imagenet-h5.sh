@@ -4,6 +4,7 @@
 # class for each label, in the labels' order, and the bytes of the images.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built hdf5 deflate
 need_fuse
 need_python h5py PIL torch torchvision json
 scripts=$abs_top_srcdir/tests/mount

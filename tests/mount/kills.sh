@@ -8,6 +8,7 @@
 #	make check TESTS=tests/mount/kills.sh KILLS=1000 FORMATS='tar h5'
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd hdf5
 need_fuse
 need tar mksquashfs setfattr
 need_python h5py PIL

@@ -58,13 +58,18 @@ said_of_sources() {
 	awk 'BEGIN { RS = "\n[.]Pp\n|\n\n" } tolower($0) ~ /quoted (shard )?pattern/' "$@"
 }
 
-# The formats of formats.def are those of the documents.
+# The formats of formats.def are those of the documents, and of --help what the build has.
 formats() {
-	local words word
+	local words word needs
 	words=$(sed -n 's/^FORMAT([a-z0-9_]*, "\([^"]*\)".*/\1/p' "$abs_top_srcdir/src/format/formats.def")
 	at_least "$(wc -w <<<"$words")" 4 "formats.def has words"
 	for word in $words; do
-		check "$word: granaryfs --help" grep -qw "$word" <(granaryfs --help | grep '^    [^-]')
+		needs=$(awk -v word="\"$word\"" '$2 == word "," { found = 1 }
+			found && /[A-Z0-9]+[)]$/ { sub(/[)]$/, ""); print $NF; exit }' \
+			"$abs_top_srcdir/src/format/formats.def")
+		grep -q "^#define WITH_$needs 0" "$abs_top_builddir/config.h" ||
+			check "$word: granaryfs --help" grep -qw "$word" \
+				<(granaryfs --help | grep '^    [^-]')
 		check "$word: granaryfs.1" grep -qw "$word" <(said_of_sources "$docs/granaryfs.1")
 		check "$word: granary.1" grep -qw "$word" <(said_of_sources "$docs/granary.1")
 		check "$word: quickstart --help" grep -qw "$word" \

@@ -4,6 +4,7 @@
 # bytes are, there they are.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd hdf5
 need tar mksquashfs
 need_python json h5py numpy tarfile
 

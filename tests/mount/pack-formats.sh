@@ -4,6 +4,7 @@
 # source; and nothing half-made ever has the final name.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd hdf5
 need_fuse
 need unsquashfs setfattr h5dump
 need_python h5py

@@ -3,6 +3,7 @@
 # granary pack --decode: pixels as Pillow has them, whatever the image is.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built images
 need tar
 need_python PIL numpy
 

@@ -4,6 +4,7 @@
 # half-made ever has the final name.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd
 need_fuse
 need tar sha256sum script timeout
 need_python tarfile

@@ -6,6 +6,7 @@
 # right again, without a new mount.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd hdf5
 need_fuse
 need_python h5py numpy
 need tar mksquashfs timeout

@@ -4,6 +4,7 @@
 # while it is at it; and that it gives the same answers as before, to root and to users.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd nettle
 need tar diff setpriv mksquashfs mkfifo timeout pgrep strace
 need_python
 need_root

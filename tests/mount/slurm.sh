@@ -8,6 +8,7 @@
 #	make check TESTS=tests/mount/slurm.sh SLURM_RUNS=100
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd hdf5
 need_fuse
 need_root
 need setpriv timeout unshare

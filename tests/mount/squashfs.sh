@@ -4,6 +4,7 @@
 # is the same tree when it is mounted, and the one that unsquashfs unpacks.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd
 need_fuse
 need mksquashfs unsquashfs diff setfattr cmp truncate
 need_python os

@@ -7,6 +7,7 @@
 # The faults are in tests/faults, in programs that are made for tests.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd hdf5
 need_fuse
 need tar mksquashfs timeout cmp dd od strace
 need_python h5py

@@ -7,6 +7,7 @@
 #	make check TESTS=tests/mount/stress.sh STRESS_SECONDS=600	so long
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd hdf5
 need_fuse
 need tar mksquashfs
 need_python h5py PIL

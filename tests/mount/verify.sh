@@ -4,6 +4,7 @@
 # what a mount says of the same: each gets the sentence that its user needs.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built squashfs deflate zstd nettle
 need_fuse
 need tar mksquashfs dd sha256sum
 need_python json

@@ -525,6 +525,12 @@ static int check_usage(const struct request *request)
 	if (request->given[LETTER_MANIFEST] && request->given[LETTER_WRITE])
 		return report_usage(request->command, "--checksums compares with a manifest, "
 				    "and --write-checksums makes one: choose one");
+	if (manifest_needs() &&
+	    (request->given[LETTER_MANIFEST] || request->given[LETTER_WRITE])) {
+		log_error("SHA-256 cannot be computed: this granaryfs was built without %s",
+			  manifest_needs());
+		return ERROR_USAGE;
+	}
 	return 0;
 }
 

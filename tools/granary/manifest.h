@@ -24,6 +24,9 @@
 
 struct manifest;
 
+/* The library that this build lacks for manifests, and how to get it; or NULL. */
+const char *manifest_needs(void);
+
 /* For a tree, which must outlive it. NULL: out of memory. */
 struct manifest *manifest_new(const struct tree *tree, struct findings *findings);
 void manifest_free(struct manifest *manifest);

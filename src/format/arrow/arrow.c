@@ -242,8 +242,12 @@ static int take_file(struct arrow_file *file)
 	struct arrow_choice choice = {
 		.split = split, .row_budget = file->scan->length / ROW_LEAST + ROWS_FREE,
 	};
-	int err = choose_labels(file, &choice);
+	int err;
 
+	if (file->schema.metadata && arrow_class_names_need())
+		return arrow_refuse(file, "has metadata of Hugging Face, in JSON: this granaryfs "
+					  "was built without %s", arrow_class_names_need());
+	err = choose_labels(file, &choice);
 	split_of_path(file->scan->label, split);
 	if (!err)
 		err = read_classes(file, &choice);

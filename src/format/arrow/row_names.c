@@ -4,11 +4,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "config.h"
 
 enum {
 	JSON_BYTES = 4 << 20, /* its values take some fifty times as much */
@@ -16,6 +16,9 @@ enum {
 };
 
 /* Classes */
+
+#if WITH_JANSSON
+#include <jansson.h>
 
 /* info.features, or NULL; the root is to be released. */
 static json_t *load_features(const char *json, size_t n, json_t **root)
@@ -88,6 +91,33 @@ void arrow_class_columns(const char *json, size_t n, struct arrow_class_columns 
 	}
 	json_decref(root);
 }
+
+const char *arrow_class_names_need(void)
+{
+	return NULL;
+}
+
+#else
+
+const char *arrow_class_names_need(void)
+{
+	return NEEDS_JANSSON;
+}
+
+int arrow_class_names(const char *json, size_t n, const char *column,
+		      struct arena *arena, const char ***out, size_t *count)
+{
+	(void)json, (void)n, (void)column, (void)arena, (void)out, (void)count;
+	return -EBADMSG;
+}
+
+void arrow_class_columns(const char *json, size_t n, struct arrow_class_columns *out)
+{
+	(void)json, (void)n;
+	out->count = 0;
+}
+
+#endif /* WITH_JANSSON */
 
 /* Names of samples */
 

@@ -48,6 +48,16 @@ static int refuse_filter(struct hdf5_walk *walk, H5Z_filter_t filter, const char
 			   (int)filter, name);
 }
 
+/* A codec that this build leaves out is no damage. */
+static int check_build(struct hdf5_walk *walk, H5Z_filter_t filter, uint32_t step)
+{
+	const char *needs = codec_chain_needs((const uint32_t[CODEC_CHAIN_MOST]){ step });
+
+	return !needs ? 0 :
+			hdf5_refuse(walk, "is packed with the filter %d: this granaryfs was "
+					  "built without %s", (int)filter, needs);
+}
+
 static int take_filter(struct hdf5_walk *walk, struct hdf5_dataset *d, unsigned i,
 		       uint32_t *step)
 {
@@ -68,7 +78,7 @@ static int take_filter(struct hdf5_walk *walk, struct hdf5_dataset *d, unsigned 
 		    (!filters[j].sized || values[0] <= CODEC_PARAMETER_MOST)) {
 			*step = CODEC_STEP(filters[j].codec,
 					   filters[j].sized ? values[0] : 0);
-			return 0;
+			return check_build(walk, filter, *step);
 		}
 	return refuse_filter(walk, filter, name);
 }

@@ -17,6 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
+
+#define SIGNATURE "\211HDF\r\n\032\n"
+
+static int hdf5_probe(const unsigned char *head, size_t n)
+{
+	/* behind a user block of 512 bytes, or a power of two times that */
+	for (size_t at = 0; at + 8 <= n; at = at ? 2 * at : 512)
+		if (memcmp(head + at, SIGNATURE, 8) == 0)
+			return at ? 60 : 100;
+	return 0;
+}
+
+#if WITH_HDF5
 #include "base/checked.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -40,20 +54,10 @@ enum {
 };
 
 #define FILL_BYTES (UINT64_C(1) << 30) /* of fill values, in one file */
-#define SIGNATURE "\211HDF\r\n\032\n"
 
 static struct lock hdf5_lock = LOCK_INIT;
 
 static int walk_group(struct hdf5_walk *walk, hid_t id);
-
-static int hdf5_probe(const unsigned char *head, size_t n)
-{
-	/* behind a user block of 512 bytes, or a power of two times that */
-	for (size_t at = 0; at + 8 <= n; at = at ? 2 * at : 512)
-		if (memcmp(head + at, SIGNATURE, 8) == 0)
-			return at ? 60 : 100;
-	return 0;
-}
 
 /* Datasets */
 
@@ -487,9 +491,12 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 	return err;
 }
 
+#endif /* WITH_HDF5 */
+
 const struct format format_hdf5 = {
 	.name = "hdf5",
 	.rows = true,
 	.probe = hdf5_probe,
-	.scan = hdf5_scan,
+	IF_HDF5(.scan = hdf5_scan,)
+	UNLESS_HDF5(.needs = NEEDS_HDF5,)
 };

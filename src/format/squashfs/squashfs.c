@@ -17,14 +17,27 @@
 
 #include "base/log.h"
 #include "base/vec.h"
+#include "config.h"
 #include "format/limits.h"
 #include "format/squashfs/contents.h"
 #include "format/squashfs/metadata.h"
 #include "format/squashfs/refs.h"
 #include "format/squashfs/xattr_sets.h"
 
+enum { VERSION_AT = 28 }; /* in the superblock */
+
+static int squashfs_probe(const unsigned char *head, size_t n)
+{
+	static const unsigned char version[] = { 4, 0, 0, 0 };
+
+	return n >= SQUASHFS_SUPERBLOCK_BYTES && memcmp(head, "hsqs", 4) == 0 &&
+			       memcmp(head + VERSION_AT, version, sizeof(version)) == 0 ?
+		       100 : 0;
+}
+
+#if WITH_SQUASHFS
+
 enum {
-	VERSION_AT = 28,        /* in the superblock */
 	LISTING_EMPTY = 3,      /* a directory's size counts `.` and `..`, mostly: see below */
 	RUN_MOST = 256,         /* entries behind one header */
 	NAME_MOST = 256,
@@ -83,15 +96,6 @@ struct walk {
 	uint64_t specials;
 	unsigned warnings;
 };
-
-static int squashfs_probe(const unsigned char *head, size_t n)
-{
-	static const unsigned char version[] = { 4, 0, 0, 0 };
-
-	return n >= SQUASHFS_SUPERBLOCK_BYTES && memcmp(head, "hsqs", 4) == 0 &&
-			       memcmp(head + VERSION_AT, version, sizeof(version)) == 0 ?
-		       100 : 0;
-}
 
 static void warn_entry(struct walk *walk, const char *what)
 {
@@ -455,8 +459,11 @@ static int squashfs_scan(struct scan *scan, struct error *e)
 	return err;
 }
 
+#endif /* WITH_SQUASHFS */
+
 const struct format format_squashfs = {
 	.name = "squashfs",
 	.probe = squashfs_probe,
-	.scan = squashfs_scan,
+	IF_SQUASHFS(.scan = squashfs_scan,)
+	UNLESS_SQUASHFS(.needs = NEEDS_SQUASHFS,)
 };

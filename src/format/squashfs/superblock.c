@@ -116,12 +116,20 @@ static int check_compression(struct squashfs_image *image,
 			     const struct superblock *sb)
 {
 	unsigned number = le16toh(sb->compression);
+	const char *needs;
 
 	if (number == 0 || number >= sizeof(compressions) / sizeof(*compressions))
 		return refuse_superblock(image, "number of the compression");
 	image->compression = compressions[number].name;
 	image->codec = compressions[number].codec;
-	return image->codec ? 0 : refuse_compression(image, image->compression);
+	if (!image->codec)
+		return refuse_compression(image, image->compression);
+	needs = codec_chain_needs((const uint32_t[CODEC_CHAIN_MOST]){ image->codec });
+	return !needs ? 0 :
+			error_set(image->e, ERROR_DATASET, EBADMSG,
+				  "'%s' is a squashfs image with %s compression: this granaryfs "
+				  "was built without %s", image->scan->label,
+				  image->compression, needs);
 }
 
 static int check_length(struct squashfs_image *image,

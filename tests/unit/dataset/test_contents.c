@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files in guarded, coded and literal volumes, read through a dataset. */
+#include "config.h"
+#if WITH_LZ4
 #include "build/kit.h"
 
 #include <errno.h>
@@ -226,3 +228,7 @@ static const struct CMUnitTest contents[] = {
 };
 
 UNIT_MAIN(contents)
+
+#else
+#include "left_out.h"
+#endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where the bytes of files lie that are rows of an array. */
+#include "config.h"
+#if WITH_LZ4
 #include "dataset/kit.h"
 
 #include "codec/codec.h"
@@ -125,3 +127,7 @@ static const struct CMUnitTest places_of_arrays[] = {
 };
 
 UNIT_MAIN(places_of_arrays)
+
+#else
+#include "left_out.h"
+#endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Coded volumes: chunks that are decoded through the cache. */
+#include "config.h"
+#if WITH_LZ4
 #include "build/kit.h"
 
 #include <errno.h>
@@ -421,3 +423,7 @@ static const struct CMUnitTest coded[] = {
 };
 
 UNIT_MAIN(coded)
+
+#else
+#include "left_out.h"
+#endif
