@@ -6,12 +6,10 @@
 #ifndef GRANARY_PLACE_FORMAT_OPTIONS_H
 #define GRANARY_PLACE_FORMAT_OPTIONS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum { SIDECARS_SHOW, SIDECARS_HIDE };
 
-#define FORMAT_OPTION_FLAG(name) bool name;
 #define FORMAT_OPTION_TEXT(name) char *name;
 #define FORMAT_OPTION_CHOICE(name) int name;
 #define FORMAT_OPTION(kind, name, words, value, help, formats) FORMAT_OPTION_##kind(name)
@@ -21,7 +19,6 @@ struct format_options {
 #include "place/format_options.def"
 };
 #undef FORMAT_OPTION
-#undef FORMAT_OPTION_FLAG
 #undef FORMAT_OPTION_TEXT
 #undef FORMAT_OPTION_CHOICE
 

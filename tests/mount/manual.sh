@@ -53,12 +53,8 @@ pages() {
 	done
 }
 
-# Of a text in paragraphs, those that say what a source is.
-said_of_sources() {
-	awk 'BEGIN { RS = "\n[.]Pp\n|\n\n" } tolower($0) ~ /quoted (shard )?pattern/' "$@"
-}
-
-# The formats of formats.def are those of the documents, and of --help what the build has.
+# README.md has the formats of formats.def, and --help those that the build has. The other
+# documents name none of them in full.
 formats() {
 	local words word needs
 	words=$(sed -n 's/^FORMAT([a-z0-9_]*, "\([^"]*\)".*/\1/p' "$abs_top_srcdir/src/format/formats.def")
@@ -70,10 +66,6 @@ formats() {
 		grep -q "^#define WITH_$needs 0" "$abs_top_builddir/config.h" ||
 			check "$word: granaryfs --help" grep -qw "$word" \
 				<(granaryfs --help | grep '^    [^-]')
-		check "$word: granaryfs.1" grep -qw "$word" <(said_of_sources "$docs/granaryfs.1")
-		check "$word: granary.1" grep -qw "$word" <(said_of_sources "$docs/granary.1")
-		check "$word: quickstart --help" grep -qw "$word" \
-			<("$abs_top_srcdir/tools/quickstart" --help | said_of_sources)
 		check "$word: README.md" grep -q "^| .*\b$word\b.*|" \
 			<(sed -n '/^## Formats/,/^## /p' "$abs_top_srcdir/README.md")
 	done
