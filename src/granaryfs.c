@@ -95,6 +95,10 @@ static void print_help(void)
 	options_print(dataset_options, stdout);
 	options_print(mount_options, stdout);
 	puts("\nUnmount with: granary umount MOUNTPOINT (or umount, or fusermount3 -u).");
+	if (*BUG_ADDRESS)
+		puts("Report bugs to: " BUG_ADDRESS);
+	if (*HOME_URL)
+		puts("Home page: " HOME_URL);
 }
 
 static int usage(struct error *e, const char *what)

@@ -39,6 +39,10 @@ static void print_help(void)
 	for (int i = 0; i < COMMAND_COUNT; i++)
 		printf("    %-8s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\ngranary COMMAND --help says more. To mount a dataset: granaryfs --help.");
+	if (*BUG_ADDRESS)
+		puts("Report bugs to: " BUG_ADDRESS);
+	if (*HOME_URL)
+		puts("Home page: " HOME_URL);
 }
 
 static const struct command *find_command(const char *name)
