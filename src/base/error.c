@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,12 @@ int error_set(struct error *e, enum error_status status, int errnum,
 		controls_escape(text, e->text, sizeof(e->text));
 	}
 	return -errnum;
+}
+
+int error_no_memory(struct error *e, const char *path)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM, "%s%sout of memory", path ? path : "",
+			 path ? ": " : "");
 }
 
 void error_prefix(struct error *e, const char *format, ...)

@@ -39,6 +39,9 @@ struct error {
 int error_set(struct error *e, enum error_status status, int errnum,
 	      const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* -ENOMEM: "out of memory", of a file or of nothing (NULL) in particular. */
+int error_no_memory(struct error *e, const char *path);
+
 /* Puts "PREFIX: " before the text that is there. */
 void error_prefix(struct error *e, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

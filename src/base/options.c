@@ -155,7 +155,7 @@ int options_apply(const char *text, const struct option_target *targets,
 	char *rest = copy;
 
 	if (!copy)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	while (rest) {
 		char *word = next_word(&rest);
 		int err = *word ? apply_one(word, targets, n, e) : 0;

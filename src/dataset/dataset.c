@@ -23,7 +23,7 @@ static int required(const struct dataset_config *config, char *const *sources, s
 	int at;
 
 	if (!words)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	at = snprintf(command, sizeof(command), "granary index%s%s%s",
 		      *words ? " -o '" : "", words, *words ? "'" : "");
 	for (size_t i = 0; i < n && at < (int)sizeof(command); i++)
@@ -115,7 +115,7 @@ static int open_volumes(struct dataset *ds, struct error *e)
 	const char *needs;
 
 	if (volume_table_open(ds->index, &ds->sources, &ds->volumes) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	needs = volume_table_needs(&ds->volumes);
 	return !needs ? 0 :
 			error_set(e, ERROR_DATASET, ENOTSUP,
@@ -145,7 +145,7 @@ int dataset_open_as(const struct rights *rights, const struct dataset_config *co
 	int err;
 
 	if (!ds)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	ds->magic = HANDLE_DATASET;
 	err = dataset_config_check(config, e);
 	if (!err)
@@ -172,7 +172,7 @@ int dataset_over(const struct source_set *sources, struct index *index,
 	int err;
 
 	if (!ds)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	*ds = (struct dataset){ .magic = HANDLE_DATASET, .sources = *sources,
 				.index = index, .borrows = true,
 				.root = TREE_ROOT };

@@ -273,7 +273,7 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 	*out = (struct mount){ .connection = -1 };
 	out->mountpoint = strdup(wish->mountpoint);
 	if (!out->mountpoint)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (!passed)
 		err = mount_ourselves(wish, fuse, out, e);
 	else if (fuse_session_mount(fuse, wish->mountpoint) != 0)

@@ -154,11 +154,6 @@ int session_prepare(struct mount_config *config, struct error *e)
 	return err ? err : cpus_apply(config->cpus, e);
 }
 
-static int out_of_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 /* A value may hold commas, which end an option: to the end of it. */
 static char *add_escaped(char *at, const char *value)
 {
@@ -209,7 +204,7 @@ static int new_fuse_session(struct session *s, struct error *e)
 	if (!options || fuse_opt_add_arg(&args, "granaryfs") ||
 	    fuse_opt_add_arg(&args, "-o") || fuse_opt_add_arg(&args, options) ||
 	    (config->debug && fuse_opt_add_arg(&args, "-d")))
-		return out_of_memory(e);
+		return error_no_memory(e, NULL);
 	s->fuse = fuse_session_new(&args, &granary_ops, sizeof(granary_ops), &s->served);
 	fuse_opt_free_args(&args);
 	if (!s->fuse)
@@ -259,7 +254,7 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 	int err;
 
 	if (!s)
-		return out_of_memory(e);
+		return error_no_memory(e, NULL);
 	s->rights = rights;
 	mount_log_from_fuse();
 	err = served_init(&s->served, dataset, config, rights ? rights->uid : getuid(),
@@ -271,7 +266,7 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 		s->prefetch = prefetch_memory_new(dataset);
 		s->served.inodes = inodes_new(tree_count(dataset_tree(dataset)));
 		if (!s->slots || !s->prefetch || !s->served.inodes || stats_share() < 0)
-			err = out_of_memory(e);
+			err = error_no_memory(e, NULL);
 		else
 			announce(dataset, config);
 	}
@@ -480,7 +475,7 @@ int session_start(struct session *s, struct notify *notify, int report, struct e
 	int err;
 
 	if (!source)
-		return out_of_memory(e);
+		return error_no_memory(e, NULL);
 	s->supervision = (struct supervision){
 		.serve = serve, .context = s, .slots = s->slots, .mount = &s->mount,
 		.connection = fuse_session_fd(s->fuse), .notify = notify,

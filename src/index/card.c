@@ -33,11 +33,6 @@ static int stale(struct error *e, const char *why)
 	return error_set(e, ERROR_DATASET, ESTALE, "%s", why);
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 static int fetch(const struct card_reader *reader, void *buffer, size_t length,
 		 uint64_t offset, struct error *e)
 {
@@ -222,7 +217,7 @@ static int read_names(const struct card_reader *reader, struct card *card,
 	}
 	card->names = calloc(room ? room : 1, 1);
 	if (!card->names)
-		return no_memory(e);
+		return error_no_memory(e, NULL);
 	for (uint32_t i = 0; i < card->source_count && !err; i++) {
 		err = read_name(reader, card, &sources[i], card->names + at, e);
 		card->sources[i].name = card->names + at;
@@ -239,7 +234,7 @@ static int read_identities(const struct card_reader *reader, struct card *card,
 	uint32_t count = (uint32_t)count_items(card, SECTION_IDENTITIES);
 	CLEANUP(cleanup_free) struct layout_identity *identities =
 		calloc(count ? count : 1, sizeof(*identities));
-	int err = identities ? 0 : no_memory(e);
+	int err = identities ? 0 : error_no_memory(e, NULL);
 
 	if (err || !count)
 		return err;
@@ -261,7 +256,7 @@ static int read_sources(const struct card_reader *reader, struct card *card,
 
 	card->sources = calloc(count ? count : 1, sizeof(*card->sources));
 	if (!sources || !card->sources)
-		return no_memory(e);
+		return error_no_memory(e, NULL);
 	err = read_section(reader, card, SECTION_SOURCES, sources, e);
 	card->source_count = err ? 0 : count;
 	for (uint32_t i = 0; i < card->source_count; i++)
@@ -276,7 +271,7 @@ static int read_sources(const struct card_reader *reader, struct card *card,
 int card_read(const struct card_reader *reader, struct card **out, struct error *e)
 {
 	struct card *card = calloc(1, sizeof(*card));
-	int err = card ? read_head(reader, card, e) : no_memory(e);
+	int err = card ? read_head(reader, card, e) : error_no_memory(e, NULL);
 
 	if (!err)
 		err = read_summary(reader, card, e);

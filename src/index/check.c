@@ -105,7 +105,7 @@ static int count_names(const struct tree *tree, struct error *e)
 	struct tree_stat st;
 
 	if (!names)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	for (uint32_t node = 0; node < tree_count(tree); node++) {
 		if (tree_stat(tree, node, &st) == 0)
 			names[st.node]++;

@@ -86,7 +86,7 @@ int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index
 	int err;
 
 	if (!index)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (!sealed_is(fd) || fstat(fd, &st) < 0 || st.st_size == 0) {
 		free(index);
 		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty, or may be changed",

@@ -34,7 +34,7 @@ static int describe_sources(const struct source_set *sources,
 	int err;
 
 	if (!ids)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	err = source_set_identify(sources, ids, e);
 	for (uint32_t i = 0; i < sources->count && !err; i++)
 		/* its own name: enough for a message, and the same wherever it lies */
@@ -49,7 +49,7 @@ static int measure_samples(struct indexer *indexer, struct view *view, struct jo
 {
 	for (uint32_t i = 0; i < indexer->sources->count; i++) {
 		if (view_measure(view, jobs[i]->scan.samples, jobs[i]->scan.label) < 0)
-			return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+			return error_no_memory(e, NULL);
 		splits_look(&indexer->strays, &jobs[i]->scan);
 	}
 	return view_seal(view, e);
@@ -88,7 +88,7 @@ static int regroup_files(struct indexer *indexer, const struct view *view,
 		return 0;
 	indexer->regroup = regroup_new(given->names, given->name_count, given->classes);
 	if (!indexer->regroup)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	return regroup_jobs(indexer, jobs, e);
 }
 
@@ -148,7 +148,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	int err;
 
 	if (!described)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	snprintf(summary.format, sizeof(summary.format), "%s", indexer->blanks.other->format->name);
 	snprintf(summary.options, sizeof(summary.options), "%s",
 		 indexer->config->options ? indexer->config->options : "");
@@ -165,7 +165,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	restarts_report(&indexer->clash, &summary);
 	blanks_report(&indexer->blanks, &summary);
 	if (report_shards(indexer, jobs, &summary) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	err = describe_sources(sources, described, e);
 	if (err)
 		return err;
@@ -218,7 +218,7 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 
 	/* before maps look at names: those of two splits may be the same */
 	if (!err && (place_unlabelled(indexer, jobs) < 0 || part_shards(indexer, jobs) < 0))
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		err = error_no_memory(e, NULL);
 	if (!err)
 		err = regroup_files(indexer, view, jobs, e);
 	if (err)
@@ -228,7 +228,7 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 
 		err = name_samples(view, jobs[i]);
 		if (err)
-			return error_set(e, ERROR_SYSTEM, -err, "out of memory");
+			return error_no_memory(e, NULL);
 		err = builder_apply(builder, scan->entries, scan->label, e);
 		if (err)
 			return err;
@@ -254,7 +254,7 @@ int indexer_assemble(struct indexer *indexer, struct job **jobs, struct image *i
 	if (!err && builder && view)
 		err = apply_jobs(indexer, builder, view, jobs, &left_out, e);
 	else if (!err)
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		err = error_no_memory(e, NULL);
 	if (!err)
 		err = seal(indexer, builder, jobs, view, left_out, image, e);
 	builder_free(builder);

@@ -271,7 +271,7 @@ static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *
 	}
 	job = new_job(indexer, source, i, base, size - base);
 	if (!job) {
-		error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		error_no_memory(e, NULL);
 		return NULL;
 	}
 	job->scan.label = source_path(source);
@@ -281,7 +281,7 @@ static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *
 	job->error = calloc(1, sizeof(*job->error));
 	if (job->error)
 		return job;
-	error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+	error_no_memory(e, NULL);
 	entries_free(job->scan.entries);
 	free_job(job);
 	return NULL;
@@ -308,7 +308,7 @@ static int scan_shards(struct indexer *indexer, struct job **jobs, struct error 
 		if (!jobs[i])
 			err = -EINVAL;
 		else if (pool_add(indexer->pool, run_job, jobs[i]) < 0)
-			err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+			err = error_no_memory(e, NULL);
 	}
 	if (err)
 		atomic_store(&indexer->failed, 0);
@@ -381,7 +381,7 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 	int err;
 
 	if (!jobs)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (progress)
 		atomic_store(&progress->shards, sources->count);
 	/* what does not fit is said before hours have gone into a scan */

@@ -15,7 +15,7 @@ int given_read(const struct indexer_config *config, struct given *out, struct er
 
 	*out = (struct given){ .names = calloc(config->name_count + 1, sizeof(*out->names)) };
 	if (!out->names)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (list->bytes)
 		err = class_list_read(list->bytes, list->size, list->path, &out->classes, e);
 	for (size_t i = 0; i < config->name_count && !err; i++) {

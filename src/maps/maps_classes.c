@@ -112,8 +112,7 @@ static int add_class(void *context, const struct map_pair *pair, struct error *e
 	list->unit = pair->unit;
 	class.name = map_texts_keep(&list->names, name.text, name.size);
 	if (!class.name || vec_push(&list->items, class) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
-				 list->path);
+		return error_no_memory(e, list->path);
 	return 0;
 }
 
@@ -207,7 +206,7 @@ int class_list_read(const void *bytes, size_t n, const char *path,
 
 	*out = NULL;
 	if (!list)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
+		return error_no_memory(e, path);
 	list->path = path;
 	if (pickle_looks_so(bytes, n))
 		err = map_visit_pickle(&input, e);

@@ -104,8 +104,7 @@ int map_visit_json(const struct map_input *input, struct error *e)
 				 input->path, bomb);
 	json = json_loadb(text.bytes, text.n, JSON_REJECT_DUPLICATES, &why);
 	if (!json && json_error_code(&why) == json_error_out_of_memory)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
-				 input->path);
+		return error_no_memory(e, input->path);
 	if (!json)
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s: line %d: this JSON cannot be "

@@ -46,11 +46,6 @@ static int refuse_row(const struct table *t, const char *what, struct error *e)
 			 t->row_line, what);
 }
 
-static int no_memory(const struct table *t, struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", t->input->path);
-}
-
 static bool at_row_end(const struct table *t)
 {
 	return t->at == t->end || *t->at == '\n' || *t->at == '\r';
@@ -70,7 +65,7 @@ static int keep(struct table *t, char byte, struct error *e)
 	if (t->scratch.count == ROW_MOST)
 		return refuse_row(t, "a row of more than 1 MiB, or a quote that is not "
 				  "closed", e);
-	return vec_push(&t->scratch, byte) < 0 ? no_memory(t, e) : 0;
+	return vec_push(&t->scratch, byte) < 0 ? error_no_memory(e, t->input->path) : 0;
 }
 
 /* Behind the opening quote, as far as the closing one: "" is a quote within. */
@@ -107,7 +102,7 @@ static int read_field(struct table *t, struct error *e)
 	}
 	field.size = t->scratch.count - field.start;
 	if (!err && vec_push(&t->fields, field) < 0)
-		err = no_memory(t, e);
+		err = error_no_memory(e, t->input->path);
 	return err;
 }
 
@@ -133,7 +128,7 @@ static int read_pair(struct table *t, struct error *e)
 	/* one word alone is one column */
 	if ((name.size && vec_push(&t->fields, name) < 0) ||
 	    vec_push(&t->fields, label) < 0)
-		return no_memory(t, e);
+		return error_no_memory(e, t->input->path);
 	return 0;
 }
 

@@ -73,11 +73,6 @@ static bool same_label(const struct name_map_item *a, const struct name_map_item
 	return a->class_name == b->class_name && a->label == b->label;
 }
 
-static int no_memory(const struct name_map *map, struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", map->path);
-}
-
 static int refuse_pair(const struct name_map *map, const struct map_pair *pair,
 		       const char *what, struct error *e)
 {
@@ -155,7 +150,7 @@ static int take_label(struct name_map *map, const struct map_pair *pair,
 	if (!map_parse_number(value->text, value->size, &number))
 		map->plain_numbers = false;
 	item->class_name = map_texts_keep(&map->classes, value->text, value->size);
-	return item->class_name ? 0 : no_memory(map, e);
+	return item->class_name ? 0 : error_no_memory(e, map->path);
 }
 
 static int add_pair(void *context, const struct map_pair *pair, struct error *e)
@@ -175,7 +170,7 @@ static int add_pair(void *context, const struct map_pair *pair, struct error *e)
 				   e);
 	item.key = arena_copy(&map->keys, pair->key.text, pair->key.size);
 	if (!item.key)
-		return no_memory(map, e);
+		return error_no_memory(e, map->path);
 	whole = part_of(item.key, PART_ALL);
 	before = find_piece(map, &whole);
 	if (before >= 0 && !same_label(&map->items.items[before], &item))
@@ -184,7 +179,7 @@ static int add_pair(void *context, const struct map_pair *pair, struct error *e)
 	if (vec_push(&map->items, item) < 0 ||
 	    (before < 0 && idmap_insert(&map->index[PART_ALL], whole.hash,
 					(uint32_t)map->items.count - 1) < 0))
-		return no_memory(map, e);
+		return error_no_memory(e, map->path);
 	return 0;
 }
 
@@ -224,10 +219,10 @@ static int index_names(struct name_map *map, struct error *e)
 		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty; a map from "
 				 "paths to labels is needed", map->path);
 	if (vec_reserve(&map->contradicted, map->items.count) < 0)
-		return no_memory(map, e);
+		return error_no_memory(e, map->path);
 	memset(map->contradicted.items, 0, map->items.count);
 	if (index_part(map, PART_NAME) < 0 || index_part(map, PART_STEM) < 0)
-		return no_memory(map, e);
+		return error_no_memory(e, map->path);
 	return 0;
 }
 
@@ -240,7 +235,7 @@ int name_map_read(const void *bytes, size_t n, const char *path, struct name_map
 
 	*out = NULL;
 	if (!map)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
+		return error_no_memory(e, path);
 	map->path = path;
 	map->plain_numbers = true;
 	if (pickle_looks_so(bytes, n))

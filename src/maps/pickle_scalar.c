@@ -24,7 +24,7 @@ int pickle_refuse(struct pickle_reader *r, const char *format, ...)
 
 int pickle_no_memory(struct pickle_reader *r)
 {
-	return error_set(r->e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", r->path);
+	return error_no_memory(r->e, r->path);
 }
 
 int pickle_cut_off(struct pickle_reader *r)

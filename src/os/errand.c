@@ -330,7 +330,7 @@ int errand_run(const struct rights *rights, const struct errand *errand, struct 
 	w.steps = mmap(NULL, sizeof(*w.steps), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (w.steps == MAP_FAILED)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	err = start(&w, e);
 	if (!err) {
 		err = listen_to(&w, e);

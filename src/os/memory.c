@@ -359,7 +359,7 @@ int memory_budget_here(const char *text, uint64_t *out, struct error *e)
 	int err = memory_open("", &memory);
 
 	if (err)
-		return error_set(e, ERROR_SYSTEM, -err, "out of memory");
+		return error_no_memory(e, NULL);
 	memory_look(memory, &state);
 	memory_close(memory);
 	return memory_budget(text, &state, memory_in_job(), out, e);

@@ -180,7 +180,7 @@ int decoders_start(struct decoders **out, unsigned count, struct error *e)
 	int err = 0;
 
 	if (!d)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	d->lock = (struct lock)LOCK_INIT;
 	d->idle = (struct wakeup)WAKEUP_INIT;
 	while (d->count < count && d->count < WORKERS_MOST && !err) {

@@ -51,11 +51,6 @@ struct jsc {
 	size_t room, length;
 };
 
-static int no_memory(const struct jsc *jsc, struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", jsc->out->path);
-}
-
 /* "a/ImageNet.h5" and "train": "a/imagenet_train.pkl"; NULL: out of memory. */
 static char *map_path(const char *path, const char *split)
 {
@@ -81,7 +76,7 @@ static int begin_map(const struct jsc *jsc, struct split *split, bool replace,
 	int rc;
 
 	if (!path)
-		return no_memory(jsc, e);
+		return error_no_memory(e, jsc->out->path);
 	rc = output_begin(path, replace, &split->map, e);
 	if (rc < 0)
 		return rc;
@@ -136,7 +131,7 @@ static int begin_split(const struct jsc *jsc, struct split *split,
 	split->rows = from->rows;
 	split->targets = calloc(from->rows, sizeof(*split->targets));
 	if (!split->name || !split->targets)
-		return no_memory(jsc, e);
+		return error_no_memory(e, jsc->out->path);
 	if (!create_split(jsc, split))
 		return hdf5_output_failed(jsc->out, from->name, e);
 	return begin_map(jsc, split, replace, e);
@@ -157,7 +152,7 @@ static int begin_splits(struct jsc *jsc, const struct writer_config *config,
 	jsc->memory = H5Tvlen_create(H5T_NATIVE_UINT8);
 	jsc->splits = calloc(config->split_count + 1, sizeof(*jsc->splits));
 	if (!jsc->splits || jsc->stored < 0 || jsc->memory < 0)
-		return no_memory(jsc, e);
+		return error_no_memory(e, jsc->out->path);
 	for (i = 0; i < config->split_count && !rc; i++) {
 		jsc->splits[jsc->count].images = H5I_INVALID_HID;
 		rc = begin_split(jsc, &jsc->splits[jsc->count++], &config->splits[i],
@@ -199,7 +194,7 @@ static int jsc_open(void **state, struct hdf5_output *out,
 	int rc;
 
 	if (!jsc)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", out->path);
+		return error_no_memory(e, out->path);
 	jsc->out = out;
 	jsc->stored = jsc->memory = H5I_INVALID_HID;
 	rc = begin_splits(jsc, config, e);

@@ -40,7 +40,7 @@ static int tree_open(void **state, struct hdf5_output *out,
 	struct tree *tree = calloc(1, sizeof(*tree));
 
 	if (!tree)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", out->path);
+		return error_no_memory(e, out->path);
 	tree->out = out;
 	tree->dataset = tree->group = H5I_INVALID_HID;
 	if (config->compressor && strcmp(config->compressor, "none") != 0)
@@ -117,7 +117,7 @@ static int enter_folder(struct tree *tree, const char *path, size_t length,
 	free(tree->folder);
 	tree->folder = strndup(path, length);
 	if (!tree->folder)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
+		return error_no_memory(e, path);
 	tree->group = walk_groups(tree, tree->folder);
 	return tree->group < 0 || tree->out->error ? failed(tree, path, e) : 0;
 }
@@ -234,7 +234,7 @@ static int tree_check(const struct pack_entry *entry, struct error *e)
 	slash = strrchr(entry->path, '/');
 	folder = strndup(entry->path, slash ? (size_t)(slash - entry->path) : 0);
 	if (!folder)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", entry->path);
+		return error_no_memory(e, entry->path);
 	target = link_target(folder, entry->target);
 	return target ? 0 : refuse_link(entry, e);
 }

@@ -96,7 +96,7 @@ static int writer_open(struct writer **out, int fd, const char *path,
 
 	if (!w || !(w->path = strdup(path))) {
 		free(w);
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
+		return error_no_memory(e, path);
 	}
 	rc = start(w, fd, config, e);
 	if (rc < 0)

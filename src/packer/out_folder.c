@@ -44,7 +44,7 @@ int out_folder(const char *path, struct error *e)
 		return fd;
 	folder = malloc(sizeof(*folder) + length + 1);
 	if (!folder)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	*folder = (struct folder){ .next = atomic_load(&folders), .length = length };
 	memcpy(folder->text, path, length);
 	folder->text[length] = '\0';

@@ -224,7 +224,7 @@ int output_begin(const char *path, bool replace, struct output **out, struct err
 		return err;
 	output = calloc(1, sizeof(*output));
 	if (!output)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	output->fd = output->slot = -1;
 	output->replace = replace;
 	output->path = strdup(path);

@@ -77,7 +77,7 @@ static int find_format(struct run *run, struct error *e)
 	CLEANUP(cleanup_free) char *text = out_name_of(&run->name, 0);
 
 	if (!text)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	for (int i = 0; i < FORMAT_COUNT; i++) {
 		size_t used = strlen(known);
 
@@ -138,7 +138,7 @@ static int find_folder(struct run *run, struct error *e)
 	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "");
 
 	if (!path)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (stat(*path ? path : ".", &run->folder) < 0)
 		return error_set(e, ERROR_SYSTEM, errno,
 				 "%s: the folder for the packed file: %s; make it first", path,
@@ -175,7 +175,7 @@ static int stop_at_problem(const struct run *run, struct error *e)
 		return 0;
 	problems_sort(&run->result->problems);
 	if (!run->result->problems.items.count)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	return error_set(e, ERROR_SYSTEM, EIO,
 			 "%s/%s: %s; nothing was packed; --keep-going packs the rest",
 			 run->options->source, first->path, first->reason);
@@ -383,7 +383,7 @@ static int check_classes(struct run *run, struct error *e)
 	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
 
 	if (!path || render_classes(run) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (run->options->force || holds(path, run->classes, run->classes_size))
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EEXIST,
@@ -396,7 +396,7 @@ static int write_classes(const struct run *run, struct error *e)
 	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
 
 	if (!path)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	return output_write(path, run->classes, run->classes_size, e);
 }
 
@@ -408,7 +408,7 @@ static int look_at_place(struct run *run, struct error *e)
 	run->plan_path = resume_path(&run->name);
 	run->digest = digest_of(run);
 	if (!run->plan_path || name_shards(run, &there) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (run->options->force)
 		return remove_old(run, e);
 	surplus = one_too_many(run, 0);

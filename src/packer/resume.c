@@ -112,7 +112,7 @@ int resume_keep(const char *path, struct pack_shard *shards, size_t count, bool 
 	CLEANUP(cleanup_free) uint64_t *sizes = calloc(count, sizeof(*sizes));
 
 	if (!sizes)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	read_sizes(path, sizes, count);
 	for (size_t i = 0; i < count; i++) {
 		struct pack_shard *shard = &shards[i];

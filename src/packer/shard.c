@@ -171,7 +171,7 @@ static int leave_out(struct writing *w, const struct piece *piece, struct error 
 
 	w->job->result->files--;
 	if (!err && item->source->linked && vec_push(&w->lost, item->source) < 0)
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		err = error_no_memory(e, NULL);
 	while (!err && !piece->last)
 		piece = take_piece(w);
 	return err;
@@ -424,7 +424,7 @@ static int write_contents(struct writing *w, struct error *e)
 
 	if (layout && strcmp(layout, "jsc") == 0)
 		err = splits_count(&splits, w->job->items, w->job->count);
-	err = err ? error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory") :
+	err = err ? error_no_memory(e, NULL) :
 		    write_with(w, &splits, e);
 	splits_free(&splits);
 	return err;

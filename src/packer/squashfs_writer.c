@@ -197,7 +197,7 @@ static int writer_open(struct writer **out, int fd, const char *path,
 
 	if (!w || !(w->path = strdup(path))) {
 		free(w);
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
+		return error_no_memory(e, path);
 	}
 	squashfs_file_init(&w->image.file, fd);
 	w->newest = seconds(config->newest);

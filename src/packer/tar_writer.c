@@ -147,7 +147,7 @@ static int open_tar(struct writer **out, int fd, const char *path,
 
 	(void)config;
 	if (!w)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	w->fd = fd;
 	w->path = path;
 	w->utf8 = utf8_locale();

@@ -292,6 +292,6 @@ int samples_make(const struct scan *scan, bool decode, struct plan *plan, struct
 		err = add_samples(&m, e);
 	vec_free(&m.members);
 	if (err == -ENOMEM)
-		error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		error_no_memory(e, NULL);
 	return err;
 }

@@ -24,7 +24,7 @@ static int find_places(const struct dataset_config *config,
 	for (uint32_t i = 0; paths && i < sources->count; i++)
 		paths[i] = source_path(sources->sources[i]);
 	if (!err && (!paths || locate_index(&name, dataset_index_path(config), out) < 0))
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		err = error_no_memory(e, NULL);
 	free(paths);
 	return err;
 }
@@ -43,7 +43,7 @@ static int make_wish(const struct dataset_config *config,
 	if (out->identities)
 		err = source_set_identify(sources, out->identities, e);
 	else
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		err = error_no_memory(e, NULL);
 	if (!err)
 		err = map_files_append_key(&out->maps, out->shape, e);
 	if (err)

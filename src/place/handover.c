@@ -177,7 +177,7 @@ static int load(int fd, struct list *list, struct error *e)
 	list->size = (size_t)st.st_size;
 	list->bytes = malloc(list->size);
 	if (!list->bytes)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (pread(fd, list->bytes, list->size, 0) != (ssize_t)list->size ||
 	    list->bytes[list->size - 1] != '\0')
 		return refuse("is not complete", e);
@@ -268,7 +268,7 @@ static int parse(struct list *list, struct error *e)
 			return 0;
 		err = take_record(list, record);
 	}
-	return err == -ENOMEM ? error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory") :
+	return err == -ENOMEM ? error_no_memory(e, NULL) :
 				refuse("has a record that is not understood", e);
 }
 

@@ -37,7 +37,7 @@ int index_file_open(const char *path, struct index_file **out, struct error *e)
 	int err;
 
 	if (!file)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	err = source_open(path, &file->source, e);
 	if (!err)
 		err = read_card(file, e);

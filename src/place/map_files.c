@@ -14,11 +14,6 @@
 /* A map of a hundred million names; what is larger is something else. */
 #define BYTES_MOST (UINT64_C(1) << 30)
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 static int check_size(const char *option, const struct source *source, struct error *e)
 {
 	if (source_size(source) == 0)
@@ -84,7 +79,7 @@ static int open_names(const char *list, struct source_set *set, struct error *e)
 
 	set->sources = calloc(count_colons(list) + 1, sizeof(*set->sources));
 	if (!copy || !set->sources)
-		return no_memory(e);
+		return error_no_memory(e, NULL);
 	while (!err && (path = strsep(&rest, ":")))
 		err = open_one("names", path, set, e);
 	return err;
@@ -93,7 +88,8 @@ static int open_names(const char *list, struct source_set *set, struct error *e)
 static int open_classes(const char *path, struct source_set *set, struct error *e)
 {
 	set->sources = calloc(1, sizeof(*set->sources));
-	return set->sources ? open_one("classes", path, set, e) : no_memory(e);
+	return set->sources ? open_one("classes", path, set, e) :
+			error_no_memory(e, NULL);
 }
 
 static int check(const struct map_files *maps, struct error *e)
@@ -163,7 +159,7 @@ static int append(const char *option, const struct source_set *set, char *text,
 	size_t n = strlen(text);
 	CLEANUP(cleanup_free) struct identity *ids = calloc(set->count + 1, sizeof(*ids));
 	CLEANUP(cleanup_free) struct key *keys = calloc(set->count + 1, sizeof(*keys));
-	int err = ids && keys ? 0 : no_memory(e);
+	int err = ids && keys ? 0 : error_no_memory(e, NULL);
 
 	if (err || set->count == 0)
 		return err;

@@ -11,11 +11,6 @@
 #include "os/errand.h"
 #include "place/stale_index.h"
 
-static int out_of_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 /* ---- In whichever process has the rights ---- */
 
 static int find_here(struct opening *o, struct error *e)
@@ -25,7 +20,7 @@ static int find_here(struct opening *o, struct error *e)
 	if (index_find(&o->wish, &o->index, &path) < 0)
 		return 0;
 	o->index_path = strdup(path);
-	return o->index_path ? 0 : out_of_memory(e);
+	return o->index_path ? 0 : error_no_memory(e, NULL);
 }
 
 static int begin_here(struct opening *o, struct error *e)
@@ -154,7 +149,7 @@ static int take_wish(struct opening *o, const struct wish_item *data, struct err
 	memcpy(o->wish.shape, data->shape, sizeof(o->wish.shape));
 	o->wish.shape[sizeof(o->wish.shape) - 1] = '\0';
 	o->wish.identities = calloc(data->sources, sizeof(*o->wish.identities));
-	return o->wish.identities ? 0 : out_of_memory(e);
+	return o->wish.identities ? 0 : error_no_memory(e, NULL);
 }
 
 static int take_place(struct opening *o, const char *path, struct error *e)
@@ -163,7 +158,7 @@ static int take_place(struct opening *o, const char *path, struct error *e)
 
 	places->paths[places->count] = strdup(path);
 	if (!places->paths[places->count])
-		return out_of_memory(e);
+		return error_no_memory(e, NULL);
 	places->count++;
 	return 0;
 }
@@ -191,7 +186,7 @@ static int take_index(struct opening *o, const struct errand_item *item, struct 
 
 	o->index_path = strdup(item->text);
 	if (!o->index_path)
-		return out_of_memory(e);
+		return error_no_memory(e, NULL);
 	return index_open_memory(item->fd, *owner, item->text, &o->index, e);
 }
 

@@ -240,7 +240,7 @@ int request_index(const struct dataset_config *config, const struct rights *righ
 	int err;
 
 	if (!options)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (fd < 0)
 		return error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
 	err = program_beside("granary", tool, e);

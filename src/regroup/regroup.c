@@ -228,7 +228,7 @@ int regroup_look(struct regroup *r, struct entries *entries, struct error *e)
 {
 	int err = regroup_for_each_log(r, entries, look_at_log, e);
 
-	return err == -ENOMEM ? error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory") : err;
+	return err == -ENOMEM ? error_no_memory(e, NULL) : err;
 }
 
 /* Counts the names without a file; of those that come twice, the first stands for all. */

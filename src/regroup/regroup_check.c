@@ -174,5 +174,5 @@ int regroup_check(struct regroup *r, struct entries *entries, const char *split,
 
 	r->split = split;
 	err = regroup_for_each_log(r, entries, check_log, e);
-	return err == -ENOMEM ? error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory") : err;
+	return err == -ENOMEM ? error_no_memory(e, NULL) : err;
 }

@@ -164,7 +164,7 @@ int regroup_apply(struct regroup *r, struct entries *entries, struct error *e)
 	if (regroup_used(r))
 		err = regroup_for_each_log(r, entries, move_log, NULL);
 	if (err)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	return regroup_names_clash(&r->names, &r->clash) ?
 		       regroup_for_each_log(r, entries, refuse_clash, e) : 0;
 }

@@ -366,11 +366,6 @@ static int choose_prefixes(struct view *view)
 	return err;
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 /* Samples of classes that nobody takes for images. */
 static void say_unknown(const struct view *view)
 {
@@ -409,14 +404,14 @@ int view_seal(struct view *view, struct error *e)
 	int err;
 
 	if (join_arrays(view) < 0)
-		return no_memory(e);
+		return error_no_memory(e, NULL);
 	for (size_t i = 0; i < view->arrays.count; i++)
 		look_at_rows(&view->arrays.items[i]);
 	err = view_match_maps(view, e);
 	if (err)
 		return err;
 	if (choose_forms(view) < 0 || view_collect_classes(view) < 0)
-		return no_memory(e);
+		return error_no_memory(e, NULL);
 	err = view_compare_maps(view, e);
 	if (!err)
 		err = view_name_classes(view, e);
@@ -425,7 +420,7 @@ int view_seal(struct view *view, struct error *e)
 	warn_of_idle_maps(view);
 	count_digits(view);
 	if (choose_directories(view) < 0 || choose_prefixes(view) < 0)
-		return no_memory(e);
+		return error_no_memory(e, NULL);
 	say_unknown(view);
 	view_say_shifts(view, NULL);
 	return 0;

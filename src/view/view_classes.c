@@ -104,11 +104,6 @@ static int refuse_long(const struct array *array, const char *text, struct error
 			 text);
 }
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 /* A text that cannot be a directory as it is, and what it becomes. */
 struct odd_text {
 	const char *safe, *text;
@@ -168,7 +163,7 @@ static int check_texts(struct view *view, const struct array *array, struct erro
 		} else if (strcmp(item.text, name) != 0) {
 			item.safe = arena_copy(&view->arena, name, strlen(name));
 			if (!item.safe || vec_push(&odd, item) < 0)
-				err = no_memory(e);
+				err = error_no_memory(e, NULL);
 		}
 	}
 	if (!err)
@@ -263,7 +258,7 @@ static int check_names(const struct array *array, struct error *e)
 	CLEANUP(cleanup_free) struct label_name *sorted = calloc(n + 1, sizeof(*sorted));
 
 	if (!sorted)
-		return no_memory(e);
+		return error_no_memory(e, NULL);
 	memcpy(sorted, array->names.items, n * sizeof(*sorted));
 	qsort(sorted, n, sizeof(*sorted), compare_names);
 	for (size_t i = 1; i < n; i++)
@@ -293,7 +288,8 @@ static int add_name(struct view *view, struct array *array, int64_t label, struc
 	if (!view_safe_component(name, safe))
 		return refuse_long(array, name, e);
 	item.name = arena_copy(&view->arena, safe, strlen(safe));
-	return item.name && vec_push(&array->names, item) == 0 ? 0 : no_memory(e);
+	return item.name && vec_push(&array->names, item) == 0 ? 0 :
+			error_no_memory(e, NULL);
 }
 
 static int name_labels(struct view *view, struct array *array, struct error *e)
@@ -371,7 +367,7 @@ int view_name_classes(struct view *view, struct error *e)
 			err = name_array(view, array, e);
 	}
 	if (!err && count_classes(view) < 0)
-		err = no_memory(e);
+		err = error_no_memory(e, NULL);
 	return err;
 }
 

@@ -12,11 +12,6 @@
 #include "names/split_words.h"
 #include "view/view_parts.h"
 
-static int no_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 /* ---- Whose keys ---- */
 
 /*
@@ -73,7 +68,7 @@ static int take_keys(struct view *view, struct array *array, struct error *e)
 
 		for (size_t i = 0; i < n && map_may_fit(view, array, m); i++)
 			if (take_key(view, array, m, i) < 0)
-				return no_memory(e);
+				return error_no_memory(e, NULL);
 	}
 	return 0;
 }
@@ -282,7 +277,7 @@ static int name_places(struct view *view, const struct places *places, struct er
 			return refuse_two(&items[i - 1], &items[i], e);
 		name.name = arena_copy(&view->arena, items[i].text, items[i].length);
 		if (!name.name || vec_push(&view->key_names, name) < 0)
-			return no_memory(e);
+			return error_no_memory(e, NULL);
 	}
 	return 0;
 }
@@ -297,7 +292,7 @@ static int learn_names(struct view *view, struct error *e)
 		const struct array *array = &view->arrays.items[i];
 
 		if (array->keys.count && collect_places(array, &places) < 0)
-			err = no_memory(e);
+			err = error_no_memory(e, NULL);
 	}
 	places.items.count = once_sort(places.items.items, places.items.count,
 				       sizeof(*places.items.items), compare_places);

@@ -54,7 +54,7 @@ int against_open(const char *directory, const struct dataset *dataset,
 		a->wanted = calloc(tree_count(dataset_tree(dataset)), 1);
 	if (!a || !a->wanted) {
 		free(a);
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	}
 	a->directory = directory;
 	a->dataset = dataset;

@@ -144,13 +144,13 @@ int checksums_add(const struct source_set *sources, struct index *index,
 	int err = 0;
 
 	if (!sums)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (!index)
 		err = checksums_open(image, &memory, e);
 	if (!err)
 		err = read_all(sources, index ? index : memory, &s, quiet, e);
 	index_close(memory);
 	if (!err && image_set_sums(image, sums, &blocks) < 0)
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		err = error_no_memory(e, NULL);
 	return err;
 }

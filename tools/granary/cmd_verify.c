@@ -90,7 +90,7 @@ static int compare_sources(struct verify *v, struct error *e)
 {
 	v->resized = calloc(v->sources.count, sizeof(*v->resized));
 	if (!v->resized)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	for (uint32_t i = 0; i < v->sources.count; i++) {
 		const struct identity *is = &v->wish.identities[i];
 		const struct card_source *was = card_source(index_card(v->index), i);
@@ -312,7 +312,7 @@ static int open_manifest(struct verify *v, struct error *e)
 		return 0;
 	v->manifest = manifest_new(dataset_tree(v->dataset), &v->findings);
 	if (!v->manifest)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (request->given[LETTER_MANIFEST])
 		return manifest_read(v->manifest, v->listed, request->value[LETTER_MANIFEST],
 				     e);

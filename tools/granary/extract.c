@@ -394,7 +394,7 @@ static int extract_in_threads(struct work *w, struct error *e)
 	for (unsigned i = pool_threads(pool); i > 0 && !err; i--)
 		err = pool_add(pool, extract_files, w);
 	pool_finish(pool);
-	return err ? error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory") : 0;
+	return err ? error_no_memory(e, NULL) : 0;
 }
 
 static void watch_signals(void)
@@ -435,7 +435,7 @@ int extract_run(const struct dataset *dataset, const struct selection *selection
 
 	*report = (struct extract_report){ 0 };
 	if (!made)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	err = outpost_open((uint32_t)selection->folders.count, &made[0], e);
 	if (err)
 		return err;

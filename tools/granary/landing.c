@@ -99,7 +99,7 @@ int landing_open(struct landing *l, const char *destination,
 
 	*l = (struct landing){ .root = -1, .selection = selection, .existing = existing };
 	if (vec_reserve(&l->made_folders, selection->folders.count) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	memset(l->made_folders.items, 0, selection->folders.count);
 	l->made_folders.count = selection->folders.count;
 	err = open_root(l, destination, e);

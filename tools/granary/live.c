@@ -152,7 +152,7 @@ enum live live_sample(const char *path, struct sample *out, struct error *e)
 	enum live live;
 
 	if (look == MAP_FAILED) {
-		error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		error_no_memory(e, NULL);
 		return LIVE_FAILED;
 	}
 	look->given = path;

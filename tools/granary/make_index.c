@@ -115,7 +115,7 @@ static int load_maps(const struct map_files *files, struct map_bytes *out, struc
 
 	out->names = calloc(files->names.count + 1, sizeof(*out->names));
 	if (!out->names)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (files->classes.count)
 		err = load_map(files->classes.sources[0], &out->classes, e);
 	for (uint32_t i = 0; i < files->names.count && !err; i++) {
@@ -452,7 +452,7 @@ static int begin_making(struct making *m, struct error *e)
 	m->adopted = mmap(NULL, sizeof(*m->adopted), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (m->adopted == MAP_FAILED)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	find_old(m);
 	return 0;
 }

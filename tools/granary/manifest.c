@@ -303,7 +303,7 @@ static int write_to(const struct manifest *m, int fd_taken, struct error *e)
 
 	if (!out) {
 		close(fd_taken);
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	}
 	err = walk_names(m->tree, put_line, &w);
 	if (err < 0)

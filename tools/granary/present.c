@@ -11,11 +11,6 @@
 #include "base/log.h"
 #include "source/arguments.h"
 
-static int out_of_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 static int open_nothing(const char *path, struct source **out, struct error *e)
 {
 	int fd = memfd_create("missing", MFD_CLOEXEC), err;
@@ -47,7 +42,7 @@ static int say_missing(const struct arguments *arguments, const bool *missing,
 			missing[i] ? arguments_path(arguments, i) : NULL;
 
 		if (missing[i] && !path)
-			return out_of_memory(e);
+			return error_no_memory(e, NULL);
 		if (missing[i])
 			log_error("'%s' does not exist; check the path, or show the rest without "
 				  "it with -o missing=skip", path);
@@ -62,7 +57,8 @@ static int open_all(const struct arguments *arguments, struct source_set *set,
 
 	for (uint32_t i = 0; i < count; i++) {
 		CLEANUP(cleanup_free) char *path = arguments_path(arguments, i);
-		int err = path ? open_one(path, &set->sources[i], e) : out_of_memory(e);
+		int err = path ? open_one(path, &set->sources[i], e) :
+				error_no_memory(e, NULL);
 
 		if (err < 0)
 			return err;
@@ -88,7 +84,7 @@ int present_open(char *const *texts, size_t count, struct source_set *out,
 	out->sources = calloc(arguments_count(arguments), sizeof(*out->sources));
 	*missing = calloc(arguments_count(arguments), sizeof(**missing));
 	err = out->sources && *missing ? open_all(arguments, out, *missing, e) :
-					 out_of_memory(e);
+					 error_no_memory(e, NULL);
 	if (!err)
 		return 0;
 	source_set_close(out);

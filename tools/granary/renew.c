@@ -67,7 +67,7 @@ static int open_by_index(const struct source *index, struct source **out, struct
 	CLEANUP(cleanup_free) char *name = strndup(path, strlen(path) - strlen(suffix));
 
 	return name ? open_packed(name, index, out, e) :
-		      error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		      error_no_memory(e, NULL);
 }
 
 static int open_beside(const struct source *index, const char *name, struct source **out,
@@ -77,7 +77,7 @@ static int open_beside(const struct source *index, const char *name, struct sour
 	CLEANUP(cleanup_free) char *beside = NULL;
 
 	if (asprintf(&beside, "%.*s%s", (int)(filename_of(path) - path), path, name) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	return open_packed(beside, index, out, e);
 }
 
@@ -95,7 +95,7 @@ static int open_sources(const struct index_file *file, struct source_set *set,
 		count++;
 	set->sources = calloc(count + 1, sizeof(*set->sources));
 	if (!set->sources)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (count == 1 && open_by_index(index, set->sources, NULL) == 0)
 		set->count = 1;
 	while (!err && set->count < count && (was = card_source(card, set->count))) {
@@ -116,7 +116,7 @@ static int make_wish(const struct index_file *file, struct source_set *set,
 	snprintf(wish->shape, sizeof(wish->shape), "%s", card_summary(index_file_card(file))->options);
 	wish->identities = calloc(set->count + 1, sizeof(*wish->identities));
 	if (!wish->identities)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	return source_set_identify(set, wish->identities, e);
 }
 

@@ -102,7 +102,7 @@ static int compare(const struct comparison *c, struct error *e)
 	if (!err)
 		err = walk_names(c->has, find_new_name, (void *)(uintptr_t)c);
 	if (err == -ENOMEM)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	if (err)
 		say(c, "the index", "makes no sense");
 	return 0;

@@ -15,11 +15,6 @@ struct walk {
 	char path[PATH_BYTES];
 };
 
-static int out_of_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 /* ---- Patterns ---- */
 
 static int add_pattern(struct selection *s, const char *given)
@@ -119,15 +114,17 @@ static int take_file(struct walk *w, uint32_t folder, uint32_t child,
 		return damaged(w);
 	want_folder(s, folder);
 	if (st.kind == TREE_SYMLINK)
-		return vec_push(&s->symlinks, item) < 0 ? out_of_memory(w->error) : 0;
+		return vec_push(&s->symlinks, item) < 0 ? error_no_memory(w->error, NULL) :
+				0;
 	item.place = place_of(s->tree, name->node);
 	if (st.links > 1) {
 		struct select_link link = { .node = name->node, .name = item };
 
-		return vec_push(&s->links, link) < 0 ? out_of_memory(w->error) : 0;
+		return vec_push(&s->links, link) < 0 ? error_no_memory(w->error, NULL) :
+				0;
 	}
 	s->bytes += st.size;
-	return vec_push(&s->files, item) < 0 ? out_of_memory(w->error) : 0;
+	return vec_push(&s->files, item) < 0 ? error_no_memory(w->error, NULL) : 0;
 }
 
 static int walk_folder(struct walk *w, uint32_t folder, size_t length, int depth, bool all);
@@ -144,7 +141,7 @@ static int take_folder(struct walk *w, uint32_t parent, const struct tree_name *
 	if (!wanted && !may_hold(w))
 		return 0;
 	if (vec_push(&s->folders, folder) < 0)
-		return out_of_memory(w->error);
+		return error_no_memory(w->error, NULL);
 	if (wanted)
 		want_folder(s, number);
 	return walk_folder(w, number, length, depth + 1, wanted);
@@ -248,13 +245,13 @@ static int walk(const struct dataset *dataset, struct walk *w)
 	int err;
 
 	if (vec_push(&s->folders, root) < 0)
-		return out_of_memory(w->error);
+		return error_no_memory(w->error, NULL);
 	s->folders.items[0].wanted = true;
 	err = walk_folder(w, 0, 0, 0, all);
 	if (!err)
 		err = check_used(s, w->error);
 	if (!err && sort_links(s) < 0)
-		err = out_of_memory(w->error);
+		err = error_no_memory(w->error, NULL);
 	if (!err && s->files.count)
 		qsort(s->files.items, s->files.count, sizeof(*s->files.items), compare_places);
 	return err;
@@ -264,12 +261,12 @@ int select_make(const struct dataset *dataset, char *const *patterns, size_t cou
 		struct selection *out, struct error *e)
 {
 	struct walk *w = calloc(1, sizeof(*w));
-	int err = w ? 0 : out_of_memory(e);
+	int err = w ? 0 : error_no_memory(e, NULL);
 
 	*out = (struct selection){ .tree = dataset_tree(dataset) };
 	for (size_t i = 0; i < count && !err; i++) {
 		if (add_pattern(out, patterns[i]) < 0)
-			err = out_of_memory(e);
+			err = error_no_memory(e, NULL);
 	}
 	if (!err) {
 		w->out = out;
