@@ -158,8 +158,8 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		snprintf(summary.labels, sizeof(summary.labels), "none: there are no directories");
 	if (indexer->regroup)
 		regroup_describe(indexer->regroup, &summary);
-	given_note_unused(indexer->config, summary.format, view,
-			  indexer->regroup && regroup_used(indexer->regroup), &summary);
+	given_note(&indexer->given, indexer->config, summary.format, view,
+		   indexer->regroup && regroup_used(indexer->regroup), &summary);
 	note_opened(indexer, &summary);
 	splits_report(&indexer->strays, &summary);
 	restarts_report(&indexer->clash, &summary);

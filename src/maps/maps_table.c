@@ -303,15 +303,11 @@ static char delimiter_of(const char *bytes, size_t n)
 
 int map_visit_table(const struct map_input *input, struct error *e)
 {
-	struct map_input text = *input;
-	struct table t = { .input = &text, .line = 1 };
-	int more, err = map_begin_text(&text, e);
+	struct table t = { .input = input, .line = 1, .at = input->bytes,
+			   .end = input->bytes + input->n,
+			   .delimiter = delimiter_of(input->bytes, input->n) };
+	int more, err;
 
-	if (err)
-		return err;
-	t.at = text.bytes;
-	t.end = text.bytes + text.n;
-	t.delimiter = delimiter_of(text.bytes, text.n);
 	more = next_row(&t, e);
 	if (more == 1) {
 		more = choose_columns(&t, e);

@@ -235,11 +235,18 @@ static enum names_from choose_names(const struct view *view, const struct array 
 static int refuse_nameless(const struct view *view, const struct array *array,
 			   int64_t label, struct error *e)
 {
-	if (array->names_from == NAMES_OF_LIST)
+	struct class_list_labels has;
+
+	if (array->names_from == NAMES_OF_LIST) {
+		class_list_labels(view->config.classes, &has);
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s has no name for label %" PRId64 ", which '%.100s' in "
-				 "'/%.100s' has; is it the list of another dataset?",
-				 view->config.classes_path, label, array->name, array->split);
+				 "'/%.100s' has; its labels are %" PRId64 " to %" PRId64 "%s; is "
+				 "it the list of another dataset?",
+				 view->config.classes_path, label, array->name, array->split,
+				 has.first, has.last, has.ordered ? "" : ", as it says itself (a "
+				 "JSON list of its names, [\"a\", \"b\"], counts from 0 on)");
+	}
 	if (array->names_from == NAMES_OF_KEYS)
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "no path in the maps of -o names= says what label %" PRId64

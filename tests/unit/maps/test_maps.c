@@ -1,124 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Label maps and class lists, as Python, spreadsheets and Kaggle write them. */
-#include "unit.h"
+/* Label maps, as Python, spreadsheets and Kaggle write them. */
+#include "maps_kit.h"
 
 #include <errno.h>
 #include <unistd.h>
 
 #include "maps/name_map.h"
-
-/* What a file holds, as Python says it: one line an item, "KEY=LABEL" or "KEY=#7". */
-static char *text_of_map(const struct name_map *map)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	for (size_t i = 0; i < name_map_count(map); i++) {
-		const struct name_map_item *item = name_map_get(map, i);
-
-		if (item->class_name)
-			fprintf(out, "%s=%s\n", item->key, item->class_name);
-		else
-			fprintf(out, "%s=#%lld\n", item->key, (long long)item->label);
-	}
-	fclose(out);
-	return text;
-}
-
-static char *text_of_list(const struct class_list *list)
-{
-	char *text = NULL;
-	size_t size, seen = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	for (int64_t label = -2000; label < 2000; label++) {
-		const char *name = class_list_name(list, label);
-
-		if (name)
-			fprintf(out, "%lld=%s\n", (long long)label, name);
-		seen += name != NULL;
-	}
-	fclose(out);
-	assert_int_equal(seen, class_list_count(list));
-	return text;
-}
-
-/* A copy without a byte to spare, so that a look beyond it is seen. */
-static void *exactly(const void *bytes, size_t n)
-{
-	void *copy = malloc(n ? n : 1);
-
-	assert_non_null(copy);
-	if (n)
-		memcpy(copy, bytes, n);
-	return copy;
-}
-
-static char *read_map(const void *bytes, size_t n)
-{
-	struct error e = { 0 };
-	struct name_map *map;
-	void *copy = exactly(bytes, n);
-	int err = name_map_read(copy, n, "map", &map, &e);
-	char *text;
-
-	free(copy);
-	if (err) {
-		assert_int_equal(err, -EBADMSG);
-		assert_int_equal(e.status, ERROR_DATASET);
-		assert_null(map);
-		return strdup(e.text);
-	}
-	text = text_of_map(map);
-	name_map_free(map);
-	return text;
-}
-
-static char *read_list(const void *bytes, size_t n)
-{
-	struct error e = { 0 };
-	struct class_list *list;
-	void *copy = exactly(bytes, n);
-	int err = class_list_read(copy, n, "list", &list, &e);
-	char *text;
-
-	free(copy);
-	if (err) {
-		assert_int_equal(err, -EBADMSG);
-		assert_int_equal(e.status, ERROR_DATASET);
-		assert_null(list);
-		return strdup(e.text);
-	}
-	text = text_of_list(list);
-	class_list_free(list);
-	return text;
-}
-
-struct fixture {
-	const char *bytes;
-	size_t n;
-	const char *want; /* all of it, or (a fault) a part of what is said */
-};
-
-#define CASE(bytes, want) { bytes, sizeof(bytes) - 1, want }
-
-static void check_cases(const struct fixture *cases, size_t n,
-			char *(*read)(const void *, size_t))
-{
-	for (size_t i = 0; i < n; i++) {
-		char *got = read(cases[i].bytes, cases[i].n);
-		bool same = strchr(cases[i].want, '\n')
-				    ? strcmp(got, cases[i].want) == 0
-				    : strstr(got, cases[i].want) != NULL;
-
-		if (!same)
-			fail_msg("case %zu is '%s', not '%s'", i, got, cases[i].want);
-		free(got);
-	}
-}
 
 static const struct fixture maps[] = {
 	/* ILSVRC's LOC_val_solution.csv: boxes follow the class */
@@ -214,51 +101,6 @@ static void test_maps(void **state)
 {
 	(void)state;
 	check_cases(maps, COUNT(maps), read_map);
-}
-
-static const struct fixture lists[] = {
-	CASE("n01440764 tench, Tinca tinca\nn01443537 goldfish, Carassius auratus\n",
-	     "0=n01440764\n1=n01443537\n"),
-	CASE("\xef\xbb\xbf"
-	     "tench, Tinca\r\ngreat white shark\r\n\r\n",
-	     "0=tench, Tinca\n1=great white shark\n"),
-	CASE("n01440764\nn0144 tench", "0=n01440764\n1=n0144 tench\n"),
-	CASE("[\"cat\", \"dog\"]", "0=cat\n1=dog\n"),
-	CASE("{\"1\": [\"n01443537\", \"goldfish\"], \"0\": [\"n01440764\", \"tench\"]}",
-	     "0=n01440764\n1=n01443537\n"),
-	CASE("{\"10\": \"dog\", \"-3\": \"cat\"}", "-3=cat\n10=dog\n"),
-	CASE("{\"dog\": 1, \"cat\": 0}", "0=cat\n1=dog\n"),
-	CASE("\x80\x04}(K\x05\x8c\x03"
-	     "catK\x01\x8c\x03"
-	     "dogu.",
-	     "1=dog\n5=cat\n"),
-	CASE("\x80\x04](\x8c\x03"
-	     "cat\x8c\x03"
-	     "doge.",
-	     "0=cat\n1=dog\n"),
-
-	CASE("", "list: it is empty"),
-	CASE("\n\n", "list: it is empty"),
-	CASE("ImageId,PredictionString\nx,n01440764 1 2 3 4\n",
-	     "list: line 1: a table of files is no list of classes; give it to names="),
-	CASE("cat\n\ndog\n", "list: line 2 is empty"),
-	CASE("tench\ncrane\ncrane\n",
-	     "list: line 2 and line 3: labels 1 and 2 are both called "
-	     "'crane'"),
-	CASE("{\"0\": \"a\", \"00\": \"b\"}", "item 2: label 0 is called 'b' here"),
-	CASE("{\"a\": \"b\"}", "list: item 1: neither its key nor its value is a number"),
-	CASE("{\"0\": null}", "list: item 1: is not the name of a class"),
-	CASE("[[]]", "list: item 1: is not the name"),
-	CASE("[\"a/b\"]", "list: item 1: the class 'a/b' has a slash"),
-	CASE("[\"..\"]", "cannot be a folder's name"),
-	CASE("a\0b\n", "byte 1 is 0"),
-	CASE("7", "0=7\n"),
-};
-
-static void test_lists(void **state)
-{
-	(void)state;
-	check_cases(lists, COUNT(lists), read_list);
 }
 
 /* pickle, json and csv of Python write; what it says is in them is in them. */
@@ -422,34 +264,14 @@ static void test_bombs(void **state)
 	}
 }
 
-/* Whatever a file is cut to, or one of its bytes is: an answer, no look beyond it. */
 static void test_damage(void **state)
 {
-	static const char others[] = "\"\n,{[}]:\\.(\0\x80\xff";
-
 	(void)state;
-	for (size_t i = 0; i < COUNT(maps) + COUNT(lists); i++) {
-		bool list = i >= COUNT(maps);
-		const struct fixture *fixture = list ? &lists[i - COUNT(maps)] : &maps[i];
-		char *(*read)(const void *, size_t) = list ? read_list : read_map;
-		char *copy = exactly(fixture->bytes, fixture->n);
-
-		for (size_t n = 0; n < fixture->n; n++)
-			free(read(copy, n));
-		for (size_t k = 0; k < fixture->n * (sizeof(others) - 1); k++) {
-			char *byte = &copy[k / (sizeof(others) - 1)], before = *byte;
-
-			*byte = others[k % (sizeof(others) - 1)];
-			free(read(copy, fixture->n));
-			*byte = before;
-		}
-		free(copy);
-	}
+	check_damage(maps, COUNT(maps), read_map);
 }
 
 static const struct CMUnitTest all[] = {
 	cmocka_unit_test(test_maps),
-	cmocka_unit_test(test_lists),
 	cmocka_unit_test(test_what_python_wrote),
 	cmocka_unit_test(test_names_that_are_found),
 	cmocka_unit_test(test_bombs),
