@@ -44,6 +44,7 @@ struct sample_bytes {
 /* A file: the bytes of `head` (an image's header, say), then those of `body`. */
 struct sample {
 	struct sample_bytes head, body;
+	bool missing;            /* a row without bytes: it counts, and is not shown */
 	int64_t label;           /* of a group with labels and without class_name */
 	const char *name;        /* "a/b.jpg", within its class or split; NULL: made of
 				    the row's number. Copied */
@@ -58,6 +59,12 @@ void samples_free(struct samples *samples);
 /* Begins a group; its samples follow in the order of their rows. 0 or -ENOMEM. */
 int samples_begin(struct samples *samples, const struct sample_group *group);
 int samples_add(struct samples *samples, const struct sample *sample);
+
+/*
+ * Of each group these rows, in this order; a row may come again. 0, -ENOMEM, or -ERANGE
+ * where a group has no such row.
+ */
+int samples_select(struct samples *samples, const uint64_t *rows, size_t n);
 
 size_t samples_group_count(const struct samples *samples);
 

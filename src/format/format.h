@@ -49,6 +49,14 @@ struct scan {
 	   "zstd, blocks of 128 KiB". */
 	char detail[96];
 
+	/* Sentences of scan_say, one a line. */
+	char said[768];
+
+	/* Of an Arrow file of numbers: the rows of the source before it that are shown, in
+	   this order; freed by the indexer. NULL: it is no such file. */
+	uint64_t *selection;
+	size_t selected;
+
 	/*
 	 * Offers the window [base, base + length) of the same source as a packed
 	 * file of its own, named `member`. Returns the log that its entries will
@@ -79,6 +87,10 @@ struct format {
 	 */
 	int (*scan)(struct scan *scan, struct error *e);
 };
+
+/* Says what was found, and the option that chooses otherwise, to the log and `granary info`. */
+void scan_say(struct scan *scan, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* What every format may have to say of the file that `label` names. */
 int format_no_memory(const char *label, struct error *e);

@@ -38,7 +38,7 @@ info() {
 import json, sys
 info = json.load(sys.stdin)
 assert info["format"] == "arrow", info
-assert (info["files"], info["classes"]) == (16, 3), info
+assert (info["files"], info["classes"]) == (14, 3), info
 assert "stream" in info["detail"] and "struct<bytes, path>" in info["detail"], info
 assert "label" in info["labels"] and "as the file says" in info["labels"], info
 assert "from the file" in info["names"], info'
@@ -68,7 +68,8 @@ shown ImageNet_train.arrow
 shown ImageNet_train.arrow ImageNet-val.arrow
 # shellcheck disable=SC2086
 shown $shards
-for file in kinds flicker flicker-bytes wide views.test words old polars-train-file; do
+for file in kinds flicker flicker-bytes wide views.test words old polars-train-file datumaro \
+		label-bool label-hot label-several dictionary-stream dictionary-file; do
 	shown "$file.arrow"
 done
 if "$python" -c 'import torchvision' 2>/dev/null; then
