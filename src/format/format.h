@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "build/entries.h"
 #include "build/samples.h"
 #include "source/source.h"
@@ -52,10 +53,10 @@ struct scan {
 	/* Sentences of scan_say, one a line. */
 	char said[768];
 
-	/* Of an Arrow file of numbers: the rows of the source before it that are shown, in
-	   this order; freed by the indexer. NULL: it is no such file. */
-	uint64_t *selection;
-	size_t selected;
+	/* An Arrow file of numbers: the rows of the source before it that are shown, in this
+	   order. Freed by the indexer. */
+	bool selects;
+	VEC(uint64_t) selection;
 
 	/*
 	 * Offers the window [base, base + length) of the same source as a packed

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/size.h"
 #include "build/findings.h"
+#include "indexer/selections.h"
 #include "samples/wds_report.h"
 #include "view/view.h"
 
@@ -228,7 +229,10 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 		      struct view *view, struct job **jobs, uint64_t *left_out,
 		      struct error *e)
 {
-	int err = measure_samples(indexer, view, jobs, e);
+	int err = selections_apply(jobs, indexer->sources->count, e);
+
+	if (!err)
+		err = measure_samples(indexer, view, jobs, e);
 
 	/* before maps look at names: those of two splits may be the same */
 	if (!err && (place_unlabelled(indexer, jobs) < 0 || part_shards(indexer, jobs) < 0))

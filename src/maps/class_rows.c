@@ -213,14 +213,17 @@ static const char *skip_delimiter(const char *at, const char *end, bool *blanks)
 /* The number's own text: "[0]", "'0'" and "0." are 0. */
 static void bare_number(const char **text, size_t *size)
 {
-	static const char around[] = "\"\"''[](";
+	static const char *const around[] = { "\"\"", "''", "[]", "(" };
 
-	for (const char *a = around; *a; a += 2)
-		if (*size > 1 && **text == a[0] && (!a[1] || (*text)[*size - 1] == a[1])) {
-			++*text;
-			*size -= a[1] ? 2 : 1;
-			return;
-		}
+	for (size_t i = 0; i < sizeof(around) / sizeof(*around); i++) {
+		const char *a = around[i];
+
+		if (*size < 2 || **text != a[0] || (a[1] && (*text)[*size - 1] != a[1]))
+			continue;
+		++*text;
+		*size -= a[1] ? 2 : 1;
+		return;
+	}
 	if (*size > 1 && (*text)[*size - 1] == '.')
 		--*size;
 }

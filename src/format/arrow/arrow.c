@@ -353,15 +353,27 @@ static int take_columns(struct arrow_file *file, struct arrow_choice *choice)
 	return err;
 }
 
+/* Rows of another file, as datasets of Hugging Face writes them: one column, "indices". */
+static bool is_selection(const struct arrow_schema *schema)
+{
+	const struct arrow_column *column = schema->columns.items;
+
+	return schema->columns.count == 1 && strcmp(column->name, "indices") == 0 &&
+	       column->self.type == ARROW_INT && !column->self.dictionary;
+}
+
 static int take_file(struct arrow_file *file)
 {
 	char split[SPLIT_BYTES];
 	struct arrow_choice choice = {
 		.split = split, .row_budget = file->scan->length / ROW_LEAST + ROWS_FREE,
 	};
-	int err = choose_labels(file, &choice);
+	int err;
 
+	if (is_selection(&file->schema))
+		return arrow_selection_take(file);
 	split_of_path(file->scan->label, split);
+	err = choose_labels(file, &choice);
 	if (!err)
 		err = read_classes(file, &choice);
 	return err ? err : take_columns(file, &choice);

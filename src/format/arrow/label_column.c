@@ -381,8 +381,11 @@ int arrow_labels_get(struct arrow_labels *labels, struct arrow_file *file,
 	return take_number(labels, &column->self, labels->slice.values.items, i, out);
 }
 
-static int fit_batch(struct arrow_labels *labels, struct arrow_file *file,
-		     const struct arrow_batch *batch)
+/* Called for each label: 0, or what ends the way. */
+typedef int arrow_label_visit(struct arrow_file *file, const struct arrow_label *label);
+
+static int visit_labels(struct arrow_labels *labels, struct arrow_file *file,
+			const struct arrow_batch *batch, arrow_label_visit *visit)
 {
 	struct arrow_label label;
 	int err = arrow_labels_find(labels, file, batch);
@@ -392,14 +395,18 @@ static int fit_batch(struct arrow_labels *labels, struct arrow_file *file,
 		size_t n = rest < ARROW_SLICE_ROWS ? (size_t)rest : ARROW_SLICE_ROWS;
 
 		err = arrow_labels_load(labels, file, batch, first, n);
-		for (size_t i = 0; i < n && !err; i++)
+		for (size_t i = 0; i < n && !err; i++) {
 			err = arrow_labels_get(labels, file, batch, i, &label);
+			if (!err && visit)
+				err = visit(file, &label);
+		}
 	}
 	return err;
 }
 
-int arrow_labels_fit(struct arrow_file *file, const struct arrow_column *column,
-		     char why[ARROW_WHY_BYTES])
+/* All labels of a column; -EDOM, and why, where one is none. */
+static int visit_column(struct arrow_file *file, const struct arrow_column *column,
+			arrow_label_visit *visit, char why[ARROW_WHY_BYTES])
 {
 	struct arrow_labels labels;
 	struct arrow_batch batch;
@@ -409,10 +416,37 @@ int arrow_labels_fit(struct arrow_file *file, const struct arrow_column *column,
 	arrow_file_rewind(file);
 	err = arrow_labels_restart(&labels, file);
 	while (!err && (there = arrow_file_next(file, &batch)) > 0)
-		err = fit_batch(&labels, file, &batch);
+		err = visit_labels(&labels, file, &batch, visit);
 	memcpy(why, labels.why, ARROW_WHY_BYTES);
 	arrow_labels_end(&labels, file);
-	if (err == -EDOM)
-		return 0;
-	return err ? err : there < 0 ? there : 1;
+	return err ? err : there;
+}
+
+int arrow_labels_fit(struct arrow_file *file, const struct arrow_column *column,
+		     char why[ARROW_WHY_BYTES])
+{
+	int err = visit_column(file, column, NULL, why);
+
+	return err == -EDOM ? 0 : err < 0 ? err : 1;
+}
+
+static int select_row(struct arrow_file *file, const struct arrow_label *label)
+{
+	if (label->none || label->number < 0)
+		return arrow_refuse(file, "has a number of a row that is null, or below 0; write "
+					  "it again");
+	return vec_push(&file->scan->selection, (uint64_t)label->number) < 0 ?
+		       arrow_no_memory(file) : 0;
+}
+
+int arrow_selection_take(struct arrow_file *file)
+{
+	char why[ARROW_WHY_BYTES];
+	int err;
+
+	snprintf(file->scan->detail, sizeof(file->scan->detail), "%s, rows of another file",
+		 file->stream ? "stream" : "file");
+	file->scan->selects = true;
+	err = visit_column(file, file->schema.columns.items, select_row, why);
+	return err == -EDOM ? arrow_refuse(file, "%s; write it again", why) : err;
 }
