@@ -8,7 +8,8 @@
  * one a line, or a table with their numbers; a JSON list; data.yaml; a label map.
  *
  * The bytes are a stranger's. Nothing in them is executed: the pickle reader knows the
- * opcodes that a dict of strings and numbers needs, and refuses all others.
+ * opcodes that a dict of strings and numbers needs, those of numpy, too, and refuses all
+ * others.
  *
  * Threads: none; what has been read is immutable.
  */

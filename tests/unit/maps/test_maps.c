@@ -67,6 +67,20 @@ static const struct fixture maps[] = {
 	     "bK\x06u.",
 	     "a=#5\nb=#6\n"),
 
+	/* Python 2's str: cPickle and pickle, protocols 0 to 2 */
+	CASE("(dp0\nS'a.jpg'\np1\nI3\nsS'it\\'s\\xc3\\xa9\\n'\np2\nL4L\ns.",
+	     "a.jpg=#3\nit's\xc3\xa9\n=#4\n"),
+	CASE("(dS\"it's\"\nS'\\x63at'\ns.", "it's=cat\n"),
+	CASE("(dp1\nS'a.jpg'\np2\nF3.0\nsS'b'\np3\nI01\ns.", "a.jpg=#3\nb=#1\n"),
+	CASE("}q\x01(U\x05" "a.jpgq\x02K\x03U\x01" "bK\x04u.", "a.jpg=#3\nb=#4\n"),
+	CASE("\x80\x02}q\x01U\x05" "a.jpgq\x02K\x03s.", "a.jpg=#3\n"),
+	CASE("ccollections\nOrderedDict\np0\n((lp1\n(lp2\nS'a'\nI3\nalp3\na(lp4\nS'b'\nI4\nataR.",
+	     "damaged"),
+	CASE("ccollections\nOrderedDict\n((l(lS'a'\naI3\naa(lS'b'\naI4\naatR.",
+	     "a=#3\nb=#4\n"),
+	CASE("(dS'a\nI3\ns.", "a str that is not in quotes"),
+	CASE("(dS'a\\q'\nI3\ns.", "an escape that means nothing"),
+
 	CASE("", "map: it is empty"),
 	CASE("ImageId,PredictionString\n", "map: it is empty"),
 	CASE("a,1\nb\n", "map: line 2: a row needs a name and a label"),
@@ -180,6 +194,107 @@ static void test_what_python_wrote(void **state)
 	assert_int_equal(n, 28);
 }
 
+/* Numbers and arrays of numpy, and what else of a dict's kind Python pickles. */
+static const char numpy_script[] =
+	"/usr/bin/python3 - <<'END'\n"
+	"import collections, pickle, sys\n"
+	"try: import numpy\n"
+	"except ImportError: sys.exit()\n"
+	"names = ['n%d/%d.JPEG' % (i % 3, i) for i in range(9)]\n"
+	"labels = list(range(-4, 5))\n"
+	"def write(n, value):\n"
+	"    for p in range(6):\n"
+	"        open('n%d-%d' % (n, p), 'wb').write(pickle.dumps(value, protocol=p))\n"
+	"types = 'i1', '<i2', '>i2', '<i4', '>i8', 'i8', 'f4', '>f8', 'f8'\n"
+	"for n, t in enumerate(types):\n"
+	"    write(n, dict(zip(names, numpy.array(labels, t))))\n"
+	"write(9, collections.OrderedDict(zip(names, labels)))\n"
+	"d = collections.defaultdict(int)\n"
+	"d.update(zip(names, labels))\n"
+	"write(10, d)\n"
+	"write(11, dict(zip(numpy.array(names), labels)))\n"
+	"write(12, {n.encode(): l for n, l in zip(names, labels)})\n"
+	"open('want', 'w').write(''.join('%s=#%d\\n' % x for x in zip(names, labels)))\n"
+	"words = ['tench', 'caf\u00e9', '\u732b']\n"
+	"write(20, numpy.array(words))\n"
+	"write(21, numpy.array(words, '>U9'))\n"
+	"write(22, numpy.array(words, object))\n"
+	"write(23, {numpy.uint8(i): w for i, w in enumerate(words)})\n"
+	"write(30, numpy.zeros((2, 2)))\n"
+	"write(31, {'a': numpy.complex64(1)})\n"
+	"open('words', 'w').write(''.join('%d=%s\\n' % x for x in enumerate(words)))\n"
+	"END\n";
+
+static void check_numpy(int kind, const char *want, char *(*read)(const void *, size_t))
+{
+	char name[32];
+
+	for (int p = 0; p < 6; p++) {
+		char *bytes, *got;
+		size_t n;
+
+		snprintf(name, sizeof(name), "n%d-%d", kind, p);
+		bytes = unit_read(name, &n);
+		got = read(bytes, n);
+		if (!strstr(got, want))
+			fail_msg("%s is '%.300s', not '%.300s'", name, got, want);
+		for (size_t k = 0; k < n; k++) { /* and cut anywhere */
+			free(got);
+			got = read(bytes, k);
+		}
+		free(got);
+		free(bytes);
+	}
+}
+
+static void test_what_numpy_wrote(void **state)
+{
+	char *want, *words;
+
+	(void)state;
+	unit_shell(numpy_script);
+	if (access("want", F_OK) < 0)
+		skip();
+	want = unit_read("want", NULL);
+	words = unit_read("words", NULL);
+	for (int kind = 0; kind <= 12; kind++)
+		check_numpy(kind, want, read_map);
+	for (int kind = 20; kind <= 23; kind++)
+		check_numpy(kind, words, read_list);
+	check_numpy(30, "which is not followed", read_list);
+	check_numpy(31, "which is not followed", read_map);
+	free(want);
+	free(words);
+}
+
+/* One array of bytes that is made a list again and again: memory has a limit. */
+static void test_what_multiplies(void **state)
+{
+	static const char head[] =
+		"\x80\x03(cnumpy.core.numeric\n_frombuffer\nq\0(B\xa0\x86\1\0";
+	static const char tail[] = "cnumpy\ndtype\nX\2\0\0\0u1\x85RJ\xa0\x86\1\0\x85Ntq\1R";
+	char *bytes = malloc(200000), *said;
+	size_t n = sizeof(head) - 1;
+
+	(void)state;
+	assert_non_null(bytes);
+	memcpy(bytes, head, n);
+	memset(bytes + n, 1, 100000);
+	n += 100000;
+	memcpy(bytes + n, tail, sizeof(tail) - 1);
+	n += sizeof(tail) - 1;
+	for (int i = 0; i < 10000; i++) {
+		memcpy(bytes + n, "h\0h\1R", 5);
+		n += 5;
+	}
+	bytes[n++] = 'l';
+	bytes[n++] = '.';
+	said = read_list(bytes, n);
+	assert_non_null(strstr(said, "eight times the memory"));
+	free(said);
+	free(bytes);
+}
+
 struct seek {
 	const char *name;
 	const char *found; /* a key, or NULL */
@@ -290,6 +405,8 @@ static void test_damage(void **state)
 static const struct CMUnitTest all[] = {
 	cmocka_unit_test(test_maps),
 	cmocka_unit_test(test_what_python_wrote),
+	cmocka_unit_test(test_what_numpy_wrote),
+	cmocka_unit_test(test_what_multiplies),
 	cmocka_unit_test(test_names_that_are_found),
 	cmocka_unit_test(test_bombs),
 	cmocka_unit_test(test_damage),
