@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "format/arrow/batch_rows.h"
+#include "format/arrow/column_choice.h"
 #include "format/arrow/label_column.h"
 #include "format/arrow/row_names.h"
 #include "names/split_words.h"
@@ -25,15 +27,7 @@ enum {
 	ROW_LEAST = 16,       /* bytes of the file that another row takes */
 };
 
-/* Where labels are, if nobody says so: the first name that a column has. */
-static const char *const label_names[] = {
-	"label", "labels", "target", "targets", "class", "cls", "y", "fine_label",
-	"fine_labels", "class_id", "label_id", "category", "coarse_label",
-};
-
 #define ARE_LABELS "integers, whole floats, bools, text, or one-hot lists"
-
-enum { LABEL_NAMES = sizeof(label_names) / sizeof(*label_names) };
 
 static const struct arrow_column *find_column(const struct arrow_schema *schema,
 					      const char *name)
@@ -61,22 +55,6 @@ static int refuse_labels(struct arrow_file *file, const char *name)
 			    name, type, list);
 }
 
-/* The first column behind `after` in the order of the usual names. */
-static const struct arrow_column *usual_labels(const struct arrow_schema *schema,
-					       const struct arrow_column *after)
-{
-	bool behind = after == NULL;
-
-	for (size_t i = 0; i < LABEL_NAMES; i++) {
-		const struct arrow_column *column = find_column(schema, label_names[i]);
-
-		if (behind && column && arrow_column_can_label(column))
-			return column;
-		behind = behind || (column && column == after);
-	}
-	return NULL;
-}
-
 static void say_choice(const struct arrow_file *file, const char *taken,
 		       const char *other)
 {
@@ -88,52 +66,31 @@ static void say_choice(const struct arrow_file *file, const char *taken,
 			 "first: none is taken; labels=%.60s takes it", other, other);
 }
 
-/* The one column that is said to be of classes, else the first of the usual names. */
-static const struct arrow_column *guess_labels(const struct arrow_file *file)
-{
-	const struct arrow_schema *schema = &file->schema;
-	const struct arrow_column *column = NULL, *other;
-	struct arrow_class_columns classes = { .count = 0 };
-
-	if (schema->metadata)
-		arrow_class_columns(schema->metadata, schema->metadata_size, &classes);
-	if (classes.count == 1)
-		column = find_column(schema, classes.names[0]);
-	if (column && column->self.type == ARROW_INT)
-		return column;
-	column = usual_labels(schema, NULL);
-	other = column ? usual_labels(schema, column) : NULL;
-	if (other)
-		say_choice(file, column->name, other->name);
-	else if (classes.count > 1 && !column)
-		say_choice(file, NULL, classes.names[0]);
-	else if (classes.count > 1)
-		say_choice(file, column->name,
-			       classes.names[strcmp(classes.names[0], column->name) == 0]);
-	return column;
-}
-
 /* Is there a column that is called as labels are, and holds none? Then that is said. */
-static void warn_of_none(const struct arrow_file *file)
+static void say_none(const struct arrow_file *file)
 {
-	const struct arrow_column *column = NULL;
+	const struct arrow_column *found = NULL;
 	char type[48] = "";
 
-	if (file->scan->tree)
+	for (size_t i = 0; i < file->schema.columns.count; i++) {
+		const struct arrow_column *column = &file->schema.columns.items[i];
+		int rank = column_label_rank(column->name);
+
+		if (rank >= 0 && (!found || rank < column_label_rank(found->name)))
+			found = column;
+	}
+	if (!found || file->scan->tree || arrow_column_has_files(found) ||
+	    arrow_column_can_label(found))
 		return;
-	for (size_t i = 0; i < LABEL_NAMES && !column; i++)
-		column = find_column(&file->schema, label_names[i]);
-	if (!column || arrow_column_has_files(column))
-		return;
-	arrow_type_name(column, type, sizeof(type));
+	arrow_type_name(found, type, sizeof(type));
 	scan_say(file->scan, "no labels are taken from the column '%.60s', which is %s: they are "
-		 ARE_LABELS "; labels=NAME says which column holds them", column->name, type);
+		 ARE_LABELS "; labels=NAME says which column holds them", found->name, type);
 }
 
 /* Floats and lists may be what no label is, and nobody has said that they are: looks. */
-static int look_at_labels(struct arrow_file *file, struct arrow_choice *choice)
+static int look_at_labels(struct arrow_file *file, const struct arrow_column *column,
+			  bool *unfit)
 {
-	const struct arrow_column *column = choice->labels;
 	char why[ARROW_WHY_BYTES];
 	int fits;
 
@@ -141,31 +98,78 @@ static int look_at_labels(struct arrow_file *file, struct arrow_choice *choice)
 	    (column->self.type != ARROW_FLOAT && !arrow_is_list(&column->self)))
 		return 0;
 	fits = arrow_labels_fit(file, column, why);
-	if (fits == 0) {
-		if (!file->scan->tree)
-			scan_say(file->scan, "no labels are taken from the column '%.60s', which "
-				 "%s: they are " ARE_LABELS "; labels=NAME says which column holds "
-				 "them", column->name, why);
-		choice->labels = NULL;
-	}
+	*unfit = fits == 0;
+	if (*unfit && !file->scan->tree)
+		scan_say(file->scan, "no labels are taken from the column '%.60s', which %s: they "
+			 "are " ARE_LABELS "; labels=NAME says which column holds them",
+			 column->name, why);
 	return fits < 0 ? fits : 0;
+}
+
+static int take_best(struct arrow_file *file, struct label_column_facts *facts, size_t n,
+		     struct arrow_choice *choice)
+{
+	const struct arrow_column *columns = file->schema.columns.items;
+	struct label_column_choice best;
+	int err = 0;
+
+	for (;;) {
+		best = label_column_choose(facts, n);
+		if (best.taken >= 0 && !facts[best.taken].classes)
+			err = look_at_labels(file, &columns[best.taken],
+					     &facts[best.taken].unfit);
+		if (err || best.taken < 0 || !facts[best.taken].unfit)
+			break;
+	}
+	if (err)
+		return err;
+	if (best.other >= 0)
+		say_choice(file, best.taken >= 0 ? columns[best.taken].name : NULL,
+			   columns[best.other].name);
+	if (best.taken >= 0)
+		choice->labels = &columns[best.taken];
+	else
+		say_none(file);
+	return 0;
+}
+
+static int guess_labels(struct arrow_file *file, struct arrow_choice *choice)
+{
+	const struct arrow_schema *schema = &file->schema;
+	struct arrow_class_columns classes = { .count = 0 };
+	size_t n = schema->columns.count;
+	struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	int err;
+
+	if (!facts)
+		return arrow_no_memory(file);
+	if (schema->metadata)
+		arrow_class_columns(schema->metadata, schema->metadata_size, &classes);
+	for (size_t i = 0; i < n; i++) {
+		const struct arrow_column *column = &schema->columns.items[i];
+
+		facts[i].name = column->name;
+		facts[i].can_label = arrow_column_can_label(column);
+		for (unsigned k = 0; k < classes.count && k < 2; k++)
+			facts[i].classes |= column->self.type == ARROW_INT &&
+					    !column->self.dictionary &&
+					    strcmp(classes.names[k], column->name) == 0;
+	}
+	err = take_best(file, facts, n, choice);
+	free(facts);
+	return err;
 }
 
 static int choose_labels(struct arrow_file *file, struct arrow_choice *choice)
 {
 	const char *name = file->scan->labels;
 
-	choice->labels = name ? find_column(&file->schema, name) :
-				guess_labels(file);
-	if (!choice->labels && name)
+	if (!name)
+		return guess_labels(file, choice);
+	choice->labels = find_column(&file->schema, name);
+	if (!choice->labels || !arrow_column_can_label(choice->labels))
 		return refuse_labels(file, name);
-	if (!choice->labels) {
-		warn_of_none(file);
-		return 0;
-	}
-	if (!arrow_column_can_label(choice->labels))
-		return refuse_labels(file, choice->labels->name);
-	return name ? 0 : look_at_labels(file, choice);
+	return 0;
 }
 
 static int read_classes(struct arrow_file *file, struct arrow_choice *choice)
@@ -226,11 +230,12 @@ static void describe(const struct arrow_file *file, const struct arrow_choice *c
 struct image_column {
 	const struct arrow_column *column;
 	struct arrow_looks looks;
-	bool left_out;
 };
 
 struct image_columns {
 	struct image_column items[IMAGES_MOST];
+	struct image_column_facts facts[IMAGES_MOST];
+	bool left_out[IMAGES_MOST];
 	unsigned count;
 	bool known; /* one of them at least begins like images */
 };
@@ -248,6 +253,7 @@ static int look_at_columns(struct arrow_file *file, struct arrow_choice *choice,
 
 	for (size_t i = 0; i < file->schema.columns.count && !err; i++) {
 		struct image_column *image = &out->items[out->count];
+		struct image_column_facts *facts = &out->facts[out->count];
 
 		choice->images = &file->schema.columns.items[i];
 		if (!arrow_column_has_files(choice->images) ||
@@ -259,7 +265,9 @@ static int look_at_columns(struct arrow_file *file, struct arrow_choice *choice,
 					    IMAGES_MOST);
 		*image = (struct image_column){ .column = choice->images };
 		err = arrow_rows_look(file, choice, &image->looks);
-		out->known |= image->looks.known;
+		facts->known = image->looks.known;
+		facts->empty = image->looks.rows && image->looks.nulls == image->looks.rows;
+		out->known |= facts->known;
 	}
 	return err;
 }
@@ -272,11 +280,6 @@ static int look_at_all(struct arrow_file *file, struct arrow_choice *choice,
 	if (!err && !out->known)
 		err = look_at_columns(file, choice, true, out);
 	return err || out->count ? err : refuse_columns(file);
-}
-
-static bool is_empty(const struct image_column *image)
-{
-	return image->looks.rows && image->looks.nulls == image->looks.rows;
 }
 
 /* Hugging Face's library keeps paths in its cache, and no bytes. */
@@ -292,14 +295,14 @@ static int refuse_empty(struct arrow_file *file, const struct image_column *imag
 
 static void say_left_out(struct arrow_file *file, const struct image_columns *images)
 {
-	const struct image_column *shown = images->items;
+	unsigned shown = 0;
 	char list[200] = "";
 	size_t n = 0, count = 0;
 
-	while (shown->left_out)
+	while (images->left_out[shown])
 		shown++;
 	for (unsigned i = 0; i < images->count; i++) {
-		if (!images->items[i].left_out)
+		if (!images->left_out[i])
 			continue;
 		if (n < sizeof(list))
 			n += (size_t)snprintf(list + n, sizeof(list) - n, "%s'%.40s'",
@@ -309,22 +312,16 @@ static void say_left_out(struct arrow_file *file, const struct image_columns *im
 	if (count)
 		scan_say(file->scan, "%s %s not shown beside '%.40s': by the first bytes no row "
 			 "is an image, or all are null; view=tree shows %s", list,
-			 count > 1 ? "are" : "is", shown->column->name,
+			 count > 1 ? "are" : "is", images->items[shown].column->name,
 			 count > 1 ? "them" : "it");
 }
 
-/* Beside columns of images others are none: annotations, attributes, what was not loaded. */
 static int choose_images(struct arrow_file *file, struct image_columns *images)
 {
-	bool filled = false;
-
-	for (unsigned i = 0; i < images->count; i++)
-		filled |= !is_empty(&images->items[i]);
-	if (!filled)
+	if (!image_columns_choose(images->facts, images->count, images->left_out))
 		return refuse_empty(file, &images->items[0]);
-	for (unsigned i = 0; i < images->count && !file->scan->tree; i++)
-		images->items[i].left_out = is_empty(&images->items[i]) ||
-					    (images->known && !images->items[i].looks.known);
+	if (file->scan->tree)
+		memset(images->left_out, 0, sizeof(images->left_out));
 	say_left_out(file, images);
 	return 0;
 }
@@ -340,7 +337,7 @@ static int take_columns(struct arrow_file *file, struct arrow_choice *choice)
 	if (!err)
 		err = choose_images(file, &images);
 	for (unsigned i = 0; i < images.count && !err; i++) {
-		if (images.items[i].left_out)
+		if (images.left_out[i])
 			continue;
 		choice->images = images.items[i].column;
 		arrow_type_name(choice->images, type, sizeof(type));
