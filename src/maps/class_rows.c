@@ -200,7 +200,10 @@ static const char *skip_delimiter(const char *at, const char *end, bool *blanks)
 	while (at < end && (*at == ' ' || *at == '\t'))
 		at++;
 	*blanks = true;
-	if (at < end && (strchr(",;:|=)", *at) ||
+	if (at + 1 < end && (*at == '-' || *at == '=') && at[1] == '>') {
+		*blanks = false;
+		at += 2;
+	} else if (at < end && (strchr(",;:|=)", *at) ||
 			 (*at == '-' && at > begin && at + 1 < end && at[1] == ' '))) {
 		*blanks = false;
 		at++;
@@ -247,6 +250,18 @@ static int split_leading(struct map_lines *lines, const struct map_line *line,
 	return add_row(rows, line, name, size, number, digits);
 }
 
+/* How much of the end of a text parts it from what follows: "->", " -", ":". */
+static size_t delimiter_before(const char *text, size_t size)
+{
+	char last = size ? text[size - 1] : '\0', before = size > 1 ? text[size - 2] : '\0';
+
+	if (last == '>' && (before == '-' || before == '='))
+		return 2;
+	if (last == '-' && before == ' ')
+		return 1;
+	return last && strchr(",;:|=", last) ? 1 : 0;
+}
+
 static int split_trailing(struct map_lines *lines, const struct map_line *line,
 			  struct class_rows *rows)
 {
@@ -258,10 +273,8 @@ static int split_trailing(struct map_lines *lines, const struct map_line *line,
 	digits = (size_t)(end - number);
 	size = (size_t)(number - line->text);
 	map_trim(&name, &size);
-	if (size && strchr(",;:|=", name[size - 1])) {
-		rows->blanks = false;
-		size--;
-	}
+	size -= delimiter_before(name, size);
+	rows->blanks &= size == 0 || name[size] == ' ' || name[size] == '\t';
 	map_trim(&name, &size);
 	bare_number(&number, &digits);
 	if (map_unquote(lines, &name, &size) < 0)

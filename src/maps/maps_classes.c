@@ -52,6 +52,12 @@ static int take_pair(struct class_list *list, const struct map_pair *pair,
 		    (key->kind == MAP_TEXT &&
 		     map_parse_number(key->text, key->size, &class->label)))
 			return 0;
+		/* {"tench": "0"} */
+		if (key->kind == MAP_TEXT && !value->in_list &&
+		    map_parse_number(value->text, value->size, &class->label)) {
+			*name = *key;
+			return 0;
+		}
 		return refuse_pair(list, pair,
 				   "neither its key nor its value is a number: a "
 				   "class list says which label has which name",

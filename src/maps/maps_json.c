@@ -8,7 +8,8 @@
 #include "maps/class_text.h"
 #include "maps/maps_pairs.h"
 
-/* A map is a dict of texts and numbers, a list of classes at most a dict of lists. */
+/* A map is a dict of texts and numbers, a list of classes at most a dict of lists, or that
+   of a dict of others: {"id2label": {...}}. */
 enum { DEPTH_MOST = 2, LISTS_MOST = 1000000 };
 
 /*
@@ -31,7 +32,7 @@ static const char *find_bomb(const struct map_input *input)
 			depth++, lists++;
 		else if ((c == ']' || c == '}') && depth > 0)
 			depth--;
-		if (depth > DEPTH_MOST)
+		if (depth > DEPTH_MOST + (unsigned)input->classes)
 			return "it nests deeper than a dict of lists";
 		if (lists > LISTS_MOST)
 			return "it has more than a million lists";

@@ -81,6 +81,9 @@ bool map_is_json(const struct map_input *input)
 
 	while (i < input->n && strchr(" \t\r\n", input->bytes[i]) && input->bytes[i])
 		i++;
+	/* a tuple of Python, too: ('cat', 'dog') */
+	if (input->classes && i + 1 < input->n && input->bytes[i] == '(')
+		return input->bytes[i + 1] == '\'' || input->bytes[i + 1] == '"';
 	return i < input->n && (input->bytes[i] == '{' || input->bytes[i] == '[');
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * maps_yaml.c: the classes in data.yaml of YOLO and its like: what is below `names:`, as a
- * list or a mapping, in lines or in brackets. No other YAML is read.
+ * list or a mapping, in lines or in brackets. No other YAML is read. CLASSES = [...] of a
+ * Python script is the same.
  */
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "maps/class_text.h"
 
@@ -24,13 +26,18 @@ static int refuse_yaml(const struct yaml *yaml, size_t i, const char *what)
 			 yaml->input->path, yaml->lines->items.items[i].place, what);
 }
 
-/* What follows "KEY:" in a line that begins with it; NULL: it does not. */
+/* What follows "KEY:" or "KEY =" in a line that begins with it; NULL: it does not. */
 static const char *behind_key(const struct map_line *line, const char *key)
 {
-	size_t n = strlen(key);
+	size_t n = strlen(key), sign = n;
 
-	if (line->indent || line->size < n + 1 || memcmp(line->text, key, n) != 0 ||
-	    line->text[n] != ':' || (line->size > n + 1 && !strchr(" \t", line->text[n + 1])))
+	if (line->indent || line->size < n + 1 || strncasecmp(line->text, key, n) != 0)
+		return NULL;
+	while (sign < line->size && strchr(" \t", line->text[sign]))
+		sign++;
+	if (sign < line->size && line->text[sign] == '=')
+		return line->text + sign + 1;
+	if (line->text[n] != ':' || (line->size > n + 1 && !strchr(" \t", line->text[n + 1])))
 		return NULL;
 	return line->text + n + 1;
 }
@@ -57,7 +64,11 @@ static bool is_empty(const char *at, const char *end)
 
 static const char *value_of_key(const struct map_line *line)
 {
-	const char *at = (const char *)memchr(line->text, ':', line->size) + 1;
+	const char *at = line->text;
+
+	for (size_t k = 0; k < sizeof(class_keys) / sizeof(*class_keys); k++)
+		if (behind_key(line, class_keys[k]))
+			at = behind_key(line, class_keys[k]);
 
 	while (at < line->text + line->size && (*at == ' ' || *at == '\t'))
 		at++;
@@ -73,7 +84,9 @@ bool map_is_yaml_classes(const struct map_lines *lines)
 	if (i == lines->items.count)
 		return false;
 	at = value_of_key(line);
-	return is_empty(at, line->text + line->size) || *at == '[' || *at == '{';
+	if (at == line->text + line->size)
+		return at[-1] != '=';
+	return is_empty(at, line->text + line->size) || strchr("[{(", *at);
 }
 
 /* Without a comment behind it, and without quotes. */
