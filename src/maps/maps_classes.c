@@ -281,5 +281,5 @@ void class_list_labels(const struct class_list *list, struct class_list_labels *
 {
 	*out = (struct class_list_labels){ list->items.items[0].label,
 					   list->items.items[list->items.count - 1].label,
-					   list->ordered };
+					   list->ordered, list->unit };
 }

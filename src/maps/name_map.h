@@ -68,6 +68,7 @@ bool class_list_says(const struct class_list *list, char *text, size_t room);
 struct class_list_labels {
 	int64_t first, last;
 	bool ordered;
+	const char *unit; /* what the names are in: "line", "item" */
 };
 void class_list_labels(const struct class_list *list, struct class_list_labels *out);
 

@@ -241,10 +241,11 @@ static int refuse_nameless(const struct view *view, const struct array *array,
 		class_list_labels(view->config.classes, &has);
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s has no name for label %" PRId64 ", which '%.100s' in "
-				 "'/%.100s' has; its labels are %" PRId64 " to %" PRId64 "%s; is "
-				 "it the list of another dataset?",
+				 "'/%.100s' has; its %zu %ss are of labels %" PRId64 " to %" PRId64
+				 "%s; is it the list of another dataset?",
 				 view->config.classes_path, label, array->name, array->split,
-				 has.first, has.last, has.ordered ? "" : ", as it says itself (a "
+				 class_list_count(view->config.classes), has.unit, has.first,
+				 has.last, has.ordered ? "" : ", as it says itself (a "
 				 "JSON list of its names, [\"a\", \"b\"], counts from 0 on)");
 	}
 	if (array->names_from == NAMES_OF_KEYS)

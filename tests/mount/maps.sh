@@ -202,7 +202,7 @@ JSON list of names" classes=list.table
 	refused "list.gap: line 12: it has no number and a name" classes=list.gap
 	refuse "list.from1: it counts from 1" "$granary" ls -o index=off,classes=list.from1 "$h5"
 	"$granary" ls -o index=off,classes=list.from1 "$h5" 2>"$work/said"
-	grep -q "list.from1 has no name for label 0.*; its labels are 1 to 12, as it says itself" \
+	grep -q "list.from1 has no name for label 0.*; its 12 lines are of labels 1 to 12, as it says itself" \
 		"$work/said"
 	ok $? "and that is said" || diag "$(cat "$work/said")"
 	told "list.longer has 13 names, and the labels end with 11" classes=list.longer
