@@ -41,10 +41,12 @@ struct sample_bytes {
 	uint32_t volume;
 };
 
+/* The volume of the body of a row without bytes, which counts and is not shown. */
+#define SAMPLE_MISSING UINT32_MAX
+
 /* A file: the bytes of `head` (an image's header, say), then those of `body`. */
 struct sample {
 	struct sample_bytes head, body;
-	bool missing;            /* a row without bytes: it counts, and is not shown */
 	int64_t label;           /* of a group with labels and without class_name */
 	const char *name;        /* "a/b.jpg", within its class or split; NULL: made of
 				    the row's number. Copied */

@@ -177,7 +177,8 @@ bool view_next_row(struct rows *rows, struct row *out)
 	for (; rows->piece < array->pieces.count; rows->piece++, rows->at = 0) {
 		const struct piece *piece = &array->pieces.items[rows->piece];
 
-		while (rows->at < piece->group->rows && piece->samples[rows->at].missing)
+		while (rows->at < piece->group->rows &&
+		       piece->samples[rows->at].body.volume == SAMPLE_MISSING)
 			rows->at++, rows->number++;
 		if (rows->at == piece->group->rows)
 			continue;
@@ -482,7 +483,7 @@ static int apply_group(struct view *view, const struct sample_group *group,
 		struct row row = { .group = group, .sample = &samples[i],
 				   .number = array->next_row };
 
-		if (row.sample->missing)
+		if (row.sample->body.volume == SAMPLE_MISSING)
 			continue;
 		if (array->keys.count)
 			row.key = &array->keys.items[row.number];

@@ -173,7 +173,7 @@ static void test_labels_that_are_named(void **state)
 	assert_string_equal(samples_group(run.samples, 0, &first)->labels, "meta.label");
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(first[i].label, 4 - i);
-		assert_int_equal(first[i].missing, i == 1 || i == 3);
+		assert_int_equal(first[i].body.volume == SAMPLE_MISSING, i == 1 || i == 3);
 	}
 	run_end(&run);
 	for (size_t i = 0; i < COUNT(files); i++) {

@@ -146,8 +146,8 @@ static int add_sample(struct pass *pass, const struct arrow_batch *batch, size_t
 					 &extent);
 	if (err == -EBADMSG)
 		return arrow_refuse_read(pass->file, err);
-	sample.missing = at == 0;
-	sample.body = (struct sample_bytes){ extent.offset, length, extent.volume };
+	sample.body = (struct sample_bytes){ extent.offset, length,
+					     at ? extent.volume : SAMPLE_MISSING };
 	if (err || samples_add(scan->samples, &sample) < 0 ||
 	    (sample.name && arrow_names_note(&pass->names, sample.name, pass->row) < 0))
 		return arrow_no_memory(pass->file);
