@@ -78,11 +78,12 @@ static const char *value_of_key(const struct map_line *line)
 bool map_is_yaml_classes(const struct map_lines *lines)
 {
 	size_t i = find_names(lines);
-	const struct map_line *line = &lines->items.items[i];
+	const struct map_line *line;
 	const char *at;
 
 	if (i == lines->items.count)
 		return false;
+	line = &lines->items.items[i];
 	at = value_of_key(line);
 	if (at == line->text + line->size)
 		return at[-1] != '=';
