@@ -24,16 +24,19 @@ static int find_data(struct job *const *jobs, uint32_t i, struct error *e)
 	const struct scan *scan = &jobs[i]->scan;
 
 	if (i == 0 || samples_group_count(jobs[i - 1]->scan.samples) == 0)
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "'%s' has numbers of the rows of another Arrow file; name that "
-				 "file before it", scan->label);
+		return error_set(
+			e, ERROR_DATASET, EBADMSG,
+			"'%s' has numbers of the rows of another Arrow file; name that "
+			"file before it",
+			scan->label);
 	if (i > 1 && !jobs[i - 2]->scan.selects && same_folder(jobs[i], jobs[i - 1]) &&
 	    same_folder(jobs[i], jobs[i - 2]))
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "'%s' has numbers of the rows of several files, '%s' is the last "
-				 "of them; write them as one (datasets: "
-				 "ds.flatten_indices().save_to_disk(FOLDER))", scan->label,
-				 jobs[i - 1]->scan.label);
+		return error_set(
+			e, ERROR_DATASET, EBADMSG,
+			"'%s' has numbers of the rows of several files, '%s' is the last "
+			"of them; write them as one (datasets: "
+			"ds.flatten_indices().save_to_disk(FOLDER))",
+			scan->label, jobs[i - 1]->scan.label);
 	return 0;
 }
 
@@ -52,12 +55,14 @@ static int select_rows(struct job *data, const struct job *by, const uint64_t *r
 
 	if (err == -ERANGE)
 		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "'%s' names a row beyond the %" PRIu64 " of '%s'; are they of one "
-				 "dataset?", by->scan.label, all, data->scan.label);
+				 "'%s' names a row beyond the %" PRIu64
+				 " of '%s'; are they of one "
+				 "dataset?",
+				 by->scan.label, all, data->scan.label);
 	if (err)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-	scan_say(&data->scan, "%zu of its %" PRIu64 " rows are shown, those of '%.100s'", n, all,
-		 filename_of(by->scan.label));
+	scan_say(&data->scan, "%zu of its %" PRIu64 " rows are shown, those of '%.100s'",
+		 n, all, filename_of(by->scan.label));
 	return 0;
 }
 
@@ -79,7 +84,8 @@ int selections_apply(struct job *const *jobs, uint32_t count, struct error *e)
 					err = error_set(e, ERROR_SYSTEM, ENOMEM,
 							"out of memory");
 		if (!err)
-			err = select_rows(jobs[first - 1], jobs[first], rows.items, rows.count, e);
+			err = select_rows(jobs[first - 1], jobs[first], rows.items,
+					  rows.count, e);
 		vec_free(&rows);
 		i--;
 	}

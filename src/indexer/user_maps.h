@@ -24,8 +24,8 @@ struct view_config given_view(const struct given *given,
 
 /*
  * Notes how a list of classes was read, and the options that change nothing in this
- * dataset, of a format of that name, so that nobody believes they did. `regrouped`: maps and list have been used for files
- * that have names.
+ * dataset, of a format of that name, so that nobody believes they did. `regrouped`: maps
+ * and list have been used for files that have names.
  */
 void given_note(const struct given *given, const struct indexer_config *config,
 		const char *format, const struct view *view, bool regrouped,

@@ -8,15 +8,17 @@ enum { TITLE_BYTES = 32 };
 
 /* Small letters and digits only: "Class_Id" is "classid". */
 static const char *const label_titles[] = {
-	"classid", "labelid", "categoryid", "classindex", "classidx", "classnumber", "label",
-	"id", "ids", "index", "idx", "target", "number", "num", "no", "nr", "code", "key",
-	"value", "y", "class", "",
+	"classid", "labelid", "categoryid", "classindex", "classidx", "classnumber",
+	"label",   "id",      "ids",	    "index",	  "idx",      "target",
+	"number",  "num",     "no",	    "nr",	  "code",     "key",
+	"value",   "y",	      "class",	    "",
 };
 
 static const char *const name_titles[] = {
-	"name", "names", "classname", "classnames", "labelname", "categoryname", "signname",
-	"label", "labels", "class", "classes", "category", "categories", "title", "wnid",
-	"synset", "species", "description", "supercategory",
+	"name",		"names",    "classname",   "classnames",    "labelname",
+	"categoryname", "signname", "label",	   "labels",	    "class",
+	"classes",	"category", "categories",  "title",	    "wnid",
+	"synset",	"species",  "description", "supercategory",
 };
 
 #define COUNT_OF(list) (sizeof(list) / sizeof(*(list)))
@@ -37,7 +39,8 @@ static bool plain_title(const char *title, size_t size, char out[TITLE_BYTES])
 }
 
 /* Where the title stands in a list; its length where it does not. */
-static size_t title_rank(const char *title, size_t size, const char *const *list, size_t n)
+static size_t title_rank(const char *title, size_t size, const char *const *list,
+			 size_t n)
 {
 	char plain[TITLE_BYTES];
 	size_t rank = 0;
@@ -70,7 +73,8 @@ static bool ends_with(const char *text, const char *end)
 
 bool class_title_of_labels(const char *title, size_t size)
 {
-	static const char *const ends[] = { "id", "ids", "index", "idx", "number", "label" };
+	static const char *const ends[] = {"id",  "ids",    "index",
+					   "idx", "number", "label"};
 	char plain[TITLE_BYTES];
 
 	if (title_rank(title, size, label_titles, COUNT_OF(label_titles)) <
@@ -86,9 +90,8 @@ bool class_title_of_labels(const char *title, size_t size)
 
 bool class_title_of_names(const char *title, size_t size)
 {
-	return size > 0 &&
-	       title_rank(title, size, name_titles, COUNT_OF(name_titles)) <
-		       COUNT_OF(name_titles);
+	return size > 0 && title_rank(title, size, name_titles, COUNT_OF(name_titles)) <
+				   COUNT_OF(name_titles);
 }
 
 /* Most rows behind the first hold numbers: a column of labels, or one with a gap. */
@@ -116,7 +119,8 @@ static size_t find_label(const struct class_column *columns, size_t n, size_t ro
 	return count == 1 || best < COUNT_OF(label_titles) ? found : n;
 }
 
-/* Of the other columns the one of wnids, the only one of words, or that with the title. */
+/* Of the other columns the one of wnids, the only one of words, or that with the title.
+ */
 static size_t find_name(const struct class_column *columns, size_t n, size_t rows,
 			size_t label, bool titles)
 {
@@ -143,7 +147,8 @@ static size_t find_name(const struct class_column *columns, size_t n, size_t row
 static struct class_columns_choice choose_titled(const struct class_column *columns,
 						 size_t n, size_t rows)
 {
-	struct class_columns_choice choice = { .found = CLASS_COLUMNS_NONE, .titles = true };
+	struct class_columns_choice choice = {.found = CLASS_COLUMNS_NONE,
+					      .titles = true};
 
 	for (size_t i = 0; i < n; i++)
 		if (name_rank(&columns[i]) == COUNT_OF(name_titles))
@@ -157,7 +162,7 @@ static struct class_columns_choice choose_titled(const struct class_column *colu
 struct class_columns_choice class_columns_choose(const struct class_column *columns,
 						 size_t n, size_t rows)
 {
-	struct class_columns_choice choice = { .found = CLASS_COLUMNS_MANY };
+	struct class_columns_choice choice = {.found = CLASS_COLUMNS_MANY};
 	size_t numbers = 0;
 
 	for (size_t i = 0; i < n; i++) {

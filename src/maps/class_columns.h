@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * class_columns.h: which column of a table of classes holds the labels, and which the names.
+ * class_columns.h: which column of a table of classes holds the labels, and which the
+ * names.
  *
  * Pure: columns in, a choice out. Threads: any.
  */
@@ -15,12 +16,12 @@ struct class_column {
 	const char *title; /* what its first row holds; no NUL behind it */
 	size_t title_size;
 	bool title_number; /* and that is a whole number */
-	size_t numbers;    /* how many of the rows behind the first hold whole numbers, */
-	size_t wnids;      /* or something like n01440764 */
+	size_t numbers;	   /* how many of the rows behind the first hold whole numbers, */
+	size_t wnids;	   /* or something like n01440764 */
 };
 
 enum class_columns_found {
-	CLASS_COLUMNS_NONE,   /* no column holds labels: each row is a name */
+	CLASS_COLUMNS_NONE, /* no column holds labels: each row is a name */
 	CLASS_COLUMNS_NUMBERED,
 	CLASS_COLUMNS_TITLED, /* titles, and names in the order of their labels */
 	CLASS_COLUMNS_MANY,   /* several columns could be either */
@@ -28,7 +29,7 @@ enum class_columns_found {
 
 struct class_columns_choice {
 	enum class_columns_found found;
-	bool titles;        /* the first row holds them */
+	bool titles;	    /* the first row holds them */
 	size_t label, name; /* of NUMBERED both; of TITLED the name */
 };
 

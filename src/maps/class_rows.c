@@ -44,8 +44,9 @@ static const char *field_end(const char *at, const char *end, char delimiter)
 
 	for (const char *p = at + quoted; quoted && p < end; p++)
 		if (*p == '"' && (p + 1 == end || p[1] != '"'))
-			return p + 1 == end || p[1] == delimiter ? p + 1 :
-				       field_end(p + 1, end, delimiter);
+			return p + 1 == end || p[1] == delimiter
+				       ? p + 1
+				       : field_end(p + 1, end, delimiter);
 		else
 			p += *p == '"';
 	at = memchr(at, delimiter, (size_t)(end - at));
@@ -88,7 +89,7 @@ static void count_field(struct class_column *column, const char *text, size_t si
 	bool is_number = map_parse_number(text, size, &number);
 
 	if (first) {
-		*column = (struct class_column){ text, size, is_number, 0, 0 };
+		*column = (struct class_column){text, size, is_number, 0, 0};
 		return;
 	}
 	column->numbers += is_number;
@@ -111,8 +112,8 @@ static int count_columns(struct map_lines *lines, char delimiter,
 		}
 		*n = fields.count;
 		for (size_t k = 0; k < *n; k++)
-			count_field(&columns[k], fields.items[k].text, fields.items[k].size,
-				    i == 0);
+			count_field(&columns[k], fields.items[k].text,
+				    fields.items[k].size, i == 0);
 	}
 	return 0;
 }
@@ -120,7 +121,7 @@ static int count_columns(struct map_lines *lines, char delimiter,
 static int add_row(struct class_rows *rows, const struct map_line *line, const char *name,
 		   size_t size, const char *number, size_t digits)
 {
-	struct class_row row = { .name = name, .size = size, .place = line->place };
+	struct class_row row = {.name = name, .size = size, .place = line->place};
 
 	row.numbered = size && map_parse_number(number, digits, &row.number);
 	if (!row.numbered)
@@ -129,7 +130,8 @@ static int add_row(struct class_rows *rows, const struct map_line *line, const c
 }
 
 static int take_columns(struct map_lines *lines, char delimiter,
-			const struct class_columns_choice *choice, struct class_rows *rows)
+			const struct class_columns_choice *choice,
+			struct class_rows *rows)
 {
 	struct class_fields fields;
 	int err = 0;
@@ -147,10 +149,11 @@ static int take_columns(struct map_lines *lines, char delimiter,
 		label = &fields.items[choice->label];
 		if (choice->found == CLASS_COLUMNS_TITLED) {
 			snprintf(place, sizeof(place), "%zu", i - choice->titles);
-			order = (struct class_field){ place, strlen(place) };
+			order = (struct class_field){place, strlen(place)};
 			label = &order;
 		}
-		err = add_row(rows, line, name->text, name->size, label->text, label->size);
+		err = add_row(rows, line, name->text, name->size, label->text,
+			      label->size);
 	}
 	return err;
 }
@@ -203,8 +206,9 @@ static const char *skip_delimiter(const char *at, const char *end, bool *blanks)
 	if (at + 1 < end && (*at == '-' || *at == '=') && at[1] == '>') {
 		*blanks = false;
 		at += 2;
-	} else if (at < end && (strchr(",;:|=)", *at) ||
-			 (*at == '-' && at > begin && at + 1 < end && at[1] == ' '))) {
+	} else if (at < end &&
+		   (strchr(",;:|=)", *at) ||
+		    (*at == '-' && at > begin && at + 1 < end && at[1] == ' '))) {
 		*blanks = false;
 		at++;
 	}
@@ -216,7 +220,7 @@ static const char *skip_delimiter(const char *at, const char *end, bool *blanks)
 /* The number's own text: "[0]", "'0'" and "0." are 0. */
 static void bare_number(const char **text, size_t *size)
 {
-	static const char *const around[] = { "\"\"", "''", "[]", "(" };
+	static const char *const around[] = {"\"\"", "''", "[]", "("};
 
 	for (size_t i = 0; i < sizeof(around) / sizeof(*around); i++) {
 		const char *a = around[i];
@@ -253,7 +257,8 @@ static int split_leading(struct map_lines *lines, const struct map_line *line,
 /* How much of the end of a text parts it from what follows: "->", " -", ":". */
 static size_t delimiter_before(const char *text, size_t size)
 {
-	char last = size ? text[size - 1] : '\0', before = size > 1 ? text[size - 2] : '\0';
+	char last = size ? text[size - 1] : '\0',
+	     before = size > 1 ? text[size - 2] : '\0';
 
 	if (last == '>' && (before == '-' || before == '='))
 		return 2;
@@ -312,29 +317,32 @@ static void leave_titles(struct class_rows *rows, enum class_form form)
 		while (text + size < end && !strchr(DELIMITERS, text[size]))
 			size++;
 	} else {
-		while (size < first->size && !strchr(DELIMITERS, end[-1 - (ptrdiff_t)size]))
+		while (size < first->size &&
+		       !strchr(DELIMITERS, end[-1 - (ptrdiff_t)size]))
 			size++;
 		text = end - size;
 	}
 	if (size == first->size || !class_title_of_labels(text, size))
 		return;
 	rows->titles = true;
-	memmove(rows->items.items, rows->items.items + 1, --rows->items.count * sizeof(*first));
+	memmove(rows->items.items, rows->items.items + 1,
+		--rows->items.count * sizeof(*first));
 }
 
-int class_rows_split(struct map_lines *lines, enum class_form form, struct class_rows *out)
+int class_rows_split(struct map_lines *lines, enum class_form form,
+		     struct class_rows *out)
 {
 	int err = 0;
 
-	*out = (struct class_rows){ .blanks = form != CLASS_FORM_COLUMNS };
+	*out = (struct class_rows){.blanks = form != CLASS_FORM_COLUMNS};
 	if (form == CLASS_FORM_COLUMNS)
 		return split_columns(lines, out);
 	for (size_t i = 0; i < lines->items.count && !err; i++) {
 		const struct map_line *line = &lines->items.items[i];
 
-		err = form == CLASS_FORM_LEADING  ? split_leading(lines, line, out) :
-		      form == CLASS_FORM_TRAILING ? split_trailing(lines, line, out) :
-						    split_second(line, out);
+		err = form == CLASS_FORM_LEADING    ? split_leading(lines, line, out)
+		      : form == CLASS_FORM_TRAILING ? split_trailing(lines, line, out)
+						    : split_second(line, out);
 	}
 	if (!err && out->items.count)
 		leave_titles(out, form);

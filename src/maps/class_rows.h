@@ -14,14 +14,14 @@ struct class_row {
 	size_t size;
 	int64_t number;
 	bool numbered;
-	size_t place;     /* of its line */
+	size_t place; /* of its line */
 };
 
 struct class_rows {
 	VEC(struct class_row) items;
-	bool titles;       /* the first line was titles, and is none of them */
-	bool blanks;       /* nothing but blanks parts numbers and names */
-	bool many;         /* several columns could hold the numbers, or the names */
+	bool titles; /* the first line was titles, and is none of them */
+	bool blanks; /* nothing but blanks parts numbers and names */
+	bool many;   /* several columns could hold the numbers, or the names */
 };
 
 /* A way to take lines apart. */
@@ -37,13 +37,14 @@ enum class_form {
  * The rows of all lines, in this form; none where it is not that of a table at all. 0 or
  * -ENOMEM. To be freed in any case.
  */
-int class_rows_split(struct map_lines *lines, enum class_form form, struct class_rows *out);
+int class_rows_split(struct map_lines *lines, enum class_form form,
+		     struct class_rows *out);
 
 enum class_rows_are {
-	CLASS_ROWS_PLAIN,    /* the numbers are none of labels */
+	CLASS_ROWS_PLAIN, /* the numbers are none of labels */
 	CLASS_ROWS_NUMBERED,
-	CLASS_ROWS_PARTLY,   /* some have one, and others do not */
-	CLASS_ROWS_TWICE,    /* it is not told which of two columns is the labels' */
+	CLASS_ROWS_PARTLY, /* some have one, and others do not */
+	CLASS_ROWS_TWICE,  /* it is not told which of two columns is the labels' */
 };
 
 /* What the numbers are; *out has them judged. 0 or -ENOMEM. */

@@ -9,20 +9,22 @@
 #include "maps/class_rows.h"
 
 /* Has a remedy: what a list of names says without doubt. */
-#define REMEDY_JSON "or write the names as a JSON list, [\"a\", \"b\"], in the order of their labels"
+#define REMEDY_JSON                                                                      \
+	"or write the names as a JSON list, [\"a\", \"b\"], in the order of their "      \
+	"labels"
 
 static int refuse_line(const struct map_input *input, size_t place, const char *what,
 		       struct error *e)
 {
-	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", input->path, place,
-			 what);
+	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", input->path,
+			 place, what);
 }
 
 static int visit_rows(const struct map_input *input, const struct class_rows *rows,
 		      struct error *e)
 {
-	struct map_pair pair = { .key = { .kind = MAP_NUMBER }, .value = { .kind = MAP_TEXT },
-				 .unit = "line" };
+	struct map_pair pair = {
+		.key = {.kind = MAP_NUMBER}, .value = {.kind = MAP_TEXT}, .unit = "line"};
 	int err = 0;
 
 	for (size_t i = 0; i < rows->items.count && !err; i++) {
@@ -44,17 +46,21 @@ static int refuse_partly(const struct map_input *input, const struct class_rows 
 
 	while (i + 1 < rows->items.count && rows->items.items[i].numbered)
 		i++;
-	return refuse_line(input, rows->items.items[i].place,
-			   "it has no number and a name, and most other lines do; add what is "
-			   "missing, " REMEDY_JSON, e);
+	return refuse_line(
+		input, rows->items.items[i].place,
+		"it has no number and a name, and most other lines do; add what is "
+		"missing, " REMEDY_JSON,
+		e);
 }
 
 static int refuse_twice(const struct map_input *input, const struct map_lines *lines,
 			struct error *e)
 {
-	return refuse_line(input, lines->items.items[0].place,
-			   "it is not clear which column holds the labels, and which the names; "
-			   "call them 'id' and 'name' in a first line, " REMEDY_JSON, e);
+	return refuse_line(
+		input, lines->items.items[0].place,
+		"it is not clear which column holds the labels, and which the names; "
+		"call them 'id' and 'name' in a first line, " REMEDY_JSON,
+		e);
 }
 
 /* Lines in one of the forms that say numbers: 1, 0 where they are none, or an errno. */
@@ -69,7 +75,8 @@ static int visit_form(const struct map_input *input, struct map_lines *lines,
 	if (!err)
 		err = class_rows_judge(&rows, &are);
 	if (err) {
-		err = error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", input->path);
+		err = error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
+				input->path);
 	} else if (are == CLASS_ROWS_NUMBERED) {
 		said->numbered = true;
 		said->titles = rows.titles;
@@ -116,8 +123,8 @@ static const char *first_line_doubt(const struct map_lines *lines)
 	if (class_title_of_names(items[0].text, items[0].size))
 		return "it reads like the title of a column; remove it, " REMEDY_JSON;
 	if (is_number_line(&items[0]) && numbers == 0)
-		return "it is a number, and the lines that follow are names; remove it, "
-		       REMEDY_JSON;
+		return "it is a number, and the lines that follow are names; remove "
+		       "it, " REMEDY_JSON;
 	return NULL;
 }
 
@@ -134,15 +141,17 @@ static bool is_bulleted(const struct map_lines *lines)
 static int visit_names(const struct map_input *input, struct map_lines *lines,
 		       struct error *e)
 {
-	struct map_pair pair = { .value = { .kind = MAP_TEXT }, .unit = "line" };
+	struct map_pair pair = {.value = {.kind = MAP_TEXT}, .unit = "line"};
 	const char *doubt = first_line_doubt(lines);
 	size_t bullet = is_bulleted(lines) ? 2 : 0;
 	int err = 0;
 
 	if (lines->blank)
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "%s: line %zu is empty, and other lines follow: each line is a "
-				 "class; remove it", input->path, lines->blank);
+		return error_set(
+			e, ERROR_DATASET, EBADMSG,
+			"%s: line %zu is empty, and other lines follow: each line is a "
+			"class; remove it",
+			input->path, lines->blank);
 	if (doubt)
 		return refuse_line(input, lines->items.items[0].place, doubt, e);
 	for (size_t i = 0; i < lines->items.count && !err; i++) {

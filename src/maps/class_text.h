@@ -15,8 +15,8 @@
 
 /* How the list was read, for messages. */
 struct class_text_said {
-	bool numbered;   /* each line says its label, */
-	bool titles;     /* and the first one is titles */
+	bool numbered;	 /* each line says its label, */
+	bool titles;	 /* and the first one is titles */
 	size_t comments; /* lines */
 };
 
@@ -32,8 +32,8 @@ bool map_is_label_map(const struct map_lines *lines);
 int map_visit_label_map(const struct map_input *input, struct error *e);
 
 /*
- * A list, tuple or dict as YAML and Python write it, that begins with its bracket at `at`;
- * *end is behind its last one.
+ * A list, tuple or dict as YAML and Python write it, that begins with its bracket at
+ * `at`; *end is behind its last one.
  */
 int map_visit_flow(const struct map_input *input, const char *at, const char **end,
 		   struct error *e);

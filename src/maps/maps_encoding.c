@@ -37,21 +37,24 @@ static uint32_t utf16_next(const struct utf16 *text, size_t *i)
 
 static int refuse_utf16(const struct map_input *input, size_t unit, struct error *e)
 {
-	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "%s: it begins as UTF-16, and has no character at byte %zu; save it as "
-			 "UTF-8", input->path, 2 + 2 * unit);
+	return error_set(
+		e, ERROR_DATASET, EBADMSG,
+		"%s: it begins as UTF-16, and has no character at byte %zu; save it as "
+		"UTF-8",
+		input->path, 2 + 2 * unit);
 }
 
 static int convert_utf16(struct map_input *input, bool big_endian, char **buffer,
 			 struct error *e)
 {
-	const struct utf16 text = { (const unsigned char *)input->bytes + 2,
-				    (input->n - 2) / 2, big_endian };
+	const struct utf16 text = {(const unsigned char *)input->bytes + 2,
+				   (input->n - 2) / 2, big_endian};
 	size_t used = 0;
 
 	*buffer = malloc(3 * text.units + UTF8_MOST);
 	if (!*buffer)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", input->path);
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
+				 input->path);
 	for (size_t i = 0; i < text.units;) {
 		size_t at = i;
 		uint32_t character = utf16_next(&text, &i);
@@ -86,8 +89,9 @@ int map_decode_text(struct map_input *input, char **buffer, struct error *e)
 	nul = memchr(input->bytes, '\0', input->n);
 	if (!nul)
 		return 0;
-	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "%s: it is neither a pickle nor JSON nor text: byte %zu is 0; text is "
-			 "UTF-8, or UTF-16 with a mark at its beginning",
-			 input->path, (size_t)(nul - input->bytes));
+	return error_set(
+		e, ERROR_DATASET, EBADMSG,
+		"%s: it is neither a pickle nor JSON nor text: byte %zu is 0; text is "
+		"UTF-8, or UTF-16 with a mark at its beginning",
+		input->path, (size_t)(nul - input->bytes));
 }

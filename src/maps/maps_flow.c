@@ -23,9 +23,10 @@ static int refuse_flow(struct flow *f, const char *what)
 
 	for (const char *c = f->input->bytes; c < f->at; c++)
 		line += *c == '\n';
-	return error_set(f->e, ERROR_DATASET, EBADMSG,
-			 "%s: line %zu: %s; a list of classes is ['a', 'b'] or {0: 'a', 1: 'b'}",
-			 f->input->path, line, what);
+	return error_set(
+		f->e, ERROR_DATASET, EBADMSG,
+		"%s: line %zu: %s; a list of classes is ['a', 'b'] or {0: 'a', 1: 'b'}",
+		f->input->path, line, what);
 }
 
 static void skip_blank(struct flow *f)
@@ -117,11 +118,13 @@ static int read_scalar(struct flow *f, int which, struct map_value *out)
 	f->texts[which].count = 0;
 	err = quoted ? read_quotes(f, which) : read_bare(f, which);
 	if (!err && !quoted && f->texts[which].count == 0)
-		err = refuse_flow(f, "a name is missing, or nests deeper than a list in a list");
+		err = refuse_flow(
+			f, "a name is missing, or nests deeper than a list in a list");
 	if (err)
 		return err;
-	*out = (struct map_value){ .kind = MAP_TEXT, .text = f->texts[which].items,
-				   .size = f->texts[which].count };
+	*out = (struct map_value){.kind = MAP_TEXT,
+				  .text = f->texts[which].items,
+				  .size = f->texts[which].count};
 	if (!out->text)
 		out->text = "";
 	if (!quoted && map_parse_number(out->text, out->size, &out->number))
@@ -168,7 +171,7 @@ static int visit_item(struct flow *f, struct map_pair *pair, bool dict)
 	int err;
 
 	pair->place++;
-	pair->key = (struct map_value){ .kind = MAP_NOTHING };
+	pair->key = (struct map_value){.kind = MAP_NOTHING};
 	if (!dict) {
 		err = read_value(f, &pair->value);
 		pair->value.kind = MAP_TEXT; /* of a list, numbers are names */
@@ -193,7 +196,7 @@ static int visit_item(struct flow *f, struct map_pair *pair, bool dict)
 static int visit_items_of_flow(struct flow *f)
 {
 	char open = *f->at++, close = open == '{' ? '}' : open == '[' ? ']' : ')';
-	struct map_pair pair = { .unit = "item" };
+	struct map_pair pair = {.unit = "item"};
 	bool comma = true;
 	int err = 0;
 
@@ -215,7 +218,8 @@ static int visit_items_of_flow(struct flow *f)
 int map_visit_flow(const struct map_input *input, const char *at, const char **end,
 		   struct error *e)
 {
-	struct flow f = { .input = input, .at = at, .end = input->bytes + input->n, .e = e };
+	struct flow f = {
+		.input = input, .at = at, .end = input->bytes + input->n, .e = e};
 	int err = visit_items_of_flow(&f);
 
 	*end = f.at;

@@ -7,8 +7,8 @@
 static int refuse_line(const struct map_input *input, size_t place, const char *what,
 		       struct error *e)
 {
-	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", input->path, place,
-			 what);
+	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", input->path,
+			 place, what);
 }
 
 static bool is_blank(char byte)
@@ -30,33 +30,37 @@ static int add_line(struct map_lines *lines, const struct map_input *input,
 {
 	const char *text = line->text;
 
-	if (line->size > 1 && *text == '#' && (is_blank(text[1]) || !lines->items.count)) {
+	if (line->size > 1 && *text == '#' &&
+	    (is_blank(text[1]) || !lines->items.count)) {
 		lines->comments++;
 		return 0;
 	}
-	if (*text == '#' ||
-	    (!lines->items.count && line->size > 2 &&
-	     (memcmp(text, "//", 2) == 0 || memcmp(text, "% ", 2) == 0 ||
-	      memcmp(text, "; ", 2) == 0)))
-		return refuse_line(input, line->place,
-				   "it reads like a comment; remove it, or write the names as "
-				   "a JSON list, [\"a\", \"b\"]", e);
+	if (*text == '#' || (!lines->items.count && line->size > 2 &&
+			     (memcmp(text, "//", 2) == 0 || memcmp(text, "% ", 2) == 0 ||
+			      memcmp(text, "; ", 2) == 0)))
+		return refuse_line(
+			input, line->place,
+			"it reads like a comment; remove it, or write the names as "
+			"a JSON list, [\"a\", \"b\"]",
+			e);
 	if (!lines->blank)
 		lines->blank = lines->last_blank;
 	if (vec_push(&lines->items, *line) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", input->path);
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
+				 input->path);
 	return 0;
 }
 
-int map_lines_read(const struct map_input *input, struct map_lines *lines, struct error *e)
+int map_lines_read(const struct map_input *input, struct map_lines *lines,
+		   struct error *e)
 {
 	const char *at = input->bytes, *end = at + input->n;
 	size_t place = 0;
 	int err = 0;
 
-	*lines = (struct map_lines){ .items = VEC_INIT };
+	*lines = (struct map_lines){.items = VEC_INIT};
 	while (at < end && !err) {
-		struct map_line line = { .raw = at, .text = at, .place = ++place };
+		struct map_line line = {.raw = at, .text = at, .place = ++place};
 
 		while (at < end && *at != '\n' && *at != '\r')
 			at++;

@@ -69,8 +69,9 @@ static int next_word(struct pbtxt *p, char out[WORD_BYTES], bool *quoted)
 	while (p->at < p->end && (quote ? *p->at != quote && *p->at != '\n'
 					: !strchr(" \t\r\n,;#{}:'\"", *p->at))) {
 		if (n + 1 == WORD_BYTES || (quote && *p->at == '\\'))
-			return refuse_pbtxt(p, p->line, "a text with an escape, or of more than "
-							"255 bytes");
+			return refuse_pbtxt(p, p->line,
+					    "a text with an escape, or of more than "
+					    "255 bytes");
 		out[n++] = *p->at++;
 	}
 	if (quote && (p->at == p->end || *p->at++ != quote))
@@ -129,18 +130,20 @@ static int read_field_of(struct pbtxt *p, const char *key, struct pbtxt_item *it
 static int visit_label(struct pbtxt *p, const struct pbtxt_item *item)
 {
 	const char *name = *item->display_name ? item->display_name : item->name;
-	struct map_pair pair = { .key = { .kind = MAP_NUMBER }, .unit = "line",
-				 .value = { MAP_TEXT, name, strlen(name), 0, false },
-				 .place = item->line };
+	struct map_pair pair = {.key = {.kind = MAP_NUMBER},
+				.unit = "line",
+				.value = {MAP_TEXT, name, strlen(name), 0, false},
+				.place = item->line};
 
 	if (!*name || !map_parse_number(item->id, strlen(item->id), &pair.key.number))
-		return refuse_pbtxt(p, item->line, "an item without an id, or without a name");
+		return refuse_pbtxt(p, item->line,
+				    "an item without an id, or without a name");
 	return p->input->visit(p->input->context, &pair, p->e);
 }
 
 static int read_item(struct pbtxt *p)
 {
-	struct pbtxt_item item = { .line = p->line };
+	struct pbtxt_item item = {.line = p->line};
 	char word[WORD_BYTES];
 	bool quoted;
 	int err = next_word(p, word, &quoted);
@@ -162,7 +165,7 @@ static int read_item(struct pbtxt *p)
 
 int map_visit_label_map(const struct map_input *input, struct error *e)
 {
-	struct pbtxt p = { input, input->bytes, input->bytes + input->n, 1, e };
+	struct pbtxt p = {input, input->bytes, input->bytes + input->n, 1, e};
 	char word[WORD_BYTES];
 	bool quoted;
 	int err = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * maps_yaml.c: the classes in data.yaml of YOLO and its like: what is below `names:`, as a
- * list or a mapping, in lines or in brackets. No other YAML is read. CLASSES = [...] of a
- * Python script is the same.
+ * maps_yaml.c: the classes in data.yaml of YOLO and its like: what is below `names:`, as
+ * a list or a mapping, in lines or in brackets. No other YAML is read. CLASSES = [...] of
+ * a Python script is the same.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,17 +13,18 @@
 struct yaml {
 	const struct map_input *input;
 	struct map_lines *lines;
-	size_t names;    /* the line of the key */
-	size_t indent;   /* of the first item */
+	size_t names;  /* the line of the key */
+	size_t indent; /* of the first item */
 	size_t items;
 	struct error *e;
 };
 
 static int refuse_yaml(const struct yaml *yaml, size_t i, const char *what)
 {
-	return error_set(yaml->e, ERROR_DATASET, EBADMSG,
-			 "%s: line %zu: %s; below names: are lines '- NAME', or 'NUMBER: NAME'",
-			 yaml->input->path, yaml->lines->items.items[i].place, what);
+	return error_set(
+		yaml->e, ERROR_DATASET, EBADMSG,
+		"%s: line %zu: %s; below names: are lines '- NAME', or 'NUMBER: NAME'",
+		yaml->input->path, yaml->lines->items.items[i].place, what);
 }
 
 /* What follows "KEY:" or "KEY =" in a line that begins with it; NULL: it does not. */
@@ -37,13 +38,14 @@ static const char *behind_key(const struct map_line *line, const char *key)
 		sign++;
 	if (sign < line->size && line->text[sign] == '=')
 		return line->text + sign + 1;
-	if (line->text[n] != ':' || (line->size > n + 1 && !strchr(" \t", line->text[n + 1])))
+	if (line->text[n] != ':' ||
+	    (line->size > n + 1 && !strchr(" \t", line->text[n + 1])))
 		return NULL;
 	return line->text + n + 1;
 }
 
-static const char *const class_keys[] = { "names", "class_names", "classes", "labels",
-					  "categories", "label_names", "id2label" };
+static const char *const class_keys[] = {"names",      "class_names", "classes", "labels",
+					 "categories", "label_names", "id2label"};
 
 /* The line with the key, or the number of lines. */
 static size_t find_names(const struct map_lines *lines)
@@ -148,7 +150,8 @@ static int visit_mapping(struct yaml *yaml, size_t i, struct map_pair *pair)
 	bool quoted, quoted_key;
 
 	if (!colon)
-		return refuse_yaml(yaml, i, "neither an item of a list nor one of a mapping");
+		return refuse_yaml(yaml, i,
+				   "neither an item of a list nor one of a mapping");
 	key->kind = MAP_TEXT;
 	key->text = line->text;
 	key->size = (size_t)(colon - line->text);
@@ -174,8 +177,9 @@ static int visit_block(struct yaml *yaml)
 	int err = 0;
 
 	for (size_t i = yaml->names + 1; i < yaml->lines->items.count && !err; i++) {
-		struct map_pair pair = { .unit = "line", .place = items[i].place,
-					 .value = { .kind = MAP_TEXT } };
+		struct map_pair pair = {.unit = "line",
+					.place = items[i].place,
+					.value = {.kind = MAP_TEXT}};
 		bool element = items[i].text[0] == '-' &&
 			       (items[i].size == 1 || strchr(" \t", items[i].text[1]));
 
@@ -184,8 +188,10 @@ static int visit_block(struct yaml *yaml)
 		if (yaml->items == 0)
 			yaml->indent = items[i].indent;
 		if (items[i].indent != yaml->indent)
-			return refuse_yaml(yaml, i, "it is indented otherwise than the first name");
-		err = element ? visit_element(yaml, i, &pair) : visit_mapping(yaml, i, &pair);
+			return refuse_yaml(
+				yaml, i, "it is indented otherwise than the first name");
+		err = element ? visit_element(yaml, i, &pair)
+			      : visit_mapping(yaml, i, &pair);
 	}
 	if (!err && yaml->items == 0)
 		err = refuse_yaml(yaml, yaml->names, "no names are there");
@@ -216,7 +222,8 @@ static int visit_brackets(struct yaml *yaml, const char *at)
 	for (at = end; at < stop && *at != '\n' && *at != '\r';)
 		at++;
 	if (!is_empty(end, at))
-		return refuse_yaml(yaml, yaml->names, "something follows the names' brackets");
+		return refuse_yaml(yaml, yaml->names,
+				   "something follows the names' brackets");
 	return 0;
 }
 
@@ -233,10 +240,11 @@ static int check_nc(struct yaml *yaml)
 		if (!at || clean_value(yaml, &at, &size, &quoted) < 0 ||
 		    !map_parse_number(at, size, &nc) || nc == (int64_t)yaml->items)
 			continue;
-		return error_set(yaml->e, ERROR_DATASET, EBADMSG,
-				 "%s: line %zu: nc is %.*s, and there are %zu names; correct one "
-				 "of the two", yaml->input->path, line->place, (int)size, at,
-				 yaml->items);
+		return error_set(
+			yaml->e, ERROR_DATASET, EBADMSG,
+			"%s: line %zu: nc is %.*s, and there are %zu names; correct one "
+			"of the two",
+			yaml->input->path, line->place, (int)size, at, yaml->items);
 	}
 	return 0;
 }
@@ -244,8 +252,8 @@ static int check_nc(struct yaml *yaml)
 int map_visit_yaml_classes(const struct map_input *input, struct map_lines *lines,
 			   struct error *e)
 {
-	struct yaml yaml = { .input = input, .lines = lines, .names = find_names(lines),
-			     .e = e };
+	struct yaml yaml = {
+		.input = input, .lines = lines, .names = find_names(lines), .e = e};
 	const struct map_line *line = &lines->items.items[yaml.names];
 	const char *at = value_of_key(line);
 	int err;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* pickle_class.c: opcodes that name classes and would call them; a policy says what they make. */
+/* pickle_class.c: opcodes that name classes and would call them; a policy says what they
+ * make. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -10,15 +11,15 @@ enum { NAME_MOST = 255 }; /* bytes of a class's module, and of its name */
 static int push_class(struct pickle_reader *r, const char *module, size_t module_size,
 		      const char *name, size_t size)
 {
-	struct pickle_value value = { .kind = PICKLE_CLASS,
-				      .size = (uint32_t)(module_size + 1 + size) };
+	struct pickle_value value = {.kind = PICKLE_CLASS,
+				     .size = (uint32_t)(module_size + 1 + size)};
 	char *text = arena_alloc(&r->out->arena, (size_t)value.size + 1);
 	int err;
 
 	if (!text)
 		return pickle_no_memory(r);
-	snprintf(text, (size_t)value.size + 1, "%.*s %.*s", (int)module_size, module, (int)size,
-		 name);
+	snprintf(text, (size_t)value.size + 1, "%.*s %.*s", (int)module_size, module,
+		 (int)size, name);
 	value.text = text;
 	err = r->policy->name(r->policy->context, text);
 	if (err == -ENOTSUP)
@@ -72,7 +73,8 @@ static int take_call(struct pickle_reader *r, uint32_t *class, uint32_t *argumen
 {
 	if (pickle_height(r) < 2)
 		return pickle_too_little(r);
-	if (pickle_below_top(r, 1)->kind != PICKLE_CLASS || pickle_below_top(r, 0)->kind != PICKLE_TUPLE)
+	if (pickle_below_top(r, 1)->kind != PICKLE_CLASS ||
+	    pickle_below_top(r, 0)->kind != PICKLE_TUPLE)
 		return pickle_refuse_opcode(r);
 	*arguments = r->stack.items[--r->stack.count];
 	*class = r->stack.items[--r->stack.count];
@@ -93,7 +95,7 @@ int pickle_do_reduce(struct pickle_reader *r, unsigned unused)
 
 int pickle_do_new_object(struct pickle_reader *r, unsigned unused)
 {
-	struct pickle_value object = { .kind = PICKLE_OBJECT };
+	struct pickle_value object = {.kind = PICKLE_OBJECT};
 	int err;
 
 	(void)unused;

@@ -20,29 +20,29 @@ static const struct {
 	const char *name;
 	enum known known;
 } classes[] = {
-	{ "collections OrderedDict", MAPPING },
-	{ "collections defaultdict", MAPPING },
-	{ "__builtin__ int", FACTORY },
-	{ "__builtin__ long", FACTORY },
-	{ "__builtin__ float", FACTORY },
-	{ "__builtin__ str", FACTORY },
-	{ "__builtin__ unicode", FACTORY },
-	{ "__builtin__ list", FACTORY },
-	{ "__builtin__ dict", FACTORY },
-	{ "builtins int", FACTORY },
-	{ "builtins float", FACTORY },
-	{ "builtins str", FACTORY },
-	{ "builtins list", FACTORY },
-	{ "builtins dict", FACTORY },
-	{ "_codecs encode", ENCODE },
-	{ "numpy ndarray", FACTORY },
-	{ "numpy dtype", DTYPE },
-	{ "numpy.core.multiarray scalar", SCALAR },
-	{ "numpy._core.multiarray scalar", SCALAR },
-	{ "numpy.core.multiarray _reconstruct", ARRAY },
-	{ "numpy._core.multiarray _reconstruct", ARRAY },
-	{ "numpy.core.numeric _frombuffer", BUFFER },
-	{ "numpy._core.numeric _frombuffer", BUFFER },
+	{"collections OrderedDict", MAPPING},
+	{"collections defaultdict", MAPPING},
+	{"__builtin__ int", FACTORY},
+	{"__builtin__ long", FACTORY},
+	{"__builtin__ float", FACTORY},
+	{"__builtin__ str", FACTORY},
+	{"__builtin__ unicode", FACTORY},
+	{"__builtin__ list", FACTORY},
+	{"__builtin__ dict", FACTORY},
+	{"builtins int", FACTORY},
+	{"builtins float", FACTORY},
+	{"builtins str", FACTORY},
+	{"builtins list", FACTORY},
+	{"builtins dict", FACTORY},
+	{"_codecs encode", ENCODE},
+	{"numpy ndarray", FACTORY},
+	{"numpy dtype", DTYPE},
+	{"numpy.core.multiarray scalar", SCALAR},
+	{"numpy._core.multiarray scalar", SCALAR},
+	{"numpy.core.multiarray _reconstruct", ARRAY},
+	{"numpy._core.multiarray _reconstruct", ARRAY},
+	{"numpy.core.numeric _frombuffer", BUFFER},
+	{"numpy._core.numeric _frombuffer", BUFFER},
 };
 
 static enum known known_class(const char *name)
@@ -60,7 +60,8 @@ static int plain_name(void *context, const char *class_name)
 }
 
 /* Item i of a tuple or list; NULL: it has none. */
-static const struct pickle_value *item_of(struct pickle_reader *r, uint32_t id, unsigned i)
+static const struct pickle_value *item_of(struct pickle_reader *r, uint32_t id,
+					  unsigned i)
 {
 	struct pickle_walk walk = pickle_items(r->out, pickle_at(r, id));
 	const struct pickle_value *item = pickle_next(&walk);
@@ -84,8 +85,9 @@ static int charge(struct pickle_reader *r, uint64_t bytes)
 		r->made += bytes;
 		return 0;
 	}
-	return pickle_refuse_use(r, "arrays that take eight times the memory of the file; write "
-				    "lists of int");
+	return pickle_refuse_use(
+		r, "arrays that take eight times the memory of the file; write "
+		   "lists of int");
 }
 
 /* ---- Dicts ---- */
@@ -99,7 +101,8 @@ static int add_pairs(struct pickle_reader *r, uint32_t dict, uint32_t list)
 
 	while (!err && (pair = pickle_next(&walk))) {
 		uint32_t id = id_of(r, pair);
-		const struct pickle_value *key = item_of(r, id, 0), *value = item_of(r, id, 1);
+		const struct pickle_value *key = item_of(r, id, 0),
+					  *value = item_of(r, id, 1);
 
 		if (!value || pickle_at(r, id)->size != 2 || key->kind >= PICKLE_LIST)
 			return pickle_refuse_opcode(r);
@@ -114,7 +117,7 @@ static int add_pairs(struct pickle_reader *r, uint32_t dict, uint32_t list)
 
 static int make_mapping(struct pickle_reader *r, uint32_t arguments)
 {
-	const struct pickle_value empty = { .kind = PICKLE_DICT };
+	const struct pickle_value empty = {.kind = PICKLE_DICT};
 	const struct pickle_value *first = item_of(r, arguments, 0);
 	bool pairs = first && first->kind == PICKLE_LIST;
 	uint32_t list = pairs ? id_of(r, first) : 0, dict;
@@ -133,7 +136,7 @@ static int make_mapping(struct pickle_reader *r, uint32_t arguments)
 static int encode_latin1(struct pickle_reader *r, uint32_t arguments)
 {
 	const struct pickle_value *text = item_of(r, arguments, 0);
-	struct pickle_value value = { .kind = PICKLE_BYTES };
+	struct pickle_value value = {.kind = PICKLE_BYTES};
 	char *bytes;
 
 	if (!text || text->kind != PICKLE_STR)
@@ -182,15 +185,15 @@ static bool read_numpy_type(struct pickle_reader *r, const struct pickle_value *
 	code = item_of(r, value->size, 0);
 	if (!text_is_kept(code) || code->size < 2 || code->size > 8)
 		return false;
-	*out = (struct numpy_type){ .kind = code->text[0] };
+	*out = (struct numpy_type){.kind = code->text[0]};
 	for (uint32_t i = 1; i < code->size; i++) {
 		if (code->text[i] < '0' || code->text[i] > '9')
 			return false;
 		out->bytes = out->bytes * 10 + (uint32_t)(code->text[i] - '0');
 	}
 	out->bytes *= out->kind == 'U' ? 4 : 1;
-	order = value->object.state_plus_1 ?
-			item_of(r, value->object.state_plus_1 - 1, 1) : NULL;
+	order = value->object.state_plus_1 ? item_of(r, value->object.state_plus_1 - 1, 1)
+					   : NULL;
 	out->big_endian = text_is_kept(order) && order->size == 1 && *order->text == '>';
 	return out->bytes > 0;
 }
@@ -202,8 +205,8 @@ static int make_numpy_text(struct pickle_reader *r, const struct numpy_type *typ
 	int err = charge(r, n);
 	char *text = err ? NULL : arena_alloc(&r->out->arena, (size_t)n + 1);
 
-	*out = (struct pickle_value){ .kind = width == 4 ? PICKLE_STR : PICKLE_BYTES,
-				      .text = text };
+	*out = (struct pickle_value){.kind = width == 4 ? PICKLE_STR : PICKLE_BYTES,
+				     .text = text};
 	if (err)
 		return err;
 	if (!text)
@@ -238,7 +241,8 @@ static int make_numpy_value(struct pickle_reader *r, const struct numpy_type *ty
 	number = little_endian(at, bytes);
 	if (type->big_endian)
 		number = __builtin_bswap64(number) >> (64 - 8 * bytes);
-	*out = (struct pickle_value){ .kind = type->kind == 'b' ? PICKLE_BOOL : PICKLE_INT };
+	*out = (struct pickle_value){.kind = type->kind == 'b' ? PICKLE_BOOL
+							       : PICKLE_INT};
 	if (type->kind == 'f' && bytes >= 4) {
 		uint32_t word = (uint32_t)number;
 		float single;
@@ -273,19 +277,23 @@ static int make_scalar(struct pickle_reader *r, uint32_t arguments)
 }
 
 /* The elements of an array of one dimension, in the list that is there. */
-static int fill_array(struct pickle_reader *r, uint32_t list, const struct pickle_value *shape,
-		      const struct pickle_value *dtype, const struct pickle_value *data)
+static int fill_array(struct pickle_reader *r, uint32_t list,
+		      const struct pickle_value *shape, const struct pickle_value *dtype,
+		      const struct pickle_value *data)
 {
-	const struct pickle_value *length = shape && shape->kind == PICKLE_TUPLE ?
-		item_of(r, id_of(r, shape), 0) : NULL;
+	const struct pickle_value *length = shape && shape->kind == PICKLE_TUPLE
+						    ? item_of(r, id_of(r, shape), 0)
+						    : NULL;
 	const unsigned char *bytes;
 	struct numpy_type type;
 	uint64_t size;
 	int err = 0;
 
-	if (!length || shape->size != 1 || length->kind != PICKLE_INT || length->number < 0 ||
-	    !read_numpy_type(r, dtype, &type) || !text_is_kept(data) ||
-	    !checked_mul((uint64_t)length->number, type.bytes, &size) || size != data->size)
+	if (!length || shape->size != 1 || length->kind != PICKLE_INT ||
+	    length->number < 0 || !read_numpy_type(r, dtype, &type) ||
+	    !text_is_kept(data) ||
+	    !checked_mul((uint64_t)length->number, type.bytes, &size) ||
+	    size != data->size)
 		return pickle_refuse_opcode(r);
 	/* values move when some are added */
 	bytes = (const unsigned char *)data->text;
@@ -306,21 +314,21 @@ static int fill_array(struct pickle_reader *r, uint32_t list, const struct pickl
 
 static int make_buffer(struct pickle_reader *r, uint32_t arguments)
 {
-	const struct pickle_value empty = { .kind = PICKLE_LIST };
+	const struct pickle_value empty = {.kind = PICKLE_LIST};
 	uint32_t list;
 	int err = pickle_add_value(r, &empty, &list);
 
 	if (!err)
-		err = fill_array(r, list, item_of(r, arguments, 2), item_of(r, arguments, 1),
-				 item_of(r, arguments, 0));
+		err = fill_array(r, list, item_of(r, arguments, 2),
+				 item_of(r, arguments, 1), item_of(r, arguments, 0));
 	return err ? err : pickle_push_id(r, list);
 }
 
 static int plain_call(struct pickle_reader *r, uint32_t class, uint32_t arguments)
 {
 	enum known known = known_class(pickle_at(r, class)->text);
-	struct pickle_value object = { .kind = PICKLE_OBJECT, .size = arguments,
-				       .object = { .class = class } };
+	struct pickle_value object = {
+		.kind = PICKLE_OBJECT, .size = arguments, .object = {.class = class}};
 
 	if (known == MAPPING)
 		return make_mapping(r, arguments);
@@ -338,14 +346,15 @@ static int plain_call(struct pickle_reader *r, uint32_t class, uint32_t argument
 /* (1, shape, dtype, Fortran's order, bytes or a list): the object becomes a list. */
 static int build_array(struct pickle_reader *r, uint32_t object, uint32_t state)
 {
-	const struct pickle_value *data = item_of(r, state, 4), *shape = item_of(r, state, 1);
+	const struct pickle_value *data = item_of(r, state, 4),
+				  *shape = item_of(r, state, 1);
 
 	if (data && shape && data->kind == PICKLE_LIST && shape->kind == PICKLE_TUPLE &&
 	    shape->size == 1) {
 		*pickle_at(r, object) = *data;
 		return 0;
 	}
-	*pickle_at(r, object) = (struct pickle_value){ .kind = PICKLE_LIST };
+	*pickle_at(r, object) = (struct pickle_value){.kind = PICKLE_LIST};
 	return fill_array(r, object, item_of(r, state, 1), item_of(r, state, 2), data);
 }
 

@@ -18,7 +18,7 @@ enum {
 
 struct wds_pyd {
 	struct wds_window *window;
-	bool pil;          /* a class of PIL's was named */
+	bool pil; /* a class of PIL's was named */
 	const char *why;
 };
 
@@ -60,8 +60,9 @@ static int refuse_call(struct pickle_reader *r, uint32_t class, uint32_t argumen
 
 	(void)class;
 	(void)arguments;
-	pyd->why = pickle_protocol(r) < 3 ? "it is pickled in protocol 2, where pixels are text" :
-					    "its pickle calls a function";
+	pyd->why = pickle_protocol(r) < 3
+			   ? "it is pickled in protocol 2, where pixels are text"
+			   : "its pickle calls a function";
 	return -ENOTSUP;
 }
 
@@ -98,11 +99,12 @@ static bool read_size(const struct pickle *pickle, const struct pickle_value *si
 		      struct wds_image *out)
 {
 	struct pickle_walk walk = pickle_items(pickle, size);
-	const struct pickle_value *width = pickle_next(&walk), *height = pickle_next(&walk);
+	const struct pickle_value *width = pickle_next(&walk),
+				  *height = pickle_next(&walk);
 
 	if (size->kind != PICKLE_TUPLE || !height || pickle_next(&walk) ||
-	    width->kind != PICKLE_INT || height->kind != PICKLE_INT || width->number <= 0 ||
-	    height->number <= 0)
+	    width->kind != PICKLE_INT || height->kind != PICKLE_INT ||
+	    width->number <= 0 || height->number <= 0)
 		return false;
 	out->width = (uint64_t)width->number;
 	out->height = (uint64_t)height->number;
@@ -110,9 +112,10 @@ static bool read_size(const struct pickle *pickle, const struct pickle_value *si
 }
 
 /* The state of PIL's Image: info, mode, size, palette, pixels, and what is newer. */
-static int take_image(struct wds_pyd *pyd, const struct pickle *pickle, struct wds_image *out)
+static int take_image(struct wds_pyd *pyd, const struct pickle *pickle,
+		      struct wds_image *out)
 {
-	const struct pickle_value *state = state_of_image(pickle), *items[5] = { NULL };
+	const struct pickle_value *state = state_of_image(pickle), *items[5] = {NULL};
 	struct pickle_walk walk;
 	uint64_t length;
 
@@ -139,11 +142,18 @@ int wds_pyd_image(struct wds_pyd *pyd, uint64_t offset, uint64_t size,
 		  struct wds_image *out, const char **why)
 {
 	const struct pickle_policy policy = {
-		.values_most = VALUES_MOST, .steps_most = STEPS_MOST, .line_most = LINE_MOST,
-		.text_most = TEXT_MOST, .leave_bytes = true, .objects = true, .context = pyd,
-		.name = name_of_class, .call = refuse_call, .build = pickle_note_state,
+		.values_most = VALUES_MOST,
+		.steps_most = STEPS_MOST,
+		.line_most = LINE_MOST,
+		.text_most = TEXT_MOST,
+		.leave_bytes = true,
+		.objects = true,
+		.context = pyd,
+		.name = name_of_class,
+		.call = refuse_call,
+		.build = pickle_note_state,
 	};
-	struct pickle_input input = { get_pyd, pyd->window, offset, 0, false };
+	struct pickle_input input = {get_pyd, pyd->window, offset, 0, false};
 	struct pickle *pickle = NULL;
 	int err;
 

@@ -80,7 +80,7 @@ static int open_saved(const char *folder, const char *name, struct saved_json *o
 	struct pyjson_fault fault;
 	uint64_t size;
 
-	*out = (struct saved_json){ .path = join_path(folder, name, strlen(name)) };
+	*out = (struct saved_json){.path = join_path(folder, name, strlen(name))};
 	if (!out->path)
 		return no_memory(e);
 	if (source_open(out->path, &source, NULL) < 0 || source_size(source) == 0)
@@ -100,8 +100,9 @@ static int open_saved(const char *folder, const char *name, struct saved_json *o
 }
 
 /* The own name of a file or folder that a string says; it is freed. */
-static int take_own_name(const struct saved_json *saved, const struct pyjson_value *string,
-			 const char *folder, char **out, struct error *e)
+static int take_own_name(const struct saved_json *saved,
+			 const struct pyjson_value *string, const char *folder,
+			 char **out, struct error *e)
 {
 	CLEANUP(cleanup_free) char *text = malloc(string->size + 1);
 	const char *name;
@@ -112,7 +113,8 @@ static int take_own_name(const struct saved_json *saved, const struct pyjson_val
 	n = pyjson_string(string, text);
 	text[n] = '\0';
 	name = filename_of(text);
-	if (!*name || strlen(text) != n || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+	if (!*name || strlen(text) != n || strcmp(name, ".") == 0 ||
+	    strcmp(name, "..") == 0)
 		return refuse_state(saved, "names a file that cannot be one", e);
 	*out = join_path(folder, name, strlen(name));
 	return *out ? 0 : no_memory(e);
@@ -176,8 +178,8 @@ static int list_splits(const struct saved_json *saved, const char *folder,
 		if (there == 0)
 			there = list_dataset(inner, list, e);
 		if (there == 0)
-			return refuse_state(saved, "lists a split whose folder has no state.json",
-					    e);
+			return refuse_state(
+				saved, "lists a split whose folder has no state.json", e);
 	}
 	return there;
 }
@@ -189,7 +191,8 @@ int saved_folder_list(const char *folder, struct path_list *list, struct error *
 
 	if (there < 0)
 		return there;
-	return there ? list_splits(&saved, folder, list, e) : list_dataset(folder, list, e);
+	return there ? list_splits(&saved, folder, list, e)
+		     : list_dataset(folder, list, e);
 }
 
 char *saved_indices_of(const char *path)

@@ -80,6 +80,9 @@ left_out() {
 	notes "'y' could be meant, too: labels=y takes it" two-labels.arrow
 	is "$("$granary" ls -R -o index=off,labels=y two-labels.arrow | xargs)" \
 		"0 0/2.png 1 1/1.png 2 2/0.png" "labels=y takes it"
+	notes "none is taken; labels=scene takes it" two-classes.arrow
+	is "$("$granary" ls -R -o index=off,labels=scene two-classes.arrow | xargs)" \
+		"x x/2.png y y/1.png z z/0.png" "labels=scene takes it, with its names"
 	is "$("$granary" ls -R -o index=off,labels=meta.label,view=class datumaro.arrow 2>said |
 		grep jpg | xargs)" "0/i4.jpg 2/i2.jpg 4/i0.jpg" "labels= of a struct's member"
 	says "in any of its 3 rows (null), but paths of files; write it with them" paths-only.arrow

@@ -4,8 +4,9 @@
 #include <string.h>
 
 static const char *const label_names[] = {
-	"label", "labels", "target", "targets", "class", "cls", "y", "fine_label",
-	"fine_labels", "class_id", "label_id", "category", "coarse_label",
+	"label",    "labels",	"target",	"targets",     "class",
+	"cls",	    "y",	"fine_label",	"fine_labels", "class_id",
+	"label_id", "category", "coarse_label",
 };
 
 int column_label_rank(const char *name)
@@ -24,8 +25,8 @@ static int best_label(const struct label_column_facts *columns, size_t n, int bu
 	for (size_t i = 0; i < n; i++) {
 		int rank = column_label_rank(columns[i].name);
 
-		if (rank < 0 || (int)i == but || !columns[i].can_label || columns[i].unfit ||
-		    (found >= 0 && rank >= best))
+		if (rank < 0 || (int)i == but || !columns[i].can_label ||
+		    columns[i].unfit || (found >= 0 && rank >= best))
 			continue;
 		found = (int)i;
 		best = rank;
@@ -36,8 +37,8 @@ static int best_label(const struct label_column_facts *columns, size_t n, int bu
 struct label_column_choice label_column_choose(const struct label_column_facts *columns,
 					       size_t n)
 {
-	struct label_column_choice choice = { COLUMN_NONE, COLUMN_NONE };
-	int noted[2] = { COLUMN_NONE, COLUMN_NONE };
+	struct label_column_choice choice = {COLUMN_NONE, COLUMN_NONE};
+	int noted[2] = {COLUMN_NONE, COLUMN_NONE};
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -68,6 +69,7 @@ bool image_columns_choose(const struct image_column_facts *columns, size_t n,
 		filled |= !columns[i].empty;
 	}
 	for (size_t i = 0; i < n; i++)
-		left_out[i] = filled && (columns[i].empty || (known && !columns[i].known));
+		left_out[i] =
+			filled && (columns[i].empty || (known && !columns[i].known));
 	return filled;
 }

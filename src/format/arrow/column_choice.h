@@ -15,8 +15,8 @@
 struct label_column_facts {
 	const char *name;
 	bool can_label; /* its type is one of labels */
-	bool classes;   /* the file notes that it holds the numbers of classes */
-	bool unfit;     /* it was looked at, and holds what no label is */
+	bool classes;	/* the file notes that it holds the numbers of classes */
+	bool unfit;	/* it was looked at, and holds what no label is */
 };
 
 enum { COLUMN_NONE = -1 };
@@ -34,7 +34,8 @@ struct label_column_choice {
 struct label_column_choice label_column_choose(const struct label_column_facts *columns,
 					       size_t n);
 
-/* Where a name stands among the usual names of labels: the lower the surer; -1: nowhere. */
+/* Where a name stands among the usual names of labels: the lower the surer; -1: nowhere.
+ */
 int column_label_rank(const char *name);
 
 /* ---- Images ---- */

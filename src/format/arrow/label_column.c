@@ -13,7 +13,7 @@
 
 enum {
 	ELEMENTS_MOST = 1 << 20, /* of a list, */
-	VALUES_MOST = 1 << 20,   /* and of a dictionary */
+	VALUES_MOST = 1 << 20,	 /* and of a dictionary */
 };
 
 static int no_label(struct arrow_labels *labels, const char *format, ...)
@@ -96,7 +96,8 @@ static int take_number(struct arrow_labels *labels, const struct arrow_array *ar
 		return 0;
 	}
 	if (array->type == ARROW_FLOAT)
-		return take_float(labels, float_value(values + i * bytes, array->bits), out);
+		return take_float(labels, float_value(values + i * bytes, array->bits),
+				  out);
 	return take_integer(labels, array,
 			    little_endian(values + i * bytes, (unsigned)bytes), out);
 }
@@ -114,9 +115,11 @@ static int take_text(struct arrow_labels *labels, struct arrow_file *file,
 		return err;
 	out->none = length == 0;
 	out->length = (size_t)length;
-	if (out->text && length <= ARROW_NAME_BYTES && !memchr(out->text, '\0', out->length))
+	if (out->text && length <= ARROW_NAME_BYTES &&
+	    !memchr(out->text, '\0', out->length))
 		return 0;
-	return no_label(labels, "has text that names no class: %" PRIu64 " bytes", length);
+	return no_label(labels, "has text that names no class: %" PRIu64 " bytes",
+			length);
 }
 
 /* ---- Lists ---- */
@@ -151,7 +154,8 @@ static int read_bits(struct arrow_file *file, struct arrow_bytes *to,
 	if (vec_reserve(to, bytes) < 0)
 		return -ENOMEM;
 	return bytes ? arrow_read(&file->reader, to->items, (size_t)bytes,
-				  from->at + begin / 8) : 0;
+				  from->at + begin / 8)
+		     : 0;
 }
 
 static int read_elements(struct arrow_labels *labels, struct arrow_file *file,
@@ -162,18 +166,21 @@ static int read_elements(struct arrow_labels *labels, struct arrow_file *file,
 	int err;
 
 	if (labels->elements.validity.length) {
-		err = read_bits(file, &labels->nulls, &labels->elements.validity, begin, end);
+		err = read_bits(file, &labels->nulls, &labels->elements.validity, begin,
+				end);
 		if (err)
 			return err;
 	}
 	if (array->type == ARROW_BOOL)
-		return read_bits(file, &labels->row, &labels->elements.values, begin, end);
+		return read_bits(file, &labels->row, &labels->elements.values, begin,
+				 end);
 	labels->row.count = 0;
 	if (vec_reserve(&labels->row, (end - begin) * bytes) < 0)
 		return -ENOMEM;
 	return end > begin ? arrow_read(&file->reader, labels->row.items,
 					(size_t)((end - begin) * bytes),
-					labels->elements.values.at + begin * bytes) : 0;
+					labels->elements.values.at + begin * bytes)
+			   : 0;
 }
 
 /* The place of the one element that is not 0; of one element alone it is the label. */
@@ -185,7 +192,7 @@ static int take_one_hot(struct arrow_labels *labels, uint64_t n, uint64_t shift,
 	unsigned set = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
-		struct arrow_label element = { .none = false };
+		struct arrow_label element = {.none = false};
 		uint64_t bit = shift + i;
 		int err = 0;
 
@@ -218,9 +225,11 @@ static int take_list(struct arrow_labels *labels, struct arrow_file *file,
 	if (!find_elements(labels, i, labels->slice.first, &begin, &end))
 		return arrow_refuse_batch(file, batch, "has a list outside its elements");
 	if (end - begin > ELEMENTS_MOST)
-		return no_label(labels, "has a list of %" PRIu64 " elements", end - begin);
+		return no_label(labels, "has a list of %" PRIu64 " elements",
+				end - begin);
 	if (labels->length && labels->length != end - begin)
-		return no_label(labels, "has lists of %" PRIu64 " and of %" PRIu64 " elements",
+		return no_label(labels,
+				"has lists of %" PRIu64 " and of %" PRIu64 " elements",
 				labels->length, end - begin);
 	labels->length = end - begin;
 	if (begin == end)
@@ -237,7 +246,7 @@ static int add_value(struct arrow_labels *labels, struct arrow_file *file,
 		     const struct arrow_batch *batch, struct arrow_slice *slice, size_t i)
 {
 	struct arrow_dictionary *dictionary = &labels->dictionary;
-	struct arrow_label item = { .none = arrow_slice_is_null(slice, i) };
+	struct arrow_label item = {.none = arrow_slice_is_null(slice, i)};
 	int err = 0;
 
 	if (!item.none && arrow_is_text(slice->array))
@@ -245,8 +254,11 @@ static int add_value(struct arrow_labels *labels, struct arrow_file *file,
 	else if (!item.none)
 		err = take_number(labels, slice->array, slice->values.items, i, &item);
 	if (err == -EDOM)
-		return arrow_refuse(file, "%s, in the dictionary of '%s'; choose another column "
-					  "with labels=NAME", labels->why, labels->column->name);
+		return arrow_refuse(
+			file,
+			"%s, in the dictionary of '%s'; choose another column "
+			"with labels=NAME",
+			labels->why, labels->column->name);
 	if (err)
 		return err;
 	if (item.text) {
@@ -261,7 +273,7 @@ static void empty_dictionary(struct arrow_dictionary *dictionary)
 {
 	dictionary->items.count = 0;
 	arena_free(&dictionary->arena);
-	dictionary->arena = (struct arena){ NULL };
+	dictionary->arena = (struct arena){NULL};
 }
 
 static int visit_dictionary(struct arrow_file *file, const struct arrow_batch *batch,
@@ -275,10 +287,12 @@ static int visit_dictionary(struct arrow_file *file, const struct arrow_batch *b
 	if (!more)
 		empty_dictionary(dictionary);
 	if (batch->rows > VALUES_MOST - dictionary->items.count)
-		return arrow_refuse(file, "has a dictionary of more than %d values for '%s'; "
-					  "choose another column with labels=NAME",
+		return arrow_refuse(file,
+				    "has a dictionary of more than %d values for '%s'; "
+				    "choose another column with labels=NAME",
 				    VALUES_MOST, labels->column->name);
-	arrow_slice_begin(&slice, &dictionary->values, arrow_is_text(&dictionary->values));
+	arrow_slice_begin(&slice, &dictionary->values,
+			  arrow_is_text(&dictionary->values));
 	err = arrow_slice_find(file, batch, &slice);
 	for (uint64_t first = 0; first < batch->rows && !err; first += ARROW_SLICE_ROWS) {
 		uint64_t rest = batch->rows - first;
@@ -295,14 +309,16 @@ static int visit_dictionary(struct arrow_file *file, const struct arrow_batch *b
 static int take_value(struct arrow_labels *labels, struct arrow_file *file,
 		      const struct arrow_batch *batch, size_t i, struct arrow_label *out)
 {
-	struct arrow_label index = { .none = false };
+	struct arrow_label index = {.none = false};
 	int err = take_number(labels, labels->slice.array, labels->slice.values.items, i,
 			      &index);
 
 	if (err || index.number < 0 ||
 	    (uint64_t)index.number >= labels->dictionary.items.count)
-		return arrow_refuse_batch(file, batch, "has a value of '%s' that its dictionary "
-						       "lacks", labels->column->name);
+		return arrow_refuse_batch(file, batch,
+					  "has a value of '%s' that its dictionary "
+					  "lacks",
+					  labels->column->name);
 	*out = labels->dictionary.items.items[index.number];
 	return 0;
 }
@@ -314,10 +330,11 @@ void arrow_labels_begin(struct arrow_labels *labels, struct arrow_file *file,
 {
 	bool encoded = column && column->self.dictionary;
 
-	*labels = (struct arrow_labels){ .column = column };
+	*labels = (struct arrow_labels){.column = column};
 	if (!column)
 		return;
-	arrow_slice_begin(&labels->slice, encoded ? &column->index : &column->self, !encoded);
+	arrow_slice_begin(&labels->slice, encoded ? &column->index : &column->self,
+			  !encoded);
 	if (!encoded)
 		return;
 	labels->dictionary.values = column->self;
@@ -368,7 +385,7 @@ int arrow_labels_get(struct arrow_labels *labels, struct arrow_file *file,
 {
 	const struct arrow_column *column = labels->column;
 
-	*out = (struct arrow_label){ .none = true };
+	*out = (struct arrow_label){.none = true};
 	if (!column || arrow_slice_is_null(&labels->slice, i))
 		return 0;
 	out->none = false;
@@ -433,10 +450,12 @@ int arrow_labels_fit(struct arrow_file *file, const struct arrow_column *column,
 static int select_row(struct arrow_file *file, const struct arrow_label *label)
 {
 	if (label->none || label->number < 0)
-		return arrow_refuse(file, "has a number of a row that is null, or below 0; write "
-					  "it again");
-	return vec_push(&file->scan->selection, (uint64_t)label->number) < 0 ?
-		       arrow_no_memory(file) : 0;
+		return arrow_refuse(
+			file, "has a number of a row that is null, or below 0; write "
+			      "it again");
+	return vec_push(&file->scan->selection, (uint64_t)label->number) < 0
+		       ? arrow_no_memory(file)
+		       : 0;
 }
 
 int arrow_selection_take(struct arrow_file *file)
@@ -444,8 +463,8 @@ int arrow_selection_take(struct arrow_file *file)
 	char why[ARROW_WHY_BYTES];
 	int err;
 
-	snprintf(file->scan->detail, sizeof(file->scan->detail), "%s, rows of another file",
-		 file->stream ? "stream" : "file");
+	snprintf(file->scan->detail, sizeof(file->scan->detail),
+		 "%s, rows of another file", file->stream ? "stream" : "file");
 	file->scan->selects = true;
 	err = visit_column(file, file->schema.columns.items, select_row, why);
 	return err == -EDOM ? arrow_refuse(file, "%s; write it again", why) : err;

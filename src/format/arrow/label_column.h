@@ -13,7 +13,7 @@
 enum { ARROW_WHY_BYTES = 160 };
 
 struct arrow_label {
-	bool none;        /* null, not a number, an empty text, a row of zeros */
+	bool none;	  /* null, not a number, an empty text, a row of zeros */
 	const char *text; /* the name of a class; NULL: see number. Until the next row */
 	size_t length;
 	int64_t number;
@@ -29,11 +29,11 @@ struct arrow_dictionary {
 struct arrow_labels {
 	const struct arrow_column *column; /* NULL: there are none, and no row has one */
 	struct arrow_slice slice;
-	struct arrow_parts elements;       /* of lists, in the batch */
-	uint64_t length;                   /* of all lists so far; 0: not known */
-	struct arrow_bytes row, nulls;     /* the elements of one list */
+	struct arrow_parts elements;   /* of lists, in the batch */
+	uint64_t length;	       /* of all lists so far; 0: not known */
+	struct arrow_bytes row, nulls; /* the elements of one list */
 	struct arrow_dictionary dictionary;
-	char why[ARROW_WHY_BYTES];         /* of -EDOM: "has a label ..." */
+	char why[ARROW_WHY_BYTES]; /* of -EDOM: "has a label ..." */
 };
 
 void arrow_labels_begin(struct arrow_labels *labels, struct arrow_file *file,

@@ -97,7 +97,9 @@ int arrow_slice_load(struct arrow_file *file, const struct arrow_batch *batch,
 	}
 	if (err)
 		return arrow_refuse_read(file, err);
-	return slice->with_text && offsets && !arrow_is_list(array) ? load_text(file, batch, slice, n) : 0;
+	if (!slice->with_text || !offsets || arrow_is_list(array))
+		return 0;
+	return load_text(file, batch, slice, n);
 }
 
 bool arrow_slice_is_null(const struct arrow_slice *slice, size_t i)
