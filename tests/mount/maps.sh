@@ -184,7 +184,10 @@ lists_that_say_their_labels() {
 		write("comment", ["# signs"] + names)
 		write("gap", ["%d,%s" % (i, names[i]) for i in order if i != 7] + [names[7]])
 		write("from1", ["%d,%s" % (i + 1, names[i]) for i in range(12)])
-		write("longer", ["background"] + names)
+		write("longer", ["other"] + names)
+		write("background", ["__background__"] + names)
+		write("labelled-background",
+		      ["%d: %s" % (i, n) for i, n in enumerate(["__background__"] + names)])
 		write("labelled", ["%d: %s" % (i, n) for i, n in enumerate(names + ["more"])])
 		json.dump(names + ["more"], open("more.json", "w"))
 	END
@@ -205,6 +208,9 @@ JSON list of names" classes=list.table
 	grep -q "list.from1 has no name for label 0.*; its 12 lines are of labels 1 to 12, as it says itself" \
 		"$work/said"
 	ok $? "and that is said" || diag "$(cat "$work/said")"
+	refused "its first line, '__background__', may be none of theirs" classes=list.background
+	is "$(listed view=class,classes=list.labelled-background | grep -c '__background__$')" 2 \
+		"the remedy: each name has its label"
 	told "list.longer has 13 names, and the labels end with 11" classes=list.longer
 	is "$("$granary" info -o index=off,classes=list.labelled "$h5" 2>&1 | grep -c 'labels end')" \
 		0 "the remedy: lines with their labels"
