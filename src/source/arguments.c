@@ -82,16 +82,34 @@ static int add_owned(struct arguments *arguments, char *path, struct error *e)
 	return add_argument(arguments, (struct argument){ .text = path, .owned = path }, 1, e);
 }
 
+static bool is_same_path(const char *a, const char *b)
+{
+	while (strncmp(a, "./", 2) == 0)
+		a += 2;
+	while (strncmp(b, "./", 2) == 0)
+		b += 2;
+	return strcmp(a, b) == 0;
+}
+
 /* A file, and the rows of it that are shown, unless the next argument names these. */
 static int add_file(struct arguments *arguments, struct argument file, const char *next,
 		    struct error *e)
 {
-	char *indices = saved_indices_of(file.text);
-	int err = add_argument(arguments, file, 1, e);
+	struct path_list indices = { NULL, 0, 0 };
+	int err = saved_indices_list(file.text, &indices, e);
 
-	if (!err && indices && (!next || strcmp(next, indices) != 0))
-		return add_owned(arguments, indices, e);
-	free(indices);
+	if (err) {
+		free(file.owned);
+	} else {
+		err = add_argument(arguments, file, 1, e);
+	}
+	for (size_t i = 0; i < indices.count && !err; i++) {
+		if (i == 0 && next && is_same_path(next, indices.items[0]))
+			break;
+		err = add_owned(arguments, indices.items[i], e);
+		indices.items[i] = NULL;
+	}
+	path_list_free(&indices);
 	return err;
 }
 

@@ -195,23 +195,36 @@ int saved_folder_list(const char *folder, struct path_list *list, struct error *
 		     : list_dataset(folder, list, e);
 }
 
-char *saved_indices_of(const char *path)
+/* Without a state.json, which may have been left behind, the name is the library's. */
+static int list_usual_indices(const char *folder, struct path_list *list, struct error *e)
 {
-	static const char indices[] = "indices.arrow";
-	const char *name = filename_of(path);
+	static const char name[] = "indices.arrow";
 	CLEANUP(close_source) struct source *source = NULL;
-	size_t n = (size_t)(name - path);
-	char *out;
+	char *path = join_path(folder, name, sizeof(name) - 1);
+
+	if (path && source_open(path, &source, NULL) < 0) {
+		free(path);
+		return 0;
+	}
+	return push_path(list, path, e);
+}
+
+int saved_indices_list(const char *path, struct path_list *list, struct error *e)
+{
+	const char *name = filename_of(path);
+	CLEANUP(cleanup_free) char *folder = NULL;
+	CLEANUP(close_saved) struct saved_json saved = { NULL };
+	int there;
 
 	if (strcmp(name, "dataset.arrow") != 0)
-		return NULL;
-	out = malloc(n + sizeof(indices));
-	if (!out)
-		return NULL;
-	memcpy(out, path, n);
-	memcpy(out + n, indices, sizeof(indices));
-	if (source_open(out, &source, NULL) == 0)
-		return out;
-	free(out);
-	return NULL;
+		return 0;
+	folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
+	if (!folder)
+		return no_memory(e);
+	there = open_saved(folder, "state.json", &saved, e);
+	if (there < 0)
+		return there;
+	if (there)
+		return list_files(&saved, "_indices_data_files", folder, list, e);
+	return list_usual_indices(folder, list, e);
 }

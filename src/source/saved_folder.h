@@ -33,9 +33,9 @@ void path_list_free(struct path_list *list);
 int saved_folder_list(const char *folder, struct path_list *list, struct error *e);
 
 /*
- * The numbers of rows that lie beside a file "dataset.arrow": its path, which the caller
- * frees; NULL: there are none, or no memory.
+ * Appends the files of numbers of rows that lie beside a file "dataset.arrow", as its
+ * state.json says, or where there is none, indices.arrow if it is there. 0, or as above.
  */
-char *saved_indices_of(const char *path);
+int saved_indices_list(const char *path, struct path_list *list, struct error *e);
 
 #endif

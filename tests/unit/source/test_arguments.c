@@ -113,6 +113,19 @@ static void test_saved_folders(void **state)
 		free(path);
 	}
 	arguments_free(arguments);
+	/* without a state.json the usual name counts; with one what it says, there or not */
+	assert_int_equal(unlink("v/b/state.json"), 0);
+	assert_int_equal(parse(texts + 2, 1, &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), 2);
+	arguments_free(arguments);
+	write_text("v/b/state.json", "{\"_indices_data_files\": [{\"filename\": \"gone.arrow\"}]}");
+	assert_int_equal(parse(texts + 2, 1, &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), 2);
+	arguments_free(arguments);
+	write_text("v/b/state.json", "{\"_indices_data_files\": null}");
+	assert_int_equal(parse(texts + 2, 1, &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), 1);
+	arguments_free(arguments);
 	for (size_t i = 0; i < COUNT(damaged); i++) {
 		write_text("v/a/state.json", damaged[i]);
 		assert_int_equal(parse(texts, 1, &arguments, &e), -EBADMSG);
