@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "format/unread.h"
 
 /* Bytes of a tar without a member. More zeros are rather a file that was never written. */
@@ -128,7 +127,6 @@ void scan_say(struct scan *scan, const char *format, ...)
 	va_start(values, format);
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
-	log_warn("'%s': %s", scan->label, text);
 	/* a name may hold what parts the lines */
 	for (char *c = text; *c; c++)
 		*c = *c == '\n' ? '?' : *c;

@@ -89,7 +89,10 @@ struct format {
 	int (*scan)(struct scan *scan, struct error *e);
 };
 
-/* Says what was found, and the option that chooses otherwise, to the log and `granary info`. */
+/*
+ * Says what was found, and the option that chooses otherwise. The log and `granary info` have
+ * it once for all shards that say the same.
+ */
 void scan_say(struct scan *scan, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/size.h"
 #include "build/findings.h"
+#include "indexer/said.h"
 #include "indexer/selections.h"
 #include "samples/wds_report.h"
 #include "view/view.h"
@@ -106,19 +107,6 @@ static int name_samples(struct view *view, struct job *job)
 	return err;
 }
 
-/* What formats have said of the shards: each sentence once. */
-static void note_said(const struct indexer *indexer, struct job **jobs,
-		      struct index_summary *summary)
-{
-	for (uint32_t i = 0; i < indexer->sources->count; i++) {
-		char *rest = jobs[i]->scan.said, *line;
-
-		while ((line = strsep(&rest, "\n")))
-			if (*line && !strstr(summary->notes, line))
-				note(summary, "%s", line);
-	}
-}
-
 /* What the shards are as ones of WebDataset, unless their files have got classes. */
 static int report_shards(const struct indexer *indexer, struct job **jobs,
 			 struct index_summary *summary)
@@ -174,7 +162,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		regroup_describe(indexer->regroup, &summary);
 	given_note(&indexer->given, indexer->config, summary.format, view,
 		   indexer->regroup && regroup_used(indexer->regroup), &summary);
-	note_said(indexer, jobs, &summary);
+	said_report(jobs, sources->count, &summary);
 	note_opened(indexer, &summary);
 	splits_report(&indexer->strays, &summary);
 	restarts_report(&indexer->clash, &summary);
