@@ -90,6 +90,37 @@ int samples_add(struct samples *samples, const struct sample *sample)
 	return 0;
 }
 
+int samples_select(struct samples *samples, const uint64_t *rows, size_t n)
+{
+	size_t groups = samples->groups.count;
+	struct sample *items;
+
+	if (groups && n > SIZE_MAX / sizeof(*items) / groups)
+		return -ENOMEM;
+	items = malloc(n && groups ? n * groups * sizeof(*items) : 1);
+	if (!items)
+		return -ENOMEM;
+	for (size_t g = 0; g < groups; g++) {
+		struct group *group = &samples->groups.items[g];
+
+		for (size_t i = 0; i < n; i++) {
+			if (rows[i] >= group->is.rows) {
+				free(items);
+				return -ERANGE;
+			}
+			items[g * n + i] = samples->items.items[group->first + rows[i]];
+		}
+	}
+	for (size_t g = 0; g < groups; g++) {
+		samples->groups.items[g].first = g * n;
+		samples->groups.items[g].is.rows = n;
+	}
+	free(samples->items.items);
+	samples->items.items = items;
+	samples->items.count = samples->items.room = n * groups;
+	return 0;
+}
+
 size_t samples_group_count(const struct samples *samples)
 {
 	return samples->groups.count;

@@ -41,6 +41,9 @@ struct sample_bytes {
 	uint32_t volume;
 };
 
+/* The volume of the body of a row without bytes, which counts and is not shown. */
+#define SAMPLE_MISSING UINT32_MAX
+
 /* A file: the bytes of `head` (an image's header, say), then those of `body`. */
 struct sample {
 	struct sample_bytes head, body;
@@ -58,6 +61,12 @@ void samples_free(struct samples *samples);
 /* Begins a group; its samples follow in the order of their rows. 0 or -ENOMEM. */
 int samples_begin(struct samples *samples, const struct sample_group *group);
 int samples_add(struct samples *samples, const struct sample *sample);
+
+/*
+ * Of each group these rows, in this order; a row may come again. 0, -ENOMEM, or -ERANGE
+ * where a group has no such row.
+ */
+int samples_select(struct samples *samples, const uint64_t *rows, size_t n);
 
 size_t samples_group_count(const struct samples *samples);
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 #include "build/entries.h"
 #include "build/samples.h"
 #include "place/format_options.h"
@@ -51,6 +52,14 @@ struct scan {
 	/* What the format says of this file for `granary info`, if anything:
 	   "zstd, blocks of 128 KiB". */
 	char detail[96];
+
+	/* Sentences of scan_say, one a line. */
+	char said[768];
+
+	/* An Arrow file of numbers: the rows of the source before it that are shown, in this
+	   order. Freed by the indexer. */
+	bool selects;
+	VEC(uint64_t) selection;
 
 	/*
 	 * Offers the window [base, base + length) of the same source as a packed
@@ -89,6 +98,12 @@ struct format {
 
 /* Reads the window through, or says that this build cannot (-EBADMSG). */
 int format_scan(const struct format *format, struct scan *scan, struct error *e);
+/*
+ * Says what was found, and the option that chooses otherwise. The log and `granary info` have
+ * it once for all shards that say the same.
+ */
+void scan_say(struct scan *scan, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* What every format may have to say of the file that `label` names. */
 int format_no_memory(const char *label, struct error *e);

@@ -14,6 +14,8 @@
 #include "base/log.h"
 #include "base/size.h"
 #include "build/findings.h"
+#include "indexer/said.h"
+#include "indexer/selections.h"
 #include "samples/wds_report.h"
 #include "view/view.h"
 
@@ -158,8 +160,9 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		snprintf(summary.labels, sizeof(summary.labels), "none: there are no directories");
 	if (indexer->regroup)
 		regroup_describe(indexer->regroup, &summary);
-	given_note_unused(indexer->config, indexer->blanks.other->format, view,
-			  indexer->regroup && regroup_used(indexer->regroup), &summary);
+	given_note(&indexer->given, indexer->config, indexer->blanks.other->format, view,
+		   indexer->regroup && regroup_used(indexer->regroup), &summary);
+	said_report(jobs, sources->count, &summary);
 	note_opened(indexer, &summary);
 	splits_report(&indexer->strays, &summary);
 	restarts_report(&indexer->clash, &summary);
@@ -214,7 +217,10 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 		      struct view *view, struct job **jobs, uint64_t *left_out,
 		      struct error *e)
 {
-	int err = measure_samples(indexer, view, jobs, e);
+	int err = selections_apply(jobs, indexer->sources->count, e);
+
+	if (!err)
+		err = measure_samples(indexer, view, jobs, e);
 
 	/* before maps look at names: those of two splits may be the same */
 	if (!err && (place_unlabelled(indexer, jobs) < 0 || part_shards(indexer, jobs) < 0))

@@ -121,6 +121,7 @@ static void free_job(struct job *job)
 	if (!job)
 		return;
 	samples_free(job->scan.samples);
+	vec_free(&job->scan.selection);
 	free(job->label);
 	free(job->error);
 	free(job);

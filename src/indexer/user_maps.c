@@ -5,8 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/filename.h"
+#include "base/log.h"
 #include "build/findings.h"
 #include "maps/name_map.h"
+
+/* How a list of classes was read, to the log or into the notes if there are any. */
+static void say_classes(const struct given *given, const struct indexer_config *config,
+			struct index_summary *notes)
+{
+	char text[300];
+
+	if (!given->classes || !class_list_says(given->classes, text, sizeof(text)))
+		return;
+	if (notes)
+		note(notes, "'%.60s' %s", filename_of(config->classes.path), text);
+	else
+		log_warn("'%s' %s", config->classes.path, text);
+}
 
 int given_read(const struct indexer_config *config, struct given *out, struct error *e)
 {
@@ -18,6 +34,8 @@ int given_read(const struct indexer_config *config, struct given *out, struct er
 		return error_no_memory(e, NULL);
 	if (list->bytes)
 		err = class_list_read(list->bytes, list->size, list->path, &out->classes, e);
+	if (!err)
+		say_classes(out, config, NULL);
 	for (size_t i = 0; i < config->name_count && !err; i++) {
 		const struct indexer_map *from = &config->names[i];
 		struct name_map *map;
@@ -77,12 +95,14 @@ static void note_formats(const struct indexer_config *config, const struct forma
 		     "but in the class view of a WebDataset");
 }
 
-void given_note_unused(const struct indexer_config *config, const struct format *format,
-		       const struct view *view, bool regrouped,
-		       struct index_summary *summary)
+void given_note(const struct given *given, const struct indexer_config *config,
+		const struct format *format, const struct view *view, bool regrouped,
+		struct index_summary *summary)
 {
 	const char *labels = config->formats.labels;
 	bool samples = view_has_samples(view);
+
+	say_classes(given, config, summary);
 
 	if (config->view == VIEW_ARRAYS && !format->rows)
 		note(summary, "view=arrays does nothing here: a file of this format has no "

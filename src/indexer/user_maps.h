@@ -24,12 +24,12 @@ struct view_config given_view(const struct given *given,
 			      const struct indexer_config *config);
 
 /*
- * Notes the options that change nothing in this dataset, of that format, so
- * that nobody believes they did. `regrouped`: maps and list have been used for files
- * that have names.
+ * Notes how a list of classes was read, and the options that change nothing in this
+ * dataset, of that format, so that nobody believes they did. `regrouped`: maps
+ * and list have been used for files that have names.
  */
-void given_note_unused(const struct indexer_config *config, const struct format *format,
-		       const struct view *view, bool regrouped,
-		       struct index_summary *summary);
+void given_note(const struct given *given, const struct indexer_config *config,
+		const struct format *format, const struct view *view, bool regrouped,
+		struct index_summary *summary);
 
 #endif

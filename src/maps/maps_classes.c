@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "maps/class_rows.h"
+#include "maps/class_text.h"
 #include "maps/maps_pairs.h"
 #include "maps/maps_texts.h"
 #include "maps/name_map.h"
 #include "maps/pickle.h"
-
-enum { WNID_BYTES = 9 }; /* "n01440764" */
 
 struct class {
 	int64_t label;
@@ -23,6 +23,8 @@ struct class_list {
 	const char *unit;
 	VEC(struct class) items; /* once read: in the order of the labels */
 	struct map_texts names;
+	struct class_text_said said;
+	bool ordered; /* it says no labels: they are the names' places */
 };
 
 static int refuse_pair(const struct class_list *list, const struct map_pair *pair,
@@ -32,27 +34,16 @@ static int refuse_pair(const struct class_list *list, const struct map_pair *pai
 			 pair->unit, pair->place, what);
 }
 
-/* "n01440764 tench, Tinca tinca": a file of LOC_synset_mapping.txt's kind. */
-static bool begins_with_wnid(const char *text, size_t size)
-{
-	if (size < WNID_BYTES || text[0] != 'n' ||
-	    (size > WNID_BYTES && text[WNID_BYTES] != ' '))
-		return false;
-	for (int i = 1; i < WNID_BYTES; i++)
-		if (text[i] < '0' || text[i] > '9')
-			return false;
-	return true;
-}
-
 /* Which of the two is the label: {"0": "tench"}, {"tench": 0}, or the place in a list. */
-static int take_pair(const struct class_list *list, const struct map_pair *pair,
+static int take_pair(struct class_list *list, const struct map_pair *pair,
 		     struct class *class, struct map_value *name, struct error *e)
 {
 	const struct map_value *key = &pair->key, *value = &pair->value;
 
 	*name = *value;
 	if (key->kind == MAP_NOTHING && value->kind == MAP_TEXT) {
-		class->label = (int64_t)pair->place - 1;
+		class->label = (int64_t)pair->order;
+		list->ordered = true;
 		return 0;
 	}
 	if (value->kind == MAP_TEXT) {
@@ -61,6 +52,12 @@ static int take_pair(const struct class_list *list, const struct map_pair *pair,
 		    (key->kind == MAP_TEXT &&
 		     map_parse_number(key->text, key->size, &class->label)))
 			return 0;
+		/* {"tench": "0"} */
+		if (key->kind == MAP_TEXT && !value->in_list &&
+		    map_parse_number(value->text, value->size, &class->label)) {
+			*name = *key;
+			return 0;
+		}
 		return refuse_pair(list, pair,
 				   "neither its key nor its value is a number: a "
 				   "class list says which label has which name",
@@ -99,8 +96,9 @@ static int add_class(void *context, const struct map_pair *pair, struct error *e
 	if (begins_a_table(pair, &name))
 		return refuse_pair(list, pair, "a table of files is no list of classes; "
 				   "give it to names=", e);
-	if (begins_with_wnid(name.text, name.size))
-		name.size = WNID_BYTES;
+	/* "n01440764 tench, Tinca tinca" of LOC_synset_mapping.txt */
+	if (class_wnid_length(name.text, name.size))
+		name.size = class_wnid_length(name.text, name.size);
 	fault = map_class_fault(name.text, name.size);
 	if (fault) {
 		char what[400];
@@ -190,18 +188,24 @@ static int check_classes(struct class_list *list, struct error *e)
 	return check_labels(list, e);
 }
 
-static int visit_text(struct map_input *input, struct error *e)
+static int visit_text(struct class_list *list, struct map_input *input, struct error *e)
 {
-	int err = map_begin_text(input, e);
+	char *buffer;
+	int err = map_decode_text(input, &buffer, e);
 
-	return err ? err : map_visit_lines(input, e);
+	if (!err && map_is_json(input))
+		err = map_visit_json(input, e);
+	else if (!err)
+		err = map_visit_class_text(input, &list->said, e);
+	free(buffer);
+	return err;
 }
 
 int class_list_read(const void *bytes, size_t n, const char *path,
 		    struct class_list **out, struct error *e)
 {
 	struct class_list *list = calloc(1, sizeof(*list));
-	struct map_input input = { bytes, n, path, add_class, list };
+	struct map_input input = { bytes, n, path, add_class, list, true };
 	int err;
 
 	*out = NULL;
@@ -210,10 +214,8 @@ int class_list_read(const void *bytes, size_t n, const char *path,
 	list->path = path;
 	if (pickle_looks_so(bytes, n))
 		err = map_visit_pickle(&input, e);
-	else if (map_is_json(&input))
-		err = map_visit_json(&input, e);
 	else
-		err = visit_text(&input, e);
+		err = visit_text(list, &input, e);
 	if (!err)
 		err = check_classes(list, e);
 	if (err)
@@ -251,4 +253,32 @@ const char *class_list_name(const struct class_list *list, int64_t label)
 					    sizeof(*list->items.items), seek_label);
 
 	return found ? found->name : NULL;
+}
+
+bool class_list_says(const struct class_list *list, char *text, size_t room)
+{
+	const struct class_text_said *said = &list->said;
+	char left_out[80] = "";
+
+	if (!said->numbered && !said->comments)
+		return false;
+	if (said->titles || said->comments)
+		snprintf(left_out, sizeof(left_out), "%s%s%zu comment%s left out",
+			 said->titles ? "its titles" : "",
+			 said->titles && said->comments ? " and " : "", said->comments,
+			 said->comments == 1 ? "" : "s");
+	if (said->titles && !said->comments)
+		snprintf(left_out, sizeof(left_out), "its titles left out");
+	snprintf(text, room, "%s%s%s%s; a JSON list of names, [\"a\", \"b\"], is read in its "
+		 "order", said->numbered ? "says the label of each name, and is read so" :
+		 "is read as a name a line", *left_out ? " (" : "", left_out,
+		 *left_out ? ")" : "");
+	return true;
+}
+
+void class_list_labels(const struct class_list *list, struct class_list_labels *out)
+{
+	*out = (struct class_list_labels){ list->items.items[0].label,
+					   list->items.items[list->items.count - 1].label,
+					   list->ordered, list->unit };
 }

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "config.h"
+#include "maps/class_text.h"
 #include "maps/maps_pairs.h"
 
 #if WITH_JANSSON
 #include <jansson.h>
 
-/* A map is a dict of texts and numbers, a list of classes at most a dict of lists. */
+/* A map is a dict of texts and numbers, a list of classes at most a dict of lists, or that
+   of a dict of others: {"id2label": {...}}. */
 enum { DEPTH_MOST = 2, LISTS_MOST = 1000000 };
 
 /*
@@ -32,7 +34,7 @@ static const char *find_bomb(const struct map_input *input)
 			depth++, lists++;
 		else if ((c == ']' || c == '}') && depth > 0)
 			depth--;
-		if (depth > DEPTH_MOST)
+		if (depth > DEPTH_MOST + (unsigned)input->classes)
 			return "it nests deeper than a dict of lists";
 		if (lists > LISTS_MOST)
 			return "it has more than a million lists";
@@ -43,10 +45,16 @@ static const char *find_bomb(const struct map_input *input)
 static struct map_value of_json(const json_t *json)
 {
 	const json_t *first = json_array_get(json, 0);
+	int64_t number;
 
 	if (json_is_integer(json))
 		return (struct map_value){ .kind = MAP_NUMBER,
 					   .number = json_integer_value(json) };
+	if (json_is_real(json) && map_whole_number(json_real_value(json), &number))
+		return (struct map_value){ .kind = MAP_NUMBER, .number = number };
+	if (json_is_boolean(json))
+		return (struct map_value){ .kind = MAP_NUMBER,
+					   .number = json_is_true(json) };
 	if (json_is_string(json))
 		first = json;
 	if (json_is_string(first))
@@ -62,8 +70,13 @@ static int visit_list(const struct map_input *input, const json_t *list, struct 
 	int err = 0;
 
 	for (size_t i = 0; i < json_array_size(list) && !err; i++) {
-		pair.place = i + 1;
-		pair.value = of_json(json_array_get(list, i));
+		const json_t *item = json_array_get(list, i);
+
+		pair.order = pair.place++;
+		pair.key = of_json(json_object_get(item, "id"));
+		pair.value = of_json(json_is_object(item) ? json_object_get(item, "name") : item);
+		if (pair.key.kind != MAP_NUMBER)
+			pair.key.kind = json_is_object(item) ? MAP_OTHER : MAP_NOTHING;
 		err = input->visit(input->context, &pair, e);
 	}
 	return err;
@@ -86,38 +99,77 @@ static int visit_dict(const struct map_input *input, json_t *dict, struct error 
 	return err;
 }
 
-int map_visit_json(const struct map_input *input, struct error *e)
+/* Where the lists of classes are that programs keep beside other things; else `json`. */
+static json_t *find_classes(json_t *json)
 {
-	struct map_input text = *input;
-	json_error_t why;
-	json_t *json;
-	const char *bomb;
-	int err = map_begin_text(&text, e);
+	static const char *const keys[] = { "id2label", "label2id", "names", "class_names",
+					    "classes", "categories", "labels" };
 
-	if (err)
-		return err;
-	bomb = find_bomb(&text);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		json_t *inner = json_object_get(json, keys[i]);
+
+		if (json_is_object(inner) || json_is_array(inner))
+			return inner;
+	}
+	return json;
+}
+
+static int refuse_json(const struct map_input *input, const json_error_t *why,
+		       struct error *e)
+{
+	if (json_error_code(why) == json_error_out_of_memory)
+		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", input->path);
+	error_set(e, ERROR_DATASET, EBADMSG, "%s: line %d: this JSON cannot be read: %s",
+		  input->path, why->line, why->text);
+	return json_error_code(why) == json_error_invalid_syntax ? -EILSEQ : -EBADMSG;
+}
+
+static int visit_json(const struct map_input *input, struct error *e)
+{
+	json_error_t why;
+	json_t *json, *found;
+	const char *bomb = find_bomb(input);
+	int err;
+
 	if (bomb)
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s: this JSON is neither a map "
 				 "of names nor a list of classes: %s",
 				 input->path, bomb);
-	json = json_loadb(text.bytes, text.n, JSON_REJECT_DUPLICATES, &why);
+	json = json_loadb(input->bytes, input->n, JSON_REJECT_DUPLICATES, &why);
 	if (!json && json_error_code(&why) == json_error_out_of_memory)
 		return error_no_memory(e, input->path);
 	if (!json)
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "%s: line %d: this JSON cannot be "
-				 "read: %s",
-				 input->path, why.line, why.text);
-	if (json_is_array(json))
-		err = visit_list(input, json, e);
+		return refuse_json(input, &why, e);
+	found = input->classes ? find_classes(json) : json;
+	if (json_is_array(found))
+		err = visit_list(input, found, e);
 	else
-		err = visit_dict(input, json, e);
+		err = visit_dict(input, found, e);
 	json_decref(json);
 	return err;
 }
 
+int map_visit_json(const struct map_input *input, struct error *e)
+{
+	int err = visit_json(input, e);
+	struct error other = { 0 };
+	const char *begin = input->bytes, *end;
+
+	if (err != -EILSEQ)
+		return err;
+	/* Python's repr, and YAML in brackets */
+	while (strchr(" \t\r\n", *begin))
+		begin++;
+	err = map_visit_flow(input, begin, &end, &other);
+	while (!err && end < input->bytes + input->n && strchr(" \t\r\n;", *end))
+		end++;
+	if (!err && end == input->bytes + input->n)
+		return 0;
+	if (err == -ENOMEM || (err && !memchr(input->bytes, '"', input->n)))
+		*e = other;
+	return err ? err : -EBADMSG;
+}
 #else
 
 int map_visit_json(const struct map_input *input, struct error *e)

@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "maps/maps_pairs.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "maps/pickle.h"
 
+bool map_whole_number(double value, int64_t *out)
+{
+	/* as far as a double holds all of them */
+	if (!(value >= -9007199254740992.0 && value <= 9007199254740992.0))
+		return false;
+	*out = (int64_t)value;
+	return (double)*out == value;
+}
+
 static struct map_value of_pickle(const struct pickle *pickle,
 				  const struct pickle_value *value)
 {
 	struct pickle_walk walk = pickle_items(pickle, value);
 	const struct pickle_value *first = pickle_next(&walk);
+	int64_t number;
 
-	if (value->kind == PICKLE_INT)
+	if (value->kind == PICKLE_INT || value->kind == PICKLE_BOOL)
 		return (struct map_value){ .kind = MAP_NUMBER, .number = value->number };
+	if (value->kind == PICKLE_FLOAT && map_whole_number(value->real, &number))
+		return (struct map_value){ .kind = MAP_NUMBER, .number = number };
 	if (value->kind == PICKLE_STR || value->kind == PICKLE_BYTES)
 		return (struct map_value){ .kind = MAP_TEXT, .text = value->text,
 					   .size = value->size };
@@ -33,7 +46,7 @@ static int visit_items(const struct map_input *input, const struct pickle *pickl
 	int err = 0;
 
 	while (!err && (item = pickle_next(&walk))) {
-		pair.place++;
+		pair.order = pair.place++;
 		if (root->kind == PICKLE_DICT) {
 			pair.key = of_pickle(pickle, item);
 			item = pickle_next(&walk);
@@ -62,82 +75,46 @@ int map_visit_pickle(const struct map_input *input, struct error *e)
 	return err;
 }
 
-int map_begin_text(struct map_input *input, struct error *e)
-{
-	const char *nul = memchr(input->bytes, '\0', input->n);
-
-	if (nul)
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "%s: it is neither a pickle nor "
-				 "JSON nor text: byte %zu is 0",
-				 input->path, (size_t)(nul - input->bytes));
-	if (input->n >= 3 && memcmp(input->bytes, "\xef\xbb\xbf", 3) == 0) {
-		input->bytes += 3;
-		input->n -= 3;
-	}
-	return 0;
-}
-
 bool map_is_json(const struct map_input *input)
 {
-	size_t i = input->n >= 3 && memcmp(input->bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	size_t i = 0;
 
 	while (i < input->n && strchr(" \t\r\n", input->bytes[i]) && input->bytes[i])
 		i++;
+	/* a tuple of Python, too: ('cat', 'dog') */
+	if (input->classes && i + 1 < input->n && input->bytes[i] == '(')
+		return input->bytes[i + 1] == '\'' || input->bytes[i + 1] == '"';
 	return i < input->n && (input->bytes[i] == '{' || input->bytes[i] == '[');
 }
 
-static bool is_blank(const char *line, size_t size)
+/* "3.0", "3.000e+00" */
+static bool parse_whole_float(const char *digits, int64_t *out)
 {
-	for (size_t i = 0; i < size; i++)
-		if (line[i] != ' ' && line[i] != '\t' && line[i] != '\r')
-			return false;
-	return true;
-}
+	char *end;
+	double value;
 
-int map_visit_lines(const struct map_input *input, struct error *e)
-{
-	const char *at = input->bytes, *end = input->bytes + input->n;
-	struct map_pair pair = { .unit = "line" };
-	size_t blank = 0;
-	int err = 0;
-
-	while (at < end && !err) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		size_t size = (size_t)((newline ? newline : end) - at);
-
-		pair.place++;
-		pair.value = (struct map_value){ .kind = MAP_TEXT, .text = at,
-						 .size = size };
-		if (size && at[size - 1] == '\r')
-			pair.value.size--;
-		if (is_blank(at, size))
-			blank = blank ? blank : pair.place;
-		else if (blank)
-			err = error_set(e, ERROR_DATASET, EBADMSG,
-					"%s: line %zu is empty, "
-					"and other lines follow: each line is a class; "
-					"remove it",
-					input->path, blank);
-		else
-			err = input->visit(input->context, &pair, e);
-		at = newline ? newline + 1 : end;
-	}
-	return err;
+	if (!strpbrk(digits, ".eE") || !isdigit((unsigned char)digits[digits[0] == '-']))
+		return false;
+	value = strtod(digits, &end);
+	return !*end && map_whole_number(value, out);
 }
 
 bool map_parse_number(const char *text, size_t size, int64_t *out)
 {
-	char digits[24], *end;
+	char digits[32], *end;
 
 	if (size == 0 || size >= sizeof(digits))
 		return false;
 	for (size_t i = 0; i < size; i++)
-		if ((text[i] < '0' || text[i] > '9') && (i || text[i] != '-'))
+		if ((text[i] < '0' || text[i] > '9') && !memchr("-+.eE", text[i], 5))
 			return false;
 	memcpy(digits, text, size);
 	digits[size] = '\0';
+	if (digits[0] == '+')
+		return false;
 	errno = 0;
 	*out = strtoll(digits, &end, 10);
-	return !errno && end != digits && !*end;
+	if (end == digits || errno)
+		return false;
+	return !*end || parse_whole_float(digits, out);
 }

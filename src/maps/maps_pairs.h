@@ -26,6 +26,7 @@ struct map_pair {
 	struct map_value key, value;
 	const char *unit; /* "line", "item" */
 	size_t place;     /* from 1 */
+	size_t order;     /* of an element of a list, from 0 */
 };
 
 /* 0, or an errno with a sentence, at which it ends. The texts are gone when it returns.
@@ -38,24 +39,30 @@ struct map_input {
 	const char *path; /* for messages */
 	map_visit *visit;
 	void *context;
+	bool classes;     /* a list of them is looked for */
 };
 
 bool map_is_json(const struct map_input *input);
 
 /* 0, or an errno with a sentence: -EBADMSG, -ENOMEM, or what the visitor returned. */
 int map_visit_pickle(const struct map_input *input, struct error *e);
+
+/* JSON, or where it is none: a dict or list as Python or YAML write it. */
 int map_visit_json(const struct map_input *input, struct error *e);
 
 /* Rows of a table with a name and a label each: CSV, tabs, or "name label". */
 int map_visit_table(const struct map_input *input, struct error *e);
 
-/* Lines of text: their keys are nothing, and empty ones at the end do not count. */
-int map_visit_lines(const struct map_input *input, struct error *e);
+/*
+ * Text as UTF-8, without the mark at its beginning. Refuses what is no text. *buffer is
+ * what it lies in, or NULL; the caller frees it in any case.
+ */
+int map_decode_text(struct map_input *input, char **buffer, struct error *e);
 
-/* Without the bytes that editors put before UTF-8. Refuses what is no text. */
-int map_begin_text(struct map_input *input, struct error *e);
-
-/* A number that is written out, and nothing else. */
+/* A whole number that is written out, as an integer or a float, and nothing else. */
 bool map_parse_number(const char *text, size_t size, int64_t *out);
+
+/* The integer that a float is; false: it is none. */
+bool map_whole_number(double value, int64_t *out);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ struct table {
 	size_t key, value;    /* columns */
 	size_t columns;       /* that there must be at least */
 	bool first_word;      /* "n03146219 12 33 ...": the boxes follow */
+	bool label_first;     /* "3 a b.jpg": the label is all before the first blank */
+	bool begun;           /* a row has come, and no comment that has no blank */
 };
 
 /* What the column of names may be called: those of a line before those of the next. */
@@ -106,30 +109,51 @@ static int read_field(struct table *t, struct error *e)
 	return err;
 }
 
-/* "name label": the name is all before the last blank. */
+/* "name label": the name is all before the last blank; or the label all before the first. */
 static int read_pair(struct table *t, struct error *e)
 {
-	struct field name = { 0 }, label = { 0 };
+	struct field left = { 0 }, right = { 0 };
+	size_t n;
 	int err = 0;
 
 	while (!err && !at_row_end(t))
 		err = keep(t, *t->at++, e);
 	if (err)
 		return err;
-	while (t->scratch.count && t->scratch.items[t->scratch.count - 1] == ' ')
-		t->scratch.count--;
-	label.start = t->scratch.count;
-	while (label.start && t->scratch.items[label.start - 1] != ' ')
-		label.start--;
-	label.size = t->scratch.count - label.start;
-	name.size = label.start;
-	while (name.size && t->scratch.items[name.size - 1] == ' ')
-		name.size--;
+	for (n = t->scratch.count; n && t->scratch.items[n - 1] == ' ';)
+		n--;
+	right.start = t->label_first ? 0 : n;
+	while (t->label_first ? right.start < n && t->scratch.items[right.start] != ' ' :
+				right.start && t->scratch.items[right.start - 1] != ' ')
+		right.start += t->label_first ? 1 : (size_t)-1;
+	left.size = right.start;
+	while (left.size && t->scratch.items[left.size - 1] == ' ')
+		left.size--;
+	while (right.start < n && t->scratch.items[right.start] == ' ')
+		right.start++;
+	right.size = n - right.start;
 	/* one word alone is one column */
-	if ((name.size && vec_push(&t->fields, name) < 0) ||
-	    vec_push(&t->fields, label) < 0)
+	if ((left.size && vec_push(&t->fields, left) < 0) ||
+	    ((right.size || !left.size) && vec_push(&t->fields, right) < 0))
 		return error_no_memory(e, t->input->path);
 	return 0;
+}
+
+/* "# name label": with a blank behind it, or before all rows, no name of a file. */
+static bool at_comment(const struct table *t)
+{
+	return *t->at == '#' && (!t->begun || t->at + 1 == t->end || t->at[1] == ' ');
+}
+
+static void skip_to_row(struct table *t)
+{
+	while (t->at < t->end && (at_row_end(t) || at_comment(t))) {
+		while (!at_row_end(t))
+			t->at++;
+		if (t->at < t->end)
+			skip_row_end(t);
+	}
+	t->begun = true;
 }
 
 /* The next row that is not empty: 1, 0 at the end, or an errno. */
@@ -137,8 +161,7 @@ static int next_row(struct table *t, struct error *e)
 {
 	int err = 0;
 
-	while (t->at < t->end && at_row_end(t))
-		skip_row_end(t);
+	skip_to_row(t);
 	if (t->at == t->end)
 		return 0;
 	t->row_line = t->line;
@@ -257,71 +280,134 @@ static bool is_title_for(const struct table *t, const struct table *second)
 	       map_parse_number(b.text, b.size, &number);
 }
 
+/* A table of the same bytes, as far as it has been read, with rows of its own. */
+static struct table fork_table(const struct table *t)
+{
+	struct table other = *t;
+
+	other.scratch = (typeof(other.scratch))VEC_INIT;
+	other.fields = (typeof(other.fields))VEC_INIT;
+	return other;
+}
+
+static void free_table(struct table *t)
+{
+	vec_free(&t->scratch);
+	vec_free(&t->fields);
+}
+
 /* Looks at the row behind it first, without going there. */
 static int give_first(struct table *t, struct error *e)
 {
-	struct table second = *t;
+	struct table second = fork_table(t);
 	struct error ignored;
-	int more;
+	int more = next_row(&second, &ignored); /* a fault comes again */
 
-	second.scratch.items = NULL;
-	second.scratch.count = second.scratch.room = 0;
-	second.fields.items = NULL;
-	second.fields.count = second.fields.room = 0;
-	more = next_row(&second, &ignored); /* a fault comes again */
 	if (more != 1 || !is_title_for(t, &second))
 		more = give(t, e);
 	else
 		more = 0;
-	vec_free(&second.scratch);
-	vec_free(&second.fields);
+	free_table(&second);
 	return more;
 }
 
-/* What the first row has: a tab, a comma, a semicolon, or only blanks. */
-static char delimiter_of(const char *bytes, size_t n)
+/* "a/b", "a.jpg", "a.jpeg" */
+static bool is_path(const struct map_value *field)
 {
-	static const char delimiters[] = "\t,;";
+	const char *dot = memrchr(field->text, '.', field->size);
+	size_t suffix = dot ? field->size - (size_t)(dot + 1 - field->text) : 0;
+	bool letter = false;
+
+	if (memchr(field->text, '/', field->size))
+		return true;
+	for (size_t i = 0; i < suffix; i++)
+		letter |= isalpha((unsigned char)dot[1 + i]) != 0;
+	return letter && suffix <= 5;
+}
+
+/* Are all rows, but perhaps the first, a number and a path? */
+static bool is_label_first(const struct table *t)
+{
+	struct table all = fork_table(t);
+	size_t rows = 0, found = 0;
+	struct error ignored;
+
+	all.label_first = true;
+	while (found + 1 >= rows && next_row(&all, &ignored) == 1) {
+		struct map_value label, name;
+		int64_t number;
+
+		rows++;
+		if (all.fields.count != 2)
+			continue;
+		label = field_value(&all, 0);
+		name = field_value(&all, 1);
+		found += map_parse_number(label.text, label.size, &number) && is_path(&name);
+	}
+	free_table(&all);
+	return found && found + 1 >= rows;
+}
+
+/* What the first row has: a tab, a comma, a semicolon, a bar, or only blanks. */
+static char delimiter_of(const struct table *t)
+{
+	static const char delimiters[] = "\t,;|";
+	struct table first = *t;
 	const char *newline;
 	size_t size;
 
-	while (n && (*bytes == '\n' || *bytes == '\r'))
-		bytes++, n--;
-	newline = memchr(bytes, '\n', n);
-	size = newline ? (size_t)(newline - bytes) : n;
-
+	skip_to_row(&first);
+	size = (size_t)(first.end - first.at);
+	newline = size ? memchr(first.at, '\n', size) : NULL;
+	size = newline ? (size_t)(newline - first.at) : size;
 	for (const char *d = delimiters; *d; d++)
-		if (memchr(bytes, *d, size))
+		if (size && memchr(first.at, *d, size))
 			return *d;
 	return ' ';
 }
 
+/* The first row, and which columns it shows the others to have. */
+static int begin_table(struct table *t, struct error *e)
+{
+	struct table start = fork_table(t);
+	bool label_first = is_label_first(&start);
+	int more = next_row(t, e);
+
+	if (more != 1)
+		return more;
+	more = choose_columns(t, e);
+	if (more != 0)
+		return more;
+	if (label_first) {
+		t->label_first = true;
+		t->key = 1;
+		t->value = 0;
+		/* the first row was taken apart otherwise */
+		t->at = start.at;
+		t->line = start.line;
+		t->begun = start.begun;
+		more = next_row(t, e);
+	}
+	more = more < 0 ? more : give_first(t, e);
+	return more < 0 ? more : 1;
+}
+
 int map_visit_table(const struct map_input *input, struct error *e)
 {
-	struct map_input text = *input;
-	struct table t = { .input = &text, .line = 1 };
-	int more, err = map_begin_text(&text, e);
+	struct table t = { .input = input, .line = 1, .at = input->bytes,
+			   .end = input->bytes + input->n };
+	int more;
 
-	if (err)
-		return err;
-	t.at = text.bytes;
-	t.end = text.bytes + text.n;
-	t.delimiter = delimiter_of(text.bytes, text.n);
-	more = next_row(&t, e);
-	if (more == 1) {
-		more = choose_columns(&t, e);
-		if (more == 0)
-			more = give_first(&t, e);
-		more = more < 0 ? more : 1;
-	}
+	t.delimiter = delimiter_of(&t);
+	more = begin_table(&t, e);
 	while (more == 1) {
 		more = next_row(&t, e);
 		if (more == 1) {
-			err = give(&t, e);
+			int err = give(&t, e);
+
 			more = err ? err : 1;
 		}
 	}
-	vec_free(&t.scratch);
-	vec_free(&t.fields);
+	free_table(&t);
 	return more;
 }

@@ -226,11 +226,22 @@ static int index_names(struct name_map *map, struct error *e)
 	return 0;
 }
 
+static int visit_text(struct map_input *input, struct error *e)
+{
+	char *buffer;
+	int err = map_decode_text(input, &buffer, e);
+
+	if (!err)
+		err = map_is_json(input) ? map_visit_json(input, e) : map_visit_table(input, e);
+	free(buffer);
+	return err;
+}
+
 int name_map_read(const void *bytes, size_t n, const char *path, struct name_map **out,
 		  struct error *e)
 {
 	struct name_map *map = calloc(1, sizeof(*map));
-	struct map_input input = { bytes, n, path, add_pair, map };
+	struct map_input input = { bytes, n, path, add_pair, map, false };
 	int err;
 
 	*out = NULL;
@@ -240,10 +251,8 @@ int name_map_read(const void *bytes, size_t n, const char *path, struct name_map
 	map->plain_numbers = true;
 	if (pickle_looks_so(bytes, n))
 		err = map_visit_pickle(&input, e);
-	else if (map_is_json(&input))
-		err = map_visit_json(&input, e);
 	else
-		err = map_visit_table(&input, e);
+		err = visit_text(&input, e);
 	if (!err) {
 		make_numbers(map);
 		err = index_names(map, e);

@@ -5,16 +5,18 @@
  * A name map says of files, in the order of the rows, which label or class they have:
  * a dict[str, int] as pickle or JSON (the JSC course's imagenet_train.pkl), or a table
  * (ILSVRC's LOC_val_solution.csv). A class list says what the labels are called: text,
- * one a line; a JSON list; imagenet_class_index.json of Keras and torchvision.
+ * one a line, or a table with their numbers; a JSON list; data.yaml; a label map.
  *
  * The bytes are a stranger's. Nothing in them is executed: the pickle reader knows the
- * opcodes that a dict of strings and numbers needs, and refuses all others.
+ * opcodes that a dict of strings and numbers needs, those of numpy, too, and refuses all
+ * others.
  *
  * Threads: none; what has been read is immutable.
  */
 #ifndef GRANARY_MAPS_NAME_MAP_H
 #define GRANARY_MAPS_NAME_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,6 +60,17 @@ int class_list_read(const void *bytes, size_t n, const char *path, struct class_
 		    struct error *e);
 void class_list_free(struct class_list *list);
 size_t class_list_count(const struct class_list *list);
+
+/* How its text was read, where that could be otherwise: a part of a sentence. */
+bool class_list_says(const struct class_list *list, char *text, size_t room);
+
+/* The least and the greatest label; `ordered`: they are the places of the names. */
+struct class_list_labels {
+	int64_t first, last;
+	bool ordered;
+	const char *unit; /* what the names are in: "line", "item" */
+};
+void class_list_labels(const struct class_list *list, struct class_list_labels *out);
 
 /* What a label is called, or NULL. */
 const char *class_list_name(const struct class_list *list, int64_t label);

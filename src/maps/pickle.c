@@ -13,20 +13,20 @@ enum {
 };
 
 /* What is above the last mark: nothing beneath it may be taken. */
-static size_t height(const struct pickle_reader *r)
+size_t pickle_height(const struct pickle_reader *r)
 {
 	size_t floor = r->marks.count ? r->marks.items[r->marks.count - 1] : 0;
 
 	return r->stack.count - floor;
 }
 
-static int too_little(struct pickle_reader *r)
+int pickle_too_little(struct pickle_reader *r)
 {
 	return pickle_refuse(
 		r, "an opcode finds too little to work on; the file is damaged");
 }
 
-static struct pickle_value *value_at(struct pickle_reader *r, size_t below_top)
+struct pickle_value *pickle_below_top(struct pickle_reader *r, size_t below_top)
 {
 	uint32_t id = r->stack.items[r->stack.count - 1 - below_top];
 
@@ -39,6 +39,10 @@ static int append_cell(struct pickle_reader *r, struct pickle_value *container,
 		       uint32_t id)
 {
 	struct pickle *out = r->out;
+	size_t most = r->policy->values_most;
+
+	if (most && out->cells.count >= most)
+		return pickle_refuse_use(r, "more than %zu items", most);
 
 	if (vec_push(&out->cells, ((struct pickle_cell){ .value = id })) < 0)
 		return pickle_no_memory(r);
@@ -49,6 +53,11 @@ static int append_cell(struct pickle_reader *r, struct pickle_value *container,
 			(uint32_t)out->cells.count;
 	container->cells[1] = (uint32_t)out->cells.count;
 	return 0;
+}
+
+int pickle_append(struct pickle_reader *r, uint32_t container, uint32_t id)
+{
+	return append_cell(r, pickle_at(r, container), id);
 }
 
 /* The `n` topmost go into the container: they are taken from the stack. */
@@ -76,7 +85,7 @@ static int fill(struct pickle_reader *r, struct pickle_value *container, size_t 
 static int make(struct pickle_reader *r, enum pickle_kind kind, size_t n)
 {
 	struct pickle_value made = { .kind = kind };
-	int err = height(r) < n ? too_little(r) : fill(r, &made, n);
+	int err = pickle_height(r) < n ? pickle_too_little(r) : fill(r, &made, n);
 
 	return err ? err : pickle_push(r, &made);
 }
@@ -86,21 +95,21 @@ static int take_mark(struct pickle_reader *r, size_t *n)
 {
 	*n = 0;
 	if (r->marks.count == 0)
-		return too_little(r);
-	*n = height(r);
+		return pickle_too_little(r);
+	*n = pickle_height(r);
 	r->marks.count--;
 	return 0;
 }
 
 static int add_to(struct pickle_reader *r, enum pickle_kind kind, size_t n)
 {
-	if (height(r) < n + 1)
-		return too_little(r);
-	if (value_at(r, n)->kind != kind)
+	if (pickle_height(r) < n + 1)
+		return pickle_too_little(r);
+	if (pickle_below_top(r, n)->kind != kind)
 		return pickle_refuse(
 			r, "an item for something that is no %s; the file is damaged",
 			kind == PICKLE_DICT ? "dict" : "list");
-	return fill(r, value_at(r, n), n);
+	return fill(r, pickle_below_top(r, n), n);
 }
 
 static int do_make(struct pickle_reader *r, unsigned kind)
@@ -149,12 +158,12 @@ static int do_mark(struct pickle_reader *r, unsigned unused)
 static int do_pop(struct pickle_reader *r, unsigned unused)
 {
 	(void)unused;
-	if (height(r) > 0)
+	if (pickle_height(r) > 0)
 		r->stack.count--;
 	else if (r->marks.count > 0)
 		r->marks.count--;
 	else
-		return too_little(r);
+		return pickle_too_little(r);
 	return 0;
 }
 
@@ -172,8 +181,8 @@ static int do_pop_marked(struct pickle_reader *r, unsigned unused)
 static int do_dup(struct pickle_reader *r, unsigned unused)
 {
 	(void)unused;
-	if (height(r) == 0)
-		return too_little(r);
+	if (pickle_height(r) == 0)
+		return pickle_too_little(r);
 	return pickle_push_id(r, r->stack.items[r->stack.count - 1]);
 }
 
@@ -194,13 +203,15 @@ static int take_index(struct pickle_reader *r, unsigned width, uint64_t *out)
 
 static int remember(struct pickle_reader *r, uint64_t index)
 {
-	if (height(r) == 0)
-		return too_little(r);
+	if (pickle_height(r) == 0)
+		return pickle_too_little(r);
 	/* who numbers what he writes does not get beyond the bytes that he wrote */
-	if (index > (uint64_t)(r->end - r->begin))
+	if (index > r->input->end - r->input->begin ||
+	    (r->policy->values_most && index > r->policy->values_most))
 		return pickle_refuse(
-			r, "number %llu of the memo, in %zu bytes; the file is damaged",
-			(unsigned long long)index, (size_t)(r->end - r->begin));
+			r, "number %llu of the memo, in %llu bytes; the file is damaged",
+			(unsigned long long)index,
+			(unsigned long long)(r->input->end - r->input->begin));
 	while (r->memo.count <= index)
 		if (vec_push(&r->memo, 0) < 0)
 			return pickle_no_memory(r);
@@ -248,6 +259,7 @@ static int do_proto(struct pickle_reader *r, unsigned width)
 				    "protocol %u, and 0 to %d can be read; write it with "
 				    "protocol=4",
 				    (unsigned)version, PROTOCOL_MOST);
+	r->protocol = (unsigned)version;
 	return err;
 }
 
@@ -257,7 +269,7 @@ static int do_frame(struct pickle_reader *r, unsigned width)
 	uint64_t size;
 	int err = pickle_take_number(r, width, &size);
 
-	if (!err && size > (uint64_t)(r->end - r->at))
+	if (!err && size > r->input->end - r->at)
 		err = pickle_cut_off(r);
 	return err;
 }
@@ -268,10 +280,10 @@ static int do_stop(struct pickle_reader *r, unsigned unused)
 	if (r->stack.count != 1 || r->marks.count != 0)
 		return pickle_refuse(
 			r, "it ends with other than one value; the file is damaged");
-	if (r->at != r->end)
+	if (r->at != r->input->end)
 		return pickle_refuse(
-			r, "%zu bytes follow its end; keep one pickle in the file",
-			(size_t)(r->end - r->at));
+			r, "%llu bytes follow its end; keep one pickle in the file",
+			(unsigned long long)(r->input->end - r->at));
 	r->stopped = true;
 	return 0;
 }
@@ -332,65 +344,87 @@ static const struct opcode opcodes[256] = {
 	['h'] = { "BINGET", do_get, 1 },
 	['j'] = { "LONG_BINGET", do_get, 4 },
 
-	['c'] = { .name = "GLOBAL" },
-	[0x93] = { .name = "STACK_GLOBAL" },
-	['R'] = { .name = "REDUCE" },
-	['b'] = { .name = "BUILD" },
+	['c'] = { "GLOBAL", pickle_do_global, 0 },
+	[0x93] = { "STACK_GLOBAL", pickle_do_stack_global, 0 },
+	['R'] = { "REDUCE", pickle_do_reduce, 0 },
+	['b'] = { "BUILD", pickle_do_build, 0 },
+	[0x81] = { "NEWOBJ", pickle_do_new_object, 0 },
+	['S'] = { "STRING", pickle_do_string, 0 },
+	[0x96] = { "BYTEARRAY8", pickle_do_bytes, 8 },
+
 	['i'] = { .name = "INST" },
 	['o'] = { .name = "OBJ" },
-	[0x81] = { .name = "NEWOBJ" },
 	[0x92] = { .name = "NEWOBJ_EX" },
 	[0x82] = { .name = "EXT1" },
 	[0x83] = { .name = "EXT2" },
 	[0x84] = { .name = "EXT4" },
 	['P'] = { .name = "PERSID" },
 	['Q'] = { .name = "BINPERSID" },
-	['S'] = { .name = "STRING" },
 	[0x8f] = { .name = "EMPTY_SET" },
 	[0x90] = { .name = "ADDITEMS" },
 	[0x91] = { .name = "FROZENSET" },
-	[0x96] = { .name = "BYTEARRAY8" },
 	[0x97] = { .name = "NEXT_BUFFER" },
 	[0x98] = { .name = "READONLY_BUFFER" },
 };
 
+int pickle_refuse_opcode(struct pickle_reader *r)
+{
+	return pickle_refuse_use(
+		r,
+		"%s, which is not followed: only dict, list, tuple, str, "
+		"bytes, int, float, bool and None are read; convert what is "
+		"in it to these, and pickle it again",
+		opcodes[r->code].name);
+}
+
 static int step(struct pickle_reader *r)
 {
 	const struct opcode *opcode;
+	uint64_t code;
+	int err;
 
 	r->op = r->at;
-	if (r->at == r->end)
-		return pickle_cut_off(r);
-	opcode = &opcodes[*r->at++];
+	if (r->policy->steps_most && ++r->steps > r->policy->steps_most)
+		return pickle_refuse_use(r, "more than %zu opcodes", r->policy->steps_most);
+	err = pickle_take_number(r, 1, &code);
+	if (err)
+		return err;
+	r->code = (unsigned char)code;
+	opcode = &opcodes[code];
 	if (opcode->run)
 		return opcode->run(r, opcode->argument);
 	if (opcode->name)
-		return pickle_refuse(
-			r,
-			"%s, which is not followed: only dict, list, tuple, str, "
-			"bytes, int, float, bool and None are read; convert what is "
-			"in it to these, and pickle it again",
-			opcode->name);
+		return pickle_refuse_opcode(r);
 	return pickle_refuse(r,
 			     "0x%02x, which is no opcode; the file is damaged, or is no "
 			     "pickle",
-			     *r->op);
+			     r->code);
 }
 
-int pickle_read(const void *bytes, size_t n, const char *path, struct pickle **out,
-		struct error *e)
+void *pickle_context(const struct pickle_reader *r)
 {
-	struct pickle_reader r = { .begin = bytes, .at = bytes, .op = bytes,
-				   .path = path, .e = e };
+	return r->policy->context;
+}
+
+unsigned pickle_protocol(const struct pickle_reader *r)
+{
+	return r->protocol;
+}
+
+int pickle_note_state(struct pickle_reader *r, uint32_t object, uint32_t state)
+{
+	pickle_at(r, object)->object.state_plus_1 = state + 1;
+	return 0;
+}
+
+int pickle_run(const struct pickle_input *input, const struct pickle_policy *policy,
+	       const char *path, struct pickle **out, struct error *e)
+{
+	struct pickle_reader r = { .input = input, .policy = policy, .at = input->begin,
+				   .op = input->begin, .path = path, .e = e };
 	int err = 0;
 
 	*out = NULL;
-	if (n >= UINT32_MAX / 2)
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "%s: a pickle of %zu bytes, and "
-				 "2 GiB can be read; split it",
-				 path, n);
-	r.end = r.begin + n;
 	r.out = calloc(1, sizeof(*r.out));
 	if (!r.out)
 		return pickle_no_memory(&r);
@@ -408,6 +442,29 @@ int pickle_read(const void *bytes, size_t n, const char *path, struct pickle **o
 	return err;
 }
 
+static int get_memory(void *context, uint64_t at, size_t n, const unsigned char **out)
+{
+	(void)n;
+	*out = (const unsigned char *)context + at;
+	return 0;
+}
+
+int pickle_read(const void *bytes, size_t n, const char *path, struct pickle **out,
+		struct error *e)
+{
+	const struct pickle_input input = { get_memory, (void *)(uintptr_t)bytes, 0, n, true };
+	int err;
+
+	*out = NULL;
+	if (n >= UINT32_MAX / 2)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: a pickle of %zu bytes, and "
+				 "2 GiB can be read; split it",
+				 path, n);
+	err = pickle_run(&input, &pickle_plain, path, out, e);
+	return err == -ENOTSUP ? -EBADMSG : err;
+}
+
 void pickle_free(struct pickle *pickle)
 {
 	if (!pickle)
@@ -421,6 +478,11 @@ void pickle_free(struct pickle *pickle)
 const struct pickle_value *pickle_root(const struct pickle *pickle)
 {
 	return &pickle->values.items[pickle->root];
+}
+
+const struct pickle_value *pickle_value(const struct pickle *pickle, uint32_t id)
+{
+	return &pickle->values.items[id];
 }
 
 struct pickle_walk pickle_items(const struct pickle *pickle,
@@ -448,7 +510,8 @@ int pickle_looks_so(const void *bytes, size_t n)
 {
 	static const char *const beginnings[] = { "(dp", "(lp", "}q", "]q", "}r", "]r",
 						  "}(", "](", "}.", "].", "(d.",
-						  "(l." };
+						  "(l.", "(dS", "(lS", "(dV", "(lV",
+						  "ccollections\n", "cnumpy" };
 	const unsigned char *head = bytes;
 
 	if (n >= 2 && head[0] == 0x80 && head[1] <= PROTOCOL_MOST)

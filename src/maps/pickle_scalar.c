@@ -10,16 +10,36 @@
 #include "base/bytes.h"
 #include "maps/pickle_text.h"
 
-int pickle_refuse(struct pickle_reader *r, const char *format, ...)
+static int refuse_with(struct pickle_reader *r, int errnum, const char *format,
+		       va_list arguments)
 {
 	char what[256];
+
+	vsnprintf(what, sizeof(what), format, arguments);
+	return error_set(r->e, ERROR_DATASET, errnum, "%s: byte %llu of the pickle: %s",
+			 r->path, (unsigned long long)(r->op - r->input->begin), what);
+}
+
+int pickle_refuse(struct pickle_reader *r, const char *format, ...)
+{
 	va_list arguments;
+	int err;
 
 	va_start(arguments, format);
-	vsnprintf(what, sizeof(what), format, arguments);
+	err = refuse_with(r, EBADMSG, format, arguments);
 	va_end(arguments);
-	return error_set(r->e, ERROR_DATASET, EBADMSG, "%s: byte %zu of the pickle: %s",
-			 r->path, (size_t)(r->op - r->begin), what);
+	return err;
+}
+
+int pickle_refuse_use(struct pickle_reader *r, const char *format, ...)
+{
+	va_list arguments;
+	int err;
+
+	va_start(arguments, format);
+	err = refuse_with(r, ENOTSUP, format, arguments);
+	va_end(arguments);
+	return err;
 }
 
 int pickle_no_memory(struct pickle_reader *r)
@@ -32,42 +52,49 @@ int pickle_cut_off(struct pickle_reader *r)
 	return pickle_refuse(r, "the file ends within it; copy it again");
 }
 
-/* The next n bytes, or NULL with a sentence. */
-static const unsigned char *take(struct pickle_reader *r, uint64_t n)
+/* The next n bytes. */
+static int take(struct pickle_reader *r, uint64_t n, const unsigned char **out)
 {
-	const unsigned char *taken = r->at;
+	static const unsigned char nothing[1];
+	int err = 0;
 
-	if (n > (uint64_t)(r->end - r->at)) {
-		pickle_cut_off(r);
-		return NULL;
-	}
+	*out = nothing;
+	if (n > r->input->end - r->at)
+		return pickle_cut_off(r);
+	if (n)
+		err = r->input->get(r->input->context, r->at, (size_t)n, out);
 	r->at += n;
-	return taken;
+	return err;
 }
 
 int pickle_take_number(struct pickle_reader *r, unsigned width, uint64_t *out)
 {
-	const unsigned char *bytes = take(r, width);
+	const unsigned char *bytes;
+	int err = take(r, width, &bytes);
 
-	if (!bytes)
-		return -EBADMSG;
-	*out = little_endian(bytes, width);
-	return 0;
+	*out = err ? 0 : little_endian(bytes, width);
+	return err;
 }
 
 /* What is before the next line break, which is skipped. */
-static const char *take_line(struct pickle_reader *r, size_t *size)
+int pickle_take_line(struct pickle_reader *r, const char **out, size_t *size)
 {
-	const unsigned char *begin = r->at;
-	const unsigned char *newline = memchr(begin, '\n', (size_t)(r->end - begin));
+	uint64_t left = r->input->end - r->at, begin = r->at;
+	size_t most = r->policy->line_most;
+	const unsigned char *bytes, *newline;
+	int err = take(r, most && left > most ? most : left, &bytes);
 
-	if (!newline) {
-		pickle_cut_off(r);
-		return NULL;
-	}
-	r->at = newline + 1;
-	*size = (size_t)(newline - begin);
-	return (const char *)begin;
+	if (err)
+		return err;
+	newline = memchr(bytes, '\n', (size_t)(r->at - begin));
+	if (!newline && most && left > most)
+		return pickle_refuse_use(r, "a line of more than %zu bytes", most);
+	if (!newline)
+		return pickle_cut_off(r);
+	*out = (const char *)bytes;
+	*size = (size_t)(newline - bytes);
+	r->at = begin + *size + 1;
+	return 0;
 }
 
 int pickle_push_id(struct pickle_reader *r, uint32_t id)
@@ -75,11 +102,27 @@ int pickle_push_id(struct pickle_reader *r, uint32_t id)
 	return vec_push(&r->stack, id) < 0 ? pickle_no_memory(r) : 0;
 }
 
+struct pickle_value *pickle_at(struct pickle_reader *r, uint32_t id)
+{
+	return &r->out->values.items[id];
+}
+
+int pickle_add_value(struct pickle_reader *r, const struct pickle_value *value, uint32_t *id)
+{
+	size_t most = r->policy->values_most;
+
+	if (most && r->out->values.count >= most)
+		return pickle_refuse_use(r, "more than %zu values", most);
+	*id = (uint32_t)r->out->values.count;
+	return vec_push(&r->out->values, *value) < 0 ? pickle_no_memory(r) : 0;
+}
+
 int pickle_push(struct pickle_reader *r, const struct pickle_value *value)
 {
-	if (vec_push(&r->out->values, *value) < 0)
-		return pickle_no_memory(r);
-	return pickle_push_id(r, (uint32_t)r->out->values.count - 1);
+	uint32_t id;
+	int err = pickle_add_value(r, value, &id);
+
+	return err ? err : pickle_push_id(r, id);
 }
 
 static int push_kind(struct pickle_reader *r, enum pickle_kind kind, int64_t number)
@@ -89,6 +132,7 @@ static int push_kind(struct pickle_reader *r, enum pickle_kind kind, int64_t num
 
 /* Texts */
 
+/* A text whose bytes last, or a copy. */
 static int push_text(struct pickle_reader *r, enum pickle_kind kind, const void *text,
 		     size_t size)
 {
@@ -105,16 +149,34 @@ static int push_text(struct pickle_reader *r, enum pickle_kind kind, const void 
 	return pickle_push(r, &value);
 }
 
+static int push_lasting(struct pickle_reader *r, enum pickle_kind kind, const void *text,
+			size_t size)
+{
+	if (!r->input->lasting)
+		text = arena_copy(&r->out->arena, text, size);
+	return text ? push_text(r, kind, text, size) : pickle_no_memory(r);
+}
+
 static int sized_text(struct pickle_reader *r, enum pickle_kind kind, unsigned width)
 {
 	const unsigned char *text;
-	uint64_t size;
+	uint64_t size, most = r->policy->text_most;
 	int err = pickle_take_number(r, width, &size);
 
 	if (err)
 		return err;
-	text = take(r, size);
-	return text ? push_text(r, kind, text, (size_t)size) : -EBADMSG;
+	if (size > r->input->end - r->at)
+		return pickle_cut_off(r);
+	if (size > UINT32_MAX)
+		return pickle_refuse_use(r, "a text of more than 4 GiB");
+	if (kind == PICKLE_BYTES ? r->policy->leave_bytes : most && size > most) {
+		r->at += size;
+		return pickle_push(r, &(struct pickle_value){ .kind = kind,
+							      .size = (uint32_t)size,
+							      .place = r->at - size });
+	}
+	err = take(r, size, &text);
+	return err ? err : push_lasting(r, kind, text, (size_t)size);
 }
 
 int pickle_do_str(struct pickle_reader *r, unsigned width)
@@ -129,13 +191,13 @@ int pickle_do_bytes(struct pickle_reader *r, unsigned width)
 
 int pickle_do_unicode(struct pickle_reader *r, unsigned width)
 {
-	size_t size, plain_size;
-	const char *line = take_line(r, &size), *plain;
-	int err;
+	size_t size = 0, plain_size;
+	const char *line, *plain;
+	int err = pickle_take_line(r, &line, &size);
 
 	(void)width;
-	if (!line)
-		return -EBADMSG;
+	if (err)
+		return err;
 	err = pickle_text_unescape(&r->out->arena, line, size, &plain, &plain_size);
 	if (err == -ENOMEM)
 		return pickle_no_memory(r);
@@ -146,14 +208,33 @@ int pickle_do_unicode(struct pickle_reader *r, unsigned width)
 	return push_text(r, PICKLE_STR, plain, plain_size);
 }
 
+/* Python 2's str: a literal in quotes, with its escapes. */
+int pickle_do_string(struct pickle_reader *r, unsigned width)
+{
+	size_t size = 0, plain_size;
+	const char *line, *plain;
+	int err = pickle_take_line(r, &line, &size);
+
+	(void)width;
+	if (err)
+		return err;
+	err = pickle_text_literal(&r->out->arena, line, size, &plain, &plain_size);
+	if (err == -ENOMEM)
+		return pickle_no_memory(r);
+	if (err)
+		return pickle_refuse(r, "a str that is not in quotes, or has an escape that "
+					"means nothing; the file is damaged");
+	return push_text(r, PICKLE_BYTES, plain, plain_size);
+}
+
 /* Numbers */
 
 int pickle_do_constant(struct pickle_reader *r, unsigned width)
 {
 	(void)width;
-	if (*r->op == 'N')
+	if (r->code == 'N')
 		return push_kind(r, PICKLE_NONE, 0);
-	return push_kind(r, PICKLE_BOOL, *r->op == 0x88);
+	return push_kind(r, PICKLE_BOOL, r->code == 0x88);
 }
 
 int pickle_do_int(struct pickle_reader *r, unsigned width)
@@ -178,11 +259,17 @@ int pickle_do_long(struct pickle_reader *r, unsigned width)
 
 	if (err)
 		return err;
-	bytes = take(r, size);
-	if (!bytes)
-		return -EBADMSG;
+	if (size > 8 && size <= r->input->end - r->at && r->policy->objects) {
+		r->at += size; /* of a tag of an image */
+		return push_kind(r, PICKLE_NONE, 0);
+	}
+	if (size > r->input->end - r->at)
+		return pickle_cut_off(r);
 	if (size > 8)
 		return pickle_refuse(r, "a number that needs more than 64 bits");
+	err = take(r, size, &bytes);
+	if (err)
+		return err;
 	number = little_endian(bytes, (unsigned)size);
 	if (size > 0 && size < 8 && bytes[size - 1] & 0x80)
 		number |= ~UINT64_C(0) << (8 * size);
@@ -191,11 +278,12 @@ int pickle_do_long(struct pickle_reader *r, unsigned width)
 
 int pickle_take_digits(struct pickle_reader *r, char out[PICKLE_LINE_MOST])
 {
-	size_t size;
-	const char *line = take_line(r, &size);
+	size_t size = 0;
+	const char *line;
+	int err = pickle_take_line(r, &line, &size);
 
-	if (!line)
-		return -EBADMSG;
+	if (err)
+		return err;
 	if (size == 0 || size >= PICKLE_LINE_MOST || memchr(line, '\0', size))
 		return pickle_refuse(r,
 				     "a number that is none, or needs more than 64 bits");
@@ -213,11 +301,11 @@ int pickle_do_decimal(struct pickle_reader *r, unsigned width)
 	(void)width;
 	if (err)
 		return err;
-	if (*r->op == 'I' && (strcmp(digits, "00") == 0 || strcmp(digits, "01") == 0))
+	if (r->code == 'I' && (strcmp(digits, "00") == 0 || strcmp(digits, "01") == 0))
 		return push_kind(r, PICKLE_BOOL, digits[1] == '1');
 	errno = 0;
 	number = strtoll(digits, &end, 10);
-	if (*r->op == 'L' && *end == 'L')
+	if (r->code == 'L' && *end == 'L')
 		end++;
 	if (errno || *end || end == digits)
 		return pickle_refuse(r,

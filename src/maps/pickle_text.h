@@ -27,4 +27,11 @@ int pickle_text_names(struct arena *arena, const char *text, size_t size,
 int pickle_text_unescape(struct arena *arena, const char *text, size_t size,
 			 const char **out, size_t *out_size);
 
+/*
+ * Protocol 0 writes Python 2's str as its repr: 'it\'s', "\xff". The bytes; -EBADMSG: it
+ * is none.
+ */
+int pickle_text_literal(struct arena *arena, const char *text, size_t size,
+			const char **out, size_t *out_size);
+
 #endif

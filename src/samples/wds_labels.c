@@ -264,7 +264,7 @@ static int parse_pickle(const char *text, size_t n, struct wds_label *label,
 	if (err == -ENOMEM)
 		return err;
 	if (err)
-		return broken(why, "is not a pickled int (numpy's is none: pickle int(label))");
+		return broken(why, "is not a pickled int; pickle int(label)");
 	label->kind = WDS_NUMBER;
 	return 0;
 }

@@ -8,37 +8,24 @@
 #include <sys/stat.h>
 
 #include "base/brace.h"
-#include "base/cleanup.h"
+#include "base/vec.h"
 #include "os/steps.h"
+#include "source/saved_folder.h"
 
 struct argument {
-	const char *text;    /* a literal path; */
+	const char *text;    /* a literal path, which may be ours; */
+	char *owned;
 	struct brace *brace; /* or a pattern, if it is one */
 	uint32_t before;     /* files of the arguments before it */
 };
 
 struct arguments {
-	size_t n;
 	uint32_t count;
-	struct argument items[];
+	VEC(struct argument) items;
 };
 
-static int parse_one(const char *text, struct argument *out, uint64_t *files,
-		     struct error *e)
-{
-	struct stat st;
-	int err = 0;
-
-	*out = (struct argument){ .text = text };
-	*files = 1;
-	steps_at(text);
-	if (stat(text, &st) == 0)
-		return 0;
-	err = brace_parse(text, &out->brace, e);
-	if (!err)
-		*files = brace_count(out->brace);
-	return err;
-}
+/* Words of a pattern for files that may have others beside them are looked at one by one. */
+enum { WORDS_MOST = 10000 };
 
 /* Of more files than that the last ones could not be opened. */
 static uint64_t most_files(void)
@@ -66,39 +53,145 @@ static int add_files(struct arguments *arguments, const char *text, uint64_t fil
 			 (unsigned long long)most);
 }
 
+static int no_memory(struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, ENOMEM,
+			 "there is not enough memory for the names of the packed files; "
+			 "name fewer");
+}
+
+/* Takes over what the argument owns. */
+static int add_argument(struct arguments *arguments, struct argument item, uint64_t files,
+			struct error *e)
+{
+	int err;
+
+	item.before = arguments->count;
+	if (vec_push(&arguments->items, item) == 0)
+		return add_files(arguments, item.text, files, e);
+	err = no_memory(e);
+	brace_free(item.brace);
+	free(item.owned);
+	return err;
+}
+
+static int add_owned(struct arguments *arguments, char *path, struct error *e)
+{
+	if (!path)
+		return no_memory(e);
+	return add_argument(arguments, (struct argument){ .text = path, .owned = path }, 1, e);
+}
+
+static bool is_same_path(const char *a, const char *b)
+{
+	while (strncmp(a, "./", 2) == 0)
+		a += 2;
+	while (strncmp(b, "./", 2) == 0)
+		b += 2;
+	return strcmp(a, b) == 0;
+}
+
+/* A file, and the rows of it that are shown, unless the next argument names these. */
+static int add_file(struct arguments *arguments, struct argument file, const char *next,
+		    struct error *e)
+{
+	struct path_list indices = { NULL, 0, 0 };
+	int err = saved_indices_list(file.text, &indices, e);
+
+	if (err) {
+		free(file.owned);
+	} else {
+		err = add_argument(arguments, file, 1, e);
+	}
+	for (size_t i = 0; i < indices.count && !err; i++) {
+		if (i == 0 && next && is_same_path(next, indices.items[0]))
+			break;
+		err = add_owned(arguments, indices.items[i], e);
+		indices.items[i] = NULL;
+	}
+	path_list_free(&indices);
+	return err;
+}
+
+/* A pattern that stands for itself until a file is asked for, or words with files beside. */
+static int add_pattern(struct arguments *arguments, const char *text, struct error *e)
+{
+	static const char ending[] = "dataset.arrow";
+	size_t n = strlen(text);
+	struct brace *brace;
+	int err = brace_parse(text, &brace, e);
+
+	if (err)
+		return err;
+	if (n < strlen(ending) || strcmp(text + n - strlen(ending), ending) != 0 ||
+	    brace_count(brace) > WORDS_MOST)
+		return add_argument(arguments, (struct argument){ .text = text, .brace = brace },
+				    brace_count(brace), e);
+	for (uint64_t i = 0; i < brace_count(brace) && !err; i++) {
+		char *word = brace_word(brace, i);
+
+		err = word ? add_file(arguments, (struct argument){ .text = word, .owned = word },
+				      NULL, e) : no_memory(e);
+	}
+	brace_free(brace);
+	return err;
+}
+
+/* A folder that a dataset was saved to has files; any other is named to be refused. */
+static int add_folder(struct arguments *arguments, const char *text, struct error *e)
+{
+	struct path_list list = { NULL, 0, 0 };
+	int there = saved_folder_list(text, &list, e), err = there < 0 ? there : 0;
+
+	for (size_t i = 0; i < list.count && !err; i++) {
+		err = add_owned(arguments, list.items[i], e);
+		list.items[i] = NULL;
+	}
+	path_list_free(&list);
+	if (there != 0)
+		return err;
+	return add_argument(arguments, (struct argument){ .text = text }, 1, e);
+}
+
+static int add_text(struct arguments *arguments, const char *text, const char *next,
+		    struct error *e)
+{
+	struct stat st;
+
+	steps_at(text);
+	if (stat(text, &st) < 0)
+		return add_pattern(arguments, text, e);
+	if (S_ISDIR(st.st_mode))
+		return add_folder(arguments, text, e);
+	return add_file(arguments, (struct argument){ .text = text }, next, e);
+}
+
 int arguments_parse(char *const *texts, size_t n, struct arguments **out, struct error *e)
 {
-	CLEANUP(cleanup_arguments) struct arguments *arguments =
-		calloc(1, sizeof(*arguments) + n * sizeof(arguments->items[0]));
+	struct arguments *arguments = calloc(1, sizeof(*arguments));
+	int err = arguments ? 0 : no_memory(e);
 
-	if (!arguments)
-		return error_set(e, ERROR_SYSTEM, ENOMEM,
-				 "there is not enough memory for the names of the packed files; "
-				 "name fewer");
-	if (n == 0)
-		return error_set(e, ERROR_USAGE, EINVAL,
-				 "no source was named; name at least one packed file");
-	while (arguments->n < n) {
-		struct argument *item = &arguments->items[arguments->n];
-		uint64_t files;
-		int err = parse_one(texts[arguments->n], item, &files, e);
-
-		arguments->n++;
-		item->before = arguments->count;
-		if (!err)
-			err = add_files(arguments, item->text, files, e);
-		if (err)
-			return err;
-	}
-	*out = arguments;
-	arguments = NULL;
-	return 0;
+	if (!err && n == 0)
+		err = error_set(e, ERROR_USAGE, EINVAL,
+				"no source was named; name at least one packed file");
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_text(arguments, texts[i], i + 1 < n ? texts[i + 1] : NULL, e);
+	if (err)
+		arguments_free(arguments);
+	else
+		*out = arguments;
+	return err;
 }
 
 void arguments_free(struct arguments *arguments)
 {
-	for (size_t i = 0; arguments && i < arguments->n; i++)
-		brace_free(arguments->items[i].brace);
+	if (!arguments)
+		return;
+	for (size_t i = 0; i < arguments->items.count; i++) {
+		brace_free(arguments->items.items[i].brace);
+		free(arguments->items.items[i].owned);
+	}
+	vec_free(&arguments->items);
 	free(arguments);
 }
 
@@ -109,17 +202,17 @@ uint32_t arguments_count(const struct arguments *arguments)
 
 char *arguments_path(const struct arguments *arguments, uint32_t i)
 {
-	size_t low = 0, high = arguments->n;
+	size_t low = 0, high = arguments->items.count;
 	const struct argument *item;
 
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (arguments->items[middle].before <= i)
+		if (arguments->items.items[middle].before <= i)
 			low = middle;
 		else
 			high = middle;
 	}
-	item = &arguments->items[low];
+	item = &arguments->items.items[low];
 	return item->brace ? brace_word(item->brace, i - item->before) : strdup(item->text);
 }

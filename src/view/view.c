@@ -174,21 +174,22 @@ bool view_next_row(struct rows *rows, struct row *out)
 {
 	const struct array *array = rows->array;
 
-	while (rows->piece < array->pieces.count &&
-	       rows->at == array->pieces.items[rows->piece].group->rows) {
-		rows->piece++;
-		rows->at = 0;
+	for (; rows->piece < array->pieces.count; rows->piece++, rows->at = 0) {
+		const struct piece *piece = &array->pieces.items[rows->piece];
+
+		while (rows->at < piece->group->rows &&
+		       piece->samples[rows->at].body.volume == SAMPLE_MISSING)
+			rows->at++, rows->number++;
+		if (rows->at == piece->group->rows)
+			continue;
+		*out = (struct row){
+			.group = piece->group, .sample = &piece->samples[rows->at++],
+			.key = array->keys.count ? &array->keys.items[rows->number] : NULL,
+			.number = rows->number++, .piece = rows->piece,
+		};
+		return true;
 	}
-	if (rows->piece == array->pieces.count)
-		return false;
-	*out = (struct row){
-		.group = array->pieces.items[rows->piece].group,
-		.sample = &array->pieces.items[rows->piece].samples[rows->at++],
-		.key = array->keys.count ? &array->keys.items[rows->number] : NULL,
-		.number = rows->number, .piece = rows->piece,
-	};
-	rows->number++;
-	return true;
+	return false;
 }
 
 /* ---- How it is shown ---- */
@@ -473,15 +474,16 @@ static int apply_group(struct view *view, const struct sample_group *group,
 	if (!array)
 		return -EINVAL;
 	err = view_begin_naming(view, array, &naming);
-	for (uint64_t i = 0; i < group->rows && !err; i++) {
+	for (uint64_t i = 0; i < group->rows && !err; i++, array->next_row++) {
 		struct row row = { .group = group, .sample = &samples[i],
 				   .number = array->next_row };
 
+		if (row.sample->body.volume == SAMPLE_MISSING)
+			continue;
 		if (array->keys.count)
 			row.key = &array->keys.items[row.number];
 		view_write_path(&naming, &row);
 		err = add_file(naming.path, row.sample, owner, entries);
-		array->next_row++;
 	}
 	view_end_naming(&naming);
 	return err;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -230,11 +231,19 @@ static enum names_from choose_names(const struct view *view, const struct array 
 static int refuse_nameless(const struct view *view, const struct array *array,
 			   int64_t label, struct error *e)
 {
-	if (array->names_from == NAMES_OF_LIST)
+	struct class_list_labels has;
+
+	if (array->names_from == NAMES_OF_LIST) {
+		class_list_labels(view->config.classes, &has);
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s has no name for label %" PRId64 ", which '%.100s' in "
-				 "'/%.100s' has; is it the list of another dataset?",
-				 view->config.classes_path, label, array->name, array->split);
+				 "'/%.100s' has; its %zu %ss are of labels %" PRId64 " to %" PRId64
+				 "%s; is it the list of another dataset?",
+				 view->config.classes_path, label, array->name, array->split,
+				 class_list_count(view->config.classes), has.unit, has.first,
+				 has.last, has.ordered ? "" : ", as it says itself (a "
+				 "JSON list of its names, [\"a\", \"b\"], counts from 0 on)");
+	}
 	if (array->names_from == NAMES_OF_KEYS)
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "no path in the maps of -o names= says what label %" PRId64
@@ -353,6 +362,38 @@ static int count_classes(struct view *view)
 	return err;
 }
 
+/* "background", "__background__": no class of a dataset of images. */
+static bool is_background(const char *name)
+{
+	static const char word[] = "background";
+	size_t n = sizeof(word) - 1;
+
+	name += strspn(name, "_");
+	return strncasecmp(name, word, n) == 0 && name[n + strspn(name + n, "_")] == '\0';
+}
+
+/* A list of one name too many, which begins with one that detectors have: all are shifted. */
+static int check_background(const struct view *view, struct error *e)
+{
+	const struct class_list *list = view->config.classes;
+	struct class_list_labels has;
+	const char *first;
+	int64_t last;
+
+	if (!view->classes_used || view->labels.count == 0)
+		return 0;
+	class_list_labels(list, &has);
+	last = view->labels.items[view->labels.count - 1];
+	first = class_list_name(list, 0);
+	if (!has.ordered || has.last != last + 1 || !first || !is_background(first))
+		return 0;
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s has %zu names, and the labels end with %" PRId64 ": its first %s, "
+			 "'%s', may be none of theirs; remove it, or give each name its label "
+			 "(0: %s)", view->config.classes_path, class_list_count(list), last,
+			 has.unit, first, first);
+}
+
 int view_name_classes(struct view *view, struct error *e)
 {
 	int err = 0;
@@ -368,7 +409,7 @@ int view_name_classes(struct view *view, struct error *e)
 	}
 	if (!err && count_classes(view) < 0)
 		err = error_no_memory(e, NULL);
-	return err;
+	return err ? err : check_background(view, e);
 }
 
 const char *view_class_directory(const struct view *view, const struct array *array,

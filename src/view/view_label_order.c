@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/filename.h"
 #include "base/log.h"
 #include "build/findings.h"
 #include "view/view_parts.h"
@@ -126,11 +127,30 @@ static void say_numbers(const struct view *view, struct index_summary *notes)
 		    n - 1);
 }
 
+/* A list that is longer than its labels may begin with a name that is none of theirs. */
+static void say_rest(const struct view *view, struct index_summary *notes)
+{
+	const struct array *array = first_in_classes(view);
+	int64_t last = view->labels.items[view->labels.count - 1];
+	struct class_list_labels has;
+
+	if (array->names_from != NAMES_OF_LIST)
+		return;
+	class_list_labels(view->config.classes, &has);
+	if (has.ordered && has.last > last)
+		say(array, notes, "%.60s has %zu names, and the labels end with %" PRId64 ": the "
+		    "names behind that are not used; lines with their labels (0: NAME) leave no "
+		    "doubt", filename_of(view->config.classes_path),
+		    class_list_count(view->config.classes), last);
+}
+
 void view_say_shifts(const struct view *view, struct index_summary *notes)
 {
 	/* beside texts there are numbers where rows have none: no loader's labels */
 	if (view->has_texts)
 		return;
+	if (view->labels.count && view->config.classes)
+		say_rest(view, notes);
 	say_numbers(view, notes);
 	say_order(view, notes);
 	say_missing(view, notes);

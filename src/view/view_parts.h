@@ -102,7 +102,7 @@ struct rows {
 	uint64_t at, number;
 };
 
-/* Goes through all rows of an array, from { .array = array } on. */
+/* Goes through all rows of an array that are shown, from { .array = array } on. */
 bool view_next_row(struct rows *rows, struct row *out);
 
 /* The text that is the row's class, or NULL: then it is its label, if it has one. */

@@ -56,9 +56,12 @@ static void print_group(FILE *out, const struct run *run, size_t i)
 		fprintf(out, "row\t");
 		if (group->labels)
 			fprintf(out, "%" PRId64, s->label);
-		fprintf(out, "%s\t%s\t%s\t%" PRIu64 "\t%lu\n", group->labels ? "" : "-",
-			text(s->class_name), text(s->name), s->body.length,
-			sum_of(run, s));
+		fprintf(out, "%s\t%s\t%s\t", group->labels ? "" : "-", text(s->class_name),
+			text(s->name));
+		if (s->body.volume == SAMPLE_MISSING)
+			fprintf(out, "-\t0\n");
+		else
+			fprintf(out, "%" PRIu64 "\t%lu\n", s->body.length, sum_of(run, s));
 	}
 }
 

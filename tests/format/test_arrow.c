@@ -108,7 +108,12 @@ static void test_detail(void **state)
 		{ "pets-train-00000-of-00002.arrow",
 		  "stream, image (struct<bytes, path>), labels: label (int64), 3 names" },
 		{ "flicker-bytes.arrow",
-		  "file, image_data (binary), caption (binary), no labels" },
+		  "file, image_data (binary), no labels" },
+		{ "datumaro.arrow", "file, media.image (struct<bytes, path>), no labels" },
+		{ "label-hot-fixed.arrow",
+		  "stream, image (binary), labels: label (fixed_size_list of int)" },
+		{ "dictionary-file.arrow",
+		  "file, image (binary), labels: label (dictionary of utf8)" },
 	};
 
 	(void)state;
@@ -149,14 +154,49 @@ static void test_labels(void **state)
 	run_end(&run);
 }
 
+/* A member of a struct, which is null in one row; and what is asked for, and is no label. */
+static void test_labels_that_are_named(void **state)
+{
+	static const struct {
+		const char *file, *word;
+	} files[] = {
+		{ "label-fraction.arrow", "has a label that is no whole number, 2.5, in 'label', "
+					  "row 1" },
+		{ "label-several.arrow", "has lists of 1 and of 2 elements, in 'label', row 1" },
+		{ "label-multi.arrow", "has a list that is not one-hot, in 'label', row 0" },
+	};
+	const struct sample *first;
+	struct run run;
+
+	(void)state;
+	take_fixture("datumaro.arrow");
+	run_window(&run, "datumaro.arrow", 0, "meta.label");
+	assert_int_equal(run.err, 0);
+	assert_string_equal(samples_group(run.samples, 0, &first)->labels, "meta.label");
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(first[i].label, 4 - i);
+		assert_int_equal(first[i].body.volume == SAMPLE_MISSING, i == 1 || i == 3);
+	}
+	run_end(&run);
+	for (size_t i = 0; i < COUNT(files); i++) {
+		take_fixture(files[i].file);
+		run_window(&run, files[i].file, 0, "label");
+		assert_refused(&run, files[i].word);
+		run_end(&run);
+	}
+}
+
 static void test_refused(void **state)
 {
 	static const struct {
 		const char *file, *word;
 	} files[] = {
 		{ "numbers.arrow", "a (int32), b (utf8)" },
-		{ "large-label.arrow", "in row 1" },
-		{ "dictionary-label.arrow", "dictionary_decode" },
+		{ "large-label.arrow", "in 'label', row 1" },
+		{ "paths-only.arrow", "no bytes in 'image' in any of its 3 rows (null), but "
+				      "paths of files; write it with them (datasets: "
+				      "ds.with_format(\"arrow\").map(datasets.table." },
+		{ "null-only.arrow", "no bytes in 'image' in any of its 2 rows (null); write" },
 		{ "zstd.arrow", "zstd" },
 		{ "lz4.arrow", "compression=None" },
 	};
@@ -210,6 +250,7 @@ static void scan_choices(void *name)
 
 	run_window(&run, name, 0, NULL);
 	assert_int_equal(run.err, 0);
+	fputs(run.scan.said, stderr);
 	run_end(&run);
 }
 
@@ -236,8 +277,8 @@ static void test_no_labels(void **state)
 	unit_write(name, bytes, n);
 	free(bytes);
 	said = unit_stderr_of(scan_choices, name);
-	assert_non_null(strstr(said, "no labels are taken from the column 'labels', which is "
-			       "float"));
+	assert_non_null(strstr(said, "no labels are taken from the column 'labels', which "
+			       "has a label that is no whole number, 0.5: they are"));
 	free(said);
 }
 
@@ -250,6 +291,11 @@ static void test_choices(void **state)
 		{ "two-labels.arrow", { "from the column 'label'", "'y' could be" } },
 		{ "two-classes.arrow", { "'scene' is the first", "none is taken" } },
 		{ "class-and-more.arrow", { "column 'fine_label'", "'coarse_label' could" } },
+		{ "datumaro.arrow", { "'annotations', 'attributes' are not shown beside "
+				      "'media.image'", "2 of 5 rows hold no bytes" } },
+		{ "label-fraction.arrow", { "no labels are taken from the column 'label'",
+					    "no whole number, 2.5: they are" } },
+		{ "label-several.arrow", { "no labels", "lists of 1 and of 2 elements" } },
 	};
 
 	(void)state;
@@ -316,6 +362,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_probe),
 	cmocka_unit_test(test_detail),
 	cmocka_unit_test(test_labels),
+	cmocka_unit_test(test_labels_that_are_named),
 	cmocka_unit_test(test_refused),
 	cmocka_unit_test(test_choices),
 	cmocka_unit_test(test_no_labels),

@@ -33,7 +33,10 @@ static int scan_anyhow(const char *path)
 static const char *const files[] = { "ImageNet-val.arrow", "old.arrow", "kinds.arrow",
 				     "pets-train-00000-of-00002.arrow", "wide.arrow",
 				     "views.test.arrow", "words.arrow",
-				     "polars-train-file.arrow" };
+				     "polars-train-file.arrow", "datumaro.arrow",
+				     "dictionary-file.arrow", "dictionary-stream.arrow",
+				     "label-hot.arrow", "label-hot-bool.arrow",
+				     "label-coded.arrow", "label-float.arrow" };
 
 /* Every byte, changed in two ways. */
 static void test_flipped(void **state)

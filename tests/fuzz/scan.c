@@ -52,6 +52,7 @@ static int scan_all(const struct format *format, const struct source_set *source
 	if (!err && scan.detail[0])
 		fuzz_say("taken for: %s", scan.detail);
 	*entries = scan.entries;
+	vec_free(&scan.selection);
 	return err;
 }
 

@@ -67,10 +67,13 @@ def wanted(groups):
     splits = [columns[0] for columns, _ in groups if columns[2] != "-"]
     for columns, rows in groups:
         above = [] if columns[0] == "-" else [columns[0]]
-        if columns[2] == "-" or splits.count(columns[0]) > 1:
+        named = any(row[2] != "-" for row in rows)
+        if (columns[2] == "-" and not named) or splits.count(columns[0]) > 1:
             above.append(columns[1])
         called = are_called(columns, rows)
         for number, row in enumerate(rows):
+            if row[3] == "-":  # it has no bytes, and is counted only
+                continue
             name = "%0*d.%s" % (row_width, number, columns[3]) if row[2] == "-" else row[2]
             yield ("/".join(above + class_folder(columns, row, called, label_width) + [name]),
                    int(row[3]), int(row[4]))

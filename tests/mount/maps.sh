@@ -158,6 +158,67 @@ assert "sidecars= does nothing" in notes, info'
 		diag "$(cat "$work/info")"
 }
 
+# told WORDS OPTIONS: the log says it while an index is made, and info says it then.
+told() {
+	"$granary" info -o "index=off,$2" "$h5" >"$work/info" 2>"$work/said"
+	grep -q -F -- "$1" "$work/said" && grep -q -F -- "$1" "$work/info"
+	ok $? "$2: the log and info say: $1" || diag "$(cat "$work/said" "$work/info")"
+}
+
+# The list of names as JSON, and tables of it in many forms and orders: one tree.
+lists_that_say_their_labels() {
+	local kind
+	"$python" - <<-'END'
+		import json
+		names = ["sign %c" % (98 + i * 7 % 12) for i in range(12)]
+		order = sorted(range(12), key=lambda i: i * 5 % 12)
+		json.dump(names, open("plain.json", "w"))
+		def write(kind, lines, encoding="utf-8"):
+		    open("list." + kind, "w", encoding=encoding).write("\n".join(lines) + "\n")
+		write("table", ["ClassId,SignName"] + ["%d,%s" % (i, names[i]) for i in order])
+		write("caffe", ["%s %d" % (names[i].replace(" ", "_"), i) for i in order])
+		write("colon", ["%d: %s" % (i, names[i]) for i in order])
+		write("utf16", ["name\tid"] + ["%s\t%d" % (names[i], i) for i in order], "utf-16")
+		write("yaml", ["path: x", "nc: 12", "names:"] + ["  %d: %s" % (i, names[i]) for i in order])
+		write("dict", [repr({i: names[i] for i in order})])
+		write("pbtxt", ["item { id: %d name: '%s' }" % (i, names[i]) for i in order])
+		write("comment", ["# signs"] + names)
+		write("gap", ["%d,%s" % (i, names[i]) for i in order if i != 7] + [names[7]])
+		write("from1", ["%d,%s" % (i + 1, names[i]) for i in range(12)])
+		write("longer", ["other"] + names)
+		write("background", ["__background__"] + names)
+		write("labelled-background",
+		      ["%d: %s" % (i, n) for i, n in enumerate(["__background__"] + names)])
+		write("labelled", ["%d: %s" % (i, n) for i, n in enumerate(names + ["more"])])
+		json.dump(names + ["more"], open("more.json", "w"))
+	END
+	listed view=class,classes=plain.json >"$work/want"
+	for kind in table caffe colon utf16 yaml dict pbtxt comment; do
+		listed "view=class,classes=list.$kind" 2>"$work/said" | tr _ ' ' |
+			diff - "$work/want" >"$work/difference"
+		ok $? "classes=list.$kind: each label has its name" ||
+			diag "$(cat "$work/difference" "$work/said")"
+	done
+	told "'list.table' says the label of each name, and is read so (its titles left out); a \
+JSON list of names" classes=list.table
+	told "'list.comment' is read as a name a line (1 comment left out); a JSON list" \
+		classes=list.comment
+	refused "list.gap: line 12: it has no number and a name" classes=list.gap
+	refuse "list.from1: it counts from 1" "$granary" ls -o index=off,classes=list.from1 "$h5"
+	"$granary" ls -o index=off,classes=list.from1 "$h5" 2>"$work/said"
+	grep -q "list.from1 has no name for label 0.*; its 12 lines are of labels 1 to 12, as it says itself" \
+		"$work/said"
+	ok $? "and that is said" || diag "$(cat "$work/said")"
+	refused "its first line, '__background__', may be none of theirs" classes=list.background
+	is "$(listed view=class,classes=list.labelled-background | grep -c '__background__$')" 2 \
+		"the remedy: each name has its label"
+	told "list.longer has 13 names, and the labels end with 11" classes=list.longer
+	is "$("$granary" info -o index=off,classes=list.labelled "$h5" 2>&1 | grep -c 'labels end')" \
+		0 "the remedy: lines with their labels"
+	is "$(listed view=class,classes=list.labelled | diff - "$work/want")" "" \
+		"and they are the same classes"
+}
+
 # A shard of WebDataset has labels of its own, and a map must not say others.
 labels_of_a_shard() {
 	mkdir shard
@@ -218,6 +279,7 @@ the_tree_is_back
 what_does_not_fit
 a_changed_map
 info
+lists_that_say_their_labels
 labels_of_a_shard
 as_another_user
 finish

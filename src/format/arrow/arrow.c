@@ -10,10 +10,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "format/arrow/batch_rows.h"
+#include "format/arrow/column_choice.h"
+#include "format/arrow/label_column.h"
 #include "format/arrow/row_names.h"
 #include "names/split_words.h"
 
@@ -24,13 +27,7 @@ enum {
 	ROW_LEAST = 16,       /* bytes of the file that another row takes */
 };
 
-/* Where labels are, if nobody says so: the first name that a column has. */
-static const char *const label_names[] = {
-	"label", "labels", "target", "targets", "class", "cls", "y", "fine_label",
-	"fine_labels", "class_id", "label_id", "category", "coarse_label",
-};
-
-enum { LABEL_NAMES = sizeof(label_names) / sizeof(*label_names) };
+#define ARE_LABELS "integers, whole floats, bools, text, or one-hot lists"
 
 static const struct arrow_column *find_column(const struct arrow_schema *schema,
 					      const char *name)
@@ -54,101 +51,124 @@ static int refuse_labels(struct arrow_file *file, const char *name)
 				    name, list);
 	arrow_type_name(column, type, sizeof(type));
 	return arrow_refuse(file, "has no labels in its column '%.100s', which is %s: they "
-				  "are integers, or text%s; its columns are: %s",
-			    name, type,
-			    column->self.dictionary ?
-				    " (pyarrow: column.dictionary_decode() before writing)" :
-				    "",
-			    list);
+				  "are " ARE_LABELS "; its columns are: %s",
+			    name, type, list);
 }
 
-/* The first column behind `after` in the order of the usual names. */
-static const struct arrow_column *usual_labels(const struct arrow_schema *schema,
-					       const struct arrow_column *after)
-{
-	bool behind = after == NULL;
-
-	for (size_t i = 0; i < LABEL_NAMES; i++) {
-		const struct arrow_column *column = find_column(schema, label_names[i]);
-
-		if (behind && column &&
-		    (arrow_column_can_label(column) || column->self.dictionary))
-			return column;
-		behind = behind || (column && column == after);
-	}
-	return NULL;
-}
-
-static void warn_of_choice(const struct arrow_file *file, const char *taken,
-			   const char *other)
+static void say_choice(const struct arrow_file *file, const char *taken,
+		       const char *other)
 {
 	if (taken)
-		log_warn("'%s': the labels are taken from the column '%s'; '%s' could be "
-			 "meant, too: labels=NAME chooses",
-			 file->scan->label, taken, other);
+		scan_say(file->scan, "the labels are taken from the column '%.60s'; '%.60s' could "
+			 "be meant, too: labels=%.60s takes it", taken, other, other);
 	else
-		log_warn("'%s' has classes in several columns, of which '%s' is the first: "
-			 "none is taken; choose one with labels=NAME",
-			 file->scan->label, other);
-}
-
-/* The one column that is said to be of classes, else the first of the usual names. */
-static const struct arrow_column *guess_labels(const struct arrow_file *file)
-{
-	const struct arrow_schema *schema = &file->schema;
-	const struct arrow_column *column = NULL, *other;
-	struct arrow_class_columns classes = { .count = 0 };
-
-	if (schema->metadata)
-		arrow_class_columns(schema->metadata, schema->metadata_size, &classes);
-	if (classes.count == 1)
-		column = find_column(schema, classes.names[0]);
-	if (column && column->self.type == ARROW_INT)
-		return column;
-	column = usual_labels(schema, NULL);
-	other = column ? usual_labels(schema, column) : NULL;
-	if (other)
-		warn_of_choice(file, column->name, other->name);
-	else if (classes.count > 1 && !column)
-		warn_of_choice(file, NULL, classes.names[0]);
-	else if (classes.count > 1)
-		warn_of_choice(file, column->name,
-			       classes.names[strcmp(classes.names[0], column->name) == 0]);
-	return column;
+		scan_say(file->scan, "it has classes in several columns, of which '%.60s' is the "
+			 "first: none is taken; labels=%.60s takes it", other, other);
 }
 
 /* Is there a column that is called as labels are, and holds none? Then that is said. */
-static void warn_of_none(const struct arrow_file *file)
+static void say_none(const struct arrow_file *file)
 {
-	const struct arrow_column *column = NULL;
+	const struct arrow_column *found = NULL;
 	char type[48] = "";
 
-	if (file->scan->rows->tree)
+	for (size_t i = 0; i < file->schema.columns.count; i++) {
+		const struct arrow_column *column = &file->schema.columns.items[i];
+		int rank = column_label_rank(column->name);
+
+		if (rank >= 0 && (!found || rank < column_label_rank(found->name)))
+			found = column;
+	}
+	if (!found || file->scan->rows->tree || arrow_column_has_files(found) ||
+	    arrow_column_can_label(found))
 		return;
-	for (size_t i = 0; i < LABEL_NAMES && !column; i++)
-		column = find_column(&file->schema, label_names[i]);
-	if (!column || arrow_column_has_files(column))
-		return;
-	arrow_type_name(column, type, sizeof(type));
-	log_warn("'%s': no labels are taken from the column '%s', which is %s: they are "
-		 "integers, or text; labels=NAME says which column holds them",
-		 file->scan->label, column->name, type);
+	arrow_type_name(found, type, sizeof(type));
+	scan_say(file->scan, "no labels are taken from the column '%.60s', which is %s: they are "
+		 ARE_LABELS "; labels=NAME says which column holds them", found->name, type);
+}
+
+/* Floats and lists may be what no label is, and nobody has said that they are: looks. */
+static int look_at_labels(struct arrow_file *file, const struct arrow_column *column,
+			  bool *unfit)
+{
+	char why[ARROW_WHY_BYTES];
+	int fits;
+
+	if (column->self.dictionary ||
+	    (column->self.type != ARROW_FLOAT && !arrow_is_list(&column->self)))
+		return 0;
+	fits = arrow_labels_fit(file, column, why);
+	*unfit = fits == 0;
+	if (*unfit && !file->scan->rows->tree)
+		scan_say(file->scan, "no labels are taken from the column '%.60s', which %s: they "
+			 "are " ARE_LABELS "; labels=NAME says which column holds them",
+			 column->name, why);
+	return fits < 0 ? fits : 0;
+}
+
+static int take_best(struct arrow_file *file, struct label_column_facts *facts, size_t n,
+		     struct arrow_choice *choice)
+{
+	const struct arrow_column *columns = file->schema.columns.items;
+	struct label_column_choice best;
+	int err = 0;
+
+	for (;;) {
+		best = label_column_choose(facts, n);
+		if (best.taken >= 0 && !facts[best.taken].classes)
+			err = look_at_labels(file, &columns[best.taken],
+					     &facts[best.taken].unfit);
+		if (err || best.taken < 0 || !facts[best.taken].unfit)
+			break;
+	}
+	if (err)
+		return err;
+	if (best.other >= 0)
+		say_choice(file, best.taken >= 0 ? columns[best.taken].name : NULL,
+			   columns[best.other].name);
+	if (best.taken >= 0)
+		choice->labels = &columns[best.taken];
+	else
+		say_none(file);
+	return 0;
+}
+
+static int guess_labels(struct arrow_file *file, struct arrow_choice *choice)
+{
+	const struct arrow_schema *schema = &file->schema;
+	struct arrow_class_columns classes = { .count = 0 };
+	size_t n = schema->columns.count;
+	struct label_column_facts *facts = calloc(n + 1, sizeof(*facts));
+	int err;
+
+	if (!facts)
+		return arrow_no_memory(file);
+	if (schema->metadata)
+		arrow_class_columns(schema->metadata, schema->metadata_size, &classes);
+	for (size_t i = 0; i < n; i++) {
+		const struct arrow_column *column = &schema->columns.items[i];
+
+		facts[i].name = column->name;
+		facts[i].can_label = arrow_column_can_label(column);
+		for (unsigned k = 0; k < classes.count && k < 2; k++)
+			facts[i].classes |= column->self.type == ARROW_INT &&
+					    !column->self.dictionary &&
+					    strcmp(classes.names[k], column->name) == 0;
+	}
+	err = take_best(file, facts, n, choice);
+	free(facts);
+	return err;
 }
 
 static int choose_labels(struct arrow_file *file, struct arrow_choice *choice)
 {
 	const char *name = file->scan->rows->labels;
 
-	choice->labels = name ? find_column(&file->schema, name) :
-				guess_labels(file);
-	if (!choice->labels && name)
+	if (!name)
+		return guess_labels(file, choice);
+	choice->labels = find_column(&file->schema, name);
+	if (!choice->labels || !arrow_column_can_label(choice->labels))
 		return refuse_labels(file, name);
-	if (!choice->labels) {
-		warn_of_none(file);
-		return 0;
-	}
-	if (!arrow_column_can_label(choice->labels))
-		return refuse_labels(file, choice->labels->name);
 	return 0;
 }
 
@@ -157,7 +177,8 @@ static int read_classes(struct arrow_file *file, struct arrow_choice *choice)
 	struct arrow_schema *schema = &file->schema;
 	int err;
 
-	if (!schema->metadata || !choice->labels || choice->labels->self.type != ARROW_INT)
+	if (!schema->metadata || !choice->labels || choice->labels->self.dictionary ||
+	    choice->labels->self.type != ARROW_INT)
 		return 0;
 	err = arrow_class_names(schema->metadata, schema->metadata_size,
 				choice->labels->name, &schema->arena,
@@ -203,37 +224,139 @@ static void describe(const struct arrow_file *file, const struct arrow_choice *c
 		snprintf(scan->detail + n, room - n, ", %zu names", choice->class_count);
 }
 
-/* One group a column. */
-static int take_columns(struct arrow_file *file, struct arrow_choice *choice)
+/* ---- Images ---- */
+
+/* A column of bytes, and what it is taken for. */
+struct image_column {
+	const struct arrow_column *column;
+	struct arrow_looks looks;
+};
+
+struct image_columns {
+	struct image_column items[IMAGES_MOST];
+	struct image_column_facts facts[IMAGES_MOST];
+	bool left_out[IMAGES_MOST];
+	unsigned count;
+	bool known; /* one of them at least begins like images */
+};
+
+/* Bytes alone in a struct: they may be images, if nothing else is. */
+static bool is_bare_member(const struct arrow_column *column)
 {
-	const struct arrow_schema *schema = &file->schema;
-	char images[64] = "";
-	unsigned found = 0;
-	size_t n = 0;
+	return column->parent && !column->bytes.type;
+}
+
+static int look_at_columns(struct arrow_file *file, struct arrow_choice *choice, bool members,
+			   struct image_columns *out)
+{
 	int err = 0;
 
-	for (size_t i = 0; i < schema->columns.count && !err; i++) {
-		const struct arrow_column *column = &schema->columns.items[i];
-		char type[48];
+	for (size_t i = 0; i < file->schema.columns.count && !err; i++) {
+		struct image_column *image = &out->items[out->count];
+		struct image_column_facts *facts = &out->facts[out->count];
 
-		if (!arrow_column_has_files(column))
+		choice->images = &file->schema.columns.items[i];
+		if (!arrow_column_has_files(choice->images) ||
+		    is_bare_member(choice->images) != members)
 			continue;
-		if (found++ == IMAGES_MOST)
+		if (out->count++ == IMAGES_MOST)
 			return arrow_refuse(file, "has more than %d columns of bytes; "
 						  "write it again with fewer",
 					    IMAGES_MOST);
-		arrow_type_name(column, type, sizeof(type));
-		if (n < sizeof(images))
-			n += (size_t)snprintf(images + n, sizeof(images) - n,
-					      "%s%.20s (%s)", n ? ", " : "", column->name,
-					      type);
-		choice->images = column;
-		err = arrow_rows_take(file, choice);
+		*image = (struct image_column){ .column = choice->images };
+		err = arrow_rows_look(file, choice, &image->looks);
+		facts->known = image->looks.known;
+		facts->empty = image->looks.rows && image->looks.nulls == image->looks.rows;
+		out->known |= facts->known;
 	}
-	if (!err && !found)
-		return refuse_columns(file);
-	describe(file, choice, images);
 	return err;
+}
+
+static int look_at_all(struct arrow_file *file, struct arrow_choice *choice,
+		       struct image_columns *out)
+{
+	int err = look_at_columns(file, choice, false, out);
+
+	if (!err && !out->known)
+		err = look_at_columns(file, choice, true, out);
+	return err || out->count ? err : refuse_columns(file);
+}
+
+/* Hugging Face's library keeps paths in its cache, and no bytes. */
+static int refuse_empty(struct arrow_file *file, const struct image_column *image)
+{
+	return arrow_refuse(file, "has no bytes in '%.60s' in any of its %" PRIu64 " rows (null)%s; "
+				  "write it with them (datasets: ds.with_format(\"arrow\")"
+				  ".map(datasets.table.embed_table_storage, batched=True)"
+				  ".with_format(None).save_to_disk(FOLDER))",
+			    image->column->name, image->looks.rows,
+			    image->column->path.type ? ", but paths of files" : "");
+}
+
+static void say_left_out(struct arrow_file *file, const struct image_columns *images)
+{
+	unsigned shown = 0;
+	char list[200] = "";
+	size_t n = 0, count = 0;
+
+	while (images->left_out[shown])
+		shown++;
+	for (unsigned i = 0; i < images->count; i++) {
+		if (!images->left_out[i])
+			continue;
+		if (n < sizeof(list))
+			n += (size_t)snprintf(list + n, sizeof(list) - n, "%s'%.40s'",
+					      count ? ", " : "", images->items[i].column->name);
+		count++;
+	}
+	if (count)
+		scan_say(file->scan, "%s %s not shown beside '%.40s': by the first bytes no row "
+			 "is an image, or all are null; view=tree shows %s", list,
+			 count > 1 ? "are" : "is", images->items[shown].column->name,
+			 count > 1 ? "them" : "it");
+}
+
+static int choose_images(struct arrow_file *file, struct image_columns *images)
+{
+	if (!image_columns_choose(images->facts, images->count, images->left_out))
+		return refuse_empty(file, &images->items[0]);
+	if (file->scan->rows->tree)
+		memset(images->left_out, 0, sizeof(images->left_out));
+	say_left_out(file, images);
+	return 0;
+}
+
+/* One group a column. */
+static int take_columns(struct arrow_file *file, struct arrow_choice *choice)
+{
+	struct image_columns images = { .count = 0 };
+	char text[64] = "", type[48];
+	size_t n = 0;
+	int err = look_at_all(file, choice, &images);
+
+	if (!err)
+		err = choose_images(file, &images);
+	for (unsigned i = 0; i < images.count && !err; i++) {
+		if (images.left_out[i])
+			continue;
+		choice->images = images.items[i].column;
+		arrow_type_name(choice->images, type, sizeof(type));
+		if (n < sizeof(text))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.20s (%s)",
+					      n ? ", " : "", choice->images->name, type);
+		err = arrow_rows_take(file, choice, images.items[i].looks.extension);
+	}
+	describe(file, choice, text);
+	return err;
+}
+
+/* Rows of another file, as datasets of Hugging Face writes them: one column, "indices". */
+static bool is_selection(const struct arrow_schema *schema)
+{
+	const struct arrow_column *column = schema->columns.items;
+
+	return schema->columns.count == 1 && strcmp(column->name, "indices") == 0 &&
+	       column->self.type == ARROW_INT && !column->self.dictionary;
 }
 
 static int take_file(struct arrow_file *file)
@@ -244,11 +367,13 @@ static int take_file(struct arrow_file *file)
 	};
 	int err;
 
+	if (is_selection(&file->schema))
+		return arrow_selection_take(file);
 	if (file->schema.metadata && arrow_class_names_need())
 		return arrow_refuse(file, "has metadata of Hugging Face, in JSON: this granaryfs "
 					  "was built without %s", arrow_class_names_need());
-	err = choose_labels(file, &choice);
 	split_of_path(file->scan->label, split);
+	err = choose_labels(file, &choice);
 	if (!err)
 		err = read_classes(file, &choice);
 	return err ? err : take_columns(file, &choice);

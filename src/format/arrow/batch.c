@@ -37,28 +37,36 @@ bool arrow_batch_buffer(const struct arrow_batch *batch, uint64_t i,
 
 unsigned arrow_value_bytes(const struct arrow_array *array)
 {
-	if (array->type == ARROW_INT)
+	if (array->type == ARROW_INT || array->type == ARROW_FLOAT)
 		return array->bits / 8;
 	if (arrow_is_view(array))
 		return ARROW_VIEW_BYTES;
 	return arrow_is_large(array) ? 8 : 4;
 }
 
+/* Has it nothing of its own but which rows are null? */
+static bool is_hollow(const struct arrow_array *array)
+{
+	return array->type == ARROW_STRUCT || array->type == ARROW_FIXED_LIST;
+}
+
 /* Have the buffers the lengths that so many rows need? */
 static bool parts_fit(const struct arrow_array *array, const struct arrow_batch *batch,
 		      const struct arrow_parts *parts)
 {
-	uint64_t rows = batch->rows, values = rows, bytes;
+	uint64_t rows = array->elements ? parts->rows : batch->rows;
+	uint64_t values = rows, bits = rows / 8 + (rows % 8 != 0), bytes;
 
 	/* the children of a struct may have more rows than it */
 	if (parts->rows < rows)
 		return false;
-	if (parts->nulls && parts->validity.length < rows / 8 + (rows % 8 != 0))
+	if (parts->nulls && parts->validity.length < bits)
 		return false;
-	if (array->type == ARROW_STRUCT)
+	if (is_hollow(array))
 		return true;
-	if (array->type != ARROW_INT && !arrow_is_view(array) &&
-	    !checked_add(rows, 1, &values))
+	if (array->type == ARROW_BOOL)
+		return parts->values.length >= bits;
+	if (arrow_has_offsets(array) && !checked_add(rows, 1, &values))
 		return false;
 	return checked_mul(values, arrow_value_bytes(array), &bytes) &&
 	       bytes <= parts->values.length;
@@ -70,11 +78,11 @@ static bool find_parts(const struct arrow_batch *batch, const struct arrow_array
 {
 	if (!arrow_batch_buffer(batch, i, &out->validity))
 		return false;
-	if (array->type == ARROW_STRUCT)
+	if (is_hollow(array))
 		return true;
 	if (!arrow_batch_buffer(batch, i + 1, &out->values))
 		return false;
-	if (array->type == ARROW_INT)
+	if (!arrow_is_text(array) && !arrow_is_binary(array))
 		return true;
 	if (!arrow_is_view(array))
 		return arrow_batch_buffer(batch, i + 2, &out->data);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The batches are gone through twice: first as far as 16 rows that are not empty, whose
- * beginnings say which extension they get; then to the end. Of a batch the rows'
+ * The batches are gone through twice for each column: as far as 16 rows that are not empty,
+ * whose beginnings say what the column holds; and to the end. Of a batch the rows'
  * offsets, labels and names are read, in slices; never an image.
  */
 #include "format/arrow/batch_rows.h"
@@ -10,18 +10,27 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/vec.h"
+#include "format/arrow/label_column.h"
 #include "format/arrow/row_names.h"
 #include "format/arrow/slice.h"
 #include "format/limits.h"
 
 enum { ROWS_SNIFFED = 16 };
 
+struct arrow_slices {
+	struct arrow_slice *items;
+	size_t count, room;
+};
+
 /* One way through the rows of a column. */
 struct pass {
 	struct arrow_file *file;
 	struct arrow_choice *choice;
-	struct arrow_slice images, structs, paths, labels;
+	struct arrow_slice images, paths;
+	struct arrow_slices above;       /* the structs that images are members of, */
+	struct arrow_slices label_above; /* and labels */
+	struct arrow_labels labels;
 	bool sniffing, done;
 	unsigned sniffed;
 	const char *extensions[ROWS_SNIFFED], *extension;
@@ -56,54 +65,38 @@ static int sniff(struct pass *pass, uint64_t at, uint64_t length)
 
 /* Samples */
 
-/* A word that is to be a directory's name. */
-static int take_class_name(struct pass *pass, const struct arrow_batch *batch, size_t i,
-			   struct sample *sample)
+static bool is_null_above(const struct arrow_slices *above, size_t i)
 {
-	uint64_t length;
-	const char *text;
-	int err = arrow_slice_text(pass->file, batch, &pass->labels, i, &text, &length);
-
-	if (err)
-		return err;
-	if (length == 0) {
-		pass->without_label++;
-		sample->label = -1;
-		return 0;
-	}
-	if (!text || length > ARROW_NAME_BYTES || memchr(text, '\0', length))
-		return arrow_refuse(pass->file,
-				    "has text in the column '%s' that names no class: row "
-				    "%" PRIu64 " has %" PRIu64 " bytes there; choose another "
-				    "column with labels=NAME, or rename this one",
-				    pass->choice->labels->name, pass->row, length);
-	memcpy(pass->class_name, text, (size_t)length);
-	pass->class_name[length] = '\0';
-	sample->class_name = pass->class_name;
-	return 0;
+	for (size_t k = 0; k < above->count; k++)
+		if (arrow_slice_is_null(&above->items[k], i))
+			return true;
+	return false;
 }
 
 static int take_label(struct pass *pass, const struct arrow_batch *batch, size_t i,
 		      struct sample *sample)
 {
-	const struct arrow_column *labels = pass->choice->labels;
+	struct arrow_label label = { .none = true };
+	int err = 0;
 
-	if (!labels)
+	if (!pass->choice->labels)
 		return 0;
-	if (arrow_slice_is_null(&pass->labels, i)) {
-		pass->without_label++;
-		sample->label = -1;
+	if (!is_null_above(&pass->label_above, i))
+		err = arrow_labels_get(&pass->labels, pass->file, batch, i, &label);
+	if (err == -EDOM)
+		return arrow_refuse(pass->file, "%s, in '%s', row %" PRIu64 "; choose another "
+						"column with labels=NAME, or write it otherwise",
+				    pass->labels.why, pass->choice->labels->name, pass->row);
+	if (err)
+		return err;
+	pass->without_label += label.none;
+	sample->label = label.none ? -1 : label.number;
+	if (label.none || !label.text)
 		return 0;
-	}
-	if (arrow_is_text(&labels->self))
-		return take_class_name(pass, batch, i, sample);
-	if (arrow_slice_integer(&pass->labels, i, &sample->label))
-		return 0;
-	return arrow_refuse(pass->file,
-			    "has a label in '%s' that is larger than %" PRId64 ", in row "
-			    "%" PRIu64 "; write another, or choose another column with "
-			    "labels=NAME",
-			    labels->name, INT64_MAX, pass->row);
+	memcpy(pass->class_name, label.text, label.length);
+	pass->class_name[label.length] = '\0';
+	sample->class_name = pass->class_name;
+	return 0;
 }
 
 static int take_name(struct pass *pass, const struct arrow_batch *batch, size_t i,
@@ -153,7 +146,8 @@ static int add_sample(struct pass *pass, const struct arrow_batch *batch, size_t
 					 &extent);
 	if (err == -EBADMSG)
 		return arrow_refuse_read(pass->file, err);
-	sample.body = (struct sample_bytes){ extent.offset, length, extent.volume };
+	sample.body = (struct sample_bytes){ extent.offset, length,
+					     at ? extent.volume : SAMPLE_MISSING };
 	if (err || samples_add(scan->samples, &sample) < 0 ||
 	    (sample.name && arrow_names_note(&pass->names, sample.name, pass->row) < 0))
 		return arrow_no_memory(pass->file);
@@ -168,7 +162,8 @@ static int visit_row(struct pass *pass, const struct arrow_batch *batch, size_t 
 	uint64_t at, length;
 	int err;
 
-	if (arrow_slice_is_null(&pass->structs, i) || arrow_slice_is_null(&pass->images, i)) {
+	if (is_null_above(&pass->above, i) ||
+	    arrow_slice_is_null(&pass->images, i)) {
 		pass->without_bytes++;
 		return pass->sniffing ? 0 : add_sample(pass, batch, i, 0, 0);
 	}
@@ -179,15 +174,58 @@ static int visit_row(struct pass *pass, const struct arrow_batch *batch, size_t 
 				add_sample(pass, batch, i, at, length);
 }
 
+static int load_above(struct pass *pass, struct arrow_slices *above,
+		      const struct arrow_batch *batch, uint64_t first, size_t n)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < above->count && !err; i++)
+		err = arrow_slice_load(pass->file, batch, &above->items[i], first, n);
+	return err;
+}
+
+static int load_all(struct pass *pass, const struct arrow_batch *batch, uint64_t first,
+		    size_t n)
+{
+	int err = arrow_slice_load(pass->file, batch, &pass->images, first, n);
+
+	if (!err)
+		err = arrow_slice_load(pass->file, batch, &pass->paths, first, n);
+	if (!err)
+		err = load_above(pass, &pass->above, batch, first, n);
+	if (!err)
+		err = load_above(pass, &pass->label_above, batch, first, n);
+	return err ? err : arrow_labels_load(&pass->labels, pass->file, batch, first, n);
+}
+
+static int find_above(struct pass *pass, struct arrow_slices *above,
+		      const struct arrow_batch *batch)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < above->count && !err; i++)
+		err = arrow_slice_find(pass->file, batch, &above->items[i]);
+	return err;
+}
+
+static int find_all(struct pass *pass, const struct arrow_batch *batch)
+{
+	int err = arrow_slice_find(pass->file, batch, &pass->images);
+
+	if (!err)
+		err = arrow_slice_find(pass->file, batch, &pass->paths);
+	if (!err)
+		err = find_above(pass, &pass->above, batch);
+	if (!err)
+		err = find_above(pass, &pass->label_above, batch);
+	return err ? err : arrow_labels_find(&pass->labels, pass->file, batch);
+}
+
 static int visit_slice(struct pass *pass, const struct arrow_batch *batch,
 		       uint64_t first, size_t n)
 {
-	struct arrow_slice *const slices[] = { &pass->structs, &pass->images, &pass->paths,
-					       &pass->labels };
-	int err = 0;
+	int err = load_all(pass, batch, first, n);
 
-	for (size_t i = 0; i < sizeof(slices) / sizeof(*slices) && !err; i++)
-		err = arrow_slice_load(pass->file, batch, slices[i], first, n);
 	for (size_t i = 0; i < n && !err && !pass->done; i++) {
 		err = visit_row(pass, batch, i);
 		pass->row++;
@@ -209,12 +247,8 @@ static int charge_rows(struct pass *pass, const struct arrow_batch *batch)
 
 static int visit_batch(struct pass *pass, const struct arrow_batch *batch)
 {
-	struct arrow_slice *const slices[] = { &pass->structs, &pass->images, &pass->paths,
-					       &pass->labels };
-	int err = 0;
+	int err = find_all(pass, batch);
 
-	for (size_t i = 0; i < sizeof(slices) / sizeof(*slices) && !err; i++)
-		err = arrow_slice_find(pass->file, batch, slices[i]);
 	if (!err)
 		err = charge_rows(pass, batch);
 	for (uint64_t first = 0; first < batch->rows && !err && !pass->done;
@@ -234,7 +268,9 @@ static int visit_all(struct pass *pass)
 	int there;
 
 	arrow_file_rewind(pass->file);
-	pass->row = pass->without_bytes = pass->without_label = 0;
+	there = arrow_labels_restart(&pass->labels, pass->file);
+	if (there < 0)
+		return there;
 	do {
 		there = arrow_file_next(pass->file, &batch);
 		if (there > 0) {
@@ -266,60 +302,104 @@ static int begin_group(struct pass *pass)
 		       arrow_no_memory(pass->file) : 0;
 }
 
-static void warn(const struct pass *pass)
+static void say_rows(const struct pass *pass)
 {
-	const char *label = pass->file->scan->label;
+	struct scan *scan = pass->file->scan;
 	const char *column = pass->choice->images->name;
 
 	if (pass->without_bytes)
-		log_warn("'%s': %" PRIu64 " of %" PRIu64 " rows hold no bytes in '%s' "
-			 "(null): they are empty files",
-			 label, pass->without_bytes, pass->row, column);
+		scan_say(scan, "%" PRIu64 " of %" PRIu64 " rows hold no bytes in '%.60s' (null): "
+			 "they are left out", pass->without_bytes, pass->row, column);
 	if (pass->without_label)
-		log_warn("'%s': %" PRIu64 " of %" PRIu64 " rows have no label in '%s' "
-			 "(null or empty): they get the label -1",
-			 label, pass->without_label, pass->row,
-			 pass->choice->labels->name);
+		scan_say(scan, "%" PRIu64 " of %" PRIu64 " rows have no label in '%.60s' (null or "
+			 "empty): they get the label -1",
+			 pass->without_label, pass->row, pass->choice->labels->name);
 	if (pass->names.again)
-		log_warn("'%s': %" PRIu64 " of %" PRIu64 " names in '%s' came before: the "
-			 "row's number is put before them",
-			 label, pass->names.again, pass->row, column);
+		scan_say(scan, "%" PRIu64 " of %" PRIu64 " names in '%.60s' came before: the row's "
+			 "number is put before them", pass->names.again, pass->row, column);
 }
 
-static void prepare(struct pass *pass)
+/* The structs that a column is a member of, and the one that an image is. */
+static int begin_above(struct pass *pass, const struct arrow_column *column,
+		       struct arrow_slices *above)
 {
-	const struct arrow_column *images = pass->choice->images;
-	const struct arrow_column *labels = pass->choice->labels;
+	const struct arrow_column *columns = pass->file->schema.columns.items;
+	struct arrow_slice slice;
 
-	arrow_slice_begin(&pass->images, bytes_of(images), false);
-	if (images->bytes.type)
-		arrow_slice_begin(&pass->structs, &images->self, false);
-	if (images->path.type)
-		arrow_slice_begin(&pass->paths, &images->path, true);
-	if (labels)
-		arrow_slice_begin(&pass->labels, &labels->self, true);
-	arrow_names_begin(&pass->names);
+	for (bool is_struct = column->bytes.type != 0;; is_struct = true) {
+		arrow_slice_begin(&slice, &column->self, false);
+		if (is_struct && vec_push(above, slice) < 0)
+			return arrow_no_memory(pass->file);
+		if (!column->parent)
+			return 0;
+		column = &columns[column->parent - 1];
+	}
 }
 
-int arrow_rows_take(struct arrow_file *file, struct arrow_choice *choice)
+static int begin_pass(struct pass *pass, struct arrow_file *file, struct arrow_choice *choice,
+		      bool sniffing)
 {
-	struct pass pass = { .file = file, .choice = choice, .sniffing = true };
+	const struct arrow_column *images = choice->images;
+	const struct arrow_column *labels = sniffing ? NULL : choice->labels;
 	int err;
 
-	prepare(&pass);
-	err = visit_all(&pass);
-	pass.extension = samples_common_extension(pass.extensions, pass.sniffed);
-	pass.sniffing = pass.done = false;
+	*pass = (struct pass){ .file = file, .choice = choice, .sniffing = sniffing };
+	arrow_slice_begin(&pass->images, bytes_of(images), false);
+	if (images->path.type && !sniffing)
+		arrow_slice_begin(&pass->paths, &images->path, true);
+	arrow_labels_begin(&pass->labels, file, labels);
+	arrow_names_begin(&pass->names);
+	err = begin_above(pass, images, &pass->above);
+	return err || !labels ? err : begin_above(pass, labels, &pass->label_above);
+}
+
+static void end_above(struct arrow_slices *above)
+{
+	for (size_t i = 0; i < above->count; i++)
+		arrow_slice_end(&above->items[i]);
+	vec_free(above);
+}
+
+static void end_pass(struct pass *pass)
+{
+	arrow_names_end(&pass->names);
+	arrow_labels_end(&pass->labels, pass->file);
+	arrow_slice_end(&pass->images);
+	arrow_slice_end(&pass->paths);
+	end_above(&pass->above);
+	end_above(&pass->label_above);
+}
+
+int arrow_rows_look(struct arrow_file *file, struct arrow_choice *choice,
+		    struct arrow_looks *out)
+{
+	struct pass pass;
+	int err = begin_pass(&pass, file, choice, true);
+
+	if (!err)
+		err = visit_all(&pass);
+	*out = (struct arrow_looks){
+		.extension = samples_common_extension(pass.extensions, pass.sniffed),
+		.rows = pass.row, .nulls = pass.without_bytes,
+	};
+	out->known = strcmp(out->extension, SAMPLES_UNKNOWN) != 0;
+	end_pass(&pass);
+	return err;
+}
+
+int arrow_rows_take(struct arrow_file *file, struct arrow_choice *choice,
+		    const char *extension)
+{
+	struct pass pass;
+	int err = begin_pass(&pass, file, choice, false);
+
+	pass.extension = extension;
 	if (!err)
 		err = begin_group(&pass);
 	if (!err)
 		err = visit_all(&pass);
 	if (!err)
-		warn(&pass);
-	arrow_names_end(&pass.names);
-	arrow_slice_end(&pass.structs);
-	arrow_slice_end(&pass.images);
-	arrow_slice_end(&pass.paths);
-	arrow_slice_end(&pass.labels);
+		say_rows(&pass);
+	end_pass(&pass);
 	return err;
 }

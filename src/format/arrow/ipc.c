@@ -29,7 +29,8 @@ enum {
 enum { MESSAGE_VERSION = 0, MESSAGE_KIND = 1, MESSAGE_HEADER = 2, MESSAGE_BODY = 3 };
 enum { BATCH_ROWS = 0, BATCH_NODES = 1, BATCH_BUFFERS = 2, BATCH_COMPRESSION = 3,
        BATCH_VARIADIC = 4 };
-enum { FOOTER_VERSION = 0, FOOTER_SCHEMA = 1, FOOTER_BATCHES = 3 };
+enum { FOOTER_VERSION = 0, FOOTER_SCHEMA = 1, FOOTER_DICTIONARIES = 2, FOOTER_BATCHES = 3 };
+enum { DICTIONARY_ID = 0, DICTIONARY_DATA = 1, DICTIONARY_MORE = 2 };
 enum { COMPRESSION_CODEC = 0 };
 
 enum message_kind {
@@ -219,10 +220,10 @@ static int open_stream(struct arrow_file *file)
 
 /* The footer */
 
-static void get_block(const struct arrow_file *file, uint32_t i, uint64_t *at,
+static void get_block(const struct flat_vector *blocks, uint32_t i, uint64_t *at,
 		      uint64_t *metadata, uint64_t *body)
 {
-	const unsigned char *block = flat_item(&file->blocks, i);
+	const unsigned char *block = flat_item(blocks, i);
 
 	*at = little_endian(block, 8);
 	*metadata = little_endian(block + 8, 4);
@@ -241,7 +242,7 @@ static int refuse_block(struct arrow_file *file, uint32_t i, const char *what)
 	struct arrow_batch batch = { .number = i };
 	uint64_t metadata, body;
 
-	get_block(file, i, &batch.at, &metadata, &body);
+	get_block(&file->blocks, i, &batch.at, &metadata, &body);
 	return arrow_refuse_batch(file, &batch, "%s", what);
 }
 
@@ -258,7 +259,7 @@ static int check_order(struct arrow_file *file)
 	for (uint32_t i = 0; i < file->blocks.count; i++) {
 		uint64_t metadata, body;
 
-		get_block(file, i, &items[2 * (size_t)i], &metadata, &body);
+		get_block(&file->blocks, i, &items[2 * (size_t)i], &metadata, &body);
 		items[2 * (size_t)i + 1] = items[2 * (size_t)i] + metadata + body;
 	}
 	qsort(items, file->blocks.count, 2 * sizeof(*items), by_place);
@@ -280,7 +281,7 @@ static int check_blocks(struct arrow_file *file)
 	for (uint32_t i = 0; i < file->blocks.count; i++) {
 		uint64_t at, metadata, body;
 
-		get_block(file, i, &at, &metadata, &body);
+		get_block(&file->blocks, i, &at, &metadata, &body);
 		if (at < HEAD_BYTES || !range_within(at, metadata, file->limit) ||
 		    !range_within(at + metadata, body, file->limit))
 			return refuse_block(file, i, "lies outside the file, or in its "
@@ -301,6 +302,7 @@ static int parse_footer(struct arrow_file *file)
 	if (!flat_root(file->footer.items, file->footer.count, &root) ||
 	    !flat_number(&root, FOOTER_VERSION, 2, &version) ||
 	    !flat_table(&root, FOOTER_SCHEMA, &schema) || !schema.at ||
+	    !flat_vector(&root, FOOTER_DICTIONARIES, BLOCK_BYTES, &file->dictionaries) ||
 	    !flat_vector(&root, FOOTER_BATCHES, BLOCK_BYTES, &file->blocks))
 		return arrow_refuse(file, "is damaged: its footer makes no sense; copy it "
 					  "again, or write it again");
@@ -397,24 +399,32 @@ static int refuse_compressed(struct arrow_file *file, const struct arrow_batch *
 			    batch->number);
 }
 
-static int parse_batch(struct arrow_file *file, const struct message *message,
+static int refuse_metadata(struct arrow_file *file, const struct arrow_batch *batch)
+{
+	return arrow_refuse_batch(file, batch, "has metadata that make no sense");
+}
+
+static int parse_batch(struct arrow_file *file, const struct flat_table *header,
 		       struct arrow_batch *batch)
 {
-	const struct flat_table *header = &message->header;
 	struct flat_table compression;
-	const struct arrow_schema *schema = &file->schema;
-	uint64_t buffers;
 
 	if (!flat_number(header, BATCH_ROWS, 8, &batch->rows) ||
 	    !flat_vector(header, BATCH_NODES, NODE_BYTES, &batch->nodes) ||
 	    !flat_vector(header, BATCH_BUFFERS, BUFFER_BYTES, &batch->buffers) ||
 	    !flat_table(header, BATCH_COMPRESSION, &compression) ||
 	    !flat_vector(header, BATCH_VARIADIC, 8, &batch->variadic))
-		return arrow_refuse_batch(file, batch, "has metadata that make no sense");
-	if (compression.at)
-		return refuse_compressed(file, batch, &compression);
-	buffers = schema->buffers;
-	if (message->version == ARROW_V4)
+		return refuse_metadata(file, batch);
+	return compression.at ? refuse_compressed(file, batch, &compression) : 0;
+}
+
+/* Has it the arrays and buffers that the columns ask for? */
+static int check_batch(struct arrow_file *file, const struct arrow_batch *batch)
+{
+	const struct arrow_schema *schema = &file->schema;
+	uint64_t buffers = schema->buffers;
+
+	if (batch->version == ARROW_V4)
 		buffers += schema->unions;
 	if (batch->nodes.count != schema->nodes ||
 	    (schema->views == 0 && batch->buffers.count != buffers))
@@ -426,18 +436,75 @@ static int parse_batch(struct arrow_file *file, const struct message *message,
 	return 0;
 }
 
-static int take_batch(struct arrow_file *file, const struct message *message,
-		      struct arrow_batch *batch)
+static int take_body(struct arrow_file *file, const struct message *message,
+		     struct arrow_batch *batch)
 {
 	*batch = (struct arrow_batch){
-		.number = file->next++, .at = message->at, .body = message->body,
+		.number = file->next, .at = message->at, .body = message->body,
 		.body_length = message->body_length, .version = message->version,
 	};
 	if (!range_within(batch->body, batch->body_length, file->limit))
 		return arrow_refuse_batch(file, batch, "is cut: it has %" PRIu64
 						       " bytes, and the file ends before",
 					  batch->body_length);
-	return parse_batch(file, message, batch);
+	return 0;
+}
+
+static int take_batch(struct arrow_file *file, const struct message *message,
+		      struct arrow_batch *batch)
+{
+	int err = take_body(file, message, batch);
+
+	file->next++;
+	if (!err)
+		err = parse_batch(file, &message->header, batch);
+	return err ? err : check_batch(file, batch);
+}
+
+static int take_dictionary(struct arrow_file *file, const struct message *message)
+{
+	struct arrow_batch batch;
+	struct flat_table data;
+	uint64_t id = 0, more = 0;
+	int err = take_body(file, message, &batch);
+
+	if (err)
+		return err;
+	if (!flat_number(&message->header, DICTIONARY_ID, 8, &id) ||
+	    !flat_table(&message->header, DICTIONARY_DATA, &data) || !data.at ||
+	    !flat_number(&message->header, DICTIONARY_MORE, 1, &more))
+		return refuse_metadata(file, &batch);
+	if (!file->visit_dictionary || (int64_t)id != file->dictionary_id)
+		return 0;
+	err = parse_batch(file, &data, &batch);
+	if (!err && batch.nodes.count == 0)
+		err = refuse_metadata(file, &batch);
+	return err ? err : file->visit_dictionary(file, &batch, more != 0);
+}
+
+int arrow_file_visit_dictionaries(struct arrow_file *file)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < file->dictionaries.count && file->visit_dictionary && !err;
+	     i++) {
+		struct message message;
+		uint64_t at, metadata, body;
+
+		get_block(&file->dictionaries, i, &at, &metadata, &body);
+		if (!range_within(at, metadata, file->limit) || metadata < 16)
+			return arrow_refuse(file, "is damaged: its footer has a dictionary that "
+						  "lies outside the file; copy it again");
+		err = read_message(file, at, &message);
+		if (!err && message.kind != MESSAGE_DICTIONARY)
+			return arrow_refuse(file, "is damaged: at byte %" PRIu64 " is no "
+						  "dictionary, as its footer says; copy it again",
+					    file->scan->base + at);
+		message.body = at + metadata;
+		if (!err)
+			err = take_dictionary(file, &message);
+	}
+	return err;
 }
 
 static int next_of_footer(struct arrow_file *file, struct arrow_batch *batch)
@@ -449,7 +516,7 @@ static int next_of_footer(struct arrow_file *file, struct arrow_batch *batch)
 
 	if (i >= file->blocks.count)
 		return 0;
-	get_block(file, i, &at, &metadata, &body);
+	get_block(&file->blocks, i, &at, &metadata, &body);
 	err = read_message(file, at, &message);
 	if (err)
 		return err;
@@ -509,6 +576,10 @@ static int next_of_stream(struct arrow_file *file, struct arrow_batch *batch)
 			return arrow_refuse(file, "was cut, within a dictionary at byte "
 						  "%" PRIu64 "; copy it again",
 					    file->scan->base + message.at);
+		if (message.kind == MESSAGE_DICTIONARY)
+			err = take_dictionary(file, &message);
+		if (err)
+			return err;
 	} while (message.kind == MESSAGE_DICTIONARY);
 	err = take_batch(file, &message, batch);
 	return err ? err : 1;

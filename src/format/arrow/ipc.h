@@ -18,6 +18,13 @@
 
 enum { ARROW_V4 = 3, ARROW_V5 = 4 }; /* versions of metadata, as they are stored */
 
+struct arrow_batch;
+struct arrow_file;
+
+/* A batch of a dictionary's values; `more`: they follow those that came before. */
+typedef int arrow_dictionary_visit(struct arrow_file *file, const struct arrow_batch *batch,
+				   bool more);
+
 struct arrow_file {
 	struct scan *scan;
 	struct error *e;
@@ -25,7 +32,8 @@ struct arrow_file {
 	struct arrow_schema schema;
 	bool stream;
 	VEC(unsigned char) footer;
-	struct flat_vector blocks;   /* of a file, in its footer */
+	struct flat_vector blocks;   /* of a file, in its footer: of record batches, */
+	struct flat_vector dictionaries; /* and of dictionaries */
 	uint64_t behind_schema;      /* of a stream: where its batches begin */
 	uint64_t limit;              /* of a file: where its footer begins */
 
@@ -33,6 +41,9 @@ struct arrow_file {
 	VEC(unsigned char) metadata; /* of the message at hand */
 	uint64_t advanced;           /* bytes of the window that were said to be passed */
 	bool warned;                 /* of what is wrong with a stream's end */
+	int64_t dictionary_id;       /* that is wanted: */
+	arrow_dictionary_visit *visit_dictionary; /* NULL: none is */
+	void *visitor;
 };
 
 struct arrow_batch {
@@ -54,7 +65,13 @@ void arrow_file_close(struct arrow_file *file);
 /* Goes back before the first batch. */
 void arrow_file_rewind(struct arrow_file *file);
 
-/* 1, and the next batch that has rows; 0 behind the last; or an error. */
+/* Visits the dictionaries that a file's footer lists; a stream has them among its batches. */
+int arrow_file_visit_dictionaries(struct arrow_file *file);
+
+/*
+ * 1, and the next batch that has rows; 0 behind the last; or an error. Dictionaries of a
+ * stream that lie before it are visited.
+ */
 int arrow_file_next(struct arrow_file *file, struct arrow_batch *batch);
 
 /* "'x.arrow' WHAT". -EBADMSG. */

@@ -17,6 +17,8 @@ enum { SCHEMA_ENDIANNESS = 0, SCHEMA_FIELDS = 1, SCHEMA_METADATA = 2 };
 enum { FIELD_NAME = 0, FIELD_TYPE = 2, FIELD_TYPE_TABLE = 3, FIELD_DICTIONARY = 4,
        FIELD_CHILDREN = 5 };
 enum { INT_BITS = 0, INT_SIGNED = 1 };
+enum { FLOAT_PRECISION = 0, FIXED_LIST_LENGTH = 0 };
+enum { DICTIONARY_ID = 0, DICTIONARY_INDEX = 1 };
 enum { UNION_MODE = 0 };
 enum { KEY = 0, VALUE = 1 };
 
@@ -64,6 +66,42 @@ static int read_int(struct arrow_schema *schema, const struct flat_table *type,
 	return 0;
 }
 
+static int read_float(struct arrow_schema *schema, const struct flat_table *type,
+		      struct arrow_array *array)
+{
+	uint64_t precision = 0;
+
+	if (!flat_number(type, FLOAT_PRECISION, 2, &precision) || precision > 2)
+		return damaged(schema, "has a column of floats of no width that there is");
+	array->bits = 16u << precision;
+	return 0;
+}
+
+static int read_length(struct arrow_schema *schema, const struct flat_table *type,
+		       struct arrow_array *array)
+{
+	uint64_t length = 0;
+
+	if (!flat_number(type, FIXED_LIST_LENGTH, 4, &length) || length > INT32_MAX)
+		return damaged(schema, "has a column of lists of no length that there is");
+	array->length = (uint32_t)length;
+	return 0;
+}
+
+/* What a type says besides its number. */
+static int read_type(struct arrow_schema *schema, const struct flat_table *type,
+		     struct arrow_array *array)
+{
+	if (array->type == ARROW_INT)
+		return read_int(schema, type, array);
+	if (array->type == ARROW_FLOAT)
+		return read_float(schema, type, array);
+	if (array->type == ARROW_FIXED_LIST)
+		return read_length(schema, type, array);
+	array->bits = array->type == ARROW_BOOL;
+	return 0;
+}
+
 /* A dense union has offsets, too; and in version 4 all had a validity bitmap. */
 static int count_union(struct arrow_schema *schema, const struct flat_table *type)
 {
@@ -97,12 +135,31 @@ static int read_array(struct arrow_schema *schema, const struct flat_table *fiel
 	if (schema->nodes++ >= FIELDS_MOST)
 		return damaged(schema, "has more than 65,536 columns and children");
 	schema->buffers += array->dictionary ? 2 : types[number].buffers;
-	if (array->dictionary)
-		return 0;
-	schema->views += arrow_is_view(array);
-	if (number == TYPE_UNION)
+	if (!array->dictionary)
+		schema->views += arrow_is_view(array);
+	if (number == TYPE_UNION && !array->dictionary)
 		return count_union(schema, &type);
-	return number == ARROW_INT ? read_int(schema, &type, array) : 0;
+	return read_type(schema, &type, array);
+}
+
+/* How the numbers of a dictionary's values are stored: as int32, if nothing is said. */
+static int read_dictionary(struct arrow_schema *schema, const struct flat_table *field,
+			   struct arrow_column *column)
+{
+	struct flat_table dictionary, index;
+	uint64_t id = 0;
+
+	if (!flat_table(field, FIELD_DICTIONARY, &dictionary) ||
+	    !flat_number(&dictionary, DICTIONARY_ID, 8, &id) ||
+	    !flat_table(&dictionary, DICTIONARY_INDEX, &index))
+		return damaged(schema, "is damaged in the description of a dictionary");
+	column->dictionary_id = (int64_t)id;
+	column->index = column->self;
+	column->index.type = ARROW_INT;
+	column->index.dictionary = false;
+	column->index.bits = 32;
+	column->index.is_signed = true;
+	return index.at ? read_int(schema, &index, &column->index) : 0;
 }
 
 static bool text_is(const struct flat_text *text, const char *word)
@@ -110,25 +167,50 @@ static bool text_is(const struct flat_text *text, const char *word)
 	return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
 }
 
-/* Notes what Hugging Face's images are made of. */
-static void note_child(struct arrow_column *column, const struct flat_table *field,
-		       const struct arrow_array *child)
+static int read_column(struct arrow_schema *schema, const struct flat_table *field,
+		       uint32_t parent, unsigned depth);
+
+/* Notes what Hugging Face's images are made of: the last column is a child of `parent`. */
+static void note_part(struct arrow_schema *schema, const struct flat_table *field,
+		      uint32_t parent)
 {
+	struct arrow_column *column = &schema->columns.items[parent - 1];
+	struct arrow_column *child = &schema->columns.items[schema->columns.count - 1];
 	struct flat_text name;
 
-	if (!column || !flat_text(field, FIELD_NAME, &name) || !name.bytes ||
-	    child->dictionary)
+	if (child->self.dictionary || !flat_text(field, FIELD_NAME, &name) || !name.bytes)
 		return;
-	if (text_is(&name, "bytes") && arrow_is_binary(child))
-		column->bytes = *child;
-	else if (text_is(&name, "path") && arrow_is_text(child))
-		column->path = *child;
+	if (text_is(&name, "bytes") && arrow_is_binary(&child->self))
+		column->bytes = child->self;
+	else if (text_is(&name, "path") && arrow_is_text(&child->self))
+		column->path = child->self;
 }
 
-/* The children of `field`; those of a struct that is a column are noted there. */
-static int read_children(struct arrow_schema *schema, const struct flat_table *field,
-			 struct arrow_column *column, unsigned depth)
+/* `bytes` and `path` of a struct that has bytes are shown as one file, and as nothing else. */
+static void mark_parts(struct arrow_schema *schema, uint32_t parent)
 {
+	const struct arrow_column *column = &schema->columns.items[parent - 1];
+
+	for (size_t i = parent; column->bytes.type && i < schema->columns.count; i++) {
+		struct arrow_column *child = &schema->columns.items[i];
+
+		child->part |= child->parent == parent && !child->self.dictionary &&
+			       (child->self.node == column->bytes.node ||
+				(column->path.type && child->self.node == column->path.node));
+	}
+	if (!column->bytes.type)
+		schema->columns.items[parent - 1].path = (struct arrow_array){ 0 };
+}
+
+/* A child of what is no struct: of a list of numbers it may hold labels. */
+static int read_child(struct arrow_schema *schema, const struct flat_table *field,
+		      uint32_t list, unsigned depth);
+
+/* The children of `field`. Those of a struct that is a column are columns, too. */
+static int read_children(struct arrow_schema *schema, const struct flat_table *field,
+			 uint32_t column, unsigned depth)
+{
+	bool members = column && schema->columns.items[column - 1].self.type == ARROW_STRUCT;
 	struct flat_vector children;
 	int err = 0;
 
@@ -138,24 +220,39 @@ static int read_children(struct arrow_schema *schema, const struct flat_table *f
 		return damaged(schema, "is damaged in the list of a column's children");
 	for (uint32_t i = 0; i < children.count && !err; i++) {
 		struct flat_table child;
-		struct arrow_array array;
 
 		if (!flat_item_table(&children, i, &child))
 			return damaged(schema, "is damaged in a column's child");
-		err = read_array(schema, &child, &array);
-		if (err)
-			break;
-		note_child(column, &child, &array);
-		if (!array.dictionary)
-			err = read_children(schema, &child, NULL, depth + 1);
+		err = members ? read_column(schema, &child, column, depth) :
+				read_child(schema, &child, column, depth);
 	}
+	if (!err && members)
+		mark_parts(schema, column);
 	return err;
 }
 
-/* Names are limited, since many fields may share one. */
-static int read_name(struct arrow_schema *schema, const struct flat_table *field,
-		     const char **out)
+static int read_child(struct arrow_schema *schema, const struct flat_table *field,
+		      uint32_t list, unsigned depth)
 {
+	struct arrow_array array;
+	int err = read_array(schema, field, &array);
+
+	if (err)
+		return err;
+	if (list && arrow_is_list(&schema->columns.items[list - 1].self) &&
+	    !array.dictionary && array.bits) {
+		array.elements = true;
+		schema->columns.items[list - 1].elements = array;
+	}
+	return array.dictionary ? 0 : read_children(schema, field, 0, depth + 1);
+}
+
+/* Names are limited, since many fields may share one; a member's is cut, if it has to be. */
+static int read_name(struct arrow_schema *schema, const struct flat_table *field,
+		     uint32_t parent, const char **out)
+{
+	const char *above = parent ? schema->columns.items[parent - 1].name : "";
+	char whole[NAME_BYTES + 1];
 	struct flat_text name;
 
 	if (!flat_text(field, FIELD_NAME, &name))
@@ -163,26 +260,31 @@ static int read_name(struct arrow_schema *schema, const struct flat_table *field
 	if (name.size > NAME_BYTES || (name.bytes && memchr(name.bytes, 0, name.size)))
 		return damaged(schema, "has a column whose name is longer than 255 bytes, "
 				       "or holds a NUL");
-	*out = arena_copy(&schema->arena, name.bytes ? name.bytes : "", name.size);
+	snprintf(whole, sizeof(whole), "%s%s%.*s", above, parent ? "." : "",
+		 name.bytes ? (int)name.size : 0, name.bytes ? name.bytes : "");
+	*out = arena_copy(&schema->arena, whole, strlen(whole));
 	return *out ? 0 : -ENOMEM;
 }
 
-static int read_column(struct arrow_schema *schema, const struct flat_table *field)
+static int read_column(struct arrow_schema *schema, const struct flat_table *field,
+		       uint32_t parent, unsigned depth)
 {
-	struct arrow_column column = { .name = NULL };
-	int err = read_name(schema, field, &column.name);
-	bool is_struct;
+	struct arrow_column column = { .parent = parent };
+	uint32_t number;
+	int err = read_name(schema, field, parent, &column.name);
 
 	if (!err)
 		err = read_array(schema, field, &column.self);
+	if (!err && column.self.dictionary)
+		err = read_dictionary(schema, field, &column);
 	if (err)
 		return err;
-	is_struct = column.self.type == ARROW_STRUCT;
-	if (!column.self.dictionary)
-		err = read_children(schema, field, is_struct ? &column : NULL, 1);
-	if (err)
-		return err;
-	return vec_push(&schema->columns, column) < 0 ? -ENOMEM : 0;
+	if (vec_push(&schema->columns, column) < 0)
+		return -ENOMEM;
+	number = (uint32_t)schema->columns.count;
+	if (parent)
+		note_part(schema, field, parent);
+	return column.self.dictionary ? 0 : read_children(schema, field, number, depth + 1);
 }
 
 /* Finds what Hugging Face's library notes for itself. */
@@ -226,7 +328,7 @@ int arrow_schema_read(const struct flat_table *table, struct arrow_schema *out)
 
 		if (!flat_item_table(&fields, i, &field))
 			return damaged(out, "is damaged in the description of a column");
-		err = read_column(out, &field);
+		err = read_column(out, &field, 0, 0);
 	}
 	return err ? err : read_metadata(out, table);
 }
@@ -256,19 +358,36 @@ bool arrow_is_view(const struct arrow_array *array)
 
 bool arrow_is_large(const struct arrow_array *array)
 {
-	return array->type == ARROW_LARGE_UTF8 || array->type == ARROW_LARGE_BINARY;
+	return array->type == ARROW_LARGE_UTF8 || array->type == ARROW_LARGE_BINARY ||
+	       array->type == ARROW_LARGE_LIST;
+}
+
+bool arrow_is_list(const struct arrow_array *array)
+{
+	return array->type == ARROW_LIST || array->type == ARROW_LARGE_LIST ||
+	       array->type == ARROW_FIXED_LIST;
+}
+
+bool arrow_has_offsets(const struct arrow_array *array)
+{
+	return ((arrow_is_text(array) || arrow_is_binary(array)) && !arrow_is_view(array)) ||
+	       array->type == ARROW_LIST || array->type == ARROW_LARGE_LIST;
 }
 
 bool arrow_column_has_files(const struct arrow_column *column)
 {
-	return !column->self.dictionary &&
+	return !column->self.dictionary && !column->part &&
 	       (arrow_is_binary(&column->self) || column->bytes.type != 0);
 }
 
 bool arrow_column_can_label(const struct arrow_column *column)
 {
-	return !column->self.dictionary &&
-	       (column->self.type == ARROW_INT || arrow_is_text(&column->self));
+	const struct arrow_array *self = &column->self;
+
+	return !column->part &&
+	       (self->type == ARROW_INT || self->type == ARROW_FLOAT ||
+		self->type == ARROW_BOOL || arrow_is_text(self) ||
+		(arrow_is_list(self) && column->elements.type));
 }
 
 void arrow_type_name(const struct arrow_column *column, char *text, size_t room)
@@ -279,6 +398,9 @@ void arrow_type_name(const struct arrow_column *column, char *text, size_t room)
 		snprintf(text, room, "dictionary of %s", types[array->type].name);
 	else if (array->type == ARROW_INT)
 		snprintf(text, room, "%sint%u", array->is_signed ? "" : "u", array->bits);
+	else if (arrow_is_list(array) && column->elements.type)
+		snprintf(text, room, "%s of %s", types[array->type].name,
+			 types[column->elements.type].name);
 	else if (column->bytes.type)
 		snprintf(text, room, "struct<bytes%s>", column->path.type ? ", path" : "");
 	else
@@ -293,6 +415,8 @@ void arrow_schema_list(const struct arrow_schema *schema, char *text, size_t roo
 	for (size_t i = 0; i < schema->columns.count && n < room; i++) {
 		char type[48];
 
+		if (schema->columns.items[i].part)
+			continue;
 		arrow_type_name(&schema->columns.items[i], type, sizeof(type));
 		n += (size_t)snprintf(text + n, room - n, "%s%s (%s)", n ? ", " : "",
 				      schema->columns.items[i].name, type);

@@ -77,16 +77,19 @@ int arrow_slice_load(struct arrow_file *file, const struct arrow_batch *batch,
 		     struct arrow_slice *slice, uint64_t first, size_t n)
 {
 	const struct arrow_array *array = slice->array;
-	bool offsets = array && array->type != ARROW_INT && array->type != ARROW_STRUCT &&
-		       !arrow_is_view(array);
+	bool offsets = array && arrow_has_offsets(array);
 	int err = 0;
 
 	if (!array)
 		return 0;
+	slice->first = first;
 	if (slice->parts.validity.length)
 		err = load(file, &slice->validity, slice->parts.validity.at + first / 8,
 			   (n + 7) / 8);
-	if (!err && array->type != ARROW_STRUCT) {
+	if (!err && array->type == ARROW_BOOL) {
+		err = load(file, &slice->values, slice->parts.values.at + first / 8,
+			   (n + 7) / 8);
+	} else if (!err && array->type != ARROW_STRUCT && array->type != ARROW_FIXED_LIST) {
 		unsigned bytes = arrow_value_bytes(array);
 
 		slice->values_at = slice->parts.values.at + first * bytes;
@@ -94,24 +97,15 @@ int arrow_slice_load(struct arrow_file *file, const struct arrow_batch *batch,
 	}
 	if (err)
 		return arrow_refuse_read(file, err);
-	return slice->with_text && offsets ? load_text(file, batch, slice, n) : 0;
+	if (!slice->with_text || !offsets || arrow_is_list(array))
+		return 0;
+	return load_text(file, batch, slice, n);
 }
 
 bool arrow_slice_is_null(const struct arrow_slice *slice, size_t i)
 {
 	return slice->array && slice->parts.validity.length &&
 	       !(slice->validity.items[i / 8] >> i % 8 & 1);
-}
-
-bool arrow_slice_integer(const struct arrow_slice *slice, size_t i, int64_t *out)
-{
-	unsigned bits = slice->array->bits;
-	uint64_t value = value_of(slice, i);
-
-	if (slice->array->is_signed && bits < 64 && value >> (bits - 1))
-		value |= UINT64_MAX << bits;
-	*out = (int64_t)value;
-	return slice->array->is_signed || *out >= 0;
 }
 
 static int refuse_view(struct arrow_file *file, const struct arrow_batch *batch)

@@ -23,6 +23,7 @@ struct arrow_bytes {
 struct arrow_slice {
 	const struct arrow_array *array;
 	bool with_text;           /* it will be asked for */
+	uint64_t first;           /* row of the batch that is row 0 here */
 	struct arrow_parts parts; /* of the batch */
 	struct arrow_bytes validity;
 	struct arrow_bytes values; /* numbers, views, or offsets: one more than rows */
@@ -45,9 +46,6 @@ int arrow_slice_load(struct arrow_file *file, const struct arrow_batch *batch,
 
 /* Row i of the slice. */
 bool arrow_slice_is_null(const struct arrow_slice *slice, size_t i);
-
-/* False where it is beyond INT64_MAX. */
-bool arrow_slice_integer(const struct arrow_slice *slice, size_t i, int64_t *out);
 
 /* Where its bytes are: in the window, and within a buffer of the batch; or an error. */
 int arrow_slice_place_of(struct arrow_file *file, const struct arrow_batch *batch,

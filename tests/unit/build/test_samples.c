@@ -2,6 +2,8 @@
 /* Samples without names: how they are kept, and what their first bytes say. */
 #include "unit.h"
 
+#include <errno.h>
+
 #include "build/samples.h"
 
 static void test_groups_are_copied_and_counted(void **state)
@@ -136,7 +138,38 @@ static void test_what_most_are(void **state)
 	}
 }
 
+/* Rows in another order, one of them twice; of each group. */
+static void test_rows_are_selected(void **state)
+{
+	static const uint64_t rows[] = { 2, 0, 2 }, beyond[] = { 0, 3 };
+	struct samples *all = samples_new();
+	const struct sample *first;
+
+	(void)state;
+	assert_non_null(all);
+	for (int g = 0; g < 2; g++) {
+		const struct sample_group group = { .split = "", .name = g ? "b" : "a",
+						    .extension = "jpg" };
+
+		assert_int_equal(samples_begin(all, &group), 0);
+		for (int i = 0; i < 3; i++)
+			assert_int_equal(samples_add(all, &(struct sample){
+				.label = 10 * g + i }), 0);
+	}
+	assert_int_equal(samples_select(all, beyond, COUNT(beyond)), -ERANGE);
+	assert_int_equal(samples_select(all, rows, COUNT(rows)), 0);
+	for (size_t g = 0; g < 2; g++) {
+		assert_int_equal(samples_group(all, g, &first)->rows, 3);
+		for (size_t i = 0; i < COUNT(rows); i++)
+			assert_int_equal(first[i].label, 10 * g + rows[i]);
+	}
+	assert_int_equal(samples_select(all, NULL, 0), 0);
+	assert_int_equal(samples_group(all, 1, &first)->rows, 0);
+	samples_free(all);
+}
+
 static const struct CMUnitTest samples[] = {
+	cmocka_unit_test(test_rows_are_selected),
 	cmocka_unit_test(test_groups_are_copied_and_counted),
 	cmocka_unit_test(test_what_a_head_is_called),
 	cmocka_unit_test(test_sixteen_bytes_tell),

@@ -79,7 +79,7 @@ static void dump_hex(FILE *out, const void *bytes, size_t n)
 static void dump(FILE *out, const struct pickle *pickle, const struct pickle_value *value,
 		 int depth)
 {
-	static const char kinds[] = "N?ifsb([{", ends[] = "      )]}";
+	static const char kinds[] = "N?ifsbco([{", ends[] = "        )]}";
 
 	assert_in_range(depth, 0, DEPTH_MOST);
 	if (value->kind == PICKLE_BOOL)

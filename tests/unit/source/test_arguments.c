@@ -70,6 +70,70 @@ static void test_paths_in_order(void **state)
 	assert_int_equal(unlink("{odd,name}"), 0);
 }
 
+static void write_text(const char *name, const char *text)
+{
+	FILE *file = fopen(name, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Folders of save_to_disk(), and the rows beside a table. */
+static void test_saved_folders(void **state)
+{
+	const char *texts[] = { "v/", "{v/b,none}/dataset.arrow", "v/b/dataset.arrow",
+				"v/b/indices.arrow", "x" };
+	const char *want[] = { "v/a/data-0.arrow", "v/a/data-1.arrow", "v/b/dataset.arrow",
+			       "v/b/indices.arrow", "v/b/dataset.arrow", "v/b/indices.arrow",
+			       "none/dataset.arrow", "v/b/dataset.arrow", "v/b/indices.arrow",
+			       "x", "x/" };
+	static const char *const damaged[] = { "[]", "{", "{\"_data_files\": null}",
+					       "{\"_data_files\": [{\"filename\": \"a/\"}]}",
+					       "{\"_data_files\": [{\"filename\": \"..\"}]}",
+					       "{\"_data_files\": [{\"filename\": 7}]}" };
+	struct arguments *arguments;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(system("mkdir -p v/a v/b x"), 0);
+	write_text("v/dataset_dict.json", "{\"splits\": [\"a\", \"b\"]}");
+	write_text("v/a/state.json", "{\"_data_files\": [{\"filename\": \"data-0.arrow\"}, "
+		   "{\"filename\": \"/old/place/data-1.arrow\"}], \"_split\": \"a\"}");
+	write_text("v/b/state.json", "{\"_data_files\": [{\"filename\": \"dataset.arrow\"}], "
+		   "\"_indices_data_files\": [{\"filename\": \"indices.arrow\"}]}");
+	make("v/b/dataset.arrow");
+	make("v/b/indices.arrow");
+	assert_int_equal(parse(texts, COUNT(texts), &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), COUNT(want) - 1);
+	for (uint32_t i = 0; i < arguments_count(arguments); i++) {
+		char *path = arguments_path(arguments, i);
+
+		assert_string_equal(path, want[i]);
+		free(path);
+	}
+	arguments_free(arguments);
+	/* without a state.json the usual name counts; with one what it says, there or not */
+	assert_int_equal(unlink("v/b/state.json"), 0);
+	assert_int_equal(parse(texts + 2, 1, &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), 2);
+	arguments_free(arguments);
+	write_text("v/b/state.json", "{\"_indices_data_files\": [{\"filename\": \"gone.arrow\"}]}");
+	assert_int_equal(parse(texts + 2, 1, &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), 2);
+	arguments_free(arguments);
+	write_text("v/b/state.json", "{\"_indices_data_files\": null}");
+	assert_int_equal(parse(texts + 2, 1, &arguments, &e), 0);
+	assert_int_equal(arguments_count(arguments), 1);
+	arguments_free(arguments);
+	for (size_t i = 0; i < COUNT(damaged); i++) {
+		write_text("v/a/state.json", damaged[i]);
+		assert_int_equal(parse(texts, 1, &arguments, &e), -EBADMSG);
+		assert_non_null(strstr(e.text, "'v/a/state.json'"));
+	}
+	assert_int_equal(system("rm -r v x"), 0);
+}
+
 /*
  * Their sum counts, and the limit that the process could have. The last test: nobody but
  * root can raise that again.
@@ -127,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths_in_order),
+		cmocka_unit_test(test_saved_folders),
 		cmocka_unit_test(test_first_decides),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_more_than_can_be_open),

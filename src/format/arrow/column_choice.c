@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "format/arrow/column_choice.h"
+
+#include <string.h>
+
+static const char *const label_names[] = {
+	"label",    "labels",	"target",	"targets",     "class",
+	"cls",	    "y",	"fine_label",	"fine_labels", "class_id",
+	"label_id", "category", "coarse_label",
+};
+
+int column_label_rank(const char *name)
+{
+	for (size_t i = 0; i < sizeof(label_names) / sizeof(*label_names); i++)
+		if (strcmp(label_names[i], name) == 0)
+			return (int)i;
+	return COLUMN_NONE;
+}
+
+/* The best of the usual names, but for one column. */
+static int best_label(const struct label_column_facts *columns, size_t n, int but)
+{
+	int found = COLUMN_NONE, best = COLUMN_NONE;
+
+	for (size_t i = 0; i < n; i++) {
+		int rank = column_label_rank(columns[i].name);
+
+		if (rank < 0 || (int)i == but || !columns[i].can_label ||
+		    columns[i].unfit || (found >= 0 && rank >= best))
+			continue;
+		found = (int)i;
+		best = rank;
+	}
+	return found;
+}
+
+struct label_column_choice label_column_choose(const struct label_column_facts *columns,
+					       size_t n)
+{
+	struct label_column_choice choice = {COLUMN_NONE, COLUMN_NONE};
+	int noted[2] = {COLUMN_NONE, COLUMN_NONE};
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!columns[i].classes)
+			continue;
+		if (count < 2)
+			noted[count] = (int)i;
+		count++;
+	}
+	if (count == 1) {
+		choice.taken = noted[0];
+		return choice;
+	}
+	choice.taken = best_label(columns, n, COLUMN_NONE);
+	choice.other = best_label(columns, n, choice.taken);
+	if (choice.other < 0 || choice.taken < 0)
+		choice.other = noted[noted[0] == choice.taken && count];
+	return choice;
+}
+
+bool image_columns_choose(const struct image_column_facts *columns, size_t n,
+			  bool *left_out)
+{
+	bool known = false, filled = false;
+
+	for (size_t i = 0; i < n; i++) {
+		known |= columns[i].known;
+		filled |= !columns[i].empty;
+	}
+	for (size_t i = 0; i < n; i++)
+		left_out[i] =
+			filled && (columns[i].empty || (known && !columns[i].known));
+	return filled;
+}

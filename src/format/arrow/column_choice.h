@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * column_choice.h: which columns of a table hold images, and which one their labels.
+ *
+ * Pure: facts of columns in, a choice out. Threads: any.
+ */
+#ifndef GRANARY_FORMAT_ARROW_COLUMN_CHOICE_H
+#define GRANARY_FORMAT_ARROW_COLUMN_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- Labels ---- */
+
+struct label_column_facts {
+	const char *name;
+	bool can_label; /* its type is one of labels */
+	bool classes;	/* the file notes that it holds the numbers of classes */
+	bool unfit;	/* it was looked at, and holds what no label is */
+};
+
+enum { COLUMN_NONE = -1 };
+
+struct label_column_choice {
+	int taken; /* COLUMN_NONE: none */
+	int other; /* could be meant, too; or COLUMN_NONE */
+};
+
+/*
+ * The one column that is noted to hold classes; else the first of the usual names of
+ * labels (column_label_rank). Where several are noted and none has such a name, none is
+ * taken, and `other` is the first.
+ */
+struct label_column_choice label_column_choose(const struct label_column_facts *columns,
+					       size_t n);
+
+/* Where a name stands among the usual names of labels: the lower the surer; -1: nowhere.
+ */
+int column_label_rank(const char *name);
+
+/* ---- Images ---- */
+
+struct image_column_facts {
+	bool known; /* its first rows begin like images, sounds or arrays */
+	bool empty; /* it has rows, and each is null */
+};
+
+/*
+ * Beside columns of images others are none: annotations, what was not loaded. Says so of
+ * each; false: no column has bytes.
+ */
+bool image_columns_choose(const struct image_column_facts *columns, size_t n,
+			  bool *left_out);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* pickle_class.c: opcodes that name classes and would call them; a policy says what they
+ * make. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "maps/pickle_reader.h"
+
+enum { NAME_MOST = 255 }; /* bytes of a class's module, and of its name */
+
+static int push_class(struct pickle_reader *r, const char *module, size_t module_size,
+		      const char *name, size_t size)
+{
+	struct pickle_value value = {.kind = PICKLE_CLASS,
+				     .size = (uint32_t)(module_size + 1 + size)};
+	char *text = arena_alloc(&r->out->arena, (size_t)value.size + 1);
+	int err;
+
+	if (!text)
+		return pickle_no_memory(r);
+	snprintf(text, (size_t)value.size + 1, "%.*s %.*s", (int)module_size, module,
+		 (int)size, name);
+	value.text = text;
+	err = r->policy->name(r->policy->context, text);
+	if (err == -ENOTSUP)
+		return pickle_refuse_opcode(r);
+	return err ? err : pickle_push(r, &value);
+}
+
+int pickle_do_global(struct pickle_reader *r, unsigned unused)
+{
+	const char *line;
+	char *module;
+	size_t module_size = 0, size = 0;
+	int err = pickle_take_line(r, &line, &module_size);
+
+	(void)unused;
+	if (err)
+		return err;
+	if (module_size > NAME_MOST)
+		return pickle_refuse_opcode(r);
+	module = arena_copy(&r->out->arena, line, module_size);
+	if (!module)
+		return pickle_no_memory(r);
+	err = pickle_take_line(r, &line, &size);
+	if (!err && size > NAME_MOST)
+		return pickle_refuse_opcode(r);
+	return err ? err : push_class(r, module, module_size, line, size);
+}
+
+static bool is_name(const struct pickle_value *value)
+{
+	return value->kind == PICKLE_STR && value->text && value->size <= NAME_MOST;
+}
+
+int pickle_do_stack_global(struct pickle_reader *r, unsigned unused)
+{
+	const struct pickle_value *module, *name;
+
+	(void)unused;
+	if (pickle_height(r) < 2)
+		return pickle_too_little(r);
+	name = pickle_below_top(r, 0);
+	module = pickle_below_top(r, 1);
+	if (!is_name(name) || !is_name(module))
+		return pickle_refuse_opcode(r);
+	r->stack.count -= 2;
+	return push_class(r, module->text, module->size, name->text, name->size);
+}
+
+/* A class and its arguments are taken from the stack; -ENOTSUP: they are none. */
+static int take_call(struct pickle_reader *r, uint32_t *class, uint32_t *arguments)
+{
+	if (pickle_height(r) < 2)
+		return pickle_too_little(r);
+	if (pickle_below_top(r, 1)->kind != PICKLE_CLASS ||
+	    pickle_below_top(r, 0)->kind != PICKLE_TUPLE)
+		return pickle_refuse_opcode(r);
+	*arguments = r->stack.items[--r->stack.count];
+	*class = r->stack.items[--r->stack.count];
+	return 0;
+}
+
+/* What would be called; nothing is. */
+int pickle_do_reduce(struct pickle_reader *r, unsigned unused)
+{
+	uint32_t class, arguments;
+	int err = take_call(r, &class, &arguments);
+
+	(void)unused;
+	if (!err)
+		err = r->policy->call(r, class, arguments);
+	return err;
+}
+
+int pickle_do_new_object(struct pickle_reader *r, unsigned unused)
+{
+	struct pickle_value object = {.kind = PICKLE_OBJECT};
+	int err;
+
+	(void)unused;
+	if (!r->policy->objects)
+		return pickle_refuse_opcode(r);
+	err = take_call(r, &object.object.class, &object.size);
+	return err ? err : pickle_push(r, &object);
+}
+
+int pickle_do_build(struct pickle_reader *r, unsigned unused)
+{
+	uint32_t object, state;
+
+	(void)unused;
+	if (pickle_height(r) < 2)
+		return pickle_too_little(r);
+	object = r->stack.items[r->stack.count - 2];
+	state = r->stack.items[r->stack.count - 1];
+	if (pickle_at(r, object)->kind != PICKLE_OBJECT)
+		return pickle_refuse_opcode(r);
+	r->stack.count--;
+	return r->policy->build(r, object, state);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * saved_folder.h: the Arrow files of a folder that Hugging Face's save_to_disk() wrote.
+ *
+ * state.json of a Dataset lists its files, in order, and those of the numbers of its
+ * rows; dataset_dict.json of a DatasetDict its splits, a folder each. datasets 1.x wrote
+ * dataset.arrow, and beside it indices.arrow where rows were chosen: then the table may
+ * have rows of other splits. Facts: arrow_dataset.py and dataset_dict.py of
+ * huggingface/datasets.
+ *
+ * These files are read by the launcher, with the caller's rights, and may be a stranger's:
+ * base/pyjson.h takes them apart, and only names without folders are taken from them.
+ *
+ * Threads: any.
+ */
+#ifndef GRANARY_SOURCE_SAVED_FOLDER_H
+#define GRANARY_SOURCE_SAVED_FOLDER_H
+
+#include "base/error.h"
+#include "base/vec.h"
+
+struct path_list {
+	char **items; /* owned */
+	size_t count, room;
+};
+
+void path_list_free(struct path_list *list);
+
+/*
+ * Appends the files of the folder: 1. 0: it is none that save_to_disk() wrote. Or
+ * -EBADMSG and a sentence where such a file is damaged, or -ENOMEM.
+ */
+int saved_folder_list(const char *folder, struct path_list *list, struct error *e);
+
+/*
+ * Appends the files of numbers of rows that lie beside a file "dataset.arrow", as its
+ * state.json says, or where there is none, indices.arrow if it is there. 0, or as above.
+ */
+int saved_indices_list(const char *path, struct path_list *list, struct error *e);
+
+#endif
