@@ -23,6 +23,8 @@
 
 enum { FORMAT_HEAD_BYTES = 64 * 1024 }; /* what a probe may look at */
 
+struct findings;
+
 /* One packed file, or one inside another: what a scan is given. */
 struct scan {
 	const struct source *source;
@@ -44,6 +46,8 @@ struct scan {
 	bool wds2idx; /* a tar's files may be taken from a list of wds2idx beside it */
 
 	bool alone; /* nothing else is scanned meanwhile: it may use several threads */
+
+	struct findings *findings; /* what was chosen and left out, for the user; may be NULL */
 
 	/* What the format says of this file for `granary info`, if anything:
 	   "zstd, blocks of 128 KiB". */

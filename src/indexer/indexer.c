@@ -120,6 +120,7 @@ static void free_job(struct job *job)
 	if (!job)
 		return;
 	samples_free(job->scan.samples);
+	findings_free(&job->told);
 	free(job->label);
 	free(job->error);
 	free(job);
@@ -164,6 +165,7 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.labels = indexer->config->labels,
 		.alone = indexer->sources->count == 1,
 	};
+	job->scan.findings = &job->told;
 	if (indexer->progress)
 		atomic_fetch_add(&indexer->progress->total, length);
 	return job;

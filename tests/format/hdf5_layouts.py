@@ -580,8 +580,8 @@ def labels_other__refuse_count(file):
 
 def labels_score__refuse_float(file):
     put_rows(file, "images", encoded(10))
-    file["score"] = np.array(numbers(10), "f4")
-    return "'score'", "32-bit float", "one integer or string"
+    file["score"] = np.array(numbers(10), "f4") + .5
+    return "'score'", "32-bit float", "one integer or string", "-o labels=NAME"
 
 
 def refuse_split_rows(file):

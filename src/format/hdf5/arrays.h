@@ -9,11 +9,8 @@
 
 #include "format/hdf5/row_samples.h"
 
-/*
- * Appends the rows as a group of samples, if they have labels, or look like images and
- * `known` says that the name does too. *taken: they were appended.
- */
-int hdf5_take_array(const struct hdf5_array *array, bool known, bool *taken);
+/* Appends the rows, all of one length, as samples. */
+int hdf5_take_array(struct hdf5_row_set *set);
 
 /*
  * view=arrays: adds the dataset that the path names as NAME.npy, or as NAME/ROW.npy.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "build/findings.h"
 #include "format/limits.h"
 
 int hdf5_out_of_memory(struct hdf5_walk *walk)
@@ -14,19 +15,16 @@ int hdf5_out_of_memory(struct hdf5_walk *walk)
 	return format_no_memory(walk->scan->label, walk->e);
 }
 
-bool hdf5_is_used(const struct hdf5_walk *walk, haddr_t address)
+void hdf5_tell(struct hdf5_walk *walk, const char *format, ...)
 {
-	for (size_t i = 0; i < walk->used.count; i++)
-		if (walk->used.items[i] == address)
-			return true;
-	return false;
-}
+	char text[1024];
+	va_list args;
 
-int hdf5_use(struct hdf5_walk *walk, haddr_t address)
-{
-	if (hdf5_is_used(walk, address))
-		return 0;
-	return vec_push(&walk->used, address) < 0 ? hdf5_out_of_memory(walk) : 0;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (walk->scan->findings)
+		findings_add(walk->scan->findings, "%s", text);
 }
 
 int hdf5_refuse_read(struct hdf5_walk *walk, int err)
