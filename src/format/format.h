@@ -43,6 +43,12 @@ struct scan {
 	const char *split; /* which part of the dataset this file is, where it is one of
 			      several whose names say so ("train"); else NULL */
 
+	/* A file of the set whose name pairs with this one's ("x" and "y"), or NULL: it may
+	   hold the labels of this one's rows; or this one those of its, where `labels_of` says
+	   so, and then nothing may be to show. */
+	const struct source *labels_in;
+	const char *labels_of; /* its own name */
+
 	bool wds2idx; /* a tar's files may be taken from a list of wds2idx beside it */
 
 	bool alone; /* nothing else is scanned meanwhile: it may use several threads */

@@ -45,6 +45,7 @@ struct catalogue_item {
 	bool one_hot;        /* two dimensions: each row has one 1, and zeros */
 
 	char what[80];       /* for messages: "32-bit float, 60000 x 784" */
+	bool elsewhere;      /* in a file of labels beside this one: no sample */
 	uint64_t place;      /* equal for two names of one array */
 	size_t same;         /* set by the rules: the first item of this place */
 	bool used;           /* set by the rules: a sample, or what says something of one */

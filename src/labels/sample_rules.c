@@ -175,7 +175,7 @@ int sample_rules_list(const struct catalogue *catalogue, bool has_labels,
 				    .labels = RULE_NONE, .class_list = RULE_NONE,
 				    .files = RULE_NONE };
 
-		if (is_sample(item, &b) && vec_push(&out->items, b) < 0)
+		if (!item->elsewhere && is_sample(item, &b) && vec_push(&out->items, b) < 0)
 			return -ENOMEM;
 	}
 	if (!has_labels)

@@ -232,6 +232,18 @@ bool names_may_go_together(const char *a, const char *b)
 	return !second || strcmp(split, second) == 0;
 }
 
+bool names_are_pair(const char *images, const char *labels)
+{
+	char one[NAME_KEY_BYTES], two[NAME_KEY_BYTES];
+
+	if (!has_role(images, ROLE_IMAGES) || has_role(images, ROLE_LABELS) ||
+	    !has_role(labels, ROLE_LABELS) || has_role(labels, ROLE_IMAGES))
+		return false;
+	name_key(images, one);
+	name_key(labels, two);
+	return strcmp(one, two) == 0;
+}
+
 /* "train" of "train_images": its length; 0: it begins otherwise. */
 static size_t split_before(const char *name)
 {

@@ -35,31 +35,55 @@ void hdf5_note_candidate(struct hdf5_walk *walk, const struct hdf5_dataset *d)
 		 walk->path.items, what);
 }
 
+static int add_item(struct hdf5_group *group, struct catalogue_item *item,
+		    const struct hdf5_table *table)
+{
+	if (vec_push(&group->catalogue.items, *item) < 0)
+		return hdf5_out_of_memory(group->walk);
+	if (vec_push(&group->tables, *table) == 0)
+		return 0;
+	group->catalogue.items.count--;
+	return hdf5_out_of_memory(group->walk);
+}
+
 int hdf5_group_add(struct hdf5_group *group, const char *name, struct hdf5_dataset *d,
 		   time_t mtime, size_t soft)
 {
 	struct hdf5_walk *walk = group->walk;
 	const struct scan *scan = walk->scan;
 	struct catalogue_item item = { .name = strdup(name) };
-	struct hdf5_table table = { .address = d->address, .use = d->use, .mtime = mtime,
-				   .soft = soft > 0, .size = soft };
-	int err = item.name ? hdf5_facts_read(walk, d, !scan->arrays &&
-					      label_rules_name_counts(name, scan->labels),
-					      &item) : hdf5_out_of_memory(walk);
+	struct hdf5_table table = { .walk = walk, .address = d->address, .use = d->use,
+				   .mtime = mtime, .soft = soft > 0, .size = soft };
+	bool labels = !scan->arrays && (label_rules_name_counts(name, scan->labels) ||
+					(scan->labels_of && walk->depth == 0));
+	int err = item.name ? hdf5_facts_read(walk, d, labels, &item) : hdf5_out_of_memory(walk);
 
 	if (d->use == HDF5_USE_ROWS)
 		table.pickled = hdf5_attribute_is(d, "PSEUDOATOM", "object");
-	if (!err && (vec_push(&group->catalogue.items, item) < 0 ||
-		     vec_push(&group->tables, table) < 0))
-		err = hdf5_out_of_memory(walk);
+	if (!err)
+		err = add_item(group, &item, &table);
 	if (err) {
-		if (group->catalogue.items.count > group->tables.count)
-			group->catalogue.items.count--;
 		free(item.name);
 		return err;
 	}
 	return soft || d->use == HDF5_USE_FILE || hdf5_find_seen(walk, d->address) ? 0 :
 		       hdf5_add_seen(walk, d->address, SIZE_MAX);
+}
+
+/* Addresses of two files may be equal, and their complements are not. */
+int hdf5_group_add_elsewhere(struct hdf5_group *group, struct hdf5_walk *walk,
+			     const char *name, struct hdf5_dataset *d)
+{
+	struct catalogue_item item = { .name = strdup(name), .elsewhere = true };
+	struct hdf5_table table = { .walk = walk, .address = d->address };
+	int err = item.name ? hdf5_facts_read(walk, d, true, &item) : hdf5_out_of_memory(walk);
+
+	item.place = ~item.place;
+	if (!err)
+		err = add_item(group, &item, &table);
+	if (err)
+		free(item.name);
+	return err;
 }
 
 void hdf5_group_free(struct hdf5_group *group)
@@ -74,13 +98,14 @@ void hdf5_group_free(struct hdf5_group *group)
 
 int hdf5_group_open(struct hdf5_group *group, size_t item, struct hdf5_dataset *out)
 {
+	struct hdf5_walk *walk = group->tables.items[item].walk;
 	haddr_t address = group->tables.items[item].address;
-	hid_t id = H5Oopen_by_addr(group->id, address);
+	hid_t id = H5Oopen_by_addr(walk->file.id, address);
 	int err;
 
 	if (id < 0)
-		return hdf5_refuse_library(group->walk, "cannot open");
-	err = hdf5_dataset_open(group->walk, id, out);
+		return hdf5_refuse_library(walk, "cannot open");
+	err = hdf5_dataset_open(walk, id, out);
 	out->address = address;
 	if (err)
 		hdf5_dataset_close(out);

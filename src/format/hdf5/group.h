@@ -14,6 +14,7 @@
 
 /* What a dataset is besides an item of the catalogue. */
 struct hdf5_table {
+	struct hdf5_walk *walk; /* through the file that it is in */
 	haddr_t address;
 	enum hdf5_use use;
 	time_t mtime;
@@ -34,6 +35,10 @@ struct hdf5_group {
 /* Adds an open dataset to the catalogue. `soft`: the bytes of a soft link's target, or 0. */
 int hdf5_group_add(struct hdf5_group *group, const char *name, struct hdf5_dataset *dataset,
 		   time_t mtime, size_t soft);
+
+/* The same, of a dataset in the file of another walk, that may be labels of this group's. */
+int hdf5_group_add_elsewhere(struct hdf5_group *group, struct hdf5_walk *walk,
+			     const char *name, struct hdf5_dataset *dataset);
 
 /* Decides what are samples, and appends them. What is not used stays unmarked. */
 int hdf5_group_take_samples(struct hdf5_group *group);

@@ -17,26 +17,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/cleanup.h"
 #include "format/hdf5/arrays.h"
 #include "format/hdf5/emit.h"
 #include "format/hdf5/group.h"
+#include "format/hdf5/partner.h"
 #include "format/limits.h"
 #include "os/lock.h"
 
 enum {
 	DEPTH_LIMIT = 128, /* groups in groups */
 	SOFT_LINK_BYTES = 1 << 16,
-	MISSING_CHUNKS = 1 << 22, /* that are looked for in vain, in one file */
-	EMPTY_ROWS = 1 << 20,	  /* that need no room in the file */
-	DECODED_FREE = 1 << 30,   /* of tables, labels and names, and for each */
-	DECODED_A_BYTE = 64,      /* byte of the file so many */
 	DIRECTORY_MODE = 0755,
 	LINK_LEAST = 8, /* bytes of the file that a link takes; more, in fact */
 };
 
-#define FILL_BYTES (UINT64_C(1) << 30) /* of fill values, in one file */
 #define SIGNATURE "\211HDF\r\n\032\n"
 
 static struct lock hdf5_lock = LOCK_INIT;
@@ -335,6 +330,13 @@ static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
 	return walk->err ? -1 : 0;
 }
 
+/* In a file of labels those are the other file's. */
+static bool is_partners(const struct hdf5_group *group, const struct catalogue_item *item)
+{
+	return group->walk->scan->labels_of && group->walk->depth == 0 &&
+	       !group->walk->scan->arrays && label_rules_count(item) > 0;
+}
+
 /* What says nothing of samples is a file or a link like any other, or is left out. */
 static int take_unused(struct hdf5_group *group, size_t i)
 {
@@ -345,8 +347,13 @@ static int take_unused(struct hdf5_group *group, size_t i)
 	struct hdf5_dataset dataset;
 	int err;
 
-	if (item->used || hdf5_split_lines_use(&group->lines, table->address))
+	if (item->used || item->elsewhere ||
+	    hdf5_split_lines_use(&group->lines, table->address))
 		return 0;
+	if (is_partners(group, item)) {
+		walk->partners = true;
+		return 0;
+	}
 	if (table->soft)
 		return take_soft_link(walk, group->id, item->name, table->size);
 	if (table->use != HDF5_USE_FILE) {
@@ -385,6 +392,8 @@ static int walk_group(struct hdf5_walk *walk, hid_t id)
 
 	if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_link, &group) < 0)
 		err = walk->err ? walk->err : hdf5_refuse_library(walk, "cannot list");
+	if (!err && walk->depth == 0 && walk->scan->labels_in && !walk->scan->arrays)
+		err = hdf5_partner_list(&group);
 	if (!err)
 		err = hdf5_group_take_samples(&group);
 	if (!err)
@@ -448,8 +457,12 @@ static int report(struct hdf5_walk *walk)
 	const char *files = walk->npy == walk->files ? "arrays as .npy" : "tree of datasets";
 	char rest[40];
 
-	if (scan->labels && !walk->labels_found && !scan->arrays)
+	if (scan->labels && !walk->labels_found && !scan->arrays && !walk->partners)
 		return refuse_labels(walk);
+	if (walk->files + walk->arrays == 0 && walk->partners) {
+		hdf5_tell(walk, "holds the labels of '%s', and is shown as those", scan->labels_of);
+		return 0;
+	}
 	if (walk->files + walk->arrays == 0)
 		return refuse_empty(walk);
 	if (walk->left_out)
@@ -472,44 +485,15 @@ static int walk_file(struct hdf5_walk *walk)
 	if (root < 0 || H5Oget_info2(root, &object, H5O_INFO_BASIC) < 0) {
 		err = hdf5_refuse_library(walk, "cannot open");
 	} else {
-		hdf5_heap_open(&walk->heap, &walk->file.blocks, walk->file.base);
 		err = hdf5_add_seen(walk, object.addr, SIZE_MAX);
 		if (!err)
 			err = walk_group(walk, root);
 		if (!err)
 			err = settle_empty(walk);
-		hdf5_heap_close(&walk->heap);
 	}
 	if (root >= 0)
 		H5Gclose(root);
 	return err ? err : report(walk);
-}
-
-/* What is stored lies in the file once, but tables of rows are read twice. */
-static void set_budgets(struct hdf5_walk *walk)
-{
-	uint64_t length = walk->scan->length; /* < 2^63, as files are */
-
-	walk->stored_budget = 2 * length;
-	walk->row_budget = length / HDF5_HEAP_HEADER + EMPTY_ROWS;
-	if (!checked_mul(length, DECODED_A_BYTE, &walk->decoded_budget) ||
-	    !checked_add(walk->decoded_budget, DECODED_FREE, &walk->decoded_budget))
-		walk->decoded_budget = UINT64_MAX;
-	walk->missing_budget = MISSING_CHUNKS;
-	walk->fill_budget = FILL_BYTES;
-}
-
-static int scan_file(struct hdf5_walk *walk)
-{
-	const struct scan *scan = walk->scan;
-	int err = hdf5_file_open(&walk->file, scan->source, scan->base, scan->length);
-
-	if (err)
-		err = hdf5_refuse_library(walk, "cannot open");
-	else
-		err = walk_file(walk);
-	hdf5_file_close(&walk->file);
-	return err;
 }
 
 static int hdf5_scan(struct scan *scan, struct error *e)
@@ -520,17 +504,11 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 
 	if (!walk)
 		return format_no_memory(scan->label, e);
-	walk->scan = scan;
-	walk->e = e;
-	set_budgets(walk);
-	err = scan_file(walk);
-	vec_free(&walk->path);
-	vec_free(&walk->extents);
-	vec_free(&walk->seen);
-	for (size_t i = 0; i < walk->empty.count; i++)
-		free(walk->empty.items[i].path);
-	vec_free(&walk->empty);
-	idmap_free(&walk->seen_by_address);
+	err = hdf5_walk_open(walk, scan, e);
+	if (!err)
+		err = walk_file(walk);
+	hdf5_partner_close(walk);
+	hdf5_walk_close(walk);
 	return err;
 }
 

@@ -121,15 +121,16 @@ static int take_list(struct hdf5_walk *walk, struct hdf5_dataset *d,
 
 static int open_list(struct hdf5_group *group, size_t item, struct hdf5_labels *labels)
 {
+	struct hdf5_walk *walk = group->tables.items[item].walk;
 	struct hdf5_dataset d;
 	int err = hdf5_group_open(group, item, &d);
 
 	if (err)
 		return err;
 	if (hdf5_are_words(&d) && d.dims[0] <= CLASSES_MOST) {
-		group->walk->beside = group->catalogue.items.items[item].name;
-		err = take_list(group->walk, &d, labels);
-		group->walk->beside = NULL;
+		walk->beside = group->catalogue.items.items[item].name;
+		err = take_list(walk, &d, labels);
+		walk->beside = NULL;
 	}
 	hdf5_dataset_close(&d);
 	return err;
@@ -201,6 +202,7 @@ int hdf5_labels_open(struct hdf5_group *group, const struct binding *binding,
 	*out = (struct hdf5_labels){ .walk = group->walk };
 	if (binding->labels == RULE_NONE)
 		return 0;
+	out->walk = group->tables.items[binding->labels].walk;
 	out->name = group->catalogue.items.items[binding->labels].name;
 	out->one_hot = binding->label_form == LABEL_ONE_HOT;
 	err = hdf5_group_open(group, binding->labels, &out->dataset);
@@ -210,7 +212,7 @@ int hdf5_labels_open(struct hdf5_group *group, const struct binding *binding,
 	out->are_words = out->dataset.kind == H5T_STRING;
 	if (!out->are_words)
 		hdf5_number_describe(out->dataset.type, &out->number);
-	err = open_column(group->walk, out);
+	err = open_column(out->walk, out);
 	return err ? err : find_class_names(group, binding, out);
 }
 

@@ -40,17 +40,19 @@ struct appending {
 static int open_names(struct appending *a)
 {
 	size_t item = a->set->binding->files;
+	struct hdf5_walk *walk;
 	int err;
 
 	if (item == RULE_NONE)
 		return 0;
+	walk = a->set->group->tables.items[item].walk;
 	err = hdf5_group_open(a->set->group, item, &a->names);
 	if (err)
 		return err;
 	a->named = true;
-	a->walk->beside = a->set->group->catalogue.items.items[item].name;
-	err = hdf5_words_open(a->walk, &a->names, &a->words);
-	a->walk->beside = NULL;
+	walk->beside = a->set->group->catalogue.items.items[item].name;
+	err = hdf5_words_open(walk, &a->names, &a->words);
+	walk->beside = NULL;
 	return err;
 }
 

@@ -37,6 +37,8 @@ struct hdf5_walk {
 	VEC(struct entry_extent) extents; /* of the file at hand */
 	VEC(struct hdf5_empty) empty;
 	bool labelled;             /* some samples have classes */
+	struct hdf5_walk *partner; /* of the file that scan->labels_in is, once it is open */
+	bool partners;             /* labels of the file that scan->labels_of names are here */
 	bool labels_found;         /* what the option labels=NAME says */
 	VEC(struct hdf5_seen) seen;
 	struct idmap seen_by_address;
@@ -62,6 +64,13 @@ struct hdf5_walk {
 	char arrays_text[78];      /* for scan->detail */
 	int err;                   /* of a callback, which libhdf5 does not carry */
 };
+
+/*
+ * Opens the file of a scan, with its budgets: 0, or a negative errno and a sentence.
+ * hdf5_walk_close in any case.
+ */
+int hdf5_walk_open(struct hdf5_walk *walk, struct scan *scan, struct error *e);
+void hdf5_walk_close(struct hdf5_walk *walk);
 
 /* For a broken file: what libhdf5 says of it, and a remedy. -EBADMSG or -E... */
 int hdf5_refuse_library(struct hdf5_walk *walk, const char *what);
