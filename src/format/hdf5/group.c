@@ -232,7 +232,7 @@ int hdf5_group_take_samples(struct hdf5_group *group)
 
 	if (group->tables.count == 0)
 		return 0;
-	if (may_have_samples(group))
+	if (may_have_samples(group) && !group->walk->scan->arrays)
 		err = hdf5_split_lines_read(group->walk, group->id, &group->lines);
 	if (!err)
 		err = bind_catalogue(group);

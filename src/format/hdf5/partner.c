@@ -83,7 +83,8 @@ int hdf5_partner_list(struct hdf5_group *group)
 				.tree = walk->scan->tree };
 	p->walk.scan = &p->scan;
 	p->walk.e = walk->e;
-	err = source_size(source) < HEAD_BYTES ? 0 : source_pread(source, head, HEAD_BYTES, 0);
+	err = source_pread(source, head, p->scan.length < HEAD_BYTES ? (size_t)p->scan.length :
+						  HEAD_BYTES, 0);
 	if (err)
 		return hdf5_refuse_read(&p->walk, err);
 	if (format_by_name("hdf5")->probe(head, HEAD_BYTES) == 0)

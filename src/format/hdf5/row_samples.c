@@ -138,7 +138,7 @@ static int add_rows(struct appending *a, const struct hdf5_split *split, bool la
 		if (split && !hdf5_split_has(split, i))
 			continue;
 		err = a->set->fill(a->set, i, &sample, &written);
-		if (err || !written)
+		if (err || (!written && !a->walk->scan->arrays))
 			continue;
 		err = add_held(a, split, held, i, labelled);
 		if (!err)
