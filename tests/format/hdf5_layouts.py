@@ -720,7 +720,17 @@ def never_written(file):
     for i, row in enumerate(rows):
         images[i] = np.frombuffer(row, "u1")
     file["train_labels"] = np.array(numbers(6) + [0] * 4)
-    return expect("", "train_jpg", rows, "train_labels", numbers(6))
+    lines = expect("", "train_jpg", rows, "train_labels", numbers(6))
+    for name, chunks, count in (("one", (1, 4, 4, 3), 5), ("two", (2, 4, 2, 3), 6),
+                                ("none", None, 0)):
+        group = file.create_group(name)
+        images = group.create_dataset("images", (10, 4, 4, 3), "u1", chunks=chunks)
+        if count:
+            images[2:5] = noise(3, 4, 4, 3)
+        group["labels"] = np.array(numbers(5) + [0] * 5)
+        lines += expect(name, "images", [pnm(x) for x in images[:count]], "labels",
+                        (numbers(5) + [0] * 5)[:count], ext="ppm")
+    return lines
 
 
 def short_list(file):

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "build/findings.h"
 #include "format/format.h"
 #ifdef FUZZ_TAKE
 #include "samples/webdataset.h"
@@ -35,11 +36,15 @@ static struct entries *offer(struct scan *scan, const char *member, uint64_t bas
 static int scan_all(const struct format *format, const struct source_set *sources,
 		    struct entries **entries, struct samples *samples, struct error *e)
 {
-	struct scan scan = { .source = sources->sources[0],
+	struct findings told = { 0 };
+	struct scan scan = { .source = sources->sources[0], .findings = &told,
 			     .length = source_size(sources->sources[0]), .label = "source",
 			     .entries = *entries, .samples = samples, .offer = offer,
 			     .arrays = FUZZ_ARRAYS, .labels = FUZZ_LABELS };
 	int err = format->scan(&scan, e);
+
+	findings_log(&told, scan.label);
+	findings_free(&told);
 
 #ifdef FUZZ_TAKE
 	const struct webdataset_config config = { .classes = scan.length % 2 };

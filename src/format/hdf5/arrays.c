@@ -34,6 +34,7 @@ static bool size_row(const struct hdf5_dataset *d, uint64_t *out)
 struct fixed_rows {
 	struct sample first;
 	uint64_t row_bytes;
+	uint64_t written; /* rows behind these were never written */
 	struct hdf5_padded padded; /* of SAMPLE_PADDED */
 };
 
@@ -44,7 +45,7 @@ static int fill(struct hdf5_row_set *set, uint64_t row, struct sample *sample, b
 	*sample = rows->first;
 	sample->body.offset += row * rows->row_bytes;
 	sample->body.length = rows->row_bytes;
-	*written = true;
+	*written = row < rows->written;
 	return 0;
 }
 
@@ -105,7 +106,8 @@ static int place_rows(struct hdf5_row_set *set, const struct hdf5_npy *npy,
 	const struct image_shape *shape = &set->binding->shape;
 	bool ordered = set->binding->form == SAMPLE_PIXELS && shape->ordered;
 	struct entry_extent all, head = { 0 };
-	int err = hdf5_array_extent(walk, set->dataset, ordered ? shape->order : NULL, &all);
+	int err = hdf5_array_extent(walk, set->dataset, ordered ? shape->order : NULL, &all,
+				    &rows->written);
 
 	if (err)
 		return err;
@@ -189,7 +191,7 @@ static int add_whole(struct hdf5_walk *walk, struct hdf5_dataset *d, struct hdf5
 	int err;
 
 	hdf5_npy_make(npy, d->dims, d->rank, false);
-	err = hdf5_array_extent(walk, d, NULL, &all);
+	err = hdf5_array_extent(walk, d, NULL, &all, NULL);
 	if (!err)
 		err = hdf5_extend_path(walk, ".npy");
 	if (!err)
@@ -225,7 +227,7 @@ static int add_records(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	int err = hdf5_charge_rows(walk, rows);
 
 	if (!err)
-		err = hdf5_array_extent(walk, d, NULL, &all);
+		err = hdf5_array_extent(walk, d, NULL, &all, NULL);
 	if (!err)
 		err = hdf5_add_entry(walk, &directory, mtime);
 	if (err)
