@@ -17,6 +17,7 @@
 
 enum {
 	RIVALS_MOST = 32, /* that are looked at for one array */
+	SPLITS_MOST = 16, /* lists of rows beside each other */
 	TOLD_MOST = 32,   /* sentences with a list of what fits */
 };
 
@@ -40,6 +41,7 @@ struct rules {
 	VEC(struct candidate) candidates; /* by key, then rank, then name */
 	VEC(struct mismatch) mismatches;
 	VEC(size_t) lists; /* texts that may be names of classes or files */
+	size_t split_column;
 	unsigned told;
 };
 
@@ -76,13 +78,6 @@ static const char *path_of(const struct rules *rules, size_t i, char out[300])
 }
 
 /* Candidates */
-
-bool label_rules_name_counts(const char *name, const char *chosen)
-{
-	if (name_class_list_rank(name) >= 0 || name_file_list_rank(name) >= 0)
-		return true;
-	return chosen ? name_is_chosen(name, chosen, NULL) : name_says_labels(name);
-}
 
 static bool is_candidate(const struct rules *rules, const struct catalogue_item *item)
 {
@@ -143,42 +138,6 @@ static size_t first_of_key(const struct rules *rules, const char *key)
 }
 
 /* Fit */
-
-int label_rules_axis(const struct catalogue_item *item)
-{
-	int wide = 0, axis = 0;
-
-	if (item->rank < 1)
-		return -1;
-	for (int i = 0; i < item->rank; i++)
-		if (item->dims[i] != 1) {
-			wide++;
-			axis = i;
-		}
-	return wide == 0 ? 0 : wide == 1 && (axis == 0 || item->rank == 2) ? axis : -1;
-}
-
-static bool is_number(const struct catalogue_item *item)
-{
-	return item->numbered || item->type == ITEM_BOOL ||
-	       (item->type == ITEM_FLOAT && item->whole);
-}
-
-uint64_t label_rules_count(const struct catalogue_item *item)
-{
-	int axis = label_rules_axis(item);
-
-	if (axis >= 0)
-		return is_number(item) ? item->dims[axis] : 0;
-	return item->one_hot ? item->dims[0] : 0;
-}
-
-bool label_rules_fit(const struct catalogue_item *item, uint64_t rows,
-		     enum label_form *form)
-{
-	*form = label_rules_axis(item) < 0 ? LABEL_ONE_HOT : LABEL_NUMBER;
-	return rows && label_rules_count(item) == rows;
-}
 
 static bool fits(const struct rules *rules, const struct binding *b, size_t i,
 		 enum label_form *form)
@@ -463,6 +422,44 @@ static void find_lists(struct rules *rules, struct binding *b)
 		b->class_list = best_list(rules, name_class_list_rank, b->labels, 0);
 }
 
+/* Splits */
+
+static int list_splits(struct rules *rules)
+{
+	char split[SPLIT_BYTES];
+
+	for (size_t i = 0; i < rules->catalogue->items.count; i++) {
+		const struct catalogue_item *item = item_at(rules, i);
+
+		if (item->type == ITEM_INTEGER && item->numbered && !item->elsewhere &&
+		    label_rules_axis(item) >= 0 && name_is_split_list(item->name, split) &&
+		    vec_push(&rules->plan->split_lists, i) < 0)
+			return -ENOMEM;
+		if (item->type == ITEM_TEXT && label_rules_axis(item) >= 0 &&
+		    name_is_split_column(item->name))
+			rules->split_column = i;
+	}
+	return 0;
+}
+
+/* An array whose name says its split needs no other word for that. */
+static void find_splits(struct rules *rules, struct binding *b)
+{
+	const __typeof__(rules->plan->split_lists) *lists = &rules->plan->split_lists;
+	const struct catalogue_item *item = item_at(rules, b->array);
+
+	if (name_says_split(item->name) || rules->options->has_splits)
+		return;
+	if (rules->split_column != RULE_NONE &&
+	    label_rules_count(item_at(rules, rules->split_column)) == b->rows)
+		b->split_column = rules->split_column;
+	b->has_split_lists = b->split_column == RULE_NONE && lists->count > 1 &&
+			     lists->count <= SPLITS_MOST;
+	for (size_t i = 0; i < lists->count && b->has_split_lists; i++)
+		if (label_rules_count(item_at(rules, lists->items[i])) > b->rows)
+			b->has_split_lists = false;
+}
+
 /* Two names of one array */
 
 static int compare_places(const void *a, const void *b)
@@ -518,6 +515,10 @@ static int bind_all(struct rules *rules)
 		if (b->labels != RULE_NONE && !rules->options->labels)
 			tell_rivals(rules, b);
 		find_lists(rules, b);
+		find_splits(rules, b);
+		mark(rules, b->split_column);
+		for (size_t k = 0; k < rules->plan->split_lists.count && b->has_split_lists; k++)
+			mark(rules, rules->plan->split_lists.items[k]);
 		mark(rules, b->array);
 		mark(rules, b->class_list);
 		mark(rules, b->files);
@@ -532,13 +533,16 @@ static int bind_all(struct rules *rules)
 int label_rules_bind(struct catalogue *catalogue, const struct rule_options *options,
 		     struct binding_plan *out)
 {
-	struct rules rules = { .catalogue = catalogue, .options = options, .plan = out };
+	struct rules rules = { .catalogue = catalogue, .options = options, .plan = out,
+			       .split_column = RULE_NONE };
 	int err;
 
 	*out = (struct binding_plan){ 0 };
 	err = find_same(&rules);
 	if (!err)
 		err = list_candidates(&rules);
+	if (!err)
+		err = list_splits(&rules);
 	if (!err)
 		err = sample_rules_list(catalogue, rules.candidates.count > 0 || options->labels,
 					out);
@@ -552,5 +556,6 @@ int label_rules_bind(struct catalogue *catalogue, const struct rule_options *opt
 
 void binding_plan_free(struct binding_plan *plan)
 {
+	vec_free(&plan->split_lists);
 	vec_free(&plan->items);
 }

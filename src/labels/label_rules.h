@@ -40,6 +40,8 @@ struct binding {
 	uint64_t rows;
 	size_t labels, class_list, files; /* numbers in the catalogue, or RULE_NONE */
 	enum label_form label_form;
+	size_t split_column;   /* says the split of each row; a number, or RULE_NONE */
+	bool has_split_lists;  /* the plan's lists say which rows are in which split */
 	bool is_class;         /* the array's name is the class of its rows */
 };
 
@@ -57,6 +59,7 @@ struct rule_options {
 
 struct binding_plan {
 	VEC(struct binding) items;
+	VEC(size_t) split_lists; /* numbers in the catalogue: see names/label_words.h */
 	bool chosen_found;   /* labels=NAME labels something */
 	char unfit[500];     /* why labels=NAME labels nothing, where an array has that name */
 	char problem[700];   /* after -EBADMSG: why the catalogue is refused */

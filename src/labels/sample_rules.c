@@ -173,7 +173,7 @@ int sample_rules_list(const struct catalogue *catalogue, bool has_labels,
 		const struct catalogue_item *item = &catalogue->items.items[i];
 		struct binding b = { .array = i, .rows = item->rank ? item->dims[0] : 0,
 				    .labels = RULE_NONE, .class_list = RULE_NONE,
-				    .files = RULE_NONE };
+				    .files = RULE_NONE, .split_column = RULE_NONE };
 
 		if (!item->elsewhere && is_sample(item, &b) && vec_push(&out->items, b) < 0)
 			return -ENOMEM;

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "names/split_words.h"
-
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* The most usual first. */
@@ -27,6 +25,11 @@ static const char *const class_lists[] = {
 };
 
 static const char *const file_lists[] = { "filenames", "filename", "file_names", "names" };
+
+static const char *const split_columns[] = { "split", "splits", "subset", "partition" };
+
+/* Of rows, besides the word for the split. */
+static const char *const index_words[] = { "idx", "index", "indices", "indexes", "inds" };
 
 /* What is called after labels and holds none. */
 static const char *const no_labels[] = {
@@ -202,6 +205,32 @@ int name_class_list_rank(const char *name)
 int name_file_list_rank(const char *name)
 {
 	return find(file_lists, COUNT(file_lists), name, strlen(name));
+}
+
+bool name_is_split_column(const char *name)
+{
+	return find(split_columns, COUNT(split_columns), name, strlen(name)) >= 0;
+}
+
+bool name_is_split_list(const char *name, char out[SPLIT_BYTES])
+{
+	struct word word;
+	unsigned splits = 0, lists = 0, words = 0;
+
+	*out = '\0';
+	for (; next_word(&name, &word); words++) {
+		if (role_of_word(&word) == ROLE_SPLIT && word.length < SPLIT_BYTES) {
+			memcpy(out, word.text, word.length + 1);
+			splits++;
+		}
+		lists += find(index_words, COUNT(index_words), word.text, word.length) >= 0;
+	}
+	return splits == 1 && lists == 1 && words == 2;
+}
+
+bool name_says_split(const char *name)
+{
+	return has_role(name, ROLE_SPLIT);
 }
 
 bool name_is_wnid(const char *name, size_t n)

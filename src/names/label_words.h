@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "names/split_words.h"
+
 enum { NAME_KEY_BYTES = 128 };
 
 /* The words that are no images ("x") or labels ("y") by themselves: small letters, a blank
@@ -40,6 +42,15 @@ bool name_is_vague(const char *name);
 /* How usual the name is for a list of classes or of files; -1: it is none. */
 int name_class_list_rank(const char *name);
 int name_file_list_rank(const char *name);
+
+/* Does a column of this name say the split of each row? "split", "subset". */
+bool name_is_split_column(const char *name);
+
+/* Does it list the rows of a split, which is left in `out`? "train_idx", "idx_test". */
+bool name_is_split_list(const char *name, char out[SPLIT_BYTES]);
+
+/* Has it a word for a split? */
+bool name_says_split(const char *name);
 
 /* "n01440764", as ImageNet names its classes. */
 bool name_is_wnid(const char *name, size_t n);

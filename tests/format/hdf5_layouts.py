@@ -733,6 +733,43 @@ def never_written(file):
     return lines
 
 
+def split_column(file):
+    """A word for each row says its split; for pixels and rows alike."""
+    rows, images, lines = encoded(4) + encoded(2), noise(6, 8, 8, 3), []
+    parts = {"train": [0, 1, 4], "test": [2, 5], "val": [3]}
+    put_rows(file, "rows/jpegs", rows)
+    file["pixels/images"] = images
+    for group, array, files, ext in (("rows", "jpegs", rows, "jpg"),
+                                     ("pixels", "images", [pnm(x) for x in images], "ppm")):
+        file[group]["labels"] = np.array(numbers(6))
+        file[group].create_dataset("split", data=[next(k for k, v in parts.items() if i in v)
+                                                  for i in range(6)],
+                                   dtype=h5py.string_dtype() if ext == "jpg" else "S8")
+        for name, part in parts.items():
+            lines += expect(f"{group}/{name}", array, [files[i] for i in part], "labels",
+                            [numbers(6)[i] for i in part], ext=ext)
+    return lines
+
+
+def split_lists(file):
+    """Lists of rows: some are in none."""
+    images = noise(7, 8, 8, 3)
+    file["images"], file["labels"] = images, np.array(numbers(7))
+    lines = []
+    for name, part in (("train", [5, 0, 3]), ("test", [1, 6])):
+        file[f"{name}_idx"] = np.array(part, "i4")
+        lines += expect(name, "images", [pnm(images[i]) for i in sorted(part)], "labels",
+                        [numbers(7)[i] for i in sorted(part)], ext="ppm")
+    return lines
+
+
+def refuse_list_outside(file):
+    put_rows(file, "images", encoded(4))
+    file["labels"] = np.array(numbers(4))
+    file["train_idx"], file["test_idx"] = [0, 1], [2, 4]
+    return "'test_idx'", "4 rows", "view=arrays"
+
+
 def short_list(file):
     """Labels from 1 on, and names for 0 on: the numbers stay."""
     rows = encoded(6)

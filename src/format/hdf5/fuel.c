@@ -195,23 +195,26 @@ static uint64_t parse_index(const unsigned char *bytes, const struct hdf5_datase
 	return value;
 }
 
-static int mark_rows(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t rows,
-		     struct hdf5_split *split)
+int hdf5_split_mark(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t base,
+		    uint64_t rows, struct hdf5_split *split, uint64_t *wrong)
 {
 	struct hdf5_column column;
 	int err = hdf5_column_open(walk, d, HDF5_COLUMN_ITEMS, &column);
 
-	for (uint64_t i = 0; i < column.rows && !err; i++) {
+	*wrong = UINT64_MAX;
+	split->listed = calloc(1, (size_t)(rows / 8 + 1));
+	if (!err && !split->listed)
+		err = hdf5_out_of_memory(walk);
+	for (uint64_t i = 0; i < column.rows && !err && *wrong == UINT64_MAX; i++) {
 		const unsigned char *bytes = NULL;
 		uint64_t row;
 
 		err = hdf5_column_get(&column, i, &bytes);
 		if (err)
 			break;
-		row = parse_index(bytes, d);
+		row = parse_index(bytes, d) - base;
 		if (row >= rows)
-			err = refuse_line(walk, split->name,
-					  "lists a row that there is not");
+			*wrong = i;
 		else if (!(split->listed[row / 8] >> row % 8 & 1)) {
 			split->listed[row / 8] |= (unsigned char)(1u << row % 8);
 			split->count++;
@@ -241,6 +244,7 @@ static int read_list(struct hdf5_walk *walk, struct hdf5_split_lines *from, cons
 		     uint64_t rows, struct hdf5_split *split)
 {
 	hid_t id = H5Rdereference2(from->group, H5P_DEFAULT, H5R_OBJECT, reference);
+	uint64_t wrong = UINT64_MAX;
 	struct hdf5_dataset d;
 	H5O_info_t object;
 	int err;
@@ -253,16 +257,15 @@ static int read_list(struct hdf5_walk *walk, struct hdf5_split_lines *from, cons
 	}
 	err = hdf5_dataset_open(walk, id, &d);
 	split->count = 0;
-	split->listed = calloc(1, (size_t)(rows / 8 + 1));
-	if (!err && !split->listed)
-		err = hdf5_out_of_memory(walk);
 	if (!err && (d.kind != H5T_INTEGER || d.item > 8 || !hdf5_is_column(&d) ||
 		     d.dims[hdf5_column_axis(&d)] > rows))
 		err = refuse_line(walk, split->name, "refers to no list of rows");
 	if (!err)
 		err = note_list(walk, from, object.addr);
 	if (!err)
-		err = mark_rows(walk, &d, rows, split);
+		err = hdf5_split_mark(walk, &d, 0, rows, split, &wrong);
+	if (!err && wrong != UINT64_MAX)
+		err = refuse_line(walk, split->name, "lists a row that there is not");
 	hdf5_dataset_close(&d);
 	return err;
 }
@@ -341,17 +344,17 @@ static int take_lines(struct hdf5_walk *walk, struct hdf5_split_lines *from,
 	return err;
 }
 
-static void tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
-		      uint64_t rows)
+void hdf5_splits_tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+			   uint64_t rows, const char *by)
 {
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < splits->items.count; i++)
 		count += splits->items.items[i].count;
 	if (splits->items.count && count < rows)
-		hdf5_tell(walk, "%llu rows of '%.200s' are in no split, as the attribute 'split' "
-			  "has it, and are left out; -o view=arrays shows arrays whole",
-			  (unsigned long long)(rows - count), walk->path.items);
+		hdf5_tell(walk, "%llu rows of '%.200s' are in no split, as %s, "
+			  "and are left out; -o view=arrays shows arrays whole",
+			  (unsigned long long)(rows - count), walk->path.items, by);
 }
 
 int hdf5_split_lines_read(struct hdf5_walk *walk, hid_t group, struct hdf5_split_lines *out)
@@ -404,7 +407,7 @@ int hdf5_splits_read(struct hdf5_walk *walk, struct hdf5_split_lines *lines,
 			  walk->path.items);
 	err = take_lines(walk, lines, source, labels, rows, out);
 	if (!err)
-		tell_rest(walk, out, rows);
+		hdf5_splits_tell_rest(walk, out, rows, "the attribute 'split' has it");
 	return err;
 }
 

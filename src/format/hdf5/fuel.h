@@ -47,6 +47,17 @@ int hdf5_splits_read(struct hdf5_walk *walk, struct hdf5_split_lines *lines,
 		     const char *source, const char *labels, uint64_t rows,
 		     struct hdf5_splits *out);
 
+/*
+ * Marks the rows that a column of integers lists, counted from `base`, as those of a split
+ * that has none. *wrong: which of them is no row, or UINT64_MAX.
+ */
+int hdf5_split_mark(struct hdf5_walk *walk, struct hdf5_dataset *list, uint64_t base,
+		    uint64_t rows, struct hdf5_split *split, uint64_t *wrong);
+
+/* Tells of rows of the array at hand that are in no split. */
+void hdf5_splits_tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+			   uint64_t rows, const char *by);
+
 /* Refuses splits with labels that have rows beyond the `labels` that there are. */
 int hdf5_splits_check(struct hdf5_walk *walk, const struct hdf5_splits *splits,
 		      uint64_t labels, uint64_t rows);

@@ -16,6 +16,7 @@
 #include "format/hdf5/emit.h"
 #include "format/hdf5/fuel.h"
 #include "format/hdf5/labels.h"
+#include "format/hdf5/split_arrays.h"
 #include "names/image_suffixes.h"
 #include "names/split_words.h"
 
@@ -290,6 +291,9 @@ static int append(struct appending *a)
 		err = hdf5_splits_read(a->walk, &set->group->lines, set->name,
 				       a->labels.found ? a->labels.name : NULL, rows,
 				       &a->splits);
+	if (!err && a->splits.items.count == 0 && !a->walk->scan->arrays)
+		err = hdf5_split_arrays_read(set->group, set->binding, a->labels.found,
+					     &a->splits);
 	if (!err && a->labels.found)
 		err = hdf5_splits_check(a->walk, &a->splits, a->labels.count, rows);
 	if (!err)
