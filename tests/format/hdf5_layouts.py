@@ -662,6 +662,8 @@ def padded_files(file):
     file.create_dataset("gzip/frames", data=rows, chunks=(2, 6000), compression="gzip")
     file["gzip/labels"] = np.array(numbers(5))
     lines += expect("gzip", "frames", files, "labels", numbers(5))
+    file.create_dataset("narrow/frames", data=rows, chunks=(2, 700), compression="gzip")
+    lines += expect("narrow", "frames", [x.ljust(6000, b"\0") for x in files])
     short = rows.copy()
     short[3:] = 0  # never written
     file["short/frames"] = short

@@ -56,7 +56,19 @@ static int refuse_variable(struct hdf5_walk *walk)
 			   walk->scan->label);
 }
 
-static int open_chunks(struct hdf5_column *c, int axis)
+/* Chunks that are narrower than rows: the first ones have the rows' beginnings. */
+static bool take_heads(struct hdf5_column *c, enum hdf5_column_kind kind)
+{
+	const struct hdf5_dataset *d = c->dataset;
+
+	if (kind != HDF5_COLUMN_HEADS || d->rank != 2 || c->chunks.tile[1] >= d->dims[1])
+		return false;
+	c->item = c->chunks.tile[1] * d->item;
+	c->chunk_step = c->chunks.grid[1];
+	return true;
+}
+
+static int open_chunks(struct hdf5_column *c, int axis, enum hdf5_column_kind kind)
 {
 	const struct hdf5_dataset *d = c->dataset;
 	int err = hdf5_dataset_chunks(c->walk, c->dataset, &c->chunks);
@@ -69,8 +81,9 @@ static int open_chunks(struct hdf5_column *c, int axis)
 				   "256 MiB; repack it: h5repack -l CONTI '%s' out.h5",
 				   c->walk->scan->label);
 	c->chunk_rows = c->chunks.tile[axis];
+	c->chunk_step = 1;
 	for (int i = 0; i < d->rank; i++)
-		if (i != axis && c->chunks.tile[i] != d->dims[i])
+		if (i != axis && c->chunks.tile[i] != d->dims[i] && !take_heads(c, kind))
 			return hdf5_refuse(c->walk,
 					   "has rows in chunks of another width; repack it: "
 					   "h5repack -l CONTI '%s' out.h5",
@@ -78,7 +91,7 @@ static int open_chunks(struct hdf5_column *c, int axis)
 	return hdf5_dataset_has_chunks(c->walk, c->dataset, &c->any);
 }
 
-static int open_layout(struct hdf5_column *c, int axis)
+static int open_layout(struct hdf5_column *c, int axis, enum hdf5_column_kind kind)
 {
 	int err = 0;
 
@@ -88,7 +101,7 @@ static int open_layout(struct hdf5_column *c, int axis)
 	else
 		err = hdf5_dataset_layout(c->walk, c->dataset, &c->layout);
 	if (!err && c->layout == H5D_CHUNKED)
-		err = open_chunks(c, axis);
+		err = open_chunks(c, axis, kind);
 	if (!err && c->layout == H5D_COMPACT && is_variable(c->dataset))
 		err = hdf5_refuse(c->walk,
 				  "keeps rows of variable length in its header "
@@ -124,12 +137,12 @@ int hdf5_column_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
 			return refuse_variable(walk);
 	}
 	if (out->item == 0 || (kind == HDF5_COLUMN_ITEMS && out->item > ITEM_BYTES) ||
-	    (kind == HDF5_COLUMN_ROWS && !measure_row(d, &out->item)))
+	    (kind != HDF5_COLUMN_ITEMS && !measure_row(d, &out->item)))
 		return hdf5_refuse(walk,
 				   "has rows of %llu bytes, which are no labels or "
 				   "names; write them otherwise",
 				   (unsigned long long)out->item);
-	return open_layout(out, axis);
+	return open_layout(out, axis, kind);
 }
 
 void hdf5_column_close(struct hdf5_column *c)
@@ -251,13 +264,13 @@ static int decode_chunk(struct hdf5_column *c, const struct hdf5_chunk *chunk)
 /* The chunk with this row; a hole where it is not stored. */
 static int read_chunk(struct hdf5_column *c, uint64_t row)
 {
-	uint64_t number = row / c->chunk_rows;
+	uint64_t tile = row / c->chunk_rows, number = tile * c->chunk_step;
 	struct hdf5_chunk chunk = { 0 };
 	int err = hdf5_dataset_chunk(c->walk, c->dataset, &c->chunks, number, &chunk);
 
 	if (err)
 		return err;
-	c->first = number * c->chunk_rows;
+	c->first = tile * c->chunk_rows;
 	c->count = c->chunk_rows;
 	c->hole = chunk.size == 0;
 	err = c->hole ? 0 : room_for(c, c->chunks.plain);

@@ -22,7 +22,7 @@ struct hdf5_column {
 	haddr_t at;                   /* contiguous; HADDR_UNDEF: never written */
 	bool any;                     /* chunked: is any of them stored? */
 	struct hdf5_chunks chunks;
-	uint64_t chunk_rows;
+	uint64_t chunk_rows, chunk_step; /* of a chunk; from one with rows to the next */
 	uint64_t first, count;        /* the rows in `slice` */
 	bool hole;                    /* they were never written */
 	unsigned char *slice, *fill;
@@ -37,6 +37,8 @@ bool hdf5_is_column(const struct hdf5_dataset *dataset);
 enum hdf5_column_kind {
 	HDF5_COLUMN_ITEMS, /* one item a row */
 	HDF5_COLUMN_ROWS,  /* rows of all items but for the first dimension */
+	HDF5_COLUMN_HEADS, /* the same; where a chunk holds no whole rows, what it holds of
+			      their beginnings: see `item` */
 };
 
 /* hdf5_column_close in any case. Refuses what cannot be read. */

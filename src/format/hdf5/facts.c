@@ -135,8 +135,10 @@ static int sniff_rows(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	const char *extensions[ROWS_SNIFFED];
 	struct hdf5_column column = { 0 };
 	size_t n = 0;
-	int err = hdf5_column_open(walk, d, HDF5_COLUMN_ROWS, &column);
+	int err = hdf5_column_open(walk, d, HDF5_COLUMN_HEADS, &column);
 
+	if (!err && column.item < SAMPLES_SNIFF_BYTES)
+		column.rows = 0;
 	for (uint64_t i = 0; i < column.rows && i < ROWS_SNIFFED && !err; i++) {
 		const unsigned char *bytes = NULL;
 

@@ -8,11 +8,16 @@ enum { TAIL_BYTES = 4096, END_BYTES = 8 };
 
 int hdf5_padded_open(struct hdf5_walk *walk, struct hdf5_dataset *d, struct hdf5_padded *out)
 {
+	uint64_t items = 1;
+
 	*out = (struct hdf5_padded){ 0 };
 	out->tail = malloc(TAIL_BYTES);
 	if (!out->tail)
 		return hdf5_out_of_memory(walk);
-	return hdf5_column_open(walk, d, HDF5_COLUMN_ROWS, &out->column);
+	for (int i = 1; i < d->rank; i++)
+		items *= d->dims[i];
+	out->row_bytes = items * d->item; /* it fits: the array's extent does */
+	return hdf5_column_open(walk, d, HDF5_COLUMN_HEADS, &out->column);
 }
 
 void hdf5_padded_close(struct hdf5_padded *padded)
@@ -72,6 +77,7 @@ int hdf5_padded_measure(struct hdf5_padded *p, uint64_t row, uint64_t *length)
 	if (err)
 		return err;
 	n = without_zeros(bytes, p->column.item);
-	*length = n == 0 || ends_image(bytes, n) ? n : p->column.item;
+	*length = n == 0 || (p->column.item == p->row_bytes && ends_image(bytes, n)) ?
+			  n : p->row_bytes;
 	return 0;
 }

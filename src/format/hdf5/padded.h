@@ -11,6 +11,7 @@
 
 struct hdf5_padded {
 	struct hdf5_column column;
+	uint64_t row_bytes;
 	unsigned char *tail; /* what was read of a row's end */
 };
 
@@ -21,7 +22,8 @@ void hdf5_padded_close(struct hdf5_padded *padded);
 
 /*
  * How long the file in a row is: up to the last byte that is not zero where that ends a
- * JPEG (EOI) or a PNG (IEND), else all of the row; 0 where all are zeros.
+ * JPEG (EOI) or a PNG (IEND), else, and where chunks hold no whole rows, all of the row; 0
+ * where all are zeros.
  */
 int hdf5_padded_measure(struct hdf5_padded *padded, uint64_t row, uint64_t *length);
 
