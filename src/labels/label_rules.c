@@ -206,7 +206,9 @@ static bool take_key(const struct rules *rules, struct binding *b, const char *k
 {
 	enum label_form form;
 
-	for (size_t i = first_of_key(rules, key); i < rules->candidates.count; i++) {
+	size_t first = first_of_key(rules, key);
+
+	for (size_t i = first; i < rules->candidates.count && i - first < RIVALS_MOST; i++) {
 		struct candidate *c = &rules->candidates.items[i];
 
 		if (strcmp(c->key, key) != 0)
@@ -261,6 +263,17 @@ static void tell_rivals(struct rules *rules, const struct binding *b)
 		     "labels=%s takes those", path_of(rules, b->array, path),
 		     item_at(rules, b->labels)->name, rivals.names,
 		     item_at(rules, rivals.first)->name);
+}
+
+/* The option is for what it fits, which is not all. */
+static void tell_unlabelled(struct rules *rules, const struct binding *b)
+{
+	char path[300];
+
+	tell(rules, "nothing beside '%s' is what labels=%s says and holds a class for each of its "
+	     "%llu rows: they are shown without labels; leave the option away to have others "
+	     "looked for", path_of(rules, b->array, path), rules->options->labels,
+	     (unsigned long long)b->rows);
 }
 
 /* One alone is taken; several are not. */
@@ -512,8 +525,10 @@ static int bind_all(struct rules *rules)
 
 		if (!sample_rules_shown(rules->catalogue, b))
 			continue;
-		if (b->labels != RULE_NONE && !rules->options->labels)
+		if (!rules->options->labels && b->labels != RULE_NONE)
 			tell_rivals(rules, b);
+		if (rules->options->labels && b->labels == RULE_NONE)
+			tell_unlabelled(rules, b);
 		find_lists(rules, b);
 		find_splits(rules, b);
 		mark(rules, b->split_column);

@@ -466,8 +466,9 @@ static int report(struct hdf5_walk *walk)
 	if (walk->files + walk->arrays == 0)
 		return refuse_empty(walk);
 	if (walk->left_out)
-		hdf5_tell(walk, "%llu datasets are neither files nor rows of samples and are "
-			  "left out: %s%s%s", (unsigned long long)walk->left_out,
+		hdf5_tell(walk, "%llu dataset%s no files and no rows of samples and left out: "
+			  "%s%s%s", (unsigned long long)walk->left_out,
+			  walk->left_out == 1 ? " is" : "s are",
 			  walk->left_out_names, rest_left_out(walk, rest),
 			  scan->arrays ? "" : "; -o view=arrays shows arrays as .npy files");
 	snprintf(scan->detail, sizeof(scan->detail), "%s%s%s", walk->arrays_text,

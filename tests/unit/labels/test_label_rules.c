@@ -74,7 +74,8 @@ static const struct {
 	/* an option is for what it fits */
 	{ { ROWS("images", 9), HALVES("boxes", 7, 4), INTS("digit", 9), INTS("labels", 7) },
 	  "digit", "images:digit unfit", "" },
-	{ { ROWS("images", 9), INTS("digit", 7) }, "digit", "images:- unfit", "" },
+	{ { ROWS("images", 9), INTS("digit", 7) }, "digit", "images:- unfit",
+	  "shown without labels" },
 	/* other labels are no array's */
 	{ { ROWS("images", 9), INTS("labels", 8) }, NULL, "refused", "" },
 	{ { ROWS("images", 9), INTS("labels", 8), ROWS("thumbs", 8) }, NULL,
