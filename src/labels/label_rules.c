@@ -427,10 +427,26 @@ static size_t best_list(const struct rules *rules, int (*rank)(const char *),
 	return best;
 }
 
+/* Names that are more or fewer than the rows are no names of these. */
+static void find_files(struct rules *rules, struct binding *b)
+{
+	size_t other;
+	char path[300];
+
+	b->files = best_list(rules, name_file_list_rank, b->labels, b->rows);
+	other = b->files == RULE_NONE ? best_list(rules, name_file_list_rank, b->labels, 0) :
+					RULE_NONE;
+	if (other != RULE_NONE && !is_used(rules, other))
+		tell(rules, "'%s' (%s) beside '%s' does not have one name for each of its %llu "
+		     "rows: they are named by their numbers; -o names=FILE gives names",
+		     item_at(rules, other)->name, item_at(rules, other)->what,
+		     path_of(rules, b->array, path), (unsigned long long)b->rows);
+}
+
 static void find_lists(struct rules *rules, struct binding *b)
 {
 	if (b->form == SAMPLE_ROWS || b->form == SAMPLE_PADDED)
-		b->files = best_list(rules, name_file_list_rank, b->labels, b->rows);
+		find_files(rules, b);
 	if (b->labels != RULE_NONE && item_at(rules, b->labels)->type != ITEM_TEXT)
 		b->class_list = best_list(rules, name_class_list_rank, b->labels, 0);
 }

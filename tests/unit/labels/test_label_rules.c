@@ -84,6 +84,10 @@ static const struct {
 	/* what fits otherwise is offered by its name */
 	{ { PIXELS("images", 4, 3, 8, 8), INTS("label_start_ix", 4), INTS("labels", 20, 16) },
 	  NULL, "images:- ", "-o labels=label_start_ix" },
+	{ { ROWS("images", 9), TEXTS("filenames", 8) }, NULL, "images:- ",
+	  "does not have one name for each" },
+	{ { ROWS("images", 9), TEXTS("filenames", 9) }, NULL, "images:- ", "" },
+	{ { ROWS("images", 9), TEXTS("labels", 9) }, NULL, "images:labels ", "" },
 	{ { ROWS("cat", 9), ROWS("dog", 9) }, NULL, "cat! dog! ", "" },
 	{ { PIXELS("cat", 9, 8, 8, 3), PIXELS("dog", 7, 8, 8, 3) }, NULL, "cat! dog! ", "" },
 	{ { PIXELS("cam_high", 9, 8, 8, 3), PIXELS("cam_low", 9, 8, 8, 3) }, NULL,
@@ -163,6 +167,33 @@ static void test_two_names(void **state)
 	vec_free(&catalogue.items);
 }
 
+/* A column or lists say splits, unless the array's own name does. */
+static void test_splits(void **state)
+{
+	static const struct line lines[] = { ROWS("images", 9), TEXTS("split", 9),
+					     INTS("test_idx", 3), INTS("train_idx", 6),
+					     ROWS("train_x", 9) };
+	struct rule_options options = { .where = "/" };
+	struct catalogue catalogue = { 0 };
+	struct binding_plan plan;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(lines); i++)
+		add(&catalogue, &lines[i]);
+	assert_int_equal(label_rules_bind(&catalogue, &options, &plan), 0);
+	assert_int_equal(plan.items.count, 2);
+	assert_int_equal(plan.items.items[0].split_column, 1);
+	assert_false(plan.items.items[0].has_split_lists);
+	assert_int_equal(plan.items.items[1].split_column, RULE_NONE);
+	binding_plan_free(&plan);
+	catalogue.items.items[1].dims[0] = 8; /* of other rows */
+	assert_int_equal(label_rules_bind(&catalogue, &options, &plan), 0);
+	assert_true(plan.items.items[0].has_split_lists);
+	assert_int_equal(plan.split_lists.count, 2);
+	binding_plan_free(&plan);
+	vec_free(&catalogue.items);
+}
+
 static void test_shapes(void **state)
 {
 	static const struct {
@@ -199,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_two_names),
+		cmocka_unit_test(test_splits),
 		cmocka_unit_test(test_shapes),
 	};
 
