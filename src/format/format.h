@@ -25,6 +25,8 @@
 
 enum { FORMAT_HEAD_BYTES = 64 * 1024 }; /* what a probe may look at */
 
+struct findings;
+
 /* How the rows of a dataset without file names become files. */
 struct row_options {
 	const char *labels; /* labels=NAME: the array or column that has them; else NULL */
@@ -47,7 +49,15 @@ struct scan {
 	const struct row_options *rows;        /* of formats of rows */
 	const struct format_options *options; /* of single formats: see format_options.def */
 
+	/* A file of the set whose name pairs with this one's ("x" and "y"), or NULL: it may
+	   hold the labels of this one's rows; or this one those of its, where `labels_of` says
+	   so, and then nothing may be to show. */
+	const struct source *labels_in;
+	const char *labels_of; /* its own name */
+
 	bool alone; /* nothing else is scanned meanwhile: it may use several threads */
+
+	struct findings *findings; /* what was chosen and left out, for the user; may be NULL */
 
 	/* What the format says of this file for `granary info`, if anything:
 	   "zstd, blocks of 128 KiB". */

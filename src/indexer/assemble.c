@@ -125,6 +125,19 @@ static int report_shards(const struct indexer *indexer, struct job **jobs,
 	return 0;
 }
 
+/* What the formats chose and left out, in the order of the shards. */
+static void tell_findings(const struct indexer *indexer, struct job **jobs,
+			  struct index_summary *summary)
+{
+	uint32_t count = indexer->sources->count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		findings_log(&jobs[i]->told, jobs[i]->scan.label);
+		findings_note(&jobs[i]->told, count > 1 ? source_own_name(indexer->sources->sources[i]) :
+						 NULL, summary);
+	}
+}
+
 /* The user may have wanted the tars: a tar of shards is no dataset of samples. */
 static void note_opened(const struct indexer *indexer, struct index_summary *summary)
 {
@@ -163,6 +176,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	given_note(&indexer->given, indexer->config, indexer->blanks.other->format, view,
 		   indexer->regroup && regroup_used(indexer->regroup), &summary);
 	said_report(jobs, sources->count, &summary);
+	tell_findings(indexer, jobs, &summary);
 	note_opened(indexer, &summary);
 	splits_report(&indexer->strays, &summary);
 	restarts_report(&indexer->clash, &summary);

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/filename.h"
 #include "base/log.h"
 #include "indexer/jobs.h"
+#include "names/label_words.h"
 #include "os/processors.h"
 #include "samples/webdataset.h"
 
@@ -20,6 +22,7 @@ enum {
 	MESSAGES_A_PERIOD = 20,
 	LABEL_BYTES = 512, /* of a packed file inside: hostile ones are a MiB */
 	LABEL_HALF = 250,  /* of each of its two names */
+	PAIRED_MOST = 256, /* files of a set in which images and labels are paired */
 };
 
 /* A tar may be a shard of WebDataset; one inside another is not taken apart. */
@@ -122,6 +125,7 @@ static void free_job(struct job *job)
 		return;
 	samples_free(job->scan.samples);
 	vec_free(&job->scan.selection);
+	findings_free(&job->told);
 	free(job->label);
 	free(job->error);
 	free(job);
@@ -168,6 +172,7 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.rows = &job->rows, .options = &indexer->config->formats,
 		.alone = indexer->sources->count == 1,
 	};
+	job->scan.findings = &job->told;
 	if (indexer->progress)
 		atomic_fetch_add(&indexer->progress->total, length);
 	return job;
@@ -299,6 +304,23 @@ static unsigned thread_count(const struct indexer_config *config)
 	return n < THREADS_MOST ? n : THREADS_MOST;
 }
 
+/* A file of images and one of their labels, in one folder: each learns of the other. */
+static void pair_jobs(struct job **jobs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count && count <= PAIRED_MOST; i++)
+		for (uint32_t k = 0; k < count; k++) {
+			struct scan *a = &jobs[i]->scan, *b = &jobs[k]->scan;
+			const char *x = filename_of(a->label), *y = filename_of(b->label);
+
+			if (a->labels_in || x - a->label != y - b->label ||
+			    strncmp(a->label, b->label, (size_t)(x - a->label)) != 0 ||
+			    !names_are_pair(x, y))
+				continue;
+			a->labels_in = b->source;
+			b->labels_of = x;
+		}
+}
+
 static int scan_shards(struct indexer *indexer, struct job **jobs, struct error *e)
 {
 	uint32_t count = indexer->sources->count;
@@ -308,9 +330,12 @@ static int scan_shards(struct indexer *indexer, struct job **jobs, struct error 
 		jobs[i] = shard_job(indexer, i, e);
 		if (!jobs[i])
 			err = -EINVAL;
-		else if (pool_add(indexer->pool, run_job, jobs[i]) < 0)
-			err = error_no_memory(e, NULL);
 	}
+	if (!err)
+		pair_jobs(jobs, count);
+	for (uint32_t i = 0; i < count && !err; i++)
+		if (pool_add(indexer->pool, run_job, jobs[i]) < 0)
+			err = error_no_memory(e, NULL);
 	if (err)
 		atomic_store(&indexer->failed, 0);
 	pool_finish(indexer->pool);

@@ -8,6 +8,7 @@
 #define GRANARY_INDEXER_JOBS_H
 
 #include "base/vec.h"
+#include "build/findings.h"
 #include "format/format.h"
 #include "indexer/blanks.h"
 #include "indexer/indexer.h"
@@ -31,6 +32,7 @@ struct job {
 	const char *member; /* of a nested file: its name, the end of the label */
 	char split[SPLIT_BYTES];
 	struct wds_findings findings; /* of a shard that is a tar */
+	struct findings told; /* what its format chose and left out */
 	int depth;         /* 0: a shard */
 	int result;        /* of a shard: the first fault, its own or one within */
 	struct error *error; /* of a shard: what goes with it; owned */

@@ -74,7 +74,9 @@ def list_rows(parent, name, lines):
     kinds = [next((e for e, m in MAGICS.items() if b.startswith(m)), "bin") for b in full]
     kind = next((k for k in kinds if 2 * kinds.count(k) > len(kinds)), "bin")
     split = parent.name.strip("/") or "-"
-    lines.append(f"g {split} {name} {labels or '-'} {kind} {len(rows)}")
+    while bodies and not bodies[-1]:  # never written
+        bodies.pop()
+    lines.append(f"g {split} {name} {labels or '-'} {kind} {len(bodies)}")
     for i, body in enumerate(bodies):
         lines.append(f"s {split} {name} {i} {len(body)} {adler(body)} {int(values[i])}")
     return labels
@@ -309,13 +311,13 @@ def write_tables(file):
             images = group.create_dataset("data", (50,), dtype=ROW_TYPE, chunks=(chunk,), maxshape=(None,),
                                           **filters)
             name, dtype = labels[kind]
-            group.create_dataset(name, data=np.arange(50).astype(dtype),
+            group.create_dataset(name, data=(np.arange(50) + (dtype == "f4") / 2).astype(dtype),
                                  chunks=(9,) if chunk == 7 else None)
             for i in range(50):
                 if i % 10 != 3:
                     images[i] = encoded(30 * i, i, "bin" if kind == "shuffle" else "jpg")
     file.create_dataset("signed", (3,), dtype=h5py.vlen_dtype(np.int8))[1] = np.int8([-1, 5])
-    file.create_dataset("labels", data=np.arange(9.))
+    file.create_dataset("labels", data=np.arange(9.) + .5)
     file.create_dataset("none", (0,), dtype=ROW_TYPE)
     file.create_dataset("unwritten", (12,), dtype=ROW_TYPE)
     file.create_dataset("unwritten-chunks", (12,), dtype=ROW_TYPE, chunks=(5,))
@@ -474,7 +476,7 @@ def refuse_labels_virtual(file):
 
 
 def refuse_labels_large(file):
-    file[labelled(file)] = np.array([1, 2**63 - 1, 2**63, 2**64 - 1], "u8")
+    file[labelled(file)] = np.array([2**63, 2**63 - 1, 1, 2**64 - 1], "u8")
     return "'/g/images'", "'targets'", "9223372036854775807"
 
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "build/findings.h"
 #include "format/format.h"
 #ifdef FUZZ_TAKE
 #include "samples/webdataset.h"
@@ -37,11 +38,15 @@ static int scan_all(const struct format *format, const struct source_set *source
 {
 	static const struct row_options rows = { .labels = FUZZ_LABELS,
 						 .arrays = FUZZ_ARRAYS };
-	struct scan scan = { .source = sources->sources[0],
+	struct findings told = { 0 };
+	struct scan scan = { .source = sources->sources[0], .findings = &told,
 			     .length = source_size(sources->sources[0]), .label = "source",
 			     .entries = *entries, .samples = samples, .offer = offer,
 			     .rows = &rows };
 	int err = format_scan(format, &scan, e);
+
+	findings_log(&told, scan.label);
+	findings_free(&told);
 
 #ifdef FUZZ_TAKE
 	const struct webdataset_config config = { .classes = scan.length % 2 };

@@ -148,7 +148,7 @@ with h5py.File(sys.argv[1], "w") as out:
         rows = out.create_dataset(split + "/images", (4,), h5py.vlen_dtype("u1"))
         for i in range(4):
             rows[i] = numpy.frombuffer(b"\xff\xd8\xff", "u1")
-        out[split + "/targets"] = numpy.zeros(4, "f4")' "$work/floats.h5"
+        out[split + "/targets"] = numpy.full(4, .5, "f4")' "$work/floats.h5"
 	"$granary" info "$work/floats.h5" >"$work/info" 2>"$work/said"
 	ok $? "labels that are no integers: info" || diag "$(cat "$work/said")"
 	is "$(grep -c "the rows get no labels from it" "$work/said")" 2 \

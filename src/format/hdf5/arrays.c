@@ -8,70 +8,15 @@
 
 #include "base/checked.h"
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "format/hdf5/emit.h"
-#include "format/hdf5/labels.h"
+#include "format/hdf5/facts.h"
 #include "format/hdf5/npy.h"
-#include "format/limits.h"
+#include "format/hdf5/padded.h"
 
 enum { DIRECTORY_MODE = 0755 };
 
 /* A dataset of two dimensions or more is cut into its records beyond this size. */
 #define WHOLE_BYTES (UINT64_C(64) << 20)
-
-/* What a row is shown as. */
-struct shape {
-	const char *extension;
-	char head[HDF5_NPY_BYTES];
-	size_t head_length;
-	const uint8_t *order; /* of the axes; NULL: as stored */
-	bool ambiguous;       /* planes or pixels: it could be both */
-};
-
-static bool is_colours(hsize_t n)
-{
-	return n == 1 || n == 3;
-}
-
-/* uint8 as an image: false where it is none. */
-static bool shape_image(const struct hdf5_dataset *d, struct shape *out)
-{
-	static const uint8_t interleaved[] = { 0, 2, 3, 1 };
-	const hsize_t *n = d->dims;
-	bool pixels = d->rank == 4 && is_colours(n[3]);
-	bool planes = d->rank == 4 && is_colours(n[1]);
-	hsize_t colours = pixels ? n[3] : planes ? n[1] : 1;
-	hsize_t height = planes && !pixels ? n[2] : n[1];
-	hsize_t width = planes && !pixels ? n[3] : n[2];
-
-	if (d->kind != H5T_INTEGER || d->item != 1 || H5Tget_sign(d->type) != H5T_SGN_NONE ||
-	    !(pixels || planes || d->rank == 3))
-		return false;
-	out->ambiguous = pixels && planes && n[1] > 1;
-	out->order = planes && !pixels && colours > 1 ? interleaved : NULL;
-	out->extension = colours == 3 ? "ppm" : "pgm";
-	out->head_length = (size_t)snprintf(out->head, sizeof(out->head),
-					    "P%d\n%llu %llu\n255\n", colours == 3 ? 6 : 5,
-					    (unsigned long long)width,
-					    (unsigned long long)height);
-	return true;
-}
-
-static bool shape_rows(const struct hdf5_dataset *d, struct shape *out)
-{
-	struct hdf5_npy npy;
-
-	*out = (struct shape){ 0 };
-	if (shape_image(d, out))
-		return true;
-	if (d->rank > VOLUME_RANK || !hdf5_npy_describe(d->type, &npy))
-		return false;
-	hdf5_npy_make(&npy, d->dims + 1, d->rank - 1);
-	memcpy(out->head, npy.head, npy.length);
-	out->head_length = npy.length;
-	out->extension = "npy";
-	return true;
-}
 
 /* The bytes of a row; false: they are more than a number holds. */
 static bool size_row(const struct hdf5_dataset *d, uint64_t *out)
@@ -85,120 +30,134 @@ static bool size_row(const struct hdf5_dataset *d, uint64_t *out)
 
 /* Samples */
 
-static int add_rows(struct hdf5_walk *walk, struct hdf5_labels *labels, uint64_t rows,
-		    const struct sample *first, uint64_t row_bytes)
+/* Rows that lie behind each other, each behind a head that all have. */
+struct fixed_rows {
+	struct sample first;
+	uint64_t row_bytes;
+	uint64_t written; /* rows behind these were never written */
+	struct hdf5_padded padded; /* of SAMPLE_PADDED */
+};
+
+static int fill(struct hdf5_row_set *set, uint64_t row, struct sample *sample, bool *written)
 {
-	struct sample sample = *first;
-	int err = 0;
+	const struct fixed_rows *rows = set->context;
 
-	sample.body.length = row_bytes;
-	for (uint64_t i = 0; i < rows && !err; i++) {
-		if (labels->found)
-			err = hdf5_labels_get(labels, i, &sample);
-		if (!err && samples_add(walk->scan->samples, &sample) < 0)
-			err = hdf5_out_of_memory(walk);
-		if (!err)
-			hdf5_advance(walk, row_bytes);
-		sample.body.offset += row_bytes;
-	}
-	return err;
-}
-
-static int begin_group(const struct hdf5_array *array, const struct shape *shape,
-		       struct hdf5_labels *labels)
-{
-	struct hdf5_walk *walk = array->walk;
-	CLEANUP(cleanup_free) char *split = hdf5_copy_split(walk);
-	struct sample_group group = {
-		.split = split, .name = array->name,
-		.labels = labels->found ? labels->name : NULL,
-		.extension = shape->extension,
-		.class_names = (const char *const *)labels->class_names,
-		.class_count = labels->class_count,
-		.rows = array->dataset->dims[0],
-	};
-	char shown[64];
-
-	if (!split || samples_begin(walk->scan->samples, &group) < 0)
-		return hdf5_out_of_memory(walk);
-	snprintf(shown, sizeof(shown), "%.20s (%sas .%s)", array->name,
-		 shape->order	       ? "planes " :
-		 shape->ambiguous      ? "pixels, not planes, " : "", shape->extension);
-	hdf5_note_array(walk, split, shown, group.labels);
+	*sample = rows->first;
+	sample->body.offset += row * rows->row_bytes;
+	sample->body.length = rows->row_bytes;
+	*written = row < rows->written;
 	return 0;
 }
 
-static void warn_ambiguous(struct hdf5_walk *walk, const struct hdf5_dataset *d)
+/* Without the zeros behind the image's end. */
+static int fill_padded(struct hdf5_row_set *set, uint64_t row, struct sample *sample,
+		       bool *written)
 {
-	char what[80];
+	struct fixed_rows *rows = set->context;
+	int err = fill(set, row, sample, written);
 
-	hdf5_dataset_describe(d, what, sizeof(what));
-	if (walk->warnings++ < LIMIT_WARNINGS)
-		log_warn("'%s': '%.200s' (%s) could be images as planes or as pixels: they "
-			 "are taken for pixels (N x H x W x C); -o view=arrays shows them "
-			 "as they are stored",
-			 walk->scan->label, walk->path.items, what);
+	if (!err)
+		err = hdf5_padded_measure(&rows->padded, row, &sample->body.length);
+	*written = sample->body.length > 0;
+	return err;
 }
 
-static int add_samples(const struct hdf5_array *array, const struct shape *shape,
-		       struct hdf5_labels *labels)
+/* MATLAB's axes are in reverse: the file's order is Fortran's. */
+static bool make_npy_head(const struct hdf5_row_set *set, struct hdf5_npy *npy)
 {
-	struct hdf5_walk *walk = array->walk;
-	struct hdf5_dataset *d = array->dataset;
-	struct entry_extent all, head;
-	struct sample first = { 0 };
-	uint64_t row_bytes = 0, rows = d->dims[0];
-	int err = hdf5_charge_rows(walk, rows);
+	const struct hdf5_dataset *d = set->dataset;
+	bool reversed = set->group->catalogue.items.items[set->binding->array].reversed;
+	hsize_t dims[H5S_MAX_RANK];
+	int rank = d->rank - 1;
 
-	if (!err)
-		err = hdf5_charge_paths(walk, rows, walk->path.count);
-	if (!err)
-		err = hdf5_array_extent(walk, d, shape->order, &all);
+	for (int i = 0; i < rank; i++)
+		dims[i] = d->dims[reversed ? rank - i : 1 + i];
+	if (!hdf5_npy_describe(d->type, npy))
+		return false;
+	hdf5_npy_make(npy, dims, rank, reversed);
+	return true;
+}
+
+static int make_head(struct hdf5_row_set *set, struct hdf5_npy *npy)
+{
+	const struct image_shape *shape = &set->binding->shape;
+
+	if (set->binding->form == SAMPLE_PADDED) {
+		npy->length = 0;
+		set->extension = set->group->catalogue.items.items[set->binding->array].encoded;
+	} else if (set->binding->form == SAMPLE_PIXELS) {
+		npy->length = (size_t)snprintf(npy->head, sizeof(npy->head),
+					       "P%d\n%llu %llu\n255\n", shape->colours == 3 ? 6 : 5,
+					       (unsigned long long)shape->width,
+					       (unsigned long long)shape->height);
+		set->extension = shape->colours == 3 ? "ppm" : "pgm";
+	} else {
+		set->extension = "npy";
+		if (!make_npy_head(set, npy))
+			return hdf5_refuse(set->group->walk, "has a type that NumPy has not");
+	}
+	return 0;
+}
+
+static int place_rows(struct hdf5_row_set *set, const struct hdf5_npy *npy,
+		      struct fixed_rows *rows)
+{
+	struct hdf5_walk *walk = set->group->walk;
+	const struct image_shape *shape = &set->binding->shape;
+	bool ordered = set->binding->form == SAMPLE_PIXELS && shape->ordered;
+	struct entry_extent all, head = { 0 };
+	int err = hdf5_array_extent(walk, set->dataset, ordered ? shape->order : NULL, &all,
+				    &rows->written);
+
 	if (err)
 		return err;
-	if (entries_literal_extent(walk->scan->entries, shape->head, shape->head_length,
-				   &head) < 0)
+	if (npy->length && entries_literal_extent(walk->scan->entries, npy->head, npy->length,
+						  &head) < 0)
 		return hdf5_out_of_memory(walk);
-	size_row(d, &row_bytes); /* it fits: all of them do */
-	first.head = (struct sample_bytes){ head.offset, shape->head_length, head.volume };
-	first.body = (struct sample_bytes){ all.offset, row_bytes, all.volume };
-	err = begin_group(array, shape, labels);
-	if (!err && shape->ambiguous)
-		warn_ambiguous(walk, d);
-	return err ? err : add_rows(walk, labels, rows, &first, row_bytes);
+	size_row(set->dataset, &rows->row_bytes); /* it fits: all of them do */
+	rows->first.head = (struct sample_bytes){ head.offset, npy->length, head.volume };
+	rows->first.body = (struct sample_bytes){ all.offset, rows->row_bytes, all.volume };
+	return 0;
 }
 
-/* H x W x 3: without labels it is one picture, and no rows of grey ones. */
-static bool is_one_picture(const struct hdf5_dataset *d)
+static int add_fixed_rows(struct hdf5_row_set *set, struct fixed_rows *rows)
 {
-	return d->rank == 3 && d->dims[2] == 3;
-}
-
-int hdf5_take_array(const struct hdf5_array *array, bool known, bool *taken)
-{
-	const struct hdf5_dataset *d = array->dataset;
-	CLEANUP(cleanup_free) struct shape *shape = malloc(sizeof(*shape));
-	struct hdf5_labels labels = { 0 };
 	int err;
 
-	*taken = false;
-	if (!shape)
-		return hdf5_out_of_memory(array->walk);
-	if (d->rank < 2 || !shape_rows(d, shape))
-		return 0;
-	for (int i = 0; i < d->rank; i++)
-		if (d->dims[i] == 0)
-			return 0;
-	err = hdf5_labels_find(array->walk, array->group, array->name, d->dims[0], false,
-			       &labels);
-	*taken = labels.found || (known && strcmp(shape->extension, "npy") != 0 &&
-				  !is_one_picture(d));
-	if (!err && *taken && !labels.found)
-		err = hdf5_labels_missing(array->walk, &labels, array->name, d->dims[0]);
-	if (!err && *taken)
-		err = add_samples(array, shape, &labels);
-	hdf5_labels_close(&labels);
+	set->context = rows;
+	set->fill = fill;
+	if (set->binding->form != SAMPLE_PADDED)
+		return hdf5_add_row_set(set);
+	set->fill = fill_padded;
+	err = hdf5_padded_open(set->group->walk, set->dataset, &rows->padded);
+	if (!err)
+		err = hdf5_add_row_set(set);
+	hdf5_padded_close(&rows->padded);
 	return err;
+}
+
+int hdf5_take_array(struct hdf5_row_set *set)
+{
+	struct hdf5_walk *walk = set->group->walk;
+	const struct image_shape *shape = &set->binding->shape;
+	CLEANUP(cleanup_free) struct hdf5_npy *npy = malloc(sizeof(*npy));
+	CLEANUP(cleanup_free) struct fixed_rows *rows = calloc(1, sizeof(*rows));
+	char shown[64];
+	int err = npy && rows ? hdf5_charge_rows(walk, set->rows) : hdf5_out_of_memory(walk);
+
+	if (!err)
+		err = hdf5_charge_paths(walk, set->rows, walk->path.count);
+	if (!err)
+		err = make_head(set, npy);
+	if (!err)
+		err = place_rows(set, npy, rows);
+	if (err)
+		return err;
+	snprintf(shown, sizeof(shown), "%.20s (%sas .%s)", set->name,
+		 shape->planes ? "planes " :
+		 shape->ambiguous ? "pixels, not planes, " : "", set->extension);
+	set->shown = shown;
+	return add_fixed_rows(set, rows);
 }
 
 /* Files */
@@ -231,8 +190,8 @@ static int add_whole(struct hdf5_walk *walk, struct hdf5_dataset *d, struct hdf5
 	struct entry_extent all;
 	int err;
 
-	hdf5_npy_make(npy, d->dims, d->rank);
-	err = hdf5_array_extent(walk, d, NULL, &all);
+	hdf5_npy_make(npy, d->dims, d->rank, false);
+	err = hdf5_array_extent(walk, d, NULL, &all, NULL);
 	if (!err)
 		err = hdf5_extend_path(walk, ".npy");
 	if (!err)
@@ -268,13 +227,13 @@ static int add_records(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	int err = hdf5_charge_rows(walk, rows);
 
 	if (!err)
-		err = hdf5_array_extent(walk, d, NULL, &all);
+		err = hdf5_array_extent(walk, d, NULL, &all, NULL);
 	if (!err)
 		err = hdf5_add_entry(walk, &directory, mtime);
 	if (err)
 		return err;
 	size_row(d, &row_bytes);
-	hdf5_npy_make(npy, d->dims + 1, d->rank - 1);
+	hdf5_npy_make(npy, d->dims + 1, d->rank - 1, false);
 	all.length = row_bytes;
 	for (uint64_t i = 0; i < rows && !err; i++) {
 		err = add_record(walk, npy, i, digits, all, mtime);
@@ -293,29 +252,6 @@ static bool has_records(const struct hdf5_dataset *d)
 	return d->grows || !checked_mul(row, d->dims[0], &all) || all > WHOLE_BYTES;
 }
 
-/* What netCDF writes for a dimension that has no values. */
-static bool is_dimension_only(const struct hdf5_dataset *d)
-{
-	static const char text[] = "This is a netCDF dimension but not a netCDF variable";
-	char name[256] = "";
-	hid_t attribute, type;
-	bool read = false;
-
-	if (H5Aexists(d->id, "NAME") <= 0)
-		return false;
-	attribute = H5Aopen(d->id, "NAME", H5P_DEFAULT);
-	type = attribute < 0 ? attribute : H5Aget_type(attribute);
-	if (type >= 0 && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0 &&
-	    H5Tget_size(type) < sizeof(name) && H5Aget_storage_size(attribute) < sizeof(name))
-		read = H5Aread(attribute, type, name) >= 0;
-	if (type >= 0)
-		H5Tclose(type);
-	if (attribute >= 0)
-		H5Aclose(attribute);
-	H5Eclear2(H5E_DEFAULT);
-	return read && strncmp(name, text, sizeof(text) - 1) == 0;
-}
-
 int hdf5_add_npy(struct hdf5_walk *walk, struct hdf5_dataset *d, time_t mtime, bool *taken)
 {
 	CLEANUP(cleanup_free) struct hdf5_npy *npy = malloc(sizeof(*npy));
@@ -324,7 +260,8 @@ int hdf5_add_npy(struct hdf5_walk *walk, struct hdf5_dataset *d, time_t mtime, b
 		return hdf5_out_of_memory(walk);
 	*taken = d->space != H5S_NULL && d->rank <= VOLUME_RANK &&
 		 d->item <= VOLUME_ITEM_LIMIT && hdf5_npy_describe(d->type, npy) &&
-		 !is_dimension_only(d);
+		 !hdf5_attribute_is(d, "NAME", "This is a netCDF dimension but not a "
+						     "netCDF variable");
 	if (!*taken)
 		return 0;
 	return has_records(d) ? add_records(walk, d, npy, mtime) :

@@ -9,11 +9,8 @@
 
 #include "format/hdf5/row_samples.h"
 
-/*
- * Appends the rows as a group of samples, if they have labels, or look like images and
- * `known` says that the name does too. *taken: they were appended.
- */
-int hdf5_take_array(const struct hdf5_array *array, bool known, bool *taken);
+/* Appends the rows, all of one length, as samples. */
+int hdf5_take_array(struct hdf5_row_set *set);
 
 /*
  * view=arrays: adds the dataset that the path names as NAME.npy, or as NAME/ROW.npy.
@@ -24,9 +21,10 @@ int hdf5_add_npy(struct hdf5_walk *walk, struct hdf5_dataset *dataset, time_t mt
 
 /*
  * All elements in the order of the axes that `order` says (NULL: as they are stored), as
- * an extent; length 0 where there are none.
+ * an extent; length 0 where there are none. *written (NULL: no matter): rows from there on
+ * were never written, and there is no value for such.
  */
 int hdf5_array_extent(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
-		      const uint8_t *order, struct entry_extent *out);
+		      const uint8_t *order, struct entry_extent *out, uint64_t *written);
 
 #endif

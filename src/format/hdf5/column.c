@@ -10,18 +10,34 @@
 
 enum {
 	SLICE_BYTES = 1 << 20,
+	COMPACT_BYTES = 1 << 16, /* what an object header can hold */
 	ITEM_BYTES = 1 << 16, /* the longest of names has fewer */
+	ROW_BYTES = SLICE_BYTES, /* of several items, or of an image */
 	CHUNK_BYTES = 256 << 20, /* descriptors of 16 million rows */
 };
 
+int hdf5_column_axis(const struct hdf5_dataset *d)
+{
+	int axis = 0, wide = 0;
+
+	if (d->space != H5S_SIMPLE || d->rank < 1)
+		return -1;
+	for (int i = 0; i < d->rank; i++)
+		if (d->dims[i] != 1) {
+			axis = i;
+			wide++;
+		}
+	return wide > 1 || (axis > 0 && d->rank != 2) ? -1 : axis;
+}
+
 bool hdf5_is_column(const struct hdf5_dataset *d)
 {
-	if (d->space != H5S_SIMPLE || d->rank < 1)
-		return false;
-	for (int i = 1; i < d->rank; i++)
-		if (d->dims[i] != 1)
-			return false;
-	return true;
+	return hdf5_column_axis(d) >= 0;
+}
+
+bool hdf5_column_is_hole(const struct hdf5_column *c)
+{
+	return c->hole;
 }
 
 static bool is_variable(const struct hdf5_dataset *d)
@@ -40,8 +56,21 @@ static int refuse_variable(struct hdf5_walk *walk)
 			   walk->scan->label);
 }
 
-static int open_chunks(struct hdf5_column *c)
+/* Chunks that are narrower than rows: the first ones have the rows' beginnings. */
+static bool take_heads(struct hdf5_column *c, enum hdf5_column_kind kind)
 {
+	const struct hdf5_dataset *d = c->dataset;
+
+	if (kind != HDF5_COLUMN_HEADS || d->rank != 2 || c->chunks.tile[1] >= d->dims[1])
+		return false;
+	c->item = c->chunks.tile[1] * d->item;
+	c->chunk_step = c->chunks.grid[1];
+	return true;
+}
+
+static int open_chunks(struct hdf5_column *c, int axis, enum hdf5_column_kind kind)
+{
+	const struct hdf5_dataset *d = c->dataset;
 	int err = hdf5_dataset_chunks(c->walk, c->dataset, &c->chunks);
 
 	if (err)
@@ -51,17 +80,18 @@ static int open_chunks(struct hdf5_column *c)
 				   "has a table, labels or names in chunks larger than "
 				   "256 MiB; repack it: h5repack -l CONTI '%s' out.h5",
 				   c->walk->scan->label);
-	for (int i = 1; i < c->dataset->rank; i++)
-		if (c->chunks.tile[i] != 1)
+	c->chunk_rows = c->chunks.tile[axis];
+	c->chunk_step = 1;
+	for (int i = 0; i < d->rank; i++)
+		if (i != axis && c->chunks.tile[i] != d->dims[i] && !take_heads(c, kind))
 			return hdf5_refuse(c->walk,
-					   "has one item a row, in chunks that "
-					   "are wider; repack it: h5repack -l "
-					   "CONTI '%s' out.h5",
+					   "has rows in chunks of another width; repack it: "
+					   "h5repack -l CONTI '%s' out.h5",
 					   c->walk->scan->label);
 	return hdf5_dataset_has_chunks(c->walk, c->dataset, &c->any);
 }
 
-static int open_layout(struct hdf5_column *c)
+static int open_layout(struct hdf5_column *c, int axis, enum hdf5_column_kind kind)
 {
 	int err = 0;
 
@@ -71,7 +101,7 @@ static int open_layout(struct hdf5_column *c)
 	else
 		err = hdf5_dataset_layout(c->walk, c->dataset, &c->layout);
 	if (!err && c->layout == H5D_CHUNKED)
-		err = open_chunks(c);
+		err = open_chunks(c, axis, kind);
 	if (!err && c->layout == H5D_COMPACT && is_variable(c->dataset))
 		err = hdf5_refuse(c->walk,
 				  "keeps rows of variable length in its header "
@@ -81,25 +111,38 @@ static int open_layout(struct hdf5_column *c)
 	return err;
 }
 
-int hdf5_column_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
-		     struct hdf5_column *out)
+/* The bytes of a row of several items; false: more than a column has. */
+static bool measure_row(const struct hdf5_dataset *d, uint64_t *out)
 {
+	for (int i = 1; i < d->rank; i++)
+		if (!checked_mul(*out, d->dims[i], out))
+			return false;
+	return *out <= ROW_BYTES;
+}
+
+int hdf5_column_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
+		     enum hdf5_column_kind kind, struct hdf5_column *out)
+{
+	int axis = kind == HDF5_COLUMN_ITEMS ? hdf5_column_axis(d) : 0;
+
+	axis = axis < 0 ? 0 : axis;
 	*out = (struct hdf5_column){ .walk = walk,
 				    .dataset = d,
 				    .item = d->item,
-				    .rows = d->dims[0],
+				    .rows = d->dims[axis],
 				    .at = HADDR_UNDEF };
 	if (is_variable(d)) {
 		out->item = d->item = HDF5_DESCRIPTOR_BYTES;
 		if (walk->file.address_bytes != 8 || walk->file.length_bytes != 8)
 			return refuse_variable(walk);
 	}
-	if (out->item == 0 || out->item > ITEM_BYTES)
+	if (out->item == 0 || (kind == HDF5_COLUMN_ITEMS && out->item > ITEM_BYTES) ||
+	    (kind != HDF5_COLUMN_ITEMS && !measure_row(d, &out->item)))
 		return hdf5_refuse(walk,
 				   "has rows of %llu bytes, which are no labels or "
 				   "names; write them otherwise",
 				   (unsigned long long)out->item);
-	return open_layout(out);
+	return open_layout(out, axis, kind);
 }
 
 void hdf5_column_close(struct hdf5_column *c)
@@ -129,6 +172,8 @@ static int make_fill(struct hdf5_column *c)
 		return hdf5_out_of_memory(c->walk);
 	if (fill && H5Pget_fill_value(c->dataset->plist, c->dataset->type, c->fill) < 0)
 		return hdf5_refuse_library(c->walk, "cannot read the fill value of");
+	for (uint64_t i = c->dataset->item; fill && i < c->item; i++)
+		c->fill[i] = c->fill[i - c->dataset->item];
 	return 0;
 }
 
@@ -171,7 +216,7 @@ static int read_compact(struct hdf5_column *c)
 	uint64_t bytes;
 	int err;
 
-	if (!checked_mul(c->rows, c->item, &bytes) || bytes > ITEM_BYTES)
+	if (!checked_mul(c->rows, c->item, &bytes) || bytes > COMPACT_BYTES)
 		return hdf5_refuse_read(c->walk, -EBADMSG);
 	err = room_for(c, bytes);
 	if (err)
@@ -219,14 +264,14 @@ static int decode_chunk(struct hdf5_column *c, const struct hdf5_chunk *chunk)
 /* The chunk with this row; a hole where it is not stored. */
 static int read_chunk(struct hdf5_column *c, uint64_t row)
 {
-	uint64_t number = row / c->chunks.items;
+	uint64_t tile = row / c->chunk_rows, number = tile * c->chunk_step;
 	struct hdf5_chunk chunk = { 0 };
 	int err = hdf5_dataset_chunk(c->walk, c->dataset, &c->chunks, number, &chunk);
 
 	if (err)
 		return err;
-	c->first = number * c->chunks.items;
-	c->count = c->chunks.items;
+	c->first = tile * c->chunk_rows;
+	c->count = c->chunk_rows;
 	c->hole = chunk.size == 0;
 	err = c->hole ? 0 : room_for(c, c->chunks.plain);
 	if (err || c->hole)

@@ -17,23 +17,37 @@
 struct hdf5_column {
 	struct hdf5_walk *walk;
 	struct hdf5_dataset *dataset; /* the caller's; open as long as the column is */
-	uint64_t rows, item;          /* bytes of an item in the file */
+	uint64_t rows, item;          /* bytes of a row in the file */
 	H5D_layout_t layout;
 	haddr_t at;                   /* contiguous; HADDR_UNDEF: never written */
 	bool any;                     /* chunked: is any of them stored? */
 	struct hdf5_chunks chunks;
+	uint64_t chunk_rows, chunk_step; /* of a chunk; from one with rows to the next */
 	uint64_t first, count;        /* the rows in `slice` */
 	bool hole;                    /* they were never written */
 	unsigned char *slice, *fill;
 };
 
-/* Is this a column: one dimension, but for ones that follow? */
+/* The only dimension that is not 1, of N x 1 x 1 or 1 x N; -1: there are several, or none. */
+int hdf5_column_axis(const struct hdf5_dataset *dataset);
+
+/* Is this a column: one item a row? */
 bool hdf5_is_column(const struct hdf5_dataset *dataset);
+
+enum hdf5_column_kind {
+	HDF5_COLUMN_ITEMS, /* one item a row */
+	HDF5_COLUMN_ROWS,  /* rows of all items but for the first dimension */
+	HDF5_COLUMN_HEADS, /* the same; where a chunk holds no whole rows, what it holds of
+			      their beginnings: see `item` */
+};
 
 /* hdf5_column_close in any case. Refuses what cannot be read. */
 int hdf5_column_open(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
-		     struct hdf5_column *out);
+		     enum hdf5_column_kind kind, struct hdf5_column *out);
 void hdf5_column_close(struct hdf5_column *column);
+
+/* Is nothing stored of the row that was asked for last? */
+bool hdf5_column_is_hole(const struct hdf5_column *column);
 
 /* The bytes of a row below `rows`, until the next is asked for. */
 int hdf5_column_get(struct hdf5_column *column, uint64_t row, const unsigned char **out);

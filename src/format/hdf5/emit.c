@@ -11,7 +11,6 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
-#include "base/log.h"
 #include "format/limits.h"
 
 enum { LINK_MODE = 0777 };
@@ -48,19 +47,10 @@ void hdf5_reset_path(struct hdf5_walk *walk, size_t length)
 	walk->path.items[length] = '\0';
 }
 
-static void warn_object(struct hdf5_walk *walk, const char *what)
-{
-	if (walk->warnings++ < LIMIT_WARNINGS)
-		log_warn("'%s': '%.200s' %s", walk->scan->label, walk->path.items, what);
-}
-
 /* Counts it among what is not shown, too. */
 void hdf5_leave_out_link(struct hdf5_walk *walk, const char *why)
 {
-	char what[100];
-
-	snprintf(what, sizeof(what), "%s, and is left out", why);
-	warn_object(walk, what);
+	hdf5_tell(walk, "'%.200s' %s, and is left out", walk->path.items, why);
 	entries_leave_out(walk->scan->entries);
 	hdf5_advance(walk, 0);
 }
@@ -164,16 +154,14 @@ int hdf5_add_soft_link(struct hdf5_walk *walk, const char *target)
 
 /* What is not shown */
 
-void hdf5_leave_out(struct hdf5_walk *walk, const struct hdf5_dataset *dataset)
+void hdf5_leave_out(struct hdf5_walk *walk, const char *what)
 {
 	size_t n = strlen(walk->left_out_names), room = sizeof(walk->left_out_names) - n;
-	char what[80];
 
 	entries_leave_out(walk->scan->entries);
 	hdf5_advance(walk, 0);
 	if (walk->left_out++ >= HDF5_LEFT_OUT_NAMED)
 		return;
-	hdf5_dataset_describe(dataset, what, sizeof(what));
 	snprintf(walk->left_out_names + n, room, "%s'%.60s' (%s)", n ? ", " : "",
 		 walk->path.items, what);
 }

@@ -18,7 +18,8 @@ void hdf5_reset_path(struct hdf5_walk *walk, size_t length);
 
 /* Counts it among what is not shown, and says why. */
 void hdf5_leave_out_link(struct hdf5_walk *walk, const char *why);
-void hdf5_leave_out(struct hdf5_walk *walk, const struct hdf5_dataset *dataset);
+/* `what` describes the dataset. */
+void hdf5_leave_out(struct hdf5_walk *walk, const char *what);
 
 /* Objects that several links lead to: NULL where it comes for the first time. */
 const struct hdf5_seen *hdf5_find_seen(struct hdf5_walk *walk, haddr_t address);

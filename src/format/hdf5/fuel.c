@@ -6,14 +6,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "format/hdf5/column.h"
-#include "format/limits.h"
 
 enum { SPLITS_MOST = 256, ITEM_MOST = 1 << 16 };
 
 /* A line of the attribute, as libhdf5 converts it. */
-struct line {
+struct hdf5_split_line {
 	char split[HDF5_SPLIT_NAME + 1], source[HDF5_SPLIT_NAME + 1];
 	int64_t start, stop;
 	hobj_ref_t indices;
@@ -89,18 +87,18 @@ static hid_t line_type(hid_t file_type)
 		H5Tclose(reference);
 	if (H5Tget_class(file_type) != H5T_COMPOUND || H5Tget_size(file_type) > ITEM_MOST)
 		return H5I_INVALID_HID;
-	type = H5Tcreate(H5T_COMPOUND, sizeof(struct line));
-	if (insert(type, "split", offsetof(struct line, split),
+	type = H5Tcreate(H5T_COMPOUND, sizeof(struct hdf5_split_line));
+	if (insert(type, "split", offsetof(struct hdf5_split_line, split),
 		   text_type(file_type, "split")) &&
-	    insert(type, "source", offsetof(struct line, source),
+	    insert(type, "source", offsetof(struct hdf5_split_line, source),
 		   text_type(file_type, "source")) &&
-	    insert(type, "start", offsetof(struct line, start),
+	    insert(type, "start", offsetof(struct hdf5_split_line, start),
 		   H5Tcopy(H5T_NATIVE_INT64)) &&
-	    insert(type, "stop", offsetof(struct line, stop),
+	    insert(type, "stop", offsetof(struct hdf5_split_line, stop),
 		   H5Tcopy(H5T_NATIVE_INT64)) &&
-	    insert(type, "available", offsetof(struct line, available),
+	    insert(type, "available", offsetof(struct hdf5_split_line, available),
 		   flag_type(file_type)) &&
-	    (!refers || insert(type, "indices", offsetof(struct line, indices),
+	    (!refers || insert(type, "indices", offsetof(struct hdf5_split_line, indices),
 			       H5Tcopy(H5T_STD_REF_OBJ))))
 		return type;
 	H5Tclose(type);
@@ -135,7 +133,7 @@ static bool is_meant(hid_t file_type)
 }
 
 static int read_typed_lines(struct hdf5_walk *walk, hid_t attribute, hid_t type,
-			    hssize_t n, struct line **out)
+			    hssize_t n, struct hdf5_split_line **out)
 {
 	if (type < 0 || n > SPLITS_MOST)
 		return hdf5_refuse(walk,
@@ -153,7 +151,7 @@ static int read_typed_lines(struct hdf5_walk *walk, hid_t attribute, hid_t type,
 }
 
 /* The lines of the attribute, for the caller to free; none if it is another one. */
-static int read_lines(struct hdf5_walk *walk, hid_t attribute, struct line **out,
+static int read_lines(struct hdf5_walk *walk, hid_t attribute, struct hdf5_split_line **out,
 		      size_t *count)
 {
 	hid_t file_type = H5Aget_type(attribute), space = H5Aget_space(attribute);
@@ -197,23 +195,26 @@ static uint64_t parse_index(const unsigned char *bytes, const struct hdf5_datase
 	return value;
 }
 
-static int mark_rows(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t rows,
-		     struct hdf5_split *split)
+int hdf5_split_mark(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t base,
+		    uint64_t rows, struct hdf5_split *split, uint64_t *wrong)
 {
 	struct hdf5_column column;
-	int err = hdf5_column_open(walk, d, &column);
+	int err = hdf5_column_open(walk, d, HDF5_COLUMN_ITEMS, &column);
 
-	for (uint64_t i = 0; i < column.rows && !err; i++) {
+	*wrong = UINT64_MAX;
+	split->listed = calloc(1, (size_t)(rows / 8 + 1));
+	if (!err && !split->listed)
+		err = hdf5_out_of_memory(walk);
+	for (uint64_t i = 0; i < column.rows && !err && *wrong == UINT64_MAX; i++) {
 		const unsigned char *bytes = NULL;
 		uint64_t row;
 
 		err = hdf5_column_get(&column, i, &bytes);
 		if (err)
 			break;
-		row = parse_index(bytes, d);
+		row = parse_index(bytes, d) - base;
 		if (row >= rows)
-			err = refuse_line(walk, split->name,
-					  "lists a row that there is not");
+			*wrong = i;
 		else if (!(split->listed[row / 8] >> row % 8 & 1)) {
 			split->listed[row / 8] |= (unsigned char)(1u << row % 8);
 			split->count++;
@@ -223,10 +224,27 @@ static int mark_rows(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t ro
 	return err;
 }
 
-static int read_list(struct hdf5_walk *walk, hid_t group, const hobj_ref_t *reference,
+/* Remembers that the dataset at `address` is a list of rows. */
+static int note_list(struct hdf5_walk *walk, struct hdf5_split_lines *lines, haddr_t address)
+{
+	if (hdf5_split_lines_use(lines, address))
+		return 0;
+	return vec_push(&lines->lists, address) < 0 ? hdf5_out_of_memory(walk) : 0;
+}
+
+bool hdf5_split_lines_use(const struct hdf5_split_lines *lines, haddr_t address)
+{
+	for (size_t i = 0; i < lines->lists.count; i++)
+		if (lines->lists.items[i] == address)
+			return true;
+	return false;
+}
+
+static int read_list(struct hdf5_walk *walk, struct hdf5_split_lines *from, const hobj_ref_t *reference,
 		     uint64_t rows, struct hdf5_split *split)
 {
-	hid_t id = H5Rdereference2(group, H5P_DEFAULT, H5R_OBJECT, reference);
+	hid_t id = H5Rdereference2(from->group, H5P_DEFAULT, H5R_OBJECT, reference);
+	uint64_t wrong = UINT64_MAX;
 	struct hdf5_dataset d;
 	H5O_info_t object;
 	int err;
@@ -239,27 +257,26 @@ static int read_list(struct hdf5_walk *walk, hid_t group, const hobj_ref_t *refe
 	}
 	err = hdf5_dataset_open(walk, id, &d);
 	split->count = 0;
-	split->listed = calloc(1, (size_t)(rows / 8 + 1));
-	if (!err && !split->listed)
-		err = hdf5_out_of_memory(walk);
 	if (!err && (d.kind != H5T_INTEGER || d.item > 8 || !hdf5_is_column(&d) ||
-		     d.dims[0] > rows))
+		     d.dims[hdf5_column_axis(&d)] > rows))
 		err = refuse_line(walk, split->name, "refers to no list of rows");
 	if (!err)
-		err = hdf5_use(walk, object.addr);
+		err = note_list(walk, from, object.addr);
 	if (!err)
-		err = mark_rows(walk, &d, rows, split);
+		err = hdf5_split_mark(walk, &d, 0, rows, split, &wrong);
+	if (!err && wrong != UINT64_MAX)
+		err = refuse_line(walk, split->name, "lists a row that there is not");
 	hdf5_dataset_close(&d);
 	return err;
 }
 
-static bool refers(const struct line *line)
+static bool refers(const struct hdf5_split_line *line)
 {
 	return line->indices != 0 && line->indices != HADDR_UNDEF;
 }
 
 /* What is said of the labels of the same split; NULL: nothing. */
-static const struct line *line_of_labels(const struct line *lines, size_t n,
+static const struct hdf5_split_line *line_of_labels(const struct hdf5_split_line *lines, size_t n,
 					 const char *split, const char *labels)
 {
 	for (size_t i = 0; i < n && labels; i++)
@@ -270,14 +287,14 @@ static const struct line *line_of_labels(const struct line *lines, size_t n,
 }
 
 /* start and stop are no matter where a list says it. */
-static bool same_rows(const struct line *a, const struct line *b)
+static bool same_rows(const struct hdf5_split_line *a, const struct hdf5_split_line *b)
 {
 	if (refers(a) || refers(b))
 		return a->indices == b->indices;
 	return a->start == b->start && a->stop == b->stop;
 }
 
-static int take_line(struct hdf5_walk *walk, hid_t group, const struct line *line,
+static int take_line(struct hdf5_walk *walk, struct hdf5_split_lines *from, const struct hdf5_split_line *line,
 		     uint64_t rows, struct hdf5_splits *out)
 {
 	struct hdf5_split split = { .start = (uint64_t)line->start,
@@ -290,7 +307,7 @@ static int take_line(struct hdf5_walk *walk, hid_t group, const struct line *lin
 	    strcmp(split.name, "..") == 0)
 		return refuse_line(walk, split.name, "no folder can be named like");
 	if (refers(line))
-		err = read_list(walk, group, &line->indices, rows, &split);
+		err = read_list(walk, from, &line->indices, rows, &split);
 	else if (line->start < 0 || line->stop < line->start || split.stop > rows)
 		err = refuse_line(walk, split.name, "has rows that there are not");
 	else
@@ -302,14 +319,16 @@ static int take_line(struct hdf5_walk *walk, hid_t group, const struct line *lin
 	return err;
 }
 
-static int take_lines(struct hdf5_walk *walk, hid_t group, const struct line *lines,
-		      size_t n, const char *source, const char *labels, uint64_t rows,
+static int take_lines(struct hdf5_walk *walk, struct hdf5_split_lines *from,
+		      const char *source, const char *labels, uint64_t rows,
 		      struct hdf5_splits *out)
 {
+	const struct hdf5_split_line *lines = from->items;
+	size_t n = from->count;
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		const struct line *of = line_of_labels(lines, n, lines[i].split, labels);
+		const struct hdf5_split_line *of = line_of_labels(lines, n, lines[i].split, labels);
 		bool labelled = of ? of->available : labels != NULL;
 
 		if (strcmp(lines[i].source, source) != 0 || !lines[i].available)
@@ -318,64 +337,78 @@ static int take_lines(struct hdf5_walk *walk, hid_t group, const struct line *li
 			err = refuse_line(walk, lines[i].split,
 					  "has other rows of the labels than of the images");
 		if (!err)
-			err = take_line(walk, group, &lines[i], rows, out);
+			err = take_line(walk, from, &lines[i], rows, out);
 		if (!err)
 			out->items.items[out->items.count - 1].labelled = labelled;
 	}
 	return err;
 }
 
-static void warn_of_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
-			 uint64_t rows)
+void hdf5_splits_tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+			   uint64_t rows, const char *by)
 {
 	uint64_t count = 0;
 
 	for (size_t i = 0; i < splits->items.count; i++)
 		count += splits->items.items[i].count;
-	if (splits->items.count && count < rows && walk->warnings++ < LIMIT_WARNINGS)
-		log_warn("'%s': %llu rows of '%.200s' are in no split, as the attribute "
-			 "'split' has it, and are left out",
-			 walk->scan->label, (unsigned long long)(rows - count),
-			 walk->path.items);
+	if (splits->items.count && count < rows)
+		hdf5_tell(walk, "%llu rows of '%.200s' are in no split, as %s, "
+			  "and are left out; -o view=arrays shows arrays whole",
+			  (unsigned long long)(rows - count), walk->path.items, by);
 }
 
-int hdf5_splits_read(struct hdf5_walk *walk, hid_t group, const char *source,
-		     const char *labels, uint64_t rows, struct hdf5_splits *out)
+int hdf5_split_lines_read(struct hdf5_walk *walk, hid_t group, struct hdf5_split_lines *out)
 {
-	CLEANUP(cleanup_free) struct line *lines = NULL;
-	size_t n = 0;
 	htri_t exists = H5Aexists(group, "split");
 	hid_t attribute;
 	int err;
 
-	*out = (struct hdf5_splits){ 0 };
+	*out = (struct hdf5_split_lines){ .group = group };
 	if (exists == 0)
 		return 0;
 	attribute = exists < 0 ? H5I_INVALID_HID : H5Aopen(group, "split", H5P_DEFAULT);
 	if (attribute < 0)
 		return hdf5_refuse_library(walk, "cannot read the splits of");
-	err = read_lines(walk, attribute, &lines, &n);
+	err = read_lines(walk, attribute, &out->items, &out->count);
 	H5Aclose(attribute);
-	if (err)
-		return err;
-	err = take_lines(walk, group, lines, n, source, labels, rows, out);
-	if (!err)
-		warn_of_rest(walk, out, rows);
 	return err;
 }
 
-bool hdf5_splits_exist(hid_t group)
+void hdf5_split_lines_free(struct hdf5_split_lines *lines)
 {
-	hid_t attribute = H5Aexists(group, "split") > 0 ?
-				  H5Aopen(group, "split", H5P_DEFAULT) : H5I_INVALID_HID;
-	hid_t type = attribute < 0 ? H5I_INVALID_HID : H5Aget_type(attribute);
-	bool exist = type >= 0 && is_meant(type);
+	free(lines->items);
+	vec_free(&lines->lists);
+}
 
-	if (type >= 0)
-		H5Tclose(type);
-	if (attribute >= 0)
-		H5Aclose(attribute);
-	return exist;
+/* Says the attribute anything of this array? */
+static bool has_source(const struct hdf5_split_lines *lines, const char *name)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		if (strcmp(lines->items[i].source, name) == 0)
+			return true;
+	return false;
+}
+
+int hdf5_splits_read(struct hdf5_walk *walk, struct hdf5_split_lines *lines,
+		     const char *source, const char *labels, uint64_t rows,
+		     struct hdf5_splits *out)
+{
+	int err;
+
+	*out = (struct hdf5_splits){ 0 };
+	if (lines->count == 0)
+		return 0;
+	/* masks beside images: what is said of their labels holds for them */
+	if (!has_source(lines, source) && labels && has_source(lines, labels))
+		source = labels;
+	if (!has_source(lines, source))
+		hdf5_tell(walk, "the attribute 'split' says nothing of '%.200s': its rows are "
+			  "shown as one; name it there, or see all with -o view=arrays",
+			  walk->path.items);
+	err = take_lines(walk, lines, source, labels, rows, out);
+	if (!err)
+		hdf5_splits_tell_rest(walk, out, rows, "the attribute 'split' has it");
+	return err;
 }
 
 static bool reaches(const struct hdf5_split *split, uint64_t labels, uint64_t rows)

@@ -23,15 +23,40 @@ struct hdf5_splits {
 	VEC(struct hdf5_split) items; /* none: nothing says so */
 };
 
-/*
- * What the attribute of `group` says of the array `source` of `rows` rows, and of its
- * labels (NULL: none). hdf5_splits_free in any case.
- */
-int hdf5_splits_read(struct hdf5_walk *walk, hid_t group, const char *source,
-		     const char *labels, uint64_t rows, struct hdf5_splits *out);
+/* The attribute of a group, read once; and the lists of rows that it refers to. */
+struct hdf5_split_line;
+struct hdf5_split_lines {
+	hid_t group;
+	struct hdf5_split_line *items;
+	size_t count; /* 0: there is no such attribute */
+	VEC(haddr_t) lists;
+};
 
-/* Has the group such an attribute? Then the last rows may be without labels. */
-bool hdf5_splits_exist(hid_t group);
+/* hdf5_split_lines_free in any case. */
+int hdf5_split_lines_read(struct hdf5_walk *walk, hid_t group, struct hdf5_split_lines *out);
+void hdf5_split_lines_free(struct hdf5_split_lines *lines);
+
+/* Is the dataset at `address` such a list of rows? */
+bool hdf5_split_lines_use(const struct hdf5_split_lines *lines, haddr_t address);
+
+/*
+ * What the lines say of the array `source` of `rows` rows, and of its labels (NULL: none).
+ * hdf5_splits_free in any case.
+ */
+int hdf5_splits_read(struct hdf5_walk *walk, struct hdf5_split_lines *lines,
+		     const char *source, const char *labels, uint64_t rows,
+		     struct hdf5_splits *out);
+
+/*
+ * Marks the rows that a column of integers lists, counted from `base`, as those of a split
+ * that has none. *wrong: which of them is no row, or UINT64_MAX.
+ */
+int hdf5_split_mark(struct hdf5_walk *walk, struct hdf5_dataset *list, uint64_t base,
+		    uint64_t rows, struct hdf5_split *split, uint64_t *wrong);
+
+/* Tells of rows of the array at hand that are in no split. */
+void hdf5_splits_tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+			   uint64_t rows, const char *by);
 
 /* Refuses splits with labels that have rows beyond the `labels` that there are. */
 int hdf5_splits_check(struct hdf5_walk *walk, const struct hdf5_splits *splits,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "format/hdf5/group.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,62 +11,15 @@
 #include "format/hdf5/arrays.h"
 #include "format/hdf5/column.h"
 #include "format/hdf5/emit.h"
-#include "format/hdf5/labels.h"
-#include "format/hdf5/row_samples.h"
+#include "format/hdf5/facts.h"
+#include "format/hdf5/vlen_rows.h"
+#include "labels/sample_rules.h"
+#include "names/label_words.h"
 #include "names/split_words.h"
 
-int hdf5_group_add_table(struct hdf5_group *group, const char *name,
-			 const struct hdf5_dataset *dataset)
+static const char *path_of(const struct hdf5_walk *walk)
 {
-	struct hdf5_table table = { strdup(name), dataset->address, dataset->use };
-
-	if (table.name && vec_push(&group->tables, table) == 0)
-		return hdf5_find_seen(group->walk, table.address)
-			       ? 0
-			       : hdf5_add_seen(group->walk, table.address, SIZE_MAX);
-	free(table.name);
-	return hdf5_out_of_memory(group->walk);
-}
-
-/* Where a soft link leads to, unless that is nothing. */
-static haddr_t follow(hid_t id, const char *name)
-{
-	hid_t object = H5Oopen(id, name, H5P_DEFAULT);
-	H5O_info_t info = { .addr = HADDR_UNDEF };
-
-	if (object < 0 || H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0)
-		info.addr = HADDR_UNDEF;
-	if (object >= 0)
-		H5Oclose(object);
-	H5Eclear2(H5E_DEFAULT);
-	return info.addr;
-}
-
-int hdf5_group_hold(struct hdf5_group *group, hid_t id, const char *name,
-		    const H5L_info_t *link)
-{
-	struct hdf5_held held = { .name = strdup(name),
-				 .address = link->u.address,
-				 .soft = link->type == H5L_TYPE_SOFT };
-
-	if (held.soft) {
-		held.size = link->u.val_size;
-		held.address = follow(id, name);
-	}
-	if (held.name && vec_push(&group->held, held) == 0)
-		return 0;
-	free(held.name);
-	return hdf5_out_of_memory(group->walk);
-}
-
-void hdf5_group_free(struct hdf5_group *group)
-{
-	for (size_t i = 0; i < group->tables.count; i++)
-		free(group->tables.items[i].name);
-	for (size_t i = 0; i < group->held.count; i++)
-		free(group->held.items[i].name);
-	vec_free(&group->tables);
-	vec_free(&group->held);
+	return walk->path.count ? walk->path.items : "/";
 }
 
 void hdf5_note_candidate(struct hdf5_walk *walk, const struct hdf5_dataset *d)
@@ -83,51 +35,116 @@ void hdf5_note_candidate(struct hdf5_walk *walk, const struct hdf5_dataset *d)
 		 walk->path.items, what);
 }
 
-/* One array for each class */
-
-/* "n01440764", as ImageNet names its classes. */
-static bool is_wnid(const char *name, size_t n)
+static int add_item(struct hdf5_group *group, struct catalogue_item *item,
+		    const struct hdf5_table *table)
 {
-	if (n != 9 || name[0] != 'n')
-		return false;
-	for (size_t i = 1; i < n; i++)
-		if (!isdigit((unsigned char)name[i]))
-			return false;
-	return true;
+	if (vec_push(&group->catalogue.items, *item) < 0)
+		return hdf5_out_of_memory(group->walk);
+	if (vec_push(&group->tables, *table) == 0)
+		return 0;
+	group->catalogue.items.count--;
+	return hdf5_out_of_memory(group->walk);
 }
 
-/* Names that say that there are images, and not of which class. */
-static bool is_array_name(const char *name)
+int hdf5_group_add(struct hdf5_group *group, const char *name, struct hdf5_dataset *d,
+		   time_t mtime, size_t soft)
 {
-	static const char *const names[] = { "data", "x", "X", "rows", "jpegs", "jpeg", "records" };
-	size_t n = strlen(name);
+	struct hdf5_walk *walk = group->walk;
+	const struct scan *scan = walk->scan;
+	struct catalogue_item item = { .name = strdup(name) };
+	struct hdf5_table table = { .walk = walk, .address = d->address, .use = d->use,
+				   .mtime = mtime, .soft = soft > 0, .size = soft };
+	bool labels = !scan->rows->arrays && (label_rules_name_counts(name, scan->rows->labels) ||
+					(scan->labels_of && walk->depth == 0));
+	int err = item.name ? hdf5_facts_read(walk, d, labels, &item) : hdf5_out_of_memory(walk);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return strstr(name, "image") || strstr(name, "img") || strstr(name, "data") ||
-	       (n > 2 &&
-		(strcmp(name + n - 2, "_x") == 0 || strcmp(name + n - 2, "_X") == 0));
-}
-
-/* Several arrays of rows and no labels: the name of each is the class of its rows. */
-static bool is_class_for_each(const struct hdf5_group *group)
-{
-	size_t rows = 0, wnids = 0;
-
-	if (group->held.count || group->walk->scan->rows->labels)
-		return false;
-	for (size_t i = 0; i < group->tables.count; i++) {
-		const struct hdf5_table *table = &group->tables.items[i];
-
-		if (table->use != HDF5_USE_ROWS)
-			continue;
-		if (is_array_name(table->name))
-			return false;
-		rows++;
-		wnids += is_wnid(table->name, strlen(table->name));
+	if (d->use == HDF5_USE_ROWS)
+		table.pickled = hdf5_attribute_is(d, "PSEUDOATOM", "object");
+	if (!err)
+		err = add_item(group, &item, &table);
+	if (err) {
+		free(item.name);
+		return err;
 	}
-	return rows > 1 || wnids > 0;
+	return soft || d->use == HDF5_USE_FILE || hdf5_find_seen(walk, d->address) ? 0 :
+		       hdf5_add_seen(walk, d->address, SIZE_MAX);
+}
+
+/* Addresses of two files may be equal, and their complements are not. */
+int hdf5_group_add_elsewhere(struct hdf5_group *group, struct hdf5_walk *walk,
+			     const char *name, struct hdf5_dataset *d)
+{
+	struct catalogue_item item = { .name = strdup(name), .elsewhere = true };
+	struct hdf5_table table = { .walk = walk, .address = d->address };
+	int err = item.name ? hdf5_facts_read(walk, d, true, &item) : hdf5_out_of_memory(walk);
+
+	item.place = ~item.place;
+	if (!err)
+		err = add_item(group, &item, &table);
+	if (err)
+		free(item.name);
+	return err;
+}
+
+void hdf5_group_free(struct hdf5_group *group)
+{
+	for (size_t i = 0; i < group->catalogue.items.count; i++)
+		free(group->catalogue.items.items[i].name);
+	vec_free(&group->catalogue.items);
+	vec_free(&group->tables);
+	hdf5_split_lines_free(&group->lines);
+	binding_plan_free(&group->plan);
+}
+
+int hdf5_group_open(struct hdf5_group *group, size_t item, struct hdf5_dataset *out)
+{
+	struct hdf5_walk *walk = group->tables.items[item].walk;
+	haddr_t address = group->tables.items[item].address;
+	hid_t id = H5Oopen_by_addr(walk->file.id, address);
+	int err;
+
+	if (id < 0)
+		return hdf5_refuse_library(walk, "cannot open");
+	err = hdf5_dataset_open(walk, id, out);
+	out->address = address;
+	if (err)
+		hdf5_dataset_close(out);
+	return err;
+}
+
+/* The plan */
+
+static void tell(void *context, const char *sentence)
+{
+	hdf5_tell(context, "%s", sentence);
+}
+
+static bool may_have_samples(const struct hdf5_group *group)
+{
+	for (size_t i = 0; i < group->tables.count; i++)
+		if (group->tables.items[i].use == HDF5_USE_ROWS ||
+		    group->tables.items[i].use == HDF5_USE_ARRAY ||
+		    group->catalogue.items.items[i].encoded)
+			return true;
+	return false;
+}
+
+static int bind_catalogue(struct hdf5_group *group)
+{
+	struct hdf5_walk *walk = group->walk;
+	const struct scan *scan = walk->scan;
+	struct rule_options options = { .labels = scan->rows->arrays ? NULL : scan->rows->labels,
+				       .where = path_of(walk), .tree = scan->rows->tree,
+				       .has_splits = group->lines.count > 0,
+				       .tell = tell, .context = walk };
+	int err = label_rules_bind(&group->catalogue, &options, &group->plan);
+
+	walk->labels_found |= group->plan.chosen_found;
+	if (*group->plan.unfit && !*walk->unfit)
+		snprintf(walk->unfit, sizeof(walk->unfit), "%s", group->plan.unfit);
+	if (err == -ENOMEM)
+		return hdf5_out_of_memory(walk);
+	return err ? hdf5_refuse(walk, "%s", group->plan.problem) : 0;
 }
 
 /* Of "dir/n01440764.hdf5", where a file holds no more than `data`: its name. */
@@ -137,110 +154,89 @@ static char *class_of_file(const struct hdf5_group *group)
 	const char *name = filename_of(scan->label), *dot = strrchr(name, '.');
 	size_t n = dot ? (size_t)(dot - name) : strlen(name);
 
-	if (group->walk->depth || group->held.count || group->tables.count != 1 ||
-	    scan->rows->labels || strcmp(group->tables.items[0].name, "data") != 0)
+	if (group->walk->depth || group->tables.count != 1 ||
+	    group->tables.items[0].use != HDF5_USE_ROWS || scan->rows->labels ||
+	    strcmp(group->catalogue.items.items[0].name, "data") != 0)
 		return NULL;
-	if (n == 0 || (scan->alone && !is_wnid(name, n)))
+	if (n == 0 || (scan->alone && !name_is_wnid(name, n)))
 		return NULL;
 	return split_is_small_word(name, n) ? NULL : strndup(name, n);
 }
 
-/* All of them */
-
-static int take_array(const struct hdf5_array *array)
+/* Why an array is shown, where another could think otherwise. */
+static void tell_guess(struct hdf5_group *group, const struct binding *b)
 {
-	bool taken = false;
-	int err = hdf5_take_array(array, is_array_name(array->name), &taken);
+	const struct catalogue_item *item = &group->catalogue.items.items[b->array];
+	const char *path = group->walk->path.items;
 
-	if (!err && !taken)
-		hdf5_leave_out(array->walk, array->dataset);
-	return err;
+	if (group->walk->scan->rows->arrays)
+		return;
+	if (group->tables.items[b->array].pickled)
+		hdf5_tell(group->walk, "'%.200s' holds pickled objects of Python (PyTables' "
+			  "ObjectAtom), not images: its rows are shown as .pkl files; unpickle "
+			  "none that a stranger wrote", path);
+	else if (b->form == SAMPLE_PADDED)
+		hdf5_tell(group->walk, "'%.200s' (%s) holds whole .%s files, padded with zeros: "
+			  "each row is one; -o view=arrays shows the array as it is stored",
+			  path, item->what, item->encoded);
+	else if (sample_rules_guessed(&group->catalogue, b))
+		hdf5_tell(group->walk, "'%.200s' (%s) has the shape of images: its rows are "
+			  "shown; -o view=arrays shows the array as it is stored", path,
+			  item->what);
+	else if (b->form == SAMPLE_PIXELS && b->is_class)
+		hdf5_tell(group->walk, "'%.200s' has images, and no labels lie beside it: its "
+			  "name is their class; -o view=arrays shows the array as it is stored",
+			  path);
+	if (b->shape.ambiguous)
+		hdf5_tell(group->walk, "'%.200s' (%s) could be images as planes or as pixels: "
+			  "they are taken for pixels (N x H x W x C); -o view=arrays shows them "
+			  "as they are stored", path, item->what);
+	if (b->form == SAMPLE_PIXELS && item->reversed)
+		hdf5_tell(group->walk, "'%.200s' (%s) was written by MATLAB, whose dimensions "
+			  "are in reverse: its images are shown upright; -o view=arrays shows "
+			  "the array as it is stored", path, item->what);
 }
 
-static int take_table(struct hdf5_group *group, hid_t id, const struct hdf5_table *table,
-		      const char *class_name)
+static int take_binding(struct hdf5_group *group, const struct binding *b,
+			const char *file_class)
 {
 	struct hdf5_walk *walk = group->walk;
-	struct hdf5_dataset dataset;
-	struct hdf5_array array = { .walk = walk, .dataset = &dataset, .group = id,
-				    .name = table->name };
-	hid_t object = H5Oopen_by_addr(id, table->address);
-	int err;
-
-	if (class_name && table->use == HDF5_USE_ROWS)
-		array.name = array.class_name = class_name;
-	if (object < 0)
-		return hdf5_refuse_library(walk, "cannot open");
-	err = hdf5_dataset_open(walk, object, &dataset);
-	if (!err && table->use == HDF5_USE_ROWS)
-		err = hdf5_take_rows(&array);
-	else if (!err)
-		err = take_array(&array);
-	hdf5_dataset_close(&dataset);
-	return err;
-}
-
-static int leave_out_table(struct hdf5_group *group, hid_t id,
-			   const struct hdf5_table *table)
-{
-	struct hdf5_walk *walk = group->walk;
-	struct hdf5_dataset dataset;
-	hid_t object = H5Oopen_by_addr(id, table->address);
-	int err;
-
-	if (object < 0)
-		return hdf5_refuse_library(walk, "cannot open");
-	err = hdf5_dataset_open(walk, object, &dataset);
-	if (!err)
-		hdf5_leave_out(walk, &dataset);
-	hdf5_dataset_close(&dataset);
-	return err;
-}
-
-/* With the path of the table: 0, or what `visit` returned. */
-static int at_table(struct hdf5_group *group, hid_t id, size_t i, const char *class_name)
-{
-	struct hdf5_walk *walk = group->walk;
-	const struct hdf5_table *table = &group->tables.items[i];
+	const char *name = group->catalogue.items.items[b->array].name;
 	size_t length = walk->path.count;
-	int err = hdf5_set_path(walk, length, table->name);
+	struct hdf5_dataset dataset;
+	struct hdf5_row_set set = { .group = group, .binding = b, .dataset = &dataset,
+				   .name = name, .rows = b->rows };
+	int err = hdf5_set_path(walk, length, name);
 
-	if (!err && table->use != HDF5_USE_NONE)
-		err = take_table(group, id, table, class_name);
-	else if (!err && !hdf5_is_used(walk, table->address))
-		err = leave_out_table(group, id, table);
+	if (file_class)
+		set.name = set.class_name = file_class;
+	else if (b->is_class)
+		set.class_name = name;
+	if (err)
+		return err;
+	err = hdf5_group_open(group, b->array, &dataset);
+	if (err)
+		return err;
+	tell_guess(group, b);
+	err = b->form == SAMPLE_ROWS ? hdf5_take_vlen_rows(&set) : hdf5_take_array(&set);
+	hdf5_dataset_close(&dataset);
 	if (!err)
 		hdf5_reset_path(walk, length);
 	return err;
 }
 
-static void mark_held(struct hdf5_group *group)
-{
-	for (size_t i = 0; i < group->held.count; i++)
-		group->held.items[i].used |=
-			hdf5_is_used(group->walk, group->held.items[i].address);
-}
-
-/* First the samples, which say what else is used. */
-int hdf5_group_take_tables(struct hdf5_group *group, hid_t id)
+int hdf5_group_take_samples(struct hdf5_group *group)
 {
 	CLEANUP(cleanup_free) char *file_class = class_of_file(group);
-	bool each = is_class_for_each(group);
-	size_t first = group->taken, end = group->tables.count;
 	int err = 0;
 
-	group->walk->group = group;
-	for (int pass = 0; pass < 2; pass++)
-		for (size_t i = first; i < end && !err; i++) {
-			const struct hdf5_table *table = &group->tables.items[i];
-			bool samples = table->use != HDF5_USE_NONE;
-
-			if (samples == (pass == 0))
-				err = at_table(group, id, i,
-					       each ? table->name : file_class);
-		}
-	group->walk->group = NULL;
-	group->taken = end;
-	mark_held(group);
+	if (group->tables.count == 0)
+		return 0;
+	if (may_have_samples(group) && !group->walk->scan->rows->arrays)
+		err = hdf5_split_lines_read(group->walk, group->id, &group->lines);
+	if (!err)
+		err = bind_catalogue(group);
+	for (size_t i = 0; i < group->plan.items.count && !err; i++)
+		err = take_binding(group, &group->plan.items.items[i], file_class);
 	return err;
 }

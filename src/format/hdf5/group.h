@@ -1,46 +1,52 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * group.h: what a group holds besides files and groups, once it is known whole:
- * which of its datasets are samples, and which say something of others.
+ * group.h: the catalogue of a group's datasets that are no files, and the samples that the
+ * rules (labels/label_rules.h) make of it.
  *
  * Threads: one at a time, under format_hdf5's lock.
  */
 #ifndef GRANARY_FORMAT_HDF5_GROUP_H
 #define GRANARY_FORMAT_HDF5_GROUP_H
 
+#include "format/hdf5/fuel.h"
 #include "format/hdf5/object.h"
+#include "labels/label_rules.h"
 
-/* A dataset that is no file. */
+/* What a dataset is besides an item of the catalogue. */
 struct hdf5_table {
-	char *name;
+	struct hdf5_walk *walk; /* through the file that it is in */
 	haddr_t address;
 	enum hdf5_use use;
-};
-
-/* A link whose name says that it may be labels. */
-struct hdf5_held {
-	char *name;
-	haddr_t address; /* of what a soft link leads to, too; HADDR_UNDEF: nothing */
-	bool soft, used;
-	size_t size;     /* of a soft link's target */
+	time_t mtime;
+	bool soft;         /* a soft link leads to it */
+	size_t size;       /* of that link's target */
+	bool pickled;      /* rows are pickled objects of Python, as PyTables writes them */
 };
 
 struct hdf5_group {
 	struct hdf5_walk *walk;
-	VEC(struct hdf5_table) tables;
-	size_t taken; /* tables that have been looked at */
-	VEC(struct hdf5_held) held;
+	hid_t id;
+	struct catalogue catalogue;
+	VEC(struct hdf5_table) tables; /* one for each item of the catalogue */
+	struct hdf5_split_lines lines; /* of the attribute "split" */
+	struct binding_plan plan;
 };
 
-int hdf5_group_add_table(struct hdf5_group *group, const char *name,
-			 const struct hdf5_dataset *dataset);
-int hdf5_group_hold(struct hdf5_group *group, hid_t id, const char *name,
-		    const H5L_info_t *link);
+/* Adds an open dataset to the catalogue. `soft`: the bytes of a soft link's target, or 0. */
+int hdf5_group_add(struct hdf5_group *group, const char *name, struct hdf5_dataset *dataset,
+		   time_t mtime, size_t soft);
 
-/* Samples of those that are left to look at; the rest is left out. */
-int hdf5_group_take_tables(struct hdf5_group *group, hid_t id);
+/* The same, of a dataset in the file of another walk, that may be labels of this group's. */
+int hdf5_group_add_elsewhere(struct hdf5_group *group, struct hdf5_walk *walk,
+			     const char *name, struct hdf5_dataset *dataset);
+
+/* Decides what are samples, and appends them. What is not used stays unmarked. */
+int hdf5_group_take_samples(struct hdf5_group *group);
 
 void hdf5_group_free(struct hdf5_group *group);
+
+/* Opens the dataset of an item; then hdf5_dataset_close. */
+int hdf5_group_open(struct hdf5_group *group, size_t item, struct hdf5_dataset *out);
 
 /* Remembers its name for a message, if it could be labels. */
 void hdf5_note_candidate(struct hdf5_walk *walk, const struct hdf5_dataset *dataset);

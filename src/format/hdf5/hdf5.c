@@ -31,29 +31,20 @@ static int hdf5_probe(const unsigned char *head, size_t n)
 }
 
 #if WITH_HDF5
-#include "base/checked.h"
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "format/hdf5/arrays.h"
 #include "format/hdf5/emit.h"
 #include "format/hdf5/group.h"
-#include "format/hdf5/label_names.h"
-#include "format/hdf5/labels.h"
+#include "format/hdf5/partner.h"
 #include "format/limits.h"
 #include "os/lock.h"
 
 enum {
 	DEPTH_LIMIT = 128, /* groups in groups */
 	SOFT_LINK_BYTES = 1 << 16,
-	MISSING_CHUNKS = 1 << 22, /* that are looked for in vain, in one file */
-	EMPTY_ROWS = 1 << 20,	  /* that need no room in the file */
-	DECODED_FREE = 1 << 30,   /* of tables, labels and names, and for each */
-	DECODED_A_BYTE = 64,      /* byte of the file so many */
 	DIRECTORY_MODE = 0755,
 	LINK_LEAST = 8, /* bytes of the file that a link takes; more, in fact */
 };
-
-#define FILL_BYTES (UINT64_C(1) << 30) /* of fill values, in one file */
 
 static struct lock hdf5_lock = LOCK_INIT;
 
@@ -97,6 +88,14 @@ static int take_array(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 	return err || !*done ? err : hdf5_add_seen(walk, object->addr, SIZE_MAX);
 }
 
+/* Files are shown at once, but for those that may be labels. */
+static bool is_shown_at_once(const struct hdf5_walk *walk, const struct hdf5_dataset *d,
+			     const char *name)
+{
+	return d->use == HDF5_USE_FILE &&
+	       (walk->scan->rows->arrays || !label_rules_name_counts(name, walk->scan->rows->labels));
+}
+
 static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
 			const H5O_info_t *object)
 {
@@ -114,12 +113,13 @@ static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
 		hdf5_dataset_close(&dataset);
 		return err;
 	}
-	if (dataset.use == HDF5_USE_FILE)
+	if (is_shown_at_once(walk, &dataset, name))
 		err = take_file(walk, &dataset, object);
-	else if (dataset.use != HDF5_USE_NONE && hdf5_find_seen(walk, object->addr))
+	else if (dataset.use != HDF5_USE_NONE && dataset.use != HDF5_USE_FILE &&
+		 hdf5_find_seen(walk, object->addr))
 		hdf5_leave_out_link(walk, "is another link to rows that are shown already");
 	else
-		err = hdf5_group_add_table(group, name, &dataset);
+		err = hdf5_group_add(group, name, &dataset, object->mtime, 0);
 	hdf5_dataset_close(&dataset);
 	return err;
 }
@@ -244,22 +244,52 @@ static int take_soft_link(struct hdf5_walk *walk, hid_t parent, const char *name
 	return 0;
 }
 
-/* Neighbours that may turn out to be labels wait until the group's end. */
+/* Adds what a soft link leads to within this file to the catalogue, if that is a dataset. */
+static int follow(struct hdf5_group *group, hid_t parent, const char *name, size_t size,
+		  bool *added)
+{
+	struct hdf5_walk *walk = group->walk;
+	hid_t id = H5Oopen(parent, name, H5P_DEFAULT);
+	struct hdf5_dataset dataset;
+	H5O_info_t object;
+	int err;
+
+	if (id < 0 || H5Oget_info2(id, &object, H5O_INFO_BASIC) < 0 ||
+	    object.type != H5O_TYPE_DATASET) {
+		if (id >= 0)
+			H5Oclose(id);
+		if (walk->file.blocks.err)
+			return hdf5_refuse_library(walk, "cannot open");
+		H5Eclear2(H5E_DEFAULT);
+		return 0;
+	}
+	err = hdf5_dataset_open(walk, id, &dataset);
+	dataset.address = object.addr;
+	if (!err)
+		err = hdf5_group_add(group, name, &dataset, 0, size);
+	*added = !err;
+	hdf5_dataset_close(&dataset);
+	return err;
+}
+
+/* Links that may lead to labels wait until the group's end. */
 static int take_link(struct hdf5_group *group, hid_t parent, const char *name,
 		     const H5L_info_t *link)
 {
-	bool hard = link->type == H5L_TYPE_HARD;
+	const struct scan *scan = group->walk->scan;
+	bool followed = false;
+	int err = 0;
 
-	if ((hard || link->type == H5L_TYPE_SOFT) && !group->walk->scan->rows->arrays &&
-	    hdf5_is_label_name(name, group->walk->scan->rows->labels))
-		return hdf5_group_hold(group, parent, name, link);
-	if (hard)
+	if (link->type == H5L_TYPE_HARD)
 		return take_object(group, parent, name, link->u.address);
-	if (link->type == H5L_TYPE_SOFT)
-		return take_soft_link(group->walk, parent, name, link->u.val_size);
-	return hdf5_refuse(group->walk, "is a link to another file; copy what it points "
-					"to into this file (h5copy), or mount that file "
-					"by itself and remove the link");
+	if (link->type != H5L_TYPE_SOFT)
+		return hdf5_refuse(group->walk, "is a link to another file; copy what it points "
+						"to into this file (h5copy), or mount that file "
+						"by itself and remove the link");
+	if (!scan->rows->arrays && label_rules_name_counts(name, scan->rows->labels))
+		err = follow(group, parent, name, link->u.val_size, &followed);
+	return err || followed ? err :
+		take_soft_link(group->walk, parent, name, link->u.val_size);
 }
 
 /* Why a link cannot be shown, whatever it leads to; NULL: it can. */
@@ -303,23 +333,54 @@ static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
 	return walk->err ? -1 : 0;
 }
 
-/* What could have been labels, but is not, is like any other. */
-static int take_held(struct hdf5_group *group, hid_t id)
+/* In a file of labels those are the other file's. */
+static bool is_partners(const struct hdf5_group *group, const struct catalogue_item *item)
+{
+	return group->walk->scan->labels_of && group->walk->depth == 0 &&
+	       !group->walk->scan->rows->arrays && label_rules_count(item) > 0;
+}
+
+/* What says nothing of samples is a file or a link like any other, or is left out. */
+static int take_unused(struct hdf5_group *group, size_t i)
+{
+	struct hdf5_walk *walk = group->walk;
+	const struct hdf5_table *table = &group->tables.items[i];
+	const struct catalogue_item *item = &group->catalogue.items.items[i];
+	H5O_info_t object = { .addr = table->address, .mtime = table->mtime };
+	struct hdf5_dataset dataset;
+	int err;
+
+	if (item->used || item->elsewhere ||
+	    hdf5_split_lines_use(&group->lines, table->address))
+		return 0;
+	if (is_partners(group, item)) {
+		walk->partners = true;
+		return 0;
+	}
+	if (table->soft)
+		return take_soft_link(walk, group->id, item->name, table->size);
+	if (table->use != HDF5_USE_FILE) {
+		hdf5_leave_out(walk, item->what);
+		return 0;
+	}
+	err = hdf5_group_open(group, i, &dataset);
+	if (err)
+		return err;
+	err = take_file(walk, &dataset, &object);
+	hdf5_dataset_close(&dataset);
+	return err;
+}
+
+static int take_rest(struct hdf5_group *group)
 {
 	struct hdf5_walk *walk = group->walk;
 	size_t length = walk->path.count;
 	int err = 0;
 
-	for (size_t i = 0; i < group->held.count && !err; i++) {
-		const struct hdf5_held *held = &group->held.items[i];
-
-		if (held->used)
-			continue;
-		err = hdf5_set_path(walk, length, held->name);
+	for (size_t i = 0; i < group->tables.count && !err; i++) {
+		err = hdf5_set_path(walk, length, group->catalogue.items.items[i].name);
 		if (!err)
-			err = held->soft
-				      ? take_soft_link(walk, id, held->name, held->size)
-				      : take_object(group, id, held->name, held->address);
+			err = take_unused(group, i);
 		if (!err)
 			hdf5_reset_path(walk, length);
 	}
@@ -329,24 +390,19 @@ static int take_held(struct hdf5_group *group, hid_t id)
 /* In the order of the names: which of two links is the first is then certain. */
 static int walk_group(struct hdf5_walk *walk, hid_t id)
 {
-	struct hdf5_group group = { .walk = walk };
-	__typeof__(walk->used) used = walk->used; /* of the group above */
-	int err = 0, settled;
+	struct hdf5_group group = { .walk = walk, .id = id };
+	int err = 0;
 
-	walk->used = (__typeof__(walk->used))VEC_INIT;
 	if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_link, &group) < 0)
 		err = walk->err ? walk->err : hdf5_refuse_library(walk, "cannot list");
+	if (!err && walk->depth == 0 && walk->scan->labels_in && !walk->scan->rows->arrays)
+		err = hdf5_partner_list(&group);
 	if (!err)
-		err = hdf5_group_take_tables(&group, id);
+		err = hdf5_group_take_samples(&group);
 	if (!err)
-		err = take_held(&group, id);
-	if (!err)
-		err = hdf5_group_take_tables(&group, id);
-	settled = hdf5_labels_settle(walk);
-	vec_free(&walk->used);
-	walk->used = used;
+		err = take_rest(&group);
 	hdf5_group_free(&group);
-	return err ? err : settled;
+	return err;
 }
 
 /* The end */
@@ -384,6 +440,11 @@ static int refuse_empty(struct hdf5_walk *walk)
 
 static int refuse_labels(struct hdf5_walk *walk)
 {
+	if (*walk->unfit)
+		return error_set(walk->e, ERROR_DATASET, EBADMSG,
+				 "'%s': %s; it has %s; say -o labels=NAME with one of these that "
+				 "fits, or leave the option away", walk->scan->label, walk->unfit,
+				 *walk->candidates ? walk->candidates : "none that could be labels");
 	return error_set(
 		walk->e, ERROR_DATASET, EBADMSG,
 		"'%s' has no array '%s' beside an array of images or rows, as "
@@ -399,19 +460,20 @@ static int report(struct hdf5_walk *walk)
 	const char *files = walk->npy == walk->files ? "arrays as .npy" : "tree of datasets";
 	char rest[40];
 
-	if (scan->rows->labels && !walk->labels_found && !scan->rows->arrays)
+	if (scan->rows->labels && !walk->labels_found && !scan->rows->arrays && !walk->partners)
 		return refuse_labels(walk);
+	if (walk->files + walk->arrays == 0 && walk->partners) {
+		hdf5_tell(walk, "holds the labels of '%s', and is shown as those", scan->labels_of);
+		return 0;
+	}
 	if (walk->files + walk->arrays == 0)
 		return refuse_empty(walk);
 	if (walk->left_out)
-		log_warn("'%s': %llu datasets are neither files nor rows of samples and are "
-			 "left out: %s%s%s",
-			 scan->label, (unsigned long long)walk->left_out,
-			 walk->left_out_names, rest_left_out(walk, rest),
-			 scan->rows->arrays ? "" : "; -o view=arrays shows arrays as .npy files");
-	if (walk->warnings > LIMIT_WARNINGS)
-		log_warn("'%s': %llu more warnings", scan->label,
-			 (unsigned long long)walk->warnings - LIMIT_WARNINGS);
+		hdf5_tell(walk, "%llu dataset%s no files and no rows of samples and left out: "
+			  "%s%s%s", (unsigned long long)walk->left_out,
+			  walk->left_out == 1 ? " is" : "s are",
+			  walk->left_out_names, rest_left_out(walk, rest),
+			  scan->rows->arrays ? "" : "; -o view=arrays shows arrays as .npy files");
 	snprintf(scan->detail, sizeof(scan->detail), "%s%s%s", walk->arrays_text,
 		 walk->arrays && walk->files ? "; " : "",
 		 walk->files ? files : "");
@@ -427,44 +489,15 @@ static int walk_file(struct hdf5_walk *walk)
 	if (root < 0 || H5Oget_info2(root, &object, H5O_INFO_BASIC) < 0) {
 		err = hdf5_refuse_library(walk, "cannot open");
 	} else {
-		hdf5_heap_open(&walk->heap, &walk->file.blocks, walk->file.base);
 		err = hdf5_add_seen(walk, object.addr, SIZE_MAX);
 		if (!err)
 			err = walk_group(walk, root);
 		if (!err)
 			err = settle_empty(walk);
-		hdf5_heap_close(&walk->heap);
 	}
 	if (root >= 0)
 		H5Gclose(root);
 	return err ? err : report(walk);
-}
-
-/* What is stored lies in the file once, but tables of rows are read twice. */
-static void set_budgets(struct hdf5_walk *walk)
-{
-	uint64_t length = walk->scan->length; /* < 2^63, as files are */
-
-	walk->stored_budget = 2 * length;
-	walk->row_budget = length / HDF5_HEAP_HEADER + EMPTY_ROWS;
-	if (!checked_mul(length, DECODED_A_BYTE, &walk->decoded_budget) ||
-	    !checked_add(walk->decoded_budget, DECODED_FREE, &walk->decoded_budget))
-		walk->decoded_budget = UINT64_MAX;
-	walk->missing_budget = MISSING_CHUNKS;
-	walk->fill_budget = FILL_BYTES;
-}
-
-static int scan_file(struct hdf5_walk *walk)
-{
-	const struct scan *scan = walk->scan;
-	int err = hdf5_file_open(&walk->file, scan->source, scan->base, scan->length);
-
-	if (err)
-		err = hdf5_refuse_library(walk, "cannot open");
-	else
-		err = walk_file(walk);
-	hdf5_file_close(&walk->file);
-	return err;
 }
 
 static int hdf5_scan(struct scan *scan, struct error *e)
@@ -475,19 +508,11 @@ static int hdf5_scan(struct scan *scan, struct error *e)
 
 	if (!walk)
 		return format_no_memory(scan->label, e);
-	walk->scan = scan;
-	walk->e = e;
-	set_budgets(walk);
-	err = scan_file(walk);
-	vec_free(&walk->path);
-	vec_free(&walk->extents);
-	vec_free(&walk->seen);
-	vec_free(&walk->misfits);
-	for (size_t i = 0; i < walk->empty.count; i++)
-		free(walk->empty.items[i].path);
-	vec_free(&walk->empty);
-	vec_free(&walk->used);
-	idmap_free(&walk->seen_by_address);
+	err = hdf5_walk_open(walk, scan, e);
+	if (!err)
+		err = walk_file(walk);
+	hdf5_partner_close(walk);
+	hdf5_walk_close(walk);
 	return err;
 }
 

@@ -167,14 +167,14 @@ bool hdf5_npy_describe(hid_t type, struct hdf5_npy *out)
 	return describe(type, out->descr, sizeof(out->descr), false);
 }
 
-void hdf5_npy_make(struct hdf5_npy *npy, const hsize_t *dims, int rank)
+void hdf5_npy_make(struct hdf5_npy *npy, const hsize_t *dims, int rank, bool fortran)
 {
 	enum { MAGIC = 10 };
 	char *text = npy->head + MAGIC;
 	size_t room = sizeof(npy->head) - MAGIC, n;
 
-	n = (size_t)snprintf(text, room, "{'descr': %s, 'fortran_order': False, 'shape': (",
-			     npy->descr);
+	n = (size_t)snprintf(text, room, "{'descr': %s, 'fortran_order': %s, 'shape': (",
+			     npy->descr, fortran ? "True" : "False");
 	for (int i = 0; i < rank; i++)
 		n += (size_t)snprintf(text + n, room - n, "%s%llu%s", i ? " " : "",
 				      (unsigned long long)dims[i],

@@ -20,7 +20,7 @@ struct hdf5_npy {
 /* Can NumPy hold this type as its bytes are in the file? Fills in descr. */
 bool hdf5_npy_describe(hid_t type, struct hdf5_npy *out);
 
-/* Makes the head for an array of this shape. */
-void hdf5_npy_make(struct hdf5_npy *npy, const hsize_t *dims, int rank);
+/* Makes the head for an array of this shape; `fortran`: the first dimension is the fastest. */
+void hdf5_npy_make(struct hdf5_npy *npy, const hsize_t *dims, int rank, bool fortran);
 
 #endif

@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * row_samples.h: a dataset whose rows of variable length are samples.
+ * row_samples.h: a dataset whose rows are samples.
  *
  * Threads: one at a time, under format_hdf5's lock.
  */
 #ifndef GRANARY_FORMAT_HDF5_ROW_SAMPLES_H
 #define GRANARY_FORMAT_HDF5_ROW_SAMPLES_H
 
-#include "format/hdf5/heap.h"
-#include "format/hdf5/object.h"
+#include "format/hdf5/group.h"
 
-/* An array that is at hand, and what there is beside it. */
-struct hdf5_array {
-	struct hdf5_walk *walk;
+/*
+ * The rows of an array that become samples. Which file a row is, its kind of array says;
+ * splits, labels, names and what was never written are the same for all kinds.
+ */
+struct hdf5_row_set {
+	struct hdf5_group *group;
+	const struct binding *binding;
 	struct hdf5_dataset *dataset;
-	hid_t group;            /* its parent */
-	const char *name;
+	const char *name;       /* of the array */
 	const char *class_name; /* of all its rows, or NULL */
+	uint64_t rows;
+	const char *extension;  /* set by the kind, as are these: */
+	const char *shown;      /* what detail says of the array; NULL: its name */
+	void *context;
+
+	/* Sets head and body of a sample; *written: false where nothing was ever stored. */
+	int (*fill)(struct hdf5_row_set *set, uint64_t row, struct sample *sample,
+		    bool *written);
 };
 
 /* Appends the rows as one group of samples, or as one for each split. */
-int hdf5_take_rows(const struct hdf5_array *array);
-
-/* For scan->detail: "images and targets: /train, /val". */
-void hdf5_note_array(struct hdf5_walk *walk, const char *split, const char *name,
-		     const char *labels);
-
-/*
- * Which part of the dataset what is at hand belongs to: its parent group, without the
- * first slash; if no name in that says so, below what the file's name says. NULL: no
- * memory. The caller frees it.
- */
-char *hdf5_copy_split(const struct hdf5_walk *walk);
+int hdf5_add_row_set(struct hdf5_row_set *set);
 
 /* Counts rows that are samples: may a file of this size have so many more? */
 int hdf5_charge_rows(struct hdf5_walk *walk, uint64_t rows);

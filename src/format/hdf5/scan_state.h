@@ -20,20 +20,11 @@ struct hdf5_seen {
 	size_t entry; /* its number in the log; SIZE_MAX: a group, or rows */
 };
 
-/* What is called as labels of an array are, and is too long or too short for it. */
-struct hdf5_misfit {
-	char *array, *labels; /* names in one group; owned */
-	haddr_t address;      /* of the labels */
-	uint64_t rows, count;
-};
-
 /* A group that holds nothing to show. */
 struct hdf5_empty {
 	char *path; /* owned */
 	time_t mtime;
 };
-
-struct hdf5_group;
 
 struct hdf5_walk {
 	struct scan *scan;
@@ -44,11 +35,10 @@ struct hdf5_walk {
 	const char *beside;        /* a neighbour of it that is looked at, or NULL */
 	unsigned depth;            /* groups above what the path names */
 	VEC(struct entry_extent) extents; /* of the file at hand */
-	const struct hdf5_group *group; /* whose arrays are looked at, or NULL */
-	VEC(struct hdf5_misfit) misfits; /* in this group */
 	VEC(struct hdf5_empty) empty;
 	bool labelled;             /* some samples have classes */
-	VEC(haddr_t) used;         /* what other datasets of this group were made with */
+	struct hdf5_walk *partner; /* of the file that scan->labels_in is, once it is open */
+	bool partners;             /* labels of the file that scan->labels_of names are here */
 	bool labels_found;         /* what the option labels=NAME says */
 	VEC(struct hdf5_seen) seen;
 	struct idmap seen_by_address;
@@ -66,13 +56,21 @@ struct hdf5_walk {
 	uint64_t files;            /* what can be shown: files, links, arrays of rows */
 	uint64_t arrays;           /* of rows */
 	uint64_t npy;              /* files that are arrays */
-	uint64_t left_out, warnings;
+	uint64_t left_out;
 	uint64_t advanced;         /* bytes of the window that were said to be passed */
 	char left_out_names[1000];
 	char candidates[400];      /* what could be labels */
+	char unfit[500];           /* why what labels=NAME says does not label its rows */
 	char arrays_text[78];      /* for scan->detail */
 	int err;                   /* of a callback, which libhdf5 does not carry */
 };
+
+/*
+ * Opens the file of a scan, with its budgets: 0, or a negative errno and a sentence.
+ * hdf5_walk_close in any case.
+ */
+int hdf5_walk_open(struct hdf5_walk *walk, struct scan *scan, struct error *e);
+void hdf5_walk_close(struct hdf5_walk *walk);
 
 /* For a broken file: what libhdf5 says of it, and a remedy. -EBADMSG or -E... */
 int hdf5_refuse_library(struct hdf5_walk *walk, const char *what);
@@ -83,9 +81,9 @@ int hdf5_refuse(struct hdf5_walk *walk, const char *format, ...)
 
 int hdf5_out_of_memory(struct hdf5_walk *walk);
 
-/* Notes that the dataset at `address` says something of another. 0 or -ENOMEM. */
-int hdf5_use(struct hdf5_walk *walk, haddr_t address);
-bool hdf5_is_used(const struct hdf5_walk *walk, haddr_t address);
+/* Adds a sentence to the scan's findings, if it has any. */
+void hdf5_tell(struct hdf5_walk *walk, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /*
  * Counts `n` paths of `bytes` each: is that too much for a file of this size, as

@@ -19,6 +19,7 @@ struct tiles {
 	struct hdf5_dataset *dataset;
 	const uint8_t *order;
 	uint64_t bytes; /* all of them */
+	uint64_t written; /* rows up to the last of which something is stored */
 	VEC(struct entry_tile) items;
 	hsize_t tile[H5S_MAX_RANK];
 	uint32_t codecs[VOLUME_CODECS];
@@ -91,6 +92,7 @@ static int cut_rows(struct tiles *t, haddr_t at, struct entry_extent *out)
 	int err = 0;
 
 	if (at == HADDR_UNDEF) {
+		t->written = 0;
 		tile = (struct entry_tile){ 0 };
 		if (rows > t->walk->missing_budget)
 			return hdf5_refuse(t->walk, "has more rows that were never written "
@@ -160,6 +162,8 @@ static int take_chunk(struct tiles *t, const struct hdf5_chunks *chunks, uint64_
 				    chunk.coded ? chunk.skipped : UINT32_MAX };
 	if (chunk.size == 0)
 		tile = (struct entry_tile){ 0 };
+	else
+		t->written = (i / (chunks->count / chunks->grid[0]) + 1) * chunks->tile[0];
 	return push_tile(t, tile);
 }
 
@@ -183,6 +187,7 @@ static int take_chunked(struct tiles *t, struct entry_extent *out)
 				   walk->scan->label);
 	memcpy(t->tile, chunks.tile, sizeof(t->tile));
 	memcpy(t->codecs, chunks.codecs, sizeof(t->codecs));
+	t->written = 0;
 	for (uint64_t i = 0; i < chunks.count && !err; i++)
 		err = take_chunk(t, &chunks, i);
 	return err ? err : make_volume(t, out);
@@ -204,8 +209,22 @@ static int take_tiles(struct tiles *t, struct entry_extent *out)
 	return layout == H5D_CHUNKED ? take_chunked(t, out) : cut_rows(t, HADDR_UNDEF, out);
 }
 
+/* A value that stands for what was never written is as good as one that was. */
+static int count_written(struct tiles *t, uint64_t *out)
+{
+	bool fill = false;
+	int err = 0;
+
+	*out = t->dataset->dims[0];
+	if (t->written < *out)
+		err = hdf5_dataset_has_fill(t->walk, t->dataset, &fill);
+	if (!err && !fill && t->written < *out)
+		*out = t->written;
+	return err;
+}
+
 int hdf5_array_extent(struct hdf5_walk *walk, struct hdf5_dataset *d, const uint8_t *order,
-		      struct entry_extent *out)
+		      struct entry_extent *out, uint64_t *written)
 {
 	struct tiles t = { .walk = walk, .dataset = d, .order = order, .bytes = d->item };
 	bool fits = d->rank <= VOLUME_RANK && d->item <= VOLUME_ITEM_LIMIT;
@@ -222,7 +241,10 @@ int hdf5_array_extent(struct hdf5_walk *walk, struct hdf5_dataset *d, const uint
 		d->rank = 1;
 		d->dims[0] = 1;
 	}
+	t.written = d->dims[0];
 	err = take_tiles(&t, out);
+	if (!err && written)
+		err = count_written(&t, written);
 	vec_free(&t.items);
 	return err;
 }

@@ -14,7 +14,7 @@ int hdf5_words_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
 {
 	out->variable = H5Tis_variable_str(d->type) > 0;
 	out->padding = H5Tget_strpad(d->type);
-	return hdf5_column_open(walk, d, &out->column);
+	return hdf5_column_open(walk, d, HDF5_COLUMN_ITEMS, &out->column);
 }
 
 void hdf5_words_close(struct hdf5_words *words)

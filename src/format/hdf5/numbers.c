@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "format/hdf5/numbers.h"
+
+#include <string.h>
+
+static bool describe_integer(hid_t type, struct hdf5_number *out)
+{
+	size_t precision = H5Tget_precision(type), size = H5Tget_size(type);
+	H5T_order_t order = H5Tget_order(type);
+	int shift = H5Tget_offset(type);
+
+	if (size == 0 || size > 8 || precision == 0 || precision > 64 || shift < 0 ||
+	    (size_t)shift + precision > 8 * size)
+		return false;
+	out->big_endian = order == H5T_ORDER_BE;
+	out->is_signed = H5Tget_sign(type) == H5T_SGN_2;
+	out->shift = (unsigned)shift;
+	out->bits = (unsigned)precision;
+	out->bytes = size;
+	return order == H5T_ORDER_LE || order == H5T_ORDER_BE || size == 1;
+}
+
+static bool describe_float(hid_t type, struct hdf5_number *out)
+{
+	out->is_float = true;
+	out->bytes = H5Tget_size(type);
+	out->big_endian = H5Tget_order(type) == H5T_ORDER_BE;
+	return H5Tequal(type, H5T_IEEE_F32LE) > 0 || H5Tequal(type, H5T_IEEE_F32BE) > 0 ||
+	       H5Tequal(type, H5T_IEEE_F64LE) > 0 || H5Tequal(type, H5T_IEEE_F64BE) > 0;
+}
+
+bool hdf5_number_describe(hid_t type, struct hdf5_number *out)
+{
+	H5T_class_t kind = H5Tget_class(type);
+	hid_t base = kind == H5T_ENUM ? H5Tget_super(type) : H5I_INVALID_HID;
+	bool known;
+
+	*out = (struct hdf5_number){ 0 };
+	if (kind == H5T_FLOAT)
+		return describe_float(type, out);
+	if (kind == H5T_INTEGER)
+		return describe_integer(type, out);
+	known = base >= 0 && describe_integer(base, out);
+	if (base >= 0)
+		H5Tclose(base);
+	return known;
+}
+
+static bool get_float(const struct hdf5_number *number, uint64_t bits, int64_t *out)
+{
+	const double most = 9007199254740992.0; /* 2^53: beyond it floats have gaps */
+	double value;
+
+	if (number->bytes == sizeof(float)) {
+		uint32_t half = (uint32_t)bits;
+		float single;
+
+		memcpy(&single, &half, sizeof(single));
+		value = (double)single;
+	} else {
+		memcpy(&value, &bits, sizeof(value));
+	}
+	if (!(value >= -most && value <= most))
+		return false;
+	*out = (int64_t)value;
+	return !((double)*out < value || (double)*out > value);
+}
+
+bool hdf5_number_get(const struct hdf5_number *number, const unsigned char *bytes,
+		     int64_t *out)
+{
+	size_t n = number->bytes;
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < n; i++)
+		value |= (uint64_t)bytes[number->big_endian ? n - 1 - i : i] << 8 * i;
+	if (number->is_float)
+		return get_float(number, value, out);
+	value >>= number->shift;
+	if (number->bits < 64)
+		value &= (UINT64_C(1) << number->bits) - 1;
+	if (number->is_signed && value >> (number->bits - 1) & 1 && number->bits < 64)
+		value |= UINT64_MAX << number->bits;
+	*out = (int64_t)value;
+	return number->is_signed || value <= INT64_MAX;
+}
+
+int64_t hdf5_number_hot(const struct hdf5_number *number, const unsigned char *bytes,
+			uint64_t n)
+{
+	int64_t hot = -1, value = 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (!hdf5_number_get(number, bytes + i * number->bytes, &value) ||
+		    value < 0 || value > 1 || (value == 1 && hot >= 0))
+			return -1;
+		if (value == 1)
+			hot = (int64_t)i;
+	}
+	return hot;
+}

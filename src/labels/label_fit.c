@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which items hold one label a row, as far as their types and shapes say. */
+#include "labels/label_rules.h"
+#include "names/label_words.h"
+
+bool label_rules_name_counts(const char *name, const char *chosen)
+{
+	char split[SPLIT_BYTES];
+
+	if (name_class_list_rank(name) >= 0 || name_file_list_rank(name) >= 0 ||
+	    name_is_split_list(name, split))
+		return true;
+	return chosen ? name_is_chosen(name, chosen, NULL) : name_says_labels(name);
+}
+
+int label_rules_axis(const struct catalogue_item *item)
+{
+	int wide = 0, axis = 0;
+
+	if (item->rank < 1)
+		return -1;
+	for (int i = 0; i < item->rank; i++)
+		if (item->dims[i] != 1) {
+			wide++;
+			axis = i;
+		}
+	return wide == 0 ? 0 : wide == 1 && (axis == 0 || item->rank == 2) ? axis : -1;
+}
+
+static bool is_number(const struct catalogue_item *item)
+{
+	return item->numbered || item->type == ITEM_BOOL ||
+	       (item->type == ITEM_FLOAT && item->whole);
+}
+
+uint64_t label_rules_count(const struct catalogue_item *item)
+{
+	int axis = label_rules_axis(item);
+
+	if (axis >= 0)
+		return is_number(item) ? item->dims[axis] : 0;
+	return item->one_hot ? item->dims[0] : 0;
+}
+
+bool label_rules_fit(const struct catalogue_item *item, uint64_t rows,
+		     enum label_form *form)
+{
+	*form = label_rules_axis(item) < 0 ? LABEL_ONE_HOT : LABEL_NUMBER;
+	return rows && label_rules_count(item) == rows;
+}

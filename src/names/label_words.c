@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "names/label_words.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* The most usual first. */
+static const char *const label_words[] = {
+	"targets", "labels", "label", "target", "y", "ans", "class", "classes", "category",
+};
+
+static const char *const image_words[] = {
+	"images", "image", "imgs", "img", "x", "data", "pixels", "pixel", "jpegs", "jpeg",
+	"jpgs", "jpg", "png", "pngs", "rows", "records", "record", "photos", "photo",
+	"pictures", "picture", "frames", "frame", "features", "rgb", "cam", "camera",
+	"encoded", "bytes",
+};
+
+static const char *const class_lists[] = {
+	"list_classes", "class_names", "label_names", "classes", "categories",
+};
+
+static const char *const file_lists[] = { "filenames", "filename", "file_names", "names" };
+
+static const char *const split_columns[] = { "split", "splits", "subset", "partition" };
+
+/* Of rows, besides the word for the split. */
+static const char *const index_words[] = { "idx", "index", "indices", "indexes", "inds" };
+
+/* What is called after labels and holds none. */
+static const char *const no_labels[] = {
+	"num", "count", "len", "name", "offset", "weight", "_start", "_end",
+};
+
+enum { WORD_BYTES = 64 };
+
+enum role { ROLE_OTHER, ROLE_IMAGES, ROLE_LABELS, ROLE_SPLIT };
+
+/* A word of a name, in small letters. */
+struct word {
+	char text[WORD_BYTES];
+	size_t length;
+};
+
+static int find(const char *const *words, size_t n, const char *text, size_t length)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(words[i]) == length && strncasecmp(words[i], text, length) == 0)
+			return (int)i;
+	return -1;
+}
+
+static enum role role_of(const char *text, size_t n)
+{
+	if (find(label_words, COUNT(label_words), text, n) >= 0)
+		return ROLE_LABELS;
+	if (find(image_words, COUNT(image_words), text, n) >= 0)
+		return ROLE_IMAGES;
+	return split_is_word(text, n) ? ROLE_SPLIT : ROLE_OTHER;
+}
+
+/* "trainlabels": how long the first of two known words is; 0: it is one word. */
+static size_t first_of_two(const char *text, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		enum role a = role_of(text, i), b = role_of(text + i, n - i);
+
+		if (a != ROLE_OTHER && b != ROLE_OTHER && a != b &&
+		    (a == ROLE_SPLIT || b == ROLE_SPLIT || (i > 2 && n - i > 2)))
+			return i;
+	}
+	return 0;
+}
+
+/* "trainX" has two words, "RGB" and "x1" have one and two. */
+static bool begins_word(const char *at)
+{
+	unsigned char before = (unsigned char)at[-1], here = (unsigned char)*at;
+
+	return !isalnum(here) || (isupper(here) && islower(before)) ||
+	       !isdigit(here) != !isdigit(before);
+}
+
+/* The next word from *at on; false: there is none. */
+static bool next_word(const char **at, struct word *out)
+{
+	const char *from = *at;
+	size_t n = 1, first;
+
+	while (*from && !isalnum((unsigned char)*from))
+		from++;
+	if (!*from)
+		return false;
+	while (from[n] && !begins_word(from + n))
+		n++;
+	first = first_of_two(from, n);
+	if (first)
+		n = first;
+	*at = from + n;
+	out->length = n < WORD_BYTES - 1 ? n : WORD_BYTES - 1;
+	for (size_t i = 0; i < out->length; i++)
+		out->text[i] = (char)tolower((unsigned char)from[i]);
+	out->text[out->length] = '\0';
+	return true;
+}
+
+static enum role role_of_word(const struct word *word)
+{
+	return role_of(word->text, word->length);
+}
+
+/* "val" and "validation" are one split: the shortest word for it. */
+static const char *split_word(const struct word *word)
+{
+	static const char *const splits[] = { "train", "val", "test" };
+
+	for (size_t i = 0; i < COUNT(splits); i++)
+		if (split_is_same(splits[i], strlen(splits[i]), word->text, word->length))
+			return splits[i];
+	return word->text;
+}
+
+void name_key(const char *name, char out[NAME_KEY_BYTES])
+{
+	struct word word;
+	size_t n = 0;
+
+	*out = '\0';
+	while (next_word(&name, &word) && n < NAME_KEY_BYTES - 1) {
+		enum role role = role_of_word(&word);
+
+		if (role == ROLE_OTHER || role == ROLE_SPLIT)
+			n += (size_t)snprintf(out + n, NAME_KEY_BYTES - n, "%s%s", n ? " " : "",
+					      role == ROLE_SPLIT ? split_word(&word) : word.text);
+	}
+}
+
+static bool has_role(const char *name, enum role role)
+{
+	struct word word;
+
+	while (next_word(&name, &word))
+		if (role_of_word(&word) == role)
+			return true;
+	return false;
+}
+
+bool name_says_images(const char *name)
+{
+	return has_role(name, ROLE_IMAGES) || strstr(name, "image") || strstr(name, "img") ||
+	       strstr(name, "data");
+}
+
+bool name_says_labels(const char *name)
+{
+	return has_role(name, ROLE_LABELS);
+}
+
+unsigned name_label_rank(const char *name)
+{
+	struct word word;
+
+	while (next_word(&name, &word)) {
+		int rank = find(label_words, COUNT(label_words), word.text, word.length);
+
+		if (rank >= 0)
+			return (unsigned)rank;
+	}
+	return COUNT(label_words);
+}
+
+bool name_may_label_any(const char *name)
+{
+	static const char *const before[] = { "is_", "has_", "n_" };
+	bool says = false;
+	struct word word;
+
+	for (size_t i = 0; i < COUNT(no_labels); i++)
+		if (strcasestr(name, no_labels[i]))
+			return false;
+	for (size_t i = 0; i < COUNT(before); i++)
+		if (strncasecmp(name, before[i], strlen(before[i])) == 0)
+			return false;
+	for (const char *at = name; next_word(&at, &word);)
+		says |= strncmp(word.text, "label", 5) == 0 ||
+			strncmp(word.text, "target", 6) == 0;
+	return says || strcasecmp(name, "y") == 0;
+}
+
+bool name_is_vague(const char *name)
+{
+	return strcmp(name, "class") == 0 || strcmp(name, "classes") == 0 ||
+	       strcmp(name, "category") == 0;
+}
+
+int name_class_list_rank(const char *name)
+{
+	return find(class_lists, COUNT(class_lists), name, strlen(name));
+}
+
+int name_file_list_rank(const char *name)
+{
+	return find(file_lists, COUNT(file_lists), name, strlen(name));
+}
+
+bool name_is_split_column(const char *name)
+{
+	return find(split_columns, COUNT(split_columns), name, strlen(name)) >= 0;
+}
+
+bool name_is_split_list(const char *name, char out[SPLIT_BYTES])
+{
+	struct word word;
+	unsigned splits = 0, lists = 0, words = 0;
+
+	*out = '\0';
+	for (; next_word(&name, &word); words++) {
+		if (role_of_word(&word) == ROLE_SPLIT && word.length < SPLIT_BYTES) {
+			memcpy(out, word.text, word.length + 1);
+			splits++;
+		}
+		lists += find(index_words, COUNT(index_words), word.text, word.length) >= 0;
+	}
+	return splits == 1 && lists == 1 && words == 2;
+}
+
+bool name_says_split(const char *name)
+{
+	return has_role(name, ROLE_SPLIT);
+}
+
+bool name_is_wnid(const char *name, size_t n)
+{
+	if (n != 9 || name[0] != 'n')
+		return false;
+	for (size_t i = 1; i < n; i++)
+		if (!isdigit((unsigned char)name[i]))
+			return false;
+	return true;
+}
+
+bool names_may_go_together(const char *a, const char *b)
+{
+	struct word one, two;
+	const char *first = NULL, *second = NULL;
+	char split[WORD_BYTES];
+
+	while (!first && next_word(&a, &one))
+		if (role_of_word(&one) == ROLE_SPLIT)
+			first = split_word(&one);
+	if (!first)
+		return true;
+	snprintf(split, sizeof(split), "%s", first);
+	while (!second && next_word(&b, &two))
+		if (role_of_word(&two) == ROLE_SPLIT)
+			second = split_word(&two);
+	return !second || strcmp(split, second) == 0;
+}
+
+bool names_are_pair(const char *images, const char *labels)
+{
+	char one[NAME_KEY_BYTES], two[NAME_KEY_BYTES];
+
+	if (!has_role(images, ROLE_IMAGES) || has_role(images, ROLE_LABELS) ||
+	    !has_role(labels, ROLE_LABELS) || has_role(labels, ROLE_IMAGES))
+		return false;
+	name_key(images, one);
+	name_key(labels, two);
+	return strcmp(one, two) == 0;
+}
+
+/* "train" of "train_images": its length; 0: it begins otherwise. */
+static size_t split_before(const char *name)
+{
+	size_t n = strcspn(name, "_");
+
+	return name[n] == '_' && split_is_word(name, n) ? n : 0;
+}
+
+bool name_is_chosen(const char *name, const char *chosen, const char *array)
+{
+	size_t n = split_before(name), own = array ? split_before(array) : n;
+
+	if (array && !names_may_go_together(name, array))
+		return false;
+	if (strcmp(name, chosen) == 0)
+		return true;
+	return n && own && strcmp(name + n + 1, chosen) == 0;
+}
