@@ -16,11 +16,11 @@
 
 enum { WORKERS_MOST = 64, LINE = STDIN_FILENO };
 
-static const char crashed[] = "makes the library crash that decodes such images";
+static const char crashed[] = "crashes the library that decodes such images";
 
 enum ask { ASK_MEASURE, ASK_DECODE };
 
-/* Both ends are one program. Bytes follow: of the file, or of what it became. */
+/* Both ends are one program. Bytes follow: the image file, or its pixels. */
 struct question {
 	enum ask ask;
 	size_t length;
@@ -29,7 +29,7 @@ struct question {
 struct answer {
 	bool is_image;
 	int err;
-	unsigned damage; /* in pixels_damages; their number: none */
+	unsigned damage; /* index in pixels_damages; PIXELS_DAMAGES: none */
 	uint64_t size;
 };
 
@@ -65,7 +65,7 @@ static bool read_all(int fd, void *bytes, size_t length)
 	return true;
 }
 
-/* By sendmsg, which says that nobody is there, without a signal. */
+/* MSG_NOSIGNAL: a dead peer is an error, not a SIGPIPE. */
 static bool write_all(int fd, const void *bytes, size_t length)
 {
 	const char *at = bytes;
@@ -122,7 +122,7 @@ static bool decode(const void *bytes, size_t length)
 	return told;
 }
 
-/* Until the packer has gone, or asks for what cannot be. */
+/* Serves requests until the packer closes the socket or a request is invalid. */
 static void work(void)
 {
 	struct question q;
@@ -137,7 +137,7 @@ static void work(void)
 	}
 }
 
-/* Nothing of the packer's but the socket; the packer is whom signals end. */
+/* Keeps no descriptor but the socket. Signals end the packer, not a worker. */
 static _Noreturn void be_worker(int line)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -218,8 +218,8 @@ static int find_idle(const struct decoders *d, bool *any)
 	return -1;
 }
 
-/* Waits for one: its number, or -1 where all have died. */
-static int take_worker(struct decoders *d)
+/* Waits for an idle worker: its number, or -1 if all died. */
+static int claim_worker(struct decoders *d)
 {
 	bool any;
 	int i;
@@ -232,7 +232,7 @@ static int take_worker(struct decoders *d)
 	return i;
 }
 
-static void give_back(struct decoders *d, int i, bool lives)
+static void release_worker(struct decoders *d, int i, bool lives)
 {
 	LOCK_GUARD(&d->lock);
 	if (i < 0)
@@ -251,7 +251,7 @@ static void set_damage(const struct answer *answer, const char **damage)
 		*damage = pixels_damages[answer->damage];
 }
 
-/* Asks worker `i`: does it live? */
+/* Sends a request to worker `i`: does the worker still live? */
 static bool ask(const struct decoders *d, int i, enum ask what, const void *bytes,
 		size_t length, struct answer *answer)
 {
@@ -266,10 +266,10 @@ bool decoders_measure(struct decoders *d, const void *bytes, size_t length, uint
 		      const char **damage)
 {
 	struct answer answer;
-	int i = take_worker(d);
+	int i = claim_worker(d);
 	bool lives = ask(d, i, ASK_MEASURE, bytes, length, &answer);
 
-	give_back(d, i, lives);
+	release_worker(d, i, lives);
 	if (!lives) {
 		*damage = crashed;
 		return false;
@@ -279,8 +279,8 @@ bool decoders_measure(struct decoders *d, const void *bytes, size_t length, uint
 	return answer.is_image;
 }
 
-/* What a worker says may be wrong, but not be more than was said before. */
-static bool take_pixels(int line, uint64_t most, const struct answer *answer,
+/* A worker may not return more bytes than it announced when it measured. */
+static bool read_pixels(int line, uint64_t most, const struct answer *answer,
 			struct pixels *out)
 {
 	if (answer->size > most)
@@ -294,13 +294,13 @@ int decoders_decode(struct decoders *d, const void *bytes, size_t length, uint64
 		    struct pixels *out, const char **damage)
 {
 	struct answer answer;
-	int i = take_worker(d);
+	int i = claim_worker(d);
 	bool lives = ask(d, i, ASK_DECODE, bytes, length, &answer);
 
 	*out = (struct pixels){ 0 };
 	if (lives && !answer.err)
-		lives = take_pixels(d->workers[i].line, most, &answer, out);
-	give_back(d, i, lives);
+		lives = read_pixels(d->workers[i].line, most, &answer, out);
+	release_worker(d, i, lives);
 	if (lives && !answer.err)
 		return 0;
 	pixels_free(out);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hdf5_tree.c: the layout "tree": a folder is a group, a file a dataset of one dimension
- * of bytes, contiguous: its bytes are one stretch of the HDF5 file, which a mount reads
- * as they are. With gzip they are in chunks, and one that does not become smaller is
- * stored as it is. Soft links are symbolic links, hard links are hard links. Owners,
- * modes and times have no place.
+ * hdf5_tree.c: the layout "tree". A folder is a group. A file is a contiguous dataset of
+ * bytes of one dimension, so a mount reads it as one extent. With gzip it is in chunks; a
+ * chunk that does not become smaller is stored as it is. Symbolic links are soft links,
+ * hard links are hard links. Owners, modes and times are not stored.
  */
 #include "packer/hdf5_layouts.h"
 
@@ -24,8 +23,8 @@ struct tree {
 	struct hdf5_output *out;
 	int level;       /* of gzip, or 0 */
 	hid_t dataset;   /* of the file between begin and end */
-	uint64_t at;     /* bytes of it that are written */
-	hid_t group;     /* the folder of the entry before */
+	uint64_t at;     /* bytes of it written */
+	hid_t group;     /* the folder of the last entry */
 	char *folder;    /* its path */
 };
 
@@ -55,7 +54,7 @@ static int tree_open(void **state, struct hdf5_output *out,
 	return 0;
 }
 
-/* A part of a path may not mean something else, in HDF5 or where it is mounted. */
+/* Refuses a path with an empty part, "." or "..". */
 static int check_path(const char *path, struct error *e)
 {
 	const char *name = path, *end;
@@ -72,7 +71,7 @@ static int check_path(const char *path, struct error *e)
 	}
 }
 
-/* The group of that name in `parent`; made if it is not there. */
+/* The group of that name in `parent`; created if it does not exist. */
 static hid_t open_group(const struct tree *tree, hid_t parent, const char *name)
 {
 	htri_t there = H5Lexists(parent, name, H5P_DEFAULT);
@@ -84,7 +83,7 @@ static hid_t open_group(const struct tree *tree, hid_t parent, const char *name)
 				  tree->out->group_create, H5P_DEFAULT);
 }
 
-/* Opens the folder's groups one by one; `folder` is cut to pieces and restored. */
+/* Opens the folder's groups one by one; `folder` is changed meanwhile and restored. */
 static hid_t walk_groups(const struct tree *tree, char *folder)
 {
 	hid_t group = H5Gopen2(tree->out->file, "/", H5P_DEFAULT), next;
@@ -104,7 +103,7 @@ static hid_t walk_groups(const struct tree *tree, char *folder)
 	return group;
 }
 
-/* The folder becomes tree->group: 0, or -errno and a sentence. */
+/* Makes the folder tree->group: 0, or -errno and a sentence. */
 static int enter_folder(struct tree *tree, const char *path, size_t length,
 			struct error *e)
 {
@@ -123,8 +122,8 @@ static int enter_folder(struct tree *tree, const char *path, size_t length,
 }
 
 /*
- * As few chunks as there can be, of the same size: the last one is stored in full, so
- * that it should not be larger than what is in it.
+ * The fewest chunks, all of the same size: the last chunk is stored in full, so it should
+ * hold little padding.
  */
 static bool set_chunks(hid_t create, uint64_t size, int level)
 {
@@ -161,7 +160,7 @@ static int begin_file(struct tree *tree, const struct pack_entry *entry, const c
 	return tree->dataset < 0 || tree->out->error ? failed(tree, entry->path, e) : 0;
 }
 
-/* How many folders `path` climbs at its beginning; *rest is what follows. */
+/* Counts the leading ".." of `path`; *rest is the remaining path. */
 static size_t count_climbs(const char *path, const char **rest)
 {
 	size_t climbs = 0;
@@ -189,8 +188,8 @@ static bool has_climb(const char *path)
 }
 
 /*
- * What a soft link in `folder` has to say. In HDF5 ".." is a name like any other: a
- * path that climbs is said from the root. NULL: it leads out, or cannot be said.
+ * The target of a soft link in `folder`. In HDF5 ".." is a plain name, so a path that
+ * climbs is written from the root. NULL: it leads out of the root, or has a later "..".
  */
 static char *link_target(const char *folder, const char *target)
 {
@@ -295,7 +294,7 @@ static int tree_begin(void *state, const struct pack_entry *entry, struct error 
 	int rc;
 
 	if (entry->kind == PACK_DIRECTORY && !*entry->path)
-		return 0; /* the root is there */
+		return 0; /* the root exists */
 	rc = check_path(entry->path, e);
 	if (rc < 0)
 		return rc;
