@@ -84,7 +84,7 @@ static int make_directory(struct squashfs_tree *tree, struct squashfs_node *pare
 
 /* Enters the directory of that name; created if it does not exist. */
 static int enter(struct squashfs_tree *tree, struct squashfs_node **at, const char *name,
-		size_t length)
+		 size_t length)
 {
 	const struct key key = { (*at)->number, name, length };
 	const struct idmap_slot *slot =
