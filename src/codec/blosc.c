@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blosc, version 1, as HDF5's filter 32001 stores it: with any compressor in it. */
+/* Blosc 1, as HDF5's filter 32001 stores it, with any of its compressors. */
 #include "codec/codec.h"
 
 #include <blosc.h>
 #include <errno.h>
 
 /*
- * The context's function has no state of its own, and starts no threads when it is to
- * use one. It takes the size of what it is given from there, hence the look before.
+ * The _ctx function has no state, and one thread starts no others. It reads the size of
+ * its input from that input, so the size is validated first.
  */
 static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 		      uint32_t parameter)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * HDF5's checksum: the bytes, then Fletcher's sum over them in 4 bytes, little
- * endian. The sum is over numbers of two bytes, big endian; an odd last byte is
- * the upper half of one. HDF5 before 1.6.3 wrote the two bytes of either half the
- * other way round; both are good.
+ * HDF5's checksum: the bytes, then their Fletcher sum in 4 bytes, little-endian. The sum
+ * is over big-endian numbers of two bytes; an odd last byte is the upper half of one.
+ * HDF5 before 1.6.3 swapped the two bytes of either half; both forms are accepted.
  */
 #include "codec/codec.h"
 
@@ -14,10 +13,10 @@
 
 enum {
 	SUM_SIZE = 4,
-	FOLD_EVERY = 1 << 20, /* so many numbers fit into the sums */
+	FOLD_EVERY = 1 << 20, /* numbers that fit into the sums */
 };
 
-/* Modulo 65535, but 65535 stays: only sums of nothing but zeros are 0. */
+/* Modulo 65535, but 65535 stays: only zeros have the sum 0. */
 static uint64_t fold(uint64_t sum)
 {
 	while (sum > 0xffff)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * HDF5's filter 32004: a head of two numbers, the bytes of the chunk (8) and of a block
- * (4), then each block behind its stored size (4): a block of LZ4, or what it would
- * decode to where that is as long. The last block may be shorter. All numbers are
- * big-endian.
+ * HDF5's filter 32004: a header with the size of the chunk (8 bytes) and of a block (4),
+ * then each block behind its stored size (4). A block is LZ4, or plain if the stored size
+ * is the plain size. The last block may be shorter. All numbers are big-endian.
  */
 #include "codec/codec.h"
 
@@ -21,7 +20,7 @@ static uint64_t number(const unsigned char *at, unsigned bytes)
 	return value;
 }
 
-/* One block of `plain` bytes: how many are stored, its size included, or -EBADMSG. */
+/* Decodes one block of `plain` bytes. Returns its stored bytes, or -EBADMSG. */
 static ssize_t decode_block(const unsigned char *in, size_t n, unsigned char *out,
 			    size_t plain)
 {

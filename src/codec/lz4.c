@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A block of LZ4, without a frame around it. */
+/* An LZ4 block without a frame. */
 #include "codec/codec.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <lzf.h>
 
-/* The library has no state. It reads a byte of whatever it is given. */
+/* The library has no state. It reads a first byte even of empty input. */
 static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 		      uint32_t parameter)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A block of LZO1X, what squashfs calls lzo. */
+/* A block of LZO1X, which squashfs calls lzo. */
 #include "codec/codec.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* lzo_init only tests the library: it does no harm if two threads are first. */
+/* lzo_init only tests the library, so two threads may call it at once. */
 static bool library_works(void)
 {
 	static atomic_bool works;

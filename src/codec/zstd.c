@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Frames of Zstandard. */
+/* Zstandard frames. */
 #include "codec/codec.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <zstd_errors.h>
 
 /*
- * Contexts (96 KB each) that no thread uses just now: a new one for each block
- * would take 11 us, at 4 KiB twice the time of the decoding itself.
+ * Idle contexts (96 KB each). A new one a block would take 11 us, at 4 KiB twice the time
+ * of decoding.
  */
 enum { SPARES = 16 };
 static ZSTD_DCtx *_Atomic spares[SPARES];
@@ -46,7 +46,7 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 
 	(void)parameter;
 	if (n == 0)
-		return -EBADMSG; /* to the library that is no frame, and no error */
+		return -EBADMSG; /* the library would return 0 */
 	context = context_take();
 	if (!context)
 		return -ENOMEM;
