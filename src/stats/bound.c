@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bound.c: what bounds the reader, in words. */
+/* bound.c: the bottleneck of a reader, in words. */
 #include <stdio.h>
 
 #include "base/size.h"
@@ -14,7 +14,7 @@ const char *bound_word(enum bound bound)
 	return words[bound];
 }
 
-/* What most of the requests are, and what would spare them. */
+/* The most frequent kind of request, and a remedy. */
 static const char *remedy(enum counter most)
 {
 	switch ((int)most) {

@@ -9,7 +9,7 @@
 
 #include "stats/stats.h"
 
-#define NUMBER "%20" PRIu64 /* the widest has 20 digits */
+#define NUMBER "%20" PRIu64 /* the largest has 20 digits */
 
 static const char fuse_prefix[] = "fuse_", request_prefix[] = "request_";
 
@@ -40,7 +40,7 @@ static uint64_t count_of(const struct histogram_cells *cells)
 	return sum;
 }
 
-/* What follows the prefix, or NULL where the name has another one. */
+/* The text behind the prefix, or NULL if the name has another. */
 static const char *after(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -62,7 +62,7 @@ double render_percent(uint64_t swept, uint64_t target)
 	return 100 * (double)swept / (double)target;
 }
 
-/* For people. */
+/* The readable form. */
 
 static void add_line(struct text *text, const char *name, uint64_t value, const char *unit,
 		     const char *sentence)
@@ -104,7 +104,7 @@ void render_progress(struct text *text)
 		 render_state(swept, target));
 }
 
-/* For programs. */
+/* JSON. */
 
 static void add_json_counters(struct text *text, const char *key, enum counter_kind kind)
 {
@@ -153,7 +153,7 @@ void render_json(struct text *text)
 	text_add(text, "\n  }\n}\n");
 }
 
-/* For Prometheus: all samples of a metric stand together, behind its HELP and TYPE. */
+/* Prometheus: the samples of a metric are adjacent, behind its HELP and TYPE. */
 
 static void add_head(struct text *text, const char *name, const char *suffix,
 		     const char *type, const char *sentence)
@@ -236,11 +236,11 @@ static void add_histograms(struct text *text)
 	}
 }
 
-/* Of the seconds above, those that a request waited for. */
+/* The part of the seconds above for which a request waited. */
 static void add_demand(struct text *text)
 {
 	add_head(text, "demand", "_seconds_total", "counter",
-		 "what requests waited for, by what it was");
+		 "time that requests waited, by the work");
 	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
 		if (after(histogram_infos[i].name, request_prefix))
 			continue;
