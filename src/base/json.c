@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 
-/* Characters that stand for themselves, at the beginning of `s`. */
+/* The number of bytes at `s` that need no escape. */
 static size_t plain_length(const unsigned char *s, size_t n)
 {
 	size_t i = 0;
@@ -16,14 +16,14 @@ static size_t plain_length(const unsigned char *s, size_t n)
 	return i;
 }
 
-/* The character at `s`, escaped where it has to be: how many bytes it has. */
+/* Writes the character at `s`, escaped if needed; returns its length. */
 static size_t write_character(FILE *out, const unsigned char *s, size_t n)
 {
 	uint32_t character;
 	size_t length = utf8_decode(s, n, &character);
 
 	if (length && utf8_is_surrogate(character))
-		length = 0; /* standard UTF-8 has none */
+		length = 0; /* invalid in standard UTF-8 */
 	if (length == 0)
 		fprintf(out, "\\udc%02x", s[0]);
 	else if (s[0] == '"' || s[0] == '\\')

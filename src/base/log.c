@@ -23,8 +23,8 @@ static const char *log_program = "granary";
 static int log_syslog;
 static int log_file = -1;
 static void (*log_sink)(enum log_level level, const char *line);
-static _Atomic unsigned long log_lost; /* lines that the file had no room for, */
-static _Atomic int log_torn;           /* the last of them but for its beginning */
+static _Atomic unsigned long log_lost; /* lines lost for lack of room in the file */
+static _Atomic int log_torn;           /* the last of them was written in part */
 
 void log_open(const char *program, enum log_level level)
 {
@@ -37,7 +37,7 @@ void log_to_descriptor(int fd)
 	if (log_file >= 0)
 		close(log_file);
 	log_file = fd;
-	signal(SIGXFSZ, SIG_IGN); /* a full file is no reason to end */
+	signal(SIGXFSZ, SIG_IGN); /* a file at its size limit must not end the process */
 }
 
 void log_to(void (*sink)(enum log_level level, const char *line))
@@ -62,10 +62,10 @@ static void write_stderr(const char *line)
 		n = sizeof(whole) - 1;
 	/* One write, so that lines of several processes do not mix. */
 	if (write(STDERR_FILENO, whole, (size_t)n) < 0)
-		return; /* nowhere left to say so */
+		return; /* no channel left to report this */
 }
 
-/* 2026-11-21T19:28:30.123Z: sorts, and means the same everywhere. */
+/* 2026-11-21T19:28:30.123Z */
 static void print_time(char *text, size_t size)
 {
 	struct timespec now;
@@ -78,7 +78,7 @@ static void print_time(char *text, size_t size)
 	snprintf(text + n, size - n, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-/* The line with its time and process, behind `before`: how long it is. */
+/* Formats the line with time and process, behind `before`; returns its length. */
 static size_t stamp(const char *before, const char *line, char *whole, size_t size)
 {
 	char time[64];

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log.h: one line a message, to standard error, to a file, or to syslog.
+ * log.h: one line a message, to standard error, a file, or syslog.
  *
- * A program logs to standard error until it says otherwise. Debug messages cost
- * one test of a variable while they are off. Control characters in a message
- * (names come from archives) are written as octal escapes, so that a hostile
- * name cannot forge a line or drive a terminal.
+ * The default is standard error. Debug messages cost one test of a variable while they
+ * are off. Control characters in a message are written as octal escapes, so that a name
+ * in an archive cannot forge a line or control a terminal.
  *
- * Threads: every function may be called from any thread; set-up functions
- * (log_open, log_to_descriptor, log_to_syslog) before the threads start.
+ * Threads: any; set-up functions (log_open, log_to_descriptor, log_to_syslog) before
+ * other threads start.
  */
 #ifndef GRANARY_BASE_LOG_H
 #define GRANARY_BASE_LOG_H
 
 #include "base/error.h"
 
-/* A notice is what somebody asked for: it is never dropped. */
+/* A notice is output that the user asked for: it is never dropped. */
 enum log_level {
 	LOG_LEVEL_NOTICE,
 	LOG_LEVEL_ERROR,
@@ -24,23 +23,23 @@ enum log_level {
 	LOG_LEVEL_DEBUG,
 };
 
-/* `program` is kept, not copied. Messages above `level` are dropped. */
+/* `program` must outlive the log. Messages above `level` are dropped. */
 void log_open(const char *program, enum log_level level);
 
 /*
- * From now on lines go to the end of the file behind this descriptor, which the log takes
- * over (os/log_file.h opens it), each with the time (UTC) and the process, each by one
- * write(2): several processes may have it, and it may be cut to nothing meanwhile. A line
- * that finds no room is lost, and the next one that is written says so.
+ * Appends lines to the file of this descriptor, which the log then owns (os/log_file.h
+ * opens it). Each line has the time (UTC) and the process, and is one write(2), so
+ * several processes may share the file, and it may be truncated. A line that finds no
+ * room is lost; the next one written says so.
  */
 void log_to_descriptor(int fd);
 
-/* From now on lines go there, control characters escaped, and nowhere else. */
+/* Sends lines to `sink` only, with control characters escaped. */
 void log_to(void (*sink)(enum log_level level, const char *line));
 
 /*
- * From now on lines go to syslog; where a file was chosen, still there. Where there is no
- * syslog they are only in the ring, which has the last ones in any case (base/log_ring.h).
+ * Sends lines to syslog, and to the file if there is one. Without syslog the last lines
+ * are still in the ring (base/log_ring.h).
  */
 void log_to_syslog(void);
 
@@ -60,9 +59,8 @@ extern enum log_level log_level_now;
 	} while (0)
 
 /*
- * For the data path, where a broken disk can fail a million reads: true at
- * most `burst` times in any ten seconds. The first refusal of such a period
- * writes one line that says messages are being left out.
+ * Limits messages about reads, since a broken disk can fail a million: true at most
+ * `burst` times in ten seconds. The first refusal logs that messages are dropped.
  */
 int log_allowed(unsigned burst);
 

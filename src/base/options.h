@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * options.h: `-o name=value,flag` options as tables.
+ * options.h: parses `-o name=value,flag` options by tables.
  *
- * A table describes where in a struct each option's value goes. Values:
- * OPTION_FLAG (bool), OPTION_TEXT (char *, owned by the struct, freed by
- * options_free), OPTION_CHOICE (int: the index of a word in `choices`),
- * OPTION_SIZE (uint64_t, "8G"), OPTION_UINT (unsigned), OPTION_OCTAL (unsigned).
+ * A table maps each option to a member of a struct. Values: OPTION_FLAG (bool),
+ * OPTION_TEXT (char *, owned by the struct, freed by options_free), OPTION_CHOICE (int:
+ * the index of a word in `choices`), OPTION_SIZE (uint64_t, "8G"), OPTION_UINT
+ * (unsigned), OPTION_OCTAL (unsigned).
  */
 #ifndef GRANARY_BASE_OPTIONS_H
 #define GRANARY_BASE_OPTIONS_H
@@ -22,11 +22,11 @@ enum option_kind {
 	OPTION_SIZE,
 	OPTION_UINT,
 	OPTION_OCTAL,
-	OPTION_IGNORED, /* taken and forgotten: what mount(8) passes on */
+	OPTION_IGNORED, /* ignored: options that mount(8) passes on */
 };
 
 struct option_spec {
-	const char *name;           /* NULL ends a table; "x-*": all that begin so */
+	const char *name;           /* NULL ends a table; "x-*": all with this prefix */
 	enum option_kind kind;
 	size_t at;                  /* offsetof() into the struct */
 	const char *const *choices; /* OPTION_CHOICE: words, NULL-ended */
@@ -34,23 +34,22 @@ struct option_spec {
 	const char *help;
 };
 
-/* A table and the struct that it fills. */
+/* A table and its struct. */
 struct option_target {
 	const struct option_spec *specs;
 	void *config;
 };
 
 /*
- * Applies one -o argument ("a,b=c"; a comma in a value is written `\,`) to the
- * first of the `n` targets that knows each name. -EINVAL with a sentence that
- * names the option otherwise.
+ * Applies one -o argument ("a,b=c"; `\,` is a comma in a value) to the first of the `n`
+ * targets that knows each name. Otherwise -EINVAL with a sentence that names the option.
  */
 int options_apply(const char *text, const struct option_target *targets,
 		  size_t n, struct error *e);
 
 /*
- * What is wrong where getopt_long (with a table that begins with `:`) returned
- * '?' or ':', in words that name the option. Returns -EINVAL.
+ * Sets a sentence that names the option, after getopt_long (with a table that begins with
+ * `:`) returned '?' or ':'. Returns -EINVAL.
  */
 int options_getopt_error(int returned, char *const *argv, struct error *e);
 
@@ -58,13 +57,13 @@ int options_getopt_error(int returned, char *const *argv, struct error *e);
 void options_free(const struct option_spec *specs, void *config);
 
 /*
- * What `config` has for an option, as one would write it; "default" where nothing was
- * said: 0, or -EINVAL for what is ignored. What does not fit is cut off.
+ * Writes the value of an option as the user would; "default" if it is not set: 0, or
+ * -EINVAL for an ignored option. Longer text is cut off.
  */
 int options_value(const struct option_spec *spec, const void *config, char *out,
 		  size_t size);
 
-/* One aligned line an option. */
+/* Prints one aligned line an option. */
 void options_print(const struct option_spec *specs, FILE *out);
 
 #endif
