@@ -10,12 +10,12 @@
 #include "base/cleanup.h"
 #include "index/layout.h"
 
-/* A process can hold no more files open (fs.nr_open). */
+/* The kernel's limit of open files (fs.nr_open). */
 enum { SOURCES_MOST = 1 << 20 };
 
 struct card {
 	uid_t owner;
-	uint32_t section_count; /* in the table; optional ones may be missing */
+	uint32_t section_count; /* in the table; optional ones may be absent */
 	struct layout_section table[SECTION_COUNT];
 	struct index_summary summary;
 	uint32_t source_count;
@@ -46,14 +46,14 @@ static int fetch(const struct card_reader *reader, void *buffer, size_t length,
 	return err ? error_set(e, ERROR_SYSTEM, -err, "%s", strerror(-err)) : 0;
 }
 
-/* ---- The head ---- */
+/* ---- Header and table ---- */
 
 struct head {
 	struct layout_header header;
 	struct layout_section table[SECTION_COUNT];
 };
 
-/* The header by itself: is this a file that we can read at all? */
+/* Checks the header alone. */
 static int check_header(const struct layout_header *header, uint64_t size,
 			struct error *e)
 {
@@ -94,7 +94,7 @@ static uint64_t count_items(const struct card *card, enum layout_section_id i)
 	return i < card->section_count ? card->table[i].length / layout_types[i].item_size : 0;
 }
 
-/* What each accessor may rely on: there are nodes, and sums of all or of none. */
+/* Invariants of the accessors: there are nodes, and checksums for all or none. */
 static int check_counts(const struct card *card, struct error *e)
 {
 	uint64_t nodes = count_items(card, SECTION_NODES);
@@ -146,7 +146,7 @@ static int read_head(const struct card_reader *reader, struct card *card, struct
 	return check_table(card, reader->size, e);
 }
 
-/* ---- What it was made of ---- */
+/* ---- Sources ---- */
 
 const struct layout_section *card_section(const struct card *card, uint32_t i)
 {
@@ -201,14 +201,14 @@ static int read_name(const struct card_reader *reader, const struct card *card,
 	return fetch(reader, out, source->name_length, bytes->offset + source->name, e);
 }
 
-/* Of a file in some folder: with a slash it would lead to another one. */
+/* Is it a file name? A slash would lead to another folder. */
 static bool is_name(const char *name, size_t length)
 {
 	return strlen(name) == length && !strchr(name, '/') && strcmp(name, ".") != 0 &&
 	       strcmp(name, "..") != 0;
 }
 
-/* Each is followed by a NUL. */
+/* Reads the names, each with a NUL behind it. */
 static int read_names(const struct card_reader *reader, struct card *card,
 		      const struct layout_source *sources, struct error *e)
 {
@@ -330,7 +330,7 @@ const struct card_source *card_source(const struct card *card, uint32_t i)
 	return i < card->source_count ? &card->sources[i] : NULL;
 }
 
-/* ---- Does it fit? ---- */
+/* ---- Comparison ---- */
 
 const char *card_difference(const struct card *card, uint32_t i, const struct identity *is,
 			    bool copied)
