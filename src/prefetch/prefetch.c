@@ -261,7 +261,7 @@ static void note_in_ledger(struct prefetch *p, const struct note *note, uint64_t
 		account_file(p, note->node, size);
 }
 
-/* Under the lock. */
+/* Lock held. */
 static void handle_note(struct prefetch *p, const struct note *note)
 {
 	struct policy_read read = { .now_ms = bounded_now(), .node = note->node };
@@ -318,7 +318,7 @@ static void drop_unplanned(struct prefetch *p)
 	}
 }
 
-/* Under the lock. */
+/* Lock held. */
 static void begin_sweep(struct prefetch *p)
 {
 	enum sweep_state state = ledger_state(p->pusher.ledger);
@@ -334,7 +334,7 @@ static void begin_sweep(struct prefetch *p)
 	drop_unplanned(p);
 }
 
-/* Under the lock. */
+/* Lock held. */
 static bool next_around(struct prefetch *p, uint32_t *block)
 {
 	if (p->around_count == 0)
@@ -362,7 +362,7 @@ static uint64_t room_for_windows(const struct prefetch *p)
 	return room > others ? room - others : 0;
 }
 
-/* Under the lock. */
+/* Lock held. */
 static void choose_work(struct prefetch *p, struct work *out)
 {
 	out->kind = WORK_NONE;
@@ -435,7 +435,7 @@ static bool is_full(const struct prefetch *p)
 	       room_for_files(&p->room);
 }
 
-/* Under the lock. */
+/* Lock held. */
 static void cut_sweep(struct prefetch *p, enum sweep_limit why)
 {
 	uint32_t block;
