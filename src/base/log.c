@@ -110,7 +110,7 @@ static void write_file(const char *line)
 	atomic_store(&log_torn, torn || written > 0);
 }
 
-static void keep(const char *line)
+static void write_ring(const char *line)
 {
 	char whole[LINE_MAX_BYTES + 192];
 
@@ -137,7 +137,7 @@ void log_write(enum log_level level, const char *format, ...)
 		log_sink(level, line);
 		return;
 	}
-	keep(line);
+	write_ring(line);
 	if (log_file >= 0)
 		write_file(line);
 	else if (log_syslog)

@@ -124,7 +124,7 @@ static int check_number(struct check *c)
 	return 0;
 }
 
-static bool take_word(struct check *c, const char *word)
+static bool skip_word(struct check *c, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -142,7 +142,7 @@ static int check_scalar(struct check *c)
 	if (skip_char(c, '"'))
 		return check_string(c);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (take_word(c, words[i]))
+		if (skip_word(c, words[i]))
 			return 0;
 	return check_number(c);
 }

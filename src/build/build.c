@@ -383,7 +383,7 @@ static uint32_t target_inode(struct builder *b, const struct pending_link *link)
 }
 
 /* Follows links to links. Each link is visited once, however long the chain. */
-static void settle_link(struct builder *b, uint32_t first)
+static void resolve_link(struct builder *b, uint32_t first)
 {
 	uint32_t inode = first, end;
 
@@ -436,7 +436,7 @@ int builder_settle_links(struct builder *b)
 				pending_of(b, &b->inodes.items[name->inode]);
 
 			if (!link->visited)
-				settle_link(b, name->inode);
+				resolve_link(b, name->inode);
 			if (link->settled == NO_ID)
 				drop_link(b, name, link);
 			else

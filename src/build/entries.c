@@ -280,7 +280,7 @@ int entries_literal_extent(struct entries *entries, const void *bytes,
 	return 0;
 }
 
-static void take_array(const struct entry_array *array, struct volume_array *out)
+static void copy_array(const struct entry_array *array, struct volume_array *out)
 {
 	*out = (struct volume_array){ .rank = array->rank, .item = array->item,
 				      .filled = array->fill != NULL };
@@ -291,7 +291,7 @@ static void take_array(const struct entry_array *array, struct volume_array *out
 	}
 }
 
-static bool tiles_make_sense(const struct entry_array *array)
+static bool are_tiles_valid(const struct entry_array *array)
 {
 	for (uint64_t i = 0; i < array->tile_count; i++) {
 		const struct entry_tile *tile = &array->tiles[i];
@@ -335,9 +335,9 @@ int entries_array_extent(struct entries *entries, const struct entry_array *arra
 	struct volume_array is;
 	int volume;
 
-	take_array(array, &is);
+	copy_array(array, &is);
 	if (array_measure(&is, &measure) < 0 || measure.tiles != array->tile_count ||
-	    !tiles_make_sense(array))
+	    !are_tiles_valid(array))
 		return -EBADMSG;
 	memcpy(made.codecs, array->codecs, sizeof(made.codecs));
 	volume = entries_add_volume(entries, &made);

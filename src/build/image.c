@@ -151,8 +151,8 @@ static int set_access(const struct place *place, int fd, const struct image_acce
 	return place_set_mode(place, fd, (mode & ~mask) | S_IRUSR);
 }
 
-static int finish(const struct place *place, int fd, const char *temporary,
-		  const struct image_access *access)
+static int finish_file(const struct place *place, int fd, const char *temporary,
+		       const struct image_access *access)
 {
 	int err = set_access(place, fd, access);
 
@@ -173,7 +173,7 @@ static int publish(const struct image *image, const struct place *place,
 				 place_path(place), strerror(-fd));
 	err = image_write(image, fd, place_path(place), e);
 	if (!err) {
-		err = finish(place, fd, temporary, access);
+		err = finish_file(place, fd, temporary, access);
 		if (err)
 			error_set(e, ERROR_SYSTEM, -err, "%s: %s", place_path(place),
 				  strerror(-err));

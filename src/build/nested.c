@@ -79,7 +79,7 @@ static int find_opened(struct builder *b, uint32_t from, const char *target, uin
 }
 
 /* Makes the inode a symbolic link to the directory: `up` levels up, then the new name. */
-static int point_to(struct builder *b, uint32_t number, const char *target, unsigned up)
+static int set_target(struct builder *b, uint32_t number, const char *target, unsigned up)
 {
 	struct inode *inode = &b->inodes.items[number];
 	size_t n = bare_length(target) - SUFFIX, size = 3 * (size_t)up + n;
@@ -118,7 +118,7 @@ static int add_symlink(struct builder *b, const struct inode *directory, uint32_
 	return vec_push(&b->inodes, inode) < 0 ? -ENOMEM : inodes_add_side(b, *out);
 }
 
-static int shorten(struct builder *b, uint32_t id)
+static int shorten_name(struct builder *b, uint32_t id)
 {
 	const struct name *name = &b->names.items[id];
 	char text[UINT8_MAX + 1];
@@ -155,7 +155,7 @@ static int turn_link(struct builder *b, uint32_t id)
 	int r;
 
 	if (side_of(b, inode)->opened) /* already done under another name */
-		return shorten(b, id);
+		return shorten_name(b, id);
 	if (find_opened(b, from, target, &found) < 0)
 		return -ENOMEM;
 	up = hard ? count_levels(b, id, from) : 0;
@@ -163,8 +163,8 @@ static int turn_link(struct builder *b, uint32_t id)
 		return 0;
 	if (hard && add_symlink(b, inode_of(b, found), &name->inode) < 0)
 		return -ENOMEM;
-	r = point_to(b, name->inode, target, up);
-	return r > 0 && shorten(b, id) < 0 ? -ENOMEM : r;
+	r = set_target(b, name->inode, target, up);
+	return r > 0 && shorten_name(b, id) < 0 ? -ENOMEM : r;
 }
 
 int builder_turn_links(struct builder *b)

@@ -9,8 +9,8 @@
  * The _ctx function has no state, and one thread starts no others. It reads the size of
  * its input from that input, so the size is validated first.
  */
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t blosc_decode(const void *in, size_t n, void *out, size_t room,
+			    uint32_t parameter)
 {
 	size_t plain;
 	int got;
@@ -24,4 +24,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return got < 0 || (size_t)got != plain ? -EBADMSG : got;
 }
 
-const struct codec codec_blosc = { .name = "blosc", .decode = decode };
+const struct codec codec_blosc = { .name = "blosc", .decode = blosc_decode };

@@ -52,8 +52,8 @@ static uint32_t halves_swapped(uint32_t sum)
 	return (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
 }
 
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t fletcher32_decode(const void *in, size_t n, void *out, size_t room,
+				 uint32_t parameter)
 {
 	size_t plain = n - SUM_SIZE;
 	uint32_t sum, stored;
@@ -77,6 +77,6 @@ static size_t stored_size(size_t plain)
 
 const struct codec codec_fletcher32 = {
 	.name = "fletcher32",
-	.decode = decode,
+	.decode = fletcher32_decode,
 	.stored_size = stored_size,
 };

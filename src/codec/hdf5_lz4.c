@@ -39,8 +39,8 @@ static ssize_t decode_block(const unsigned char *in, size_t n, unsigned char *ou
 	return (ssize_t)(stored + SIZE_BYTES);
 }
 
-static ssize_t decode(const void *stored, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t hdf5_lz4_decode(const void *stored, size_t n, void *out, size_t room,
+			       uint32_t parameter)
 {
 	const unsigned char *in = stored, *end = in + n;
 	uint64_t all, block;
@@ -65,4 +65,4 @@ static ssize_t decode(const void *stored, size_t n, void *out, size_t room,
 	return (ssize_t)all;
 }
 
-const struct codec codec_hdf5_lz4 = { .name = "hdf5-lz4", .decode = decode };
+const struct codec codec_hdf5_lz4 = { .name = "hdf5-lz4", .decode = hdf5_lz4_decode };

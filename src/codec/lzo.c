@@ -18,8 +18,8 @@ static bool library_works(void)
 	return atomic_load_explicit(&works, memory_order_relaxed);
 }
 
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t lzo_decode(const void *in, size_t n, void *out, size_t room,
+			  uint32_t parameter)
 {
 	lzo_uint got = room;
 
@@ -31,4 +31,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return (ssize_t)got;
 }
 
-const struct codec codec_lzo = { .name = "lzo", .decode = decode };
+const struct codec codec_lzo = { .name = "lzo", .decode = lzo_decode };

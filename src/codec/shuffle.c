@@ -38,8 +38,8 @@ static void unshuffle_any(const unsigned char *in, size_t count, size_t size,
 	}
 }
 
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t size)
+static ssize_t shuffle_decode(const void *in, size_t n, void *out, size_t room,
+			      uint32_t size)
 {
 	size_t whole;
 
@@ -60,7 +60,7 @@ static size_t stored_size(size_t plain)
 
 const struct codec codec_shuffle = {
 	.name = "shuffle",
-	.decode = decode,
+	.decode = shuffle_decode,
 	.stored_size = stored_size,
 	.parametrised = true,
 };

@@ -12,8 +12,8 @@
 static const uint64_t MEMORY_MOST = (uint64_t)66 << 20;
 
 /* Bytes behind the end of the stream are ignored, as in Linux. */
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t xz_decode(const void *in, size_t n, void *out, size_t room,
+			 uint32_t parameter)
 {
 	uint64_t memory = MEMORY_MOST;
 	size_t used = 0, got = 0;
@@ -26,4 +26,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return status == LZMA_OK ? (ssize_t)got : -EBADMSG;
 }
 
-const struct codec codec_xz = { .name = "xz", .decode = decode };
+const struct codec codec_xz = { .name = "xz", .decode = xz_decode };

@@ -9,8 +9,8 @@
 #include <libdeflate.h>
 
 /* Bytes behind the end of the stream are ignored, as in HDF5 and Linux. */
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t zlib_decode(const void *in, size_t n, void *out, size_t room,
+			   uint32_t parameter)
 {
 	struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
 	enum libdeflate_result result;
@@ -25,4 +25,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return result == LIBDEFLATE_SUCCESS ? (ssize_t)written : -EBADMSG;
 }
 
-const struct codec codec_zlib = { .name = "zlib", .decode = decode };
+const struct codec codec_zlib = { .name = "zlib", .decode = zlib_decode };

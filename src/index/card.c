@@ -23,7 +23,7 @@ struct card {
 	char *names;
 };
 
-static int bad(struct error *e, const char *why)
+static int refuse(struct error *e, const char *why)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG, "%s", why);
 }
@@ -58,16 +58,16 @@ static int check_header(const struct layout_header *header, uint64_t size,
 			struct error *e)
 {
 	if (memcmp(header->magic, LAYOUT_MAGIC, sizeof(header->magic)) != 0)
-		return bad(e, "it is no index of granaryfs");
+		return refuse(e, "it is no index of granaryfs");
 	if (header->byte_order != LAYOUT_BYTE_ORDER)
-		return bad(e, "it was made on a machine of another byte order");
+		return refuse(e, "it was made on a machine of another byte order");
 	if (header->version != LAYOUT_VERSION)
-		return bad(e, "it was made by another version of granaryfs");
+		return refuse(e, "it was made by another version of granaryfs");
 	if (header->file_size != size)
-		return bad(e, "it is cut off, or has grown");
+		return refuse(e, "it is cut off, or has grown");
 	if (header->section_count < SECTION_COUNT_LEAST ||
 	    header->section_count > SECTION_COUNT)
-		return bad(e, "its sections are not those of this version");
+		return refuse(e, "its sections are not those of this version");
 	return 0;
 }
 
@@ -76,7 +76,7 @@ static int check_head_sum(struct head *head, size_t size, struct error *e)
 	uint64_t sum = head->header.checksum;
 
 	head->header.checksum = 0;
-	return XXH3_64bits(head, size) == sum ? 0 : bad(e, "its header is damaged");
+	return XXH3_64bits(head, size) == sum ? 0 : refuse(e, "its header is damaged");
 }
 
 static int check_place(const struct layout_section *s, uint32_t i, uint64_t size,
@@ -85,7 +85,7 @@ static int check_place(const struct layout_section *s, uint32_t i, uint64_t size
 	if (s->id != i || s->item_size != layout_types[i].item_size ||
 	    !range_within(s->offset, s->length, size) ||
 	    s->offset % LAYOUT_ALIGNMENT || s->length % s->item_size)
-		return bad(e, "its table of sections makes no sense");
+		return refuse(e, "its table of sections makes no sense");
 	return 0;
 }
 
@@ -104,15 +104,15 @@ static int check_counts(const struct card *card, struct error *e)
 
 	if (nodes == 0 || nodes > LAYOUT_NODE_LIMIT ||
 	    count_items(card, SECTION_SUMMARY) != 1)
-		return bad(e, "it holds no tree");
+		return refuse(e, "it holds no tree");
 	if (sums != 0 && sums != nodes)
-		return bad(e, "its checksums are not one for each name");
+		return refuse(e, "its checksums are not one for each name");
 	if (sums == 0 && count_items(card, SECTION_BLOCKS) != 0)
-		return bad(e, "it has checksums of blocks, and none of files");
+		return refuse(e, "it has checksums of blocks, and none of files");
 	if (sources > SOURCES_MOST)
-		return bad(e, "it has more packed files than can be opened");
+		return refuse(e, "it has more packed files than can be opened");
 	if (identities != 0 && identities != sources)
-		return bad(e, "its identities are not one for each packed file");
+		return refuse(e, "its identities are not one for each packed file");
 	return 0;
 }
 
@@ -132,14 +132,14 @@ static int read_head(const struct card_reader *reader, struct card *card, struct
 	int err = fetch(reader, &head, n, 0, e);
 
 	if (!err && n < sizeof(head.header))
-		err = bad(e, "it is no index of granaryfs");
+		err = refuse(e, "it is no index of granaryfs");
 	if (!err)
 		err = check_header(&head.header, reader->size, e);
 	if (err)
 		return err;
 	card->section_count = head.header.section_count;
 	size = sizeof(head.header) + card->section_count * sizeof(*head.table);
-	err = n < size ? bad(e, "it is cut off") : check_head_sum(&head, size, e);
+	err = n < size ? refuse(e, "it is cut off") : check_head_sum(&head, size, e);
 	if (err)
 		return err;
 	memcpy(card->table, head.table, card->section_count * sizeof(*card->table));
@@ -197,7 +197,7 @@ static int read_name(const struct card_reader *reader, const struct card *card,
 	const struct layout_section *bytes = &card->table[SECTION_BYTES];
 
 	if (!range_within(source->name, source->name_length, bytes->length))
-		return bad(e, "its list of sources makes no sense");
+		return refuse(e, "its list of sources makes no sense");
 	return fetch(reader, out, source->name_length, bytes->offset + source->name, e);
 }
 
@@ -217,7 +217,7 @@ static int read_names(const struct card_reader *reader, struct card *card,
 
 	for (uint32_t i = 0; i < card->source_count; i++) {
 		if (sources[i].name_length > LAYOUT_NAME_MAX)
-			return bad(e, "its list of sources makes no sense");
+			return refuse(e, "its list of sources makes no sense");
 		room += sources[i].name_length + 1;
 	}
 	card->names = calloc(room ? room : 1, 1);
@@ -227,7 +227,7 @@ static int read_names(const struct card_reader *reader, struct card *card,
 		err = read_name(reader, card, &sources[i], card->names + at, e);
 		card->sources[i].name = card->names + at;
 		if (!err && !is_name(card->names + at, sources[i].name_length))
-			err = bad(e, "its list of sources makes no sense");
+			err = refuse(e, "its list of sources makes no sense");
 		at += sources[i].name_length + 1;
 	}
 	return err;

@@ -18,11 +18,11 @@ enum { WORKERS_MOST = 64, LINE = STDIN_FILENO };
 
 static const char crashed[] = "crashes the library that decodes such images";
 
-enum ask { ASK_MEASURE, ASK_DECODE };
+enum request_kind { GET_SIZE, GET_PIXELS };
 
 /* Both ends are one program. Bytes follow: the image file, or its pixels. */
-struct question {
-	enum ask ask;
+struct request {
+	enum request_kind kind;
 	size_t length;
 };
 
@@ -96,7 +96,7 @@ static unsigned number_of(const char *damage)
 	return i;
 }
 
-static bool measure(const void *bytes, size_t length)
+static bool send_size(const void *bytes, size_t length)
 {
 	struct answer answer = { .size = 0 };
 	const char *damage = NULL;
@@ -106,7 +106,7 @@ static bool measure(const void *bytes, size_t length)
 	return write_all(LINE, &answer, sizeof(answer));
 }
 
-static bool decode(const void *bytes, size_t length)
+static bool send_pixels(const void *bytes, size_t length)
 {
 	struct answer answer = { .size = 0 };
 	struct pixels pixels = { 0 };
@@ -123,16 +123,16 @@ static bool decode(const void *bytes, size_t length)
 }
 
 /* Serves requests until the packer closes the socket or a request is invalid. */
-static void work(void)
+static void serve_packer(void)
 {
-	struct question q;
+	struct request q;
 	bool told = true;
 
 	while (told && read_all(LINE, &q, sizeof(q))) {
 		void *bytes = malloc(q.length ? q.length : 1);
 
 		told = bytes && read_all(LINE, bytes, q.length) &&
-		       (q.ask == ASK_DECODE ? decode : measure)(bytes, q.length);
+		       (q.kind == GET_PIXELS ? send_pixels : send_size)(bytes, q.length);
 		free(bytes);
 	}
 }
@@ -151,7 +151,7 @@ static _Noreturn void be_worker(int line)
 	bounded_close_descriptors();
 	if (sandbox_enter(&e) < 0)
 		_exit(1);
-	work();
+	serve_packer();
 	_exit(0);
 }
 
@@ -252,13 +252,13 @@ static void set_damage(const struct answer *answer, const char **damage)
 }
 
 /* Sends a request to worker `i`: does the worker still live? */
-static bool ask(const struct decoders *d, int i, enum ask what, const void *bytes,
-		size_t length, struct answer *answer)
+static bool query(const struct decoders *d, int i, enum request_kind kind,
+		  const void *bytes, size_t length, struct answer *answer)
 {
-	const struct question question = { what, length };
+	const struct request request = { kind, length };
 	int line = i < 0 ? -1 : d->workers[i].line;
 
-	return line >= 0 && write_all(line, &question, sizeof(question)) &&
+	return line >= 0 && write_all(line, &request, sizeof(request)) &&
 	       write_all(line, bytes, length) && read_all(line, answer, sizeof(*answer));
 }
 
@@ -267,7 +267,7 @@ bool decoders_measure(struct decoders *d, const void *bytes, size_t length, uint
 {
 	struct answer answer;
 	int i = claim_worker(d);
-	bool lives = ask(d, i, ASK_MEASURE, bytes, length, &answer);
+	bool lives = query(d, i, GET_SIZE, bytes, length, &answer);
 
 	release_worker(d, i, lives);
 	if (!lives) {
@@ -295,7 +295,7 @@ int decoders_decode(struct decoders *d, const void *bytes, size_t length, uint64
 {
 	struct answer answer;
 	int i = claim_worker(d);
-	bool lives = ask(d, i, ASK_DECODE, bytes, length, &answer);
+	bool lives = query(d, i, GET_PIXELS, bytes, length, &answer);
 
 	*out = (struct pixels){ 0 };
 	if (lives && !answer.err)

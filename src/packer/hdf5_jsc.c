@@ -350,7 +350,7 @@ static int finish_map(const struct jsc *jsc, struct split *split, struct error *
 }
 
 /* The maps get their names when all other data is on its way to the disk. */
-static int finish(struct jsc *jsc, struct error *e)
+static int finish_splits(struct jsc *jsc, struct error *e)
 {
 	size_t i;
 	int rc = 0;
@@ -376,7 +376,7 @@ static int finish(struct jsc *jsc, struct error *e)
 static int jsc_close(void *state, bool complete, struct error *e)
 {
 	struct jsc *jsc = state;
-	int rc = complete ? finish(jsc, e) : 0;
+	int rc = complete ? finish_splits(jsc, e) : 0;
 
 	jsc_free(jsc);
 	return rc;

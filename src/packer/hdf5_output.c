@@ -83,7 +83,7 @@ static haddr_t driver_get_eof(const H5FD_t *is, H5FD_mem_t type)
 	return ((const struct driver_file *)is)->out->size;
 }
 
-static herr_t failed(struct hdf5_output *out, int errnum)
+static herr_t set_error(struct hdf5_output *out, int errnum)
 {
 	if (!out->error)
 		out->error = -errnum;
@@ -104,7 +104,7 @@ static herr_t driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 		if (n < 0 && errno == EINTR)
 			n = 0;
 		else if (n < 0)
-			return failed(out, errno);
+			return set_error(out, errno);
 		else if (n == 0)
 			break;
 	}
@@ -125,7 +125,7 @@ static herr_t driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr
 		if (n < 0 && errno == EINTR)
 			n = 0;
 		else if (n <= 0)
-			n = failed(out, n ? errno : ENOSPC) + 1;
+			n = set_error(out, n ? errno : ENOSPC) + 1;
 	}
 	if (addr > out->size)
 		out->size = addr;
@@ -138,7 +138,7 @@ static herr_t driver_truncate(H5FD_t *is, hid_t dxpl, hbool_t closing)
 
 	(void)dxpl, (void)closing;
 	if (!file->out->error && ftruncate(file->out->fd, (off_t)file->eoa) < 0)
-		failed(file->out, errno);
+		set_error(file->out, errno);
 	file->out->size = file->eoa;
 	return 0;
 }

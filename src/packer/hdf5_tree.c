@@ -28,7 +28,7 @@ struct tree {
 	char *folder;    /* its path */
 };
 
-static int failed(const struct tree *tree, const char *path, struct error *e)
+static int fail(const struct tree *tree, const char *path, struct error *e)
 {
 	return hdf5_output_failed(tree->out, path, e);
 }
@@ -118,7 +118,7 @@ static int enter_folder(struct tree *tree, const char *path, size_t length,
 	if (!tree->folder)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
 	tree->group = walk_groups(tree, tree->folder);
-	return tree->group < 0 || tree->out->error ? failed(tree, path, e) : 0;
+	return tree->group < 0 || tree->out->error ? fail(tree, path, e) : 0;
 }
 
 /*
@@ -157,7 +157,7 @@ static int begin_file(struct tree *tree, const struct pack_entry *entry, const c
 {
 	tree->dataset = create_dataset(tree, name, entry->size);
 	tree->at = 0;
-	return tree->dataset < 0 || tree->out->error ? failed(tree, entry->path, e) : 0;
+	return tree->dataset < 0 || tree->out->error ? fail(tree, entry->path, e) : 0;
 }
 
 /* Counts the leading ".." of `path`; *rest is the remaining path. */
@@ -247,7 +247,7 @@ static int write_symlink(const struct tree *tree, const struct pack_entry *entry
 		return refuse_link(entry, e);
 	if (H5Lcreate_soft(target, tree->group, name, tree->out->link_create,
 			   H5P_DEFAULT) < 0 || tree->out->error)
-		return failed(tree, entry->path, e);
+		return fail(tree, entry->path, e);
 	return 0;
 }
 
@@ -266,7 +266,7 @@ static int write_hard_link(const struct tree *tree, const struct pack_entry *ent
 				 "cannot have; pack to tar or squashfs", entry->path);
 	if (H5Lcreate_hard(tree->out->file, entry->target, tree->group, name,
 			   tree->out->link_create, H5P_DEFAULT) < 0 || tree->out->error)
-		return failed(tree, entry->path, e);
+		return fail(tree, entry->path, e);
 	return 0;
 }
 
@@ -276,7 +276,7 @@ static int begin_name(struct tree *tree, const struct pack_entry *entry, const c
 	htri_t there = H5Lexists(tree->group, name, H5P_DEFAULT);
 
 	if (there < 0)
-		return failed(tree, entry->path, e);
+		return fail(tree, entry->path, e);
 	if (there)
 		return error_set(e, ERROR_SYSTEM, EEXIST, "%s: comes twice", entry->path);
 	if (entry->kind == PACK_SYMLINK)
@@ -310,7 +310,7 @@ static int tree_data(void *state, const void *bytes, size_t length, struct error
 
 	if (!hdf5_output_write(tree->out, tree->dataset, H5T_NATIVE_UINT8, tree->at, length,
 			       bytes))
-		return failed(tree, "a file", e);
+		return fail(tree, "a file", e);
 	tree->at += length;
 	return 0;
 }
@@ -321,7 +321,7 @@ static int tree_end(void *state, struct error *e)
 	herr_t status = H5Dclose(tree->dataset);
 
 	tree->dataset = H5I_INVALID_HID;
-	return status < 0 || tree->out->error ? failed(tree, "a file", e) : 0;
+	return status < 0 || tree->out->error ? fail(tree, "a file", e) : 0;
 }
 
 static int tree_close(void *state, bool complete, struct error *e)

@@ -63,8 +63,8 @@ static int writer_check(const struct writer_config *config,
 	return rc < 0 ? rc : layout->check(entry, e);
 }
 
-static int start(struct writer *w, int fd, const struct writer_config *config,
-		 struct error *e)
+static int start_layout(struct writer *w, int fd, const struct writer_config *config,
+			struct error *e)
 {
 	bool compressed = config->compressor && strcmp(config->compressor, "none") != 0;
 	struct error unsaid;
@@ -98,7 +98,7 @@ static int writer_open(struct writer **out, int fd, const char *path,
 		free(w);
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", path);
 	}
-	rc = start(w, fd, config, e);
+	rc = start_layout(w, fd, config, e);
 	if (rc < 0)
 		writer_free(w);
 	else

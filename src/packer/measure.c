@@ -30,7 +30,7 @@ static bool measure_head(struct decoders *decoders, int fd, size_t length, void 
 	return n > 0 && decoders_measure(decoders, memory, (size_t)n, size, &damage);
 }
 
-static void measure(const struct measuring *m, struct scan_entry *entry)
+static void measure_image(const struct measuring *m, struct scan_entry *entry)
 {
 	CLEANUP(cleanup_free) void *memory = malloc(HEAD_BYTES);
 	CLEANUP(cleanup_free) void *whole = NULL;
@@ -48,7 +48,7 @@ static void measure(const struct measuring *m, struct scan_entry *entry)
 		entry->decoded_size = size;
 }
 
-static void work(void *argument)
+static void measure_entries(void *argument)
 {
 	struct measuring *m = argument;
 	size_t i;
@@ -58,7 +58,7 @@ static void work(void *argument)
 
 		if ((entry->kind == PACK_FILE || entry->kind == PACK_HARDLINK) &&
 		    naming_is_image(entry->path))
-			measure(m, entry);
+			measure_image(m, entry);
 	}
 }
 
@@ -71,7 +71,7 @@ int measure_images(struct scan *scan, struct decoders *decoders, unsigned thread
 	if (err)
 		return err;
 	for (unsigned i = 0; i < pool_threads(pool) && !err; i++)
-		err = pool_add(pool, work, &m);
+		err = pool_add(pool, measure_entries, &m);
 	pool_finish(pool);
 	return m.next ? 0 : err;
 }

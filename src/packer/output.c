@@ -142,7 +142,7 @@ static int open_locked(const char *path)
 	}
 }
 
-static int refuse(struct output *output, int errnum, struct error *e)
+static int explain_begin(struct output *output, int errnum, struct error *e)
 {
 	const char *path = output->path;
 
@@ -235,7 +235,7 @@ int output_begin(const char *path, bool replace, struct output **out, struct err
 		*out = output;
 		return 0;
 	}
-	err = refuse(output, -err, e);
+	err = explain_begin(output, -err, e);
 	free_output(output);
 	return err;
 }
@@ -273,7 +273,7 @@ static void sync_folder(const char *path)
 }
 
 /* RENAME_NOREPLACE: a file that appeared meanwhile stays. Some filesystems lack it. */
-static int give_name(const struct output *output)
+static int rename_output(const struct output *output)
 {
 	const char *from = filename_of(output->temporary), *to = filename_of(output->path);
 	int folder = out_folder_known(output->path);
@@ -296,7 +296,7 @@ int output_commit(struct output *output, struct error *e)
 
 	block_signals(&before);
 	if (!err)
-		err = give_name(output);
+		err = rename_output(output);
 	if (err)
 		out_folder_unlink(output->temporary);
 	unregister_temporary(output);

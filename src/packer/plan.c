@@ -257,8 +257,8 @@ static uint64_t largest(const uint64_t *bytes, size_t count)
 }
 
 /* Distributes to `shards`; *bytes: their sizes, which the caller frees. */
-static int deal_to(const struct plan *plan, struct units *units, uint64_t shards,
-		   uint64_t **bytes, struct error *e)
+static int distribute(const struct plan *plan, struct units *units, uint64_t shards,
+		      uint64_t **bytes, struct error *e)
 {
 	free(*bytes);
 	*bytes = NULL;
@@ -273,9 +273,9 @@ static int deal_to(const struct plan *plan, struct units *units, uint64_t shards
 }
 
 /* Finds the number of shards that keeps to the size limit. */
-static int deal_by_size(const struct plan *plan, struct units *units,
-			const struct plan_config *config, uint64_t *shards,
-			uint64_t **bytes, struct error *e)
+static int distribute_by_size(const struct plan *plan, struct units *units,
+			      const struct plan_config *config, uint64_t *shards,
+			      uint64_t **bytes, struct error *e)
 {
 	uint64_t most = largest(units->sizes, units->count), all = units->bytes;
 	char file[SIZE_TEXT_BYTES], shard[SIZE_TEXT_BYTES];
@@ -289,7 +289,7 @@ static int deal_by_size(const struct plan *plan, struct units *units,
 	*shards = round_up(all / config->shard_size + (all % config->shard_size != 0),
 			   config->multiple_of);
 	*shards = *shards ? *shards : 1;
-	while (!(err = deal_to(plan, units, *shards, bytes, e))) {
+	while (!(err = distribute(plan, units, *shards, bytes, e))) {
 		if (largest(*bytes, *shards) <= config->shard_size)
 			return 0;
 		*shards = round_up(*shards + 1 + *shards / 200, config->multiple_of);
@@ -342,8 +342,9 @@ static int make_shards(struct plan *plan, const uint64_t *bytes, uint64_t shards
 	return 0;
 }
 
-static int deal_out(struct plan *plan, const struct plan_config *config,
-		    struct units *units, struct plan_item *scratch, struct error *e)
+static int distribute_units(struct plan *plan, const struct plan_config *config,
+			    struct units *units, struct plan_item *scratch,
+			    struct error *e)
 {
 	CLEANUP(cleanup_free) uint64_t *bytes = NULL;
 	uint64_t shards = round_up(config->shards ? config->shards : 1, config->multiple_of);
@@ -351,9 +352,9 @@ static int deal_out(struct plan *plan, const struct plan_config *config,
 
 	measure_units(plan, units);
 	if (config->shard_size)
-		err = deal_by_size(plan, units, config, &shards, &bytes, e);
+		err = distribute_by_size(plan, units, config, &shards, &bytes, e);
 	else
-		err = deal_to(plan, units, shards, &bytes, e);
+		err = distribute(plan, units, shards, &bytes, e);
 	if (!err)
 		err = make_shards(plan, bytes, shards);
 	if (!err)
@@ -377,7 +378,7 @@ static int rearrange(struct plan *plan, const struct plan_config *config, struct
 		return err;
 	if (config->shuffle)
 		shuffle_order(units.order, units.count, config->seed);
-	return deal_out(plan, config, &units, scratch, e);
+	return distribute_units(plan, config, &units, scratch, e);
 }
 
 static int one_shard(struct plan *plan)

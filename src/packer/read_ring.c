@@ -257,7 +257,7 @@ static bool reserve(struct reader *r, struct slot *slot, uint64_t bytes)
 }
 
 /* A damaged image, or a file that is none, is packed as it is, with its damage noted. */
-static void decode(struct reader *r, struct slot *slot)
+static void decode_piece(struct reader *r, struct slot *slot)
 {
 	struct piece *piece = &slot->piece;
 	uint64_t size;
@@ -280,11 +280,11 @@ static void read_slot(struct reader *r, struct slot *slot)
 		read_piece(r, slot);
 	} else if (reserve(r, slot, slot->piece.wanted)) {
 		read_piece(r, slot);
-		decode(r, slot);
+		decode_piece(r, slot);
 	}
 }
 
-static void work(void *argument)
+static void read_pieces(void *argument)
 {
 	struct reader *r = argument;
 	struct batch batch;
@@ -335,7 +335,7 @@ int reader_start(struct reader **out, int root, const struct plan_item *items, s
 	}
 	*out = r;
 	for (unsigned i = 0; i < pool_threads(r->pool) && !err; i++) {
-		err = pool_add(r->pool, work, r);
+		err = pool_add(r->pool, read_pieces, r);
 		r->workers += !err;
 	}
 	if (r->workers)

@@ -85,7 +85,7 @@ static struct pack_entry entry_of(const struct pack_options *o,
 	return entry;
 }
 
-static int begin(struct writing *w, const struct pack_entry *entry, struct error *e)
+static int begin_entry(struct writing *w, const struct pack_entry *entry, struct error *e)
 {
 	return writer_failed(w, w->job->writer->begin(w->writer, entry, e), e);
 }
@@ -99,7 +99,7 @@ static int data(struct writing *w, const void *bytes, size_t length, struct erro
 	return err;
 }
 
-static int end(struct writing *w, struct error *e)
+static int end_entry(struct writing *w, struct error *e)
 {
 	return writer_failed(w, w->job->writer->end(w->writer, e), e);
 }
@@ -108,9 +108,9 @@ static int end(struct writing *w, struct error *e)
 static int write_name(struct writing *w, const struct plan_item *item, struct error *e)
 {
 	struct pack_entry entry = entry_of(w->job->options, item);
-	int err = begin(w, &entry, e);
+	int err = begin_entry(w, &entry, e);
 
-	return err ? err : end(w, e);
+	return err ? err : end_entry(w, e);
 }
 
 static int write_label(struct writing *w, const struct plan_item *item, struct error *e)
@@ -120,10 +120,10 @@ static int write_label(struct writing *w, const struct plan_item *item, struct e
 	int err;
 
 	entry.size = (uint64_t)snprintf(digits, sizeof(digits), "%d", item->label);
-	err = begin(w, &entry, e);
+	err = begin_entry(w, &entry, e);
 	if (!err)
 		err = data(w, digits, entry.size, e);
-	return err ? err : end(w, e);
+	return err ? err : end_entry(w, e);
 }
 
 static int write_zeros(struct writing *w, uint64_t left, struct error *e)
@@ -163,7 +163,7 @@ static const struct piece *next_piece(struct writing *w)
 }
 
 /* Skips all pieces of a file and leaves it out. */
-static int leave_out(struct writing *w, const struct piece *piece, struct error *e)
+static int skip_file(struct writing *w, const struct piece *piece, struct error *e)
 {
 	const struct plan_item *item = piece->item;
 	char reason[REASON_BYTES];
@@ -232,7 +232,7 @@ static int begin_file(struct writing *w, const struct piece *piece, bool *faulty
 		err = report(w, piece->item, fault, e);
 	*faulty = fault;
 	w->job->result->decoded += piece->decoded;
-	return err ? err : begin(w, &entry, e);
+	return err ? err : begin_entry(w, &entry, e);
 }
 
 static int write_file(struct writing *w, struct error *e)
@@ -242,7 +242,7 @@ static int write_file(struct writing *w, struct error *e)
 	int err;
 
 	if (piece->err)
-		return leave_out(w, piece, e);
+		return skip_file(w, piece, e);
 	err = begin_file(w, piece, &faulty, e);
 	if (!err && last)
 		err = data(w, piece->bytes, piece->length, e);
@@ -253,7 +253,7 @@ static int write_file(struct writing *w, struct error *e)
 		last = piece->last;
 		err = write_piece(w, piece, &faulty, e);
 	}
-	return err ? err : end(w, e);
+	return err ? err : end_entry(w, e);
 }
 
 /* A link is left out if its file was. */
@@ -347,7 +347,7 @@ static int skip_sample(struct writing *w, const struct plan_item *items, size_t 
  * --keep-going all files of a sample are checked before it begins. Returns the number of
  * items left out, 0 for a good sample, or a negative errno.
  */
-static ssize_t leave_out_sample(struct writing *w, size_t first, struct error *e)
+static ssize_t skip_bad_sample(struct writing *w, size_t first, struct error *e)
 {
 	const struct plan_item *items = w->job->items + first;
 	size_t count;
@@ -381,7 +381,7 @@ static int write_items(struct writing *w, struct error *e)
 		return error_set(e, ERROR_SYSTEM, -err, "no threads to read with: %s",
 				 strerror(-err));
 	for (size_t i = 0; i < job->count && !err; i += skipped > 0 ? (size_t)skipped : 1) {
-		skipped = leave_out_sample(w, i, e);
+		skipped = skip_bad_sample(w, i, e);
 		if (skipped == 0)
 			err = write_item(w, &job->items[i], e);
 		else if (skipped < 0)

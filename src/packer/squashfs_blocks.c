@@ -43,7 +43,7 @@ struct blocks {
 	uint64_t written;
 };
 
-static void failed(struct squashfs_file *file, int errnum)
+static void set_error(struct squashfs_file *file, int errnum)
 {
 	if (!file->error)
 		file->error = -errnum;
@@ -60,7 +60,7 @@ static int read_at(sqfs_file_t *ops, sqfs_u64 offset, void *buffer, size_t size)
 		if (n > 0)
 			continue;
 		if (n == 0 || errno != EINTR)
-			failed(file, n ? errno : EIO);
+			set_error(file, n ? errno : EIO);
 		n = 0;
 	}
 	memset(at, 0, size);
@@ -80,7 +80,7 @@ static int write_at(sqfs_file_t *ops, sqfs_u64 offset, const void *buffer, size_
 		if (n > 0)
 			continue;
 		if (n == 0 || errno != EINTR)
-			failed(file, n ? errno : ENOSPC);
+			set_error(file, n ? errno : ENOSPC);
 		n = 0;
 	}
 	return 0;
@@ -96,7 +96,7 @@ static int cut(sqfs_file_t *ops, sqfs_u64 size)
 	struct squashfs_file *file = (struct squashfs_file *)ops;
 
 	if (!file->error && ftruncate(file->fd, (off_t)size) < 0)
-		failed(file, errno);
+		set_error(file, errno);
 	file->size = size;
 	return 0;
 }

@@ -313,7 +313,7 @@ static struct squashfs_node *find_child(const struct squashfs_node *directory,
 }
 
 /* The node of a path, or NULL. */
-static struct squashfs_node *find(const struct squashfs_tree *tree, const char *path)
+static struct squashfs_node *find_node(const struct squashfs_tree *tree, const char *path)
 {
 	struct squashfs_node *node = tree->root;
 	const char *end;
@@ -331,7 +331,7 @@ static struct squashfs_node *find(const struct squashfs_tree *tree, const char *
 static int resolve_link(const struct squashfs_tree *tree, struct squashfs_node *node,
 			struct error *e)
 {
-	struct squashfs_node *first = find(tree, node->link.path);
+	struct squashfs_node *first = find_node(tree, node->link.path);
 	char path[1024];
 
 	if (!first || (first->kind != PACK_FILE && first->kind != PACK_SYMLINK))

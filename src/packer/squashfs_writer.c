@@ -153,7 +153,8 @@ static int create_processor(struct writer *w, unsigned threads)
 	return sqfs_block_processor_create_ex(&processor, &w->processor);
 }
 
-static int start(struct writer *w, const struct writer_config *config, struct error *e)
+static int open_image(struct writer *w, const struct writer_config *config,
+		      struct error *e)
 {
 	const struct squashfs_compressor *compressor = NULL;
 	int rc = choose_compressor(w, config, &compressor, e);
@@ -201,7 +202,7 @@ static int writer_open(struct writer **out, int fd, const char *path,
 	}
 	squashfs_file_init(&w->image.file, fd);
 	w->newest = seconds(config->newest);
-	rc = start(w, config, e);
+	rc = open_image(w, config, e);
 	if (rc < 0)
 		writer_free(w);
 	else
@@ -311,7 +312,7 @@ static int writer_end(struct writer *w, struct error *e)
 	return check_result(w, rc, e);
 }
 
-static int finish(struct writer *w, struct error *e)
+static int finish_image(struct writer *w, struct error *e)
 {
 	struct squashfs_node *root = w->image.tree.root;
 	int rc = check_result(w, sqfs_block_processor_finish(w->processor), e);
@@ -338,7 +339,7 @@ static void drain(struct writer *w)
 
 static int writer_close(struct writer *w, bool complete, struct error *e)
 {
-	int rc = complete ? finish(w, e) : 0;
+	int rc = complete ? finish_image(w, e) : 0;
 
 	if (!complete || rc)
 		drain(w);
