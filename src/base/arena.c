@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Blocks double in size: an arena for little stays little. */
+/* Blocks double in size: an arena of few bytes stays small. */
 enum { BLOCK_LEAST = 1024, BLOCK_MOST = 256 * 1024, ALIGNMENT = 8 };
 
 struct arena_block {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * arena.h: memory for many small things that are freed together.
+ * arena.h: memory for many small objects that are freed together.
  *
- * What arena_alloc returns is aligned to 8 bytes, not zeroed, and lives until
- * arena_free. NULL means out of memory. Not for concurrent use.
+ * arena_alloc returns memory that is aligned to 8 bytes, not zeroed, and lives until
+ * arena_free; NULL: out of memory. Not for concurrent use.
  */
 #ifndef GRANARY_BASE_ARENA_H
 #define GRANARY_BASE_ARENA_H

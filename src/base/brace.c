@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Brace expansion in bash's manner. A text is a chain of parts: plain text, a sequence, or
- * choices, each of which is a chain again. A chain stands for as many words as the product
- * of its parts, a choice for as many as the sum.
+ * Brace expansion as in bash. A text is a chain of parts: plain text, a sequence, or
+ * choices, each of which is a chain again. The words of a chain are the product of those
+ * of its parts, the words of choices the sum.
  *
- * Which braces are valid is bash's rule, odd corners included: after the opening
- * brace there must be a `,` or a `..` at the same level before the closing one,
- * so that `{a}b,c}` means `a}b` and `c`. Shell quotes and `$` mean nothing here.
+ * Valid braces follow bash's rule: between the opening brace and the closing one there
+ * must be a `,` or a `..` at the same level, so `{a}b,c}` means `a}b` and `c`. Shell
+ * quotes and `$` have no meaning.
  */
 #include "base/brace.h"
 
@@ -29,7 +29,7 @@ struct slice {
 
 struct sequence {
 	intmax_t first, last, step;
-	int width;    /* zero-padded to this, if not 0 */
+	int width;    /* zero-padded to this; 0: not padded */
 	bool letters;
 };
 
@@ -39,7 +39,7 @@ struct chain {
 	struct part *first, *last;
 	uint64_t words;
 	uint64_t longest; /* bytes of its longest word */
-	uint64_t before;  /* of choices: the words of those before this one */
+	uint64_t before;  /* of choices: the words of the earlier ones */
 };
 
 struct part {
@@ -62,24 +62,24 @@ struct brace {
 	struct chain chain;
 };
 
-/* ---- Where the braces are ---- */
+/* ---- Finding braces ---- */
 
 static bool starts_step(struct slice s, size_t i)
 {
 	return i + 1 < s.n && s.text[i] == '.' && s.text[i + 1] == '.';
 }
 
-/* bash passes over `{}` at the start of a word: find and xargs use it. */
+/* bash ignores `{}` at the start of a word: find and xargs use it. */
 static bool is_plain_pair(struct slice s, size_t i)
 {
 	return s.text[i] == '{' && i == 0 && s.n > 1 && s.text[1] == '}';
 }
 
 /*
- * The first `wanted` from `i` on that is neither escaped nor inside an inner
- * pair of braces, or s.n. A closing brace must have a separator before it.
+ * The first `wanted` from `i` that is neither escaped nor in an inner pair of braces, or
+ * s.n. A closing brace must have a separator before it.
  */
-static size_t find(struct slice s, size_t i, char wanted)
+static size_t find_char(struct slice s, size_t i, char wanted)
 {
 	bool separated = wanted != '}';
 	size_t level = 0;
@@ -112,9 +112,9 @@ static size_t find(struct slice s, size_t i, char wanted)
 /* Sets *open and *close to the first valid pair, or returns false. */
 static bool find_pair(struct slice s, size_t *open, size_t *close)
 {
-	for (size_t i = find(s, 0, '{'); i < s.n; i = find(s, i + 1, '{')) {
+	for (size_t i = find_char(s, 0, '{'); i < s.n; i = find_char(s, i + 1, '{')) {
 		*open = i;
-		*close = find(s, i + 1, '}');
+		*close = find_char(s, i + 1, '}');
 		if (*close < s.n)
 			return true;
 	}
@@ -141,7 +141,7 @@ static bool starts_number(const char *text)
 	return isdigit((unsigned char)*text);
 }
 
-/* One end of a sequence; *end is left behind it. */
+/* Parses one end of a sequence; *end is the rest. */
 static bool parse_end(const char *text, const char **end, intmax_t *value,
 		      bool *letter)
 {
@@ -184,7 +184,7 @@ static bool parse_step(const char *text, intmax_t *step)
 	return errno == 0 && *behind == '\0' && *step != INTMAX_MIN;
 }
 
-/* `1..10`, `001..100..5`, `a..e`: false if it is no such thing. */
+/* Parses `1..10`, `001..100..5`, `a..e`: false if it is no sequence. */
 static bool parse_sequence(const char *text, struct sequence *out)
 {
 	const char *dots = strstr(text, ".."), *end, *second;
@@ -207,7 +207,7 @@ static bool parse_sequence(const char *text, struct sequence *out)
 	return true;
 }
 
-/* "%0*d" of it, or the letter; returns the bytes that it has, as snprintf does. */
+/* Prints a number as "%0*d", or a letter; returns its length, as snprintf does. */
 static size_t print_item(const struct sequence *s, intmax_t value, char *to, size_t room)
 {
 	int n = s->letters ? snprintf(to, room, "%c", (int)value) :
@@ -221,7 +221,7 @@ static uintmax_t step_of(const struct sequence *s)
 	return (uintmax_t)(s->step < 0 ? -s->step : s->step);
 }
 
-/* 0 where the number does not fit. */
+/* 0: the number does not fit. */
 static uint64_t count_sequence(const struct sequence *s)
 {
 	uintmax_t first = (uintmax_t)s->first, last = (uintmax_t)s->last;
@@ -284,7 +284,7 @@ static size_t count_choices(struct slice s)
 {
 	size_t count = 1;
 
-	for (size_t at = find(s, 0, ','); at < s.n; at = find(s, at + 1, ','))
+	for (size_t at = find_char(s, 0, ','); at < s.n; at = find_char(s, at + 1, ','))
 		count++;
 	return count;
 }
@@ -292,7 +292,7 @@ static size_t count_choices(struct slice s)
 static int parse_chain(struct brace *brace, struct slice s, unsigned depth,
 		       struct chain *out);
 
-/* `a,b{c,d}`: each part may hold braces of its own. */
+/* Appends the choices `a,b{c,d}`, each of which may have braces. */
 static int append_choices(struct brace *brace, struct chain *chain, struct slice s,
 			  unsigned depth)
 {
@@ -304,7 +304,7 @@ static int append_choices(struct brace *brace, struct chain *chain, struct slice
 		return -ENOMEM;
 	part.choices.items = items;
 	for (size_t i = 0; i < part.choices.count; i++) {
-		size_t end = find(s, 0, ',');
+		size_t end = find_char(s, 0, ',');
 		int err = parse_chain(brace, (struct slice){ s.text, end }, depth, &items[i]);
 
 		if (err)
@@ -319,7 +319,7 @@ static int append_choices(struct brace *brace, struct chain *chain, struct slice
 	return append(brace, chain, &part);
 }
 
-/* `s` begins and ends with a brace. */
+/* Appends `s`, which begins and ends with a brace. */
 static int append_pair(struct brace *brace, struct chain *chain, struct slice s,
 		       unsigned depth)
 {

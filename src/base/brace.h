@@ -2,15 +2,15 @@
 /*
  * brace.h: shard patterns in brace notation, as bash expands them.
  *
- * `train-{000000..000127}.tar`, `{a,b}{1,2}`, nested braces, steps
- * (`{0..10..5}`), letters (`{a..e}`), zero padding, backslash escapes. Text that is
- * not a valid brace expression stays as it is written (`{a}`, `{}`), as in bash.
+ * `train-{000000..000127}.tar`, `{a,b}{1,2}`, nested braces, steps (`{0..10..5}`),
+ * letters (`{a..e}`), zero padding, backslash escapes. Text that is not a valid brace
+ * expression is literal (`{a}`, `{}`), as in bash.
  *
- * A pattern is parsed and its words are counted before one of them is made: a short
- * pattern may stand for more words than memory can hold. Each word is then made by its
- * number. Memory: less than 200 bytes a byte of the pattern.
+ * A short pattern may stand for more words than memory can hold. So parsing only counts
+ * the words, and each is made by its number. Memory: less than 200 bytes a byte of the
+ * pattern.
  *
- * Threads: a parsed pattern does not change, and may be read by several at once.
+ * Threads: a parsed pattern is constant.
  */
 #ifndef GRANARY_BASE_BRACE_H
 #define GRANARY_BASE_BRACE_H
@@ -20,19 +20,19 @@
 #include "base/error.h"
 
 enum {
-	BRACE_MAX_WORDS = 1000000, /* no dataset has more shards; a typing error has */
+	BRACE_MAX_WORDS = 1000000, /* more shards are a typing error */
 	BRACE_MAX_BYTES = 8192,    /* of a pattern */
 	BRACE_MAX_WORD = 4095,     /* bytes of a word: PATH_MAX without its NUL */
-	BRACE_MAX_DEPTH = 64,      /* of braces within braces */
+	BRACE_MAX_DEPTH = 64,      /* nested braces */
 };
 
 struct brace;
 
-/* Parses `pattern`, which need not live on. -E2BIG above one of these limits; -ENOMEM. */
+/* Parses `pattern`, which may be freed. -E2BIG above one of these limits; -ENOMEM. */
 int brace_parse(const char *pattern, struct brace **out, struct error *e);
 void brace_free(struct brace *brace);
 
-/* At least 1: a pattern without braces stands for itself. */
+/* At least 1: a pattern without braces is one word. */
 uint64_t brace_count(const struct brace *brace);
 
 /* Word number `i`, below the count, in bash's order. The caller frees it; NULL: no memory. */

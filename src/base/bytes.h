@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * bytes.h: numbers as files hold them.
- */
+/* bytes.h: little-endian numbers, and zeros. */
 #ifndef GRANARY_BASE_BYTES_H
 #define GRANARY_BASE_BYTES_H
 
@@ -10,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The unsigned number in `n` bytes (8 at most), the lowest first. */
+/* The unsigned little-endian number in `n` bytes, 8 at most. */
 static inline uint64_t little_endian(const unsigned char *bytes, unsigned n)
 {
 	uint64_t value = 0;
@@ -20,7 +18,7 @@ static inline uint64_t little_endian(const unsigned char *bytes, unsigned n)
 	return value;
 }
 
-/* Are these bytes zeros, all `n` of them? */
+/* Are all `n` bytes zero? */
 static inline bool all_zero(const unsigned char *bytes, size_t n)
 {
 	return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);

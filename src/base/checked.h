@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * checked.h: arithmetic on numbers that came out of an archive or an index.
+ * checked.h: arithmetic on untrusted numbers.
  *
- * Each function returns false, and leaves *out alone, where the true result
- * does not fit.
+ * Each function returns false, and does not change *out, if the result does not fit.
  */
 #ifndef GRANARY_BASE_CHECKED_H
 #define GRANARY_BASE_CHECKED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cleanup.h: locals that release what they hold when their scope ends.
+ * cleanup.h: local variables that free their resource at the end of their scope.
  *
  *	CLEANUP(cleanup_free) char *text = NULL;
  *	CLEANUP(cleanup_close) int fd = -1;

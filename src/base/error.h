@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * error.h: the one error type of set-up paths.
+ * error.h: the error type of set-up.
  *
- * Functions return 0 or a negative errno. Those that run while a dataset is
- * opened, indexed or mounted also fill a struct error, whose text is a
- * sentence for the user: it names the file, what was found, and the remedy. It is one
- * line, whatever a name in it holds (base/controls.h).
- * The read path never uses it.
+ * Functions return 0 or a negative errno. Those that open, index or mount a dataset also
+ * fill a struct error, whose text is one sentence for the user: the file, what was found,
+ * and a remedy. The text is one line: control characters of names are escaped
+ * (base/controls.h). Reads of files never use it.
  *
  * Threads: a struct error belongs to one thread at a time.
  */
@@ -18,13 +17,13 @@
 /* The exit statuses of both programs. */
 enum error_status {
 	ERROR_USAGE = 1,    /* the command line is wrong */
-	ERROR_SYSTEM = 2,   /* the system said no: files, memory, rights */
-	ERROR_DATASET = 3,  /* the source is not a dataset that we can read */
-	ERROR_LATE = 4,     /* what was waited for has not come in time */
-	ERROR_IDLE = 5,     /* what was waited for will not come: nobody is at it */
-	ERROR_DAMAGED = 6,  /* it was read, and is not what it should be */
-	ERROR_PARTIAL = 7,  /* it was done, but for what could not be: --keep-going */
-	ERROR_MOUNT = 32,   /* everything was fine until mount(2) */
+	ERROR_SYSTEM = 2,   /* a system call failed: files, memory, rights */
+	ERROR_DATASET = 3,  /* the source is no dataset that we can read */
+	ERROR_LATE = 4,     /* a wait ended by its time limit */
+	ERROR_IDLE = 5,     /* a wait for work that no process does */
+	ERROR_DAMAGED = 6,  /* data was read and is damaged */
+	ERROR_PARTIAL = 7,  /* done except for faulty files: --keep-going */
+	ERROR_MOUNT = 32,   /* mount(2) failed */
 };
 
 struct error {
@@ -33,8 +32,8 @@ struct error {
 };
 
 /*
- * Fills `e` (which may be NULL) and returns -errnum, so that a caller can say
- * `return error_set(e, ERROR_DATASET, EBADMSG, "...", ...)`.
+ * Fills `e` (may be NULL) and returns -errnum: `return error_set(e, ERROR_DATASET,
+ * EBADMSG, "...", ...)`.
  */
 int error_set(struct error *e, enum error_status status, int errnum,
 	      const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * filename.h: a file's own name, and that of the folder it is in.
- */
+/* filename.h: the name of a file, and of its folder, in a path. */
 #ifndef GRANARY_BASE_FILENAME_H
 #define GRANARY_BASE_FILENAME_H
 
 #include <stddef.h>
 #include <string.h>
 
-/* What follows the last slash of `path`, within it. */
+/* The part of `path` behind its last slash. */
 static inline const char *filename_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -16,7 +14,7 @@ static inline const char *filename_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The own name of the folder that `path` lies in: its length, 0 if there is none. */
+/* The name of the folder of `path`: its length, 0 if there is none. */
 static inline size_t folder_name_of(const char *path, const char **out)
 {
 	const char *end = filename_of(path), *begin;

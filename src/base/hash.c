@@ -17,7 +17,7 @@ uint64_t hash_random(void)
 	return (uint64_t)now.tv_nsec ^ (uint64_t)(uintptr_t)&number;
 }
 
-/* 0: not made yet. Threads that make it at once agree on the first one. */
+/* 0: not made yet. Of several threads the first sets it. */
 static uint64_t secret(void)
 {
 	static _Atomic uint64_t made;

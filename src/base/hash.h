@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hash.h: the one hash of bytes and numbers, which is XXH3-64.
+ * hash.h: the hash of bytes and numbers: XXH3-64.
  *
- * Not for what is stored in an index: index/checksum.h and base/identity.h say what those are.
+ * Hashes in an index are in index/checksum.h and base/identity.h.
  *
  * Threads: any number at once.
  */
@@ -13,17 +13,17 @@
 #include <stdint.h>
 
 /*
- * For tables in the memory of this process. Each process has a secret of its own, so that
- * nobody can make keys that all fall into one place. `salt` tells apart the same bytes in
- * different roles: the names of two folders, say.
+ * For tables in the memory of this process. Each process has its own secret, so an
+ * attacker cannot choose keys that collide. `salt` separates equal bytes in different
+ * roles, such as names in two folders.
  */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t salt);
 uint64_t hash_number(uint64_t number, uint64_t salt);
 
-/* The same in every process: `before` is 0, or the digest of what comes before. */
+/* A digest, equal in every process. `before`: 0, or the digest of the preceding bytes. */
 uint64_t hash_digest(uint64_t before, const void *bytes, size_t n);
 
-/* A number that nobody can guess; early in boot a poor one. */
+/* An unpredictable number; a weak one early in boot. */
 uint64_t hash_random(void);
 
 #endif

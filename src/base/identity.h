@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * identity.h: how a packed file is told from another, or from its own past.
+ * identity.h: detects whether a packed file is another, or has changed.
  *
- * Two sources with the same size, time and samples are taken to hold the same bytes. A small
- * change between the pages that are sampled, which keeps size and time, is not seen.
+ * Two sources with equal size, time and samples are assumed to hold the same bytes. A
+ * small change between the sampled pages, with the same size and time, is not detected.
  */
 #ifndef GRANARY_BASE_IDENTITY_H
 #define GRANARY_BASE_IDENTITY_H
@@ -14,25 +14,24 @@
 
 struct identity {
 	uint64_t size;    /* bytes */
-	int64_t mtime_ns; /* since the epoch; of most block devices 0 */
+	int64_t mtime_ns; /* since the epoch; 0 for most block devices */
 	uint64_t digest;  /* XXH3-64 of the first and the last 4 KiB; of a block device,
 			     of more */
-	uint64_t samples; /* of pages all over the file, in order, each with the XXH3-64 of
-			     those before as its seed; 0: not known, as in an index of 0.1,
-			     or where one cannot be read */
-	uint64_t number;  /* the inode's; 0: not known, as in an index of 0.1, or says
-			     nothing, as where it is another after each mount */
+	uint64_t samples; /* XXH3-64 of sampled pages, each seeded with the hash of those
+			     before; 0: unknown, as in an index of 0.1, or after a
+			     failed read */
+	uint64_t number;  /* inode number; 0: unknown, as in an index of 0.1, or
+			     different after each mount */
 };
 
 /*
- * Some filesystems keep whole seconds (squashfs, some NFS servers), and a copy that was made
- * with its time lies there with another one. So times are equal, too, where one of them has
- * no nanoseconds and the seconds are the same.
+ * Some filesystems store whole seconds (squashfs, some NFS servers), so a copy that keeps
+ * its time has another one there. Times are equal if one of them has no nanoseconds and
+ * the seconds are the same.
  *
- * What that takes wrongly: a file that was written a second time within the second of its
- * first time, to the same size and with the same beginning and end, where one of the two
- * times has no nanoseconds. On a filesystem of whole seconds nothing else can be told; with
- * nanoseconds, one time in a thousand million has none by chance.
+ * This misses a file that is written twice within a second, with the same size, beginning
+ * and end, if one of its times has no nanoseconds. With whole seconds such a change
+ * cannot be seen; else one time in a thousand million has no nanoseconds by chance.
  */
 static inline bool identity_same_time(const struct identity *a, const struct identity *b)
 {
@@ -41,12 +40,12 @@ static inline bool identity_same_time(const struct identity *a, const struct ide
 
 	if (a->mtime_ns == b->mtime_ns)
 		return true;
-	/* before 1970 as well, and without a difference that could be too large */
+	/* rounds down before 1970 too, without overflow */
 	return (x == 0 || y == 0) && a->mtime_ns / second - (x < 0) ==
 					     b->mtime_ns / second - (y < 0);
 }
 
-/* In what the contents, the time or the size differ, for messages; NULL: in nothing. */
+/* The property that differs, for messages; NULL: none. */
 static inline const char *identity_difference(const struct identity *a,
 					      const struct identity *b)
 {

@@ -20,7 +20,7 @@ struct idmap_slot *idmap_find(const struct idmap *map, uint32_t hash,
 	}
 }
 
-static void put(struct idmap *map, uint32_t hash, uint32_t id_plus_1)
+static void add_slot(struct idmap *map, uint32_t hash, uint32_t id_plus_1)
 {
 	size_t i = hash & (map->size - 1);
 
@@ -39,7 +39,7 @@ static int grow(struct idmap *map)
 		return -ENOMEM;
 	for (size_t i = 0; i < map->size; i++) {
 		if (map->slots[i].id_plus_1)
-			put(&bigger, map->slots[i].hash, map->slots[i].id_plus_1);
+			add_slot(&bigger, map->slots[i].hash, map->slots[i].id_plus_1);
 	}
 	free(map->slots);
 	*map = bigger;
@@ -50,7 +50,7 @@ int idmap_insert(struct idmap *map, uint32_t hash, uint32_t id)
 {
 	if (map->used >= map->size / 2 && grow(map) < 0)
 		return -ENOMEM;
-	put(map, hash, id + 1);
+	add_slot(map, hash, id + 1);
 	return 0;
 }
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * idmap.h: a hash table from keys that the caller holds to 32-bit numbers.
+ * idmap.h: a hash table from the caller's keys to 32-bit numbers.
  *
- * The table stores hashes and numbers only; the caller says whether a number's
- * key is the one sought. Hash with a secret seed where keys come from strangers.
- * Not for concurrent use.
+ * The table stores hashes and numbers only; a callback compares a number's key. Use a
+ * secret seed for untrusted keys. Not for concurrent use.
  */
 #ifndef GRANARY_BASE_IDMAP_H
 #define GRANARY_BASE_IDMAP_H
@@ -31,7 +30,7 @@ struct idmap_slot *idmap_find(const struct idmap *map, uint32_t hash,
 			      idmap_match *match, const void *context,
 			      const void *key);
 
-/* Adds a number whose key is not there yet: 0 or -ENOMEM. */
+/* Adds a number with a new key: 0 or -ENOMEM. */
 int idmap_insert(struct idmap *map, uint32_t hash, uint32_t id);
 void idmap_free(struct idmap *map);
 

@@ -2,21 +2,20 @@
 /*
  * invariant.h: assertions about this program itself, in every build.
  *
- * An invariant is true unless the code is wrong or memory was overwritten: nothing that an
- * archive, an index, a message or a user's option holds may break one. Where one is broken
- * nothing else can be relied on: a line in the log names it, and the process aborts. The
- * supervisor then starts another server.
+ * Only a bug or corrupted memory breaks an invariant; input (an archive, an index, a
+ * message, an option) must never break one. A broken invariant is logged, and the process
+ * aborts. The supervisor then starts another server.
  *
- * A handle is an opaque struct that other layers hold a pointer to. Its first member is a
- * word which only a living handle of its kind has, so that a pointer to something else, or
- * to what was freed, is noticed at the public function that gets it:
+ * A handle is an opaque struct of which other layers have a pointer. Its first member is
+ * a magic word of its type, so public functions detect a pointer to another type or to
+ * freed memory:
  *
  *	struct cache { uint64_t magic; ... };
- *	cache->magic = HANDLE_CACHE;           where it is made
+ *	cache->magic = HANDLE_CACHE;           when it is made
  *	HANDLE_CHECK(cache, HANDLE_CACHE);     in each public function
  *	cache->magic = HANDLE_DEAD;            before it is freed
  *
- * Threads: all of them.
+ * Threads: any.
  */
 #ifndef GRANARY_BASE_INVARIANT_H
 #define GRANARY_BASE_INVARIANT_H
@@ -30,7 +29,7 @@ _Noreturn void invariant_broken(const char *text, const char *file, int line);
 		 (void)0 :                                               \
 		 invariant_broken(#condition, __FILE__, __LINE__))
 
-/* Eight letters each, as a debugger shows them. */
+/* Eight letters, readable in a debugger. */
 #define HANDLE_CACHE   UINT64_C(0x2020206568636163) /* "cache   " */
 #define HANDLE_DATASET UINT64_C(0x2074657361746164) /* "dataset " */
 #define HANDLE_INDEX   UINT64_C(0x2020207865646e69) /* "index   " */

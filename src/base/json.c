@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 
-/* Characters that stand for themselves, at the beginning of `s`. */
+/* The number of bytes at `s` that need no escape. */
 static size_t plain_length(const unsigned char *s, size_t n)
 {
 	size_t i = 0;
@@ -16,14 +16,14 @@ static size_t plain_length(const unsigned char *s, size_t n)
 	return i;
 }
 
-/* The character at `s`, escaped where it has to be: how many bytes it has. */
+/* Writes the character at `s`, escaped if needed; returns its length. */
 static size_t write_character(FILE *out, const unsigned char *s, size_t n)
 {
 	uint32_t character;
 	size_t length = utf8_decode(s, n, &character);
 
 	if (length && utf8_is_surrogate(character))
-		length = 0; /* standard UTF-8 has none */
+		length = 0; /* invalid in standard UTF-8 */
 	if (length == 0)
 		fprintf(out, "\\udc%02x", s[0]);
 	else if (s[0] == '"' || s[0] == '\\')
@@ -51,7 +51,7 @@ static void write_quoted(FILE *out, const char *text, size_t size)
 	putc_unlocked('"', out);
 }
 
-static void begin(struct json *json, const char *key)
+static void begin_value(struct json *json, const char *key)
 {
 	if (json->comma)
 		putc_unlocked(',', json->out);
@@ -64,7 +64,7 @@ static void begin(struct json *json, const char *key)
 
 void json_open(struct json *json, const char *key, char bracket)
 {
-	begin(json, key);
+	begin_value(json, key);
 	putc_unlocked(bracket, json->out);
 	json->comma = false;
 }
@@ -77,7 +77,7 @@ void json_close(struct json *json, char bracket)
 
 void json_string(struct json *json, const char *key, const char *text, size_t size)
 {
-	begin(json, key);
+	begin_value(json, key);
 	write_quoted(json->out, text, size);
 }
 
@@ -88,18 +88,18 @@ void json_text(struct json *json, const char *key, const char *text)
 
 void json_uint(struct json *json, const char *key, uint64_t value)
 {
-	begin(json, key);
+	begin_value(json, key);
 	fprintf(json->out, "%" PRIu64, value);
 }
 
 void json_int(struct json *json, const char *key, int64_t value)
 {
-	begin(json, key);
+	begin_value(json, key);
 	fprintf(json->out, "%" PRId64, value);
 }
 
 void json_bool(struct json *json, const char *key, bool value)
 {
-	begin(json, key);
+	begin_value(json, key);
 	fputs(value ? "true" : "false", json->out);
 }

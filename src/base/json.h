@@ -2,11 +2,11 @@
 /*
  * json.h: writes one JSON value to a stream, member by member.
  *
- * Bytes that are not valid UTF-8 (names in archives need not be) are written
- * as the escapes of U+DC80 to U+DCFF, as Python's surrogateescape reads them
- * back: json.loads(text)["name"].encode("utf-8", "surrogateescape").
+ * Bytes that are not valid UTF-8 (as in names of archives) become the escapes of U+DC80
+ * to U+DCFF, which Python's surrogateescape reads back:
+ * json.loads(text)["name"].encode("utf-8", "surrogateescape").
  *
- * Not for concurrent use. Errors stay in the stream: ask ferror() at the end.
+ * Not for concurrent use. Errors are the stream's: ferror().
  */
 #ifndef GRANARY_BASE_JSON_H
 #define GRANARY_BASE_JSON_H
@@ -17,7 +17,7 @@
 
 struct json {
 	FILE *out;
-	bool comma; /* a value has been written at this level */
+	bool comma; /* this level has a value */
 };
 
 /* `key` is NULL within an array and at the top. */

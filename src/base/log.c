@@ -55,10 +55,10 @@ static void write_stderr(const char *line)
 		n = sizeof(whole) - 1;
 	/* One write, so that lines of several processes do not mix. */
 	if (write(STDERR_FILENO, whole, (size_t)n) < 0)
-		return; /* nowhere left to say so */
+		return; /* no channel left to report this */
 }
 
-/* 2026-11-21T19:28:30.123Z: sorts, and means the same everywhere. */
+/* 2026-11-21T19:28:30.123Z */
 static void print_time(char *text, size_t size)
 {
 	struct timespec now;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log.h: one line a message, to standard error, to a file, or to syslog.
+ * log.h: one line a message, to standard error, a file, or syslog.
  *
- * A program logs to standard error until it says otherwise. Debug messages cost
- * one test of a variable while they are off. Control characters in a message
- * (names come from archives) are written as octal escapes, so that a hostile
- * name cannot forge a line or drive a terminal.
+ * The default is standard error. Debug messages cost one test of a variable while they
+ * are off. Control characters in a message are written as octal escapes, so that a name
+ * in an archive cannot forge a line or control a terminal.
  *
  * Threads: every function may be called from any thread; set-up functions
  * (log_open, log_to_lines, log_to_syslog) before the threads start.
@@ -17,7 +16,7 @@
 
 #include "base/error.h"
 
-/* A notice is what somebody asked for: it is never dropped. */
+/* A notice is output that the user asked for: it is never dropped. */
 enum log_level {
 	LOG_LEVEL_NOTICE,
 	LOG_LEVEL_ERROR,
@@ -26,7 +25,7 @@ enum log_level {
 	LOG_LEVEL_DEBUG,
 };
 
-/* `program` is kept, not copied. Messages above `level` are dropped. */
+/* `program` must outlive the log. Messages above `level` are dropped. */
 void log_open(const char *program, enum log_level level);
 
 /*
@@ -37,7 +36,7 @@ void log_open(const char *program, enum log_level level);
  */
 void log_to_lines(int (*take)(const char *line, size_t size));
 
-/* From now on lines go there, control characters escaped, and nowhere else. */
+/* Sends lines to `sink` only, with control characters escaped. */
 void log_to(void (*sink)(enum log_level level, const char *line));
 
 /*
@@ -62,9 +61,8 @@ extern enum log_level log_level_now;
 	} while (0)
 
 /*
- * For the data path, where a broken disk can fail a million reads: true at
- * most `burst` times in any ten seconds. The first refusal of such a period
- * writes one line that says messages are being left out.
+ * Limits messages about reads, since a broken disk can fail a million: true at most
+ * `burst` times in ten seconds. The first refusal logs that messages are dropped.
  */
 int log_allowed(unsigned burst);
 

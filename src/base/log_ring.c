@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* A server, which has no rights, may have written anything into it. */
+/* Untrusted: a server, which has no rights, can write to it. */
 static struct ring {
-	_Atomic uint64_t end; /* bytes that were ever added */
+	_Atomic uint64_t end; /* all bytes ever added */
 	char bytes[LOG_RING_BYTES];
 } *ring;
 
@@ -40,7 +40,7 @@ size_t log_ring_text(char *out, size_t room)
 
 	if (room < most && end - at > room)
 		at = end - room;
-	/* the first of them was overwritten in part, or has no room */
+	/* the first line is incomplete */
 	if (at > 0) {
 		while (at < end && ring->bytes[at % most] != '\n')
 			at++;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log_ring.h: the last lines of a log, in memory that processes share.
+ * log_ring.h: the last lines of a log, in shared memory.
  *
- * Syslog may not be there (containers), or not be for who mounts. The lines are kept here
- * as well, outlive the process that wrote them, and can be read in the mount.
+ * Syslog may not exist (containers) or not be readable by the user. These lines outlive
+ * the process that wrote them, and can be read in the mount.
  *
- * Threads: log_ring_make before there are others; the rest any, of any process, without a
- * lock. What one writes while another reads or dies may look torn.
+ * Threads: log_ring_make before others start; the rest any, of any process, without a
+ * lock. A concurrent write or a writer's death may give a torn line.
  */
 #ifndef GRANARY_BASE_LOG_RING_H
 #define GRANARY_BASE_LOG_RING_H
@@ -15,15 +15,15 @@
 
 enum { LOG_RING_BYTES = 32 << 10 };
 
-/* Where there is no memory for it, no line is kept. */
+/* Without memory no line is kept. */
 void log_ring_make(void);
 
-/* A line with its newline. */
+/* Adds a line with its newline. */
 void log_ring_add(const char *line, size_t length);
 
 /*
- * What is kept, whole lines, the oldest first: how many bytes, `room` at most. No control
- * characters but newlines.
+ * Copies the kept lines, whole and the oldest first; returns the bytes, at most `room`.
+ * No control characters but newlines.
  */
 size_t log_ring_text(char *out, size_t room);
 

@@ -73,8 +73,8 @@ static int set_value(const struct option_spec *spec, void *config, const char *v
 	return 0;
 }
 
-/* "x-*" in a table stands for every name that begins so. */
-static bool name_is(const char *pattern, const char *name)
+/* "x-*" matches every name with this prefix. */
+static bool matches_name(const char *pattern, const char *name)
 {
 	size_t n = strlen(pattern);
 
@@ -88,7 +88,7 @@ static const struct option_spec *find_spec(const struct option_target *targets,
 {
 	for (size_t i = 0; i < n; i++) {
 		for (const struct option_spec *s = targets[i].specs; s->name; s++) {
-			if (name_is(s->name, name)) {
+			if (matches_name(s->name, name)) {
 				*config = targets[i].config;
 				return s;
 			}
@@ -133,7 +133,7 @@ static int apply_one(char *word, const struct option_target *targets, size_t n,
 	return 0;
 }
 
-/* Cuts the next word off *rest, in place; `\,` and `\\` lose their backslash. */
+/* Cuts the next word off *rest, in place; unescapes `\,` and `\\`. */
 static char *next_word(char **rest)
 {
 	char *word = *rest, *from = *rest, *to = *rest;
@@ -173,8 +173,8 @@ int options_getopt_error(int returned, char *const *argv, struct error *e)
 	const char *word = argv[optind - 1];
 	bool long_with_value = strncmp(word, "--", 2) == 0 && strchr(word, '=');
 
-	/* of a long option that is unknown there is no letter; one that takes no
-	   value and got one has its letter, which nobody wrote */
+	/* optopt is 0 for an unknown long option, and the short letter of one that got
+	   a value and takes none */
 	if (returned == '?' && optopt && long_with_value)
 		return error_set(e, ERROR_USAGE, EINVAL, "option %.*s takes no value",
 				 (int)strcspn(word, "="), word);
@@ -199,7 +199,7 @@ void options_free(const struct option_spec *specs, void *config)
 
 static void number_text(unsigned value, bool octal, char *out, size_t size)
 {
-	/* what no number says is what the program finds out by itself */
+	/* not set: the program chooses the value */
 	if (value == UINT_MAX)
 		snprintf(out, size, "default");
 	else

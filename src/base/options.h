@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * options.h: `-o name=value,flag` options as tables.
+ * options.h: parses `-o name=value,flag` options by tables.
  *
- * A table describes where in a struct each option's value goes. Values:
- * OPTION_FLAG (bool), OPTION_TEXT (char *, owned by the struct, freed by
- * options_free), OPTION_CHOICE (int: the index of a word in `choices`),
- * OPTION_SIZE (uint64_t, "8G"), OPTION_UINT (unsigned), OPTION_OCTAL (unsigned).
+ * A table maps each option to a member of a struct. Values: OPTION_FLAG (bool),
+ * OPTION_TEXT (char *, owned by the struct, freed by options_free), OPTION_CHOICE (int:
+ * the index of a word in `choices`), OPTION_SIZE (uint64_t, "8G"), OPTION_UINT
+ * (unsigned), OPTION_OCTAL (unsigned).
  */
 #ifndef GRANARY_BASE_OPTIONS_H
 #define GRANARY_BASE_OPTIONS_H
@@ -28,7 +28,7 @@ enum option_kind {
 };
 
 struct option_spec {
-	const char *name;           /* NULL ends a table; "x-*": all that begin so */
+	const char *name;           /* NULL ends a table; "x-*": all with this prefix */
 	enum option_kind kind;
 	size_t at;                  /* offsetof() into the struct */
 	const char *const *choices; /* OPTION_CHOICE: words, NULL-ended */
@@ -36,23 +36,22 @@ struct option_spec {
 	const char *help;
 };
 
-/* A table and the struct that it fills. */
+/* A table and its struct. */
 struct option_target {
 	const struct option_spec *specs;
 	void *config;
 };
 
 /*
- * Applies one -o argument ("a,b=c"; a comma in a value is written `\,`) to the
- * first of the `n` targets that knows each name. -EINVAL with a sentence that
- * names the option otherwise.
+ * Applies one -o argument ("a,b=c"; `\,` is a comma in a value) to the first of the `n`
+ * targets that knows each name. Otherwise -EINVAL with a sentence that names the option.
  */
 int options_apply(const char *text, const struct option_target *targets,
 		  size_t n, struct error *e);
 
 /*
- * What is wrong where getopt_long (with a table that begins with `:`) returned
- * '?' or ':', in words that name the option. Returns -EINVAL.
+ * Sets a sentence that names the option, after getopt_long (with a table that begins with
+ * `:`) returned '?' or ':'. Returns -EINVAL.
  */
 int options_getopt_error(int returned, char *const *argv, struct error *e);
 
@@ -60,8 +59,8 @@ int options_getopt_error(int returned, char *const *argv, struct error *e);
 void options_free(const struct option_spec *specs, void *config);
 
 /*
- * What `config` has for an option, as one would write it; "default" where nothing was
- * said: 0, or -EINVAL for what is ignored. What does not fit is cut off.
+ * Writes the value of an option as the user would; "default" if it is not set: 0, or
+ * -EINVAL for an ignored option. Longer text is cut off.
  */
 int options_value(const struct option_spec *spec, const void *config, char *out,
 		  size_t size);

@@ -11,15 +11,15 @@
 
 enum { WORD = 64 };
 
-/* Checks a text from its beginning on. */
+/* State of a check. */
 struct check {
 	const char *text, *at, *end;
-	VEC(uint64_t) objects; /* a bit for each level: it is an object */
+	VEC(uint64_t) objects; /* a bit a level: an object */
 	size_t depth;
-	const char *what; /* is wrong at `at` */
+	const char *what; /* the fault at `at` */
 };
 
-static int wrong(struct check *c, const char *what)
+static int fail(struct check *c, const char *what)
 {
 	c->what = what;
 	return -EBADMSG;
@@ -36,7 +36,7 @@ static void skip_blanks(struct check *c)
 		c->at++;
 }
 
-static bool take(struct check *c, char wanted)
+static bool skip_char(struct check *c, char wanted)
 {
 	if (c->at == c->end || *c->at != wanted)
 		return false;
@@ -52,19 +52,19 @@ static int check_escape(struct check *c)
 	char kind;
 
 	if (c->at == c->end)
-		return wrong(c, "a string that does not end");
+		return fail(c, "a string that does not end");
 	kind = *c->at++;
 	if (kind == 'u') {
 		if (!utf8_hex(c->at, (size_t)(c->end - c->at), 4, &unit))
-			return wrong(c, "a \\u without four hexadecimal digits");
+			return fail(c, "a \\u without four hexadecimal digits");
 		c->at += 4;
 	} else if (!kind || !strchr("\"\\/bfnrt", kind)) {
-		return wrong(c, "a backslash before a character that it cannot escape");
+		return fail(c, "a backslash before a character that it cannot escape");
 	}
 	return 0;
 }
 
-/* Behind its first quote. */
+/* Checks a string behind its first quote. */
 static int check_string(struct check *c)
 {
 	while (c->at < c->end) {
@@ -77,21 +77,21 @@ static int check_string(struct check *c)
 			return 0;
 		}
 		if (byte < 0x20)
-			return wrong(c, "a control character in a string");
+			return fail(c, "a control character in a string");
 		if (byte >= 0x80)
 			n = utf8_decode(c->at, (size_t)(c->end - c->at), &character);
 		if (n == 0)
-			return wrong(c, "bytes that are not UTF-8");
+			return fail(c, "bytes that are not UTF-8");
 		c->at += n;
 		if (byte == '\\' && check_escape(c) < 0)
 			return -EBADMSG;
 	}
-	return wrong(c, "a string that does not end");
+	return fail(c, "a string that does not end");
 }
 
-/* Numbers, and what is not nested */
+/* Scalars */
 
-static bool take_digits(struct check *c)
+static bool skip_digits(struct check *c)
 {
 	const char *begin = c->at;
 
@@ -100,31 +100,31 @@ static bool take_digits(struct check *c)
 	return c->at > begin;
 }
 
-/* As much as is one; what must not be behind it is for others to see. */
+/* Checks the longest number; the caller checks the bytes behind it. */
 static int check_number(struct check *c)
 {
 	const char *begin;
 
-	take(c, '-');
-	if (!take(c, '0') && !take_digits(c))
-		return wrong(c, c->at == c->end ? "an end before its last value" :
-						  "characters that are no value");
+	skip_char(c, '-');
+	if (!skip_char(c, '0') && !skip_digits(c))
+		return fail(c, c->at == c->end ? "an end before its last value" :
+						 "characters that are no value");
 	begin = c->at;
-	if (take(c, '.') && !take_digits(c)) {
+	if (skip_char(c, '.') && !skip_digits(c)) {
 		c->at = begin;
 		return 0;
 	}
 	begin = c->at;
-	if (take(c, 'e') || take(c, 'E')) {
-		if (!take(c, '-'))
-			take(c, '+');
-		if (!take_digits(c))
+	if (skip_char(c, 'e') || skip_char(c, 'E')) {
+		if (!skip_char(c, '-'))
+			skip_char(c, '+');
+		if (!skip_digits(c))
 			c->at = begin;
 	}
 	return 0;
 }
 
-static bool take_word(struct check *c, const char *word)
+static bool skip_word(struct check *c, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -139,10 +139,10 @@ static int check_scalar(struct check *c)
 	static const char *const words[] = { "null", "true",     "false",
 					     "NaN",  "Infinity", "-Infinity" };
 
-	if (take(c, '"'))
+	if (skip_char(c, '"'))
 		return check_string(c);
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (take_word(c, words[i]))
+		if (skip_word(c, words[i]))
 			return 0;
 	return check_number(c);
 }
@@ -173,18 +173,18 @@ static int check_key(struct check *c)
 	int err;
 
 	skip_blanks(c);
-	if (!take(c, '"'))
-		return wrong(c, "a member without a name in quotes");
+	if (!skip_char(c, '"'))
+		return fail(c, "a member without a name in quotes");
 	err = check_string(c);
 	if (err)
 		return err;
 	skip_blanks(c);
-	if (!take(c, ':'))
-		return wrong(c, "a name without a colon behind it");
+	if (!skip_char(c, ':'))
+		return fail(c, "a name without a colon behind it");
 	return 0;
 }
 
-/* Opens what opens, up to a value without others in it: a scalar, or an empty list. */
+/* Enters arrays and objects, up to a scalar or an empty list. */
 static int check_begin(struct check *c)
 {
 	for (;;) {
@@ -200,32 +200,32 @@ static int check_begin(struct check *c)
 			return err;
 		skip_blanks(c);
 		if (c->at < c->end && *c->at == (object ? '}' : ']'))
-			return 0; /* check_behind() takes it */
+			return 0; /* check_behind() closes it */
 		err = object ? check_key(c) : 0;
 		if (err)
 			return err;
 	}
 }
 
-/* Behind a value: closes what closes. 1: a value follows, 0: that was all. */
+/* After a value: leaves arrays and objects. 1: a value follows, 0: the end. */
 static int check_behind(struct check *c)
 {
 	while (c->depth) {
 		bool object = in_object(c);
 
 		skip_blanks(c);
-		if (take(c, ',')) {
+		if (skip_char(c, ',')) {
 			int err = object ? check_key(c) : 0;
 
 			return err ? err : 1;
 		}
-		if (!take(c, object ? '}' : ']'))
-			return wrong(c, c->at == c->end ? "an end before its last bracket" :
-							  "two values without a comma");
+		if (!skip_char(c, object ? '}' : ']'))
+			return fail(c, c->at == c->end ? "an end before its last bracket" :
+							 "two values without a comma");
 		c->depth--;
 	}
 	skip_blanks(c);
-	return c->at == c->end ? 0 : wrong(c, "something behind the value");
+	return c->at == c->end ? 0 : fail(c, "something behind the value");
 }
 
 static int check_text(struct check *c)
@@ -260,7 +260,7 @@ int pyjson_begin(struct pyjson *json, const void *bytes, size_t n,
 	c.at = c.text;
 	c.end = c.text + n;
 	if (err == -EBADMSG)
-		wrong(&c, "characters that are not UTF-16 or UTF-32");
+		fail(&c, "characters that are not UTF-16 or UTF-32");
 	if (!err)
 		err = check_text(&c);
 	vec_free(&c.objects);

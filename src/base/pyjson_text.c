@@ -10,7 +10,7 @@
 
 struct encoding {
 	unsigned width; /* bytes of a unit: 1, 2 or 4 */
-	bool big;       /* the highest byte is the first */
+	bool big;       /* big-endian */
 	unsigned mark;  /* bytes of the byte order mark */
 };
 
@@ -18,7 +18,7 @@ static const struct {
 	const char *mark;
 	unsigned length;
 	struct encoding encoding;
-} marks[] = { /* UTF-32's begins as UTF-16's */
+} marks[] = { /* UTF-32's mark begins as UTF-16's */
 	{ "\0\0\xfe\xff", 4, { 4, true, 4 } }, { "\xff\xfe\0\0", 4, { 4, false, 4 } },
 	{ "\xfe\xff", 2, { 2, true, 2 } },     { "\xff\xfe", 2, { 2, false, 2 } },
 	{ "\xef\xbb\xbf", 3, { 1, false, 3 } },
@@ -47,7 +47,7 @@ static uint32_t unit_at(const unsigned char *s, const struct encoding *encoding)
 	return unit;
 }
 
-/* The character at `s`, and the bytes that it takes. Half of a pair is one, if alone. */
+/* The character at `s`; returns its bytes. A lone half of a pair is one. */
 static size_t character_at(const unsigned char *s, size_t left,
 			   const struct encoding *encoding, uint32_t *out)
 {
@@ -63,7 +63,7 @@ static size_t character_at(const unsigned char *s, size_t left,
 	return 4;
 }
 
-/* Into `out`, which has room: 0, or -EBADMSG with the length up to there. */
+/* Converts into `out`, which has room: 0, or -EBADMSG with the length so far. */
 static int convert(const unsigned char *s, size_t n, const struct encoding *encoding,
 		   char *out, size_t *length)
 {
@@ -92,7 +92,7 @@ int pyjson_text(const char **text, size_t *n, char **copy)
 	*n = left;
 	if (encoding.width == 1)
 		return 0;
-	/* two bytes become three at most, four become four */
+	/* two bytes become at most three, four stay four */
 	*copy = malloc(left + left / 2 + UTF8_MOST);
 	if (!*copy)
 		return -ENOMEM;

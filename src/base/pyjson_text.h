@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pyjson_text.h: the text and the values in it. Private to base/.
+ * pyjson_text.h: the encoding of a text, and the values in it. Private to base/.
  *
- * The encoding is found as CPython's json.detect_encoding() does: by a byte order mark, or
- * by where the zeros are among the first four bytes.
+ * The encoding is found as in CPython's json.detect_encoding(): by a byte order mark, or
+ * by the positions of zeros in the first four bytes.
  *
  * Threads: any.
  */
@@ -16,12 +16,12 @@
 #include "base/pyjson.h"
 
 /*
- * Goes behind a byte order mark; of UTF-16 and UTF-32 it makes UTF-8 in *copy, which is to
- * be freed. UTF-8 itself is not looked at. 0, -ENOMEM, or -EBADMSG.
+ * Skips a byte order mark, and converts UTF-16 and UTF-32 to UTF-8 in *copy, which the
+ * caller frees. UTF-8 itself is not checked. 0, -ENOMEM, or -EBADMSG.
  */
 int pyjson_text(const char **text, size_t *n, char **copy);
 
-/* The value that a checked text has at `at`, blanks before it or not. */
+/* The value at `at` in a checked text; blanks may precede it. */
 struct pyjson_value pyjson_value_at(const char *at, const char *end);
 
 static inline bool pyjson_is_blank(char c)

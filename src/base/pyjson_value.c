@@ -7,9 +7,9 @@
 #include "base/pyjson_text.h"
 #include "base/utf8.h"
 
-/* All of this walks a checked text: each string has an end, each bracket another. */
+/* These functions walk a checked text: each string and bracket has an end. */
 
-/* Behind the string that begins at `at`. */
+/* Skips the string at `at`. */
 static const char *behind_string(const char *at)
 {
 	while (*++at != '"')
@@ -33,7 +33,7 @@ static const char *behind_list(const char *at)
 	return at;
 }
 
-/* Behind a word or a number. */
+/* Skips a word or a number. */
 static const char *behind_scalar(const char *at, const char *end)
 {
 	while (at < end && *at != ',' && *at != ']' && *at != '}' && !pyjson_is_blank(*at))
@@ -130,9 +130,9 @@ bool pyjson_find(const struct pyjson_value *object, const char *name, size_t n,
 	return found;
 }
 
-/* What strings say */
+/* Decoded strings */
 
-/* The \uXXXX behind the `u` at `at`, of which there may be two for one character. */
+/* Decodes the \uXXXX of the `u` at `at`, or two of them for one character. */
 static const char *unescape_unit(const char *at, uint32_t *out)
 {
 	uint32_t low;
@@ -148,7 +148,7 @@ static const char *unescape_unit(const char *at, uint32_t *out)
 	return at + 6;
 }
 
-/* Writes what is at `at`, one byte or an escape; where the next one begins. */
+/* Decodes one byte or escape; returns the next one. */
 static const char *unescape(const char *at, char out[UTF8_MOST], unsigned *n)
 {
 	static const char kinds[] = "bfnrt", said[] = "\b\f\n\r\t";

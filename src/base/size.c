@@ -10,7 +10,7 @@
 
 static const char UNITS[] = "KMGTPE";
 
-/* The power of 1024 that a suffix ("", "K", "KiB", "kb") stands for, or -1. */
+/* The power of 1024 of a suffix ("", "K", "KiB", "kb"), or -1. */
 static int suffix_power(const char *suffix)
 {
 	const char *unit;
@@ -41,7 +41,7 @@ int size_parse(const char *text, uint64_t *out)
 	}
 	value = strtod(text, &end);
 	power = suffix_power(end);
-	/* strtod would take 0x10 and 1e5, which nobody means */
+	/* strtod accepts 0x10 and 1e5 too */
 	if (power < 0 || strspn(text, "0123456789.") != (size_t)(end - text))
 		return -EINVAL;
 	value *= (double)(UINT64_C(1) << (10 * power));

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * size.h: numbers as people write them.
- */
+/* size.h: sizes and counts as users write them. */
 #ifndef GRANARY_BASE_SIZE_H
 #define GRANARY_BASE_SIZE_H
 

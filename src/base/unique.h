@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * unique.h: many things, of which most are the same, and each is wanted once.
+ * unique.h: removes duplicates from an array while it grows.
  *
  *	size_t thin_at = ONCE_THIN_AT;
  *	...
@@ -16,13 +16,13 @@
 
 #include <stddef.h>
 
-/* Sorts, and keeps the first of those that are equal: how many are left. */
+/* Sorts, and keeps the first of equal items; returns how many remain. */
 size_t once_sort(void *items, size_t n, size_t size,
 		 int (*compare)(const void *left, const void *right));
 
 /*
- * The same if there are `*thin_at` or more, which becomes twice what is left and some more:
- * what is pushed takes no more memory than it must, and is sorted a few times only.
+ * The same once there are `*thin_at` items, which then becomes twice the rest and more:
+ * memory is bounded by the distinct items, and sorts are rare.
  */
 enum { ONCE_THIN_AT = 1 << 16 };
 size_t once_thin(void *items, size_t n, size_t size,

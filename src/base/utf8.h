@@ -2,9 +2,9 @@
 /*
  * utf8.h: characters of UTF-8, surrogates included.
  *
- * Python keeps half of a UTF-16 pair as a character of its own, which its "surrogatepass"
- * writes like any other. Of a file's name it makes a str with os.fsdecode: bytes that are
- * not UTF-8 become the surrogates U+DC80 to U+DCFF.
+ * Python stores half of a UTF-16 pair as a character, and "surrogatepass" encodes it as
+ * any other. os.fsdecode makes a str of a file's name: bytes that are not UTF-8 become
+ * the surrogates U+DC80 to U+DCFF.
  *
  * Threads: any.
  */
@@ -22,19 +22,19 @@ static inline bool utf8_is_surrogate(uint32_t character)
 	return character >= 0xd800 && character <= 0xdfff;
 }
 
-/* How many of the `left` bytes (at least one) are a character; 0: it is not UTF-8. */
+/* Decodes a character of the `left` bytes (at least one): its length; 0: not UTF-8. */
 unsigned utf8_decode(const void *text, size_t left, uint32_t *character);
 
-/* Writes a character of at most U+10FFFF: how many bytes it takes. */
+/* Encodes a character of at most U+10FFFF; returns its length. */
 unsigned utf8_encode(char out[UTF8_MOST], uint32_t character);
 
-/* The number that `digits` (8 at most) hexadecimal digits make: is it one? */
+/* Parses `digits` hexadecimal digits (8 at most); false: invalid. */
 bool utf8_hex(const char *text, size_t left, unsigned digits, uint32_t *out);
 
 /*
- * The bytes of the file's name that os.fsencode makes of a str. `text` holds it as UTF-8
- * with surrogates, and then the name, which is never longer: its length, or -EBADMSG
- * where it is not UTF-8, or has surrogates that stand for no byte.
+ * os.fsencode of a str. `text` is UTF-8 with surrogates, and is replaced by the name,
+ * which is never longer. Returns its length, or -EBADMSG if it is not UTF-8, or a
+ * surrogate stands for no byte.
  */
 ptrdiff_t utf8_name(char *text, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * build.c: applies entries: makes paths safe, and decides which of several
- * entries of one name is shown.
+ * build.c: applies entries: makes paths safe, and decides which of several entries of one
+ * name is shown.
  *
  *	new \ there   directory            anything else
  *	directory     one directory        replaces it
@@ -9,9 +9,9 @@
  *	              one, is ignored
  *	              before a full one
  *
- * Between two shards the option `duplicates` is asked first, except that
- * directories merge. Extraction by GNU tar leaves the same behind, but for
- * members below what is no directory: see docs/formats/tar.md.
+ * Between two shards the option `duplicates` decides first, except that directories
+ * merge. The result equals an extraction by GNU tar, except for members below a name that
+ * is no directory: see docs/formats/tar.md.
  */
 #include "build/build.h"
 
@@ -75,9 +75,7 @@ static void forget_recent(struct builder *b)
 	b->recent_directory = NO_ID;
 }
 
-/*
- * The safe form of an entry's path, or NULL where it cannot be shown at all.
- */
+/* The safe form of an entry's path, or NULL: it is not shown. */
 static const char *admit_path(struct builder *b, uint32_t base, const char *path)
 {
 	const char *safe;
@@ -94,11 +92,11 @@ static const char *admit_path(struct builder *b, uint32_t base, const char *path
 	return safe;
 }
 
-/* Placing. */
+/* Names. */
 
 /*
- * May a new thing of `kind` take the place of the name `old`? 1 yes, 0 no (it
- * is ignored), or an error.
+ * May a new inode of `kind` replace the name `old`? 1 yes, 0 no (it is ignored), or an
+ * error.
  */
 static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
 		       const char *path, struct error *e)
@@ -123,7 +121,7 @@ static int may_replace(struct builder *b, uint32_t old, enum tree_kind kind,
 	return 1;
 }
 
-/* A directory on the way to a member. NO_ID: what is there is believed. */
+/* Enters a parent directory, made if it does not exist. NO_ID: an existing file stays. */
 static int enter_directory(struct builder *b, uint32_t parent, const char *text,
 			   size_t length, const char *path, uint32_t *out,
 			   struct error *e)
@@ -169,7 +167,7 @@ static int remember(struct builder *b, uint32_t base, const struct path_split *s
 	return 0;
 }
 
-/* The directory that the leaf of `split` lies in, counted from `base`, or NO_ID. */
+/* The directory of the leaf of `split`, from `base`, or NO_ID. */
 static int enter_parents(struct builder *b, uint32_t base,
 			 const struct path_split *split, uint32_t *out,
 			 struct error *e)
@@ -196,9 +194,9 @@ static int enter_parents(struct builder *b, uint32_t base,
 	return remember(b, base, split, *out) < 0 ? builder_no_memory(e) : 0;
 }
 
-/* Puts an inode under a name. Returns the name, NO_ID if it was ignored. */
-static int place(struct builder *b, uint32_t parent, const struct path_split *split,
-		 uint32_t inode, uint32_t *out, struct error *e)
+/* Gives an inode a name. *out: the name, or NO_ID if the inode is ignored. */
+static int add_name(struct builder *b, uint32_t parent, const struct path_split *split,
+		    uint32_t inode, uint32_t *out, struct error *e)
 {
 	uint32_t old, name;
 	int err;
@@ -220,7 +218,7 @@ static int place(struct builder *b, uint32_t parent, const struct path_split *sp
 	return name == NO_ID ? builder_no_memory(e) : 0;
 }
 
-/* A directory's own entry: the first shard that describes it is believed. */
+/* Applies a directory's own entry; the first shard with one wins. */
 static void describe_directory(struct builder *b, uint32_t name, uint32_t inode)
 {
 	struct inode *there = inode_of(b, name);
@@ -262,7 +260,7 @@ static int apply_directory(struct builder *b, const struct entries *log,
 	if (names_find(b, parent, split.leaf, split.leaf_length, &there) < 0)
 		return builder_no_memory(e);
 	if (there == NO_ID || inode_of(b, there)->kind != TREE_DIRECTORY)
-		return place(b, parent, &split, inode, out, e);
+		return add_name(b, parent, &split, inode, out, e);
 	describe_directory(b, there, inode);
 	*out = there;
 	return 0;
@@ -292,7 +290,7 @@ static int apply_leaf(struct builder *b, const struct entries *log,
 	err = enter_parents(b, base, &split, &parent, e);
 	if (err || parent == NO_ID)
 		return err;
-	return place(b, parent, &split, inode, &name, e);
+	return add_name(b, parent, &split, inode, &name, e);
 }
 
 /* Hard links. */
@@ -315,7 +313,7 @@ static int find_path(struct builder *b, uint32_t base, const char *path, uint32_
 	return err;
 }
 
-/* An inode for a link whose target may still come. */
+/* Adds an inode for a link whose target may come later. */
 static int defer_link(struct builder *b, uint32_t before, const char *path,
 		      const char *target, uint32_t base, uint32_t *inode,
 		      struct error *e)
@@ -335,7 +333,7 @@ static int defer_link(struct builder *b, uint32_t before, const char *path,
 	return 0;
 }
 
-/* One more name of a file. */
+/* Prepares a file for a second name. */
 static int share_inode(struct builder *b, uint32_t inode)
 {
 	b->linked = true;
@@ -366,14 +364,14 @@ static int apply_hardlink(struct builder *b, const struct entry *entry,
 		inode = b->names.items[found].inode;
 		if (share_inode(b, inode) < 0)
 			return builder_no_memory(e);
-		return place(b, parent, &split, inode, &name, e);
+		return add_name(b, parent, &split, inode, &name, e);
 	}
 	err = defer_link(b, there == NO_ID ? (uint32_t)NO_ID : b->names.items[there].inode,
 			 path, target, base, &inode, e);
-	return err ? err : place(b, parent, &split, inode, &name, e);
+	return err ? err : add_name(b, parent, &split, inode, &name, e);
 }
 
-/* The inode that a link leads to, or NO_ID; it may be one that waits, too. */
+/* The inode of a link's target, maybe a pending link too, or NO_ID. */
 static uint32_t target_inode(struct builder *b, const struct pending_link *link)
 {
 	uint32_t found;
@@ -384,15 +382,15 @@ static uint32_t target_inode(struct builder *b, const struct pending_link *link)
 	return b->names.items[found].inode;
 }
 
-/* Follows links to links; each link is looked at once, however long the chain. */
-static void settle_link(struct builder *b, uint32_t first)
+/* Follows links to links. Each link is visited once, however long the chain. */
+static void resolve_link(struct builder *b, uint32_t first)
 {
 	uint32_t inode = first, end;
 
 	while (inode != NO_ID && b->inodes.items[inode].kind == TREE_ALIAS) {
 		struct pending_link *link = pending_of(b, &b->inodes.items[inode]);
 
-		if (link->visited) { /* settled before, or a circle */
+		if (link->visited) { /* settled, or a cycle */
 			inode = link->settled;
 			break;
 		}
@@ -405,14 +403,14 @@ static void settle_link(struct builder *b, uint32_t first)
 	for (inode = first; inode != end;) {
 		struct pending_link *link = pending_of(b, &b->inodes.items[inode]);
 
-		if (link->settled != NO_ID) /* from here on it was settled before */
+		if (link->settled != NO_ID) /* the rest is settled */
 			return;
 		link->settled = end;
 		inode = target_inode(b, link);
 	}
 }
 
-/* Without a target: what was there before the link stays, or nothing. */
+/* Leaves out a link without a target; the inode that it replaced is shown again. */
 static void drop_link(struct builder *b, struct name *name,
 		      const struct pending_link *link)
 {
@@ -424,10 +422,10 @@ static void drop_link(struct builder *b, struct name *name,
 	name->dead = link->before == NO_ID;
 }
 
-/* Gives every name that leads to a link that waits the inode that is meant. */
+/* Gives every name of a pending link the inode of the target. */
 int builder_settle_links(struct builder *b)
 {
-	/* then no look-up can fail */
+	/* so that names_find cannot fail */
 	if (b->pending.count && names_hash(b) < 0)
 		return -ENOMEM;
 	for (size_t i = 1; i < b->names.count; i++) {
@@ -438,7 +436,7 @@ int builder_settle_links(struct builder *b)
 				pending_of(b, &b->inodes.items[name->inode]);
 
 			if (!link->visited)
-				settle_link(b, name->inode);
+				resolve_link(b, name->inode);
 			if (link->settled == NO_ID)
 				drop_link(b, name, link);
 			else
@@ -457,7 +455,7 @@ enum { RELEASE_EVERY = 4096 };
 static int apply_log(struct builder *b, struct entries *log, uint32_t base,
 		     struct error *e);
 
-/* The name without its suffix: "n01440764" for "n01440764.tar". */
+/* The path without its suffix: "n01440764" for "n01440764.tar". */
 static const char *without_suffix(struct builder *b, const char *path)
 {
 	struct path_split split = path_split(path);
@@ -471,12 +469,12 @@ static const char *without_suffix(struct builder *b, const char *path)
 	return arena_copy(&b->arena, path, (size_t)(dot - path));
 }
 
-/* A packed file inside: a directory that may be looked into. */
+/* Applies a nested packed file: a directory with its contents. */
 static int apply_nested(struct builder *b, const struct entries *log,
 			const struct entry *entry, uint32_t base,
 			const char *path, struct error *e)
 {
-	/* who may read the file may search the directory */
+	/* read permission of the file gives search permission of the directory */
 	uint32_t mode = entry->mode | (entry->mode & 0444) >> 2;
 	const char *shown;
 	uint32_t directory;

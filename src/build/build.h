@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * build.h: from entries to a sealed tree.
+ * build.h: builds a sealed tree from entries.
  *
- * The builder takes the logs of the shards in order, makes their paths safe,
- * decides between entries of the same name, and seals the result.
+ * The builder applies the logs of the shards in order, makes their paths safe, resolves
+ * entries of the same name, and seals the result.
  *
  * Threads: one builder belongs to one thread at a time.
  */
@@ -20,17 +20,17 @@
 
 struct builder;
 
-/* Which of two shards that hold the same file is believed. */
+/* Which shard's file is shown if two shards have the same name. */
 enum duplicates { DUPLICATES_ERROR, DUPLICATES_FIRST, DUPLICATES_LAST };
 
-/* What directories get that no entry describes, the root among them. */
+/* Attributes of directories without an entry, including the root. */
 struct builder_defaults {
 	uint32_t mode, uid, gid;
 	int64_t mtime;
 	uint32_t mtime_ns;
 };
 
-/* A source, as the index remembers it. */
+/* A source, as the index records it. */
 struct builder_source {
 	struct identity identity;
 	const char *name;
@@ -41,11 +41,10 @@ struct builder *builder_new(enum duplicates duplicates,
 void builder_free(struct builder *builder);
 
 /*
- * Adds everything a shard holds. `label` names it in messages and must live
- * until the builder is freed; `entries` are let go of as they are applied, and can only
- * be counted and freed afterwards. Within a shard
- * the last entry of a name wins; between shards `duplicates` decides. Links
- * whose target comes later are settled in builder_seal.
+ * Adds a shard. `label` names it in messages and must outlive the builder. `entries` are
+ * freed as they are applied; afterwards they can only be counted and freed. Within a
+ * shard the last entry of a name wins; between shards `duplicates` decides. builder_seal
+ * resolves links whose target comes later.
  */
 int builder_apply(struct builder *builder, struct entries *entries,
 		  const char *label, struct error *e);
@@ -54,8 +53,8 @@ int builder_apply(struct builder *builder, struct entries *entries,
 bool builder_has_directories(const struct builder *builder);
 
 /*
- * Seals the tree into `image`, which the caller frees. `summary` brings the
- * texts and left_out; the counts are filled in.
+ * Seals the tree into `image`, which the caller frees. `summary` has the texts and
+ * left_out; the counts are filled in.
  */
 int builder_seal(struct builder *builder, const struct builder_source *sources,
 		 uint32_t source_count, const struct index_summary *summary,

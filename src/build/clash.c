@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* clash.c: two files of one name, and no rule which of them is meant. */
+/* clash.c: errors for two files of one name, without a rule which is shown. */
 #include <errno.h>
 
 #include "build/builder.h"
@@ -15,7 +15,7 @@ int clash_between(const struct builder *b, uint32_t other, const char *path,
 
 int clash_within(const struct builder *b, const char *path, struct error *e)
 {
-	/* from the middle on: there a sample's path came to lie on a member */
+	/* not from the start: a sample's path equals a member's */
 	bool whole = entries_distinct(b->outer) == 0;
 
 	return error_set(e, ERROR_DATASET, EBADMSG,

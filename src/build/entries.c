@@ -12,7 +12,7 @@
 #include "build/packed.h"
 #include "index/array_tiles.h"
 
-/* A volume, and what only one of the other kinds has. */
+/* A volume, and the data of its kind. */
 struct log_volume {
 	struct volume_desc is;
 	VEC(struct volume_chunk) chunks;
@@ -20,18 +20,18 @@ struct log_volume {
 	struct volume_array *array; /* in the arena */
 };
 
-/* What entries_get has unpacked. */
-struct hand {
+/* The ring of entries that entries_get has unpacked. */
+struct entry_ring {
 	struct entry entries[ENTRIES_IN_HAND];
 	struct entry_extent extents[ENTRIES_IN_HAND];
 	unsigned next;
 };
 
 struct entries {
-	struct packed packed; /* all, by their numbers */
-	struct arena arena;   /* what the rest points to */
-	VEC(struct entry) rest; /* those that do not fit in there */
-	struct hand *hand;
+	struct packed packed; /* all entries, by number */
+	struct arena arena;   /* data of `unpacked` */
+	VEC(struct entry) unpacked; /* entries that do not fit `packed` */
+	struct entry_ring *ring;
 	struct entries *next;
 	VEC(struct log_volume) volumes;
 	uint64_t left_out;
@@ -45,8 +45,8 @@ struct entries *entries_new(void)
 
 	if (!entries)
 		return NULL;
-	entries->hand = calloc(1, sizeof(*entries->hand));
-	if (entries->hand)
+	entries->ring = calloc(1, sizeof(*entries->ring));
+	if (entries->ring)
 		return entries;
 	free(entries);
 	return NULL;
@@ -54,15 +54,15 @@ struct entries *entries_new(void)
 
 static void free_one(struct entries *entries)
 {
-	for (size_t i = 0; i < entries->rest.count; i++)
-		entries_free(entries->rest.items[i].nested);
+	for (size_t i = 0; i < entries->unpacked.count; i++)
+		entries_free(entries->unpacked.items[i].nested);
 	for (size_t i = 0; i < entries->volumes.count; i++) {
 		vec_free(&entries->volumes.items[i].chunks);
 		vec_free(&entries->volumes.items[i].literals);
 	}
-	vec_free(&entries->rest);
+	vec_free(&entries->unpacked);
 	packed_free(&entries->packed);
-	free(entries->hand);
+	free(entries->ring);
 	vec_free(&entries->volumes);
 	arena_free(&entries->arena);
 	free(entries);
@@ -142,10 +142,10 @@ int entries_add(struct entries *entries, const struct entry *entry)
 	    copy_string(entries, &copy.target) < 0 ||
 	    copy_extents(entries, &copy) < 0 || copy_xattrs(entries, &copy) < 0)
 		return -ENOMEM;
-	if (vec_reserve(&entries->rest, 1) < 0 ||
-	    packed_add_elsewhere(&entries->packed, entries->rest.count) < 0)
+	if (vec_reserve(&entries->unpacked, 1) < 0 ||
+	    packed_add_elsewhere(&entries->packed, entries->unpacked.count) < 0)
 		return -ENOMEM;
-	return vec_push(&entries->rest, copy);
+	return vec_push(&entries->unpacked, copy);
 }
 
 int entries_add_volume(struct entries *entries, const struct volume_desc *volume)
@@ -153,15 +153,15 @@ int entries_add_volume(struct entries *entries, const struct volume_desc *volume
 	struct log_volume added = { .is = *volume };
 
 	if (volume->kind != VOLUME_RAW && volume->length)
-		return -EINVAL; /* these grow, with what they hold */
+		return -EINVAL; /* the functions that fill these make them */
 	if (entries->volumes.count >= INT_MAX || vec_push(&entries->volumes, added) < 0)
 		return -ENOMEM;
 	return (int)entries->volumes.count - 1;
 }
 
 /*
- * The number of a volume of this kind, source, base, guard and codecs, or -ENOENT.
- * They are few, and it is nearly always the last one made: a scan from the end.
+ * The number of a volume of this kind, source, base, guard and codecs, or -ENOENT. Mostly
+ * the last of a few, so the scan starts at the end.
  */
 static int find_volume(const struct entries *entries, const struct volume_desc *want)
 {
@@ -211,8 +211,8 @@ int entries_raw_extent(struct entries *entries, uint32_t source,
 }
 
 /*
- * The volume of `want` that has room for `length` more bytes, or a new one. The
- * newest of its kind is found first, and only that one may have room.
+ * The volume like `want` that has room for `length` more bytes, or a new one. Only the
+ * newest of its kind may have room, and find_volume finds that one.
  */
 static int volume_with_room(struct entries *entries, const struct volume_desc *want,
 			    uint64_t length)
@@ -225,7 +225,7 @@ static int volume_with_room(struct entries *entries, const struct volume_desc *w
 	return entries_add_volume(entries, want);
 }
 
-/* The next `length` bytes of a volume that grows. */
+/* Extends a volume by `length` bytes. */
 static struct entry_extent grow_volume(struct entries *entries, int volume,
 				       uint64_t length)
 {
@@ -280,7 +280,7 @@ int entries_literal_extent(struct entries *entries, const void *bytes,
 	return 0;
 }
 
-static void take_array(const struct entry_array *array, struct volume_array *out)
+static void copy_array(const struct entry_array *array, struct volume_array *out)
 {
 	*out = (struct volume_array){ .rank = array->rank, .item = array->item,
 				      .filled = array->fill != NULL };
@@ -291,7 +291,7 @@ static void take_array(const struct entry_array *array, struct volume_array *out
 	}
 }
 
-static bool tiles_make_sense(const struct entry_array *array)
+static bool are_tiles_valid(const struct entry_array *array)
 {
 	for (uint64_t i = 0; i < array->tile_count; i++) {
 		const struct entry_tile *tile = &array->tiles[i];
@@ -303,7 +303,7 @@ static bool tiles_make_sense(const struct entry_array *array)
 	return true;
 }
 
-/* What the volume has besides its numbers: 0 or -ENOMEM. */
+/* Copies the array's numbers, tiles and fill element: 0 or -ENOMEM. */
 static int fill_array(struct entries *entries, struct log_volume *volume,
 		      const struct entry_array *array, const struct volume_array *is)
 {
@@ -335,9 +335,9 @@ int entries_array_extent(struct entries *entries, const struct entry_array *arra
 	struct volume_array is;
 	int volume;
 
-	take_array(array, &is);
+	copy_array(array, &is);
 	if (array_measure(&is, &measure) < 0 || measure.tiles != array->tile_count ||
-	    !tiles_make_sense(array))
+	    !are_tiles_valid(array))
 		return -EBADMSG;
 	memcpy(made.codecs, array->codecs, sizeof(made.codecs));
 	volume = entries_add_volume(entries, &made);
@@ -367,7 +367,7 @@ void entries_set_distinct(struct entries *entries)
 
 size_t entries_distinct(const struct entries *entries)
 {
-	return entries->distinct_at_plus_1 - 1; /* 0 is of none */
+	return entries->distinct_at_plus_1 - 1; /* 0: none */
 }
 
 void entries_leave_out(struct entries *entries)
@@ -379,8 +379,8 @@ uint64_t entries_left_out(const struct entries *entries)
 {
 	uint64_t count = entries->left_out;
 
-	for (size_t i = 0; i < entries->rest.count; i++) {
-		const struct entries *nested = entries->rest.items[i].nested;
+	for (size_t i = 0; i < entries->unpacked.count; i++) {
+		const struct entries *nested = entries->unpacked.items[i].nested;
 
 		if (nested && !nested->failed)
 			count += entries_left_out(nested);
@@ -395,13 +395,13 @@ size_t entries_count(const struct entries *entries)
 
 const struct entry *entries_get(struct entries *entries, size_t i)
 {
-	unsigned slot = entries->hand->next;
-	struct entry *entry = &entries->hand->entries[slot];
+	unsigned slot = entries->ring->next;
+	struct entry *entry = &entries->ring->entries[slot];
 	size_t where;
 
-	if (!packed_get(&entries->packed, i, entry, &entries->hand->extents[slot], &where))
-		return &entries->rest.items[where];
-	entries->hand->next = (slot + 1) % ENTRIES_IN_HAND;
+	if (!packed_get(&entries->packed, i, entry, &entries->ring->extents[slot], &where))
+		return &entries->unpacked.items[where];
+	entries->ring->next = (slot + 1) % ENTRIES_IN_HAND;
 	return entry;
 }
 
@@ -410,11 +410,11 @@ void entries_release(struct entries *entries, size_t i)
 	packed_release(&entries->packed, i);
 }
 
-/* One of those that are kept as they are: what it points to, it points to still. */
-static int rewrite_rest(struct entries *entries, size_t where, entries_edit *edit,
-			void *context)
+/* Rewrites an entry that is not packed; unchanged pointers stay. */
+static int rewrite_unpacked(struct entries *entries, size_t where, entries_edit *edit,
+			    void *context)
 {
-	struct entry *kept = &entries->rest.items[where], copy = *kept;
+	struct entry *kept = &entries->unpacked.items[where], copy = *kept;
 	int err = edit(context, &copy);
 
 	if (!err && copy.path != kept->path)
@@ -442,7 +442,7 @@ int entries_rewrite(struct entries *entries, entries_edit *edit, void *context)
 			err = edit(context, &entry);
 			err = err ? err : entries_add(entries, &entry);
 		} else {
-			err = rewrite_rest(entries, where, edit, context);
+			err = rewrite_unpacked(entries, where, edit, context);
 		}
 		if (i % RELEASE_EVERY == 0)
 			packed_release(&old, i);

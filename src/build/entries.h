@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * entries.h: what a format module says of one packed file, in its own order.
+ * entries.h: the log of entries in which a format lists the contents of a packed file.
  *
- * A format appends entries; the tree builder applies them later, in the order
- * of the shards, so that shards can be scanned in parallel and the result is
- * the same. Paths are the raw bytes of the archive: absolute names, `.` and
- * `..` are dealt with by the builder, once for all formats.
+ * A format appends entries in its own order. The builder applies them later, in the order
+ * of the shards, so shards are scanned in parallel with the same result. Paths are the
+ * raw bytes of the archive; the builder handles absolute paths, `.` and `..` for all
+ * formats.
  *
  * Threads: one log of entries belongs to one thread at a time.
  */
@@ -21,19 +21,19 @@ enum entry_kind {
 	ENTRY_DIRECTORY,
 	ENTRY_FILE,
 	ENTRY_SYMLINK,
-	ENTRY_HARDLINK, /* another name of an entry that is named by `target` */
-	ENTRY_NESTED,   /* a packed file inside: a directory if it could be read */
+	ENTRY_HARDLINK, /* another name of the entry `target` */
+	ENTRY_NESTED,   /* a packed file inside: a directory if readable */
 };
 
 /*
- * A piece of a file's contents. Pieces are in the order of file_offset and do
- * not overlap; what no piece covers is a hole, read as zeros.
+ * A piece of a file's contents. Pieces are sorted by file_offset and do not overlap;
+ * bytes without a piece are a hole, read as zeros.
  */
 struct entry_extent {
 	uint64_t file_offset; /* bytes from the start of the file */
 	uint64_t offset;      /* bytes from the start of the volume */
 	uint64_t length;      /* bytes */
-	uint32_t volume;      /* a number that entries_add_volume returned */
+	uint32_t volume;      /* as returned by entries_add_volume */
 };
 
 struct entry_xattr {
@@ -47,12 +47,12 @@ struct entries;
 struct entry {
 	enum entry_kind kind;
 	const char *path;   /* NUL-terminated */
-	const char *target; /* symlink: what it holds; hard link: the other path */
+	const char *target; /* symlink: its text; hard link: the other path */
 	uint32_t mode;      /* permission bits; set-id and sticky bits are dropped */
 	uint32_t uid, gid;
 	int64_t mtime;      /* seconds since the epoch */
 	uint32_t mtime_ns;
-	uint64_t size;      /* bytes, of a file (holes included) */
+	uint64_t size;      /* of a file, holes included */
 	const struct entry_extent *extents;
 	size_t extent_count;
 	const struct entry_xattr *xattrs;
@@ -63,7 +63,7 @@ struct entry {
 struct entry_tile {
 	uint64_t stored_at;     /* bytes from the start of the source */
 	uint64_t stored_length; /* 0: not stored, all elements are `fill` */
-	uint32_t skipped;       /* bit i: codecs[i] was not applied to it */
+	uint32_t skipped;       /* bit i: codecs[i] was not applied */
 };
 
 struct entry_array {
@@ -77,7 +77,7 @@ struct entry_array {
 	const uint32_t *codecs;      /* VOLUME_CODECS of them, 0 behind the last */
 	const struct entry_tile *tiles; /* row after row of the grid of tiles */
 	uint64_t tile_count;
-	const void *fill;            /* an element; NULL: zeros */
+	const void *fill;            /* one element; NULL: zeros */
 };
 
 struct entries *entries_new(void);
@@ -89,23 +89,22 @@ void entries_free(struct entries *entries);
 int entries_add(struct entries *entries, const struct entry *entry);
 
 /*
- * The number of the volume within this log, or -ENOMEM. Raw ones only: literal
- * and coded ones are made by the functions that fill them.
+ * Adds a raw volume: its number within this log, or -ENOMEM. Literal and coded volumes
+ * are made by the functions that fill them.
  */
 int entries_add_volume(struct entries *entries, const struct volume_desc *volume);
 
 /*
- * The extent of `length` bytes at `offset` of source number `source`, in a raw
- * volume that is made when it is first needed. `source_size` bounds it: -EBADMSG
- * if the range does not lie within. file_offset is set to 0.
+ * The extent of `length` bytes at `offset` of source number `source`, in a raw volume,
+ * made if needed. -EBADMSG if the range exceeds `source_size`. file_offset is set to 0.
  */
 int entries_raw_extent(struct entries *entries, uint32_t source,
 		       uint64_t source_size, uint64_t offset, uint64_t length,
 		       struct entry_extent *out);
 
 /*
- * The same in a volume whose extents are guarded: the guard's bytes must lie
- * before `offset` in the source.
+ * The same in a volume with guarded extents: the guard's bytes must lie before `offset`
+ * in the source.
  */
 int entries_guarded_extent(struct entries *entries, uint32_t source,
 			   uint64_t source_size, enum volume_guard guard,
@@ -113,12 +112,11 @@ int entries_guarded_extent(struct entries *entries, uint32_t source,
 			   struct entry_extent *out);
 
 /*
- * What the stored chunk decodes to, `plain` bytes at most, as an extent of a
- * coded volume that is made when it is first needed. Chunks with the same codecs
- * that are added one after the other lie one behind the other in their volume,
- * and their extents may be joined (unless a volume is full: then `offset` is 0
- * again). -EBADMSG if the stored bytes do not lie within the source, or a length
- * is 0 or beyond VOLUME_CHUNK_LIMIT.
+ * A stored chunk, which decodes to at most `plain` bytes, as an extent of a coded volume,
+ * made if needed. Successive chunks with the same codecs are adjacent in their volume, so
+ * their extents may be joined (unless a volume is full: then `offset` is 0 again).
+ * -EBADMSG if the stored bytes exceed the source, or a length is 0 or exceeds
+ * VOLUME_CHUNK_LIMIT.
  */
 struct entry_chunk {
 	uint32_t source;
@@ -133,67 +131,64 @@ int entries_coded_extent(struct entries *entries, const struct entry_chunk *chun
 			 struct entry_extent *out);
 
 /*
- * All of an array, as an extent of a volume of its own. -EBADMSG where its numbers make
- * no sense (an axis of no length, another number of tiles than follows from them), tiles
- * do not lie within the source, a tile is beyond VOLUME_CHUNK_LIMIT, or all of it is
- * beyond VOLUME_OFFSET_LIMIT. One that lies in the source as it is, without tiles, is
- * given in tiles as long as all axes but the first, of some rows each; these are read
- * where they lie, in just the bytes that are asked for. The last of them may be stored
- * as far as the array goes.
+ * All of an array, as an extent of a volume of its own. -EBADMSG for invalid numbers (an
+ * axis of length 0, a wrong number of tiles), tiles beyond the source, a tile beyond
+ * VOLUME_CHUNK_LIMIT, or an array beyond VOLUME_OFFSET_LIMIT. An array stored plain,
+ * without tiles, has tiles of some rows, which span all axes but the first. Reads of such
+ * tiles read only the requested bytes; the last tile may end with the array.
  */
 int entries_array_extent(struct entries *entries, const struct entry_array *array,
 			 struct entry_extent *out);
 
-/* A copy of these bytes (one at least), which the index will hold. 0 or -ENOMEM. */
+/* The extent of a copy of at least one byte, stored in the index. 0 or -ENOMEM. */
 int entries_literal_extent(struct entries *entries, const void *bytes,
 			   size_t length, struct entry_extent *out);
 
 /*
- * `more` follows `entries`, and is freed with it. It stays a log with numbers of its own:
- * whoever goes through entries goes on with entries_next, until that is NULL.
+ * Appends the log `more`, which `entries` then owns. `more` keeps its own numbers: a loop
+ * over entries continues with entries_next until NULL.
  */
 void entries_append(struct entries *entries, struct entries *more);
 struct entries *entries_next(const struct entries *entries);
 
-/* The last of those that follow, or itself: where the next entry belongs. */
+/* The last appended log, or `entries`: the one to add entries to. */
 struct entries *entries_last(struct entries *entries);
 
-/* A nested packed file that could not be read: it is shown as a file. */
+/* Marks a nested packed file as unreadable: it is shown as a file. */
 void entries_set_failed(struct entries *entries);
 int entries_failed(const struct entries *entries);
 
 /*
- * Says that what is added from now on has names that nothing before it has, and a second
- * one is an error; otherwise it is a newer version, and the last one counts. Said twice,
- * the first time counts.
+ * From here on each name must be new, and a second one is an error. Before, a second
+ * entry is a newer version and the last one wins. Only the first call counts.
  */
 void entries_set_distinct(struct entries *entries);
 
-/* The first entry of which that was said; SIZE_MAX: of none. */
+/* The first entry after entries_set_distinct; SIZE_MAX: none. */
 size_t entries_distinct(const struct entries *entries);
 
-/* Counts what is not shown: a device, a FIFO, a socket. */
+/* Counts a member that is not shown: a device, a FIFO, a socket. */
 void entries_leave_out(struct entries *entries);
 
-/* How many were left out, nested logs and those that follow included. */
+/* The number left out, with nested and appended logs. */
 uint64_t entries_left_out(const struct entries *entries);
 
 size_t entries_count(const struct entries *entries);
 
 /*
- * Entry i, valid until ENTRIES_IN_HAND others have been asked for, or one is added; its
- * path and what else it points to, extents apart, as long as the log holds it.
+ * Entry i, valid for ENTRIES_IN_HAND further calls, or until one is added. Its path and
+ * other pointers, except the extents, are valid as long as the log has the entry.
  */
 enum { ENTRIES_IN_HAND = 16 };
 const struct entry *entries_get(struct entries *entries, size_t i);
 
-/* Entries before i will not be asked for again, and may be let go of. */
+/* Entries before i are not used again, and may be freed. */
 void entries_release(struct entries *entries, size_t i);
 
 /*
- * Gives entries other paths and targets: `edit` may point those of a copy elsewhere, for
- * as long as it takes, and leaves the rest as it is. Numbers stay. 0, -ENOMEM, or what
- * edit returned; then the log can only be freed.
+ * Changes paths and targets of all entries: `edit` gets a copy, may change these two
+ * pointers, whose texts must live until it is called again, and nothing else. Numbers
+ * stay. 0, -ENOMEM, or the error of `edit`; after an error the log can only be freed.
  */
 typedef int entries_edit(void *context, struct entry *entry);
 int entries_rewrite(struct entries *entries, entries_edit *edit, void *context);
@@ -202,9 +197,9 @@ size_t entries_volume_count(const struct entries *entries);
 const struct volume_desc *entries_volume(const struct entries *entries, size_t i);
 
 /*
- * The chunks of a coded volume or the tiles of an array, chunk_count of them
- * (first_chunk says nothing here); the bytes of a literal one, length of them; the
- * numbers of an array, whose element for missing ones, where it has one, is the literal.
+ * The chunks of a coded volume or the tiles of an array, chunk_count of them (first_chunk
+ * is unset); the `length` bytes of a literal volume; the numbers of an array, whose fill
+ * element, if any, is its literal.
  */
 const struct volume_chunk *entries_chunks(const struct entries *entries, size_t volume);
 const void *entries_literals(const struct entries *entries, size_t volume);

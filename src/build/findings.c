@@ -18,7 +18,7 @@ void note(struct index_summary *summary, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
-	/* a name may hold what parts the lines */
+	/* names may contain newlines, which separate notes */
 	for (char *c = line; *c; c++)
 		if (*c == '\n')
 			*c = '?';

@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "index/index.h"
 
-/* Adds a line to the summary's notes. Where there is no more room, "..." says so. */
+/* Adds a line to the summary's notes. "..." marks the end of the room. */
 void note(struct index_summary *summary, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

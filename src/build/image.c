@@ -61,7 +61,7 @@ struct head {
 	struct layout_section table[SECTION_COUNT];
 };
 
-/* Optional sections that are empty are not there: older versions can read the rest. */
+/* Empty optional sections are left out, so that older versions can read the index. */
 static uint32_t section_count(const struct image *image)
 {
 	uint32_t count = SECTION_COUNT;
@@ -71,7 +71,7 @@ static uint32_t section_count(const struct image *image)
 	return count;
 }
 
-/* Returns how many bytes of the head are there. */
+/* Returns the size of the header. */
 static size_t fill_head(const struct image *image, struct head *head)
 {
 	uint32_t count = section_count(image);
@@ -121,21 +121,21 @@ int image_write(const struct image *image, int fd, const char *label,
 	return 0;
 }
 
-/* No wider than the packed files, nor than the umask: names can be secrets. */
+/* No wider than the packed files and the umask: names may be secret. */
 static int set_access(const struct place *place, int fd, const struct image_access *access)
 {
 	mode_t mask = umask(0), mode = access->mode & 0666;
 
 	umask(mask);
-	/* root may give it away; others keep it, and may give the group */
+	/* root may change the owner; others only the group */
 	if (place_set_owner(place, fd, access->uid, access->gid) < 0 &&
 	    place_set_owner(place, fd, (uid_t)-1, access->gid) < 0)
-		mode &= ~(mode_t)060; /* the file's group is another one */
+		mode &= ~(mode_t)060; /* the file has another group */
 	return place_set_mode(place, fd, (mode & ~mask) | S_IRUSR);
 }
 
-static int finish(const struct place *place, int fd, const char *temporary,
-		  const struct image_access *access)
+static int finish_file(const struct place *place, int fd, const char *temporary,
+		       const struct image_access *access)
 {
 	int err = set_access(place, fd, access);
 
@@ -156,7 +156,7 @@ static int publish(const struct image *image, const struct place *place,
 				 place_path(place), strerror(-fd));
 	err = image_write(image, fd, place_path(place), e);
 	if (!err) {
-		err = finish(place, fd, temporary, access);
+		err = finish_file(place, fd, temporary, access);
 		if (err)
 			error_set(e, ERROR_SYSTEM, -err, "%s: %s", place_path(place),
 				  strerror(-err));
@@ -180,7 +180,7 @@ int image_may_replace(const struct place *place, struct error *e)
 	struct stat st;
 
 	if (place_stat(place, "", &st) < 0)
-		return 0; /* nothing there, or writing will say why not */
+		return 0; /* free, or writing will fail with the reason */
 	if (S_ISREG(st.st_mode) && (st.st_size == 0 || is_index(place)))
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EEXIST,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * index_copy.h: an index as one in the making.
- */
+/* index_copy.h: copies an index into an image. */
 #ifndef GRANARY_BUILD_INDEX_COPY_H
 #define GRANARY_BUILD_INDEX_COPY_H
 
@@ -9,7 +7,7 @@
 #include "index/index.h"
 
 /*
- * Copies all sections of an index, so that something may be added: 0 or -ENOMEM. The caller
+ * Copies all sections of an index, so that some can be added: 0 or -ENOMEM. The caller
  * frees the image (image_free).
  */
 int index_copy(const struct index *index, struct image *out);

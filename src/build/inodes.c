@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* inodes.c: what an entry says of a file, kept until the tree is sealed. */
+/* inodes.c: the attributes and contents of files, until the tree is sealed. */
 #include <errno.h>
 #include <string.h>
 
@@ -77,7 +77,7 @@ static const struct entry_xattr *keep_xattrs(struct builder *b, const struct ent
 	return copies;
 }
 
-/* Windows over sources are the same volume in whichever log they are. */
+/* Raw volumes are equal if their windows are, in any log. */
 static bool same_volume(const struct builder *b, const struct built_volume *have,
 			const struct entries *log, uint32_t number)
 {
@@ -114,7 +114,7 @@ static int keep_array(struct builder *b, const struct entries *log, uint32_t num
 	return vec_push(&b->arrays, array);
 }
 
-/* What only this log holds has to outlive it. */
+/* Copies chunks, tiles and literals from the log, which is freed before the builder. */
 static int keep_contents(struct builder *b, const struct entries *log, uint32_t number,
 			 struct volume_desc *desc)
 {
@@ -169,7 +169,7 @@ static bool extents_make_sense(const struct entries *log, const struct entry *en
 	return entry->size < LAYOUT_SIZE_LIMIT;
 }
 
-/* Whether a node can say where all of it is, or an extent list has to. */
+/* Fits the contents into the node, without a list of extents? */
 static bool in_one_piece(const struct entry *entry)
 {
 	return entry->size == 0 || (entry->extent_count == 1 &&
@@ -208,8 +208,8 @@ static int keep_extents(struct builder *b, const struct entries *log,
 	return 0;
 }
 
-/* What does not fit into an inode. */
-static int keep_rest(struct builder *b, const struct entries *log,
+/* Stores the attributes that do not fit into an inode. */
+static int keep_side(struct builder *b, const struct entries *log,
 		     const struct entry *entry, uint32_t number)
 {
 	struct inode *inode = &b->inodes.items[number];
@@ -261,7 +261,7 @@ int inodes_add(struct builder *b, const struct entries *log,
 		return builder_no_memory(e);
 	if (kind == TREE_FILE && !inode.many && !entry->xattr_count)
 		return 0;
-	return keep_rest(b, log, entry, *out) < 0 ? builder_no_memory(e) : 0;
+	return keep_side(b, log, entry, *out) < 0 ? builder_no_memory(e) : 0;
 }
 
 bool builder_has_directories(const struct builder *b)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * names.c: the builder's names and attributes, each found by a hash table.
+ * names.c: the builder's names and attributes, each with a hash table.
  *
- * A directory whose names come in the order of their bytes needs none: a name behind its
- * last one is new. Archives are mostly made that way, and then half of the memory and
- * time of a table with millions of names is saved. When the first directory shows a name
- * that is out of order, all names go into the table, each once.
+ * A directory whose names are added in sorted order needs no table: a name behind the
+ * last one is new. Most archives are sorted, which saves half of the memory and time of a
+ * table for millions of names. The first unsorted name puts all names into the table,
+ * each once.
  */
 #include <errno.h>
 #include <string.h>
@@ -65,7 +65,7 @@ int names_hash(struct builder *b)
 	return err;
 }
 
-/* What names are below, or NULL: it is no directory. */
+/* The directory of these names, or NULL: no directory. */
 static struct inode_side *family_of(const struct builder *b, uint32_t parent)
 {
 	const struct inode *inode = inode_of(b, parent);
@@ -100,7 +100,7 @@ int names_find(struct builder *b, uint32_t parent, const char *text, size_t leng
 	return 0;
 }
 
-/* The family of a name that has been added, which names_find found missing. */
+/* Adds a new name to its directory. */
 static void join_family(struct builder *b, uint32_t id)
 {
 	struct inode_side *family = side_of(b, inode_of(b, b->names.items[id].parent));
@@ -139,7 +139,7 @@ uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
 	return id;
 }
 
-/* The table still has the name under the old text, too, which it does not match. */
+/* The table keeps a slot with the old text, which no longer matches. */
 int names_rename(struct builder *b, uint32_t id, const char *text, size_t length)
 {
 	struct name *name = &b->names.items[id];

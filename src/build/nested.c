@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * nested.c: links to packed files that are directories here.
+ * nested.c: links to packed files that are shown as directories.
  *
- * "n01440764.tar", packed inside, is shown as the directory "n01440764", and nothing has
- * its own name any more. A symbolic link that named it leads to the directory instead,
- * and a hard link becomes a symbolic one, for a directory has one name. Where the link's
- * own name ends in ".tar", too, it loses that, as the file did, unless the shorter name
- * is taken. What a path leads to is found by its text: links on the way are not followed.
+ * "n01440764.tar", nested, is shown as the directory "n01440764"; its own name is gone. A
+ * symbolic link to the name is changed to the directory, and a hard link becomes a
+ * symbolic link, for a directory has one name. If the link's own name ends in ".tar", it
+ * is shortened too, unless the shorter name is taken. Paths are resolved by text, without
+ * following links.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "build/builder.h"
 #include "build/paths.h"
 
-enum { SUFFIX = 4, ROUNDS = 8 }; /* ".tar"; a link may lead to a link */
+enum { SUFFIX = 4, ROUNDS = 8 }; /* ".tar"; links to links */
 
 static bool has_suffix(const char *text, size_t n)
 {
@@ -23,7 +23,7 @@ static bool has_suffix(const char *text, size_t n)
 	       strncasecmp(text + n - SUFFIX, ".tar", SUFFIX) == 0;
 }
 
-/* The text without slashes at its end. */
+/* The length without slashes at the end. */
 static size_t bare_length(const char *text)
 {
 	size_t n = strlen(text);
@@ -33,7 +33,7 @@ static size_t bare_length(const char *text)
 	return n;
 }
 
-/* What the link that this inode is leads to, or NULL: it is none. */
+/* The target of a link, or NULL: no link. */
 static const char *target_of(const struct builder *b, const struct inode *inode)
 {
 	if (inode->kind == TREE_ALIAS)
@@ -50,9 +50,8 @@ static bool is_opened(const struct builder *b, uint32_t name)
 }
 
 /*
- * The opened file that a link to `target`, which has the suffix, means: its name, or
- * NO_ID, also where something is there under the whole name. `from` is the directory
- * that the path starts in.
+ * The nested file that `target`, with the suffix, names: its name, or NO_ID, also if the
+ * whole name exists. `from`: the directory at which the path starts.
  */
 static int find_opened(struct builder *b, uint32_t from, const char *target, uint32_t *out)
 {
@@ -79,8 +78,8 @@ static int find_opened(struct builder *b, uint32_t from, const char *target, uin
 	return err;
 }
 
-/* The inode becomes a link to the directory: `up` levels, and the target's new name. */
-static int point_to(struct builder *b, uint32_t number, const char *target, unsigned up)
+/* Makes the inode a symbolic link to the directory: `up` levels up, then the new name. */
+static int set_target(struct builder *b, uint32_t number, const char *target, unsigned up)
 {
 	struct inode *inode = &b->inodes.items[number];
 	size_t n = bare_length(target) - SUFFIX, size = 3 * (size_t)up + n;
@@ -99,8 +98,8 @@ static int point_to(struct builder *b, uint32_t number, const char *target, unsi
 }
 
 /*
- * A symbolic link in place of a hard one, with the directory's owner and time: it has an
- * inode of its own, for others of the same target may lie at other depths.
+ * Adds a symbolic link to replace a hard one, with the directory's owner and time. Each
+ * gets an inode of its own, since links to one target may lie at different depths.
  */
 static int add_symlink(struct builder *b, const struct inode *directory, uint32_t *out)
 {
@@ -119,14 +118,14 @@ static int add_symlink(struct builder *b, const struct inode *directory, uint32_
 	return vec_push(&b->inodes, inode) < 0 ? -ENOMEM : inodes_add_side(b, *out);
 }
 
-static int shorten(struct builder *b, uint32_t id)
+static int shorten_name(struct builder *b, uint32_t id)
 {
 	const struct name *name = &b->names.items[id];
 	char text[UINT8_MAX + 1];
 	size_t n = name->length;
 	uint32_t other;
 
-	memcpy(text, text_of(b, name), n); /* which moves */
+	memcpy(text, text_of(b, name), n); /* texts may move */
 	if (!has_suffix(text, n))
 		return 0;
 	if (names_find(b, name->parent, text, n - SUFFIX, &other) < 0)
@@ -134,8 +133,8 @@ static int shorten(struct builder *b, uint32_t id)
 	return other == NO_ID ? names_rename(b, id, text, n - SUFFIX) : 0;
 }
 
-/* How many levels it is from the directory of a name up to `base`. */
-static unsigned levels(const struct builder *b, uint32_t id, uint32_t base)
+/* The number of levels from a name's directory up to `base`. */
+static unsigned count_levels(const struct builder *b, uint32_t id, uint32_t base)
 {
 	unsigned n = 0;
 
@@ -144,7 +143,7 @@ static unsigned levels(const struct builder *b, uint32_t id, uint32_t base)
 	return n;
 }
 
-/* 1 if the link leads to an opened file and has been turned, 0 if not, or no memory. */
+/* Changes a link to a nested file: 1, 0 if it is none, or -ENOMEM. */
 static int turn_link(struct builder *b, uint32_t id)
 {
 	struct name *name = &b->names.items[id];
@@ -155,17 +154,17 @@ static int turn_link(struct builder *b, uint32_t id)
 	unsigned up;
 	int r;
 
-	if (side_of(b, inode)->opened) /* under another of its names */
-		return shorten(b, id);
+	if (side_of(b, inode)->opened) /* already done under another name */
+		return shorten_name(b, id);
 	if (find_opened(b, from, target, &found) < 0)
 		return -ENOMEM;
-	up = hard ? levels(b, id, from) : 0;
+	up = hard ? count_levels(b, id, from) : 0;
 	if (found == NO_ID || 3 * (size_t)up + strlen(target) >= TREE_TARGET_BYTES)
 		return 0;
 	if (hard && add_symlink(b, inode_of(b, found), &name->inode) < 0)
 		return -ENOMEM;
-	r = point_to(b, name->inode, target, up);
-	return r > 0 && shorten(b, id) < 0 ? -ENOMEM : r;
+	r = set_target(b, name->inode, target, up);
+	return r > 0 && shorten_name(b, id) < 0 ? -ENOMEM : r;
 }
 
 int builder_turn_links(struct builder *b)

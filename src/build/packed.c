@@ -7,9 +7,9 @@
 
 enum {
 	BLOCK_BYTES = 256 * 1024,
-	TEXT_MOST = 4096,     /* of a path; longer ones are kept elsewhere */
-	OWNERS_TRIED = 16,    /* for one that is there already */
-	ELSEWHERE = 15,       /* a kind */
+	TEXT_MOST = 4096,     /* of a path; entries with longer ones are kept elsewhere */
+	OWNERS_TRIED = 16,    /* searched for an equal one */
+	ELSEWHERE = 15,       /* the kind of an entry kept elsewhere */
 };
 
 #define OFFSET_LIMIT VOLUME_OFFSET_LIMIT
@@ -18,10 +18,10 @@ enum {
 #define COUNT_LIMIT (UINT32_C(1) << 24) /* volumes, owners */
 
 struct record {
-	uint64_t where;     /* volume << 40 | offset; ELSEWHERE: a number */
+	uint64_t where;     /* volume << 40 | offset; ELSEWHERE: index */
 	uint64_t size : 48;
 	uint64_t kind : 4;  /* enum entry_kind, or ELSEWHERE */
-	uint32_t text;      /* of the path: bytes from the block's beginning */
+	uint32_t text;      /* offset of the path in the block */
 	uint32_t mtime_low, mtime_ns;
 	uint32_t owner : 24;
 	int8_t mtime_high;
@@ -29,11 +29,11 @@ struct record {
 
 _Static_assert(sizeof(struct record) == 32, "32 bytes an entry");
 
-/* Records from the front, texts from the back, until they meet. */
+/* Records grow from the front, texts from the back, until they meet. */
 struct packed_block {
-	size_t first;       /* the number of its first entry */
+	size_t first;       /* number of its first entry */
 	uint32_t count;
-	uint32_t text;      /* where the last text begins */
+	uint32_t text;      /* offset of the last text */
 	struct record records[];
 };
 
@@ -57,7 +57,7 @@ static int add_block(struct packed *packed)
 	return -ENOMEM;
 }
 
-/* A new record, whose text has `length` bytes; NULL: out of memory. */
+/* Adds a record with room for a text of `length` bytes; NULL: out of memory. */
 static struct record *add_record(struct packed *packed, size_t length)
 {
 	struct packed_block *block = NULL;
@@ -94,7 +94,7 @@ bool packed_fits(const struct entry *entry)
 	       entry->mtime >= -MTIME_LIMIT && strlen(entry->path) < TEXT_MOST;
 }
 
-/* The number of an owner and mode: one of the last ones, or a new one. */
+/* The number of an owner and mode: a recent one, or a new one. */
 static int find_owner(struct packed *packed, const struct entry *entry, uint32_t *out)
 {
 	const struct packed_owner want = { entry->mode, entry->uid, entry->gid };
@@ -145,7 +145,7 @@ int packed_add_elsewhere(struct packed *packed, size_t where)
 	return 0;
 }
 
-/* The last block that begins at or before entry i; mostly it is the recent one. */
+/* The last block that begins at or before entry i, mostly the recent one. */
 static const struct packed_block *find_block(struct packed *packed, size_t i)
 {
 	size_t low = 0, high = packed->blocks.count;

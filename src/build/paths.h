@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * paths.h: paths as archives write them, taken apart.
+ * paths.h: splits paths as archives write them.
  *
- * Pure functions on NUL-terminated bytes; `.` and empty components mean
- * nothing, several slashes are one.
+ * Pure functions on NUL-terminated bytes. `.` and empty components are ignored; several
+ * slashes count as one.
  */
 #ifndef GRANARY_BUILD_PATHS_H
 #define GRANARY_BUILD_PATHS_H
@@ -14,25 +14,22 @@
 struct path_split {
 	const char *path;
 	size_t parents;     /* bytes of path before the leaf */
-	const char *leaf;   /* the last component that means something */
+	const char *leaf;   /* the last component that is not ignored */
 	size_t leaf_length; /* 0: the path names its base directory */
 };
 
-/* A component that means nothing: empty, or `.`. */
+/* Is the component ignored: empty, or `.`? */
 bool path_is_dot(const char *text, size_t length);
 
-/* The component at `at` is *length bytes long; returns where the next begins. */
+/* Sets the length of the component at `at`; returns the next component. */
 const char *path_next(const char *at, size_t *length);
 
-/*
- * The part of a path that may be used: what follows the last `..`, without
- * leading slashes.
- */
+/* The safe part of a path: behind the last `..`, without leading slashes. */
 const char *path_safe(const char *path);
 
 /*
- * Nearly every path: short, and with no component that is empty or begins with a
- * point. All of it is safe, fits, and is not reserved.
+ * Is the path short, without components that are empty or begin with a point? Such a
+ * path, the usual one, is safe, fits, and is not reserved.
  */
 bool path_is_plain(const char *path);
 
@@ -43,7 +40,7 @@ bool path_fits(const char *path, size_t limit);
 
 #define PATH_RESERVED ".granaryfs"
 
-/* Is it that name or below, which is ours at the root of a mount? */
+/* Is it PATH_RESERVED, which the daemon uses at the root of a mount, or below? */
 bool path_is_reserved(const char *path);
 
 #endif

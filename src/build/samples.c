@@ -131,7 +131,7 @@ const struct sample_group *samples_group(const struct samples *samples, size_t i
 {
 	const struct group *group = &samples->groups.items[i];
 
-	/* NULL + 0 is nothing that C knows */
+	/* NULL + 0 is undefined in C */
 	*first = samples->items.items ? samples->items.items + group->first : NULL;
 	return &group->is;
 }

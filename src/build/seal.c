@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * seal.c: lays a finished tree out: nodes breadth first, the children of a
- * directory together and sorted, so that looking up is a binary search and a
- * node's number is its place.
+ * seal.c: lays a finished tree out: nodes breadth first, the children of a directory
+ * adjacent and sorted. So a look-up is a binary search and a node's number is its
+ * position.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct seal {
 	struct image *image;
 	struct index_summary summary;
 	uint32_t *children;   /* names, grouped by directory */
-	VEC(uint32_t) queue;  /* directories by their names, in the order of their nodes */
+	VEC(uint32_t) queue;  /* names of directories, in the order of their nodes */
 };
 
 static int by_text(const void *left, const void *right, void *builder)
@@ -29,7 +29,7 @@ static int by_text(const void *left, const void *right, void *builder)
 	return order ? order : (int)x->length - (int)y->length;
 }
 
-/* Archives are made in this order, mostly. */
+/* Most archives are sorted. */
 static bool is_sorted(const struct seal *s, const struct inode_side *family)
 {
 	for (uint32_t i = 1; i < family->count; i++) {
@@ -41,7 +41,7 @@ static bool is_sorted(const struct seal *s, const struct inode_side *family)
 	return true;
 }
 
-/* The directory that a name is in, or NULL where it is none: the name is not reached. */
+/* The directory of a name, or NULL if it was replaced: the name is unreachable. */
 static struct inode_side *family_of(const struct builder *b, const struct name *name)
 {
 	const struct inode *parent = inode_of(b, name->parent);
@@ -49,7 +49,7 @@ static struct inode_side *family_of(const struct builder *b, const struct name *
 	return parent->kind == TREE_DIRECTORY ? side_of(b, parent) : NULL;
 }
 
-/* Says how many names each directory has, and where they will be. */
+/* Counts the names of each directory, and places them in `children`. */
 static void measure_families(struct seal *s)
 {
 	const struct builder *b = s->b;
@@ -65,11 +65,11 @@ static void measure_families(struct seal *s)
 	for (size_t i = 0; i < b->sides.count; i++) {
 		b->sides.items[i].first = first;
 		first += b->sides.items[i].count;
-		b->sides.items[i].count = 0; /* and again as they come in */
+		b->sides.items[i].count = 0; /* counted again as names are placed */
 	}
 }
 
-/* A counting sort by directory, then each group by name. */
+/* Counting sort by directory, then each group by name. */
 static int group_children(struct seal *s)
 {
 	const struct builder *b = s->b;
@@ -98,7 +98,7 @@ static int group_children(struct seal *s)
 	return 0;
 }
 
-/* What was replaced together with its directory is not reached, and so gone. */
+/* Lists the reachable directories; names below a replaced one are gone. */
 static int order_directories(struct seal *s)
 {
 	const struct builder *b = s->b;
@@ -172,7 +172,7 @@ static int seal_xattrs(struct seal *s, const struct inode_side *side)
 		       -ENOMEM : 0;
 }
 
-/* What `where` holds, by kind: see layout.h. A directory's is known already. */
+/* The field `where` of a node, by kind: see layout.h. A directory's is set before. */
 static int seal_where(struct seal *s, const struct inode *inode, uint64_t *where)
 {
 	const struct inode_side *side = inode->sided ? side_of(s->b, inode) : NULL;
@@ -233,7 +233,7 @@ static void put_numbers(struct layout_node *node, uint64_t where, uint64_t size)
 	node->size_high = (uint16_t)(size >> 32);
 }
 
-/* A node of its own: counted, and everything that hangs on it. */
+/* Counts a new node, and seals its contents and attributes. */
 static int seal_inode(struct seal *s, const struct inode *inode, uint64_t *where,
 		      uint32_t *flags)
 {
@@ -244,8 +244,8 @@ static int seal_inode(struct seal *s, const struct inode *inode, uint64_t *where
 }
 
 /*
- * Appends one node. `next` is the first number that no directory has given to its
- * children yet; they follow in the order in which their directories come.
+ * Appends one node. `next`: the first node number not yet given to the children of a
+ * directory; directories get them in order.
  */
 static int seal_node(struct seal *s, uint32_t name_id, uint32_t node, uint32_t parent,
 		     uint32_t *next)
@@ -299,7 +299,7 @@ static int seal_nodes(struct seal *s)
 	return err;
 }
 
-/* All that is left to do with names and inodes has been done. */
+/* Frees names and inodes, which are all sealed. */
 static void drop_numbers(struct seal *s)
 {
 	vec_free(&s->b->names);
@@ -310,7 +310,7 @@ static void drop_numbers(struct seal *s)
 	s->children = NULL;
 }
 
-/* From the builder's order into that of the nodes: a directory's are together. */
+/* Copies the names in the order of the nodes: those of a directory are adjacent. */
 static int seal_names(struct seal *s)
 {
 	struct layout_node *nodes = (void *)s->image->sections[SECTION_NODES].items;
@@ -330,7 +330,7 @@ static int seal_names(struct seal *s)
 	return 0;
 }
 
-/* All or none; none where nothing is known that 0.1 would not record. */
+/* All or none; none if no source has fields that version 0.1 lacks. */
 static int seal_identities(struct seal *s, const struct builder_source *sources,
 			   uint32_t source_count)
 {
@@ -396,7 +396,7 @@ int builder_seal(struct builder *b, const struct builder_source *sources,
 
 	if (!err)
 		err = builder_settle_links(b);
-	idmap_free(&b->name_ids); /* nothing is looked up any more */
+	idmap_free(&b->name_ids); /* no further look-ups */
 	s.summary.left_out += b->left_out;
 	*image = (struct image){ 0 };
 	if (!err)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Blosc, version 1, as HDF5's filter 32001 stores it: with any compressor in it. */
+/* Blosc 1, as HDF5's filter 32001 stores it, with any of its compressors. */
 #include "codec/codec.h"
 
 #include <blosc.h>
 #include <errno.h>
 
 /*
- * The context's function has no state of its own, and starts no threads when it is to
- * use one. It takes the size of what it is given from there, hence the look before.
+ * The _ctx function has no state, and one thread starts no others. It reads the size of
+ * its input from that input, so the size is validated first.
  */
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t blosc_decode(const void *in, size_t n, void *out, size_t room,
+			    uint32_t parameter)
 {
 	size_t plain;
 	int got;
@@ -24,4 +24,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return got < 0 || (size_t)got != plain ? -EBADMSG : got;
 }
 
-const struct codec codec_blosc = { .name = "blosc", .decode = decode };
+const struct codec codec_blosc = { .name = "blosc", .decode = blosc_decode };

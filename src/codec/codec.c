@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Chains. At most one step of a chain is a compressor, whose stored bytes may be
- * any number. So the size of everything between two steps has a bound: on the
- * plain side of the compressor it follows from the size of the chunk, and on
- * the other side nothing gets larger by decoding.
+ * Chains. At most one step of a chain is a compressor, whose output may have any size. So
+ * every intermediate size has a bound: on the plain side of the compressor it follows
+ * from the size of the chunk, on the stored side no step grows by decoding.
  */
 #include "codec/codec.h"
 
@@ -33,11 +32,11 @@ enum {
 	PARAMETER_SHIFT = 8,
 };
 
-/* A step that is to be undone. */
+/* A step to undo. */
 struct step {
 	const struct codec *codec;
 	uint32_t parameter;
-	size_t room; /* how many bytes at most come out of undoing it */
+	size_t room; /* bytes that undoing it gives at most */
 };
 
 const struct codec *codec_find(uint32_t step)
@@ -74,7 +73,7 @@ int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST])
 	return 0;
 }
 
-/* The steps that are to be undone, with their rooms: how many there are. */
+/* Lists the steps to undo, with their rooms; returns their number. */
 static unsigned find_steps(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skipped,
 			   size_t n, size_t room, struct step *steps)
 {
@@ -105,7 +104,7 @@ static ssize_t undo(const struct step *step, const void *in, size_t n, void *out
 	return step->codec->decode(in, n, out, step->room, step->parameter);
 }
 
-/* Undoes a step into memory that takes the place of *scratch, where `in` may lie. */
+/* Undoes a step into new memory, which replaces *scratch; `in` may lie in the old one. */
 static ssize_t undo_to_scratch(const struct step *step, const void *in, size_t n,
 			       void **scratch)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * codec.h: from stored bytes to the bytes of a file.
+ * codec.h: decodes stored bytes into the bytes of a file.
  *
- * A chain is what was done to a chunk when it was written, in that order:
- * { shuffle, zlib, fletcher32 }. Decoding undoes it from the end. A chunk may
- * have skipped some of the steps (a block that did not get smaller, a filter
- * mask). Chains come from an index, which is not trusted, and the bytes from
- * strangers: whatever they are, decoding ends, within its buffers.
+ * A chain lists the steps that the writer applied to a chunk, in that order: { shuffle,
+ * zlib, fletcher32 }. Decoding undoes them from the end. A chunk may have skipped steps
+ * (a block that did not get smaller, a filter mask). Chain and bytes are untrusted:
+ * decoding always ends, within its buffers.
  *
- * A codec's number is for good: indexes hold it. A new one: codec/NAME.c with
- * one `const struct codec`, one line in codecs.def.
+ * A codec's number is permanent, since indexes hold it. A new codec is codec/NAME.c with
+ * one `const struct codec`, and a line in codecs.def.
  *
  * Threads: any number at once.
  */
@@ -21,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { CODEC_CHAIN_MOST = 4 }; /* as many as volume_desc has places for */
+enum { CODEC_CHAIN_MOST = 4 }; /* as in volume_desc */
 
 enum codec_id {
 	CODEC_END = 0,
@@ -30,7 +29,7 @@ enum codec_id {
 #undef CODEC
 };
 
-/* One step of a chain as a number: the codec's, and what it has to know. */
+/* A step of a chain: the codec's number and a parameter. */
 #define CODEC_STEP(id, parameter) ((uint32_t)(id) | (uint32_t)(parameter) << 8)
 enum { CODEC_PARAMETER_MOST = (1 << 24) - 1 };
 
@@ -39,18 +38,20 @@ struct codec {
 	const char *needs; /* the library that this build lacks, and how to get it; or NULL */
 
 	/*
-	 * Decodes `n` bytes into at most `room` bytes at `out`: how many there
-	 * are, -EBADMSG where they are damaged or do not fit, -ENOMEM. `in` and
-	 * `out` do not overlap.
+	 * Decodes `n` bytes into at most `room` bytes at `out`. Returns the number of
+	 * bytes, -EBADMSG if they are damaged or do not fit, or -ENOMEM. `in` and `out`
+	 * do not overlap.
 	 */
 	ssize_t (*decode)(const void *in, size_t n, void *out, size_t room,
 			  uint32_t parameter);
 
-	/* How many bytes are stored for `plain` ones, if that is fixed, and then
-	   never fewer; else NULL. SIZE_MAX where that does not fit. */
+	/*
+	 * Stored bytes for `plain` ones, never fewer than `plain`; SIZE_MAX: does not
+	 * fit. NULL for a compressor: not fixed.
+	 */
 	size_t (*stored_size)(size_t plain);
 
-	bool parametrised; /* its parameter is not 0; that of the others is */
+	bool parametrised; /* the parameter is not 0; else it is 0 */
 };
 
 #define CODEC(id, number, name, library) extern const struct codec name;
@@ -71,10 +72,9 @@ const char *codec_chain_needs(const uint32_t steps[CODEC_CHAIN_MOST]);
 int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST]);
 
 /*
- * Undoes a chain, but for the steps whose bits are set in `skipped` (bit i:
- * steps[i]): the bytes written to `plain`, at most `room`, or -EBADMSG,
- * -ENOMEM, -ENOTSUP. `room` is the size of the whole chunk; fewer bytes may come
- * out of it (the last fragment of a squashfs image).
+ * Undoes a chain, except the steps in `skipped` (bit i: steps[i]). Returns the bytes
+ * written to `plain`, at most `room`, or -EBADMSG, -ENOMEM, -ENOTSUP. `room` is the size
+ * of the whole chunk; the last fragment of a squashfs image is smaller.
  */
 ssize_t codec_chain_decode(const uint32_t steps[CODEC_CHAIN_MOST], uint32_t skipped,
 			   const void *stored, size_t n, void *plain, size_t room);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * HDF5's checksum: the bytes, then Fletcher's sum over them in 4 bytes, little
- * endian. The sum is over numbers of two bytes, big endian; an odd last byte is
- * the upper half of one. HDF5 before 1.6.3 wrote the two bytes of either half the
- * other way round; both are good.
+ * HDF5's checksum: the bytes, then their Fletcher sum in 4 bytes, little-endian. The sum
+ * is over big-endian numbers of two bytes; an odd last byte is the upper half of one.
+ * HDF5 before 1.6.3 swapped the two bytes of either half; both forms are accepted.
  */
 #include "codec/codec.h"
 
@@ -14,10 +13,10 @@
 
 enum {
 	SUM_SIZE = 4,
-	FOLD_EVERY = 1 << 20, /* so many numbers fit into the sums */
+	FOLD_EVERY = 1 << 20, /* numbers that fit into the sums */
 };
 
-/* Modulo 65535, but 65535 stays: only sums of nothing but zeros are 0. */
+/* Modulo 65535, but 65535 stays: only zeros have the sum 0. */
 static uint64_t fold(uint64_t sum)
 {
 	while (sum > 0xffff)
@@ -53,8 +52,8 @@ static uint32_t halves_swapped(uint32_t sum)
 	return (sum & 0x00ff00ff) << 8 | (sum >> 8 & 0x00ff00ff);
 }
 
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t fletcher32_decode(const void *in, size_t n, void *out, size_t room,
+				 uint32_t parameter)
 {
 	size_t plain = n - SUM_SIZE;
 	uint32_t sum, stored;
@@ -78,6 +77,6 @@ static size_t stored_size(size_t plain)
 
 const struct codec codec_fletcher32 = {
 	.name = "fletcher32",
-	.decode = decode,
+	.decode = fletcher32_decode,
 	.stored_size = stored_size,
 };

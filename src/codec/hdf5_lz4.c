@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * HDF5's filter 32004: a head of two numbers, the bytes of the chunk (8) and of a block
- * (4), then each block behind its stored size (4): a block of LZ4, or what it would
- * decode to where that is as long. The last block may be shorter. All numbers are
- * big-endian.
+ * HDF5's filter 32004: a header with the size of the chunk (8 bytes) and of a block (4),
+ * then each block behind its stored size (4). A block is LZ4, or plain if the stored size
+ * is the plain size. The last block may be shorter. All numbers are big-endian.
  */
 #include "codec/codec.h"
 
@@ -21,7 +20,7 @@ static uint64_t number(const unsigned char *at, unsigned bytes)
 	return value;
 }
 
-/* One block of `plain` bytes: how many are stored, its size included, or -EBADMSG. */
+/* Decodes one block of `plain` bytes. Returns its stored bytes, or -EBADMSG. */
 static ssize_t decode_block(const unsigned char *in, size_t n, unsigned char *out,
 			    size_t plain)
 {
@@ -40,8 +39,8 @@ static ssize_t decode_block(const unsigned char *in, size_t n, unsigned char *ou
 	return (ssize_t)(stored + SIZE_BYTES);
 }
 
-static ssize_t decode(const void *stored, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t hdf5_lz4_decode(const void *stored, size_t n, void *out, size_t room,
+			       uint32_t parameter)
 {
 	const unsigned char *in = stored, *end = in + n;
 	uint64_t all, block;
@@ -66,4 +65,4 @@ static ssize_t decode(const void *stored, size_t n, void *out, size_t room,
 	return (ssize_t)all;
 }
 
-const struct codec codec_hdf5_lz4 = { .name = "hdf5-lz4", .decode = decode };
+const struct codec codec_hdf5_lz4 = { .name = "hdf5-lz4", .decode = hdf5_lz4_decode };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A block of LZ4, without a frame around it. */
+/* An LZ4 block without a frame. */
 #include "codec/codec.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <lz4.h>
 
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t lz4_decode(const void *in, size_t n, void *out, size_t room,
+			  uint32_t parameter)
 {
 	int got;
 
@@ -18,4 +18,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return got < 0 ? -EBADMSG : got;
 }
 
-const struct codec codec_lz4 = { .name = "lz4", .decode = decode };
+const struct codec codec_lz4 = { .name = "lz4", .decode = lz4_decode };

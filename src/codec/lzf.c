@@ -6,9 +6,9 @@
 #include <limits.h>
 #include <lzf.h>
 
-/* The library has no state. It reads a byte of whatever it is given. */
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+/* The library has no state. It reads a first byte even of empty input. */
+static ssize_t lzf_decode(const void *in, size_t n, void *out, size_t room,
+			  uint32_t parameter)
 {
 	unsigned got;
 
@@ -19,4 +19,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return got == 0 ? -EBADMSG : (ssize_t)got;
 }
 
-const struct codec codec_lzf = { .name = "lzf", .decode = decode };
+const struct codec codec_lzf = { .name = "lzf", .decode = lzf_decode };

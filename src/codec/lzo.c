@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A block of LZO1X, what squashfs calls lzo. */
+/* A block of LZO1X, which squashfs calls lzo. */
 #include "codec/codec.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* lzo_init only tests the library: it does no harm if two threads are first. */
+/* lzo_init only tests the library, so two threads may call it at once. */
 static bool library_works(void)
 {
 	static atomic_bool works;
@@ -18,8 +18,8 @@ static bool library_works(void)
 	return atomic_load_explicit(&works, memory_order_relaxed);
 }
 
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+static ssize_t lzo_decode(const void *in, size_t n, void *out, size_t room,
+			  uint32_t parameter)
 {
 	lzo_uint got = room;
 
@@ -31,4 +31,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return (ssize_t)got;
 }
 
-const struct codec codec_lzo = { .name = "lzo", .decode = decode };
+const struct codec codec_lzo = { .name = "lzo", .decode = lzo_decode };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * HDF5's shuffle: the first bytes of all elements, then their second bytes, ...
- * Bytes at the end that make no whole element stay as they are. The parameter is
- * the size of an element.
+ * HDF5's shuffle: the first bytes of all elements, then their second bytes, ... A partial
+ * element at the end stays as it is. The parameter is the size of an element.
  */
 #include "codec/codec.h"
 
@@ -17,7 +16,7 @@ static inline void unshuffle(const unsigned char *in, size_t count, size_t size,
 			out[i * size + k] = in[k * count + i];
 }
 
-/* The sizes that numbers have are known to the compiler: that is faster. */
+/* A constant size is faster, so the sizes of numbers have their own loops. */
 static void unshuffle_any(const unsigned char *in, size_t count, size_t size,
 			  unsigned char *out)
 {
@@ -39,8 +38,8 @@ static void unshuffle_any(const unsigned char *in, size_t count, size_t size,
 	}
 }
 
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t size)
+static ssize_t shuffle_decode(const void *in, size_t n, void *out, size_t room,
+			      uint32_t size)
 {
 	size_t whole;
 
@@ -61,7 +60,7 @@ static size_t stored_size(size_t plain)
 
 const struct codec codec_shuffle = {
 	.name = "shuffle",
-	.decode = decode,
+	.decode = shuffle_decode,
 	.stored_size = stored_size,
 	.parametrised = true,
 };

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An .xz file in small: LZMA2 and the filters for machine code (BCJ). */
+/* An .xz stream: LZMA2 and the filters for machine code (BCJ). */
 #include "codec/codec.h"
 
 #include <errno.h>
 #include <lzma.h>
 
 /*
- * A stream asks for a dictionary of up to 4 GiB, however short it is. This is
- * enough for all that `xz -9` writes.
+ * A stream may request a dictionary of up to 4 GiB, however short it is. This limit
+ * admits all that `xz -9` writes.
  */
 static const uint64_t MEMORY_MOST = (uint64_t)66 << 20;
 
-/* What follows the end of the stream is left alone, as Linux does. */
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+/* Bytes behind the end of the stream are ignored, as in Linux. */
+static ssize_t xz_decode(const void *in, size_t n, void *out, size_t room,
+			 uint32_t parameter)
 {
 	uint64_t memory = MEMORY_MOST;
 	size_t used = 0, got = 0;
@@ -26,4 +26,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return status == LZMA_OK ? (ssize_t)got : -EBADMSG;
 }
 
-const struct codec codec_xz = { .name = "xz", .decode = decode };
+const struct codec codec_xz = { .name = "xz", .decode = xz_decode };

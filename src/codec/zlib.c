@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A zlib stream: what HDF5 calls deflate and squashfs gzip. By libdeflate, which decodes
- * a whole buffer two to three times as fast as zlib does.
+ * A zlib stream: HDF5's deflate and squashfs's gzip. libdeflate decodes a whole buffer
+ * two to three times as fast as zlib.
  */
 #include "codec/codec.h"
 
 #include <errno.h>
 #include <libdeflate.h>
 
-/* What follows the end of the stream is left alone, as HDF5 and Linux do. */
-static ssize_t decode(const void *in, size_t n, void *out, size_t room,
-		      uint32_t parameter)
+/* Bytes behind the end of the stream are ignored, as in HDF5 and Linux. */
+static ssize_t zlib_decode(const void *in, size_t n, void *out, size_t room,
+			   uint32_t parameter)
 {
 	struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
 	enum libdeflate_result result;
@@ -25,4 +25,4 @@ static ssize_t decode(const void *in, size_t n, void *out, size_t room,
 	return result == LIBDEFLATE_SUCCESS ? (ssize_t)written : -EBADMSG;
 }
 
-const struct codec codec_zlib = { .name = "zlib", .decode = decode };
+const struct codec codec_zlib = { .name = "zlib", .decode = zlib_decode };

@@ -6,8 +6,8 @@
 
 #include "base/checked.h"
 
-/* Multiplies, as long as the product is at most `limit`. */
-static bool grow(uint64_t *product, uint64_t factor, uint64_t limit)
+/* Multiplies; false if the product exceeds `limit`. */
+static bool multiply(uint64_t *product, uint64_t factor, uint64_t limit)
 {
 	return checked_mul(*product, factor, product) && *product <= limit;
 }
@@ -45,17 +45,17 @@ int array_measure(const struct volume_array *array, struct array_measure *out)
 				       .tiles = 1 };
 	for (uint32_t k = 0; k < array->rank; k++) {
 		if (array->dims[k] == 0 || array->tile[k] == 0 ||
-		    !grow(&out->bytes, array->dims[k], VOLUME_OFFSET_LIMIT) ||
-		    !grow(&out->tile_bytes, array->tile[k], VOLUME_CHUNK_LIMIT))
+		    !multiply(&out->bytes, array->dims[k], VOLUME_OFFSET_LIMIT) ||
+		    !multiply(&out->tile_bytes, array->tile[k], VOLUME_CHUNK_LIMIT))
 			return -EBADMSG;
 		out->grid[k] = (array->dims[k] - 1) / array->tile[k] + 1;
-		out->tiles *= out->grid[k]; /* no more than there are elements */
+		out->tiles *= out->grid[k]; /* at most the number of elements */
 	}
 	find_strides(array, out);
 	return 0;
 }
 
-/* How far the run goes: along the last axis, and from row to row while these are whole. */
+/* Finds the run: along the last axis, and on to further rows while these are whole. */
 static void find_run(const struct volume_array *array, const struct array_measure *measure,
 		     const uint64_t *at, struct array_spot *out)
 {

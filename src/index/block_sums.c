@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * block_sums.c: BLOCKS has a number for each GROUP nodes, and then the checksums. The number
- * says how many checksums come before those of the group, so no file needs one of its own:
- * where a file's begin follows from the sizes of the few nodes before it.
+ * block_sums.c: BLOCKS has a number for each GROUP nodes, and then the checksums. The
+ * number counts the checksums before the group, so files need no numbers: a file's first
+ * checksum follows from the sizes of the few nodes before it.
  */
 #include "index/block_sums.h"
 
@@ -20,7 +20,7 @@ static uint64_t group_count(const struct tree *tree)
 	return ((uint64_t)tree_count(tree) + GROUP - 1) / GROUP;
 }
 
-/* How many blocks of a node have checksums: none where it is one, or no file. */
+/* The number of checksums of a node: 0 for a file of one block, or no file. */
 static int count_of(const struct tree *tree, uint32_t node, uint64_t *out)
 {
 	struct layout_node n;
@@ -35,7 +35,7 @@ static int count_of(const struct tree *tree, uint32_t node, uint64_t *out)
 	return 0;
 }
 
-/* Of the nodes of its group that come before it. */
+/* The checksums of the group's nodes before this one. */
 static int count_before(const struct tree *tree, uint32_t node, uint64_t *out)
 {
 	uint64_t count;
@@ -44,7 +44,7 @@ static int count_before(const struct tree *tree, uint32_t node, uint64_t *out)
 	for (uint32_t other = node - node % GROUP; other < node; other++) {
 		if (count_of(tree, other, &count) < 0)
 			return -EIO;
-		*out += count; /* of 64 nodes, each less than 2^48 bytes */
+		*out += count; /* no overflow: 64 nodes of less than 2^48 bytes */
 	}
 	return 0;
 }
@@ -54,7 +54,7 @@ bool blocks_are_there(const struct index *index)
 	return index_tree(index)->sections[SECTION_BLOCKS].count > 0;
 }
 
-/* Where it begins in BLOCKS. */
+/* The position in BLOCKS of a node's first checksum. */
 static int find_first(const struct tree *tree, uint64_t before_group, uint32_t node,
 		      uint64_t *out)
 {
@@ -82,7 +82,7 @@ int blocks_sum(const struct index *index, uint64_t number, uint64_t *out)
 	return view_item(index_tree(index), SECTION_BLOCKS, number, out, sizeof(*out));
 }
 
-/* How many there are in all; `groups`, if any, gets how many come before each group. */
+/* Counts all checksums; `groups`, if not NULL, gets the number before each group. */
 static int count_all(const struct tree *tree, uint64_t *groups, uint64_t *total)
 {
 	uint64_t count;
@@ -93,7 +93,7 @@ static int count_all(const struct tree *tree, uint64_t *groups, uint64_t *total)
 			groups[node / GROUP] = *total;
 		if (count_of(tree, node, &count) < 0)
 			return -EIO;
-		*total += count; /* of 2^31 nodes, each less than 2^48 bytes */
+		*total += count; /* no overflow: 2^31 nodes of less than 2^48 bytes */
 	}
 	return 0;
 }

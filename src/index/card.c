@@ -10,12 +10,12 @@
 #include "base/cleanup.h"
 #include "index/layout.h"
 
-/* A process can hold no more files open (fs.nr_open). */
+/* The kernel's limit of open files (fs.nr_open). */
 enum { SOURCES_MOST = 1 << 20 };
 
 struct card {
 	uid_t owner;
-	uint32_t section_count; /* in the table; optional ones may be missing */
+	uint32_t section_count; /* in the table; optional ones may be absent */
 	struct layout_section table[SECTION_COUNT];
 	struct index_summary summary;
 	uint32_t source_count;
@@ -23,7 +23,7 @@ struct card {
 	char *names;
 };
 
-static int bad(struct error *e, const char *why)
+static int refuse(struct error *e, const char *why)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG, "%s", why);
 }
@@ -41,28 +41,28 @@ static int fetch(const struct card_reader *reader, void *buffer, size_t length,
 	return err ? error_set(e, ERROR_SYSTEM, -err, "%s", strerror(-err)) : 0;
 }
 
-/* ---- The head ---- */
+/* ---- Header and table ---- */
 
 struct head {
 	struct layout_header header;
 	struct layout_section table[SECTION_COUNT];
 };
 
-/* The header by itself: is this a file that we can read at all? */
+/* Checks the header alone. */
 static int check_header(const struct layout_header *header, uint64_t size,
 			struct error *e)
 {
 	if (memcmp(header->magic, LAYOUT_MAGIC, sizeof(header->magic)) != 0)
-		return bad(e, "it is no index of granaryfs");
+		return refuse(e, "it is no index of granaryfs");
 	if (header->byte_order != LAYOUT_BYTE_ORDER)
-		return bad(e, "it was made on a machine of another byte order");
+		return refuse(e, "it was made on a machine of another byte order");
 	if (header->version != LAYOUT_VERSION)
-		return bad(e, "it was made by another version of granaryfs");
+		return refuse(e, "it was made by another version of granaryfs");
 	if (header->file_size != size)
-		return bad(e, "it is cut off, or has grown");
+		return refuse(e, "it is cut off, or has grown");
 	if (header->section_count < SECTION_COUNT_LEAST ||
 	    header->section_count > SECTION_COUNT)
-		return bad(e, "its sections are not those of this version");
+		return refuse(e, "its sections are not those of this version");
 	return 0;
 }
 
@@ -71,7 +71,7 @@ static int check_head_sum(struct head *head, size_t size, struct error *e)
 	uint64_t sum = head->header.checksum;
 
 	head->header.checksum = 0;
-	return XXH3_64bits(head, size) == sum ? 0 : bad(e, "its header is damaged");
+	return XXH3_64bits(head, size) == sum ? 0 : refuse(e, "its header is damaged");
 }
 
 static int check_place(const struct layout_section *s, uint32_t i, uint64_t size,
@@ -80,7 +80,7 @@ static int check_place(const struct layout_section *s, uint32_t i, uint64_t size
 	if (s->id != i || s->item_size != layout_types[i].item_size ||
 	    !range_within(s->offset, s->length, size) ||
 	    s->offset % LAYOUT_ALIGNMENT || s->length % s->item_size)
-		return bad(e, "its table of sections makes no sense");
+		return refuse(e, "its table of sections makes no sense");
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static uint64_t count_items(const struct card *card, enum layout_section_id i)
 	return i < card->section_count ? card->table[i].length / layout_types[i].item_size : 0;
 }
 
-/* What each accessor may rely on: there are nodes, and sums of all or of none. */
+/* Invariants of the accessors: there are nodes, and checksums for all or none. */
 static int check_counts(const struct card *card, struct error *e)
 {
 	uint64_t nodes = count_items(card, SECTION_NODES);
@@ -99,15 +99,15 @@ static int check_counts(const struct card *card, struct error *e)
 
 	if (nodes == 0 || nodes > LAYOUT_NODE_LIMIT ||
 	    count_items(card, SECTION_SUMMARY) != 1)
-		return bad(e, "it holds no tree");
+		return refuse(e, "it holds no tree");
 	if (sums != 0 && sums != nodes)
-		return bad(e, "its checksums are not one for each name");
+		return refuse(e, "its checksums are not one for each name");
 	if (sums == 0 && count_items(card, SECTION_BLOCKS) != 0)
-		return bad(e, "it has checksums of blocks, and none of files");
+		return refuse(e, "it has checksums of blocks, and none of files");
 	if (sources > SOURCES_MOST)
-		return bad(e, "it has more packed files than can be opened");
+		return refuse(e, "it has more packed files than can be opened");
 	if (identities != 0 && identities != sources)
-		return bad(e, "its identities are not one for each packed file");
+		return refuse(e, "its identities are not one for each packed file");
 	return 0;
 }
 
@@ -127,21 +127,21 @@ static int read_head(const struct card_reader *reader, struct card *card, struct
 	int err = fetch(reader, &head, n, 0, e);
 
 	if (!err && n < sizeof(head.header))
-		err = bad(e, "it is no index of granaryfs");
+		err = refuse(e, "it is no index of granaryfs");
 	if (!err)
 		err = check_header(&head.header, reader->size, e);
 	if (err)
 		return err;
 	card->section_count = head.header.section_count;
 	size = sizeof(head.header) + card->section_count * sizeof(*head.table);
-	err = n < size ? bad(e, "it is cut off") : check_head_sum(&head, size, e);
+	err = n < size ? refuse(e, "it is cut off") : check_head_sum(&head, size, e);
 	if (err)
 		return err;
 	memcpy(card->table, head.table, card->section_count * sizeof(*card->table));
 	return check_table(card, reader->size, e);
 }
 
-/* ---- What it was made of ---- */
+/* ---- Sources ---- */
 
 const struct layout_section *card_section(const struct card *card, uint32_t i)
 {
@@ -192,18 +192,18 @@ static int read_name(const struct card_reader *reader, const struct card *card,
 	const struct layout_section *bytes = &card->table[SECTION_BYTES];
 
 	if (!range_within(source->name, source->name_length, bytes->length))
-		return bad(e, "its list of sources makes no sense");
+		return refuse(e, "its list of sources makes no sense");
 	return fetch(reader, out, source->name_length, bytes->offset + source->name, e);
 }
 
-/* Of a file in some folder: with a slash it would lead to another one. */
+/* Is it a file name? A slash would lead to another folder. */
 static bool is_name(const char *name, size_t length)
 {
 	return strlen(name) == length && !strchr(name, '/') && strcmp(name, ".") != 0 &&
 	       strcmp(name, "..") != 0;
 }
 
-/* Each is followed by a NUL. */
+/* Reads the names, each with a NUL behind it. */
 static int read_names(const struct card_reader *reader, struct card *card,
 		      const struct layout_source *sources, struct error *e)
 {
@@ -212,7 +212,7 @@ static int read_names(const struct card_reader *reader, struct card *card,
 
 	for (uint32_t i = 0; i < card->source_count; i++) {
 		if (sources[i].name_length > LAYOUT_NAME_MAX)
-			return bad(e, "its list of sources makes no sense");
+			return refuse(e, "its list of sources makes no sense");
 		room += sources[i].name_length + 1;
 	}
 	card->names = calloc(room ? room : 1, 1);
@@ -222,7 +222,7 @@ static int read_names(const struct card_reader *reader, struct card *card,
 		err = read_name(reader, card, &sources[i], card->names + at, e);
 		card->sources[i].name = card->names + at;
 		if (!err && !is_name(card->names + at, sources[i].name_length))
-			err = bad(e, "its list of sources makes no sense");
+			err = refuse(e, "its list of sources makes no sense");
 		at += sources[i].name_length + 1;
 	}
 	return err;
@@ -325,7 +325,7 @@ const struct card_source *card_source(const struct card *card, uint32_t i)
 	return i < card->source_count ? &card->sources[i] : NULL;
 }
 
-/* ---- Does it fit? ---- */
+/* ---- Comparison ---- */
 
 const char *card_difference(const struct card *card, uint32_t i, const struct identity *is,
 			    bool copied)

@@ -76,7 +76,7 @@ static int check_node(const struct tree *tree, uint32_t node, uint32_t *next_chi
 	if (tree_stat(tree, node, &st) < 0)
 		return fault(e, node, "has attributes that are not there");
 	if (st.node != node)
-		return 0; /* an alias: its inode is checked at its own node */
+		return 0; /* alias: checked at its own node */
 	if (st.kind == TREE_DIRECTORY)
 		return check_children(tree, node, next_child, e);
 	if (st.kind == TREE_SYMLINK)
@@ -85,7 +85,7 @@ static int check_node(const struct tree *tree, uint32_t node, uint32_t *next_chi
 	return check_contents(tree, node, &st, e);
 }
 
-/* How many names each inode has, against LINKS. */
+/* Compares the number of names of each inode with LINKS. */
 static int check_links(const struct tree *tree, const uint32_t *names, struct error *e)
 {
 	for (uint32_t node = 0; node < tree_count(tree); node++) {
@@ -125,7 +125,7 @@ static int check_xattrs(const struct tree *tree, struct error *e)
 		if (view_item(tree, SECTION_XATTR_NODES, i, &owner, sizeof(owner)) < 0 ||
 		    owner.node >= tree_count(tree) || (i && owner.node <= before))
 			return fault(e, before, "has extended attributes out of order");
-		owned += owner.count; /* 2^64 of them do not fit into a file */
+		owned += owner.count; /* no overflow: a file cannot have 2^64 */
 		if (owned > tree->sections[SECTION_XATTRS].count)
 			return fault(e, owner.node,
 				     "shares its extended attributes with another");
@@ -137,7 +137,7 @@ static int check_xattrs(const struct tree *tree, struct error *e)
 	return 0;
 }
 
-/* What it has in the table of chunks is there. */
+/* Are the source and the chunks of a volume within their tables? */
 static bool has_chunks(const struct tree *tree, const struct layout_volume *v,
 		       struct layout_source *source)
 {
@@ -146,7 +146,7 @@ static bool has_chunks(const struct tree *tree, const struct layout_volume *v,
 					      tree->sections[SECTION_CHUNKS].count);
 }
 
-/* Chunk or tile i, which is stored within the source. */
+/* Reads chunk or tile i; false if it exceeds the source. */
 static bool get_chunk(const struct tree *tree, const struct layout_volume *v, uint64_t i,
 		      const struct layout_source *source, struct volume_chunk *out)
 {
@@ -155,7 +155,7 @@ static bool get_chunk(const struct tree *tree, const struct layout_volume *v, ui
 	       range_within(out->stored_at, out->stored_length, source->size);
 }
 
-/* One behind the other from 0 on. */
+/* Chunks must be contiguous from 0. */
 static bool chunks_are_sound(const struct tree *tree, const struct layout_volume *v)
 {
 	struct layout_source source;
@@ -190,7 +190,7 @@ static bool tiles_are_sound(const struct tree *tree, const struct layout_volume 
 	return true;
 }
 
-/* Its numbers make sense, and its tiles are as many as they say. */
+/* Checks an array's numbers, and their number of tiles. */
 static bool array_is_sound(const struct tree *tree, const struct layout_volume *v)
 {
 	struct array_measure measure;
@@ -230,7 +230,7 @@ static int check_volumes(const struct tree *tree, struct error *e)
 		struct layout_volume v;
 
 		if (view_item(tree, SECTION_VOLUMES, i, &v, sizeof(v)) < 0 ||
-		    /* each chunk is one volume's: or this would take for ever */
+		    /* each chunk belongs to one volume, which bounds this loop */
 		    !checked_add(chunks, v.chunk_count, &chunks) ||
 		    chunks > tree->sections[SECTION_CHUNKS].count ||
 		    !volume_is_sound(tree, &v))
@@ -252,7 +252,7 @@ static int check_nodes(const struct tree *tree, struct error *e)
 
 		if (err)
 			return err;
-		/* each piece is one file's: or this would take for ever */
+		/* each piece belongs to one file, which bounds this loop */
 		if (view_node(tree, node, &n) == 0 && node_kind(&n) == TREE_FILE &&
 		    node_flags(&n) & NODE_MANY)
 			pieces += n.where_high;

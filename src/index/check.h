@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * check.h: is every node of a tree sound? Private to index/.
+ * check.h: checks every node of a tree. Private to index/.
  *
- * The accessors never trust a tree; this looks for what they would trip over,
- * all of it, and is linear in the tree.
+ * Accessors check only the data that they read; this checks all, in linear time.
  */
 #ifndef GRANARY_INDEX_CHECK_H
 #define GRANARY_INDEX_CHECK_H
@@ -14,7 +13,7 @@
 /* 0, or -EBADMSG with a sentence about the first fault. */
 int tree_check(const struct tree *tree, struct error *e);
 
-/* Are the checksums of blocks as many as its files need, where they are looked for? */
+/* Has BLOCKS a checksum for each block of each file, at its place? */
 bool blocks_are_sound(const struct tree *tree);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <xxhash.h>
 
-/* It only lends XXH3_state_t its name. */
+/* An opaque name of XXH3_state_t. */
 struct sum;
 
 static XXH3_state_t *state_of(const struct sum *sum)

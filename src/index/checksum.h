@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * checksum.h: the checksum of a file's bytes: XXH3-64, seed 0, of xxHash's specification
- * (github.com/Cyan4973/xxHash, doc/xxhash_spec.md). It finds damage, not malice.
+ * checksum.h: a file's checksum: XXH3-64, seed 0 (github.com/Cyan4973/xxHash,
+ * doc/xxhash_spec.md). It detects damage, not malice.
  *
- * Threads: a struct sum belongs to one at a time.
+ * Threads: a struct sum belongs to one thread at a time.
  */
 #ifndef GRANARY_INDEX_CHECKSUM_H
 #define GRANARY_INDEX_CHECKSUM_H
@@ -13,7 +13,7 @@
 
 uint64_t sum_of(const void *bytes, size_t length);
 
-/* The same of bytes that come in pieces. NULL: out of memory. */
+/* The same for bytes in pieces. NULL: out of memory. */
 struct sum *sum_new(void);
 void sum_free(struct sum *sum);
 void sum_begin(struct sum *sum);

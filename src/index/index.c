@@ -58,7 +58,7 @@ static void map_sections(struct index *index)
 
 static int map_memory(struct index *index, struct error *e)
 {
-	/* before Linux 6.7 no sealed memfd can be mapped as MAP_SHARED, not even to be read */
+	/* MAP_PRIVATE: before Linux 6.7 a sealed memfd cannot be mapped as MAP_SHARED */
 	index->map = mmap(NULL, index->size, PROT_READ, MAP_PRIVATE, index->fd, 0);
 	if (index->map != MAP_FAILED)
 		return 0;
@@ -66,7 +66,7 @@ static int map_memory(struct index *index, struct error *e)
 	return error_set(e, ERROR_SYSTEM, errno, "it cannot be mapped: %s", strerror(errno));
 }
 
-/* Once and for good: nobody can change these bytes. */
+/* Checked once: the memfd is sealed. */
 static int check_sums(const struct index *index, struct error *e)
 {
 	const struct layout_section *s;
@@ -194,7 +194,7 @@ int index_volume(const struct index *index, uint32_t i, struct volume_desc *out)
 	return 0;
 }
 
-/* The number of the last chunk that begins at or before `offset`. */
+/* The last chunk that begins at or before `offset`. */
 static int find_chunk(const struct index *index, const struct volume_desc *volume,
 		      uint64_t offset, uint64_t *out)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * layout.h: the index file, byte by byte. Private to index/ and build/.
+ * layout.h: the format of an index file. Private to index/ and build/.
  *
- * A header, a table of sections, the sections, each aligned to 8 bytes. The
- * numbers are in the byte order of the machine that wrote them, which the
- * header names. Every structure has the same layout on every ABI that we run
- * on: naturally aligned members, no padding.
+ * A header, a table of sections, then the sections, each aligned to 8 bytes. Numbers are
+ * in the byte order of the machine that wrote the file, which the header states. Every
+ * structure has naturally aligned members and no padding, so its layout is the same on
+ * every supported ABI.
  *
- * Nothing in a file is trusted: the header and the table are checked when it
- * is opened, everything else by the accessor that reads it.
+ * The file is untrusted: opening it checks header and table, and each accessor checks the
+ * data that it reads.
  */
 #ifndef GRANARY_INDEX_LAYOUT_H
 #define GRANARY_INDEX_LAYOUT_H
@@ -26,8 +26,8 @@ enum {
 };
 
 /*
- * Each section once: SECTION(id, type of an item). The ids are for good. Those from SUMS
- * on are optional: they come last, and a file may end its table before them.
+ * Each section once: SECTION(id, type of an item). The ids are permanent. Sections from
+ * SUMS on are optional: they come last, and a table may end before them.
  */
 #define LAYOUT_SECTIONS(SECTION)                     \
 	SECTION(SUMMARY, struct index_summary)       \
@@ -56,7 +56,7 @@ enum layout_section_id {
 	SECTION_COUNT_LEAST = SECTION_SUMS,
 };
 
-/* Of each section its name, for messages, and the bytes of an item. */
+/* A section's name, for messages, and the size of an item in bytes. */
 struct layout_type {
 	const char *name;
 	uint32_t item_size;
@@ -71,7 +71,7 @@ struct layout_header {
 	uint64_t file_size;
 	uint32_t section_count;
 	uint32_t reserved;
-	uint64_t checksum; /* XXH3-64 of header and table, with 0 in this place */
+	uint64_t checksum; /* XXH3-64 of header and table, with 0 here */
 };
 
 struct layout_section {
@@ -86,12 +86,12 @@ struct layout_source {
 	uint64_t size;
 	int64_t mtime_ns;
 	uint64_t digest;
-	uint64_t name;        /* the file's own name: offset in BYTES */
+	uint64_t name;        /* the file's name: offset in BYTES */
 	uint32_t name_length;
 	uint32_t reserved;
 };
 
-/* IDENTITIES has one item a source; an index of 0.1 has none. As in base/identity.h. */
+/* IDENTITIES has one item a source, as in base/identity.h; an index of 0.1 has none. */
 struct layout_identity {
 	uint64_t number;
 	uint64_t samples;
@@ -100,7 +100,7 @@ struct layout_identity {
 struct layout_volume {
 	uint32_t kind;
 	uint32_t source;
-	uint64_t base;         /* array: number in ARRAYS */
+	uint64_t base;         /* array: index in ARRAYS */
 	uint64_t length;
 	uint64_t first_chunk;  /* in CHUNKS */
 	uint64_t chunk_count;
@@ -110,9 +110,8 @@ struct layout_volume {
 };
 
 /*
- * One name in the tree. Node 0 is the root. The children of a directory are
- * contiguous, sorted by the bytes of their names, and have higher numbers than
- * the directory.
+ * A name in the tree. Node 0 is the root. The children of a directory are contiguous,
+ * sorted by the bytes of their names, and have higher numbers than the directory.
  *
  *	kind      where                                    size
  *	DIRECTORY first child | number of children << 32   number of subdirectories
@@ -135,9 +134,9 @@ struct layout_node {
 };
 
 enum layout_flags {
-	NODE_MANY = 1,   /* the contents are pieces in EXTENTS, or holes */
-	NODE_LINKS = 2,  /* more than one name: its number is in LINKS */
-	NODE_XATTRS = 4, /* there is an entry in XATTR_NODES */
+	NODE_MANY = 1,   /* contents are pieces in EXTENTS, or holes */
+	NODE_LINKS = 2,  /* several names: their number is in LINKS */
+	NODE_XATTRS = 4, /* attributes are in XATTR_NODES */
 };
 
 struct layout_attr {
@@ -150,22 +149,22 @@ struct layout_extent {
 	uint64_t file_offset;
 	uint64_t offset;
 	uint64_t length;
-	uint64_t stored; /* bytes of the file's pieces up to the end of this one */
+	uint64_t stored; /* bytes of all pieces up to the end of this one */
 	uint32_t volume;
 	uint32_t reserved;
 };
 
 /*
- * SUMS is empty, or has one item a node: XXH3-64 (seed 0) of all bytes of the file that
- * the node is. 0 stands for none: a node that is no file or an alias, an empty file. (Of
- * 2^64 files one has that sum by chance, and is not checked.)
+ * SUMS is empty, or has one item a node: XXH3-64 (seed 0) of all bytes of the node's
+ * file. 0: none, for other nodes, aliases and empty files. (A file with the sum 0, one of
+ * 2^64, is not checked.)
  *
- * BLOCKS is empty, or there are SUMS, and it has what blocks.h says: for each 64 nodes how
- * many checksums come before theirs, and then these: XXH3-64 of each 128 KiB of each file
- * that has more, in the order of the nodes; holes are zeros.
+ * BLOCKS is empty, or there are SUMS. For each 64 nodes it has the number of checksums
+ * before theirs, then the checksums: XXH3-64 of each 128 KiB of each larger file, in the
+ * order of the nodes; holes are zeros.
  */
 
-/* Sorted by node, as XATTR_NODES is. */
+/* LINKS and XATTR_NODES are sorted by node. */
 struct layout_link {
 	uint32_t node;
 	uint32_t links;
@@ -178,7 +177,7 @@ struct layout_xattr_node {
 };
 
 struct layout_xattr {
-	uint64_t at;           /* in BYTES: the name, then the value */
+	uint64_t at;           /* offset in BYTES: the name, then the value */
 	uint32_t name_length;
 	uint32_t value_length;
 };

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * mapped.h: a mapped index as the accessors see it. Private to index/.
- */
+/* mapped.h: access to the sections of a mapped index. Private to index/. */
 #ifndef GRANARY_INDEX_MAPPED_H
 #define GRANARY_INDEX_MAPPED_H
 
 #include "index/layout.h"
 
-/* One section of the mapping: `count` items of a fixed size. */
+/* A section of the mapping: `count` items of a fixed size. */
 struct section {
 	const uint8_t *base;
 	uint64_t count;
@@ -17,17 +15,17 @@ struct tree {
 	struct section sections[SECTION_COUNT];
 };
 
-/* Copies item `i` of a section: 0, or -EIO where there is none. */
+/* Copies item `i` of a section: 0, or -EIO if it does not exist. */
 int view_item(const struct tree *tree, enum layout_section_id section, uint64_t i,
 	      void *out, size_t item_size);
 
-/* `length` bytes at `at` of a section of bytes, or NULL. */
+/* Returns `length` bytes at `at` of a section of bytes, or NULL. */
 const uint8_t *view_bytes(const struct tree *tree, enum layout_section_id section,
 			  uint64_t at, uint64_t length);
 
 /*
- * Binary search in a side table whose items begin with their node's number and
- * are sorted by it: 0, -ENOENT, -EIO.
+ * Binary search in a section whose items begin with a node's number and are sorted by it:
+ * 0, -ENOENT, -EIO.
  */
 int view_find(const struct tree *tree, enum layout_section_id section,
 	      uint32_t node, void *out, size_t item_size);
@@ -60,8 +58,8 @@ static inline int64_t node_mtime(const struct layout_node *node)
 }
 
 /*
- * The name of a node but the root: -EIO where it is none that a folder can hold. The owner
- * of an index may have written "..", or a name with a slash, for a reader that opens it.
+ * The name of a node other than the root: -EIO if it is no valid file name. A hostile
+ * index may have "..", or a name with a slash.
  */
 int node_name(const struct tree *tree, const struct layout_node *node,
 	      const char **name, size_t *length);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * tree.c: accessors. An index may be hostile: each reads a node once, into a
- * copy, and checks every number before it is used. Children have higher
- * numbers than their directory, so that no walk can go round in circles.
+ * tree.c: accessors. An index may be hostile: each accessor copies a node once, and
+ * checks every number before its use. Children have higher numbers than their directory,
+ * so no walk has a cycle.
  */
 #include "index/tree.h"
 
@@ -68,7 +68,7 @@ uint32_t tree_count(const struct tree *tree)
 
 bool tree_has_holes(const struct tree *tree)
 {
-	/* where files are one hole each and nothing else, zeros are honest enough */
+	/* without extents a file may be one hole; it is served as zeros */
 	return tree->sections[SECTION_EXTENTS].count > 0;
 }
 
@@ -77,7 +77,7 @@ bool tree_has_xattrs(const struct tree *tree)
 	return tree->sections[SECTION_XATTRS].count > 0;
 }
 
-/* The node, or the one that an alias stands for. */
+/* Resolves an alias. */
 static int resolve(const struct tree *tree, uint32_t *node, struct layout_node *out)
 {
 	int err = view_node(tree, *node, out);
@@ -147,7 +147,7 @@ static int stored_bytes(const struct tree *tree, const struct layout_node *node,
 	return 0;
 }
 
-/* What of a stat depends on the kind: links and sizes. */
+/* The members of a stat that depend on the kind: links and sizes. */
 static int stat_sizes(const struct tree *tree, uint32_t node,
 		      const struct layout_node *n, struct tree_stat *out)
 {
@@ -212,7 +212,7 @@ static int compare_name(const struct tree *tree, uint32_t directory, uint32_t no
 	const char *there;
 	size_t there_length;
 
-	/* one parent each: so the tree is a tree, whoever wrote it */
+	/* each node has one parent, so a hostile tree has no cycles either */
 	if (view_node(tree, node, &n) < 0 || n.parent != directory ||
 	    node_name(tree, &n, &there, &there_length) < 0)
 		return -EIO;

@@ -7,7 +7,7 @@
 #include "index/mapped.h"
 #include "index/tree.h"
 
-/* The attributes of a node: none is a count of 0. */
+/* The attributes of a node; count 0: none. */
 static int xattr_range(const struct tree *tree, uint32_t node,
 		       struct layout_xattr_node *out)
 {

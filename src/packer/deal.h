@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * deal.h: what stays together is dealt to shards, evenly in number and in bytes.
- * The rule is plan.h's.
+ * deal.h: distributes files and samples over shards, evenly in number and in bytes.
+ * plan.h has the rule.
  */
 #ifndef GRANARY_PACKER_DEAL_H
 #define GRANARY_PACKER_DEAL_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Fills shard_of[i], for i < count, and bytes[s], for s < shards, which holds what each
- * has from before. 0 or -ENOMEM.
+ * Fills shard_of[i] for i < count, and adds to bytes[s] for s < shards, which holds the
+ * bytes each shard already has. 0 or -ENOMEM.
  */
 int deal(uint64_t *sizes, size_t count, uint32_t shards, uint32_t *shard_of,
 	 uint64_t *bytes);

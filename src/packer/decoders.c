@@ -16,20 +16,20 @@
 
 enum { WORKERS_MOST = 64, LINE = STDIN_FILENO };
 
-static const char crashed[] = "makes the library crash that decodes such images";
+static const char crashed[] = "crashes the library that decodes such images";
 
-enum ask { ASK_MEASURE, ASK_DECODE };
+enum request_kind { GET_SIZE, GET_PIXELS };
 
-/* Both ends are one program. Bytes follow: of the file, or of what it became. */
-struct question {
-	enum ask ask;
+/* Both ends are one program. Bytes follow: the image file, or its pixels. */
+struct request {
+	enum request_kind kind;
 	size_t length;
 };
 
 struct answer {
 	bool is_image;
 	int err;
-	unsigned damage; /* in pixels_damages; their number: none */
+	unsigned damage; /* index in pixels_damages; PIXELS_DAMAGES: none */
 	uint64_t size;
 };
 
@@ -65,7 +65,7 @@ static bool read_all(int fd, void *bytes, size_t length)
 	return true;
 }
 
-/* By sendmsg, which says that nobody is there, without a signal. */
+/* MSG_NOSIGNAL: a dead peer is an error, not a SIGPIPE. */
 static bool write_all(int fd, const void *bytes, size_t length)
 {
 	const char *at = bytes;
@@ -96,7 +96,7 @@ static unsigned number_of(const char *damage)
 	return i;
 }
 
-static bool measure(const void *bytes, size_t length)
+static bool send_size(const void *bytes, size_t length)
 {
 	struct answer answer = { .size = 0 };
 	const char *damage = NULL;
@@ -106,7 +106,7 @@ static bool measure(const void *bytes, size_t length)
 	return write_all(LINE, &answer, sizeof(answer));
 }
 
-static bool decode(const void *bytes, size_t length)
+static bool send_pixels(const void *bytes, size_t length)
 {
 	struct answer answer = { .size = 0 };
 	struct pixels pixels = { 0 };
@@ -122,22 +122,22 @@ static bool decode(const void *bytes, size_t length)
 	return told;
 }
 
-/* Until the packer has gone, or asks for what cannot be. */
-static void work(void)
+/* Serves requests until the packer closes the socket or a request is invalid. */
+static void serve_packer(void)
 {
-	struct question q;
+	struct request q;
 	bool told = true;
 
 	while (told && read_all(LINE, &q, sizeof(q))) {
 		void *bytes = malloc(q.length ? q.length : 1);
 
 		told = bytes && read_all(LINE, bytes, q.length) &&
-		       (q.ask == ASK_DECODE ? decode : measure)(bytes, q.length);
+		       (q.kind == GET_PIXELS ? send_pixels : send_size)(bytes, q.length);
 		free(bytes);
 	}
 }
 
-/* Nothing of the packer's but the socket; the packer is whom signals end. */
+/* Keeps no descriptor but the socket. Signals end the packer, not a worker. */
 static _Noreturn void be_worker(int line)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -151,7 +151,7 @@ static _Noreturn void be_worker(int line)
 	bounded_close_descriptors();
 	if (sandbox_enter(&e) < 0)
 		_exit(1);
-	work();
+	serve_packer();
 	_exit(0);
 }
 
@@ -218,8 +218,8 @@ static int find_idle(const struct decoders *d, bool *any)
 	return -1;
 }
 
-/* Waits for one: its number, or -1 where all have died. */
-static int take_worker(struct decoders *d)
+/* Waits for an idle worker: its number, or -1 if all died. */
+static int claim_worker(struct decoders *d)
 {
 	bool any;
 	int i;
@@ -232,7 +232,7 @@ static int take_worker(struct decoders *d)
 	return i;
 }
 
-static void give_back(struct decoders *d, int i, bool lives)
+static void release_worker(struct decoders *d, int i, bool lives)
 {
 	LOCK_GUARD(&d->lock);
 	if (i < 0)
@@ -251,14 +251,14 @@ static void set_damage(const struct answer *answer, const char **damage)
 		*damage = pixels_damages[answer->damage];
 }
 
-/* Asks worker `i`: does it live? */
-static bool ask(const struct decoders *d, int i, enum ask what, const void *bytes,
-		size_t length, struct answer *answer)
+/* Sends a request to worker `i`: does the worker still live? */
+static bool query(const struct decoders *d, int i, enum request_kind kind,
+		  const void *bytes, size_t length, struct answer *answer)
 {
-	const struct question question = { what, length };
+	const struct request request = { kind, length };
 	int line = i < 0 ? -1 : d->workers[i].line;
 
-	return line >= 0 && write_all(line, &question, sizeof(question)) &&
+	return line >= 0 && write_all(line, &request, sizeof(request)) &&
 	       write_all(line, bytes, length) && read_all(line, answer, sizeof(*answer));
 }
 
@@ -266,10 +266,10 @@ bool decoders_measure(struct decoders *d, const void *bytes, size_t length, uint
 		      const char **damage)
 {
 	struct answer answer;
-	int i = take_worker(d);
-	bool lives = ask(d, i, ASK_MEASURE, bytes, length, &answer);
+	int i = claim_worker(d);
+	bool lives = query(d, i, GET_SIZE, bytes, length, &answer);
 
-	give_back(d, i, lives);
+	release_worker(d, i, lives);
 	if (!lives) {
 		*damage = crashed;
 		return false;
@@ -279,8 +279,8 @@ bool decoders_measure(struct decoders *d, const void *bytes, size_t length, uint
 	return answer.is_image;
 }
 
-/* What a worker says may be wrong, but not be more than was said before. */
-static bool take_pixels(int line, uint64_t most, const struct answer *answer,
+/* A worker may not return more bytes than it announced when it measured. */
+static bool read_pixels(int line, uint64_t most, const struct answer *answer,
 			struct pixels *out)
 {
 	if (answer->size > most)
@@ -294,13 +294,13 @@ int decoders_decode(struct decoders *d, const void *bytes, size_t length, uint64
 		    struct pixels *out, const char **damage)
 {
 	struct answer answer;
-	int i = take_worker(d);
-	bool lives = ask(d, i, ASK_DECODE, bytes, length, &answer);
+	int i = claim_worker(d);
+	bool lives = query(d, i, GET_PIXELS, bytes, length, &answer);
 
 	*out = (struct pixels){ 0 };
 	if (lives && !answer.err)
-		lives = take_pixels(d->workers[i].line, most, &answer, out);
-	give_back(d, i, lives);
+		lives = read_pixels(d->workers[i].line, most, &answer, out);
+	release_worker(d, i, lives);
 	if (lives && !answer.err)
 		return 0;
 	pixels_free(out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * folder_counts.h: how many files of a plan lie in each folder at the top. In the layout "jsc"
- * these are the splits, whose tables have to be made before their rows come.
+ * folder_counts.h: counts the files of a plan in each folder at the top. In the layout
+ * "jsc" these folders are the splits, whose tables are created before their rows come.
  */
 #ifndef GRANARY_PACKER_FOLDER_COUNTS_H
 #define GRANARY_PACKER_FOLDER_COUNTS_H
@@ -11,11 +11,11 @@
 #include "packer/writer.h"
 
 struct splits {
-	VEC(struct writer_split) list; /* in the order in which they come */
+	VEC(struct writer_split) list; /* in the order of the plan */
 	struct arena names;
 };
 
-/* 0 or -ENOMEM; splits_free in any case. Files at the top are in none. */
+/* 0 or -ENOMEM; call splits_free in any case. Files at the top are in no split. */
 int splits_count(struct splits *splits, const struct plan_item *items, size_t count);
 void splits_free(struct splits *splits);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hdf5_jsc.c: the layout "jsc", which JSC's deep learning course packs ImageNet in
- * (HelmholtzAI-FZJ, 2025-06-course-Bringing-Deep-Learning-Workloads-to-JSC-
- * supercomputers, code/dataloading/save_imagenet_files.py):
+ * hdf5_jsc.c: the layout "jsc", in which JSC's deep learning course packs ImageNet
+ *	(HelmholtzAI-FZJ, 2025-06-course-Bringing-Deep-Learning-Workloads-to-JSC-
+ *	supercomputers, code/dataloading/save_imagenet_files.py):
  *
  *	/SPLIT/images    (N,) rows of uint8 of any length, contiguous: the files' bytes
  *	/SPLIT/targets   (N,) int16, contiguous: the numbers of their classes
  *
- * and beside the file NAME_SPLIT.pkl, NAME in lower case as the course has it: a pickled
- * dict from the path of each file to its number, in the order of the rows. The
- * course's loaders take an image and its label by the row, and the path by the map.
+ * Beside the file lies NAME_SPLIT.pkl, with NAME in lower case as in the course: a
+ * pickled dict from the path of each file to its number, in the order of the rows. The
+ * course's loaders index images and labels by the row, and get paths from the map.
  *
- * A row is written in one piece, so one file at a time is held in memory.
+ * A row is written in one piece, so one file at a time is in memory.
  */
 #include "packer/hdf5_layouts.h"
 
@@ -27,7 +27,7 @@
 #include "packer/pickle_writer.h"
 
 enum {
-	SPLITS_MOST = 100,   /* a tree without splits has classes there */
+	SPLITS_MOST = 100,   /* without splits these are classes */
 	ROW_MOST = 1 << 30,  /* bytes */
 };
 
@@ -103,7 +103,7 @@ static hid_t create_dataset(const struct jsc *jsc, hid_t group, const char *name
 	return dataset;
 }
 
-/* The datasets; the labels are written when all are known. */
+/* Creates the datasets; the labels are written at the end. */
 static bool create_split(const struct jsc *jsc, struct split *split)
 {
 	const hsize_t rows = split->rows;
@@ -344,8 +344,8 @@ static int finish_map(const struct jsc *jsc, struct split *split, struct error *
 	return output_commit(map, e);
 }
 
-/* The maps get their names when all else is on its way to the disk. */
-static int finish(struct jsc *jsc, struct error *e)
+/* The maps get their names when all other data is on its way to the disk. */
+static int finish_splits(struct jsc *jsc, struct error *e)
 {
 	size_t i;
 	int rc = 0;
@@ -371,7 +371,7 @@ static int finish(struct jsc *jsc, struct error *e)
 static int jsc_close(void *state, bool complete, struct error *e)
 {
 	struct jsc *jsc = state;
-	int rc = complete ? finish(jsc, e) : 0;
+	int rc = complete ? finish_splits(jsc, e) : 0;
 
 	jsc_free(jsc);
 	return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hdf5_layouts.h: the two ways in which files become an HDF5 file. Each takes what a
- * writer takes (writer.h), and is only used through hdf5_writer.c.
+ * hdf5_layouts.h: the two layouts of an HDF5 file. A layout has the operations of a
+ * writer (writer.h), and only hdf5_writer.c calls them.
  */
 #ifndef GRANARY_PACKER_HDF5_LAYOUTS_H
 #define GRANARY_PACKER_HDF5_LAYOUTS_H
@@ -18,8 +18,8 @@ struct hdf5_layout {
 		    const struct writer_config *config, struct error *e);
 	int (*begin)(void *state, const struct pack_entry *entry, struct error *e);
 	int (*data)(void *state, const void *bytes, size_t length, struct error *e);
-	int (*end)(void *state, struct error *e); /* of a file: all its bytes are there */
-	/* Frees the state whatever is returned. The HDF5 file is closed after it. */
+	int (*end)(void *state, struct error *e); /* of a file, after its last byte */
+	/* Frees the state, also on an error. The HDF5 file is closed after this call. */
 	int (*close)(void *state, bool complete, struct error *e);
 };
 

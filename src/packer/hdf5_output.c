@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * hdf5_output.c: the driver, and how files are opened: in the oldest version of the
- * format that can hold them (every library reads it), and without times of objects,
- * which would be those of packing.
+ * format that can hold them, which every library reads, and without times of objects,
+ * which would be the times of packing.
  */
 #include "packer/hdf5_output.h"
 
@@ -20,15 +20,15 @@ enum { SMALL_CHUNK_TABLE = 2 }; /* half the chunks of a node of the B-tree */
 struct driver_file {
 	H5FD_t is;
 	struct hdf5_output *out;
-	haddr_t eoa; /* libhdf5's end of what it has given away */
+	haddr_t eoa; /* end of the space that libhdf5 has allocated */
 };
 
-/* What a property list carries to the driver's open. */
+/* Passed by the property list to the driver's open. */
 struct driver_info {
 	struct hdf5_output *out;
 };
 
-static struct driver_file *of(H5FD_t *is)
+static struct driver_file *driver_file_of(H5FD_t *is)
 {
 	return (struct driver_file *)is;
 }
@@ -50,11 +50,11 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t
 
 static herr_t driver_close(H5FD_t *is)
 {
-	free(of(is));
+	free(driver_file_of(is));
 	return 0;
 }
 
-/* As the library's own driver for files: small pieces are collected. */
+/* Aggregates small pieces, as libhdf5's own file driver does. */
 static herr_t driver_query(const H5FD_t *is, unsigned long *flags)
 {
 	(void)is;
@@ -73,7 +73,7 @@ static haddr_t driver_get_eoa(const H5FD_t *is, H5FD_mem_t type)
 static herr_t driver_set_eoa(H5FD_t *is, H5FD_mem_t type, haddr_t addr)
 {
 	(void)type;
-	of(is)->eoa = addr;
+	driver_file_of(is)->eoa = addr;
 	return 0;
 }
 
@@ -83,18 +83,18 @@ static haddr_t driver_get_eof(const H5FD_t *is, H5FD_mem_t type)
 	return ((const struct driver_file *)is)->out->size;
 }
 
-static herr_t failed(struct hdf5_output *out, int errnum)
+static herr_t set_error(struct hdf5_output *out, int errnum)
 {
 	if (!out->error)
 		out->error = -errnum;
 	return -1;
 }
 
-/* What lies behind the end is zeros, as the library expects. */
+/* Bytes behind the end of the file read as zeros, as libhdf5 expects. */
 static herr_t driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 			  size_t size, void *buffer)
 {
-	struct hdf5_output *out = of(is)->out;
+	struct hdf5_output *out = driver_file_of(is)->out;
 	char *at = buffer;
 	ssize_t n;
 
@@ -104,7 +104,7 @@ static herr_t driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 		if (n < 0 && errno == EINTR)
 			n = 0;
 		else if (n < 0)
-			return failed(out, errno);
+			return set_error(out, errno);
 		else if (n == 0)
 			break;
 	}
@@ -115,7 +115,7 @@ static herr_t driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 static herr_t driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 			   size_t size, const void *buffer)
 {
-	struct hdf5_output *out = of(is)->out;
+	struct hdf5_output *out = driver_file_of(is)->out;
 	const char *at = buffer;
 	ssize_t n;
 
@@ -125,7 +125,7 @@ static herr_t driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr
 		if (n < 0 && errno == EINTR)
 			n = 0;
 		else if (n <= 0)
-			n = failed(out, n ? errno : ENOSPC) + 1;
+			n = set_error(out, n ? errno : ENOSPC) + 1;
 	}
 	if (addr > out->size)
 		out->size = addr;
@@ -134,11 +134,11 @@ static herr_t driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr
 
 static herr_t driver_truncate(H5FD_t *is, hid_t dxpl, hbool_t closing)
 {
-	struct driver_file *file = of(is);
+	struct driver_file *file = driver_file_of(is);
 
 	(void)dxpl, (void)closing;
 	if (!file->out->error && ftruncate(file->out->fd, (off_t)file->eoa) < 0)
-		failed(file->out, errno);
+		set_error(file->out, errno);
 	file->out->size = file->eoa;
 	return 0;
 }
@@ -146,7 +146,7 @@ static herr_t driver_truncate(H5FD_t *is, hid_t dxpl, hbool_t closing)
 static const H5FD_class_t driver = {
 #ifdef H5FD_CLASS_VERSION
 	.version = H5FD_CLASS_VERSION,
-	.value = (H5FD_class_value_t)601, /* any above those that are reserved */
+	.value = (H5FD_class_value_t)601, /* any value above the reserved ones */
 #endif
 	.name = "granary-output",
 	.maxaddr = INT64_MAX,
@@ -168,10 +168,10 @@ static hid_t library_driver(void)
 {
 	static hid_t id = H5I_INVALID_HID;
 
-	H5dont_atexit(); /* what is to be closed is closed by then */
+	H5dont_atexit(); /* its exit handler is not needed: all is closed by then */
 	if (id < 0 && H5open() >= 0)
 		id = H5FDregister(&driver);
-	H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* of this thread: its errors are ours to say */
+	H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* errors of this thread */
 	return id;
 }
 
@@ -187,8 +187,8 @@ hid_t hdf5_output_properties(hid_t class)
 }
 
 /*
- * Every library can read the oldest form of each object, and every library writes the same
- * one. The form that libhdf5 2 takes by itself has the time of the packing in it.
+ * Every version of libhdf5 can read the oldest form of each object, and writes the same
+ * bytes for it. The default form of libhdf5 2 holds the time of packing.
  */
 static bool set_form(hid_t fapl)
 {
@@ -235,7 +235,7 @@ int hdf5_output_close(struct hdf5_output *out, bool complete, struct error *e)
 	bool well = true;
 
 	if (!complete && !out->error)
-		out->error = -ECANCELED; /* so that nothing is written for nothing */
+		out->error = -ECANCELED; /* so that the close writes nothing */
 	if (out->one >= 0)
 		H5Sclose(out->one);
 	if (out->link_create >= 0)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hdf5_tree.c: the layout "tree": a folder is a group, a file a dataset of one dimension
- * of bytes, contiguous: its bytes are one stretch of the HDF5 file, which a mount reads
- * as they are. With gzip they are in chunks, and one that does not become smaller is
- * stored as it is. Soft links are symbolic links, hard links are hard links. Owners,
- * modes and times have no place.
+ * hdf5_tree.c: the layout "tree". A folder is a group. A file is a contiguous dataset of
+ * bytes of one dimension, so a mount reads it as one extent. With gzip it is in chunks; a
+ * chunk that does not become smaller is stored as it is. Symbolic links are soft links,
+ * hard links are hard links. Owners, modes and times are not stored.
  */
 #include "packer/hdf5_layouts.h"
 
@@ -24,12 +23,12 @@ struct tree {
 	struct hdf5_output *out;
 	int level;       /* of gzip, or 0 */
 	hid_t dataset;   /* of the file between begin and end */
-	uint64_t at;     /* bytes of it that are written */
-	hid_t group;     /* the folder of the entry before */
+	uint64_t at;     /* bytes of it written */
+	hid_t group;     /* the folder of the last entry */
 	char *folder;    /* its path */
 };
 
-static int failed(const struct tree *tree, const char *path, struct error *e)
+static int fail(const struct tree *tree, const char *path, struct error *e)
 {
 	return hdf5_output_failed(tree->out, path, e);
 }
@@ -55,7 +54,7 @@ static int tree_open(void **state, struct hdf5_output *out,
 	return 0;
 }
 
-/* A part of a path may not mean something else, in HDF5 or where it is mounted. */
+/* Refuses a path with an empty part, "." or "..". */
 static int check_path(const char *path, struct error *e)
 {
 	const char *name = path, *end;
@@ -72,7 +71,7 @@ static int check_path(const char *path, struct error *e)
 	}
 }
 
-/* The group of that name in `parent`; made if it is not there. */
+/* The group of that name in `parent`; created if it does not exist. */
 static hid_t open_group(const struct tree *tree, hid_t parent, const char *name)
 {
 	htri_t there = H5Lexists(parent, name, H5P_DEFAULT);
@@ -84,7 +83,7 @@ static hid_t open_group(const struct tree *tree, hid_t parent, const char *name)
 				  tree->out->group_create, H5P_DEFAULT);
 }
 
-/* Opens the folder's groups one by one; `folder` is cut to pieces and restored. */
+/* Opens the folder's groups one by one; `folder` is changed meanwhile and restored. */
 static hid_t walk_groups(const struct tree *tree, char *folder)
 {
 	hid_t group = H5Gopen2(tree->out->file, "/", H5P_DEFAULT), next;
@@ -104,7 +103,7 @@ static hid_t walk_groups(const struct tree *tree, char *folder)
 	return group;
 }
 
-/* The folder becomes tree->group: 0, or -errno and a sentence. */
+/* Makes the folder tree->group: 0, or -errno and a sentence. */
 static int enter_folder(struct tree *tree, const char *path, size_t length,
 			struct error *e)
 {
@@ -119,12 +118,12 @@ static int enter_folder(struct tree *tree, const char *path, size_t length,
 	if (!tree->folder)
 		return error_no_memory(e, path);
 	tree->group = walk_groups(tree, tree->folder);
-	return tree->group < 0 || tree->out->error ? failed(tree, path, e) : 0;
+	return tree->group < 0 || tree->out->error ? fail(tree, path, e) : 0;
 }
 
 /*
- * As few chunks as there can be, of the same size: the last one is stored in full, so
- * that it should not be larger than what is in it.
+ * The fewest chunks, all of the same size: the last chunk is stored in full, so it should
+ * hold little padding.
  */
 static bool set_chunks(hid_t create, uint64_t size, int level)
 {
@@ -158,10 +157,10 @@ static int begin_file(struct tree *tree, const struct pack_entry *entry, const c
 {
 	tree->dataset = create_dataset(tree, name, entry->size);
 	tree->at = 0;
-	return tree->dataset < 0 || tree->out->error ? failed(tree, entry->path, e) : 0;
+	return tree->dataset < 0 || tree->out->error ? fail(tree, entry->path, e) : 0;
 }
 
-/* How many folders `path` climbs at its beginning; *rest is what follows. */
+/* Counts the leading ".." of `path`; *rest is the remaining path. */
 static size_t count_climbs(const char *path, const char **rest)
 {
 	size_t climbs = 0;
@@ -189,8 +188,8 @@ static bool has_climb(const char *path)
 }
 
 /*
- * What a soft link in `folder` has to say. In HDF5 ".." is a name like any other: a
- * path that climbs is said from the root. NULL: it leads out, or cannot be said.
+ * The target of a soft link in `folder`. In HDF5 ".." is a plain name, so a path that
+ * climbs is written from the root. NULL: it leads out of the root, or has a later "..".
  */
 static char *link_target(const char *folder, const char *target)
 {
@@ -248,7 +247,7 @@ static int write_symlink(const struct tree *tree, const struct pack_entry *entry
 		return refuse_link(entry, e);
 	if (H5Lcreate_soft(target, tree->group, name, tree->out->link_create,
 			   H5P_DEFAULT) < 0 || tree->out->error)
-		return failed(tree, entry->path, e);
+		return fail(tree, entry->path, e);
 	return 0;
 }
 
@@ -267,7 +266,7 @@ static int write_hard_link(const struct tree *tree, const struct pack_entry *ent
 				 "cannot have; pack to tar or squashfs", entry->path);
 	if (H5Lcreate_hard(tree->out->file, entry->target, tree->group, name,
 			   tree->out->link_create, H5P_DEFAULT) < 0 || tree->out->error)
-		return failed(tree, entry->path, e);
+		return fail(tree, entry->path, e);
 	return 0;
 }
 
@@ -277,7 +276,7 @@ static int begin_name(struct tree *tree, const struct pack_entry *entry, const c
 	htri_t there = H5Lexists(tree->group, name, H5P_DEFAULT);
 
 	if (there < 0)
-		return failed(tree, entry->path, e);
+		return fail(tree, entry->path, e);
 	if (there)
 		return error_set(e, ERROR_SYSTEM, EEXIST, "%s: comes twice", entry->path);
 	if (entry->kind == PACK_SYMLINK)
@@ -295,7 +294,7 @@ static int tree_begin(void *state, const struct pack_entry *entry, struct error 
 	int rc;
 
 	if (entry->kind == PACK_DIRECTORY && !*entry->path)
-		return 0; /* the root is there */
+		return 0; /* the root exists */
 	rc = check_path(entry->path, e);
 	if (rc < 0)
 		return rc;
@@ -311,7 +310,7 @@ static int tree_data(void *state, const void *bytes, size_t length, struct error
 
 	if (!hdf5_output_write(tree->out, tree->dataset, H5T_NATIVE_UINT8, tree->at, length,
 			       bytes))
-		return failed(tree, "a file", e);
+		return fail(tree, "a file", e);
 	tree->at += length;
 	return 0;
 }
@@ -322,7 +321,7 @@ static int tree_end(void *state, struct error *e)
 	herr_t status = H5Dclose(tree->dataset);
 
 	tree->dataset = H5I_INVALID_HID;
-	return status < 0 || tree->out->error ? failed(tree, "a file", e) : 0;
+	return status < 0 || tree->out->error ? fail(tree, "a file", e) : 0;
 }
 
 static int tree_close(void *state, bool complete, struct error *e)

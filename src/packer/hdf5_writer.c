@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * hdf5_writer.c: HDF5 files, through libhdf5, in one of two layouts. What both need is
- * here: options, and that a file has as many bytes as its entry said.
+ * hdf5_writer.c: HDF5 files, through libhdf5, in one of two layouts. Both layouts share
+ * the options, and the check that a file has as many bytes as its entry.
  */
 #include "packer/hdf5_layouts.h"
 
@@ -15,7 +15,7 @@ struct writer {
 	void *state;
 	char *path;
 	bool in_file;
-	uint64_t missing; /* bytes of the file that have not come */
+	uint64_t missing; /* bytes of the file not yet written */
 };
 
 static const struct hdf5_layout *const layouts[] = { &hdf5_tree_layout,
@@ -49,8 +49,8 @@ static int check_compressor(const struct hdf5_layout *layout, const char *compre
 				 "reads; for others pack to squashfs (.sqfs)", compressor);
 	if (!layout->compresses)
 		return error_set(e, ERROR_USAGE, EINVAL,
-				 "gzip: the rows of the layout %s are not compressed, as "
-				 "HDF5 compresses only what says where rows are", layout->name);
+				 "gzip: rows of the layout %s are not compressed: HDF5 "
+				 "compresses only the references to rows", layout->name);
 	return 0;
 }
 
@@ -63,8 +63,8 @@ static int writer_check(const struct writer_config *config,
 	return rc < 0 ? rc : layout->check(entry, e);
 }
 
-static int start(struct writer *w, int fd, const struct writer_config *config,
-		 struct error *e)
+static int start_layout(struct writer *w, int fd, const struct writer_config *config,
+			struct error *e)
 {
 	bool compressed = config->compressor && strcmp(config->compressor, "none") != 0;
 	struct error unsaid;
@@ -98,7 +98,7 @@ static int writer_open(struct writer **out, int fd, const char *path,
 		free(w);
 		return error_no_memory(e, path);
 	}
-	rc = start(w, fd, config, e);
+	rc = start_layout(w, fd, config, e);
 	if (rc < 0)
 		writer_free(w);
 	else
@@ -134,7 +134,7 @@ static int writer_end(struct writer *w, struct error *e)
 	return w->layout->end(w->state, e);
 }
 
-/* The layout says first what is wrong; then nothing more is written. */
+/* The layout's error comes first; after it nothing more is written. */
 static int writer_close(struct writer *w, bool complete, struct error *e)
 {
 	struct error unsaid;

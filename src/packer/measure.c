@@ -11,7 +11,7 @@
 #include "os/pool.h"
 #include "packer/naming.h"
 
-/* Where the size nearly always is; else the whole file is read, up to this size. */
+/* The image's size is nearly always in the head; else up to WHOLE_MOST bytes are read. */
 enum { HEAD_BYTES = 32 << 10, WHOLE_MOST = 64 << 20 };
 
 struct measuring {
@@ -20,9 +20,9 @@ struct measuring {
 	_Atomic size_t next;
 };
 
-/* Looks into the first `length` bytes: is the size there? */
-static bool look(struct decoders *decoders, int fd, size_t length, void *memory,
-		 uint64_t *size)
+/* Measures the first `length` bytes: is the size there? */
+static bool measure_head(struct decoders *decoders, int fd, size_t length, void *memory,
+			 uint64_t *size)
 {
 	const char *damage = NULL;
 	ssize_t n = pread(fd, memory, length, 0);
@@ -30,24 +30,25 @@ static bool look(struct decoders *decoders, int fd, size_t length, void *memory,
 	return n > 0 && decoders_measure(decoders, memory, (size_t)n, size, &damage);
 }
 
-static void measure(const struct measuring *m, struct scan_entry *entry)
+static void measure_image(const struct measuring *m, struct scan_entry *entry)
 {
 	CLEANUP(cleanup_free) void *memory = malloc(HEAD_BYTES);
 	CLEANUP(cleanup_free) void *whole = NULL;
 	CLEANUP(cleanup_close) int fd = scan_open(m->scan->root, entry->path,
 						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	uint64_t size;
-	bool found = memory && fd >= 0 && look(m->decoders, fd, HEAD_BYTES, memory, &size);
+	bool found = memory && fd >= 0 &&
+		     measure_head(m->decoders, fd, HEAD_BYTES, memory, &size);
 
 	if (!found && fd >= 0 && entry->size > HEAD_BYTES && entry->size <= WHOLE_MOST) {
 		whole = malloc(entry->size);
-		found = whole && look(m->decoders, fd, entry->size, whole, &size);
+		found = whole && measure_head(m->decoders, fd, entry->size, whole, &size);
 	}
 	if (found)
 		entry->decoded_size = size;
 }
 
-static void work(void *argument)
+static void measure_entries(void *argument)
 {
 	struct measuring *m = argument;
 	size_t i;
@@ -57,7 +58,7 @@ static void work(void *argument)
 
 		if ((entry->kind == PACK_FILE || entry->kind == PACK_HARDLINK) &&
 		    naming_is_image(entry->path))
-			measure(m, entry);
+			measure_image(m, entry);
 	}
 }
 
@@ -70,7 +71,7 @@ int measure_images(struct scan *scan, struct decoders *decoders, unsigned thread
 	if (err)
 		return err;
 	for (unsigned i = 0; i < pool_threads(pool) && !err; i++)
-		err = pool_add(pool, work, &m);
+		err = pool_add(pool, measure_entries, &m);
 	pool_finish(pool);
 	return m.next ? 0 : err;
 }

@@ -27,7 +27,7 @@ bool naming_is_image(const char *path)
 	return false;
 }
 
-/* The first entry that does not come before `path`, its first `length` bytes. */
+/* The first entry that does not sort before `path`. */
 static size_t lower_bound(const struct scan *scan, const char *path)
 {
 	size_t low = 0, high = scan->count;
@@ -51,7 +51,7 @@ static bool is_rival(const char *path, size_t length)
 	return !strpbrk(path + length, "./") && naming_is_image(path);
 }
 
-/* What begins with the stem and its dot lies together. */
+/* Entries that begin with the stem and its dot are adjacent. */
 static bool has_rival(const struct scan *scan, size_t i, const char *stem)
 {
 	size_t length = strlen(stem);

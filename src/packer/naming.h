@@ -10,15 +10,15 @@
 
 #include "packer/scan.h"
 
-/* Where the extension of a path begins (behind its last dot), or NULL if it has none. */
+/* The extension of a path (behind its last dot), or NULL. */
 const char *naming_extension(const char *path);
 
-/* Does the name say that this is an image that can be decoded? */
+/* Has the path an extension of images that can be decoded? */
 bool naming_is_image(const char *path);
 
 /*
- * The path of entry `i` once it is decoded, in `arena`: its extension becomes ppm, or, where
- * another file has that name or would get it, ppm is added. NULL: out of memory.
+ * The path of entry `i` once it is decoded, in `arena`: its extension becomes ppm. If
+ * another file has that name or would get it, ppm is appended. NULL: out of memory.
  */
 const char *naming_decoded(const struct scan *scan, size_t i, struct arena *arena);
 

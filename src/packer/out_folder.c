@@ -13,11 +13,11 @@
 #include "base/filename.h"
 #include "os/place.h"
 
-/* A list that only grows, as long as a signal handler may walk along it. */
+/* The list only grows while a signal handler may walk it. */
 struct folder {
 	const struct folder *next;
 	int fd;
-	size_t length; /* of the folder's part of a path, with the slash */
+	size_t length; /* of the path's folder part, with the slash */
 	char text[];
 };
 

@@ -25,7 +25,7 @@ static size_t number_pattern(const char *text, int *width)
 	*width = 0;
 	if (*text != '%')
 		return 0;
-	/* without the zero, printf would put blanks into names */
+	/* without the zero, printf would pad with blanks */
 	if (*at == '0') {
 		while (isdigit((unsigned char)*at) && *width <= WIDTH_MOST)
 			*width = 10 * *width + (*at++ - '0');
@@ -33,7 +33,7 @@ static size_t number_pattern(const char *text, int *width)
 	return *at == 'd' && *width <= WIDTH_MOST ? (size_t)(at + 1 - text) : 0;
 }
 
-/* "%s", "%5d": what somebody meant as a number, and is none; "100%.tar" is a name. */
+/* "%s", "%5d": a mistaken number pattern; "100%.tar" is a name. */
 static bool looks_like_number(const char *text)
 {
 	return *text == '%' && isalpha((unsigned char)text[1 + strspn(text + 1, "-+ #0123456789")]);
@@ -80,7 +80,7 @@ static int expand(struct out_name *name, struct error *e)
 	if (err)
 		return err;
 	if (brace_count(name->brace) == 1) {
-		brace_free(name->brace); /* no pattern after all */
+		brace_free(name->brace); /* a single word is no pattern */
 		name->brace = NULL;
 	} else if (name->numbered) {
 		return error_set(e, ERROR_USAGE, EINVAL,
@@ -151,8 +151,8 @@ char *out_name_beside(const struct out_name *name, const char *file)
 	return out;
 }
 
-/* Does `file` begin with a shard's name? Returns what follows it, or NULL. */
-static const char *behind_number(const struct out_name *name, const char *file)
+/* Does `file` begin with a shard's name? Returns the rest of it, or NULL. */
+static const char *after_number(const struct out_name *name, const char *file)
 {
 	const char *pattern = filename_of(name->text);
 	size_t before = (size_t)(name->text + name->at - pattern);
@@ -166,15 +166,15 @@ static const char *behind_number(const struct out_name *name, const char *file)
 	return strncmp(file, after, strlen(after)) == 0 ? file + strlen(after) : NULL;
 }
 
-static const char *behind_word(const char *word, const char *file)
+static const char *after_word(const char *word, const char *file)
 {
 	const char *own = filename_of(word);
 
 	return strncmp(file, own, strlen(own)) == 0 ? file + strlen(own) : NULL;
 }
 
-/* The packed file itself, its index, what is left of either, and the plan. */
-static bool is_ours(const char *behind, bool hidden)
+/* The packed file, its index, leftovers of either, and the plan. */
+static bool is_owned(const char *behind, bool hidden)
 {
 	if (!behind)
 		return false;
@@ -189,22 +189,22 @@ bool out_name_owns(const struct out_name *name, const char *file)
 	bool hidden = *file == '.';
 	const char *rest = hidden ? file + 1 : file;
 
-	if (is_ours(name->numbered ? behind_number(name, file) : NULL, false) ||
-	    is_ours(hidden && name->numbered ? behind_number(name, rest) : NULL, true))
+	if (is_owned(name->numbered ? after_number(name, file) : NULL, false) ||
+	    is_owned(hidden && name->numbered ? after_number(name, rest) : NULL, true))
 		return true;
 	for (uint64_t i = 0; name->brace && i < brace_count(name->brace); i++) {
 		CLEANUP(cleanup_free) char *word = brace_word(name->brace, i);
 
 		if (!word)
 			return false;
-		if (is_ours(behind_word(word, file), false) ||
-		    is_ours(hidden ? behind_word(word, rest) : NULL, true))
+		if (is_owned(after_word(word, file), false) ||
+		    is_owned(hidden ? after_word(word, rest) : NULL, true))
 			return true;
 	}
 	if (name->numbered || name->brace)
 		return false;
-	return is_ours(behind_word(name->text, file), false) ||
-	       is_ours(hidden ? behind_word(name->text, rest) : NULL, true);
+	return is_owned(after_word(name->text, file), false) ||
+	       is_owned(hidden ? after_word(name->text, rest) : NULL, true);
 }
 
 void out_name_remove_indexes(const struct out_name *name)

@@ -18,7 +18,7 @@
 #include "os/write_whole.h"
 #include "packer/out_folder.h"
 
-/* How much is written before the storage is told to begin with it. */
+/* Bytes written before writeback is started. */
 enum { WRITEBACK_BYTES = 32 << 20 };
 
 struct output {
@@ -29,10 +29,10 @@ struct output {
 	int slot;         /* among `begun`, or -1 */
 };
 
-/* What a signal removes. Names are only taken out of here while signals are blocked. */
+/* Files that a signal removes. Entries are cleared only while signals are blocked. */
 static _Atomic(const char *) begun[OUTPUT_MOST];
 
-/* And this one, unless there is what it belongs to. */
+/* Removed too, unless companion_of exists. */
 static _Atomic(const char *) companion, companion_of;
 
 static const int fatal_signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -111,7 +111,7 @@ static void free_output(struct output *output)
 	free(output);
 }
 
-/* Is it still what has this name? The one who had it may have renamed it. */
+/* Has `path` still this file? The process that held the lock may have renamed it. */
 static bool is_at(int fd, const char *path)
 {
 	struct stat opened, named;
@@ -122,7 +122,9 @@ static bool is_at(int fd, const char *path)
 	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
-/* A descriptor that nobody else has locked, or a negative errno. */
+/*
+ * An open file, lock held, or a negative errno; -EBUSY: another process holds the lock.
+ */
 static int open_locked(const char *path)
 {
 	while (true) {
@@ -141,7 +143,7 @@ static int open_locked(const char *path)
 	}
 }
 
-static int refuse(struct output *output, int errnum, struct error *e)
+static int explain_begin(struct output *output, int errnum, struct error *e)
 {
 	const char *path = output->path;
 
@@ -157,20 +159,20 @@ static int refuse(struct output *output, int errnum, struct error *e)
 			 strerror(errnum));
 }
 
-/* A stranger's file of that name is not written to: only what we would have left. */
+/* Only our own leftover is overwritten, not another user's file of that name. */
 static int check_leftover(int fd)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	/* another name of it may be one that is to be kept */
+	/* with a second link the contents may be wanted */
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink > 1)
 		return -EPERM;
 	return st.st_size && ftruncate(fd, 0) < 0 ? -errno : 0;
 }
 
-static int take_slot(const char *name)
+static int register_temporary(const char *name)
 {
 	for (int i = 0; i < OUTPUT_MOST; i++) {
 		const char *none = NULL;
@@ -181,7 +183,7 @@ static int take_slot(const char *name)
 	return -1;
 }
 
-/* The file, and its name where a signal finds it: both or neither. */
+/* Signals are blocked, so that a signal finds both the file and its entry, or neither. */
 static int open_temporary(struct output *output)
 {
 	sigset_t before;
@@ -191,7 +193,7 @@ static int open_temporary(struct output *output)
 	output->fd = open_locked(output->temporary);
 	err = output->fd < 0 ? output->fd : check_leftover(output->fd);
 	if (!err)
-		output->slot = take_slot(output->temporary);
+		output->slot = register_temporary(output->temporary);
 	unblock_signals(&before);
 	return err;
 }
@@ -205,7 +207,7 @@ static int check_place(const char *path, bool replace, struct error *e)
 	if (folder < 0)
 		return folder;
 	if (fstatat(folder, filename_of(path), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0; /* making it will say what is wrong */
+		return 0; /* open_temporary reports the error */
 	if (S_ISDIR(st.st_mode))
 		return error_set(e, ERROR_USAGE, EISDIR,
 				 "%s: is a folder; name the file that is to be made", path);
@@ -234,7 +236,7 @@ int output_begin(const char *path, bool replace, struct output **out, struct err
 		*out = output;
 		return 0;
 	}
-	err = refuse(output, -err, e);
+	err = explain_begin(output, -err, e);
 	free_output(output);
 	return err;
 }
@@ -250,29 +252,29 @@ void output_advance(struct output *output, uint64_t bytes)
 	if (output->waiting < WRITEBACK_BYTES)
 		return;
 	output->waiting = 0;
-	/* advice: what cannot be done early is done by the sync */
+	/* advice: the final sync writes the rest */
 	sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 }
 
-static void leave_slot(struct output *output)
+static void unregister_temporary(struct output *output)
 {
 	if (output->slot >= 0)
 		atomic_store(&begun[output->slot], NULL);
 	output->slot = -1;
 }
 
-/* The name is only there after a power cut if the folder is on the storage as well. */
+/* After a power cut the name exists only if the folder was synced too. */
 static void sync_folder(const char *path)
 {
 	CLEANUP(cleanup_close) int fd = openat(out_folder_known(path), ".",
 					       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd >= 0)
-		fsync(fd); /* some filesystems cannot; the rename has happened all the same */
+		fsync(fd); /* some filesystems cannot; the rename is done all the same */
 }
 
-/* link(2) does not replace what came there in the meantime; not all have it. */
-static int give_name(const struct output *output)
+/* RENAME_NOREPLACE: a file that appeared meanwhile stays. Some filesystems lack it. */
+static int rename_output(const struct output *output)
 {
 	const char *from = filename_of(output->temporary), *to = filename_of(output->path);
 	int folder = out_folder_known(output->path);
@@ -295,10 +297,10 @@ int output_commit(struct output *output, struct error *e)
 
 	block_signals(&before);
 	if (!err)
-		err = give_name(output);
+		err = rename_output(output);
 	if (err)
 		out_folder_unlink(output->temporary);
-	leave_slot(output);
+	unregister_temporary(output);
 	unblock_signals(&before);
 	if (err)
 		output_error(output->path, -err, 0, e);
@@ -316,7 +318,7 @@ void output_drop(struct output *output)
 		return;
 	block_signals(&before);
 	out_folder_unlink(output->temporary);
-	leave_slot(output);
+	unregister_temporary(output);
 	unblock_signals(&before);
 	free_output(output);
 }

@@ -2,15 +2,14 @@
 /*
  * output.h: a file that gets its name when it is complete.
  *
- * It is written under a temporary name in the same folder (".NAME.part"), synced, and
- * renamed: under its name there is the old file, the new one, or none, at every moment,
- * after kill -9 and after a power cut too. What is begun and not committed is removed,
- * also where INT, TERM or HUP ends the process (output_catch_signals). After kill -9 the
- * temporary file is left; the next run that makes the same file takes it over. Of
- * two that make the same file at the same time one is refused, where the filesystem has
- * locks.
+ * The file is written as ".NAME.part" in the same folder, synced and renamed. So NAME is
+ * the old file, the new one, or absent, at every moment, also after kill -9 and a power
+ * cut. A file that is not committed is removed, also when INT, TERM or HUP ends the
+ * process (output_catch_signals). After kill -9 the temporary file remains; the next run
+ * for the same name reuses it. Of two processes that make the same file one is refused,
+ * if the filesystem has locks.
  *
- * Threads: one process's outputs are begun and ended by one thread.
+ * Threads: one thread begins and ends all outputs of a process.
  */
 #ifndef GRANARY_PACKER_OUTPUT_H
 #define GRANARY_PACKER_OUTPUT_H
@@ -23,12 +22,12 @@
 
 struct output;
 
-/* No process has more at the same time: a packed file and what lies beside it. */
+/* At the same time, in one process: a packed file and the files beside it. */
 enum { OUTPUT_MOST = 8 };
 
 /*
- * Begins the file `path`. -EEXIST if it is there and `replace` is not set. The caller
- * commits or drops what it gets.
+ * Begins the file `path`. -EEXIST if it exists and `replace` is not set. The caller ends
+ * *out with output_commit or output_drop.
  */
 int output_begin(const char *path, bool replace, struct output **out, struct error *e);
 
@@ -36,35 +35,35 @@ int output_begin(const char *path, bool replace, struct output **out, struct err
 int output_fd(const struct output *output);
 
 /*
- * So many more bytes were written: the kernel begins with the storage before it has to,
- * so that the sync at the end finds little to do.
+ * `bytes` more were written. Starts writeback early, so that the sync at the end has
+ * little to do.
  */
 void output_advance(struct output *output, uint64_t bytes);
 
-/* Syncs it and gives it its name. Frees it whatever is returned. */
+/* Syncs the file and renames it to its name. Frees the output, also on an error. */
 int output_commit(struct output *output, struct error *e);
 
-/* Removes it. NULL is allowed. */
+/* Removes the file and frees the output. NULL is allowed. */
 void output_drop(struct output *output);
 
-/* A small file at once, replacing what is there. */
+/* Writes a small file at once; replaces an existing one. */
 int output_write(const char *path, const void *bytes, size_t size, struct error *e);
 
 /*
- * The sentence for what writing `path` failed with; of a full disk or quota, how many
- * bytes have been written and that more are needed. Returns -errnum.
+ * Sets the sentence for a failed write of `path`. For a full disk or quota it says how
+ * many bytes were written, and a remedy. Returns -errnum.
  */
 int output_error(const char *path, int errnum, uint64_t written, struct error *e);
 
 /*
- * On: from now on INT, TERM and HUP, unless they are ignored, remove what is begun and
- * then end the process, by themselves. Off: they end it as they always do.
+ * On: INT, TERM and HUP, unless ignored, remove all begun files and then end the process.
+ * Off: these signals have their default action again.
  */
 void output_catch_signals(bool on);
 
 /*
- * They then also remove `name`, which is of no use before `there` is there. Both live until
- * this is called again; NULL: nothing. One at a time.
+ * The signals also remove `name`, unless `there` exists. Both texts must live until the
+ * next call; NULL: nothing. One pair at a time.
  */
 void output_remove_unless(const char *name, const char *there);
 

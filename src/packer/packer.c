@@ -28,10 +28,10 @@
 
 enum { THREADS_MOST = 16, NAME_LIST_BYTES = 256 };
 
-/* A shard of this size is what WebDataset's users make. */
+/* The usual size of a WebDataset shard. */
 static const uint64_t usual_shard = 1 << 30;
 
-/* What a name's end says about the format. */
+/* The suffix of the file's name chooses the format. */
 static const struct {
 	const char *suffix;
 	const struct writer_ops *writer;
@@ -59,9 +59,9 @@ struct run {
 	char *plan_path;
 	uint64_t digest;
 	int64_t newest;        /* time of all entries */
-	char *classes;         /* what classes.txt is to hold, or NULL */
+	char *classes;         /* text of classes.txt, or NULL */
 	size_t classes_size;
-	bool noted;            /* the plan lies beside */
+	bool noted;            /* the plan's file is written */
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -93,7 +93,7 @@ static int find_format(struct run *run, struct error *e)
 			 "known are %s", run->options->out, known);
 }
 
-/* Options that do not go together. */
+/* Rejects options that exclude each other. */
 static int check_options(const struct run *run, struct error *e)
 {
 	const struct pack_options *o = run->options;
@@ -146,7 +146,7 @@ static int find_folder(struct run *run, struct error *e)
 	return 0;
 }
 
-/* What is being made, and what is left of it, is not packed itself. */
+/* The output and leftovers of it are not packed. */
 static bool is_output(const void *context, const struct stat *folder, const char *name)
 {
 	const struct run *run = context;
@@ -166,7 +166,7 @@ static unsigned thread_count(const struct run *run)
 	return n < THREADS_MOST ? n : THREADS_MOST;
 }
 
-/* Without --keep-going the first of them is the error. */
+/* Without --keep-going the first problem is the error. */
 static int stop_at_problem(const struct run *run, struct error *e)
 {
 	const struct problem *first = run->result->problems.items.items;
@@ -197,7 +197,7 @@ static int list_tree(struct run *run, struct error *e)
 	return err ? err : stop_at_problem(run, e);
 }
 
-/* An HDF5 file that holds nothing is none that can be mounted. */
+/* An empty HDF5 file cannot be mounted. */
 static int check_contents(const struct run *run, struct error *e)
 {
 	const struct shard_job all = { .options = run->options, .items = run->plan.items,
@@ -252,27 +252,27 @@ static int make_plan(struct run *run, struct error *e)
 	return 0;
 }
 
-static uint64_t mix(uint64_t hash, const char *text)
+static uint64_t mix_text(uint64_t hash, const char *text)
 {
 	return hash_digest(hash, text, strlen(text) + 1);
 }
 
-/* The plan, and what else decides on bytes. */
+/* A digest of the plan and of all options that decide on bytes. */
 static uint64_t digest_of(const struct run *run)
 {
 	const struct pack_options *o = run->options;
-	uint64_t hash = mix(plan_digest(&run->plan), PACKAGE_VERSION);
+	uint64_t hash = mix_text(plan_digest(&run->plan), PACKAGE_VERSION);
 	char numbers[64];
 
-	hash = mix(hash, formats[run->format].writer->name);
-	hash = mix(hash, o->compressor ? o->compressor : "");
-	hash = mix(hash, o->hdf5_layout ? o->hdf5_layout : "");
+	hash = mix_text(hash, formats[run->format].writer->name);
+	hash = mix_text(hash, o->compressor ? o->compressor : "");
+	hash = mix_text(hash, o->hdf5_layout ? o->hdf5_layout : "");
 	snprintf(numbers, sizeof(numbers), "%d %d %d %lld", o->level, o->decode, o->has_epoch,
 		 (long long)o->epoch);
-	return mix(hash, numbers);
+	return mix_text(hash, numbers);
 }
 
-/* The paths of all shards, and which are there already. */
+/* The paths of all shards; *there: how many exist already. */
 static int name_shards(struct run *run, size_t *there)
 {
 	*there = 0;
@@ -290,8 +290,8 @@ static int name_shards(struct run *run, size_t *there)
 	return run->result->source ? 0 : -ENOMEM;
 }
 
-/* A set must not be followed by what is left of a longer one: its first, or NULL. */
-static char *one_too_many(const struct run *run, size_t i)
+/* The path of surplus shard `i`, left by a longer set, or NULL. */
+static char *surplus_shard(const struct run *run, size_t i)
 {
 	char *path = run->name.numbered ? out_name_of(&run->name, run->plan.shard_count + i) :
 					  NULL;
@@ -302,7 +302,7 @@ static char *one_too_many(const struct run *run, size_t i)
 	return NULL;
 }
 
-/* Where a set is replaced, old and new shards must not lie side by side. */
+/* Before a set is replaced: old and new shards must not lie side by side. */
 static int remove_old(const struct run *run, struct error *e)
 {
 	char *path;
@@ -319,7 +319,7 @@ static int remove_old(const struct run *run, struct error *e)
 			return error_set(e, ERROR_SYSTEM, -err,
 					 "%s: it cannot be replaced: %s", path, strerror(-err));
 	}
-	for (size_t i = 0; (path = one_too_many(run, i)); i++) {
+	for (size_t i = 0; (path = surplus_shard(run, i)); i++) {
 		int err = out_folder_unlink(path);
 
 		free(path);
@@ -329,7 +329,7 @@ static int remove_old(const struct run *run, struct error *e)
 	return 0;
 }
 
-/* Is what is there of the set a part of what would be made now? */
+/* Keeps the existing shards if they belong to this plan. */
 static int resume(struct run *run, size_t there, struct error *e)
 {
 	enum resume_found found = resume_look(run->plan_path, run->digest);
@@ -361,7 +361,7 @@ static int render_classes(struct run *run)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Does the file hold just this? One that is not there might as well. */
+/* Is the file's content equal to the text? A missing file counts as equal. */
 static bool holds(const char *path, const char *text, size_t size)
 {
 	int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
@@ -377,7 +377,7 @@ static bool holds(const char *path, const char *text, size_t size)
 	return same;
 }
 
-/* Two sets in one folder have one classes.txt: it must be right for both. */
+/* Two sets in one folder share classes.txt, so it must be right for both. */
 static int check_classes(struct run *run, struct error *e)
 {
 	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
@@ -400,7 +400,7 @@ static int write_classes(const struct run *run, struct error *e)
 	return output_write(path, run->classes, run->classes_size, e);
 }
 
-static int look_at_place(struct run *run, struct error *e)
+static int check_destination(struct run *run, struct error *e)
 {
 	CLEANUP(cleanup_free) char *surplus = NULL;
 	size_t there;
@@ -411,7 +411,7 @@ static int look_at_place(struct run *run, struct error *e)
 		return error_no_memory(e, NULL);
 	if (run->options->force)
 		return remove_old(run, e);
-	surplus = one_too_many(run, 0);
+	surplus = surplus_shard(run, 0);
 	if (surplus)
 		return error_set(e, ERROR_SYSTEM, EEXIST,
 				 "%s: is there, and this set will have %zu shards only; --force "
@@ -441,7 +441,7 @@ static int64_t newest_time(const struct run *run)
 									 newest;
 }
 
-/* A squashfs image has 32 bits for a time. */
+/* Times that do not fit the 32 bits of a squashfs image. */
 static uint64_t count_clamped(const struct run *run)
 {
 	uint64_t n = 0;
@@ -490,7 +490,7 @@ static int pack_shard(struct run *run, size_t i, struct error *e)
 		.scan = i == last_to_make(run) ? &run->scan : NULL, .folder = &run->folder,
 	};
 
-	/* the plan is there before the first shard is */
+	/* the plan is written before the first shard */
 	if (run->plan.shard_count > 1 && !run->noted) {
 		int err;
 
@@ -517,7 +517,7 @@ static int pack_shards(struct run *run, struct error *e)
 	return err;
 }
 
-/* A plan that nothing was made of is of no use. */
+/* The plan is of no use to a complete set, or without any shard. */
 static void remove_plan(const struct run *run, bool complete)
 {
 	for (size_t i = 0; i < run->result->shards.count && !complete; i++) {
@@ -547,7 +547,7 @@ static int run_all(struct run *run, struct error *e)
 	if (!err)
 		err = check_contents(run, e);
 	if (!err)
-		err = look_at_place(run, e);
+		err = check_destination(run, e);
 	if (err)
 		return err;
 	run->newest = newest_time(run);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * packer.h: a source tree becomes packed files.
+ * packer.h: packs a source tree.
  *
- * Scan (scan.h), plan (plan.h), and then shard by shard: readers (read_ring.h) bring the
+ * Scan (scan.h), plan (plan.h), then shard by shard: readers (read_ring.h) read the
  * contents in the plan's order, a writer (writer.h) makes the format, and the file gets
  * its name when it is complete (output.h).
  *
- * The same tree and options give the same bytes: nothing depends on a clock, on the
+ * The same tree and options give the same bytes: these do not depend on a clock, on the
  * order in which a filesystem lists names, or on the number of threads.
  *
- * Threads: packer_run is called by one; the progress may be read by any meanwhile.
+ * Threads: packer_run is called by one; any thread may read the progress meanwhile.
  */
 #ifndef GRANARY_PACKER_PACKER_H
 #define GRANARY_PACKER_PACKER_H
@@ -30,16 +30,16 @@ struct pack_options {
 	enum pack_layout layout;
 	bool shuffle;
 	uint64_t seed;
-	uint64_t shards, shard_size, multiple_of; /* 0: not said */
+	uint64_t shards, shard_size, multiple_of; /* 0: not given */
 	const char *compressor;  /* or NULL */
 	int level;               /* or -1 */
 	const char *hdf5_layout; /* or NULL */
-	unsigned threads;        /* 0: as many as is sensible */
+	unsigned threads;        /* 0: chosen by the number of processors */
 	bool decode;
-	bool keep_going;         /* problems do not end it */
-	bool force;              /* replace what is there */
-	bool resume;             /* go on with a set */
-	bool has_epoch;          /* no time is later than this one: SOURCE_DATE_EPOCH */
+	bool keep_going;         /* problems do not end the run */
+	bool force;              /* replace existing files */
+	bool resume;             /* continue an interrupted set */
+	bool has_epoch;          /* `epoch` is set: SOURCE_DATE_EPOCH, the latest time */
 	int64_t epoch;
 };
 
@@ -57,8 +57,8 @@ struct pack_shard {
 	char *path;        /* owned */
 	uint64_t bytes;
 	uint64_t members;
-	bool kept;         /* it was there: --resume */
-	dev_t device;      /* of the file, which others may rename */
+	bool kept;         /* existed before: --resume */
+	dev_t device;      /* of the file, whatever its name later */
 	ino_t inode;
 };
 
@@ -68,21 +68,21 @@ struct pack_result {
 	uint64_t decoded;  /* images */
 	uint64_t bytes;    /* of contents */
 	uint64_t special;  /* FIFOs, sockets and devices, left out */
-	uint64_t no_class, no_name; /* files that can be in no sample, left out */
-	uint64_t clamped;  /* times that the format cannot have, and that became others */
+	uint64_t no_class, no_name; /* files that fit no sample, left out */
+	uint64_t clamped;  /* times changed to ones that the format has */
 	unsigned imbalance; /* of the shards' sizes, in 1/1000 */
 	size_t classes;
-	bool splits;       /* and they are called train, val and so on */
+	bool splits;       /* the classes are called train, val and so on */
 	VEC(struct pack_shard) shards;
-	char *source;      /* all of them, as those who read call it */
+	char *source;      /* the name by which they are mounted; owned */
 	struct problems problems;
 };
 
 /*
- * 0, also with problems if options->keep_going is set; or a negative errno and a sentence.
- * Then nothing is left, but for those shards of a set that are complete, and the plan
- * with which --resume goes on. `progress` may be NULL. The caller frees *out with
- * pack_result_free in every case.
+ * 0, also with problems if options->keep_going is set; or a negative errno and a
+ * sentence. After an error only the complete shards of a set remain, with the plan that
+ * --resume needs. `progress` may be NULL. The caller frees *out with pack_result_free in
+ * every case.
  */
 int packer_run(const struct pack_options *options, struct pack_progress *progress,
 	       struct pack_result *out, struct error *e);

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-enum { BATCH = 1000 }; /* items that Python, too, puts on the stack at once */
+enum { BATCH = 1000 }; /* items in one SETITEMS, as in Python's own pickler */
 
 static void put_number(FILE *file, uint32_t number, unsigned bytes)
 {
@@ -13,7 +13,7 @@ static void put_number(FILE *file, uint32_t number, unsigned bytes)
 		putc((int)(number & 0xff), file);
 }
 
-/* How many of the bytes are one character of UTF-8; 0: none, that is no UTF-8. */
+/* The length of the UTF-8 character at `text`; 0: no UTF-8. */
 static size_t character(const unsigned char *text, size_t left)
 {
 	uint32_t found;
@@ -22,7 +22,7 @@ static size_t character(const unsigned char *text, size_t left)
 	return n && utf8_is_surrogate(found) ? 0 : n;
 }
 
-/* Writes the key in UTF-8 if there is a file; how many bytes that are. */
+/* Writes the key in UTF-8 if there is a file; returns its length in bytes. */
 static uint32_t put_text(FILE *file, const char *key)
 {
 	const unsigned char *at = (const unsigned char *)key, *end = at + strlen(key);

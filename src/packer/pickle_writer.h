@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pickle_writer.h: a Python dict from paths to numbers, pickled as it is written.
+ * pickle_writer.h: writes a Python dict from paths to numbers as a pickle, item by item.
  *
- * Protocol 4, as pickle.dump writes since Python 3.8, without frames and memos, which
- * a reader does not need. Keys are str as os.fsdecode makes them: bytes that are no
- * UTF-8 become the surrogates U+DC80 to U+DCFF. Opcodes: CPython's Lib/pickletools.py.
+ * Protocol 4, as pickle.dump writes since Python 3.8, without frames and memos, which a
+ * reader does not need. Keys are str as os.fsdecode makes them: bytes that are not UTF-8
+ * become the surrogates U+DC80 to U+DCFF. Opcodes: CPython's Lib/pickletools.py.
  *
  * Errors are the stream's: ferror(3).
  */

@@ -40,7 +40,7 @@ static void jpeg_fail(j_common_ptr info)
 	longjmp(((struct jpeg_errors *)info->err)->back, 1);
 }
 
-/* A warning is damage only where bytes are missing at the end, as for Pillow. */
+/* As in Pillow, a warning is damage only if bytes are missing at the end. */
 static void jpeg_message(j_common_ptr info, int level)
 {
 	if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF)
@@ -67,7 +67,7 @@ static bool is_cmyk(const struct jpeg *jpeg)
 	       jpeg->info.jpeg_color_space == JCS_YCCK;
 }
 
-/* Up to the size of the image; after jpeg_begin and setjmp. */
+/* Reads the header; after jpeg_begin and setjmp. */
 static void jpeg_open(struct jpeg *jpeg, const void *bytes, size_t length)
 {
 	jpeg_create_decompress(&jpeg->info);
@@ -91,7 +91,7 @@ static bool jpeg_measure(const void *bytes, size_t length, uint64_t *pixels)
 	return true;
 }
 
-/* Room for the header and the pixels; what it returns is where the pixels begin. */
+/* Allocates header and pixels; returns the first pixel. */
 static unsigned char *allocate(struct pixels *out, unsigned width, unsigned height)
 {
 	char header[HEADER_MOST];
@@ -180,7 +180,7 @@ struct png_reader {
 	struct png_input input;
 };
 
-static void png_take(png_structp png, png_bytep out, size_t size)
+static void png_input_read(png_structp png, png_bytep out, size_t size)
 {
 	struct png_input *input = png_get_io_ptr(png);
 
@@ -218,14 +218,14 @@ static void png_end(struct png_reader *r)
 	png_destroy_read_struct(&r->png, &r->info, NULL);
 }
 
-/* After setjmp. */
+/* Reads the header; after setjmp. */
 static void png_open(struct png_reader *r)
 {
-	png_set_read_fn(r->png, &r->input, png_take);
+	png_set_read_fn(r->png, &r->input, png_input_read);
 	png_read_info(r->png, r->info);
 }
 
-/* Grey of 16 bits is no image for us: *grey16. */
+/* *grey16: grey of 16 bits, which is not decoded. */
 static bool png_measure(const void *bytes, size_t length, uint64_t *pixels, bool *grey16)
 {
 	struct png_reader r;
@@ -301,7 +301,7 @@ static int png_decode(const void *bytes, size_t length, struct pixels *out)
 	return whole ? 0 : -ENOMEM;
 }
 
-/* ---- Both ------------------------------------------------------------------ */
+/* ---- Both ----------------------------------------------------------------- */
 
 static bool is_jpeg(const unsigned char *bytes, size_t length)
 {

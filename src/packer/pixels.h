@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pixels.h: JPEG and PNG images decoded to PPM (P6, 8 bits, RGB), for loaders that are to
- * spend no time on that.
+ * pixels.h: decodes JPEG and PNG images to PPM (P6, 8 bits, RGB), so that loaders need
+ * not.
  *
- * The pixels are those of Pillow's Image.open(...).convert("RGB"): grey becomes three equal
- * values, alpha is dropped, CMYK is taken as Adobe writes it. Nothing is rotated, and no
- * colour profile is applied. A grey PNG of 16 bits is not decoded, since it would lose
- * what it has.
+ * The pixels are those of Pillow's Image.open(...).convert("RGB"): grey becomes three
+ * equal values, alpha is dropped, CMYK is read as Adobe writes it. Nothing is rotated,
+ * and no colour profile is applied. A grey PNG of 16 bits is not decoded, since 8 bits
+ * would lose data.
  *
- * Threads: any. Errors are words, for the packer to put behind a path.
+ * Threads: any. Errors are phrases that the packer appends to a path.
  */
 #ifndef GRANARY_PACKER_PIXELS_H
 #define GRANARY_PACKER_PIXELS_H
@@ -30,9 +30,8 @@ enum { PIXELS_DAMAGES = 4 };
 extern const char *const pixels_damages[PIXELS_DAMAGES];
 
 /*
- * Is this an image that can be decoded? Then *size is about what it will be. If it should
- * be one and its header is damaged, or it is too large, or it is neither JPEG nor PNG, false
- * and *damage says so.
+ * Can this image be decoded? If so, *size is about its decoded size. If it is damaged in
+ * its header, too large, or neither JPEG nor PNG: false, and *damage says so.
  */
 bool pixels_measure(const void *bytes, size_t length, uint64_t *size, const char **damage);
 

@@ -16,15 +16,15 @@
 #include "packer/seeded_order.h"
 #include "packer/webdataset_items.h"
 
-/* What is dealt: units, each so many items that stay together. */
+/* The units to distribute, each a run of items that stay together. */
 struct units {
 	uint32_t *first;    /* item, in the order of names; one more at the end */
-	uint32_t *order;    /* which unit is next in the plan's order */
-	uint64_t *sizes;    /* by place in that order */
+	uint32_t *order;    /* units in the plan's order */
+	uint64_t *sizes;    /* by position in that order */
 	uint32_t *shard_of; /* likewise */
 	size_t count;
-	size_t folders;     /* items before them, which are dealt one by one */
-	uint64_t bytes;     /* of all */
+	size_t folders;     /* items before the units, distributed one by one */
+	uint64_t bytes;     /* of all units */
 };
 
 static void free_units(struct units *units)
@@ -47,7 +47,7 @@ static uint64_t content_bytes(const struct plan_item *item)
 							     item->source->size;
 }
 
-/* A tar needs a second header for what the old one has no room for. */
+/* Needs a tar a pax header, with its own block, for this item? */
 static bool needs_more(const struct plan_item *item)
 {
 	if (item->source->mtime_ns && !item->is_plain)
@@ -59,7 +59,7 @@ static bool needs_more(const struct plan_item *item)
 	return strlen(item->path) > 100;
 }
 
-/* As a tar has it. Sizes are what fstat said: they cannot overflow together. */
+/* Size in a tar. The sum cannot overflow: sizes come from fstat. */
 static uint64_t stored_bytes(const struct plan_item *item)
 {
 	uint64_t blocks = (content_bytes(item) + PLAN_BLOCK_BYTES - 1) / PLAN_BLOCK_BYTES;
@@ -79,7 +79,7 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The folder that is a path's class, within it; NULL if it lies in none. */
+/* The class folder within a path train/CLASS/FILE; NULL if there is none. */
 static const char *class_in(const char *path, size_t *length)
 {
 	const char *class = part_behind_slash(path), *end = class ? strchr(class, '/') : NULL;
@@ -88,7 +88,7 @@ static const char *class_in(const char *path, size_t *length)
 	return end ? class : NULL;
 }
 
-/* The classes of all splits together, each once, sorted. */
+/* Collects the classes of all splits, sorted, each once. */
 static int collect_split_classes(const struct scan *scan, struct plan *plan)
 {
 	const char *last = NULL, *name;
@@ -141,8 +141,8 @@ static int label_of(const struct plan *plan, const char *path, int32_t *out)
 }
 
 /*
- * Every entry under its own name. An image and its other names are decoded each: a link
- * could not know whether that succeeds. And a row has no other names.
+ * Every entry keeps its name. Decoded images and rows have no hard links: decoding may
+ * fail for a link's file, and a row has no second name.
  */
 static int tree_items(const struct scan *scan, const struct plan_config *config,
 		      struct plan *plan)
@@ -165,7 +165,7 @@ static int tree_items(const struct scan *scan, const struct plan_config *config,
 				return -ENOMEM;
 		}
 		if (config->split_classes && source->kind == PACK_HARDLINK)
-			item.kind = PACK_FILE; /* a row has no other names */
+			item.kind = PACK_FILE; /* no hard links, see above */
 		if (source->kind == PACK_FILE || source->kind == PACK_HARDLINK)
 			err = label_of(plan, source->path, &item.label);
 		plan->items[plan->count++] = item;
@@ -173,7 +173,7 @@ static int tree_items(const struct scan *scan, const struct plan_config *config,
 	return err;
 }
 
-/* Folders to the front; the names of a file become files. How many folders. */
+/* Moves folders to the front, returns their number. Hard links become files. */
 static size_t part_folders(struct plan *plan, struct plan_item *scratch)
 {
 	size_t folders = 0, others = 0;
@@ -256,9 +256,9 @@ static uint64_t largest(const uint64_t *bytes, size_t count)
 	return most;
 }
 
-/* Deals to so many shards: their bytes are in *bytes, which the caller frees. */
-static int deal_to(const struct plan *plan, struct units *units, uint64_t shards,
-		   uint64_t **bytes, struct error *e)
+/* Distributes to `shards`; *bytes: their sizes, which the caller frees. */
+static int distribute(const struct plan *plan, struct units *units, uint64_t shards,
+		      uint64_t **bytes, struct error *e)
 {
 	free(*bytes);
 	*bytes = NULL;
@@ -272,10 +272,10 @@ static int deal_to(const struct plan *plan, struct units *units, uint64_t shards
 	return deal(units->sizes, units->count, (uint32_t)shards, units->shard_of, *bytes);
 }
 
-/* As many shards as keep to the size that was asked for. */
-static int deal_by_size(const struct plan *plan, struct units *units,
-			const struct plan_config *config, uint64_t *shards,
-			uint64_t **bytes, struct error *e)
+/* Finds the number of shards that keeps to the size limit. */
+static int distribute_by_size(const struct plan *plan, struct units *units,
+			      const struct plan_config *config, uint64_t *shards,
+			      uint64_t **bytes, struct error *e)
 {
 	uint64_t most = largest(units->sizes, units->count), all = units->bytes;
 	char file[SIZE_TEXT_BYTES], shard[SIZE_TEXT_BYTES];
@@ -289,7 +289,7 @@ static int deal_by_size(const struct plan *plan, struct units *units,
 	*shards = round_up(all / config->shard_size + (all % config->shard_size != 0),
 			   config->multiple_of);
 	*shards = *shards ? *shards : 1;
-	while (!(err = deal_to(plan, units, *shards, bytes, e))) {
+	while (!(err = distribute(plan, units, *shards, bytes, e))) {
 		if (largest(*bytes, *shards) <= config->shard_size)
 			return 0;
 		*shards = round_up(*shards + 1 + *shards / 200, config->multiple_of);
@@ -297,8 +297,9 @@ static int deal_by_size(const struct plan *plan, struct units *units,
 	return err;
 }
 
-/* The items, shard by shard, the folders first. */
-static void place(struct plan *plan, const struct units *units, struct plan_item *scratch)
+/* Sorts the items by shard, the folders first. */
+static void arrange_items(struct plan *plan, const struct units *units,
+			  struct plan_item *scratch)
 {
 	size_t at = 0;
 
@@ -341,8 +342,9 @@ static int make_shards(struct plan *plan, const uint64_t *bytes, uint64_t shards
 	return 0;
 }
 
-static int deal_out(struct plan *plan, const struct plan_config *config,
-		    struct units *units, struct plan_item *scratch, struct error *e)
+static int distribute_units(struct plan *plan, const struct plan_config *config,
+			    struct units *units, struct plan_item *scratch,
+			    struct error *e)
 {
 	CLEANUP(cleanup_free) uint64_t *bytes = NULL;
 	uint64_t shards = round_up(config->shards ? config->shards : 1, config->multiple_of);
@@ -350,17 +352,17 @@ static int deal_out(struct plan *plan, const struct plan_config *config,
 
 	measure_units(plan, units);
 	if (config->shard_size)
-		err = deal_by_size(plan, units, config, &shards, &bytes, e);
+		err = distribute_by_size(plan, units, config, &shards, &bytes, e);
 	else
-		err = deal_to(plan, units, shards, &bytes, e);
+		err = distribute(plan, units, shards, &bytes, e);
 	if (!err)
 		err = make_shards(plan, bytes, shards);
 	if (!err)
-		place(plan, units, scratch);
+		arrange_items(plan, units, scratch);
 	return err;
 }
 
-/* Shuffled, dealt, or both. */
+/* Shuffles, distributes, or both. */
 static int rearrange(struct plan *plan, const struct plan_config *config, struct error *e)
 {
 	CLEANUP(cleanup_free) struct plan_item *scratch =
@@ -376,7 +378,7 @@ static int rearrange(struct plan *plan, const struct plan_config *config, struct
 		return err;
 	if (config->shuffle)
 		shuffle_order(units.order, units.count, config->seed);
-	return deal_out(plan, config, &units, scratch, e);
+	return distribute_units(plan, config, &units, scratch, e);
 }
 
 static int one_shard(struct plan *plan)
@@ -439,7 +441,7 @@ uint64_t plan_digest(const struct plan *plan)
 			hash = hash_digest(hash, item->decoded, strlen(item->decoded) + 1);
 		hash = mix_number(hash, item->kind);
 		hash = mix_number(hash, (uint64_t)(item->label + 1));
-		/* making shards in the source folder changes its own time */
+		/* shards made in the source folder change its time */
 		if (item->kind == PACK_DIRECTORY)
 			continue;
 		hash = mix_number(hash, source->size);

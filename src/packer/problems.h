@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * problems.h: what could not be packed as it should have been, with path and reason.
+ * problems.h: problems with source files, with path and reason.
  *
- * Threads: problems_add may be called from any; the others from one, when nobody adds.
+ * Threads: problems_add may be called from any; the others from one, while no thread
+ * adds.
  */
 #ifndef GRANARY_PACKER_PROBLEMS_H
 #define GRANARY_PACKER_PROBLEMS_H
@@ -22,7 +23,7 @@ struct problems {
 	struct lock lock;
 	VEC(struct problem) items; /* lock */
 	struct arena arena;        /* lock: the texts */
-	size_t lost;               /* lock: there was no memory to note them */
+	size_t lost;               /* lock: not noted for lack of memory */
 };
 
 #define PROBLEMS_INIT { .lock = LOCK_INIT, .items = VEC_INIT }
@@ -31,7 +32,7 @@ void problems_add(struct problems *problems, const char *path, const char *forma
 	__attribute__((format(printf, 3, 4)));
 size_t problems_count(const struct problems *problems);
 
-/* By path: whoever came first of two threads does not show. */
+/* By path, so that the threads' timing does not show. */
 void problems_sort(struct problems *problems);
 void problems_free(struct problems *problems);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * read_ring.c: a ring of slots, one a piece. Pieces are numbered in the order in which they
- * are handed out; piece n lies in slot n modulo the number of slots. Threads take the
- * next numbers as long as there are slots, and bytes to spend.
+ * read_ring.c: a ring of slots, one a piece. Pieces are numbered in the order in which
+ * the caller gets them; piece n lies in slot n modulo the number of slots. Threads claim
+ * the next numbers while there are free slots and the byte limits allow.
  *
- * Waking a thread costs as much as reading a small file. So small pieces are taken and
- * handed in by the batch, and who waits for room is woken when half of it is free. Memory
- * is used again at once, the latest first, while it is in the processor's cache.
+ * Waking a thread costs as much as reading a small file. So threads claim and return
+ * small pieces in batches, and a thread that waits for room is woken when half of it is
+ * free. Memory is reused at once, the latest first, while it is in the processor's cache.
  */
 #include "packer/read_ring.h"
 
@@ -26,7 +26,7 @@
 
 enum {
 	SLOTS_A_THREAD = 16,
-	BYTES_A_THREAD = 2 << 20, /* of pieces that are taken and not yet done with */
+	BYTES_A_THREAD = 2 << 20, /* of pieces claimed and not yet released */
 	BATCH_MOST = 16,
 	BATCH_BYTES = 128 << 10,
 	IMAGE_MOST = 512 << 20,
@@ -55,23 +55,23 @@ struct slot {
 
 struct reader {
 	struct lock lock;
-	struct wakeup ready;  /* the next piece is there */
-	struct wakeup room;   /* a slot is free, or memory, or all shall end */
+	struct wakeup ready;  /* the next piece is read */
+	struct wakeup room;   /* a slot or memory is free, or all shall end */
 	int root;
 	struct decoders *decoders;
 	const struct plan_item *items;
 	size_t count;
-	size_t item;          /* lock: of the next piece that is taken */
-	uint64_t offset;      /* lock: and where it begins */
-	uint64_t taken;       /* lock: pieces that threads have taken */
-	uint64_t given;       /* lock: pieces that have been handed out and are done with */
-	bool held;            /* the piece `given` is with the caller */
+	size_t item;          /* lock: of the next piece to claim */
+	uint64_t offset;      /* lock: where that piece begins */
+	uint64_t taken;       /* lock: pieces that threads have claimed */
+	uint64_t given;       /* lock: pieces that the caller has released */
+	bool held;            /* the caller has the piece `given` */
 	bool stopping;        /* lock */
-	uint64_t bytes;       /* lock: of the pieces from given to taken, images apart */
+	uint64_t bytes;       /* lock: of pieces from given to taken, no images */
 	uint64_t bytes_most;
-	VEC(struct memory) idle; /* lock: memory that no piece is in */
+	VEC(struct memory) idle; /* lock: buffers without a piece */
 	unsigned waiting;     /* lock: threads that wait for room */
-	uint64_t memory;      /* lock: of images */
+	uint64_t memory;      /* lock: of decoded images, bytes */
 	unsigned reserving;   /* lock: threads that wait for memory */
 	unsigned workers;
 	struct pool *pool;
@@ -84,13 +84,13 @@ bool reader_reads(const struct plan_item *item)
 	return item->kind == PACK_FILE && !item->is_label;
 }
 
-/* Images are decoded whole. */
+/* An image to decode is one piece. */
 static bool is_whole(const struct plan_item *item)
 {
 	return item->decoded && item->source->size <= IMAGE_MOST;
 }
 
-/* Lock. To the next item that is read; false at the end. */
+/* Lock held. Advances to the next item to read; false at the end. */
 static bool find_item(struct reader *r)
 {
 	while (r->item < r->count && !reader_reads(&r->items[r->item]))
@@ -98,8 +98,8 @@ static bool find_item(struct reader *r)
 	return r->item < r->count;
 }
 
-/* Lock. The piece that comes next, in its slot. */
-static struct slot *take_next(struct reader *r)
+/* Lock held. Claims the next piece and its slot. */
+static struct slot *claim_piece(struct reader *r)
 {
 	const struct plan_item *item = &r->items[r->item];
 	struct slot *slot = &r->slots[r->taken++ % r->slot_count];
@@ -128,7 +128,7 @@ static bool has_room(const struct reader *r)
 	return r->taken - r->given < r->slot_count && r->bytes < r->bytes_most;
 }
 
-/* Lock. As much as is worth a thread's way here; an image comes alone. */
+/* Lock held. Claims a batch of small pieces, or one image. */
 static void fill_batch(struct reader *r, struct batch *batch)
 {
 	while (batch->count < BATCH_MOST && batch->bytes < BATCH_BYTES && find_item(r) &&
@@ -137,15 +137,15 @@ static void fill_batch(struct reader *r, struct batch *batch)
 
 		if (whole && batch->count)
 			return;
-		batch->slots[batch->count] = take_next(r);
+		batch->slots[batch->count] = claim_piece(r);
 		batch->bytes += batch->slots[batch->count++]->piece.wanted;
 		if (whole)
 			return;
 	}
 }
 
-/* Waits for room: false when there is nothing left to read. */
-static bool take(struct reader *r, struct batch *batch)
+/* Waits for room and claims a batch: false when nothing is left to read. */
+static bool claim_batch(struct reader *r, struct batch *batch)
 {
 	*batch = (struct batch){ 0 };
 	LOCK_GUARD(&r->lock);
@@ -202,7 +202,7 @@ static int read_fully(int fd, struct piece *piece, char *memory)
 		if (n < 0)
 			return -errno;
 		if (n == 0)
-			return 0; /* shorter than it was: noticed below */
+			return 0; /* file was truncated: detected below */
 		piece->length += (size_t)n;
 	}
 	return 0;
@@ -232,7 +232,7 @@ static int read_open(struct slot *slot, int fd)
 static void read_piece(struct reader *r, struct slot *slot)
 {
 	struct piece *piece = &slot->piece;
-	/* what became a FIFO in the meantime must not be waited for */
+	/* an open must not wait for a file that became a FIFO */
 	CLEANUP(cleanup_close) int fd = scan_open(r->root, piece->item->source->path,
 						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
@@ -243,7 +243,7 @@ static void read_piece(struct reader *r, struct slot *slot)
 	piece->bytes = slot->memory.bytes;
 }
 
-/* Waits until there is memory for so much, or nobody else can go on. False: it is over. */
+/* Waits for `bytes` of memory; the next piece never waits. False: the reader stops. */
 static bool reserve(struct reader *r, struct slot *slot, uint64_t bytes)
 {
 	LOCK_GUARD(&r->lock);
@@ -256,8 +256,8 @@ static bool reserve(struct reader *r, struct slot *slot, uint64_t bytes)
 	return !r->stopping;
 }
 
-/* What is damaged, or no image in spite of its name, is packed as it is, which is said. */
-static void decode(struct reader *r, struct slot *slot)
+/* A damaged image, or a file that is none, is packed as it is, with its damage noted. */
+static void decode_piece(struct reader *r, struct slot *slot)
 {
 	struct piece *piece = &slot->piece;
 	uint64_t size;
@@ -280,23 +280,23 @@ static void read_slot(struct reader *r, struct slot *slot)
 		read_piece(r, slot);
 	} else if (reserve(r, slot, slot->piece.wanted)) {
 		read_piece(r, slot);
-		decode(r, slot);
+		decode_piece(r, slot);
 	}
 }
 
-static void work(void *argument)
+static void read_pieces(void *argument)
 {
 	struct reader *r = argument;
 	struct batch batch;
 
-	while (take(r, &batch)) {
+	while (claim_batch(r, &batch)) {
 		for (unsigned i = 0; i < batch.count; i++)
 			read_slot(r, batch.slots[i]);
 		hand_in(r, &batch);
 	}
 }
 
-/* Only what is as large as most is kept for another piece. */
+/* Keeps a buffer for reuse, unless it is larger than READER_PIECE. */
 static void clear_slot(struct slot *slot)
 {
 	if (slot->memory.room > READER_PIECE) {
@@ -335,7 +335,7 @@ int reader_start(struct reader **out, int root, const struct plan_item *items, s
 	}
 	*out = r;
 	for (unsigned i = 0; i < pool_threads(r->pool) && !err; i++) {
-		err = pool_add(r->pool, work, r);
+		err = pool_add(r->pool, read_pieces, r);
 		r->workers += !err;
 	}
 	if (r->workers)
@@ -344,10 +344,10 @@ int reader_start(struct reader **out, int root, const struct plan_item *items, s
 	return err;
 }
 
-/* Lock. Wakes who waits, but not for every small piece. */
-static void tell_of_room(struct reader *r)
+/* Lock held. Wakes waiting threads, but not for every small piece. */
+static void wake_readers(struct reader *r)
 {
-	/* who waits for memory may be the next now */
+	/* a thread that waits for memory may have the next piece now */
 	if (r->reserving)
 		wakeup_all(&r->room);
 	else if (r->waiting && r->taken - r->given <= r->slot_count / 2 &&
@@ -355,8 +355,8 @@ static void tell_of_room(struct reader *r)
 		wakeup_one(&r->room);
 }
 
-/* The piece that the caller has had is done with. */
-static void release(struct reader *r)
+/* Releases the piece that the caller had. */
+static void release_piece(struct reader *r)
 {
 	struct slot *slot = &r->slots[r->given % r->slot_count];
 
@@ -370,7 +370,7 @@ static void release(struct reader *r)
 	r->bytes -= slot->counted;
 	r->given++;
 	r->held = false;
-	tell_of_room(r);
+	wake_readers(r);
 }
 
 const struct piece *reader_next(struct reader *r)
@@ -378,7 +378,7 @@ const struct piece *reader_next(struct reader *r)
 	struct slot *slot;
 
 	if (r->held)
-		release(r);
+		release_piece(r);
 	LOCK_GUARD(&r->lock);
 	if (r->given == r->taken && !find_item(r))
 		return NULL;

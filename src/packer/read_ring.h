@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * read_ring.h: the contents of files, read ahead by several threads, handed out in order.
+ * read_ring.h: threads read the contents of files ahead; the caller gets them in order.
  *
- * A file comes in pieces of at most READER_PIECE bytes, each read by whichever thread is
- * free, which opens the file for it. About 3 MiB a thread are in memory. An image
- * that is decoded, which is one piece whatever its size, waits until it and those before
- * it fit READER_MEMORY, unless it is the next.
+ * A file comes in pieces of at most READER_PIECE bytes. Any free thread opens the file
+ * and reads a piece. About 3 MiB a thread are in memory. A decoded image is one piece of
+ * any size: its thread waits until the decoded images fit READER_MEMORY, unless it is the
+ * next.
  *
- * The file is looked at before and after each piece was read: where its size or time of
- * change is not that of the scan, it has changed.
+ * The file's size and time of change are compared with the scan before and after each
+ * read.
  *
  * Threads: one calls these functions.
  */
@@ -31,14 +31,14 @@ struct piece {
 	const struct plan_item *item;
 	uint64_t offset;      /* in the file */
 	const void *bytes;
-	size_t length;        /* that were read */
-	size_t wanted;        /* by the scan; of a decoded image the same as length */
+	size_t length;        /* read */
+	size_t wanted;        /* by the scan; of a decoded image: length */
 	bool last;            /* of the file */
-	bool changed;         /* while or before it was read */
-	bool decoded;         /* bytes are a PPM */
-	int err;              /* 0, or why it could not be read */
+	bool changed;         /* before or during the read */
+	bool decoded;         /* bytes are PPM */
+	int err;              /* 0, or a negative errno */
 	const char *where;    /* with err: "opened" or "read" */
-	const char *damage;   /* an image that cannot be decoded: why; bytes are the file's */
+	const char *damage;   /* why an image was not decoded; bytes are the file's */
 	const struct pack_xattr *xattrs; /* with the first piece */
 	uint32_t xattr_count;
 };
@@ -46,22 +46,20 @@ struct piece {
 struct reader;
 
 /*
- * Reads those of the `count` items that are files with contents of their own. The items
- * and `root`, the open source folder, must outlive the reader, and so must `decoders`,
- * which may be NULL where no item is decoded. 0 or a negative errno.
+ * Starts to read those of the `count` items that are files with contents. The items,
+ * `root` (the open source folder) and `decoders` must outlive the reader. `decoders` may
+ * be NULL if no item is decoded. 0 or a negative errno.
  */
 int reader_start(struct reader **out, int root, const struct plan_item *items, size_t count,
 		 struct decoders *decoders, unsigned threads);
 
-/*
- * Waits for the next piece; NULL when all have come. It lives until the next call.
- */
+/* Waits for the next piece; NULL at the end. It lives until the next call. */
 const struct piece *reader_next(struct reader *reader);
 
-/* Ends the threads, wherever they are. NULL is allowed. */
+/* Ends the threads at once. NULL is allowed. */
 void reader_stop(struct reader *reader);
 
-/* Is this an item whose contents come from a reader? */
+/* Does a reader read this item's contents? */
 bool reader_reads(const struct plan_item *item);
 
 #endif

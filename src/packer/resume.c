@@ -70,7 +70,7 @@ int resume_note_size(const char *path, size_t number, uint64_t bytes, struct err
 	return 0;
 }
 
-/* 0 for a shard of which none is known, as of one that an earlier version made. */
+/* Sizes stay 0 for shards without a note, such as those of an earlier version. */
 static void read_sizes(const char *path, uint64_t *sizes, size_t count)
 {
 	int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
@@ -88,7 +88,7 @@ static void read_sizes(const char *path, uint64_t *sizes, size_t count)
 		fclose(in);
 }
 
-/* A tar ends with two blocks of zeros. What others lack their index shows. */
+/* A tar ends with two blocks of zeros. Indexing detects other truncated formats. */
 static bool has_end(const struct pack_shard *shard)
 {
 	static const char zeros[2 * PLAN_BLOCK_BYTES];
@@ -101,7 +101,7 @@ static bool has_end(const struct pack_shard *shard)
 	       memcmp(end, zeros, sizeof(end)) == 0;
 }
 
-static int look_at(const char *path, struct stat *out)
+static int stat_shard(const char *path, struct stat *out)
 {
 	return fstatat(out_folder(path, NULL), filename_of(path), out, AT_SYMLINK_NOFOLLOW);
 }
@@ -118,7 +118,7 @@ int resume_keep(const char *path, struct pack_shard *shards, size_t count, bool 
 		struct pack_shard *shard = &shards[i];
 		struct stat st;
 
-		shard->kept = look_at(shard->path, &st) == 0;
+		shard->kept = stat_shard(shard->path, &st) == 0;
 		shard->bytes = shard->kept ? (uint64_t)st.st_size : 0;
 		shard->device = shard->kept ? st.st_dev : 0;
 		shard->inode = shard->kept ? st.st_ino : 0;

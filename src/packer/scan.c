@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * scan.c: folders are tasks of a pool, since storage answers many questions at once
- * as fast as one. Each folder has its names and memory to itself; they are put in
- * order when all have been read, so that the result does not depend on timing.
+ * scan.c: each folder is a task of a pool, since storage serves many requests at once as
+ * fast as one. Each folder has its own names and memory. They are joined in order at the
+ * end, so the result does not depend on timing.
  */
 #include "packer/scan.h"
 
@@ -30,13 +30,13 @@ struct found {
 };
 
 struct scan_folder {
-	struct scan_folder *next;   /* of all; the run's lock */
+	struct scan_folder *next;   /* list of all folders; the run's lock */
 	struct scan_folder *parent;
 	struct run *run;
 	const char *path;
-	struct scan_entry *self;    /* its own entry, once that lies still */
+	struct scan_entry *self;    /* its own entry, valid once it no longer moves */
 	VEC(struct found) found;
-	size_t at;                  /* while they are put in order */
+	size_t at;                  /* position of put_in_order in `found` */
 	struct arena arena;
 	const struct pack_xattr *xattrs;
 	uint32_t xattr_count;
@@ -59,7 +59,7 @@ int pack_path_compare(const char *a, const char *b)
 	}
 	if (*a == *b)
 		return 0;
-	/* a slash ends a name, and so comes before every byte of a longer one */
+	/* a slash ends a name, so it sorts before every byte of a longer one */
 	if (!*a || (*a == '/' && *b))
 		return -1;
 	if (!*b || *b == '/')
@@ -68,8 +68,8 @@ int pack_path_compare(const char *a, const char *b)
 }
 
 /*
- * A folder that became a link in the meantime must not lead out of the tree. Before
- * Linux 5.6, and where a filter forbids the call, only the last name is looked at.
+ * A folder that was replaced by a symbolic link must not lead out of the tree. Before
+ * Linux 5.6, and where a seccomp filter forbids the call, only the last name is checked.
  */
 static int open_beneath(int folder, const char *path, int flags)
 {
@@ -84,7 +84,7 @@ static int open_beneath(int folder, const char *path, int flags)
 	return openat(folder, path, flags | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* How much of a path that is too long for the kernel can be walked in one step. */
+/* The length of a long path's first part that the kernel accepts. */
 static size_t first_step(const char *path)
 {
 	size_t n = PATH_MAX - 1;
@@ -149,7 +149,7 @@ static void fill_attributes(struct scan_entry *entry, const struct stat *st)
 	entry->gid = st->st_gid;
 }
 
-/* The kind, or -1 for what is left out. */
+/* The kind, or -1 for special files. */
 static int kind_of(const struct stat *st)
 {
 	return S_ISREG(st->st_mode) ? PACK_FILE :
@@ -157,7 +157,7 @@ static int kind_of(const struct stat *st)
 	       S_ISLNK(st->st_mode) ? PACK_SYMLINK : -1;
 }
 
-/* Where the folder's path and the name are joined, in the folder's memory. */
+/* Joins the folder's path and the name, in the folder's memory. */
 static const char *join(struct scan_folder *folder, const char *name)
 {
 	size_t before = strlen(folder->path), length = strlen(name);
@@ -190,8 +190,8 @@ static void count_special(struct run *run)
 	run->special++;
 }
 
-/* 0, also for what is left out or is a problem; or -ENOMEM. */
-static int look_at(struct scan_folder *folder, int fd, const char *name)
+/* Adds an entry. 0, also for special files and problems; or -ENOMEM. */
+static int add_name(struct scan_folder *folder, int fd, const char *name)
 {
 	struct run *run = folder->run;
 	struct found found = { 0 };
@@ -232,8 +232,8 @@ static bool is_skipped(const struct scan_config *config, const struct stat *fold
 	       (config->skip && config->skip(config->context, folder, name));
 }
 
-/* Reads the names of an open folder: 0 or a negative errno. */
-static int list(struct scan_folder *folder, DIR *stream, const struct stat *st)
+/* Adds the names of an open folder: 0 or a negative errno. */
+static int add_names(struct scan_folder *folder, DIR *stream, const struct stat *st)
 {
 	const struct scan_config *config = folder->run->config;
 	struct dirent *entry;
@@ -246,7 +246,7 @@ static int list(struct scan_folder *folder, DIR *stream, const struct stat *st)
 			return -errno;
 		if (is_skipped(config, st, entry->d_name))
 			continue;
-		err = look_at(folder, dirfd(stream), entry->d_name);
+		err = add_name(folder, dirfd(stream), entry->d_name);
 		if (config->found)
 			atomic_fetch_add_explicit(config->found, 1, memory_order_relaxed);
 	}
@@ -262,8 +262,8 @@ static int by_path(const void *a, const void *b)
 
 static void read_folder(void *argument);
 
-/* Sorted, and each folder among them on its way. */
-static int spread(struct scan_folder *folder)
+/* Sorts the entries and starts a task for each subfolder. */
+static int start_subfolders(struct scan_folder *folder)
 {
 	if (folder->found.count)
 		qsort(folder->found.items, folder->found.count,
@@ -283,7 +283,7 @@ static int spread(struct scan_folder *folder)
 	return 0;
 }
 
-/* Opens a folder and reads what is its own: a stream, or NULL and the errno in *err. */
+/* Opens a folder and reads its attributes: a stream, or NULL and the errno in *err. */
 static DIR *open_folder(struct scan_folder *folder, struct stat *st, int *err)
 {
 	CLEANUP(cleanup_close) int fd = scan_open(folder->run->scan->root, folder->path,
@@ -313,7 +313,7 @@ static void read_folder(void *argument)
 	DIR *stream = open_folder(folder, &st, &err);
 
 	if (stream) {
-		err = list(folder, stream, &st);
+		err = add_names(folder, stream, &st);
 		closedir(stream);
 	}
 	if (err && err != -ENOMEM) {
@@ -321,7 +321,7 @@ static void read_folder(void *argument)
 			     "the folder cannot be read: %s", strerror(-err));
 		err = 0;
 	}
-	if (err || spread(folder) < 0)
+	if (err || start_subfolders(folder) < 0)
 		fail(folder->run);
 	if (folder->self) {
 		folder->self->xattrs = folder->xattrs;
@@ -338,7 +338,7 @@ static size_t count_all(const struct scan *scan)
 	return n;
 }
 
-/* Each folder's entries behind its own. */
+/* Writes the entries in depth-first order. */
 static void put_in_order(struct scan *scan, struct scan_folder *root)
 {
 	struct scan_folder *folder = root;
@@ -366,7 +366,7 @@ static bool same_file(const void *context, uint32_t id, const void *key)
 	return one->inode == other->inode && one->device == other->device;
 }
 
-/* The first name of a file is the file; the others are links to that. */
+/* The first name of a file stays a file; its other names become hard links. */
 static int find_links(struct scan *scan)
 {
 	struct idmap map = { 0 };
@@ -391,7 +391,7 @@ static int find_links(struct scan *scan)
 	return err;
 }
 
-/* All folders, in parallel: the root's, whose entry is filled. */
+/* Reads all folders in parallel, from the root; `self`: the root's entry. */
 static struct scan_folder *read_all(struct run *run, struct scan_entry *self)
 {
 	struct scan_folder *root = new_folder(run, NULL, "");
@@ -444,7 +444,7 @@ int scan_run(const struct scan_config *config, struct scan *out, struct error *e
 	return 0;
 }
 
-/* Whether names came or went while it was listed or since, its time tells. */
+/* A folder's mtime shows names that came or went, also during the listing. */
 static bool folder_changed(const struct scan *scan, const struct scan_entry *entry)
 {
 	CLEANUP(cleanup_close) int fd = scan_open(scan->root, entry->path,

@@ -12,7 +12,7 @@ uint64_t shuffle_next(struct shuffle *shuffle)
 
 uint64_t shuffle_below(struct shuffle *shuffle, uint64_t below)
 {
-	/* 2^64 mod below: so many of the largest numbers are one too often */
+	/* 2^64 mod below: the number of largest values to reject */
 	uint64_t surplus = (UINT64_MAX % below + 1) % below;
 	uint64_t number;
 

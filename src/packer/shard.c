@@ -24,13 +24,13 @@ struct writing {
 	struct output *output;
 	struct writer *writer;
 	struct reader *reader;
-	uint64_t written; /* contents, in this shard */
-	VEC(const struct scan_entry *) lost; /* files that have other names and were left out */
+	uint64_t written; /* bytes of contents in this shard */
+	VEC(const struct scan_entry *) lost; /* left out, with other names */
 };
 
-/* Something is wrong with a source file: 0 if that is no reason to stop. */
-static int problem(const struct writing *w, const struct plan_item *item, const char *reason,
-		   struct error *e)
+/* Notes a problem with a source file: 0 if the run goes on. */
+static int report(const struct writing *w, const struct plan_item *item,
+		  const char *reason, struct error *e)
 {
 	const struct pack_options *o = w->job->options;
 
@@ -42,7 +42,7 @@ static int problem(const struct writing *w, const struct plan_item *item, const 
 			 item->source->path, reason, w->path);
 }
 
-/* What the writer could not do; a full disk gets its own words. */
+/* A full disk, quota or file limit gets its own sentence. */
 static int writer_failed(const struct writing *w, int err, struct error *e)
 {
 	if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG)
@@ -85,7 +85,7 @@ static struct pack_entry entry_of(const struct pack_options *o,
 	return entry;
 }
 
-static int begin(struct writing *w, const struct pack_entry *entry, struct error *e)
+static int begin_entry(struct writing *w, const struct pack_entry *entry, struct error *e)
 {
 	return writer_failed(w, w->job->writer->begin(w->writer, entry, e), e);
 }
@@ -99,18 +99,18 @@ static int data(struct writing *w, const void *bytes, size_t length, struct erro
 	return err;
 }
 
-static int end(struct writing *w, struct error *e)
+static int end_entry(struct writing *w, struct error *e)
 {
 	return writer_failed(w, w->job->writer->end(w->writer, e), e);
 }
 
-/* An entry without contents. */
+/* Writes an entry without contents. */
 static int write_name(struct writing *w, const struct plan_item *item, struct error *e)
 {
 	struct pack_entry entry = entry_of(w->job->options, item);
-	int err = begin(w, &entry, e);
+	int err = begin_entry(w, &entry, e);
 
-	return err ? err : end(w, e);
+	return err ? err : end_entry(w, e);
 }
 
 static int write_label(struct writing *w, const struct plan_item *item, struct error *e)
@@ -120,10 +120,10 @@ static int write_label(struct writing *w, const struct plan_item *item, struct e
 	int err;
 
 	entry.size = (uint64_t)snprintf(digits, sizeof(digits), "%d", item->label);
-	err = begin(w, &entry, e);
+	err = begin_entry(w, &entry, e);
 	if (!err)
 		err = data(w, digits, entry.size, e);
-	return err ? err : end(w, e);
+	return err ? err : end_entry(w, e);
 }
 
 static int write_zeros(struct writing *w, uint64_t left, struct error *e)
@@ -140,7 +140,7 @@ static int write_zeros(struct writing *w, uint64_t left, struct error *e)
 	return err;
 }
 
-/* What is wrong with a piece, in words; NULL: nothing. */
+/* The fault of a piece as a phrase; NULL: none. */
 static const char *fault_of(const struct piece *piece, char *text, size_t size)
 {
 	if (piece->err)
@@ -152,8 +152,8 @@ static const char *fault_of(const struct piece *piece, char *text, size_t size)
 	return text;
 }
 
-/* The next piece of this shard's; progress is told by what was read. */
-static const struct piece *take_piece(struct writing *w)
+/* The next piece; progress counts the source's bytes. */
+static const struct piece *next_piece(struct writing *w)
 {
 	const struct piece *piece = reader_next(w->reader);
 
@@ -162,24 +162,23 @@ static const struct piece *take_piece(struct writing *w)
 	return piece;
 }
 
-/* All pieces of this file; it is left out. */
-static int leave_out(struct writing *w, const struct piece *piece, struct error *e)
+/* Skips all pieces of a file and leaves it out. */
+static int skip_file(struct writing *w, const struct piece *piece, struct error *e)
 {
 	const struct plan_item *item = piece->item;
 	char reason[REASON_BYTES];
-	int err = problem(w, item, fault_of(piece, reason, sizeof(reason)), e);
+	int err = report(w, item, fault_of(piece, reason, sizeof(reason)), e);
 
 	w->job->result->files--;
 	if (!err && item->source->linked && vec_push(&w->lost, item->source) < 0)
 		err = error_no_memory(e, NULL);
 	while (!err && !piece->last)
-		piece = take_piece(w);
+		piece = next_piece(w);
 	return err;
 }
 
 /*
- * The bytes of a piece, and zeros for those that are not there: the size was said when the
- * file was begun.
+ * Writes a piece. Missing bytes become zeros, since the file's size is already written.
  */
 static int write_piece(struct writing *w, const struct piece *piece, bool *faulty,
 		       struct error *e)
@@ -196,7 +195,7 @@ static int write_piece(struct writing *w, const struct piece *piece, bool *fault
 	}
 	if (fault && !*faulty) {
 		*faulty = true;
-		err = problem(w, piece->item, fault, e);
+		err = report(w, piece->item, fault, e);
 	}
 	if (!err)
 		err = data(w, piece->bytes, length, e);
@@ -207,7 +206,7 @@ static struct pack_entry file_entry(const struct writing *w, const struct piece 
 {
 	struct pack_entry entry = entry_of(w->job->options, piece->item);
 
-	/* what is here whole has the size that it has, also if it has just changed */
+	/* a file in one piece has the size read, even if it has just changed */
 	entry.size = piece->last ? piece->length : piece->item->source->size;
 	if (piece->decoded)
 		entry.path = piece->item->decoded;
@@ -218,7 +217,7 @@ static struct pack_entry file_entry(const struct writing *w, const struct piece 
 	return entry;
 }
 
-/* A file that is one piece, or the first piece of one. */
+/* Begins a file with its first or only piece. */
 static int begin_file(struct writing *w, const struct piece *piece, bool *faulty,
 		      struct error *e)
 {
@@ -228,36 +227,36 @@ static int begin_file(struct writing *w, const struct piece *piece, bool *faulty
 	int err = 0;
 
 	if (piece->damage)
-		err = problem(w, piece->item, piece->damage, e);
+		err = report(w, piece->item, piece->damage, e);
 	if (fault && !err)
-		err = problem(w, piece->item, fault, e);
+		err = report(w, piece->item, fault, e);
 	*faulty = fault;
 	w->job->result->decoded += piece->decoded;
-	return err ? err : begin(w, &entry, e);
+	return err ? err : begin_entry(w, &entry, e);
 }
 
 static int write_file(struct writing *w, struct error *e)
 {
-	const struct piece *piece = take_piece(w);
+	const struct piece *piece = next_piece(w);
 	bool faulty = false, last = piece->last;
 	int err;
 
 	if (piece->err)
-		return leave_out(w, piece, e);
+		return skip_file(w, piece, e);
 	err = begin_file(w, piece, &faulty, e);
 	if (!err && last)
 		err = data(w, piece->bytes, piece->length, e);
 	else if (!err)
 		err = write_piece(w, piece, &faulty, e);
 	while (!err && !last) {
-		piece = take_piece(w);
+		piece = next_piece(w);
 		last = piece->last;
 		err = write_piece(w, piece, &faulty, e);
 	}
-	return err ? err : end(w, e);
+	return err ? err : end_entry(w, e);
 }
 
-/* The first name may have been left out, and this one with it. */
+/* A link is left out if its file was. */
 static int write_link(struct writing *w, const struct plan_item *item, struct error *e)
 {
 	for (size_t i = 0; i < w->lost.count; i++) {
@@ -265,7 +264,7 @@ static int write_link(struct writing *w, const struct plan_item *item, struct er
 		    w->lost.items[i]->device != item->source->device)
 			continue;
 		w->job->result->hardlinks--;
-		return problem(w, item, "is another name of a file that was left out", e);
+		return report(w, item, "is another name of a file that was left out", e);
 	}
 	return write_name(w, item, e);
 }
@@ -298,9 +297,9 @@ static int write_item(struct writing *w, const struct plan_item *item, struct er
 
 /* ---- Samples that lack a member ---- */
 
-/* Why the first piece of a file cannot be had, in words; NULL: it can. */
-static const char *reason_against(int root, const struct plan_item *item, char *text,
-				  size_t size)
+/* The reason why the first piece of a file cannot be read, as a phrase; NULL: it can. */
+static const char *read_fault(int root, const struct plan_item *item, char *text,
+			      size_t size)
 {
 	static char buffer[ZEROS];
 	CLEANUP(cleanup_close) int fd = scan_open(root, item->source->path,
@@ -325,30 +324,30 @@ static size_t sample_length(const struct plan_item *items, size_t count)
 	return n;
 }
 
-/* All of them, with the pieces that the reader brings. */
+/* Skips a sample, with its pieces from the reader. */
 static int skip_sample(struct writing *w, const struct plan_item *items, size_t count,
 		       const struct plan_item *bad, const char *reason, struct error *e)
 {
-	int err = problem(w, bad, reason, e);
+	int err = report(w, bad, reason, e);
 
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct piece *piece = NULL;
 
 		w->job->progress->files++;
 		while (reader_reads(&items[i]) && !(piece && piece->last))
-			piece = take_piece(w);
+			piece = next_piece(w);
 		if (piece && &items[i] != bad)
-			err = problem(w, &items[i], "is left out with the rest of its sample", e);
+			err = report(w, &items[i], "is left out with its sample", e);
 	}
 	return err;
 }
 
 /*
- * A label comes before its image, mostly, and must not be left alone: so before a sample is
- * begun all of its files are looked at. Only where it will go on without one. How many items
- * were left out: 0 where the sample is well; or a negative errno.
+ * A label is mostly written before its image, and must not stay alone. So with
+ * --keep-going all files of a sample are checked before it begins. Returns the number of
+ * items left out, 0 for a good sample, or a negative errno.
  */
-static ssize_t leave_out_sample(struct writing *w, size_t first, struct error *e)
+static ssize_t skip_bad_sample(struct writing *w, size_t first, struct error *e)
 {
 	const struct plan_item *items = w->job->items + first;
 	size_t count;
@@ -361,7 +360,7 @@ static ssize_t leave_out_sample(struct writing *w, size_t first, struct error *e
 	count = sample_length(items, w->job->count - first);
 	for (size_t i = 0; i < count; i++) {
 		const char *reason = reader_reads(&items[i]) ?
-			reason_against(w->job->root, &items[i], text, sizeof(text)) : NULL;
+			read_fault(w->job->root, &items[i], text, sizeof(text)) : NULL;
 
 		if (!reason)
 			continue;
@@ -382,7 +381,7 @@ static int write_items(struct writing *w, struct error *e)
 		return error_set(e, ERROR_SYSTEM, -err, "no threads to read with: %s",
 				 strerror(-err));
 	for (size_t i = 0; i < job->count && !err; i += skipped > 0 ? (size_t)skipped : 1) {
-		skipped = leave_out_sample(w, i, e);
+		skipped = skip_bad_sample(w, i, e);
 		if (skipped == 0)
 			err = write_item(w, &job->items[i], e);
 		else if (skipped < 0)
@@ -430,7 +429,7 @@ static int write_contents(struct writing *w, struct error *e)
 	return err;
 }
 
-/* What has come since it was listed is in no shard. */
+/* Files created since the listing are in no shard. */
 static int check_tree(const struct writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
@@ -444,7 +443,7 @@ static int check_tree(const struct writing *w, struct error *e)
 			 job->options->source, w->path);
 }
 
-/* And which file it is. */
+/* Records the size and identity of the file. */
 static int note_size(const struct shard_job *job, const struct output *output,
 		     struct pack_shard *shard, struct error *e)
 {

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "packer/scan.h"
 
-/* Linux has no longer list, and no longer value. */
+/* Linux's limits of a list and a value. */
 enum { LIST_MOST = 65536, VALUE_MOST = 65536, FIRST_TRY = 512 };
 
 static int by_name(const void *a, const void *b)
@@ -23,7 +23,7 @@ static bool is_users(const char *name)
 	return strncmp(name, "user.", 5) == 0;
 }
 
-/* One attribute: 0, or -ENODATA where it has gone in the meantime. */
+/* Reads one attribute: 0, or a negative errno; -ENODATA: it was removed meanwhile. */
 static int read_value(int fd, const char *name, struct arena *arena, char *buffer,
 		      struct pack_xattr *out)
 {
@@ -66,7 +66,7 @@ static size_t count_users(const char *list, size_t length)
 	return n;
 }
 
-/* The names, each ended by a NUL; nearly always there are none, or few. */
+/* Lists the names, each ended by a NUL. Most files have none or few. */
 static ssize_t read_list(int fd, char *few, char **many)
 {
 	ssize_t length = flistxattr(fd, few, FIRST_TRY);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * squashfs_blocks.c: the blocks of a file come one after another, the first and the last
- * one marked; blocks of fragments, which are shared by small files, come between files.
- * All are appended. When a file's last block is there, an equal file that was written
- * before is looked for; if there is one its place is the answer, and the file is cut
- * back. So equal files are stored once, whatever their number.
+ * squashfs_blocks.c: the blocks of a file come one after another, the first and last
+ * marked. Fragment blocks, shared by small files, come between files. All are appended.
+ * After the last block of a file an equal earlier file is looked up. If there is one, its
+ * location is returned and the image is truncated. So equal files are stored once.
  */
 #include "packer/squashfs_blocks.h"
 
@@ -28,7 +27,7 @@ struct stored {
 };
 
 struct block {
-	uint32_t size; /* as stored, and BLOCK_PLAIN if it is not compressed */
+	uint32_t size; /* as stored; with BLOCK_PLAIN if not compressed */
 	uint32_t checksum;
 };
 
@@ -44,7 +43,7 @@ struct blocks {
 	uint64_t written;
 };
 
-static void failed(struct squashfs_file *file, int errnum)
+static void set_error(struct squashfs_file *file, int errnum)
 {
 	if (!file->error)
 		file->error = -errnum;
@@ -61,7 +60,7 @@ static int read_at(sqfs_file_t *ops, sqfs_u64 offset, void *buffer, size_t size)
 		if (n > 0)
 			continue;
 		if (n == 0 || errno != EINTR)
-			failed(file, n ? errno : EIO);
+			set_error(file, n ? errno : EIO);
 		n = 0;
 	}
 	memset(at, 0, size);
@@ -81,7 +80,7 @@ static int write_at(sqfs_file_t *ops, sqfs_u64 offset, const void *buffer, size_
 		if (n > 0)
 			continue;
 		if (n == 0 || errno != EINTR)
-			failed(file, n ? errno : ENOSPC);
+			set_error(file, n ? errno : ENOSPC);
 		n = 0;
 	}
 	return 0;
@@ -97,14 +96,14 @@ static int cut(sqfs_file_t *ops, sqfs_u64 size)
 	struct squashfs_file *file = (struct squashfs_file *)ops;
 
 	if (!file->error && ftruncate(file->fd, (off_t)size) < 0)
-		failed(file, errno);
+		set_error(file, errno);
 	file->size = size;
 	return 0;
 }
 
 static void keep(sqfs_object_t *object)
 {
-	(void)object; /* it is a part of the writer */
+	(void)object; /* embedded in the writer */
 }
 
 void squashfs_file_init(struct squashfs_file *file, int fd)
@@ -131,7 +130,7 @@ static uint32_t hash(const struct blocks *blocks, const struct stored *file)
 	return (uint32_t)h;
 }
 
-/* Are two stretches of the image the same bytes? */
+/* Are two ranges of the image equal? */
 static bool same_bytes(struct squashfs_file *file, uint64_t one, uint64_t other,
 		       uint64_t size)
 {
@@ -161,7 +160,7 @@ static bool is_same(const void *context, uint32_t id, const void *sought)
 			  blocks->file->size - other->at);
 }
 
-/* The file that has just been written: where its blocks are. */
+/* Ends a file: returns its location, or that of an equal one. */
 static int finish_file(struct blocks *blocks, bool shared, sqfs_u64 *location)
 {
 	const struct stored *file = &blocks->current;
@@ -219,7 +218,7 @@ static int write_block(sqfs_block_writer_t *ops, void *user, sqfs_u32 size,
 		rc = append(blocks, &block, data, size);
 	if (rc || !(flags & SQFS_BLK_LAST_BLOCK))
 		return rc;
-	*location = 0; /* of a file that is one hole */
+	*location = 0; /* for a file that is one hole */
 	return blocks->current.count ?
 		       finish_file(blocks, !(flags & SQFS_BLK_DONT_DEDUPLICATE),
 				   location) : 0;

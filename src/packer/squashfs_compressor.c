@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * squashfs_compressor.c: libsquashfs copies a compressor for each of its threads; so
- * the wrapper copies what it wraps.
+ * squashfs_compressor.c: libsquashfs copies a compressor for each of its threads, so the
+ * wrapper copies the real one.
  */
 #include "packer/squashfs_compressor.h"
 
@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * The levels of libsquashfs; the usual ones are those of the compressors' own
- * programs. mksquashfs takes 15 of zstd and 9 of gzip, which for photographs costs
- * many times as long and saves nothing.
+ * The levels of libsquashfs. The usual ones are the defaults of the compressors' own
+ * programs: mksquashfs's 15 for zstd and 9 for gzip take many times as long on
+ * photographs and save nothing.
  */
 static const struct squashfs_compressor compressors[] = {
 	{ "none", SQFS_COMP_GZIP, 0, 0, 0 },
@@ -56,7 +56,7 @@ static sqfs_s32 do_block(sqfs_compressor_t *ops, const sqfs_u8 *in, sqfs_u32 siz
 			 sqfs_u8 *out, sqfs_u32 room)
 {
 	const struct wrapper *wrapper = (struct wrapper *)ops;
-	sqfs_s32 n = 0; /* "no smaller": so it is stored */
+	sqfs_s32 n = 0; /* "not smaller": stored plain */
 
 	if (wrapper->real)
 		n = wrapper->real->do_block(wrapper->real, in, size, out, room);

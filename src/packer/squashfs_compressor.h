@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * squashfs_compressor.h: what `--compress` means in a squashfs image.
+ * squashfs_compressor.h: the compressors of `--compress` for squashfs images.
  *
- * libsquashfs's compressors in a wrapper, which adds two things: "none", and that a
- * block which does not become smaller is stored as it is. (libsquashfs 1.2 keeps the
- * larger one with lz4; unsquashfs refuses the image if that is a table of owners, and
- * images would be unpacked for nothing at every read.)
+ * A wrapper of libsquashfs's compressors adds "none", and stores a block plain if it does
+ * not become smaller. (libsquashfs 1.2 keeps the larger block with lz4; unsquashfs
+ * refuses such a table of owners, and every read of such a block would decompress it in
+ * vain.)
  */
 #ifndef GRANARY_PACKER_SQUASHFS_COMPRESSOR_H
 #define GRANARY_PACKER_SQUASHFS_COMPRESSOR_H
@@ -20,17 +20,17 @@
 struct squashfs_compressor {
 	const char *name;
 	SQFS_COMPRESSOR id;
-	int least, most, usual; /* levels; most = 0: it has none */
+	int least, most, usual; /* levels; most = 0: no levels */
 };
 
-/* By its name, or NULL. */
+/* Finds a compressor by name, or NULL. */
 const struct squashfs_compressor *squashfs_compressor_find(const char *name);
 
-/* May it have this level? 0, or -EINVAL with a sentence. */
+/* Checks the level: 0, or -EINVAL with a sentence. */
 int squashfs_compressor_check(const struct squashfs_compressor *compressor, int level,
 			      struct error *e);
 
-/* Does it leave all as it is? */
+/* Is this "none"? */
 bool squashfs_compressor_is_none(const struct squashfs_compressor *compressor);
 
 /* 0, or an error of libsquashfs. sqfs_destroy frees it. `unpack`: it decompresses. */

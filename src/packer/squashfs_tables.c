@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * squashfs_tables.c: a directory's listing says where the inodes of its names are, and
- * the directory's inode where the listing is. So they are written from the leaves to
- * the root: of each directory first its subdirectories, then its files' inodes, side
- * by side, then its listing, then itself.
+ * squashfs_tables.c: a directory's listing refers to the inodes of its names, and the
+ * directory's inode to the listing. So they are written from the leaves to the root: of
+ * each directory first its subdirectories, then its files' inodes, side by side, then its
+ * listing, then its inode.
  */
 #include "packer/squashfs_tables.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PADDING = 4096 }; /* loop devices and mksquashfs have whole pages */
+enum { PADDING = 4096 }; /* as mksquashfs: whole pages, for loop devices */
 
 struct tables {
 	struct squashfs_image *image;
@@ -96,7 +96,7 @@ static int write_listing(struct tables *tables, struct squashfs_node *node)
 
 static int write_directory(struct tables *tables, struct squashfs_node *node)
 {
-	/* the root has no parent: mksquashfs, too, gives it the number behind the last */
+	/* the root has no parent: as mksquashfs, the number behind the last inode */
 	const uint32_t parent = node->parent == node ? tables->image->tree.inodes + 1 :
 						       node->parent->number;
 	sqfs_inode_generic_t *inode;
@@ -116,7 +116,7 @@ static int write_directory(struct tables *tables, struct squashfs_node *node)
 	return rc;
 }
 
-/* All inodes whose names are in the directory, but for its subdirectories'. */
+/* Writes the inodes of the directory's names, except subdirectories. */
 static int write_files(struct tables *tables, const struct squashfs_node *directory)
 {
 	size_t i;
@@ -134,9 +134,9 @@ static int write_files(struct tables *tables, const struct squashfs_node *direct
 }
 
 /*
- * A directory comes after all directories in it. They were numbered when they were
- * made, a parent before its children: backwards that is such an order. But a hard link
- * needs the place of a file in any directory: so all files come first.
+ * A directory is written after the directories in it. Parents were numbered before their
+ * children, so the loop goes backwards. A hard link needs the location of a file in any
+ * directory, so all files are written first.
  */
 static int write_tree(struct tables *tables)
 {
@@ -151,7 +151,7 @@ static int write_tree(struct tables *tables)
 	return rc;
 }
 
-/* The inodes go to the file, the listings are kept until those are complete. */
+/* Inodes go to the file; listings stay in memory until the inodes are complete. */
 static int write_names(struct squashfs_image *image)
 {
 	sqfs_file_t *file = &image->file.ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * squashfs_tables.h: what stands behind the data of an image: inodes, directories, and
- * the tables of fragments, owners and xattrs.
+ * squashfs_tables.h: writes the tables behind the data of an image: inodes, directories,
+ * fragments, owners and xattrs.
  */
 #ifndef GRANARY_PACKER_SQUASHFS_TABLES_H
 #define GRANARY_PACKER_SQUASHFS_TABLES_H
@@ -26,8 +26,8 @@ struct squashfs_image {
 };
 
 /*
- * Writes them behind the data of all files, which are complete, and then the
- * superblock. The tree is sealed. 0 or an error of libsquashfs.
+ * Writes the tables behind the data of all files, and then the superblock. The tree is
+ * sealed. 0 or an error of libsquashfs.
  */
 int squashfs_tables_write(struct squashfs_image *image);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * squashfs_tree.c: directories are found by a hash of their parent's number and
- * their name. Most entries lie in the directory of the one before: that is asked
- * first. Files are in no table: a hard link's first name is sought by its path, when
- * all directories are sorted.
+ * squashfs_tree.c: directories are found by a hash of their parent's number and their
+ * name. Most entries lie in the directory of the last entry, which is tried first. Files
+ * are in no table: the first name of a hard link is found by its path, once all
+ * directories are sorted.
  */
 #include "packer/squashfs_tree.h"
 
@@ -16,8 +16,8 @@
 
 enum {
 	NAME_LIMIT = 255,         /* bytes, of the format: squashfs_fs.h, SQUASHFS_NAME_LEN */
-	DEPTH_LIMIT = PATH_MAX / 2, /* what a path of the system can name */
-	TARGET_LIMIT = PATH_MAX - 1, /* what the kernel reads of a symlink */
+	DEPTH_LIMIT = PATH_MAX / 2, /* the depth of the longest path */
+	TARGET_LIMIT = PATH_MAX - 1, /* the kernel's limit for a symlink */
 };
 
 struct key {
@@ -82,9 +82,9 @@ static int make_directory(struct squashfs_tree *tree, struct squashfs_node *pare
 	return idmap_insert(&tree->by_name, hash(key), node->number);
 }
 
-/* The directory of that name, which is made if it is not there. */
-static int step(struct squashfs_tree *tree, struct squashfs_node **at, const char *name,
-		size_t length)
+/* Enters the directory of that name; created if it does not exist. */
+static int enter(struct squashfs_tree *tree, struct squashfs_node **at, const char *name,
+		 size_t length)
 {
 	const struct key key = { (*at)->number, name, length };
 	const struct idmap_slot *slot =
@@ -103,7 +103,7 @@ static bool same_directory(const struct squashfs_tree *tree, const char *path,
 	       memcmp(tree->last, path, length) == 0;
 }
 
-/* The directory that the name at path + length is in; length counts the slash. */
+/* The directory of the name at path + length; length counts the slash. */
 static int find_parent(struct squashfs_tree *tree, const char *path, size_t length,
 		       struct squashfs_node **out)
 {
@@ -119,7 +119,7 @@ static int find_parent(struct squashfs_tree *tree, const char *path, size_t leng
 		return 0;
 	for (; !rc && name < path + length; name = slash + 1) {
 		slash = strchr(name, '/');
-		rc = step(tree, out, name, (size_t)(slash - name));
+		rc = enter(tree, out, name, (size_t)(slash - name));
 	}
 	if (rc < 0)
 		return rc;
@@ -234,7 +234,7 @@ static int add(struct squashfs_tree *tree, const struct pack_entry *entry,
 		return rc;
 	*out = parent;
 	if (entry->kind == PACK_DIRECTORY)
-		return step(tree, out, name, strlen(name));
+		return enter(tree, out, name, strlen(name));
 	return add_leaf(tree, entry, parent, name, out);
 }
 
@@ -312,8 +312,8 @@ static struct squashfs_node *find_child(const struct squashfs_node *directory,
 	return NULL;
 }
 
-/* What is there under a path, or NULL. */
-static struct squashfs_node *find(const struct squashfs_tree *tree, const char *path)
+/* The node of a path, or NULL. */
+static struct squashfs_node *find_node(const struct squashfs_tree *tree, const char *path)
 {
 	struct squashfs_node *node = tree->root;
 	const char *end;
@@ -331,7 +331,7 @@ static struct squashfs_node *find(const struct squashfs_tree *tree, const char *
 static int resolve_link(const struct squashfs_tree *tree, struct squashfs_node *node,
 			struct error *e)
 {
-	struct squashfs_node *first = find(tree, node->link.path);
+	struct squashfs_node *first = find_node(tree, node->link.path);
 	char path[1024];
 
 	if (!first || (first->kind != PACK_FILE && first->kind != PACK_SYMLINK))

@@ -2,17 +2,17 @@
 /*
  * squashfs_writer.c: squashfs images, through libsquashfs (squashfs-tools-ng).
  *
- * The library compresses blocks in threads of its own and gives them back in order, so
- * that the bytes do not depend on how many there are. Its files and its writer of
- * blocks are ours (squashfs_blocks.h), and so is the tree (squashfs_tree.h).
+ * The library compresses blocks in its own threads and returns them in order, so the
+ * bytes do not depend on the number of threads. File and block writer are ours
+ * (squashfs_blocks.h), and so is the tree (squashfs_tree.h).
  *
- * Blocks are 128 KiB, mksquashfs's default: an image of 110 kB is one of them, and a
- * read of a part of a large file unpacks no more than that. Files from 16 KiB have
- * blocks of their own, their last one too: to read one such file is to read one stretch
- * of the image. Smaller ones share fragment blocks, which compress better.
+ * Blocks are 128 KiB, mksquashfs's default: a typical image of 110 kB is one block, and a
+ * partial read of a large file decompresses no more than that. Files from 16 KiB have
+ * blocks of their own, also the last one, so a read of one such file is one range of the
+ * image. Smaller files share fragment blocks, which compress better.
  *
- * What an image cannot hold: times before 1970 and after 2106 become the nearest that
- * it can, and parts of a second go. Set-uid, set-gid and sticky bits are kept.
+ * Times before 1970 and after 2106 become the nearest that the format has, in whole
+ * seconds. Set-uid, set-gid and sticky bits are kept.
  */
 #include "packer/writer.h"
 
@@ -29,20 +29,20 @@
 
 enum {
 	BLOCK_SIZE = 128 * 1024,
-	FRAGMENT_LIMIT = 16 * 1024, /* smaller files share blocks */
-	BACKLOG = 10,               /* blocks a thread that wait for it, or to be written */
+	FRAGMENT_LIMIT = 16 * 1024, /* smaller files share a block */
+	BACKLOG = 10,               /* blocks a thread in libsquashfs's queues */
 };
 
 struct writer {
 	struct squashfs_image image;
-	sqfs_compressor_t *unpacker; /* to compare small files with what is stored */
+	sqfs_compressor_t *unpacker; /* to compare small files with stored ones */
 	sqfs_block_writer_t *blocks;
 	sqfs_block_processor_t *processor;
 	char *path; /* of the image, for messages */
 	uint32_t newest;
 
 	struct squashfs_node *file; /* between begin and end, of a file */
-	uint64_t missing;           /* bytes of it that have not come */
+	uint64_t missing;           /* bytes of it not yet written */
 };
 
 static const char *const reasons[] = {
@@ -53,7 +53,7 @@ static const char *const reasons[] = {
 				 "and groups",
 };
 
-/* libsquashfs said `code`: the sentence, and the errno. */
+/* The sentence and errno for libsquashfs's `code`. */
 static int explain(const struct writer *w, int code, struct error *e)
 {
 	const size_t number = code < 0 ? (size_t)-(long)code : 0;
@@ -73,8 +73,8 @@ static int explain(const struct writer *w, int code, struct error *e)
 			 w->path, code);
 }
 
-/* Is all well, with the disk too? */
-static int settle(const struct writer *w, int code, struct error *e)
+/* 0 if neither libsquashfs nor the disk has failed; else -errno and a sentence. */
+static int check_result(const struct writer *w, int code, struct error *e)
 {
 	return code || w->image.file.error ? explain(w, code, e) : 0;
 }
@@ -99,7 +99,7 @@ static int choose_compressor(struct writer *w, const struct writer_config *confi
 		rc = squashfs_compressor_create(compressor, level, BLOCK_SIZE, true,
 						&w->unpacker);
 	*out = compressor;
-	return settle(w, rc, e);
+	return check_result(w, rc, e);
 }
 
 static uint32_t seconds(int64_t mtime)
@@ -107,7 +107,7 @@ static uint32_t seconds(int64_t mtime)
 	return mtime < 0 ? 0 : mtime > UINT32_MAX ? UINT32_MAX : (uint32_t)mtime;
 }
 
-/* The superblock's room, and the compressor's options right behind it. */
+/* Reserves the superblock and writes the compressor's options behind it. */
 static int write_head(struct writer *w, const struct squashfs_compressor *compressor)
 {
 	struct squashfs_image *image = &w->image;
@@ -153,7 +153,8 @@ static int create_processor(struct writer *w, unsigned threads)
 	return sqfs_block_processor_create_ex(&processor, &w->processor);
 }
 
-static int start(struct writer *w, const struct writer_config *config, struct error *e)
+static int open_image(struct writer *w, const struct writer_config *config,
+		      struct error *e)
 {
 	const struct squashfs_compressor *compressor = NULL;
 	int rc = choose_compressor(w, config, &compressor, e);
@@ -168,14 +169,14 @@ static int start(struct writer *w, const struct writer_config *config, struct er
 		rc = write_head(w, compressor);
 	if (!rc)
 		rc = create_processor(w, config->threads ? config->threads : 1);
-	return settle(w, rc, e);
+	return check_result(w, rc, e);
 }
 
 static void writer_free(struct writer *w)
 {
 	size_t i;
 
-	sqfs_destroy(w->processor); /* first: its threads use what follows */
+	sqfs_destroy(w->processor); /* first: its threads use the others */
 	sqfs_destroy(w->blocks);
 	sqfs_destroy(w->image.xattrs);
 	sqfs_destroy(w->image.ids);
@@ -201,7 +202,7 @@ static int writer_open(struct writer **out, int fd, const char *path,
 	}
 	squashfs_file_init(&w->image.file, fd);
 	w->newest = seconds(config->newest);
-	rc = start(w, config, e);
+	rc = open_image(w, config, e);
 	if (rc < 0)
 		writer_free(w);
 	else
@@ -232,7 +233,7 @@ static int store_xattrs(struct writer *w, const struct pack_entry *entry, uint32
 	}
 	if (!rc)
 		rc = sqfs_xattr_writer_end(w->image.xattrs, out);
-	return settle(w, rc, e);
+	return check_result(w, rc, e);
 }
 
 static int set_attributes(struct writer *w, struct squashfs_node *node,
@@ -249,7 +250,7 @@ static int set_attributes(struct writer *w, struct squashfs_node *node,
 	return store_xattrs(w, entry, &node->xattrs, e);
 }
 
-/* Folders that were made up on the way to the entry: like it, and 0755. */
+/* Implied folders get the owner of the entry, and mode 0755. */
 static void set_implied(struct writer *w, const struct squashfs_node *node)
 {
 	struct squashfs_node *folder = node->parent;
@@ -279,7 +280,7 @@ static int writer_begin(struct writer *w, const struct pack_entry *entry, struct
 	rc = sqfs_block_processor_begin_file(w->processor, &node->inode, NULL,
 					     entry->size < FRAGMENT_LIMIT ?
 						     0 : SQFS_BLK_DONT_FRAGMENT);
-	return settle(w, rc, e);
+	return check_result(w, rc, e);
 }
 
 static int writer_data(struct writer *w, const void *bytes, size_t length,
@@ -294,7 +295,7 @@ static int writer_data(struct writer *w, const void *bytes, size_t length,
 		return 0; /* libsquashfs 1.2 crashes */
 	w->missing -= length;
 	rc = sqfs_block_processor_append(w->processor, bytes, length);
-	return settle(w, rc, e);
+	return check_result(w, rc, e);
 }
 
 static int writer_end(struct writer *w, struct error *e)
@@ -308,37 +309,37 @@ static int writer_end(struct writer *w, struct error *e)
 				 "%s: fewer bytes than its entry said", w->path);
 	w->file = NULL;
 	rc = sqfs_block_processor_end_file(w->processor);
-	return settle(w, rc, e);
+	return check_result(w, rc, e);
 }
 
-static int finish(struct writer *w, struct error *e)
+static int finish_image(struct writer *w, struct error *e)
 {
 	struct squashfs_node *root = w->image.tree.root;
-	int rc = settle(w, sqfs_block_processor_finish(w->processor), e);
+	int rc = check_result(w, sqfs_block_processor_finish(w->processor), e);
 
 	if (!rc)
 		rc = squashfs_tree_seal(&w->image.tree, e);
 	if (rc < 0)
 		return rc;
-	if (!root->given && !root->mode) /* and nothing in it: root's, then */
+	if (!root->given && !root->mode) /* an empty root: owned by root */
 		rc = set_attributes(w, root, &(struct pack_entry){ .mode = 0755 }, e);
 	if (rc < 0)
 		return rc;
 	rc = squashfs_tables_write(&w->image);
-	return settle(w, rc, e);
+	return check_result(w, rc, e);
 }
 
-/* libsquashfs forgets, and does not free, the blocks that its threads still have. */
+/* libsquashfs leaks the blocks that its threads still have; so wait for them. */
 static void drain(struct writer *w)
 {
 	if (!w->image.file.error)
-		w->image.file.error = -ECANCELED; /* so that nothing is written for nothing */
+		w->image.file.error = -ECANCELED; /* so that nothing more is written */
 	sqfs_block_processor_finish(w->processor);
 }
 
 static int writer_close(struct writer *w, bool complete, struct error *e)
 {
-	int rc = complete ? finish(w, e) : 0;
+	int rc = complete ? finish_image(w, e) : 0;
 
 	if (!complete || rc)
 		drain(w);

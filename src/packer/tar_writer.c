@@ -2,13 +2,13 @@
 /*
  * tar_writer.c: tar through libarchive, in the pax format.
  *
- * A member is a plain ustar header where that has room for all of it. What has none goes
- * into a pax header before it: nanoseconds, long names and targets, names that are not
- * ASCII, large numbers, xattrs (as SCHILY.xattr, which GNU tar and star know). A name that
- * is not UTF-8 is kept byte for byte (hdrcharset=BINARY).
+ * A member has a plain ustar header if all attributes fit. Others go into a pax header
+ * before it: nanoseconds, long names and targets, names that are not ASCII, large
+ * numbers, xattrs (as SCHILY.xattr, which GNU tar and star know). A name that is not
+ * UTF-8 is kept byte for byte (hdrcharset=BINARY).
  *
  * Contents go from the caller's buffer to the file by one writev, together with the
- * headers before them. libarchive is told not to block, so that it hands buffers through.
+ * headers before them. libarchive's own blocking is off, so it passes buffers through.
  */
 #include "packer/writer.h"
 
@@ -27,16 +27,16 @@ enum { GATHERED_BYTES = 64 << 10, DIRECT_BYTES = 4 << 10 };
 struct writer {
 	struct archive *archive;
 	struct archive_entry *entry;
-	locale_t utf8;        /* in which libarchive sees names; or 0 */
+	locale_t utf8;        /* libarchive's locale for names; or 0 */
 	const char *path;
 	int fd;
-	int errnum;           /* what write(2) failed with */
-	bool discards;        /* what still comes is of a file that is thrown away */
-	size_t gathered;      /* headers and small contents, not yet written */
+	int errnum;           /* of write(2) */
+	bool discards;        /* ignore output: the file is thrown away */
+	size_t gathered;      /* bytes in `gather`: headers and small contents */
 	char gather[GATHERED_BYTES];
 };
 
-/* Writes `n` stretches, one behind the other, and moves their bounds: 0 or -errno. */
+/* Writes `n` buffers and consumes them: 0 or -errno. */
 static int write_parts(int fd, struct iovec *parts, int n)
 {
 	while (n) {
@@ -61,7 +61,7 @@ static int write_parts(int fd, struct iovec *parts, int n)
 
 static int flush_with(struct writer *w, const void *bytes, size_t length)
 {
-	/* an iovec is for reading, too, and so cannot be const */
+	/* iovec has no const pointer */
 	struct iovec parts[2] = { { w->gather, w->gathered },
 				  { (void *)(uintptr_t)bytes, length } };
 	int err = write_parts(w->fd, parts, 2);
@@ -71,8 +71,8 @@ static int flush_with(struct writer *w, const void *bytes, size_t length)
 	return err;
 }
 
-/* libarchive's way out: how much was taken, or -1. */
-static ssize_t take(struct archive *archive, void *context, const void *bytes, size_t length)
+/* libarchive's write callback: the bytes accepted, or -1. */
+static ssize_t emit(struct archive *archive, void *context, const void *bytes, size_t length)
 {
 	struct writer *w = context;
 	int err = 0;
@@ -105,8 +105,8 @@ static int fail(struct writer *w, struct error *e)
 }
 
 /*
- * Pax headers are in UTF-8, and libarchive takes names to be in the locale's encoding:
- * in this one they are passed on as they are.
+ * Pax headers are in UTF-8. libarchive converts names from the locale's encoding; in a
+ * UTF-8 locale they stay as they are.
  */
 static locale_t utf8_locale(void)
 {
@@ -136,7 +136,7 @@ static int set_up(struct writer *w)
 		    ARCHIVE_OK ||
 	    archive_write_set_bytes_per_block(archive, 0) != ARCHIVE_OK)
 		return -EINVAL;
-	return archive_write_open(archive, w, NULL, take, NULL) == ARCHIVE_OK ? 0 : -EINVAL;
+	return archive_write_open(archive, w, NULL, emit, NULL) == ARCHIVE_OK ? 0 : -EINVAL;
 }
 
 static int open_tar(struct writer **out, int fd, const char *path,
@@ -185,9 +185,9 @@ static void set_target(struct archive_entry *to, const struct pack_entry *entry)
 }
 
 /*
- * libarchive writes seconds and nanoseconds side by side, and all who read them take
- * "-1.25" for a second and a quarter before 1970. There is no way to have it write "-0.25":
- * what lies within the last second becomes the whole one.
+ * libarchive writes seconds and nanoseconds side by side, and readers take "-1.25" for
+ * 1.25 seconds before 1970. libarchive cannot write "-0.25", so a time within the last
+ * second before 1970 becomes -1.
  */
 static void set_time(struct archive_entry *to, const struct pack_entry *entry)
 {
@@ -224,7 +224,7 @@ static int begin_member(struct writer *w, const struct pack_entry *entry, struct
 	status = archive_write_header(w->archive, w->entry);
 	if (w->utf8)
 		uselocale(before);
-	/* a warning: the name is not UTF-8, and is kept all the same */
+	/* a warning: the name is not UTF-8, and is kept as it is */
 	return status < ARCHIVE_WARN ? fail(w, e) : 0;
 }
 

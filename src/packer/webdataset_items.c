@@ -11,7 +11,7 @@
 #include "base/filename.h"
 #include "packer/naming.h"
 
-/* A file that is to be a member. */
+/* A file that becomes a member. */
 struct member {
 	const struct scan_entry *source;
 	const char *path;      /* key, dot, extension */
@@ -40,7 +40,7 @@ bool samples_same(const struct plan_item *a, const struct plan_item *b)
 	return length == (size_t)(other - b->path) && memcmp(a->path, b->path, length) == 0;
 }
 
-/* Readers skip a name with `__...__` in it. */
+/* Readers skip names of the form `__...__`. */
 static bool is_private(const char *path)
 {
 	for (const char *part = path; part; part = strchr(part, '/')) {
@@ -73,7 +73,7 @@ static char *member_path(struct arena *arena, const char *path, const char **ext
 	return out;
 }
 
-/* The number of the class that the path begins with; they come in order. */
+/* The class number of a path, added if new; paths come in order. */
 static int32_t class_of(struct plan *plan, const char *path)
 {
 	size_t length = strcspn(path, "/");
@@ -90,8 +90,8 @@ static int32_t class_of(struct plan *plan, const char *path)
 }
 
 /*
- * Every folder at the top has a number, also one that is empty or cannot be read: what is
- * in it must not decide on the numbers of the others.
+ * Every folder at the top has a number, also an empty or unreadable one: a folder's
+ * contents must not change the numbers of other classes.
  */
 static int add_class(struct plan *plan, const struct scan_entry *folder)
 {
@@ -121,7 +121,7 @@ static int add_member(struct making *m, const struct scan_entry *source)
 	return vec_push(&m->members, member);
 }
 
-/* By key, and then by extension, as WebDataset's own writer has them. */
+/* By key, then by extension, as in WebDataset's own writer. */
 static int by_key(const void *a, const void *b)
 {
 	const struct member *one = a, *other = b;
@@ -155,8 +155,8 @@ static int refuse_pair(const struct member *a, const struct member *b, struct er
 }
 
 /*
- * Two files of one sample: they must have had one stem, or "a.b.jpg" and "a_b.txt"
- * would be mixed up, and two extensions.
+ * Two files of one sample must have one stem, or "a.b.jpg" and "a_b.txt" would be joined,
+ * and two extensions.
  */
 static int check_pair(const struct member *a, const struct member *b, struct error *e)
 {
@@ -195,7 +195,7 @@ static int add_label(struct making *m, const struct member *member)
 	return 0;
 }
 
-/* Only one of a sample's images can be its .ppm. */
+/* Only one image of a sample can become its .ppm. */
 static const char *decoded_extension(const struct member *first, size_t count,
 				     const struct member *member, char *longer, size_t size)
 {
@@ -228,7 +228,7 @@ static int add_file(struct making *m, const struct member *first, size_t count,
 	return 0;
 }
 
-/* The members of one sample, and its label where they bring none. */
+/* Adds the members of one sample, and a label if they have none. */
 static int add_sample(struct making *m, const struct member *first, size_t count,
 		      struct error *e)
 {
@@ -284,7 +284,7 @@ int samples_make(const struct scan *scan, bool decode, struct plan *plan, struct
 	}
 	if (!err && m.members.count)
 		qsort(m.members.items, m.members.count, sizeof(m.members.items[0]), by_key);
-	/* a label each at most */
+	/* at most one label a member */
 	plan->items = malloc((2 * m.members.count + 1) * sizeof(*plan->items));
 	if (!plan->items)
 		err = -ENOMEM;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * writer.h: what writes one packed format.
+ * writer.h: the interface of a writer of one packed format.
  *
- * The packer hands over one entry after another, in the plan's order: begin, data as
- * often as it takes, end. A writer knows its format and nothing of the source tree, of
- * shards or of what becomes of the file: it writes to a descriptor, and the packer gives
- * the file its name when it is complete.
+ * The packer passes one entry after another, in the plan's order: begin, data as often as
+ * needed, end. A writer knows only its format: it writes to a descriptor, and the packer
+ * names the file when it is complete.
  *
- * Ownership: an entry and all that it points to, and the bytes given to `data`, live
- * until the call returns. A writer belongs to who opened it, until `close`.
+ * Ownership: an entry with all its pointers, and the bytes given to `data`, live until
+ * the call returns. The opener owns the writer until `close`.
  * Threads: all calls come from one thread. A writer may have threads of its own.
- * Errors: 0, or a negative errno and a sentence. -ENOSPC and -EDQUOT are returned as
- * they are, for the packer to say what to do about them. After an error only `close`
- * is called.
+ * Errors: 0, or a negative errno and a sentence. The packer words -ENOSPC and -EDQUOT,
+ * with a remedy. After an error only `close` is called.
  */
 #ifndef GRANARY_PACKER_WRITER_H
 #define GRANARY_PACKER_WRITER_H
@@ -27,7 +25,7 @@ enum pack_kind {
 	PACK_DIRECTORY,
 	PACK_FILE,
 	PACK_SYMLINK,
-	PACK_HARDLINK, /* another name of a file that came before */
+	PACK_HARDLINK, /* another name of an earlier file */
 };
 
 struct pack_xattr {
@@ -40,8 +38,8 @@ struct pack_entry {
 	enum pack_kind kind;
 	/*
 	 * In the packed file: bytes, relative, without "./" or a trailing slash. "" is
-	 * the root, which comes first if it comes. A directory comes before what is in
-	 * it, if it comes: samples have none, and those of a set are dealt to its shards.
+	 * the root, if given the first entry. A directory, if given, comes before its
+	 * contents: samples have none, and those of a set are spread over its shards.
 	 */
 	const char *path;
 	const char *target;       /* of a symlink; of a hard link the first name's path */
@@ -49,7 +47,7 @@ struct pack_entry {
 	uint32_t uid, gid;
 	int64_t mtime;            /* seconds since 1970, may be negative */
 	uint32_t mtime_ns;        /* 0 to 999,999,999 */
-	uint64_t size;            /* of a file: how many bytes `data` will give */
+	uint64_t size;            /* of a file: the bytes that `data` will get */
 	long long label;          /* number of its class, or -1 */
 	size_t xattr_count;
 	const struct pack_xattr *xattrs;
@@ -61,17 +59,16 @@ struct writer_split {
 };
 
 struct writer_config {
-	const char *compressor;   /* "none", "lz4", "zstd", "gzip", "xz"; NULL: as the format likes */
-	int level;                /* of the compressor; -1: its own default */
-	unsigned threads;         /* that it may start; at least 1 */
+	const char *compressor;   /* "none", "lz4", "zstd", "gzip", "xz"; NULL: default */
+	int level;                /* of the compressor; -1: its default */
+	unsigned threads;         /* it may start; at least 1 */
 	const char *hdf5_layout;  /* "tree" or "jsc" */
-	const struct writer_split *splits; /* of the layout jsc; they must have these rows */
+	const struct writer_split *splits; /* of the layout jsc; rows are exact */
 	size_t split_count;
-	bool replace;             /* files beside the one that is written may be there */
-	uint64_t entries;         /* that will come, all kinds; for tables, not a promise */
-	int64_t newest;           /* the newest mtime of all entries: the time of the whole
-				     file where a format has one, since clocks are not
-				     reproducible */
+	bool replace;             /* files beside the packed one may exist */
+	uint64_t entries;         /* expected, all kinds; an estimate */
+	int64_t newest;           /* newest mtime of all entries, for a
+				     format that has a time of the file */
 };
 
 struct writer; /* each format's own */
@@ -82,16 +79,16 @@ struct writer_ops {
 			      then there is nothing else */
 
 	/*
-	 * Of each entry, before any of them is written: can the format hold it? NULL: it
-	 * holds whatever comes. No writer is open then.
+	 * Before any entry is written, for each: can the format hold it? NULL: it holds
+	 * all. No writer is open then.
 	 */
 	int (*check)(const struct writer_config *config, const struct pack_entry *entry,
 		     struct error *e);
 
 	/*
 	 * `fd` is an empty file, open for reading and writing, and stays the caller's;
-	 * `path` is what it will be called, for messages and for files beside it (those
-	 * a writer makes with output.h, in close).
+	 * `path` is its future name, for messages and for files beside it (which a writer
+	 * makes with output.h, in close).
 	 */
 	int (*open)(struct writer **out, int fd, const char *path,
 		    const struct writer_config *config, struct error *e);
@@ -100,8 +97,8 @@ struct writer_ops {
 	int (*end)(struct writer *w, struct error *e);
 
 	/*
-	 * Frees the writer whatever is returned. `complete`: all entries have come, and
-	 * the file must be whole when this returns 0; otherwise it will be thrown away.
+	 * Frees the writer, also on an error. `complete`: all entries have come, and 0
+	 * means that the file is whole; otherwise the file will be thrown away.
 	 */
 	int (*close)(struct writer *w, bool complete, struct error *e);
 };

@@ -2,8 +2,8 @@
 #include "prefetch/drops.h"
 
 enum {
-	BUDGET_SHARE = 16, /* what waits: this part of the budget, */
-	MOST = 16 << 20,   /* but no more than so much */
+	BUDGET_SHARE = 16, /* limit of queued bytes: part of the budget, */
+	MOST = 16 << 20,   /* but no more than this */
 };
 
 void drops_init(struct drops *drops, uint64_t budget)
@@ -35,7 +35,7 @@ void drops_put_back(struct drops *drops, const struct drop *drop, int64_t now)
 
 bool drops_are_due(const struct drops *drops)
 {
-	/* many small files fill the ring before they are many bytes */
+	/* many small files fill the ring before `bytes` reaches the limit */
 	return drops->count > 0 &&
 	       (drops->bytes > drops->most || drops->count >= DROPS_ROOM / 2);
 }

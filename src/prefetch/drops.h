@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * drops.h: files that are to leave the page cache, some time after they were read: what
- * lies beyond the budget. Private to prefetch/.
+ * drops.h: files beyond the budget, which leave the page cache some time after they were
+ * read. Private to prefetch/.
  *
- * The kernel reads ahead, so who has asked for a file's end may still be on his way to it.
- * Small files wait until others have been read after them; a large one, which is all that
- * waits, rests for half a second.
+ * The kernel reads ahead, so a reader may not have reached the end of a file that the
+ * kernel has requested. A small file is dropped after others have been read behind it; a
+ * large file, alone in the queue, after half a second.
  *
  * Threads: one at a time.
  */
@@ -19,32 +19,32 @@ enum { DROPS_ROOM = 4096, DROPS_REST_MS = 500 };
 
 struct drop {
 	uint32_t node;
-	uint64_t from;  /* this byte of the file, and all behind it */
-	uint64_t bytes; /* what that takes of the page cache */
-	int64_t since;  /* milliseconds */
-	bool busy;      /* it was being read when it was to go */
+	uint64_t from;  /* the file's pages from this byte on */
+	uint64_t bytes; /* bytes in the page cache */
+	int64_t since;  /* when it was queued, in milliseconds */
+	bool busy;      /* it was being read at the last attempt */
 };
 
 struct drops {
 	struct drop ring[DROPS_ROOM];
 	unsigned first, count;
-	uint64_t bytes; /* of all that wait, */
-	uint64_t most;  /* and how many of these may */
+	uint64_t bytes; /* of all queued files */
+	uint64_t most;  /* limit of `bytes` */
 };
 
-/* Empty. */
+/* Empties the queue. */
 void drops_init(struct drops *drops, uint64_t budget);
 
-/* False: there is no room for it. */
+/* Queues a file. False: no room. */
 bool drops_add(struct drops *drops, const struct drop *drop);
 
-/* It is being read, and cannot go yet. */
+/* Queues a file again that is being read. */
 void drops_put_back(struct drops *drops, const struct drop *drop, int64_t now);
 
-/* The one that waits longest, if it is to go now. */
+/* Removes the oldest file if it may be dropped now. */
 bool drops_take(struct drops *drops, int64_t now, struct drop *out);
 
-/* Is one to go soon? */
+/* Has the queue reached its limit? */
 bool drops_are_due(const struct drops *drops);
 
 #endif

@@ -11,15 +11,15 @@
 
 enum { BITS = 64 };
 
-/* All that servers write. The process that outlives them relies on nothing in it. */
+/* Shared by the servers. The supervisor, which outlives them, relies on nothing in it. */
 struct ledger_shared {
 	_Atomic int state;          /* enum sweep_state */
 	_Atomic uint32_t position;
 	_Atomic uint32_t end;
 	_Atomic unsigned crashes;
-	_Atomic uint64_t part;      /* bytes of a file that is held in part */
-	_Atomic uint32_t at[LEDGER_WORKERS]; /* the file that each is at, + 1 */
-	_Atomic uint64_t held[];    /* a bit a node */
+	_Atomic uint64_t part;      /* bytes of the partly held file */
+	_Atomic uint32_t at[LEDGER_WORKERS]; /* node + 1 of each worker's file; 0: none */
+	_Atomic uint64_t held[];    /* one bit a node */
 };
 
 struct ledger {
@@ -75,8 +75,8 @@ bool ledger_holds(const struct ledger *ledger, uint32_t node)
 		bit_of(node));
 }
 
-/* Of the sum, which a server that died, or ledger_clear, may have left too small. */
-static void take_off(uint64_t bytes)
+/* Never below 0: a server's crash or ledger_clear may leave the sum too small. */
+static void subtract_resident(uint64_t bytes)
 {
 	_Atomic uint64_t *cell = &counter_cells[COUNTER_resident_bytes];
 	uint64_t sum = atomic_load(cell);
@@ -90,11 +90,11 @@ bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	if (node >= ledger->nodes || ledger_holds(ledger, node))
 		return false;
-	/* first counted, then held: who releases it takes off what is there */
+	/* count before the bit is set: a release subtracts counted bytes */
 	stats_add(COUNTER_resident_bytes, pages_round_up(bytes));
 	if (!(atomic_fetch_or(&ledger->shared->held[node / BITS], bit_of(node)) & bit_of(node)))
 		return true;
-	take_off(pages_round_up(bytes));
+	subtract_resident(pages_round_up(bytes));
 	return false;
 }
 
@@ -104,7 +104,7 @@ bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	if (node >= ledger->nodes ||
 	    !(atomic_fetch_and(&ledger->shared->held[node / BITS], ~bit_of(node)) & bit_of(node)))
 		return false;
-	take_off(pages_round_up(bytes));
+	subtract_resident(pages_round_up(bytes));
 	return true;
 }
 
@@ -112,10 +112,10 @@ void ledger_hold_part(struct ledger *ledger, uint64_t bytes)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	stats_add(COUNTER_resident_bytes, pages_round_up(bytes));
-	take_off(pages_round_up(atomic_exchange(&ledger->shared->part, bytes)));
+	subtract_resident(pages_round_up(atomic_exchange(&ledger->shared->part, bytes)));
 }
 
-/* Who holds or releases meanwhile makes the sum a little wrong. */
+/* A concurrent ledger_hold or ledger_release makes the sum inexact. */
 void ledger_clear(struct ledger *ledger)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
@@ -176,7 +176,7 @@ void ledger_cut_sweep(struct ledger *ledger)
 		atomic_store(&ledger->shared->end, position);
 }
 
-/* Who is at what. */
+/* Workers. */
 
 void ledger_begin_file(struct ledger *ledger, unsigned worker, uint32_t node)
 {
@@ -211,7 +211,7 @@ unsigned ledger_crashes(const struct ledger *ledger)
 	return atomic_load(&ledger->shared->crashes);
 }
 
-/* Whether it keeps to ledger.h. */
+/* The check of the rules in ledger.h. */
 
 static uint64_t held_bytes(const struct ledger *ledger, ledger_bytes *bytes, void *context)
 {

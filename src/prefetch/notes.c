@@ -6,7 +6,7 @@ void notes_init(struct notes *notes)
 	*notes = (struct notes){ .lock = LOCK_INIT, .added = WAKEUP_INIT };
 }
 
-/* Under the lock. */
+/* Lock held. */
 static void wake(struct notes *notes)
 {
 	notes->wakes++;

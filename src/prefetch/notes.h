@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * notes.h: what was asked for, on its way from the threads that answer to those that
- * read ahead. Private to prefetch/.
+ * notes.h: a queue of completed reads, from request threads to prefetch threads. Private
+ * to prefetch/.
  *
- * Threads: any number at once. A ring that is full drops the note: who answers never
- * waits.
+ * Threads: any number at once. A full queue drops the note: a request thread never waits.
  */
 #ifndef GRANARY_PREFETCH_NOTES_H
 #define GRANARY_PREFETCH_NOTES_H
@@ -21,7 +20,7 @@ struct note {
 	uint32_t node;
 	uint64_t offset;
 	size_t length;
-	bool direct; /* past the page cache, which has not got it */
+	bool direct; /* O_DIRECT: bypasses the page cache */
 };
 
 struct notes {
@@ -30,7 +29,7 @@ struct notes {
 	struct note ring[NOTES_ROOM];
 	unsigned first, count; /* lock */
 	unsigned waiting;      /* lock: threads */
-	unsigned wakes;        /* lock: how often there was something to look at */
+	unsigned wakes;        /* lock: counts notes_add and notes_wake */
 };
 
 void notes_init(struct notes *notes);
@@ -38,12 +37,12 @@ void notes_add(struct notes *notes, const struct note *note);
 bool notes_take(struct notes *notes, struct note *out);
 
 /*
- * There may be work, though no note: one that waits looks. Who finds nothing waits for
- * what has come since it asked notes_now, before it looked.
+ * notes_wake announces work without a note. A thread passes notes_now, from before it
+ * looked for work, to notes_wait, which returns once work was announced since.
  */
 void notes_wake(struct notes *notes);
 unsigned notes_now(struct notes *notes);
-/* `milliseconds`: no longer than that; 0: for ever. */
+/* `milliseconds`: the longest wait; 0: no limit. */
 void notes_wait(struct notes *notes, unsigned since, unsigned milliseconds);
 
 #endif

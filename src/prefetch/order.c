@@ -8,11 +8,11 @@
 #include "index/tree.h"
 
 enum {
-	GAP_MOST = 256 << 10, /* between files that are read together */
-	PLAIN_MOST = 8 << 20, /* of the files in one block, once they are decoded */
+	GAP_MOST = 256 << 10, /* between files of one block */
+	PLAIN_MOST = 8 << 20, /* decoded bytes of one block */
 };
 
-/* A file, and where its first stored bytes are. */
+/* A file, and its first stored extent. */
 struct place {
 	struct volume_span stored;
 	uint64_t size;
@@ -20,15 +20,15 @@ struct place {
 	bool in_pieces;
 };
 
-/* What is being cut. */
+/* Blocks so far. */
 struct cutting {
 	VEC(struct volume_span) blocks;
 	VEC(struct block_files) files;
 	int err;
 };
 
-/* False: it has no stored bytes, or is no file, or a second name of one. */
-static bool place_of(const struct dataset *dataset, uint32_t node, struct place *out)
+/* False: not a file, a hard link's second name, or without stored bytes. */
+static bool find_place(const struct dataset *dataset, uint32_t node, struct place *out)
 {
 	struct tree_stat st;
 	bool as_is;
@@ -43,7 +43,7 @@ static bool place_of(const struct dataset *dataset, uint32_t node, struct place 
 	return true;
 }
 
-static int compare(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -54,23 +54,23 @@ static int compare(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static uint32_t collect(const struct dataset *dataset, struct place *places)
+static uint32_t collect_places(const struct dataset *dataset, struct place *places)
 {
 	uint32_t names = tree_count(dataset_tree(dataset)), count = 0;
 	bool sorted = true;
 
 	for (uint32_t node = 0; node < names; node++) {
-		if (!place_of(dataset, node, &places[count]))
+		if (!find_place(dataset, node, &places[count]))
 			continue;
-		sorted &= count == 0 || compare(&places[count - 1], &places[count]) < 0;
+		sorted &= count == 0 || by_place(&places[count - 1], &places[count]) < 0;
 		count++;
 	}
 	if (!sorted)
-		qsort(places, count, sizeof(*places), compare);
+		qsort(places, count, sizeof(*places), by_place);
 	return count;
 }
 
-/* Where the blocks that are there end, of this source. */
+/* The end of the last block, if it is of this source. */
 static uint64_t covered_to(const struct cutting *c, uint32_t source)
 {
 	const struct volume_span *last = c->blocks.count ?
@@ -79,7 +79,7 @@ static uint64_t covered_to(const struct cutting *c, uint32_t source)
 	return last && last->source == source ? last->end : 0;
 }
 
-/* A block behind those that are there; what they have already it has not. */
+/* Appends a block, without the bytes of earlier blocks. */
 static void add_block(struct cutting *c, const struct volume_span *span, uint32_t first,
 		      uint32_t count)
 {
@@ -108,8 +108,8 @@ static void add_pieces(struct cutting *c, const struct place *place, uint32_t po
 	}
 }
 
-/* Is the file read together with those of the block that ends at the last place? */
-static bool belongs(const struct volume_span *block, const struct place *place)
+/* Is the file part of this block? */
+static bool fits_block(const struct volume_span *block, const struct place *place)
 {
 	const struct volume_span *stored = &place->stored;
 	uint64_t end = stored->end > block->end ? stored->end : block->end;
@@ -121,26 +121,26 @@ static bool belongs(const struct volume_span *block, const struct place *place)
 }
 
 /*
- * What others have got already does not come in pieces: many files that overlap would
- * have more blocks than there is memory.
+ * A file that overlaps earlier blocks is not split: many overlapping files would need
+ * more blocks than there is memory.
  */
-static bool comes_in_pieces(const struct cutting *c, const struct place *place)
+static bool is_split(const struct cutting *c, const struct place *place)
 {
 	return place->in_pieces && place->stored.start >= covered_to(c, place->stored.source);
 }
 
-static void cut(struct cutting *c, const struct place *places, uint32_t count)
+static void cut_blocks(struct cutting *c, const struct place *places, uint32_t count)
 {
 	for (uint32_t first = 0, next; first < count && !c->err; first = next) {
 		struct volume_span block = places[first].stored;
 		uint64_t plain = places[first].size;
 
 		next = first + 1;
-		if (comes_in_pieces(c, &places[first])) {
+		if (is_split(c, &places[first])) {
 			add_pieces(c, &places[first], first);
 			continue;
 		}
-		for (; next < count && belongs(&block, &places[next]); next++) {
+		for (; next < count && fits_block(&block, &places[next]); next++) {
 			plain += places[next].size;
 			if (plain > PLAIN_MOST)
 				break;
@@ -151,11 +151,11 @@ static void cut(struct cutting *c, const struct place *places, uint32_t count)
 	}
 }
 
-static int fill(struct order *order, const struct place *places, uint32_t count)
+static int fill_order(struct order *order, const struct place *places, uint32_t count)
 {
 	struct cutting c = { .err = 0 };
 
-	cut(&c, places, count);
+	cut_blocks(&c, places, count);
 	order->blocks = c.blocks.items;
 	order->files = c.files.items;
 	order->block_count = (uint32_t)c.blocks.count;
@@ -177,7 +177,7 @@ int order_make(const struct dataset *dataset, struct order *out)
 	*out = (struct order){ .count = 0 };
 	if (!places)
 		return -ENOMEM;
-	err = fill(out, places, collect(dataset, places));
+	err = fill_order(out, places, collect_places(dataset, places));
 	free(places);
 	if (err)
 		order_free(out);
@@ -196,7 +196,7 @@ uint64_t order_piece(const struct order *order, uint32_t block)
 {
 	uint32_t low = 0, high = block;
 
-	/* the first that has to do with this file: a terabyte has a million pieces */
+	/* binary search for the file's first block: a terabyte has a million pieces */
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 

@@ -4,10 +4,10 @@
 #include <stddef.h>
 
 enum {
-	GAP_MOST = 32 << 10,    /* headers and padding; more, and chance finds streams */
-	AHEAD_MOST = 512 << 10, /* of a large file the kernel reads ahead so much, in */
-	BEHIND_MOST = 2 << 20,  /* pieces that come from several threads, in any order */
-	HITS_LEAST = 2,         /* before there is a window */
+	GAP_MOST = 32 << 10,    /* headers and padding; more would match by chance */
+	AHEAD_MOST = 512 << 10, /* the kernel's read-ahead of a large file */
+	BEHIND_MOST = 2 << 20,  /* its requests come in any order */
+	HITS_LEAST = 2,         /* before a window opens */
 	HITS_MOST = 16,
 };
 
@@ -54,7 +54,7 @@ bool policy_sees_loader(const struct policy *p)
 
 /* Streams. */
 
-static bool goes_on(const struct policy_stream *s, const struct policy_read *read)
+static bool continues(const struct policy_stream *s, const struct policy_read *read)
 {
 	const struct policy_range *r = &read->stored;
 	bool same = read->limit && read->limit == s->limit;
@@ -71,7 +71,7 @@ static struct policy_stream *find_stream(struct policy *p, const struct policy_r
 	for (unsigned i = 0; i < POLICY_STREAMS; i++) {
 		struct policy_stream *s = &p->streams[i];
 
-		if (goes_on(s, read))
+		if (continues(s, read))
 			return s;
 		if (s->used < oldest->used)
 			oldest = s;
@@ -116,13 +116,13 @@ static uint64_t window_of(const struct policy *p, const struct policy_stream *s)
 	return window < p->window_most ? window : p->window_most;
 }
 
-/* Has it a window, or may it get one? */
+/* Has the stream a window, or may it open one? */
 static bool is_live(const struct policy *p, const struct policy_stream *s)
 {
 	return s->next && s->hits >= HITS_LEAST && p->now_ms - s->now_ms <= POLICY_REST_MS;
 }
 
-/* What the windows of all but one stream hold; `live` is how many there are with it. */
+/* Bytes in the windows of the other streams; `live`: all streams. */
 static uint64_t held_by_others(const struct policy *p, const struct policy_stream *stream,
 			       unsigned *live)
 {
@@ -147,10 +147,10 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * A stream's part of the room. Where that is too little for all, some have a small window
- * and the others none: each of them would lose what is read for it.
+ * A stream's window. If the room does not suffice for all streams, some have a small
+ * window and the others none: otherwise each would lose its bytes before it reads them.
  */
-static uint64_t granted(const struct policy *p, const struct policy_stream *s)
+static uint64_t share_room(const struct policy *p, const struct policy_stream *s)
 {
 	uint64_t window = window_of(p, s), taken, share, left;
 	unsigned live;
@@ -161,7 +161,7 @@ static uint64_t granted(const struct policy *p, const struct policy_stream *s)
 	share = share > POLICY_EDGES + POLICY_WINDOW_LEAST ? share - POLICY_EDGES :
 							     POLICY_WINDOW_LEAST;
 	left = least(left, share);
-	/* not in drops, each of which would be a read of its own */
+	/* not in small parts, each of which would be a read */
 	return left < least(window, POLICY_WINDOW_LEAST) / 4 ? 0 : least(window, left);
 }
 
@@ -180,7 +180,7 @@ bool policy_window(struct policy *p, uint64_t most, struct policy_range *out)
 
 		if (!is_live(p, s))
 			continue;
-		window = granted(p, s);
+		window = share_room(p, s);
 		end = window_end(s, window);
 		if (s->fetched >= end ||
 		    (end - s->fetched < window / 4 && end != s->limit))

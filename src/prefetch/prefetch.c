@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * prefetch.c: the threads. Each takes what is most urgent: files to drop, a window
- * ahead of a stream, a batch of the sweep; and sleeps when there is nothing.
+ * prefetch.c: the threads. Each does the most urgent work: files to drop, a window ahead
+ * of a stream, a block of the sweep; without work it sleeps.
  */
 #include "prefetch/prefetch.h"
 
@@ -25,10 +25,10 @@
 enum {
 	THREADS_LEAST = 4,
 	THREADS_MOST = 16,
-	AROUND = 256,            /* in a ring */
-	CRASHES_MOST = 3,        /* of threads that read ahead, before they are let be */
-	WINDOW_PIECE = 4 << 20,  /* for one thread */
-	LATER_MS = 50,           /* has the reader of a large file come to its end, or left? */
+	AROUND = 256,            /* blocks in `around` */
+	CRASHES_MOST = 3,        /* after these crashes read-ahead stops */
+	WINDOW_PIECE = 4 << 20,  /* read by one thread at once */
+	LATER_MS = 50,           /* until a stream or a drop is checked again */
 };
 
 struct prefetch_memory {
@@ -39,22 +39,22 @@ struct prefetch {
 	struct pusher pusher;
 	struct prefetch_config config;
 	struct order order;      /* set before `ordered` */
-	_Atomic bool ordered;    /* there are blocks */
+	_Atomic bool ordered;    /* `order` is valid */
 	struct sweep sweep;      /* lock; set before `ordered` */
 	_Atomic unsigned next_worker;
-	_Atomic bool at_once;    /* the sweep waits for nobody */
+	_Atomic bool at_once;    /* the sweep needs no loader */
 	struct notes notes;
-	bool ordering;           /* lock: a thread makes the order */
+	bool ordering;           /* lock: a thread makes it */
 	struct lock lock;
 	struct policy policy;    /* lock */
-	uint32_t around[AROUND]; /* lock: blocks that were read because of one file */
+	uint32_t around[AROUND]; /* lock: blocks in which a file was read */
 	unsigned around_first, around_count; /* lock */
 	struct drops drops;      /* lock */
 	struct again again;      /* lock */
 	struct room room;
 };
 
-/* What a thread is to do. */
+/* Work of a thread. */
 struct work {
 	enum { WORK_NONE, WORK_LATER, WORK_ORDER, WORK_DROP, WORK_WINDOW, WORK_BLOCK } kind;
 	struct drop drop;
@@ -87,9 +87,9 @@ void prefetch_memory_free(struct prefetch_memory *memory)
 	free(memory);
 }
 
-/* Notes of what was asked for. */
+/* Notes of reads. */
 
-/* The block of a file's first stored bytes, where there are blocks. */
+/* The block of a file's first stored bytes; false: no order, or no such bytes. */
 static bool block_of(const struct prefetch *p, uint32_t node, uint32_t *block)
 {
 	struct volume_span stored;
@@ -99,7 +99,7 @@ static bool block_of(const struct prefetch *p, uint32_t node, uint32_t *block)
 	       dataset_find_block(p->pusher.dataset, stored.source, stored.start, block);
 }
 
-/* Will all of its block be read anyway? Then at once. */
+/* Is the file's block part of the running sweep? Then the read fetches all of it. */
 static bool is_to_be_swept(const struct prefetch *p, uint32_t node)
 {
 	const struct ledger *ledger = p->pusher.ledger;
@@ -127,7 +127,7 @@ void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size
 	notes_add(&p->notes, &(struct note){ node, offset, length, direct });
 }
 
-/* A page for two files on average is not full. */
+/* The last page of a file is half full on average. */
 void prefetch_announce(const struct dataset *dataset, uint64_t budget)
 {
 	uint64_t most = budget - memory_cache_part(budget), bytes;
@@ -146,15 +146,15 @@ void prefetch_sweep(struct prefetch *p)
 	notes_wake(&p->notes);
 }
 
-/* Under the lock: the others of its block are next. */
-static void go_around(struct prefetch *p, uint32_t block)
+/* Lock held. Queues the block of a file that was read. */
+static void queue_block(struct prefetch *p, uint32_t block)
 {
 	if (p->around_count == AROUND || !sweep_give(&p->sweep, block))
 		return;
 	p->around[(p->around_first + p->around_count++) % AROUND] = block;
 }
 
-/* Does a file come in pieces, and which block is the first? */
+/* Is a file split into pieces? *first: its first block. */
 static bool in_pieces(const struct prefetch *p, uint32_t node, uint64_t size, uint32_t *first)
 {
 	const struct block_files *files;
@@ -162,12 +162,12 @@ static bool in_pieces(const struct prefetch *p, uint32_t node, uint64_t size, ui
 	if (size <= ORDER_LARGE || !block_of(p, node, first))
 		return false;
 	files = &p->order.files[*first];
-	/* the pieces may be another file's, which lies at the same place */
+	/* the pieces may belong to another file at the same place */
 	return files->count == 0 && p->order.nodes[files->first] == node;
 }
 
-/* Of a file that the sweep holds only in part: where the rest begins. */
-static bool held_to(const struct prefetch *p, uint32_t node, uint64_t size, uint64_t *from)
+/* The offset at which the sweep ends within a file; false: it does not. */
+static bool is_cut(const struct prefetch *p, uint32_t node, uint64_t size, uint64_t *from)
 {
 	uint32_t first, end = ledger_end(p->pusher.ledger);
 
@@ -177,7 +177,7 @@ static bool held_to(const struct prefetch *p, uint32_t node, uint64_t size, uint
 	return *from < size;
 }
 
-/* Does it lie beyond what is to be held, and from where on? */
+/* Is the file beyond the sweep's end? *from: its first byte there. */
 static bool is_beyond(const struct prefetch *p, uint32_t node, uint64_t size, uint64_t *from)
 {
 	const struct ledger *ledger = p->pusher.ledger;
@@ -187,10 +187,10 @@ static bool is_beyond(const struct prefetch *p, uint32_t node, uint64_t size, ui
 	if (!p->config.sink || ledger_state(ledger) == SWEEP_WAITING ||
 	    !block_of(p, node, &block))
 		return false;
-	return block >= ledger_end(ledger) || held_to(p, node, size, from);
+	return block >= ledger_end(ledger) || is_cut(p, node, size, from);
 }
 
-/* Under the lock: it goes again, a while after it was read; false: too many do. */
+/* Lock held. Queues a file to be dropped; false: the queue is full. */
 static bool drop_later(struct prefetch *p, uint32_t node, uint64_t size, uint64_t from)
 {
 	return drops_add(&p->drops, &(struct drop){ .node = node, .from = from,
@@ -198,8 +198,8 @@ static bool drop_later(struct prefetch *p, uint32_t node, uint64_t size, uint64_
 						    .since = bounded_now() });
 }
 
-/* Under the lock: a file was read to its end. */
-static void take_account(struct prefetch *p, uint32_t node, uint64_t size)
+/* Lock held. Accounts for a file that was read to its end. */
+static void account_file(struct prefetch *p, uint32_t node, uint64_t size)
 {
 	uint64_t from;
 	uint32_t block;
@@ -210,10 +210,10 @@ static void take_account(struct prefetch *p, uint32_t node, uint64_t size)
 	}
 	ledger_hold(p->pusher.ledger, node, size);
 	if (block_of(p, node, &block))
-		go_around(p, block);
+		queue_block(p, block);
 }
 
-/* Whoever reads a large file has nothing to do with what lies behind it. */
+/* The stored end of a large file, at which its stream ends; 0: not large. */
 static uint64_t end_of_large(const struct prefetch *p, uint32_t node, uint64_t size)
 {
 	struct volume_span last;
@@ -225,15 +225,15 @@ static uint64_t end_of_large(const struct prefetch *p, uint32_t node, uint64_t s
 }
 
 /*
- * Under the lock: it was asked for though it was held. Mostly a few of its pages are gone,
- * and these are there again now: it stays held, or it would be counted no more.
+ * Lock held. A held file missed the page cache. Usually a few pages were evicted and are
+ * back now, so the file stays held; otherwise it would not be counted.
  */
 static void note_eviction(struct prefetch *p, const struct note *note, uint64_t size)
 {
 	uint32_t first;
 
 	stats_add(COUNTER_evicted_files, 1);
-	/* during the sweep a file may be stored while it is being read */
+	/* during the sweep a file may be pushed while it is read */
 	if (ledger_state(p->pusher.ledger) == SWEEP_DONE)
 		again_lost(&p->again, note->length);
 	if (in_pieces(p, note->node, size, &first) &&
@@ -241,8 +241,8 @@ static void note_eviction(struct prefetch *p, const struct note *note, uint64_t 
 		pusher_forget_file(&p->pusher, first, size);
 }
 
-/* To its end; of a large file that says nothing of the rest. */
-static bool is_read(struct prefetch *p, const struct note *note, uint64_t size)
+/* Is the file read to its end? A large file needs all its pieces. */
+static bool is_read_whole(struct prefetch *p, const struct note *note, uint64_t size)
 {
 	uint64_t from;
 	uint32_t first;
@@ -252,17 +252,17 @@ static bool is_read(struct prefetch *p, const struct note *note, uint64_t size)
 	return pusher_note_read(&p->pusher, first, note->offset, note->length, size);
 }
 
-/* Under the lock. The page cache had not got it, and now has. */
+/* Lock held. The read missed the page cache, which has the pages now. */
 static void note_in_ledger(struct prefetch *p, const struct note *note, uint64_t size)
 {
 	if (note->offset == 0 && ledger_holds(p->pusher.ledger, note->node))
 		note_eviction(p, note, size);
-	if (is_read(p, note, size))
-		take_account(p, note->node, size);
+	if (is_read_whole(p, note, size))
+		account_file(p, note->node, size);
 }
 
-/* Under the lock. */
-static void heed(struct prefetch *p, const struct note *note)
+/* Lock held. */
+static void handle_note(struct prefetch *p, const struct note *note)
 {
 	struct policy_read read = { .now_ms = bounded_now(), .node = note->node };
 	struct volume_span stored;
@@ -279,15 +279,15 @@ static void heed(struct prefetch *p, const struct note *note)
 	policy_note(&p->policy, &read);
 }
 
-/* What is next. */
+/* The next work. */
 
 static bool wants_sweep(const struct prefetch *p)
 {
 	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_loader(&p->policy));
 }
 
-/* Under the lock: the sweep is over, but the kernel's page cache is not what it was. */
-static bool is_worth_another(struct prefetch *p)
+/* Lock held. The sweep is done: should it be repeated? */
+static bool should_repeat(struct prefetch *p)
 {
 	enum again_how how = again_look(&p->again, bounded_now(), sweep_was_short(),
 					stats_get(COUNTER_sweep_target));
@@ -301,8 +301,8 @@ static bool is_worth_another(struct prefetch *p)
 	return true;
 }
 
-/* Under the lock: what was read before there was a plan, and is no part of it. */
-static void let_go_beyond(struct prefetch *p)
+/* Lock held. Queues drops of files that were read before the plan and are beyond it. */
+static void drop_unplanned(struct prefetch *p)
 {
 	struct ledger *ledger = p->pusher.ledger;
 
@@ -318,7 +318,7 @@ static void let_go_beyond(struct prefetch *p)
 	}
 }
 
-/* Under the lock. */
+/* Lock held. */
 static void begin_sweep(struct prefetch *p)
 {
 	enum sweep_state state = ledger_state(p->pusher.ledger);
@@ -326,15 +326,15 @@ static void begin_sweep(struct prefetch *p)
 	if (state == SWEEP_RUNNING && !p->sweep.is_ours)
 		sweep_take_up(&p->sweep);
 	if (state == SWEEP_RUNNING || !wants_sweep(p) ||
-	    (state == SWEEP_DONE && !is_worth_another(p)))
+	    (state == SWEEP_DONE && !should_repeat(p)))
 		return;
 	again_begin(&p->again, bounded_now());
 	pusher_forget(&p->pusher, &p->order);
 	sweep_plan(&p->sweep, &p->room);
-	let_go_beyond(p);
+	drop_unplanned(p);
 }
 
-/* Under the lock. */
+/* Lock held. */
 static bool next_around(struct prefetch *p, uint32_t *block)
 {
 	if (p->around_count == 0)
@@ -345,14 +345,14 @@ static bool next_around(struct prefetch *p, uint32_t *block)
 	return true;
 }
 
-/* Under the lock. Who reads a large file has all of the storage until it ends. */
-static bool gives_way(const struct prefetch *p)
+/* Lock held. A stream in a large file has all of the storage until its end. */
+static bool yields_to_stream(const struct prefetch *p)
 {
 	return ledger_state(p->pusher.ledger) == SWEEP_RUNNING &&
 	       policy_streams(&p->policy, bounded_now());
 }
 
-/* Under the lock. What is decoded, and blocks of the sweep, need some of the cache. */
+/* Lock held. Decoded chunks and blocks of the sweep need a part of the cache. */
 static uint64_t room_for_windows(const struct prefetch *p)
 {
 	uint64_t room = room_for_cache(&p->room), others = room / 4;
@@ -362,8 +362,8 @@ static uint64_t room_for_windows(const struct prefetch *p)
 	return room > others ? room - others : 0;
 }
 
-/* Under the lock. */
-static void choose(struct prefetch *p, struct work *out)
+/* Lock held. */
+static void choose_work(struct prefetch *p, struct work *out)
 {
 	out->kind = WORK_NONE;
 	if (drops_take(&p->drops, bounded_now(), &out->drop)) {
@@ -385,7 +385,7 @@ static void choose(struct prefetch *p, struct work *out)
 	begin_sweep(p);
 	if (next_around(p, &out->block))
 		out->kind = WORK_BLOCK;
-	else if (gives_way(p))
+	else if (yields_to_stream(p))
 		out->kind = WORK_LATER;
 	else if (sweep_next(&p->sweep, &out->block))
 		out->kind = WORK_BLOCK;
@@ -397,20 +397,20 @@ static struct work next_work(struct prefetch *p)
 {
 	struct work work;
 	struct note note;
-	bool heeded = false;
+	bool handled = false;
 
 	LOCK_GUARD(&p->lock);
 	while (notes_take(&p->notes, &note)) {
-		heed(p, &note);
-		heeded = true;
+		handle_note(p, &note);
+		handled = true;
 	}
-	if (heeded)
+	if (handled)
 		room_share(&p->room);
-	choose(p, &work);
+	choose_work(p, &work);
 	return work;
 }
 
-/* Doing it. */
+/* The work. */
 
 static void make_order(struct prefetch *p)
 {
@@ -428,14 +428,14 @@ static void make_order(struct prefetch *p)
 	atomic_store(&p->ordered, true);
 }
 
-/* What the kernel does not take is kept here, as long as there is room. */
+/* The dataset's cache keeps files that the kernel does not accept, up to the budget. */
 static bool is_full(const struct prefetch *p)
 {
 	return dataset_cache_bytes(p->pusher.dataset) + stats_get(COUNTER_resident_bytes) >=
 	       room_for_files(&p->room);
 }
 
-/* Under the lock. */
+/* Lock held. */
 static void cut_sweep(struct prefetch *p, enum sweep_limit why)
 {
 	uint32_t block;
@@ -496,7 +496,7 @@ static void do_work(struct prefetch *p, struct push_worker *worker,
 	}
 }
 
-static void run(void *argument)
+static void prefetch_thread(void *argument)
 {
 	struct prefetch *p = argument;
 	struct push_worker worker = { .number = atomic_fetch_add(&p->next_worker, 1) };
@@ -513,7 +513,7 @@ static void run(void *argument)
 		if (work.kind == WORK_NONE || work.kind == WORK_LATER)
 			notes_wait(&p->notes, now, work.kind == WORK_LATER ? LATER_MS : 0);
 		else
-			notes_wake(&p->notes); /* there may be work for two */
+			notes_wake(&p->notes); /* there may be work for two threads */
 		do_work(p, &worker, &work);
 	}
 }
@@ -525,11 +525,11 @@ void prefetch_note_crash(void)
 }
 
 /*
- * What a thread of the last server was at. If that one died of it, perhaps, it is not
- * read ahead any more; if it was killed, it is, like all that was not done.
+ * Marks the files that the last server's threads pushed. After a crash they count as
+ * held, so they are skipped; after a kill they are pushed again.
  */
-static void look_at_suspects(const struct dataset *dataset, struct ledger *ledger,
-			     bool crashed)
+static void mark_suspects(const struct dataset *dataset, struct ledger *ledger,
+			  bool crashed)
 {
 	for (unsigned i = 0; i < LEDGER_WORKERS; i++) {
 		struct tree_stat st;
@@ -557,11 +557,11 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	int err;
 
 	*out = NULL;
-	look_at_suspects(dataset, ledger, config->crashed);
+	mark_suspects(dataset, ledger, config->crashed);
 	if (ledger_crashes(ledger) >= CRASHES_MOST) {
 		log_warn("nothing is read ahead any more: servers crashed of it");
 		stats_set(COUNTER_sweep_limit, LIMIT_FAILED);
-		return 0; /* the rest is for those who ask */
+		return 0; /* requests are served without read-ahead */
 	}
 	p = calloc(1, sizeof(*p));
 	if (!p)
@@ -571,7 +571,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	p->lock = (struct lock)LOCK_INIT;
 	p->pusher = (struct pusher){ .dataset = dataset, .ledger = ledger,
 				     .sink = config->sink };
-	/* what another server has begun goes on; what it kept itself is gone */
+	/* a server without a sink lost its cache: repeat the sweep */
 	if (!config->sink && ledger_state(ledger) == SWEEP_DONE)
 		ledger_begin_sweep(ledger, ledger_end(ledger));
 	p->at_once = ledger_state(ledger) == SWEEP_RUNNING;
@@ -582,7 +582,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	room_share(&p->room);
 	err = pool_start(&pool, thread_count(config));
 	for (unsigned i = 0; !err && i < pool_threads(pool); i++)
-		err = pool_add(pool, run, p);
+		err = pool_add(pool, prefetch_thread, p);
 	if (!err)
 		*out = p;
 	return err;

@@ -11,11 +11,11 @@
 #include "stats/stats.h"
 
 enum {
-	FETCHES_BESIDE = 2,    /* reads ahead while somebody waits */
+	FETCHES_BESIDE = 2,    /* blocks read ahead while a request waits */
 	YIELD_NS = 200 * 1000,
 	YIELDS_MOST = 100,
-	FIRST_READS = 64,      /* a reader that begins has them for himself, */
-	FIRST_MS = 20,         /* if he does not pause */
+	FIRST_READS = 64,      /* a reader's first reads have the storage alone */
+	FIRST_MS = 20,         /* unless it pauses */
 };
 
 bool pusher_is_asked(struct pusher *p, int64_t now)
@@ -24,7 +24,7 @@ bool pusher_is_asked(struct pusher *p, int64_t now)
 	return atomic_fetch_add(&p->asked, 1) < FIRST_READS;
 }
 
-/* Has a reader just begun, who is to have storage for himself? */
+/* Has a reader just begun? Then it has the storage alone. */
 static bool is_beginning(const struct pusher *p)
 {
 	uint64_t asked = atomic_load(&p->asked);
@@ -33,8 +33,8 @@ static bool is_beginning(const struct pusher *p)
 	       bounded_now() - atomic_load(&p->asked_at) < FIRST_MS;
 }
 
-/* Is somebody waiting, so that there should be no more reads ahead than there are? */
-static bool is_in_the_way(const struct pusher *p)
+/* Does a request wait while enough blocks are being read ahead? */
+static bool delays_demand(const struct pusher *p)
 {
 	return atomic_load(&p->demand) > 0 && atomic_load(&p->fetching) >= FETCHES_BESIDE;
 }
@@ -64,20 +64,20 @@ void pusher_forget_file(struct pusher *p, uint32_t first, uint64_t size)
 	}
 }
 
-/* What somebody waits for goes first, but not for ever. */
+/* Requests go first, but not for ever. */
 static void yield_to_demand(const struct pusher *p, bool sweeping)
 {
 	const struct timespec pause = { .tv_nsec = YIELD_NS };
 
 	for (int i = 0; i < YIELDS_MOST &&
-			(is_in_the_way(p) || (sweeping && is_beginning(p))); i++)
+			(delays_demand(p) || (sweeping && is_beginning(p))); i++)
 		nanosleep(&pause, NULL);
 }
 
-/* What is being passed on. */
-struct block_at_hand {
+/* The block being pushed. */
+struct push_block {
 	const struct volume_span *span;
-	const struct cache_pin *pin; /* NULL: it could not be staged */
+	const struct cache_pin *pin; /* NULL: not staged */
 	char *buffer;
 };
 
@@ -88,10 +88,10 @@ static bool lies_within(const struct volume_span *span, const struct volume_span
 }
 
 /*
- * In the block, where it lies there as it is, and is right; otherwise read into the
- * buffer, by which it is compared, too.
+ * Bytes from the block if it has them plain and their checksum matches; otherwise a
+ * checked read into the buffer.
  */
-static ssize_t get_piece(const struct pusher *p, const struct block_at_hand *b,
+static ssize_t get_piece(const struct pusher *p, const struct push_block *b,
 			 uint32_t node, uint64_t offset, uint64_t length,
 			 const char **out)
 {
@@ -109,8 +109,8 @@ static ssize_t get_piece(const struct pusher *p, const struct block_at_hand *b,
 	return dataset_read(p->dataset, node, b->buffer, (size_t)length, offset, &context);
 }
 
-/* One piece of a file: 0, or why the kernel has not got it. */
-static int pass_piece(const struct pusher *p, const struct block_at_hand *b, uint32_t node,
+/* Pushes one piece of a file: 0, or a negative errno. */
+static int push_piece(const struct pusher *p, const struct push_block *b, uint32_t node,
 		      uint64_t offset, uint64_t length)
 {
 	const char *bytes;
@@ -118,23 +118,23 @@ static int pass_piece(const struct pusher *p, const struct block_at_hand *b, uin
 	int err;
 
 	if (n < 0)
-		return -EIO; /* who asks for it is told, or finds it mended */
+		return -EIO; /* a request will repeat the read and report the error */
 	err = p->sink->store(p->sink->context, node, offset, bytes, (size_t)n);
 	if (!err)
 		stats_add(COUNTER_pushed_bytes, (uint64_t)n);
 	return err;
 }
 
-/* From one offset to another. */
-static int pass_on(const struct pusher *p, const struct block_at_hand *b, uint32_t node,
-		   uint64_t from, uint64_t to)
+/* Pushes [from, to). */
+static int push_range(const struct pusher *p, const struct push_block *b, uint32_t node,
+		      uint64_t from, uint64_t to)
 {
 	int err = 0;
 
 	while (!err && from < to) {
 		uint64_t n = to - from < PUSH_PIECE ? to - from : PUSH_PIECE;
 
-		err = pass_piece(p, b, node, from, n);
+		err = push_piece(p, b, node, from, n);
 		from += n;
 	}
 	if (err == -ENOENT)
@@ -142,7 +142,7 @@ static int pass_on(const struct pusher *p, const struct block_at_hand *b, uint32
 	return err;
 }
 
-/* A piece is in the page cache: was it the last of its file that was not? */
+/* Marks a piece as cached: true if it completes its file. */
 static bool completes(struct pusher *p, uint32_t first, uint64_t piece, uint64_t size)
 {
 	if (first + piece >= p->blocks || atomic_exchange(&p->is_passed[first + piece], true))
@@ -151,7 +151,7 @@ static bool completes(struct pusher *p, uint32_t first, uint64_t piece, uint64_t
 	       (size + VOLUME_BLOCK - 1) / VOLUME_BLOCK;
 }
 
-/* A file is read from front to back, mostly: who has read a piece's end has read it. */
+/* A read of a piece's end counts as all of it: files are mostly read front to back. */
 bool pusher_note_read(struct pusher *p, uint32_t first, uint64_t offset, uint64_t length,
 		      uint64_t size)
 {
@@ -167,9 +167,9 @@ bool pusher_note_read(struct pusher *p, uint32_t first, uint64_t offset, uint64_
 	return all;
 }
 
-/* A file, or a piece of one; false: it is to be kept here. */
-static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
-		    uint32_t node, const struct block_at_hand *b)
+/* Pushes a file, or a piece of one; false: keep it in the dataset's cache. */
+static bool push_file(struct pusher *p, const struct order *order, uint32_t block,
+		      uint32_t node, const struct push_block *b)
 {
 	bool whole = order->files[block].count > 0;
 	uint64_t from = whole ? 0 : order_piece(order, block), to;
@@ -179,7 +179,7 @@ static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
 	if (tree_stat(dataset_tree(p->dataset), node, &st) < 0 || from >= st.size)
 		return true;
 	to = !whole && st.size - from > VOLUME_BLOCK ? from + VOLUME_BLOCK : st.size;
-	err = pass_on(p, b, node, from, to);
+	err = push_range(p, b, node, from, to);
 	if (!err && (whole || completes(p, block - (uint32_t)(from / VOLUME_BLOCK),
 					from / VOLUME_BLOCK, st.size)) &&
 	    ledger_hold(p->ledger, node, st.size))
@@ -187,8 +187,8 @@ static bool do_file(struct pusher *p, const struct order *order, uint32_t block,
 	return err != -ENOENT;
 }
 
-static bool do_files(struct pusher *p, unsigned worker, const struct order *order,
-		     uint32_t block, const struct block_at_hand *b)
+static bool push_files(struct pusher *p, unsigned worker, const struct order *order,
+		       uint32_t block, const struct push_block *b)
 {
 	const struct block_files *files = &order->files[block];
 	uint32_t count = files->count ? files->count : 1;
@@ -200,13 +200,13 @@ static bool do_files(struct pusher *p, unsigned worker, const struct order *orde
 		if (ledger_holds(p->ledger, node))
 			continue;
 		ledger_begin_file(p->ledger, worker, node);
-		done &= do_file(p, order, block, node, b);
+		done &= push_file(p, order, block, node, b);
 		ledger_end_file(p->ledger, worker);
 	}
 	return done;
 }
 
-/* `sweeping`: nobody has asked for what is near it. */
+/* `sweeping`: no reader is near the block. */
 static struct cache_pin *stage(struct pusher *p, const struct order *order, uint32_t block,
 			       bool sweeping)
 {
@@ -217,7 +217,7 @@ static struct cache_pin *stage(struct pusher *p, const struct order *order, uint
 		return NULL;
 	yield_to_demand(p, sweeping);
 	atomic_fetch_add(&p->fetching, 1);
-	/* what cannot be read so is read file by file, which says what is wrong */
+	/* on an error the files are read one by one, which reports it */
 	if (dataset_stage(p->dataset, block, &pin) < 0)
 		pin = NULL;
 	atomic_fetch_sub(&p->fetching, 1);
@@ -227,20 +227,20 @@ static struct cache_pin *stage(struct pusher *p, const struct order *order, uint
 bool pusher_run(struct pusher *p, struct push_worker *worker, const struct order *order,
 		uint32_t block)
 {
-	struct block_at_hand b = { .span = &order->blocks[block], .buffer = worker->buffer };
+	struct push_block b = { .span = &order->blocks[block], .buffer = worker->buffer };
 	struct cache_pin *pin;
 	bool done;
 
 	if (sweep_holds(p->ledger, order, block))
 		return false;
 	b.pin = pin = stage(p, order, block, true);
-	done = b.buffer && do_files(p, worker->number, order, block, &b);
+	done = b.buffer && push_files(p, worker->number, order, block, &b);
 	if (pin)
 		dataset_unstage(p->dataset, pin, done);
 	return !done;
 }
 
-/* What lies between blocks nobody reads. */
+/* No file has bytes between blocks, so these are not read. */
 static void stage_blocks(struct pusher *p, const struct order *order,
 			 const struct policy_range *range)
 {
@@ -267,7 +267,7 @@ static void stage_aligned(struct pusher *p, const struct policy_range *range)
 
 		yield_to_demand(p, false);
 		if (dataset_stage_aligned(p->dataset, range->source, number, &pin) < 0)
-			return; /* the end of the packed file, mostly */
+			return; /* usually the end of the packed file */
 		dataset_unstage(p->dataset, pin, false);
 	}
 }

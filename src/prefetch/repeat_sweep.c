@@ -5,8 +5,7 @@ enum {
 	REST_MS = 2000,
 	ALL_MS = 30000,
 	DOUBLINGS = 8,
-	/* What storage reads in order while it looks for one place: a thousand places a
-	   second at 256 MiB/s, to name one. */
+	/* Bytes read in the time of a seek: say 1,000 seeks a second at 256 MiB/s. */
 	SEEK_BYTES = 256 << 10,
 };
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * repeat_sweep.h: whether a sweep that is over is worth another one. Private to prefetch/.
+ * repeat_sweep.h: decides whether to repeat a finished sweep. Private to prefetch/.
  *
- * There are two reasons. It was cut because memory was short, and now it is not: then the
- * rest is read, and what is held stays. Or the kernel has let go of files, and to read
- * these when they were asked for has cost as much as another sweep would: then all is
- * read anew. Whatever comes of it then, no more than twice is paid of what would have
- * been best. Each time the next one has to wait twice as long. (A bound that counts files
- * is no good: a few hundred of 7,500 had all of it read anew, in the middle of an epoch.)
+ * There are two reasons. Memory was short and is not any more: the rest is read. Or the
+ * kernel evicted files, and rereading them on demand has cost as much as another sweep:
+ * all is read again. So the total cost is at most twice the optimum, and each wait
+ * doubles. (A bound on the number of files fails: a few hundred of 7,500 repeated the
+ * whole sweep within an epoch.)
  *
  * Threads: one at a time.
  */
@@ -17,21 +16,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All 0 at first. */
+/* Initially zero. */
 struct again {
-	int64_t begun_ms; /* the last sweep */
-	unsigned times;   /* how many there were */
-	uint64_t lost;    /* since then, in bytes that a sweep would read in that time */
+	int64_t begun_ms; /* begin of the last sweep */
+	unsigned times;   /* number of sweeps */
+	uint64_t lost;    /* rereads since, in bytes that a sweep reads in that time */
 };
 
 enum again_how { AGAIN_NOT, AGAIN_THE_REST, AGAIN_ALL };
 
 void again_begin(struct again *again, int64_t now_ms);
 
-/* So many bytes were asked for that were held. */
+/* Adds a read of `bytes` that the ledger held. */
 void again_lost(struct again *again, uint64_t bytes);
 
-/* `target`: bytes of the last sweep; `was_cut`: memory was short. */
+/* `target`: bytes of the last sweep; `was_cut`: for lack of memory. */
 enum again_how again_look(const struct again *again, int64_t now_ms, bool was_cut,
 			  uint64_t target);
 

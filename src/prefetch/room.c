@@ -8,8 +8,8 @@
 
 enum {
 	LOOK_MS = 100,
-	RESERVE_SHARE = 16,      /* of the memory there is: what others may need soon, */
-	RESERVE_MOST = 1 << 30,  /* but no more than this */
+	RESERVE_SHARE = 16,      /* reserve for others: this part of memory, */
+	RESERVE_MOST = 1 << 30,  /* at most */
 };
 
 void room_init(struct room *room, struct dataset *dataset, uint64_t budget)
@@ -19,7 +19,7 @@ void room_init(struct room *room, struct dataset *dataset, uint64_t budget)
 		room->memory = NULL;
 }
 
-static uint64_t room_beside(const struct room *room, uint64_t inodes)
+static uint64_t room_after_inodes(const struct room *room, uint64_t inodes)
 {
 	uint64_t floor = memory_cache_part(room->budget);
 
@@ -28,7 +28,7 @@ static uint64_t room_beside(const struct room *room, uint64_t inodes)
 
 uint64_t room_for_files(const struct room *room)
 {
-	return room_beside(room, stats_get(COUNTER_inode_bytes));
+	return room_after_inodes(room, stats_get(COUNTER_inode_bytes));
 }
 
 bool room_has_for(const struct room *room, uint64_t files, uint64_t pages)
@@ -36,7 +36,7 @@ bool room_has_for(const struct room *room, uint64_t files, uint64_t pages)
 	uint64_t known = stats_get(COUNTER_inode_bytes);
 	uint64_t names = files * stats_get(COUNTER_name_bytes);
 
-	return pages <= room_beside(room, known > names ? known : names);
+	return pages <= room_after_inodes(room, known > names ? known : names);
 }
 
 uint64_t room_for_cache(const struct room *room)
@@ -51,8 +51,8 @@ void room_share(const struct room *room)
 	dataset_limit_cache(room->dataset, room_for_cache(room));
 }
 
-/* What is resident counts as taken. */
-static bool look(const struct room *room)
+/* Resident files count as used, since available memory includes them. */
+static bool is_memory_short(const struct room *room)
 {
 	uint64_t resident = stats_get(COUNTER_resident_bytes), reserve;
 	struct memory_state state;
@@ -69,7 +69,7 @@ bool room_look(struct room *room)
 
 	if (room->memory && now - atomic_load(&room->looked_at) >= LOOK_MS &&
 	    !atomic_exchange(&room->looking, true)) {
-		atomic_store(&room->is_short, look(room));
+		atomic_store(&room->is_short, is_memory_short(room));
 		atomic_store(&room->looked_at, now);
 		atomic_store(&room->looking, false);
 	}

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * room.h: how much memory there is for what is read ahead, and whether others need it.
- * Private to prefetch/.
+ * room.h: the memory for read-ahead, and whether other processes need it. Private to
+ * prefetch/.
  *
- * The budget is for all together: the files in the page cache, the dataset's own cache,
- * and what the kernel keeps of their inodes. The cache may always have a part of it, and
- * has what the page cache leaves.
+ * The budget covers files in the page cache, the dataset's cache and the kernel's inodes.
+ * The dataset's cache has a minimum, and the bytes that the page cache leaves.
  *
  * Threads: any number at once.
  */
@@ -22,30 +21,30 @@
 struct room {
 	struct dataset *dataset;
 	uint64_t budget;
-	struct memory *memory;   /* whoever has set `looking`; NULL: it cannot be seen */
+	struct memory *memory;   /* of the thread that set `looking`; or NULL */
 	_Atomic bool looking;
-	_Atomic bool is_short;   /* of memory, when somebody last looked */
+	_Atomic bool is_short;   /* result of the last look */
 	_Atomic int64_t looked_at;
 };
 
 void room_init(struct room *room, struct dataset *dataset, uint64_t budget);
 
-/* Bytes that files may take of the page cache. */
+/* The limit of files in the page cache, in bytes. */
 uint64_t room_for_files(const struct room *room);
 
-/* Will there be room for so many files once the kernel knows the names of them all? */
+/* Do `pages` bytes of `files` files fit, once the kernel has an inode for each? */
 bool room_has_for(const struct room *room, uint64_t files, uint64_t pages);
 
-/* Bytes that the dataset's cache may have: what the page cache leaves. */
+/* The limit of the dataset's cache, in bytes. */
 uint64_t room_for_cache(const struct room *room);
 
-/* Gives the dataset's cache what the page cache leaves. */
+/* Sets that limit. */
 void room_share(const struct room *room);
 
-/* Is there less than others may need soon? Looks a few times a second, at most. */
+/* Is less memory left than others may need soon? Looks at most ten times a second. */
 bool room_look(struct room *room);
 
-/* What the last look saw. */
+/* The result of the last room_look. */
 bool room_is_short(const struct room *room);
 
 #endif

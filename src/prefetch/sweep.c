@@ -17,7 +17,7 @@ int sweep_init(struct sweep *s, const struct tree *tree, const struct order *ord
 	return s->begun ? 0 : -ENOMEM;
 }
 
-/* What its files take of the page cache. */
+/* Bytes of a block's files in the page cache. */
 static uint64_t pages_of(const struct sweep *s, uint32_t block)
 {
 	const struct block_files *files = &s->order->files[block];
@@ -34,7 +34,7 @@ static uint64_t pages_of(const struct sweep *s, uint32_t block)
 	return sum;
 }
 
-/* If the sweep ends within a large file: what comes before that, which it pushes. */
+/* Counts the pushed part of a large file if the sweep ends within it. */
 static void hold_part(struct sweep *s)
 {
 	const struct block_files *files = s->order->files;
@@ -107,7 +107,7 @@ bool sweep_next(struct sweep *s, uint32_t *block)
 			return true;
 	}
 	if (s->at_work == 0) {
-		/* it is as much as there can be */
+		/* no more can be swept */
 		stats_set(COUNTER_sweep_target, stats_get(COUNTER_swept_bytes));
 		ledger_end_sweep(s->ledger);
 	}

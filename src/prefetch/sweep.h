@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sweep.h: which blocks are read in the background, and which of them are done. Private
- * to prefetch/.
+ * sweep.h: the blocks to read in the background, and which are done. Private to
+ * prefetch/.
  *
- * Each block is given once, and counts as swept once it is done, however it came to be
- * read; so what is swept never exceeds the target, and the sweep is over when the last
- * block is done, not when it is given. A server that dies before that leaves a sweep
- * that runs: the next one goes through it from the beginning, and leaves out what the
- * ledger holds.
+ * Each block is claimed once, and counts as swept when it is done. So the swept bytes
+ * never exceed the target, and the sweep ends when its last block is done. A server that
+ * dies leaves a running sweep; the next server starts at the first block and skips blocks
+ * that the ledger holds.
  *
  * Threads: one at a time.
  */
@@ -26,36 +25,36 @@ struct sweep {
 	const struct tree *tree;
 	const struct order *order;
 	struct ledger *ledger;
-	uint8_t *begun;       /* of each block: it has been given */
-	unsigned at_work;     /* blocks that are given, and not done */
-	bool is_ours;         /* this server has planned it, or taken it up */
+	uint8_t *begun;       /* of each block: claimed */
+	unsigned at_work;     /* blocks claimed and not done */
+	bool is_ours;         /* planned or resumed by this server */
 	bool is_pushed;       /* into the page cache */
 };
 
-/* 0 or -ENOMEM. All must outlive it. `pushed`: what is swept lies in the page cache. */
+/* 0 or -ENOMEM. The arguments must outlive it. `pushed`: blocks go to the page cache. */
 int sweep_init(struct sweep *sweep, const struct tree *tree, const struct order *order,
 	       struct ledger *ledger, bool pushed);
 
-/* From the first block, as far as there is room. */
+/* Plans a sweep from the first block, as far as the room suffices. */
 void sweep_plan(struct sweep *sweep, const struct room *room);
 
-/* What another server has begun goes on. */
+/* Resumes the sweep of another server. */
 void sweep_take_up(struct sweep *sweep);
 
-/* Is this block part of it, and not given yet? Then it is now. */
+/* Claims this block; false: not part of the sweep, or already claimed. */
 bool sweep_give(struct sweep *sweep, uint32_t block);
 
-/* The next block; false: all are given, and when all are done the sweep is over. */
+/* Claims the next block. False: all are claimed; the sweep ends once all are done. */
 bool sweep_next(struct sweep *sweep, uint32_t *block);
 
-/* A block that was given is done; or is given back, for nobody will do it. */
+/* Ends a claimed block: done, or not read and free to be claimed again. */
 void sweep_done(struct sweep *sweep, uint32_t block);
 void sweep_give_back(struct sweep *sweep, uint32_t block);
 
-/* No more than what is given already, and why. */
+/* Ends the sweep behind the claimed blocks, and records the reason. */
 void sweep_cut(struct sweep *sweep, enum sweep_limit why);
 
-/* Was the last one, of whatever server, cut because memory was short? */
+/* Was the last sweep of any server cut for lack of memory? */
 bool sweep_was_short(void);
 
 /* Are all files of a block held? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* bound.c: what bounds the reader, in words. */
+/* bound.c: the bottleneck of a reader, in words. */
 #include <stdio.h>
 
 #include "base/size.h"
@@ -14,7 +14,7 @@ const char *bound_word(enum bound bound)
 	return words[bound];
 }
 
-/* What most of the requests are, and what would spare them. */
+/* The most frequent kind of request, and a remedy. */
 static const char *remedy(enum counter most)
 {
 	switch ((int)most) {
@@ -32,7 +32,7 @@ static const char *remedy(enum counter most)
 	}
 }
 
-static char *say_loader(const struct rates *r, char *out)
+static char *loader_sentence(const struct rates *r, char *out)
 {
 	char count[SIZE_TEXT_BYTES];
 
@@ -48,7 +48,7 @@ static char *say_loader(const struct rates *r, char *out)
 	return out;
 }
 
-static char *say_storage(const struct rates *r, char *out)
+static char *storage_sentence(const struct rates *r, char *out)
 {
 	char size[SIZE_TEXT_BYTES], count[SIZE_TEXT_BYTES];
 
@@ -70,9 +70,9 @@ char *bound_sentence(const struct rates *r, char *out)
 
 	switch (r->bound) {
 	case BOUND_LOADER:
-		return say_loader(r, out);
+		return loader_sentence(r, out);
 	case BOUND_STORAGE:
-		return say_storage(r, out);
+		return storage_sentence(r, out);
 	case BOUND_DECODE:
 		snprintf(out, BOUND_TEXT_BYTES,
 			 "Bound by decoding: %.1f readers wait for it, which makes %s a second; "

@@ -9,7 +9,7 @@
 
 #include "stats/stats.h"
 
-#define NUMBER "%20" PRIu64 /* the widest has 20 digits */
+#define NUMBER "%20" PRIu64 /* the largest has 20 digits */
 
 static const char fuse_prefix[] = "fuse_", request_prefix[] = "request_";
 
@@ -40,8 +40,8 @@ static uint64_t count_of(const struct histogram_cells *cells)
 	return sum;
 }
 
-/* What follows the prefix, or NULL where the name has another one. */
-static const char *after(const char *name, const char *prefix)
+/* The text behind the prefix, or NULL if the name has another. */
+static const char *after_prefix(const char *name, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -62,7 +62,7 @@ double render_percent(uint64_t swept, uint64_t target)
 	return 100 * (double)swept / (double)target;
 }
 
-/* For people. */
+/* The readable form. */
 
 static void add_line(struct text *text, const char *name, uint64_t value, const char *unit,
 		     const char *sentence)
@@ -86,7 +86,7 @@ void render_stats(struct text *text)
 		add_line(text, name, count_of(cells), "times", histogram_infos[i].sentence);
 		snprintf(name, sizeof(name), "%s_ns", histogram_infos[i].name);
 		add_line(text, name, load(&cells->sum_ns), "ns", "in all");
-		if (after(histogram_infos[i].name, request_prefix))
+		if (after_prefix(histogram_infos[i].name, request_prefix))
 			continue;
 		snprintf(name, sizeof(name), "%s_demand_ns", histogram_infos[i].name);
 		add_line(text, name, load(&cells->demand_ns), "ns",
@@ -104,7 +104,7 @@ void render_progress(struct text *text)
 		 render_state(swept, target));
 }
 
-/* For programs. */
+/* JSON. */
 
 static void add_json_counters(struct text *text, const char *key, enum counter_kind kind)
 {
@@ -153,7 +153,7 @@ void render_json(struct text *text)
 	text_add(text, "\n  }\n}\n");
 }
 
-/* For Prometheus: all samples of a metric stand together, behind its HELP and TYPE. */
+/* Prometheus: the samples of a metric are adjacent, behind its HELP and TYPE. */
 
 static void add_head(struct text *text, const char *name, const char *suffix,
 		     const char *type, const char *sentence)
@@ -166,7 +166,7 @@ static void add_requests(struct text *text)
 {
 	add_head(text, "requests", "_total", "counter", "requests of the kernel, by kind");
 	for (int i = 0; i < COUNTER_COUNT; i++) {
-		const char *op = after(counter_infos[i].name, fuse_prefix);
+		const char *op = after_prefix(counter_infos[i].name, fuse_prefix);
 
 		if (op)
 			text_add(text, "granaryfs_requests_total{op=\"%s\"} " NUMBER "\n", op,
@@ -180,7 +180,7 @@ static void add_counter(struct text *text, int i)
 	bool counter = info->kind == KIND_COUNTER;
 	const char *suffix = counter ? "_total" : "";
 
-	if (after(info->name, fuse_prefix))
+	if (after_prefix(info->name, fuse_prefix))
 		return;
 	add_head(text, info->name, suffix, counter ? "counter" : "gauge", info->sentence);
 	text_add(text, "granaryfs_%s%s " NUMBER "\n", info->name, suffix,
@@ -221,7 +221,7 @@ static void add_histograms(struct text *text)
 {
 	add_head(text, "request", "_seconds", "histogram", "answering requests, by kind");
 	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
-		const char *op = after(histogram_infos[i].name, request_prefix);
+		const char *op = after_prefix(histogram_infos[i].name, request_prefix);
 
 		if (op)
 			add_buckets(text, "request", op, &histogram_cells[i]);
@@ -229,20 +229,20 @@ static void add_histograms(struct text *text)
 	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
 		const char *name = histogram_infos[i].name;
 
-		if (after(name, request_prefix))
+		if (after_prefix(name, request_prefix))
 			continue;
 		add_head(text, name, "_seconds", "histogram", histogram_infos[i].sentence);
 		add_buckets(text, name, NULL, &histogram_cells[i]);
 	}
 }
 
-/* Of the seconds above, those that a request waited for. */
+/* The part of the seconds above for which a request waited. */
 static void add_demand(struct text *text)
 {
 	add_head(text, "demand", "_seconds_total", "counter",
-		 "what requests waited for, by what it was");
+		 "time that requests waited, by the work");
 	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
-		if (after(histogram_infos[i].name, request_prefix))
+		if (after_prefix(histogram_infos[i].name, request_prefix))
 			continue;
 		text_add(text, "granaryfs_demand_seconds_total{work=\"%s\"} ",
 			 histogram_infos[i].name);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * render.h: the counters as text, for people, for programs, for Prometheus.
+ * render.h: the counters as text: readable, JSON and Prometheus.
  *
- * Each number has a column of its own, wide enough for any, so that a text always has
- * the same size and each line its place in it: whoever reads it in pieces, while
- * numbers change, still gets lines that are whole.
+ * Each number has a column wide enough for any value, so a text has a constant size and
+ * each line a constant place. A process that reads it in pieces, while numbers change,
+ * gets whole lines.
  *
- * Threads: any. Neither locks nor memory are taken.
+ * Threads: any. No locks, no allocation.
  */
 #ifndef GRANARY_STATS_RENDER_H
 #define GRANARY_STATS_RENDER_H
@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What stats.json has under "granaryfs": another number when a key gets another meaning. */
+/* stats.json's "granaryfs": a new number when a key changes its meaning. */
 enum { RENDER_VERSION = 1 };
 
-/* Text in the making: cut off at its end if there is no room, never beyond it. */
+/* A text buffer: output beyond it is cut off. */
 struct text {
 	char *bytes;
 	size_t room;
-	size_t used; /* at most room - 1: there is always a NUL */
+	size_t used; /* at most room - 1, before the NUL */
 };
 
 void text_add(struct text *text, const char *format, ...)
@@ -36,16 +36,13 @@ void render_json(struct text *text);
 /* The text format of Prometheus, version 0.0.4. */
 void render_metrics(struct text *text);
 
-/* One line: how much is warm. */
+/* One line: the progress of the sweep. */
 void render_progress(struct text *text);
 
-/*
- * What the prefetcher is at, in a word: "idle" where nothing is to be held,
- * "sweeping", "warm" when all of it is.
- */
+/* The state of the sweep: "idle" (no target), "sweeping", or "warm" (target reached). */
 const char *render_state(uint64_t swept, uint64_t target);
 
-/* swept / target in percent, at most 100; 0 where there is no target. */
+/* swept / target in percent, at most 100; 0 without a target. */
 double render_percent(uint64_t swept, uint64_t target);
 
 #endif

@@ -14,16 +14,16 @@
 
 enum { KEY_BYTES = 64, DEPTH_MOST = 4 };
 
-/* Where in the text we are: the keys that lead there. */
+/* The position in the text, and its keys. */
 struct place {
 	const char *at;
-	char keys[DEPTH_MOST][KEY_BYTES]; /* keys[depth]: the last one at that depth */
+	char keys[DEPTH_MOST][KEY_BYTES]; /* keys[depth]: the last key at that depth */
 	unsigned depth;
-	uint64_t version; /* 0: not met yet */
+	uint64_t version; /* 0: not yet read */
 };
 
-static void take_histogram(struct sample *out, const char *name, const char *field,
-			   uint64_t value)
+static void set_histogram(struct sample *out, const char *name, const char *field,
+			  uint64_t value)
 {
 	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
 		if (strcmp(histogram_infos[i].name, name) != 0)
@@ -37,7 +37,7 @@ static void take_histogram(struct sample *out, const char *name, const char *fie
 	}
 }
 
-static void take_counter(struct sample *out, const char *name, uint64_t value)
+static void set_counter(struct sample *out, const char *name, uint64_t value)
 {
 	for (int i = 0; i < COUNTER_COUNT; i++) {
 		if (strcmp(counter_infos[i].name, name) == 0)
@@ -45,7 +45,7 @@ static void take_counter(struct sample *out, const char *name, uint64_t value)
 	}
 }
 
-static void take_number(struct place *p, struct sample *out, uint64_t value)
+static void set_number(struct place *p, struct sample *out, uint64_t value)
 {
 	const char *top = p->keys[1];
 
@@ -54,13 +54,13 @@ static void take_number(struct place *p, struct sample *out, uint64_t value)
 	else if (p->depth == 1 && strcmp(top, "clock_ns") == 0)
 		out->clock_ns = value;
 	else if (p->depth == 2 && (strcmp(top, "counters") == 0 || strcmp(top, "gauges") == 0))
-		take_counter(out, p->keys[2], value);
+		set_counter(out, p->keys[2], value);
 	else if (p->depth == 3 && strcmp(top, "histograms") == 0)
-		take_histogram(out, p->keys[2], p->keys[3], value);
+		set_histogram(out, p->keys[2], p->keys[3], value);
 }
 
-/* A string without escapes: those that we write. It counts as a key until another does. */
-static bool pass_string(struct place *p)
+/* Parses a string without escapes, as render_json writes: a key until the next. */
+static bool parse_string(struct place *p)
 {
 	size_t n = strcspn(++p->at, "\"\\\n");
 
@@ -72,7 +72,7 @@ static bool pass_string(struct place *p)
 	if (*p->at == ':') {
 		p->at++;
 		p->at += strspn(p->at, " ");
-		if (*p->at == '"') { /* its value says nothing to us */
+		if (*p->at == '"') { /* a string value is ignored */
 			n = strcspn(++p->at, "\"\\\n");
 			p->at += n + (p->at[n] == '"');
 		}
@@ -80,18 +80,18 @@ static bool pass_string(struct place *p)
 	return true;
 }
 
-static bool pass_number(struct place *p, struct sample *out)
+static bool parse_number(struct place *p, struct sample *out)
 {
 	char *end;
 
 	errno = 0;
-	take_number(p, out, strtoull(p->at, &end, 10));
+	set_number(p, out, strtoull(p->at, &end, 10));
 	p->at = end;
 	return errno == 0;
 }
 
-/* One token: false where it is none that we write. */
-static bool pass_token(struct place *p, struct sample *out)
+/* Parses a token: false if render_json does not write it. */
+static bool parse_token(struct place *p, struct sample *out)
 {
 	switch (*p->at) {
 	case '{':
@@ -100,18 +100,18 @@ static bool pass_token(struct place *p, struct sample *out)
 	case '}':
 		p->at++;
 		return p->depth-- > 0;
-	case '[': /* buckets: of numbers only */
+	case '[': /* buckets: only numbers */
 		p->at += strcspn(p->at, "]");
 		return *p->at++ == ']';
 	case '"':
-		return pass_string(p);
+		return parse_string(p);
 	case ',':
 	case ' ':
 	case '\n':
 		p->at++;
 		return true;
 	default:
-		return isdigit((unsigned char)*p->at) && pass_number(p, out);
+		return isdigit((unsigned char)*p->at) && parse_number(p, out);
 	}
 }
 
@@ -121,7 +121,7 @@ int sample_parse(const char *text, struct sample *out)
 
 	memset(out, 0, sizeof(*out));
 	while (*place.at) {
-		if (!pass_token(&place, out))
+		if (!parse_token(&place, out))
 			return -EBADMSG;
 	}
 	if (place.depth != 0 || place.version == 0)
@@ -129,16 +129,15 @@ int sample_parse(const char *text, struct sample *out)
 	return place.version == RENDER_VERSION ? 0 : -EPROTO;
 }
 
-/* Judging. */
+/* Rates. */
 
 /*
- * What a request costs a reader beside the daemon's own work: two switches from one
- * process to another. A reader that spends less than a quarter of its time on requests
- * would not be noticeably faster without them.
+ * The cost of a request besides the daemon's work: two context switches. A reader that
+ * waits less than a quarter of its time would not be noticeably faster without requests.
  */
 static const double ROUND_TRIP = 30e-6, NOTICEABLE = 0.25;
 
-/* What two samples have between them. */
+/* The interval between two samples. */
 struct span {
 	const struct sample *before, *now;
 	double seconds;
@@ -155,7 +154,7 @@ static double rate(const struct span *s, enum counter counter)
 	       s->seconds;
 }
 
-/* Seconds a second. */
+/* Busy seconds a second. */
 static double spent(const struct span *s, enum histogram h)
 {
 	return difference(s->before->histograms[h].sum_ns, s->now->histograms[h].sum_ns) /
@@ -168,7 +167,7 @@ static double spent_on_demand(const struct span *s, enum histogram h)
 			  s->now->histograms[h].demand_ns) / 1e9 / s->seconds;
 }
 
-/* Requests that have neither ended, nor has any other one, in all the time between. */
+/* Requests that wait while no request at all has ended since `before`. */
 static uint64_t count_stuck(const struct span *s)
 {
 	uint64_t before = s->before->counters[COUNTER_requests_under_way];
@@ -201,8 +200,8 @@ static void count_requests(const struct span *s, struct rates *out)
 }
 
 /*
- * A request's time is its reads of the storage, its decoding, its waiting for somebody
- * else who does either, and the rest, which is the daemon.
+ * A request's time is reads of storage, decoding, waits for another thread that does
+ * either, and the daemon's own work, which is the remainder.
  */
 static void divide_waiting(const struct span *s, struct rates *out)
 {
@@ -216,13 +215,13 @@ static void divide_waiting(const struct span *s, struct rates *out)
 	out->storage = spent_on_demand(s, HISTOGRAM_source_read) + others * share;
 	out->decode = spent_on_demand(s, HISTOGRAM_decode) + others * (1 - share);
 	out->daemon = answering - out->storage - out->decode;
-	if (out->daemon < 0) /* what has begun is counted when it ends */
+	if (out->daemon < 0) /* work is counted when it ends */
 		out->daemon = 0;
 	out->daemon += out->requests * ROUND_TRIP;
 	out->waiting = out->storage + out->decode + out->daemon;
 }
 
-static enum bound judge(const struct rates *r)
+static enum bound find_bound(const struct rates *r)
 {
 	if (r->stuck > 0)
 		return BOUND_STORAGE;
@@ -255,5 +254,5 @@ void sample_rates(const struct sample *before, const struct sample *now,
 		out->hit_share = hits / (hits + misses);
 	divide_waiting(&s, out);
 	out->stuck = count_stuck(&s);
-	out->bound = judge(out);
+	out->bound = find_bound(out);
 }

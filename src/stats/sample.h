@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sample.h: what a mount's stats.json said at one moment, and what two of them say of
- * the time between: how much came from where, and what the reader waits for.
+ * sample.h: parses a mount's stats.json, and compares two samples: rates, and the
+ * reader's bottleneck.
  *
  * Pure: no files, no clock. Threads: any.
  */
@@ -13,7 +13,7 @@
 #include "stats/stats.h"
 
 struct sample {
-	uint64_t clock_ns; /* of the machine's clock that only goes forward */
+	uint64_t clock_ns; /* of the monotonic clock */
 	uint64_t counters[COUNTER_COUNT];
 	struct {
 		uint64_t count, sum_ns, demand_ns;
@@ -21,45 +21,45 @@ struct sample {
 };
 
 /*
- * Reads a text that render_json has written; what it lacks is 0, and what is not known
- * here is passed over, so that the two programs need not be of one version. -EBADMSG:
- * it is something else. -EPROTO: of a version whose keys mean something else.
+ * Parses a text of render_json. Missing keys are 0 and unknown ones are ignored, so the
+ * two programs may differ in version. -EBADMSG: another text. -EPROTO: a version whose
+ * keys have another meaning.
  */
 int sample_parse(const char *text, struct sample *out);
 
-/* What bounds the reader. */
+/* The bottleneck of the reader. */
 enum bound { BOUND_LOADER, BOUND_STORAGE, BOUND_DECODE, BOUND_DAEMON };
 
-/* What happened between two samples, a second. */
+/* Rates between two samples, a second. */
 struct rates {
-	double seconds;         /* between them */
-	double requests;        /* of readers: neither `forget` nor about .granaryfs */
+	double seconds;         /* between the samples */
+	double requests;        /* of readers: without `forget` and .granaryfs */
 	double reads;           /* of these, reads */
 	double source_reads;
 	double source_bytes;
 	double pushed_bytes;
 	double decoded_bytes;
-	double hit_share;       /* of chunks asked for, held by the cache; < 0: none was */
-	/* How many readers, on average, waited for the daemon, and for what: */
+	double hit_share;       /* of chunks found in the cache; < 0: no request */
+	/* Readers that waited for the daemon, on average, and the cause: */
 	double waiting;
 	double storage;         /* seconds of waiting a second */
 	double decode;
 	double daemon;
-	uint64_t stuck;         /* requests that wait while none at all is answered */
-	enum counter most;      /* the kind of request that there were most of */
+	uint64_t stuck;         /* requests that wait while none is answered */
+	enum counter most;      /* the most frequent request */
 	enum bound bound;
 };
 
-/* `before` is the older one; where counters went back, the mount is another one. */
+/* `before` is the older one. Counters that went back count as 0. */
 void sample_rates(const struct sample *before, const struct sample *now,
 		  struct rates *out);
 
-/* "storage", for programs. */
+/* The bottleneck as a word: "storage". */
 const char *bound_word(enum bound bound);
 
 enum { BOUND_TEXT_BYTES = 512 };
 
-/* One sentence about it; returns `out`, which holds BOUND_TEXT_BYTES. */
+/* Writes one sentence into `out`, of BOUND_TEXT_BYTES, and returns it. */
 char *bound_sentence(const struct rates *rates, char *out);
 
 #endif

@@ -45,7 +45,7 @@ int stats_share(void)
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
-	/* all of it is cells of one kind */
+	/* all members are cells of one type */
 	for (size_t i = 0; i < sizeof(struct cells) / sizeof(*to); i++)
 		atomic_init(&to[i], atomic_load(&from[i]));
 	counter_cells = ((struct cells *)memory)->counters;
@@ -67,7 +67,7 @@ unsigned stats_bucket(uint64_t nanoseconds)
 
 	if (nanoseconds <= UINT64_C(1) << BUCKET_FIRST)
 		return 0;
-	/* the least power of two that is not less */
+	/* the smallest power of two that is not less */
 	bits = 64 - (unsigned)__builtin_clzll(nanoseconds - 1);
 	return bits - BUCKET_FIRST < BUCKET_BOUNDS ? bits - BUCKET_FIRST : BUCKET_BOUNDS;
 }

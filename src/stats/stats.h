@@ -2,8 +2,8 @@
 /*
  * stats.h: counters and histograms, each defined once in counters.def.
  *
- * Adding and setting are one relaxed atomic operation each and may be done by any
- * thread. After stats_share all processes that are forked count into the same cells.
+ * Threads: any. Each change is one relaxed atomic operation. After stats_share all forked
+ * processes share the cells.
  */
 #ifndef GRANARY_STATS_STATS_H
 #define GRANARY_STATS_STATS_H
@@ -34,15 +34,15 @@ enum histogram {
 	HISTOGRAM_COUNT
 };
 
-/* COUNTER_sweep_limit: why no more is read ahead than is, or nothing. */
+/* COUNTER_sweep_limit: why no more is read ahead. */
 enum sweep_limit {
 	LIMIT_NONE,
 	LIMIT_OFF,       /* prefetch=off or window */
 	LIMIT_NO_JOB,    /* prefetch=auto: outside of a job */
-	LIMIT_NO_LOADER, /* prefetch=auto: none has begun */
+	LIMIT_NO_LOADER, /* prefetch=auto: no loader seen */
 	LIMIT_BUDGET,
-	LIMIT_MEMORY,    /* others need it */
-	LIMIT_FAILED,    /* no memory for it, or servers crashed of it */
+	LIMIT_MEMORY,    /* other processes need it */
+	LIMIT_FAILED,    /* out of memory, or servers crashed in read-ahead */
 	LIMIT_EMPTY,
 	LIMIT_COUNT
 };
@@ -62,15 +62,15 @@ struct histogram_info {
 };
 
 /*
- * Bucket `i` has what took at most 2^(BUCKET_FIRST + i) nanoseconds, and more than the
- * bucket before: from a microsecond to 17 seconds. The last one has what took longer.
+ * Bucket `i` counts durations up to 2^(BUCKET_FIRST + i) nanoseconds that exceed the
+ * bucket before: from a microsecond to 17 seconds. The last one counts all longer ones.
  */
 enum { BUCKET_FIRST = 10, BUCKET_BOUNDS = 25, BUCKET_COUNT = BUCKET_BOUNDS + 1 };
 
 struct histogram_cells {
 	_Atomic uint64_t buckets[BUCKET_COUNT];
 	_Atomic uint64_t sum_ns;
-	_Atomic uint64_t demand_ns; /* of that, while a request waited for it */
+	_Atomic uint64_t demand_ns; /* of sum_ns, while a request waited */
 };
 
 extern const struct counter_info counter_infos[COUNTER_COUNT];
@@ -78,7 +78,7 @@ extern const struct histogram_info histogram_infos[HISTOGRAM_COUNT];
 extern _Atomic uint64_t *counter_cells;
 extern struct histogram_cells *histogram_cells;
 
-/* Moves the counters to memory that a fork shares: 0 or -ENOMEM. One thread. */
+/* Moves the counters to memory shared with forked processes: 0 or -ENOMEM. One thread. */
 int stats_share(void);
 
 static inline void stats_add(enum counter counter, uint64_t amount)
@@ -87,7 +87,7 @@ static inline void stats_add(enum counter counter, uint64_t amount)
 				  memory_order_relaxed);
 }
 
-/* Of a gauge. */
+/* Sets a gauge. */
 static inline void stats_set(enum counter counter, uint64_t value)
 {
 	atomic_store_explicit(&counter_cells[counter], value, memory_order_relaxed);
@@ -98,13 +98,13 @@ static inline uint64_t stats_get(enum counter counter)
 	return atomic_load_explicit(&counter_cells[counter], memory_order_relaxed);
 }
 
-/* Nanoseconds of a clock that only goes forward. */
+/* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t stats_clock(void);
 
 /* Something has taken from `begin` (stats_clock) until now; `demand`: for a request. */
 void stats_took(enum histogram histogram, uint64_t begin, bool demand);
 
-/* The bucket of something that took so long. */
+/* The bucket of a duration. */
 unsigned stats_bucket(uint64_t nanoseconds);
 
 #endif
