@@ -17,7 +17,7 @@
 #include "os/process.h"
 #include "os/sandbox.h"
 
-static struct hatch *hatch; /* of this process, a child */
+static struct hatch *hatch; /* NULL in the parent */
 static struct inherited inherited = { VEC_INIT };
 
 struct hatch *apart_hatch(void)
@@ -36,7 +36,7 @@ static int ask(enum ask kind, const char *path, int *fd)
 
 static int ask_for_source(const char *place, const struct source_info *info, int *fd)
 {
-	(void)info; /* the parent has its own */
+	(void)info; /* the parent keeps its own copy */
 	return place ? ask(ASK_SOURCE, place, fd) : -ENOENT;
 }
 
@@ -53,7 +53,7 @@ static bool is_asked_for(const char *path, const struct hatch_question *question
 	       memcmp(path, question->data, question->size) == 0;
 }
 
-/* Only where the caller has said that they are used. */
+/* Lists are opened with -o wds2idx=use only. */
 static int open_list(const struct apart *apart, const struct hatch_question *question,
 		     struct hatch_answer *answer)
 {
@@ -105,7 +105,7 @@ int apart_note_inherited(void)
 	return inherited_note(&inherited);
 }
 
-/* What is printed goes to the caller, and nothing else does, nor comes from there. */
+/* The child keeps the caller's standard output and error, and no other descriptor. */
 static void leave_caller(void)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -157,7 +157,7 @@ static int conclude(const struct apart *apart, int status)
 		return say_crash(apart, status);
 	signal(WTERMSIG(status), SIG_DFL);
 	raise(WTERMSIG(status));
-	return ERROR_SYSTEM; /* KILL cannot be raised where it is not wanted */
+	return ERROR_SYSTEM; /* KILL cannot be raised here */
 }
 
 static int wait_for(const struct apart *apart, pid_t child, const sigset_t *before)

@@ -18,7 +18,7 @@ enum { SECONDS_MOST = 5, JSON_BYTES = 128 * 1024 };
 
 #define STATS_FILE "/.granaryfs/stats.json"
 
-/* A child looks; this is what it tells its parent. */
+/* Shared between the child, which reads, and its parent. */
 struct look {
 	const char *given;
 	bool given_is_there;
@@ -40,7 +40,7 @@ static int read_all(int fd, char *out, size_t room)
 	return n < 0 ? -errno : 0;
 }
 
-/* In the folder whose path is `length` bytes of look->path: -ENOENT: it has none. */
+/* Reads the file below a folder: `length` bytes of look->path. -ENOENT: none. */
 static int look_in(struct look *look, size_t length)
 {
 	int fd, err;
@@ -54,7 +54,7 @@ static int look_in(struct look *look, size_t length)
 	return err;
 }
 
-/* The folder above; false: there is none in this filesystem. */
+/* Steps to the parent folder; false: it is of another filesystem, or there is none. */
 static bool go_up(struct look *look, size_t length, dev_t device)
 {
 	struct stat st;
@@ -68,7 +68,7 @@ static bool go_up(struct look *look, size_t length, dev_t device)
 	return stat(look->path, &st) == 0 && st.st_dev == device;
 }
 
-/* What was given, and what is above it, up to the root of the mount. */
+/* Tries the given path, then the folders above it, up to the root of the mount. */
 static int look_for(void *argument)
 {
 	struct look *look = argument;
@@ -112,7 +112,7 @@ static enum live fail(const struct look *look, int err, struct error *e)
 	return LIVE_FAILED;
 }
 
-/* The path is there, but nothing above it has our directory. */
+/* The path exists, but no folder above it has .granaryfs. */
 static enum live not_there(const char *path, struct error *e)
 {
 	error_set(e, ERROR_MOUNT, ENOENT, "%s: no granaryfs is mounted there, or one without "
