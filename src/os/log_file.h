@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log_file.h: the file that the log goes to, by its path.
+ * log_file.h: opens the log file.
  *
- * Files and character devices only: anything else could block. Root follows no link of
- * somebody else's to it (os/place.h).
+ * Regular files and character devices only: others could block. Root follows no link of
+ * another user's (os/place.h).
  *
  * Threads: before the others start.
  */
@@ -13,12 +13,12 @@
 #include "base/error.h"
 
 /*
- * A descriptor of the file, which is made if it is not there and is the caller's; or a
- * negative errno and a sentence.
+ * Opens or makes the file: a descriptor, which is the caller's, or a negative errno and
+ * *e.
  */
 int log_open_file(const char *path, struct error *e);
 
-/* The same, and the log goes there from now on (log_to_descriptor): 0 or a negative errno. */
+/* Opens it, and logs to it from now on (log_to_descriptor): 0 or a negative errno. */
 int log_to_file(const char *path, struct error *e);
 
 #endif
