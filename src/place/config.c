@@ -18,7 +18,7 @@ static const char *const checksums_words[] = { "on", "off", NULL };
 static const char *const wds2idx_words[] = { "off", "use", NULL };
 static const char *const sidecars_words[] = { "show", "hide", NULL };
 
-enum { NAME_BYTES = 33 }; /* of an option's value, in a text that has to be short */
+enum { NAME_BYTES = 33 }; /* of an option's value in a short text */
 
 #define AT(member) offsetof(struct dataset_config, member)
 
@@ -76,15 +76,15 @@ void dataset_config_free(struct dataset_config *config)
 	options_free(dataset_options, config);
 }
 
-/* One packed file has no duplicates that could be decided upon. */
+/* A single packed file cannot have duplicates of another. */
 static int effective_duplicates(const struct dataset_config *config, uint32_t sources)
 {
 	return sources > 1 ? config->duplicates : 0;
 }
 
 /*
- * A name that can be a part of a file's name, as it is; another as a hash. No plain
- * name begins with the hash's sign.
+ * Keeps a name that is allowed in a file's name, and hashes any other. No plain name
+ * begins with the hash's sign.
  */
 static const char *short_name(const char *name, char out[NAME_BYTES])
 {
@@ -98,7 +98,7 @@ static const char *short_name(const char *name, char out[NAME_BYTES])
 	return out;
 }
 
-/* What both texts end with: nothing where all is as usual. */
+/* The common part of both texts: options that are not the default. */
 static void append_rest(const struct dataset_config *config, char *out)
 {
 	char name[NAME_BYTES];
@@ -158,7 +158,7 @@ static void write_word(FILE *out, const char *option, const char *value)
 	}
 }
 
-/* Without labels=, which is there in full. */
+/* All options but labels=, which is written in full. */
 static void write_words(const struct dataset_config *config, uint32_t sources, FILE *out)
 {
 	struct dataset_config rest = *config;

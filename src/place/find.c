@@ -29,7 +29,7 @@ static int find_places(const struct dataset_config *config,
 	return err;
 }
 
-/* A wish without places. The maps are moved into it. */
+/* A wish without places. Moves the maps into it. */
 static int make_wish(const struct dataset_config *config,
 		     const struct source_set *sources, struct map_files *maps,
 		     struct index_wish *out, struct error *e)
@@ -100,7 +100,7 @@ bool index_may_be_of(const struct index_wish *wish, uid_t owner)
 	return true;
 }
 
-/* An index knows its packed files by number only. */
+/* Names the changed file: an index knows its packed files by number only. */
 static void name_changed_source(const struct index_wish *wish, const struct card *card,
 				struct error *e)
 {
@@ -136,7 +136,7 @@ int index_fits(const struct index_wish *wish, const struct card *card,
 	return err ? err : belonging_check(wish, card, file, e);
 }
 
-/* Copies of all packed files, or those themselves: only their times of change differ. */
+/* The packed files are the same, or copies: only their times of change differ. */
 static bool may_be_copies(const struct index_wish *wish, const struct card *card)
 {
 	if (card_accept_shape(card, wish->sources->count, wish->shape, NULL) < 0)
@@ -148,7 +148,7 @@ static bool may_be_copies(const struct index_wish *wish, const struct card *card
 	return true;
 }
 
-/* To use an index again that does not fit, or to have its checksums again. */
+/* The command that makes an index fit again, or gives it checksums again. */
 static const char *find_remedy(const struct index_wish *wish, const struct card *card,
 			       int err)
 {
@@ -186,7 +186,7 @@ static int judge(const struct index_wish *wish, const struct card *card,
 	return pass_over(wish, err, &why, find_remedy(wish, card, err));
 }
 
-/* The index at `path` if it fits, by its card; says why if it does not. */
+/* Opens the index at `path` if its card fits; logs the reason if it does not. */
 static int try_place(const struct index_wish *wish, const char *path,
 		     struct index_file **out)
 {
@@ -195,7 +195,7 @@ static int try_place(const struct index_wish *wish, const char *path,
 
 	if (err == -ENOENT || err == -ENOTDIR)
 		return err;
-	if (err == -EACCES) { /* somebody else's cache, or not for us */
+	if (err == -EACCES) { /* another user's cache, or not readable */
 		log_debug("%s", why.text);
 		return err;
 	}
@@ -213,7 +213,7 @@ static bool has_wanted(const struct index_wish *wish, const struct card *card)
 	       (!wish->blocks || card_has_blocks(card));
 }
 
-/* From place `first` on, but for those that were tried: which one it is, or -ENOENT. */
+/* The first place from `first` on with a fitting index, not in `tried`; or -ENOENT. */
 static int find_from(const struct index_wish *wish, unsigned first, unsigned tried,
 		     struct index_file **out)
 {
@@ -227,7 +227,7 @@ static int find_from(const struct index_wish *wish, unsigned first, unsigned tri
 	return -ENOENT;
 }
 
-/* Takes one at a later place that has checksums, or those of blocks, if this one has not. */
+/* Prefers an index at a later place that has checksums, or those of blocks. */
 static void prefer(const struct index_wish *wish, bool blocks, unsigned tried, int *place,
 		   struct index_file **file)
 {
@@ -258,7 +258,7 @@ static int find_best(const struct index_wish *wish, unsigned tried, struct index
 	return place;
 }
 
-/* Its checksums tell which files are damaged: the others can be read. */
+/* Warns: checksums tell damaged files, and all others can be read. */
 static void say_damage(const struct index_wish *wish, const struct card *card)
 {
 	for (uint32_t i = 0; i < wish->sources->count && !wish->quiet; i++) {
@@ -270,7 +270,7 @@ static void say_damage(const struct index_wish *wish, const struct card *card)
 	}
 }
 
-/* The copy is judged as the file was. */
+/* Loads a copy, and checks that again. */
 static int take(const struct index_wish *wish, const struct index_file *file,
 		struct index **out)
 {
@@ -300,7 +300,7 @@ int index_find(const struct index_wish *wish, struct index **out, const char **p
 		if (!err)
 			*path = wish->places.paths[place];
 		tried |= 1U << place;
-		rest.quiet = true; /* of the others it has been said */
+		rest.quiet = true; /* the reasons for other indexes were logged */
 	}
 	if (!err)
 		return 0;

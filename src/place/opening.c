@@ -16,7 +16,7 @@ static int out_of_memory(struct error *e)
 	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
 }
 
-/* ---- In whichever process has the rights ---- */
+/* ---- In the process with the rights ---- */
 
 static int find_here(struct opening *o, struct error *e)
 {
@@ -76,7 +76,7 @@ static int send_wish(const struct index_wish *wish, struct error *e)
 	return err;
 }
 
-/* `identities`: NULL, or one a source. */
+/* `identities`: one for each source, or NULL. */
 static int send_sources(enum kind kind, const struct source_set *set,
 			const struct identity *identities, struct error *e)
 {
@@ -185,7 +185,7 @@ static int take_index(struct opening *o, const struct errand_item *item, struct 
 	return index_open_memory(item->fd, *owner, item->text, &o->index, e);
 }
 
-/* The child reads what the user has written, and may have been taken over. */
+/* The child parses the user's files and may be compromised: its messages are input. */
 static bool makes_sense(const struct opening *o, const struct errand_item *item)
 {
 	static const size_t sizes[] = {
