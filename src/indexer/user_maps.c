@@ -47,7 +47,7 @@ struct view_config given_view(const struct given *given,
 	};
 }
 
-/* Archives of files; all other formats have arrays. */
+/* Archives of files; the other formats have arrays. */
 static bool is_archive(const char *format)
 {
 	return strcmp(format, "tar") == 0 || strcmp(format, "squashfs") == 0;
