@@ -49,7 +49,7 @@ struct verify {
 	struct findings findings;
 	struct against *against;    /* NULL: not wanted, as for the next */
 	struct manifest *manifest;
-	int original, listed;       /* descriptors of what is compared with, or errors */
+	int original, listed;       /* descriptors to compare with, or errors */
 	struct manifest_place place;
 	struct survey_progress counters;
 	_Atomic uint64_t unread;    /* files whose packed file has another size */

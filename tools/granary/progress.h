@@ -28,10 +28,9 @@ struct pool;
 
 struct progress {
 	/* set before progress_start, and constant after */
-	const char *subject; /* what a line begins with: "packing", a mount point; `look` may
-				change it */
-	const char *unit;    /* what is counted: "files"; NULL: nothing is */
-	const char *reached; /* "warm": what has been brought so far; may be NULL */
+	const char *subject; /* "packing", a mount point; `look` may change it */
+	const char *unit;    /* of the count: "files"; NULL: no count */
+	const char *reached; /* "warm": names the bytes so far; may be NULL */
 	unsigned wanted;     /* percent at which it is done; 0: 100 */
 	bool terminal_only;  /* no plain lines */
 	/* called before each line: for a command whose counters are elsewhere */
