@@ -4,11 +4,11 @@
  *
  * FUSE forwards every ioctl to its daemon, and Python before 3.14 sends one for each
  * file that it opens. overlayfs answers it inside the kernel. With the right to mount,
- * an overlay whose lower layer is the FUSE mount takes its place: one mount is seen, and
- * who unmounts it ends the FUSE filesystem with it.
+ * an overlay whose lower layer is the FUSE mount takes the mount's place. Its unmount
+ * ends the FUSE filesystem, too.
  *
- * Threads: one, the supervisor's; it never looks at its own mount. A child process
- * does, for so long.
+ * Threads: one, the supervisor's, which never touches its own mount: a child process
+ * does, with a deadline.
  */
 #ifndef GRANARY_FUSE_FRONT_OVERLAY_H
 #define GRANARY_FUSE_FRONT_OVERLAY_H
@@ -21,15 +21,14 @@
 #include "fuse/session.h"
 #include "os/rights.h"
 
-/* Before anything is mounted: shield=on where it would let others in is -EINVAL. */
+/* Call it before the mount. -EINVAL: shield=on would admit users whom FUSE refuses. */
 int shield_check(const struct mount_config *config, struct error *e);
 
 /*
- * Puts the shield in front of a mount that is served already, where `config` and the
- * machine let it. 0: it is there (the gauge `shielded` is 1), or it is not, and a line
- * in the log says why; with shield=on that is an error, and a sentence. `rights` are
- * those of the mount's user, with which the overlay is tried (NULL: the caller's);
- * `source` is what is packed, for the mount table. Takes up to some seconds, where storage hangs.
+ * Puts the shield in front of a served mount, if `config` and the machine allow it. 0: it
+ * is there (the gauge `shielded` is 1), or the log has the reason why not; with shield=on
+ * that is an error and *e. `rights`: of the mount's user, for the trial of the overlay
+ * (NULL: the caller's). `source`: for the mount table. Takes seconds if storage hangs.
  */
 int shield_raise(const struct mount *mount, const struct mount_config *config,
 		 const struct dataset *dataset, const struct rights *rights,
