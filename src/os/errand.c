@@ -192,8 +192,8 @@ static int receive(int line, struct message *m, int *fd, struct error *e)
 				 "files open; raise the limit with `ulimit -n`");
 	if (!unpack(m, packet, (size_t)n))
 		return error_set(e, ERROR_SYSTEM, EBADMSG,
-				 "the process that opens files as the user has sent what makes no "
-				 "sense");
+				 "the process that opens files as the user has sent a "
+				 "malformed message");
 	return 1;
 }
 
@@ -248,7 +248,7 @@ static int refuse_stall(const struct watch *w, struct error *e)
 	if (!*w->steps->path)
 		return error_set(e, ERROR_SYSTEM, ETIMEDOUT,
 				 "the process that opens files as user id %u has not begun for "
-				 "%d s; has somebody stopped it?", (unsigned)w->rights->uid,
+				 "%d s; is it stopped?", (unsigned)w->rights->uid,
 				 STALL_MS / 1000);
 	return error_set(e, ERROR_SYSTEM, ETIMEDOUT,
 			 "'%s' has not answered for %d s: the storage that it is on hangs; look "

@@ -221,8 +221,8 @@ static int take(void *context, const struct errand_item *item, struct error *e)
 
 	if (!makes_sense(o, item))
 		return error_set(e, ERROR_SYSTEM, EBADMSG,
-				 "the process that opens files as the user has sent what makes no "
-				 "sense");
+				 "the process that opens files as the user has sent a "
+				 "malformed message");
 	switch ((enum kind)item->kind) {
 	case KIND_WISH:
 		return take_wish(o, item->data, e);

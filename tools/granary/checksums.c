@@ -46,7 +46,7 @@ static void fail(struct sums *s, const struct survey_file *file)
 	tree_path(dataset_tree(s->dataset), file->node, path, sizeof(path));
 	s->err = error_set(s->e, file->fault->storage ? ERROR_SYSTEM : ERROR_DAMAGED,
 			   -file->fault->err,
-			   "%s: %s; there can be no checksums of what cannot be read: "
+			   "%s: %s; a file that cannot be read has no checksum: "
 			   "granary verify names all such files", path,
 			   fault_text(file->fault, why));
 }

@@ -52,8 +52,8 @@ static int check_volumes(const struct index *index, struct error *e)
 
 		if (index_volume(index, i, &desc) < 0 || !volume_is_known(&desc))
 			return error_set(e, ERROR_DATASET, ENOTSUP,
-					 "its volume %u asks for what this version does not "
-					 "know", i);
+					 "its volume %u is of a kind that this version "
+					 "does not know", i);
 	}
 	return 0;
 }

@@ -281,8 +281,9 @@ static void print_remarks(const struct work *work)
 			 "mount namespace of a container; its daemon serves that on",
 			 work->given);
 	if (work->readers)
-		log_warn("%s: is unmounted, but who reads in it may still wait: to end that "
-			 "takes root, or fusectl at /sys/fs/fuse/connections", work->given);
+		log_warn("%s: is unmounted; processes with open files may still wait: to "
+			 "end that takes root, or fusectl at /sys/fs/fuse/connections",
+			 work->given);
 }
 
 static void print_json(const struct work *work, bool failed)
@@ -333,6 +334,6 @@ static const struct option longs[] = {
 const struct command command_umount = {
 	.name = "umount", .usage = "[--force] [--json] MOUNTPOINT...",
 	.summary = "Unmounts, also what a dead daemon left; nothing mounted is no error",
-	.help = "    --force                         who still reads gets an error\n",
+	.help = "    --force                         readers get an error\n",
 	.shorts = "", .longs = longs, .run = run,
 };

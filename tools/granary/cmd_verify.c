@@ -116,7 +116,7 @@ static bool find_evidence(struct verify *v, const char **path)
 
 	if (err)
 		return false;
-	log_warn("%s: %s; its checksums are what the files are compared with", *path,
+	log_warn("%s: %s; the files are compared with its checksums", *path,
 		 why.text);
 	err = index_file_load(file, &v->index, &why);
 	index_file_close(file);

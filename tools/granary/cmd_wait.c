@@ -86,8 +86,8 @@ static const char *const reasons[LIMIT_COUNT] = {
 	[LIMIT_BUDGET] = "no more fits the memory budget; mount with a larger -o cache=SIZE",
 	[LIMIT_MEMORY] = "others need the memory; end what takes it, or have more for the job "
 			 "(Slurm: --mem)",
-	[LIMIT_FAILED] = "reading ahead has failed, and the log of the mount says why; who "
-			 "reads is served all the same; to try it again, mount anew",
+	[LIMIT_FAILED] = "reading ahead has failed, and the log of the mount says why; "
+			 "readers are served all the same; to try it again, mount anew",
 	[LIMIT_EMPTY] = "no file there has a single byte; look at it with granary ls",
 };
 

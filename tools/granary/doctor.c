@@ -201,7 +201,7 @@ static void look_at_others(struct patient *p, struct finding *f)
 	if (line_of(read_text(p, "/etc/fuse.conf", text), "user_allow_other")) {
 		found(f, VERDICT_OK, "is set: users may mount for others, with -o allow_other");
 	} else if (p->may_mount) {
-		found(f, VERDICT_OK, "is not set, which does not matter to who may mount");
+		found(f, VERDICT_OK, "is not set; a user who may mount needs none");
 	} else {
 		found(f, VERDICT_WARN, "is not set: users mount for themselves only");
 		remedy(f, "where others are to read: ask for that line in /etc/fuse.conf");
@@ -230,14 +230,14 @@ static void look_at_most(struct patient *p, struct finding *f)
 	if (value && (value = strpbrk(value, "0123456789")))
 		most = strtol(value, NULL, 10);
 	if (p->may_mount)
-		found(f, VERDICT_OK, "%ld, which does not bind who may mount", most);
+		found(f, VERDICT_OK, "%ld, not a limit for a user who may mount", most);
 	else
 		found(f, now < most ? VERDICT_OK : VERDICT_BAD,
 		      "%ld FUSE mounts for users, and there are %ld", most, now);
 	if (f->verdict == VERDICT_OK)
 		return;
 	p->helper = false;
-	remedy(f, "unmount what nobody needs; or ask for a higher mount_max in "
+	remedy(f, "unmount unused mounts; or ask for a higher mount_max in "
 	       "/etc/fuse.conf");
 }
 
@@ -335,13 +335,13 @@ static void look_at_sandbox(struct patient *p, struct finding *f)
 	snprintf(landlock, sizeof(landlock), has.landlock ? "Landlock %d" : "no Landlock",
 		 has.landlock);
 	if (!has.calls) {
-		found(f, VERDICT_WARN, "no seccomp, %s: who parses packed files may call all of "
-		      "the kernel, %s", landlock, has.landlock ? "and open no file" :
+		found(f, VERDICT_WARN, "no seccomp, %s: the parser may call all of the "
+		      "kernel, %s", landlock, has.landlock ? "and open no file" :
 		      "with no capabilities");
 		remedy(f, "use a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or arm64");
 		return;
 	}
-	found(f, VERDICT_OK, "seccomp, %s: who parses packed files opens and makes nothing%s",
+	found(f, VERDICT_OK, "seccomp, %s: the parser opens and makes nothing%s",
 	      landlock, has.nobody ? "" : ", but stays root here, since this root may not "
 	      "become nobody");
 	if (!has.landlock)

@@ -100,7 +100,7 @@ static enum live fail(const struct look *look, int err, struct error *e)
 			  "clear it away: granary umount %s", path, path);
 	else if (err == -EACCES)
 		error_set(e, ERROR_SYSTEM, EACCES, "%s: permission denied; without "
-			  "-o allow_other only who has mounted it may look", path);
+			  "-o allow_other only its owner may read it", path);
 	else if (err == -EPROTO)
 		error_set(e, ERROR_MOUNT, EPROTO, "%s: is a mount of another version of "
 			  "granaryfs; use the granary that came with it", path);
