@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * granaryfs: mounts packed datasets as the trees that they were.
+ * granaryfs: mounts packed datasets as the trees of files that were packed.
  *
- * This file is the command line and the life of the process; what is mounted
- * is dataset/, how it is served is fuse/.
+ * This file has the command line and the life of the process; dataset/ has the contents
+ * of the mount, fuse/ serves it.
  */
 #include "config.h"
 
@@ -38,15 +38,15 @@
 #include "os/process.h"
 #include "os/rights.h"
 
-/* How long a failure waits for the reader of -o notify_pipe=, and we for a mount point. */
+/* Time for the reader of -o notify_pipe=, and for opening a mount point. */
 enum { NOTIFY_PATIENCE_MS = 2000, MOUNTPOINT_MS = 5000 };
 
-/* How a daemon is ended that nobody waits for any more. */
+/* Time to end a daemon that failed. */
 enum {
-	DAEMON_MS = 1000,   /* after each of */
-	DAEMON_SIGNALS = 5, /* so many it may take so long, */
-	KILLED_MS = 2000,   /* and for the kernel to end it, */
-	CLEAR_MS = 12000,   /* and its mount; fusermount3 has 10 s */
+	DAEMON_MS = 1000,   /* after each signal, of */
+	DAEMON_SIGNALS = 5, /* at most so many, */
+	KILLED_MS = 2000,   /* then for SIGKILL, */
+	CLEAR_MS = 12000,   /* and to unmount; fusermount3 has 10 s */
 };
 
 struct arguments {
@@ -59,20 +59,20 @@ struct arguments {
 	int directory;    /* the mount point, O_PATH, or -1 */
 	struct inherited inherited;
 	struct dataset *opened;
-	struct index_summary summary; /* of its index: a copy, for the supervisor too */
-	const char *compared;         /* NULL, or what is not compared with its checksums */
+	struct index_summary summary; /* of the index; copied for the supervisor */
+	const char *compared;         /* NULL, or a note on checksums that are not used */
 	struct rights rights; /* of -o user= */
 	struct notify notify;
-	bool quiet;       /* somebody else says how it went */
+	bool quiet;       /* another process prints the result */
 };
 
-/* What the daemon tells the process that started it. */
+/* The daemon's report to the launcher. */
 struct report {
 	int status;
 	char text[sizeof(((struct error *)0)->text)];
 };
 
-/* Words only: nothing of src/format/ is linked. */
+/* For --help; src/format/ itself is not linked. */
 static const char formats[] =
 #define FORMAT(name, word, description, library) IF_##library("    " description "\n")
 #include "format/formats.def"
@@ -107,7 +107,7 @@ static int usage(struct error *e, const char *what)
 			 "%s; usage: granaryfs [-o OPTIONS] SOURCE... MOUNTPOINT", what);
 }
 
-/* 1: go on; 0: all is said and done; or an error. */
+/* 1: go on; 0: exit with success; or an error. */
 static int parse_option(int option, char *const *argv, struct arguments *a,
 			struct error *e)
 {
@@ -143,7 +143,7 @@ static int parse_option(int option, char *const *argv, struct arguments *a,
 	}
 }
 
-/* What may hang for ever. */
+/* In a child: stat may hang. */
 static int look_at(void *path)
 {
 	struct stat st;
@@ -159,8 +159,8 @@ static int refuse_mountpoint(const char *given, int err, struct error *e)
 }
 
 /*
- * Opens the mount point, so that it is the same directory when indexing is
- * done, and takes its real path: the daemon leaves the folder it was started in.
+ * Opens the mount point, to mount on the same directory after indexing, and finds its
+ * real path, for the daemon leaves its folder.
  */
 static int resolve_mountpoint(struct arguments *a, const char *given, struct error *e)
 {
@@ -180,12 +180,12 @@ static int resolve_mountpoint(struct arguments *a, const char *given, struct err
 	if (a->directory >= 0)
 		a->mountpoint = mounts_path_of(a->directory);
 	else if (a->directory == -ENOTCONN || a->directory == -EACCES)
-		/* a mount that is dead, which session_mount takes away, or another user's */
+		/* a dead mount, which session_mount detaches, or another user's */
 		a->mountpoint = mounts_path(given);
 	else
 		return refuse_mountpoint(given, a->directory, e);
 	if (!a->mountpoint)
-		a->mountpoint = realpath(given, NULL); /* without /proc, which mounting will miss */
+		a->mountpoint = realpath(given, NULL); /* without /proc */
 	return a->mountpoint ? 0 : refuse_mountpoint(given, -errno, e);
 }
 
@@ -213,7 +213,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a, struct er
 	return go ? go : 1;
 }
 
-/* All but the connection to the kernel, where another process has mounted. */
+/* Closes all but the connection to the kernel, if another process has mounted. */
 static void close_inherited(const struct arguments *a)
 {
 	bool mounted = a->mountpoint && strncmp(a->mountpoint, "/dev/fd/", 8) == 0;
@@ -222,14 +222,14 @@ static void close_inherited(const struct arguments *a)
 			mounted ? (int)strtol(a->mountpoint + 8, NULL, 10) : -1);
 }
 
-/* Who looks into a log wants to know when and why it ended. */
+/* The log of a mount should have the time and reason of its end. */
 static void log_more(void)
 {
 	if (log_level_now < LOG_LEVEL_INFO)
 		log_open("granaryfs", LOG_LEVEL_INFO);
 }
 
-/* What a daemon does when its mount answers. */
+/* When the mount answers: leaves the caller's folder and streams. */
 static void leave_caller(const struct arguments *a)
 {
 	if (chdir("/") < 0)
@@ -250,13 +250,13 @@ static void send_report(int fd, int status, const struct error *e)
 	close(fd);
 }
 
-/* -o user=: whose rights are used, if they are not the caller's. */
+/* The rights of -o user=, or NULL without that option. */
 static const struct rights *rights_given(const struct arguments *a)
 {
 	return a->mount.user ? &a->rights : NULL;
 }
 
-/* The same, or NULL where that is what this process is. */
+/* The same, or NULL if they are this process's own. */
 static const struct rights *rights_of_another(const struct arguments *a)
 {
 	return a->mount.user && a->rights.uid != geteuid() ? &a->rights : NULL;
@@ -276,7 +276,7 @@ static void write_note(const char *line, void *mountpoint)
 	log_notice("%s: %s", (const char *)mountpoint, line);
 }
 
-/* The notes of granary info, to the log of the mount or to the terminal. */
+/* Writes the notes of granary info to the mount's log or the terminal. */
 static void write_notes(const struct arguments *a)
 {
 	index_for_each_note(&a->summary, write_note, a->mountpoint);
@@ -284,13 +284,13 @@ static void write_notes(const struct arguments *a)
 		write_note(a->compared, a->mountpoint);
 }
 
-/* In the supervisor: mounts, reports, serves. `report_fd` is -1 in the foreground. */
+/* In the supervisor: mounts, reports, serves. `report_fd`: -1 in the foreground. */
 static int serve(struct arguments *a, struct session *session, int report_fd,
 		 struct error *e)
 {
 	int err;
 
-	signal(SIGPIPE, SIG_IGN); /* the process that waits may be gone */
+	signal(SIGPIPE, SIG_IGN); /* the launcher may have ended */
 	err = session_mount(session, a->mountpoint, a->directory, e);
 	if (!err)
 		err = open_log(a, e);
@@ -319,8 +319,8 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 }
 
 /*
- * 1: the report is there; 0: the daemon is gone, or a signal has come. A daemon that
- * somebody stops goes on, since its caller waits.
+ * 1: the report was read; 0: the daemon has ended, or a signal came. A stopped daemon is
+ * continued, since its caller waits.
  */
 static int read_report(int report_fd, int signals, pid_t daemon, struct report *report)
 {
@@ -332,11 +332,11 @@ static int read_report(int report_fd, int signals, pid_t daemon, struct report *
 		kill(daemon, SIGCONT);
 	if (fds[1].revents)
 		return 0;
-	/* one write of less than PIPE_BUF is read whole, or not at all */
+	/* a write of less than PIPE_BUF arrives whole or not at all */
 	return read(report_fd, report, sizeof(*report)) == sizeof(*report);
 }
 
-/* 0: there is no dead mount of ours, which mounts_is_dead may take a while to see. */
+/* 0: no dead mount of granaryfs is there; mounts_is_dead may need time to see that. */
 static int clear_dead_mount(void *mountpoint)
 {
 	struct mount_entry entry;
@@ -350,13 +350,13 @@ static int clear_dead_mount(void *mountpoint)
 	return 1;
 }
 
-/* Of a daemon that could not clear up. */
+/* Unmounts after a daemon that could not. */
 static void clear_up(const struct arguments *a)
 {
 	bounded_run(clear_dead_mount, a->mountpoint, CLEAR_MS);
 }
 
-/* The first signal leaves those who read what they read; the second does not. */
+/* The first signal lets readers finish, the second does not. */
 static bool ends_when_told(pid_t daemon)
 {
 	int status;
@@ -371,8 +371,8 @@ static bool ends_when_told(pid_t daemon)
 }
 
 /*
- * A signal to the process that waits is meant for the mount: there is none when
- * it has ended by that signal.
+ * A signal to the launcher is meant for the mount, which must be gone when the launcher
+ * ends by the signal.
  */
 static void end_daemon(const struct arguments *a, int signals, pid_t daemon)
 {
@@ -394,7 +394,7 @@ static void end_daemon(const struct arguments *a, int signals, pid_t daemon)
 	sigprocmask(SIG_UNBLOCK, &one, NULL);
 }
 
-/* In the process that was started: what became of the daemon? */
+/* In the launcher: waits for the daemon's report or end. */
 static int await_report(const struct arguments *a, int report_fd, int signals, pid_t daemon,
 			struct error *e)
 {
@@ -416,7 +416,7 @@ static int await_report(const struct arguments *a, int report_fd, int signals, p
 	return ERROR_MOUNT;
 }
 
-/* Signals that end a program, as a descriptor that says when one has come. */
+/* Blocks signals that end a program, and returns a signalfd for them. */
 static int hold_signals(void)
 {
 	sigset_t set;
@@ -430,8 +430,7 @@ static int hold_signals(void)
 }
 
 /*
- * The packed files are on storage of another user's: who closes them may wait for what that
- * user alone can end.
+ * Closing another user's packed files may wait for storage that only that user can end.
  */
 static void leave(const struct arguments *a, int status)
 {
@@ -443,11 +442,11 @@ static void leave(const struct arguments *a, int status)
 	process_leave(status);
 }
 
-/* Says how it went to all who want to hear it. */
+/* Reports the result to the caller, the log and -o notify_pipe=. */
 static int conclude(struct arguments *a, int status, const struct error *e)
 {
 	if (status && !a->quiet) {
-		/* nothing to add where the indexer has spoken already */
+		/* the indexer has printed the error */
 		if (*e->text)
 			log_error("%s", e->text);
 		notify_failed(&a->notify, e);
@@ -457,10 +456,10 @@ static int conclude(struct arguments *a, int status, const struct error *e)
 }
 
 /*
- * Where an automounter mounts, the kernel lets only its process group to the mount point
- * until the mount is made: autofs(5). So the daemon stays in it, and in the caller's
- * session, until nothing has to go there any more. By then the terminal must not stop it,
- * whose signals to end it are held: the launcher hears them, too.
+ * An automounter's mount point is open only to its process group until the mount is made:
+ * autofs(5). So the daemon stays in that group and session until its last access. The
+ * terminal must not stop it meanwhile. Signals to end it are blocked: the launcher gets
+ * them too.
  */
 static void stay_with_caller(void)
 {
@@ -483,7 +482,7 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 		close(fds[0]);
 		close(signals);
 		a->quiet = true;
-		/* until the report: who kills the waiting process wants no mount */
+		/* until the report: if the launcher is killed, no mount is wanted */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			return ERROR_SYSTEM;
@@ -494,7 +493,7 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 	status = await_report(a, fds[0], signals, child, e);
 	if (!status && isatty(STDERR_FILENO)) /* scripts have the log */
 		write_notes(a);
-	/* the session is the child's now: _exit, so that nothing is undone here */
+	/* the child owns the session now: _exit undoes nothing here */
 	status = conclude(a, status, e);
 	leave(a, status);
 	_exit(status);
@@ -518,7 +517,7 @@ static int open_dataset(struct arguments *a, struct error *e)
 	return err;
 }
 
-/* What needs the rights of -o user= is done with these, and no more. */
+/* Opens everything that needs the rights of -o user=, with exactly these. */
 static int prepare(struct arguments *a, struct error *e)
 {
 	int err = session_prepare(&a->mount, e);
@@ -530,7 +529,7 @@ static int prepare(struct arguments *a, struct error *e)
 	return err ? err : open_dataset(a, e);
 }
 
-/* The arguments are wrong: who waits at the FIFO is to hear of it too. */
+/* Wrong arguments are reported to the reader of the FIFO, too. */
 static int refuse(struct arguments *a, const struct error *e)
 {
 	struct error second;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cpus.h: the processors that request threads run on. Private to fuse/.
+ * cpus.h: the processors of request threads. Private to fuse/.
  *
- * A daemon that a job step starts inherits the mask of one task, and would
- * then serve all of the job's readers from one processor.
+ * A daemon that a job step starts inherits one task's mask, and would serve all readers
+ * of the job on one processor.
  */
 #ifndef GRANARY_FUSE_CPUS_H
 #define GRANARY_FUSE_CPUS_H
@@ -11,9 +11,8 @@
 #include "base/error.h"
 
 /*
- * NULL or "auto": all that the cgroup allows; "inherit": the mask as it is;
- * otherwise a list, "0-3:8" or "0-3,8" (within -o a
- * comma must be escaped). -EINVAL with a sentence.
+ * NULL or "auto": all processors of the cgroup; "inherit": the mask as it is; otherwise a
+ * list, "0-3:8" or "0-3,8" (commas escaped in -o). -EINVAL and *e.
  */
 int cpus_apply(const char *cpus, struct error *e);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mount_why.h: why there is no mount, and what to do about it. Private to fuse/.
+ * mount_why.h: why a mount failed, and the remedy. Private to fuse/.
  */
 #ifndef GRANARY_FUSE_MOUNT_WHY_H
 #define GRANARY_FUSE_MOUNT_WHY_H
@@ -8,8 +8,8 @@
 #include "fuse/mount.h"
 
 /*
- * Fills `e`, and returns -errnum. `said` is what libfuse or fusermount3 said, or "". What
- * granary doctor would find on this machine is in the sentence, with its remedy.
+ * Fills `e`, and returns -errnum. `said`: the message of libfuse or fusermount3, or "".
+ * Adds the finding of granary doctor for this machine, with its remedy.
  */
 int mount_why(const struct mount_wish *wish, int errnum, const char *said, struct error *e);
 

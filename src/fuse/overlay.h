@@ -2,13 +2,12 @@
 /*
  * overlay.h: makes the overlay that is a mount's shield. Private to fuse/.
  *
- * An overlay without an upper layer wants two lower ones: the FUSE mount, and an empty
- * folder, whose name tells which mount is behind the overlay. That folder lies in a tmpfs
- * of the overlay's own. Before Linux 6.15 only what is mounted somewhere can be a layer:
- * so the tmpfs is mounted on the FUSE mount, in a mount namespace that only the process
- * that makes the overlay sees. It is gone with that process, and lives on behind the
- * overlay. A folder that is removed once the overlay is made will not do: who lists a
- * merged root reads it, gets ENOENT, and libraries take that for the end.
+ * An overlay without an upper layer needs two lower ones: the FUSE mount, and an empty
+ * folder, whose name identifies the mount behind the overlay. The folder lies in a tmpfs
+ * of the overlay's own. Before Linux 6.15 a layer must be mounted somewhere: so the tmpfs
+ * is mounted on the FUSE mount, in a mount namespace of the process that makes the
+ * overlay. That mount ends with the process; the overlay keeps the tmpfs. The folder
+ * cannot be removed: listing a merged root would read it and end with ENOENT.
  *
  * A layer for data only leaves the root the FUSE root, with its number, its link count
  * and the speed of its listing. A merged root has a link count of 1, and all inode numbers
@@ -21,7 +20,7 @@
 
 #include "fuse/front.h"
 
-/* What an overlay is to be. */
+/* The properties of an overlay. */
 struct overlay_wish {
 	const struct mount *mount;
 	const char *source; /* for the mount table */
@@ -30,21 +29,21 @@ struct overlay_wish {
 };
 
 /*
- * Is the overlay's root a merged folder here, whose names are all read before the first
- * is given out? Not where the second layer can be for data only.
+ * Is the overlay's root a merged folder here? Then the kernel reads all names before it
+ * returns the first. False where the second layer can be data-only.
  */
 bool overlay_is_merged(void);
 
 /*
- * The root of the mount (O_PATH), if it is still what is seen at its mount point, as the
- * calling process sees it. A negative errno.
+ * Opens the mount's root (O_PATH) if the calling process still sees it at the mount
+ * point; or a negative errno.
  */
 int overlay_open_root(const struct mount *mount);
 
 /*
- * Makes one that is mounted nowhere, and goes with its descriptor: that is returned, and
- * *root is the mount's root. The calling process leaves its mount namespace for one of its
- * own, and so should be a child that ends soon. -1, and why it cannot be.
+ * Makes an overlay outside of the tree, which ends with the returned descriptor; *root is
+ * the mount's root. Moves the calling process into a mount namespace of its own: call it
+ * in a short-lived child. -1: `why` has the reason.
  */
 int overlay_make(const struct overlay_wish *wish, int *root, char why[FRONT_WHY_BYTES]);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * readonly.h: every request that would change something: EROFS. Private to fuse/.
+ * readonly.h: refuses requests that change files: EROFS. Private to fuse/.
  *
- * The kernel refuses them itself where we mount, because we mount `ro`; where
- * somebody else has mounted and handed us the descriptor it may not.
+ * The kernel refuses them for mounts that this program makes, with `ro`. A descriptor
+ * that another process passed may belong to a mount without `ro`.
  */
 #ifndef GRANARY_FUSE_READONLY_H
 #define GRANARY_FUSE_READONLY_H

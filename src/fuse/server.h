@@ -2,9 +2,8 @@
 /*
  * server.h: the process that answers the kernel. Private to fuse/.
  *
- * It is forked from the supervisor and needs nothing that is not there already: the
- * tree, the volumes, the connection, the slots. So it may die, and another one goes
- * on where it was.
+ * The supervisor forks it with everything it needs: tree, volumes, connection, slots. So
+ * a server may die, and its successor continues.
  */
 #ifndef GRANARY_FUSE_SERVER_H
 #define GRANARY_FUSE_SERVER_H
@@ -13,9 +12,9 @@
 #include "fuse/slots.h"
 
 /*
- * Answers what the server before has left, then what comes, until the connection
- * ends: 0, or -EAGAIN or -ENOMEM where it could not begin. One thread a slot, as far
- * as there are; the calling thread waits.
+ * Answers the requests that the previous server left, then new ones, until the connection
+ * ends: 0, or -EAGAIN or -ENOMEM if it could not start. Starts a thread for each slot, as
+ * far as the system allows; the calling thread waits.
  */
 int server_run(const struct served *served, struct fuse_session *fuse,
 	       struct slots *slots);

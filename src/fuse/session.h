@@ -26,18 +26,18 @@ enum { SHIELD_AUTO, SHIELD_ON, SHIELD_OFF };
 struct mount_config {
 	bool allow_other;
 	bool noexec;
-	unsigned uid, gid;  /* MOUNT_AS_ARCHIVED: what the archive says */
-	unsigned umask;     /* permission bits to take away */
+	unsigned uid, gid;  /* MOUNT_AS_ARCHIVED: the archive's ids */
+	unsigned umask;     /* permission bits to remove */
 	int opens;          /* OPENS_ */
-	unsigned threads;   /* 0: as many as is sensible */
+	unsigned threads;   /* 0: by the number of processors */
 	char *cpus;         /* NULL or "auto", "inherit", or a list "0-3:8" */
 	bool debug;         /* print every request */
-	char *user;         /* whose rights open the packed files, or NULL */
+	char *user;         /* the user whose rights open the packed files, or NULL */
 	unsigned timeout;   /* seconds without use until it is unmounted; 0: never */
 	char *notify_pipe;  /* a FIFO, or NULL */
 	char *log;          /* a file, or NULL */
 	char *cache;        /* the memory budget: "8G", "50%"; NULL: by the machine */
-	uint64_t budget;    /* what that is in bytes: set by session_prepare */
+	uint64_t budget;    /* bytes; set by session_prepare */
 	int prefetch;       /* PREFETCH_ */
 	int push;           /* PUSH_ */
 	int shield;         /* SHIELD_ */
@@ -57,42 +57,38 @@ void mount_config_free(struct mount_config *config);
 struct session;
 
 /*
- * Checks the options against each other, finds the memory budget, and puts the process
- * on its processors (before the indexer is started, which inherits them): -EINVAL with
- * a sentence.
+ * Checks the options against each other, computes the memory budget, and sets the
+ * process's processors (before the indexer, which inherits them): -EINVAL and *e.
  */
 int session_prepare(struct mount_config *config, struct error *e);
 
 /*
- * The dataset, the config and the rights (NULL: the caller's; otherwise what it is
- * mounted and served with) must outlive the session.
+ * The dataset, the config and the rights (NULL: the caller's) must outlive the session.
  */
 int session_new(struct dataset *dataset, const struct mount_config *config,
 		const struct rights *rights, struct session **out, struct error *e);
 
 /*
- * Mounts on `mountpoint` (absolute, or /dev/fd/N where somebody else has
- * mounted), and answers the kernel's first request. `directory` is the mount point, opened O_PATH, or -1. TERM,
- * INT, HUP and USR1 are blocked from here on.
+ * Mounts on `mountpoint` (absolute, or /dev/fd/N if another process has mounted), and
+ * answers the first request. `directory`: the mount point, O_PATH, or -1. From here on
+ * TERM, INT, HUP and USR1 are blocked.
  */
 int session_mount(struct session *session, const char *mountpoint, int directory,
 		  struct error *e);
 
 /*
- * Starts to serve, in a process that is forked from this one, and puts the shield in
- * front where it is wanted: when it returns 0, the mount answers, and is seen as it
- * stays. `report` is a descriptor that the server is not to have; with one the server
- * leaves the caller's session. -1: neither. After an error only session_free may follow.
+ * Forks the server, and puts the shield in front if wanted: on 0 the mount answers in its
+ * final form. `report`: a descriptor that the server closes; with one, the server also
+ * leaves the caller's session; -1: neither. After an error call session_free only.
  */
 int session_start(struct session *session, struct notify *notify, int report,
 		  struct error *e);
 
 /*
- * Serves until the filesystem is unmounted, by anybody, in processes that are forked
- * from this one and have no rights but to read; what they die of it survives. TERM,
- * INT and HUP take the mount out of the tree and serve on until the last open file is
- * closed; a second one ends at once. USR1 writes the counters to the log. 0, or -EIO
- * where servers die again and again: the mount is left, dead.
+ * Serves until any process unmounts the filesystem, in forked processes that can only
+ * read and may die. TERM, INT and HUP detach the mount, which is served until its last
+ * file is closed; a second signal ends it at once. USR1 logs the counters. 0, or -EIO:
+ * servers died again and again, and the dead mount stays.
  */
 int session_serve(struct session *session);
 void session_free(struct session *session);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * signals.h: which signals supervisor and server act on. Private to fuse/.
+ * signals.h: the signals of supervisor and server. Private to fuse/.
  */
 #ifndef GRANARY_FUSE_SIGNALS_H
 #define GRANARY_FUSE_SIGNALS_H
@@ -8,21 +8,20 @@
 #include <signal.h>
 
 /*
- * What ends a server that is to have no successor, and what the kernel sends it if the
- * supervisor dies. It closes the connection first: a thread of it that storage keeps
- * would hold that open, and whoever reads would wait as long as that.
+ * Ends a server without a successor; the kernel sends it if the supervisor dies. The
+ * server closes the connection first: a thread that waits for storage would hold it open,
+ * and readers would wait as long.
  */
 #define SUPERVISE_END SIGUSR2
 
 /*
- * In who becomes the supervisor. Blocks the signals that it acts on: TERM, INT, HUP, USR1
- * and CHLD wait until it reads them. SUPERVISE_END is blocked, too, until a server
- * heeds it, and whatever else would end a program without a crash is ignored: 0 or a
- * negative errno.
+ * In the process that becomes the supervisor: blocks the signals that it handles (TERM,
+ * INT, HUP, USR1, CHLD) until it reads them, and SUPERVISE_END until a server handles it.
+ * Ignores all others that end a program without a crash: 0 or a negative errno.
  */
 int signals_block(void);
 
-/* A signalfd of those that the supervisor acts on, or a negative errno. */
+/* A signalfd of the supervisor's signals, or a negative errno. */
 int signals_open(void);
 
 /* In a server: SUPERVISE_END calls `end` from now on. */

@@ -8,18 +8,16 @@
  * server dies, its successor answers that first. So the length is 0 before a request
  * is received, and again after the answer.
  *
- * What servers die of is remembered by the name of the request (its operation, its
- * inode, and its arguments, a read's apart: a file is bad as a whole). After two
- * crashes in the middle of it it is condemned: answered with EIO for as long as the
- * mount lives.
+ * Crashes are recorded by the request's name: its operation, inode and arguments (of a
+ * read only the inode: a file is bad as a whole). A request in the middle of two crashes
+ * is condemned: it is answered with EIO for as long as the mount lives.
  *
- * What a server was killed for nobody knows: it may be a request that takes all memory,
- * or somebody who kills. So a request that was being handled at several such deaths is
- * a suspect, which the next server handles alone. Only deaths in the middle of that
- * count, and only where the server after it lived for much longer while it did nothing;
- * then it is condemned, for a minute. So it is after eight deaths that are grave (see
- * slots_bury), whatever else was handled. If a server dies while it does nothing somebody
- * kills: then no request is a suspect any more.
+ * A kill has no known cause: the request may take all memory, or another process kills.
+ * So a request that was being handled at several kills is a suspect, which the next
+ * server handles alone. Only deaths during that count, and only if the next server lived
+ * for much longer while it was idle; then the request is condemned for a minute. So it is
+ * after eight deaths that are grave (see slots_bury), whatever else was handled. If a
+ * server dies while it is idle, another process kills: all suspects are cleared.
  *
  * Crash marks and the limit of bad deaths do not replace suspects: without them a request
  * that gets each server killed is never answered, and its reader hangs (killed, killed_alone
@@ -65,10 +63,10 @@ void *slots_receive(struct slots *slots, unsigned slot);
 /* The request that is in a slot, or NULL. */
 struct fuse_in_header *slots_request(struct slots *slots, unsigned slot);
 
-/* Does the kernel wait for an answer to it? */
+/* Does the kernel wait for an answer to the request? */
 bool slots_wants_answer(const struct fuse_in_header *request);
 
-/* A thread begins to handle it: deaths may be its fault from now on. */
+/* A thread begins to handle the request: deaths may be its fault from now on. */
 void slots_begin(struct slots *slots, unsigned slot);
 
 /* The request has been answered. */
@@ -77,10 +75,10 @@ void slots_done(struct slots *slots, unsigned slot);
 /* Moves a read to a parked slot: its number, or -1 where all are taken. */
 int slots_park(struct slots *slots, unsigned slot);
 
-/* May it not be handled any more? `now`: seconds, of a clock that never goes back. */
+/* Is the request condemned? `now`: seconds of a monotonic clock. */
 bool slots_is_condemned(const struct slots *slots, unsigned slot, int64_t now);
 
-/* Of a condemned one: is this the first time that it is refused? Then it is logged. */
+/* Is a condemned request refused for the first time? Then the refusal is logged. */
 bool slots_first_refusal(struct slots *slots, unsigned slot);
 
 /*
@@ -89,21 +87,21 @@ bool slots_first_refusal(struct slots *slots, unsigned slot);
  */
 void slots_crashed(struct slots *slots, int slot, int signal);
 
-/* Has it been handled at so many deaths that it is to be handled alone? */
+/* Was the request handled at so many deaths that it must be handled alone? */
 bool slots_is_suspect(const struct slots *slots, unsigned slot);
 
 /*
- * Milliseconds for which nothing is to be handled before suspects are, so that it is
- * seen whether somebody kills; from slots_idle_begins to slots_alone_ends.
+ * Milliseconds without requests before suspects are handled, to see whether another
+ * process kills: from slots_idle_begins to slots_alone_ends.
  */
 unsigned slots_idle_wanted(const struct slots *slots);
 void slots_idle_begins(struct slots *slots);
 
-/* Nothing but this one is handled, until slots_alone_ends. */
+/* Only this request is handled, until slots_alone_ends. */
 void slots_alone_begins(struct slots *slots, unsigned slot);
 void slots_alone_ends(struct slots *slots);
 
-/* It takes long, and no server has died of it: it is like any other again. */
+/* Clears a suspect: it takes long, and no server has died of it. */
 void slots_acquit(struct slots *slots, unsigned slot);
 
 /* All threads of the server run. */
@@ -113,10 +111,10 @@ void slots_set_ready(struct slots *slots);
 void slots_set_ended(struct slots *slots);
 bool slots_has_ended(const struct slots *slots);
 
-/* Is there a request without an answer? By the supervisor, at any time: a glance. */
+/* Is there a request without an answer? The supervisor may call it at any time. */
 bool slots_under_way(const struct slots *slots);
 
-/* What a server left. */
+/* The state that a dead server left. */
 struct slots_legacy {
 	bool ended;
 	bool ready;          /* its threads ran */
@@ -126,12 +124,12 @@ struct slots_legacy {
 };
 
 /*
- * To be called once a death, before the next server starts. `grave`: what was under
- * way may be the cause, since memory was short, or it crashed and could not say where.
+ * Call it once a death, before the next server starts. `grave`: a request under way may
+ * be the cause: memory was short, or no handler could report the crash.
  */
 void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legacy *out);
 
-/* For tests, while no thread is at it: NULL, or which rule of slots_state.h is broken. */
+/* For tests, while no thread runs: NULL, or the rule of slots_state.h that is broken. */
 const char *slots_check(const struct slots *slots);
 
 #endif

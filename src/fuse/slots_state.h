@@ -34,7 +34,7 @@ enum {
 	PARKED_BYTES = sizeof(struct fuse_in_header) + sizeof(struct fuse_read_in),
 	SUSPECTS = 64,
 	CRASHES_MOST = 2,
-	SUSPECT_AT = 10,      /* deaths that nobody is to blame for */
+	SUSPECT_AT = 10,      /* deaths without a known cause */
 	ALONE_MOST = 10,      /* of them while nothing else was handled, */
 	WEIGHT_IF_GRAVE = 5,  /* but some weigh more, */
 	WEIGHT_ALONE = 2,     /* less so where they alone condemn: who starved nobody knows, */
@@ -46,7 +46,7 @@ enum {
 	CACHE_LINE = 64,
 };
 
-/* What is known of a slot besides the request. */
+/* The state of a slot besides the request. */
 struct account {
 	alignas(CACHE_LINE) _Atomic uint64_t answered;
 	_Atomic bool begun;      /* a thread handles the request in it */
@@ -57,7 +57,7 @@ struct account {
 
 enum { NOBODY = -1, IDLE = -2 }; /* instead of a slot */
 
-/* What servers die of; known before the next one is forked, which so has it too. */
+/* A request that servers died of; recorded before the next server is forked. */
 struct suspect {
 	uint64_t name;      /* 0: free */
 	uint32_t crashes;
@@ -65,10 +65,10 @@ struct suspect {
 	int64_t condemned_until; /* seconds */
 };
 
-/* All that servers write, and so nothing that the supervisor takes for true. */
+/* All memory that servers write: the supervisor does not trust it. */
 struct shared {
 	_Atomic bool ready, ended;
-	_Atomic int crash_signal; /* 0, or what the first thread to crash got */
+	_Atomic int crash_signal; /* 0, or the first signal of a crash */
 	_Atomic int crash_slot;
 	_Atomic int alone;        /* a slot, NOBODY or IDLE, */
 	_Atomic int64_t alone_since; /* milliseconds */
@@ -99,8 +99,8 @@ static inline void *slots_place(const struct slots *slots, unsigned slot)
 }
 
 /*
- * The word that says whether there is a request. The kernel writes it too, but
- * never while anybody else looks.
+ * The word that is not 0 with a request. The kernel writes it too, but never while
+ * another thread reads.
  */
 static inline _Atomic uint32_t *slots_length(const struct slots *slots, unsigned slot)
 {

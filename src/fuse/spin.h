@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * spin.h: how long the one thread that receives looks for a request before it sleeps.
+ * spin.h: how long the one receiving thread polls for a request before it sleeps.
  * Private to fuse/.
  *
- * To wake a thread that sleeps takes longer than most answers do: tens of microseconds
- * where its processor sleeps too. A reader that sends one request after the other is
- * answered sooner by a thread that is still awake. But that must cost nothing where
- * nobody is that fast, and no reader its processor:
- * - It is done only while requests come sooner than the bound, by a moving average. One
- *   that comes late, or not at all, moves that at once above it.
- * - Between two looks it lets others run. If somebody did, again and again, then no
- *   processor is to spare: it sleeps instead, and tries again some milliseconds later.
- *   With a busy loop on the second of two processors readers got 12,000 instead of 19,000
- *   files/s, with one thread that sleeps 32,000.
+ * Waking a thread takes longer than most answers: tens of microseconds if its processor
+ * sleeps too. A thread that is awake answers a reader of many small files sooner. But
+ * polling must not cost power without such a reader, nor take a reader's processor:
+ * - The thread polls only while requests come sooner than the bound, by a moving average.
+ *   A late request moves the average above the bound at once.
+ * - The thread yields between polls. If other threads ran, again and again, no processor
+ *   is free: the thread sleeps, and polls again some milliseconds later. With a busy
+ *   loop on the second of two processors readers got 12,000 instead of 19,000 files/s,
+ *   with one thread that sleeps 32,000.
  *
  * Threads: one at a time calls spin_wait and then spin_received.
  */
@@ -22,33 +21,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SPIN_MOST_US = 10000 }; /* that anybody may ask for */
+enum { SPIN_MOST_US = 10000 }; /* most that -o spin= takes */
 
 struct spin {
 	int64_t bound;      /* nanoseconds; 0: never */
-	int64_t began;      /* the wait that is under way */
-	int64_t gap;        /* between an answer and the next request, of late */
+	int64_t began;      /* start of the present wait */
+	int64_t gap;        /* recent average between an answer and the next request */
 	int64_t not_before; /* others need the processors until then */
-	long yielded;       /* how often this thread's processor was taken from it */
-	unsigned at_once;   /* requests in a row that were there at the first look */
-	unsigned disturbed; /* rises when it was, falls when it was not */
+	long yielded;       /* preemptions of this thread */
+	unsigned at_once;   /* requests in a row that arrived before the first poll */
+	unsigned disturbed; /* rises with preemptions, falls without */
 };
 
 /*
- * `microseconds`: of -o spin=; MOUNT_SPIN_ADAPTIVE: what suits most. `processors`: on a
- * single one nobody could ask while it is looked.
+ * `microseconds`: of -o spin=, or MOUNT_SPIN_ADAPTIVE. `processors`: on a single one no
+ * process could send a request meanwhile.
  */
 void spin_init(struct spin *spin, unsigned microseconds, unsigned processors);
 
 bool spin_is_on(const struct spin *spin);
 
-/* Returns when there is something to receive, or when that is not to be expected soon. */
+/* Returns when a request can be received, or none is expected soon. */
 void spin_wait(struct spin *spin, int connection);
 
-/* There was. */
+/* A request was received. */
 void spin_received(struct spin *spin);
 
-/* Has one thread been too few for a while? Then this counts from 0 again. */
+/* Was one thread too few for a while? Resets the count. */
 bool spin_is_swamped(struct spin *spin);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * supervisor.h: the process that stays: it forks the server, and the next one when
- * that dies. Private to fuse/.
+ * supervisor.h: forks the server, and its successor when it dies. Private to fuse/.
  *
- * One thread. It parses nothing and reads nothing of what strangers wrote; it keeps
- * the rights it was started with, to mount and unmount.
+ * One thread, which parses no packed bytes. It keeps the rights it was started with, to
+ * mount and unmount.
  */
 #ifndef GRANARY_FUSE_SUPERVISOR_H
 #define GRANARY_FUSE_SUPERVISOR_H
@@ -15,13 +14,13 @@
 #include "fuse/slots.h"
 #include "os/notify.h"
 
-/* A server's exit status: it could not begin, and another one may, in a while. */
+/* Exit status of a server that could not start; another one may, later. */
 enum { SUPERVISE_AGAIN = 75 };
 
 struct supervision {
 	/*
 	 * In the child of `supervisor`: serves until the connection ends; its status.
-	 * `crashed`: the server before did, or starved; others have not killed it.
+	 * `crashed`: the previous server crashed or starved, and was not killed.
 	 */
 	int (*serve)(void *context, pid_t supervisor, bool crashed);
 	void *context;
@@ -31,8 +30,8 @@ struct supervision {
 	struct notify *notify;
 	unsigned timeout;       /* seconds without use until it is unmounted; 0: never */
 	/*
-	 * A daemon that its caller still waits for: a descriptor that is no server's
-	 * business, and servers leave the caller's session. -1: it has left, or is none.
+	 * While the launcher waits: a descriptor that servers close; they also leave the
+	 * caller's session. -1: no launcher waits.
 	 */
 	int report;
 };
@@ -42,14 +41,14 @@ struct supervisor;
 /* Starts the first server. `what` must outlive it. NULL and errno. */
 struct supervisor *supervise_start(const struct supervision *what);
 
-/* Ends the server; only where supervise is not called. NULL is nothing. */
+/* Ends the server, if supervise is not called. NULL is allowed. */
 void supervise_abandon(struct supervisor *supervisor);
 
 /*
- * Until the filesystem is unmounted, by anybody: 0. Frees the supervisor. TERM, INT and HUP take it out of
- * the tree and serve on until the last open file is closed; a second one ends at
- * once. USR1 writes the counters to the log. -EIO: servers died again and again; the
- * mount is left, dead, because an error is better than an empty directory.
+ * Serves until any process unmounts the filesystem: 0. Frees the supervisor. TERM, INT
+ * and HUP detach the mount, which is served until its last file is closed; a second
+ * signal ends it at once. USR1 logs the counters. -EIO: servers died again and again; the
+ * dead mount stays, for an error is better than an empty directory.
  */
 int supervise(struct supervisor *supervisor);
 

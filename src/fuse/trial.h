@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * trial.h: does an overlay show what is behind it? Private to fuse/.
+ * trial.h: tests whether an overlay shows the filesystem behind it. Private to fuse/.
  *
- * Some kernels make an overlay whose root is empty, or through which nothing can be read.
- * So its root and a folder are listed and compared with the dataset, and a file is read,
- * before anybody sees it. What the bare mount does not do either says nothing against the
- * overlay.
+ * Some kernels make an overlay with an empty root, or whose files cannot be read. So the
+ * root and a folder are compared with the dataset, and a file is read, before processes
+ * see the overlay. A failure of the bare mount does not count against the overlay.
  */
 #ifndef GRANARY_FUSE_TRIAL_H
 #define GRANARY_FUSE_TRIAL_H
@@ -24,7 +23,7 @@ enum {
 	TRIAL_MERGED_MOST = 10000,
 };
 
-/* What is looked at. Paths are from the root; NULL: there is none. */
+/* The paths to test, from the root; NULL: none. */
 struct trial {
 	const struct dataset *dataset;
 	bool merged;       /* the root is a merged folder */
@@ -32,13 +31,13 @@ struct trial {
 	char *file;        /* owned */
 };
 
-/* Chooses them; the caller frees them. */
+/* Chooses the paths. Call trial_free. */
 void trial_choose(const struct dataset *dataset, bool merged, struct trial *out);
 void trial_free(struct trial *trial);
 
 /*
- * Two directories: the overlay's root and the bare mount's. 0, or 1 and what is wrong with
- * the overlay. Storage is needed for trial_read only, and may hang.
+ * `overlay` and `bare`: the two root directories. 0, or 1 and the fault of the overlay.
+ * Only trial_read needs storage, and may hang.
  */
 int trial_list(const struct trial *trial, int overlay, int bare, char *why, size_t size);
 int trial_read(const struct trial *trial, int overlay, int bare, char *why, size_t size);

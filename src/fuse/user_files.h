@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * user_files.h: the log and the FIFO of a mount, opened with its user's rights.
+ * user_files.h: opens a mount's log and FIFO with its user's rights.
  *
- * `rights` are those of another user than this process's, or NULL (os/errand.h).
+ * `rights`: of another user than this process's, or NULL (os/errand.h).
  */
 #ifndef GRANARY_FUSE_USER_FILES_H
 #define GRANARY_FUSE_USER_FILES_H
@@ -17,7 +17,7 @@
  */
 int user_log(const struct rights *rights, const char *path, struct error *e);
 
-/* notify_open. */
+/* As notify_open. */
 int user_pipe(const struct rights *rights, const char *path, struct notify *notify,
 	      struct error *e);
 

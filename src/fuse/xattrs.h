@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * xattrs.h: the extended attributes that the mount shows. Private to fuse/.
+ * xattrs.h: the extended attributes of the mount. Private to fuse/.
  *
  * Not `user.overlay.*`, nor what is not `user.*`: an overlay would obey it, be it the
  * front (os/front_kind.h) or one that somebody puts on top of the mount.
  *
- * As getxattr(2) and listxattr(2): how many bytes, with size 0 the room that is
- * needed; -ENODATA, -ERANGE, -ENOMEM or what the tree says.
+ * As getxattr(2) and listxattr(2): the number of bytes; with size 0 the room needed;
+ * -ENODATA, -ERANGE, -ENOMEM or the tree's error.
  */
 #ifndef GRANARY_FUSE_XATTRS_H
 #define GRANARY_FUSE_XATTRS_H

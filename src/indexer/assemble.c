@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The tree of what all shards hold: first whatever has a name, then the samples, which
- * the view names.
- */
+/* The tree of all shards: first files with names, then samples, which the view names. */
 #include "indexer/jobs.h"
 
 #include <errno.h>
@@ -39,13 +36,13 @@ static int describe_sources(const struct source_set *sources,
 		return error_no_memory(e, NULL);
 	err = source_set_identify(sources, ids, e);
 	for (uint32_t i = 0; i < sources->count && !err; i++)
-		/* its own name: enough for a message, and the same wherever it lies */
+		/* its file name: enough for a message, and the same in every folder */
 		out[i] = (struct builder_source){
 			ids[i], source_own_name(sources->sources[i]) };
 	return err;
 }
 
-/* All shards before the first gets its paths. */
+/* Counts the samples of all shards before the first gets its paths. */
 static int measure_samples(struct indexer *indexer, struct view *view, struct job **jobs,
 			   struct error *e)
 {
@@ -78,7 +75,7 @@ static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error
 	return err;
 }
 
-/* Files that have names, and maps that tell their classes: the view names samples only. */
+/* Regroups files that have names by the maps; the view names samples only. */
 static int regroup_files(struct indexer *indexer, const struct view *view,
 			 struct job **jobs, struct error *e)
 {
@@ -99,7 +96,7 @@ static int name_samples(struct view *view, struct job *job)
 	struct scan *scan = &job->scan;
 	int err;
 
-	/* a sample takes the name of no file that is shown as it is stored */
+	/* a sample never takes the name of a stored file */
 	entries_set_distinct(scan->entries);
 	err = view_apply(view, scan->samples, source_owner(scan->source), scan->entries);
 	samples_free(scan->samples);
@@ -107,7 +104,7 @@ static int name_samples(struct view *view, struct job *job)
 	return err;
 }
 
-/* What the shards are as ones of WebDataset, unless their files have got classes. */
+/* Reports the shards as WebDataset, unless their files were regrouped. */
 static int report_shards(const struct indexer *indexer, struct job **jobs,
 			 struct index_summary *summary)
 {
@@ -190,8 +187,8 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 }
 
 /*
- * A split without labels gets a directory as well, where others have classes in theirs,
- * and where it is samples with captions: keys often begin anew in each split.
+ * A split without labels gets a directory too, where other splits have class folders, and
+ * where it holds samples with captions: keys often restart in each split.
  */
 static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
 {
@@ -211,7 +208,7 @@ static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
 	return err;
 }
 
-/* Names are not touched where somebody says what they are, or which of two is meant. */
+/* Tells equal keys of shards apart, unless options define names or duplicates. */
 static int part_shards(struct indexer *indexer, struct job **jobs)
 {
 	const struct indexer_config *config = indexer->config;
@@ -236,7 +233,7 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 	if (!err)
 		err = measure_samples(indexer, view, jobs, e);
 
-	/* before maps look at names: those of two splits may be the same */
+	/* before maps, for two splits may have equal names */
 	if (!err && (place_unlabelled(indexer, jobs) < 0 || part_shards(indexer, jobs) < 0))
 		err = error_no_memory(e, NULL);
 	if (!err)
@@ -253,7 +250,7 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 		if (err)
 			return err;
 		*left_out += entries_left_out(scan->entries);
-		entries_free(scan->entries); /* they may be gigabytes */
+		entries_free(scan->entries); /* entries may take gigabytes */
 		scan->entries = NULL;
 	}
 	return 0;

@@ -14,7 +14,7 @@ static bool is_tar(const struct job *job)
 	return strcmp(job->format->name, "tar") == 0;
 }
 
-/* A tar of which nothing is to be shown, zeros or not. */
+/* A tar without entries to show, of zeros or not. */
 static bool has_nothing(const struct job *job)
 {
 	struct entries *log = job->scan.entries;

@@ -2,12 +2,11 @@
 /*
  * blanks.h: shards without a member.
  *
- * A downloader leaves a tar of zeros where nothing of a shard could be had. In a set of
- * tars it is an empty one, and that is said. Alone, or where all are so, there is nothing
- * to show, which is an error; and beside files of other formats it is one that was never
- * written.
+ * A downloader may leave a tar of zeros for a shard that it could not fetch. In a set of
+ * tars it is an empty shard, and reported. It is an error where all shards are empty, and
+ * beside files of other formats, where the shard was never written.
  *
- * Threads: one thread at a time, once all scans are over.
+ * Threads: one, after all scans.
  */
 #ifndef GRANARY_INDEXER_BLANKS_H
 #define GRANARY_INDEXER_BLANKS_H
@@ -20,19 +19,19 @@
 struct job;
 
 struct blanks {
-	const char *first; /* the label of the first shard without a member; NULL: none */
+	const char *first; /* the label of the first empty shard; NULL: none */
 	uint32_t count, of;
-	const struct job *other; /* the first one with members, which says what all are */
+	const struct job *other; /* the first shard with members, whose format decides */
 };
 
 /*
- * Finds them: 0, or -EBADMSG and a sentence where one is an error. Before what the scans
- * have found is used up.
+ * Finds empty shards: 0, or -EBADMSG and *e where one is an error. Call it before the
+ * results of the scans are used up.
  */
 int blanks_find(struct job *const *jobs, uint32_t count, struct blanks *out,
 		struct error *e);
 
-/* Says which shards have no member, if there are any. */
+/* Reports empty shards, if there are any. */
 void blanks_report(const struct blanks *blanks, struct index_summary *summary);
 
 #endif

@@ -14,18 +14,18 @@
 #include "os/processors.h"
 #include "samples/webdataset.h"
 
-/* A tar in a tar in a tar is plausible; eight of them is an attack. */
+/* Eight nested tars are an attack. */
 enum {
 	NESTING_LIMIT = 8,
 	THREADS_LEAST = 8,
 	THREADS_MOST = 64,
 	MESSAGES_A_PERIOD = 20,
-	LABEL_BYTES = 512, /* of a packed file inside: hostile ones are a MiB */
+	LABEL_BYTES = 512, /* hostile paths of files inside are a MiB */
 	LABEL_HALF = 250,  /* of each of its two names */
 	PAIRED_MOST = 256, /* files of a set in which images and labels are paired */
 };
 
-/* A tar may be a shard of WebDataset; one inside another is not taken apart. */
+/* A tar may be a shard of WebDataset; a nested tar stays as it is. */
 static int take_samples(struct job *job, struct error *e)
 {
 	const struct indexer_config *config = job->indexer->config;
@@ -51,7 +51,7 @@ static int probe_and_scan(struct job *job, struct error *e)
 		err = format_is_blank_tar(scan->source, scan->base, scan->length);
 	if (err < 0)
 		return format_unreadable(scan->label, err, e);
-	if (err) { /* there is nothing to scan */
+	if (err) { /* nothing to scan */
 		job->format = format_by_name("tar");
 		return 0;
 	}
@@ -66,7 +66,7 @@ static int probe_and_scan(struct job *job, struct error *e)
 	return err ? err : take_samples(job, e);
 }
 
-/* There will be no index: the first shard with a fault says why. */
+/* Fails the whole index: the error of the first shard with a fault is kept. */
 static void fail_shard(struct job *shard, int err, const struct error *e)
 {
 	struct indexer *indexer = shard->indexer;
@@ -85,9 +85,8 @@ static void fail_shard(struct job *shard, int err, const struct error *e)
 }
 
 /*
- * A packed file inside that is damaged is a file like any other. One that could
- * not be read for another reason is a fault: with healthy storage, or with more
- * memory, the tree would be another.
+ * A nested packed file that is damaged is shown as a file. Any other error fails the
+ * index: with healthy storage or more memory the tree would be another.
  */
 static void end_nested(struct job *job, int err, const struct error *e)
 {
@@ -107,7 +106,7 @@ static void run_job(void *argument)
 	struct error e = { 0 };
 	int err;
 
-	/* there will be no index, and what is behind cannot be the first fault */
+	/* the index fails, and a later shard's fault is not reported */
 	if (job->scan.source_number > atomic_load(&job->indexer->failed))
 		return;
 	err = probe_and_scan(job, &e);
@@ -189,7 +188,7 @@ static int nested_format(const struct scan *scan, uint64_t base, uint64_t length
 	return err;
 }
 
-/* "train.tar: n01440764.tar", of which the end tells most. */
+/* "train.tar: n01440764.tar"; a long name keeps its end, which tells most. */
 static char *nested_label(const struct scan *scan, const char *member)
 {
 	size_t n = strlen(member);
@@ -230,7 +229,7 @@ static void fail_offer(struct job *parent, const char *member, int err)
 	fail_shard(parent->shard, err, &e);
 }
 
-/* Called by a format, in a pool thread: a member that may be a packed file. */
+/* The format calls it in a pool thread for a member that may be a packed file. */
 static struct entries *offer(struct scan *scan, const char *member, uint64_t base,
 			     uint64_t length)
 {
@@ -251,7 +250,7 @@ static struct entries *offer(struct scan *scan, const char *member, uint64_t bas
 			entries_free(job->scan.entries);
 			free_job(job);
 		} else if (pool_add(parent->indexer->pool, run_job, job) < 0) {
-			/* the job is known already, and freed with the others */
+			/* the job is in the list, and freed with it */
 			fail_offer(parent, member, -ENOMEM);
 			return job->scan.entries;
 		}
@@ -355,7 +354,7 @@ static void free_jobs(struct indexer *indexer, struct job **jobs)
 		free_job(jobs[i]);
 	}
 	free(jobs);
-	/* their entries belonged to the entries of the shards */
+	/* their entries are freed with those of the shards */
 	for (size_t i = 0; i < indexer->nested.count; i++)
 		free_job(indexer->nested.items[i]);
 	vec_free(&indexer->nested);
@@ -368,7 +367,7 @@ static bool is_before(const struct job *a, const struct job *b)
 	return a->scan.base < b->scan.base;
 }
 
-/* Timing decides the order of the list. */
+/* Finds the first in the sources' order: the list's order depends on timing. */
 static void count_opened(struct indexer *indexer)
 {
 	const struct job *first = NULL;
@@ -410,7 +409,7 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 		return error_no_memory(e, NULL);
 	if (progress)
 		atomic_store(&progress->shards, sources->count);
-	/* what does not fit is said before hours have gone into a scan */
+	/* read before the scan, which may take hours */
 	err = given_read(config, &indexer.given, e);
 	if (!err)
 		err = run_pool(&indexer, jobs, e);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * indexer.h: from packed files to an index.
+ * indexer.h: makes an index of packed files.
  *
- * Every shard, and every packed file inside one, is scanned by a format module
- * in a pool of threads; more threads than processors, because most of a scan
- * is waiting for storage. The entries are applied in the order of the shards,
- * so that the result does not depend on timing.
+ * A format module scans each shard, and each packed file inside one, in a pool of
+ * threads; more threads than processors, because a scan mostly waits for storage. Entries
+ * are applied in the order of the shards, so the result does not depend on timing.
  *
- * Threads: indexer_run is called by one thread; the progress may be read by
- * any other meanwhile.
+ * Threads: one calls indexer_run; any may read the progress meanwhile.
  */
 #ifndef GRANARY_INDEXER_INDEXER_H
 #define GRANARY_INDEXER_INDEXER_H
@@ -23,16 +21,16 @@
 #include "source/source_set.h"
 #include "view/view.h"
 
-/* A file that says what samples or classes are called (maps/name_map.h). */
+/* A file of names of samples or classes (maps/name_map.h). */
 struct indexer_map {
-	const void *bytes; /* NULL: there is none */
+	const void *bytes; /* NULL: no file */
 	size_t size;
 	const char *path;  /* for messages */
 };
 
 struct indexer_config {
 	enum duplicates duplicates;
-	bool nested;         /* look into packed files inside packed files */
+	bool nested;         /* open packed files inside packed files */
 	enum view_kind view; /* how samples get their paths */
 	struct indexer_map classes;      /* what the labels are called */
 	const struct indexer_map *names; /* what the samples are called */
@@ -44,18 +42,17 @@ struct indexer_config {
 };
 
 struct indexer_progress {
-	_Atomic uint64_t total;    /* bytes of all windows known so far */
-	_Atomic uint64_t position; /* bytes of them that have been passed */
+	_Atomic uint64_t total;    /* bytes of all windows that are known so far */
+	_Atomic uint64_t position; /* bytes of them that were scanned */
 	_Atomic uint64_t entries;
 	_Atomic uint64_t shards;
 	_Atomic uint64_t done;     /* shards */
 };
 
 /*
- * Scans and seals. The first shard (in order) that cannot be read is the
- * error; a packed file inside one that cannot be read is a warning, and is
- * shown as the file that it is. `progress` may be NULL. The caller frees the
- * image.
+ * Scans the sources and seals the image, which the caller frees. The error is that of the
+ * first shard, in order, that cannot be read. A nested packed file that cannot be read is
+ * a warning, and shown as a file. `progress` may be NULL.
  */
 int indexer_run(const struct source_set *sources, const struct indexer_config *config,
 		struct indexer_progress *progress, struct image *image,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * jobs.h: what the scans of an indexer's shards leave, for its own files.
+ * jobs.h: the results of an indexer's scans.
  *
  * Private to indexer/. Threads: see the members.
  */
@@ -21,44 +21,44 @@
 #include "samples/split_shards.h"
 #include "samples/wds_report.h"
 
-/* One window to scan: a shard, or a packed file inside one. */
+/* A window to scan: a shard, or a packed file inside one. */
 struct job {
 	struct scan scan; /* scan.indexer points back here */
 	struct row_options rows; /* the scan's */
 	struct indexer *indexer;
 	const struct format *format; /* of a shard: found when the job runs */
-	struct job *shard; /* itself, of a shard */
+	struct job *shard; /* the job itself for a shard */
 	char *label;       /* owned */
-	const char *member; /* of a nested file: its name, the end of the label */
+	const char *member; /* of a nested file: its name, within the label */
 	char split[SPLIT_BYTES];
 	struct wds_findings findings; /* of a shard that is a tar */
 	struct findings told; /* what its format chose and left out */
 	int depth;         /* 0: a shard */
-	int result;        /* of a shard: the first fault, its own or one within */
-	struct error *error; /* of a shard: what goes with it; owned */
+	int result;        /* of a shard: the first fault, also of files inside */
+	struct error *error; /* of a shard: the sentence; owned */
 };
 
 struct indexer {
 	const struct indexer_config *config;
 	const struct source_set *sources;
 	struct indexer_progress *progress;
-	struct given given;       /* maps and list, read */
-	struct regroup *regroup;  /* NULL: paths stay as they are */
+	struct given given;       /* maps and list */
+	struct regroup *regroup;  /* NULL: paths stay unchanged */
 	struct pool *pool;
-	bool splits;              /* the shards' names say several, */
-	struct splits_strays strays; /* and those of some say none */
-	struct blanks blanks;     /* shards without a member */
-	struct restarts_clash clash; /* keys that begin anew in each shard */
+	bool splits;              /* the shards' names have several splits */
+	struct splits_strays strays; /* shards without a split */
+	struct blanks blanks;     /* empty shards */
+	struct restarts_clash clash; /* keys that restart in each shard */
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;
 	VEC(struct job *) nested; /* lock; freed at the end */
-	size_t opened;            /* how many of these are shown as directories, */
-	const char *opened_first; /* and the name of the first in the sources' order */
+	size_t opened;            /* number of these shown as directories, */
+	const char *opened_first; /* and the name of the first, in the sources' order */
 };
 
 /*
- * Makes the tree of what `jobs` (one a source) have found: names, classes, the sealed
- * image. One thread, once all scans are over. 0, or a negative errno and a sentence.
+ * Makes the sealed image of the results of `jobs`, one for each source. One thread, after
+ * all scans. 0, or a negative errno and *e.
  */
 int indexer_assemble(struct indexer *indexer, struct job **jobs, struct image *image,
 		     struct error *e);

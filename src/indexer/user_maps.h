@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * user_maps.h: the maps and the list that the user gave, read; and what came of them.
+ * user_maps.h: the user's maps and class list, parsed, and their use.
  */
 #ifndef GRANARY_INDEXER_USER_MAPS_H
 #define GRANARY_INDEXER_USER_MAPS_H
@@ -10,16 +10,16 @@
 #include "view/view.h"
 
 struct given {
-	struct class_list *classes; /* NULL: none was given */
+	struct class_list *classes; /* NULL: not given */
 	struct view_map *names;
 	size_t name_count;
 };
 
-/* 0, or a negative errno and a sentence; the caller frees *out, whatever it is. */
+/* 0, or a negative errno and *e; the caller frees *out in both cases. */
 int given_read(const struct indexer_config *config, struct given *out, struct error *e);
 void given_free(struct given *given);
 
-/* What a view has to know. */
+/* The settings of a view. */
 struct view_config given_view(const struct given *given,
 			      const struct indexer_config *config);
 

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 enum {
-	GRACE_MILLISECONDS = 200,  /* from SIGKILL to the end */
+	GRACE_MILLISECONDS = 200,  /* between SIGKILL and the end */
 	PAUSE_MOST = 20,
-	DESCRIPTORS_MOST = 65536, /* where they cannot be closed at once */
+	DESCRIPTORS_MOST = 65536, /* where close_range(2) is missing */
 };
 
 long long bounded_now(void)
@@ -34,11 +34,11 @@ void bounded_pause(unsigned milliseconds)
 }
 
 /*
- * The standard streams may be a pipe whose reader waits for its end: $(granary stats X),
- * a pipeline, slurmd. A child that hangs must not hold the other end of it. Where there
- * is no /dev/null, a pipe that nobody else has takes its place.
+ * A pipe's reader, such as $(granary stats X) or slurmd, waits for the last writer to
+ * end. A child that hangs must not be that writer. Without /dev/null, a pipe with no
+ * other end takes the streams' place.
  */
-static void let_go_of_streams(void)
+static void replace_streams(void)
 {
 	int ends[2] = { open("/dev/null", O_RDWR | O_CLOEXEC), -1 };
 
@@ -66,8 +66,8 @@ void bounded_close_descriptors(void)
 		close(fd);
 }
 
-/* Whoever started this program may ignore it, and then nobody can be waited for. */
-static void heed_children(void)
+/* An inherited SIG_IGN for SIGCHLD would make waitpid fail. */
+static void enable_sigchld(void)
 {
 	struct sigaction now;
 
@@ -98,7 +98,7 @@ pid_t bounded_start(int (*work)(void *argument), void *argument)
 {
 	pid_t parent = getpid(), child;
 
-	heed_children();
+	enable_sigchld();
 	child = fork();
 	if (child < 0)
 		return -errno;
@@ -107,7 +107,7 @@ pid_t bounded_start(int (*work)(void *argument), void *argument)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	let_go_of_streams();
+	replace_streams();
 	bounded_close_descriptors();
 	_exit(work(argument));
 }

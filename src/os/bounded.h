@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * bounded.h: work that may never end, in a child process, for so long.
+ * bounded.h: runs work that may hang in a child process, with a deadline.
  *
- * Whoever looks at a filesystem whose daemon hangs hangs with it, and sometimes
- * cannot even be killed. So a child looks, and its parent does not wait for ever.
+ * A call on a mount whose daemon hangs never returns, and the caller sometimes cannot
+ * even be killed. So a child makes the call.
  */
 #ifndef GRANARY_OS_BOUNDED_H
 #define GRANARY_OS_BOUNDED_H
@@ -11,25 +11,25 @@
 #include <sys/types.h>
 
 /*
- * Runs `work` in a child process, which has no descriptor of its parent's and ends with
- * its parent. Its standard streams are /dev/null: a child that cannot be ended must not
- * keep the reader of its parent's output waiting. Its result, 0 to 255; -ETIMEDOUT: it was
- * ended, or if that was impossible left behind; -EINTR: a signal ended it; or another
- * negative errno. What it finds out it may leave in shared memory.
+ * Runs `work` in a child that has none of the parent's descriptors and ends with the
+ * parent. Its standard streams are /dev/null, so that a child that hangs keeps no pipe of
+ * the parent's open. Returns the child's status, 0 to 255; -ETIMEDOUT: the child was
+ * killed, or left behind if that was impossible; -EINTR: a signal ended it; or another
+ * negative errno. Larger results go through shared memory.
  *
- * Threads: where there are others, `work` may only call what a signal handler may.
+ * Threads: if others exist, `work` may make async-signal-safe calls only.
  */
 int bounded_run(int (*work)(void *argument), void *argument, unsigned milliseconds);
 
 /*
- * Only starts it: the number of the child, which the caller waits for and may kill, or a
+ * Only starts the child: its process id, which the caller waits for and may kill, or a
  * negative errno.
  */
 pid_t bounded_start(int (*work)(void *argument), void *argument);
 
 /*
- * Closes all descriptors but the standard ones: a child that hangs must not keep anything
- * alive, least of all the connection whose end it waits for.
+ * Closes all descriptors but the standard ones: a child that hangs must not hold anything
+ * open, such as the connection whose end it waits for.
  */
 void bounded_close_descriptors(void);
 
@@ -39,7 +39,7 @@ void bounded_close_descriptors(void);
  */
 int bounded_wait(pid_t child, int *status, unsigned milliseconds);
 
-/* Milliseconds of a clock that only goes forward. */
+/* Milliseconds of a monotonic clock. */
 long long bounded_now(void);
 
 /* Sleeps. */

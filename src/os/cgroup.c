@@ -12,15 +12,15 @@ enum { LEVELS_MOST = 64 };
 
 enum version { OLD, NEW, VERSIONS };
 
-/* Where one hierarchy is, as far as is known. */
+/* One hierarchy. */
 struct hierarchy {
 	char *own;         /* this process's group, as the kernel names it; or NULL */
 	char *mountpoint;  /* or NULL */
-	const char *below; /* the rest of the way from there to the group; in `own` */
-	size_t hidden;     /* how much of the hierarchy is not mounted: length of a path */
+	const char *below; /* path from the mounted root to the group; within `own` */
+	size_t hidden;     /* length of the part of the path that is not mounted */
 };
 
-/* Is `word` one of a list that is parted by commas? */
+/* Is `word` in a comma-separated list? */
 static bool has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
@@ -69,7 +69,7 @@ static size_t component(const char **at)
 	return strcspn(*at, "/");
 }
 
-/* Is there a component other than `..` (`ups` false), or one that is (true)? */
+/* Is there a component `..` (`ups`), or any other (not `ups`)? */
 static bool has_component(const char *path, bool ups)
 {
 	for (size_t n = component(&path); n > 0; n = component(&path)) {
@@ -81,9 +81,9 @@ static bool has_component(const char *path, bool ups)
 }
 
 /*
- * What leads from `root`, which is what of the hierarchy is mounted, to `own`. Either
- * may begin with `..`, where it lies outside of the process's cgroup namespace. NULL: it
- * does not lie within; "" also where the way down cannot be known.
+ * The path from `root`, the mounted part of the hierarchy, to `own`. Either may begin
+ * with `..`, outside of the process's cgroup namespace. NULL: `own` is not below; "" also
+ * where the path is unknown.
  */
 static const char *way_down(const char *root, const char *own)
 {
@@ -100,7 +100,7 @@ static const char *way_down(const char *root, const char *own)
 	return has_component(root, false) ? NULL : "";
 }
 
-/* Of several mounts of a hierarchy, the one that shows most of it; of two, the later. */
+/* Keeps the mount that shows most of the hierarchy; of two equal ones the later. */
 static void offer_mount(struct hierarchy *hierarchy, const char *root, char *mountpoint)
 {
 	const char *below = hierarchy->own ? way_down(root, hierarchy->own) : NULL;
@@ -143,7 +143,7 @@ static int add_level(struct cgroup_levels *out, const char *path, size_t length,
 	return -ENOMEM;
 }
 
-/* The group's folder, and those around it up to the mount point. */
+/* The group's folder and its parents, up to the mount point. */
 static int add_levels(const char *root, const struct hierarchy *hierarchy, bool old,
 		      struct cgroup_levels *out)
 {

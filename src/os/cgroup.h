@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * cgroup.h: the control groups that bound this process's memory, as folders.
+ * cgroup.h: the control groups that limit this process's memory, as folders.
  *
- * In version 1 and version 2, both at once included, and in containers: what is mounted
- * may be a part of the hierarchy only, and what lies above it cannot be seen.
+ * Version 1, version 2, and both at once; also in containers, which may mount only a part
+ * of the hierarchy.
  */
 #ifndef GRANARY_OS_CGROUP_H
 #define GRANARY_OS_CGROUP_H
@@ -12,10 +12,10 @@
 
 #include "base/vec.h"
 
-/* One group: this process's own, or one of those around it. */
+/* This process's group, or a parent of it. */
 struct cgroup_level {
 	char *path; /* of its folder */
-	bool old;   /* version 1: other files */
+	bool old;   /* version 1, whose files differ */
 };
 
 struct cgroup_levels {
@@ -23,8 +23,8 @@ struct cgroup_levels {
 };
 
 /*
- * Adds the levels that the texts of /proc/self/cgroup and /proc/self/mountinfo tell of,
- * `root` before each path. Lines that make no sense are passed over. 0 or -ENOMEM.
+ * Adds the levels that /proc/self/cgroup and /proc/self/mountinfo list; their texts are
+ * given, and `root` stands before each path. Malformed lines are skipped. 0 or -ENOMEM.
  */
 int cgroup_memory_levels(const char *root, const char *cgroup, const char *mountinfo,
 			 struct cgroup_levels *out);

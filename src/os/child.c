@@ -19,9 +19,9 @@ int child_fork(pid_t *out, struct error *e)
 {
 	pid_t parent = getpid();
 
-	/* whoever started this program may ignore it, and that is passed on */
+	/* it may be ignored, as inherited */
 	signal(SIGCHLD, SIG_DFL);
-	fflush(NULL); /* or both would write it */
+	fflush(NULL); /* or both processes would write the buffers */
 	*out = fork();
 	if (*out < 0)
 		return error_set(e, ERROR_SYSTEM, errno,
@@ -55,7 +55,7 @@ void child_end(pid_t child)
 	bounded_wait(child, &status, PATIENCE_MS);
 }
 
-/* What ends this process, and SIGCHLD. One that is ignored would be seen, too. */
+/* The signals that end this process, and SIGCHLD; not those that are ignored. */
 static void choose_signals(sigset_t *set)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
@@ -73,7 +73,7 @@ static void choose_signals(sigset_t *set)
 	}
 }
 
-/* 0: it has ended; or the signal that came instead; or a negative errno. */
+/* 0: the child has ended; or a signal's number; or a negative errno. */
 static int await(pid_t child, int *status, const sigset_t *signals)
 {
 	const struct timespec pause = { 1, 0 };
@@ -103,7 +103,7 @@ int child_wait(pid_t child, int *status, struct error *e)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (number == 0)
 		return 0;
-	/* still here: somebody handles it */
+	/* still running: a handler took the signal */
 	number = number > 0 ? EINTR : -number;
 	return error_set(e, ERROR_SYSTEM, number,
 			 "the end of the indexer cannot be waited for: %s", strerror(number));
@@ -117,7 +117,7 @@ void child_hold_signals(sigset_t *before)
 	pthread_sigmask(SIG_BLOCK, &signals, before);
 }
 
-/* A terminal's signals come to both by themselves. */
+/* The terminal signals both processes itself. */
 static bool is_for_child(const siginfo_t *info)
 {
 	return info->si_signo != SIGCHLD && info->si_code <= 0;
@@ -160,7 +160,7 @@ int child_indexer_died(int status, const char *label, size_t others, struct erro
 	if (signal == 0)
 		return 0;
 	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr); /* its line of progress */
+		fputs("\r\033[K", stderr); /* clear its line of progress */
 	if (is_crash(signal))
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "'%s'%s made the indexer crash (signal %d, %s): it is "

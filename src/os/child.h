@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * child.h: how a child process ended, in words.
+ * child.h: forks and awaits child processes, and says in words how they ended.
  *
- * What parses strangers' files runs as a child: if a library dies of one, the
- * parent lives, and says so.
+ * A child parses packed files: if a library crashes, the parent lives and reports it.
  */
 #ifndef GRANARY_OS_CHILD_H
 #define GRANARY_OS_CHILD_H
@@ -15,51 +14,48 @@
 #include "base/error.h"
 
 /*
- * fork(2) for a child that is waited for and that ends with its parent, whatever it
- * blocks and even if it is stopped. 0, and in the child *out is 0; or a negative
- * errno and a sentence.
+ * fork(2) for a child that ends with its parent (PDEATHSIG). 0, and *out is 0 in the
+ * child; or a negative errno and *e.
  */
 int child_fork(pid_t *out, struct error *e);
 
 /*
- * In a program that such a child runs: exec takes that promise away from one whose
- * user ids differ, and so does a change of them. Made again, for the parent that
- * there is; -ESRCH if `ancestor`, who may have run it through another, is gone.
+ * For a program that the child runs: exec and a change of ids clear PDEATHSIG. Sets it
+ * again, for the present parent. -ESRCH: `ancestor`, a process above, has ended.
  */
 int child_ends_with_parent(pid_t ancestor);
 
 /*
- * Waits for it to end: 0 and its wait status (wait(2)), or a negative errno. TERM,
- * INT and HUP, unless they are ignored or blocked, are the child's as well: one of
- * them ends first the child, by child_end, and then this process, by that signal.
+ * Waits for the child: 0 and its wait status (wait(2)), or a negative errno. TERM, INT
+ * and HUP, unless ignored or blocked, end the child first (child_end), and then this
+ * process.
  *
  * Threads: only while the process has one.
  */
 int child_wait(pid_t child, int *status, struct error *e);
 
 /*
- * For a parent that has threads: before the fork, so that all of them hold TERM, INT, HUP
- * (unless they are ignored or blocked) and CHLD, and the parent only waits with those.
- * The child, and the parent in the end, set back what was before.
+ * Call it before the fork in a parent with threads: blocks CHLD and, unless ignored,
+ * TERM, INT and HUP in all of them, so that the parent can wait for these signals. Child
+ * and parent restore *before in the end.
  */
 void child_hold_signals(sigset_t *before);
 
 /*
- * Waits with the signals held: 0 and the wait status, or a negative errno. Those that
- * another process sent to this one are passed on, and it is the child that ends of them.
+ * Waits with the signals blocked: 0 and the wait status, or a negative errno. Signals
+ * that another process sent to this one are passed on to the child.
  */
 int child_accompany(pid_t child, int *status);
 
 /*
- * Ends a child that may be stopped, hang or not want to: TERM and CONT, and after a
- * second KILL. That takes two seconds at most, also where the kernel keeps it.
+ * Ends a child, even a stopped one: TERM and CONT, and KILL after a second. Returns after
+ * two seconds at most, even if the kernel keeps the child.
  */
 void child_end(pid_t child);
 
 /*
- * 0 if the child ended by itself. If it was an indexer that a signal ended while
- * it read `label` and so many `others`: -EBADMSG where it crashed, or -EIO, and the
- * sentence.
+ * 0 if the child exited. If a signal ended an indexer that read `label` and so many
+ * `others`: -EBADMSG for a crash, otherwise -EIO, and *e.
  */
 int child_indexer_died(int status, const char *label, size_t others, struct error *e);
 

@@ -22,19 +22,19 @@
 #include "os/steps.h"
 
 enum {
-	STALL_MS = 30000, /* less than a Slurm prologue has */
+	STALL_MS = 30000, /* a Slurm prologue may take longer */
 	LOOK_MS = 250,
-	END_MS = 1000,    /* for a child that has said its last word, or was killed */
+	END_MS = 1000,    /* for a child that has sent its last message, or was killed */
 	DATA_MOST = 4096,
 	TEXT_MOST = 8192, /* a path, or a line of the log */
 };
 
-/* The child's end of the socket: standard input, which nobody else needs. */
+/* The child's end of the socket is its standard input. */
 enum { LINE = STDIN_FILENO };
 
 enum message_type { MESSAGE_ITEM, MESSAGE_LOG, MESSAGE_END };
 
-/* Both ends are one program: no byte order, and the padding is nobody's business. */
+/* Parent and child are one program: no byte order, no packing. */
 struct message {
 	enum message_type type;
 	unsigned kind;  /* of an item; a line's level */
@@ -48,8 +48,8 @@ struct message {
 /* ---- The child ---- */
 
 /*
- * ETOOMANYREFS: the user has as many descriptors under way as a process may have open,
- * and those of an errand are soon received. The parent ends a child that waits too long.
+ * ETOOMANYREFS: the user has too many descriptors in flight. The parent receives these
+ * soon, and ends a child that waits too long.
  */
 static int send_whole(const struct msghdr *header)
 {
@@ -62,7 +62,7 @@ static int send_whole(const struct msghdr *header)
 	return 0;
 }
 
-/* Only what is used of data and text travels. */
+/* Only the used part of data and text is sent. */
 static int send_message(const struct message *m, int fd)
 {
 	struct iovec parts[] = {
@@ -97,7 +97,7 @@ int errand_send(const struct errand_item *item, struct error *e)
 			       (unsigned)geteuid(), strerror(-err)) : 0;
 }
 
-/* Standard error would keep a pipe of the caller's open in a child that hangs. */
+/* The child logs through the parent: standard error would keep a caller's pipe open. */
 static void pass_on_line(enum log_level level, const char *line)
 {
 	struct message m = { .type = MESSAGE_LOG, .kind = level };
@@ -129,7 +129,7 @@ static void work_in_child(const struct rights *rights, const struct errand *erra
 	if (leave_parent(line) < 0)
 		_exit(1);
 	end.err = rights_become(rights, &e);
-	/* new ids clear it */
+	/* a change of ids clears PDEATHSIG */
 	if (!end.err && child_ends_with_parent(parent) < 0)
 		_exit(1);
 	if (!end.err)
@@ -142,20 +142,20 @@ static void work_in_child(const struct rights *rights, const struct errand *erra
 
 /* ---- The parent ---- */
 
-/* What an errand's parent knows of it. */
+/* The state of an errand in the parent. */
 struct watch {
 	const struct rights *rights;
 	const struct errand *errand;
 	struct steps *steps;
 	pid_t child;
 	int line;
-	unsigned seen;     /* of them, */
-	long long seen_at; /* the last of them, or a message, then */
+	unsigned seen;     /* of the steps */
+	long long seen_at; /* time of the last step or message */
 };
 
 /*
- * From `n` bytes. The child reads what the user has written, an index for example, and is
- * not to be believed: one that was taken over may send anything.
+ * Checks a packet of `n` bytes. The child parses the user's files, such as an index, and
+ * may be compromised: its messages are input.
  */
 static bool unpack(struct message *m, const unsigned char *packet, size_t n)
 {
@@ -172,7 +172,7 @@ static bool unpack(struct message *m, const unsigned char *packet, size_t n)
 	return true;
 }
 
-/* 1 and a message, whose descriptor is the caller's; 0: no child is at the other end. */
+/* 1 and a message, whose descriptor is the caller's; 0: the child has closed its end. */
 static int receive(int line, struct message *m, int *fd, struct error *e)
 {
 	static unsigned char packet[sizeof(struct message)];
@@ -192,8 +192,8 @@ static int receive(int line, struct message *m, int *fd, struct error *e)
 				 "files open; raise the limit with `ulimit -n`");
 	if (!unpack(m, packet, (size_t)n))
 		return error_set(e, ERROR_SYSTEM, EBADMSG,
-				 "the process that opens files as the user has sent what makes no "
-				 "sense");
+				 "the process that opens files as the user has sent a "
+				 "malformed message");
 	return 1;
 }
 
@@ -206,7 +206,7 @@ static int take_item(const struct watch *w, const struct message *m, int fd,
 	return w->errand->take(w->errand->context, &item, e);
 }
 
-/* 1: it goes on; 0: it has ended well; or a negative errno and a sentence. */
+/* 1: more messages follow; 0: the errand succeeded; or a negative errno and *e. */
 static int take_message(const struct watch *w, const struct message *m, int fd,
 			struct error *e)
 {
@@ -225,7 +225,7 @@ static int take_message(const struct watch *w, const struct message *m, int fd,
 	}
 }
 
-/* The user may have ended it. */
+/* The child closed its end without a result: the user may have killed it. */
 static int refuse_end(struct watch *w, struct error *e)
 {
 	int status, ended = bounded_wait(w->child, &status, END_MS);
@@ -248,7 +248,7 @@ static int refuse_stall(const struct watch *w, struct error *e)
 	if (!*w->steps->path)
 		return error_set(e, ERROR_SYSTEM, ETIMEDOUT,
 				 "the process that opens files as user id %u has not begun for "
-				 "%d s; has somebody stopped it?", (unsigned)w->rights->uid,
+				 "%d s; is it stopped?", (unsigned)w->rights->uid,
 				 STALL_MS / 1000);
 	return error_set(e, ERROR_SYSTEM, ETIMEDOUT,
 			 "'%s' has not answered for %d s: the storage that it is on hangs; look "
@@ -256,7 +256,7 @@ static int refuse_stall(const struct watch *w, struct error *e)
 			 w->steps->path, STALL_MS / 1000, (unsigned)w->rights->uid);
 }
 
-/* Has it not got on for too long? */
+/* No step and no message for STALL_MS? */
 static bool stalls(struct watch *w)
 {
 	unsigned count = atomic_load(&w->steps->count);
@@ -293,7 +293,7 @@ static int listen_to(struct watch *w, struct error *e)
 	return go;
 }
 
-/* One that hangs in the kernel is left behind. */
+/* A child that hangs in the kernel is left behind. */
 static void end_child(const struct watch *w, bool is_done)
 {
 	int status;

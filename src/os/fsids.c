@@ -11,7 +11,7 @@
 
 enum { NO_ID = -1 };
 
-/* Of this thread; the library's function sets those of all. */
+/* setgroups(3) would change all threads. */
 static int set_groups(size_t count, const gid_t *groups)
 {
 #ifdef SYS_setgroups32
@@ -21,7 +21,7 @@ static int set_groups(size_t count, const gid_t *groups)
 #endif
 }
 
-/* They only say what the ids were; so they are asked with one that nobody has. */
+/* setfsuid returns the previous id only: an invalid id asks for it. */
 static bool set_ids(uid_t uid, gid_t gid)
 {
 	setfsgid(gid);
@@ -29,7 +29,7 @@ static bool set_ids(uid_t uid, gid_t gid)
 	return (uid_t)setfsuid((uid_t)NO_ID) == uid && (gid_t)setfsgid((gid_t)NO_ID) == gid;
 }
 
-/* As one who may not change anything is left. */
+/* Does the thread have these ids? */
 static bool is_now(const struct fsids *ids)
 {
 	int n = getgroups(0, NULL);
@@ -45,8 +45,8 @@ static bool change(const struct fsids *to)
 }
 
 /*
- * With a change of ids the kernel forgets that this process is to end with its parent. If
- * that has ended in between, the signal is made up for.
+ * A change of ids clears PDEATHSIG. If the parent has ended meanwhile, the signal is
+ * raised here.
  */
 static bool change_and_stay_bound(const struct fsids *to)
 {
@@ -95,7 +95,7 @@ int fsids_take(uid_t uid, gid_t gid, struct fsids *before)
 	return change_and_stay_bound(&wanted) ? 0 : -EPERM;
 }
 
-/* A thread that stayed somebody else would misjudge all that it does from then on. */
+/* A thread that kept the other ids would get every later decision wrong. */
 void fsids_restore(struct fsids *before)
 {
 	bool done = !before->taken || is_now(before) || change_and_stay_bound(before);

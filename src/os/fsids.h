@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * fsids.h: one thread of root's acts on files with somebody else's rights.
+ * fsids.h: gives a thread of root's the filesystem ids of another user.
  *
- * What root makes in a folder of somebody else it makes as that one: then it is the
- * kernel that sees to it that nothing is made, replaced or removed which that one could
- * not have. The ids are those of setfsuid(2) and setfsgid(2), without supplementary
- * groups; signals and descriptors that are open stay root's.
+ * Root makes files in a user's folder with that user's ids. Then the kernel allows only
+ * what the user could do. The ids are those of setfsuid(2) and setfsgid(2), without
+ * supplementary groups; signals and open descriptors are not affected.
  *
- * Threads: of the calling thread only, but no other may change ids meanwhile.
+ * Threads: changes the calling thread only. No other thread may change ids meanwhile.
  */
 #ifndef GRANARY_OS_FSIDS_H
 #define GRANARY_OS_FSIDS_H
@@ -16,7 +15,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What the thread was before, and is again after fsids_restore. */
+/* The thread's ids before fsids_take. */
 struct fsids {
 	bool taken;
 	uid_t uid;
@@ -26,8 +25,8 @@ struct fsids {
 };
 
 /*
- * 0, and nothing changes, for the ids that the process effectively has; -EPERM for a
- * process that may not, -ENOMEM. In each case *before is for fsids_restore.
+ * 0; without a change if these are the process's effective ids. -EPERM: the process may
+ * not change them; -ENOMEM. Call fsids_restore in each case.
  */
 int fsids_take(uid_t uid, gid_t gid, struct fsids *before);
 void fsids_restore(struct fsids *before);

@@ -22,11 +22,11 @@ struct head {
 struct channel {
 	struct hatch *hatch;
 	unsigned number;
-	int child, parent; /* the ends of a socket */
-	struct lock lock;  /* the child's threads take turns */
+	int child, parent; /* ends of a socket */
+	struct lock lock;  /* threads of the child take turns */
 };
 
-/* A thread's memory, in the parent. */
+/* The buffers of a thread in the parent. */
 struct desk {
 	alignas(max_align_t) unsigned char question[HATCH_BYTES];
 	alignas(max_align_t) unsigned char answer[HATCH_BYTES];
@@ -59,7 +59,7 @@ static int send_message(int socket, const struct head *head, const void *data, s
 	return n < 0 ? -errno : 0;
 }
 
-/* *size is the room, and becomes what came. A message that does not fit makes no sense. */
+/* *size is the room, and becomes the size received. A longer message is an error. */
 static int receive(int socket, struct head *head, void *data, size_t *size, int *fd)
 {
 	struct iovec parts[] = { { head, sizeof(*head) }, { data, *size } };
@@ -121,7 +121,7 @@ static int answer_one(struct channel *c, struct desk *desk)
 
 	if (err)
 		return err;
-	if (sent >= 0) /* nobody asks with a descriptor */
+	if (sent >= 0) /* a question has no descriptor */
 		close(sent);
 	question.kind = head.kind;
 	head.err = c->hatch->serve(c->hatch->context, &question, &answer);
@@ -131,7 +131,7 @@ static int answer_one(struct channel *c, struct desk *desk)
 	return err;
 }
 
-/* To the end of the child, or of what it says that makes sense. */
+/* Answers until the child ends, or sends a malformed question. */
 static void attend(void *argument)
 {
 	struct channel *c = argument;
@@ -189,7 +189,7 @@ int hatch_be_parent(struct hatch *hatch)
 		close_end(&hatch->channels[i].child);
 	err = pool_start(&hatch->pool, hatch->count);
 	if (!err && pool_threads(hatch->pool) < hatch->count)
-		err = -EAGAIN; /* a channel without a thread would never be answered */
+		err = -EAGAIN; /* without a thread the channel would never answer */
 	for (unsigned i = 0; i < hatch->count && !err; i++)
 		err = pool_add(hatch->pool, attend, &hatch->channels[i]);
 	return err;
@@ -199,7 +199,7 @@ void hatch_close(struct hatch *hatch)
 {
 	if (!hatch)
 		return;
-	/* another process may have the child's end, and nobody is to be waited for */
+	/* another process may hold the child's end: do not wait for it */
 	for (unsigned i = 0; i < hatch->count; i++) {
 		if (hatch->channels[i].parent >= 0)
 			shutdown(hatch->channels[i].parent, SHUT_RDWR);

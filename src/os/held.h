@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * held.h: a file is looked at before it is opened, and is still that one when it is.
+ * held.h: checks a file before it is opened, without a race.
  *
- * To open a device can do things (a watchdog begins, a tape rewinds), and to open a pipe
- * waits for its writer. A check of the path does not help: it may lead elsewhere a moment
- * later. So what it leads to is held by an O_PATH descriptor, and opened through that.
+ * Opening a device may have effects (a watchdog starts, a tape rewinds), and opening a
+ * pipe waits for its writer. A checked path may lead elsewhere a moment later. So an
+ * O_PATH descriptor holds the file, and the file is opened through that.
  *
  * Threads: any.
  */
@@ -18,7 +18,7 @@
  */
 int held_open(int held, const char *path, int flags);
 
-/* A regular file, for reading; -EINVAL for anything else. */
+/* Opens a regular file for reading; -EINVAL for anything else. */
 int held_open_file(const char *path);
 
 #endif

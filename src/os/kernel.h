@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * kernel.h: the kernel's version, for what it has no other way of telling.
+ * kernel.h: the kernel's version, where no call can tell whether it has a feature.
  *
- * Distributions give old numbers to kernels with newer parts: a question that the kernel
- * can answer is better. Threads: any.
+ * Distributions backport features to old versions, so try the feature itself where
+ * possible. Threads: any.
  */
 #ifndef GRANARY_OS_KERNEL_H
 #define GRANARY_OS_KERNEL_H

@@ -5,7 +5,7 @@
 
 #include "base/invariant.h"
 
-/* A mutex that fails to lock is a bug of ours: there is nothing to return. */
+/* A mutex that cannot be locked is a bug: no error to return. */
 void lock_take(struct lock *lock)
 {
 	int err = pthread_mutex_lock(&lock->mutex);

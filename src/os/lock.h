@@ -2,9 +2,9 @@
 /*
  * lock.h: mutexes and condition variables. pthread's types stay in os/.
  *
- * LOCK_GUARD(&lock) holds the lock to the end of the scope. The lock order is
- * in docs/ARCHITECTURE.md, and so are the few that are held over a source, codec or
- * kernel call.
+ * LOCK_GUARD(&lock) holds the lock until the end of the scope. docs/ARCHITECTURE.md has
+ * the lock order, and the locks that are held over a call of a source, codec or the
+ * kernel.
  */
 #ifndef GRANARY_OS_LOCK_H
 #define GRANARY_OS_LOCK_H
@@ -26,10 +26,10 @@ struct wakeup {
 void lock_take(struct lock *lock);
 void lock_drop(struct lock *lock);
 
-/* The lock must be held; it is given up while waiting. */
+/* Lock held; released while waiting. */
 void wakeup_wait(struct wakeup *wakeup, struct lock *lock);
 
-/* The same, but no longer than so: false when the time is over. */
+/* As wakeup_wait, with a deadline: false when the time is over. */
 bool wakeup_wait_for(struct wakeup *wakeup, struct lock *lock, unsigned milliseconds);
 void wakeup_all(struct wakeup *wakeup);
 void wakeup_one(struct wakeup *wakeup);

@@ -18,7 +18,7 @@ static int refuse(const char *path, int errnum, const char *why, struct error *e
 
 int log_open_file(const char *path, struct error *e)
 {
-	/* not to wait, for a FIFO's reader or a terminal's carrier */
+	/* do not wait for a FIFO's reader or a terminal's carrier */
 	const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	const char *other = "is neither a file nor a device; name a file, or log to "
 			    "standard error with -f";

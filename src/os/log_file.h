@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * log_file.h: the file that the log goes to, by its path.
+ * log_file.h: opens the log file.
  *
  * Files and character devices only: to open anything else could block. Root follows no link
  * of somebody else's to it (os/place.h). A process of its own writes it (os/log_writer.h).

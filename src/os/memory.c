@@ -20,14 +20,14 @@ enum {
 	READ_BYTES = 16 * 1024,
 	TABLE_MOST = 64 << 20,  /* of /proc/self/mountinfo */
 	PERCENT_MOST = 95,
-	PERCENT_DEFAULT = 50,   /* of what is available */
+	PERCENT_DEFAULT = 50,   /* of the available memory */
 };
 
 static const uint64_t BUDGET_LEAST = UINT64_C(1) << 20;
 static const uint64_t DEFAULT_LEAST = UINT64_C(64) << 20;
 static const uint64_t DEFAULT_MOST_NO_JOB = UINT64_C(1) << 30;
 
-/* What says that a job runs here: where there are two, both together. */
+/* Variables that a batch system sets; where there are two, both are set. */
 static const char *const job_variables[][2] = {
 	{ "SLURM_JOB_ID" },
 	{ "PBS_JOBID" },
@@ -44,7 +44,7 @@ static const char *const job_variables[][2] = {
 
 struct memory {
 	char *root;
-	char *group; /* what /proc/self/cgroup said when `levels` were found */
+	char *group; /* /proc/self/cgroup when `levels` were found */
 	struct cgroup_levels levels;
 };
 
@@ -111,7 +111,7 @@ static char *read_whole(const char *root, const char *name)
 	return text.items;
 }
 
-/* The number that a text begins with; `otherwise` where there is none, as in "max". */
+/* The number at the beginning of a text; `otherwise` without one, as in "max". */
 static uint64_t number(const char *text, uint64_t otherwise)
 {
 	uint64_t value;
@@ -146,15 +146,15 @@ static uint64_t file_number(const char *folder, const char *name, uint64_t other
 	return number(text, otherwise);
 }
 
-/* Understanding. */
+/* Parsing. */
 
-/* What files a version has, and which fields of memory.stat. */
+/* The files of a version, and the fields of its memory.stat. */
 struct dialect {
 	const char *limits[2]; /* the second may be NULL */
 	const char *usage;
-	const char *around;  /* in memory.stat: the limit of groups that cannot be seen */
+	const char *around;  /* in memory.stat: the limit of hidden parents */
 	const char *file[2]; /* page cache that can be dropped, */
-	const char *busy[2]; /* but for this part, which has to be written first */
+	const char *busy[2]; /* except this part, which has to be written first */
 };
 
 static const struct dialect dialects[] = {
@@ -166,7 +166,7 @@ static const struct dialect dialects[] = {
 		   { "total_dirty", "total_writeback" } },
 };
 
-/* Of what is used, what is no clean page cache: memory of processes, tmpfs, slabs. */
+/* Used memory that is not clean page cache: memory of processes, tmpfs, slabs. */
 static uint64_t taken(const struct dialect *dialect, const char *folder, const char *stat)
 {
 	uint64_t usage = file_number(folder, dialect->usage, 0);
@@ -190,7 +190,7 @@ static void look_at_level(const struct cgroup_level *level, uint64_t machine,
 	if (dialect->around)
 		limit = least(limit, field(stat, dialect->around, UINT64_MAX));
 	if (limit >= machine)
-		return; /* what the machine has is less */
+		return; /* the machine's memory is less */
 	state->limit = least(state->limit, limit);
 	state->available = least(state->available,
 				 minus(limit, taken(dialect, level->path, stat)));
@@ -206,13 +206,13 @@ static void look_at_machine(const struct memory *memory, struct memory_state *st
 	if (kib == 0 || kib > UINT64_MAX / 1024)
 		kib = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 	state->limit = kib * 1024;
-	/* Linux before 3.14 does not say what is available */
+	/* Linux before 3.14 has no MemAvailable */
 	kib = field(text, "MemAvailable", field(text, "MemFree", kib));
 	state->available = kib > UINT64_MAX / 1024 ? state->limit :
 			   least(kib * 1024, state->limit);
 }
 
-/* Finds the groups, unless the process is where it was. */
+/* Finds the groups, unless the process is still in the same ones. */
 static int find_levels(struct memory *memory)
 {
 	CLEANUP(cleanup_free) char *group = read_whole(memory->root, "proc/self/cgroup");
@@ -263,7 +263,7 @@ void memory_look(struct memory *memory, struct memory_state *out)
 {
 	uint64_t machine;
 
-	find_levels(memory); /* without memory: those that were found so far */
+	find_levels(memory); /* without memory, the ones found so far remain */
 	look_at_machine(memory, out);
 	machine = out->limit;
 	for (size_t i = 0; i < memory->levels.list.count; i++)
@@ -293,7 +293,7 @@ static uint64_t percent_of(uint64_t bytes, unsigned percent)
 	return bytes / 100 * percent + bytes % 100 * percent / 100;
 }
 
-/* "50%": 1, and how many; 0: it is none. */
+/* "50%": 1, and the number; 0: not a percentage. */
 static int parse_percent(const char *text, unsigned *out)
 {
 	size_t digits = strspn(text, "0123456789");

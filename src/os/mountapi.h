@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mountapi.h: mounts that are nowhere yet: fsopen(2), fsmount(2), move_mount(2) and
- * their like, which glibc has from 2.36 and Linux from 5.2. All that fails, fails with
- * errno as the kernel sets it: ENOSYS on one that is too old.
+ * mountapi.h: mounts outside of the tree: fsopen(2), fsmount(2), move_mount(2) and
+ * others, which glibc has from 2.36 and Linux from 5.2. Errors are in errno; an older
+ * kernel gives ENOSYS.
  *
  * Threads: any.
  */
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The numbers are the same on all machines, but for alpha. */
+/* The numbers of all machines but alpha. */
 #ifndef SYS_open_tree
 #define SYS_open_tree 428
 #endif
@@ -30,7 +30,7 @@
 #define SYS_fsmount 432
 #endif
 
-/* As linux/mount.h has them, which cannot be included beside sys/mount.h everywhere. */
+/* As linux/mount.h, which cannot be included beside sys/mount.h everywhere. */
 enum {
 	MOUNTAPI_CLOEXEC = 0x1,      /* FSOPEN_ and FSMOUNT_CLOEXEC, OPEN_TREE_CLONE */
 	MOUNTAPI_SET_FLAG = 0,       /* FSCONFIG_ */
@@ -48,7 +48,7 @@ enum {
 	MOUNTAPI_EMPTY_PATH = 0x1000, /* AT_EMPTY_PATH */
 };
 
-/* A filesystem in the making. */
+/* A filesystem that is being configured. */
 static inline int mountapi_open(const char *type)
 {
 	return (int)syscall(SYS_fsopen, type, MOUNTAPI_CLOEXEC);
@@ -64,7 +64,7 @@ static inline int mountapi_set_flag(int fs, const char *name)
 	return (int)syscall(SYS_fsconfig, fs, MOUNTAPI_SET_FLAG, name, NULL, 0);
 }
 
-/* Makes it, and a mount of it that is nowhere and goes with its descriptor. */
+/* Makes it, and a mount outside of the tree that ends with its descriptor. */
 static inline int mountapi_make(int fs, unsigned attributes)
 {
 	if (syscall(SYS_fsconfig, fs, MOUNTAPI_CREATE, NULL, NULL, 0) < 0)
@@ -72,14 +72,14 @@ static inline int mountapi_make(int fs, unsigned attributes)
 	return (int)syscall(SYS_fsmount, fs, MOUNTAPI_CLOEXEC, attributes);
 }
 
-/* A copy of the mount that `fd` leads to, which is nowhere. */
+/* A copy of the mount that `fd` refers to, outside of the tree. */
 static inline int mountapi_copy(int fd)
 {
 	return (int)syscall(SYS_open_tree, fd, "",
 			    MOUNTAPI_CLONE | MOUNTAPI_CLONE_CLOEXEC | MOUNTAPI_EMPTY_PATH);
 }
 
-/* To the place that `to` leads to; with MOUNTAPI_BENEATH below what is mounted there. */
+/* Moves a mount to the place of `to`; with MOUNTAPI_BENEATH below the mount there. */
 static inline int mountapi_move(int mount, int to, unsigned flags)
 {
 	return (int)syscall(SYS_move_mount, mount, "", to, "",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mountinfo.c: /proc/self/mountinfo, read and understood. */
+/* mountinfo.c: reads and parses /proc/self/mountinfo. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -73,10 +73,10 @@ static int read_text(struct table *table)
 		if (err || !has_changed(fd))
 			return err;
 	}
-	return 0; /* it changes all the time: the last is as good as any */
+	return 0; /* it changes all the time: use the last one */
 }
 
-/* Understanding. */
+/* Parsing. */
 
 char *mountline_field(char **at)
 {
@@ -96,7 +96,7 @@ static bool is_octal(const char *at)
 	       at[2] >= '0' && at[2] <= '7';
 }
 
-/* \040 is a space: in place, it only gets shorter. */
+/* Replaces \040 by a space, in place: the text gets shorter. */
 char *mountline_unescape(char *text)
 {
 	char *to = text;
@@ -151,9 +151,9 @@ static bool parse_line(char *text, struct line *line)
 	entry->parent = (int)strtol(mountline_field(&text), NULL, 10);
 	word = strchr(mountline_field(&text), ':');
 	entry->minor = word ? (unsigned)strtoul(word + 1, NULL, 10) : 0;
-	mountline_field(&text); /* what of the filesystem is mounted */
+	mountline_field(&text); /* the root of the mount within its filesystem */
 	line->path = mountline_unescape(mountline_field(&text));
-	mountline_field(&text); /* the mount's options, and as many others as there are */
+	mountline_field(&text); /* the mount's options and optional fields */
 	do {
 		if (!*text)
 			return false;
@@ -161,7 +161,7 @@ static bool parse_line(char *text, struct line *line)
 	} while (strcmp(word, "-") != 0);
 	snprintf(entry->type, sizeof(entry->type), "%s",
 		 mountline_unescape(mountline_field(&text)));
-	mountline_field(&text); /* its source */
+	mountline_field(&text); /* the source */
 	recognise(entry, mountline_field(&text));
 	return line->path[0] == '/';
 }
@@ -196,15 +196,15 @@ static const struct line *line_of(const struct table *table, int id)
 	return NULL;
 }
 
-/* On nothing that can be seen from here; the kernel's first one is mounted on itself. */
+/* Mounted on no mount of this namespace; the kernel's first one is mounted on itself. */
 static bool is_bottom(const struct table *table, const struct mount_entry *entry)
 {
 	return entry->parent == entry->id || !line_of(table, entry->parent);
 }
 
 /*
- * What is mounted on `below` at the first `size` bytes of `path`. Where the walk begins
- * `below` is NULL: then what is at the bottom.
+ * The mount on `below` at the first `size` bytes of `path`. At the start of the walk
+ * `below` is NULL: the bottom mount.
  */
 static const struct line *mounted_on(const struct table *table, const struct line *below,
 				     const char *path, size_t size)
@@ -222,13 +222,13 @@ static const struct line *mounted_on(const struct table *table, const struct lin
 	return NULL;
 }
 
-/* From the mount that the walk is on, up what is stacked at this piece of the path. */
+/* The topmost of the mounts stacked on `at` at this piece of the path. */
 static const struct line *climb(const struct table *table, const struct line *at,
 				const char *path, size_t size)
 {
 	const struct line *next = mounted_on(table, at, path, size);
 
-	/* more steps than there are lines would be a circle */
+	/* more steps than lines would be a circle */
 	for (size_t n = 0; next && n < table->lines.count; n++) {
 		at = next;
 		next = mounted_on(table, at, path, size);
@@ -237,8 +237,8 @@ static const struct line *climb(const struct table *table, const struct line *at
 }
 
 /*
- * Walks as the kernel does: a mount that another one hides, be it by covering a folder
- * further up, has the same path in the table, and is not what is found.
+ * Walks as the kernel does: a hidden mount, also one below a folder that is covered, has
+ * the same path in the table, and is not found.
  */
 static const struct line *walk(const struct table *table, const char *path)
 {
@@ -247,7 +247,7 @@ static const struct line *walk(const struct table *table, const char *path)
 
 	if (path[0] != '/')
 		return NULL;
-	/* what is mounted over / does not hide it: a walk begins below that */
+	/* a mount over / does not hide `at`: the walk begins below */
 	while (path[1] && path[size]) {
 		size += 1 + strcspn(path + size + 1, "/");
 		at = climb(table, at, path, size);

@@ -6,7 +6,7 @@
 #ifndef GRANARY_OS_MOUNTLINE_H
 #define GRANARY_OS_MOUNTLINE_H
 
-/* The next field, ended with a NUL; fields are parted by one space and may be empty. */
+/* The next field, NUL-terminated. One space separates fields, which may be empty. */
 char *mountline_field(char **at);
 
 /* Turns \040 into a space, and so on, in place; returns `text`. */

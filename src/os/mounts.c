@@ -32,7 +32,7 @@ char *mounts_path_of(int fd)
 	return strdup(path);
 }
 
-/* Only the name of a mount may be walked to: `mnt/.` looks into it. */
+/* Only a mount's name may be resolved: `mnt/.` would look into the mount. */
 static void strip_tail(char *path)
 {
 	for (size_t n = strlen(path); n > 1; path[--n] = '\0') {
@@ -55,9 +55,9 @@ char *mounts_path(const char *path)
 }
 
 /*
- * A mount by the folder that it is in. An O_PATH descriptor of the mount itself would
- * make it busy, and by its whole path somebody who may rename a folder above could have
- * us unmount something else.
+ * A mount, by its name in its parent folder. An O_PATH descriptor of the mount would make
+ * it busy; with the whole path a user who renames a folder above could have another mount
+ * unmounted.
  */
 struct place {
 	int folder;
@@ -90,7 +90,7 @@ static int find_place(const char *path, struct place *place)
 	return strcmp(real, above) == 0 ? 0 : -ESTALE;
 }
 
-/* Which mount. */
+/* Ids. */
 
 int mounts_id_of(int fd)
 {
@@ -117,7 +117,7 @@ int mounts_id(const char *path)
 	return fd < 0 ? MOUNT_ID_UNKNOWN : mounts_id_of(fd);
 }
 
-/* Is it still the mount with this id? By the table only. */
+/* Is this still the mount with the id? Reads only the table. */
 static int check_id(const char *path, int id)
 {
 	struct mount_entry entry;
@@ -144,7 +144,7 @@ static bool says_dead(int errnum)
 	return errnum == ENOTCONN || errnum == ECONNABORTED;
 }
 
-/* In a child. What the kernel remembers of a dead mount it would tell for ever. */
+/* In a child. Attributes that the kernel cached would hide that a mount is dead. */
 static int ask(void *argument)
 {
 	const struct question *question = argument;
@@ -167,7 +167,7 @@ bool mounts_is_dead(const char *path)
 
 	if (mounts_find(path, &entry) == 1 && strncmp(entry.type, "fuse", 4) == 0 &&
 	    entry.uid != geteuid()) {
-		/* others are not let in, not even root */
+		/* FUSE admits only the owner, not even root */
 		question.as_owner = geteuid() == 0;
 		question.uid = entry.uid;
 		question.gid = entry.gid;
@@ -175,7 +175,7 @@ bool mounts_is_dead(const char *path)
 	return bounded_run(ask, &question, ANSWER_MILLISECONDS) == 1;
 }
 
-/* Taking it away. */
+/* Unmounting. */
 
 struct fusermount {
 	const char *path;
@@ -200,7 +200,7 @@ bool mounts_have_mtab(void)
 	return access("/etc/mtab", F_OK) == 0;
 }
 
-/* It has one status for everything: whose mount it is tells the reasons apart. */
+/* fusermount3 has one exit status for all errors: the mount's owner tells them apart. */
 static int run_fusermount(const char *path, const char *lazy)
 {
 	struct fusermount f = { path, lazy };
@@ -215,7 +215,7 @@ static int run_fusermount(const char *path, const char *lazy)
 	       entry.uid == getuid() ? -EBUSY : -EPERM;
 }
 
-/* The topmost mount at `path`, held: only for what takes it away though it is held. */
+/* Holds the topmost mount at `path`, for calls that unmount it although it is held. */
 static int hold(const char *path, int id, char *held, size_t size)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -242,7 +242,7 @@ int mounts_detach(const char *path, int id)
 	return errno == EPERM ? run_fusermount(path, "-z") : -errno;
 }
 
-/* umount2(2) by the folder it is in: 0 or a negative errno. */
+/* umount2(2) below the parent folder: 0 or a negative errno. */
 static int unmount_placed(const char *path, int id, int flags)
 {
 	CLEANUP(leave_place) struct place place = { .folder = -1 };
@@ -269,7 +269,7 @@ int mounts_expire(const char *path, int id)
 
 static const char connections[] = "/sys/fs/fuse/connections";
 
-/* Where fusectl is not mounted, root can have one that nobody sees. */
+/* Where fusectl is not mounted, root can make a private mount of it. */
 static int open_fusectl(void)
 {
 	CLEANUP(cleanup_close) int fs = mountapi_open("fusectl");

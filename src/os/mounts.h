@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mounts.h: what is mounted where, and how to take it away.
+ * mounts.h: finds mounts and unmounts them.
  *
- * Everything here reads the mount table and never looks at a mount itself, unless
- * said: one whose daemon hangs must not make its caller hang. Paths are absolute and
- * without links; mounts_path makes them so.
+ * Functions read the mount table and touch no mount, unless stated: a mount whose daemon
+ * hangs would make the caller hang. Paths are absolute and free of links; mounts_path
+ * makes them so.
  *
- * Threads: any. Where a child process is needed to stay within a bound, it does only
- * what is allowed beside other threads.
+ * Threads: any. Children that enforce a deadline make async-signal-safe calls only.
  */
 #ifndef GRANARY_OS_MOUNTS_H
 #define GRANARY_OS_MOUNTS_H
@@ -33,44 +32,43 @@ struct mount_entry {
 };
 
 /*
- * `path` as the mount table has it, whether it ends in a slash, leads through links,
- * or is a mount whose daemon has died. The caller frees it; NULL and errno where it
- * leads nowhere.
+ * `path` as in the mount table, even if it ends in a slash, leads through links, or is a
+ * dead mount. The caller frees it. NULL and errno: it does not exist.
  */
 char *mounts_path(const char *path);
 
-/* The same of what is open. */
+/* The same for an open file. */
 char *mounts_path_of(int fd);
 
 /*
- * The filesystem that a walk to exactly `path` ends on, the topmost of those stacked
- * there: 1, 0 where nothing is mounted, or a negative errno. `out` may be NULL.
+ * Finds the topmost mount at exactly `path`: 1, 0: nothing is mounted there, or a
+ * negative errno. `out` may be NULL.
  */
 int mounts_find(const char *path, struct mount_entry *out);
 
-/* The same for the mount with this id, wherever it is. */
+/* The same for the mount with this id, at any path. */
 int mounts_find_id(int id, struct mount_entry *out);
 
 /*
- * Is something mounted within the mount with this id? 1 and the path of one such
- * (the caller frees it; NULL if not wanted), 0, or a negative errno.
+ * Is a mount inside of the mount with this id? 1 and the path of one (the caller frees
+ * it; `path` may be NULL), 0, or a negative errno.
  */
 int mounts_inside(int id, char **path);
 
 /*
- * Where the granaryfs with this connection is mounted by now, and as what; the caller
- * frees it. NULL where it is nowhere. The number is one's own for as long as the
- * filesystem lives; that of a mount may be another's when it is unmounted.
+ * The present path of the granaryfs with this connection, and its entry; the caller frees
+ * the path. NULL: it is not mounted. A connection's number is unique while its filesystem
+ * lives; a mount's id may be reused after the unmount.
  */
 char *mounts_of_connection(unsigned connection, struct mount_entry *out);
 
-/* What mounts_id gives where there is none: before Linux 3.15, or no /proc. */
+/* The result of mounts_id without an id: before Linux 3.15, or without /proc. */
 enum { MOUNT_ID_UNKNOWN = -1 };
 
-/* The number of the mount that `path` leads to. Looks at it (O_PATH). */
+/* The id of the mount at `path`, which is opened (O_PATH). */
 int mounts_id(const char *path);
 
-/* The number of the mount that an open directory is on. */
+/* The id of the mount of an open directory. */
 int mounts_id_of(int fd);
 
 /*
@@ -80,22 +78,20 @@ int mounts_id_of(int fd);
 bool mounts_is_dead(const char *path);
 
 /*
- * Is there an /etc/mtab? fusermount3 looks there for a user's mount before it takes it
- * away. Images that no init system has begun may lack it.
+ * Does /etc/mtab exist? fusermount3 reads it before it unmounts a user's mount. Container
+ * images without an init system may lack it.
  */
 bool mounts_have_mtab(void);
 
 /*
- * Takes the topmost mount at `path` out of the tree; files that are open stay
- * readable and the filesystem ends with the last of them. As root by
- * umount2(2), otherwise through fusermount3. With an `id` other than
- * MOUNT_ID_UNKNOWN only if it is that mount: -ESTALE where somebody has put
- * another in its place. 0 or a negative errno: -ETIMEDOUT if fusermount3 took more
- * than ten seconds, -EPERM if it refused.
+ * Detaches the topmost mount at `path`; open files stay readable, and the filesystem ends
+ * with the last one. Root uses umount2(2), others fusermount3. Checks the `id` unless it
+ * is MOUNT_ID_UNKNOWN: -ESTALE where another mount took its place. 0 or a negative errno:
+ * -ETIMEDOUT: fusermount3 took more than ten seconds; -EPERM: it refused.
  */
 int mounts_detach(const char *path, int id);
 
-/* The same, but -EBUSY if it is in use. */
+/* The same, but -EBUSY if the mount is in use. */
 int mounts_unmount(const char *path, int id);
 
 /*
@@ -106,16 +102,16 @@ int mounts_unmount(const char *path, int id);
 int mounts_abort(const char *path, int id);
 
 /*
- * Unmounts what has not been used since the last call (MNT_EXPIRE): 0 it is
- * unmounted; -EAGAIN not yet, the time runs from now; -EBUSY it is in use, be it by an
- * O_PATH descriptor only; -EPERM only root, or who owns the mount namespace, can;
- * -ESTALE as above. To look at the mount in between is to use it.
+ * Unmounts a mount that was not used since the last call (MNT_EXPIRE): 0: unmounted;
+ * -EAGAIN: not yet, try again later; -EBUSY: in use, if only by an O_PATH descriptor;
+ * -EPERM: neither root nor owner of the mount namespace; -ESTALE as above. Looking at the
+ * mount uses it.
  */
 int mounts_expire(const char *path, int id);
 
 /*
- * Something that only this FUSE connection has, for as long as it exists; 0 when it does
- * not, or where fusectl is not mounted. Its number may be another's by then.
+ * An inode number that identifies this FUSE connection while it exists; 0: it has ended,
+ * or fusectl is not mounted. Another connection may reuse the number `connection` later.
  */
 ino_t mounts_connection(unsigned connection);
 

@@ -20,11 +20,11 @@
 
 enum { SEND_MILLISECONDS = 1000, PAUSE_MILLISECONDS = 5, DATAGRAM_BYTES = 3072 };
 
-/* Where the datagrams go; of size 0 until NOTIFY_SOCKET has been found. */
+/* The address for datagrams; size 0: none. */
 static struct sockaddr_un manager;
 static socklen_t manager_size;
 
-/* The service manager. */
+/* systemd. */
 
 /* A path, or after `@` a name in Linux's abstract namespace. */
 static void take_address(void)
@@ -53,7 +53,7 @@ static void send_datagram(const char *text)
 	if (!manager_size)
 		return;
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* only a connected socket can be waited for */
+	/* poll waits for room on connected sockets only */
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&manager, manager_size) < 0)
 		return;
 	room.fd = fd;
@@ -62,7 +62,7 @@ static void send_datagram(const char *text)
 		send(fd, text, strlen(text), MSG_NOSIGNAL);
 }
 
-/* One datagram is lines of NAME=VALUE: a sentence must stay one. */
+/* A datagram consists of lines NAME=VALUE: line feeds in the sentence are replaced. */
 static void send_status(const char *before, const char *status)
 {
 	char text[DATAGRAM_BYTES];
@@ -83,7 +83,7 @@ static int refuse(const char *path, int errnum, const char *why, struct error *e
 	return error_set(e, ERROR_SYSTEM, errnum, "-o notify_pipe=%s: %s", path, why);
 }
 
-/* O_PATH first: to open a device for writing may do something. */
+/* O_PATH first: opening a device for writing may have effects. */
 int notify_open_fifo(const char *path, struct error *e)
 {
 	CLEANUP(cleanup_close) int named = open(path, O_PATH | O_CLOEXEC);
@@ -98,7 +98,7 @@ int notify_open_fifo(const char *path, struct error *e)
 	if (!S_ISFIFO(st.st_mode))
 		return refuse(path, EINVAL, "is not a FIFO; make one with mkfifo", e);
 	snprintf(pinned, sizeof(pinned), "/proc/self/fd/%d", named);
-	/* with a reader of our own neither this nor a write waits for another one */
+	/* with a reader of its own, neither open nor write waits */
 	fd = open(pinned, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	return fd < 0 ? refuse(path, errno, strerror(errno), e) : fd;
 }
@@ -120,7 +120,7 @@ int notify_open(struct notify *notify, const char *path, struct error *e)
 static void put_byte(const struct notify *notify, const char *byte)
 {
 	if (notify->pipe >= 0 && write(notify->pipe, byte, 1) < 0)
-		return; /* somebody has filled it: its reader is awake anyway */
+		return; /* the pipe is full, so its reader has been woken already */
 }
 
 void notify_ready(struct notify *notify, const char *status)
@@ -132,7 +132,7 @@ void notify_ready(struct notify *notify, const char *status)
 	put_byte(notify, "s");
 }
 
-/* What an exit status is in terms of errno(3), which is what systemd shows. */
+/* The errno(3) for an exit status, which systemd shows. */
 static int errno_of(enum error_status status)
 {
 	switch (status) {
@@ -157,7 +157,7 @@ void notify_failed(struct notify *notify, const struct error *e)
 	char before[64];
 
 	snprintf(before, sizeof(before), "ERRNO=%d\n", errno_of(e->status));
-	/* the indexer says itself what is wrong */
+	/* the indexer has printed the error itself */
 	send_status(before, *e->text ? e->text : "no index; see standard error");
 	put_byte(notify, "f");
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * notify.h: tells whoever waits that the mount answers, or never will.
+ * notify.h: reports that the mount answers, or has failed.
  *
- * To systemd (and everything else that sets NOTIFY_SOCKET), by its datagrams; and
- * into the pipe of -o notify_pipe=PATH: one byte, `s` or `f`, as squashfuse does.
- * Nothing here blocks for longer than its own bound: a second for a datagram, while
- * systemd's queue is full.
+ * By datagrams to systemd, and others that set NOTIFY_SOCKET; and by one byte, `s` or
+ * `f`, into the pipe of -o notify_pipe=PATH, as squashfuse does. Calls block for a second
+ * at most, while systemd's queue is full.
  *
  * Threads: one.
  */
@@ -23,37 +22,36 @@ struct notify {
 #define NOTIFY_INIT { .pipe = -1 }
 
 /*
- * Opens the FIFO (NULL: none) without waiting for its reader, and takes NOTIFY_SOCKET
- * out of the environment: child programs must not speak for us. What is no FIFO, or
- * may not be written, is an error and a sentence.
+ * Opens the FIFO (NULL: none) without waiting for its reader, and removes NOTIFY_SOCKET
+ * from the environment, so that child programs do not use it. A path that is not a
+ * writable FIFO is an error with *e.
  */
 int notify_open(struct notify *notify, const char *path, struct error *e);
 
 /*
- * notify_open in two steps, for who opens the FIFO in another process: its descriptor, or
- * a negative errno and a sentence; and the rest, with such a descriptor or -1.
+ * notify_open in two steps, for a FIFO that another process opens: its descriptor, or a
+ * negative errno and *e; and the rest, with that descriptor or -1.
  */
 int notify_open_fifo(const char *path, struct error *e);
 void notify_adopt(struct notify *notify, int fifo);
 
 /*
- * The mount answers (READY=1 and MAINPID of this process, `s`) or will not (STATUS=,
- * ERRNO= as far as e->status tells, `f`). `status` is the sentence.
+ * Reports that the mount answers (READY=1, MAINPID, `s`) or has failed (STATUS=, ERRNO=
+ * by e->status, `f`). `status` is the sentence.
  */
 void notify_ready(struct notify *notify, const char *status);
 void notify_failed(struct notify *notify, const struct error *e);
 
-/* The mount is going (STOPPING=1). */
+/* Reports the unmount (STOPPING=1). */
 void notify_stopping(void);
 
 /*
- * Closes the FIFO. A byte that its reader has not yet taken would be lost with it:
- * waits for up to `milliseconds` until it is taken. True: it is closed; false:
- * not yet taken (with 0 milliseconds: ask again).
+ * Closes the FIFO. Closing would lose a byte that is not read yet: waits for the reader,
+ * up to `milliseconds`. True: closed; false: not read yet (with 0: call again).
  */
 bool notify_close(struct notify *notify, unsigned milliseconds);
 
-/* For a child: what its parent has to say is none of its business. */
+/* For a child, which must not report: closes the FIFO. */
 void notify_forget(struct notify *notify);
 
 #endif

@@ -18,34 +18,34 @@
 
 enum {
 	FOLDER = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-	LINKS_MOST = 40,  /* as many as the kernel follows */
-	TRIES_MOST = 100, /* for a name that is not there */
-	NOBODY = 65534,   /* whom a user namespace does not know (user_namespaces(7)) */
+	LINKS_MOST = 40,  /* the kernel's limit */
+	TRIES_MOST = 100, /* to find an unused name */
+	NOBODY = 65534,   /* stands for unmapped ids (user_namespaces(7)) */
 };
 
 struct place {
 	char *path;       /* owned */
-	const char *name; /* within the path */
+	const char *name; /* points into the path */
 	int folder;
 	struct stat st;   /* of the folder */
-	uid_t uid;        /* who acts, and in which group */
+	uid_t uid;        /* ids to act with */
 	gid_t gid;
 };
 
 /* ---- Following a path ---------------------------------------------------- */
 
 struct walk {
-	int at;          /* the folder that was reached */
-	struct stat st;  /* and what it is */
+	int at;          /* descriptor of the folder that was reached */
+	struct stat st;  /* its attributes */
 	bool make;
 	bool is_private; /* in a user namespace */
-	bool led;        /* by a link of somebody else's: from there on it is their path */
-	uid_t uid;       /* whose */
+	bool led;        /* by another user's link: the rest is that user's path */
+	uid_t uid;       /* that user's ids */
 	gid_t gid;
 	unsigned links;
 };
 
-/* Of somebody who is not known here this process cannot take the rights, and has them. */
+/* Unmapped users' rights cannot be assumed: in such a namespace root keeps its own. */
 static bool is_anothers(const struct walk *w, uid_t uid)
 {
 	return geteuid() == 0 && uid != 0 && !(w->is_private && uid == NOBODY);
@@ -83,7 +83,7 @@ static int open_folder(const struct walk *w, const char *name)
 	return openat(w->at, name, FOLDER);
 }
 
-/* `rest` is what follows the link in the path: from now on, what follows its target. */
+/* `rest` is the path behind the link; it becomes the path behind the link's target. */
 static int follow(struct walk *w, const char *name, char **rest)
 {
 	CLEANUP(cleanup_close) int fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -110,7 +110,7 @@ static int follow(struct walk *w, const char *name, char **rest)
 	return *target == '/' ? reach(w, open("/", FOLDER)) : 0;
 }
 
-/* In a folder of somebody else's as that one, which makes folders there that one's, too. */
+/* Assumes the owner's rights in another user's folder, also for folders made there. */
 static int take_rights(const struct walk *w, struct fsids *before)
 {
 	if (w->led)
@@ -120,7 +120,7 @@ static int take_rights(const struct walk *w, struct fsids *before)
 	return 0;
 }
 
-/* The first component of `rest`, which is cut off. */
+/* Opens the first component of `rest`, and removes it from there. */
 static int step(struct walk *w, char **rest)
 {
 	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
@@ -147,7 +147,7 @@ static int begin_walk(struct walk *w, const char *path)
 	return reach(w, open(*path == '/' ? "/" : ".", FOLDER));
 }
 
-/* All but the last `left` components of `rest`, 0 or 1, which stay in it. */
+/* Walks all components of `rest` but the last `left`, 0 or 1. */
 static int walk(struct walk *w, char **rest, unsigned left)
 {
 	int err = 0;
@@ -171,7 +171,7 @@ static int refuse(const char *path, int err, struct error *e)
 			 strerror(-err));
 }
 
-/* The folder's path, as an owned text, and a place without a folder. */
+/* A place without a folder, and the folder's path, which the caller frees. */
 static int begin(const char *path, struct place **out, char **folder)
 {
 	struct place *place = calloc(1, sizeof(*place));
@@ -225,7 +225,7 @@ static int open_walked(const char *path, const char *folder, bool make, int *out
 	return err;
 }
 
-/* What has that name in the folder that was reached. */
+/* Opens the last name in the folder that was reached. */
 static int open_last(struct walk *w, const char *name, int flags, mode_t mode)
 {
 	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
@@ -237,7 +237,7 @@ static int open_last(struct walk *w, const char *name, int flags, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
-/* 0: a link was followed, and what it leads to is `rest`. */
+/* 0: a link was followed, and `rest` is its target. */
 static int open_or_follow(struct walk *w, char **rest, int flags, mode_t mode)
 {
 	CLEANUP(cleanup_free) char *name = NULL;
@@ -370,9 +370,9 @@ void place_act_as(struct place *place, uid_t uid, gid_t gid)
 	fsids_restore(&before);
 }
 
-/* ---- What is done in it -------------------------------------------------- */
+/* ---- Calls below the folder ---- */
 
-/* A name in the folder, and whose rights the thread has while the scope lasts. */
+/* A name in the folder, and the thread's ids before the call, restored at scope end. */
 struct act {
 	struct fsids before;
 	char name[NAME_MAX + 2]; /* one that is too long is cut, and still too long */

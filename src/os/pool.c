@@ -65,8 +65,8 @@ static void *worker(void *argument)
 }
 
 /*
- * What ends a program, and may have something to tidy up first, is for the thread that
- * has started this one: it knows when that can be done.
+ * Signals that end the program are handled in the thread that started the pool, which
+ * knows when it can clean up.
  */
 static void block_what_ends(sigset_t *before)
 {

@@ -2,11 +2,10 @@
 /*
  * pool.h: threads that run tasks until none is left.
  *
- * Tasks may add tasks. Tasks are started in the order in which they were
- * added; results that must be in order are put in order by the caller.
+ * Tasks may add tasks. Tasks start in the order in which they were added, and end in any.
  *
- * Threads: pool_add may be called from any thread, the others by the owner. SIGINT,
- * SIGTERM and SIGHUP are never handled in one of the pool's.
+ * Threads: pool_add may be called from any thread, the others by the owner. The pool's
+ * threads never handle SIGINT, SIGTERM and SIGHUP.
  */
 #ifndef GRANARY_OS_POOL_H
 #define GRANARY_OS_POOL_H
@@ -16,12 +15,12 @@ struct pool;
 typedef void pool_task(void *argument);
 
 /*
- * Starts `threads` threads (at least one), or as many as can be had: 0, or -ENOMEM
- * or -EAGAIN where that is none.
+ * Starts `threads` threads (at least one), or as many as the system allows: 0, or -ENOMEM
+ * or -EAGAIN if none.
  */
 int pool_start(struct pool **out, unsigned threads);
 
-/* How many it has. */
+/* The number of threads. */
 unsigned pool_threads(const struct pool *pool);
 
 /* 0 or -ENOMEM. `argument` must live until the task has run. */

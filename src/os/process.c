@@ -21,7 +21,7 @@
 enum { CLOSER_STACK_BYTES = 64 << 10 };
 enum { OOM_STEP = 10, OOM_MOST = 1000 }; /* thousandths of all memory */
 
-/* From a stat file of proc(5): behind the name, which may hold anything. */
+/* The state in a stat file of proc(5), behind the name, which may contain anything. */
 static char state_of(int folder, const char *path)
 {
 	CLEANUP(cleanup_close) int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
@@ -29,7 +29,7 @@ static char state_of(int folder, const char *path)
 	const char *end;
 	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
 
-	if (n <= 0) /* gone since it was listed, or not to be seen */
+	if (n <= 0) /* it has ended, or is hidden */
 		return errno == ENOENT || errno == ESRCH ? 'X' : '?';
 	line[n] = '\0';
 	end = strrchr(line, ')');
@@ -37,8 +37,8 @@ static char state_of(int folder, const char *path)
 }
 
 /*
- * Since Linux 4.15: does it wait for all of its threads to be at rest, to leave a core
- * dump? With a limit of 0, too, which is looked at later.
+ * Since Linux 4.15: does it wait for its other threads, to dump core? Also with a core
+ * limit of 0, which is checked later.
  */
 static bool dumps_core(pid_t process)
 {
@@ -55,7 +55,7 @@ static bool dumps_core(pid_t process)
 	return dumps;
 }
 
-/* I: where a thread waits for the dump to end. */
+/* State I: a thread that waits for the end of a core dump. */
 static bool rest_is_stuck(DIR *threads)
 {
 	struct dirent *entry;
@@ -71,7 +71,7 @@ static bool rest_is_stuck(DIR *threads)
 	return true;
 }
 
-/* The kernel's own word. In /proc others' processes may be hidden (hidepid=). */
+/* Asks the kernel: /proc may hide other users' processes (hidepid=). */
 static bool is_there(pid_t process)
 {
 	siginfo_t end = { .si_pid = 0 };
@@ -165,10 +165,10 @@ void process_offer_to_oom(void)
 	score = strtol(text, NULL, 10) + OOM_STEP;
 	n = snprintf(text, sizeof(text), "%ld", score < OOM_MOST ? score : OOM_MOST);
 	if (pwrite(fd, text, (size_t)n, 0) < 0)
-		return; /* as likely as the parent, then */
+		return; /* then it is as likely as the parent */
 }
 
-/* It closes them by its end, which is after its parent's. */
+/* Its exit closes the descriptors, after the parent has ended. */
 static int close_behind(void *parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -185,7 +185,7 @@ void process_leave(int status)
 	fflush(NULL);
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
-	/* without it there is nothing but to wait */
+	/* without this child, the exit itself waits */
 	clone(close_behind, stack + sizeof(stack), CLONE_FILES | SIGCHLD, &parent);
 	_exit(status);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * process.h: what can still be expected of another process.
+ * process.h: the state and the end of processes.
  */
 #ifndef GRANARY_OS_PROCESS_H
 #define GRANARY_OS_PROCESS_H
@@ -10,46 +10,45 @@
 #include <sys/types.h>
 
 /*
- * Ends this process as _exit(2) does, without waiting for the filesystems of the files
- * that it has open: a child, which shares its descriptors, is left behind to close them.
- * Of the standard ones there is nothing left by then.
+ * Ends this process like _exit(2), without waiting for the filesystems of its open files:
+ * a child that shares the descriptors is left behind to close them. The standard streams
+ * are closed by then.
  *
  * Threads: only while the process has one.
  */
 _Noreturn void process_leave(int status);
 
 /*
- * Will a process never take another step of its own? Its main thread is dead, or
- * about to leave a core dump, and each of the others is too, or waits in the kernel for
- * something that no signal ends (state D), and dies when that has come. So it is with a
- * child that was killed and cannot be reaped. True where there is no such process. Where
- * /proc hides it (hidepid=), a child is only known to be beyond when it can be reaped.
+ * Will the process never run user code again? Its main thread is dead or dumps core, and
+ * each other thread is dead too, or in a wait that no signal ends (state D) and dies
+ * after it. So is a killed child that cannot be reaped. True for no such process. Where
+ * /proc hides it (hidepid=), a child is known to be beyond only when it can be reaped.
  */
 bool process_is_beyond(pid_t process);
 
 /*
- * Has a signal stopped its main thread? waitpid(2) says so only when all threads have
- * stopped, and one that waits for something that no signal ends does not.
+ * Is its main thread stopped by a signal? waitpid(2) reports that only when all threads
+ * are stopped, and a thread in state D does not stop.
  */
 bool process_is_stopped(pid_t process);
 
-/* The signals that a fault of a program's own raises. */
+/* The signals of a program's own faults. */
 extern const int process_faults[];
 enum { PROCESS_FAULTS = 7 };
 
-/* Does a wait status (wait(2)) say that one of them ended it? -1 is none. */
+/* Did one of these signals end the process of this wait status (wait(2))? -1: none. */
 bool process_ended_by_fault(int status);
 
 /*
  * Has another process lowered a child's resource limits (prlimit(1)) below those of the
- * calling process, which it began with? False where that cannot be seen.
+ * calling process? False where that cannot be read.
  */
 bool process_has_less(pid_t child);
 
-/* How many processes the kernel has killed on this machine for lack of memory. */
+/* Processes that the kernel has killed on this machine for lack of memory. */
 uint64_t process_oom_kills(void);
 
-/* Lack of memory should take the calling process rather than its parent. */
+/* Makes the kernel kill this process before its parent when memory is short. */
 void process_offer_to_oom(void);
 
 #endif

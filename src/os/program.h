@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * program.h: our other program.
+ * program.h: finds the other program, granary or granaryfs.
  */
 #ifndef GRANARY_OS_PROGRAM_H
 #define GRANARY_OS_PROGRAM_H
@@ -12,10 +12,9 @@
 enum { PROGRAM_PATH_BYTES = PATH_MAX + 16 };
 
 /*
- * The path of `name`, which has fewer than 16 bytes and lies beside the running program,
- * installed or not. 0, or a negative errno and a sentence. In a chroot the path is right
- * only before the caller makes a mount namespace: the kernel then shows where the running
- * program lies outside of the chroot.
+ * The path of `name` (less than 16 bytes) beside the running program, installed or not.
+ * 0, or a negative errno and *e. In a chroot call it before a mount namespace is made:
+ * afterwards the kernel shows the program's path outside of the chroot.
  */
 int program_beside(const char *name, char out[PROGRAM_PATH_BYTES], struct error *e);
 

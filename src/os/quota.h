@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * quota.h: how much of something may be in use at once. Who wants more than is
- * left waits; one who wants more than there is at all has it alone.
+ * quota.h: a counted limit. A caller waits until its amount is free. One that needs more
+ * than the limit waits until nothing else is in use.
  *
- * Threads: any number at once. Who has taken something must not wait for another
- * who may be waiting here.
+ * Threads: any. A thread that holds an amount must not wait for a thread that may be
+ * waiting here.
  */
 #ifndef GRANARY_OS_QUOTA_H
 #define GRANARY_OS_QUOTA_H
@@ -17,7 +17,7 @@ struct quota {
 	uint64_t limit;
 	uint64_t used;          /* lock */
 	struct lock lock;
-	struct wakeup given;    /* something was given back */
+	struct wakeup given;    /* an amount was returned */
 };
 
 #define QUOTA_INIT(most) { .limit = (most), .lock = LOCK_INIT, .given = WAKEUP_INIT }

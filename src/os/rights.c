@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "os/namespace.h"
 
-/* More than any kernel knows, as they are bits of 64. */
+/* capability sets have 64 bits */
 enum { CAPABILITIES_MOST = 64 };
 
 static int out_of_memory(struct error *e)
@@ -31,9 +31,9 @@ void rights_free(struct rights *rights)
 	*rights = (struct rights){ 0 };
 }
 
-/* ---- Who is who ---- */
+/* ---- Users ---- */
 
-/* What this process effectively is. */
+/* The effective ids and groups of this process. */
 static int rights_now(struct rights *out, struct error *e)
 {
 	int n = getgroups(0, NULL);
@@ -53,7 +53,7 @@ static int rights_now(struct rights *out, struct error *e)
 	return 0;
 }
 
-/* All of them, the one from the password file included. */
+/* All groups of the user, also the one of the password file. */
 static int groups_of(const struct passwd *user, struct rights *out, struct error *e)
 {
 	int room = 32;
@@ -74,7 +74,7 @@ static int groups_of(const struct passwd *user, struct rights *out, struct error
 	}
 }
 
-/* A decimal number and nothing else. The last one is nobody's: it means "none". */
+/* A decimal number and nothing else. The highest one is no id: it means "none". */
 static bool parse_uid(const char *text, uid_t *out)
 {
 	uint64_t value = 0;
@@ -88,7 +88,7 @@ static bool parse_uid(const char *text, uid_t *out)
 	return value < UINT32_MAX;
 }
 
-/* What libraries say where there is no such user; see getpwnam(3). */
+/* Errors of libraries for an unknown user; see getpwnam(3). */
 static bool means_unknown(int errnum)
 {
 	return errnum == 0 || errnum == ENOENT || errnum == ESRCH || errnum == EBADF ||
@@ -111,9 +111,9 @@ static int refuse_unknown(const char *user, int errnum, bool is_number, struct e
 }
 
 /*
- * A number first: programs pass numbers, and must not get the rights of somebody who
- * is called like one. Nor may they because the database does not answer. NULL in
- * *out and 0: it is this process's own number, and nobody gave it a name.
+ * Numbers first: scripts pass numbers, and must not get the rights of a user whose name
+ * is that number, nor because the database does not answer. NULL in *out and 0: it is
+ * this process's own number, without a name.
  */
 static int find_user(const char *user, const struct passwd **out, struct error *e)
 {
@@ -172,7 +172,7 @@ static int compare_groups(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The same groups? Order and repetition mean nothing. */
+/* The same groups, in any order? */
 static bool same_groups(struct rights *a, struct rights *b)
 {
 	size_t i = 0, k = 0;
@@ -190,14 +190,14 @@ static bool same_groups(struct rights *a, struct rights *b)
 	return i == a->group_count && k == b->group_count;
 }
 
-/* What the kernel says now, for the capng_ calls that follow. After a fork, too. */
+/* Reads the capabilities for the capng_ calls that follow, also after a fork. */
 static bool read_capabilities(void)
 {
 	capng_setpid((int)getpid());
 	return capng_get_caps_process() == 0;
 }
 
-/* Is there a capability in this set? */
+/* Is any capability in this set? */
 static bool holds(capng_type_t set)
 {
 	for (unsigned i = 0; i < CAPABILITIES_MOST; i++) {
@@ -207,7 +207,7 @@ static bool holds(capng_type_t set)
 	return false;
 }
 
-/* Is the process now what was asked for? */
+/* Does the process have these effective ids and groups? */
 static bool is_effective(const struct rights *wanted)
 {
 	struct rights now, copy = *wanted;
@@ -225,7 +225,7 @@ static bool is_effective(const struct rights *wanted)
 	return same;
 }
 
-/* Effective ids. One that is root goes last, or comes first. */
+/* Sets the effective ids; root gives up its uid last, and takes it first. */
 static int become(const struct rights *rights)
 {
 	if (is_effective(rights))
@@ -238,7 +238,7 @@ static int become(const struct rights *rights)
 	return is_effective(rights) ? 0 : -EPERM;
 }
 
-/* The user's own cache is in the user's home, not in the caller's. */
+/* The cache is in the user's home, not the caller's. */
 static int move_home(const struct rights *rights)
 {
 	int failed = rights->home && *rights->home ? setenv("HOME", rights->home, 1) :
@@ -254,7 +254,7 @@ int rights_assume(const struct rights *rights, struct error *e)
 	if (rights->uid == geteuid())
 		return 0;
 	err = become(rights);
-	/* where it keeps them (securebits), it would read what the user may not */
+	/* kept capabilities (securebits) would read files that the user may not */
 	if (!err && (!read_capabilities() || holds(CAPNG_EFFECTIVE)))
 		err = -EPERM;
 	if (!err)
@@ -267,9 +267,9 @@ int rights_assume(const struct rights *rights, struct error *e)
 			 (unsigned)rights->uid, strerror(-err));
 }
 
-/* ---- For good ---- */
+/* ---- Giving up rights ---- */
 
-/* One that is not in effect can be made so; then the bounding set can be emptied. */
+/* A permitted CAP_SETPCAP can be made effective; then the bounding set can be emptied. */
 static bool may_empty_bounds(void)
 {
 	return read_capabilities() &&
@@ -284,7 +284,7 @@ static void empty_bounds(void)
 		prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 }
 
-/* Everything is tried, and rights_renounce looks at what came of it. */
+/* Ignores errors: rights_renounce checks the result. */
 static void drop_all(void)
 {
 	uid_t uid = geteuid();
@@ -293,7 +293,7 @@ static void drop_all(void)
 
 	failed |= setresgid(gid, gid, gid);
 	failed |= setresuid(uid, uid, uid);
-	/* ambient ones cannot outlive the inheritable ones */
+	/* ambient capabilities need inheritable ones */
 	capng_clear(CAPNG_SELECT_CAPS);
 	failed |= capng_apply(CAPNG_SELECT_CAPS);
 	failed |= prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -362,7 +362,7 @@ int rights_renounce(struct error *e)
 			 "forbids that", (unsigned)uid, kept);
 }
 
-/* The id that stands for those that a user namespace does not know. */
+/* The id that stands for unmapped ids. */
 enum { NOBODY = 65534 };
 
 static bool knows_nobody(const char *map)
@@ -373,7 +373,7 @@ static bool knows_nobody(const char *map)
 	return namespace_knows(&ids, NOBODY);
 }
 
-/* What is permitted need not be in effect. */
+/* Makes a permitted capability effective. */
 static bool raise_capability(unsigned capability)
 {
 	return capng_have_capability(CAPNG_PERMITTED, capability) == 1 &&
@@ -392,7 +392,7 @@ bool rights_can_be_nobody(void)
 				  knows_nobody("/proc/self/gid_map") && may_change_ids());
 }
 
-/* The bounding set first: afterwards there is no right to empty it. */
+/* The bounding set first, while the process may empty it. */
 static int leave_root(void)
 {
 	if (may_empty_bounds())
@@ -400,7 +400,7 @@ static int leave_root(void)
 	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
 	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
 		return -errno;
-	/* whatever fs.suid_dumpable says: all daemons without rights are nobody */
+	/* whatever fs.suid_dumpable is: other daemons are nobody, too */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	return 0;
 }
@@ -419,8 +419,8 @@ int rights_become_nobody(struct error *e)
 }
 
 /*
- * What it takes to become nobody, and to end who is. Without capabilities there is nothing
- * to keep; those of a container may be fewer.
+ * Capabilities to become nobody, and to end processes of nobody. A process without
+ * capabilities keeps none, and a container's may have fewer.
  */
 static bool is_kept(unsigned capability)
 {
@@ -473,7 +473,7 @@ int rights_pass_on(unsigned capability, struct error *e)
 			 "it", (unsigned)geteuid());
 }
 
-/* With what root's real id permits: that of a program, which nothing has in effect. */
+/* Sets the ids by capabilities that root's real id permits, and exec left ineffective. */
 static void become_again(uid_t uid, gid_t gid)
 {
 	static const unsigned needed[] = { CAP_SETGID, CAP_SETUID };

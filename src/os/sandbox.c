@@ -25,7 +25,7 @@ struct ruleset {
 	uint64_t files, network, scope;
 };
 
-/* What each version of the interface can forbid, and how much of the struct it knows. */
+/* The rights of each version of the interface, and its size of the struct. */
 static const struct {
 	struct ruleset handled;
 	size_t size;
@@ -51,7 +51,7 @@ static int landlock_version(void)
 /* Of files: to read them and to list folders; and the ioctls of devices. */
 enum { READING = 0x0004 | 0x0008 | 0x8000 };
 
-/* What is handled no rule allows. */
+/* Handles these rights without a rule that allows any. */
 static int forbid_files(bool reading)
 {
 	struct ruleset set;
@@ -78,12 +78,12 @@ int sandbox_enter(struct error *e)
 	const struct rlimit none = { 0, 0 };
 	int err;
 
-	tzset(); /* from a file, which cannot be read later */
+	tzset(); /* reads a file, which is impossible later */
 	setrlimit(RLIMIT_CORE, &none);
 	err = rights_become_nobody(e);
 	if (err)
 		return err;
-	/* another id clears it; nobody may ask whether the parent lives */
+	/* a change of ids clears PDEATHSIG */
 	if (child_ends_with_parent(getppid()) < 0)
 		return error_set(e, ERROR_SYSTEM, ESRCH, "the process that asked has ended");
 	err = forbid_files(true);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sandbox.h: the rights of a process that works on what strangers wrote: none.
+ * sandbox.h: takes all rights from a process that parses packed bytes.
  *
- * Descriptors that are open stay open, with the rights that they were opened with: bytes
- * come in and go out by these alone. Names are opened by the parent (os/hatch.h).
+ * Open descriptors keep the rights that they were opened with: bytes come and go through
+ * these only. The parent opens files by name (os/hatch.h).
  *
  * Threads: only while the process has one.
  */
@@ -18,7 +18,7 @@
  * In a child of the process that has the rights, for good:
  *
  * - root becomes nobody, with no other groups. In a user namespace that has no such id it
- *   stays who it is there.
+ *   stays root there.
  * - No capability in any set, and no program that it runs gets more (rights_renounce).
  * - No file system and no network (Landlock), and no system calls but those of
  *   os/syscalls.h. A kernel that lacks either does without: `granary doctor` says so.
@@ -29,16 +29,16 @@
 int sandbox_enter(struct error *e);
 
 /*
- * Of a process that has given up its rights and opens files: from now on it makes, changes,
- * runs and removes none, as far as the kernel has Landlock. What is open stays as it is.
+ * For a process without rights that opens files: from now on it cannot make, change, run
+ * or remove files, as far as the kernel has Landlock. Open descriptors are not affected.
  */
 void sandbox_forbid_changes(void);
 
-/* What the kernel, as it is here, can take away. */
+/* The restrictions that this kernel supports. */
 struct sandbox_support {
 	bool calls;    /* system calls: seccomp(2) */
-	int landlock;  /* the version of its interface; 0: it has none, or it is off */
-	bool nobody;   /* root can become that; true for who is not root */
+	int landlock;  /* version of its interface; 0: missing or off */
+	bool nobody;   /* root can become nobody; true for other users */
 };
 void sandbox_look(struct sandbox_support *out);
 

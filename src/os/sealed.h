@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sealed.h: memory (memfd_create(2)) that no process can change any more.
+ * sealed.h: memory (memfd_create(2)) that no process can change.
  *
  * Threads: any.
  */
@@ -12,7 +12,7 @@
 /* Seals a memfd that was made with MFD_ALLOW_SEALING: 0 or a negative errno. */
 int sealed_make(int memory);
 
-/* Can nobody write to it, or change its size? */
+/* Is it sealed against writes and changes of size? */
 bool sealed_is(int memory);
 
 #endif

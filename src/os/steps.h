@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * steps.h: which file a child process is at, for a parent that waits as long as it gets on.
+ * steps.h: the progress of a child process, for a parent with a deadline for each step.
  *
- * What may hang for ever is run in a child, but how long it may take depends on how many
- * files it looks at. So the parent waits for the next one only (os/errand.h).
+ * Work that may hang runs in a child, and its time depends on the number of files. So the
+ * parent waits for the next file only (os/errand.h).
  *
  * Threads: one in each process.
  */
@@ -15,13 +15,13 @@
 /* In memory that parent and child share. */
 struct steps {
 	_Atomic unsigned count;
-	char path[1024]; /* of the last one; its end may be missing */
+	char path[1024]; /* of the latest file; may be cut off */
 };
 
-/* In the child: they go there from now on. */
+/* In the child: steps are written there from now on. */
 void steps_share(struct steps *steps);
 
-/* It looks at `path` next. Nothing where steps_share was not called. */
+/* The child opens `path` next. Does nothing without steps_share. */
 void steps_at(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * syscalls.c: a list of what is allowed, since what a kernel has yet to learn must not be.
+ * syscalls.c: a list of allowed calls, since calls of later kernels must be denied.
  * No libseccomp: the filter is a table and forty lines, and both programs would link it.
  */
 #include "os/syscalls.h"
@@ -24,7 +24,7 @@
 #elif defined(__aarch64__)
 #define MACHINE AUDIT_ARCH_AARCH64
 #else
-#define MACHINE 0 /* the table has not been tried there */
+#define MACHINE 0 /* the table is untested there */
 #endif
 
 /* Of x86: the same numbers for a third kind of program, which no table is of. */
@@ -51,7 +51,7 @@ struct rule {
 #define MASKED(call, argument, mask, value) { SYS_##call, argument, mask, value, false }
 #define WITHOUT(call, argument) { SYS_##call, argument, UINT32_MAX, 0, true }
 
-/* What is called most comes first: older kernels go through all of it each time. */
+/* The most frequent calls come first: older kernels run through the filter each time. */
 static const struct rule allowed[] = {
 	ALWAYS(pread64), ALWAYS(pwrite64), ALWAYS(read), ALWAYS(write), ALWAYS(futex),
 	ALWAYS(sendmsg), ALWAYS(recvmsg), ALWAYS(fadvise64), ALWAYS(preadv2), ALWAYS(close),
@@ -92,7 +92,7 @@ static const struct rule allowed[] = {
 #endif
 };
 
-/* libc asks for these first, and knows what to do without, if that is said so. */
+/* libc tries these first, and falls back to others on ENOSYS. */
 static const int unknown[] = {
 #ifdef SYS_clone3
 	SYS_clone3,

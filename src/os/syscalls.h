@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * syscalls.h: the system calls that remain to a process that only works on bytes.
+ * syscalls.h: the system calls of a process that works on bytes only.
  *
  * Threads: only while the process has one.
  */
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 /*
- * From now on this process, and every thread of it, may use its memory, its threads and
- * the descriptors that it has, and nothing else: any other call is EPERM (seccomp(2)). It
- * opens, makes, names, runs and signals nothing. 0, or a negative errno: -ENOSYS where
- * the kernel has no such filters, or the table none for this machine.
+ * From now on all threads of this process may use memory, threads and open descriptors
+ * only; any other call fails with EPERM (seccomp(2)). The process opens, makes, names,
+ * runs and signals nothing. 0, or a negative errno: -ENOSYS: no such filters in the
+ * kernel, or no table for this machine.
  */
 int syscalls_limit(void);
 

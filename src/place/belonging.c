@@ -10,14 +10,14 @@
 #include "base/cleanup.h"
 #include "base/filename.h"
 
-/* An index of 0.1 has the name that the file was opened by: a link's, perhaps. */
+/* An index of 0.1 may have the name that the file was opened by, such as a link's. */
 static bool has_name(const struct source *source, const char *name)
 {
 	return strcmp(name, source_own_name(source)) == 0 ||
 	       strcmp(name, filename_of(source_path(source))) == 0;
 }
 
-/* A device has no inode that means anything; its index lies in the user's own cache. */
+/* A device's inode identifies nothing; its index lies in the user's own cache. */
 static bool is_same(const struct index_wish *wish, const struct card *card, uint32_t i)
 {
 	const struct source *source = wish->sources->sources[i];
@@ -32,9 +32,9 @@ static bool is_same(const struct index_wish *wish, const struct card *card, uint
 }
 
 /*
- * Is this file in the folder that `path` says, and may nobody put another there? The bits of
- * the group stand for those of an ACL as well (acl(5)). Who may write may rename: the sticky
- * bit keeps others' files from being renamed, but not one's own.
+ * Is this file in the folder of `path`, and is that folder closed to other users? The
+ * group's bits include those of an ACL (acl(5)). Write permission on a folder allows to
+ * rename files in it; the sticky bit does not keep owners from renaming theirs.
  */
 static bool is_kept(const struct index_wish *wish, const char *path,
 		    const struct source_id *id)
@@ -51,7 +51,7 @@ static bool is_kept(const struct index_wish *wish, const char *path,
 	       !(st.st_mode & (S_IWGRP | S_IWOTH)) && index_may_be_of(wish, st.st_uid);
 }
 
-/* By the name that it has here, and where that leads. */
+/* Checks the folder of the index's path, and that of a link's target. */
 static bool is_vouched_for(const struct index_wish *wish, const struct index_file *file)
 {
 	const struct source *source = file ? index_file_source(file) : NULL;

@@ -23,24 +23,24 @@
 #define MAGIC "granary claim\n"
 
 /*
- * What a claim says, line by line: MAGIC, "host", "boot" and "pids" (the number of
- * the pid namespace) of its owner, and then "process" and "started" (clock ticks
- * after the boot), which mean something only where the first lines are one's own.
+ * The lines of a claim: MAGIC, then "host", "boot" and "pids" (number of the pid
+ * namespace) of its owner, then "process" and "started" (clock ticks since the boot),
+ * which are comparable only if the lines before equal this process's.
  */
 enum { TEXT_BYTES = 512, FIRST_PAUSE_MS = 10 };
 
 struct claim {
 	const struct place *place;
 	int fd;
-	sigset_t awaited; /* what ends this process, and SIGCHLD */
-	sigset_t before;  /* what was blocked before the claim */
+	sigset_t awaited; /* signals that end this process, and SIGCHLD */
+	sigset_t before;  /* the signal mask before the claim */
 };
 
 static const char suffix[] = ".claim";
 
-/* ---- What a claim says --------------------------------------------------- */
+/* ---- The text of a claim --------------------------------------------------- */
 
-/* The first line of a file, without its end. */
+/* Reads the first line of a file, without its line feed. */
 static int read_line(const char *path, char *out, size_t size)
 {
 	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -53,7 +53,7 @@ static int read_line(const char *path, char *out, size_t size)
 	return 0;
 }
 
-/* The lines that say on which machine, since which boot, among which processes. */
+/* The lines for machine, boot and pid namespace. */
 static int write_where(char *out, size_t size)
 {
 	char host[65], boot[64], pids[64];
@@ -73,7 +73,7 @@ struct life {
 	uint64_t started;
 };
 
-/* From /proc/PID/stat; the name before the last bracket may be anything. */
+/* From /proc/PID/stat; the name, up to the last bracket, may contain anything. */
 static int read_life(pid_t pid, struct life *out)
 {
 	char path[64], line[TEXT_BYTES];
@@ -112,8 +112,8 @@ static uint64_t number_in(const char *text, const char *key)
 }
 
 /*
- * Can it be seen that the owner is dead? Only if it was among the processes that
- * this one sees. Where /proc hides those of others, kill(2) knows them.
+ * Is the owner known to be dead? Only processes of the same pid namespace can be looked
+ * up. kill(2) finds those that /proc hides.
  */
 static bool owner_is_dead(const char *text)
 {
@@ -132,14 +132,14 @@ static bool owner_is_dead(const char *text)
 	       life.started != number_in(text, "\nstarted ");
 }
 
-/* ---- Looking at one ------------------------------------------------------ */
+/* ---- Reading a claim ------------------------------------------------------ */
 
 struct look {
 	dev_t device;
 	ino_t inode;
 	uid_t uid;
 	struct timespec touched;
-	char text[TEXT_BYTES]; /* or "", if it is not for us to read */
+	char text[TEXT_BYTES]; /* "": not readable by this user */
 };
 
 static int fill_look(struct look *look, int fd, const struct stat *st)
@@ -158,8 +158,8 @@ static int fill_look(struct look *look, int fd, const struct stat *st)
 }
 
 /*
- * Opened, since that is when NFS asks the server. -ENOENT: it is gone; -EINVAL: it is
- * no claim. A FIFO does not block, a symlink is not followed.
+ * Opens the claim, so that NFS asks the server. -ENOENT: no such file; -EINVAL: not a
+ * claim. A FIFO does not block, a symlink is not followed.
  */
 static int look_at(const struct place *place, const char *name, struct look *out)
 {
@@ -172,7 +172,7 @@ static int look_at(const struct place *place, const char *name, struct look *out
 	return fill_look(out, fd, &st);
 }
 
-/* An inode's number may have been given away again: then the text is another. */
+/* An inode number may be reused: then the text differs. */
 static bool is_same(const struct look *a, const struct look *b)
 {
 	return a->device == b->device && a->inode == b->inode &&
@@ -209,9 +209,9 @@ int claim_uid(const struct place *place, uid_t *out)
 	return err;
 }
 
-/* ---- Holding one --------------------------------------------------------- */
+/* ---- Holding a claim ----------------------------------------------------- */
 
-/* Blocked, they are seen in claim_keep only; one that is ignored would be, too. */
+/* Blocked signals are received in claim_keep only. Ignored ones stay ignored. */
 static void block_signals(struct claim *claim)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
@@ -239,7 +239,7 @@ void claim_leave(struct claim *claim)
 	free(claim);
 }
 
-/* A disk that is full: then the claim says nothing, and is one all the same. */
+/* On a full disk the claim stays empty, and is valid all the same. */
 static void sign(const struct claim *claim)
 {
 	char text[TEXT_BYTES];
@@ -247,7 +247,7 @@ static void sign(const struct claim *claim)
 	write_text(text, sizeof(text));
 	if (write(claim->fd, text, strlen(text)) < 0)
 		return;
-	place_touch(claim->place, claim->fd); /* NFS sends what was written before it does this */
+	place_touch(claim->place, claim->fd); /* NFS sends the text first */
 }
 
 int claim_take(const struct place *place, struct claim **out)
@@ -274,7 +274,7 @@ int claim_take(const struct place *place, struct claim **out)
 	return 0;
 }
 
-/* Others may have broken it, and one of them may have claimed since. */
+/* Another process may have broken the claim, and a third one have claimed since. */
 static void remove_own(const struct claim *claim)
 {
 	struct stat ours, there;
@@ -292,13 +292,13 @@ void claim_drop(struct claim *claim)
 	claim_leave(claim);
 }
 
-/* Comes back only where somebody handles the signal. */
+/* Returns only if the signal has a handler. */
 static int end_by(const struct claim *claim, pid_t child, int number)
 {
 	remove_own(claim);
 	child_end(child);
 	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr); /* the child's line of progress */
+		fputs("\r\033[K", stderr); /* clear the child's line of progress */
 	log_warn("interrupted: the index %s was not made", place_path(claim->place));
 	pthread_sigmask(SIG_SETMASK, &claim->before, NULL);
 	raise(number);
@@ -321,7 +321,7 @@ int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status)
 	return ended < 0 ? -errno : 0;
 }
 
-/* ---- Waiting for another's ----------------------------------------------- */
+/* ---- Waiting for another process's claim --------------------------------- */
 
 static uint64_t now_ms(void)
 {
@@ -341,7 +341,7 @@ static void sleep_ms(unsigned ms)
 enum { ASIDE_BYTES = 8 }; /* of ".%06x" */
 
 /*
- * A name for one that is dead, the same for all who find it: as long as that of a
+ * A second name for a dead claim, the same in all processes: as long as that of a
  * temporary file of the index, and as short-lived.
  */
 static void name_aside(const struct look *dead, char out[ASIDE_BYTES])
@@ -357,7 +357,7 @@ static bool is_still(const struct place *place, const char *name, const struct l
 	       is_untouched(dead, &now);
 }
 
-/* Where no second name can be given to it. What came meanwhile is given back. */
+/* For filesystems without hard links. A claim made meanwhile is renamed back. */
 static int rename_away(const struct place *place, const char *aside, const struct look *dead)
 {
 	int err = place_rename(place, suffix, aside);
@@ -371,8 +371,8 @@ static int rename_away(const struct place *place, const char *aside, const struc
 }
 
 /*
- * Only one can give it the second name, and while it has that nobody else takes the first
- * one away: what is removed is what was looked at. -EAGAIN: another one is at it.
+ * Only one process can make the second name, and while it exists no other removes the
+ * first: so the claim that was read is removed. -EAGAIN: another process breaks it.
  */
 static int move_away(const struct place *place, const char *aside, const struct look *dead)
 {
@@ -387,7 +387,7 @@ static int move_away(const struct place *place, const char *aside, const struct 
 	return err == -ENOENT ? 0 : err;
 }
 
-/* `late`: who was at it before has died of it. */
+/* `late`: the process that was breaking the claim has died. */
 static int break_claim(const struct place *place, const struct look *dead, bool late)
 {
 	sigset_t termination, before;
@@ -410,15 +410,15 @@ static int break_claim(const struct place *place, const struct look *dead, bool 
 	return err;
 }
 
-/* Before the next look: pauses grow, so that a short wait stays short. */
+/* The next pause: pauses grow, so that a short wait stays short. */
 static unsigned pause_after(unsigned pause, const struct claim_wait *wait)
 {
 	return 2 * pause < wait->poll_ms ? 2 * pause : wait->poll_ms;
 }
 
 /*
- * 0: the one that was there first is gone. The time without a touch is counted in
- * pauses: one that was stopped itself has not waited.
+ * 0: the claim that was there first is gone. Time without a touch is counted in pauses,
+ * because this process may have been stopped meanwhile.
  */
 static int watch(const struct place *place, const struct claim_wait *wait)
 {

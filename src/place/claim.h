@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * claim.h: of many processes that want the same new index, one makes it.
+ * claim.h: lets one of many processes make an index that all of them want.
  *
- * A claim is a small file beside the place of an index (`NAME.gidx.claim`), made
- * with O_EXCL, which every network filesystem does right; file locks many of them
- * do not. It says which process on which machine made it. That process touches it
- * every few seconds, so that others see that it lives, and removes it when the index
- * is published, or when it is ended by TERM, INT or HUP. What SIGKILL or a power cut
- * leaves is broken by whoever waits for it: at once if the owner can be seen to be
- * dead (it was in this pid namespace of this machine since this boot), otherwise
- * when it has not been touched for a while. Times of two machines are never
- * compared: who waits looks whether the file's time changes, by his own clock.
+ * A claim is a small file beside the place of an index (`NAME.gidx.claim`), made with
+ * O_EXCL, which works on every network filesystem; file locks do not. It names its owner:
+ * machine and process. The owner touches it every few seconds, and removes it when the
+ * index is published, or TERM, INT or HUP end the owner. After SIGKILL or a power cut a
+ * waiting process breaks the claim: at once if the owner is known to be dead (it was in
+ * this pid namespace of this machine since this boot), otherwise after a time without a
+ * touch. Clocks of two machines are never compared: the waiting process measures by its
+ * own clock whether the file's time changes.
  *
- * It is advice: without it, or with two that claim, every index is still whole, and
- * a claim that is broken by mistake costs a second index, no more. A file of that
- * name that does not begin like a claim (a folder, a symlink, somebody's text) is
- * never followed, waited for, or removed.
+ * Claims are advisory: without one, or with two, every index is still whole; a claim
+ * broken by mistake costs a second index. A file of that name that does not begin like a
+ * claim (a folder, a symlink, another text) is never followed, waited for, or removed.
  *
- * The owner is a process of its own, which only waits for the one that works. So
- * the claim ends with the work, whatever that dies of, and there is no thread:
+ * The owner only waits for the child that works, and needs no thread. So the claim ends
+ * with the work, even if the child crashes:
  *
  *	claim_take(place, &claim);
  *	child = fork();
@@ -42,54 +40,52 @@
 struct claim;
 
 enum {
-	CLAIM_TOUCH_MS = 2000,   /* how often an owner shows that it lives */
+	CLAIM_TOUCH_MS = 2000,   /* the owner touches the claim this often */
 	CLAIM_OWNER_BYTES = 128,
 };
 
 /*
- * Claims the index at `place`, which outlives the claim: 0 and *out, which the caller
- * drops; -EEXIST where there is a claim already; -EINVAL where something else has its
- * name; another negative errno where there can be no claim (the folder cannot be written).
+ * Claims the index at `place`, which must outlive the claim: 0 and *out, which the caller
+ * drops; -EEXIST: it is claimed already; -EINVAL: another kind of file has the claim's
+ * name; another negative errno: no claim is possible (the folder cannot be written).
  *
- * Until it is dropped TERM, INT, HUP and CHLD are blocked in this process, but for
- * those that are ignored.
+ * TERM, INT, HUP and CHLD, unless ignored, are blocked in this process until claim_drop.
  */
 int claim_take(const struct place *place, struct claim **out);
 
-/* In a child of the owner: the claim stays the parent's; signals are as before. */
+/* In a child of the owner: the parent keeps the claim; the signal mask is restored. */
 void claim_leave(struct claim *claim);
 
 /*
- * Waits for the child to end and touches the claim every `touch_ms` meanwhile: 0
- * and its status (wait(2)), or a negative errno. A signal to end removes the claim,
- * ends the child (child_end), and then this process.
+ * Waits for the child and touches the claim every `touch_ms`: 0 and its status (wait(2)),
+ * or a negative errno. A signal that ends the process removes the claim and ends the
+ * child (child_end) first.
  */
 int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status);
 
-/* Removes it, if it is still this one. NULL is nothing. */
+/* Removes the claim's file, unless it was replaced. NULL is allowed. */
 void claim_drop(struct claim *claim);
 
-/* Whose file the claim at `place` is: 0, or a negative errno, -ENOENT where there is none. */
+/* The owner of the claim's file at `place`: 0, or a negative errno, -ENOENT: no claim. */
 int claim_uid(const struct place *place, uid_t *out);
 
 struct claim_wait {
-	uid_t uid;        /* whose claim is worth the wait */
-	unsigned poll_ms; /* between two looks at most; the first come sooner */
-	unsigned dead_ms; /* not touched for so long: its owner is gone */
-	unsigned most_ms; /* of waiting, all in all: claim_await counts it down */
+	uid_t uid;        /* owner of claims to wait for */
+	unsigned poll_ms; /* longest pause between two reads */
+	unsigned dead_ms; /* without a touch for so long: the owner is dead */
+	unsigned most_ms; /* of the whole wait; claim_await counts it down */
 };
 
 #define CLAIM_WAIT_INIT { .poll_ms = 1000, .dead_ms = 20 * 1000, .most_ms = 10 * 60 * 1000 }
 
 /*
- * Waits until the claim that is at `place` now is gone, dropped or broken: 0,
- * although there may be another by then, and at once where it is not `wait->uid`'s;
- * -ETIMEDOUT; or the negative errno why a dead one cannot be removed. Signals end the
- * process as ever.
+ * Waits until the present claim at `place` is dropped or broken: 0, also if a new claim
+ * exists by then, and at once if the claim is not `wait->uid`'s; -ETIMEDOUT; or the errno
+ * of removing a dead claim. Signals end the process as usual.
  */
 int claim_await(const struct place *place, struct claim_wait *wait);
 
-/* Who holds the claim, for a sentence: "HOST (process N)", or "another process". */
+/* The claim's owner, for a message: "HOST (process N)", or "another process". */
 const char *claim_owner(const struct place *place, char out[CLAIM_OWNER_BYTES]);
 
 #endif

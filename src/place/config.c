@@ -16,7 +16,7 @@ static const char *const nested_words[] = { "auto", "off", NULL };
 static const char *const view_words[] = { "auto", "tree", "class", "arrays", NULL };
 static const char *const checksums_words[] = { "on", "off", NULL };
 
-enum { NAME_BYTES = 33 }; /* of an option's value, in a text that has to be short */
+enum { NAME_BYTES = 33 }; /* of an option's value in a short text */
 
 #define AT(member) offsetof(struct dataset_config, member)
 #define WORDS(...) (const char *const[]){ __VA_ARGS__, NULL }
@@ -89,15 +89,15 @@ void dataset_config_free(struct dataset_config *config)
 	options_free(dataset_options, config);
 }
 
-/* One packed file has no duplicates that could be decided upon. */
+/* A single packed file cannot have duplicates of another. */
 static int effective_duplicates(const struct dataset_config *config, uint32_t sources)
 {
 	return sources > 1 ? config->duplicates : 0;
 }
 
 /*
- * A name that can be a part of a file's name, as it is; another as a hash. No plain
- * name begins with the hash's sign.
+ * Keeps a name that is allowed in a file's name, and hashes any other. No plain name
+ * begins with the hash's sign.
  */
 static const char *short_name(const char *name, char out[NAME_BYTES])
 {

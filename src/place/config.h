@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * config.h: the options that say what a dataset is, for both programs.
+ * config.h: the options of a dataset, for both programs.
  */
 #ifndef GRANARY_PLACE_CONFIG_H
 #define GRANARY_PLACE_CONFIG_H
@@ -33,11 +33,11 @@ struct dataset_config {
 /* The table for options_apply. */
 extern const struct option_spec dataset_options[];
 
-/* 0 or -EINVAL with a sentence: do the values go together? */
+/* 0, or -EINVAL and *e: values contradict each other. */
 int dataset_config_check(const struct dataset_config *config, struct error *e);
 void dataset_config_free(struct dataset_config *config);
 
-/* Does -o index= (auto by default) say this word? */
+/* Has -o index= (default "auto") this value? */
 bool dataset_index_is(const struct dataset_config *config, const char *word);
 
 /* The path that the user named with -o index=, or NULL. */
@@ -46,24 +46,20 @@ const char *dataset_index_path(const struct dataset_config *config);
 enum { CONFIG_TEXT_BYTES = 256 };
 
 /*
- * The options that shape the tree of `sources` packed files: an index made with others
- * does not fit. What is long is there as a hash; of the files of classes= and names=
- * the contents count, which place/map_files.h adds. Returns `out`, which holds
- * CONFIG_TEXT_BYTES.
+ * The options that shape the tree of `sources` packed files: an index fits only the same
+ * ones. Long values are hashed; place/map_files.h adds the contents of the files of
+ * classes= and names=. Returns `out`, of CONFIG_TEXT_BYTES.
  */
 char *dataset_config_shape(const struct dataset_config *config, uint32_t sources,
 			   char *out);
 
-/*
- * The same, but only what is not the default, as a part of a file's name:
- * ",nested=off", or nothing at all.
- */
+/* The same as a part of a file's name, without defaults: ",nested=off", or "". */
 char *dataset_config_variant(const struct dataset_config *config, uint32_t sources,
 			     char *out);
 
 /*
- * The same as -o understands them, whatever their length: "nested=off,labels=y". The
- * caller frees it; NULL: out of memory.
+ * The same in the syntax of -o, in full: "nested=off,labels=y". The caller frees it;
+ * NULL: out of memory.
  */
 char *dataset_config_words(const struct dataset_config *config, uint32_t sources);
 

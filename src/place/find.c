@@ -29,7 +29,7 @@ static int find_places(const struct dataset_config *config,
 	return err;
 }
 
-/* A wish without places. The maps are moved into it. */
+/* A wish without places. Moves the maps into it. */
 static int make_wish(const struct dataset_config *config,
 		     const struct source_set *sources, struct map_files *maps,
 		     struct index_wish *out, struct error *e)
@@ -125,7 +125,7 @@ bool index_may_be_of(const struct index_wish *wish, uid_t owner)
 	return true;
 }
 
-/* An index knows its packed files by number only. */
+/* Names the changed file: an index knows its packed files by number only. */
 static void name_changed_source(const struct index_wish *wish, const struct card *card,
 				struct error *e)
 {
@@ -242,7 +242,7 @@ static int try_place(const struct index_wish *wish, unsigned i, struct index_fil
 
 	if (err == -ENOENT || err == -ENOTDIR)
 		return err;
-	if (err == -EACCES) { /* somebody else's cache, or not for us */
+	if (err == -EACCES) { /* another user's cache, or not readable */
 		log_debug("%s", why.text);
 		return err;
 	}
@@ -260,7 +260,7 @@ static bool has_wanted(const struct index_wish *wish, const struct card *card)
 	       (!wish->blocks || card_has_blocks(card));
 }
 
-/* From place `first` on, but for those that were tried: which one it is, or -ENOENT. */
+/* The first place from `first` on with a fitting index, not in `tried`; or -ENOENT. */
 static int find_from(const struct index_wish *wish, unsigned first, unsigned tried,
 		     struct index_file **out)
 {
@@ -274,7 +274,7 @@ static int find_from(const struct index_wish *wish, unsigned first, unsigned tri
 	return -ENOENT;
 }
 
-/* Takes one at a later place that has checksums, or those of blocks, if this one has not. */
+/* Prefers an index at a later place that has checksums, or those of blocks. */
 static void prefer(const struct index_wish *wish, bool blocks, unsigned tried, int *place,
 		   struct index_file **file)
 {
@@ -305,7 +305,7 @@ static int find_best(const struct index_wish *wish, unsigned tried, struct index
 	return place;
 }
 
-/* Its checksums tell which files are damaged: the others can be read. */
+/* Warns: checksums tell damaged files, and all others can be read. */
 static void say_damage(const struct index_wish *wish, const struct card *card)
 {
 	for (uint32_t i = 0; i < wish->sources->count && !wish->quiet; i++) {
@@ -317,7 +317,7 @@ static void say_damage(const struct index_wish *wish, const struct card *card)
 	}
 }
 
-/* The copy is judged as the file was. */
+/* Loads a copy, and checks that again. */
 static int take(const struct index_wish *wish, const struct index_file *file,
 		struct index **out)
 {
@@ -347,7 +347,7 @@ int index_find(const struct index_wish *wish, struct index **out, const char **p
 		if (!err)
 			*path = wish->places.paths[place];
 		tried |= 1U << place;
-		rest.quiet = true; /* of the others it has been said */
+		rest.quiet = true; /* the reasons for other indexes were logged */
 	}
 	if (!err)
 		return 0;

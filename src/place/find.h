@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * find.h: is there an index that fits these sources and options?
+ * find.h: finds an index that fits these sources and options.
  */
 #ifndef GRANARY_PLACE_FIND_H
 #define GRANARY_PLACE_FIND_H
@@ -49,8 +49,8 @@ int index_wish_make(const struct dataset_config *config,
 		    struct error *e);
 
 /*
- * The same with places and maps that another process has found, which may see more of
- * the file system. They are moved into the wish; where it fails, the maps are closed.
+ * The same with places and maps that another process has found, with more rights. They
+ * are moved into the wish; after an error the maps are closed.
  */
 int index_wish_adopt(const struct dataset_config *config,
 		     const struct source_set *sources, struct index_places *places,
@@ -58,32 +58,31 @@ int index_wish_adopt(const struct dataset_config *config,
 void index_wish_free(struct index_wish *wish);
 
 /*
- * 0, or the reason why an index of this card does not fit. `file`: where it lies, NULL for
- * one that was made in memory.
+ * 0, or a negative errno and the reason why an index with this card does not fit. `file`:
+ * the index's file; NULL: it was made in memory.
  */
 int index_fits(const struct index_wish *wish, const struct card *card,
 	       const struct index_file *file, struct error *e);
 
 /*
- * May an index be this user's? Whoever wrote one decides which bytes of which source are
- * shown under which permissions: so it must be somebody who may read all of them, which is
- * root, this process's user, or the owner of every source.
+ * May this user have made an index? An index decides which bytes of which source are
+ * shown, and with which permissions. So its maker must be able to read all sources: root,
+ * this process's user, or the owner of every source.
  */
 bool index_may_be_of(const struct index_wish *wish, uid_t owner);
 
 /*
- * Was the index of this card made by somebody who may, of as many files, with these options,
- * whatever the files are now?
+ * Has the index of this card a permitted maker, as many files and the same options? Its
+ * packed files are not compared.
  */
 bool index_is_of_wish(const struct index_wish *wish, const struct card *card);
 
 /*
- * The first index that fits, one with checksums of blocks before one that has them of files
- * only, and that before one without: 0, the index (the caller closes it) and its path,
- * which lives as long as the wish; or -ENOENT. One that is there
- * and does not fit, or whose owner is neither the packed file's nor root nor this user, is
- * logged with the reason, but for quiet, and passed over. It is the only one of which more
- * than the card is read.
+ * The first index that fits; those with checksums of blocks come before those with
+ * checksums of files, and these before others: 0, the index (the caller closes it) and
+ * its path, valid as long as the wish; or -ENOENT. An index that does not fit, or whose
+ * owner is not permitted, is skipped, with the reason in the log unless quiet. Only of
+ * the result more than the card is read.
  */
 int index_find(const struct index_wish *wish, struct index **out, const char **path);
 
@@ -92,9 +91,8 @@ enum { INDEX_SOURCES_BYTES = 1100 };
 void index_say_sources(const struct index_wish *wish, char out[INDEX_SOURCES_BYTES]);
 
 /*
- * One that fits but for the packed files, which have been changed, copied or exchanged since:
- * 0, the index (the caller closes it), its path, and why it does not fit; or
- * -ENOENT.
+ * An index that would fit if the packed files had not been changed, copied or exchanged:
+ * 0, the index (the caller closes it), its path, and why it does not fit; or -ENOENT.
  */
 int index_find_other(const struct index_wish *wish, struct index_file **out,
 		     const char **path, struct error *why);

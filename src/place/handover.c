@@ -78,7 +78,7 @@ static int set_on_exec(int fd, bool closed)
 	return fcntl(fd, F_SETFD, closed ? FD_CLOEXEC : 0) < 0 ? -errno : 0;
 }
 
-/* By /proc: close_range(2) is younger than the kernels that we run on. */
+/* By /proc: older kernels that are supported have no close_range(2). */
 static int close_all_on_exec(void)
 {
 	DIR *folder = opendir("/proc/self/fd");
@@ -123,7 +123,7 @@ int handover_keep(const struct index_wish *wish, int list, int memory)
 /* ---- In the indexer ---- */
 
 struct files {
-	VEC(char *) paths; /* within the list's bytes */
+	VEC(char *) paths; /* these point into the list's bytes */
 	VEC(int) descriptors;
 };
 
@@ -157,7 +157,7 @@ static int refuse(const char *what, struct error *e)
 			 "the same version?", what);
 }
 
-/* Of a whole descriptor's number, or -1. */
+/* The number of a descriptor, or -1. */
 static int parse_descriptor(const char *text, char **end)
 {
 	long n;
@@ -184,7 +184,7 @@ static int load(int fd, struct list *list, struct error *e)
 	return 0;
 }
 
-/* NULL behind the last. */
+/* NULL after the last one. */
 static char *next_record(struct list *list)
 {
 	char *record = list->bytes + list->at;
@@ -208,7 +208,7 @@ static int add_place(struct list *list, const char *path)
 	return 0;
 }
 
-/* It comes before the others. */
+/* Its record comes before the others. */
 static int add_beside(struct list *list, const char *path)
 {
 	if (list->places.count)
@@ -229,7 +229,7 @@ static int add_file(struct files *files, char *text)
 	       -ENOMEM : 0;
 }
 
-/* It comes before the names, and once. */
+/* At most one, before the names. */
 static int add_classes(struct list *list, char *text)
 {
 	if (list->maps.paths.count)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * handover.h: open sources, on their way from granaryfs to the indexer.
+ * handover.h: hands open sources from granaryfs to the indexer.
  *
- * The launcher opens the packed files with rights that the indexer has given up.
- * So that gets their descriptors, and never opens them by their names: it inherits
- * them, and a memfd that says which descriptor is which file, and where the
- * index may lie. So it is with the files that -o classes= and names= name. Both programs are of one version; the list is private to them.
+ * The launcher opens the packed files, and the files of -o classes= and names=, with
+ * rights that the indexer has given up. The indexer inherits the descriptors, and opens
+ * none of these by name. A memfd lists them, and the places for the index. Both programs
+ * are of one version; the list is private to them.
  *
- * The list is of records, each ended by a NUL, so that paths may hold anything:
+ * Each record of the list ends with a NUL, so that paths may contain anything:
  *
  *	granary sources 1
  *	place PATH              where an index may be, the best first; none or more
@@ -28,10 +28,9 @@
 int handover_write(const struct index_wish *wish, int *fd, struct error *e);
 
 /*
- * In a child that is about to run the indexer: of all descriptors but the standard
- * streams, the sources', the maps', `list` and `memory` are kept open, and no other: what the
- * launcher's caller had open may be nothing for the indexer's user. 0 or a negative
- * errno.
+ * In a child that is about to run the indexer: closes all descriptors on exec, except
+ * standard streams, sources, maps, `list` and `memory`: the caller's others may not be
+ * for the indexer's user. 0 or a negative errno.
  */
 int handover_keep(const struct index_wish *wish, int list, int memory);
 

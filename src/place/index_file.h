@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * index_file.h: an index by its path.
+ * index_file.h: opens an index by its path.
  *
- * It is judged by its card first, which costs a few small reads. All of it is copied where
- * it is taken, once; and what is judged then is the copy, since the file may have changed
- * in between.
+ * Its card is checked first, with a few small reads. The whole file is copied once, when
+ * it is used, and the copy is checked again, since the file may have changed meanwhile.
  */
 #ifndef GRANARY_PLACE_INDEX_FILE_H
 #define GRANARY_PLACE_INDEX_FILE_H
@@ -15,7 +14,7 @@
 
 struct index_file;
 
-/* Opens it, and reads its card: 0, or a negative errno and a sentence that names the path. */
+/* Opens the file and reads its card: 0, or a negative errno and *e with the path. */
 int index_file_open(const char *path, struct index_file **out, struct error *e);
 void index_file_close(struct index_file *file);
 
@@ -27,12 +26,12 @@ const struct card *index_file_card(const struct index_file *file);
 const struct source *index_file_source(const struct index_file *file);
 
 /*
- * Reads the file once, into memory, as a source is read (source/load.h), and opens that
- * (index_open_memory): 0, or a negative errno and a sentence that names the path.
+ * Reads the whole file into memory (source/load.h), and opens that (index_open_memory):
+ * 0, or a negative errno and *e with the path.
  */
 int index_file_load(const struct index_file *file, struct index **out, struct error *e);
 
-/* Opens and loads it. */
+/* index_file_open and index_file_load. */
 int index_open(const char *path, struct index **out, struct error *e);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/filename.h"
 
-/* The group is what the packed file's readers are, where the file is that owner's, too. */
+/* The group is that of the packed file's readers, if the file has the same owner. */
 static void act_as_owner(const struct index_wish *wish, struct place *place)
 {
 	const struct source_owner *owner = source_owner(wish->sources->sources[0]);

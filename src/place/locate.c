@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/filename.h"
 
-/* Two sets may begin with the same shard and be of the same size. */
+/* Two sets may have the same first shard and number of shards. */
 static uint32_t hash_names(const struct dataset_name *dataset)
 {
 	uint64_t hash = 0;
@@ -26,7 +26,7 @@ static uint32_t hash_names(const struct dataset_name *dataset)
 	return (uint32_t)hash;
 }
 
-/* What tells a dataset from its first file: "+127-5ca1ab1e", ",nested=off" */
+/* Names beyond the first file and options: "+127-5ca1ab1e", ",nested=off" */
 static char *suffix_of(const struct dataset_name *dataset)
 {
 	char *suffix;
@@ -47,7 +47,7 @@ static char *beside(const char *first, const char *suffix)
 	return asprintf(&out, "%s%s.gidx", first, suffix) < 0 ? NULL : out;
 }
 
-/* NULL where there is neither XDG_CACHE_HOME nor HOME, as under mount(8). */
+/* NULL without XDG_CACHE_HOME and HOME, as under mount(8). */
 static char *in_cache(const char *first, const char *suffix)
 {
 	const char *cache = getenv("XDG_CACHE_HOME");
@@ -63,15 +63,15 @@ static char *in_cache(const char *first, const char *suffix)
 	}
 	if (!cache || *cache != '/')
 		return NULL;
-	/* cut where it is long: the hash is of all of it */
+	/* a long name is cut; the hash covers all of it */
 	n = asprintf(&out, "%s%s/granaryfs/%.100s-%016" PRIx64 "%s.gidx", cache, folder,
 		     filename_of(first), hash, suffix);
 	return n < 0 ? NULL : out;
 }
 
 /*
- * Nothing is put beside a device, in /dev. Its name is the one that was given: what that
- * leads to (/dev/dm-3) is another after the next start.
+ * No index lies beside a device, in /dev. A device keeps the given path, for its target
+ * (/dev/dm-3) may change with a restart.
  */
 static bool is_device(const char *path)
 {

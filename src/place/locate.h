@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * locate.h: where the index of a dataset is kept.
+ * locate.h: the places of a dataset's index, in this order:
  *
- * In this order: the path that the user named, and then nothing else; beside
- * the packed file (`NAME.gidx`; for a set of shards `FIRST+N-HASH.gidx` beside
- * the first, where N is the number of the others and HASH of their names; options that shape the tree are in
- * the name too: `NAME,nested=off.gidx`); `$XDG_CACHE_HOME/granaryfs/`
- * (or `~/.cache/granaryfs/`), under a name that holds a hash of the path; the only place
- * for a block device.
+ * 1. the path that the user named, which is then the only place;
+ * 2. beside the packed file: `NAME.gidx`; for a set of shards `FIRST+N-HASH.gidx` beside
+ * the first (N: number of the others; HASH: of their names). Options that shape the tree
+ * are in the name: `NAME,nested=off.gidx`;
+ * 3. `$XDG_CACHE_HOME/granaryfs/` (or `~/.cache/granaryfs/`), by a hash of the path; the
+ * only place for a block device.
  */
 #ifndef GRANARY_PLACE_LOCATE_H
 #define GRANARY_PLACE_LOCATE_H
@@ -20,11 +20,11 @@ enum { LOCATE_MAX_PLACES = 2 };
 struct index_places {
 	char *paths[LOCATE_MAX_PLACES]; /* owned */
 	unsigned count;
-	bool named;  /* the user's own choice */
+	bool named;  /* the user named the path */
 	bool beside; /* the first is beside the packed file */
 };
 
-/* What an index's name is made from. */
+/* The parts of an index's name. */
 struct dataset_name {
 	const char *const *paths; /* of the sources */
 	uint32_t count;

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "index/checksum.h"
 
-/* A map of a hundred million names; what is larger is something else. */
+/* Enough for a hundred million names. */
 #define BYTES_MOST (UINT64_C(1) << 30)
 
 static int check_size(const char *option, const struct source *source, struct error *e)
@@ -37,7 +37,7 @@ static int check_sizes(const char *option, const struct source_set *set, struct 
 	return err;
 }
 
-/* Adds one to a set that has room for it. */
+/* Adds a file to a set that has room for it. */
 static int open_one(const char *option, const char *path, struct source_set *set,
 		    struct error *e)
 {
@@ -146,7 +146,7 @@ void map_files_close(struct map_files *maps)
 	source_set_close(&maps->names);
 }
 
-/* What indexes hold since 0.1: size, time, and digest of the ends. */
+/* The key since 0.1: size, time, and digest of the ends. */
 struct key {
 	uint64_t size;
 	int64_t mtime_ns;

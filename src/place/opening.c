@@ -78,7 +78,7 @@ static int send_wish(const struct index_wish *wish, struct error *e)
 	return err;
 }
 
-/* `identities`: NULL, or one a source. */
+/* `identities`: one for each source, or NULL. */
 static int send_sources(enum kind kind, const struct source_set *set,
 			const struct identity *identities, struct error *e)
 {
@@ -190,7 +190,7 @@ static int take_index(struct opening *o, const struct errand_item *item, struct 
 	return index_open_memory(item->fd, *owner, item->text, &o->index, e);
 }
 
-/* The child reads what the user has written, and may have been taken over. */
+/* The child parses the user's files and may be compromised: its messages are input. */
 static bool makes_sense(const struct opening *o, const struct errand_item *item)
 {
 	static const size_t sizes[] = {
@@ -226,8 +226,8 @@ static int take(void *context, const struct errand_item *item, struct error *e)
 
 	if (!makes_sense(o, item))
 		return error_set(e, ERROR_SYSTEM, EBADMSG,
-				 "the process that opens files as the user has sent what makes no "
-				 "sense");
+				 "the process that opens files as the user has sent a "
+				 "malformed message");
 	switch ((enum kind)item->kind) {
 	case KIND_WISH:
 		return take_wish(o, item->data, e);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * opening.h: all that is opened by its name when a dataset is: packed files, the files
- * of options, and an index.
+ * opening.h: opens all files of a dataset: packed files, files of options, and an index.
  *
- * For another user a child does it (os/errand.h), and this process gets the
- * descriptors. It asks none of them what it is. The index comes as a copy in a memfd, as
- * everywhere.
+ * For another user a child opens them (os/errand.h) and sends the descriptors, on which
+ * this process calls no filesystem. The index comes as a copy in a memfd.
  */
 #ifndef GRANARY_PLACE_OPENING_H
 #define GRANARY_PLACE_OPENING_H
@@ -18,27 +16,27 @@
 
 struct opening {
 	const struct dataset_config *config;
-	const struct rights *rights; /* of another user; NULL: this process's own */
+	const struct rights *rights; /* of another user; NULL: this process's */
 	char *const *arguments;      /* paths and shard patterns */
 	size_t argument_count;
-	/* from here on it is filled in */
+	/* results */
 	struct source_set sources;
 	struct index_wish wish;      /* of these sources */
 	struct index *index;         /* NULL: none fits */
 	char *index_path;
-	uint32_t promised;           /* sources that a child is going to send */
+	uint32_t promised;           /* sources that a child will send */
 };
 
 /*
- * Opens the sources, and an index if one fits: 0, or a negative errno and a sentence. The
- * first four members are set, the rest is zero. opening_end frees it, also after an error.
+ * Opens the sources, and an index if one fits: 0, or a negative errno and *e. The caller
+ * sets the first four members, and zeroes the rest. Call opening_end also after an error.
  */
 int opening_begin(struct opening *opening, struct error *e);
 
-/* Looks for an index again. */
+/* Searches for an index again. */
 int opening_find_index(struct opening *opening, struct error *e);
 
-/* Frees what is left in it: members that were moved elsewhere are zero by then. */
+/* Frees the members; those that were moved elsewhere must be zero. */
 void opening_end(struct opening *opening);
 
 #endif

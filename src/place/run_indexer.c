@@ -20,12 +20,12 @@
 #include "os/sealed.h"
 #include "place/handover.h"
 
-/* The indexer's exit status where it could not even be started. */
+/* The exit status of a child that could not run the indexer. */
 enum { STATUS_NO_EXEC = 127 };
 
 /*
- * -o with every option that matters to an indexer; commas in paths escaped. The maps
- * are handed over.
+ * The argument of -o, with all options that an indexer uses; commas in paths are escaped.
+ * Without the maps, which are handed over.
  */
 static char *option_argument(const struct dataset_config *config)
 {
@@ -51,20 +51,20 @@ static char *option_argument(const struct dataset_config *config)
 	return out;
 }
 
-/* What the indexer is run with. */
+/* Arguments of the indexer. */
 struct call {
 	const char *tool;
 	const char *options;
 	const struct rights *rights; /* of another user, or NULL */
 	const struct index_wish *wish;
-	int list;   /* the sources, for --sources */
+	int list;   /* for --sources */
 	int memory; /* for --for-mount */
 };
 
 /*
- * The descriptors are the argument that counts. The path is there for ps(1), and
- * only the first: the indexer opens no source by its name. --caller is what the
- * indexer looks at first: who waits for it, and as whom it has to run.
+ * The indexer uses the descriptors. The path is for ps(1), and only the first one: no
+ * source is opened by name. --caller, which the indexer reads first, has the process that
+ * waits, and the ids to run with.
  */
 static void exec_tool(const struct call *call, char *const *environment)
 {
@@ -81,7 +81,7 @@ static void exec_tool(const struct call *call, char *const *environment)
 
 /* ---- For another user ---- */
 
-/* What an indexer looks at, and tests want to tell it. */
+/* Variables that the indexer reads, also for tests. */
 static bool is_passed_on(const char *variable)
 {
 	static const char *const names[] = {
@@ -99,7 +99,7 @@ static bool is_passed_on(const char *variable)
 	       (n > s && memcmp(variable + n - s, sanitizer, s) == 0);
 }
 
-/* Of environ, which may be the administrator's: the rest is not the user's business. */
+/* Selects from environ, which may be the administrator's. */
 static char **small_environment(void)
 {
 	size_t n = 0, kept = 0;
@@ -115,7 +115,7 @@ static char **small_environment(void)
 	return out;
 }
 
-/* Nothing of the caller's but where errors go, not even the terminal's signals. */
+/* Keeps standard error only, and leaves the terminal's session. */
 static int leave_caller(void)
 {
 	CLEANUP(cleanup_close) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -133,10 +133,9 @@ static void refuse_in_child(const struct error *e)
 }
 
 /*
- * With the caller's real id: until it has renounced that, the user cannot trace it,
- * which could be done between exec and the first instructions otherwise. It has
- * nothing to gain there, because with two ids the loader looks at no variable, and
- * libraries, which look at theirs, get none.
+ * Runs the indexer with the caller's real id. Until the indexer has renounced that, the
+ * user cannot trace it, not even between exec and its first instructions. With two
+ * different ids the loader ignores the environment, and libraries get no variables.
  */
 static void exec_for_another(const struct call *call)
 {
@@ -152,7 +151,7 @@ static void exec_for_another(const struct call *call)
 
 /* ---- For oneself ---- */
 
-/* Root's parses as nobody, in a child of its own. */
+/* Root's indexer parses as nobody, in a child of its own. */
 static void exec_for_oneself(const struct call *call)
 {
 	struct error e = { 0 };
@@ -211,7 +210,7 @@ static int run_indexer(const struct call *call, struct error *e)
 	return wait_for(child, call, e);
 }
 
-/* An empty memfd means that the index went to a file. */
+/* An empty memfd: the index was saved to a file. */
 static int take_memory(int fd_taken, int *memory, struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = fd_taken;

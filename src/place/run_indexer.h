@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * run_indexer.h: asks `granary index` for an index.
+ * run_indexer.h: runs `granary index` to make an index.
  *
- * The indexer parses what strangers wrote, with libraries that were not made
- * for strangers: so it is another process, and only an index comes back.
+ * The indexer parses packed files, with libraries that were not made for hostile input.
+ * So it is another process, which only gives back an index.
  */
 #ifndef GRANARY_PLACE_RUN_INDEXER_H
 #define GRANARY_PLACE_RUN_INDEXER_H
@@ -14,13 +14,12 @@
 #include "place/find.h"
 
 /*
- * Runs the indexer and waits for it. It gets the sources as they are open here, and
- * the places that an index may lie at; it runs as the user whose rights these are (NULL: as
- * this process does), without a capability or a way back (os/rights.h), and with no other descriptor
- * than the standard streams. The index is then at one of its places;
- * where none could be written it is in *memory, a sealed memfd that the caller
- * closes (otherwise -1). The indexer says itself, on standard error, what is
- * wrong: then e->text is empty and e->status is its exit status.
+ * Runs the indexer and waits for it. The indexer gets the open sources, the places for
+ * the index, and the standard streams. It runs as the user of `rights` (NULL: as this
+ * process), without capabilities or a way back (os/rights.h). The index is then at one of
+ * its places. If none could be written, it is in *memory, a sealed memfd that the caller
+ * closes (otherwise -1). The indexer prints its own errors: then e->text is empty and
+ * e->status is its exit status.
  */
 int request_index(const struct dataset_config *config, const struct rights *rights,
 		  const struct index_wish *wish, int *memory, struct error *e);

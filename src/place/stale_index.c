@@ -11,7 +11,7 @@
 #include "base/filename.h"
 #include "place/belonging.h"
 
-enum { INDEXES_MOST = 64 }; /* that are looked into */
+enum { INDEXES_MOST = 64 }; /* most indexes that are opened */
 
 /* 0: it is evidence, and the caller closes it; -EEXIST: it fits; another errno: neither. */
 static int look_at(const struct index_wish *wish, bool of_others, unsigned i,
@@ -115,7 +115,7 @@ bool evidence_at(const char *path)
 	return has;
 }
 
-/* Checksums of the packed file with this identity? */
+/* Has the index at `path` checksums of the packed file with this identity? */
 static bool knows(const char *path, const struct identity *identity)
 {
 	const struct card_source *source;
@@ -128,7 +128,7 @@ static bool knows(const char *path, const struct identity *identity)
 			     (source = card_source(index_file_card(file), i)); i++) {
 		struct identity had = source->identity;
 
-		had.samples = 0; /* of a set they are fewer */
+		had.samples = 0; /* a set's have fewer samples */
 		found = identity_equal(&had, identity);
 	}
 	index_file_close(file);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * stale_index.h: checksums of what packed files held, in an index that fits them no longer.
+ * stale_index.h: finds indexes with checksums that no longer fit their packed files.
  *
- * Whether a packed file has been changed or damaged, nothing else can tell. So such an
- * index is replaced by one without checksums only where the user says so. And where size
- * and time of a packed file are what they were, but not its first or last bytes, that is
- * damage, or somebody who covered his traces: then nobody makes another one by himself.
+ * Only their checksums can tell whether a packed file was changed or damaged. So such an
+ * index is replaced by one without checksums only if the user says so. If size and time
+ * are as recorded, but the first or last bytes are not, the file is damaged, or was
+ * changed by a user who hid that: then no index is made unasked.
  */
 #ifndef GRANARY_PLACE_STALE_INDEX_H
 #define GRANARY_PLACE_STALE_INDEX_H
@@ -24,26 +24,26 @@ int evidence_find(const struct index_wish *wish, bool of_others, struct index_fi
 		  const char **path, struct error *why);
 
 /*
- * Is there one that would be replaced by an index of these files, be it of these or of others
+ * Would an index of these files replace one with checksums, of these or of other files
  * (place/belonging.h)? Then its path, and why it does not fit.
  */
 bool evidence_is_replaced(const struct index_wish *wish, const char **path,
 			  struct error *why);
 
-/* Has this source the size and time that it had, and other bytes? */
+/* Has this source its recorded size and time, and other bytes? */
 bool evidence_of_damage(const struct index_wish *wish, const struct card *card,
 			uint32_t source);
 
-/* 0, or -EBADMSG and a sentence: a packed file is damaged, by what evidence_find found. */
+/* 0, or -EBADMSG and *e: a packed file is damaged, by the index of evidence_find. */
 int evidence_check(const struct index_wish *wish, struct error *e);
 
 /*
- * Is there an index with checksums beside the packed files that knows the first of them, of
- * a set that it belongs to, say? Its path, which the caller frees; or NULL.
+ * Finds an index with checksums beside the packed files that covers the first of them,
+ * for example that of a whole set. Its path, which the caller frees; or NULL.
  */
 char *evidence_of_set(const struct index_wish *wish);
 
-/* Is there a sound index with checksums at this place, whether it fits or not? */
+/* Is there a sound index with checksums at this path, fitting or not? */
 bool evidence_at(const char *path);
 
 #endif

@@ -40,7 +40,7 @@ struct index *adopt_load(const struct index_wish *wish, const char **place)
 	return NULL;
 }
 
-/* A copy has the size of what it was made of, and its bytes wherever one looks. */
+/* A copy has the size of its original, and the same samples of bytes. */
 static const char *find_other_source(const struct index_wish *wish, const struct index *old,
 				     const char **difference)
 {

@@ -19,9 +19,9 @@ enum { PIECE = 64 << 10, PATH_MOST = 64 << 20 };
 
 /* The file that a worker compares at the moment. */
 struct compared {
-	int fd;          /* -1: none, or enough is known of it */
+	int fd;          /* -1: none, or a difference is known already */
 	char *buffer;    /* PIECE bytes */
-	char *path;      /* its path; owned */
+	char *path;      /* of the file; owned */
 };
 
 struct against {
@@ -35,8 +35,8 @@ struct against {
 	struct compared workers[SURVEY_THREADS_MOST];
 };
 
-/* One difference a file is enough. */
-static void end(struct compared *c)
+/* Also called at the first difference: one finding a file is enough. */
+static void close_compared(struct compared *c)
 {
 	if (c->fd >= 0)
 		close(c->fd);
@@ -71,7 +71,7 @@ void against_close(struct against *a)
 	if (!a)
 		return;
 	for (int i = 0; i < SURVEY_THREADS_MOST; i++) {
-		end(&a->workers[i]);
+		close_compared(&a->workers[i]);
 		free(a->workers[i].buffer);
 	}
 	free(a->wanted);
@@ -117,7 +117,7 @@ static void compare_link(struct against *a, const struct walk_name *name)
 		    "is a symbolic link that leads elsewhere in the original");
 }
 
-/* A node's whole path, in memory that grows with it; NULL: there is none. */
+/* The node's path, in memory that grows with it and is the caller's. NULL: no memory. */
 static char *path_of(const struct tree *tree, uint32_t node)
 {
 	char *path = NULL;
@@ -128,7 +128,7 @@ static char *path_of(const struct tree *tree, uint32_t node)
 		if (!larger)
 			break;
 		path = larger;
-		/* what does not fit is cut off by whole names, of which none is longer */
+		/* whole names are left out, and none is longer than NAME_MAX */
 		if (strlen(tree_path(tree, node, path, size)) + NAME_MAX + 2 < size)
 			return path;
 	}
@@ -136,7 +136,7 @@ static char *path_of(const struct tree *tree, uint32_t node)
 	return NULL;
 }
 
-/* Is this the name that the file's bytes are compared under, or a link to that? */
+/* Are the bytes compared under the file's first name, which is the same original? */
 static bool is_compared_already(struct against *a, const struct walk_name *name,
 				const struct stat *st)
 {
@@ -155,9 +155,9 @@ static bool is_compared_already(struct against *a, const struct walk_name *name,
 
 static void compare_piece(struct against *a, unsigned worker, uint64_t offset,
 			  const char *bytes, size_t length);
-static void begin(struct against *a, unsigned worker, char *path);
+static void open_original(struct against *a, unsigned worker, char *path);
 
-/* A further name of a file that is another file in the original. */
+/* A hard link in the dataset that is a file of its own in the original. */
 static void compare_other_name(struct against *a, const struct walk_name *name)
 {
 	CLEANUP(cleanup_free) char *bytes = malloc(PIECE);
@@ -165,7 +165,7 @@ static void compare_other_name(struct against *a, const struct walk_name *name)
 	uint64_t offset = 0;
 	ssize_t n = 1;
 
-	begin(a, 0, strdup(name->path));
+	open_original(a, 0, strdup(name->path));
 	while (bytes && n > 0 && a->workers[0].fd >= 0) {
 		n = dataset_read_plain(a->dataset, name->node, bytes, PIECE, offset,
 				       &context);
@@ -183,7 +183,7 @@ static void compare_file(struct against *a, const struct walk_name *name,
 	char detail[128];
 
 	if (tree_stat(a->tree, name->node, &packed) < 0)
-		return; /* who reads it says so */
+		return; /* reading the file reports the damage */
 	if (packed.size != (uint64_t)st->st_size) {
 		snprintf(detail, sizeof(detail), "has %llu bytes, and %llu in the original",
 			 (unsigned long long)packed.size, (unsigned long long)st->st_size);
@@ -218,8 +218,8 @@ static int compare_name(void *context, const struct walk_name *name)
 	return 0;
 }
 
-/* What is in the original: is it in the tree? True: what is below it, too. */
-static bool look_up(void *context, const char *path, mode_t mode, int error)
+/* Looks for a name of the original in the tree. True: visit the names below it. */
+static bool check_original_name(void *context, const char *path, mode_t mode, int error)
 {
 	struct against *a = context;
 	uint32_t node;
@@ -246,7 +246,7 @@ int against_names(struct against *a, struct error *e)
 		return error_set(e, err == -ENOMEM ? ERROR_SYSTEM : ERROR_DATASET, -err,
 				 "the names cannot be compared: %s",
 				 err == -ENOMEM ? "out of memory" : "the index is damaged");
-	err = original_walk(look_up, a);
+	err = original_walk(check_original_name, a);
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "--against %s: %s", a->directory,
 				 strerror(-err));
@@ -260,8 +260,8 @@ uint64_t against_special(const struct against *a)
 
 /* ---- Bytes ---- */
 
-/* `path` is taken over. */
-static void begin(struct against *a, unsigned worker, char *path)
+/* Takes ownership of `path`. */
+static void open_original(struct against *a, unsigned worker, char *path)
 {
 	struct compared *c = &a->workers[worker];
 
@@ -312,14 +312,14 @@ static void compare_piece(struct against *a, unsigned worker, uint64_t offset,
 
 		if (got < 0) {
 			add_error(a, c->path, (int)-got);
-			end(c);
+			close_compared(c);
 			return;
 		}
 		if ((size_t)got < n || memcmp(c->buffer, bytes + done, n) != 0) {
 			while (same < (size_t)got && c->buffer[same] == bytes[done + same])
 				same++;
 			say_where(a, c->path, offset + done + same);
-			end(c);
+			close_compared(c);
 		}
 		done += n;
 	}
@@ -331,12 +331,12 @@ void against_bytes(struct against *a, unsigned worker, uint32_t node,
 	if (!a->wanted[node])
 		return;
 	if (offset == 0)
-		begin(a, worker, path_of(a->tree, node));
+		open_original(a, worker, path_of(a->tree, node));
 	compare_piece(a, worker, offset, bytes, length);
 }
 
 void against_file(struct against *a, unsigned worker, uint32_t node)
 {
 	(void)node;
-	end(&a->workers[worker]);
+	close_compared(&a->workers[worker]);
 }

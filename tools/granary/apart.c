@@ -16,7 +16,7 @@
 #include "os/process.h"
 #include "os/sandbox.h"
 
-static struct hatch *hatch; /* of this process, a child */
+static struct hatch *hatch; /* NULL in the parent */
 static struct inherited inherited = { VEC_INIT };
 
 struct hatch *apart_hatch(void)
@@ -69,7 +69,7 @@ int apart_note_inherited(void)
 	return inherited_note(&inherited);
 }
 
-/* What is printed goes to the caller, and nothing else does, nor comes from there. */
+/* The child keeps the caller's standard output and error, and no other descriptor. */
 static void leave_caller(void)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -120,7 +120,7 @@ static int conclude(const struct apart *apart, int status)
 		return say_crash(apart, status);
 	signal(WTERMSIG(status), SIG_DFL);
 	raise(WTERMSIG(status));
-	return ERROR_SYSTEM; /* KILL cannot be raised where it is not wanted */
+	return ERROR_SYSTEM; /* KILL cannot be raised here */
 }
 
 static int wait_for(const struct apart *apart, pid_t child, const sigset_t *before)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * apart.h: a command's work on strangers' bytes, in a child without rights.
+ * apart.h: runs the part of a command that reads packed bytes in a child without rights.
  *
- * What a command needs is opened before, with the caller's rights: packed files, the
- * index, the files that options name. Then the child has no rights (os/sandbox.h), and
- * does everything else: it parses, decodes, prints. The parent waits; where something has
- * to be done by its name the child asks it (os/hatch.h).
+ * The parent opens everything first, with the caller's rights: packed files, the index,
+ * the files of options. The child enters the sandbox (os/sandbox.h), then parses, decodes
+ * and prints. For a file by its name the child asks the parent (os/hatch.h), which waits.
  */
 #ifndef GRANARY_TOOL_APART_H
 #define GRANARY_TOOL_APART_H
@@ -23,31 +22,31 @@ struct apart {
 	int (*work)(void *context);       /* in the child, afterwards: an exit status */
 	int (*wait)(void *context, pid_t child); /* in the parent: an exit status; or NULL */
 	void *context;
-	hatch_serve *serve;               /* in the parent, or NULL: what APART_OWN begins */
-	void *server;                     /* its context */
-	unsigned channels;                /* as many as `serve` has, beside one */
+	hatch_serve *serve;               /* in the parent: channels from APART_OWN on */
+	void *server;                     /* the context of `serve` */
+	unsigned channels;                /* channels of `serve` */
 };
 
-/* The first channel is for what every command asks. */
+/* Every command uses the first channel, for sources. */
 enum { APART_SOURCE = 0, APART_OWN = 1 };
 
 /*
- * Has the child do it, and waits for its end: its exit status. Without a `wait`: where it
- * crashes, that is a sentence and an exit status; any other signal ends the parent too. TERM,
- * INT and HUP that another process sends to the parent are the child's.
+ * Forks the child and waits for its end: its exit status. Without `wait`, a crash of the
+ * child prints an error; any other signal that ended the child ends the parent too. TERM,
+ * INT and HUP that another process sends to the parent are passed on to the child.
  */
 int apart_run(const struct apart *apart);
 
-/* The same of a command that has its dataset open, and nothing to ask: work(request). */
+/* For a command with an open dataset and no channel of its own: runs work(request). */
 int apart_read(struct request *request, int (*work)(struct request *request));
 
 /*
- * First thing in main: what the caller had open is not the child's business. 0 or a negative
- * errno. Not in a program that is handed what it works on.
+ * Call it first in main: notes the descriptors that the caller left open, which the child
+ * closes. Not for a program that gets its files by descriptor. 0 or a negative errno.
  */
 int apart_note_inherited(void);
 
-/* In the child: asks the parent; see hatch_ask. Channels count from APART_OWN. */
+/* In the child: for hatch_ask, on channels from APART_OWN on. */
 struct hatch *apart_hatch(void);
 
 #endif

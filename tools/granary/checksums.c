@@ -46,14 +46,14 @@ static void fail(struct sums *s, const struct survey_file *file)
 	tree_path(dataset_tree(s->dataset), file->node, path, sizeof(path));
 	s->err = error_set(s->e, file->fault->storage ? ERROR_SYSTEM : ERROR_DAMAGED,
 			   -file->fault->err,
-			   "%s: %s; there can be no checksums of what cannot be read: "
+			   "%s: %s; a file that cannot be read has no checksum: "
 			   "granary verify names all such files", path,
 			   fault_text(file->fault, why));
 }
 
-/* Of a file, which is one worker's: nobody else writes to these. */
-static void take_blocks(void *context, unsigned worker, uint32_t node, uint64_t offset,
-			const void *bytes, size_t length)
+/* One worker reads a file, so no other thread writes these sums. */
+static void add_block_sums(void *context, unsigned worker, uint32_t node, uint64_t offset,
+			   const void *bytes, size_t length)
 {
 	struct sums *s = context;
 	uint64_t *sums = blocks_of(s->index, s->blocks, node);
@@ -65,7 +65,7 @@ static void take_blocks(void *context, unsigned worker, uint32_t node, uint64_t 
 	}
 }
 
-static bool take_sum(void *context, unsigned worker, const struct survey_file *file)
+static bool add_sum(void *context, unsigned worker, const struct survey_file *file)
 {
 	struct sums *s = context;
 
@@ -90,7 +90,7 @@ void checksums_look(struct progress *p, const void *context)
 static int read_all(const struct source_set *sources, struct index *index, struct sums *s,
 		    bool quiet, struct error *e)
 {
-	static const struct survey_ops ops = { take_blocks, take_sum };
+	static const struct survey_ops ops = { add_block_sums, add_sum };
 	struct survey_progress counters = { 0 };
 	const struct survey_config config = { .ops = &ops, .context = s,
 					      .progress = &counters };

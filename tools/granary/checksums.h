@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * checksums.h: an index in the making gets a checksum of each of its files.
+ * checksums.h: adds a checksum of each file to an index that is being made.
  */
 #ifndef GRANARY_TOOL_CHECKSUMS_H
 #define GRANARY_TOOL_CHECKSUMS_H
@@ -13,16 +13,15 @@
 #include "source/source_set.h"
 
 /*
- * Reads every file of the packed files, with several threads, and shows how far it is,
- * unless `quiet`. Checksums that there are must be right; they are made once more, with
- * those of blocks.
- * `index` is what `image` has been copied from, or NULL: then it is written to memory
- * first. 0, or a negative errno and a sentence: the first file that cannot be read.
+ * Reads all packed files in several threads, and shows progress unless `quiet`. Checksums
+ * that the index has are compared, and made again with those of blocks. `index` is the
+ * source of `image`; NULL: `image` is written to memory first. 0, or a negative errno and
+ * *e: the first file that cannot be read.
  */
 int checksums_add(const struct source_set *sources, struct index *index,
 		  struct image *image, bool quiet, struct error *e);
 
-/* An index in the making, as one in memory that can be read; the caller closes it. */
+/* Opens an index that is being made, as one in memory. The caller closes it. */
 int checksums_open(const struct image *image, struct index **out, struct error *e);
 
 /* For struct progress: `context` is a struct survey_progress. */

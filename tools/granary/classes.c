@@ -7,24 +7,24 @@
 
 #include "names/split_words.h"
 
-/* Names that are looked at, and directories one in the other, at most. */
+/* Most names that are visited, and most levels of directories. */
 enum { NAMES_MOST = 1 << 20, DEPTH_MOST = 16, PATH_ROOM = DEPTH_MOST * 256 };
 
 struct walk {
 	const struct tree *tree;
 	struct classes *out;
 	uint32_t looked_at;
-	char path[PATH_ROOM]; /* of the directory in hand */
+	char path[PATH_ROOM]; /* of the directory that is visited */
 };
 
-/* What the directories in one are. */
+/* Counts of a directory's subdirectories. */
 struct kinds {
 	uint32_t with_files;
 	uint32_t between; /* they hold directories only */
-	bool splits;      /* one is called as a split, and holds directories */
+	bool splits;      /* one has the name of a split, and holds directories */
 };
 
-/* The i-th name of a directory, until too many have been looked at. */
+/* The i-th name of a directory; false past the last one, or after NAMES_MOST names. */
 static bool child(struct walk *walk, uint32_t directory, uint32_t i, struct tree_name *name)
 {
 	if (tree_child(walk->tree, directory, i, name) < 0)
@@ -37,7 +37,7 @@ static bool child(struct walk *walk, uint32_t directory, uint32_t i, struct tree
 	return true;
 }
 
-/* Does it hold some directory, or else something that is none? */
+/* Does it hold a directory (`directories`), or else anything that is none? */
 static bool holds(struct walk *walk, uint32_t directory, bool directories)
 {
 	struct tree_name name;
@@ -69,7 +69,7 @@ static struct kinds look_into(struct walk *walk, uint32_t directory)
 	return kinds;
 }
 
-/* Of a name that is longer the end is kept, which tells most. */
+/* A name that is too long keeps its end, which tells splits apart. */
 static void add_split(struct walk *walk, uint32_t classes)
 {
 	struct classes *out = walk->out;
@@ -84,7 +84,7 @@ static void add_split(struct walk *walk, uint32_t classes)
 
 static void look_below(struct walk *walk, uint32_t directory, unsigned depth);
 
-/* One among others of which not all are classes. */
+/* A subdirectory of a directory that is not all classes. */
 static void take_directory(struct walk *walk, const struct tree_name *name, unsigned depth)
 {
 	size_t n = strlen(walk->path);
@@ -102,9 +102,9 @@ static void take_directory(struct walk *walk, const struct tree_name *name, unsi
 }
 
 /*
- * An ImageFolder is given a directory whose directories hold files, and does not see what
- * lies beside these. Where more of them hold directories only, or one is a split with
- * classes of its own, it is given one further below.
+ * ImageFolder is given a directory whose subdirectories hold files; it ignores files
+ * beside them. If most subdirectories hold directories only, or one is a split with
+ * classes of its own, ImageFolder is given a directory further below.
  */
 static void look_below(struct walk *walk, uint32_t directory, unsigned depth)
 {

@@ -18,7 +18,7 @@
 
 enum { THREADS_MOST = 64, THREADS_DEFAULT = 32 };
 
-/* Twice as many as processors: they wait for storage most of the time. */
+/* Twice the processors: threads wait for storage most of the time. */
 static unsigned sensible_threads(void)
 {
 	unsigned n = 2 * processors_count();
@@ -79,7 +79,7 @@ static void print_text(const struct extract_options *options,
 	putchar('\n');
 }
 
-/* What was done, and how it went: the exit status. */
+/* Prints the report: the exit status. */
 static int conclude(const struct request *request, const struct extract_options *options,
 		    const struct extract_report *report)
 {
@@ -105,7 +105,7 @@ static int conclude(const struct request *request, const struct extract_options 
 	return report->damaged ? ERROR_DAMAGED : report->failed ? ERROR_SYSTEM : status;
 }
 
-/* What is done by the child. */
+/* The context of the child. */
 struct extraction {
 	const struct request *request;
 	const struct extract_options *options;
@@ -132,7 +132,7 @@ static int extract(void *context)
 	return status;
 }
 
-/* Who makes the files is its parent. */
+/* The parent of the child that extracts makes the files. */
 static int extract_apart(const struct request *request, const struct extract_options *options)
 {
 	struct extraction x = { request, options };
@@ -143,7 +143,7 @@ static int extract_apart(const struct request *request, const struct extract_opt
 
 	if (!outpost)
 		return report_error(&(struct error){ ERROR_SYSTEM, "out of memory" });
-	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error like a full disk */
 	status = apart_run(&(struct apart){ .request = request, .work = extract,
 					    .sources = dataset_sources(request->dataset),
 					    .context = &x, .serve = outpost_serve,

@@ -2,9 +2,9 @@
 /*
  * cmd_index.c: granary index SOURCE..., granary index --renew FOLDER...
  *
- * Also what granaryfs runs when a dataset has no index yet: then --for-mount
- * names the descriptor that takes the index if it cannot be saved, and --sources the
- * one that lists the open sources (place/handover.h); main.c has used --caller.
+ * granaryfs runs this command for a dataset without an index. Then --for-mount names the
+ * descriptor for an index that cannot be saved, --sources the one that lists the open
+ * sources (place/handover.h), and main.c has used --caller.
  */
 #include <errno.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ static void say_sound(const struct request *request, const struct index *index,
 	putchar('\n');
 }
 
-/* What is right in itself may still be beyond this version. */
+/* A sound index may have volumes that only a later version knows. */
 static int check_volumes(const struct index *index, struct error *e)
 {
 	for (uint32_t i = 0; i < index_volume_count(index); i++) {
@@ -52,13 +52,13 @@ static int check_volumes(const struct index *index, struct error *e)
 
 		if (index_volume(index, i, &desc) < 0 || !volume_is_known(&desc))
 			return error_set(e, ERROR_DATASET, ENOTSUP,
-					 "its volume %u asks for what this version does not "
-					 "know", i);
+					 "its volume %u is of a kind that this version "
+					 "does not know", i);
 	}
 	return 0;
 }
 
-/* What is checked, in a child. */
+/* The context of the child that checks. */
 struct checking {
 	const struct request *request;
 	struct index *index;
@@ -115,8 +115,8 @@ static int adopt_or_say(struct index_wish *wish)
 }
 
 /*
- * An index that had checksums and fits no longer gets new ones, unless the packed file is
- * damaged: then 0 would be an index that calls the damage sound.
+ * An outdated index with checksums is replaced by one with checksums, unless the packed
+ * file is damaged: a new index would call the damage sound.
  */
 static int look_at_evidence(const struct request *request, struct index_wish *wish,
 			    struct error *e)
@@ -156,7 +156,7 @@ static int act(const struct request *request, struct index_wish *wish)
 	return make_index(request, wish);
 }
 
-/* The sources, and the index that is wished for. */
+/* Opens the sources, and describes the index that they need. */
 static int open_sources(const struct request *request, struct source_set *sources,
 			struct index_wish *wish, struct error *e)
 {
@@ -174,7 +174,7 @@ static int open_sources(const struct request *request, struct source_set *source
 	return err;
 }
 
-/* Why the options do not go together; NULL: they do. */
+/* Why the options contradict each other; NULL: they do not. */
 static const char *find_contradiction(const struct request *request)
 {
 	const bool *given = request->given;
@@ -203,7 +203,7 @@ static int run(struct request *request)
 
 	if (contradiction)
 		return report_usage(request->command, contradiction);
-	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error like a full disk */
 	if (request->given[LETTER_RENEW])
 		return renew(request);
 	if (request->given['O']) {

@@ -13,13 +13,13 @@
 #include "os/pages.h"
 #include "base/size.h"
 
-/* Everything that is to be said. */
+/* Everything that is printed. */
 struct report {
 	const struct request *request;
 	struct dataset_info info;
 	struct classes classes;
 	uint64_t names;      /* shown */
-	uint64_t walk_bytes; /* of kernel memory, once all of them have been seen */
+	uint64_t walk_bytes; /* of kernel memory, once all names have been looked up */
 	uint64_t walk_shield_bytes; /* the same, seen through the overlay */
 	uint64_t budget;     /* what a mount here and now would have */
 };
@@ -36,8 +36,8 @@ static void count_names(struct report *report)
 }
 
 /*
- * Contents, in whole pages, and inodes together: of how many hundredths is there room in
- * what the budget has beside the daemon's own cache?
+ * The share of the dataset, contents in whole pages and inodes together, that fits into
+ * the budget beside the daemon's own cache.
  */
 static unsigned percent_that_fits(const struct report *report)
 {
@@ -106,7 +106,7 @@ static void print_json(const struct report *report)
 	putchar('\n');
 }
 
-/* "1,000 in train, 1,000 in val": what an ImageFolder on each would find. */
+/* "1,000 in train, 1,000 in val": the classes that an ImageFolder on each finds. */
 static void print_classes(const struct classes *classes)
 {
 	char text[SIZE_TEXT_BYTES];
@@ -196,7 +196,7 @@ static void print_costs(const struct report *report)
 	printf(", %s under the shield\n", size_text(report->walk_shield_bytes, a));
 }
 
-/* What a mount would do with the memory of this node. */
+/* The share of the dataset that a mount on this machine could keep in memory. */
 static void print_memory(const struct report *report)
 {
 	unsigned percent = percent_that_fits(report);

@@ -16,7 +16,7 @@
 
 enum { DEPTH_MOST = 4096, PATH_BYTES = 64 * 1024, OUTPUT_BYTES = 1 << 20 };
 
-/* How to list; and what is printed so far. */
+/* The options, and the state of the output. */
 struct listing {
 	const struct tree *tree;
 	bool details;   /* -l */
@@ -27,7 +27,7 @@ struct listing {
 	struct json writer;
 	int status;
 
-	/* times repeat themselves, and are slow to put into words */
+	/* the text of the last time: many files have the same one */
 	int64_t when;
 	char when_text[32];
 
@@ -69,7 +69,7 @@ static void print_json(struct listing *l, uint32_t node, const struct tree_stat 
 	l->writer.comma = false; /* one object a line */
 }
 
-/* A name that has been made by this thread's walk: there is no other thread. */
+/* Prints a name unlocked: only this thread prints. */
 static void print_name(const struct listing *l, const char *name, size_t length)
 {
 	if (l->zero) {
@@ -102,7 +102,7 @@ static void print_target(const struct listing *l, uint32_t node)
 	print_name(l, target, strlen(target));
 }
 
-/* What l->path names. Its kind is known; the rest is looked up where it is shown. */
+/* Prints the name at l->path. Its other attributes are read only if they are printed. */
 static void print_node(struct listing *l, uint32_t node, enum tree_kind kind, size_t length)
 {
 	struct tree_stat st;
@@ -132,7 +132,7 @@ static void too_deep(struct listing *l)
 	l->status = ERROR_SYSTEM;
 }
 
-/* What is below is written behind `length` of l->path. */
+/* The first `length` bytes of l->path are the directory's path. */
 static void list_children(struct listing *l, uint32_t directory, size_t length, int depth)
 {
 	struct tree_name name;

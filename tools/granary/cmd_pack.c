@@ -60,7 +60,7 @@ static int take_numbers(const struct request *request, struct pack_options *o)
 	return 0;
 }
 
-/* One of the words: 0 and which, or the error printed and an exit status. */
+/* Finds one of the words: 0 and its number, or the error printed and an exit status. */
 static int take_word(const char *option, const char *text, const char *const *words,
 		     int *which)
 {
@@ -100,7 +100,7 @@ static int take_compressor(const char *text, char **name, int *level)
 	return ERROR_USAGE;
 }
 
-/* https://reproducible-builds.org/specs/source-date-epoch: no time is later than this. */
+/* No time is later: https://reproducible-builds.org/specs/source-date-epoch */
 static int take_epoch(struct pack_options *o)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH");
@@ -178,7 +178,7 @@ static void say_left_out(const struct pack_result *result)
 	if (result->clamped)
 		log_warn("a squashfs image has no times before 1970 or after 2106; the nearest it "
 			 "has was taken for %s entries", count_text(result->clamped, text));
-	/* one in a hundred is what is promised */
+	/* the manual page promises one in a hundred */
 	if (result->imbalance > 10)
 		log_warn("the shards' sizes differ by %u.%u %%: there are too few files in each "
 			 "to even out large ones; make fewer shards", result->imbalance / 10,
@@ -274,13 +274,13 @@ static int index_open_sources(struct request *request, const struct source_set *
 
 	if (index_wish_make(&request->config, sources, &wish, &e) < 0)
 		return report_error(&e);
-	wish.checksums = true; /* later nobody knows any more what was packed */
+	wish.checksums = true; /* later nothing is left to compare with */
 	status = make_index(request, &wish);
 	index_wish_free(&wish);
 	return status;
 }
 
-/* What has the name by now may be another's, or a link to it. */
+/* Another user may have replaced a shard by now, with a file or a link. */
 static int check_shards(const struct pack_result *result, const struct source_set *sources,
 			struct error *e)
 {
@@ -288,7 +288,7 @@ static int check_shards(const struct pack_result *result, const struct source_se
 		const struct pack_shard *shard = &result->shards.items[i];
 		const struct source_info *is = source_info(sources->sources[i]);
 
-		/* no number: it may be another one after the rename */
+		/* the generation number may change with the rename */
 		if (is->number && (is->id.inode != shard->inode || is->id.device != shard->device))
 			return error_set(e, ERROR_SYSTEM, ESTALE,
 					 "%s: it is no longer the file that was packed, and has got no "
@@ -298,7 +298,7 @@ static int check_shards(const struct pack_result *result, const struct source_se
 	return 0;
 }
 
-/* The index of what was packed, as granary index makes it. */
+/* Writes the index of the packed files, as granary index does. */
 static int write_index(struct request *request, const struct pack_result *result)
 {
 	CLEANUP(cleanup_free) char **paths = calloc(result->shards.count, sizeof(*paths));
@@ -322,7 +322,7 @@ static int write_index(struct request *request, const struct pack_result *result
 	return status;
 }
 
-/* While the tree is listed there is no total. */
+/* The total is unknown until the tree is listed. */
 static void look(struct progress *p, const void *context)
 {
 	const struct pack_progress *counters = context;
@@ -377,7 +377,7 @@ static int run(struct request *request)
 	struct error e = { 0 };
 	int err, status, output;
 
-	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error like a full disk */
 	if (request->argument_count != 2)
 		return report_usage(request->command, "a folder and the name of what is to be "
 				    "made are wanted");

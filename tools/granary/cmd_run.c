@@ -3,7 +3,7 @@
  * cmd_run.c: granary run SOURCE:DIR [SOURCE:DIR...] -- CMD...
  *
  * The process becomes the command, so signals, exit status and process number are the
- * command's own. It reads no packed file itself, and keeps the caller's rights.
+ * command's own. It reads no packed file, and keeps the caller's rights.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,9 +17,9 @@
 #include "base/log.h"
 #include "os/program.h"
 
-enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 }; /* as env(1) has them */
+enum { STATUS_NOT_EXECUTABLE = 126, STATUS_NOT_FOUND = 127 }; /* as env(1) */
 
-/* The last colon parts them: names of packed files may hold one. */
+/* The last colon separates them: names of packed files may hold colons. */
 static int part(char *argument, struct private_mount *out, struct error *e)
 {
 	char *colon = strrchr(argument, ':');

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/log.h"
 
-enum { PLACES_SHOWN = 8 }; /* of a file in many pieces, but for --json */
+enum { PLACES_SHOWN = 8 }; /* of a file in many pieces; --json has all */
 
 struct subject {
 	const struct request *request;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_stats.c: granary stats: what a mount does at the moment, and what bounds it. */
+/* cmd_stats.c: granary stats: the current rates of a mount, and its bottleneck. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 enum { SECONDS_MOST = 86400 };
 
-/* What is to be shown: two moments, and what lies between. */
+/* Two samples, and the rates between them. */
 struct view {
 	const char *mount;
 	struct sample before, now;
@@ -40,7 +40,7 @@ static const char *state(const struct view *v)
 			    gauge(v, COUNTER_sweep_target));
 }
 
-/* What the daemon holds, what it has put into the page cache, and the kernel's inodes. */
+/* The daemon's cache, the pages that it has put into the page cache, and inodes. */
 static uint64_t memory_used(const struct view *v)
 {
 	return gauge(v, COUNTER_cache_bytes) + gauge(v, COUNTER_resident_bytes) +
@@ -94,7 +94,7 @@ static void print_block(const struct view *v)
 	puts(bound_sentence(&v->rates, sentence));
 }
 
-/* A log of it: one line each time. */
+/* One line for each sample, for a log. */
 static void print_line(const struct view *v)
 {
 	char clock[32] = "", size[SIZE_TEXT_BYTES], pushed[SIZE_TEXT_BYTES],
@@ -165,7 +165,7 @@ static void print_json(const struct view *v)
 	putchar('\n');
 }
 
-/* One look after the other. */
+/* Sampling. */
 
 static int next_sample(struct view *v, unsigned seconds)
 {
@@ -194,7 +194,7 @@ static void show(const struct view *v, const struct request *request)
 	}
 }
 
-/* 0: the argument is no number of seconds. */
+/* 0: the argument is not a number of seconds. */
 static unsigned watch_seconds(const struct request *request)
 {
 	const char *text = request->value['w'];

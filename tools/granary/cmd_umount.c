@@ -2,7 +2,7 @@
 /*
  * cmd_umount.c: granary umount MOUNTPOINT...
  *
- * Whatever hangs, this ends: a job's epilogue waits for it.
+ * The command ends even if a daemon or filesystem hangs: a job's epilogue waits for it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -21,10 +21,10 @@
 enum {
 	LAYERS_MOST = 64,
 	PATH_SECONDS = 5,
-	BUSY_MILLISECONDS = 1000, /* a program that is about to end is waited for */
+	BUSY_MILLISECONDS = 1000, /* a program that is about to close its files */
 	CONNECTION_MILLISECONDS = 5000,
 	CALL_MILLISECONDS = 12000, /* fusermount3 has ten seconds */
-	READERS = 254,             /* what no error is: mounts_abort's 1 */
+	READERS = 254,             /* not an errno: mounts_abort's 1 */
 	PAUSE_LEAST = 10, PAUSE_MOST = 160,
 };
 
@@ -33,14 +33,14 @@ struct work {
 	const char *given;
 	bool force;
 
-	/* what came of it */
-	unsigned layers; /* that were taken away */
+	/* the result */
+	unsigned layers; /* unmounted ones */
 	bool lazy;       /* files were open, and still are */
-	bool readers;    /* with `force`: they could not be ended */
+	bool readers;    /* with `force`: their requests could not be aborted */
 	bool held;       /* it is mounted elsewhere as well */
 	struct error error;
 
-	/* of the layers that nobody used */
+	/* of the layers without open files */
 	struct connection {
 		unsigned number;
 		ino_t inode;
@@ -91,15 +91,15 @@ static int do_call(void *argument)
 }
 
 /*
- * In a child: who takes away the last of a mount may wait in the kernel for a daemon that
- * does not answer, though the mount is out of the tree by then.
+ * Runs `call` in a child: unmounting the last copy of a mount may wait in the kernel for
+ * a daemon that does not answer, after the mount has left the tree.
  */
 static int bounded_call(int (*call)(const char *path, int id), const char *path, int id)
 {
 	struct call c = { call, path, id };
 	int result = bounded_run(do_call, &c, CALL_MILLISECONDS);
 
-	if (result == -EAGAIN || result == -ENOMEM) /* no child can be had */
+	if (result == -EAGAIN || result == -ENOMEM) /* no child could be started */
 		return call(path, id);
 	if (result == -ETIMEDOUT && mounts_find_id(id, NULL) == 0)
 		return 0;
@@ -114,7 +114,7 @@ static int abort_layer(struct work *work, const char *path, int id)
 	return err < 0 ? err : 0;
 }
 
-/* Whoever is about to close a file is waited for; whoever is not keeps it. */
+/* Programs that are about to end are waited for; then the mount is detached. */
 static int unmount_busy(struct work *work, const char *path, int id)
 {
 	long long end = bounded_now() + BUSY_MILLISECONDS;
@@ -153,8 +153,8 @@ static int take_layer(struct work *work, const char *path,
 }
 
 /*
- * A connection ends with the filesystem, and that with the last copy of its mount: a
- * job may have one in a mount namespace of its own.
+ * The connection ends with the filesystem, and the filesystem with the last copy of its
+ * mount. A job may have a copy in a mount namespace of its own.
  */
 static void await_connections(struct work *work)
 {
@@ -174,7 +174,7 @@ static void await_connections(struct work *work)
 	}
 }
 
-/* To detach a mount is to detach what is mounted in it: not without being told. */
+/* Detaching a mount also detaches the mounts inside of it: only with --force. */
 static int check_inside(struct work *work, const char *path, int id)
 {
 	CLEANUP(cleanup_free) char *inside = NULL;
@@ -189,12 +189,12 @@ static int check_inside(struct work *work, const char *path, int id)
 static int wrong_type(struct work *work, const char *path, const char *type)
 {
 	if (work->layers)
-		return 0; /* it was there before ours */
+		return 0; /* the layer was there before granaryfs was mounted */
 	return error_set(&work->error, ERROR_MOUNT, EINVAL,
 			 "%s: is a mount of %s, not of granaryfs; use umount", path, type);
 }
 
-/* Layer after layer, as long as the topmost is ours. */
+/* Unmounts layer after layer, as long as the topmost is granaryfs. */
 static int take_all(struct work *work, const char *path)
 {
 	for (int i = 0; i < LAYERS_MOST; i++) {
@@ -213,7 +213,7 @@ static int take_all(struct work *work, const char *path)
 		if (err)
 			return err;
 		err = take_layer(work, path, &mount);
-		/* another one like this may have been quicker */
+		/* another granary umount may have unmounted this layer */
 		if (err && mounts_find_id(mount.id, NULL) != 0)
 			return fail(work, path, err);
 		work->layers += !err;
@@ -222,7 +222,7 @@ static int take_all(struct work *work, const char *path)
 			 "mount beneath the last; is something mounting it again?", path);
 }
 
-/* The folders above may be on a filesystem that hangs: a child walks through them. */
+/* Resolves the path in a child: a filesystem on the way may hang. */
 struct walk {
 	const char *given;
 	int err;
@@ -263,7 +263,7 @@ static int unmount(struct work *work)
 	err = bounded_run(walk, shared, PATH_SECONDS * 1000);
 	err = err ? err : shared->err;
 	if (err == -ENOENT)
-		err = 0; /* what is not there is not mounted */
+		err = 0; /* a path that does not exist is not mounted */
 	else
 		err = err ? walk_failed(work, err) : take_all(work, shared->path);
 	await_connections(work);
@@ -281,8 +281,9 @@ static void print_remarks(const struct work *work)
 			 "mount namespace of a container; its daemon serves that on",
 			 work->given);
 	if (work->readers)
-		log_warn("%s: is unmounted, but who reads in it may still wait: to end that "
-			 "takes root, or fusectl at /sys/fs/fuse/connections", work->given);
+		log_warn("%s: is unmounted; processes with open files may still wait: to "
+			 "end that takes root, or fusectl at /sys/fs/fuse/connections",
+			 work->given);
 }
 
 static void print_json(const struct work *work, bool failed)
@@ -307,7 +308,7 @@ static int run(struct request *request)
 	int worst = 0, output;
 
 	for (size_t i = 0; i < request->argument_count; i++) {
-		if (!*request->arguments[i]) /* a variable that is not set */
+		if (!*request->arguments[i]) /* an unset variable of the shell */
 			return report_usage(request->command, "a mount point has no name");
 	}
 	for (size_t i = 0; i < request->argument_count; i++) {
@@ -333,6 +334,6 @@ static const struct option longs[] = {
 const struct command command_umount = {
 	.name = "umount", .usage = "[--force] [--json] MOUNTPOINT...",
 	.summary = "Unmounts, also what a dead daemon left; nothing mounted is no error",
-	.help = "    --force                         who still reads gets an error\n",
+	.help = "    --force                         readers get an error\n",
 	.shorts = "", .longs = longs, .run = run,
 };

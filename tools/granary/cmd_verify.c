@@ -2,9 +2,9 @@
 /*
  * cmd_verify.c: granary verify SOURCE...
  *
- * Reads everything. The index is the one that is there, even if the packed files seem to
- * have been changed since: its checksums say what has become of them. Only where none has
- * checksums, and none fits, one is made.
+ * Reads everything. An index that exists is used even if the packed files seem to have
+ * changed since: its checksums tell which files are damaged. An index is made only where
+ * none has checksums and none fits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,14 +42,14 @@ struct verify {
 	const char *index_path;
 	bool open;                  /* sources and wish */
 	const struct dataset *dataset;
-	bool *resized;              /* a source: it has another size than it had */
+	bool *resized;              /* by source: its size has changed */
 	bool any_resized;
-	bool *missing;              /* a source: it does not exist; NULL: all do */
+	bool *missing;              /* by source: it does not exist; NULL: all exist */
 	struct json json;
 	struct findings findings;
-	struct against *against;    /* NULL: not wanted; and so is the next */
+	struct against *against;    /* NULL: not wanted, as for the next */
 	struct manifest *manifest;
-	int original, listed;       /* the descriptors of what is compared with, or errors */
+	int original, listed;       /* descriptors to compare with, or errors */
 	struct manifest_place place;
 	struct survey_progress counters;
 	_Atomic uint64_t unread;    /* files whose packed file has another size */
@@ -107,7 +107,7 @@ static int compare_sources(struct verify *v, struct error *e)
 	return rescan(v->request, &v->wish, v->index, v->resized, &v->findings, e);
 }
 
-/* Its packed files are not what they were: true, unless there is no such index. */
+/* Loads an index with checksums that fits its files no longer. False: there is none. */
 static bool find_evidence(struct verify *v, const char **path)
 {
 	struct index_file *file;
@@ -117,7 +117,7 @@ static bool find_evidence(struct verify *v, const char **path)
 
 	if (err)
 		return false;
-	log_warn("%s: %s; its checksums are what the files are compared with", *path,
+	log_warn("%s: %s; the files are compared with its checksums", *path,
 		 why.text);
 	err = index_file_load(file, &v->index, &why);
 	index_file_close(file);
@@ -126,7 +126,7 @@ static bool find_evidence(struct verify *v, const char **path)
 	return !err;
 }
 
-/* With an index that is there: 0, or -ENOENT where there is none that helps. */
+/* Opens the dataset with an index that exists: 0, or -ENOENT if none can be used. */
 static int find_index(struct verify *v, struct error *e)
 {
 	const char *path;
@@ -139,7 +139,7 @@ static int find_index(struct verify *v, struct error *e)
 	v->index_path = path;
 	err = dataset_over(&v->sources, v->index, &dataset, e);
 	if (!err)
-		v->request->dataset = dataset; /* and closed with the request */
+		v->request->dataset = dataset; /* closed with the request */
 	return err;
 }
 
@@ -150,7 +150,7 @@ static int open_sources(struct verify *v, struct error *e)
 				  request->config.missing == MISSING_SKIP, &v->sources, e);
 	struct error unsaid;
 
-	/* the others are looked at all the same */
+	/* verify the sources that exist */
 	if (err == -ENOENT &&
 	    present_open(request->arguments, request->argument_count, &v->sources,
 			 &v->missing, &unsaid) == 0)
@@ -164,8 +164,8 @@ static int open_sources(struct verify *v, struct error *e)
 	return err;
 }
 
-/* The index of the set has no checksums, and there is one of the rest only in memory. */
-static int open_rest(struct verify *v)
+/* Opens the files that exist, and indexes them in memory. */
+static int open_some(struct verify *v)
 {
 	struct dataset_config *config = &v->request->config;
 
@@ -175,7 +175,7 @@ static int open_rest(struct verify *v)
 	return request_open(v->request, ONLY_SOURCES);
 }
 
-/* Where a packed file begins as it should, but cannot be indexed, it is damaged. */
+/* A packed file that begins correctly, but cannot be indexed, is damaged. */
 static bool all_begin_well(const struct source_set *sources)
 {
 	CLEANUP(cleanup_free) unsigned char *head = malloc(FORMAT_HEAD_BYTES);
@@ -200,7 +200,7 @@ static int open_dataset(struct verify *v)
 		return report_error(&e);
 	err = find_index(v, &e);
 	if (err == -ENOENT)
-		status = v->missing ? open_rest(v) : request_open(v->request, ONLY_SOURCES);
+		status = v->missing ? open_some(v) : request_open(v->request, ONLY_SOURCES);
 	else if (err)
 		status = report_error(&e);
 	if (status == ERROR_DATASET && all_begin_well(&v->sources))
@@ -276,7 +276,7 @@ static bool take_file(void *context, unsigned worker, const struct survey_file *
 			manifest_file(v->manifest, worker, file->node, file->size);
 		return true;
 	}
-	/* of a packed file that has another size one line is enough */
+	/* a packed file of another size is one finding, not one for each of its files */
 	if (v->any_resized && !file->fault->storage && file->fault->err == -EIO) {
 		v->unread++;
 		return true;
@@ -302,7 +302,7 @@ static int read_all(struct verify *v, struct error *e)
 			       strerror(-err)) : 0;
 }
 
-/* ---- What else it is compared with ---- */
+/* ---- The original and the manifest ---- */
 
 static int open_manifest(struct verify *v, struct error *e)
 {
@@ -333,7 +333,7 @@ static int open_against(struct verify *v, struct error *e)
 	return err ? err : against_names(v->against, e);
 }
 
-/* What is damaged gets no manifest: it would be called sound ever after. */
+/* A damaged dataset gets no manifest, which would call the damage sound. */
 static int write_manifest(struct verify *v, struct error *e)
 {
 	const char *path = v->request->value[LETTER_WRITE];
@@ -346,7 +346,7 @@ static int write_manifest(struct verify *v, struct error *e)
 	return 0;
 }
 
-/* ---- What it comes to ---- */
+/* ---- The result ---- */
 
 static const char *verdict(const struct verify *v)
 {
@@ -422,7 +422,7 @@ static int conclude(struct verify *v)
 	return count == findings_unreadable(&v->findings) ? ERROR_SYSTEM : ERROR_DAMAGED;
 }
 
-/* What was begun is ended, so that it can be read. */
+/* Closes the JSON that has begun, so that it can be parsed. */
 static int fail(struct verify *v, const struct error *e)
 {
 	if (v->request->json) {
@@ -475,7 +475,7 @@ static int verify(void *context)
 	return err;
 }
 
-/* ---- What the child has its parent do ---- */
+/* ---- The parent's answers to the child ---- */
 
 static int serve(void *context, const struct hatch_question *question,
 		 struct hatch_answer *answer)

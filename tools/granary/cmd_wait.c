@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cmd_wait.c: granary wait: until a mount answers, or until so much of it is warm. */
+/* cmd_wait.c: granary wait: until a mount answers, or a share of it is warm. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -26,12 +26,12 @@ struct wait {
 	bool quiet;
 	unsigned percent;   /* wanted */
 	long long end;      /* bounded_now, or LLONG_MAX */
-	long long idle_since; /* nothing is being warmed; 0: something is */
+	long long idle_since; /* since when nothing is warmed; 0: a sweep is under way */
 	bool said_absent;
 
 	struct sample sample; /* the latest */
 	struct progress progress;
-	bool begun;           /* there was something to warm */
+	bool begun;           /* a sweep was seen */
 	struct error error;
 };
 
@@ -72,7 +72,7 @@ static enum sweep_limit limit(const struct wait *w)
 	return value < LIMIT_COUNT ? (enum sweep_limit)value : LIMIT_NONE;
 }
 
-/* Why, and what helps. */
+/* Reasons for an idle sweep, with the remedies. */
 static const char *const reasons[LIMIT_COUNT] = {
 	[LIMIT_NONE] = "nobody has begun to read all of it; mount with -o prefetch=sweep and "
 		       "it begins at once",
@@ -86,8 +86,8 @@ static const char *const reasons[LIMIT_COUNT] = {
 	[LIMIT_BUDGET] = "no more fits the memory budget; mount with a larger -o cache=SIZE",
 	[LIMIT_MEMORY] = "others need the memory; end what takes it, or have more for the job "
 			 "(Slurm: --mem)",
-	[LIMIT_FAILED] = "reading ahead has failed, and the log of the mount says why; who "
-			 "reads is served all the same; to try it again, mount anew",
+	[LIMIT_FAILED] = "reading ahead has failed, and the log of the mount says why; "
+			 "readers are served all the same; to try it again, mount anew",
 	[LIMIT_EMPTY] = "no file there has a single byte; look at it with granary ls",
 };
 
@@ -97,7 +97,7 @@ static int fail_idle(struct wait *w)
 			 w->mount, reasons[limit(w)]);
 }
 
-/* It is as warm as was wanted, but that is not all of it. */
+/* Warns where the target of the sweep is less than the whole dataset. */
 static void say_what_is_not(const struct wait *w)
 {
 	uint64_t all = w->sample.counters[COUNTER_dataset_bytes];
@@ -111,7 +111,7 @@ static void say_what_is_not(const struct wait *w)
 		 reasons[limit(w)]);
 }
 
-/* Does it begin by itself, if somebody reads? */
+/* True: the sweep starts by itself once a process reads. */
 static bool may_begin(const struct wait *w)
 {
 	return limit(w) == LIMIT_NONE || limit(w) == LIMIT_NO_LOADER;
@@ -129,7 +129,7 @@ static int fail_late(struct wait *w, bool answers)
 			 percent(w), w->percent);
 }
 
-/* Nothing is to be warmed: not for long, if the sweep is about to begin. */
+/* A sweep that is about to begin is waited for, up to IDLE_MS. */
 static int check_idle(struct wait *w)
 {
 	if (!w->idle_since)
@@ -139,7 +139,7 @@ static int check_idle(struct wait *w)
 	return fail_idle(w);
 }
 
-/* 1: what was waited for is there; 0: not yet; or a negative errno. */
+/* 1: the wait is over; 0: not yet; or a negative errno. */
 static int check_sample(struct wait *w)
 {
 	if (!w->warm)
@@ -168,7 +168,7 @@ static int wait_for(struct wait *w)
 		int done;
 
 		if (live == LIVE_FAILED)
-			return -EIO; /* w->error says what */
+			return -EIO; /* w->error has the sentence */
 		done = live == LIVE_ANSWERS ? check_sample(w) : check_absent(w);
 		if (done)
 			return done < 0 ? done : 0;
@@ -178,7 +178,7 @@ static int wait_for(struct wait *w)
 	}
 }
 
-/* An option's number of at least 1; `otherwise` where the option was not given. */
+/* The number in an option, at least 1; `otherwise` without the option. */
 static bool number_of(const struct request *request, char letter, unsigned long most,
 		      unsigned long otherwise, unsigned long *out)
 {

@@ -38,7 +38,7 @@ const char *describe_size(uint64_t bytes, char out[HUMAN_TEXT_BYTES])
 		snprintf(out, HUMAN_TEXT_BYTES, "%" PRIu64, bytes);
 		return out;
 	}
-	/* so that nothing overflows: a unit is taken off at a time, and what is left counts */
+	/* one unit at a time, so that nothing overflows; each bit counts for rounding */
 	while (bytes > (UINT64_C(1023) << 10) && unit[1]) {
 		bytes = (bytes >> 10) + ((bytes & 1023) != 0);
 		unit++;

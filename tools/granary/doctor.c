@@ -30,7 +30,7 @@
 enum { TEXT_BYTES = 64 * 1024, TRY_MS = 5000, MOUNTS_DEFAULT = 1000, FILES_LEAST = 1024,
        LOCKED_LEAST = 256 * 1024 };
 
-/* ---- What is said, and what is read ---- */
+/* ---- Findings, and files of /proc and /sys ---- */
 
 __attribute__((format(printf, 3, 4))) static void
 found(struct finding *f, enum verdict verdict, const char *format, ...)
@@ -54,7 +54,7 @@ static const char *path_in(const struct patient *p, const char *path, char out[P
 	return out;
 }
 
-/* The file's text, of which the beginning is enough; "" where there is none. */
+/* The file's text, at most TEXT_BYTES - 1; "" where there is no file. */
 static const char *read_text(const struct patient *p, const char *path, char *out)
 {
 	char full[PATH_MAX];
@@ -69,7 +69,7 @@ static const char *read_text(const struct patient *p, const char *path, char *ou
 	return out;
 }
 
-/* The line that begins with this word: what follows it, or NULL. */
+/* The rest of the line that begins with this word, or NULL. */
 static const char *line_of(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -136,7 +136,7 @@ static void look_at_right(struct patient *p, struct finding *f)
 		found(f, VERDICT_OK, "this process may not mount by itself: through fusermount3");
 }
 
-/* Where libfuse looks, and then where a shell would. */
+/* Searches as libfuse does, and then in PATH. */
 static bool find_helper(const struct patient *p, char out[PATH_MAX])
 {
 	const char *path = getenv("PATH");
@@ -201,7 +201,7 @@ static void look_at_others(struct patient *p, struct finding *f)
 	if (line_of(read_text(p, "/etc/fuse.conf", text), "user_allow_other")) {
 		found(f, VERDICT_OK, "is set: users may mount for others, with -o allow_other");
 	} else if (p->may_mount) {
-		found(f, VERDICT_OK, "is not set, which does not matter to who may mount");
+		found(f, VERDICT_OK, "is not set; a user who may mount needs none");
 	} else {
 		found(f, VERDICT_WARN, "is not set: users mount for themselves only");
 		remedy(f, "where others are to read: ask for that line in /etc/fuse.conf");
@@ -230,18 +230,18 @@ static void look_at_most(struct patient *p, struct finding *f)
 	if (value && (value = strpbrk(value, "0123456789")))
 		most = strtol(value, NULL, 10);
 	if (p->may_mount)
-		found(f, VERDICT_OK, "%ld, which does not bind who may mount", most);
+		found(f, VERDICT_OK, "%ld, not a limit for a user who may mount", most);
 	else
 		found(f, now < most ? VERDICT_OK : VERDICT_BAD,
 		      "%ld FUSE mounts for users, and there are %ld", most, now);
 	if (f->verdict == VERDICT_OK)
 		return;
 	p->helper = false;
-	remedy(f, "unmount what nobody needs; or ask for a higher mount_max in "
+	remedy(f, "unmount unused mounts; or ask for a higher mount_max in "
 	       "/etc/fuse.conf");
 }
 
-/* In a child, which shares this with its parent. */
+/* In a child, which shares `argument` with its parent. */
 static int try_namespace(void *argument)
 {
 	struct error *e = argument;
@@ -249,7 +249,7 @@ static int try_namespace(void *argument)
 	return private_enter(e) < 0;
 }
 
-/* What private_enter says, or "" where it can be done. */
+/* The error of private_enter, or "" if it works. */
 static void ask_for_namespace(char *out, size_t size)
 {
 	struct error *e = mmap(NULL, sizeof(*e), PROT_READ | PROT_WRITE,
@@ -259,7 +259,7 @@ static void ask_for_namespace(char *out, size_t size)
 	snprintf(out, size, "cannot be had");
 	if (e == MAP_FAILED)
 		return;
-	fflush(stdout); /* once is enough, however the child ends */
+	fflush(stdout); /* or the child would print it again */
 	tried = bounded_run(try_namespace, e, TRY_MS);
 	if (tried == 0 || *e->text)
 		snprintf(out, size, "%.*s", (int)size - 1, e->text);
@@ -324,7 +324,7 @@ static void look_at_selinux(struct patient *p, struct finding *f)
 	}
 }
 
-/* What is taken from the processes that parse and decode (os/sandbox.h). */
+/* The restrictions for processes that parse and decode (os/sandbox.h). */
 static void look_at_sandbox(struct patient *p, struct finding *f)
 {
 	struct sandbox_support has;
@@ -335,13 +335,13 @@ static void look_at_sandbox(struct patient *p, struct finding *f)
 	snprintf(landlock, sizeof(landlock), has.landlock ? "Landlock %d" : "no Landlock",
 		 has.landlock);
 	if (!has.calls) {
-		found(f, VERDICT_WARN, "no seccomp, %s: who parses packed files may call all of "
-		      "the kernel, %s", landlock, has.landlock ? "and open no file" :
+		found(f, VERDICT_WARN, "no seccomp, %s: the parser may call all of the "
+		      "kernel, %s", landlock, has.landlock ? "and open no file" :
 		      "with no capabilities");
 		remedy(f, "use a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or arm64");
 		return;
 	}
-	found(f, VERDICT_OK, "seccomp, %s: who parses packed files opens and makes nothing%s",
+	found(f, VERDICT_OK, "seccomp, %s: the parser opens and makes nothing%s",
 	      landlock, has.nobody ? "" : ", but stays root here, since this root may not "
 	      "become nobody");
 	if (!has.landlock)
@@ -385,7 +385,7 @@ static void look_at_memory(struct patient *p, struct finding *f)
 		remedy(f, "ask the batch system for more memory, or set -o cache=SIZE");
 }
 
-/* granaryfs raises its own limit as far as it may. */
+/* granaryfs raises its soft limit to the hard one. */
 static void look_at_files(struct patient *p, struct finding *f)
 {
 	struct rlimit limit = { 0 };
@@ -400,7 +400,7 @@ static void look_at_files(struct patient *p, struct finding *f)
 		remedy(f, "ask for a higher hard limit (ulimit -Hn)");
 }
 
-/* So that a server that takes over never waits for a page: src/fuse/slots.c */
+/* A locked page is there at once for a server that takes over: src/fuse/slots.c */
 static void look_at_locked(struct patient *p, struct finding *f)
 {
 	struct rlimit limit = { 0 };
@@ -435,7 +435,7 @@ static void look_at_ahead(struct patient *p, struct finding *f)
 
 /* ---- The kernel ---- */
 
-/* What granaryfs uses where it is there. */
+/* Kernel features that granaryfs uses where they exist. */
 static const struct {
 	unsigned major, minor;
 	const char *without;
@@ -479,7 +479,7 @@ static bool knows_filesystem(const struct patient *p, const char *name)
 	return strstr(read_text(p, "/proc/filesystems", text), word) != NULL;
 }
 
-/* A mount is tried, where one can be that nobody else sees. */
+/* Tries a mount in a private namespace, where one can be made. */
 static void try_shield(struct finding *f)
 {
 	struct rehearsal_report report;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * doctor.h: what on this machine helps or hinders a mount: one finding a check.
+ * doctor.h: checks of this machine for a mount: one finding a check.
  */
 #ifndef GRANARY_TOOL_DOCTOR_H
 #define GRANARY_TOOL_DOCTOR_H
@@ -13,10 +13,10 @@ enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_BAD };
 struct finding {
 	enum verdict verdict;
 	char found[512];
-	char remedy[512]; /* "": there is none, or none is needed */
+	char remedy[512]; /* "": none is known or needed */
 };
 
-/* What several checks want to know, found out once. */
+/* The state that checks share. */
 struct patient {
 	const char *root;   /* before every path: "" but in tests */
 	bool may_mount;     /* by mount(2): CAP_SYS_ADMIN is in effect */
@@ -35,7 +35,7 @@ extern const size_t doctor_check_count;
 
 void doctor_begin(struct patient *patient, const char *root);
 
-/* Looks at it, in the order of the table: later checks build on earlier ones. */
+/* In the order of the table: later checks use the state of earlier ones. */
 static inline void doctor_look(const struct check *check, struct patient *patient,
 			       struct finding *out)
 {

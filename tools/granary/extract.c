@@ -18,7 +18,7 @@
 
 enum {
 	PIECE_BYTES = 1 << 20,
-	RUN = 16,            /* files that one thread takes at a time */
+	RUN = 16,            /* files that a thread claims at a time */
 	XATTR_LIST = 65536, XATTR_VALUE = 65536,
 };
 
@@ -27,14 +27,14 @@ struct work {
 	const struct selection *selection;
 	const struct extract_options *options;
 	struct progress progress;
-	bool *made_folders;      /* by number: was it not there before? */
-	_Atomic unsigned hands;  /* so many have begun */
-	_Atomic size_t next;     /* of the files */
+	bool *made_folders;      /* by number: made by this command */
+	_Atomic unsigned hands;  /* threads that have started */
+	_Atomic size_t next;     /* index of the next file */
 	_Atomic bool stop;       /* after a failure */
 	_Atomic uint64_t files, bytes, skipped, failed, damaged, xattrs_left;
 };
 
-/* One thread of it. */
+/* One thread. */
 struct hand {
 	struct work *work;
 	unsigned channel; /* to the outpost */
@@ -43,7 +43,7 @@ struct hand {
 
 static _Atomic int signal_taken;
 
-/* One signal may come twice at once: to the parent, and to both of a group. */
+/* A signal may come twice: from the terminal, and from the parent. */
 enum { AT_ONCE_MS = 500 };
 
 static void take_signal(int number)
@@ -64,7 +64,7 @@ static bool is_over(const struct work *w)
 	return atomic_load(&w->stop) || atomic_load(&signal_taken);
 }
 
-/* ---- What is said ---- */
+/* ---- Messages ---- */
 
 static const char *reason(int err)
 {
@@ -107,7 +107,7 @@ static void fail(struct work *w, uint32_t folder, const char *name, int err)
 		atomic_store(&w->stop, true);
 }
 
-/* 0: it was made; otherwise it has been dealt with. */
+/* 0: the name was made. Otherwise the error has been counted and reported. */
 static int conclude(struct work *w, uint32_t folder, const char *name, int err)
 {
 	if (err == -EEXIST && w->options->existing == EXISTING_SKIP)
@@ -119,7 +119,7 @@ static int conclude(struct work *w, uint32_t folder, const char *name, int err)
 
 /* ---- Attributes ---- */
 
-/* Only user.*, and not every filesystem has them: others mean more than a stranger may say. */
+/* Sets user.* only: other namespaces of attributes grant rights. */
 static void set_xattrs(struct work *w, uint32_t node, unsigned channel)
 {
 	const struct tree *tree = w->selection->tree;
@@ -150,7 +150,7 @@ static struct outpost_attributes attributes_of(const struct tree_stat *st)
 					    .mtime_ns = st->mtime_ns };
 }
 
-/* What has been begun on the channel is there from now on, or has gone. */
+/* Publishes the file or folder that was begun on the channel, or drops it. */
 static int finish(struct work *w, const struct tree_stat *st, unsigned channel)
 {
 	const struct outpost_attributes attributes = attributes_of(st);
@@ -221,7 +221,7 @@ static int write_file(struct hand *hand, const struct tree_stat *st, uint32_t fo
 	if (err)
 		return err;
 	err = copy_contents(hand, st, fd);
-	/* where storage says late that it is full: before there is a name */
+	/* close may report a full disk: so before the file is named */
 	if (close(fd) < 0 && !err)
 		err = -errno;
 	if (!err)
@@ -230,7 +230,7 @@ static int write_file(struct hand *hand, const struct tree_stat *st, uint32_t fo
 	return err;
 }
 
-/* What an item is called, as a string, and what it is. */
+/* The item's name and attributes. */
 static int look_up(const struct work *w, const struct select_item *item,
 		   char name[NAME_MAX + 1], struct tree_stat *st)
 {
@@ -285,7 +285,7 @@ static void extract_files(void *argument)
 	free(hand.buffer);
 }
 
-/* ---- Everything else, by one thread ---- */
+/* ---- Folders and links, in one thread ---- */
 
 static void make_folders(struct work *w, struct extract_report *report)
 {
@@ -304,7 +304,7 @@ static void make_folders(struct work *w, struct extract_report *report)
 	}
 }
 
-/* From the innermost on, for those that may not be entered afterwards. */
+/* The innermost first: their parents' modes may forbid to enter them. */
 static void finish_folders(struct work *w)
 {
 	for (uint32_t i = (uint32_t)w->selection->folders.count;
@@ -347,7 +347,7 @@ static void extract_symlinks(struct work *w, struct extract_report *report)
 	}
 }
 
-/* Not every filesystem has links: then it is a file of its own. */
+/* Where the filesystem has no hard links, the contents are extracted again. */
 static bool lacks_links(int err)
 {
 	return err == -EPERM || err == -EMLINK || err == -EOPNOTSUPP || err == -EXDEV ||
@@ -409,7 +409,7 @@ static void watch_signals(void)
 		    before.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
 	}
-	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error like a full disk */
 }
 
 static void fill_report(const struct work *w, struct extract_report *report)

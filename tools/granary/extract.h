@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * extract.h: writes what was selected of a dataset into a directory.
+ * extract.h: writes the selected files of a dataset into a directory.
  */
 #ifndef GRANARY_TOOL_EXTRACT_H
 #define GRANARY_TOOL_EXTRACT_H
@@ -20,20 +20,20 @@ struct extract_options {
 };
 
 struct extract_report {
-	uint64_t files, directories, symlinks, links; /* made now */
+	uint64_t files, directories, symlinks, links; /* made by this run */
 	uint64_t bytes;
-	uint64_t skipped;     /* were there already */
-	uint64_t failed;      /* each has been said */
-	uint64_t damaged;     /* of these: what is packed is not what it should be */
-	uint64_t xattrs_left; /* extended attributes that could not be set */
-	int signal;           /* that has ended it; 0: none */
+	uint64_t skipped;     /* existed already */
+	uint64_t failed;      /* each has been reported */
+	uint64_t damaged;     /* of these: the packed bytes are damaged */
+	uint64_t xattrs_left; /* extended attributes that were not set */
+	int signal;           /* that stopped the work; 0: none */
 };
 
 /*
- * In a child without rights, whose parent is an outpost (outpost.h), of as many channels as
- * threads. By one thread, which takes TERM, INT and HUP meanwhile: the first ends the work, with
- * nothing temporary left, and is then in the report; one that comes later ends the process.
- * 0, or a negative errno and a sentence.
+ * Runs in a child without rights; the parent is an outpost (outpost.h) with as many
+ * channels as threads. Call it from one thread. Catches TERM, INT and HUP: the first
+ * stops the work, leaves nothing temporary, and is in the report; a later one ends the
+ * process. 0, or a negative errno and *e.
  */
 int extract_run(const struct dataset *dataset, const struct selection *selection,
 		const struct extract_options *options, struct extract_report *report,

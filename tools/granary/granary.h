@@ -41,17 +41,17 @@ struct request {
 	const struct command *command;
 	struct dataset_config config;
 	bool json;
-	bool part;                         /* of a command that says itself how it went */
-	bool quiet;                        /* says nothing of success, shows no progress */
+	bool part;                         /* of a command that reports the result */
+	bool quiet;                        /* prints neither success nor progress */
 	bool given[OPTION_LETTERS];        /* by letter: was it given? */
 	const char *value[OPTION_LETTERS]; /* by letter: its argument */
 	char **arguments; /* within argv: the positional ones */
 	size_t argument_count;
 	size_t behind_dashes; /* how many of them, the last ones, follow `--` */
 
-	/* arguments, parted by request_open */
+	/* set by request_open */
 	size_t source_count;
-	char **paths;   /* what follows the sources */
+	char **paths;   /* behind the sources */
 	size_t path_count;
 	struct dataset *dataset;
 };
@@ -59,16 +59,16 @@ struct request {
 /* Parses and runs: the exit status. */
 int request_run(const struct command *command, int argc, char **argv);
 
-/* Where the positional arguments are sources only, and where paths follow. */
+/* Sources only, or sources and then paths. */
 enum positionals { ONLY_SOURCES, SOURCES_AND_PATHS };
 
 /*
- * Parts the positional arguments: the first is a source; so are those that follow and are
- * packed files or shard patterns; the rest are paths in the tree.
+ * Splits the positional arguments: the first is a source, and so is each further one that
+ * is a packed file or a shard pattern. The others are paths in the tree.
  */
 void request_part(struct request *request, enum positionals positionals);
 
-/* The same, and opens the dataset: 0 or an exit status, the error printed. */
+/* Splits them, and opens the dataset: 0 or an exit status, the error printed. */
 int request_open(struct request *request, enum positionals positionals);
 
 /* Prints the sentence, if there is one, and returns its exit status. */
@@ -78,9 +78,9 @@ int report_error(const struct error *e);
 int report_usage(const struct command *command, const char *what);
 
 /*
- * With --json, and where nothing has been printed: an object that says what was reported
- * last. Every command's end does it; a child that ends by itself has to. report_was_made:
- * somebody else has printed it. Returns `status`.
+ * With --json, and nothing printed yet: prints an object with the error reported last.
+ * Each command ends with it; a child that exits by itself must call it. report_was_made:
+ * a child has printed it already. Returns `status`.
  */
 int report_json(const struct request *request, int status);
 void report_was_made(void);
@@ -94,7 +94,7 @@ int request_node(const struct request *request, const char *path, uint32_t *node
 /* Flushes standard output: 0, or the error printed and an exit status. */
 int finish_output(void);
 
-/* Prints a name to stdout: a terminal is spared control characters, as ls(1) spares it. */
+/* Prints a name to stdout, on a terminal without control characters, as ls(1) does. */
 void print_plain(const char *name);
 
 #endif

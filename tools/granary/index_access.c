@@ -13,7 +13,7 @@ static size_t folder_length(const char *path)
 	return (size_t)(filename_of(path) - path);
 }
 
-/* Whom the folders above let through to it: the permissions that are left of 0777. */
+/* The users that the folders above admit, as the permissions that remain of 0777. */
 static mode_t reach_of(const char *path, gid_t gid)
 {
 	CLEANUP(cleanup_free) char *folder = strndup(path, folder_length(path));
@@ -31,7 +31,7 @@ static mode_t reach_of(const char *path, gid_t gid)
 	return folder ? left : 0700;
 }
 
-/* A set's index lies beside its first file: the others may be where not all may look. */
+/* A set's index lies beside its first file: other folders may admit fewer users. */
 static mode_t reach_from(const struct source *first, const struct source *other, gid_t gid)
 {
 	const char *here = source_place(first), *there = source_place(other);

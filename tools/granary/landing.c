@@ -30,7 +30,7 @@ static int refuse(const char *destination, int err, struct error *e)
 			 err == -ENOTDIR ? "; files are extracted into a directory" : "");
 }
 
-/* A new folder's name, and the path of the folder that it is to be in. */
+/* The name of a new folder, and the path of its parent, which the caller frees. */
 static char *split_name(const char *destination, char name[NAME_MAX + 1])
 {
 	size_t n = strlen(destination), begin;
@@ -48,7 +48,7 @@ static char *split_name(const char *destination, char name[NAME_MAX + 1])
 	return begin ? strndup(destination, begin) : strdup(".");
 }
 
-/* A link that comes there at the same moment is not followed. */
+/* O_NOFOLLOW: a link that takes the folder's place at this moment is not followed. */
 static int make_in(int parent, const char *name)
 {
 	int fd;
@@ -73,7 +73,7 @@ static int make_root(const char *destination, struct error *e)
 			 "; make the directory that it is to be in" : "");
 }
 
-/* The user's own word: it may be a link, but not one of another user's for root. */
+/* The user named this path: it may be a link, but for root not one of another user's. */
 static int open_root(struct landing *l, const char *destination, struct error *e)
 {
 	CLEANUP(cleanup_close) int there = place_open_folder(destination, e);
@@ -123,7 +123,7 @@ void landing_leave(struct landing_cursor *c)
 	c->fd = -1;
 }
 
-/* How many there are from the destination to the folder, that one included. */
+/* The number of folders from the destination to this one, which is counted. */
 static uint32_t chain_length(const struct selection *s, uint32_t folder)
 {
 	uint32_t n = 0;
@@ -133,7 +133,7 @@ static uint32_t chain_length(const struct selection *s, uint32_t folder)
 	return n;
 }
 
-/* A folder in the one that `fd` is, which is closed unless it is the destination. */
+/* Opens a child of the folder `fd`, and closes `fd` unless it is the destination. */
 static int step_down(const struct landing *l, int fd, uint32_t folder)
 {
 	char name[NAME_MAX + 1];
@@ -147,7 +147,7 @@ static int step_down(const struct landing *l, int fd, uint32_t folder)
 	return next < 0 ? -err : next;
 }
 
-/* From the destination: a path may be longer than PATH_MAX. */
+/* Step by step from the destination: a path may be longer than PATH_MAX. */
 static int walk_down(const struct landing *l, uint32_t folder)
 {
 	uint32_t length = chain_length(l->selection, folder), i = length;
@@ -217,7 +217,7 @@ static bool is_there(int directory, const char *name)
 	return fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What not every filesystem has. Older kernels take the flag for a directory's. */
+/* Filesystems without O_TMPFILE. Older kernels take the flag for O_DIRECTORY. */
 static bool lacks_nameless(int errnum)
 {
 	return errnum == EOPNOTSUPP || errnum == EISDIR || errnum == ENOENT ||
@@ -260,14 +260,14 @@ void landing_drop(struct landing_file *file)
 	*file->temporary = '\0';
 }
 
-/* Renames what must not replace anything. */
+/* Renames, and never replaces a file. */
 static int rename_new(int directory, const char *from, const char *to)
 {
 	if (renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	/* a filesystem that cannot; a link never replaces. The other name goes later. */
+	/* a link replaces nothing either; the caller removes the other name */
 	return linkat(directory, from, directory, to, 0) < 0 ? -errno : 0;
 }
 
@@ -292,7 +292,7 @@ int landing_publish(const struct landing *l, struct landing_file *file, const ch
 	int err = 0;
 
 	if (*file->temporary) {
-		/* where storage says late that it is full: before there is a name */
+		/* close may report a full disk: so before the file is named */
 		if (close(file->fd) < 0)
 			err = -errno;
 		file->fd = -1;
@@ -323,7 +323,7 @@ int landing_symlink(const struct landing *l, int directory, const char *name,
 	return err;
 }
 
-/* What is there may be another's, left from before. */
+/* False: the file is an older one. */
 static bool is_as_extracted(const struct stat *is, const struct tree_stat *st)
 {
 	return S_ISREG(is->st_mode) && (uint64_t)is->st_size == st->size &&

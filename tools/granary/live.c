@@ -19,7 +19,7 @@ enum { SECONDS_MOST = 5, JSON_BYTES = 128 * 1024 };
 
 #define STATS_FILE "/.granaryfs/stats.json"
 
-/* A child looks; this is what it tells its parent. */
+/* Shared between the child, which reads, and its parent. */
 struct look {
 	const char *given;
 	bool given_is_there;
@@ -42,7 +42,7 @@ static int read_all(int fd, char *out, size_t room)
 	return n < 0 ? -errno : 0;
 }
 
-/* In the folder whose path is `length` bytes of look->path: -ENOENT: it has none. */
+/* Reads the file below a folder: `length` bytes of look->path. -ENOENT: none. */
 static int look_in(struct look *look, size_t length)
 {
 	int fd, err;
@@ -56,7 +56,7 @@ static int look_in(struct look *look, size_t length)
 	return err;
 }
 
-/* The folder above; false: there is none in this filesystem. */
+/* Steps to the parent folder; false: it is of another filesystem, or there is none. */
 static bool go_up(struct look *look, size_t length, dev_t device)
 {
 	struct stat st;
@@ -112,7 +112,7 @@ static enum live fail(const struct look *look, int err, struct error *e)
 			  "clear it away: granary umount %s", path, path);
 	else if (err == -EACCES)
 		error_set(e, ERROR_SYSTEM, EACCES, "%s: permission denied; without "
-			  "-o allow_other only who has mounted it may look", path);
+			  "-o allow_other only its owner may read it", path);
 	else if (err == -EPROTO)
 		error_set(e, ERROR_MOUNT, EPROTO, "%s: is a mount of another version of "
 			  "granaryfs; use the granary that came with it", path);
@@ -124,7 +124,7 @@ static enum live fail(const struct look *look, int err, struct error *e)
 	return LIVE_FAILED;
 }
 
-/* The path is there, but nothing above it has our directory. */
+/* The path exists, but no folder above it has .granaryfs. */
 static enum live not_there(const char *path, struct error *e)
 {
 	error_set(e, ERROR_MOUNT, ENOENT, "%s: no granaryfs is mounted there, or one without "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * live.h: what a mount says of itself in .granaryfs/stats.json.
+ * live.h: reads .granaryfs/stats.json of a mount.
  */
 #ifndef GRANARY_TOOL_LIVE_H
 #define GRANARY_TOOL_LIVE_H
@@ -8,16 +8,16 @@
 #include "base/error.h"
 #include "stats/sample.h"
 
-/* What live_sample may find instead of figures. */
+/* The result of live_sample. */
 enum live {
 	LIVE_ANSWERS = 0,
 	LIVE_NOT_THERE, /* a directory, but no granaryfs is mounted there */
-	LIVE_FAILED,    /* all else: it is dead, hangs, may not be looked at ... */
+	LIVE_FAILED,    /* it is dead, hangs, or may not be read */
 };
 
 /*
- * Asks the mount that `path` is in, be it its root or anything below: at most five
- * seconds, even if its daemon hangs. Where there are no figures, `e` says why.
+ * Reads the counters of the mount that holds `path`, its root or anything below, within
+ * five seconds even if its daemon hangs. Without counters `e` has the reason.
  */
 enum live live_sample(const char *path, struct sample *out, struct error *e);
 

@@ -62,10 +62,10 @@ static bool is_for_mount(int argc, char **argv)
 }
 
 /*
- * What granaryfs runs works on strangers' bytes, and as another user than its real
- * one where root mounts for somebody. So all rights go before anything else: before
- * options, the environment or a file are looked at. Nobody else needs two user ids.
- * `run` looks into no packed file, and what it becomes is the caller's own command.
+ * An indexer that granaryfs runs parses packed files, and has two user ids where root
+ * mounts for a user. So the rights go before options, the environment or a file are read.
+ * No other command needs this: `run` reads no packed file, and becomes the caller's own
+ * command.
  */
 static int give_up_rights(int argc, char **argv, struct error *e)
 {
@@ -82,7 +82,7 @@ static int give_up_rights(int argc, char **argv, struct error *e)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "--for-mount is for granaryfs; are granary and granaryfs of the "
 				 "same version?");
-	/* root's own is root, and becomes nobody where it parses */
+	/* root's indexer stays root; its child parses as nobody */
 	err = uid == 0 && getuid() == 0 ? rights_keep_few(e) : rights_renounce_as(uid, gid, e);
 	if (!err && caller > 0 && child_ends_with_parent((pid_t)caller) < 0)
 		return error_set(e, ERROR_SYSTEM, ESRCH,
@@ -92,9 +92,9 @@ static int give_up_rights(int argc, char **argv, struct error *e)
 }
 
 /*
- * A caller that closed some of these would have messages in what is opened next, a packed
- * file that is being made, say. What fails without them still fails: each is open for the
- * wrong direction.
+ * If the caller closed standard streams, messages would go into a file that is opened
+ * next, such as a packed one. These substitutes are open for the wrong direction, so
+ * reads and writes still fail.
  */
 static int fill_standard_streams(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * make_index.c: who makes an index, and how it gets to its place.
+ * make_index.c: makes an index, and saves it.
  *
- * Of those that want the same one the first to claim its place makes it, and the
- * others wait. Two processes make it: one parses what strangers wrote, and the other
- * holds the claim, lives if a library crashes, and says so.
+ * Of several processes that want the same index, the first one claims its place and makes
+ * it; the others wait. The claimant has two processes: the child parses packed files; the
+ * parent holds the claim, and reports a crash of the child.
  */
 #include "make_index.h"
 
@@ -35,36 +35,36 @@
 #include "base/size.h"
 
 /*
- * How often another is waited for: if three have ended without an index (storage
- * that is full, a damaged dataset), the rest need not fail one behind the other.
+ * MOST_WAITS: after three claimants have failed (a full disk, a damaged dataset), the
+ * processes that wait stop waiting one behind the other.
  */
 enum { MOST_WAITS = 3, PATIENCE_MS = 1000 };
 
-/* What this process has to do for the index. */
+/* The state of the wait for a claim. */
 struct turn {
 	struct index_spots spots;
 	struct claim_wait wait;
-	struct claim *claim; /* to make it, for all */
-	const char *found;   /* nothing: another made it */
-	bool in_vain;        /* waited for another, without success */
-	bool told;           /* that it waits */
+	struct claim *claim; /* held here; or NULL */
+	const char *found;   /* the path of an index that another process made */
+	bool in_vain;        /* another process was waited for, without success */
+	bool told;           /* a message about the wait was logged */
 };
 
 /*
- * What is made, by two processes. The child has no rights: the parent has opened what it
- * reads, and takes the index out of the memory that it leaves.
+ * The context of both processes. The parent opens the files that the child reads, and
+ * takes the index from the memory that the child filled.
  */
 struct making {
 	const struct request *request;
 	const struct index_wish *wish;
 	struct turn *turn;
-	struct index *old;    /* lacks checksums, or is to be adopted; or NULL */
+	struct index *old;    /* an index without checksums, or to adopt; or NULL */
 	const char *old_path;
 	int memory;           /* a memfd, for the index */
 	bool *adopted;        /* shared by both */
 };
 
-/* The position is in the packed files, and the count that of what is in them. */
+/* Bytes are the position in the packed files; the count is of entries. */
 static void look(struct progress *p, const void *context)
 {
 	const struct indexer_progress *counters = context;
@@ -168,7 +168,7 @@ int make_index_in_memory(const struct request *request, const struct index_wish 
 
 /* ---- The child -------------------------------------------------------------- */
 
-/* One of 0.1 has none. */
+/* Indexes of version 0.1 have no identities. */
 static int renew_identities(const struct making *m, struct image *image)
 {
 	const struct index_wish *wish = m->wish;
@@ -181,7 +181,7 @@ static int renew_identities(const struct making *m, struct image *image)
 	return err;
 }
 
-/* One that is there and lacks nothing but checksums need not be made anew. */
+/* Adds checksums to an index that lacks nothing else. -ENOENT: there is none. */
 static int extend(const struct making *m, struct image *image, struct error *e)
 {
 	if (!m->old || m->request->given[LETTER_ADOPT] || index_check(m->old, NULL) < 0 ||
@@ -218,7 +218,7 @@ static int make(void *context)
 	return err ? report_error(&e) : 0;
 }
 
-/* The claim stays with the parent. */
+/* The parent keeps the claim. */
 static void leave_claim(void *context)
 {
 	const struct making *m = context;
@@ -248,7 +248,7 @@ static int spare_checksums(const struct index_wish *wish, const char *path, bool
 	return 0;
 }
 
-/* Who looks for it beside the packed file, or wants it to be there for others, is told. */
+/* Warns where the index could not be written beside the packed file. */
 static void say_place(const char *path, const struct error *first)
 {
 	if (*first->text)
@@ -256,7 +256,7 @@ static void say_place(const char *path, const struct error *first)
 			 "cannot be: %s", path, first->text);
 }
 
-/* Those of a set are not found by who has a part of it. */
+/* Warns where an index of a set with checksums is not used for a part of the set. */
 static void say_set(const struct index_wish *wish)
 {
 	CLEANUP(cleanup_free) char *set = wish->checksums ? NULL : evidence_of_set(wish);
@@ -282,7 +282,7 @@ static int publish_at(struct index_spots *spots, unsigned i, const struct image 
 	return err ? err : image_publish(image, place, &access, e);
 }
 
-/* The first place that can be written: its path, or NULL and the last error. */
+/* Writes to the first place that allows it: its path, or NULL and the last error. */
 static const char *publish(struct index_spots *spots, const struct image *image,
 			   bool force, struct error *e)
 {
@@ -302,8 +302,8 @@ static const char *publish(struct index_spots *spots, const struct image *image,
 }
 
 /*
- * For granaryfs: saved if it can be, in memory otherwise. In memory at once where
- * another has been saving it for long: a crowd that waited would do so all together.
+ * For granaryfs: saves the index, or hands it over in memory. At once in memory after a
+ * wait in vain: processes that waited would otherwise all save it together.
  */
 static int hand_over(struct turn *turn, const struct image *image, const char *number,
 		     struct error *e)
@@ -314,15 +314,15 @@ static int hand_over(struct turn *turn, const struct image *image, const char *n
 	const char *path;
 	bool save = !turn->in_vain || wish->places.named;
 
-	saved.quiet = true; /* granaryfs has said why others do not fit */
-	/* a place that makes the file somebody else's (root squash) is no place */
+	saved.quiet = true; /* granaryfs has logged why others do not fit */
+	/* an index that gets another owner there (root squash) could not be used */
 	if (save && publish(&turn->spots, image, false, e) &&
 	    index_find(&saved, &index, &path) == 0) {
 		index_close(index);
 		return 0;
 	}
 	if (wish->places.named)
-		return -EROFS; /* the user chose the place, and hears of it */
+		return -EROFS; /* the user named the place, and gets the error */
 	return image_write(image, (int)strtol(number, NULL, 10), "the index in memory", e);
 }
 
@@ -357,7 +357,7 @@ void say_index(const struct request *request, const char *path, enum index_origi
 	index_close(index);
 }
 
-/* As the child left it: what makes no sense there is refused like any other file. */
+/* Reads and checks the child's index like any other file. */
 static int take_image(struct making *m, struct image *image, struct error *e)
 {
 	struct index *index;
@@ -375,7 +375,7 @@ static int take_image(struct making *m, struct image *image, struct error *e)
 			       strerror(-err)) : 0;
 }
 
-/* To its place, or to granaryfs: an exit status. */
+/* Saves the index, or hands it to granaryfs: an exit status. */
 static int deliver(struct making *m)
 {
 	const struct request *request = m->request;
@@ -400,7 +400,7 @@ static int deliver(struct making *m)
 	return 0;
 }
 
-/* Lives if a library crashes, and says so. */
+/* Waits for the child and keeps the claim fresh. A crash is reported. */
 static int wait_for_child(void *context, pid_t child)
 {
 	const struct making *m = context;
@@ -419,7 +419,7 @@ static int wait_for_child(void *context, pid_t child)
 	return WEXITSTATUS(status);
 }
 
-/* What the child cannot open by its name. */
+/* Opens the old index for the child, which opens no file by name. */
 static void find_old(struct making *m)
 {
 	struct index_wish any = *m->wish;
@@ -473,7 +473,7 @@ static int make_for_all(const struct request *request, const struct index_wish *
 	return status;
 }
 
-/* Has another made it in the meantime? Why older ones do not fit has been said. */
+/* Has another process made the index meanwhile? Does not log why others do not fit. */
 static bool is_there(struct turn *turn)
 {
 	struct index_wish again = *turn->spots.wish;
@@ -486,7 +486,7 @@ static bool is_there(struct turn *turn)
 	return true;
 }
 
-/* Says so if it takes longer than a moment. */
+/* Waits for the claimant; logs it after PATIENCE_MS. */
 static int wait_for_another(const struct place *place, struct turn *turn)
 {
 	struct claim_wait moment = turn->wait;
@@ -508,14 +508,14 @@ static int wait_for_another(const struct place *place, struct turn *turn)
 	return claim_await(place, &turn->wait);
 }
 
-/* A stranger's claim is not worth a wait: the index would not be used. */
+/* The index of a user who is not trusted would not be used: do not wait for it. */
 static bool is_strangers(const struct place *place, struct turn *turn)
 {
 	return claim_uid(place, &turn->wait.uid) == 0 &&
 	       !index_may_be_of(turn->spots.wish, turn->wait.uid);
 }
 
-/* 0: it is clear what to do; or why there can be no claim at this place. */
+/* 0: claimed, found or given up waiting; or why this place cannot be claimed. */
 static int claim_place(const struct place *place, bool force, struct turn *turn)
 {
 	unsigned waits = 0;
@@ -534,7 +534,7 @@ static int claim_place(const struct place *place, bool force, struct turn *turn)
 	return err == -EEXIST ? 0 : err;
 }
 
-/* Where nothing can be claimed everybody makes his own. */
+/* Claims a place or waits. Without a place to claim, each process makes its own index. */
 static void await_turn(struct turn *turn, bool force)
 {
 	const struct index_wish *wish = turn->spots.wish;
@@ -547,7 +547,7 @@ static void await_turn(struct turn *turn, bool force)
 		else if (claim_place(place, force, turn) == 0)
 			break;
 	}
-	/* one may have been published since there was none, and before the claim */
+	/* another process may have published one before the claim was taken */
 	if (turn->claim && !force)
 		is_there(turn);
 	if (turn->in_vain)

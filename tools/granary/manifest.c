@@ -56,7 +56,7 @@ static void sha256_digest(struct sha256_ctx *sum, size_t length, uint8_t *digest
 
 enum { HEX_DIGITS = 2 * SHA256_DIGEST_SIZE };
 
-/* What is known of a node. */
+/* READ: its digest is computed. WANTED: the manifest lists it. */
 enum state { UNKNOWN, READ, WANTED };
 
 struct manifest {
@@ -136,7 +136,7 @@ static bool unescape(char *path)
 	return true;
 }
 
-/* Takes a line apart, in place; it has no line feed any more. */
+/* Parses a line without its line feed, in place. */
 static bool parse_line(char *line, uint8_t *digest, char **path)
 {
 	bool escaped = *line == '\\';
@@ -315,7 +315,7 @@ static int write_to(const struct manifest *m, int fd_taken, struct error *e)
 	return err;
 }
 
-/* ---- Its place: asked for by the child, answered by the parent ---- */
+/* ---- Its place: the child asks, the parent answers ---- */
 
 enum ask { ASK_BEGIN, ASK_FINISH, ASK_DROP };
 
@@ -346,7 +346,7 @@ static int write_in_child(const struct manifest *m, struct error *e)
 	return err;
 }
 
-/* Termination signals wait until it is done: nothing is left behind. */
+/* Blocks termination signals meanwhile, so that no temporary file is left. */
 int manifest_write(const struct manifest *m, const char *path, struct error *e)
 {
 	sigset_t termination, before;
@@ -364,13 +364,13 @@ int manifest_write(const struct manifest *m, const char *path, struct error *e)
 	return err;
 }
 
-/* What is no file is no manifest either, and a rename would put one in its place. */
+/* The rename would replace a device or folder: only a regular file may be there. */
 static int check_place(const struct place *place, struct error *e)
 {
 	struct stat st;
 
 	if (place_stat(place, "", &st) < 0 || S_ISREG(st.st_mode))
-		return 0; /* writing says what is wrong, if anything is */
+		return 0; /* creating the file reports the error */
 	return error_set(e, ERROR_SYSTEM, EEXIST,
 			 "there is something else of that name, which is no file and is not "
 			 "replaced; name another place");

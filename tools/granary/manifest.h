@@ -32,23 +32,23 @@ struct manifest *manifest_new(const struct tree *tree, struct findings *findings
 void manifest_free(struct manifest *manifest);
 
 /*
- * Reads what is to be compared, from a descriptor, which is taken over, or the negative errno
- * in its place. What it lists and the tree has not is found at once;
- * 0, or a negative errno and a sentence where it is no manifest.
+ * Reads the manifest to compare with. Takes ownership of `fd`, which may be the negative
+ * errno of open instead. Files that it lists and the tree lacks become findings. 0, or a
+ * negative errno and *e: also if it is no manifest.
  */
 int manifest_read(struct manifest *manifest, int fd, const char *path, struct error *e);
 
-/* A file's bytes, from the first to the last, and then its end. */
+/* A file's bytes, in order; manifest_file ends the file. */
 void manifest_bytes(struct manifest *manifest, unsigned worker, uint64_t offset,
 		    const void *bytes, size_t length);
 void manifest_file(struct manifest *manifest, unsigned worker, uint32_t node, uint64_t size);
 
-/* Files that it does not list, of those that were read. */
+/* Files that were read and that the manifest does not list. */
 uint64_t manifest_unlisted(const struct manifest *manifest);
 
 /*
- * Writes all that there are, to a temporary name first: 0 or a negative errno. In a child
- * (apart.h), whose parent answers by manifest_serve: it has the place.
+ * Writes all digests under a temporary name, then renames: 0 or a negative errno. In a
+ * child (apart.h), whose parent answers by manifest_serve and opens the files.
  */
 int manifest_write(const struct manifest *manifest, const char *path, struct error *e);
 
@@ -60,12 +60,12 @@ struct manifest_place {
 	int fd;              /* -1 at first */
 };
 
-/* Answers the questions from MANIFEST_KINDS on. */
+/* Answers questions from MANIFEST_KINDS on. */
 enum { MANIFEST_KINDS = 16 };
 int manifest_serve(struct manifest_place *place, const struct hatch_question *question,
 		   struct hatch_answer *answer);
 
-/* What was begun and not finished is taken away. */
+/* Removes the temporary file, if there is one. */
 void manifest_leave(struct manifest_place *place);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "granary.h"
 
-/* For programs; they are for good. */
+/* In JSON; never changed. */
 static const char *const names[PROBLEM_COUNT] = {
 	[PROBLEM_CHECKSUM] = "checksum",
 	[PROBLEM_UNDECODED] = "undecoded",

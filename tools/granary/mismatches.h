@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mismatches.h: what granary verify has found wrong, said as it is found.
- *
- * Threads: finding_add by any number at once; the others by one.
+ * mismatches.h: findings of granary verify, printed at once.
  */
 #ifndef GRANARY_TOOL_FINDINGS_H
 #define GRANARY_TOOL_FINDINGS_H
@@ -15,22 +13,22 @@
 
 enum problem {
 	PROBLEM_CHECKSUM,  /* of the index */
-	PROBLEM_UNDECODED, /* what is stored makes no sense */
-	PROBLEM_READ,      /* the storage said no */
+	PROBLEM_UNDECODED, /* stored bytes cannot be decoded */
+	PROBLEM_READ,      /* the storage failed */
 	PROBLEM_CUT_OFF,   /* a packed file is shorter than it was */
 	PROBLEM_CHANGED,   /* it is longer, or begins or ends otherwise */
-	PROBLEM_INDEX,     /* the index leads nowhere */
-	PROBLEM_HEADER,    /* a packed file says another thing of what is in it than it did */
+	PROBLEM_INDEX,     /* the index is damaged */
+	PROBLEM_HEADER,    /* a header of a packed file differs from the index */
 	PROBLEM_MISSING,   /* in the directory or the manifest, and not packed */
 	PROBLEM_EXTRA,     /* packed, and not in the directory */
-	PROBLEM_KIND,      /* of the directory's, and so are the next */
+	PROBLEM_KIND,      /* differs from the directory's, as the next two */
 	PROBLEM_SIZE,
 	PROBLEM_BYTES,
-	PROBLEM_MANIFEST,  /* another SHA-256 than the manifest has */
+	PROBLEM_MANIFEST,  /* its SHA-256 differs from the manifest */
 	PROBLEM_COUNT
 };
 
-/* `source` may be NULL: then there is no place to name. */
+/* `source` NULL: no place is known. */
 struct finding {
 	enum problem problem;
 	const char *path;   /* in the tree; of a packed file itself, its own */
@@ -40,14 +38,14 @@ struct finding {
 };
 
 struct findings {
-	struct json *json;  /* NULL: lines of text; otherwise within an array */
+	struct json *json;  /* an open array; NULL: print lines of text */
 	struct lock lock;
 	uint64_t counts[PROBLEM_COUNT]; /* lock */
 };
 
 void finding_add(struct findings *findings, const struct finding *finding);
 
-/* How many there are in all; those that are the storage's fault alone. */
+/* All findings; those that are read errors. */
 uint64_t findings_count(const struct findings *findings);
 uint64_t findings_unreadable(const struct findings *findings);
 

@@ -17,7 +17,7 @@
 
 /* ---- The parent ---- */
 
-/* A link on the way could lead out. */
+/* A path with slashes is opened by scan_open, which follows no link. */
 static int stat_here(int root, const char *path, struct stat *st)
 {
 	CLEANUP(cleanup_close) int fd = -1;
@@ -40,7 +40,7 @@ static int readlink_here(int root, const char *path, char target[PATH_MAX])
 	return (int)n;
 }
 
-/* Files and folders, and nothing that is more than bytes: to open a device can do things. */
+/* Opens files and folders only: opening a device may have effects. */
 static int open_here(int root, const char *path)
 {
 	CLEANUP(cleanup_close) int found = scan_open(root, path, O_PATH);
@@ -84,7 +84,7 @@ static int answer_ask(int root, unsigned kind, const char *path, struct hatch_an
 	}
 }
 
-/* Nothing above the root, even where the kernel cannot see to it (openat2). */
+/* A check before openat2, for kernels without it. */
 static bool leads_out(const char *path)
 {
 	return *path == '/' || path_safe(path) != path;
@@ -179,7 +179,7 @@ static int backwards(const void *x, const void *y)
 	return strcmp(((const struct name *)y)->path, ((const struct name *)x)->path);
 }
 
-/* The last comes first: who takes them from the end has them in order. */
+/* In descending order: original_walk takes names from the end. */
 static int list_folder(const char *folder, struct names *out)
 {
 	int fd = original_open(folder), err = 0;
@@ -204,7 +204,7 @@ static int list_folder(const char *folder, struct names *out)
 	return err;
 }
 
-/* The names of a folder go on top of those that are left. */
+/* Pushes a folder's names onto the stack `left`. */
 static int push_folder(struct names *left, const char *folder,
 		       original_visit *visit, void *context)
 {

@@ -20,7 +20,7 @@ enum ask {
 	ASK_LINK, ASK_XATTR,
 };
 
-/* Both ends are one program. Of `tail` only what is used travels. */
+/* Parent and child are one program. Only the used part of `tail` is sent. */
 struct order {
 	uint32_t folder, other; /* other: its parent; that of `first`; how many there are */
 	struct outpost_attributes attributes;
@@ -43,7 +43,7 @@ static int tell(unsigned channel, enum ask kind, const struct order *order, size
 	return ask(channel, kind, order, tail, NULL, NULL, NULL);
 }
 
-/* What does not fit is no name. */
+/* A name that is too long becomes "", which the parent refuses. */
 static void set_name(char out[NAME_MAX + 1], const char *name, size_t length)
 {
 	length = length <= NAME_MAX ? length : 0;
@@ -164,7 +164,7 @@ int outpost_xattr(unsigned channel, const char *name, const void *value, size_t 
 
 /* ---- The parent ------------------------------------------------------------- */
 
-/* What a thread has begun. */
+/* The state of one channel. */
 struct post {
 	struct landing_cursor cursor, first;
 	struct landing_file file;
@@ -178,8 +178,8 @@ struct outpost {
 	enum landing_existing existing;
 	uint32_t folders_most;
 	struct landing landing;
-	struct selection selection; /* folders only: those that there are so far */
-	struct lock lock;           /* of what they are called */
+	struct selection selection; /* the folders that are known so far */
+	struct lock lock;           /* of their names */
 	unsigned channels;
 	struct post posts[];
 };
@@ -231,7 +231,7 @@ static bool is_name(const char name[NAME_MAX + 1])
 	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* What is known stays as it is. */
+/* A folder that is known never changes. */
 static bool knows(struct outpost *o, uint32_t folder)
 {
 	LOCK_GUARD(&o->lock);
@@ -239,7 +239,7 @@ static bool knows(struct outpost *o, uint32_t folder)
 	       (folder == 0 || o->selection.folders.items[folder].name);
 }
 
-/* By the first channel alone: two at once would each make the tables. */
+/* On the first channel only: two threads would both allocate the tables. */
 static int open_landing(struct outpost *o, const struct post *post, const struct order *order,
 			struct error *e)
 {
@@ -325,7 +325,7 @@ static int serve_begin(struct outpost *o, struct post *post, const struct order 
 	return 0;
 }
 
-/* Only what has not been there before is changed. */
+/* Only folders that were made here are changed. */
 static int serve_begin_folder(struct outpost *o, struct post *post,
 			      const struct order *order)
 {
@@ -349,7 +349,7 @@ static void times_of(const struct order *order, struct timespec out[2])
 				    .tv_nsec = order->attributes.mtime_ns % 1000000000U };
 }
 
-/* The group of a folder is often inherited (set-gid), and should be by what comes later. */
+/* Keeps the set-gid bit: files made in a folder later inherit its group. */
 static int set_attributes(int fd, const struct order *order)
 {
 	struct timespec times[2];
@@ -411,7 +411,7 @@ static int serve_link(struct outpost *o, struct post *post, const struct order *
 					  order->name);
 }
 
-/* Only user.*: others mean more than a stranger may say. */
+/* user.* only: other namespaces of attributes grant rights. */
 static int serve_xattr(const struct post *post, const struct order *order, size_t size)
 {
 	if (post->begun < 0 || !memchr(order->name, '\0', sizeof(order->name)) ||
@@ -431,7 +431,7 @@ int outpost_serve(void *context, const struct hatch_question *question,
 	if (question->size < offsetof(struct order, tail))
 		return -EINVAL;
 	tail = question->size - offsetof(struct order, tail);
-	/* what has been begun lies in the cursor's folder, which another order may leave */
+	/* the open file lies in the cursor's folder, which other orders may change */
 	if (question->kind != ASK_PUBLISH && question->kind != ASK_XATTR)
 		leave(post);
 	switch ((enum ask)question->kind) {

@@ -23,7 +23,7 @@ static int open_nothing(const char *path, struct source **out, struct error *e)
 	return err;
 }
 
-/* 0: it is there; 1: it is not. */
+/* 0: the file exists; 1: it does not, and *out is empty. */
 static int open_one(const char *path, struct source **out, struct error *e)
 {
 	int err = source_open(path, out, e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * present.h: the packed files of a set of which some do not exist.
+ * present.h: opens those packed files of a set that exist.
  */
 #ifndef GRANARY_TOOL_PRESENT_H
 #define GRANARY_TOOL_PRESENT_H
@@ -10,9 +10,9 @@
 #include "source/source_set.h"
 
 /*
- * Opens them as source_set_open does; what does not exist is said, and is an empty source,
- * so that the others keep their numbers, and the index of the set is theirs. *missing,
- * which the caller frees, says which. -ENOENT where none exists.
+ * As source_set_open. A file that does not exist is reported, and becomes an empty
+ * source, so that the others keep their numbers and fit the set's index. *missing, which
+ * the caller frees, marks these. -ENOENT where none exists.
  */
 int present_open(char *const *texts, size_t count, struct source_set *out,
 		 bool **missing, struct error *e);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * private.c: how mounts come to end with a command.
+ * private.c: mounts that end with a command.
  *
- * A daemon in the namespace of its own mount would hold that for ever. So there are two:
- * in the first a helper has granaryfs mount; the command gets the second, a copy with all
- * mounts; then the helper detaches those of the first. What is left of them is in the
- * command's namespace alone. It goes with the last process there, however that ends, and
- * with it the FUSE connection, and so the daemon.
+ * A daemon in the namespace of its own mount would hold the mount for ever. So there are
+ * two namespaces. In the first a helper has granaryfs mount. The command gets the second,
+ * a copy with all mounts. Then the helper detaches the mounts of the first. The rest
+ * lives in the command's namespace, and ends with its last process; the FUSE connection
+ * and its daemon end with it.
  */
 #include "private.h"
 
@@ -71,7 +71,7 @@ static int write_file(const char *path, const char *text)
 	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
-/* Everybody stays who he was; all others are nobody. */
+/* The caller's ids stay as they are; all others are nobody. */
 static int map_ids(uid_t uid, gid_t gid)
 {
 	char text[64];
@@ -92,7 +92,7 @@ static int cut_off(void)
 	return mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ? -errno : 0;
 }
 
-/* From the namespace's own root, which is where who enters it is put, and back again. */
+/* setns enters the namespace's root; the caller's root and folder are restored. */
 static int cut_off_at_root(void)
 {
 	CLEANUP(cleanup_close) int root = open("/", O_PATH | O_CLOEXEC);
@@ -121,7 +121,7 @@ int private_enter(struct error *e)
 		if (err)
 			return refused(-err, e);
 	}
-	/* what is unmounted outside must not stay in here */
+	/* unmounts outside must arrive in here */
 	err = cut_off();
 	if (err == -EINVAL) /* a chroot into a folder: no mount begins at its root */
 		err = cut_off_at_root();
@@ -136,20 +136,20 @@ int private_enter(struct error *e)
 /* ---- The helper ---- */
 
 /*
- * A signal for all of us (Ctrl-C) is not for the helper, which has to clean up, nor is
- * that of a pipe whose reader was killed. granaryfs gets them as the caller had them.
+ * Signals to the whole process group (Ctrl-C) and SIGPIPE must not end the helper, which
+ * has to clean up. granaryfs gets these signals as the caller had them.
  */
-static const int heedless[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
-enum { HEEDLESS = sizeof(heedless) / sizeof(heedless[0]) };
+static const int helper_ignores[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+enum { IGNORED_SIGNALS = sizeof(helper_ignores) / sizeof(helper_ignores[0]) };
 
 struct helper {
 	const struct private_mount *mounts;
 	size_t count;
 	const char *daemon;
 	const char *options;
-	int caller; /* ends when the caller has its copy, or is no more */
-	int ready;  /* where the caller waits */
-	struct sigaction signals[HEEDLESS]; /* as the caller has them */
+	int caller; /* closed when the caller has its copy, or has ended */
+	int ready;  /* the caller waits at its other end */
+	struct sigaction signals[IGNORED_SIGNALS]; /* as the caller has them */
 };
 
 static void run_daemon(const struct helper *h, const struct private_mount *m)
@@ -176,21 +176,21 @@ static bool caller_has_gone(const struct helper *h, int milliseconds)
 	return poll(&caller, 1, milliseconds) > 0;
 }
 
-static void ignore_signals(struct sigaction before[HEEDLESS])
+static void ignore_signals(struct sigaction before[IGNORED_SIGNALS])
 {
 	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	for (int i = 0; i < HEEDLESS; i++)
-		sigaction(heedless[i], &ignore, &before[i]);
+	for (int i = 0; i < IGNORED_SIGNALS; i++)
+		sigaction(helper_ignores[i], &ignore, &before[i]);
 }
 
-static void heed_signals(const struct sigaction before[HEEDLESS])
+static void restore_signals(const struct sigaction before[IGNORED_SIGNALS])
 {
-	for (int i = 0; i < HEEDLESS; i++)
-		sigaction(heedless[i], &before[i], NULL);
+	for (int i = 0; i < IGNORED_SIGNALS; i++)
+		sigaction(helper_ignores[i], &before[i], NULL);
 }
 
-/* granaryfs ends when its mount answers, or tells why not: its exit status. */
+/* Runs granaryfs, which ends when its mount answers or has failed: its exit status. */
 static int mount_one(const struct helper *h, const struct private_mount *m)
 {
 	pid_t child = fork(), ended;
@@ -202,14 +202,14 @@ static int mount_one(const struct helper *h, const struct private_mount *m)
 		return ERROR_SYSTEM;
 	}
 	if (child == 0) {
-		heed_signals(h->signals);
+		restore_signals(h->signals);
 		run_daemon(h, m);
 	}
 	while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
 		if (!caller_has_gone(h, LOOK_MS))
 			continue;
 		if (!told)
-			kill(child, SIGTERM); /* it takes its indexer along, or its mount */
+			kill(child, SIGTERM); /* also ends its indexer or mount */
 		told = true;
 		poll(NULL, 0, LOOK_MS);
 	}
@@ -246,7 +246,7 @@ static int system_error(const char *what)
 	return ERROR_SYSTEM;
 }
 
-/* Who killed the helper has left its work to us, who are still where it was. */
+/* If the helper was killed, this process is still in the first namespace and detaches. */
 static int reap(pid_t child, const struct helper *helper)
 {
 	int status = 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * private.h: a mount namespace of one's own, and in it what is mounted for one command.
- *
- * Threads: one, and the process must have no other.
+ * private.h: a private mount namespace, with mounts for one command.
  */
 #ifndef GRANARY_TOOL_PRIVATE_H
 #define GRANARY_TOOL_PRIVATE_H
@@ -12,24 +10,23 @@
 
 #include "base/error.h"
 
-/* One dataset, and where it is to be. */
+/* A dataset and its mount point. */
 struct private_mount {
 	char *source;
 	char *directory;
 };
 
 /*
- * From now on what this process mounts is seen by it and its children only; unmounts of
- * others still arrive. A user namespace, in which the caller keeps its ids, is made
- * where that takes one. 0, or a negative errno and a sentence with the remedy.
+ * Later mounts are seen by this process and its children only; unmounts outside still
+ * arrive. Makes a user namespace too, in which the caller keeps its ids, where the right
+ * to mount needs one. 0, or a negative errno and *e with the remedy.
  */
 int private_enter(struct error *e);
 
 /*
- * After that: mounts them by granaryfs, which lies at `daemon`, with -o `options` (NULL:
- * none), for this process and those that it starts or becomes. When the last of these has
- * ended, the mounts and their daemons end too, for nobody else holds them. 0, or an exit
- * status, and then nothing is left; the error is printed.
+ * Then mounts the datasets by the granaryfs at `daemon`, with -o `options` (NULL: none),
+ * for this process and its children. When the last of these ends, so do the mounts and
+ * daemons. 0, or an exit status with the error printed and nothing left mounted.
  */
 int private_mount_all(const struct private_mount *mounts, size_t count, const char *daemon,
 		      const char *options);

@@ -14,15 +14,15 @@
 
 enum {
 	REDRAW_MS = 200,
-	NAP_MS = 5,         /* so long the end may have to wait */
-	PATIENCE_MS = 500,  /* what ends sooner needs no line */
-	LINE_MS = 10000,    /* plain lines: not more often, */
-	LINE_PERCENT = 10,  /* unless so much has come */
+	NAP_MS = 5,         /* longest wait of progress_stop */
+	PATIENCE_MS = 500,  /* a shorter command shows no line */
+	LINE_MS = 10000,    /* plain lines: no more often, */
+	LINE_PERCENT = 10,  /* except after so much progress */
 	BAR = 30,
-	WIDTH = 256,        /* of a terminal that says nothing, or too much */
+	WIDTH = 256,        /* of a terminal of unknown or great width */
 };
 
-/* A line as it grows; what does not fit is cut off. */
+/* A line, cut off at WIDTH. */
 struct line {
 	char text[WIDTH];
 	size_t length;
@@ -59,7 +59,7 @@ static double seconds(const struct progress *p)
 	return (double)(bounded_now() - p->state.begin) / 1000;
 }
 
-/* A second, on the average until now. */
+/* A second, on average since the beginning. */
 static double rate(const struct progress *p, uint64_t now, uint64_t begin)
 {
 	double passed = seconds(p);
@@ -95,7 +95,7 @@ static void add_time(struct line *line, double left)
 		add(line, ", %lu:%02lu:%02lu h left", s / 3600, s / 60 % 60, s % 60);
 }
 
-/* What is still to do, at the speed until now. */
+/* The time that is left, at the average speed. */
 static void add_left(const struct progress *p, struct line *line, double per_second)
 {
 	bool by_bytes = atomic_load(&p->bytes_total) > 0;
@@ -176,7 +176,7 @@ static void print_line(struct progress *p)
 	fprintf(stderr, "%s\n", line.text);
 }
 
-/* Looks at the counters; a new subject begins now. */
+/* Updates the counters; a new subject restarts the clock. */
 static void look(struct progress *p)
 {
 	if (p->look)
@@ -220,7 +220,7 @@ static void redraw(void *argument)
 
 	long long next = p->state.begin + PATIENCE_MS;
 
-	/* the first plain line after as long as between two */
+	/* the first plain line comes after LINE_MS */
 	p->state.line_at = p->state.begin;
 	for (; !atomic_load(&p->state.done); bounded_pause(NAP_MS)) {
 		if (bounded_now() < next)

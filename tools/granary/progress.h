@@ -27,11 +27,10 @@
 struct pool;
 
 struct progress {
-	/* set before it is started, and left alone after */
-	const char *subject; /* what a line begins with: "packing", a mount point; `look` may
-				change it */
-	const char *unit;    /* what is counted: "files"; NULL: nothing is */
-	const char *reached; /* "warm": what has been brought so far; may be NULL */
+	/* set before progress_start, and constant after */
+	const char *subject; /* "packing", a mount point; `look` may change it */
+	const char *unit;    /* of the count: "files"; NULL: no count */
+	const char *reached; /* "warm": names the bytes so far; may be NULL */
 	unsigned wanted;     /* percent at which it is done; 0: 100 */
 	bool terminal_only;  /* no plain lines */
 	/* called before each line: for a command whose counters are elsewhere */
@@ -52,19 +51,19 @@ struct progress {
 	} state;
 };
 
-/* Shows it from a thread of its own, until progress_stop. Nothing if `quiet`. */
+/* Shows the line from a thread of its own, until progress_stop. Nothing if `quiet`. */
 void progress_start(struct progress *p, bool quiet);
 void progress_stop(struct progress *p);
 
 /*
- * The same without a thread, for a command that looks again and again anyway: shows what
- * there is to be shown now. progress_end leaves the last line of a terminal as it is.
+ * The same without a thread, for a command that polls anyway: shows the line if it is
+ * time. progress_end leaves a terminal's last line as it is.
  */
 void progress_begin(struct progress *p, bool quiet);
 void progress_show(struct progress *p);
 void progress_end(struct progress *p);
 
-/* May this stream of a terminal be coloured? Not where NO_COLOR is set, or TERM=dumb. */
+/* True: print colours to this terminal. False with NO_COLOR or TERM=dumb. */
 bool progress_colours(int fd);
 
 #endif

@@ -23,8 +23,8 @@
 enum { REHEARSAL_MS = 20000 };
 
 /*
- * An empty folder, on which the process that tries mounts a tmpfs in its namespace. All
- * else is below that.
+ * An empty folder. The process that tries mounts a tmpfs on it, in its own namespace, for
+ * all other files.
  */
 static const char place_template[] = "/tmp/granary-doctor.XXXXXX";
 static char place[sizeof(place_template)];
@@ -86,7 +86,7 @@ static int pack(struct rehearsal_report *r)
 	return err;
 }
 
-/* What granaryfs says of why there is no shield: the middle of its sentence. */
+/* Finds the middle of granaryfs's sentence: why there is no shield. */
 static bool find_reason(const char *said, struct rehearsal_report *r)
 {
 	static const char before[] = "-o shield=on: ", after[] = "; leave shield=";
@@ -115,7 +115,7 @@ static void read_what_was_said(int said, struct rehearsal_report *r)
 		 *text ? text : "granaryfs said nothing");
 }
 
-/* Not only its word is taken. */
+/* Checks the mount itself, not only granaryfs's exit status. */
 static void look_at_mount(struct rehearsal_report *r)
 {
 	struct mount_entry entry;
@@ -135,7 +135,7 @@ static void look_at_mount(struct rehearsal_report *r)
 	r->result = REHEARSAL_SHIELDED;
 }
 
-/* What granaryfs prints is for us. */
+/* Mounts, and reads granaryfs's messages. */
 static int mount_it(struct rehearsal_report *r, const char *daemon)
 {
 	char packed[PATH_BYTES], where[PATH_BYTES];
@@ -156,7 +156,7 @@ static int mount_it(struct rehearsal_report *r, const char *daemon)
 	return 0;
 }
 
-/* In a child, with which all of it goes. */
+/* In a child, in whose namespace all of it lies. */
 static int try_it(void *argument)
 {
 	struct rehearsal_report *r = argument;
@@ -178,7 +178,7 @@ static void rehearse_in(struct rehearsal_report *r)
 		failed(r, place_template);
 		return;
 	}
-	fflush(stdout); /* once is enough, however the child ends */
+	fflush(stdout); /* or the child would print it again */
 	if (bounded_run(try_it, r, REHEARSAL_MS) != 0 && !*r->why)
 		snprintf(r->why, sizeof(r->why), "it took too long, or was ended");
 	rmdir(place);

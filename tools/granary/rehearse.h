@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * rehearse.h: mounts a small dataset where nobody else sees it, to learn whether mounts
- * get their shield here: granaryfs compares what is seen through it before it is used.
+ * rehearse.h: mounts a small dataset in a private namespace, to learn whether mounts have
+ * a shield here. granaryfs compares the shield with its tree before it uses it.
  */
 #ifndef GRANARY_TOOL_REHEARSE_H
 #define GRANARY_TOOL_REHEARSE_H
 
 enum rehearsal {
 	REHEARSAL_SHIELDED,
-	REHEARSAL_BARE,     /* it can be mounted, but not so */
-	REHEARSAL_FAILED,   /* it could not be tried */
+	REHEARSAL_BARE,     /* it can be mounted, without a shield */
+	REHEARSAL_FAILED,   /* the mount could not be tried */
 };
 
 struct rehearsal_report {
 	enum rehearsal result;
-	char why[400]; /* "" where it is shielded */
+	char why[400]; /* "" with a shield */
 };
 
-/* Takes seconds at most, and leaves nothing. Needs a private mount namespace (private.h). */
+/* Takes seconds, and leaves nothing. Needs a private mount namespace (private.h). */
 void rehearse(struct rehearsal_report *out);
 
 #endif

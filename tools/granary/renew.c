@@ -23,8 +23,8 @@ static const char suffix[] = ".gidx";
 
 struct tally {
 	uint64_t renewed;
-	uint64_t current; /* there was nothing to do */
-	uint64_t left;    /* as they were, with a warning */
+	uint64_t current; /* needed no change */
+	uint64_t left;    /* not renewed, with a warning */
 };
 
 /* ---- The packed files of an index ---- */
@@ -122,7 +122,7 @@ static int make_wish(const struct index_file *file, struct source_set *set,
 
 /* ---- One index ---- */
 
-/* Where the index that was opened still lies, with the rights of its owner. */
+/* Replaces the index that was opened, with the rights of its owner. */
 static int publish_there(const struct image *image, const struct source *source,
 			 struct error *e)
 {
@@ -142,7 +142,7 @@ static int publish_there(const struct image *image, const struct source *source,
 	return err;
 }
 
-/* With the same owner, and for the same readers. */
+/* Keeps the owner and the permissions. */
 static int publish(const struct index_wish *wish, const struct index *index,
 		   const struct index_file *file, struct error *e)
 {
@@ -159,8 +159,9 @@ static int publish(const struct index_wish *wish, const struct index *index,
 	return err;
 }
 
-/* The copy is judged, as always. */
-static int take(const struct index_wish *wish, const struct index_file *file, struct error *e)
+/* Loads a sealed copy, and checks that before it is published. */
+static int republish(const struct index_wish *wish, const struct index_file *file,
+		     struct error *e)
 {
 	struct index *index;
 	int err = index_file_load(file, &index, e);
@@ -174,7 +175,7 @@ static int take(const struct index_wish *wish, const struct index_file *file, st
 	return err;
 }
 
-/* It would be this user's, and others might take it no longer. */
+/* An index of another owner is refused: users may not accept this user's index. */
 static int check_owner(const struct card *card, struct error *e)
 {
 	if (geteuid() == 0 || card_owner(card) == geteuid())
@@ -196,7 +197,7 @@ static int renew_file(const struct index_file *file, struct error *e)
 	if (!err)
 		err = index_fits(&wish, card, file, e);
 	if (!err)
-		err = take(&wish, file, e);
+		err = republish(&wish, file, e);
 	index_wish_free(&wish);
 	source_set_close(&set);
 	return err;
@@ -294,7 +295,7 @@ int renew(const struct request *request)
 
 	if (!tree)
 		return report_error(&(struct error){ ERROR_SYSTEM, "out of memory" });
-	umask(0); /* each keeps the permissions that it has */
+	umask(0); /* each index keeps its permissions */
 	err = walk(request, tree, &tally, &e);
 	fts_close(tree);
 	if (err)

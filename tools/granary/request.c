@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* request.c: what the commands have in common. */
+/* request.c: the command line of all commands. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -14,7 +14,7 @@
 #include "format/format.h"
 #include "granary.h"
 
-/* For the one who reads JSON: what was said last, and whether there has been any. */
+/* For --json: the last error, and whether an object was printed. */
 static struct error reported;
 static bool answered;
 
@@ -71,10 +71,10 @@ static void print_help(const struct command *command)
 
 enum { LONGS_MOST = 32 };
 
-/* --help is no letter that a command may have, and -h is only where no command has it. */
+/* --help has no letter of a command, and -h only where no command uses it. */
 enum { LETTER_HELP = 1 };
 
-/* Every command's options and its own, as getopt_long wants them. */
+/* All commands' options and the command's own, for getopt_long. */
 static void merge_options(const struct command *command, char *shorts, size_t size,
 			  struct option *longs)
 {
@@ -130,7 +130,7 @@ static int parse(struct request *request, int argc, char **argv, int *status)
 	int option;
 
 	merge_options(request->command, shorts, sizeof(shorts), longs);
-	/* before getopt changes their order */
+	/* before getopt reorders them */
 	for (int i = 1; i < argc && !request->behind_dashes; i++) {
 		if (strcmp(argv[i], "--") == 0)
 			request->behind_dashes = (size_t)(argc - i - 1);
@@ -150,7 +150,7 @@ static int parse(struct request *request, int argc, char **argv, int *status)
 
 static int run_command(struct request *request)
 {
-	if (request->json) /* so that what has been printed can be told, on a terminal, too */
+	if (request->json) /* buffered on a terminal too: report_json looks */
 		setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
 	return request->command->run(request);
 }
@@ -168,7 +168,7 @@ int request_run(const struct command *command, int argc, char **argv)
 	return status;
 }
 
-/* "train-{000..127}.tar", of which one file at least is there. */
+/* "train-{000..127}.tar", if at least one of the files exists. */
 static bool is_pattern_of_files(const char *argument)
 {
 	struct brace *pattern = NULL;

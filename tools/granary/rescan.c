@@ -8,20 +8,20 @@
 #include "make_index.h"
 #include "walk.h"
 
-/* One tree is walked through, and each of its names looked up in the other. */
+/* Each name of one tree is looked up in the other. */
 struct comparison {
 	const struct tree *had, *has;
 	struct findings *findings;
 	bool is_copy; /* of other packed files, which should hold the same */
 };
 
-static void say(const struct comparison *c, const char *path, const char *detail)
+static void add_change(const struct comparison *c, const char *path, const char *detail)
 {
 	finding_add(c->findings, &(struct finding){ .problem = PROBLEM_HEADER, .path = path,
 						    .detail = detail });
 }
 
-/* A mapping of another number is the same, if it is as long and lies where it lay. */
+/* Do both files have the same pieces: volume, offset and length of each? */
 static bool same_pieces(const struct comparison *c, uint32_t had, uint32_t has,
 			uint64_t size)
 {
@@ -45,7 +45,7 @@ static bool same_target(const struct comparison *c, uint32_t had, uint32_t has)
 	       strcmp(a, b) == 0;
 }
 
-/* What is another than it was, or NULL. */
+/* The first difference in words, or NULL. */
 static const char *difference(const struct comparison *c, uint32_t had, uint32_t has)
 {
 	struct tree_stat a, b;
@@ -80,7 +80,7 @@ static int compare_name(void *context, const struct walk_name *name)
 		what = difference(c, name->node, has);
 	if (!what)
 		return 0;
-	say(c, name->path, what);
+	add_change(c, name->path, what);
 	return 1;
 }
 
@@ -91,7 +91,8 @@ static int find_new_name(void *context, const struct walk_name *name)
 
 	if (tree_walk(c->had, TREE_ROOT, name->path, &had) == 0)
 		return 0;
-	say(c, name->path, "damaged: it was not there when the packed files were indexed");
+	add_change(c, name->path,
+		   "damaged: it was not there when the packed files were indexed");
 	return 1;
 }
 
@@ -104,7 +105,7 @@ static int compare(const struct comparison *c, struct error *e)
 	if (err == -ENOMEM)
 		return error_no_memory(e, NULL);
 	if (err)
-		say(c, "the index", "makes no sense");
+		add_change(c, "the index", "makes no sense");
 	return 0;
 }
 
@@ -123,7 +124,7 @@ static void add_unscanned(const struct source *source, const struct error *e,
 		.path = path, .detail = detail });
 }
 
-/* Each by itself, so that all are named: how many. */
+/* Scans each packed file by itself, to name all that fail: how many did. */
 static uint32_t scan_each(const struct request *request, const struct index_wish *wish,
 			  const bool *skip, struct findings *findings)
 {

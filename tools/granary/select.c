@@ -11,7 +11,7 @@ enum { PATH_BYTES = 64 * 1024, DEPTH_MOST = 4096 };
 struct walk {
 	struct selection *out;
 	struct error *error;
-	bool globs;             /* at least one of the patterns is one */
+	bool globs;             /* at least one pattern has wildcards */
 	char path[PATH_BYTES];
 };
 
@@ -37,7 +37,7 @@ static int add_pattern(struct selection *s, const char *given)
 	return -ENOMEM;
 }
 
-/* Is `path` what `prefix` names, or below it? */
+/* Is `path` at or below `prefix`? */
 static bool is_within(const char *path, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -45,7 +45,7 @@ static bool is_within(const char *path, const char *prefix)
 	return strncmp(path, prefix, n) == 0 && (n == 0 || path[n] == '\0' || path[n] == '/');
 }
 
-/* A name may hold the characters of a pattern: so it is first taken as it is written. */
+/* A name may hold wildcard characters: the pattern is compared literally first. */
 static bool is_match(const struct select_pattern *pattern, const char *path)
 {
 	return is_within(path, pattern->path) ||
@@ -64,7 +64,7 @@ static bool is_wanted(struct walk *w)
 	return wanted;
 }
 
-/* May there be something below this directory? */
+/* Can a pattern match anything below this directory? */
 static bool may_hold(const struct walk *w)
 {
 	const struct selection *s = w->out;
@@ -147,7 +147,7 @@ static int take_folder(struct walk *w, uint32_t parent, const struct tree_name *
 	return walk_folder(w, number, length, depth + 1, wanted);
 }
 
-/* `all`: what is above is wanted, and so is everything here. */
+/* `all`: the folder is wanted with everything below it. */
 static int walk_folder(struct walk *w, uint32_t folder, size_t length, int depth, bool all)
 {
 	const uint32_t node = w->out->folders.items[folder].node;
@@ -199,7 +199,7 @@ static int compare_places(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* The first name of each file brings its contents; the others are links to that. */
+/* The contents are extracted under a file's first name; further names become links. */
 static int sort_links(struct selection *s)
 {
 	size_t kept = 0;

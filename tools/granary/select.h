@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * select.h: which names of a tree are wanted, and in which order they are stored.
+ * select.h: selects names of a tree, in the order of storage.
  *
- * Patterns are those of fnmatch(3) on the path from the root that is shown; `*` matches
- * slashes too. One that matches a directory means everything below it.
+ * Patterns are those of fnmatch(3), on the path from the root that is shown; `*` matches
+ * slashes too. A pattern that matches a directory selects everything below it.
  *
- * Threads: one; a selection that is made may be read by any number.
+ * Threads: one; any number may read a finished selection.
  */
 #ifndef GRANARY_TOOL_SELECT_H
 #define GRANARY_TOOL_SELECT_H
@@ -25,7 +25,7 @@ struct select_pattern {
 	bool used;   /* it has matched something */
 };
 
-/* A directory that something wanted is in, or that is wanted itself. */
+/* A directory that is wanted, or holds a wanted name. */
 struct select_folder {
 	const char *name;   /* within the index: not NUL-terminated */
 	uint8_t length;
@@ -36,7 +36,7 @@ struct select_folder {
 
 /* The name of a file or a symbolic link: the child'th of a folder. */
 struct select_item {
-	uint64_t place;     /* where it is stored, to sort by */
+	uint64_t place;     /* position in storage, to sort by */
 	uint32_t folder;    /* its number */
 	uint32_t child;
 };
@@ -50,7 +50,7 @@ struct select_link {
 struct selection {
 	const struct tree *tree;
 	VEC(struct select_pattern) patterns;
-	VEC(struct select_folder) folders;   /* each after the one that it is in */
+	VEC(struct select_folder) folders;   /* parents before children */
 	VEC(struct select_item) files;       /* in the order of storage */
 	VEC(struct select_item) symlinks;
 	VEC(struct select_link) links;
@@ -58,16 +58,15 @@ struct selection {
 };
 
 /*
- * Walks through the tree that `dataset` shows; without patterns all of it is wanted. 0, or
- * a negative errno and a sentence: also where a name is none that a directory can hold
- * (the index may be anybody's), and where a pattern matches nothing. Freed by the caller
- * either way.
+ * Walks the tree that `dataset` shows; without patterns all names are wanted. 0, or a
+ * negative errno and *e: also for a name that no directory can hold (the index may be
+ * anybody's), and for a pattern that matches nothing. The caller frees *out in any case.
  */
 int select_make(const struct dataset *dataset, char *const *patterns, size_t count,
 		struct selection *out, struct error *e);
 void select_free(struct selection *selection);
 
-/* The path of a name from the root, for messages; cut off at the left. Returns `out`. */
+/* A name's path from the root, for messages, cut off at the left. Returns `out`. */
 char *select_path(const struct selection *selection, uint32_t folder, const char *name,
 		  size_t length, char *out, size_t size);
 

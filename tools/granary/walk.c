@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 
-/* A directory that is being walked through. */
+/* An open directory of the walk. */
 struct level {
 	uint32_t directory;
 	uint32_t next;   /* of its names */
