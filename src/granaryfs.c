@@ -67,7 +67,7 @@ struct arguments {
 };
 
 /* The daemon's report to the launcher. */
-struct report {
+struct granaryfs_report {
 	int status;
 	char text[sizeof(((struct error *)0)->text)];
 };
@@ -79,7 +79,7 @@ static const char formats[] =
 #undef FORMAT
 	;
 
-static void print_help(void)
+static void granaryfs_print_help(void)
 {
 	puts("usage: granaryfs [-o OPT[,OPT...]] [-f] [-d] [-s] SOURCE... MOUNTPOINT\n"
 	     "\n"
@@ -133,7 +133,7 @@ static int parse_option(int option, char *const *argv, struct arguments *a,
 		a->mount.threads = 1;
 		return 1;
 	case 'h':
-		print_help();
+		granaryfs_print_help();
 		return 0;
 	case 'V':
 		puts(PACKAGE_STRING);
@@ -144,7 +144,7 @@ static int parse_option(int option, char *const *argv, struct arguments *a,
 }
 
 /* In a child: stat may hang. */
-static int look_at(void *path)
+static int granaryfs_look_at(void *path)
 {
 	struct stat st;
 
@@ -168,7 +168,8 @@ static int resolve_mountpoint(struct arguments *a, const char *given, struct err
 		a->mountpoint = strdup(given);
 		return 0;
 	}
-	if (bounded_run(look_at, (void *)(uintptr_t)given, MOUNTPOINT_MS) == -ETIMEDOUT)
+	if (bounded_run(granaryfs_look_at, (void *)(uintptr_t)given, MOUNTPOINT_MS) ==
+	    -ETIMEDOUT)
 		return error_set(e, ERROR_MOUNT, ETIMEDOUT,
 				 "%s: has not answered for %d s: something that is mounted on the "
 				 "way hangs; unmount that first", given, MOUNTPOINT_MS / 1000);
@@ -230,7 +231,7 @@ static void log_more(void)
 }
 
 /* When the mount answers: leaves the caller's folder and streams. */
-static void leave_caller(const struct arguments *a)
+static void granaryfs_leave_caller(const struct arguments *a)
 {
 	if (chdir("/") < 0)
 		log_debug("chdir: %s", strerror(errno));
@@ -242,7 +243,7 @@ static void leave_caller(const struct arguments *a)
 
 static void send_report(int fd, int status, const struct error *e)
 {
-	struct report report = { .status = status };
+	struct granaryfs_report report = { .status = status };
 
 	snprintf(report.text, sizeof(report.text), "%s", e->text);
 	if (write(fd, &report, sizeof(report)) < 0)
@@ -285,8 +286,8 @@ static void write_notes(const struct arguments *a)
 }
 
 /* In the supervisor: mounts, reports, serves. `report_fd`: -1 in the foreground. */
-static int serve(struct arguments *a, struct session *session, int report_fd,
-		 struct error *e)
+static int granaryfs_serve(struct arguments *a, struct session *session, int report_fd,
+			   struct error *e)
 {
 	int err;
 
@@ -297,7 +298,7 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
 	if (a->directory >= 0)
 		close(steal_fd(&a->directory));
 	if (report_fd >= 0 && !err)
-		leave_caller(a);
+		granaryfs_leave_caller(a);
 	if (!err)
 		err = session_start(session, &a->notify, report_fd, e);
 	if (report_fd >= 0) {
@@ -322,7 +323,8 @@ static int serve(struct arguments *a, struct session *session, int report_fd,
  * 1: the report was read; 0: the daemon has ended, or a signal came. A stopped daemon is
  * continued, since its caller waits.
  */
-static int read_report(int report_fd, int signals, pid_t daemon, struct report *report)
+static int read_report(int report_fd, int signals, pid_t daemon,
+		       struct granaryfs_report *report)
 {
 	struct pollfd fds[] = { { .fd = report_fd, .events = POLLIN },
 				{ .fd = signals, .events = POLLIN } };
@@ -398,7 +400,7 @@ static void end_daemon(const struct arguments *a, int signals, pid_t daemon)
 static int await_report(const struct arguments *a, int report_fd, int signals, pid_t daemon,
 			struct error *e)
 {
-	struct report report;
+	struct granaryfs_report report;
 	int status, reported = read_report(report_fd, signals, daemon, &report);
 
 	end_daemon(a, signals, daemon);
@@ -432,7 +434,7 @@ static int hold_signals(void)
 /*
  * Closing another user's packed files may wait for storage that only that user can end.
  */
-static void leave(const struct arguments *a, int status)
+static void granaryfs_leave(const struct arguments *a, int status)
 {
 	if (!rights_of_another(a))
 		return;
@@ -443,7 +445,7 @@ static void leave(const struct arguments *a, int status)
 }
 
 /* Reports the result to the caller, the log and -o notify_pipe=. */
-static int conclude(struct arguments *a, int status, const struct error *e)
+static int granaryfs_conclude(struct arguments *a, int status, const struct error *e)
 {
 	if (status && !a->quiet) {
 		/* the indexer has printed the error */
@@ -487,15 +489,15 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 		if (getppid() != parent)
 			return ERROR_SYSTEM;
 		stay_with_caller();
-		return serve(a, session, fds[1], e);
+		return granaryfs_serve(a, session, fds[1], e);
 	}
 	close(fds[1]);
 	status = await_report(a, fds[0], signals, child, e);
 	if (!status && isatty(STDERR_FILENO)) /* scripts have the log */
 		write_notes(a);
 	/* the child owns the session now: _exit undoes nothing here */
-	status = conclude(a, status, e);
-	leave(a, status);
+	status = granaryfs_conclude(a, status, e);
+	granaryfs_leave(a, status);
 	_exit(status);
 }
 
@@ -504,7 +506,7 @@ static int open_pipe(struct arguments *a, struct error *e)
 	return user_pipe(rights_of_another(a), a->mount.notify_pipe, &a->notify, e);
 }
 
-static int open_dataset(struct arguments *a, struct error *e)
+static int granaryfs_open_dataset(struct arguments *a, struct error *e)
 {
 	int err = dataset_open_as(rights_of_another(a), &a->dataset, a->sources,
 				  a->source_count, &a->opened, e);
@@ -526,20 +528,20 @@ static int prepare(struct arguments *a, struct error *e)
 		err = rights_of(a->mount.user, &a->rights, e);
 	if (!err)
 		err = open_pipe(a, e);
-	return err ? err : open_dataset(a, e);
+	return err ? err : granaryfs_open_dataset(a, e);
 }
 
 /* Wrong arguments are reported to the reader of the FIFO, too. */
-static int refuse(struct arguments *a, const struct error *e)
+static int granaryfs_refuse(struct arguments *a, const struct error *e)
 {
 	struct error second;
 
 	if (!a->mount.user || rights_of(a->mount.user, &a->rights, &second) == 0)
 		open_pipe(a, &second);
-	return conclude(a, (int)e->status, e);
+	return granaryfs_conclude(a, (int)e->status, e);
 }
 
-static int run(struct arguments *a, struct error *e)
+static int granaryfs_run(struct arguments *a, struct error *e)
 {
 	struct session *session = NULL;
 	int status;
@@ -548,10 +550,11 @@ static int run(struct arguments *a, struct error *e)
 	    session_new(a->opened, &a->mount, rights_given(a), &session, e) < 0)
 		status = (int)e->status;
 	else
-		status = a->foreground ? serve(a, session, -1, e) : daemonise(a, session, e);
+		status = a->foreground ? granaryfs_serve(a, session, -1, e)
+				       : daemonise(a, session, e);
 	session_free(session);
 	dataset_close(a->opened);
-	return conclude(a, status, e);
+	return granaryfs_conclude(a, status, e);
 }
 
 int main(int argc, char **argv)
@@ -566,8 +569,8 @@ int main(int argc, char **argv)
 	log_ring_make();
 	inherited_note(&a.inherited);
 	go = parse_arguments(argc, argv, &a, &e);
-	status = go > 0 ? run(&a, &e) : go < 0 ? refuse(&a, &e) : 0;
-	leave(&a, status);
+	status = go > 0 ? granaryfs_run(&a, &e) : go < 0 ? granaryfs_refuse(&a, &e) : 0;
+	granaryfs_leave(&a, status);
 	inherited_free(&a.inherited);
 	free(a.mountpoint);
 	rights_free(&a.rights);

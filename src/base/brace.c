@@ -33,17 +33,17 @@ struct sequence {
 	bool letters;
 };
 
-struct part;
+struct brace_part;
 
 struct chain {
-	struct part *first, *last;
+	struct brace_part *first, *last;
 	uint64_t words;
 	uint64_t longest; /* bytes of its longest word */
 	uint64_t before;  /* of choices: the words of the earlier ones */
 };
 
-struct part {
-	struct part *next;
+struct brace_part {
+	struct brace_part *next;
 	enum { PART_TEXT, PART_SEQUENCE, PART_CHOICES } kind;
 	uint64_t words;
 	uint64_t longest;
@@ -237,7 +237,8 @@ static uint64_t longest_of(const struct sequence *s)
 	return first > last ? first : last;
 }
 
-static size_t write_item(const struct sequence *s, uint64_t i, char *to, size_t room)
+static size_t brace_write_item(const struct sequence *s, uint64_t i, char *to,
+			       size_t room)
 {
 	uintmax_t way = step_of(s) * i, first = (uintmax_t)s->first;
 
@@ -252,9 +253,10 @@ static void free_brace(struct brace **brace)
 	brace_free(*brace);
 }
 
-static int append(struct brace *brace, struct chain *chain, const struct part *part)
+static int brace_append(struct brace *brace, struct chain *chain,
+			const struct brace_part *part)
 {
-	struct part *copy;
+	struct brace_part *copy;
 
 	if (part->words == 0 || part->words > BRACE_MAX_WORDS / chain->words ||
 	    part->longest > BRACE_MAX_WORD - chain->longest)
@@ -275,9 +277,12 @@ static int append(struct brace *brace, struct chain *chain, const struct part *p
 
 static int append_text(struct brace *brace, struct chain *chain, struct slice s)
 {
-	const struct part part = { .kind = PART_TEXT, .words = 1, .longest = s.n, .text = s };
+	const struct brace_part part = {.kind = PART_TEXT,
+					.words = 1,
+					.longest = s.n,
+					.text = s};
 
-	return s.n ? append(brace, chain, &part) : 0;
+	return s.n ? brace_append(brace, chain, &part) : 0;
 }
 
 static size_t count_choices(struct slice s)
@@ -296,7 +301,8 @@ static int parse_chain(struct brace *brace, struct slice s, unsigned depth,
 static int append_choices(struct brace *brace, struct chain *chain, struct slice s,
 			  unsigned depth)
 {
-	struct part part = { .kind = PART_CHOICES, .choices.count = count_choices(s) };
+	struct brace_part part = {.kind = PART_CHOICES,
+				  .choices.count = count_choices(s)};
 	struct chain *items = arena_alloc(&brace->arena,
 					  part.choices.count * sizeof(*items));
 
@@ -316,7 +322,7 @@ static int append_choices(struct brace *brace, struct chain *chain, struct slice
 		if (end < s.n)
 			s = (struct slice){ s.text + end + 1, s.n - end - 1 };
 	}
-	return append(brace, chain, &part);
+	return brace_append(brace, chain, &part);
 }
 
 /* Appends `s`, which begins and ends with a brace. */
@@ -324,7 +330,7 @@ static int append_pair(struct brace *brace, struct chain *chain, struct slice s,
 		       unsigned depth)
 {
 	struct slice inner = { s.text + 1, s.n - 2 };
-	struct part part = { .kind = PART_SEQUENCE };
+	struct brace_part part = { .kind = PART_SEQUENCE };
 	const char *text;
 
 	if (has_separator(inner))
@@ -336,7 +342,7 @@ static int append_pair(struct brace *brace, struct chain *chain, struct slice s,
 		return append_text(brace, chain, s);
 	part.words = count_sequence(&part.sequence);
 	part.longest = longest_of(&part.sequence);
-	return append(brace, chain, &part);
+	return brace_append(brace, chain, &part);
 }
 
 static int parse_chain(struct brace *brace, struct slice s, unsigned depth,
@@ -357,7 +363,7 @@ static int parse_chain(struct brace *brace, struct slice s, unsigned depth,
 	return err ? err : append_text(brace, out, s);
 }
 
-static int explain(const char *pattern, int err, struct error *e)
+static int brace_explain(const char *pattern, int err, struct error *e)
 {
 	if (err == -E2BIG)
 		return error_set(e, ERROR_USAGE, E2BIG,
@@ -381,7 +387,7 @@ int brace_parse(const char *pattern, struct brace **out, struct error *e)
 	if (!err)
 		err = parse_chain(brace, (struct slice){ text, n }, 0, &brace->chain);
 	if (err)
-		return explain(pattern, err, e);
+		return brace_explain(pattern, err, e);
 	*out = brace;
 	brace = NULL;
 	return 0;
@@ -392,7 +398,7 @@ int brace_parse(const char *pattern, struct brace **out, struct error *e)
 static char *write_chain(const struct chain *chain, uint64_t i, char *to, char *end);
 
 /* The last choice that has at most `i` words before it. */
-static const struct chain *find_choice(const struct part *part, uint64_t i)
+static const struct chain *find_choice(const struct brace_part *part, uint64_t i)
 {
 	size_t low = 0, high = part->choices.count;
 
@@ -407,7 +413,7 @@ static const struct chain *find_choice(const struct part *part, uint64_t i)
 	return &part->choices.items[low];
 }
 
-static char *write_part(const struct part *part, uint64_t i, char *to, char *end)
+static char *write_part(const struct brace_part *part, uint64_t i, char *to, char *end)
 {
 	const struct chain *choice;
 
@@ -416,7 +422,7 @@ static char *write_part(const struct part *part, uint64_t i, char *to, char *end
 		memcpy(to, part->text.text, part->text.n);
 		return to + part->text.n;
 	case PART_SEQUENCE:
-		return to + write_item(&part->sequence, i, to, (size_t)(end - to));
+		return to + brace_write_item(&part->sequence, i, to, (size_t)(end - to));
 	case PART_CHOICES:
 	default:
 		choice = find_choice(part, i);
@@ -428,7 +434,7 @@ static char *write_chain(const struct chain *chain, uint64_t i, char *to, char *
 {
 	uint64_t words = chain->words;
 
-	for (const struct part *part = chain->first; part; part = part->next) {
+	for (const struct brace_part *part = chain->first; part; part = part->next) {
 		words /= part->words;
 		to = write_part(part, i / words, to, end);
 		i %= words;

@@ -59,7 +59,7 @@ static void write_stderr(const char *line)
 }
 
 /* 2026-11-21T19:28:30.123Z */
-static void print_time(char *text, size_t size)
+static void log_print_time(char *text, size_t size)
 {
 	struct timespec now;
 	struct tm utc;
@@ -77,7 +77,7 @@ static size_t stamp(const char *line, char *whole, size_t size)
 	char time[64];
 	int n;
 
-	print_time(time, sizeof(time));
+	log_print_time(time, sizeof(time));
 	n = snprintf(whole, size, "%s %s[%ld]: %s\n", time, log_program,
 		     (long)getpid(), line);
 	return n < (int)size ? (size_t)n : size - 1;
@@ -98,7 +98,7 @@ static void write_elsewhere(enum log_level level, const char *line)
 }
 
 /* False: nobody takes lines, or not any more. */
-static int pass_on(const char *line)
+static int log_pass_on(const char *line)
 {
 	char whole[LINE_MAX_BYTES + 192], with_lost[LINE_MAX_BYTES + 64];
 	unsigned long missing;
@@ -120,7 +120,7 @@ static int pass_on(const char *line)
 	return err != -EPIPE;
 }
 
-static void keep(const char *line)
+static void log_keep(const char *line)
 {
 	char whole[LINE_MAX_BYTES + 192];
 
@@ -142,8 +142,8 @@ void log_write(enum log_level level, const char *format, ...)
 		log_sink(level, line);
 		return;
 	}
-	keep(line);
-	if (!pass_on(line))
+	log_keep(line);
+	if (!log_pass_on(line))
 		write_elsewhere(level, line);
 }
 

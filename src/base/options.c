@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/size.h"
 
-static int parse_number(const char *text, int base, unsigned *out)
+static int options_parse_number(const char *text, int base, unsigned *out)
 {
 	char *end;
 	unsigned long value;
@@ -62,9 +62,9 @@ static int set_value(const struct option_spec *spec, void *config, const char *v
 	case OPTION_SIZE:
 		return size_parse(value, at);
 	case OPTION_UINT:
-		return parse_number(value, 10, at);
+		return options_parse_number(value, 10, at);
 	case OPTION_OCTAL:
-		return parse_number(value, 8, at);
+		return options_parse_number(value, 8, at);
 	case OPTION_FLAG:
 	case OPTION_IGNORED:
 	case OPTION_REMOVED:
@@ -97,8 +97,8 @@ static const struct option_spec *find_spec(const struct option_target *targets,
 	return NULL;
 }
 
-static int apply_one(char *word, const struct option_target *targets, size_t n,
-		     struct error *e)
+static int options_apply_one(char *word, const struct option_target *targets, size_t n,
+			     struct error *e)
 {
 	char *value = strchr(word, '=');
 	const struct option_spec *spec;
@@ -134,7 +134,7 @@ static int apply_one(char *word, const struct option_target *targets, size_t n,
 }
 
 /* Cuts the next word off *rest, in place; unescapes `\,` and `\\`. */
-static char *next_word(char **rest)
+static char *options_next_word(char **rest)
 {
 	char *word = *rest, *from = *rest, *to = *rest;
 
@@ -157,8 +157,8 @@ int options_apply(const char *text, const struct option_target *targets,
 	if (!copy)
 		return error_no_memory(e, NULL);
 	while (rest) {
-		char *word = next_word(&rest);
-		int err = *word ? apply_one(word, targets, n, e) : 0;
+		char *word = options_next_word(&rest);
+		int err = *word ? options_apply_one(word, targets, n, e) : 0;
 
 		if (err)
 			return err;

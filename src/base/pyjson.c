@@ -12,14 +12,14 @@
 enum { WORD = 64 };
 
 /* State of a check. */
-struct check {
+struct pyjson_check {
 	const char *text, *at, *end;
 	VEC(uint64_t) objects; /* a bit a level: an object */
 	size_t depth;
 	const char *what; /* the fault at `at` */
 };
 
-static int fail(struct check *c, const char *what)
+static int pyjson_fail(struct pyjson_check *c, const char *what)
 {
 	c->what = what;
 	return -EBADMSG;
@@ -30,13 +30,13 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static void skip_blanks(struct check *c)
+static void pyjson_skip_blanks(struct pyjson_check *c)
 {
 	while (c->at < c->end && pyjson_is_blank(*c->at))
 		c->at++;
 }
 
-static bool skip_char(struct check *c, char wanted)
+static bool skip_char(struct pyjson_check *c, char wanted)
 {
 	if (c->at == c->end || *c->at != wanted)
 		return false;
@@ -46,26 +46,27 @@ static bool skip_char(struct check *c, char wanted)
 
 /* Strings */
 
-static int check_escape(struct check *c)
+static int check_escape(struct pyjson_check *c)
 {
 	uint32_t unit;
 	char kind;
 
 	if (c->at == c->end)
-		return fail(c, "a string that does not end");
+		return pyjson_fail(c, "a string that does not end");
 	kind = *c->at++;
 	if (kind == 'u') {
 		if (!utf8_hex(c->at, (size_t)(c->end - c->at), 4, &unit))
-			return fail(c, "a \\u without four hexadecimal digits");
+			return pyjson_fail(c, "a \\u without four hexadecimal digits");
 		c->at += 4;
 	} else if (!kind || !strchr("\"\\/bfnrt", kind)) {
-		return fail(c, "a backslash before a character that it cannot escape");
+		return pyjson_fail(
+			c, "a backslash before a character that it cannot escape");
 	}
 	return 0;
 }
 
 /* Checks a string behind its first quote. */
-static int check_string(struct check *c)
+static int check_string(struct pyjson_check *c)
 {
 	while (c->at < c->end) {
 		unsigned char byte = (unsigned char)*c->at;
@@ -77,21 +78,21 @@ static int check_string(struct check *c)
 			return 0;
 		}
 		if (byte < 0x20)
-			return fail(c, "a control character in a string");
+			return pyjson_fail(c, "a control character in a string");
 		if (byte >= 0x80)
 			n = utf8_decode(c->at, (size_t)(c->end - c->at), &character);
 		if (n == 0)
-			return fail(c, "bytes that are not UTF-8");
+			return pyjson_fail(c, "bytes that are not UTF-8");
 		c->at += n;
 		if (byte == '\\' && check_escape(c) < 0)
 			return -EBADMSG;
 	}
-	return fail(c, "a string that does not end");
+	return pyjson_fail(c, "a string that does not end");
 }
 
 /* Scalars */
 
-static bool skip_digits(struct check *c)
+static bool skip_digits(struct pyjson_check *c)
 {
 	const char *begin = c->at;
 
@@ -101,14 +102,14 @@ static bool skip_digits(struct check *c)
 }
 
 /* Checks the longest number; the caller checks the bytes behind it. */
-static int check_number(struct check *c)
+static int check_number(struct pyjson_check *c)
 {
 	const char *begin;
 
 	skip_char(c, '-');
 	if (!skip_char(c, '0') && !skip_digits(c))
-		return fail(c, c->at == c->end ? "an end before its last value" :
-						 "characters that are no value");
+		return pyjson_fail(c, c->at == c->end ? "an end before its last value" :
+							"characters that are no value");
 	begin = c->at;
 	if (skip_char(c, '.') && !skip_digits(c)) {
 		c->at = begin;
@@ -124,7 +125,7 @@ static int check_number(struct check *c)
 	return 0;
 }
 
-static bool skip_word(struct check *c, const char *word)
+static bool skip_word(struct pyjson_check *c, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -134,7 +135,7 @@ static bool skip_word(struct check *c, const char *word)
 	return true;
 }
 
-static int check_scalar(struct check *c)
+static int check_scalar(struct pyjson_check *c)
 {
 	static const char *const words[] = { "null", "true",     "false",
 					     "NaN",  "Infinity", "-Infinity" };
@@ -149,7 +150,7 @@ static int check_scalar(struct check *c)
 
 /* Arrays and objects */
 
-static int push(struct check *c, bool object)
+static int push(struct pyjson_check *c, bool object)
 {
 	uint64_t bit = UINT64_C(1) << c->depth % WORD;
 
@@ -163,42 +164,42 @@ static int push(struct check *c, bool object)
 	return 0;
 }
 
-static bool in_object(const struct check *c)
+static bool in_object(const struct pyjson_check *c)
 {
 	return c->objects.items[(c->depth - 1) / WORD] >> (c->depth - 1) % WORD & 1;
 }
 
-static int check_key(struct check *c)
+static int check_key(struct pyjson_check *c)
 {
 	int err;
 
-	skip_blanks(c);
+	pyjson_skip_blanks(c);
 	if (!skip_char(c, '"'))
-		return fail(c, "a member without a name in quotes");
+		return pyjson_fail(c, "a member without a name in quotes");
 	err = check_string(c);
 	if (err)
 		return err;
-	skip_blanks(c);
+	pyjson_skip_blanks(c);
 	if (!skip_char(c, ':'))
-		return fail(c, "a name without a colon behind it");
+		return pyjson_fail(c, "a name without a colon behind it");
 	return 0;
 }
 
 /* Enters arrays and objects, up to a scalar or an empty list. */
-static int check_begin(struct check *c)
+static int check_begin(struct pyjson_check *c)
 {
 	for (;;) {
 		bool object;
 		int err;
 
-		skip_blanks(c);
+		pyjson_skip_blanks(c);
 		if (c->at == c->end || (*c->at != '[' && *c->at != '{'))
 			return check_scalar(c);
 		object = *c->at++ == '{';
 		err = push(c, object);
 		if (err)
 			return err;
-		skip_blanks(c);
+		pyjson_skip_blanks(c);
 		if (c->at < c->end && *c->at == (object ? '}' : ']'))
 			return 0; /* check_behind() closes it */
 		err = object ? check_key(c) : 0;
@@ -208,27 +209,28 @@ static int check_begin(struct check *c)
 }
 
 /* After a value: leaves arrays and objects. 1: a value follows, 0: the end. */
-static int check_behind(struct check *c)
+static int check_behind(struct pyjson_check *c)
 {
 	while (c->depth) {
 		bool object = in_object(c);
 
-		skip_blanks(c);
+		pyjson_skip_blanks(c);
 		if (skip_char(c, ',')) {
 			int err = object ? check_key(c) : 0;
 
 			return err ? err : 1;
 		}
 		if (!skip_char(c, object ? '}' : ']'))
-			return fail(c, c->at == c->end ? "an end before its last bracket" :
-							 "two values without a comma");
+			return pyjson_fail(c, c->at == c->end
+						      ? "an end before its last bracket"
+						      : "two values without a comma");
 		c->depth--;
 	}
-	skip_blanks(c);
-	return c->at == c->end ? 0 : fail(c, "something behind the value");
+	pyjson_skip_blanks(c);
+	return c->at == c->end ? 0 : pyjson_fail(c, "something behind the value");
 }
 
-static int check_text(struct check *c)
+static int check_text(struct pyjson_check *c)
 {
 	int r;
 
@@ -240,7 +242,7 @@ static int check_text(struct check *c)
 	return r;
 }
 
-static size_t line_of(const struct check *c)
+static size_t pyjson_line_of(const struct pyjson_check *c)
 {
 	size_t line = 1;
 
@@ -252,7 +254,7 @@ static size_t line_of(const struct check *c)
 int pyjson_begin(struct pyjson *json, const void *bytes, size_t n,
 		 struct pyjson_fault *fault)
 {
-	struct check c = { .text = bytes };
+	struct pyjson_check c = { .text = bytes };
 	int err;
 
 	*json = (struct pyjson){ .copy = NULL };
@@ -260,12 +262,12 @@ int pyjson_begin(struct pyjson *json, const void *bytes, size_t n,
 	c.at = c.text;
 	c.end = c.text + n;
 	if (err == -EBADMSG)
-		fail(&c, "characters that are not UTF-16 or UTF-32");
+		pyjson_fail(&c, "characters that are not UTF-16 or UTF-32");
 	if (!err)
 		err = check_text(&c);
 	vec_free(&c.objects);
 	*fault = (struct pyjson_fault){ err == -EBADMSG ? c.what : NULL,
-					err == -EBADMSG ? line_of(&c) : 0 };
+					err == -EBADMSG ? pyjson_line_of(&c) : 0 };
 	if (err)
 		return err;
 	json->root = pyjson_value_at(c.text, c.end);

@@ -49,7 +49,7 @@ static enum pyjson_kind number_kind(const char *at, const char *end)
 	return PYJSON_INTEGER;
 }
 
-static const char *skip_blanks(const char *at, const char *end)
+static const char *pyjson_value_skip_blanks(const char *at, const char *end)
 {
 	while (at < end && pyjson_is_blank(*at))
 		at++;
@@ -69,7 +69,7 @@ struct pyjson_value pyjson_value_at(const char *at, const char *end)
 	struct pyjson_value value;
 	size_t i = 0;
 
-	at = skip_blanks(at, end);
+	at = pyjson_value_skip_blanks(at, end);
 	value = (struct pyjson_value){ .kind = PYJSON_INTEGER, .text = at };
 	while (i < sizeof(kinds) / sizeof(*kinds) && kinds[i].first != *at)
 		i++;
@@ -99,7 +99,7 @@ struct pyjson_walk pyjson_items(const struct pyjson_value *list)
 bool pyjson_next(struct pyjson_walk *walk, struct pyjson_value *key,
 		 struct pyjson_value *item)
 {
-	const char *at = skip_blanks(walk->at, walk->end);
+	const char *at = pyjson_value_skip_blanks(walk->at, walk->end);
 
 	if (at == walk->end)
 		return false;
@@ -107,7 +107,8 @@ bool pyjson_next(struct pyjson_walk *walk, struct pyjson_value *key,
 		at++;
 	if (walk->keys) {
 		*key = pyjson_value_at(at, walk->end);
-		at = skip_blanks(key->text + key->size, walk->end) + 1; /* ':' */
+		at = pyjson_value_skip_blanks(key->text + key->size, walk->end) +
+		     1; /* ':' */
 	}
 	*item = pyjson_value_at(at, walk->end);
 	walk->at = item->text + item->size;
@@ -149,7 +150,7 @@ static const char *unescape_unit(const char *at, uint32_t *out)
 }
 
 /* Decodes one byte or escape; returns the next one. */
-static const char *unescape(const char *at, char out[UTF8_MOST], unsigned *n)
+static const char *pyjson_value_unescape(const char *at, char out[UTF8_MOST], unsigned *n)
 {
 	static const char kinds[] = "bfnrt", said[] = "\b\f\n\r\t";
 	const char *kind;
@@ -177,7 +178,7 @@ size_t pyjson_string(const struct pyjson_value *string, char *out)
 	unsigned n;
 
 	while (at < end) {
-		at = unescape(at, piece, &n);
+		at = pyjson_value_unescape(at, piece, &n);
 		memcpy(out + used, piece, n);
 		used += n;
 	}
@@ -191,7 +192,7 @@ bool pyjson_equals(const struct pyjson_value *string, const char *text, size_t s
 	unsigned n;
 
 	while (at < end) {
-		at = unescape(at, piece, &n);
+		at = pyjson_value_unescape(at, piece, &n);
 		if (n > size || memcmp(text, piece, n) != 0)
 			return false;
 		text += n;

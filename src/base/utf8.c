@@ -42,7 +42,7 @@ unsigned utf8_encode(char out[UTF8_MOST], uint32_t character)
 	return n;
 }
 
-static int hex_digit(char c)
+static int utf8_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -58,7 +58,7 @@ bool utf8_hex(const char *text, size_t left, unsigned digits, uint32_t *out)
 	if (left < digits)
 		return false;
 	for (unsigned i = 0; i < digits; i++) {
-		int digit = hex_digit(text[i]);
+		int digit = utf8_hex_digit(text[i]);
 
 		if (digit < 0)
 			return false;

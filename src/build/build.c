@@ -154,8 +154,8 @@ static int enter_directory(struct builder *b, uint32_t parent, const char *text,
 	return *out == NO_ID ? builder_no_memory(e) : 0;
 }
 
-static int remember(struct builder *b, uint32_t base, const struct path_split *split,
-		    uint32_t directory)
+static int build_remember(struct builder *b, uint32_t base,
+			  const struct path_split *split, uint32_t directory)
 {
 	b->recent_path.count = 0;
 	if (vec_reserve(&b->recent_path, split->parents + 1) < 0)
@@ -191,12 +191,13 @@ static int enter_parents(struct builder *b, uint32_t base,
 		}
 		at = next;
 	}
-	return remember(b, base, split, *out) < 0 ? builder_no_memory(e) : 0;
+	return build_remember(b, base, split, *out) < 0 ? builder_no_memory(e) : 0;
 }
 
 /* Gives an inode a name. *out: the name, or NO_ID if the inode is ignored. */
-static int add_name(struct builder *b, uint32_t parent, const struct path_split *split,
-		    uint32_t inode, uint32_t *out, struct error *e)
+static int build_add_name(struct builder *b, uint32_t parent,
+			  const struct path_split *split, uint32_t inode, uint32_t *out,
+			  struct error *e)
 {
 	uint32_t old, name;
 	int err;
@@ -260,7 +261,7 @@ static int apply_directory(struct builder *b, const struct entries *log,
 	if (names_find(b, parent, split.leaf, split.leaf_length, &there) < 0)
 		return builder_no_memory(e);
 	if (there == NO_ID || inode_of(b, there)->kind != TREE_DIRECTORY)
-		return add_name(b, parent, &split, inode, out, e);
+		return build_add_name(b, parent, &split, inode, out, e);
 	describe_directory(b, there, inode);
 	*out = there;
 	return 0;
@@ -290,7 +291,7 @@ static int apply_leaf(struct builder *b, const struct entries *log,
 	err = enter_parents(b, base, &split, &parent, e);
 	if (err || parent == NO_ID)
 		return err;
-	return add_name(b, parent, &split, inode, &name, e);
+	return build_add_name(b, parent, &split, inode, &name, e);
 }
 
 /* Hard links. */
@@ -364,11 +365,11 @@ static int apply_hardlink(struct builder *b, const struct entry *entry,
 		inode = b->names.items[found].inode;
 		if (share_inode(b, inode) < 0)
 			return builder_no_memory(e);
-		return add_name(b, parent, &split, inode, &name, e);
+		return build_add_name(b, parent, &split, inode, &name, e);
 	}
 	err = defer_link(b, there == NO_ID ? (uint32_t)NO_ID : b->names.items[there].inode,
 			 path, target, base, &inode, e);
-	return err ? err : add_name(b, parent, &split, inode, &name, e);
+	return err ? err : build_add_name(b, parent, &split, inode, &name, e);
 }
 
 /* The inode of a link's target, maybe a pending link too, or NO_ID. */
@@ -383,7 +384,7 @@ static uint32_t target_inode(struct builder *b, const struct pending_link *link)
 }
 
 /* Follows links to links. Each link is visited once, however long the chain. */
-static void resolve_link(struct builder *b, uint32_t first)
+static void build_resolve_link(struct builder *b, uint32_t first)
 {
 	uint32_t inode = first, end;
 
@@ -436,7 +437,7 @@ int builder_settle_links(struct builder *b)
 				pending_of(b, &b->inodes.items[name->inode]);
 
 			if (!link->visited)
-				resolve_link(b, name->inode);
+				build_resolve_link(b, name->inode);
 			if (link->settled == NO_ID)
 				drop_link(b, name, link);
 			else
@@ -516,8 +517,8 @@ static int apply_entry(struct builder *b, const struct entries *log,
 	return apply_leaf(b, log, entry, base, path, e);
 }
 
-static int apply_one(struct builder *b, struct entries *log, uint32_t base,
-		     struct error *e)
+static int build_apply_one(struct builder *b, struct entries *log, uint32_t base,
+			   struct error *e)
 {
 	int err = 0;
 
@@ -536,11 +537,11 @@ static int apply_log(struct builder *b, struct entries *log, uint32_t base,
 	int err = 0;
 
 	for (; log && !err; log = entries_next(log))
-		err = apply_one(b, log, base, e);
+		err = build_apply_one(b, log, base, e);
 	return err;
 }
 
-static void report(struct builder *b, const char *label)
+static void build_report(struct builder *b, const char *label)
 {
 	if (b->unsafe)
 		log_warn("%s: %llu names were absolute or held `..` and were made safe "
@@ -577,6 +578,6 @@ int builder_apply(struct builder *b, struct entries *entries,
 		return builder_no_memory(e);
 	forget_recent(b);
 	err = apply_log(b, entries, 0, e);
-	report(b, label);
+	build_report(b, label);
 	return err;
 }

@@ -163,7 +163,8 @@ int entries_add_volume(struct entries *entries, const struct volume_desc *volume
  * The number of a volume of this kind, source, base, guard and codecs, or -ENOENT. Mostly
  * the last of a few, so the scan starts at the end.
  */
-static int find_volume(const struct entries *entries, const struct volume_desc *want)
+static int entries_find_volume(const struct entries *entries,
+			       const struct volume_desc *want)
 {
 	for (size_t i = entries->volumes.count; i-- > 0;) {
 		const struct volume_desc *volume = &entries->volumes.items[i].is;
@@ -189,7 +190,7 @@ int entries_guarded_extent(struct entries *entries, uint32_t source,
 	if (!range_within(offset, length, source_size))
 		return -EBADMSG;
 	wanted.length = source_size - base;
-	volume = find_volume(entries, &wanted);
+	volume = entries_find_volume(entries, &wanted);
 	if (volume == -ENOENT)
 		volume = entries_add_volume(entries, &wanted);
 	if (volume < 0)
@@ -217,7 +218,7 @@ int entries_raw_extent(struct entries *entries, uint32_t source,
 static int volume_with_room(struct entries *entries, const struct volume_desc *want,
 			    uint64_t length)
 {
-	int volume = find_volume(entries, want);
+	int volume = entries_find_volume(entries, want);
 
 	if (volume >= 0 &&
 	    entries->volumes.items[volume].is.length + length <= VOLUME_OFFSET_LIMIT)
@@ -304,8 +305,9 @@ static bool are_tiles_valid(const struct entry_array *array)
 }
 
 /* Copies the array's numbers, tiles and fill element: 0 or -ENOMEM. */
-static int fill_array(struct entries *entries, struct log_volume *volume,
-		      const struct entry_array *array, const struct volume_array *is)
+static int entries_fill_array(struct entries *entries, struct log_volume *volume,
+			      const struct entry_array *array,
+			      const struct volume_array *is)
 {
 	volume->array = (void *)arena_copy(&entries->arena, is, sizeof(*is));
 	if (!volume->array || vec_reserve(&volume->chunks, array->tile_count) < 0 ||
@@ -343,7 +345,7 @@ int entries_array_extent(struct entries *entries, const struct entry_array *arra
 	volume = entries_add_volume(entries, &made);
 	if (volume < 0)
 		return volume;
-	if (fill_array(entries, &entries->volumes.items[volume], array, &is) < 0)
+	if (entries_fill_array(entries, &entries->volumes.items[volume], array, &is) < 0)
 		return -ENOMEM;
 	*out = grow_volume(entries, volume, measure.bytes);
 	return 0;

@@ -56,7 +56,7 @@ static uint64_t aligned(uint64_t offset)
 	return (offset + LAYOUT_ALIGNMENT - 1) & ~(uint64_t)(LAYOUT_ALIGNMENT - 1);
 }
 
-struct head {
+struct image_head {
 	struct layout_header header;
 	struct layout_section table[SECTION_COUNT];
 };
@@ -72,13 +72,13 @@ static uint32_t section_count(const struct image *image)
 }
 
 /* Returns the size of the header. */
-static size_t fill_head(const struct image *image, struct head *head)
+static size_t fill_head(const struct image *image, struct image_head *head)
 {
 	uint32_t count = section_count(image);
 	size_t size = sizeof(head->header) + count * sizeof(*head->table);
 	uint64_t offset = aligned(size);
 
-	*head = (struct head){ .header = { .version = LAYOUT_VERSION,
+	*head = (struct image_head){ .header = { .version = LAYOUT_VERSION,
 					   .byte_order = LAYOUT_BYTE_ORDER,
 					   .section_count = count } };
 	memcpy(head->header.magic, LAYOUT_MAGIC, sizeof(head->header.magic));
@@ -107,7 +107,7 @@ static int write_padded(int fd, const void *bytes, size_t size)
 int image_write(const struct image *image, int fd, const char *label,
 		struct error *e)
 {
-	struct head head;
+	struct image_head head;
 	size_t size = fill_head(image, &head);
 	int err = write_padded(fd, &head, size);
 
@@ -134,8 +134,8 @@ static int set_access(const struct place *place, int fd, const struct image_acce
 	return place_set_mode(place, fd, (mode & ~mask) | S_IRUSR);
 }
 
-static int finish_file(const struct place *place, int fd, const char *temporary,
-		       const struct image_access *access)
+static int image_finish_file(const struct place *place, int fd, const char *temporary,
+			     const struct image_access *access)
 {
 	int err = set_access(place, fd, access);
 
@@ -156,7 +156,7 @@ static int publish(const struct image *image, const struct place *place,
 				 place_path(place), strerror(-fd));
 	err = image_write(image, fd, place_path(place), e);
 	if (!err) {
-		err = finish_file(place, fd, temporary, access);
+		err = image_finish_file(place, fd, temporary, access);
 		if (err)
 			error_set(e, ERROR_SYSTEM, -err, "%s: %s", place_path(place),
 				  strerror(-err));

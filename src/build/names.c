@@ -39,7 +39,8 @@ static struct idmap_slot *find_slot(const struct builder *b, uint32_t parent,
 			  name_matches, b, &key);
 }
 
-static int compare_texts(const char *a, size_t a_length, const char *b, size_t b_length)
+static int names_compare_texts(const char *a, size_t a_length, const char *b,
+			       size_t b_length)
 {
 	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
 
@@ -66,7 +67,7 @@ int names_hash(struct builder *b)
 }
 
 /* The directory of these names, or NULL: no directory. */
-static struct inode_side *family_of(const struct builder *b, uint32_t parent)
+static struct inode_side *names_family_of(const struct builder *b, uint32_t parent)
 {
 	const struct inode *inode = inode_of(b, parent);
 
@@ -76,7 +77,7 @@ static struct inode_side *family_of(const struct builder *b, uint32_t parent)
 int names_find(struct builder *b, uint32_t parent, const char *text, size_t length,
 	       uint32_t *out)
 {
-	struct inode_side *family = family_of(b, parent);
+	struct inode_side *family = names_family_of(b, parent);
 	struct idmap_slot *slot;
 
 	*out = NO_ID;
@@ -84,7 +85,8 @@ int names_find(struct builder *b, uint32_t parent, const char *text, size_t leng
 		return 0;
 	if (!family->disordered) {
 		const struct name *last = &b->names.items[family->last];
-		int order = compare_texts(text, length, text_of(b, last), last->length);
+		int order =
+			names_compare_texts(text, length, text_of(b, last), last->length);
 
 		if (order == 0)
 			*out = family->last;
@@ -109,7 +111,8 @@ static void join_family(struct builder *b, uint32_t id)
 	family->last = id;
 }
 
-static int keep_text(struct builder *b, const char *text, size_t length, struct name *name)
+static int names_keep_text(struct builder *b, const char *text, size_t length,
+			   struct name *name)
 {
 	uint64_t at = b->texts.count;
 
@@ -131,7 +134,7 @@ uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
 	struct name name = { .parent = parent, .inode = inode };
 
 	if (id >= LAYOUT_NODE_LIMIT || vec_reserve(&b->names, 1) < 0 ||
-	    keep_text(b, text, length, &name) < 0)
+	    names_keep_text(b, text, length, &name) < 0)
 		return NO_ID;
 	b->names.items[b->names.count++] = name;
 	if (parent != NO_ID)
@@ -144,7 +147,7 @@ int names_rename(struct builder *b, uint32_t id, const char *text, size_t length
 {
 	struct name *name = &b->names.items[id];
 
-	if (names_hash(b) < 0 || keep_text(b, text, length, name) < 0)
+	if (names_hash(b) < 0 || names_keep_text(b, text, length, name) < 0)
 		return -ENOMEM;
 	side_of(b, inode_of(b, name->parent))->disordered = true;
 	return hash_name(b, id);

@@ -17,7 +17,7 @@
 
 enum { SUFFIX = 4, ROUNDS = 8 }; /* ".tar"; links to links */
 
-static bool has_suffix(const char *text, size_t n)
+static bool nested_has_suffix(const char *text, size_t n)
 {
 	return n > SUFFIX && text[n - SUFFIX - 1] != '/' &&
 	       strncasecmp(text + n - SUFFIX, ".tar", SUFFIX) == 0;
@@ -79,7 +79,8 @@ static int find_opened(struct builder *b, uint32_t from, const char *target, uin
 }
 
 /* Makes the inode a symbolic link to the directory: `up` levels up, then the new name. */
-static int set_target(struct builder *b, uint32_t number, const char *target, unsigned up)
+static int nested_set_target(struct builder *b, uint32_t number, const char *target,
+			     unsigned up)
 {
 	struct inode *inode = &b->inodes.items[number];
 	size_t n = bare_length(target) - SUFFIX, size = 3 * (size_t)up + n;
@@ -126,7 +127,7 @@ static int shorten_name(struct builder *b, uint32_t id)
 	uint32_t other;
 
 	memcpy(text, text_of(b, name), n); /* texts may move */
-	if (!has_suffix(text, n))
+	if (!nested_has_suffix(text, n))
 		return 0;
 	if (names_find(b, name->parent, text, n - SUFFIX, &other) < 0)
 		return -ENOMEM;
@@ -163,7 +164,7 @@ static int turn_link(struct builder *b, uint32_t id)
 		return 0;
 	if (hard && add_symlink(b, inode_of(b, found), &name->inode) < 0)
 		return -ENOMEM;
-	r = set_target(b, name->inode, target, up);
+	r = nested_set_target(b, name->inode, target, up);
 	return r > 0 && shorten_name(b, id) < 0 ? -ENOMEM : r;
 }
 
@@ -178,7 +179,7 @@ int builder_turn_links(struct builder *b)
 		const char *target = target_of(b, &b->inodes.items[name->inode]);
 
 		if (target && !name->dead && inode_of(b, name->parent)->kind == TREE_DIRECTORY &&
-		    has_suffix(target, bare_length(target)))
+		    nested_has_suffix(target, bare_length(target)))
 			r = vec_push(&links, (uint32_t)i);
 	}
 	for (unsigned round = 0; turned && round < ROUNDS && r >= 0; round++) {

@@ -42,7 +42,7 @@ static size_t room_of(const struct packed_block *block)
 	return block->text - sizeof(*block) - block->count * sizeof(*block->records);
 }
 
-static int add_block(struct packed *packed)
+static int packed_add_block(struct packed *packed)
 {
 	struct packed_block *block = mmap(NULL, BLOCK_BYTES, PROT_READ | PROT_WRITE,
 					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -58,14 +58,14 @@ static int add_block(struct packed *packed)
 }
 
 /* Adds a record with room for a text of `length` bytes; NULL: out of memory. */
-static struct record *add_record(struct packed *packed, size_t length)
+static struct record *packed_add_record(struct packed *packed, size_t length)
 {
 	struct packed_block *block = NULL;
 
 	if (packed->blocks.count)
 		block = packed->blocks.items[packed->blocks.count - 1];
 	if (!block || room_of(block) < sizeof(*block->records) + length) {
-		if (add_block(packed) < 0)
+		if (packed_add_block(packed) < 0)
 			return NULL;
 		block = packed->blocks.items[packed->blocks.count - 1];
 	}
@@ -117,7 +117,7 @@ int packed_add(struct packed *packed, const struct entry *entry)
 
 	if (find_owner(packed, entry, &owner) < 0)
 		return -ENOMEM;
-	record = add_record(packed, length);
+	record = packed_add_record(packed, length);
 	if (!record)
 		return -ENOMEM;
 	if (entry->size)
@@ -136,7 +136,7 @@ int packed_add(struct packed *packed, const struct entry *entry)
 
 int packed_add_elsewhere(struct packed *packed, size_t where)
 {
-	struct record *record = add_record(packed, 0);
+	struct record *record = packed_add_record(packed, 0);
 
 	if (!record)
 		return -ENOMEM;
@@ -146,7 +146,7 @@ int packed_add_elsewhere(struct packed *packed, size_t where)
 }
 
 /* The last block that begins at or before entry i, mostly the recent one. */
-static const struct packed_block *find_block(struct packed *packed, size_t i)
+static const struct packed_block *packed_find_block(struct packed *packed, size_t i)
 {
 	size_t low = 0, high = packed->blocks.count;
 	const struct packed_block *block = packed->blocks.items[packed->recent];
@@ -169,7 +169,7 @@ static const struct packed_block *find_block(struct packed *packed, size_t i)
 bool packed_get(struct packed *packed, size_t i, struct entry *out,
 		struct entry_extent *extent, size_t *where)
 {
-	const struct packed_block *block = find_block(packed, i);
+	const struct packed_block *block = packed_find_block(packed, i);
 	const struct record *record = &block->records[i - block->first];
 	const struct packed_owner *owner;
 

@@ -41,7 +41,7 @@ static int copy_text(struct samples *samples, const char **text)
 	return *text ? 0 : -ENOMEM;
 }
 
-static int copy_names(struct samples *samples, struct sample_group *group)
+static int samples_copy_names(struct samples *samples, struct sample_group *group)
 {
 	size_t n = group->class_count;
 	const char **copy = n ? arena_alloc(&samples->arena, n * sizeof(*copy)) : NULL;
@@ -67,7 +67,7 @@ int samples_begin(struct samples *samples, const struct sample_group *group)
 	    copy_text(samples, &copy.is.labels) < 0 ||
 	    copy_text(samples, &copy.is.extension) < 0 ||
 	    copy_text(samples, &copy.is.class_name) < 0 ||
-	    copy_names(samples, &copy.is) < 0 ||
+	    samples_copy_names(samples, &copy.is) < 0 ||
 	    vec_reserve(&samples->items, group->rows) < 0)
 		return -ENOMEM;
 	return vec_push(&samples->groups, copy);

@@ -18,7 +18,7 @@ struct seal {
 	VEC(uint32_t) queue;  /* names of directories, in the order of their nodes */
 };
 
-static int by_text(const void *left, const void *right, void *builder)
+static int seal_by_text(const void *left, const void *right, void *builder)
 {
 	const struct builder *b = builder;
 	const struct name *x = &b->names.items[*(const uint32_t *)left];
@@ -35,14 +35,14 @@ static bool is_sorted(const struct seal *s, const struct inode_side *family)
 	for (uint32_t i = 1; i < family->count; i++) {
 		const uint32_t *at = s->children + family->first + i;
 
-		if (by_text(at - 1, at, s->b) > 0)
+		if (seal_by_text(at - 1, at, s->b) > 0)
 			return false;
 	}
 	return true;
 }
 
 /* The directory of a name, or NULL if it was replaced: the name is unreachable. */
-static struct inode_side *family_of(const struct builder *b, const struct name *name)
+static struct inode_side *seal_family_of(const struct builder *b, const struct name *name)
 {
 	const struct inode *parent = inode_of(b, name->parent);
 
@@ -57,7 +57,7 @@ static void measure_families(struct seal *s)
 
 	for (size_t i = 1; i < b->names.count; i++) {
 		const struct name *name = &b->names.items[i];
-		struct inode_side *family = name->dead ? NULL : family_of(b, name);
+		struct inode_side *family = name->dead ? NULL : seal_family_of(b, name);
 
 		if (family)
 			family->count++;
@@ -80,7 +80,7 @@ static int group_children(struct seal *s)
 	measure_families(s);
 	for (size_t i = 1; i < b->names.count; i++) {
 		const struct name *name = &b->names.items[i];
-		struct inode_side *family = name->dead ? NULL : family_of(b, name);
+		struct inode_side *family = name->dead ? NULL : seal_family_of(b, name);
 
 		if (!family)
 			continue;
@@ -93,7 +93,7 @@ static int group_children(struct seal *s)
 
 		if (!is_sorted(s, family))
 			qsort_r(s->children + family->first, family->count,
-				sizeof(*s->children), by_text, s->b);
+				sizeof(*s->children), seal_by_text, s->b);
 	}
 	return 0;
 }

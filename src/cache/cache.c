@@ -123,8 +123,8 @@ void cache_free(struct cache *cache)
 /* Tables and lists: all under the lock of the chunk's shard. */
 
 /* Where the chunk hangs, or would: *result is it or NULL. */
-static struct cache_pin **find(const struct cache *cache, const struct shard *shard,
-			       struct cache_id id)
+static struct cache_pin **cache_find(const struct cache *cache, const struct shard *shard,
+				     struct cache_id id)
 {
 	struct cache_pin **at = cache_bucket(cache, shard, id);
 
@@ -165,7 +165,7 @@ static void idle_remove(struct cache *cache, struct shard *shard, struct cache_p
 
 /* Staying within the limits. */
 
-static bool is_over(const struct cache *cache, enum chunk_list list)
+static bool cache_is_over(const struct cache *cache, enum chunk_list list)
 {
 	return atomic_load(&cache->held) > cache_room(cache) ||
 	       (list == USED && atomic_load(&cache->used) > cache->used_most);
@@ -196,10 +196,10 @@ static struct cache_pin *take_oldest(struct cache *cache, struct shard *shard,
 	LOCK_GUARD(&shard->lock);
 	chunk = chunk_of(shard->idle[list].before);
 	if (&chunk->idle == &shard->idle[list] || chunk->number >= end ||
-	    !is_over(cache, list))
+	    !cache_is_over(cache, list))
 		return NULL;
 	idle_remove(cache, shard, chunk);
-	*find(cache, shard, chunk->id) = chunk->next;
+	*cache_find(cache, shard, chunk->id) = chunk->next;
 	atomic_fetch_sub(&cache->held, cache_weight(chunk));
 	return chunk;
 }
@@ -212,7 +212,7 @@ static void drop_excess(struct cache *cache, uint64_t end)
 	bool dropped = false;
 
 	for (unsigned i = 0; i < CHUNK_LISTS; i++) {
-		while (is_over(cache, order[i]) &&
+		while (cache_is_over(cache, order[i]) &&
 		       (shard = oldest_shard(cache, order[i], end))) {
 			struct cache_pin *chunk = take_oldest(cache, shard, order[i], end);
 
@@ -261,7 +261,7 @@ static int pin(struct cache *cache, struct cache_id id, struct cache_pin *spare,
 	struct cache_pin **at, *chunk;
 
 	LOCK_GUARD(&shard->lock);
-	at = find(cache, shard, id);
+	at = cache_find(cache, shard, id);
 	chunk = *at;
 	*out = chunk;
 	if (!chunk) {
@@ -276,8 +276,8 @@ static int pin(struct cache *cache, struct cache_id id, struct cache_pin *spare,
 	return -ETIMEDOUT;
 }
 
-static void load(struct cache *cache, struct cache_pin *chunk, cache_fill *fill,
-		 void *context)
+static void cache_load(struct cache *cache, struct cache_pin *chunk, cache_fill *fill,
+		       void *context)
 {
 	struct shard *shard = cache_shard(cache, chunk->id);
 
@@ -286,7 +286,7 @@ static void load(struct cache *cache, struct cache_pin *chunk, cache_fill *fill,
 	LOCK_GUARD(&shard->lock);
 	chunk->state = chunk->size < 0 ? FAILED : READY;
 	if (chunk->state == FAILED)
-		*find(cache, shard, chunk->id) = chunk->next;
+		*cache_find(cache, shard, chunk->id) = chunk->next;
 	wakeup_all(&shard->loaded);
 }
 
@@ -299,8 +299,9 @@ static void discard(struct cache *cache, struct cache_pin *chunk)
 }
 
 /* Makes the chunk, or waits for who does: 0, -ENOMEM or -ETIMEDOUT. */
-static int make(struct cache *cache, struct cache_id id, size_t room,
-		unsigned milliseconds, cache_fill *fill, void *context, struct cache_pin **out)
+static int cache_make(struct cache *cache, struct cache_id id, size_t room,
+		      unsigned milliseconds, cache_fill *fill, void *context,
+		      struct cache_pin **out)
 {
 	uint64_t weight = sizeof(struct cache_pin) + slab_weight(room);
 	struct cache_pin *spare;
@@ -319,7 +320,7 @@ static int make(struct cache *cache, struct cache_id id, size_t room,
 	show_bytes(cache);
 	err = pin(cache, id, spare, milliseconds, out);
 	if (err > 0 && *out == spare) {
-		load(cache, spare, fill, context);
+		cache_load(cache, spare, fill, context);
 		stats_add(COUNTER_cache_misses, 1);
 		return 0;
 	}
@@ -340,7 +341,7 @@ int cache_get_within(struct cache *cache, uint64_t key, size_t room, unsigned mi
 	if (err > 0)
 		stats_add(COUNTER_cache_hits, 1);
 	else if (err == 0)
-		err = make(cache, id, room, milliseconds, fill, context, &chunk);
+		err = cache_make(cache, id, room, milliseconds, fill, context, &chunk);
 	if (err < 0)
 		return err;
 	if (chunk->size >= 0) {
@@ -383,7 +384,7 @@ bool cache_has(struct cache *cache, uint64_t key)
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
 	LOCK_GUARD(&shard->lock);
-	return *find(cache, shard, id);
+	return *cache_find(cache, shard, id);
 }
 
 void cache_drop(struct cache *cache, uint64_t key)
@@ -396,7 +397,7 @@ void cache_drop(struct cache *cache, uint64_t key)
 	HANDLE_CHECK(cache, HANDLE_CACHE);
 	{
 		LOCK_GUARD(&shard->lock);
-		at = find(cache, shard, id);
+		at = cache_find(cache, shard, id);
 		chunk = *at;
 		if (!chunk || chunk->state != READY)
 			return;

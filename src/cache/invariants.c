@@ -15,7 +15,8 @@ struct count {
 	uint64_t idle_bytes;
 };
 
-static const char *check_chunk(const struct cache_pin *chunk, struct count *count)
+static const char *invariants_check_chunk(const struct cache_pin *chunk,
+					  struct count *count)
 {
 	if (chunk->state == FAILED)
 		return "a FAILED chunk is in the table";
@@ -27,14 +28,14 @@ static const char *check_chunk(const struct cache_pin *chunk, struct count *coun
 	return NULL;
 }
 
-static const char *check_table(struct cache *cache, struct shard *shard,
-			       struct count *count)
+static const char *invariants_check_table(struct cache *cache, struct shard *shard,
+					  struct count *count)
 {
 	for (size_t i = 0; i < cache->bucket_count; i++) {
 		const struct cache_pin *chunk = shard->buckets[i];
 
 		for (; chunk; chunk = chunk->next) {
-			const char *wrong = check_chunk(chunk, count);
+			const char *wrong = invariants_check_chunk(chunk, count);
 
 			if (wrong)
 				return wrong;
@@ -56,8 +57,8 @@ static bool in_table(const struct cache *cache, const struct shard *shard,
 	return at;
 }
 
-static const char *check_idle(struct cache *cache, struct shard *shard,
-			      enum chunk_list list, struct cache_pin *chunk)
+static const char *invariants_check_idle(struct cache *cache, struct shard *shard,
+					 enum chunk_list list, struct cache_pin *chunk)
 {
 	if (chunk->idle.after->before != &chunk->idle ||
 	    chunk->idle.before->after != &chunk->idle)
@@ -79,7 +80,7 @@ static const char *check_list(struct cache *cache, struct shard *shard,
 
 	for (struct link *link = ring->after; link != ring; link = link->after) {
 		struct cache_pin *chunk = chunk_of(link);
-		const char *wrong = check_idle(cache, shard, list, chunk);
+		const char *wrong = invariants_check_idle(cache, shard, list, chunk);
 
 		if (wrong)
 			return wrong;
@@ -97,7 +98,7 @@ static const char *check_list(struct cache *cache, struct shard *shard,
 static const char *check_shard(struct cache *cache, struct shard *shard,
 			       struct count *count)
 {
-	const char *wrong = check_table(cache, shard, count);
+	const char *wrong = invariants_check_table(cache, shard, count);
 
 	for (int list = 0; list < CHUNK_LISTS && !wrong; list++)
 		wrong = check_list(cache, shard, (enum chunk_list)list, count);

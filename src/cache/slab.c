@@ -34,7 +34,7 @@ uint64_t slab_weight(size_t size)
 	return is_mapped(size) ? pages_round_up(size) : size;
 }
 
-static void *get_memory(size_t size)
+static void *slab_get_memory(size_t size)
 {
 	void *memory;
 
@@ -55,7 +55,7 @@ static void return_memory(void *memory, size_t size)
 }
 
 /* Both under the lock. */
-static void add(struct slab *slab, struct slab_piece *piece)
+static void slab_add(struct slab *slab, struct slab_piece *piece)
 {
 	piece->newer = NULL;
 	piece->older = slab->newest;
@@ -129,7 +129,7 @@ void *slab_take(struct slab *slab, size_t size)
 {
 	void *memory = size >= SLAB_LEAST ? take_kept(slab, size) : NULL;
 
-	return memory ? memory : get_memory(size);
+	return memory ? memory : slab_get_memory(size);
 }
 
 void slab_give(struct slab *slab, void *memory, size_t size)
@@ -142,7 +142,7 @@ void slab_give(struct slab *slab, void *memory, size_t size)
 	}
 	piece->size = size;
 	lock_take(&slab->lock);
-	add(slab, piece);
+	slab_add(slab, piece);
 	lock_drop(&slab->lock);
 	return_excess(slab);
 }

@@ -90,7 +90,7 @@ static unsigned find_steps(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skip
 	return count;
 }
 
-static ssize_t copy(const void *in, size_t n, void *out, size_t room)
+static ssize_t codec_copy(const void *in, size_t n, void *out, size_t room)
 {
 	if (n > room)
 		return -EBADMSG;
@@ -132,7 +132,7 @@ ssize_t codec_chain_decode(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skip
 		return err;
 	left = find_steps(chain, skipped, n, room, steps);
 	if (left == 0)
-		return copy(stored, n, plain, room);
+		return codec_copy(stored, n, plain, room);
 	while (--left > 0) {
 		ssize_t got = undo_to_scratch(&steps[left], in, n, &scratch);
 

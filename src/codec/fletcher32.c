@@ -70,7 +70,7 @@ static ssize_t fletcher32_decode(const void *in, size_t n, void *out, size_t roo
 	return (ssize_t)plain;
 }
 
-static size_t stored_size(size_t plain)
+static size_t fletcher32_stored_size(size_t plain)
 {
 	return plain > SIZE_MAX - SUM_SIZE ? SIZE_MAX : plain + SUM_SIZE;
 }
@@ -78,5 +78,5 @@ static size_t stored_size(size_t plain)
 const struct codec codec_fletcher32 = {
 	.name = "fletcher32",
 	.decode = fletcher32_decode,
-	.stored_size = stored_size,
+	.stored_size = fletcher32_stored_size,
 };

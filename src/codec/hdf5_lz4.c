@@ -11,7 +11,7 @@
 
 enum { HEAD_BYTES = 12, SIZE_BYTES = 4 };
 
-static uint64_t number(const unsigned char *at, unsigned bytes)
+static uint64_t hdf5_lz4_number(const unsigned char *at, unsigned bytes)
 {
 	uint64_t value = 0;
 
@@ -28,7 +28,7 @@ static ssize_t decode_block(const unsigned char *in, size_t n, unsigned char *ou
 
 	if (n < SIZE_BYTES)
 		return -EBADMSG;
-	stored = number(in, SIZE_BYTES);
+	stored = hdf5_lz4_number(in, SIZE_BYTES);
 	if (stored > n - SIZE_BYTES)
 		return -EBADMSG;
 	in += SIZE_BYTES;
@@ -48,8 +48,8 @@ static ssize_t hdf5_lz4_decode(const void *stored, size_t n, void *out, size_t r
 	(void)parameter;
 	if (n < HEAD_BYTES)
 		return -EBADMSG;
-	all = number(in, 8);
-	block = number(in + 8, 4);
+	all = hdf5_lz4_number(in, 8);
+	block = hdf5_lz4_number(in + 8, 4);
 	if (all > room || (all && block == 0))
 		return -EBADMSG;
 	in += HEAD_BYTES;

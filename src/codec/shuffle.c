@@ -53,7 +53,7 @@ static ssize_t shuffle_decode(const void *in, size_t n, void *out, size_t room,
 	return (ssize_t)n;
 }
 
-static size_t stored_size(size_t plain)
+static size_t shuffle_stored_size(size_t plain)
 {
 	return plain;
 }
@@ -61,6 +61,6 @@ static size_t stored_size(size_t plain)
 const struct codec codec_shuffle = {
 	.name = "shuffle",
 	.decode = shuffle_decode,
-	.stored_size = stored_size,
+	.stored_size = shuffle_stored_size,
 	.parametrised = true,
 };

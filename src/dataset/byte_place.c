@@ -23,8 +23,9 @@ static void name_codecs(const struct volume_desc *volume, uint32_t skipped,
 }
 
 /* The chunk that holds the byte at `offset` of a coded volume. */
-static int find_chunk(const struct dataset *ds, const struct volume_desc *volume,
-		      uint64_t offset, struct dataset_place *out)
+static int byte_place_find_chunk(const struct dataset *ds,
+				 const struct volume_desc *volume, uint64_t offset,
+				 struct dataset_place *out)
 {
 	struct volume_chunk chunk;
 	uint64_t number, plain, rest;
@@ -101,7 +102,7 @@ int dataset_place(const struct dataset *ds, uint32_t node, uint64_t offset,
 		return -EIO;
 	out->source = source_path(ds->sources.sources[volume.source]);
 	if (volume.kind == VOLUME_CODED)
-		return find_chunk(ds, &volume, piece.offset, out);
+		return byte_place_find_chunk(ds, &volume, piece.offset, out);
 	if (volume.kind == VOLUME_ARRAY)
 		return find_tile(ds, &volume, piece.offset, out);
 	out->offset += volume.base;

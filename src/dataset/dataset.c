@@ -123,7 +123,7 @@ static int open_volumes(struct dataset *ds, struct error *e)
 				  source_path(ds->sources.sources[0]), needs);
 }
 
-static int assemble(struct dataset *ds, struct opening *o, struct error *e)
+static int dataset_assemble(struct dataset *ds, struct opening *o, struct error *e)
 {
 	int err = open_files(ds, o, e);
 
@@ -149,7 +149,7 @@ int dataset_open_as(const struct rights *rights, const struct dataset_config *co
 	ds->magic = HANDLE_DATASET;
 	err = dataset_config_check(config, e);
 	if (!err)
-		err = assemble(ds, &opening, e);
+		err = dataset_assemble(ds, &opening, e);
 	opening_end(&opening);
 	if (err) {
 		dataset_close(ds);

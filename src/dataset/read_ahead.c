@@ -29,7 +29,7 @@ uint64_t dataset_cache_bytes(const struct dataset *ds)
 }
 
 /* Extends what is stored together by a piece that follows it: false: it does not. */
-static bool extend(struct volume_span *stored, const struct volume_span *span)
+static bool read_ahead_extend(struct volume_span *stored, const struct volume_span *span)
 {
 	if (span->source != stored->source || span->start < stored->start ||
 	    span->start > stored->end + GAP_MOST)
@@ -62,7 +62,7 @@ bool dataset_stored(const struct dataset *ds, uint32_t node, uint64_t offset,
 			continue;
 		if (!any)
 			*out = (struct volume_span){ span.source, span.start, span.end };
-		else if (!extend(out, &span))
+		else if (!read_ahead_extend(out, &span))
 			break;
 		if (as_is)
 			*as_is = !any && volume_is_plain(&ds->volumes, piece.volume) &&

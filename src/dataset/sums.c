@@ -106,8 +106,8 @@ static int find_sums(struct checked_file *file)
 }
 
 /* 0; -ENOENT: there is nothing to compare it with; -EIO. */
-static int find_file(const struct dataset *ds, uint32_t node,
-		     struct read_context *context, struct checked_file *out)
+static int sums_find_file(const struct dataset *ds, uint32_t node,
+			  struct read_context *context, struct checked_file *out)
 {
 	struct tree_stat st;
 	int err;
@@ -228,8 +228,8 @@ static void set_others_fault(const struct file_block *block)
 }
 
 /* A part of one block, which is in the cache or is read into it. */
-static int read_part(const struct checked_file *file, char *buffer, size_t length,
-		     uint64_t offset)
+static int sums_read_part(const struct checked_file *file, char *buffer, size_t length,
+			  uint64_t offset)
 {
 	struct file_block block = { file, begin_of_block(file, offset) };
 	struct cache *cache = file->dataset->volumes.cache;
@@ -272,7 +272,7 @@ ssize_t dataset_read_checked(const struct dataset *ds, uint32_t node, void *buff
 			     size_t length, uint64_t offset, struct read_context *context)
 {
 	struct checked_file file;
-	int err = length ? find_file(ds, node, context, &file) : -ENOENT;
+	int err = length ? sums_find_file(ds, node, context, &file) : -ENOENT;
 	size_t done = 0;
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);
@@ -286,7 +286,7 @@ ssize_t dataset_read_checked(const struct dataset *ds, uint32_t node, void *buff
 		size_t n = run_at(&file, at, offset + length, &whole);
 
 		err = whole ? read_compared(&file, (char *)buffer + done, n, at) :
-			      read_part(&file, (char *)buffer + done, n, at);
+			      sums_read_part(&file, (char *)buffer + done, n, at);
 		done += n;
 	}
 	return err ? err : (ssize_t)length;
@@ -297,7 +297,7 @@ bool dataset_compare(const struct dataset *ds, uint32_t node, const void *bytes,
 {
 	struct checked_file file;
 	struct read_context context = { .hint = READ_EXACT };
-	int err = find_file(ds, node, &context, &file);
+	int err = sums_find_file(ds, node, &context, &file);
 	uint64_t end = offset + length;
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);

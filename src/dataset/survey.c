@@ -43,7 +43,7 @@ struct survey {
 	_Atomic bool no_memory;
 };
 
-struct worker {
+struct survey_worker {
 	struct survey *survey;
 	unsigned number;
 	unsigned char *buffer; /* BATCH_BYTES */
@@ -53,12 +53,12 @@ struct worker {
 };
 
 /* Places [first, end), read as one if the span is not empty. */
-struct batch {
+struct survey_batch {
 	uint32_t first, end;
 	struct volume_span span;
 };
 
-static int compare(const void *a, const void *b)
+static int survey_compare(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -69,8 +69,8 @@ static int compare(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static bool place_of(const struct dataset *ds, uint32_t node, struct place *out,
-		     uint64_t *size)
+static bool survey_place_of(const struct dataset *ds, uint32_t node, struct place *out,
+			    uint64_t *size)
 {
 	struct volume_span stored;
 	struct tree_stat st;
@@ -89,7 +89,7 @@ static bool place_of(const struct dataset *ds, uint32_t node, struct place *out,
 	return true;
 }
 
-static int find_places(struct survey *s)
+static int survey_find_places(struct survey *s)
 {
 	uint32_t names = tree_count(dataset_tree(s->dataset));
 	struct survey_progress *progress = s->config->progress;
@@ -102,14 +102,14 @@ static int find_places(struct survey *s)
 	for (uint32_t node = 0; node < names; node++) {
 		struct place *place = &s->places[s->count];
 
-		if (!place_of(s->dataset, node, place, &size))
+		if (!survey_place_of(s->dataset, node, place, &size))
 			continue;
 		bytes += size;
-		sorted &= s->count == 0 || compare(place - 1, place) < 0;
+		sorted &= s->count == 0 || survey_compare(place - 1, place) < 0;
 		s->count++;
 	}
 	if (!sorted)
-		qsort(s->places, s->count, sizeof(*s->places), compare);
+		qsort(s->places, s->count, sizeof(*s->places), survey_compare);
 	atomic_store(&progress->all_files, s->count);
 	atomic_store(&progress->all_bytes, bytes);
 	return 0;
@@ -128,7 +128,7 @@ static bool plain_span(const struct survey *s, const struct place *place,
 }
 
 /* Does it fit behind what is in the batch? */
-static bool extend(struct batch *batch, const struct volume_span *stored)
+static bool survey_extend(struct survey_batch *batch, const struct volume_span *stored)
 {
 	struct volume_span *span = &batch->span;
 
@@ -142,19 +142,20 @@ static bool extend(struct batch *batch, const struct volume_span *stored)
 }
 
 /* False: there is none left. */
-static bool take_batch(struct survey *s, struct batch *out)
+static bool survey_take_batch(struct survey *s, struct survey_batch *out)
 {
 	struct volume_span stored;
 
 	LOCK_GUARD(&s->lock);
 	if (s->next >= s->count || atomic_load(&s->enough))
 		return false;
-	*out = (struct batch){ .first = s->next, .end = s->next + 1 };
+	*out = (struct survey_batch){ .first = s->next, .end = s->next + 1 };
 	if (plain_span(s, &s->places[s->next], &stored) &&
 	    stored.end - stored.start <= BATCH_BYTES) {
 		out->span = stored;
 		while (out->end < s->count && out->end - out->first < BATCH_FILES &&
-		       plain_span(s, &s->places[out->end], &stored) && extend(out, &stored))
+		       plain_span(s, &s->places[out->end], &stored) &&
+		       survey_extend(out, &stored))
 			out->end++;
 	}
 	s->next = out->end;
@@ -163,14 +164,14 @@ static bool take_batch(struct survey *s, struct batch *out)
 
 /* ---- One file ---- */
 
-static void begin_file(struct worker *w, uint64_t size)
+static void survey_begin_file(struct survey_worker *w, uint64_t size)
 {
 	w->size = size;
 	w->wrong = NONE;
 }
 
-static void pass_on(struct worker *w, uint32_t node, uint64_t offset, const void *bytes,
-		    size_t length)
+static void survey_pass_on(struct survey_worker *w, uint32_t node, uint64_t offset,
+			   const void *bytes, size_t length)
 {
 	const struct survey_config *config = w->survey->config;
 	uint64_t wrong;
@@ -186,7 +187,8 @@ static void pass_on(struct worker *w, uint32_t node, uint64_t offset, const void
 }
 
 /* Which block is wrong? Where none is, or none can be compared, the file as a whole may be. */
-static bool is_wrong(const struct worker *w, uint32_t node, uint64_t sum, uint64_t *where)
+static bool is_wrong(const struct survey_worker *w, uint32_t node, uint64_t sum,
+		     uint64_t *where)
 {
 	uint64_t wanted;
 
@@ -196,7 +198,7 @@ static bool is_wrong(const struct worker *w, uint32_t node, uint64_t sum, uint64
 }
 
 /* `fault` is NULL, or why it could not be read. */
-static void end_file(struct worker *w, uint32_t node, uint64_t sum,
+static void end_file(struct survey_worker *w, uint32_t node, uint64_t sum,
 		     const struct read_fault *fault)
 {
 	struct survey *s = w->survey;
@@ -215,7 +217,7 @@ static void end_file(struct worker *w, uint32_t node, uint64_t sum,
 }
 
 /* Piece after piece, through the dataset, which decodes and checks what there is to. */
-static void read_file(struct worker *w, uint32_t node)
+static void read_file(struct survey_worker *w, uint32_t node)
 {
 	const struct dataset *ds = w->survey->dataset;
 	struct read_context context = { .fault = { .err = -EIO, .source = "the index" } };
@@ -223,12 +225,12 @@ static void read_file(struct worker *w, uint32_t node)
 	struct tree_stat st;
 	ssize_t n = 0;
 
-	begin_file(w, 0);
+	survey_begin_file(w, 0);
 	if (tree_stat(dataset_tree(ds), node, &st) < 0) {
 		end_file(w, node, 0, &context.fault);
 		return;
 	}
-	begin_file(w, st.size);
+	survey_begin_file(w, st.size);
 	sum_begin(w->sum);
 	while (offset < st.size && !atomic_load(&w->survey->enough)) {
 		n = dataset_read_plain(ds, node, w->buffer, BATCH_BYTES, offset,
@@ -236,7 +238,7 @@ static void read_file(struct worker *w, uint32_t node)
 		if (n <= 0)
 			break;
 		sum_add(w->sum, w->buffer, (size_t)n);
-		pass_on(w, node, offset, w->buffer, (size_t)n);
+		survey_pass_on(w, node, offset, w->buffer, (size_t)n);
 		offset += (uint64_t)n;
 	}
 	end_file(w, node, sum_end(w->sum), offset < st.size ? &context.fault : NULL);
@@ -244,14 +246,14 @@ static void read_file(struct worker *w, uint32_t node)
 
 /* ---- Files that lie together ---- */
 
-static bool read_span(struct worker *w, const struct volume_span *span)
+static bool read_span(struct survey_worker *w, const struct volume_span *span)
 {
 	return span->start < span->end &&
 	       source_pread(w->survey->dataset->sources.sources[span->source], w->buffer,
 			    (size_t)(span->end - span->start), span->start) == 0;
 }
 
-static void do_batch(struct worker *w, const struct batch *batch)
+static void do_batch(struct survey_worker *w, const struct survey_batch *batch)
 {
 	const struct survey *s = w->survey;
 	bool read = read_span(w, &batch->span);
@@ -270,8 +272,8 @@ static void do_batch(struct worker *w, const struct batch *batch)
 		}
 		bytes = w->buffer + (stored.start - batch->span.start);
 		size = (size_t)(stored.end - stored.start);
-		begin_file(w, size);
-		pass_on(w, node, 0, bytes, size);
+		survey_begin_file(w, size);
+		survey_pass_on(w, node, 0, bytes, size);
 		end_file(w, node, sum_of(bytes, size), NULL);
 	}
 }
@@ -279,20 +281,22 @@ static void do_batch(struct worker *w, const struct batch *batch)
 static void run(void *argument)
 {
 	struct survey *s = argument;
-	struct worker w = { .survey = s, .number = atomic_fetch_add(&s->workers, 1),
-			    .buffer = malloc(BATCH_BYTES), .sum = sum_new() };
-	struct batch batch;
+	struct survey_worker w = {.survey = s,
+				  .number = atomic_fetch_add(&s->workers, 1),
+				  .buffer = malloc(BATCH_BYTES),
+				  .sum = sum_new()};
+	struct survey_batch batch;
 
 	if (!w.buffer || !w.sum)
 		atomic_store(&s->no_memory, true);
 	else
-		while (take_batch(s, &batch))
+		while (survey_take_batch(s, &batch))
 			do_batch(&w, &batch);
 	free(w.buffer);
 	sum_free(w.sum);
 }
 
-static unsigned thread_count(const struct survey_config *config)
+static unsigned survey_thread_count(const struct survey_config *config)
 {
 	unsigned n = config->threads;
 
@@ -308,13 +312,13 @@ int survey_run(struct dataset *ds, const struct survey_config *config)
 	struct survey s = { .dataset = ds, .config = config, .lock = LOCK_INIT };
 	struct pool *pool;
 	unsigned threads;
-	int err = find_places(&s);
+	int err = survey_find_places(&s);
 
 	HANDLE_CHECK(ds, HANDLE_DATASET);
 	for (uint32_t i = 0; i < ds->sources.count; i++)
 		source_hint(ds->sources.sources[i], HINT_STREAM, 0, 0);
 	if (!err)
-		err = pool_start(&pool, thread_count(config));
+		err = pool_start(&pool, survey_thread_count(config));
 	if (!err) {
 		threads = pool_threads(pool);
 		for (unsigned i = 0; i < threads && !err; i++)

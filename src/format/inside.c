@@ -27,19 +27,19 @@ struct window {
 };
 
 /* What was found, at a position that counts from the window's start. */
-struct found {
+struct inside_found {
 	const char *what;
 	uint64_t at;
 };
 
-static int read_at(const struct window *window, void *out, size_t n, uint64_t at)
+static int inside_read_at(const struct window *window, void *out, size_t n, uint64_t at)
 {
 	if (!range_within(at, n, window->length))
 		return -EIO;
 	return source_pread(window->source, out, n, window->base + at);
 }
 
-static unsigned long long in_file(const struct window *window, uint64_t at)
+static unsigned long long inside_in_file(const struct window *window, uint64_t at)
 {
 	return (unsigned long long)(window->base + at);
 }
@@ -62,37 +62,37 @@ static bool is_squashfs(const struct window *window, const unsigned char *block,
 	       range_within(at, used, window->length);
 }
 
-static bool is_tar(const unsigned char *block)
+static bool inside_is_tar(const unsigned char *block)
 {
 	return memcmp(block + TAR_MAGIC, "ustar", 5) == 0 && tar_header_fits(block);
 }
 
 /* `block` is TAR_BLOCK bytes. */
-static bool examine(const struct window *window, const unsigned char *block, uint64_t at,
-		    struct found *out)
+static bool inside_examine(const struct window *window, const unsigned char *block,
+			   uint64_t at, struct inside_found *out)
 {
 	out->at = at;
 	out->what = is_squashfs(window, block, at) ? "a squashfs image" :
-		    is_tar(block)                  ? "a tar archive" : NULL;
+		    inside_is_tar(block)                  ? "a tar archive" : NULL;
 	return out->what != NULL;
 }
 
 /* `bytes` have a block more than the `n` at which something may begin. */
 static bool search_bytes(const struct window *window, const unsigned char *bytes, size_t n,
-			 uint64_t at, struct found *out)
+			 uint64_t at, struct inside_found *out)
 {
 	const unsigned char *p = bytes, *end = bytes + n;
 
 	for (; p < end; p++) {
 		if ((*p == 'h' || p[TAR_MAGIC] == 'u') &&
-		    examine(window, p, at + (uint64_t)(p - bytes), out))
+		    inside_examine(window, p, at + (uint64_t)(p - bytes), out))
 			return true;
 	}
 	return false;
 }
 
 /* The first packed file behind the window's first byte, as far as one is looked for. */
-static int search(const struct window *window, struct found *out)
+static int inside_search(const struct window *window, struct inside_found *out)
 {
 	CLEANUP(cleanup_free) unsigned char *bytes = malloc(STEP + TAR_BLOCK);
 	int err = bytes ? 0 : -ENOMEM;
@@ -102,7 +102,7 @@ static int search(const struct window *window, struct found *out)
 		uint64_t left = window->length - at;
 		size_t n = left < STEP + TAR_BLOCK ? (size_t)left : STEP + TAR_BLOCK;
 
-		err = read_at(window, bytes, n, at);
+		err = inside_read_at(window, bytes, n, at);
 		memset(bytes + n, 0, STEP + TAR_BLOCK - n);
 		if (!err && search_bytes(window, bytes, n < STEP ? n : STEP, at, out))
 			break;
@@ -111,13 +111,14 @@ static int search(const struct window *window, struct found *out)
 }
 
 static int refuse_found(const struct window *window, const char *file,
-			const struct found *found)
+			const struct inside_found *found)
 {
 	return error_set(window->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is %s with %s inside, which begins at byte %llu: "
 			 "-o base=%llu opens that",
-			 window->label, file, found->what, in_file(window, found->at),
-			 in_file(window, found->at));
+			 window->label, file, found->what,
+			 inside_in_file(window, found->at),
+			 inside_in_file(window, found->at));
 }
 
 /*
@@ -154,19 +155,19 @@ static void take_descriptor(const struct window *window, const unsigned char *by
 	unsigned char block[TAR_BLOCK];
 	uint64_t at = little_endian(bytes + 17, 8);
 	size_t n = strlen(out->listed);
-	struct found found;
+	struct inside_found found;
 
 	if (little_endian(bytes, 4) != SIF_PARTITION || !bytes[4])
 		return;
 	if (little_endian(bytes + SIF_KINDS_AT, 4) != SIF_SQUASHFS ||
-	    read_at(window, block, sizeof(block), at) < 0 ||
-	    !examine(window, block, at, &found)) {
+	    inside_read_at(window, block, sizeof(block), at) < 0 ||
+	    !inside_examine(window, block, at, &found)) {
 		out->others++;
 		return;
 	}
 	if (out->squashfs++ < SIF_LISTED)
 		snprintf(out->listed + n, sizeof(out->listed) - n, "%s-o base=%llu (%s)",
-			 n ? ", " : "", in_file(window, at),
+			 n ? ", " : "", inside_in_file(window, at),
 			 purpose(little_endian(bytes + SIF_KINDS_AT + 4, 4)));
 }
 
@@ -178,7 +179,7 @@ static int refuse_sif(const struct window *window, const unsigned char *head)
 	unsigned char bytes[SIF_DESCRIPTOR];
 
 	for (uint64_t i = 0; i < count && i < SIF_DESCRIPTORS_MOST; i++, at += sizeof(bytes)) {
-		if (read_at(window, bytes, sizeof(bytes), at) < 0)
+		if (inside_read_at(window, bytes, sizeof(bytes), at) < 0)
 			break;
 		take_descriptor(window, bytes, &partitions);
 	}
@@ -206,8 +207,8 @@ static bool is_appimage(const unsigned char *head)
 static int refuse_program(const struct window *window, const unsigned char *head)
 {
 	bool appimage = is_appimage(head);
-	struct found found;
-	int err = search(window, &found);
+	struct inside_found found;
+	int err = inside_search(window, &found);
 
 	if (err)
 		return format_unreadable(window->label, err, window->e);
@@ -225,8 +226,8 @@ static int refuse_program(const struct window *window, const unsigned char *head
 
 static int refuse_others(const struct window *window, const char *file)
 {
-	struct found found;
-	int err = search(window, &found);
+	struct inside_found found;
+	int err = inside_search(window, &found);
 
 	if (err)
 		return format_unreadable(window->label, err, window->e);

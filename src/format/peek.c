@@ -18,7 +18,7 @@ struct input {
 	unsigned char bytes[PIECE];
 };
 
-static la_ssize_t read_piece(struct archive *a, void *context, const void **out)
+static la_ssize_t peek_read_piece(struct archive *a, void *context, const void **out)
 {
 	struct input *input = context;
 	uint64_t left = input->end - input->at;
@@ -57,7 +57,7 @@ size_t peek(const struct source *source, uint64_t base, uint64_t length,
 	la_ssize_t got = 0;
 
 	if (a && support_filters(a) &&
-	    archive_read_open(a, &input, NULL, read_piece, NULL) == ARCHIVE_OK &&
+	    archive_read_open(a, &input, NULL, peek_read_piece, NULL) == ARCHIVE_OK &&
 	    archive_read_next_header(a, &entry) == ARCHIVE_OK &&
 	    archive_filter_count(a) == LAYERS)
 		while (n < room && (got = archive_read_data(a, out + n, room - n)) > 0)

@@ -19,22 +19,24 @@ enum {
 };
 
 /* A line of signatures.def. */
-struct row {
-	bool (*matches)(const struct row *row, const unsigned char *head, size_t n);
+struct signature_row {
+	bool (*matches)(const struct signature_row *row, const unsigned char *head,
+			size_t n);
 	size_t offset;
 	const char *bytes;
 	size_t size;
 	struct signature found;
 };
 
-static bool begins(const struct row *row, const unsigned char *head, size_t n)
+static bool begins(const struct signature_row *row, const unsigned char *head, size_t n)
 {
 	return n >= row->offset && n - row->offset >= row->size &&
 	       memcmp(head + row->offset, row->bytes, row->size) == 0;
 }
 
 /* Local header of the first member: https://pkware.com/appnote, 4.3.7. */
-static bool is_zip_of(const struct row *row, const unsigned char *head, size_t n)
+static bool is_zip_of(const struct signature_row *row, const unsigned char *head,
+		      size_t n)
 {
 	size_t length;
 
@@ -45,7 +47,7 @@ static bool is_zip_of(const struct row *row, const unsigned char *head, size_t n
 	       memcmp(head + ZIP_NAME_AT + length - row->size, row->bytes, row->size) == 0;
 }
 
-static bool is_text(const struct row *row, const unsigned char *head, size_t n)
+static bool is_text(const struct signature_row *row, const unsigned char *head, size_t n)
 {
 	(void)row;
 	for (size_t i = 0; i < n; i++)
@@ -55,13 +57,14 @@ static bool is_text(const struct row *row, const unsigned char *head, size_t n)
 	return n > 0;
 }
 
-static bool is_text_with(const struct row *row, const unsigned char *head, size_t n)
+static bool is_text_with(const struct signature_row *row, const unsigned char *head,
+			 size_t n)
 {
 	return is_text(row, head, n) && memmem(head, n, row->bytes, row->size);
 }
 
 /* An object or an array, as files of JSON and of JSON Lines begin. */
-static bool is_json(const struct row *row, const unsigned char *head, size_t n)
+static bool is_json(const struct signature_row *row, const unsigned char *head, size_t n)
 {
 	size_t i = n >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
@@ -105,7 +108,8 @@ static bool is_example(const unsigned char *record, size_t n, uint64_t length)
  * A record: 8 bytes of length, a checksum of these 8 bytes, and its own bytes. Some
  * writers leave the checksum out.
  */
-static bool is_tfrecord(const struct row *row, const unsigned char *head, size_t n)
+static bool is_tfrecord(const struct signature_row *row, const unsigned char *head,
+			size_t n)
 {
 	uint32_t crc;
 
@@ -118,7 +122,8 @@ static bool is_tfrecord(const struct row *row, const unsigned char *head, size_t
 }
 
 /* 8 bytes of length, and a JSON object of that length. */
-static bool is_safetensors(const struct row *row, const unsigned char *head, size_t n)
+static bool is_safetensors(const struct signature_row *row, const unsigned char *head,
+			   size_t n)
 {
 	uint64_t length;
 
@@ -131,7 +136,7 @@ static bool is_safetensors(const struct row *row, const unsigned char *head, siz
 }
 
 /* Version, number of fields, bytes of a page, samples, and where a table is. */
-static bool is_beton(const struct row *row, const unsigned char *head, size_t n)
+static bool is_beton(const struct signature_row *row, const unsigned char *head, size_t n)
 {
 	uint64_t page;
 
@@ -168,7 +173,8 @@ static bool is_sample_table(const unsigned char *head, size_t n, uint64_t *end)
 }
 
 /* Behind the table there is JSON: the names and encodings of the columns. */
-static bool is_mds_shard(const struct row *row, const unsigned char *head, size_t n)
+static bool is_mds_shard(const struct signature_row *row, const unsigned char *head,
+			 size_t n)
 {
 	uint64_t end;
 
@@ -180,7 +186,8 @@ static bool is_mds_shard(const struct row *row, const unsigned char *head, size_
 	return head[end] == '{' && head[end + 1] == '"';
 }
 
-static bool is_litdata_chunk(const struct row *row, const unsigned char *head, size_t n)
+static bool is_litdata_chunk(const struct signature_row *row, const unsigned char *head,
+			     size_t n)
 {
 	uint64_t end;
 
@@ -189,7 +196,8 @@ static bool is_litdata_chunk(const struct row *row, const unsigned char *head, s
 }
 
 /* A key, a blank, and the mark of what is binary. */
-static bool is_kaldi_ark(const struct row *row, const unsigned char *head, size_t n)
+static bool is_kaldi_ark(const struct signature_row *row, const unsigned char *head,
+			 size_t n)
 {
 	size_t i = 0;
 
@@ -207,7 +215,7 @@ static bool is_kaldi_ark(const struct row *row, const unsigned char *head, size_
 #define SAYS(words, what, remedy) ROW(is_text_with, 0, words, what, remedy, false)
 #define FITS(test, what, remedy) ROW(test, 0, "", what, remedy, false)
 
-static const struct row rows[] = {
+static const struct signature_row rows[] = {
 #include "format/signatures.def"
 };
 

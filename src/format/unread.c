@@ -106,8 +106,8 @@ static int refuse_known(const struct source *source, uint64_t base, uint64_t len
 			     peek(source, base, length, inner, FORMAT_HEAD_BYTES), e);
 }
 
-static int refuse_unknown(const char *label, const unsigned char *head, size_t n,
-			  struct error *e)
+static int unread_refuse_unknown(const char *label, const unsigned char *head, size_t n,
+				 struct error *e)
 {
 	char hex[3 * BYTES_QUOTED + 1] = "";
 	size_t quoted = n < BYTES_QUOTED ? n : BYTES_QUOTED;
@@ -181,5 +181,5 @@ int format_refuse(const struct source *source, uint64_t base, uint64_t length,
 		return refuse_zero_head(source, base, length, label, head, e);
 	if (found)
 		return refuse_known(source, base, length, label, found, e);
-	return refuse_unknown(label, head, n, e);
+	return unread_refuse_unknown(label, head, n, e);
 }

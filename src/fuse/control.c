@@ -51,7 +51,7 @@ bool control_owns(uint64_t ino)
 	return ino >= DIRECTORY && ino < FILES + FILE_COUNT;
 }
 
-static bool is_directory(fuse_ino_t parent, const char *name)
+static bool control_is_directory(fuse_ino_t parent, const char *name)
 {
 	return parent == FUSE_ROOT_ID && strcmp(name, CONTROL_NAME) == 0;
 }
@@ -60,7 +60,7 @@ bool control_is_meant(const struct fuse_in_header *request)
 {
 	return control_owns(request->nodeid) ||
 	       (request->opcode == FUSE_LOOKUP &&
-		is_directory(request->nodeid, (const char *)(request + 1)));
+		control_is_directory(request->nodeid, (const char *)(request + 1)));
 }
 
 /* The texts. */
@@ -127,7 +127,7 @@ static void render_log(struct text *text)
 	text->bytes[text->used] = '\0';
 }
 
-static void render(const struct served *s, size_t file, struct text *text)
+static void control_render(const struct served *s, size_t file, struct text *text)
 {
 	if (files[file].render)
 		files[file].render(text);
@@ -153,7 +153,7 @@ void control_measure(const struct served *s)
 	for (size_t i = 0; bytes && i < FILE_COUNT; i++) {
 		struct text text = { .bytes = bytes, .room = CONTROL_BYTES };
 
-		render(s, i, &text);
+		control_render(s, i, &text);
 		sizes[i] = text.used;
 	}
 }
@@ -204,7 +204,7 @@ static const struct mount_config *config_of(fuse_req_t req)
 }
 
 /* Without timeouts: the kernel asks each time. */
-static struct fuse_entry_param entry_of(fuse_req_t req, fuse_ino_t ino)
+static struct fuse_entry_param control_entry_of(fuse_req_t req, fuse_ino_t ino)
 {
 	return (struct fuse_entry_param){ .ino = ino, .attr = attributes(config_of(req), ino) };
 }
@@ -213,7 +213,7 @@ static void answer_name(fuse_req_t req, const char *name)
 {
 	for (size_t i = 0; i < FILE_COUNT; i++) {
 		if (strcmp(files[i].name, name) == 0) {
-			struct fuse_entry_param entry = entry_of(req, FILES + i);
+			struct fuse_entry_param entry = control_entry_of(req, FILES + i);
 
 			fuse_reply_entry(req, &entry);
 			return;
@@ -225,13 +225,13 @@ static void answer_name(fuse_req_t req, const char *name)
 bool control_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct fuse_entry_param entry;
-	bool directory = is_directory(parent, name);
+	bool directory = control_is_directory(parent, name);
 
 	if (!directory && !control_owns(parent))
 		return false;
 	stats_add(COUNTER_fuse_control, 1);
 	if (directory) {
-		entry = entry_of(req, DIRECTORY);
+		entry = control_entry_of(req, DIRECTORY);
 		fuse_reply_entry(req, &entry);
 	} else {
 		answer_name(req, name);
@@ -240,7 +240,7 @@ bool control_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 }
 
 /* If it is ours it is counted, too. */
-static bool take(fuse_ino_t ino)
+static bool control_take(fuse_ino_t ino)
 {
 	if (!control_owns(ino))
 		return false;
@@ -252,7 +252,7 @@ bool control_getattr(fuse_req_t req, fuse_ino_t ino)
 {
 	struct stat st;
 
-	if (!take(ino))
+	if (!control_take(ino))
 		return false;
 	st = attributes(config_of(req), ino);
 	fuse_reply_attr(req, &st, 0);
@@ -268,7 +268,7 @@ static void answer_read(fuse_req_t req, size_t file, size_t size, size_t at)
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
-	render(fuse_req_userdata(req), file, &text);
+	control_render(fuse_req_userdata(req), file, &text);
 	if (at > text.used)
 		at = text.used;
 	if (size > text.used - at)
@@ -278,7 +278,7 @@ static void answer_read(fuse_req_t req, size_t file, size_t size, size_t at)
 
 bool control_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset)
 {
-	if (!take(ino))
+	if (!control_take(ino))
 		return false;
 	if (ino == DIRECTORY || offset < 0)
 		fuse_reply_err(req, ino == DIRECTORY ? EISDIR : EINVAL);
@@ -288,7 +288,7 @@ bool control_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset)
 }
 
 /* Entry `position` of the listing, or 0 behind the last. */
-static fuse_ino_t listed(off_t position, const char **name)
+static fuse_ino_t control_listed(off_t position, const char **name)
 {
 	static const char *const dots[] = { ".", ".." };
 
@@ -309,8 +309,10 @@ static void answer_list(fuse_req_t req, size_t size, off_t offset, bool plus)
 	const char *name = NULL;
 	fuse_ino_t ino;
 
-	for (off_t at = offset < 0 ? 0 : offset; (ino = listed(at, &name)) != 0; at++) {
-		struct fuse_entry_param entry = entry_of(req, at < 2 ? DIRECTORY : ino);
+	for (off_t at = offset < 0 ? 0 : offset; (ino = control_listed(at, &name)) != 0;
+	     at++) {
+		struct fuse_entry_param entry =
+			control_entry_of(req, at < 2 ? DIRECTORY : ino);
 		size_t need;
 
 		entry.attr.st_ino = ino;
@@ -329,7 +331,7 @@ static void answer_list(fuse_req_t req, size_t size, off_t offset, bool plus)
 
 bool control_list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
-	if (!take(ino))
+	if (!control_take(ino))
 		return false;
 	if (ino == DIRECTORY)
 		answer_list(req, size, offset, plus);

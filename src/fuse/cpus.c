@@ -17,7 +17,7 @@ struct mask {
 	cpu_set_t sets[CPUS_MOST / CPU_SETSIZE];
 };
 
-static unsigned count(const struct mask *mask)
+static unsigned cpus_count(const struct mask *mask)
 {
 	return (unsigned)CPU_COUNT_S(sizeof(*mask), mask->sets);
 }
@@ -39,7 +39,7 @@ static int parse_list(const char *list, struct mask *out)
 			CPU_SET_S(first, sizeof(*out), out->sets);
 		list = *end ? end + 1 : end;
 	}
-	return count(out) ? 0 : -EINVAL;
+	return cpus_count(out) ? 0 : -EINVAL;
 }
 
 /* The kernel cuts a mask down to what the cgroup allows. */

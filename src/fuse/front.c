@@ -28,7 +28,8 @@ int front_check(const struct mount_config *config, struct error *e)
 }
 
 /* Why there is to be none, of whatever kind; or NULL. */
-static const char *objection(const struct mount *mount, const struct mount_config *config)
+static const char *front_objection(const struct mount *mount,
+				   const struct mount_config *config)
 {
 	if (config->shield == SHIELD_OFF)
 		return "shield=off";
@@ -49,8 +50,8 @@ static int without(const struct mount *mount, const struct mount_config *config,
 	return 0;
 }
 
-static bool is_raised(const struct front_ops *front, const struct mount *mount,
-		      const struct front_setup *setup, char why[FRONT_WHY_BYTES])
+static bool front_is_raised(const struct front_ops *front, const struct mount *mount,
+			    const struct front_setup *setup, char why[FRONT_WHY_BYTES])
 {
 	uint64_t name_bytes = TREE_NAME_BYTES + front->kind->name_bytes;
 	uint64_t names = tree_count(dataset_tree(setup->dataset));
@@ -70,13 +71,13 @@ static bool is_raised(const struct front_ops *front, const struct mount *mount,
 int front_raise(const struct mount *mount, const struct front_setup *setup,
 		struct error *e)
 {
-	const char *against = objection(mount, setup->config);
+	const char *against = front_objection(mount, setup->config);
 	char why[FRONT_WHY_BYTES];
 
 	if (against)
 		return without(mount, setup->config, against, e);
 	for (unsigned i = 0; i < FRONTS; i++)
-		if (is_raised(fronts[i], mount, setup, why))
+		if (front_is_raised(fronts[i], mount, setup, why))
 			return 0;
 	return without(mount, setup->config, why, e);
 }

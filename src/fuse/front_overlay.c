@@ -40,7 +40,7 @@ enum {
 };
 
 /* What a child is to do, and what has come of it: in shared memory. */
-struct task {
+struct overlay_task {
 	struct overlay_wish wish;
 	struct trial trial;
 	const struct rights *rights; /* of the mount's user, or NULL: the caller's */
@@ -49,7 +49,7 @@ struct task {
 	char why[FRONT_WHY_BYTES];
 };
 
-static int failed(struct task *task, const char *what)
+static int overlay_failed(struct overlay_task *task, const char *what)
 {
 	snprintf(task->why, sizeof(task->why), "%s: %s", what, strerror(errno));
 	return 1;
@@ -91,34 +91,37 @@ static int open_covered(const struct mount *mount, int folder)
 }
 
 /* Before Linux 6.5: first the one away, then the other there. */
-static int change_over(struct task *task, int root, int overlay)
+static int change_over(struct overlay_task *task, int root, int overlay)
 {
 	CLEANUP(cleanup_close) int folder = openat(root, "..", O_PATH | O_CLOEXEC);
 	CLEANUP(cleanup_close) int copy = mountapi_copy(root);
 	CLEANUP(cleanup_close) int covered = -1;
 
 	if (folder < 0 || copy < 0 || take_away(root) < 0)
-		return failed(task, "the mount cannot be replaced");
+		return overlay_failed(task, "the mount cannot be replaced");
 	covered = open_covered(task->wish.mount, folder);
 	if (covered >= 0 && mountapi_move(overlay, covered, 0) == 0)
 		return 0;
-	failed(task, "the overlay cannot be put there");
+	overlay_failed(task, "the overlay cannot be put there");
 	if (covered >= 0)
 		mountapi_move(copy, covered, 0);
 	return 1;
 }
 
-static int replace(struct task *task, int root, int overlay)
+static int replace(struct overlay_task *task, int root, int overlay)
 {
 	if (mountapi_move(overlay, root, MOUNTAPI_BENEATH) < 0)
 		/* what forbids the call itself would keep us from putting anything there */
-		return errno == EINVAL ? change_over(task, root, overlay) :
-					 failed(task, "the overlay cannot be put there");
-	return take_away(root) == 0 ? 0 : failed(task, "the mount cannot be taken away");
+		return errno == EINVAL
+			       ? change_over(task, root, overlay)
+			       : overlay_failed(task, "the overlay cannot be put there");
+	return take_away(root) == 0
+		       ? 0
+		       : overlay_failed(task, "the mount cannot be taken away");
 }
 
 /* For good: what a mount's user sees, that user has to see through the overlay. */
-static int become_user(struct task *task, pid_t parent)
+static int become_user(struct overlay_task *task, pid_t parent)
 {
 	struct error e;
 
@@ -132,7 +135,7 @@ static int become_user(struct task *task, pid_t parent)
 	return child_ends_with_parent(parent) < 0;
 }
 
-static int try_it(struct task *task, int overlay, int bare)
+static int overlay_try_it(struct overlay_task *task, int overlay, int bare)
 {
 	if (trial_list(&task->trial, overlay, bare, task->why, sizeof(task->why)) != 0)
 		return 1;
@@ -146,7 +149,7 @@ static int try_it(struct task *task, int overlay, int bare)
 }
 
 /* In a child of the child, which has a mount namespace of its own. */
-static int make_and_try(struct task *task, int socket, pid_t parent)
+static int make_and_try(struct overlay_task *task, int socket, pid_t parent)
 {
 	CLEANUP(cleanup_close) int bare = -1;
 	CLEANUP(cleanup_close) int overlay = overlay_make(&task->wish, &bare, task->why);
@@ -154,12 +157,12 @@ static int make_and_try(struct task *task, int socket, pid_t parent)
 	if (overlay < 0)
 		return 1;
 	if (passing_send(socket, overlay) < 0)
-		return failed(task, "the overlay cannot be handed over");
-	return become_user(task, parent) || try_it(task, overlay, bare);
+		return overlay_failed(task, "the overlay cannot be handed over");
+	return become_user(task, parent) || overlay_try_it(task, overlay, bare);
 }
 
 /* One that was tried, or -1. */
-static int have_overlay_made(struct task *task)
+static int have_overlay_made(struct overlay_task *task)
 {
 	pid_t child, parent = getpid();
 	CLEANUP(cleanup_close) int overlay = -1;
@@ -167,7 +170,7 @@ static int have_overlay_made(struct task *task)
 	int sockets[2], status = 0;
 
 	if (passing_pair(sockets) < 0 || child_fork(&child, &e) < 0) {
-		failed(task, "no process can be started");
+		overlay_failed(task, "no process can be started");
 		return -1;
 	}
 	if (child == 0)
@@ -176,19 +179,21 @@ static int have_overlay_made(struct task *task)
 	overlay = passing_receive(sockets[0]);
 	close(sockets[0]);
 	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
-		return failed(task, "the process that makes the overlay was ended"), -1;
+		return overlay_failed(task,
+				      "the process that makes the overlay was ended"),
+		       -1;
 	return WEXITSTATUS(status) == 0 ? steal_fd(&overlay) : -1;
 }
 
 static int raise_in_child(void *argument)
 {
-	struct task *task = argument;
+	struct overlay_task *task = argument;
 	CLEANUP(cleanup_close) int root = overlay_open_root(task->wish.mount);
 	CLEANUP(cleanup_close) int overlay = -1;
 
 	if (root < 0) {
 		errno = -root;
-		return failed(task, "the mount does not answer");
+		return overlay_failed(task, "the mount does not answer");
 	}
 	overlay = have_overlay_made(task);
 	return overlay < 0 ? 1 : replace(task, root, overlay);
@@ -197,7 +202,7 @@ static int raise_in_child(void *argument)
 /* In the supervisor. */
 
 /* bounded_wait, with less patience once storage is waited for. */
-static int await(pid_t child, const struct task *task, int *status)
+static int overlay_await(pid_t child, const struct overlay_task *task, int *status)
 {
 	long long now = bounded_now(), end = now + TRY_MS, reading = 0;
 	int ended;
@@ -213,14 +218,14 @@ static int await(pid_t child, const struct task *task, int *status)
 }
 
 /* 1: it is there; 0: it is not; -ETIMEDOUT: nor is it clear whether it works. */
-static int attempt(struct task *task)
+static int attempt(struct overlay_task *task)
 {
 	pid_t child;
 	int ended, status = 0;
 
 	task->reading = false;
 	child = bounded_start(raise_in_child, task);
-	ended = child < 0 ? child : await(child, task, &status);
+	ended = child < 0 ? child : overlay_await(child, task, &status);
 	if (ended == 1 && WIFEXITED(status))
 		return WEXITSTATUS(status) == 0;
 	if (ended == 0) {
@@ -234,10 +239,11 @@ static int attempt(struct task *task)
 }
 
 /* Storage that hangs is no reason against it. */
-static bool is_raised(const struct task *wanted, char why[FRONT_WHY_BYTES])
+static bool overlay_is_raised(const struct overlay_task *wanted,
+			      char why[FRONT_WHY_BYTES])
 {
-	struct task *task = mmap(NULL, sizeof(*task), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct overlay_task *task = mmap(NULL, sizeof(*task), PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int result;
 
 	snprintf(why, FRONT_WHY_BYTES, "out of memory");
@@ -255,7 +261,7 @@ static bool is_raised(const struct task *wanted, char why[FRONT_WHY_BYTES])
 }
 
 /* A merged root is read whole before its first name comes, and again when forgotten. */
-static bool root_is_too_large(const struct task *task, char why[FRONT_WHY_BYTES])
+static bool root_is_too_large(const struct overlay_task *task, char why[FRONT_WHY_BYTES])
 {
 	const struct dataset *dataset = task->trial.dataset;
 	uint32_t names;
@@ -273,7 +279,7 @@ static bool root_is_too_large(const struct task *task, char why[FRONT_WHY_BYTES]
 static bool raise_overlay(const struct mount *mount, const struct front_setup *setup,
 			  char why[FRONT_WHY_BYTES])
 {
-	struct task task = {
+	struct overlay_task task = {
 		.wish = { .mount = mount, .source = setup->source,
 			  .noexec = setup->config->noexec,
 			  .merged = overlay_is_merged() },
@@ -287,7 +293,7 @@ static bool raise_overlay(const struct mount *mount, const struct front_setup *s
 		return false;
 	}
 	trial_choose(setup->dataset, task.wish.merged, &task.trial);
-	up = !root_is_too_large(&task, why) && is_raised(&task, why);
+	up = !root_is_too_large(&task, why) && overlay_is_raised(&task, why);
 	trial_free(&task.trial);
 	if (up)
 		log_info("%s: shielded by an overlay%s", mount->mountpoint,

@@ -15,15 +15,16 @@ struct inodes {
 	_Atomic uint64_t known[];
 };
 
-static size_t size_for(uint32_t nodes)
+static size_t kernel_inodes_size_for(uint32_t nodes)
 {
 	return sizeof(struct inodes) + ((size_t)nodes / BITS + 1) * sizeof(uint64_t);
 }
 
 struct inodes *inodes_new(uint32_t nodes)
 {
-	struct inodes *inodes = mmap(NULL, size_for(nodes), PROT_READ | PROT_WRITE,
-				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct inodes *inodes =
+		mmap(NULL, kernel_inodes_size_for(nodes), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (inodes == MAP_FAILED)
 		return NULL;
@@ -34,7 +35,7 @@ struct inodes *inodes_new(uint32_t nodes)
 void inodes_free(struct inodes *inodes)
 {
 	if (inodes)
-		munmap(inodes, size_for(inodes->nodes));
+		munmap(inodes, kernel_inodes_size_for(inodes->nodes));
 }
 
 /* Two that show it at the same time must not leave the older figure. */
@@ -49,7 +50,7 @@ void inodes_show(const struct inodes *inodes)
 	} while (count != atomic_load(&inodes->count));
 }
 
-static void add(struct inodes *inodes, int64_t change)
+static void kernel_inodes_add(struct inodes *inodes, int64_t change)
 {
 	atomic_fetch_add(&inodes->count, change);
 	inodes_show(inodes);
@@ -62,7 +63,7 @@ void inodes_known(struct inodes *inodes, uint32_t node)
 	if (node < inodes->nodes &&
 	    !(atomic_load_explicit(&inodes->known[node / BITS], memory_order_relaxed) & bit) &&
 	    !(atomic_fetch_or(&inodes->known[node / BITS], bit) & bit))
-		add(inodes, 1);
+		kernel_inodes_add(inodes, 1);
 }
 
 void inodes_forgotten(struct inodes *inodes, uint32_t node)
@@ -70,5 +71,5 @@ void inodes_forgotten(struct inodes *inodes, uint32_t node)
 	uint64_t bit = UINT64_C(1) << node % BITS;
 
 	if (node < inodes->nodes && (atomic_fetch_and(&inodes->known[node / BITS], ~bit) & bit))
-		add(inodes, -1);
+		kernel_inodes_add(inodes, -1);
 }

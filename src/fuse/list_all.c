@@ -9,11 +9,11 @@
 #include "base/cleanup.h"
 #include "base/vec.h"
 
-struct walk {
+struct list_all_walk {
 	VEC(char *) waiting; /* directories; each is owned */
 };
 
-static void add(struct walk *walk, const char *folder, const char *name)
+static void list_all_add(struct list_all_walk *walk, const char *folder, const char *name)
 {
 	char *path;
 
@@ -23,7 +23,7 @@ static void add(struct walk *walk, const char *folder, const char *name)
 		free(path);
 }
 
-static void list(struct walk *walk, const char *path)
+static void list_all_list(struct list_all_walk *walk, const char *path)
 {
 	DIR *folder = opendir(path);
 	struct dirent *entry;
@@ -33,20 +33,20 @@ static void list(struct walk *walk, const char *path)
 	while ((entry = readdir(folder))) {
 		if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") != 0 &&
 		    strcmp(entry->d_name, "..") != 0)
-			add(walk, path, entry->d_name);
+			list_all_add(walk, path, entry->d_name);
 	}
 	closedir(folder);
 }
 
 void walk_mount(const char *mountpoint)
 {
-	struct walk walk = { { 0 } };
+	struct list_all_walk walk = { { 0 } };
 
-	list(&walk, mountpoint);
+	list_all_list(&walk, mountpoint);
 	while (walk.waiting.count > 0) {
 		CLEANUP(cleanup_free) char *path = walk.waiting.items[--walk.waiting.count];
 
-		list(&walk, path);
+		list_all_list(&walk, path);
 	}
 	vec_free(&walk.waiting);
 }

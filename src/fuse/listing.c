@@ -46,7 +46,7 @@ static int name_at(const struct listing *l, uint32_t position, char *name,
 }
 
 /* 0, -ENOENT at the end, -ENOSPC where the reply is full, or another error. */
-static int add_name(struct listing *l, uint32_t position)
+static int listing_add_name(struct listing *l, uint32_t position)
 {
 	struct fuse_entry_param entry;
 	size_t room = l->size - l->used, need;
@@ -84,7 +84,7 @@ void listing_reply(fuse_req_t req, uint32_t directory, size_t size, off_t offset
 	int err = l.buffer ? 0 : -ENOMEM;
 
 	for (off_t at = offset; !err && at >= 0 && at < UINT32_MAX; at++)
-		err = add_name(&l, (uint32_t)at);
+		err = listing_add_name(&l, (uint32_t)at);
 	if (err && err != -ENOENT && err != -ENOSPC && l.used == 0)
 		fuse_reply_err(req, -err);
 	else

@@ -103,7 +103,7 @@ static int clear_mountpoint(const char *mountpoint, struct error *e)
 }
 
 /* Why nothing is to be mounted there, or NULL. */
-static const char *objection(const char *mountpoint)
+static const char *mount_objection(const char *mountpoint)
 {
 	static const char *const needed[] = { "/dev", "/proc", "/sys" };
 
@@ -120,7 +120,7 @@ static const char *objection(const char *mountpoint)
 
 static int check_mountpoint(const char *mountpoint, struct error *e)
 {
-	const char *why = objection(mountpoint);
+	const char *why = mount_objection(mountpoint);
 	struct stat st;
 
 	if (why)
@@ -163,7 +163,7 @@ static int mount_directly(const struct mount_wish *wish, int directory)
 }
 
 /* A connection that is there already: libfuse's name for it. */
-static int adopt(struct fuse_session *fuse, int fd)
+static int mount_adopt(struct fuse_session *fuse, int fd)
 {
 	char name[32];
 
@@ -203,7 +203,7 @@ static int mount_somehow(const struct mount_wish *wish, int directory,
 	*fuse_said = '\0';
 	out->by_helper = fd < 0 && geteuid() != 0;
 	if (fd >= 0)
-		err = adopt(fuse, fd);
+		err = mount_adopt(fuse, fd);
 	else
 		err = out->by_helper ? mount_by_helper(wish, fuse) : fd;
 	if (err)
@@ -293,7 +293,7 @@ static bool has_ended(const struct mount *mount)
 }
 
 /* Is it what is seen at its mount point? */
-static bool is_there(const struct mount *mount, struct mount_entry *out)
+static bool mount_is_there(const struct mount *mount, struct mount_entry *out)
 {
 	return mounts_find(mount->mountpoint, out) == 1 && out->granaryfs &&
 	       out->connection == mount->number;
@@ -304,7 +304,7 @@ static char *locate(const struct mount *mount, struct mount_entry *out)
 {
 	if (!mount->ours || has_ended(mount))
 		return NULL;
-	if (is_there(mount, out))
+	if (mount_is_there(mount, out))
 		return strdup(mount->mountpoint);
 	return mounts_of_connection(mount->number, out);
 }
@@ -333,7 +333,7 @@ static int look_there(void *argument)
 {
 	struct mount_entry entry;
 
-	return is_there(argument, &entry);
+	return mount_is_there(argument, &entry);
 }
 
 /*
@@ -363,7 +363,7 @@ int mount_removed(const struct mount *mount, int status)
 }
 
 /* Or as far as it can be waited for. */
-static void detach(const struct mount *mount)
+static void mount_detach(const struct mount *mount)
 {
 	struct removal removal = { mount, MOUNT_DETACH };
 	int result;
@@ -381,7 +381,7 @@ static void clear_dead(const struct mount *mount)
 {
 	struct mount_entry entry;
 
-	if (mount->ours && has_ended(mount) && is_there(mount, &entry) &&
+	if (mount->ours && has_ended(mount) && mount_is_there(mount, &entry) &&
 	    mounts_is_dead(mount->mountpoint))
 		mounts_detach(mount->mountpoint, entry.id);
 }
@@ -392,7 +392,7 @@ static void clear_dead(const struct mount *mount)
  */
 void mount_end(struct mount *mount, struct fuse_session *fuse)
 {
-	detach(mount);
+	mount_detach(mount);
 	clear_dead(mount);
 	if (mount->by_helper && has_ended(mount))
 		fuse_session_unmount(fuse);

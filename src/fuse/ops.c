@@ -230,7 +230,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_readlink(req, target);
 }
 
-static void forget(const struct served *s, fuse_ino_t ino)
+static void ops_forget(const struct served *s, fuse_ino_t ino)
 {
 	count_request(COUNTER_fuse_forget, ino);
 	if (!control_owns(ino))
@@ -240,14 +240,14 @@ static void forget(const struct served *s, fuse_ino_t ino)
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
 {
 	(void)count;
-	forget(served_of(req), ino);
+	ops_forget(served_of(req), ino);
 	fuse_reply_none(req);
 }
 
 static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
 {
 	for (size_t i = 0; i < count; i++)
-		forget(served_of(req), forgets[i].ino);
+		ops_forget(served_of(req), forgets[i].ino);
 	fuse_reply_none(req);
 }
 
@@ -490,7 +490,7 @@ static bool tree_is_small(const struct served *s)
 				    s->config->budget);
 }
 
-static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
+static void ops_want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 {
 	if (wanted)
 		conn->want |= conn->capable & capability;
@@ -543,21 +543,23 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	bool hidden = s->config->opens == OPENS_HIDDEN;
 
 	stats_add(COUNTER_fuse_init, 1);
-	want(conn, FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS, true);
+	ops_want(conn, FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS, true);
 #ifdef FUSE_CAP_CACHE_SYMLINKS
-	want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
+	ops_want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
 #endif
 	/* always, not when the kernel thinks it pays: the first listing then
 	   brings every inode, and no file is looked up again */
 	/* what has a new time of change is read anew: .granaryfs, and nothing else */
-	want(conn, FUSE_CAP_AUTO_INVAL_DATA, true);
+	ops_want(conn, FUSE_CAP_AUTO_INVAL_DATA, true);
 #ifdef FUSE_CAP_EXPLICIT_INVAL_DATA
-	want(conn, FUSE_CAP_EXPLICIT_INVAL_DATA, false);
+	ops_want(conn, FUSE_CAP_EXPLICIT_INVAL_DATA, false);
 #endif
-	want(conn, FUSE_CAP_READDIRPLUS, small);
-	want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
-	want(conn, FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE, false);
-	want(conn, FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO, false);
+	ops_want(conn, FUSE_CAP_READDIRPLUS, small);
+	ops_want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
+	ops_want(conn,
+		 FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE,
+		 false);
+	ops_want(conn, FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO, false);
 	if (conn->max_write > SLOTS_DATA_MOST)
 		conn->max_write = SLOTS_DATA_MOST; /* libfuse: as large as reads get */
 	conn->max_background = BACKGROUND_REQUESTS;

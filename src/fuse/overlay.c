@@ -82,7 +82,7 @@ static int make_tmpfs(int root, const char *layer, char why[FRONT_WHY_BYTES])
 }
 
 /* What the kernel says of why an overlay could not be made. */
-static int refused(int fs, char why[FRONT_WHY_BYTES])
+static int overlay_refused(int fs, char why[FRONT_WHY_BYTES])
 {
 	int errnum = errno;
 	ssize_t n = fs < 0 ? -1 : read(fs, why, FRONT_WHY_BYTES - 1);
@@ -120,7 +120,7 @@ static int make_overlay(const struct overlay_wish *wish, const char *layers,
 	    (!wish->merged || mountapi_set(fs, "xino", "on") == 0) &&
 	    mountapi_set_flag(fs, "ro") == 0)
 		overlay = mountapi_make(fs, attributes);
-	return overlay < 0 ? refused(fs, why) : overlay;
+	return overlay < 0 ? overlay_refused(fs, why) : overlay;
 }
 
 int overlay_make(const struct overlay_wish *wish, int *root, char why[FRONT_WHY_BYTES])

@@ -27,7 +27,7 @@ struct push {
 };
 
 /* Counted first: who ends it sees this one, or this one sees that. */
-static bool begin(struct push *push, uint32_t node)
+static bool page_cache_begin(struct push *push, uint32_t node)
 {
 	atomic_fetch_add(&push->under_way, 1);
 	if (!atomic_load(&push->ending) && atomic_load(&push->reads[node % COUNTERS]) == 0)
@@ -36,7 +36,7 @@ static bool begin(struct push *push, uint32_t node)
 	return false;
 }
 
-static int end(struct push *push, int result)
+static int page_cache_end(struct push *push, int result)
 {
 	atomic_fetch_sub(&push->under_way, 1);
 	return result;
@@ -48,22 +48,26 @@ static int store(void *context, uint32_t node, uint64_t offset, const void *byte
 	struct push *push = context;
 	struct fuse_bufvec pieces = FUSE_BUFVEC_INIT(length);
 
-	if (!begin(push, node))
+	if (!page_cache_begin(push, node))
 		return -EBUSY;
 	pieces.buf[0].mem = (void *)(uintptr_t)bytes; /* only read from */
-	return end(push, fuse_lowlevel_notify_store(push->fuse, ops_inode(push->served, node),
-						    (off_t)offset, &pieces, 0));
+	return page_cache_end(push,
+			      fuse_lowlevel_notify_store(push->fuse,
+							 ops_inode(push->served, node),
+							 (off_t)offset, &pieces, 0));
 }
 
 static int drop(void *context, uint32_t node, uint64_t from)
 {
 	struct push *push = context;
 
-	if (!begin(push, node))
+	if (!page_cache_begin(push, node))
 		return -EBUSY;
-	return end(push, fuse_lowlevel_notify_inval_inode(push->fuse,
-							  ops_inode(push->served, node),
-							  (off_t)from, 0));
+	return page_cache_end(push,
+			      fuse_lowlevel_notify_inval_inode(push->fuse,
+							       ops_inode(push->served,
+									 node),
+							       (off_t)from, 0));
 }
 
 struct push *push_new(struct fuse_session *fuse, const struct served *served)
@@ -101,7 +105,7 @@ void push_read_ends(struct push *push, uint32_t node)
 }
 
 /* One that has been answered meanwhile is not known any more. */
-static void refuse(const struct fuse_in_header *request, int connection)
+static void page_cache_refuse(const struct fuse_in_header *request, int connection)
 {
 	struct fuse_out_header answer = { .len = sizeof(answer), .error = -ENOTCONN,
 					  .unique = request->unique };
@@ -116,7 +120,7 @@ static void give_up_reads(struct slots *slots, int connection)
 		const struct fuse_in_header *request = slots_request(slots, i);
 
 		if (request && request->opcode == FUSE_READ)
-			refuse(request, connection);
+			page_cache_refuse(request, connection);
 	}
 }
 
@@ -130,7 +134,7 @@ static void give_up_pending(int connection)
 
 	fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) | O_NONBLOCK);
 	while (read(connection, &pending, sizeof(pending)) >= (ssize_t)sizeof(pending.request))
-		refuse(&pending.request, connection);
+		page_cache_refuse(&pending.request, connection);
 }
 
 /*

@@ -114,7 +114,7 @@ static void watch_crashes(struct slots *slots)
 
 /* Requests. */
 
-static const char *name_of(uint32_t opcode)
+static const char *server_name_of(uint32_t opcode)
 {
 	switch (opcode) {
 	case FUSE_READ:
@@ -139,13 +139,15 @@ static void log_condemned(const struct server *server, const struct fuse_in_head
 	char path[PATH_BYTES];
 
 	tree_path(dataset_tree(dataset), node, path, sizeof(path));
-	log_error("%s%s%.255s: servers died of %s: that is answered with an error, for good "
-		  "where they crashed, for a minute where they were killed again and again",
-		  *path || named ? path : "/", *path && named ? "/" : "",
-		  named ? (const char *)(request + 1) : "", name_of(request->opcode));
+	log_error(
+		"%s%s%.255s: servers died of %s: that is answered with an error, for good "
+		"where they crashed, for a minute where they were killed again and again",
+		*path || named ? path : "/", *path && named ? "/" : "",
+		named ? (const char *)(request + 1) : "",
+		server_name_of(request->opcode));
 }
 
-static void refuse(const struct server *server, unsigned slot)
+static void server_refuse(const struct server *server, unsigned slot)
 {
 	const struct fuse_in_header *request = slots_request(server->slots, slot);
 	struct fuse_out_header answer = { .len = sizeof(answer), .error = -EIO,
@@ -186,8 +188,8 @@ static enum histogram histogram_of(uint32_t opcode)
 }
 
 /* Answers, and notes how long a reader has waited for that. */
-static void answer(struct server *server, const struct fuse_in_header *request,
-		   const struct fuse_buf *buf)
+static void server_answer(struct server *server, const struct fuse_in_header *request,
+			  const struct fuse_buf *buf)
 {
 	enum histogram histogram = histogram_of(request->opcode);
 	bool reader = slots_wants_answer(request) && !control_is_meant(request);
@@ -214,9 +216,9 @@ static void handle(struct server *server, unsigned slot)
 	current_slot = (int)slot;
 	slots_begin(server->slots, slot);
 	if (slots_wants_answer(request) && slots_is_condemned(server->slots, slot, clock_seconds()))
-		refuse(server, slot);
+		server_refuse(server, slot);
 	else
-		answer(server, request, &buf);
+		server_answer(server, request, &buf);
 	current_slot = -1;
 	slots_done(server->slots, slot);
 }
@@ -364,7 +366,7 @@ static void wait_for_request(const struct server *server)
 }
 
 /* 1: there is a request; 0: none this time; -1: the connection has ended. */
-static int receive(struct server *server, unsigned slot, bool alone)
+static int server_receive(struct server *server, unsigned slot, bool alone)
 {
 	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	struct fuse_buf buf = { .mem = slots_receive(server->slots, slot) };
@@ -416,7 +418,7 @@ static void serve_requests(void *argument)
 	while (!fuse_session_exited(server->fuse)) {
 		bool alone;
 		int parked = take_parked_or_receive(server, &alone);
-		int received = parked < 0 ? receive(server, slot, alone) : 0;
+		int received = parked < 0 ? server_receive(server, slot, alone) : 0;
 
 		if (parked >= 0) {
 			handle_parked(server, (unsigned)parked);
@@ -511,7 +513,7 @@ static bool is_handled_by(struct server *server, long long end)
 	return true;
 }
 
-static int find_suspect(const struct server *server)
+static int server_find_suspect(const struct server *server)
 {
 	for (unsigned i = 0; i < slots_count(server->slots); i++) {
 		if (slots_is_suspect(server->slots, i))
@@ -537,7 +539,7 @@ static int handle_suspects(struct server *server, struct pool *pool)
 		slots_alone_ends(server->slots);
 	}
 	end = bounded_now() + SUSPECTS_MS; /* that was none of their time */
-	while (!err && in_time && (slot = find_suspect(server)) >= 0) {
+	while (!err && in_time && (slot = server_find_suspect(server)) >= 0) {
 		stats_add(COUNTER_requests_replayed, 1);
 		server->suspect = slot; /* no thread is looking */
 		slots_alone_begins(server->slots, (unsigned)slot);

@@ -218,7 +218,7 @@ static unsigned threads_wanted(const struct mount_config *config)
 	return config->threads ? config->threads : 2 * processors_count();
 }
 
-static unsigned thread_count(const struct mount_config *config)
+static unsigned session_thread_count(const struct mount_config *config)
 {
 	unsigned n = threads_wanted(config);
 
@@ -262,7 +262,7 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 	if (!err)
 		err = new_fuse_session(s, e);
 	if (!err) {
-		s->slots = slots_new(thread_count(config));
+		s->slots = slots_new(session_thread_count(config));
 		s->prefetch = prefetch_memory_new(dataset);
 		s->served.inodes = inodes_new(tree_count(dataset_tree(dataset)));
 		if (!s->slots || !s->prefetch || !s->served.inodes || stats_share() < 0)
@@ -365,7 +365,7 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 static int connection_to_close = -1;
 static const struct session *session_to_end;
 
-static void let_go(int number)
+static void session_let_go(int number)
 {
 	(void)number;
 	push_end(session_to_end->served.push, session_to_end->slots, connection_to_close);
@@ -378,11 +378,11 @@ static void heed_the_end(const struct session *s)
 {
 	session_to_end = s;
 	connection_to_close = fuse_session_fd(s->fuse);
-	signals_heed_end(let_go);
+	signals_heed_end(session_let_go);
 }
 
 /* What answers has no more rights than who opened the packed files. */
-static int give_up_rights(const struct session *s, pid_t supervisor)
+static int session_give_up_rights(const struct session *s, pid_t supervisor)
 {
 	struct error e;
 	int err;
@@ -461,7 +461,7 @@ static int serve(void *context, pid_t supervisor, bool crashed)
 	int err;
 
 	heed_the_end(s);
-	err = give_up_rights(s, supervisor);
+	err = session_give_up_rights(s, supervisor);
 	if (err)
 		return ERROR_SYSTEM;
 	start_prefetch(s, crashed);

@@ -156,7 +156,7 @@ int slots_park(struct slots *slots, unsigned slot)
 }
 
 /* The same for the same request of whoever it was; 0 where there is none. */
-static uint64_t name_of(const struct slots *slots, unsigned slot)
+static uint64_t slots_name_of(const struct slots *slots, unsigned slot)
 {
 	const struct fuse_in_header *request = slots_place(slots, slot);
 	uint32_t length = slots_request_length(slots, slot);
@@ -171,7 +171,7 @@ static uint64_t name_of(const struct slots *slots, unsigned slot)
 	return sum ? sum : 1;
 }
 
-static int find_suspect(const struct slots *slots, uint64_t name)
+static int slots_find_suspect(const struct slots *slots, uint64_t name)
 {
 	for (int i = 0; i < SUSPECTS; i++) {
 		if (slots->suspects[i].name == name)
@@ -182,7 +182,9 @@ static int find_suspect(const struct slots *slots, uint64_t name)
 
 bool slots_is_condemned(const struct slots *slots, unsigned slot, int64_t now)
 {
-	int found = slots->any_condemned ? find_suspect(slots, name_of(slots, slot)) : -1;
+	int found = slots->any_condemned
+			    ? slots_find_suspect(slots, slots_name_of(slots, slot))
+			    : -1;
 
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	return found >= 0 && now < slots->suspects[found].condemned_until;
@@ -190,7 +192,7 @@ bool slots_is_condemned(const struct slots *slots, unsigned slot, int64_t now)
 
 bool slots_first_refusal(struct slots *slots, unsigned slot)
 {
-	int found = find_suspect(slots, name_of(slots, slot));
+	int found = slots_find_suspect(slots, slots_name_of(slots, slot));
 	uint32_t order = found >= 0 ? slots->suspects[found].order : 0;
 
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
@@ -281,7 +283,7 @@ bool slots_under_way(const struct slots *slots)
 /* The one with this name; a new one takes the oldest one's place. */
 static struct suspect *suspect_of(struct slots *slots, uint64_t name)
 {
-	int found = find_suspect(slots, name);
+	int found = slots_find_suspect(slots, name);
 	struct suspect *suspect = &slots->suspects[found < 0 ? 0 : found];
 
 	if (found >= 0)
@@ -301,7 +303,7 @@ static void bury_crash(struct slots *slots)
 	uint64_t name = 0;
 
 	if (slot >= 0 && (unsigned)slot < slots_count(slots))
-		name = name_of(slots, (unsigned)slot);
+		name = slots_name_of(slots, (unsigned)slot);
 	if (!name)
 		return;
 	suspect = suspect_of(slots, name);
@@ -313,7 +315,7 @@ static void bury_crash(struct slots *slots)
 
 static void sentence(struct slots *slots, unsigned slot, int64_t now)
 {
-	struct suspect *suspect = suspect_of(slots, name_of(slots, slot));
+	struct suspect *suspect = suspect_of(slots, slots_name_of(slots, slot));
 
 	if (suspect->condemned_until < now) { /* and it is said again */
 		suspect->order = ++slots->suspects_seen;

@@ -17,7 +17,7 @@ enum {
 	AGAIN_NS = 10 * 1000 * 1000,
 };
 
-static int64_t nanoseconds(void)
+static int64_t spin_nanoseconds(void)
 {
 	struct timespec now;
 
@@ -53,36 +53,36 @@ static bool has_yielded(struct spin *spin)
 	return spin->yielded != before;
 }
 
-static void judge(struct spin *spin)
+static void spin_judge(struct spin *spin)
 {
 	if (!has_yielded(spin))
 		spin->disturbed -= spin->disturbed > 0;
 	else if (spin->disturbed < DISTURBANCE * DISTURBANCES_MOST)
 		spin->disturbed += DISTURBANCE;
 	else
-		spin->not_before = nanoseconds() + AGAIN_NS;
+		spin->not_before = spin_nanoseconds() + AGAIN_NS;
 }
 
 void spin_wait(struct spin *spin, int connection)
 {
 	struct pollfd requests = { .fd = connection, .events = POLLIN };
 
-	spin->began = nanoseconds();
+	spin->began = spin_nanoseconds();
 	if (spin->gap >= spin->bound || spin->began < spin->not_before)
 		return;
 	spin->at_once++;
 	while (poll(&requests, 1, 0) == 0) {
 		spin->at_once = 0;
-		if (nanoseconds() - spin->began >= spin->bound)
+		if (spin_nanoseconds() - spin->began >= spin->bound)
 			break;
 		sched_yield();
 	}
-	judge(spin);
+	spin_judge(spin);
 }
 
 void spin_received(struct spin *spin)
 {
-	int64_t gap = nanoseconds() - spin->began, most = spin->bound * WEIGHT * 2;
+	int64_t gap = spin_nanoseconds() - spin->began, most = spin->bound * WEIGHT * 2;
 
 	/* one that was late is forgotten after a few that were not */
 	if (gap > most)

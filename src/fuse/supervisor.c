@@ -113,7 +113,7 @@ static void start_server(struct supervisor *s)
 /* The end of one. */
 
 /* 1: it is gone for good; 0: not yet. */
-static int reap(pid_t pid, int *status)
+static int supervisor_reap(pid_t pid, int *status)
 {
 	pid_t reaped;
 
@@ -145,7 +145,7 @@ static bool are_left(struct supervisor *s)
 	int status;
 
 	for (size_t i = s->left.count; i > 0; i--) {
-		if (reap(s->left.items[i - 1], &status))
+		if (supervisor_reap(s->left.items[i - 1], &status))
 			forget_left(s, s->left.items[i - 1]);
 	}
 	return s->left.count || (s->left_more && waitpid(-1, &status, WNOHANG) >= 0);
@@ -157,7 +157,7 @@ static bool is_gone_within(pid_t server, int64_t milliseconds)
 	int status;
 
 	for (int64_t end = bounded_now() + milliseconds; bounded_now() < end; bounded_pause(5)) {
-		if (reap(server, &status) || process_is_beyond(server))
+		if (supervisor_reap(server, &status) || process_is_beyond(server))
 			return true;
 	}
 	return false;
@@ -221,7 +221,7 @@ static bool too_many_deaths(struct supervisor *s, bool bad)
 	return ++s->bad_deaths >= BAD_DEATHS_MOST;
 }
 
-static void give_up(struct supervisor *s)
+static void supervisor_give_up(struct supervisor *s)
 {
 	log_error("%s: %d servers have died one after the other: the mount is given up, "
 		  "and whoever reads there gets an error; unmount with: granary umount",
@@ -261,7 +261,7 @@ static void after_death(struct supervisor *s, int status)
 	}
 	log_death(&legacy, pid, status);
 	if (too_many_deaths(s, is_bad(s, &legacy, status, hungry))) {
-		give_up(s);
+		supervisor_give_up(s);
 		return;
 	}
 	idle = legacy.answered == s->answered;
@@ -416,7 +416,7 @@ static void handle_signals(struct supervisor *s)
 
 /* What has to be looked at from time to time. */
 
-static uint64_t count_requests(void)
+static uint64_t supervisor_count_requests(void)
 {
 	uint64_t sum = 0;
 
@@ -435,7 +435,7 @@ static bool is_quiet(struct supervisor *s)
 {
 	uint64_t before = s->activity;
 
-	s->activity = count_requests();
+	s->activity = supervisor_count_requests();
 	return s->activity == before;
 }
 
@@ -454,7 +454,7 @@ static void expire(struct supervisor *s)
 }
 
 /* The server says so, or does not, because it hangs: then the kernel does. */
-static bool is_over(const struct supervisor *s)
+static bool supervisor_is_over(const struct supervisor *s)
 {
 	struct pollfd connection = { .fd = s->what->connection };
 
@@ -465,7 +465,7 @@ static bool is_over(const struct supervisor *s)
 /* A thread that storage keeps must not keep a filesystem that is no more. */
 static void end_if_over(struct supervisor *s)
 {
-	if (!is_over(s))
+	if (!supervisor_is_over(s))
 		s->over_since = bounded_now();
 	else if (bounded_now() - s->over_since > GRACE_MS) {
 		end_server(s);
@@ -502,7 +502,7 @@ static bool is_busy(struct supervisor *s)
 
 	s->counted = count_work();
 	return s->counted != before || !s->notified || s->removal || slots_under_way(s->what->slots) ||
-	       is_over(s);
+	       supervisor_is_over(s);
 }
 
 /* Milliseconds to the next tick, if there is no signal before. */
@@ -567,7 +567,7 @@ static void release_left(struct supervisor *s)
 	int64_t end = bounded_now() + GRACE_MS;
 
 	/* mostly they only take a moment to end */
-	while (!is_over(s) && !are_reaped_soon(s) && bounded_now() < end) {
+	while (!supervisor_is_over(s) && !are_reaped_soon(s) && bounded_now() < end) {
 		struct slots_legacy legacy;
 
 		start_server(s);

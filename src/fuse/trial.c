@@ -33,16 +33,16 @@ static bool is_readable(const struct tree *tree, const struct tree_name *name)
 	return name->kind == TREE_FILE && tree_stat(tree, name->node, &st) == 0 && st.size;
 }
 
-static bool is_folder(const struct tree *tree, const struct tree_name *name)
+static bool trial_is_folder(const struct tree *tree, const struct tree_name *name)
 {
 	(void)tree;
 	return name->kind == TREE_DIRECTORY;
 }
 
 /* The first such name of a folder. */
-static bool find_first(const struct tree *tree, uint32_t folder,
-		       bool (*fits)(const struct tree *, const struct tree_name *),
-		       struct tree_name *out)
+static bool trial_find_first(const struct tree *tree, uint32_t folder,
+			     bool (*fits)(const struct tree *, const struct tree_name *),
+			     struct tree_name *out)
 {
 	for (uint32_t i = 0; i < NAMES_MOST && tree_child(tree, folder, i, out) == 0; i++) {
 		if (out->length <= NAME_MAX && fits(tree, out))
@@ -52,7 +52,7 @@ static bool find_first(const struct tree *tree, uint32_t folder,
 }
 
 /* A file with bytes, found by way of first folders; NULL where none is found soon. */
-static char *find_file(const struct dataset *dataset)
+static char *trial_find_file(const struct dataset *dataset)
 {
 	const struct tree *tree = dataset_tree(dataset);
 	uint32_t folder = dataset_root(dataset);
@@ -62,8 +62,8 @@ static char *find_file(const struct dataset *dataset)
 	for (int depth = 0; depth < DEPTH_MOST; depth++) {
 		struct tree_name name;
 
-		if (!find_first(tree, folder, is_readable, &name) &&
-		    !find_first(tree, folder, is_folder, &name))
+		if (!trial_find_first(tree, folder, is_readable, &name) &&
+		    !trial_find_first(tree, folder, trial_is_folder, &name))
 			return NULL;
 		used += (size_t)snprintf(path + used, sizeof(path) - used, "%s%.*s",
 					 used ? "/" : "", (int)name.length, name.name);
@@ -76,18 +76,22 @@ static char *find_file(const struct dataset *dataset)
 	return NULL;
 }
 
-static char *find_folder(const struct dataset *dataset)
+static char *trial_find_folder(const struct dataset *dataset)
 {
 	struct tree_name name;
 
-	return find_first(dataset_tree(dataset), dataset_root(dataset), is_folder, &name) ?
-		       strndup(name.name, name.length) : NULL;
+	return trial_find_first(dataset_tree(dataset), dataset_root(dataset),
+				trial_is_folder, &name)
+		       ? strndup(name.name, name.length)
+		       : NULL;
 }
 
 void trial_choose(const struct dataset *dataset, bool merged, struct trial *out)
 {
-	*out = (struct trial){ .dataset = dataset, .merged = merged,
-			       .folder = find_folder(dataset), .file = find_file(dataset) };
+	*out = (struct trial){.dataset = dataset,
+			      .merged = merged,
+			      .folder = trial_find_folder(dataset),
+			      .file = trial_find_file(dataset)};
 }
 
 void trial_free(struct trial *trial)
@@ -98,12 +102,12 @@ void trial_free(struct trial *trial)
 
 /* ---- A listing ---- */
 
-struct names {
+struct trial_names {
 	VEC(char *) list;
 	bool whole; /* there are no more */
 };
 
-static void free_names(struct names *names)
+static void free_names(struct trial_names *names)
 {
 	for (size_t i = 0; i < names->list.count; i++)
 		free(names->list.items[i]);
@@ -119,7 +123,8 @@ static bool is_dots(const char *name)
  * The names of a folder, or the first `most`. An end with an error looks like an end to
  * whoever reads: names are missing then. 0 or an errno.
  */
-static int read_names(int root, const char *path, size_t most, struct names *out)
+static int trial_read_names(int root, const char *path, size_t most,
+			    struct trial_names *out)
 {
 	int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -148,14 +153,14 @@ static int read_names(int root, const char *path, size_t most, struct names *out
 	return err;
 }
 
-static int compare_names(const void *a, const void *b)
+static int trial_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* ---- Compared with the tree ---- */
 
-struct folder {
+struct trial_folder {
 	const struct tree *tree;
 	uint32_t node;
 	const char *path; /* from the root: "." is the root itself */
@@ -163,7 +168,7 @@ struct folder {
 };
 
 /* Its name of that length is there, or no listing of the root shows it. */
-static bool is_listed(const struct names *names, const struct folder *folder,
+static bool is_listed(const struct trial_names *names, const struct trial_folder *folder,
 		      const struct tree_name *name)
 {
 	char text[NAME_MAX + 1];
@@ -174,12 +179,12 @@ static bool is_listed(const struct names *names, const struct folder *folder,
 	memcpy(text, name->name, name->length);
 	text[name->length] = '\0';
 	return bsearch(&key, names->list.items, names->list.count, sizeof(char *),
-		       compare_names) ||
+		       trial_compare_names) ||
 	       (strcmp(folder->path, ".") == 0 && strcmp(text, CONTROL_NAME) == 0);
 }
 
 /* The first name of the tree that is missing in a whole listing. */
-static bool lacks(const struct names *names, const struct folder *folder,
+static bool lacks(const struct trial_names *names, const struct trial_folder *folder,
 		  struct tree_name *missing)
 {
 	for (uint32_t i = 0; tree_child(folder->tree, folder->node, i, missing) == 0; i++) {
@@ -190,7 +195,8 @@ static bool lacks(const struct names *names, const struct folder *folder,
 }
 
 /* The first name that the tree has not, or NULL. */
-static const char *find_stranger(const struct names *names, const struct folder *folder)
+static const char *find_stranger(const struct trial_names *names,
+				 const struct trial_folder *folder)
 {
 	uint32_t node;
 
@@ -204,7 +210,7 @@ static const char *find_stranger(const struct names *names, const struct folder 
 	return NULL;
 }
 
-static int differs(const struct folder *folder, const char *how,
+static int differs(const struct trial_folder *folder, const char *how,
 		   const char *name, size_t length, char *why, size_t size)
 {
 	bool root = strcmp(folder->path, ".") == 0;
@@ -215,13 +221,15 @@ static int differs(const struct folder *folder, const char *how,
 	return 1;
 }
 
-static int compare(const struct folder *folder, struct names *names, char *why, size_t size)
+static int trial_compare(const struct trial_folder *folder, struct trial_names *names,
+			 char *why, size_t size)
 {
 	struct tree_name missing;
 	const char *stranger;
 
 	if (names->list.count)
-		qsort(names->list.items, names->list.count, sizeof(char *), compare_names);
+		qsort(names->list.items, names->list.count, sizeof(char *),
+		      trial_compare_names);
 	if (names->whole && lacks(names, folder, &missing))
 		return differs(folder, "lacks", missing.name, missing.length, why, size);
 	stranger = find_stranger(names, folder);
@@ -231,19 +239,19 @@ static int compare(const struct folder *folder, struct names *names, char *why, 
 		       size);
 }
 
-static int list_one(const struct folder *folder, int root, char *why, size_t size)
+static int list_one(const struct trial_folder *folder, int root, char *why, size_t size)
 {
-	CLEANUP(free_names) struct names names = { 0 };
-	int err = read_names(root, folder->path, folder->most, &names);
+	CLEANUP(free_names) struct trial_names names = { 0 };
+	int err = trial_read_names(root, folder->path, folder->most, &names);
 
 	if (!err)
-		return compare(folder, &names, why, size);
+		return trial_compare(folder, &names, why, size);
 	snprintf(why, size, "through an overlay '%.60s' cannot be listed: %s", folder->path,
 		 strerror(err));
 	return 1;
 }
 
-static int try_folder(const struct folder *folder, int overlay, int bare, char *why,
+static int try_folder(const struct trial_folder *folder, int overlay, int bare, char *why,
 		      size_t size)
 {
 	char bare_why[512];
@@ -255,7 +263,7 @@ static int try_folder(const struct folder *folder, int overlay, int bare, char *
 
 int trial_list(const struct trial *trial, int overlay, int bare, char *why, size_t size)
 {
-	struct folder folder = {
+	struct trial_folder folder = {
 		.tree = dataset_tree(trial->dataset), .node = dataset_root(trial->dataset),
 		.path = ".",
 		/* one more than there are: then their end is seen, too */
@@ -278,7 +286,7 @@ int trial_list(const struct trial *trial, int overlay, int bare, char *why, size
  * Folder by folder, none of which may be a link: nothing outside of the mount is opened,
  * whatever lies in it.
  */
-static int open_beneath(int root, const char *path)
+static int trial_open_beneath(int root, const char *path)
 {
 	const int how = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	CLEANUP(cleanup_close) int folder = -1;
@@ -300,9 +308,9 @@ static int open_beneath(int root, const char *path)
 }
 
 /* 0, or an errno. */
-static int read_one(int root, const char *path)
+static int trial_read_one(int root, const char *path)
 {
-	CLEANUP(cleanup_close) int fd = open_beneath(root, path);
+	CLEANUP(cleanup_close) int fd = trial_open_beneath(root, path);
 	char byte;
 
 	return fd >= 0 && pread(fd, &byte, 1, 0) >= 0 ? 0 : errno;
@@ -310,10 +318,10 @@ static int read_one(int root, const char *path)
 
 int trial_read(const struct trial *trial, int overlay, int bare, char *why, size_t size)
 {
-	int err = trial->file ? read_one(overlay, trial->file) : 0;
+	int err = trial->file ? trial_read_one(overlay, trial->file) : 0;
 
 	/* a damaged file says nothing against the overlay */
-	if (!err || read_one(bare, trial->file) == err)
+	if (!err || trial_read_one(bare, trial->file) == err)
 		return 0;
 	snprintf(why, size, "no file can be read through an overlay: %s", strerror(err));
 	return 1;

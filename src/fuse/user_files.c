@@ -9,7 +9,7 @@
 #include "os/steps.h"
 
 /* What both sides of an errand know. */
-struct wanted {
+struct user_files_wanted {
 	const char *path;
 	int (*open)(const char *path, struct error *e);
 	struct notify *notify; /* of a FIFO */
@@ -17,7 +17,7 @@ struct wanted {
 
 static int open_as_user(void *context, struct error *e)
 {
-	const struct wanted *wanted = context;
+	const struct user_files_wanted *wanted = context;
 	struct errand_item item = { .text = wanted->path };
 
 	steps_at(wanted->path);
@@ -36,7 +36,7 @@ static int take_log(void *context, const struct errand_item *item, struct error 
 
 int user_log(const struct rights *rights, const char *path, struct error *e)
 {
-	struct wanted wanted = { .path = path, .open = log_open_file };
+	struct user_files_wanted wanted = { .path = path, .open = log_open_file };
 	const struct errand errand = { open_as_user, take_log, &wanted };
 
 	if (!rights)
@@ -46,7 +46,7 @@ int user_log(const struct rights *rights, const char *path, struct error *e)
 
 static int take_pipe(void *context, const struct errand_item *item, struct error *e)
 {
-	const struct wanted *wanted = context;
+	const struct user_files_wanted *wanted = context;
 
 	(void)e;
 	wanted->notify->pipe = item->fd;
@@ -56,7 +56,9 @@ static int take_pipe(void *context, const struct errand_item *item, struct error
 int user_pipe(const struct rights *rights, const char *path, struct notify *notify,
 	      struct error *e)
 {
-	struct wanted wanted = { .path = path, .open = notify_open_fifo, .notify = notify };
+	struct user_files_wanted wanted = {.path = path,
+					   .open = notify_open_fifo,
+					   .notify = notify};
 	const struct errand errand = { open_as_user, take_pipe, &wanted };
 
 	if (!path || !rights)

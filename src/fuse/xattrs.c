@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "os/front_kind.h"
 
-static bool is_shown(const char *name)
+static bool xattrs_is_shown(const char *name)
 {
 	static const char user[] = "user.";
 
@@ -17,7 +17,8 @@ static bool is_shown(const char *name)
 int xattrs_get(const struct tree *tree, uint32_t node, const char *name, void *value,
 	       size_t size)
 {
-	return is_shown(name) ? tree_getxattr(tree, node, name, value, size) : -ENODATA;
+	return xattrs_is_shown(name) ? tree_getxattr(tree, node, name, value, size)
+				     : -ENODATA;
 }
 
 /* Keeps the names that are shown: how many bytes they take. */
@@ -27,7 +28,7 @@ static size_t keep_shown(char *list, size_t size)
 
 	for (size_t at = 0, n; at < size; at += n) {
 		n = strnlen(list + at, size - at - 1) + 1;
-		if (!is_shown(list + at))
+		if (!xattrs_is_shown(list + at))
 			continue;
 		memmove(list + kept, list + at, n);
 		kept += n;

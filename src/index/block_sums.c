@@ -21,7 +21,7 @@ static uint64_t group_count(const struct tree *tree)
 }
 
 /* The number of checksums of a node: 0 for a file of one block, or no file. */
-static int count_of(const struct tree *tree, uint32_t node, uint64_t *out)
+static int block_sums_count_of(const struct tree *tree, uint32_t node, uint64_t *out)
 {
 	struct layout_node n;
 	uint64_t size;
@@ -42,7 +42,7 @@ static int count_before(const struct tree *tree, uint32_t node, uint64_t *out)
 
 	*out = 0;
 	for (uint32_t other = node - node % GROUP; other < node; other++) {
-		if (count_of(tree, other, &count) < 0)
+		if (block_sums_count_of(tree, other, &count) < 0)
 			return -EIO;
 		*out += count; /* no overflow: 64 nodes of less than 2^48 bytes */
 	}
@@ -55,8 +55,8 @@ bool blocks_are_there(const struct index *index)
 }
 
 /* The position in BLOCKS of a node's first checksum. */
-static int find_first(const struct tree *tree, uint64_t before_group, uint32_t node,
-		      uint64_t *out)
+static int block_sums_find_first(const struct tree *tree, uint64_t before_group,
+				 uint32_t node, uint64_t *out)
 {
 	uint64_t before;
 
@@ -74,7 +74,7 @@ int blocks_first(const struct index *index, uint32_t node, uint64_t *out)
 	if (view_item(tree, SECTION_BLOCKS, node / GROUP, &before_group,
 		      sizeof(before_group)) < 0)
 		return -EIO;
-	return find_first(tree, before_group, node, out);
+	return block_sums_find_first(tree, before_group, node, out);
 }
 
 int blocks_sum(const struct index *index, uint64_t number, uint64_t *out)
@@ -83,7 +83,8 @@ int blocks_sum(const struct index *index, uint64_t number, uint64_t *out)
 }
 
 /* Counts all checksums; `groups`, if not NULL, gets the number before each group. */
-static int count_all(const struct tree *tree, uint64_t *groups, uint64_t *total)
+static int block_sums_count_all(const struct tree *tree, uint64_t *groups,
+				uint64_t *total)
 {
 	uint64_t count;
 
@@ -91,7 +92,7 @@ static int count_all(const struct tree *tree, uint64_t *groups, uint64_t *total)
 	for (uint32_t node = 0; node < tree_count(tree); node++) {
 		if (groups && node % GROUP == 0)
 			groups[node / GROUP] = *total;
-		if (count_of(tree, node, &count) < 0)
+		if (block_sums_count_of(tree, node, &count) < 0)
 			return -EIO;
 		*total += count; /* no overflow: 2^31 nodes of less than 2^48 bytes */
 	}
@@ -104,11 +105,11 @@ int blocks_plan(const struct index *index, struct blocks *out)
 	uint64_t total;
 
 	*out = (struct blocks){ 0 };
-	if (count_all(tree, NULL, &total) < 0)
+	if (block_sums_count_all(tree, NULL, &total) < 0)
 		return -EIO;
 	out->count = group_count(tree) + total;
 	out->items = calloc(out->count, sizeof(*out->items));
-	return out->items ? count_all(tree, out->items, &total) : -ENOMEM;
+	return out->items ? block_sums_count_all(tree, out->items, &total) : -ENOMEM;
 }
 
 void blocks_free(struct blocks *blocks)
@@ -122,8 +123,8 @@ uint64_t *blocks_of(const struct index *index, const struct blocks *blocks, uint
 	const struct tree *tree = index_tree(index);
 	uint64_t count, first;
 
-	if (count_of(tree, node, &count) < 0 || count == 0 ||
-	    find_first(tree, blocks->items[node / GROUP], node, &first) < 0)
+	if (block_sums_count_of(tree, node, &count) < 0 || count == 0 ||
+	    block_sums_find_first(tree, blocks->items[node / GROUP], node, &first) < 0)
 		return NULL;
 	return blocks->items + first;
 }
@@ -137,7 +138,7 @@ bool blocks_are_sound(const struct tree *tree)
 		    (view_item(tree, SECTION_BLOCKS, node / GROUP, &before,
 			       sizeof(before)) < 0 || before != total))
 			return false;
-		if (count_of(tree, node, &count) < 0)
+		if (block_sums_count_of(tree, node, &count) < 0)
 			return false;
 		total += count;
 	}

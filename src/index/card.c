@@ -23,7 +23,7 @@ struct card {
 	char *names;
 };
 
-static int refuse(struct error *e, const char *why)
+static int card_refuse(struct error *e, const char *why)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG, "%s", why);
 }
@@ -33,8 +33,8 @@ static int stale(struct error *e, const char *why)
 	return error_set(e, ERROR_DATASET, ESTALE, "%s", why);
 }
 
-static int fetch(const struct card_reader *reader, void *buffer, size_t length,
-		 uint64_t offset, struct error *e)
+static int card_fetch(const struct card_reader *reader, void *buffer, size_t length,
+		      uint64_t offset, struct error *e)
 {
 	int err = reader->read(reader->context, buffer, length, offset);
 
@@ -43,7 +43,7 @@ static int fetch(const struct card_reader *reader, void *buffer, size_t length,
 
 /* ---- Header and table ---- */
 
-struct head {
+struct card_head {
 	struct layout_header header;
 	struct layout_section table[SECTION_COUNT];
 };
@@ -53,38 +53,39 @@ static int check_header(const struct layout_header *header, uint64_t size,
 			struct error *e)
 {
 	if (memcmp(header->magic, LAYOUT_MAGIC, sizeof(header->magic)) != 0)
-		return refuse(e, "it is no index of granaryfs");
+		return card_refuse(e, "it is no index of granaryfs");
 	if (header->byte_order != LAYOUT_BYTE_ORDER)
-		return refuse(e, "it was made on a machine of another byte order");
+		return card_refuse(e, "it was made on a machine of another byte order");
 	if (header->version != LAYOUT_VERSION)
-		return refuse(e, "it was made by another version of granaryfs");
+		return card_refuse(e, "it was made by another version of granaryfs");
 	if (header->file_size != size)
-		return refuse(e, "it is cut off, or has grown");
+		return card_refuse(e, "it is cut off, or has grown");
 	if (header->section_count < SECTION_COUNT_LEAST ||
 	    header->section_count > SECTION_COUNT)
-		return refuse(e, "its sections are not those of this version");
+		return card_refuse(e, "its sections are not those of this version");
 	return 0;
 }
 
-static int check_head_sum(struct head *head, size_t size, struct error *e)
+static int check_head_sum(struct card_head *head, size_t size, struct error *e)
 {
 	uint64_t sum = head->header.checksum;
 
 	head->header.checksum = 0;
-	return XXH3_64bits(head, size) == sum ? 0 : refuse(e, "its header is damaged");
+	return XXH3_64bits(head, size) == sum ? 0
+					      : card_refuse(e, "its header is damaged");
 }
 
-static int check_place(const struct layout_section *s, uint32_t i, uint64_t size,
-		       struct error *e)
+static int card_check_place(const struct layout_section *s, uint32_t i, uint64_t size,
+			    struct error *e)
 {
 	if (s->id != i || s->item_size != layout_types[i].item_size ||
 	    !range_within(s->offset, s->length, size) ||
 	    s->offset % LAYOUT_ALIGNMENT || s->length % s->item_size)
-		return refuse(e, "its table of sections makes no sense");
+		return card_refuse(e, "its table of sections makes no sense");
 	return 0;
 }
 
-static uint64_t count_items(const struct card *card, enum layout_section_id i)
+static uint64_t card_count_items(const struct card *card, enum layout_section_id i)
 {
 	return i < card->section_count ? card->table[i].length / layout_types[i].item_size : 0;
 }
@@ -92,53 +93,53 @@ static uint64_t count_items(const struct card *card, enum layout_section_id i)
 /* Invariants of the accessors: there are nodes, and checksums for all or none. */
 static int check_counts(const struct card *card, struct error *e)
 {
-	uint64_t nodes = count_items(card, SECTION_NODES);
-	uint64_t sums = count_items(card, SECTION_SUMS);
-	uint64_t sources = count_items(card, SECTION_SOURCES);
-	uint64_t identities = count_items(card, SECTION_IDENTITIES);
+	uint64_t nodes = card_count_items(card, SECTION_NODES);
+	uint64_t sums = card_count_items(card, SECTION_SUMS);
+	uint64_t sources = card_count_items(card, SECTION_SOURCES);
+	uint64_t identities = card_count_items(card, SECTION_IDENTITIES);
 
 	if (nodes == 0 || nodes > LAYOUT_NODE_LIMIT ||
-	    count_items(card, SECTION_SUMMARY) != 1)
-		return refuse(e, "it holds no tree");
+	    card_count_items(card, SECTION_SUMMARY) != 1)
+		return card_refuse(e, "it holds no tree");
 	if (sums != 0 && sums != nodes)
-		return refuse(e, "its checksums are not one for each name");
-	if (sums == 0 && count_items(card, SECTION_BLOCKS) != 0)
-		return refuse(e, "it has checksums of blocks, and none of files");
+		return card_refuse(e, "its checksums are not one for each name");
+	if (sums == 0 && card_count_items(card, SECTION_BLOCKS) != 0)
+		return card_refuse(e, "it has checksums of blocks, and none of files");
 	if (sources > SOURCES_MOST)
-		return refuse(e, "it has more packed files than can be opened");
+		return card_refuse(e, "it has more packed files than can be opened");
 	if (identities != 0 && identities != sources)
-		return refuse(e, "its identities are not one for each packed file");
+		return card_refuse(e, "its identities are not one for each packed file");
 	return 0;
 }
 
-static int check_table(struct card *card, uint64_t size, struct error *e)
+static int card_check_table(struct card *card, uint64_t size, struct error *e)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < card->section_count && !err; i++)
-		err = check_place(&card->table[i], i, size, e);
+		err = card_check_place(&card->table[i], i, size, e);
 	return err ? err : check_counts(card, e);
 }
 
 static int read_head(const struct card_reader *reader, struct card *card, struct error *e)
 {
-	struct head head = { 0 };
+	struct card_head head = { 0 };
 	size_t n = reader->size < sizeof(head) ? (size_t)reader->size : sizeof(head), size;
-	int err = fetch(reader, &head, n, 0, e);
+	int err = card_fetch(reader, &head, n, 0, e);
 
 	if (!err && n < sizeof(head.header))
-		err = refuse(e, "it is no index of granaryfs");
+		err = card_refuse(e, "it is no index of granaryfs");
 	if (!err)
 		err = check_header(&head.header, reader->size, e);
 	if (err)
 		return err;
 	card->section_count = head.header.section_count;
 	size = sizeof(head.header) + card->section_count * sizeof(*head.table);
-	err = n < size ? refuse(e, "it is cut off") : check_head_sum(&head, size, e);
+	err = n < size ? card_refuse(e, "it is cut off") : check_head_sum(&head, size, e);
 	if (err)
 		return err;
 	memcpy(card->table, head.table, card->section_count * sizeof(*card->table));
-	return check_table(card, reader->size, e);
+	return card_check_table(card, reader->size, e);
 }
 
 /* ---- Sources ---- */
@@ -165,7 +166,7 @@ static int read_section(const struct card_reader *reader, const struct card *car
 			enum layout_section_id i, void *out, struct error *e)
 {
 	const struct layout_section *s = &card->table[i];
-	int err = fetch(reader, out, s->length, s->offset, e);
+	int err = card_fetch(reader, out, s->length, s->offset, e);
 
 	return err ? err : card_check_section(card, i, out, e);
 }
@@ -186,43 +187,44 @@ static int read_summary(const struct card_reader *reader, struct card *card,
 	return err;
 }
 
-static int read_name(const struct card_reader *reader, const struct card *card,
-		     const struct layout_source *source, char *out, struct error *e)
+static int card_read_name(const struct card_reader *reader, const struct card *card,
+			  const struct layout_source *source, char *out, struct error *e)
 {
 	const struct layout_section *bytes = &card->table[SECTION_BYTES];
 
 	if (!range_within(source->name, source->name_length, bytes->length))
-		return refuse(e, "its list of sources makes no sense");
-	return fetch(reader, out, source->name_length, bytes->offset + source->name, e);
+		return card_refuse(e, "its list of sources makes no sense");
+	return card_fetch(reader, out, source->name_length, bytes->offset + source->name,
+			  e);
 }
 
 /* Is it a file name? A slash would lead to another folder. */
-static bool is_name(const char *name, size_t length)
+static bool card_is_name(const char *name, size_t length)
 {
 	return strlen(name) == length && !strchr(name, '/') && strcmp(name, ".") != 0 &&
 	       strcmp(name, "..") != 0;
 }
 
 /* Reads the names, each with a NUL behind it. */
-static int read_names(const struct card_reader *reader, struct card *card,
-		      const struct layout_source *sources, struct error *e)
+static int card_read_names(const struct card_reader *reader, struct card *card,
+			   const struct layout_source *sources, struct error *e)
 {
 	size_t room = 0, at = 0;
 	int err = 0;
 
 	for (uint32_t i = 0; i < card->source_count; i++) {
 		if (sources[i].name_length > LAYOUT_NAME_MAX)
-			return refuse(e, "its list of sources makes no sense");
+			return card_refuse(e, "its list of sources makes no sense");
 		room += sources[i].name_length + 1;
 	}
 	card->names = calloc(room ? room : 1, 1);
 	if (!card->names)
 		return error_no_memory(e, NULL);
 	for (uint32_t i = 0; i < card->source_count && !err; i++) {
-		err = read_name(reader, card, &sources[i], card->names + at, e);
+		err = card_read_name(reader, card, &sources[i], card->names + at, e);
 		card->sources[i].name = card->names + at;
-		if (!err && !is_name(card->names + at, sources[i].name_length))
-			err = refuse(e, "its list of sources makes no sense");
+		if (!err && !card_is_name(card->names + at, sources[i].name_length))
+			err = card_refuse(e, "its list of sources makes no sense");
 		at += sources[i].name_length + 1;
 	}
 	return err;
@@ -231,7 +233,7 @@ static int read_names(const struct card_reader *reader, struct card *card,
 static int read_identities(const struct card_reader *reader, struct card *card,
 			   struct error *e)
 {
-	uint32_t count = (uint32_t)count_items(card, SECTION_IDENTITIES);
+	uint32_t count = (uint32_t)card_count_items(card, SECTION_IDENTITIES);
 	CLEANUP(cleanup_free) struct layout_identity *identities =
 		calloc(count ? count : 1, sizeof(*identities));
 	int err = identities ? 0 : error_no_memory(e, NULL);
@@ -249,7 +251,7 @@ static int read_identities(const struct card_reader *reader, struct card *card,
 static int read_sources(const struct card_reader *reader, struct card *card,
 			struct error *e)
 {
-	uint32_t count = (uint32_t)count_items(card, SECTION_SOURCES);
+	uint32_t count = (uint32_t)card_count_items(card, SECTION_SOURCES);
 	CLEANUP(cleanup_free) struct layout_source *sources =
 		calloc(count ? count : 1, sizeof(*sources));
 	int err;
@@ -264,7 +266,7 @@ static int read_sources(const struct card_reader *reader, struct card *card,
 			.size = sources[i].size, .mtime_ns = sources[i].mtime_ns,
 			.digest = sources[i].digest };
 	if (!err)
-		err = read_names(reader, card, sources, e);
+		err = card_read_names(reader, card, sources, e);
 	return err ? err : read_identities(reader, card, e);
 }
 
@@ -307,17 +309,17 @@ const struct index_summary *card_summary(const struct card *card)
 
 bool card_has_sums(const struct card *card)
 {
-	return count_items(card, SECTION_SUMS) > 0;
+	return card_count_items(card, SECTION_SUMS) > 0;
 }
 
 bool card_has_blocks(const struct card *card)
 {
-	return count_items(card, SECTION_BLOCKS) > 0;
+	return card_count_items(card, SECTION_BLOCKS) > 0;
 }
 
 bool card_has_identities(const struct card *card)
 {
-	return count_items(card, SECTION_IDENTITIES) > 0;
+	return card_count_items(card, SECTION_IDENTITIES) > 0;
 }
 
 const struct card_source *card_source(const struct card *card, uint32_t i)

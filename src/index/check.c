@@ -99,7 +99,7 @@ static int check_links(const struct tree *tree, const uint32_t *names, struct er
 	return 0;
 }
 
-static int count_names(const struct tree *tree, struct error *e)
+static int check_count_names(const struct tree *tree, struct error *e)
 {
 	CLEANUP(cleanup_free) uint32_t *names = calloc(tree_count(tree), sizeof(*names));
 	struct tree_stat st;
@@ -276,7 +276,7 @@ int tree_check(const struct tree *tree, struct error *e)
 	if (!err)
 		err = check_nodes(tree, e);
 	if (!err)
-		err = count_names(tree, e);
+		err = check_count_names(tree, e);
 	if (!err)
 		err = check_xattrs(tree, e);
 	if (!err && !blocks_are_sound(tree))

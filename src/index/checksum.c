@@ -6,7 +6,7 @@
 /* An opaque name of XXH3_state_t. */
 struct sum;
 
-static XXH3_state_t *state_of(const struct sum *sum)
+static XXH3_state_t *checksum_state_of(const struct sum *sum)
 {
 	return (XXH3_state_t *)(uintptr_t)sum;
 }
@@ -23,20 +23,20 @@ struct sum *sum_new(void)
 
 void sum_free(struct sum *sum)
 {
-	XXH3_freeState(state_of(sum));
+	XXH3_freeState(checksum_state_of(sum));
 }
 
 void sum_begin(struct sum *sum)
 {
-	XXH3_64bits_reset(state_of(sum));
+	XXH3_64bits_reset(checksum_state_of(sum));
 }
 
 void sum_add(struct sum *sum, const void *bytes, size_t length)
 {
-	XXH3_64bits_update(state_of(sum), bytes, length);
+	XXH3_64bits_update(checksum_state_of(sum), bytes, length);
 }
 
 uint64_t sum_end(const struct sum *sum)
 {
-	return XXH3_64bits_digest(state_of(sum));
+	return XXH3_64bits_digest(checksum_state_of(sum));
 }

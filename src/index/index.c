@@ -34,7 +34,7 @@ static int read_memory(const void *context, void *buffer, size_t length, uint64_
 	return 0;
 }
 
-static int read_card(struct index *index, uid_t owner, struct error *e)
+static int index_read_card(struct index *index, uid_t owner, struct error *e)
 {
 	const struct card_reader reader = { read_memory, index, index->size, owner };
 
@@ -95,7 +95,7 @@ int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index
 	*index = (struct index){ .magic = HANDLE_INDEX, .fd = steal_fd(&fd), .size = (size_t)st.st_size };
 	err = map_memory(index, e);
 	if (!err)
-		err = read_card(index, owner, e);
+		err = index_read_card(index, owner, e);
 	if (!err)
 		err = check_sums(index, e);
 	if (err) {
@@ -195,8 +195,8 @@ int index_volume(const struct index *index, uint32_t i, struct volume_desc *out)
 }
 
 /* The last chunk that begins at or before `offset`. */
-static int find_chunk(const struct index *index, const struct volume_desc *volume,
-		      uint64_t offset, uint64_t *out)
+static int index_find_chunk(const struct index *index, const struct volume_desc *volume,
+			    uint64_t offset, uint64_t *out)
 {
 	uint64_t low = volume->first_chunk, high;
 
@@ -226,7 +226,7 @@ int index_chunk(const struct index *index, const struct volume_desc *volume,
 	uint64_t last = volume->first_chunk + volume->chunk_count - 1;
 
 	HANDLE_CHECK(index, HANDLE_INDEX);
-	if (find_chunk(index, volume, offset, number) < 0 ||
+	if (index_find_chunk(index, volume, offset, number) < 0 ||
 	    view_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out)) < 0)
 		return -EIO;
 	if (*number < last && view_item(&index->tree, SECTION_CHUNKS, *number + 1, &next,

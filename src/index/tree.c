@@ -40,7 +40,7 @@ int view_node(const struct tree *tree, uint32_t node, struct layout_node *out)
 	return view_item(tree, SECTION_NODES, node, out, sizeof(*out));
 }
 
-static bool is_plain_name(const char *name, size_t length)
+static bool tree_is_plain_name(const char *name, size_t length)
 {
 	if (length == 0 || memchr(name, '/', length) || memchr(name, '\0', length))
 		return false;
@@ -58,7 +58,7 @@ int node_name(const struct tree *tree, const struct layout_node *node,
 	*length = *bytes;
 	*name = (const char *)bytes + 1;
 	return view_bytes(tree, SECTION_NAMES, at, 1 + *length) &&
-	       is_plain_name(*name, *length) ? 0 : -EIO;
+	       tree_is_plain_name(*name, *length) ? 0 : -EIO;
 }
 
 uint32_t tree_count(const struct tree *tree)
@@ -127,8 +127,8 @@ static int extent_range(const struct tree *tree, const struct layout_node *node,
 		       0 : -EIO;
 }
 
-static int stored_bytes(const struct tree *tree, const struct layout_node *node,
-			uint64_t *out)
+static int tree_stored_bytes(const struct tree *tree, const struct layout_node *node,
+			     uint64_t *out)
 {
 	struct layout_extent last;
 	uint64_t first, count;
@@ -164,7 +164,7 @@ static int stat_sizes(const struct tree *tree, uint32_t node,
 		out->links = link.links;
 	}
 	out->size = node_size(n);
-	return stored_bytes(tree, n, &out->stored);
+	return tree_stored_bytes(tree, n, &out->stored);
 }
 
 int tree_stat(const struct tree *tree, uint32_t node, struct tree_stat *out)
@@ -205,8 +205,8 @@ static int child_range(const struct tree *tree, uint32_t directory,
 	return 0;
 }
 
-static int compare_name(const struct tree *tree, uint32_t directory, uint32_t node,
-			const char *name, size_t length, int *order)
+static int tree_compare_name(const struct tree *tree, uint32_t directory, uint32_t node,
+			     const char *name, size_t length, int *order)
 {
 	struct layout_node n;
 	const char *there;
@@ -236,7 +236,7 @@ int tree_lookup(const struct tree *tree, uint32_t directory, const char *name,
 		uint32_t middle = low + (high - low) / 2;
 		int order;
 
-		if (compare_name(tree, directory, middle, name, length, &order) < 0)
+		if (tree_compare_name(tree, directory, middle, name, length, &order) < 0)
 			return -EIO;
 		if (order == 0) {
 			*out = middle;

@@ -9,7 +9,7 @@
 #include "build/findings.h"
 #include "indexer/jobs.h"
 
-static bool is_tar(const struct job *job)
+static bool blanks_is_tar(const struct job *job)
 {
 	return strcmp(job->format->name, "tar") == 0;
 }
@@ -19,12 +19,13 @@ static bool has_nothing(const struct job *job)
 {
 	struct entries *log = job->scan.entries;
 
-	return is_tar(job) && entries_count(log) == 0 && !entries_next(log) &&
+	return blanks_is_tar(job) && entries_count(log) == 0 && !entries_next(log) &&
 	       entries_left_out(log) == 0 && samples_group_count(job->scan.samples) == 0 &&
 	       job->findings.skipped == 0;
 }
 
-static int refuse(const struct job *blank, const struct blanks *blanks, struct error *e)
+static int blanks_refuse(const struct job *blank, const struct blanks *blanks,
+			 struct error *e)
 {
 	const struct scan *scan = &blank->scan;
 
@@ -57,7 +58,7 @@ int blanks_find(struct job *const *jobs, uint32_t count, struct blanks *out,
 	if (!first)
 		return 0;
 	out->first = first->scan.label;
-	return out->other && is_tar(out->other) ? 0 : refuse(first, out, e);
+	return out->other && blanks_is_tar(out->other) ? 0 : blanks_refuse(first, out, e);
 }
 
 void blanks_report(const struct blanks *blanks, struct index_summary *summary)

@@ -133,7 +133,7 @@ static void free_job(struct job *job)
 static struct entries *offer(struct scan *scan, const char *member, uint64_t base,
 			     uint64_t length);
 
-static void advance(struct scan *scan, uint64_t bytes)
+static void indexer_advance(struct scan *scan, uint64_t bytes)
 {
 	struct job *job = scan->indexer;
 	struct indexer_progress *progress = job->indexer->progress;
@@ -167,7 +167,7 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.source = source, .source_number = number,
 		.base = base, .length = length, .entries = entries, .samples = samples,
 		.offer = indexer->config->nested ? offer : NULL, .indexer = job,
-		.advance = advance,
+		.advance = indexer_advance,
 		.rows = &job->rows, .options = &indexer->config->formats,
 		.alone = indexer->sources->count == 1,
 	};
@@ -292,7 +292,7 @@ static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *
 	return NULL;
 }
 
-static unsigned thread_count(const struct indexer_config *config)
+static unsigned indexer_thread_count(const struct indexer_config *config)
 {
 	unsigned n = 4 * processors_count();
 
@@ -386,7 +386,7 @@ static void count_opened(struct indexer *indexer)
 
 static int run_pool(struct indexer *indexer, struct job **jobs, struct error *e)
 {
-	int err = pool_start(&indexer->pool, thread_count(indexer->config));
+	int err = pool_start(&indexer->pool, indexer_thread_count(indexer->config));
 
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "no thread could be started: %s",

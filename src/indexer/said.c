@@ -14,8 +14,8 @@ struct told {
 	uint32_t more;
 };
 
-static void tell(struct told told[TOLD_MOST], size_t *n, uint32_t *left, const char *text,
-		 const char *label)
+static void said_tell(struct told told[TOLD_MOST], size_t *n, uint32_t *left,
+		      const char *text, const char *label)
 {
 	size_t i = 0;
 
@@ -40,7 +40,7 @@ void said_report(struct job *const *jobs, uint32_t count, struct index_summary *
 
 		while ((line = strsep(&rest, "\n")))
 			if (*line)
-				tell(told, &n, &left, line, jobs[i]->scan.label);
+				said_tell(told, &n, &left, line, jobs[i]->scan.label);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (told[i].more)

@@ -22,7 +22,7 @@ enum {
 };
 
 /* An array that may be labels. */
-struct candidate {
+struct rules_candidate {
 	size_t item;
 	unsigned rank;
 	bool paired; /* labels of an array with its key */
@@ -38,7 +38,7 @@ struct rules {
 	struct catalogue *catalogue;
 	const struct rule_options *options;
 	struct binding_plan *plan;
-	VEC(struct candidate) candidates; /* by key, then rank, then name */
+	VEC(struct rules_candidate) candidates; /* by key, then rank, then name */
 	VEC(struct mismatch) mismatches;
 	VEC(size_t) lists; /* texts that may be names of classes or files */
 	size_t split_column;
@@ -89,7 +89,7 @@ static bool is_candidate(const struct rules *rules, const struct catalogue_item 
 
 static int compare_candidates(const void *a, const void *b)
 {
-	const struct candidate *x = a, *y = b;
+	const struct rules_candidate *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
 
 	if (order == 0)
@@ -101,7 +101,7 @@ static int list_candidates(struct rules *rules)
 {
 	for (size_t i = 0; i < rules->catalogue->items.count; i++) {
 		const struct catalogue_item *item = item_at(rules, i);
-		struct candidate candidate = { .item = i };
+		struct rules_candidate candidate = { .item = i };
 
 		if (item->type == ITEM_TEXT && label_rules_axis(item) == 0 &&
 		    (name_class_list_rank(item->name) >= 0 ||
@@ -117,7 +117,7 @@ static int list_candidates(struct rules *rules)
 	}
 	if (rules->candidates.count)
 		qsort(rules->candidates.items, rules->candidates.count,
-		      sizeof(struct candidate), compare_candidates);
+		      sizeof(struct rules_candidate), compare_candidates);
 	return 0;
 }
 
@@ -209,7 +209,7 @@ static bool take_key(const struct rules *rules, struct binding *b, const char *k
 	size_t first = first_of_key(rules, key);
 
 	for (size_t i = first; i < rules->candidates.count && i - first < RIVALS_MOST; i++) {
-		struct candidate *c = &rules->candidates.items[i];
+		struct rules_candidate *c = &rules->candidates.items[i];
 
 		if (strcmp(c->key, key) != 0)
 			break;
@@ -235,7 +235,7 @@ static void find_rivals(const struct rules *rules, const struct binding *b,
 {
 	*out = (struct rivals){ 0 };
 	for (size_t i = 0; i < rules->candidates.count && i < RIVALS_MOST; i++) {
-		const struct candidate *c = &rules->candidates.items[i];
+		const struct rules_candidate *c = &rules->candidates.items[i];
 		const char *name = item_at(rules, c->item)->name;
 		size_t n = strlen(out->names);
 		enum label_form form;

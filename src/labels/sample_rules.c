@@ -6,8 +6,8 @@
 
 #include "names/label_words.h"
 
-static const struct catalogue_item *item_of(const struct catalogue *catalogue,
-					    const struct binding *b)
+static const struct catalogue_item *
+sample_rules_item_of(const struct catalogue *catalogue, const struct binding *b)
 {
 	return &catalogue->items.items[b->array];
 }
@@ -118,7 +118,7 @@ static bool has_image_shape(const struct catalogue_item *item)
 
 bool sample_rules_guessed(const struct catalogue *catalogue, const struct binding *b)
 {
-	const struct catalogue_item *item = item_of(catalogue, b);
+	const struct catalogue_item *item = sample_rules_item_of(catalogue, b);
 
 	return b->labels == RULE_NONE && !b->is_class &&
 	       (b->form == SAMPLE_PIXELS || b->form == SAMPLE_NUMBERS) &&
@@ -127,7 +127,7 @@ bool sample_rules_guessed(const struct catalogue *catalogue, const struct bindin
 
 bool sample_rules_shown(const struct catalogue *catalogue, const struct binding *b)
 {
-	const struct catalogue_item *item = item_of(catalogue, b);
+	const struct catalogue_item *item = sample_rules_item_of(catalogue, b);
 
 	if (b->form == SAMPLE_ROWS || b->form == SAMPLE_PADDED || b->labels != RULE_NONE ||
 	    b->is_class || has_image_shape(item))
@@ -139,20 +139,21 @@ bool sample_rules_shown(const struct catalogue *catalogue, const struct binding 
 
 static bool may_be_class(const struct catalogue *catalogue, const struct binding *b)
 {
-	const struct catalogue_item *item = item_of(catalogue, b);
+	const struct catalogue_item *item = sample_rules_item_of(catalogue, b);
 
 	return b->form == SAMPLE_ROWS || b->form == SAMPLE_PADDED ||
 	       (b->form == SAMPLE_PIXELS && has_image_shape(item));
 }
 
 /* Several arrays of images and no labels: the name of each is the class of its rows. */
-static void find_classes(const struct catalogue *catalogue, struct binding_plan *plan)
+static void sample_rules_find_classes(const struct catalogue *catalogue,
+				      struct binding_plan *plan)
 {
 	size_t arrays = 0, wnids = 0;
 
 	for (size_t i = 0; i < plan->items.count; i++) {
 		const struct binding *b = &plan->items.items[i];
-		const char *name = item_of(catalogue, b)->name;
+		const char *name = sample_rules_item_of(catalogue, b)->name;
 
 		if (!may_be_class(catalogue, b))
 			continue;
@@ -179,6 +180,6 @@ int sample_rules_list(const struct catalogue *catalogue, bool has_labels,
 			return -ENOMEM;
 	}
 	if (!has_labels)
-		find_classes(catalogue, out);
+		sample_rules_find_classes(catalogue, out);
 	return 0;
 }

@@ -64,7 +64,7 @@ static size_t name_rank(const struct class_column *column)
 			  COUNT_OF(name_titles));
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool class_columns_ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), k = strlen(end);
 
@@ -83,7 +83,7 @@ bool class_title_of_labels(const char *title, size_t size)
 	if (!plain_title(title, size, plain))
 		return false;
 	for (size_t i = 0; i < COUNT_OF(ends); i++)
-		if (ends_with(plain, ends[i]))
+		if (class_columns_ends_with(plain, ends[i]))
 			return true;
 	return false;
 }
@@ -121,8 +121,8 @@ static size_t find_label(const struct class_column *columns, size_t n, size_t ro
 
 /* Of the other columns the one of wnids, the only one of words, or that with the title.
  */
-static size_t find_name(const struct class_column *columns, size_t n, size_t rows,
-			size_t label, bool titles)
+static size_t class_columns_find_name(const struct class_column *columns, size_t n,
+				      size_t rows, size_t label, bool titles)
 {
 	size_t found = n, words = 0, titled = n, best = COUNT_OF(name_titles);
 
@@ -153,7 +153,7 @@ static struct class_columns_choice choose_titled(const struct class_column *colu
 	for (size_t i = 0; i < n; i++)
 		if (name_rank(&columns[i]) == COUNT_OF(name_titles))
 			return choice;
-	choice.name = find_name(columns, n, rows, n, true);
+	choice.name = class_columns_find_name(columns, n, rows, n, true);
 	if (choice.name < n && rows > 1)
 		choice.found = CLASS_COLUMNS_TITLED;
 	return choice;
@@ -176,7 +176,8 @@ struct class_columns_choice class_columns_choose(const struct class_column *colu
 	choice.label = find_label(columns, n, rows, choice.titles);
 	if (choice.label == n)
 		return choice;
-	choice.name = find_name(columns, n, rows, choice.label, choice.titles);
+	choice.name =
+		class_columns_find_name(columns, n, rows, choice.label, choice.titles);
 	if (choice.name == n && n == 2 && choice.titles)
 		choice.name = 1 - choice.label;
 	if (choice.name < n)

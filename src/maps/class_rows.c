@@ -129,9 +129,9 @@ static int add_row(struct class_rows *rows, const struct map_line *line, const c
 	return vec_push(&rows->items, row);
 }
 
-static int take_columns(struct map_lines *lines, char delimiter,
-			const struct class_columns_choice *choice,
-			struct class_rows *rows)
+static int class_rows_take_columns(struct map_lines *lines, char delimiter,
+				   const struct class_columns_choice *choice,
+				   struct class_rows *rows)
 {
 	struct class_fields fields;
 	int err = 0;
@@ -190,7 +190,7 @@ static int split_columns(struct map_lines *lines, struct class_rows *rows)
 			return 0;
 		choice.titles = choice.titles && are_titles(columns, &choice);
 		rows->titles = choice.titles;
-		return take_columns(lines, *d, &choice, rows);
+		return class_rows_take_columns(lines, *d, &choice, rows);
 	}
 	return 0;
 }
@@ -358,7 +358,7 @@ static int by_number(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-static int by_text(const void *left, const void *right)
+static int class_rows_by_text(const void *left, const void *right)
 {
 	const struct class_row *a = left, *b = right;
 	int order = memcmp(a->name, b->name, a->size < b->size ? a->size : b->size);
@@ -396,7 +396,7 @@ static enum class_rows_are judge_sorted(struct class_row *numbered, size_t with,
 		numbers += map_parse_number(numbered[i].name, numbered[i].size, &number);
 	}
 	distinct = count_distinct(numbered, with, by_number);
-	names = count_distinct(numbered, with, by_text);
+	names = count_distinct(numbered, with, class_rows_by_text);
 	if (2 * names <= with && with > 1) /* "class 1", "class 2" */
 		return CLASS_ROWS_PLAIN;
 	if (with == n && n == 1 && blanks)

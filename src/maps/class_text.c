@@ -13,8 +13,8 @@
 	"or write the names as a JSON list, [\"a\", \"b\"], in the order of their "      \
 	"labels"
 
-static int refuse_line(const struct map_input *input, size_t place, const char *what,
-		       struct error *e)
+static int class_text_refuse_line(const struct map_input *input, size_t place,
+				  const char *what, struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", input->path,
 			 place, what);
@@ -46,7 +46,7 @@ static int refuse_partly(const struct map_input *input, const struct class_rows 
 
 	while (i + 1 < rows->items.count && rows->items.items[i].numbered)
 		i++;
-	return refuse_line(
+	return class_text_refuse_line(
 		input, rows->items.items[i].place,
 		"it has no number and a name, and most other lines do; add what is "
 		"missing, " REMEDY_JSON,
@@ -56,7 +56,7 @@ static int refuse_partly(const struct map_input *input, const struct class_rows 
 static int refuse_twice(const struct map_input *input, const struct map_lines *lines,
 			struct error *e)
 {
-	return refuse_line(
+	return class_text_refuse_line(
 		input, lines->items.items[0].place,
 		"it is not clear which column holds the labels, and which the names; "
 		"call them 'id' and 'name' in a first line, " REMEDY_JSON,
@@ -153,7 +153,8 @@ static int visit_names(const struct map_input *input, struct map_lines *lines,
 			"class; remove it",
 			input->path, lines->blank);
 	if (doubt)
-		return refuse_line(input, lines->items.items[0].place, doubt, e);
+		return class_text_refuse_line(input, lines->items.items[0].place, doubt,
+					      e);
 	for (size_t i = 0; i < lines->items.count && !err; i++) {
 		const struct map_line *line = &lines->items.items[i];
 

@@ -27,8 +27,9 @@ struct class_list {
 	bool ordered; /* it says no labels: they are the names' places */
 };
 
-static int refuse_pair(const struct class_list *list, const struct map_pair *pair,
-		       const char *what, struct error *e)
+static int class_list_refuse_pair(const struct class_list *list,
+				  const struct map_pair *pair, const char *what,
+				  struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG, "%s: %s %zu: %s", list->path,
 			 pair->unit, pair->place, what);
@@ -58,20 +59,22 @@ static int take_pair(struct class_list *list, const struct map_pair *pair,
 			*name = *key;
 			return 0;
 		}
-		return refuse_pair(list, pair,
-				   "neither its key nor its value is a number: a "
-				   "class list says which label has which name",
-				   e);
+		return class_list_refuse_pair(
+			list, pair,
+			"neither its key nor its value is a number: a "
+			"class list says which label has which name",
+			e);
 	}
 	if (value->kind == MAP_NUMBER && key->kind == MAP_TEXT) {
 		*name = *key;
 		class->label = value->number;
 		return 0;
 	}
-	return refuse_pair(list, pair,
-			   "is not the name of a class; a class list is text, one "
-			   "class a line, or a list, or a dict of labels and names",
-			   e);
+	return class_list_refuse_pair(
+		list, pair,
+		"is not the name of a class; a class list is text, one "
+		"class a line, or a list, or a dict of labels and names",
+		e);
 }
 
 /* The line of titles of ILSVRC's LOC_val_solution.csv and its like. */
@@ -83,7 +86,8 @@ static bool begins_a_table(const struct map_pair *pair, const struct map_value *
 	       memcmp(name->text, title, sizeof(title) - 1) == 0;
 }
 
-static int add_class(void *context, const struct map_pair *pair, struct error *e)
+static int class_list_add_class(void *context, const struct map_pair *pair,
+				struct error *e)
 {
 	struct class_list *list = context;
 	struct class class = { .place = pair->place };
@@ -94,8 +98,10 @@ static int add_class(void *context, const struct map_pair *pair, struct error *e
 	if (err)
 		return err;
 	if (begins_a_table(pair, &name))
-		return refuse_pair(list, pair, "a table of files is no list of classes; "
-				   "give it to names=", e);
+		return class_list_refuse_pair(list, pair,
+					      "a table of files is no list of classes; "
+					      "give it to names=",
+					      e);
 	/* "n01440764 tench, Tinca tinca" of LOC_synset_mapping.txt */
 	if (class_wnid_length(name.text, name.size))
 		name.size = class_wnid_length(name.text, name.size);
@@ -105,7 +111,7 @@ static int add_class(void *context, const struct map_pair *pair, struct error *e
 
 		snprintf(what, sizeof(what), "the class '%.*s' %s",
 			 name.size > 200 ? 200 : (int)name.size, name.text, fault);
-		return refuse_pair(list, pair, what, e);
+		return class_list_refuse_pair(list, pair, what, e);
 	}
 	list->unit = pair->unit;
 	class.name = map_texts_keep(&list->names, name.text, name.size);
@@ -114,7 +120,7 @@ static int add_class(void *context, const struct map_pair *pair, struct error *e
 	return 0;
 }
 
-static int by_label(const void *left, const void *right)
+static int class_list_by_label(const void *left, const void *right)
 {
 	const struct class *a = left, *b = right;
 
@@ -122,16 +128,16 @@ static int by_label(const void *left, const void *right)
 				      (a->label > b->label) - (a->label < b->label);
 }
 
-static int by_name(const void *left, const void *right)
+static int class_list_by_name(const void *left, const void *right)
 {
 	const struct class *a = left, *b = right;
 	int order = strcmp(a->name, b->name);
 
-	return order ? order : by_label(left, right);
+	return order ? order : class_list_by_label(left, right);
 }
 
 /* Two classes of one name would lie in one folder, and ImageFolder count one less. */
-static int check_names(const struct class_list *list, struct error *e)
+static int class_list_check_names(const struct class_list *list, struct error *e)
 {
 	const struct class *items = list->items.items;
 
@@ -150,7 +156,7 @@ static int check_names(const struct class_list *list, struct error *e)
 }
 
 /* A label that comes twice with one name counts once. */
-static int check_labels(struct class_list *list, struct error *e)
+static int class_list_check_labels(struct class_list *list, struct error *e)
 {
 	struct class *items = list->items.items;
 	size_t kept = 0;
@@ -171,7 +177,7 @@ static int check_labels(struct class_list *list, struct error *e)
 	return 0;
 }
 
-static int check_classes(struct class_list *list, struct error *e)
+static int class_list_check_classes(struct class_list *list, struct error *e)
 {
 	int err;
 
@@ -180,15 +186,18 @@ static int check_classes(struct class_list *list, struct error *e)
 				 "%s: it is empty; a class list "
 				 "has one class a line",
 				 list->path);
-	qsort(list->items.items, list->items.count, sizeof(*list->items.items), by_name);
-	err = check_names(list, e);
+	qsort(list->items.items, list->items.count, sizeof(*list->items.items),
+	      class_list_by_name);
+	err = class_list_check_names(list, e);
 	if (err)
 		return err;
-	qsort(list->items.items, list->items.count, sizeof(*list->items.items), by_label);
-	return check_labels(list, e);
+	qsort(list->items.items, list->items.count, sizeof(*list->items.items),
+	      class_list_by_label);
+	return class_list_check_labels(list, e);
 }
 
-static int visit_text(struct class_list *list, struct map_input *input, struct error *e)
+static int class_list_visit_text(struct class_list *list, struct map_input *input,
+				 struct error *e)
 {
 	char *buffer;
 	int err = map_decode_text(input, &buffer, e);
@@ -205,7 +214,7 @@ int class_list_read(const void *bytes, size_t n, const char *path,
 		    struct class_list **out, struct error *e)
 {
 	struct class_list *list = calloc(1, sizeof(*list));
-	struct map_input input = { bytes, n, path, add_class, list, true };
+	struct map_input input = { bytes, n, path, class_list_add_class, list, true };
 	int err;
 
 	*out = NULL;
@@ -215,9 +224,9 @@ int class_list_read(const void *bytes, size_t n, const char *path,
 	if (pickle_looks_so(bytes, n))
 		err = map_visit_pickle(&input, e);
 	else
-		err = visit_text(list, &input, e);
+		err = class_list_visit_text(list, &input, e);
 	if (!err)
-		err = check_classes(list, e);
+		err = class_list_check_classes(list, e);
 	if (err)
 		class_list_free(list);
 	else

@@ -48,7 +48,7 @@ static int flow_keep(struct flow *f, int which, char byte)
 }
 
 /* Behind a backslash: what Python and YAML have in common. */
-static int read_escape(struct flow *f, int which)
+static int maps_flow_read_escape(struct flow *f, int which)
 {
 	static const char from[] = "ntr\\'\"/", to[] = "\n\t\r\\'\"/";
 	const char *known;
@@ -83,7 +83,7 @@ static int read_quotes(struct flow *f, int which)
 		char byte = *f->at++;
 
 		if (byte == '\\') {
-			err = read_escape(f, which);
+			err = maps_flow_read_escape(f, which);
 		} else if (byte != quote) {
 			err = flow_keep(f, which, byte);
 		} else if (f->at < f->end && *f->at == quote) {
@@ -158,7 +158,7 @@ static int read_inner(struct flow *f, struct map_value *out)
 	return 0;
 }
 
-static int read_value(struct flow *f, struct map_value *out)
+static int maps_flow_read_value(struct flow *f, struct map_value *out)
 {
 	skip_blank(f);
 	if (f->at < f->end && (*f->at == '[' || *f->at == '('))
@@ -173,7 +173,7 @@ static int visit_item(struct flow *f, struct map_pair *pair, bool dict)
 	pair->place++;
 	pair->key = (struct map_value){.kind = MAP_NOTHING};
 	if (!dict) {
-		err = read_value(f, &pair->value);
+		err = maps_flow_read_value(f, &pair->value);
 		pair->value.kind = MAP_TEXT; /* of a list, numbers are names */
 		return err ? err : f->input->visit(f->input->context, pair, f->e);
 	}
@@ -182,7 +182,7 @@ static int visit_item(struct flow *f, struct map_pair *pair, bool dict)
 	if (!err && (f->at == f->end || *f->at++ != ':'))
 		err = refuse_flow(f, "a key without a value");
 	if (!err)
-		err = read_value(f, &pair->value);
+		err = maps_flow_read_value(f, &pair->value);
 	if (err)
 		return err;
 	/* a number of a number is called so */

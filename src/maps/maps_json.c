@@ -100,7 +100,7 @@ static int visit_dict(const struct map_input *input, json_t *dict, struct error 
 }
 
 /* Where the lists of classes are that programs keep beside other things; else `json`. */
-static json_t *find_classes(json_t *json)
+static json_t *maps_json_find_classes(json_t *json)
 {
 	static const char *const keys[] = { "id2label", "label2id", "names", "class_names",
 					    "classes", "categories", "labels" };
@@ -141,7 +141,7 @@ static int visit_json(const struct map_input *input, struct error *e)
 		return error_no_memory(e, input->path);
 	if (!json)
 		return refuse_json(input, &why, e);
-	found = input->classes ? find_classes(json) : json;
+	found = input->classes ? maps_json_find_classes(json) : json;
 	if (json_is_array(found))
 		err = visit_list(input, found, e);
 	else

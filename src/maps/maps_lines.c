@@ -4,41 +4,41 @@
 #include <errno.h>
 #include <string.h>
 
-static int refuse_line(const struct map_input *input, size_t place, const char *what,
-		       struct error *e)
+static int maps_lines_refuse_line(const struct map_input *input, size_t place,
+				  const char *what, struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", input->path,
 			 place, what);
 }
 
-static bool is_blank(char byte)
+static bool maps_lines_is_blank(char byte)
 {
 	return byte == ' ' || byte == '\t';
 }
 
 void map_trim(const char **text, size_t *size)
 {
-	while (*size && is_blank((*text)[*size - 1]))
+	while (*size && maps_lines_is_blank((*text)[*size - 1]))
 		--*size;
-	for (; *size && is_blank(**text); ++*text)
+	for (; *size && maps_lines_is_blank(**text); ++*text)
 		--*size;
 }
 
 /* A line of a list of classes; a comment is one of many kinds of files, or nobody's. */
-static int add_line(struct map_lines *lines, const struct map_input *input,
-		    struct map_line *line, struct error *e)
+static int maps_lines_add_line(struct map_lines *lines, const struct map_input *input,
+			       struct map_line *line, struct error *e)
 {
 	const char *text = line->text;
 
 	if (line->size > 1 && *text == '#' &&
-	    (is_blank(text[1]) || !lines->items.count)) {
+	    (maps_lines_is_blank(text[1]) || !lines->items.count)) {
 		lines->comments++;
 		return 0;
 	}
 	if (*text == '#' || (!lines->items.count && line->size > 2 &&
 			     (memcmp(text, "//", 2) == 0 || memcmp(text, "% ", 2) == 0 ||
 			      memcmp(text, "; ", 2) == 0)))
-		return refuse_line(
+		return maps_lines_refuse_line(
 			input, line->place,
 			"it reads like a comment; remove it, or write the names as "
 			"a JSON list, [\"a\", \"b\"]",
@@ -70,7 +70,7 @@ int map_lines_read(const struct map_input *input, struct map_lines *lines,
 		map_trim(&line.text, &line.size);
 		line.indent = (size_t)(line.text - line.raw);
 		if (line.size)
-			err = add_line(lines, input, &line, e);
+			err = maps_lines_add_line(lines, input, &line, e);
 		else if (!lines->last_blank && (lines->items.count || !lines->comments))
 			lines->last_blank = place;
 	}

@@ -37,8 +37,8 @@ static struct map_value of_pickle(const struct pickle *pickle,
 	return (struct map_value){ .kind = MAP_OTHER };
 }
 
-static int visit_items(const struct map_input *input, const struct pickle *pickle,
-		       struct error *e)
+static int maps_pairs_visit_items(const struct map_input *input,
+				  const struct pickle *pickle, struct error *e)
 {
 	const struct pickle_value *root = pickle_root(pickle), *item;
 	struct pickle_walk walk = pickle_items(pickle, root);
@@ -65,7 +65,7 @@ int map_visit_pickle(const struct map_input *input, struct error *e)
 	if (err)
 		return err;
 	if (pickle_root(pickle)->kind >= PICKLE_TUPLE)
-		err = visit_items(input, pickle, e);
+		err = maps_pairs_visit_items(input, pickle, e);
 	else
 		err = error_set(e, ERROR_DATASET, EBADMSG,
 				"%s: the pickle is neither a dict "

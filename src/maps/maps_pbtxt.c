@@ -57,7 +57,7 @@ static void skip_space(struct pbtxt *p)
 }
 
 /* A word, a number or a quoted text; "{", "}" and ":" by themselves; "" at the end. */
-static int next_word(struct pbtxt *p, char out[WORD_BYTES], bool *quoted)
+static int maps_pbtxt_next_word(struct pbtxt *p, char out[WORD_BYTES], bool *quoted)
 {
 	size_t n = 0;
 	char quote = '\0';
@@ -95,7 +95,7 @@ static int skip_message(struct pbtxt *p)
 	int err = 0;
 
 	for (unsigned depth = 1; depth && !err;) {
-		err = next_word(p, word, &quoted);
+		err = maps_pbtxt_next_word(p, word, &quoted);
 		if (!err && !*word && !quoted)
 			err = refuse_pbtxt(p, p->line, "a bracket that is not closed");
 		depth += is_mark(word, quoted, "{");
@@ -108,10 +108,10 @@ static int read_field_of(struct pbtxt *p, const char *key, struct pbtxt_item *it
 {
 	char value[WORD_BYTES];
 	bool quoted;
-	int err = next_word(p, value, &quoted);
+	int err = maps_pbtxt_next_word(p, value, &quoted);
 
 	if (!err && is_mark(value, quoted, ":"))
-		err = next_word(p, value, &quoted);
+		err = maps_pbtxt_next_word(p, value, &quoted);
 	if (err)
 		return err;
 	if (is_mark(value, quoted, "{"))
@@ -146,14 +146,14 @@ static int read_item(struct pbtxt *p)
 	struct pbtxt_item item = {.line = p->line};
 	char word[WORD_BYTES];
 	bool quoted;
-	int err = next_word(p, word, &quoted);
+	int err = maps_pbtxt_next_word(p, word, &quoted);
 
 	if (!err && is_mark(word, quoted, ":"))
-		err = next_word(p, word, &quoted);
+		err = maps_pbtxt_next_word(p, word, &quoted);
 	if (!err && !is_mark(word, quoted, "{"))
 		err = refuse_pbtxt(p, p->line, "something else than an item");
 	while (!err) {
-		err = next_word(p, word, &quoted);
+		err = maps_pbtxt_next_word(p, word, &quoted);
 		if (err || is_mark(word, quoted, "}"))
 			break;
 		if (!*word)
@@ -171,7 +171,7 @@ int map_visit_label_map(const struct map_input *input, struct error *e)
 	int err = 0;
 
 	while (!err) {
-		err = next_word(&p, word, &quoted);
+		err = maps_pbtxt_next_word(&p, word, &quoted);
 		if (err || (!*word && !quoted))
 			break;
 		if (strcmp(word, "item") != 0)

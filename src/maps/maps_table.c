@@ -14,7 +14,7 @@ struct field {
 	size_t start, size; /* in the scratch */
 };
 
-struct table {
+struct maps_table {
 	const struct map_input *input;
 	const char *at, *end;
 	char delimiter;
@@ -43,18 +43,19 @@ static const char *const value_titles[] = {
 	"target", "targets", "category", "wnid", "synset", "predictionstring", NULL,
 };
 
-static int refuse_row(const struct table *t, const char *what, struct error *e)
+static int maps_table_refuse_row(const struct maps_table *t, const char *what,
+				 struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG, "%s: line %zu: %s", t->input->path,
 			 t->row_line, what);
 }
 
-static bool at_row_end(const struct table *t)
+static bool at_row_end(const struct maps_table *t)
 {
 	return t->at == t->end || *t->at == '\n' || *t->at == '\r';
 }
 
-static void skip_row_end(struct table *t)
+static void skip_row_end(struct maps_table *t)
 {
 	if (t->at < t->end && *t->at == '\r')
 		t->at++;
@@ -63,35 +64,38 @@ static void skip_row_end(struct table *t)
 	t->line++;
 }
 
-static int keep(struct table *t, char byte, struct error *e)
+static int maps_table_keep(struct maps_table *t, char byte, struct error *e)
 {
 	if (t->scratch.count == ROW_MOST)
-		return refuse_row(t, "a row of more than 1 MiB, or a quote that is not "
-				  "closed", e);
+		return maps_table_refuse_row(
+			t,
+			"a row of more than 1 MiB, or a quote that is not "
+			"closed",
+			e);
 	return vec_push(&t->scratch, byte) < 0 ? error_no_memory(e, t->input->path) : 0;
 }
 
 /* Behind the opening quote, as far as the closing one: "" is a quote within. */
-static int read_quoted(struct table *t, struct error *e)
+static int read_quoted(struct maps_table *t, struct error *e)
 {
 	int err = 0;
 
 	while (!err) {
 		if (t->at == t->end)
-			return refuse_row(t, "a quote that is not closed", e);
+			return maps_table_refuse_row(t, "a quote that is not closed", e);
 		if (*t->at == '"' && (t->at + 1 == t->end || t->at[1] != '"'))
 			break;
 		t->at += *t->at == '"';
 		t->line += *t->at == '\n';
-		err = keep(t, *t->at++, e);
+		err = maps_table_keep(t, *t->at++, e);
 	}
 	t->at++;
 	if (!err && !at_row_end(t) && *t->at != t->delimiter)
-		err = refuse_row(t, "something follows a closing quote", e);
+		err = maps_table_refuse_row(t, "something follows a closing quote", e);
 	return err;
 }
 
-static int read_field(struct table *t, struct error *e)
+static int read_field(struct maps_table *t, struct error *e)
 {
 	struct field field = { .start = t->scratch.count };
 	int err = 0;
@@ -101,7 +105,7 @@ static int read_field(struct table *t, struct error *e)
 		err = read_quoted(t, e);
 	} else {
 		while (!err && !at_row_end(t) && *t->at != t->delimiter)
-			err = keep(t, *t->at++, e);
+			err = maps_table_keep(t, *t->at++, e);
 	}
 	field.size = t->scratch.count - field.start;
 	if (!err && vec_push(&t->fields, field) < 0)
@@ -110,14 +114,14 @@ static int read_field(struct table *t, struct error *e)
 }
 
 /* "name label": the name is all before the last blank; or the label all before the first. */
-static int read_pair(struct table *t, struct error *e)
+static int read_pair(struct maps_table *t, struct error *e)
 {
 	struct field left = { 0 }, right = { 0 };
 	size_t n;
 	int err = 0;
 
 	while (!err && !at_row_end(t))
-		err = keep(t, *t->at++, e);
+		err = maps_table_keep(t, *t->at++, e);
 	if (err)
 		return err;
 	for (n = t->scratch.count; n && t->scratch.items[n - 1] == ' ';)
@@ -140,12 +144,12 @@ static int read_pair(struct table *t, struct error *e)
 }
 
 /* "# name label": with a blank behind it, or before all rows, no name of a file. */
-static bool at_comment(const struct table *t)
+static bool at_comment(const struct maps_table *t)
 {
 	return *t->at == '#' && (!t->begun || t->at + 1 == t->end || t->at[1] == ' ');
 }
 
-static void skip_to_row(struct table *t)
+static void skip_to_row(struct maps_table *t)
 {
 	while (t->at < t->end && (at_row_end(t) || at_comment(t))) {
 		while (!at_row_end(t))
@@ -157,7 +161,7 @@ static void skip_to_row(struct table *t)
 }
 
 /* The next row that is not empty: 1, 0 at the end, or an errno. */
-static int next_row(struct table *t, struct error *e)
+static int next_row(struct maps_table *t, struct error *e)
 {
 	int err = 0;
 
@@ -180,7 +184,7 @@ static int next_row(struct table *t, struct error *e)
 	return 1;
 }
 
-static struct map_value field_value(const struct table *t, size_t i)
+static struct map_value field_value(const struct maps_table *t, size_t i)
 {
 	struct field field = t->fields.items[i];
 
@@ -190,7 +194,7 @@ static struct map_value field_value(const struct table *t, size_t i)
 						     : ""};
 }
 
-static struct map_value label_of(const struct table *t)
+static struct map_value maps_table_label_of(const struct maps_table *t)
 {
 	struct map_value value = field_value(t, t->value);
 	const char *blank = memchr(value.text, ' ', value.size);
@@ -200,20 +204,24 @@ static struct map_value label_of(const struct table *t)
 	return value;
 }
 
-static int give(const struct table *t, struct error *e)
+static int give(const struct maps_table *t, struct error *e)
 {
 	struct map_pair pair = { .unit = "line", .place = t->row_line };
 
 	if (t->fields.count < t->columns)
-		return refuse_row(t, "a row needs a name and a label, and has too few "
-				  "columns", e);
+		return maps_table_refuse_row(
+			t,
+			"a row needs a name and a label, and has too few "
+			"columns",
+			e);
 	if (t->columns == 2 && t->fields.count > 2)
-		return refuse_row(t,
-				  "more than the two columns name and label; quote what "
-				  "has a delimiter in it",
-				  e);
+		return maps_table_refuse_row(
+			t,
+			"more than the two columns name and label; quote what "
+			"has a delimiter in it",
+			e);
 	pair.key = field_value(t, t->key);
-	pair.value = label_of(t);
+	pair.value = maps_table_label_of(t);
 	return t->input->visit(t->input->context, &pair, e);
 }
 
@@ -224,7 +232,7 @@ static bool is_title(const struct map_value *field, const char *title)
 }
 
 /* The first column with one of the titles, or -1. */
-static int find_title(const struct table *t, const char *const *titles)
+static int find_title(const struct maps_table *t, const char *const *titles)
 {
 	for (size_t i = 0; i < t->fields.count; i++) {
 		struct map_value field = field_value(t, i);
@@ -240,7 +248,7 @@ static int find_title(const struct table *t, const char *const *titles)
  * Looks at the first row: which columns are the name and the label? 1 if it is a title
  * line, 0 if it is none (or it does not say so), or an errno.
  */
-static int choose_columns(struct table *t, struct error *e)
+static int choose_columns(struct maps_table *t, struct error *e)
 {
 	int key = -1, value = find_title(t, value_titles);
 
@@ -249,7 +257,7 @@ static int choose_columns(struct table *t, struct error *e)
 	t->value = 1;
 	t->columns = 2;
 	if (t->fields.count > 2 && (key < 0 || value < 0))
-		return refuse_row(
+		return maps_table_refuse_row(
 			t,
 			"more than two columns, and no titles that say which is "
 			"the name and which the label; call them 'name' and 'label'",
@@ -257,7 +265,9 @@ static int choose_columns(struct table *t, struct error *e)
 	if (key < 0 && value < 0)
 		return 0;
 	if (t->fields.count < 2)
-		return refuse_row(t, "a table needs two columns, name and label", e);
+		return maps_table_refuse_row(t,
+					     "a table needs two columns, name and label",
+					     e);
 	t->value = value >= 0 ? (size_t)value : key == 0 ? 1 : 0;
 	t->key = key >= 0 ? (size_t)key : t->value == 0 ? 1 : 0;
 	if (t->fields.count > 2)
@@ -267,39 +277,39 @@ static int choose_columns(struct table *t, struct error *e)
 }
 
 /* A first row without a number, before a second one with a number, is titles. */
-static bool is_title_for(const struct table *t, const struct table *second)
+static bool is_title_for(const struct maps_table *t, const struct maps_table *second)
 {
 	struct map_value a, b;
 	int64_t number;
 
 	if (t->fields.count < 2 || second->fields.count < 2)
 		return false;
-	a = label_of(t);
-	b = label_of(second);
+	a = maps_table_label_of(t);
+	b = maps_table_label_of(second);
 	return !map_parse_number(a.text, a.size, &number) &&
 	       map_parse_number(b.text, b.size, &number);
 }
 
 /* A table of the same bytes, as far as it has been read, with rows of its own. */
-static struct table fork_table(const struct table *t)
+static struct maps_table fork_table(const struct maps_table *t)
 {
-	struct table other = *t;
+	struct maps_table other = *t;
 
 	other.scratch = (typeof(other.scratch))VEC_INIT;
 	other.fields = (typeof(other.fields))VEC_INIT;
 	return other;
 }
 
-static void free_table(struct table *t)
+static void maps_table_free_table(struct maps_table *t)
 {
 	vec_free(&t->scratch);
 	vec_free(&t->fields);
 }
 
 /* Looks at the row behind it first, without going there. */
-static int give_first(struct table *t, struct error *e)
+static int give_first(struct maps_table *t, struct error *e)
 {
-	struct table second = fork_table(t);
+	struct maps_table second = fork_table(t);
 	struct error ignored;
 	int more = next_row(&second, &ignored); /* a fault comes again */
 
@@ -307,7 +317,7 @@ static int give_first(struct table *t, struct error *e)
 		more = give(t, e);
 	else
 		more = 0;
-	free_table(&second);
+	maps_table_free_table(&second);
 	return more;
 }
 
@@ -326,9 +336,9 @@ static bool is_path(const struct map_value *field)
 }
 
 /* Are all rows, but perhaps the first, a number and a path? */
-static bool is_label_first(const struct table *t)
+static bool is_label_first(const struct maps_table *t)
 {
-	struct table all = fork_table(t);
+	struct maps_table all = fork_table(t);
 	size_t rows = 0, found = 0;
 	struct error ignored;
 
@@ -344,15 +354,15 @@ static bool is_label_first(const struct table *t)
 		name = field_value(&all, 1);
 		found += map_parse_number(label.text, label.size, &number) && is_path(&name);
 	}
-	free_table(&all);
+	maps_table_free_table(&all);
 	return found && found + 1 >= rows;
 }
 
 /* What the first row has: a tab, a comma, a semicolon, a bar, or only blanks. */
-static char delimiter_of(const struct table *t)
+static char delimiter_of(const struct maps_table *t)
 {
 	static const char delimiters[] = "\t,;|";
-	struct table first = *t;
+	struct maps_table first = *t;
 	const char *newline;
 	size_t size;
 
@@ -367,9 +377,9 @@ static char delimiter_of(const struct table *t)
 }
 
 /* The first row, and which columns it shows the others to have. */
-static int begin_table(struct table *t, struct error *e)
+static int begin_table(struct maps_table *t, struct error *e)
 {
-	struct table start = fork_table(t);
+	struct maps_table start = fork_table(t);
 	bool label_first = is_label_first(&start);
 	int more = next_row(t, e);
 
@@ -394,7 +404,7 @@ static int begin_table(struct table *t, struct error *e)
 
 int map_visit_table(const struct map_input *input, struct error *e)
 {
-	struct table t = { .input = input, .line = 1, .at = input->bytes,
+	struct maps_table t = { .input = input, .line = 1, .at = input->bytes,
 			   .end = input->bytes + input->n };
 	int more;
 
@@ -408,6 +418,6 @@ int map_visit_table(const struct map_input *input, struct error *e)
 			more = err ? err : 1;
 		}
 	}
-	free_table(&t);
+	maps_table_free_table(&t);
 	return more;
 }

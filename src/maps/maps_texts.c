@@ -9,15 +9,15 @@
 
 enum { COMPONENT_MOST = 255, PATH_MOST = 4096 };
 
-struct wanted {
+struct maps_texts_wanted {
 	const char *text;
 	size_t size;
 };
 
-static bool is_wanted(const void *context, uint32_t id, const void *key)
+static bool maps_texts_is_wanted(const void *context, uint32_t id, const void *key)
 {
 	const struct map_texts *texts = context;
-	const struct wanted *wanted = key;
+	const struct maps_texts_wanted *wanted = key;
 	const char *text = texts->items.items[id];
 
 	return strncmp(text, wanted->text, wanted->size) == 0 && !text[wanted->size];
@@ -25,10 +25,10 @@ static bool is_wanted(const void *context, uint32_t id, const void *key)
 
 const char *map_texts_keep(struct map_texts *texts, const char *text, size_t size)
 {
-	struct wanted wanted = { text, size };
+	struct maps_texts_wanted wanted = { text, size };
 	uint32_t hash = (uint32_t)hash_bytes(text, size, 0);
 	struct idmap_slot *slot =
-		idmap_find(&texts->ids, hash, is_wanted, texts, &wanted);
+		idmap_find(&texts->ids, hash, maps_texts_is_wanted, texts, &wanted);
 	const char *kept;
 
 	if (slot)

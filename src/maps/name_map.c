@@ -29,7 +29,7 @@ struct name_map {
 	bool plain_numbers;  /* the texts are numbers, all of them */
 };
 
-struct piece {
+struct name_map_piece {
 	const char *text;
 	size_t size;
 	enum part part;
@@ -37,12 +37,12 @@ struct piece {
 };
 
 /* "a/b.tar.gz": all of it, "b.tar.gz", or "b.tar"; a leading dot begins no suffix. */
-static struct piece part_of(const char *path, enum part part)
+static struct name_map_piece part_of(const char *path, enum part part)
 {
 	const char *name = part == PART_ALL ? path : filename_of(path);
 	const char *dot = part == PART_STEM ? strrchr(name, '.') : NULL;
 
-	return (struct piece){ .text = name, .part = part,
+	return (struct name_map_piece){ .text = name, .part = part,
 			       .size = dot && dot > name ? (size_t)(dot - name) :
 							   strlen(name) };
 }
@@ -50,15 +50,15 @@ static struct piece part_of(const char *path, enum part part)
 static bool is_piece(const void *context, uint32_t id, const void *key)
 {
 	const struct name_map *map = context;
-	const struct piece *wanted = key;
-	struct piece there = part_of(map->items.items[id].key, wanted->part);
+	const struct name_map_piece *wanted = key;
+	struct name_map_piece there = part_of(map->items.items[id].key, wanted->part);
 
 	return there.size == wanted->size &&
 	       memcmp(there.text, wanted->text, there.size) == 0;
 }
 
 /* The number of the first item with that piece, or -1. */
-static int64_t find_piece(const struct name_map *map, struct piece *wanted)
+static int64_t find_piece(const struct name_map *map, struct name_map_piece *wanted)
 {
 	struct idmap_slot *slot;
 
@@ -67,14 +67,15 @@ static int64_t find_piece(const struct name_map *map, struct piece *wanted)
 	return slot ? (int64_t)slot->id_plus_1 - 1 : -1;
 }
 
-static bool same_label(const struct name_map_item *a, const struct name_map_item *b)
+static bool name_map_same_label(const struct name_map_item *a,
+				const struct name_map_item *b)
 {
 	/* names of classes are kept once */
 	return a->class_name == b->class_name && a->label == b->label;
 }
 
-static int refuse_pair(const struct name_map *map, const struct map_pair *pair,
-		       const char *what, struct error *e)
+static int name_map_refuse_pair(const struct name_map *map, const struct map_pair *pair,
+				const char *what, struct error *e)
 {
 	const char *key = pair->key.kind == MAP_TEXT ? pair->key.text : "";
 	int size = pair->key.kind != MAP_TEXT ? 0 :
@@ -84,9 +85,10 @@ static int refuse_pair(const struct name_map *map, const struct map_pair *pair,
 			 pair->unit, pair->place, size, key, what);
 }
 
-static int refuse_contradiction(const struct name_map *map, const struct map_pair *pair,
-				const struct name_map_item *a,
-				const struct name_map_item *b, struct error *e)
+static int name_map_refuse_contradiction(const struct name_map *map,
+					 const struct map_pair *pair,
+					 const struct name_map_item *a,
+					 const struct name_map_item *b, struct error *e)
 {
 	char what[600];
 
@@ -98,10 +100,11 @@ static int refuse_contradiction(const struct name_map *map, const struct map_pai
 	else
 		snprintf(what, sizeof(what), "has label %" PRId64 " here, and had label %"
 			 PRId64 " before; remove one of the two", b->label, a->label);
-	return refuse_pair(map, pair, what, e);
+	return name_map_refuse_pair(map, pair, what, e);
 }
 
-static int check_pair(struct name_map *map, const struct map_pair *pair, struct error *e)
+static int name_map_check_pair(struct name_map *map, const struct map_pair *pair,
+			       struct error *e)
 {
 	const char *fault;
 
@@ -112,25 +115,26 @@ static int check_pair(struct name_map *map, const struct map_pair *pair, struct 
 				 map->path, pair->unit, pair->place);
 	fault = map_path_fault(pair->key.text, pair->key.size);
 	if (fault)
-		return refuse_pair(map, pair, fault, e);
+		return name_map_refuse_pair(map, pair, fault, e);
 	if (pair->value.in_list ||
 	    (pair->value.kind != MAP_NUMBER && pair->value.kind != MAP_TEXT))
-		return refuse_pair(map, pair,
-				   "has neither a number nor a name as its label", e);
+		return name_map_refuse_pair(
+			map, pair, "has neither a number nor a name as its label", e);
 	if (pair->value.kind == MAP_NUMBER)
 		map->numbers = true;
 	else
 		map->texts = true;
 	if (map->numbers && map->texts)
-		return refuse_pair(map, pair,
-				   "has a label of another kind than those before "
-				   "it: all must be numbers, or all names",
-				   e);
+		return name_map_refuse_pair(
+			map, pair,
+			"has a label of another kind than those before "
+			"it: all must be numbers, or all names",
+			e);
 	return 0;
 }
 
-static int take_label(struct name_map *map, const struct map_pair *pair,
-		      struct name_map_item *item, struct error *e)
+static int name_map_take_label(struct name_map *map, const struct map_pair *pair,
+			       struct name_map_item *item, struct error *e)
 {
 	const struct map_value *value = &pair->value;
 	const char *fault;
@@ -145,7 +149,7 @@ static int take_label(struct name_map *map, const struct map_pair *pair,
 		char what[100];
 
 		snprintf(what, sizeof(what), "has a label that %s", fault);
-		return refuse_pair(map, pair, what, e);
+		return name_map_refuse_pair(map, pair, what, e);
 	}
 	if (!map_parse_number(value->text, value->size, &number))
 		map->plain_numbers = false;
@@ -157,25 +161,26 @@ static int add_pair(void *context, const struct map_pair *pair, struct error *e)
 {
 	struct name_map *map = context;
 	struct name_map_item item = { 0 };
-	struct piece whole;
+	struct name_map_piece whole;
 	int64_t before;
-	int err = check_pair(map, pair, e);
+	int err = name_map_check_pair(map, pair, e);
 
 	if (!err)
-		err = take_label(map, pair, &item, e);
+		err = name_map_take_label(map, pair, &item, e);
 	if (err)
 		return err;
 	if (map->items.count >= INT32_MAX)
-		return refuse_pair(map, pair, "is beyond the 2^31 names that can be held",
-				   e);
+		return name_map_refuse_pair(map, pair,
+					    "is beyond the 2^31 names that can be held",
+					    e);
 	item.key = arena_copy(&map->keys, pair->key.text, pair->key.size);
 	if (!item.key)
 		return error_no_memory(e, map->path);
 	whole = part_of(item.key, PART_ALL);
 	before = find_piece(map, &whole);
-	if (before >= 0 && !same_label(&map->items.items[before], &item))
-		return refuse_contradiction(map, pair, &map->items.items[before], &item,
-					    e);
+	if (before >= 0 && !name_map_same_label(&map->items.items[before], &item))
+		return name_map_refuse_contradiction(map, pair, &map->items.items[before],
+						     &item, e);
 	if (vec_push(&map->items, item) < 0 ||
 	    (before < 0 && idmap_insert(&map->index[PART_ALL], whole.hash,
 					(uint32_t)map->items.count - 1) < 0))
@@ -200,13 +205,14 @@ static void make_numbers(struct name_map *map)
 static int index_part(struct name_map *map, enum part part)
 {
 	for (size_t i = 0; i < map->items.count; i++) {
-		struct piece piece = part_of(map->items.items[i].key, part);
+		struct name_map_piece piece = part_of(map->items.items[i].key, part);
 		int64_t before = find_piece(map, &piece);
 
 		if (before < 0) {
 			if (idmap_insert(&map->index[part], piece.hash, (uint32_t)i) < 0)
 				return -ENOMEM;
-		} else if (!same_label(&map->items.items[before], &map->items.items[i])) {
+		} else if (!name_map_same_label(&map->items.items[before],
+						&map->items.items[i])) {
 			map->contradicted.items[before] |= (unsigned char)(1u << part);
 		}
 	}
@@ -226,7 +232,7 @@ static int index_names(struct name_map *map, struct error *e)
 	return 0;
 }
 
-static int visit_text(struct map_input *input, struct error *e)
+static int name_map_visit_text(struct map_input *input, struct error *e)
 {
 	char *buffer;
 	int err = map_decode_text(input, &buffer, e);
@@ -252,7 +258,7 @@ int name_map_read(const void *bytes, size_t n, const char *path, struct name_map
 	if (pickle_looks_so(bytes, n))
 		err = map_visit_pickle(&input, e);
 	else
-		err = visit_text(&input, e);
+		err = name_map_visit_text(&input, e);
 	if (!err) {
 		make_numbers(map);
 		err = index_names(map, e);
@@ -288,8 +294,8 @@ const struct name_map_item *name_map_get(const struct name_map *map, size_t i)
 }
 
 /* NULL: there is none, or others with that part say another label. */
-static const struct name_map_item *item_at(const struct name_map *map, int64_t found,
-					   enum part part)
+static const struct name_map_item *name_map_item_at(const struct name_map *map,
+						    int64_t found, enum part part)
 {
 	if (found < 0 || map->contradicted.items[found] & 1u << part)
 		return NULL;
@@ -302,8 +308,9 @@ static const struct name_map_item *item_at(const struct name_map *map, int64_t f
  */
 const struct name_map_item *name_map_find(const struct name_map *map, const char *name)
 {
-	struct piece whole = part_of(name, PART_ALL), last = part_of(name, PART_NAME);
-	struct piece stem = part_of(name, PART_STEM);
+	struct name_map_piece whole = part_of(name, PART_ALL),
+			      last = part_of(name, PART_NAME);
+	struct name_map_piece stem = part_of(name, PART_STEM);
 	enum part part = PART_ALL;
 	int64_t found = find_piece(map, &whole);
 
@@ -317,13 +324,13 @@ const struct name_map_item *name_map_find(const struct name_map *map, const char
 		stem.part = PART_NAME;
 		found = find_piece(map, &stem), part = PART_NAME;
 	}
-	return item_at(map, found, part);
+	return name_map_item_at(map, found, part);
 }
 
 const struct name_map_item *name_map_find_stem(const struct name_map *map,
 					       const char *name)
 {
-	struct piece stem = part_of(name, PART_STEM);
+	struct name_map_piece stem = part_of(name, PART_STEM);
 
-	return item_at(map, find_piece(map, &stem), PART_STEM);
+	return name_map_item_at(map, find_piece(map, &stem), PART_STEM);
 }

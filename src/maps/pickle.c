@@ -61,7 +61,7 @@ int pickle_append(struct pickle_reader *r, uint32_t container, uint32_t id)
 }
 
 /* The `n` topmost go into the container: they are taken from the stack. */
-static int fill(struct pickle_reader *r, struct pickle_value *container, size_t n)
+static int pickle_fill(struct pickle_reader *r, struct pickle_value *container, size_t n)
 {
 	/* of nothing there may be no stack yet, and NULL + 0 is nothing that C knows */
 	const uint32_t *ids = n ? r->stack.items + (r->stack.count - n) : NULL;
@@ -82,10 +82,10 @@ static int fill(struct pickle_reader *r, struct pickle_value *container, size_t 
 	return err;
 }
 
-static int make(struct pickle_reader *r, enum pickle_kind kind, size_t n)
+static int pickle_make(struct pickle_reader *r, enum pickle_kind kind, size_t n)
 {
 	struct pickle_value made = { .kind = kind };
-	int err = pickle_height(r) < n ? pickle_too_little(r) : fill(r, &made, n);
+	int err = pickle_height(r) < n ? pickle_too_little(r) : pickle_fill(r, &made, n);
 
 	return err ? err : pickle_push(r, &made);
 }
@@ -109,17 +109,17 @@ static int add_to(struct pickle_reader *r, enum pickle_kind kind, size_t n)
 		return pickle_refuse(
 			r, "an item for something that is no %s; the file is damaged",
 			kind == PICKLE_DICT ? "dict" : "list");
-	return fill(r, pickle_below_top(r, n), n);
+	return pickle_fill(r, pickle_below_top(r, n), n);
 }
 
 static int do_make(struct pickle_reader *r, unsigned kind)
 {
-	return make(r, kind, 0);
+	return pickle_make(r, kind, 0);
 }
 
 static int do_tuple(struct pickle_reader *r, unsigned n)
 {
-	return make(r, PICKLE_TUPLE, n);
+	return pickle_make(r, PICKLE_TUPLE, n);
 }
 
 static int do_make_marked(struct pickle_reader *r, unsigned kind)
@@ -127,7 +127,7 @@ static int do_make_marked(struct pickle_reader *r, unsigned kind)
 	size_t n;
 	int err = take_mark(r, &n);
 
-	return err ? err : make(r, kind, n);
+	return err ? err : pickle_make(r, kind, n);
 }
 
 /* One item, or a key with its value. */
@@ -187,7 +187,7 @@ static int do_dup(struct pickle_reader *r, unsigned unused)
 }
 
 /* A number that follows: in so many bytes, or (0) written out. */
-static int take_index(struct pickle_reader *r, unsigned width, uint64_t *out)
+static int pickle_take_index(struct pickle_reader *r, unsigned width, uint64_t *out)
 {
 	char digits[PICKLE_LINE_MOST], *end;
 	int err;
@@ -201,7 +201,7 @@ static int take_index(struct pickle_reader *r, unsigned width, uint64_t *out)
 	return *end || *digits == '-' ? pickle_refuse(r, "a number that is none") : 0;
 }
 
-static int remember(struct pickle_reader *r, uint64_t index)
+static int pickle_remember(struct pickle_reader *r, uint64_t index)
 {
 	if (pickle_height(r) == 0)
 		return pickle_too_little(r);
@@ -222,21 +222,21 @@ static int remember(struct pickle_reader *r, uint64_t index)
 static int do_memoize(struct pickle_reader *r, unsigned unused)
 {
 	(void)unused;
-	return remember(r, r->memo.count);
+	return pickle_remember(r, r->memo.count);
 }
 
 static int do_put(struct pickle_reader *r, unsigned width)
 {
 	uint64_t index;
-	int err = take_index(r, width, &index);
+	int err = pickle_take_index(r, width, &index);
 
-	return err ? err : remember(r, index);
+	return err ? err : pickle_remember(r, index);
 }
 
 static int do_get(struct pickle_reader *r, unsigned width)
 {
 	uint64_t index;
-	int err = take_index(r, width, &index);
+	int err = pickle_take_index(r, width, &index);
 
 	if (err)
 		return err;
@@ -377,7 +377,7 @@ int pickle_refuse_opcode(struct pickle_reader *r)
 		opcodes[r->code].name);
 }
 
-static int step(struct pickle_reader *r)
+static int pickle_step(struct pickle_reader *r)
 {
 	const struct opcode *opcode;
 	uint64_t code;
@@ -429,7 +429,7 @@ int pickle_run(const struct pickle_input *input, const struct pickle_policy *pol
 	if (!r.out)
 		return pickle_no_memory(&r);
 	while (!err && !r.stopped)
-		err = step(&r);
+		err = pickle_step(&r);
 	if (!err)
 		r.out->root = r.stack.items[0];
 	vec_free(&r.stack);
@@ -442,7 +442,8 @@ int pickle_run(const struct pickle_input *input, const struct pickle_policy *pol
 	return err;
 }
 
-static int get_memory(void *context, uint64_t at, size_t n, const unsigned char **out)
+static int pickle_get_memory(void *context, uint64_t at, size_t n,
+			     const unsigned char **out)
 {
 	(void)n;
 	*out = (const unsigned char *)context + at;
@@ -452,7 +453,8 @@ static int get_memory(void *context, uint64_t at, size_t n, const unsigned char 
 int pickle_read(const void *bytes, size_t n, const char *path, struct pickle **out,
 		struct error *e)
 {
-	const struct pickle_input input = { get_memory, (void *)(uintptr_t)bytes, 0, n, true };
+	const struct pickle_input input = {pickle_get_memory, (void *)(uintptr_t)bytes, 0,
+					   n, true};
 	int err;
 
 	*out = NULL;

@@ -48,7 +48,7 @@ int pickle_do_global(struct pickle_reader *r, unsigned unused)
 	return err ? err : push_class(r, module, module_size, line, size);
 }
 
-static bool is_name(const struct pickle_value *value)
+static bool pickle_class_is_name(const struct pickle_value *value)
 {
 	return value->kind == PICKLE_STR && value->text && value->size <= NAME_MOST;
 }
@@ -62,7 +62,7 @@ int pickle_do_stack_global(struct pickle_reader *r, unsigned unused)
 		return pickle_too_little(r);
 	name = pickle_below_top(r, 0);
 	module = pickle_below_top(r, 1);
-	if (!is_name(name) || !is_name(module))
+	if (!pickle_class_is_name(name) || !pickle_class_is_name(module))
 		return pickle_refuse_opcode(r);
 	r->stack.count -= 2;
 	return push_class(r, module->text, module->size, name->text, name->size);

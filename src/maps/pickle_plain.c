@@ -60,8 +60,8 @@ static int plain_name(void *context, const char *class_name)
 }
 
 /* Item i of a tuple or list; NULL: it has none. */
-static const struct pickle_value *item_of(struct pickle_reader *r, uint32_t id,
-					  unsigned i)
+static const struct pickle_value *pickle_plain_item_of(struct pickle_reader *r,
+						       uint32_t id, unsigned i)
 {
 	struct pickle_walk walk = pickle_items(r->out, pickle_at(r, id));
 	const struct pickle_value *item = pickle_next(&walk);
@@ -101,8 +101,8 @@ static int add_pairs(struct pickle_reader *r, uint32_t dict, uint32_t list)
 
 	while (!err && (pair = pickle_next(&walk))) {
 		uint32_t id = id_of(r, pair);
-		const struct pickle_value *key = item_of(r, id, 0),
-					  *value = item_of(r, id, 1);
+		const struct pickle_value *key = pickle_plain_item_of(r, id, 0),
+					  *value = pickle_plain_item_of(r, id, 1);
 
 		if (!value || pickle_at(r, id)->size != 2 || key->kind >= PICKLE_LIST)
 			return pickle_refuse_opcode(r);
@@ -118,7 +118,7 @@ static int add_pairs(struct pickle_reader *r, uint32_t dict, uint32_t list)
 static int make_mapping(struct pickle_reader *r, uint32_t arguments)
 {
 	const struct pickle_value empty = {.kind = PICKLE_DICT};
-	const struct pickle_value *first = item_of(r, arguments, 0);
+	const struct pickle_value *first = pickle_plain_item_of(r, arguments, 0);
 	bool pairs = first && first->kind == PICKLE_LIST;
 	uint32_t list = pairs ? id_of(r, first) : 0, dict;
 	int err;
@@ -135,7 +135,7 @@ static int make_mapping(struct pickle_reader *r, uint32_t arguments)
 
 static int encode_latin1(struct pickle_reader *r, uint32_t arguments)
 {
-	const struct pickle_value *text = item_of(r, arguments, 0);
+	const struct pickle_value *text = pickle_plain_item_of(r, arguments, 0);
 	struct pickle_value value = {.kind = PICKLE_BYTES};
 	char *bytes;
 
@@ -182,7 +182,7 @@ static bool read_numpy_type(struct pickle_reader *r, const struct pickle_value *
 	if (!value || value->kind != PICKLE_OBJECT ||
 	    known_class(pickle_at(r, value->object.class)->text) != DTYPE)
 		return false;
-	code = item_of(r, value->size, 0);
+	code = pickle_plain_item_of(r, value->size, 0);
 	if (!text_is_kept(code) || code->size < 2 || code->size > 8)
 		return false;
 	*out = (struct numpy_type){.kind = code->text[0]};
@@ -192,8 +192,9 @@ static bool read_numpy_type(struct pickle_reader *r, const struct pickle_value *
 		out->bytes = out->bytes * 10 + (uint32_t)(code->text[i] - '0');
 	}
 	out->bytes *= out->kind == 'U' ? 4 : 1;
-	order = value->object.state_plus_1 ? item_of(r, value->object.state_plus_1 - 1, 1)
-					   : NULL;
+	order = value->object.state_plus_1
+			? pickle_plain_item_of(r, value->object.state_plus_1 - 1, 1)
+			: NULL;
 	out->big_endian = text_is_kept(order) && order->size == 1 && *order->text == '>';
 	return out->bytes > 0;
 }
@@ -264,26 +265,28 @@ static int make_numpy_value(struct pickle_reader *r, const struct numpy_type *ty
 
 static int make_scalar(struct pickle_reader *r, uint32_t arguments)
 {
-	const struct pickle_value *data = item_of(r, arguments, 1);
+	const struct pickle_value *data = pickle_plain_item_of(r, arguments, 1);
 	struct pickle_value value;
 	struct numpy_type type;
 	int err;
 
-	if (!read_numpy_type(r, item_of(r, arguments, 0), &type) || !text_is_kept(data) ||
-	    data->size != type.bytes)
+	if (!read_numpy_type(r, pickle_plain_item_of(r, arguments, 0), &type) ||
+	    !text_is_kept(data) || data->size != type.bytes)
 		return pickle_refuse_opcode(r);
 	err = make_numpy_value(r, &type, (const unsigned char *)data->text, &value);
 	return err ? err : pickle_push(r, &value);
 }
 
 /* The elements of an array of one dimension, in the list that is there. */
-static int fill_array(struct pickle_reader *r, uint32_t list,
-		      const struct pickle_value *shape, const struct pickle_value *dtype,
-		      const struct pickle_value *data)
+static int pickle_plain_fill_array(struct pickle_reader *r, uint32_t list,
+				   const struct pickle_value *shape,
+				   const struct pickle_value *dtype,
+				   const struct pickle_value *data)
 {
-	const struct pickle_value *length = shape && shape->kind == PICKLE_TUPLE
-						    ? item_of(r, id_of(r, shape), 0)
-						    : NULL;
+	const struct pickle_value *length =
+		shape && shape->kind == PICKLE_TUPLE
+			? pickle_plain_item_of(r, id_of(r, shape), 0)
+			: NULL;
 	const unsigned char *bytes;
 	struct numpy_type type;
 	uint64_t size;
@@ -319,8 +322,10 @@ static int make_buffer(struct pickle_reader *r, uint32_t arguments)
 	int err = pickle_add_value(r, &empty, &list);
 
 	if (!err)
-		err = fill_array(r, list, item_of(r, arguments, 2),
-				 item_of(r, arguments, 1), item_of(r, arguments, 0));
+		err = pickle_plain_fill_array(r, list,
+					      pickle_plain_item_of(r, arguments, 2),
+					      pickle_plain_item_of(r, arguments, 1),
+					      pickle_plain_item_of(r, arguments, 0));
 	return err ? err : pickle_push_id(r, list);
 }
 
@@ -346,8 +351,8 @@ static int plain_call(struct pickle_reader *r, uint32_t class, uint32_t argument
 /* (1, shape, dtype, Fortran's order, bytes or a list): the object becomes a list. */
 static int build_array(struct pickle_reader *r, uint32_t object, uint32_t state)
 {
-	const struct pickle_value *data = item_of(r, state, 4),
-				  *shape = item_of(r, state, 1);
+	const struct pickle_value *data = pickle_plain_item_of(r, state, 4),
+				  *shape = pickle_plain_item_of(r, state, 1);
 
 	if (data && shape && data->kind == PICKLE_LIST && shape->kind == PICKLE_TUPLE &&
 	    shape->size == 1) {
@@ -355,7 +360,8 @@ static int build_array(struct pickle_reader *r, uint32_t object, uint32_t state)
 		return 0;
 	}
 	*pickle_at(r, object) = (struct pickle_value){.kind = PICKLE_LIST};
-	return fill_array(r, object, item_of(r, state, 1), item_of(r, state, 2), data);
+	return pickle_plain_fill_array(r, object, pickle_plain_item_of(r, state, 1),
+				       pickle_plain_item_of(r, state, 2), data);
 }
 
 static int plain_build(struct pickle_reader *r, uint32_t object, uint32_t state)

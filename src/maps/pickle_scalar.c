@@ -53,7 +53,8 @@ int pickle_cut_off(struct pickle_reader *r)
 }
 
 /* The next n bytes. */
-static int take(struct pickle_reader *r, uint64_t n, const unsigned char **out)
+static int pickle_scalar_take(struct pickle_reader *r, uint64_t n,
+			      const unsigned char **out)
 {
 	static const unsigned char nothing[1];
 	int err = 0;
@@ -70,7 +71,7 @@ static int take(struct pickle_reader *r, uint64_t n, const unsigned char **out)
 int pickle_take_number(struct pickle_reader *r, unsigned width, uint64_t *out)
 {
 	const unsigned char *bytes;
-	int err = take(r, width, &bytes);
+	int err = pickle_scalar_take(r, width, &bytes);
 
 	*out = err ? 0 : little_endian(bytes, width);
 	return err;
@@ -82,7 +83,7 @@ int pickle_take_line(struct pickle_reader *r, const char **out, size_t *size)
 	uint64_t left = r->input->end - r->at, begin = r->at;
 	size_t most = r->policy->line_most;
 	const unsigned char *bytes, *newline;
-	int err = take(r, most && left > most ? most : left, &bytes);
+	int err = pickle_scalar_take(r, most && left > most ? most : left, &bytes);
 
 	if (err)
 		return err;
@@ -133,8 +134,8 @@ static int push_kind(struct pickle_reader *r, enum pickle_kind kind, int64_t num
 /* Texts */
 
 /* A text whose bytes last, or a copy. */
-static int push_text(struct pickle_reader *r, enum pickle_kind kind, const void *text,
-		     size_t size)
+static int pickle_scalar_push_text(struct pickle_reader *r, enum pickle_kind kind,
+				   const void *text, size_t size)
 {
 	struct pickle_value value = {.kind = kind, .size = (uint32_t)size, .text = text};
 	int err = 0;
@@ -154,7 +155,7 @@ static int push_lasting(struct pickle_reader *r, enum pickle_kind kind, const vo
 {
 	if (!r->input->lasting)
 		text = arena_copy(&r->out->arena, text, size);
-	return text ? push_text(r, kind, text, size) : pickle_no_memory(r);
+	return text ? pickle_scalar_push_text(r, kind, text, size) : pickle_no_memory(r);
 }
 
 static int sized_text(struct pickle_reader *r, enum pickle_kind kind, unsigned width)
@@ -175,7 +176,7 @@ static int sized_text(struct pickle_reader *r, enum pickle_kind kind, unsigned w
 							      .size = (uint32_t)size,
 							      .place = r->at - size });
 	}
-	err = take(r, size, &text);
+	err = pickle_scalar_take(r, size, &text);
 	return err ? err : push_lasting(r, kind, text, (size_t)size);
 }
 
@@ -205,7 +206,7 @@ int pickle_do_unicode(struct pickle_reader *r, unsigned width)
 		return pickle_refuse(r,
 				     "an escape in a str that means nothing; the file is "
 				     "damaged");
-	return push_text(r, PICKLE_STR, plain, plain_size);
+	return pickle_scalar_push_text(r, PICKLE_STR, plain, plain_size);
 }
 
 /* Python 2's str: a literal in quotes, with its escapes. */
@@ -224,7 +225,7 @@ int pickle_do_string(struct pickle_reader *r, unsigned width)
 	if (err)
 		return pickle_refuse(r, "a str that is not in quotes, or has an escape that "
 					"means nothing; the file is damaged");
-	return push_text(r, PICKLE_BYTES, plain, plain_size);
+	return pickle_scalar_push_text(r, PICKLE_BYTES, plain, plain_size);
 }
 
 /* Numbers */
@@ -267,7 +268,7 @@ int pickle_do_long(struct pickle_reader *r, unsigned width)
 		return pickle_cut_off(r);
 	if (size > 8)
 		return pickle_refuse(r, "a number that needs more than 64 bits");
-	err = take(r, size, &bytes);
+	err = pickle_scalar_take(r, size, &bytes);
 	if (err)
 		return err;
 	number = little_endian(bytes, (unsigned)size);

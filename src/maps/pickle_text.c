@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 
 /* UTF-8 without surrogates: it need not be copied. */
-static bool is_plain(const char *text, size_t size)
+static bool pickle_text_is_plain(const char *text, size_t size)
 {
 	for (size_t i = 0; i < size;) {
 		uint32_t character;
@@ -29,7 +29,7 @@ int pickle_text_names(struct arena *arena, const char *text, size_t size,
 
 	*out = text;
 	*out_size = (uint32_t)size;
-	if (is_plain(text, size))
+	if (pickle_text_is_plain(text, size))
 		return 0;
 	copy = arena_copy(arena, text, size);
 	if (!copy)
@@ -70,7 +70,7 @@ int pickle_text_unescape(struct arena *arena, const char *text, size_t size,
 }
 
 /* Behind a backslash: how much of it, and which byte it stands for; 0: none. */
-static size_t read_escape(const char *text, size_t left, char *byte)
+static size_t pickle_text_read_escape(const char *text, size_t left, char *byte)
 {
 	static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
 	const char *known = left ? memchr(from, *text, sizeof(from) - 1) : NULL;
@@ -106,7 +106,7 @@ int pickle_text_literal(struct arena *arena, const char *text, size_t size,
 
 		plain[used] = text[i++];
 		if (plain[used] == '\\') {
-			n = read_escape(text + i, size - 1 - i, &plain[used]);
+			n = pickle_text_read_escape(text + i, size - 1 - i, &plain[used]);
 			i += n;
 		}
 		if (n == 0)

@@ -46,7 +46,8 @@ struct word {
 	size_t length;
 };
 
-static int find(const char *const *words, size_t n, const char *text, size_t length)
+static int label_words_find(const char *const *words, size_t n, const char *text,
+			    size_t length)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strlen(words[i]) == length && strncasecmp(words[i], text, length) == 0)
@@ -56,9 +57,9 @@ static int find(const char *const *words, size_t n, const char *text, size_t len
 
 static enum role role_of(const char *text, size_t n)
 {
-	if (find(label_words, COUNT(label_words), text, n) >= 0)
+	if (label_words_find(label_words, COUNT(label_words), text, n) >= 0)
 		return ROLE_LABELS;
-	if (find(image_words, COUNT(image_words), text, n) >= 0)
+	if (label_words_find(image_words, COUNT(image_words), text, n) >= 0)
 		return ROLE_IMAGES;
 	return split_is_word(text, n) ? ROLE_SPLIT : ROLE_OTHER;
 }
@@ -86,7 +87,7 @@ static bool begins_word(const char *at)
 }
 
 /* The next word from *at on; false: there is none. */
-static bool next_word(const char **at, struct word *out)
+static bool label_words_next_word(const char **at, struct word *out)
 {
 	const char *from = *at;
 	size_t n = 1, first;
@@ -130,7 +131,7 @@ void name_key(const char *name, char out[NAME_KEY_BYTES])
 	size_t n = 0;
 
 	*out = '\0';
-	while (next_word(&name, &word) && n < NAME_KEY_BYTES - 1) {
+	while (label_words_next_word(&name, &word) && n < NAME_KEY_BYTES - 1) {
 		enum role role = role_of_word(&word);
 
 		if (role == ROLE_OTHER || role == ROLE_SPLIT)
@@ -143,7 +144,7 @@ static bool has_role(const char *name, enum role role)
 {
 	struct word word;
 
-	while (next_word(&name, &word))
+	while (label_words_next_word(&name, &word))
 		if (role_of_word(&word) == role)
 			return true;
 	return false;
@@ -164,8 +165,9 @@ unsigned name_label_rank(const char *name)
 {
 	struct word word;
 
-	while (next_word(&name, &word)) {
-		int rank = find(label_words, COUNT(label_words), word.text, word.length);
+	while (label_words_next_word(&name, &word)) {
+		int rank = label_words_find(label_words, COUNT(label_words), word.text,
+					    word.length);
 
 		if (rank >= 0)
 			return (unsigned)rank;
@@ -185,7 +187,7 @@ bool name_may_label_any(const char *name)
 	for (size_t i = 0; i < COUNT(before); i++)
 		if (strncasecmp(name, before[i], strlen(before[i])) == 0)
 			return false;
-	for (const char *at = name; next_word(&at, &word);)
+	for (const char *at = name; label_words_next_word(&at, &word);)
 		says |= strncmp(word.text, "label", 5) == 0 ||
 			strncmp(word.text, "target", 6) == 0;
 	return says || strcasecmp(name, "y") == 0;
@@ -199,17 +201,18 @@ bool name_is_vague(const char *name)
 
 int name_class_list_rank(const char *name)
 {
-	return find(class_lists, COUNT(class_lists), name, strlen(name));
+	return label_words_find(class_lists, COUNT(class_lists), name, strlen(name));
 }
 
 int name_file_list_rank(const char *name)
 {
-	return find(file_lists, COUNT(file_lists), name, strlen(name));
+	return label_words_find(file_lists, COUNT(file_lists), name, strlen(name));
 }
 
 bool name_is_split_column(const char *name)
 {
-	return find(split_columns, COUNT(split_columns), name, strlen(name)) >= 0;
+	return label_words_find(split_columns, COUNT(split_columns), name,
+				strlen(name)) >= 0;
 }
 
 bool name_is_split_list(const char *name, char out[SPLIT_BYTES])
@@ -218,12 +221,13 @@ bool name_is_split_list(const char *name, char out[SPLIT_BYTES])
 	unsigned splits = 0, lists = 0, words = 0;
 
 	*out = '\0';
-	for (; next_word(&name, &word); words++) {
+	for (; label_words_next_word(&name, &word); words++) {
 		if (role_of_word(&word) == ROLE_SPLIT && word.length < SPLIT_BYTES) {
 			memcpy(out, word.text, word.length + 1);
 			splits++;
 		}
-		lists += find(index_words, COUNT(index_words), word.text, word.length) >= 0;
+		lists += label_words_find(index_words, COUNT(index_words), word.text,
+					  word.length) >= 0;
 	}
 	return splits == 1 && lists == 1 && words == 2;
 }
@@ -249,13 +253,13 @@ bool names_may_go_together(const char *a, const char *b)
 	const char *first = NULL, *second = NULL;
 	char split[WORD_BYTES];
 
-	while (!first && next_word(&a, &one))
+	while (!first && label_words_next_word(&a, &one))
 		if (role_of_word(&one) == ROLE_SPLIT)
 			first = split_word(&one);
 	if (!first)
 		return true;
 	snprintf(split, sizeof(split), "%s", first);
-	while (!second && next_word(&b, &two))
+	while (!second && label_words_next_word(&b, &two))
 		if (role_of_word(&two) == ROLE_SPLIT)
 			second = split_word(&two);
 	return !second || strcmp(split, second) == 0;

@@ -21,7 +21,7 @@ struct hierarchy {
 };
 
 /* Is `word` in a comma-separated list? */
-static bool has_word(const char *list, const char *word)
+static bool cgroup_has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -58,7 +58,7 @@ static void parse_group(char *line, struct hierarchy *hierarchies)
 	*path++ = '\0';
 	if (strcmp(line, "0") == 0 && *controllers == '\0')
 		hierarchies[NEW].own = path;
-	else if (has_word(controllers, "memory"))
+	else if (cgroup_has_word(controllers, "memory"))
 		hierarchies[OLD].own = path;
 }
 
@@ -129,7 +129,8 @@ static void parse_mount(char *line, struct hierarchy *hierarchies)
 		return;
 	if (strcmp(type, "cgroup2") == 0)
 		offer_mount(&hierarchies[NEW], root, mountpoint);
-	else if (strcmp(type, "cgroup") == 0 && has_word(mountline_field(&line), "memory"))
+	else if (strcmp(type, "cgroup") == 0 &&
+		 cgroup_has_word(mountline_field(&line), "memory"))
 		offer_mount(&hierarchies[OLD], root, mountpoint);
 }
 

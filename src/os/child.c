@@ -74,7 +74,7 @@ static void choose_signals(sigset_t *set)
 }
 
 /* 0: the child has ended; or a signal's number; or a negative errno. */
-static int await(pid_t child, int *status, const sigset_t *signals)
+static int child_await(pid_t child, int *status, const sigset_t *signals)
 {
 	const struct timespec pause = { 1, 0 };
 	pid_t ended;
@@ -95,7 +95,7 @@ int child_wait(pid_t child, int *status, struct error *e)
 
 	choose_signals(&signals);
 	sigprocmask(SIG_BLOCK, &signals, &before);
-	number = await(child, status, &signals);
+	number = child_await(child, status, &signals);
 	if (number > 0) {
 		child_end(child);
 		raise(number);

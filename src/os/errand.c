@@ -35,7 +35,7 @@ enum { LINE = STDIN_FILENO };
 enum message_type { MESSAGE_ITEM, MESSAGE_LOG, MESSAGE_END };
 
 /* Parent and child are one program: no byte order, no packing. */
-struct message {
+struct errand_message {
 	enum message_type type;
 	unsigned kind;  /* of an item; a line's level */
 	int err;        /* of the end */
@@ -63,10 +63,10 @@ static int send_whole(const struct msghdr *header)
 }
 
 /* Only the used part of data and text is sent. */
-static int send_message(const struct message *m, int fd)
+static int errand_send_message(const struct errand_message *m, int fd)
 {
 	struct iovec parts[] = {
-		{ (void *)(uintptr_t)m, offsetof(struct message, data) },
+		{ (void *)(uintptr_t)m, offsetof(struct errand_message, data) },
 		{ (void *)(uintptr_t)m->data, m->size },
 		{ (void *)(uintptr_t)m->text, m->length },
 	};
@@ -80,7 +80,9 @@ static int send_message(const struct message *m, int fd)
 
 int errand_send(const struct errand_item *item, struct error *e)
 {
-	struct message m = { .type = MESSAGE_ITEM, .kind = item->kind, .size = item->size };
+	struct errand_message m = {.type = MESSAGE_ITEM,
+				   .kind = item->kind,
+				   .size = item->size};
 	int err;
 
 	m.length = item->text ? strlen(item->text) : 0;
@@ -91,7 +93,7 @@ int errand_send(const struct errand_item *item, struct error *e)
 		memcpy(m.data, item->data, m.size);
 	if (m.length)
 		memcpy(m.text, item->text, m.length);
-	err = send_message(&m, item->fd);
+	err = errand_send_message(&m, item->fd);
 	return err ? error_set(e, ERROR_SYSTEM, -err, "'%s', which was opened as user id %u, "
 			       "cannot be handed over: %s", item->text ? item->text : "",
 			       (unsigned)geteuid(), strerror(-err)) : 0;
@@ -100,11 +102,11 @@ int errand_send(const struct errand_item *item, struct error *e)
 /* The child logs through the parent: standard error would keep a caller's pipe open. */
 static void pass_on_line(enum log_level level, const char *line)
 {
-	struct message m = { .type = MESSAGE_LOG, .kind = level };
+	struct errand_message m = { .type = MESSAGE_LOG, .kind = level };
 
 	m.length = strnlen(line, TEXT_MOST - 1);
 	memcpy(m.text, line, m.length);
-	send_message(&m, -1);
+	errand_send_message(&m, -1);
 }
 
 static int leave_parent(int line)
@@ -120,10 +122,10 @@ static int leave_parent(int line)
 	return 0;
 }
 
-static void work_in_child(const struct rights *rights, const struct errand *errand,
-			  pid_t parent, int line)
+static void errand_work_in_child(const struct rights *rights, const struct errand *errand,
+				 pid_t parent, int line)
 {
-	struct message end = { .type = MESSAGE_END };
+	struct errand_message end = { .type = MESSAGE_END };
 	struct error e = { 0 };
 
 	if (leave_parent(line) < 0)
@@ -137,7 +139,7 @@ static void work_in_child(const struct rights *rights, const struct errand *erra
 	end.status = e.status;
 	end.length = strnlen(e.text, sizeof(e.text) - 1);
 	memcpy(end.text, e.text, end.length);
-	_exit(send_message(&end, -1) ? 1 : 0);
+	_exit(errand_send_message(&end, -1) ? 1 : 0);
 }
 
 /* ---- The parent ---- */
@@ -157,9 +159,9 @@ struct watch {
  * Checks a packet of `n` bytes. The child parses the user's files, such as an index, and
  * may be compromised: its messages are input.
  */
-static bool unpack(struct message *m, const unsigned char *packet, size_t n)
+static bool unpack(struct errand_message *m, const unsigned char *packet, size_t n)
 {
-	const size_t head = offsetof(struct message, data);
+	const size_t head = offsetof(struct errand_message, data);
 
 	if (n < head)
 		return false;
@@ -173,9 +175,9 @@ static bool unpack(struct message *m, const unsigned char *packet, size_t n)
 }
 
 /* 1 and a message, whose descriptor is the caller's; 0: the child has closed its end. */
-static int receive(int line, struct message *m, int *fd, struct error *e)
+static int errand_receive(int line, struct errand_message *m, int *fd, struct error *e)
 {
-	static unsigned char packet[sizeof(struct message)];
+	static unsigned char packet[sizeof(struct errand_message)];
 	struct iovec whole = { packet, sizeof(packet) };
 	struct msghdr header = { .msg_iov = &whole, .msg_iovlen = 1 };
 	struct passing_room room;
@@ -197,7 +199,7 @@ static int receive(int line, struct message *m, int *fd, struct error *e)
 	return 1;
 }
 
-static int take_item(const struct watch *w, const struct message *m, int fd,
+static int take_item(const struct watch *w, const struct errand_message *m, int fd,
 		     struct error *e)
 {
 	const struct errand_item item = { .kind = m->kind, .data = m->data, .size = m->size,
@@ -207,7 +209,7 @@ static int take_item(const struct watch *w, const struct message *m, int fd,
 }
 
 /* 1: more messages follow; 0: the errand succeeded; or a negative errno and *e. */
-static int take_message(const struct watch *w, const struct message *m, int fd,
+static int take_message(const struct watch *w, const struct errand_message *m, int fd,
 			struct error *e)
 {
 	int err;
@@ -271,7 +273,7 @@ static bool stalls(struct watch *w)
 static int listen_to(struct watch *w, struct error *e)
 {
 	struct pollfd fds = { .fd = w->line, .events = POLLIN };
-	static struct message m;
+	static struct errand_message m;
 	int go;
 
 	do {
@@ -284,7 +286,7 @@ static int listen_to(struct watch *w, struct error *e)
 			continue;
 		}
 		w->seen_at = bounded_now();
-		go = receive(w->line, &m, &fd, e);
+		go = errand_receive(w->line, &m, &fd, e);
 		if (go == 0)
 			return refuse_end(w, e);
 		if (go > 0)
@@ -314,7 +316,7 @@ static int start(struct watch *w, struct error *e)
 	err = child_fork(&w->child, e);
 	if (!err && w->child == 0) {
 		steps_share(w->steps);
-		work_in_child(w->rights, w->errand, parent, ends[1]);
+		errand_work_in_child(w->rights, w->errand, parent, ends[1]);
 	}
 	close(ends[1]);
 	w->line = ends[0];

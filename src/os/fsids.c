@@ -64,7 +64,7 @@ static bool change_and_stay_bound(const struct fsids *to)
 	return done;
 }
 
-static int remember(struct fsids *before)
+static int fsids_remember(struct fsids *before)
 {
 	int n = getgroups(0, NULL);
 
@@ -88,7 +88,7 @@ int fsids_take(uid_t uid, gid_t gid, struct fsids *before)
 	*before = (struct fsids){ .taken = false };
 	if (uid == geteuid())
 		return 0;
-	err = remember(before);
+	err = fsids_remember(before);
 	if (err)
 		return err;
 	before->taken = true;

@@ -14,7 +14,7 @@
 #include "os/passing.h"
 #include "os/pool.h"
 
-struct head {
+struct hatch_head {
 	unsigned kind; /* of a question */
 	int err;       /* of an answer */
 };
@@ -42,8 +42,8 @@ struct hatch {
 
 /* ---- Messages ------------------------------------------------------------- */
 
-static int send_message(int socket, const struct head *head, const void *data, size_t size,
-			int fd)
+static int hatch_send_message(int socket, const struct hatch_head *head, const void *data,
+			      size_t size, int fd)
 {
 	struct iovec parts[] = { { (void *)(uintptr_t)head, sizeof(*head) },
 				 { (void *)(uintptr_t)data, size } };
@@ -60,7 +60,8 @@ static int send_message(int socket, const struct head *head, const void *data, s
 }
 
 /* *size is the room, and becomes the size received. A longer message is an error. */
-static int receive(int socket, struct head *head, void *data, size_t *size, int *fd)
+static int hatch_receive(int socket, struct hatch_head *head, void *data, size_t *size,
+			 int *fd)
 {
 	struct iovec parts[] = { { head, sizeof(*head) }, { data, *size } };
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = *size ? 2 : 1 };
@@ -89,16 +90,17 @@ int hatch_ask(struct hatch *hatch, unsigned channel, unsigned kind, const void *
 	      size_t data_size, void *answer, size_t *size, int *fd)
 {
 	struct channel *c = &hatch->channels[channel];
-	struct head head = { .kind = kind };
+	struct hatch_head head = { .kind = kind };
 	size_t nothing = 0;
 	int came = -1, err;
 
 	if (data_size > HATCH_BYTES)
 		return -ENAMETOOLONG;
 	LOCK_GUARD(&c->lock);
-	err = send_message(c->child, &head, data, data_size, -1);
+	err = hatch_send_message(c->child, &head, data, data_size, -1);
 	if (!err)
-		err = receive(c->child, &head, answer, size ? size : &nothing, &came);
+		err = hatch_receive(c->child, &head, answer, size ? size : &nothing,
+				    &came);
 	if (!err)
 		err = head.err;
 	if (fd)
@@ -115,9 +117,9 @@ static int answer_one(struct channel *c, struct desk *desk)
 	struct hatch_question question = { .channel = c->number, .data = desk->question,
 					   .size = sizeof(desk->question) };
 	struct hatch_answer answer = { .data = desk->answer, .fd = -1 };
-	struct head head;
+	struct hatch_head head;
 	int sent = -1;
-	int err = receive(c->parent, &head, desk->question, &question.size, &sent);
+	int err = hatch_receive(c->parent, &head, desk->question, &question.size, &sent);
 
 	if (err)
 		return err;
@@ -125,7 +127,7 @@ static int answer_one(struct channel *c, struct desk *desk)
 		close(sent);
 	question.kind = head.kind;
 	head.err = c->hatch->serve(c->hatch->context, &question, &answer);
-	err = send_message(c->parent, &head, answer.data, answer.size, answer.fd);
+	err = hatch_send_message(c->parent, &head, answer.data, answer.size, answer.fd);
 	if (answer.fd >= 0 && answer.passed)
 		close(answer.fd);
 	return err;

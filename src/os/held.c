@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 
-static bool is_same_file(int a, int b)
+static bool held_is_same_file(int a, int b)
 {
 	struct stat st, other;
 
@@ -24,7 +24,7 @@ static int open_path(int held, const char *path, int flags)
 
 	if (fd < 0)
 		return -errno;
-	return is_same_file(held, fd) ? steal_fd(&fd) : -ESTALE;
+	return held_is_same_file(held, fd) ? steal_fd(&fd) : -ESTALE;
 }
 
 /* ENOENT is what the file's filesystem says, too, where a user decides what that is. */

@@ -10,7 +10,7 @@
 #include "os/log_writer.h"
 #include "os/place.h"
 
-static int refuse(const char *path, int errnum, const char *why, struct error *e)
+static int log_file_refuse(const char *path, int errnum, const char *why, struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, errnum, "-o log=%s: %s; name a file in a folder that is "
 			 "there and can be written", path, why);
@@ -28,10 +28,11 @@ int log_open_file(const char *path, struct error *e)
 	if (fd == -EPERM)
 		return fd;
 	if (fd < 0)
-		return refuse(path, -fd, fd == -ENXIO ? other : strerror(-fd), e);
+		return log_file_refuse(path, -fd, fd == -ENXIO ? other : strerror(-fd),
+				       e);
 	if (fstat(fd, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISCHR(st.st_mode))) {
 		close(fd);
-		return refuse(path, EINVAL, other, e);
+		return log_file_refuse(path, EINVAL, other, e);
 	}
 	return log_writer_start(fd, e);
 }

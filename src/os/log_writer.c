@@ -71,7 +71,7 @@ static void write_record(char *record, size_t size, struct log_losses *losses)
 	losses->torn |= written > 0;
 }
 
-static void write_records(void)
+static void log_writer_write_records(void)
 {
 	struct log_losses losses = { 0 };
 	char record[RECORD_MOST];
@@ -107,7 +107,7 @@ static _Noreturn void become_writer(int records, int file)
 	if (leave_senders(records, file) < 0 || rights_renounce(&e) < 0)
 		_exit(1);
 	sandbox_forbid_changes();
-	write_records();
+	log_writer_write_records();
 	_exit(0);
 }
 

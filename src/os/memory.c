@@ -48,7 +48,7 @@ struct memory {
 	struct cgroup_levels levels;
 };
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t memory_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -112,7 +112,7 @@ static char *read_whole(const char *root, const char *name)
 }
 
 /* The number at the beginning of a text; `otherwise` without one, as in "max". */
-static uint64_t number(const char *text, uint64_t otherwise)
+static uint64_t memory_number(const char *text, uint64_t otherwise)
 {
 	uint64_t value;
 	char *end;
@@ -133,7 +133,7 @@ static uint64_t field(const char *text, const char *name, uint64_t otherwise)
 	for (const char *at = text; at; at = strchr(at, '\n')) {
 		at += *at == '\n';
 		if (strncmp(at, name, n) == 0 && (at[n] == ' ' || at[n] == ':'))
-			return number(at + n + 1, otherwise);
+			return memory_number(at + n + 1, otherwise);
 	}
 	return otherwise;
 }
@@ -143,7 +143,7 @@ static uint64_t file_number(const char *folder, const char *name, uint64_t other
 	char text[64];
 
 	read_start(folder, name, text, sizeof(text));
-	return number(text, otherwise);
+	return memory_number(text, otherwise);
 }
 
 /* Parsing. */
@@ -184,16 +184,17 @@ static void look_at_level(const struct cgroup_level *level, uint64_t machine,
 	char stat[STAT_BYTES] = "";
 
 	if (dialect->limits[1])
-		limit = least(limit, file_number(level->path, dialect->limits[1], UINT64_MAX));
+		limit = memory_least(limit, file_number(level->path, dialect->limits[1],
+							UINT64_MAX));
 	if (dialect->around || limit < machine)
 		read_start(level->path, "memory.stat", stat, sizeof(stat));
 	if (dialect->around)
-		limit = least(limit, field(stat, dialect->around, UINT64_MAX));
+		limit = memory_least(limit, field(stat, dialect->around, UINT64_MAX));
 	if (limit >= machine)
 		return; /* the machine's memory is less */
-	state->limit = least(state->limit, limit);
-	state->available = least(state->available,
-				 minus(limit, taken(dialect, level->path, stat)));
+	state->limit = memory_least(state->limit, limit);
+	state->available = memory_least(state->available,
+					minus(limit, taken(dialect, level->path, stat)));
 }
 
 static void look_at_machine(const struct memory *memory, struct memory_state *state)
@@ -209,7 +210,7 @@ static void look_at_machine(const struct memory *memory, struct memory_state *st
 	/* Linux before 3.14 has no MemAvailable */
 	kib = field(text, "MemAvailable", field(text, "MemFree", kib));
 	state->available = kib > UINT64_MAX / 1024 ? state->limit :
-			   least(kib * 1024, state->limit);
+			   memory_least(kib * 1024, state->limit);
 }
 
 /* Finds the groups, unless the process is still in the same ones. */
@@ -309,9 +310,9 @@ static uint64_t default_budget(const struct memory_state *state, bool in_job)
 	uint64_t budget = percent_of(state->available, PERCENT_DEFAULT);
 
 	if (!in_job)
-		budget = least(budget, DEFAULT_MOST_NO_JOB);
+		budget = memory_least(budget, DEFAULT_MOST_NO_JOB);
 	if (budget < DEFAULT_LEAST)
-		budget = least(DEFAULT_LEAST, state->limit / 2);
+		budget = memory_least(DEFAULT_LEAST, state->limit / 2);
 	return budget;
 }
 

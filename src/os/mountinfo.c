@@ -14,17 +14,17 @@
 
 enum { READ_TRIES = 8, READ_BYTES = 64 * 1024 };
 
-struct line {
+struct mountinfo_line {
 	struct mount_entry entry;
 	char *path; /* in the table's text, unescaped */
 };
 
-struct table {
+struct mountinfo_table {
 	VEC(char) text;
-	VEC(struct line) lines;
+	VEC(struct mountinfo_line) lines;
 };
 
-static void free_table(struct table *table)
+static void mountinfo_free_table(struct mountinfo_table *table)
 {
 	vec_free(&table->text);
 	vec_free(&table->lines);
@@ -32,7 +32,7 @@ static void free_table(struct table *table)
 
 /* Reading. */
 
-static int read_all(int fd, struct table *table)
+static int mountinfo_read_all(int fd, struct mountinfo_table *table)
 {
 	table->text.count = 0;
 	for (;;) {
@@ -59,7 +59,7 @@ static bool has_changed(int fd)
 	return poll(&changes, 1, 0) > 0 && (changes.revents & (POLLPRI | POLLERR));
 }
 
-static int read_text(struct table *table)
+static int mountinfo_read_text(struct mountinfo_table *table)
 {
 	CLEANUP(cleanup_close) int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	int err;
@@ -69,7 +69,7 @@ static int read_text(struct table *table)
 	for (int tries = 0; tries < READ_TRIES; tries++) {
 		if (lseek(fd, 0, SEEK_SET) < 0)
 			return -errno;
-		err = read_all(fd, table);
+		err = mountinfo_read_all(fd, table);
 		if (err || !has_changed(fd))
 			return err;
 	}
@@ -141,7 +141,7 @@ static void recognise(struct mount_entry *entry, const char *options)
 }
 
 /* `36 35 98:0 /root /mnt rw,noatime master:1 - ext3 /dev/sda rw`, as proc(5) has it. */
-static bool parse_line(char *text, struct line *line)
+static bool mountinfo_parse_line(char *text, struct mountinfo_line *line)
 {
 	struct mount_entry *entry = &line->entry;
 	const char *word;
@@ -166,20 +166,21 @@ static bool parse_line(char *text, struct line *line)
 	return line->path[0] == '/';
 }
 
-static int read_table(struct table *table)
+static int read_table(struct mountinfo_table *table)
 {
-	int err = read_text(table);
+	int err = mountinfo_read_text(table);
 	char *text, *end;
 
 	if (err)
 		return err;
 	for (text = table->text.items; *text; text = end) {
-		struct line line;
+		struct mountinfo_line line;
 
 		end = text + strcspn(text, "\n");
 		if (*end)
 			*end++ = '\0';
-		if (parse_line(text, &line) && vec_push(&table->lines, line) < 0)
+		if (mountinfo_parse_line(text, &line) &&
+		    vec_push(&table->lines, line) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -187,7 +188,8 @@ static int read_table(struct table *table)
 
 /* Finding. */
 
-static const struct line *line_of(const struct table *table, int id)
+static const struct mountinfo_line *mountinfo_line_of(const struct mountinfo_table *table,
+						      int id)
 {
 	for (size_t i = 0; i < table->lines.count; i++) {
 		if (table->lines.items[i].entry.id == id)
@@ -197,20 +199,22 @@ static const struct line *line_of(const struct table *table, int id)
 }
 
 /* Mounted on no mount of this namespace; the kernel's first one is mounted on itself. */
-static bool is_bottom(const struct table *table, const struct mount_entry *entry)
+static bool is_bottom(const struct mountinfo_table *table,
+		      const struct mount_entry *entry)
 {
-	return entry->parent == entry->id || !line_of(table, entry->parent);
+	return entry->parent == entry->id || !mountinfo_line_of(table, entry->parent);
 }
 
 /*
  * The mount on `below` at the first `size` bytes of `path`. At the start of the walk
  * `below` is NULL: the bottom mount.
  */
-static const struct line *mounted_on(const struct table *table, const struct line *below,
-				     const char *path, size_t size)
+static const struct mountinfo_line *mounted_on(const struct mountinfo_table *table,
+					       const struct mountinfo_line *below,
+					       const char *path, size_t size)
 {
 	for (size_t i = 0; i < table->lines.count; i++) {
-		const struct line *line = &table->lines.items[i];
+		const struct mountinfo_line *line = &table->lines.items[i];
 
 		if (strncmp(line->path, path, size) != 0 || line->path[size] != '\0' ||
 		    line == below)
@@ -223,10 +227,11 @@ static const struct line *mounted_on(const struct table *table, const struct lin
 }
 
 /* The topmost of the mounts stacked on `at` at this piece of the path. */
-static const struct line *climb(const struct table *table, const struct line *at,
-				const char *path, size_t size)
+static const struct mountinfo_line *climb(const struct mountinfo_table *table,
+					  const struct mountinfo_line *at,
+					  const char *path, size_t size)
 {
-	const struct line *next = mounted_on(table, at, path, size);
+	const struct mountinfo_line *next = mounted_on(table, at, path, size);
 
 	/* more steps than lines would be a circle */
 	for (size_t n = 0; next && n < table->lines.count; n++) {
@@ -240,9 +245,10 @@ static const struct line *climb(const struct table *table, const struct line *at
  * Walks as the kernel does: a hidden mount, also one below a folder that is covered, has
  * the same path in the table, and is not found.
  */
-static const struct line *walk(const struct table *table, const char *path)
+static const struct mountinfo_line *mountinfo_walk(const struct mountinfo_table *table,
+						   const char *path)
 {
-	const struct line *at = mounted_on(table, NULL, "/", 1);
+	const struct mountinfo_line *at = mounted_on(table, NULL, "/", 1);
 	size_t size = 0;
 
 	if (path[0] != '/')
@@ -257,7 +263,7 @@ static const struct line *walk(const struct table *table, const char *path)
 	return at && strcmp(at->path, path) == 0 ? at : NULL;
 }
 
-static int answer(const struct line *line, struct mount_entry *out)
+static int mountinfo_answer(const struct mountinfo_line *line, struct mount_entry *out)
 {
 	if (line && out)
 		*out = line->entry;
@@ -266,44 +272,44 @@ static int answer(const struct line *line, struct mount_entry *out)
 
 int mounts_find(const char *path, struct mount_entry *out)
 {
-	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
+	CLEANUP(mountinfo_free_table) struct mountinfo_table table = {VEC_INIT, VEC_INIT};
 	int err = read_table(&table);
 
-	return err ? err : answer(walk(&table, path), out);
+	return err ? err : mountinfo_answer(mountinfo_walk(&table, path), out);
 }
 
 int mounts_find_id(int id, struct mount_entry *out)
 {
-	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
+	CLEANUP(mountinfo_free_table) struct mountinfo_table table = {VEC_INIT, VEC_INIT};
 	int err = read_table(&table);
 
-	return err ? err : answer(line_of(&table, id), out);
+	return err ? err : mountinfo_answer(mountinfo_line_of(&table, id), out);
 }
 
 char *mounts_of_connection(unsigned connection, struct mount_entry *out)
 {
-	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
+	CLEANUP(mountinfo_free_table) struct mountinfo_table table = {VEC_INIT, VEC_INIT};
 
 	if (read_table(&table) < 0)
 		return NULL;
 	for (size_t i = 0; i < table.lines.count; i++) {
-		const struct line *line = &table.lines.items[i];
+		const struct mountinfo_line *line = &table.lines.items[i];
 
 		if (line->entry.granaryfs && line->entry.connection == connection)
-			return answer(line, out) ? strdup(line->path) : NULL;
+			return mountinfo_answer(line, out) ? strdup(line->path) : NULL;
 	}
 	return NULL;
 }
 
 int mounts_inside(int id, char **path)
 {
-	CLEANUP(free_table) struct table table = { VEC_INIT, VEC_INIT };
+	CLEANUP(mountinfo_free_table) struct mountinfo_table table = {VEC_INIT, VEC_INIT};
 	int err = read_table(&table);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < table.lines.count; i++) {
-		const struct line *line = &table.lines.items[i];
+		const struct mountinfo_line *line = &table.lines.items[i];
 
 		if (line->entry.parent != id || line->entry.id == id)
 			continue;

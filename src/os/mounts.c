@@ -69,7 +69,7 @@ static void leave_place(struct place *place)
 	cleanup_close(&place->folder);
 }
 
-static int find_place(const char *path, struct place *place)
+static int mounts_find_place(const char *path, struct place *place)
 {
 	const char *name = strrchr(path, '/');
 	CLEANUP(cleanup_free) char *above = NULL, *real = NULL;
@@ -145,7 +145,7 @@ static bool says_dead(int errnum)
 }
 
 /* In a child. Attributes that the kernel cached would hide that a mount is dead. */
-static int ask(void *argument)
+static int mounts_ask(void *argument)
 {
 	const struct question *question = argument;
 	int fd = open(question->path, O_PATH | O_CLOEXEC);
@@ -172,7 +172,7 @@ bool mounts_is_dead(const char *path)
 		question.uid = entry.uid;
 		question.gid = entry.gid;
 	}
-	return bounded_run(ask, &question, ANSWER_MILLISECONDS) == 1;
+	return bounded_run(mounts_ask, &question, ANSWER_MILLISECONDS) == 1;
 }
 
 /* Unmounting. */
@@ -216,7 +216,7 @@ static int run_fusermount(const char *path, const char *lazy)
 }
 
 /* Holds the topmost mount at `path`, for calls that unmount it although it is held. */
-static int hold(const char *path, int id, char *held, size_t size)
+static int mounts_hold(const char *path, int id, char *held, size_t size)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
@@ -233,7 +233,7 @@ static int hold(const char *path, int id, char *held, size_t size)
 int mounts_detach(const char *path, int id)
 {
 	char held[64];
-	CLEANUP(cleanup_close) int fd = hold(path, id, held, sizeof(held));
+	CLEANUP(cleanup_close) int fd = mounts_hold(path, id, held, sizeof(held));
 
 	if (fd < 0)
 		return fd;
@@ -249,7 +249,7 @@ static int unmount_placed(const char *path, int id, int flags)
 	int err = check_id(path, id);
 
 	if (!err)
-		err = find_place(path, &place);
+		err = mounts_find_place(path, &place);
 	if (err)
 		return err;
 	return umount2(place.path, flags | UMOUNT_NOFOLLOW) == 0 ? 0 : -errno;
@@ -310,7 +310,7 @@ int mounts_abort(const char *path, int id)
 
 	if (err || mounts_find(path, &entry) != 1)
 		return err ? err : -EINVAL;
-	fd = hold(path, id, held, sizeof(held));
+	fd = mounts_hold(path, id, held, sizeof(held));
 	if (fd < 0)
 		return fd;
 	err = force(held, &entry);

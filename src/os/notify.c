@@ -78,7 +78,7 @@ static void send_status(const char *before, const char *status)
 
 /* The FIFO. */
 
-static int refuse(const char *path, int errnum, const char *why, struct error *e)
+static int notify_refuse(const char *path, int errnum, const char *why, struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, errnum, "-o notify_pipe=%s: %s", path, why);
 }
@@ -92,15 +92,16 @@ int notify_open_fifo(const char *path, struct error *e)
 	int fd;
 
 	if (named < 0 || fstat(named, &st) < 0)
-		return refuse(path, errno, errno == ENOENT ?
-			      "there is no such FIFO; make it with mkfifo" :
-			      strerror(errno), e);
+		return notify_refuse(path, errno, errno == ENOENT ?
+				     "there is no such FIFO; make it with mkfifo" :
+				     strerror(errno), e);
 	if (!S_ISFIFO(st.st_mode))
-		return refuse(path, EINVAL, "is not a FIFO; make one with mkfifo", e);
+		return notify_refuse(path, EINVAL, "is not a FIFO; make one with mkfifo",
+				     e);
 	snprintf(pinned, sizeof(pinned), "/proc/self/fd/%d", named);
 	/* with a reader of its own, neither open nor write waits */
 	fd = open(pinned, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	return fd < 0 ? refuse(path, errno, strerror(errno), e) : fd;
+	return fd < 0 ? notify_refuse(path, errno, strerror(errno), e) : fd;
 }
 
 void notify_adopt(struct notify *notify, int fifo)

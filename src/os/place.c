@@ -34,7 +34,7 @@ struct place {
 
 /* ---- Following a path ---------------------------------------------------- */
 
-struct walk {
+struct place_walk {
 	int at;          /* descriptor of the folder that was reached */
 	struct stat st;  /* its attributes */
 	bool make;
@@ -46,12 +46,12 @@ struct walk {
 };
 
 /* Unmapped users' rights cannot be assumed: in such a namespace root keeps its own. */
-static bool is_anothers(const struct walk *w, uid_t uid)
+static bool is_anothers(const struct place_walk *w, uid_t uid)
 {
 	return geteuid() == 0 && uid != 0 && !(w->is_private && uid == NOBODY);
 }
 
-static void note_link(struct walk *w, const struct stat *st)
+static void note_link(struct place_walk *w, const struct stat *st)
 {
 	if (w->led || !is_anothers(w, st->st_uid))
 		return;
@@ -60,7 +60,7 @@ static void note_link(struct walk *w, const struct stat *st)
 	w->gid = st->st_gid;
 }
 
-static int reach(struct walk *w, int fd_taken)
+static int reach(struct place_walk *w, int fd_taken)
 {
 	CLEANUP(cleanup_close) int fd = fd_taken;
 
@@ -72,7 +72,7 @@ static int reach(struct walk *w, int fd_taken)
 	return 0;
 }
 
-static int open_folder(const struct walk *w, const char *name)
+static int open_folder(const struct place_walk *w, const char *name)
 {
 	int fd = openat(w->at, name, FOLDER);
 
@@ -84,7 +84,7 @@ static int open_folder(const struct walk *w, const char *name)
 }
 
 /* `rest` is the path behind the link; it becomes the path behind the link's target. */
-static int follow(struct walk *w, const char *name, char **rest)
+static int place_follow(struct place_walk *w, const char *name, char **rest)
 {
 	CLEANUP(cleanup_close) int fd = openat(w->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char target[PATH_MAX], *path;
@@ -111,7 +111,7 @@ static int follow(struct walk *w, const char *name, char **rest)
 }
 
 /* Assumes the owner's rights in another user's folder, also for folders made there. */
-static int take_rights(const struct walk *w, struct fsids *before)
+static int take_rights(const struct place_walk *w, struct fsids *before)
 {
 	if (w->led)
 		return fsids_take(w->uid, w->gid, before);
@@ -121,7 +121,7 @@ static int take_rights(const struct walk *w, struct fsids *before)
 }
 
 /* Opens the first component of `rest`, and removes it from there. */
-static int step(struct walk *w, char **rest)
+static int place_step(struct place_walk *w, char **rest)
 {
 	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
 	char name[NAME_MAX + 1];
@@ -137,18 +137,18 @@ static int step(struct walk *w, char **rest)
 		return err;
 	fd = open_folder(w, name);
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
-		return follow(w, name, rest);
+		return place_follow(w, name, rest);
 	return reach(w, fd);
 }
 
-static int begin_walk(struct walk *w, const char *path)
+static int place_begin_walk(struct place_walk *w, const char *path)
 {
 	w->is_private = geteuid() == 0 && namespace_is_private();
 	return reach(w, open(*path == '/' ? "/" : ".", FOLDER));
 }
 
 /* Walks all components of `rest` but the last `left`, 0 or 1. */
-static int walk(struct walk *w, char **rest, unsigned left)
+static int place_walk(struct place_walk *w, char **rest, unsigned left)
 {
 	int err = 0;
 
@@ -158,21 +158,21 @@ static int walk(struct walk *w, char **rest, unsigned left)
 		memmove(*rest, *rest + slashes, strlen(*rest + slashes) + 1);
 		if (!**rest || (left && !strchr(*rest, '/')))
 			break;
-		err = step(w, rest);
+		err = place_step(w, rest);
 	}
 	return err;
 }
 
 /* ---- Opening ------------------------------------------------------------- */
 
-static int refuse(const char *path, int err, struct error *e)
+static int place_refuse(const char *path, int err, struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, -err, "%s: cannot be created: %s", path,
 			 strerror(-err));
 }
 
 /* A place without a folder, and the folder's path, which the caller frees. */
-static int begin(const char *path, struct place **out, char **folder)
+static int place_begin(const char *path, struct place **out, char **folder)
 {
 	struct place *place = calloc(1, sizeof(*place));
 
@@ -192,12 +192,12 @@ static int begin(const char *path, struct place **out, char **folder)
 	return *place->name ? 0 : -EISDIR;
 }
 
-static bool leads_astray(const struct walk *w)
+static bool leads_astray(const struct place_walk *w)
 {
 	return w->led && w->st.st_uid != w->uid;
 }
 
-static int refuse_path(const char *path, const struct walk *w, struct error *e)
+static int refuse_path(const char *path, const struct place_walk *w, struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, EPERM,
 			 "%s: nothing is made there: a symbolic link of uid %u leads root into a "
@@ -209,13 +209,13 @@ static int open_walked(const char *path, const char *folder, bool make, int *out
 		       struct stat *st, struct error *e)
 {
 	CLEANUP(cleanup_free) char *rest = strdup(folder);
-	struct walk w = { .at = -1, .make = make };
-	int err = rest ? begin_walk(&w, folder) : -ENOMEM;
+	struct place_walk w = { .at = -1, .make = make };
+	int err = rest ? place_begin_walk(&w, folder) : -ENOMEM;
 
 	if (!err)
-		err = walk(&w, &rest, 0);
+		err = place_walk(&w, &rest, 0);
 	if (err)
-		err = refuse(path, err, e);
+		err = place_refuse(path, err, e);
 	else if (leads_astray(&w))
 		err = refuse_path(path, &w, e);
 	if (err && w.at >= 0)
@@ -226,7 +226,7 @@ static int open_walked(const char *path, const char *folder, bool make, int *out
 }
 
 /* Opens the last name in the folder that was reached. */
-static int open_last(struct walk *w, const char *name, int flags, mode_t mode)
+static int open_last(struct place_walk *w, const char *name, int flags, mode_t mode)
 {
 	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
 	int err = take_rights(w, &before), fd;
@@ -238,10 +238,10 @@ static int open_last(struct walk *w, const char *name, int flags, mode_t mode)
 }
 
 /* 0: a link was followed, and `rest` is its target. */
-static int open_or_follow(struct walk *w, char **rest, int flags, mode_t mode)
+static int open_or_follow(struct place_walk *w, char **rest, int flags, mode_t mode)
 {
 	CLEANUP(cleanup_free) char *name = NULL;
-	int fd = walk(w, rest, 1);
+	int fd = place_walk(w, rest, 1);
 
 	if (fd)
 		return fd;
@@ -252,21 +252,21 @@ static int open_or_follow(struct walk *w, char **rest, int flags, mode_t mode)
 	if (!*rest)
 		return -ENOMEM;
 	fd = open_last(w, name, flags, mode);
-	return fd == -ELOOP ? follow(w, name, rest) : fd ? fd : -EBADF;
+	return fd == -ELOOP ? place_follow(w, name, rest) : fd ? fd : -EBADF;
 }
 
 int place_open_file(const char *path, int flags, mode_t mode, struct error *e)
 {
 	CLEANUP(cleanup_free) char *rest = strdup(path);
-	struct walk w = { .at = -1 };
-	int fd = rest ? begin_walk(&w, path) : -ENOMEM;
+	struct place_walk w = { .at = -1 };
+	int fd = rest ? place_begin_walk(&w, path) : -ENOMEM;
 
 	while (!fd)
 		fd = open_or_follow(&w, &rest, flags, mode);
 	if (fd == -EXDEV)
 		fd = refuse_path(path, &w, e);
 	else if (fd < 0)
-		refuse(path, fd, e);
+		place_refuse(path, fd, e);
 	if (w.at >= 0)
 		close(w.at);
 	return fd;
@@ -278,7 +278,7 @@ int place_open_folder(const char *path, struct error *e)
 	int fd, err;
 
 	if (!*path)
-		return refuse(path, -ENOENT, e);
+		return place_refuse(path, -ENOENT, e);
 	err = open_walked(path, path, false, &fd, &st, e);
 	return err ? err : fd;
 }
@@ -287,10 +287,10 @@ int place_open(const char *path, bool make, struct place **out, struct error *e)
 {
 	CLEANUP(cleanup_free) char *folder = NULL;
 	struct place *place;
-	int err = begin(path, &place, &folder);
+	int err = place_begin(path, &place, &folder);
 
 	if (err)
-		err = refuse(path, err, e);
+		err = place_refuse(path, err, e);
 	else
 		err = open_walked(path, folder, make, &place->folder, &place->st, e);
 	if (err)
@@ -319,14 +319,15 @@ int place_open_beside(const char *path, const char *file, dev_t device, ino_t in
 {
 	CLEANUP(cleanup_free) char *folder = NULL;
 	struct place *place;
-	int err = begin(path, &place, &folder);
+	int err = place_begin(path, &place, &folder);
 
 	if (!err) {
 		place->folder = open(*folder ? folder : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (place->folder < 0 || fstat(place->folder, &place->st) < 0)
 			err = -errno;
 	}
-	err = err ? refuse(path, err, e) : check_beside(place, file, device, inode, e);
+	err = err ? place_refuse(path, err, e)
+		  : check_beside(place, file, device, inode, e);
 	if (err)
 		place_close(place);
 	else

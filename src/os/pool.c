@@ -8,8 +8,8 @@
 
 #include "os/lock.h"
 
-struct task {
-	struct task *next;
+struct pool_task {
+	struct pool_task *next;
 	pool_task *run;
 	void *argument;
 };
@@ -17,17 +17,17 @@ struct task {
 struct pool {
 	struct lock lock;
 	struct wakeup changed;  /* a task was added, or the last one ended */
-	struct task *first;     /* lock */
-	struct task **last;     /* lock */
+	struct pool_task *first;     /* lock */
+	struct pool_task **last;     /* lock */
 	unsigned running;       /* lock: tasks taken and not yet ended */
 	bool finishing;         /* lock */
 	unsigned thread_count;  /* set before pool_start returns */
 	pthread_t threads[];
 };
 
-static struct task *take_task(struct pool *pool)
+static struct pool_task *take_task(struct pool *pool)
 {
-	struct task *task;
+	struct pool_task *task;
 
 	LOCK_GUARD(&pool->lock);
 	while (!pool->first) {
@@ -43,7 +43,7 @@ static struct task *take_task(struct pool *pool)
 	return task;
 }
 
-static void end_task(struct pool *pool, struct task *task)
+static void end_task(struct pool *pool, struct pool_task *task)
 {
 	free(task);
 	LOCK_GUARD(&pool->lock);
@@ -55,7 +55,7 @@ static void end_task(struct pool *pool, struct task *task)
 static void *worker(void *argument)
 {
 	struct pool *pool = argument;
-	struct task *task;
+	struct pool_task *task;
 
 	while ((task = take_task(pool))) {
 		task->run(task->argument);
@@ -122,11 +122,11 @@ unsigned pool_threads(const struct pool *pool)
 
 int pool_add(struct pool *pool, pool_task *run, void *argument)
 {
-	struct task *task = malloc(sizeof(*task));
+	struct pool_task *task = malloc(sizeof(*task));
 
 	if (!task)
 		return -ENOMEM;
-	*task = (struct task){ .run = run, .argument = argument };
+	*task = (struct pool_task){ .run = run, .argument = argument };
 	LOCK_GUARD(&pool->lock);
 	*pool->last = task;
 	pool->last = &task->next;

@@ -22,7 +22,7 @@ enum { CLOSER_STACK_BYTES = 64 << 10 };
 enum { OOM_STEP = 10, OOM_MOST = 1000 }; /* thousandths of all memory */
 
 /* The state in a stat file of proc(5), behind the name, which may contain anything. */
-static char state_of(int folder, const char *path)
+static char process_state_of(int folder, const char *path)
 {
 	CLEANUP(cleanup_close) int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
 	char line[512];
@@ -65,14 +65,14 @@ static bool rest_is_stuck(DIR *threads)
 		if (entry->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "%.255s/stat", entry->d_name);
-		if (!strchr("DIZX", state_of(dirfd(threads), path)))
+		if (!strchr("DIZX", process_state_of(dirfd(threads), path)))
 			return false;
 	}
 	return true;
 }
 
 /* Asks the kernel: /proc may hide other users' processes (hidepid=). */
-static bool is_there(pid_t process)
+static bool process_is_there(pid_t process)
 {
 	siginfo_t end = { .si_pid = 0 };
 
@@ -88,16 +88,16 @@ bool process_is_beyond(pid_t process)
 	DIR *threads;
 	bool beyond;
 
-	if (!is_there(process))
+	if (!process_is_there(process))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
-	state = state_of(AT_FDCWD, path);
+	state = process_state_of(AT_FDCWD, path);
 	if (state != 'Z' && !(strchr("DI", state) && dumps_core(process)))
 		return false;
 	snprintf(path, sizeof(path), "/proc/%ld/task", (long)process);
 	threads = opendir(path);
 	if (!threads)
-		return !is_there(process);
+		return !process_is_there(process);
 	beyond = rest_is_stuck(threads);
 	closedir(threads);
 	return beyond;
@@ -108,7 +108,7 @@ bool process_is_stopped(pid_t process)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
-	return state_of(AT_FDCWD, path) == 'T';
+	return process_state_of(AT_FDCWD, path) == 'T';
 }
 
 const int process_faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP };

@@ -17,7 +17,7 @@
 /* capability sets have 64 bits */
 enum { CAPABILITIES_MOST = 64 };
 
-static int out_of_memory(struct error *e)
+static int rights_out_of_memory(struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, ENOMEM,
 			 "there is not enough memory for the groups of a user; free some "
@@ -41,7 +41,7 @@ static int rights_now(struct rights *out, struct error *e)
 	*out = (struct rights){ .uid = geteuid(), .gid = getegid() };
 	out->groups = calloc(n > 0 ? (size_t)n : 1, sizeof(*out->groups));
 	if (!out->groups)
-		return out_of_memory(e);
+		return rights_out_of_memory(e);
 	n = n > 0 ? getgroups(n, out->groups) : n;
 	if (n < 0) {
 		rights_free(out);
@@ -63,7 +63,7 @@ static int groups_of(const struct passwd *user, struct rights *out, struct error
 		int n = room;
 
 		if (!groups)
-			return out_of_memory(e);
+			return rights_out_of_memory(e);
 		out->groups = groups;
 		if (getgrouplist(user->pw_name, user->pw_gid, groups, &n) >= 0) {
 			out->group_count = (size_t)n;
@@ -95,7 +95,8 @@ static bool means_unknown(int errnum)
 	       errnum == EPERM;
 }
 
-static int refuse_unknown(const char *user, int errnum, bool is_number, struct error *e)
+static int rights_refuse_unknown(const char *user, int errnum, bool is_number,
+				 struct error *e)
 {
 	if (!means_unknown(errnum))
 		return error_set(e, ERROR_SYSTEM, errnum,
@@ -128,7 +129,7 @@ static int find_user(const char *user, const struct passwd **out, struct error *
 		errno = 0;
 		*out = getpwnam(user);
 	}
-	return *out ? 0 : refuse_unknown(user, errno, is_number, e);
+	return *out ? 0 : rights_refuse_unknown(user, errno, is_number, e);
 }
 
 static int rights_of_other(const struct passwd *user, struct rights *out, struct error *e)
@@ -156,7 +157,7 @@ int rights_of(const char *user, struct rights *out, struct error *e)
 		err = rights_of_other(found, out, e);
 	if (!err && found && found->pw_dir) {
 		out->home = strdup(found->pw_dir);
-		err = out->home ? 0 : out_of_memory(e);
+		err = out->home ? 0 : rights_out_of_memory(e);
 	}
 	if (err)
 		rights_free(out);
@@ -198,7 +199,7 @@ static bool read_capabilities(void)
 }
 
 /* Is any capability in this set? */
-static bool holds(capng_type_t set)
+static bool rights_holds(capng_type_t set)
 {
 	for (unsigned i = 0; i < CAPABILITIES_MOST; i++) {
 		if (capng_have_capability(set, i) == 1)
@@ -255,7 +256,7 @@ int rights_assume(const struct rights *rights, struct error *e)
 		return 0;
 	err = become(rights);
 	/* kept capabilities (securebits) would read files that the user may not */
-	if (!err && (!read_capabilities() || holds(CAPNG_EFFECTIVE)))
+	if (!err && (!read_capabilities() || rights_holds(CAPNG_EFFECTIVE)))
 		err = -EPERM;
 	if (!err)
 		err = move_home(rights);
@@ -330,8 +331,9 @@ static bool has_ambient(void)
 
 static bool has_capabilities(void)
 {
-	return !read_capabilities() || holds(CAPNG_EFFECTIVE) || holds(CAPNG_PERMITTED) ||
-	       holds(CAPNG_INHERITABLE) || has_ambient();
+	return !read_capabilities() || rights_holds(CAPNG_EFFECTIVE) ||
+	       rights_holds(CAPNG_PERMITTED) || rights_holds(CAPNG_INHERITABLE) ||
+	       has_ambient();
 }
 
 int rights_renounce(struct error *e)
@@ -422,7 +424,7 @@ int rights_become_nobody(struct error *e)
  * Capabilities to become nobody, and to end processes of nobody. A process without
  * capabilities keeps none, and a container's may have fewer.
  */
-static bool is_kept(unsigned capability)
+static bool rights_is_kept(unsigned capability)
 {
 	return capability == CAP_SETUID || capability == CAP_SETGID ||
 	       capability == CAP_SETPCAP || capability == CAP_KILL;
@@ -434,7 +436,8 @@ int rights_keep_few(struct error *e)
 	int failed = !read_capabilities();
 
 	for (unsigned i = 0; i < CAPABILITIES_MOST && !failed; i++) {
-		bool kept = is_kept(i) && capng_have_capability(CAPNG_PERMITTED, i) == 1;
+		bool kept = rights_is_kept(i) &&
+			    capng_have_capability(CAPNG_PERMITTED, i) == 1;
 
 		if (bounds && !kept)
 			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
@@ -445,7 +448,8 @@ int rights_keep_few(struct error *e)
 	failed = failed || capng_apply(CAPNG_SELECT_CAPS) ||
 		 prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || !read_capabilities();
 	for (unsigned i = 0; i < CAPABILITIES_MOST && !failed; i++)
-		failed = !is_kept(i) && capng_have_capability(CAPNG_PERMITTED, i) == 1;
+		failed = !rights_is_kept(i) &&
+			 capng_have_capability(CAPNG_PERMITTED, i) == 1;
 	if (!failed)
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EPERM,

@@ -111,29 +111,30 @@ struct filter {
 	unsigned short count;
 };
 
-static void step(struct filter *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
+static void syscalls_step(struct filter *f, uint16_t code, uint32_t k, uint8_t yes,
+			  uint8_t no)
 {
 	f->steps[f->count++] = (struct sock_filter){ code, yes, no, k };
 }
 
-static void load(struct filter *f, size_t offset)
+static void syscalls_load(struct filter *f, size_t offset)
 {
-	step(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+	syscalls_step(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
 static void load_call(struct filter *f)
 {
-	load(f, offsetof(struct seccomp_data, nr));
+	syscalls_load(f, offsetof(struct seccomp_data, nr));
 }
 
-static void end(struct filter *f, uint32_t action)
+static void syscalls_end(struct filter *f, uint32_t action)
 {
-	step(f, BPF_RET | BPF_K, action, 0, 0);
+	syscalls_step(f, BPF_RET | BPF_K, action, 0, 0);
 }
 
-static void refuse(struct filter *f, int errnum)
+static void syscalls_refuse(struct filter *f, int errnum)
 {
-	end(f, SECCOMP_RET_ERRNO | (uint32_t)errnum);
+	syscalls_end(f, SECCOMP_RET_ERRNO | (uint32_t)errnum);
 }
 
 /* Little-endian machines, both: the low half of an argument comes first. */
@@ -145,21 +146,21 @@ static void add_rule(struct filter *f, const struct rule *rule)
 	uint32_t value = rule->value;
 
 	if (rule->argument == NO_ARGUMENT) {
-		step(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->call, 0, 1);
-		end(f, SECCOMP_RET_ALLOW);
+		syscalls_step(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->call, 0, 1);
+		syscalls_end(f, SECCOMP_RET_ALLOW);
 		return;
 	}
 	if (rule->call == SYS_tgkill && value == (uint32_t)OWN_PROCESS)
 		value = (uint32_t)getpid();
-	step(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->call, 0, 5 + more);
-	load(f, at);
-	step(f, BPF_ALU | BPF_AND | BPF_K, rule->mask, 0, 0);
-	step(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1 + more);
+	syscalls_step(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->call, 0, 5 + more);
+	syscalls_load(f, at);
+	syscalls_step(f, BPF_ALU | BPF_AND | BPF_K, rule->mask, 0, 0);
+	syscalls_step(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1 + more);
 	if (rule->address) {
-		load(f, at + sizeof(uint32_t));
-		step(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+		syscalls_load(f, at + sizeof(uint32_t));
+		syscalls_step(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
 	}
-	end(f, SECCOMP_RET_ALLOW);
+	syscalls_end(f, SECCOMP_RET_ALLOW);
 	load_call(f);
 }
 
@@ -167,19 +168,19 @@ static void add_rule(struct filter *f, const struct rule *rule)
 static void make_filter(struct filter *f)
 {
 	f->count = 0;
-	load(f, offsetof(struct seccomp_data, arch));
-	step(f, BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0);
-	refuse(f, EPERM);
+	syscalls_load(f, offsetof(struct seccomp_data, arch));
+	syscalls_step(f, BPF_JMP | BPF_JEQ | BPF_K, MACHINE, 1, 0);
+	syscalls_refuse(f, EPERM);
 	load_call(f);
-	step(f, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
-	refuse(f, EPERM);
+	syscalls_step(f, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
+	syscalls_refuse(f, EPERM);
 	for (size_t i = 0; i < RULES; i++)
 		add_rule(f, &allowed[i]);
 	for (size_t i = 0; i < UNKNOWN; i++) {
-		step(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)unknown[i], 0, 1);
-		refuse(f, ENOSYS);
+		syscalls_step(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)unknown[i], 0, 1);
+		syscalls_refuse(f, ENOSYS);
 	}
-	refuse(f, EPERM);
+	syscalls_refuse(f, EPERM);
 }
 
 int syscalls_limit(void)

@@ -33,7 +33,7 @@ struct answer {
 	uint64_t size;
 };
 
-struct worker {
+struct decoders_worker {
 	pid_t process;
 	int line;  /* -1: it has died */
 	bool busy; /* lock */
@@ -43,12 +43,12 @@ struct decoders {
 	struct lock lock;
 	struct wakeup idle;
 	unsigned count;
-	struct worker workers[];
+	struct decoders_worker workers[];
 };
 
 /* ---- Bytes ---------------------------------------------------------------- */
 
-static bool read_all(int fd, void *bytes, size_t length)
+static bool decoders_read_all(int fd, void *bytes, size_t length)
 {
 	char *at = bytes;
 
@@ -66,7 +66,7 @@ static bool read_all(int fd, void *bytes, size_t length)
 }
 
 /* MSG_NOSIGNAL: a dead peer is an error, not a SIGPIPE. */
-static bool write_all(int fd, const void *bytes, size_t length)
+static bool decoders_write_all(int fd, const void *bytes, size_t length)
 {
 	const char *at = bytes;
 
@@ -87,7 +87,7 @@ static bool write_all(int fd, const void *bytes, size_t length)
 
 /* ---- A worker --------------------------------------------------------------- */
 
-static unsigned number_of(const char *damage)
+static unsigned decoders_number_of(const char *damage)
 {
 	unsigned i = 0;
 
@@ -102,8 +102,8 @@ static bool send_size(const void *bytes, size_t length)
 	const char *damage = NULL;
 
 	answer.is_image = pixels_measure(bytes, length, &answer.size, &damage);
-	answer.damage = number_of(damage);
-	return write_all(LINE, &answer, sizeof(answer));
+	answer.damage = decoders_number_of(damage);
+	return decoders_write_all(LINE, &answer, sizeof(answer));
 }
 
 static bool send_pixels(const void *bytes, size_t length)
@@ -114,10 +114,10 @@ static bool send_pixels(const void *bytes, size_t length)
 	bool told;
 
 	answer.err = pixels_decode(bytes, length, &pixels, &damage);
-	answer.damage = number_of(damage);
+	answer.damage = decoders_number_of(damage);
 	answer.size = answer.err ? 0 : pixels.size;
-	told = write_all(LINE, &answer, sizeof(answer)) &&
-	       write_all(LINE, pixels.bytes, answer.size);
+	told = decoders_write_all(LINE, &answer, sizeof(answer)) &&
+	       decoders_write_all(LINE, pixels.bytes, answer.size);
 	pixels_free(&pixels);
 	return told;
 }
@@ -128,10 +128,10 @@ static void serve_packer(void)
 	struct request q;
 	bool told = true;
 
-	while (told && read_all(LINE, &q, sizeof(q))) {
+	while (told && decoders_read_all(LINE, &q, sizeof(q))) {
 		void *bytes = malloc(q.length ? q.length : 1);
 
-		told = bytes && read_all(LINE, bytes, q.length) &&
+		told = bytes && decoders_read_all(LINE, bytes, q.length) &&
 		       (q.kind == GET_PIXELS ? send_pixels : send_size)(bytes, q.length);
 		free(bytes);
 	}
@@ -157,7 +157,7 @@ static _Noreturn void be_worker(int line)
 
 /* ---- The packer ------------------------------------------------------------- */
 
-static int start_worker(struct worker *worker, struct error *e)
+static int start_worker(struct decoders_worker *worker, struct error *e)
 {
 	int ends[2], err;
 
@@ -258,8 +258,9 @@ static bool query(const struct decoders *d, int i, enum request_kind kind,
 	const struct request request = { kind, length };
 	int line = i < 0 ? -1 : d->workers[i].line;
 
-	return line >= 0 && write_all(line, &request, sizeof(request)) &&
-	       write_all(line, bytes, length) && read_all(line, answer, sizeof(*answer));
+	return line >= 0 && decoders_write_all(line, &request, sizeof(request)) &&
+	       decoders_write_all(line, bytes, length) &&
+	       decoders_read_all(line, answer, sizeof(*answer));
 }
 
 bool decoders_measure(struct decoders *d, const void *bytes, size_t length, uint64_t *size,
@@ -287,7 +288,7 @@ static bool read_pixels(int line, uint64_t most, const struct answer *answer,
 		return false;
 	out->size = (size_t)answer->size;
 	out->bytes = malloc(out->size ? out->size : 1);
-	return out->bytes && read_all(line, out->bytes, out->size);
+	return out->bytes && decoders_read_all(line, out->bytes, out->size);
 }
 
 int decoders_decode(struct decoders *d, const void *bytes, size_t length, uint64_t most,

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static struct writer_split *find_split(struct splits *splits, const char *name,
-				       size_t length)
+static struct writer_split *folder_counts_find_split(struct splits *splits,
+						     const char *name, size_t length)
 {
 	size_t i;
 
@@ -29,7 +29,7 @@ int splits_count(struct splits *splits, const struct plan_item *items, size_t co
 		if (items[i].kind != PACK_FILE || !slash)
 			continue;
 		length = (size_t)(slash - items[i].path);
-		split = find_split(splits, items[i].path, length);
+		split = folder_counts_find_split(splits, items[i].path, length);
 		if (split) {
 			split->rows++;
 			continue;

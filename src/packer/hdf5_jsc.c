@@ -89,8 +89,8 @@ static int begin_map(const struct jsc *jsc, struct split *split, bool replace,
 	return 0;
 }
 
-static hid_t create_dataset(const struct jsc *jsc, hid_t group, const char *name,
-			    hid_t type, hid_t space)
+static hid_t hdf5_jsc_create_dataset(const struct jsc *jsc, hid_t group, const char *name,
+				     hid_t type, hid_t space)
 {
 	hid_t create = hdf5_output_properties(H5P_DATASET_CREATE);
 	hid_t dataset = H5I_INVALID_HID;
@@ -113,8 +113,10 @@ static bool create_split(const struct jsc *jsc, struct split *split)
 	hid_t targets = H5I_INVALID_HID;
 
 	if (space >= 0 && group >= 0) {
-		split->images = create_dataset(jsc, group, "images", jsc->stored, space);
-		targets = create_dataset(jsc, group, "targets", H5T_STD_I16LE, space);
+		split->images =
+			hdf5_jsc_create_dataset(jsc, group, "images", jsc->stored, space);
+		targets = hdf5_jsc_create_dataset(jsc, group, "targets", H5T_STD_I16LE,
+						  space);
 	}
 	if (space >= 0)
 		H5Sclose(space);
@@ -205,7 +207,7 @@ static int jsc_open(void **state, struct hdf5_output *out,
 	return rc;
 }
 
-static struct split *find_split(const struct jsc *jsc, const char *path)
+static struct split *hdf5_jsc_find_split(const struct jsc *jsc, const char *path)
 {
 	const size_t length = strcspn(path, "/");
 	size_t i;
@@ -254,7 +256,7 @@ static int check_row(const struct pack_entry *entry, const struct split *split,
 	return 0;
 }
 
-static int make_room(struct jsc *jsc, size_t size)
+static int hdf5_jsc_make_room(struct jsc *jsc, size_t size)
 {
 	char *row;
 
@@ -271,7 +273,7 @@ static int make_room(struct jsc *jsc, size_t size)
 static int jsc_begin(void *state, const struct pack_entry *entry, struct error *e)
 {
 	struct jsc *jsc = state;
-	struct split *split = find_split(jsc, entry->path);
+	struct split *split = hdf5_jsc_find_split(jsc, entry->path);
 	int rc;
 
 	if (entry->kind == PACK_DIRECTORY)
@@ -279,7 +281,7 @@ static int jsc_begin(void *state, const struct pack_entry *entry, struct error *
 	rc = check_row(entry, split, e);
 	if (rc < 0)
 		return rc;
-	if (make_room(jsc, (size_t)entry->size) < 0)
+	if (hdf5_jsc_make_room(jsc, (size_t)entry->size) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: no memory to hold it",
 				 entry->path);
 	split->targets[split->done] = (int16_t)entry->label;

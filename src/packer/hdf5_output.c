@@ -17,26 +17,27 @@
 
 enum { SMALL_CHUNK_TABLE = 2 }; /* half the chunks of a node of the B-tree */
 
-struct driver_file {
+struct h5_output_driver_file {
 	H5FD_t is;
 	struct hdf5_output *out;
 	haddr_t eoa; /* end of the space that libhdf5 has allocated */
 };
 
 /* Passed by the property list to the driver's open. */
-struct driver_info {
+struct h5_output_driver_info {
 	struct hdf5_output *out;
 };
 
-static struct driver_file *driver_file_of(H5FD_t *is)
+static struct h5_output_driver_file *driver_file_of(H5FD_t *is)
 {
-	return (struct driver_file *)is;
+	return (struct h5_output_driver_file *)is;
 }
 
-static H5FD_t *driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t most)
+static H5FD_t *h5_output_driver_open(const char *name, unsigned flags, hid_t fapl,
+				     haddr_t most)
 {
-	const struct driver_info *info = H5Pget_driver_info(fapl);
-	struct driver_file *file;
+	const struct h5_output_driver_info *info = H5Pget_driver_info(fapl);
+	struct h5_output_driver_file *file;
 
 	(void)name, (void)flags, (void)most;
 	if (!info)
@@ -48,14 +49,14 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t
 	return &file->is;
 }
 
-static herr_t driver_close(H5FD_t *is)
+static herr_t h5_output_driver_close(H5FD_t *is)
 {
 	free(driver_file_of(is));
 	return 0;
 }
 
 /* Aggregates small pieces, as libhdf5's own file driver does. */
-static herr_t driver_query(const H5FD_t *is, unsigned long *flags)
+static herr_t h5_output_driver_query(const H5FD_t *is, unsigned long *flags)
 {
 	(void)is;
 	*flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
@@ -64,26 +65,26 @@ static herr_t driver_query(const H5FD_t *is, unsigned long *flags)
 	return 0;
 }
 
-static haddr_t driver_get_eoa(const H5FD_t *is, H5FD_mem_t type)
+static haddr_t h5_output_driver_get_eoa(const H5FD_t *is, H5FD_mem_t type)
 {
 	(void)type;
-	return ((const struct driver_file *)is)->eoa;
+	return ((const struct h5_output_driver_file *)is)->eoa;
 }
 
-static herr_t driver_set_eoa(H5FD_t *is, H5FD_mem_t type, haddr_t addr)
+static herr_t h5_output_driver_set_eoa(H5FD_t *is, H5FD_mem_t type, haddr_t addr)
 {
 	(void)type;
 	driver_file_of(is)->eoa = addr;
 	return 0;
 }
 
-static haddr_t driver_get_eof(const H5FD_t *is, H5FD_mem_t type)
+static haddr_t h5_output_driver_get_eof(const H5FD_t *is, H5FD_mem_t type)
 {
 	(void)type;
-	return ((const struct driver_file *)is)->out->size;
+	return ((const struct h5_output_driver_file *)is)->out->size;
 }
 
-static herr_t set_error(struct hdf5_output *out, int errnum)
+static herr_t h5_output_set_error(struct hdf5_output *out, int errnum)
 {
 	if (!out->error)
 		out->error = -errnum;
@@ -91,8 +92,8 @@ static herr_t set_error(struct hdf5_output *out, int errnum)
 }
 
 /* Bytes behind the end of the file read as zeros, as libhdf5 expects. */
-static herr_t driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
-			  size_t size, void *buffer)
+static herr_t h5_output_driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
+				    size_t size, void *buffer)
 {
 	struct hdf5_output *out = driver_file_of(is)->out;
 	char *at = buffer;
@@ -104,7 +105,7 @@ static herr_t driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 		if (n < 0 && errno == EINTR)
 			n = 0;
 		else if (n < 0)
-			return set_error(out, errno);
+			return h5_output_set_error(out, errno);
 		else if (n == 0)
 			break;
 	}
@@ -112,8 +113,8 @@ static herr_t driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 	return 0;
 }
 
-static herr_t driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
-			   size_t size, const void *buffer)
+static herr_t h5_output_driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl,
+				     haddr_t addr, size_t size, const void *buffer)
 {
 	struct hdf5_output *out = driver_file_of(is)->out;
 	const char *at = buffer;
@@ -125,7 +126,7 @@ static herr_t driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr
 		if (n < 0 && errno == EINTR)
 			n = 0;
 		else if (n <= 0)
-			n = set_error(out, n ? errno : ENOSPC) + 1;
+			n = h5_output_set_error(out, n ? errno : ENOSPC) + 1;
 	}
 	if (addr > out->size)
 		out->size = addr;
@@ -134,11 +135,11 @@ static herr_t driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr
 
 static herr_t driver_truncate(H5FD_t *is, hid_t dxpl, hbool_t closing)
 {
-	struct driver_file *file = driver_file_of(is);
+	struct h5_output_driver_file *file = driver_file_of(is);
 
 	(void)dxpl, (void)closing;
 	if (!file->out->error && ftruncate(file->out->fd, (off_t)file->eoa) < 0)
-		set_error(file->out, errno);
+		h5_output_set_error(file->out, errno);
 	file->out->size = file->eoa;
 	return 0;
 }
@@ -151,20 +152,20 @@ static const H5FD_class_t driver = {
 	.name = "granary-output",
 	.maxaddr = INT64_MAX,
 	.fc_degree = H5F_CLOSE_STRONG,
-	.fapl_size = sizeof(struct driver_info),
-	.open = driver_open,
-	.close = driver_close,
-	.query = driver_query,
-	.get_eoa = driver_get_eoa,
-	.set_eoa = driver_set_eoa,
-	.get_eof = driver_get_eof,
-	.read = driver_read,
-	.write = driver_write,
+	.fapl_size = sizeof(struct h5_output_driver_info),
+	.open = h5_output_driver_open,
+	.close = h5_output_driver_close,
+	.query = h5_output_driver_query,
+	.get_eoa = h5_output_driver_get_eoa,
+	.set_eoa = h5_output_driver_set_eoa,
+	.get_eof = h5_output_driver_get_eof,
+	.read = h5_output_driver_read,
+	.write = h5_output_driver_write,
 	.truncate = driver_truncate,
 	.fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-static hid_t library_driver(void)
+static hid_t h5_output_library_driver(void)
 {
 	static hid_t id = H5I_INVALID_HID;
 
@@ -197,8 +198,8 @@ static bool set_form(hid_t fapl)
 
 static bool create_file(struct hdf5_output *out, bool small_chunks)
 {
-	struct driver_info info = { out };
-	hid_t driver_id = library_driver();
+	struct h5_output_driver_info info = { out };
+	hid_t driver_id = h5_output_library_driver();
 	hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
 	hid_t fcpl = hdf5_output_properties(H5P_FILE_CREATE);
 	bool well = fapl >= 0 && fcpl >= 0 && H5Pset_driver(fapl, driver_id, &info) >= 0 &&
@@ -249,7 +250,7 @@ int hdf5_output_close(struct hdf5_output *out, bool complete, struct error *e)
 	return well && !out->error ? 0 : hdf5_output_failed(out, "its end", e);
 }
 
-static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *data)
+static herr_t h5_output_keep_innermost(unsigned n, const H5E_error2_t *error, void *data)
 {
 	if (n == 0)
 		*(const char **)data = error->desc;
@@ -265,7 +266,7 @@ int hdf5_output_failed(const struct hdf5_output *out, const char *what, struct e
 		return error_set(e, ERROR_SYSTEM, -out->error,
 				 "%s: %s cannot be written: %s", out->path, what,
 				 strerror(-out->error));
-	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
+	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, h5_output_keep_innermost, &reason);
 	rc = error_set(e, ERROR_SYSTEM, EIO, "%s: %s cannot be written: HDF5 says: %s",
 		       out->path, what, reason && *reason ? reason : "no reason given");
 	H5Eclear2(H5E_DEFAULT);

@@ -28,7 +28,7 @@ struct tree {
 	char *folder;    /* its path */
 };
 
-static int fail(const struct tree *tree, const char *path, struct error *e)
+static int h5_tree_fail(const struct tree *tree, const char *path, struct error *e)
 {
 	return hdf5_output_failed(tree->out, path, e);
 }
@@ -55,7 +55,7 @@ static int tree_open(void **state, struct hdf5_output *out,
 }
 
 /* Refuses a path with an empty part, "." or "..". */
-static int check_path(const char *path, struct error *e)
+static int h5_tree_check_path(const char *path, struct error *e)
 {
 	const char *name = path, *end;
 
@@ -118,7 +118,7 @@ static int enter_folder(struct tree *tree, const char *path, size_t length,
 	if (!tree->folder)
 		return error_no_memory(e, path);
 	tree->group = walk_groups(tree, tree->folder);
-	return tree->group < 0 || tree->out->error ? fail(tree, path, e) : 0;
+	return tree->group < 0 || tree->out->error ? h5_tree_fail(tree, path, e) : 0;
 }
 
 /*
@@ -134,7 +134,8 @@ static bool set_chunks(hid_t create, uint64_t size, int level)
 	       H5Pset_deflate(create, (unsigned)level) >= 0;
 }
 
-static hid_t create_dataset(const struct tree *tree, const char *name, uint64_t size)
+static hid_t h5_tree_create_dataset(const struct tree *tree, const char *name,
+				    uint64_t size)
 {
 	const hsize_t length = size;
 	hid_t create = hdf5_output_properties(H5P_DATASET_CREATE);
@@ -152,12 +153,13 @@ static hid_t create_dataset(const struct tree *tree, const char *name, uint64_t 
 	return dataset;
 }
 
-static int begin_file(struct tree *tree, const struct pack_entry *entry, const char *name,
-		      struct error *e)
+static int h5_tree_begin_file(struct tree *tree, const struct pack_entry *entry,
+			      const char *name, struct error *e)
 {
-	tree->dataset = create_dataset(tree, name, entry->size);
+	tree->dataset = h5_tree_create_dataset(tree, name, entry->size);
 	tree->at = 0;
-	return tree->dataset < 0 || tree->out->error ? fail(tree, entry->path, e) : 0;
+	return tree->dataset < 0 || tree->out->error ? h5_tree_fail(tree, entry->path, e)
+						     : 0;
 }
 
 /* Counts the leading ".." of `path`; *rest is the remaining path. */
@@ -238,8 +240,8 @@ static int tree_check(const struct pack_entry *entry, struct error *e)
 	return target ? 0 : refuse_link(entry, e);
 }
 
-static int write_symlink(const struct tree *tree, const struct pack_entry *entry,
-			 const char *name, struct error *e)
+static int h5_tree_write_symlink(const struct tree *tree, const struct pack_entry *entry,
+				 const char *name, struct error *e)
 {
 	CLEANUP(cleanup_free) char *target = link_target(tree->folder, entry->target);
 
@@ -247,7 +249,7 @@ static int write_symlink(const struct tree *tree, const struct pack_entry *entry
 		return refuse_link(entry, e);
 	if (H5Lcreate_soft(target, tree->group, name, tree->out->link_create,
 			   H5P_DEFAULT) < 0 || tree->out->error)
-		return fail(tree, entry->path, e);
+		return h5_tree_fail(tree, entry->path, e);
 	return 0;
 }
 
@@ -266,7 +268,7 @@ static int write_hard_link(const struct tree *tree, const struct pack_entry *ent
 				 "cannot have; pack to tar or squashfs", entry->path);
 	if (H5Lcreate_hard(tree->out->file, entry->target, tree->group, name,
 			   tree->out->link_create, H5P_DEFAULT) < 0 || tree->out->error)
-		return fail(tree, entry->path, e);
+		return h5_tree_fail(tree, entry->path, e);
 	return 0;
 }
 
@@ -276,14 +278,14 @@ static int begin_name(struct tree *tree, const struct pack_entry *entry, const c
 	htri_t there = H5Lexists(tree->group, name, H5P_DEFAULT);
 
 	if (there < 0)
-		return fail(tree, entry->path, e);
+		return h5_tree_fail(tree, entry->path, e);
 	if (there)
 		return error_set(e, ERROR_SYSTEM, EEXIST, "%s: comes twice", entry->path);
 	if (entry->kind == PACK_SYMLINK)
-		return write_symlink(tree, entry, name, e);
+		return h5_tree_write_symlink(tree, entry, name, e);
 	if (entry->kind == PACK_HARDLINK)
 		return write_hard_link(tree, entry, name, e);
-	return begin_file(tree, entry, name, e);
+	return h5_tree_begin_file(tree, entry, name, e);
 }
 
 static int tree_begin(void *state, const struct pack_entry *entry, struct error *e)
@@ -295,7 +297,7 @@ static int tree_begin(void *state, const struct pack_entry *entry, struct error 
 
 	if (entry->kind == PACK_DIRECTORY && !*entry->path)
 		return 0; /* the root exists */
-	rc = check_path(entry->path, e);
+	rc = h5_tree_check_path(entry->path, e);
 	if (rc < 0)
 		return rc;
 	if (entry->kind == PACK_DIRECTORY)
@@ -310,7 +312,7 @@ static int tree_data(void *state, const void *bytes, size_t length, struct error
 
 	if (!hdf5_output_write(tree->out, tree->dataset, H5T_NATIVE_UINT8, tree->at, length,
 			       bytes))
-		return fail(tree, "a file", e);
+		return h5_tree_fail(tree, "a file", e);
 	tree->at += length;
 	return 0;
 }
@@ -321,7 +323,7 @@ static int tree_end(void *state, struct error *e)
 	herr_t status = H5Dclose(tree->dataset);
 
 	tree->dataset = H5I_INVALID_HID;
-	return status < 0 || tree->out->error ? fail(tree, "a file", e) : 0;
+	return status < 0 || tree->out->error ? h5_tree_fail(tree, "a file", e) : 0;
 }
 
 static int tree_close(void *state, bool complete, struct error *e)

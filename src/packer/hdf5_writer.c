@@ -82,14 +82,14 @@ static int start_layout(struct writer *w, int fd, const struct writer_config *co
 	return rc;
 }
 
-static void writer_free(struct writer *w)
+static void h5_writer_free(struct writer *w)
 {
 	free(w->path);
 	free(w);
 }
 
-static int writer_open(struct writer **out, int fd, const char *path,
-		       const struct writer_config *config, struct error *e)
+static int h5_writer_open(struct writer **out, int fd, const char *path,
+			  const struct writer_config *config, struct error *e)
 {
 	struct writer *w = calloc(1, sizeof(*w));
 	int rc;
@@ -100,21 +100,22 @@ static int writer_open(struct writer **out, int fd, const char *path,
 	}
 	rc = start_layout(w, fd, config, e);
 	if (rc < 0)
-		writer_free(w);
+		h5_writer_free(w);
 	else
 		*out = w;
 	return rc;
 }
 
-static int writer_begin(struct writer *w, const struct pack_entry *entry, struct error *e)
+static int h5_writer_begin(struct writer *w, const struct pack_entry *entry,
+			   struct error *e)
 {
 	w->in_file = entry->kind == PACK_FILE;
 	w->missing = w->in_file ? entry->size : 0;
 	return w->layout->begin(w->state, entry, e);
 }
 
-static int writer_data(struct writer *w, const void *bytes, size_t length,
-		       struct error *e)
+static int h5_writer_data(struct writer *w, const void *bytes, size_t length,
+			  struct error *e)
 {
 	if (length > w->missing)
 		return error_set(e, ERROR_SYSTEM, EINVAL,
@@ -123,7 +124,7 @@ static int writer_data(struct writer *w, const void *bytes, size_t length,
 	return length ? w->layout->data(w->state, bytes, length, e) : 0;
 }
 
-static int writer_end(struct writer *w, struct error *e)
+static int h5_writer_end(struct writer *w, struct error *e)
 {
 	if (w->missing)
 		return error_set(e, ERROR_SYSTEM, EINVAL,
@@ -135,22 +136,22 @@ static int writer_end(struct writer *w, struct error *e)
 }
 
 /* The layout's error comes first; after it nothing more is written. */
-static int writer_close(struct writer *w, bool complete, struct error *e)
+static int h5_writer_close(struct writer *w, bool complete, struct error *e)
 {
 	struct error unsaid;
 	int rc = w->layout->close(w->state, complete, e);
 	int closed = hdf5_output_close(&w->out, complete && !rc, rc ? &unsaid : e);
 
-	writer_free(w);
+	h5_writer_free(w);
 	return rc ? rc : closed;
 }
 
 const struct writer_ops hdf5_writer = {
 	.name = "hdf5",
 	.check = writer_check,
-	.open = writer_open,
-	.begin = writer_begin,
-	.data = writer_data,
-	.end = writer_end,
-	.close = writer_close,
+	.open = h5_writer_open,
+	.begin = h5_writer_begin,
+	.data = h5_writer_data,
+	.end = h5_writer_end,
+	.close = h5_writer_close,
 };

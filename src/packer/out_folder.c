@@ -14,20 +14,20 @@
 #include "os/place.h"
 
 /* The list only grows while a signal handler may walk it. */
-struct folder {
-	const struct folder *next;
+struct out_folder {
+	const struct out_folder *next;
 	int fd;
 	size_t length; /* of the path's folder part, with the slash */
 	char text[];
 };
 
-static _Atomic(const struct folder *) folders;
+static _Atomic(const struct out_folder *) folders;
 
 int out_folder_known(const char *path)
 {
 	size_t length = (size_t)(filename_of(path) - path);
 
-	for (const struct folder *f = atomic_load(&folders); f; f = f->next) {
+	for (const struct out_folder *f = atomic_load(&folders); f; f = f->next) {
 		if (f->length == length && memcmp(f->text, path, length) == 0)
 			return f->fd;
 	}
@@ -37,7 +37,7 @@ int out_folder_known(const char *path)
 int out_folder(const char *path, struct error *e)
 {
 	size_t length = (size_t)(filename_of(path) - path);
-	struct folder *folder;
+	struct out_folder *folder;
 	int fd = out_folder_known(path);
 
 	if (fd >= 0)
@@ -45,7 +45,7 @@ int out_folder(const char *path, struct error *e)
 	folder = malloc(sizeof(*folder) + length + 1);
 	if (!folder)
 		return error_no_memory(e, NULL);
-	*folder = (struct folder){ .next = atomic_load(&folders), .length = length };
+	*folder = (struct out_folder){ .next = atomic_load(&folders), .length = length };
 	memcpy(folder->text, path, length);
 	folder->text[length] = '\0';
 	folder->fd = place_open_folder(length ? folder->text : ".", e);
@@ -87,7 +87,7 @@ int out_folder_open(const char *path, int flags)
 
 void out_folder_forget(void)
 {
-	const struct folder *next, *folder = atomic_exchange(&folders, NULL);
+	const struct out_folder *next, *folder = atomic_exchange(&folders, NULL);
 
 	for (; folder; folder = next) {
 		next = folder->next;

@@ -39,7 +39,7 @@ static bool looks_like_number(const char *text)
 	return *text == '%' && isalpha((unsigned char)text[1 + strspn(text + 1, "-+ #0123456789")]);
 }
 
-static int find_number(struct out_name *name, struct error *e)
+static int out_name_find_number(struct out_name *name, struct error *e)
 {
 	for (const char *at = filename_of(name->text); *at; at++) {
 		int width;
@@ -98,7 +98,7 @@ int out_name_parse(const char *text, struct out_name *out, struct error *e)
 	if (ends_as_text(text))
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "'%s' is no file name; write one such as data.tar", text);
-	err = find_number(out, e);
+	err = out_name_find_number(out, e);
 	return err ? err : expand(out, e);
 }
 

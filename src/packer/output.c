@@ -79,7 +79,7 @@ void output_catch_signals(bool on)
 	}
 }
 
-static void block_signals(sigset_t *before)
+static void output_block_signals(sigset_t *before)
 {
 	sigset_t fatal;
 
@@ -189,7 +189,7 @@ static int open_temporary(struct output *output)
 	sigset_t before;
 	int err;
 
-	block_signals(&before);
+	output_block_signals(&before);
 	output->fd = open_locked(output->temporary);
 	err = output->fd < 0 ? output->fd : check_leftover(output->fd);
 	if (!err)
@@ -198,7 +198,7 @@ static int open_temporary(struct output *output)
 	return err;
 }
 
-static int check_place(const char *path, bool replace, struct error *e)
+static int output_check_place(const char *path, bool replace, struct error *e)
 {
 	struct stat st;
 
@@ -220,7 +220,7 @@ static int check_place(const char *path, bool replace, struct error *e)
 int output_begin(const char *path, bool replace, struct output **out, struct error *e)
 {
 	struct output *output;
-	int err = check_place(path, replace, e);
+	int err = output_check_place(path, replace, e);
 
 	if (err)
 		return err;
@@ -295,7 +295,7 @@ int output_commit(struct output *output, struct error *e)
 	int err = fsync(output->fd) < 0 ? -errno : 0;
 	sigset_t before;
 
-	block_signals(&before);
+	output_block_signals(&before);
 	if (!err)
 		err = rename_output(output);
 	if (err)
@@ -316,7 +316,7 @@ void output_drop(struct output *output)
 
 	if (!output)
 		return;
-	block_signals(&before);
+	output_block_signals(&before);
 	out_folder_unlink(output->temporary);
 	unregister_temporary(output);
 	unblock_signals(&before);

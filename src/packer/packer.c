@@ -46,7 +46,7 @@ static const struct {
 
 enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };
 
-struct run {
+struct packer_run {
 	const struct pack_options *options;
 	struct pack_progress *progress;
 	struct pack_result *result;
@@ -64,14 +64,14 @@ struct run {
 	bool noted;            /* the plan's file is written */
 };
 
-static bool ends_with(const char *text, const char *end)
+static bool packer_ends_with(const char *text, const char *end)
 {
 	size_t length = strlen(text), n = strlen(end);
 
 	return length > n && strcasecmp(text + length - n, end) == 0;
 }
 
-static int find_format(struct run *run, struct error *e)
+static int find_format(struct packer_run *run, struct error *e)
 {
 	char known[NAME_LIST_BYTES] = "";
 	CLEANUP(cleanup_free) char *text = out_name_of(&run->name, 0);
@@ -81,7 +81,7 @@ static int find_format(struct run *run, struct error *e)
 	for (int i = 0; i < FORMAT_COUNT; i++) {
 		size_t used = strlen(known);
 
-		if (ends_with(text, formats[i].suffix)) {
+		if (packer_ends_with(text, formats[i].suffix)) {
 			run->format = i;
 			return 0;
 		}
@@ -94,7 +94,7 @@ static int find_format(struct run *run, struct error *e)
 }
 
 /* Rejects options that exclude each other. */
-static int check_options(const struct run *run, struct error *e)
+static int check_options(const struct packer_run *run, struct error *e)
 {
 	const struct pack_options *o = run->options;
 	uint64_t named = out_name_count(&run->name);
@@ -133,7 +133,7 @@ static int check_options(const struct run *run, struct error *e)
 	return 0;
 }
 
-static int find_folder(struct run *run, struct error *e)
+static int packer_find_folder(struct packer_run *run, struct error *e)
 {
 	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "");
 
@@ -149,7 +149,7 @@ static int find_folder(struct run *run, struct error *e)
 /* The output and leftovers of it are not packed. */
 static bool is_output(const void *context, const struct stat *folder, const char *name)
 {
-	const struct run *run = context;
+	const struct packer_run *run = context;
 
 	if (folder->st_ino != run->folder.st_ino || folder->st_dev != run->folder.st_dev)
 		return false;
@@ -157,7 +157,7 @@ static bool is_output(const void *context, const struct stat *folder, const char
 	       (run->options->layout == PACK_WEBDATASET && strcmp(name, "classes.txt") == 0);
 }
 
-static unsigned thread_count(const struct run *run)
+static unsigned packer_thread_count(const struct packer_run *run)
 {
 	unsigned n = 2 * processors_count();
 
@@ -167,7 +167,7 @@ static unsigned thread_count(const struct run *run)
 }
 
 /* Without --keep-going the first problem is the error. */
-static int stop_at_problem(const struct run *run, struct error *e)
+static int stop_at_problem(const struct packer_run *run, struct error *e)
 {
 	const struct problem *first = run->result->problems.items.items;
 
@@ -181,11 +181,11 @@ static int stop_at_problem(const struct run *run, struct error *e)
 			 run->options->source, first->path, first->reason);
 }
 
-static int list_tree(struct run *run, struct error *e)
+static int list_tree(struct packer_run *run, struct error *e)
 {
 	const struct scan_config config = {
 		.folder = run->options->source,
-		.threads = thread_count(run),
+		.threads = packer_thread_count(run),
 		.skip = is_output,
 		.context = run,
 		.problems = &run->result->problems,
@@ -198,7 +198,7 @@ static int list_tree(struct run *run, struct error *e)
 }
 
 /* An empty HDF5 file cannot be mounted. */
-static int check_contents(const struct run *run, struct error *e)
+static int packer_check_contents(const struct packer_run *run, struct error *e)
 {
 	const struct shard_job all = { .options = run->options, .items = run->plan.items,
 				       .count = run->plan.count,
@@ -215,7 +215,7 @@ static int check_contents(const struct run *run, struct error *e)
 			 run->options->source);
 }
 
-static int make_plan(struct run *run, struct error *e)
+static int make_plan(struct packer_run *run, struct error *e)
 {
 	const struct pack_options *o = run->options;
 	uint64_t named = out_name_count(&run->name);
@@ -230,7 +230,7 @@ static int make_plan(struct run *run, struct error *e)
 	if (!config.shards && !config.shard_size)
 		config.shard_size = usual_shard;
 	if (o->decode && named != 1 &&
-	    measure_images(&run->scan, run->decoders, thread_count(run)) < 0)
+	    measure_images(&run->scan, run->decoders, packer_thread_count(run)) < 0)
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "no threads to read with");
 	err = plan_make(&run->scan, &config, &run->plan, e);
 	run->result->no_class = run->plan.no_class;
@@ -258,7 +258,7 @@ static uint64_t mix_text(uint64_t hash, const char *text)
 }
 
 /* A digest of the plan and of all options that decide on bytes. */
-static uint64_t digest_of(const struct run *run)
+static uint64_t digest_of(const struct packer_run *run)
 {
 	const struct pack_options *o = run->options;
 	uint64_t hash = mix_text(plan_digest(&run->plan), PACKAGE_VERSION);
@@ -273,7 +273,7 @@ static uint64_t digest_of(const struct run *run)
 }
 
 /* The paths of all shards; *there: how many exist already. */
-static int name_shards(struct run *run, size_t *there)
+static int packer_name_shards(struct packer_run *run, size_t *there)
 {
 	*there = 0;
 	for (size_t i = 0; i < run->plan.shard_count; i++) {
@@ -291,7 +291,7 @@ static int name_shards(struct run *run, size_t *there)
 }
 
 /* The path of surplus shard `i`, left by a longer set, or NULL. */
-static char *surplus_shard(const struct run *run, size_t i)
+static char *surplus_shard(const struct packer_run *run, size_t i)
 {
 	char *path = run->name.numbered ? out_name_of(&run->name, run->plan.shard_count + i) :
 					  NULL;
@@ -303,7 +303,7 @@ static char *surplus_shard(const struct run *run, size_t i)
 }
 
 /* Before a set is replaced: old and new shards must not lie side by side. */
-static int remove_old(const struct run *run, struct error *e)
+static int remove_old(const struct packer_run *run, struct error *e)
 {
 	char *path;
 
@@ -330,7 +330,7 @@ static int remove_old(const struct run *run, struct error *e)
 }
 
 /* Keeps the existing shards if they belong to this plan. */
-static int resume(struct run *run, size_t there, struct error *e)
+static int resume(struct packer_run *run, size_t there, struct error *e)
 {
 	enum resume_found found = resume_look(run->plan_path, run->digest);
 	const char *first = run->result->shards.items[0].path;
@@ -350,7 +350,7 @@ static int resume(struct run *run, size_t there, struct error *e)
 }
 
 /* The classes, one a line, in the order of their numbers. */
-static int render_classes(struct run *run)
+static int render_classes(struct packer_run *run)
 {
 	FILE *out = open_memstream(&run->classes, &run->classes_size);
 
@@ -362,7 +362,7 @@ static int render_classes(struct run *run)
 }
 
 /* Is the file's content equal to the text? A missing file counts as equal. */
-static bool holds(const char *path, const char *text, size_t size)
+static bool packer_holds(const char *path, const char *text, size_t size)
 {
 	int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
@@ -378,20 +378,20 @@ static bool holds(const char *path, const char *text, size_t size)
 }
 
 /* Two sets in one folder share classes.txt, so it must be right for both. */
-static int check_classes(struct run *run, struct error *e)
+static int packer_check_classes(struct packer_run *run, struct error *e)
 {
 	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
 
 	if (!path || render_classes(run) < 0)
 		return error_no_memory(e, NULL);
-	if (run->options->force || holds(path, run->classes, run->classes_size))
+	if (run->options->force || packer_holds(path, run->classes, run->classes_size))
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EEXIST,
 			 "%s: is there already, with other classes; --force replaces it, or name "
 			 "another folder", path);
 }
 
-static int write_classes(const struct run *run, struct error *e)
+static int write_classes(const struct packer_run *run, struct error *e)
 {
 	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
 
@@ -400,14 +400,14 @@ static int write_classes(const struct run *run, struct error *e)
 	return output_write(path, run->classes, run->classes_size, e);
 }
 
-static int check_destination(struct run *run, struct error *e)
+static int check_destination(struct packer_run *run, struct error *e)
 {
 	CLEANUP(cleanup_free) char *surplus = NULL;
 	size_t there;
 
 	run->plan_path = resume_path(&run->name);
 	run->digest = digest_of(run);
-	if (!run->plan_path || name_shards(run, &there) < 0)
+	if (!run->plan_path || packer_name_shards(run, &there) < 0)
 		return error_no_memory(e, NULL);
 	if (run->options->force)
 		return remove_old(run, e);
@@ -428,7 +428,7 @@ static int check_destination(struct run *run, struct error *e)
 			 run->options->out, there);
 }
 
-static int64_t newest_time(const struct run *run)
+static int64_t newest_time(const struct packer_run *run)
 {
 	int64_t newest = 0;
 
@@ -442,7 +442,7 @@ static int64_t newest_time(const struct run *run)
 }
 
 /* Times that do not fit the 32 bits of a squashfs image. */
-static uint64_t count_clamped(const struct run *run)
+static uint64_t count_clamped(const struct packer_run *run)
 {
 	uint64_t n = 0;
 
@@ -457,7 +457,7 @@ static uint64_t count_clamped(const struct run *run)
 	return n;
 }
 
-static bool any_kept(const struct run *run)
+static bool any_kept(const struct packer_run *run)
 {
 	for (size_t i = 0; i < run->result->shards.count; i++) {
 		if (run->result->shards.items[i].kept)
@@ -466,7 +466,7 @@ static bool any_kept(const struct run *run)
 	return false;
 }
 
-static size_t last_to_make(const struct run *run)
+static size_t last_to_make(const struct packer_run *run)
 {
 	size_t i = run->result->shards.count;
 
@@ -475,7 +475,7 @@ static size_t last_to_make(const struct run *run)
 	return i - 1;
 }
 
-static int pack_shard(struct run *run, size_t i, struct error *e)
+static int pack_shard(struct packer_run *run, size_t i, struct error *e)
 {
 	const struct pack_options *o = run->options;
 	const struct plan_shard *part = &run->plan.shards[i];
@@ -484,7 +484,7 @@ static int pack_shard(struct run *run, size_t i, struct error *e)
 		.options = o, .progress = run->progress, .result = run->result,
 		.writer = formats[run->format].writer, .root = run->scan.root,
 		.items = run->plan.items + part->first, .count = part->count,
-		.decoders = run->decoders, .threads = thread_count(run),
+		.decoders = run->decoders, .threads = packer_thread_count(run),
 		.newest = run->newest, .number = i,
 		.plan = run->plan.shard_count > 1 ? run->plan_path : NULL,
 		.scan = i == last_to_make(run) ? &run->scan : NULL, .folder = &run->folder,
@@ -504,7 +504,7 @@ static int pack_shard(struct run *run, size_t i, struct error *e)
 	return shard_write(&job, shard, e);
 }
 
-static int pack_shards(struct run *run, struct error *e)
+static int pack_shards(struct packer_run *run, struct error *e)
 {
 	int err = 0;
 
@@ -518,7 +518,7 @@ static int pack_shards(struct run *run, struct error *e)
 }
 
 /* The plan is of no use to a complete set, or without any shard. */
-static void remove_plan(const struct run *run, bool complete)
+static void remove_plan(const struct packer_run *run, bool complete)
 {
 	for (size_t i = 0; i < run->result->shards.count && !complete; i++) {
 		if (out_folder_has(run->result->shards.items[i].path))
@@ -528,7 +528,7 @@ static void remove_plan(const struct run *run, bool complete)
 		out_folder_unlink(run->plan_path);
 }
 
-static int run_all(struct run *run, struct error *e)
+static int run_all(struct packer_run *run, struct error *e)
 {
 	int err = out_name_parse(run->options->out, &run->name, e);
 
@@ -537,15 +537,15 @@ static int run_all(struct run *run, struct error *e)
 	if (!err)
 		err = check_options(run, e);
 	if (!err)
-		err = find_folder(run, e);
+		err = packer_find_folder(run, e);
 	if (!err)
 		err = list_tree(run, e);
 	if (!err)
 		err = make_plan(run, e);
 	if (!err && run->options->layout == PACK_WEBDATASET)
-		err = check_classes(run, e);
+		err = packer_check_classes(run, e);
 	if (!err)
-		err = check_contents(run, e);
+		err = packer_check_contents(run, e);
 	if (!err)
 		err = check_destination(run, e);
 	if (err)
@@ -566,13 +566,15 @@ int packer_run(const struct pack_options *options, struct pack_progress *progres
 	       struct pack_result *out, struct error *e)
 {
 	struct pack_progress unseen = { 0 };
-	struct run run = { .options = options, .progress = progress ? progress : &unseen,
-			   .result = out, .scan = { .root = -1 } };
+	struct packer_run run = {.options = options,
+				 .progress = progress ? progress : &unseen,
+				 .result = out,
+				 .scan = {.root = -1}};
 	int err = 0;
 
 	*out = (struct pack_result){ .shards = VEC_INIT, .problems = PROBLEMS_INIT };
 	if (options->decode)
-		err = decoders_start(&run.decoders, thread_count(&run), e);
+		err = decoders_start(&run.decoders, packer_thread_count(&run), e);
 	output_catch_signals(true);
 	if (!err)
 		err = run_all(&run, e);

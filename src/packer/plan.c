@@ -60,7 +60,7 @@ static bool needs_more(const struct plan_item *item)
 }
 
 /* Size in a tar. The sum cannot overflow: sizes come from fstat. */
-static uint64_t stored_bytes(const struct plan_item *item)
+static uint64_t plan_stored_bytes(const struct plan_item *item)
 {
 	uint64_t blocks = (content_bytes(item) + PLAN_BLOCK_BYTES - 1) / PLAN_BLOCK_BYTES;
 
@@ -74,7 +74,7 @@ static const char *part_behind_slash(const char *path)
 	return slash ? slash + 1 : NULL;
 }
 
-static int compare_texts(const void *a, const void *b)
+static int plan_compare_texts(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -106,7 +106,7 @@ static int collect_split_classes(const struct scan *scan, struct plan *plan)
 	}
 	if (plan->classes.count)
 		qsort(plan->classes.items, plan->classes.count, sizeof(const char *),
-		      compare_texts);
+		      plan_compare_texts);
 	for (size_t i = 0; i < plan->classes.count; i++) {
 		if (!kept || strcmp(plan->classes.items[kept - 1], plan->classes.items[i]) != 0)
 			plan->classes.items[kept++] = plan->classes.items[i];
@@ -120,7 +120,7 @@ static int compare_class(const void *key, const void *member)
 	return strcmp(key, *(const char *const *)member);
 }
 
-static int label_of(const struct plan *plan, const char *path, int32_t *out)
+static int plan_label_of(const struct plan *plan, const char *path, int32_t *out)
 {
 	CLEANUP(cleanup_free) char *name = NULL;
 	const char *class, *const *found = NULL;
@@ -167,7 +167,7 @@ static int tree_items(const struct scan *scan, const struct plan_config *config,
 		if (config->split_classes && source->kind == PACK_HARDLINK)
 			item.kind = PACK_FILE; /* no hard links, see above */
 		if (source->kind == PACK_FILE || source->kind == PACK_HARDLINK)
-			err = label_of(plan, source->path, &item.label);
+			err = plan_label_of(plan, source->path, &item.label);
 		plan->items[plan->count++] = item;
 	}
 	return err;
@@ -217,13 +217,13 @@ static void measure_units(const struct plan *plan, struct units *units)
 {
 	units->bytes = 0;
 	for (size_t i = 0; i < units->folders; i++)
-		units->bytes += stored_bytes(&plan->items[i]);
+		units->bytes += plan_stored_bytes(&plan->items[i]);
 	for (size_t i = 0; i < units->count; i++) {
 		uint32_t unit = units->order[i];
 
 		units->sizes[i] = 0;
 		for (uint32_t k = units->first[unit]; k < units->first[unit + 1]; k++)
-			units->sizes[i] += stored_bytes(&plan->items[k]);
+			units->sizes[i] += plan_stored_bytes(&plan->items[k]);
 		units->bytes += units->sizes[i];
 	}
 }
@@ -268,7 +268,7 @@ static int distribute(const struct plan *plan, struct units *units, uint64_t sha
 	if (!*bytes)
 		return -ENOMEM;
 	for (size_t i = 0; i < units->folders; i++)
-		(*bytes)[i % shards] += stored_bytes(&plan->items[i]);
+		(*bytes)[i % shards] += plan_stored_bytes(&plan->items[i]);
 	return deal(units->sizes, units->count, (uint32_t)shards, units->shard_of, *bytes);
 }
 
@@ -386,7 +386,7 @@ static int one_shard(struct plan *plan)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < plan->count; i++)
-		bytes += stored_bytes(&plan->items[i]);
+		bytes += plan_stored_bytes(&plan->items[i]);
 	if (make_shards(plan, &bytes, 1) < 0)
 		return -ENOMEM;
 	plan->shards[0].count = plan->count;

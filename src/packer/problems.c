@@ -27,7 +27,7 @@ size_t problems_count(const struct problems *problems)
 	return problems->items.count + problems->lost;
 }
 
-static int by_path(const void *a, const void *b)
+static int problems_by_path(const void *a, const void *b)
 {
 	const struct problem *one = a, *other = b;
 	int order = strcmp(one->path, other->path);
@@ -39,7 +39,7 @@ void problems_sort(struct problems *problems)
 {
 	if (problems->items.count)
 		qsort(problems->items.items, problems->items.count,
-		      sizeof(problems->items.items[0]), by_path);
+		      sizeof(problems->items.items[0]), problems_by_path);
 }
 
 void problems_free(struct problems *problems)

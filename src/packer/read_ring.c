@@ -37,7 +37,7 @@ struct memory {
 	size_t room;
 };
 
-struct batch {
+struct read_ring_batch {
 	struct slot *slots[BATCH_MOST];
 	unsigned count;
 	size_t bytes;
@@ -85,13 +85,13 @@ bool reader_reads(const struct plan_item *item)
 }
 
 /* An image to decode is one piece. */
-static bool is_whole(const struct plan_item *item)
+static bool read_ring_is_whole(const struct plan_item *item)
 {
 	return item->decoded && item->source->size <= IMAGE_MOST;
 }
 
 /* Lock held. Advances to the next item to read; false at the end. */
-static bool find_item(struct reader *r)
+static bool read_ring_find_item(struct reader *r)
 {
 	while (r->item < r->count && !reader_reads(&r->items[r->item]))
 		r->item++;
@@ -104,14 +104,14 @@ static struct slot *claim_piece(struct reader *r)
 	const struct plan_item *item = &r->items[r->item];
 	struct slot *slot = &r->slots[r->taken++ % r->slot_count];
 	uint64_t left = item->source->size - r->offset;
-	bool last = is_whole(item) || left <= READER_PIECE;
+	bool last = read_ring_is_whole(item) || left <= READER_PIECE;
 
 	slot->ready = false;
 	slot->piece = (struct piece){
 		.item = item, .offset = r->offset, .last = last,
 		.wanted = last ? (size_t)left : READER_PIECE,
 	};
-	slot->counted = is_whole(item) ? 0 : slot->piece.wanted;
+	slot->counted = read_ring_is_whole(item) ? 0 : slot->piece.wanted;
 	r->bytes += slot->counted;
 	if (r->idle.count)
 		slot->memory = r->idle.items[--r->idle.count];
@@ -129,11 +129,11 @@ static bool has_room(const struct reader *r)
 }
 
 /* Lock held. Claims a batch of small pieces, or one image. */
-static void fill_batch(struct reader *r, struct batch *batch)
+static void fill_batch(struct reader *r, struct read_ring_batch *batch)
 {
-	while (batch->count < BATCH_MOST && batch->bytes < BATCH_BYTES && find_item(r) &&
-	       has_room(r)) {
-		bool whole = is_whole(&r->items[r->item]);
+	while (batch->count < BATCH_MOST && batch->bytes < BATCH_BYTES &&
+	       read_ring_find_item(r) && has_room(r)) {
+		bool whole = read_ring_is_whole(&r->items[r->item]);
 
 		if (whole && batch->count)
 			return;
@@ -145,12 +145,12 @@ static void fill_batch(struct reader *r, struct batch *batch)
 }
 
 /* Waits for room and claims a batch: false when nothing is left to read. */
-static bool claim_batch(struct reader *r, struct batch *batch)
+static bool claim_batch(struct reader *r, struct read_ring_batch *batch)
 {
-	*batch = (struct batch){ 0 };
+	*batch = (struct read_ring_batch){ 0 };
 	LOCK_GUARD(&r->lock);
 	r->waiting++;
-	while (!r->stopping && find_item(r) && !has_room(r))
+	while (!r->stopping && read_ring_find_item(r) && !has_room(r))
 		wakeup_wait(&r->room, &r->lock);
 	r->waiting--;
 	if (!r->stopping)
@@ -163,7 +163,7 @@ static bool is_next(const struct reader *r, const struct slot *slot)
 	return slot == &r->slots[r->given % r->slot_count];
 }
 
-static void hand_in(struct reader *r, const struct batch *batch)
+static void hand_in(struct reader *r, const struct read_ring_batch *batch)
 {
 	LOCK_GUARD(&r->lock);
 	for (unsigned i = 0; i < batch->count; i++)
@@ -172,7 +172,7 @@ static void hand_in(struct reader *r, const struct batch *batch)
 		wakeup_one(&r->ready);
 }
 
-static int make_room(struct memory *memory, size_t size)
+static int read_ring_make_room(struct memory *memory, size_t size)
 {
 	if (size <= memory->room)
 		return 0;
@@ -184,7 +184,7 @@ static int make_room(struct memory *memory, size_t size)
 	return memory->bytes ? 0 : -ENOMEM;
 }
 
-static bool is_same(const struct scan_entry *source, const struct stat *st)
+static bool read_ring_is_same(const struct scan_entry *source, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && (uint64_t)st->st_size == source->size &&
 	       st->st_mtim.tv_sec == source->mtime &&
@@ -223,13 +223,13 @@ static int read_open(struct slot *slot, int fd)
 	if (!err && fstat(fd, &after) < 0)
 		err = -errno;
 	if (!err)
-		piece->changed = !is_same(piece->item->source, &before) ||
-				 !is_same(piece->item->source, &after) ||
+		piece->changed = !read_ring_is_same(piece->item->source, &before) ||
+				 !read_ring_is_same(piece->item->source, &after) ||
 				 piece->length < piece->wanted;
 	return err;
 }
 
-static void read_piece(struct reader *r, struct slot *slot)
+static void read_ring_read_piece(struct reader *r, struct slot *slot)
 {
 	struct piece *piece = &slot->piece;
 	/* an open must not wait for a file that became a FIFO */
@@ -237,7 +237,7 @@ static void read_piece(struct reader *r, struct slot *slot)
 						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
 	piece->where = fd < 0 ? "opened" : "read";
-	piece->err = fd < 0 ? fd : make_room(&slot->memory, piece->wanted);
+	piece->err = fd < 0 ? fd : read_ring_make_room(&slot->memory, piece->wanted);
 	if (!piece->err)
 		piece->err = read_open(slot, fd);
 	piece->bytes = slot->memory.bytes;
@@ -276,10 +276,10 @@ static void decode_piece(struct reader *r, struct slot *slot)
 
 static void read_slot(struct reader *r, struct slot *slot)
 {
-	if (!is_whole(slot->piece.item)) {
-		read_piece(r, slot);
+	if (!read_ring_is_whole(slot->piece.item)) {
+		read_ring_read_piece(r, slot);
 	} else if (reserve(r, slot, slot->piece.wanted)) {
-		read_piece(r, slot);
+		read_ring_read_piece(r, slot);
 		decode_piece(r, slot);
 	}
 }
@@ -287,7 +287,7 @@ static void read_slot(struct reader *r, struct slot *slot)
 static void read_pieces(void *argument)
 {
 	struct reader *r = argument;
-	struct batch batch;
+	struct read_ring_batch batch;
 
 	while (claim_batch(r, &batch)) {
 		for (unsigned i = 0; i < batch.count; i++)
@@ -380,7 +380,7 @@ const struct piece *reader_next(struct reader *r)
 	if (r->held)
 		release_piece(r);
 	LOCK_GUARD(&r->lock);
-	if (r->given == r->taken && !find_item(r))
+	if (r->given == r->taken && !read_ring_find_item(r))
 		return NULL;
 	slot = &r->slots[r->given % r->slot_count];
 	while (r->given == r->taken || !slot->ready)

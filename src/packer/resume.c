@@ -17,7 +17,7 @@
 
 enum { TEXT_BYTES = 64 };
 
-static void render(uint64_t digest, char *text)
+static void resume_render(uint64_t digest, char *text)
 {
 	snprintf(text, TEXT_BYTES, "granary plan 1 %016" PRIx64 "\n", digest);
 }
@@ -45,7 +45,7 @@ enum resume_found resume_look(const char *path, uint64_t digest)
 		return fd == -ENOENT ? RESUME_NOTHING : RESUME_OTHER;
 	if (read(fd, found, sizeof(found) - 1) < 0)
 		return RESUME_OTHER;
-	render(digest, wanted);
+	resume_render(digest, wanted);
 	return strncmp(found, wanted, strlen(wanted)) == 0 ? RESUME_SAME : RESUME_OTHER;
 }
 
@@ -53,7 +53,7 @@ int resume_note(const char *path, uint64_t digest, struct error *e)
 {
 	char text[TEXT_BYTES];
 
-	render(digest, text);
+	resume_render(digest, text);
 	return output_write(path, text, strlen(text), e);
 }
 
@@ -71,7 +71,7 @@ int resume_note_size(const char *path, size_t number, uint64_t bytes, struct err
 }
 
 /* Sizes stay 0 for shards without a note, such as those of an earlier version. */
-static void read_sizes(const char *path, uint64_t *sizes, size_t count)
+static void resume_read_sizes(const char *path, uint64_t *sizes, size_t count)
 {
 	int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
@@ -113,7 +113,7 @@ int resume_keep(const char *path, struct pack_shard *shards, size_t count, bool 
 
 	if (!sizes)
 		return error_no_memory(e, NULL);
-	read_sizes(path, sizes, count);
+	resume_read_sizes(path, sizes, count);
 	for (size_t i = 0; i < count; i++) {
 		struct pack_shard *shard = &shards[i];
 		struct stat st;

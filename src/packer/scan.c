@@ -24,7 +24,7 @@
 #include "base/idmap.h"
 #include "os/pool.h"
 
-struct found {
+struct scan_found {
 	struct scan_entry entry;
 	struct scan_folder *inside; /* of a directory */
 };
@@ -32,17 +32,17 @@ struct found {
 struct scan_folder {
 	struct scan_folder *next;   /* list of all folders; the run's lock */
 	struct scan_folder *parent;
-	struct run *run;
+	struct scan_run *run;
 	const char *path;
 	struct scan_entry *self;    /* its own entry, valid once it no longer moves */
-	VEC(struct found) found;
+	VEC(struct scan_found) found;
 	size_t at;                  /* position of put_in_order in `found` */
 	struct arena arena;
 	const struct pack_xattr *xattrs;
 	uint32_t xattr_count;
 };
 
-struct run {
+struct scan_run {
 	const struct scan_config *config;
 	struct scan *scan;
 	struct pool *pool;
@@ -71,7 +71,7 @@ int pack_path_compare(const char *a, const char *b)
  * A folder that was replaced by a symbolic link must not lead out of the tree. Before
  * Linux 5.6, and where a seccomp filter forbids the call, only the last name is checked.
  */
-static int open_beneath(int folder, const char *path, int flags)
+static int scan_open_beneath(int folder, const char *path, int flags)
 {
 #ifdef RESOLVE_NO_SYMLINKS
 	struct open_how how = { .flags = (unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
@@ -105,24 +105,25 @@ int scan_open(int root, const char *path, int flags)
 
 		memcpy(step, path, n);
 		step[n] = 0;
-		fd = open_beneath(folder < 0 ? root : folder, step, O_PATH | O_DIRECTORY);
+		fd = scan_open_beneath(folder < 0 ? root : folder, step,
+				       O_PATH | O_DIRECTORY);
 		if (fd < 0)
 			return -errno;
 		cleanup_close(&folder);
 		folder = fd;
 		path += n + 1;
 	}
-	fd = open_beneath(folder < 0 ? root : folder, *path ? path : ".", flags);
+	fd = scan_open_beneath(folder < 0 ? root : folder, *path ? path : ".", flags);
 	return fd < 0 ? -errno : fd;
 }
 
-static void fail(struct run *run)
+static void scan_fail(struct scan_run *run)
 {
 	LOCK_GUARD(&run->lock);
 	run->out_of_memory = true;
 }
 
-static struct scan_folder *new_folder(struct run *run, struct scan_folder *parent,
+static struct scan_folder *new_folder(struct scan_run *run, struct scan_folder *parent,
 				      const char *path)
 {
 	struct scan_folder *folder = calloc(1, sizeof(*folder));
@@ -138,7 +139,7 @@ static struct scan_folder *new_folder(struct run *run, struct scan_folder *paren
 	return folder;
 }
 
-static void fill_attributes(struct scan_entry *entry, const struct stat *st)
+static void scan_fill_attributes(struct scan_entry *entry, const struct stat *st)
 {
 	entry->device = st->st_dev;
 	entry->inode = st->st_ino;
@@ -158,7 +159,7 @@ static int kind_of(const struct stat *st)
 }
 
 /* Joins the folder's path and the name, in the folder's memory. */
-static const char *join(struct scan_folder *folder, const char *name)
+static const char *scan_join(struct scan_folder *folder, const char *name)
 {
 	size_t before = strlen(folder->path), length = strlen(name);
 	char *path = arena_alloc(&folder->arena, before + length + 2);
@@ -184,21 +185,21 @@ static int read_target(struct scan_folder *folder, int fd, const char *name,
 	return entry->target ? 0 : -ENOMEM;
 }
 
-static void count_special(struct run *run)
+static void count_special(struct scan_run *run)
 {
 	LOCK_GUARD(&run->lock);
 	run->special++;
 }
 
 /* Adds an entry. 0, also for special files and problems; or -ENOMEM. */
-static int add_name(struct scan_folder *folder, int fd, const char *name)
+static int scan_add_name(struct scan_folder *folder, int fd, const char *name)
 {
-	struct run *run = folder->run;
-	struct found found = { 0 };
+	struct scan_run *run = folder->run;
+	struct scan_found found = { 0 };
 	struct stat st;
 	int kind, err = 0;
 
-	found.entry.path = join(folder, name);
+	found.entry.path = scan_join(folder, name);
 	if (!found.entry.path)
 		return -ENOMEM;
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
@@ -212,7 +213,7 @@ static int add_name(struct scan_folder *folder, int fd, const char *name)
 		return 0;
 	}
 	found.entry.kind = (uint16_t)kind;
-	fill_attributes(&found.entry, &st);
+	scan_fill_attributes(&found.entry, &st);
 	found.entry.size = kind == PACK_FILE ? (uint64_t)st.st_size : 0;
 	found.entry.linked = kind == PACK_FILE && st.st_nlink > 1;
 	if (kind == PACK_SYMLINK)
@@ -246,16 +247,16 @@ static int add_names(struct scan_folder *folder, DIR *stream, const struct stat 
 			return -errno;
 		if (is_skipped(config, st, entry->d_name))
 			continue;
-		err = add_name(folder, dirfd(stream), entry->d_name);
+		err = scan_add_name(folder, dirfd(stream), entry->d_name);
 		if (config->found)
 			atomic_fetch_add_explicit(config->found, 1, memory_order_relaxed);
 	}
 	return err;
 }
 
-static int by_path(const void *a, const void *b)
+static int scan_by_path(const void *a, const void *b)
 {
-	const struct found *one = a, *other = b;
+	const struct scan_found *one = a, *other = b;
 
 	return strcmp(one->entry.path, other->entry.path);
 }
@@ -267,9 +268,9 @@ static int start_subfolders(struct scan_folder *folder)
 {
 	if (folder->found.count)
 		qsort(folder->found.items, folder->found.count,
-		      sizeof(folder->found.items[0]), by_path);
+		      sizeof(folder->found.items[0]), scan_by_path);
 	for (size_t i = 0; i < folder->found.count; i++) {
-		struct found *found = &folder->found.items[i];
+		struct scan_found *found = &folder->found.items[i];
 
 		if (found->entry.kind != PACK_DIRECTORY)
 			continue;
@@ -284,7 +285,7 @@ static int start_subfolders(struct scan_folder *folder)
 }
 
 /* Opens a folder and reads its attributes: a stream, or NULL and the errno in *err. */
-static DIR *open_folder(struct scan_folder *folder, struct stat *st, int *err)
+static DIR *scan_open_folder(struct scan_folder *folder, struct stat *st, int *err)
 {
 	CLEANUP(cleanup_close) int fd = scan_open(folder->run->scan->root, folder->path,
 						  O_RDONLY | O_DIRECTORY);
@@ -310,7 +311,7 @@ static void read_folder(void *argument)
 	struct scan_folder *folder = argument;
 	struct stat st;
 	int err;
-	DIR *stream = open_folder(folder, &st, &err);
+	DIR *stream = scan_open_folder(folder, &st, &err);
 
 	if (stream) {
 		err = add_names(folder, stream, &st);
@@ -322,14 +323,14 @@ static void read_folder(void *argument)
 		err = 0;
 	}
 	if (err || start_subfolders(folder) < 0)
-		fail(folder->run);
+		scan_fail(folder->run);
 	if (folder->self) {
 		folder->self->xattrs = folder->xattrs;
 		folder->self->xattr_count = folder->xattr_count;
 	}
 }
 
-static size_t count_all(const struct scan *scan)
+static size_t scan_count_all(const struct scan *scan)
 {
 	size_t n = 1;
 
@@ -344,7 +345,7 @@ static void put_in_order(struct scan *scan, struct scan_folder *root)
 	struct scan_folder *folder = root;
 
 	while (folder) {
-		struct found *found;
+		struct scan_found *found;
 
 		if (folder->at == folder->found.count) {
 			vec_free(&folder->found);
@@ -392,7 +393,7 @@ static int find_links(struct scan *scan)
 }
 
 /* Reads all folders in parallel, from the root; `self`: the root's entry. */
-static struct scan_folder *read_all(struct run *run, struct scan_entry *self)
+static struct scan_folder *scan_read_all(struct scan_run *run, struct scan_entry *self)
 {
 	struct scan_folder *root = new_folder(run, NULL, "");
 
@@ -400,15 +401,15 @@ static struct scan_folder *read_all(struct run *run, struct scan_entry *self)
 		return NULL;
 	root->self = self;
 	if (pool_add(run->pool, read_folder, root) < 0)
-		fail(run);
+		scan_fail(run);
 	pool_finish(run->pool);
 	return run->out_of_memory ? NULL : root;
 }
 
-static int assemble(struct scan *scan, struct scan_folder *root,
-		    const struct scan_entry *self)
+static int scan_assemble(struct scan *scan, struct scan_folder *root,
+			 const struct scan_entry *self)
 {
-	size_t count = count_all(scan);
+	size_t count = scan_count_all(scan);
 
 	if (count >= UINT32_MAX)
 		return -E2BIG;
@@ -422,7 +423,7 @@ static int assemble(struct scan *scan, struct scan_folder *root,
 
 int scan_run(const struct scan_config *config, struct scan *out, struct error *e)
 {
-	struct run run = { .config = config, .scan = out, .lock = LOCK_INIT };
+	struct scan_run run = { .config = config, .scan = out, .lock = LOCK_INIT };
 	struct scan_entry self = { .path = "", .kind = PACK_DIRECTORY };
 	struct scan_folder *root;
 	struct stat st;
@@ -434,9 +435,9 @@ int scan_run(const struct scan_config *config, struct scan *out, struct error *e
 		return error_set(e, ERROR_SYSTEM, errno,
 				 "%s: %s; name the folder that is to be packed",
 				 config->folder, strerror(errno));
-	fill_attributes(&self, &st);
-	root = read_all(&run, &self);
-	err = root ? assemble(out, root, &self) : -ENOMEM;
+	scan_fill_attributes(&self, &st);
+	root = scan_read_all(&run, &self);
+	err = root ? scan_assemble(out, root, &self) : -ENOMEM;
 	out->special = run.special;
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "%s: the tree cannot be listed: %s",

@@ -18,7 +18,7 @@
 
 enum { ZEROS = 65536, REASON_BYTES = 256 };
 
-struct writing {
+struct shard_writing {
 	const struct shard_job *job;
 	const char *path;
 	struct output *output;
@@ -29,8 +29,8 @@ struct writing {
 };
 
 /* Notes a problem with a source file: 0 if the run goes on. */
-static int report(const struct writing *w, const struct plan_item *item,
-		  const char *reason, struct error *e)
+static int shard_report(const struct shard_writing *w, const struct plan_item *item,
+			const char *reason, struct error *e)
 {
 	const struct pack_options *o = w->job->options;
 
@@ -43,7 +43,7 @@ static int report(const struct writing *w, const struct plan_item *item,
 }
 
 /* A full disk, quota or file limit gets its own sentence. */
-static int writer_failed(const struct writing *w, int err, struct error *e)
+static int writer_failed(const struct shard_writing *w, int err, struct error *e)
 {
 	if (err == -ENOSPC || err == -EDQUOT || err == -EFBIG)
 		return output_error(w->path, -err, w->written, e);
@@ -60,8 +60,8 @@ static void clamp_time(const struct pack_options *o, struct pack_entry *entry)
 	}
 }
 
-static struct pack_entry entry_of(const struct pack_options *o,
-				  const struct plan_item *item)
+static struct pack_entry shard_entry_of(const struct pack_options *o,
+					const struct plan_item *item)
 {
 	const struct scan_entry *source = item->source;
 	struct pack_entry entry = {
@@ -85,12 +85,14 @@ static struct pack_entry entry_of(const struct pack_options *o,
 	return entry;
 }
 
-static int begin_entry(struct writing *w, const struct pack_entry *entry, struct error *e)
+static int begin_entry(struct shard_writing *w, const struct pack_entry *entry,
+		       struct error *e)
 {
 	return writer_failed(w, w->job->writer->begin(w->writer, entry, e), e);
 }
 
-static int data(struct writing *w, const void *bytes, size_t length, struct error *e)
+static int data(struct shard_writing *w, const void *bytes, size_t length,
+		struct error *e)
 {
 	int err = writer_failed(w, w->job->writer->data(w->writer, bytes, length, e), e);
 
@@ -99,23 +101,25 @@ static int data(struct writing *w, const void *bytes, size_t length, struct erro
 	return err;
 }
 
-static int end_entry(struct writing *w, struct error *e)
+static int end_entry(struct shard_writing *w, struct error *e)
 {
 	return writer_failed(w, w->job->writer->end(w->writer, e), e);
 }
 
 /* Writes an entry without contents. */
-static int write_name(struct writing *w, const struct plan_item *item, struct error *e)
+static int shard_write_name(struct shard_writing *w, const struct plan_item *item,
+			    struct error *e)
 {
-	struct pack_entry entry = entry_of(w->job->options, item);
+	struct pack_entry entry = shard_entry_of(w->job->options, item);
 	int err = begin_entry(w, &entry, e);
 
 	return err ? err : end_entry(w, e);
 }
 
-static int write_label(struct writing *w, const struct plan_item *item, struct error *e)
+static int write_label(struct shard_writing *w, const struct plan_item *item,
+		       struct error *e)
 {
-	struct pack_entry entry = entry_of(w->job->options, item);
+	struct pack_entry entry = shard_entry_of(w->job->options, item);
 	char digits[16];
 	int err;
 
@@ -126,7 +130,7 @@ static int write_label(struct writing *w, const struct plan_item *item, struct e
 	return err ? err : end_entry(w, e);
 }
 
-static int write_zeros(struct writing *w, uint64_t left, struct error *e)
+static int write_zeros(struct shard_writing *w, uint64_t left, struct error *e)
 {
 	static const char zeros[ZEROS];
 	int err = 0;
@@ -153,7 +157,7 @@ static const char *fault_of(const struct piece *piece, char *text, size_t size)
 }
 
 /* The next piece; progress counts the source's bytes. */
-static const struct piece *next_piece(struct writing *w)
+static const struct piece *next_piece(struct shard_writing *w)
 {
 	const struct piece *piece = reader_next(w->reader);
 
@@ -163,11 +167,11 @@ static const struct piece *next_piece(struct writing *w)
 }
 
 /* Skips all pieces of a file and leaves it out. */
-static int skip_file(struct writing *w, const struct piece *piece, struct error *e)
+static int skip_file(struct shard_writing *w, const struct piece *piece, struct error *e)
 {
 	const struct plan_item *item = piece->item;
 	char reason[REASON_BYTES];
-	int err = report(w, item, fault_of(piece, reason, sizeof(reason)), e);
+	int err = shard_report(w, item, fault_of(piece, reason, sizeof(reason)), e);
 
 	w->job->result->files--;
 	if (!err && item->source->linked && vec_push(&w->lost, item->source) < 0)
@@ -180,7 +184,7 @@ static int skip_file(struct writing *w, const struct piece *piece, struct error 
 /*
  * Writes a piece. Missing bytes become zeros, since the file's size is already written.
  */
-static int write_piece(struct writing *w, const struct piece *piece, bool *faulty,
+static int write_piece(struct shard_writing *w, const struct piece *piece, bool *faulty,
 		       struct error *e)
 {
 	char reason[REASON_BYTES], more[REASON_BYTES + 64];
@@ -195,16 +199,17 @@ static int write_piece(struct writing *w, const struct piece *piece, bool *fault
 	}
 	if (fault && !*faulty) {
 		*faulty = true;
-		err = report(w, piece->item, fault, e);
+		err = shard_report(w, piece->item, fault, e);
 	}
 	if (!err)
 		err = data(w, piece->bytes, length, e);
 	return err ? err : write_zeros(w, piece->wanted - length, e);
 }
 
-static struct pack_entry file_entry(const struct writing *w, const struct piece *piece)
+static struct pack_entry file_entry(const struct shard_writing *w,
+				    const struct piece *piece)
 {
-	struct pack_entry entry = entry_of(w->job->options, piece->item);
+	struct pack_entry entry = shard_entry_of(w->job->options, piece->item);
 
 	/* a file in one piece has the size read, even if it has just changed */
 	entry.size = piece->last ? piece->length : piece->item->source->size;
@@ -218,8 +223,8 @@ static struct pack_entry file_entry(const struct writing *w, const struct piece 
 }
 
 /* Begins a file with its first or only piece. */
-static int begin_file(struct writing *w, const struct piece *piece, bool *faulty,
-		      struct error *e)
+static int shard_begin_file(struct shard_writing *w, const struct piece *piece,
+			    bool *faulty, struct error *e)
 {
 	struct pack_entry entry = file_entry(w, piece);
 	char reason[REASON_BYTES];
@@ -227,15 +232,15 @@ static int begin_file(struct writing *w, const struct piece *piece, bool *faulty
 	int err = 0;
 
 	if (piece->damage)
-		err = report(w, piece->item, piece->damage, e);
+		err = shard_report(w, piece->item, piece->damage, e);
 	if (fault && !err)
-		err = report(w, piece->item, fault, e);
+		err = shard_report(w, piece->item, fault, e);
 	*faulty = fault;
 	w->job->result->decoded += piece->decoded;
 	return err ? err : begin_entry(w, &entry, e);
 }
 
-static int write_file(struct writing *w, struct error *e)
+static int shard_write_file(struct shard_writing *w, struct error *e)
 {
 	const struct piece *piece = next_piece(w);
 	bool faulty = false, last = piece->last;
@@ -243,7 +248,7 @@ static int write_file(struct writing *w, struct error *e)
 
 	if (piece->err)
 		return skip_file(w, piece, e);
-	err = begin_file(w, piece, &faulty, e);
+	err = shard_begin_file(w, piece, &faulty, e);
 	if (!err && last)
 		err = data(w, piece->bytes, piece->length, e);
 	else if (!err)
@@ -257,19 +262,22 @@ static int write_file(struct writing *w, struct error *e)
 }
 
 /* A link is left out if its file was. */
-static int write_link(struct writing *w, const struct plan_item *item, struct error *e)
+static int write_link(struct shard_writing *w, const struct plan_item *item,
+		      struct error *e)
 {
 	for (size_t i = 0; i < w->lost.count; i++) {
 		if (w->lost.items[i]->inode != item->source->inode ||
 		    w->lost.items[i]->device != item->source->device)
 			continue;
 		w->job->result->hardlinks--;
-		return report(w, item, "is another name of a file that was left out", e);
+		return shard_report(w, item,
+				    "is another name of a file that was left out", e);
 	}
-	return write_name(w, item, e);
+	return shard_write_name(w, item, e);
 }
 
-static int write_item(struct writing *w, const struct plan_item *item, struct error *e)
+static int shard_write_item(struct shard_writing *w, const struct plan_item *item,
+			    struct error *e)
 {
 	struct pack_result *result = w->job->result;
 
@@ -281,10 +289,10 @@ static int write_item(struct writing *w, const struct plan_item *item, struct er
 	switch ((enum pack_kind)item->kind) {
 	case PACK_DIRECTORY:
 		result->directories++;
-		return write_name(w, item, e);
+		return shard_write_name(w, item, e);
 	case PACK_SYMLINK:
 		result->symlinks++;
-		return write_name(w, item, e);
+		return shard_write_name(w, item, e);
 	case PACK_HARDLINK:
 		result->hardlinks++;
 		return write_link(w, item, e);
@@ -292,7 +300,7 @@ static int write_item(struct writing *w, const struct plan_item *item, struct er
 		break;
 	}
 	result->files++;
-	return write_file(w, e);
+	return shard_write_file(w, e);
 }
 
 /* ---- Samples that lack a member ---- */
@@ -325,10 +333,11 @@ static size_t sample_length(const struct plan_item *items, size_t count)
 }
 
 /* Skips a sample, with its pieces from the reader. */
-static int skip_sample(struct writing *w, const struct plan_item *items, size_t count,
-		       const struct plan_item *bad, const char *reason, struct error *e)
+static int skip_sample(struct shard_writing *w, const struct plan_item *items,
+		       size_t count, const struct plan_item *bad, const char *reason,
+		       struct error *e)
 {
-	int err = report(w, bad, reason, e);
+	int err = shard_report(w, bad, reason, e);
 
 	for (size_t i = 0; i < count && !err; i++) {
 		const struct piece *piece = NULL;
@@ -337,7 +346,8 @@ static int skip_sample(struct writing *w, const struct plan_item *items, size_t 
 		while (reader_reads(&items[i]) && !(piece && piece->last))
 			piece = next_piece(w);
 		if (piece && &items[i] != bad)
-			err = report(w, &items[i], "is left out with its sample", e);
+			err = shard_report(w, &items[i], "is left out with its sample",
+					   e);
 	}
 	return err;
 }
@@ -347,7 +357,7 @@ static int skip_sample(struct writing *w, const struct plan_item *items, size_t 
  * --keep-going all files of a sample are checked before it begins. Returns the number of
  * items left out, 0 for a good sample, or a negative errno.
  */
-static ssize_t skip_bad_sample(struct writing *w, size_t first, struct error *e)
+static ssize_t skip_bad_sample(struct shard_writing *w, size_t first, struct error *e)
 {
 	const struct plan_item *items = w->job->items + first;
 	size_t count;
@@ -370,7 +380,7 @@ static ssize_t skip_bad_sample(struct writing *w, size_t first, struct error *e)
 	return 0;
 }
 
-static int write_items(struct writing *w, struct error *e)
+static int write_items(struct shard_writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
 	ssize_t skipped;
@@ -383,7 +393,7 @@ static int write_items(struct writing *w, struct error *e)
 	for (size_t i = 0; i < job->count && !err; i += skipped > 0 ? (size_t)skipped : 1) {
 		skipped = skip_bad_sample(w, i, e);
 		if (skipped == 0)
-			err = write_item(w, &job->items[i], e);
+			err = shard_write_item(w, &job->items[i], e);
 		else if (skipped < 0)
 			err = (int)skipped;
 	}
@@ -392,7 +402,8 @@ static int write_items(struct writing *w, struct error *e)
 	return err;
 }
 
-static int write_with(struct writing *w, const struct splits *splits, struct error *e)
+static int write_with(struct shard_writing *w, const struct splits *splits,
+		      struct error *e)
 {
 	const struct shard_job *job = w->job;
 	const struct writer_config config = {
@@ -415,7 +426,7 @@ static int write_with(struct writing *w, const struct splits *splits, struct err
 	return err;
 }
 
-static int write_contents(struct writing *w, struct error *e)
+static int write_contents(struct shard_writing *w, struct error *e)
 {
 	const char *layout = w->job->options->hdf5_layout;
 	struct splits splits = { 0 };
@@ -430,7 +441,7 @@ static int write_contents(struct writing *w, struct error *e)
 }
 
 /* Files created since the listing are in no shard. */
-static int check_tree(const struct writing *w, struct error *e)
+static int check_tree(const struct shard_writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
 
@@ -459,7 +470,7 @@ static int note_size(const struct shard_job *job, const struct output *output,
 
 int shard_write(const struct shard_job *job, struct pack_shard *shard, struct error *e)
 {
-	struct writing w = { .job = job, .path = shard->path, .lost = VEC_INIT };
+	struct shard_writing w = { .job = job, .path = shard->path, .lost = VEC_INIT };
 	int err = output_begin(shard->path, job->options->force, &w.output, e);
 
 	if (err)
@@ -486,7 +497,7 @@ int shard_check(const struct shard_job *job, struct error *e)
 	int err = 0;
 
 	for (size_t i = 0; i < job->count && !err && job->writer->check; i++) {
-		struct pack_entry entry = entry_of(job->options, &job->items[i]);
+		struct pack_entry entry = shard_entry_of(job->options, &job->items[i]);
 
 		entry.size = reader_reads(&job->items[i]) ? job->items[i].source->size : 0;
 		err = job->writer->check(&config, &entry, e);

@@ -11,7 +11,7 @@
 /* Linux's limits of a list and a value. */
 enum { LIST_MOST = 65536, VALUE_MOST = 65536, FIRST_TRY = 512 };
 
-static int by_name(const void *a, const void *b)
+static int source_xattrs_by_name(const void *a, const void *b)
 {
 	const struct pack_xattr *one = a, *other = b;
 
@@ -24,8 +24,8 @@ static bool is_users(const char *name)
 }
 
 /* Reads one attribute: 0, or a negative errno; -ENODATA: it was removed meanwhile. */
-static int read_value(int fd, const char *name, struct arena *arena, char *buffer,
-		      struct pack_xattr *out)
+static int source_xattrs_read_value(int fd, const char *name, struct arena *arena,
+				    char *buffer, struct pack_xattr *out)
 {
 	ssize_t size = fgetxattr(fd, name, buffer, VALUE_MOST);
 
@@ -48,7 +48,7 @@ static int read_values(int fd, const char *list, size_t length, struct arena *ar
 	     name += strlen(name) + 1) {
 		if (!is_users(name))
 			continue;
-		err = read_value(fd, name, arena, buffer, &items[*count]);
+		err = source_xattrs_read_value(fd, name, arena, buffer, &items[*count]);
 		if (!err)
 			++*count;
 		else if (err == -ENODATA)
@@ -67,7 +67,7 @@ static size_t count_users(const char *list, size_t length)
 }
 
 /* Lists the names, each ended by a NUL. Most files have none or few. */
-static ssize_t read_list(int fd, char *few, char **many)
+static ssize_t source_xattrs_read_list(int fd, char *few, char **many)
 {
 	ssize_t length = flistxattr(fd, few, FIRST_TRY);
 
@@ -84,7 +84,7 @@ int scan_xattrs(int fd, struct arena *arena, const struct pack_xattr **out,
 {
 	CLEANUP(cleanup_free) char *many = NULL;
 	char few[FIRST_TRY];
-	ssize_t length = read_list(fd, few, &many);
+	ssize_t length = source_xattrs_read_list(fd, few, &many);
 	const char *list = many ? many : few;
 	struct pack_xattr *items;
 	size_t most;
@@ -103,7 +103,7 @@ int scan_xattrs(int fd, struct arena *arena, const struct pack_xattr **out,
 	err = read_values(fd, list, (size_t)length, arena, items, count);
 	if (err)
 		return err;
-	qsort(items, *count, sizeof(*items), by_name);
+	qsort(items, *count, sizeof(*items), source_xattrs_by_name);
 	*out = items;
 	return 0;
 }

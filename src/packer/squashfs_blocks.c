@@ -21,12 +21,12 @@
 #include "base/vec.h"
 
 /* A file whose blocks are stored: [first, first + count) of the blocks. */
-struct stored {
+struct sqfs_blocks_stored {
 	uint64_t at; /* in the image */
 	size_t first, count;
 };
 
-struct block {
+struct sqfs_blocks_block {
 	uint32_t size; /* as stored; with BLOCK_PLAIN if not compressed */
 	uint32_t checksum;
 };
@@ -36,20 +36,21 @@ enum { BLOCK_PLAIN = 1 << 24 };
 struct blocks {
 	sqfs_block_writer_t ops; /* first: libsquashfs has a pointer to it */
 	struct squashfs_file *file;
-	VEC(struct block) blocks;
-	VEC(struct stored) files;
+	VEC(struct sqfs_blocks_block) blocks;
+	VEC(struct sqfs_blocks_stored) files;
 	struct idmap by_contents; /* files */
-	struct stored current;
+	struct sqfs_blocks_stored current;
 	uint64_t written;
 };
 
-static void set_error(struct squashfs_file *file, int errnum)
+static void sqfs_blocks_set_error(struct squashfs_file *file, int errnum)
 {
 	if (!file->error)
 		file->error = -errnum;
 }
 
-static int read_at(sqfs_file_t *ops, sqfs_u64 offset, void *buffer, size_t size)
+static int sqfs_blocks_read_at(sqfs_file_t *ops, sqfs_u64 offset, void *buffer,
+			       size_t size)
 {
 	struct squashfs_file *file = (struct squashfs_file *)ops;
 	char *at = buffer;
@@ -60,7 +61,7 @@ static int read_at(sqfs_file_t *ops, sqfs_u64 offset, void *buffer, size_t size)
 		if (n > 0)
 			continue;
 		if (n == 0 || errno != EINTR)
-			set_error(file, n ? errno : EIO);
+			sqfs_blocks_set_error(file, n ? errno : EIO);
 		n = 0;
 	}
 	memset(at, 0, size);
@@ -80,7 +81,7 @@ static int write_at(sqfs_file_t *ops, sqfs_u64 offset, const void *buffer, size_
 		if (n > 0)
 			continue;
 		if (n == 0 || errno != EINTR)
-			set_error(file, n ? errno : ENOSPC);
+			sqfs_blocks_set_error(file, n ? errno : ENOSPC);
 		n = 0;
 	}
 	return 0;
@@ -96,12 +97,12 @@ static int cut(sqfs_file_t *ops, sqfs_u64 size)
 	struct squashfs_file *file = (struct squashfs_file *)ops;
 
 	if (!file->error && ftruncate(file->fd, (off_t)size) < 0)
-		set_error(file, errno);
+		sqfs_blocks_set_error(file, errno);
 	file->size = size;
 	return 0;
 }
 
-static void keep(sqfs_object_t *object)
+static void sqfs_blocks_keep(sqfs_object_t *object)
 {
 	(void)object; /* embedded in the writer */
 }
@@ -110,8 +111,8 @@ void squashfs_file_init(struct squashfs_file *file, int fd)
 {
 	*file = (struct squashfs_file){
 		.ops = {
-			.base = { .destroy = keep },
-			.read_at = read_at,
+			.base = { .destroy = sqfs_blocks_keep },
+			.read_at = sqfs_blocks_read_at,
 			.write_at = write_at,
 			.get_size = get_size,
 			.truncate = cut,
@@ -120,7 +121,8 @@ void squashfs_file_init(struct squashfs_file *file, int fd)
 	};
 }
 
-static uint32_t hash(const struct blocks *blocks, const struct stored *file)
+static uint32_t sqfs_blocks_hash(const struct blocks *blocks,
+				 const struct sqfs_blocks_stored *file)
 {
 	uint64_t h = 0;
 
@@ -139,38 +141,38 @@ static bool same_bytes(struct squashfs_file *file, uint64_t one, uint64_t other,
 
 	for (; size; size -= n, one += n, other += n) {
 		n = size < sizeof(a) ? (size_t)size : sizeof(a);
-		read_at(&file->ops, one, a, n);
-		read_at(&file->ops, other, b, n);
+		sqfs_blocks_read_at(&file->ops, one, a, n);
+		sqfs_blocks_read_at(&file->ops, other, b, n);
 		if (memcmp(a, b, n) != 0)
 			return false;
 	}
 	return true;
 }
 
-static bool is_same(const void *context, uint32_t id, const void *sought)
+static bool sqfs_blocks_is_same(const void *context, uint32_t id, const void *sought)
 {
 	const struct blocks *blocks = context;
-	const struct stored *file = &blocks->files.items[id], *other = sought;
+	const struct sqfs_blocks_stored *file = &blocks->files.items[id], *other = sought;
 
 	return file->count == other->count &&
 	       memcmp(&blocks->blocks.items[file->first],
 		      &blocks->blocks.items[other->first],
-		      file->count * sizeof(struct block)) == 0 &&
+		      file->count * sizeof(struct sqfs_blocks_block)) == 0 &&
 	       same_bytes(blocks->file, file->at, other->at,
 			  blocks->file->size - other->at);
 }
 
 /* Ends a file: returns its location, or that of an equal one. */
-static int finish_file(struct blocks *blocks, bool shared, sqfs_u64 *location)
+static int sqfs_blocks_finish_file(struct blocks *blocks, bool shared, sqfs_u64 *location)
 {
-	const struct stored *file = &blocks->current;
-	const uint32_t key = hash(blocks, file);
+	const struct sqfs_blocks_stored *file = &blocks->current;
+	const uint32_t key = sqfs_blocks_hash(blocks, file);
 	const struct idmap_slot *slot;
 
 	*location = file->at;
 	if (!shared)
 		return 0;
-	slot = idmap_find(&blocks->by_contents, key, is_same, blocks, file);
+	slot = idmap_find(&blocks->by_contents, key, sqfs_blocks_is_same, blocks, file);
 	if (!slot) {
 		if (blocks->files.count >= UINT32_MAX - 1 ||
 		    vec_push(&blocks->files, *file) < 0 ||
@@ -184,8 +186,9 @@ static int finish_file(struct blocks *blocks, bool shared, sqfs_u64 *location)
 	return cut(&blocks->file->ops, file->at);
 }
 
-static int append(struct blocks *blocks, const struct block *block, const sqfs_u8 *data,
-		  uint32_t size)
+static int sqfs_blocks_append(struct blocks *blocks,
+			      const struct sqfs_blocks_block *block, const sqfs_u8 *data,
+			      uint32_t size)
 {
 	if (vec_push(&blocks->blocks, *block) < 0)
 		return SQFS_ERROR_ALLOC;
@@ -199,7 +202,7 @@ static int write_block(sqfs_block_writer_t *ops, void *user, sqfs_u32 size,
 		       sqfs_u64 *location)
 {
 	struct blocks *blocks = (struct blocks *)ops;
-	const struct block block = {
+	const struct sqfs_blocks_block block = {
 		flags & SQFS_BLK_IS_COMPRESSED ? size : size | BLOCK_PLAIN, checksum,
 	};
 	int rc = 0;
@@ -211,25 +214,27 @@ static int write_block(sqfs_block_writer_t *ops, void *user, sqfs_u32 size,
 		return write_at(&blocks->file->ops, blocks->file->size, data, size);
 	}
 	if (flags & SQFS_BLK_FIRST_BLOCK)
-		blocks->current = (struct stored){
+		blocks->current = (struct sqfs_blocks_stored){
 			.at = blocks->file->size, .first = blocks->blocks.count,
 		};
 	if (size && !(flags & SQFS_BLK_IS_SPARSE))
-		rc = append(blocks, &block, data, size);
+		rc = sqfs_blocks_append(blocks, &block, data, size);
 	if (rc || !(flags & SQFS_BLK_LAST_BLOCK))
 		return rc;
 	*location = 0; /* for a file that is one hole */
-	return blocks->current.count ?
-		       finish_file(blocks, !(flags & SQFS_BLK_DONT_DEDUPLICATE),
-				   location) : 0;
+	return blocks->current.count
+		       ? sqfs_blocks_finish_file(blocks,
+						 !(flags & SQFS_BLK_DONT_DEDUPLICATE),
+						 location)
+		       : 0;
 }
 
-static sqfs_u64 count_blocks(const sqfs_block_writer_t *ops)
+static sqfs_u64 sqfs_blocks_count_blocks(const sqfs_block_writer_t *ops)
 {
 	return ((const struct blocks *)ops)->written;
 }
 
-static void destroy(sqfs_object_t *object)
+static void sqfs_blocks_destroy(sqfs_object_t *object)
 {
 	struct blocks *blocks = (struct blocks *)object;
 
@@ -245,9 +250,9 @@ sqfs_block_writer_t *squashfs_blocks_create(struct squashfs_file *file)
 
 	if (!blocks)
 		return NULL;
-	blocks->ops.base.destroy = destroy;
+	blocks->ops.base.destroy = sqfs_blocks_destroy;
 	blocks->ops.write_data_block = write_block;
-	blocks->ops.get_block_count = count_blocks;
+	blocks->ops.get_block_count = sqfs_blocks_count_blocks;
 	blocks->file = file;
 	return &blocks->ops;
 }

@@ -52,8 +52,8 @@ static int read_options(sqfs_compressor_t *ops, sqfs_file_t *file)
 	return real ? real->read_options(real, file) : 0;
 }
 
-static sqfs_s32 do_block(sqfs_compressor_t *ops, const sqfs_u8 *in, sqfs_u32 size,
-			 sqfs_u8 *out, sqfs_u32 room)
+static sqfs_s32 compressor_do_block(sqfs_compressor_t *ops, const sqfs_u8 *in,
+				    sqfs_u32 size, sqfs_u8 *out, sqfs_u32 room)
 {
 	const struct wrapper *wrapper = (struct wrapper *)ops;
 	sqfs_s32 n = 0; /* "not smaller": stored plain */
@@ -65,13 +65,13 @@ static sqfs_s32 do_block(sqfs_compressor_t *ops, const sqfs_u8 *in, sqfs_u32 siz
 	return n;
 }
 
-static void destroy(sqfs_object_t *object)
+static void compressor_destroy(sqfs_object_t *object)
 {
 	sqfs_destroy(((struct wrapper *)object)->real);
 	free(object);
 }
 
-static sqfs_object_t *copy(const sqfs_object_t *object)
+static sqfs_object_t *compressor_copy(const sqfs_object_t *object)
 {
 	const struct wrapper *wrapper = (const struct wrapper *)object;
 	struct wrapper *other = malloc(sizeof(*other));
@@ -143,11 +143,11 @@ int squashfs_compressor_create(const struct squashfs_compressor *compressor, int
 	if (!wrapper)
 		return SQFS_ERROR_ALLOC;
 	wrapper->ops = (sqfs_compressor_t){
-		.base = { .destroy = destroy, .copy = copy },
+		.base = { .destroy = compressor_destroy, .copy = compressor_copy },
 		.get_configuration = get_configuration,
 		.write_options = write_options,
 		.read_options = read_options,
-		.do_block = do_block,
+		.do_block = compressor_do_block,
 	};
 	wrapper->unpack = unpack;
 	rc = sqfs_compressor_config_init(&wrapper->config, compressor->id, block_size,

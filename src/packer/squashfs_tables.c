@@ -39,7 +39,7 @@ static int write_inode(struct tables *tables, struct squashfs_node *node,
 	return sqfs_meta_writer_write_inode(tables->inodes, inode);
 }
 
-static int write_file(struct tables *tables, struct squashfs_node *node)
+static int sqfs_tables_write_file(struct tables *tables, struct squashfs_node *node)
 {
 	sqfs_inode_generic_t *inode = node->inode;
 	int rc = sqfs_inode_set_xattr_index(inode, node->xattrs);
@@ -51,7 +51,7 @@ static int write_file(struct tables *tables, struct squashfs_node *node)
 	return rc ? rc : write_inode(tables, node, inode);
 }
 
-static int write_symlink(struct tables *tables, struct squashfs_node *node)
+static int sqfs_tables_write_symlink(struct tables *tables, struct squashfs_node *node)
 {
 	const size_t length = strlen(node->target);
 	sqfs_inode_generic_t *inode = calloc(1, sizeof(*inode) + length + 1);
@@ -117,7 +117,8 @@ static int write_directory(struct tables *tables, struct squashfs_node *node)
 }
 
 /* Writes the inodes of the directory's names, except subdirectories. */
-static int write_files(struct tables *tables, const struct squashfs_node *directory)
+static int sqfs_tables_write_files(struct tables *tables,
+				   const struct squashfs_node *directory)
 {
 	size_t i;
 	int rc = 0;
@@ -126,9 +127,9 @@ static int write_files(struct tables *tables, const struct squashfs_node *direct
 		struct squashfs_node *node = directory->directory.sorted[i];
 
 		if (node->kind == PACK_FILE)
-			rc = write_file(tables, node);
+			rc = sqfs_tables_write_file(tables, node);
 		else if (node->kind == PACK_SYMLINK)
-			rc = write_symlink(tables, node);
+			rc = sqfs_tables_write_symlink(tables, node);
 	}
 	return rc;
 }
@@ -145,7 +146,7 @@ static int write_tree(struct tables *tables)
 	int rc = 0;
 
 	for (i = 0; i < tree->directories.count && !rc; i++)
-		rc = write_files(tables, tree->directories.items[i]);
+		rc = sqfs_tables_write_files(tables, tree->directories.items[i]);
 	for (i = tree->directories.count; i-- && !rc;)
 		rc = write_directory(tables, tree->directories.items[i]);
 	return rc;

@@ -20,22 +20,22 @@ enum {
 	TARGET_LIMIT = PATH_MAX - 1, /* the kernel's limit for a symlink */
 };
 
-struct key {
+struct sqfs_tree_key {
 	uint32_t parent;
 	const char *name;
 	size_t length;
 };
 
-static uint32_t hash(const struct key *key)
+static uint32_t sqfs_tree_hash(const struct sqfs_tree_key *key)
 {
 	return (uint32_t)hash_bytes(key->name, key->length, key->parent);
 }
 
-static bool is_directory(const void *context, uint32_t id, const void *sought)
+static bool sqfs_tree_is_directory(const void *context, uint32_t id, const void *sought)
 {
 	const struct squashfs_tree *tree = context;
 	const struct squashfs_node *node = tree->directories.items[id];
-	const struct key *key = sought;
+	const struct sqfs_tree_key *key = sought;
 
 	return id && node->parent->number == key->parent &&
 	       strlen(node->name) == key->length &&
@@ -58,7 +58,7 @@ static struct squashfs_node *make_node(struct squashfs_tree *tree, const char *n
 	return node;
 }
 
-static void adopt(struct squashfs_node *parent, struct squashfs_node *node)
+static void sqfs_tree_adopt(struct squashfs_node *parent, struct squashfs_node *node)
 {
 	node->parent = parent;
 	node->next = parent->directory.list;
@@ -67,7 +67,7 @@ static void adopt(struct squashfs_node *parent, struct squashfs_node *node)
 }
 
 static int make_directory(struct squashfs_tree *tree, struct squashfs_node *parent,
-			  const struct key *key, struct squashfs_node **out)
+			  const struct sqfs_tree_key *key, struct squashfs_node **out)
 {
 	struct squashfs_node *node = make_node(tree, key->name, key->length,
 					       PACK_DIRECTORY);
@@ -77,18 +77,18 @@ static int make_directory(struct squashfs_tree *tree, struct squashfs_node *pare
 	node->number = (uint32_t)tree->directories.count;
 	if (vec_push(&tree->directories, node) < 0)
 		return -ENOMEM;
-	adopt(parent, node);
+	sqfs_tree_adopt(parent, node);
 	*out = node;
-	return idmap_insert(&tree->by_name, hash(key), node->number);
+	return idmap_insert(&tree->by_name, sqfs_tree_hash(key), node->number);
 }
 
 /* Enters the directory of that name; created if it does not exist. */
 static int enter(struct squashfs_tree *tree, struct squashfs_node **at, const char *name,
 		 size_t length)
 {
-	const struct key key = { (*at)->number, name, length };
-	const struct idmap_slot *slot =
-		idmap_find(&tree->by_name, hash(&key), is_directory, tree, &key);
+	const struct sqfs_tree_key key = { (*at)->number, name, length };
+	const struct idmap_slot *slot = idmap_find(&tree->by_name, sqfs_tree_hash(&key),
+						   sqfs_tree_is_directory, tree, &key);
 
 	if (!slot)
 		return make_directory(tree, *at, &key, at);
@@ -142,7 +142,7 @@ static int check_name(const char *path, const char *name, size_t length, struct 
 	return 0;
 }
 
-static int check_path(const char *path, struct error *e)
+static int sqfs_tree_check_path(const char *path, struct error *e)
 {
 	const char *name = path, *end;
 	int depth = 0, rc;
@@ -216,13 +216,13 @@ static int add_leaf(struct squashfs_tree *tree, const struct pack_entry *entry,
 		node->target = target;
 	else if (entry->kind == PACK_HARDLINK)
 		node->link.path = target;
-	adopt(parent, node);
+	sqfs_tree_adopt(parent, node);
 	*out = node;
 	return 0;
 }
 
-static int add(struct squashfs_tree *tree, const struct pack_entry *entry,
-	       struct squashfs_node **out)
+static int sqfs_tree_add(struct squashfs_tree *tree, const struct pack_entry *entry,
+			 struct squashfs_node **out)
 {
 	const char *slash = strrchr(entry->path, '/');
 	const size_t length = slash ? (size_t)(slash - entry->path) + 1 : 0;
@@ -246,12 +246,12 @@ int squashfs_tree_add(struct squashfs_tree *tree, const struct pack_entry *entry
 	if (entry->kind == PACK_DIRECTORY && !*entry->path) {
 		*out = tree->root;
 	} else {
-		rc = check_path(entry->path, e);
+		rc = sqfs_tree_check_path(entry->path, e);
 		if (!rc)
 			rc = check_target(entry, e);
 		if (rc < 0)
 			return rc;
-		if (add(tree, entry, out) < 0)
+		if (sqfs_tree_add(tree, entry, out) < 0)
 			return error_set(e, ERROR_SYSTEM, ENOMEM,
 					 "%s: no memory for its name", entry->path);
 	}
@@ -261,7 +261,7 @@ int squashfs_tree_add(struct squashfs_tree *tree, const struct pack_entry *entry
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int sqfs_tree_by_name(const void *a, const void *b)
 {
 	const struct squashfs_node *const *one = a, *const *other = b;
 
@@ -281,10 +281,10 @@ static int sort_directory(struct squashfs_node *directory, struct error *e)
 				 count);
 	for (node = directory->directory.list; node; node = node->next)
 		sorted[i++] = node;
-	qsort(sorted, count, sizeof(*sorted), by_name);
+	qsort(sorted, count, sizeof(*sorted), sqfs_tree_by_name);
 	directory->directory.sorted = sorted;
 	for (i = 1; i < count; i++)
-		if (by_name(&sorted[i - 1], &sorted[i]) == 0)
+		if (sqfs_tree_by_name(&sorted[i - 1], &sorted[i]) == 0)
 			return error_set(e, ERROR_SYSTEM, EEXIST, "%s: comes twice",
 					 squashfs_tree_path(sorted[i], path, sizeof(path)));
 	return 0;
@@ -328,8 +328,8 @@ static struct squashfs_node *find_node(const struct squashfs_tree *tree, const c
 	}
 }
 
-static int resolve_link(const struct squashfs_tree *tree, struct squashfs_node *node,
-			struct error *e)
+static int sqfs_tree_resolve_link(const struct squashfs_tree *tree,
+				  struct squashfs_node *node, struct error *e)
 {
 	struct squashfs_node *first = find_node(tree, node->link.path);
 	char path[1024];
@@ -355,7 +355,7 @@ static int seal_children(struct squashfs_tree *tree, struct squashfs_node *direc
 		struct squashfs_node *node = directory->directory.sorted[i];
 
 		if (node->kind == PACK_HARDLINK)
-			rc = resolve_link(tree, node, e);
+			rc = sqfs_tree_resolve_link(tree, node, e);
 		else if (tree->inodes == UINT32_MAX - 1)
 			rc = error_set(e, ERROR_SYSTEM, EOVERFLOW,
 				       "more files than squashfs can number");

@@ -54,7 +54,7 @@ static const char *const reasons[] = {
 };
 
 /* The sentence and errno for libsquashfs's `code`. */
-static int explain(const struct writer *w, int code, struct error *e)
+static int sqfs_writer_explain(const struct writer *w, int code, struct error *e)
 {
 	const size_t number = code < 0 ? (size_t)-(long)code : 0;
 	const char *reason = NULL;
@@ -76,7 +76,7 @@ static int explain(const struct writer *w, int code, struct error *e)
 /* 0 if neither libsquashfs nor the disk has failed; else -errno and a sentence. */
 static int check_result(const struct writer *w, int code, struct error *e)
 {
-	return code || w->image.file.error ? explain(w, code, e) : 0;
+	return code || w->image.file.error ? sqfs_writer_explain(w, code, e) : 0;
 }
 
 static int choose_compressor(struct writer *w, const struct writer_config *config,
@@ -102,7 +102,7 @@ static int choose_compressor(struct writer *w, const struct writer_config *confi
 	return check_result(w, rc, e);
 }
 
-static uint32_t seconds(int64_t mtime)
+static uint32_t sqfs_writer_seconds(int64_t mtime)
 {
 	return mtime < 0 ? 0 : mtime > UINT32_MAX ? UINT32_MAX : (uint32_t)mtime;
 }
@@ -162,7 +162,7 @@ static int open_image(struct writer *w, const struct writer_config *config,
 	if (rc < 0)
 		return rc;
 	if (squashfs_tree_init(&w->image.tree) < 0)
-		return explain(w, SQFS_ERROR_ALLOC, e);
+		return sqfs_writer_explain(w, SQFS_ERROR_ALLOC, e);
 	w->blocks = squashfs_blocks_create(&w->image.file);
 	rc = w->blocks ? create_tables(&w->image) : SQFS_ERROR_ALLOC;
 	if (!rc)
@@ -172,7 +172,7 @@ static int open_image(struct writer *w, const struct writer_config *config,
 	return check_result(w, rc, e);
 }
 
-static void writer_free(struct writer *w)
+static void sqfs_writer_free(struct writer *w)
 {
 	size_t i;
 
@@ -190,8 +190,8 @@ static void writer_free(struct writer *w)
 	free(w);
 }
 
-static int writer_open(struct writer **out, int fd, const char *path,
-		       const struct writer_config *config, struct error *e)
+static int sqfs_writer_open(struct writer **out, int fd, const char *path,
+			    const struct writer_config *config, struct error *e)
 {
 	struct writer *w = calloc(1, sizeof(*w));
 	int rc;
@@ -201,10 +201,10 @@ static int writer_open(struct writer **out, int fd, const char *path,
 		return error_no_memory(e, path);
 	}
 	squashfs_file_init(&w->image.file, fd);
-	w->newest = seconds(config->newest);
+	w->newest = sqfs_writer_seconds(config->newest);
 	rc = open_image(w, config, e);
 	if (rc < 0)
-		writer_free(w);
+		sqfs_writer_free(w);
 	else
 		*out = w;
 	return rc;
@@ -236,17 +236,17 @@ static int store_xattrs(struct writer *w, const struct pack_entry *entry, uint32
 	return check_result(w, rc, e);
 }
 
-static int set_attributes(struct writer *w, struct squashfs_node *node,
-			  const struct pack_entry *entry, struct error *e)
+static int sqfs_writer_set_attributes(struct writer *w, struct squashfs_node *node,
+				      const struct pack_entry *entry, struct error *e)
 {
 	int rc = sqfs_id_table_id_to_index(w->image.ids, entry->uid, &node->owner);
 
 	if (!rc)
 		rc = sqfs_id_table_id_to_index(w->image.ids, entry->gid, &node->group);
 	if (rc)
-		return explain(w, rc, e);
+		return sqfs_writer_explain(w, rc, e);
 	node->mode = entry->mode & 07777;
-	node->mtime = seconds(entry->mtime);
+	node->mtime = sqfs_writer_seconds(entry->mtime);
 	return store_xattrs(w, entry, &node->xattrs, e);
 }
 
@@ -263,13 +263,14 @@ static void set_implied(struct writer *w, const struct squashfs_node *node)
 	}
 }
 
-static int writer_begin(struct writer *w, const struct pack_entry *entry, struct error *e)
+static int sqfs_writer_begin(struct writer *w, const struct pack_entry *entry,
+			     struct error *e)
 {
 	struct squashfs_node *node;
 	int rc = squashfs_tree_add(&w->image.tree, entry, &node, e);
 
 	if (!rc && entry->kind != PACK_HARDLINK)
-		rc = set_attributes(w, node, entry, e);
+		rc = sqfs_writer_set_attributes(w, node, entry, e);
 	if (rc < 0)
 		return rc;
 	set_implied(w, node);
@@ -283,8 +284,8 @@ static int writer_begin(struct writer *w, const struct pack_entry *entry, struct
 	return check_result(w, rc, e);
 }
 
-static int writer_data(struct writer *w, const void *bytes, size_t length,
-		       struct error *e)
+static int sqfs_writer_data(struct writer *w, const void *bytes, size_t length,
+			    struct error *e)
 {
 	int rc;
 
@@ -298,7 +299,7 @@ static int writer_data(struct writer *w, const void *bytes, size_t length,
 	return check_result(w, rc, e);
 }
 
-static int writer_end(struct writer *w, struct error *e)
+static int sqfs_writer_end(struct writer *w, struct error *e)
 {
 	int rc;
 
@@ -322,7 +323,8 @@ static int finish_image(struct writer *w, struct error *e)
 	if (rc < 0)
 		return rc;
 	if (!root->given && !root->mode) /* an empty root: owned by root */
-		rc = set_attributes(w, root, &(struct pack_entry){ .mode = 0755 }, e);
+		rc = sqfs_writer_set_attributes(w, root,
+						&(struct pack_entry){.mode = 0755}, e);
 	if (rc < 0)
 		return rc;
 	rc = squashfs_tables_write(&w->image);
@@ -337,21 +339,21 @@ static void drain(struct writer *w)
 	sqfs_block_processor_finish(w->processor);
 }
 
-static int writer_close(struct writer *w, bool complete, struct error *e)
+static int sqfs_writer_close(struct writer *w, bool complete, struct error *e)
 {
 	int rc = complete ? finish_image(w, e) : 0;
 
 	if (!complete || rc)
 		drain(w);
-	writer_free(w);
+	sqfs_writer_free(w);
 	return rc;
 }
 
 const struct writer_ops squashfs_writer = {
 	.name = "squashfs",
-	.open = writer_open,
-	.begin = writer_begin,
-	.data = writer_data,
-	.end = writer_end,
-	.close = writer_close,
+	.open = sqfs_writer_open,
+	.begin = sqfs_writer_begin,
+	.data = sqfs_writer_data,
+	.end = sqfs_writer_end,
+	.close = sqfs_writer_close,
 };

@@ -93,7 +93,7 @@ static ssize_t emit(struct archive *archive, void *context, const void *bytes, s
 	return -1;
 }
 
-static int fail(struct writer *w, struct error *e)
+static int tar_writer_fail(struct writer *w, struct error *e)
 {
 	int errnum = w->errnum ? w->errnum : archive_errno(w->archive);
 	const char *text = archive_error_string(w->archive);
@@ -164,7 +164,8 @@ static int open_tar(struct writer **out, int fd, const char *path,
 	return 0;
 }
 
-static void set_target(struct archive_entry *to, const struct pack_entry *entry)
+static void tar_writer_set_target(struct archive_entry *to,
+				  const struct pack_entry *entry)
 {
 	switch (entry->kind) {
 	case PACK_DIRECTORY:
@@ -204,7 +205,7 @@ static void set_entry(struct archive_entry *to, const struct pack_entry *entry)
 {
 	archive_entry_clear(to);
 	archive_entry_set_pathname(to, *entry->path ? entry->path : ".");
-	set_target(to, entry);
+	tar_writer_set_target(to, entry);
 	archive_entry_set_perm(to, entry->mode);
 	archive_entry_set_uid(to, entry->uid);
 	archive_entry_set_gid(to, entry->gid);
@@ -225,7 +226,7 @@ static int begin_member(struct writer *w, const struct pack_entry *entry, struct
 	if (w->utf8)
 		uselocale(before);
 	/* a warning: the name is not UTF-8, and is kept as it is */
-	return status < ARCHIVE_WARN ? fail(w, e) : 0;
+	return status < ARCHIVE_WARN ? tar_writer_fail(w, e) : 0;
 }
 
 static int write_data(struct writer *w, const void *bytes, size_t length, struct error *e)
@@ -234,7 +235,7 @@ static int write_data(struct writer *w, const void *bytes, size_t length, struct
 		la_ssize_t n = archive_write_data(w->archive, bytes, length);
 
 		if (n <= 0)
-			return fail(w, e);
+			return tar_writer_fail(w, e);
 		bytes = (const char *)bytes + n;
 		length -= (size_t)n;
 	}
@@ -243,7 +244,9 @@ static int write_data(struct writer *w, const void *bytes, size_t length, struct
 
 static int end_member(struct writer *w, struct error *e)
 {
-	return archive_write_finish_entry(w->archive) < ARCHIVE_WARN ? fail(w, e) : 0;
+	return archive_write_finish_entry(w->archive) < ARCHIVE_WARN
+		       ? tar_writer_fail(w, e)
+		       : 0;
 }
 
 static int close_tar(struct writer *w, bool complete, struct error *e)
@@ -255,9 +258,9 @@ static int close_tar(struct writer *w, bool complete, struct error *e)
 		archive_write_fail(w->archive); /* the member need not be completed */
 	}
 	if (archive_write_close(w->archive) < ARCHIVE_WARN && complete)
-		err = fail(w, e);
+		err = tar_writer_fail(w, e);
 	if (complete && !err && flush_with(w, NULL, 0) < 0)
-		err = fail(w, e);
+		err = tar_writer_fail(w, e);
 	free_writer(w);
 	return err;
 }

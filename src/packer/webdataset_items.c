@@ -19,7 +19,7 @@ struct member {
 	int32_t label;
 };
 
-struct making {
+struct wds_items_making {
 	const struct scan *scan;
 	struct plan *plan;
 	bool decode;
@@ -93,7 +93,7 @@ static int32_t class_of(struct plan *plan, const char *path)
  * Every folder at the top has a number, also an empty or unreadable one: a folder's
  * contents must not change the numbers of other classes.
  */
-static int add_class(struct plan *plan, const struct scan_entry *folder)
+static int wds_items_add_class(struct plan *plan, const struct scan_entry *folder)
 {
 	if (!*folder->path || strchr(folder->path, '/') || *folder->path == '.' ||
 	    is_private(folder->path))
@@ -101,7 +101,8 @@ static int add_class(struct plan *plan, const struct scan_entry *folder)
 	return class_of(plan, folder->path) < 0 ? -ENOMEM : 0;
 }
 
-static int add_member(struct making *m, const struct scan_entry *source)
+static int wds_items_add_member(struct wds_items_making *m,
+				const struct scan_entry *source)
 {
 	struct member member = { .source = source };
 
@@ -137,7 +138,7 @@ static int by_key(const void *a, const void *b)
 	return pack_path_compare(one->path, other->path);
 }
 
-static bool same_key(const struct member *a, const struct member *b)
+static bool wds_items_same_key(const struct member *a, const struct member *b)
 {
 	size_t length = key_length(a->path, a->extension);
 
@@ -145,7 +146,8 @@ static bool same_key(const struct member *a, const struct member *b)
 	       memcmp(a->path, b->path, length) == 0;
 }
 
-static int refuse_pair(const struct member *a, const struct member *b, struct error *e)
+static int wds_items_refuse_pair(const struct member *a, const struct member *b,
+				 struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EEXIST,
 			 "%s and %s would both belong to the sample %.*s, whose members then "
@@ -158,13 +160,14 @@ static int refuse_pair(const struct member *a, const struct member *b, struct er
  * Two files of one sample must have one stem, or "a.b.jpg" and "a_b.txt" would be joined,
  * and two extensions.
  */
-static int check_pair(const struct member *a, const struct member *b, struct error *e)
+static int wds_items_check_pair(const struct member *a, const struct member *b,
+				struct error *e)
 {
 	const char *one = a->source->path, *other = b->source->path;
 	size_t length = key_length(a->path, a->extension);
 
 	if (memcmp(one, other, length) != 0 || strcmp(a->extension, b->extension) == 0)
-		return refuse_pair(a, b, e);
+		return wds_items_refuse_pair(a, b, e);
 	return 0;
 }
 
@@ -182,7 +185,7 @@ static const char *with_extension(struct plan *plan, const struct member *member
 	return path;
 }
 
-static int add_label(struct making *m, const struct member *member)
+static int add_label(struct wds_items_making *m, const struct member *member)
 {
 	struct plan_item item = { .source = member->source, .kind = PACK_FILE,
 				  .label = member->label, .is_label = true,
@@ -209,8 +212,8 @@ static const char *decoded_extension(const struct member *first, size_t count,
 	return "ppm";
 }
 
-static int add_file(struct making *m, const struct member *first, size_t count,
-		    const struct member *member)
+static int wds_items_add_file(struct wds_items_making *m, const struct member *first,
+			      size_t count, const struct member *member)
 {
 	struct plan_item item = { .source = member->source, .kind = PACK_FILE,
 				  .label = member->label, .path = member->path,
@@ -229,8 +232,8 @@ static int add_file(struct making *m, const struct member *first, size_t count,
 }
 
 /* Adds the members of one sample, and a label if they have none. */
-static int add_sample(struct making *m, const struct member *first, size_t count,
-		      struct error *e)
+static int wds_items_add_sample(struct wds_items_making *m, const struct member *first,
+				size_t count, struct error *e)
 {
 	bool labelled = false;
 	int err = 0;
@@ -239,34 +242,35 @@ static int add_sample(struct making *m, const struct member *first, size_t count
 		labelled |= strcmp(first[i].extension, "cls") == 0;
 	for (size_t i = 0; i < count && !err; i++) {
 		if (i > 0)
-			err = check_pair(&first[i - 1], &first[i], e);
+			err = wds_items_check_pair(&first[i - 1], &first[i], e);
 		if (!err && !labelled && strcmp(first[i].extension, "cls") > 0) {
 			labelled = true;
 			err = add_label(m, &first[i]);
 		}
 		if (!err)
-			err = add_file(m, first, count, &first[i]);
+			err = wds_items_add_file(m, first, count, &first[i]);
 	}
 	return err || labelled ? err : add_label(m, &first[0]);
 }
 
-static int add_samples(struct making *m, struct error *e)
+static int add_samples(struct wds_items_making *m, struct error *e)
 {
 	const struct member *members = m->members.items;
 	size_t count = m->members.count, end;
 	int err = 0;
 
 	for (size_t i = 0; i < count && !err; i = end) {
-		for (end = i + 1; end < count && same_key(&members[i], &members[end]);)
+		for (end = i + 1;
+		     end < count && wds_items_same_key(&members[i], &members[end]);)
 			end++;
-		err = add_sample(m, &members[i], end - i, e);
+		err = wds_items_add_sample(m, &members[i], end - i, e);
 	}
 	return err;
 }
 
 int samples_make(const struct scan *scan, bool decode, struct plan *plan, struct error *e)
 {
-	struct making m = { .scan = scan, .plan = plan, .decode = decode,
+	struct wds_items_making m = { .scan = scan, .plan = plan, .decode = decode,
 			    .members = VEC_INIT };
 	int err = 0;
 
@@ -276,9 +280,9 @@ int samples_make(const struct scan *scan, bool decode, struct plan *plan, struct
 		uint16_t kind = scan->entries[i].kind;
 
 		if (kind == PACK_FILE || kind == PACK_HARDLINK)
-			err = add_member(&m, &scan->entries[i]);
+			err = wds_items_add_member(&m, &scan->entries[i]);
 		else if (kind == PACK_DIRECTORY)
-			err = add_class(plan, &scan->entries[i]);
+			err = wds_items_add_class(plan, &scan->entries[i]);
 		else
 			plan->no_name++;
 	}

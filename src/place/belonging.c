@@ -18,7 +18,8 @@ static bool has_name(const struct source *source, const char *name)
 }
 
 /* A device's inode identifies nothing; its index lies in the user's own cache. */
-static bool is_same(const struct index_wish *wish, const struct card *card, uint32_t i)
+static bool belonging_is_same(const struct index_wish *wish, const struct card *card,
+			      uint32_t i)
 {
 	const struct source *source = wish->sources->sources[i];
 	const struct card_source *was = card_source(card, i);
@@ -36,8 +37,8 @@ static bool is_same(const struct index_wish *wish, const struct card *card, uint
  * group's bits include those of an ACL (acl(5)). Write permission on a folder allows to
  * rename files in it; the sticky bit does not keep owners from renaming theirs.
  */
-static bool is_kept(const struct index_wish *wish, const char *path,
-		    const struct source_id *id)
+static bool belonging_is_kept(const struct index_wish *wish, const char *path,
+			      const struct source_id *id)
 {
 	const char *name = filename_of(path);
 	CLEANUP(cleanup_free) char *folder = name == path ? strdup(".") :
@@ -56,15 +57,16 @@ static bool is_vouched_for(const struct index_wish *wish, const struct index_fil
 {
 	const struct source *source = file ? index_file_source(file) : NULL;
 
-	return source && is_kept(wish, source_path(source), &source_info(source)->id) &&
-	       is_kept(wish, source_place(source), &source_info(source)->id);
+	return source &&
+	       belonging_is_kept(wish, source_path(source), &source_info(source)->id) &&
+	       belonging_is_kept(wish, source_place(source), &source_info(source)->id);
 }
 
 int belonging_check(const struct index_wish *wish, const struct card *card,
 		    const struct index_file *file, struct error *e)
 {
 	for (uint32_t i = 0; i < wish->sources->count; i++) {
-		if (is_same(wish, card, i))
+		if (belonging_is_same(wish, card, i))
 			continue;
 		if (is_vouched_for(wish, file))
 			return 0;

@@ -41,7 +41,7 @@ static const char suffix[] = ".claim";
 /* ---- The text of a claim --------------------------------------------------- */
 
 /* Reads the first line of a file, without its line feed. */
-static int read_line(const char *path, char *out, size_t size)
+static int claim_read_line(const char *path, char *out, size_t size)
 {
 	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, out, size - 1);
@@ -60,7 +60,7 @@ static int write_where(char *out, size_t size)
 	ssize_t n = readlink("/proc/self/ns/pid", pids, sizeof(pids) - 1);
 
 	if (n < 0 || gethostname(host, sizeof(host)) < 0 ||
-	    read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) < 0)
+	    claim_read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)) < 0)
 		return -ENOENT;
 	pids[n] = '\0';
 	host[sizeof(host) - 1] = '\0';
@@ -80,7 +80,7 @@ static int read_life(pid_t pid, struct life *out)
 	const char *at;
 
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
-	if (read_line(path, line, sizeof(line)) < 0)
+	if (claim_read_line(path, line, sizeof(line)) < 0)
 		return -ENOENT;
 	at = strrchr(line, ')');
 	if (!at || sscanf(at, ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
@@ -104,7 +104,7 @@ static void write_text(char *out, size_t size)
 }
 
 /* The number in the line that begins with `key` and a blank, or 0. */
-static uint64_t number_in(const char *text, const char *key)
+static uint64_t claim_number_in(const char *text, const char *key)
 {
 	const char *line = strstr(text, key);
 
@@ -118,7 +118,7 @@ static uint64_t number_in(const char *text, const char *key)
 static bool owner_is_dead(const char *text)
 {
 	char where[TEXT_BYTES];
-	uint64_t pid = number_in(text, "\nprocess ");
+	uint64_t pid = claim_number_in(text, "\nprocess ");
 	struct life life;
 
 	if (write_where(where, sizeof(where)) < 0 ||
@@ -129,12 +129,12 @@ static bool owner_is_dead(const char *text)
 	if (read_life((pid_t)pid, &life) < 0)
 		return false;
 	return life.state == 'Z' || life.state == 'X' ||
-	       life.started != number_in(text, "\nstarted ");
+	       life.started != claim_number_in(text, "\nstarted ");
 }
 
 /* ---- Reading a claim ------------------------------------------------------ */
 
-struct look {
+struct claim_look {
 	dev_t device;
 	ino_t inode;
 	uid_t uid;
@@ -142,7 +142,7 @@ struct look {
 	char text[TEXT_BYTES]; /* "": not readable by this user */
 };
 
-static int fill_look(struct look *look, int fd, const struct stat *st)
+static int fill_look(struct claim_look *look, int fd, const struct stat *st)
 {
 	ssize_t n = fd < 0 ? 0 : pread(fd, look->text, sizeof(look->text) - 1, 0);
 
@@ -161,7 +161,8 @@ static int fill_look(struct look *look, int fd, const struct stat *st)
  * Opens the claim, so that NFS asks the server. -ENOENT: no such file; -EINVAL: not a
  * claim. A FIFO does not block, a symlink is not followed.
  */
-static int look_at(const struct place *place, const char *name, struct look *out)
+static int claim_look_at(const struct place *place, const char *name,
+			 struct claim_look *out)
 {
 	CLEANUP(cleanup_close) int fd = place_read(place, name);
 	struct stat st;
@@ -173,13 +174,13 @@ static int look_at(const struct place *place, const char *name, struct look *out
 }
 
 /* An inode number may be reused: then the text differs. */
-static bool is_same(const struct look *a, const struct look *b)
+static bool claim_is_same(const struct claim_look *a, const struct claim_look *b)
 {
 	return a->device == b->device && a->inode == b->inode &&
 	       (!a->text[0] || !b->text[0] || strcmp(a->text, b->text) == 0);
 }
 
-static bool is_untouched(const struct look *a, const struct look *b)
+static bool is_untouched(const struct claim_look *a, const struct claim_look *b)
 {
 	return a->touched.tv_sec == b->touched.tv_sec &&
 	       a->touched.tv_nsec == b->touched.tv_nsec;
@@ -187,13 +188,13 @@ static bool is_untouched(const struct look *a, const struct look *b)
 
 const char *claim_owner(const struct place *place, char out[CLAIM_OWNER_BYTES])
 {
-	struct look look;
+	struct claim_look look;
 	char host[65];
 
-	if (look_at(place, suffix, &look) == 0 &&
+	if (claim_look_at(place, suffix, &look) == 0 &&
 	    sscanf(look.text, MAGIC "host %64s", host) == 1)
 		snprintf(out, CLAIM_OWNER_BYTES, "%s (process %" PRIu64 ")", host,
-			 number_in(look.text, "\nprocess "));
+			 claim_number_in(look.text, "\nprocess "));
 	else
 		snprintf(out, CLAIM_OWNER_BYTES, "another process");
 	return out;
@@ -201,8 +202,8 @@ const char *claim_owner(const struct place *place, char out[CLAIM_OWNER_BYTES])
 
 int claim_uid(const struct place *place, uid_t *out)
 {
-	struct look look;
-	int err = look_at(place, suffix, &look);
+	struct claim_look look;
+	int err = claim_look_at(place, suffix, &look);
 
 	if (!err)
 		*out = look.uid;
@@ -212,7 +213,7 @@ int claim_uid(const struct place *place, uid_t *out)
 /* ---- Holding a claim ----------------------------------------------------- */
 
 /* Blocked signals are received in claim_keep only. Ignored ones stay ignored. */
-static void block_signals(struct claim *claim)
+static void claim_block_signals(struct claim *claim)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
 	struct sigaction action;
@@ -253,18 +254,18 @@ static void sign(const struct claim *claim)
 int claim_take(const struct place *place, struct claim **out)
 {
 	struct claim *claim = calloc(1, sizeof(*claim));
-	struct look look;
+	struct claim_look look;
 	int err = 0;
 
 	if (!claim)
 		return -ENOMEM;
-	block_signals(claim);
+	claim_block_signals(claim);
 	claim->place = place;
 	claim->fd = place_create(place, suffix, 0644);
 	if (claim->fd < 0)
 		err = claim->fd;
 	if (err == -EEXIST)
-		err = look_at(place, suffix, &look) == -EINVAL ? -EINVAL : -EEXIST;
+		err = claim_look_at(place, suffix, &look) == -EINVAL ? -EINVAL : -EEXIST;
 	if (err) {
 		claim_leave(claim);
 		return err;
@@ -323,7 +324,7 @@ int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status)
 
 /* ---- Waiting for another process's claim --------------------------------- */
 
-static uint64_t now_ms(void)
+static uint64_t claim_now_ms(void)
 {
 	struct timespec now;
 
@@ -344,21 +345,23 @@ enum { ASIDE_BYTES = 8 }; /* of ".%06x" */
  * A second name for a dead claim, the same in all processes: as long as that of a
  * temporary file of the index, and as short-lived.
  */
-static void name_aside(const struct look *dead, char out[ASIDE_BYTES])
+static void name_aside(const struct claim_look *dead, char out[ASIDE_BYTES])
 {
 	snprintf(out, ASIDE_BYTES, ".%06x", (unsigned)(dead->inode & 0xffffff));
 }
 
-static bool is_still(const struct place *place, const char *name, const struct look *dead)
+static bool is_still(const struct place *place, const char *name,
+		     const struct claim_look *dead)
 {
-	struct look now;
+	struct claim_look now;
 
-	return look_at(place, name, &now) == 0 && is_same(dead, &now) &&
+	return claim_look_at(place, name, &now) == 0 && claim_is_same(dead, &now) &&
 	       is_untouched(dead, &now);
 }
 
 /* For filesystems without hard links. A claim made meanwhile is renamed back. */
-static int rename_away(const struct place *place, const char *aside, const struct look *dead)
+static int rename_away(const struct place *place, const char *aside,
+		       const struct claim_look *dead)
 {
 	int err = place_rename(place, suffix, aside);
 
@@ -374,7 +377,8 @@ static int rename_away(const struct place *place, const char *aside, const struc
  * Only one process can make the second name, and while it exists no other removes the
  * first: so the claim that was read is removed. -EAGAIN: another process breaks it.
  */
-static int move_away(const struct place *place, const char *aside, const struct look *dead)
+static int move_away(const struct place *place, const char *aside,
+		     const struct claim_look *dead)
 {
 	int err = place_link(place, suffix, aside);
 
@@ -388,14 +392,15 @@ static int move_away(const struct place *place, const char *aside, const struct 
 }
 
 /* `late`: the process that was breaking the claim has died. */
-static int break_claim(const struct place *place, const struct look *dead, bool late)
+static int break_claim(const struct place *place, const struct claim_look *dead,
+		       bool late)
 {
 	sigset_t termination, before;
 	char aside[ASIDE_BYTES];
-	struct look now;
-	int err = look_at(place, suffix, &now);
+	struct claim_look now;
+	int err = claim_look_at(place, suffix, &now);
 
-	if (err || !is_same(dead, &now) || !is_untouched(dead, &now))
+	if (err || !claim_is_same(dead, &now) || !is_untouched(dead, &now))
 		return err == -ENOENT ? 0 : err;
 	name_aside(dead, aside);
 	sigemptyset(&termination);
@@ -422,10 +427,10 @@ static unsigned pause_after(unsigned pause, const struct claim_wait *wait)
  */
 static int watch(const struct place *place, const struct claim_wait *wait)
 {
-	uint64_t begin = now_ms();
+	uint64_t begin = claim_now_ms();
 	unsigned untouched = 0, pause = 0;
-	struct look last, now;
-	int err = look_at(place, suffix, &last);
+	struct claim_look last, now;
+	int err = claim_look_at(place, suffix, &last);
 
 	while (!err && last.uid == wait->uid) {
 		if (untouched >= wait->dead_ms || owner_is_dead(last.text)) {
@@ -433,12 +438,12 @@ static int watch(const struct place *place, const struct claim_wait *wait)
 			if (err != -EAGAIN)
 				return err;
 		}
-		if (now_ms() - begin >= wait->most_ms)
+		if (claim_now_ms() - begin >= wait->most_ms)
 			return -ETIMEDOUT;
 		pause = pause_after(pause ? pause : FIRST_PAUSE_MS / 2, wait);
 		sleep_ms(pause);
-		err = look_at(place, suffix, &now);
-		if (err || !is_same(&last, &now))
+		err = claim_look_at(place, suffix, &now);
+		if (err || !claim_is_same(&last, &now))
 			break;
 		untouched = is_untouched(&last, &now) ? untouched + pause : 0;
 		last = now;
@@ -448,11 +453,11 @@ static int watch(const struct place *place, const struct claim_wait *wait)
 
 int claim_await(const struct place *place, struct claim_wait *wait)
 {
-	uint64_t begin = now_ms(), spent;
+	uint64_t begin = claim_now_ms(), spent;
 	int err = watch(place, wait);
 
 	place_refresh(place);
-	spent = now_ms() - begin;
+	spent = claim_now_ms() - begin;
 	wait->most_ms -= spent < wait->most_ms ? (unsigned)spent : wait->most_ms;
 	return err;
 }

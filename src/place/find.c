@@ -30,9 +30,9 @@ static int find_places(const struct dataset_config *config,
 }
 
 /* A wish without places. Moves the maps into it. */
-static int make_wish(const struct dataset_config *config,
-		     const struct source_set *sources, struct map_files *maps,
-		     struct index_wish *out, struct error *e)
+static int find_make_wish(const struct dataset_config *config,
+			  const struct source_set *sources, struct map_files *maps,
+			  struct index_wish *out, struct error *e)
 {
 	int err;
 
@@ -59,7 +59,7 @@ int index_wish_make(const struct dataset_config *config,
 	int err = map_files_open(config, &maps, e);
 
 	if (!err)
-		err = make_wish(config, sources, &maps, out, e);
+		err = find_make_wish(config, sources, &maps, out, e);
 	if (err || dataset_index_is(config, "off"))
 		return err;
 	err = find_places(config, sources, &out->maps, &out->places, e);
@@ -72,7 +72,7 @@ int index_wish_adopt(const struct dataset_config *config,
 		     const struct source_set *sources, struct index_places *places,
 		     struct map_files *maps, struct index_wish *out, struct error *e)
 {
-	int err = make_wish(config, sources, maps, out, e);
+	int err = find_make_wish(config, sources, maps, out, e);
 
 	if (err)
 		return err;
@@ -212,16 +212,16 @@ static void find_remedy(const struct index_wish *wish, const struct card *card, 
 			 "--checksums %s makes them anew", sources);
 }
 
-static int pass_over(const struct index_wish *wish, int err, const struct error *why,
-		     const char *remedy)
+static int find_pass_over(const struct index_wish *wish, int err, const struct error *why,
+			  const char *remedy)
 {
 	if (!wish->quiet)
 		log_warn("index not used: %s%s", why->text, remedy);
 	return err;
 }
 
-static int judge(const struct index_wish *wish, const struct card *card,
-		 const struct index_file *file)
+static int find_judge(const struct index_wish *wish, const struct card *card,
+		      const struct index_file *file)
 {
 	char remedy[REMEDY_BYTES];
 	struct error why;
@@ -231,7 +231,7 @@ static int judge(const struct index_wish *wish, const struct card *card,
 		return 0;
 	error_prefix(&why, "%s", source_path(index_file_source(file)));
 	find_remedy(wish, card, err, remedy);
-	return pass_over(wish, err, &why, remedy);
+	return find_pass_over(wish, err, &why, remedy);
 }
 
 /* The index at place `i` if it fits, by its card; says why if it does not. */
@@ -247,8 +247,8 @@ static int try_place(const struct index_wish *wish, unsigned i, struct index_fil
 		return err;
 	}
 	if (err)
-		return pass_over(wish, err, &why, "");
-	err = judge(wish, index_file_card(*out), *out);
+		return find_pass_over(wish, err, &why, "");
+	err = find_judge(wish, index_file_card(*out), *out);
 	if (err)
 		index_file_close(*out);
 	return err;
@@ -318,15 +318,15 @@ static void say_damage(const struct index_wish *wish, const struct card *card)
 }
 
 /* Loads a copy, and checks that again. */
-static int take(const struct index_wish *wish, const struct index_file *file,
-		struct index **out)
+static int find_take(const struct index_wish *wish, const struct index_file *file,
+		     struct index **out)
 {
 	struct error why;
 	int err = index_file_load(file, out, &why);
 
 	if (err)
-		return pass_over(wish, err, &why, "");
-	err = judge(wish, index_card(*out), file);
+		return find_pass_over(wish, err, &why, "");
+	err = find_judge(wish, index_card(*out), file);
 	if (err)
 		index_close(*out);
 	else
@@ -342,7 +342,7 @@ int index_find(const struct index_wish *wish, struct index **out, const char **p
 	int place, err = -ENOENT;
 
 	while (err && (place = find_best(&rest, tried, &file)) >= 0) {
-		err = take(wish, file, out);
+		err = find_take(wish, file, out);
 		index_file_close(file);
 		if (!err)
 			*path = wish->places.paths[place];

@@ -19,8 +19,8 @@ static const char first_record[] = "granary sources 1";
 
 /* ---- In granaryfs ---- */
 
-static int write_files(FILE *f, const char *what, const struct source_set *files,
-		       struct error *e)
+static int handover_write_files(FILE *f, const char *what, const struct source_set *files,
+				struct error *e)
 {
 	for (uint32_t i = 0; i < files->count; i++) {
 		int fd = source_hand_over(files->sources[i], e);
@@ -32,7 +32,7 @@ static int write_files(FILE *f, const char *what, const struct source_set *files
 	return 0;
 }
 
-static int write_records(const struct index_wish *wish, FILE *f, struct error *e)
+static int handover_write_records(const struct index_wish *wish, FILE *f, struct error *e)
 {
 	int err;
 
@@ -40,11 +40,11 @@ static int write_records(const struct index_wish *wish, FILE *f, struct error *e
 	for (unsigned i = 0; i < wish->places.count; i++)
 		fprintf(f, "%s %s%c", i == 0 && wish->places.beside ? "beside" : "place",
 			wish->places.paths[i], '\0');
-	err = write_files(f, "source", wish->sources, e);
+	err = handover_write_files(f, "source", wish->sources, e);
 	if (!err)
-		err = write_files(f, "classes", &wish->maps.classes, e);
+		err = handover_write_files(f, "classes", &wish->maps.classes, e);
 	if (!err)
-		err = write_files(f, "names", &wish->maps.names, e);
+		err = handover_write_files(f, "names", &wish->maps.names, e);
 	fprintf(f, "end%c", '\0');
 	return err;
 }
@@ -62,7 +62,7 @@ int handover_write(const struct index_wish *wish, int *fd, struct error *e)
 			close(copy);
 		return err;
 	}
-	err = write_records(wish, f, e);
+	err = handover_write_records(wish, f, e);
 	failed = ferror(f);
 	if ((fclose(f) != 0 || failed) && !err)
 		return error_set(e, ERROR_SYSTEM, EIO,
@@ -127,7 +127,7 @@ struct files {
 	VEC(int) descriptors;
 };
 
-struct list {
+struct handover_list {
 	char *bytes; /* owned; ends with a NUL */
 	size_t size;
 	size_t at;   /* where the next record begins */
@@ -142,7 +142,7 @@ static void free_files(struct files *files)
 	vec_free(&files->descriptors);
 }
 
-static void free_list(struct list *list)
+static void free_list(struct handover_list *list)
 {
 	free(list->bytes);
 	free_files(&list->sources);
@@ -150,7 +150,7 @@ static void free_list(struct list *list)
 	locate_free(&list->places);
 }
 
-static int refuse(const char *what, struct error *e)
+static int handover_refuse(const char *what, struct error *e)
 {
 	return error_set(e, ERROR_USAGE, EINVAL,
 			 "the list of sources from granaryfs %s; are granary and granaryfs of "
@@ -167,25 +167,25 @@ static int parse_descriptor(const char *text, char **end)
 	return errno || *end == text || *text == '-' || n > INT_MAX ? -1 : (int)n;
 }
 
-static int load(int fd, struct list *list, struct error *e)
+static int handover_load(int fd, struct handover_list *list, struct error *e)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
 	    st.st_size >= INT_MAX)
-		return refuse("cannot be read", e);
+		return handover_refuse("cannot be read", e);
 	list->size = (size_t)st.st_size;
 	list->bytes = malloc(list->size);
 	if (!list->bytes)
 		return error_no_memory(e, NULL);
 	if (pread(fd, list->bytes, list->size, 0) != (ssize_t)list->size ||
 	    list->bytes[list->size - 1] != '\0')
-		return refuse("is not complete", e);
+		return handover_refuse("is not complete", e);
 	return 0;
 }
 
 /* NULL after the last one. */
-static char *next_record(struct list *list)
+static char *next_record(struct handover_list *list)
 {
 	char *record = list->bytes + list->at;
 
@@ -195,7 +195,7 @@ static char *next_record(struct list *list)
 	return record;
 }
 
-static int add_place(struct list *list, const char *path)
+static int add_place(struct handover_list *list, const char *path)
 {
 	char *copy;
 
@@ -209,7 +209,7 @@ static int add_place(struct list *list, const char *path)
 }
 
 /* Its record comes before the others. */
-static int add_beside(struct list *list, const char *path)
+static int add_beside(struct handover_list *list, const char *path)
 {
 	if (list->places.count)
 		return -EINVAL;
@@ -218,7 +218,7 @@ static int add_beside(struct list *list, const char *path)
 }
 
 /* "DESCRIPTOR PATH" */
-static int add_file(struct files *files, char *text)
+static int handover_add_file(struct files *files, char *text)
 {
 	char *end;
 	int fd = parse_descriptor(text, &end);
@@ -230,50 +230,50 @@ static int add_file(struct files *files, char *text)
 }
 
 /* At most one, before the names. */
-static int add_classes(struct list *list, char *text)
+static int add_classes(struct handover_list *list, char *text)
 {
 	if (list->maps.paths.count)
 		return -EINVAL;
 	list->classes = 1;
-	return add_file(&list->maps, text);
+	return handover_add_file(&list->maps, text);
 }
 
-static int take_record(struct list *list, char *record)
+static int handover_take_record(struct handover_list *list, char *record)
 {
 	if (strncmp(record, "place ", 6) == 0)
 		return add_place(list, record + 6);
 	if (strncmp(record, "beside ", 7) == 0)
 		return add_beside(list, record + 7);
 	if (strncmp(record, "source ", 7) == 0)
-		return add_file(&list->sources, record + 7);
+		return handover_add_file(&list->sources, record + 7);
 	if (strncmp(record, "classes ", 8) == 0)
 		return add_classes(list, record + 8);
 	if (strncmp(record, "names ", 6) == 0)
-		return add_file(&list->maps, record + 6);
+		return handover_add_file(&list->maps, record + 6);
 	return -EINVAL;
 }
 
-static int parse(struct list *list, struct error *e)
+static int handover_parse(struct handover_list *list, struct error *e)
 {
 	char *record = next_record(list);
 	int err = 0;
 
 	if (!record || strcmp(record, first_record) != 0)
-		return refuse("is of another kind", e);
+		return handover_refuse("is of another kind", e);
 	while (!err) {
 		record = next_record(list);
 		if (!record)
-			return refuse("has no end", e);
+			return handover_refuse("has no end", e);
 		if (strcmp(record, "end") == 0)
 			return 0;
-		err = take_record(list, record);
+		err = handover_take_record(list, record);
 	}
 	return err == -ENOMEM ? error_no_memory(e, NULL) :
-				refuse("has a record that is not understood", e);
+				handover_refuse("has a record that is not understood", e);
 }
 
-static int adopt(struct list *list, struct source_set *sources, struct map_files *maps,
-		 struct error *e)
+static int handover_adopt(struct handover_list *list, struct source_set *sources,
+			  struct map_files *maps, struct error *e)
 {
 	int err = source_set_adopt(list->sources.paths.items, list->sources.descriptors.items,
 				   list->sources.paths.count, sources, e);
@@ -290,16 +290,17 @@ static int adopt(struct list *list, struct source_set *sources, struct map_files
 int handover_read(const char *number, const struct dataset_config *config,
 		  struct source_set *sources, struct index_wish *wish, struct error *e)
 {
-	CLEANUP(free_list) struct list list = { 0 };
+	CLEANUP(free_list) struct handover_list list = { 0 };
 	struct map_files maps;
 	char *end;
 	CLEANUP(cleanup_close) int fd = parse_descriptor(number, &end);
-	int err = fd < 0 || *end ? refuse("has no number", e) : load(fd, &list, e);
+	int err = fd < 0 || *end ? handover_refuse("has no number", e)
+				 : handover_load(fd, &list, e);
 
 	if (!err)
-		err = parse(&list, e);
+		err = handover_parse(&list, e);
 	if (!err)
-		err = adopt(&list, sources, &maps, e);
+		err = handover_adopt(&list, sources, &maps, e);
 	if (err)
 		return err;
 	list.places.named = dataset_index_path(config) != NULL;

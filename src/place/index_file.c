@@ -13,15 +13,16 @@ struct index_file {
 	struct card *card;
 };
 
-static int read_source(const void *context, void *buffer, size_t length, uint64_t offset)
+static int index_file_read_source(const void *context, void *buffer, size_t length,
+				  uint64_t offset)
 {
 	return source_pread(context, buffer, length, offset);
 }
 
-static int read_card(struct index_file *file, struct error *e)
+static int index_file_read_card(struct index_file *file, struct error *e)
 {
 	const struct card_reader reader = {
-		.read = read_source, .context = file->source,
+		.read = index_file_read_source, .context = file->source,
 		.size = source_size(file->source), .owner = source_owner(file->source)->uid,
 	};
 	int err = card_read(&reader, &file->card, e);
@@ -40,7 +41,7 @@ int index_file_open(const char *path, struct index_file **out, struct error *e)
 		return error_no_memory(e, NULL);
 	err = source_open(path, &file->source, e);
 	if (!err)
-		err = read_card(file, e);
+		err = index_file_read_card(file, e);
 	if (err) {
 		index_file_close(file);
 		return err;

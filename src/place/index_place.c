@@ -13,8 +13,8 @@ static void act_as_owner(const struct index_wish *wish, struct place *place)
 		place_act_as(place, uid, owner->uid == uid ? owner->gid : place_gid(place));
 }
 
-static int open_beside(const struct index_wish *wish, const char *path, struct place **out,
-		       struct error *e)
+static int index_place_open_beside(const struct index_wish *wish, const char *path,
+				   struct place **out, struct error *e)
 {
 	const struct source *source = wish->sources->sources[0];
 	const struct source_id *id = &source_info(source)->id;
@@ -33,7 +33,8 @@ int index_spot(struct index_spots *spots, unsigned i, const struct place **out,
 
 	if (!*opened) {
 		if (places->beside && i == 0)
-			err = open_beside(spots->wish, places->paths[i], opened, e);
+			err = index_place_open_beside(spots->wish, places->paths[i],
+						      opened, e);
 		else
 			err = place_open(places->paths[i], !places->named, opened, e);
 		if (!err)

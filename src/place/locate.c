@@ -27,7 +27,7 @@ static uint32_t hash_names(const struct dataset_name *dataset)
 }
 
 /* Names beyond the first file and options: "+127-5ca1ab1e", ",nested=off" */
-static char *suffix_of(const struct dataset_name *dataset)
+static char *locate_suffix_of(const struct dataset_name *dataset)
 {
 	char *suffix;
 	int n;
@@ -87,7 +87,7 @@ int locate_index(const struct dataset_name *dataset, const char *named,
 	bool device = is_device(dataset->paths[0]);
 	const char *path = real && !(device && *dataset->paths[0] == '/') ? real :
 								 dataset->paths[0];
-	CLEANUP(cleanup_free) char *suffix = suffix_of(dataset);
+	CLEANUP(cleanup_free) char *suffix = locate_suffix_of(dataset);
 	char *place;
 
 	*out = (struct index_places){ .named = named != NULL };

@@ -14,7 +14,8 @@
 /* Enough for a hundred million names. */
 #define BYTES_MOST (UINT64_C(1) << 30)
 
-static int check_size(const char *option, const struct source *source, struct error *e)
+static int map_files_check_size(const char *option, const struct source *source,
+				struct error *e)
 {
 	if (source_size(source) == 0)
 		return error_set(e, ERROR_DATASET, EINVAL,
@@ -33,13 +34,13 @@ static int check_sizes(const char *option, const struct source_set *set, struct 
 	int err = 0;
 
 	for (uint32_t i = 0; i < set->count && !err; i++)
-		err = check_size(option, set->sources[i], e);
+		err = map_files_check_size(option, set->sources[i], e);
 	return err;
 }
 
 /* Adds a file to a set that has room for it. */
-static int open_one(const char *option, const char *path, struct source_set *set,
-		    struct error *e)
+static int map_files_open_one(const char *option, const char *path,
+			      struct source_set *set, struct error *e)
 {
 	struct source *source;
 	int err;
@@ -71,7 +72,7 @@ static size_t count_colons(const char *text)
 }
 
 /* "FILE:FILE" */
-static int open_names(const char *list, struct source_set *set, struct error *e)
+static int map_files_open_names(const char *list, struct source_set *set, struct error *e)
 {
 	CLEANUP(cleanup_free) char *copy = strdup(list);
 	char *rest = copy, *path;
@@ -81,18 +82,18 @@ static int open_names(const char *list, struct source_set *set, struct error *e)
 	if (!copy || !set->sources)
 		return error_no_memory(e, NULL);
 	while (!err && (path = strsep(&rest, ":")))
-		err = open_one("names", path, set, e);
+		err = map_files_open_one("names", path, set, e);
 	return err;
 }
 
 static int open_classes(const char *path, struct source_set *set, struct error *e)
 {
 	set->sources = calloc(1, sizeof(*set->sources));
-	return set->sources ? open_one("classes", path, set, e) :
+	return set->sources ? map_files_open_one("classes", path, set, e) :
 			error_no_memory(e, NULL);
 }
 
-static int check(const struct map_files *maps, struct error *e)
+static int map_files_check(const struct map_files *maps, struct error *e)
 {
 	int err = check_sizes("classes", &maps->classes, e);
 
@@ -108,9 +109,9 @@ int map_files_open(const struct dataset_config *config, struct map_files *out,
 	if (config->classes)
 		err = open_classes(config->classes, &out->classes, e);
 	if (!err && config->names)
-		err = open_names(config->names, &out->names, e);
+		err = map_files_open_names(config->names, &out->names, e);
 	if (!err)
-		err = check(out, e);
+		err = map_files_check(out, e);
 	if (err)
 		map_files_close(out);
 	return err;
@@ -134,7 +135,7 @@ int map_files_adopt(char *const *paths, const int *fds, size_t n, size_t classes
 	if (!err)
 		err = adopt(paths + classes, fds + classes, n - classes, &out->names, e);
 	if (!err)
-		err = check(out, e);
+		err = map_files_check(out, e);
 	if (err)
 		map_files_close(out);
 	return err;
@@ -147,25 +148,27 @@ void map_files_close(struct map_files *maps)
 }
 
 /* The key since 0.1: size, time, and digest of the ends. */
-struct key {
+struct map_files_key {
 	uint64_t size;
 	int64_t mtime_ns;
 	uint64_t digest;
 };
 
-static int append(const char *option, const struct source_set *set, char *text,
-		  struct error *e)
+static int map_files_append(const char *option, const struct source_set *set, char *text,
+			    struct error *e)
 {
 	size_t n = strlen(text);
 	CLEANUP(cleanup_free) struct identity *ids = calloc(set->count + 1, sizeof(*ids));
-	CLEANUP(cleanup_free) struct key *keys = calloc(set->count + 1, sizeof(*keys));
+	CLEANUP(cleanup_free)
+	struct map_files_key *keys = calloc(set->count + 1, sizeof(*keys));
 	int err = ids && keys ? 0 : error_no_memory(e, NULL);
 
 	if (err || set->count == 0)
 		return err;
 	err = source_set_identify(set, ids, e);
 	for (uint32_t i = 0; i < set->count && !err; i++)
-		keys[i] = (struct key){ ids[i].size, ids[i].mtime_ns, ids[i].digest };
+		keys[i] = (struct map_files_key){ids[i].size, ids[i].mtime_ns,
+						 ids[i].digest};
 	if (!err)
 		snprintf(text + n, CONFIG_TEXT_BYTES - n, ",%s=%016" PRIx64, option,
 			 sum_of(keys, set->count * sizeof(*keys)));
@@ -175,7 +178,7 @@ static int append(const char *option, const struct source_set *set, char *text,
 int map_files_append_key(const struct map_files *maps, char text[CONFIG_TEXT_BYTES],
 			 struct error *e)
 {
-	int err = append("classes", &maps->classes, text, e);
+	int err = map_files_append("classes", &maps->classes, text, e);
 
-	return err ? err : append("names", &maps->names, text, e);
+	return err ? err : map_files_append("names", &maps->names, text, e);
 }

@@ -180,7 +180,8 @@ static int take_packed_file(struct opening *o, const struct errand_item *item,
 	return take_source(&o->sources, item, e);
 }
 
-static int take_index(struct opening *o, const struct errand_item *item, struct error *e)
+static int opening_take_index(struct opening *o, const struct errand_item *item,
+			      struct error *e)
 {
 	const uid_t *owner = item->data;
 
@@ -220,7 +221,7 @@ static bool makes_sense(const struct opening *o, const struct errand_item *item)
 	}
 }
 
-static int take(void *context, const struct errand_item *item, struct error *e)
+static int opening_take(void *context, const struct errand_item *item, struct error *e)
 {
 	struct opening *o = context;
 
@@ -241,14 +242,14 @@ static int take(void *context, const struct errand_item *item, struct error *e)
 		return take_source(&o->wish.maps.names, item, e);
 	case KIND_INDEX:
 	default:
-		return take_index(o, item, e);
+		return opening_take_index(o, item, e);
 	}
 }
 
 static int send_child(struct opening *o, int (*work)(void *, struct error *),
 		      struct error *e)
 {
-	const struct errand errand = { .work = work, .take = take, .context = o };
+	const struct errand errand = { .work = work, .take = opening_take, .context = o };
 
 	return errand_run(o->rights, &errand, e);
 }

@@ -52,7 +52,7 @@ static char *option_argument(const struct dataset_config *config)
 }
 
 /* Arguments of the indexer. */
-struct call {
+struct run_indexer_call {
 	const char *tool;
 	const char *options;
 	const struct rights *rights; /* of another user, or NULL */
@@ -66,7 +66,7 @@ struct call {
  * source is opened by name. --caller, which the indexer reads first, has the process that
  * waits, and the ids to run with.
  */
-static void exec_tool(const struct call *call, char *const *environment)
+static void exec_tool(const struct run_indexer_call *call, char *const *environment)
 {
 	char memory[16], list[16], caller[64];
 
@@ -116,7 +116,7 @@ static char **small_environment(void)
 }
 
 /* Keeps standard error only, and leaves the terminal's session. */
-static int leave_caller(void)
+static int run_indexer_leave_caller(void)
 {
 	CLEANUP(cleanup_close) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -137,7 +137,7 @@ static void refuse_in_child(const struct error *e)
  * user cannot trace it, not even between exec and its first instructions. With two
  * different ids the loader ignores the environment, and libraries get no variables.
  */
-static void exec_for_another(const struct call *call)
+static void exec_for_another(const struct run_indexer_call *call)
 {
 	struct error e = { 0 };
 	char **environment;
@@ -145,14 +145,14 @@ static void exec_for_another(const struct call *call)
 	if (rights_assume(call->rights, &e) < 0)
 		refuse_in_child(&e);
 	environment = small_environment();
-	if (environment && leave_caller() == 0)
+	if (environment && run_indexer_leave_caller() == 0)
 		exec_tool(call, environment);
 }
 
 /* ---- For oneself ---- */
 
 /* Root's indexer parses as nobody, in a child of its own. */
-static void exec_for_oneself(const struct call *call)
+static void exec_for_oneself(const struct run_indexer_call *call)
 {
 	struct error e = { 0 };
 
@@ -162,7 +162,7 @@ static void exec_for_oneself(const struct call *call)
 }
 
 /* In the child. */
-static void exec_indexer(const struct call *call)
+static void exec_indexer(const struct run_indexer_call *call)
 {
 	sigset_t none;
 
@@ -177,7 +177,8 @@ static void exec_indexer(const struct call *call)
 	_exit(STATUS_NO_EXEC);
 }
 
-static int wait_for(pid_t child, const struct call *call, struct error *e)
+static int run_indexer_wait_for(pid_t child, const struct run_indexer_call *call,
+				struct error *e)
 {
 	const struct source_set *sources = call->wish->sources;
 	int status, err = child_wait(child, &status, e);
@@ -198,7 +199,7 @@ static int wait_for(pid_t child, const struct call *call, struct error *e)
 	return 0;
 }
 
-static int run_indexer(const struct call *call, struct error *e)
+static int run_indexer(const struct run_indexer_call *call, struct error *e)
 {
 	pid_t child;
 	int err = child_fork(&child, e);
@@ -207,7 +208,7 @@ static int run_indexer(const struct call *call, struct error *e)
 		return err;
 	if (child == 0)
 		exec_indexer(call);
-	return wait_for(child, call, e);
+	return run_indexer_wait_for(child, call, e);
 }
 
 /* An empty memfd: the index was saved to a file. */
@@ -246,6 +247,8 @@ int request_index(const struct dataset_config *config, const struct rights *righ
 	if (!err)
 		err = handover_write(wish, &list, e);
 	if (!err)
-		err = run_indexer(&(struct call){ tool, options, rights, wish, list, fd }, e);
+		err = run_indexer(&(struct run_indexer_call){tool, options, rights, wish,
+							     list, fd},
+				  e);
 	return err ? err : take_memory(steal_fd(&fd), memory, e);
 }

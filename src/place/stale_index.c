@@ -14,8 +14,8 @@
 enum { INDEXES_MOST = 64 }; /* most indexes that are opened */
 
 /* 0: it is evidence, and the caller closes it; -EEXIST: it fits; another errno: neither. */
-static int look_at(const struct index_wish *wish, bool of_others, unsigned i,
-		   struct index_file **out, struct error *why)
+static int stale_index_look_at(const struct index_wish *wish, bool of_others, unsigned i,
+			       struct index_file **out, struct error *why)
 {
 	const struct card *card;
 	int err = index_wish_open(wish, i, out, NULL);
@@ -56,7 +56,7 @@ int evidence_find(const struct index_wish *wish, bool of_others, struct index_fi
 
 	for (unsigned i = 0; i < wish->places.count && err && err != -EEXIST; i++) {
 		*path = wish->places.paths[i];
-		err = look_at(wish, of_others, i, out, why);
+		err = stale_index_look_at(wish, of_others, i, out, why);
 	}
 	return err ? -ENOENT : 0;
 }
@@ -116,7 +116,7 @@ bool evidence_at(const char *path)
 }
 
 /* Has the index at `path` checksums of the packed file with this identity? */
-static bool knows(const char *path, const struct identity *identity)
+static bool stale_index_knows(const char *path, const struct identity *identity)
 {
 	const struct card_source *source;
 	struct index_file *file;
@@ -135,7 +135,8 @@ static bool knows(const char *path, const struct identity *identity)
 	return found;
 }
 
-static char *search(DIR *folder, const char *place, const struct identity *identity)
+static char *stale_index_search(DIR *folder, const char *place,
+				const struct identity *identity)
 {
 	size_t length = (size_t)(filename_of(place) - place);
 	unsigned looked = 0;
@@ -150,7 +151,7 @@ static char *search(DIR *folder, const char *place, const struct identity *ident
 		looked++;
 		if (asprintf(&path, "%.*s%s", (int)length, place, entry->d_name) < 0)
 			return NULL;
-		if (strcmp(path, place) != 0 && knows(path, identity))
+		if (strcmp(path, place) != 0 && stale_index_knows(path, identity))
 			return path;
 		free(path);
 	}
@@ -169,7 +170,7 @@ char *evidence_of_set(const struct index_wish *wish)
 	name = strndup(place, (size_t)(filename_of(place) - place));
 	folder = name ? opendir(*name ? name : ".") : NULL;
 	if (folder) {
-		found = search(folder, place, &wish->identities[0]);
+		found = stale_index_search(folder, place, &wish->identities[0]);
 		closedir(folder);
 	}
 	return found;

@@ -28,7 +28,7 @@ struct ledger {
 	struct ledger_shared *shared; /* a mapping */
 };
 
-static size_t size_for(uint32_t nodes)
+static size_t ledger_size_for(uint32_t nodes)
 {
 	return sizeof(struct ledger_shared) + ((size_t)nodes / BITS + 1) * sizeof(uint64_t);
 }
@@ -41,7 +41,7 @@ struct ledger *ledger_new(uint32_t nodes)
 		return NULL;
 	*ledger = (struct ledger){
 		.magic = HANDLE_LEDGER, .nodes = nodes,
-		.shared = mmap(NULL, size_for(nodes), PROT_READ | PROT_WRITE,
+		.shared = mmap(NULL, ledger_size_for(nodes), PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_ANONYMOUS, -1, 0),
 	};
 	if (ledger->shared != MAP_FAILED)
@@ -55,7 +55,7 @@ void ledger_free(struct ledger *ledger)
 	if (!ledger)
 		return;
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
-	munmap(ledger->shared, size_for(ledger->nodes));
+	munmap(ledger->shared, ledger_size_for(ledger->nodes));
 	ledger->magic = HANDLE_DEAD;
 	free(ledger);
 }

@@ -28,7 +28,8 @@ struct cutting {
 };
 
 /* False: not a file, a hard link's second name, or without stored bytes. */
-static bool find_place(const struct dataset *dataset, uint32_t node, struct place *out)
+static bool order_find_place(const struct dataset *dataset, uint32_t node,
+			     struct place *out)
 {
 	struct tree_stat st;
 	bool as_is;
@@ -43,7 +44,7 @@ static bool find_place(const struct dataset *dataset, uint32_t node, struct plac
 	return true;
 }
 
-static int by_place(const void *a, const void *b)
+static int order_by_place(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -54,19 +55,20 @@ static int by_place(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static uint32_t collect_places(const struct dataset *dataset, struct place *places)
+static uint32_t order_collect_places(const struct dataset *dataset, struct place *places)
 {
 	uint32_t names = tree_count(dataset_tree(dataset)), count = 0;
 	bool sorted = true;
 
 	for (uint32_t node = 0; node < names; node++) {
-		if (!find_place(dataset, node, &places[count]))
+		if (!order_find_place(dataset, node, &places[count]))
 			continue;
-		sorted &= count == 0 || by_place(&places[count - 1], &places[count]) < 0;
+		sorted &= count == 0 ||
+			  order_by_place(&places[count - 1], &places[count]) < 0;
 		count++;
 	}
 	if (!sorted)
-		qsort(places, count, sizeof(*places), by_place);
+		qsort(places, count, sizeof(*places), order_by_place);
 	return count;
 }
 
@@ -80,8 +82,8 @@ static uint64_t covered_to(const struct cutting *c, uint32_t source)
 }
 
 /* Appends a block, without the bytes of earlier blocks. */
-static void add_block(struct cutting *c, const struct volume_span *span, uint32_t first,
-		      uint32_t count)
+static void order_add_block(struct cutting *c, const struct volume_span *span,
+			    uint32_t first, uint32_t count)
 {
 	struct volume_span block = *span;
 	uint64_t covered = covered_to(c, block.source);
@@ -104,7 +106,7 @@ static void add_pieces(struct cutting *c, const struct place *place, uint32_t po
 	for (; piece.start < place->stored.end; piece.start = piece.end) {
 		piece.end = place->stored.end - piece.start < VOLUME_BLOCK ?
 				    place->stored.end : piece.start + VOLUME_BLOCK;
-		add_block(c, &piece, position, 0);
+		order_add_block(c, &piece, position, 0);
 	}
 }
 
@@ -147,7 +149,7 @@ static void cut_blocks(struct cutting *c, const struct place *places, uint32_t c
 			if (places[next].stored.end > block.end)
 				block.end = places[next].stored.end;
 		}
-		add_block(c, &block, first, next - first);
+		order_add_block(c, &block, first, next - first);
 	}
 }
 
@@ -177,7 +179,7 @@ int order_make(const struct dataset *dataset, struct order *out)
 	*out = (struct order){ .count = 0 };
 	if (!places)
 		return -ENOMEM;
-	err = fill_order(out, places, collect_places(dataset, places));
+	err = fill_order(out, places, order_collect_places(dataset, places));
 	free(places);
 	if (err)
 		order_free(out);

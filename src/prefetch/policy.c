@@ -141,7 +141,7 @@ static uint64_t held_by_others(const struct policy *p, const struct policy_strea
 	return sum;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t policy_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -160,9 +160,11 @@ static uint64_t share_room(const struct policy *p, const struct policy_stream *s
 	share = p->room / live;
 	share = share > POLICY_EDGES + POLICY_WINDOW_LEAST ? share - POLICY_EDGES :
 							     POLICY_WINDOW_LEAST;
-	left = least(left, share);
+	left = policy_least(left, share);
 	/* not in small parts, each of which would be a read */
-	return left < least(window, POLICY_WINDOW_LEAST) / 4 ? 0 : least(window, left);
+	return left < policy_least(window, POLICY_WINDOW_LEAST) / 4
+		       ? 0
+		       : policy_least(window, left);
 }
 
 static uint64_t window_end(const struct policy_stream *s, uint64_t window)

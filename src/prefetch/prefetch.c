@@ -55,7 +55,7 @@ struct prefetch {
 };
 
 /* Work of a thread. */
-struct work {
+struct prefetch_work {
 	enum { WORK_NONE, WORK_LATER, WORK_ORDER, WORK_DROP, WORK_WINDOW, WORK_BLOCK } kind;
 	struct drop drop;
 	struct policy_range range;
@@ -363,7 +363,7 @@ static uint64_t room_for_windows(const struct prefetch *p)
 }
 
 /* Lock held. */
-static void choose_work(struct prefetch *p, struct work *out)
+static void choose_work(struct prefetch *p, struct prefetch_work *out)
 {
 	out->kind = WORK_NONE;
 	if (drops_take(&p->drops, bounded_now(), &out->drop)) {
@@ -393,9 +393,9 @@ static void choose_work(struct prefetch *p, struct work *out)
 		out->kind = WORK_LATER;
 }
 
-static struct work next_work(struct prefetch *p)
+static struct prefetch_work next_work(struct prefetch *p)
 {
-	struct work work;
+	struct prefetch_work work;
 	struct note note;
 	bool handled = false;
 
@@ -445,7 +445,8 @@ static void cut_sweep(struct prefetch *p, enum sweep_limit why)
 	sweep_cut(&p->sweep, why);
 }
 
-static void do_block(struct prefetch *p, struct push_worker *worker, uint32_t block)
+static void prefetch_do_block(struct prefetch *p, struct push_worker *worker,
+			      uint32_t block)
 {
 	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
 	bool is_short, full;
@@ -473,7 +474,7 @@ static void do_drop(struct prefetch *p, const struct drop *drop)
 }
 
 static void do_work(struct prefetch *p, struct push_worker *worker,
-		    const struct work *work)
+		    const struct prefetch_work *work)
 {
 	switch (work->kind) {
 	case WORK_ORDER:
@@ -488,7 +489,7 @@ static void do_work(struct prefetch *p, struct push_worker *worker,
 		room_share(&p->room);
 		break;
 	case WORK_BLOCK:
-		do_block(p, worker, work->block);
+		prefetch_do_block(p, worker, work->block);
 		break;
 	case WORK_LATER:
 	case WORK_NONE:
@@ -506,7 +507,7 @@ static void prefetch_thread(void *argument)
 		worker.buffer = aligned_alloc(pages_size(), PUSH_PIECE); /* ends with the process */
 	for (;;) {
 		unsigned now = notes_now(&p->notes);
-		struct work work;
+		struct prefetch_work work;
 
 		room_look(&p->room);
 		work = next_work(p);
@@ -541,7 +542,7 @@ static void mark_suspects(const struct dataset *dataset, struct ledger *ledger,
 	}
 }
 
-static unsigned thread_count(const struct prefetch_config *config)
+static unsigned prefetch_thread_count(const struct prefetch_config *config)
 {
 	if (config->threads < THREADS_LEAST)
 		return THREADS_LEAST;
@@ -580,7 +581,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	room_init(&p->room, dataset, config->budget);
 	dataset_begin_ahead(dataset);
 	room_share(&p->room);
-	err = pool_start(&pool, thread_count(config));
+	err = pool_start(&pool, prefetch_thread_count(config));
 	for (unsigned i = 0; !err && i < pool_threads(pool); i++)
 		err = pool_add(pool, prefetch_thread, p);
 	if (!err)

@@ -207,8 +207,8 @@ static bool push_files(struct pusher *p, unsigned worker, const struct order *or
 }
 
 /* `sweeping`: no reader is near the block. */
-static struct cache_pin *stage(struct pusher *p, const struct order *order, uint32_t block,
-			       bool sweeping)
+static struct cache_pin *push_blocks_stage(struct pusher *p, const struct order *order,
+					   uint32_t block, bool sweeping)
 {
 	const struct volume_span *span = &order->blocks[block];
 	struct cache_pin *pin = NULL;
@@ -233,7 +233,7 @@ bool pusher_run(struct pusher *p, struct push_worker *worker, const struct order
 
 	if (sweep_holds(p->ledger, order, block))
 		return false;
-	b.pin = pin = stage(p, order, block, true);
+	b.pin = pin = push_blocks_stage(p, order, block, true);
 	done = b.buffer && push_files(p, worker->number, order, block, &b);
 	if (pin)
 		dataset_unstage(p->dataset, pin, done);
@@ -252,7 +252,7 @@ static void stage_blocks(struct pusher *p, const struct order *order,
 		struct cache_pin *pin = NULL;
 
 		if (!sweep_holds(p->ledger, order, block))
-			pin = stage(p, order, block, false);
+			pin = push_blocks_stage(p, order, block, false);
 		if (pin)
 			dataset_unstage(p->dataset, pin, false);
 	}

@@ -21,7 +21,8 @@ void again_lost(struct again *again, uint64_t bytes)
 	again->lost += SEEK_BYTES + bytes;
 }
 
-static bool is_over(const struct again *again, int64_t now_ms, int64_t wait_ms)
+static bool repeat_sweep_is_over(const struct again *again, int64_t now_ms,
+				 int64_t wait_ms)
 {
 	unsigned doublings = again->times > 0 ? again->times - 1 : 0;
 
@@ -32,7 +33,9 @@ static bool is_over(const struct again *again, int64_t now_ms, int64_t wait_ms)
 enum again_how again_look(const struct again *again, int64_t now_ms, bool was_cut,
 			  uint64_t target)
 {
-	if (again->lost > 0 && again->lost >= target && is_over(again, now_ms, ALL_MS))
+	if (again->lost > 0 && again->lost >= target &&
+	    repeat_sweep_is_over(again, now_ms, ALL_MS))
 		return AGAIN_ALL;
-	return was_cut && is_over(again, now_ms, REST_MS) ? AGAIN_THE_REST : AGAIN_NOT;
+	return was_cut && repeat_sweep_is_over(again, now_ms, REST_MS) ? AGAIN_THE_REST
+								       : AGAIN_NOT;
 }

@@ -154,8 +154,8 @@ bool regroup_means(struct map_state *state, const char *path, struct match *out)
 
 /* Looking. */
 
-static int refuse_contradiction(const struct match *a, const struct match *b,
-				const char *path, struct error *e)
+static int regroup_refuse_contradiction(const struct match *a, const struct match *b,
+					const char *path, struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "%s and %s say two labels of '%.200s'; "
@@ -163,7 +163,8 @@ static int refuse_contradiction(const struct match *a, const struct match *b,
 			 a->state->path, b->state->path, path);
 }
 
-static bool same_label(const struct name_map_item *a, const struct name_map_item *b)
+static bool regroup_same_label(const struct name_map_item *a,
+			       const struct name_map_item *b)
 {
 	if (!a->class_name || !b->class_name)
 		return a->class_name == b->class_name && a->label == b->label;
@@ -198,15 +199,15 @@ static int look_at_file(struct regroup *r, const char *path, const struct entry 
 		count_file(&match, path, entry);
 		if (!first.item)
 			first = match;
-		else if (!same_label(first.item, match.item))
-			return refuse_contradiction(&first, &match, path, e);
+		else if (!regroup_same_label(first.item, match.item))
+			return regroup_refuse_contradiction(&first, &match, path, e);
 		if (!match.item->class_name)
 			err = regroup_classes_saw(r->classes, path, match.item->label);
 	}
 	return err;
 }
 
-static int look_at(struct regroup *r, const struct entry *entry, struct error *e)
+static int regroup_look_at(struct regroup *r, const struct entry *entry, struct error *e)
 {
 	const char *path = regroup_whole_path(r, entry->path);
 
@@ -220,7 +221,7 @@ static int look_at_log(struct regroup *r, struct entries *log, struct error *e)
 	int err = 0;
 
 	for (size_t i = 0; i < entries_count(log) && !err; i++)
-		err = look_at(r, entries_get(log, i), e);
+		err = regroup_look_at(r, entries_get(log, i), e);
 	return err;
 }
 

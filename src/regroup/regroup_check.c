@@ -78,7 +78,8 @@ static int follow_link(struct regroup *r, const struct entry *entry,
  * Leaves in r->target the folder where the file will be: the one that it is in, or one of
  * a class below that. 1: it is moved, 0, or -ENOMEM.
  */
-static int find_folder(struct regroup *r, const char *prefix, const char *path)
+static int regroup_check_find_folder(struct regroup *r, const char *prefix,
+				     const char *path)
 {
 	struct text *whole = &r->target;
 	const char *class_folder;
@@ -111,7 +112,7 @@ static int claim_of(struct regroup *r, const struct entry *entry,
 	err = follow_link(r, entry, match, claim);
 	if (err)
 		return err;
-	moves = find_folder(r, claim->prefix, claim->path);
+	moves = regroup_check_find_folder(r, claim->prefix, claim->path);
 	claim->moves = moves > 0;
 	claim->folder = moves < 0 ? 0 : sum_of(r->target.items, r->target.count);
 	return moves < 0 ? moves : 0;
@@ -147,7 +148,7 @@ static int check_file(struct regroup *r, const struct entry *entry, struct error
 static int check_split(struct regroup *r, const struct entry *entry)
 {
 	const char *path = regroup_whole_path(r, entry->path);
-	int moves = path ? find_folder(r, "", path) : -ENOMEM;
+	int moves = path ? regroup_check_find_folder(r, "", path) : -ENOMEM;
 
 	return moves < 0 ? moves : regroup_count_split(r, r->target.items, moves);
 }

@@ -14,7 +14,7 @@
 #include "names/split_words.h"
 
 /* A folder, and the label of the files in it. */
-struct folder {
+struct regroup_classes_folder {
 	const char *name;
 	int64_t label;
 	bool many; /* they have several labels: it is no class */
@@ -26,7 +26,8 @@ struct regroup_classes {
 	const struct class_list *list;
 	struct arena arena;
 	struct idmap ids;
-	VEC(struct folder) folders; /* once sealed: classes only, by their labels */
+	VEC(struct regroup_classes_folder)
+	folders;		    /* once sealed: classes only, by their labels */
 	struct map_texts train;     /* once sealed: in order, if they are the labels */
 	int64_t most;               /* the largest label, or -1 */
 	int digits;
@@ -63,24 +64,25 @@ static bool is_no_class(const char *name, size_t size)
 	       (size == 4 && memcmp(name, "data", size) == 0);
 }
 
-struct wanted {
+struct regroup_classes_wanted {
 	const char *name;
 	size_t size;
 };
 
-static bool is_folder(const void *context, uint32_t id, const void *key)
+static bool regroup_classes_is_folder(const void *context, uint32_t id, const void *key)
 {
 	const struct regroup_classes *classes = context;
-	const struct wanted *wanted = key;
+	const struct regroup_classes_wanted *wanted = key;
 	const char *name = classes->folders.items[id].name;
 
 	return strncmp(name, wanted->name, wanted->size) == 0 && !name[wanted->size];
 }
 
-static int add_folder(struct regroup_classes *classes, const struct wanted *wanted,
-		      uint32_t hash, int64_t label)
+static int regroup_classes_add_folder(struct regroup_classes *classes,
+				      const struct regroup_classes_wanted *wanted,
+				      uint32_t hash, int64_t label)
 {
-	struct folder folder = {
+	struct regroup_classes_folder folder = {
 		.name = arena_copy(&classes->arena, wanted->name, wanted->size),
 		.label = label,
 	};
@@ -92,9 +94,9 @@ static int add_folder(struct regroup_classes *classes, const struct wanted *want
 
 int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64_t label)
 {
-	struct wanted wanted = { 0 };
+	struct regroup_classes_wanted wanted = { 0 };
 	struct idmap_slot *slot;
-	struct folder *folder;
+	struct regroup_classes_folder *folder;
 	uint32_t hash;
 
 	if (label > classes->most)
@@ -104,9 +106,10 @@ int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64
 	    map_class_fault(wanted.name, wanted.size))
 		return 0;
 	hash = (uint32_t)hash_bytes(wanted.name, wanted.size, 0);
-	slot = idmap_find(&classes->ids, hash, is_folder, classes, &wanted);
+	slot = idmap_find(&classes->ids, hash, regroup_classes_is_folder, classes,
+			  &wanted);
 	if (!slot)
-		return add_folder(classes, &wanted, hash, label);
+		return regroup_classes_add_folder(classes, &wanted, hash, label);
 	folder = &classes->folders.items[slot->id_plus_1 - 1];
 	folder->many |= folder->label != label;
 	return 0;
@@ -131,9 +134,9 @@ int regroup_classes_saw_path(struct regroup_classes *classes, const char *path)
 	return map_texts_keep(&classes->train, at, (size_t)(end - at)) ? 0 : -ENOMEM;
 }
 
-static int by_label(const void *left, const void *right)
+static int regroup_classes_by_label(const void *left, const void *right)
 {
-	const struct folder *a = left, *b = right;
+	const struct regroup_classes_folder *a = left, *b = right;
 
 	if (a->many != b->many)
 		return a->many ? 1 : -1;
@@ -143,12 +146,13 @@ static int by_label(const void *left, const void *right)
 /* Keeps the folders of one label that are the only ones of that label. */
 static void keep_classes(struct regroup_classes *classes)
 {
-	struct folder *folders = classes->folders.items;
+	struct regroup_classes_folder *folders = classes->folders.items;
 	size_t n = 0, kept = 0, next;
 
 	if (classes->folders.count == 0)
 		return;
-	qsort(folders, classes->folders.count, sizeof(*folders), by_label);
+	qsort(folders, classes->folders.count, sizeof(*folders),
+	      regroup_classes_by_label);
 	while (n < classes->folders.count && !folders[n].many)
 		n++;
 	for (size_t i = 0; i < n; i = next) {
@@ -162,7 +166,7 @@ static void keep_classes(struct regroup_classes *classes)
 	classes->folders.count = kept > 1 ? kept : 0;
 }
 
-static int by_text(const void *left, const void *right)
+static int regroup_classes_by_text(const void *left, const void *right)
 {
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
@@ -179,13 +183,13 @@ void regroup_classes_seal(struct regroup_classes *classes)
 		train->items.count = 0;
 	if (train->items.count)
 		qsort(train->items.items, train->items.count, sizeof(*train->items.items),
-		      by_text);
+		      regroup_classes_by_text);
 }
 
-static const char *find_name(const struct regroup_classes *classes, int64_t label,
-			     enum source *source)
+static const char *regroup_classes_find_name(const struct regroup_classes *classes,
+					     int64_t label, enum source *source)
 {
-	const struct folder wanted = { .label = label }, *folder = NULL;
+	const struct regroup_classes_folder wanted = { .label = label }, *folder = NULL;
 	const char *name = NULL;
 
 	*source = FROM_LIST;
@@ -195,7 +199,7 @@ static const char *find_name(const struct regroup_classes *classes, int64_t labe
 		return name;
 	if (classes->folders.count)
 		folder = bsearch(&wanted, classes->folders.items, classes->folders.count,
-				 sizeof(*folder), by_label);
+				 sizeof(*folder), regroup_classes_by_label);
 	*source = FROM_FOLDERS;
 	if (folder)
 		return folder->name;
@@ -209,7 +213,7 @@ static const char *find_name(const struct regroup_classes *classes, int64_t labe
 const char *regroup_classes_name(struct regroup_classes *classes, int64_t label)
 {
 	enum source source;
-	const char *name = find_name(classes, label, &source);
+	const char *name = regroup_classes_find_name(classes, label, &source);
 
 	if (source > classes->source)
 		classes->source = source;

@@ -142,7 +142,8 @@ static int move_log(struct regroup *r, struct entries *log, struct error *e)
 }
 
 /* Says which path two files get. */
-static int refuse_clash(struct regroup *r, struct entries *log, struct error *e)
+static int regroup_move_refuse_clash(struct regroup *r, struct entries *log,
+				     struct error *e)
 {
 	for (size_t i = 0; i < entries_count(log); i++) {
 		const char *path = regroup_whole_path(r, entries_get(log, i)->path);
@@ -166,5 +167,5 @@ int regroup_apply(struct regroup *r, struct entries *entries, struct error *e)
 	if (err)
 		return error_no_memory(e, NULL);
 	return regroup_names_clash(&r->names, &r->clash) ?
-		       regroup_for_each_log(r, entries, refuse_clash, e) : 0;
+		       regroup_for_each_log(r, entries, regroup_move_refuse_clash, e) : 0;
 }

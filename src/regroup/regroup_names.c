@@ -9,7 +9,7 @@
 #include "base/filename.h"
 #include "index/checksum.h"
 
-static int by_path(const void *left, const void *right)
+static int regroup_names_by_path(const void *left, const void *right)
 {
 	const struct regroup_name *a = left, *b = right;
 
@@ -31,7 +31,7 @@ bool regroup_names_clash(struct regroup_names *names, uint64_t *out)
 	size_t n = names->items.count;
 
 	if (n)
-		qsort(names->items.items, n, sizeof(*items), by_path);
+		qsort(names->items.items, n, sizeof(*items), regroup_names_by_path);
 	for (size_t i = 1; i < n; i++) {
 		*out = items[i].is;
 		if (items[i - 1].is == items[i].is && items[i - 1].was != items[i].was)
@@ -52,7 +52,7 @@ bool regroup_has_image_suffix(const char *path)
 	return false;
 }
 
-static const char *suffix_of(const char *path)
+static const char *regroup_names_suffix_of(const char *path)
 {
 	const char *name = filename_of(path), *dot = strrchr(name, '.');
 
@@ -64,5 +64,6 @@ bool regroup_same_kind(const char *a, const char *b)
 	bool image = regroup_has_image_suffix(a);
 
 	return image == regroup_has_image_suffix(b) &&
-	       (image || strcasecmp(suffix_of(a), suffix_of(b)) == 0);
+	       (image ||
+		strcasecmp(regroup_names_suffix_of(a), regroup_names_suffix_of(b)) == 0);
 }

@@ -15,15 +15,15 @@
 #include "build/findings.h"
 #include "regroup/regroup_parts.h"
 
-struct wanted {
+struct regroup_rest_wanted {
 	const char *path;
 	size_t size;
 };
 
-static bool is_folder(const void *context, uint32_t id, const void *key)
+static bool regroup_rest_is_folder(const void *context, uint32_t id, const void *key)
 {
 	const struct regroup *r = context;
-	const struct wanted *wanted = key;
+	const struct regroup_rest_wanted *wanted = key;
 	const char *path = r->folders.items[id].path;
 
 	return strncmp(path, wanted->path, wanted->size) == 0 && !path[wanted->size];
@@ -32,9 +32,10 @@ static bool is_folder(const void *context, uint32_t id, const void *key)
 /* The folder that the file at `path` lies in; NULL: no memory. */
 static struct regroup_folder *folder_of(struct regroup *r, const char *path)
 {
-	struct wanted wanted = { path, (size_t)(filename_of(path) - path) };
+	struct regroup_rest_wanted wanted = { path, (size_t)(filename_of(path) - path) };
 	uint32_t hash = (uint32_t)hash_bytes(wanted.path, wanted.size, 0);
-	struct idmap_slot *slot = idmap_find(&r->folder_ids, hash, is_folder, r, &wanted);
+	struct idmap_slot *slot =
+		idmap_find(&r->folder_ids, hash, regroup_rest_is_folder, r, &wanted);
 	struct regroup_folder folder = { 0 };
 
 	if (slot)
@@ -76,7 +77,7 @@ int regroup_count(struct regroup *r, const struct entry *entry, bool named, bool
 }
 
 /* To the log, or into the notes if there are any. */
-static void say(struct index_summary *notes, const char *text)
+static void regroup_rest_say(struct index_summary *notes, const char *text)
 {
 	if (notes)
 		note(notes, "%s", text);
@@ -118,7 +119,7 @@ void regroup_say_rest(const struct regroup *r, struct index_summary *notes)
 		 "one), and stay among the folders of classes in '/%.*s'%s, where ImageFolder "
 		 "does not see them", files, notes ? 40 : 255, first->example,
 		 notes ? 40 : 255, first->path, more);
-	say(notes, text);
+	regroup_rest_say(notes, text);
 }
 
 int regroup_count_split(struct regroup *r, const char *path, bool moves)
@@ -153,5 +154,5 @@ void regroup_say_splits(const struct regroup *r, struct index_summary *notes)
 		 "say, are in one folder of a class, '/%.*s' (%zu such); mount each alone, or "
 		 "pack them in folders that are called so", first->split, first->other,
 		 notes ? 60 : 255, first->path, n);
-	say(notes, text);
+	regroup_rest_say(notes, text);
 }

@@ -68,13 +68,13 @@ static int refuse_call(struct pickle_reader *r, uint32_t class, uint32_t argumen
 
 /* ---- The image ---- */
 
-static int refuse(struct wds_pyd *pyd, const char *why)
+static int pil_image_refuse(struct wds_pyd *pyd, const char *why)
 {
 	pyd->why = why;
 	return -ENOTSUP;
 }
 
-static bool is_text(const struct pickle_value *value, const char *text)
+static bool pil_image_is_text(const struct pickle_value *value, const char *text)
 {
 	return value->kind == PICKLE_STR && value->text && value->size == strlen(text) &&
 	       memcmp(value->text, text, value->size) == 0;
@@ -95,8 +95,8 @@ static const struct pickle_value *state_of_image(const struct pickle *pickle)
 	return state;
 }
 
-static bool read_size(const struct pickle *pickle, const struct pickle_value *size,
-		      struct wds_image *out)
+static bool pil_image_read_size(const struct pickle *pickle,
+				const struct pickle_value *size, struct wds_image *out)
 {
 	struct pickle_walk walk = pickle_items(pickle, size);
 	const struct pickle_value *width = pickle_next(&walk),
@@ -112,27 +112,30 @@ static bool read_size(const struct pickle *pickle, const struct pickle_value *si
 }
 
 /* The state of PIL's Image: info, mode, size, palette, pixels, and what is newer. */
-static int take_image(struct wds_pyd *pyd, const struct pickle *pickle,
-		      struct wds_image *out)
+static int pil_image_take_image(struct wds_pyd *pyd, const struct pickle *pickle,
+				struct wds_image *out)
 {
 	const struct pickle_value *state = state_of_image(pickle), *items[5] = {NULL};
 	struct pickle_walk walk;
 	uint64_t length;
 
 	if (!state)
-		return refuse(pyd, "it is not one image");
+		return pil_image_refuse(pyd, "it is not one image");
 	walk = pickle_items(pickle, state);
 	for (size_t i = 0; i < 5; i++)
 		items[i] = pickle_next(&walk);
 	if (!items[4] || items[1]->kind != PICKLE_STR || items[4]->kind != PICKLE_BYTES ||
-	    !read_size(pickle, items[2], out))
-		return refuse(pyd, "its pickle is not as PIL writes one");
-	out->channels = is_text(items[1], "RGB") ? 3 : is_text(items[1], "L") ? 1 : 0;
+	    !pil_image_read_size(pickle, items[2], out))
+		return pil_image_refuse(pyd, "its pickle is not as PIL writes one");
+	out->channels = pil_image_is_text(items[1], "RGB") ? 3
+			: pil_image_is_text(items[1], "L") ? 1
+							   : 0;
 	if (!out->channels)
-		return refuse(pyd, "its mode is neither RGB nor L");
+		return pil_image_refuse(pyd, "its mode is neither RGB nor L");
 	if (!checked_mul(out->width, out->height, &length) ||
 	    !checked_mul(length, out->channels, &length) || length != items[4]->size)
-		return refuse(pyd, "its pixels are not as many as its size says");
+		return pil_image_refuse(pyd,
+					"its pixels are not as many as its size says");
 	out->offset = items[4]->place;
 	out->length = length;
 	return 0;
@@ -163,11 +166,11 @@ int wds_pyd_image(struct wds_pyd *pyd, uint64_t offset, uint64_t size,
 	pyd->why = NULL;
 	err = pickle_run(&input, &policy, "", &pickle, NULL);
 	if (!err)
-		err = take_image(pyd, pickle, out);
+		err = pil_image_take_image(pyd, pickle, out);
 	else if (err == -EBADMSG)
-		err = refuse(pyd, "its pickle is damaged");
+		err = pil_image_refuse(pyd, "its pickle is damaged");
 	else if (err == -ENOTSUP && !pyd->why)
-		err = refuse(pyd, "its pickle holds what no image needs");
+		err = pil_image_refuse(pyd, "its pickle holds what no image needs");
 	pickle_free(pickle);
 	*why = pyd->why;
 	return err == -ENOTSUP && !pyd->pil ? -ENODATA : err;

@@ -22,7 +22,7 @@
 enum { SHARD_BYTES = 80 }; /* of its name before others' */
 
 /* A file that is shown as it is stored. */
-struct stored {
+struct restarts_stored {
 	const char *path;
 	size_t shard;
 };
@@ -30,7 +30,7 @@ struct stored {
 struct restarts {
 	const struct restarts_shard *shards;
 	size_t n;
-	VEC(struct stored) files;
+	VEC(struct restarts_stored) files;
 	struct idmap ids;
 	size_t longest; /* bytes of a file's own name, of all that are renamed */
 	struct restarts_clash *clash;
@@ -84,12 +84,13 @@ static bool same_path(const void *context, uint32_t id, const void *key)
 	return strcmp(restarts->files.items[id].path, key) == 0;
 }
 
-static int add_file(struct restarts *restarts, const char *path, size_t shard)
+static int restarts_add_file(struct restarts *restarts, const char *path, size_t shard)
 {
-	const struct stored file = { path, shard };
+	const struct restarts_stored file = { path, shard };
 	uint32_t hash = (uint32_t)hash_bytes(path, strlen(path), 0);
 	struct idmap_slot *slot = idmap_find(&restarts->ids, hash, same_path, restarts, path);
-	const struct stored *other = slot ? &restarts->files.items[slot->id_plus_1 - 1] : NULL;
+	const struct restarts_stored *other =
+		slot ? &restarts->files.items[slot->id_plus_1 - 1] : NULL;
 
 	if (other && other->shard != shard &&
 	    (counts(path) || are_samples(restarts->shards[shard].findings,
@@ -106,7 +107,7 @@ static int add_file(struct restarts *restarts, const char *path, size_t shard)
 }
 
 /* Looks at the shards until two have a file of one path. */
-static int look(struct restarts *restarts, const bool *are_shards)
+static int restarts_look(struct restarts *restarts, const bool *are_shards)
 {
 	int err = 0;
 
@@ -117,7 +118,8 @@ static int look(struct restarts *restarts, const bool *are_shards)
 			const struct entry *entry = entries_get(log, i);
 
 			if (entry->kind == ENTRY_FILE)
-				err = add_file(restarts, wds_plain_path(entry->path), s);
+				err = restarts_add_file(restarts,
+							wds_plain_path(entry->path), s);
 			if (err || restarts->clash->first)
 				return err;
 		}
@@ -146,13 +148,13 @@ static bool name_shard(const struct restarts *restarts, size_t i, enum naming na
 			folder_n ? "-" : "", (int)n, name) > 0;
 }
 
-static int compare_names(const void *left, const void *right)
+static int restarts_compare_names(const void *left, const void *right)
 {
 	return strcmp(left, right);
 }
 
 /* Names that differ, in the simplest way: SHARD_BYTES for each; NULL: no memory. */
-static char *name_shards(const struct restarts *restarts)
+static char *restarts_name_shards(const struct restarts *restarts)
 {
 	size_t n = restarts->n;
 	char *names = calloc(n, SHARD_BYTES);
@@ -164,7 +166,7 @@ static char *name_shards(const struct restarts *restarts)
 		for (size_t i = 0; i < n && differ; i++)
 			differ = name_shard(restarts, i, naming, names + i * SHARD_BYTES);
 		memcpy(sorted, names, n * SHARD_BYTES);
-		qsort(sorted, n, SHARD_BYTES, compare_names);
+		qsort(sorted, n, SHARD_BYTES, restarts_compare_names);
 		for (size_t i = 1; i < n && differ; i++)
 			differ = strcmp(sorted + i * SHARD_BYTES,
 					sorted + (i - 1) * SHARD_BYTES) != 0;
@@ -181,7 +183,7 @@ struct place {
 };
 
 /* `d/0.jpg` becomes `d/SHARD-0.jpg`. */
-static int place_entry(void *context, struct entry *entry)
+static int restarts_place_entry(void *context, struct entry *entry)
 {
 	struct place *place = context;
 	const char *name = filename_of(entry->path);
@@ -222,7 +224,7 @@ static void measure(struct restarts *restarts, const bool *are_shards)
 
 static int rename_all(const struct restarts *restarts, const bool *are_shards)
 {
-	CLEANUP(cleanup_free) char *names = name_shards(restarts);
+	CLEANUP(cleanup_free) char *names = restarts_name_shards(restarts);
 	struct place place = { .shard = NULL };
 	int err = names ? 0 : -ENOMEM;
 
@@ -230,7 +232,8 @@ static int rename_all(const struct restarts *restarts, const bool *are_shards)
 		if (!are_shards[i])
 			continue;
 		place.shard = names + i * SHARD_BYTES;
-		err = entries_rewrite(restarts->shards[i].scan->entries, place_entry, &place);
+		err = entries_rewrite(restarts->shards[i].scan->entries,
+				      restarts_place_entry, &place);
 	}
 	vec_free(&place.path);
 	return err;
@@ -247,7 +250,7 @@ int restarts_place(const struct restarts_shard *shards, size_t n,
 	for (size_t i = 0; i < n && !err; i++)
 		are_shards[i] = is_shard(&shards[i]);
 	if (!err)
-		err = look(&restarts, are_shards);
+		err = restarts_look(&restarts, are_shards);
 	if (!err && clash->first) {
 		measure(&restarts, are_shards);
 		err = rename_all(&restarts, are_shards);

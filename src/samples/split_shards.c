@@ -32,7 +32,7 @@ struct place {
 	VEC(char) path;
 };
 
-static int place_entry(void *context, struct entry *entry)
+static int split_shards_place_entry(void *context, struct entry *entry)
 {
 	struct place *place = context;
 	const char *path = wds_plain_path(entry->path);
@@ -54,7 +54,7 @@ int splits_place(struct entries *entries, const char *split)
 	int err = 0;
 
 	for (; entries && !err; entries = entries_next(entries))
-		err = entries_rewrite(entries, place_entry, &place);
+		err = entries_rewrite(entries, split_shards_place_entry, &place);
 	vec_free(&place.path);
 	return err;
 }

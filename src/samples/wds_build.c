@@ -27,7 +27,7 @@ struct header {
 };
 
 /* A member, and what it is shown as. */
-struct part {
+struct wds_build_part {
 	const struct wds_member *member;
 	bool image;              /* its suffix says so, or it is pickled */
 	bool pickled;
@@ -50,7 +50,7 @@ struct build {
 	bool begun;
 	const char *nameless; /* the extension of images whose own says no format; or NULL */
 	unsigned sniffed;     /* of which so many have been looked at */
-	struct part parts[WDS_MEMBERS_MOST];
+	struct wds_build_part parts[WDS_MEMBERS_MOST];
 	struct wds_complaint pickles, unknown;
 	struct wds_findings *findings;
 };
@@ -63,7 +63,7 @@ static const char *const sidecar_suffixes[] = { "cls", "cls2", "class", "count",
 						"inx", "id", "txt", "text", "transcript",
 						"json", "jsn", "xml", NULL };
 
-static bool listed(const char *const *list, const char *word)
+static bool wds_build_listed(const char *const *list, const char *word)
 {
 	while (*list && strcasecmp(*list, word) != 0)
 		list++;
@@ -82,7 +82,7 @@ void wds_complain(struct wds_complaint *complaint, const char *path, size_t n,
 
 /* What stays */
 
-static int keep(struct build *b, struct entries *log, const struct entry *entry)
+static int wds_build_keep(struct build *b, struct entries *log, const struct entry *entry)
 {
 	struct entry copy = *entry;
 	int err = 0;
@@ -116,7 +116,7 @@ static int keep_other(void *context, struct entries *log, const struct entry *en
 	if (entry->kind == ENTRY_DIRECTORY)
 		return 0;
 	if (!wds_is_meta(entry->path))
-		return keep(b, log, entry);
+		return wds_build_keep(b, log, entry);
 	if (findings->skipped++ == 0)
 		snprintf(findings->first_skipped, sizeof(findings->first_skipped), "%s",
 			 entry->path);
@@ -130,7 +130,8 @@ static int keep_sample(struct build *b, const struct wds_sample *sample)
 	for (size_t i = 0; i < sample->members.count && !err; i++) {
 		const struct wds_member *member = &sample->members.items[i];
 
-		err = keep(b, member->log, entries_get(member->log, member->index));
+		err = wds_build_keep(b, member->log,
+				     entries_get(member->log, member->index));
 	}
 	return err;
 }
@@ -208,7 +209,8 @@ static int literal_bytes(struct build *b, const struct wds_member *member,
 	return err;
 }
 
-static int fill_bytes(struct build *b, const struct part *part, struct sample *out)
+static int fill_bytes(struct build *b, const struct wds_build_part *part,
+		      struct sample *out)
 {
 	const struct wds_member *member = part->member;
 	int err;
@@ -226,7 +228,7 @@ static int fill_bytes(struct build *b, const struct part *part, struct sample *o
 /* What they are called */
 
 /* Appends to the name, which has a NUL behind it. */
-static int add_text(struct build *b, const char *text, size_t n)
+static int wds_build_add_text(struct build *b, const char *text, size_t n)
 {
 	if (vec_reserve(&b->name, n + 1) < 0)
 		return -ENOMEM;
@@ -237,18 +239,19 @@ static int add_text(struct build *b, const char *text, size_t n)
 }
 
 /* `img` becomes `jpg`, `left.img` becomes `left.jpg`. */
-static int name_sniffed(struct build *b, const struct part *part, const char *path)
+static int name_sniffed(struct build *b, const struct wds_build_part *part,
+			const char *path)
 {
 	const char *end = wds_extension(part->member->suffix);
 
-	if (add_text(b, path, (size_t)(end - path)) < 0)
+	if (wds_build_add_text(b, path, (size_t)(end - path)) < 0)
 		return -ENOMEM;
-	return add_text(b, part->extension, strlen(part->extension));
+	return wds_build_add_text(b, part->extension, strlen(part->extension));
 }
 
 /* `input.pyd` and `pyd` become `ppm`, `left.pyd` becomes `left.ppm`. */
 static int name_pickled(struct build *b, const struct wds_sample *sample,
-			const struct part *part, const char *path)
+			const struct wds_build_part *part, const char *path)
 {
 	const char *suffix = part->member->suffix;
 	const char *extension = part->pixels.channels == 3 ? "ppm" : "pgm";
@@ -258,20 +261,20 @@ static int name_pickled(struct build *b, const struct wds_sample *sample,
 
 	if (plain)
 		end = suffix;
-	if (add_text(b, path, (size_t)(end - path)) < 0)
+	if (wds_build_add_text(b, path, (size_t)(end - path)) < 0)
 		return -ENOMEM;
-	return add_text(b, extension, strlen(extension));
+	return wds_build_add_text(b, extension, strlen(extension));
 }
 
 static int make_name(struct build *b, const struct wds_sample *sample,
-		     const struct part *part, const char *path)
+		     const struct wds_build_part *part, const char *path)
 {
 	b->name.count = 0;
 	if (part->pickled)
 		return name_pickled(b, sample, part, path);
 	if (part->extension)
 		return name_sniffed(b, part, path);
-	return add_text(b, path, strlen(path));
+	return wds_build_add_text(b, path, strlen(path));
 }
 
 /*
@@ -321,7 +324,7 @@ static bool is_taken(const struct wds_sample *sample, const char *suffix,
 
 /* An image whose suffix does not say its format: the first of the shard say it. */
 static int look_at_nameless(struct build *b, const struct wds_sample *sample,
-			    struct part *part)
+			    struct wds_build_part *part)
 {
 	const struct wds_member *member = part->member;
 	size_t n = member->size < SAMPLES_SNIFF_BYTES ? (size_t)member->size :
@@ -347,20 +350,21 @@ static bool should_be_image(const struct wds_sample *sample, const char *suffix)
 	if (strcasecmp(suffix, "pyd") != 0 && strcasecmp(suffix, "input.pyd") != 0)
 		return false;
 	for (size_t i = 0; i < sample->members.count; i++)
-		if (listed(image_suffixes, wds_extension(sample->members.items[i].suffix)))
+		if (wds_build_listed(image_suffixes,
+				     wds_extension(sample->members.items[i].suffix)))
 			return false;
 	return true;
 }
 
-static int look_at(struct build *b, const struct wds_sample *sample,
-		   const struct wds_member *member, struct part *part)
+static int wds_build_look_at(struct build *b, const struct wds_sample *sample,
+			     const struct wds_member *member, struct wds_build_part *part)
 {
 	const char *extension = wds_extension(member->suffix), *why = NULL;
 	int err;
 
-	*part = (struct part){ .member = member };
-	part->image = listed(image_suffixes, extension);
-	if (listed(nameless_suffixes, extension))
+	*part = (struct wds_build_part){ .member = member };
+	part->image = wds_build_listed(image_suffixes, extension);
+	if (wds_build_listed(nameless_suffixes, extension))
 		return look_at_nameless(b, sample, part);
 	if (strcasecmp(extension, "pyd") != 0 || !member->whole)
 		return 0;
@@ -376,13 +380,13 @@ static int look_at(struct build *b, const struct wds_sample *sample,
 }
 
 /* Is its suffix nothing but its format? Then it is what the sample is about: "jpg". */
-static bool is_plain_image(const struct part *part)
+static bool is_plain_image(const struct wds_build_part *part)
 {
 	return part->member && part->image && !strchr(part->member->suffix, '.');
 }
 
 /* Beside a `.jpg`, a `.seg.png` is a sidecar, too. */
-static void hide_other_images(struct part *parts, size_t n)
+static void hide_other_images(struct wds_build_part *parts, size_t n)
 {
 	bool plain = false;
 
@@ -394,20 +398,22 @@ static void hide_other_images(struct part *parts, size_t n)
 }
 
 /* Without sidecars: the images; else what is no sidecar; else all but the label. */
-static void hide_sidecars(const struct wds_member *label, struct part *parts, size_t n)
+static void hide_sidecars(const struct wds_member *label, struct wds_build_part *parts,
+			  size_t n)
 {
 	bool images = false, others = false;
 
 	for (size_t i = 0; i < n; i++) {
 		images |= parts[i].image;
 		others |= parts[i].member != label &&
-			  !listed(sidecar_suffixes, wds_extension(parts[i].member->suffix));
+			  !wds_build_listed(sidecar_suffixes,
+					    wds_extension(parts[i].member->suffix));
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *extension = wds_extension(parts[i].member->suffix);
 
 		if (parts[i].member == label || (images && !parts[i].image) ||
-		    (!images && others && listed(sidecar_suffixes, extension)))
+		    (!images && others && wds_build_listed(sidecar_suffixes, extension)))
 			parts[i].member = NULL;
 	}
 	hide_other_images(parts, n);
@@ -415,7 +421,7 @@ static void hide_sidecars(const struct wds_member *label, struct part *parts, si
 
 /* A loader takes each image for a sample: says so of the first sample with several. */
 static void count_images(struct wds_findings *findings, const struct wds_sample *sample,
-			 const struct part *parts, size_t n)
+			 const struct wds_build_part *parts, size_t n)
 {
 	char list[sizeof(findings->images)] = "";
 	size_t images = 0, plain = 0, length = 0;
@@ -437,9 +443,9 @@ static void count_images(struct wds_findings *findings, const struct wds_sample 
 		 (int)(sample->key_length < 60 ? sample->key_length : 60), sample->key);
 }
 
-static int add_part(struct build *b, const struct wds_sample *sample,
-		    const struct part *part, const struct wds_record *record,
-		    const char *class_name)
+static int wds_build_add_part(struct build *b, const struct wds_sample *sample,
+			      const struct wds_build_part *part,
+			      const struct wds_record *record, const char *class_name)
 {
 	struct sample made = { .label = record->number, .class_name = class_name };
 	const char *path = wds_plain_path(part->member->path);
@@ -454,22 +460,23 @@ static int add_part(struct build *b, const struct wds_sample *sample,
 	return err ? err : samples_add(b->scan->samples, &made);
 }
 
-static int add_sample(struct build *b, const struct wds_sample *sample,
-		      const struct wds_record *record, const char *class_name)
+static int wds_build_add_sample(struct build *b, const struct wds_sample *sample,
+				const struct wds_record *record, const char *class_name)
 {
 	size_t n = sample->members.count;
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = look_at(b, sample, &sample->members.items[i],
-			      &b->parts[i]);
+		err = wds_build_look_at(b, sample, &sample->members.items[i],
+					&b->parts[i]);
 	if (!err && b->config->hide_sidecars)
 		hide_sidecars(wds_label_member(b->rule, sample), b->parts, n);
 	if (!err)
 		count_images(b->findings, sample, b->parts, n);
 	for (size_t i = 0; i < n && !err; i++)
 		if (b->parts[i].member)
-			err = add_part(b, sample, &b->parts[i], record, class_name);
+			err = wds_build_add_part(b, sample, &b->parts[i], record,
+						 class_name);
 	return err;
 }
 
@@ -487,14 +494,16 @@ static int build_all(struct build *b, const struct wds_records *records)
 		else if (!record->used)
 			err = keep_sample(b, &sample);
 		else
-			err = add_sample(b, &sample, record, record->named ?
-					 records->texts.items + record->number : NULL);
+			err = wds_build_add_sample(b, &sample, record,
+						   record->named ? records->texts.items +
+									   record->number
+								 : NULL);
 	}
 	wds_sample_free(&sample);
 	return err;
 }
 
-static void finish(struct build *b)
+static void wds_build_finish(struct build *b)
 {
 	struct entries *old = b->scan->entries;
 
@@ -525,7 +534,7 @@ int wds_build(struct scan *scan, const struct webdataset_config *config,
 	int err = b.kept && b.pyd ? build_all(&b, records) : -ENOMEM;
 
 	if (!err)
-		finish(&b);
+		wds_build_finish(&b);
 	entries_free(b.kept);
 	wds_pyd_free(b.pyd);
 	vec_free(&b.extents);

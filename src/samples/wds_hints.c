@@ -28,7 +28,7 @@ enum {
 	"-C FOLDER -cf NEW.tar ."
 
 /* What labels=NAME could take, and its values in the first samples. */
-struct candidate {
+struct wds_hints_candidate {
 	char name[NAME_MOST + 1];
 	uint32_t hashes[PROBES];
 	size_t values;
@@ -45,7 +45,7 @@ static bool is_takeable(const char *name, size_t n)
 	return n > 0 && n <= NAME_MOST;
 }
 
-static bool has_word(const char *name, const char *const *words)
+static bool wds_hints_has_word(const char *name, const char *const *words)
 {
 	while (*words && !strcasestr(name, *words))
 		words++;
@@ -57,7 +57,7 @@ static bool means_label(const char *name)
 	static const char *const words[] = { "cls",    "class",   "label", "target",
 					     "categ",  "species", "wnid",  "synset", NULL };
 
-	return has_word(name, words);
+	return wds_hints_has_word(name, words);
 }
 
 /* Does it describe the sample rather than what is seen in it? */
@@ -69,10 +69,11 @@ static bool means_other(const char *name)
 					     "error",  "shard",  "licen",  "text",  "caption",
 					     "exif",   "page",   "offset", "seed",  NULL };
 
-	return has_word(name, words);
+	return wds_hints_has_word(name, words);
 }
 
-static void add_value(struct candidate *candidate, const struct wds_label *label)
+static void wds_hints_add_value(struct wds_hints_candidate *candidate,
+				const struct wds_label *label)
 {
 	if (candidate->values == PROBES)
 		return;
@@ -82,7 +83,7 @@ static void add_value(struct candidate *candidate, const struct wds_label *label
 }
 
 /* Several values, of which one comes again: what is another one each time is no class. */
-static bool repeats(const struct candidate *candidate)
+static bool wds_hints_repeats(const struct wds_hints_candidate *candidate)
 {
 	bool again = false, other = false;
 
@@ -94,22 +95,22 @@ static bool repeats(const struct candidate *candidate)
 	return again && other;
 }
 
-static bool are_classes(const struct candidate *candidate)
+static bool wds_hints_are_classes(const struct wds_hints_candidate *candidate)
 {
 	return !candidate->out &&
 	       (means_label(candidate->name) ||
-		(!means_other(candidate->name) && repeats(candidate)));
+		(!means_other(candidate->name) && wds_hints_repeats(candidate)));
 }
 
 /* "labels=coarse.cls or labels=fine.cls": how many there are. */
-static size_t list_hints(const struct candidate *candidates, size_t n, const char *before,
-			 const char *between, char *out, size_t room)
+static size_t list_hints(const struct wds_hints_candidate *candidates, size_t n,
+			 const char *before, const char *between, char *out, size_t room)
 {
 	size_t count = 0, used = 0;
 
 	*out = '\0';
 	for (size_t i = 0; i < n && count < SHOWN; i++) {
-		if (!are_classes(&candidates[i]))
+		if (!wds_hints_are_classes(&candidates[i]))
 			continue;
 		used += (size_t)snprintf(out + used, room - used, "%s%s%s",
 					 count++ ? between : "", before, candidates[i].name);
@@ -120,7 +121,7 @@ static size_t list_hints(const struct candidate *candidates, size_t n, const cha
 /* Suffixes */
 
 /* 1: the first labels are numbers, and half of the samples have one. 0, or an errno. */
-static int probe_suffix(const struct wds_tar *tar, struct candidate *candidate)
+static int probe_suffix(const struct wds_tar *tar, struct wds_hints_candidate *candidate)
 {
 	const struct wds_rule rule = { .kind = WDS_LABEL_NUMBER, .suffix = candidate->name };
 	struct wds_walk walk = { .log = tar->log };
@@ -136,7 +137,7 @@ static int probe_suffix(const struct wds_tar *tar, struct candidate *candidate)
 		if (count++ < PROBES)
 			err = wds_label_read(tar->window, &rule, &sample, &label, &why);
 		if (!err)
-			add_value(candidate, &label);
+			wds_hints_add_value(candidate, &label);
 	}
 	wds_sample_free(&sample);
 	if (err || r < 0)
@@ -148,7 +149,7 @@ static int probe_suffix(const struct wds_tar *tar, struct candidate *candidate)
 static int find_suffix(const struct wds_tar *tar, const struct wds_sample *first,
 		       struct wds_findings *out)
 {
-	struct candidate found[SHOWN];
+	struct wds_hints_candidate found[SHOWN];
 	char names[SHOWN * (NAME_MOST + 8)], hints[SHOWN * (NAME_MOST + 16)];
 	size_t n = 0;
 
@@ -156,7 +157,7 @@ static int find_suffix(const struct wds_tar *tar, const struct wds_sample *first
 		const struct wds_member *member = &first->members.items[i];
 		int r;
 
-		found[n] = (struct candidate){ .values = 0 };
+		found[n] = (struct wds_hints_candidate){ .values = 0 };
 		if (member->size > NUMBER_MOST ||
 		    !is_takeable(member->suffix, strlen(member->suffix)))
 			continue;
@@ -164,7 +165,7 @@ static int find_suffix(const struct wds_tar *tar, const struct wds_sample *first
 		r = probe_suffix(tar, &found[n]);
 		if (r < 0)
 			return r;
-		n += r && are_classes(&found[n]);
+		n += r && wds_hints_are_classes(&found[n]);
 	}
 	if (!list_hints(found, n, ".", ", ", names, sizeof(names)))
 		return 0;
@@ -178,21 +179,22 @@ static int find_suffix(const struct wds_tar *tar, const struct wds_sample *first
 /* Items of a .json */
 
 struct items {
-	struct candidate candidates[CANDIDATES];
+	struct wds_hints_candidate candidates[CANDIDATES];
 	size_t count, samples;
 	const struct wds_sample *sample; /* the one that is looked into */
 };
 
-static struct candidate *candidate_of(struct items *items, const char *name, size_t n)
+static struct wds_hints_candidate *candidate_of(struct items *items, const char *name,
+						size_t n)
 {
-	struct candidate *candidate = items->candidates;
+	struct wds_hints_candidate *candidate = items->candidates;
 
 	for (; candidate < items->candidates + items->count; candidate++)
 		if (strlen(candidate->name) == n && memcmp(candidate->name, name, n) == 0)
 			return candidate;
 	if (items->samples || items->count == CANDIDATES || !is_takeable(name, n))
 		return NULL;
-	*candidate = (struct candidate){ .values = 0 };
+	*candidate = (struct wds_hints_candidate){ .values = 0 };
 	memcpy(candidate->name, name, n);
 	items->count++;
 	return candidate;
@@ -201,7 +203,7 @@ static struct candidate *candidate_of(struct items *items, const char *name, siz
 static void see_item(void *context, const char *name, size_t n, const struct wds_label *label)
 {
 	struct items *items = context;
-	struct candidate *candidate = candidate_of(items, name, n);
+	struct wds_hints_candidate *candidate = candidate_of(items, name, n);
 
 	if (!candidate)
 		return;
@@ -209,7 +211,7 @@ static void see_item(void *context, const char *name, size_t n, const struct wds
 	candidate->out |= wds_sample_find(items->sample, candidate->name) != NULL;
 	candidate->out |= label->kind == WDS_NAME && strlen(label->name) > CLASS_MOST;
 	if (candidate->values == items->samples)
-		add_value(candidate, label);
+		wds_hints_add_value(candidate, label);
 }
 
 static int look_into_items(const struct wds_tar *tar, const struct wds_rule *rule,
@@ -234,8 +236,8 @@ static int look_into_items(const struct wds_tar *tar, const struct wds_rule *rul
 	return err ? err : r < 0 ? r : 0;
 }
 
-static int find_item(const struct wds_tar *tar, const struct wds_rule *rule,
-		     const struct wds_sample *first, struct wds_findings *out)
+static int wds_hints_find_item(const struct wds_tar *tar, const struct wds_rule *rule,
+			       const struct wds_sample *first, struct wds_findings *out)
 {
 	const struct wds_member *member = wds_label_member(rule, first);
 	char hints[SHOWN * (NAME_MOST + 16)];
@@ -359,7 +361,7 @@ int wds_find_other(const struct wds_tar *tar, struct wds_findings *out)
 		r = find_suffix(tar, &sample, out);
 	for (size_t i = 0; i < tar->rule_count && r == 0 && !out->reason; i++)
 		if (tar->rules[i].kind == WDS_LABEL_JSON && wds_is_common(tar, tar->with[i]))
-			r = find_item(tar, &tar->rules[i], &sample, out);
+			r = wds_hints_find_item(tar, &tar->rules[i], &sample, out);
 	wds_sample_free(&sample);
 	return r < 0 ? r : 0;
 }

@@ -66,7 +66,8 @@ static int broken(const char **why, const char *what)
 }
 
 /* A class becomes a directory. */
-static int set_name(struct wds_label *label, const char *text, size_t n, const char **why)
+static int wds_labels_set_name(struct wds_label *label, const char *text, size_t n,
+			       const char **why)
 {
 	const char *fault = map_class_fault(text, n);
 
@@ -124,7 +125,7 @@ static int set_integer(struct wds_label *label, const char *text, size_t n,
 }
 
 /* Editors put the mark of UTF-8 before a text; some end its line, too. */
-static void trim(const char **text, size_t *n)
+static void wds_labels_trim(const char **text, size_t *n)
 {
 	if (*n >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) {
 		*text += 3;
@@ -141,7 +142,7 @@ static void trim(const char **text, size_t *n)
 static int parse_text(const struct wds_rule *rule, const char *text, size_t n,
 		      struct wds_label *label, const char **why)
 {
-	trim(&text, &n);
+	wds_labels_trim(&text, &n);
 	if (n == 0)
 		return broken(why, "is empty");
 	if (set_integer(label, text, n, why) == 0)
@@ -150,7 +151,7 @@ static int parse_text(const struct wds_rule *rule, const char *text, size_t n,
 		return -EBADMSG;
 	if (memchr(text, '\n', n) || memchr(text, '\r', n))
 		return broken(why, "has several lines");
-	return set_name(label, text, n, why);
+	return wds_labels_set_name(label, text, n, why);
 }
 
 /* 3.0 is what some libraries make of 3. */
@@ -187,7 +188,7 @@ static int set_string(struct wds_label *label, const struct pyjson_value *value,
 	if (!plain_integer(text, (size_t)n, label->name) &&
 	    strlen(label->name) == (size_t)n && memcmp(label->name, text, (size_t)n) == 0)
 		return set_integer(label, text, (size_t)n, why);
-	return set_name(label, text, (size_t)n, why);
+	return wds_labels_set_name(label, text, (size_t)n, why);
 }
 
 static int take_json(const struct pyjson_value *value, struct wds_label *label,
@@ -303,12 +304,12 @@ bool wds_key_is_label(const struct wds_sample *sample)
 	return wnid_of(sample) != NULL;
 }
 
-static void take_key(const struct wds_sample *sample, struct wds_label *label)
+static void wds_labels_take_key(const struct wds_sample *sample, struct wds_label *label)
 {
 	const char *name = wnid_of(sample), *why;
 
 	if (name)
-		(void)set_name(label, name, WNID_BYTES, &why);
+		(void)wds_labels_set_name(label, name, WNID_BYTES, &why);
 }
 
 /* A few bytes of a tar can be millions of zeros: nobody should have to read these. */
@@ -347,7 +348,7 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 
 	out->kind = WDS_NONE;
 	if (rule->kind == WDS_LABEL_KEY)
-		take_key(sample, out);
+		wds_labels_take_key(sample, out);
 	if (!member)
 		return 0;
 	if (member->size > most)
@@ -365,7 +366,8 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 }
 
 /* Names that an option can have need no escapes. */
-static void visit_items(const struct pyjson_value *root, wds_visit_item *visit, void *context)
+static void wds_labels_visit_items(const struct pyjson_value *root, wds_visit_item *visit,
+				   void *context)
 {
 	struct pyjson_walk walk = pyjson_items(root);
 	struct pyjson_value key, item;
@@ -396,6 +398,6 @@ int wds_label_items(struct wds_window *window, const struct wds_member *member,
 	if (!err)
 		err = pyjson_begin(&json, text, member->size, &fault);
 	if (!err)
-		visit_items(&json.root, visit, context);
+		wds_labels_visit_items(&json.root, visit, context);
 	return err == -EBADMSG ? 0 : err;
 }

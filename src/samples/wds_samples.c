@@ -14,7 +14,7 @@ bool wds_is_meta(const char *path)
 }
 
 /* Where the suffix of a member begins; NULL where it is in no sample. */
-static const char *suffix_of(const struct entry *entry)
+static const char *wds_samples_suffix_of(const struct entry *entry)
 {
 	const char *name = filename_of(entry->path);
 	const char *dot = strchr(name, '.');
@@ -39,12 +39,14 @@ static struct wds_member member_of(struct entries *log, size_t index,
 	return member;
 }
 
-static bool same_key(const struct wds_sample *sample, const char *path, size_t n)
+static bool wds_samples_same_key(const struct wds_sample *sample, const char *path,
+				 size_t n)
 {
 	return n == sample->key_length && memcmp(path, sample->key, n) == 0;
 }
 
-static int add_member(struct wds_sample *sample, const struct wds_member *member)
+static int wds_samples_add_member(struct wds_sample *sample,
+				  const struct wds_member *member)
 {
 	if (sample->members.count >= WDS_MEMBERS_MOST)
 		sample->odd = "has too many members";
@@ -60,7 +62,7 @@ int wds_walk_next(struct wds_walk *walk, struct wds_sample *sample)
 	for (; walk->log; walk->log = entries_next(walk->log), walk->next = 0) {
 		for (; walk->next < entries_count(walk->log); walk->next++) {
 			const struct entry *entry = entries_get(walk->log, walk->next);
-			const char *suffix = suffix_of(entry);
+			const char *suffix = wds_samples_suffix_of(entry);
 			struct wds_member member;
 			int err = 0;
 
@@ -75,11 +77,12 @@ int wds_walk_next(struct wds_walk *walk, struct wds_sample *sample)
 			if (sample->members.count == 0) {
 				sample->key = entry->path;
 				sample->key_length = (size_t)(suffix - 1 - entry->path);
-			} else if (!same_key(sample, entry->path,
-					     (size_t)(suffix - 1 - entry->path))) {
+			} else if (!wds_samples_same_key(sample, entry->path,
+							 (size_t)(suffix - 1 -
+								  entry->path))) {
 				return 1;
 			}
-			if (add_member(sample, &member) < 0)
+			if (wds_samples_add_member(sample, &member) < 0)
 				return -ENOMEM;
 		}
 	}

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 
-static int fetch(struct wds_window *window, uint64_t offset, size_t n)
+static int wds_window_fetch(struct wds_window *window, uint64_t offset, size_t n)
 {
 	uint64_t size = source_size(window->source);
 	uint64_t at = offset - offset % WDS_PAGE, end = offset + n;
@@ -33,12 +33,13 @@ int wds_window_get(struct wds_window *window, uint64_t offset, size_t n,
 	    !range_within(offset, n, source_size(window->source)))
 		return -EIO;
 	if (offset < window->at || !range_within(offset - window->at, n, window->held))
-		err = fetch(window, offset, n);
+		err = wds_window_fetch(window, offset, n);
 	*out = window->bytes + (offset - window->at);
 	return err;
 }
 
-static int copy(struct wds_window *window, uint64_t offset, uint64_t n, unsigned char *out)
+static int wds_window_copy(struct wds_window *window, uint64_t offset, uint64_t n,
+			   unsigned char *out)
 {
 	while (n) {
 		size_t piece = n < WDS_WINDOW - WDS_PAGE ? (size_t)n : WDS_WINDOW - WDS_PAGE;
@@ -62,7 +63,7 @@ int wds_window_member(struct wds_window *window, const struct wds_member *member
 	int err = 0;
 
 	if (member->whole)
-		return copy(window, member->offset, member->size, out);
+		return wds_window_copy(window, member->offset, member->size, out);
 	entry = entries_get(member->log, member->index);
 	memset(out, 0, member->size);
 	for (size_t i = 0; i < entry->extent_count && !err; i++) {
@@ -70,8 +71,10 @@ int wds_window_member(struct wds_window *window, const struct wds_member *member
 
 		if (!range_within(x->file_offset, x->length, member->size))
 			return -EIO;
-		err = copy(window, entries_volume(member->log, x->volume)->base + x->offset,
-			   x->length, out + x->file_offset);
+		err = wds_window_copy(window,
+				      entries_volume(member->log, x->volume)->base +
+					      x->offset,
+				      x->length, out + x->file_offset);
 	}
 	return err;
 }

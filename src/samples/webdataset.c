@@ -98,7 +98,7 @@ static int choose_rule(struct take *take)
 
 /* What the labels say */
 
-static int add_record(struct take *take, const struct wds_label *label)
+static int webdataset_add_record(struct take *take, const struct wds_label *label)
 {
 	struct wds_record record = { .number = label->number,
 				     .used = label->kind != WDS_NONE,
@@ -168,12 +168,12 @@ static int read_label(struct take *take, const struct wds_sample *sample)
 	} else if (!err && !odd && label.kind == WDS_NONE) {
 		wds_complain(&take->missing, sample->key, sample->key_length, "");
 	}
-	return err ? err : add_record(take, &label);
+	return err ? err : webdataset_add_record(take, &label);
 }
 
 /* What is said */
 
-static void report(const struct take *take)
+static void webdataset_report(const struct take *take)
 {
 	const struct wds_rule *rule = take->rule;
 	const char *label = take->scan->label;
@@ -205,7 +205,7 @@ static int refuse_tree(const struct take *take, struct error *e)
 }
 
 /* More labels are broken than not: a tree is better than a part of a dataset. */
-static int give_up(const struct take *take, struct error *e)
+static int webdataset_give_up(const struct take *take, struct error *e)
 {
 	const struct wds_complaint *first =
 		take->broken.count ? &take->broken :
@@ -220,7 +220,7 @@ static int give_up(const struct take *take, struct error *e)
 	return refuse_tree(take, e);
 }
 
-static int refuse_labels(const struct take *take, struct error *e)
+static int webdataset_refuse_labels(const struct take *take, struct error *e)
 {
 	const char *name = wds_plain_suffix(take->config->labels);
 
@@ -231,7 +231,7 @@ static int refuse_labels(const struct take *take, struct error *e)
 }
 
 /* No rule says the labels. */
-static int leave(const struct take *take, struct error *e)
+static int webdataset_leave(const struct take *take, struct error *e)
 {
 	int err = wds_find_reason(&take->tar, take->findings);
 
@@ -241,7 +241,7 @@ static int leave(const struct take *take, struct error *e)
 		snprintf(take->scan->detail, sizeof(take->scan->detail),
 			 "WebDataset, no labels are taken");
 	if (take->config->labels && take->findings->reason != WDS_LABELS_APART)
-		return refuse_labels(take, e);
+		return webdataset_refuse_labels(take, e);
 	return refuse_tree(take, e);
 }
 
@@ -257,13 +257,13 @@ static int take_shard(struct take *take, struct error *e)
 	if (err)
 		return err;
 	if (!take->rule)
-		return leave(take, e);
+		return webdataset_leave(take, e);
 	err = each_sample(take, read_label);
 	if (err)
 		return err;
 	if (take->used < take->tar.total - take->used)
-		return take->rule->suffix ? give_up(take, e) : 0;
-	report(take);
+		return take->rule->suffix ? webdataset_give_up(take, e) : 0;
+	webdataset_report(take);
 	take->findings->taken = true;
 	snprintf(take->scan->detail, sizeof(take->scan->detail),
 		 "WebDataset, labels from %s", take->rule->name);

@@ -53,7 +53,7 @@ static int add_files(struct arguments *arguments, const char *text, uint64_t fil
 			 (unsigned long long)most);
 }
 
-static int no_memory(struct error *e)
+static int arguments_no_memory(struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, ENOMEM,
 			 "there is not enough memory for the names of the packed files; "
@@ -69,7 +69,7 @@ static int add_argument(struct arguments *arguments, struct argument item, uint6
 	item.before = arguments->count;
 	if (vec_push(&arguments->items, item) == 0)
 		return add_files(arguments, item.text, files, e);
-	err = no_memory(e);
+	err = arguments_no_memory(e);
 	brace_free(item.brace);
 	free(item.owned);
 	return err;
@@ -78,7 +78,7 @@ static int add_argument(struct arguments *arguments, struct argument item, uint6
 static int add_owned(struct arguments *arguments, char *path, struct error *e)
 {
 	if (!path)
-		return no_memory(e);
+		return arguments_no_memory(e);
 	return add_argument(arguments, (struct argument){ .text = path, .owned = path }, 1, e);
 }
 
@@ -92,8 +92,8 @@ static bool is_same_path(const char *a, const char *b)
 }
 
 /* A file, and the rows of it that are shown, unless the next argument names these. */
-static int add_file(struct arguments *arguments, struct argument file, const char *next,
-		    struct error *e)
+static int arguments_add_file(struct arguments *arguments, struct argument file,
+			      const char *next, struct error *e)
 {
 	struct path_list indices = { NULL, 0, 0 };
 	int err = saved_indices_list(file.text, &indices, e);
@@ -114,7 +114,8 @@ static int add_file(struct arguments *arguments, struct argument file, const cha
 }
 
 /* A pattern that stands for itself until a file is asked for, or words with files beside. */
-static int add_pattern(struct arguments *arguments, const char *text, struct error *e)
+static int arguments_add_pattern(struct arguments *arguments, const char *text,
+				 struct error *e)
 {
 	static const char ending[] = "dataset.arrow";
 	size_t n = strlen(text);
@@ -130,15 +131,19 @@ static int add_pattern(struct arguments *arguments, const char *text, struct err
 	for (uint64_t i = 0; i < brace_count(brace) && !err; i++) {
 		char *word = brace_word(brace, i);
 
-		err = word ? add_file(arguments, (struct argument){ .text = word, .owned = word },
-				      NULL, e) : no_memory(e);
+		err = word ? arguments_add_file(arguments,
+						(struct argument){.text = word,
+								  .owned = word},
+						NULL, e)
+			   : arguments_no_memory(e);
 	}
 	brace_free(brace);
 	return err;
 }
 
 /* A folder that a dataset was saved to has files; any other is named to be refused. */
-static int add_folder(struct arguments *arguments, const char *text, struct error *e)
+static int arguments_add_folder(struct arguments *arguments, const char *text,
+				struct error *e)
 {
 	struct path_list list = { NULL, 0, 0 };
 	int there = saved_folder_list(text, &list, e), err = there < 0 ? there : 0;
@@ -153,29 +158,30 @@ static int add_folder(struct arguments *arguments, const char *text, struct erro
 	return add_argument(arguments, (struct argument){ .text = text }, 1, e);
 }
 
-static int add_text(struct arguments *arguments, const char *text, const char *next,
-		    struct error *e)
+static int arguments_add_text(struct arguments *arguments, const char *text,
+			      const char *next, struct error *e)
 {
 	struct stat st;
 
 	steps_at(text);
 	if (stat(text, &st) < 0)
-		return add_pattern(arguments, text, e);
+		return arguments_add_pattern(arguments, text, e);
 	if (S_ISDIR(st.st_mode))
-		return add_folder(arguments, text, e);
-	return add_file(arguments, (struct argument){ .text = text }, next, e);
+		return arguments_add_folder(arguments, text, e);
+	return arguments_add_file(arguments, (struct argument){ .text = text }, next, e);
 }
 
 int arguments_parse(char *const *texts, size_t n, struct arguments **out, struct error *e)
 {
 	struct arguments *arguments = calloc(1, sizeof(*arguments));
-	int err = arguments ? 0 : no_memory(e);
+	int err = arguments ? 0 : arguments_no_memory(e);
 
 	if (!err && n == 0)
 		err = error_set(e, ERROR_USAGE, EINVAL,
 				"no source was named; name at least one packed file");
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_text(arguments, texts[i], i + 1 < n ? texts[i + 1] : NULL, e);
+		err = arguments_add_text(arguments, texts[i],
+					 i + 1 < n ? texts[i + 1] : NULL, e);
 	if (err)
 		arguments_free(arguments);
 	else

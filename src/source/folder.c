@@ -28,42 +28,43 @@ enum {
 enum kind { KIND_MOUNTABLE, KIND_FOLDER, KIND_FILES };
 
 /* A line of folders.def. */
-struct row {
+struct folder_row {
 	enum kind kind;
 	const char *first, *second, *what, *remedy;
 };
 
-static const struct row rows[] = {
+static const struct folder_row rows[] = {
 #define MOUNTABLE(pattern, word) { KIND_MOUNTABLE, pattern, NULL, word, NULL },
 #define FOLDER(first, second, what, remedy) { KIND_FOLDER, first, second, what, remedy },
 #define FILES(first, second, what) { KIND_FILES, first, second, what, NULL },
 #include "source/folders.def"
 };
 
-struct name {
+struct folder_name {
 	char *text; /* owned */
 	bool folder;
 };
 
 /* The sorted names of a directory. */
-struct listing {
+struct folder_listing {
 	char path[PATH_MAX];
-	VEC(struct name) names;
+	VEC(struct folder_name) names;
 };
 
-static void listing_free(struct listing *listing)
+static void listing_free(struct folder_listing *listing)
 {
 	for (size_t i = 0; i < listing->names.count; i++)
 		free(listing->names.items[i].text);
 	vec_free(&listing->names);
 }
 
-static int by_text(const void *a, const void *b)
+static int folder_by_text(const void *a, const void *b)
 {
-	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+	return strcmp(((const struct folder_name *)a)->text,
+		      ((const struct folder_name *)b)->text);
 }
 
-static bool is_folder(DIR *dir, const struct dirent *entry)
+static bool folder_is_folder(DIR *dir, const struct dirent *entry)
 {
 	struct stat st;
 
@@ -72,43 +73,45 @@ static bool is_folder(DIR *dir, const struct dirent *entry)
 	return fstatat(dirfd(dir), entry->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-static void add_name(struct listing *listing, DIR *dir, const struct dirent *entry)
+static void folder_add_name(struct folder_listing *listing, DIR *dir,
+			    const struct dirent *entry)
 {
-	struct name name;
+	struct folder_name name;
 
 	if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 		return;
-	name = (struct name){ strdup(entry->d_name), is_folder(dir, entry) };
+	name = (struct folder_name){strdup(entry->d_name), folder_is_folder(dir, entry)};
 	if (name.text && vec_push(&listing->names, name) < 0)
 		free(name.text);
 }
 
 /* Of a directory that cannot be read, or without memory, there are fewer names. */
-static void listing_read(struct listing *listing, const char *path, const char *below)
+static void listing_read(struct folder_listing *listing, const char *path,
+			 const char *below)
 {
 	struct dirent *entry;
 	DIR *dir;
 
-	*listing = (struct listing){ .names = VEC_INIT };
+	*listing = (struct folder_listing){ .names = VEC_INIT };
 	snprintf(listing->path, sizeof(listing->path), "%s%s%s", path, below ? "/" : "",
 		 below ? below : "");
 	dir = opendir(listing->path);
 	if (!dir)
 		return;
 	while (listing->names.count < NAMES_MOST && (entry = readdir(dir)))
-		add_name(listing, dir, entry);
+		folder_add_name(listing, dir, entry);
 	closedir(dir);
 	if (listing->names.count)
 		qsort(listing->names.items, listing->names.count,
-		      sizeof(*listing->names.items), by_text);
+		      sizeof(*listing->names.items), folder_by_text);
 }
 
-static bool is_like(const struct name *name, const char *pattern)
+static bool is_like(const struct folder_name *name, const char *pattern)
 {
 	return fnmatch(pattern, name->text, FNM_PERIOD) == 0;
 }
 
-static size_t count_like(const struct listing *listing, const char *pattern)
+static size_t count_like(const struct folder_listing *listing, const char *pattern)
 {
 	size_t count = 0;
 
@@ -118,11 +121,11 @@ static size_t count_like(const struct listing *listing, const char *pattern)
 }
 
 /* A pattern, or a folder's name, a slash and a pattern for the names in it. */
-static bool holds(const struct listing *listing, const char *pattern)
+static bool folder_holds(const struct folder_listing *listing, const char *pattern)
 {
 	const char *slash = strchr(pattern, '/');
 	CLEANUP(cleanup_free) char *name = NULL;
-	CLEANUP(listing_free) struct listing inner = { .names = VEC_INIT };
+	CLEANUP(listing_free) struct folder_listing inner = { .names = VEC_INIT };
 
 	if (!slash)
 		return count_like(listing, pattern) > 0;
@@ -134,24 +137,26 @@ static bool holds(const struct listing *listing, const char *pattern)
 }
 
 /* One Parquet file beside folders of images makes no dataset of Parquet files. */
-static bool are_many(const struct listing *listing, const char *pattern)
+static bool are_many(const struct folder_listing *listing, const char *pattern)
 {
 	size_t all = count_like(listing, "*") - count_like(listing, "*.gidx");
 
 	return all > 0 && count_like(listing, pattern) * SHARE_LEAST >= all;
 }
 
-static bool fits(const struct row *row, const struct listing *listing)
+static bool folder_fits(const struct folder_row *row,
+			const struct folder_listing *listing)
 {
 	if (!row->second && row->first[0] == '*')
 		return are_many(listing, row->first);
-	return holds(listing, row->first) && (!row->second || holds(listing, row->second));
+	return folder_holds(listing, row->first) &&
+	       (!row->second || folder_holds(listing, row->second));
 }
 
-static const struct row *find_row(const struct listing *listing)
+static const struct folder_row *find_row(const struct folder_listing *listing)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (fits(&rows[i], listing))
+		if (folder_fits(&rows[i], listing))
 			return &rows[i];
 	return NULL;
 }
@@ -162,22 +167,24 @@ struct search {
 	unsigned listings; /* that may still be read */
 };
 
-static const struct row *find_below(struct listing *listing, struct search *search);
+static const struct folder_row *find_below(struct folder_listing *listing,
+					   struct search *search);
 
 /*
  * A dataset in splits, or in versions, has one in each folder: what more than half of the
  * first folders are, or what is in them, and the first of these in *inner.
  */
-static const struct row *find_in_folders(const struct listing *listing,
-					 struct search *search, struct listing *inner)
+static const struct folder_row *find_in_folders(const struct folder_listing *listing,
+						struct search *search,
+						struct folder_listing *inner)
 {
-	const struct row *found = NULL;
+	const struct folder_row *found = NULL;
 	size_t looked_at = 0, like_it = 0;
 
 	for (size_t i = 0; i < listing->names.count && looked_at < FOLDERS_MOST; i++) {
-		const struct name *name = &listing->names.items[i];
-		CLEANUP(listing_free) struct listing next = { .names = VEC_INIT };
-		const struct row *row;
+		const struct folder_name *name = &listing->names.items[i];
+		CLEANUP(listing_free) struct folder_listing next = { .names = VEC_INIT };
+		const struct folder_row *row;
 
 		if (!name->folder || name->text[0] == '.' || search->listings == 0)
 			continue;
@@ -198,10 +205,11 @@ static const struct row *find_in_folders(const struct listing *listing,
 }
 
 /* One level deeper: the listing becomes that of the dataset. */
-static const struct row *find_below(struct listing *listing, struct search *search)
+static const struct folder_row *find_below(struct folder_listing *listing,
+					   struct search *search)
 {
-	CLEANUP(listing_free) struct listing inner = { .names = VEC_INIT };
-	const struct row *row = NULL;
+	CLEANUP(listing_free) struct folder_listing inner = { .names = VEC_INIT };
+	const struct folder_row *row = NULL;
 
 	if (search->deeper > 0) {
 		search->deeper--;
@@ -209,7 +217,7 @@ static const struct row *find_below(struct listing *listing, struct search *sear
 		search->deeper++;
 	}
 	if (row) {
-		struct listing outer = *listing;
+		struct folder_listing outer = *listing;
 
 		*listing = inner;
 		inner = outer;
@@ -218,7 +226,7 @@ static const struct row *find_below(struct listing *listing, struct search *sear
 }
 
 /* Where the number that is not the same in two names begins and ends in the first. */
-static bool find_number(const char *a, const char *b, size_t *begin, size_t *end)
+static bool folder_find_number(const char *a, const char *b, size_t *begin, size_t *end)
 {
 	size_t length = strlen(a);
 
@@ -246,7 +254,8 @@ static bool is_between(const char *text, const char *first, size_t begin, size_t
 }
 
 /* 'DIR/train-{000..127}.tar', where the files are just that; else 'DIR'/ and the pattern. */
-static void name_files(const struct listing *listing, const char *pattern, char *out)
+static void name_files(const struct folder_listing *listing, const char *pattern,
+		       char *out)
 {
 	const char *first = NULL, *last = NULL;
 	size_t count = 0, begin = 0, end = 0;
@@ -265,7 +274,7 @@ static void name_files(const struct listing *listing, const char *pattern, char 
 		return;
 	}
 	in_turn = listing->names.count < NAMES_MOST &&
-		  find_number(first, last, &begin, &end) && end - begin < 10 &&
+		  folder_find_number(first, last, &begin, &end) && end - begin < 10 &&
 		  strtoul(last + begin, NULL, 10) - strtoul(first + begin, NULL, 10) ==
 			  count - 1;
 	for (size_t i = 0; i < listing->names.count && in_turn; i++)
@@ -279,8 +288,8 @@ static void name_files(const struct listing *listing, const char *pattern, char 
 		snprintf(out, FILES_BYTES, "'%s'/%s", listing->path, pattern);
 }
 
-static int refuse_mountable(const char *path, const struct listing *listing,
-			    const struct row *row, struct error *e)
+static int refuse_mountable(const char *path, const struct folder_listing *listing,
+			    const struct folder_row *row, struct error *e)
 {
 	char files[FILES_BYTES];
 
@@ -291,7 +300,7 @@ static int refuse_mountable(const char *path, const struct listing *listing,
 }
 
 /* Folders KEY=VALUE below `path` are partitions of one dataset, which begins above them. */
-static void leave_partitions(const char *path, struct listing *listing)
+static void leave_partitions(const char *path, struct folder_listing *listing)
 {
 	char *name = listing->path + strlen(path), *end;
 
@@ -304,8 +313,8 @@ static void leave_partitions(const char *path, struct listing *listing)
 	}
 }
 
-static int refuse_dataset(const char *path, const struct listing *listing,
-			  const struct row *row, struct error *e)
+static int refuse_dataset(const char *path, const struct folder_listing *listing,
+			  const struct folder_row *row, struct error *e)
 {
 	const char *hole = strstr(row->remedy, "%s");
 	bool inside = strcmp(path, listing->path) != 0;
@@ -332,9 +341,9 @@ static int refuse_files(const char *path, const char *what, struct error *e)
 int folder_refuse(const char *path, struct error *e)
 {
 	CLEANUP(cleanup_free) char *plain = strdup(path);
-	CLEANUP(listing_free) struct listing listing = { .names = VEC_INIT };
+	CLEANUP(listing_free) struct folder_listing listing = { .names = VEC_INIT };
 	struct search search = { LEVELS_MOST, LISTINGS_MOST };
-	const struct row *row;
+	const struct folder_row *row;
 
 	for (size_t n = plain ? strlen(plain) : 0; n > 1 && plain[n - 1] == '/'; n--)
 		plain[n - 1] = '\0';

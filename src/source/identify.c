@@ -9,7 +9,7 @@
 enum { PAGE_BYTES = 4096 };
 
 /* Times that do not fit in 64 bits of nanoseconds are all the same one. */
-static int64_t nanoseconds(const struct source_owner *owner)
+static int64_t identify_nanoseconds(const struct source_owner *owner)
 {
 	int64_t ns;
 
@@ -24,7 +24,7 @@ static int64_t nanoseconds(const struct source_owner *owner)
  * part of it. So more of it counts: blocks ever farther apart, a few in each power of
  * two, each with the digest of those before as its seed.
  */
-static int add_blocks(const struct source *source, uint64_t *digest)
+static int identify_add_blocks(const struct source *source, uint64_t *digest)
 {
 	unsigned char bytes[PAGE_BYTES];
 	uint64_t size = source_size(source);
@@ -41,7 +41,8 @@ static int add_blocks(const struct source *source, uint64_t *digest)
 }
 
 /* Where the sample of a number is: in the middle of one of so many equal parts. */
-static uint64_t place_of(const struct source *source, unsigned sample, unsigned samples)
+static uint64_t identify_place_of(const struct source *source, unsigned sample,
+				  unsigned samples)
 {
 	uint64_t pages = source_size(source) / PAGE_BYTES;
 
@@ -58,7 +59,7 @@ static uint64_t read_samples(const struct source *source, unsigned samples)
 	uint64_t digest = source_size(source), last = UINT64_MAX;
 
 	for (unsigned i = 0; i < samples && source_size(source) >= PAGE_BYTES; i++) {
-		uint64_t at = place_of(source, i, samples);
+		uint64_t at = identify_place_of(source, i, samples);
 
 		if (at == last)
 			continue;
@@ -78,7 +79,8 @@ void source_identity_ahead(const struct source *source, unsigned samples)
 	source_hint(source, HINT_SOON, 0, end);
 	source_hint(source, HINT_SOON, size - end, end);
 	for (unsigned i = 0; i < samples && size >= PAGE_BYTES; i++)
-		source_hint(source, HINT_SOON, place_of(source, i, samples), PAGE_BYTES);
+		source_hint(source, HINT_SOON, identify_place_of(source, i, samples),
+			    PAGE_BYTES);
 }
 
 /*
@@ -100,10 +102,11 @@ int source_sample(const struct source *source, unsigned samples, struct identity
 	if (err)
 		return err;
 	out->size = size;
-	out->mtime_ns = nanoseconds(source_owner(source));
+	out->mtime_ns = identify_nanoseconds(source_owner(source));
 	out->digest = XXH3_64bits(bytes, head + tail);
 	out->number = source_info(source)->number;
 	out->samples = read_samples(source, samples);
-	return source_info(source)->device ? add_blocks(source, &out->digest) : 0;
+	return source_info(source)->device ? identify_add_blocks(source, &out->digest)
+					   : 0;
 }
 

@@ -55,7 +55,7 @@ static uint64_t available(void)
  * Many mounts may load at once, each of which saw the same memory before: so it is looked at
  * again on the way, and one of them ends while a quarter of that is still left.
  */
-static int copy(const struct source *source, int fd, uint64_t reserve)
+static int load_copy(const struct source *source, int fd, uint64_t reserve)
 {
 	CLEANUP(cleanup_free) char *piece = malloc(PIECE_BYTES);
 	uint64_t size = source_size(source);
@@ -79,7 +79,8 @@ static int copy(const struct source *source, int fd, uint64_t reserve)
  * Small files are not asked about, and have no reserve. The owner of a file on FUSE decides which size it has
  * and where its holes are, and its reader may be root's.
  */
-static int check_size(const struct source *source, uint64_t *reserve, struct error *e)
+static int load_check_size(const struct source *source, uint64_t *reserve,
+			   struct error *e)
 {
 	uint64_t size = source_size(source), memory;
 
@@ -103,12 +104,12 @@ int source_load(const struct source *source, int *memory, struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 	uint64_t reserve;
-	int err = check_size(source, &reserve, e);
+	int err = load_check_size(source, &reserve, e);
 
 	if (err)
 		return err;
 	fd = memfd_create("granaryfs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	err = fd < 0 ? -errno : copy(source, fd, reserve);
+	err = fd < 0 ? -errno : load_copy(source, fd, reserve);
 	if (!err)
 		err = sealed_make(fd);
 	if (err == -ENOMEM)

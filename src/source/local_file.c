@@ -142,7 +142,8 @@ static int fill_info(int fd, const struct stat *st, struct source_info *info)
 }
 
 /* What was found by its name may be something else by now. */
-static int examine(const char *path, int fd, struct source_info *info, struct error *e)
+static int local_file_examine(const char *path, int fd, struct source_info *info,
+			      struct error *e)
 {
 	struct stat st;
 	int err;
@@ -170,7 +171,7 @@ int file_open(const char *path, int *fd, struct source_info *info, struct error 
 	opened = open_retry(held, path);
 	if (opened < 0)
 		return refuse_errno(path, -opened, e);
-	err = examine(path, opened, info, e);
+	err = local_file_examine(path, opened, info, e);
 	if (err)
 		return err;
 	*fd = steal_fd(&opened);
@@ -201,7 +202,7 @@ int file_describe(int fd, struct source_info *info)
  * The absolute path of an open file; NULL where it is not known. By the descriptor: a
  * daemon leaves the folder that a path was given in.
  */
-static char *find_place(int fd)
+static char *local_file_find_place(int fd)
 {
 	char link[32], place[PATH_MAX];
 	ssize_t n;
@@ -223,12 +224,12 @@ static int make_source(const char *path, int fd, const struct source_info *info,
 		return -ENOMEM;
 	file->fd = fd;
 	file->source.info = *info;
-	file->source.place = find_place(fd);
+	file->source.place = local_file_find_place(fd);
 	*out = &file->source;
 	return 0;
 }
 
-static int open_source(const char *path, struct source **out, struct error *e)
+static int local_file_open_source(const char *path, struct source **out, struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 	struct source_info info;
@@ -247,7 +248,7 @@ int source_adopt(const char *path, int fd, struct source **out, struct error *e)
 	int err = check_adopted(path, fd, e);
 
 	if (!err)
-		err = examine(path, fd, &info, e);
+		err = local_file_examine(path, fd, &info, e);
 	return err ? err : make_source(path, fd, &info, out, e);
 }
 
@@ -290,7 +291,7 @@ static uint64_t next_data(const struct source *source, uint64_t at)
 	return errno == ENXIO && at < source->info.size ? source->info.size : at;
 }
 
-static int hand_over(const struct source *source)
+static int local_file_hand_over(const struct source *source)
 {
 	return local_file_of(source)->fd;
 }
@@ -302,6 +303,6 @@ static void close_file(struct source *source)
 }
 
 const struct source_ops local_file_ops = {
-	.open = open_source, .pread = retry_pread, .hint = hint_file,
-	.next_data = next_data, .hand_over = hand_over, .close = close_file,
+	.open = local_file_open_source, .pread = retry_pread, .hint = hint_file,
+	.next_data = next_data, .hand_over = local_file_hand_over, .close = close_file,
 };

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 
 /* One line of sysfs, without its newline. */
-static bool read_line(const char *path, char out[PATH_MAX])
+static bool loop_read_line(const char *path, char out[PATH_MAX])
 {
 	CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, out, PATH_MAX - 1);
@@ -34,7 +34,7 @@ static bool file_name(const struct stat *device, char out[PATH_MAX])
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s/backing_file",
 			 major(device->st_rdev), minor(device->st_rdev), places[i]);
-		if (read_line(path, out))
+		if (loop_read_line(path, out))
 			return true;
 	}
 	return false;

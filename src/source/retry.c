@@ -59,7 +59,7 @@ static const struct transient *find_transient(int errnum)
 }
 
 /* One call of retry_pread. */
-struct reading {
+struct retry_reading {
 	struct local_file *file;
 	int64_t begun;
 	unsigned tries;    /* more than the first */
@@ -68,7 +68,7 @@ struct reading {
 };
 
 /* Coarse: it is asked at every read, and pauses are what is measured. */
-static int64_t now_ms(void)
+static int64_t retry_now_ms(void)
 {
 	struct timespec now;
 
@@ -84,7 +84,7 @@ static void pause_ms(int ms)
 }
 
 /* Nothing was read where bytes should be: is the file shorter than it was? */
-static int explain_nothing(struct reading *r)
+static int explain_nothing(struct retry_reading *r)
 {
 	struct source_info now;
 	int err = file_describe(r->file->fd, &now);
@@ -98,7 +98,7 @@ static int explain_nothing(struct reading *r)
  * and so do both of small reads. A read in between is one file's: a page that stays for each
  * file of 110 kB is a 27th of all.
  */
-static void let_go(const struct reading *r, off_t offset, ssize_t n)
+static void retry_let_go(const struct retry_reading *r, off_t offset, ssize_t n)
 {
 	const off_t page = (off_t)pages_size();
 	bool all = n >= LARGE_READ && n < BLOCK_READ;
@@ -114,8 +114,8 @@ static void let_go(const struct reading *r, off_t offset, ssize_t n)
  * What the kernel holds already, somebody else may want there: it is left alone. What
  * it has to fetch it drops again.
  */
-static ssize_t retry_read_streaming(const struct reading *r, void *buffer, size_t length,
-				    off_t offset)
+static ssize_t retry_read_streaming(const struct retry_reading *r, void *buffer,
+				    size_t length, off_t offset)
 {
 	struct iovec where = { buffer, length };
 	ssize_t n = preadv2(r->file->fd, &where, 1, offset, RWF_NOWAIT);
@@ -124,12 +124,12 @@ static ssize_t retry_read_streaming(const struct reading *r, void *buffer, size_
 	if (!there)
 		n = pread(r->file->fd, buffer, length, offset);
 	if (n > 0 && (!there || atomic_load(&r->file->ours)))
-		let_go(r, offset, n);
+		retry_let_go(r, offset, n);
 	return n;
 }
 
 /* How many bytes, 1 at least, or a negative errno. */
-static ssize_t retry_read_once(struct reading *r, void *buffer, size_t length,
+static ssize_t retry_read_once(struct retry_reading *r, void *buffer, size_t length,
 			       uint64_t offset)
 {
 	ssize_t n;
@@ -149,7 +149,7 @@ static ssize_t retry_read_once(struct reading *r, void *buffer, size_t length,
  * The device is not compared: a file system that is mounted anew may have another
  * number.
  */
-static bool is_same_file(const struct source_info *a, const struct source_info *b)
+static bool retry_is_same_file(const struct source_info *a, const struct source_info *b)
 {
 	return a->id.inode == b->id.inode && a->size == b->size &&
 	       a->owner.mtime == b->owner.mtime && a->owner.mtime_ns == b->owner.mtime_ns;
@@ -169,7 +169,7 @@ static int open_same(const char *place, const struct source_info *info, int *fd)
 	err = file_open(place, &opened, &found, NULL);
 	if (err)
 		return err;
-	if (!is_same_file(&found, info))
+	if (!retry_is_same_file(&found, info))
 		return -EXDEV;
 	*fd = steal_fd(&opened);
 	return 0;
@@ -194,7 +194,7 @@ void source_open_by(source_opener *open)
  * Opens the file again, unless another thread has: `seen` is how often that had been
  * done before the read that failed. 0, or why it cannot be opened.
  */
-static int reopen(const struct reading *r, unsigned seen)
+static int reopen(const struct retry_reading *r, unsigned seen)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 	struct local_file *file = r->file;
@@ -215,17 +215,17 @@ static int reopen(const struct reading *r, unsigned seen)
 }
 
 /* Has it been tried often enough, for long enough, or has another read given up? */
-static bool is_hopeless(const struct reading *r, int64_t now)
+static bool is_hopeless(const struct retry_reading *r, int64_t now)
 {
 	return r->tries == TRIES_MORE || now - r->begun > PATIENCE_MS ||
 	       now < atomic_load(&r->file->failing_until);
 }
 
 /* A try failed with `err`: waits where the next one may succeed. */
-static bool may_try_again(struct reading *r, int err, unsigned seen)
+static bool may_try_again(struct retry_reading *r, int err, unsigned seen)
 {
 	const struct transient *transient = r->shrunk ? NULL : find_transient(-err);
-	int64_t now = now_ms();
+	int64_t now = retry_now_ms();
 	bool at_once = false;
 
 	if (!transient)
@@ -251,7 +251,7 @@ int retry_pread(const struct source *source, void *buffer, size_t length,
 		uint64_t *offset)
 {
 	struct local_file *file = local_file_of(source);
-	struct reading r = { .file = file, .begun = now_ms() };
+	struct retry_reading r = { .file = file, .begun = retry_now_ms() };
 	unsigned char *to = buffer;
 
 	if (!range_within(*offset, length, INT64_MAX))

@@ -18,7 +18,7 @@ enum { DESCRIPTORS_TO_SPARE = 256 };
 /* Pages that identities are made of: of one file, and of all. Indexes depend on them. */
 enum { SAMPLES_MOST = 64, SAMPLES_LEAST = 1, SAMPLES_IN_ALL = 1024 };
 
-static int out_of_memory(struct error *e)
+static int source_set_out_of_memory(struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, ENOMEM,
 			 "there is not enough memory to open the sources; free "
@@ -40,7 +40,7 @@ static void raise_limit(size_t wanted)
 }
 
 /* What a user does about it: packing has taken "%06d" for a set, or a shard is lost. */
-static int refuse_missing(const char *path, bool in_set, struct error *e)
+static int source_set_refuse_missing(const char *path, bool in_set, struct error *e)
 {
 	const char *number = strchr(path, '%');
 
@@ -63,8 +63,8 @@ static int refuse_missing(const char *path, bool in_set, struct error *e)
 	return error_set(e, ERROR_SYSTEM, ENOENT, "'%s' does not exist; check the path", path);
 }
 
-static int open_one(const char *path, bool in_set, bool skip_missing,
-		    struct source_set *set, struct error *e)
+static int source_set_open_one(const char *path, bool in_set, bool skip_missing,
+			       struct source_set *set, struct error *e)
 {
 	struct source *source;
 	int err = source_open(path, &source, e);
@@ -74,7 +74,7 @@ static int open_one(const char *path, bool in_set, bool skip_missing,
 		return 0;
 	}
 	if (err == -ENOENT)
-		return refuse_missing(path, in_set, e);
+		return source_set_refuse_missing(path, in_set, e);
 	if (err)
 		return err;
 	set->sources[set->count++] = source;
@@ -90,15 +90,16 @@ static int refuse_all_missing(const struct arguments *arguments, struct error *e
 			 arguments_count(arguments), first ? first : "");
 }
 
-static int open_all(const struct arguments *arguments, bool skip_missing,
-		    struct source_set *set, struct error *e)
+static int source_set_open_all(const struct arguments *arguments, bool skip_missing,
+			       struct source_set *set, struct error *e)
 {
 	uint32_t count = arguments_count(arguments);
 
 	for (uint32_t i = 0; i < count; i++) {
 		CLEANUP(cleanup_free) char *path = arguments_path(arguments, i);
-		int err = path ? open_one(path, count > 1, skip_missing, set, e) :
-				 out_of_memory(e);
+		int err =
+			path ? source_set_open_one(path, count > 1, skip_missing, set, e)
+			     : source_set_out_of_memory(e);
 
 		if (err)
 			return err;
@@ -128,7 +129,7 @@ static int check_twice(const struct source_set *set, struct error *e)
 		calloc(set->count, sizeof(*ids));
 
 	if (!ids)
-		return out_of_memory(e);
+		return source_set_out_of_memory(e);
 	for (uint32_t i = 0; i < set->count; i++)
 		ids[i] = (struct numbered_id){ source_info(set->sources[i])->id, i };
 	qsort(ids, set->count, sizeof(*ids), compare_ids);
@@ -156,9 +157,9 @@ int source_set_open(char *const *texts, size_t n, bool skip_missing,
 		return err;
 	set.sources = calloc(arguments_count(arguments), sizeof(*set.sources));
 	if (!set.sources)
-		return out_of_memory(e);
+		return source_set_out_of_memory(e);
 	raise_limit(arguments_count(arguments));
-	err = open_all(arguments, skip_missing, &set, e);
+	err = source_set_open_all(arguments, skip_missing, &set, e);
 	if (!err)
 		err = check_twice(&set, e);
 	if (err) {
@@ -173,7 +174,7 @@ int source_set_adopt(char *const *paths, const int *fds, size_t n,
 		     struct source_set *out, struct error *e)
 {
 	struct source_set set = { calloc(n ? n : 1, sizeof(*set.sources)), 0 };
-	int err = set.sources ? 0 : out_of_memory(e);
+	int err = set.sources ? 0 : source_set_out_of_memory(e);
 	size_t i = 0;
 
 	if (!err && n == 0)
@@ -199,7 +200,7 @@ int source_set_receive(struct source_set *set, const char *path, int fd,
 {
 	size_t room = (set->count + 1) * sizeof(*set->sources);
 	struct source **sources = realloc(set->sources, room);
-	int err = sources ? 0 : out_of_memory(e);
+	int err = sources ? 0 : source_set_out_of_memory(e);
 
 	if (sources)
 		set->sources = sources;

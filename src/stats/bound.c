@@ -15,7 +15,7 @@ const char *bound_word(enum bound bound)
 }
 
 /* The most frequent kind of request, and a remedy. */
-static const char *remedy(enum counter most)
+static const char *bound_remedy(enum counter most)
 {
 	switch ((int)most) {
 	case COUNTER_fuse_ioctl:
@@ -82,7 +82,8 @@ char *bound_sentence(const struct rates *r, char *out)
 	case BOUND_DAEMON:
 		snprintf(out, BOUND_TEXT_BYTES,
 			 "Bound by the daemon: %s requests a second reach it; %s.",
-			 count_text((uint64_t)(r->requests + 0.5), count), remedy(r->most));
+			 count_text((uint64_t)(r->requests + 0.5), count),
+			 bound_remedy(r->most));
 		break;
 	}
 	return out;

@@ -26,17 +26,17 @@ void text_add(struct text *text, const char *format, ...)
 		text->used += (size_t)n < room ? (size_t)n : room - 1;
 }
 
-static uint64_t load(const _Atomic uint64_t *cell)
+static uint64_t render_load(const _Atomic uint64_t *cell)
 {
 	return atomic_load_explicit(cell, memory_order_relaxed);
 }
 
-static uint64_t count_of(const struct histogram_cells *cells)
+static uint64_t render_count_of(const struct histogram_cells *cells)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < BUCKET_COUNT; i++)
-		sum += load(&cells->buckets[i]);
+		sum += render_load(&cells->buckets[i]);
 	return sum;
 }
 
@@ -64,8 +64,8 @@ double render_percent(uint64_t swept, uint64_t target)
 
 /* The readable form. */
 
-static void add_line(struct text *text, const char *name, uint64_t value, const char *unit,
-		     const char *sentence)
+static void render_add_line(struct text *text, const char *name, uint64_t value,
+			    const char *unit, const char *sentence)
 {
 	text_add(text, "%-24s " NUMBER " %-9s  %s\n", name, value, unit, sentence);
 }
@@ -75,22 +75,23 @@ void render_stats(struct text *text)
 	for (int i = 0; i < COUNTER_COUNT; i++) {
 		const struct counter_info *info = &counter_infos[i];
 
-		add_line(text, info->name, stats_get((enum counter)i), info->unit,
-			 info->sentence);
+		render_add_line(text, info->name, stats_get((enum counter)i), info->unit,
+				info->sentence);
 	}
 	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
 		const struct histogram_cells *cells = &histogram_cells[i];
 		char name[64];
 
 		snprintf(name, sizeof(name), "%s_count", histogram_infos[i].name);
-		add_line(text, name, count_of(cells), "times", histogram_infos[i].sentence);
+		render_add_line(text, name, render_count_of(cells), "times",
+				histogram_infos[i].sentence);
 		snprintf(name, sizeof(name), "%s_ns", histogram_infos[i].name);
-		add_line(text, name, load(&cells->sum_ns), "ns", "in all");
+		render_add_line(text, name, render_load(&cells->sum_ns), "ns", "in all");
 		if (after_prefix(histogram_infos[i].name, request_prefix))
 			continue;
 		snprintf(name, sizeof(name), "%s_demand_ns", histogram_infos[i].name);
-		add_line(text, name, load(&cells->demand_ns), "ns",
-			 "of that, while a request waited for it");
+		render_add_line(text, name, render_load(&cells->demand_ns), "ns",
+				"of that, while a request waited for it");
 	}
 }
 
@@ -125,12 +126,15 @@ static void add_json_histogram(struct text *text, int i)
 {
 	const struct histogram_cells *cells = &histogram_cells[i];
 
-	text_add(text, "%s\n    \"%s\": {\n      \"count\": " NUMBER
+	text_add(text,
+		 "%s\n    \"%s\": {\n      \"count\": " NUMBER
 		 ",\n      \"sum_ns\": " NUMBER ",\n      \"demand_ns\": " NUMBER
-		 ",\n      \"buckets\": [", i ? "," : "", histogram_infos[i].name,
-		 count_of(cells), load(&cells->sum_ns), load(&cells->demand_ns));
+		 ",\n      \"buckets\": [",
+		 i ? "," : "", histogram_infos[i].name, render_count_of(cells),
+		 render_load(&cells->sum_ns), render_load(&cells->demand_ns));
 	for (int k = 0; k < BUCKET_COUNT; k++)
-		text_add(text, "%s\n        " NUMBER, k ? "," : "", load(&cells->buckets[k]));
+		text_add(text, "%s\n        " NUMBER, k ? "," : "",
+			 render_load(&cells->buckets[k]));
 	text_add(text, "\n      ]\n    }");
 }
 
@@ -205,15 +209,15 @@ static void add_buckets(struct text *text, const char *name, const char *op,
 		snprintf(alone, sizeof(alone), "{op=\"%s\"}", op);
 	}
 	for (int i = 0; i < BUCKET_BOUNDS; i++) {
-		sum += load(&cells->buckets[i]);
+		sum += render_load(&cells->buckets[i]);
 		text_add(text, "granaryfs_%s_seconds_bucket{%sle=\"%.9f\"} " NUMBER "\n", name,
 			 label, (double)(UINT64_C(1) << (BUCKET_FIRST + i)) / 1e9, sum);
 	}
-	sum += load(&cells->buckets[BUCKET_BOUNDS]);
+	sum += render_load(&cells->buckets[BUCKET_BOUNDS]);
 	text_add(text, "granaryfs_%s_seconds_bucket{%sle=\"+Inf\"} " NUMBER "\n", name, label,
 		 sum);
 	text_add(text, "granaryfs_%s_seconds_sum%s ", name, alone);
-	add_seconds(text, load(&cells->sum_ns));
+	add_seconds(text, render_load(&cells->sum_ns));
 	text_add(text, "granaryfs_%s_seconds_count%s " NUMBER "\n", name, alone, sum);
 }
 
@@ -246,7 +250,7 @@ static void add_demand(struct text *text)
 			continue;
 		text_add(text, "granaryfs_demand_seconds_total{work=\"%s\"} ",
 			 histogram_infos[i].name);
-		add_seconds(text, load(&histogram_cells[i].demand_ns));
+		add_seconds(text, render_load(&histogram_cells[i].demand_ns));
 	}
 }
 

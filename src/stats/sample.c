@@ -80,7 +80,7 @@ static bool parse_string(struct place *p)
 	return true;
 }
 
-static bool parse_number(struct place *p, struct sample *out)
+static bool sample_parse_number(struct place *p, struct sample *out)
 {
 	char *end;
 
@@ -111,7 +111,7 @@ static bool parse_token(struct place *p, struct sample *out)
 		p->at++;
 		return true;
 	default:
-		return isdigit((unsigned char)*p->at) && parse_number(p, out);
+		return isdigit((unsigned char)*p->at) && sample_parse_number(p, out);
 	}
 }
 
@@ -143,28 +143,30 @@ struct span {
 	double seconds;
 };
 
-static double difference(uint64_t before, uint64_t now)
+static double sample_difference(uint64_t before, uint64_t now)
 {
 	return now > before ? (double)(now - before) : 0;
 }
 
-static double rate(const struct span *s, enum counter counter)
+static double sample_rate(const struct span *s, enum counter counter)
 {
-	return difference(s->before->counters[counter], s->now->counters[counter]) /
+	return sample_difference(s->before->counters[counter],
+				 s->now->counters[counter]) /
 	       s->seconds;
 }
 
 /* Busy seconds a second. */
 static double spent(const struct span *s, enum histogram h)
 {
-	return difference(s->before->histograms[h].sum_ns, s->now->histograms[h].sum_ns) /
+	return sample_difference(s->before->histograms[h].sum_ns,
+				 s->now->histograms[h].sum_ns) /
 	       1e9 / s->seconds;
 }
 
 static double spent_on_demand(const struct span *s, enum histogram h)
 {
-	return difference(s->before->histograms[h].demand_ns,
-			  s->now->histograms[h].demand_ns) / 1e9 / s->seconds;
+	return sample_difference(s->before->histograms[h].demand_ns,
+				 s->now->histograms[h].demand_ns) / 1e9 / s->seconds;
 }
 
 /* Requests that wait while no request at all has ended since `before`. */
@@ -180,13 +182,13 @@ static uint64_t count_stuck(const struct span *s)
 	return before < now ? before : now;
 }
 
-static void count_requests(const struct span *s, struct rates *out)
+static void sample_count_requests(const struct span *s, struct rates *out)
 {
 	double most = 0;
 
 	out->most = COUNTER_fuse_read;
 	for (int i = 0; i < COUNTER_COUNT; i++) {
-		double n = rate(s, (enum counter)i);
+		double n = sample_rate(s, (enum counter)i);
 
 		if (strncmp(counter_infos[i].name, "fuse_", 5) != 0 ||
 		    i == COUNTER_fuse_forget || i == COUNTER_fuse_control)
@@ -235,21 +237,22 @@ static enum bound find_bound(const struct rates *r)
 void sample_rates(const struct sample *before, const struct sample *now,
 		  struct rates *out)
 {
-	struct span s = { before, now, difference(before->clock_ns, now->clock_ns) / 1e9 };
+	struct span s = {before, now,
+			 sample_difference(before->clock_ns, now->clock_ns) / 1e9};
 	double hits, misses;
 
 	*out = (struct rates){ .seconds = s.seconds, .hit_share = -1,
 			       .most = COUNTER_fuse_read };
 	if (s.seconds <= 0)
 		return;
-	count_requests(&s, out);
-	out->reads = rate(&s, COUNTER_fuse_read);
-	out->source_reads = rate(&s, COUNTER_source_reads);
-	out->source_bytes = rate(&s, COUNTER_source_read_bytes);
-	out->pushed_bytes = rate(&s, COUNTER_pushed_bytes);
-	out->decoded_bytes = rate(&s, COUNTER_chunk_bytes);
-	hits = rate(&s, COUNTER_cache_hits);
-	misses = rate(&s, COUNTER_cache_misses);
+	sample_count_requests(&s, out);
+	out->reads = sample_rate(&s, COUNTER_fuse_read);
+	out->source_reads = sample_rate(&s, COUNTER_source_reads);
+	out->source_bytes = sample_rate(&s, COUNTER_source_read_bytes);
+	out->pushed_bytes = sample_rate(&s, COUNTER_pushed_bytes);
+	out->decoded_bytes = sample_rate(&s, COUNTER_chunk_bytes);
+	hits = sample_rate(&s, COUNTER_cache_hits);
+	misses = sample_rate(&s, COUNTER_cache_misses);
 	if (hits + misses > 0)
 		out->hit_share = hits / (hits + misses);
 	divide_waiting(&s, out);

@@ -50,7 +50,7 @@ void view_free(struct view *view)
 
 /* ---- What there is ---- */
 
-static const char *keep_text(struct view *view, const char *text)
+static const char *view_keep_text(struct view *view, const char *text)
 {
 	return arena_copy(&view->arena, text, strlen(text));
 }
@@ -58,12 +58,15 @@ static const char *keep_text(struct view *view, const char *text)
 static int measure_group(struct view *view, const struct sample_group *group,
 			 const struct sample *samples, const char *path)
 {
-	struct array array = { .split = keep_text(view, group->split),
-			       .name = keep_text(view, group->name),
-			       .source = group->labels ? keep_text(view, group->labels) : NULL,
-			       .path = path,
-			       .rows = group->rows, .one_class = group->class_name != NULL,
-			       .in_words = group->labels_in_words };
+	struct array array = {.split = view_keep_text(view, group->split),
+			      .name = view_keep_text(view, group->name),
+			      .source = group->labels
+						? view_keep_text(view, group->labels)
+						: NULL,
+			      .path = path,
+			      .rows = group->rows,
+			      .one_class = group->class_name != NULL,
+			      .in_words = group->labels_in_words};
 	struct piece piece = { group, samples };
 
 	if (!array.split || !array.name || (group->labels && !array.source) ||
@@ -101,7 +104,7 @@ static int by_split_and_name(const void *left, const void *right)
 }
 
 /* A sort that keeps the order of the shards: pieces are told by where they were. */
-static int by_place(const void *left, const void *right)
+static int view_by_place(const void *left, const void *right)
 {
 	const struct array *a = left, *b = right;
 	int order = compare_arrays(a, b);
@@ -153,7 +156,7 @@ static int join_arrays(struct view *view)
 		return 0;
 	for (i = 0; i < view->arrays.count; i++)
 		arrays[i].next_row = i;
-	qsort(arrays, view->arrays.count, sizeof(*arrays), by_place);
+	qsort(arrays, view->arrays.count, sizeof(*arrays), view_by_place);
 	for (i = 1; i < view->arrays.count && !err; i++) {
 		if (compare_arrays(&arrays[kept], &arrays[i]) == 0)
 			err = join_array(view, &arrays[kept], &arrays[i]);
@@ -302,7 +305,7 @@ static int choose_directory(struct view *view, struct array *array, bool split_i
 }
 
 /* Arrays that are a class each share a split's directory; no two are the same class. */
-static bool are_classes(const struct array *arrays, size_t n)
+static bool view_are_classes(const struct array *arrays, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *name = arrays[i].pieces.items[0].group->class_name;
@@ -330,7 +333,7 @@ static int choose_directories(struct view *view)
 				break;
 			forms[arrays[end].form]++;
 		}
-		if (are_classes(arrays + first, end - first))
+		if (view_are_classes(arrays + first, end - first))
 			forms[FORM_CLASSES] = 1;
 		for (size_t i = first; i < end && !err; i++)
 			err = choose_directory(view, &arrays[i],
@@ -429,8 +432,8 @@ int view_seal(struct view *view, struct error *e)
 
 /* ---- The files ---- */
 
-static int add_file(const char *path, const struct sample *sample,
-		    const struct source_owner *owner, struct entries *entries)
+static int view_add_file(const char *path, const struct sample *sample,
+			 const struct source_owner *owner, struct entries *entries)
 {
 	struct entry_extent extents[2];
 	size_t n = 0;
@@ -483,7 +486,7 @@ static int apply_group(struct view *view, const struct sample_group *group,
 		if (array->keys.count)
 			row.key = &array->keys.items[row.number];
 		view_write_path(&naming, &row);
-		err = add_file(naming.path, row.sample, owner, entries);
+		err = view_add_file(naming.path, row.sample, owner, entries);
 	}
 	view_end_naming(&naming);
 	return err;

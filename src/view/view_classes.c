@@ -54,7 +54,7 @@ static int push_label(struct array *array, int64_t label, size_t *thin_at)
 	return vec_push(&array->labels, label);
 }
 
-static int push_text(struct array *array, const char *text, size_t *thin_at)
+static int classes_push_text(struct array *array, const char *text, size_t *thin_at)
 {
 	size_t n = array->texts.count;
 
@@ -77,7 +77,7 @@ static int collect_of(struct array *array)
 		int64_t label;
 
 		if (text)
-			err = push_text(array, text, &thin_texts);
+			err = classes_push_text(array, text, &thin_texts);
 		else if (view_label(array, &row, &label))
 			err = push_label(array, label, &thin_labels);
 	}
@@ -137,8 +137,8 @@ static const struct odd_text *find_clash(const struct array *array, struct odd_t
 	return NULL;
 }
 
-static int refuse_clash(const struct array *array, const struct odd_text *odd,
-			const char *other, struct error *e)
+static int classes_refuse_clash(const struct array *array, const struct odd_text *odd,
+				const char *other, struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "%s: two classes would both be the directory '%.100s', '%.100s' and "
@@ -170,7 +170,7 @@ static int check_texts(struct view *view, const struct array *array, struct erro
 	if (!err)
 		clash = find_clash(array, odd.items, odd.count, &other);
 	if (clash)
-		err = refuse_clash(array, clash, other, e);
+		err = classes_refuse_clash(array, clash, other, e);
 	vec_free(&odd);
 	return err;
 }
@@ -196,8 +196,8 @@ static const char *name_in_file(const struct array *array, int64_t label)
 	return name;
 }
 
-static const char *name_of(const struct view *view, const struct array *array,
-			   int64_t label)
+static const char *classes_name_of(const struct view *view, const struct array *array,
+				   int64_t label)
 {
 	const struct label_name key = { .label = label }, *found;
 
@@ -252,7 +252,7 @@ static int refuse_nameless(const struct view *view, const struct array *array,
 	return error_set(e, ERROR_DATASET, EBADMSG, "label %" PRId64 " has no name", label);
 }
 
-static int compare_names(const void *left, const void *right)
+static int classes_compare_names(const void *left, const void *right)
 {
 	const struct label_name *a = left, *b = right;
 	int order = strcmp(a->name, b->name);
@@ -261,7 +261,7 @@ static int compare_names(const void *left, const void *right)
 }
 
 /* No two labels may be one directory. */
-static int check_names(const struct array *array, struct error *e)
+static int classes_check_names(const struct array *array, struct error *e)
 {
 	size_t n = array->names.count;
 	CLEANUP(cleanup_free) struct label_name *sorted = calloc(n + 1, sizeof(*sorted));
@@ -269,7 +269,7 @@ static int check_names(const struct array *array, struct error *e)
 	if (!sorted)
 		return error_no_memory(e, NULL);
 	memcpy(sorted, array->names.items, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), compare_names);
+	qsort(sorted, n, sizeof(*sorted), classes_compare_names);
 	for (size_t i = 1; i < n; i++)
 		if (strcmp(sorted[i - 1].name, sorted[i].name) == 0)
 			return error_set(e, ERROR_DATASET, EBADMSG,
@@ -281,9 +281,10 @@ static int check_names(const struct array *array, struct error *e)
 	return 0;
 }
 
-static int add_name(struct view *view, struct array *array, int64_t label, struct error *e)
+static int classes_add_name(struct view *view, struct array *array, int64_t label,
+			    struct error *e)
 {
-	const char *name = name_of(view, array, label);
+	const char *name = classes_name_of(view, array, label);
 	struct label_name item = { .label = label };
 	char safe[VIEW_COMPONENT_BYTES + 1], number[24];
 
@@ -306,8 +307,8 @@ static int name_labels(struct view *view, struct array *array, struct error *e)
 	int err = 0;
 
 	for (size_t i = 0; i < array->labels.count && !err; i++)
-		err = add_name(view, array, array->labels.items[i], e);
-	return err ? err : check_names(array, e);
+		err = classes_add_name(view, array, array->labels.items[i], e);
+	return err ? err : classes_check_names(array, e);
 }
 
 /* What the file says of names is taken if it can be; what the user says must fit. */

@@ -15,7 +15,7 @@ struct counts {
 	bool classes, folders, labelled, maps_may_help;
 };
 
-static struct counts count(const struct view *view)
+static struct counts describe_count(const struct view *view)
 {
 	struct counts counts = { 0 };
 	bool labels = false;
@@ -63,10 +63,10 @@ static void describe_view(const struct view *view, const struct counts *counts, 
 }
 
 /* Appends to a text of `room` bytes, as far as there is room. */
-static void add(char *text, size_t room, const char *format, ...)
+static void describe_add(char *text, size_t room, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void add(char *text, size_t room, const char *format, ...)
+static void describe_add(char *text, size_t room, const char *format, ...)
 {
 	size_t n = strlen(text);
 	va_list arguments;
@@ -83,23 +83,25 @@ static void describe_names(const struct view *view, const struct counts *counts,
 
 	*out = '\0';
 	if (counts->keyed == 0 && counts->named == 0) {
-		add(out, room, "made from row numbers: the file holds no %snames%s",
-		    counts->unusable ? "usable " : "",
-		    counts->maps_may_help ? "; names=FILE gives some" : "");
+		describe_add(out, room,
+			     "made from row numbers: the file holds no %snames%s",
+			     counts->unusable ? "usable " : "",
+			     counts->maps_may_help ? "; names=FILE gives some" : "");
 		return;
 	}
 	if (counts->named) {
-		add(out, room, "from the file");
+		describe_add(out, room, "from the file");
 		between = ", ";
 	}
 	for (size_t i = 0; i < view->config.name_count; i++) {
 		if (!view->map_used[i])
 			continue;
-		add(out, room, "%s%.60s", between, filename_of(view->config.names[i].path));
+		describe_add(out, room, "%s%.60s", between,
+			     filename_of(view->config.names[i].path));
 		between = ", ";
 	}
 	if (counts->named + counts->keyed < counts->rows)
-		add(out, room, "; row numbers where there are none");
+		describe_add(out, room, "; row numbers where there are none");
 }
 
 /* Arrays of one split may share their labels, and words are the same in all. */
@@ -120,12 +122,12 @@ static void list_labels(const struct view *view, char *text, size_t room)
 
 		if (array->form != FORM_CLASSES || !array->source || same_labels(last, array))
 			continue;
-		add(text, room, "%s", *text ? ", " : "");
+		describe_add(text, room, "%s", *text ? ", " : "");
 		if (array->in_words)
-			add(text, room, "%s", array->source);
+			describe_add(text, room, "%s", array->source);
 		else
-			add(text, room, "/%s%s%s", array->split, *array->split ? "/" : "",
-			    array->source);
+			describe_add(text, room, "/%s%s%s", array->split,
+				     *array->split ? "/" : "", array->source);
 		last = array;
 	}
 }
@@ -137,15 +139,16 @@ static void add_range(const struct view *view, char *out, size_t room)
 	size_t n = view->labels.count, texts = view->has_texts ? view->named_classes : 0;
 
 	if (texts)
-		add(out, room, ": %zu class%s", texts, texts == 1 ? "" : "es");
+		describe_add(out, room, ": %zu class%s", texts, texts == 1 ? "" : "es");
 	if (texts && n)
-		add(out, room, ", and ");
+		describe_add(out, room, ", and ");
 	else if (n)
-		add(out, room, ": ");
+		describe_add(out, room, ": ");
 	if (n == 1)
-		add(out, room, "%" PRId64 "%s", labels[0], texts ? "" : " only");
+		describe_add(out, room, "%" PRId64 "%s", labels[0], texts ? "" : " only");
 	else if (n)
-		add(out, room, "%" PRId64 " to %" PRId64, labels[0], labels[n - 1]);
+		describe_add(out, room, "%" PRId64 " to %" PRId64, labels[0],
+			     labels[n - 1]);
 }
 
 /* What the numbers are called, of the first array in classes. */
@@ -157,16 +160,16 @@ static void describe_class_names(const struct view *view, char *out, size_t room
 		if (array->form != FORM_CLASSES || array->names.count == 0)
 			continue;
 		if (array->names_from == NAMES_OF_LIST)
-			add(out, room, ", called as in %.40s",
-			    filename_of(view->config.classes_path));
+			describe_add(out, room, ", called as in %.40s",
+				     filename_of(view->config.classes_path));
 		else if (array->names_from == NAMES_OF_KEYS)
-			add(out, room, ", called as the maps' directories");
+			describe_add(out, room, ", called as the maps' directories");
 		else
-			add(out, room, ", called as the file says");
+			describe_add(out, room, ", called as the file says");
 		return;
 	}
 	if (view->labels.count && !view->has_texts)
-		add(out, room, "; classes=FILE gives names");
+		describe_add(out, room, "; classes=FILE gives names");
 }
 
 static void describe_labels(const struct view *view, const struct counts *counts, char *out,
@@ -224,7 +227,7 @@ static bool is_archive(const struct index_summary *summary)
 
 void view_describe(const struct view *view, struct index_summary *summary)
 {
-	struct counts counts = count(view);
+	struct counts counts = describe_count(view);
 
 	summary->classes = view->classes;
 	if (!view_has_samples(view)) {

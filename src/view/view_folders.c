@@ -19,7 +19,7 @@ struct folds {
 	size_t thin_at;
 };
 
-static int compare(uint64_t a, uint64_t b)
+static int view_folders_compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -27,16 +27,16 @@ static int compare(uint64_t a, uint64_t b)
 static int by_folder(const void *left, const void *right)
 {
 	const struct fold *a = left, *b = right;
-	int order = compare(a->folder, b->folder);
+	int order = view_folders_compare(a->folder, b->folder);
 
-	return order ? order : compare(a->class_name, b->class_name);
+	return order ? order : view_folders_compare(a->class_name, b->class_name);
 }
 
 static int by_class(const void *left, const void *right)
 {
 	const struct fold *a = left, *b = right;
 
-	return compare(a->class_name, b->class_name);
+	return view_folders_compare(a->class_name, b->class_name);
 }
 
 /* The directory right above a file: false where there is none. */

@@ -11,11 +11,12 @@
 #include "view/view_parts.h"
 
 /* To the log, with the array's file before it, or into the notes if there are any. */
-static void say(const struct array *array, struct index_summary *notes, const char *format,
-		...) __attribute__((format(printf, 3, 4)));
+static void label_order_say(const struct array *array, struct index_summary *notes,
+			    const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static void say(const struct array *array, struct index_summary *notes, const char *format,
-		...)
+static void label_order_say(const struct array *array, struct index_summary *notes,
+			    const char *format, ...)
 {
 	char text[400];
 	va_list arguments;
@@ -67,7 +68,7 @@ static size_t count_without(const struct view *view)
 }
 
 /* Of the first split that has not all labels. */
-static void say_missing(const struct view *view, struct index_summary *notes)
+static void label_order_say_missing(const struct view *view, struct index_summary *notes)
 {
 	size_t n = view->labels.count - count_without(view);
 
@@ -77,9 +78,11 @@ static void say_missing(const struct view *view, struct index_summary *notes)
 
 		if (!is_labelled(array) || has == n)
 			continue;
-		say(array, notes, "/%.60s has rows of only %zu of the %zu labels: ImageFolder "
-		    "numbers its classes otherwise than in the other splits",
-		    array->directory, has, n);
+		label_order_say(
+			array, notes,
+			"/%.60s has rows of only %zu of the %zu labels: ImageFolder "
+			"numbers its classes otherwise than in the other splits",
+			array->directory, has, n);
 		return;
 	}
 }
@@ -94,10 +97,12 @@ static void say_order(const struct view *view, struct index_summary *notes)
 		if (array->form != FORM_CLASSES || !b)
 			continue;
 		a = b - 1;
-		say(array, notes, "label %" PRId64 " is called '%.20s' and label %" PRId64
-		    " '%.20s': ImageFolder numbers classes by their names, so its numbers are "
-		    "others; " REMEDY,
-		    a->label, a->name, b->label, b->name);
+		label_order_say(
+			array, notes,
+			"label %" PRId64 " is called '%.20s' and label %" PRId64
+			" '%.20s': ImageFolder numbers classes by their names, so its numbers are "
+			"others; " REMEDY,
+			a->label, a->name, b->label, b->name);
 		return;
 	}
 }
@@ -119,12 +124,15 @@ static void say_numbers(const struct view *view, struct index_summary *notes)
 	const int64_t *labels = view->labels.items + without;
 
 	if (n == 1 && labels[0] != 0)
-		say(first_in_classes(view), notes,
-		    "the only label is %" PRId64 ": ImageFolder's class number is 0", labels[0]);
+		label_order_say(first_in_classes(view), notes,
+				"the only label is %" PRId64
+				": ImageFolder's class number is 0",
+				labels[0]);
 	else if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
-		say(first_in_classes(view), notes,
-		    "the %zu labels are not 0 to %zu: ImageFolder's class numbers are others", n,
-		    n - 1);
+		label_order_say(
+			first_in_classes(view), notes,
+			"the %zu labels are not 0 to %zu: ImageFolder's class numbers are others",
+			n, n - 1);
 }
 
 /* A list that is longer than its labels may begin with a name that is none of theirs. */
@@ -138,10 +146,13 @@ static void say_rest(const struct view *view, struct index_summary *notes)
 		return;
 	class_list_labels(view->config.classes, &has);
 	if (has.ordered && has.last > last)
-		say(array, notes, "%.60s has %zu names, and the labels end with %" PRId64 ": the "
-		    "names behind that are not used; lines with their labels (0: NAME) leave no "
-		    "doubt", filename_of(view->config.classes_path),
-		    class_list_count(view->config.classes), last);
+		label_order_say(
+			array, notes,
+			"%.60s has %zu names, and the labels end with %" PRId64 ": the "
+			"names behind that are not used; lines with their labels (0: NAME) leave no "
+			"doubt",
+			filename_of(view->config.classes_path),
+			class_list_count(view->config.classes), last);
 }
 
 void view_say_shifts(const struct view *view, struct index_summary *notes)
@@ -153,5 +164,5 @@ void view_say_shifts(const struct view *view, struct index_summary *notes)
 		say_rest(view, notes);
 	say_numbers(view, notes);
 	say_order(view, notes);
-	say_missing(view, notes);
+	label_order_say_missing(view, notes);
 }

@@ -41,7 +41,8 @@ static const char *last_two(const char *path)
 	return at;
 }
 
-static int take_key(struct view *view, struct array *array, size_t map, size_t i)
+static int view_maps_take_key(struct view *view, struct array *array, size_t map,
+			      size_t i)
 {
 	const struct view_map *from = &view->config.names[map];
 	struct map_key key = { .item = name_map_get(from->map, i), .map_path = from->path };
@@ -67,7 +68,7 @@ static int take_keys(struct view *view, struct array *array, struct error *e)
 		size_t n = name_map_count(view->config.names[m].map);
 
 		for (size_t i = 0; i < n && map_may_fit(view, array, m); i++)
-			if (take_key(view, array, m, i) < 0)
+			if (view_maps_take_key(view, array, m, i) < 0)
 				return error_no_memory(e, NULL);
 	}
 	return 0;
@@ -87,7 +88,7 @@ static int check_count(const struct array *array, struct error *e)
 }
 
 /* The first row on which the map and the dataset do not agree. */
-static int check_labels(const struct array *array, struct error *e)
+static int view_maps_check_labels(const struct array *array, struct error *e)
 {
 	struct rows rows = { .array = array };
 	struct row row;
@@ -110,9 +111,9 @@ static int check_labels(const struct array *array, struct error *e)
 /* ---- Rows that have names in the file ---- */
 
 /* What a map says of a row, if it is one of the row's split; no folder says nothing of it. */
-static const struct name_map_item *item_of(const struct name_map *map,
-					   const struct array *array, const char *name,
-					   bool alone)
+static const struct name_map_item *view_maps_item_of(const struct name_map *map,
+						     const struct array *array,
+						     const char *name, bool alone)
 {
 	const struct name_map_item *item = name_map_find(map, name);
 
@@ -164,8 +165,10 @@ static int compare_array(const struct array *array, const struct view_map *map, 
 	struct row row;
 
 	while (view_next_row(&rows, &row)) {
-		const struct name_map_item *item = row.sample->name ?
-			item_of(map->map, array, row.sample->name, alone) : NULL;
+		const struct name_map_item *item =
+			row.sample->name ? view_maps_item_of(map->map, array,
+							     row.sample->name, alone)
+					 : NULL;
 
 		if (item && contradicts(item, array, &row))
 			return refuse_label(map, item, array, &row, e);
@@ -204,7 +207,7 @@ struct places {
 	size_t thin_at;
 };
 
-static int compare_texts(const struct place *a, const struct place *b)
+static int view_maps_compare_texts(const struct place *a, const struct place *b)
 {
 	size_t n = a->length < b->length ? a->length : b->length;
 	int order = memcmp(a->text, b->text, n);
@@ -212,16 +215,16 @@ static int compare_texts(const struct place *a, const struct place *b)
 	return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-static int compare_places(const void *left, const void *right)
+static int view_maps_compare_places(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
 
 	if (a->label != b->label)
 		return a->label < b->label ? -1 : 1;
-	return compare_texts(a, b);
+	return view_maps_compare_texts(a, b);
 }
 
-static struct place place_of(const struct map_key *key, int64_t label)
+static struct place view_maps_place_of(const struct map_key *key, int64_t label)
 {
 	const char *slash = strrchr(key->rest, '/'), *text = slash;
 
@@ -233,7 +236,7 @@ static struct place place_of(const struct map_key *key, int64_t label)
 	return (struct place){ label, text, text ? (size_t)(slash - text) : 0, key };
 }
 
-static int collect_places(const struct array *array, struct places *places)
+static int view_maps_collect_places(const struct array *array, struct places *places)
 {
 	struct rows rows = { .array = array };
 	struct row row;
@@ -244,11 +247,11 @@ static int collect_places(const struct array *array, struct places *places)
 
 		if (!view_label(array, &row, &label))
 			continue;
-		place = place_of(row.key, label);
+		place = view_maps_place_of(row.key, label);
 		if (place.length == 0)
 			continue;
 		places->items.count = once_thin(places->items.items, places->items.count,
-						sizeof(place), compare_places,
+						sizeof(place), view_maps_compare_places,
 						&places->thin_at);
 		if (vec_push(&places->items, place) < 0)
 			return -ENOMEM;
@@ -291,11 +294,12 @@ static int learn_names(struct view *view, struct error *e)
 	for (size_t i = 0; i < view->arrays.count && !err; i++) {
 		const struct array *array = &view->arrays.items[i];
 
-		if (array->keys.count && collect_places(array, &places) < 0)
+		if (array->keys.count && view_maps_collect_places(array, &places) < 0)
 			err = error_no_memory(e, NULL);
 	}
-	places.items.count = once_sort(places.items.items, places.items.count,
-				       sizeof(*places.items.items), compare_places);
+	places.items.count =
+		once_sort(places.items.items, places.items.count,
+			  sizeof(*places.items.items), view_maps_compare_places);
 	if (!err)
 		err = name_places(view, &places, e);
 	vec_free(&places.items);
@@ -341,7 +345,7 @@ int view_match_maps(struct view *view, struct error *e)
 		if (!err && array->keys.count)
 			err = check_count(array, e);
 		if (!err && array->keys.count)
-			err = check_labels(array, e);
+			err = view_maps_check_labels(array, e);
 	}
 	/* with a list, what the keys say is not asked for */
 	if (!err && !view->config.classes)

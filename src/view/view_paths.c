@@ -74,7 +74,7 @@ static bool write_prefixed(struct naming *naming, const struct row *row, const c
 }
 
 /* A name in the class or split, or false where it has to be the row's number. */
-static bool write_name(struct naming *naming, const struct row *row, char *out)
+static bool view_paths_write_name(struct naming *naming, const struct row *row, char *out)
 {
 	const char *name = view_row_name(naming->array, row);
 
@@ -86,7 +86,7 @@ static bool write_name(struct naming *naming, const struct row *row, char *out)
 	return write_prefixed(naming, row, name, out);
 }
 
-static size_t append(struct naming *naming, size_t n, const char *component)
+static size_t view_paths_append(struct naming *naming, size_t n, const char *component)
 {
 	return n + (size_t)snprintf(naming->path + n, naming->room - n, "%s%s",
 				    n ? "/" : "", component);
@@ -97,20 +97,21 @@ void view_write_path(struct naming *naming, const struct row *row)
 	const struct array *array = naming->array;
 	char class_room[VIEW_COMPONENT_BYTES + 1], name[VIEW_PATH_BYTES];
 	const char *class_name = NULL;
-	bool named = write_name(naming, row, name);
-	size_t n = append(naming, 0, array->directory);
+	bool named = view_paths_write_name(naming, row, name);
+	size_t n = view_paths_append(naming, 0, array->directory);
 
 	if (array->form == FORM_CLASSES)
 		class_name = view_class_directory(naming->view, array, row, class_room);
 	if (class_name)
-		n = append(naming, n, class_name);
+		n = view_paths_append(naming, n, class_name);
 	else if (!named && array->form != FORM_ROWS)
-		n = append(naming, n, array->name); /* a row as it would be without names */
+		n = view_paths_append(
+			naming, n, array->name); /* a row as it would be without names */
 	if (!named)
 		snprintf(name, sizeof(name), "%0*" PRIu64 ".%.*s", naming->view->row_digits,
 			 row->number, VIEW_COMPONENT_BYTES - ROW_DIGITS - 1,
 			 row->group->extension);
-	append(naming, n, name);
+	view_paths_append(naming, n, name);
 }
 
 /* ---- Names that come twice ---- */
@@ -171,7 +172,7 @@ static bool come_twice(const struct hashes *hashes)
 }
 
 /* 1: some path of the array comes twice; a file would be a directory, too. */
-static int repeats(const struct view *view, const struct array *array)
+static int view_paths_repeats(const struct view *view, const struct array *array)
 {
 	struct hashes hashes = { VEC_INIT, VEC_INIT };
 	int err = hash_paths(view, array, &hashes);
@@ -189,7 +190,7 @@ int view_choose_prefix(const struct view *view, struct array *array)
 
 	if (array->named == 0 && array->keys.count == 0)
 		return 0;
-	while ((err = repeats(view, array)) == 1 && array->prefix < PREFIX_ROW)
+	while ((err = view_paths_repeats(view, array)) == 1 && array->prefix < PREFIX_ROW)
 		array->prefix++;
 	return err < 0 ? err : 0;
 }

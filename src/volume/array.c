@@ -24,19 +24,20 @@ enum {
 };
 
 /* What one tile has of a box; by stored axis. */
-struct part {
+struct array_part {
 	uint64_t tile;                /* its number in the array */
 	uint64_t element;             /* its first element, in the order of the volume */
 	uint64_t inside;              /* and in the tile */
 	uint64_t count[VOLUME_RANK];
 };
 
-struct walk {
+struct array_walk {
 	const struct volume *volume;
 	struct read_context *context; /* reading */
 	struct volume_array is;
 	struct array_measure measure;
-	int (*each)(struct walk *walk, const struct part *part); /* not 0: that is all */
+	int (*each)(struct array_walk *walk,
+		    const struct array_part *part); /* not 0: that is all */
 
 	char *buffer;    /* reading: where the element `first` goes */
 	uint64_t first;
@@ -44,9 +45,9 @@ struct walk {
 	unsigned tiles;  /* looked at */
 };
 
-static int begin_walk(struct walk *walk, const struct volume *volume)
+static int array_begin_walk(struct array_walk *walk, const struct volume *volume)
 {
-	*walk = (struct walk){ .volume = volume };
+	*walk = (struct array_walk){ .volume = volume };
 	return index_array(volume->index, &volume->desc, &walk->is, &walk->measure);
 }
 
@@ -58,12 +59,12 @@ struct box {
 };
 
 /* The part of a box that the tile at these places of the grid has. */
-static void cut_part(const struct walk *walk, const struct box *box, const uint64_t *grid,
-		     struct part *out)
+static void cut_part(const struct array_walk *walk, const struct box *box,
+		     const uint64_t *grid, struct array_part *out)
 {
 	const struct array_measure *m = &walk->measure;
 
-	*out = (struct part){ 0 };
+	*out = (struct array_part){ 0 };
 	for (uint32_t k = 0; k < walk->is.rank; k++) {
 		uint64_t tile = walk->is.tile[k];
 		uint64_t begin = grid[k] * tile, end = begin + tile;
@@ -79,11 +80,11 @@ static void cut_part(const struct walk *walk, const struct box *box, const uint6
 	}
 }
 
-static int walk_box(struct walk *walk, const struct box *box)
+static int walk_box(struct array_walk *walk, const struct box *box)
 {
 	uint64_t grid[VOLUME_RANK], first[VOLUME_RANK], last[VOLUME_RANK];
 	uint32_t k, rank = walk->is.rank;
-	struct part part;
+	struct array_part part;
 	int result;
 
 	for (k = 0; k < rank; k++) {
@@ -106,7 +107,7 @@ static int walk_box(struct walk *walk, const struct box *box)
  * The largest box of elements of the volume that begins with `element` and ends by
  * `end`: a stretch of one axis, with all of the axes behind that. How many they are.
  */
-static uint64_t find_box(const struct walk *walk, uint64_t element, uint64_t end,
+static uint64_t find_box(const struct array_walk *walk, uint64_t element, uint64_t end,
 			 struct box *out)
 {
 	uint32_t k = walk->is.rank, axis;
@@ -128,7 +129,7 @@ static uint64_t find_box(const struct walk *walk, uint64_t element, uint64_t end
 	return rows * walk->measure.stride[axis];
 }
 
-static int walk_elements(struct walk *walk, uint64_t first, uint64_t end)
+static int walk_elements(struct array_walk *walk, uint64_t first, uint64_t end)
 {
 	int result = 0;
 
@@ -144,7 +145,7 @@ static int walk_elements(struct walk *walk, uint64_t first, uint64_t end)
 /* ---- Reading ------------------------------------------------------------ */
 
 /* Nothing has been done to the tile's bytes. */
-static bool is_plain(const struct volume *volume, const struct volume_chunk *chunk)
+static bool array_is_plain(const struct volume *volume, const struct volume_chunk *chunk)
 {
 	for (int i = 0; i < VOLUME_CODECS && volume->desc.codecs[i]; i++) {
 		if (!(chunk->skipped >> i & 1))
@@ -154,7 +155,8 @@ static bool is_plain(const struct volume *volume, const struct volume_chunk *chu
 }
 
 /* How to copy a part from its first element in the tile. */
-static struct gather part_copy(const struct walk *walk, const struct part *part)
+static struct gather part_copy(const struct array_walk *walk,
+			       const struct array_part *part)
 {
 	struct gather out = { .rank = walk->is.rank, .item = walk->is.item };
 
@@ -170,7 +172,8 @@ static struct gather part_copy(const struct walk *walk, const struct part *part)
 }
 
 /* Bytes from the first of a part to its last, in the tile; and all that are in it. */
-static uint64_t part_length(const struct walk *walk, const struct part *part, uint64_t *all)
+static uint64_t part_length(const struct array_walk *walk, const struct array_part *part,
+			    uint64_t *all)
 {
 	uint64_t last = 0;
 
@@ -183,7 +186,7 @@ static uint64_t part_length(const struct walk *walk, const struct part *part, ui
 }
 
 /* A tile that is not stored: one element again and again. */
-static int fill_part(const struct walk *walk, struct gather *copy, void *to)
+static int fill_part(const struct array_walk *walk, struct gather *copy, void *to)
 {
 	CLEANUP(cleanup_free) void *element = calloc(1, walk->is.item);
 	struct gather_axis *row = &copy->axes[copy->rank];
@@ -204,8 +207,9 @@ static int fill_part(const struct walk *walk, struct gather *copy, void *to)
 	return 0;
 }
 
-static int read_decoded(const struct walk *walk, struct chunk *chunk, uint64_t number,
-			uint64_t begin, uint64_t length, const struct gather *copy, void *to)
+static int read_decoded(const struct array_walk *walk, struct chunk *chunk,
+			uint64_t number, uint64_t begin, uint64_t length,
+			const struct gather *copy, void *to)
 {
 	int err = chunk_get(chunk, number, walk->measure.tile_bytes);
 
@@ -218,7 +222,7 @@ static int read_decoded(const struct walk *walk, struct chunk *chunk, uint64_t n
 }
 
 /* Reads the stretch of the source that holds a part. */
-static int read_stretch(const struct walk *walk, uint64_t at, uint64_t length,
+static int read_stretch(const struct array_walk *walk, uint64_t at, uint64_t length,
 			const struct gather *copy, void *to)
 {
 	CLEANUP(cleanup_free) void *scratch = NULL;
@@ -235,7 +239,7 @@ static int read_stretch(const struct walk *walk, uint64_t at, uint64_t length,
 	return err;
 }
 
-static int read_part(struct walk *walk, const struct part *part)
+static int array_read_part(struct array_walk *walk, const struct array_part *part)
 {
 	char *to = walk->buffer + (part->element - walk->first) * walk->is.item;
 	struct gather copy = part_copy(walk, part);
@@ -248,7 +252,7 @@ static int read_part(struct walk *walk, const struct part *part)
 		return -EIO;
 	if (chunk.is.stored_length == 0)
 		return fill_part(walk, &copy, to);
-	if (!is_plain(walk->volume, &chunk.is) || length / 2 > all + SCRATCH_LEAST)
+	if (!array_is_plain(walk->volume, &chunk.is) || length / 2 > all + SCRATCH_LEAST)
 		return read_decoded(walk, &chunk, number, begin, length, &copy, to);
 	if (!range_within(begin, length, chunk.is.stored_length) ||
 	    chunk.is.stored_at > UINT64_MAX - begin)
@@ -256,24 +260,25 @@ static int read_part(struct walk *walk, const struct part *part)
 	return read_stretch(walk, chunk.is.stored_at + begin, length, &copy, to);
 }
 
-static int read_elements(struct walk *walk, void *buffer, uint64_t first, uint64_t end)
+static int array_read_elements(struct array_walk *walk, void *buffer, uint64_t first,
+			       uint64_t end)
 {
-	walk->each = read_part;
+	walk->each = array_read_part;
 	walk->buffer = buffer;
 	walk->first = first;
 	return walk_elements(walk, first, end);
 }
 
 /* Some bytes of one element. */
-static int read_within(struct walk *walk, void *buffer, size_t length, uint64_t element,
-		       uint64_t skip)
+static int read_within(struct array_walk *walk, void *buffer, size_t length,
+		       uint64_t element, uint64_t skip)
 {
 	CLEANUP(cleanup_free) char *whole = malloc(walk->is.item);
 	int err;
 
 	if (!whole)
 		return -ENOMEM;
-	err = read_elements(walk, whole, element, element + 1);
+	err = array_read_elements(walk, whole, element, element + 1);
 	if (!err)
 		memcpy(buffer, whole + skip, length);
 	return err;
@@ -283,8 +288,8 @@ static int array_pread(const struct volume *volume, void *buffer, size_t length,
 		       uint64_t offset, struct read_context *context)
 {
 	char *to = buffer;
-	struct walk walk;
-	int err = begin_walk(&walk, volume);
+	struct array_walk walk;
+	int err = array_begin_walk(&walk, volume);
 
 	walk.context = context;
 	while (!err && length) {
@@ -295,7 +300,7 @@ static int array_pread(const struct volume *volume, void *buffer, size_t length,
 			n = length < item - skip ? length : item - skip;
 			err = read_within(&walk, to, n, first, skip);
 		} else {
-			err = read_elements(&walk, to, first, first + n / item);
+			err = array_read_elements(&walk, to, first, first + n / item);
 		}
 		to += n;
 		offset += n;
@@ -308,7 +313,7 @@ const struct volume_ops volume_array_ops = { .pread = array_pread };
 
 /* ---- What will be read -------------------------------------------------- */
 
-static int extend_span(struct walk *walk, const struct part *part)
+static int extend_span(struct array_walk *walk, const struct array_part *part)
 {
 	uint64_t number, all, begin, end;
 	struct volume_chunk chunk;
@@ -318,7 +323,7 @@ static int extend_span(struct walk *walk, const struct part *part)
 	    chunk.stored_length && chunk.stored_at <= source_size(walk->volume->source)) {
 		begin = chunk.stored_at;
 		end = begin + chunk.stored_length;
-		if (is_plain(walk->volume, &chunk)) {
+		if (array_is_plain(walk->volume, &chunk)) {
 			begin += part->inside * walk->is.item;
 			end = begin + part_length(walk, part, &all);
 		}
@@ -333,10 +338,10 @@ static int extend_span(struct walk *walk, const struct part *part)
 bool array_span(const struct volume *volume, uint64_t offset, uint64_t length,
 		struct volume_span *out)
 {
-	struct walk walk;
+	struct array_walk walk;
 	uint64_t end;
 
-	if (begin_walk(&walk, volume) < 0)
+	if (array_begin_walk(&walk, volume) < 0)
 		return false;
 	walk.each = extend_span;
 	walk.span = (struct volume_span){ volume->desc.source, UINT64_MAX, 0 };

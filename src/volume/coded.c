@@ -21,8 +21,8 @@ static int copy_out(struct chunk *chunk, uint64_t number, uint64_t plain, void *
 }
 
 /* Reads from the chunk that holds `offset` as much as it has: how many bytes. */
-static ssize_t read_chunk(const struct volume *volume, void *buffer, size_t length,
-			  uint64_t offset, struct read_context *context)
+static ssize_t coded_read_chunk(const struct volume *volume, void *buffer, size_t length,
+				uint64_t offset, struct read_context *context)
 {
 	struct chunk chunk = { .volume = volume, .context = context };
 	uint64_t number, plain, skip;
@@ -42,8 +42,8 @@ static int coded_pread(const struct volume *volume, void *buffer, size_t length,
 		       uint64_t offset, struct read_context *context)
 {
 	for (size_t done = 0; done < length;) {
-		ssize_t n = read_chunk(volume, (char *)buffer + done, length - done,
-				       offset + done, context);
+		ssize_t n = coded_read_chunk(volume, (char *)buffer + done, length - done,
+					     offset + done, context);
 
 		if (n < 0)
 			return (int)n;

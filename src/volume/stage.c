@@ -18,25 +18,28 @@ enum {
 #define ALIGNED_BYTES ((UINT64_C(1) << NUMBER_BITS) * VOLUME_BLOCK)
 
 /* A block, and what the cache calls it. */
-struct block {
+struct stage_block {
 	uint64_t key;
 	struct volume_span span;
 };
 
-static struct block block_in_table(const struct volume_table *table, uint32_t number)
+static struct stage_block block_in_table(const struct volume_table *table,
+					 uint32_t number)
 {
-	return (struct block){ cache_key(CACHE_BLOCK, number), table->blocks[number] };
+	return (struct stage_block){cache_key(CACHE_BLOCK, number),
+				    table->blocks[number]};
 }
 
-static struct block block_aligned(const struct volume_table *table, uint32_t source,
-				  uint64_t number)
+static struct stage_block block_aligned(const struct volume_table *table, uint32_t source,
+					uint64_t number)
 {
 	uint64_t start = number * VOLUME_BLOCK;
 	uint64_t size = source_size(table->sources->sources[source]);
 	uint64_t end = size - start < VOLUME_BLOCK ? size : start + VOLUME_BLOCK;
 
 	number |= (uint64_t)source << NUMBER_BITS;
-	return (struct block){ cache_key(CACHE_ALIGNED_BLOCK, number), { source, start, end } };
+	return (struct stage_block){cache_key(CACHE_ALIGNED_BLOCK, number),
+				    {source, start, end}};
 }
 
 void volume_use_blocks(struct volume_table *table, const struct volume_span *blocks,
@@ -70,10 +73,10 @@ bool volume_find_block(const struct volume_table *table, uint32_t source, uint64
 }
 
 /* The block that is to hold a byte. */
-static struct block find(const struct volume_table *table, uint32_t source, uint64_t offset,
-			 bool *in_table)
+static struct stage_block stage_find(const struct volume_table *table, uint32_t source,
+				     uint64_t offset, bool *in_table)
 {
-	struct block block;
+	struct stage_block block;
 	uint32_t number;
 
 	*in_table = volume_find_block(table, source, offset, &number);
@@ -97,7 +100,7 @@ struct fetch {
 	struct read_context *context;
 };
 
-static ssize_t fill_block(void *context, void *buffer, size_t room)
+static ssize_t stage_fill_block(void *context, void *buffer, size_t room)
 {
 	const struct fetch *fetch = context;
 	int err = source_read(fetch->source, buffer, room, fetch->offset, fetch->context);
@@ -105,7 +108,7 @@ static ssize_t fill_block(void *context, void *buffer, size_t room)
 	return err ? err : (ssize_t)room;
 }
 
-static int stage(const struct volume_table *table, const struct block *block,
+static int stage(const struct volume_table *table, const struct stage_block *block,
 		 unsigned milliseconds, struct read_context *context,
 		 struct cache_pin **out)
 {
@@ -114,11 +117,11 @@ static int stage(const struct volume_table *table, const struct block *block,
 
 	return cache_get_within(table->cache, block->key,
 				(size_t)(block->span.end - block->span.start), milliseconds,
-				fill_block, &fetch, out);
+				stage_fill_block, &fetch, out);
 }
 
 /* Nobody has asked for it: who does so later finds out where it fails. */
-static int stage_ahead(const struct volume_table *table, const struct block *block,
+static int stage_ahead(const struct volume_table *table, const struct stage_block *block,
 		       struct cache_pin **out)
 {
 	struct read_context context = { .hint = READ_AHEAD };
@@ -128,7 +131,7 @@ static int stage_ahead(const struct volume_table *table, const struct block *blo
 
 int volume_stage(const struct volume_table *table, uint32_t number, struct cache_pin **out)
 {
-	struct block block;
+	struct stage_block block;
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (number >= atomic_load(&table->block_count))
@@ -140,7 +143,7 @@ int volume_stage(const struct volume_table *table, uint32_t number, struct cache
 int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 			 uint64_t number, struct cache_pin **out)
 {
-	struct block block;
+	struct stage_block block;
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (source >= table->sources->count || number >= UINT64_C(1) << NUMBER_BITS ||
@@ -154,8 +157,8 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
  * What others read of it is waited for, but not for long: where storage hangs, the bytes
  * that are asked for may be better off.
  */
-static bool hold(const struct volume_table *table, const struct block *block, bool whole,
-		 struct read_context *context, struct cache_pin **pin)
+static bool stage_hold(const struct volume_table *table, const struct stage_block *block,
+		       bool whole, struct read_context *context, struct cache_pin **pin)
 {
 	uint64_t begin = stats_clock();
 	bool there;
@@ -174,10 +177,12 @@ static size_t copy_from_block(const struct volume *volume, void *buffer, size_t 
 	const struct volume_table *table = volume->table;
 	struct cache_pin *pin = NULL;
 	bool in_table;
-	struct block block = find(table, volume->desc.source, offset, &in_table);
+	struct stage_block block =
+		stage_find(table, volume->desc.source, offset, &in_table);
 	size_t n = (size_t)(block.span.end - offset);
 
-	if (!hold(table, &block, in_table && context->hint == READ_BLOCK, context, &pin))
+	if (!stage_hold(table, &block, in_table && context->hint == READ_BLOCK, context,
+			&pin))
 		return 0;
 	if (n > length)
 		n = length;
@@ -190,11 +195,13 @@ static size_t copy_from_block(const struct volume *volume, void *buffer, size_t 
 static size_t absent(const struct volume *volume, size_t length, uint64_t offset)
 {
 	bool in_table;
-	struct block block = find(volume->table, volume->desc.source, offset, &in_table);
+	struct stage_block block =
+		stage_find(volume->table, volume->desc.source, offset, &in_table);
 	size_t n = (size_t)(block.span.end - offset);
 
 	while (n < length) {
-		block = find(volume->table, volume->desc.source, offset + n, &in_table);
+		block = stage_find(volume->table, volume->desc.source, offset + n,
+				   &in_table);
 		if (cache_has(volume->table->cache, block.key))
 			break;
 		n = (size_t)(block.span.end - offset);

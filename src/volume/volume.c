@@ -121,8 +121,8 @@ bool volume_is_known(const struct volume_desc *desc)
 	       (desc->kind != VOLUME_RAW || guard_is_known(desc->guard));
 }
 
-static const struct volume *find_volume(const struct volume_table *table,
-					uint32_t number)
+static const struct volume *volume_find_volume(const struct volume_table *table,
+					       uint32_t number)
 {
 	const struct volume *volume = number < table->count ? &table->volumes[number] :
 							      NULL;
@@ -133,7 +133,7 @@ static const struct volume *find_volume(const struct volume_table *table,
 int volume_pread(const struct volume_table *table, uint32_t number, void *buffer,
 		 size_t length, uint64_t offset, struct read_context *context)
 {
-	const struct volume *volume = find_volume(table, number);
+	const struct volume *volume = volume_find_volume(table, number);
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (!volume || !range_within(offset, length, volume->desc.length))
@@ -157,7 +157,7 @@ static int read_guard(const void *argument, void *buffer, size_t length, uint64_
 int volume_check(const struct volume_table *table, uint32_t number, uint64_t offset,
 		 uint64_t length, struct read_context *context)
 {
-	const struct volume *volume = find_volume(table, number);
+	const struct volume *volume = volume_find_volume(table, number);
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (!volume)
@@ -189,7 +189,7 @@ static bool span_chunks(const struct volume *volume, uint64_t offset, uint64_t l
 
 bool volume_is_plain(const struct volume_table *table, uint32_t number)
 {
-	const struct volume *volume = find_volume(table, number);
+	const struct volume *volume = volume_find_volume(table, number);
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	return volume && volume->ops == &volume_raw_ops && volume->desc.guard == GUARD_NONE;
@@ -198,7 +198,7 @@ bool volume_is_plain(const struct volume_table *table, uint32_t number)
 bool volume_span(const struct volume_table *table, uint32_t number, uint64_t offset,
 		 uint64_t length, struct volume_span *out)
 {
-	const struct volume *volume = find_volume(table, number);
+	const struct volume *volume = volume_find_volume(table, number);
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	if (!volume || !volume->source || length == 0 ||
@@ -217,7 +217,7 @@ bool volume_span(const struct volume_table *table, uint32_t number, uint64_t off
 const char *volume_locate(const struct volume_table *table, uint32_t number,
 			  uint64_t offset, uint64_t *out)
 {
-	const struct volume *volume = find_volume(table, number);
+	const struct volume *volume = volume_find_volume(table, number);
 	struct volume_chunk chunk;
 	uint64_t at, plain;
 

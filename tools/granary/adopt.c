@@ -52,8 +52,8 @@ static const char *find_other_source(const struct index_wish *wish, const struct
 	return NULL;
 }
 
-static bool is_same(const struct index_wish *wish, const struct index *old,
-		    const char *place, const struct index *now)
+static bool adopt_is_same(const struct index_wish *wish, const struct index *old,
+			  const char *place, const struct index *now)
 {
 	const char *what, *source = find_other_source(wish, old, &what);
 	char path[4096];
@@ -86,7 +86,7 @@ bool adopt_holds(const struct index_wish *wish, const struct image *image,
 		log_warn("%s is not adopted, and made anew: %s", place, e.text);
 		return false;
 	}
-	holds = is_same(wish, old, place, now);
+	holds = adopt_is_same(wish, old, place, now);
 	index_close(now);
 	return holds;
 }

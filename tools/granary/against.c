@@ -78,8 +78,8 @@ void against_close(struct against *a)
 	free(a);
 }
 
-static void add(struct against *a, enum problem problem, const char *path,
-		const char *detail)
+static void against_add(struct against *a, enum problem problem, const char *path,
+			const char *detail)
 {
 	finding_add(a->findings,
 		    &(struct finding){ .problem = problem, .path = path, .detail = detail });
@@ -91,7 +91,7 @@ static void add_error(struct against *a, const char *path, int errnum)
 
 	snprintf(detail, sizeof(detail), "cannot be read in the original: %s",
 		 strerror(errnum));
-	add(a, PROBLEM_READ, path, detail);
+	against_add(a, PROBLEM_READ, path, detail);
 }
 
 /* ---- Names ---- */
@@ -113,12 +113,12 @@ static void compare_link(struct against *a, const struct walk_name *name)
 		return;
 	}
 	if (tree_readlink(a->tree, name->node, packed) < 0 || strcmp(packed, original) != 0)
-		add(a, PROBLEM_BYTES, name->path,
-		    "is a symbolic link that leads elsewhere in the original");
+		against_add(a, PROBLEM_BYTES, name->path,
+			    "is a symbolic link that leads elsewhere in the original");
 }
 
 /* The node's path, in memory that grows with it and is the caller's. NULL: no memory. */
-static char *path_of(const struct tree *tree, uint32_t node)
+static char *against_path_of(const struct tree *tree, uint32_t node)
 {
 	char *path = NULL;
 
@@ -140,7 +140,7 @@ static char *path_of(const struct tree *tree, uint32_t node)
 static bool is_compared_already(struct against *a, const struct walk_name *name,
 				const struct stat *st)
 {
-	CLEANUP(cleanup_free) char *first = path_of(a->tree, name->node);
+	CLEANUP(cleanup_free) char *first = against_path_of(a->tree, name->node);
 	struct stat other;
 
 	if (!first)
@@ -187,13 +187,13 @@ static void compare_file(struct against *a, const struct walk_name *name,
 	if (packed.size != (uint64_t)st->st_size) {
 		snprintf(detail, sizeof(detail), "has %llu bytes, and %llu in the original",
 			 (unsigned long long)packed.size, (unsigned long long)st->st_size);
-		add(a, PROBLEM_SIZE, name->path, detail);
+		against_add(a, PROBLEM_SIZE, name->path, detail);
 	} else if (packed.size && !is_compared_already(a, name, st)) {
 		compare_other_name(a, name);
 	}
 }
 
-static int compare_name(void *context, const struct walk_name *name)
+static int against_compare_name(void *context, const struct walk_name *name)
 {
 	struct against *a = context;
 	struct stat st;
@@ -202,13 +202,15 @@ static int compare_name(void *context, const struct walk_name *name)
 
 	if (err) {
 		if (err == -ENOENT || err == -ENOTDIR || err == -ELOOP)
-			add(a, PROBLEM_EXTRA, name->path, "is not in the original");
+			against_add(a, PROBLEM_EXTRA, name->path,
+				    "is not in the original");
 		else
 			add_error(a, name->path, -err);
 		return 1;
 	}
 	if (!same_kind(name->kind, st.st_mode)) {
-		add(a, PROBLEM_KIND, name->path, "is of another kind in the original");
+		against_add(a, PROBLEM_KIND, name->path,
+			    "is of another kind in the original");
 		return 1;
 	}
 	if (name->kind == TREE_SYMLINK)
@@ -234,13 +236,14 @@ static bool check_original_name(void *context, const char *path, mode_t mode, in
 		a->special++;
 		return true;
 	}
-	add(a, PROBLEM_MISSING, path, "is in the original, and not in the dataset");
+	against_add(a, PROBLEM_MISSING, path,
+		    "is in the original, and not in the dataset");
 	return false;
 }
 
 int against_names(struct against *a, struct error *e)
 {
-	int err = walk_names(a->tree, compare_name, a);
+	int err = walk_names(a->tree, against_compare_name, a);
 
 	if (err)
 		return error_set(e, err == -ENOMEM ? ERROR_SYSTEM : ERROR_DATASET, -err,
@@ -298,7 +301,7 @@ static void say_where(struct against *a, const char *path, uint64_t offset)
 
 	snprintf(detail, sizeof(detail), "differs from the original, first at its byte %llu",
 		 (unsigned long long)offset);
-	add(a, PROBLEM_BYTES, path, detail);
+	against_add(a, PROBLEM_BYTES, path, detail);
 }
 
 static void compare_piece(struct against *a, unsigned worker, uint64_t offset,
@@ -331,7 +334,7 @@ void against_bytes(struct against *a, unsigned worker, uint32_t node,
 	if (!a->wanted[node])
 		return;
 	if (offset == 0)
-		open_original(a, worker, path_of(a->tree, node));
+		open_original(a, worker, against_path_of(a->tree, node));
 	compare_piece(a, worker, offset, bytes, length);
 }
 

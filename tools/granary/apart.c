@@ -40,8 +40,9 @@ static bool is_asked_for(const char *path, const struct hatch_question *question
 	       memcmp(path, question->data, question->size) == 0;
 }
 
-static int open_source(const struct source_set *sources,
-		       const struct hatch_question *question, struct hatch_answer *answer)
+static int apart_open_source(const struct source_set *sources,
+			     const struct hatch_question *question,
+			     struct hatch_answer *answer)
 {
 	for (uint32_t i = 0; i < sources->count; i++) {
 		if (!is_asked_for(source_place(sources->sources[i]), question))
@@ -52,13 +53,13 @@ static int open_source(const struct source_set *sources,
 	return -ENOENT;
 }
 
-static int serve(void *context, const struct hatch_question *question,
-		 struct hatch_answer *answer)
+static int apart_serve(void *context, const struct hatch_question *question,
+		       struct hatch_answer *answer)
 {
 	const struct apart *apart = context;
 
 	if (question->channel == APART_SOURCE)
-		return open_source(apart->sources, question, answer);
+		return apart_open_source(apart->sources, question, answer);
 	return apart->serve ? apart->serve(apart->server, question, answer) : -ENOSYS;
 }
 
@@ -70,7 +71,7 @@ int apart_note_inherited(void)
 }
 
 /* The child keeps the caller's standard output and error, and no other descriptor. */
-static void leave_caller(void)
+static void apart_leave_caller(void)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -81,13 +82,13 @@ static void leave_caller(void)
 		close(null);
 }
 
-static _Noreturn void work_in_child(const struct apart *apart)
+static _Noreturn void apart_work_in_child(const struct apart *apart)
 {
 	struct error e = { 0 };
 	int status;
 
 	hatch_be_child(hatch);
-	leave_caller();
+	apart_leave_caller();
 	if (apart->begin)
 		apart->begin(apart->context);
 	source_open_by(ask_for_source);
@@ -109,7 +110,7 @@ static int say_crash(const struct apart *apart, int status)
 	return report_error(&e);
 }
 
-static int conclude(const struct apart *apart, int status)
+static int apart_conclude(const struct apart *apart, int status)
 {
 	if (WIFEXITED(status)) {
 		if (WEXITSTATUS(status))
@@ -123,7 +124,7 @@ static int conclude(const struct apart *apart, int status)
 	return ERROR_SYSTEM; /* KILL cannot be raised here */
 }
 
-static int wait_for(const struct apart *apart, pid_t child, const sigset_t *before)
+static int apart_wait_for(const struct apart *apart, pid_t child, const sigset_t *before)
 {
 	struct error e;
 	int status, err = hatch_be_parent(hatch);
@@ -141,7 +142,7 @@ static int wait_for(const struct apart *apart, pid_t child, const sigset_t *befo
 	err = child_accompany(child, &status);
 	pthread_sigmask(SIG_SETMASK, before, NULL);
 	if (!err)
-		return conclude(apart, status);
+		return apart_conclude(apart, status);
 	error_set(&e, ERROR_SYSTEM, -err, "the end of a process cannot be waited for: %s",
 		  strerror(-err));
 	return report_error(&e);
@@ -151,7 +152,7 @@ int apart_run(const struct apart *apart)
 {
 	sigset_t before;
 	struct error e = { 0 };
-	int status, err = hatch_open(&hatch, APART_OWN + apart->channels, serve,
+	int status, err = hatch_open(&hatch, APART_OWN + apart->channels, apart_serve,
 				     (void *)(uintptr_t)apart);
 	pid_t child;
 
@@ -164,9 +165,9 @@ int apart_run(const struct apart *apart)
 		status = report_error(&e);
 	} else if (child == 0) {
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
-		work_in_child(apart);
+		apart_work_in_child(apart);
 	} else {
-		status = wait_for(apart, child, &before);
+		status = apart_wait_for(apart, child, &before);
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	hatch_close(hatch);
@@ -174,21 +175,21 @@ int apart_run(const struct apart *apart)
 	return status;
 }
 
-struct reading {
+struct apart_reading {
 	struct request *request;
 	int (*work)(struct request *request);
 };
 
 static int read_in_child(void *context)
 {
-	const struct reading *reading = context;
+	const struct apart_reading *reading = context;
 
 	return reading->work(reading->request);
 }
 
 int apart_read(struct request *request, int (*work)(struct request *request))
 {
-	struct reading reading = { request, work };
+	struct apart_reading reading = { request, work };
 
 	return apart_run(&(struct apart){ .request = request,
 					  .sources = dataset_sources(request->dataset),

@@ -36,7 +36,7 @@ char *fault_text(const struct read_fault *fault, char *out)
 	return out;
 }
 
-static void fail(struct sums *s, const struct survey_file *file)
+static void sums_fail(struct sums *s, const struct survey_file *file)
 {
 	char path[1024], why[FAULT_TEXT_BYTES];
 
@@ -71,7 +71,7 @@ static bool add_sum(void *context, unsigned worker, const struct survey_file *fi
 
 	(void)worker;
 	if (file->fault)
-		fail(s, file);
+		sums_fail(s, file);
 	else if (file->size)
 		s->sums[file->node] = file->sum;
 	return !file->fault;
@@ -87,8 +87,8 @@ void checksums_look(struct progress *p, const void *context)
 	atomic_store(&p->count_total, atomic_load(&counters->all_files));
 }
 
-static int read_all(const struct source_set *sources, struct index *index, struct sums *s,
-		    bool quiet, struct error *e)
+static int sums_read_all(const struct source_set *sources, struct index *index,
+			 struct sums *s, bool quiet, struct error *e)
 {
 	static const struct survey_ops ops = { add_block_sums, add_sum };
 	struct survey_progress counters = { 0 };
@@ -148,7 +148,7 @@ int checksums_add(const struct source_set *sources, struct index *index,
 	if (!index)
 		err = checksums_open(image, &memory, e);
 	if (!err)
-		err = read_all(sources, index ? index : memory, &s, quiet, e);
+		err = sums_read_all(sources, index ? index : memory, &s, quiet, e);
 	index_close(memory);
 	if (!err && image_set_sums(image, sums, &blocks) < 0)
 		err = error_no_memory(e, NULL);

@@ -10,7 +10,7 @@
 /* Most names that are visited, and most levels of directories. */
 enum { NAMES_MOST = 1 << 20, DEPTH_MOST = 16, PATH_ROOM = DEPTH_MOST * 256 };
 
-struct walk {
+struct classes_walk {
 	const struct tree *tree;
 	struct classes *out;
 	uint32_t looked_at;
@@ -25,7 +25,8 @@ struct kinds {
 };
 
 /* The i-th name of a directory; false past the last one, or after NAMES_MOST names. */
-static bool child(struct walk *walk, uint32_t directory, uint32_t i, struct tree_name *name)
+static bool child(struct classes_walk *walk, uint32_t directory, uint32_t i,
+		  struct tree_name *name)
 {
 	if (tree_child(walk->tree, directory, i, name) < 0)
 		return false;
@@ -38,7 +39,7 @@ static bool child(struct walk *walk, uint32_t directory, uint32_t i, struct tree
 }
 
 /* Does it hold a directory (`directories`), or else anything that is none? */
-static bool holds(struct walk *walk, uint32_t directory, bool directories)
+static bool classes_holds(struct classes_walk *walk, uint32_t directory, bool directories)
 {
 	struct tree_name name;
 
@@ -48,7 +49,7 @@ static bool holds(struct walk *walk, uint32_t directory, bool directories)
 	return false;
 }
 
-static struct kinds look_into(struct walk *walk, uint32_t directory)
+static struct kinds look_into(struct classes_walk *walk, uint32_t directory)
 {
 	struct kinds kinds = { 0 };
 	struct tree_name name;
@@ -58,19 +59,19 @@ static struct kinds look_into(struct walk *walk, uint32_t directory)
 
 		if (name.kind != TREE_DIRECTORY)
 			continue;
-		files = holds(walk, name.node, false);
+		files = classes_holds(walk, name.node, false);
 		if (files)
 			kinds.with_files++;
-		else if (holds(walk, name.node, true))
+		else if (classes_holds(walk, name.node, true))
 			kinds.between++;
 		kinds.splits |= split_is_word(name.name, name.length) &&
-				holds(walk, name.node, true);
+				classes_holds(walk, name.node, true);
 	}
 	return kinds;
 }
 
 /* A name that is too long keeps its end, which tells splits apart. */
-static void add_split(struct walk *walk, uint32_t classes)
+static void classes_add_split(struct classes_walk *walk, uint32_t classes)
 {
 	struct classes *out = walk->out;
 	struct classes_split *split = &out->split[out->splits];
@@ -82,14 +83,16 @@ static void add_split(struct walk *walk, uint32_t classes)
 	split->classes = classes;
 }
 
-static void look_below(struct walk *walk, uint32_t directory, unsigned depth);
+static void look_below(struct classes_walk *walk, uint32_t directory, unsigned depth);
 
 /* A subdirectory of a directory that is not all classes. */
-static void take_directory(struct walk *walk, const struct tree_name *name, unsigned depth)
+static void classes_take_directory(struct classes_walk *walk,
+				   const struct tree_name *name, unsigned depth)
 {
 	size_t n = strlen(walk->path);
 
-	if (depth == 0 && holds(walk, name->node, false) && !holds(walk, name->node, true)) {
+	if (depth == 0 && classes_holds(walk, name->node, false) &&
+	    !classes_holds(walk, name->node, true)) {
 		walk->out->at_root += !split_is_word(name->name, name->length);
 		return;
 	}
@@ -106,26 +109,26 @@ static void take_directory(struct walk *walk, const struct tree_name *name, unsi
  * beside them. If most subdirectories hold directories only, or one is a split with
  * classes of its own, ImageFolder is given a directory further below.
  */
-static void look_below(struct walk *walk, uint32_t directory, unsigned depth)
+static void look_below(struct classes_walk *walk, uint32_t directory, unsigned depth)
 {
 	struct kinds kinds = look_into(walk, directory);
 	struct tree_name name;
 
 	if (!kinds.splits && kinds.with_files > kinds.between) {
 		if (depth)
-			add_split(walk, kinds.with_files + kinds.between);
+			classes_add_split(walk, kinds.with_files + kinds.between);
 		else
 			walk->out->at_root = kinds.with_files + kinds.between;
 		return;
 	}
 	for (uint32_t i = 0; child(walk, directory, i, &name); i++)
 		if (name.kind == TREE_DIRECTORY)
-			take_directory(walk, &name, depth);
+			classes_take_directory(walk, &name, depth);
 }
 
 void classes_count(const struct dataset *dataset, struct classes *out)
 {
-	struct walk walk = { .tree = dataset_tree(dataset), .out = out };
+	struct classes_walk walk = { .tree = dataset_tree(dataset), .out = out };
 	uint32_t root = dataset_root(dataset);
 	struct tree_name name;
 

@@ -63,8 +63,8 @@ static void print_json(const struct extract_options *options,
 	putchar('\n');
 }
 
-static void print_text(const struct extract_options *options,
-		       const struct extract_report *report)
+static void extract_print_text(const struct extract_options *options,
+			       const struct extract_report *report)
 {
 	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES], folders[SIZE_TEXT_BYTES];
 
@@ -80,15 +80,16 @@ static void print_text(const struct extract_options *options,
 }
 
 /* Prints the report: the exit status. */
-static int conclude(const struct request *request, const struct extract_options *options,
-		    const struct extract_report *report)
+static int extract_conclude(const struct request *request,
+			    const struct extract_options *options,
+			    const struct extract_report *report)
 {
 	int status;
 
 	if (request->json)
 		print_json(options, report);
 	else if (!request->quiet && !report->signal)
-		print_text(options, report);
+		extract_print_text(options, report);
 	if (report->xattrs_left)
 		log_warn("%" PRIu64 " extended attributes could not be set in %s: they are not "
 			 "user.*, or the filesystem there has none", report->xattrs_left,
@@ -127,7 +128,7 @@ static int extract(void *context)
 	    extract_run(request->dataset, &selection, x->options, &report, &e) < 0)
 		status = report_error(&e);
 	else
-		status = conclude(request, x->options, &report);
+		status = extract_conclude(request, x->options, &report);
 	select_free(&selection);
 	return status;
 }

@@ -45,7 +45,7 @@ static void say_sound(const struct request *request, const struct index *index,
 }
 
 /* A sound index may have volumes that only a later version knows. */
-static int check_volumes(const struct index *index, struct error *e)
+static int index_check_volumes(const struct index *index, struct error *e)
 {
 	for (uint32_t i = 0; i < index_volume_count(index); i++) {
 		struct volume_desc desc;
@@ -70,7 +70,7 @@ static int check_all(void *context)
 	const struct checking *c = context;
 	struct error e = { 0 }, bad;
 
-	if (index_check(c->index, &e) == 0 && check_volumes(c->index, &e) == 0) {
+	if (index_check(c->index, &e) == 0 && index_check_volumes(c->index, &e) == 0) {
 		say_sound(c->request, c->index, c->path);
 		return 0;
 	}

@@ -14,7 +14,7 @@
 #include "base/size.h"
 
 /* Everything that is printed. */
-struct report {
+struct info_report {
 	const struct request *request;
 	struct dataset_info info;
 	struct classes classes;
@@ -24,7 +24,7 @@ struct report {
 	uint64_t budget;     /* what a mount here and now would have */
 };
 
-static void count_names(struct report *report)
+static void info_count_names(struct info_report *report)
 {
 	const struct index_summary *s = &report->info.summary;
 	uint64_t inodes = s->files + s->symlinks + s->directories;
@@ -39,7 +39,7 @@ static void count_names(struct report *report)
  * The share of the dataset, contents in whole pages and inodes together, that fits into
  * the budget beside the daemon's own cache.
  */
-static unsigned percent_that_fits(const struct report *report)
+static unsigned percent_that_fits(const struct info_report *report)
 {
 	double needed = (double)report->info.summary.bytes +
 			(double)report->info.summary.files * (double)(pages_size() / 2) +
@@ -66,7 +66,7 @@ static void json_note(const char *line, void *json)
 	json_text(json, NULL, line);
 }
 
-static void print_json(const struct report *report)
+static void print_json(const struct info_report *report)
 {
 	const struct dataset_info *info = &report->info;
 	const struct index_summary *s = &info->summary;
@@ -128,7 +128,7 @@ static void print_classes(const struct classes *classes)
 	printf("%s\n", classes->cut ? ", and perhaps more: not all was looked at" : "");
 }
 
-static void print_line(const char *what, const char *text)
+static void info_print_line(const char *what, const char *text)
 {
 	printf("%-12s ", what);
 	print_plain(text);
@@ -138,7 +138,7 @@ static void print_line(const char *what, const char *text)
 static void print_note(const char *line, void *context)
 {
 	(void)context;
-	print_line("note", line);
+	info_print_line("note", line);
 }
 
 static void print_source(const struct dataset_info *info)
@@ -156,7 +156,7 @@ static void print_source(const struct dataset_info *info)
 	printf("%s\n", *s->detail ? ")" : "");
 }
 
-static void print_counts(const struct report *report)
+static void print_counts(const struct info_report *report)
 {
 	const struct index_summary *s = &report->info.summary;
 	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
@@ -170,15 +170,15 @@ static void print_counts(const struct report *report)
 		printf("left out     %s entries that are no files or cannot be shown\n",
 		       count_text(s->left_out, a));
 	print_classes(&report->classes);
-	print_line("view", s->view);
-	print_line("names", s->names);
-	print_line("labels", s->labels);
+	info_print_line("view", s->view);
+	info_print_line("names", s->names);
+	info_print_line("labels", s->labels);
 	index_for_each_note(s, print_note, NULL);
 	if (dataset_compared_note(report->info.compared))
-		print_line("note", dataset_compared_note(report->info.compared));
+		info_print_line("note", dataset_compared_note(report->info.compared));
 }
 
-static void print_costs(const struct report *report)
+static void print_costs(const struct info_report *report)
 {
 	const struct dataset_info *info = &report->info;
 	const struct index_summary *s = &info->summary;
@@ -197,7 +197,7 @@ static void print_costs(const struct report *report)
 }
 
 /* The share of the dataset that a mount on this machine could keep in memory. */
-static void print_memory(const struct report *report)
+static void info_print_memory(const struct info_report *report)
 {
 	unsigned percent = percent_that_fits(report);
 	char text[SIZE_TEXT_BYTES];
@@ -215,33 +215,33 @@ static void print_memory(const struct report *report)
 	printf("\n");
 }
 
-static void print_text(const struct report *report)
+static void info_print_text(const struct info_report *report)
 {
 	print_source(&report->info);
 	print_counts(report);
 	print_costs(report);
-	print_memory(report);
+	info_print_memory(report);
 }
 
-static int look(void *context)
+static int info_look(void *context)
 {
-	struct report *report = context;
+	struct info_report *report = context;
 	const struct request *request = report->request;
 
 	if (dataset_info(request->dataset, &report->info) < 0)
 		return report_error(&(struct error){ ERROR_SYSTEM, "the index is damaged" });
 	classes_count(request->dataset, &report->classes);
-	count_names(report);
+	info_count_names(report);
 	if (request->json)
 		print_json(report);
 	else
-		print_text(report);
+		info_print_text(report);
 	return finish_output();
 }
 
 static int run(struct request *request)
 {
-	struct report report = { .request = request };
+	struct info_report report = { .request = request };
 	struct error e;
 	int status = request_open(request, ONLY_SOURCES);
 
@@ -249,7 +249,7 @@ static int run(struct request *request)
 		return status;
 	if (memory_budget_here(NULL, &report.budget, &e) < 0)
 		return report_error(&e);
-	return apart_run(&(struct apart){ .request = request, .work = look,
+	return apart_run(&(struct apart){ .request = request, .work = info_look,
 					  .sources = dataset_sources(request->dataset),
 					  .context = &report });
 }

@@ -17,7 +17,7 @@
 enum { DEPTH_MOST = 4096, PATH_BYTES = 64 * 1024, OUTPUT_BYTES = 1 << 20 };
 
 /* The options, and the state of the output. */
-struct listing {
+struct ls_listing {
 	const struct tree *tree;
 	bool details;   /* -l */
 	bool human;     /* -h */
@@ -34,7 +34,7 @@ struct listing {
 	char path[PATH_BYTES];
 };
 
-static const char *time_text(struct listing *l, int64_t when)
+static const char *time_text(struct ls_listing *l, int64_t when)
 {
 	time_t seconds = (time_t)when;
 	struct tm tm;
@@ -48,7 +48,7 @@ static const char *time_text(struct listing *l, int64_t when)
 	return l->when_text;
 }
 
-static void print_details(struct listing *l, const struct tree_stat *st)
+static void print_details(struct ls_listing *l, const struct tree_stat *st)
 {
 	char mode[MODE_TEXT_BYTES], size[HUMAN_TEXT_BYTES];
 
@@ -60,7 +60,7 @@ static void print_details(struct listing *l, const struct tree_stat *st)
 	       l->human ? 6 : 12, size, time_text(l, st->mtime));
 }
 
-static void print_json(struct listing *l, uint32_t node, const struct tree_stat *st)
+static void print_json(struct ls_listing *l, uint32_t node, const struct tree_stat *st)
 {
 	json_open(&l->writer, NULL, '{');
 	describe_json(&l->writer, l->tree, l->path, node, st);
@@ -70,7 +70,7 @@ static void print_json(struct listing *l, uint32_t node, const struct tree_stat 
 }
 
 /* Prints a name unlocked: only this thread prints. */
-static void print_name(const struct listing *l, const char *name, size_t length)
+static void print_name(const struct ls_listing *l, const char *name, size_t length)
 {
 	if (l->zero) {
 		fwrite_unlocked(name, 1, length, stdout);
@@ -86,13 +86,13 @@ static void print_name(const struct listing *l, const char *name, size_t length)
 	fwrite_unlocked(name, 1, length, stdout);
 }
 
-static void damaged(struct listing *l, const char *path)
+static void ls_damaged(struct ls_listing *l, const char *path)
 {
 	log_error("%s: the index is damaged here", path);
 	l->status = ERROR_SYSTEM;
 }
 
-static void print_target(const struct listing *l, uint32_t node)
+static void print_target(const struct ls_listing *l, uint32_t node)
 {
 	char target[TREE_TARGET_BYTES];
 
@@ -103,12 +103,13 @@ static void print_target(const struct listing *l, uint32_t node)
 }
 
 /* Prints the name at l->path. Its other attributes are read only if they are printed. */
-static void print_node(struct listing *l, uint32_t node, enum tree_kind kind, size_t length)
+static void print_node(struct ls_listing *l, uint32_t node, enum tree_kind kind,
+		       size_t length)
 {
 	struct tree_stat st;
 
 	if ((l->details || l->json) && tree_stat(l->tree, node, &st) < 0) {
-		damaged(l, l->path);
+		ls_damaged(l, l->path);
 		return;
 	}
 	if (l->json) {
@@ -125,7 +126,7 @@ static void print_node(struct listing *l, uint32_t node, enum tree_kind kind, si
 	putc_unlocked('\n', stdout);
 }
 
-static void too_deep(struct listing *l)
+static void too_deep(struct ls_listing *l)
 {
 	log_error("%.200s...: is too deep to be listed from the root; list a folder in it",
 		  l->path);
@@ -133,7 +134,8 @@ static void too_deep(struct listing *l)
 }
 
 /* The first `length` bytes of l->path are the directory's path. */
-static void list_children(struct listing *l, uint32_t directory, size_t length, int depth)
+static void list_children(struct ls_listing *l, uint32_t directory, size_t length,
+			  int depth)
 {
 	struct tree_name name;
 	int err;
@@ -156,10 +158,10 @@ static void list_children(struct listing *l, uint32_t directory, size_t length, 
 		l->path[length] = '\0';
 	}
 	if (err != -ENOENT)
-		damaged(l, l->path);
+		ls_damaged(l, l->path);
 }
 
-static void list_path(struct listing *l, struct request *request, const char *given)
+static void list_path(struct ls_listing *l, struct request *request, const char *given)
 {
 	struct tree_stat st;
 	uint32_t node;
@@ -171,7 +173,7 @@ static void list_path(struct listing *l, struct request *request, const char *gi
 		return;
 	}
 	if (tree_stat(l->tree, node, &st) < 0) {
-		damaged(l, given);
+		ls_damaged(l, given);
 		return;
 	}
 	given += strspn(given, "/");
@@ -184,9 +186,9 @@ static void list_path(struct listing *l, struct request *request, const char *gi
 		print_node(l, node, st.kind, length);
 }
 
-static int list(struct request *request)
+static int ls_list(struct request *request)
 {
-	CLEANUP(cleanup_free) struct listing *l = calloc(1, sizeof(*l));
+	CLEANUP(cleanup_free) struct ls_listing *l = calloc(1, sizeof(*l));
 	int status;
 
 	if (!l)
@@ -213,7 +215,7 @@ static int run(struct request *request)
 
 	setvbuf(stdout, output, _IOFBF, sizeof(output));
 	status = request_open(request, SOURCES_AND_PATHS);
-	return status ? status : apart_read(request, list);
+	return status ? status : apart_read(request, ls_list);
 }
 
 const struct command command_ls = {

@@ -21,8 +21,9 @@
 enum { SHOWN_PROBLEMS = 20, LEVEL_MOST = 999, THREADS_LIMIT = 256 };
 
 /* A number in an option: 0, or the error printed and an exit status. */
-static int take_number(const struct request *request, char letter, const char *option,
-		       uint64_t least, uint64_t most, uint64_t *out)
+static int pack_take_number(const struct request *request, char letter,
+			    const char *option, uint64_t least, uint64_t most,
+			    uint64_t *out)
 {
 	const char *text = request->value[(int)letter];
 	char *end;
@@ -41,15 +42,18 @@ static int take_number(const struct request *request, char letter, const char *o
 static int take_numbers(const struct request *request, struct pack_options *o)
 {
 	uint64_t threads = 0;
-	int status = take_number(request, 'n', "--shards", 1, BRACE_MAX_WORDS, &o->shards);
+	int status = pack_take_number(request, 'n', "--shards", 1, BRACE_MAX_WORDS,
+				      &o->shards);
 
 	if (!status)
-		status = take_number(request, 'm', "--multiple-of", 1, BRACE_MAX_WORDS,
-				     &o->multiple_of);
+		status = pack_take_number(request, 'm', "--multiple-of", 1,
+					  BRACE_MAX_WORDS, &o->multiple_of);
 	if (!status)
-		status = take_number(request, 's', "--shuffle", 0, UINT64_MAX, &o->seed);
+		status = pack_take_number(request, 's', "--shuffle", 0, UINT64_MAX,
+					  &o->seed);
 	if (!status)
-		status = take_number(request, 't', "--threads", 1, THREADS_LIMIT, &threads);
+		status = pack_take_number(request, 't', "--threads", 1, THREADS_LIMIT,
+					  &threads);
 	o->threads = (unsigned)threads;
 	if (status || !request->given['z'])
 		return status;
@@ -159,7 +163,7 @@ static void say_problems(const struct problems *problems)
 		log_warn("and %s more; --json lists all", count_text(count - shown, text));
 }
 
-static void say_left_out(const struct pack_result *result)
+static void pack_say_left_out(const struct pack_result *result)
 {
 	char text[SIZE_TEXT_BYTES];
 
@@ -323,7 +327,7 @@ static int write_index(struct request *request, const struct pack_result *result
 }
 
 /* The total is unknown until the tree is listed. */
-static void look(struct progress *p, const void *context)
+static void pack_look(struct progress *p, const void *context)
 {
 	const struct pack_progress *counters = context;
 	bool listing = counters->phase == PACK_LISTING;
@@ -341,7 +345,7 @@ static int pack(const struct request *request, const struct pack_options *option
 {
 	struct pack_progress counters = { 0 };
 	struct progress progress = { .subject = "packing", .unit = "files",
-				     .look = look, .context = &counters };
+				     .look = pack_look, .context = &counters };
 	int err;
 
 	progress_start(&progress, request->given['q']);
@@ -350,8 +354,8 @@ static int pack(const struct request *request, const struct pack_options *option
 	return err;
 }
 
-static int report(struct request *request, const struct pack_result *result, int err,
-		  const struct error *e)
+static int pack_report(struct request *request, const struct pack_result *result, int err,
+		       const struct error *e)
 {
 	bool index = !err && !request->given['x'];
 	int status = index ? write_index(request, result) : 0;
@@ -362,7 +366,7 @@ static int report(struct request *request, const struct pack_result *result, int
 		print_plainly(result);
 	if (err)
 		return report_error(e);
-	say_left_out(result);
+	pack_say_left_out(result);
 	say_problems(&result->problems);
 	if (!status && problems_count(&result->problems))
 		status = ERROR_PARTIAL;
@@ -394,7 +398,7 @@ static int run(struct request *request)
 	request->quiet = request->given['q'];
 	request->part = true;
 	err = pack(request, &options, &result, &e);
-	status = report(request, &result, err, &e);
+	status = pack_report(request, &result, err, &e);
 	pack_result_free(&result);
 	output = finish_output();
 	return status ? status : output;

@@ -41,7 +41,7 @@ static int part(char *argument, struct private_mount *out, struct error *e)
 	return 0;
 }
 
-static int become(char **command)
+static int run_become(char **command)
 {
 	execvp(command[0], command);
 	log_error("%s: %s", command[0], strerror(errno));
@@ -61,7 +61,7 @@ static int mount_and_run(struct request *request, struct private_mount *mounts, 
 	if (program_beside("granaryfs", daemon, &e) < 0 || private_enter(&e) < 0)
 		return report_error(&e);
 	status = private_mount_all(mounts, count, daemon, request->value['o']);
-	return status ? status : become(command);
+	return status ? status : run_become(command);
 }
 
 static int run(struct request *request)

@@ -21,7 +21,7 @@ struct subject {
 	struct tree_stat st;
 };
 
-static int damaged(const char *path)
+static int stat_damaged(const char *path)
 {
 	log_error("%s: the index is damaged here; make it anew with: granary index --force",
 		  path);
@@ -60,7 +60,7 @@ static int print_places(const struct subject *s)
 		}
 		err = dataset_place(s->request->dataset, s->node, offset, &place);
 		if (err)
-			return damaged(s->path);
+			return stat_damaged(s->path);
 		printf("%s", i ? "        " : " Place: ");
 		print_place(&place);
 		putchar('\n');
@@ -69,7 +69,7 @@ static int print_places(const struct subject *s)
 	return 0;
 }
 
-static void print_time(const struct tree_stat *st)
+static void stat_print_time(const struct tree_stat *st)
 {
 	char when[32] = "?", zone[16] = "";
 	time_t seconds = (time_t)st->mtime;
@@ -82,7 +82,7 @@ static void print_time(const struct tree_stat *st)
 	printf("Modify: %s.%09u %s\n", when, st->mtime_ns, zone);
 }
 
-static int print_text(const struct subject *s)
+static int stat_print_text(const struct subject *s)
 {
 	char mode[MODE_TEXT_BYTES], target[TREE_TARGET_BYTES];
 
@@ -97,7 +97,7 @@ static int print_text(const struct subject *s)
 	       describe_kind(s->st.kind));
 	printf("Access: (%04o/%s)  Uid: %u  Gid: %u\n", s->st.mode, describe_mode(&s->st, mode),
 	       s->st.uid, s->st.gid);
-	print_time(&s->st);
+	stat_print_time(&s->st);
 	return s->st.kind == TREE_FILE ? print_places(s) : 0;
 }
 
@@ -134,7 +134,7 @@ static int json_places(struct json *json, const struct subject *s)
 		json_place(json, offset, &place);
 	}
 	json_close(json, ']');
-	return err ? damaged(s->path) : 0;
+	return err ? stat_damaged(s->path) : 0;
 }
 
 static int print_json(const struct subject *s)
@@ -151,7 +151,7 @@ static int print_json(const struct subject *s)
 	return status;
 }
 
-static int show(const struct request *request, const char *path)
+static int stat_show(const struct request *request, const char *path)
 {
 	struct subject s = { .request = request, .path = path };
 	int status = request_node(request, path, &s.node);
@@ -159,9 +159,9 @@ static int show(const struct request *request, const char *path)
 	if (status)
 		return status;
 	if (tree_stat(dataset_tree(request->dataset), s.node, &s.st) < 0)
-		return damaged(path);
+		return stat_damaged(path);
 	s.path += strspn(path, "/");
-	return request->json ? print_json(&s) : print_text(&s);
+	return request->json ? print_json(&s) : stat_print_text(&s);
 }
 
 /* Goes on after a path that fails, as stat(1) does. */
@@ -170,7 +170,7 @@ static int show_all(struct request *request)
 	int worst = 0, status;
 
 	for (size_t i = 0; i < request->path_count; i++) {
-		status = show(request, request->paths[i]);
+		status = stat_show(request, request->paths[i]);
 		if (status)
 			worst = status;
 	}

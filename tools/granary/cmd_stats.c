@@ -66,7 +66,7 @@ static void print_traffic(const struct rates *r)
 	       size_text((uint64_t)r->pushed_bytes, a));
 }
 
-static void print_memory(const struct view *v)
+static void stats_print_memory(const struct view *v)
 {
 	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
 
@@ -90,12 +90,12 @@ static void print_block(const struct view *v)
 	char sentence[BOUND_TEXT_BYTES];
 
 	print_traffic(&v->rates);
-	print_memory(v);
+	stats_print_memory(v);
 	puts(bound_sentence(&v->rates, sentence));
 }
 
 /* One line for each sample, for a log. */
-static void print_line(const struct view *v)
+static void stats_print_line(const struct view *v)
 {
 	char clock[32] = "", size[SIZE_TEXT_BYTES], pushed[SIZE_TEXT_BYTES],
 	     count[SIZE_TEXT_BYTES], reads[SIZE_TEXT_BYTES];
@@ -179,7 +179,7 @@ static int next_sample(struct view *v, unsigned seconds)
 	return 0;
 }
 
-static void show(const struct view *v, const struct request *request)
+static void stats_show(const struct view *v, const struct request *request)
 {
 	if (request->json) {
 		print_json(v);
@@ -190,7 +190,7 @@ static void show(const struct view *v, const struct request *request)
 		printf("%s\n\n", v->mount);
 		print_block(v);
 	} else {
-		print_line(v);
+		stats_print_line(v);
 	}
 }
 
@@ -226,7 +226,7 @@ static int run(struct request *request)
 		status = next_sample(&view, seconds);
 		if (status)
 			return status;
-		show(&view, request);
+		stats_show(&view, request);
 		status = finish_output();
 	} while (!status && request->given['w']);
 	return status;

@@ -29,7 +29,7 @@ enum {
 };
 
 /* One mount point. */
-struct work {
+struct umount_work {
 	const char *given;
 	bool force;
 
@@ -59,7 +59,7 @@ static const char *why_not_permitted(void)
 	       "root";
 }
 
-static int fail(struct work *work, const char *path, int err)
+static int umount_fail(struct umount_work *work, const char *path, int err)
 {
 	const char *why = strerror(-err);
 
@@ -76,7 +76,7 @@ static int fail(struct work *work, const char *path, int err)
 			 "%s: it cannot be unmounted: %s", path, why);
 }
 
-struct call {
+struct umount_call {
 	int (*call)(const char *path, int id);
 	const char *path;
 	int id;
@@ -84,7 +84,7 @@ struct call {
 
 static int do_call(void *argument)
 {
-	const struct call *c = argument;
+	const struct umount_call *c = argument;
 	int err = c->call(c->path, c->id);
 
 	return err > 0 ? READERS : -err;
@@ -96,7 +96,7 @@ static int do_call(void *argument)
  */
 static int bounded_call(int (*call)(const char *path, int id), const char *path, int id)
 {
-	struct call c = { call, path, id };
+	struct umount_call c = { call, path, id };
 	int result = bounded_run(do_call, &c, CALL_MILLISECONDS);
 
 	if (result == -EAGAIN || result == -ENOMEM) /* no child could be started */
@@ -106,7 +106,7 @@ static int bounded_call(int (*call)(const char *path, int id), const char *path,
 	return result == READERS ? 1 : result > 0 ? -result : result;
 }
 
-static int abort_layer(struct work *work, const char *path, int id)
+static int abort_layer(struct umount_work *work, const char *path, int id)
 {
 	int err = bounded_call(mounts_abort, path, id);
 
@@ -115,7 +115,7 @@ static int abort_layer(struct work *work, const char *path, int id)
 }
 
 /* Programs that are about to end are waited for; then the mount is detached. */
-static int unmount_busy(struct work *work, const char *path, int id)
+static int unmount_busy(struct umount_work *work, const char *path, int id)
 {
 	long long end = bounded_now() + BUSY_MILLISECONDS;
 	unsigned pause = PAUSE_LEAST;
@@ -135,7 +135,7 @@ static int unmount_busy(struct work *work, const char *path, int id)
 	return err;
 }
 
-static int take_layer(struct work *work, const char *path,
+static int take_layer(struct umount_work *work, const char *path,
 		      const struct mount_entry *mount)
 {
 	struct connection connection = { mount->connection,
@@ -156,7 +156,7 @@ static int take_layer(struct work *work, const char *path,
  * The connection ends with the filesystem, and the filesystem with the last copy of its
  * mount. A job may have a copy in a mount namespace of its own.
  */
-static void await_connections(struct work *work)
+static void await_connections(struct umount_work *work)
 {
 	long long end = bounded_now() + CONNECTION_MILLISECONDS;
 	const struct connection *c = work->connections;
@@ -175,7 +175,7 @@ static void await_connections(struct work *work)
 }
 
 /* Detaching a mount also detaches the mounts inside of it: only with --force. */
-static int check_inside(struct work *work, const char *path, int id)
+static int check_inside(struct umount_work *work, const char *path, int id)
 {
 	CLEANUP(cleanup_free) char *inside = NULL;
 
@@ -186,7 +186,7 @@ static int check_inside(struct work *work, const char *path, int id)
 			 "with: granary umount --force", path, inside);
 }
 
-static int wrong_type(struct work *work, const char *path, const char *type)
+static int wrong_type(struct umount_work *work, const char *path, const char *type)
 {
 	if (work->layers)
 		return 0; /* the layer was there before granaryfs was mounted */
@@ -195,7 +195,7 @@ static int wrong_type(struct work *work, const char *path, const char *type)
 }
 
 /* Unmounts layer after layer, as long as the topmost is granaryfs. */
-static int take_all(struct work *work, const char *path)
+static int take_all(struct umount_work *work, const char *path)
 {
 	for (int i = 0; i < LAYERS_MOST; i++) {
 		struct mount_entry mount;
@@ -215,7 +215,7 @@ static int take_all(struct work *work, const char *path)
 		err = take_layer(work, path, &mount);
 		/* another granary umount may have unmounted this layer */
 		if (err && mounts_find_id(mount.id, NULL) != 0)
-			return fail(work, path, err);
+			return umount_fail(work, path, err);
 		work->layers += !err;
 	}
 	return error_set(&work->error, ERROR_MOUNT, EBUSY, "%s: there was always another "
@@ -223,15 +223,15 @@ static int take_all(struct work *work, const char *path)
 }
 
 /* Resolves the path in a child: a filesystem on the way may hang. */
-struct walk {
+struct umount_walk {
 	const char *given;
 	int err;
 	char path[PATH_MAX];
 };
 
-static int walk(void *argument)
+static int umount_walk(void *argument)
 {
-	struct walk *walk = argument;
+	struct umount_walk *walk = argument;
 	CLEANUP(cleanup_free) char *path = mounts_path(walk->given);
 
 	walk->err = path ? 0 : -errno;
@@ -240,7 +240,7 @@ static int walk(void *argument)
 	return 0;
 }
 
-static int walk_failed(struct work *work, int err)
+static int walk_failed(struct umount_work *work, int err)
 {
 	if (err == -ETIMEDOUT)
 		return error_set(&work->error, ERROR_MOUNT, ETIMEDOUT,
@@ -251,16 +251,16 @@ static int walk_failed(struct work *work, int err)
 			 strerror(-err));
 }
 
-static int unmount(struct work *work)
+static int unmount(struct umount_work *work)
 {
-	struct walk *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct umount_walk *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int err;
 
 	if (shared == MAP_FAILED)
 		return walk_failed(work, -ENOMEM);
 	shared->given = work->given;
-	err = bounded_run(walk, shared, PATH_SECONDS * 1000);
+	err = bounded_run(umount_walk, shared, PATH_SECONDS * 1000);
 	err = err ? err : shared->err;
 	if (err == -ENOENT)
 		err = 0; /* a path that does not exist is not mounted */
@@ -271,7 +271,7 @@ static int unmount(struct work *work)
 	return err;
 }
 
-static void print_remarks(const struct work *work)
+static void print_remarks(const struct umount_work *work)
 {
 	if (work->lazy)
 		log_warn("%s: has disappeared, but files in it are still open; its daemon "
@@ -286,7 +286,7 @@ static void print_remarks(const struct work *work)
 			 work->given);
 }
 
-static void print_json(const struct work *work, bool failed)
+static void print_json(const struct umount_work *work, bool failed)
 {
 	struct json json = { .out = stdout };
 
@@ -312,7 +312,7 @@ static int run(struct request *request)
 			return report_usage(request->command, "a mount point has no name");
 	}
 	for (size_t i = 0; i < request->argument_count; i++) {
-		struct work work = { .given = request->arguments[i],
+		struct umount_work work = { .given = request->arguments[i],
 				     .force = request->given['f'] };
 		bool failed = unmount(&work) < 0;
 

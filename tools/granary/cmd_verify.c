@@ -143,7 +143,7 @@ static int find_index(struct verify *v, struct error *e)
 	return err;
 }
 
-static int open_sources(struct verify *v, struct error *e)
+static int verify_open_sources(struct verify *v, struct error *e)
 {
 	const struct request *request = v->request;
 	int err = source_set_open(request->arguments, request->argument_count,
@@ -191,12 +191,13 @@ static bool all_begin_well(const struct source_set *sources)
 	return true;
 }
 
-static int open_dataset(struct verify *v)
+static int verify_open_dataset(struct verify *v)
 {
 	struct error e = { 0 };
 	int err, status = 0;
 
-	if (dataset_config_check(&v->request->config, &e) < 0 || open_sources(v, &e) < 0)
+	if (dataset_config_check(&v->request->config, &e) < 0 ||
+	    verify_open_sources(v, &e) < 0)
 		return report_error(&e);
 	err = find_index(v, &e);
 	if (err == -ENOENT)
@@ -265,7 +266,8 @@ static void take_bytes(void *context, unsigned worker, uint32_t node, uint64_t o
 		manifest_bytes(v->manifest, worker, offset, bytes, length);
 }
 
-static bool take_file(void *context, unsigned worker, const struct survey_file *file)
+static bool verify_take_file(void *context, unsigned worker,
+			     const struct survey_file *file)
 {
 	struct verify *v = context;
 
@@ -286,9 +288,9 @@ static bool take_file(void *context, unsigned worker, const struct survey_file *
 	return true;
 }
 
-static int read_all(struct verify *v, struct error *e)
+static int verify_read_all(struct verify *v, struct error *e)
 {
-	static const struct survey_ops ops = { take_bytes, take_file };
+	static const struct survey_ops ops = { take_bytes, verify_take_file };
 	const struct survey_config config = { .ops = &ops, .context = v,
 					      .progress = &v->counters };
 	struct progress progress = { .subject = "verifying", .unit = "files",
@@ -407,7 +409,7 @@ static void say_text(const struct verify *v)
 		     "store checksums: granary index --checksums");
 }
 
-static int conclude(struct verify *v)
+static int verify_conclude(struct verify *v)
 {
 	uint64_t count = findings_count(&v->findings);
 	int status;
@@ -423,7 +425,7 @@ static int conclude(struct verify *v)
 }
 
 /* Closes the JSON that has begun, so that it can be parsed. */
-static int fail(struct verify *v, const struct error *e)
+static int verify_fail(struct verify *v, const struct error *e)
 {
 	if (v->request->json) {
 		json_close(&v->json, ']');
@@ -466,10 +468,10 @@ static int verify(void *context)
 	if (!err)
 		err = open_against(v, &e);
 	if (!err)
-		err = read_all(v, &e);
+		err = verify_read_all(v, &e);
 	if (!err)
 		err = write_manifest(v, &e);
-	err = err ? fail(v, &e) : conclude(v);
+	err = err ? verify_fail(v, &e) : verify_conclude(v);
 	against_close(v->against);
 	manifest_free(v->manifest);
 	return err;
@@ -477,8 +479,8 @@ static int verify(void *context)
 
 /* ---- The parent's answers to the child ---- */
 
-static int serve(void *context, const struct hatch_question *question,
-		 struct hatch_answer *answer)
+static int verify_serve(void *context, const struct hatch_question *question,
+			struct hatch_answer *answer)
 {
 	struct verify *v = context;
 
@@ -505,10 +507,13 @@ static int verify_apart(struct verify *v)
 	v->original = open_or_error(request, LETTER_AGAINST, O_RDONLY | O_DIRECTORY);
 	v->listed = open_or_error(request, LETTER_MANIFEST, O_RDONLY);
 	v->place = (struct manifest_place){ .fd = -1, .path = request->value[LETTER_WRITE] };
-	status = apart_run(&(struct apart){ .request = request, .work = verify,
-					    .sources = dataset_sources(v->dataset),
-					    .context = v, .serve = serve, .server = v,
-					    .channels = 1 });
+	status = apart_run(&(struct apart){.request = request,
+					   .work = verify,
+					   .sources = dataset_sources(v->dataset),
+					   .context = v,
+					   .serve = verify_serve,
+					   .server = v,
+					   .channels = 1});
 	manifest_leave(&v->place);
 	if (v->original >= 0)
 		close(v->original);
@@ -541,7 +546,7 @@ static int run(struct request *request)
 	int status = check_usage(request);
 
 	if (!status)
-		status = open_dataset(&v);
+		status = verify_open_dataset(&v);
 	if (!status)
 		status = verify_apart(&v);
 	free(v.resized);

@@ -50,7 +50,7 @@ static double percent(const struct wait *w)
 	return render_percent(swept(w), target(w));
 }
 
-static void show(struct wait *w)
+static void wait_show(struct wait *w)
 {
 	atomic_store(&w->progress.bytes, swept(w));
 	atomic_store(&w->progress.bytes_total, target(w));
@@ -130,7 +130,7 @@ static int fail_late(struct wait *w, bool answers)
 }
 
 /* A sweep that is about to begin is waited for, up to IDLE_MS. */
-static int check_idle(struct wait *w)
+static int wait_check_idle(struct wait *w)
 {
 	if (!w->idle_since)
 		w->idle_since = bounded_now();
@@ -145,9 +145,9 @@ static int check_sample(struct wait *w)
 	if (!w->warm)
 		return 1;
 	if (target(w) == 0)
-		return check_idle(w);
+		return wait_check_idle(w);
 	w->idle_since = 0;
-	show(w);
+	wait_show(w);
 	if (percent(w) >= w->percent)
 		return 1;
 	return limit(w) == LIMIT_FAILED ? fail_idle(w) : 0;
@@ -179,8 +179,8 @@ static int wait_for(struct wait *w)
 }
 
 /* The number in an option, at least 1; `otherwise` without the option. */
-static bool number_of(const struct request *request, char letter, unsigned long most,
-		      unsigned long otherwise, unsigned long *out)
+static bool wait_number_of(const struct request *request, char letter, unsigned long most,
+			   unsigned long otherwise, unsigned long *out)
 {
 	const char *text = request->value[(int)letter];
 	char *end;
@@ -222,9 +222,9 @@ static int run(struct request *request)
 
 	if (request->argument_count != 1)
 		return report_usage(request->command, "one mount at a time");
-	if (!number_of(request, 'w', 100, 100, &warm))
+	if (!wait_number_of(request, 'w', 100, 100, &warm))
 		return report_usage(request->command, "--warm takes percent, 1 to 100");
-	if (!number_of(request, 't', INT_MAX, 0, &timeout))
+	if (!wait_number_of(request, 't', INT_MAX, 0, &timeout))
 		return report_usage(request->command, "--timeout takes seconds, 1 at least");
 	w.percent = w.progress.wanted = (unsigned)warm;
 	if (timeout)

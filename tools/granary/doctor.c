@@ -43,7 +43,7 @@ found(struct finding *f, enum verdict verdict, const char *format, ...)
 	f->verdict = verdict;
 }
 
-static void remedy(struct finding *f, const char *text)
+static void doctor_remedy(struct finding *f, const char *text)
 {
 	snprintf(f->remedy, sizeof(f->remedy), "%s", text);
 }
@@ -55,7 +55,7 @@ static const char *path_in(const struct patient *p, const char *path, char out[P
 }
 
 /* The file's text, at most TEXT_BYTES - 1; "" where there is no file. */
-static const char *read_text(const struct patient *p, const char *path, char *out)
+static const char *doctor_read_text(const struct patient *p, const char *path, char *out)
 {
 	char full[PATH_MAX];
 	CLEANUP(cleanup_close) int fd = open(path_in(p, path, full), O_RDONLY | O_CLOEXEC);
@@ -70,7 +70,7 @@ static const char *read_text(const struct patient *p, const char *path, char *ou
 }
 
 /* The rest of the line that begins with this word, or NULL. */
-static const char *line_of(const char *text, const char *word)
+static const char *doctor_line_of(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -82,12 +82,12 @@ static const char *line_of(const char *text, const char *word)
 	return NULL;
 }
 
-static long number_in(const struct patient *p, const char *path)
+static long doctor_number_in(const struct patient *p, const char *path)
 {
 	char text[TEXT_BYTES], *end;
 	long value;
 
-	read_text(p, path, text);
+	doctor_read_text(p, path, text);
 	value = strtol(text, &end, 10);
 	return end == text ? -1 : value;
 }
@@ -98,7 +98,8 @@ void doctor_begin(struct patient *p, const char *root)
 	const char *effective;
 
 	*p = (struct patient){ .root = root };
-	effective = line_of(read_text(p, "/proc/self/status", text), "CapEff:");
+	effective =
+		doctor_line_of(doctor_read_text(p, "/proc/self/status", text), "CapEff:");
 	p->may_mount = effective &&
 		       (strtoull(effective, NULL, 16) >> CAP_SYS_ADMIN & 1) != 0;
 }
@@ -117,14 +118,18 @@ static void look_at_device(struct patient *p, struct finding *f)
 		found(f, VERDICT_OK, "can be opened");
 	} else if (fd >= 0) {
 		found(f, VERDICT_BAD, "is no device");
-		remedy(f, "ask for: mknod /dev/fuse c 10 229");
+		doctor_remedy(f, "ask for: mknod /dev/fuse c 10 229");
 	} else if (errno == EACCES || errno == EPERM) {
 		found(f, VERDICT_BAD, "may not be opened by this user: %s", strerror(errno));
-		remedy(f, "ask for: chmod 666 /dev/fuse; in a container for that device to be "
-		       "allowed");
+		doctor_remedy(
+			f,
+			"ask for: chmod 666 /dev/fuse; in a container for that device to be "
+			"allowed");
 	} else {
 		found(f, VERDICT_BAD, "%s", strerror(errno));
-		remedy(f, "ask for: modprobe fuse; in a container for the device to be passed in");
+		doctor_remedy(
+			f,
+			"ask for: modprobe fuse; in a container for the device to be passed in");
 	}
 }
 
@@ -161,7 +166,7 @@ static void look_for_mtab(const struct patient *p, struct finding *f)
 		return;
 	found(f, VERDICT_WARN, "looks for a mount's owner in %s, which is not there: it will "
 	      "not unmount", path);
-	remedy(f, "ask for: ln -s /proc/self/mounts /etc/mtab");
+	doctor_remedy(f, "ask for: ln -s /proc/self/mounts /etc/mtab");
 }
 
 static void look_at_helper(struct patient *p, struct finding *f)
@@ -173,20 +178,28 @@ static void look_at_helper(struct patient *p, struct finding *f)
 
 	if (!find_helper(p, path)) {
 		found(f, lacking, "is not installed%s", p->may_mount ? ", nor needed" : "");
-		remedy(f, p->may_mount ? "" : "ask for the package fuse3, or use granary run");
+		doctor_remedy(f,
+			      p->may_mount
+				      ? ""
+				      : "ask for the package fuse3, or use granary run");
 	} else if (stat(path, &st) < 0 || !(st.st_mode & S_ISUID) || st.st_uid != 0) {
 		found(f, lacking, "%s is not set-uid root%s", path,
 		      p->may_mount ? ", nor need it be" : "");
-		remedy(f, p->may_mount ? "" : "ask for: chmod u+s, and root as its owner; or use "
-					      "granary run");
+		doctor_remedy(
+			f, p->may_mount
+				   ? ""
+				   : "ask for: chmod u+s, and root as its owner; or use "
+				     "granary run");
 	} else if (statvfs(path, &volume) == 0 && (volume.f_flag & ST_NOSUID)) {
 		found(f, lacking, "%s is on a filesystem that is mounted nosuid", path);
-		remedy(f, "ask for it to be elsewhere, or use granary run");
+		doctor_remedy(f, "ask for it to be elsewhere, or use granary run");
 	} else if (!p->may_mount && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
 		found(f, VERDICT_BAD, "%s has no effect, for set-uid programs give this process "
 		      "no rights (no_new_privs)", path);
-		remedy(f, "start it outside of what set that (a container, a service), or use "
-		       "granary run");
+		doctor_remedy(
+			f,
+			"start it outside of what set that (a container, a service), or use "
+			"granary run");
 	} else {
 		found(f, VERDICT_OK, "%s is set-uid root", path);
 		p->helper = true;
@@ -198,13 +211,16 @@ static void look_at_others(struct patient *p, struct finding *f)
 {
 	char text[TEXT_BYTES];
 
-	if (line_of(read_text(p, "/etc/fuse.conf", text), "user_allow_other")) {
+	if (doctor_line_of(doctor_read_text(p, "/etc/fuse.conf", text),
+			   "user_allow_other")) {
 		found(f, VERDICT_OK, "is set: users may mount for others, with -o allow_other");
 	} else if (p->may_mount) {
 		found(f, VERDICT_OK, "is not set; a user who may mount needs none");
 	} else {
 		found(f, VERDICT_WARN, "is not set: users mount for themselves only");
-		remedy(f, "where others are to read: ask for that line in /etc/fuse.conf");
+		doctor_remedy(
+			f,
+			"where others are to read: ask for that line in /etc/fuse.conf");
 	}
 }
 
@@ -224,7 +240,8 @@ static long count_fuse_mounts(const struct patient *p)
 static void look_at_most(struct patient *p, struct finding *f)
 {
 	char text[TEXT_BYTES];
-	const char *value = line_of(read_text(p, "/etc/fuse.conf", text), "mount_max");
+	const char *value =
+		doctor_line_of(doctor_read_text(p, "/etc/fuse.conf", text), "mount_max");
 	long most = MOUNTS_DEFAULT, now = count_fuse_mounts(p);
 
 	if (value && (value = strpbrk(value, "0123456789")))
@@ -237,8 +254,8 @@ static void look_at_most(struct patient *p, struct finding *f)
 	if (f->verdict == VERDICT_OK)
 		return;
 	p->helper = false;
-	remedy(f, "unmount unused mounts; or ask for a higher mount_max in "
-	       "/etc/fuse.conf");
+	doctor_remedy(f, "unmount unused mounts; or ask for a higher mount_max in "
+		      "/etc/fuse.conf");
 }
 
 /* In a child, which shares `argument` with its parent. */
@@ -270,14 +287,16 @@ static void look_at_namespaces(struct patient *p, struct finding *f)
 {
 	char text[sizeof(f->found)];
 
-	if (number_in(p, "/proc/sys/user/max_user_namespaces") == 0 && !p->may_mount) {
+	if (doctor_number_in(p, "/proc/sys/user/max_user_namespaces") == 0 &&
+	    !p->may_mount) {
 		found(f, VERDICT_WARN, "there may be none: granary run cannot be used");
-		remedy(f, "ask for: sysctl user.max_user_namespaces=65536");
+		doctor_remedy(f, "ask for: sysctl user.max_user_namespaces=65536");
 		return;
 	}
-	if (number_in(p, "/proc/sys/kernel/unprivileged_userns_clone") == 0 && !p->may_mount) {
+	if (doctor_number_in(p, "/proc/sys/kernel/unprivileged_userns_clone") == 0 &&
+	    !p->may_mount) {
 		found(f, VERDICT_WARN, "only root may make them: granary run cannot be used");
-		remedy(f, "ask for: sysctl kernel.unprivileged_userns_clone=1");
+		doctor_remedy(f, "ask for: sysctl kernel.unprivileged_userns_clone=1");
 		return;
 	}
 	ask_for_namespace(text, sizeof(text));
@@ -295,7 +314,9 @@ static void look_at_apparmor(struct patient *p, struct finding *f)
 {
 	static const char rule[] = "kernel.apparmor_restrict_unprivileged_userns";
 
-	if (number_in(p, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns") != 1) {
+	if (doctor_number_in(p,
+			     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns") !=
+	    1) {
 		found(f, VERDICT_OK, "does not restrict users' namespaces");
 	} else if (p->may_mount || p->namespaces) {
 		found(f, VERDICT_OK, "restricts users' namespaces (%s), but not for this process",
@@ -303,14 +324,16 @@ static void look_at_apparmor(struct patient *p, struct finding *f)
 	} else {
 		found(f, VERDICT_WARN, "gives users no rights in their namespaces (%s): granary "
 		      "run cannot be used", rule);
-		remedy(f, "ask for: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or a "
-		       "profile for granary in /etc/apparmor.d that has the line: userns,");
+		doctor_remedy(
+			f,
+			"ask for: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or a "
+			"profile for granary in /etc/apparmor.d that has the line: userns,");
 	}
 }
 
 static void look_at_selinux(struct patient *p, struct finding *f)
 {
-	long enforce = number_in(p, "/sys/fs/selinux/enforce");
+	long enforce = doctor_number_in(p, "/sys/fs/selinux/enforce");
 
 	if (enforce < 0) {
 		found(f, VERDICT_OK, "is not there");
@@ -319,8 +342,10 @@ static void look_at_selinux(struct patient *p, struct finding *f)
 	} else {
 		found(f, VERDICT_OK, "is enforcing: a mount's files are fusefs_t, which confined "
 		      "services and containers may not read");
-		remedy(f, "for containers: ask for setsebool -P virt_use_fusefs 1, or let root "
-		       "mount with -o context=system_u:object_r:container_file_t:s0");
+		doctor_remedy(
+			f,
+			"for containers: ask for setsebool -P virt_use_fusefs 1, or let root "
+			"mount with -o context=system_u:object_r:container_file_t:s0");
 	}
 }
 
@@ -338,15 +363,18 @@ static void look_at_sandbox(struct patient *p, struct finding *f)
 		found(f, VERDICT_WARN, "no seccomp, %s: the parser may call all of the "
 		      "kernel, %s", landlock, has.landlock ? "and open no file" :
 		      "with no capabilities");
-		remedy(f, "use a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or arm64");
+		doctor_remedy(
+			f, "use a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or arm64");
 		return;
 	}
 	found(f, VERDICT_OK, "seccomp, %s: the parser opens and makes nothing%s",
 	      landlock, has.nobody ? "" : ", but stays root here, since this root may not "
 	      "become nobody");
 	if (!has.landlock)
-		remedy(f, "none is needed: Landlock (Linux 5.13, and in lsm= at boot) would "
-		       "forbid the same once more");
+		doctor_remedy(
+			f,
+			"none is needed: Landlock (Linux 5.13, and in lsm= at boot) would "
+			"forbid the same once more");
 }
 
 static void look_for_syslog(struct patient *p, struct finding *f)
@@ -382,7 +410,8 @@ static void look_at_memory(struct patient *p, struct finding *f)
 	      size_text(state.available, available), size_text(budget, text),
 	      memory_in_job() ? "" : ", since this is no batch job");
 	if (f->verdict == VERDICT_WARN)
-		remedy(f, "ask the batch system for more memory, or set -o cache=SIZE");
+		doctor_remedy(
+			f, "ask the batch system for more memory, or set -o cache=SIZE");
 }
 
 /* granaryfs raises its soft limit to the hard one. */
@@ -397,7 +426,7 @@ static void look_at_files(struct patient *p, struct finding *f)
 	      "%" PRIu64 " may be open at once, at most; each shard of a set is one",
 	      (uint64_t)limit.rlim_max);
 	if (f->verdict == VERDICT_WARN)
-		remedy(f, "ask for a higher hard limit (ulimit -Hn)");
+		doctor_remedy(f, "ask for a higher hard limit (ulimit -Hn)");
 }
 
 /* A locked page is there at once for a server that takes over: src/fuse/slots.c */
@@ -416,8 +445,10 @@ static void look_at_locked(struct patient *p, struct finding *f)
 	      "%s; granaryfs locks a page for each of its threads",
 	      size_text(limit.rlim_cur, text));
 	if (f->verdict == VERDICT_WARN)
-		remedy(f, "ulimit -l 1024; without it a mount works, and may be slower when "
-		       "memory is short");
+		doctor_remedy(
+			f,
+			"ulimit -l 1024; without it a mount works, and may be slower when "
+			"memory is short");
 }
 
 static void look_at_ahead(struct patient *p, struct finding *f)
@@ -429,8 +460,9 @@ static void look_at_ahead(struct patient *p, struct finding *f)
 		return;
 	}
 	found(f, VERDICT_OK, "128 KiB, as the kernel gives users' mounts");
-	remedy(f, p->may_mount ? "ask for sysfs at /sys" :
-				 "only for large files: let root mount, with -o user=");
+	doctor_remedy(f, p->may_mount
+				 ? "ask for sysfs at /sys"
+				 : "only for large files: let root mount, with -o user=");
 }
 
 /* ---- The kernel ---- */
@@ -453,7 +485,7 @@ static void look_at_kernel(struct patient *p, struct finding *f)
 	char release[TEXT_BYTES];
 	unsigned major, minor;
 
-	read_text(p, "/proc/sys/kernel/osrelease", release);
+	doctor_read_text(p, "/proc/sys/kernel/osrelease", release);
 	release[strcspn(release, "\n")] = '\0';
 	if (!kernel_parse(release, &major, &minor)) {
 		found(f, VERDICT_WARN, "its version cannot be read; is /proc mounted?");
@@ -476,7 +508,7 @@ static bool knows_filesystem(const struct patient *p, const char *name)
 	char text[TEXT_BYTES], word[64];
 
 	snprintf(word, sizeof(word), "nodev\t%s\n", name);
-	return strstr(read_text(p, "/proc/filesystems", text), word) != NULL;
+	return strstr(doctor_read_text(p, "/proc/filesystems", text), word) != NULL;
 }
 
 /* Tries a mount in a private namespace, where one can be made. */
@@ -493,9 +525,11 @@ static void try_shield(struct finding *f)
 	found(f, VERDICT_WARN, report.result == REHEARSAL_BARE ?
 	      "mounts have no shield here: %s" : "the shield could not be tried: %s",
 	      report.why);
-	remedy(f, report.result == REHEARSAL_BARE ?
-	       "mounts work without it; each open() of Python before 3.14 sends an ioctl then" :
-	       "see the other lines; mounts work without it");
+	doctor_remedy(
+		f,
+		report.result == REHEARSAL_BARE
+			? "mounts work without it; each open() of Python before 3.14 sends an ioctl then"
+			: "see the other lines; mounts work without it");
 }
 
 static void look_at_overlay(struct patient *p, struct finding *f)
@@ -503,7 +537,7 @@ static void look_at_overlay(struct patient *p, struct finding *f)
 	if (!knows_filesystem(p, "overlay")) {
 		found(f, VERDICT_WARN, "is not loaded: each open() of Python before 3.14 sends "
 		      "an ioctl");
-		remedy(f, "ask for: modprobe overlay");
+		doctor_remedy(f, "ask for: modprobe overlay");
 	} else if (!p->device || (!p->may_mount && !p->namespaces)) {
 		found(f, VERDICT_OK, "is known, and needs the right to mount");
 	} else if (*p->root) {
@@ -517,13 +551,13 @@ static void look_at_control(struct patient *p, struct finding *f)
 {
 	char text[TEXT_BYTES];
 
-	if (strstr(read_text(p, "/proc/self/mounts", text), " fusectl ")) {
+	if (strstr(doctor_read_text(p, "/proc/self/mounts", text), " fusectl ")) {
 		found(f, VERDICT_OK, "is mounted: granary umount --force ends readers");
 		return;
 	}
 	found(f, VERDICT_WARN, "is not mounted: granary umount --force cannot end readers, and "
 	      "umount does not wait for the end");
-	remedy(f, "ask for: mount -t fusectl none /sys/fs/fuse/connections");
+	doctor_remedy(f, "ask for: mount -t fusectl none /sys/fs/fuse/connections");
 }
 
 const struct check doctor_checks[] = {

@@ -22,7 +22,7 @@ enum {
 	XATTR_LIST = 65536, XATTR_VALUE = 65536,
 };
 
-struct work {
+struct extract_work {
 	const struct dataset *dataset;
 	const struct selection *selection;
 	const struct extract_options *options;
@@ -36,7 +36,7 @@ struct work {
 
 /* One thread. */
 struct hand {
-	struct work *work;
+	struct extract_work *work;
 	unsigned channel; /* to the outpost */
 	char *buffer;     /* PIECE_BYTES */
 };
@@ -59,7 +59,7 @@ static void take_signal(int number)
 	}
 }
 
-static bool is_over(const struct work *w)
+static bool extract_is_over(const struct extract_work *w)
 {
 	return atomic_load(&w->stop) || atomic_load(&signal_taken);
 }
@@ -94,7 +94,8 @@ static const char *reason(int err)
 	}
 }
 
-static void fail(struct work *w, uint32_t folder, const char *name, int err)
+static void extract_fail(struct extract_work *w, uint32_t folder, const char *name,
+			 int err)
 {
 	char path[PATH_MAX];
 
@@ -108,19 +109,19 @@ static void fail(struct work *w, uint32_t folder, const char *name, int err)
 }
 
 /* 0: the name was made. Otherwise the error has been counted and reported. */
-static int conclude(struct work *w, uint32_t folder, const char *name, int err)
+static int conclude(struct extract_work *w, uint32_t folder, const char *name, int err)
 {
 	if (err == -EEXIST && w->options->existing == EXISTING_SKIP)
 		atomic_fetch_add(&w->skipped, 1U);
 	else if (err && err != -ECANCELED)
-		fail(w, folder, name, err);
+		extract_fail(w, folder, name, err);
 	return err;
 }
 
 /* ---- Attributes ---- */
 
 /* Sets user.* only: other namespaces of attributes grant rights. */
-static void set_xattrs(struct work *w, uint32_t node, unsigned channel)
+static void set_xattrs(struct extract_work *w, uint32_t node, unsigned channel)
 {
 	const struct tree *tree = w->selection->tree;
 	CLEANUP(cleanup_free) char *list = NULL;
@@ -151,7 +152,8 @@ static struct outpost_attributes attributes_of(const struct tree_stat *st)
 }
 
 /* Publishes the file or folder that was begun on the channel, or drops it. */
-static int finish(struct work *w, const struct tree_stat *st, unsigned channel)
+static int extract_finish(struct extract_work *w, const struct tree_stat *st,
+			  unsigned channel)
 {
 	const struct outpost_attributes attributes = attributes_of(st);
 
@@ -161,7 +163,7 @@ static int finish(struct work *w, const struct tree_stat *st, unsigned channel)
 
 /* ---- Files ---- */
 
-static int write_all(int fd, const char *bytes, size_t length, uint64_t offset)
+static int extract_write_all(int fd, const char *bytes, size_t length, uint64_t offset)
 {
 	while (length) {
 		ssize_t n = pwrite(fd, bytes, length, (off_t)offset);
@@ -180,7 +182,7 @@ static int write_all(int fd, const char *bytes, size_t length, uint64_t offset)
 /* Holes stay holes. */
 static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 {
-	struct work *w = hand->work;
+	struct extract_work *w = hand->work;
 	uint64_t offset = 0;
 
 	while (offset < st->size) {
@@ -192,7 +194,7 @@ static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 
 		if (err)
 			return -EIO;
-		if (is_over(w))
+		if (extract_is_over(w))
 			return -ECANCELED;
 		length = piece.length < PIECE_BYTES ? (size_t)piece.length : PIECE_BYTES;
 		if (piece.hole) {
@@ -204,7 +206,7 @@ static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 				 &context);
 		if (n != (ssize_t)length)
 			return n < 0 && context.fault.storage ? -EIO : -EBADMSG;
-		err = write_all(fd, hand->buffer, length, offset);
+		err = extract_write_all(fd, hand->buffer, length, offset);
 		if (err)
 			return err;
 		offset += length;
@@ -213,8 +215,8 @@ static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 	return st->size && ftruncate(fd, (off_t)st->size) < 0 ? -errno : 0;
 }
 
-static int write_file(struct hand *hand, const struct tree_stat *st, uint32_t folder,
-		      const char *name)
+static int extract_write_file(struct hand *hand, const struct tree_stat *st,
+			      uint32_t folder, const char *name)
 {
 	int fd, err = outpost_begin(hand->channel, folder, name, &fd);
 
@@ -225,13 +227,13 @@ static int write_file(struct hand *hand, const struct tree_stat *st, uint32_t fo
 	if (close(fd) < 0 && !err)
 		err = -errno;
 	if (!err)
-		return finish(hand->work, st, hand->channel);
+		return extract_finish(hand->work, st, hand->channel);
 	outpost_drop(hand->channel);
 	return err;
 }
 
 /* The item's name and attributes. */
-static int look_up(const struct work *w, const struct select_item *item,
+static int look_up(const struct extract_work *w, const struct select_item *item,
 		   char name[NAME_MAX + 1], struct tree_stat *st)
 {
 	const struct selection *s = w->selection;
@@ -248,7 +250,7 @@ static int look_up(const struct work *w, const struct select_item *item,
 
 static void extract_file(struct hand *hand, const struct select_item *item)
 {
-	struct work *w = hand->work;
+	struct extract_work *w = hand->work;
 	char name[NAME_MAX + 1];
 	struct tree_stat st;
 	int err = look_up(w, item, name, &st);
@@ -256,7 +258,7 @@ static void extract_file(struct hand *hand, const struct select_item *item)
 	if (!err && st.kind != TREE_FILE)
 		err = -EIO;
 	if (!err)
-		err = write_file(hand, &st, item->folder, name);
+		err = extract_write_file(hand, &st, item->folder, name);
 	if (conclude(w, item->folder, name, err) == 0) {
 		atomic_fetch_add(&w->files, 1U);
 		atomic_fetch_add(&w->bytes, st.size);
@@ -266,15 +268,16 @@ static void extract_file(struct hand *hand, const struct select_item *item)
 
 static void extract_files(void *argument)
 {
-	struct work *w = argument;
+	struct extract_work *w = argument;
 	struct hand hand = { .work = w, .channel = atomic_fetch_add(&w->hands, 1U),
 			     .buffer = malloc(PIECE_BYTES) };
 	const size_t count = w->selection->files.count;
 	size_t from;
 
-	while (hand.buffer && !is_over(w) &&
+	while (hand.buffer && !extract_is_over(w) &&
 	       (from = atomic_fetch_add(&w->next, (size_t)RUN)) < count) {
-		for (size_t i = from; i < from + RUN && i < count && !is_over(w); i++)
+		for (size_t i = from; i < from + RUN && i < count && !extract_is_over(w);
+		     i++)
 			extract_file(&hand, &w->selection->files.items[i]);
 	}
 	if (!hand.buffer) {
@@ -287,10 +290,11 @@ static void extract_files(void *argument)
 
 /* ---- Folders and links, in one thread ---- */
 
-static void make_folders(struct work *w, struct extract_report *report)
+static void make_folders(struct extract_work *w, struct extract_report *report)
 {
 	report->directories += w->made_folders[0];
-	for (uint32_t i = 1; i < w->selection->folders.count && !is_over(w); i++) {
+	for (uint32_t i = 1; i < w->selection->folders.count && !extract_is_over(w);
+	     i++) {
 		const struct select_folder *folder = &w->selection->folders.items[i];
 		int err;
 
@@ -299,13 +303,13 @@ static void make_folders(struct work *w, struct extract_report *report)
 		err = outpost_folder(i, folder->parent, folder->name, folder->length,
 				     &w->made_folders[i]);
 		if (err)
-			fail(w, i, "", err);
+			extract_fail(w, i, "", err);
 		report->directories += w->made_folders[i];
 	}
 }
 
 /* The innermost first: their parents' modes may forbid to enter them. */
-static void finish_folders(struct work *w)
+static void finish_folders(struct extract_work *w)
 {
 	for (uint32_t i = (uint32_t)w->selection->folders.count;
 	     i-- > 0 && !atomic_load(&signal_taken);) {
@@ -319,17 +323,17 @@ static void finish_folders(struct work *w)
 			err = tree_stat(w->selection->tree,
 					w->selection->folders.items[i].node, &st);
 		if (!err)
-			err = finish(w, &st, 0);
+			err = extract_finish(w, &st, 0);
 		if (err)
-			fail(w, i, "", err);
+			extract_fail(w, i, "", err);
 	}
 }
 
-static void extract_symlinks(struct work *w, struct extract_report *report)
+static void extract_symlinks(struct extract_work *w, struct extract_report *report)
 {
 	const struct selection *s = w->selection;
 
-	for (size_t i = 0; i < s->symlinks.count && !is_over(w); i++) {
+	for (size_t i = 0; i < s->symlinks.count && !extract_is_over(w); i++) {
 		const struct select_item *item = &s->symlinks.items[i];
 		char name[NAME_MAX + 1], target[TREE_TARGET_BYTES];
 		struct tree_stat st;
@@ -357,7 +361,7 @@ static bool lacks_links(int err)
 static void extract_link(struct hand *hand, const struct select_link *link,
 			 struct extract_report *report)
 {
-	struct work *w = hand->work;
+	struct extract_work *w = hand->work;
 	char name[NAME_MAX + 1] = "", source[NAME_MAX + 1];
 	struct tree_stat st;
 	int err = look_up(w, &link->name, name, &st);
@@ -372,18 +376,19 @@ static void extract_link(struct hand *hand, const struct select_link *link,
 		report->links++;
 }
 
-static void extract_links(struct work *w, struct extract_report *report)
+static void extract_links(struct extract_work *w, struct extract_report *report)
 {
 	struct hand hand = { .work = w, .buffer = malloc(PIECE_BYTES) };
 
-	for (size_t i = 0; i < w->selection->links.count && !is_over(w) && hand.buffer; i++)
+	for (size_t i = 0;
+	     i < w->selection->links.count && !extract_is_over(w) && hand.buffer; i++)
 		extract_link(&hand, &w->selection->links.items[i], report);
 	free(hand.buffer);
 }
 
 /* ---- All of it ---- */
 
-static int extract_in_threads(struct work *w, struct error *e)
+static int extract_in_threads(struct extract_work *w, struct error *e)
 {
 	struct pool *pool;
 	int err = pool_start(&pool, w->options->threads);
@@ -412,7 +417,7 @@ static void watch_signals(void)
 	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error like a full disk */
 }
 
-static void fill_report(const struct work *w, struct extract_report *report)
+static void fill_report(const struct extract_work *w, struct extract_report *report)
 {
 	report->files = atomic_load(&w->files);
 	report->bytes = atomic_load(&w->bytes);
@@ -428,9 +433,12 @@ int extract_run(const struct dataset *dataset, const struct selection *selection
 		struct error *e)
 {
 	CLEANUP(cleanup_free) bool *made = calloc(selection->folders.count, sizeof(*made));
-	struct work work = { .dataset = dataset, .options = options, .made_folders = made,
-			     .selection = selection,
-			     .progress = { .subject = "extracting", .unit = "files" } };
+	struct extract_work work = {.dataset = dataset,
+				    .options = options,
+				    .made_folders = made,
+				    .selection = selection,
+				    .progress = {.subject = "extracting",
+						 .unit = "files"}};
 	int err = 0;
 
 	*report = (struct extract_report){ 0 };
@@ -444,7 +452,7 @@ int extract_run(const struct dataset *dataset, const struct selection *selection
 	watch_signals();
 	make_folders(&work, report);
 	progress_start(&work.progress, options->quiet);
-	if (!is_over(&work))
+	if (!extract_is_over(&work))
 		err = extract_in_threads(&work, e);
 	progress_stop(&work.progress);
 	if (!err) {

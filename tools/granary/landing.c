@@ -16,7 +16,7 @@
 
 enum { FOLDER_FLAGS = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
 
-static void name_of(const struct select_folder *folder, char out[NAME_MAX + 1])
+static void landing_name_of(const struct select_folder *folder, char out[NAME_MAX + 1])
 {
 	memcpy(out, folder->name, folder->length);
 	out[folder->length] = '\0';
@@ -24,7 +24,7 @@ static void name_of(const struct select_folder *folder, char out[NAME_MAX + 1])
 
 /* ---- Folders ---- */
 
-static int refuse(const char *destination, int err, struct error *e)
+static int landing_refuse(const char *destination, int err, struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, -err, "%s: %s%s", destination, strerror(-err),
 			 err == -ENOTDIR ? "; files are extracted into a directory" : "");
@@ -87,7 +87,7 @@ static int open_root(struct landing *l, const char *destination, struct error *e
 		return there;
 	l->root = there < 0 ? there : openat(there, ".", FOLDER_FLAGS);
 	if (l->root < 0)
-		return refuse(destination, there < 0 ? there : -errno, e);
+		return landing_refuse(destination, there < 0 ? there : -errno, e);
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static int step_down(const struct landing *l, int fd, uint32_t folder)
 	char name[NAME_MAX + 1];
 	int next, err;
 
-	name_of(&l->selection->folders.items[folder], name);
+	landing_name_of(&l->selection->folders.items[folder], name);
 	next = openat(fd, name, FOLDER_FLAGS);
 	err = errno;
 	if (fd != l->root)
@@ -185,7 +185,7 @@ int landing_make_folder(struct landing *l, struct landing_cursor *c, uint32_t fo
 
 	if (parent < 0)
 		return parent;
-	name_of(f, name);
+	landing_name_of(f, name);
 	if (mkdirat(parent, name, 0700) == 0) {
 		l->made_folders.items[folder] = true;
 		return 0;
@@ -210,7 +210,7 @@ static void make_temporary_name(char *out, size_t size)
 		 atomic_fetch_add(&number, 1U));
 }
 
-static bool is_there(int directory, const char *name)
+static bool landing_is_there(int directory, const char *name)
 {
 	struct stat st;
 
@@ -239,7 +239,7 @@ int landing_begin(const struct landing *l, int directory, const char *name,
 {
 	*file = (struct landing_file){ .fd = -1, .directory = directory };
 	if (l->existing != EXISTING_REPLACE) {
-		if (is_there(directory, name))
+		if (landing_is_there(directory, name))
 			return -EEXIST;
 		file->fd = openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 		if (file->fd >= 0)
@@ -271,7 +271,8 @@ static int rename_new(int directory, const char *from, const char *to)
 	return linkat(directory, from, directory, to, 0) < 0 ? -errno : 0;
 }
 
-static int settle(const struct landing *l, int directory, const char *from, const char *to)
+static int landing_settle(const struct landing *l, int directory, const char *from,
+			  const char *to)
 {
 	if (l->existing != EXISTING_REPLACE)
 		return rename_new(directory, from, to);
@@ -297,7 +298,7 @@ int landing_publish(const struct landing *l, struct landing_file *file, const ch
 			err = -errno;
 		file->fd = -1;
 		if (!err)
-			err = settle(l, file->directory, file->temporary, name);
+			err = landing_settle(l, file->directory, file->temporary, name);
 	} else {
 		err = name_nameless(file, name);
 	}
@@ -318,7 +319,7 @@ int landing_symlink(const struct landing *l, int directory, const char *name,
 	make_temporary_name(temporary, sizeof(temporary));
 	if (symlinkat(target, directory, temporary) < 0)
 		return -errno;
-	err = settle(l, directory, temporary, name);
+	err = landing_settle(l, directory, temporary, name);
 	unlinkat(directory, temporary, 0);
 	return err;
 }
@@ -348,7 +349,7 @@ int landing_link(const struct landing *l, int from, const char *first,
 	make_temporary_name(temporary, sizeof(temporary));
 	if (linkat(from, first, directory, temporary, 0) < 0)
 		return -errno;
-	err = settle(l, directory, temporary, name);
+	err = landing_settle(l, directory, temporary, name);
 	unlinkat(directory, temporary, 0); /* two names of one file: rename did nothing */
 	return err;
 }

@@ -20,7 +20,7 @@ enum { SECONDS_MOST = 5, JSON_BYTES = 128 * 1024 };
 #define STATS_FILE "/.granaryfs/stats.json"
 
 /* Shared between the child, which reads, and its parent. */
-struct look {
+struct live_look {
 	const char *given;
 	bool given_is_there;
 	int err;
@@ -29,7 +29,7 @@ struct look {
 	struct sample sample;
 };
 
-static int read_all(int fd, char *out, size_t room)
+static int live_read_all(int fd, char *out, size_t room)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -43,7 +43,7 @@ static int read_all(int fd, char *out, size_t room)
 }
 
 /* Reads the file below a folder: `length` bytes of look->path. -ENOENT: none. */
-static int look_in(struct look *look, size_t length)
+static int look_in(struct live_look *look, size_t length)
 {
 	int fd, err;
 
@@ -51,13 +51,13 @@ static int look_in(struct look *look, size_t length)
 	fd = held_open_file(look->path);
 	if (fd < 0)
 		return fd == -ENOTDIR || fd == -EINVAL ? -ENOENT : fd;
-	err = read_all(fd, look->json, JSON_BYTES);
+	err = live_read_all(fd, look->json, JSON_BYTES);
 	close(fd);
 	return err;
 }
 
 /* Steps to the parent folder; false: it is of another filesystem, or there is none. */
-static bool go_up(struct look *look, size_t length, dev_t device)
+static bool go_up(struct live_look *look, size_t length, dev_t device)
 {
 	struct stat st;
 	char *slash;
@@ -71,7 +71,7 @@ static bool go_up(struct look *look, size_t length, dev_t device)
 }
 
 /* The mount may be a stranger's, and so its text. */
-static int parse_apart(struct look *look)
+static int parse_apart(struct live_look *look)
 {
 	struct error e;
 
@@ -81,7 +81,7 @@ static int parse_apart(struct look *look)
 /* What was given, and what is above it, up to the root of the mount. */
 static int look_for(void *argument)
 {
-	struct look *look = argument;
+	struct live_look *look = argument;
 	struct stat here;
 	size_t length;
 
@@ -99,7 +99,7 @@ static int look_for(void *argument)
 	return 0;
 }
 
-static enum live fail(const struct look *look, int err, struct error *e)
+static enum live live_fail(const struct live_look *look, int err, struct error *e)
 {
 	const char *path = look->given;
 
@@ -132,7 +132,7 @@ static enum live not_there(const char *path, struct error *e)
 	return LIVE_NOT_THERE;
 }
 
-static enum live ask(struct look *look, struct sample *out, struct error *e)
+static enum live live_ask(struct live_look *look, struct sample *out, struct error *e)
 {
 	int err = bounded_run(look_for, look, SECONDS_MOST * 1000);
 
@@ -142,13 +142,13 @@ static enum live ask(struct look *look, struct sample *out, struct error *e)
 		return not_there(look->given, e);
 	if (!err)
 		*out = look->sample;
-	return err ? fail(look, err, e) : LIVE_ANSWERS;
+	return err ? live_fail(look, err, e) : LIVE_ANSWERS;
 }
 
 enum live live_sample(const char *path, struct sample *out, struct error *e)
 {
-	struct look *look = mmap(NULL, sizeof(*look), PROT_READ | PROT_WRITE,
-				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct live_look *look = mmap(NULL, sizeof(*look), PROT_READ | PROT_WRITE,
+				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	enum live live;
 
 	if (look == MAP_FAILED) {
@@ -156,7 +156,7 @@ enum live live_sample(const char *path, struct sample *out, struct error *e)
 		return LIVE_FAILED;
 	}
 	look->given = path;
-	live = ask(look, out, e);
+	live = live_ask(look, out, e);
 	munmap(look, sizeof(*look));
 	return live;
 }

@@ -33,7 +33,7 @@ static const struct command *const commands[] = {
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
-static void print_help(void)
+static void main_print_help(void)
 {
 	puts("usage: granary COMMAND ...\n");
 	for (int i = 0; i < COMMAND_COUNT; i++)
@@ -67,7 +67,7 @@ static bool is_for_mount(int argc, char **argv)
  * No other command needs this: `run` reads no packed file, and becomes the caller's own
  * command.
  */
-static int give_up_rights(int argc, char **argv, struct error *e)
+static int main_give_up_rights(int argc, char **argv, struct error *e)
 {
 	unsigned uid, gid;
 	long caller;
@@ -114,15 +114,15 @@ int main(int argc, char **argv)
 	if (fill_standard_streams() < 0 ||
 	    (!is_for_mount(argc, argv) && apart_note_inherited() < 0))
 		return ERROR_SYSTEM;
-	if (give_up_rights(argc, argv, &e) < 0)
+	if (main_give_up_rights(argc, argv, &e) < 0)
 		return report_error(&e);
 	log_open("granary", LOG_LEVEL_WARN);
 	if (argc < 2) {
-		print_help();
+		main_print_help();
 		return ERROR_USAGE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		print_help();
+		main_print_help();
 		return 0;
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {

@@ -54,7 +54,7 @@ struct turn {
  * The context of both processes. The parent opens the files that the child reads, and
  * takes the index from the memory that the child filled.
  */
-struct making {
+struct make_index_making {
 	const struct request *request;
 	const struct index_wish *wish;
 	struct turn *turn;
@@ -65,7 +65,7 @@ struct making {
 };
 
 /* Bytes are the position in the packed files; the count is of entries. */
-static void look(struct progress *p, const void *context)
+static void make_index_look(struct progress *p, const void *context)
 {
 	const struct indexer_progress *counters = context;
 
@@ -138,9 +138,11 @@ static int build(const struct request *request, const struct index_wish *wish,
 		.base = request->config.base,
 		.options = wish->shape,
 	};
-	struct progress progress = { .subject = "indexing", .unit = "entries", .look = look,
-				     .context = &counters,
-				     .terminal_only = request->given['m'] };
+	struct progress progress = {.subject = "indexing",
+				    .unit = "entries",
+				    .look = make_index_look,
+				    .context = &counters,
+				    .terminal_only = request->given['m']};
 	int err = load_maps(&wish->maps, &maps, e);
 
 	if (err)
@@ -169,7 +171,7 @@ int make_index_in_memory(const struct request *request, const struct index_wish 
 /* ---- The child -------------------------------------------------------------- */
 
 /* Indexes of version 0.1 have no identities. */
-static int renew_identities(const struct making *m, struct image *image)
+static int renew_identities(const struct make_index_making *m, struct image *image)
 {
 	const struct index_wish *wish = m->wish;
 	int err = 0;
@@ -182,7 +184,8 @@ static int renew_identities(const struct making *m, struct image *image)
 }
 
 /* Adds checksums to an index that lacks nothing else. -ENOENT: there is none. */
-static int extend(const struct making *m, struct image *image, struct error *e)
+static int make_index_extend(const struct make_index_making *m, struct image *image,
+			     struct error *e)
 {
 	if (!m->old || m->request->given[LETTER_ADOPT] || index_check(m->old, NULL) < 0 ||
 	    index_copy(m->old, image) < 0 || renew_identities(m, image) < 0)
@@ -190,10 +193,10 @@ static int extend(const struct making *m, struct image *image, struct error *e)
 	return checksums_add(m->wish->sources, m->old, image, m->request->quiet, e);
 }
 
-static int build_with_checksums(const struct making *m, struct image *image,
+static int build_with_checksums(const struct make_index_making *m, struct image *image,
 				struct error *e)
 {
-	int err = extend(m, image, e);
+	int err = make_index_extend(m, image, e);
 
 	if (err != -ENOENT)
 		return err;
@@ -202,9 +205,9 @@ static int build_with_checksums(const struct making *m, struct image *image,
 	return err ? err : checksums_add(m->wish->sources, NULL, image, m->request->quiet, e);
 }
 
-static int make(void *context)
+static int make_index_make(void *context)
 {
-	const struct making *m = context;
+	const struct make_index_making *m = context;
 	struct image image = { 0 };
 	struct error e = { 0 };
 	int err = m->wish->checksums ? build_with_checksums(m, &image, &e) :
@@ -221,7 +224,7 @@ static int make(void *context)
 /* The parent keeps the claim. */
 static void leave_claim(void *context)
 {
-	const struct making *m = context;
+	const struct make_index_making *m = context;
 
 	claim_leave(m->turn->claim);
 }
@@ -283,8 +286,9 @@ static int publish_at(struct index_spots *spots, unsigned i, const struct image 
 }
 
 /* Writes to the first place that allows it: its path, or NULL and the last error. */
-static const char *publish(struct index_spots *spots, const struct image *image,
-			   bool force, struct error *e)
+static const char *make_index_publish(struct index_spots *spots,
+				      const struct image *image, bool force,
+				      struct error *e)
 {
 	const struct index_places *places = &spots->wish->places;
 	struct error first = { 0 };
@@ -305,8 +309,8 @@ static const char *publish(struct index_spots *spots, const struct image *image,
  * For granaryfs: saves the index, or hands it over in memory. At once in memory after a
  * wait in vain: processes that waited would otherwise all save it together.
  */
-static int hand_over(struct turn *turn, const struct image *image, const char *number,
-		     struct error *e)
+static int make_index_hand_over(struct turn *turn, const struct image *image,
+				const char *number, struct error *e)
 {
 	const struct index_wish *wish = turn->spots.wish;
 	struct index_wish saved = *wish;
@@ -316,7 +320,7 @@ static int hand_over(struct turn *turn, const struct image *image, const char *n
 
 	saved.quiet = true; /* granaryfs has logged why others do not fit */
 	/* an index that gets another owner there (root squash) could not be used */
-	if (save && publish(&turn->spots, image, false, e) &&
+	if (save && make_index_publish(&turn->spots, image, false, e) &&
 	    index_find(&saved, &index, &path) == 0) {
 		index_close(index);
 		return 0;
@@ -358,7 +362,8 @@ void say_index(const struct request *request, const char *path, enum index_origi
 }
 
 /* Reads and checks the child's index like any other file. */
-static int take_image(struct making *m, struct image *image, struct error *e)
+static int make_index_take_image(struct make_index_making *m, struct image *image,
+				 struct error *e)
 {
 	struct index *index;
 	int err = sealed_make(m->memory);
@@ -376,20 +381,21 @@ static int take_image(struct making *m, struct image *image, struct error *e)
 }
 
 /* Saves the index, or hands it to granaryfs: an exit status. */
-static int deliver(struct making *m)
+static int deliver(struct make_index_making *m)
 {
 	const struct request *request = m->request;
 	struct image image = { 0 };
 	struct error e = { 0 };
 	const char *path = NULL;
-	int err = take_image(m, &image, &e);
+	int err = make_index_take_image(m, &image, &e);
 
 	if (!err)
 		say_set(m->wish);
 	if (!err && request->given['m']) {
-		err = hand_over(m->turn, &image, request->value['m'], &e);
+		err = make_index_hand_over(m->turn, &image, request->value['m'], &e);
 	} else if (!err) {
-		path = publish(&m->turn->spots, &image, request->given['f'], &e);
+		path = make_index_publish(&m->turn->spots, &image, request->given['f'],
+					  &e);
 		err = path ? 0 : -EROFS;
 	}
 	image_free(&image);
@@ -403,7 +409,7 @@ static int deliver(struct making *m)
 /* Waits for the child and keeps the claim fresh. A crash is reported. */
 static int wait_for_child(void *context, pid_t child)
 {
-	const struct making *m = context;
+	const struct make_index_making *m = context;
 	const struct source_set *sources = m->wish->sources;
 	struct error e = { 0 };
 	int status;
@@ -420,7 +426,7 @@ static int wait_for_child(void *context, pid_t child)
 }
 
 /* Opens the old index for the child, which opens no file by name. */
-static void find_old(struct making *m)
+static void find_old(struct make_index_making *m)
 {
 	struct index_wish any = *m->wish;
 
@@ -434,17 +440,19 @@ static void find_old(struct making *m)
 	}
 }
 
-static int make_apart(struct making *m)
+static int make_apart(struct make_index_making *m)
 {
-	int status = apart_run(&(struct apart){ .request = m->request,
-						.sources = m->wish->sources,
-						.begin = leave_claim, .work = make,
-						.wait = wait_for_child, .context = m });
+	int status = apart_run(&(struct apart){.request = m->request,
+					       .sources = m->wish->sources,
+					       .begin = leave_claim,
+					       .work = make_index_make,
+					       .wait = wait_for_child,
+					       .context = m});
 
 	return status ? status : deliver(m);
 }
 
-static int begin_making(struct making *m, struct error *e)
+static int begin_making(struct make_index_making *m, struct error *e)
 {
 	m->memory = memfd_create("granary index", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (m->memory < 0)
@@ -460,8 +468,11 @@ static int begin_making(struct making *m, struct error *e)
 static int make_for_all(const struct request *request, const struct index_wish *wish,
 			struct turn *turn)
 {
-	struct making m = { .request = request, .wish = wish, .turn = turn, .memory = -1,
-			    .adopted = MAP_FAILED };
+	struct make_index_making m = {.request = request,
+				      .wish = wish,
+				      .turn = turn,
+				      .memory = -1,
+				      .adopted = MAP_FAILED};
 	struct error e = { 0 };
 	int status = begin_making(&m, &e) < 0 ? report_error(&e) : make_apart(&m);
 
@@ -474,7 +485,7 @@ static int make_for_all(const struct request *request, const struct index_wish *
 }
 
 /* Has another process made the index meanwhile? Does not log why others do not fit. */
-static bool is_there(struct turn *turn)
+static bool make_index_is_there(struct turn *turn)
 {
 	struct index_wish again = *turn->spots.wish;
 	struct index *index;
@@ -528,7 +539,7 @@ static int claim_place(const struct place *place, bool force, struct turn *turn)
 		turn->in_vain = err == -ETIMEDOUT;
 		if (turn->in_vain)
 			return 0;
-		if (err || is_there(turn))
+		if (err || make_index_is_there(turn))
 			return err;
 	}
 	return err == -EEXIST ? 0 : err;
@@ -549,7 +560,7 @@ static void await_turn(struct turn *turn, bool force)
 	}
 	/* another process may have published one before the claim was taken */
 	if (turn->claim && !force)
-		is_there(turn);
+		make_index_is_there(turn);
 	if (turn->in_vain)
 		log_warn("the index of '%s' was waited for in vain: it is made here as well",
 			 source_path(wish->sources->sources[0]));

@@ -118,7 +118,7 @@ static bool parse_digest(const char *text, uint8_t *out)
 	return true;
 }
 
-static bool unescape(char *path)
+static bool manifest_unescape(char *path)
 {
 	char *to = path;
 
@@ -137,7 +137,7 @@ static bool unescape(char *path)
 }
 
 /* Parses a line without its line feed, in place. */
-static bool parse_line(char *line, uint8_t *digest, char **path)
+static bool manifest_parse_line(char *line, uint8_t *digest, char **path)
 {
 	bool escaped = *line == '\\';
 
@@ -147,38 +147,42 @@ static bool parse_line(char *line, uint8_t *digest, char **path)
 	    (line[HEX_DIGITS + 1] != ' ' && line[HEX_DIGITS + 1] != '*'))
 		return false;
 	*path = line + HEX_DIGITS + 2;
-	return !escaped || unescape(*path);
+	return !escaped || manifest_unescape(*path);
 }
 
-static void add(struct manifest *m, enum problem problem, const char *path,
-		const char *detail)
+static void manifest_add(struct manifest *m, enum problem problem, const char *path,
+			 const char *detail)
 {
 	finding_add(m->findings,
 		    &(struct finding){ .problem = problem, .path = path, .detail = detail });
 }
 
-static void want(struct manifest *m, const char *path, const uint8_t *digest)
+static void manifest_want(struct manifest *m, const char *path, const uint8_t *digest)
 {
 	struct tree_stat st;
 	uint32_t node;
 
 	if (tree_walk(m->tree, TREE_ROOT, path, &node) < 0 ||
 	    tree_stat(m->tree, node, &st) < 0) {
-		add(m, PROBLEM_MISSING, path, "is in the manifest, and not in the dataset");
+		manifest_add(m, PROBLEM_MISSING, path,
+			     "is in the manifest, and not in the dataset");
 		return;
 	}
 	if (st.kind != TREE_FILE) {
-		add(m, PROBLEM_KIND, path, "is in the manifest, and no file in the dataset");
+		manifest_add(m, PROBLEM_KIND, path,
+			     "is in the manifest, and no file in the dataset");
 		return;
 	}
 	if (m->states[node] == WANTED &&
 	    memcmp(m->digests[node], digest, SHA256_DIGEST_SIZE) != 0)
-		add(m, PROBLEM_MANIFEST, path, "is in the manifest twice, with another SHA-256");
+		manifest_add(m, PROBLEM_MANIFEST, path,
+			     "is in the manifest twice, with another SHA-256");
 	m->states[node] = WANTED;
 	memcpy(m->digests[node], digest, SHA256_DIGEST_SIZE);
 }
 
-static int read_lines(struct manifest *m, FILE *in, const char *path, struct error *e)
+static int manifest_read_lines(struct manifest *m, FILE *in, const char *path,
+			       struct error *e)
 {
 	CLEANUP(cleanup_free) char *line = NULL;
 	unsigned long long number = 0;
@@ -192,11 +196,12 @@ static int read_lines(struct manifest *m, FILE *in, const char *path, struct err
 		number++;
 		if (n && line[n - 1] == '\n')
 			line[--n] = '\0';
-		if (strlen(line) != (size_t)n || !parse_line(line, digest, &name))
+		if (strlen(line) != (size_t)n ||
+		    !manifest_parse_line(line, digest, &name))
 			return error_set(e, ERROR_USAGE, EINVAL,
 					 "%s: line %llu is not as sha256sum(1) writes it: 64 "
 					 "hexadecimal digits, two blanks, a path", path, number);
-		want(m, name, digest);
+		manifest_want(m, name, digest);
 	}
 	if (ferror(in))
 		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
@@ -219,7 +224,7 @@ int manifest_read(struct manifest *m, int fd, const char *path, struct error *e)
 		return error_set(e, ERROR_SYSTEM, err, "%s: %s", path, strerror(err));
 	}
 	m->comparing = true;
-	err = read_lines(m, in, path, e);
+	err = manifest_read_lines(m, in, path, e);
 	fclose(in);
 	return err;
 }
@@ -248,8 +253,9 @@ void manifest_file(struct manifest *m, unsigned worker, uint32_t node, uint64_t 
 	} else if (m->states[node] != WANTED) {
 		m->unlisted++;
 	} else if (memcmp(m->digests[node], digest, sizeof(digest)) != 0) {
-		add(m, PROBLEM_MANIFEST, tree_path(m->tree, node, path, sizeof(path)),
-		    "its SHA-256 is not that of the manifest");
+		manifest_add(m, PROBLEM_MANIFEST,
+			     tree_path(m->tree, node, path, sizeof(path)),
+			     "its SHA-256 is not that of the manifest");
 	}
 }
 
@@ -274,14 +280,14 @@ static void put_path(FILE *out, const char *path)
 	}
 }
 
-struct writing {
+struct manifest_writing {
 	const struct manifest *manifest;
 	FILE *out;
 };
 
 static int put_line(void *context, const struct walk_name *name)
 {
-	const struct writing *w = context;
+	const struct manifest_writing *w = context;
 
 	if (name->kind != TREE_FILE || w->manifest->states[name->node] != READ)
 		return 0;
@@ -298,7 +304,7 @@ static int put_line(void *context, const struct walk_name *name)
 static int write_to(const struct manifest *m, int fd_taken, struct error *e)
 {
 	FILE *out = fdopen(fd_taken, "w");
-	struct writing w = { m, out };
+	struct manifest_writing w = { m, out };
 	int err = 0;
 
 	if (!out) {
@@ -319,7 +325,7 @@ static int write_to(const struct manifest *m, int fd_taken, struct error *e)
 
 enum ask { ASK_BEGIN, ASK_FINISH, ASK_DROP };
 
-static int ask(enum ask kind, int *fd, struct error *e)
+static int manifest_ask(enum ask kind, int *fd, struct error *e)
 {
 	char text[sizeof(e->text)];
 	size_t size = sizeof(text) - 1;
@@ -335,14 +341,14 @@ static int ask(enum ask kind, int *fd, struct error *e)
 static int write_in_child(const struct manifest *m, struct error *e)
 {
 	struct error unsaid;
-	int fd, err = ask(ASK_BEGIN, &fd, e);
+	int fd, err = manifest_ask(ASK_BEGIN, &fd, e);
 
 	if (err)
 		return err;
 	err = write_to(m, fd, e);
 	if (!err)
-		return ask(ASK_FINISH, NULL, e);
-	ask(ASK_DROP, NULL, &unsaid);
+		return manifest_ask(ASK_FINISH, NULL, e);
+	manifest_ask(ASK_DROP, NULL, &unsaid);
 	return err;
 }
 
@@ -365,7 +371,7 @@ int manifest_write(const struct manifest *m, const char *path, struct error *e)
 }
 
 /* The rename would replace a device or folder: only a regular file may be there. */
-static int check_place(const struct place *place, struct error *e)
+static int manifest_check_place(const struct place *place, struct error *e)
 {
 	struct stat st;
 
@@ -397,7 +403,7 @@ static int begin_beside(struct manifest_place *at, struct error *e)
 		return error_set(e, ERROR_SYSTEM, EINVAL, "no manifest is wanted");
 	err = place_open(at->path, false, &at->place, e);
 	if (!err)
-		err = check_place(at->place, e);
+		err = manifest_check_place(at->place, e);
 	if (err)
 		return err;
 	at->fd = place_create_temporary(at->place, at->temporary);
@@ -407,7 +413,7 @@ static int begin_beside(struct manifest_place *at, struct error *e)
 	return error_set(e, ERROR_SYSTEM, -at->fd, "%s", strerror(-at->fd));
 }
 
-static int finish_file(int fd)
+static int manifest_finish_file(int fd)
 {
 	mode_t mask = umask(0);
 
@@ -421,7 +427,7 @@ static int finish_beside(struct manifest_place *at, struct error *e)
 
 	if (at->fd < 0)
 		return error_set(e, ERROR_SYSTEM, EINVAL, "no manifest has been begun");
-	err = finish_file(at->fd);
+	err = manifest_finish_file(at->fd);
 	if (!err)
 		err = place_rename(at->place, at->temporary, "");
 	if (err)

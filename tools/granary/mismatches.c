@@ -34,7 +34,7 @@ static void print(const struct finding *f)
 	putchar('\n');
 }
 
-static void print_json(struct json *json, const struct finding *f)
+static void mismatches_print_json(struct json *json, const struct finding *f)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "path", f->path);
@@ -52,7 +52,7 @@ void finding_add(struct findings *findings, const struct finding *finding)
 	LOCK_GUARD(&findings->lock);
 	findings->counts[finding->problem]++;
 	if (findings->json)
-		print_json(findings->json, finding);
+		mismatches_print_json(findings->json, finding);
 	else
 		print(finding);
 }

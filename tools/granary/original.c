@@ -103,7 +103,8 @@ int original_serve(int root, const struct hatch_question *question,
 
 /* ---- The child ---- */
 
-static int ask(enum ask kind, const char *path, void *answer, size_t *size, int *fd)
+static int original_ask(enum ask kind, const char *path, void *answer, size_t *size,
+			int *fd)
 {
 	return hatch_ask(apart_hatch(), APART_OWN, kind, path, strlen(path), answer, size, fd);
 }
@@ -112,13 +113,13 @@ int original_stat(const char *path, struct stat *st)
 {
 	size_t size = sizeof(*st);
 
-	return ask(ASK_STAT, path, st, &size, NULL);
+	return original_ask(ASK_STAT, path, st, &size, NULL);
 }
 
 int original_readlink(const char *path, char target[PATH_MAX])
 {
 	size_t size = PATH_MAX - 1;
-	int err = ask(ASK_READLINK, path, target, &size, NULL);
+	int err = original_ask(ASK_READLINK, path, target, &size, NULL);
 
 	target[err ? 0 : size] = '\0';
 	return err;
@@ -126,31 +127,31 @@ int original_readlink(const char *path, char target[PATH_MAX])
 
 int original_open(const char *path)
 {
-	int fd, err = ask(ASK_OPEN, path, NULL, NULL, &fd);
+	int fd, err = original_ask(ASK_OPEN, path, NULL, NULL, &fd);
 
 	return err ? err : fd;
 }
 
 /* ---- The walk ---- */
 
-struct name {
+struct original_name {
 	char *path; /* from the root; owned */
 	mode_t mode;
 	int error;
 };
 
-struct names {
-	VEC(struct name) list;
+struct original_names {
+	VEC(struct original_name) list;
 };
 
-static void names_free(struct names *names)
+static void names_free(struct original_names *names)
 {
 	for (size_t i = 0; i < names->list.count; i++)
 		free(names->list.items[i].path);
 	vec_free(&names->list);
 }
 
-static char *join(const char *folder, const char *name)
+static char *original_join(const char *folder, const char *name)
 {
 	char *path = NULL;
 
@@ -159,10 +160,11 @@ static char *join(const char *folder, const char *name)
 	return path;
 }
 
-static int add_name(struct names *names, const char *folder, const char *name)
+static int original_add_name(struct original_names *names, const char *folder,
+			     const char *name)
 {
 	struct stat st = { 0 };
-	struct name one = { .path = join(folder, name) };
+	struct original_name one = { .path = original_join(folder, name) };
 
 	if (one.path)
 		one.error = -original_stat(one.path, &st);
@@ -176,11 +178,12 @@ static int add_name(struct names *names, const char *folder, const char *name)
 
 static int backwards(const void *x, const void *y)
 {
-	return strcmp(((const struct name *)y)->path, ((const struct name *)x)->path);
+	return strcmp(((const struct original_name *)y)->path,
+		      ((const struct original_name *)x)->path);
 }
 
 /* In descending order: original_walk takes names from the end. */
-static int list_folder(const char *folder, struct names *out)
+static int list_folder(const char *folder, struct original_names *out)
 {
 	int fd = original_open(folder), err = 0;
 	DIR *open = fd < 0 ? NULL : fdopendir(fd);
@@ -194,21 +197,22 @@ static int list_folder(const char *folder, struct names *out)
 	}
 	for (errno = 0; !err && (entry = readdir(open)); errno = 0) {
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			err = add_name(out, folder, entry->d_name);
+			err = original_add_name(out, folder, entry->d_name);
 	}
 	if (!err)
 		err = -errno;
 	closedir(open);
 	if (out->list.count)
-		qsort(out->list.items, out->list.count, sizeof(struct name), backwards);
+		qsort(out->list.items, out->list.count, sizeof(struct original_name),
+		      backwards);
 	return err;
 }
 
 /* Pushes a folder's names onto the stack `left`. */
-static int push_folder(struct names *left, const char *folder,
+static int push_folder(struct original_names *left, const char *folder,
 		       original_visit *visit, void *context)
 {
-	struct names inside = { VEC_INIT };
+	struct original_names inside = { VEC_INIT };
 	int err = list_folder(folder, &inside);
 
 	if (err && err != -ENOMEM) {
@@ -226,11 +230,11 @@ static int push_folder(struct names *left, const char *folder,
 
 int original_walk(original_visit *visit, void *context)
 {
-	struct names left = { VEC_INIT };
+	struct original_names left = { VEC_INIT };
 	int err = push_folder(&left, "", visit, context);
 
 	while (!err && left.list.count) {
-		struct name one = left.list.items[--left.list.count];
+		struct original_name one = left.list.items[--left.list.count];
 
 		if (visit(context, one.path, one.mode, one.error) && !one.error &&
 		    S_ISDIR(one.mode))

@@ -21,7 +21,7 @@ enum ask {
 };
 
 /* Parent and child are one program. Only the used part of `tail` is sent. */
-struct order {
+struct outpost_order {
 	uint32_t folder, other; /* other: its parent; that of `first`; how many there are */
 	struct outpost_attributes attributes;
 	uint64_t size;
@@ -31,20 +31,21 @@ struct order {
 
 /* ---- The child -------------------------------------------------------------- */
 
-static int ask(unsigned channel, enum ask kind, const struct order *order, size_t tail,
-	       void *answer, size_t *size, int *fd)
+static int outpost_ask(unsigned channel, enum ask kind, const struct outpost_order *order,
+		       size_t tail, void *answer, size_t *size, int *fd)
 {
 	return hatch_ask(apart_hatch(), APART_OWN + channel, kind, order,
-			 offsetof(struct order, tail) + tail, answer, size, fd);
+			 offsetof(struct outpost_order, tail) + tail, answer, size, fd);
 }
 
-static int tell(unsigned channel, enum ask kind, const struct order *order, size_t tail)
+static int outpost_tell(unsigned channel, enum ask kind,
+			const struct outpost_order *order, size_t tail)
 {
-	return ask(channel, kind, order, tail, NULL, NULL, NULL);
+	return outpost_ask(channel, kind, order, tail, NULL, NULL, NULL);
 }
 
 /* A name that is too long becomes "", which the parent refuses. */
-static void set_name(char out[NAME_MAX + 1], const char *name, size_t length)
+static void outpost_set_name(char out[NAME_MAX + 1], const char *name, size_t length)
 {
 	length = length <= NAME_MAX ? length : 0;
 	memcpy(out, name, length);
@@ -52,24 +53,24 @@ static void set_name(char out[NAME_MAX + 1], const char *name, size_t length)
 }
 
 /* Static: orders are large, and each channel is one thread's. */
-static struct order *order_of(unsigned channel)
+static struct outpost_order *outpost_order_of(unsigned channel)
 {
-	static struct order orders[HATCH_CHANNELS_MOST];
-	struct order *order = &orders[channel];
+	static struct outpost_order orders[HATCH_CHANNELS_MOST];
+	struct outpost_order *order = &orders[channel];
 
-	memset(order, 0, offsetof(struct order, tail));
+	memset(order, 0, offsetof(struct outpost_order, tail));
 	return order;
 }
 
 int outpost_open(uint32_t folders, bool *made, struct error *e)
 {
-	struct order *order = order_of(0);
+	struct outpost_order *order = outpost_order_of(0);
 	size_t size = sizeof(*e);
 	struct error came = { 0 };
 	int err;
 
 	order->other = folders;
-	err = ask(0, ASK_OPEN, order, 0, &came, &size, NULL);
+	err = outpost_ask(0, ASK_OPEN, order, 0, &came, &size, NULL);
 	*made = !err && size > 0;
 	if (!err)
 		return 0;
@@ -82,84 +83,84 @@ int outpost_open(uint32_t folders, bool *made, struct error *e)
 int outpost_folder(uint32_t folder, uint32_t parent, const char *name, size_t length,
 		   bool *made)
 {
-	struct order *order = order_of(0);
+	struct outpost_order *order = outpost_order_of(0);
 	size_t size = sizeof(*made);
 	int err;
 
 	order->folder = folder;
 	order->other = parent;
-	set_name(order->name, name, length);
+	outpost_set_name(order->name, name, length);
 	*made = false;
-	err = ask(0, ASK_FOLDER, order, 0, made, &size, NULL);
+	err = outpost_ask(0, ASK_FOLDER, order, 0, made, &size, NULL);
 	return err;
 }
 
 int outpost_begin(unsigned channel, uint32_t folder, const char *name, int *fd)
 {
-	struct order *order = order_of(channel);
+	struct outpost_order *order = outpost_order_of(channel);
 
 	order->folder = folder;
-	set_name(order->name, name, strlen(name));
-	return ask(channel, ASK_BEGIN, order, 0, NULL, NULL, fd);
+	outpost_set_name(order->name, name, strlen(name));
+	return outpost_ask(channel, ASK_BEGIN, order, 0, NULL, NULL, fd);
 }
 
 int outpost_publish(unsigned channel, const struct outpost_attributes *attributes)
 {
-	struct order *order = order_of(channel);
+	struct outpost_order *order = outpost_order_of(channel);
 
 	order->attributes = *attributes;
-	return tell(channel, ASK_PUBLISH, order, 0);
+	return outpost_tell(channel, ASK_PUBLISH, order, 0);
 }
 
 void outpost_drop(unsigned channel)
 {
-	tell(channel, ASK_DROP, order_of(channel), 0);
+	outpost_tell(channel, ASK_DROP, outpost_order_of(channel), 0);
 }
 
 int outpost_begin_folder(uint32_t folder)
 {
-	struct order *order = order_of(0);
+	struct outpost_order *order = outpost_order_of(0);
 
 	order->folder = folder;
-	return tell(0, ASK_BEGIN_FOLDER, order, 0);
+	return outpost_tell(0, ASK_BEGIN_FOLDER, order, 0);
 }
 
 int outpost_symlink(uint32_t folder, const char *name, const char *target,
 		    const struct outpost_attributes *attributes)
 {
-	struct order *order = order_of(0);
+	struct outpost_order *order = outpost_order_of(0);
 	size_t length = strnlen(target, sizeof(order->tail));
 
 	order->folder = folder;
 	order->attributes = *attributes;
-	set_name(order->name, name, strlen(name));
+	outpost_set_name(order->name, name, strlen(name));
 	memcpy(order->tail, target, length);
-	return tell(0, ASK_SYMLINK, order, length);
+	return outpost_tell(0, ASK_SYMLINK, order, length);
 }
 
 int outpost_link(uint32_t from, const char *first, const struct tree_stat *st,
 		 uint32_t folder, const char *name)
 {
-	struct order *order = order_of(0);
+	struct outpost_order *order = outpost_order_of(0);
 
 	order->folder = folder;
 	order->other = from;
 	order->size = st->size;
 	order->attributes.mtime = st->mtime;
-	set_name(order->name, name, strlen(name));
-	set_name(order->first, first, strlen(first));
-	return tell(0, ASK_LINK, order, 0);
+	outpost_set_name(order->name, name, strlen(name));
+	outpost_set_name(order->first, first, strlen(first));
+	return outpost_tell(0, ASK_LINK, order, 0);
 }
 
 int outpost_xattr(unsigned channel, const char *name, const void *value, size_t size)
 {
-	struct order *order = order_of(channel);
+	struct outpost_order *order = outpost_order_of(channel);
 
 	if (size > sizeof(order->tail))
 		return -E2BIG;
-	set_name(order->name, name, strlen(name));
+	outpost_set_name(order->name, name, strlen(name));
 	memcpy(order->tail, value, size);
-	return tell(channel, ASK_XATTR, order, size);
+	return outpost_tell(channel, ASK_XATTR, order, size);
 }
 
 /* ---- The parent ------------------------------------------------------------- */
@@ -204,7 +205,7 @@ struct outpost *outpost_new(const char *destination, enum landing_existing exist
 	return o;
 }
 
-static void leave(struct post *post)
+static void outpost_leave(struct post *post)
 {
 	if (post->begun >= 0 && post->is_file)
 		landing_drop(&post->file);
@@ -214,7 +215,7 @@ static void leave(struct post *post)
 void outpost_free(struct outpost *o)
 {
 	for (unsigned i = 0; i < o->channels; i++) {
-		leave(&o->posts[i]);
+		outpost_leave(&o->posts[i]);
 		landing_leave(&o->posts[i].cursor);
 		landing_leave(&o->posts[i].first);
 	}
@@ -225,14 +226,14 @@ void outpost_free(struct outpost *o)
 	free(o);
 }
 
-static bool is_name(const char name[NAME_MAX + 1])
+static bool outpost_is_name(const char name[NAME_MAX + 1])
 {
 	return memchr(name, '\0', NAME_MAX + 1) && *name && !strchr(name, '/') &&
 	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
 /* A folder that is known never changes. */
-static bool knows(struct outpost *o, uint32_t folder)
+static bool outpost_knows(struct outpost *o, uint32_t folder)
 {
 	LOCK_GUARD(&o->lock);
 	return o->landing.root >= 0 && folder < o->selection.folders.count &&
@@ -240,8 +241,8 @@ static bool knows(struct outpost *o, uint32_t folder)
 }
 
 /* On the first channel only: two threads would both allocate the tables. */
-static int open_landing(struct outpost *o, const struct post *post, const struct order *order,
-			struct error *e)
+static int open_landing(struct outpost *o, const struct post *post,
+			const struct outpost_order *order, struct error *e)
 {
 	size_t size = order->other * sizeof(struct select_folder);
 
@@ -255,8 +256,8 @@ static int open_landing(struct outpost *o, const struct post *post, const struct
 	return landing_open(&o->landing, o->destination, &o->selection, o->existing, e);
 }
 
-static int serve_open(struct outpost *o, const struct post *post, const struct order *order,
-		      struct hatch_answer *answer)
+static int serve_open(struct outpost *o, const struct post *post,
+		      const struct outpost_order *order, struct hatch_answer *answer)
 {
 	struct error e = { 0 };
 	int err = open_landing(o, post, order, &e);
@@ -270,7 +271,7 @@ static int serve_open(struct outpost *o, const struct post *post, const struct o
 	return err;
 }
 
-static int learn(struct outpost *o, const struct order *order)
+static int learn(struct outpost *o, const struct outpost_order *order)
 {
 	struct select_folder *folder;
 	char *name = strdup(order->name);
@@ -287,13 +288,14 @@ static int learn(struct outpost *o, const struct order *order)
 	return 0;
 }
 
-static int serve_folder(struct outpost *o, struct post *post, const struct order *order,
-			struct hatch_answer *answer)
+static int serve_folder(struct outpost *o, struct post *post,
+			const struct outpost_order *order, struct hatch_answer *answer)
 {
 	bool made;
 	int err;
 
-	if (post != &o->posts[0] || !is_name(order->name) || !knows(o, order->other))
+	if (post != &o->posts[0] || !outpost_is_name(order->name) ||
+	    !outpost_knows(o, order->other))
 		return -EINVAL;
 	err = learn(o, order);
 	if (!err)
@@ -306,12 +308,12 @@ static int serve_folder(struct outpost *o, struct post *post, const struct order
 	return 0;
 }
 
-static int serve_begin(struct outpost *o, struct post *post, const struct order *order,
-		       struct hatch_answer *answer)
+static int serve_begin(struct outpost *o, struct post *post,
+		       const struct outpost_order *order, struct hatch_answer *answer)
 {
 	int directory, err;
 
-	if (!is_name(order->name) || !knows(o, order->folder))
+	if (!outpost_is_name(order->name) || !outpost_knows(o, order->folder))
 		return -EINVAL;
 	directory = landing_folder(&post->cursor, order->folder);
 	if (directory < 0)
@@ -327,11 +329,11 @@ static int serve_begin(struct outpost *o, struct post *post, const struct order 
 
 /* Only folders that were made here are changed. */
 static int serve_begin_folder(struct outpost *o, struct post *post,
-			      const struct order *order)
+			      const struct outpost_order *order)
 {
 	int fd;
 
-	if (post != &o->posts[0] || !knows(o, order->folder) ||
+	if (post != &o->posts[0] || !outpost_knows(o, order->folder) ||
 	    !o->landing.made_folders.items[order->folder])
 		return -EINVAL;
 	fd = landing_folder(&post->cursor, order->folder);
@@ -342,7 +344,7 @@ static int serve_begin_folder(struct outpost *o, struct post *post,
 	return 0;
 }
 
-static void times_of(const struct order *order, struct timespec out[2])
+static void times_of(const struct outpost_order *order, struct timespec out[2])
 {
 	out[0] = (struct timespec){ .tv_nsec = UTIME_OMIT };
 	out[1] = (struct timespec){ .tv_sec = (time_t)order->attributes.mtime,
@@ -350,7 +352,7 @@ static void times_of(const struct order *order, struct timespec out[2])
 }
 
 /* Keeps the set-gid bit: files made in a folder later inherit its group. */
-static int set_attributes(int fd, const struct order *order)
+static int outpost_set_attributes(int fd, const struct outpost_order *order)
 {
 	struct timespec times[2];
 	struct stat now;
@@ -362,27 +364,28 @@ static int set_attributes(int fd, const struct order *order)
 	return futimens(fd, times) < 0 ? -errno : 0;
 }
 
-static int serve_publish(struct outpost *o, struct post *post, const struct order *order)
+static int serve_publish(struct outpost *o, struct post *post,
+			 const struct outpost_order *order)
 {
-	int err = post->begun < 0 ? -EINVAL : set_attributes(post->begun, order);
+	int err = post->begun < 0 ? -EINVAL : outpost_set_attributes(post->begun, order);
 
 	if (!err && post->is_file)
 		err = landing_publish(&o->landing, &post->file, post->name);
 	else
-		leave(post);
+		outpost_leave(post);
 	post->begun = -1;
 	return err;
 }
 
-static int serve_symlink(struct outpost *o, struct post *post, const struct order *order,
-			 size_t length)
+static int serve_symlink(struct outpost *o, struct post *post,
+			 const struct outpost_order *order, size_t length)
 {
 	char target[TREE_TARGET_BYTES];
 	struct timespec times[2];
 	int directory, err;
 
-	if (!is_name(order->name) || !knows(o, order->folder) || length >= sizeof(target) ||
-	    memchr(order->tail, '\0', length))
+	if (!outpost_is_name(order->name) || !outpost_knows(o, order->folder) ||
+	    length >= sizeof(target) || memchr(order->tail, '\0', length))
 		return -EINVAL;
 	memcpy(target, order->tail, length);
 	target[length] = '\0';
@@ -397,13 +400,14 @@ static int serve_symlink(struct outpost *o, struct post *post, const struct orde
 	return 0;
 }
 
-static int serve_link(struct outpost *o, struct post *post, const struct order *order)
+static int serve_link(struct outpost *o, struct post *post,
+		      const struct outpost_order *order)
 {
 	const struct tree_stat st = { .size = order->size, .mtime = order->attributes.mtime };
 	int from, to;
 
-	if (!is_name(order->name) || !is_name(order->first) || !knows(o, order->folder) ||
-	    !knows(o, order->other))
+	if (!outpost_is_name(order->name) || !outpost_is_name(order->first) ||
+	    !outpost_knows(o, order->folder) || !outpost_knows(o, order->other))
 		return -EINVAL;
 	from = landing_folder(&post->first, order->other);
 	to = from < 0 ? from : landing_folder(&post->cursor, order->folder);
@@ -412,7 +416,8 @@ static int serve_link(struct outpost *o, struct post *post, const struct order *
 }
 
 /* user.* only: other namespaces of attributes grant rights. */
-static int serve_xattr(const struct post *post, const struct order *order, size_t size)
+static int serve_xattr(const struct post *post, const struct outpost_order *order,
+		       size_t size)
 {
 	if (post->begun < 0 || !memchr(order->name, '\0', sizeof(order->name)) ||
 	    strncmp(order->name, "user.", 5) != 0)
@@ -425,15 +430,15 @@ int outpost_serve(void *context, const struct hatch_question *question,
 {
 	struct outpost *o = context;
 	struct post *post = &o->posts[question->channel - APART_OWN];
-	const struct order *order = question->data;
+	const struct outpost_order *order = question->data;
 	size_t tail;
 
-	if (question->size < offsetof(struct order, tail))
+	if (question->size < offsetof(struct outpost_order, tail))
 		return -EINVAL;
-	tail = question->size - offsetof(struct order, tail);
+	tail = question->size - offsetof(struct outpost_order, tail);
 	/* the open file lies in the cursor's folder, which other orders may change */
 	if (question->kind != ASK_PUBLISH && question->kind != ASK_XATTR)
-		leave(post);
+		outpost_leave(post);
 	switch ((enum ask)question->kind) {
 	case ASK_OPEN:
 		return serve_open(o, post, order, answer);

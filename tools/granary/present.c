@@ -24,7 +24,7 @@ static int open_nothing(const char *path, struct source **out, struct error *e)
 }
 
 /* 0: the file exists; 1: it does not, and *out is empty. */
-static int open_one(const char *path, struct source **out, struct error *e)
+static int present_open_one(const char *path, struct source **out, struct error *e)
 {
 	int err = source_open(path, out, e);
 
@@ -34,8 +34,8 @@ static int open_one(const char *path, struct source **out, struct error *e)
 	return err ? err : 1;
 }
 
-static int say_missing(const struct arguments *arguments, const bool *missing,
-		       struct error *e)
+static int present_say_missing(const struct arguments *arguments, const bool *missing,
+			       struct error *e)
 {
 	for (uint32_t i = 0; i < arguments_count(arguments); i++) {
 		CLEANUP(cleanup_free) char *path =
@@ -50,14 +50,14 @@ static int say_missing(const struct arguments *arguments, const bool *missing,
 	return 0;
 }
 
-static int open_all(const struct arguments *arguments, struct source_set *set,
-		    bool *missing, struct error *e)
+static int present_open_all(const struct arguments *arguments, struct source_set *set,
+			    bool *missing, struct error *e)
 {
 	uint32_t lost = 0, count = arguments_count(arguments);
 
 	for (uint32_t i = 0; i < count; i++) {
 		CLEANUP(cleanup_free) char *path = arguments_path(arguments, i);
-		int err = path ? open_one(path, &set->sources[i], e) :
+		int err = path ? present_open_one(path, &set->sources[i], e) :
 				error_no_memory(e, NULL);
 
 		if (err < 0)
@@ -68,7 +68,7 @@ static int open_all(const struct arguments *arguments, struct source_set *set,
 	}
 	if (lost == count)
 		return error_set(e, ERROR_SYSTEM, ENOENT, "none of the packed files exists");
-	return say_missing(arguments, missing, e);
+	return present_say_missing(arguments, missing, e);
 }
 
 int present_open(char *const *texts, size_t count, struct source_set *out,
@@ -83,7 +83,7 @@ int present_open(char *const *texts, size_t count, struct source_set *out,
 		return err;
 	out->sources = calloc(arguments_count(arguments), sizeof(*out->sources));
 	*missing = calloc(arguments_count(arguments), sizeof(**missing));
-	err = out->sources && *missing ? open_all(arguments, out, *missing, e) :
+	err = out->sources && *missing ? present_open_all(arguments, out, *missing, e) :
 					 error_no_memory(e, NULL);
 	if (!err)
 		return 0;

@@ -44,7 +44,7 @@ static long setting(const char *path)
 	return value;
 }
 
-static int refused(int errnum, struct error *e)
+static int private_refused(int errnum, struct error *e)
 {
 	const char *why = "the kernel, the container or the chroot that this runs in forbids them";
 
@@ -62,7 +62,7 @@ static int refused(int errnum, struct error *e)
 			 "granaryfs, which needs fusermount3", strerror(errnum), why);
 }
 
-static int write_file(const char *path, const char *text)
+static int private_write_file(const char *path, const char *text)
 {
 	CLEANUP(cleanup_close) int fd = open(path, O_WRONLY | O_CLOEXEC);
 
@@ -75,16 +75,16 @@ static int write_file(const char *path, const char *text)
 static int map_ids(uid_t uid, gid_t gid)
 {
 	char text[64];
-	int err = write_file("/proc/self/setgroups", "deny");
+	int err = private_write_file("/proc/self/setgroups", "deny");
 
 	if (err && err != -ENOENT) /* before Linux 3.19 */
 		return err;
 	snprintf(text, sizeof(text), "%u %u 1", (unsigned)gid, (unsigned)gid);
-	err = write_file("/proc/self/gid_map", text);
+	err = private_write_file("/proc/self/gid_map", text);
 	if (err)
 		return err;
 	snprintf(text, sizeof(text), "%u %u 1", (unsigned)uid, (unsigned)uid);
-	return write_file("/proc/self/uid_map", text);
+	return private_write_file("/proc/self/uid_map", text);
 }
 
 static int cut_off(void)
@@ -116,10 +116,10 @@ int private_enter(struct error *e)
 
 	if (unshare(CLONE_NEWNS) < 0) {
 		if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
-			return refused(errno, e);
+			return private_refused(errno, e);
 		err = map_ids(uid, gid);
 		if (err)
-			return refused(-err, e);
+			return private_refused(-err, e);
 	}
 	/* unmounts outside must arrive in here */
 	err = cut_off();
@@ -216,7 +216,7 @@ static int mount_one(const struct helper *h, const struct private_mount *m)
 	return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : ERROR_SYSTEM;
 }
 
-static void detach(const struct private_mount *mounts, size_t count)
+static void private_detach(const struct private_mount *mounts, size_t count)
 {
 	while (count-- > 0)
 		umount2(mounts[count].directory, MNT_DETACH | UMOUNT_NOFOLLOW);
@@ -234,7 +234,7 @@ static int help(struct helper *h)
 	}
 	if (mounted == h->count && write(h->ready, "", 1) == 1)
 		caller_has_gone(h, -1);
-	detach(h->mounts, mounted);
+	private_detach(h->mounts, mounted);
 	return status;
 }
 
@@ -247,7 +247,7 @@ static int system_error(const char *what)
 }
 
 /* If the helper was killed, this process is still in the first namespace and detaches. */
-static int reap(pid_t child, const struct helper *helper)
+static int private_reap(pid_t child, const struct helper *helper)
 {
 	int status = 0;
 
@@ -257,7 +257,7 @@ static int reap(pid_t child, const struct helper *helper)
 	}
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	detach(helper->mounts, helper->count);
+	private_detach(helper->mounts, helper->count);
 	log_error("a process that was mounting was ended by a signal (%s)",
 		  strsignal(WTERMSIG(status)));
 	return ERROR_SYSTEM;
@@ -289,5 +289,6 @@ int private_mount_all(const struct private_mount *mounts, size_t count, const ch
 	close(ready[0]);
 	close(caller[0]);
 	close(caller[1]);
-	return status ? (reap(child, &helper), status) : reap(child, &helper);
+	return status ? (private_reap(child, &helper), status)
+		      : private_reap(child, &helper);
 }

@@ -23,13 +23,13 @@ enum {
 };
 
 /* A line, cut off at WIDTH. */
-struct line {
+struct progress_line {
 	char text[WIDTH];
 	size_t length;
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct line *line,
-						      const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void progress_add(struct progress_line *line,
+							       const char *format, ...)
 {
 	size_t room = sizeof(line->text) - line->length;
 	va_list args;
@@ -54,27 +54,27 @@ static double share(const struct progress *p)
 	return done >= total ? 1 : (double)done / (double)total;
 }
 
-static double seconds(const struct progress *p)
+static double progress_seconds(const struct progress *p)
 {
 	return (double)(bounded_now() - p->state.begin) / 1000;
 }
 
 /* A second, on average since the beginning. */
-static double rate(const struct progress *p, uint64_t now, uint64_t begin)
+static double progress_rate(const struct progress *p, uint64_t now, uint64_t begin)
 {
-	double passed = seconds(p);
+	double passed = progress_seconds(p);
 
 	return passed > 0.1 && now > begin ? (double)(now - begin) / passed : 0;
 }
 
-static void add_amount(struct line *line, uint64_t done, uint64_t total,
+static void add_amount(struct progress_line *line, uint64_t done, uint64_t total,
 		       char *(*text)(uint64_t, char *))
 {
 	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
 
-	add(line, ", %s", text(done, a));
+	progress_add(line, ", %s", text(done, a));
 	if (total)
-		add(line, " of %s", text(total, b));
+		progress_add(line, " of %s", text(total, b));
 }
 
 static bool has_total(const struct progress *p)
@@ -83,20 +83,22 @@ static bool has_total(const struct progress *p)
 }
 
 /* "7 s left", "2:05 min left", "3:10:00 h left" */
-static void add_time(struct line *line, double left)
+static void add_time(struct progress_line *line, double left)
 {
 	unsigned long s = (unsigned long)(left + 0.5);
 
 	if (s < 100)
-		add(line, ", %lu s left", s);
+		progress_add(line, ", %lu s left", s);
 	else if (s < 3600)
-		add(line, ", %lu:%02lu min left", s / 60, s % 60);
+		progress_add(line, ", %lu:%02lu min left", s / 60, s % 60);
 	else
-		add(line, ", %lu:%02lu:%02lu h left", s / 3600, s / 60 % 60, s % 60);
+		progress_add(line, ", %lu:%02lu:%02lu h left", s / 3600, s / 60 % 60,
+			     s % 60);
 }
 
 /* The time that is left, at the average speed. */
-static void add_left(const struct progress *p, struct line *line, double per_second)
+static void add_left(const struct progress *p, struct progress_line *line,
+		     double per_second)
 {
 	bool by_bytes = atomic_load(&p->bytes_total) > 0;
 	uint64_t total = by_bytes ? atomic_load(&p->bytes_total) :
@@ -109,23 +111,23 @@ static void add_left(const struct progress *p, struct line *line, double per_sec
 }
 
 /* ", 1.2 GiB of 2.7 GiB, 1,024 of 2,048 files, 210 MiB/s, 7 s left" */
-static void add_figures(const struct progress *p, struct line *line)
+static void add_figures(const struct progress *p, struct progress_line *line)
 {
 	uint64_t bytes = atomic_load(&p->bytes), count = atomic_load(&p->count);
-	double byte_rate = rate(p, bytes, p->state.begin_bytes);
-	double count_rate = rate(p, count, p->state.begin_count);
+	double byte_rate = progress_rate(p, bytes, p->state.begin_bytes);
+	double count_rate = progress_rate(p, count, p->state.begin_count);
 	char text[SIZE_TEXT_BYTES];
 
 	if (bytes || atomic_load(&p->bytes_total))
 		add_amount(line, bytes, atomic_load(&p->bytes_total), size_text);
 	if (p->unit) {
 		add_amount(line, count, atomic_load(&p->count_total), count_text);
-		add(line, " %s", p->unit);
+		progress_add(line, " %s", p->unit);
 	}
 	if (byte_rate > 0)
-		add(line, ", %s/s", size_text((uint64_t)byte_rate, text));
+		progress_add(line, ", %s/s", size_text((uint64_t)byte_rate, text));
 	else if (count_rate > 0)
-		add(line, ", %s/s", count_text((uint64_t)count_rate, text));
+		progress_add(line, ", %s/s", count_text((uint64_t)count_rate, text));
 	add_left(p, line, atomic_load(&p->bytes_total) ? byte_rate : count_rate);
 }
 
@@ -142,42 +144,43 @@ static size_t terminal_width(void)
 static void draw(struct progress *p)
 {
 	int full = (int)(share(p) * (double)BAR);
-	struct line line = { .length = 0 };
+	struct progress_line line = { .length = 0 };
 	size_t width = terminal_width() - 1;
 
 	if (!p->reached)
-		add(&line, "%s", p->subject);
+		progress_add(&line, "%s", p->subject);
 	if (has_total(p))
-		add(&line, "%s[%.*s%*s] %5.1f %%", p->reached ? "" : " ", full,
-		    "##############################", BAR - full, "", 100 * share(p));
+		progress_add(&line, "%s[%.*s%*s] %5.1f %%", p->reached ? "" : " ", full,
+			     "##############################", BAR - full, "",
+			     100 * share(p));
 	add_figures(p, &line);
 	fprintf(stderr, "\r%.*s\033[K", (int)(line.length < width ? line.length : width),
 		line.text);
 	p->state.drawn = true;
 }
 
-static void print_line(struct progress *p)
+static void progress_print_line(struct progress *p)
 {
 	long long now = bounded_now();
 	double percent = 100 * share(p);
-	struct line line = { .length = 0 };
+	struct progress_line line = { .length = 0 };
 
 	if (p->state.line_at && now - p->state.line_at < LINE_MS &&
 	    (!p->reached || percent - p->state.line_percent < (double)LINE_PERCENT))
 		return;
 	p->state.line_at = now;
 	p->state.line_percent = percent;
-	add(&line, "%s", p->subject);
+	progress_add(&line, "%s", p->subject);
 	if (has_total(p))
-		add(&line, ": %.1f %%", percent);
+		progress_add(&line, ": %.1f %%", percent);
 	if (p->reached)
-		add(&line, " %s", p->reached);
+		progress_add(&line, " %s", p->reached);
 	add_figures(p, &line);
 	fprintf(stderr, "%s\n", line.text);
 }
 
 /* Updates the counters; a new subject restarts the clock. */
-static void look(struct progress *p)
+static void progress_look(struct progress *p)
 {
 	if (p->look)
 		p->look(p, p->context);
@@ -193,18 +196,18 @@ void progress_begin(struct progress *p, bool quiet)
 {
 	p->state.quiet = quiet;
 	p->state.terminal = isatty(STDERR_FILENO);
-	look(p);
+	progress_look(p);
 }
 
 void progress_show(struct progress *p)
 {
 	if (p->state.quiet)
 		return;
-	look(p);
+	progress_look(p);
 	if (p->state.terminal)
 		draw(p);
 	else if (!p->terminal_only)
-		print_line(p);
+		progress_print_line(p);
 }
 
 void progress_end(struct progress *p)

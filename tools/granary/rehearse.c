@@ -34,13 +34,13 @@ static const char *const files[] = { "file", "folder/file" };
 
 enum { PATH_BYTES = sizeof(place) + 32 };
 
-static char *path_of(const char *folder, const char *name, char out[PATH_BYTES])
+static char *rehearse_path_of(const char *folder, const char *name, char out[PATH_BYTES])
 {
 	snprintf(out, PATH_BYTES, "%s/%s%s", place, folder, name);
 	return out;
 }
 
-static int failed(struct rehearsal_report *r, const char *what)
+static int rehearse_failed(struct rehearsal_report *r, const char *what)
 {
 	snprintf(r->why, sizeof(r->why), "%s: %s", what, strerror(errno));
 	return -1;
@@ -58,24 +58,26 @@ static int make_tree(struct rehearsal_report *r)
 	char path[PATH_BYTES];
 
 	if (mount("granary", place, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0)
-		return failed(r, "no tmpfs can be mounted");
+		return rehearse_failed(r, "no tmpfs can be mounted");
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		if (mkdir(path_of("", folders[i], path), 0755) < 0)
-			return failed(r, path);
+		if (mkdir(rehearse_path_of("", folders[i], path), 0755) < 0)
+			return rehearse_failed(r, path);
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		if (make_file(path_of("tree/", files[i], path)) < 0)
-			return failed(r, path);
+		if (make_file(rehearse_path_of("tree/", files[i], path)) < 0)
+			return rehearse_failed(r, path);
 	}
 	return 0;
 }
 
-static int pack(struct rehearsal_report *r)
+static int rehearse_pack(struct rehearsal_report *r)
 {
 	char tree[PATH_BYTES], packed[PATH_BYTES];
-	const struct pack_options options = { .source = path_of("", "tree", tree),
-					      .out = path_of("", "packed.tar", packed),
-					      .level = -1, .threads = 1 };
+	const struct pack_options options = {.source = rehearse_path_of("", "tree", tree),
+					     .out = rehearse_path_of("", "packed.tar",
+								     packed),
+					     .level = -1,
+					     .threads = 1};
 	struct pack_result result;
 	struct error e = { 0 };
 	int err = packer_run(&options, NULL, &result, &e);
@@ -122,13 +124,14 @@ static void look_at_mount(struct rehearsal_report *r)
 	struct stat st;
 	char path[PATH_BYTES];
 
-	if (mounts_find(path_of("", "mount", path), &entry) != 1 || !entry.front) {
+	if (mounts_find(rehearse_path_of("", "mount", path), &entry) != 1 ||
+	    !entry.front) {
 		snprintf(r->why, sizeof(r->why), "it was mounted, and is not to be seen");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		if (stat(path_of("mount/", files[i], path), &st) < 0) {
-			failed(r, path);
+		if (stat(rehearse_path_of("mount/", files[i], path), &st) < 0) {
+			rehearse_failed(r, path);
 			return;
 		}
 	}
@@ -140,13 +143,13 @@ static int mount_it(struct rehearsal_report *r, const char *daemon)
 {
 	char packed[PATH_BYTES], where[PATH_BYTES];
 	const struct private_mount dataset = {
-		.source = path_of("", "packed.tar", packed),
-		.directory = path_of("", "mount", where),
+		.source = rehearse_path_of("", "packed.tar", packed),
+		.directory = rehearse_path_of("", "mount", where),
 	};
 	CLEANUP(cleanup_close) int said = memfd_create("granaryfs", MFD_CLOEXEC);
 
 	if (said < 0 || dup2(said, STDERR_FILENO) < 0)
-		return failed(r, "its messages cannot be read");
+		return rehearse_failed(r, "its messages cannot be read");
 	if (private_mount_all(&dataset, 1, daemon, namespace_is_private() ?
 			      "shield=on,index=off,prefetch=off" :
 			      "shield=on,index=off,prefetch=off,allow_other") != 0)
@@ -157,7 +160,7 @@ static int mount_it(struct rehearsal_report *r, const char *daemon)
 }
 
 /* In a child, in whose namespace all of it lies. */
-static int try_it(void *argument)
+static int rehearse_try_it(void *argument)
 {
 	struct rehearsal_report *r = argument;
 	char daemon[PROGRAM_PATH_BYTES];
@@ -165,7 +168,7 @@ static int try_it(void *argument)
 
 	if (program_beside("granaryfs", daemon, &e) < 0 || private_enter(&e) < 0)
 		snprintf(r->why, sizeof(r->why), "%.*s", (int)sizeof(r->why) - 1, e.text);
-	else if (make_tree(r) == 0 && pack(r) == 0)
+	else if (make_tree(r) == 0 && rehearse_pack(r) == 0)
 		mount_it(r, daemon);
 	return 0;
 }
@@ -175,11 +178,11 @@ static void rehearse_in(struct rehearsal_report *r)
 	r->result = REHEARSAL_FAILED;
 	memcpy(place, place_template, sizeof(place));
 	if (!mkdtemp(place)) {
-		failed(r, place_template);
+		rehearse_failed(r, place_template);
 		return;
 	}
 	fflush(stdout); /* or the child would print it again */
-	if (bounded_run(try_it, r, REHEARSAL_MS) != 0 && !*r->why)
+	if (bounded_run(rehearse_try_it, r, REHEARSAL_MS) != 0 && !*r->why)
 		snprintf(r->why, sizeof(r->why), "it took too long, or was ended");
 	rmdir(place);
 }

@@ -70,8 +70,8 @@ static int open_by_index(const struct source *index, struct source **out, struct
 		      error_no_memory(e, NULL);
 }
 
-static int open_beside(const struct source *index, const char *name, struct source **out,
-		       struct error *e)
+static int renew_open_beside(const struct source *index, const char *name,
+			     struct source **out, struct error *e)
 {
 	const char *path = source_path(index);
 	CLEANUP(cleanup_free) char *beside = NULL;
@@ -82,8 +82,8 @@ static int open_beside(const struct source *index, const char *name, struct sour
 }
 
 /* In the order in which they were indexed. The caller closes the set, also after an error. */
-static int open_sources(const struct index_file *file, struct source_set *set,
-			struct error *e)
+static int renew_open_sources(const struct index_file *file, struct source_set *set,
+			      struct error *e)
 {
 	const struct source *index = index_file_source(file);
 	const struct card *card = index_file_card(file);
@@ -99,16 +99,16 @@ static int open_sources(const struct index_file *file, struct source_set *set,
 	if (count == 1 && open_by_index(index, set->sources, NULL) == 0)
 		set->count = 1;
 	while (!err && set->count < count && (was = card_source(card, set->count))) {
-		err = open_beside(index, was->name, &set->sources[set->count], e);
+		err = renew_open_beside(index, was->name, &set->sources[set->count], e);
 		set->count += !err;
 	}
 	return err;
 }
 
-static int make_wish(const struct index_file *file, struct source_set *set,
-		     struct index_wish *wish, struct error *e)
+static int renew_make_wish(const struct index_file *file, struct source_set *set,
+			   struct index_wish *wish, struct error *e)
 {
-	int err = open_sources(file, set, e);
+	int err = renew_open_sources(file, set, e);
 
 	if (err)
 		return err;
@@ -143,8 +143,8 @@ static int publish_there(const struct image *image, const struct source *source,
 }
 
 /* Keeps the owner and the permissions. */
-static int publish(const struct index_wish *wish, const struct index *index,
-		   const struct index_file *file, struct error *e)
+static int renew_publish(const struct index_wish *wish, const struct index *index,
+			 const struct index_file *file, struct error *e)
 {
 	struct image image;
 	int err = index_copy(index, &image);
@@ -170,7 +170,7 @@ static int republish(const struct index_wish *wish, const struct index_file *fil
 		return err;
 	err = index_fits(wish, index_card(index), file, e);
 	if (!err)
-		err = publish(wish, index, file, e);
+		err = renew_publish(wish, index, file, e);
 	index_close(index);
 	return err;
 }
@@ -193,7 +193,7 @@ static int renew_file(const struct index_file *file, struct error *e)
 	int err = check_owner(card, e);
 
 	if (!err)
-		err = make_wish(file, &set, &wish, e);
+		err = renew_make_wish(file, &set, &wish, e);
 	if (!err)
 		err = index_fits(&wish, card, file, e);
 	if (!err)
@@ -215,7 +215,8 @@ static void say_left(const char *path, int err, const struct error *e)
 		log_warn("not renewed: %s: %s", path, e->text);
 }
 
-static void look_at(const struct request *request, const char *path, struct tally *tally)
+static void renew_look_at(const struct request *request, const char *path,
+			  struct tally *tally)
 {
 	struct index_file *file;
 	struct error e;
@@ -248,14 +249,14 @@ static bool is_index_name(const char *name)
 	return n > end && strcmp(name + n - end, suffix) == 0;
 }
 
-static int walk(const struct request *request, FTS *tree, struct tally *tally,
-		struct error *e)
+static int renew_walk(const struct request *request, FTS *tree, struct tally *tally,
+		      struct error *e)
 {
 	FTSENT *entry;
 
 	while ((errno = 0, entry = fts_read(tree))) {
 		if (entry->fts_info == FTS_F && is_index_name(entry->fts_name))
-			look_at(request, entry->fts_path, tally);
+			renew_look_at(request, entry->fts_path, tally);
 		else if (entry->fts_level == FTS_ROOTLEVEL && entry->fts_info == FTS_NS)
 			return error_set(e, ERROR_SYSTEM, entry->fts_errno, "'%s': %s",
 					 entry->fts_path, strerror(entry->fts_errno));
@@ -266,7 +267,7 @@ static int walk(const struct request *request, FTS *tree, struct tally *tally,
 	return errno ? error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno)) : 0;
 }
 
-static void say(const struct request *request, const struct tally *tally)
+static void renew_say(const struct request *request, const struct tally *tally)
 {
 	struct json json = { .out = stdout };
 
@@ -296,10 +297,10 @@ int renew(const struct request *request)
 	if (!tree)
 		return report_error(&(struct error){ ERROR_SYSTEM, "out of memory" });
 	umask(0); /* each index keeps its permissions */
-	err = walk(request, tree, &tally, &e);
+	err = renew_walk(request, tree, &tally, &e);
 	fts_close(tree);
 	if (err)
 		return report_error(&e);
-	say(request, &tally);
+	renew_say(request, &tally);
 	return tally.left ? ERROR_DATASET : finish_output();
 }

@@ -57,7 +57,7 @@ void report_was_made(void)
 	answered = true;
 }
 
-static void print_help(const struct command *command)
+static void request_print_help(const struct command *command)
 {
 	printf("usage: granary %s %s\n\n%s.\n\n%s", command->name, command->usage,
 	       command->summary, command->help);
@@ -107,7 +107,7 @@ static int take_option(struct request *request, int option, char *const *argv,
 	}
 	if (option == LETTER_HELP ||
 	    (option == 'h' && !strchr(request->command->shorts, 'h'))) {
-		print_help(request->command);
+		request_print_help(request->command);
 		*status = 0;
 		return 0;
 	}
@@ -123,7 +123,7 @@ static int take_option(struct request *request, int option, char *const *argv,
 	return 1;
 }
 
-static int parse(struct request *request, int argc, char **argv, int *status)
+static int request_parse(struct request *request, int argc, char **argv, int *status)
 {
 	struct option longs[LONGS_MOST];
 	char shorts[64];
@@ -160,7 +160,7 @@ int request_run(const struct command *command, int argc, char **argv)
 	struct request request = { .command = command };
 	int status;
 
-	if (parse(&request, argc, argv, &status))
+	if (request_parse(&request, argc, argv, &status))
 		status = run_command(&request);
 	report_json(&request, status);
 	dataset_close(request.dataset);

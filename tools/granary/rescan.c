@@ -46,7 +46,8 @@ static bool same_target(const struct comparison *c, uint32_t had, uint32_t has)
 }
 
 /* The first difference in words, or NULL. */
-static const char *difference(const struct comparison *c, uint32_t had, uint32_t has)
+static const char *rescan_difference(const struct comparison *c, uint32_t had,
+				     uint32_t has)
 {
 	struct tree_stat a, b;
 
@@ -68,7 +69,7 @@ static const char *difference(const struct comparison *c, uint32_t had, uint32_t
 	return NULL;
 }
 
-static int compare_name(void *context, const struct walk_name *name)
+static int rescan_compare_name(void *context, const struct walk_name *name)
 {
 	const struct comparison *c = context;
 	const char *what;
@@ -77,7 +78,7 @@ static int compare_name(void *context, const struct walk_name *name)
 	if (tree_walk(c->has, TREE_ROOT, name->path, &has) < 0)
 		what = "damaged: it was there when the packed files were indexed, and is not now";
 	else
-		what = difference(c, name->node, has);
+		what = rescan_difference(c, name->node, has);
 	if (!what)
 		return 0;
 	add_change(c, name->path, what);
@@ -96,9 +97,9 @@ static int find_new_name(void *context, const struct walk_name *name)
 	return 1;
 }
 
-static int compare(const struct comparison *c, struct error *e)
+static int rescan_compare(const struct comparison *c, struct error *e)
 {
-	int err = walk_names(c->had, compare_name, (void *)(uintptr_t)c);
+	int err = walk_names(c->had, rescan_compare_name, (void *)(uintptr_t)c);
 
 	if (!err)
 		err = walk_names(c->has, find_new_name, (void *)(uintptr_t)c);
@@ -167,7 +168,7 @@ int rescan(const struct request *request, const struct index_wish *wish,
 		return 0;
 	}
 	c.has = index_tree(now);
-	err = compare(&c, e);
+	err = rescan_compare(&c, e);
 	index_close(now);
 	return err;
 }
@@ -199,7 +200,7 @@ static int compare_copy(void *context, const struct walk_name *name)
 
 	if (tree_walk(c->names.has, TREE_ROOT, name->path, &has) < 0)
 		c->what = "it is not there now";
-	else if (difference(&c->names, name->node, has))
+	else if (rescan_difference(&c->names, name->node, has))
 		c->what = "it is another file now";
 	else
 		c->what = compare_sums(c, name->node, has);

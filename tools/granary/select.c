@@ -8,7 +8,7 @@
 
 enum { PATH_BYTES = 64 * 1024, DEPTH_MOST = 4096 };
 
-struct walk {
+struct select_walk {
 	struct selection *out;
 	struct error *error;
 	bool globs;             /* at least one pattern has wildcards */
@@ -17,7 +17,7 @@ struct walk {
 
 /* ---- Patterns ---- */
 
-static int add_pattern(struct selection *s, const char *given)
+static int select_add_pattern(struct selection *s, const char *given)
 {
 	struct select_pattern pattern = { .given = given };
 	const char *text = given;
@@ -52,7 +52,7 @@ static bool is_match(const struct select_pattern *pattern, const char *path)
 	       (pattern->glob && fnmatch(pattern->path, path, 0) == 0);
 }
 
-static bool is_wanted(struct walk *w)
+static bool select_is_wanted(struct select_walk *w)
 {
 	struct selection *s = w->out;
 	bool wanted = s->patterns.count == 0;
@@ -65,7 +65,7 @@ static bool is_wanted(struct walk *w)
 }
 
 /* Can a pattern match anything below this directory? */
-static bool may_hold(const struct walk *w)
+static bool may_hold(const struct select_walk *w)
 {
 	const struct selection *s = w->out;
 
@@ -78,7 +78,7 @@ static bool may_hold(const struct walk *w)
 
 /* ---- The walk ---- */
 
-static int damaged(struct walk *w)
+static int select_damaged(struct select_walk *w)
 {
 	return error_set(w->error, ERROR_DATASET, EBADMSG,
 			 "%.1024s/: the index is damaged here: it holds a name that no directory "
@@ -93,7 +93,7 @@ static void want_folder(struct selection *s, uint32_t folder)
 	}
 }
 
-static uint64_t place_of(const struct tree *tree, uint32_t node)
+static uint64_t select_place_of(const struct tree *tree, uint32_t node)
 {
 	const uint64_t most = (UINT64_C(1) << 40) - 1;
 	struct tree_piece piece;
@@ -103,20 +103,20 @@ static uint64_t place_of(const struct tree *tree, uint32_t node)
 	return (uint64_t)piece.volume << 40 | (piece.offset < most ? piece.offset : most);
 }
 
-static int take_file(struct walk *w, uint32_t folder, uint32_t child,
-		     const struct tree_name *name)
+static int select_take_file(struct select_walk *w, uint32_t folder, uint32_t child,
+			    const struct tree_name *name)
 {
 	struct selection *s = w->out;
 	struct select_item item = { .folder = folder, .child = child };
 	struct tree_stat st;
 
 	if (tree_stat(s->tree, name->node, &st) < 0)
-		return damaged(w);
+		return select_damaged(w);
 	want_folder(s, folder);
 	if (st.kind == TREE_SYMLINK)
 		return vec_push(&s->symlinks, item) < 0 ? error_no_memory(w->error, NULL) :
 				0;
-	item.place = place_of(s->tree, name->node);
+	item.place = select_place_of(s->tree, name->node);
 	if (st.links > 1) {
 		struct select_link link = { .node = name->node, .name = item };
 
@@ -127,10 +127,12 @@ static int take_file(struct walk *w, uint32_t folder, uint32_t child,
 	return vec_push(&s->files, item) < 0 ? error_no_memory(w->error, NULL) : 0;
 }
 
-static int walk_folder(struct walk *w, uint32_t folder, size_t length, int depth, bool all);
+static int walk_folder(struct select_walk *w, uint32_t folder, size_t length, int depth,
+		       bool all);
 
-static int take_folder(struct walk *w, uint32_t parent, const struct tree_name *name,
-		       size_t length, int depth, bool wanted)
+static int take_folder(struct select_walk *w, uint32_t parent,
+		       const struct tree_name *name, size_t length, int depth,
+		       bool wanted)
 {
 	struct selection *s = w->out;
 	const struct select_folder folder = { .name = name->name,
@@ -148,7 +150,8 @@ static int take_folder(struct walk *w, uint32_t parent, const struct tree_name *
 }
 
 /* `all`: the folder is wanted with everything below it. */
-static int walk_folder(struct walk *w, uint32_t folder, size_t length, int depth, bool all)
+static int walk_folder(struct select_walk *w, uint32_t folder, size_t length, int depth,
+		       bool all)
 {
 	const uint32_t node = w->out->folders.items[folder].node;
 	struct tree_name name;
@@ -167,16 +170,16 @@ static int walk_folder(struct walk *w, uint32_t folder, size_t length, int depth
 		memcpy(w->path + end, name.name, name.length);
 		end += name.length;
 		w->path[end] = '\0';
-		wanted = all || is_wanted(w);
+		wanted = all || select_is_wanted(w);
 		if (name.kind == TREE_DIRECTORY)
 			err = take_folder(w, folder, &name, end, depth, wanted);
 		else if (wanted)
-			err = take_file(w, folder, i, &name);
+			err = select_take_file(w, folder, i, &name);
 		if (err)
 			return err;
 		w->path[length] = '\0';
 	}
-	return err == -ENOENT ? 0 : damaged(w);
+	return err == -ENOENT ? 0 : select_damaged(w);
 }
 
 /* ---- Afterwards ---- */
@@ -192,7 +195,7 @@ static int compare_links(const void *a, const void *b)
 	return x->name.child < y->name.child ? -1 : x->name.child > y->name.child;
 }
 
-static int compare_places(const void *a, const void *b)
+static int select_compare_places(const void *a, const void *b)
 {
 	const struct select_item *x = a, *y = b;
 
@@ -237,11 +240,11 @@ static int check_used(const struct selection *s, struct error *e)
 	return 0;
 }
 
-static int walk(const struct dataset *dataset, struct walk *w)
+static int select_walk(const struct dataset *dataset, struct select_walk *w)
 {
 	struct selection *s = w->out;
 	const struct select_folder root = { .node = dataset_root(dataset) };
-	bool all = is_wanted(w); /* "." is the root */
+	bool all = select_is_wanted(w); /* "." is the root */
 	int err;
 
 	if (vec_push(&s->folders, root) < 0)
@@ -253,25 +256,26 @@ static int walk(const struct dataset *dataset, struct walk *w)
 	if (!err && sort_links(s) < 0)
 		err = error_no_memory(w->error, NULL);
 	if (!err && s->files.count)
-		qsort(s->files.items, s->files.count, sizeof(*s->files.items), compare_places);
+		qsort(s->files.items, s->files.count, sizeof(*s->files.items),
+		      select_compare_places);
 	return err;
 }
 
 int select_make(const struct dataset *dataset, char *const *patterns, size_t count,
 		struct selection *out, struct error *e)
 {
-	struct walk *w = calloc(1, sizeof(*w));
+	struct select_walk *w = calloc(1, sizeof(*w));
 	int err = w ? 0 : error_no_memory(e, NULL);
 
 	*out = (struct selection){ .tree = dataset_tree(dataset) };
 	for (size_t i = 0; i < count && !err; i++) {
-		if (add_pattern(out, patterns[i]) < 0)
+		if (select_add_pattern(out, patterns[i]) < 0)
 			err = error_no_memory(e, NULL);
 	}
 	if (!err) {
 		w->out = out;
 		w->error = e;
-		err = walk(dataset, w);
+		err = select_walk(dataset, w);
 	}
 	free(w);
 	return err;

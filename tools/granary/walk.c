@@ -7,7 +7,7 @@
 #include "base/vec.h"
 
 /* An open directory of the walk. */
-struct level {
+struct walk_level {
 	uint32_t directory;
 	uint32_t next;   /* of its names */
 	size_t length;   /* of its path */
@@ -17,7 +17,7 @@ struct walk {
 	const struct tree *tree;
 	walk_visit *visit;
 	void *context;
-	VEC(struct level) levels;
+	VEC(struct walk_level) levels;
 	VEC(char) path;
 };
 
@@ -35,7 +35,7 @@ static int set_path(struct walk *w, size_t length, const struct tree_name *name)
 	return 0;
 }
 
-static int visit_name(struct walk *w, const struct level *level,
+static int visit_name(struct walk *w, const struct walk_level *level,
 		      const struct tree_name *name)
 {
 	struct walk_name out = { .node = name->node, .kind = name->kind };
@@ -46,7 +46,7 @@ static int visit_name(struct walk *w, const struct level *level,
 	out.path = w->path.items;
 	result = w->visit(w->context, &out);
 	if (result == 0 && name->kind == TREE_DIRECTORY)
-		return vec_push(&w->levels, ((struct level){ .directory = name->node,
+		return vec_push(&w->levels, ((struct walk_level){ .directory = name->node,
 							      .length = strlen(out.path) }));
 	return result < 0 ? result : 0;
 }
@@ -54,11 +54,11 @@ static int visit_name(struct walk *w, const struct level *level,
 int walk_names(const struct tree *tree, walk_visit *visit, void *context)
 {
 	struct walk w = { .tree = tree, .visit = visit, .context = context };
-	int err = vec_push(&w.levels, ((struct level){ .directory = TREE_ROOT }));
+	int err = vec_push(&w.levels, ((struct walk_level){ .directory = TREE_ROOT }));
 
 	while (!err && w.levels.count) {
-		struct level *level = &w.levels.items[w.levels.count - 1];
-		struct level copy = *level;
+		struct walk_level *level = &w.levels.items[w.levels.count - 1];
+		struct walk_level copy = *level;
 		struct tree_name name;
 
 		err = tree_child(tree, level->directory, level->next++, &name);

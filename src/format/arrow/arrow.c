@@ -38,7 +38,7 @@ static const struct arrow_column *find_column(const struct arrow_schema *schema,
 	return NULL;
 }
 
-static int refuse_labels(struct arrow_file *file, const char *name)
+static int arrow_refuse_labels(struct arrow_file *file, const char *name)
 {
 	const struct arrow_column *column = find_column(&file->schema, name);
 	char list[LIST_BYTES], type[48] = "";
@@ -168,7 +168,7 @@ static int choose_labels(struct arrow_file *file, struct arrow_choice *choice)
 		return guess_labels(file, choice);
 	choice->labels = find_column(&file->schema, name);
 	if (!choice->labels || !arrow_column_can_label(choice->labels))
-		return refuse_labels(file, name);
+		return arrow_refuse_labels(file, name);
 	return 0;
 }
 
@@ -204,8 +204,8 @@ static int refuse_columns(struct arrow_file *file)
 }
 
 /* "stream, image (struct<bytes, path>), labels: label (int64), 10 class names" */
-static void describe(const struct arrow_file *file, const struct arrow_choice *choice,
-		     const char *images)
+static void arrow_describe(const struct arrow_file *file,
+			   const struct arrow_choice *choice, const char *images)
 {
 	struct scan *scan = file->scan;
 	size_t room = sizeof(scan->detail), n;
@@ -283,7 +283,7 @@ static int look_at_all(struct arrow_file *file, struct arrow_choice *choice,
 }
 
 /* Hugging Face's library keeps paths in its cache, and no bytes. */
-static int refuse_empty(struct arrow_file *file, const struct image_column *image)
+static int arrow_refuse_empty(struct arrow_file *file, const struct image_column *image)
 {
 	return arrow_refuse(file, "has no bytes in '%.60s' in any of its %" PRIu64 " rows (null)%s; "
 				  "write it with them (datasets: ds.with_format(\"arrow\")"
@@ -293,7 +293,8 @@ static int refuse_empty(struct arrow_file *file, const struct image_column *imag
 			    image->column->path.type ? ", but paths of files" : "");
 }
 
-static void say_left_out(struct arrow_file *file, const struct image_columns *images)
+static void arrow_say_left_out(struct arrow_file *file,
+			       const struct image_columns *images)
 {
 	unsigned shown = 0;
 	char list[200] = "";
@@ -319,15 +320,15 @@ static void say_left_out(struct arrow_file *file, const struct image_columns *im
 static int choose_images(struct arrow_file *file, struct image_columns *images)
 {
 	if (!image_columns_choose(images->facts, images->count, images->left_out))
-		return refuse_empty(file, &images->items[0]);
+		return arrow_refuse_empty(file, &images->items[0]);
 	if (file->scan->rows->tree)
 		memset(images->left_out, 0, sizeof(images->left_out));
-	say_left_out(file, images);
+	arrow_say_left_out(file, images);
 	return 0;
 }
 
 /* One group a column. */
-static int take_columns(struct arrow_file *file, struct arrow_choice *choice)
+static int arrow_take_columns(struct arrow_file *file, struct arrow_choice *choice)
 {
 	struct image_columns images = { .count = 0 };
 	char text[64] = "", type[48];
@@ -346,7 +347,7 @@ static int take_columns(struct arrow_file *file, struct arrow_choice *choice)
 					      n ? ", " : "", choice->images->name, type);
 		err = arrow_rows_take(file, choice, images.items[i].looks.extension);
 	}
-	describe(file, choice, text);
+	arrow_describe(file, choice, text);
 	return err;
 }
 
@@ -359,7 +360,7 @@ static bool is_selection(const struct arrow_schema *schema)
 	       column->self.type == ARROW_INT && !column->self.dictionary;
 }
 
-static int take_file(struct arrow_file *file)
+static int arrow_take_file(struct arrow_file *file)
 {
 	char split[SPLIT_BYTES];
 	struct arrow_choice choice = {
@@ -376,7 +377,7 @@ static int take_file(struct arrow_file *file)
 	err = choose_labels(file, &choice);
 	if (!err)
 		err = read_classes(file, &choice);
-	return err ? err : take_columns(file, &choice);
+	return err ? err : arrow_take_columns(file, &choice);
 }
 
 static int arrow_scan(struct scan *scan, struct error *e)
@@ -385,7 +386,7 @@ static int arrow_scan(struct scan *scan, struct error *e)
 	int err = arrow_file_open(&file, scan, e);
 
 	if (!err)
-		err = take_file(&file);
+		err = arrow_take_file(&file);
 	arrow_file_close(&file);
 	return err;
 }

@@ -47,7 +47,7 @@ static const struct arrow_array *bytes_of(const struct arrow_column *column)
 
 /* The extension */
 
-static int sniff(struct pass *pass, uint64_t at, uint64_t length)
+static int batch_rows_sniff(struct pass *pass, uint64_t at, uint64_t length)
 {
 	unsigned char head[SAMPLES_SNIFF_BYTES];
 	size_t n = length < sizeof(head) ? (size_t)length : sizeof(head);
@@ -73,8 +73,8 @@ static bool is_null_above(const struct arrow_slices *above, size_t i)
 	return false;
 }
 
-static int take_label(struct pass *pass, const struct arrow_batch *batch, size_t i,
-		      struct sample *sample)
+static int batch_rows_take_label(struct pass *pass, const struct arrow_batch *batch,
+				 size_t i, struct sample *sample)
 {
 	struct arrow_label label = { .none = true };
 	int err = 0;
@@ -99,8 +99,8 @@ static int take_label(struct pass *pass, const struct arrow_batch *batch, size_t
 	return 0;
 }
 
-static int take_name(struct pass *pass, const struct arrow_batch *batch, size_t i,
-		     struct sample *sample)
+static int batch_rows_take_name(struct pass *pass, const struct arrow_batch *batch,
+				size_t i, struct sample *sample)
 {
 	uint64_t length;
 	const char *text;
@@ -117,7 +117,7 @@ static int take_name(struct pass *pass, const struct arrow_batch *batch, size_t 
 }
 
 /* Rows may share bytes, and then they do not count twice. */
-static void advance(struct arrow_file *file, uint64_t bytes)
+static void batch_rows_advance(struct arrow_file *file, uint64_t bytes)
 {
 	uint64_t left = file->scan->length - file->advanced;
 
@@ -128,16 +128,16 @@ static void advance(struct arrow_file *file, uint64_t bytes)
 		file->scan->advance(file->scan, bytes);
 }
 
-static int add_sample(struct pass *pass, const struct arrow_batch *batch, size_t i,
-		      uint64_t at, uint64_t length)
+static int batch_rows_add_sample(struct pass *pass, const struct arrow_batch *batch,
+				 size_t i, uint64_t at, uint64_t length)
 {
 	struct scan *scan = pass->file->scan;
 	struct entry_extent extent = { 0 };
 	struct sample sample = { .name = NULL };
-	int err = take_label(pass, batch, i, &sample);
+	int err = batch_rows_take_label(pass, batch, i, &sample);
 
 	if (!err)
-		err = take_name(pass, batch, i, &sample);
+		err = batch_rows_take_name(pass, batch, i, &sample);
 	if (err)
 		return err;
 	if (length)
@@ -151,7 +151,7 @@ static int add_sample(struct pass *pass, const struct arrow_batch *batch, size_t
 	if (err || samples_add(scan->samples, &sample) < 0 ||
 	    (sample.name && arrow_names_note(&pass->names, sample.name, pass->row) < 0))
 		return arrow_no_memory(pass->file);
-	advance(pass->file, length);
+	batch_rows_advance(pass->file, length);
 	return 0;
 }
 
@@ -165,13 +165,13 @@ static int visit_row(struct pass *pass, const struct arrow_batch *batch, size_t 
 	if (is_null_above(&pass->above, i) ||
 	    arrow_slice_is_null(&pass->images, i)) {
 		pass->without_bytes++;
-		return pass->sniffing ? 0 : add_sample(pass, batch, i, 0, 0);
+		return pass->sniffing ? 0 : batch_rows_add_sample(pass, batch, i, 0, 0);
 	}
 	err = arrow_slice_place_of(pass->file, batch, &pass->images, i, &at, &length);
 	if (err)
 		return err;
-	return pass->sniffing ? sniff(pass, at, length) :
-				add_sample(pass, batch, i, at, length);
+	return pass->sniffing ? batch_rows_sniff(pass, at, length) :
+				batch_rows_add_sample(pass, batch, i, at, length);
 }
 
 static int load_above(struct pass *pass, struct arrow_slices *above,
@@ -285,7 +285,7 @@ static int visit_all(struct pass *pass)
 
 /* The group */
 
-static int begin_group(struct pass *pass)
+static int batch_rows_begin_group(struct pass *pass)
 {
 	const struct arrow_choice *choice = pass->choice;
 	struct sample_group group = {
@@ -395,7 +395,7 @@ int arrow_rows_take(struct arrow_file *file, struct arrow_choice *choice,
 
 	pass.extension = extension;
 	if (!err)
-		err = begin_group(&pass);
+		err = batch_rows_begin_group(&pass);
 	if (!err)
 		err = visit_all(&pass);
 	if (!err)

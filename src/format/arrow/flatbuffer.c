@@ -20,7 +20,7 @@ static bool number_at(const struct flat_buffer *in, uint64_t at, unsigned n,
 }
 
 /* Where the reference at `at` leads: always forward. */
-static bool follow(const struct flat_buffer *in, uint64_t at, uint64_t *out)
+static bool flatbuffer_follow(const struct flat_buffer *in, uint64_t at, uint64_t *out)
 {
 	uint64_t distance;
 
@@ -53,7 +53,7 @@ bool flat_root(const void *bytes, size_t n, struct flat_table *out)
 	struct flat_buffer in = { bytes, n };
 	uint64_t at;
 
-	return follow(&in, 0, &at) && open_table(&in, at, out);
+	return flatbuffer_follow(&in, 0, &at) && open_table(&in, at, out);
 }
 
 /* Where a field of `n` bytes lies; 0: it is absent. */
@@ -90,7 +90,7 @@ bool flat_table(const struct flat_table *table, unsigned field, struct flat_tabl
 	*out = (struct flat_table){ .in = table->in };
 	if (!find_field(table, field, REFERENCE, &at))
 		return false;
-	return at == 0 || (follow(&table->in, at, &at) &&
+	return at == 0 || (flatbuffer_follow(&table->in, at, &at) &&
 			   open_table(&table->in, at, out));
 }
 
@@ -104,8 +104,8 @@ bool flat_vector(const struct flat_table *table, unsigned field, unsigned item,
 		return false;
 	if (at == 0)
 		return true;
-	if (!follow(&table->in, at, &at) || !number_at(&table->in, at, 4, &count) ||
-	    !checked_mul(count, item, &bytes) ||
+	if (!flatbuffer_follow(&table->in, at, &at) ||
+	    !number_at(&table->in, at, 4, &count) || !checked_mul(count, item, &bytes) ||
 	    !range_within(at + 4, bytes, table->in.size))
 		return false;
 	out->at = (size_t)at + 4;
@@ -137,6 +137,7 @@ bool flat_item_table(const struct flat_vector *vector, uint32_t i,
 {
 	uint64_t at;
 
-	return follow(&vector->in, vector->at + (uint64_t)i * REFERENCE, &at) &&
+	return flatbuffer_follow(&vector->in, vector->at + (uint64_t)i * REFERENCE,
+				 &at) &&
 	       open_table(&vector->in, at, out);
 }

@@ -37,7 +37,7 @@ enum message_kind {
 	MESSAGE_END = 0, MESSAGE_SCHEMA = 1, MESSAGE_DICTIONARY = 2, MESSAGE_BATCH = 3,
 };
 
-struct message {
+struct ipc_message {
 	uint64_t at, body, body_length; /* body: where the padded metadata end */
 	enum message_kind kind;
 	unsigned version;
@@ -88,7 +88,8 @@ int arrow_refuse_batch(struct arrow_file *file, const struct arrow_batch *batch,
 
 /* Messages */
 
-static int parse_message(struct message *message, const unsigned char *bytes, size_t n)
+static int parse_message(struct ipc_message *message, const unsigned char *bytes,
+			 size_t n)
 {
 	uint64_t version = 0, kind = 0, body = 0;
 	struct flat_table root;
@@ -130,13 +131,13 @@ static int refuse_version(struct arrow_file *file, unsigned version)
 }
 
 /* Everything of the message at `at` but its body, which need not be there. */
-static int read_message(struct arrow_file *file, uint64_t at, struct message *message)
+static int read_message(struct arrow_file *file, uint64_t at, struct ipc_message *message)
 {
 	uint32_t length;
 	uint64_t begin;
 	int err = read_prefix(file, at, &begin, &length);
 
-	*message = (struct message){ .at = at, .body = begin + length };
+	*message = (struct ipc_message){ .at = at, .body = begin + length };
 	if (err || length == 0)
 		return err;
 	if (length > METADATA_MOST || !range_within(begin, length, file->limit))
@@ -162,7 +163,7 @@ static int read_message(struct arrow_file *file, uint64_t at, struct message *me
 
 int arrow_file_probe(const unsigned char *head, size_t n)
 {
-	struct message message = { .at = 0 };
+	struct ipc_message message = { .at = 0 };
 	size_t begin = 4;
 	uint64_t length;
 
@@ -206,7 +207,7 @@ static int read_schema(struct arrow_file *file, const struct flat_table *table)
 
 static int open_stream(struct arrow_file *file)
 {
-	struct message message;
+	struct ipc_message message;
 	int err = read_message(file, 0, &message);
 
 	if (err)
@@ -220,8 +221,8 @@ static int open_stream(struct arrow_file *file)
 
 /* The footer */
 
-static void get_block(const struct flat_vector *blocks, uint32_t i, uint64_t *at,
-		      uint64_t *metadata, uint64_t *body)
+static void ipc_get_block(const struct flat_vector *blocks, uint32_t i, uint64_t *at,
+			  uint64_t *metadata, uint64_t *body)
 {
 	const unsigned char *block = flat_item(blocks, i);
 
@@ -230,7 +231,7 @@ static void get_block(const struct flat_vector *blocks, uint32_t i, uint64_t *at
 	*body = little_endian(block + 16, 8);
 }
 
-static int by_place(const void *left, const void *right)
+static int ipc_by_place(const void *left, const void *right)
 {
 	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
@@ -242,7 +243,7 @@ static int refuse_block(struct arrow_file *file, uint32_t i, const char *what)
 	struct arrow_batch batch = { .number = i };
 	uint64_t metadata, body;
 
-	get_block(&file->blocks, i, &batch.at, &metadata, &body);
+	ipc_get_block(&file->blocks, i, &batch.at, &metadata, &body);
 	return arrow_refuse_batch(file, &batch, "%s", what);
 }
 
@@ -259,10 +260,10 @@ static int check_order(struct arrow_file *file)
 	for (uint32_t i = 0; i < file->blocks.count; i++) {
 		uint64_t metadata, body;
 
-		get_block(&file->blocks, i, &items[2 * (size_t)i], &metadata, &body);
+		ipc_get_block(&file->blocks, i, &items[2 * (size_t)i], &metadata, &body);
 		items[2 * (size_t)i + 1] = items[2 * (size_t)i] + metadata + body;
 	}
-	qsort(items, file->blocks.count, 2 * sizeof(*items), by_place);
+	qsort(items, file->blocks.count, 2 * sizeof(*items), ipc_by_place);
 	for (size_t i = 1; i < file->blocks.count && !err; i++)
 		if (items[2 * i] < items[2 * i - 1])
 			err = arrow_refuse(file, "is damaged: its footer has record "
@@ -281,7 +282,7 @@ static int check_blocks(struct arrow_file *file)
 	for (uint32_t i = 0; i < file->blocks.count; i++) {
 		uint64_t at, metadata, body;
 
-		get_block(&file->blocks, i, &at, &metadata, &body);
+		ipc_get_block(&file->blocks, i, &at, &metadata, &body);
 		if (at < HEAD_BYTES || !range_within(at, metadata, file->limit) ||
 		    !range_within(at + metadata, body, file->limit))
 			return refuse_block(file, i, "lies outside the file, or in its "
@@ -436,7 +437,7 @@ static int check_batch(struct arrow_file *file, const struct arrow_batch *batch)
 	return 0;
 }
 
-static int take_body(struct arrow_file *file, const struct message *message,
+static int take_body(struct arrow_file *file, const struct ipc_message *message,
 		     struct arrow_batch *batch)
 {
 	*batch = (struct arrow_batch){
@@ -450,8 +451,8 @@ static int take_body(struct arrow_file *file, const struct message *message,
 	return 0;
 }
 
-static int take_batch(struct arrow_file *file, const struct message *message,
-		      struct arrow_batch *batch)
+static int ipc_take_batch(struct arrow_file *file, const struct ipc_message *message,
+			  struct arrow_batch *batch)
 {
 	int err = take_body(file, message, batch);
 
@@ -461,7 +462,7 @@ static int take_batch(struct arrow_file *file, const struct message *message,
 	return err ? err : check_batch(file, batch);
 }
 
-static int take_dictionary(struct arrow_file *file, const struct message *message)
+static int take_dictionary(struct arrow_file *file, const struct ipc_message *message)
 {
 	struct arrow_batch batch;
 	struct flat_table data;
@@ -488,10 +489,10 @@ int arrow_file_visit_dictionaries(struct arrow_file *file)
 
 	for (uint32_t i = 0; i < file->dictionaries.count && file->visit_dictionary && !err;
 	     i++) {
-		struct message message;
+		struct ipc_message message;
 		uint64_t at, metadata, body;
 
-		get_block(&file->dictionaries, i, &at, &metadata, &body);
+		ipc_get_block(&file->dictionaries, i, &at, &metadata, &body);
 		if (!range_within(at, metadata, file->limit) || metadata < 16)
 			return arrow_refuse(file, "is damaged: its footer has a dictionary that "
 						  "lies outside the file; copy it again");
@@ -509,14 +510,14 @@ int arrow_file_visit_dictionaries(struct arrow_file *file)
 
 static int next_of_footer(struct arrow_file *file, struct arrow_batch *batch)
 {
-	struct message message;
+	struct ipc_message message;
 	uint64_t at, metadata, body;
 	uint32_t i = (uint32_t)file->next;
 	int err;
 
 	if (i >= file->blocks.count)
 		return 0;
-	get_block(&file->blocks, i, &at, &metadata, &body);
+	ipc_get_block(&file->blocks, i, &at, &metadata, &body);
 	err = read_message(file, at, &message);
 	if (err)
 		return err;
@@ -524,7 +525,7 @@ static int next_of_footer(struct arrow_file *file, struct arrow_batch *batch)
 	    message.body_length != body)
 		return refuse_block(file, i, "is another one than its footer says");
 	message.body = at + metadata;
-	err = take_batch(file, &message, batch);
+	err = ipc_take_batch(file, &message, batch);
 	return err ? err : 1;
 }
 
@@ -554,7 +555,7 @@ static void warn_of_more(struct arrow_file *file, uint64_t end)
 
 static int next_of_stream(struct arrow_file *file, struct arrow_batch *batch)
 {
-	struct message message;
+	struct ipc_message message;
 	int err;
 
 	do {
@@ -581,7 +582,7 @@ static int next_of_stream(struct arrow_file *file, struct arrow_batch *batch)
 		if (err)
 			return err;
 	} while (message.kind == MESSAGE_DICTIONARY);
-	err = take_batch(file, &message, batch);
+	err = ipc_take_batch(file, &message, batch);
 	return err ? err : 1;
 }
 

@@ -86,8 +86,10 @@ static int take_integer(struct arrow_labels *labels, const struct arrow_array *a
 }
 
 /* Element i of values that lie one behind the other. */
-static int take_number(struct arrow_labels *labels, const struct arrow_array *array,
-		       const unsigned char *values, size_t i, struct arrow_label *out)
+static int label_column_take_number(struct arrow_labels *labels,
+				    const struct arrow_array *array,
+				    const unsigned char *values, size_t i,
+				    struct arrow_label *out)
 {
 	size_t bytes = array->bits / 8;
 
@@ -104,9 +106,10 @@ static int take_number(struct arrow_labels *labels, const struct arrow_array *ar
 
 /* ---- Text ---- */
 
-static int take_text(struct arrow_labels *labels, struct arrow_file *file,
-		     const struct arrow_batch *batch, struct arrow_slice *slice, size_t i,
-		     struct arrow_label *out)
+static int label_column_take_text(struct arrow_labels *labels, struct arrow_file *file,
+				  const struct arrow_batch *batch,
+				  struct arrow_slice *slice, size_t i,
+				  struct arrow_label *out)
 {
 	uint64_t length;
 	int err = arrow_slice_text(file, batch, slice, i, &out->text, &length);
@@ -158,8 +161,9 @@ static int read_bits(struct arrow_file *file, struct arrow_bytes *to,
 		     : 0;
 }
 
-static int read_elements(struct arrow_labels *labels, struct arrow_file *file,
-			 uint64_t begin, uint64_t end)
+static int label_column_read_elements(struct arrow_labels *labels,
+				      struct arrow_file *file, uint64_t begin,
+				      uint64_t end)
 {
 	const struct arrow_array *array = &labels->column->elements;
 	uint64_t bytes = array->bits / 8;
@@ -198,8 +202,8 @@ static int take_one_hot(struct arrow_labels *labels, uint64_t n, uint64_t shift,
 
 		if (!labels->elements.validity.length ||
 		    labels->nulls.items[bit / 8] >> bit % 8 & 1)
-			err = take_number(labels, array, labels->row.items,
-					  (size_t)(from + i), &element);
+			err = label_column_take_number(labels, array, labels->row.items,
+						       (size_t)(from + i), &element);
 		if (err)
 			return err;
 		if (n == 1) {
@@ -216,8 +220,9 @@ static int take_one_hot(struct arrow_labels *labels, uint64_t n, uint64_t shift,
 	return 0;
 }
 
-static int take_list(struct arrow_labels *labels, struct arrow_file *file,
-		     const struct arrow_batch *batch, size_t i, struct arrow_label *out)
+static int label_column_take_list(struct arrow_labels *labels, struct arrow_file *file,
+				  const struct arrow_batch *batch, size_t i,
+				  struct arrow_label *out)
 {
 	uint64_t begin, end;
 	int err;
@@ -234,7 +239,7 @@ static int take_list(struct arrow_labels *labels, struct arrow_file *file,
 	labels->length = end - begin;
 	if (begin == end)
 		return no_label(labels, "has a list without elements");
-	err = read_elements(labels, file, begin, end);
+	err = label_column_read_elements(labels, file, begin, end);
 	if (err)
 		return arrow_refuse_read(file, err);
 	return take_one_hot(labels, end - begin, begin % 8, out);
@@ -242,17 +247,19 @@ static int take_list(struct arrow_labels *labels, struct arrow_file *file,
 
 /* ---- Dictionaries ---- */
 
-static int add_value(struct arrow_labels *labels, struct arrow_file *file,
-		     const struct arrow_batch *batch, struct arrow_slice *slice, size_t i)
+static int label_column_add_value(struct arrow_labels *labels, struct arrow_file *file,
+				  const struct arrow_batch *batch,
+				  struct arrow_slice *slice, size_t i)
 {
 	struct arrow_dictionary *dictionary = &labels->dictionary;
 	struct arrow_label item = {.none = arrow_slice_is_null(slice, i)};
 	int err = 0;
 
 	if (!item.none && arrow_is_text(slice->array))
-		err = take_text(labels, file, batch, slice, i, &item);
+		err = label_column_take_text(labels, file, batch, slice, i, &item);
 	else if (!item.none)
-		err = take_number(labels, slice->array, slice->values.items, i, &item);
+		err = label_column_take_number(labels, slice->array, slice->values.items,
+					       i, &item);
 	if (err == -EDOM)
 		return arrow_refuse(
 			file,
@@ -300,7 +307,7 @@ static int visit_dictionary(struct arrow_file *file, const struct arrow_batch *b
 
 		err = arrow_slice_load(file, batch, &slice, first, n);
 		for (size_t i = 0; i < n && !err; i++)
-			err = add_value(labels, file, batch, &slice, i);
+			err = label_column_add_value(labels, file, batch, &slice, i);
 	}
 	arrow_slice_end(&slice);
 	return err;
@@ -310,8 +317,8 @@ static int take_value(struct arrow_labels *labels, struct arrow_file *file,
 		      const struct arrow_batch *batch, size_t i, struct arrow_label *out)
 {
 	struct arrow_label index = {.none = false};
-	int err = take_number(labels, labels->slice.array, labels->slice.values.items, i,
-			      &index);
+	int err = label_column_take_number(labels, labels->slice.array,
+					   labels->slice.values.items, i, &index);
 
 	if (err || index.number < 0 ||
 	    (uint64_t)index.number >= labels->dictionary.items.count)
@@ -392,10 +399,12 @@ int arrow_labels_get(struct arrow_labels *labels, struct arrow_file *file,
 	if (column->self.dictionary)
 		return take_value(labels, file, batch, i, out);
 	if (arrow_is_text(&column->self))
-		return take_text(labels, file, batch, &labels->slice, i, out);
+		return label_column_take_text(labels, file, batch, &labels->slice, i,
+					      out);
 	if (arrow_is_list(&column->self))
-		return take_list(labels, file, batch, i, out);
-	return take_number(labels, &column->self, labels->slice.values.items, i, out);
+		return label_column_take_list(labels, file, batch, i, out);
+	return label_column_take_number(labels, &column->self, labels->slice.values.items,
+					i, out);
 }
 
 /* Called for each label: 0, or what ends the way. */

@@ -32,7 +32,8 @@ void arrow_reader_close(struct arrow_reader *reader)
 	reader->buffer = NULL;
 }
 
-static int read_source(struct arrow_reader *reader, void *out, size_t n, uint64_t at)
+static int messages_read_source(struct arrow_reader *reader, void *out, size_t n,
+				uint64_t at)
 {
 	int err = source_pread(reader->source, out, n, reader->base + at);
 
@@ -41,7 +42,7 @@ static int read_source(struct arrow_reader *reader, void *out, size_t n, uint64_
 	return err;
 }
 
-static void call_ahead(struct arrow_reader *reader, uint64_t at)
+static void messages_call_ahead(struct arrow_reader *reader, uint64_t at)
 {
 	uint64_t from = reader->called > at ? reader->called : at;
 	uint64_t left = reader->length - at;
@@ -65,12 +66,12 @@ static void choose_chunk(struct arrow_reader *reader, uint64_t at)
 	if (at > reader->held_end) {
 		reader->leaps++;
 		reader->leapt += at - reader->held_end;
-		call_ahead(reader, at);
+		messages_call_ahead(reader, at);
 	}
 }
 
 /* `n` bytes at least, and up to a page's end. */
-static int fill(struct arrow_reader *reader, size_t n, uint64_t at)
+static int messages_fill(struct arrow_reader *reader, size_t n, uint64_t at)
 {
 	uint64_t left = reader->length - at;
 	size_t size;
@@ -85,7 +86,7 @@ static int fill(struct arrow_reader *reader, size_t n, uint64_t at)
 	if (size > left)
 		size = (size_t)left;
 	reader->held = reader->held_end = 0;
-	err = read_source(reader, reader->buffer, size, at);
+	err = messages_read_source(reader, reader->buffer, size, at);
 	if (err)
 		return err;
 	reader->held = at;
@@ -100,9 +101,9 @@ int arrow_read(struct arrow_reader *reader, void *out, size_t n, uint64_t at)
 	if (!range_within(at, n, reader->length))
 		return -EBADMSG;
 	if (n > READ_MAX / 2)
-		return read_source(reader, out, n, at);
+		return messages_read_source(reader, out, n, at);
 	if (at < reader->held || !range_within(at, n, reader->held_end))
-		err = fill(reader, n, at);
+		err = messages_fill(reader, n, at);
 	if (!err)
 		memcpy(out, reader->buffer + (at - reader->held), n);
 	return err;

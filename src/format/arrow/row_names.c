@@ -38,7 +38,8 @@ static const json_t *names_of(const json_t *feature)
 										   NULL;
 }
 
-static int copy_names(const json_t *list, struct arena *arena, const char ***out)
+static int row_names_copy_names(const json_t *list, struct arena *arena,
+				const char ***out)
 {
 	size_t n = json_array_size(list);
 	const char **names = arena_alloc(arena, n * sizeof(*names));
@@ -69,7 +70,7 @@ int arrow_class_names(const char *json, size_t n, const char *column,
 	*out = NULL;
 	*count = 0;
 	if (!err && names)
-		err = copy_names(names, arena, out);
+		err = row_names_copy_names(names, arena, out);
 	if (!err && names)
 		*count = json_array_size(names);
 	json_decref(root);
@@ -148,7 +149,7 @@ static bool is_known(const struct arrow_names *names, const struct samples *samp
 }
 
 /* Does it end as the names of files of a type do? "12.5 cm", "v1.0" and "a.2" do not. */
-static bool has_suffix(const char *name, size_t n)
+static bool row_names_has_suffix(const char *name, size_t n)
 {
 	const char *dot = memrchr(name, '.', n);
 	size_t length = dot ? n - (size_t)(dot + 1 - name) : 0;
@@ -176,8 +177,9 @@ const char *arrow_names_make(struct arrow_names *names, const struct samples *sa
 	if (n == 0 || n > ARROW_NAME_BYTES - 32 || memchr(path, '\0', n) ||
 	    (n <= 2 && memcmp(path, "..", n) == 0))
 		return NULL;
-	snprintf(base, sizeof(base), "%.*s%s%s", (int)n, path, has_suffix(path, n) ? "" : ".",
-		 has_suffix(path, n) ? "" : extension);
+	snprintf(base, sizeof(base), "%.*s%s%s", (int)n, path,
+		 row_names_has_suffix(path, n) ? "" : ".",
+		 row_names_has_suffix(path, n) ? "" : extension);
 	snprintf(names->text, sizeof(names->text), "%s", base);
 	if (!is_known(names, samples, names->text))
 		return names->text;

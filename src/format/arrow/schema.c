@@ -46,7 +46,7 @@ static const struct {
 
 enum { TYPES = sizeof(types) / sizeof(*types) };
 
-static int damaged(struct arrow_schema *schema, const char *problem)
+static int schema_damaged(struct arrow_schema *schema, const char *problem)
 {
 	schema->problem = problem;
 	return -EBADMSG;
@@ -60,7 +60,8 @@ static int read_int(struct arrow_schema *schema, const struct flat_table *type,
 	if (!flat_number(type, INT_BITS, 4, &bits) ||
 	    !flat_number(type, INT_SIGNED, 1, &is_signed) ||
 	    (bits != 8 && bits != 16 && bits != 32 && bits != 64))
-		return damaged(schema, "has an integer column of no width that there is");
+		return schema_damaged(schema,
+				      "has an integer column of no width that there is");
 	array->bits = (unsigned)bits;
 	array->is_signed = is_signed;
 	return 0;
@@ -72,7 +73,8 @@ static int read_float(struct arrow_schema *schema, const struct flat_table *type
 	uint64_t precision = 0;
 
 	if (!flat_number(type, FLOAT_PRECISION, 2, &precision) || precision > 2)
-		return damaged(schema, "has a column of floats of no width that there is");
+		return schema_damaged(schema,
+				      "has a column of floats of no width that there is");
 	array->bits = 16u << precision;
 	return 0;
 }
@@ -83,14 +85,15 @@ static int read_length(struct arrow_schema *schema, const struct flat_table *typ
 	uint64_t length = 0;
 
 	if (!flat_number(type, FIXED_LIST_LENGTH, 4, &length) || length > INT32_MAX)
-		return damaged(schema, "has a column of lists of no length that there is");
+		return schema_damaged(schema,
+				      "has a column of lists of no length that there is");
 	array->length = (uint32_t)length;
 	return 0;
 }
 
 /* What a type says besides its number. */
-static int read_type(struct arrow_schema *schema, const struct flat_table *type,
-		     struct arrow_array *array)
+static int schema_read_type(struct arrow_schema *schema, const struct flat_table *type,
+			    struct arrow_array *array)
 {
 	if (array->type == ARROW_INT)
 		return read_int(schema, type, array);
@@ -108,7 +111,7 @@ static int count_union(struct arrow_schema *schema, const struct flat_table *typ
 	uint64_t mode = 0;
 
 	if (!flat_number(type, UNION_MODE, 2, &mode) || mode > 1)
-		return damaged(schema, "has a union of no kind that there is");
+		return schema_damaged(schema, "has a union of no kind that there is");
 	schema->buffers += (uint32_t)mode;
 	schema->unions++;
 	return 0;
@@ -124,22 +127,25 @@ static int read_array(struct arrow_schema *schema, const struct flat_table *fiel
 	if (!flat_number(field, FIELD_TYPE, 1, &number) ||
 	    !flat_table(field, FIELD_TYPE_TABLE, &type) ||
 	    !flat_table(field, FIELD_DICTIONARY, &dictionary))
-		return damaged(schema, "is damaged in the description of a column");
+		return schema_damaged(schema,
+				      "is damaged in the description of a column");
 	if (number == 0 || number >= TYPES)
-		return damaged(schema, "has a column of a type that is not known here");
+		return schema_damaged(schema,
+				      "has a column of a type that is not known here");
 	*array = (struct arrow_array){
 		.type = (enum arrow_type)number, .dictionary = dictionary.at != 0,
 		.node = schema->nodes, .buffer = schema->buffers,
 		.views = schema->views, .unions = schema->unions,
 	};
 	if (schema->nodes++ >= FIELDS_MOST)
-		return damaged(schema, "has more than 65,536 columns and children");
+		return schema_damaged(schema,
+				      "has more than 65,536 columns and children");
 	schema->buffers += array->dictionary ? 2 : types[number].buffers;
 	if (!array->dictionary)
 		schema->views += arrow_is_view(array);
 	if (number == TYPE_UNION && !array->dictionary)
 		return count_union(schema, &type);
-	return read_type(schema, &type, array);
+	return schema_read_type(schema, &type, array);
 }
 
 /* How the numbers of a dictionary's values are stored: as int32, if nothing is said. */
@@ -152,7 +158,8 @@ static int read_dictionary(struct arrow_schema *schema, const struct flat_table 
 	if (!flat_table(field, FIELD_DICTIONARY, &dictionary) ||
 	    !flat_number(&dictionary, DICTIONARY_ID, 8, &id) ||
 	    !flat_table(&dictionary, DICTIONARY_INDEX, &index))
-		return damaged(schema, "is damaged in the description of a dictionary");
+		return schema_damaged(schema,
+				      "is damaged in the description of a dictionary");
 	column->dictionary_id = (int64_t)id;
 	column->index = column->self;
 	column->index.type = ARROW_INT;
@@ -167,8 +174,8 @@ static bool text_is(const struct flat_text *text, const char *word)
 	return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
 }
 
-static int read_column(struct arrow_schema *schema, const struct flat_table *field,
-		       uint32_t parent, unsigned depth);
+static int schema_read_column(struct arrow_schema *schema, const struct flat_table *field,
+			      uint32_t parent, unsigned depth);
 
 /* Notes what Hugging Face's images are made of: the last column is a child of `parent`. */
 static void note_part(struct arrow_schema *schema, const struct flat_table *field,
@@ -215,15 +222,16 @@ static int read_children(struct arrow_schema *schema, const struct flat_table *f
 	int err = 0;
 
 	if (depth > DEPTH_MOST)
-		return damaged(schema, "has children of children deeper than 64");
+		return schema_damaged(schema, "has children of children deeper than 64");
 	if (!flat_vector(field, FIELD_CHILDREN, 4, &children))
-		return damaged(schema, "is damaged in the list of a column's children");
+		return schema_damaged(schema,
+				      "is damaged in the list of a column's children");
 	for (uint32_t i = 0; i < children.count && !err; i++) {
 		struct flat_table child;
 
 		if (!flat_item_table(&children, i, &child))
-			return damaged(schema, "is damaged in a column's child");
-		err = members ? read_column(schema, &child, column, depth) :
+			return schema_damaged(schema, "is damaged in a column's child");
+		err = members ? schema_read_column(schema, &child, column, depth) :
 				read_child(schema, &child, column, depth);
 	}
 	if (!err && members)
@@ -248,30 +256,31 @@ static int read_child(struct arrow_schema *schema, const struct flat_table *fiel
 }
 
 /* Names are limited, since many fields may share one; a member's is cut, if it has to be. */
-static int read_name(struct arrow_schema *schema, const struct flat_table *field,
-		     uint32_t parent, const char **out)
+static int schema_read_name(struct arrow_schema *schema, const struct flat_table *field,
+			    uint32_t parent, const char **out)
 {
 	const char *above = parent ? schema->columns.items[parent - 1].name : "";
 	char whole[NAME_BYTES + 1];
 	struct flat_text name;
 
 	if (!flat_text(field, FIELD_NAME, &name))
-		return damaged(schema, "is damaged in the name of a column");
+		return schema_damaged(schema, "is damaged in the name of a column");
 	if (name.size > NAME_BYTES || (name.bytes && memchr(name.bytes, 0, name.size)))
-		return damaged(schema, "has a column whose name is longer than 255 bytes, "
-				       "or holds a NUL");
+		return schema_damaged(schema,
+				      "has a column whose name is longer than 255 bytes, "
+				      "or holds a NUL");
 	snprintf(whole, sizeof(whole), "%s%s%.*s", above, parent ? "." : "",
 		 name.bytes ? (int)name.size : 0, name.bytes ? name.bytes : "");
 	*out = arena_copy(&schema->arena, whole, strlen(whole));
 	return *out ? 0 : -ENOMEM;
 }
 
-static int read_column(struct arrow_schema *schema, const struct flat_table *field,
-		       uint32_t parent, unsigned depth)
+static int schema_read_column(struct arrow_schema *schema, const struct flat_table *field,
+			      uint32_t parent, unsigned depth)
 {
 	struct arrow_column column = { .parent = parent };
 	uint32_t number;
-	int err = read_name(schema, field, parent, &column.name);
+	int err = schema_read_name(schema, field, parent, &column.name);
 
 	if (!err)
 		err = read_array(schema, field, &column.self);
@@ -293,14 +302,14 @@ static int read_metadata(struct arrow_schema *schema, const struct flat_table *t
 	struct flat_vector pairs;
 
 	if (!flat_vector(table, SCHEMA_METADATA, 4, &pairs) || pairs.count > KEYS_MOST)
-		return damaged(schema, "is damaged in its metadata");
+		return schema_damaged(schema, "is damaged in its metadata");
 	for (uint32_t i = 0; i < pairs.count; i++) {
 		struct flat_table pair;
 		struct flat_text key, value;
 
 		if (!flat_item_table(&pairs, i, &pair) || !flat_text(&pair, KEY, &key) ||
 		    !flat_text(&pair, VALUE, &value))
-			return damaged(schema, "is damaged in its metadata");
+			return schema_damaged(schema, "is damaged in its metadata");
 		if (!key.bytes || !value.bytes || schema->metadata ||
 		    !text_is(&key, "huggingface"))
 			continue;
@@ -321,14 +330,15 @@ int arrow_schema_read(const struct flat_table *table, struct arrow_schema *out)
 	*out = (struct arrow_schema){ .problem = NULL };
 	if (!flat_number(table, SCHEMA_ENDIANNESS, 2, &endianness) ||
 	    !flat_vector(table, SCHEMA_FIELDS, 4, &fields))
-		return damaged(out, "is damaged in its list of columns");
+		return schema_damaged(out, "is damaged in its list of columns");
 	out->big_endian = endianness != 0;
 	for (uint32_t i = 0; i < fields.count && !err; i++) {
 		struct flat_table field;
 
 		if (!flat_item_table(&fields, i, &field))
-			return damaged(out, "is damaged in the description of a column");
-		err = read_column(out, &field, 0, 0);
+			return schema_damaged(
+				out, "is damaged in the description of a column");
+		err = schema_read_column(out, &field, 0, 0);
 	}
 	return err ? err : read_metadata(out, table);
 }

@@ -44,7 +44,8 @@ static uint64_t value_of(const struct arrow_slice *slice, size_t i)
 	return little_endian(slice->values.items + i * bytes, bytes);
 }
 
-static int load(struct arrow_file *file, struct arrow_bytes *to, uint64_t at, size_t n)
+static int slice_load(struct arrow_file *file, struct arrow_bytes *to, uint64_t at,
+		      size_t n)
 {
 	to->count = 0;
 	if (vec_reserve(to, n) < 0)
@@ -69,7 +70,7 @@ static int load_text(struct arrow_file *file, const struct arrow_batch *batch,
 					  "again without this one",
 				    DATA_MOST, n, batch->number);
 	slice->data_at = slice->parts.data.at + first;
-	err = load(file, &slice->data, slice->data_at, (size_t)(end - first));
+	err = slice_load(file, &slice->data, slice->data_at, (size_t)(end - first));
 	return err ? arrow_refuse_read(file, err) : 0;
 }
 
@@ -84,16 +85,17 @@ int arrow_slice_load(struct arrow_file *file, const struct arrow_batch *batch,
 		return 0;
 	slice->first = first;
 	if (slice->parts.validity.length)
-		err = load(file, &slice->validity, slice->parts.validity.at + first / 8,
-			   (n + 7) / 8);
+		err = slice_load(file, &slice->validity,
+				 slice->parts.validity.at + first / 8, (n + 7) / 8);
 	if (!err && array->type == ARROW_BOOL) {
-		err = load(file, &slice->values, slice->parts.values.at + first / 8,
-			   (n + 7) / 8);
+		err = slice_load(file, &slice->values, slice->parts.values.at + first / 8,
+				 (n + 7) / 8);
 	} else if (!err && array->type != ARROW_STRUCT && array->type != ARROW_FIXED_LIST) {
 		unsigned bytes = arrow_value_bytes(array);
 
 		slice->values_at = slice->parts.values.at + first * bytes;
-		err = load(file, &slice->values, slice->values_at, (n + offsets) * bytes);
+		err = slice_load(file, &slice->values, slice->values_at,
+				 (n + offsets) * bytes);
 	}
 	if (err)
 		return arrow_refuse_read(file, err);
@@ -171,7 +173,7 @@ int arrow_slice_text(struct arrow_file *file, const struct arrow_batch *batch,
 		return err;
 	if (arrow_is_view(slice->array)) {
 		slice->data_at = at;
-		err = load(file, &slice->data, at, (size_t)*length);
+		err = slice_load(file, &slice->data, at, (size_t)*length);
 	} else if (at < slice->data_at ||
 		   !range_within(at - slice->data_at, *length, slice->data.count)) {
 		return arrow_refuse_batch(file, batch, "has rows whose offsets decrease");

@@ -38,7 +38,8 @@ struct fixed_rows {
 	struct hdf5_padded padded; /* of SAMPLE_PADDED */
 };
 
-static int fill(struct hdf5_row_set *set, uint64_t row, struct sample *sample, bool *written)
+static int arrays_fill(struct hdf5_row_set *set, uint64_t row, struct sample *sample,
+		       bool *written)
 {
 	const struct fixed_rows *rows = set->context;
 
@@ -54,7 +55,7 @@ static int fill_padded(struct hdf5_row_set *set, uint64_t row, struct sample *sa
 		       bool *written)
 {
 	struct fixed_rows *rows = set->context;
-	int err = fill(set, row, sample, written);
+	int err = arrays_fill(set, row, sample, written);
 
 	if (!err)
 		err = hdf5_padded_measure(&rows->padded, row, &sample->body.length);
@@ -125,7 +126,7 @@ static int add_fixed_rows(struct hdf5_row_set *set, struct fixed_rows *rows)
 	int err;
 
 	set->context = rows;
-	set->fill = fill;
+	set->fill = arrays_fill;
 	if (set->binding->form != SAMPLE_PADDED)
 		return hdf5_add_row_set(set);
 	set->fill = fill_padded;
@@ -201,8 +202,9 @@ static int add_whole(struct hdf5_walk *walk, struct hdf5_dataset *d, struct hdf5
 	return err;
 }
 
-static int add_record(struct hdf5_walk *walk, const struct hdf5_npy *npy, uint64_t number,
-		      int digits, struct entry_extent body, time_t mtime)
+static int arrays_add_record(struct hdf5_walk *walk, const struct hdf5_npy *npy,
+			     uint64_t number, int digits, struct entry_extent body,
+			     time_t mtime)
 {
 	size_t length = walk->path.count;
 	char name[40];
@@ -217,8 +219,8 @@ static int add_record(struct hdf5_walk *walk, const struct hdf5_npy *npy, uint64
 	return err;
 }
 
-static int add_records(struct hdf5_walk *walk, struct hdf5_dataset *d,
-		       struct hdf5_npy *npy, time_t mtime)
+static int arrays_add_records(struct hdf5_walk *walk, struct hdf5_dataset *d,
+			      struct hdf5_npy *npy, time_t mtime)
 {
 	struct entry directory = { .kind = ENTRY_DIRECTORY, .mode = DIRECTORY_MODE };
 	uint64_t rows = d->dims[0], row_bytes = 0;
@@ -236,7 +238,7 @@ static int add_records(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	hdf5_npy_make(npy, d->dims + 1, d->rank - 1, false);
 	all.length = row_bytes;
 	for (uint64_t i = 0; i < rows && !err; i++) {
-		err = add_record(walk, npy, i, digits, all, mtime);
+		err = arrays_add_record(walk, npy, i, digits, all, mtime);
 		all.offset += row_bytes;
 	}
 	return err;
@@ -264,6 +266,6 @@ int hdf5_add_npy(struct hdf5_walk *walk, struct hdf5_dataset *d, time_t mtime, b
 						     "netCDF variable");
 	if (!*taken)
 		return 0;
-	return has_records(d) ? add_records(walk, d, npy, mtime) :
+	return has_records(d) ? arrays_add_records(walk, d, npy, mtime) :
 				add_whole(walk, d, npy, mtime);
 }

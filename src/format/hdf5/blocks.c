@@ -24,7 +24,8 @@ void hdf5_blocks_close(struct hdf5_blocks *blocks)
 	}
 }
 
-static int read_source(struct hdf5_blocks *blocks, void *buffer, size_t n, uint64_t at)
+static int blocks_read_source(struct hdf5_blocks *blocks, void *buffer, size_t n,
+			      uint64_t at)
 {
 	uint64_t offset;
 	int err = checked_add(blocks->base, at, &offset) ?
@@ -36,8 +37,8 @@ static int read_source(struct hdf5_blocks *blocks, void *buffer, size_t n, uint6
 	return err;
 }
 
-static int fill_block(struct hdf5_blocks *blocks, struct hdf5_block *block,
-		      uint64_t number)
+static int blocks_fill_block(struct hdf5_blocks *blocks, struct hdf5_block *block,
+			     uint64_t number)
 {
 	uint64_t start = number * HDF5_BLOCK_BYTES, rest = blocks->length - start;
 	size_t n = rest < HDF5_BLOCK_BYTES ? (size_t)rest : HDF5_BLOCK_BYTES;
@@ -48,15 +49,15 @@ static int fill_block(struct hdf5_blocks *blocks, struct hdf5_block *block,
 	if (!block->bytes)
 		return -ENOMEM;
 	block->used = 0;
-	err = read_source(blocks, block->bytes, n, start);
+	err = blocks_read_source(blocks, block->bytes, n, start);
 	if (!err)
 		block->number = number;
 	return err;
 }
 
 /* The block of that number; the one that was longest unused makes room for it. */
-static int find_block(struct hdf5_blocks *blocks, uint64_t number,
-		      const struct hdf5_block **out)
+static int blocks_find_block(struct hdf5_blocks *blocks, uint64_t number,
+			     const struct hdf5_block **out)
 {
 	struct hdf5_block *oldest = &blocks->block[0], *found = NULL;
 
@@ -69,7 +70,7 @@ static int find_block(struct hdf5_blocks *blocks, uint64_t number,
 			oldest = block;
 	}
 	if (!found) {
-		int err = fill_block(blocks, oldest, number);
+		int err = blocks_fill_block(blocks, oldest, number);
 
 		if (err)
 			return err;
@@ -87,12 +88,12 @@ int hdf5_blocks_read(struct hdf5_blocks *blocks, void *buffer, size_t n, uint64_
 	if (!range_within(at, n, blocks->length))
 		return -EBADMSG;
 	if (n >= HDF5_BLOCK_BYTES)
-		return read_source(blocks, buffer, n, at);
+		return blocks_read_source(blocks, buffer, n, at);
 	while (n > 0) {
 		size_t skip = (size_t)(at % HDF5_BLOCK_BYTES);
 		size_t part = HDF5_BLOCK_BYTES - skip < n ? HDF5_BLOCK_BYTES - skip : n;
 		const struct hdf5_block *block;
-		int err = find_block(blocks, at / HDF5_BLOCK_BYTES, &block);
+		int err = blocks_find_block(blocks, at / HDF5_BLOCK_BYTES, &block);
 
 		if (err)
 			return err;

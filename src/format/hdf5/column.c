@@ -155,7 +155,7 @@ void hdf5_column_close(struct hdf5_column *c)
 /* What was never written */
 
 /* Rows of variable length that were never written are empty, if nobody said otherwise. */
-static int make_fill(struct hdf5_column *c)
+static int column_make_fill(struct hdf5_column *c)
 {
 	bool fill = false;
 	int err = hdf5_dataset_has_fill(c->walk, c->dataset, &fill);
@@ -179,7 +179,7 @@ static int make_fill(struct hdf5_column *c)
 
 static int get_fill(struct hdf5_column *c, const unsigned char **out)
 {
-	int err = c->fill ? 0 : make_fill(c);
+	int err = c->fill ? 0 : column_make_fill(c);
 
 	*out = c->fill;
 	return err;
@@ -262,7 +262,7 @@ static int decode_chunk(struct hdf5_column *c, const struct hdf5_chunk *chunk)
 }
 
 /* The chunk with this row; a hole where it is not stored. */
-static int read_chunk(struct hdf5_column *c, uint64_t row)
+static int column_read_chunk(struct hdf5_column *c, uint64_t row)
 {
 	uint64_t tile = row / c->chunk_rows, number = tile * c->chunk_step;
 	struct hdf5_chunk chunk = { 0 };
@@ -290,7 +290,7 @@ static int read_slice(struct hdf5_column *c, uint64_t row)
 	if (c->layout == H5D_COMPACT)
 		return read_compact(c);
 	if (c->layout == H5D_CHUNKED && c->any)
-		return read_chunk(c, row);
+		return column_read_chunk(c, row);
 	c->count = c->rows;
 	c->hole = true;
 	return 0;

@@ -138,7 +138,7 @@ static const H5FD_class_t driver = {
  * a variable of the environment, and must not load code. Nor does the library tidy
  * up when the process ends: after a damaged file it may fail to, and complain.
  */
-static hid_t library_driver(void)
+static hid_t driver_library_driver(void)
 {
 	static hid_t id = H5I_INVALID_HID;
 
@@ -151,7 +151,7 @@ static hid_t library_driver(void)
 	return id;
 }
 
-static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *data)
+static herr_t driver_keep_innermost(unsigned n, const H5E_error2_t *error, void *data)
 {
 	if (n == 0)
 		*(H5E_error2_t *)data = *error;
@@ -163,7 +163,7 @@ static H5E_error2_t innermost_error(void)
 {
 	H5E_error2_t error = { 0 };
 
-	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &error);
+	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, driver_keep_innermost, &error);
 	return error;
 }
 
@@ -176,7 +176,7 @@ void hdf5_file_reason(char *text, size_t room)
 	H5Eclear2(H5E_DEFAULT);
 }
 
-static int read_sizes(struct hdf5_file *file)
+static int driver_read_sizes(struct hdf5_file *file)
 {
 	hid_t fcpl = H5Fget_create_plist(file->id);
 	hsize_t user_block = 0;
@@ -213,7 +213,7 @@ static herr_t limit_metadata(hid_t fapl)
 static hid_t access_list(struct hdf5_file *file)
 {
 	struct driver_info info = { file };
-	hid_t id = library_driver(), fapl;
+	hid_t id = driver_library_driver(), fapl;
 
 	if (id < 0)
 		return H5I_INVALID_HID;
@@ -244,7 +244,7 @@ int hdf5_file_open(struct hdf5_file *file, const struct source *source, uint64_t
 	file->id = H5Fopen(source_path(source), H5F_ACC_RDONLY, fapl);
 	if (file->blocks.err)
 		return file->blocks.err;
-	return file->id < 0 ? -EBADMSG : read_sizes(file);
+	return file->id < 0 ? -EBADMSG : driver_read_sizes(file);
 }
 
 void hdf5_file_close(struct hdf5_file *file)

@@ -57,7 +57,7 @@ void hdf5_leave_out_link(struct hdf5_walk *walk, const char *why)
 
 /* Objects that several links lead to */
 
-static bool is_address(const void *context, uint32_t id, const void *key)
+static bool emit_is_address(const void *context, uint32_t id, const void *key)
 {
 	const struct hdf5_walk *walk = context;
 
@@ -68,7 +68,7 @@ const struct hdf5_seen *hdf5_find_seen(struct hdf5_walk *walk, haddr_t address)
 {
 	struct idmap_slot *slot =
 		idmap_find(&walk->seen_by_address, (uint32_t)hash_number(address, 0),
-			   is_address, walk, &address);
+			   emit_is_address, walk, &address);
 
 	return slot ? &walk->seen.items[slot->id_plus_1 - 1] : NULL;
 }

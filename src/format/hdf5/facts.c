@@ -39,7 +39,7 @@ bool hdf5_attribute_is(const struct hdf5_dataset *d, const char *name, const cha
 }
 
 /* h5py's bool is an enumeration. */
-static bool is_bool(hid_t type)
+static bool facts_is_bool(hid_t type)
 {
 	char *name = H5Tget_nmembers(type) == 2 ? H5Tget_member_name(type, 0) : NULL;
 	bool is = name && strcmp(name, "FALSE") == 0;
@@ -48,7 +48,7 @@ static bool is_bool(hid_t type)
 	return is;
 }
 
-static void read_type(const struct hdf5_dataset *d, struct catalogue_item *out)
+static void facts_read_type(const struct hdf5_dataset *d, struct catalogue_item *out)
 {
 	static const enum item_type types[H5T_NCLASSES] = {
 		[H5T_INTEGER] = ITEM_INTEGER, [H5T_FLOAT] = ITEM_FLOAT,
@@ -61,7 +61,7 @@ static void read_type(const struct hdf5_dataset *d, struct catalogue_item *out)
 		out->type = ITEM_BYTES;
 	else if (d->kind >= 0 && d->kind < H5T_NCLASSES)
 		out->type = types[d->kind];
-	if (out->type == ITEM_ENUM && is_bool(d->type))
+	if (out->type == ITEM_ENUM && facts_is_bool(d->type))
 		out->type = ITEM_BOOL;
 	out->is_signed = out->type == ITEM_INTEGER && H5Tget_sign(d->type) != H5T_SGN_NONE;
 	out->numbered = out->type == ITEM_TEXT ||
@@ -183,7 +183,7 @@ int hdf5_facts_read(struct hdf5_walk *walk, struct hdf5_dataset *d, bool labels,
 	out->rank = d->rank;
 	for (int i = 0; i < d->rank; i++)
 		out->dims[i] = d->dims[i];
-	read_type(d, out);
+	facts_read_type(d, out);
 	out->is_numpy = d->use == HDF5_USE_ARRAY && d->rank <= VOLUME_RANK &&
 			hdf5_npy_describe(d->type, &npy);
 	if (d->rank > 2)

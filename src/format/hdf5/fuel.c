@@ -151,8 +151,8 @@ static int read_typed_lines(struct hdf5_walk *walk, hid_t attribute, hid_t type,
 }
 
 /* The lines of the attribute, for the caller to free; none if it is another one. */
-static int read_lines(struct hdf5_walk *walk, hid_t attribute, struct hdf5_split_line **out,
-		      size_t *count)
+static int fuel_read_lines(struct hdf5_walk *walk, hid_t attribute,
+			   struct hdf5_split_line **out, size_t *count)
 {
 	hid_t file_type = H5Aget_type(attribute), space = H5Aget_space(attribute);
 	hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
@@ -177,7 +177,7 @@ static int read_lines(struct hdf5_walk *walk, hid_t attribute, struct hdf5_split
 
 /* Lists of rows */
 
-static int refuse_line(struct hdf5_walk *walk, const char *name, const char *problem)
+static int fuel_refuse_line(struct hdf5_walk *walk, const char *name, const char *problem)
 {
 	return hdf5_refuse(walk,
 			   "has a split '%.64s' in the attribute 'split' that %s; "
@@ -240,8 +240,9 @@ bool hdf5_split_lines_use(const struct hdf5_split_lines *lines, haddr_t address)
 	return false;
 }
 
-static int read_list(struct hdf5_walk *walk, struct hdf5_split_lines *from, const hobj_ref_t *reference,
-		     uint64_t rows, struct hdf5_split *split)
+static int fuel_read_list(struct hdf5_walk *walk, struct hdf5_split_lines *from,
+			  const hobj_ref_t *reference, uint64_t rows,
+			  struct hdf5_split *split)
 {
 	hid_t id = H5Rdereference2(from->group, H5P_DEFAULT, H5R_OBJECT, reference);
 	uint64_t wrong = UINT64_MAX;
@@ -253,19 +254,20 @@ static int read_list(struct hdf5_walk *walk, struct hdf5_split_lines *from, cons
 	    H5Oget_info2(id, &object, H5O_INFO_BASIC) < 0) {
 		if (id >= 0)
 			H5Oclose(id);
-		return refuse_line(walk, split->name, "refers to no list of rows");
+		return fuel_refuse_line(walk, split->name, "refers to no list of rows");
 	}
 	err = hdf5_dataset_open(walk, id, &d);
 	split->count = 0;
 	if (!err && (d.kind != H5T_INTEGER || d.item > 8 || !hdf5_is_column(&d) ||
 		     d.dims[hdf5_column_axis(&d)] > rows))
-		err = refuse_line(walk, split->name, "refers to no list of rows");
+		err = fuel_refuse_line(walk, split->name, "refers to no list of rows");
 	if (!err)
 		err = note_list(walk, from, object.addr);
 	if (!err)
 		err = hdf5_split_mark(walk, &d, 0, rows, split, &wrong);
 	if (!err && wrong != UINT64_MAX)
-		err = refuse_line(walk, split->name, "lists a row that there is not");
+		err = fuel_refuse_line(walk, split->name,
+				       "lists a row that there is not");
 	hdf5_dataset_close(&d);
 	return err;
 }
@@ -305,11 +307,11 @@ static int take_line(struct hdf5_walk *walk, struct hdf5_split_lines *from, cons
 	split.name[HDF5_SPLIT_NAME] = '\0';
 	if (!*split.name || strchr(split.name, '/') || strcmp(split.name, ".") == 0 ||
 	    strcmp(split.name, "..") == 0)
-		return refuse_line(walk, split.name, "no folder can be named like");
+		return fuel_refuse_line(walk, split.name, "no folder can be named like");
 	if (refers(line))
-		err = read_list(walk, from, &line->indices, rows, &split);
+		err = fuel_read_list(walk, from, &line->indices, rows, &split);
 	else if (line->start < 0 || line->stop < line->start || split.stop > rows)
-		err = refuse_line(walk, split.name, "has rows that there are not");
+		err = fuel_refuse_line(walk, split.name, "has rows that there are not");
 	else
 		split.count = split.stop - split.start;
 	if (!err && vec_push(&out->items, split) < 0)
@@ -334,8 +336,9 @@ static int take_lines(struct hdf5_walk *walk, struct hdf5_split_lines *from,
 		if (strcmp(lines[i].source, source) != 0 || !lines[i].available)
 			continue;
 		if (of && labelled && !same_rows(of, &lines[i]))
-			err = refuse_line(walk, lines[i].split,
-					  "has other rows of the labels than of the images");
+			err = fuel_refuse_line(
+				walk, lines[i].split,
+				"has other rows of the labels than of the images");
 		if (!err)
 			err = take_line(walk, from, &lines[i], rows, out);
 		if (!err)
@@ -369,7 +372,7 @@ int hdf5_split_lines_read(struct hdf5_walk *walk, hid_t group, struct hdf5_split
 	attribute = exists < 0 ? H5I_INVALID_HID : H5Aopen(group, "split", H5P_DEFAULT);
 	if (attribute < 0)
 		return hdf5_refuse_library(walk, "cannot read the splits of");
-	err = read_lines(walk, attribute, &out->items, &out->count);
+	err = fuel_read_lines(walk, attribute, &out->items, &out->count);
 	H5Aclose(attribute);
 	return err;
 }
@@ -427,8 +430,9 @@ int hdf5_splits_check(struct hdf5_walk *walk, const struct hdf5_splits *splits,
 	for (size_t i = 0; i < splits->items.count; i++)
 		if (splits->items.items[i].labelled &&
 		    reaches(&splits->items.items[i], labels, rows))
-			return refuse_line(walk, splits->items.items[i].name,
-					   "has more rows than there are labels for");
+			return fuel_refuse_line(
+				walk, splits->items.items[i].name,
+				"has more rows than there are labels for");
 	if (splits->items.count || labels == rows)
 		return 0;
 	return hdf5_refuse(walk,

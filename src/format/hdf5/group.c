@@ -17,7 +17,7 @@
 #include "names/label_words.h"
 #include "names/split_words.h"
 
-static const char *path_of(const struct hdf5_walk *walk)
+static const char *group_path_of(const struct hdf5_walk *walk)
 {
 	return walk->path.count ? walk->path.items : "/";
 }
@@ -114,7 +114,7 @@ int hdf5_group_open(struct hdf5_group *group, size_t item, struct hdf5_dataset *
 
 /* The plan */
 
-static void tell(void *context, const char *sentence)
+static void group_tell(void *context, const char *sentence)
 {
 	hdf5_tell(context, "%s", sentence);
 }
@@ -133,10 +133,13 @@ static int bind_catalogue(struct hdf5_group *group)
 {
 	struct hdf5_walk *walk = group->walk;
 	const struct scan *scan = walk->scan;
-	struct rule_options options = { .labels = scan->rows->arrays ? NULL : scan->rows->labels,
-				       .where = path_of(walk), .tree = scan->rows->tree,
+	struct rule_options options = {.labels = scan->rows->arrays ? NULL
+								    : scan->rows->labels,
+				       .where = group_path_of(walk),
+				       .tree = scan->rows->tree,
 				       .has_splits = group->lines.count > 0,
-				       .tell = tell, .context = walk };
+				       .tell = group_tell,
+				       .context = walk};
 	int err = label_rules_bind(&group->catalogue, &options, &group->plan);
 
 	walk->labels_found |= group->plan.chosen_found;

@@ -56,8 +56,8 @@ static int walk_group(struct hdf5_walk *walk, hid_t id);
  * Links that follow are hard links. Each file is remembered: how many links it has
  * is what its header says, and that may be wrong.
  */
-static int take_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
-		     const H5O_info_t *object)
+static int hdf5_take_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
+			  const H5O_info_t *object)
 {
 	const struct hdf5_seen *seen = hdf5_find_seen(walk, object->addr);
 	int err;
@@ -114,7 +114,7 @@ static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
 		return err;
 	}
 	if (is_shown_at_once(walk, &dataset, name))
-		err = take_file(walk, &dataset, object);
+		err = hdf5_take_file(walk, &dataset, object);
 	else if (dataset.use != HDF5_USE_NONE && dataset.use != HDF5_USE_FILE &&
 		 hdf5_find_seen(walk, object->addr))
 		hdf5_leave_out_link(walk, "is another link to rows that are shown already");
@@ -245,8 +245,8 @@ static int take_soft_link(struct hdf5_walk *walk, hid_t parent, const char *name
 }
 
 /* Adds what a soft link leads to within this file to the catalogue, if that is a dataset. */
-static int follow(struct hdf5_group *group, hid_t parent, const char *name, size_t size,
-		  bool *added)
+static int hdf5_follow(struct hdf5_group *group, hid_t parent, const char *name,
+		       size_t size, bool *added)
 {
 	struct hdf5_walk *walk = group->walk;
 	hid_t id = H5Oopen(parent, name, H5P_DEFAULT);
@@ -273,8 +273,8 @@ static int follow(struct hdf5_group *group, hid_t parent, const char *name, size
 }
 
 /* Links that may lead to labels wait until the group's end. */
-static int take_link(struct hdf5_group *group, hid_t parent, const char *name,
-		     const H5L_info_t *link)
+static int hdf5_take_link(struct hdf5_group *group, hid_t parent, const char *name,
+			  const H5L_info_t *link)
 {
 	const struct scan *scan = group->walk->scan;
 	bool followed = false;
@@ -287,7 +287,7 @@ static int take_link(struct hdf5_group *group, hid_t parent, const char *name,
 						"to into this file (h5copy), or mount that file "
 						"by itself and remove the link");
 	if (!scan->rows->arrays && label_rules_name_counts(name, scan->rows->labels))
-		err = follow(group, parent, name, link->u.val_size, &followed);
+		err = hdf5_follow(group, parent, name, link->u.val_size, &followed);
 	return err || followed ? err :
 		take_soft_link(group->walk, parent, name, link->u.val_size);
 }
@@ -327,7 +327,7 @@ static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
 	if (problem)
 		hdf5_leave_out_link(walk, problem);
 	else if (!walk->err)
-		walk->err = take_link(group, parent, name, link);
+		walk->err = hdf5_take_link(group, parent, name, link);
 	if (!walk->err)
 		hdf5_reset_path(walk, length);
 	return walk->err ? -1 : 0;
@@ -366,7 +366,7 @@ static int take_unused(struct hdf5_group *group, size_t i)
 	err = hdf5_group_open(group, i, &dataset);
 	if (err)
 		return err;
-	err = take_file(walk, &dataset, &object);
+	err = hdf5_take_file(walk, &dataset, &object);
 	hdf5_dataset_close(&dataset);
 	return err;
 }
@@ -417,7 +417,7 @@ static const char *rest_left_out(const struct hdf5_walk *walk, char out[40])
 	return out;
 }
 
-static int refuse_empty(struct hdf5_walk *walk)
+static int hdf5_refuse_empty(struct hdf5_walk *walk)
 {
 	const char *seen = walk->left_out ? walk->left_out_names : "no dataset";
 	char rest[40];
@@ -438,7 +438,7 @@ static int refuse_empty(struct hdf5_walk *walk)
 			 walk->scan->label, seen, rest_left_out(walk, rest));
 }
 
-static int refuse_labels(struct hdf5_walk *walk)
+static int hdf5_refuse_labels(struct hdf5_walk *walk)
 {
 	if (*walk->unfit)
 		return error_set(walk->e, ERROR_DATASET, EBADMSG,
@@ -454,20 +454,20 @@ static int refuse_labels(struct hdf5_walk *walk)
 		*walk->candidates ? walk->candidates : "none that could be labels");
 }
 
-static int report(struct hdf5_walk *walk)
+static int hdf5_report(struct hdf5_walk *walk)
 {
 	struct scan *scan = walk->scan;
 	const char *files = walk->npy == walk->files ? "arrays as .npy" : "tree of datasets";
 	char rest[40];
 
 	if (scan->rows->labels && !walk->labels_found && !scan->rows->arrays && !walk->partners)
-		return refuse_labels(walk);
+		return hdf5_refuse_labels(walk);
 	if (walk->files + walk->arrays == 0 && walk->partners) {
 		hdf5_tell(walk, "holds the labels of '%s', and is shown as those", scan->labels_of);
 		return 0;
 	}
 	if (walk->files + walk->arrays == 0)
-		return refuse_empty(walk);
+		return hdf5_refuse_empty(walk);
 	if (walk->left_out)
 		hdf5_tell(walk, "%llu dataset%s no files and no rows of samples and left out: "
 			  "%s%s%s", (unsigned long long)walk->left_out,
@@ -497,7 +497,7 @@ static int walk_file(struct hdf5_walk *walk)
 	}
 	if (root >= 0)
 		H5Gclose(root);
-	return err ? err : report(walk);
+	return err ? err : hdf5_report(walk);
 }
 
 static int hdf5_scan(struct scan *scan, struct error *e)

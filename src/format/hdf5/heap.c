@@ -125,7 +125,7 @@ static int walk_collection(struct hdf5_heap *heap, uint64_t start)
 	return walk_objects(heap, start + HDF5_HEAP_HEADER, start + size);
 }
 
-static bool is_address(const void *context, uint32_t id, const void *key)
+static bool heap_is_address(const void *context, uint32_t id, const void *key)
 {
 	const struct hdf5_heap *heap = context;
 
@@ -154,8 +154,8 @@ static int add_collection(struct hdf5_heap *heap, uint64_t address, uint64_t sta
 static const struct idmap_slot *known_collection(const struct hdf5_heap *heap,
 						uint64_t address)
 {
-	return idmap_find(&heap->by_address, (uint32_t)hash_number(address, 0), is_address, heap,
-			  &address);
+	return idmap_find(&heap->by_address, (uint32_t)hash_number(address, 0),
+			  heap_is_address, heap, &address);
 }
 
 /* The collection at `address`, which the window has at `start`. */
@@ -213,7 +213,7 @@ int hdf5_heap_find(struct hdf5_heap *heap, const struct hdf5_row *row,
 	return 0;
 }
 
-static int verify(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t at)
+static int heap_verify(struct hdf5_heap *heap, const struct hdf5_row *row, uint64_t at)
 {
 	unsigned char header[HDF5_HEAP_HEADER];
 	int err = read_header(heap, at - HDF5_HEAP_HEADER, header);
@@ -233,7 +233,7 @@ int hdf5_heap_find_surely(struct hdf5_heap *heap, const struct hdf5_row *row,
 	const char *problem;
 
 	if (!err)
-		err = verify(heap, row, out->at);
+		err = heap_verify(heap, row, out->at);
 	if (err != -EBADMSG || !out->guessed)
 		return err;
 	problem = heap->problem;

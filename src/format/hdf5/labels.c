@@ -63,7 +63,7 @@ static bool take_member(hid_t type, unsigned i, struct hdf5_labels *labels)
 }
 
 /* h5py's bool is an enumeration too, and no names. */
-static bool is_bool(hid_t type)
+static bool labels_is_bool(hid_t type)
 {
 	char *name = H5Tget_nmembers(type) == 2 ? H5Tget_member_name(type, 0) : NULL;
 	bool is = name && strcmp(name, "FALSE") == 0;
@@ -78,7 +78,7 @@ static int take_members(struct hdf5_walk *walk, struct hdf5_labels *labels)
 	hid_t type = labels->dataset.type;
 	int n = H5Tget_nmembers(type), err;
 
-	if (n <= 0 || is_bool(type))
+	if (n <= 0 || labels_is_bool(type))
 		return 0;
 	err = room_for_names(walk, labels, (size_t)n);
 	if (err)
@@ -94,8 +94,8 @@ static int take_members(struct hdf5_walk *walk, struct hdf5_labels *labels)
 	return err;
 }
 
-static int take_list(struct hdf5_walk *walk, struct hdf5_dataset *d,
-		     struct hdf5_labels *labels)
+static int labels_take_list(struct hdf5_walk *walk, struct hdf5_dataset *d,
+			    struct hdf5_labels *labels)
 {
 	struct hdf5_words words;
 	const char *text = NULL;
@@ -129,7 +129,7 @@ static int open_list(struct hdf5_group *group, size_t item, struct hdf5_labels *
 		return err;
 	if (hdf5_are_words(&d) && d.dims[0] <= CLASSES_MOST) {
 		walk->beside = group->catalogue.items.items[item].name;
-		err = take_list(walk, &d, labels);
+		err = labels_take_list(walk, &d, labels);
 		walk->beside = NULL;
 	}
 	hdf5_dataset_close(&d);

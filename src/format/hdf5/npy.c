@@ -7,9 +7,9 @@
 
 enum { MEMBERS_MOST = 64, ALIGNMENT = 64 };
 
-static bool describe(hid_t type, char *out, size_t room, bool nested);
+static bool npy_describe(hid_t type, char *out, size_t room, bool nested);
 
-static char order_of(hid_t type)
+static char npy_order_of(hid_t type)
 {
 	if (H5Tget_size(type) == 1)
 		return '|';
@@ -17,7 +17,7 @@ static char order_of(hid_t type)
 }
 
 /* All bits count, and they lie in one of the two usual orders. */
-static bool is_whole(hid_t type)
+static bool npy_is_whole(hid_t type)
 {
 	size_t size = H5Tget_size(type);
 	H5T_order_t order = H5Tget_order(type);
@@ -26,25 +26,25 @@ static bool is_whole(hid_t type)
 	       H5Tget_offset(type) == 0 && H5Tget_precision(type) == 8 * size;
 }
 
-static bool describe_integer(hid_t type, char *out, size_t room)
+static bool npy_describe_integer(hid_t type, char *out, size_t room)
 {
 	size_t size = H5Tget_size(type);
 	bool is_signed = H5Tget_class(type) == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2;
 
-	if (!is_whole(type) || (size != 1 && size != 2 && size != 4 && size != 8))
+	if (!npy_is_whole(type) || (size != 1 && size != 2 && size != 4 && size != 8))
 		return false;
-	snprintf(out, room, "'%c%c%zu'", order_of(type), is_signed ? 'i' : 'u', size);
+	snprintf(out, room, "'%c%c%zu'", npy_order_of(type), is_signed ? 'i' : 'u', size);
 	return true;
 }
 
-static bool describe_float(hid_t type, char *out, size_t room)
+static bool npy_describe_float(hid_t type, char *out, size_t room)
 {
 	static const struct {
 		size_t size, exponent_at, exponent, mantissa, bias;
 	} known[] = { { 2, 10, 5, 10, 15 }, { 4, 23, 8, 23, 127 }, { 8, 52, 11, 52, 1023 } };
 	size_t sign, exponent_at, exponent, mantissa_at, mantissa, size = H5Tget_size(type);
 
-	if (!is_whole(type) || H5Tget_norm(type) != H5T_NORM_IMPLIED ||
+	if (!npy_is_whole(type) || H5Tget_norm(type) != H5T_NORM_IMPLIED ||
 	    H5Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa) < 0)
 		return false;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -52,7 +52,7 @@ static bool describe_float(hid_t type, char *out, size_t room)
 		    known[i].exponent_at == exponent_at && known[i].exponent == exponent &&
 		    mantissa_at == 0 && known[i].mantissa == mantissa &&
 		    H5Tget_ebias(type) == known[i].bias) {
-			snprintf(out, room, "'%cf%zu'", order_of(type), size);
+			snprintf(out, room, "'%cf%zu'", npy_order_of(type), size);
 			return true;
 		}
 	return false;
@@ -63,7 +63,7 @@ static bool describe_enum(hid_t type, char *out, size_t room)
 	char *name = H5Tget_nmembers(type) == 2 ? H5Tget_member_name(type, 0) : NULL;
 	bool is_bool = name && strcmp(name, "FALSE") == 0 && H5Tget_size(type) == 1;
 	hid_t base = H5Tget_super(type);
-	bool known = base >= 0 && describe_integer(base, out, room);
+	bool known = base >= 0 && npy_describe_integer(base, out, room);
 
 	if (known && is_bool)
 		snprintf(out, room, "'|b1'");
@@ -73,7 +73,7 @@ static bool describe_enum(hid_t type, char *out, size_t room)
 	return known;
 }
 
-static bool is_plain_name(const char *name)
+static bool npy_is_plain_name(const char *name)
 {
 	for (const char *p = name; *p; p++)
 		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '-' && *p != ' ')
@@ -82,14 +82,14 @@ static bool is_plain_name(const char *name)
 }
 
 /* Adds "('name', '<f4'), ", if the member follows those before it without a gap. */
-static bool add_member(hid_t type, unsigned i, size_t *at, char *out, size_t room)
+static bool npy_add_member(hid_t type, unsigned i, size_t *at, char *out, size_t room)
 {
 	char *name = H5Tget_member_name(type, i), descr[64];
 	hid_t member = H5Tget_member_type(type, i);
 	size_t n = strlen(out);
-	bool fits = name && member >= 0 && is_plain_name(name) &&
+	bool fits = name && member >= 0 && npy_is_plain_name(name) &&
 		    H5Tget_member_offset(type, i) == *at &&
-		    describe(member, descr, sizeof(descr), true) &&
+		    npy_describe(member, descr, sizeof(descr), true) &&
 		    n + strlen(name) + strlen(descr) + 16 < room;
 
 	if (fits) {
@@ -130,7 +130,7 @@ static bool describe_compound(hid_t type, char *out, size_t room)
 		return false;
 	snprintf(out, room, "[");
 	for (unsigned i = 0; i < (unsigned)n; i++)
-		if (!add_member(type, i, &at, out, room))
+		if (!npy_add_member(type, i, &at, out, room))
 			return false;
 	if (at != H5Tget_size(type))
 		return false;
@@ -142,15 +142,15 @@ static bool describe_compound(hid_t type, char *out, size_t room)
 	return true;
 }
 
-static bool describe(hid_t type, char *out, size_t room, bool nested)
+static bool npy_describe(hid_t type, char *out, size_t room, bool nested)
 {
 	H5T_class_t kind = H5Tget_class(type);
 	size_t size = H5Tget_size(type);
 
 	if (kind == H5T_INTEGER || kind == H5T_BITFIELD)
-		return describe_integer(type, out, room);
+		return npy_describe_integer(type, out, room);
 	if (kind == H5T_FLOAT)
-		return describe_float(type, out, room);
+		return npy_describe_float(type, out, room);
 	if (kind == H5T_ENUM)
 		return describe_enum(type, out, room);
 	if (kind == H5T_COMPOUND)
@@ -164,7 +164,7 @@ static bool describe(hid_t type, char *out, size_t room, bool nested)
 
 bool hdf5_npy_describe(hid_t type, struct hdf5_npy *out)
 {
-	return describe(type, out->descr, sizeof(out->descr), false);
+	return npy_describe(type, out->descr, sizeof(out->descr), false);
 }
 
 void hdf5_npy_make(struct hdf5_npy *npy, const hsize_t *dims, int rank, bool fortran)

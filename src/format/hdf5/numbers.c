@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool describe_integer(hid_t type, struct hdf5_number *out)
+static bool numbers_describe_integer(hid_t type, struct hdf5_number *out)
 {
 	size_t precision = H5Tget_precision(type), size = H5Tget_size(type);
 	H5T_order_t order = H5Tget_order(type);
@@ -20,7 +20,7 @@ static bool describe_integer(hid_t type, struct hdf5_number *out)
 	return order == H5T_ORDER_LE || order == H5T_ORDER_BE || size == 1;
 }
 
-static bool describe_float(hid_t type, struct hdf5_number *out)
+static bool numbers_describe_float(hid_t type, struct hdf5_number *out)
 {
 	out->is_float = true;
 	out->bytes = H5Tget_size(type);
@@ -37,10 +37,10 @@ bool hdf5_number_describe(hid_t type, struct hdf5_number *out)
 
 	*out = (struct hdf5_number){ 0 };
 	if (kind == H5T_FLOAT)
-		return describe_float(type, out);
+		return numbers_describe_float(type, out);
 	if (kind == H5T_INTEGER)
-		return describe_integer(type, out);
-	known = base >= 0 && describe_integer(base, out);
+		return numbers_describe_integer(type, out);
+	known = base >= 0 && numbers_describe_integer(base, out);
 	if (base >= 0)
 		H5Tclose(base);
 	return known;

@@ -63,7 +63,7 @@ static bool is_array(const struct hdf5_dataset *d)
 			d->kind == H5T_ENUM || d->kind == H5T_COMPOUND);
 }
 
-static uint64_t count_items(const struct hdf5_dataset *d)
+static uint64_t object_count_items(const struct hdf5_dataset *d)
 {
 	if (d->space == H5S_NULL)
 		return 0;
@@ -104,7 +104,7 @@ int hdf5_dataset_open(struct hdf5_walk *walk, hid_t id, struct hdf5_dataset *d)
 	else if (is_array(d))
 		d->use = HDF5_USE_ARRAY;
 	if (d->use == HDF5_USE_FILE || d->use == HDF5_USE_ROWS)
-		d->count = count_items(d);
+		d->count = object_count_items(d);
 	return 0;
 }
 
@@ -301,7 +301,7 @@ static int push_fill(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t of
 
 /* Chunks */
 
-static int refuse_missing(struct hdf5_walk *walk)
+static int object_refuse_missing(struct hdf5_walk *walk)
 {
 	return refuse_too_large(walk, "more chunks that were never written");
 }
@@ -362,8 +362,8 @@ static bool locate_chunk(const struct hdf5_dataset *d, const struct hdf5_chunks 
 	return edge;
 }
 
-static int check_chunk(struct hdf5_walk *walk, const struct hdf5_chunks *chunks,
-		       const struct hdf5_place *place, struct hdf5_chunk *out)
+static int object_check_chunk(struct hdf5_walk *walk, const struct hdf5_chunks *chunks,
+			      const struct hdf5_place *place, struct hdf5_chunk *out)
 {
 	if (!range_within(place->at, place->size, walk->scan->length))
 		return refuse_outside(walk);
@@ -392,13 +392,13 @@ int hdf5_dataset_chunk(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	*out = (struct hdf5_chunk){ .size = place.size, .skipped = place.skipped };
 	if (place.size == 0) {
 		if (walk->missing_budget == 0)
-			return refuse_missing(walk);
+			return object_refuse_missing(walk);
 		walk->missing_budget--;
 		return 0;
 	}
 	out->coded = (place.skipped | ~((1u << chunks->filters) - 1)) != UINT32_MAX &&
 		     !(edge && chunks->edge_is_plain);
-	return check_chunk(walk, chunks, &place, out);
+	return object_check_chunk(walk, chunks, &place, out);
 }
 
 static int push_coded(struct hdf5_walk *walk, const struct hdf5_chunks *chunks,
@@ -457,7 +457,7 @@ static int chunked_extents(struct hdf5_walk *walk, struct hdf5_dataset *d)
 		return push_fill(walk, d, 0, d->count * d->item);
 	if (!err && chunks.count > walk->missing_budget &&
 	    chunks.count - walk->missing_budget > walk->scan->length)
-		return refuse_missing(walk); /* each that is there has a byte */
+		return object_refuse_missing(walk); /* each that is there has a byte */
 	for (uint64_t i = 0; !err && i < chunks.count; i++)
 		err = push_chunk(walk, d, &chunks, i);
 	return err;

@@ -38,7 +38,7 @@ struct appending {
 
 /* Names of files */
 
-static int open_names(struct appending *a)
+static int row_samples_open_names(struct appending *a)
 {
 	size_t item = a->set->binding->files;
 	struct hdf5_walk *walk;
@@ -58,7 +58,7 @@ static int open_names(struct appending *a)
 }
 
 /* Could a file have this name, within a folder? */
-static bool is_name(const char *name)
+static bool row_samples_is_name(const char *name)
 {
 	if (!*name || *name == '/')
 		return false;
@@ -79,7 +79,7 @@ static int name_row(struct appending *a, uint64_t number, struct sample *sample)
 	int err = hdf5_words_get(&a->words, number, &name);
 	bool known;
 
-	if (err || !is_name(name))
+	if (err || !row_samples_is_name(name))
 		return err;
 	known = name_has_image_suffix(name);
 	snprintf(a->name, sizeof(a->name), "%s%s%s", name, known ? "" : ".",
@@ -90,8 +90,8 @@ static int name_row(struct appending *a, uint64_t number, struct sample *sample)
 
 /* Rows */
 
-static int add_sample(struct appending *a, uint64_t row, bool labelled,
-		      struct sample *sample)
+static int row_samples_add_sample(struct appending *a, uint64_t row, bool labelled,
+				  struct sample *sample)
 {
 	int err = labelled ? hdf5_labels_get(&a->labels, row, sample) : 0;
 
@@ -119,7 +119,7 @@ static int add_held(struct appending *a, const struct hdf5_split *split, uint64_
 			continue;
 		err = a->set->fill(a->set, i, &sample, &written);
 		if (!err)
-			err = add_sample(a, i, labelled, &sample);
+			err = row_samples_add_sample(a, i, labelled, &sample);
 		a->empty++;
 	}
 	return err;
@@ -143,7 +143,7 @@ static int add_rows(struct appending *a, const struct hdf5_split *split, bool la
 			continue;
 		err = add_held(a, split, held, i, labelled);
 		if (!err)
-			err = add_sample(a, i, labelled, &sample);
+			err = row_samples_add_sample(a, i, labelled, &sample);
 		held = i + 1;
 	}
 	for (uint64_t i = held; i < end && !err; i++)
@@ -185,7 +185,8 @@ static void note_array(struct hdf5_walk *walk, const char *split, const char *na
 		snprintf(walk->arrays_text + n, room, ", ...");
 }
 
-static int begin_group(struct appending *a, const char *split, bool labelled, uint64_t rows)
+static int row_samples_begin_group(struct appending *a, const char *split, bool labelled,
+				   uint64_t rows)
 {
 	const struct hdf5_row_set *set = a->set;
 	struct sample_group group = {
@@ -212,7 +213,8 @@ static int begin_group(struct appending *a, const char *split, bool labelled, ui
 	return 0;
 }
 
-static int add_split(struct appending *a, const char *parent, const struct hdf5_split *split)
+static int row_samples_add_split(struct appending *a, const char *parent,
+				 const struct hdf5_split *split)
 {
 	size_t room = strlen(parent) + sizeof(split->name) + 2;
 	CLEANUP(cleanup_free) char *path = malloc(room);
@@ -224,7 +226,7 @@ static int add_split(struct appending *a, const char *parent, const struct hdf5_
 	snprintf(path, room, "%s%s%s", parent, *parent ? "/" : "", split->name);
 	err = hdf5_charge_rows(a->walk, split->count);
 	if (!err)
-		err = begin_group(a, path, labelled, split->count);
+		err = row_samples_begin_group(a, path, labelled, split->count);
 	return err ? err : add_rows(a, split, labelled);
 }
 
@@ -272,21 +274,21 @@ static int add_groups(struct appending *a)
 	if (!parent)
 		return hdf5_out_of_memory(a->walk);
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_split(a, parent, &a->splits.items.items[i]);
+		err = row_samples_add_split(a, parent, &a->splits.items.items[i]);
 	if (n || err)
 		return err;
-	err = begin_group(a, parent, a->labels.found, a->set->rows);
+	err = row_samples_begin_group(a, parent, a->labels.found, a->set->rows);
 	return err ? err : add_rows(a, NULL, a->labels.found);
 }
 
-static int append(struct appending *a)
+static int row_samples_append(struct appending *a)
 {
 	struct hdf5_row_set *set = a->set;
 	uint64_t rows = set->rows;
 	int err = hdf5_labels_open(set->group, set->binding, &a->labels);
 
 	if (!err)
-		err = open_names(a);
+		err = row_samples_open_names(a);
 	if (!err)
 		err = hdf5_splits_read(a->walk, &set->group->lines, set->name,
 				       a->labels.found ? a->labels.name : NULL, rows,
@@ -319,7 +321,7 @@ int hdf5_add_row_set(struct hdf5_row_set *set)
 		return hdf5_out_of_memory(set->group->walk);
 	a->set = set;
 	a->walk = set->group->walk;
-	err = append(a);
+	err = row_samples_append(a);
 	if (a->named) {
 		hdf5_words_close(&a->words);
 		hdf5_dataset_close(&a->names);

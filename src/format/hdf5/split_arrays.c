@@ -10,7 +10,8 @@
 
 enum { SPLITS_MOST = 16 };
 
-static struct hdf5_split *find_split(struct hdf5_splits *splits, const char *name)
+static struct hdf5_split *split_arrays_find_split(struct hdf5_splits *splits,
+						  const char *name)
 {
 	for (size_t i = 0; i < splits->items.count; i++)
 		if (strcmp(splits->items.items[i].name, name) == 0)
@@ -33,7 +34,7 @@ static int add_word(struct hdf5_walk *walk, const char *column, const char *word
 	struct hdf5_split split = { 0 };
 	size_t n = strlen(word);
 
-	*found = find_split(out, word);
+	*found = split_arrays_find_split(out, word);
 	if (*found)
 		return 0;
 	if (n == 0 || n > HDF5_SPLIT_NAME || strchr(word, '/') || strcmp(word, ".") == 0 ||
@@ -49,8 +50,8 @@ static int add_word(struct hdf5_walk *walk, const char *column, const char *word
 	return 0;
 }
 
-static int read_column(struct hdf5_group *group, const struct binding *b,
-		       struct hdf5_splits *out)
+static int split_arrays_read_column(struct hdf5_group *group, const struct binding *b,
+				    struct hdf5_splits *out)
 {
 	struct hdf5_walk *walk = group->walk;
 	const char *name = group->catalogue.items.items[b->split_column].name, *word = NULL;
@@ -78,8 +79,8 @@ static int read_column(struct hdf5_group *group, const struct binding *b,
 }
 
 /* MATLAB counts rows from 1. */
-static int read_list(struct hdf5_group *group, size_t item, uint64_t rows,
-		     struct hdf5_splits *out)
+static int split_arrays_read_list(struct hdf5_group *group, size_t item, uint64_t rows,
+				  struct hdf5_splits *out)
 {
 	struct hdf5_walk *walk = group->walk;
 	const char *name = group->catalogue.items.items[item].name;
@@ -115,9 +116,10 @@ int hdf5_split_arrays_read(struct hdf5_group *group, const struct binding *b, bo
 	int err = 0;
 
 	if (b->split_column != RULE_NONE)
-		err = read_column(group, b, out);
+		err = split_arrays_read_column(group, b, out);
 	for (size_t i = 0; i < plan->split_lists.count && b->has_split_lists && !err; i++)
-		err = read_list(group, plan->split_lists.items[i], b->rows, out);
+		err = split_arrays_read_list(group, plan->split_lists.items[i], b->rows,
+					     out);
 	for (size_t i = 0; i < out->items.count; i++)
 		out->items.items[i].labelled = labelled;
 	if (!err)

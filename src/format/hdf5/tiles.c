@@ -35,7 +35,7 @@ static int refuse_size(struct hdf5_walk *walk)
 			   VOLUME_RANK, walk->scan->label);
 }
 
-static int make_fill(struct tiles *t, unsigned char **out)
+static int tiles_make_fill(struct tiles *t, unsigned char **out)
 {
 	struct hdf5_dataset *d = t->dataset;
 	bool fill = false;
@@ -61,7 +61,7 @@ static int make_volume(struct tiles *t, struct entry_extent *out)
 		.rank = (uint32_t)d->rank, .item = (uint32_t)d->item,
 		.codecs = t->codecs, .tiles = t->items.items, .tile_count = t->items.count,
 	};
-	int err = make_fill(t, &fill);
+	int err = tiles_make_fill(t, &fill);
 
 	if (err)
 		return err;

@@ -17,14 +17,14 @@
 
 enum { ROWS_SNIFFED = 16 };
 
-struct table {
+struct vlen_rows_table {
 	struct hdf5_walk *walk;
 	struct hdf5_column column;
 	unsigned sniffed;
 	const char *extensions[ROWS_SNIFFED];
 };
 
-static int get_row(struct table *t, uint64_t number, struct hdf5_row *row)
+static int get_row(struct vlen_rows_table *t, uint64_t number, struct hdf5_row *row)
 {
 	const unsigned char *bytes = NULL;
 	int err = hdf5_column_get(&t->column, number, &bytes);
@@ -34,8 +34,8 @@ static int get_row(struct table *t, uint64_t number, struct hdf5_row *row)
 	return err;
 }
 
-static int refuse_row(struct table *t, uint64_t number, const struct hdf5_row *row,
-		      int err)
+static int vlen_rows_refuse_row(struct vlen_rows_table *t, uint64_t number,
+				const struct hdf5_row *row, int err)
 {
 	if (err != -EBADMSG || t->walk->file.blocks.err)
 		return hdf5_refuse_read(t->walk, err);
@@ -49,7 +49,7 @@ static int refuse_row(struct table *t, uint64_t number, const struct hdf5_row *r
 
 /* Beginnings */
 
-static int sniff_row(struct table *t, uint64_t number)
+static int sniff_row(struct vlen_rows_table *t, uint64_t number)
 {
 	unsigned char head[SAMPLES_SNIFF_BYTES];
 	struct hdf5_row row = { 0 };
@@ -62,7 +62,7 @@ static int sniff_row(struct table *t, uint64_t number)
 	n = row.length < sizeof(head) ? row.length : sizeof(head);
 	err = hdf5_heap_find_surely(&t->walk->heap, &row, &place);
 	if (err)
-		return refuse_row(t, number, &row, err);
+		return vlen_rows_refuse_row(t, number, &row, err);
 	err = hdf5_blocks_read(&t->walk->file.blocks, head, n, place.at);
 	if (err)
 		return hdf5_refuse_read(t->walk, err);
@@ -70,7 +70,7 @@ static int sniff_row(struct table *t, uint64_t number)
 	return 0;
 }
 
-static int sniff(struct table *t, const char **extension)
+static int vlen_rows_sniff(struct vlen_rows_table *t, const char **extension)
 {
 	int err = 0;
 
@@ -80,10 +80,10 @@ static int sniff(struct table *t, const char **extension)
 	return err;
 }
 
-static int fill(struct hdf5_row_set *set, uint64_t number, struct sample *sample,
-		bool *written)
+static int vlen_rows_fill(struct hdf5_row_set *set, uint64_t number,
+			  struct sample *sample, bool *written)
 {
-	struct table *t = set->context;
+	struct vlen_rows_table *t = set->context;
 	const struct scan *scan = t->walk->scan;
 	struct entry_extent extent = { 0 };
 	struct hdf5_row row = { 0 };
@@ -95,7 +95,7 @@ static int fill(struct hdf5_row_set *set, uint64_t number, struct sample *sample
 		return err;
 	err = hdf5_heap_find(&t->walk->heap, &row, &place);
 	if (err)
-		return refuse_row(t, number, &row, err);
+		return vlen_rows_refuse_row(t, number, &row, err);
 	err = entries_guarded_extent(scan->entries, scan->source_number,
 				     scan->base + scan->length,
 				     place.guessed ? GUARD_HDF5_FIRST : GUARD_HDF5_HEAP,
@@ -103,7 +103,7 @@ static int fill(struct hdf5_row_set *set, uint64_t number, struct sample *sample
 	if (err == -EBADMSG)
 		t->walk->heap.problem = "lies outside the file";
 	if (err)
-		return refuse_row(t, number, &row, err);
+		return vlen_rows_refuse_row(t, number, &row, err);
 	sample->body = (struct sample_bytes){ extent.offset, row.length, extent.volume };
 	return 0;
 }
@@ -111,7 +111,7 @@ static int fill(struct hdf5_row_set *set, uint64_t number, struct sample *sample
 int hdf5_take_vlen_rows(struct hdf5_row_set *set)
 {
 	struct hdf5_walk *walk = set->group->walk;
-	CLEANUP(cleanup_free) struct table *t = calloc(1, sizeof(*t));
+	CLEANUP(cleanup_free) struct vlen_rows_table *t = calloc(1, sizeof(*t));
 	int err = t ? hdf5_charge_rows(walk, set->rows) : hdf5_out_of_memory(walk);
 
 	if (!err)
@@ -120,10 +120,10 @@ int hdf5_take_vlen_rows(struct hdf5_row_set *set)
 		return err;
 	t->walk = walk;
 	set->context = t;
-	set->fill = fill;
+	set->fill = vlen_rows_fill;
 	err = hdf5_column_open(walk, set->dataset, HDF5_COLUMN_ITEMS, &t->column);
 	if (!err)
-		err = sniff(t, &set->extension);
+		err = vlen_rows_sniff(t, &set->extension);
 	if (set->group->tables.items[set->binding->array].pickled)
 		set->extension = "pkl";
 	if (!err)

@@ -23,7 +23,8 @@ void hdf5_words_close(struct hdf5_words *words)
 }
 
 /* The string that a descriptor points to. */
-static int fetch(struct hdf5_words *words, const unsigned char *bytes, size_t *length)
+static int words_fetch(struct hdf5_words *words, const unsigned char *bytes,
+		       size_t *length)
 {
 	struct hdf5_walk *walk = words->column.walk;
 	struct hdf5_row row = hdf5_row_parse(bytes);
@@ -48,7 +49,7 @@ static int fetch(struct hdf5_words *words, const unsigned char *bytes, size_t *l
  * How long the text is without its padding. Many write blanks into types that are padded
  * with zeros; where a zero is padding is what the type says.
  */
-static size_t trim(struct hdf5_words *words, size_t n)
+static size_t words_trim(struct hdf5_words *words, size_t n)
 {
 	const char *text = words->text;
 	size_t end = strnlen(text, n);
@@ -74,12 +75,12 @@ int hdf5_words_get(struct hdf5_words *words, uint64_t row, const char **out)
 	n = words->column.item < HDF5_WORD_BYTES ? (size_t)words->column.item
 						 : HDF5_WORD_BYTES;
 	if (words->variable)
-		err = fetch(words, bytes, &n);
+		err = words_fetch(words, bytes, &n);
 	else
 		memcpy(words->text, bytes, n);
 	if (err)
 		return err;
-	n = trim(words, n);
+	n = words_trim(words, n);
 	words->text[n] = '\0';
 	*out = words->text;
 	return 0;

@@ -19,7 +19,7 @@ enum {
 };
 
 /* One stored block, and what it stands for. */
-struct block {
+struct contents_block {
 	uint64_t position;    /* bytes from the image's start */
 	uint64_t file_offset;
 	uint32_t stored;      /* bytes; 0: a hole */
@@ -28,14 +28,14 @@ struct block {
 };
 
 /* The sizes of a file's blocks, which lie behind its inode. */
-struct list {
+struct contents_list {
 	struct squashfs_cursor cursor;
 	uint64_t left; /* sizes that were not taken */
 	size_t at, ready;
 	uint32_t sizes[SIZES_AT_ONCE];
 };
 
-static int explain(const struct squashfs_contents *contents, int err)
+static int contents_explain(const struct squashfs_contents *contents, int err)
 {
 	if (err == -ENOMEM)
 		return squashfs_out_of_memory(contents->image);
@@ -43,7 +43,7 @@ static int explain(const struct squashfs_contents *contents, int err)
 }
 
 /* Files may share stored blocks, but each has chunks and extents of its own. */
-static int count_blocks(struct squashfs_contents *contents, size_t bytes)
+static int contents_count_blocks(struct squashfs_contents *contents, size_t bytes)
 {
 	return limit_sum(&contents->block_bytes, bytes, contents->image->used,
 			 BLOCKS_FREE) ? 0 : squashfs_beyond(contents->image, "blocks");
@@ -62,14 +62,15 @@ static int add_extent(struct squashfs_contents *contents, struct entry_extent ex
 		last->length += extent.length;
 		return 0;
 	}
-	err = count_blocks(contents, sizeof(extent));
-	return err ? err : explain(contents, vec_push(&contents->extents, extent));
+	err = contents_count_blocks(contents, sizeof(extent));
+	return err ? err
+		   : contents_explain(contents, vec_push(&contents->extents, extent));
 }
 
 /* Blocks */
 
 static int check_block(const struct squashfs_contents *contents,
-		       const struct block *block)
+		       const struct contents_block *block)
 {
 	const struct squashfs_image *image = contents->image;
 
@@ -87,14 +88,14 @@ static int raw_extent(const struct squashfs_contents *contents, uint64_t positio
 {
 	const struct scan *scan = contents->image->scan;
 
-	return explain(contents,
-		       entries_raw_extent(scan->entries, scan->source_number,
-					  source_size(scan->source),
-					  scan->base + position, length, out));
+	return contents_explain(contents,
+				entries_raw_extent(scan->entries, scan->source_number,
+						   source_size(scan->source),
+						   scan->base + position, length, out));
 }
 
 static int coded_extent(struct squashfs_contents *contents,
-			const struct block *block, struct entry_extent *out)
+			const struct contents_block *block, struct entry_extent *out)
 {
 	const struct scan *scan = contents->image->scan;
 	const uint32_t codecs[VOLUME_CODECS] = { contents->image->codec };
@@ -107,14 +108,15 @@ static int coded_extent(struct squashfs_contents *contents,
 		.skipped = block->compressed ? 0 : 1,
 		.plain = block->plain,
 	};
-	int err = count_blocks(contents, sizeof(struct volume_chunk));
+	int err = contents_count_blocks(contents, sizeof(struct volume_chunk));
 
-	return err ? err : explain(contents, entries_coded_extent(scan->entries, &chunk,
-								  out));
+	return err ? err
+		   : contents_explain(contents,
+				      entries_coded_extent(scan->entries, &chunk, out));
 }
 
-static int add_block(struct squashfs_contents *contents, const struct block *block,
-		     bool raw)
+static int contents_add_block(struct squashfs_contents *contents,
+			      const struct contents_block *block, bool raw)
 {
 	struct entry_extent extent;
 	int err;
@@ -148,7 +150,7 @@ static int count_list(struct squashfs_contents *contents, size_t bytes)
 }
 
 static void begin_list(const struct squashfs_inode *inode, uint64_t count,
-		       struct list *list)
+		       struct contents_list *list)
 {
 	list->cursor = inode->next;
 	list->left = count;
@@ -156,7 +158,7 @@ static void begin_list(const struct squashfs_inode *inode, uint64_t count,
 }
 
 /* The next size, of which there must be one. A list may be longer than memory. */
-static int next_size(struct squashfs_contents *contents, struct list *list,
+static int next_size(struct squashfs_contents *contents, struct contents_list *list,
 		     uint32_t *size)
 {
 	int err;
@@ -176,7 +178,8 @@ static int next_size(struct squashfs_contents *contents, struct list *list,
 }
 
 /* Is no block of the list compressed? Looks as far as the first one that is. */
-static int find_plain(struct squashfs_contents *contents, struct list *list, bool *plain)
+static int find_plain(struct squashfs_contents *contents, struct contents_list *list,
+		      bool *plain)
 {
 	*plain = true;
 	while (list->left && *plain) {
@@ -191,7 +194,7 @@ static int find_plain(struct squashfs_contents *contents, struct list *list, boo
 }
 
 /* Leaves false for a size that has bits which mean nothing. */
-static bool split_size(uint32_t size, struct block *block)
+static bool split_size(uint32_t size, struct contents_block *block)
 {
 	block->compressed = !(size & PLAIN_BIT);
 	block->stored = size & ~PLAIN_BIT;
@@ -199,10 +202,11 @@ static bool split_size(uint32_t size, struct block *block)
 }
 
 static int add_list(struct squashfs_contents *contents,
-		    const struct squashfs_inode *inode, struct list *list, bool raw)
+		    const struct squashfs_inode *inode, struct contents_list *list,
+		    bool raw)
 {
 	uint32_t full = contents->image->block_size;
-	struct block block = { .position = inode->start };
+	struct contents_block block = { .position = inode->start };
 
 	while (list->left) {
 		uint64_t left = inode->size - block.file_offset;
@@ -216,7 +220,7 @@ static int add_list(struct squashfs_contents *contents,
 			return squashfs_damaged(contents->image, "the size of a block");
 		err = count_list(contents, sizeof(size));
 		if (!err)
-			err = add_block(contents, &block, raw);
+			err = contents_add_block(contents, &block, raw);
 		if (err)
 			return err;
 		block.file_offset += full;
@@ -226,10 +230,10 @@ static int add_list(struct squashfs_contents *contents,
 }
 
 /* Blocks that are stored as they are need no chunks, but a second look. */
-static int add_blocks(struct squashfs_contents *contents,
-		      const struct squashfs_inode *inode, uint64_t count)
+static int contents_add_blocks(struct squashfs_contents *contents,
+			       const struct squashfs_inode *inode, uint64_t count)
 {
-	struct list list;
+	struct contents_list list;
 	bool plain;
 	int err;
 
@@ -247,7 +251,7 @@ static int add_blocks(struct squashfs_contents *contents,
 static int make_fragment(struct squashfs_contents *contents, uint32_t number,
 			 struct entry_extent *out)
 {
-	struct block block = { .plain = contents->image->block_size };
+	struct contents_block block = { .plain = contents->image->block_size };
 	uint32_t size;
 	int err = squashfs_fragment(contents->image, number, &block.position, &size);
 
@@ -316,7 +320,7 @@ int squashfs_find_contents(struct squashfs_contents *contents,
 		tail = 0;
 	}
 	if (count)
-		err = add_blocks(contents, inode, count);
+		err = contents_add_blocks(contents, inode, count);
 	if (!err && tail)
 		err = add_tail(contents, inode, tail);
 	return err;

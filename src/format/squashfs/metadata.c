@@ -95,7 +95,7 @@ static int note_block(struct squashfs_image *image, uint64_t position, size_t si
  * In newer versions of the library, 0.5 for one, a block counts its users, and each of
  * them has to dispose of it. In older ones it is the cache's alone.
  */
-static void let_go(struct squashfs_library *library)
+static void metadata_let_go(struct squashfs_library *library)
 {
 #ifdef SQUASHFUSE_COUNTS_USERS
 	if (library->held)
@@ -109,7 +109,7 @@ static int read_block(struct squashfs_image *image, sqfs_off_t *at, sqfs_block *
 {
 	uint64_t position = (uint64_t)*at;
 
-	let_go(image->library);
+	metadata_let_go(image->library);
 	for (int i = 0; i < TRIES; i++) {
 		int err;
 
@@ -126,8 +126,8 @@ static int read_block(struct squashfs_image *image, sqfs_off_t *at, sqfs_block *
 }
 
 /* The library's block at `position`, and where the next one is stored. */
-static int get_block(struct squashfs_image *image, uint64_t position,
-		     const sqfs_block **out, uint64_t *next)
+static int metadata_get_block(struct squashfs_image *image, uint64_t position,
+			      const sqfs_block **out, uint64_t *next)
 {
 	sqfs_off_t at = (sqfs_off_t)position;
 	sqfs_block *block;
@@ -164,7 +164,7 @@ int squashfs_read(struct squashfs_image *image, struct squashfs_cursor *cursor,
 		const sqfs_block *block = NULL;
 		uint64_t next = 0;
 		size_t take;
-		int err = get_block(image, cursor->block, &block, &next);
+		int err = metadata_get_block(image, cursor->block, &block, &next);
 
 		if (err)
 			return err;
@@ -273,7 +273,8 @@ struct squashfs_cursor squashfs_xattrs_at(const struct squashfs_image *image,
 
 /* Inodes */
 
-static int take_directory(struct squashfs_image *image, struct squashfs_inode *out)
+static int metadata_take_directory(struct squashfs_image *image,
+				   struct squashfs_inode *out)
 {
 	struct squashfs_dir_inode x;
 	int err = squashfs_read(image, &out->next, &x, sizeof(x));
@@ -300,7 +301,7 @@ static int take_long_directory(struct squashfs_image *image, struct squashfs_ino
 	return 0;
 }
 
-static int take_file(struct squashfs_image *image, struct squashfs_inode *out)
+static int metadata_take_file(struct squashfs_image *image, struct squashfs_inode *out)
 {
 	struct squashfs_reg_inode x;
 	int err = squashfs_read(image, &out->next, &x, sizeof(x));
@@ -331,7 +332,7 @@ static int take_long_file(struct squashfs_image *image, struct squashfs_inode *o
 	return 0;
 }
 
-static int take_symlink(struct squashfs_image *image, struct squashfs_inode *out)
+static int metadata_take_symlink(struct squashfs_image *image, struct squashfs_inode *out)
 {
 	struct squashfs_symlink_inode x;
 	int err = squashfs_read(image, &out->next, &x, sizeof(x));
@@ -352,16 +353,17 @@ static int take_nothing(struct squashfs_image *image, struct squashfs_inode *out
 }
 
 static int (*const takers[])(struct squashfs_image *image, struct squashfs_inode *out) = {
-	[SQUASHFS_DIR_TYPE] = take_directory,
-	[SQUASHFS_REG_TYPE] = take_file,
-	[SQUASHFS_SYMLINK_TYPE] = take_symlink,
+	[SQUASHFS_DIR_TYPE] = metadata_take_directory,
+	[SQUASHFS_REG_TYPE] = metadata_take_file,
+	[SQUASHFS_SYMLINK_TYPE] = metadata_take_symlink,
 	[SQUASHFS_BLKDEV_TYPE] = take_nothing,
 	[SQUASHFS_CHRDEV_TYPE] = take_nothing,
 	[SQUASHFS_FIFO_TYPE] = take_nothing,
 	[SQUASHFS_SOCKET_TYPE] = take_nothing,
 	[SQUASHFS_LDIR_TYPE] = take_long_directory,
 	[SQUASHFS_LREG_TYPE] = take_long_file,
-	[SQUASHFS_LSYMLINK_TYPE] = take_symlink, /* with xattrs, which links have not */
+	[SQUASHFS_LSYMLINK_TYPE] =
+		metadata_take_symlink, /* with xattrs, which links have not */
 	[SQUASHFS_LBLKDEV_TYPE] = take_nothing,
 	[SQUASHFS_LCHRDEV_TYPE] = take_nothing,
 	[SQUASHFS_LFIFO_TYPE] = take_nothing,
@@ -413,7 +415,7 @@ int squashfs_inode(struct squashfs_image *image, uint64_t reference,
 /* Set-up */
 
 /* The table of xattrs has a header of its own, which the library has read. */
-static int check_xattrs(const struct squashfs_image *image)
+static int metadata_check_xattrs(const struct squashfs_image *image)
 {
 	const sqfs *fs = &image->library->fs;
 	uint64_t start = fs->sb.xattr_id_table_start;
@@ -484,7 +486,7 @@ int squashfs_open(struct squashfs_image *image, const struct scan *scan,
 	if (!err)
 		err = open_library(image);
 	if (!err)
-		err = check_xattrs(image);
+		err = metadata_check_xattrs(image);
 	if (!err)
 		err = read_ids(image);
 	if (err)
@@ -495,7 +497,7 @@ int squashfs_open(struct squashfs_image *image, const struct scan *scan,
 void squashfs_close(struct squashfs_image *image)
 {
 	if (image->library) {
-		let_go(image->library);
+		metadata_let_go(image->library);
 		sqfs_destroy(&image->library->fs);
 		sqfs_table_destroy(&image->library->fs.xattr_table);
 		free(image->library);

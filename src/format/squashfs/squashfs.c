@@ -61,7 +61,7 @@ struct run_entry {
 };
 
 /* A directory that is being listed. */
-struct level {
+struct squashfs_level {
 	struct squashfs_cursor cursor;
 	uint64_t left;        /* bytes of the listing, */
 	unsigned more;        /* and of those that the size counts for `.` and `..` */
@@ -71,14 +71,14 @@ struct level {
 };
 
 /* One name in it. */
-struct name {
+struct squashfs_name {
 	uint64_t inode; /* reference */
 	unsigned type;
 	size_t size;
 };
 
 /* One scan. */
-struct walk {
+struct squashfs_walk {
 	struct scan *scan;
 	struct error *e;
 	struct squashfs_image image;
@@ -86,7 +86,7 @@ struct walk {
 	struct squashfs_xattrs xattrs;
 	struct squashfs_refs directories; /* their inodes: each only once */
 	struct squashfs_refs linked;      /* files with several names, to entries */
-	VEC(struct level) levels;
+	VEC(struct squashfs_level) levels;
 	VEC(char) path;                   /* of the entry at hand */
 	VEC(char) target;
 	uint64_t advanced;                /* bytes of the window */
@@ -97,7 +97,7 @@ struct walk {
 	unsigned warnings;
 };
 
-static void warn_entry(struct walk *walk, const char *what)
+static void warn_entry(struct squashfs_walk *walk, const char *what)
 {
 	if (walk->warnings++ < LIMIT_WARNINGS)
 		log_warn("'%s': '%.200s' %s", walk->scan->label, walk->path.items, what);
@@ -105,7 +105,7 @@ static void warn_entry(struct walk *walk, const char *what)
 
 /* The path of what is being looked at */
 
-static void cut_path(struct walk *walk, size_t size)
+static void cut_path(struct squashfs_walk *walk, size_t size)
 {
 	walk->path.count = size;
 	walk->path.items[size] = '\0';
@@ -113,7 +113,7 @@ static void cut_path(struct walk *walk, size_t size)
 }
 
 /* Room for `more` bytes, a slash and a NUL; messages find the path where it is. */
-static int make_room(struct walk *walk, size_t more)
+static int squashfs_make_room(struct squashfs_walk *walk, size_t more)
 {
 	if (vec_reserve(&walk->path, more + 2) < 0)
 		return squashfs_out_of_memory(&walk->image);
@@ -123,7 +123,7 @@ static int make_room(struct walk *walk, size_t more)
 
 /* Entries */
 
-static void advance(struct walk *walk, uint64_t bytes)
+static void squashfs_advance(struct squashfs_walk *walk, uint64_t bytes)
 {
 	uint64_t left = walk->image.used - walk->advanced;
 
@@ -135,7 +135,7 @@ static void advance(struct walk *walk, uint64_t bytes)
 }
 
 /* What one more entry and its copies of path and target take. */
-static int count_names(struct walk *walk, const struct entry *entry)
+static int squashfs_count_names(struct squashfs_walk *walk, const struct entry *entry)
 {
 	size_t length = strlen(entry->path) + (entry->target ? strlen(entry->target) : 0);
 
@@ -145,22 +145,24 @@ static int count_names(struct walk *walk, const struct entry *entry)
 		       squashfs_beyond(&walk->image, "paths and targets");
 }
 
-static int add_entry(struct walk *walk, const struct entry *entry, uint64_t bytes)
+static int add_entry(struct squashfs_walk *walk, const struct entry *entry,
+		     uint64_t bytes)
 {
-	int err = count_names(walk, entry);
+	int err = squashfs_count_names(walk, entry);
 
 	if (err)
 		return err;
 	if (entries_add(walk->scan->entries, entry) < 0)
 		return squashfs_out_of_memory(&walk->image);
-	advance(walk, bytes);
+	squashfs_advance(walk, bytes);
 	return 0;
 }
 
-static int take_directory(struct walk *walk, const struct squashfs_inode *inode,
-			  uint64_t reference, struct entry *entry)
+static int squashfs_take_directory(struct squashfs_walk *walk,
+				   const struct squashfs_inode *inode, uint64_t reference,
+				   struct entry *entry)
 {
-	struct level level = { .cursor = inode->next };
+	struct squashfs_level level = { .cursor = inode->next };
 
 	if (squashfs_refs_find(&walk->directories, reference))
 		return squashfs_damaged(&walk->image, "the directory, which is in another "
@@ -181,8 +183,8 @@ static int take_directory(struct walk *walk, const struct squashfs_inode *inode,
 	return add_entry(walk, entry, 0);
 }
 
-static int take_symlink(struct walk *walk, const struct squashfs_inode *inode,
-			struct entry *entry)
+static int squashfs_take_symlink(struct squashfs_walk *walk,
+				 const struct squashfs_inode *inode, struct entry *entry)
 {
 	struct squashfs_cursor cursor = inode->next;
 	int err;
@@ -208,8 +210,9 @@ static int take_symlink(struct walk *walk, const struct squashfs_inode *inode,
 }
 
 /* A file's first name. Others that may come are told by `reference`. */
-static int take_file(struct walk *walk, const struct squashfs_inode *inode,
-		     uint64_t reference, struct entry *entry)
+static int squashfs_take_file(struct squashfs_walk *walk,
+			      const struct squashfs_inode *inode, uint64_t reference,
+			      struct entry *entry)
 {
 	size_t number = entries_count(walk->scan->entries);
 	int err = squashfs_find_contents(&walk->contents, inode);
@@ -227,7 +230,8 @@ static int take_file(struct walk *walk, const struct squashfs_inode *inode,
 }
 
 /* Another name of a file that has been taken. */
-static int take_link(struct walk *walk, uint32_t number, struct entry *entry)
+static int squashfs_take_link(struct squashfs_walk *walk, uint32_t number,
+			      struct entry *entry)
 {
 	entry->kind = ENTRY_HARDLINK;
 	entry->target = entries_get(walk->scan->entries, number)->path;
@@ -235,7 +239,7 @@ static int take_link(struct walk *walk, uint32_t number, struct entry *entry)
 }
 
 /* A set may be said once and belong to every file, and each entry has a copy. */
-static int count_xattrs(struct walk *walk, const struct entry *entry)
+static int count_xattrs(struct squashfs_walk *walk, const struct entry *entry)
 {
 	uint64_t bytes = 0;
 
@@ -246,7 +250,7 @@ static int count_xattrs(struct walk *walk, const struct entry *entry)
 		       squashfs_beyond(&walk->image, "xattrs");
 }
 
-static int take_xattrs(struct walk *walk, const struct squashfs_inode *inode,
+static int take_xattrs(struct squashfs_walk *walk, const struct squashfs_inode *inode,
 		       struct entry *entry)
 {
 	int err = squashfs_read_xattrs(&walk->xattrs, inode->xattrs);
@@ -261,7 +265,8 @@ static int take_xattrs(struct walk *walk, const struct squashfs_inode *inode,
 	return count_xattrs(walk, entry);
 }
 
-static void fill_attributes(const struct squashfs_inode *inode, struct entry *entry)
+static void squashfs_fill_attributes(const struct squashfs_inode *inode,
+				     struct entry *entry)
 {
 	entry->mode = inode->mode & 0777;
 	entry->uid = inode->uid;
@@ -270,7 +275,7 @@ static void fill_attributes(const struct squashfs_inode *inode, struct entry *en
 }
 
 /* What the path at hand names. */
-static int take_inode(struct walk *walk, const struct squashfs_inode *inode,
+static int take_inode(struct squashfs_walk *walk, const struct squashfs_inode *inode,
 		      uint64_t reference)
 {
 	struct entry entry = { .path = walk->path.count ? walk->path.items : "./" };
@@ -282,19 +287,19 @@ static int take_inode(struct walk *walk, const struct squashfs_inode *inode,
 		entries_leave_out(walk->scan->entries);
 		return 0;
 	}
-	fill_attributes(inode, &entry);
+	squashfs_fill_attributes(inode, &entry);
 	if (inode->type == SQUASHFS_SYMLINK)
-		return take_symlink(walk, inode, &entry);
+		return squashfs_take_symlink(walk, inode, &entry);
 	if (inode->type == SQUASHFS_FILE && inode->links > 1)
 		known = squashfs_refs_find(&walk->linked, reference);
 	if (known)
-		return take_link(walk, *known, &entry);
+		return squashfs_take_link(walk, *known, &entry);
 	err = take_xattrs(walk, inode, &entry);
 	if (err)
 		return err;
 	return inode->type == SQUASHFS_FILE ?
-		       take_file(walk, inode, reference, &entry) :
-		       take_directory(walk, inode, reference, &entry);
+		       squashfs_take_file(walk, inode, reference, &entry) :
+		       squashfs_take_directory(walk, inode, reference, &entry);
 }
 
 /* Listings */
@@ -304,7 +309,8 @@ static int take_inode(struct walk *walk, const struct squashfs_inode *inode,
  * gave the size of the listing alone, without the 3 for `.` and `..`: the last name then
  * takes these 3, and all of them, for nothing shorter than that is an entry.
  */
-static int read_listing(struct walk *walk, struct level *level, void *out, size_t size)
+static int read_listing(struct squashfs_walk *walk, struct squashfs_level *level,
+			void *out, size_t size)
 {
 	size_t more = size > level->left ? size - (size_t)level->left : 0;
 
@@ -315,7 +321,7 @@ static int read_listing(struct walk *walk, struct level *level, void *out, size_
 	return squashfs_read(&walk->image, &level->cursor, out, size);
 }
 
-static int begin_run(struct walk *walk, struct level *level)
+static int begin_run(struct squashfs_walk *walk, struct squashfs_level *level)
 {
 	struct run_header header;
 	int err = read_listing(walk, level, &header, sizeof(header));
@@ -329,7 +335,7 @@ static int begin_run(struct walk *walk, struct level *level)
 	return 0;
 }
 
-static bool is_name(const char *name, size_t size)
+static bool squashfs_is_name(const char *name, size_t size)
 {
 	if (memchr(name, '/', size) || memchr(name, '\0', size))
 		return false;
@@ -338,7 +344,8 @@ static bool is_name(const char *name, size_t size)
 }
 
 /* The next name, which is put behind the directory's path. */
-static int next_name(struct walk *walk, struct level *level, struct name *out)
+static int next_name(struct squashfs_walk *walk, struct squashfs_level *level,
+		     struct squashfs_name *out)
 {
 	struct run_entry entry;
 	char *end;
@@ -354,12 +361,12 @@ static int next_name(struct walk *walk, struct level *level, struct name *out)
 	out->size = le16toh(entry.name_size) + (size_t)1;
 	if (out->size > NAME_MOST)
 		return squashfs_damaged(&walk->image, "the listing");
-	err = make_room(walk, out->size);
+	err = squashfs_make_room(walk, out->size);
 	if (err)
 		return err;
 	end = walk->path.items + walk->path.count;
 	err = read_listing(walk, level, end, out->size);
-	if (err || !is_name(end, out->size)) {
+	if (err || !squashfs_is_name(end, out->size)) {
 		*end = '\0';
 		return err ? err : squashfs_damaged(&walk->image, "a name in the listing");
 	}
@@ -367,7 +374,8 @@ static int next_name(struct walk *walk, struct level *level, struct name *out)
 	return 0;
 }
 
-static int take_name(struct walk *walk, const struct name *name)
+static int squashfs_take_name(struct squashfs_walk *walk,
+			      const struct squashfs_name *name)
 {
 	struct squashfs_inode inode;
 	int err = squashfs_inode(&walk->image, name->inode, &inode);
@@ -380,10 +388,10 @@ static int take_name(struct walk *walk, const struct name *name)
 }
 
 /* One step: the next name of the innermost directory, or out of it. */
-static int step(struct walk *walk)
+static int squashfs_step(struct squashfs_walk *walk)
 {
-	struct level *level = &walk->levels.items[walk->levels.count - 1];
-	struct name name;
+	struct squashfs_level *level = &walk->levels.items[walk->levels.count - 1];
+	struct squashfs_name name;
 	int err;
 
 	cut_path(walk, level->path_size);
@@ -399,13 +407,13 @@ static int step(struct walk *walk)
 		warn_entry(walk, "has too long a path, and is left out");
 		return 0;
 	}
-	return take_name(walk, &name);
+	return squashfs_take_name(walk, &name);
 }
 
-static int walk_tree(struct walk *walk)
+static int walk_tree(struct squashfs_walk *walk)
 {
 	struct squashfs_inode root;
-	int err = make_room(walk, 0);
+	int err = squashfs_make_room(walk, 0);
 
 	if (err)
 		return err;
@@ -417,15 +425,15 @@ static int walk_tree(struct walk *walk)
 		return squashfs_damaged(&walk->image, "the type");
 	err = take_inode(walk, &root, walk->image.root);
 	while (!err && walk->levels.count)
-		err = step(walk);
+		err = squashfs_step(walk);
 	return err;
 }
 
-static void report(struct walk *walk)
+static void squashfs_report(struct squashfs_walk *walk)
 {
 	struct scan *scan = walk->scan;
 
-	advance(walk, walk->image.used); /* metadata, too, have been passed */
+	squashfs_advance(walk, walk->image.used); /* metadata, too, have been passed */
 	if (walk->specials)
 		log_info("'%s': %llu devices, pipes or sockets are left out", scan->label,
 			 (unsigned long long)walk->specials);
@@ -436,7 +444,7 @@ static void report(struct walk *walk)
 
 static int squashfs_scan(struct scan *scan, struct error *e)
 {
-	struct walk walk = { .scan = scan, .e = e };
+	struct squashfs_walk walk = { .scan = scan, .e = e };
 	int err = squashfs_open(&walk.image, scan, e);
 
 	if (err)
@@ -447,7 +455,7 @@ static int squashfs_scan(struct scan *scan, struct error *e)
 		 walk.image.compression, walk.image.block_size / 1024);
 	err = walk_tree(&walk);
 	if (!err)
-		report(&walk);
+		squashfs_report(&walk);
 	squashfs_contents_free(&walk.contents);
 	squashfs_xattrs_free(&walk.xattrs);
 	squashfs_refs_free(&walk.directories);

@@ -16,13 +16,13 @@ enum {
 static const char user[] = "user.";
 
 /* As stored, little-endian. */
-struct key {
+struct xattr_sets_key {
 	uint16_t type;
 	uint16_t name_size;
 };
 
 /* One of a set. The name is empty where it is not wanted, or too long. */
-struct xattr {
+struct xattr_sets_xattr {
 	unsigned type;
 	size_t name_size; /* with its namespace */
 	char name[LIMIT_XATTR_NAME_BYTES + 1];
@@ -31,8 +31,8 @@ struct xattr {
 };
 
 /* The size before a value, whose bytes follow. */
-static int read_size(struct squashfs_image *image, struct squashfs_cursor *cursor,
-		     uint32_t *size)
+static int xattr_sets_read_size(struct squashfs_image *image,
+				struct squashfs_cursor *cursor, uint32_t *size)
 {
 	int err = squashfs_read(image, cursor, size, sizeof(*size));
 
@@ -42,7 +42,7 @@ static int read_size(struct squashfs_image *image, struct squashfs_cursor *curso
 }
 
 static int find_elsewhere(struct squashfs_image *image, struct squashfs_cursor *cursor,
-			  struct xattr *xattr)
+			  struct xattr_sets_xattr *xattr)
 {
 	uint64_t reference;
 	int err = squashfs_read(image, cursor, &reference, sizeof(reference));
@@ -52,14 +52,14 @@ static int find_elsewhere(struct squashfs_image *image, struct squashfs_cursor *
 	if (xattr->value_size != sizeof(reference))
 		return squashfs_damaged(image, "the place of an xattr");
 	xattr->value = squashfs_xattrs_at(image, le64toh(reference));
-	return read_size(image, &xattr->value, &xattr->value_size);
+	return xattr_sets_read_size(image, &xattr->value, &xattr->value_size);
 }
 
 /* Finds the value, and moves the cursor behind what is stored here. */
 static int find_value(struct squashfs_image *image, struct squashfs_cursor *cursor,
-		      struct xattr *xattr)
+		      struct xattr_sets_xattr *xattr)
 {
-	int err = read_size(image, cursor, &xattr->value_size);
+	int err = xattr_sets_read_size(image, cursor, &xattr->value_size);
 
 	if (err)
 		return err;
@@ -69,11 +69,12 @@ static int find_value(struct squashfs_image *image, struct squashfs_cursor *curs
 	return squashfs_read(image, cursor, NULL, xattr->value_size);
 }
 
-static int read_name(struct squashfs_image *image, struct squashfs_cursor *cursor,
-		     struct xattr *xattr)
+static int xattr_sets_read_name(struct squashfs_image *image,
+				struct squashfs_cursor *cursor,
+				struct xattr_sets_xattr *xattr)
 {
 	size_t prefix = sizeof(user) - 1, size;
-	struct key key;
+	struct xattr_sets_key key;
 	char *name = NULL;
 	int err = squashfs_read(image, cursor, &key, sizeof(key));
 
@@ -93,7 +94,8 @@ static int read_name(struct squashfs_image *image, struct squashfs_cursor *curso
 	return err;
 }
 
-static bool fits(const struct squashfs_xattrs *xattrs, const struct xattr *xattr)
+static bool xattr_sets_fits(const struct squashfs_xattrs *xattrs,
+			    const struct xattr_sets_xattr *xattr)
 {
 	return xattrs->items.count < LIMIT_XATTRS && xattr->name_size >= sizeof(user) &&
 	       xattr->name_size <= LIMIT_XATTR_NAME_BYTES &&
@@ -101,7 +103,7 @@ static bool fits(const struct squashfs_xattrs *xattrs, const struct xattr *xattr
 	       xattr->value_size <= LIMIT_XATTR_TOTAL_BYTES - xattrs->total;
 }
 
-static int keep(struct squashfs_xattrs *xattrs, struct xattr *xattr)
+static int xattr_sets_keep(struct squashfs_xattrs *xattrs, struct xattr_sets_xattr *xattr)
 {
 	void *value = arena_alloc(&xattrs->arena, (size_t)xattr->value_size + 1);
 	const char *name = arena_copy(&xattrs->arena, xattr->name, xattr->name_size);
@@ -115,22 +117,23 @@ static int keep(struct squashfs_xattrs *xattrs, struct xattr *xattr)
 	return err;
 }
 
-static int read_one(struct squashfs_xattrs *xattrs, struct squashfs_cursor *cursor)
+static int xattr_sets_read_one(struct squashfs_xattrs *xattrs,
+			       struct squashfs_cursor *cursor)
 {
-	struct xattr xattr;
-	int err = read_name(xattrs->image, cursor, &xattr);
+	struct xattr_sets_xattr xattr;
+	int err = xattr_sets_read_name(xattrs->image, cursor, &xattr);
 
 	if (!err)
 		err = find_value(xattrs->image, cursor, &xattr);
 	if (err || (xattr.type & PREFIX_MASK) != PREFIX_USER)
 		return err;
-	if (fits(xattrs, &xattr))
-		return keep(xattrs, &xattr);
+	if (xattr_sets_fits(xattrs, &xattr))
+		return xattr_sets_keep(xattrs, &xattr);
 	xattrs->left_out = true;
 	return 0;
 }
 
-static void forget(struct squashfs_xattrs *xattrs)
+static void xattr_sets_forget(struct squashfs_xattrs *xattrs)
 {
 	arena_free(&xattrs->arena);
 	xattrs->arena = (struct arena){ 0 };
@@ -148,12 +151,12 @@ int squashfs_read_xattrs(struct squashfs_xattrs *xattrs, uint32_t number)
 
 	if (xattrs->any && xattrs->number == number)
 		return 0; /* files of one folder often have the same */
-	forget(xattrs);
+	xattr_sets_forget(xattrs);
 	if (number == SQUASHFS_NONE)
 		return 0;
 	err = squashfs_xattrs(xattrs->image, number, &cursor, &count);
 	while (!err && count-- > 0)
-		err = read_one(xattrs, &cursor);
+		err = xattr_sets_read_one(xattrs, &cursor);
 	xattrs->number = number;
 	xattrs->any = !err;
 	return err;
@@ -161,6 +164,6 @@ int squashfs_read_xattrs(struct squashfs_xattrs *xattrs, uint32_t number)
 
 void squashfs_xattrs_free(struct squashfs_xattrs *xattrs)
 {
-	forget(xattrs);
+	xattr_sets_forget(xattrs);
 	vec_free(&xattrs->items);
 }

@@ -40,7 +40,8 @@ void tar_walk_free(struct tar_walk *walk)
 /* What follows a header that says more of the next one */
 
 /* Leaves `size` bytes and a NUL in *out. `header` is where their header is. */
-static int read_text(struct tar_walk *walk, uint64_t header, uint64_t size, char **out)
+static int chain_read_text(struct tar_walk *walk, uint64_t header, uint64_t size,
+			   char **out)
 {
 	struct tar_place place = tar_walk_place(walk);
 	uint64_t data = header + TAR_BLOCK;
@@ -94,8 +95,8 @@ static int take_global(struct tar_walk *walk, uint64_t header,
 	return err ? tar_walk_no_memory(walk) : 0;
 }
 
-static int add_records(struct tar_walk *walk, uint64_t header, struct tar_records *records,
-		       char *text, size_t n)
+static int chain_add_records(struct tar_walk *walk, uint64_t header,
+			     struct tar_records *records, char *text, size_t n)
 {
 	int err = tar_records_add(records, text, n);
 
@@ -109,7 +110,8 @@ static int add_records(struct tar_walk *walk, uint64_t header, struct tar_record
 }
 
 /* Takes a text that belongs to it from now on. */
-static int take_text(struct tar_walk *walk, uint64_t header, char type, char *text, size_t n)
+static int chain_take_text(struct tar_walk *walk, uint64_t header, char type, char *text,
+			   size_t n)
 {
 	struct tar_member *member = &walk->member;
 	char **name = type == 'K' ? &member->long_link : &member->long_name;
@@ -117,9 +119,9 @@ static int take_text(struct tar_walk *walk, uint64_t header, char type, char *te
 	int err;
 
 	if (type == 'x' || type == 'X')
-		return add_records(walk, header, &member->records, text, n);
+		return chain_add_records(walk, header, &member->records, text, n);
 	if (type == 'g') {
-		err = add_records(walk, header, &records, text, n);
+		err = chain_add_records(walk, header, &records, text, n);
 		if (!err)
 			err = take_global(walk, header, &records);
 		tar_records_free(&records);
@@ -145,9 +147,9 @@ static int take_extension(struct tar_walk *walk, const unsigned char *block)
 	    !tar_round_up((uint64_t)size, &padded) ||
 	    !checked_add(header + TAR_BLOCK, padded, &end))
 		return tar_refuse_header(&place, header, "its size makes no sense");
-	err = read_text(walk, header, (uint64_t)size, &text);
+	err = chain_read_text(walk, header, (uint64_t)size, &text);
 	if (!err)
-		err = take_text(walk, header, type, text, (size_t)size);
+		err = chain_take_text(walk, header, type, text, (size_t)size);
 	walk->end = end < walk->window.length ? end : walk->window.length;
 	walk->window.extended = true;
 	return err;
@@ -156,7 +158,7 @@ static int take_extension(struct tar_walk *walk, const unsigned char *block)
 /* The member's own header */
 
 /* What a member's pax header says, or else one for all; NULL: its own header does. */
-static const struct tar_record *find(const struct tar_walk *walk, const char *key)
+static const struct tar_record *chain_find(const struct tar_walk *walk, const char *key)
 {
 	const struct tar_record *record = tar_records_find(&walk->member.records, key);
 
@@ -168,7 +170,7 @@ static const struct tar_record *find(const struct tar_walk *walk, const char *ke
 static uint32_t owner_id(const struct tar_walk *walk, const char *key,
 			 const unsigned char *field)
 {
-	const struct tar_record *record = find(walk, key);
+	const struct tar_record *record = chain_find(walk, key);
 	int64_t id;
 
 	if (!record || !tar_record_number(record, &id))
@@ -179,7 +181,7 @@ static uint32_t owner_id(const struct tar_walk *walk, const char *key,
 static void take_mtime(struct tar_walk *walk, const unsigned char *block)
 {
 	struct tar_member *member = &walk->member;
-	const struct tar_record *record = find(walk, "mtime");
+	const struct tar_record *record = chain_find(walk, "mtime");
 
 	if (record && tar_record_time(record, &member->mtime, &member->mtime_ns))
 		return;
@@ -192,11 +194,11 @@ static void take_mtime(struct tar_walk *walk, const unsigned char *block)
 static void take_names(struct tar_walk *walk, const unsigned char *block)
 {
 	struct tar_member *member = &walk->member;
-	const struct tar_record *path = find(walk, "GNU.sparse.name");
-	const struct tar_record *link = find(walk, "linkpath");
+	const struct tar_record *path = chain_find(walk, "GNU.sparse.name");
+	const struct tar_record *link = chain_find(walk, "linkpath");
 
 	if (!path)
-		path = find(walk, "path");
+		path = chain_find(walk, "path");
 	tar_header_path(block, member->name);
 	memcpy(member->link, block + TAR_LINK, TAR_NAME_BYTES);
 	member->link[TAR_NAME_BYTES] = '\0';
@@ -230,9 +232,9 @@ static bool has_data(struct tar_walk *walk, const unsigned char *block)
 	       !is_at_header(walk, walk->member.data);
 }
 
-static int take_size(struct tar_walk *walk, const unsigned char *block)
+static int chain_take_size(struct tar_walk *walk, const unsigned char *block)
 {
-	const struct tar_record *record = find(walk, "size");
+	const struct tar_record *record = chain_find(walk, "size");
 	int64_t size;
 
 	if (!has_data(walk, block)) {
@@ -271,7 +273,7 @@ static int take_map(struct tar_walk *walk, const unsigned char *block)
 	const struct tar_records *records = &member->records;
 	enum tar_dialect dialect = tar_header_dialect(block);
 	bool old = block[TAR_TYPE] == 'S' && (dialect == TAR_GNU || dialect == TAR_STAR);
-	const struct tar_record *real = find(walk, "SCHILY.realsize");
+	const struct tar_record *real = chain_find(walk, "SCHILY.realsize");
 	int64_t size;
 	int err = 0;
 
@@ -308,7 +310,7 @@ static int take_header(struct tar_walk *walk, const unsigned char *block)
 	take_mtime(walk, block);
 	if (member->type == 'M')
 		return refuse_volume(walk, member->path);
-	err = take_size(walk, block);
+	err = chain_take_size(walk, block);
 	return err ? err : take_map(walk, block);
 }
 

@@ -37,7 +37,7 @@ static bool parse_256(const unsigned char *field, size_t n, int64_t *out)
 	return true;
 }
 
-static bool is_blank(unsigned char byte)
+static bool header_is_blank(unsigned char byte)
 {
 	return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
@@ -49,13 +49,13 @@ static bool parse_octal(const unsigned char *field, size_t n, int64_t *out)
 	uint64_t value = 0;
 	bool minus;
 
-	while (i < n && is_blank(field[i]))
+	while (i < n && header_is_blank(field[i]))
 		i++;
 	minus = i + 1 < n && field[i] == '-' && field[i + 1] >= '0' && field[i + 1] <= '7';
 	for (i += minus; i < n && field[i] >= '0' && field[i] <= '7'; i++)
 		value = value << 3 | (uint64_t)(field[i] - '0');
 	*out = minus ? -(int64_t)value : (int64_t)value;
-	return i == n || field[i] == '\0' || is_blank(field[i]);
+	return i == n || field[i] == '\0' || header_is_blank(field[i]);
 }
 
 bool tar_number(const unsigned char *field, size_t n, int64_t *out)
@@ -63,7 +63,7 @@ bool tar_number(const unsigned char *field, size_t n, int64_t *out)
 	return field[0] & 0x80 ? parse_256(field, n, out) : parse_octal(field, n, out);
 }
 
-static bool is_zero(const unsigned char *bytes, size_t n)
+static bool header_is_zero(const unsigned char *bytes, size_t n)
 {
 	unsigned char any = 0;
 
@@ -78,7 +78,7 @@ bool tar_header_fits(const unsigned char *block)
 	int64_t unsigned_sum = 0, signed_sum = 0, said;
 
 	if (!tar_number(block + TAR_CHECKSUM, TAR_ID_BYTES, &said) ||
-	    is_zero(block + TAR_CHECKSUM, TAR_ID_BYTES))
+	    header_is_zero(block + TAR_CHECKSUM, TAR_ID_BYTES))
 		return false;
 	for (size_t i = 0; i < TAR_BLOCK; i++) {
 		bool blank = i >= TAR_CHECKSUM && i < TAR_CHECKSUM + TAR_ID_BYTES;

@@ -54,8 +54,8 @@ void tar_walk_warn(struct tar_walk *walk, const char *what)
 
 /* Where a member's data are */
 
-static int add_piece(struct tar_walk *walk, uint64_t file_offset, uint64_t position,
-		     uint64_t length)
+static int member_add_piece(struct tar_walk *walk, uint64_t file_offset,
+			    uint64_t position, uint64_t length)
 {
 	struct entry_extent extent;
 	uint64_t offset;
@@ -89,7 +89,8 @@ static int map_sparse(struct tar_walk *walk)
 		    !range_within(piece->offset, piece->length, member->map.size) ||
 		    !range_within(used, piece->length, member->stored))
 			return tar_walk_refuse_member(walk, "map of sparse data");
-		err = add_piece(walk, piece->offset, member->data + used, piece->length);
+		err = member_add_piece(walk, piece->offset, member->data + used,
+				       piece->length);
 		if (err)
 			return err;
 		behind = piece->offset + piece->length;
@@ -105,7 +106,7 @@ static int map_sparse(struct tar_walk *walk)
  * Where the next header is. The last member may lack what fills its last block: all of
  * it is there.
  */
-static int find_end(struct tar_walk *walk)
+static int member_find_end(struct tar_walk *walk)
 {
 	const struct tar_member *member = &walk->member;
 	uint64_t length = walk->window.length, padded;
@@ -122,7 +123,7 @@ static int find_end(struct tar_walk *walk)
 
 /* Members become entries */
 
-static int take_file(struct tar_walk *walk, struct entry *entry)
+static int member_take_file(struct tar_walk *walk, struct entry *entry)
 {
 	const struct tar_member *member = &walk->member;
 	int err = 0;
@@ -133,7 +134,7 @@ static int take_file(struct tar_walk *walk, struct entry *entry)
 	if (member->sparse)
 		err = map_sparse(walk);
 	else if (entry->size)
-		err = add_piece(walk, 0, member->data, entry->size);
+		err = member_add_piece(walk, 0, member->data, entry->size);
 	if (err)
 		return err;
 	entry->extents = walk->extents.items;
@@ -191,7 +192,7 @@ int tar_take_member(struct tar_walk *walk)
 		.path = member->path, .mode = member->mode, .uid = member->uid,
 		.gid = member->gid, .mtime = member->mtime, .mtime_ns = member->mtime_ns,
 	};
-	int err = find_end(walk);
+	int err = member_find_end(walk);
 
 	if (err)
 		return err;
@@ -202,7 +203,7 @@ int tar_take_member(struct tar_walk *walk)
 	walk->extents.count = 0;
 	err = tar_collect_xattrs(walk);
 	if (!err && entry.kind == ENTRY_FILE)
-		err = take_file(walk, &entry);
+		err = member_take_file(walk, &entry);
 	if (err)
 		return err;
 	entry.xattrs = walk->xattrs.items;

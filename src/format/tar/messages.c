@@ -12,7 +12,8 @@ enum { VOLUME_UNIT = 1024 }; /* in which GNU tar counts what a volume may hold *
 #define OR_A_VOLUME "; if it is the first volume of several (tar -M), " JOIN \
 		    ", and pack that again"
 
-static unsigned long long in_file(const struct tar_place *place, uint64_t position)
+static unsigned long long messages_in_file(const struct tar_place *place,
+					   uint64_t position)
 {
 	return (unsigned long long)(place->base + position);
 }
@@ -23,7 +24,7 @@ int tar_refuse_read(const struct tar_place *place, uint64_t at, int err)
 	return error_set(place->e, ERROR_SYSTEM, -err,
 			 "cannot read '%s' near byte %llu: %m; check the storage, or "
 			 "copy the file again",
-			 place->label, in_file(place, at));
+			 place->label, messages_in_file(place, at));
 }
 
 int tar_refuse_member(const struct tar_place *place, const char *what,
@@ -32,7 +33,7 @@ int tar_refuse_member(const struct tar_place *place, const char *what,
 	return error_set(place->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is damaged: the %s of member '%.200s' at byte %llu is "
 			 "not right; copy it again, or pack it again",
-			 place->label, what, member, in_file(place, data));
+			 place->label, what, member, messages_in_file(place, data));
 }
 
 int tar_refuse_truncated(const struct tar_place *place, const char *member,
@@ -46,7 +47,7 @@ int tar_refuse_truncated(const struct tar_place *place, const char *member,
 	return error_set(place->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is truncated: it ends at byte %llu inside member "
 			 "'%.200s', which needs %llu more bytes; copy it again%s",
-			 place->label, in_file(place, place->length), member,
+			 place->label, messages_in_file(place, place->length), member,
 			 (unsigned long long)missing, volume ? OR_A_VOLUME : "");
 }
 
@@ -56,7 +57,7 @@ int tar_refuse_volume(const struct tar_place *place, const char *file)
 			 "'%s' is one volume of a tar in several (tar -M): at byte %llu it "
 			 "goes on inside '%.200s', which begins in another volume; " JOIN
 			 ", and pack it again",
-			 place->label, in_file(place, 0), file);
+			 place->label, messages_in_file(place, 0), file);
 }
 
 int tar_refuse_cut(const struct tar_place *place, uint64_t header)
@@ -64,8 +65,8 @@ int tar_refuse_cut(const struct tar_place *place, uint64_t header)
 	return error_set(place->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is truncated: it ends at byte %llu inside the "
 			 "header at byte %llu; copy it again",
-			 place->label, in_file(place, place->length),
-			 in_file(place, header));
+			 place->label, messages_in_file(place, place->length),
+			 messages_in_file(place, header));
 }
 
 int tar_refuse_header(const struct tar_place *place, uint64_t header, const char *reason)
@@ -73,6 +74,6 @@ int tar_refuse_header(const struct tar_place *place, uint64_t header, const char
 	return error_set(place->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is damaged: there is no valid tar header at byte %llu"
 			 "%s%s; copy it again, or pack it again",
-			 place->label, in_file(place, header),
+			 place->label, messages_in_file(place, header),
 			 reason ? ": " : "", reason ? reason : "");
 }

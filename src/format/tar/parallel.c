@@ -14,7 +14,7 @@ enum {
 };
 #define WORTH_IT (UINT64_C(64) << 20) /* bytes; the pool's threads cost a moment */
 
-struct part {
+struct parallel_part {
 	struct scan scan;  /* with a log of its own until it is taken */
 	struct scan *front;
 	struct tar_window window;
@@ -28,7 +28,7 @@ struct part {
 struct tar_ahead {
 	struct pool *pool; /* until they have been waited for */
 	_Atomic bool cancelled;
-	struct part parts[PARTS - 1];
+	struct parallel_part parts[PARTS - 1];
 	size_t count;
 };
 
@@ -52,32 +52,34 @@ static bool find_header(const struct tar_window *window, uint64_t from, uint64_t
 }
 
 /* The scan that everybody knows is told. */
-static void advance(struct scan *scan, uint64_t bytes)
+static void parallel_advance(struct scan *scan, uint64_t bytes)
 {
-	struct part *part = (struct part *)(void *)((char *)scan - offsetof(struct part, scan));
+	struct parallel_part *part =
+		(struct parallel_part *)(void *)((char *)scan -
+						 offsetof(struct parallel_part, scan));
 
 	part->front->advance(part->front, bytes);
 }
 
 static void walk_part(void *argument)
 {
-	struct part *part = argument;
+	struct parallel_part *part = argument;
 
 	part->err = tar_plain_run(&part->scan, &part->window, &part->run, &part->e);
 }
 
 /* A guess at or behind `from`; none is not an error. */
-static void add_part(struct tar_ahead *ahead, struct scan *scan,
-		     const struct tar_window *window, uint64_t from)
+static void parallel_add_part(struct tar_ahead *ahead, struct scan *scan,
+			      const struct tar_window *window, uint64_t from)
 {
-	struct part *part = &ahead->parts[ahead->count];
+	struct parallel_part *part = &ahead->parts[ahead->count];
 
 	if (!find_header(window, from, &part->start) ||
 	    (ahead->count && part->start <= part[-1].start))
 		return;
 	part->scan = *scan;
 	part->front = scan;
-	part->scan.advance = scan->advance ? advance : NULL;
+	part->scan.advance = scan->advance ? parallel_advance : NULL;
 	part->scan.entries = entries_new();
 	part->open = tar_window_open(&part->window, window->source, window->base,
 				     window->length) == 0;
@@ -104,7 +106,7 @@ struct tar_ahead *tar_ahead_start(struct scan *scan, const struct tar_window *wi
 		return NULL;
 	step -= step % TAR_BLOCK;
 	for (unsigned i = 1; i < PARTS; i++)
-		add_part(ahead, scan, window, i * step);
+		parallel_add_part(ahead, scan, window, i * step);
 	for (size_t i = 0; i + 1 < ahead->count; i++)
 		ahead->parts[i].run.stop = ahead->parts[i + 1].start;
 	if (ahead->count == 0 || pool_start(&ahead->pool, (unsigned)ahead->count) < 0) {
@@ -133,7 +135,7 @@ static void wait_for_parts(struct tar_ahead *ahead)
 }
 
 /* What has been told of its progress is taken back. */
-static void drop_part(struct part *part, struct scan *scan)
+static void drop_part(struct parallel_part *part, struct scan *scan)
 {
 	if (scan->advance && part->run.members)
 		scan->advance(scan, part->start - part->run.end);
@@ -144,7 +146,7 @@ static void drop_part(struct part *part, struct scan *scan)
 void tar_ahead_take(struct tar_ahead *ahead, struct scan *scan, struct tar_run *run)
 {
 	for (size_t i = 0; ahead && i < ahead->count; i++) {
-		struct part *part = &ahead->parts[i];
+		struct parallel_part *part = &ahead->parts[i];
 
 		if (!part->scan.entries || part->start != run->end)
 			continue;

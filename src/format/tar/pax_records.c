@@ -27,7 +27,7 @@ void tar_records_free(struct tar_records *records)
 }
 
 /* "LENGTH KEY=VALUE\n", of which LENGTH counts all. 0 at the end of the text. */
-static int take_record(char **at, const char *end, struct tar_record *out)
+static int pax_records_take_record(char **at, const char *end, struct tar_record *out)
 {
 	char *text = *at, *equals;
 	size_t length = 0;
@@ -61,7 +61,7 @@ int tar_records_add(struct tar_records *records, char *text, size_t n)
 		free(text);
 		return -ENOMEM;
 	}
-	while ((r = take_record(&at, text + n, &record)) > 0)
+	while ((r = pax_records_take_record(&at, text + n, &record)) > 0)
 		if (vec_push(&records->items, record) < 0)
 			return -ENOMEM;
 	return r;
@@ -97,7 +97,7 @@ static bool matters(const char *key)
 }
 
 /* Each of them has a text of its own. */
-static void forget(struct tar_records *global, const char *key)
+static void pax_records_forget(struct tar_records *global, const char *key)
 {
 	for (size_t i = 0; i < global->items.count; i++) {
 		if (strcmp(global->items.items[i].key, key) != 0)
@@ -113,7 +113,8 @@ static void forget(struct tar_records *global, const char *key)
 	}
 }
 
-static int remember(struct tar_records *global, const struct tar_record *record)
+static int pax_records_remember(struct tar_records *global,
+				const struct tar_record *record)
 {
 	size_t key = strlen(record->key) + 1;
 	struct tar_record copy = { .size = record->size };
@@ -143,8 +144,8 @@ int tar_records_merge(struct tar_records *global, const struct tar_records *head
 
 		if (!matters(record->key))
 			continue;
-		forget(global, record->key);
-		err = record->size ? remember(global, record) : 0;
+		pax_records_forget(global, record->key);
+		err = record->size ? pax_records_remember(global, record) : 0;
 		if (err)
 			return err;
 	}

@@ -15,7 +15,7 @@
 #define SCHILY "SCHILY.xattr."
 #define LIBARCHIVE "LIBARCHIVE.xattr."
 
-static int hex_digit(char c)
+static int pax_xattrs_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -30,8 +30,8 @@ static bool decode_name(char *name, bool all)
 	char *to = name;
 
 	while (*name) {
-		int high = name[0] == '%' ? hex_digit(name[1]) : -1;
-		int low = high < 0 ? -1 : hex_digit(name[2]);
+		int high = name[0] == '%' ? pax_xattrs_hex_digit(name[1]) : -1;
+		int low = high < 0 ? -1 : pax_xattrs_hex_digit(name[2]);
 		int byte = low < 0 ? -1 : high << 4 | low;
 
 		if (byte >= 0 && (all || byte == '=' || byte == '%')) {
@@ -89,8 +89,8 @@ static bool has_xattr(const struct tar_walk *walk, const char *name)
 }
 
 /* Is it shown at all? Leaves what is behind the namespace in *encoded. */
-static bool is_shown(const struct tar_record *record, const char *namespace,
-		     const char **encoded)
+static bool pax_xattrs_is_shown(const struct tar_record *record, const char *namespace,
+				const char **encoded)
 {
 	size_t n = strlen(namespace);
 
@@ -111,7 +111,8 @@ static bool within_limits(const struct tar_walk *walk, const struct entry_xattr 
 }
 
 /* `text`, in which it lies, belongs to the walk from now on. */
-static int keep(struct tar_walk *walk, char *text, const struct entry_xattr *xattr)
+static int pax_xattrs_keep(struct tar_walk *walk, char *text,
+			   const struct entry_xattr *xattr)
 {
 	if (vec_push(&walk->decoded, text) < 0) {
 		free(text);
@@ -140,7 +141,7 @@ static int take_xattr(struct tar_walk *walk, const struct tar_record *record,
 		 (!base64 || decode_base64(record->value, record->size, value, &size));
 	xattr.size = size;
 	if (usable && within_limits(walk, &xattr))
-		return keep(walk, text, &xattr);
+		return pax_xattrs_keep(walk, text, &xattr);
 	free(text);
 	if (usable)
 		tar_walk_warn(walk, "extended attributes beyond the limits are left out");
@@ -163,7 +164,7 @@ static int take_records(struct tar_walk *walk, const char *namespace, bool globa
 		const char *encoded;
 		int err;
 
-		if (!is_shown(record, namespace, &encoded) ||
+		if (!pax_xattrs_is_shown(record, namespace, &encoded) ||
 		    ((global || record->size == 0) &&
 		     tar_records_find(global ? own : all, record->key)))
 			continue;

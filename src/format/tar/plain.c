@@ -55,7 +55,7 @@ static bool checksum_fits(const unsigned char *block)
 	return said == sum;
 }
 
-static bool is_zero(const unsigned char *bytes, unsigned n)
+static bool plain_is_zero(const unsigned char *bytes, unsigned n)
 {
 	unsigned char any = 0;
 
@@ -90,7 +90,7 @@ static bool parse_path(const unsigned char *block, char *out)
 			return false;
 		memcpy(out, block + TAR_PREFIX, front);
 		out[front++] = '/';
-	} else if (!is_zero(block + TAR_PREFIX, TAR_PREFIX_BYTES)) {
+	} else if (!plain_is_zero(block + TAR_PREFIX, TAR_PREFIX_BYTES)) {
 		return false;
 	}
 	memcpy(out + front, block + TAR_NAME, name);
@@ -104,7 +104,8 @@ bool tar_plain_parse(const unsigned char *block, struct tar_plain *out)
 
 	out->directory = block[TAR_TYPE] == '5';
 	if ((!out->directory && block[TAR_TYPE] != '0' && block[TAR_TYPE] != '\0') ||
-	    block[TAR_LINK] || !is_zero(block + REST, REST_BYTES) || !checksum_fits(block) ||
+	    block[TAR_LINK] || !plain_is_zero(block + REST, REST_BYTES) ||
+	    !checksum_fits(block) ||
 	    !parse_field(block + TAR_MODE, TAR_ID_BYTES, &mode) ||
 	    !parse_field(block + TAR_UID, TAR_ID_BYTES, &uid) ||
 	    !parse_field(block + TAR_GID, TAR_ID_BYTES, &gid) ||
@@ -137,8 +138,8 @@ void tar_offer_nested(struct scan *scan, struct entry *entry, uint64_t offset)
 }
 
 /* Whether all of it lies in the window, and if so where it ends. */
-static bool find_end(const struct tar_window *window, uint64_t header,
-		     const struct tar_plain *plain, uint64_t *end)
+static bool plain_find_end(const struct tar_window *window, uint64_t header,
+			   const struct tar_plain *plain, uint64_t *end)
 {
 	uint64_t padded;
 
@@ -191,7 +192,8 @@ int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *
 
 	while (run->end < run->stop && (block = tar_window_header(window, run->end)) &&
 	       tar_plain_parse(block, &plain) &&
-	       find_end(window, run->end, &plain, &end) && may_go_on(scan, run, &plain)) {
+	       plain_find_end(window, run->end, &plain, &end) &&
+	       may_go_on(scan, run, &plain)) {
 		err = tar_plain_append(scan, window, run->end, &plain);
 		if (err)
 			return format_no_memory(scan->label, e);

@@ -22,7 +22,7 @@ struct place {
 static const struct place gnu_place = { 386, 4, 482, 483 };
 static const struct place star_place = { 356, 4, 355, 452 };
 
-static int add_piece(struct tar_map *map, int64_t offset, int64_t length)
+static int sparse_add_piece(struct tar_map *map, int64_t offset, int64_t length)
 {
 	struct tar_piece piece = { (uint64_t)offset, (uint64_t)length };
 
@@ -43,7 +43,7 @@ static int take_fields(struct tar_map *map, const unsigned char *fields, unsigne
 		if (!tar_number(fields, TAR_LONG_BYTES, &offset) ||
 		    !tar_number(fields + TAR_LONG_BYTES, TAR_LONG_BYTES, &length))
 			return -EBADMSG;
-		err = add_piece(map, offset, length);
+		err = sparse_add_piece(map, offset, length);
 		if (err)
 			return err;
 	}
@@ -87,8 +87,8 @@ bool tar_map_is_in_records(const struct tar_records *records)
 }
 
 /* The size of the file: 0 or -EBADMSG. */
-static int take_size(struct tar_map *map, const struct tar_records *records,
-		     const char *key)
+static int sparse_take_size(struct tar_map *map, const struct tar_records *records,
+			    const char *key)
 {
 	const struct tar_record *record = tar_records_find(records, key);
 	int64_t size;
@@ -100,7 +100,7 @@ static int take_size(struct tar_map *map, const struct tar_records *records,
 }
 
 /* A number of the text and the one byte behind it, `behind` or, at the end, a NUL. */
-static bool take_number(const char **at, char behind, int64_t *out)
+static bool sparse_take_number(const char **at, char behind, int64_t *out)
 {
 	const char *text = *at;
 
@@ -116,15 +116,16 @@ static bool take_number(const char **at, char behind, int64_t *out)
 }
 
 /* 0.1: "offset,length,offset,length" */
-static int take_list(struct tar_map *map, const char *text)
+static int sparse_take_list(struct tar_map *map, const char *text)
 {
 	while (*text) {
 		int64_t offset, length;
 		int err;
 
-		if (!take_number(&text, ',', &offset) || !take_number(&text, ',', &length))
+		if (!sparse_take_number(&text, ',', &offset) ||
+		    !sparse_take_number(&text, ',', &length))
 			return -EBADMSG;
-		err = add_piece(map, offset, length);
+		err = sparse_add_piece(map, offset, length);
 		if (err)
 			return err;
 	}
@@ -146,7 +147,7 @@ static int take_pairs(struct tar_map *map, const struct tar_records *records)
 		} else if (strcmp(record->key, "GNU.sparse.numbytes") == 0) {
 			if (!tar_record_number(record, &length))
 				return -EBADMSG;
-			err = add_piece(map, offset, length);
+			err = sparse_add_piece(map, offset, length);
 			offset = -1;
 		}
 	}
@@ -156,11 +157,11 @@ static int take_pairs(struct tar_map *map, const struct tar_records *records)
 int tar_map_records(struct tar_map *map, const struct tar_records *records)
 {
 	const struct tar_record *list = tar_records_find(records, "GNU.sparse.map");
-	int err = take_size(map, records, "GNU.sparse.size");
+	int err = sparse_take_size(map, records, "GNU.sparse.size");
 
 	if (err)
 		return err;
-	return list ? take_list(map, list->value) : take_pairs(map, records);
+	return list ? sparse_take_list(map, list->value) : take_pairs(map, records);
 }
 
 /* What is read of the map before the data, block by block. */
@@ -202,7 +203,7 @@ int tar_map_data(struct tar_map *map, struct tar_window *window,
 {
 	struct reader reader = { .window = window, .next = *data, .end = *data + *stored };
 	int64_t count = 0, offset, length;
-	int err = take_size(map, records, "GNU.sparse.realsize");
+	int err = sparse_take_size(map, records, "GNU.sparse.realsize");
 
 	if (!err)
 		err = next_number(&reader, &count);
@@ -211,7 +212,7 @@ int tar_map_data(struct tar_map *map, struct tar_window *window,
 		if (!err)
 			err = next_number(&reader, &length);
 		if (!err)
-			err = add_piece(map, offset, length);
+			err = sparse_add_piece(map, offset, length);
 	}
 	if (!err && reader.next > reader.end)
 		err = -EBADMSG;

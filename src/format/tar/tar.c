@@ -70,7 +70,7 @@ static int pass_end(struct tar_walk *walk)
 		       tar_refuse_cut(&place, start) : tar_refuse_header(&place, start, NULL);
 }
 
-static void report(const struct tar_walk *walk)
+static void tar_report(const struct tar_walk *walk)
 {
 	const char *label = walk->scan->label;
 
@@ -134,7 +134,7 @@ static int scan_window(struct tar_walk *walk)
 	} while (r > 0);
 	tar_ahead_end(ahead, walk->scan);
 	if (!r)
-		report(walk);
+		tar_report(walk);
 	return r;
 }
 

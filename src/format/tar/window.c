@@ -59,7 +59,7 @@ static uint64_t past_hole(const struct tar_window *window, uint64_t at)
  * Between small members it costs storage less to read on than to step: one large read
  * instead of many small ones. And what a dataset is indexed for is that it will be read.
  */
-static void call_ahead(struct tar_window *window)
+static void window_call_ahead(struct tar_window *window)
 {
 	uint64_t from = window->called > window->at ? window->called : window->at;
 	uint64_t left = window->length - window->at;
@@ -72,12 +72,12 @@ static void call_ahead(struct tar_window *window)
 	window->called = to;
 }
 
-static void pass_over(struct tar_window *window, uint64_t bytes)
+static void window_pass_over(struct tar_window *window, uint64_t bytes)
 {
 	window->at += bytes;
 	window->skips++;
 	window->skipped += bytes;
-	call_ahead(window);
+	window_call_ahead(window);
 }
 
 void tar_window_seek(struct tar_window *window, uint64_t position)
@@ -94,7 +94,7 @@ static size_t next_chunk(struct tar_window *window, uint64_t position)
 	uint64_t left = window->length - position;
 
 	if (position > window->at && position - window->at >= SKIP_MIN) {
-		pass_over(window, position - window->at);
+		window_pass_over(window, position - window->at);
 		window->chunk = window->extended ? READ_MIN : TAR_BLOCK;
 	} else if (window->chunk < READ_MAX) {
 		window->chunk = window->chunk < READ_MIN ? READ_MIN : 2 * window->chunk;

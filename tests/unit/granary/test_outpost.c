@@ -14,7 +14,7 @@ struct hatch *apart_hatch(void)
 	return NULL;
 }
 
-static int send(struct outpost *o, unsigned channel, enum ask kind, const struct order *order)
+static int send(struct outpost *o, unsigned channel, enum ask kind, const struct outpost_order *order)
 {
 	static char bytes[HATCH_BYTES];
 	struct hatch_answer answer = { .data = bytes, .fd = -1 };
@@ -28,7 +28,7 @@ static int send(struct outpost *o, unsigned channel, enum ask kind, const struct
 static void test_only_the_first_channel_opens(void **state)
 {
 	struct outpost *o = outpost_new("out", EXISTING_REFUSE, CHANNELS, FOLDERS);
-	struct order order = { .other = FOLDERS };
+	struct outpost_order order = { .other = FOLDERS };
 
 	(void)state;
 	assert_non_null(o);
@@ -43,7 +43,7 @@ static void test_folders_and_names_that_make_no_sense(void **state)
 {
 	static const char *const names[] = { "", ".", "..", "a/b", "/etc" };
 	struct outpost *o = outpost_new("out2", EXISTING_REFUSE, CHANNELS, FOLDERS);
-	struct order order = { .other = FOLDERS + 1 };
+	struct outpost_order order = { .other = FOLDERS + 1 };
 
 	(void)state;
 	assert_non_null(o);
@@ -52,13 +52,13 @@ static void test_folders_and_names_that_make_no_sense(void **state)
 	order.other = FOLDERS;
 	assert_int_equal(send(o, 0, ASK_OPEN, &order), 0);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		order = (struct order){ .folder = 1 };
+		order = (struct outpost_order){ .folder = 1 };
 		snprintf(order.name, sizeof(order.name), "%s", names[i]);
 		assert_int_equal(send(o, 0, ASK_FOLDER, &order), -EINVAL);
 		order.folder = 0;
 		assert_int_equal(send(o, 1, ASK_BEGIN, &order), -EINVAL);
 	}
-	order = (struct order){ .folder = 2, .other = 3, .name = "a" };
+	order = (struct outpost_order){ .folder = 2, .other = 3, .name = "a" };
 	assert_int_equal(send(o, 0, ASK_FOLDER, &order), -EINVAL);
 	assert_int_equal(send(o, 1, ASK_PUBLISH, &order), -EINVAL);
 	assert_int_equal(send(o, 1, ASK_BEGIN, &order), -EINVAL);
