@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a build leaves out is refused with a sentence that says which library it lacks.
+# A library that a build leaves out is named where it is missed, and only there.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need tar
@@ -18,6 +18,14 @@ refused() {
 	is "$?" "$status" "$what: refused" || diag "$(cat said)"
 	grep -q "this granaryfs was built without .*; build it again: ./configure --with-$library (" said
 	ok $? "$what: why, and what helps" || diag "$(cat said)"
+}
+
+# known WHAT COMMAND...: no library is missing for it, whatever else is wrong.
+known() {
+	local what=$1
+	shift
+	"$@" >said 2>&1
+	refuse "$what: no library is missing" grep "was built without" said
 }
 
 # What begins like a file of the format is recognised: nothing else is read of it.
@@ -38,6 +46,9 @@ if left_out HDF5; then
 	refused hdf5 3 "an HDF5 file: listed" granary ls -o index=off x.h5
 	refused hdf5 1 "an HDF5 file: packed" granary pack tree out.h5
 	refuse "--help leaves HDF5 out" grep -q HDF5 <(granaryfs --help)
+else
+	known "an HDF5 file" granary ls -o index=off x.h5
+	check "--help has HDF5" grep -q HDF5 <(granaryfs --help)
 fi
 if left_out SQUASHFS; then
 	refused squashfs 3 "a squashfs image: listed" granary ls -o index=off x.sqfs
@@ -45,18 +56,22 @@ if left_out SQUASHFS; then
 	tar -cf nested.tar x.sqfs
 	check "a squashfs image in a tar: a file" grep -q '^x.sqfs$' \
 		<(granary ls -o index=off nested.tar)
+else
+	known "a squashfs image" granary ls -o index=off x.sqfs
 fi
 if left_out JANSSON; then
 	refused jansson 3 "a map in JSON" granary ls -o index=off,names=map.json a.tar
+else
+	known "a map in JSON" granary ls -o index=off,names=map.json a.tar
 fi
 if left_out NETTLE; then
 	refused nettle 1 "a manifest" granary verify --write-checksums sums a.tar
+else
+	known "a manifest" granary verify --write-checksums sums a.tar
 fi
 if left_out IMAGES; then
 	refused images 1 "images decoded" granary pack --decode tree out.tar
-fi
-if [ "$tap_count" -eq 0 ]; then
-	echo "1..0 # SKIP this build leaves nothing out that can be seen here"
-	exit 0
+else
+	known "images decoded" granary pack --decode tree out.tar
 fi
 finish
