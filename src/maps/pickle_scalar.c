@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "maps/pickle_text.h"
 
-static int refuse_with(struct pickle_reader *r, int errnum, const char *format,
-		       va_list arguments)
+static int __attribute__((format(printf, 3, 0)))
+refuse_with(struct pickle_reader *r, int errnum, const char *format, va_list arguments)
 {
 	char what[256];
 

@@ -213,7 +213,7 @@ int saved_indices_list(const char *path, struct path_list *list, struct error *e
 {
 	const char *name = filename_of(path);
 	CLEANUP(cleanup_free) char *folder = NULL;
-	CLEANUP(close_saved) struct saved_json saved = { NULL };
+	CLEANUP(close_saved) struct saved_json saved = { 0 };
 	int there;
 
 	if (strcmp(name, "dataset.arrow") != 0)
