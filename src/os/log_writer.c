@@ -159,7 +159,7 @@ int log_writer_start(int file, struct error *e)
 static int log_sender = -1;
 static atomic_bool log_hangs; /* the writer was seen to, and has not written all since */
 
-static bool has_written_all(void)
+bool log_writer_has_written(void)
 {
 	int waiting = 0;
 
@@ -171,7 +171,7 @@ static void await_writer(void)
 	long long end = bounded_now() + WRITTEN_MS;
 	unsigned pause = PAUSE_FIRST_US;
 
-	while (!has_written_all()) {
+	while (!log_writer_has_written()) {
 		if (bounded_now() >= end) {
 			atomic_store(&log_hangs, true);
 			return;
@@ -183,7 +183,7 @@ static void await_writer(void)
 
 static int send_line(const char *line, size_t size)
 {
-	if (atomic_load(&log_hangs) && has_written_all())
+	if (atomic_load(&log_hangs) && log_writer_has_written())
 		atomic_store(&log_hangs, false);
 	if (send(log_sender, line, size, MSG_NOSIGNAL) < 0)
 		return -errno;

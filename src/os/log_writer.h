@@ -15,6 +15,8 @@
 #ifndef GRANARY_OS_LOG_WRITER_H
 #define GRANARY_OS_LOG_WRITER_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 /*
@@ -31,5 +33,8 @@ int log_writer_start(int file, struct error *e);
  * was killed, lines go to syslog, or to standard error, as without a file.
  */
 void log_writer_use(int sender);
+
+/* Has the writer written all lines that were sent? Lines of other senders count, too. */
+bool log_writer_has_written(void);
 
 #endif
