@@ -8,10 +8,10 @@ struct memory {
 	struct source source;
 	const unsigned char *bytes;
 	size_t length;
-	uint64_t hinted;
+	_Atomic uint64_t hinted;
 	uint64_t fail_at;
 	int err;
-	unsigned times; /* that it still fails */
+	_Atomic unsigned times; /* that it still fails */
 };
 
 static struct memory *memory_of(const struct source *source)
@@ -34,7 +34,8 @@ static int read_memory(const struct source *source, void *buffer, size_t length,
 
 	copy(memory, buffer, n, *at);
 	*at += n;
-	memory->times -= fails;
+	if (fails)
+		memory->times--;
 	return fails ? memory->err : 0;
 }
 
