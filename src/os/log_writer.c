@@ -87,10 +87,7 @@ static void log_writer_write_records(void)
 static int leave_senders(int records, int file)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	sigset_t all;
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
 	setsid();
 	prctl(PR_SET_NAME, "granaryfs-log");
 	if (dup2(records, RECORDS) < 0 || dup2(file, FILE_OF_LOG) < 0 ||
@@ -134,6 +131,19 @@ static int fork_writer(int records, int file)
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
 }
 
+/* Signals are blocked before there is a writer, so that none can end it at its start. */
+static int start_without_signals(int records, int file)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &before);
+	err = fork_writer(records, file);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return err;
+}
+
 int log_writer_start(int file, struct error *e)
 {
 	int ends[2], err = 0;
@@ -141,7 +151,7 @@ int log_writer_start(int file, struct error *e)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		err = -errno;
 	if (!err) {
-		err = fork_writer(ends[1], file);
+		err = start_without_signals(ends[1], file);
 		close(ends[1]);
 	}
 	if (!err && fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
