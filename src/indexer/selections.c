@@ -60,7 +60,7 @@ static int select_rows(struct job *data, const struct job *by, const uint64_t *r
 				 "dataset?",
 				 by->scan.label, all, data->scan.label);
 	if (err)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
+		return error_no_memory(e, NULL);
 	scan_say(&data->scan, "%zu of its %" PRIu64 " rows are shown, those of '%.100s'",
 		 n, all, filename_of(by->scan.label));
 	return 0;
@@ -81,8 +81,7 @@ int selections_apply(struct job *const *jobs, uint32_t count, struct error *e)
 		for (; i < count && jobs[i]->scan.selects && !err; i++)
 			for (size_t k = 0; k < jobs[i]->scan.selection.count && !err; k++)
 				if (vec_push(&rows, jobs[i]->scan.selection.items[k]) < 0)
-					err = error_set(e, ERROR_SYSTEM, ENOMEM,
-							"out of memory");
+					err = error_no_memory(e, NULL);
 		if (!err)
 			err = select_rows(jobs[first - 1], jobs[first], rows.items,
 					  rows.count, e);

@@ -53,8 +53,7 @@ static int convert_utf16(struct map_input *input, bool big_endian, char **buffer
 
 	*buffer = malloc(3 * text.units + UTF8_MOST);
 	if (!*buffer)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
-				 input->path);
+		return error_no_memory(e, input->path);
 	for (size_t i = 0; i < text.units;) {
 		size_t at = i;
 		uint32_t character = utf16_next(&text, &i);

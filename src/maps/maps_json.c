@@ -118,7 +118,7 @@ static int refuse_json(const struct map_input *input, const json_error_t *why,
 		       struct error *e)
 {
 	if (json_error_code(why) == json_error_out_of_memory)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory", input->path);
+		return error_no_memory(e, input->path);
 	error_set(e, ERROR_DATASET, EBADMSG, "%s: line %d: this JSON cannot be read: %s",
 		  input->path, why->line, why->text);
 	return json_error_code(why) == json_error_invalid_syntax ? -EILSEQ : -EBADMSG;
@@ -137,8 +137,6 @@ static int visit_json(const struct map_input *input, struct error *e)
 				 "of names nor a list of classes: %s",
 				 input->path, bomb);
 	json = json_loadb(input->bytes, input->n, JSON_REJECT_DUPLICATES, &why);
-	if (!json && json_error_code(&why) == json_error_out_of_memory)
-		return error_no_memory(e, input->path);
 	if (!json)
 		return refuse_json(input, &why, e);
 	found = input->classes ? maps_json_find_classes(json) : json;

@@ -46,8 +46,7 @@ static int maps_lines_add_line(struct map_lines *lines, const struct map_input *
 	if (!lines->blank)
 		lines->blank = lines->last_blank;
 	if (vec_push(&lines->items, *line) < 0)
-		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
-				 input->path);
+		return error_no_memory(e, input->path);
 	return 0;
 }
 

@@ -26,11 +26,6 @@ void path_list_free(struct path_list *list)
 	vec_free(list);
 }
 
-static int saved_folder_no_memory(struct error *e)
-{
-	return error_set(e, ERROR_SYSTEM, ENOMEM, "out of memory");
-}
-
 static char *join_path(const char *folder, const char *name, size_t size)
 {
 	size_t n = strlen(folder);
@@ -49,7 +44,7 @@ static int push_path(struct path_list *list, char *path, struct error *e)
 	if (path && list->count < FILES_MOST && vec_push(list, path) == 0)
 		return 0;
 	free(path);
-	return saved_folder_no_memory(e);
+	return error_no_memory(e, NULL);
 }
 
 static int refuse_state(const struct saved_json *saved, const char *what, struct error *e)
@@ -82,7 +77,7 @@ static int open_saved(const char *folder, const char *name, struct saved_json *o
 
 	*out = (struct saved_json){.path = join_path(folder, name, strlen(name))};
 	if (!out->path)
-		return saved_folder_no_memory(e);
+		return error_no_memory(e, NULL);
 	if (source_open(out->path, &source, NULL) < 0 || source_size(source) == 0)
 		return 0;
 	size = source_size(source);
@@ -90,7 +85,7 @@ static int open_saved(const char *folder, const char *name, struct saved_json *o
 		return refuse_state(out, "has more than 16 MiB", e);
 	out->text = malloc((size_t)size);
 	if (!out->text)
-		return saved_folder_no_memory(e);
+		return error_no_memory(e, NULL);
 	if (source_pread(source, out->text, (size_t)size, 0) < 0)
 		return refuse_state(out, "cannot be read", e);
 	if (pyjson_begin(&out->json, out->text, (size_t)size, &fault) < 0 ||
@@ -109,7 +104,7 @@ static int take_own_name(const struct saved_json *saved,
 	size_t n;
 
 	if (!text)
-		return saved_folder_no_memory(e);
+		return error_no_memory(e, NULL);
 	n = pyjson_string(string, text);
 	text[n] = '\0';
 	name = filename_of(text);
@@ -117,7 +112,7 @@ static int take_own_name(const struct saved_json *saved,
 	    strcmp(name, "..") == 0)
 		return refuse_state(saved, "names a file that cannot be one", e);
 	*out = join_path(folder, name, strlen(name));
-	return *out ? 0 : saved_folder_no_memory(e);
+	return *out ? 0 : error_no_memory(e, NULL);
 }
 
 /* The files of [{"filename": "data-00000-of-00001.arrow"}, ...]; null has none. */
@@ -220,7 +215,7 @@ int saved_indices_list(const char *path, struct path_list *list, struct error *e
 		return 0;
 	folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
 	if (!folder)
-		return saved_folder_no_memory(e);
+		return error_no_memory(e, NULL);
 	there = open_saved(folder, "state.json", &saved, e);
 	if (there < 0)
 		return there;
