@@ -190,42 +190,40 @@ int pickle_do_bytes(struct pickle_reader *r, unsigned width)
 	return sized_text(r, PICKLE_BYTES, width);
 }
 
-int pickle_do_unicode(struct pickle_reader *r, unsigned width)
+/* Reads the plain text of a line that is written with escapes. */
+typedef int read_plain(struct arena *arena, const char *line, size_t size,
+		       const char **plain, size_t *plain_size);
+
+static int line_text(struct pickle_reader *r, enum pickle_kind kind, read_plain *read,
+		     const char *damage)
 {
 	size_t size = 0, plain_size;
 	const char *line, *plain;
 	int err = pickle_take_line(r, &line, &size);
 
-	(void)width;
 	if (err)
 		return err;
-	err = pickle_text_unescape(&r->out->arena, line, size, &plain, &plain_size);
+	err = read(&r->out->arena, line, size, &plain, &plain_size);
 	if (err == -ENOMEM)
 		return pickle_no_memory(r);
 	if (err)
-		return pickle_refuse(r,
-				     "an escape in a str that means nothing; the file is "
-				     "damaged");
-	return pickle_scalar_push_text(r, PICKLE_STR, plain, plain_size);
+		return pickle_refuse(r, "%s; the file is damaged", damage);
+	return pickle_scalar_push_text(r, kind, plain, plain_size);
+}
+
+int pickle_do_unicode(struct pickle_reader *r, unsigned width)
+{
+	(void)width;
+	return line_text(r, PICKLE_STR, pickle_text_unescape,
+			 "an escape in a str that means nothing");
 }
 
 /* Python 2's str: a literal in quotes, with its escapes. */
 int pickle_do_string(struct pickle_reader *r, unsigned width)
 {
-	size_t size = 0, plain_size;
-	const char *line, *plain;
-	int err = pickle_take_line(r, &line, &size);
-
 	(void)width;
-	if (err)
-		return err;
-	err = pickle_text_literal(&r->out->arena, line, size, &plain, &plain_size);
-	if (err == -ENOMEM)
-		return pickle_no_memory(r);
-	if (err)
-		return pickle_refuse(r, "a str that is not in quotes, or has an escape that "
-					"means nothing; the file is damaged");
-	return pickle_scalar_push_text(r, PICKLE_BYTES, plain, plain_size);
+	return line_text(r, PICKLE_BYTES, pickle_text_literal,
+			 "a str that is not in quotes, or has an escape that means nothing");
 }
 
 /* Numbers */
