@@ -35,11 +35,6 @@ bool hdf5_is_column(const struct hdf5_dataset *d)
 	return hdf5_column_axis(d) >= 0;
 }
 
-bool hdf5_column_is_hole(const struct hdf5_column *c)
-{
-	return c->hole;
-}
-
 static bool is_variable(const struct hdf5_dataset *d)
 {
 	return d->kind == H5T_VLEN ||

@@ -46,9 +46,6 @@ int hdf5_column_open(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 		     enum hdf5_column_kind kind, struct hdf5_column *out);
 void hdf5_column_close(struct hdf5_column *column);
 
-/* Is nothing stored of the row that was asked for last? */
-bool hdf5_column_is_hole(const struct hdf5_column *column);
-
 /* The bytes of a row below `rows`, until the next is asked for. */
 int hdf5_column_get(struct hdf5_column *column, uint64_t row, const unsigned char **out);
 
