@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # granary extract: what comes out is what was packed; each file whole or not at all; and
 # nothing outside of the destination, whatever lies in the way.
 # shellcheck source=tests/lib.sh

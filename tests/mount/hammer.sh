@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # tests/bin/hammer finds what is wrong, and says nothing where nothing is: what
 # other tests conclude from its silence rests on this.
 # shellcheck source=tests/lib.sh

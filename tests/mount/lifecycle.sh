@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # From the command line to the last unmount: granaryfs returns when the mount
 # answers, holds nothing of its caller's, and ends when it should.
 # shellcheck source=tests/lib.sh

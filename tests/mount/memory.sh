@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # cache=: what it takes and refuses, what the budget then is, within a control group as
 # well, and what it is good for: listings of trees that are too large for it.
 # shellcheck source=tests/lib.sh

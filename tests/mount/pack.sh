@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # granary pack: what it writes is read by others and compared with the source, and nothing
 # half-made ever has the final name.
 # shellcheck source=tests/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # Once read, a dataset is served by the kernel alone: a second pass of two
 # reader processes in random order sends no request, and one of Python's
 # ImageFolder nothing but one ioctl a file (Python before 3.14).

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # What is read ahead is right, is not asked for again, and is not more than there is
 # room for: the sweep, its beginning, its end, its budget, and what may happen to it.
 # shellcheck source=tests/lib.sh

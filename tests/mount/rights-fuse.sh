@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # Packed files on a FUSE filesystem of the user's own, which answers nobody else, not
 # even root: -o user= opens them as that user. And the user's means against the process
 # that does so: its storage, signals, tracing.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # granary run: the command sees the mount, with its own number, ids, signals and status;
 # nobody else sees it; and whatever ends, everything has ended.
 # shellcheck source=tests/lib.sh

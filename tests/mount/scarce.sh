@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # What a server needs cannot be had: threads, processes, descriptors, memory. Whoever reads
 # waits until it can, or gets an error and a sentence; never wrong bytes, and no hang.
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # The shield: a read-only overlay on the FUSE mount. What it must not change, whom it must
 # not let in, how it ends, and what becomes of it where the kernel will not have it.
 

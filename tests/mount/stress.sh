@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # Everything at once: readers compare every byte while the sweep pushes, files beyond the
 # budget are dropped, memory is squeezed, pages go, servers are killed and the mount is
 # taken away. No wrong byte, no error, no hang, no process that waits for good.

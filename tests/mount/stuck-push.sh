@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # A thread that stores a page waits in the kernel for a read of that page, and nothing
 # ends it but that read's answer. Where the supervisor is killed then, no server follows
 # that would answer: the last one has to, or readers wait for good.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # granary umount: whatever is there, it goes, and the command ends. Mounts that are
 # busy, dead, stacked, hidden or hung; as root, and as a user through fusermount3.
 

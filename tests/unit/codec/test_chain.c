@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* granary-test: CFLAGS += $(CODECS_CFLAGS) $(ZLIB_CFLAGS) */
 /* Chains of steps, some of them skipped, from an index that may say anything. */
 #include "codec/kit.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* granary-test: CFLAGS += $(CODECS_CFLAGS) $(ZLIB_CFLAGS) */
 /* Each library decodes what it has encoded, and ends on whatever else it is given. */
 #include "codec/kit.h"
 

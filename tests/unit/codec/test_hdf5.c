@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* granary-test: CFLAGS += $(CODECS_CFLAGS) $(ZLIB_CFLAGS) */
 /* Chunks as HDF5 stores them: hdf5_chunks.py says where these come from. */
 #include "codec/kit.h"
 

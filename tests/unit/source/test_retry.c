@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Storage that fails for a moment, or for good. Time is ours here: no test waits. */
+/*
+ * Storage that fails for a moment, or for good: faults lie between the sources and pread.
+ * Time is ours here: no test waits.
+ *
+ * granary-test: SOURCES += tests/faults/parse.c
+ * granary-test: LDFLAGS = $(faults_ldflags) -Wl,--wrap=nanosleep -Wl,--wrap=clock_gettime
+ */
 #include "unit.h"
 
 #include <errno.h>
