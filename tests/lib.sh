@@ -235,18 +235,51 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 trap 'exit 129' HUP
 
+# A limit of time is for an idle machine. Where more wants to run than there are processors,
+# it is so many times as long, as /proc/loadavg has it: in $busy, without a process.
+processors=$(nproc)
+how_busy() {
+	local load
+	read -r load _ </proc/loadavg
+	busy=$((1 + ${load%.*} / processors))
+	[ "$busy" -le 10 ] || busy=10
+}
+
+# patience SECONDS: the limit for a program that is to end by itself.
+patience() {
+	how_busy
+	echo $(($1 * busy))
+}
+
 # wait_until SECONDS COMMAND...: polls; fails when the time is over.
 wait_until() {
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	local begin=${EPOCHREALTIME/./} seconds=$1 busy
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ "${EPOCHREALTIME/./}" -lt "$end" ] || return 1
+		how_busy
+		[ $((${EPOCHREALTIME/./} - begin)) -lt $((seconds * busy * 1000000)) ] ||
+			return 1
 		sleep 0.02
 	done
 }
 
 process_gone() {
 	! kill -0 "$1" 2>/dev/null
+}
+
+# in_state LETTER PID: one of its threads is: D, in an uninterruptible sleep; T, stopped.
+in_state() {
+	grep -q "^State:[[:space:]]*$1" "/proc/$2/task/"*/status
+} 2>/dev/null
+
+# in_request PID: it waits for the answer of a FUSE server.
+in_request() {
+	grep -q -E 'request_wait|fuse' "/proc/$1/wchan"
+} 2>/dev/null
+
+# has_open PID PATTERN: it has a file whose path matches.
+has_open() {
+	find "/proc/$1/fd" -lname "$2" 2>/dev/null | grep -q .
 }
 
 # crashing COMMAND...: where processes crash because they are meant to, which is

@@ -148,7 +148,7 @@ dead() {
 	pid=$!
 	wait_until 60 test -e "$work/enough.reading"
 	kill -KILL "${mount_pid[$mnt]}"
-	sleep 1
+	wait_until 20 test -s "$work/said"
 	touch "$work/enough"
 	wait "$pid"
 }

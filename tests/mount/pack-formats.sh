@@ -130,7 +130,7 @@ same_bytes() {
 		is "$(made x.sqfs --threads "$threads" "$work/odd")" \
 			"$(made x.sqfs --threads 1 "$work/odd")" "squashfs: the same bytes, $threads threads"
 	done
-	sleep 1.1
+	sleep 1.1 # the clock has another second, which may not be in the image
 	is "$(made x.sqfs "$work/images2")" "$(made x.sqfs "$work/images")" \
 		"squashfs: the same bytes of a copy"
 	is "$(made x.h5 --threads 4 "$work/images2")" \
@@ -202,7 +202,7 @@ killed() {
 		while read -r name 2>/dev/null <"/proc/$pid/comm" && [ "$name" != granary ]; do
 			:
 		done
-		sleep "0.$(printf %03d $((RANDOM % pace)))"
+		sleep "0.$(printf %03d $((RANDOM % pace)))" # ends it at any moment
 		kill "-$signal" "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null || ended=$((ended + 1))
 		if [ -e "$where/$out" ] && [ "$(sha256sum <"$where/$out")" != "$wanted" ]; then

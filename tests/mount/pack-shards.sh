@@ -129,7 +129,7 @@ resume() {
 		"$granary" pack --quiet --no-index --resume --shards 6 "$work/src" \
 			"$where/x-%06d.tar" 2>/dev/null &
 		pid=$!
-		sleep "0.$(printf %03d $((RANDOM % 25)))"
+		sleep "0.$(printf %03d $((RANDOM % 25)))" # ends it at any moment
 		kill -KILL "$pid" 2>/dev/null
 		if ! wait "$pid" 2>/dev/null; then
 			died=$((died + 1))

@@ -112,7 +112,7 @@ looking_around() {
 	mount_it "cache=2G" || return
 	unset SLURM_JOB_ID
 	shuf -n 10 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
-	sleep 0.5
+	sleep 0.5 # a sweep would have begun
 	is "$(counter sweep_target)" 0 "find and ten cats begin no sweep"
 	shuf -n 64 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
 	check "64 files in random order do" wait_until 60 swept
@@ -166,7 +166,7 @@ disturbed() {
 	"$hammer" -s 8 -p 4 "$work/plain" "$mnt" >"$work/counts" 2>&1 &
 	pid=$!
 	for i in $(seq 1 20); do
-		sleep 0.3
+		sleep 0.3 # it pushes for so long
 		# the next one may take a while to be there
 		wait_until 30 has_server && kill -9 "$(server_pid "$mnt")" 2>/dev/null
 		! is_root || [ $((i % 5)) -ne 0 ] || echo 1 >/proc/sys/vm/drop_caches
@@ -185,7 +185,7 @@ unmounted_in_the_middle() {
 		granary_mount -o prefetch=sweep,cache=2G "$work/r.tar" "$mnt" >"$work/mount-output" ||
 			break
 		find "$mnt" -type f | head -n 100 | xargs -d '\n' cat >"$work/ten" 2>&1 &
-		sleep "0.0$i"
+		sleep "0.0$i" # at another moment each time
 		umount -l "$mnt" 2>/dev/null || fusermount3 -u -z "$mnt"
 		wait $!
 		wait_until 20 no_daemon "$mnt" || break

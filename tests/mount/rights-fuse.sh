@@ -337,6 +337,15 @@ stop_indexer() {
 	)
 }
 
+# One of the indexers asks the storage, which does not answer.
+writes_index() {
+	local pid
+	for pid in $indexers; do
+		in_request "$pid" && return
+	done
+	return 1
+}
+
 # Its storage hangs when it has begun.
 indexer_hangs() {
 	make_long_archive
@@ -349,7 +358,7 @@ indexer_hangs() {
 	kill -STOP "$storage"
 	# shellcheck disable=SC2086  # one or two
 	kill -CONT $indexers
-	sleep 2 # it is ready to write
+	wait_until 20 writes_index
 	check "an indexer that hangs: it is still there" has_indexer "$net/long.gidx"
 	kill -TERM "$launcher"
 	wait_until 10 process_gone "$launcher"

@@ -142,6 +142,7 @@ at_once() {
 
 # What the command leaves behind may still read; it ends with that.
 survivors() {
+	# the command has ended by then
 	start "$work/a.tar:$work/m1" -- sh -c \
 		"(sleep 0.5; cat '$work/m1/one' >'$work/late.$who'; echo ready) & exit 0"
 	wait "$pid"

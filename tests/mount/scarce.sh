@@ -89,6 +89,15 @@ start_readers() {
 	done
 }
 
+# Each has its file open, or is about to.
+all_ask() {
+	local reader child
+	for reader in "${readers[@]}"; do
+		child=$(cat "/proc/$reader/task/$reader/children")
+		in_request "${child% }" || has_open "${child% }" "$mnt/*" || return
+	done
+}
+
 # all_read DESCRIPTION: each got its bytes.
 all_read() {
 	local i wrong=0
@@ -133,7 +142,7 @@ none_left() {
 	kill_server
 	start_readers
 	check "no thread: said" wait_until 20 said "no server can begin"
-	sleep 2
+	sleep 2 # for tries that are not told
 	is "$(grep -c "no server can begin" "${mount_log[$mnt]}")" 1 "no thread: said once"
 	check "no thread: the supervisor stays" kill -0 "${mount_pid[$mnt]}"
 	limit nproc=1000
@@ -200,7 +209,7 @@ no_process() {
 	kill_server
 	check "no process: said" wait_until 20 said "no server can begin"
 	start_readers
-	sleep 1
+	wait_until 20 all_ask
 	echo 1000 >"$group/pids.max"
 	all_read "processes again"
 	check "no process: there is a server again" wait_until 20 has_server
@@ -293,7 +302,7 @@ no_memory() {
 	done
 	diag "no memory: $size"
 	start_readers
-	sleep 4
+	sleep 4 # memory is short for so long
 	echo 1G >"$group/$(limit_file memory)"
 	right_or_error "no memory"
 	if process_gone "${mount_pid[$mnt]}"; then

@@ -324,7 +324,7 @@ by_the_tool() {
 timeout_option() {
 	shielded_ok "timeout=" allow_other,timeout=1
 	exec 7<"$mnt/large"
-	sleep 3
+	sleep 3 # longer than the timeout
 	check "timeout=: it stays while a file is open" is_shielded "$mnt"
 	exec 7<&-
 	check "timeout=: unmounted" wait_until 15 not_mounted "$mnt"
@@ -362,7 +362,7 @@ server_killed() {
 	reader=$!
 	started+=("$reader")
 	for ((i = 0; i < 20; i++)); do
-		sleep 0.2
+		sleep 0.2 # the readers are in the midst of something else each time
 		kill -KILL "$(server_pid "$mnt")" 2>/dev/null
 	done
 	touch "$work/enough"

@@ -406,7 +406,7 @@ warm_slowly() {
 	local i
 	for i in 10 20 30 40 50 60 70 80 90 100; do
 		pretend $((i * 10000000)) 1000000000
-		sleep 0.25
+		sleep 0.25 # the pace of a sweep
 	done
 }
 
@@ -479,6 +479,7 @@ announced() {
 }
 
 comes_later() {
+	# the mount comes when the tool has looked for it
 	(sleep 1 && pretend_later) &
 	says 0 "waiting for that" "it waits for a mount that is not there yet" \
 		"$granary" wait --timeout 20 "$work/later"
