@@ -96,28 +96,26 @@ static void test_probe(void **state)
 	assert_null(format_probe(ones, sizeof(ones)));
 }
 
+static const struct {
+	const char *file, *detail;
+} files[] = {
+	{ "ImageNet_train.arrow",
+	  "file, image_data (binary), labels: label (uint16)" },
+	{ "pets-train-00000-of-00002.arrow",
+	  "stream, image (struct<bytes, path>), labels: label (int64), 3 names" },
+	{ "flicker-bytes.arrow",
+	  "file, image_data (binary), caption (binary), no labels" },
+};
+
 static void test_detail(void **state)
 {
-	static const struct {
-		const char *file, *detail;
-	} files[] = {
-		{ "ImageNet_train.arrow",
-		  "file, image_data (binary), labels: label (uint16)" },
-		{ "pets-train-00000-of-00002.arrow",
-		  "stream, image (struct<bytes, path>), labels: label (int64), 3 names" },
-		{ "flicker-bytes.arrow",
-		  "file, image_data (binary), caption (binary), no labels" },
-	};
+	size_t i = unit_row(state);
+	struct run run;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(files); i++) {
-		struct run run;
-
-		take_fixture(files[i].file);
-		run_window(&run, files[i].file, 0, NULL);
-		assert_string_equal(run.scan.detail, files[i].detail);
-		run_end(&run);
-	}
+	take_fixture(files[i].file);
+	run_window(&run, files[i].file, 0, NULL);
+	assert_string_equal(run.scan.detail, files[i].detail);
+	run_end(&run);
 }
 
 /* labels=NAME */
@@ -147,27 +145,25 @@ static void test_labels(void **state)
 	run_end(&run);
 }
 
+static const struct {
+	const char *file, *word;
+} files_refused[] = {
+	{ "numbers.arrow", "a (int32), b (utf8)" },
+	{ "large-label.arrow", "in row 1" },
+	{ "dictionary-label.arrow", "dictionary_decode" },
+	{ "zstd.arrow", "zstd" },
+	{ "lz4.arrow", "compression=None" },
+};
+
 static void test_refused(void **state)
 {
-	static const struct {
-		const char *file, *word;
-	} files[] = {
-		{ "numbers.arrow", "a (int32), b (utf8)" },
-		{ "large-label.arrow", "in row 1" },
-		{ "dictionary-label.arrow", "dictionary_decode" },
-		{ "zstd.arrow", "zstd" },
-		{ "lz4.arrow", "compression=None" },
-	};
+	size_t i = unit_row(state);
+	struct run run;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(files); i++) {
-		struct run run;
-
-		take_fixture(files[i].file);
-		run_window(&run, files[i].file, 0, NULL);
-		assert_refused(&run, files[i].word);
-		run_end(&run);
-	}
+	take_fixture(files_refused[i].file);
+	run_window(&run, files_refused[i].file, 0, NULL);
+	assert_refused(&run, files_refused[i].word);
+	run_end(&run);
 }
 
 /* What no type of file ends in gets the extension. */
@@ -240,30 +236,28 @@ static void test_no_labels(void **state)
 }
 
 /* Which column it is where several could be is said. */
+static const struct {
+	const char *file, *says[2];
+} files_choices[] = {
+	{ "two-labels.arrow", { "from the column 'label'", "'y' could be" } },
+	{ "two-classes.arrow", { "'scene' is the first", "none is taken" } },
+	{ "class-and-more.arrow", { "column 'fine_label'", "'coarse_label' could" } },
+};
+
 static void test_choices(void **state)
 {
-	static const struct {
-		const char *file, *says[2];
-	} files[] = {
-		{ "two-labels.arrow", { "from the column 'label'", "'y' could be" } },
-		{ "two-classes.arrow", { "'scene' is the first", "none is taken" } },
-		{ "class-and-more.arrow", { "column 'fine_label'", "'coarse_label' could" } },
-	};
+	size_t i = unit_row(state);
+	char name[64], *said;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(files); i++) {
-		char name[64], *said;
-
-		snprintf(name, sizeof(name), "%s", files[i].file);
-		take_fixture(name);
-		said = unit_stderr_of(scan_choices, name);
-		for (size_t k = 0; k < COUNT(files[i].says); k++) {
-			if (!strstr(said, files[i].says[k]))
-				print_message("# %s: %s\n", name, said);
-			assert_non_null(strstr(said, files[i].says[k]));
-		}
-		free(said);
+	snprintf(name, sizeof(name), "%s", files_choices[i].file);
+	take_fixture(name);
+	said = unit_stderr_of(scan_choices, name);
+	for (size_t k = 0; k < COUNT(files_choices[i].says); k++) {
+		if (!strstr(said, files_choices[i].says[k]))
+			print_message("# %s: %s\n", name, said);
+		assert_non_null(strstr(said, files_choices[i].says[k]));
 	}
+	free(said);
 }
 
 static int class_names(const char *json, const char *column, const char ***out, size_t *n,
@@ -312,10 +306,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_as_written),
 	cmocka_unit_test(test_window),
 	cmocka_unit_test(test_probe),
-	cmocka_unit_test(test_detail),
+	unit_table(test_detail, files, file),
 	cmocka_unit_test(test_labels),
-	cmocka_unit_test(test_refused),
-	cmocka_unit_test(test_choices),
+	unit_table(test_refused, files_refused, file),
+	unit_table(test_choices, files_choices, file),
 	cmocka_unit_test(test_no_labels),
 	cmocka_unit_test(test_classes),
 };

@@ -674,26 +674,21 @@ static void test_probe(void **state)
 	assert_null(format_probe(head, sizeof(head)));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_compressors),
-		cmocka_unit_test(test_detail),
-		cmocka_unit_test(test_stored),
-		cmocka_unit_test(test_coded),
-		cmocka_unit_test(test_fragments),
-		cmocka_unit_test(test_hard_links),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_xattrs),
-		cmocka_unit_test(test_each_byte),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_superblock),
-		cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_probe),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_compressors),
+	cmocka_unit_test(test_detail),
+	cmocka_unit_test(test_stored),
+	cmocka_unit_test(test_coded),
+	cmocka_unit_test(test_fragments),
+	cmocka_unit_test(test_hard_links),
+	cmocka_unit_test(test_window),
+	cmocka_unit_test(test_xattrs),
+	cmocka_unit_test(test_each_byte),
+	cmocka_unit_test(test_truncated),
+	cmocka_unit_test(test_superblock),
+	cmocka_unit_test(test_unreadable),
+	cmocka_unit_test(test_loop),
+	cmocka_unit_test(test_probe),
+};
 
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("squashfs", tests, enter, unit_leave);
-}
+UNIT_MAIN_IN(tests, enter, unit_leave)

@@ -497,21 +497,19 @@ static void *ask_in_a_crowd(void *argument)
 	return NULL;
 }
 
+static const ssize_t results[] = { 64, -EBADMSG };
+
 static void test_who_asks_meanwhile_waits(void **state)
 {
-	static const ssize_t results[] = { 64, -EBADMSG };
+	size_t i = unit_row(state);
+	struct crowd crowd = { .cache = new_cache(MB), .result = results[i] };
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(results); i++) {
-		struct crowd crowd = { .cache = new_cache(MB), .result = results[i] };
-
-		run_threads(ask_in_a_crowd, &crowd);
-		assert_int_equal(crowd.wrong, 0);
-		assert_int_equal(crowd.fills, 1);
-		assert_int_equal(cache_has(crowd.cache, 3), results[i] > 0);
-		check(crowd.cache);
-		cache_free(crowd.cache);
-	}
+	run_threads(ask_in_a_crowd, &crowd);
+	assert_int_equal(crowd.wrong, 0);
+	assert_int_equal(crowd.fills, 1);
+	assert_int_equal(cache_has(crowd.cache, 3), results[i] > 0);
+	check(crowd.cache);
+	cache_free(crowd.cache);
 }
 
 /* Threads that ask for the same chunks in the same order: they often meet. */
@@ -800,34 +798,30 @@ static void test_a_handle_is_known(void **state)
 	assert_int_equal(unit_child(use_what_is_no_cache, NULL), 256 + SIGABRT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_chunk_is_made_once),
-		cmocka_unit_test(test_an_error_is_not_remembered),
-		cmocka_unit_test(test_the_one_unused_for_longest_goes_first),
-		cmocka_unit_test(test_what_is_held_stays),
-		cmocka_unit_test(test_a_chunk_larger_than_the_budget),
-		cmocka_unit_test(test_the_budget_is_that_of_all_chunks),
-		cmocka_unit_test(test_the_budget_is_used_and_kept),
-		cmocka_unit_test(test_more_chunks_than_buckets),
-		cmocka_unit_test(test_what_is_held_and_made_counts),
-		cmocka_unit_test(test_room_is_made_before_a_chunk),
-		cmocka_unit_test(test_the_budget_changes_at_once),
-		cmocka_unit_test(test_of_the_used_ones_a_few_are_kept),
-		cmocka_unit_test(test_the_used_ones_go_first),
-		cmocka_unit_test(test_what_is_asked_for_again_is_no_longer_used),
-		cmocka_unit_test(test_it_counts),
-		cmocka_unit_test(test_who_asks_meanwhile_waits),
-		cmocka_unit_test(test_who_comes_second_makes_nothing),
-		cmocka_unit_test(test_who_waits_for_long_gives_up),
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_a_chunk_is_made_once),
+	cmocka_unit_test(test_an_error_is_not_remembered),
+	cmocka_unit_test(test_the_one_unused_for_longest_goes_first),
+	cmocka_unit_test(test_what_is_held_stays),
+	cmocka_unit_test(test_a_chunk_larger_than_the_budget),
+	cmocka_unit_test(test_the_budget_is_that_of_all_chunks),
+	cmocka_unit_test(test_the_budget_is_used_and_kept),
+	cmocka_unit_test(test_more_chunks_than_buckets),
+	cmocka_unit_test(test_what_is_held_and_made_counts),
+	cmocka_unit_test(test_room_is_made_before_a_chunk),
+	cmocka_unit_test(test_the_budget_changes_at_once),
+	cmocka_unit_test(test_of_the_used_ones_a_few_are_kept),
+	cmocka_unit_test(test_the_used_ones_go_first),
+	cmocka_unit_test(test_what_is_asked_for_again_is_no_longer_used),
+	cmocka_unit_test(test_it_counts),
+	unit_rows(test_who_asks_meanwhile_waits, results),
+	cmocka_unit_test(test_who_comes_second_makes_nothing),
+	cmocka_unit_test(test_who_waits_for_long_gives_up),
 	cmocka_unit_test(test_what_is_dropped_is_made_anew),
-		cmocka_unit_test(test_what_has_been_read_is_used),
-		cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_a_fill_may_ask_for_another_chunk),
-		cmocka_unit_test(test_a_handle_is_known),
-	};
+	cmocka_unit_test(test_what_has_been_read_is_used),
+	cmocka_unit_test(test_many_threads),
+	cmocka_unit_test(test_a_fill_may_ask_for_another_chunk),
+	cmocka_unit_test(test_a_handle_is_known),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)

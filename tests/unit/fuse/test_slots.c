@@ -545,36 +545,34 @@ static void break_orders(struct slots *slots)
 	slots->suspects[9] = (struct suspect){ .name = 2, .order = 2 };
 }
 
+static const struct {
+	void (*spoil)(struct slots *slots);
+	const char *said;
+} rows[] = {
+	{ break_length, "a length that none can have" },
+	{ break_parked, "parked that is no read" },
+	{ break_alone, "handled alone that is not there" },
+	{ break_crash, "crashed in a slot that is not there" },
+	{ break_idle, "for too long" },
+	{ break_nameless, "without a name" },
+	{ break_order, "in no order" },
+	{ break_condemned, "is not looked for" },
+	{ break_names, "one name" },
+	{ break_orders, "came at once" },
+};
+
 static void test_broken_states_are_seen(void **state)
 {
-	static const struct {
-		void (*spoil)(struct slots *slots);
-		const char *said;
-	} rows[] = {
-		{ break_length, "a length that none can have" },
-		{ break_parked, "parked that is no read" },
-		{ break_alone, "handled alone that is not there" },
-		{ break_crash, "crashed in a slot that is not there" },
-		{ break_idle, "for too long" },
-		{ break_nameless, "without a name" },
-		{ break_order, "in no order" },
-		{ break_condemned, "is not looked for" },
-		{ break_names, "one name" },
-		{ break_orders, "came at once" },
-	};
+	size_t i = unit_row(state);
+	struct slots *slots = slots_new(THREADS);
+	const char *said;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct slots *slots = slots_new(THREADS);
-		const char *said;
-
-		assert_null(slots_check(slots));
-		rows[i].spoil(slots);
-		said = slots_check(slots);
-		assert_non_null(said);
-		assert_non_null(strstr(said, rows[i].said));
-		slots_free(slots);
-	}
+	assert_null(slots_check(slots));
+	rows[i].spoil(slots);
+	said = slots_check(slots);
+	assert_non_null(said);
+	assert_non_null(strstr(said, rows[i].said));
+	slots_free(slots);
 }
 
 static int use_what_is_no_handle(void *argument)
@@ -612,7 +610,7 @@ static const struct CMUnitTest slots[] = {
 	cmocka_unit_test(test_a_refusal_is_told_once),
 	cmocka_unit_test(test_ready_is_said_by_each_server),
 	cmocka_unit_test(test_a_crash_at_nothing),
-	cmocka_unit_test(test_broken_states_are_seen),
+	unit_table(test_broken_states_are_seen, rows, said),
 	cmocka_unit_test(test_a_handle_is_known),
 };
 

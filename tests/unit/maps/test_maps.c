@@ -389,37 +389,35 @@ struct bomb {
 	const char *tail, *said;
 };
 
+static const struct bomb bombs[] = {
+	{ "", "[", 1000000, "", "nests deeper" },
+	{ "", "{\"a\":", 1000000, "1", "nests deeper" },
+	{ "{\"a\": [", "[],", 100000, "0]}", "nests deeper" },
+	{ "[", "{},", 1000001, "0]", "more than a million lists" },
+	{ "[", "[],", 100000, "0]", "item 1 has no path" },
+	{ "{\"\\\"[[[", "[", 250, "\\\\\": 1}", "[[[\\=#1" },
+	{ "{\"a\": ", "9", 100000, "}", "cannot be read" },
+	{ "\"a,", "a\n", 2000000, "", "more than 1 MiB" },
+	{ "", "a", 2000000, ",1\n", "more than 1 MiB" },
+	{ "a/", "b", 256, ",1\n", "more than 255 bytes" },
+	{ "a", "/b", 2048, ",1\n", "more than 4095 bytes" },
+	{ "a,", "b", 256, "\n", "more than 255 bytes" },
+	{ "a,b", ",c", 400000, "\n", "no titles" },
+	{ "", "\n", 1000000, "a,1\nb,2,3\n", "line 1000002: more than" },
+};
+
 static void test_bombs(void **state)
 {
-	static const struct bomb bombs[] = {
-		{ "", "[", 1000000, "", "nests deeper" },
-		{ "", "{\"a\":", 1000000, "1", "nests deeper" },
-		{ "{\"a\": [", "[],", 100000, "0]}", "nests deeper" },
-		{ "[", "{},", 1000001, "0]", "more than a million lists" },
-		{ "[", "[],", 100000, "0]", "item 1 has no path" },
-		{ "{\"\\\"[[[", "[", 250, "\\\\\": 1}", "[[[\\=#1" },
-		{ "{\"a\": ", "9", 100000, "}", "cannot be read" },
-		{ "\"a,", "a\n", 2000000, "", "more than 1 MiB" },
-		{ "", "a", 2000000, ",1\n", "more than 1 MiB" },
-		{ "a/", "b", 256, ",1\n", "more than 255 bytes" },
-		{ "a", "/b", 2048, ",1\n", "more than 4095 bytes" },
-		{ "a,", "b", 256, "\n", "more than 255 bytes" },
-		{ "a,b", ",c", 400000, "\n", "no titles" },
-		{ "", "\n", 1000000, "a,1\nb,2,3\n", "line 1000002: more than" },
-	};
+	size_t i = unit_row(state);
+	char *text = repeat(bombs[i].head, bombs[i].part, bombs[i].times,
+			    bombs[i].tail);
+	char *said = read_map(text, strlen(text));
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(bombs); i++) {
-		char *text = repeat(bombs[i].head, bombs[i].part, bombs[i].times,
-				    bombs[i].tail);
-		char *said = read_map(text, strlen(text));
-
-		if (!strstr(said, bombs[i].said))
-			fail_msg("bomb %zu is '%.300s', not '%s'", i, said,
-				 bombs[i].said);
-		free(said);
-		free(text);
-	}
+	if (!strstr(said, bombs[i].said))
+		fail_msg("bomb %zu is '%.300s', not '%s'", i, said,
+			 bombs[i].said);
+	free(said);
+	free(text);
 }
 
 /* Whatever a file is cut to, or one of its bytes is: an answer, no look beyond it. */
@@ -452,7 +450,7 @@ static const struct CMUnitTest all[] = {
 	cmocka_unit_test(test_lists),
 	cmocka_unit_test(test_what_python_wrote),
 	cmocka_unit_test(test_names_that_are_found),
-	cmocka_unit_test(test_bombs),
+	unit_table(test_bombs, bombs, head),
 	cmocka_unit_test(test_damage),
 };
 

@@ -27,17 +27,15 @@ static const struct {
 
 static void test_what_is_opened(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		int fd;
+	size_t i = unit_row(state);
+	int fd;
 
-		unit_shell(cases[i].script);
-		fd = held_open_file(cases[i].path);
-		if (cases[i].err ? fd != cases[i].err : fd < 0)
-			fail_msg("%s: %d", cases[i].path, fd);
-		if (fd >= 0)
-			close(fd);
-	}
+	unit_shell(cases[i].script);
+	fd = held_open_file(cases[i].path);
+	if (cases[i].err ? fd != cases[i].err : fd < 0)
+		fail_msg("%s: %d", cases[i].path, fd);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* Its name may be another's by then. */
@@ -59,7 +57,7 @@ static void test_what_was_held_is_opened(void **state)
 }
 
 static const struct CMUnitTest holding[] = {
-	cmocka_unit_test(test_what_is_opened),
+	unit_table(test_what_is_opened, cases, script),
 	cmocka_unit_test(test_what_was_held_is_opened),
 };
 

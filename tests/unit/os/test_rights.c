@@ -129,25 +129,23 @@ static bool become_plain(void)
 
 /* ---- rights_of ---- */
 
+static const char *const names[] = {
+	"no such user", "", "-1", "4294967295", "4294967296", "99999999999999999999",
+	"0x0", " 0", "0 ", "3999999999", "root/daemon",
+};
+
 static void test_unknown_users(void **state)
 {
-	static const char *const names[] = {
-		"no such user", "", "-1", "4294967295", "4294967296", "99999999999999999999",
-		"0x0", " 0", "0 ", "3999999999", "root/daemon",
-	};
+	size_t i = unit_row(state);
+	struct rights rights = { .uid = 7 };
+	struct error e = { 0 };
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(names); i++) {
-		struct rights rights = { .uid = 7 };
-		struct error e = { 0 };
-
-		assert_int_equal(rights_of(names[i], &rights, &e), -ENOENT);
-		assert_int_equal(e.status, ERROR_USAGE);
-		if (!strstr(e.text, names[i]) || strchr(e.text, '\n'))
-			fail_msg("%s", e.text);
-		assert_null(rights.groups);
-		assert_null(rights.home);
-	}
+	assert_int_equal(rights_of(names[i], &rights, &e), -ENOENT);
+	assert_int_equal(e.status, ERROR_USAGE);
+	if (!strstr(e.text, names[i]) || strchr(e.text, '\n'))
+		fail_msg("%s", e.text);
+	assert_null(rights.groups);
+	assert_null(rights.home);
 }
 
 static void same_as_now(const struct rights *rights)
@@ -650,7 +648,7 @@ static void test_all_of_it_as_a_user(void **state)
 }
 
 static const struct CMUnitTest plain[] = {
-	cmocka_unit_test(test_unknown_users),
+	unit_texts(test_unknown_users, names),
 	cmocka_unit_test(test_oneself_by_name_and_number),
 	cmocka_unit_test(test_another_user_is_only_for_root),
 	cmocka_unit_test(test_refused_in_a_user_namespace),
@@ -660,7 +658,7 @@ static const struct CMUnitTest plain[] = {
 };
 
 static const struct CMUnitTest privileged[] = {
-	cmocka_unit_test(test_unknown_users),
+	unit_texts(test_unknown_users, names),
 	cmocka_unit_test(test_oneself_by_name_and_number),
 	cmocka_unit_test(test_every_user_of_this_machine),
 	cmocka_unit_test(test_another_user_is_only_for_root),
@@ -688,10 +686,8 @@ static int try_plain(void *argument)
 
 int main(void)
 {
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
 	if (geteuid() == 0 && unit_child(try_plain, NULL) == 0)
-		return cmocka_run_group_tests(privileged, unit_enter, unit_leave);
+		return unit_run(privileged, COUNT(privileged), unit_enter, unit_leave);
 	print_message("# only root can have other users' rights: that is not tested\n");
-	return cmocka_run_group_tests(plain, unit_enter, unit_leave);
+	return unit_run(plain, COUNT(plain), unit_enter, unit_leave);
 }

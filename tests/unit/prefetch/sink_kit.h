@@ -132,11 +132,9 @@ void sink_run(int (*child)(void *));
 #define SINK_MAIN(tests, set_up)                                                         \
 	int main(void)                                                                   \
 	{                                                                                \
-		unit_begin();                                                            \
 		if (stats_share() < 0)                                                   \
 			return 1;                                                        \
-		cmocka_set_message_output(CM_OUTPUT_TAP);                                \
-		return cmocka_run_group_tests(tests, set_up, sink_leave);                \
+		return unit_run(tests, COUNT(tests), set_up, sink_leave);                \
 	}
 
 #endif
