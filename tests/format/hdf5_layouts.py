@@ -16,60 +16,18 @@ instead, with a word of the sentence in each line. FOLDER/NAME.raw says where th
 rows, labels and the like: "OFFSET LENGTH" in each line. Files of names that begin with
 labels_ARRAY__ are scanned with the option labels=ARRAY.
 """
-import io
 import os
-import struct
 import sys
-import zlib
 
 import h5py
 import numpy as np
 
-ROWS = h5py.vlen_dtype(np.uint8)
-RANDOM = np.random.default_rng(11)
-MAGICS = {"jpg": b"\xff\xd8\xff\xe0", "png": b"\x89PNG\r\n\x1a\n", "bin": b"\1\2\3\4"}
-
-
-def adler(data):
-    return "%08x" % zlib.adler32(data)
-
-
-def word(text):
-    return str(text).replace(" ", "~") if text not in (None, "", 0) else "-"
-
-
-def encoded(n, kind="jpg"):
-    """Rows of encoded images, one of them empty."""
-    sizes = [0 if i == 4 else 20 + i * 37 % 400 for i in range(n)]
-    return [(MAGICS[kind] + RANDOM.bytes(size))[:size] for size in sizes]
-
-
-def put_rows(group, name, rows, column=False, **options):
-    path, _, name = name.rpartition("/")
-    group = group.require_group(path) if path else group
-    shape = (len(rows), 1) if column else (len(rows),)
-    dataset = group.create_dataset(name, shape, dtype=ROWS, **options)
-    for i, row in enumerate(rows):
-        dataset[(i, 0) if column else i] = np.frombuffer(row, "u1")
-
-
-def expect(split, array, rows, labels=None, values=None, ext="jpg", classes=None,
-           class_name=None, names=None):
-    """The lines of one group. Values: numbers, or the names of classes."""
-    lines = [" ".join(("g", word(split), word(array), word(labels), ext, str(len(rows)),
-                       word(class_name), ",".join(classes) if classes else "-"))]
-    for i, row in enumerate(rows):
-        value = values[i] if values is not None else 0
-        text = isinstance(value, str)
-        lines.append(" ".join((
-            "s", word(split), word(array), str(i), "-" if text else word(int(value)),
-            word(value) if text else "-", word(names[i] if names else None), str(len(row)),
-            adler(row))))
-    return lines
-
-
-def numbers(n, classes=5):
-    return [i * 7 % classes for i in range(n)]
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+import hdf5_refused  # noqa: E402
+from hdf5_write import (  # noqa: E402
+    RANDOM, encoded, expect, listed, noise, npy, numbers, packed, pnm, put_rows,
+    split_attribute, word)
 
 
 # Rows of encoded images
@@ -82,19 +40,6 @@ def jsc(file):
         group["targets"] = np.array(numbers(len(some)), "i2")
     return (expect("train", "images", rows, "targets", numbers(30)) +
             expect("val", "images", val, "targets", numbers(20)))
-
-
-def split_attribute(file, lines, text="S20", flag="?"):
-    kind = np.dtype([("split", text), ("source", text), ("start", "i8"), ("stop", "i8"),
-                     ("indices", h5py.ref_dtype), ("available", flag), ("comment", "S1")])
-    table = np.zeros(len(lines), kind)
-    for i, (split, source, start, stop, rows, available) in enumerate(lines):
-        reference = h5py.Reference()
-        if rows is not None:
-            list_of = file.create_dataset(f"{split}_indices", data=np.array(rows, "i4"))
-            reference = list_of.ref
-        table[i] = (split, source, start, stop, reference, available, b".")
-    file.attrs.create("split", table, dtype=kind)
 
 
 def fuel_names(n):
@@ -360,31 +305,6 @@ def labels_kind__chosen(file):
 
 # Arrays of numbers
 
-def npy(array):
-    """The file as NumPy writes it, without the room it leaves for growth."""
-    array = np.asarray(array)
-    shape = "(" + ", ".join(map(str, array.shape)) + (",)" if array.ndim == 1 else ")")
-    descr = np.lib.format.dtype_to_descr(array.dtype)
-    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape}, }}"
-    text += " " * (63 - (10 + len(text)) % 64) + "\n"
-    data = b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + array.tobytes()
-    again = np.load(io.BytesIO(data))
-    assert again.dtype == array.dtype and again.tobytes() == array.tobytes()
-    assert again.shape == array.shape
-    return data
-
-
-def pnm(pixels):
-    """H x W x 3 or H x W."""
-    height, width = pixels.shape[:2]
-    kind = 6 if pixels.ndim == 3 and pixels.shape[2] == 3 else 5
-    return b"P%d\n%d %d\n255\n" % (kind, width, height) + pixels.tobytes()
-
-
-def noise(*shape, dtype="u1"):
-    return RANDOM.integers(0, 250, shape).astype(dtype)
-
-
 FILTERS = {"plain": {}, "gzip": {"compression": "gzip"},
            "all": {"compression": "gzip", "shuffle": True, "fletcher32": True}}
 
@@ -486,15 +406,6 @@ def unwritten(file):
     return lines
 
 
-def packed(data):
-    """One chunk for each filter that h5py lacks: of parts that are not compressed."""
-    n = len(data)
-    size = struct.pack("<I", n)
-    return {32004: struct.pack(">QII", n, n, n) + data,
-            32001: b"\2\1\2\1" + size + size + struct.pack("<I", n + 16) + data,
-            32015: b"\x28\xb5\x2f\xfd\xa0" + size + struct.pack("<I", n << 3 | 1)[:3] + data}
-
-
 def filters(file):
     """lz4, blosc, zstd; chunks of the filter, and such that skipped it."""
     lines = []
@@ -515,10 +426,6 @@ def filters(file):
         lines += expect(str(number), "images", [pnm(x) for x in images], "labels",
                         numbers(6), ext="ppm")
     return lines
-
-
-def listed(path, data):
-    return f"f {path} {len(data)} {adler(data)}"
 
 
 def arrays_types(file):
@@ -564,205 +471,6 @@ def arrays_netcdf(file):
     return lines + [listed("model/orog.npy", npy(data[0]))]
 
 
-# What is refused
-
-def labels_nothing__refuse_option(file):
-    put_rows(file, "images", encoded(10))
-    file["labels"] = np.array(numbers(10), "i4")
-    return "'nothing'", "'/labels' (32-bit integer, 10)", "labels=NAME"
-
-
-def labels_other__refuse_count(file):
-    put_rows(file, "images", encoded(10))
-    file["other"] = np.array(numbers(9), "i4")
-    return "'other'", "(32-bit integer, 9)", "10 rows"
-
-
-def labels_score__refuse_float(file):
-    put_rows(file, "images", encoded(10))
-    file["score"] = np.array(numbers(10), "f4")
-    return "'score'", "32-bit float", "one integer or string"
-
-
-def refuse_split_rows(file):
-    put_rows(file, "encoded_images", encoded(10))
-    split_attribute(file, [("train", "encoded_images", 0, 11, None, True)])
-    return "'train'", "rows that there are not"
-
-
-def refuse_split_beyond(file):
-    put_rows(file, "encoded_images", encoded(10))
-    file["targets"] = np.array(numbers(8), "i2")
-    split_attribute(file, [("train", "encoded_images", 0, 10, None, True)])
-    return "'train'", "more rows than there are labels"
-
-
-def refuse_split_others(file):
-    """The attribute tells nothing of these rows."""
-    put_rows(file, "images", encoded(10))
-    file["targets"] = np.array(numbers(8), "i2")
-    split_attribute(file, [("train", "encoded_images", 0, 10, None, True)])
-    return "10 rows", "8 labels", "view=tree"
-
-
-def refuse_split_labels(file):
-    put_rows(file, "encoded_images", encoded(10))
-    file["targets"] = np.array(numbers(10), "i2")
-    split_attribute(file, [("train", "encoded_images", 0, 5, None, True),
-                           ("train", "targets", 5, 10, None, True)])
-    return "'train'", "other rows of the labels"
-
-
-def refuse_split_lists(file):
-    put_rows(file, "encoded_images", encoded(10))
-    file["targets"] = np.array(numbers(10), "i2")
-    split_attribute(file, [("train", "encoded_images", 0, 0, [5, 1, 3], True)])
-    table, other = file.attrs["split"], file.create_dataset("others", data=[0, 2, 4])
-    table = np.concatenate([table, table])
-    table[1]["source"], table[1]["indices"] = b"targets", other.ref
-    file.attrs.create("split", table, dtype=table.dtype)
-    return "'train'", "other rows of the labels"
-
-
-def refuse_split_strings(file):
-    put_rows(file, "encoded_images", encoded(10))
-    split_attribute(file, [("train", "encoded_images", 0, 10, None, True)],
-                    text=h5py.string_dtype())
-    return "'split'", "fixed size"
-
-
-def refuse_split_list(file):
-    put_rows(file, "encoded_images", encoded(10))
-    split_attribute(file, [("train", "encoded_images", 0, 0, [3, -1], True)])
-    return "'train'", "a row that there is not"
-
-
-def refuse_split_name(file):
-    put_rows(file, "encoded_images", encoded(10))
-    split_attribute(file, [("../x", "encoded_images", 0, 1, None, True)])
-    return "'../x'", "no folder"
-
-
-def refuse_fewer_labels(file):
-    put_rows(file.create_group("train"), "images", encoded(30))
-    file["train/targets"] = np.array(numbers(29), "i2")
-    return "'/train'", "30 rows in 'images'", "29 labels in 'targets'", "view=tree"
-
-
-def refuse_more_labels(file):
-    """Of words, and beside pixels; those of one array alone fit."""
-    file["train_x"], file["train_y"] = noise(5, 8, 8, 3), np.array(numbers(5), "i8")
-    file["test_x"] = noise(3, 8, 8, 3)
-    file["test_y"] = np.array([[b"cat"]] * 4)
-    return "'/'", "3 rows in 'test_x'", "4 labels in 'test_y'"
-
-
-def refuse_list(file):
-    """Nothing that is known: all that there is, and what helps."""
-    file["a/table"] = np.zeros((7, 3), "f4")
-    file["b"] = "text"
-    return ("'/a/table' (32-bit float, 7 x 3)", "'/b'", "view=arrays", "labels=NAME")
-
-
-def refuse_one_picture(file):
-    """No N x H x W, and the label is that of the whole."""
-    for i in range(3):
-        file[f"{i}/image"] = noise(8, 6, 3)
-        file[f"{i}/label"] = i
-    return "'/0/image' (8-bit integer, 8 x 6 x 3)", "view=arrays"
-
-
-def refuse_zeros_inside(file):
-    put_rows(file, "images", encoded(3))
-    file["labels"] = np.array([b"a\0x", b"a\0y", b"a"], "S5")
-    return "'/labels'", "row 0", "zero byte"
-
-
-def refuse_table_chunks(file):
-    file.create_dataset("images", (3,), ROWS, chunks=(1 << 25,), maxshape=(None,))
-    return "'/images'", "256 MiB", "h5repack"
-
-
-def refuse_decoded(file):
-    """Labels of many arrays, which are decoded for each."""
-    for i in range(20):
-        put_rows(file, f"image{i}", encoded(1))
-    file.create_dataset("labels", data=[1], chunks=(1 << 23,), maxshape=(None,),
-                        compression="gzip")
-    return "decoded", "h5repack"
-
-
-def refuse_many(file):
-    for i in range(100):
-        file[f"x{i:02d}"] = np.zeros((2, 2))
-    return "'/x09'", "90 more"
-
-
-def arrays_refuse_nothing(file):
-    file["b"] = "text"
-    return "'/b'", "no array"
-
-
-def refuse_shared_rows(file):
-    """More rows than the file has room for, never written."""
-    for i in range(3):
-        file.create_dataset(f"{i}/images", (600000, 2, 2), "u1")
-    return "rows", "smaller"
-
-
-def refuse_huge(file):
-    file.create_dataset("images", (1 << 40, 1 << 10, 1 << 10, 3), "u1",
-                        chunks=(1, 1 << 10, 1 << 10, 3))
-    return "'/images'", "rows"
-
-
-def refuse_chunks(file):
-    big = file.create_dataset("images", (2, 1 << 16, 1 << 16), "u1",
-                              chunks=(1, 1 << 15, 1 << 16), compression="gzip")
-    big.id.write_direct_chunk((0, 0, 0), b"short", 0)
-    return "'/images'", "larger chunks", "h5repack"
-
-
-def refuse_array_outside(file):
-    file.create_dataset("images", (4, 5, 5), "u1", external=[("raw.bin", 0, 100)])
-    return "'/images'", "another file", "h5repack"
-
-
-def refuse_array_virtual(file):
-    layout = h5py.VirtualLayout((4, 5, 5), "u1")
-    layout[:] = h5py.VirtualSource("other.h5", "x", (4, 5, 5))
-    file.create_virtual_dataset("images", layout)
-    return "'/images'", "virtual", "h5repack"
-
-
-def refuse_array_filter(file):
-    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    plist.set_chunk((2, 5, 5))
-    plist.set_filter(32008, h5py.h5z.FLAG_OPTIONAL, ())
-    images = h5py.h5d.create(file.id, b"images", h5py.h5t.STD_U8LE,
-                             h5py.h5s.create_simple((4, 5, 5)), plist)
-    images.write_direct_chunk((0, 0, 0), b"packed", 0)
-    return "'/images'", "32008", "h5repack"
-
-
-def refuse_array_compact(file):
-    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    plist.set_layout(h5py.h5d.COMPACT)
-    h5py.h5d.create(file.id, b"images", h5py.h5t.STD_U8LE,
-                    h5py.h5s.create_simple((4, 3, 5, 5)), plist)
-    return "'/images'", "compact", "h5repack"
-
-
-def arrays_refuse_records(file):
-    file.create_dataset("x", (1 << 30, 1 << 30), "f8", chunks=(1, 1))
-    return "'/x'", "rows"
-
-
-def arrays_refuse_size(file):
-    file.create_dataset("x", (1 << 41,), "u1", chunks=(1 << 20,))
-    return "'/x'", "1 TiB"
-
-
 # Which versions of the library write them
 VERSIONS = {"image_bytes": ["latest"], "jsc": ["earliest", "latest"]}
 
@@ -794,8 +502,9 @@ def list_raw(path):
 
 def main():
     os.chdir(sys.argv[1])
-    chosen = {name: f for name, f in globals().items()
-              if callable(f) and getattr(f, "__module__", "") == __name__ and
+    chosen = {name: f for name, f in {**globals(), **vars(hdf5_refused)}.items()
+              if callable(f) and
+              getattr(f, "__module__", "") in (__name__, "hdf5_refused") and
               f.__code__.co_varnames[:f.__code__.co_argcount] == ("file",)}
     for name, write in chosen.items():
         for i, version in enumerate(VERSIONS.get(name, ["earliest"])):
