@@ -32,12 +32,12 @@ static inline void run_prepare(struct run *run, const char *path)
 	assert_int_equal(source_open(path, &run->source, NULL), 0);
 	run->entries = entries_new();
 	assert_non_null(run->entries);
-	run->scan = (struct scan){.source = run->source,
+	run->scan = (struct scan){ .source = run->source,
 				  .source_number = SOURCE_NUMBER,
 				  .length = source_size(run->source),
 				  .label = path,
 				  .entries = run->entries,
-				  .advance = advance};
+				  .advance = advance };
 }
 
 static inline void run_scan(struct run *run, const char *path)

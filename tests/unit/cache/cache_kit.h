@@ -31,7 +31,7 @@ static inline ssize_t make(void *context, void *buffer, size_t room)
 
 static inline struct cache_pin *get(struct cache *cache, uint64_t key, size_t room)
 {
-	struct maker maker = {.key = key, .result = (ssize_t)room};
+	struct maker maker = { .key = key, .result = (ssize_t)room };
 	struct cache_pin *pin = NULL;
 
 	assert_int_equal(cache_get(cache, key, room, make, &maker, &pin), 0);
@@ -71,7 +71,7 @@ static inline void check(struct cache *cache)
 
 static inline struct cache *new_cache(uint64_t budget)
 {
-	struct cache *cache = cache_new(&(struct cache_limits){budget, MB});
+	struct cache *cache = cache_new(&(struct cache_limits){ budget, MB });
 
 	assert_non_null(cache);
 	return cache;

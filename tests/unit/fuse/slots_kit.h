@@ -29,7 +29,7 @@ static inline void put(struct slots *slots, unsigned slot, uint32_t opcode, uint
 static inline void put_read(struct slots *slots, unsigned slot, uint64_t node,
 			    uint64_t offset)
 {
-	const struct fuse_read_in body = {.offset = offset, .size = 4096};
+	const struct fuse_read_in body = { .offset = offset, .size = 4096 };
 
 	put(slots, slot, FUSE_READ, node, &body, sizeof(body));
 }

@@ -17,7 +17,7 @@
 /* Not in any database: numbers are enough here. */
 enum { USER = 4201, GROUP = 4202, OTHER_GROUP = 4203 };
 
-static gid_t user_groups[] = {OTHER_GROUP, GROUP};
+static gid_t user_groups[] = { OTHER_GROUP, GROUP };
 static char user_home[] = "/home/of-user";
 
 static const struct rights user = {

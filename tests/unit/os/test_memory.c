@@ -371,10 +371,10 @@ static void test_budgets(void **state)
 	assert_int_equal(budget, budgets[i].budget);
 }
 
-static const char *const texts[] = {"",	    "0",    "5",    "1048575", "G",	"-1",
-				    "-5%",  "0%",   "96%",  "100%",    "1000%", "%",
-				    "5.5%", "50%%", "50 %", "50%G",    "auto",	"8 G",
-				    "8X",   "16E",  "1e9"};
+static const char *const texts[] = {
+	"", "0", "5", "1048575", "G", "-1", "-5%", "0%", "96%", "100%", "1000%", "%",
+	"5.5%", "50%%", "50 %", "50%G", "auto", "8 G", "8X", "16E", "1e9",
+};
 
 static void test_budgets_that_are_none(void **state)
 {

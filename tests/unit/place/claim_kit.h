@@ -54,7 +54,7 @@ static inline struct claim *taken(void)
 
 static inline int await(unsigned dead_ms, unsigned most_ms)
 {
-	struct claim_wait wait = {.poll_ms = 20, .dead_ms = dead_ms, .most_ms = most_ms};
+	struct claim_wait wait = { .poll_ms = 20, .dead_ms = dead_ms, .most_ms = most_ms };
 
 	claim_uid(here(), &wait.uid);
 	return claim_await(here(), &wait);
@@ -88,7 +88,7 @@ struct owner {
 
 static inline void work(const struct owner *owner)
 {
-	struct rlimit no_core = {0, 0};
+	struct rlimit no_core = { 0, 0 };
 
 	close(owner->ready);
 	setrlimit(RLIMIT_CORE, &no_core);

@@ -66,7 +66,7 @@ enum kind { USUAL, OF_TINY, OVERLAPPING };
 
 static int make(void **state, enum kind kind)
 {
-	const uint64_t sizes[MADE_SOURCES] = {14 * MIB, 12 * MIB};
+	const uint64_t sizes[MADE_SOURCES] = { 14 * MIB, 12 * MIB };
 	static char names[SMALL + TINY + 1][16];
 	struct made made;
 
@@ -156,7 +156,7 @@ static void check_bytes(const struct sink_file *file, const unsigned char *bytes
 
 void sink_pause(unsigned us)
 {
-	nanosleep(&(struct timespec){us / 1000000, us % 1000000 * 1000L}, NULL);
+	nanosleep(&(struct timespec){ us / 1000000, us % 1000000 * 1000L }, NULL);
 }
 
 static void note_inside(void)
@@ -232,7 +232,7 @@ static int drop(void *context, uint32_t node, uint64_t from)
 	return 0;
 }
 
-static struct prefetch_sink sink = {NULL, store, drop};
+static struct prefetch_sink sink = { NULL, store, drop };
 
 /* Cases. */
 
@@ -255,12 +255,12 @@ struct prefetch_memory *sink_memory(void)
 struct prefetch *sink_start_after(struct prefetch_memory *memory, uint64_t budget,
 				  bool windows, bool with_sink, bool crashed)
 {
-	struct prefetch_config config = {.windows = windows,
+	struct prefetch_config config = { .windows = windows,
 					 .sweep = !sink_never_sweeps,
 					 .budget = budget,
 					 .threads = 8,
 					 .crashed = crashed,
-					 .sink = with_sink ? &sink : NULL};
+					 .sink = with_sink ? &sink : NULL };
 	struct prefetch *p;
 
 	sink.context = sink_state;
@@ -375,7 +375,7 @@ void sink_forget(void)
 			atomic_store(&file->stored[k], 0);
 		atomic_store(&file->there, false);
 	}
-	*sink_state = (struct sink_state){.pause_us = 0};
+	*sink_state = (struct sink_state){ .pause_us = 0 };
 }
 
 void sink_run(int (*child)(void *))
