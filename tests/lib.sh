@@ -102,6 +102,19 @@ at_least() {
 	return 1
 }
 
+# says WANTED WORDS DESCRIPTION COMMAND...: the status, and what is said on either stream.
+says() {
+	local wanted=$1 words=$2 description=$3 output status
+	shift 3
+	output=$("$@" 2>&1)
+	status=$?
+	[ "$status" -eq "$wanted" ] && grep -q -F -- "$words" <<<"$output"
+	ok $? "$description" && return 0
+	diag "status $status, wanted $wanted and '$words': $*"
+	diag "$output"
+	return 1
+}
+
 # skip WHY DESCRIPTION: only where something may be missing.
 skip() {
 	if everything_required; then
@@ -331,6 +344,11 @@ stats_newer() {
 	[ "$(stats_ends "$1")" -gt "$2" ]
 }
 
+# counter NAME: of what is mounted at $mnt.
+counter() {
+	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
+}
+
 # request_changes BEFORE AFTER: "NAME DIFFERENCE" for each fuse_ counter that
 # differs between two outputs of `requests`.
 request_changes() {
@@ -345,6 +363,11 @@ request_changes() {
 request_change() {
 	request_changes "$2" "$3" |
 		awk -v name="$1" '$1 == name { n = $2 } END { print n + 0 }'
+}
+
+# counted NAME [FILE]: what a hammer, or another program of tests, has printed of it.
+counted() {
+	awk -v name="$1" '$1 == name { print $2 }' "${2:-$work/counts}"
 }
 
 # ---- Small things ---------------------------------------------------------
@@ -367,6 +390,15 @@ sampled() {
 
 compare() {
 	"$python" "$fixtures/compare-trees" "$@"
+}
+
+list_of() {
+	(cd "$1" && find . -type f | LC_ALL=C sort) | sed "s|^\.|$1|"
+}
+
+# read_pass LIST SEED: files, bytes and checksum; without the seconds.
+read_pass() {
+	"$read_all" -c "$1" "$2" 2 | sed 's/ seconds.*//'
 }
 
 # as_nobody COMMAND...: without any privilege. The programs are copied, because

@@ -46,6 +46,11 @@ leave_mount() {
 	fi
 }
 
+# umount_lazily: takes $mnt out of the tree; who is in it has it on.
+umount_lazily() {
+	if is_root; then umount -l "$mnt"; else fusermount3 -u -z "$mnt"; fi
+}
+
 force_umount() {
 	is_mounted "$1" || return 0
 	leave_mount "$1" 2>/dev/null && return 0
@@ -174,6 +179,10 @@ server_pid() {
 	for pid in $children; do
 		is_server "$pid" && echo "$pid"
 	done
+}
+
+has_server() {
+	[ -n "$(server_pid "$mnt")" ]
 }
 
 # is_server PID

@@ -22,11 +22,6 @@ make_archive() {
 	tar -C "$work/tree" -cf "$work/t.tar" . && "$granary" index "$work/t.tar"
 }
 
-# counter NAME
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
-}
-
 # reads DESCRIPTION [mixed]
 reads() {
 	timeout 120 "$python" "$direct" "$work/tree" "$mnt" "${@:2}" >"$work/said" 2>&1

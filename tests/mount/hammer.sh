@@ -38,11 +38,6 @@ hit_often() {
 	done
 }
 
-# counted NAME
-counted() {
-	awk -v name="$1" '$1 == name { print $2 }' "$work/counts"
-}
-
 clean() {
 	local before after name
 	before=$(requests "$mnt")

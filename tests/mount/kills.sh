@@ -108,11 +108,6 @@ enough() {
 	wait "$readers_pid"
 }
 
-# counted NAME [FILE]
-counted() {
-	awk -v name="$1" '$1 == name { print $2 }' "${2:-$work/counts}"
-}
-
 # all_was_right DESCRIPTION: of the readers, once they have ended.
 all_was_right() {
 	is "$(counted wrong) wrong, $(counted errors) errors, $(counted hung) hung" \
@@ -352,10 +347,6 @@ terminate() {
 	kill -TERM "${mount_pid[$mnt]}"
 }
 
-umount_lazily() {
-	if is_root; then umount -l "$mnt"; else fusermount3 -u -z "$mnt"; fi
-}
-
 second_term() {
 	local drop=()
 	mounted tar || return
@@ -428,10 +419,6 @@ started() {
 	server=$(server_pid "$mnt")
 	[ -n "$supervisor" ] && [ -n "$server" ]
 	ok $? "$1: it has a supervisor and a server"
-}
-
-has_server() {
-	[ -n "$(server_pid "$mnt")" ]
 }
 
 supervisor_killed() {

@@ -26,11 +26,6 @@ refuses() {
 	is_mounted "$mnt" && force_umount "$mnt"
 }
 
-# counter NAME
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
-}
-
 # budget_of WANTED OPTIONS DESCRIPTION
 budget_of() {
 	mount_ok "mounted: $3" -o "$2" "$work/t.tar" "$mnt" || return

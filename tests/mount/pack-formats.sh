@@ -5,18 +5,11 @@
 # source; and nothing half-made ever has the final name.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/pack_lib.sh
+. "$abs_top_srcdir/tests/mount/pack_lib.sh"
 need_fuse
 need unsquashfs setfattr h5dump
 need_python h5py
-
-pack() {
-	"$granary" pack --quiet "$@"
-}
-
-# names_in FOLDER: all, the hidden ones too.
-names_in() {
-	find "$1" -mindepth 1 -printf '%f\n' | sort | tr '\n' ' '
-}
 
 same() {
 	compare --xattrs --seconds --ignore-special --mode-mask "$1" "$work/odd" "$2"
@@ -138,16 +131,6 @@ same_bytes() {
 	is "$(made x.h5 --threads 4 --hdf5-layout jsc "$work/images2")" \
 		"$(made x.h5 --threads 1 --hdf5-layout jsc "$work/images")" \
 		"jsc: the same bytes of a copy"
-}
-
-# refused STATUS WORDS DESCRIPTION COMMAND...: it fails so, and its one sentence says this.
-refused() {
-	local wanted=$1 words=$2 description=$3
-	shift 3
-	"$@" >"$work/out" 2>"$work/said"
-	is "$?" "$wanted" "$description"
-	is "$(grep -c . "$work/said")" 1 "$description: one sentence"
-	check "$description: it says so" grep -qF -- "$words" "$work/said"
 }
 
 refusals() {

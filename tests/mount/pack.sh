@@ -5,28 +5,11 @@
 # half-made ever has the final name.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/pack_lib.sh
+. "$abs_top_srcdir/tests/mount/pack_lib.sh"
 need_fuse
 need tar sha256sum script timeout
 need_python tarfile
-
-# refused STATUS WORDS DESCRIPTION COMMAND...: it fails so, and its one sentence says this.
-refused() {
-	local wanted=$1 words=$2 description=$3
-	shift 3
-	"$@" >"$work/out" 2>"$work/said"
-	is "$?" "$wanted" "$description"
-	is "$(grep -c . "$work/said")" 1 "$description: one sentence"
-	check "$description: it says so" grep -qF -- "$words" "$work/said"
-}
-
-# names_in FOLDER: all, the hidden ones too.
-names_in() {
-	find "$1" -mindepth 1 -printf '%f\n' | sort | tr '\n' ' '
-}
-
-pack() {
-	"$granary" pack --quiet "$@"
-}
 
 round_trip() {
 	"$fixtures/make-odd-tree" --xattrs "$work/odd" || bail "no tree"

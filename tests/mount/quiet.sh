@@ -17,15 +17,6 @@ need_python PIL torch torchvision
 files=${FILES:-8000}
 size=${SIZE:-110000}
 
-# read_pass LIST SEED: files, bytes and checksum; without the seconds.
-read_pass() {
-	"$read_all" -c "$1" "$2" 2 | sed 's/ seconds.*//'
-}
-
-list_of() {
-	(cd "$1" && find . -type f | LC_ALL=C sort) | sed "s|^\.|$1|"
-}
-
 # The memory that the pages need beside those of the archive and the plain copy.
 enough_memory() {
 	local free

@@ -14,19 +14,6 @@ megabytes=$((files * (size + 4095) / 4096 * 4096 / 1048576 + 1))
 unset SLURM_JOB_ID SLURM_JOBID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID \
 	KUBERNETES_SERVICE_HOST
 
-list_of() {
-	(cd "$1" && find . -type f | LC_ALL=C sort) | sed "s|^\.|$1|"
-}
-
-# read_pass LIST SEED: files, bytes and checksum; without the seconds.
-read_pass() {
-	"$read_all" -c "$1" "$2" 2 | sed 's/ seconds.*//'
-}
-
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
-}
-
 # swept: what was to be held is held.
 swept() {
 	requests "$mnt" >"$work/counters" || return 1
@@ -152,10 +139,6 @@ larger_than_memory() {
 		$((budget * 1048576)) "larger: the budget is kept"
 	at_least "$(counter dropped_files)" $((files / 4)) "larger: what is not held is dropped"
 	umount_ok "$mnt"
-}
-
-has_server() {
-	[ -n "$(server_pid "$mnt")" ]
 }
 
 # While it is pushed, the server is killed, pages are dropped, memory is squeezed.

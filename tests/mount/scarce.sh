@@ -66,10 +66,6 @@ leave() {
 	check "$1: no process is left" wait_until 20 no_daemon "$mnt"
 }
 
-has_server() {
-	[ -n "$(server_pid "$mnt")" ]
-}
-
 kill_server() {
 	wait_until 20 has_server
 	kill -KILL "$(server_pid "$mnt")"
@@ -106,10 +102,6 @@ all_read() {
 			wrong=$((wrong + 1))
 	done
 	is "$wrong" 0 "$1: every reader got its bytes" || diag "$(cat "$work"/error.*)"
-}
-
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
 }
 
 are_parked() {

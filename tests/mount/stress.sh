@@ -110,10 +110,6 @@ loading() {
 	started+=("$loader_pid")
 }
 
-counted() {
-	awk -v name="$1" '$1 == name { print $2 }' "$work/counts"
-}
-
 # enough WHAT: the readers end, and all was right.
 enough() {
 	touch "$work/enough"
@@ -279,10 +275,6 @@ figures() {
 }
 
 # ---- Taken away in the middle ---------------------------------------------
-
-umount_lazily() {
-	if is_root; then umount -l "$mnt"; else fusermount3 -u -z "$mnt"; fi
-}
 
 terminate() {
 	kill -TERM "${mount_pid[$mnt]}"

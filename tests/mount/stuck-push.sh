@@ -41,10 +41,6 @@ mount_slow() {
 	true <"$mnt/sound/file" # from here on nobody asks at close(2)
 }
 
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
-}
-
 # One thread parks nothing: the read is not even received.
 parked() {
 	[ "$threads" -eq 1 ] || [ "$(counter requests_parked)" -ge 1 ]

@@ -326,19 +326,6 @@ parked() {
 
 # ---- granary stats ----------------------------------------------------------------
 
-# says STATUS WORDS DESCRIPTION COMMAND...: it ends so, and says that.
-says() {
-	local wanted=$1 words=$2 description=$3 output status
-	shift 3
-	output=$("$@" 2>&1)
-	status=$?
-	[ "$status" -eq "$wanted" ] && grep -q -F -- "$words" <<<"$output"
-	ok $? "$description" && return 0
-	diag "status $status, wanted $wanted and '$words': $*"
-	diag "$output"
-	return 1
-}
-
 tool_on_a_mount() {
 	says 0 "Bound by the loader itself" "granary stats ends with a sentence" "$granary" stats "$mnt"
 	says 0 "requests " "any path in the mount will do" "$granary" stats "$mnt/a/0"

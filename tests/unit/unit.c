@@ -213,3 +213,9 @@ int unit_child(int (*run)(void *), void *argument)
 		assert_int_equal(errno, EINTR);
 	return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
 }
+
+void unit_complain(const char *file, int line, const char *wrong)
+{
+	printf("# %s:%d: %s (%s)\n", file, line, wrong, strerror(errno));
+	fflush(stdout);
+}

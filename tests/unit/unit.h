@@ -56,6 +56,9 @@ void unit_shell(const char *command);
 /* Runs `run` in a child: its exit status, or 256 + the signal that ended it. */
 int unit_child(int (*run)(void *), void *argument);
 
+/* In a child, where cmocka cannot: says what is wrong, for the test's log. */
+void unit_complain(const char *file, int line, const char *wrong);
+
 /*
  * A test of a table runs once a row, each a point of its own by the name "TEST/ROW": a row
  * that fails does not keep the next ones from being tried. Rows are named by a member of

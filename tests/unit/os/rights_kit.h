@@ -32,8 +32,7 @@ static const struct rights user = {
 #define WANT(condition)                                                                  \
 	do {                                                                             \
 		if (!(condition)) {                                                      \
-			fprintf(stderr, "# line %d: %s (%s)\n", __LINE__, #condition,    \
-				strerror(errno));                                        \
+			unit_complain(__FILE__, __LINE__, #condition);                   \
 			return 1;                                                        \
 		}                                                                        \
 	} while (0)

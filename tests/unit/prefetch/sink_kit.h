@@ -25,7 +25,7 @@ enum {
 	TINY = 6000, /* of 100 bytes, */
 	TINY_BYTES = 100,
 	PAGE = 4096,
-	PATIENCE_MS = 15000, /* before a test counts as hanging */
+	PATIENCE_MS = 60000, /* before a test counts as hanging */
 };
 
 #define LARGE_BYTES (10 * MIB + 77) /* and one that comes in pieces */
@@ -34,7 +34,7 @@ enum {
 #define CHECK(condition)                                                                 \
 	do {                                                                             \
 		if (!(condition)) {                                                      \
-			fprintf(stderr, "# %s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			unit_complain(__FILE__, __LINE__, #condition);                   \
 			_exit(1);                                                        \
 		}                                                                        \
 	} while (0)
