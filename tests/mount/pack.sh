@@ -199,15 +199,22 @@ print(" ".join(p["path"] for p in json.load(sys.stdin)["problems"]))' <"$work/ou
 		"./ a/ a/b/ a/b/two closed/ large " "the rest is packed"
 }
 
+# has_grown FILE BYTES: it has more.
+has_grown() {
+	[ "$(stat -c %s "$1")" -gt "$2" ]
+}
+
 # A file that changes between the listing and its reading: a FIFO as a stop would not be
 # read, so it is one that grows all the time.
 changing() {
 	local where=$work/changing grower
 	mkdir -p "$where/in" "$where/out"
-	head -c 40000000 /dev/zero >"$where/in/log"
+	# long enough for the other process to have its turn
+	truncate -s 200000000 "$where/in/log"
 	(while :; do echo line >>"$where/in/log"; done) &
 	grower=$!
 	started+=("$grower")
+	wait_until 20 has_grown "$where/in/log" 200000000
 	refused 2 "changed while it was packed" "a file that changes" \
 		pack "$where/in" "$where/out/x.tar"
 	is "$(names_in "$where/out")" "" "nothing is left of it"
