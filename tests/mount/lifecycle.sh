@@ -115,11 +115,6 @@ foreground_descriptors() {
 	check "-f: the lock is free" flock -n "$work/lock" true
 }
 
-# none_pending PID: it has taken each signal that was sent to it.
-none_pending() {
-	! grep -q -E '^(SigPnd|ShdPnd):.*[1-9a-f]' "/proc/$1/status"
-}
-
 # What no program expects: neither of the two ends of it.
 unexpected_signals() {
 	local signal server
@@ -132,8 +127,7 @@ unexpected_signals() {
 		server=$(server_pid "$mnt")
 		kill -"$signal" "$server"
 	done
-	wait_until 10 none_pending "${mount_pid[$mnt]}"
-	wait_until 10 none_pending "$server"
+	sleep 0.3 # for any of them to end it; some stay pending
 	is "$(cat "$mnt/file")" content "unexpected signals: it is served"
 	is "$(requests "$mnt" | awk '$1 == "servers_started" { print $2 }')" 1 \
 		"unexpected signals: by the same server"
