@@ -292,7 +292,8 @@ taken_away() {
 	local how=$1 given=$2 without_remounts=yes killer
 	shift 2
 	mounted "$how" tar "$given" || return
-	hammering tar -e ENOTCONN,ECONNABORTED
+	# who meets no dead mount reads on for so long
+	hammering tar -w 30 -e ENOTCONN,ECONNABORTED
 	"$kill_servers" -n 1000000 -i "$MOST" -w 3 "${mount_pid[$mnt]}" >"$work/kills" 2>&1 &
 	killer=$!
 	started+=("$killer")
