@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # A thread that stores a page waits in the kernel for a read of that page, and nothing
 # ends it but that read's answer. Where the supervisor is killed then, no server follows
 # that would answer: the last one has to, or readers wait for good.
@@ -33,14 +34,11 @@ mount_slow() {
 	swept=$(($(sampled "$work/slow.tar" 2000000 14000000) + 1))
 	asked=$(($(sampled "$work/slow.tar" 20500000 22000000) + 1))
 	touch "$work/sweep" "$work/demand"
-	GRANARY_FAULTS="kind=late,path=slow.tar,offset=2000000-14000000,from=$swept,while=$work/sweep;kind=late,path=slow.tar,offset=20500000-22000000,from=$asked,while=$work/demand" \
+	rm -f "$work/struck"
+	GRANARY_FAULTS_COUNTS=$work/struck GRANARY_FAULTS="kind=late,path=slow.tar,offset=2000000-14000000,from=$swept,while=$work/sweep;kind=late,path=slow.tar,offset=20500000-22000000,from=$asked,while=$work/demand" \
 		mount_ok "$1: mounted" -o threads=$threads,index=require,prefetch=sweep,cache=256M \
 		"$work/slow.tar" "$work/sound.tar" "$mnt" || finish
 	true <"$mnt/sound/file" # from here on nobody asks at close(2)
-}
-
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
 }
 
 # One thread parks nothing: the read is not even received.
@@ -48,9 +46,14 @@ parked() {
 	[ "$threads" -eq 1 ] || [ "$(counter requests_parked)" -ge 1 ]
 }
 
-# waits PID: one of its threads is in an uninterruptible sleep.
-waits() {
-	grep -q '^State:[[:space:]]*D' "/proc/$1/task/"*/status
+# The reader's fault, the second one, keeps a thread of the server.
+reader_struck() {
+	[ "$(od -A n -v -t u8 -w16 "$work/struck" | awk 'NR == 2 { print $2 }')" -ge 1 ]
+}
+
+# It waits for a page of the file, and nobody answers.
+reader_waits() {
+	has_open "$second" "$mnt/sound/file" && in_state D "$second"
 }
 
 # asked WHAT: a read that is parked, or that nobody can receive; then the sweep goes on.
@@ -59,11 +62,12 @@ asked() {
 	cat "$mnt/slow/5" >/dev/null 2>&1 &
 	first=$!
 	cat "$mnt/slow/5" "$mnt/sound/file" >/dev/null 2>&1 &
-	sleep 0.2
+	wait_until 20 reader_struck
 	cat "$mnt/sound/file" >"$work/read" 2>/dev/null &
 	second=$!
 	started+=("$first" "$second")
 	check "$1: a read is parked" wait_until 10 parked
+	check "$1: its reader waits" wait_until 10 reader_waits
 	server=$(server_pid "$mnt")
 	rm "$work/sweep"
 }
@@ -77,7 +81,7 @@ parked_and_pushed() {
 	local what="parked"
 	asked "$what"
 	check "$what: the sweep goes on" wait_until 30 pushed
-	refuse "$what: no store waits for it" wait_until 1 waits "$server"
+	refuse "$what: no store waits for it" wait_until 1 in_state D "$server"
 	kill -KILL "${mount_pid[$mnt]}" "$server"
 	wait "${mount_pid[$mnt]}" 2>/dev/null
 	check "$what: all killed at once: the server is gone" wait_until 10 process_gone "$server"
@@ -89,7 +93,7 @@ parked_and_pushed() {
 supervisor_killed() {
 	local what="supervisor killed"
 	asked "$what"
-	check "$what: a store waits" wait_until 30 waits "$server"
+	check "$what: a store waits" wait_until 30 in_state D "$server"
 	kill -KILL "${mount_pid[$mnt]}"
 	wait "${mount_pid[$mnt]}" 2>/dev/null
 	check "$what: the server ends" wait_until 10 process_gone "$server"
@@ -101,7 +105,7 @@ supervisor_killed() {
 # stuck WHAT: a store waits for a read.
 stuck() {
 	asked "$1"
-	check "$1: a store waits" wait_until 30 waits "$server"
+	check "$1: a store waits" wait_until 30 in_state D "$server"
 }
 
 whole() {
