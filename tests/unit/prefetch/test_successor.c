@@ -39,10 +39,9 @@ static bool is_whole(const struct sink_file *file)
 	return true;
 }
 
-/* Of the small files, and of the large one whether it is there. */
 static unsigned missing_files(void)
 {
-	unsigned missing = is_whole(sink_large_file()) ? 0 : SMALL;
+	unsigned missing = !is_whole(sink_large_file());
 
 	for (unsigned i = 0; i < SMALL; i++)
 		missing += !sink_is_stored(&sink_data.files[i], 1);
@@ -100,23 +99,19 @@ static void test_what_a_killed_server_was_at_is_stored(void **state)
 static void test_a_successor_goes_on(void **state)
 {
 	struct prefetch_memory *memory = sink_memory();
-	unsigned missing = 0;
 
 	(void)state;
 	sink_forget();
 	assert_int_equal(unit_child(die_of_a_file, memory), 256 + SIGKILL);
 	assert_int_equal(unit_child(take_over, memory), 0);
-	for (unsigned i = 0; i < SMALL; i++) {
-		unsigned times = atomic_load(&sink_data.files[i].stored[0]);
-
-		assert_true(times <= 1);
-		missing += times == 0;
-	}
+	for (unsigned i = 0; i < SMALL; i++)
+		assert_true(atomic_load(&sink_data.files[i].stored[0]) <= 1);
 	assert_true(sink_is_stored(&sink_data.files[150], 0));
-	/* what the threads of the first one were at */
-	assert_in_range(missing, 1, LEFT_OUT_MOST);
-	assert_true(sink_is_stored(&sink_data.files[SMALL - 1], 1));
-	assert_true(is_whole(sink_large_file()));
+	/*
+	 * What the threads of the first one were at, the large file perhaps: others come
+	 * to it where the thread that dies is slow.
+	 */
+	assert_in_range(missing_files(), 1, LEFT_OUT_MOST);
 	prefetch_memory_free(memory);
 }
 
