@@ -18,7 +18,7 @@ copy() {
 	find . -type f | LC_ALL=C sort >../before
 }
 
-# The edits that docs/HACKING.md lists. A makefile that finds tests needs none.
+# The edits that docs/HACKING.md lists.
 edit() {
 	cat >>src/format/formats.def <<-'EOS'
 		FORMAT(format_stub, "stub", "stub (one file)", ALWAYS)
@@ -28,14 +28,6 @@ edit() {
 			      "letters of the name (keep)", " stub ")
 	EOS
 	sed -i '/^| tar | v7/i | stub | one file | it |' README.md
-	grep -q 'format_tar_SOURCES' tests/format/Makemodule.am || return 0
-	cat >>tests/format/Makemodule.am <<-'EOS'
-		check_PROGRAMS += tests/bin/format-stub
-		tests_bin_format_stub_SOURCES = tests/unit/unit.c tests/format/scan_run.c \
-			tests/format/test_stub.c
-		tests_bin_format_stub_CFLAGS = $(format_test_cflags) -I$(top_srcdir)/tests/unit
-		tests_bin_format_stub_LDADD = $(format_test_libs)
-	EOS
 }
 
 # Files that were there and differ now, but for what bootstrap makes.
@@ -46,7 +38,7 @@ changed() {
 		[ -e "$abs_top_srcdir/$file" ] && cmp -s "$file" "$abs_top_srcdir/$file" && continue
 		case $file in
 		./aclocal.m4 | ./configure | ./config.h.in | ./Makefile.in | ./build-aux/* | \
-			./src/format/formats.am | ./tests/fuzz/formats.am) ;;
+			./src/format/formats.am | ./tests/fuzz/formats.am | ./tests/found.am) ;;
 		*) echo "${file#./}" ;;
 		esac
 	done <../before

@@ -25,10 +25,12 @@ import h5py
 import numpy as np
 from h5py import h5d, h5f, h5p, h5s, h5t
 
+sys.dont_write_bytecode = True
+from hdf5_write import (  # noqa: E402
+    MAGICS, ROWS, adler, create, opaque_of, plist_of, simple, string_of)
+
 LABELS = ("targets", "labels", "label")
-ROW_TYPE = h5py.vlen_dtype(np.uint8)
 BYTES = np.random.default_rng(7).integers(0, 256, 100000, dtype="u1") // 16
-MAGICS = {"jpg": b"\xff\xd8\xff\xe0", "png": b"\x89PNG\r\n\x1a\n", "bin": b"\1\2\3\4"}
 
 
 # What h5py reads
@@ -58,10 +60,6 @@ def is_file(dataset):
 def is_rows(dataset):
     kind = h5py.check_vlen_dtype(dataset.dtype)
     return kind is not None and len(dataset.shape) == 1 and kind.itemsize == 1
-
-
-def adler(data):
-    return "%08x" % zlib.adler32(data)
 
 
 def list_rows(parent, name, lines):
@@ -123,39 +121,6 @@ def write_list(path):
         list_group(file["/"], lines, {root: ""})
     with open(path[:-3] + ".list", "w", encoding="utf-8") as out:
         out.write("".join(line + "\n" for line in sorted(lines, key=str.encode)))
-
-
-# Datasets through the low-level interface
-
-def create(file, path, file_type, space, plist=None, data=None):
-    parent, name = os.path.split(path)
-    group = file.require_group(parent or "/")
-    dataset = h5d.create(group.id, name.encode(), file_type, space, plist)
-    if data is not None:
-        dataset.write(h5s.ALL, h5s.ALL, np.frombuffer(data, "u1"), mtype=file_type)
-    return dataset
-
-
-def simple(n):
-    return h5s.create_simple((n,))
-
-
-def plist_of(**properties):
-    plist = h5p.create(h5p.DATASET_CREATE)
-    for name, value in properties.items():
-        getattr(plist, "set_" + name)(value)
-    return plist
-
-
-def string_of(size, pad):
-    kind = h5t.C_S1.copy()
-    kind.set_size(size)
-    kind.set_strpad(pad)
-    return kind
-
-
-def opaque_of(size):
-    return h5t.create(h5t.OPAQUE, size)
 
 
 # What is in the files
@@ -276,7 +241,7 @@ def write_course(file):
     for split, pattern in sizes.items():
         group = file.create_group(split)
         n = 101
-        images = group.create_dataset("images", (n,), dtype=ROW_TYPE)
+        images = group.create_dataset("images", (n,), dtype=ROWS)
         targets = group.create_dataset("targets", (n,), dtype="int16")
         for i in range(n):
             if i != 5:
@@ -290,7 +255,7 @@ def rewrite(file):
         images = file[split]["images"]
         for i, n in ((3, 40), (4, 3000), (50, 1), (51, 6000), (52, 0)):
             images[i] = encoded(n, 1000 + i)
-    late = file.create_dataset("late/images", (40,), dtype=ROW_TYPE, maxshape=(None,),
+    late = file.create_dataset("late/images", (40,), dtype=ROWS, maxshape=(None,),
                                chunks=(8,))
     for i in range(40):
         late[i] = encoded(20 + i, i, "png")
@@ -308,7 +273,7 @@ def write_tables(file):
     for chunk in (1, 7, 100):
         for kind, filters in kinds.items():
             group = file.create_group(f"{kind}/{chunk}")
-            images = group.create_dataset("data", (50,), dtype=ROW_TYPE, chunks=(chunk,), maxshape=(None,),
+            images = group.create_dataset("data", (50,), dtype=ROWS, chunks=(chunk,), maxshape=(None,),
                                           **filters)
             name, dtype = labels[kind]
             group.create_dataset(name, data=(np.arange(50) + (dtype == "f4") / 2).astype(dtype),
@@ -318,15 +283,15 @@ def write_tables(file):
                     images[i] = encoded(30 * i, i, "bin" if kind == "shuffle" else "jpg")
     file.create_dataset("signed", (3,), dtype=h5py.vlen_dtype(np.int8))[1] = np.int8([-1, 5])
     file.create_dataset("labels", data=np.arange(9.) + .5)
-    file.create_dataset("none", (0,), dtype=ROW_TYPE)
-    file.create_dataset("unwritten", (12,), dtype=ROW_TYPE)
-    file.create_dataset("unwritten-chunks", (12,), dtype=ROW_TYPE, chunks=(5,))
+    file.create_dataset("none", (0,), dtype=ROWS)
+    file.create_dataset("unwritten", (12,), dtype=ROWS)
+    file.create_dataset("unwritten-chunks", (12,), dtype=ROWS, chunks=(5,))
     file["again"] = file["unwritten"]
 
 
 def write_wild(file):
     """Small rows in no order at all, over many collections."""
-    images = file.create_dataset("images", (6000,), dtype=ROW_TYPE)
+    images = file.create_dataset("images", (6000,), dtype=ROWS)
     for i in np.random.default_rng(5).permutation(6000):
         images[int(i)] = BYTES[i:i + 8 + i % 5]
 
@@ -346,7 +311,7 @@ def write_left(file):
 
 def write_busy(file):
     """Collections whose objects come and go, and move when others go."""
-    images = file.create_dataset("images", (30,), dtype=ROW_TYPE)
+    images = file.create_dataset("images", (30,), dtype=ROWS)
     for i in range(30):
         images[i] = encoded(20 + i, i)
     for i in range(600):
@@ -416,18 +381,18 @@ def refuse_many_missing(file):
 
 
 def refuse_unwritten_rows(file):
-    file.create_dataset("rows", (1 << 40,), dtype=ROW_TYPE, chunks=(5,))
+    file.create_dataset("rows", (1 << 40,), dtype=ROWS, chunks=(5,))
     return "'/rows'", "never written"
 
 
 def refuse_unwritten_in_all(file):
     for name in "abc":
-        file.create_dataset(name, (500000,), dtype=ROW_TYPE)
+        file.create_dataset(name, (500000,), dtype=ROWS)
     return "'/c'", "never written", "smaller"
 
 
 def refuse_empty_rows(file):
-    rows = file.create_dataset("rows", (1 << 21,), dtype=ROW_TYPE, chunks=(1 << 21,),
+    rows = file.create_dataset("rows", (1 << 21,), dtype=ROWS, chunks=(1 << 21,),
                                compression="gzip")
     rows[0] = encoded(10, 0)
     return "'/rows'", "never written", "smaller"
@@ -458,7 +423,7 @@ def refuse_paths(file):
 
 def labelled(file, name="targets"):
     """A group whose rows want labels."""
-    rows = file.create_dataset("g/images", (4,), dtype=ROW_TYPE)
+    rows = file.create_dataset("g/images", (4,), dtype=ROWS)
     rows[0] = encoded(10, 0)
     return "g/" + name
 
@@ -502,7 +467,7 @@ def write_small_addresses(path):
         file.create_dataset("tree/g", data=BYTES[:99], chunks=(10,), compression="gzip")
     write_list(path)
     with h5py.File(h5f.create(b"addresses.h5", h5f.ACC_TRUNC, plist)) as file:
-        file.create_dataset("rows", (3,), dtype=ROW_TYPE)[0] = [1, 2]
+        file.create_dataset("rows", (3,), dtype=ROWS)[0] = [1, 2]
     with open("addresses.refuse", "w", encoding="utf-8") as out:
         out.write("'/rows'\n4\nh5repack\n")
 

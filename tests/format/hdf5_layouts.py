@@ -16,60 +16,19 @@ instead, with a word of the sentence in each line. FOLDER/NAME.raw says where th
 rows, labels and the like: "OFFSET LENGTH" in each line. Files of names that begin with
 labels_ARRAY__ are scanned with the option labels=ARRAY.
 """
-import io
 import os
-import struct
 import sys
-import zlib
 
 import h5py
 import numpy as np
 
-ROWS = h5py.vlen_dtype(np.uint8)
-RANDOM = np.random.default_rng(11)
-MAGICS = {"jpg": b"\xff\xd8\xff\xe0", "png": b"\x89PNG\r\n\x1a\n", "bin": b"\1\2\3\4"}
-
-
-def adler(data):
-    return "%08x" % zlib.adler32(data)
-
-
-def word(text):
-    return str(text).replace(" ", "~") if text not in (None, "", 0) else "-"
-
-
-def encoded(n, kind="jpg"):
-    """Rows of encoded images, one of them empty."""
-    sizes = [0 if i == 4 else 20 + i * 37 % 400 for i in range(n)]
-    return [(MAGICS[kind] + RANDOM.bytes(size))[:size] for size in sizes]
-
-
-def put_rows(group, name, rows, column=False, **options):
-    path, _, name = name.rpartition("/")
-    group = group.require_group(path) if path else group
-    shape = (len(rows), 1) if column else (len(rows),)
-    dataset = group.create_dataset(name, shape, dtype=ROWS, **options)
-    for i, row in enumerate(rows):
-        dataset[(i, 0) if column else i] = np.frombuffer(row, "u1")
-
-
-def expect(split, array, rows, labels=None, values=None, ext="jpg", classes=None,
-           class_name=None, names=None):
-    """The lines of one group. Values: numbers, or the names of classes."""
-    lines = [" ".join(("g", word(split), word(array), word(labels), ext, str(len(rows)),
-                       word(class_name), ",".join(classes) if classes else "-"))]
-    for i, row in enumerate(rows):
-        value = values[i] if values is not None else 0
-        text = isinstance(value, str)
-        lines.append(" ".join((
-            "s", word(split), word(array), str(i), "-" if text else word(int(value)),
-            word(value) if text else "-", word(names[i] if names else None), str(len(row)),
-            adler(row))))
-    return lines
-
-
-def numbers(n, classes=5):
-    return [i * 7 % classes for i in range(n)]
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+import hdf5_labels  # noqa: E402
+import hdf5_refused  # noqa: E402
+from hdf5_write import (  # noqa: E402
+    RANDOM, encoded, expect, listed, noise, npy, numbers, packed, pnm, put_rows,
+    split_attribute, word)
 
 
 # Rows of encoded images
@@ -82,19 +41,6 @@ def jsc(file):
         group["targets"] = np.array(numbers(len(some)), "i2")
     return (expect("train", "images", rows, "targets", numbers(30)) +
             expect("val", "images", val, "targets", numbers(20)))
-
-
-def split_attribute(file, lines, text="S20", flag="?"):
-    kind = np.dtype([("split", text), ("source", text), ("start", "i8"), ("stop", "i8"),
-                     ("indices", h5py.ref_dtype), ("available", flag), ("comment", "S1")])
-    table = np.zeros(len(lines), kind)
-    for i, (split, source, start, stop, rows, available) in enumerate(lines):
-        reference = h5py.Reference()
-        if rows is not None:
-            list_of = file.create_dataset(f"{split}_indices", data=np.array(rows, "i4"))
-            reference = list_of.ref
-        table[i] = (split, source, start, stop, reference, available, b".")
-    file.attrs.create("split", table, dtype=kind)
 
 
 def fuel_names(n):
@@ -360,31 +306,6 @@ def labels_kind__chosen(file):
 
 # Arrays of numbers
 
-def npy(array, fortran=False):
-    """The file as NumPy writes it, without the room it leaves for growth."""
-    array = np.asarray(array)
-    shape = "(" + ", ".join(map(str, array.shape)) + (",)" if array.ndim == 1 else ")")
-    descr = np.lib.format.dtype_to_descr(array.dtype)
-    text = f"{{'descr': {descr!r}, 'fortran_order': {fortran}, 'shape': {shape}, }}"
-    text += " " * (63 - (10 + len(text)) % 64) + "\n"
-    data = b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode() + array.tobytes("F" if fortran else "C")
-    again = np.load(io.BytesIO(data))
-    assert again.dtype == array.dtype and again.tobytes() == array.tobytes()
-    assert again.shape == array.shape
-    return data
-
-
-def pnm(pixels):
-    """H x W x 3 or H x W."""
-    height, width = pixels.shape[:2]
-    kind = 6 if pixels.ndim == 3 and pixels.shape[2] == 3 else 5
-    return b"P%d\n%d %d\n255\n" % (kind, width, height) + pixels.tobytes()
-
-
-def noise(*shape, dtype="u1"):
-    return RANDOM.integers(0, 250, shape).astype(dtype)
-
-
 FILTERS = {"plain": {}, "gzip": {"compression": "gzip"},
            "all": {"compression": "gzip", "shuffle": True, "fletcher32": True}}
 
@@ -486,15 +407,6 @@ def unwritten(file):
     return lines
 
 
-def packed(data):
-    """One chunk for each filter that h5py lacks: of parts that are not compressed."""
-    n = len(data)
-    size = struct.pack("<I", n)
-    return {32004: struct.pack(">QII", n, n, n) + data,
-            32001: b"\2\1\2\1" + size + size + struct.pack("<I", n + 16) + data,
-            32015: b"\x28\xb5\x2f\xfd\xa0" + size + struct.pack("<I", n << 3 | 1)[:3] + data}
-
-
 def filters(file):
     """lz4, blosc, zstd; chunks of the filter, and such that skipped it."""
     lines = []
@@ -515,10 +427,6 @@ def filters(file):
         lines += expect(str(number), "images", [pnm(x) for x in images], "labels",
                         numbers(6), ext="ppm")
     return lines
-
-
-def listed(path, data):
-    return f"f {path} {len(data)} {adler(data)}"
 
 
 def arrays_types(file):
@@ -564,439 +472,6 @@ def arrays_netcdf(file):
     return lines + [listed("model/orog.npy", npy(data[0]))]
 
 
-# Kinds of labels, and arrays that are images under any name
-
-def label_kinds(file):
-    """Whole floats, one-hot rows, bools; in columns, rows and with ones behind."""
-    images, values = noise(6, 8, 9, 3), [0, 2, 1, 1, 0, 2]
-    one_hot = np.eye(3)[values]
-    lines = []
-    for name, labels in {
-            "f4": np.array(values, "f4"), "f8": np.array(values, ">f8"),
-            "column": np.array(values, "f8").reshape(6, 1),
-            "row": np.array(values, "f8").reshape(1, 6), "row-u1": np.array([values], "u1"),
-            "ones": np.array(values, "u1").reshape(6, 1, 1, 1), "hot-f4": one_hot.astype("f4"),
-            "hot-bool": one_hot.astype(bool), "hot-u1": one_hot.astype("u1"),
-            "hot-i8": one_hot.astype(">i8")}.items():
-        group = file.create_group(name)
-        group["images"] = images
-        group["labels"] = labels
-        lines += expect(name, "images", [pnm(x) for x in images], "labels", values, ext="ppm")
-    chunked = file.create_group("chunked")
-    chunked["images"] = images
-    chunked.create_dataset("labels", data=one_hot.astype("f4"), chunks=(4, 3),
-                           compression="gzip")
-    lines += expect("chunked", "images", [pnm(x) for x in images], "labels", values, ext="ppm")
-    put_rows(file, "rows/jpegs", encoded(6)[:4])
-    file["rows/Y"] = one_hot[:4]
-    return lines + expect("rows", "jpegs", [bytes(x) for x in file["rows/jpegs"][()]], "Y",
-                          values[:4])
-
-
-def no_label_kinds(file):
-    """Floats that are not whole, rows with two ones or none, NaN: no labels."""
-    rows, lines = encoded(4), []
-    for name, labels in {"half": [0, 1, .5, 1], "nan": [0, 1, np.nan, 1], "large": [0, 1, 1e300, 1],
-                         "two": [[1, 0], [0, 1], [1, 1], [1, 0]],
-                         "none": [[1, 0], [0, 0], [1, 0], [1, 0]],
-                         "three": [[1, 0], [0, 2], [1, 0], [1, 0]]}.items():
-        put_rows(file, name + "/images", rows)
-        file[name]["labels"] = np.array(labels, "f8")
-        lines += expect(name, "images", rows)
-    return lines
-
-
-def fuel_pixels(file):
-    images = noise(10, 3, 7, 6)
-    file["features"] = images
-    file["targets"] = np.array(numbers(10), "u1").reshape(10, 1)
-    file["masks"] = images[:, 0]
-    split_attribute(file, [("train", "features", 0, 7, None, True),
-                           ("train", "targets", 0, 7, None, True),
-                           ("test", "features", 7, 10, None, True),
-                           ("test", "targets", 7, 10, None, True)])
-    lines = []
-    for split, part in (("train", slice(0, 7)), ("test", slice(7, 10))):
-        lines += expect(split, "features", [pnm(x.transpose(1, 2, 0)) for x in images[part]],
-                        "targets", numbers(10)[part], ext="ppm")
-        lines += expect(split, "masks", [pnm(x[0]) for x in images[part]], "targets",
-                        numbers(10)[part], ext="pgm")
-    return lines
-
-
-def matlab(file):
-    """MATLAB's H x W x 3 x N, in reverse; labels as a column and as a row."""
-    images, grey = noise(4, 6, 9, 3), noise(4, 6, 9)
-    deep = noise(4, 6, 9, dtype="<u2")
-    lines = []
-    for name, labels in (("column", np.array([[1., 2, 1, 3]])),
-                         ("row", np.array([[1.], [2], [1], [3]]))):
-        for kind, data in (("colour", images.transpose(0, 3, 2, 1)),
-                           ("grey", grey.transpose(0, 2, 1)), ("deep", deep.transpose(0, 2, 1))):
-            group = file.create_group(f"{name}/{kind}")
-            for key, value in (("images", data), ("labels", labels)):
-                group.create_dataset(key, data=value).attrs["MATLAB_class"] = np.bytes_("x")
-        lines += expect(f"{name}/colour", "images", [pnm(x) for x in images], "labels",
-                        [1, 2, 1, 3], ext="ppm")
-        lines += expect(f"{name}/grey", "images", [pnm(x) for x in grey], "labels",
-                        [1, 2, 1, 3], ext="pgm")
-        lines += expect(f"{name}/deep", "images", [npy(x, True) for x in deep], "labels",
-                        [1, 2, 1, 3], ext="npy")
-    return lines
-
-
-def whole_files(n, room):
-    """Images that end as JPEGs do, shorter than the room that rows have for them."""
-    return [b"\xff\xd8\xff\xe0" + RANDOM.bytes(40 + i * 7 % (room - 80)) + b"\1\xff\xd9"
-            for i in range(n)]
-
-
-def padded_files(file):
-    """Strings of a fixed size and rows of bytes that hold whole JPEGs."""
-    files, lines = whole_files(5, 6000), []
-    rows = np.array([np.frombuffer(x.ljust(6000, b"\0"), "u1") for x in files])
-    file["text/rgb"] = np.array(files, "S6000")
-    lines += expect("text", "rgb", files)
-    file["rows/cam_high"] = rows
-    lines += expect("rows", "cam_high", files)
-    file.create_dataset("gzip/frames", data=rows, chunks=(2, 6000), compression="gzip")
-    file["gzip/labels"] = np.array(numbers(5))
-    lines += expect("gzip", "frames", files, "labels", numbers(5))
-    file.create_dataset("narrow/frames", data=rows, chunks=(2, 700), compression="gzip")
-    lines += expect("narrow", "frames", [x.ljust(6000, b"\0") for x in files])
-    short = rows.copy()
-    short[3:] = 0  # never written
-    file["short/frames"] = short
-    lines += expect("short", "frames", files[:3])
-    cut = [x[:-2] + b"\1\1" for x in files]
-    file["cut/frames"] = np.array([np.frombuffer(x.ljust(6000, b"\0"), "u1") for x in cut])
-    return lines + expect("cut", "frames", [x.ljust(6000, b"\0") for x in cut])
-
-
-def any_name(file):
-    """uint8 of the shape of images, whatever its name."""
-    images, alpha = noise(3, 8, 10, 3), noise(3, 8, 10, 4)
-    file["obs/cam_high"] = images
-    file["obs/cam_depth"] = images[..., :1]
-    file["obs/action"] = np.zeros((3, 14))
-    file["other/things"] = alpha
-    return (expect("obs", "cam_high", [pnm(x) for x in images], ext="ppm") +
-            expect("obs", "cam_depth", [pnm(x[..., 0]) for x in images], ext="pgm") +
-            expect("other", "things", [npy(x) for x in alpha], ext="npy"))
-
-
-def pixel_classes(file):
-    """One array of pixels for each class."""
-    lines = []
-    for split in ("train", "test"):
-        for i, name in enumerate(("cat", "dog")):
-            images = noise(3 + i, 8, 8, 3)
-            file[f"{split}/{name}"] = images
-            lines += expect(split, name, [pnm(x) for x in images],
-                            "the names of arrays or files", ext="ppm", class_name=name)
-    return lines
-
-
-def pairs(file):
-    """Names with a common rest."""
-    rows, lines = encoded(6), []
-    for i, (array, labels) in enumerate((("trainX", "trainY"), ("x_train", "y_train"),
-                                         ("digit_pixel", "digit_label"), ("Xval", "Yval"),
-                                         ("testimages", "testlabels"), ("img2", "label2"))):
-        group = file.create_group(str(i))
-        put_rows(group, array, rows)
-        group[labels] = np.array(numbers(6, i + 2))
-        group["labels_of_others"] = np.array(numbers(6, 7))
-        lines += expect(str(i), array, rows, labels, numbers(6, i + 2))
-    for split in ("train", "test"):
-        put_rows(file, f"both/{split}X", rows)
-        file[f"both/{split}Y"] = np.array(numbers(6, len(split)))
-        lines += expect("both", f"{split}X", rows, f"{split}Y", numbers(6, len(split)))
-    return lines
-
-
-def never_written(file):
-    """Rows that a script allocated and never wrote: the last ones."""
-    rows = encoded(6)
-    images = file.create_dataset("train_jpg", (10,), ROWS, chunks=True)
-    for i, row in enumerate(rows):
-        images[i] = np.frombuffer(row, "u1")
-    file["train_labels"] = np.array(numbers(6) + [0] * 4)
-    lines = expect("", "train_jpg", rows, "train_labels", numbers(6))
-    for name, chunks, count in (("one", (1, 4, 4, 3), 5), ("two", (2, 4, 2, 3), 6),
-                                ("none", None, 0)):
-        group = file.create_group(name)
-        images = group.create_dataset("images", (10, 4, 4, 3), "u1", chunks=chunks)
-        if count:
-            images[2:5] = noise(3, 4, 4, 3)
-        group["labels"] = np.array(numbers(5) + [0] * 5)
-        lines += expect(name, "images", [pnm(x) for x in images[:count]], "labels",
-                        (numbers(5) + [0] * 5)[:count], ext="ppm")
-    return lines
-
-
-def split_column(file):
-    """A word for each row says its split; for pixels and rows alike."""
-    rows, images, lines = encoded(4) + encoded(2), noise(6, 8, 8, 3), []
-    parts = {"train": [0, 1, 4], "test": [2, 5], "val": [3]}
-    put_rows(file, "rows/jpegs", rows)
-    file["pixels/images"] = images
-    for group, array, files, ext in (("rows", "jpegs", rows, "jpg"),
-                                     ("pixels", "images", [pnm(x) for x in images], "ppm")):
-        file[group]["labels"] = np.array(numbers(6))
-        file[group].create_dataset("split", data=[next(k for k, v in parts.items() if i in v)
-                                                  for i in range(6)],
-                                   dtype=h5py.string_dtype() if ext == "jpg" else "S8")
-        for name, part in parts.items():
-            lines += expect(f"{group}/{name}", array, [files[i] for i in part], "labels",
-                            [numbers(6)[i] for i in part], ext=ext)
-    return lines
-
-
-def split_lists(file):
-    """Lists of rows: some are in none."""
-    images = noise(7, 8, 8, 3)
-    file["images"], file["labels"] = images, np.array(numbers(7))
-    lines = []
-    for name, part in (("train", [5, 0, 3]), ("test", [1, 6])):
-        file[f"{name}_idx"] = np.array(part, "i4")
-        lines += expect(name, "images", [pnm(images[i]) for i in sorted(part)], "labels",
-                        [numbers(7)[i] for i in sorted(part)], ext="ppm")
-    return lines
-
-
-def refuse_list_outside(file):
-    put_rows(file, "images", encoded(4))
-    file["labels"] = np.array(numbers(4))
-    file["train_idx"], file["test_idx"] = [0, 1], [2, 4]
-    return "'test_idx'", "4 rows", "view=arrays"
-
-
-def short_list(file):
-    """Labels from 1 on, and names for 0 on: the numbers stay."""
-    rows = encoded(6)
-    put_rows(file, "images", rows)
-    file["labels"] = np.array([1, 2, 3, 1, 2, 3])
-    file["class_names"] = np.array([b"cat", b"dog", b"cow"])
-    return expect("", "images", rows, "labels", [1, 2, 3, 1, 2, 3])
-
-
-def objects(file):
-    """Rows of pickles, as PyTables' ObjectAtom writes them."""
-    rows = [b"\x80\4K" + bytes([i]) + b"." for i in range(3)]
-    put_rows(file, "objects", rows)
-    file["objects"].attrs["PSEUDOATOM"] = np.bytes_("object")
-    return expect("", "objects", rows, ext="pkl")
-
-
-def labels_digit__anchors(file):
-    """The option is for the arrays that it fits."""
-    images = noise(6, 8, 8, 3)
-    file["images"], file["digit"] = images, np.array(numbers(6))
-    file["anchors"] = np.zeros((9, 4), "f4")
-    file["labels"] = np.zeros((20, 16), "u4")
-    return expect("", "images", [pnm(x) for x in images], "digit", numbers(6), ext="ppm")
-
-
-# What is refused
-
-def labels_nothing__refuse_option(file):
-    put_rows(file, "images", encoded(10))
-    file["labels"] = np.array(numbers(10), "i4")
-    return "'nothing'", "'/labels' (32-bit integer, 10)", "labels=NAME"
-
-
-def labels_other__refuse_count(file):
-    put_rows(file, "images", encoded(10))
-    file["other"] = np.array(numbers(9), "i4")
-    return "'other'", "(32-bit integer, 9)", "10 rows"
-
-
-def labels_score__refuse_float(file):
-    put_rows(file, "images", encoded(10))
-    file["score"] = np.array(numbers(10), "f4") + .5
-    return "'score'", "32-bit float", "one integer or string", "-o labels=NAME"
-
-
-def refuse_split_rows(file):
-    put_rows(file, "encoded_images", encoded(10))
-    split_attribute(file, [("train", "encoded_images", 0, 11, None, True)])
-    return "'train'", "rows that there are not"
-
-
-def refuse_split_beyond(file):
-    put_rows(file, "encoded_images", encoded(10))
-    file["targets"] = np.array(numbers(8), "i2")
-    split_attribute(file, [("train", "encoded_images", 0, 10, None, True)])
-    return "'train'", "more rows than there are labels"
-
-
-def refuse_split_others(file):
-    """The attribute tells nothing of these rows."""
-    put_rows(file, "images", encoded(10))
-    file["targets"] = np.array(numbers(8), "i2")
-    split_attribute(file, [("train", "encoded_images", 0, 10, None, True)])
-    return "10 rows", "8 labels", "view=tree"
-
-
-def refuse_split_labels(file):
-    put_rows(file, "encoded_images", encoded(10))
-    file["targets"] = np.array(numbers(10), "i2")
-    split_attribute(file, [("train", "encoded_images", 0, 5, None, True),
-                           ("train", "targets", 5, 10, None, True)])
-    return "'train'", "other rows of the labels"
-
-
-def refuse_split_lists(file):
-    put_rows(file, "encoded_images", encoded(10))
-    file["targets"] = np.array(numbers(10), "i2")
-    split_attribute(file, [("train", "encoded_images", 0, 0, [5, 1, 3], True)])
-    table, other = file.attrs["split"], file.create_dataset("others", data=[0, 2, 4])
-    table = np.concatenate([table, table])
-    table[1]["source"], table[1]["indices"] = b"targets", other.ref
-    file.attrs.create("split", table, dtype=table.dtype)
-    return "'train'", "other rows of the labels"
-
-
-def refuse_split_strings(file):
-    put_rows(file, "encoded_images", encoded(10))
-    split_attribute(file, [("train", "encoded_images", 0, 10, None, True)],
-                    text=h5py.string_dtype())
-    return "'split'", "fixed size"
-
-
-def refuse_split_list(file):
-    put_rows(file, "encoded_images", encoded(10))
-    split_attribute(file, [("train", "encoded_images", 0, 0, [3, -1], True)])
-    return "'train'", "a row that there is not"
-
-
-def refuse_split_name(file):
-    put_rows(file, "encoded_images", encoded(10))
-    split_attribute(file, [("../x", "encoded_images", 0, 1, None, True)])
-    return "'../x'", "no folder"
-
-
-def refuse_fewer_labels(file):
-    put_rows(file.create_group("train"), "images", encoded(30))
-    file["train/targets"] = np.array(numbers(29), "i2")
-    return "'/train'", "30 rows in 'images'", "29 labels in 'targets'", "view=tree"
-
-
-def refuse_more_labels(file):
-    """Of words, and beside pixels; those of one array alone fit."""
-    file["train_x"], file["train_y"] = noise(5, 8, 8, 3), np.array(numbers(5), "i8")
-    file["test_x"] = noise(3, 8, 8, 3)
-    file["test_y"] = np.array([[b"cat"]] * 4)
-    return "'/'", "3 rows in 'test_x'", "4 labels in 'test_y'"
-
-
-def refuse_list(file):
-    """Nothing that is known: all that there is, and what helps."""
-    file["a/table"] = np.zeros((7, 3), "f4")
-    file["b"] = "text"
-    return ("'/a/table' (32-bit float, 7 x 3)", "'/b'", "view=arrays", "labels=NAME")
-
-
-def refuse_one_picture(file):
-    """No N x H x W, and the label is that of the whole."""
-    for i in range(3):
-        file[f"{i}/image"] = noise(8, 6, 3)
-        file[f"{i}/label"] = i
-    return "'/0/image' (8-bit integer, 8 x 6 x 3)", "view=arrays"
-
-
-def refuse_zeros_inside(file):
-    put_rows(file, "images", encoded(3))
-    file["labels"] = np.array([b"a\0x", b"a\0y", b"a"], "S5")
-    return "'/labels'", "row 0", "zero byte"
-
-
-def refuse_table_chunks(file):
-    file.create_dataset("images", (3,), ROWS, chunks=(1 << 25,), maxshape=(None,))
-    return "'/images'", "256 MiB", "h5repack"
-
-
-def refuse_decoded(file):
-    """Labels of many arrays, which are decoded for each."""
-    for i in range(20):
-        put_rows(file, f"image{i}", encoded(1))
-    file.create_dataset("labels", data=[1], chunks=(1 << 23,), maxshape=(None,),
-                        compression="gzip")
-    return "decoded", "h5repack"
-
-
-def refuse_many(file):
-    for i in range(100):
-        file[f"x{i:02d}"] = np.zeros((2, 2))
-    return "'/x09'", "90 more"
-
-
-def arrays_refuse_nothing(file):
-    file["b"] = "text"
-    return "'/b'", "no array"
-
-
-def refuse_shared_rows(file):
-    """More rows than the file has room for, never written."""
-    for i in range(3):
-        file.create_dataset(f"{i}/images", (600000, 2, 2), "u1")
-    return "rows", "smaller"
-
-
-def refuse_huge(file):
-    file.create_dataset("images", (1 << 40, 1 << 10, 1 << 10, 3), "u1",
-                        chunks=(1, 1 << 10, 1 << 10, 3))
-    return "'/images'", "rows"
-
-
-def refuse_chunks(file):
-    big = file.create_dataset("images", (2, 1 << 16, 1 << 16), "u1",
-                              chunks=(1, 1 << 15, 1 << 16), compression="gzip")
-    big.id.write_direct_chunk((0, 0, 0), b"short", 0)
-    return "'/images'", "larger chunks", "h5repack"
-
-
-def refuse_array_outside(file):
-    file.create_dataset("images", (4, 5, 5), "u1", external=[("raw.bin", 0, 100)])
-    return "'/images'", "another file", "h5repack"
-
-
-def refuse_array_virtual(file):
-    layout = h5py.VirtualLayout((4, 5, 5), "u1")
-    layout[:] = h5py.VirtualSource("other.h5", "x", (4, 5, 5))
-    file.create_virtual_dataset("images", layout)
-    return "'/images'", "virtual", "h5repack"
-
-
-def refuse_array_filter(file):
-    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    plist.set_chunk((2, 5, 5))
-    plist.set_filter(32008, h5py.h5z.FLAG_OPTIONAL, ())
-    images = h5py.h5d.create(file.id, b"images", h5py.h5t.STD_U8LE,
-                             h5py.h5s.create_simple((4, 5, 5)), plist)
-    images.write_direct_chunk((0, 0, 0), b"packed", 0)
-    return "'/images'", "32008", "h5repack"
-
-
-def refuse_array_compact(file):
-    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-    plist.set_layout(h5py.h5d.COMPACT)
-    h5py.h5d.create(file.id, b"images", h5py.h5t.STD_U8LE,
-                    h5py.h5s.create_simple((4, 3, 5, 5)), plist)
-    return "'/images'", "compact", "h5repack"
-
-
-def arrays_refuse_records(file):
-    file.create_dataset("x", (1 << 30, 1 << 30), "f8", chunks=(1, 1))
-    return "'/x'", "rows"
-
-
-def arrays_refuse_size(file):
-    file.create_dataset("x", (1 << 41,), "u1", chunks=(1 << 20,))
-    return "'/x'", "1 TiB"
-
-
 # Which versions of the library write them
 VERSIONS = {"image_bytes": ["latest"], "jsc": ["earliest", "latest"]}
 
@@ -1026,12 +501,18 @@ def list_raw(path):
         out.write("".join(f"{start} {length}\n" for start, length in places if length))
 
 
+def layouts():
+    """The functions that write files, by their names."""
+    modules = {__name__: globals(), "hdf5_labels": vars(hdf5_labels),
+               "hdf5_refused": vars(hdf5_refused)}
+    return {name: f for module, members in modules.items() for name, f in members.items()
+            if callable(f) and getattr(f, "__module__", "") == module and
+            f.__code__.co_varnames[:f.__code__.co_argcount] == ("file",)}
+
+
 def main():
     os.chdir(sys.argv[1])
-    chosen = {name: f for name, f in globals().items()
-              if callable(f) and getattr(f, "__module__", "") == __name__ and
-              f.__code__.co_varnames[:f.__code__.co_argcount] == ("file",)}
-    for name, write in chosen.items():
+    for name, write in layouts().items():
         for i, version in enumerate(VERSIONS.get(name, ["earliest"])):
             path = name + ("." + version if i else "")
             with h5py.File(path + ".h5", "w", libver=version if version == "latest" else

@@ -98,33 +98,31 @@ static void test_probe(void **state)
 	assert_null(format_probe(ones, sizeof(ones)));
 }
 
+static const struct {
+	const char *file, *detail;
+} files_detail[] = {
+	{ "ImageNet_train.arrow",
+	  "file, image_data (binary), labels: label (uint16)" },
+	{ "pets-train-00000-of-00002.arrow",
+	  "stream, image (struct<bytes, path>), labels: label (int64), 3 names" },
+	{ "flicker-bytes.arrow",
+	  "file, image_data (binary), no labels" },
+	{ "datumaro.arrow", "file, media.image (struct<bytes, path>), no labels" },
+	{ "label-hot-fixed.arrow",
+	  "stream, image (binary), labels: label (fixed_size_list of int)" },
+	{ "dictionary-file.arrow",
+	  "file, image (binary), labels: label (dictionary of utf8)" },
+};
+
 static void test_detail(void **state)
 {
-	static const struct {
-		const char *file, *detail;
-	} files[] = {
-		{ "ImageNet_train.arrow",
-		  "file, image_data (binary), labels: label (uint16)" },
-		{ "pets-train-00000-of-00002.arrow",
-		  "stream, image (struct<bytes, path>), labels: label (int64), 3 names" },
-		{ "flicker-bytes.arrow",
-		  "file, image_data (binary), no labels" },
-		{ "datumaro.arrow", "file, media.image (struct<bytes, path>), no labels" },
-		{ "label-hot-fixed.arrow",
-		  "stream, image (binary), labels: label (fixed_size_list of int)" },
-		{ "dictionary-file.arrow",
-		  "file, image (binary), labels: label (dictionary of utf8)" },
-	};
+	size_t i = unit_row(state);
+	struct run run;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(files); i++) {
-		struct run run;
-
-		take_fixture(files[i].file);
-		run_window(&run, files[i].file, 0, NULL);
-		assert_string_equal(run.scan.detail, files[i].detail);
-		run_end(&run);
-	}
+	take_fixture(files_detail[i].file);
+	run_window(&run, files_detail[i].file, 0, NULL);
+	assert_string_equal(run.scan.detail, files_detail[i].detail);
+	run_end(&run);
 }
 
 /* labels=NAME */
@@ -154,17 +152,9 @@ static void test_labels(void **state)
 	run_end(&run);
 }
 
-/* A member of a struct, which is null in one row; and what is asked for, and is no label. */
+/* A member of a struct, which is null in one row. */
 static void test_labels_that_are_named(void **state)
 {
-	static const struct {
-		const char *file, *word;
-	} files[] = {
-		{ "label-fraction.arrow", "has a label that is no whole number, 2.5, in 'label', "
-					  "row 1" },
-		{ "label-several.arrow", "has lists of 1 and of 2 elements, in 'label', row 1" },
-		{ "label-multi.arrow", "has a list that is not one-hot, in 'label', row 0" },
-	};
 	const struct sample *first;
 	struct run run;
 
@@ -178,38 +168,51 @@ static void test_labels_that_are_named(void **state)
 		assert_int_equal(first[i].body.volume == SAMPLE_MISSING, i == 1 || i == 3);
 	}
 	run_end(&run);
-	for (size_t i = 0; i < COUNT(files); i++) {
-		take_fixture(files[i].file);
-		run_window(&run, files[i].file, 0, "label");
-		assert_refused(&run, files[i].word);
-		run_end(&run);
-	}
 }
+
+static const struct {
+	const char *file, *word;
+} files_unlabelled[] = {
+	{ "label-fraction.arrow", "has a label that is no whole number, 2.5, in 'label', "
+				  "row 1" },
+	{ "label-several.arrow", "has lists of 1 and of 2 elements, in 'label', row 1" },
+	{ "label-multi.arrow", "has a list that is not one-hot, in 'label', row 0" },
+};
+
+/* Columns that labels=NAME asks for, and that hold no labels. */
+static void test_named_columns_without_labels(void **state)
+{
+	size_t i = unit_row(state);
+	struct run run;
+
+	take_fixture(files_unlabelled[i].file);
+	run_window(&run, files_unlabelled[i].file, 0, "label");
+	assert_refused(&run, files_unlabelled[i].word);
+	run_end(&run);
+}
+
+static const struct {
+	const char *file, *word;
+} files_refused[] = {
+	{ "numbers.arrow", "a (int32), b (utf8)" },
+	{ "large-label.arrow", "in 'label', row 1" },
+	{ "paths-only.arrow", "no bytes in 'image' in any of its 3 rows (null), but "
+			      "paths of files; write it with them (datasets: "
+			      "ds.with_format(\"arrow\").map(datasets.table." },
+	{ "null-only.arrow", "no bytes in 'image' in any of its 2 rows (null); write" },
+	{ "zstd.arrow", "zstd" },
+	{ "lz4.arrow", "compression=None" },
+};
 
 static void test_refused(void **state)
 {
-	static const struct {
-		const char *file, *word;
-	} files[] = {
-		{ "numbers.arrow", "a (int32), b (utf8)" },
-		{ "large-label.arrow", "in 'label', row 1" },
-		{ "paths-only.arrow", "no bytes in 'image' in any of its 3 rows (null), but "
-				      "paths of files; write it with them (datasets: "
-				      "ds.with_format(\"arrow\").map(datasets.table." },
-		{ "null-only.arrow", "no bytes in 'image' in any of its 2 rows (null); write" },
-		{ "zstd.arrow", "zstd" },
-		{ "lz4.arrow", "compression=None" },
-	};
+	size_t i = unit_row(state);
+	struct run run;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(files); i++) {
-		struct run run;
-
-		take_fixture(files[i].file);
-		run_window(&run, files[i].file, 0, NULL);
-		assert_refused(&run, files[i].word);
-		run_end(&run);
-	}
+	take_fixture(files_refused[i].file);
+	run_window(&run, files_refused[i].file, 0, NULL);
+	assert_refused(&run, files_refused[i].word);
+	run_end(&run);
 }
 
 /* What no type of file ends in gets the extension. */
@@ -283,35 +286,33 @@ static void test_no_labels(void **state)
 }
 
 /* Which column it is where several could be is said. */
+static const struct {
+	const char *file, *says[2];
+} files_choices[] = {
+	{ "two-labels.arrow", { "from the column 'label'", "'y' could be" } },
+	{ "two-classes.arrow", { "'scene' is the first", "none is taken" } },
+	{ "class-and-more.arrow", { "column 'fine_label'", "'coarse_label' could" } },
+	{ "datumaro.arrow", { "'annotations', 'attributes' are not shown beside "
+			      "'media.image'", "2 of 5 rows hold no bytes" } },
+	{ "label-fraction.arrow", { "no labels are taken from the column 'label'",
+				    "no whole number, 2.5: they are" } },
+	{ "label-several.arrow", { "no labels", "lists of 1 and of 2 elements" } },
+};
+
 static void test_choices(void **state)
 {
-	static const struct {
-		const char *file, *says[2];
-	} files[] = {
-		{ "two-labels.arrow", { "from the column 'label'", "'y' could be" } },
-		{ "two-classes.arrow", { "'scene' is the first", "none is taken" } },
-		{ "class-and-more.arrow", { "column 'fine_label'", "'coarse_label' could" } },
-		{ "datumaro.arrow", { "'annotations', 'attributes' are not shown beside "
-				      "'media.image'", "2 of 5 rows hold no bytes" } },
-		{ "label-fraction.arrow", { "no labels are taken from the column 'label'",
-					    "no whole number, 2.5: they are" } },
-		{ "label-several.arrow", { "no labels", "lists of 1 and of 2 elements" } },
-	};
+	size_t i = unit_row(state);
+	char name[64], *said;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(files); i++) {
-		char name[64], *said;
-
-		snprintf(name, sizeof(name), "%s", files[i].file);
-		take_fixture(name);
-		said = unit_stderr_of(scan_choices, name);
-		for (size_t k = 0; k < COUNT(files[i].says); k++) {
-			if (!strstr(said, files[i].says[k]))
-				print_message("# %s: %s\n", name, said);
-			assert_non_null(strstr(said, files[i].says[k]));
-		}
-		free(said);
+	snprintf(name, sizeof(name), "%s", files_choices[i].file);
+	take_fixture(name);
+	said = unit_stderr_of(scan_choices, name);
+	for (size_t k = 0; k < COUNT(files_choices[i].says); k++) {
+		if (!strstr(said, files_choices[i].says[k]))
+			print_message("# %s: %s\n", name, said);
+		assert_non_null(strstr(said, files_choices[i].says[k]));
 	}
+	free(said);
 }
 
 static int class_names(const char *json, const char *column, const char ***out, size_t *n,
@@ -360,11 +361,12 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_as_written),
 	cmocka_unit_test(test_window),
 	cmocka_unit_test(test_probe),
-	cmocka_unit_test(test_detail),
+	unit_table(test_detail, files_detail, file),
 	cmocka_unit_test(test_labels),
 	cmocka_unit_test(test_labels_that_are_named),
-	cmocka_unit_test(test_refused),
-	cmocka_unit_test(test_choices),
+	unit_table(test_named_columns_without_labels, files_unlabelled, file),
+	unit_table(test_refused, files_refused, file),
+	unit_table(test_choices, files_choices, file),
 	cmocka_unit_test(test_no_labels),
 	cmocka_unit_test(test_classes),
 };

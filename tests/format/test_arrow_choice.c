@@ -26,70 +26,66 @@ static size_t make_columns(const char *text, struct label_column_facts out[COLUM
 	return n;
 }
 
+static const struct {
+	const char *columns;
+	int taken, other;
+} labels[] = {
+	{ "image! label", 1, -1 },
+	{ "image! caption", -1, -1 },
+	{ "y image! label", 2, 0 },
+	{ "label! y", 1, -1 },
+	{ "label? y", 1, -1 },
+	{ "label? image!", -1, -1 },
+	{ "label kind*", 1, -1 },
+	{ "scene* light*", -1, 0 },
+	{ "scene* light* other*", -1, 0 },
+	{ "coarse_label* fine_label*", 1, 0 },
+	{ "fine_label* coarse*", 0, 1 },
+	{ "coarse* fine_label*", 1, 0 },
+	{ "", -1, -1 },
+};
+
 static void test_labels(void **state)
 {
-	static const struct {
-		const char *columns;
-		int taken, other;
-	} table[] = {
-		{ "image! label", 1, -1 },
-		{ "image! caption", -1, -1 },
-		{ "y image! label", 2, 0 },
-		{ "label! y", 1, -1 },
-		{ "label? y", 1, -1 },
-		{ "label? image!", -1, -1 },
-		{ "label kind*", 1, -1 },
-		{ "scene* light*", -1, 0 },
-		{ "scene* light* other*", -1, 0 },
-		{ "coarse_label* fine_label*", 1, 0 },
-		{ "fine_label* coarse*", 0, 1 },
-		{ "coarse* fine_label*", 1, 0 },
-		{ "", -1, -1 },
-	};
+	size_t i = unit_row(state);
+	struct label_column_facts columns[COLUMNS_MOST];
+	char names[COLUMNS_MOST][32];
+	size_t n = make_columns(labels[i].columns, columns, names);
+	struct label_column_choice choice = label_column_choose(columns, n);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(table); i++) {
-		struct label_column_facts columns[COLUMNS_MOST];
-		char names[COLUMNS_MOST][32];
-		size_t n = make_columns(table[i].columns, columns, names);
-		struct label_column_choice choice = label_column_choose(columns, n);
-
-		if (choice.taken != table[i].taken || choice.other != table[i].other)
-			fail_msg("'%s' is %d and %d, not %d and %d", table[i].columns,
-				 choice.taken, choice.other, table[i].taken, table[i].other);
-	}
+	if (choice.taken != labels[i].taken || choice.other != labels[i].other)
+		fail_msg("'%s' is %d and %d, not %d and %d", labels[i].columns,
+			 choice.taken, choice.other, labels[i].taken, labels[i].other);
 }
 
 /* Columns: `i` begins like images, `b` does not, `0` has nothing but null. */
+static const struct {
+	const char *columns, *left_out; /* NULL: no column has bytes */
+} images[] = {
+	{ "i", "." }, { "b", "." }, { "ib", ".x" }, { "bi", "x." }, { "bb", ".." },
+	{ "ii", ".." }, { "i0", ".x" }, { "b0", ".x" }, { "0ib", "x.x" }, { "0", NULL },
+	{ "00", NULL },
+};
+
 static void test_images(void **state)
 {
-	static const struct {
-		const char *columns, *left_out; /* NULL: no column has bytes */
-	} table[] = {
-		{ "i", "." }, { "b", "." }, { "ib", ".x" }, { "bi", "x." }, { "bb", ".." },
-		{ "ii", ".." }, { "i0", ".x" }, { "b0", ".x" }, { "0ib", "x.x" }, { "0", NULL },
-		{ "00", NULL },
-	};
+	size_t i = unit_row(state);
+	struct image_column_facts facts[COLUMNS_MOST] = { { 0 } };
+	bool left_out[COLUMNS_MOST];
+	size_t n = strlen(images[i].columns);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(table); i++) {
-		struct image_column_facts facts[COLUMNS_MOST];
-		bool left_out[COLUMNS_MOST];
-		size_t n = strlen(table[i].columns);
-
-		for (size_t k = 0; k < n; k++)
-			facts[k] = (struct image_column_facts){ table[i].columns[k] == 'i',
-								table[i].columns[k] == '0' };
-		assert_int_equal(image_columns_choose(facts, n, left_out),
-				 table[i].left_out != NULL);
-		for (size_t k = 0; k < n && table[i].left_out; k++)
-			assert_int_equal(left_out[k], table[i].left_out[k] == 'x');
-	}
+	for (size_t k = 0; k < n; k++)
+		facts[k] = (struct image_column_facts){ images[i].columns[k] == 'i',
+							images[i].columns[k] == '0' };
+	assert_int_equal(image_columns_choose(facts, n, left_out),
+			 images[i].left_out != NULL);
+	for (size_t k = 0; k < n && images[i].left_out; k++)
+		assert_int_equal(left_out[k], images[i].left_out[k] == 'x');
 }
 
 static const struct CMUnitTest choices[] = {
-	cmocka_unit_test(test_labels),
-	cmocka_unit_test(test_images),
+	unit_table(test_labels, labels, columns),
+	unit_table(test_images, images, columns),
 };
 
 UNIT_MAIN(choices)

@@ -478,28 +478,24 @@ static int enter(void **state)
 	return run_enter("hdf5_fixtures.py");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_h5py),
-		cmocka_unit_test(test_detail),
-		cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_damaged_chunks),
-		cmocka_unit_test(test_storage),
-		cmocka_unit_test(test_heap),
-		cmocka_unit_test(test_heap_any_order),
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_as_h5py),
+	cmocka_unit_test(test_detail),
+	cmocka_unit_test(test_left_out),
+	cmocka_unit_test(test_window),
+	cmocka_unit_test(test_refused),
+	cmocka_unit_test(test_truncated),
+	cmocka_unit_test(test_damaged_chunks),
+	cmocka_unit_test(test_storage),
+	cmocka_unit_test(test_heap),
+	cmocka_unit_test(test_heap_any_order),
 	cmocka_unit_test(test_heap_first_is_not_one),
-		cmocka_unit_test(test_heap_overlap),
-		cmocka_unit_test(test_damaged_row),
-		cmocka_unit_test(test_probe),
-	};
+	cmocka_unit_test(test_heap_overlap),
+	cmocka_unit_test(test_damaged_row),
+	cmocka_unit_test(test_probe),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("hdf5", tests, enter, run_leave);
-}
+UNIT_MAIN_IN(tests, enter, run_leave)
 
 #else
 #include "left_out.h"

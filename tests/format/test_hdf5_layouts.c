@@ -208,17 +208,13 @@ static int enter(void **state)
 	return run_enter("hdf5_layouts.py");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layouts),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_damaged),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_layouts),
+	cmocka_unit_test(test_refused),
+	cmocka_unit_test(test_damaged),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("hdf5 layouts", tests, enter, run_leave);
-}
+UNIT_MAIN_IN(tests, enter, run_leave)
 
 #else
 #include "left_out.h"

@@ -93,18 +93,16 @@ static const struct carrier {
 
 static void test_carriers(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(carriers); i++) {
-		const struct carrier *c = &carriers[i];
-		char option[64];
+	size_t i = unit_row(state);
+	const struct carrier *c = &carriers[i];
+	char option[64];
 
-		compose(c->name, c->head, c->n, c->at, c->inside);
-		snprintf(option, sizeof(option), "-o base=%zu opens that", c->at);
-		assert_said(c->name, c->what);
-		assert_said(c->name, option);
-		assert_opens(c->name, c->at, c->inside);
-		unlink(c->name);
-	}
+	compose(c->name, c->head, c->n, c->at, c->inside);
+	snprintf(option, sizeof(option), "-o base=%zu opens that", c->at);
+	assert_said(c->name, c->what);
+	assert_said(c->name, option);
+	assert_opens(c->name, c->at, c->inside);
+	unlink(c->name);
 }
 
 /* A boot sector says what it is in its last two bytes. */
@@ -247,18 +245,13 @@ static int enter(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_carriers),
-		cmocka_unit_test(test_disk_image),
-		cmocka_unit_test(test_doubtful),
-		cmocka_unit_test(test_appimage_without),
-		cmocka_unit_test(test_singularity),
-		cmocka_unit_test(test_damaged_singularity),
-	};
+static const struct CMUnitTest tests[] = {
+	unit_rows(test_carriers, carriers),
+	cmocka_unit_test(test_disk_image),
+	cmocka_unit_test(test_doubtful),
+	cmocka_unit_test(test_appimage_without),
+	cmocka_unit_test(test_singularity),
+	cmocka_unit_test(test_damaged_singularity),
+};
 
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("inside", tests, enter, unit_leave);
-}
+UNIT_MAIN_IN(tests, enter, unit_leave)

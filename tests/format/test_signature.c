@@ -2,15 +2,7 @@
 /* What is said of files that are not packed datasets. */
 #include "config.h"
 #if WITH_HDF5 && WITH_SQUASHFS
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -312,22 +304,18 @@ static int leave(void **state)
 	return system(command);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_samples),
-		cmocka_unit_test(test_near_misses),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_compressed),
-		cmocka_unit_test(test_long_table),
-		cmocka_unit_test(test_damaged_stream),
-		cmocka_unit_test(test_empty_and_zeros),
-		cmocka_unit_test(test_tar_is_found),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_samples),
+	cmocka_unit_test(test_near_misses),
+	cmocka_unit_test(test_cut),
+	cmocka_unit_test(test_compressed),
+	cmocka_unit_test(test_long_table),
+	cmocka_unit_test(test_damaged_stream),
+	cmocka_unit_test(test_empty_and_zeros),
+	cmocka_unit_test(test_tar_is_found),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("signature", tests, enter, leave);
-}
+UNIT_MAIN_IN(tests, enter, leave)
 
 #else
 #include "left_out.h"

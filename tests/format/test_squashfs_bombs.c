@@ -122,17 +122,15 @@ static void test_sums(void **state)
 	assert_false(limit_paths(&total, 1, UINT64_MAX));
 }
 
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_sums),
+	cmocka_unit_test(test_bombs),
+};
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_bombs),
-	};
-
 	log_level_now = LOG_LEVEL_ERROR;
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("squashfs bombs", tests, unit_enter, unit_leave);
+	return unit_run(tests, COUNT(tests), unit_enter, unit_leave);
 }
 
 #else

@@ -46,14 +46,12 @@ static char *list(const char *image, const char *tag)
 
 static void test_exact_sizes(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(images); i++) {
-		char *want = list(images[i], ""), *got = list(images[i], "-exact");
+	size_t i = unit_row(state);
+	char *want = list(images[i], ""), *got = list(images[i], "-exact");
 
-		assert_string_equal(got, want);
-		free(want);
-		free(got);
-	}
+	assert_string_equal(got, want);
+	free(want);
+	free(got);
 }
 
 /* Sizes that neither way of counting gives are damage. */
@@ -91,17 +89,12 @@ static int enter(void **state)
 	return 0;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exact_sizes),
-		cmocka_unit_test(test_other_sizes),
-	};
+static const struct CMUnitTest tests[] = {
+	unit_texts(test_exact_sizes, images),
+	cmocka_unit_test(test_other_sizes),
+};
 
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("squashfs-odd", tests, enter, unit_leave);
-}
+UNIT_MAIN_IN(tests, enter, unit_leave)
 
 #else
 #include "left_out.h"

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tar format against tarfile's reading of the same archives. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -270,19 +261,15 @@ static void test_nested_not_offered(void **state)
 	run_end(&run);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_tarfile),
-		cmocka_unit_test(test_locale),
-		cmocka_unit_test(test_window),
-		cmocka_unit_test(test_sizes_beyond_8_gib),
-		cmocka_unit_test(test_special_members),
-		cmocka_unit_test(test_xattrs),
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_nested_not_offered),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_as_tarfile),
+	cmocka_unit_test(test_locale),
+	cmocka_unit_test(test_window),
+	cmocka_unit_test(test_sizes_beyond_8_gib),
+	cmocka_unit_test(test_special_members),
+	cmocka_unit_test(test_xattrs),
+	cmocka_unit_test(test_nested),
+	cmocka_unit_test(test_nested_not_offered),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("tar", tests, run_enter, run_leave);
-}
+UNIT_MAIN_IN(tests, run_enter, run_leave)

@@ -3,16 +3,7 @@
  * A large tar walked from several places at once against the same walked from the
  * front: whatever lies in the middle, the same members have to come out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -215,15 +206,12 @@ static void test_truncated(void **state)
 	compare_several(CUT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain_members),
-		cmocka_unit_test(test_others_between),
-		cmocka_unit_test(test_data_that_look_like_headers),
-		cmocka_unit_test(test_packed_files_inside),
-		cmocka_unit_test(test_truncated),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_plain_members),
+	cmocka_unit_test(test_others_between),
+	cmocka_unit_test(test_data_that_look_like_headers),
+	cmocka_unit_test(test_packed_files_inside),
+	cmocka_unit_test(test_truncated),
+};
 
-	return cmocka_run_group_tests(tests, run_enter, run_leave);
-}
+UNIT_MAIN_IN(tests, run_enter, run_leave)

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tar format against archives that nobody should have made. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -257,19 +248,15 @@ static void test_never_shows_the_next_member(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_trailing_garbage),
-		cmocka_unit_test(test_damage_is_no_tail),
-		cmocka_unit_test(test_cut_in_second_archive),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_truncated_says_how_much),
-		cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_never_shows_the_next_member),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_trailing_garbage),
+	cmocka_unit_test(test_damage_is_no_tail),
+	cmocka_unit_test(test_cut_in_second_archive),
+	cmocka_unit_test(test_truncated),
+	cmocka_unit_test(test_truncated_says_how_much),
+	cmocka_unit_test(test_flipped),
+	cmocka_unit_test(test_hostile),
+	cmocka_unit_test(test_never_shows_the_next_member),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("tar-damage", tests, run_enter, run_leave);
-}
+UNIT_MAIN_IN(tests, run_enter, run_leave)

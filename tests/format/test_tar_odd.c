@@ -3,16 +3,7 @@
  * Tars as other programs leave them. What is right is listed beside each, and has been
  * compared with other programs' reading where they agree: see tar_oddities.py.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -182,20 +173,16 @@ static int enter(void **state)
 	return run_enter_with("tar_oddities.py");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_global_headers),
-		cmocka_unit_test(test_xattr_names),
-		cmocka_unit_test(test_strays),
-		cmocka_unit_test(test_sparse),
-		cmocka_unit_test(test_cut_padding),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_volumes),
-		cmocka_unit_test(test_labels),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_global_headers),
+	cmocka_unit_test(test_xattr_names),
+	cmocka_unit_test(test_strays),
+	cmocka_unit_test(test_sparse),
+	cmocka_unit_test(test_cut_padding),
+	cmocka_unit_test(test_numbers),
+	cmocka_unit_test(test_names),
+	cmocka_unit_test(test_volumes),
+	cmocka_unit_test(test_labels),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("tar-odd", tests, enter, run_leave);
-}
+UNIT_MAIN_IN(tests, enter, run_leave)

@@ -4,16 +4,7 @@
  * that follow, that one reads everything. The same members have to come out, with such a
  * header in front and without.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "format/tar/header.h"
 #include "format/tar/plain.h"
@@ -239,14 +230,11 @@ static void test_longest_path(void **state)
 	assert_int_equal(plain.path[155], '/');
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_others),
-		cmocka_unit_test(test_pax_is_remembered),
-		cmocka_unit_test(test_what_is_plain),
-		cmocka_unit_test(test_longest_path),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_as_others),
+	cmocka_unit_test(test_pax_is_remembered),
+	cmocka_unit_test(test_what_is_plain),
+	cmocka_unit_test(test_longest_path),
+};
 
-	return cmocka_run_group_tests(tests, run_enter, run_leave);
-}
+UNIT_MAIN_IN(tests, run_enter, run_leave)

@@ -2,6 +2,8 @@
 /*
  * An index as it is, and with checksums that are made right: an index that was made to
  * do harm has those.
+ *
+ * granary-fuzz: index
  */
 #include "fuzz.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* JSON: what is said of a text must lie within it, and each value is a text of its own. */
+/* granary-fuzz: json */
 #include "fuzz.h"
 
 #include <errno.h>

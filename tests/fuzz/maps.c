@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A file that a user names for labels or classes: as any of the things that it may be. */
+/* granary-fuzz: maps */
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A pickled image: what is said of its pixels must be so. */
+/* granary-fuzz: pyd */
 #include "fuzz.h"
 
 #include <errno.h>

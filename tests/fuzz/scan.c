@@ -3,6 +3,10 @@
  * A packed file of one format, FUZZ_FORMAT: read through, sealed, served. With FUZZ_TAKE
  * it is a tar that may hold WebDataset's samples; FUZZ_ARRAYS is view=arrays, and
  * FUZZ_LABELS the name in labels=NAME.
+ *
+ * granary-fuzz: hdf5-arrays -DFUZZ_FORMAT='"hdf5"' -DFUZZ_ARRAYS=true
+ * granary-fuzz: hdf5-labels -DFUZZ_FORMAT='"hdf5"' -DFUZZ_LABELS='"labels"'
+ * granary-fuzz: webdataset -DFUZZ_FORMAT='"tar"' -DFUZZ_TAKE
  */
 #include "fuzz.h"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # Packed files that were copied together with their index: times in whole seconds, and
 # granary index --adopt.
 # shellcheck source=tests/lib.sh

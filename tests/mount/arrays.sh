@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # Image datasets of the layouts of docs/formats/hdf5.md are ImageFolders with the pixels
 # that h5py reads; arrays are what numpy.load gives back.
 # shellcheck source=tests/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # Arrow files of the JSC course and of Hugging Face are ImageFolders: a class for each
 # label, in the labels' order, and the bytes that went into the files.
 # shellcheck source=tests/lib.sh

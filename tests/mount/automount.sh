@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # Automounts: the kernel's autofs lets only the automounter's process group through while
 # a mount is made. autofs(5)'s automounter, and a program that does what systemd's
 # .automount units do; bare and shielded.

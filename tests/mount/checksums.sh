@@ -3,6 +3,8 @@
 # Checksums in the index: how they get there, and what a mount does with them.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/flip_lib.sh
+. "$abs_top_srcdir/tests/mount/flip_lib.sh"
 need_built squashfs deflate zstd
 need_fuse
 need tar mksquashfs cmp dd
@@ -23,27 +25,6 @@ make_sources() {
 	mksquashfs "$work/small" "$work/z.squashfs" -comp gzip -noappend -no-progress \
 		-quiet || bail "no squashfs image"
 	cd "$work" || bail "no folder"
-}
-
-# flip FILE OFFSET: as storage does it, and nobody has written
-flip() {
-	"$python" -c '
-import os, sys
-path, at = sys.argv[1], int(sys.argv[2])
-st = os.stat(path)
-with open(path, "r+b") as f:
-    f.seek(at)
-    byte = f.read(1)[0] ^ 1
-    f.seek(at)
-    f.write(bytes([byte]))
-os.utime(path, ns=(st.st_atime_ns, st.st_mtime_ns))' "$1" "$2"
-}
-
-# place TAR MEMBER: where its bytes begin
-place() {
-	"$python" -c '
-import sys, tarfile
-print(tarfile.open(sys.argv[1]).getmember(sys.argv[2]).offset_data)' "$1" "$2"
 }
 
 # said DESCRIPTION TEXT: what was written to $work/said

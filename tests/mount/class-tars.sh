@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # Two layouts that image datasets come in: a tar of one tar a class (ImageNet),
 # and a numbered set of shards. Both are one ImageFolder tree.
 # shellcheck source=tests/lib.sh

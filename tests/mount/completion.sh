@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # The completion of bash and zsh: every command and option that there is, and what else a
 # command takes.
 # shellcheck source=tests/lib.sh

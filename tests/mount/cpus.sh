@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # cpus= and threads=: how many threads a server has and where they run, also when it was
 # started on one processor of many, and so has a server in the place of one that died.
 # shellcheck source=tests/lib.sh

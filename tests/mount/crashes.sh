@@ -64,15 +64,6 @@ for name in "${files[@]}"; do
 	left_out+=(-x "bad/$name")
 done
 
-# counter NAME
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
-}
-
-counted() {
-	awk -v name="$1" '$1 == name { print $2 }' "$work/counts"
-}
-
 unharmed() {
 	touch "$work/enough"
 	wait "$readers"

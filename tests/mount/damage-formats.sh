@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # squashfs images and HDF5 files that nobody should have made: one sentence, or an
 # I/O error for a file; never a crash, a hang, or bytes that no other reader sees.
 #

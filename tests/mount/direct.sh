@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # Readers that go past the page cache (O_DIRECT): the right bytes on every kind of mount,
 # no error that other filesystems do not give, and nothing that they read is held to be
 # in the page cache, or to have been let go of.
@@ -19,11 +20,6 @@ make_archive() {
 	done
 	head -c 9000001 /dev/urandom >"$work/tree/large"
 	tar -C "$work/tree" -cf "$work/t.tar" . && "$granary" index "$work/t.tar"
-}
-
-# counter NAME
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
 }
 
 # reads DESCRIPTION [mixed]

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # granary doctor: what a node lacks is said with its remedy, and whether a mount will work.
 # The nodes are folders, and namespaces of our own.
 # shellcheck source=tests/lib.sh

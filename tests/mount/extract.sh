@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # granary extract: what comes out is what was packed; each file whole or not at all; and
 # nothing outside of the destination, whatever lies in the way.
 # shellcheck source=tests/lib.sh
@@ -7,19 +8,6 @@
 need_built squashfs deflate zstd hdf5
 need tar find mksquashfs unsquashfs setfattr getfattr
 need_python json h5py numpy
-
-# says WANTED WORDS DESCRIPTION COMMAND...: the status, and what is said on either stream.
-says() {
-	local wanted=$1 words=$2 description=$3 output status
-	shift 3
-	output=$("$@" 2>&1)
-	status=$?
-	[ "$status" -eq "$wanted" ] && grep -q -F -- "$words" <<<"$output"
-	ok $? "$description" && return 0
-	diag "status $status, wanted $wanted and '$words': $*"
-	diag "$output"
-	return 1
-}
 
 # listing FOLDER: every name with what is not its contents.
 listing() {

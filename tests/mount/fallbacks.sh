@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # Each thing of the kernel that is used, and that another kernel may lack, is taken away:
 # system calls and ioctls by a seccomp filter (tests/bin/without), what FUSE offers by a
 # changed INIT (tests/faults/init.c). The mount is right all the same, and shows that the

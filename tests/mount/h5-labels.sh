@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # What granary says of the choice of labels in an HDF5 file: the log and info say the same,
 # and every option that is named works on the file that it is said of.
 # shellcheck source=tests/lib.sh

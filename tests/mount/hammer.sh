@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # tests/bin/hammer finds what is wrong, and says nothing where nothing is: what
 # other tests conclude from its silence rests on this.
 # shellcheck source=tests/lib.sh
@@ -35,11 +36,6 @@ hit_often() {
 	for _ in 1 2 3 4 5 6; do
 		hit 2 -p 2 || return 1
 	done
-}
-
-# counted NAME
-counted() {
-	awk -v name="$1" '$1 == name { print $2 }' "$work/counts"
 }
 
 clean() {
@@ -147,7 +143,7 @@ dead() {
 	pid=$!
 	wait_until 60 test -e "$work/enough.reading"
 	kill -KILL "${mount_pid[$mnt]}"
-	sleep 1
+	sleep 1 # the hammer meets the dead mount, and says so at its end
 	touch "$work/enough"
 	wait "$pid"
 }

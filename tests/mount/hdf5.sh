@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # A tree in an HDF5 file, one dataset a file, is that tree when it is mounted: in
 # each encoding, in old files and new ones, with a user block and without.
 # shellcheck source=tests/lib.sh

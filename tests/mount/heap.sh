@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # Python's open(path, 'rb').read() makes a buffer of st_blksize bytes for each file. With
 # one that is too large for what glibc keeps of the heap, and too small to make it keep
 # more, each file is read into pages that have to be faulted in anew.

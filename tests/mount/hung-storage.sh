@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # Storage that does not answer: whoever reads there waits. Files on other storage are
 # read for as long as there are threads left; ls, stat and df answer even then; and
 # the mount ends.

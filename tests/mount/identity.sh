@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # An index belongs to its packed file: one of another file that looks the same is not taken
 # where others could have put it there; a copy, a new name and an old index are.
 # shellcheck source=tests/lib.sh

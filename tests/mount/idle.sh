@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # A mount that was read and is left alone takes no processor: no tick, and at most one
 # wake-up a second, in all threads of supervisor and server; also when threads have just
 # polled for the ioctls that Python sends. Then it answers as before. And root's mounts

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # An unmodified torchvision ImageFolder with workers reads a mount as it reads
 # the folder: the same classes, the same tensors, in the same order.
 # shellcheck source=tests/lib.sh

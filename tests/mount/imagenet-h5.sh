@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # ImageNet.h5, written by the calls that JSC's course makes, is an ImageFolder: a
 # class for each label, in the labels' order, and the bytes of the images.
 # shellcheck source=tests/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # The point of it all: on a filesystem with 64 inodes, eight shards of 8,000
 # files each can be read, and the index costs one inode at most.
 # shellcheck source=tests/lib.sh

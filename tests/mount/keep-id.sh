@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # A mount in a container of rootless Podman with --userns=keep-id. The runtime there is the
 # container's root, which is a subordinate id: it has to look at what it binds.
 # shellcheck source=tests/lib.sh

@@ -109,11 +109,6 @@ enough() {
 	wait "$readers_pid"
 }
 
-# counted NAME [FILE]
-counted() {
-	awk -v name="$1" '$1 == name { print $2 }' "${2:-$work/counts}"
-}
-
 # all_was_right DESCRIPTION: of the readers, once they have ended.
 all_was_right() {
 	is "$(counted wrong) wrong, $(counted errors) errors, $(counted hung) hung" \
@@ -293,11 +288,22 @@ files_removed() {
 
 # ---- The end of a mount under kills ---------------------------------------
 
-# until_gone: kills servers for as long as there is a supervisor. In the background.
+# another_server THAN
+another_server() {
+	local server
+	server=$(server_pid "$mnt")
+	[ -n "$server" ] && [ "$server" != "$1" ]
+}
+
+# until_gone: kills servers for as long as there is a supervisor. In the background, from
+# a moment on when one was killed.
 until_gone() {
+	local server
+	server=$(server_pid "$mnt")
 	"$kill_servers" -n 100000 -i "$((MOST / 2))" -w 2 "${mount_pid[$mnt]}" >"$work/kills" 2>&1 &
 	killer=$!
 	started+=("$killer")
+	wait_until 10 another_server "$server"
 }
 
 umount_under_kills() {
@@ -306,7 +312,7 @@ umount_under_kills() {
 		granary_mount -o index=off "$work/tar.packed" "$mnt" >/dev/null || break
 		until_gone
 		cmp -s "$memory/tar/mixed" "$mnt/mixed" || wrong=$((wrong + 1))
-		sleep "0.0$i"
+		sleep "0.0$i" # at another moment each time
 		granary_umount "$mnt" >"$work/said" || {
 			wrong=$((wrong + 1))
 			diag "$(cat "$work/said")"
@@ -319,15 +325,15 @@ umount_under_kills() {
 
 # Taken out of the tree, it serves those who are in it.
 detached_under_kills() {
-	local how=$1 drop=() # a remount would find nothing there
+	local server how=$1 drop=() # a remount would find nothing there
 	shift
 	mounted tar || return
 	readers tar
 	until_gone
-	sleep 0.3
 	"$@"
 	check "$how: unmounted" wait_until 10 not_mounted "$mnt"
-	sleep 1
+	server=$(server_pid "$mnt")
+	check "$how: servers follow each other" wait_until 10 another_server "$server"
 	check "$how: it serves those who are in it" kill -0 "${mount_pid[$mnt]}"
 	enough
 	all_was_right "$how"
@@ -342,16 +348,11 @@ terminate() {
 	kill -TERM "${mount_pid[$mnt]}"
 }
 
-umount_lazily() {
-	if is_root; then umount -l "$mnt"; else fusermount3 -u -z "$mnt"; fi
-}
-
 second_term() {
 	local drop=()
 	mounted tar || return
 	readers tar "${dead[@]}"
 	until_gone
-	sleep 0.3
 	kill -TERM "${mount_pid[$mnt]}"
 	wait_until 10 not_mounted "$mnt"
 	kill -TERM "${mount_pid[$mnt]}"
@@ -372,7 +373,7 @@ readers_killed() {
 	for i in 1 2 3 4 5; do
 		setsid "$hammer" "${drop[@]}" -s 60 "$memory/tar" "$mnt" >/dev/null 2>&1 &
 		readers_pid=$!
-		sleep "0.$((i * 2))"
+		sleep "0.$((i * 2))" # at another moment each time
 		kill -KILL -- "-$readers_pid"
 		wait_until 10 no_group "$readers_pid" || left=$((left + 1))
 	done
@@ -421,22 +422,18 @@ started() {
 	ok $? "$1: it has a supervisor and a server"
 }
 
-has_server() {
-	[ -n "$(server_pid "$mnt")" ]
-}
-
 supervisor_killed() {
 	local how
 	for how in "supervisor killed" "both killed at once" "a stopped server's supervisor killed"; do
 		started "$how" || continue
 		readers tar "${dead[@]}"
-		sleep 0.5
 		exec 8<"$mnt/numbers"
 		case $how in
 		both*) kill -KILL "$supervisor" "$server" ;;
 		a*)
 			kill -STOP "$supervisor" "$server"
-			sleep 0.2
+			wait_until 10 in_state T "$supervisor"
+			wait_until 10 in_state T "$server"
 			kill -KILL "$supervisor"
 			;;
 		*) kill -KILL "$supervisor" ;;

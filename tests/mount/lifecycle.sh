@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # From the command line to the last unmount: granaryfs returns when the mount
 # answers, holds nothing of its caller's, and ends when it should.
 # shellcheck source=tests/lib.sh
@@ -126,7 +127,7 @@ unexpected_signals() {
 		server=$(server_pid "$mnt")
 		kill -"$signal" "$server"
 	done
-	sleep 0.3
+	sleep 0.3 # for any of them to end it; some stay pending
 	is "$(cat "$mnt/file")" content "unexpected signals: it is served"
 	is "$(requests "$mnt" | awk '$1 == "servers_started" { print $2 }')" 1 \
 		"unexpected signals: by the same server"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # Who is told that it is mounted, and when it goes: notify_pipe=, NOTIFY_SOCKET,
 # log=, timeout=; mounts that race for one place; storage that hangs.
 # shellcheck source=tests/lib.sh
@@ -126,13 +127,14 @@ timeout_passes() {
 	}
 	start -o timeout=1 "$work/t.tar" "$mnt"
 	exec 8<"$mnt/folder/large"
-	sleep 4
+	sleep 4 # longer than the timeout
 	cmp -s - "$work/tree/folder/large" <&8
 	ok $? "timeout=1: a file that is open is use"
 	check "timeout=1: still mounted" is_mounted "$mnt"
 	exec 8<&-
 	check "timeout=1: closed, it goes, and the daemon with it" gone
 	start -o timeout=1 "$work/t.tar" "$mnt"
+	# for longer than the timeout
 	(cd "$mnt" && sleep 4 && [ "$(cat file)" = content ])
 	ok $? "timeout=1: a working directory is use"
 	check "timeout=1: left, it goes" gone
@@ -256,7 +258,7 @@ one_after_the_other() {
 	local i lost=0
 	for i in $(seq 40); do
 		start "$work/t.tar" "$mnt"
-		sleep 0.05
+		sleep 0.05 # for the one before to do harm
 		[ "$(cat "$mnt/file" 2>/dev/null)" = content ] || lost=$((lost + 1))
 		# somebody else may look at it at that very moment
 		if [ $((i % 2)) -eq 0 ]; then

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # The file of log= is on storage that hangs: the mount answers, a server that dies is
 # replaced, and the log has its lines, or how many were lost, when the storage is back.
 # shellcheck source=tests/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # Each command has a page that is installed, is sound, and names the options that there
 # are; its JSON has the members that granary(1) says; and all documents name the formats
 # that are read.

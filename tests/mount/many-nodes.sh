@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # Many that want the same new index at the same moment: one makes it, whatever dies
 # meanwhile, and nothing is left beside the archive.
 #

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # Label maps and class lists: ImageNet.h5, which holds no names, is the tree that it
 # was made of; what does not fit is refused; and maps are opened as whom -o user= says.
 # shellcheck source=tests/lib.sh

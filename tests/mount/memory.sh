@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # cache=: what it takes and refuses, what the budget then is, within a control group as
 # well, and what it is good for: listings of trees that are too large for it.
 # shellcheck source=tests/lib.sh
@@ -23,11 +24,6 @@ refuses() {
 	is "$(grep -c "^granaryfs: -o cache=$1: the memory budget is " "$work/said")" 1 \
 		"cache=$1: a sentence"
 	is_mounted "$mnt" && force_umount "$mnt"
-}
-
-# counter NAME
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
 }
 
 # budget_of WANTED OPTIONS DESCRIPTION

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # granary ls and stat: as ls(1) and stat(1) show what was packed; and where stat says that
 # bytes are, there they are.
 # shellcheck source=tests/lib.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # A tree with everything odd in it, packed by GNU tar in every format that it
 # writes, is the same tree when it is mounted.
 # shellcheck source=tests/lib.sh

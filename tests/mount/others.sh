@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # Archives that we did not make: Debian's source tarballs and npm's packages,
 # against what GNU tar makes of them. They come from the package managers'
 # configured sources; where there is no network this is a skip outside CI.

@@ -1,22 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # granary pack to squashfs and HDF5: read by others and by a mount, and compared with the
 # source; and nothing half-made ever has the final name.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/pack_lib.sh
+. "$abs_top_srcdir/tests/mount/pack_lib.sh"
 need_built squashfs deflate zstd hdf5
 need_fuse
 need unsquashfs setfattr h5dump
 need_python h5py
-
-pack() {
-	"$granary" pack --quiet "$@"
-}
-
-# names_in FOLDER: all, the hidden ones too.
-names_in() {
-	find "$1" -mindepth 1 -printf '%f\n' | sort | tr '\n' ' '
-}
 
 same() {
 	compare --xattrs --seconds --ignore-special --mode-mask "$1" "$work/odd" "$2"
@@ -130,7 +124,7 @@ same_bytes() {
 		is "$(made x.sqfs --threads "$threads" "$work/odd")" \
 			"$(made x.sqfs --threads 1 "$work/odd")" "squashfs: the same bytes, $threads threads"
 	done
-	sleep 1.1
+	sleep 1.1 # the clock has another second, which may not be in the image
 	is "$(made x.sqfs "$work/images2")" "$(made x.sqfs "$work/images")" \
 		"squashfs: the same bytes of a copy"
 	is "$(made x.h5 --threads 4 "$work/images2")" \
@@ -138,16 +132,6 @@ same_bytes() {
 	is "$(made x.h5 --threads 4 --hdf5-layout jsc "$work/images2")" \
 		"$(made x.h5 --threads 1 --hdf5-layout jsc "$work/images")" \
 		"jsc: the same bytes of a copy"
-}
-
-# refused STATUS WORDS DESCRIPTION COMMAND...: it fails so, and its one sentence says this.
-refused() {
-	local wanted=$1 words=$2 description=$3
-	shift 3
-	"$@" >"$work/out" 2>"$work/said"
-	is "$?" "$wanted" "$description"
-	is "$(grep -c . "$work/said")" 1 "$description: one sentence"
-	check "$description: it says so" grep -qF -- "$words" "$work/said"
 }
 
 refusals() {
@@ -202,7 +186,7 @@ killed() {
 		while read -r name 2>/dev/null <"/proc/$pid/comm" && [ "$name" != granary ]; do
 			:
 		done
-		sleep "0.$(printf %03d $((RANDOM % pace)))"
+		sleep "0.$(printf %03d $((RANDOM % pace)))" # ends it at any moment
 		kill "-$signal" "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null || ended=$((ended + 1))
 		if [ -e "$where/$out" ] && [ "$(sha256sum <"$where/$out")" != "$wanted" ]; then

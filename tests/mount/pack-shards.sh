@@ -3,6 +3,8 @@
 # granary pack: sets of shards, WebDataset samples, and going on where one was interrupted.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/pack_lib.sh
+. "$abs_top_srcdir/tests/mount/pack_lib.sh"
 need_fuse
 need tar sha256sum
 need_python tarfile
@@ -10,24 +12,6 @@ need_python tarfile
 # shards COMMAND...: what the script of that name makes or compares.
 shards() {
 	"$python" "$here/tests/mount/pack_shards.py" "$@"
-}
-
-# refused STATUS WORDS DESCRIPTION COMMAND...: it fails so, and its one sentence says this.
-refused() {
-	local wanted=$1 words=$2 description=$3
-	shift 3
-	"$@" >"$work/out" 2>"$work/said"
-	is "$?" "$wanted" "$description"
-	is "$(grep -c . "$work/said")" 1 "$description: one sentence"
-	check "$description: it says so" grep -qF -- "$words" "$work/said"
-}
-
-names_in() {
-	find "$1" -mindepth 1 -printf '%f\n' | sort | tr '\n' ' '
-}
-
-pack() {
-	"$granary" pack --quiet "$@"
 }
 
 # A set of its own in a folder of its own: set_in NAME OPTIONS... makes $work/NAME/x-%06d.tar.
@@ -129,7 +113,7 @@ resume() {
 		"$granary" pack --quiet --no-index --resume --shards 6 "$work/src" \
 			"$where/x-%06d.tar" 2>/dev/null &
 		pid=$!
-		sleep "0.$(printf %03d $((RANDOM % 25)))"
+		sleep "0.$(printf %03d $((RANDOM % 25)))" # ends it at any moment
 		kill -KILL "$pid" 2>/dev/null
 		if ! wait "$pid" 2>/dev/null; then
 			died=$((died + 1))

@@ -1,32 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # granary pack: what it writes is read by others and compared with the source, and nothing
 # half-made ever has the final name.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/pack_lib.sh
+. "$abs_top_srcdir/tests/mount/pack_lib.sh"
 need_built squashfs deflate zstd
 need_fuse
 need tar sha256sum script timeout
 need_python tarfile
-
-# refused STATUS WORDS DESCRIPTION COMMAND...: it fails so, and its one sentence says this.
-refused() {
-	local wanted=$1 words=$2 description=$3
-	shift 3
-	"$@" >"$work/out" 2>"$work/said"
-	is "$?" "$wanted" "$description"
-	is "$(grep -c . "$work/said")" 1 "$description: one sentence"
-	check "$description: it says so" grep -qF -- "$words" "$work/said"
-}
-
-# names_in FOLDER: all, the hidden ones too.
-names_in() {
-	find "$1" -mindepth 1 -printf '%f\n' | sort | tr '\n' ' '
-}
-
-pack() {
-	"$granary" pack --quiet "$@"
-}
 
 round_trip() {
 	"$fixtures/make-odd-tree" --xattrs "$work/odd" || bail "no tree"
@@ -216,15 +200,22 @@ print(" ".join(p["path"] for p in json.load(sys.stdin)["problems"]))' <"$work/ou
 		"./ a/ a/b/ a/b/two closed/ large " "the rest is packed"
 }
 
+# has_grown FILE BYTES: it has more.
+has_grown() {
+	[ "$(stat -c %s "$1")" -gt "$2" ]
+}
+
 # A file that changes between the listing and its reading: a FIFO as a stop would not be
 # read, so it is one that grows all the time.
 changing() {
 	local where=$work/changing grower
 	mkdir -p "$where/in" "$where/out"
-	head -c 40000000 /dev/zero >"$where/in/log"
+	# long enough for the other process to have its turn
+	truncate -s 200000000 "$where/in/log"
 	(while :; do echo line >>"$where/in/log"; done) &
 	grower=$!
 	started+=("$grower")
+	wait_until 20 has_grown "$where/in/log" 200000000
 	refused 2 "changed while it was packed" "a file that changes" \
 		pack "$where/in" "$where/out/x.tar"
 	is "$(names_in "$where/out")" "" "nothing is left of it"

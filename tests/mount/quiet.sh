@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # Once read, a dataset is served by the kernel alone: a second pass of two
 # reader processes in random order sends no request, and one of Python's
 # ImageFolder nothing but one ioctl a file (Python before 3.14).
@@ -15,15 +16,6 @@ need tar find
 need_python PIL torch torchvision
 files=${FILES:-8000}
 size=${SIZE:-110000}
-
-# read_pass LIST SEED: files, bytes and checksum; without the seconds.
-read_pass() {
-	"$read_all" -c "$1" "$2" 2 | sed 's/ seconds.*//'
-}
-
-list_of() {
-	(cd "$1" && find . -type f | LC_ALL=C sort) | sed "s|^\.|$1|"
-}
 
 # The memory that the pages need beside those of the archive and the plain copy.
 enough_memory() {

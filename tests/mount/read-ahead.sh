@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # What is read ahead is right, is not asked for again, and is not more than there is
 # room for: the sweep, its beginning, its end, its budget, and what may happen to it.
 # shellcheck source=tests/lib.sh
@@ -12,19 +13,6 @@ megabytes=$((files * (size + 4095) / 4096 * 4096 / 1048576 + 1))
 # Whether this test runs in a job is nobody's business but its own.
 unset SLURM_JOB_ID SLURM_JOBID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID \
 	KUBERNETES_SERVICE_HOST
-
-list_of() {
-	(cd "$1" && find . -type f | LC_ALL=C sort) | sed "s|^\.|$1|"
-}
-
-# read_pass LIST SEED: files, bytes and checksum; without the seconds.
-read_pass() {
-	"$read_all" -c "$1" "$2" 2 | sed 's/ seconds.*//'
-}
-
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
-}
 
 # swept: what was to be held is held.
 swept() {
@@ -111,7 +99,7 @@ looking_around() {
 	mount_it "cache=2G" || return
 	unset SLURM_JOB_ID
 	shuf -n 10 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
-	sleep 0.5
+	sleep 0.5 # a sweep would have begun
 	is "$(counter sweep_target)" 0 "find and ten cats begin no sweep"
 	shuf -n 64 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
 	check "64 files in random order do" wait_until 60 swept
@@ -153,10 +141,6 @@ larger_than_memory() {
 	umount_ok "$mnt"
 }
 
-has_server() {
-	[ -n "$(server_pid "$mnt")" ]
-}
-
 # While it is pushed, the server is killed, pages are dropped, memory is squeezed.
 disturbed() {
 	local pid i
@@ -165,7 +149,7 @@ disturbed() {
 	"$hammer" -s 8 -p 4 "$work/plain" "$mnt" >"$work/counts" 2>&1 &
 	pid=$!
 	for i in $(seq 1 20); do
-		sleep 0.3
+		sleep 0.3 # it pushes for so long
 		# the next one may take a while to be there
 		wait_until 30 has_server && kill -9 "$(server_pid "$mnt")" 2>/dev/null
 		! is_root || [ $((i % 5)) -ne 0 ] || echo 1 >/proc/sys/vm/drop_caches
@@ -184,7 +168,7 @@ unmounted_in_the_middle() {
 		granary_mount -o prefetch=sweep,cache=2G "$work/r.tar" "$mnt" >"$work/mount-output" ||
 			break
 		find "$mnt" -type f | head -n 100 | xargs -d '\n' cat >"$work/ten" 2>&1 &
-		sleep "0.0$i"
+		sleep "0.0$i" # at another moment each time
 		umount -l "$mnt" 2>/dev/null || fusermount3 -u -z "$mnt"
 		wait $!
 		wait_until 20 no_daemon "$mnt" || break

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # A mount that cannot be made says why in one line, and the remedy with it: what a node or
 # a container lacks, as granary doctor has it.
 # shellcheck source=tests/lib.sh

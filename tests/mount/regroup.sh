@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # ILSVRC's flat val/ is an ImageFolder, once a map of names says which class its files
 # have: in a tar, a squashfs, a tar in a tar, and shards.
 # shellcheck source=tests/lib.sh

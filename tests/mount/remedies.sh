@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # What is no packed dataset is refused with a command, and that command works: it is run as
 # it stands in the sentence, and what it makes shows the same files. Formats whose tools no
 # package brings are tests of the sentence only (tests/format/test_signature.c,

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # Packed files on a FUSE filesystem of the user's own, which answers nobody else, not
 # even root: -o user= opens them as that user. And the user's means against the process
 # that does so: its storage, signals, tracing.
@@ -340,6 +341,15 @@ stop_indexer() {
 	)
 }
 
+# One of the indexers asks the storage, which does not answer.
+writes_index() {
+	local pid
+	for pid in $indexers; do
+		in_request "$pid" && return
+	done
+	return 1
+}
+
 # Its storage hangs when it has begun.
 indexer_hangs() {
 	make_long_archive
@@ -352,7 +362,7 @@ indexer_hangs() {
 	kill -STOP "$storage"
 	# shellcheck disable=SC2086  # one or two
 	kill -CONT $indexers
-	sleep 2 # it is ready to write
+	wait_until 20 writes_index
 	check "an indexer that hangs: it is still there" has_indexer "$net/long.gidx"
 	kill -TERM "$launcher"
 	wait_until 10 process_gone "$launcher"

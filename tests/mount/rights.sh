@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # With whose rights packed files are opened and served: -o user=, what the server
 # and the indexer may do, and who gets into the mount. Real users of every system
 # are used; groups and homes of theirs come from private copies of /etc/passwd and

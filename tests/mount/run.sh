@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # granary run: the command sees the mount, with its own number, ids, signals and status;
 # nobody else sees it; and whatever ends, everything has ended.
 # shellcheck source=tests/lib.sh
@@ -141,6 +142,7 @@ at_once() {
 
 # What the command leaves behind may still read; it ends with that.
 survivors() {
+	# the command has ended by then
 	start "$work/a.tar:$work/m1" -- sh -c \
 		"(sleep 0.5; cat '$work/m1/one' >'$work/late.$who'; echo ready) & exit 0"
 	wait "$pid"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # Every command that parses or decodes does that in a process without rights: who that is,
 # while it is at it; and that it gives the same answers as before, to root and to users.
 # shellcheck source=tests/lib.sh

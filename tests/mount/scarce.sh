@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # What a server needs cannot be had: threads, processes, descriptors, memory. Whoever reads
 # waits until it can, or gets an error and a sentence; never wrong bytes, and no hang.
 
@@ -65,10 +66,6 @@ leave() {
 	check "$1: no process is left" wait_until 20 no_daemon "$mnt"
 }
 
-has_server() {
-	[ -n "$(server_pid "$mnt")" ]
-}
-
 kill_server() {
 	wait_until 20 has_server
 	kill -KILL "$(server_pid "$mnt")"
@@ -96,10 +93,6 @@ all_read() {
 			wrong=$((wrong + 1))
 	done
 	is "$wrong" 0 "$1: every reader got its bytes" || diag "$(cat "$work"/error.*)"
-}
-
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
 }
 
 are_parked() {
@@ -132,7 +125,7 @@ none_left() {
 	kill_server
 	start_readers
 	check "no thread: said" wait_until 20 said "no server can begin"
-	sleep 2
+	sleep 2 # for tries that are not told
 	is "$(grep -c "no server can begin" "${mount_log[$mnt]}")" 1 "no thread: said once"
 	check "no thread: the supervisor stays" kill -0 "${mount_pid[$mnt]}"
 	limit nproc=1000
@@ -199,7 +192,7 @@ no_process() {
 	kill_server
 	check "no process: said" wait_until 20 said "no server can begin"
 	start_readers
-	sleep 1
+	sleep 1 # the readers wait for so long
 	echo 1000 >"$group/pids.max"
 	all_read "processes again"
 	check "no process: there is a server again" wait_until 20 has_server
@@ -292,7 +285,7 @@ no_memory() {
 	done
 	diag "no memory: $size"
 	start_readers
-	sleep 4
+	sleep 4 # memory is short for so long
 	echo 1G >"$group/$(limit_file memory)"
 	right_or_error "no memory"
 	if process_gone "${mount_pid[$mnt]}"; then

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # docs/slurm/prolog.sh and epilog.sh, run as slurmd runs them: what a job asks for
 # is mounted for its user, whatever it writes never drains the node, and nothing is
 # left when it has ended.

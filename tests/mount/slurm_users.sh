@@ -125,6 +125,7 @@ much_said() {
 	check "the first of them are in the log" log_has "$job" "/p/x.tar: said; said; "
 	at_most "$(wc -c <"$base/$job/log")" 4000 "and the others are not"
 	job_ends "$job" "a granaryfs that says 500 kB"
+	# which writes before its parent ends
 	stub "setsid timeout 60 yes & sleep 0.2; exit 1"
 	prolog "$job" "granaryfs=/p/x.tar"
 	drains_nothing "a process is left behind that writes without an end"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # A tree with everything odd in it, packed by mksquashfs with every compressor,
 # is the same tree when it is mounted, and the one that unsquashfs unpacks.
 # shellcheck source=tests/lib.sh

@@ -70,11 +70,6 @@ mount_faulty() {
 	with_faults "$2" mount_ok "$1: mounted" -o "threads=$threads" "${@:3}" "$mnt"
 }
 
-# counter NAME
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
-}
-
 # same DESCRIPTION LIST [ROOT]: the files of the mount have the bytes of the tree;
 # read by four processes at once, within a minute.
 same() {

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: thread
 # Everything at once: readers compare every byte while the sweep pushes, files beyond the
 # budget are dropped, memory is squeezed, pages go, servers are killed and the mount is
 # taken away. No wrong byte, no error, no hang, no process that waits for good.
@@ -14,7 +15,7 @@ need_python h5py PIL
 total=${STRESS_SECONDS:-32}
 files=${FILES:-600}
 ROUNDS=${ROUNDS:-$((total / 60 + 1))} # of unmounts, each in every way
-PATIENCE=30                           # seconds: for longer nothing may wait
+PATIENCE=$(patience 30)               # seconds: for longer nothing may wait
 MOST=400                              # milliseconds between kills, at most
 least=32 # MiB that a squeeze leaves
 grep -q -a __tsan_init "$granaryfs" && MOST=2000 least=200
@@ -76,7 +77,7 @@ hammering() {
 	shift
 	! is_root || [ -n "${without_remounts:-}" ] || options+=(-r)
 	[ "$format" != samples ] || options+=(-n)
-	rm -f "$work/enough"
+	rm -f "$work/enough" "$work/enough.reading"
 	"${inside[@]}" -500 "$hammer" -p 4 -w "$PATIENCE" "${options[@]}" -u "$work/enough" "$@" \
 		"$(tree_of "$format")" "$mnt" >"$work/counts" 2>"$work/said" &
 	hammer_pid=$!
@@ -108,10 +109,6 @@ loading() {
 	done &
 	loader_pid=$!
 	started+=("$loader_pid")
-}
-
-counted() {
-	awk -v name="$1" '$1 == name { print $2 }' "$work/counts"
 }
 
 # enough WHAT: the readers end, and all was right.
@@ -171,7 +168,7 @@ squeeze() {
 			squeezed $(((least + $1 * room / 6) << 20))
 			i=$((i + 1))
 			! is_root || [ $((i % 3)) -ne 0 ] || echo 1 >/proc/sys/vm/drop_caches
-			sleep 0.7
+			sleep 0.7 # at each size
 		done
 	done
 }
@@ -211,7 +208,8 @@ nothing_left() {
 	check "$1: somebody watched" kill -0 "$watcher"
 	check "$1: no process is left" wait_until "$PATIENCE" no_daemon "$mnt"
 	check "$1: no mount is left" not_mounted "$mnt"
-	is "$(sort "$work/waiting" | uniq -c | awk '$1 >= 10')" "" "$1: nobody was stuck"
+	is "$(sort "$work/waiting" | uniq -c | awk -v most="$(patience 10)" '$1 >= most')" "" \
+		"$1: nobody was stuck"
 	: >"$work/waiting"
 }
 
@@ -243,7 +241,7 @@ survives() {
 		>"$work/kills" 2>&1 &
 	killer=$!
 	started+=("$squeezer" "$killer")
-	sleep "$seconds"
+	sleep "$seconds" # the length of the proof
 	kill "$killer" "$squeezer"
 	ok $? "$name: servers had successors to the end" || diag "$(cat "$work/kills")"
 	wait "$killer" "$squeezer" 2>/dev/null
@@ -279,10 +277,6 @@ figures() {
 
 # ---- Taken away in the middle ---------------------------------------------
 
-umount_lazily() {
-	if is_root; then umount -l "$mnt"; else fusermount3 -u -z "$mnt"; fi
-}
-
 terminate() {
 	kill -TERM "${mount_pid[$mnt]}"
 }
@@ -290,12 +284,7 @@ terminate() {
 kill_supervisor() {
 	kill -KILL "${mount_pid[$mnt]}"
 	wait "${mount_pid[$mnt]}" 2>/dev/null
-	wait_until "$PATIENCE" no_daemon "$mnt" && sleep 0.5
-}
-
-# The readers begin with the mount's root open.
-is_inside() {
-	find "/proc/$hammer_pid/fd" -lname "$mnt" 2>/dev/null | grep -q .
+	wait_until "$PATIENCE" no_daemon "$mnt"
 }
 
 # taken_away HOW OPTIONS COMMAND...: under readers, which have it until they end, or get
@@ -304,14 +293,15 @@ taken_away() {
 	local how=$1 given=$2 without_remounts=yes killer
 	shift 2
 	mounted "$how" tar "$given" || return
-	hammering tar -e ENOTCONN,ECONNABORTED
+	# who meets no dead mount reads on for so long
+	hammering tar -w 30 -e ENOTCONN,ECONNABORTED
 	"$kill_servers" -n 1000000 -i "$MOST" -w 3 "${mount_pid[$mnt]}" >"$work/kills" 2>&1 &
 	killer=$!
 	started+=("$killer")
-	wait_until "$PATIENCE" is_inside # or they read the folder below
-	sleep "0.$((RANDOM % 9 + 1))"
+	wait_until "$PATIENCE" test -e "$work/enough.reading" # each of them has read
+	sleep "0.$((RANDOM % 9 + 1))" # at any moment
 	check "$how: done" "$@"
-	sleep 0.5
+	sleep 0.5 # they go on
 	enough "$how"
 	wait "$killer"
 	timeout "$PATIENCE" "$granary" umount "$mnt" >"$work/said" 2>&1
@@ -336,7 +326,7 @@ left_while_pushed() {
 	local i wrong=0
 	for ((i = 1; i <= 5 * ROUNDS; i++)); do
 		mounted "left while pushed, $i" tar "prefetch=sweep,cache=512M$shield" || return
-		sleep "0.0$((RANDOM % 10))"
+		sleep "0.0$((RANDOM % 10))" # at any moment
 		timeout "$PATIENCE" "$granary" umount "$mnt" >"$work/said" 2>&1 || {
 			wrong=$((wrong + 1))
 			diag "$(cat "$work/said")"

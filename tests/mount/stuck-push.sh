@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # A thread that stores a page waits in the kernel for a read of that page, and nothing
 # ends it but that read's answer. Where the supervisor is killed then, no server follows
 # that would answer: the last one has to, or readers wait for good.
@@ -51,18 +52,14 @@ mount_slow() {
 	true <"$mnt/sound/file" # from here on nobody asks at close(2)
 }
 
-counter() {
-	requests "$mnt" | awk -v name="$1" '$1 == name { print $2 }'
-}
-
 # One thread parks nothing: the read is not even received.
 parked() {
 	[ "$threads" -eq 1 ] || [ "$(counter requests_parked)" -ge 1 ]
 }
 
-# waits PID: one of its threads is in an uninterruptible sleep.
-waits() {
-	grep -q '^State:[[:space:]]*D' "/proc/$1/task/"*/status
+# It waits for a page of the file, and nobody answers.
+reader_waits() {
+	has_open "$second" "$mnt/sound/file" && in_state D "$second"
 }
 
 # asked WHAT: a read that is parked, or that nobody can receive; then the sweep goes on.
@@ -76,6 +73,7 @@ asked() {
 	second=$!
 	started+=("$first" "$second")
 	check "$1: a read is parked" wait_until 10 parked
+	check "$1: its reader waits" wait_until 10 reader_waits
 	server=$(server_pid "$mnt")
 	rm "$work/sweep"
 }
@@ -89,7 +87,7 @@ parked_and_pushed() {
 	local what="parked"
 	asked "$what"
 	check "$what: the sweep goes on" wait_until 30 pushed
-	refuse "$what: no store waits for it" wait_until 1 waits "$server"
+	refuse "$what: no store waits for it" wait_until 1 in_state D "$server"
 	kill -KILL "${mount_pid[$mnt]}" "$server"
 	wait "${mount_pid[$mnt]}" 2>/dev/null
 	check "$what: all killed at once: the server is gone" wait_until 10 process_gone "$server"
@@ -101,7 +99,7 @@ parked_and_pushed() {
 supervisor_killed() {
 	local what="supervisor killed"
 	asked "$what"
-	check "$what: a store waits" wait_until 30 waits "$server"
+	check "$what: a store waits" wait_until 30 in_state D "$server"
 	kill -KILL "${mount_pid[$mnt]}"
 	wait "${mount_pid[$mnt]}" 2>/dev/null
 	check "$what: the server ends" wait_until 10 process_gone "$server"
@@ -113,7 +111,7 @@ supervisor_killed() {
 # stuck WHAT: a store waits for a read.
 stuck() {
 	asked "$1"
-	check "$1: a store waits" wait_until 30 waits "$server"
+	check "$1: a store waits" wait_until 30 in_state D "$server"
 }
 
 whole() {

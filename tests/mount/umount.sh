@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # granary umount: whatever is there, it goes, and the command ends. Mounts that are
 # busy, dead, stacked, hidden or hung; as root, and as a user through fusermount3.
 
@@ -182,12 +183,7 @@ begin_to_read() {
 # In a request, or with the file open, about to read it. (Anything may sleep for other
 # reasons, as for a page of its program.)
 reader_waits() {
-	local fd
-	grep -q -E 'request_wait|fuse' "/proc/$reader/wchan" && return
-	for fd in "/proc/$reader/fd"/*; do
-		[[ $(readlink "$fd") == "$mnt"/* ]] && return
-	done
-	return 1
+	in_request "$reader" || has_open "$reader" "$mnt/*"
 }
 
 stopped() {
@@ -278,7 +274,9 @@ while True:
 		readers+=($!)
 		started+=($!)
 	done
-	sleep 0.3
+	for pid in "${readers[@]}"; do
+		wait_until 20 has_open "$pid" "$mnt/*"
+	done
 	stop_all
 	let_go --force "$mnt"
 	is "$?" 0 "force, in the midst: status 0"
@@ -467,11 +465,19 @@ without_mtab() {
 	gone "with /etc/mtab again"
 }
 
+# asked_again LINES: fusermount3 was run once more since there were so many lines.
+asked_again() {
+	[ "$(wc -l <"$work/hanging/asked")" -gt "$1" ]
+}
+
 # A fusermount3 that does not come back: libfuse finds the true one by its path.
 hanging_fusermount() {
-	local server
+	local server asked
 	mkdir "$work/hanging"
-	printf '#!/bin/sh\nexec sleep 300\n' >"$work/hanging/fusermount3"
+	printf '#!/bin/sh\necho >>%s/hanging/asked\nexec sleep 300\n' "$work" \
+		>"$work/hanging/fusermount3"
+	touch "$work/hanging/asked"
+	chmod 666 "$work/hanging/asked"
 	chmod 755 "$work/hanging" "$work/hanging/fusermount3"
 	as+=(env PATH="$work/hanging:$work/programs:$PATH")
 	start "$mnt"
@@ -480,8 +486,9 @@ hanging_fusermount() {
 	check "fusermount3 hangs: said" grep -q 'has not answered' "$work/said"
 	check "fusermount3 hangs: still mounted" is_mounted "$mnt"
 	server=$(server_pid "$mnt")
+	asked=$(wc -l <"$work/hanging/asked")
 	kill -TERM "$(daemon_pids "$mnt")"
-	sleep 0.5
+	wait_until 10 asked_again "$asked"
 	kill -KILL "$server"
 	as=("${nobody[@]}")
 	is "$(timeout 5 "${as[@]}" cat "$mnt/file")" content \

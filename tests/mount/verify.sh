@@ -4,6 +4,8 @@
 # what a mount says of the same: each gets the sentence that its user needs.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+# shellcheck source=tests/mount/flip_lib.sh
+. "$abs_top_srcdir/tests/mount/flip_lib.sh"
 need_built squashfs deflate zstd nettle
 need_fuse
 need tar mksquashfs dd sha256sum
@@ -56,27 +58,6 @@ mount_says() {
 restore() {
 	rm -f s-?.tar
 	cp -p good/s-?.tar .
-}
-
-# flip FILE OFFSET: as storage does it, and nobody has written
-flip() {
-	"$python" -c '
-import os, sys
-path, at = sys.argv[1], int(sys.argv[2])
-st = os.stat(path)
-with open(path, "r+b") as f:
-    f.seek(at)
-    byte = f.read(1)[0] ^ 1
-    f.seek(at)
-    f.write(bytes([byte]))
-os.utime(path, ns=(st.st_atime_ns, st.st_mtime_ns))' "$1" "$2"
-}
-
-# place TAR MEMBER: where its bytes begin
-place() {
-	"$python" -c '
-import sys, tarfile
-print(tarfile.open(sys.argv[1]).getmember(sys.argv[2]).offset_data)' "$1" "$2"
 }
 
 files=12

@@ -327,19 +327,6 @@ parked() {
 
 # ---- granary stats ----------------------------------------------------------------
 
-# says STATUS WORDS DESCRIPTION COMMAND...: it ends so, and says that.
-says() {
-	local wanted=$1 words=$2 description=$3 output status
-	shift 3
-	output=$("$@" 2>&1)
-	status=$?
-	[ "$status" -eq "$wanted" ] && grep -q -F -- "$words" <<<"$output"
-	ok $? "$description" && return 0
-	diag "status $status, wanted $wanted and '$words': $*"
-	diag "$output"
-	return 1
-}
-
 tool_on_a_mount() {
 	says 0 "Bound by the loader itself" "granary stats ends with a sentence" "$granary" stats "$mnt"
 	says 0 "requests " "any path in the mount will do" "$granary" stats "$mnt/a/0"
@@ -407,7 +394,7 @@ warm_slowly() {
 	local i
 	for i in 10 20 30 40 50 60 70 80 90 100; do
 		pretend $((i * 10000000)) 1000000000
-		sleep 0.25
+		sleep 0.25 # the pace of a sweep
 	done
 }
 
@@ -480,6 +467,7 @@ announced() {
 }
 
 comes_later() {
+	# the mount comes when the tool has looked for it
 	(sleep 1 && pretend_later) &
 	says 0 "waiting for that" "it waits for a mount that is not there yet" \
 		"$granary" wait --timeout 20 "$work/later"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: once
 # A sweep whose servers are killed while they push: in the end each file has been stored,
 # and is counted once. And what the kernel keeps of the names is counted, the overlay's too.
 # shellcheck source=tests/lib.sh

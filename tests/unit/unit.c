@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
 static char folder[64];
 
 /* Whoever runs tests in the background may ignore what they send themselves. */
@@ -23,9 +22,74 @@ static void heed_signals(void)
 		signal(numbers[i], SIG_DFL);
 }
 
-void unit_begin(void)
+int unit_mark(void **state)
 {
+	(void)state;
+	return 0;
+}
+
+/* What a line of TAP cannot hold is left out of a name. */
+static char *row_name(const char *test, const struct unit_rows *table, size_t i)
+{
+	const char *row = (const char *)table->rows + i * table->size;
+	const char *text = NULL;
+	char *name;
+
+	if (table->name >= 0)
+		memcpy(&text, row + table->name, sizeof(text));
+	if ((text ? asprintf(&name, "%s/%.60s", test, text) :
+		    asprintf(&name, "%s/%zu", test, i)) < 0)
+		abort();
+	for (char *c = name; *c; c++)
+		if (*c < ' ' || *c > '~' || *c == '#' || *c == '\\')
+			*c = '.';
+	return name;
+}
+
+static size_t add_test(struct CMUnitTest *all, const struct CMUnitTest *test)
+{
+	const struct unit_rows *table = test->initial_state;
+
+	if (test->setup_func != unit_mark) {
+		*all = *test;
+		return 1;
+	}
+	for (size_t i = 0; i < table->count; i++)
+		all[i] = (struct CMUnitTest){
+			.name = row_name(test->name, table, i),
+			.test_func = test->test_func,
+			/* not NULL, which means the group's */
+			.initial_state = (void *)(uintptr_t)(i + 1),
+		};
+	return table->count;
+}
+
+static size_t points(const struct CMUnitTest *tests, size_t count)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += tests[i].setup_func == unit_mark ?
+			       ((const struct unit_rows *)tests[i].initial_state)->count :
+			       1;
+	return sum;
+}
+
+int unit_run(const struct CMUnitTest *tests, size_t count, CMFixtureFunction enter,
+	     CMFixtureFunction leave)
+{
+	/* Held to the end: a search for leaks finds it. */
+	static struct CMUnitTest *all;
+	size_t n = 0;
+
 	heed_signals();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	all = calloc(points(tests, count), sizeof(*all));
+	if (!all)
+		return 1;
+	for (size_t i = 0; i < count; i++)
+		n += add_test(&all[n], &tests[i]);
+	return _cmocka_run_group_tests("tests", all, n, enter, leave);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type,
@@ -147,4 +211,10 @@ int unit_child(int (*run)(void *), void *argument)
 	while (waitpid(child, &status, 0) < 0)
 		assert_int_equal(errno, EINTR);
 	return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void unit_complain(const char *file, int line, const char *wrong)
+{
+	printf("# %s:%d: %s (%s)\n", file, line, wrong, strerror(errno));
+	fflush(stdout);
 }

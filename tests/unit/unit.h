@@ -56,16 +56,57 @@ void unit_shell(const char *command);
 /* Runs `run` in a child: its exit status, or 256 + the signal that ended it. */
 int unit_child(int (*run)(void *), void *argument);
 
-/* Before any test. */
-void unit_begin(void);
+/* In a child, where cmocka cannot: says what is wrong, for the test's log. */
+void unit_complain(const char *file, int line, const char *wrong);
 
-#define UNIT_MAIN(tests)                                               \
-	int main(void)                                                 \
-	{                                                              \
-		unit_begin();                                          \
-		cmocka_set_message_output(CM_OUTPUT_TAP);              \
-		return cmocka_run_group_tests(tests, unit_enter,       \
-					      unit_leave);             \
+/*
+ * A test of a table runs once a row, each a point of its own by the name "TEST/ROW": a row
+ * that fails does not keep the next ones from being tried. Rows are named by a member of
+ * the table that is text; by the text, in an array of texts; or by their number.
+ *
+ *	static void test_rows(void **state)
+ *	{
+ *		size_t i = unit_row(state);
+ *		...
+ *	}
+ *
+ *	unit_table(test_rows, table, name),
+ */
+struct unit_rows {
+	const void *rows;
+	size_t size, count;
+	ptrdiff_t name; /* in a row, where the pointer to its name is; or none */
+};
+
+enum { UNIT_NO_NAME = -1 };
+
+/* Marks a line of a list of tests as a table. */
+int unit_mark(void **state);
+
+#define UNIT_ROWS(function, table, at)                                                 \
+	{ #function, function, unit_mark, NULL,                                        \
+	  &(struct unit_rows){ table, sizeof((table)[0]), COUNT(table), at } }
+#define unit_table(function, table, member)                                            \
+	UNIT_ROWS(function, table,                                                     \
+		  (const char *)&(table)[0].member - (const char *)&(table)[0])
+#define unit_texts(function, table) UNIT_ROWS(function, table, 0)
+#define unit_rows(function, table) UNIT_ROWS(function, table, UNIT_NO_NAME)
+
+/* The number of the row that this test is for. */
+static inline size_t unit_row(void *const *state)
+{
+	return (size_t)(uintptr_t)*state - 1;
+}
+
+/* Runs tests, tables among them: the status for main. */
+int unit_run(const struct CMUnitTest *tests, size_t count, CMFixtureFunction enter,
+	     CMFixtureFunction leave);
+
+#define UNIT_MAIN_IN(tests, enter, leave)                                              \
+	int main(void)                                                                 \
+	{                                                                              \
+		return unit_run(tests, COUNT(tests), enter, leave);                    \
 	}
+#define UNIT_MAIN(tests) UNIT_MAIN_IN(tests, unit_enter, unit_leave)
 
 #endif

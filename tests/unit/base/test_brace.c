@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Brace expansion against bash, which is the definition of it. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
+#include <errno.h>
 
 #include "base/brace.h"
 
@@ -229,16 +222,12 @@ static void test_long(void **state)
 	free(many);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_as_bash),
-		cmocka_unit_test(test_too_many_words),
-		cmocka_unit_test(test_any_word_of_many),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_long),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_as_bash),
+	cmocka_unit_test(test_too_many_words),
+	cmocka_unit_test(test_any_word_of_many),
+	cmocka_unit_test(test_limits),
+	cmocka_unit_test(test_long),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("brace", tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)

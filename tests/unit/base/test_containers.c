@@ -152,10 +152,10 @@ static const struct {
 
 static void test_ranges(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(ranges); i++)
-		assert_int_equal(range_within(ranges[i].offset, ranges[i].length,
-					      ranges[i].total), ranges[i].within);
+	size_t i = unit_row(state);
+
+	assert_int_equal(range_within(ranges[i].offset, ranges[i].length,
+				      ranges[i].total), ranges[i].within);
 }
 
 static int by_number(const void *left, const void *right)
@@ -218,7 +218,7 @@ static const struct CMUnitTest containers[] = {
 	cmocka_unit_test(test_idmap_empty_holds_nothing),
 	cmocka_unit_test(test_vec_grows_and_keeps),
 	cmocka_unit_test(test_checked_arithmetic),
-	cmocka_unit_test(test_ranges),
+	unit_rows(test_ranges, ranges),
 	cmocka_unit_test(test_hashes),
 };
 

@@ -76,17 +76,15 @@ static const struct {
 
 static void test_values_are_taken(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(good); i++) {
-		struct config config = { 0 };
-		struct error e = { 0 };
-		char shown[128];
+	size_t i = unit_row(state);
+	struct config config = { 0 };
+	struct error e = { 0 };
+	char shown[128];
 
-		assert_int_equal(apply(good[i].text, &config, &e), 0);
-		assert_string_equal(show(&config, shown, sizeof(shown)), good[i].shown);
-		options_free(specs, &config);
-		assert_null(config.text);
-	}
+	assert_int_equal(apply(good[i].text, &config, &e), 0);
+	assert_string_equal(show(&config, shown, sizeof(shown)), good[i].shown);
+	options_free(specs, &config);
+	assert_null(config.text);
 }
 
 static const struct {
@@ -121,18 +119,16 @@ static const struct {
 
 static void test_mistakes_are_named(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		struct config config = { 0 };
-		struct error e = { 0 };
+	size_t i = unit_row(state);
+	struct config config = { 0 };
+	struct error e = { 0 };
 
-		assert_int_equal(apply(bad[i].text, &config, &e), -EINVAL);
-		assert_int_equal(e.status, ERROR_USAGE);
-		assert_non_null(strstr(e.text, bad[i].name));
-		assert_non_null(strstr(e.text, bad[i].word));
-		assert_int_equal(apply(bad[i].text, &config, NULL), -EINVAL);
-		options_free(specs, &config);
-	}
+	assert_int_equal(apply(bad[i].text, &config, &e), -EINVAL);
+	assert_int_equal(e.status, ERROR_USAGE);
+	assert_non_null(strstr(e.text, bad[i].name));
+	assert_non_null(strstr(e.text, bad[i].word));
+	assert_int_equal(apply(bad[i].text, &config, NULL), -EINVAL);
+	options_free(specs, &config);
 }
 
 static void test_first_target_that_knows_a_name_gets_it(void **state)
@@ -202,8 +198,8 @@ static void test_values_are_told_as_they_are_written(void **state)
 }
 
 static const struct CMUnitTest options[] = {
-	cmocka_unit_test(test_values_are_taken),
-	cmocka_unit_test(test_mistakes_are_named),
+	unit_table(test_values_are_taken, good, text),
+	unit_table(test_mistakes_are_named, bad, text),
 	cmocka_unit_test(test_first_target_that_knows_a_name_gets_it),
 	cmocka_unit_test(test_the_argument_is_left_alone),
 	cmocka_unit_test(test_help_lists_what_has_a_sentence),

@@ -191,41 +191,40 @@ static void test_what_is_large(void **state)
 	free(text);
 }
 
+static const struct {
+	const char *text, *what;
+	size_t line;
+} cases[] = {
+	{ "", "an end before its last value", 1 },
+	{ "\n\n{a: 1}", "a member without a name in quotes", 3 },
+	{ "{\"a\" 1}", "a name without a colon behind it", 1 },
+	{ "[1,\n2\n3]", "two values without a comma", 3 },
+	{ "{\"a\": 1}\n{\"a\": 2}", "something behind the value", 2 },
+	{ "\"a\nb\"", "a control character in a string", 1 },
+	{ "\"a", "a string that does not end", 1 },
+	{ "\"\\q\"", "a backslash before a character that it cannot escape", 1 },
+	{ "\"\\u12\"", "a \\u without four hexadecimal digits", 1 },
+	{ "\"\xff\"", "bytes that are not UTF-8", 1 },
+	{ "[nil]", "characters that are no value", 1 },
+};
+
 static void test_faults_are_said(void **state)
 {
-	static const struct {
-		const char *text, *what;
-		size_t line;
-	} cases[] = {
-		{ "", "an end before its last value", 1 },
-		{ "\n\n{a: 1}", "a member without a name in quotes", 3 },
-		{ "{\"a\" 1}", "a name without a colon behind it", 1 },
-		{ "[1,\n2\n3]", "two values without a comma", 3 },
-		{ "{\"a\": 1}\n{\"a\": 2}", "something behind the value", 2 },
-		{ "\"a\nb\"", "a control character in a string", 1 },
-		{ "\"a", "a string that does not end", 1 },
-		{ "\"\\q\"", "a backslash before a character that it cannot escape", 1 },
-		{ "\"\\u12\"", "a \\u without four hexadecimal digits", 1 },
-		{ "\"\xff\"", "bytes that are not UTF-8", 1 },
-		{ "[nil]", "characters that are no value", 1 },
-	};
+	size_t i = unit_row(state);
 	struct pyjson_fault fault;
 	struct pyjson json;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_int_equal(pyjson_begin(&json, cases[i].text, strlen(cases[i].text),
-					      &fault), -EBADMSG);
-		assert_string_equal(fault.what, cases[i].what);
-		assert_int_equal(fault.line, cases[i].line);
-		pyjson_end(&json);
-	}
+	assert_int_equal(pyjson_begin(&json, cases[i].text, strlen(cases[i].text),
+				      &fault), -EBADMSG);
+	assert_string_equal(fault.what, cases[i].what);
+	assert_int_equal(fault.line, cases[i].line);
+	pyjson_end(&json);
 }
 
 static const struct CMUnitTest pyjson[] = {
 	cmocka_unit_test(test_python_reads_the_same),
 	cmocka_unit_test(test_what_is_large),
-	cmocka_unit_test(test_faults_are_said),
+	unit_table(test_faults_are_said, cases, text),
 };
 
 UNIT_MAIN(pyjson)

@@ -33,23 +33,19 @@ static const struct {
 
 static void test_sizes_are_read(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(good); i++) {
-		uint64_t bytes = 1234567;
+	size_t i = unit_row(state);
+	uint64_t bytes = 1234567;
 
-		assert_int_equal(size_parse(good[i].text, &bytes), 0);
-		assert_int_equal(bytes, good[i].bytes);
-	}
+	assert_int_equal(size_parse(good[i].text, &bytes), 0);
+	assert_int_equal(bytes, good[i].bytes);
 }
 
 static void test_what_is_no_size_is_refused(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		uint64_t bytes;
+	size_t i = unit_row(state);
+	uint64_t bytes;
 
-		assert_int_equal(size_parse(bad[i].text, &bytes), bad[i].err);
-	}
+	assert_int_equal(size_parse(bad[i].text, &bytes), bad[i].err);
 }
 
 static const struct {
@@ -63,13 +59,11 @@ static const struct {
 
 static void test_sizes_are_written(void **state)
 {
+	size_t i = unit_row(state);
 	char text[SIZE_TEXT_BYTES];
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(shown); i++) {
-		assert_ptr_equal(size_text(shown[i].bytes, text), text);
-		assert_string_equal(text, shown[i].text);
-	}
+	assert_ptr_equal(size_text(shown[i].bytes, text), text);
+	assert_string_equal(text, shown[i].text);
 }
 
 static const struct {
@@ -83,20 +77,18 @@ static const struct {
 
 static void test_counts_are_grouped(void **state)
 {
+	size_t i = unit_row(state);
 	char text[SIZE_TEXT_BYTES];
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(counts); i++) {
-		assert_ptr_equal(count_text(counts[i].count, text), text);
-		assert_string_equal(text, counts[i].text);
-	}
+	assert_ptr_equal(count_text(counts[i].count, text), text);
+	assert_string_equal(text, counts[i].text);
 }
 
 static const struct CMUnitTest size[] = {
-	cmocka_unit_test(test_sizes_are_read),
-	cmocka_unit_test(test_what_is_no_size_is_refused),
-	cmocka_unit_test(test_sizes_are_written),
-	cmocka_unit_test(test_counts_are_grouped),
+	unit_table(test_sizes_are_read, good, text),
+	unit_table(test_what_is_no_size_is_refused, bad, text),
+	unit_table(test_sizes_are_written, shown, text),
+	unit_table(test_counts_are_grouped, counts, text),
 };
 
 UNIT_MAIN(size)

@@ -23,18 +23,18 @@ static void test_every_character_comes_back(void **state)
 	}
 }
 
+static const char *const others[] = {
+	"\x80", "\xbf", "\xc0\xaf", "\xc1\xbf", "\xc3\x28", "\xe0\x80\xaf",
+	"\xe2\x82\x41", "\xf0\x80\x80\xaf", "\xf4\x90\x80\x80",
+	"\xf5\x80\x80\x80", "\xff\xfe",
+};
+
 static void test_other_bytes_are_none(void **state)
 {
-	static const char *const others[] = {
-		"\x80", "\xbf", "\xc0\xaf", "\xc1\xbf", "\xc3\x28", "\xe0\x80\xaf",
-		"\xe2\x82\x41", "\xf0\x80\x80\xaf", "\xf4\x90\x80\x80",
-		"\xf5\x80\x80\x80", "\xff\xfe",
-	};
+	size_t i = unit_row(state);
 	uint32_t found;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(others); i++)
-		assert_int_equal(utf8_decode(others[i], strlen(others[i]), &found), 0);
+	assert_int_equal(utf8_decode(others[i], strlen(others[i]), &found), 0);
 }
 
 static void test_hexadecimal_digits(void **state)
@@ -76,7 +76,7 @@ static void test_names_of_files(void **state)
 
 static const struct CMUnitTest utf8[] = {
 	cmocka_unit_test(test_every_character_comes_back),
-	cmocka_unit_test(test_other_bytes_are_none),
+	unit_texts(test_other_bytes_are_none, others),
 	cmocka_unit_test(test_hexadecimal_digits),
 	cmocka_unit_test(test_names_of_files),
 };

@@ -118,26 +118,24 @@ static void test_no_axes_and_no_bytes_are_refused(void **state)
 	entries_free(log);
 }
 
+static const struct entry_tile bad[] = {
+	{ 1000, 1, 0 }, { 990, 11, 0 }, { UINT64_MAX, 2, 0 }, { UINT64_MAX - 1, 1, 0 },
+	{ 0, UINT64_C(1) << 32, 0 }, { 0, VOLUME_CHUNK_LIMIT + 1, 0 },
+};
+
 static void test_tiles_must_lie_within_the_source(void **state)
 {
-	static const struct entry_tile bad[] = {
-		{ 1000, 1, 0 }, { 990, 11, 0 }, { UINT64_MAX, 2, 0 }, { UINT64_MAX - 1, 1, 0 },
-		{ 0, UINT64_C(1) << 32, 0 }, { 0, VOLUME_CHUNK_LIMIT + 1, 0 },
-	};
+	size_t i = unit_row(state);
 	struct entries *log = entries_new();
 	struct entry_extent x;
+	struct entry_tile copy[COUNT(tiles)];
+	struct entry_array array = sound;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		struct entry_tile copy[COUNT(tiles)];
-		struct entry_array array = sound;
-
-		memcpy(copy, tiles, sizeof(tiles));
-		copy[i] = bad[i];
-		array.tiles = copy;
-		array.source_size = i < 4 ? 1000 : UINT64_C(1) << 40;
-		assert_int_equal(entries_array_extent(log, &array, &x), -EBADMSG);
-	}
+	memcpy(copy, tiles, sizeof(tiles));
+	copy[i] = bad[i];
+	array.tiles = copy;
+	array.source_size = i < 4 ? 1000 : UINT64_C(1) << 40;
+	assert_int_equal(entries_array_extent(log, &array, &x), -EBADMSG);
 	entries_free(log);
 }
 
@@ -279,7 +277,7 @@ static const struct CMUnitTest arrays[] = {
 	cmocka_unit_test(test_an_array_is_kept_in_the_log),
 	cmocka_unit_test(test_numbers_that_make_no_sense_are_refused),
 	cmocka_unit_test(test_no_axes_and_no_bytes_are_refused),
-	cmocka_unit_test(test_tiles_must_lie_within_the_source),
+	unit_rows(test_tiles_must_lie_within_the_source, bad),
 	cmocka_unit_test(test_rows_are_files_of_one_volume),
 	cmocka_unit_test(test_elements_are_found),
 	cmocka_unit_test(test_runs_go_on_over_whole_rows),

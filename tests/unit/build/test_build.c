@@ -197,16 +197,13 @@ static const struct {
 
 static void test_paths_are_cut_at_the_left(void **state)
 {
+	size_t i = unit_row(state);
 	struct index *index = kit_make("f:ab/cd/ef:1");
 	char out[100];
+	uint32_t node = kit_node(index_tree(index), cuts[i].path);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(cuts); i++) {
-		uint32_t node = kit_node(index_tree(index), cuts[i].path);
-
-		assert_string_equal(tree_path(index_tree(index), node, out, cuts[i].size),
-				    cuts[i].shown);
-	}
+	assert_string_equal(tree_path(index_tree(index), node, out, cuts[i].size),
+			    cuts[i].shown);
 	index_close(index);
 }
 
@@ -224,23 +221,20 @@ static const struct {
 
 static void test_links_kinds_and_modes(void **state)
 {
+	size_t i = unit_row(state);
 	struct index *index = kit_make("d:a:6700 f:b/c/d:1 f:x:1 f:y:2 h:z:y s:s:x");
 	struct tree_stat st;
+	uint32_t node = kit_node(index_tree(index), stats[i].path);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(stats); i++) {
-		uint32_t node = kit_node(index_tree(index), stats[i].path);
-
-		assert_int_equal(tree_stat(index_tree(index), node, &st), 0);
-		assert_int_equal(st.links, stats[i].links);
-		assert_int_equal(st.kind, stats[i].kind);
-		assert_int_equal(st.mode, stats[i].mode);
-		assert_int_equal(st.size, stats[i].kind == TREE_DIRECTORY ? 0 :
-				 stats[i].kind == TREE_SYMLINK ? 1 :
-				 stats[i].links);
-		assert_int_equal(st.uid, *stats[i].path && stats[i].path[0] != 'b' ?
-				 KIT_UID : 1);
-	}
+	assert_int_equal(tree_stat(index_tree(index), node, &st), 0);
+	assert_int_equal(st.links, stats[i].links);
+	assert_int_equal(st.kind, stats[i].kind);
+	assert_int_equal(st.mode, stats[i].mode);
+	assert_int_equal(st.size, stats[i].kind == TREE_DIRECTORY ? 0 :
+			 stats[i].kind == TREE_SYMLINK ? 1 :
+			 stats[i].links);
+	assert_int_equal(st.uid, *stats[i].path && stats[i].path[0] != 'b' ?
+			 KIT_UID : 1);
 	index_close(index);
 }
 
@@ -415,8 +409,8 @@ static const struct CMUnitTest build[] = {
 	cmocka_unit_test(test_names_come_in_any_order),
 	cmocka_unit_test(test_prefixes_come_before_what_they_begin),
 	cmocka_unit_test(test_ten_thousand_folders_deep),
-	cmocka_unit_test(test_paths_are_cut_at_the_left),
-	cmocka_unit_test(test_links_kinds_and_modes),
+	unit_table(test_paths_are_cut_at_the_left, cuts, path),
+	unit_table(test_links_kinds_and_modes, stats, path),
 	cmocka_unit_test(test_walking),
 	cmocka_unit_test(test_times),
 	cmocka_unit_test(test_names_up_to_255_bytes),

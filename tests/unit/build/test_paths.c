@@ -18,9 +18,9 @@ static const struct {
 
 static void test_safe_is_what_follows_the_last_dot_dot(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(safes); i++)
-		assert_string_equal(path_safe(safes[i].path), safes[i].safe);
+	size_t i = unit_row(state);
+
+	assert_string_equal(path_safe(safes[i].path), safes[i].safe);
 }
 
 static const struct {
@@ -34,16 +34,14 @@ static const struct {
 
 static void test_split_finds_the_leaf(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(splits); i++) {
-		struct path_split split = path_split(splits[i].path);
+	size_t i = unit_row(state);
+	struct path_split split = path_split(splits[i].path);
 
-		assert_int_equal(split.leaf_length, strlen(splits[i].leaf));
-		if (split.leaf_length)
-			assert_memory_equal(split.leaf, splits[i].leaf, split.leaf_length);
-		assert_int_equal(split.parents, strlen(splits[i].parents));
-		assert_ptr_equal(split.path, splits[i].path);
-	}
+	assert_int_equal(split.leaf_length, strlen(splits[i].leaf));
+	if (split.leaf_length)
+		assert_memory_equal(split.leaf, splits[i].leaf, split.leaf_length);
+	assert_int_equal(split.parents, strlen(splits[i].parents));
+	assert_ptr_equal(split.path, splits[i].path);
 }
 
 static const struct {
@@ -58,10 +56,10 @@ static const struct {
 
 static void test_reserved_is_the_first_component(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(reserved); i++)
-		assert_int_equal(path_is_reserved(reserved[i].path),
-				 reserved[i].reserved);
+	size_t i = unit_row(state);
+
+	assert_int_equal(path_is_reserved(reserved[i].path),
+			 reserved[i].reserved);
 }
 
 static const struct {
@@ -151,9 +149,9 @@ static void test_long_paths_are_not_plain(void **state)
 }
 
 static const struct CMUnitTest paths[] = {
-	cmocka_unit_test(test_safe_is_what_follows_the_last_dot_dot),
-	cmocka_unit_test(test_split_finds_the_leaf),
-	cmocka_unit_test(test_reserved_is_the_first_component),
+	unit_table(test_safe_is_what_follows_the_last_dot_dot, safes, path),
+	unit_table(test_split_finds_the_leaf, splits, path),
+	unit_table(test_reserved_is_the_first_component, reserved, path),
 	cmocka_unit_test(test_fits_looks_at_every_component),
 	cmocka_unit_test(test_next_walks_over_slashes),
 	cmocka_unit_test(test_plain_is_safe_fits_and_is_not_reserved),

@@ -175,57 +175,53 @@ static const struct {
 /* A format without newer versions: a second thing of one name is damage. */
 static void test_names_that_come_once(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(again); i++) {
-		struct builder *builder = kit_builder(DUPLICATES_LAST);
-		struct entries *log = entries_new();
-		struct error e = { 0 };
+	size_t i = unit_row(state);
+	struct builder *builder = kit_builder(DUPLICATES_LAST);
+	struct entries *log = entries_new();
+	struct error e = { 0 };
 
-		entries_set_distinct(log);
-		kit_add(log, &(struct entry){ .kind = ENTRY_DIRECTORY, .path = "x" });
-		kit_add(log, &(struct entry){ .kind = ENTRY_DIRECTORY, .path = "x" });
-		kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x/y" });
-		kit_add(log, &(struct entry){ .kind = ENTRY_FILE,
-					      .path = again[i].second });
-		if (builder_apply(builder, log, "s", &e) != again[i].result)
-			fail_msg("%s: %s", again[i].second, e.text);
-		if (again[i].result)
-			assert_non_null(strstr(e.text, "twice"));
-		entries_free(log);
-		builder_free(builder);
-	}
+	entries_set_distinct(log);
+	kit_add(log, &(struct entry){ .kind = ENTRY_DIRECTORY, .path = "x" });
+	kit_add(log, &(struct entry){ .kind = ENTRY_DIRECTORY, .path = "x" });
+	kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x/y" });
+	kit_add(log, &(struct entry){ .kind = ENTRY_FILE,
+				      .path = again[i].second });
+	if (builder_apply(builder, log, "s", &e) != again[i].result)
+		fail_msg("%s: %s", again[i].second, e.text);
+	if (again[i].result)
+		assert_non_null(strstr(e.text, "twice"));
+	entries_free(log);
+	builder_free(builder);
 }
 
 /* Newer versions, and then what the view of samples adds, which replaces none of them. */
+static const struct {
+	const char *added;
+	int result;
+} cases[] = { { "y", 0 }, { "./x", -EBADMSG }, { "d/x", -EBADMSG } };
+
 static void test_names_that_come_once_from_some_entry_on(void **state)
 {
-	static const struct {
-		const char *added;
-		int result;
-	} cases[] = { { "y", 0 }, { "./x", -EBADMSG }, { "d/x", -EBADMSG } };
+	size_t i = unit_row(state);
+	struct builder *builder = kit_builder(DUPLICATES_LAST);
+	struct entries *log = entries_new();
+	struct error e = { 0 };
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct builder *builder = kit_builder(DUPLICATES_LAST);
-		struct entries *log = entries_new();
-		struct error e = { 0 };
-
-		kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x" });
-		kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "d/x" });
-		kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x" });
-		entries_set_distinct(log);
-		kit_add(log, &(struct entry){ .kind = ENTRY_FILE,
-					      .path = cases[i].added });
-		if (builder_apply(builder, log, "s", &e) != cases[i].result)
-			fail_msg("%s: %s", cases[i].added, e.text);
-		entries_free(log);
-		builder_free(builder);
-	}
+	kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x" });
+	kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "d/x" });
+	kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x" });
+	entries_set_distinct(log);
+	kit_add(log, &(struct entry){ .kind = ENTRY_FILE,
+				      .path = cases[i].added });
+	if (builder_apply(builder, log, "s", &e) != cases[i].result)
+		fail_msg("%s: %s", cases[i].added, e.text);
+	entries_free(log);
+	builder_free(builder);
 }
 
 static const struct CMUnitTest rules[] = {
-	cmocka_unit_test(test_names_that_come_once_from_some_entry_on),
-	cmocka_unit_test(test_names_that_come_once),
+	unit_table(test_names_that_come_once_from_some_entry_on, cases, added),
+	unit_table(test_names_that_come_once, again, second),
 	cmocka_unit_test(test_the_last_of_a_shard_wins),
 	cmocka_unit_test(test_directories_implied_and_described),
 	cmocka_unit_test(test_unsafe_names),

@@ -82,60 +82,55 @@ static const struct {
 
 static void test_what_a_head_is_called(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(heads); i++) {
-		/* as long as it is and no longer, for the address sanitizer */
-		char *exact = malloc(heads[i].n ? heads[i].n : 1);
-		const char *got;
+	size_t i = unit_row(state);
 
-		assert_non_null(exact);
-		memcpy(exact, heads[i].head, heads[i].n);
-		got = samples_sniff(exact, heads[i].n);
-		if (got != heads[i].extension && (!got || !heads[i].extension ||
-						  strcmp(got, heads[i].extension) != 0))
-			fail_msg("head %zu is said to be %s", i, got ? got : "unknown");
-		free(exact);
-	}
+	/* as long as it is and no longer, for the address sanitizer */
+	char *exact = malloc(heads[i].n ? heads[i].n : 1);
+	const char *got;
+
+	assert_non_null(exact);
+	memcpy(exact, heads[i].head, heads[i].n);
+	got = samples_sniff(exact, heads[i].n);
+	if (got != heads[i].extension && (!got || !heads[i].extension ||
+					  strcmp(got, heads[i].extension) != 0))
+		fail_msg("head %zu is said to be %s", i, got ? got : "unknown");
+	free(exact);
 }
 
 /* What is promised to be enough is enough. */
 static void test_sixteen_bytes_tell(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(heads); i++) {
-		char head[SAMPLES_SNIFF_BYTES] = { 0 };
+	size_t i = unit_row(state);
+	char head[SAMPLES_SNIFF_BYTES] = { 0 };
 
-		memcpy(head, heads[i].head, heads[i].n < sizeof(head) ? heads[i].n :
-		       sizeof(head));
-		if (heads[i].extension)
-			assert_string_equal(samples_sniff(head, sizeof(head)),
-					    heads[i].extension);
-	}
+	memcpy(head, heads[i].head, heads[i].n < sizeof(head) ? heads[i].n :
+	       sizeof(head));
+	if (heads[i].extension)
+		assert_string_equal(samples_sniff(head, sizeof(head)),
+				    heads[i].extension);
 }
+
+static const struct {
+	const char *extensions[6], *common;
+} table[] = {
+	{ { "png", "jpg", "jpg" }, "jpg" },
+	{ { "png", "jpg" }, "png" },
+	{ { "png", "jpg", "webp", "jpg", "png", "png" }, "png" },
+	{ { "?", "jpg", "png" }, "jpg" },
+	{ { "?", "jpg", "?", "png" }, "bin" },
+	{ { "?", "?" }, "bin" },
+	{ { NULL }, "bin" },
+};
 
 static void test_what_most_are(void **state)
 {
-	static const struct {
-		const char *extensions[6], *common;
-	} table[] = {
-		{ { "png", "jpg", "jpg" }, "jpg" },
-		{ { "png", "jpg" }, "png" },
-		{ { "png", "jpg", "webp", "jpg", "png", "png" }, "png" },
-		{ { "?", "jpg", "png" }, "jpg" },
-		{ { "?", "jpg", "?", "png" }, "bin" },
-		{ { "?", "?" }, "bin" },
-		{ { NULL }, "bin" },
-	};
+	size_t i = unit_row(state);
+	const char *found[6];
+	size_t n = 0;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(table); i++) {
-		const char *found[6];
-		size_t n = 0;
-
-		for (; n < 6 && table[i].extensions[n]; n++)
-			found[n] = *table[i].extensions[n] == '?' ? NULL : table[i].extensions[n];
-		assert_string_equal(samples_common_extension(found, n), table[i].common);
-	}
+	for (; n < 6 && table[i].extensions[n]; n++)
+		found[n] = *table[i].extensions[n] == '?' ? NULL : table[i].extensions[n];
+	assert_string_equal(samples_common_extension(found, n), table[i].common);
 }
 
 /* Rows in another order, one of them twice; of each group. */
@@ -171,9 +166,9 @@ static void test_rows_are_selected(void **state)
 static const struct CMUnitTest samples[] = {
 	cmocka_unit_test(test_rows_are_selected),
 	cmocka_unit_test(test_groups_are_copied_and_counted),
-	cmocka_unit_test(test_what_a_head_is_called),
-	cmocka_unit_test(test_sixteen_bytes_tell),
-	cmocka_unit_test(test_what_most_are),
+	unit_table(test_what_a_head_is_called, heads, head),
+	unit_table(test_sixteen_bytes_tell, heads, head),
+	unit_rows(test_what_most_are, table),
 };
 
 UNIT_MAIN(samples)

@@ -136,15 +136,11 @@ static void test_many_threads(void **state)
 	assert_int_equal(slab_bytes(&slab), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_same_size_is_used_again),
-		cmocka_unit_test(test_no_more_is_kept_than_may_be),
-		cmocka_unit_test(test_sizes_of_all_kinds),
-		cmocka_unit_test(test_many_threads),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_the_same_size_is_used_again),
+	cmocka_unit_test(test_no_more_is_kept_than_may_be),
+	cmocka_unit_test(test_sizes_of_all_kinds),
+	cmocka_unit_test(test_many_threads),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("slab", tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)

@@ -259,13 +259,9 @@ static void test_many_threads(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_invariants_hold_after_each_step),
-		cmocka_unit_test(test_many_threads),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_the_invariants_hold_after_each_step),
+	cmocka_unit_test(test_many_threads),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("cache stress", tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)

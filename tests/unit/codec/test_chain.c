@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* granary-test: CFLAGS += $(CODECS_CFLAGS) $(ZLIB_CFLAGS) */
 /* Chains of steps, some of them skipped, from an index that may say anything. */
 #include "config.h"
 #if WITH_ZLIB && WITH_DEFLATE
@@ -39,19 +40,17 @@ static const struct {
 
 static void test_which_chains_can_be_decoded(void **state)
 {
+	size_t i = unit_row(state);
 	struct guarded out = guarded_new(64);
 	unsigned char in[64];
 
-	(void)state;
 	memset(in, 0x5a, sizeof(in));
-	for (size_t i = 0; i < COUNT(chains); i++) {
-		ssize_t got;
+	ssize_t got;
 
-		assert_int_equal(codec_chain_check(chains[i].steps), chains[i].err);
-		got = codec_chain_decode(chains[i].steps, 0, in, sizeof(in), out.at,
-					 out.n);
-		assert_int_equal(got == -ENOTSUP, chains[i].err == -ENOTSUP);
-	}
+	assert_int_equal(codec_chain_check(chains[i].steps), chains[i].err);
+	got = codec_chain_decode(chains[i].steps, 0, in, sizeof(in), out.at,
+				 out.n);
+	assert_int_equal(got == -ENOTSUP, chains[i].err == -ENOTSUP);
 	guarded_free(&out);
 }
 
@@ -193,19 +192,15 @@ static void test_sizes_that_do_not_fit_each_other(void **state)
 	assert_int_equal(codec_find(SUM)->stored_size(SIZE_MAX - 3), SIZE_MAX);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_which_chains_can_be_decoded),
-		cmocka_unit_test(test_codecs_have_names),
-		cmocka_unit_test(test_skipped_steps),
-		cmocka_unit_test(test_without_steps_bytes_are_copied),
-		cmocka_unit_test(test_sizes_that_do_not_fit_each_other),
-	};
+static const struct CMUnitTest tests[] = {
+	unit_rows(test_which_chains_can_be_decoded, chains),
+	cmocka_unit_test(test_codecs_have_names),
+	cmocka_unit_test(test_skipped_steps),
+	cmocka_unit_test(test_without_steps_bytes_are_copied),
+	cmocka_unit_test(test_sizes_that_do_not_fit_each_other),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("chain", tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)
 
 #else
 #include "left_out.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* granary-test: CFLAGS += $(CODECS_CFLAGS) $(ZLIB_CFLAGS) */
 /* Each library decodes what it has encoded, and ends on whatever else it is given. */
 #include "config.h"
 #if WITH_ZLIB && WITH_DEFLATE && WITH_LZ4 && WITH_ZSTD && WITH_LZMA && WITH_LZO && \
@@ -228,17 +229,14 @@ static void test_what_has_no_room_is_an_error(void **state)
 
 static void test_a_bomb_stays_in_its_room(void **state)
 {
+	size_t i = unit_row(state);
 	unsigned char *zeros = calloc(1, BOMB), *stored = malloc(BOMB);
+	size_t n = encoders[i].encode(zeros, BOMB, stored, BOMB);
+	struct guarded out = guarded_new(BLOCK);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(encoders); i++) {
-		size_t n = encoders[i].encode(zeros, BOMB, stored, BOMB);
-		struct guarded out = guarded_new(BLOCK);
-
-		assert_true(n < BOMB / 80);
-		assert_int_equal(kit_decode(encoders[i].step, stored, n, &out), -EBADMSG);
-		guarded_free(&out);
-	}
+	assert_true(n < BOMB / 80);
+	assert_int_equal(kit_decode(encoders[i].step, stored, n, &out), -EBADMSG);
+	guarded_free(&out);
 	free(zeros);
 	free(stored);
 }
@@ -259,70 +257,63 @@ static void check_damaged(const struct encoder *encoder, const struct sample *sa
 
 static void test_any_beginning_of_a_block_ends(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(encoders); i++) {
-		struct sample sample = sample_new(&encoders[i], SMALL);
-		struct guarded out = guarded_new(SMALL);
+	size_t i = unit_row(state);
+	struct sample sample = sample_new(&encoders[i], SMALL);
+	struct guarded out = guarded_new(SMALL);
 
-		for (size_t n = 0; n < sample.stored.n; n++) {
-			ssize_t got = kit_decode(encoders[i].step, sample.stored.at, n,
-						 &out);
+	for (size_t n = 0; n < sample.stored.n; n++) {
+		ssize_t got = kit_decode(encoders[i].step, sample.stored.at, n,
+					 &out);
 
-			if (encoders[i].ended)
-				assert_int_equal(got, -EBADMSG);
-			else
-				assert_true(got == -EBADMSG || (got >= 0 && got < SMALL));
-		}
-		guarded_free(&out);
-		sample_free(&sample);
+		if (encoders[i].ended)
+			assert_int_equal(got, -EBADMSG);
+		else
+			assert_true(got == -EBADMSG || (got >= 0 && got < SMALL));
 	}
+	guarded_free(&out);
+	sample_free(&sample);
 }
 
 static void test_any_wrong_bit_ends(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(encoders); i++) {
-		struct sample sample = sample_new(&encoders[i], SMALL);
-		struct guarded out = guarded_new(SMALL);
+	size_t i = unit_row(state);
+	struct sample sample = sample_new(&encoders[i], SMALL);
+	struct guarded out = guarded_new(SMALL);
 
-		for (size_t bit = 0; bit < sample.stored.n * 8; bit++) {
-			unsigned char *byte = &sample.stored.at[bit / 8];
+	for (size_t bit = 0; bit < sample.stored.n * 8; bit++) {
+		unsigned char *byte = &sample.stored.at[bit / 8];
 
-			*byte ^= (unsigned char)(1u << bit % 8);
-			check_damaged(&encoders[i], &sample, sample.stored.at,
-				      sample.stored.n, &out);
-			*byte ^= (unsigned char)(1u << bit % 8);
-		}
-		guarded_free(&out);
-		sample_free(&sample);
+		*byte ^= (unsigned char)(1u << bit % 8);
+		check_damaged(&encoders[i], &sample, sample.stored.at,
+			      sample.stored.n, &out);
+		*byte ^= (unsigned char)(1u << bit % 8);
 	}
+	guarded_free(&out);
+	sample_free(&sample);
 }
 
 /* Many wrong bytes, in blocks of the usual size. */
 static void test_noise_in_a_block_ends(void **state)
 {
+	size_t i = unit_row(state);
 	uint32_t random = 1;
+	struct sample sample = sample_new(&encoders[i], BLOCK);
+	struct guarded out = guarded_new(BLOCK);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(encoders); i++) {
-		struct sample sample = sample_new(&encoders[i], BLOCK);
-		struct guarded out = guarded_new(BLOCK);
+	for (int round = 0; round < 60; round++) {
+		struct guarded noisy = guarded_copy(sample.stored.at,
+						    sample.stored.n);
 
-		for (int round = 0; round < 60; round++) {
-			struct guarded noisy = guarded_copy(sample.stored.at,
-							    sample.stored.n);
-
-			for (int k = 0; k <= round; k++) {
-				random = random * 1664525 + 1013904223;
-				noisy.at[(random >> 8) % noisy.n] ^=
-					(unsigned char)(random >> 8 | 1);
-			}
-			check_damaged(&encoders[i], &sample, noisy.at, noisy.n, &out);
-			guarded_free(&noisy);
+		for (int k = 0; k <= round; k++) {
+			random = random * 1664525 + 1013904223;
+			noisy.at[(random >> 8) % noisy.n] ^=
+				(unsigned char)(random >> 8 | 1);
 		}
-		guarded_free(&out);
-		sample_free(&sample);
+		check_damaged(&encoders[i], &sample, noisy.at, noisy.n, &out);
+		guarded_free(&noisy);
 	}
+	guarded_free(&out);
+	sample_free(&sample);
 }
 
 /* One library's bytes in another one's hands, and nothing at all. */
@@ -348,23 +339,21 @@ static void test_what_is_of_another_kind_is_an_error(void **state)
 /* HDF5 and Linux read such blocks, too. */
 static void test_what_follows_a_stream_is_left_alone(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(encoders); i++) {
-		const struct encoder *encoder = &encoders[i];
-		struct sample sample = sample_new(encoder, SMALL);
-		struct guarded out = guarded_new(SMALL);
-		struct guarded more = guarded_new(sample.stored.n + 1);
-		bool left = encoder->step == CODEC_ZLIB || encoder->step == CODEC_XZ ||
-			    encoder->step == CODEC_HDF5_LZ4;
+	size_t i = unit_row(state);
+	const struct encoder *encoder = &encoders[i];
+	struct sample sample = sample_new(encoder, SMALL);
+	struct guarded out = guarded_new(SMALL);
+	struct guarded more = guarded_new(sample.stored.n + 1);
+	bool left = encoder->step == CODEC_ZLIB || encoder->step == CODEC_XZ ||
+		    encoder->step == CODEC_HDF5_LZ4;
 
-		memcpy(more.at, sample.stored.at, sample.stored.n);
-		more.at[sample.stored.n] = 0xaa;
-		assert_int_equal(kit_decode(encoder->step, more.at, more.n, &out),
-				 left ? SMALL : -EBADMSG);
-		guarded_free(&more);
-		guarded_free(&out);
-		sample_free(&sample);
-	}
+	memcpy(more.at, sample.stored.at, sample.stored.n);
+	more.at[sample.stored.n] = 0xaa;
+	assert_int_equal(kit_decode(encoder->step, more.at, more.n, &out),
+			 left ? SMALL : -EBADMSG);
+	guarded_free(&more);
+	guarded_free(&out);
+	sample_free(&sample);
 }
 
 struct shared {
@@ -411,32 +400,31 @@ static void test_many_threads(void **state)
 		sample_free(&shared.samples[i]);
 }
 
+static const lzma_vli filters[] = {
+	LZMA_FILTER_X86, LZMA_FILTER_POWERPC,  LZMA_FILTER_IA64,
+	LZMA_FILTER_ARM, LZMA_FILTER_ARMTHUMB, LZMA_FILTER_SPARC,
+};
+
 static void test_xz_with_filters_for_machine_code(void **state)
 {
-	static const lzma_vli filters[] = {
-		LZMA_FILTER_X86, LZMA_FILTER_POWERPC,  LZMA_FILTER_IA64,
-		LZMA_FILTER_ARM, LZMA_FILTER_ARMTHUMB, LZMA_FILTER_SPARC,
-	};
+	size_t i = unit_row(state);
 	struct guarded plain = guarded_new(BLOCK), out = guarded_new(BLOCK);
 	unsigned char *stored = malloc(2 * BLOCK);
 	lzma_options_lzma options;
 
-	(void)state;
 	kit_fill(plain.at, BLOCK);
 	assert_false(lzma_lzma_preset(&options, 1));
-	for (size_t i = 0; i < COUNT(filters); i++) {
-		lzma_filter chain[] = { { filters[i], NULL },
-					{ LZMA_FILTER_LZMA2, &options },
-					{ LZMA_VLI_UNKNOWN, NULL } };
-		size_t n = 0;
+	lzma_filter chain[] = { { filters[i], NULL },
+				{ LZMA_FILTER_LZMA2, &options },
+				{ LZMA_VLI_UNKNOWN, NULL } };
+	size_t n = 0;
 
-		assert_int_equal(lzma_stream_buffer_encode(chain, LZMA_CHECK_CRC32, NULL,
-							   plain.at, BLOCK, stored, &n,
-							   2 * BLOCK),
-				 LZMA_OK);
-		assert_int_equal(kit_decode(CODEC_XZ, stored, n, &out), BLOCK);
-		assert_memory_equal(out.at, plain.at, BLOCK);
-	}
+	assert_int_equal(lzma_stream_buffer_encode(chain, LZMA_CHECK_CRC32, NULL,
+						   plain.at, BLOCK, stored, &n,
+						   2 * BLOCK),
+			 LZMA_OK);
+	assert_int_equal(kit_decode(CODEC_XZ, stored, n, &out), BLOCK);
+	assert_memory_equal(out.at, plain.at, BLOCK);
 	free(stored);
 	guarded_free(&plain);
 	guarded_free(&out);
@@ -481,25 +469,21 @@ static void test_xz_has_a_limit_of_memory(void **state)
 	sample_free(&sample);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_blocks_come_back),
-		cmocka_unit_test(test_what_has_no_room_is_an_error),
-		cmocka_unit_test(test_a_bomb_stays_in_its_room),
-		cmocka_unit_test(test_any_beginning_of_a_block_ends),
-		cmocka_unit_test(test_any_wrong_bit_ends),
-		cmocka_unit_test(test_noise_in_a_block_ends),
-		cmocka_unit_test(test_what_is_of_another_kind_is_an_error),
-		cmocka_unit_test(test_what_follows_a_stream_is_left_alone),
-		cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_xz_with_filters_for_machine_code),
-		cmocka_unit_test(test_xz_has_a_limit_of_memory),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_blocks_come_back),
+	cmocka_unit_test(test_what_has_no_room_is_an_error),
+	unit_rows(test_a_bomb_stays_in_its_room, encoders),
+	unit_rows(test_any_beginning_of_a_block_ends, encoders),
+	unit_rows(test_any_wrong_bit_ends, encoders),
+	unit_rows(test_noise_in_a_block_ends, encoders),
+	cmocka_unit_test(test_what_is_of_another_kind_is_an_error),
+	unit_rows(test_what_follows_a_stream_is_left_alone, encoders),
+	cmocka_unit_test(test_many_threads),
+	unit_rows(test_xz_with_filters_for_machine_code, filters),
+	cmocka_unit_test(test_xz_has_a_limit_of_memory),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("compressors", tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)
 
 #else
 #include "left_out.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* granary-test: CFLAGS += $(CODECS_CFLAGS) $(ZLIB_CFLAGS) */
 /* Chunks as HDF5 stores them: hdf5_chunks.py says where these come from. */
 #include "config.h"
 #if WITH_DEFLATE && WITH_LZ4 && WITH_ZSTD && WITH_LZF && WITH_BLOSC
@@ -62,87 +63,79 @@ static void assert_plain(const struct chunk *chunk, const unsigned char *got)
 
 static void test_chunks_are_decoded(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(chunks); i++) {
-		const struct chunk *chunk = &chunks[i];
-		struct guarded stored = from_hex(chunk->stored);
-		struct guarded plain = guarded_new(chunk->n);
+	size_t i = unit_row(state);
+	const struct chunk *chunk = &chunks[i];
+	struct guarded stored = from_hex(chunk->stored);
+	struct guarded plain = guarded_new(chunk->n);
 
-		assert_int_equal(codec_chain_check(chunk->steps), 0);
-		assert_int_equal(codec_chain_decode(chunk->steps, 0, stored.at, stored.n,
-						    plain.at, plain.n),
-				 chunk->n);
-		assert_plain(chunk, plain.at);
-		guarded_free(&plain);
-		guarded_free(&stored);
-	}
+	assert_int_equal(codec_chain_check(chunk->steps), 0);
+	assert_int_equal(codec_chain_decode(chunk->steps, 0, stored.at, stored.n,
+					    plain.at, plain.n),
+			 chunk->n);
+	assert_plain(chunk, plain.at);
+	guarded_free(&plain);
+	guarded_free(&stored);
 }
 
 static void test_a_chunk_that_has_no_room_is_an_error(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(chunks); i++) {
-		const struct chunk *chunk = &chunks[i];
-		struct guarded stored = from_hex(chunk->stored);
+	size_t i = unit_row(state);
+	const struct chunk *chunk = &chunks[i];
+	struct guarded stored = from_hex(chunk->stored);
 
-		for (size_t room = 0; room < chunk->n; room++) {
-			struct guarded plain = guarded_new(room);
+	for (size_t room = 0; room < chunk->n; room++) {
+		struct guarded plain = guarded_new(room);
 
-			assert_int_equal(codec_chain_decode(chunk->steps, 0, stored.at,
-							    stored.n, plain.at, room),
-					 -EBADMSG);
-			guarded_free(&plain);
-		}
-		guarded_free(&stored);
+		assert_int_equal(codec_chain_decode(chunk->steps, 0, stored.at,
+						    stored.n, plain.at, room),
+				 -EBADMSG);
+		guarded_free(&plain);
 	}
+	guarded_free(&stored);
 }
 
 /* Any prefix of a chunk ends, with an error or less than there was. */
 static void test_a_chunk_that_is_cut_short_ends(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(chunks); i++) {
-		const struct chunk *chunk = &chunks[i];
-		struct guarded whole = from_hex(chunk->stored);
-		struct guarded plain = guarded_new(chunk->n);
+	size_t i = unit_row(state);
+	const struct chunk *chunk = &chunks[i];
+	struct guarded whole = from_hex(chunk->stored);
+	struct guarded plain = guarded_new(chunk->n);
 
-		for (size_t n = 0; n < whole.n; n++) {
-			struct guarded part = guarded_copy(whole.at, n);
-			ssize_t got = codec_chain_decode(chunk->steps, 0, part.at, n,
-							 plain.at, plain.n);
+	for (size_t n = 0; n < whole.n; n++) {
+		struct guarded part = guarded_copy(whole.at, n);
+		ssize_t got = codec_chain_decode(chunk->steps, 0, part.at, n,
+						 plain.at, plain.n);
 
-			assert_true(got == -EBADMSG || (got >= 0 && (size_t)got < chunk->n));
-			guarded_free(&part);
-		}
-		guarded_free(&plain);
-		guarded_free(&whole);
+		assert_true(got == -EBADMSG || (got >= 0 && (size_t)got < chunk->n));
+		guarded_free(&part);
 	}
+	guarded_free(&plain);
+	guarded_free(&whole);
 }
 
 /* One wrong bit is always seen by a sum or by zlib, where there is one. */
 static void test_a_wrong_bit_is_seen(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(chunks); i++) {
-		const struct chunk *chunk = &chunks[i];
-		struct guarded stored = from_hex(chunk->stored);
-		struct guarded plain = guarded_new(chunk->n);
+	size_t i = unit_row(state);
+	const struct chunk *chunk = &chunks[i];
+	struct guarded stored = from_hex(chunk->stored);
+	struct guarded plain = guarded_new(chunk->n);
 
-		if (!strpbrk(chunk->name, "FZ"))
-			stored.n = 0;
-		for (size_t bit = 0; bit < stored.n * 8; bit++) {
-			ssize_t got;
+	if (!strpbrk(chunk->name, "FZ"))
+		stored.n = 0;
+	for (size_t bit = 0; bit < stored.n * 8; bit++) {
+		ssize_t got;
 
-			stored.at[bit / 8] ^= (unsigned char)(1u << bit % 8);
-			got = codec_chain_decode(chunk->steps, 0, stored.at, stored.n,
-						 plain.at, plain.n);
-			if (got >= 0)
-				assert_plain(chunk, plain.at);
-			stored.at[bit / 8] ^= (unsigned char)(1u << bit % 8);
-		}
-		guarded_free(&plain);
-		guarded_free(&stored);
+		stored.at[bit / 8] ^= (unsigned char)(1u << bit % 8);
+		got = codec_chain_decode(chunk->steps, 0, stored.at, stored.n,
+					 plain.at, plain.n);
+		if (got >= 0)
+			assert_plain(chunk, plain.at);
+		stored.at[bit / 8] ^= (unsigned char)(1u << bit % 8);
 	}
+	guarded_free(&plain);
+	guarded_free(&stored);
 }
 
 static unsigned char byte_of(enum kind kind, size_t i)
@@ -154,28 +147,26 @@ static unsigned char byte_of(enum kind kind, size_t i)
 
 static void test_sums_of_many_bytes(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(sums); i++) {
-		const struct sum *sum = &sums[i];
-		struct guarded tail = from_hex(sum->stored);
-		struct guarded stored = guarded_new(sum->n + tail.n);
-		struct guarded plain = guarded_new(sum->n);
+	size_t i = unit_row(state);
+	const struct sum *sum = &sums[i];
+	struct guarded tail = from_hex(sum->stored);
+	struct guarded stored = guarded_new(sum->n + tail.n);
+	struct guarded plain = guarded_new(sum->n);
 
-		for (size_t k = 0; k < sum->n; k++)
-			stored.at[k] = byte_of(sum->kind, k);
-		memcpy(stored.at + sum->n, tail.at, tail.n);
-		assert_int_equal(codec_chain_decode(fletcher32, 0, stored.at, stored.n,
-						    plain.at, plain.n),
-				 sum->n);
-		assert_memory_equal(plain.at, stored.at, sum->n);
-		stored.at[sum->n / 2] ^= 1;
-		assert_int_equal(codec_chain_decode(fletcher32, 0, stored.at, stored.n,
-						    plain.at, plain.n),
-				 -EBADMSG);
-		guarded_free(&plain);
-		guarded_free(&stored);
-		guarded_free(&tail);
-	}
+	for (size_t k = 0; k < sum->n; k++)
+		stored.at[k] = byte_of(sum->kind, k);
+	memcpy(stored.at + sum->n, tail.at, tail.n);
+	assert_int_equal(codec_chain_decode(fletcher32, 0, stored.at, stored.n,
+					    plain.at, plain.n),
+			 sum->n);
+	assert_memory_equal(plain.at, stored.at, sum->n);
+	stored.at[sum->n / 2] ^= 1;
+	assert_int_equal(codec_chain_decode(fletcher32, 0, stored.at, stored.n,
+					    plain.at, plain.n),
+			 -EBADMSG);
+	guarded_free(&plain);
+	guarded_free(&stored);
+	guarded_free(&tail);
 }
 
 /* Nothing but 0xffff and 0x0000 are the same to the sum: both are zero in it. */
@@ -215,21 +206,17 @@ static void test_shuffle_with_any_size_of_element(void **state)
 	guarded_free(&plain);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_chunks_are_decoded),
-		cmocka_unit_test(test_a_chunk_that_has_no_room_is_an_error),
-		cmocka_unit_test(test_a_chunk_that_is_cut_short_ends),
-		cmocka_unit_test(test_a_wrong_bit_is_seen),
-		cmocka_unit_test(test_sums_of_many_bytes),
-		cmocka_unit_test(test_no_bytes_have_a_sum_of_zero),
-		cmocka_unit_test(test_shuffle_with_any_size_of_element),
-	};
+static const struct CMUnitTest tests[] = {
+	unit_table(test_chunks_are_decoded, chunks, name),
+	unit_table(test_a_chunk_that_has_no_room_is_an_error, chunks, name),
+	unit_table(test_a_chunk_that_is_cut_short_ends, chunks, name),
+	unit_table(test_a_wrong_bit_is_seen, chunks, name),
+	unit_table(test_sums_of_many_bytes, sums, stored),
+	cmocka_unit_test(test_no_bytes_have_a_sum_of_zero),
+	cmocka_unit_test(test_shuffle_with_any_size_of_element),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("hdf5", tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)
 
 #else
 #include "left_out.h"

@@ -387,14 +387,14 @@ static void ask(const struct request *request)
 
 static void test_the_indexer_beside_the_program_is_asked(void **state)
 {
+	size_t i = unit_row(state);
 	char copy[256];
 
-	(void)state;
 	make_index("x.gidx");
-	snprintf(copy, sizeof(copy), "mkdir bin && cp /proc/%d/exe bin/self", (int)getpid());
+	snprintf(copy, sizeof(copy), "mkdir -p bin && cp -f /proc/%d/exe bin/self",
+		 (int)getpid());
 	unit_shell(copy);
-	for (size_t i = 0; i < COUNT(requests); i++)
-		ask(&requests[i]);
+	ask(&requests[i]);
 }
 
 static const struct CMUnitTest dataset[] = {
@@ -405,14 +405,12 @@ static const struct CMUnitTest dataset[] = {
 	cmocka_unit_test(test_info),
 	cmocka_unit_test(test_subdir_is_the_root),
 	cmocka_unit_test(test_require_names_the_command),
-	cmocka_unit_test(test_the_indexer_beside_the_program_is_asked),
+	unit_table(test_the_indexer_beside_the_program_is_asked, requests, what),
 };
 
 int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "open") == 0)
 		return open_and_report(argv[2]);
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(dataset, unit_enter, unit_leave);
+	return unit_run(dataset, COUNT(dataset), unit_enter, unit_leave);
 }

@@ -68,27 +68,24 @@ static const struct {
 
 static void test_each_byte_has_a_place(void **state)
 {
+	size_t i = unit_row(state);
 	struct dataset *dataset = open_samples();
 	struct dataset_place got;
+	const struct dataset_place *want = &places[i].is;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(places); i++) {
-		const struct dataset_place *want = &places[i].is;
-
-		assert_int_equal(dataset_place(dataset, made_node(dataset, places[i].path),
-					       places[i].from, &got), 0);
-		assert_non_null(got.source);
-		assert_string_equal(got.codecs, places[i].codecs);
-		if (got.length != want->length || got.offset != want->offset ||
-		    got.stored != want->stored || got.inside != want->inside ||
-		    got.chunked != want->chunked || got.hole)
-			fail_msg("%s at %llu: %llu bytes at %llu, %llu stored, inside %llu",
-				 places[i].path, (unsigned long long)places[i].from,
-				 (unsigned long long)got.length,
-				 (unsigned long long)got.offset,
-				 (unsigned long long)got.stored,
-				 (unsigned long long)got.inside);
-	}
+	assert_int_equal(dataset_place(dataset, made_node(dataset, places[i].path),
+				       places[i].from, &got), 0);
+	assert_non_null(got.source);
+	assert_string_equal(got.codecs, places[i].codecs);
+	if (got.length != want->length || got.offset != want->offset ||
+	    got.stored != want->stored || got.inside != want->inside ||
+	    got.chunked != want->chunked || got.hole)
+		fail_msg("%s at %llu: %llu bytes at %llu, %llu stored, inside %llu",
+			 places[i].path, (unsigned long long)places[i].from,
+			 (unsigned long long)got.length,
+			 (unsigned long long)got.offset,
+			 (unsigned long long)got.stored,
+			 (unsigned long long)got.inside);
 	dataset_close(dataset);
 }
 
@@ -122,7 +119,7 @@ static void test_places_follow_each_other(void **state)
 }
 
 static const struct CMUnitTest places_of_arrays[] = {
-	cmocka_unit_test(test_each_byte_has_a_place),
+	unit_table(test_each_byte_has_a_place, places, path),
 	cmocka_unit_test(test_places_follow_each_other),
 };
 

@@ -1,67 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Requests that outlive a server, and what servers die of. */
-#include "unit.h"
+#include "fuse/slots_kit.h"
 
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fuse/slots.h"
-#include "fuse/slots_state.h"
 #include "os/bounded.h"
-
-enum { THREADS = 3, PARKED_MOST = 1024 };
-
-static int64_t now = 1000; /* seconds */
-static bool hungry;        /* memory is short when servers die */
-
-static void put(struct slots *slots, unsigned slot, uint32_t opcode, uint64_t node,
-		const void *body, size_t size)
-{
-	struct fuse_in_header *request = slots_receive(slots, slot);
-
-	*request = (struct fuse_in_header){ .opcode = opcode, .nodeid = node,
-					    .unique = 100 + slot };
-	memcpy(request + 1, body, size);
-	request->len = (uint32_t)(sizeof(*request) + size);
-}
-
-static void put_read(struct slots *slots, unsigned slot, uint64_t node, uint64_t offset)
-{
-	const struct fuse_read_in body = { .offset = offset, .size = 4096 };
-
-	put(slots, slot, FUSE_READ, node, &body, sizeof(body));
-}
-
-static void put_lookup(struct slots *slots, unsigned slot, const char *name)
-{
-	put(slots, slot, FUSE_LOOKUP, 1, name, strlen(name) + 1);
-}
-
-/* The server dies: at slot `slot` (-1: at none) by `signal` (0: killed). */
-static struct slots_legacy die(struct slots *slots, int slot, int signal)
-{
-	struct slots_legacy legacy;
-
-	if (signal)
-		slots_crashed(slots, slot, signal);
-	slots_bury(slots, hungry, now, &legacy);
-	return legacy;
-}
-
-static void finish(struct slots *slots)
-{
-	const char *wrong = slots_check(slots);
-
-	if (wrong)
-		fail_msg("%s", wrong);
-	slots_free(slots);
-}
-
-static bool is_condemned(const struct slots *slots, unsigned slot)
-{
-	return slots_is_condemned(slots, slot, now);
-}
 
 static void test_a_request_stays_until_it_is_answered(void **state)
 {
@@ -487,110 +431,6 @@ static void test_a_crash_at_nothing(void **state)
 	finish(slots);
 }
 
-/* Each rule of slots_state.h, broken. */
-static void break_length(struct slots *slots)
-{
-	atomic_store(slots_length(slots, 0), 3);
-}
-
-static void break_parked(struct slots *slots)
-{
-	struct fuse_in_header *request = slots_place(slots, THREADS + 1);
-
-	*request = (struct fuse_in_header){ .opcode = FUSE_WRITE, .len = sizeof(*request) };
-}
-
-static void break_alone(struct slots *slots)
-{
-	slots_alone_begins(slots, slots_count(slots));
-}
-
-static void break_crash(struct slots *slots)
-{
-	slots_crashed(slots, (int)slots_count(slots), SIGSEGV);
-}
-
-static void break_idle(struct slots *slots)
-{
-	slots->idle_ms = IDLE_MOST_MS + 1;
-}
-
-static void break_nameless(struct slots *slots)
-{
-	slots->suspects[3].condemned_until = 1;
-}
-
-static void break_order(struct slots *slots)
-{
-	slots->suspects[3] = (struct suspect){ .name = 1, .order = 1 };
-}
-
-static void break_condemned(struct slots *slots)
-{
-	slots->suspects_seen = 1;
-	slots->suspects[3] = (struct suspect){ .name = 1, .order = 1, .condemned_until = 1 };
-}
-
-static void break_names(struct slots *slots)
-{
-	slots->suspects_seen = 2;
-	slots->suspects[3] = (struct suspect){ .name = 1, .order = 1 };
-	slots->suspects[9] = (struct suspect){ .name = 1, .order = 2 };
-}
-
-static void break_orders(struct slots *slots)
-{
-	slots->suspects_seen = 2;
-	slots->suspects[3] = (struct suspect){ .name = 1, .order = 2 };
-	slots->suspects[9] = (struct suspect){ .name = 2, .order = 2 };
-}
-
-static void test_broken_states_are_seen(void **state)
-{
-	static const struct {
-		void (*spoil)(struct slots *slots);
-		const char *said;
-	} rows[] = {
-		{ break_length, "a length that none can have" },
-		{ break_parked, "parked that is no read" },
-		{ break_alone, "handled alone that is not there" },
-		{ break_crash, "crashed in a slot that is not there" },
-		{ break_idle, "for too long" },
-		{ break_nameless, "without a name" },
-		{ break_order, "in no order" },
-		{ break_condemned, "is not looked for" },
-		{ break_names, "one name" },
-		{ break_orders, "came at once" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct slots *slots = slots_new(THREADS);
-		const char *said;
-
-		assert_null(slots_check(slots));
-		rows[i].spoil(slots);
-		said = slots_check(slots);
-		assert_non_null(said);
-		assert_non_null(strstr(said, rows[i].said));
-		slots_free(slots);
-	}
-}
-
-static int use_what_is_no_handle(void *argument)
-{
-	static char zeros[sizeof(struct slots)];
-
-	(void)argument;
-	return (int)slots_count((const struct slots *)(const void *)zeros);
-}
-
-static void test_a_handle_is_known(void **state)
-{
-	(void)state;
-	assert_int_equal(unit_child(use_what_is_no_handle, NULL), 256 + SIGABRT);
-}
-
 static const struct CMUnitTest slots[] = {
 	cmocka_unit_test(test_a_request_stays_until_it_is_answered),
 	cmocka_unit_test(test_another_process_sees_it),
@@ -605,15 +445,13 @@ static const struct CMUnitTest slots[] = {
 	cmocka_unit_test(test_a_suspect_keeps_its_deaths_where_it_waits),
 	cmocka_unit_test(test_deaths_alone_condemn_for_a_while),
 	cmocka_unit_test(test_lack_of_memory_condemns_soon_and_for_a_while),
-	cmocka_unit_test(test_lack_of_memory_condemns_what_is_slow),
 	cmocka_unit_test(test_lack_of_memory_elsewhere_does_not_condemn),
+	cmocka_unit_test(test_lack_of_memory_condemns_what_is_slow),
 	cmocka_unit_test(test_crashes_condemn_for_good),
 	cmocka_unit_test(test_many_suspects),
 	cmocka_unit_test(test_a_refusal_is_told_once),
 	cmocka_unit_test(test_ready_is_said_by_each_server),
 	cmocka_unit_test(test_a_crash_at_nothing),
-	cmocka_unit_test(test_broken_states_are_seen),
-	cmocka_unit_test(test_a_handle_is_known),
 };
 
 UNIT_MAIN(slots)

@@ -2,6 +2,9 @@
 /*
  * What a child that was taken over may ask of the one that extracts for it. Its messages
  * are no part of the interface, so the test has them from the source.
+ *
+ * granary-test: CPPFLAGS = $(granary_CPPFLAGS)
+ * granary-test: SOURCES += tools/granary/landing.c
  */
 #include "outpost.c"
 

@@ -180,27 +180,25 @@ static void visit_all(const struct index *index)
 
 static void test_hostile_numbers_lead_nowhere(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(hostile); i++) {
-		struct image image;
-		struct index *index;
-		struct error e = { 0 };
-		uint8_t *items;
+	size_t i = unit_row(state);
+	struct image image;
+	struct index *index;
+	struct error e = { 0 };
+	uint8_t *items;
 
-		blocks_image(hostile_script, &image);
-		if (hostile[i].items == 8)
-			assert_true(image_append(&image, SECTION_BLOCKS, "12345678", 8) > 0);
-		else if (hostile[i].items)
-			image.sections[SECTION_BLOCKS].count = 8 * hostile[i].items;
-		items = image.sections[SECTION_BLOCKS].items;
-		memcpy(items, &hostile[i].before, sizeof(hostile[i].before));
-		index = kit_open(&image);
-		visit_all(index);
-		if (index_check(index, &e) != -EBADMSG)
-			fail_msg("%s: taken for sound", hostile[i].what);
-		assert_non_null(strstr(e.text, "checksums of blocks"));
-		index_close(index);
-	}
+	blocks_image(hostile_script, &image);
+	if (hostile[i].items == 8)
+		assert_true(image_append(&image, SECTION_BLOCKS, "12345678", 8) > 0);
+	else if (hostile[i].items)
+		image.sections[SECTION_BLOCKS].count = 8 * hostile[i].items;
+	items = image.sections[SECTION_BLOCKS].items;
+	memcpy(items, &hostile[i].before, sizeof(hostile[i].before));
+	index = kit_open(&image);
+	visit_all(index);
+	if (index_check(index, &e) != -EBADMSG)
+		fail_msg("%s: taken for sound", hostile[i].what);
+	assert_non_null(strstr(e.text, "checksums of blocks"));
+	index_close(index);
 }
 
 static void test_of_blocks_alone_there_are_none(void **state)
@@ -246,7 +244,7 @@ static const struct CMUnitTest blocks[] = {
 	cmocka_unit_test(test_each_block_has_its_own),
 	cmocka_unit_test(test_it_costs_little),
 	cmocka_unit_test(test_an_index_may_have_none),
-	cmocka_unit_test(test_hostile_numbers_lead_nowhere),
+	unit_table(test_hostile_numbers_lead_nowhere, hostile, what),
 	cmocka_unit_test(test_of_blocks_alone_there_are_none),
 	cmocka_unit_test(test_a_copy_is_the_same),
 };

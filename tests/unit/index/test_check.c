@@ -206,13 +206,12 @@ static void expect_found(const uint8_t *bytes, size_t size, const struct damage 
 /* Names lie in the order of the nodes: "", a, d, h, s, w, b, c. */
 static void test_damage_under_right_checksums_is_found(void **state)
 {
+	size_t i = unit_row(state);
 	size_t size;
 	uint8_t *bytes = full_bytes(&size);
 
-	(void)state;
 	assert_int_equal(bytes[kit_section(bytes, SECTION_NAMES, NULL) + 12], 'b');
-	for (size_t i = 0; i < COUNT(damages); i++)
-		expect_found(bytes, size, &damages[i]);
+	expect_found(bytes, size, &damages[i]);
 	free(bytes);
 }
 
@@ -247,25 +246,22 @@ static void expect_no_name(const struct tree *tree, const char *what)
 
 static void test_no_accessor_gives_out_a_name_that_leads_elsewhere(void **state)
 {
+	size_t i = unit_row(state);
 	size_t size;
 	uint8_t *bytes = full_bytes(&size);
 	struct error e;
+	uint8_t *copy = malloc(size);
+	struct index *index;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(bad_names); i++) {
-		uint8_t *copy = malloc(size);
-		struct index *index;
-
-		assert_non_null(copy);
-		memcpy(copy, bytes, size);
-		memcpy(copy + kit_section(bytes, SECTION_NAMES, NULL) + 11,
-		       bad_names[i].bytes, bad_names[i].length);
-		kit_fix_sums(copy);
-		assert_int_equal(kit_open_bytes(copy, size, &index, &e), 0);
-		expect_no_name(index_tree(index), bad_names[i].what);
-		index_close(index);
-		free(copy);
-	}
+	assert_non_null(copy);
+	memcpy(copy, bytes, size);
+	memcpy(copy + kit_section(bytes, SECTION_NAMES, NULL) + 11,
+	       bad_names[i].bytes, bad_names[i].length);
+	kit_fix_sums(copy);
+	assert_int_equal(kit_open_bytes(copy, size, &index, &e), 0);
+	expect_no_name(index_tree(index), bad_names[i].what);
+	index_close(index);
+	free(copy);
 	free(bytes);
 }
 
@@ -279,12 +275,11 @@ static const struct damage sides[] = {
 
 static void test_damaged_xattrs_are_found(void **state)
 {
+	size_t i = unit_row(state);
 	size_t size;
 	uint8_t *bytes = full_bytes(&size);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(sides); i++)
-		expect_found(bytes, size, &sides[i]);
+	expect_found(bytes, size, &sides[i]);
 	free(bytes);
 }
 
@@ -320,12 +315,11 @@ static const struct damage volumes[] = {
 
 static void test_volumes_that_cannot_be_read_are_found(void **state)
 {
+	size_t i = unit_row(state);
 	size_t size;
 	uint8_t *bytes = full_bytes(&size);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(volumes); i++)
-		expect_found(bytes, size, &volumes[i]);
+	expect_found(bytes, size, &volumes[i]);
 	free(bytes);
 }
 
@@ -367,12 +361,11 @@ static const struct damage arrays[] = {
 
 static void test_arrays_that_cannot_be_read_are_found(void **state)
 {
+	size_t i = unit_row(state);
 	size_t size;
 	uint8_t *bytes = full_bytes(&size);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(arrays); i++)
-		expect_found(bytes, size, &arrays[i]);
+	expect_found(bytes, size, &arrays[i]);
 	free(bytes);
 }
 
@@ -416,11 +409,11 @@ static const struct CMUnitTest check[] = {
 	cmocka_unit_test(test_shared_xattrs_are_found),
 	cmocka_unit_test(test_a_sound_index_passes),
 	cmocka_unit_test(test_every_flip_in_a_section_is_found),
-	cmocka_unit_test(test_damage_under_right_checksums_is_found),
-	cmocka_unit_test(test_no_accessor_gives_out_a_name_that_leads_elsewhere),
-	cmocka_unit_test(test_damaged_xattrs_are_found),
-	cmocka_unit_test(test_volumes_that_cannot_be_read_are_found),
-	cmocka_unit_test(test_arrays_that_cannot_be_read_are_found),
+	unit_table(test_damage_under_right_checksums_is_found, damages, what),
+	unit_table(test_no_accessor_gives_out_a_name_that_leads_elsewhere, bad_names, what),
+	unit_table(test_damaged_xattrs_are_found, sides, what),
+	unit_table(test_volumes_that_cannot_be_read_are_found, volumes, what),
+	unit_table(test_arrays_that_cannot_be_read_are_found, arrays, what),
 };
 
 UNIT_MAIN(check)

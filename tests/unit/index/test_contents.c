@@ -65,26 +65,24 @@ static char *pieces_of(const struct tree *tree, uint32_t node, char *out, size_t
 
 static void test_pieces_and_holes(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(good); i++) {
-		struct entries *log = log_with_volumes();
-		struct index *index;
-		struct tree_stat st;
-		char text[256];
+	size_t i = unit_row(state);
+	struct entries *log = log_with_volumes();
+	struct index *index;
+	struct tree_stat st;
+	char text[256];
 
-		/* so that volumes keep their numbers */
-		add_contents(log, "0", &good[1]);
-		add_contents(log, "1", &good[8]);
-		add_contents(log, "x", &good[i]);
-		index = kit_index_of(log);
-		assert_string_equal(pieces_of(index_tree(index), 3, text, sizeof(text)),
-				    good[i].pieces);
-		assert_int_equal(tree_stat(index_tree(index), 3, &st), 0);
-		assert_int_equal(st.size, good[i].size);
-		assert_int_equal(st.stored, good[i].stored);
-		assert_int_equal(index_check(index, NULL), 0);
-		index_close(index);
-	}
+	/* so that volumes keep their numbers */
+	add_contents(log, "0", &good[1]);
+	add_contents(log, "1", &good[8]);
+	add_contents(log, "x", &good[i]);
+	index = kit_index_of(log);
+	assert_string_equal(pieces_of(index_tree(index), 3, text, sizeof(text)),
+			    good[i].pieces);
+	assert_int_equal(tree_stat(index_tree(index), 3, &st), 0);
+	assert_int_equal(st.size, good[i].size);
+	assert_int_equal(st.stored, good[i].stored);
+	assert_int_equal(index_check(index, NULL), 0);
+	index_close(index);
 }
 
 static void test_pieces_from_the_middle_and_the_end(void **state)
@@ -134,20 +132,18 @@ static const struct {
 
 static void test_pieces_that_make_no_sense_are_refused(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		struct builder *builder = kit_builder(DUPLICATES_ERROR);
-		struct entries *log = log_with_volumes();
-		struct error e;
+	size_t i = unit_row(state);
+	struct builder *builder = kit_builder(DUPLICATES_ERROR);
+	struct entries *log = log_with_volumes();
+	struct error e;
 
-		add_contents(log, "bad/file", &bad[i].contents);
-		if (builder_apply(builder, log, "shard.tar", &e) != -EBADMSG)
-			fail_msg("%s: was taken", bad[i].what);
-		assert_int_equal(e.status, ERROR_DATASET);
-		assert_non_null(strstr(e.text, "shard.tar: bad/file"));
-		entries_free(log);
-		builder_free(builder);
-	}
+	add_contents(log, "bad/file", &bad[i].contents);
+	if (builder_apply(builder, log, "shard.tar", &e) != -EBADMSG)
+		fail_msg("%s: was taken", bad[i].what);
+	assert_int_equal(e.status, ERROR_DATASET);
+	assert_non_null(strstr(e.text, "shard.tar: bad/file"));
+	entries_free(log);
+	builder_free(builder);
 }
 
 static void test_all_hole_files_are_no_reason_for_lseek(void **state)
@@ -311,9 +307,9 @@ static void test_readlink(void **state)
 }
 
 static const struct CMUnitTest contents[] = {
-	cmocka_unit_test(test_pieces_and_holes),
+	unit_table(test_pieces_and_holes, good, pieces),
 	cmocka_unit_test(test_pieces_from_the_middle_and_the_end),
-	cmocka_unit_test(test_pieces_that_make_no_sense_are_refused),
+	unit_table(test_pieces_that_make_no_sense_are_refused, bad, what),
 	cmocka_unit_test(test_all_hole_files_are_no_reason_for_lseek),
 	cmocka_unit_test(test_volumes_are_kept_once),
 	cmocka_unit_test(test_getxattr),

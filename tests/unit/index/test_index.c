@@ -85,17 +85,14 @@ static const struct {
 
 static void test_accepted_only_for_its_sources_and_options(void **state)
 {
+	size_t i = unit_row(state);
 	struct index *index = kit_make(script);
+	struct error e = { 0 };
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(wishes); i++) {
-		struct error e = { 0 };
-
-		if (card_accept(index_card(index), wishes[i].identities, wishes[i].count,
-				wishes[i].options, &e) != wishes[i].err)
-			fail_msg("%s", wishes[i].what);
-		assert_non_null(strstr(e.text, wishes[i].word));
-	}
+	if (card_accept(index_card(index), wishes[i].identities, wishes[i].count,
+			wishes[i].options, &e) != wishes[i].err)
+		fail_msg("%s", wishes[i].what);
+	assert_non_null(strstr(e.text, wishes[i].word));
 	index_close(index);
 }
 
@@ -152,17 +149,15 @@ static void refused(const uint8_t *bytes, size_t size, const char *what,
 
 static void test_a_header_that_is_not_ours_is_refused(void **state)
 {
+	size_t i = unit_row(state);
 	size_t size;
 	uint8_t *bytes = sound(&size), *copy = malloc(size);
 
-	(void)state;
 	assert_non_null(copy);
-	for (size_t i = 0; i < COUNT(changes); i++) {
-		memcpy(copy, bytes, size);
-		memcpy(copy + changes[i].at, &changes[i].value, changes[i].bytes);
-		kit_fix_header(copy);
-		refused(copy, size, changes[i].what, changes[i].word);
-	}
+	memcpy(copy, bytes, size);
+	memcpy(copy + changes[i].at, &changes[i].value, changes[i].bytes);
+	kit_fix_header(copy);
+	refused(copy, size, changes[i].what, changes[i].word);
 	free(copy);
 	free(bytes);
 }
@@ -314,8 +309,8 @@ static void test_no_descriptor_is_left(void **state)
 static const struct CMUnitTest index_file[] = {
 	cmocka_unit_test(test_written_and_opened),
 	cmocka_unit_test(test_the_same_tree_is_the_same_bytes),
-	cmocka_unit_test(test_accepted_only_for_its_sources_and_options),
-	cmocka_unit_test(test_a_header_that_is_not_ours_is_refused),
+	unit_table(test_accepted_only_for_its_sources_and_options, wishes, what),
+	unit_table(test_a_header_that_is_not_ours_is_refused, changes, what),
 	cmocka_unit_test(test_every_flip_in_the_head_is_refused),
 	cmocka_unit_test(test_truncated_and_grown_files_are_refused),
 	cmocka_unit_test(test_what_is_no_index_is_refused),

@@ -124,28 +124,26 @@ static void describe(const struct catalogue *catalogue, const struct binding_pla
 
 static void test_rules(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct rule_options options = { .labels = cases[i].chosen, .where = "/",
-						.tell = tell };
-		struct catalogue catalogue = { 0 };
-		struct binding_plan plan;
-		char got[400];
-		int err;
+	size_t i = unit_row(state);
+	struct rule_options options = { .labels = cases[i].chosen, .where = "/",
+					.tell = tell };
+	struct catalogue catalogue = { 0 };
+	struct binding_plan plan;
+	char got[400];
+	int err;
 
-		*told = '\0';
-		for (size_t k = 0; k < ITEMS && cases[i].items[k].name; k++)
-			add(&catalogue, &cases[i].items[k]);
-		err = label_rules_bind(&catalogue, &options, &plan);
-		describe(&catalogue, &plan, err, got, sizeof(got));
-		if (!strstr(told, cases[i].words) || (!*cases[i].words && *told))
-			print_message("# row %zu: told: %s\n", i, told);
-		assert_string_equal(got, cases[i].want);
-		assert_non_null(strstr(told, cases[i].words));
-		assert_int_equal(*told != 0, *cases[i].words != 0);
-		binding_plan_free(&plan);
-		vec_free(&catalogue.items);
-	}
+	*told = '\0';
+	for (size_t k = 0; k < ITEMS && cases[i].items[k].name; k++)
+		add(&catalogue, &cases[i].items[k]);
+	err = label_rules_bind(&catalogue, &options, &plan);
+	describe(&catalogue, &plan, err, got, sizeof(got));
+	if (!strstr(told, cases[i].words) || (!*cases[i].words && *told))
+		print_message("# row %zu: told: %s\n", i, told);
+	assert_string_equal(got, cases[i].want);
+	assert_non_null(strstr(told, cases[i].words));
+	assert_int_equal(*told != 0, *cases[i].words != 0);
+	binding_plan_free(&plan);
+	vec_free(&catalogue.items);
 }
 
 /* Two names of one array: what labels is used under both. */
@@ -194,46 +192,40 @@ static void test_splits(void **state)
 	vec_free(&catalogue.items);
 }
 
+static const struct {
+	uint64_t dims[4];
+	bool reversed, is;
+	uint64_t colours, width, height;
+} shapes[] = {
+	{ { 9, 6, 5, 3 }, false, true, 3, 5, 6 }, { { 9, 3, 6, 5 }, false, true, 3, 5, 6 },
+	{ { 9, 6, 5, 1 }, false, true, 1, 5, 6 }, { { 9, 6, 5 }, false, true, 1, 5, 6 },
+	{ { 9, 3, 5, 6 }, true, true, 3, 5, 6 }, { { 9, 5, 6 }, true, true, 1, 5, 6 },
+	{ { 9, 6, 5, 3 }, true, false, 0, 0, 0 }, { { 9, 6, 5, 4 }, false, false, 0, 0, 0 },
+	{ { 9, 6 }, false, false, 0, 0, 0 },
+};
+
 static void test_shapes(void **state)
 {
-	static const struct {
-		uint64_t dims[4];
-		bool reversed, is;
-		uint64_t colours, width, height;
-	} shapes[] = {
-		{ { 9, 6, 5, 3 }, false, true, 3, 5, 6 }, { { 9, 3, 6, 5 }, false, true, 3, 5, 6 },
-		{ { 9, 6, 5, 1 }, false, true, 1, 5, 6 }, { { 9, 6, 5 }, false, true, 1, 5, 6 },
-		{ { 9, 3, 5, 6 }, true, true, 3, 5, 6 }, { { 9, 5, 6 }, true, true, 1, 5, 6 },
-		{ { 9, 6, 5, 3 }, true, false, 0, 0, 0 }, { { 9, 6, 5, 4 }, false, false, 0, 0, 0 },
-		{ { 9, 6 }, false, false, 0, 0, 0 },
-	};
+	size_t i = unit_row(state);
+	struct catalogue_item item = { .type = ITEM_INTEGER, .bytes = 1,
+				       .reversed = shapes[i].reversed };
+	struct image_shape shape;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(shapes); i++) {
-		struct catalogue_item item = { .type = ITEM_INTEGER, .bytes = 1,
-					       .reversed = shapes[i].reversed };
-		struct image_shape shape;
-
-		while (item.rank < 4 && shapes[i].dims[item.rank]) {
-			item.dims[item.rank] = shapes[i].dims[item.rank];
-			item.rank++;
-		}
-		assert_int_equal(label_rules_shape(&item, &shape), shapes[i].is);
-		assert_int_equal(shape.colours, shapes[i].colours);
-		assert_int_equal(shape.width, shapes[i].width);
-		assert_int_equal(shape.height, shapes[i].height);
+	while (item.rank < 4 && shapes[i].dims[item.rank]) {
+		item.dims[item.rank] = shapes[i].dims[item.rank];
+		item.rank++;
 	}
+	assert_int_equal(label_rules_shape(&item, &shape), shapes[i].is);
+	assert_int_equal(shape.colours, shapes[i].colours);
+	assert_int_equal(shape.width, shapes[i].width);
+	assert_int_equal(shape.height, shapes[i].height);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_two_names),
-		cmocka_unit_test(test_splits),
-		cmocka_unit_test(test_shapes),
-	};
+static const struct CMUnitTest tests[] = {
+	unit_rows(test_rules, cases),
+	cmocka_unit_test(test_two_names),
+	cmocka_unit_test(test_splits),
+	unit_rows(test_shapes, shapes),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("label rules", tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)

@@ -98,22 +98,18 @@ char *read_list(const void *bytes, size_t n)
 	return text;
 }
 
-void check_cases(const struct fixture *cases, size_t n,
-		 char *(*read)(const void *, size_t))
+void check_case(const struct fixture *fixture, char *(*read)(const void *, size_t))
 {
-	for (size_t i = 0; i < n; i++) {
-		char *got = read(cases[i].bytes, cases[i].n);
-		bool same = strchr(cases[i].want, '\n')
-				    ? strcmp(got, cases[i].want) == 0
-				    : strstr(got, cases[i].want) != NULL;
+	char *got = read(fixture->bytes, fixture->n);
+	bool same = strchr(fixture->want, '\n') ? strcmp(got, fixture->want) == 0 :
+						  strstr(got, fixture->want) != NULL;
 
-		if (!same)
-			fail_msg("case %zu is '%s', not '%s'", i, got, cases[i].want);
-		free(got);
-	}
+	if (!same)
+		fail_msg("'%s', not '%s'", got, fixture->want);
+	free(got);
 }
 
-static void check_damaged(const struct fixture *fixture, char *(*read)(const void *, size_t))
+void check_damage(const struct fixture *fixture, char *(*read)(const void *, size_t))
 {
 	static const char others[] = "\"\n,{[}]:\\.(\0\x80\xff";
 	char *copy = exactly(fixture->bytes, fixture->n);
@@ -128,10 +124,4 @@ static void check_damaged(const struct fixture *fixture, char *(*read)(const voi
 		*byte = before;
 	}
 	free(copy);
-}
-
-void check_damage(const struct fixture *cases, size_t n, char *(*read)(const void *, size_t))
-{
-	for (size_t i = 0; i < n; i++)
-		check_damaged(&cases[i], read);
 }

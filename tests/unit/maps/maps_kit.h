@@ -20,9 +20,9 @@ void *exactly(const void *bytes, size_t n);
 char *read_map(const void *bytes, size_t n);
 char *read_list(const void *bytes, size_t n);
 
-void check_cases(const struct fixture *cases, size_t n, char *(*read)(const void *, size_t));
+void check_case(const struct fixture *fixture, char *(*read)(const void *, size_t));
 
 /* Whatever a file is cut to, or one of its bytes is: an answer, no look beyond it. */
-void check_damage(const struct fixture *cases, size_t n, char *(*read)(const void *, size_t));
+void check_damage(const struct fixture *fixture, char *(*read)(const void *, size_t));
 
 #endif

@@ -46,10 +46,13 @@ static const struct fixture lists[] = {
 
 static void test_lists(void **state)
 {
-	(void)state;
-	check_cases(lists, COUNT(lists), read_list);
+	check_case(&lists[unit_row(state)], read_list);
 }
 
+static void test_lists_damaged(void **state)
+{
+	check_damage(&lists[unit_row(state)], read_list);
+}
 
 #define FOUR "0=added\n1=curve\n2=stop\n3=yield\n"
 
@@ -111,9 +114,12 @@ static const struct fixture numbered[] = {
 
 static void test_numbered(void **state)
 {
-	(void)state;
-	check_cases(numbered, COUNT(numbered), read_list);
-	check_damage(numbered, COUNT(numbered), read_list);
+	check_case(&numbered[unit_row(state)], read_list);
+}
+
+static void test_numbered_damaged(void **state)
+{
+	check_damage(&numbered[unit_row(state)], read_list);
 }
 
 /* Names with numbers in them that are no labels, and lines that are none of names. */
@@ -150,9 +156,12 @@ static const struct fixture named[] = {
 
 static void test_named(void **state)
 {
-	(void)state;
-	check_cases(named, COUNT(named), read_list);
-	check_damage(named, COUNT(named), read_list);
+	check_case(&named[unit_row(state)], read_list);
+}
+
+static void test_named_damaged(void **state)
+{
+	check_damage(&named[unit_row(state)], read_list);
 }
 
 static const struct fixture programs[] = {
@@ -212,15 +221,12 @@ static const struct fixture programs[] = {
 
 static void test_programs(void **state)
 {
-	(void)state;
-	check_cases(programs, COUNT(programs), read_list);
-	check_damage(programs, COUNT(programs), read_list);
+	check_case(&programs[unit_row(state)], read_list);
 }
 
-static void test_lists_damaged(void **state)
+static void test_programs_damaged(void **state)
 {
-	(void)state;
-	check_damage(lists, COUNT(lists), read_list);
+	check_damage(&programs[unit_row(state)], read_list);
 }
 
 /* Rules without a file: "ni" is a column of numbers called id, "w" one of words. */
@@ -248,11 +254,14 @@ static void test_columns(void **state)
 }
 
 static const struct CMUnitTest classes[] = {
-	cmocka_unit_test(test_lists),
-	cmocka_unit_test(test_numbered),
-	cmocka_unit_test(test_named),
-	cmocka_unit_test(test_programs),
-	cmocka_unit_test(test_lists_damaged),
+	unit_table(test_lists, lists, bytes),
+	unit_table(test_lists_damaged, lists, bytes),
+	unit_table(test_numbered, numbered, bytes),
+	unit_table(test_numbered_damaged, numbered, bytes),
+	unit_table(test_named, named, bytes),
+	unit_table(test_named_damaged, named, bytes),
+	unit_table(test_programs, programs, bytes),
+	unit_table(test_programs_damaged, programs, bytes),
 	cmocka_unit_test(test_columns),
 };
 

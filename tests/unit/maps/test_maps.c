@@ -132,8 +132,7 @@ static const struct fixture maps[] = {
 
 static void test_maps(void **state)
 {
-	(void)state;
-	check_cases(maps, COUNT(maps), read_map);
+	check_case(&maps[unit_row(state)], read_map);
 }
 
 /* pickle, json and csv of Python write; what it says is in them is in them. */
@@ -365,53 +364,50 @@ struct bomb {
 	const char *tail, *said;
 };
 
+static const struct bomb bombs[] = {
+	{ "", "[", 1000000, "", "nests deeper" },
+	{ "", "{\"a\":", 1000000, "1", "nests deeper" },
+	{ "{\"a\": [", "[],", 100000, "0]}", "nests deeper" },
+	{ "[", "{},", 1000001, "0]", "more than a million lists" },
+	{ "[", "[],", 100000, "0]", "item 1 has no path" },
+	{ "{\"\\\"[[[", "[", 250, "\\\\\": 1}", "[[[\\=#1" },
+	{ "{\"a\": ", "9", 100000, "}", "cannot be read" },
+	{ "\"a,", "a\n", 2000000, "", "more than 1 MiB" },
+	{ "", "a", 2000000, ",1\n", "more than 1 MiB" },
+	{ "a/", "b", 256, ",1\n", "more than 255 bytes" },
+	{ "a", "/b", 2048, ",1\n", "more than 4095 bytes" },
+	{ "a,", "b", 256, "\n", "more than 255 bytes" },
+	{ "a,b", ",c", 400000, "\n", "no titles" },
+	{ "", "\n", 1000000, "a,1\nb,2,3\n", "line 1000002: more than" },
+};
+
 static void test_bombs(void **state)
 {
-	static const struct bomb bombs[] = {
-		{ "", "[", 1000000, "", "nests deeper" },
-		{ "", "{\"a\":", 1000000, "1", "nests deeper" },
-		{ "{\"a\": [", "[],", 100000, "0]}", "nests deeper" },
-		{ "[", "{},", 1000001, "0]", "more than a million lists" },
-		{ "[", "[],", 100000, "0]", "item 1 has no path" },
-		{ "{\"\\\"[[[", "[", 250, "\\\\\": 1}", "[[[\\=#1" },
-		{ "{\"a\": ", "9", 100000, "}", "cannot be read" },
-		{ "\"a,", "a\n", 2000000, "", "more than 1 MiB" },
-		{ "", "a", 2000000, ",1\n", "more than 1 MiB" },
-		{ "a/", "b", 256, ",1\n", "more than 255 bytes" },
-		{ "a", "/b", 2048, ",1\n", "more than 4095 bytes" },
-		{ "a,", "b", 256, "\n", "more than 255 bytes" },
-		{ "a,b", ",c", 400000, "\n", "no titles" },
-		{ "", "\n", 1000000, "a,1\nb,2,3\n", "line 1000002: more than" },
-	};
+	size_t i = unit_row(state);
+	char *text = repeat(bombs[i].head, bombs[i].part, bombs[i].times,
+			    bombs[i].tail);
+	char *said = read_map(text, strlen(text));
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(bombs); i++) {
-		char *text = repeat(bombs[i].head, bombs[i].part, bombs[i].times,
-				    bombs[i].tail);
-		char *said = read_map(text, strlen(text));
-
-		if (!strstr(said, bombs[i].said))
-			fail_msg("bomb %zu is '%.300s', not '%s'", i, said,
-				 bombs[i].said);
-		free(said);
-		free(text);
-	}
+	if (!strstr(said, bombs[i].said))
+		fail_msg("bomb %zu is '%.300s', not '%s'", i, said,
+			 bombs[i].said);
+	free(said);
+	free(text);
 }
 
 static void test_damage(void **state)
 {
-	(void)state;
-	check_damage(maps, COUNT(maps), read_map);
+	check_damage(&maps[unit_row(state)], read_map);
 }
 
 static const struct CMUnitTest all[] = {
-	cmocka_unit_test(test_maps),
+	unit_table(test_maps, maps, bytes),
 	cmocka_unit_test(test_what_python_wrote),
 	cmocka_unit_test(test_what_numpy_wrote),
 	cmocka_unit_test(test_what_multiplies),
 	cmocka_unit_test(test_names_that_are_found),
-	cmocka_unit_test(test_bombs),
-	cmocka_unit_test(test_damage),
+	unit_table(test_bombs, bombs, head),
+	unit_table(test_damage, maps, bytes),
 };
 
 UNIT_MAIN(all)

@@ -281,14 +281,12 @@ static const struct hostile hostile[] = {
 
 static void test_what_is_not_plain_data(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(hostile); i++) {
-		struct error e = { 0 };
+	size_t i = unit_row(state);
+	struct error e = { 0 };
 
-		assert_int_equal(read_exactly(hostile[i].bytes, hostile[i].n, &e), -EBADMSG);
-		if (!strstr(e.text, hostile[i].said) || strncmp(e.text, "map.pkl: ", 9) != 0)
-			fail_msg("case %zu is '%s', not '%s'", i, e.text, hostile[i].said);
-	}
+	assert_int_equal(read_exactly(hostile[i].bytes, hostile[i].n, &e), -EBADMSG);
+	if (!strstr(e.text, hostile[i].said) || strncmp(e.text, "map.pkl: ", 9) != 0)
+		fail_msg("case %zu is '%s', not '%s'", i, e.text, hostile[i].said);
 }
 
 /* A list in a list in a list: each step is one more in it, and none recurses. */
@@ -383,7 +381,7 @@ static const struct CMUnitTest pickles[] = {
 	cmocka_unit_test(test_what_python_wrote),
 	cmocka_unit_test(test_each_beginning_is_refused),
 	cmocka_unit_test(test_each_byte_changed),
-	cmocka_unit_test(test_what_is_not_plain_data),
+	unit_table(test_what_is_not_plain_data, hostile, bytes),
 	cmocka_unit_test(test_what_nests),
 	cmocka_unit_test(test_what_multiplies),
 	cmocka_unit_test(test_a_number_alone),

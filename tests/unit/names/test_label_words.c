@@ -5,25 +5,23 @@
 #include "names/image_suffixes.h"
 #include "names/label_words.h"
 
+static const struct {
+	const char *name, *key;
+} keys[] = {
+	{ "images", "" }, { "encoded_images", "" }, { "x", "" }, { "Y", "" },
+	{ "trainX", "train" }, { "y_train", "train" }, { "train_set_x", "train set" },
+	{ "training-labels", "train" }, { "validation_labels", "val" },
+	{ "trainlabels", "train" }, { "xtest", "test" }, { "digit_pixel", "digit" },
+	{ "img2", "2" }, { "fine_labels", "fine" }, { "", "" }, { "___", "" },
+};
+
 static void test_keys(void **state)
 {
-	static const struct {
-		const char *name, *key;
-	} keys[] = {
-		{ "images", "" }, { "encoded_images", "" }, { "x", "" }, { "Y", "" },
-		{ "trainX", "train" }, { "y_train", "train" }, { "train_set_x", "train set" },
-		{ "training-labels", "train" }, { "validation_labels", "val" },
-		{ "trainlabels", "train" }, { "xtest", "test" }, { "digit_pixel", "digit" },
-		{ "img2", "2" }, { "fine_labels", "fine" }, { "", "" }, { "___", "" },
-	};
+	size_t i = unit_row(state);
+	char key[NAME_KEY_BYTES];
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(keys); i++) {
-		char key[NAME_KEY_BYTES];
-
-		name_key(keys[i].name, key);
-		assert_string_equal(key, keys[i].key);
-	}
+	name_key(keys[i].name, key);
+	assert_string_equal(key, keys[i].key);
 }
 
 /* However long a name is, its key has an end. */
@@ -42,26 +40,24 @@ static void test_long_names(void **state)
 	assert_true(strlen(key) < NAME_KEY_BYTES);
 }
 
+static const struct {
+	const char *name;
+	bool images, labels, any;
+} names[] = {
+	{ "targets", false, true, true }, { "y_train", false, true, false },
+	{ "fine_labels", false, true, true }, { "num_labels", false, true, false },
+	{ "label_names", false, true, false }, { "is_labeled", false, false, false },
+	{ "center_y", false, true, false }, { "label_start_ix", false, true, false },
+	{ "images_unlabeled", true, false, false }, { "cam_high", true, false, false },
+	{ "yaw", false, false, false }, { "y", false, true, true },
+};
+
 static void test_roles(void **state)
 {
-	static const struct {
-		const char *name;
-		bool images, labels, any;
-	} names[] = {
-		{ "targets", false, true, true }, { "y_train", false, true, false },
-		{ "fine_labels", false, true, true }, { "num_labels", false, true, false },
-		{ "label_names", false, true, false }, { "is_labeled", false, false, false },
-		{ "center_y", false, true, false }, { "label_start_ix", false, true, false },
-		{ "images_unlabeled", true, false, false }, { "cam_high", true, false, false },
-		{ "yaw", false, false, false }, { "y", false, true, true },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(names); i++) {
-		assert_int_equal(name_says_images(names[i].name), names[i].images);
-		assert_int_equal(name_says_labels(names[i].name), names[i].labels);
-		assert_int_equal(name_may_label_any(names[i].name), names[i].any);
-	}
+	size_t i = unit_row(state);
+	assert_int_equal(name_says_images(names[i].name), names[i].images);
+	assert_int_equal(name_says_labels(names[i].name), names[i].labels);
+	assert_int_equal(name_may_label_any(names[i].name), names[i].any);
 }
 
 static void test_splits(void **state)
@@ -88,16 +84,12 @@ static void test_files(void **state)
 	assert_false(name_has_image_suffix("a.JPE"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_roles),
-		cmocka_unit_test(test_splits),
-		cmocka_unit_test(test_files),
-	};
+static const struct CMUnitTest tests[] = {
+	unit_table(test_keys, keys, name),
+	cmocka_unit_test(test_long_names),
+	unit_table(test_roles, names, name),
+	cmocka_unit_test(test_splits),
+	cmocka_unit_test(test_files),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("label words", tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)

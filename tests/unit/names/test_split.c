@@ -35,13 +35,11 @@ static const struct {
 
 static void test_a_word_of_the_name_or_the_folder(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(paths); i++) {
-		char split[SPLIT_BYTES];
+	size_t i = unit_row(state);
+	char split[SPLIT_BYTES];
 
-		assert_int_equal(split_of_path(paths[i].path, split), *paths[i].split != 0);
-		assert_string_equal(split, paths[i].split);
-	}
+	assert_int_equal(split_of_path(paths[i].path, split), *paths[i].split != 0);
+	assert_string_equal(split, paths[i].split);
 }
 
 /* Directories may be classes that are called so. */
@@ -53,27 +51,27 @@ static void test_words_of_files_are_none_of_directories(void **state)
 	assert_false(split_is_word("dev", 3));
 }
 
+static const struct {
+	const char *a, *b;
+	bool same;
+} pairs[] = {
+	{ "val", "validation", true }, { "valid", "val", true },
+	{ "training", "train", true }, { "testing", "test", true },
+	{ "a", "a", true }, { "", "", true }, { "train", "val", false },
+	{ "Val", "val", false }, { "a", "b", false }, { "trains", "train", false },
+};
+
 static void test_words_for_one_split(void **state)
 {
-	static const struct {
-		const char *a, *b;
-		bool same;
-	} pairs[] = {
-		{ "val", "validation", true }, { "valid", "val", true },
-		{ "training", "train", true }, { "testing", "test", true },
-		{ "a", "a", true }, { "", "", true }, { "train", "val", false },
-		{ "Val", "val", false }, { "a", "b", false }, { "trains", "train", false },
-	};
+	size_t i = unit_row(state);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(pairs); i++)
-		assert_int_equal(split_is_same(pairs[i].a, strlen(pairs[i].a), pairs[i].b,
-					       strlen(pairs[i].b)), pairs[i].same);
+	assert_int_equal(split_is_same(pairs[i].a, strlen(pairs[i].a), pairs[i].b,
+				       strlen(pairs[i].b)), pairs[i].same);
 }
 
 static const struct CMUnitTest split[] = {
-	cmocka_unit_test(test_words_for_one_split),
-	cmocka_unit_test(test_a_word_of_the_name_or_the_folder),
+	unit_table(test_words_for_one_split, pairs, a),
+	unit_table(test_a_word_of_the_name_or_the_folder, paths, path),
 	cmocka_unit_test(test_words_of_files_are_none_of_directories),
 };
 

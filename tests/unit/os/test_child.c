@@ -67,19 +67,17 @@ static const struct {
 
 static void test_the_cause_of_death_is_said(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(deaths); i++) {
-		struct error e = { 0 };
-		int status = status_of(deaths[i].signal, 0);
+	size_t i = unit_row(state);
+	struct error e = { 0 };
+	int status = status_of(deaths[i].signal, 0);
 
-		assert_true(WIFSIGNALED(status));
-		assert_int_equal(child_indexer_died(status, "a.h5", 0, &e), deaths[i].err);
-		assert_int_equal(e.status, deaths[i].status);
-		for (size_t k = 0; k < 2; k++)
-			if (!strstr(e.text, deaths[i].words[k]))
-				fail_msg("signal %d: %s", deaths[i].signal, e.text);
-		assert_null(strchr(e.text, '\n'));
-	}
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(child_indexer_died(status, "a.h5", 0, &e), deaths[i].err);
+	assert_int_equal(e.status, deaths[i].status);
+	for (size_t k = 0; k < 2; k++)
+		if (!strstr(e.text, deaths[i].words[k]))
+			fail_msg("signal %d: %s", deaths[i].signal, e.text);
+	assert_null(strchr(e.text, '\n'));
 }
 
 static void test_memory_is_blamed_for_a_kill_only(void **state)
@@ -268,20 +266,19 @@ static bool ends_politely(enum manner manner, int ending)
 }
 
 /* It has a second for that, which on a busy machine may be too little once. */
+static const int endings[] = { SIGTERM, SIGINT };
+
 static void test_a_signal_is_the_childs_too(void **state)
 {
-	static const int endings[] = { SIGTERM, SIGINT };
+	size_t i = unit_row(state);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(endings); i++) {
-		assert_false(ends_politely(STUBBORN, endings[i]));
-		for (enum manner manner = POLITE; manner <= STOPPED; manner++) {
-			bool polite = manner == STUBBORN;
+	assert_false(ends_politely(STUBBORN, endings[i]));
+	for (enum manner manner = POLITE; manner <= STOPPED; manner++) {
+		bool polite = manner == STUBBORN;
 
-			for (int tries = 0; tries < 10 && !polite; tries++)
-				polite = ends_politely(manner, endings[i]);
-			assert_true(polite);
-		}
+		for (int tries = 0; tries < 10 && !polite; tries++)
+			polite = ends_politely(manner, endings[i]);
+		assert_true(polite);
 	}
 }
 
@@ -325,12 +322,12 @@ static void test_a_promise_that_is_made_again(void **state)
 
 static const struct CMUnitTest child[] = {
 	cmocka_unit_test(test_one_that_ends_by_itself_did_not_die),
-	cmocka_unit_test(test_the_cause_of_death_is_said),
+	unit_rows(test_the_cause_of_death_is_said, deaths),
 	cmocka_unit_test(test_one_of_many),
 	cmocka_unit_test(test_memory_is_blamed_for_a_kill_only),
 	cmocka_unit_test(test_signals_do_not_end_the_wait),
 	cmocka_unit_test(test_any_child_ends),
-	cmocka_unit_test(test_a_signal_is_the_childs_too),
+	unit_rows(test_a_signal_is_the_childs_too, endings),
 	cmocka_unit_test(test_an_ignored_signal_is_ignored),
 	cmocka_unit_test(test_no_child_is_left_behind),
 	cmocka_unit_test(test_a_promise_that_is_made_again),

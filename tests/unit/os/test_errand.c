@@ -273,9 +273,7 @@ static const struct CMUnitTest tests[] = {
 
 int main(void)
 {
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
 	if (geteuid() != 0)
 		user = (struct rights){ .uid = geteuid(), .gid = getegid() };
-	return cmocka_run_group_tests(tests, unit_enter, unit_leave);
+	return unit_run(tests, COUNT(tests), unit_enter, unit_leave);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Only what is a regular file is opened, and nothing else is touched. */
+/* granary-test: LDFLAGS = -Wl,--wrap=open64,--wrap=__open64_2 */
 #include "unit.h"
 
 #include <errno.h>
@@ -48,17 +49,15 @@ static const struct {
 
 static void test_what_is_opened(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		int fd;
+	size_t i = unit_row(state);
+	int fd;
 
-		unit_shell(cases[i].script);
-		fd = held_open_file(cases[i].path);
-		if (cases[i].err ? fd != cases[i].err : fd < 0)
-			fail_msg("%s: %d", cases[i].path, fd);
-		if (fd >= 0)
-			close(fd);
-	}
+	unit_shell(cases[i].script);
+	fd = held_open_file(cases[i].path);
+	if (cases[i].err ? fd != cases[i].err : fd < 0)
+		fail_msg("%s: %d", cases[i].path, fd);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* Its name may be another's by then. */
@@ -96,7 +95,7 @@ static void test_a_file_that_is_denied_is_not_opened_by_its_path(void **state)
 }
 
 static const struct CMUnitTest holding[] = {
-	cmocka_unit_test(test_what_is_opened),
+	unit_table(test_what_is_opened, cases, script),
 	cmocka_unit_test(test_what_was_held_is_opened),
 	cmocka_unit_test(test_a_file_that_is_denied_is_not_opened_by_its_path),
 };

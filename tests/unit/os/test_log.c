@@ -38,33 +38,29 @@ static const struct {
 
 static void test_control_characters_are_escaped(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(lines); i++) {
-		char *got = unit_stderr_of(write_one, (void *)(uintptr_t)lines[i].text);
+	size_t i = unit_row(state);
+	char *got = unit_stderr_of(write_one, (void *)(uintptr_t)lines[i].text);
 
-		assert_string_equal(got, lines[i].line);
-		free(got);
-	}
+	assert_string_equal(got, lines[i].line);
+	free(got);
 }
 
 /* All plain, and all escaped: four times as long. */
+static const char fill[] = { 'x', '\n' };
+
 static void test_long_messages_stay_one_line(void **state)
 {
-	static const char fill[] = { 'x', '\n' };
+	size_t i = unit_row(state);
 	char text[9000];
+	char *got;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(fill); i++) {
-		char *got;
-
-		memset(text, fill[i], sizeof(text) - 1);
-		text[sizeof(text) - 1] = '\0';
-		got = unit_stderr_of(write_one, text);
-		assert_int_equal(unit_occurrences(got, "\n"), 1);
-		assert_int_equal(got[strlen(got) - 1], '\n');
-		assert_in_range(strlen(got), 4000, 4200);
-		free(got);
-	}
+	memset(text, fill[i], sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	got = unit_stderr_of(write_one, text);
+	assert_int_equal(unit_occurrences(got, "\n"), 1);
+	assert_int_equal(got[strlen(got) - 1], '\n');
+	assert_in_range(strlen(got), 4000, 4200);
+	free(got);
 }
 
 static void write_levels(void *level)
@@ -579,8 +575,8 @@ static void test_the_ring_keeps_the_last_lines(void **state)
 }
 
 static const struct CMUnitTest logging[] = {
-	cmocka_unit_test(test_control_characters_are_escaped),
-	cmocka_unit_test(test_long_messages_stay_one_line),
+	unit_table(test_control_characters_are_escaped, lines, text),
+	unit_rows(test_long_messages_stay_one_line, fill),
 	cmocka_unit_test(test_levels_above_the_set_one_are_dropped),
 	cmocka_unit_test(test_a_burst_is_bounded_and_says_so_once),
 	cmocka_unit_test(test_threads_share_one_burst),

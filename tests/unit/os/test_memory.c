@@ -362,37 +362,34 @@ static const struct {
 
 static void test_budgets(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(budgets); i++) {
-		struct memory_state memory = { budgets[i].limit, budgets[i].available };
-		uint64_t budget = 0;
+	size_t i = unit_row(state);
+	struct memory_state memory = { budgets[i].limit, budgets[i].available };
+	uint64_t budget = 0;
 
-		assert_int_equal(memory_budget(budgets[i].text, &memory, budgets[i].in_job,
-					       &budget, NULL), 0);
-		assert_int_equal(budget, budgets[i].budget);
-	}
+	assert_int_equal(memory_budget(budgets[i].text, &memory, budgets[i].in_job,
+				       &budget, NULL), 0);
+	assert_int_equal(budget, budgets[i].budget);
 }
+
+static const char *const texts[] = {
+	"", "0", "5", "1048575", "G", "-1", "-5%", "0%", "96%", "100%", "1000%", "%",
+	"5.5%", "50%%", "50 %", "50%G", "auto", "8 G", "8X", "16E", "1e9",
+};
 
 static void test_budgets_that_are_none(void **state)
 {
-	static const char *const texts[] = { "", "0", "5", "1048575", "G", "-1", "-5%", "0%", "96%",
-					     "100%", "1000%", "%", "5.5%", "50%%", "50 %", "50%G",
-					     "auto", "8 G", "8X", "16E", "1e9" };
+	size_t i = unit_row(state);
 	struct memory_state memory = { 16 * GB, 12 * GB };
+	uint64_t budget;
+	struct error e = { 0 };
+	char begin[64];
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		uint64_t budget;
-		struct error e = { 0 };
-		char begin[64];
-
-		assert_int_equal(memory_budget(texts[i], &memory, true, &budget, &e), -EINVAL);
-		assert_int_equal(e.status, ERROR_USAGE);
-		snprintf(begin, sizeof(begin), "-o cache=%s: ", texts[i]);
-		assert_int_equal(strncmp(e.text, begin, strlen(begin)), 0);
-		assert_non_null(strstr(e.text, "8G"));
-		assert_non_null(strstr(e.text, "95%"));
-	}
+	assert_int_equal(memory_budget(texts[i], &memory, true, &budget, &e), -EINVAL);
+	assert_int_equal(e.status, ERROR_USAGE);
+	snprintf(begin, sizeof(begin), "-o cache=%s: ", texts[i]);
+	assert_int_equal(strncmp(e.text, begin, strlen(begin)), 0);
+	assert_non_null(strstr(e.text, "8G"));
+	assert_non_null(strstr(e.text, "95%"));
 }
 
 static void ask_for_too_much(void *argument)
@@ -462,8 +459,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_damaged_tables),
 	cmocka_unit_test(test_deep_and_long),
 	cmocka_unit_test(test_this_machine),
-	cmocka_unit_test(test_budgets),
-	cmocka_unit_test(test_budgets_that_are_none),
+	unit_table(test_budgets, budgets, text),
+	unit_texts(test_budgets_that_are_none, texts),
 	cmocka_unit_test(test_more_than_there_is),
 	cmocka_unit_test(test_inodes),
 	cmocka_unit_test(test_jobs), /* the last: it takes the environment away */

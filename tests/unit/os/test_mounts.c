@@ -111,7 +111,7 @@ enum { CANNOT_MOUNT = 77 };
 #define MUST(condition)                                                           \
 	do {                                                                      \
 		if (!(condition)) {                                               \
-			fprintf(stderr, "# line %d: %s\n", __LINE__, #condition); \
+			unit_complain(__FILE__, __LINE__, #condition);            \
 			return 1;                                                 \
 		}                                                                 \
 	} while (0)

@@ -14,31 +14,30 @@ static void write_map(const char *text)
 	assert_true(fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
+static const struct {
+	const char *map;
+	uint32_t id;
+	bool known;
+} cases[] = {
+	{ "0 1000 1\n", 0, true }, { "0 1000 1\n", 1, false },
+	{ "0 1000 1\n", 0xffffffff, false },
+	{ "         0          0 4294967295\n", 0, true },
+	{ "         0          0 4294967295\n", 4294967294U, true },
+	{ "         0          0 4294967295\n", 4294967295U, false },
+	{ "0 1000 1\n1 100000 65536\n", 65536, true },
+	{ "0 1000 1\n1 100000 65536\n", 65537, false },
+	{ "5 5 1\n9 9 2\n", 7, false }, { "5 5 1\n9 9 2\n", 10, true },
+	{ "", 7, true },
+};
+
 static void test_ranges(void **state)
 {
-	static const struct {
-		const char *map;
-		uint32_t id;
-		bool known;
-	} cases[] = {
-		{ "0 1000 1\n", 0, true }, { "0 1000 1\n", 1, false },
-		{ "0 1000 1\n", 0xffffffff, false },
-		{ "         0          0 4294967295\n", 0, true },
-		{ "         0          0 4294967295\n", 4294967294U, true },
-		{ "         0          0 4294967295\n", 4294967295U, false },
-		{ "0 1000 1\n1 100000 65536\n", 65536, true },
-		{ "0 1000 1\n1 100000 65536\n", 65537, false },
-		{ "5 5 1\n9 9 2\n", 7, false }, { "5 5 1\n9 9 2\n", 10, true },
-		{ "", 7, true },
-	};
+	size_t i = unit_row(state);
 	struct namespace_ids ids;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		write_map(cases[i].map);
-		namespace_ids("map", &ids);
-		assert_int_equal(namespace_knows(&ids, cases[i].id), cases[i].known);
-	}
+	write_map(cases[i].map);
+	namespace_ids("map", &ids);
+	assert_int_equal(namespace_knows(&ids, cases[i].id), cases[i].known);
 }
 
 static void test_no_map_is_no_limit(void **state)
@@ -61,7 +60,7 @@ static void test_own_ids_are_known(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_ranges),
+	unit_table(test_ranges, cases, map),
 	cmocka_unit_test(test_no_map_is_no_limit),
 	cmocka_unit_test(test_own_ids_are_known),
 };

@@ -339,24 +339,23 @@ static void test_a_fifo_that_is_full(void **state)
 	close(notify.pipe);
 }
 
+static const char *const paths[] = {
+	"file", ".", "/dev/null", "socket", "nothing",
+};
+
 static void test_what_is_no_fifo(void **state)
 {
-	static const char *const paths[] = {
-		"file", ".", "/dev/null", "socket", "nothing",
-	};
+	size_t i = unit_row(state);
 	struct notify notify = NOTIFY_INIT;
 	struct error e;
 
-	(void)state;
 	unit_write("file", "", 0);
-	for (size_t i = 0; i < COUNT(paths); i++) {
-		assert_true(notify_open(&notify, paths[i], &e) < 0);
-		assert_int_equal(e.status, ERROR_SYSTEM);
-		assert_non_null(strstr(e.text, paths[i]));
-		assert_non_null(strstr(e.text, "mkfifo"));
-		assert_int_equal(notify.pipe, -1);
-		assert_true(notify_close(&notify, SOON));
-	}
+	assert_true(notify_open(&notify, paths[i], &e) < 0);
+	assert_int_equal(e.status, ERROR_SYSTEM);
+	assert_non_null(strstr(e.text, paths[i]));
+	assert_non_null(strstr(e.text, "mkfifo"));
+	assert_int_equal(notify.pipe, -1);
+	assert_true(notify_close(&notify, SOON));
 }
 
 static const struct CMUnitTest notifying[] = {
@@ -371,7 +370,7 @@ static const struct CMUnitTest notifying[] = {
 	cmocka_unit_test(test_closing_waits_for_the_reader),
 	cmocka_unit_test(test_a_reader_that_never_comes),
 	cmocka_unit_test(test_a_fifo_that_is_full),
-	cmocka_unit_test(test_what_is_no_fifo),
+	unit_texts(test_what_is_no_fifo, paths),
 };
 
 UNIT_MAIN(notifying)

@@ -27,16 +27,14 @@ static void count_one(void *argument)
 
 static void test_finish_waits_for_thousands_of_tasks(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(thread_counts); i++) {
-		struct work work = { 0 };
+	size_t i = unit_row(state);
+	struct work work = { 0 };
 
-		assert_int_equal(pool_start(&work.pool, thread_counts[i]), 0);
-		for (int k = 0; k < 20000; k++)
-			assert_int_equal(pool_add(work.pool, count_one, &work), 0);
-		pool_finish(work.pool);
-		assert_int_equal(work.done, 20000);
-	}
+	assert_int_equal(pool_start(&work.pool, thread_counts[i]), 0);
+	for (int k = 0; k < 20000; k++)
+		assert_int_equal(pool_add(work.pool, count_one, &work), 0);
+	pool_finish(work.pool);
+	assert_int_equal(work.done, 20000);
 }
 
 static void test_a_pool_without_tasks_ends(void **state)
@@ -77,19 +75,17 @@ static void grow(void *argument)
 
 static void test_tasks_add_tasks_while_finish_waits(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(thread_counts); i++) {
-		struct work work = { 0 };
-		struct branch *root = malloc(sizeof(*root));
+	size_t i = unit_row(state);
+	struct work work = { 0 };
+	struct branch *root = malloc(sizeof(*root));
 
-		assert_non_null(root);
-		*root = (struct branch){ &work, 12 };
-		assert_int_equal(pool_start(&work.pool, thread_counts[i]), 0);
-		assert_int_equal(pool_add(work.pool, grow, root), 0);
-		pool_finish(work.pool);
-		assert_int_equal(work.failed, 0);
-		assert_int_equal(work.done, (1 << 13) - 1);
-	}
+	assert_non_null(root);
+	*root = (struct branch){ &work, 12 };
+	assert_int_equal(pool_start(&work.pool, thread_counts[i]), 0);
+	assert_int_equal(pool_add(work.pool, grow, root), 0);
+	pool_finish(work.pool);
+	assert_int_equal(work.failed, 0);
+	assert_int_equal(work.done, (1 << 13) - 1);
 }
 
 struct numbered {
@@ -162,9 +158,9 @@ static void test_what_ends_a_program_is_for_others(void **state)
 }
 
 static const struct CMUnitTest pool[] = {
-	cmocka_unit_test(test_finish_waits_for_thousands_of_tasks),
+	unit_rows(test_finish_waits_for_thousands_of_tasks, thread_counts),
 	cmocka_unit_test(test_a_pool_without_tasks_ends),
-	cmocka_unit_test(test_tasks_add_tasks_while_finish_waits),
+	unit_rows(test_tasks_add_tasks_while_finish_waits, thread_counts),
 	cmocka_unit_test(test_one_thread_keeps_the_order),
 	cmocka_unit_test(test_tasks_run_at_the_same_time),
 	cmocka_unit_test(test_what_ends_a_program_is_for_others),

@@ -1,254 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whose rights a process has, until it runs another program and for good. What changes them runs in
- * a child. Root, who can be anybody, runs all of it, and the program once more as a
- * user without privileges; others run what they can.
+ * Whose rights a process has, until it runs another program and for good. What changes
+ * them runs in a child.
  */
-#include "unit.h"
+#include "os/rights_kit.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
-#include <pwd.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <unistd.h>
-
-#include "os/rights.h"
-
-/* Not in any database: numbers are enough here. */
-enum { USER = 4201, GROUP = 4202, OTHER_GROUP = 4203 };
-
-static gid_t user_groups[] = { OTHER_GROUP, GROUP };
-static char user_home[] = "/home/of-user";
-
-static const struct rights user = {
-	.uid = USER, .gid = GROUP, .groups = user_groups, .group_count = 2,
-	.home = user_home,
-};
-
-/* In a child: what is wrong is said, and is its exit status. */
-#define WANT(condition)                                                         \
-	do {                                                                    \
-		if (!(condition)) {                                             \
-			fprintf(stderr, "# line %d: %s (%s)\n", __LINE__,       \
-				#condition, strerror(errno));                   \
-			return 1;                                               \
-		}                                                               \
-	} while (0)
-
-/* A line of /proc/self/status, without its name. */
-static const char *status_of(const char *name)
-{
-	static char line[4096];
-	FILE *f = fopen("/proc/self/status", "r");
-	size_t n = strlen(name);
-	const char *found = NULL;
-
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, name, n) == 0 && line[n] == ':')
-			found = line + n + 1 + strspn(line + n + 1, "\t ");
-	}
-	if (f)
-		fclose(f);
-	return found ? found : "";
-}
-
-static bool is_zero(const char *name)
-{
-	return strcmp(status_of(name), "0000000000000000") == 0;
-}
-
-static bool has_no_capability(void)
-{
-	return is_zero("CapInh") && is_zero("CapPrm") && is_zero("CapEff") &&
-	       is_zero("CapAmb") && strcmp(status_of("NoNewPrivs"), "1") == 0;
-}
-
-static bool ids_are(uid_t uid, gid_t gid)
-{
-	char uids[64], gids[64];
-
-	snprintf(uids, sizeof(uids), "%u\t%u\t%u\t%u", uid, uid, uid, uid);
-	snprintf(gids, sizeof(gids), "%u\t%u\t%u\t%u", gid, gid, gid, gid);
-	return strcmp(status_of("Uid"), uids) == 0 && strcmp(status_of("Gid"), gids) == 0;
-}
-
-static bool may_read(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-static void make_file(const char *path, uid_t uid, gid_t gid, mode_t mode)
-{
-	unlink(path);
-	unit_write(path, "x", 1);
-	assert_int_equal(chown(path, uid, gid), 0);
-	assert_int_equal(chmod(path, mode), 0);
-}
-
-/* Files that different people may read; the folder lets everybody in. */
-static void make_files(void)
-{
-	assert_int_equal(chmod(".", 0755), 0);
-	make_file("of-root", 0, 0, 0600);
-	make_file("of-user", USER, 0, 0400);
-	make_file("of-group", 0, GROUP, 0040);
-	make_file("of-other-group", 0, OTHER_GROUP, 0040);
-	make_file("of-nobody-else", USER + 1, GROUP + 7, 0440);
-}
-
-enum { NOT_HERE = 77 };
-
-/* In a child, whose status is NOT_HERE where the kernel does not let it begin. */
-static void where_possible(int (*run)(void *), void *argument)
-{
-	int status = unit_child(run, argument);
-
-	if (status == NOT_HERE)
-		print_message("# not tested: this process may not become what it takes\n");
-	else
-		assert_int_equal(status, 0);
-}
-
-/* Root becomes a user without privileges; others are that. */
-static bool become_plain(void)
-{
-	return geteuid() != 0 || (setgroups(0, NULL) == 0 && setgid(GROUP) == 0 &&
-				  setuid(USER) == 0);
-}
-
-/* ---- rights_of ---- */
-
-static void test_unknown_users(void **state)
-{
-	static const char *const names[] = {
-		"no such user", "", "-1", "4294967295", "4294967296", "99999999999999999999",
-		"0x0", " 0", "0 ", "3999999999", "root/daemon",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(names); i++) {
-		struct rights rights = { .uid = 7 };
-		struct error e = { 0 };
-
-		assert_int_equal(rights_of(names[i], &rights, &e), -ENOENT);
-		assert_int_equal(e.status, ERROR_USAGE);
-		if (!strstr(e.text, names[i]) || strchr(e.text, '\n'))
-			fail_msg("%s", e.text);
-		assert_null(rights.groups);
-		assert_null(rights.home);
-	}
-}
-
-static void same_as_now(const struct rights *rights)
-{
-	gid_t groups[1024];
-	int n = getgroups(1024, groups);
-
-	assert_int_equal(rights->uid, geteuid());
-	assert_int_equal(rights->gid, getegid());
-	assert_int_equal(rights->group_count, n);
-	assert_memory_equal(rights->groups, groups, (size_t)n * sizeof(*groups));
-}
-
-static void test_oneself_by_name_and_number(void **state)
-{
-	const struct passwd *me = getpwuid(geteuid());
-	struct rights rights;
-	char number[16];
-
-	(void)state;
-	snprintf(number, sizeof(number), "%u", geteuid());
-	assert_int_equal(rights_of(number, &rights, NULL), 0);
-	same_as_now(&rights);
-	assert_int_equal(rights_assume(&rights, NULL), 0); /* changes nothing */
-	rights_free(&rights);
-	rights_free(&rights);
-	if (!me)
-		return;
-	assert_int_equal(rights_of(me->pw_name, &rights, NULL), 0);
-	same_as_now(&rights);
-	assert_string_equal(rights.home, me->pw_dir);
-	rights_free(&rights);
-}
-
-/* id(1) asks the same database. */
-static void compare_with_id(const struct passwd *one)
-{
-	struct rights by_name, by_number;
-	char command[256], line[8192] = "", ours[8192] = "";
-	FILE *id;
-
-	snprintf(command, sizeof(command), "%u", one->pw_uid);
-	assert_int_equal(rights_of(one->pw_name, &by_name, NULL), 0);
-	assert_int_equal(rights_of(command, &by_number, NULL), 0);
-	assert_int_equal(by_name.uid, by_number.uid);
-	assert_int_equal(by_name.gid, by_number.gid);
-	snprintf(command, sizeof(command), "id -G '%s'", one->pw_name);
-	id = popen(command, "r");
-	assert_non_null(id);
-	assert_non_null(fgets(line, sizeof(line), id));
-	pclose(id);
-	for (size_t i = 0; i < by_name.group_count; i++)
-		snprintf(ours + strlen(ours), sizeof(ours) - strlen(ours), "%s%u",
-			 i ? " " : "", by_name.groups[i]);
-	line[strcspn(line, "\n")] = '\0';
-	assert_string_equal(ours, line);
-	rights_free(&by_name);
-	rights_free(&by_number);
-}
-
-static void test_every_user_of_this_machine(void **state)
-{
-	unsigned compared = 0;
-
-	(void)state;
-	for (unsigned uid = 1; uid < 100; uid++) {
-		const struct passwd *one = getpwuid(uid);
-		struct passwd copy;
-		char name[64];
-
-		if (!one || strlen(one->pw_name) >= sizeof(name))
-			continue;
-		copy = *one;
-		snprintf(name, sizeof(name), "%s", one->pw_name);
-		copy.pw_name = name;
-		compare_with_id(&copy);
-		compared++;
-	}
-	assert_true(compared > 0);
-}
-
-static int ask_for_another(void *argument)
-{
-	const char *whom = argument;
-	struct rights rights;
-	struct error e = { 0 };
-
-	if (!become_plain())
-		return NOT_HERE;
-	WANT(rights_of(whom, &rights, &e) == -EPERM);
-	WANT(e.status == ERROR_SYSTEM && strstr(e.text, "only root"));
-	WANT(!rights.groups);
-	return 0;
-}
-
-static void test_another_user_is_only_for_root(void **state)
-{
-	(void)state;
-	where_possible(ask_for_another, (char[]){ "root" });
-	where_possible(ask_for_another, (char[]){ "0" });
-}
 
 /* ---- rights_assume and rights_become ---- */
 
@@ -627,43 +388,14 @@ static void test_programs_gain_nothing(void **state)
 	assert_int_equal(unit_child(run_as_root, (char[]){ "" }), 0);
 }
 
-/* ---- The whole once more ---- */
-
-static int run_again(void *argument)
-{
-	int fd = open("output", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-
-	(void)argument;
-	WANT(fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0 && dup2(fd, STDERR_FILENO) >= 0);
-	WANT(become_plain());
-	execl("/proc/self/exe", "test_rights", (char *)NULL);
-	return 2;
-}
-
-static void test_all_of_it_as_a_user(void **state)
-{
-	(void)state;
-	if (unit_child(run_again, NULL) != 0) {
-		unit_shell("sed 's/^/# /' output");
-		fail();
-	}
-}
-
 static const struct CMUnitTest plain[] = {
-	cmocka_unit_test(test_unknown_users),
-	cmocka_unit_test(test_oneself_by_name_and_number),
-	cmocka_unit_test(test_another_user_is_only_for_root),
 	cmocka_unit_test(test_refused_in_a_user_namespace),
-	cmocka_unit_test(test_a_plain_user_for_good),
 	cmocka_unit_test(test_nobody_becomes_another_user),
+	cmocka_unit_test(test_a_plain_user_for_good),
 	cmocka_unit_test(test_root_of_a_user_namespace_for_good),
 };
 
 static const struct CMUnitTest privileged[] = {
-	cmocka_unit_test(test_unknown_users),
-	cmocka_unit_test(test_oneself_by_name_and_number),
-	cmocka_unit_test(test_every_user_of_this_machine),
-	cmocka_unit_test(test_another_user_is_only_for_root),
 	cmocka_unit_test(test_as_another_user),
 	cmocka_unit_test(test_no_home_and_no_groups),
 	cmocka_unit_test(test_refused_in_a_user_namespace),
@@ -672,26 +404,12 @@ static const struct CMUnitTest privileged[] = {
 	cmocka_unit_test(test_an_assumed_user_for_good),
 	cmocka_unit_test(test_a_program_for_good),
 	cmocka_unit_test(test_a_program_that_is_not_the_user),
-	cmocka_unit_test(test_a_plain_user_for_good),
 	cmocka_unit_test(test_nobody_becomes_another_user),
+	cmocka_unit_test(test_a_plain_user_for_good),
 	cmocka_unit_test(test_root_of_a_user_namespace_for_good),
 	cmocka_unit_test(test_given_capabilities_for_good),
 	cmocka_unit_test(test_programs_gain_nothing),
 	cmocka_unit_test(test_all_of_it_as_a_user),
 };
 
-static int try_plain(void *argument)
-{
-	(void)argument;
-	return become_plain() ? 0 : 1;
-}
-
-int main(void)
-{
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	if (geteuid() == 0 && unit_child(try_plain, NULL) == 0)
-		return cmocka_run_group_tests(privileged, unit_enter, unit_leave);
-	print_message("# only root can have other users' rights: that is not tested\n");
-	return cmocka_run_group_tests(plain, unit_enter, unit_leave);
-}
+RIGHTS_MAIN(plain, privileged)

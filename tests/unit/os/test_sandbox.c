@@ -422,21 +422,16 @@ static int make_scratch(void **state)
 	return scratch >= 0 && pwrite(scratch, "bytes", 5, 0) == 5 ? 0 : -1;
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refused),
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_refused),
 #ifdef __x86_64__
-		cmocka_unit_test(test_other_machine),
+	cmocka_unit_test(test_other_machine),
 #endif
-		cmocka_unit_test(test_rights),
-		cmocka_unit_test(test_reading),
-		cmocka_unit_test(test_work),
-		cmocka_unit_test(test_abort),
-		cmocka_unit_test(test_hatch),
-	};
+	cmocka_unit_test(test_rights),
+	cmocka_unit_test(test_reading),
+	cmocka_unit_test(test_work),
+	cmocka_unit_test(test_abort),
+	cmocka_unit_test(test_hatch),
+};
 
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, make_scratch, NULL);
-}
+UNIT_MAIN_IN(tests, make_scratch, NULL)

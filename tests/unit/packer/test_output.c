@@ -73,20 +73,18 @@ static void test_patterns_name_shards(void **state)
 	}
 }
 
+static const char *const texts[] = { "", "d/", "%d-%06d.tar", "{0..3}-%d.tar",
+				       "u-%s.tar", "50%6d.tar", "%lld.tar" };
+
 static void test_patterns_that_make_no_sense_are_refused(void **state)
 {
-	static const char *const texts[] = { "", "d/", "%d-%06d.tar", "{0..3}-%d.tar",
-					       "u-%s.tar", "50%6d.tar", "%lld.tar" };
+	size_t i = unit_row(state);
+	struct out_name name;
+	struct error e;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		struct out_name name;
-		struct error e;
-
-		assert_int_equal(out_name_parse(texts[i], &name, &e), -EINVAL);
-		assert_true(strlen(e.text) > 20);
-		out_name_free(&name);
-	}
+	assert_int_equal(out_name_parse(texts[i], &name, &e), -EINVAL);
+	assert_true(strlen(e.text) > 20);
+	out_name_free(&name);
 }
 
 static void test_what_belongs_to_a_set_is_known(void **state)
@@ -324,7 +322,7 @@ static void test_a_folder_is_followed_once(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_patterns_name_shards),
 		cmocka_unit_test(test_sets_are_named_to_be_read),
-	cmocka_unit_test(test_patterns_that_make_no_sense_are_refused),
+	unit_texts(test_patterns_that_make_no_sense_are_refused, texts),
 	cmocka_unit_test(test_what_belongs_to_a_set_is_known),
 	cmocka_unit_test(test_a_file_gets_its_name_at_the_end),
 	cmocka_unit_test(test_who_was_first_stays),

@@ -52,21 +52,19 @@ static bool begins(const char *text, const char *beginning)
 
 static void test_texts(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		struct dataset_config config = parse(texts[i].options);
-		char shape[CONFIG_TEXT_BYTES], variant[CONFIG_TEXT_BYTES];
-		char *words = dataset_config_words(&config, 1), *rest;
+	size_t i = unit_row(state);
+	struct dataset_config config = parse(texts[i].options);
+	char shape[CONFIG_TEXT_BYTES], variant[CONFIG_TEXT_BYTES];
+	char *words = dataset_config_words(&config, 1), *rest;
 
-		rest = strstr(dataset_config_shape(&config, 1, shape), ",base=");
-		rest += strcspn(rest + 1, ",") + 1;
-		dataset_config_variant(&config, 1, variant);
-		if (!begins(rest, texts[i].shape) || !begins(variant, texts[i].variant) ||
-		    strcmp(words, texts[i].words) != 0)
-			fail_msg("%s: %s, %s, %s", texts[i].options, shape, variant, words);
-		free(words);
-		dataset_config_free(&config);
-	}
+	rest = strstr(dataset_config_shape(&config, 1, shape), ",base=");
+	rest += strcspn(rest + 1, ",") + 1;
+	dataset_config_variant(&config, 1, variant);
+	if (!begins(rest, texts[i].shape) || !begins(variant, texts[i].variant) ||
+	    strcmp(words, texts[i].words) != 0)
+		fail_msg("%s: %s, %s, %s", texts[i].options, shape, variant, words);
+	free(words);
+	dataset_config_free(&config);
 }
 
 static void test_long_names_are_not_cut_off(void **state)
@@ -177,7 +175,7 @@ static void test_what_is_no_map(void **state)
 }
 
 static const struct CMUnitTest config[] = {
-	cmocka_unit_test(test_texts),
+	unit_table(test_texts, texts, options),
 	cmocka_unit_test(test_long_names_are_not_cut_off),
 	cmocka_unit_test(test_the_longest_text_fits),
 	cmocka_unit_test(test_the_contents_of_maps_count),

@@ -97,16 +97,11 @@ static void test_the_ring_is_never_full_of_tiny_files(void **state)
 	assert_int_equal(drops.count, DROPS_ROOM);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small_files_go_in_turn),
-		cmocka_unit_test(test_a_large_file_rests),
-		cmocka_unit_test(test_a_busy_file_is_tried_again_later),
-		cmocka_unit_test(test_the_ring_is_never_full_of_tiny_files),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_small_files_go_in_turn),
+	cmocka_unit_test(test_a_large_file_rests),
+	cmocka_unit_test(test_a_busy_file_is_tried_again_later),
+	cmocka_unit_test(test_the_ring_is_never_full_of_tiny_files),
+};
 
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN_IN(tests, NULL, NULL)

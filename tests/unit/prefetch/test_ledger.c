@@ -354,9 +354,7 @@ static const struct CMUnitTest tests[] = {
 
 int main(void)
 {
-	unit_begin();
 	if (stats_share() < 0)
 		return 1;
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, unit_enter, unit_leave);
+	return unit_run(tests, COUNT(tests), unit_enter, unit_leave);
 }

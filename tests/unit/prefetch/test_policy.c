@@ -159,21 +159,19 @@ static const uint64_t bounds[] = { 0, 1, 3, 4 * KIB, 3 * MIB, 20 * MIB, 32 * MIB
 
 static void test_the_bound_is_kept(void **state)
 {
-	(void)state;
-	for (size_t b = 0; b < COUNT(bounds); b++) {
-		uint64_t most = bounds[b] < 32 * MIB ? bounds[b] : 32 * MIB;
-		uint64_t fetched = 0;
+	size_t b = unit_row(state);
+	uint64_t most = bounds[b] < 32 * MIB ? bounds[b] : 32 * MIB;
+	uint64_t fetched = 0;
 
-		begin(bounds[b]);
-		for (unsigned i = 0; i < 100; i++) {
-			note(0, 1, 0, i * MIB, MIB);
-			if (fetched < (i + 1) * MIB)
-				fetched = (i + 1) * MIB;
-			fetched += wanted(0, fetched, FAR);
-			assert_true(fetched - (i + 1) * MIB <= most);
-		}
-		assert_true(fetched - 100 * MIB >= most * 3 / 4);
+	begin(bounds[b]);
+	for (unsigned i = 0; i < 100; i++) {
+		note(0, 1, 0, i * MIB, MIB);
+		if (fetched < (i + 1) * MIB)
+			fetched = (i + 1) * MIB;
+		fetched += wanted(0, fetched, FAR);
+		assert_true(fetched - (i + 1) * MIB <= most);
 	}
+	assert_true(fetched - 100 * MIB >= most * 3 / 4);
 }
 
 static void test_streams_may_take_turns(void **state)
@@ -219,20 +217,18 @@ static const uint64_t rooms[] = { 0, MIB, 3 * MIB, 5 * MIB, 8 * MIB, 20 * MIB, 6
 /* Readers of large files that take turns: so many that not each can have a window. */
 static void test_windows_keep_to_the_room(void **state)
 {
+	size_t r = unit_row(state);
 	struct policy_range range;
 
-	(void)state;
-	for (size_t r = 0; r < COUNT(rooms); r++) {
-		begin(FAR);
-		policy_have_room(&policy, rooms[r]);
-		for (unsigned i = 0; i < 16 * 100; i++) {
-			note(i, i % 16, i % 16, i / 16 * 128 * KIB, 128 * KIB);
-			while (policy_window(&policy, 4 * MIB, &range))
-				assert_true(all_windows() <= rooms[r]);
+	begin(FAR);
+	policy_have_room(&policy, rooms[r]);
+	for (unsigned i = 0; i < 16 * 100; i++) {
+		note(i, i % 16, i % 16, i / 16 * 128 * KIB, 128 * KIB);
+		while (policy_window(&policy, 4 * MIB, &range))
 			assert_true(all_windows() <= rooms[r]);
-		}
-		assert_int_equal(all_windows() > 0, rooms[r] > POLICY_EDGES);
+		assert_true(all_windows() <= rooms[r]);
 	}
+	assert_int_equal(all_windows() > 0, rooms[r] > POLICY_EDGES);
 }
 
 /* What a reader has left behind that went away does not keep the others from theirs. */
@@ -356,17 +352,15 @@ static const struct history {
 
 static void test_who_is_a_loader(void **state)
 {
-	(void)state;
-	for (size_t h = 0; h < COUNT(histories); h++) {
-		const struct history *history = &histories[h];
+	size_t h = unit_row(state);
+	const struct history *history = &histories[h];
 
-		begin(FAR);
-		for (unsigned i = 0; i < history->reads; i++)
-			note(history->ms * i / history->reads, i % history->files, 0,
-			     (uint64_t)(i % history->files) * 100 * MIB, 100 * KIB);
-		if (policy_sees_loader(&policy) != history->loader)
-			fail_msg("history %zu", h);
-	}
+	begin(FAR);
+	for (unsigned i = 0; i < history->reads; i++)
+		note(history->ms * i / history->reads, i % history->files, 0,
+		     (uint64_t)(i % history->files) * 100 * MIB, 100 * KIB);
+	if (policy_sees_loader(&policy) != history->loader)
+		fail_msg("history %zu", h);
 }
 
 static void test_a_loader_once_seen_stays(void **state)
@@ -401,9 +395,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_stream_has_storage_until_the_file_ends),
 	cmocka_unit_test(test_small_files_in_order_take_nothing_from_others),
 	cmocka_unit_test(test_nothing_is_wanted_twice),
-	cmocka_unit_test(test_the_bound_is_kept),
+	unit_rows(test_the_bound_is_kept, bounds),
 	cmocka_unit_test(test_streams_may_take_turns),
-	cmocka_unit_test(test_windows_keep_to_the_room),
+	unit_rows(test_windows_keep_to_the_room, rooms),
 	cmocka_unit_test(test_who_rests_holds_no_room),
 	cmocka_unit_test(test_sources_are_apart),
 	cmocka_unit_test(test_many_streams),
@@ -412,7 +406,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_nothing_is_read_behind_a_large_file),
 	cmocka_unit_test(test_windows_may_be_off),
 	cmocka_unit_test(test_the_end_of_numbers),
-	cmocka_unit_test(test_who_is_a_loader),
+	unit_rows(test_who_is_a_loader, histories),
 	cmocka_unit_test(test_a_loader_once_seen_stays),
 	cmocka_unit_test(test_old_files_do_not_count),
 };

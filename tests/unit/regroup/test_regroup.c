@@ -304,19 +304,17 @@ static const struct fixture fixtures[] = {
 
 static void test_paths(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(fixtures); i++) {
-		struct run run = { .fixture = &fixtures[i] };
-		char *said = unit_stderr_of(regroup, &run);
+	size_t i = unit_row(state);
+	struct run run = { .fixture = &fixtures[i] };
+	char *said = unit_stderr_of(regroup, &run);
 
-		if (strcmp(run.got, fixtures[i].want) != 0)
-			fail_msg("case %zu is '%s', not '%s'", i, run.got, fixtures[i].want);
-		if (!fixtures[i].said != !*said ||
-		    (fixtures[i].said && !strstr(said, fixtures[i].said)))
-			fail_msg("case %zu says '%s'", i, said);
-		free(said);
-		free(run.got);
-	}
+	if (strcmp(run.got, fixtures[i].want) != 0)
+		fail_msg("case %zu is '%s', not '%s'", i, run.got, fixtures[i].want);
+	if (!fixtures[i].said != !*said ||
+	    (fixtures[i].said && !strstr(said, fixtures[i].said)))
+		fail_msg("case %zu says '%s'", i, said);
+	free(said);
+	free(run.got);
 }
 
 static void test_how_many(void **state)
@@ -394,7 +392,7 @@ static void test_many(void **state)
 }
 
 static const struct CMUnitTest all[] = {
-	cmocka_unit_test(test_paths),
+	unit_table(test_paths, fixtures, list),
 	cmocka_unit_test(test_how_many),
 	cmocka_unit_test(test_many),
 };

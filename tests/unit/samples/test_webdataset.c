@@ -141,33 +141,31 @@ static void test_another_suffix_or_item_if_it_is_named(void **state)
 }
 
 /* The first members are fine; the last ones are one of these. */
+static const struct {
+	const char *label, *word;
+} bad[] = {
+	{ "", "is empty" }, { "x", "not a number" }, { "1 2", "not a number" },
+	{ "\xef\xbb\xbf", "is empty" }, { "+", "not a number" }, { "-", "not a number" },
+	{ "0x10", "not a number" }, { "3.0", "not a number" }, { "_1", "not a number" },
+	{ "1_", "not a number" }, { "1__0", "not a number" }, { "--1", "not a number" },
+	{ "\xd9\xa3", "not a number" }, { "1\n2", "not a number" }, { "NaN", "not a number" },
+};
+
 static void test_labels_that_cannot_be_used(void **state)
 {
-	static const struct {
-		const char *label, *word;
-	} bad[] = {
-		{ "", "is empty" }, { "x", "not a number" }, { "1 2", "not a number" },
-		{ "\xef\xbb\xbf", "is empty" }, { "+", "not a number" }, { "-", "not a number" },
-		{ "0x10", "not a number" }, { "3.0", "not a number" }, { "_1", "not a number" },
-		{ "1_", "not a number" }, { "1__0", "not a number" }, { "--1", "not a number" },
-		{ "\xd9\xa3", "not a number" }, { "1\n2", "not a number" }, { "NaN", "not a number" },
+	size_t i = unit_row(state);
+	const struct member members[] = {
+		FILE_OF("a.cls", "1"), FILE_OF("a.jpg", "A"),
+		FILE_OF("b.jpg", "B"), FILE_OF("b.cls", "0"),
+		{ "c.cls", bad[i].label, strlen(bad[i].label), 0 },
+		FILE_OF("c.jpg", "C"),
 	};
+	char wanted[256];
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		const struct member members[] = {
-			FILE_OF("a.cls", "1"), FILE_OF("a.jpg", "A"),
-			FILE_OF("b.jpg", "B"), FILE_OF("b.cls", "0"),
-			{ "c.cls", bad[i].label, strlen(bad[i].label), 0 },
-			FILE_OF("c.jpg", "C"),
-		};
-		char wanted[256];
-
-		snprintf(wanted, sizeof(wanted), "/1/a.cls=1 /1/a.jpg=A /0/b.jpg=B /0/b.cls=0 "
-			 "-c.cls=%s -c.jpg=C ", bad[i].label);
-		EXPECT(members, PLAIN, wanted, bad[i].word);
-		EXPECT(members, PLAIN, wanted, "'c.cls'");
-	}
+	snprintf(wanted, sizeof(wanted), "/1/a.cls=1 /1/a.jpg=A /0/b.jpg=B /0/b.cls=0 "
+		 "-c.cls=%s -c.jpg=C ", bad[i].label);
+	EXPECT(members, PLAIN, wanted, bad[i].word);
+	EXPECT(members, PLAIN, wanted, "'c.cls'");
 }
 
 static void test_odd_samples_stay(void **state)
@@ -257,7 +255,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_has_no_labels_stays),
 	cmocka_unit_test(test_a_wnid_is_a_class_where_classes_are_asked_for),
 	cmocka_unit_test(test_another_suffix_or_item_if_it_is_named),
-	cmocka_unit_test(test_labels_that_cannot_be_used),
+	unit_table(test_labels_that_cannot_be_used, bad, label),
 	cmocka_unit_test(test_odd_samples_stay),
 	cmocka_unit_test(test_a_shard_of_broken_labels_stays_or_is_refused),
 	cmocka_unit_test(test_classes_must_be_names_of_directories),

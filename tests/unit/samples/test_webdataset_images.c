@@ -163,29 +163,27 @@ static void look_at_damaged(struct wds_pyd *pyd, size_t size)
 		assert_true(wds_pyd_image(pyd, 0, n, &image, &why) < 0);
 }
 
+static const struct member pickles[] = {
+	FILE_OF("", RGB4), FILE_OF("", RGB3), FILE_OF("", RGB2), FILE_OF("", GRAY4),
+};
+
 static void test_damaged_pickles_are_refused(void **state)
 {
-	static const struct member pickles[] = {
-		FILE_OF("", RGB4), FILE_OF("", RGB3), FILE_OF("", RGB2), FILE_OF("", GRAY4),
-	};
+	size_t i = unit_row(state);
+	struct wds_window *window = calloc(1, sizeof(*window));
+	struct wds_pyd *pyd = wds_pyd_new(window);
+	struct source *source;
+	struct error e;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(pickles); i++) {
-		struct wds_window *window = calloc(1, sizeof(*window));
-		struct wds_pyd *pyd = wds_pyd_new(window);
-		struct source *source;
-		struct error e;
-
-		assert_non_null(window);
-		assert_non_null(pyd);
-		write_damaged(pickles[i].bytes, pickles[i].size);
-		assert_int_equal(source_open("damaged", &source, &e), 0);
-		window->source = source;
-		look_at_damaged(pyd, pickles[i].size);
-		source_close(source);
-		wds_pyd_free(pyd);
-		free(window);
-	}
+	assert_non_null(window);
+	assert_non_null(pyd);
+	write_damaged(pickles[i].bytes, pickles[i].size);
+	assert_int_equal(source_open("damaged", &source, &e), 0);
+	window->source = source;
+	look_at_damaged(pyd, pickles[i].size);
+	source_close(source);
+	wds_pyd_free(pyd);
+	free(window);
 }
 
 static void test_many_samples_share_headers(void **state)
@@ -219,7 +217,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_second_image_is_a_sidecar_or_is_said),
 	cmocka_unit_test(test_pickles_whose_pixels_are_not_in_place_stay),
 	cmocka_unit_test(test_a_pickle_that_should_be_an_image_is_said),
-	cmocka_unit_test(test_damaged_pickles_are_refused),
+	unit_rows(test_damaged_pickles_are_refused, pickles),
 	cmocka_unit_test(test_many_samples_share_headers),
 };
 

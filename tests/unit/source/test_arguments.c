@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The packed files that a command line names: literal paths and shard patterns. */
+#include "unit.h"
+
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "source/arguments.h"
 #include "source/source_set.h"
-
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 static int in_folder(void **state)
 {
@@ -187,16 +178,12 @@ static void test_first_decides(void **state)
 	assert_true(usage.ru_maxrss < 64 * 1024); /* KiB */
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_paths_in_order),
-		cmocka_unit_test(test_saved_folders),
-		cmocka_unit_test(test_first_decides),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_more_than_can_be_open),
-	};
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_paths_in_order),
+	cmocka_unit_test(test_saved_folders),
+	cmocka_unit_test(test_first_decides),
+	cmocka_unit_test(test_none),
+	cmocka_unit_test(test_more_than_can_be_open),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("arguments", tests, in_folder, leave_folder);
-}
+UNIT_MAIN_IN(tests, in_folder, leave_folder)

@@ -135,29 +135,26 @@ static void assert_told(const char *path, const char *word)
 
 static void test_folders(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(folders); i++) {
-		make_folder(folders[i].names);
-		assert_told("d", folders[i].says);
-		assert_told("d", folders[i].remedy);
-		assert_told("d", "'d' is a directory");
-		assert_told("d//", folders[i].remedy);
-	}
+	size_t i = unit_row(state);
+
+	make_folder(folders[i].names);
+	assert_told("d", folders[i].says);
+	assert_told("d", folders[i].remedy);
+	assert_told("d", "'d' is a directory");
+	assert_told("d//", folders[i].remedy);
 }
 
 /* A dataset of another kind is never to be put into a tar as it is. */
 static void test_no_tar_of_datasets(void **state)
 {
+	size_t i = unit_row(state);
 	struct error e;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(folders); i++) {
-		make_folder(folders[i].names);
-		assert_int_equal(folder_refuse("d", &e), -EISDIR);
-		assert_null(strstr(e.text, "tar -c"));
-		if (strstr(e.text, "which is not read"))
-			assert_null(strstr(e.text, "granary pack 'd'"));
-	}
+	make_folder(folders[i].names);
+	assert_int_equal(folder_refuse("d", &e), -EISDIR);
+	assert_null(strstr(e.text, "tar -c"));
+	if (strstr(e.text, "which is not read"))
+		assert_null(strstr(e.text, "granary pack 'd'"));
 }
 
 static void test_where_the_tar_goes(void **state)
@@ -185,8 +182,8 @@ static void test_many_names(void **state)
 }
 
 static const struct CMUnitTest folder_tests[] = {
-	cmocka_unit_test(test_folders),
-	cmocka_unit_test(test_no_tar_of_datasets),
+	unit_table(test_folders, folders, names),
+	unit_table(test_no_tar_of_datasets, folders, names),
 	cmocka_unit_test(test_where_the_tar_goes),
 	cmocka_unit_test(test_many_names),
 };

@@ -138,7 +138,5 @@ int main(void)
 {
 	for (size_t i = 0; i < BYTES; i++)
 		bytes[i] = (unsigned char)(i * 7 + i / 251);
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(kinds, unit_enter, unit_leave);
+	return unit_run(kinds, COUNT(kinds), unit_enter, unit_leave);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A whole file in sealed memory. */
+/* granary-test: LDFLAGS = -Wl,--wrap=memory_look */
 #include "unit.h"
 
 #include <errno.h>

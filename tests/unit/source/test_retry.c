@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Storage that fails for a moment, or for good. Time is ours here: no test waits. */
+/*
+ * Storage that fails for a moment, or for good: faults lie between the sources and pread.
+ * Time is ours here: no test waits.
+ *
+ * granary-test: SOURCES += tests/faults/parse.c
+ * granary-test: LDFLAGS = $(faults_ldflags) -Wl,--wrap=nanosleep -Wl,--wrap=clock_gettime
+ */
 #include "unit.h"
 
 #include <errno.h>
@@ -424,33 +430,31 @@ static void test_words(void **state)
 	assert_int_equal(crash_parse("node=17,signal=NONE", &c, &wrong), -1);
 }
 
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_once),
+	cmocka_unit_test(test_back_off),
+	cmocka_unit_test(test_bound_of_pieces),
+	cmocka_unit_test(test_errors),
+	cmocka_unit_test(test_short),
+	cmocka_unit_test(test_nothing),
+	cmocka_unit_test(test_shrunk),
+	cmocka_unit_test(test_slow_failure),
+	cmocka_unit_test(test_failing),
+	cmocka_unit_test(test_failing_ends),
+	cmocka_unit_test(test_stale),
+	cmocka_unit_test(test_stale_for_good),
+	cmocka_unit_test(test_stale_and_replaced),
+	cmocka_unit_test(test_stale_and_changed),
+	cmocka_unit_test(test_stale_and_gone),
+	cmocka_unit_test(test_stale_under_threads),
+	cmocka_unit_test(test_identity),
+	cmocka_unit_test(test_words),
+};
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_once),
-		cmocka_unit_test(test_back_off),
-		cmocka_unit_test(test_bound_of_pieces),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_short),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_shrunk),
-		cmocka_unit_test(test_slow_failure),
-		cmocka_unit_test(test_failing),
-		cmocka_unit_test(test_failing_ends),
-		cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_stale_for_good),
-		cmocka_unit_test(test_stale_and_replaced),
-		cmocka_unit_test(test_stale_and_changed),
-		cmocka_unit_test(test_stale_and_gone),
-		cmocka_unit_test(test_stale_under_threads),
-		cmocka_unit_test(test_identity),
-		cmocka_unit_test(test_words),
-	};
-
 	log_level_now = LOG_LEVEL_ERROR;
 	for (size_t i = 0; i < SIZE; i++)
 		content[i] = (char)(i * 2654435761u >> 13);
-	unit_begin();
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, unit_enter, unit_leave);
+	return unit_run(tests, COUNT(tests), unit_enter, unit_leave);
 }

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sources and sets of them, on real files in a folder of our own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -544,29 +536,25 @@ static int leave(void **state)
 	return system(command);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads),
-		cmocka_unit_test(test_shrunk_file),
-		cmocka_unit_test(test_descriptor_is_closed_on_exec),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_forbidden),
-		cmocka_unit_test(test_by_descriptor),
-		cmocka_unit_test(test_adopted),
-		cmocka_unit_test(test_not_adopted),
-		cmocka_unit_test(test_adopted_set),
-		cmocka_unit_test(test_identity),
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_reads),
+	cmocka_unit_test(test_shrunk_file),
+	cmocka_unit_test(test_descriptor_is_closed_on_exec),
+	cmocka_unit_test(test_refusals),
+	cmocka_unit_test(test_forbidden),
+	cmocka_unit_test(test_by_descriptor),
+	cmocka_unit_test(test_adopted),
+	cmocka_unit_test(test_not_adopted),
+	cmocka_unit_test(test_adopted_set),
+	cmocka_unit_test(test_identity),
 	cmocka_unit_test(test_samples),
 	cmocka_unit_test(test_times_in_whole_seconds),
-		cmocka_unit_test(test_set),
-		cmocka_unit_test(test_literal_wins),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_same_file_twice),
-		cmocka_unit_test(test_limit_is_raised),
-		cmocka_unit_test(test_limit_is_named),
-	};
+	cmocka_unit_test(test_set),
+	cmocka_unit_test(test_literal_wins),
+	cmocka_unit_test(test_missing),
+	cmocka_unit_test(test_same_file_twice),
+	cmocka_unit_test(test_limit_is_raised),
+	cmocka_unit_test(test_limit_is_named),
+};
 
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("source", tests, enter, leave);
-}
+UNIT_MAIN_IN(tests, enter, leave)

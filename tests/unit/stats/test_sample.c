@@ -113,53 +113,51 @@ static struct sample sample_of(const struct second *s)
 	return out;
 }
 
+static const struct second cases[] = {
+	/* warm: nothing, or next to nothing */
+	{ .bound = BOUND_LOADER, .words = "no request reaches" },
+	{ .reads = 12, .answering = 10, .source = 8, .source_demand = 8,
+	  .bound = BOUND_LOADER, .words = "only 12 requests a second" },
+	/* the sweep reads, but nobody waits for it */
+	{ .source = 900, .bound = BOUND_LOADER, .words = "no request reaches" },
+	/* cold, two readers, slow storage */
+	{ .reads = 900, .answering = 1900, .source = 1850, .source_demand = 1850,
+	  .bound = BOUND_STORAGE, .words = "1.9 readers wait for it, which gives 200 MiB" },
+	/* a compressed image in the page cache */
+	{ .reads = 2000, .answering = 1900, .source = 100, .source_demand = 100,
+	  .decode = 1700, .decode_demand = 1700, .bound = BOUND_DECODE,
+	  .words = "decoding: 1.7 readers" },
+	/* they wait for chunks that the sweep fetches: from storage ... */
+	{ .reads = 500, .answering = 1900, .source = 900, .decode = 100,
+	  .chunk_wait = 1800, .bound = BOUND_STORAGE, .words = "storage" },
+	/* ... or that it decodes */
+	{ .reads = 500, .answering = 1900, .source = 100, .decode = 900,
+	  .chunk_wait = 1800, .bound = BOUND_DECODE, .words = "decoding" },
+	/* warm, but Python asks whether an image is a terminal */
+	{ .ioctls = 18000, .answering = 40, .bound = BOUND_DAEMON,
+	  .words = "18,000 requests a second reach it; most are ioctls" },
+	{ .opens = 18000, .reads = 100, .answering = 40, .bound = BOUND_DAEMON,
+	  .words = "opens=hidden" },
+	{ .reads = 20000, .answering = 900, .source = 100, .source_demand = 100,
+	  .bound = BOUND_DAEMON, .words = "most are reads" },
+	/* storage hangs: nothing comes to an end */
+	{ .under_way = 8, .bound = BOUND_STORAGE, .words = "8 requests wait" },
+	/* one that happens to be under way at both moments is none that hangs */
+	{ .reads = 12, .answering = 10, .under_way = 1, .bound = BOUND_LOADER,
+	  .words = "loader" },
+};
+
 static void test_what_bounds_the_reader(void **state)
 {
-	static const struct second cases[] = {
-		/* warm: nothing, or next to nothing */
-		{ .bound = BOUND_LOADER, .words = "no request reaches" },
-		{ .reads = 12, .answering = 10, .source = 8, .source_demand = 8,
-		  .bound = BOUND_LOADER, .words = "only 12 requests a second" },
-		/* the sweep reads, but nobody waits for it */
-		{ .source = 900, .bound = BOUND_LOADER, .words = "no request reaches" },
-		/* cold, two readers, slow storage */
-		{ .reads = 900, .answering = 1900, .source = 1850, .source_demand = 1850,
-		  .bound = BOUND_STORAGE, .words = "1.9 readers wait for it, which gives 200 MiB" },
-		/* a compressed image in the page cache */
-		{ .reads = 2000, .answering = 1900, .source = 100, .source_demand = 100,
-		  .decode = 1700, .decode_demand = 1700, .bound = BOUND_DECODE,
-		  .words = "decoding: 1.7 readers" },
-		/* they wait for chunks that the sweep fetches: from storage ... */
-		{ .reads = 500, .answering = 1900, .source = 900, .decode = 100,
-		  .chunk_wait = 1800, .bound = BOUND_STORAGE, .words = "storage" },
-		/* ... or that it decodes */
-		{ .reads = 500, .answering = 1900, .source = 100, .decode = 900,
-		  .chunk_wait = 1800, .bound = BOUND_DECODE, .words = "decoding" },
-		/* warm, but Python asks whether an image is a terminal */
-		{ .ioctls = 18000, .answering = 40, .bound = BOUND_DAEMON,
-		  .words = "18,000 requests a second reach it; most are ioctls" },
-		{ .opens = 18000, .reads = 100, .answering = 40, .bound = BOUND_DAEMON,
-		  .words = "opens=hidden" },
-		{ .reads = 20000, .answering = 900, .source = 100, .source_demand = 100,
-		  .bound = BOUND_DAEMON, .words = "most are reads" },
-		/* storage hangs: nothing comes to an end */
-		{ .under_way = 8, .bound = BOUND_STORAGE, .words = "8 requests wait" },
-		/* one that happens to be under way at both moments is none that hangs */
-		{ .reads = 12, .answering = 10, .under_way = 1, .bound = BOUND_LOADER,
-		  .words = "loader" },
-	};
+	size_t i = unit_row(state);
+	struct sample before = { .clock_ns = 0 }, now = sample_of(&cases[i]);
+	char sentence[BOUND_TEXT_BYTES];
+	struct rates rates;
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct sample before = { .clock_ns = 0 }, now = sample_of(&cases[i]);
-		char sentence[BOUND_TEXT_BYTES];
-		struct rates rates;
-
-		before.counters[COUNTER_requests_under_way] = cases[i].under_way;
-		sample_rates(&before, &now, &rates);
-		assert_string_equal(bound_word(rates.bound), bound_word(cases[i].bound));
-		assert_non_null(strstr(bound_sentence(&rates, sentence), cases[i].words));
-	}
+	before.counters[COUNTER_requests_under_way] = cases[i].under_way;
+	sample_rates(&before, &now, &rates);
+	assert_string_equal(bound_word(rates.bound), bound_word(cases[i].bound));
+	assert_non_null(strstr(bound_sentence(&rates, sentence), cases[i].words));
 }
 
 static void test_rates_are_per_second(void **state)
@@ -200,7 +198,7 @@ static const struct CMUnitTest sample[] = {
 	cmocka_unit_test(test_what_is_rendered_is_read_back),
 	cmocka_unit_test(test_every_cut_is_refused),
 	cmocka_unit_test(test_other_texts),
-	cmocka_unit_test(test_what_bounds_the_reader),
+	unit_table(test_what_bounds_the_reader, cases, words),
 	cmocka_unit_test(test_rates_are_per_second),
 	cmocka_unit_test(test_counters_that_go_back_are_no_rates),
 };

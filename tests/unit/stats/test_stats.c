@@ -58,21 +58,21 @@ static void test_each_histogram_is_described_once(void **state)
 	}
 }
 
+static const struct {
+	uint64_t ns;
+	unsigned bucket;
+} cases[] = {
+	{ 0, 0 }, { 1, 0 }, { 1024, 0 }, { 1025, 1 }, { 2048, 1 }, { 2049, 2 },
+	{ UINT64_C(1) << 34, BUCKET_BOUNDS - 1 },
+	{ (UINT64_C(1) << 34) + 1, BUCKET_BOUNDS },
+	{ UINT64_MAX, BUCKET_BOUNDS },
+};
+
 static void test_buckets_end_at_powers_of_two(void **state)
 {
-	static const struct {
-		uint64_t ns;
-		unsigned bucket;
-	} cases[] = {
-		{ 0, 0 }, { 1, 0 }, { 1024, 0 }, { 1025, 1 }, { 2048, 1 }, { 2049, 2 },
-		{ UINT64_C(1) << 34, BUCKET_BOUNDS - 1 },
-		{ (UINT64_C(1) << 34) + 1, BUCKET_BOUNDS },
-		{ UINT64_MAX, BUCKET_BOUNDS },
-	};
+	size_t i = unit_row(state);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_int_equal(stats_bucket(cases[i].ns), cases[i].bucket);
+	assert_int_equal(stats_bucket(cases[i].ns), cases[i].bucket);
 }
 
 static void test_only_what_a_request_waits_for_is_demand(void **state)
@@ -122,7 +122,7 @@ static const struct CMUnitTest stats[] = {
 	cmocka_unit_test(test_each_counter_is_described_once),
 	cmocka_unit_test(test_threads_lose_no_addition),
 	cmocka_unit_test(test_each_histogram_is_described_once),
-	cmocka_unit_test(test_buckets_end_at_powers_of_two),
+	unit_rows(test_buckets_end_at_powers_of_two, cases),
 	cmocka_unit_test(test_only_what_a_request_waits_for_is_demand),
 	cmocka_unit_test(test_shared_cells_outlive_a_fork),
 };

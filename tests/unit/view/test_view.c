@@ -151,21 +151,19 @@ static const struct {
 
 static void test_descriptions(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(descriptions); i++) {
-		struct run run = kit_run(descriptions[i].script, descriptions[i].view);
-		struct index_summary summary = { 0 };
+	size_t i = unit_row(state);
+	struct run run = kit_run(descriptions[i].script, descriptions[i].view);
+	struct index_summary summary = { 0 };
 
-		view_describe(run.view, &summary);
-		assert_non_null(strstr(summary.names,
-				       "made from row numbers: the file holds no names"));
-		assert_true(!strstr(summary.names, "; names=FILE gives some") ==
-			    (strstr(descriptions[i].script, ":0") != NULL &&
-			     summary.classes == 0));
-		assert_string_equal(summary.labels, descriptions[i].labels);
-		assert_int_equal(summary.classes, descriptions[i].classes);
-		kit_end(&run);
-	}
+	view_describe(run.view, &summary);
+	assert_non_null(strstr(summary.names,
+			       "made from row numbers: the file holds no names"));
+	assert_true(!strstr(summary.names, "; names=FILE gives some") ==
+		    (strstr(descriptions[i].script, ":0") != NULL &&
+		     summary.classes == 0));
+	assert_string_equal(summary.labels, descriptions[i].labels);
+	assert_int_equal(summary.classes, descriptions[i].classes);
+	kit_end(&run);
 }
 
 /* Cut off where there is no more room; the text behind it is not touched. */
@@ -225,24 +223,22 @@ static void warn_about(void *script)
 /* ImageFolder numbers directories: where these are not the labels, that is said. */
 static void test_labels_that_a_loader_would_shift(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(shifts); i++) {
-		char *said = unit_stderr_of(warn_about, (void *)(uintptr_t)shifts[i].script);
+	size_t i = unit_row(state);
+	char *said = unit_stderr_of(warn_about, (void *)(uintptr_t)shifts[i].script);
 
-		if (shifts[i].said)
-			assert_non_null(strstr(said, shifts[i].said));
-		else
-			assert_string_equal(said, "");
-		free(said);
-	}
+	if (shifts[i].said)
+		assert_non_null(strstr(said, shifts[i].said));
+	else
+		assert_string_equal(said, "");
+	free(said);
 }
 
 static const struct CMUnitTest view[] = {
-	cmocka_unit_test(test_labels_that_a_loader_would_shift),
+	unit_table(test_labels_that_a_loader_would_shift, shifts, script),
 	cmocka_unit_test(test_paths),
 	cmocka_unit_test(test_a_file_is_as_its_source),
 	cmocka_unit_test(test_entries_with_names_are_left_alone),
-	cmocka_unit_test(test_descriptions),
+	unit_table(test_descriptions, descriptions, script),
 	cmocka_unit_test(test_long_descriptions_are_cut),
 };
 

@@ -236,10 +236,9 @@ static void check_case(size_t i)
 
 static void test_cases(void **state)
 {
-	(void)state;
+	size_t i = unit_row(state);
 	log_level_now = LOG_LEVEL_ERROR;
-	for (size_t i = 0; i < COUNT(cases); i++)
-		check_case(i);
+	check_case(i);
 }
 
 /* Names in an order that is not their labels', as ImageFolder sees it. */
@@ -271,23 +270,21 @@ static void warn_of_map(void *script)
 	name_map_free((struct name_map *)(uintptr_t)map.map);
 }
 
+static const char *const runs[][2] = {
+	{ "x:i:l:1:0", "" },
+	{ "t:i:l:1:0", "names= does nothing here: no row gets a name from it" },
+	{ "x:i:l:1:0:b.jpg",
+	  "names= does nothing here: the rows have names and labels in the file" },
+};
+
 static void test_maps_without_effect_are_said(void **state)
 {
-	static const char *const runs[][2] = {
-		{ "x:i:l:1:0", "" },
-		{ "t:i:l:1:0", "names= does nothing here: no row gets a name from it" },
-		{ "x:i:l:1:0:b.jpg",
-		  "names= does nothing here: the rows have names and labels in the file" },
-	};
+	size_t i = unit_row(state);
+	char *said = unit_stderr_of(warn_of_map, (void *)(uintptr_t)runs[i][0]);
 
-	(void)state;
-	for (size_t i = 0; i < COUNT(runs); i++) {
-		char *said = unit_stderr_of(warn_of_map, (void *)(uintptr_t)runs[i][0]);
-
-		if (*runs[i][1] ? !strstr(said, runs[i][1]) : *said)
-			fail_msg("%s: %s", runs[i][0], said);
-		free(said);
-	}
+	if (*runs[i][1] ? !strstr(said, runs[i][1]) : *said)
+		fail_msg("%s: %s", runs[i][0], said);
+	free(said);
 }
 
 static void test_names_that_are_not_in_order_are_said(void **state)
@@ -349,21 +346,19 @@ static const struct {
 
 static void test_descriptions(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(descriptions); i++) {
-		struct run run = kit_run(descriptions[i].script, descriptions[i].view);
-		struct index_summary s = { 0 };
+	size_t i = unit_row(state);
+	struct run run = kit_run(descriptions[i].script, descriptions[i].view);
+	struct index_summary s = { 0 };
 
-		view_describe(run.view, &s);
-		if (!strstr(s.view, descriptions[i].said_of_view) ||
-		    strncmp(s.names, descriptions[i].names, strlen(descriptions[i].names)) ||
-		    (strcmp(s.labels, "/t/l: 2 classes") == 0 && strstr(s.names, "names=")) ||
-		    strcmp(s.labels, descriptions[i].labels) ||
-		    strcmp(s.notes, descriptions[i].notes) || s.classes != descriptions[i].classes)
-			fail_msg("%s: %s; %s; %s; %s; %zu", descriptions[i].script, s.view,
-				 s.names, s.labels, s.notes, (size_t)s.classes);
-		kit_end(&run);
-	}
+	view_describe(run.view, &s);
+	if (!strstr(s.view, descriptions[i].said_of_view) ||
+	    strncmp(s.names, descriptions[i].names, strlen(descriptions[i].names)) ||
+	    (strcmp(s.labels, "/t/l: 2 classes") == 0 && strstr(s.names, "names=")) ||
+	    strcmp(s.labels, descriptions[i].labels) ||
+	    strcmp(s.notes, descriptions[i].notes) || s.classes != descriptions[i].classes)
+		fail_msg("%s: %s; %s; %s; %s; %zu", descriptions[i].script, s.view,
+			 s.names, s.labels, s.notes, (size_t)s.classes);
+	kit_end(&run);
 }
 
 static void test_notes_are_lines_that_end(void **state)
@@ -381,10 +376,10 @@ static void test_notes_are_lines_that_end(void **state)
 }
 
 static const struct CMUnitTest names[] = {
-	cmocka_unit_test(test_cases),
+	unit_table(test_cases, cases, what),
 	cmocka_unit_test(test_names_that_are_not_in_order_are_said),
-	cmocka_unit_test(test_maps_without_effect_are_said),
-	cmocka_unit_test(test_descriptions),
+	unit_texts(test_maps_without_effect_are_said, runs),
+	unit_table(test_descriptions, descriptions, script),
 	cmocka_unit_test(test_notes_are_lines_that_end),
 };
 

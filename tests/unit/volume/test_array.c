@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* granary-test: CFLAGS += $(CODECS_CFLAGS) */
 /* Arrays in tiles, against going through all of their elements one by one. */
 #include "config.h"
 #if WITH_LZ4

@@ -48,22 +48,20 @@ static const struct {
 
 static void test_headers(void **state)
 {
-	(void)state;
-	for (size_t i = 0; i < COUNT(headers); i++) {
-		unsigned char bytes[200] = { 0 };
-		struct source *source;
+	size_t i = unit_row(state);
+	unsigned char bytes[200] = { 0 };
+	struct source *source;
 
-		put_header(bytes + 50, headers[i].index, headers[i].says);
-		source = memory_source("guarded", bytes, sizeof(bytes), sizeof(bytes));
-		if (guard_check(GUARD_HDF5_HEAP, from_source, source, 50 + HEADER,
-				headers[i].asked) != headers[i].result)
-			fail_msg("%s", headers[i].what);
-		if (guard_check(GUARD_HDF5_FIRST, from_source, source, 50 + HEADER,
-				headers[i].asked) != headers[i].first)
-			fail_msg("%s, as the first", headers[i].what);
-		assert_int_equal(guard_check(GUARD_NONE, from_source, source, 0, 5), 0);
-		source_close(source);
-	}
+	put_header(bytes + 50, headers[i].index, headers[i].says);
+	source = memory_source("guarded", bytes, sizeof(bytes), sizeof(bytes));
+	if (guard_check(GUARD_HDF5_HEAP, from_source, source, 50 + HEADER,
+			headers[i].asked) != headers[i].result)
+		fail_msg("%s", headers[i].what);
+	if (guard_check(GUARD_HDF5_FIRST, from_source, source, 50 + HEADER,
+			headers[i].asked) != headers[i].first)
+		fail_msg("%s, as the first", headers[i].what);
+	assert_int_equal(guard_check(GUARD_NONE, from_source, source, 0, 5), 0);
+	source_close(source);
 }
 
 static void test_no_room_for_a_header(void **state)
@@ -221,7 +219,7 @@ static void test_an_extent_of_pieces_has_its_start(void **state)
 }
 
 static const struct CMUnitTest guard[] = {
-	cmocka_unit_test(test_headers),
+	unit_table(test_headers, headers, what),
 	cmocka_unit_test(test_no_room_for_a_header),
 	cmocka_unit_test(test_known_ones),
 	cmocka_unit_test(test_the_extent_is_checked_from_any_offset),
