@@ -75,15 +75,10 @@ void json_close(struct json *json, char bracket)
 	json->comma = true;
 }
 
-void json_string(struct json *json, const char *key, const char *text, size_t size)
-{
-	begin_value(json, key);
-	write_quoted(json->out, text, size);
-}
-
 void json_text(struct json *json, const char *key, const char *text)
 {
-	json_string(json, key, text, strlen(text));
+	begin_value(json, key);
+	write_quoted(json->out, text, strlen(text));
 }
 
 void json_uint(struct json *json, const char *key, uint64_t value)

@@ -23,7 +23,6 @@ struct json {
 /* `key` is NULL within an array and at the top. */
 void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
-void json_string(struct json *json, const char *key, const char *text, size_t size);
 void json_text(struct json *json, const char *key, const char *text);
 void json_uint(struct json *json, const char *key, uint64_t value);
 void json_int(struct json *json, const char *key, int64_t value);

@@ -84,9 +84,6 @@ size_t pyjson_string(const struct pyjson_value *string, char *out);
 /* Is the decoded string equal to these bytes? */
 bool pyjson_equals(const struct pyjson_value *string, const char *text, size_t n);
 
-/* An integer within 64 bits. */
-bool pyjson_integer(const struct pyjson_value *integer, int64_t *out);
-
 /* The value of Python's float(): infinity if it is too large. 0 or -ENOMEM. */
 int pyjson_real(const struct pyjson_value *number, double *out);
 

@@ -203,19 +203,6 @@ bool pyjson_equals(const struct pyjson_value *string, const char *text, size_t s
 
 /* Numbers */
 
-bool pyjson_integer(const struct pyjson_value *integer, int64_t *out)
-{
-	char text[24], *end; /* 19 digits, and a sign */
-
-	if (integer->kind != PYJSON_INTEGER || integer->size >= sizeof(text))
-		return false;
-	memcpy(text, integer->text, integer->size);
-	text[integer->size] = '\0';
-	errno = 0;
-	*out = strtoll(text, &end, 10);
-	return errno == 0;
-}
-
 int pyjson_real(const struct pyjson_value *number, double *out)
 {
 	CLEANUP(cleanup_free) char *text = strndup(number->text, number->size);

@@ -57,11 +57,4 @@ static inline int64_t node_mtime(const struct layout_node *node)
 	return (int64_t)((uint64_t)(int64_t)node->mtime_high << 32 | node->mtime_low);
 }
 
-/*
- * The name of a node other than the root: -EIO if it is no valid file name. A hostile
- * index may have "..", or a name with a slash.
- */
-int node_name(const struct tree *tree, const struct layout_node *node,
-	      const char **name, size_t *length);
-
 #endif

@@ -47,8 +47,12 @@ static bool tree_is_plain_name(const char *name, size_t length)
 	return !(name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.')));
 }
 
-int node_name(const struct tree *tree, const struct layout_node *node,
-	      const char **name, size_t *length)
+/*
+ * The name of a node other than the root: -EIO if it is no valid file name. A hostile
+ * index may have "..", or a name with a slash.
+ */
+static int node_name(const struct tree *tree, const struct layout_node *node,
+		     const char **name, size_t *length)
 {
 	uint64_t at = (uint64_t)node->name_high << 32 | node->name_low;
 	const uint8_t *bytes = view_bytes(tree, SECTION_NAMES, at, 1);

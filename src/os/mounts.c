@@ -110,13 +110,6 @@ int mounts_id_of(int fd)
 	return id;
 }
 
-int mounts_id(const char *path)
-{
-	CLEANUP(cleanup_close) int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? MOUNT_ID_UNKNOWN : mounts_id_of(fd);
-}
-
 /* Is this still the mount with the id? Reads only the table. */
 static int check_id(const char *path, int id)
 {

@@ -62,11 +62,8 @@ int mounts_inside(int id, char **path);
  */
 char *mounts_of_connection(unsigned connection, struct mount_entry *out);
 
-/* The result of mounts_id without an id: before Linux 3.15, or without /proc. */
+/* An id that cannot be read: before Linux 3.15, or without /proc. */
 enum { MOUNT_ID_UNKNOWN = -1 };
-
-/* The id of the mount at `path`, which is opened (O_PATH). */
-int mounts_id(const char *path);
 
 /* The id of the mount of an open directory. */
 int mounts_id_of(int fd);

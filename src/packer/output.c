@@ -94,7 +94,8 @@ static void unblock_signals(const sigset_t *before)
 	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-char *output_temporary(const char *path)
+/* The caller frees it; NULL: out of memory. */
+static char *output_temporary(const char *path)
 {
 	const char *name = filename_of(path);
 	char *out = NULL;

@@ -67,7 +67,4 @@ void output_catch_signals(bool on);
  */
 void output_remove_unless(const char *name, const char *there);
 
-/* The temporary name of `path`: the caller frees it; NULL: out of memory. */
-char *output_temporary(const char *path);
-
 #endif

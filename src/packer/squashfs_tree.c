@@ -261,6 +261,24 @@ int squashfs_tree_add(struct squashfs_tree *tree, const struct pack_entry *entry
 	return 0;
 }
 
+/* The path of a node for a message, cut at the front if it is long. */
+static const char *squashfs_tree_path(const struct squashfs_node *node, char *text, size_t room)
+{
+	size_t at = room - 1, length;
+
+	text[at] = '\0';
+	for (; node->parent != node; node = node->parent) {
+		length = strlen(node->name);
+		if (length + 1 > at)
+			break;
+		if (text[at])
+			text[--at] = '/';
+		at -= length;
+		memcpy(text + at, node->name, length);
+	}
+	return text + at;
+}
+
 static int sqfs_tree_by_name(const void *a, const void *b)
 {
 	const struct squashfs_node *const *one = a, *const *other = b;
@@ -377,21 +395,4 @@ int squashfs_tree_seal(struct squashfs_tree *tree, struct error *e)
 	for (i = 0; i < tree->directories.count && !rc; i++)
 		rc = seal_children(tree, tree->directories.items[i], e);
 	return rc;
-}
-
-const char *squashfs_tree_path(const struct squashfs_node *node, char *text, size_t room)
-{
-	size_t at = room - 1, length;
-
-	text[at] = '\0';
-	for (; node->parent != node; node = node->parent) {
-		length = strlen(node->name);
-		if (length + 1 > at)
-			break;
-		if (text[at])
-			text[--at] = '/';
-		at -= length;
-		memcpy(text + at, node->name, length);
-	}
-	return text + at;
 }

@@ -81,7 +81,4 @@ int squashfs_tree_add(struct squashfs_tree *tree, const struct pack_entry *entry
  */
 int squashfs_tree_seal(struct squashfs_tree *tree, struct error *e);
 
-/* The path of a node for a message, cut at the front if it is long. */
-const char *squashfs_tree_path(const struct squashfs_node *node, char *text, size_t room);
-
 #endif

@@ -285,11 +285,6 @@ void regroup_report(struct regroup *r)
 	regroup_say_splits(r, NULL);
 }
 
-uint64_t regroup_moved(const struct regroup *r)
-{
-	return r->moved;
-}
-
 bool regroup_used(const struct regroup *r)
 {
 	for (size_t i = 0; i < r->map_count; i++)

@@ -66,9 +66,6 @@ int regroup_apply(struct regroup *regroup, struct entries *entries, struct error
 /* Does a map have the name of a file? */
 bool regroup_used(const struct regroup *regroup);
 
-/* How many were moved. */
-uint64_t regroup_moved(const struct regroup *regroup);
-
 /* Says what was done: fills in view, labels and classes, and adds notes. */
 void regroup_describe(const struct regroup *regroup, struct index_summary *summary);
 

@@ -14,14 +14,14 @@
 
 /* ---- Which there are ---- */
 
-int view_compare_numbers(const void *left, const void *right)
+static int view_compare_numbers(const void *left, const void *right)
 {
 	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
 	return (a > b) - (a < b);
 }
 
-int view_compare_label_names(const void *left, const void *right)
+static int view_compare_label_names(const void *left, const void *right)
 {
 	const struct label_name *a = left, *b = right;
 

@@ -123,8 +123,6 @@ bool view_safe_path(const char *text, char out[VIEW_PATH_BYTES]);
 
 /* ---- view_classes.c: what classes are called ---- */
 
-int view_compare_label_names(const void *left, const void *right);
-int view_compare_numbers(const void *left, const void *right);
 int view_compare_texts(const void *left, const void *right); /* of pointers to them */
 
 /* Collects labels and texts of all arrays. 0 or -ENOMEM. */

@@ -46,13 +46,11 @@ static void expect_value(const struct pyjson_value *value, unsigned depth, unsig
 	struct pyjson_walk walk = pyjson_items(value);
 	struct pyjson_value key, item, found;
 	double real;
-	int64_t integer;
 
 	if (value->kind == PYJSON_STRING)
 		expect_string(value);
 	else if (value->kind == PYJSON_REAL && pyjson_real(value, &real) < 0)
 		abort();
-	pyjson_integer(value, &integer);
 	while (depth < DEPTH_MOST && *left && pyjson_next(&walk, &key, &item)) {
 		--*left;
 		if (item.text < value->text ||

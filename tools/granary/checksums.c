@@ -25,7 +25,12 @@ struct sums {
 	int err;         /* lock */
 };
 
-char *fault_text(const struct read_fault *fault, char *out)
+/*
+ * Why a file cannot be read, as part of a sentence, "checksum mismatch (a.tar at byte
+ * 512)"; returns `out`.
+ */
+enum { FAULT_TEXT_BYTES = 5000 };
+static char *fault_text(const struct read_fault *fault, char *out)
 {
 	snprintf(out, FAULT_TEXT_BYTES, "%s (%s at byte %llu)",
 		 fault->mismatch ? "checksum mismatch" :

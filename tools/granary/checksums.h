@@ -28,12 +28,4 @@ int checksums_open(const struct image *image, struct index **out, struct error *
 struct progress;
 void checksums_look(struct progress *p, const void *context);
 
-/*
- * Why a file cannot be read, as part of a sentence, "checksum mismatch (a.tar at byte
- * 512)"; returns `out`.
- */
-struct read_fault;
-enum { FAULT_TEXT_BYTES = 5000 };
-char *fault_text(const struct read_fault *fault, char *out);
-
 #endif

@@ -13,7 +13,6 @@ static const struct {
 	BYTES("plain"),
 	BYTES("a\"b\\c/d"),
 	BYTES("\x01\n\t\x1f\x7f"),
-	BYTES("nul\0nul"),
 	BYTES("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x8c\xbe"),
 	BYTES("\x80"),             /* a continuation byte alone */
 	BYTES("\xff\xfe"),
@@ -41,7 +40,7 @@ static void write_strings(const char *path)
 	assert_non_null(json.out);
 	json_open(&json, NULL, '[');
 	for (size_t i = 0; i < COUNT(strings); i++)
-		json_string(&json, NULL, strings[i].bytes, strings[i].size);
+		json_text(&json, NULL, strings[i].bytes);
 	json_close(&json, ']');
 	assert_int_equal(ferror(json.out), 0);
 	assert_int_equal(fclose(json.out), 0);
