@@ -338,7 +338,7 @@ static int read_report(int report_fd, int signals, pid_t daemon,
 	return read(report_fd, report, sizeof(*report)) == sizeof(*report);
 }
 
-/* 0: no dead mount of granaryfs is there; mounts_is_dead may need time to see that. */
+/* 0: no dead mount of granaryfs is there; mounts_detach_dead may need time to see that. */
 static int clear_dead_mount(void *mountpoint)
 {
 	struct mount_entry entry;
@@ -346,8 +346,7 @@ static int clear_dead_mount(void *mountpoint)
 	for (long long end = bounded_now() + KILLED_MS; bounded_now() < end; bounded_pause(50)) {
 		if (mounts_find(mountpoint, &entry) != 1 || !entry.granaryfs)
 			return 0;
-		if (mounts_is_dead(mountpoint))
-			mounts_detach(mountpoint, entry.id);
+		mounts_detach_dead(mountpoint, entry.id);
 	}
 	return 1;
 }

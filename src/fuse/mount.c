@@ -86,18 +86,19 @@ static int clear_mountpoint(const char *mountpoint, struct error *e)
 
 	while (mounts_find(mountpoint, &entry) == 1 &&
 	       (entry.granaryfs || strncmp(entry.type, "fuse", 4) == 0)) {
-		int err;
+		int err = entry.granaryfs ? mounts_detach_dead(mountpoint, entry.id) : -EBUSY;
 
-		if (!entry.granaryfs || !mounts_is_dead(mountpoint))
+		if (err == -EBUSY)
 			return in_use(mountpoint, &entry, e);
-		err = mounts_detach(mountpoint, entry.id);
+		cleared = 1;
+		if (err == -ESTALE) /* another process has cleared it */
+			continue;
 		if (err)
 			return error_set(e, ERROR_MOUNT, -err,
 					 "%s: a mount whose daemon has died is in the way, and "
 					 "cannot be unmounted: %s; clear it with: granary umount "
 					 "'%s'", mountpoint, strerror(-err), mountpoint);
 		log_info("%s: a mount whose daemon had died was cleared", mountpoint);
-		cleared = 1;
 	}
 	return cleared;
 }
@@ -381,9 +382,8 @@ static void clear_dead(const struct mount *mount)
 {
 	struct mount_entry entry;
 
-	if (mount->ours && has_ended(mount) && mount_is_there(mount, &entry) &&
-	    mounts_is_dead(mount->mountpoint))
-		mounts_detach(mount->mountpoint, entry.id);
+	if (mount->ours && has_ended(mount) && mount_is_there(mount, &entry))
+		mounts_detach_dead(mount->mountpoint, entry.id);
 }
 
 /*

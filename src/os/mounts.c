@@ -223,16 +223,36 @@ static int mounts_hold(const char *path, int id, char *held, size_t size)
 	return fd;
 }
 
+static int detach_held(const char *path, const char *held)
+{
+	if (umount2(held, MNT_DETACH) == 0)
+		return 0;
+	return errno == EPERM ? run_fusermount(path, "-z") : -errno;
+}
+
 int mounts_detach(const char *path, int id)
 {
 	char held[64];
 	CLEANUP(cleanup_close) int fd = mounts_hold(path, id, held, sizeof(held));
 
+	return fd < 0 ? fd : detach_held(path, held);
+}
+
+/* The held mount keeps its id to itself, so an equal id is that of the same mount. */
+int mounts_detach_dead(const char *path, int id)
+{
+	char held[64];
+	CLEANUP(cleanup_close) int fd = mounts_hold(path, id, held, sizeof(held));
+	int err;
+
 	if (fd < 0)
-		return fd;
-	if (umount2(held, MNT_DETACH) == 0)
-		return 0;
-	return errno == EPERM ? run_fusermount(path, "-z") : -errno;
+		return check_id(path, id) == 0 ? fd : -ESTALE;
+	if (!mounts_is_dead(path))
+		return -EBUSY;
+	err = check_id(path, id);
+	if (!err)
+		err = detach_held(path, held);
+	return err && check_id(path, id) ? -ESTALE : err;
 }
 
 /* umount2(2) below the parent folder: 0 or a negative errno. */

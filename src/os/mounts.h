@@ -88,7 +88,14 @@ bool mounts_have_mtab(void);
  */
 int mounts_detach(const char *path, int id);
 
-/* The same, but -EBUSY if the mount is in use. */
+/*
+ * Detaches the mount with this id at `path` if its daemon has gone: 0; -EBUSY: it has not;
+ * -ESTALE: another process has unmounted it meanwhile; or as above. Between a question
+ * and an unmount of their own, callers could meet another mount that got the same id.
+ */
+int mounts_detach_dead(const char *path, int id);
+
+/* The same as mounts_detach, but -EBUSY if the mount is in use. */
 int mounts_unmount(const char *path, int id);
 
 /*

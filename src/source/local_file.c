@@ -271,7 +271,8 @@ static void hint_file(const struct source *source, enum source_hint hint, uint64
 
 	if (hint == HINT_SOON) {
 		for (uint64_t end = at + length; at < end; at += SOON_BYTES)
-			posix_fadvise(file->fd, (off_t)at, SOON_BYTES,
+			posix_fadvise(file->fd, (off_t)at,
+				      (off_t)(end - at < SOON_BYTES ? end - at : SOON_BYTES),
 				      POSIX_FADV_WILLNEED);
 		return;
 	}

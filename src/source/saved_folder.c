@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "source/saved_folder.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/filename.h"
-#include "base/pyjson.h"
 #include "source/source.h"
 
 enum { STATE_MOST = 16 << 20, /* bytes */ FILES_MOST = 100000 };
@@ -16,26 +14,19 @@ enum { STATE_MOST = 16 << 20, /* bytes */ FILES_MOST = 100000 };
 /* A JSON file in memory. */
 struct saved_json {
 	char *path, *text;
-	struct pyjson json;
+	size_t size;
 };
 
-void path_list_free(struct path_list *list)
+static char *join_path(const char *folder, const char *name)
 {
-	for (size_t i = 0; i < list->count; i++)
-		free(list->items[i]);
-	vec_free(list);
-}
-
-static char *join_path(const char *folder, const char *name, size_t size)
-{
-	size_t n = strlen(folder);
-	char *path = malloc(n + size + 2);
+	size_t n = strlen(folder), room = n + strlen(name) + 2;
+	char *path = malloc(room);
 
 	if (!path)
 		return NULL;
 	while (n > 1 && folder[n - 1] == '/')
 		n--;
-	snprintf(path, n + size + 2, "%.*s/%.*s", (int)n, folder, (int)size, name);
+	snprintf(path, room, "%.*s/%s", (int)n, folder, name);
 	return path;
 }
 
@@ -47,16 +38,8 @@ static int push_path(struct path_list *list, char *path, struct error *e)
 	return error_no_memory(e, NULL);
 }
 
-static int refuse_state(const struct saved_json *saved, const char *what, struct error *e)
-{
-	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "'%s' %s; name the Arrow files beside it instead of the folder",
-			 saved->path, what);
-}
-
 static void close_saved(struct saved_json *saved)
 {
-	pyjson_end(&saved->json);
 	free(saved->path);
 	free(saved->text);
 }
@@ -68,73 +51,37 @@ static void close_source(struct source **source)
 }
 
 /* 1, or 0 where there is no such file, or nothing in it. */
-static int open_saved(const char *folder, const char *name, struct saved_json *out,
+static int read_saved(const char *folder, const char *name, struct saved_json *out,
 		      struct error *e)
 {
 	CLEANUP(close_source) struct source *source = NULL;
-	struct pyjson_fault fault;
 	uint64_t size;
 
-	*out = (struct saved_json){.path = join_path(folder, name, strlen(name))};
+	*out = (struct saved_json){ .path = join_path(folder, name) };
 	if (!out->path)
 		return error_no_memory(e, NULL);
 	if (source_open(out->path, &source, NULL) < 0 || source_size(source) == 0)
 		return 0;
 	size = source_size(source);
 	if (size > STATE_MOST)
-		return refuse_state(out, "has more than 16 MiB", e);
-	out->text = malloc((size_t)size);
+		return saved_names_refuse(out->path, "has more than 16 MiB", e);
+	out->size = (size_t)size;
+	out->text = malloc(out->size);
 	if (!out->text)
 		return error_no_memory(e, NULL);
-	if (source_pread(source, out->text, (size_t)size, 0) < 0)
-		return refuse_state(out, "cannot be read", e);
-	if (pyjson_begin(&out->json, out->text, (size_t)size, &fault) < 0 ||
-	    out->json.root.kind != PYJSON_OBJECT)
-		return refuse_state(out, "is no JSON object", e);
+	if (source_pread(source, out->text, out->size, 0) < 0)
+		return saved_names_refuse(out->path, "cannot be read", e);
 	return 1;
 }
 
-/* The own name of a file or folder that a string says; it is freed. */
-static int take_own_name(const struct saved_json *saved,
-			 const struct pyjson_value *string, const char *folder,
-			 char **out, struct error *e)
-{
-	CLEANUP(cleanup_free) char *text = malloc(string->size + 1);
-	const char *name;
-	size_t n;
-
-	if (!text)
-		return error_no_memory(e, NULL);
-	n = pyjson_string(string, text);
-	text[n] = '\0';
-	name = filename_of(text);
-	if (!*name || strlen(text) != n || strcmp(name, ".") == 0 ||
-	    strcmp(name, "..") == 0)
-		return refuse_state(saved, "names a file that cannot be one", e);
-	*out = join_path(folder, name, strlen(name));
-	return *out ? 0 : error_no_memory(e, NULL);
-}
-
-/* The files of [{"filename": "data-00000-of-00001.arrow"}, ...]; null has none. */
 static int list_files(const struct saved_json *saved, const char *key, const char *folder,
 		      struct path_list *list, struct error *e)
 {
-	struct pyjson_value files, item, unused, name;
-	struct pyjson_walk walk;
-	char *path;
-	int err = 0;
+	CLEANUP(path_list_free) struct path_list names = { NULL, 0, 0 };
+	int err = saved_names_list(saved->path, saved->text, saved->size, key, &names, e);
 
-	if (!pyjson_find(&saved->json.root, key, strlen(key), &files))
-		return 0;
-	walk = pyjson_items(&files);
-	while (!err && pyjson_next(&walk, &unused, &item)) {
-		if (!pyjson_find(&item, "filename", strlen("filename"), &name) ||
-		    name.kind != PYJSON_STRING)
-			return refuse_state(saved, "has a file without a name", e);
-		err = take_own_name(saved, &name, folder, &path, e);
-		if (!err)
-			err = push_path(list, path, e);
-	}
+	for (size_t i = 0; i < names.count && !err; i++)
+		err = push_path(list, join_path(folder, names.items[i]), e);
 	return err;
 }
 
@@ -142,39 +89,31 @@ static int list_dataset(const char *folder, struct path_list *list, struct error
 {
 	CLEANUP(close_saved) struct saved_json saved;
 	size_t before = list->count;
-	int there = open_saved(folder, "state.json", &saved, e), err;
+	int there = read_saved(folder, "state.json", &saved, e), err;
 
 	if (there <= 0)
 		return there;
 	err = list_files(&saved, "_data_files", folder, list, e);
 	if (!err && list->count == before)
-		err = refuse_state(&saved, "lists no files", e);
+		err = saved_names_refuse(saved.path, "lists no files", e);
 	if (!err)
 		err = list_files(&saved, "_indices_data_files", folder, list, e);
 	return err ? err : 1;
 }
 
-static int saved_folder_list_splits(const struct saved_json *saved, const char *folder,
-				    struct path_list *list, struct error *e)
+static int list_splits(const struct saved_json *saved, const char *folder,
+		       struct path_list *list, struct error *e)
 {
-	struct pyjson_value splits, split, unused;
-	struct pyjson_walk walk;
-	int there = 1;
+	CLEANUP(path_list_free) struct path_list splits = { NULL, 0, 0 };
+	int there = list_files(saved, "splits", folder, &splits, e);
 
-	if (!pyjson_find(&saved->json.root, "splits", strlen("splits"), &splits))
-		return refuse_state(saved, "lists no splits", e);
-	walk = pyjson_items(&splits);
-	while (there > 0 && pyjson_next(&walk, &unused, &split)) {
-		CLEANUP(cleanup_free) char *inner = NULL;
-
-		if (split.kind != PYJSON_STRING)
-			return refuse_state(saved, "lists no splits", e);
-		there = take_own_name(saved, &split, folder, &inner, e);
+	if (there == 0 && splits.count == 0)
+		return saved_names_refuse(saved->path, "lists no splits", e);
+	for (size_t i = 0; i < splits.count && there >= 0; i++) {
+		there = list_dataset(splits.items[i], list, e);
 		if (there == 0)
-			there = list_dataset(inner, list, e);
-		if (there == 0)
-			return refuse_state(
-				saved, "lists a split whose folder has no state.json", e);
+			return saved_names_refuse(
+				saved->path, "lists a split whose folder has no state.json", e);
 	}
 	return there;
 }
@@ -182,20 +121,18 @@ static int saved_folder_list_splits(const struct saved_json *saved, const char *
 int saved_folder_list(const char *folder, struct path_list *list, struct error *e)
 {
 	CLEANUP(close_saved) struct saved_json saved;
-	int there = open_saved(folder, "dataset_dict.json", &saved, e);
+	int there = read_saved(folder, "dataset_dict.json", &saved, e);
 
 	if (there < 0)
 		return there;
-	return there ? saved_folder_list_splits(&saved, folder, list, e)
-		     : list_dataset(folder, list, e);
+	return there ? list_splits(&saved, folder, list, e) : list_dataset(folder, list, e);
 }
 
 /* Without a state.json, which may have been left behind, the name is the library's. */
 static int list_usual_indices(const char *folder, struct path_list *list, struct error *e)
 {
-	static const char name[] = "indices.arrow";
 	CLEANUP(close_source) struct source *source = NULL;
-	char *path = join_path(folder, name, sizeof(name) - 1);
+	char *path = join_path(folder, "indices.arrow");
 
 	if (path && source_open(path, &source, NULL) < 0) {
 		free(path);
@@ -216,7 +153,7 @@ int saved_indices_list(const char *path, struct path_list *list, struct error *e
 	folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
 	if (!folder)
 		return error_no_memory(e, NULL);
-	there = open_saved(folder, "state.json", &saved, e);
+	there = read_saved(folder, "state.json", &saved, e);
 	if (there < 0)
 		return there;
 	if (there)

@@ -8,23 +8,15 @@
  * have rows of other splits. Facts: arrow_dataset.py and dataset_dict.py of
  * huggingface/datasets.
  *
- * These files are read by the launcher, with the caller's rights, and may be a stranger's:
- * base/pyjson.h takes them apart, and only names without folders are taken from them.
+ * The caller reads these files with its own rights, which may be root's; a child without
+ * rights parses them (source/saved_names.h).
  *
- * Threads: any.
+ * Threads: as saved_names.h.
  */
 #ifndef GRANARY_SOURCE_SAVED_FOLDER_H
 #define GRANARY_SOURCE_SAVED_FOLDER_H
 
-#include "base/error.h"
-#include "base/vec.h"
-
-struct path_list {
-	char **items; /* owned */
-	size_t count, room;
-};
-
-void path_list_free(struct path_list *list);
+#include "source/saved_names.h"
 
 /*
  * Appends the files of the folder: 1. 0: it is none that save_to_disk() wrote. Or

@@ -143,6 +143,21 @@ counters() {
 	done
 }
 
+# What save_to_disk() left is read before there is a dataset, and may be anybody's.
+saved_folders() {
+	mkdir -p "$work/saved"
+	echo '{' >"$work/saved/state.json"
+	for program in "$granaryfs" "$granary ls" "$granary index"; do
+		# shellcheck disable=SC2086 # a command and its argument
+		timeout -k 5 60 strace -f -e trace=prctl,read,pread64,mmap -o "$work/calls" $program \
+			"$work/saved" $([ "$program" = "$granaryfs" ] && echo "$mnt") >"$work/said" 2>&1
+		is $? 3 "$program: a damaged state.json is refused"
+		check "$program: with its name" grep -q "state.json' is no JSON object" "$work/said"
+		check "$program: who parses it has a filter" \
+			grep -q 'prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER' "$work/calls"
+	done
+}
+
 # ---- What comes of it -------------------------------------------------------
 
 # alike COMMAND...: root and a user are told the same.
@@ -231,6 +246,7 @@ public_programs
 who_parses
 who_indexes
 counters
+saved_folders
 descriptors
 same_answers
 secret_places

@@ -7,12 +7,15 @@ and a mount point. PROGRAM works on them, mostly as root. At one of its calls th
 something else in the place of one of these names: a link to a folder or a file of root's or of
 another user's, another packed file, a pipe, a folder, nothing. Then it goes on.
 
+"mount-rival": at each of its calls in turn, root mounts something else at the same place.
+
 Afterwards nothing outside of the attacker's folder may have been made, changed or removed, no
 bytes of root's secret may be in what came out, contents are right or there is an error, and it
 has not hung.
 
 Environment: RACES, how many times (20); RACES_SEED, to have the same again.
 """
+import fcntl
 import os
 import pwd
 import random
@@ -254,6 +257,7 @@ class Attack:
             asker.close()
 
     def start(self):
+        """The process, and the name that it listens at."""
         name = "granary-races-%d-%d" % (os.getpid(), self.rng.getrandbits(32))
         listener = socket.socket(socket.AF_UNIX)
         listener.bind("\0" + name)
@@ -266,6 +270,46 @@ class Attack:
                 os._exit(0)
         listener.close()
         return pid, name
+
+
+class Rival(Attack):
+    """Another mount of root's at the same place, from its beginning to its end."""
+
+    def __init__(self, arena, rng, names):
+        super().__init__(arena, rng, names)
+        self.d = os.path.join(arena.base, "d")
+
+    def __str__(self):
+        return "another mounts there"
+
+    def has_to_wait(self):
+        """For the program's lock on the directory, which ends when the program goes on."""
+        try:
+            fd = os.open(self.d + "/mnt", os.O_RDONLY)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(fd)
+        return False
+
+    def mount(self):
+        status = subprocess.run([self.arena.granaryfs, self.d + "/x.tar", self.d + "/mnt"],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, check=False).returncode
+        with open(os.path.join(self.arena.top, "rival"), "w") as file:
+            file.write(str(status))
+
+    def run(self, listener):
+        asker, _ = listener.accept()
+        if not self.has_to_wait():
+            self.mount()
+        asker.send(b"x")
+        asker.close()
+        signal.pause()
 
 
 # ---- The programs ----------------------------------------------------------
@@ -297,6 +341,7 @@ class Program:
     """What is run, what is done before, and what is looked at afterwards."""
 
     user = 0
+    attack = Attack
     names = ["d/x.tar", "d/x.tar.gidx", "d/x.tar.gidx.claim"]
 
     def __init__(self, arena):
@@ -444,6 +489,31 @@ class MountOverDead(Mount):
             kill_daemons(self.path("mnt"))
 
 
+class MountRival(MountOverDead):
+    """Of two that mount over a dead mount one succeeds, and its mount stays."""
+
+    attack = Rival
+
+    def command(self):
+        return [self.arena.granaryfs, self.path("x.tar"), self.path("mnt")]
+
+    def before(self):
+        super().before()
+        self.rival = os.path.join(self.arena.top, "rival")
+        if os.path.exists(self.rival):
+            os.unlink(self.rival)
+
+    def after(self, status, said):
+        wrong = []
+        if os.path.exists(self.rival):
+            with open(self.rival) as file:
+                good = [status, int(file.read())].count(0)
+            mounted = mounts_below(self.arena.top).count(self.path("mnt"))
+            if good != 1 or mounted != 1:
+                wrong = ["%d succeeded, %d are mounted" % (good, mounted)]
+        return wrong + super().after(status, said)
+
+
 class Umount(Program):
     names = ["d/mnt"]
 
@@ -474,7 +544,7 @@ PROGRAMS = {
     "index": Index, "checksums": Checksums, "cat": Cat, "ls": Ls, "verify": Verify,
     "extract": Extract, "extract-new": ExtractNew, "pack": Pack, "mount": Mount,
     "mount-user": MountFor, "mount-as-user": MountAsUser, "mount-dead": MountOverDead,
-    "umount": Umount,
+    "mount-rival": MountRival, "umount": Umount,
 }
 
 
@@ -509,11 +579,12 @@ def rehearse(arena, program, library):
     return calls
 
 
-def play(arena, program, library, rng, calls):
+def play(arena, program, library, rng, calls, call=None):
     """One round: what it was, and what is wrong."""
     arena.fresh()
     program.before()
-    call, attack = rng.randint(1, calls), Attack(arena, rng, program.names)
+    call = call or rng.randint(1, calls)
+    attack = program.attack(arena, rng, program.names)
     before = [snapshot(arena.outside), snapshot(arena.others)]
     pid, name = attack.start()
     reset(arena)
@@ -546,9 +617,12 @@ def main():
     failed = 0
     try:
         calls = rehearse(arena, program, library)
+        each = program.attack is Rival
+        rounds = calls if each else rounds
         for number in range(rounds):
             story, wrong = play(arena, program, library,
-                                random.Random("%d %d" % (seed, number)), calls)
+                                random.Random("%d %d" % (seed, number)), calls,
+                                number + 1 if each else None)
             if wrong:
                 failed += 1
                 print("RACES_SEED=%d, round %d: %s:\n  %s" % (seed, number, story,

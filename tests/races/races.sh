@@ -22,12 +22,13 @@ export RACES=${RACES:-20}
 # what is preloaded comes before a sanitizer's library
 export ASAN_OPTIONS="verify_asan_link_order=0:${ASAN_OPTIONS:-}"
 
+# race PROGRAM [HOW-OFTEN]
 race() {
 	local status
 	"$python" "$abs_top_srcdir/tests/races/races.py" "$1" "$programs/at-call.so" \
 		"$programs/granaryfs" "$programs/granary" >"$work/said" 2>&1
 	status=$?
-	ok "$status" "$1: $RACES times"
+	ok "$status" "$1: ${2:-$RACES times}"
 	diag "$(head -n 60 "$work/said")"
 }
 
@@ -49,5 +50,6 @@ race mount
 race mount-user
 race mount-as-user
 race mount-dead
+race mount-rival "at each call"
 race umount
 finish

@@ -459,6 +459,7 @@ static const struct {
 	{ "unmount, dead", mounts_unmount, true, SOMEBODY },
 	{ "detach, dead", mounts_detach, true, 0 },
 	{ "abort, dead", mounts_abort, true, 0 },
+	{ "detach if dead, dead", mounts_detach_dead, true, SOMEBODY },
 };
 
 static int take_fuse(size_t i)
@@ -476,6 +477,8 @@ static int take_fuse(size_t i)
 	if (ways[i].dead)
 		close(fd);
 	MUST(mounts_is_dead(in("a")) == ways[i].dead);
+	MUST(mounts_detach_dead(in("a"), entry.id + 1000) == -ESTALE);
+	MUST(ways[i].dead || mounts_detach_dead(in("a"), entry.id) == -EBUSY);
 	MUST((path = mounts_path("a/.")) && strcmp(path, in("a")) == 0);
 	MUST(ways[i].take(path, entry.id) == 0 && is_there("a", ""));
 	free(path);

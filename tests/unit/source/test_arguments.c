@@ -82,6 +82,8 @@ static void test_saved_folders(void **state)
 	static const char *const damaged[] = { "[]", "{", "{\"_data_files\": null}",
 					       "{\"_data_files\": [{\"filename\": \"a/\"}]}",
 					       "{\"_data_files\": [{\"filename\": \"..\"}]}",
+					       "{\"_data_files\": [{\"filename\": \"a\\u0000\"}]}",
+					       "{\"_data_files\": [[]]}",
 					       "{\"_data_files\": [{\"filename\": 7}]}" };
 	struct arguments *arguments;
 	struct error e;
@@ -123,6 +125,61 @@ static void test_saved_folders(void **state)
 		assert_non_null(strstr(e.text, "'v/a/state.json'"));
 	}
 	assert_int_equal(system("rm -r v x"), 0);
+}
+
+/* In UTF-16, whose names are longer in UTF-8. */
+static void write_utf16_state(const char *path, unsigned names)
+{
+	static const char begin[] = "{\"_data_files\": [", name[] = "\"*-00000.arrow\",",
+			  end[] = "\"last\"]}";
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite("\xff\xfe", 1, 2, file), 2);
+	for (const char *at = begin; *at; at++)
+		assert_int_equal(fwrite((const char[]){ *at, 0 }, 1, 2, file), 2);
+	for (unsigned i = 0; i < names; i++) {
+		for (const char *at = name; *at; at++)
+			assert_int_equal(fwrite(*at == '*' ? (const char[]){ 0x2d, 0x4e } :
+							     (const char[]){ *at, 0 },
+						1, 2, file), 2);
+	}
+	for (const char *at = end; *at; at++)
+		assert_int_equal(fwrite((const char[]){ *at, 0 }, 1, 2, file), 2);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_saved_folder_with_many_names(void **state)
+{
+	static const struct { unsigned names; int err; } cases[] = {
+		{ 0, 0 }, { 900, 0 }, { 99999, 0 }, { 100000, -EBADMSG },
+	};
+	const char *text = "v";
+	struct rlimit limit;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(system("mkdir v"), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct arguments *arguments = NULL;
+		struct error e;
+		int err;
+
+		write_utf16_state("v/state.json", cases[i].names);
+		err = parse(&text, 1, &arguments, &e);
+		if (cases[i].err || limit.rlim_max > cases[i].names)
+			assert_int_equal(err, cases[i].err);
+		if (!err) {
+			char *path = arguments_path(arguments, 0);
+
+			assert_int_equal(arguments_count(arguments), cases[i].names + 1);
+			assert_string_equal(path, cases[i].names ? "v/\xe4\xb8\xad-00000.arrow" :
+								   "v/last");
+			free(path);
+		}
+		arguments_free(err ? NULL : arguments);
+	}
+	assert_int_equal(system("rm -r v"), 0);
 }
 
 /*
@@ -181,6 +238,7 @@ static void test_first_decides(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_paths_in_order),
 	cmocka_unit_test(test_saved_folders),
+	cmocka_unit_test(test_saved_folder_with_many_names),
 	cmocka_unit_test(test_first_decides),
 	cmocka_unit_test(test_none),
 	cmocka_unit_test(test_more_than_can_be_open),
