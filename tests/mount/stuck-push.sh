@@ -27,17 +27,28 @@ make_archives() {
 	"$granary" index "$work/slow.tar" "$work/sound.tar" >/dev/null || bail "no index"
 }
 
-# Files 0 to 3 hang where the sweep reads them, file 5 where a reader does.
+# held FIRST-END FILE: bytes of slow.tar whose reads are noted, then wait while FILE exists.
+held() {
+	local what
+	what="path=slow.tar,offset=$1,from=$(($(sampled "$work/slow.tar" "${1%-*}" "${1#*-}") + 1))"
+	echo "kind=note,$what;kind=late,$what,while=$2"
+}
+
+# is_held FROM: a read of slow.tar from byte FROM on waits for the storage.
+is_held() {
+	awk -v from="$1" '$1 == "note:" && $5 >= from { found = 1 } END { exit !found }' \
+		"${mount_log[$mnt]}"
+}
+
+# Files 0 to 3 hang where the sweep reads them, file 5 where a reader does. Before the sweep
+# the server lists its own mount, which takes a thread that answers.
 threads=2
 mount_slow() {
-	local swept asked
-	swept=$(($(sampled "$work/slow.tar" 2000000 14000000) + 1))
-	asked=$(($(sampled "$work/slow.tar" 20500000 22000000) + 1))
 	touch "$work/sweep" "$work/demand"
-	rm -f "$work/struck"
-	GRANARY_FAULTS_COUNTS=$work/struck GRANARY_FAULTS="kind=late,path=slow.tar,offset=2000000-14000000,from=$swept,while=$work/sweep;kind=late,path=slow.tar,offset=20500000-22000000,from=$asked,while=$work/demand" \
+	GRANARY_FAULTS="$(held 2000000-14000000 "$work/sweep");$(held 20500000-22000000 "$work/demand")" \
 		mount_ok "$1: mounted" -o threads=$threads,index=require,prefetch=sweep,cache=256M \
 		"$work/slow.tar" "$work/sound.tar" "$mnt" || finish
+	check "$1: the sweep waits for its storage" wait_until 10 is_held 2000000
 	true <"$mnt/sound/file" # from here on nobody asks at close(2)
 }
 
@@ -46,28 +57,17 @@ parked() {
 	[ "$threads" -eq 1 ] || [ "$(counter requests_parked)" -ge 1 ]
 }
 
-# The reader's fault, the second one, keeps a thread of the server.
-reader_struck() {
-	[ "$(od -A n -v -t u8 -w16 "$work/struck" | awk 'NR == 2 { print $2 }')" -ge 1 ]
-}
-
-# It waits for a page of the file, and nobody answers.
-reader_waits() {
-	has_open "$second" "$mnt/sound/file" && in_state D "$second"
-}
-
 # asked WHAT: a read that is parked, or that nobody can receive; then the sweep goes on.
 asked() {
 	mount_slow "$1"
 	cat "$mnt/slow/5" >/dev/null 2>&1 &
 	first=$!
 	cat "$mnt/slow/5" "$mnt/sound/file" >/dev/null 2>&1 &
-	wait_until 20 reader_struck
+	check "$1: a read waits for its storage" wait_until 10 is_held 20000000
 	cat "$mnt/sound/file" >"$work/read" 2>/dev/null &
 	second=$!
 	started+=("$first" "$second")
 	check "$1: a read is parked" wait_until 10 parked
-	check "$1: its reader waits" wait_until 10 reader_waits
 	server=$(server_pid "$mnt")
 	rm "$work/sweep"
 }
