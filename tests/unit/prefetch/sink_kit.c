@@ -368,6 +368,7 @@ void sink_forget(void)
 {
 	for (int i = 0; i < COUNTER_COUNT; i++)
 		stats_set((enum counter)i, 0);
+	stats_set(COUNTER_name_bytes, TREE_NAME_BYTES);
 	for (unsigned i = 0; i < sink_data.count; i++) {
 		struct sink_file *file = &sink_data.files[i];
 

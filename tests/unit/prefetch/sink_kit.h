@@ -123,7 +123,7 @@ uint64_t sink_pages_there(void);
 uint64_t sink_pages_stored(void);
 bool sink_is_swept(void);
 
-/* As if nothing had been. */
+/* As if nothing had been, in a mount without a shield. */
 void sink_forget(void);
 
 /* Runs a case in a child. */
@@ -134,7 +134,6 @@ void sink_run(int (*child)(void *));
 	{                                                                                \
 		if (stats_share() < 0)                                                   \
 			return 1;                                                        \
-		stats_set(COUNTER_name_bytes, TREE_NAME_BYTES);                          \
 		return unit_run(tests, COUNT(tests), set_up, sink_leave);                \
 	}
 
