@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/idmap.h"
-#include "base/log.h"
+#include "build/findings.h"
 #include "names/split_words.h"
 #include "samples/pickled_image.h"
 #include "samples/wds_samples.h"
@@ -513,15 +513,18 @@ static void wds_build_finish(struct build *b)
 	b->kept = NULL;
 	entries_free(old);
 	if (b->pickles.count)
-		log_warn("'%s': '%s' is shown as the pickle that it is, because %s "
-			 "(%" PRIu64 " such members)", b->scan->label, b->pickles.first,
-			 b->pickles.why, b->pickles.count);
+		findings_add(b->scan->findings, FINDING_LEFT_OUT,
+			     "'%s' is shown as the pickle that it is, because %s (%"
+			     PRIu64 " such members)", b->pickles.first, b->pickles.why,
+			     b->pickles.count);
 	if (b->unknown.count)
-		log_warn("'%s': '%s' keeps its name, which ImageFolder does not take for an "
-			 "image's, because %s (%" PRIu64 " such members)", b->scan->label,
-			 b->unknown.first, b->nameless ? "there is one of its new name" :
-			 "the first ones begin like no image that is known",
-			 b->unknown.count);
+		findings_add(b->scan->findings, FINDING_LEFT_OUT,
+			     "'%s' keeps its name, which ImageFolder does not take for "
+			     "an image's, because %s (%" PRIu64 " such members)",
+			     b->unknown.first,
+			     b->nameless ? "there is one of its new name" :
+			     "the first ones begin like no image that is known",
+			     b->unknown.count);
 }
 
 int wds_build(struct scan *scan, const struct webdataset_config *config,
