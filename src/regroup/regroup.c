@@ -9,6 +9,7 @@
 
 #include "base/filename.h"
 #include "build/findings.h"
+#include "names/image_suffixes.h"
 #include "regroup/regroup_parts.h"
 
 static int saw_keys(struct regroup *r, const struct name_map *map)
@@ -94,7 +95,8 @@ static int grade_of(const char *key, const char *path)
 
 	if (map_folders_agree(key, path))
 		grade += GRADE_FOLDER;
-	if (strcmp(filename_of(key), filename_of(path)) == 0 || regroup_has_image_suffix(path))
+	if (strcmp(filename_of(key), filename_of(path)) == 0 || 
+	    name_has_image_suffix(path, SUFFIX_LOADED))
 		grade += GRADE_SUFFIX;
 	return grade;
 }

@@ -15,9 +15,10 @@
 #include <string.h>
 
 #include "format/arrow/batch_rows.h"
-#include "format/arrow/column_choice.h"
 #include "format/arrow/label_column.h"
 #include "format/arrow/row_names.h"
+#include "labels/column_rules.h"
+#include "names/column_titles.h"
 #include "names/split_words.h"
 
 enum {
@@ -74,13 +75,16 @@ static void say_none(const struct arrow_file *file)
 {
 	const struct arrow_column *found = NULL;
 	char type[48] = "";
+	int best = -1;
 
 	for (size_t i = 0; i < file->schema.columns.count; i++) {
 		const struct arrow_column *column = &file->schema.columns.items[i];
-		int rank = column_label_rank(column->name);
+		int rank = title_rank(TITLE_LABEL, column->name, strlen(column->name));
 
-		if (rank >= 0 && (!found || rank < column_label_rank(found->name)))
-			found = column;
+		if (rank < 0 || (found && rank >= best))
+			continue;
+		found = column;
+		best = rank;
 	}
 	if (!found || file->scan->rows->tree || arrow_column_has_files(found) ||
 	    arrow_column_can_label(found))

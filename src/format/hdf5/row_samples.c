@@ -82,7 +82,7 @@ static int name_row(struct appending *a, uint64_t number, struct sample *sample)
 
 	if (err || !row_samples_is_name(name))
 		return err;
-	known = name_has_image_suffix(name);
+	known = name_has_image_suffix(name, SUFFIX_IMAGE | SUFFIX_ARRAY);
 	snprintf(a->name, sizeof(a->name), "%s%s%s", name, known ? "" : ".",
 		 known ? "" : a->set->extension);
 	sample->name = a->name;
