@@ -59,8 +59,8 @@ struct arguments {
 	int directory;    /* the mount point, O_PATH, or -1 */
 	struct inherited inherited;
 	struct dataset *opened;
-	struct index_summary summary; /* of the index; copied for the supervisor */
-	const char *compared;         /* NULL, or a note on checksums that are not used */
+	const char *compared; /* NULL, or a note on checksums that are not used */
+	bool indexed;         /* just now: the indexer has told its findings */
 	struct rights rights; /* of -o user= */
 	struct notify notify;
 	bool quiet;       /* another process prints the result */
@@ -280,7 +280,7 @@ static void write_note(const char *line, void *mountpoint)
 /* Writes the notes of granary info to the mount's log or the terminal. */
 static void write_notes(const struct arguments *a)
 {
-	index_for_each_note(&a->summary, write_note, a->mountpoint);
+	dataset_for_each_note(a->opened, write_note, a->mountpoint);
 	if (a->compared)
 		write_note(a->compared, a->mountpoint);
 }
@@ -492,7 +492,8 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 	}
 	close(fds[1]);
 	status = await_report(a, fds[0], signals, child, e);
-	if (!status && isatty(STDERR_FILENO)) /* scripts have the log */
+	/* scripts have the log, and the indexer has written its findings */
+	if (!status && !a->indexed && isatty(STDERR_FILENO))
 		write_notes(a);
 	/* the child owns the session now: _exit undoes nothing here */
 	status = granaryfs_conclude(a, status, e);
@@ -512,7 +513,7 @@ static int granaryfs_open_dataset(struct arguments *a, struct error *e)
 	struct dataset_info info;
 
 	if (!err && dataset_info(a->opened, &info) == 0) {
-		a->summary = info.summary;
+		a->indexed = info.indexed;
 		a->compared = dataset_compared_note(info.compared);
 	}
 	return err;

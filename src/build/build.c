@@ -19,12 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/filename.h"
 #include "build/builder.h"
+#include "build/findings.h"
 #include "build/paths.h"
 
 struct builder *builder_new(enum duplicates duplicates,
-			    const struct builder_defaults *defaults)
+			    const struct builder_defaults *defaults,
+			    struct findings *findings)
 {
 	struct builder *b = calloc(1, sizeof(*b));
 
@@ -32,6 +34,7 @@ struct builder *builder_new(enum duplicates duplicates,
 		return NULL;
 	b->duplicates = duplicates;
 	b->defaults = *defaults;
+	b->findings = findings;
 	b->recent_directory = NO_ID;
 	if (inodes_add_implied(b) == NO_ID || names_add(b, NO_ID, "", 0, 0) == NO_ID) {
 		builder_free(b);
@@ -296,7 +299,7 @@ static int apply_leaf(struct builder *b, const struct entries *log,
 
 /* Hard links. */
 
-enum { MESSAGES_A_PERIOD = 20 };
+enum { DROPPED_MOST = 10 }; /* hard links that are told */
 
 static int find_path(struct builder *b, uint32_t base, const char *path, uint32_t *out)
 {
@@ -415,9 +418,11 @@ static void build_resolve_link(struct builder *b, uint32_t first)
 static void drop_link(struct builder *b, struct name *name,
 		      const struct pending_link *link)
 {
-	if (log_allowed(MESSAGES_A_PERIOD))
-		log_warn("%s: the hard link %.200s is left out: there is no file %.200s",
-			 b->labels.items[link->shard], link->path, link->target);
+	if (b->dropped++ < DROPPED_MOST)
+		findings_add(b->findings, FINDING_LEFT_OUT,
+			     "'%s': the hard link %.200s is left out: there is no file "
+			     "%.200s", filename_of(b->labels.items[link->shard]),
+			     link->path, link->target);
 	b->left_out++;
 	name->inode = link->before;
 	name->dead = link->before == NO_ID;
@@ -543,24 +548,31 @@ static int apply_log(struct builder *b, struct entries *log, uint32_t base,
 
 static void build_report(struct builder *b, const char *label)
 {
+	const char *file = filename_of(label);
+
 	if (b->unsafe)
-		log_warn("%s: %llu names were absolute or held `..` and were made safe "
-			 "(%s, for one)", label, (unsigned long long)b->unsafe,
-			 b->unsafe_example);
+		findings_add(b->findings, FINDING_LEFT_OUT,
+			     "'%s': %llu names were absolute or held `..` and were made "
+			     "safe (%s, for one)", file, (unsigned long long)b->unsafe,
+			     b->unsafe_example);
 	if (b->skipped)
-		log_warn("%s: %llu entries cannot be shown and are left out: names over "
-			 "%d bytes, the reserved name .granaryfs, no name at all, or "
-			 "two entries of one name, a directory and not (%s, for one)", label,
-			 (unsigned long long)b->skipped, LAYOUT_NAME_MAX,
-			 b->skipped_example);
+		findings_add(b->findings, FINDING_LEFT_OUT,
+			     "'%s': %llu entries cannot be shown and are left out: names "
+			     "over %d bytes, the reserved name .granaryfs, no name at "
+			     "all, or two entries of one name, a directory and not (%s, "
+			     "for one)", file, (unsigned long long)b->skipped,
+			     LAYOUT_NAME_MAX, b->skipped_example);
 	if (b->long_links)
-		log_warn("%s: %llu symbolic links are left out: what they lead to has "
-			 "more than %d bytes, which Linux does not take (%s, for one)",
-			 label, (unsigned long long)b->long_links, TREE_TARGET_BYTES - 1,
-			 b->long_example);
+		findings_add(b->findings, FINDING_LEFT_OUT,
+			     "'%s': %llu symbolic links are left out: what they lead to "
+			     "has more than %d bytes, which Linux does not take (%s, for "
+			     "one)", file, (unsigned long long)b->long_links,
+			     TREE_TARGET_BYTES - 1, b->long_example);
 	if (b->ignored)
-		log_info("%s: %llu files are in an earlier shard too and are left out "
-			 "(duplicates=first)", label, (unsigned long long)b->ignored);
+		findings_add(b->findings, FINDING_USUAL,
+			     "'%s': %llu files are in an earlier shard too and are left "
+			     "out (duplicates=first)", file,
+			     (unsigned long long)b->ignored);
 	b->left_out += b->skipped + b->long_links;
 	b->unsafe = b->skipped = b->ignored = b->long_links = 0;
 }

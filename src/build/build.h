@@ -36,8 +36,12 @@ struct builder_source {
 	const char *name;
 };
 
+struct findings;
+
+/* `findings` may be NULL. */
 struct builder *builder_new(enum duplicates duplicates,
-			    const struct builder_defaults *defaults);
+			    const struct builder_defaults *defaults,
+			    struct findings *findings);
 void builder_free(struct builder *builder);
 
 /*

@@ -1,40 +1,56 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * findings.h: what `granary info` has to say besides where names and labels come from.
+ * findings.h: what a dataset's user should know: what is not shown, which of several
+ * readings was chosen, which option has no effect; each with the option that chooses
+ * otherwise.
  *
- * A scan adds what it has chosen, what else was possible and what it leaves out to its list.
- * The lists of all scans are told once, in their order, by the log and by `granary info`,
- * in the same words.
+ * Each scan has a list of its own. The lists are joined, sorted, and equal sentences of
+ * several files become one with their number. Then the log and the index have the same
+ * lines: `granary info` and the log of each mount show those of the index.
  *
  * Threads: one list belongs to one thread at a time.
  */
 #ifndef GRANARY_BUILD_FINDINGS_H
 #define GRANARY_BUILD_FINDINGS_H
 
+#include <stdint.h>
+
 #include "base/vec.h"
-#include "index/index.h"
 
-/* Adds a line to the summary's notes. "..." marks the end of the room. */
-void note(struct index_summary *summary, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* In the order in which they are told. */
+enum finding_kind {
+	FINDING_LEFT_OUT, /* not shown, or not where its user looks for it */
+	FINDING_CHOSEN,	  /* one of several readings */
+	FINDING_UNUSED,	  /* an option without effect */
+	FINDING_USUAL,	  /* as most users expect it: the log has it as information */
+};
 
-enum { FINDINGS_MOST = 10 }; /* of one packed file; the rest is counted */
+enum {
+	FINDINGS_MOST = 10,		 /* of one packed file; more are counted */
+	FINDINGS_BYTES_MOST = 16 * 1024, /* of all lines in an index */
+};
+
+struct finding;
+struct image;
 
 struct findings {
-	VEC(char *) items;
+	const char *file; /* before each sentence; NULL: they are of the whole dataset */
+	VEC(struct finding) items;
 	uint64_t more;
 };
 
-/* A sentence, with the option that chooses otherwise. */
-void findings_add(struct findings *findings, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* A sentence. `findings` may be NULL: nobody asks. */
+void findings_add(struct findings *findings, enum finding_kind kind, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 void findings_free(struct findings *findings);
 
-/* Says them to the log, of the packed file that `label` names. */
-void findings_log(const struct findings *findings, const char *label);
+/* Moves all of `from` behind those of `to`. `from->file` must live as long as `to`. */
+void findings_join(struct findings *to, struct findings *from);
 
-/* Adds them to the summary's notes; `label` NULL: there is one packed file alone. */
-void findings_note(const struct findings *findings, const char *label,
-		   struct index_summary *summary);
+/*
+ * Sorts them, joins equal sentences, and tells each as a line: to the log, and to the index,
+ * unless `image` is NULL. Those beyond FINDINGS_BYTES_MOST are counted. 0 or -ENOMEM.
+ */
+int findings_tell(struct findings *findings, struct image *image);
 
 #endif

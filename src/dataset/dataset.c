@@ -251,9 +251,17 @@ int dataset_info(const struct dataset *ds, struct dataset_info *out)
 		.index_path = ds->index_path,
 		.index_bytes = index_size(ds->index),
 		.checksums = index_has_sums(ds->index),
+		.indexed = ds->indexed,
 		.compared = how_compared(ds),
 	};
 	for (uint32_t i = 0; i < ds->sources.count; i++)
 		out->source_bytes += source_size(ds->sources.sources[i]);
 	return index_summary(ds->index, &out->summary);
+}
+
+void dataset_for_each_note(const struct dataset *ds,
+			   void (*visit)(const char *line, void *context), void *context)
+{
+	HANDLE_CHECK(ds, HANDLE_DATASET);
+	index_for_each_note(ds->index, visit, context);
 }

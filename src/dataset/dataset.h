@@ -128,9 +128,14 @@ struct dataset_info {
 	const char *index_path; /* NULL: the index is in memory */
 	uint64_t index_bytes;
 	bool checksums; /* the index has one of each file */
+	bool indexed;   /* when it was opened: the indexer has told its findings */
 	enum dataset_compared compared;
 };
 
 int dataset_info(const struct dataset *dataset, struct dataset_info *out);
+
+/* Calls `visit` with each note of the index. */
+void dataset_for_each_note(const struct dataset *dataset,
+			   void (*visit)(const char *line, void *context), void *context);
 
 #endif

@@ -2,9 +2,7 @@
 #include "format/format.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,20 +123,4 @@ int format_is_blank_tar(const struct source *source, uint64_t base, uint64_t len
 		return 0;
 	err = source_pread(source, bytes, (size_t)length, base);
 	return err ? err : all_zero(bytes, (size_t)length);
-}
-
-void scan_say(struct scan *scan, const char *format, ...)
-{
-	size_t n = strlen(scan->said);
-	char text[384];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(text, sizeof(text), format, values);
-	va_end(values);
-	/* a name may hold what parts the lines */
-	for (char *c = text; *c; c++)
-		*c = *c == '\n' ? '?' : *c;
-	if (n + strlen(text) + 2 <= sizeof(scan->said))
-		snprintf(scan->said + n, sizeof(scan->said) - n, "%s%s", n ? "\n" : "", text);
 }

@@ -57,14 +57,11 @@ struct scan {
 
 	bool alone; /* nothing else is scanned meanwhile: it may use several threads */
 
-	struct findings *findings; /* what was chosen and left out, for the user; may be NULL */
+	struct findings *findings; /* for the user (build/findings.h); may be NULL */
 
 	/* What the format says of this file for `granary info`, if anything:
 	   "zstd, blocks of 128 KiB". */
 	char detail[96];
-
-	/* Sentences of scan_say, one a line. */
-	char said[768];
 
 	/* An Arrow file of numbers: the rows of the source before it that are shown, in this
 	   order. Freed by the indexer. */
@@ -108,13 +105,6 @@ struct format {
 
 /* Reads the window through, or says that this build cannot (-EBADMSG). */
 int format_scan(const struct format *format, struct scan *scan, struct error *e);
-/*
- * Says what was found, and the option that chooses otherwise. The log and `granary info` have
- * it once for all shards that say the same.
- */
-void scan_say(struct scan *scan, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* What every format may have to say of the file that `label` names. */
 int format_no_memory(const char *label, struct error *e);
 int format_unreadable(const char *label, int err, struct error *e);

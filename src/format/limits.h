@@ -20,7 +20,6 @@ enum {
 	LIMIT_XATTR_NAME_BYTES = 255,
 	LIMIT_XATTR_VALUE_BYTES = 64 * 1024,
 	LIMIT_XATTR_TOTAL_BYTES = 1024 * 1024,
-	LIMIT_WARNINGS = 10, /* shown for one packed file */
 };
 
 /*

@@ -152,15 +152,20 @@ int index_summary(const struct index *index, struct index_summary *out)
 	return 0;
 }
 
-void index_for_each_note(const struct index_summary *summary,
+void index_for_each_note(const struct index *index,
 			 void (*visit)(const char *line, void *context), void *context)
 {
-	char notes[sizeof(summary->notes)], *rest = notes, *line;
+	const struct section *s;
+	char *notes, *rest, *line;
 
-	memcpy(notes, summary->notes, sizeof(notes));
+	HANDLE_CHECK(index, HANDLE_INDEX);
+	s = &index->tree.sections[SECTION_NOTES];
+	notes = rest = s->count ? strndup((const char *)s->base, s->count)
+				: strdup(card_summary(index->card)->notes);
 	while ((line = strsep(&rest, "\n")))
 		if (*line)
 			visit(line, context);
+	free(notes);
 }
 
 int index_check(const struct index *index, struct error *e)

@@ -36,7 +36,7 @@ struct index_summary {
 	char labels[192];     /* source of the labels */
 	char options[256];    /* the options that shaped the tree */
 	char view[192];       /* rule of the paths, and its reason */
-	char notes[768];      /* further notes, one a line */
+	char notes[768];      /* the notes in an index of 0.1, one a line */
 };
 
 /*
@@ -62,8 +62,8 @@ int index_check(const struct index *index, struct error *e);
 const struct tree *index_tree(const struct index *index);
 int index_summary(const struct index *index, struct index_summary *out);
 
-/* Calls `visit` with each line of the notes. */
-void index_for_each_note(const struct index_summary *summary,
+/* Calls `visit` with each note: what the index's user should know (build/findings.h). */
+void index_for_each_note(const struct index *index,
 			 void (*visit)(const char *line, void *context), void *context);
 uint32_t index_volume_count(const struct index *index);
 int index_volume(const struct index *index, uint32_t i, struct volume_desc *out);

@@ -46,7 +46,8 @@ enum {
 	SECTION(ARRAYS, struct volume_array)         \
 	SECTION(SUMS, uint64_t)                      \
 	SECTION(BLOCKS, uint64_t)                    \
-	SECTION(IDENTITIES, struct layout_identity)
+	SECTION(IDENTITIES, struct layout_identity)  \
+	SECTION(NOTES, uint8_t)
 
 enum layout_section_id {
 #define SECTION_ID(id, type) SECTION_##id,
@@ -96,6 +97,8 @@ struct layout_identity {
 	uint64_t number;
 	uint64_t samples;
 };
+
+/* NOTES are lines of text, each with a line feed behind it. */
 
 struct layout_volume {
 	uint32_t kind;

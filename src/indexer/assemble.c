@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/size.h"
 #include "build/findings.h"
-#include "indexer/said.h"
 #include "indexer/selections.h"
 #include "samples/wds_report.h"
 #include "view/view.h"
@@ -85,7 +83,8 @@ static int regroup_files(struct indexer *indexer, const struct view *view,
 	if (given->name_count == 0 || view_has_samples(view) ||
 	    (kind != VIEW_AUTO && kind != VIEW_CLASS))
 		return 0;
-	indexer->regroup = regroup_new(given->names, given->name_count, given->classes);
+	indexer->regroup = regroup_new(given->names, given->name_count, given->classes,
+				       &indexer->findings);
 	if (!indexer->regroup)
 		return error_no_memory(e, NULL);
 	return regroup_jobs(indexer, jobs, e);
@@ -106,7 +105,7 @@ static int name_samples(struct view *view, struct job *job)
 
 /* Reports the shards as WebDataset, unless their files were regrouped. */
 static int report_shards(const struct indexer *indexer, struct job **jobs,
-			 struct index_summary *summary)
+			 struct findings *findings)
 {
 	uint32_t count = indexer->sources->count;
 	CLEANUP(cleanup_free) const struct wds_findings **shards =
@@ -118,35 +117,41 @@ static int report_shards(const struct indexer *indexer, struct job **jobs,
 		return 0;
 	for (uint32_t i = 0; i < count; i++)
 		shards[i] = &jobs[i]->findings;
-	wds_report(shards, count, summary);
+	wds_report(shards, count, findings);
 	return 0;
 }
 
-/* What the formats chose and left out, in the order of the shards. */
-static void tell_findings(const struct indexer *indexer, struct job **jobs,
-			  struct index_summary *summary)
-{
-	uint32_t count = indexer->sources->count;
-
-	for (uint32_t i = 0; i < count; i++) {
-		findings_log(&jobs[i]->told, jobs[i]->scan.label);
-		findings_note(&jobs[i]->told, count > 1 ? source_own_name(indexer->sources->sources[i]) :
-						 NULL, summary);
-	}
-}
-
 /* The user may have wanted the tars: a tar of shards is no dataset of samples. */
-static void note_opened(const struct indexer *indexer, struct index_summary *summary)
+static void note_opened(const struct indexer *indexer, struct findings *findings)
 {
 	char text[SIZE_TEXT_BYTES];
 
 	if (indexer->opened == 1)
-		note(summary, "a tar inside, '%.100s', is shown as a directory; -o nested=off "
-		     "shows it as a file", indexer->opened_first);
+		findings_add(findings, FINDING_USUAL,
+			     "a tar inside, '%.100s', is shown as a directory; -o "
+			     "nested=off shows it as a file", indexer->opened_first);
 	else if (indexer->opened)
-		note(summary, "%s tars inside, '%.100s' first, are shown as directories; -o "
-		     "nested=off shows them as files", count_text(indexer->opened, text),
-		     indexer->opened_first);
+		findings_add(findings, FINDING_USUAL,
+			     "%s tars inside, '%.100s' first, are shown as directories; "
+			     "-o nested=off shows them as files",
+			     count_text(indexer->opened, text), indexer->opened_first);
+}
+
+static int report(struct indexer *indexer, struct job **jobs, const struct view *view)
+{
+	struct findings *findings = &indexer->findings;
+
+	for (uint32_t i = 0; i < indexer->sources->count; i++)
+		findings_join(findings, &jobs[i]->found);
+	for (size_t i = 0; i < indexer->nested.count; i++)
+		findings_join(findings, &indexer->nested.items[i]->found);
+	given_note(indexer->config, indexer->blanks.other->format, view,
+		   indexer->regroup && regroup_used(indexer->regroup), findings);
+	note_opened(indexer, findings);
+	splits_report(&indexer->strays, findings);
+	restarts_report(&indexer->clash, findings);
+	blanks_report(&indexer->blanks, findings);
+	return report_shards(indexer, jobs, findings);
 }
 
 static int seal(struct indexer *indexer, struct builder *builder, struct job **jobs,
@@ -170,20 +175,14 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 		snprintf(summary.labels, sizeof(summary.labels), "none: there are no directories");
 	if (indexer->regroup)
 		regroup_describe(indexer->regroup, &summary);
-	given_note(&indexer->given, indexer->config, indexer->blanks.other->format, view,
-		   indexer->regroup && regroup_used(indexer->regroup), &summary);
-	said_report(jobs, sources->count, &summary);
-	tell_findings(indexer, jobs, &summary);
-	note_opened(indexer, &summary);
-	splits_report(&indexer->strays, &summary);
-	restarts_report(&indexer->clash, &summary);
-	blanks_report(&indexer->blanks, &summary);
-	if (report_shards(indexer, jobs, &summary) < 0)
+	if (report(indexer, jobs, view) < 0)
 		return error_no_memory(e, NULL);
 	err = describe_sources(sources, described, e);
-	if (err)
-		return err;
-	return builder_seal(builder, described, sources->count, &summary, image, e);
+	if (!err)
+		err = builder_seal(builder, described, sources->count, &summary, image, e);
+	if (!err && findings_tell(&indexer->findings, image) < 0)
+		err = error_no_memory(e, NULL);
+	return err;
 }
 
 /*
@@ -259,7 +258,8 @@ static int apply_jobs(struct indexer *indexer, struct builder *builder,
 int indexer_assemble(struct indexer *indexer, struct job **jobs, struct image *image,
 		     struct error *e)
 {
-	const struct view_config config = given_view(&indexer->given, indexer->config);
+	const struct view_config config =
+		given_view(&indexer->given, indexer->config, &indexer->findings);
 	struct view *view = view_new(&config);
 	struct builder_defaults defaults;
 	struct builder *builder;
@@ -267,7 +267,7 @@ int indexer_assemble(struct indexer *indexer, struct job **jobs, struct image *i
 	int err = blanks_find(jobs, indexer->sources->count, &indexer->blanks, e);
 
 	default_attributes(indexer->sources, &defaults);
-	builder = builder_new(indexer->config->duplicates, &defaults);
+	builder = builder_new(indexer->config->duplicates, &defaults, &indexer->findings);
 	if (!err && builder && view)
 		err = apply_jobs(indexer, builder, view, jobs, &left_out, e);
 	else if (!err)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/filename.h"
-#include "base/log.h"
 #include "build/findings.h"
 #include "indexer/jobs.h"
 
@@ -61,12 +60,12 @@ int blanks_find(struct job *const *jobs, uint32_t count, struct blanks *out,
 	return out->other && blanks_is_tar(out->other) ? 0 : blanks_refuse(first, out, e);
 }
 
-void blanks_report(const struct blanks *blanks, struct index_summary *summary)
+void blanks_report(const struct blanks *blanks, struct findings *findings)
 {
 	if (!blanks->first)
 		return;
-	log_warn("'%s' is a tar archive without a member: nothing of it is shown (%u of %u "
-		 "archives are so)", blanks->first, blanks->count, blanks->of);
-	note(summary, "'%.60s' is a tar archive without a member: nothing of it is shown (%u of "
-	     "%u archives are so)", filename_of(blanks->first), blanks->count, blanks->of);
+	findings_add(findings, FINDING_LEFT_OUT,
+		     "'%s' is a tar archive without a member: nothing of it is shown (%u "
+		     "of %u archives are so)", filename_of(blanks->first), blanks->count,
+		     blanks->of);
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "index/index.h"
+#include "build/findings.h"
 
 struct job;
 
@@ -32,6 +32,6 @@ int blanks_find(struct job *const *jobs, uint32_t count, struct blanks *out,
 		struct error *e);
 
 /* Reports empty shards, if there are any. */
-void blanks_report(const struct blanks *blanks, struct index_summary *summary);
+void blanks_report(const struct blanks *blanks, struct findings *findings);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/filename.h"
-#include "base/log.h"
+#include "build/findings.h"
 #include "indexer/jobs.h"
 #include "names/label_words.h"
 #include "os/processors.h"
@@ -19,7 +19,6 @@ enum {
 	NESTING_LIMIT = 8,
 	THREADS_LEAST = 8,
 	THREADS_MOST = 64,
-	MESSAGES_A_PERIOD = 20,
 	LABEL_BYTES = 512, /* hostile paths of files inside are a MiB */
 	LABEL_HALF = 250,  /* of each of its two names */
 	PAIRED_MOST = 256, /* files of a set in which images and labels are paired */
@@ -90,12 +89,15 @@ static void fail_shard(struct job *shard, int err, const struct error *e)
  */
 static void end_nested(struct job *job, int err, const struct error *e)
 {
+	const char *text = strstr(e->text, job->found.file); /* without its folders */
+
 	if (err != -EBADMSG) {
 		fail_shard(job->shard, err, e);
 		return;
 	}
-	if (log_allowed(MESSAGES_A_PERIOD))
-		log_warn("%s; it is shown as a file", e->text);
+	job->found.file = NULL; /* the sentence has it */
+	findings_add(&job->found, FINDING_LEFT_OUT, "%s%s; it is shown as a file",
+		     text ? "'" : "", text ? text : e->text);
 	entries_set_failed(job->scan.entries);
 }
 
@@ -124,7 +126,7 @@ static void free_job(struct job *job)
 		return;
 	samples_free(job->scan.samples);
 	vec_free(&job->scan.selection);
-	findings_free(&job->told);
+	findings_free(&job->found);
 	free(job->label);
 	free(job->error);
 	free(job);
@@ -171,7 +173,7 @@ static struct job *new_job(struct indexer *indexer, const struct source *source,
 		.rows = &job->rows, .options = &indexer->config->formats,
 		.alone = indexer->sources->count == 1,
 	};
-	job->scan.findings = &job->told;
+	job->scan.findings = &job->found;
 	if (indexer->progress)
 		atomic_fetch_add(&indexer->progress->total, length);
 	return job;
@@ -200,6 +202,15 @@ static char *nested_label(const struct scan *scan, const char *member)
 	return label;
 }
 
+/* The label without the folders of the packed file. */
+static const char *own_part(const struct job *job)
+{
+	const char *path = source_path(job->scan.source);
+	size_t folders = (size_t)(filename_of(path) - path);
+
+	return job->label + (folders < LABEL_HALF ? folders : 0);
+}
+
 static int add_nested(struct job *parent, struct job *job, const char *member)
 {
 	struct indexer *indexer = parent->indexer;
@@ -211,6 +222,7 @@ static int add_nested(struct job *parent, struct job *job, const char *member)
 	if (!job->label)
 		return -ENOMEM;
 	job->scan.label = job->label;
+	job->found.file = own_part(job);
 	job->member = job->label + strnlen(parent->scan.label, LABEL_HALF) + strlen(": ");
 	if (strncmp(job->member, "./", 2) == 0)
 		job->member += 2;
@@ -280,6 +292,7 @@ static struct job *shard_job(struct indexer *indexer, uint32_t i, struct error *
 		return NULL;
 	}
 	job->scan.label = source_path(source);
+	job->found.file = source_own_name(source);
 	if (indexer->splits && split_of_path(job->scan.label, job->split))
 		job->rows.split = job->split;
 	job->shard = job;
@@ -360,28 +373,27 @@ static void free_jobs(struct indexer *indexer, struct job **jobs)
 	vec_free(&indexer->nested);
 }
 
-static bool is_before(const struct job *a, const struct job *b)
+static int in_order(const void *left, const void *right)
 {
-	if (a->scan.source_number != b->scan.source_number)
-		return a->scan.source_number < b->scan.source_number;
-	return a->scan.base < b->scan.base;
+	const struct scan *a = &(*(struct job *const *)left)->scan;
+	const struct scan *b = &(*(struct job *const *)right)->scan;
+
+	if (a->source_number != b->source_number)
+		return a->source_number < b->source_number ? -1 : 1;
+	return (a->base > b->base) - (a->base < b->base);
 }
 
-/* Finds the first in the sources' order: the list's order depends on timing. */
-static void count_opened(struct indexer *indexer)
+/* Puts nested jobs, whose order depends on timing, into that of the sources. */
+static void order_nested(struct indexer *indexer)
 {
-	const struct job *first = NULL;
+	struct job **jobs = indexer->nested.items;
+	size_t n = indexer->nested.count;
 
-	for (size_t i = 0; i < indexer->nested.count; i++) {
-		const struct job *job = indexer->nested.items[i];
-
-		if (entries_failed(job->scan.entries))
-			continue;
-		indexer->opened++;
-		if (!first || is_before(job, first))
-			first = job;
-	}
-	indexer->opened_first = first ? first->member : NULL;
+	if (n)
+		qsort(jobs, n, sizeof(*jobs), in_order);
+	for (size_t i = 0; i < n; i++)
+		if (!entries_failed(jobs[i]->scan.entries) && indexer->opened++ == 0)
+			indexer->opened_first = jobs[i]->member;
 }
 
 static int run_pool(struct indexer *indexer, struct job **jobs, struct error *e)
@@ -410,13 +422,14 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 	if (progress)
 		atomic_store(&progress->shards, sources->count);
 	/* read before the scan, which may take hours */
-	err = given_read(config, &indexer.given, e);
+	err = given_read(config, &indexer.given, &indexer.findings, e);
 	if (!err)
 		err = run_pool(&indexer, jobs, e);
-	count_opened(&indexer);
+	order_nested(&indexer);
 	if (!err)
 		err = indexer_assemble(&indexer, jobs, image, e);
 	free_jobs(&indexer, jobs);
+	findings_free(&indexer.findings);
 	regroup_free(indexer.regroup);
 	given_free(&indexer.given);
 	return err;

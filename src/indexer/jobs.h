@@ -32,7 +32,7 @@ struct job {
 	const char *member; /* of a nested file: its name, within the label */
 	char split[SPLIT_BYTES];
 	struct wds_findings findings; /* of a shard that is a tar */
-	struct findings told; /* what its format chose and left out */
+	struct findings found; /* of the scan */
 	int depth;         /* 0: a shard */
 	int result;        /* of a shard: the first fault, also of files inside */
 	struct error *error; /* of a shard: the sentence; owned */
@@ -43,6 +43,7 @@ struct indexer {
 	const struct source_set *sources;
 	struct indexer_progress *progress;
 	struct given given;       /* maps and list */
+	struct findings findings; /* of the whole set; in the end of all files */
 	struct regroup *regroup;  /* NULL: paths stay unchanged */
 	struct pool *pool;
 	bool splits;              /* the shards' names have several splits */

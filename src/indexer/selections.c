@@ -8,6 +8,7 @@
 
 #include "base/filename.h"
 #include "base/vec.h"
+#include "build/findings.h"
 #include "indexer/jobs.h"
 
 static bool same_folder(const struct job *a, const struct job *b)
@@ -61,8 +62,9 @@ static int select_rows(struct job *data, const struct job *by, const uint64_t *r
 				 by->scan.label, all, data->scan.label);
 	if (err)
 		return error_no_memory(e, NULL);
-	scan_say(&data->scan, "%zu of its %" PRIu64 " rows are shown, those of '%.100s'",
-		 n, all, filename_of(by->scan.label));
+	findings_add(data->scan.findings, FINDING_CHOSEN,
+		     "%zu of its %" PRIu64 " rows are shown, those of '%.100s'", n, all,
+		     filename_of(by->scan.label));
 	return 0;
 }
 

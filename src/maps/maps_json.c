@@ -6,6 +6,7 @@
 #include "config.h"
 #include "maps/class_text.h"
 #include "maps/maps_pairs.h"
+#include "names/column_titles.h"
 
 #if WITH_JANSSON
 #include <jansson.h>
@@ -102,11 +103,10 @@ static int visit_dict(const struct map_input *input, json_t *dict, struct error 
 /* Where the lists of classes are that programs keep beside other things; else `json`. */
 static json_t *maps_json_find_classes(json_t *json)
 {
-	static const char *const keys[] = { "id2label", "label2id", "names", "class_names",
-					    "classes", "categories", "labels" };
+	const char *key;
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		json_t *inner = json_object_get(json, keys[i]);
+	for (size_t i = 0; (key = title_of_class_list(i)); i++) {
+		json_t *inner = json_object_get(json, key);
 
 		if (json_is_object(inner) || json_is_array(inner))
 			return inner;

@@ -7,6 +7,7 @@
 
 #include "base/vec.h"
 #include "maps/maps_pairs.h"
+#include "names/column_titles.h"
 
 enum { ROW_MOST = 1 << 20 }; /* bytes: a quote that is not closed ends somewhere */
 
@@ -27,20 +28,6 @@ struct maps_table {
 	bool first_word;      /* "n03146219 12 33 ...": the boxes follow */
 	bool label_first;     /* "3 a b.jpg": the label is all before the first blank */
 	bool begun;           /* a row has come, and no comment that has no blank */
-};
-
-/* What the column of names may be called: those of a line before those of the next. */
-static const char *const key_titles[][12] = {
-	{ "filepath", "file_path", "image_path" },
-	{ "filename", "file_name", "fname", "file", "path", "image_name", "imagename", "image",
-	  "images", "img" },
-	{ "imageid", "image_id" },
-	{ "name", "key", "id" }, /* beside a file's name an id is not the name */
-};
-
-static const char *const value_titles[] = {
-	"label", "labels", "class", "class_id", "classid", "class_name", "classname",
-	"target", "targets", "category", "wnid", "synset", "predictionstring", NULL,
 };
 
 static int maps_table_refuse_row(const struct maps_table *t, const char *what,
@@ -225,23 +212,21 @@ static int give(const struct maps_table *t, struct error *e)
 	return t->input->visit(t->input->context, &pair, e);
 }
 
-static bool is_title(const struct map_value *field, const char *title)
+/* The column, but one, with the most usual title; -1: none has one. */
+static int find_title(const struct maps_table *t, enum title_role role, int but)
 {
-	return strlen(title) == field->size &&
-	       strncasecmp(title, field->text, field->size) == 0;
-}
+	int found = -1, best = -1;
 
-/* The first column with one of the titles, or -1. */
-static int find_title(const struct maps_table *t, const char *const *titles)
-{
 	for (size_t i = 0; i < t->fields.count; i++) {
 		struct map_value field = field_value(t, i);
+		int rank = title_rank(role, field.text, field.size);
 
-		for (size_t k = 0; titles[k]; k++)
-			if (is_title(&field, titles[k]))
-				return (int)i;
+		if (rank < 0 || (int)i == but || (found >= 0 && rank >= best))
+			continue;
+		found = (int)i;
+		best = rank;
 	}
-	return -1;
+	return found;
 }
 
 /*
@@ -250,10 +235,8 @@ static int find_title(const struct maps_table *t, const char *const *titles)
  */
 static int choose_columns(struct maps_table *t, struct error *e)
 {
-	int key = -1, value = find_title(t, value_titles);
+	int value = find_title(t, TITLE_LABEL, -1), key = find_title(t, TITLE_FILE, value);
 
-	for (size_t i = 0; i < sizeof(key_titles) / sizeof(*key_titles) && key < 0; i++)
-		key = find_title(t, key_titles[i]);
 	t->value = 1;
 	t->columns = 2;
 	if (t->fields.count > 2 && (key < 0 || value < 0))

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "maps/class_text.h"
+#include "names/column_titles.h"
 
 struct yaml {
 	const struct map_input *input;
@@ -44,15 +45,14 @@ static const char *behind_key(const struct map_line *line, const char *key)
 	return line->text + n + 1;
 }
 
-static const char *const class_keys[] = {"names",      "class_names", "classes", "labels",
-					 "categories", "label_names", "id2label"};
-
 /* The line with the key, or the number of lines. */
 static size_t find_names(const struct map_lines *lines)
 {
-	for (size_t k = 0; k < sizeof(class_keys) / sizeof(*class_keys); k++)
+	const char *key;
+
+	for (size_t k = 0; (key = title_of_class_list(k)); k++)
 		for (size_t i = 0; i < lines->items.count; i++)
-			if (behind_key(&lines->items.items[i], class_keys[k]))
+			if (behind_key(&lines->items.items[i], key))
 				return i;
 	return lines->items.count;
 }
@@ -66,12 +66,11 @@ static bool is_empty(const char *at, const char *end)
 
 static const char *value_of_key(const struct map_line *line)
 {
-	const char *at = line->text;
+	const char *at = line->text, *key;
 
-	for (size_t k = 0; k < sizeof(class_keys) / sizeof(*class_keys); k++)
-		if (behind_key(line, class_keys[k]))
-			at = behind_key(line, class_keys[k]);
-
+	for (size_t k = 0; (key = title_of_class_list(k)); k++)
+		if (behind_key(line, key))
+			at = behind_key(line, key);
 	while (at < line->text + line->size && (*at == ' ' || *at == '\t'))
 		at++;
 	return at;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "names/column_titles.h"
+
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* The most usual first. */
@@ -18,10 +20,6 @@ static const char *const image_words[] = {
 	"jpgs", "jpg", "png", "pngs", "rows", "records", "record", "photos", "photo",
 	"pictures", "picture", "frames", "frame", "features", "rgb", "cam", "camera",
 	"encoded", "bytes",
-};
-
-static const char *const class_lists[] = {
-	"list_classes", "class_names", "label_names", "classes", "categories",
 };
 
 static const char *const file_lists[] = { "filenames", "filename", "file_names", "names" };
@@ -199,9 +197,43 @@ bool name_is_vague(const char *name)
 	       strcmp(name, "category") == 0;
 }
 
+static bool has_part(const char *name, const char *const *words)
+{
+	while (*words && !strcasestr(name, *words))
+		words++;
+	return *words;
+}
+
+bool name_hints_label(const char *name)
+{
+	static const char *const words[] = { "cls",    "class",   "label", "target",
+					     "categ",  "species", "wnid",  "synset", NULL };
+
+	return has_part(name, words);
+}
+
+bool name_hints_other(const char *name)
+{
+	static const char *const words[] = { "width",  "height", "size",   "count", "index",
+					     "inx",    "length", "time",   "date",  "status",
+					     "score",  "url",    "path",   "file",  "hash",
+					     "error",  "shard",  "licen",  "text",  "caption",
+					     "exif",   "page",   "offset", "seed",  NULL };
+
+	return has_part(name, words);
+}
+
 int name_class_list_rank(const char *name)
 {
-	return label_words_find(class_lists, COUNT(class_lists), name, strlen(name));
+	const char *key;
+
+	/* beside arrays these are lists of files, and labels */
+	if (strcasecmp(name, "names") == 0 || strcasecmp(name, "labels") == 0)
+		return -1;
+	for (int i = 0; (key = title_of_class_list((size_t)i)); i++)
+		if (strcasecmp(name, key) == 0)
+			return i;
+	return -1;
 }
 
 int name_file_list_rank(const char *name)

@@ -36,6 +36,11 @@ unsigned name_label_rank(const char *name);
    "center_y" nor "label_start_ix". */
 bool name_may_label_any(const char *name);
 
+/* Has it a part that hints at a label ("species_id"), or at what else is said of a sample
+   ("width")? For items of unknown names: hints are no labels. */
+bool name_hints_label(const char *name);
+bool name_hints_other(const char *name);
+
 /* Of another length, may it be something else than labels? "classes". */
 bool name_is_vague(const char *name);
 

@@ -5,8 +5,7 @@
 #include <strings.h>
 
 #include "base/filename.h"
-
-static const char *const image_extensions[] = { "jpg", "jpeg", "jpe", "jfif", "png" };
+#include "names/image_suffixes.h"
 
 const char *naming_extension(const char *path)
 {
@@ -18,13 +17,8 @@ const char *naming_extension(const char *path)
 bool naming_is_image(const char *path)
 {
 	const char *extension = naming_extension(path);
-	size_t n = sizeof(image_extensions) / sizeof(image_extensions[0]);
 
-	for (size_t i = 0; extension && i < n; i++) {
-		if (strcasecmp(extension, image_extensions[i]) == 0)
-			return true;
-	}
-	return false;
+	return extension && image_suffix(extension) & SUFFIX_DECODED;
 }
 
 /* The first entry that does not sort before `path`. */

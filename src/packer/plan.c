@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/size.h"
+#include "names/split_words.h"
 #include "packer/deal.h"
 #include "packer/naming.h"
 #include "packer/seeded_order.h"
@@ -468,12 +469,10 @@ unsigned plan_imbalance(const struct plan *plan)
 
 bool plan_is_of_splits(const struct plan *plan)
 {
-	static const char *const names[] = { "train", "val", "valid", "validation", "test" };
 	size_t found = 0;
 
-	for (size_t i = 0; i < plan->classes.count; i++) {
-		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			found += strcmp(plan->classes.items[i], names[k]) == 0;
-	}
+	for (size_t i = 0; i < plan->classes.count; i++)
+		found += split_is_small_word(plan->classes.items[i],
+					     strlen(plan->classes.items[i]));
 	return found && found == plan->classes.count;
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/filename.h"
-#include "base/log.h"
 #include "build/findings.h"
+#include "names/image_suffixes.h"
 #include "regroup/regroup_parts.h"
 
 static int saw_keys(struct regroup *r, const struct name_map *map)
@@ -38,12 +38,13 @@ static int new_state(struct map_state *state)
 }
 
 struct regroup *regroup_new(const struct view_map *maps, size_t n,
-			    const struct class_list *classes)
+			    const struct class_list *classes, struct findings *findings)
 {
 	struct regroup *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
+	r->findings = findings;
 	r->classes = regroup_classes_new(classes);
 	r->maps = calloc(n ? n : 1, sizeof(*r->maps));
 	if (!r->classes || !r->maps)
@@ -94,7 +95,8 @@ static int grade_of(const char *key, const char *path)
 
 	if (map_folders_agree(key, path))
 		grade += GRADE_FOLDER;
-	if (strcmp(filename_of(key), filename_of(path)) == 0 || regroup_has_image_suffix(path))
+	if (strcmp(filename_of(key), filename_of(path)) == 0 || 
+	    name_has_image_suffix(path, SUFFIX_LOADED))
 		grade += GRADE_SUFFIX;
 	return grade;
 }
@@ -252,24 +254,25 @@ static size_t count_missing(const struct map_state *state, const char **example)
 	return missing;
 }
 
-static void report_map(struct map_state *state)
+static void report_map(const struct regroup *r, struct map_state *state)
 {
-	const char *example = "";
-	size_t count = name_map_count(state->map);
+	const char *example = "", *name = filename_of(state->path);
+	size_t count = name_map_count(state->map), missing = count_missing(state, &example);
 
-	state->missing = count_missing(state, &example);
 	if (state->best == GRADE_NONE)
-		log_warn(
-			"%s: no file here has one of its %zu names (%.200s, for one), so "
-			"nothing is moved by it",
-			state->path, count, name_map_get(state->map, 0)->key);
-	else if (state->missing)
-		log_warn("%s: %zu of its %zu names have no file here (%.200s, for one)",
-			 state->path, state->missing, count, example);
+		findings_add(r->findings, FINDING_UNUSED,
+			     "names=%s: no file here has one of its %zu names (%.200s, "
+			     "for one), so nothing is moved by it", name, count,
+			     name_map_get(state->map, 0)->key);
+	else if (missing)
+		findings_add(r->findings, FINDING_LEFT_OUT,
+			     "names=%s: %zu of its %zu names have no file here (%.200s, "
+			     "for one)", name, missing, count, example);
 	if (state->elsewhere)
-		log_warn("%s: %" PRIu64 " files have one of its names, but lie in other "
-			 "folders than it says, and stay there", state->path,
-			 state->elsewhere);
+		findings_add(r->findings, FINDING_LEFT_OUT,
+			     "names=%s: %" PRIu64 " files have one of its names, but lie "
+			     "in other folders than it says, and stay there", name,
+			     state->elsewhere);
 }
 
 void regroup_seal(struct regroup *r)
@@ -280,9 +283,9 @@ void regroup_seal(struct regroup *r)
 void regroup_report(struct regroup *r)
 {
 	for (size_t i = 0; i < r->map_count; i++)
-		report_map(&r->maps[i]);
-	regroup_say_rest(r, NULL);
-	regroup_say_splits(r, NULL);
+		report_map(r, &r->maps[i]);
+	regroup_say_rest(r);
+	regroup_say_splits(r);
 }
 
 bool regroup_used(const struct regroup *r)
@@ -291,22 +294,6 @@ bool regroup_used(const struct regroup *r)
 		if (r->maps[i].best != GRADE_NONE)
 			return true;
 	return false;
-}
-
-static void note_map(const struct map_state *state, struct index_summary *summary)
-{
-	const char *name = filename_of(state->path);
-
-	if (state->best == GRADE_NONE)
-		note(summary, "names=%.80s: no file has one of its names", name);
-	else if (state->missing)
-		note(summary, "names=%.80s: %zu of its %zu names have no file", name,
-		     state->missing, name_map_count(state->map));
-	if (state->elsewhere)
-		note(summary,
-		     "names=%.80s: %" PRIu64 " files have its names, but lie in other "
-		     "folders than it says",
-		     name, state->elsewhere);
 }
 
 void regroup_describe(const struct regroup *r, struct index_summary *summary)
@@ -322,8 +309,4 @@ void regroup_describe(const struct regroup *r, struct index_summary *summary)
 		 "the maps of names=; classes are "
 		 "called by %s",
 		 regroup_classes_source(r->classes));
-	for (size_t i = 0; i < r->map_count; i++)
-		note_map(&r->maps[i], summary);
-	regroup_say_rest(r, summary);
-	regroup_say_splits(r, summary);
 }

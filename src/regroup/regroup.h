@@ -27,14 +27,15 @@
 
 #include "base/error.h"
 #include "build/entries.h"
+#include "build/findings.h"
 #include "index/index.h"
 #include "maps/name_map.h"
 
 struct regroup;
 
-/* What it is given outlives it; `classes` may be NULL. NULL: out of memory. */
+/* What it is given outlives it; `classes` and `findings` may be NULL. NULL: out of memory. */
 struct regroup *regroup_new(const struct view_map *maps, size_t n,
-			    const struct class_list *classes);
+			    const struct class_list *classes, struct findings *findings);
 void regroup_free(struct regroup *regroup);
 
 /*
@@ -54,7 +55,7 @@ void regroup_seal(struct regroup *regroup);
 int regroup_check(struct regroup *regroup, struct entries *entries, const char *split,
 		  struct error *e);
 
-/* Says what of the maps has no file, or not where it should be, once all are checked. */
+/* Adds what of the maps has no file, or not where it should be, once all are checked. */
 void regroup_report(struct regroup *regroup);
 
 /*
@@ -66,7 +67,7 @@ int regroup_apply(struct regroup *regroup, struct entries *entries, struct error
 /* Does a map have the name of a file? */
 bool regroup_used(const struct regroup *regroup);
 
-/* Says what was done: fills in view, labels and classes, and adds notes. */
+/* Says what was done: fills in view, labels and classes. */
 void regroup_describe(const struct regroup *regroup, struct index_summary *summary);
 
 #endif

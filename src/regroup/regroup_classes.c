@@ -121,7 +121,7 @@ int regroup_classes_saw_path(struct regroup_classes *classes, const char *path)
 	const char *at = path, *end;
 
 	while ((end = strchr(at, '/'))) {
-		if (end - at == 5 && memcmp(at, "train", 5) == 0)
+		if (split_is_same(at, (size_t)(end - at), "train", strlen("train")))
 			break;
 		at = end + 1;
 	}

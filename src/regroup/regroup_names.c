@@ -8,6 +8,7 @@
 
 #include "base/filename.h"
 #include "index/checksum.h"
+#include "names/image_suffixes.h"
 
 static int regroup_names_by_path(const void *left, const void *right)
 {
@@ -40,18 +41,6 @@ bool regroup_names_clash(struct regroup_names *names, uint64_t *out)
 	return false;
 }
 
-bool regroup_has_image_suffix(const char *path)
-{
-	static const char *const suffixes[] = { "jpeg", "jpg", "png", "ppm", "bmp",
-						"pgm", "tif", "tiff", "webp" };
-	const char *dot = strrchr(filename_of(path), '.');
-
-	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(*suffixes); i++)
-		if (strcasecmp(dot + 1, suffixes[i]) == 0)
-			return true;
-	return false;
-}
-
 static const char *regroup_names_suffix_of(const char *path)
 {
 	const char *name = filename_of(path), *dot = strrchr(name, '.');
@@ -61,9 +50,9 @@ static const char *regroup_names_suffix_of(const char *path)
 
 bool regroup_same_kind(const char *a, const char *b)
 {
-	bool image = regroup_has_image_suffix(a);
+	bool image = name_has_image_suffix(a, SUFFIX_LOADED);
 
-	return image == regroup_has_image_suffix(b) &&
+	return image == name_has_image_suffix(b, SUFFIX_LOADED) &&
 	       (image ||
 		strcasecmp(regroup_names_suffix_of(a), regroup_names_suffix_of(b)) == 0);
 }

@@ -45,7 +45,6 @@ struct map_state {
 	unsigned char *seen;  /* by item, a bit each */
 	unsigned char *exact; /* the same: there is a file with the key's very path */
 	uint32_t *claims;     /* by item: as in struct claim */
-	size_t missing;       /* once sealed: items without a file */
 	uint64_t elsewhere;   /* files that lie in other folders than the keys say */
 };
 
@@ -58,6 +57,7 @@ struct regroup {
 	struct map_state *maps;
 	size_t map_count;
 	struct regroup_classes *classes;
+	struct findings *findings;
 	struct map_texts used; /* folders of classes */
 	struct map_texts kept; /* parts of paths */
 	VEC(struct claim) claims;
@@ -115,11 +115,11 @@ int regroup_count(struct regroup *r, const struct entry *entry, bool named, bool
 /* The same of the folder "a/n1/" where a file of the shard in hand will be. */
 int regroup_count_split(struct regroup *r, const char *folder, bool moves);
 
-/* Says where files are moved to those of another split: in notes, or if NULL in the log. */
-void regroup_say_splits(const struct regroup *r, struct index_summary *notes);
+/* Adds where files are moved to those of another split. */
+void regroup_say_splits(const struct regroup *r);
 
-/* Says which files are left beside folders of classes: in notes, or if NULL in the log. */
-void regroup_say_rest(const struct regroup *r, struct index_summary *notes);
+/* Adds which files are left beside folders of classes. */
+void regroup_say_rest(const struct regroup *r);
 
 /* ---- regroup_walk.c ---- */
 

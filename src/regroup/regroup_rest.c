@@ -11,7 +11,6 @@
 
 #include "base/filename.h"
 #include "base/hash.h"
-#include "base/log.h"
 #include "build/findings.h"
 #include "regroup/regroup_parts.h"
 
@@ -76,15 +75,6 @@ int regroup_count(struct regroup *r, const struct entry *entry, bool named, bool
 	return folder->example ? 0 : -ENOMEM;
 }
 
-/* To the log, or into the notes if there are any. */
-static void regroup_rest_say(struct index_summary *notes, const char *text)
-{
-	if (notes)
-		note(notes, "%s", text);
-	else
-		log_warn("%s", text);
-}
-
 /* In how many folders some are moved and others have no name: the first, and all such. */
 static size_t find_rest(const struct regroup *r, const struct regroup_folder **first,
 			uint64_t *files)
@@ -104,10 +94,10 @@ static size_t find_rest(const struct regroup *r, const struct regroup_folder **f
 	return n;
 }
 
-void regroup_say_rest(const struct regroup *r, struct index_summary *notes)
+void regroup_say_rest(const struct regroup *r)
 {
 	const struct regroup_folder *first = NULL;
-	char more[60] = "", text[700];
+	char more[60] = "";
 	uint64_t files;
 	size_t n = find_rest(r, &first, &files);
 
@@ -115,11 +105,11 @@ void regroup_say_rest(const struct regroup *r, struct index_summary *notes)
 		return;
 	if (n > 1)
 		snprintf(more, sizeof(more), ", and in other folders (%zu in all)", n);
-	snprintf(text, sizeof(text), "names=: %" PRIu64 " files have no name in it ('%.*s', for "
-		 "one), and stay among the folders of classes in '/%.*s'%s, where ImageFolder "
-		 "does not see them", files, notes ? 40 : 255, first->example,
-		 notes ? 40 : 255, first->path, more);
-	regroup_rest_say(notes, text);
+	findings_add(r->findings, FINDING_LEFT_OUT,
+		     "names=: %" PRIu64 " files have no name in it ('%.255s', for one), "
+		     "and stay among the folders of classes in '/%.255s'%s, where "
+		     "ImageFolder does not see them", files, first->example, first->path,
+		     more);
 }
 
 int regroup_count_split(struct regroup *r, const char *path, bool moves)
@@ -136,10 +126,9 @@ int regroup_count_split(struct regroup *r, const char *path, bool moves)
 	return 0;
 }
 
-void regroup_say_splits(const struct regroup *r, struct index_summary *notes)
+void regroup_say_splits(const struct regroup *r)
 {
 	const struct regroup_folder *first = NULL;
-	char text[700];
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->folders.count; i++) {
@@ -150,9 +139,9 @@ void regroup_say_splits(const struct regroup *r, struct index_summary *notes)
 	}
 	if (n == 0)
 		return;
-	snprintf(text, sizeof(text), "names=: files of '%s' and of '%s', as the sources' names "
-		 "say, are in one folder of a class, '/%.*s' (%zu such); mount each alone, or "
-		 "pack them in folders that are called so", first->split, first->other,
-		 notes ? 60 : 255, first->path, n);
-	regroup_rest_say(notes, text);
+	findings_add(r->findings, FINDING_CHOSEN,
+		     "names=: files of '%s' and of '%s', as the sources' names say, are "
+		     "in one folder of a class, '/%.255s' (%zu such); mount each alone, "
+		     "or pack them in folders that are called so", first->split,
+		     first->other, first->path, n);
 }

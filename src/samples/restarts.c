@@ -13,7 +13,6 @@
 #include "base/filename.h"
 #include "base/hash.h"
 #include "base/idmap.h"
-#include "base/log.h"
 #include "base/vec.h"
 #include "build/findings.h"
 #include "maps/maps_texts.h"
@@ -260,14 +259,12 @@ int restarts_place(const struct restarts_shard *shards, size_t n,
 	return err;
 }
 
-void restarts_report(const struct restarts_clash *clash, struct index_summary *summary)
+void restarts_report(const struct restarts_clash *clash, struct findings *findings)
 {
 	if (!clash->first)
 		return;
-	log_warn("'%s' is in '%s' and in '%s': files of shards that are shown as they are stored "
-		 "have their shard's name before their own", clash->path, clash->first,
-		 clash->second);
-	note(summary, "'%s' is in '%.60s' and in '%.60s': files of shards that are shown as they "
-	     "are stored have their shard's name before their own", clash->path,
-	     filename_of(clash->first), filename_of(clash->second));
+	findings_add(findings, FINDING_CHOSEN,
+		     "'%s' is in '%s' and in '%s': files of shards that are shown as "
+		     "they are stored have their shard's name before their own",
+		     clash->path, filename_of(clash->first), filename_of(clash->second));
 }

@@ -16,7 +16,6 @@
 #include <stddef.h>
 
 #include "format/format.h"
-#include "index/index.h"
 #include "samples/webdataset.h"
 
 /* A source: what its scan has left, and what it is as a shard. */
@@ -37,7 +36,7 @@ struct restarts_clash {
 int restarts_place(const struct restarts_shard *shards, size_t n,
 		   struct restarts_clash *clash);
 
-/* Warns if there was a clash, and notes it in the summary. */
-void restarts_report(const struct restarts_clash *clash, struct index_summary *summary);
+/* Adds a finding if there was a clash. */
+void restarts_report(const struct restarts_clash *clash, struct findings *findings);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/filename.h"
-#include "base/log.h"
 #include "base/vec.h"
 #include "build/findings.h"
 #include "names/split_words.h"
@@ -85,16 +84,14 @@ void splits_look(struct splits_strays *strays, const struct scan *scan)
 		strays->first = scan->label;
 }
 
-void splits_report(const struct splits_strays *strays, struct index_summary *summary)
+void splits_report(const struct splits_strays *strays, struct findings *findings)
 {
 	if (!strays->with || strays->count == 0)
 		return;
-	log_warn("the name of '%s' says no split, as that of '%s' says '%s': its classes lie "
-		 "beside the splits' directories, and ImageFolder takes all of these for "
-		 "classes (%zu such files); mount it apart, or put its split into its name",
-		 strays->first, strays->with, strays->split, strays->count);
-	note(summary, "the name of '%.60s' says no split, as that of '%.60s' says '%s': its "
-	     "classes lie beside the splits' directories (%zu such files)",
-	     filename_of(strays->first), filename_of(strays->with), strays->split,
-	     strays->count);
+	findings_add(findings, FINDING_CHOSEN,
+		     "the name of '%s' says no split, as that of '%s' says '%s': its "
+		     "classes lie beside the splits' directories, and ImageFolder takes "
+		     "all of these for classes (%zu such files); mount it apart, or put "
+		     "its split into its name", filename_of(strays->first),
+		     filename_of(strays->with), strays->split, strays->count);
 }

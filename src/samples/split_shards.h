@@ -12,7 +12,6 @@
 
 #include "build/entries.h"
 #include "format/format.h"
-#include "index/index.h"
 #include "source/source_set.h"
 
 /* Do the names of these files say more than one? */
@@ -34,7 +33,7 @@ struct splits_strays {
 /* Looks at a file that has been scanned, before its samples are applied. */
 void splits_look(struct splits_strays *strays, const struct scan *scan);
 
-/* Warns if there are any, and notes it in the summary. */
-void splits_report(const struct splits_strays *strays, struct index_summary *summary);
+/* Adds a finding if there are any. */
+void splits_report(const struct splits_strays *strays, struct findings *findings);
 
 #endif

@@ -9,7 +9,8 @@
 
 #include "base/hash.h"
 #include "base/idmap.h"
-#include "base/log.h"
+#include "build/findings.h"
+#include "names/image_suffixes.h"
 #include "names/split_words.h"
 #include "samples/pickled_image.h"
 #include "samples/wds_samples.h"
@@ -55,19 +56,22 @@ struct build {
 	struct wds_findings *findings;
 };
 
-static const char *const image_suffixes[] = { "jpg", "jpeg", "png", "ppm", "pgm", "pbm",
-					      "bmp", "tif", "tiff", "webp", "gif", "img",
-					      "image", NULL };
-static const char *const nameless_suffixes[] = { "img", "image", NULL };
 static const char *const sidecar_suffixes[] = { "cls", "cls2", "class", "count", "index",
 						"inx", "id", "txt", "text", "transcript",
 						"json", "jsn", "xml", NULL };
 
-static bool wds_build_listed(const char *const *list, const char *word)
+static bool is_sidecar_suffix(const char *suffix)
 {
-	while (*list && strcasecmp(*list, word) != 0)
+	const char *const *list = sidecar_suffixes;
+
+	while (*list && strcasecmp(*list, suffix) != 0)
 		list++;
 	return *list;
+}
+
+static bool is_image_suffix(const char *suffix)
+{
+	return image_suffix(suffix) & (SUFFIX_IMAGE | SUFFIX_VAGUE);
 }
 
 void wds_complain(struct wds_complaint *complaint, const char *path, size_t n,
@@ -350,8 +354,7 @@ static bool should_be_image(const struct wds_sample *sample, const char *suffix)
 	if (strcasecmp(suffix, "pyd") != 0 && strcasecmp(suffix, "input.pyd") != 0)
 		return false;
 	for (size_t i = 0; i < sample->members.count; i++)
-		if (wds_build_listed(image_suffixes,
-				     wds_extension(sample->members.items[i].suffix)))
+		if (is_image_suffix(wds_extension(sample->members.items[i].suffix)))
 			return false;
 	return true;
 }
@@ -363,8 +366,8 @@ static int wds_build_look_at(struct build *b, const struct wds_sample *sample,
 	int err;
 
 	*part = (struct wds_build_part){ .member = member };
-	part->image = wds_build_listed(image_suffixes, extension);
-	if (wds_build_listed(nameless_suffixes, extension))
+	part->image = is_image_suffix(extension);
+	if (image_suffix(extension) & SUFFIX_VAGUE)
 		return look_at_nameless(b, sample, part);
 	if (strcasecmp(extension, "pyd") != 0 || !member->whole)
 		return 0;
@@ -406,14 +409,13 @@ static void hide_sidecars(const struct wds_member *label, struct wds_build_part 
 	for (size_t i = 0; i < n; i++) {
 		images |= parts[i].image;
 		others |= parts[i].member != label &&
-			  !wds_build_listed(sidecar_suffixes,
-					    wds_extension(parts[i].member->suffix));
+			  !is_sidecar_suffix(wds_extension(parts[i].member->suffix));
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *extension = wds_extension(parts[i].member->suffix);
 
 		if (parts[i].member == label || (images && !parts[i].image) ||
-		    (!images && others && wds_build_listed(sidecar_suffixes, extension)))
+		    (!images && others && is_sidecar_suffix(extension)))
 			parts[i].member = NULL;
 	}
 	hide_other_images(parts, n);
@@ -513,15 +515,18 @@ static void wds_build_finish(struct build *b)
 	b->kept = NULL;
 	entries_free(old);
 	if (b->pickles.count)
-		log_warn("'%s': '%s' is shown as the pickle that it is, because %s "
-			 "(%" PRIu64 " such members)", b->scan->label, b->pickles.first,
-			 b->pickles.why, b->pickles.count);
+		findings_add(b->scan->findings, FINDING_LEFT_OUT,
+			     "'%s' is shown as the pickle that it is, because %s (%"
+			     PRIu64 " such members)", b->pickles.first, b->pickles.why,
+			     b->pickles.count);
 	if (b->unknown.count)
-		log_warn("'%s': '%s' keeps its name, which ImageFolder does not take for an "
-			 "image's, because %s (%" PRIu64 " such members)", b->scan->label,
-			 b->unknown.first, b->nameless ? "there is one of its new name" :
-			 "the first ones begin like no image that is known",
-			 b->unknown.count);
+		findings_add(b->scan->findings, FINDING_LEFT_OUT,
+			     "'%s' keeps its name, which ImageFolder does not take for "
+			     "an image's, because %s (%" PRIu64 " such members)",
+			     b->unknown.first,
+			     b->nameless ? "there is one of its new name" :
+			     "the first ones begin like no image that is known",
+			     b->unknown.count);
 }
 
 int wds_build(struct scan *scan, const struct webdataset_config *config,

@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "maps/maps_texts.h"
+#include "names/label_words.h"
 #include "samples/wds_reasons.h"
 
 enum {
@@ -45,33 +46,6 @@ static bool is_takeable(const char *name, size_t n)
 	return n > 0 && n <= NAME_MOST;
 }
 
-static bool wds_hints_has_word(const char *name, const char *const *words)
-{
-	while (*words && !strcasestr(name, *words))
-		words++;
-	return *words;
-}
-
-static bool means_label(const char *name)
-{
-	static const char *const words[] = { "cls",    "class",   "label", "target",
-					     "categ",  "species", "wnid",  "synset", NULL };
-
-	return wds_hints_has_word(name, words);
-}
-
-/* Does it describe the sample rather than what is seen in it? */
-static bool means_other(const char *name)
-{
-	static const char *const words[] = { "width",  "height", "size",   "count", "index",
-					     "inx",    "length", "time",   "date",  "status",
-					     "score",  "url",    "path",   "file",  "hash",
-					     "error",  "shard",  "licen",  "text",  "caption",
-					     "exif",   "page",   "offset", "seed",  NULL };
-
-	return wds_hints_has_word(name, words);
-}
-
 static void wds_hints_add_value(struct wds_hints_candidate *candidate,
 				const struct wds_label *label)
 {
@@ -98,8 +72,8 @@ static bool wds_hints_repeats(const struct wds_hints_candidate *candidate)
 static bool wds_hints_are_classes(const struct wds_hints_candidate *candidate)
 {
 	return !candidate->out &&
-	       (means_label(candidate->name) ||
-		(!means_other(candidate->name) && wds_hints_repeats(candidate)));
+	       (name_hints_label(candidate->name) ||
+		(!name_hints_other(candidate->name) && wds_hints_repeats(candidate)));
 }
 
 /* "labels=coarse.cls or labels=fine.cls": how many there are. */
@@ -172,7 +146,7 @@ static int find_suffix(const struct wds_tar *tar, const struct wds_sample *first
 	list_hints(found, n, "labels=", " or ", hints, sizeof(hints));
 	wds_set_reason(out, WDS_OTHER_SUFFIX, "it has no .cls, but numbers in '%s'; %s takes "
 		       "them for the labels", names, hints);
-	out->sure = means_label(found[0].name);
+	out->sure = name_hints_label(found[0].name);
 	return 0;
 }
 
@@ -287,7 +261,7 @@ static const struct wds_member *own_label(const struct wds_sample *sample, size_
 		const struct wds_member *member = &sample->members.items[*at];
 		const char *extension = wds_extension(member->suffix);
 
-		if ((strcasecmp(extension, "json") == 0 || means_label(extension)) &&
+		if ((strcasecmp(extension, "json") == 0 || name_hints_label(extension)) &&
 		    (*twin = twin_of(sample, *at)))
 			return member;
 	}

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/filename.h"
-#include "base/log.h"
 #include "build/findings.h"
 
 enum { COUNT_BYTES = 48 };
@@ -14,7 +13,7 @@ enum { COUNT_BYTES = 48 };
 struct set {
 	const struct wds_findings *const *shards;
 	size_t n;
-	struct index_summary *summary;
+	struct findings *findings;
 };
 
 /* " (3 such shards)", or nothing where there is but one. */
@@ -43,11 +42,9 @@ static void say_reason(const struct set *set, enum wds_reason reason)
 	}
 	if (!first)
 		return;
-	if (sure)
-		log_warn("'%s' is shown as it is stored: %s%s", first->label,
-			 first->sentence, count_text(count, text));
-	note(set->summary, "'%.60s' is shown as it is stored: %s%s",
-	     filename_of(first->label), first->sentence, count_text(count, text));
+	findings_add(set->findings, sure ? FINDING_LEFT_OUT : FINDING_USUAL,
+		     "'%s' is shown as it is stored: %s%s", filename_of(first->label),
+		     first->sentence, count_text(count, text));
 }
 
 static bool same_split(const struct wds_findings *a, const struct wds_findings *b)
@@ -97,12 +94,11 @@ static void say_unlabelled(const struct set *set)
 	}
 	if (!first)
 		return;
-	log_warn("'%s' has no labels, but '%s' has: its samples are shown as they are stored, "
-		 "where ImageFolder finds none of them%s; pack it again with labels, or mount "
-		 "it alone", first->label, other->label, count_text(count, text));
-	note(set->summary, "'%.60s' has no labels, but '%.60s' has: its samples are in no class, "
-	     "so ImageFolder finds none of them%s", filename_of(first->label),
-	     filename_of(other->label), count_text(count, text));
+	findings_add(set->findings, FINDING_LEFT_OUT,
+		     "'%s' has no labels, but '%s' has: its samples are shown as they "
+		     "are stored, where ImageFolder finds none of them%s; pack it again "
+		     "with labels, or mount it alone", filename_of(first->label),
+		     filename_of(other->label), count_text(count, text));
 }
 
 /* The same, where none of its split has any. */
@@ -117,8 +113,10 @@ static void note_unlabelled_split(const struct set *set)
 		    (taken && labelled_beside(set, shard)) ||
 		    (!taken && !shard->paired))
 			continue;
-		note(set->summary, "'%.60s' has no labels, and no other of '%s' has: its samples "
-		     "are in no class there", filename_of(shard->label), shard->split);
+		findings_add(set->findings, FINDING_USUAL,
+			     "'%s' has no labels, and no other of '%s' has: its samples "
+			     "are in no class there", filename_of(shard->label),
+			     shard->split);
 		return;
 	}
 }
@@ -142,11 +140,10 @@ static void say_mixed(const struct set *set)
 
 	if (!numbers || !names)
 		return;
-	log_warn("the labels of '%s' are numbers, and those of '%s' names, so one class may be "
-		 "two directories; mount them apart", numbers->label, names->label);
-	note(set->summary, "the labels of '%.60s' are numbers, and those of '%.60s' names, so one "
-	     "class may be two directories", filename_of(numbers->label),
-	     filename_of(names->label));
+	findings_add(set->findings, FINDING_CHOSEN,
+		     "the labels of '%s' are numbers, and those of '%s' names, so one "
+		     "class may be two directories; mount them apart",
+		     filename_of(numbers->label), filename_of(names->label));
 }
 
 /* Members that WebDataset skips, of all shards that are shown by class. */
@@ -162,11 +159,10 @@ static void say_skipped(const struct set *set)
 	}
 	if (!first)
 		return;
-	log_warn("'%s': '%s' is not shown by class, as WebDataset skips such names (%" PRIu64
-		 " in all); view=tree shows them", first->label, first->first_skipped, count);
-	note(set->summary, "'%.60s': '%s' is not shown by class, as WebDataset skips such names "
-	     "(%" PRIu64 " in all); view=tree shows them", filename_of(first->label),
-	     first->first_skipped, count);
+	findings_add(set->findings, FINDING_LEFT_OUT,
+		     "'%s': '%s' is not shown by class, as WebDataset skips such names (%"
+		     PRIu64 " in all); view=tree shows them", filename_of(first->label),
+		     first->first_skipped, count);
 }
 
 /* Samples of several images, of all shards that are shown by class. */
@@ -185,18 +181,17 @@ static void say_several(const struct set *set)
 		return;
 	remedy = first->one_is_plain ? "sidecars=hide leaves one" :
 				       "its is_valid_file can choose";
-	log_warn("'%s': sample '%s' has several images (%s), and ImageFolder takes each for a "
-		 "sample (%" PRIu64 " such samples); %s", first->label, first->first_several,
-		 first->images, count, remedy);
-	note(set->summary, "'%.40s': sample '%.40s' has several images (%s), and ImageFolder "
-	     "takes each for a sample (%" PRIu64 " such samples); %s",
-	     filename_of(first->label), first->first_several, first->images, count, remedy);
+	findings_add(set->findings, FINDING_CHOSEN,
+		     "'%s': sample '%s' has several images (%s), and ImageFolder takes "
+		     "each for a sample (%" PRIu64 " such samples); %s",
+		     filename_of(first->label), first->first_several, first->images,
+		     count, remedy);
 }
 
 void wds_report(const struct wds_findings *const *shards, size_t n,
-		struct index_summary *summary)
+		struct findings *findings)
 {
-	const struct set set = { shards, n, summary };
+	const struct set set = { shards, n, findings };
 
 	for (enum wds_reason reason = WDS_NO_REASON + 1; reason < WDS_REASONS; reason++)
 		say_reason(&set, reason);

@@ -9,11 +9,11 @@
 
 #include <stddef.h>
 
-#include "index/index.h"
+#include "build/findings.h"
 #include "samples/webdataset.h"
 
-/* Warns of what leads to other classes than expected, and notes it all in the summary. */
+/* Adds what leads to other classes than expected. */
 void wds_report(const struct wds_findings *const *shards, size_t n,
-		struct index_summary *summary);
+		struct findings *findings);
 
 #endif

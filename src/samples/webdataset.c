@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "build/findings.h"
 #include "samples/wds_build.h"
 #include "samples/wds_labels.h"
 #include "samples/wds_reasons.h"
@@ -176,20 +176,23 @@ static int read_label(struct take *take, const struct wds_sample *sample)
 static void webdataset_report(const struct take *take)
 {
 	const struct wds_rule *rule = take->rule;
-	const char *label = take->scan->label;
+	struct findings *findings = take->scan->findings;
 
 	if (take->broken.count)
-		log_warn("'%s': the label '%s' %s: without a class, its sample is shown as "
-			 "it is stored (%" PRIu64 " such labels)", label,
-			 take->broken.first, take->broken.why, take->broken.count);
+		findings_add(findings, FINDING_LEFT_OUT,
+			     "the label '%s' %s: without a class, its sample is shown as "
+			     "it is stored (%" PRIu64 " such labels)", take->broken.first,
+			     take->broken.why, take->broken.count);
 	if (take->missing.count && rule->suffix)
-		log_warn("'%s': sample '%s' has no label in %s, and is shown as it is "
-			 "stored (%" PRIu64 " such samples)", label, take->missing.first,
-			 rule->name, take->missing.count);
+		findings_add(findings, FINDING_LEFT_OUT,
+			     "sample '%s' has no label in %s, and is shown as it is "
+			     "stored (%" PRIu64 " such samples)", take->missing.first,
+			     rule->name, take->missing.count);
 	if (take->odd.count)
-		log_warn("'%s': sample '%s' %s, and is shown as it is stored "
-			 "(%" PRIu64 " such samples)", label, take->odd.first,
-			 take->odd.why, take->odd.count);
+		findings_add(findings, FINDING_LEFT_OUT,
+			     "sample '%s' %s, and is shown as it is stored (%" PRIu64 " "
+			     "such samples)", take->odd.first, take->odd.why,
+			     take->odd.count);
 }
 
 /* Where classes were asked for, a tree instead is no answer. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/filename.h"
-#include "base/log.h"
+#include "build/findings.h"
 #include "view/view_parts.h"
 
 struct view *view_new(const struct view_config *config)
@@ -132,8 +132,9 @@ static int join_sources(struct view *view, struct array *array, const char *othe
 static int join_array(struct view *view, struct array *array, struct array *other)
 {
 	if (!array->source != !other->source)
-		log_warn("'%s' in '/%s' has labels in some of the files only: its rows are "
-			 "shown without", array->name, array->split);
+		findings_add(view->config.findings, FINDING_LEFT_OUT,
+			     "'%s' in '/%s' has labels in some of the files only: its "
+			     "rows are shown without", array->name, array->split);
 	if (!other->source)
 		array->source = NULL;
 	if (array->source && join_sources(view, array, other->source) < 0)
@@ -280,10 +281,11 @@ static int choose_forms(struct view *view)
 		array->folders = is;
 		array->form = choose_form(view, array);
 		if (several && array->form == FORM_CLASSES && view->config.kind == VIEW_AUTO)
-			log_warn("the samples in '/%s' lie in several folders, which are not "
-				 "their labels (%s): they are shown by label; -o view=tree "
-				 "shows the folders as they are stored",
-				 array->split, array->source);
+			findings_add(view->config.findings, FINDING_CHOSEN,
+				     "the samples in '/%s' lie in several folders, which "
+				     "are not their labels (%s): they are shown by "
+				     "label; -o view=tree shows the folders as they are "
+				     "stored", array->split, array->source);
 	}
 	return 0;
 }
@@ -387,20 +389,22 @@ static void say_unknown(const struct view *view)
 		where = where ? where : array->directory;
 	}
 	if (where)
-		log_warn("what the samples in '/%s'%s are is not known by their first bytes: "
-			 "they are called ." SAMPLES_UNKNOWN ", which ImageFolder passes "
-			 "by; DatasetFolder(root, loader, extensions=('." SAMPLES_UNKNOWN
-			 "',)) takes them", where, others ? " and others" : "");
+		findings_add(view->config.findings, FINDING_LEFT_OUT,
+			     "what the samples in '/%s'%s are is not known by their "
+			     "first bytes: they are called ." SAMPLES_UNKNOWN ", which "
+			     "ImageFolder passes by; DatasetFolder(root, loader, "
+			     "extensions=('." SAMPLES_UNKNOWN "',)) takes them", where,
+			     others ? " and others" : "");
 }
 
-static void warn_of_idle_maps(const struct view *view)
+static void say_idle_maps(const struct view *view)
 {
 	if (view->arrays.count == 0 || view->config.name_count == 0 || view_used_names(view))
 		return;
-	log_warn("names= does nothing here: %s", view_has_named_rows(view) ?
-		 "the rows have names and labels in the file, which do not contradict it; "
-		 "classes= says what labels are called" :
-		 "no row gets a name from it; granary info says why");
+	findings_add(view->config.findings, FINDING_UNUSED, "names= does nothing here: %s",
+		     view_has_named_rows(view) ?
+		     "the rows have names and labels in the file, which do not contradict it; "
+		     "classes= says what labels are called" : "no row gets a name from it");
 }
 
 int view_seal(struct view *view, struct error *e)
@@ -421,12 +425,12 @@ int view_seal(struct view *view, struct error *e)
 		err = view_name_classes(view, e);
 	if (err)
 		return err;
-	warn_of_idle_maps(view);
+	say_idle_maps(view);
 	count_digits(view);
 	if (choose_directories(view) < 0 || choose_prefixes(view) < 0)
 		return error_no_memory(e, NULL);
 	say_unknown(view);
-	view_say_shifts(view, NULL);
+	view_say_shifts(view);
 	return 0;
 }
 

@@ -28,6 +28,7 @@
 
 #include "base/error.h"
 #include "build/entries.h"
+#include "build/findings.h"
 #include "build/samples.h"
 #include "index/index.h"
 #include "maps/name_map.h"
@@ -41,6 +42,7 @@ struct view_config {
 	const char *classes_path;         /* for messages */
 	const struct view_map *names;
 	size_t name_count;
+	struct findings *findings;        /* added to; may be NULL */
 };
 
 struct view;
@@ -72,7 +74,6 @@ int view_apply(struct view *view, const struct samples *samples,
 
 /*
  * Says where paths, names and labels come from: fills in view, names, labels, classes,
- * and adds what else is to be said to the notes.
  */
 void view_describe(const struct view *view, struct index_summary *summary);
 

@@ -8,8 +8,8 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/unique.h"
+#include "build/findings.h"
 #include "view/view_parts.h"
 
 /* ---- Which there are ---- */
@@ -323,8 +323,9 @@ static int name_array(struct view *view, struct array *array, struct error *e)
 		return 0;
 	err = name_labels(view, array, &why);
 	if (err == -EBADMSG && array->names_from == NAMES_OF_FILE) {
-		log_warn("the names of the classes in '/%.100s' are not used: %s",
-			 array->split, why.text);
+		findings_add(view->config.findings, FINDING_LEFT_OUT,
+			     "the names of the classes in '/%.100s' are not used: %s",
+			     array->split, why.text);
 		array->names.count = 0;
 		array->names_from = NAMES_ARE_NUMBERS;
 		return 0;

@@ -191,32 +191,37 @@ static void describe_labels(const struct view *view, const struct counts *counts
 	describe_class_names(view, out, room);
 }
 
-static void note_arrays(const struct view *view, struct index_summary *summary)
+static void note_arrays(const struct view *view, struct findings *findings)
 {
 	for (size_t i = 0; i < view->arrays.count; i++) {
 		const struct array *array = &view->arrays.items[i];
 
 		if (array->prefix != PREFIX_NONE)
-			note(summary, "in '/%.60s' names come more than once: each has the "
-			     "number of its row before it", array->directory);
+			findings_add(findings, FINDING_CHOSEN,
+				     "in '/%.60s' names come more than once: each has "
+				     "the number of its row before it", array->directory);
 		if (array->unusable)
-			note(summary, "in '/%.60s' %" PRIu64 " names can be no file's: these "
-			     "rows have their numbers", array->directory, array->unusable);
+			findings_add(findings, FINDING_LEFT_OUT,
+				     "in '/%.60s' %" PRIu64 " names can be no file's: "
+				     "these rows have their numbers", array->directory,
+				     array->unusable);
 		if (view->config.name_count && array->rows && !array->named &&
 		    array->keys.count == 0)
-			note(summary, "names= has no names for '/%.60s': its rows have their "
-			     "numbers", array->directory);
+			findings_add(findings, FINDING_LEFT_OUT,
+				     "names= has no names for '/%.60s': its rows have "
+				     "their numbers", array->directory);
 	}
 }
 
-static void note_maps(const struct view *view, struct index_summary *summary)
+static void note_maps(const struct view *view, struct findings *findings)
 {
 	if (!view_used_names(view))
 		return;
 	for (size_t i = 0; i < view->config.name_count; i++)
 		if (!view->map_used[i])
-			note(summary, "names=%.80s: no split of the file has rows for it",
-			     filename_of(view->config.names[i].path));
+			findings_add(findings, FINDING_UNUSED,
+				     "names=%s: no split of the file has rows for it",
+				     filename_of(view->config.names[i].path));
 }
 
 /* Of files, in which there are no arrays whatever was asked for. */
@@ -242,9 +247,8 @@ void view_describe(const struct view *view, struct index_summary *summary)
 	describe_view(view, &counts, summary->view, sizeof(summary->view));
 	describe_names(view, &counts, summary->names, sizeof(summary->names));
 	describe_labels(view, &counts, summary->labels, sizeof(summary->labels));
-	note_arrays(view, summary);
-	note_maps(view, summary);
-	view_say_shifts(view, summary);
+	note_arrays(view, view->config.findings);
+	note_maps(view, view->config.findings);
 }
 
 bool view_has_samples(const struct view *view)

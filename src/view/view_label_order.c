@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* view_label_order.c: where ImageFolder's numbers of classes are not the labels. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/filename.h"
-#include "base/log.h"
 #include "build/findings.h"
 #include "view/view_parts.h"
 
-/* To the log, with the array's file before it, or into the notes if there are any. */
-static void label_order_say(const struct array *array, struct index_summary *notes,
-			    const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void label_order_say(const struct array *array, struct index_summary *notes,
-			    const char *format, ...)
-{
-	char text[400];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	if (notes)
-		note(notes, "%s", text);
-	else
-		log_warn("%s: %s", array->path, text);
-}
-
-/* How to have the labels' own order: all of it has room in a note. */
+/* How to have the labels' own order */
 #define REMEDY "-o classes=FILE of names that sort as the labels do, such as 0000, 0001 (one a " \
 	       "line), keeps them"
 
@@ -68,7 +45,7 @@ static size_t count_without(const struct view *view)
 }
 
 /* Of the first split that has not all labels. */
-static void label_order_say_missing(const struct view *view, struct index_summary *notes)
+static void label_order_say_missing(const struct view *view)
 {
 	size_t n = view->labels.count - count_without(view);
 
@@ -78,17 +55,16 @@ static void label_order_say_missing(const struct view *view, struct index_summar
 
 		if (!is_labelled(array) || has == n)
 			continue;
-		label_order_say(
-			array, notes,
-			"/%.60s has rows of only %zu of the %zu labels: ImageFolder "
-			"numbers its classes otherwise than in the other splits",
-			array->directory, has, n);
+		findings_add(view->config.findings, FINDING_CHOSEN,
+			     "/%.60s has rows of only %zu of the %zu labels: ImageFolder "
+			     "numbers its classes otherwise than in the other splits",
+			     array->directory, has, n);
 		return;
 	}
 }
 
 /* Of the first array whose names are not in order. */
-static void say_order(const struct view *view, struct index_summary *notes)
+static void say_order(const struct view *view)
 {
 	for (size_t i = 0; i < view->arrays.count; i++) {
 		const struct array *array = &view->arrays.items[i];
@@ -97,12 +73,11 @@ static void say_order(const struct view *view, struct index_summary *notes)
 		if (array->form != FORM_CLASSES || !b)
 			continue;
 		a = b - 1;
-		label_order_say(
-			array, notes,
-			"label %" PRId64 " is called '%.20s' and label %" PRId64
-			" '%.20s': ImageFolder numbers classes by their names, so its numbers are "
-			"others; " REMEDY,
-			a->label, a->name, b->label, b->name);
+		findings_add(view->config.findings, FINDING_CHOSEN,
+			     "label %" PRId64 " is called '%.20s' and label %" PRId64 " "
+			     "'%.20s': ImageFolder numbers classes by their names, so "
+			     "its numbers are others; " REMEDY, a->label, a->name,
+			     b->label, b->name);
 		return;
 	}
 }
@@ -118,25 +93,23 @@ static const struct array *first_in_classes(const struct view *view)
 }
 
 /* Of all labels together. */
-static void say_numbers(const struct view *view, struct index_summary *notes)
+static void say_numbers(const struct view *view)
 {
 	size_t without = count_without(view), n = view->labels.count - without;
 	const int64_t *labels = view->labels.items + without;
 
 	if (n == 1 && labels[0] != 0)
-		label_order_say(first_in_classes(view), notes,
-				"the only label is %" PRId64
-				": ImageFolder's class number is 0",
-				labels[0]);
+		findings_add(view->config.findings, FINDING_CHOSEN,
+			     "the only label is %" PRId64 ": ImageFolder's class number "
+			     "is 0", labels[0]);
 	else if (n && (labels[0] != 0 || labels[n - 1] != (int64_t)n - 1))
-		label_order_say(
-			first_in_classes(view), notes,
-			"the %zu labels are not 0 to %zu: ImageFolder's class numbers are others",
-			n, n - 1);
+		findings_add(view->config.findings, FINDING_CHOSEN,
+			     "the %zu labels are not 0 to %zu: ImageFolder's class "
+			     "numbers are others", n, n - 1);
 }
 
 /* A list that is longer than its labels may begin with a name that is none of theirs. */
-static void say_rest(const struct view *view, struct index_summary *notes)
+static void say_rest(const struct view *view)
 {
 	const struct array *array = first_in_classes(view);
 	int64_t last = view->labels.items[view->labels.count - 1];
@@ -146,23 +119,22 @@ static void say_rest(const struct view *view, struct index_summary *notes)
 		return;
 	class_list_labels(view->config.classes, &has);
 	if (has.ordered && has.last > last)
-		label_order_say(
-			array, notes,
-			"%.60s has %zu names, and the labels end with %" PRId64 ": the "
-			"names behind that are not used; lines with their labels (0: NAME) leave no "
-			"doubt",
-			filename_of(view->config.classes_path),
-			class_list_count(view->config.classes), last);
+		findings_add(view->config.findings, FINDING_CHOSEN,
+			     "%.60s has %zu names, and the labels end with %" PRId64 ": "
+			     "the names behind that are not used; lines with their "
+			     "labels (0: NAME) leave no doubt",
+			     filename_of(view->config.classes_path),
+			     class_list_count(view->config.classes), last);
 }
 
-void view_say_shifts(const struct view *view, struct index_summary *notes)
+void view_say_shifts(const struct view *view)
 {
 	/* beside texts there are numbers where rows have none: no loader's labels */
 	if (view->has_texts)
 		return;
 	if (view->labels.count && view->config.classes)
-		say_rest(view, notes);
-	say_numbers(view, notes);
-	say_order(view, notes);
-	label_order_say_missing(view, notes);
+		say_rest(view);
+	say_numbers(view);
+	say_order(view);
+	label_order_say_missing(view);
 }

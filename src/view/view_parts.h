@@ -138,10 +138,10 @@ const char *view_class_directory(const struct view *view, const struct array *ar
 /* ---- view_label_order.c ---- */
 
 /*
- * A loader numbers the class directories that it finds: says where these numbers are not
- * the labels, in the notes of a summary, or where it is NULL in the log.
+ * A loader numbers the class directories that it finds: adds where these numbers are not
+ * the labels to the findings.
  */
-void view_say_shifts(const struct view *view, struct index_summary *notes);
+void view_say_shifts(const struct view *view);
 
 /* ---- view_folders.c ---- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "scan_run.h"
 
+#include "told.h"
+
 static void advance(struct scan *scan, uint64_t bytes)
 {
 	struct run *run = (struct run *)(void *)((char *)scan - offsetof(struct run, scan));
@@ -24,12 +26,14 @@ void run_scan(struct run *run, const char *format, const char *path, uint64_t ba
 				   .length = source_size(run->source) - base,
 				   .label = path, .entries = run->entries,
 				   .samples = run->samples, .rows = &run->rows,
-				   .advance = advance };
+				   .findings = &run->findings, .advance = advance };
+	run->findings.file = path;
 	run->err = format_by_name(format)->scan(&run->scan, &run->e);
 }
 
 void run_end(struct run *run)
 {
+	free(told(&run->findings));
 	entries_free(run->entries);
 	samples_free(run->samples);
 	source_close(run->source);

@@ -7,6 +7,7 @@
 
 #include "unit.h"
 
+#include "build/findings.h"
 #include "format/format.h"
 
 enum { RUN_SOURCE = 3 }; /* its number */
@@ -17,6 +18,7 @@ struct run {
 	struct samples *samples;
 	struct error e;
 	struct scan scan;
+	struct findings findings; /* told by run_end */
 	struct row_options rows;
 	uint64_t position, passed; /* bytes and entries that it said it has passed */
 	int err;

@@ -274,7 +274,7 @@ void fuzz_serve(struct entries *entries, struct samples *samples,
 	struct builder_source source = {
 		{ source_size(sources->sources[0]), 1, 1, 0, 0 }, "source" };
 	struct index_summary summary = { .format = "fuzz" };
-	struct builder *builder = builder_new(DUPLICATES_LAST, &defaults);
+	struct builder *builder = builder_new(DUPLICATES_LAST, &defaults, NULL);
 	struct error e = { 0 };
 	struct image image;
 	int err;

@@ -49,9 +49,6 @@ static int scan_all(const struct format *format, const struct source_set *source
 			     .rows = &rows };
 	int err = format_scan(format, &scan, e);
 
-	findings_log(&told, scan.label);
-	findings_free(&told);
-
 #ifdef FUZZ_TAKE
 	const struct webdataset_config config = { .classes = scan.length % 2 };
 
@@ -60,6 +57,8 @@ static int scan_all(const struct format *format, const struct source_set *source
 #endif
 	if (!err && scan.detail[0])
 		fuzz_say("taken for: %s", scan.detail);
+	findings_tell(&told, NULL);
+	findings_free(&told);
 	*entries = scan.entries;
 	vec_free(&scan.selection);
 	return err;

@@ -94,7 +94,10 @@ tar_of_shards() {
 	tar -C "$work/set" -cf "$work/shards/deep/more.tar" train-000002.tar
 	head -c 700 "$work/set/train-000003.tar" >"$work/shards/zz-damaged.tar"
 	tar --sort=name -C "$work/shards" -cf "$work/outer.tar" .
-	is "$("$granary" info "$work/outer.tar" 2>/dev/null | sed -n 's/^note  *//p')" \
+	"$granary" info "$work/outer.tar" 2>/dev/null | sed -n 's/^note  *//p' >"$work/notes"
+	check "a tar of shards: the damaged one is shown as a file" grep -q \
+		"^'outer.tar: ./zz-damaged.tar' is truncated.*; it is shown as a file" "$work/notes"
+	is "$(tail -n +2 "$work/notes")" \
 		"4 tars inside, 'deep/more.tar' first, are shown as directories; -o nested=off shows them as files" \
 		"a tar of shards: what was opened"
 	mount_ok "a tar of shards: mounted" -o nested=off "$work/outer.tar" "$mnt" || return

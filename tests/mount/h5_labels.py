@@ -107,7 +107,7 @@ def many(f):
     for i in range(15):
         rows(f, f"{i:02d}/images", 3)
         f[f"{i:02d}/labels"] = np.arange(3) / 3
-    return "6 more warnings"
+    return "6 more findings are not told"
 
 
 def counts(f):

@@ -145,7 +145,7 @@ assert "sidecars= does nothing" in notes, info'
 	ok $? "info --json: what has no effect"
 	tac classes.txt >backwards.txt
 	"$granary" info -o classes=backwards.txt "$h5" >"$work/info" 2>"$work/refused"
-	grep -q "ImageNet.h5: label 0 is called .*; -o classes=FILE of names" "$work/refused"
+	grep -q "label 0 is called .*; -o classes=FILE of names" "$work/refused"
 	ok $? "names in another order than the labels: a warning" || diag "$(cat "$work/refused")"
 	"$granary" info -o classes=backwards.txt "$h5" >"$work/info"
 	grep -q "^note *label 0 is called .*; -o classes=FILE of names" "$work/info"

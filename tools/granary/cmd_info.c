@@ -91,7 +91,7 @@ static void print_json(const struct info_report *report)
 	json_text(&json, "labels", s->labels);
 	json_text(&json, "view", s->view);
 	json_open(&json, "notes", '[');
-	index_for_each_note(s, json_note, &json);
+	dataset_for_each_note(report->request->dataset, json_note, &json);
 	json_close(&json, ']');
 	json_uint(&json, "walk_bytes", report->walk_bytes);
 	json_uint(&json, "walk_shield_bytes", report->walk_shield_bytes);
@@ -173,7 +173,7 @@ static void print_counts(const struct info_report *report)
 	info_print_line("view", s->view);
 	info_print_line("names", s->names);
 	info_print_line("labels", s->labels);
-	index_for_each_note(s, print_note, NULL);
+	dataset_for_each_note(report->request->dataset, print_note, NULL);
 	if (dataset_compared_note(report->info.compared))
 		info_print_line("note", dataset_compared_note(report->info.compared));
 }

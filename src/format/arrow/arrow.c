@@ -5,6 +5,7 @@
  * What describes them are flatbuffers, read by ourselves: there is no C library for
  * Arrow. Buffers are not copied: a sample is where its bytes lie in the file.
  */
+#include "build/findings.h"
 #include "format/format.h"
 
 #include <errno.h>
@@ -13,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "format/arrow/batch_rows.h"
-#include "format/arrow/column_choice.h"
 #include "format/arrow/label_column.h"
 #include "format/arrow/row_names.h"
+#include "labels/column_rules.h"
+#include "names/column_titles.h"
 #include "names/split_words.h"
 
 enum {
@@ -59,11 +60,14 @@ static void say_choice(const struct arrow_file *file, const char *taken,
 		       const char *other)
 {
 	if (taken)
-		scan_say(file->scan, "the labels are taken from the column '%.60s'; '%.60s' could "
-			 "be meant, too: labels=%.60s takes it", taken, other, other);
+		findings_add(file->scan->findings, FINDING_CHOSEN,
+			     "the labels are taken from the column '%.60s'; '%.60s' "
+			     "could be meant, too: labels=%.60s takes it", taken, other,
+			     other);
 	else
-		scan_say(file->scan, "it has classes in several columns, of which '%.60s' is the "
-			 "first: none is taken; labels=%.60s takes it", other, other);
+		findings_add(file->scan->findings, FINDING_CHOSEN,
+			     "it has classes in several columns, of which '%.60s' is the "
+			     "first: none is taken; labels=%.60s takes it", other, other);
 }
 
 /* Is there a column that is called as labels are, and holds none? Then that is said. */
@@ -71,20 +75,25 @@ static void say_none(const struct arrow_file *file)
 {
 	const struct arrow_column *found = NULL;
 	char type[48] = "";
+	int best = -1;
 
 	for (size_t i = 0; i < file->schema.columns.count; i++) {
 		const struct arrow_column *column = &file->schema.columns.items[i];
-		int rank = column_label_rank(column->name);
+		int rank = title_rank(TITLE_LABEL, column->name, strlen(column->name));
 
-		if (rank >= 0 && (!found || rank < column_label_rank(found->name)))
-			found = column;
+		if (rank < 0 || (found && rank >= best))
+			continue;
+		found = column;
+		best = rank;
 	}
 	if (!found || file->scan->rows->tree || arrow_column_has_files(found) ||
 	    arrow_column_can_label(found))
 		return;
 	arrow_type_name(found, type, sizeof(type));
-	scan_say(file->scan, "no labels are taken from the column '%.60s', which is %s: they are "
-		 ARE_LABELS "; labels=NAME says which column holds them", found->name, type);
+	findings_add(file->scan->findings, FINDING_CHOSEN,
+		     "no labels are taken from the column '%.60s', which is %s: they are "
+		     ARE_LABELS "; labels=NAME says which column holds them", found->name,
+		     type);
 }
 
 /* Floats and lists may be what no label is, and nobody has said that they are: looks. */
@@ -100,9 +109,10 @@ static int look_at_labels(struct arrow_file *file, const struct arrow_column *co
 	fits = arrow_labels_fit(file, column, why);
 	*unfit = fits == 0;
 	if (*unfit && !file->scan->rows->tree)
-		scan_say(file->scan, "no labels are taken from the column '%.60s', which %s: they "
-			 "are " ARE_LABELS "; labels=NAME says which column holds them",
-			 column->name, why);
+		findings_add(file->scan->findings, FINDING_CHOSEN,
+			     "no labels are taken from the column '%.60s', which %s: "
+			     "they are " ARE_LABELS "; labels=NAME says which column "
+			     "holds them", column->name, why);
 	return fits < 0 ? fits : 0;
 }
 
@@ -186,9 +196,9 @@ static int read_classes(struct arrow_file *file, struct arrow_choice *choice)
 	if (err == -ENOMEM)
 		return arrow_no_memory(file);
 	if (err)
-		log_warn("'%s': what it has under the key 'huggingface' is no JSON with "
-			 "info.features: its classes have no names",
-			 file->scan->label);
+		findings_add(file->scan->findings, FINDING_LEFT_OUT,
+			     "what it has under the key 'huggingface' is no JSON with "
+			     "info.features: its classes have no names");
 	return 0;
 }
 
@@ -311,10 +321,11 @@ static void arrow_say_left_out(struct arrow_file *file,
 		count++;
 	}
 	if (count)
-		scan_say(file->scan, "%s %s not shown beside '%.40s': by the first bytes no row "
-			 "is an image, or all are null; view=tree shows %s", list,
-			 count > 1 ? "are" : "is", images->items[shown].column->name,
-			 count > 1 ? "them" : "it");
+		findings_add(file->scan->findings, FINDING_LEFT_OUT,
+			     "%s %s not shown beside '%.40s': by the first bytes no row "
+			     "is an image, or all are null; view=tree shows %s", list,
+			     count > 1 ? "are" : "is", images->items[shown].column->name,
+			     count > 1 ? "them" : "it");
 }
 
 static int choose_images(struct arrow_file *file, struct image_columns *images)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "build/findings.h"
 #include "format/arrow/label_column.h"
 #include "format/arrow/row_names.h"
 #include "format/arrow/slice.h"
@@ -308,15 +309,20 @@ static void say_rows(const struct pass *pass)
 	const char *column = pass->choice->images->name;
 
 	if (pass->without_bytes)
-		scan_say(scan, "%" PRIu64 " of %" PRIu64 " rows hold no bytes in '%.60s' (null): "
-			 "they are left out", pass->without_bytes, pass->row, column);
+		findings_add(scan->findings, FINDING_LEFT_OUT,
+			     "%" PRIu64 " of %" PRIu64 " rows hold no bytes in '%.60s' "
+			     "(null): they are left out", pass->without_bytes, pass->row,
+			     column);
 	if (pass->without_label)
-		scan_say(scan, "%" PRIu64 " of %" PRIu64 " rows have no label in '%.60s' (null or "
-			 "empty): they get the label -1",
-			 pass->without_label, pass->row, pass->choice->labels->name);
+		findings_add(scan->findings, FINDING_LEFT_OUT,
+			     "%" PRIu64 " of %" PRIu64 " rows have no label in '%.60s' "
+			     "(null or empty): they get the label -1",
+			     pass->without_label, pass->row, pass->choice->labels->name);
 	if (pass->names.again)
-		scan_say(scan, "%" PRIu64 " of %" PRIu64 " names in '%.60s' came before: the row's "
-			 "number is put before them", pass->names.again, pass->row, column);
+		findings_add(scan->findings, FINDING_CHOSEN,
+			     "%" PRIu64 " of %" PRIu64 " names in '%.60s' came before: "
+			     "the row's number is put before them", pass->names.again,
+			     pass->row, column);
 }
 
 /* The structs that a column is a member of, and the one that an image is. */

@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
-#include "base/log.h"
+#include "build/findings.h"
 
 #define MAGIC "ARROW1"
 #define CONTINUES UINT32_C(0xffffffff)
@@ -535,9 +535,9 @@ static bool at_end(struct arrow_file *file)
 	if (file->next_at < file->reader.length)
 		return false;
 	if (!file->warned)
-		log_warn("'%s' has no mark at its end: if it was cut, then between two "
-			 "record batches; %" PRIu64 " are there",
-			 file->scan->label, file->next);
+		findings_add(file->scan->findings, FINDING_LEFT_OUT,
+			     "it has no mark at its end: if it was cut, then between two "
+			     "record batches; %" PRIu64 " are there", file->next);
 	file->warned = true;
 	return true;
 }
@@ -546,10 +546,10 @@ static bool at_end(struct arrow_file *file)
 static void warn_of_more(struct arrow_file *file, uint64_t end)
 {
 	if (end < file->reader.length && !file->warned)
-		log_warn("'%s' ends at byte %" PRIu64 ", as it says itself: the %" PRIu64
-			 " bytes behind that are not shown",
-			 file->scan->label, file->scan->base + end,
-			 file->reader.length - end);
+		findings_add(file->scan->findings, FINDING_LEFT_OUT,
+			     "it ends at byte %" PRIu64 ", as it says itself: the %"
+			     PRIu64 " bytes behind that are not shown",
+			     file->scan->base + end, file->reader.length - end);
 	file->warned = true;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
+#include "build/findings.h"
 #include "format/limits.h"
 
 enum { LINK_MODE = 0777 };
@@ -50,7 +51,8 @@ void hdf5_reset_path(struct hdf5_walk *walk, size_t length)
 /* Counts it among what is not shown, too. */
 void hdf5_leave_out_link(struct hdf5_walk *walk, const char *why)
 {
-	hdf5_tell(walk, "'%.200s' %s, and is left out", walk->path.items, why);
+	findings_add(walk->scan->findings, FINDING_LEFT_OUT,
+		     "'%.200s' %s, and is left out", walk->path.items, why);
 	entries_leave_out(walk->scan->entries);
 	hdf5_advance(walk, 0);
 }

@@ -7,6 +7,7 @@
 #include "format/hdf5/column.h"
 #include "format/hdf5/npy.h"
 #include "format/hdf5/numbers.h"
+#include "names/image_suffixes.h"
 
 enum {
 	ROWS_SNIFFED = 16,
@@ -121,12 +122,7 @@ static int read_labels(struct hdf5_walk *walk, struct hdf5_dataset *d,
 /* Names begin like some images; these do not. */
 static bool is_sure(const char *extension)
 {
-	static const char *const sure[] = { "jpg", "png", "webp", "gif", "tif" };
-
-	for (size_t i = 0; extension && i < sizeof(sure) / sizeof(*sure); i++)
-		if (strcmp(sure[i], extension) == 0)
-			return true;
-	return false;
+	return extension && image_suffix(extension) & SUFFIX_SURE;
 }
 
 static int sniff_rows(struct hdf5_walk *walk, struct hdf5_dataset *d,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "build/findings.h"
 #include "format/hdf5/column.h"
 
 enum { SPLITS_MOST = 256, ITEM_MOST = 1 << 16 };
@@ -355,9 +356,10 @@ void hdf5_splits_tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *spl
 	for (size_t i = 0; i < splits->items.count; i++)
 		count += splits->items.items[i].count;
 	if (splits->items.count && count < rows)
-		hdf5_tell(walk, "%llu rows of '%.200s' are in no split, as %s, "
-			  "and are left out; -o view=arrays shows arrays whole",
-			  (unsigned long long)(rows - count), walk->path.items, by);
+		findings_add(walk->scan->findings, FINDING_LEFT_OUT,
+			     "%llu rows of '%.200s' are in no split, as %s, and are left "
+			     "out; -o view=arrays shows arrays whole",
+			     (unsigned long long)(rows - count), walk->path.items, by);
 }
 
 int hdf5_split_lines_read(struct hdf5_walk *walk, hid_t group, struct hdf5_split_lines *out)
@@ -405,9 +407,10 @@ int hdf5_splits_read(struct hdf5_walk *walk, struct hdf5_split_lines *lines,
 	if (!has_source(lines, source) && labels && has_source(lines, labels))
 		source = labels;
 	if (!has_source(lines, source))
-		hdf5_tell(walk, "the attribute 'split' says nothing of '%.200s': its rows are "
-			  "shown as one; name it there, or see all with -o view=arrays",
-			  walk->path.items);
+		findings_add(walk->scan->findings, FINDING_LEFT_OUT,
+			     "the attribute 'split' says nothing of '%.200s': its rows "
+			     "are shown as one; name it there, or see all with -o "
+			     "view=arrays", walk->path.items);
 	err = take_lines(walk, lines, source, labels, rows, out);
 	if (!err)
 		hdf5_splits_tell_rest(walk, out, rows, "the attribute 'split' has it");

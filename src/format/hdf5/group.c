@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/filename.h"
+#include "build/findings.h"
 #include "format/hdf5/arrays.h"
 #include "format/hdf5/column.h"
 #include "format/hdf5/emit.h"
@@ -116,7 +117,7 @@ int hdf5_group_open(struct hdf5_group *group, size_t item, struct hdf5_dataset *
 
 static void group_tell(void *context, const char *sentence)
 {
-	hdf5_tell(context, "%s", sentence);
+	findings_add(context, FINDING_CHOSEN, "%s", sentence);
 }
 
 static bool may_have_samples(const struct hdf5_group *group)
@@ -139,7 +140,7 @@ static int bind_catalogue(struct hdf5_group *group)
 				       .tree = scan->rows->tree,
 				       .has_splits = group->lines.count > 0,
 				       .tell = group_tell,
-				       .context = walk};
+				       .context = walk->scan->findings};
 	int err = label_rules_bind(&group->catalogue, &options, &group->plan);
 
 	walk->labels_found |= group->plan.chosen_found;
@@ -170,34 +171,41 @@ static char *class_of_file(const struct hdf5_group *group)
 static void tell_guess(struct hdf5_group *group, const struct binding *b)
 {
 	const struct catalogue_item *item = &group->catalogue.items.items[b->array];
+	struct findings *findings = group->walk->scan->findings;
 	const char *path = group->walk->path.items;
 
 	if (group->walk->scan->rows->arrays)
 		return;
 	if (group->tables.items[b->array].pickled)
-		hdf5_tell(group->walk, "'%.200s' holds pickled objects of Python (PyTables' "
-			  "ObjectAtom), not images: its rows are shown as .pkl files; unpickle "
-			  "none that a stranger wrote", path);
+		findings_add(findings, FINDING_CHOSEN,
+			     "'%.200s' holds pickled objects of Python (PyTables' "
+			     "ObjectAtom), not images: its rows are shown as .pkl files; "
+			     "unpickle none that a stranger wrote", path);
 	else if (b->form == SAMPLE_PADDED)
-		hdf5_tell(group->walk, "'%.200s' (%s) holds whole .%s files, padded with zeros: "
-			  "each row is one; -o view=arrays shows the array as it is stored",
-			  path, item->what, item->encoded);
+		findings_add(findings, FINDING_CHOSEN,
+			     "'%.200s' (%s) holds whole .%s files, padded with zeros: "
+			     "each row is one; -o view=arrays shows the array as it is "
+			     "stored", path, item->what, item->encoded);
 	else if (sample_rules_guessed(&group->catalogue, b))
-		hdf5_tell(group->walk, "'%.200s' (%s) has the shape of images: its rows are "
-			  "shown; -o view=arrays shows the array as it is stored", path,
-			  item->what);
+		findings_add(findings, FINDING_CHOSEN,
+			     "'%.200s' (%s) has the shape of images: its rows are shown; "
+			     "-o view=arrays shows the array as it is stored", path,
+			     item->what);
 	else if (b->form == SAMPLE_PIXELS && b->is_class)
-		hdf5_tell(group->walk, "'%.200s' has images, and no labels lie beside it: its "
-			  "name is their class; -o view=arrays shows the array as it is stored",
-			  path);
+		findings_add(findings, FINDING_CHOSEN,
+			     "'%.200s' has images, and no labels lie beside it: its name "
+			     "is their class; -o view=arrays shows the array as it is "
+			     "stored", path);
 	if (b->shape.ambiguous)
-		hdf5_tell(group->walk, "'%.200s' (%s) could be images as planes or as pixels: "
-			  "they are taken for pixels (N x H x W x C); -o view=arrays shows them "
-			  "as they are stored", path, item->what);
+		findings_add(findings, FINDING_CHOSEN,
+			     "'%.200s' (%s) could be images as planes or as pixels: they "
+			     "are taken for pixels (N x H x W x C); -o view=arrays shows "
+			     "them as they are stored", path, item->what);
 	if (b->form == SAMPLE_PIXELS && item->reversed)
-		hdf5_tell(group->walk, "'%.200s' (%s) was written by MATLAB, whose dimensions "
-			  "are in reverse: its images are shown upright; -o view=arrays shows "
-			  "the array as it is stored", path, item->what);
+		findings_add(findings, FINDING_CHOSEN,
+			     "'%.200s' (%s) was written by MATLAB, whose dimensions are "
+			     "in reverse: its images are shown upright; -o view=arrays "
+			     "shows the array as it is stored", path, item->what);
 }
 
 static int take_binding(struct hdf5_group *group, const struct binding *b,

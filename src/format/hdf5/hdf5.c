@@ -10,6 +10,7 @@
  * without support for threads, and where it has it, its own lock would be held
  * over the same I/O.
  */
+#include "build/findings.h"
 #include "format/format.h"
 
 #include <errno.h>
@@ -463,17 +464,21 @@ static int hdf5_report(struct hdf5_walk *walk)
 	if (scan->rows->labels && !walk->labels_found && !scan->rows->arrays && !walk->partners)
 		return hdf5_refuse_labels(walk);
 	if (walk->files + walk->arrays == 0 && walk->partners) {
-		hdf5_tell(walk, "holds the labels of '%s', and is shown as those", scan->labels_of);
+		findings_add(walk->scan->findings, FINDING_CHOSEN,
+			     "holds the labels of '%s', and is shown as those",
+			     scan->labels_of);
 		return 0;
 	}
 	if (walk->files + walk->arrays == 0)
 		return hdf5_refuse_empty(walk);
 	if (walk->left_out)
-		hdf5_tell(walk, "%llu dataset%s no files and no rows of samples and left out: "
-			  "%s%s%s", (unsigned long long)walk->left_out,
-			  walk->left_out == 1 ? " is" : "s are",
-			  walk->left_out_names, rest_left_out(walk, rest),
-			  scan->rows->arrays ? "" : "; -o view=arrays shows arrays as .npy files");
+		findings_add(walk->scan->findings, FINDING_CHOSEN,
+			     "%llu dataset%s no files and no rows of samples and left "
+			     "out: %s%s%s", (unsigned long long)walk->left_out,
+			     walk->left_out == 1 ? " is" : "s are", walk->left_out_names,
+			     rest_left_out(walk, rest),
+			     scan->rows->arrays ? "" :
+			     "; -o view=arrays shows arrays as .npy files");
 	snprintf(scan->detail, sizeof(scan->detail), "%s%s%s", walk->arrays_text,
 		 walk->arrays && walk->files ? "; " : "",
 		 walk->files ? files : "");

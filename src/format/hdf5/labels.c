@@ -149,9 +149,11 @@ static int check_range(struct hdf5_group *group, const char *list,
 	}
 	if (err || (sample.label >= 0 && (uint64_t)sample.label < labels->class_count))
 		return err;
-	hdf5_tell(group->walk, "'%s' has the label %lld, and '%s' has names for 0 to %zu: the "
-		  "classes keep their numbers; -o classes=FILE gives names", labels->name,
-		  (long long)sample.label, list, labels->class_count - 1);
+	findings_add(group->walk->scan->findings, FINDING_LEFT_OUT,
+		     "'%s' has the label %lld, and '%s' has names for 0 to %zu: the "
+		     "classes keep their numbers; -o classes=FILE gives names",
+		     labels->name, (long long)sample.label, list,
+		     labels->class_count - 1);
 	drop_names(labels);
 	return 0;
 }

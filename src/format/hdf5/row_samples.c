@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "build/findings.h"
 #include "format/hdf5/emit.h"
 #include "format/hdf5/fuel.h"
 #include "format/hdf5/labels.h"
@@ -81,7 +82,7 @@ static int name_row(struct appending *a, uint64_t number, struct sample *sample)
 
 	if (err || !row_samples_is_name(name))
 		return err;
-	known = name_has_image_suffix(name);
+	known = name_has_image_suffix(name, SUFFIX_IMAGE | SUFFIX_ARRAY);
 	snprintf(a->name, sizeof(a->name), "%s%s%s", name, known ? "" : ".",
 		 known ? "" : a->set->extension);
 	sample->name = a->name;
@@ -301,14 +302,16 @@ static int row_samples_append(struct appending *a)
 	if (!err)
 		err = add_groups(a);
 	if (!err && a->unwritten)
-		hdf5_tell(a->walk, "the last %llu rows of '%.200s' were never written (%llu "
-			  "rows): they are left out; -o view=arrays shows arrays whole",
-			  (unsigned long long)a->unwritten, a->walk->path.items,
-			  (unsigned long long)rows);
+		findings_add(a->walk->scan->findings, FINDING_LEFT_OUT,
+			     "the last %llu rows of '%.200s' were never written (%llu "
+			     "rows): they are left out; -o view=arrays shows arrays "
+			     "whole", (unsigned long long)a->unwritten,
+			     a->walk->path.items, (unsigned long long)rows);
 	if (!err && a->empty)
-		hdf5_tell(a->walk, "%llu rows of '%.200s' between others are empty, or were "
-			  "never written: they are shown", (unsigned long long)a->empty,
-			  a->walk->path.items);
+		findings_add(a->walk->scan->findings, FINDING_LEFT_OUT,
+			     "%llu rows of '%.200s' between others are empty, or were "
+			     "never written: they are shown",
+			     (unsigned long long)a->empty, a->walk->path.items);
 	return err;
 }
 

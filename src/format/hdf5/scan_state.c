@@ -66,18 +66,6 @@ int hdf5_out_of_memory(struct hdf5_walk *walk)
 	return format_no_memory(walk->scan->label, walk->e);
 }
 
-void hdf5_tell(struct hdf5_walk *walk, const char *format, ...)
-{
-	char text[1024];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (walk->scan->findings)
-		findings_add(walk->scan->findings, "%s", text);
-}
-
 int hdf5_refuse_read(struct hdf5_walk *walk, int err)
 {
 	if (err == -ENOMEM)

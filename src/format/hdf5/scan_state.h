@@ -81,10 +81,6 @@ int hdf5_refuse(struct hdf5_walk *walk, const char *format, ...)
 
 int hdf5_out_of_memory(struct hdf5_walk *walk);
 
-/* Adds a sentence to the scan's findings, if it has any. */
-void hdf5_tell(struct hdf5_walk *walk, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /*
  * Counts `n` paths of `bytes` each: is that too much for a file of this size, as
  * links to long paths may say in few bytes? Then it is refused.

@@ -6,6 +6,7 @@
  * likes. Each directory is listed where its entry is met, and must not be met
  * again; each file's list of blocks becomes extents, and its data are not read.
  */
+#include "build/findings.h"
 #include "format/format.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 
 #include <endian.h>
 
-#include "base/log.h"
 #include "base/vec.h"
 #include "config.h"
 #include "format/limits.h"
@@ -94,13 +94,12 @@ struct squashfs_walk {
 	uint64_t xattr_bytes;
 	uint64_t name_bytes;              /* the entries themselves */
 	uint64_t specials;
-	unsigned warnings;
 };
 
 static void warn_entry(struct squashfs_walk *walk, const char *what)
 {
-	if (walk->warnings++ < LIMIT_WARNINGS)
-		log_warn("'%s': '%.200s' %s", walk->scan->label, walk->path.items, what);
+	findings_add(walk->scan->findings, FINDING_LEFT_OUT,
+		     "'%.200s' %s", walk->path.items, what);
 }
 
 /* The path of what is being looked at */
@@ -431,15 +430,11 @@ static int walk_tree(struct squashfs_walk *walk)
 
 static void squashfs_report(struct squashfs_walk *walk)
 {
-	struct scan *scan = walk->scan;
-
 	squashfs_advance(walk, walk->image.used); /* metadata, too, have been passed */
 	if (walk->specials)
-		log_info("'%s': %llu devices, pipes or sockets are left out", scan->label,
-			 (unsigned long long)walk->specials);
-	if (walk->warnings > LIMIT_WARNINGS)
-		log_warn("'%s': %u more warnings", scan->label,
-			 walk->warnings - LIMIT_WARNINGS);
+		findings_add(walk->scan->findings, FINDING_USUAL,
+			     "%llu devices, pipes or sockets are left out",
+			     (unsigned long long)walk->specials);
 }
 
 static int squashfs_scan(struct scan *scan, struct error *e)

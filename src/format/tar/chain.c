@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The headers of one member: those that say more of it, and its own. */
+#include "build/findings.h"
 #include "format/tar/walk_members.h"
 
 #include <errno.h>
@@ -7,7 +8,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/log.h"
 #include "format/limits.h"
 
 enum {
@@ -67,9 +67,8 @@ static int chain_read_text(struct tar_walk *walk, uint64_t header, uint64_t size
 
 static void warn_header(struct tar_walk *walk, uint64_t header, const char *what)
 {
-	if (walk->warnings++ < LIMIT_WARNINGS)
-		log_warn("'%s': the header at byte %llu %s", walk->scan->label,
-			 in_file(walk, header), what);
+	findings_add(walk->scan->findings, FINDING_LEFT_OUT,
+		     "the header at byte %llu %s", in_file(walk, header), what);
 }
 
 /* One part of a file that is spread over several tars: nothing else is as it should be. */

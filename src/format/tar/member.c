@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Members of a tar become entries. */
+#include "build/findings.h"
 #include "format/tar/walk_members.h"
 
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/log.h"
 #include "format/limits.h"
 #include "format/tar/plain.h"
 
@@ -47,9 +47,9 @@ int tar_walk_refuse_truncated(struct tar_walk *walk)
 
 void tar_walk_warn(struct tar_walk *walk, const char *what)
 {
-	if (walk->warnings++ < LIMIT_WARNINGS)
-		log_warn("'%s': member '%.200s' at byte %llu: %s", walk->scan->label,
-			 walk->member.path, in_file(walk, walk->member.header), what);
+	findings_add(walk->scan->findings, FINDING_LEFT_OUT,
+		     "member '%.200s' at byte %llu: %s", walk->member.path,
+		     in_file(walk, walk->member.header), what);
 }
 
 /* Where a member's data are */

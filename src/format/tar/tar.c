@@ -6,13 +6,13 @@
  * archive at once; all others by chain.c. Data are stepped over, not read. Names
  * are bytes: no locale has a part in this.
  */
+#include "build/findings.h"
 #include "format/format.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "format/limits.h"
 #include "format/tar/parallel.h"
 #include "format/tar/plain.h"
@@ -43,7 +43,7 @@ static bool header_is_at(const struct tar_window *window, uint64_t position)
  */
 static int pass_end(struct tar_walk *walk)
 {
-	const char *label = walk->scan->label;
+	struct findings *findings = walk->scan->findings;
 	struct tar_place place = tar_walk_place(walk);
 	uint64_t start;
 
@@ -52,8 +52,9 @@ static int pass_end(struct tar_walk *walk)
 	if (start == walk->window.length)
 		return 0;
 	if (start - walk->end >= TAR_GAP_MOST) {
-		log_warn("'%s': if anything is behind the gap at byte %llu, it is left "
-			 "out", label, in_file(walk, walk->end));
+		findings_add(findings, FINDING_LEFT_OUT,
+			     "if anything is behind the gap at byte %llu, it is left out",
+			     in_file(walk, walk->end));
 		return 0;
 	}
 	if (header_is_at(&walk->window, start)) {
@@ -61,9 +62,9 @@ static int pass_end(struct tar_walk *walk)
 		return 1;
 	}
 	if (start - walk->end >= END_MARKER) {
-		log_warn("'%s': what is behind the end of the archive at byte %llu "
-			 "is not a tar header and is left out",
-			 label, in_file(walk, start));
+		findings_add(findings, FINDING_LEFT_OUT,
+			     "what is behind the end of the archive at byte %llu is not "
+			     "a tar header and is left out", in_file(walk, start));
 		return 0;
 	}
 	return walk->window.length - start < TAR_BLOCK ?
@@ -72,17 +73,16 @@ static int pass_end(struct tar_walk *walk)
 
 static void tar_report(const struct tar_walk *walk)
 {
-	const char *label = walk->scan->label;
+	struct findings *findings = walk->scan->findings;
 
-	if (walk->end == walk->window.length && log_allowed(LIMIT_WARNINGS))
-		log_warn("'%s' has no mark at its end: all its members are whole, but "
-			 "there may have been more", label);
+	if (walk->end == walk->window.length)
+		findings_add(findings, FINDING_LEFT_OUT,
+			     "it has no mark at its end: all its members are whole, but "
+			     "there may have been more");
 	if (walk->specials)
-		log_info("'%s': %llu devices, pipes or sockets are left out", label,
-			 (unsigned long long)walk->specials);
-	if (walk->warnings > LIMIT_WARNINGS)
-		log_warn("'%s': %u more warnings", label,
-			 walk->warnings - LIMIT_WARNINGS);
+		findings_add(findings, FINDING_USUAL,
+			     "%llu devices, pipes or sockets are left out",
+			     (unsigned long long)walk->specials);
 }
 
 /* Plain members from walk->end on, and what others have walked of them already. */

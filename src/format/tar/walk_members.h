@@ -47,7 +47,6 @@ struct tar_walk {
 	VEC(char *) decoded; /* what the xattrs point into */
 	uint64_t specials;
 	bool pax;       /* there was a pax header */
-	unsigned warnings;
 	struct error *e;
 };
 

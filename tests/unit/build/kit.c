@@ -9,6 +9,7 @@
 
 #include <xxhash.h>
 
+#include "build/findings.h"
 #include "index/layout.h"
 
 enum { TOKEN_BYTES = 1024 };
@@ -96,10 +97,13 @@ void kit_add(struct entries *log, const struct entry *entry)
 	assert_int_equal(entries_add(log, entry), 0);
 }
 
+/* Of the builder at hand, told when it is sealed. */
+static struct findings kit_findings;
+
 struct builder *kit_builder(enum duplicates duplicates)
 {
 	struct builder_defaults defaults = { 0755, 1, 2, 3, 0 };
-	struct builder *builder = builder_new(duplicates, &defaults);
+	struct builder *builder = builder_new(duplicates, &defaults, &kit_findings);
 
 	assert_non_null(builder);
 	return builder;
@@ -128,7 +132,12 @@ int kit_seal(struct builder *builder, struct image *image, struct error *e)
 	struct builder_source source = { { KIT_SOURCE_SIZE, 2000, 3000, 0, 0 }, "kit.tar" };
 	struct index_summary summary = { .format = "tar", .options = "shape=kit" };
 
-	return builder_seal(builder, &source, 1, &summary, image, e);
+	int err = builder_seal(builder, &source, 1, &summary, image, e);
+
+	if (!err)
+		err = findings_tell(&kit_findings, NULL);
+	findings_free(&kit_findings);
+	return err;
 }
 
 void kit_image(const char *script, struct image *image)

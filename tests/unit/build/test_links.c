@@ -176,7 +176,7 @@ static void test_a_dangling_link_is_named_in_the_log(void **state)
 
 	(void)state;
 	assert_int_equal(unit_occurrences(got, "\n"), 1);
-	assert_non_null(strstr(got, "s0: the hard link b"));
+	assert_non_null(strstr(got, "'s0': the hard link b"));
 	assert_non_null(strstr(got, "no/such"));
 	free(got);
 	index_close(index);

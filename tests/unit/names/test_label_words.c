@@ -2,6 +2,7 @@
 /* What arrays of images and of labels are called. */
 #include "unit.h"
 
+#include "names/column_titles.h"
 #include "names/image_suffixes.h"
 #include "names/label_words.h"
 
@@ -79,9 +80,67 @@ static void test_files(void **state)
 	assert_false(names_are_pair("level_2_split_train_y.h5", "level_2_split_train_x.h5"));
 	assert_false(names_are_pair("train_x.h5", "valid_y.h5"));
 	assert_false(names_are_pair("train.h5", "val.h5"));
-	assert_true(name_has_image_suffix("a/b.JPEG"));
-	assert_false(name_has_image_suffix("jpeg"));
-	assert_false(name_has_image_suffix("a.JPE"));
+}
+
+static const struct {
+	const char *suffix;
+	unsigned is, not;
+} suffixes[] = {
+	{ "JPEG", SUFFIX_IMAGE | SUFFIX_LOADED | SUFFIX_DECODED, SUFFIX_SURE },
+	{ "jfif", SUFFIX_IMAGE | SUFFIX_DECODED, SUFFIX_LOADED },
+	{ "gif", SUFFIX_IMAGE | SUFFIX_SURE, SUFFIX_LOADED },
+	{ "bmp", SUFFIX_LOADED, SUFFIX_SURE | SUFFIX_DECODED },
+	{ "img", SUFFIX_VAGUE, SUFFIX_IMAGE },
+	{ "npy", SUFFIX_ARRAY, SUFFIX_IMAGE },
+	{ "txt", 0, ~0U },
+	{ "", 0, ~0U },
+};
+
+static void test_suffixes(void **state)
+{
+	size_t i = unit_row(state);
+	unsigned is = image_suffix(suffixes[i].suffix);
+
+	if ((is & suffixes[i].is) != suffixes[i].is || is & suffixes[i].not)
+		fail_msg("%s: %u", suffixes[i].suffix, is);
+}
+
+static const struct {
+	enum title_role role;
+	const char *title, *before; /* another one that is less usual; NULL: no title */
+} titles[] = {
+	{ TITLE_LABEL, "Label", "class_id" },
+	{ TITLE_LABEL, "CLASS", "wnid" },
+	{ TITLE_LABEL, "weight", NULL },
+	{ TITLE_LABEL, "la.bel", NULL },
+	{ TITLE_FILE, "File Name", "id" },
+	{ TITLE_FILE, "label", NULL },
+	{ TITLE_CLASS_NUMBER, "Class-Id", "" },
+	{ TITLE_CLASS_NAME, "sign_name", "wnid" },
+};
+
+static void test_titles(void **state)
+{
+	size_t i = unit_row(state);
+	const char *title = titles[i].title, *other = titles[i].before;
+	int rank = title_rank(titles[i].role, title, strlen(title));
+
+	if (other ? rank < 0 || rank >= title_rank(titles[i].role, other, strlen(other)) :
+		    rank >= 0)
+		fail_msg("%s: %d", title, rank);
+}
+
+static void test_title_words(void **state)
+{
+	(void)state;
+	assert_true(name_has_image_suffix("a/b.JPEG", SUFFIX_LOADED));
+	assert_false(name_has_image_suffix("a/b.JPEG", SUFFIX_ARRAY));
+	assert_false(name_has_image_suffix("jpeg", SUFFIX_IMAGE));
+	assert_true(title_ends_as_number("sign_id", 7));
+	assert_false(title_ends_as_number("sign", 4));
+	assert_string_equal(title_of_class_list(0), "id2label");
+	assert_int_equal(name_class_list_rank("names"), -1);
+	assert_true(name_class_list_rank("class_names") < name_class_list_rank("categories"));
 }
 
 static const struct CMUnitTest tests[] = {
@@ -90,6 +149,9 @@ static const struct CMUnitTest tests[] = {
 	unit_table(test_roles, names, name),
 	cmocka_unit_test(test_splits),
 	cmocka_unit_test(test_files),
+	unit_table(test_suffixes, suffixes, suffix),
+	unit_table(test_titles, titles, title),
+	cmocka_unit_test(test_title_words),
 };
 
 UNIT_MAIN_IN(tests, NULL, NULL)

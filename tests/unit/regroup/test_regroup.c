@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "regroup/regroup.h"
+#include "told.h"
 
 enum { MAPS_MOST = 2 };
 
@@ -107,6 +108,7 @@ static void regroup(void *argument)
 	char *copy = strdup(fixture->entries), *rest = copy;
 	struct entries *log = log_of(&rest);
 	struct error e = { 0 };
+	struct findings findings = { 0 };
 	struct regroup *r;
 	size_t size, n = 0;
 	int err;
@@ -121,7 +123,7 @@ static void regroup(void *argument)
 	if (fixture->list)
 		assert_int_equal(class_list_read(fixture->list, strlen(fixture->list), "list",
 						 &list, NULL), 0);
-	r = regroup_new(maps, n, list);
+	r = regroup_new(maps, n, list, &findings);
 	assert_non_null(r);
 	err = regroup_look(r, log, &e);
 	if (err == 0) {
@@ -137,6 +139,7 @@ static void regroup(void *argument)
 	else
 		print_log(out, log);
 	regroup_describe(r, &run->summary);
+	free(told(&findings));
 	fclose(out);
 	run->got[size - 1] = '\0';
 	regroup_free(r);
@@ -351,7 +354,7 @@ static void test_many(void **state)
 	fclose(out);
 	assert_int_equal(name_map_read(table, size, "t", &map, NULL), 0);
 	maps[0] = (struct view_map){ map, "t" };
-	r = regroup_new(maps, 1, NULL);
+	r = regroup_new(maps, 1, NULL, NULL);
 	for (unsigned i = 0; i < MANY; i++) {
 		char path[32];
 		struct entry_extent extents[2] = { { 0, i, 1, 0 }, { 5, i + 1, 1, 0 } };

@@ -6,6 +6,7 @@
 
 #include "samples/wds_kit.h"
 #include "samples/wds_report.h"
+#include "told.h"
 
 /* In the order of `ls *.jpg *.cls`, and with labels for some. */
 static void test_a_shard_that_stays_says_why(void **state)
@@ -49,7 +50,7 @@ struct set {
 	const char *splits[3];
 	const struct member *members[3];
 	size_t counts[3];
-	struct index_summary summary;
+	char *notes; /* of wds_report; owned */
 };
 
 static void run_set(void *argument)
@@ -58,6 +59,7 @@ static void run_set(void *argument)
 	const struct wds_findings *findings[3];
 	struct set *set = argument;
 	struct shard shards[3];
+	struct findings found = { 0 };
 
 	unit_shell("mkdir -p d");
 	for (size_t i = 0; i < set->n; i++) {
@@ -68,7 +70,8 @@ static void run_set(void *argument)
 		assert_int_equal(shards[i].result, 0);
 		findings[i] = &shards[i].findings;
 	}
-	wds_report(findings, set->n, &set->summary);
+	wds_report(findings, set->n, &found);
+	set->notes = told(&found);
 	for (size_t i = 0; i < set->n; i++)
 		kit_drop(&shards[i]);
 }
@@ -80,14 +83,14 @@ static void test_labels_of_two_kinds_are_said(void **state)
 		FILE_OF("b.jpg", "B"), FILE_OF("b.json", "{\"label\": \"cat\"}"),
 	};
 	static const struct member number[] = { FILE_OF("c.jpg", "C"), FILE_OF("c.json", "2") };
-	struct set set = { 2, { NULL }, { numbers, names }, { 2, 2 }, { 0 } };
-	struct set same = { 2, { NULL }, { numbers, number }, { 2, 2 }, { 0 } };
+	struct set set = { 2, { NULL }, { numbers, names }, { 2, 2 }, NULL };
+	struct set same = { 2, { NULL }, { numbers, number }, { 2, 2 }, NULL };
 	char *said;
 
 	(void)state;
 	said = unit_stderr_of(run_set, &set);
-	assert_non_null(strstr(said, "'x0.tar' are numbers, and those of 'd/x1.tar' names"));
-	assert_non_null(strstr(set.summary.notes, "those of 'x1.tar' names"));
+	assert_non_null(strstr(said, "'x0.tar' are numbers, and those of 'x1.tar' names"));
+	assert_non_null(strstr(set.notes, "those of 'x1.tar' names"));
 	free(said);
 	said = unit_stderr_of(run_set, &same);
 	assert_string_equal(said, "");
@@ -97,13 +100,13 @@ static void test_labels_of_two_kinds_are_said(void **state)
 /* What is noted of a shard, and whether it is a warning too; NULL: neither. */
 static void expect_note(const struct member *members, size_t n, const char *word, bool warned)
 {
-	struct set set = { 1, { NULL }, { members }, { n }, { 0 } };
+	struct set set = { 1, { NULL }, { members }, { n }, NULL };
 	char *said = unit_stderr_of(run_set, &set);
 
-	if (word && !strstr(set.summary.notes, word))
-		fail_msg("noted: %s", set.summary.notes);
+	if (word && !strstr(set.notes, word))
+		fail_msg("noted: %s", set.notes);
 	if (!word)
-		assert_string_equal(set.summary.notes, "");
+		assert_string_equal(set.notes, "");
 	assert_int_equal(*said != '\0', warned);
 	free(said);
 }
@@ -197,23 +200,23 @@ static void test_a_shard_without_labels_among_others_is_said(void **state)
 	static const struct member with[] = { FILE_OF("a.cls", "1"), FILE_OF("a.jpg", "A") };
 	static const struct member none[] = { FILE_OF("b.jpg", "B") };
 	static const struct member empty[] = { FILE_OF("LICENSE", "") };
-	struct set set = { 3, { NULL }, { with, none, none }, { 2, 1, 1 }, { 0 } };
-	struct set test = { 2, { "train", "test" }, { with, none }, { 2, 1 }, { 0 } };
-	struct set plain = { 2, { NULL }, { none, none }, { 1, 1 }, { 0 } };
-	struct set licence = { 2, { NULL }, { with, empty }, { 2, 1 }, { 0 } };
+	struct set set = { 3, { NULL }, { with, none, none }, { 2, 1, 1 }, NULL };
+	struct set test = { 2, { "train", "test" }, { with, none }, { 2, 1 }, NULL };
+	struct set plain = { 2, { NULL }, { none, none }, { 1, 1 }, NULL };
+	struct set licence = { 2, { NULL }, { with, empty }, { 2, 1 }, NULL };
 	struct set *const silent[] = { &test, &plain, &licence };
 	char *said;
 
 	(void)state;
 	said = unit_stderr_of(run_set, &set);
-	assert_non_null(strstr(said, "'d/x1.tar' has no labels, but 'x0.tar' has"));
+	assert_non_null(strstr(said, "'x1.tar' has no labels, but 'x0.tar' has"));
 	assert_non_null(strstr(said, "(2 such shards)"));
-	assert_non_null(strstr(set.summary.notes, "'x1.tar' has no labels, but 'x0.tar' has"));
+	assert_non_null(strstr(set.notes, "'x1.tar' has no labels, but 'x0.tar' has"));
 	free(said);
 	for (size_t i = 0; i < COUNT(silent); i++) {
 		said = unit_stderr_of(run_set, silent[i]);
 		assert_string_equal(said, "");
-		assert_int_equal(*silent[i]->summary.notes != '\0', silent[i] == &test);
+		assert_int_equal(*silent[i]->notes != '\0', silent[i] == &test);
 		free(said);
 	}
 }

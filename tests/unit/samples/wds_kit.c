@@ -2,6 +2,7 @@
 #include "samples/wds_kit.h"
 
 #include "samples/wds_report.h"
+#include "told.h"
 
 enum { BLOCK = 512, SHARD_BYTES = 1024 * 1024, TEXT_BYTES = 16384 };
 
@@ -47,13 +48,15 @@ void kit_write_tar(const char *path, const struct member *members, size_t n)
 struct shard kit_take(const char *path, const struct webdataset_config *wanted)
 {
 	struct webdataset_config config = *wanted;
-	struct shard shard = { 0 };
+	struct shard shard = { .told = calloc(1, sizeof(*shard.told)) };
 
 	config.findings = &shard.findings;
 	assert_int_equal(source_open(path, &shard.source, &shard.error), 0);
 	shard.scan = (struct scan){ .source = shard.source,
 				    .length = source_size(shard.source), .label = path,
-				    .entries = entries_new(), .samples = samples_new() };
+				    .entries = entries_new(), .samples = samples_new(),
+				    .findings = shard.told };
+	shard.told->file = path;
 	assert_int_equal(format_by_name("tar")->scan(&shard.scan, &shard.error), 0);
 	shard.result = webdataset_take(&shard.scan, &config, &shard.error);
 	return shard;
@@ -64,6 +67,8 @@ void kit_drop(struct shard *shard)
 	entries_free(shard->scan.entries);
 	samples_free(shard->scan.samples);
 	source_close(shard->source);
+	free(told(shard->told));
+	free(shard->told);
 }
 
 static void add_bytes(const struct shard *shard, uint32_t number, uint64_t offset,
@@ -136,7 +141,6 @@ struct taken {
 	struct shard shard;
 	char **text;
 	struct webdataset_config config;
-	struct index_summary summary;
 };
 
 static void run_take(void *argument)
@@ -145,7 +149,7 @@ static void run_take(void *argument)
 	const struct wds_findings *findings = &taken->shard.findings;
 
 	taken->shard = kit_take("shard.tar", &taken->config);
-	wds_report(&findings, 1, &taken->summary);
+	wds_report(&findings, 1, taken->shard.told);
 	*taken->text = kit_text_of(&taken->shard);
 	kit_drop(&taken->shard);
 }

@@ -5,6 +5,7 @@
 
 #include "unit.h"
 
+#include "build/findings.h"
 #include "samples/webdataset.h"
 
 struct member {
@@ -22,6 +23,7 @@ void kit_write_tar(const char *path, const struct member *members, size_t n);
 struct shard {
 	struct source *source;
 	struct scan scan;
+	struct findings *told; /* of its scan */
 	struct wds_findings findings;
 	int result;
 	struct error error;

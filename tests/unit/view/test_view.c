@@ -180,7 +180,6 @@ static void test_long_descriptions_are_cut(void **state)
 			 "v%0*u:i:t:1:0", (int)n, 1U, (int)n, 2U);
 		run = kit_run(script, VIEW_AUTO);
 		memset(&summary, 'x', sizeof(summary));
-		summary.notes[0] = '\0'; /* they are added to */
 		view_describe(run.view, &summary);
 		assert_true(memchr(summary.labels, '\0', sizeof(summary.labels)) != NULL);
 		assert_true(memchr(summary.names, '\0', sizeof(summary.names)) != NULL);
@@ -196,8 +195,8 @@ static const struct {
 	const char *script, *said; /* NULL: nothing */
 } shifts[] = {
 	{ "t:i:l:3:0,1,2 v:i:l:3:2,1,0", NULL },
-	{ "t:i:l:3:0,1,2 v:i:l:2:0,2", "the/file: /v has rows of only 2 of the 3 labels" },
-	{ "t:i:l:2:1,2", "the/file: the 2 labels are not 0 to 1" },
+	{ "t:i:l:3:0,1,2 v:i:l:2:0,2", "/v has rows of only 2 of the 3 labels" },
+	{ "t:i:l:2:1,2", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:0,2", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:-1,0", "the 2 labels are not 0 to 1" },
 	{ "t:i:l:2:0,1 v:i::5", NULL },
@@ -216,8 +215,8 @@ static void warn_about(void *script)
 
 	log_level_now = LOG_LEVEL_WARN;
 	run = kit_run(script, VIEW_AUTO);
-	log_level_now = LOG_LEVEL_ERROR;
 	kit_end(&run);
+	log_level_now = LOG_LEVEL_ERROR;
 }
 
 /* ImageFolder numbers directories: where these are not the labels, that is said. */

@@ -4,7 +4,7 @@
 #if WITH_JANSSON
 #include "unit.h"
 
-#include "build/findings.h"
+#include "told.h"
 #include "view/view_kit.h"
 #include "base/log.h"
 
@@ -251,8 +251,8 @@ static void warn(void *order)
 	log_level_now = LOG_LEVEL_WARN;
 	run = kit_run_with("t:i:l:2:0,1", &(struct view_config){ .kind = VIEW_AUTO,
 								 .classes = list });
-	log_level_now = LOG_LEVEL_ERROR;
 	kit_end(&run);
+	log_level_now = LOG_LEVEL_ERROR;
 	class_list_free(list);
 }
 
@@ -265,8 +265,8 @@ static void warn_of_map(void *script)
 
 	log_level_now = LOG_LEVEL_WARN;
 	run = kit_run_with(script, &config);
-	log_level_now = LOG_LEVEL_ERROR;
 	kit_end(&run);
+	log_level_now = LOG_LEVEL_ERROR;
 	name_map_free((struct name_map *)(uintptr_t)map.map);
 }
 
@@ -296,7 +296,7 @@ static void test_names_that_are_not_in_order_are_said(void **state)
 	assert_string_equal(said, "");
 	free(said);
 	said = unit_stderr_of(warn, descending);
-	assert_non_null(strstr(said, "the/file: label 0 is called 'b' and label 1 'a'"));
+	assert_non_null(strstr(said, "label 0 is called 'b' and label 1 'a'"));
 	assert_non_null(strstr(said, "-o classes=FILE of names that sort as the labels do"));
 	free(said);
 }
@@ -322,8 +322,8 @@ static const struct {
 	{ "t:i:l:2:1,0::cat,dog", VIEW_AUTO, "class (auto", "made from row numbers",
 	  "/t/l: 0 to 1, called as the file says", "", 2 },
 	{ "t:i:l:2:1:a.jpg", VIEW_AUTO, "class", "from the file", "/t/l: 1 only; classes=FILE gives names",
-	  "in '/t' names come more than once: each has the number of its row before it\n"
-	  "the only label is 1: ImageFolder's class number is 0", 1 },
+	  "the only label is 1: ImageFolder's class number is 0\n"
+	  "in '/t' names come more than once: each has the number of its row before it", 1 },
 	{ "t:i:l:2:1,0::dog,cat", VIEW_AUTO, "class (auto", "made from row numbers",
 	  "/t/l: 0 to 1, called as the file says", "label 0 is called 'dog' and label 1 'cat': "
 	  "ImageFolder numbers classes by their names, so its numbers are others; -o "
@@ -349,30 +349,19 @@ static void test_descriptions(void **state)
 	size_t i = unit_row(state);
 	struct run run = kit_run(descriptions[i].script, descriptions[i].view);
 	struct index_summary s = { 0 };
+	char *notes;
 
 	view_describe(run.view, &s);
+	notes = told(run.findings);
 	if (!strstr(s.view, descriptions[i].said_of_view) ||
 	    strncmp(s.names, descriptions[i].names, strlen(descriptions[i].names)) ||
 	    (strcmp(s.labels, "/t/l: 2 classes") == 0 && strstr(s.names, "names=")) ||
 	    strcmp(s.labels, descriptions[i].labels) ||
-	    strcmp(s.notes, descriptions[i].notes) || s.classes != descriptions[i].classes)
+	    strcmp(notes, descriptions[i].notes) || s.classes != descriptions[i].classes)
 		fail_msg("%s: %s; %s; %s; %s; %zu", descriptions[i].script, s.view,
-			 s.names, s.labels, s.notes, (size_t)s.classes);
+			 s.names, s.labels, notes, (size_t)s.classes);
+	free(notes);
 	kit_end(&run);
-}
-
-static void test_notes_are_lines_that_end(void **state)
-{
-	struct index_summary s = { 0 };
-
-	(void)state;
-	note(&s, "one %d", 1);
-	note(&s, "t\nwo");
-	assert_string_equal(s.notes, "one 1\nt?wo");
-	for (int i = 0; i < 300; i++)
-		note(&s, "%0*d", i % 40, i);
-	assert_true(strlen(s.notes) < sizeof(s.notes));
-	assert_string_equal(s.notes + strlen(s.notes) - 4, "\n...");
 }
 
 static const struct CMUnitTest names[] = {
@@ -380,7 +369,6 @@ static const struct CMUnitTest names[] = {
 	cmocka_unit_test(test_names_that_are_not_in_order_are_said),
 	unit_texts(test_maps_without_effect_are_said, runs),
 	unit_table(test_descriptions, descriptions, script),
-	cmocka_unit_test(test_notes_are_lines_that_end),
 };
 
 UNIT_MAIN(names)

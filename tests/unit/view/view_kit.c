@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "view/view_kit.h"
 
+#include "told.h"
+
 #include <ctype.h>
 
 enum { PARTS = 7, CLASSES_MOST = 16, ITEM_BYTES = 400 };
@@ -90,10 +92,15 @@ static struct samples *shard_of(char *script)
 
 struct run kit_run_with(const char *script, const struct view_config *config)
 {
-	struct run run = { .view = view_new(config) };
+	struct findings *findings = calloc(1, sizeof(*findings));
+	struct view_config with = *config;
+	struct run run = { .findings = findings };
 	char *copy = strdup(script), *rest = copy, *shard;
 
 	assert_non_null(copy);
+	assert_non_null(findings);
+	with.findings = findings;
+	run.view = view_new(&with);
 	assert_non_null(run.view);
 	while ((shard = strsep(&rest, "|"))) {
 		assert_in_range(run.count, 0, SHARDS_MOST - 1);
@@ -127,6 +134,8 @@ void kit_end(struct run *run)
 		entries_free(run->logs[i]);
 	}
 	view_free(run->view);
+	free(told(run->findings));
+	free(run->findings);
 }
 
 char *kit_paths(const struct run *run)

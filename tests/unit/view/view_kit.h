@@ -14,6 +14,7 @@ struct run {
 	struct samples *shards[SHARDS_MOST];
 	struct entries *logs[SHARDS_MOST];
 	size_t count;
+	struct findings *findings;
 	int err; /* of view_seal */
 	struct error why;
 };

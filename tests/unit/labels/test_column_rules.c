@@ -2,7 +2,7 @@
 /* Which columns are images and labels, by tables without a file. */
 #include "unit.h"
 
-#include "format/arrow/column_choice.h"
+#include "labels/column_rules.h"
 
 enum { COLUMNS_MOST = 5 };
 
@@ -42,6 +42,9 @@ static const struct {
 	{ "coarse_label* fine_label*", 1, 0 },
 	{ "fine_label* coarse*", 0, 1 },
 	{ "coarse* fine_label*", 1, 0 },
+	{ "Image! Label", 1, -1 },
+	{ "image! class_name", 1, -1 },
+	{ "image! wnid y", 2, 1 },
 	{ "", -1, -1 },
 };
 

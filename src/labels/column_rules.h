@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * column_choice.h: which columns of a table hold images, and which one their labels.
+ * column_rules.h: which columns of a table hold images, and which one their labels.
  *
  * Pure: facts of columns in, a choice out. Threads: any.
  */
-#ifndef GRANARY_FORMAT_ARROW_COLUMN_CHOICE_H
-#define GRANARY_FORMAT_ARROW_COLUMN_CHOICE_H
+#ifndef GRANARY_LABELS_COLUMN_RULES_H
+#define GRANARY_LABELS_COLUMN_RULES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,15 +28,11 @@ struct label_column_choice {
 
 /*
  * The one column that is noted to hold classes; else the first of the usual names of
- * labels (column_label_rank). Where several are noted and none has such a name, none is
+ * labels (names/column_titles.h). Where several are noted and none has such a name, none is
  * taken, and `other` is the first.
  */
 struct label_column_choice label_column_choose(const struct label_column_facts *columns,
 					       size_t n);
-
-/* Where a name stands among the usual names of labels: the lower the surer; -1: nowhere.
- */
-int column_label_rank(const char *name);
 
 /* ---- Images ---- */
 

@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "format/arrow/column_choice.h"
+#include "labels/column_rules.h"
 
 #include <string.h>
 
-static const char *const label_names[] = {
-	"label",    "labels",	"target",	"targets",     "class",
-	"cls",	    "y",	"fine_label",	"fine_labels", "class_id",
-	"label_id", "category", "coarse_label",
-};
-
-int column_label_rank(const char *name)
-{
-	for (size_t i = 0; i < sizeof(label_names) / sizeof(*label_names); i++)
-		if (strcmp(label_names[i], name) == 0)
-			return (int)i;
-	return COLUMN_NONE;
-}
+#include "names/column_titles.h"
 
 /* The best of the usual names, but for one column. */
 static int best_label(const struct label_column_facts *columns, size_t n, int but)
@@ -23,7 +11,8 @@ static int best_label(const struct label_column_facts *columns, size_t n, int bu
 	int found = COLUMN_NONE, best = COLUMN_NONE;
 
 	for (size_t i = 0; i < n; i++) {
-		int rank = column_label_rank(columns[i].name);
+		const char *name = columns[i].name;
+		int rank = title_rank(TITLE_LABEL, name, strlen(name));
 
 		if (rank < 0 || (int)i == but || !columns[i].can_label ||
 		    columns[i].unfit || (found >= 0 && rank >= best))
