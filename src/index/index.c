@@ -77,6 +77,17 @@ static int check_sums(const struct index *index, struct error *e)
 	return err;
 }
 
+enum { LARGE_BYTES = 64 << 20 };
+
+/*
+ * A page of a hole is made for the process that reads it, and counts there. Whoever filled
+ * the memory, maybe with a parser that was taken over, has paid for all of its pages.
+ */
+static bool is_filled(const struct stat *st)
+{
+	return st->st_size <= LARGE_BYTES || st->st_blocks >= st->st_size / 512;
+}
+
 int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index **out,
 		      struct error *e)
 {
@@ -87,10 +98,10 @@ int index_open_memory(int fd_taken, uid_t owner, const char *label, struct index
 
 	if (!index)
 		return error_no_memory(e, NULL);
-	if (!sealed_is(fd) || fstat(fd, &st) < 0 || st.st_size == 0) {
+	if (!sealed_is(fd) || fstat(fd, &st) < 0 || st.st_size == 0 || !is_filled(&st)) {
 		free(index);
-		return error_set(e, ERROR_DATASET, EBADMSG, "%s: it is empty, or may be changed",
-				 label);
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "%s: it is empty, has holes, or may be changed", label);
 	}
 	*index = (struct index){ .magic = HANDLE_INDEX, .fd = steal_fd(&fd), .size = (size_t)st.st_size };
 	err = map_memory(index, e);

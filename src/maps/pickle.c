@@ -215,14 +215,16 @@ static int pickle_remember(struct pickle_reader *r, uint64_t index)
 	while (r->memo.count <= index)
 		if (vec_push(&r->memo, 0) < 0)
 			return pickle_no_memory(r);
+	r->remembered += !r->memo.items[index];
 	r->memo.items[index] = r->stack.items[r->stack.count - 1] + 1;
 	return 0;
 }
 
+/* The number is how many there are, as in Python: it may be that of another value. */
 static int do_memoize(struct pickle_reader *r, unsigned unused)
 {
 	(void)unused;
-	return pickle_remember(r, r->memo.count);
+	return pickle_remember(r, r->remembered);
 }
 
 static int do_put(struct pickle_reader *r, unsigned width)

@@ -36,7 +36,8 @@ struct pickle_reader {
 	unsigned char code;       /* and which it is */
 	VEC(uint32_t) stack;      /* of values */
 	VEC(uint32_t) marks;      /* heights of the stack */
-	VEC(uint32_t) memo;       /* values, + 1 */
+	VEC(uint32_t) memo;       /* values, + 1; 0: none has this number */
+	uint64_t remembered;      /* numbers that have a value */
 	unsigned protocol;
 	size_t steps;
 	uint64_t made;            /* bytes of memory that calls have taken */

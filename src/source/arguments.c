@@ -22,6 +22,7 @@ struct argument {
 struct arguments {
 	uint32_t count;
 	VEC(struct argument) items;
+	size_t saved_left; /* for saved_folder.h */
 };
 
 /* Words of a pattern for files that may have others beside them are looked at one by one. */
@@ -96,7 +97,7 @@ static int arguments_add_file(struct arguments *arguments, struct argument file,
 			      const char *next, struct error *e)
 {
 	struct path_list indices = { NULL, 0, 0 };
-	int err = saved_indices_list(file.text, &indices, e);
+	int err = saved_indices_list(file.text, &arguments->saved_left, &indices, e);
 
 	if (err) {
 		free(file.owned);
@@ -146,7 +147,8 @@ static int arguments_add_folder(struct arguments *arguments, const char *text,
 				struct error *e)
 {
 	struct path_list list = { NULL, 0, 0 };
-	int there = saved_folder_list(text, &list, e), err = there < 0 ? there : 0;
+	int there = saved_folder_list(text, &arguments->saved_left, &list, e);
+	int err = there < 0 ? there : 0;
 
 	for (size_t i = 0; i < list.count && !err; i++) {
 		err = add_owned(arguments, list.items[i], e);
@@ -179,6 +181,8 @@ int arguments_parse(char *const *texts, size_t n, struct arguments **out, struct
 	if (!err && n == 0)
 		err = error_set(e, ERROR_USAGE, EINVAL,
 				"no source was named; name at least one packed file");
+	if (arguments)
+		arguments->saved_left = SAVED_BYTES_MOST;
 	for (size_t i = 0; i < n && !err; i++)
 		err = arguments_add_text(arguments, texts[i],
 					 i + 1 < n ? texts[i + 1] : NULL, e);

@@ -9,7 +9,7 @@
 #include "base/filename.h"
 #include "source/source.h"
 
-enum { STATE_MOST = 16 << 20, /* bytes */ FILES_MOST = 100000 };
+enum { FILE_COST = 64 << 10, /* bytes: a process parses it */ FILES_MOST = 100000 };
 
 /* A JSON file in memory. */
 struct saved_json {
@@ -51,8 +51,8 @@ static void close_source(struct source **source)
 }
 
 /* 1, or 0 where there is no such file, or nothing in it. */
-static int read_saved(const char *folder, const char *name, struct saved_json *out,
-		      struct error *e)
+static int read_saved(const char *folder, const char *name, size_t *left,
+		      struct saved_json *out, struct error *e)
 {
 	CLEANUP(close_source) struct source *source = NULL;
 	uint64_t size;
@@ -63,8 +63,10 @@ static int read_saved(const char *folder, const char *name, struct saved_json *o
 	if (source_open(out->path, &source, NULL) < 0 || source_size(source) == 0)
 		return 0;
 	size = source_size(source);
-	if (size > STATE_MOST)
-		return saved_names_refuse(out->path, "has more than 16 MiB", e);
+	if (*left < FILE_COST || size > *left - FILE_COST)
+		return saved_names_refuse(out->path, "and such files before it are too many, or "
+					  "too large", e);
+	*left -= (size_t)size + FILE_COST;
 	out->size = (size_t)size;
 	out->text = malloc(out->size);
 	if (!out->text)
@@ -85,11 +87,12 @@ static int list_files(const struct saved_json *saved, const char *key, const cha
 	return err;
 }
 
-static int list_dataset(const char *folder, struct path_list *list, struct error *e)
+static int list_dataset(const char *folder, size_t *left, struct path_list *list,
+			struct error *e)
 {
 	CLEANUP(close_saved) struct saved_json saved;
 	size_t before = list->count;
-	int there = read_saved(folder, "state.json", &saved, e), err;
+	int there = read_saved(folder, "state.json", left, &saved, e), err;
 
 	if (there <= 0)
 		return there;
@@ -101,7 +104,7 @@ static int list_dataset(const char *folder, struct path_list *list, struct error
 	return err ? err : 1;
 }
 
-static int list_splits(const struct saved_json *saved, const char *folder,
+static int list_splits(const struct saved_json *saved, const char *folder, size_t *left,
 		       struct path_list *list, struct error *e)
 {
 	CLEANUP(path_list_free) struct path_list splits = { NULL, 0, 0 };
@@ -110,7 +113,7 @@ static int list_splits(const struct saved_json *saved, const char *folder,
 	if (there == 0 && splits.count == 0)
 		return saved_names_refuse(saved->path, "lists no splits", e);
 	for (size_t i = 0; i < splits.count && there >= 0; i++) {
-		there = list_dataset(splits.items[i], list, e);
+		there = list_dataset(splits.items[i], left, list, e);
 		if (there == 0)
 			return saved_names_refuse(
 				saved->path, "lists a split whose folder has no state.json", e);
@@ -118,14 +121,16 @@ static int list_splits(const struct saved_json *saved, const char *folder,
 	return there;
 }
 
-int saved_folder_list(const char *folder, struct path_list *list, struct error *e)
+int saved_folder_list(const char *folder, size_t *left, struct path_list *list,
+		      struct error *e)
 {
 	CLEANUP(close_saved) struct saved_json saved;
-	int there = read_saved(folder, "dataset_dict.json", &saved, e);
+	int there = read_saved(folder, "dataset_dict.json", left, &saved, e);
 
 	if (there < 0)
 		return there;
-	return there ? list_splits(&saved, folder, list, e) : list_dataset(folder, list, e);
+	return there ? list_splits(&saved, folder, left, list, e) :
+		       list_dataset(folder, left, list, e);
 }
 
 /* Without a state.json, which may have been left behind, the name is the library's. */
@@ -141,7 +146,8 @@ static int list_usual_indices(const char *folder, struct path_list *list, struct
 	return push_path(list, path, e);
 }
 
-int saved_indices_list(const char *path, struct path_list *list, struct error *e)
+int saved_indices_list(const char *path, size_t *left, struct path_list *list,
+		       struct error *e)
 {
 	const char *name = filename_of(path);
 	CLEANUP(cleanup_free) char *folder = NULL;
@@ -153,7 +159,7 @@ int saved_indices_list(const char *path, struct path_list *list, struct error *e
 	folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
 	if (!folder)
 		return error_no_memory(e, NULL);
-	there = read_saved(folder, "state.json", &saved, e);
+	there = read_saved(folder, "state.json", left, &saved, e);
 	if (there < 0)
 		return there;
 	if (there)

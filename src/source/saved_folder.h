@@ -18,16 +18,21 @@
 
 #include "source/saved_names.h"
 
+/* Before the first call: what the files of all calls may cost, a file at least 64 KiB. */
+enum { SAVED_BYTES_MOST = 64 << 20 };
+
 /*
  * Appends the files of the folder: 1. 0: it is none that save_to_disk() wrote. Or
  * -EBADMSG and a sentence where such a file is damaged, or -ENOMEM.
  */
-int saved_folder_list(const char *folder, struct path_list *list, struct error *e);
+int saved_folder_list(const char *folder, size_t *left, struct path_list *list,
+		      struct error *e);
 
 /*
  * Appends the files of numbers of rows that lie beside a file "dataset.arrow", as its
  * state.json says, or where there is none, indices.arrow if it is there. 0, or as above.
  */
-int saved_indices_list(const char *path, struct path_list *list, struct error *e);
+int saved_indices_list(const char *path, size_t *left, struct path_list *list,
+		       struct error *e);
 
 #endif

@@ -291,6 +291,37 @@ renewed() {
 		"renew: a second time there is nothing to do"
 }
 
+# Archives that were renamed with their indexes of 0.1, where others may write: one command
+# for all, on the day of an update. An index that is another archive's is made anew.
+renamed_together() {
+	local how
+	for how in "" --checksums; do
+		fresh
+		# shellcheck disable=SC2086
+		index $how "$shared/v.tar" && index $how "$shared/e.tar"
+		"$forge" --as-0.1 "$shared/v.tar.gidx"
+		"$forge" --as-0.1 "$shared/e.tar.gidx"
+		mv "$shared/v.tar" "$shared/n.tar"
+		mv "$shared/v.tar.gidx" "$shared/n.tar.gidx"
+		cp -p "$work/made/v.tar" "$shared/x.tar"
+		cp -p "$shared/e.tar.gidx" "$shared/x.tar.gidx"
+		refuse "renamed ${how:-plain}: not taken" "$granaryfs" -o index=require \
+			"$shared/n.tar" "$mnt"
+		index --renew "$shared"
+		is $? 3 "renamed ${how:-plain}: --renew alone leaves them"
+		grep -q "or --renew --adopt for all" "$work/said"
+		ok $? "renamed ${how:-plain}: it says how" || diag "$(cat "$work/said")"
+		"$granary" index --renew --adopt --json "$shared" >"$work/json" 2>"$work/said"
+		is "$(cat "$work/json")" '{"renewed":2,"current":1,"left":0}' \
+			"renamed ${how:-plain}: --renew --adopt" || diag "$(cat "$work/said")"
+		grep -q "x.tar.gidx is not adopted, and made anew" "$work/said"
+		ok $? "renamed ${how:-plain}: another archive's index is made anew"
+		cat_is_cat "renamed ${how:-plain}" index=require "$shared/n.tar"
+		cat_is_cat "renamed ${how:-plain}, another's" index=require "$shared/x.tar"
+		[ -z "$how" ] || check "renamed: it has its checksums" has_checksums "$shared/n.tar"
+	done
+}
+
 # What a stranger's link leads to, root alone may read.
 link_not_followed() {
 	is_root || return 0
@@ -374,6 +405,7 @@ of_0_1
 middle
 sets
 renewed
+renamed_together
 renamed_of_0_1
 not_renewed
 finish

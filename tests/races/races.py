@@ -205,7 +205,7 @@ class Attack:
     def leads(self):
         """May the program have opened another packed file, and rightly so?"""
         return self.what in ("outside", "others", "secret") and \
-            self.name in ("*", "d", "d/x.tar", "d/out.tar")
+            self.name in ("*", "d", "d/x.tar", "d/n.tar", "d/out.tar")
 
     def __str__(self):
         return "%s becomes %s" % (self.name, self.what)
@@ -391,6 +391,24 @@ class Checksums(Program):
                 self.path("x.tar.gidx"), self.path("x.tar")]
 
 
+class Renew(Program):
+    """Of an index of 0.1 that was renamed with its packed file."""
+
+    names = ["d/n.tar", "d/n.tar.gidx", "d/n.tar.gidx.claim"]
+    forge = os.path.join(os.path.dirname(sys.argv[2]), "forge-index")
+
+    def before(self):
+        subprocess.run([self.arena.granary, "index", "-q", self.path("x.tar")], check=True)
+        subprocess.run([self.forge, "--as-0.1", self.path("x.tar.gidx")], check=True)
+        os.rename(self.path("x.tar"), self.path("n.tar"))
+        os.rename(self.path("x.tar.gidx"), self.path("n.tar.gidx"))
+        os.chown(self.path("n.tar.gidx"), ATTACKER, ATTACKER)
+        os.chmod(self.d, 0o777)
+
+    def command(self):
+        return [self.arena.granary, "index", "-q", "--renew", "--adopt", self.d]
+
+
 class Cat(Program):
     def command(self):
         return [self.arena.granary, "cat", self.path("x.tar"), "b/file-3"]
@@ -541,7 +559,7 @@ def kill_daemons(mountpoint):
 
 
 PROGRAMS = {
-    "index": Index, "checksums": Checksums, "cat": Cat, "ls": Ls, "verify": Verify,
+    "index": Index, "checksums": Checksums, "renew": Renew, "cat": Cat, "ls": Ls, "verify": Verify,
     "extract": Extract, "extract-new": ExtractNew, "pack": Pack, "mount": Mount,
     "mount-user": MountFor, "mount-as-user": MountAsUser, "mount-dead": MountOverDead,
     "mount-rival": MountRival, "umount": Umount,

@@ -34,12 +34,13 @@ race() {
 
 need_python socket tarfile pwd
 public_programs # a user may have no way into the build directory
-cp "$abs_top_builddir/tests/bin/at-call.so" "$programs/"
+cp "$abs_top_builddir/tests/bin/at-call.so" "$abs_top_builddir/tests/bin/forge-index" "$programs/"
 leave_others
 mknod -m 666 "$work/fuse" c 10 229
 mount --bind "$work/fuse" /dev/fuse || bail "no /dev/fuse for all"
 race index
 race checksums
+race renew
 race cat
 race ls
 race verify

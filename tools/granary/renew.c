@@ -10,12 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "adopt.h"
 #include "base/cleanup.h"
 #include "base/filename.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "build/image.h"
 #include "build/index_copy.h"
+#include "make_index.h"
 #include "os/place.h"
 #include "place/find.h"
 
@@ -203,13 +205,37 @@ static int renew_file(const struct index_file *file, struct error *e)
 	return err;
 }
 
+/*
+ * The packed file and its index have another name. A comparison shows whether the index is
+ * of that file; otherwise it is made anew. Only an index that was made without options: no
+ * index says all of those that it was made with.
+ */
+static bool adopt_renamed(const struct request *request, const struct index_file *file)
+{
+	struct request one = *request;
+	struct source_set set = { 0 };
+	struct index_wish wish = { 0 };
+	struct error e;
+	bool done = renew_open_sources(file, &set, &e) == 0 &&
+		    index_wish_make(&request->config, &set, &wish, &e) == 0 &&
+		    index_is_of_wish(&wish, index_file_card(file)) && adopt_find(&wish);
+
+	one.json = false;
+	one.quiet = true;
+	done = done && make_index(&one, &wish) == 0;
+	index_wish_free(&wish);
+	source_set_close(&set);
+	return done;
+}
+
 /* Under another name nothing but a comparison shows that the index is theirs. */
 static void say_left(const char *path, int err, const struct error *e)
 {
 	int length = (int)(strlen(path) - strlen(suffix));
 
 	if (err == -EXDEV)
-		log_warn("not renewed: %s: %s; if both were renamed: granary index --adopt '%.*s'",
+		log_warn("not renewed: %s: %s; if both were renamed: granary index --adopt '%.*s', "
+			 "or --renew --adopt for all",
 			 path, e->text, length, path);
 	else
 		log_warn("not renewed: %s: %s", path, e->text);
@@ -229,7 +255,9 @@ static void renew_look_at(const struct request *request, const char *path,
 	}
 	if (card_has_identities(index_file_card(file))) {
 		tally->current++;
-	} else if ((err = renew_file(file, &e)) == 0) {
+	} else if ((err = renew_file(file, &e)) == 0 ||
+		   (err == -EXDEV && request->given[LETTER_ADOPT] &&
+		    adopt_renamed(request, file))) {
 		tally->renewed++;
 		if (!request->json && !request->quiet)
 			printf("%s renewed\n", path);

@@ -325,6 +325,25 @@ static void test_an_unsealed_index_is_refused(void **state)
 	free(bytes);
 }
 
+/* Nor one whose pages its reader would have to pay for. */
+static void test_an_index_of_holes_is_refused(void **state)
+{
+	size_t size;
+	uint8_t *bytes = rich_bytes(&size);
+	int fd = memfd_create("kit", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct index *index;
+	struct error e;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), size);
+	assert_int_equal(ftruncate(fd, 128 << 20), 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), 0);
+	assert_int_equal(index_open_memory(fd, 0, "kit", &index, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "kit: it is empty, has holes"));
+	free(bytes);
+}
+
 /* Each section is compared with its checksum before anything is read from it. */
 static void test_a_damaged_section_is_named(void **state)
 {
@@ -355,6 +374,7 @@ static const struct CMUnitTest damage[] = {
 	cmocka_unit_test(test_random_corruption),
 	cmocka_unit_test(test_an_open_index_cannot_change),
 	cmocka_unit_test(test_an_unsealed_index_is_refused),
+	cmocka_unit_test(test_an_index_of_holes_is_refused),
 	cmocka_unit_test(test_a_damaged_section_is_named),
 };
 

@@ -147,6 +147,21 @@ static void test_what_python_wrote(void **state)
 	assert_int_equal(seen, CASES * PROTOCOLS - 4 * 3);
 }
 
+/* MEMOIZE after PUT with numbers left out: its number is one that a value has already. */
+static void test_memo_with_numbers_left_out(void **state)
+{
+	static const char bytes[] = "\x80\4(X\1\0\0\0aq\0X\1\0\0\0bq\2X\1\0\0\0c\x94h\2l.";
+	struct pickle *pickle;
+	char *got;
+
+	(void)state;
+	assert_int_equal(pickle_read(bytes, sizeof(bytes) - 1, "memo", &pickle, NULL), 0);
+	got = text_of(pickle);
+	assert_string_equal(got, "[s61 s62 s63 s63 ]"); /* as Python 3.11 reads it */
+	free(got);
+	pickle_free(pickle);
+}
+
 /* A copy without a byte to spare, so that a look beyond it is seen. */
 static int read_exactly(const void *bytes, size_t n, struct error *e)
 {
@@ -379,6 +394,7 @@ static void test_what_looks_like_one(void **state)
 
 static const struct CMUnitTest pickles[] = {
 	cmocka_unit_test(test_what_python_wrote),
+	cmocka_unit_test(test_memo_with_numbers_left_out),
 	cmocka_unit_test(test_each_beginning_is_refused),
 	cmocka_unit_test(test_each_byte_changed),
 	unit_table(test_what_is_not_plain_data, hostile, bytes),

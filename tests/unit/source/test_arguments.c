@@ -182,6 +182,25 @@ static void test_saved_folder_with_many_names(void **state)
 	assert_int_equal(system("rm -r v"), 0);
 }
 
+/* One list that is named a million times, or is huge, keeps nobody busy for long. */
+static void test_saved_folder_has_bounds(void **state)
+{
+	const char *text = "v";
+	struct arguments *arguments;
+	struct error e;
+
+	(void)state;
+	assert_int_equal(system("mkdir -p v/a && printf '{\"_data_files\": [\"x\"]}' >v/a/state.json && "
+				"{ printf '{\"splits\": [\"a\"'; yes ',\"a\"' | head -n 5000; echo ]}; } "
+				">v/dataset_dict.json"), 0);
+	assert_int_equal(parse(&text, 1, &arguments, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "'v/a/state.json' and such files before it"));
+	assert_int_equal(system("rm v/dataset_dict.json && truncate -s 65M v/state.json"), 0);
+	assert_int_equal(parse(&text, 1, &arguments, &e), -EBADMSG);
+	assert_non_null(strstr(e.text, "'v/state.json' and such files before it"));
+	assert_int_equal(system("rm -r v"), 0);
+}
+
 /*
  * Their sum counts, and the limit that the process could have. The last test: nobody but
  * root can raise that again.
@@ -239,6 +258,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_paths_in_order),
 	cmocka_unit_test(test_saved_folders),
 	cmocka_unit_test(test_saved_folder_with_many_names),
+	cmocka_unit_test(test_saved_folder_has_bounds),
 	cmocka_unit_test(test_first_decides),
 	cmocka_unit_test(test_none),
 	cmocka_unit_test(test_more_than_can_be_open),
