@@ -416,18 +416,25 @@ void cache_drop(struct cache *cache, uint64_t key)
 
 enum left { HELD, IDLE, GONE };
 
+/* In the place of a list: the one before; none, for all of the chunk was read. */
+enum { AS_BEFORE = CHUNK_LISTS, AS_READ };
+
 /* Gives up a pin: what the chunk is then; `number` if it is idle. */
-static enum left unpin(struct cache *cache, struct cache_pin *chunk,
-		       enum chunk_list list, uint64_t *number)
+static enum left unpin(struct cache *cache, struct cache_pin *chunk, int list,
+		       uint64_t *number)
 {
 	struct shard *shard = cache_shard(cache, chunk->id);
 
 	LOCK_GUARD(&shard->lock);
 	INVARIANT(chunk->pins > 0);
-	if (list != CHUNK_LISTS)
-		chunk->list = list;
+	if (list < CHUNK_LISTS)
+		chunk->list = (enum chunk_list)list;
 	if (--chunk->pins > 0)
 		return HELD;
+	if (list == AS_READ && chunk->state == READY) {
+		*cache_find(cache, shard, chunk->id) = chunk->next;
+		chunk->state = FAILED;
+	}
 	if (chunk->state == FAILED)
 		return GONE;
 	idle_add(cache, shard, chunk);
@@ -435,7 +442,7 @@ static enum left unpin(struct cache *cache, struct cache_pin *chunk,
 	return IDLE;
 }
 
-static void put(struct cache *cache, struct cache_pin *chunk, enum chunk_list list)
+static void put(struct cache *cache, struct cache_pin *chunk, int list)
 {
 	uint64_t weight = cache_weight(chunk); /* an idle chunk may go at any time */
 	uint64_t number = CACHE_NONE;
@@ -467,13 +474,14 @@ void cache_put_used(struct cache *cache, struct cache_pin *chunk)
 	put(cache, chunk, USED);
 }
 
-/* Of headers and padding little is read. */
+/* Of headers and padding little is read: most of a chunk may be all that anybody reads. */
 void cache_put_read(struct cache *cache, struct cache_pin *chunk, size_t n)
 {
 	size_t size = (size_t)chunk->size, spent = atomic_fetch_add(&chunk->spent, n) + n;
+	int most = spent > size - size / 64 ? USED : AS_BEFORE;
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
-	put(cache, chunk, spent > size - size / 64 ? USED : CHUNK_LISTS);
+	put(cache, chunk, n && spent >= size ? AS_READ : most);
 }
 
 const void *cache_data(const struct cache_pin *chunk)

@@ -19,6 +19,8 @@
  *	last pin is put   -          -                            idle, may be dropped for room
  *	last pin is put   -          -                            idle, goes before the others,
  *	  as used                                                 and few are kept at all
+ *	last pin is put,  -          -                            absent
+ *	  all was read
  *
  * Threads: all functions but cache_new and cache_free by any number at once.
  * Locks are held over neither `fill` nor an allocation.
@@ -107,7 +109,8 @@ void cache_put_used(struct cache *cache, struct cache_pin *pin);
 
 /*
  * Gives back a pin through which `n` bytes were read that are not needed again: the
- * chunk is what it was before, but used once most of it has been read.
+ * chunk is what it was before, but used once most of it has been read, and absent once
+ * all has: the next chunk gets its memory while that is in the processor's cache.
  */
 void cache_put_read(struct cache *cache, struct cache_pin *pin, size_t n);
 

@@ -7,6 +7,7 @@
 #include "codec/codec.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +31,16 @@ enum {
 	CODECS = sizeof(codecs) / sizeof(*codecs),
 	ID_MASK = 0xff,
 	PARAMETER_SHIFT = 8,
+	SPARES = 64, /* of a codec: as many as threads decode at once */
 };
+
+/* Contexts that no thread has. */
+static void *_Atomic spares[CODECS][SPARES];
 
 /* A step to undo. */
 struct step {
 	const struct codec *codec;
+	uint32_t id;
 	uint32_t parameter;
 	size_t room; /* bytes that undoing it gives at most */
 };
@@ -84,7 +90,8 @@ static unsigned find_steps(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skip
 
 		if (skipped & (uint32_t)1 << i)
 			continue;
-		steps[count++] = (struct step){ codec, chain[i] >> PARAMETER_SHIFT, room };
+		steps[count++] = (struct step){ codec, chain[i] & ID_MASK,
+						chain[i] >> PARAMETER_SHIFT, room };
 		room = codec->stored_size ? codec->stored_size(room) : n;
 	}
 	return count;
@@ -99,9 +106,45 @@ static ssize_t codec_copy(const void *in, size_t n, void *out, size_t room)
 	return (ssize_t)n;
 }
 
+static void *context_acquire(const struct step *step)
+{
+	for (unsigned i = 0; i < SPARES; i++) {
+		void *_Atomic *spare = &spares[step->id][i];
+		void *context = atomic_load_explicit(spare, memory_order_relaxed);
+
+		if (context)
+			context = atomic_exchange(spare, NULL);
+		if (context)
+			return context;
+	}
+	return step->codec->context_new();
+}
+
+static void context_release(const struct step *step, void *context)
+{
+	for (unsigned i = 0; i < SPARES; i++) {
+		void *none = NULL;
+
+		if (atomic_compare_exchange_strong(&spares[step->id][i], &none, context))
+			return;
+	}
+	step->codec->context_free(context);
+}
+
 static ssize_t undo(const struct step *step, const void *in, size_t n, void *out)
 {
-	return step->codec->decode(in, n, out, step->room, step->parameter);
+	const struct codec *codec = step->codec;
+	void *context;
+	ssize_t got;
+
+	if (!codec->decode_with)
+		return codec->decode(in, n, out, step->room, step->parameter);
+	context = context_acquire(step);
+	if (!context)
+		return -ENOMEM;
+	got = codec->decode_with(context, in, n, out, step->room);
+	context_release(step, context);
+	return got;
 }
 
 /* Undoes a step into new memory, which replaces *scratch; `in` may lie in the old one. */

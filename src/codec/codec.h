@@ -46,6 +46,15 @@ struct codec {
 			  uint32_t parameter);
 
 	/*
+	 * In place of `decode`, where the library needs a context, which is used again: a
+	 * new one for each chunk takes time. One thread at a time has it.
+	 */
+	ssize_t (*decode_with)(void *context, const void *in, size_t n, void *out,
+			       size_t room);
+	void *(*context_new)(void); /* NULL: out of memory */
+	void (*context_free)(void *context);
+
+	/*
 	 * Stored bytes for `plain` ones, never fewer than `plain`; SIZE_MAX: does not
 	 * fit. NULL for a compressor: not fixed.
 	 */

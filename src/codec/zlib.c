@@ -8,21 +8,25 @@
 #include <errno.h>
 #include <libdeflate.h>
 
-/* Bytes behind the end of the stream are ignored, as in HDF5 and Linux. */
-static ssize_t zlib_decode(const void *in, size_t n, void *out, size_t room,
-			   uint32_t parameter)
+static void *zlib_new(void)
 {
-	struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
-	enum libdeflate_result result;
-	size_t written = 0;
-
-	(void)parameter;
-	if (!decompressor)
-		return -ENOMEM;
-	result = libdeflate_zlib_decompress_ex(decompressor, in, n, out, room, NULL,
-					       &written);
-	libdeflate_free_decompressor(decompressor);
-	return result == LIBDEFLATE_SUCCESS ? (ssize_t)written : -EBADMSG;
+	return libdeflate_alloc_decompressor();
 }
 
-const struct codec codec_zlib = { .name = "zlib", .decode = zlib_decode };
+static void zlib_free(void *context)
+{
+	libdeflate_free_decompressor(context);
+}
+
+/* Bytes behind the end of the stream are ignored, as in HDF5 and Linux. */
+static ssize_t zlib_decode(void *context, const void *in, size_t n, void *out, size_t room)
+{
+	size_t written = 0;
+
+	return libdeflate_zlib_decompress_ex(context, in, n, out, room, NULL, &written) ==
+			       LIBDEFLATE_SUCCESS ?
+		       (ssize_t)written : -EBADMSG;
+}
+
+const struct codec codec_zlib = { .name = "zlib", .decode_with = zlib_decode,
+				  .context_new = zlib_new, .context_free = zlib_free };

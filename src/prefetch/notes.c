@@ -1,25 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prefetch/notes.h"
 
+#include <time.h>
+
+enum { GATHER_NS = 1000 * 1000 };
+
 void notes_init(struct notes *notes)
 {
 	*notes = (struct notes){ .lock = LOCK_INIT, .added = WAKEUP_INIT };
 }
 
-/* Lock held. */
-static void wake(struct notes *notes)
+/* Lock held; true: wake a thread, without the lock. */
+static bool notes_count_wake(struct notes *notes)
 {
 	notes->wakes++;
-	if (notes->waiting > 0)
-		wakeup_one(&notes->added);
+	return notes->waiting > 0;
 }
 
 void notes_add(struct notes *notes, const struct note *note)
 {
-	LOCK_GUARD(&notes->lock);
+	bool wake;
+
+	lock_take(&notes->lock);
 	if (notes->count < NOTES_ROOM)
 		notes->ring[(notes->first + notes->count++) % NOTES_ROOM] = *note;
-	wake(notes);
+	wake = notes_count_wake(notes) && !notes->gathering;
+	lock_drop(&notes->lock);
+	if (wake)
+		wakeup_one(&notes->added);
 }
 
 bool notes_take(struct notes *notes, struct note *out)
@@ -35,8 +43,34 @@ bool notes_take(struct notes *notes, struct note *out)
 
 void notes_wake(struct notes *notes)
 {
+	bool wake;
+
+	lock_take(&notes->lock);
+	wake = notes_count_wake(notes);
+	lock_drop(&notes->lock);
+	if (wake)
+		wakeup_one(&notes->added);
+}
+
+static bool notes_begin_gathering(struct notes *notes)
+{
 	LOCK_GUARD(&notes->lock);
-	wake(notes);
+	if (notes->gathering)
+		return false;
+	notes->gathering = true;
+	return true;
+}
+
+void notes_gather(struct notes *notes)
+{
+	const struct timespec pause = { .tv_nsec = GATHER_NS };
+
+	if (!notes_begin_gathering(notes))
+		return;
+	nanosleep(&pause, NULL);
+	lock_take(&notes->lock);
+	notes->gathering = false;
+	lock_drop(&notes->lock);
 }
 
 unsigned notes_now(struct notes *notes)

@@ -122,6 +122,15 @@ static bool is_live(const struct policy *p, const struct policy_stream *s)
 	return s->next && s->hits >= HITS_LEAST && p->now_ms - s->now_ms <= POLICY_REST_MS;
 }
 
+bool policy_has_window(const struct policy *p)
+{
+	for (unsigned i = 0; p->windows && i < POLICY_STREAMS; i++) {
+		if (is_live(p, &p->streams[i]))
+			return true;
+	}
+	return false;
+}
+
 /* Bytes in the windows of the other streams; `live`: all streams. */
 static uint64_t held_by_others(const struct policy *p, const struct policy_stream *stream,
 			       unsigned *live)

@@ -75,6 +75,9 @@ void policy_note(struct policy *policy, const struct policy_read *read);
 /* The next bytes to read ahead for a stream, at most `most`: false: none. */
 bool policy_window(struct policy *policy, uint64_t most, struct policy_range *out);
 
+/* Has a stream a window at this time? */
+bool policy_has_window(const struct policy *policy);
+
 /* Is a process reading a large file from front to back? `now_ms` is as in policy_read. */
 bool policy_streams(const struct policy *policy, int64_t now_ms);
 

@@ -60,6 +60,7 @@ struct prefetch_work {
 	struct drop drop;
 	struct policy_range range;
 	uint32_t block;
+	bool in_haste; /* WORK_NONE: the next read may bring some at once */
 };
 
 static _Thread_local struct ledger *crash_ledger;
@@ -407,6 +408,7 @@ static struct prefetch_work next_work(struct prefetch *p)
 	if (handled)
 		room_share(&p->room);
 	choose_work(p, &work);
+	work.in_haste = policy_has_window(&p->policy);
 	return work;
 }
 
@@ -511,10 +513,13 @@ static void prefetch_thread(void *argument)
 
 		room_look(&p->room);
 		work = next_work(p);
-		if (work.kind == WORK_NONE || work.kind == WORK_LATER)
+		if (work.kind == WORK_NONE || work.kind == WORK_LATER) {
 			notes_wait(&p->notes, now, work.kind == WORK_LATER ? LATER_MS : 0);
-		else
+			if (!work.in_haste)
+				notes_gather(&p->notes);
+		} else {
 			notes_wake(&p->notes); /* there may be work for two threads */
+		}
 		do_work(p, &worker, &work);
 	}
 }

@@ -211,13 +211,15 @@ static int read_decoded(const struct array_walk *walk, struct chunk *chunk,
 			uint64_t number, uint64_t begin, uint64_t length,
 			const struct gather *copy, void *to)
 {
-	int err = chunk_get(chunk, number, walk->measure.tile_bytes);
+	uint64_t room = walk->measure.tile_bytes;
+	bool whole = length == room && copy->rank == 0;
+	int err = chunk_get(chunk, number, room, whole ? to : NULL);
 
-	if (!err && range_within(begin, length, cache_size(chunk->pin)))
-		gather_copy(copy, (const char *)cache_data(chunk->pin) + begin, to);
-	else if (!err)
+	if (!err && !range_within(begin, length, chunk->size))
 		err = -EBADMSG; /* it holds less than the index says */
-	chunk_put(chunk);
+	else if (!err && chunk->bytes != to)
+		gather_copy(copy, (const char *)chunk->bytes + begin, to);
+	chunk_put(chunk, gather_bytes(copy));
 	return err;
 }
 

@@ -50,7 +50,30 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 	return n;
 }
 
-int chunk_get(struct chunk *chunk, uint64_t number, size_t room)
+/* The whole chunk, into the caller's buffer: 0 or a negative errno. */
+static int chunk_get_whole(struct chunk *chunk, uint64_t key, size_t room, void *whole)
+{
+	ssize_t n;
+
+	if (cache_peek(chunk->volume->table->cache, key, CACHE_FOREVER, &chunk->pin))
+		return 0;
+	n = fetch_chunk(chunk, whole, room);
+	chunk->bytes = whole;
+	chunk->size = n < 0 ? 0 : (size_t)n;
+	return n < 0 ? (int)n : 0;
+}
+
+static int chunk_get_cached(struct chunk *chunk, uint64_t key, size_t room)
+{
+	int err = cache_get(chunk->volume->table->cache, key, room, fetch_chunk, chunk,
+			    &chunk->pin);
+
+	if (err)
+		chunk->pin = NULL;
+	return err;
+}
+
+int chunk_get(struct chunk *chunk, uint64_t number, size_t room, void *whole)
 {
 	uint64_t key = cache_key(CACHE_CHUNK, number), begin = stats_clock();
 	int err;
@@ -61,23 +84,25 @@ int chunk_get(struct chunk *chunk, uint64_t number, size_t room)
 		return -EIO;
 	if (chunk->context->hint == READ_DIRECT)
 		cache_drop(chunk->volume->table->cache, key);
-	err = cache_get(chunk->volume->table->cache, key, room, fetch_chunk, chunk,
-			&chunk->pin);
-	if (err)
-		chunk->pin = NULL;
+	err = whole ? chunk_get_whole(chunk, key, room, whole) :
+		      chunk_get_cached(chunk, key, room);
+	if (chunk->pin) {
+		chunk->bytes = cache_data(chunk->pin);
+		chunk->size = cache_size(chunk->pin);
+	}
 	if (!chunk->taken) /* it was there, or another thread has fetched it */
 		stats_took(HISTOGRAM_chunk_wait, begin, chunk->context->demand);
 	return err;
 }
 
-void chunk_put(struct chunk *chunk)
+void chunk_put(struct chunk *chunk, size_t read)
 {
 	struct cache *cache = chunk->volume->table->cache;
 
 	if (chunk->pin && chunk->context->hint == READ_AHEAD)
 		cache_put_used(cache, chunk->pin);
 	else if (chunk->pin)
-		cache_put(cache, chunk->pin);
+		cache_put_read(cache, chunk->pin, read);
 	if (chunk->taken)
 		quota_give(&decoding, chunk->taken);
 }

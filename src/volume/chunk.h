@@ -19,13 +19,20 @@ struct chunk {
 	struct volume_chunk is;
 	uint64_t taken; /* of the quota: by the thread that decoded it */
 	struct cache_pin *pin;
+	const void *bytes; /* decoded, in the cache or in the caller's buffer */
+	size_t size;
 };
 
 /*
- * Pins the chunk `chunk->is` of `chunk->volume`, decoded: it is `number` in the table
+ * Gets the chunk `chunk->is` of `chunk->volume`, decoded: it is `number` in the table
  * of chunks, and `room` bytes at most. 0 or a negative errno; chunk_put in either case.
+ *
+ * `whole`: NULL, or `room` bytes of a caller that wants the whole chunk. The chunk is
+ * decoded there unless the cache has it, and the cache keeps no second copy.
  */
-int chunk_get(struct chunk *chunk, uint64_t number, size_t room);
-void chunk_put(struct chunk *chunk);
+int chunk_get(struct chunk *chunk, uint64_t number, size_t room, void *whole);
+
+/* `read`: bytes of the chunk that the caller passes on. */
+void chunk_put(struct chunk *chunk, size_t read);
 
 #endif

@@ -10,13 +10,13 @@
 static int copy_out(struct chunk *chunk, uint64_t number, uint64_t plain, void *buffer,
 		    size_t length, uint64_t skip)
 {
-	int err = chunk_get(chunk, number, plain);
+	int err = chunk_get(chunk, number, plain, length == plain ? buffer : NULL);
 
-	if (!err && range_within(skip, length, cache_size(chunk->pin)))
-		memcpy(buffer, (const char *)cache_data(chunk->pin) + skip, length);
-	else if (!err)
+	if (!err && !range_within(skip, length, chunk->size))
 		err = -EBADMSG; /* it holds less than the index says */
-	chunk_put(chunk);
+	else if (!err && chunk->bytes != buffer)
+		memcpy(buffer, (const char *)chunk->bytes + skip, length);
+	chunk_put(chunk, length);
 	return err;
 }
 

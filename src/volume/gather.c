@@ -33,6 +33,15 @@ void gather_simplify(struct gather *gather)
 	gather->rank = rank;
 }
 
+uint64_t gather_bytes(const struct gather *gather)
+{
+	uint64_t bytes = gather->item;
+
+	for (unsigned i = 0; i < gather->rank; i++)
+		bytes *= gather->axes[i].count;
+	return bytes;
+}
+
 #define LINE(size)                                           \
 	for (uint64_t i = 0; i < axis->count; i++) {         \
 		memcpy(to, from, size);                      \

@@ -395,7 +395,7 @@ static void test_what_is_dropped_is_made_anew(void **state)
 	cache_free(cache);
 }
 
-/* What has been read to its end is used up, and what has not is what it was. */
+/* What has been read almost to its end is used up, and what has not is what it was. */
 static void test_what_has_been_read_is_used(void **state)
 {
 	const struct cache_limits limits = { 8 * MB, 0 };
@@ -407,8 +407,33 @@ static void test_what_has_been_read_is_used(void **state)
 	assert_true(cache_has(cache, 1));
 	cache_put_read(cache, get(cache, 1, MB), 0);
 	assert_true(cache_has(cache, 1));
-	cache_put_read(cache, get(cache, 1, MB), MB / 2);
+	cache_put_read(cache, get(cache, 1, MB), MB / 2 - 1);
 	assert_false(cache_has(cache, 1)); /* of the used ones none are kept here */
+	check(cache);
+	cache_free(cache);
+}
+
+/* Of what all has been read nothing is kept, once nobody holds it. */
+static void test_what_has_all_been_read_is_gone(void **state)
+{
+	const struct cache_limits limits = { 8 * MB, 4 * MB };
+	struct cache *cache = cache_new(&limits);
+	struct cache_pin *first, *second;
+
+	(void)state;
+	first = get(cache, 1, MB);
+	second = get(cache, 1, MB);
+	cache_put_read(cache, first, MB);
+	assert_true(cache_has(cache, 1));
+	cache_put_read(cache, second, 1);
+	assert_false(cache_has(cache, 1));
+	check(cache);
+	first = get(cache, 1, MB);
+	cache_drop(cache, 1);
+	cache_put_read(cache, first, MB); /* it had left the table already */
+	use(cache, 2, MB);
+	cache_put_read(cache, get(cache, 2, MB), 0);
+	assert_true(cache_has(cache, 2));
 	check(cache);
 	cache_free(cache);
 }
@@ -486,6 +511,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_it_counts),
 	cmocka_unit_test(test_what_is_dropped_is_made_anew),
 	cmocka_unit_test(test_what_has_been_read_is_used),
+	cmocka_unit_test(test_what_has_all_been_read_is_gone),
 	cmocka_unit_test(test_a_fill_may_ask_for_another_chunk),
 	cmocka_unit_test(test_a_handle_is_known),
 	cmocka_unit_test(test_kinds_share_no_key),

@@ -237,9 +237,11 @@ static void test_sound_files_are_given_out(void **state)
 	blocks = stats_get(COUNTER_blocks_checked);
 	for (uint64_t at = 0; at < PARTS; at += PIECE)
 		assert_int_equal(read_at(ds, "parts", PARTS_AT, at, PIECE), PIECE);
-	assert_int_equal(read_at(ds, "parts", PARTS_AT, 5, PIECE), PIECE);
 	assert_int_equal(stats_get(COUNTER_blocks_checked), blocks + PARTS / BLOCK_BYTES);
-	assert_int_equal(stats_get(COUNTER_files_checked), files + 3);
+	/* all of the block has been given out, so it is read and compared anew */
+	assert_int_equal(read_at(ds, "parts", PARTS_AT, 5, PIECE), PIECE);
+	assert_int_equal(stats_get(COUNTER_blocks_checked), blocks + PARTS / BLOCK_BYTES + 1);
+	assert_int_equal(stats_get(COUNTER_files_checked), files + 4);
 	assert_int_equal(stats_get(COUNTER_checksum_errors), 0);
 	dataset_close(ds);
 }

@@ -29,6 +29,23 @@ static void note_large(uint64_t start, uint64_t length, uint64_t limit)
 						    limit });
 }
 
+static void test_a_window_is_open_while_its_stream_reads(void **state)
+{
+	(void)state;
+	begin(FAR);
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_false(policy_has_window(&policy));
+		note(0, (uint32_t)i, 0, i * 100 * KIB, 100 * KIB);
+	}
+	assert_true(policy_has_window(&policy));
+	note(60000, 7, 0, FAR, 100 * KIB);
+	assert_false(policy_has_window(&policy));
+	policy_init(&policy, false, FAR);
+	for (uint64_t i = 0; i < 9; i++)
+		note(0, (uint32_t)i, 0, i * 100 * KIB, 100 * KIB);
+	assert_false(policy_has_window(&policy));
+}
+
 /* How many bytes are wanted now; they must follow on each other, from `from` on. */
 static uint64_t wanted(uint32_t source, uint64_t from, uint64_t most)
 {
@@ -405,6 +422,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_read_ahead_of_the_kernel_out_of_order),
 	cmocka_unit_test(test_nothing_is_read_behind_a_large_file),
 	cmocka_unit_test(test_windows_may_be_off),
+	cmocka_unit_test(test_a_window_is_open_while_its_stream_reads),
 	cmocka_unit_test(test_the_end_of_numbers),
 	unit_rows(test_who_is_a_loader, histories),
 	cmocka_unit_test(test_a_loader_once_seen_stays),

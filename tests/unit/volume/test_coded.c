@@ -232,18 +232,40 @@ static void test_skipped_steps(void **state)
 	close_fixture(f);
 }
 
+/* Kept until all of it has been given out, and no longer. */
 static void test_a_chunk_is_decoded_once(void **state)
 {
 	struct fixture *f = open_fixture();
 	uint64_t chunks = stats_get(COUNTER_chunks_decoded);
 	uint64_t bytes = stats_get(COUNTER_chunk_bytes);
+	uint64_t empty = cache_bytes(f->table.cache);
 
 	(void)state;
-	for (int round = 0; round < 3; round++)
+	for (unsigned round = 1; round <= 3; round++) {
 		for (uint64_t at = 0; at < (uint64_t)GOOD * PLAIN; at += 100)
 			assert_true(reads_well(f, WELL, 100, at));
-	assert_int_equal(stats_get(COUNTER_chunks_decoded) - chunks, GOOD);
-	assert_int_equal(stats_get(COUNTER_chunk_bytes) - bytes, GOOD * PLAIN);
+		assert_int_equal(stats_get(COUNTER_chunks_decoded) - chunks, round * GOOD);
+		assert_int_equal(stats_get(COUNTER_chunk_bytes) - bytes,
+				 round * GOOD * PLAIN);
+	}
+	assert_int_equal(cache_bytes(f->table.cache), empty);
+	close_fixture(f);
+}
+
+/* Who wants all of a chunk gets it without a copy in the cache. */
+static void test_a_whole_chunk_is_not_kept(void **state)
+{
+	struct fixture *f = open_fixture();
+	uint64_t chunks = stats_get(COUNTER_chunks_decoded);
+	uint64_t empty = cache_bytes(f->table.cache);
+
+	(void)state;
+	assert_true(reads_well(f, WELL, PLAIN, 0));
+	assert_int_equal(cache_bytes(f->table.cache), empty);
+	assert_true(reads_well(f, WELL, 10, PLAIN));
+	assert_true(cache_bytes(f->table.cache) > empty);
+	assert_true(reads_well(f, WELL, PLAIN, PLAIN)); /* the cache has it */
+	assert_int_equal(stats_get(COUNTER_chunks_decoded) - chunks, 2);
 	close_fixture(f);
 }
 
@@ -318,9 +340,11 @@ static void test_what_is_there_again_is_read_again(void **state)
 	assert_int_equal(volume_pread(&f->table, WELL, &byte, 1, 10 * PLAIN, PLAIN_READ),
 			 -EIO);
 	unit_write("stored", f->stored, sizeof(f->stored));
-	assert_true(reads_well(f, WELL, PLAIN, 10 * PLAIN));
+	assert_true(reads_well(f, WELL, 10, 10 * PLAIN));
 	assert_int_equal(truncate("stored", 0), 0);
 	assert_true(reads_well(f, WELL, PLAIN, 10 * PLAIN)); /* it is kept */
+	assert_int_equal(volume_pread(&f->table, WELL, &byte, 1, 10 * PLAIN, PLAIN_READ),
+			 -EIO);
 	close_fixture(f);
 }
 
@@ -407,7 +431,8 @@ static void test_many_threads_read_the_same_bytes(void **state)
 	}
 	pool_finish(pool);
 	assert_int_equal(wrong, 0);
-	assert_int_equal(stats_get(COUNTER_chunks_decoded) - chunks, GOOD);
+	assert_in_range(stats_get(COUNTER_chunks_decoded) - chunks, GOOD, UINT64_MAX);
+	assert_null(cache_check(f->table.cache, true));
 	close_fixture(f);
 }
 
@@ -415,6 +440,7 @@ static const struct CMUnitTest coded[] = {
 	cmocka_unit_test(test_reads_across_the_borders_of_chunks),
 	cmocka_unit_test(test_skipped_steps),
 	cmocka_unit_test(test_a_chunk_is_decoded_once),
+	cmocka_unit_test(test_a_whole_chunk_is_not_kept),
 	cmocka_unit_test(test_errors_are_those_of_one_chunk),
 	cmocka_unit_test(test_what_is_there_again_is_read_again),
 	cmocka_unit_test(test_messages_name_the_chunks_beginning),
