@@ -174,6 +174,12 @@ static bool unpack(struct errand_message *m, const unsigned char *packet, size_t
 	return true;
 }
 
+static int refuse_message(struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, EBADMSG,
+			 "the process that opens files as the user has sent a malformed message");
+}
+
 /* 1 and a message, whose descriptor is the caller's; 0: the child has closed its end. */
 static int errand_receive(int line, struct errand_message *m, int *fd, struct error *e)
 {
@@ -193,9 +199,7 @@ static int errand_receive(int line, struct errand_message *m, int *fd, struct er
 				 "a file cannot be handed over: this process may not hold more "
 				 "files open; raise the limit with `ulimit -n`");
 	if (!unpack(m, packet, (size_t)n))
-		return error_set(e, ERROR_SYSTEM, EBADMSG,
-				 "the process that opens files as the user has sent a "
-				 "malformed message");
+		return refuse_message(e);
 	return 1;
 }
 
@@ -206,6 +210,18 @@ static int take_item(const struct watch *w, const struct errand_message *m, int 
 					  .text = m->text, .fd = fd };
 
 	return w->errand->take(w->errand->context, &item, e);
+}
+
+static int take_end(const struct errand_message *m, struct error *e)
+{
+	enum { ERRNO_MOST = 4095 };
+
+	if (m->err == 0)
+		return 0;
+	if (m->err > 0 || m->err < -ERRNO_MOST || m->status < ERROR_USAGE ||
+	    m->status > ERROR_MOUNT)
+		return refuse_message(e);
+	return error_set(e, m->status, -m->err, "%s", m->text);
 }
 
 /* 1: more messages follow; 0: the errand succeeded; or a negative errno and *e. */
@@ -223,7 +239,7 @@ static int take_message(const struct watch *w, const struct errand_message *m, i
 		return err ? err : 1;
 	case MESSAGE_END:
 	default:
-		return m->err ? error_set(e, m->status, -m->err, "%s", m->text) : 0;
+		return take_end(m, e);
 	}
 }
 

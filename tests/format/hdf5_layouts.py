@@ -518,6 +518,8 @@ def main():
             with h5py.File(path + ".h5", "w", libver=version if version == "latest" else
                            ("earliest", "latest")) as file:
                 lines = write(file)
+            if name in hdf5_refused.CUT_SHORT:
+                hdf5_refused.replace_once(path + ".h5", *hdf5_refused.CUT_SHORT[name])
             refused = "refuse_" in name
             if not refused:
                 list_raw(path)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """HDF5 files that are to be refused: each function returns words of the sentence."""
+import struct
+
 import h5py
 import numpy as np
 
@@ -199,6 +201,49 @@ def refuse_array_compact(file):
     h5py.h5d.create(file.id, b"images", h5py.h5t.STD_U8LE,
                     h5py.h5s.create_simple((4, 3, 5, 5)), plist)
     return "'/images'", "compact", "h5repack"
+
+
+def put_compact(group, name, data):
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_layout(h5py.h5d.COMPACT)
+    dataset = h5py.h5d.create(group.id, name.encode(), h5py.h5t.py_create(data.dtype),
+                              h5py.h5s.create_simple(data.shape), plist)
+    dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, data)
+    return data.tobytes()
+
+
+# Changed once the file is closed: the layout message, version 3, of a compact dataset says
+# that it holds 8 bytes, and the dataset is larger.
+CUT_SHORT = {}
+
+
+def cut_short(name, data):
+    head = b"\3\0" + struct.pack("<H", len(data))
+    CUT_SHORT[name] = (head + data, b"\3\0\10\0" + data)
+
+
+def replace_once(path, old, new):
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data.count(old) == 1, path
+    with open(path, "wb") as file:
+        file.write(data.replace(old, new))
+
+
+def refuse_compact_labels(file):
+    put_rows(file, "images", encoded(20))
+    cut_short("refuse_compact_labels", put_compact(file, "labels", np.arange(20) % 3))
+    return "is damaged", "outside the file"
+
+
+def arrays_refuse_compact_short(file):
+    cut_short("arrays_refuse_compact_short", put_compact(file, "data", noise(4, 5, 5)))
+    return "is damaged", "outside the file"
+
+
+def refuse_compact_file(file):
+    cut_short("refuse_compact_file", put_compact(file, "one", noise(50)))
+    return "is damaged", "outside the file"
 
 
 def arrays_refuse_records(file):

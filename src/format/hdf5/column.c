@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/cleanup.h"
@@ -10,7 +11,6 @@
 
 enum {
 	SLICE_BYTES = 1 << 20,
-	COMPACT_BYTES = 1 << 16, /* what an object header can hold */
 	ITEM_BYTES = 1 << 16, /* the longest of names has fewer */
 	ROW_BYTES = SLICE_BYTES, /* of several items, or of an image */
 	CHUNK_BYTES = 256 << 20, /* descriptors of 16 million rows */
@@ -205,20 +205,20 @@ static int read_contiguous(struct hdf5_column *c, uint64_t row)
 	return err ? hdf5_refuse_read(c->walk, err) : 0;
 }
 
-/* All of it: no header holds more than 64 KiB. */
 static int read_compact(struct hdf5_column *c)
 {
+	CLEANUP(cleanup_free) void *all = NULL;
 	uint64_t bytes;
 	int err;
 
-	if (!checked_mul(c->rows, c->item, &bytes) || bytes > COMPACT_BYTES)
+	if (!checked_mul(c->rows, c->item, &bytes))
 		return hdf5_refuse_read(c->walk, -EBADMSG);
-	err = room_for(c, bytes);
+	err = hdf5_dataset_compact(c->walk, c->dataset, bytes, &all);
+	if (!err)
+		err = room_for(c, bytes);
 	if (err)
 		return err;
-	if (H5Dread(c->dataset->id, c->dataset->type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-		    c->slice) < 0)
-		return hdf5_refuse_library(c->walk, "cannot read");
+	memcpy(c->slice, all, (size_t)bytes);
 	c->count = c->rows;
 	return 0;
 }

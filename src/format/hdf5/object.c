@@ -463,19 +463,31 @@ static int chunked_extents(struct hdf5_walk *walk, struct hdf5_dataset *d)
 	return err;
 }
 
-static int compact_extents(struct hdf5_walk *walk, struct hdf5_dataset *d)
+/* libhdf5 reads beyond what the header holds, where the dataset is said to be larger. */
+int hdf5_dataset_compact(struct hdf5_walk *walk, const struct hdf5_dataset *d, uint64_t size,
+			 void **out)
 {
-	uint64_t size = d->count * d->item;
 	CLEANUP(cleanup_free) void *bytes = NULL;
 
-	if (size > COMPACT_BYTES)
+	if (size > COMPACT_BYTES || H5Dget_storage_size(d->id) < size)
 		return refuse_outside(walk);
-	bytes = calloc(1, (size_t)size);
+	bytes = calloc(1, size ? (size_t)size : 1);
 	if (!bytes)
 		return hdf5_out_of_memory(walk);
 	if (H5Dread(d->id, d->type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) < 0)
 		return hdf5_refuse_library(walk, "cannot read");
-	return push_literal(walk, 0, bytes, (size_t)size);
+	*out = bytes;
+	bytes = NULL;
+	return 0;
+}
+
+static int compact_extents(struct hdf5_walk *walk, struct hdf5_dataset *d)
+{
+	uint64_t size = d->count * d->item;
+	CLEANUP(cleanup_free) void *bytes = NULL;
+	int err = hdf5_dataset_compact(walk, d, size, &bytes);
+
+	return err ? err : push_literal(walk, 0, bytes, (size_t)size);
 }
 
 static int unwritten_extents(struct hdf5_walk *walk, struct hdf5_dataset *d)

@@ -70,6 +70,13 @@ int hdf5_dataset_layout(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 haddr_t hdf5_dataset_offset(const struct hdf5_walk *walk,
 			    const struct hdf5_dataset *dataset);
 
+/*
+ * All of a dataset that is in its header (compact): `size` bytes, in *out, which the caller
+ * frees. Refuses one that has fewer there.
+ */
+int hdf5_dataset_compact(struct hdf5_walk *walk, const struct hdf5_dataset *dataset,
+			 uint64_t size, void **out);
+
 /* Is there a value that stands for what was never written, other than zeros? */
 int hdf5_dataset_has_fill(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 			  bool *out);

@@ -11,8 +11,6 @@
 #include "base/cleanup.h"
 #include "format/hdf5/arrays.h"
 
-enum { COMPACT_BYTES = 64 * 1024 };
-
 /* An array that is being described. */
 struct tiles {
 	struct hdf5_walk *walk;
@@ -126,24 +124,20 @@ static int take_contiguous(struct tiles *t, haddr_t at, struct entry_extent *out
 	       err		? hdf5_out_of_memory(t->walk) : 0;
 }
 
-/* No header holds more; a volume of the index may be in no other order. */
+/* A volume of the index may be in no other order. */
 static int take_compact(struct tiles *t, struct entry_extent *out)
 {
 	CLEANUP(cleanup_free) void *bytes = NULL;
+	int err;
 
-	if (t->bytes > COMPACT_BYTES)
-		return hdf5_refuse_read(t->walk, -EBADMSG);
 	if (t->order)
 		return hdf5_refuse(t->walk, "keeps planes of images in its header (compact), "
 					    "which is not supported; repack it: h5repack -l "
 					    "CONTI '%s' out.h5",
 				   t->walk->scan->label);
-	bytes = malloc((size_t)t->bytes);
-	if (!bytes)
-		return hdf5_out_of_memory(t->walk);
-	if (H5Dread(t->dataset->id, t->dataset->type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-		    bytes) < 0)
-		return hdf5_refuse_library(t->walk, "cannot read");
+	err = hdf5_dataset_compact(t->walk, t->dataset, t->bytes, &bytes);
+	if (err)
+		return err;
 	return entries_literal_extent(t->walk->scan->entries, bytes, (size_t)t->bytes, out) < 0 ?
 		       hdf5_out_of_memory(t->walk) : 0;
 }

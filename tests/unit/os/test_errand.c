@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -170,6 +171,30 @@ static int send_bytes(void *context, struct error *e)
 	return 0;
 }
 
+/* Its end, without an error number, with a status that no program has. */
+static int send_odd_end(void *context, struct error *e)
+{
+	const int *end = context;
+
+	e->status = (enum error_status)end[1];
+	return end[0];
+}
+
+static void test_ends_that_make_no_sense(void **state)
+{
+	int ends[][2] = { { 7, ERROR_SYSTEM }, { INT_MIN, ERROR_SYSTEM }, { -5000, ERROR_SYSTEM },
+			  { -EIO, 0 }, { -EIO, -1 }, { -EIO, 256 } };
+	struct error e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(ends); i++) {
+		const struct errand errand = { send_odd_end, take, &ends[i] };
+
+		assert_int_equal(errand_run(&user, &errand, &e), -EBADMSG);
+		assert_int_equal(e.status, ERROR_SYSTEM);
+	}
+}
+
 static void test_messages_that_make_no_sense(void **state)
 {
 	size_t sizes[] = { 1, 64 };
@@ -265,7 +290,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_data_texts_and_descriptors),
 	cmocka_unit_test(test_many_descriptors),
 	cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_messages_that_make_no_sense),
+	cmocka_unit_test(test_messages_that_make_no_sense),
+	cmocka_unit_test(test_ends_that_make_no_sense),
 	cmocka_unit_test(test_lines_of_the_log),
 	cmocka_unit_test(test_ended_by_the_user),
 	cmocka_unit_test(test_a_child_that_is_stopped_at_its_end),
