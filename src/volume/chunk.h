@@ -12,18 +12,18 @@
 
 #include "volume/volume.h"
 
-/* One that a thread has. It may have no second one meanwhile. */
+/* A thread's chunk. A thread must not have two at once. */
 struct chunk {
 	const struct volume *volume;
 	struct read_context *context;
 	struct volume_chunk is;
-	uint64_t taken; /* of the quota: by the thread that decoded it */
+	uint64_t taken; /* of the quota, if this thread decoded the chunk */
 	struct cache_pin *pin;
 };
 
 /*
- * Pins the chunk `chunk->is` of `chunk->volume`, decoded: it is `number` in the table
- * of chunks, and `room` bytes at most. 0 or a negative errno; chunk_put in either case.
+ * Pins the decoded chunk `chunk->is` of `chunk->volume`: number `number` in the table of
+ * chunks, of at most `room` bytes. 0 or a negative errno; chunk_put in either case.
  */
 int chunk_get(struct chunk *chunk, uint64_t number, size_t room);
 void chunk_put(struct chunk *chunk);

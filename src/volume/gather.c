@@ -41,7 +41,7 @@ void gather_simplify(struct gather *gather)
 	}                                                    \
 	break
 
-/* The sizes that numbers have are known to the compiler: that is a load and a store. */
+/* The compiler knows these sizes, those of numbers: one load and one store each. */
 static void copy_line(const struct gather_axis *axis, size_t item, const char *from,
 		      char *to)
 {
@@ -59,7 +59,7 @@ static void copy_line(const struct gather_axis *axis, size_t item, const char *f
 	}
 }
 
-/* Three planes of bytes to pixels, which is what images are stored as. */
+/* Three planes of bytes to pixels: a common layout of stored images. */
 static void copy_pixels(uint64_t count, uint64_t plane, const char *restrict from,
 			char *restrict to)
 {
@@ -79,7 +79,7 @@ static bool are_pixels(const struct gather_axis *outer, const struct gather_axis
 	       inner->to == 3;
 }
 
-/* The innermost two axes, or what there is. */
+/* The innermost two axes, or fewer. */
 static void copy_plane(const struct gather *gather, const char *from, char *to)
 {
 	const struct gather_axis *inner = &gather->axes[gather->rank - 1];
