@@ -67,7 +67,7 @@ static void close_source(struct source **source)
 		source_close(*source);
 }
 
-/* 1, or 0 where there is no such file, or nothing in it. */
+/* 1, or 0 if there is no such file, or it is empty. */
 static int open_saved(const char *folder, const char *name, struct saved_json *out,
 		      struct error *e)
 {
@@ -94,7 +94,7 @@ static int open_saved(const char *folder, const char *name, struct saved_json *o
 	return 1;
 }
 
-/* The own name of a file or folder that a string says; it is freed. */
+/* The file or folder name in a string; the caller frees it. */
 static int take_own_name(const struct saved_json *saved,
 			 const struct pyjson_value *string, const char *folder,
 			 char **out, struct error *e)

@@ -8,8 +8,8 @@
  * have rows of other splits. Facts: arrow_dataset.py and dataset_dict.py of
  * huggingface/datasets.
  *
- * These files are read by the launcher, with the caller's rights, and may be a stranger's:
- * base/pyjson.h takes them apart, and only names without folders are taken from them.
+ * The launcher reads these files with the caller's rights, and they are not trusted:
+ * base/pyjson.h parses them, and only names without folders are accepted.
  *
  * Threads: any.
  */
@@ -27,14 +27,14 @@ struct path_list {
 void path_list_free(struct path_list *list);
 
 /*
- * Appends the files of the folder: 1. 0: it is none that save_to_disk() wrote. Or
- * -EBADMSG and a sentence where such a file is damaged, or -ENOMEM.
+ * Appends the files of the folder: 1. 0: save_to_disk() did not write the folder. Or
+ * -EBADMSG and *e if such a file is damaged, or -ENOMEM.
  */
 int saved_folder_list(const char *folder, struct path_list *list, struct error *e);
 
 /*
- * Appends the files of numbers of rows that lie beside a file "dataset.arrow", as its
- * state.json says, or where there is none, indices.arrow if it is there. 0, or as above.
+ * Appends the files of row numbers beside a file "dataset.arrow": those of state.json, or
+ * without one indices.arrow, if it exists. 0, or as above.
  */
 int saved_indices_list(const char *path, struct path_list *list, struct error *e);
 
