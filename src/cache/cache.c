@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cache.c: what state.h describes, kept so. */
+/* cache.c: the operations on a cache, by the rules of state.h. */
 #include "cache/cache.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ uint64_t cache_bytes(const struct cache *cache)
 	return atomic_load(&cache->held) + slab_bytes(&cache->slab);
 }
 
-/* Two that show it at the same time must not leave the older figure. */
+/* Of two threads that set the gauge at once, neither may leave the older value. */
 static void show_bytes(const struct cache *cache)
 {
 	uint64_t bytes;
@@ -93,7 +93,7 @@ static struct cache_pin *chunk_new(struct cache *cache, struct cache_id id,
 	return NULL;
 }
 
-/* It is no longer counted. */
+/* The chunk is no longer counted. */
 static void chunk_free(struct cache *cache, struct cache_pin *chunk)
 {
 	slab_give(&cache->slab, chunk->data, chunk->room);
@@ -122,7 +122,7 @@ void cache_free(struct cache *cache)
 
 /* Tables and lists: all under the lock of the chunk's shard. */
 
-/* Where the chunk hangs, or would: *result is it or NULL. */
+/* The link to the chunk in its table: *result is the chunk, or NULL. */
 static struct cache_pin **cache_find(const struct cache *cache, const struct shard *shard,
 				     struct cache_id id)
 {
@@ -187,7 +187,7 @@ static struct shard *oldest_shard(struct cache *cache, enum chunk_list list, uin
 	return found;
 }
 
-/* The shard's oldest, out of the cache; NULL: others were faster. */
+/* Removes the shard's oldest chunk from the cache; NULL: another thread was faster. */
 static struct cache_pin *take_oldest(struct cache *cache, struct shard *shard,
 				     enum chunk_list list, uint64_t end)
 {
@@ -251,8 +251,8 @@ static bool is_made_within(struct shard *shard, struct cache_pin *chunk,
 }
 
 /*
- * Pins the chunk of `key`: what is there, or else `spare` (if there is one), which
- * is then in the table, LOADING: 1, or 0: neither. -ETIMEDOUT: it is being made.
+ * Pins the chunk of `key`: the present one, or else `spare` (if not NULL), which then
+ * enters the table as LOADING: 1, or 0: neither. -ETIMEDOUT: another thread is making it.
  */
 static int pin(struct cache *cache, struct cache_id id, struct cache_pin *spare,
 	       unsigned milliseconds, struct cache_pin **out)
@@ -272,7 +272,7 @@ static int pin(struct cache *cache, struct cache_id id, struct cache_pin *spare,
 		idle_remove(cache, shard, chunk);
 	if (is_made_within(shard, chunk, milliseconds))
 		return 1;
-	chunk->pins--; /* who makes it has one */
+	chunk->pins--; /* the thread that makes the chunk has one */
 	return -ETIMEDOUT;
 }
 
@@ -290,7 +290,7 @@ static void cache_load(struct cache *cache, struct cache_pin *chunk, cache_fill 
 	wakeup_all(&shard->loaded);
 }
 
-/* It is not in the table, or no longer. */
+/* For a chunk that is not in the table, or no longer. */
 static void discard(struct cache *cache, struct cache_pin *chunk)
 {
 	atomic_fetch_sub(&cache->held, cache_weight(chunk));
@@ -298,7 +298,7 @@ static void discard(struct cache *cache, struct cache_pin *chunk)
 	show_bytes(cache);
 }
 
-/* Makes the chunk, or waits for who does: 0, -ENOMEM or -ETIMEDOUT. */
+/* Makes the chunk, or waits for the thread that does: 0, -ENOMEM or -ETIMEDOUT. */
 static int cache_make(struct cache *cache, struct cache_id id, size_t room,
 		      unsigned milliseconds, cache_fill *fill, void *context,
 		      struct cache_pin **out)
@@ -309,7 +309,7 @@ static int cache_make(struct cache *cache, struct cache_id id, size_t room,
 
 	if (room > SSIZE_MAX / 2)
 		return -ENOMEM;
-	/* first there is room, then it is filled: often with what has just been freed */
+	/* room first, then the chunk: it often gets the memory that was just freed */
 	atomic_fetch_add(&cache->held, weight);
 	drop_excess(cache, CACHE_NONE);
 	spare = chunk_new(cache, id, room);

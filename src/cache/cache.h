@@ -2,15 +2,14 @@
 /*
  * cache.h: chunks in memory: decoded ones, and blocks of the packed files.
  *
- * A chunk is made once, by the first thread that asks for it; others that ask
- * meanwhile wait for that one. Who has got a chunk holds a pin, and it stays
- * where it is until the pin is given back. What nobody holds is idle, and stays
- * until its room is needed: first goes what was given back as used, then the rest,
- * the one that was not used for the longest time first.
+ * A chunk is made once, by the first thread that asks for it; threads that ask meanwhile
+ * wait for it. A pin keeps a chunk in memory until the pin is given back. A chunk without
+ * a pin is idle, and stays until its room is needed. Idle chunks that were given back as
+ * used are dropped first, then the others, the least recently used first.
  *
  *	key \ state       absent     LOADING                      READY
  *	cache_get         makes it   waits                        pins it
- *	cache_drop        -          -                            absent; who holds it has it still
+ *	cache_drop        -          -                            absent; pins stay valid
  *	cache_peek        0          waits; pins it, or 0         pins it
  *	cache_has         false      true                         true
  *	fill fails        -          absent, and all that wait    -
@@ -37,12 +36,12 @@ struct cache;
 struct cache_pin;
 
 /*
- * In bytes. `budget` bounds all chunks, those that are held and those that are being
- * made as well, and memory that is kept to be used again. Idle chunks are dropped to
- * stay within it, before a new one gets its memory; those that are held may exceed it.
- * So may one idle chunk that is larger than the whole budget, until the next one is
- * given back: otherwise it would be made anew for each piece that is read of it.
- * `used` bounds the idle chunks that were given back as used.
+ * In bytes. `budget` bounds all chunks, pinned, idle or being made, and the memory that
+ * is kept for reuse. Idle chunks are dropped to stay within it, before a new chunk gets
+ * its memory. Pinned chunks may exceed it. So may one idle chunk that is larger than the
+ * whole budget, until the next chunk is given back: otherwise it would be made again for
+ * each piece that is read of it. `used` bounds the idle chunks that were given back as
+ * used.
  */
 struct cache_limits {
 	uint64_t budget;
@@ -54,9 +53,9 @@ struct cache_limits {
 #define CACHE_FOREVER 0xffffffffU /* milliseconds */
 
 /*
- * Makes a chunk: writes at most `room` bytes, and returns how many, or a
- * negative errno, which is not remembered. It may ask the cache for other chunks,
- * not for this one. A buffer of SLAB_MAPPED_LEAST or more begins at a page.
+ * Makes a chunk: writes at most `room` bytes, and returns their number, or a negative
+ * errno, which is not cached. The callback may get other chunks of the cache, not this
+ * one. A buffer of SLAB_MAPPED_LEAST or more begins at a page.
  */
 typedef ssize_t cache_fill(void *context, void *buffer, size_t room);
 
@@ -66,10 +65,10 @@ struct cache *cache_new(const struct cache_limits *limits);
 /* No pin may be left. */
 void cache_free(struct cache *cache);
 
-/* A new budget, which holds when it returns, as far as idle chunks can make it. */
+/* Sets the budget, and drops idle chunks until they fit, before it returns. */
 void cache_set_budget(struct cache *cache, uint64_t budget);
 
-/* What it takes now: chunks, and memory that is kept to be used again. */
+/* The present bytes: chunks, and memory that is kept for reuse. */
 uint64_t cache_bytes(const struct cache *cache);
 
 /*
@@ -81,28 +80,30 @@ int cache_get(struct cache *cache, uint64_t key, size_t room, cache_fill *fill,
 	      void *context, struct cache_pin **out);
 
 /*
- * The same, but another thread that makes the chunk is waited for no longer than so, and
- * when that was too long for one, nobody waits for it any more: -ETIMEDOUT.
+ * The same with a limit on the wait for another thread that makes the chunk: -ETIMEDOUT.
+ * After one such timeout no thread waits for that chunk any more.
  */
 int cache_get_within(struct cache *cache, uint64_t key, size_t room, unsigned milliseconds,
 		     cache_fill *fill, void *context, struct cache_pin **out);
 
 /*
- * 1 and a pin, if the chunk is there, or is being made and that ends well, which it
- * waits for as cache_get_within does; otherwise 0. Never makes one.
+ * 1 and a pin if the chunk is present, or another thread makes it in time (as in
+ * cache_get_within); otherwise 0. Never makes a chunk.
  */
 int cache_peek(struct cache *cache, uint64_t key, unsigned milliseconds,
 	       struct cache_pin **out);
 
-/* Is it there, or being made? By the time of the answer it may not be. */
+/* Is the chunk present, or being made? The answer may be outdated on return. */
 bool cache_has(struct cache *cache, uint64_t key);
 
-/* What is there is wrong: the next who asks for it makes it anew. */
+/*
+ * The contents are wrong: removes the chunk, so that the next cache_get makes it again.
+ */
 void cache_drop(struct cache *cache, uint64_t key);
 
 /*
- * Give back a pin; the second says that the chunk is probably not needed again. Of
- * several pins the one that is given back last says what the chunk is.
+ * Give back a pin; the second marks the chunk as used: probably not needed again. Of
+ * several pins the last one decides.
  */
 void cache_put(struct cache *cache, struct cache_pin *pin);
 void cache_put_used(struct cache *cache, struct cache_pin *pin);
@@ -114,13 +115,13 @@ void cache_put_used(struct cache *cache, struct cache_pin *pin);
  */
 void cache_put_read(struct cache *cache, struct cache_pin *pin, size_t n);
 
-/* What a pin holds. */
+/* The contents of a pinned chunk. */
 const void *cache_data(const struct cache_pin *pin);
 size_t cache_size(const struct cache_pin *pin);
 
 /*
- * For tests: NULL, or which invariant is broken. It stops all threads for as long as
- * it looks. `quiet`: no other thread is in a call; then the bytes are checked as well.
+ * For tests: NULL, or the broken invariant. All other threads wait meanwhile. `quiet`: no
+ * other thread is in a call; then the bytes are checked as well.
  */
 const char *cache_check(struct cache *cache, bool quiet);
 

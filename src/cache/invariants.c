@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* invariants.c: does a cache hold to what state.h says? */
+/* invariants.c: checks a cache against the rules of state.h. */
 #include "cache/cache.h"
 
 #include <stddef.h>
 
 #include "cache/state.h"
 
-/* What was counted in one look. */
+/* The counts of one check. */
 struct count {
 	uint64_t table; /* bytes of the chunks in tables */
 	uint64_t used;  /* of the idle ones that are USED */
 	uint64_t idle[CHUNK_LISTS]; /* chunks in the lists */
-	uint64_t unheld;            /* chunks in tables that nobody holds */
+	uint64_t unheld;            /* chunks in tables without a pin */
 	uint64_t idle_bytes;
 };
 
@@ -122,7 +122,7 @@ static const char *check_bytes(struct cache *cache, const struct count *count, b
 		return "the bytes are not what is counted";
 	if (count->used > cache->used_most)
 		return "too many used chunks are kept";
-	/* the exception: one idle chunk that is larger than all the room */
+	/* the exception: one idle chunk that is larger than the budget */
 	if (held > room && idle > 0 && !(idle == 1 && count->idle_bytes > room))
 		return "idle chunks are kept although the budget is exceeded";
 	if (slab_bytes(&cache->slab) > cache_spare(atomic_load(&cache->budget)))

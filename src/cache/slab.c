@@ -9,15 +9,15 @@
 
 enum { LOOKED_AT = 32 };
 
-/* Lies in the memory that is kept. */
+/* The head of a kept piece, within the piece itself. */
 struct slab_piece {
 	struct slab_piece *older, *newer;
 	size_t size;
 };
 
 /*
- * Mapped memory goes back to the kernel at once, and whole. AddressSanitizer sees
- * only what malloc gave.
+ * Mapped memory returns to the kernel at once, and whole. AddressSanitizer sees malloc's
+ * memory only.
  */
 static bool is_mapped(size_t size)
 {
@@ -50,7 +50,7 @@ static void return_memory(void *memory, size_t size)
 	if (!is_mapped(size))
 		free(memory);
 	else if (munmap(memory, pages_round_up(size)) < 0)
-		/* one hole more than a process may have: it keeps the addresses only */
+		/* the limit of mappings is reached: only the pages are freed */
 		madvise(memory, pages_round_up(size), MADV_DONTNEED);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * slab.h: the memory of chunks, used again.
+ * slab.h: memory of chunks, kept for reuse.
  *
- * Chunks of a megabyte come and go all the time: asking the kernel for each would
- * cost 256 page faults, and 300 us instead of 30. So what was given back is kept, up to
- * a limit, and given out again to who asks for the same size; what was kept longest goes
- * back to the kernel. Small pieces are malloc's.
+ * Chunks of a megabyte come and go all the time. Memory from the kernel would cost 256
+ * page faults for each, and 300 us instead of 30. So freed pieces are kept, up to a
+ * limit, and are used again for a request of the same size. The piece that was kept
+ * longest returns to the kernel. Small pieces are malloc's.
  *
  * Threads: all but slab_init and slab_free by any number at once.
  */
@@ -19,8 +19,8 @@
 #include "os/lock.h"
 
 enum {
-	SLAB_LEAST = 64 << 10,         /* what is smaller is not kept */
-	SLAB_MAPPED_LEAST = 512 << 10, /* what is larger is mapped: it begins at a page */
+	SLAB_LEAST = 64 << 10,         /* smaller pieces are not kept */
+	SLAB_MAPPED_LEAST = 512 << 10, /* larger pieces begin at a page */
 };
 
 struct slab {
@@ -34,19 +34,19 @@ struct slab {
 void slab_init(struct slab *slab, uint64_t most);
 void slab_free(struct slab *slab);
 
-/* What memory for `size` bytes takes. */
+/* The bytes that memory for `size` bytes takes. */
 uint64_t slab_weight(size_t size);
 
 /* Memory for `size` bytes, whose contents are anything, or NULL. */
 void *slab_take(struct slab *slab, size_t size);
 
-/* `size` as it was taken with. */
+/* Gives the memory back; `size` is that of slab_take. */
 void slab_give(struct slab *slab, void *memory, size_t size);
 
 /* A new limit, which holds at once. */
 void slab_limit(struct slab *slab, uint64_t most);
 
-/* What is kept. */
+/* Bytes that are kept. */
 uint64_t slab_bytes(const struct slab *slab);
 
 #endif

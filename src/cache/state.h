@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * state.h: what a cache is made of, for cache.c and invariants.c.
+ * state.h: the members of a cache, for cache.c and invariants.c.
  *
- * Chunks are spread over shards by their keys; a shard has a lock, a table, and two
- * lists of the chunks that nobody holds, in the order in which they were given back.
+ * Chunks are spread over shards by their keys. A shard has a lock, a table, and two lists
+ * of idle chunks, in the order in which they were given back.
  *
  *	state     in the table   pins      in a list
  *	LOADING   yes            1 or more no
@@ -11,12 +11,12 @@
  *	READY     yes            0         yes: `used` says in which
  *	FAILED    no             1 or more no; it could not be made, or was dropped
  *
- * Each chunk in a list has the number of its giving back, and each shard shows the
- * lowest one of each list: so the oldest chunk of all is found without a lock.
+ * Chunks are numbered when they are given back, and each shard publishes the lowest
+ * number of each list. So the oldest chunk of all is found without a lock.
  *
  * `held` counts each chunk from before it gets its memory until it has left the table
- * (or, FAILED, its last pin). Whoever makes it grow, makes a chunk idle, or lowers the
- * budget then drops idle chunks until it fits, or none is left.
+ * (or, FAILED, lost its last pin). A thread that raises `held`, makes a chunk idle or
+ * lowers the budget drops idle chunks until `held` fits, or none is left.
  */
 #ifndef GRANARY_CACHE_STATE_H
 #define GRANARY_CACHE_STATE_H
@@ -47,24 +47,24 @@ struct link {
 	struct link *before, *after;
 };
 
-/* A chunk's key, and the hash of it, which is made once for each call. */
+/* A chunk's key, and its hash, which is computed once for each call. */
 struct cache_id {
 	uint64_t key, hash;
 };
 
-/* A chunk. A pin is a pointer to it that is counted. */
+/* A chunk. A pin is a counted pointer to it. */
 struct cache_pin {
 	struct link idle; /* shard lock; first, so that a link is a chunk */
 	struct cache_pin *next; /* shard lock: in the same bucket */
 	struct cache_id id;
-	uint64_t number; /* shard lock: of when it became idle */
+	uint64_t number; /* shard lock: orders idle chunks */
 	size_t room;
 	void *data;      /* `room` bytes */
 	ssize_t size;    /* or the error; set by the thread that loads, then const */
 	unsigned pins;   /* shard lock */
 	enum chunk_state state; /* shard lock */
-	enum chunk_list list;   /* shard lock: what it was last given back as */
-	bool late;              /* shard lock: somebody has waited for it in vain */
+	enum chunk_list list;   /* shard lock: how it was last given back */
+	bool late;              /* shard lock: a wait for it timed out */
 	_Atomic size_t spent;   /* bytes read that are not needed again */
 };
 
@@ -116,7 +116,7 @@ static inline uint64_t cache_weight(const struct cache_pin *chunk)
 	return sizeof(*chunk) + slab_weight(chunk->room);
 }
 
-/* What of the budget is for memory that is kept to be used again. */
+/* The part of the budget for memory that is kept for reuse. */
 static inline uint64_t cache_spare(uint64_t budget)
 {
 	enum { PART = 32, MOST = 16 << 20 };
@@ -124,7 +124,7 @@ static inline uint64_t cache_spare(uint64_t budget)
 	return budget / PART < MOST ? budget / PART : MOST;
 }
 
-/* And what is for chunks. */
+/* The part for chunks. */
 static inline uint64_t cache_room(const struct cache *cache)
 {
 	uint64_t budget = atomic_load(&cache->budget);

@@ -13,7 +13,7 @@
 #include "place/opening.h"
 #include "place/run_indexer.h"
 
-/* Names the command that makes the index that is missing. */
+/* The error names the command that makes the missing index. */
 static int required(const struct dataset_config *config, char *const *sources, size_t n,
 		    struct error *e)
 {
@@ -37,7 +37,7 @@ static int required(const struct dataset_config *config, char *const *sources, s
 			 "now; make it with: %s", sources[0], command);
 }
 
-/* Where it was written, or in memory. */
+/* Opens the new index, from its place or from memory. */
 static int take_made(struct opening *o, int memory, struct error *e)
 {
 	int err;
@@ -57,14 +57,14 @@ static int take_made(struct opening *o, int memory, struct error *e)
 	return err ? err : index_fits(&o->wish, index_card(o->index), NULL, e);
 }
 
-/* Nobody wrote an index that fits: has one made, and takes that. */
+/* No index fits: has one made, and opens it. */
 static int make_index(struct opening *o, struct error *e)
 {
 	int memory, err;
 
 	if (dataset_index_is(o->config, "require"))
 		return required(o->config, o->arguments, o->argument_count, e);
-	o->wish.quiet = true; /* why others do not fit has been said */
+	o->wish.quiet = true; /* the reasons against other indexes are in the log */
 	err = request_index(o->config, o->rights, &o->wish, &memory, e);
 	return err ? err : take_made(o, memory, e);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * dataset.h: everything that a mount serves, without FUSE: the sources, the
- * index, the volumes.
+ * dataset.h: the contents of a mount, without FUSE: sources, index and volumes.
  *
  * Threads: dataset_open and dataset_close by one thread; everything else by
  * any number at once, without a lock.
@@ -23,16 +22,16 @@
 struct dataset;
 
 /*
- * Opens the sources (paths and shard patterns), finds an index that fits them
- * or has one made by `granary index`, a process of its own, whose progress goes
- * to standard error. Blocks until that is done. `config` may be freed afterwards.
+ * Opens the sources (paths and shard patterns), and finds an index that fits them or has
+ * one made by a process `granary index`, whose progress goes to standard error. Returns
+ * when that is done. `config` may be freed afterwards.
  */
 int dataset_open(const struct dataset_config *config, char *const *sources,
 		 size_t source_count, struct dataset **out, struct error *e);
 
 /*
- * The same with another user's rights (os/rights.h; NULL: this process's own): all that
- * is opened by its name is opened as that user, within a bound where storage hangs.
+ * The same with another user's rights (os/rights.h; NULL: this process's own): all files
+ * are opened as that user, with a deadline if storage hangs.
  */
 int dataset_open_as(const struct rights *rights, const struct dataset_config *config,
 		    char *const *sources, size_t source_count, struct dataset **out,
@@ -44,25 +43,26 @@ const struct source_set *dataset_sources(const struct dataset *dataset);
 
 const struct tree *dataset_tree(const struct dataset *dataset);
 
-/* The node that is shown as the root: `subdir`, or TREE_ROOT. */
+/* The node shown as the root: `subdir`, or TREE_ROOT. */
 uint32_t dataset_root(const struct dataset *dataset);
 
 /*
- * The same over sources and an index that fits them, which are the caller's and
- * outlive it. 0, or -ENOMEM and a sentence.
+ * Makes a dataset of open sources and an index that fits them. The caller owns both, and
+ * they outlive the dataset. 0, or -ENOMEM and *e.
  */
 int dataset_over(const struct source_set *sources, struct index *index,
 		 struct dataset **out, struct error *e);
 
 /*
- * Reads up to `length` bytes of a file: how many (fewer only at its end, where
- * it is 0), or -EIO, -EINVAL for what is no file. What is wrong, if it is -EIO, is the
- * context's fault, and in the log, with path, source and offset, but for READ_AHEAD.
+ * Reads up to `length` bytes of a file: the number of bytes (fewer only at the end of
+ * file, there 0), -EIO, or -EINVAL for a node that is no file. The cause of -EIO is in
+ * the context's fault and in the log, with path, source and offset; not in the log for
+ * READ_AHEAD.
  *
- * Where the index has checksums, what is read is compared with them before it is given
- * out, each time that it comes from storage: in blocks (index/block_sums.h), all of which are
- * read. A read of a block that is wrong is -EIO. An index of an older version knows none
- * of blocks: then whole files are compared, of up to DATASET_CHECK_MOST bytes.
+ * If the index has checksums, bytes are compared with them before they are returned, each
+ * time that they come from storage: in blocks (index/block_sums.h), which are read whole.
+ * A read of a wrong block is -EIO. An index of an older version has no checksums of
+ * blocks: then whole files of up to DATASET_CHECK_MOST bytes are compared.
  */
 enum { DATASET_CHECK_MOST = 4 << 20 };
 ssize_t dataset_read(const struct dataset *dataset, uint32_t node, void *buffer,
@@ -73,57 +73,57 @@ ssize_t dataset_read_plain(const struct dataset *dataset, uint32_t node, void *b
 			   size_t length, uint64_t offset, struct read_context *context);
 
 /*
- * Checks all of the index, as granary index --check does: 0, or -EBADMSG and a sentence.
- * Reading does without, since each of its answers is checked by itself; but names that
- * have become others are no error there.
+ * Checks all of the index, as granary index --check does: 0, or -EBADMSG and *e. Reads
+ * need no such check, since each access to the index is checked. But a read cannot detect
+ * names that were changed into others.
  */
 int dataset_check(const struct dataset *dataset, struct error *e);
 
-/* Are there checksums, and a file's: 0, -ENOENT where there is none, -EIO. */
+/* Has the index checksums? The checksum of a file: 0, -ENOENT if it has none, -EIO. */
 bool dataset_has_sums(const struct dataset *dataset);
 int dataset_sum(const struct dataset *dataset, uint32_t node, uint64_t *out);
 
-/* Says that the checksum is another: of the block that begins at `offset` of a file. */
+/* Fills in the fault of a wrong checksum, of the block at `offset` of a file. */
 void dataset_set_mismatch(const struct dataset *dataset, uint32_t node, uint64_t offset,
 			  struct read_fault *out);
 
-/* Where some of a file's bytes are stored. */
+/* The stored place of some of a file's bytes. */
 struct dataset_place {
 	bool hole;
 	uint64_t length;    /* bytes of the file, from the offset that was asked for */
 	const char *source; /* path of the packed file; NULL: the index itself holds them */
-	uint64_t offset;    /* bytes in it: theirs, or their chunk's */
+	uint64_t offset;    /* bytes in the packed file: of the bytes, or their chunk */
 	uint64_t stored;    /* bytes that they, or their chunk, take there */
-	bool chunked;       /* they are decoded together with others, */
-	uint64_t inside;    /* and begin at this byte of what comes out */
+	bool chunked;       /* the bytes are decoded together with others, */
+	uint64_t inside;    /* and begin at this byte of the decoded chunk */
 	char codecs[64];    /* "shuffle+zlib"; "": stored as they are */
 };
 
 /*
- * The place of the byte at `offset` and as many as lie behind it in one piece: 0; -ENXIO
- * at the end of the file, -EINVAL for what is no file, -EIO.
+ * The place of the byte at `offset` and those that follow it in one piece: 0; -ENXIO at
+ * the end of the file, -EINVAL for a node that is no file, -EIO.
  */
 int dataset_place(const struct dataset *dataset, uint32_t node, uint64_t offset,
 		  struct dataset_place *out);
 
-/* What is compared with its checksum when it is read. */
+/* The bytes that are compared with checksums when they are read. */
 enum dataset_compared {
-	COMPARED_NOT,    /* there are none */
-	COMPARED_OFF,    /* nothing, by the option checksums=off */
-	COMPARED_FILES,  /* whole files of up to DATASET_CHECK_MOST bytes: there are none of blocks */
+	COMPARED_NOT,    /* no checksums */
+	COMPARED_OFF,    /* none, by the option checksums=off */
+	COMPARED_FILES,  /* whole files of up to DATASET_CHECK_MOST bytes */
 	COMPARED_BLOCKS, /* everything */
 };
 
-/* The word of it, and where it is less than everything, what an admin can do: or NULL. */
+/* A word for the value; and the remedy if not all bytes are compared, or NULL. */
 const char *dataset_compared_word(enum dataset_compared compared);
 const char *dataset_compared_note(enum dataset_compared compared);
 
-/* What `granary info` shows. The pointers live as long as the dataset. */
+/* The facts that `granary info` shows. The pointers live as long as the dataset. */
 struct dataset_info {
 	struct index_summary summary;
 	uint32_t sources;
 	const char *first_source;
-	const char *first_place; /* where that was when it was opened */
+	const char *first_place; /* its place when it was opened */
 	uint64_t source_bytes;
 	const char *index_path; /* NULL: the index is in memory */
 	uint64_t index_bytes;

@@ -13,9 +13,9 @@
 enum { MESSAGES_A_PERIOD = 20, SILENT_SECONDS = 10, FILES_KNOWN = 64 };
 
 /*
- * A reader that gets an error asks again, and the kernel asks for less and less
- * before it gives up: one line a file says it all. An entry has the file's number,
- * counted from 1, in its upper half and the second of its line in the lower one.
+ * A reader repeats a failed read, and the kernel requests less and less before it gives
+ * up: one line a file is enough. An entry has the file's number, counted from 1, in its
+ * upper half and the second of its line in the lower one.
  */
 static bool was_said(uint32_t node)
 {
@@ -46,14 +46,14 @@ static void set_fault(const struct dataset *ds, const struct tree_piece *piece,
 					      &fault->at);
 }
 
-/* One line, if not too many were written of late, and somebody asked for the file. */
+/* One line, unless too many were written lately, or no reader requested the file. */
 static void log_fault(const struct dataset *ds, uint32_t node,
 		      const struct read_context *context)
 {
 	const struct read_fault *fault = &context->fault;
 	char path[1024];
 
-	/* who asks for it is told; what nobody asks for would only silence that */
+	/* read-ahead is not logged: its line would suppress the one for the reader */
 	if (context->hint == READ_AHEAD || was_said(node) ||
 	    !log_allowed(MESSAGES_A_PERIOD))
 		return;
@@ -80,8 +80,8 @@ static int read_guarded(const struct dataset *ds, const struct tree_piece *piece
 }
 
 /*
- * Bytes that make no sense may have been bad when a block was read ahead, and be good
- * now. What storage refused has been tried again already.
+ * Invalid bytes may have been wrong when their block was read ahead, and be right now.
+ * Errors of the storage were retried already.
  */
 static int read_extent(const struct dataset *ds, const struct tree_piece *piece,
 		       void *buffer, size_t length, struct read_context *context)
@@ -99,7 +99,7 @@ static int read_extent(const struct dataset *ds, const struct tree_piece *piece,
 	return err;
 }
 
-/* One piece, or as much of it as fits: how many bytes, or a negative errno. */
+/* Reads one piece, or the part that fits: the number of bytes, or a negative errno. */
 static ssize_t read_piece(const struct dataset *ds, uint32_t node, char *buffer,
 			  size_t length, uint64_t offset, struct read_context *context)
 {

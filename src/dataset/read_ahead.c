@@ -28,7 +28,7 @@ uint64_t dataset_cache_bytes(const struct dataset *ds)
 	return cache_bytes(ds->volumes.cache);
 }
 
-/* Extends what is stored together by a piece that follows it: false: it does not. */
+/* Extends a stored span by a piece that follows it. False: the piece does not follow. */
 static bool read_ahead_extend(struct volume_span *stored, const struct volume_span *span)
 {
 	if (span->source != stored->source || span->start < stored->start ||

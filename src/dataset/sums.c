@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * sums.c: what is read is compared with its checksums before it is given out.
+ * sums.c: compares bytes with their checksums before they are returned to a reader.
  *
  * A file is compared in blocks. Blocks that are read whole are compared in the reader's
- * buffer. Of a block that is read in part all is read first, into the cache, once for all
- * who ask, and this and the next parts come from there. What was right once is read again,
- * and compared again, when the cache has let go of it: storage may rot.
+ * buffer. A block that is read in part is first read whole into the cache, once for all
+ * readers, and this and the next parts come from there. A block that the cache has
+ * dropped is read and compared again: storage may rot.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ void dataset_set_mismatch(const struct dataset *ds, uint32_t node, uint64_t offs
 				    .source = "the index" };
 	if (tree_stat(dataset_tree(ds), node, &st) < 0)
 		return;
-	/* the first that is not a hole */
+	/* the first that is no hole */
 	for (; offset < st.size && piece.hole; offset += piece.length) {
 		if (tree_piece(dataset_tree(ds), node, offset, &piece) < 0)
 			return;
@@ -83,7 +83,7 @@ struct checked_file {
 	uint64_t size;
 	uint64_t block; /* bytes of each of its blocks, but for the last */
 	uint64_t first; /* the number of its first block's checksum; */
-	uint64_t sum;   /* where it is one block, that itself */
+	uint64_t sum;   /* of a file of one block, its checksum */
 	struct read_context *context;
 };
 
@@ -105,7 +105,7 @@ static int find_sums(struct checked_file *file)
 	return err;
 }
 
-/* 0; -ENOENT: there is nothing to compare it with; -EIO. */
+/* 0; -ENOENT: no checksum to compare with; -EIO. */
 static int sums_find_file(const struct dataset *ds, uint32_t node,
 			  struct read_context *context, struct checked_file *out)
 {
@@ -113,7 +113,7 @@ static int sums_find_file(const struct dataset *ds, uint32_t node,
 	int err;
 
 	if (tree_stat(dataset_tree(ds), node, &st) < 0 || st.kind != TREE_FILE)
-		return -ENOENT; /* who reads it finds out */
+		return -ENOENT; /* the read returns the error */
 	*out = (struct checked_file){ .dataset = ds, .node = st.node, .size = st.size,
 				      .context = context };
 	err = find_sums(out);
@@ -168,7 +168,7 @@ static int read_and_compare(const struct checked_file *file, char *buffer, size_
 	return 0;
 }
 
-/* The same; but what was wrong in memory may be right in storage. */
+/* The same, once more from storage if the bytes in memory are wrong. */
 static int read_compared(const struct checked_file *file, char *buffer, size_t length,
 			 uint64_t offset)
 {
@@ -188,7 +188,7 @@ static int read_compared(const struct checked_file *file, char *buffer, size_t l
 	return err;
 }
 
-/* A block that is read into the cache. */
+/* A block that is being read into the cache. */
 struct file_block {
 	const struct checked_file *file;
 	uint64_t offset;
@@ -202,7 +202,7 @@ static ssize_t fill_file_block(void *context, void *buffer, size_t room)
 	return err ? err : (ssize_t)room;
 }
 
-/* Where another thread has been at it for long: then it may be storage that hangs. */
+/* For a block that another thread reads for long: storage may hang there. */
 static int read_alone(const struct file_block *block, char *buffer, size_t length,
 		      uint64_t offset)
 {
@@ -216,7 +216,7 @@ static int read_alone(const struct file_block *block, char *buffer, size_t lengt
 	return err;
 }
 
-/* Another thread has read the block and told its fault, or there is no memory to read it. */
+/* Another thread has read the block and reported its fault, or no memory is left. */
 static void set_others_fault(const struct file_block *block)
 {
 	const struct checked_file *file = block->file;
@@ -227,7 +227,7 @@ static void set_others_fault(const struct file_block *block)
 	fault->err = -EIO;
 }
 
-/* A part of one block, which is in the cache or is read into it. */
+/* Reads a part of one block by way of the cache. */
 static int sums_read_part(const struct checked_file *file, char *buffer, size_t length,
 			  uint64_t offset)
 {

@@ -15,11 +15,11 @@
 
 enum {
 	THREADS_LEAST = 4,
-	THREADS_A_PROCESSOR = 2, /* most of it is waiting, unless all is in memory */
+	THREADS_A_PROCESSOR = 2, /* threads mostly wait, unless all is in memory */
 	BATCH_BYTES = 1 << 20,   /* that are read as one, */
 	BATCH_FILES = 4096,
 	GAP_MOST = 64 << 10,     /* between two files, too */
-	NOWHERE = 0xffffffff,    /* for a source: no byte of it is stored in one */
+	NOWHERE = 0xffffffff,    /* instead of a source: the file has no stored byte */
 };
 
 #define NONE UINT64_MAX
@@ -49,7 +49,7 @@ struct survey_worker {
 	unsigned char *buffer; /* BATCH_BYTES */
 	struct sum *sum;
 	uint64_t size;         /* of the file at hand, */
-	uint64_t wrong;        /* and its first block that is; NONE */
+	uint64_t wrong;        /* and its first stored block; NONE */
 };
 
 /* Places [first, end), read as one if the span is not empty. */
@@ -75,7 +75,7 @@ static bool survey_place_of(const struct dataset *ds, uint32_t node, struct plac
 	struct volume_span stored;
 	struct tree_stat st;
 
-	/* what the index says nothing of is found by who reads it */
+	/* a file that the index cannot describe: the read returns the error */
 	if (tree_stat(dataset_tree(ds), node, &st) < 0)
 		st = (struct tree_stat){ .kind = TREE_FILE, .node = node };
 	if (st.kind != TREE_FILE || st.node != node)
@@ -115,7 +115,7 @@ static int survey_find_places(struct survey *s)
 	return 0;
 }
 
-/* Where a file lies, if that is in one piece and as it is. */
+/* The place of a file that is stored in one piece, undecoded. */
 static bool plain_span(const struct survey *s, const struct place *place,
 		       struct volume_span *out)
 {
@@ -127,7 +127,7 @@ static bool plain_span(const struct survey *s, const struct place *place,
 	       dataset_stored(s->dataset, place->node, 0, st.size, out, &as_is) && as_is;
 }
 
-/* Does it fit behind what is in the batch? */
+/* Does the file fit behind the batch? */
 static bool survey_extend(struct survey_batch *batch, const struct volume_span *stored)
 {
 	struct volume_span *span = &batch->span;
@@ -197,7 +197,7 @@ static bool is_wrong(const struct survey_worker *w, uint32_t node, uint64_t sum,
 	       (dataset_sum(w->survey->dataset, node, &wanted) == 0 && wanted != sum);
 }
 
-/* `fault` is NULL, or why it could not be read. */
+/* `fault` is NULL, or the reason for a failed read. */
 static void end_file(struct survey_worker *w, uint32_t node, uint64_t sum,
 		     const struct read_fault *fault)
 {
@@ -216,7 +216,7 @@ static void end_file(struct survey_worker *w, uint32_t node, uint64_t sum,
 		atomic_store(&s->enough, true);
 }
 
-/* Piece after piece, through the dataset, which decodes and checks what there is to. */
+/* Reads piece after piece through the dataset, which decodes and compares the bytes. */
 static void read_file(struct survey_worker *w, uint32_t node)
 {
 	const struct dataset *ds = w->survey->dataset;
@@ -264,7 +264,7 @@ static void do_batch(struct survey_worker *w, const struct survey_batch *batch)
 		const unsigned char *bytes;
 		size_t size;
 
-		/* one by one, it turns out which of them cannot be read */
+		/* one by one, to find those that cannot be read */
 		if (!read || !plain_span(s, &s->places[i], &stored) ||
 		    stored.start < batch->span.start || stored.end > batch->span.end) {
 			read_file(w, node);
@@ -324,7 +324,7 @@ int survey_run(struct dataset *ds, const struct survey_config *config)
 		for (unsigned i = 0; i < threads && !err; i++)
 			err = pool_add(pool, run, &s);
 		pool_finish(pool);
-		/* those that ran have done it all, unless nobody could */
+		/* the threads that started did all the work, unless none could */
 		if (s.next < s.count && atomic_load(&s.no_memory))
 			err = -ENOMEM;
 	}

@@ -65,7 +65,7 @@ bool control_is_meant(const struct fuse_in_header *request)
 
 /* The texts. */
 
-/* A path that comes from whoever mounted must not make lines of its own. */
+/* Control characters of a path are escaped: a path must not add lines. */
 static void add_plain(struct text *text, const char *value)
 {
 	for (; *value; value++)
@@ -89,7 +89,7 @@ static const char *opens_are(bool hidden)
 	return hidden ? "hidden" : "visible";
 }
 
-/* What this kernel makes of the options: which requests there are at all. */
+/* The effect of the options on this kernel: the requests that it sends. */
 static void add_terms(const struct served *s, struct text *text)
 {
 	const struct kernel_terms *terms = &s->terms;
@@ -103,7 +103,7 @@ static void add_terms(const struct served *s, struct text *text)
 		 terms->max_request, terms->max_readahead);
 }
 
-/* Nothing in it changes: so its size does not either. */
+/* The names in .granaryfs never change, and so the size is constant. */
 static void render_config(const struct served *s, struct text *text)
 {
 	struct dataset_info info;
@@ -139,7 +139,7 @@ static void warn_if_hidden(const struct served *s)
 {
 	uint32_t node;
 
-	/* the indexer leaves out what lies at the root; but a directory may be shown as it */
+	/* the indexer drops this name at the root; -o subdir= may show another root */
 	if (tree_lookup(dataset_tree(s->dataset), dataset_root(s->dataset), CONTROL_NAME,
 			strlen(CONTROL_NAME), &node) == 0)
 		log_warn("the dataset's own " CONTROL_NAME " cannot be seen in the mount: that name "
@@ -166,7 +166,7 @@ void control_init(const struct served *s)
 
 /* The answers. */
 
-/* The kernel gives out no more than it was told there is. */
+/* The kernel returns at most the size that it was told. */
 static off_t size_of(fuse_ino_t ino)
 {
 	char bytes[LOG_RING_BYTES];
@@ -192,7 +192,7 @@ static struct stat attributes(const struct mount_config *config, fuse_ino_t ino)
 	};
 
 	st.st_blocks = (st.st_size + BLOCK - 1) / BLOCK;
-	/* another one each time: the kernel then drops what it has of the text */
+	/* new each time: the kernel then drops its copy of the text */
 	clock_gettime(CLOCK_REALTIME, &st.st_mtim);
 	st.st_atim = st.st_ctim = st.st_mtim;
 	return st;
@@ -239,7 +239,7 @@ bool control_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	return true;
 }
 
-/* If it is ours it is counted, too. */
+/* Is it an inode of .granaryfs? Then the request is counted, too. */
 static bool control_take(fuse_ino_t ino)
 {
 	if (!control_owns(ino))

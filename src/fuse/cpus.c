@@ -42,7 +42,7 @@ static int parse_list(const char *list, struct mask *out)
 	return cpus_count(out) ? 0 : -EINVAL;
 }
 
-/* The kernel cuts a mask down to what the cgroup allows. */
+/* The kernel reduces a mask to the processors that the cgroup allows. */
 static void widen(void)
 {
 	unsigned before = processors_count();

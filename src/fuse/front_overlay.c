@@ -2,12 +2,13 @@
 /*
  * front_overlay.c: a read-only overlay before a FUSE mount, which is its lower layer.
  *
- * The overlay is made nowhere (overlay.h), tried (trial.h), and only then moved beneath the
- * FUSE mount, which is taken away from above it: whoever looks sees one or the other.
- * Before Linux 6.5 nothing can be moved beneath a mount: then there is a moment
- * in which neither is there. mount(2) would put the overlay on top, where the FUSE mount
- * cannot be taken away alone. All of it is done by a child process, which holds the only
- * descriptors on the mount: one that the daemon held would keep it from ending.
+ * The overlay is made outside of the tree (overlay.h) and tried (trial.h). Then the
+ * overlay is moved beneath the FUSE mount, and the FUSE mount is detached from above it:
+ * a process sees one or the other. Before Linux 6.5 a mount cannot be moved beneath
+ * another, so for a moment neither is there. mount(2) would put the overlay on top, and
+ * then the FUSE mount could not be detached alone. A child process does all of this, with
+ * the only descriptors on the mount: a descriptor of the daemon's would keep the mount
+ * from ending.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,14 +33,14 @@
 #include "os/passing.h"
 
 enum {
-	/* a machine that is busy is slow; storage may never answer */
+	/* a busy machine is slow; storage may never answer */
 	TRY_MS = 15000,
 	READ_MS = 3000,
 	LOOK_MS = 50,
 	END_MS = 200,
 };
 
-/* What a child is to do, and what has come of it: in shared memory. */
+/* The work of a child and its result, in shared memory. */
 struct overlay_task {
 	struct overlay_wish wish;
 	struct trial trial;
@@ -55,9 +56,9 @@ static int overlay_failed(struct overlay_task *task, const char *what)
 	return 1;
 }
 
-/* May it be. */
+/* Is an overlay possible? */
 
-/* FUSE keeps others out unless they are invited; an overlay does not. */
+/* FUSE admits other users with allow_other only; an overlay admits all. */
 static bool lets_others_in(const struct mount_config *config)
 {
 	return !config->allow_other && !namespace_is_private();
@@ -83,7 +84,7 @@ static int take_away(int root)
 	return umount2(path, MNT_DETACH);
 }
 
-/* What our mount covers. */
+/* The directory that the mount covers. */
 static int open_covered(const struct mount *mount, int folder)
 {
 	return openat(folder, strrchr(mount->mountpoint, '/') + 1,
@@ -111,7 +112,7 @@ static int change_over(struct overlay_task *task, int root, int overlay)
 static int replace(struct overlay_task *task, int root, int overlay)
 {
 	if (mountapi_move(overlay, root, MOUNTAPI_BENEATH) < 0)
-		/* what forbids the call itself would keep us from putting anything there */
+		/* an error of the call itself would also prevent the move */
 		return errno == EINVAL
 			       ? change_over(task, root, overlay)
 			       : overlay_failed(task, "the overlay cannot be put there");
@@ -120,7 +121,7 @@ static int replace(struct overlay_task *task, int root, int overlay)
 		       : overlay_failed(task, "the mount cannot be taken away");
 }
 
-/* For good: what a mount's user sees, that user has to see through the overlay. */
+/* Permanent: the overlay must show each user what the mount shows that user. */
 static int become_user(struct overlay_task *task, pid_t parent)
 {
 	struct error e;
@@ -131,7 +132,7 @@ static int become_user(struct overlay_task *task, pid_t parent)
 		snprintf(task->why, sizeof(task->why), "%.200s", e.text);
 		return 1;
 	}
-	/* not before: new ids clear it */
+	/* after the change of ids, which clears it */
 	return child_ends_with_parent(parent) < 0;
 }
 
@@ -148,7 +149,7 @@ static int overlay_try_it(struct overlay_task *task, int overlay, int bare)
 	return 0;
 }
 
-/* In a child of the child, which has a mount namespace of its own. */
+/* In a child of the child, in its own mount namespace. */
 static int make_and_try(struct overlay_task *task, int socket, pid_t parent)
 {
 	CLEANUP(cleanup_close) int bare = -1;
@@ -217,7 +218,7 @@ static int overlay_await(pid_t child, const struct overlay_task *task, int *stat
 	return ended;
 }
 
-/* 1: it is there; 0: it is not; -ETIMEDOUT: nor is it clear whether it works. */
+/* 1: the overlay is in place; 0: it is not; -ETIMEDOUT: unknown. */
 static int attempt(struct overlay_task *task)
 {
 	pid_t child;
@@ -238,7 +239,7 @@ static int attempt(struct overlay_task *task)
 	return 0;
 }
 
-/* Storage that hangs is no reason against it. */
+/* The overlay is used even if storage hangs. */
 static bool overlay_is_raised(const struct overlay_task *wanted,
 			      char why[FRONT_WHY_BYTES])
 {

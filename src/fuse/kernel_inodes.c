@@ -11,7 +11,7 @@ enum { BITS = 64 };
 
 struct inodes {
 	uint32_t nodes;
-	_Atomic int64_t count; /* a server that died may have left it a little wrong */
+	_Atomic int64_t count; /* a dead server may have left a wrong count */
 	_Atomic uint64_t known[];
 };
 
@@ -38,7 +38,7 @@ void inodes_free(struct inodes *inodes)
 		munmap(inodes, kernel_inodes_size_for(inodes->nodes));
 }
 
-/* Two that show it at the same time must not leave the older figure. */
+/* Of two threads that set the gauge at once, neither may leave the older value. */
 void inodes_show(const struct inodes *inodes)
 {
 	int64_t count;

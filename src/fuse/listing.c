@@ -57,7 +57,7 @@ static int listing_add_name(struct listing *l, uint32_t position)
 
 	if (!err && l->directory == dataset_root(l->s->dataset) &&
 	    strcmp(name, CONTROL_NAME) == 0)
-		return 0; /* it cannot be looked up: control_init has said so */
+		return 0; /* no lookup: see control_init */
 	if (!err)
 		err = ops_entry(l->s, node, &entry);
 	if (err)

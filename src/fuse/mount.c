@@ -65,7 +65,7 @@ static int mount_error(struct error *e, int errnum, const char *mountpoint,
 	return error_set(e, ERROR_MOUNT, errnum, "%s: %s", mountpoint, what);
 }
 
-/* What is there already. */
+/* The mounts that exist already. */
 
 static int in_use(const char *mountpoint, const struct mount_entry *entry, struct error *e)
 {
@@ -76,8 +76,8 @@ static int in_use(const char *mountpoint, const struct mount_entry *entry, struc
 }
 
 /*
- * Layers of dead mounts of ours go; a live one of any FUSE filesystem stays. 1: what
- * was opened at the mount point before is no longer there; 0; or a negative errno.
+ * Detaches dead mounts of granaryfs; a live mount of any FUSE filesystem stays. 1: a
+ * descriptor of the mount point, opened before, is outdated; 0; or a negative errno.
  */
 static int clear_mountpoint(const char *mountpoint, struct error *e)
 {
@@ -142,8 +142,8 @@ static unsigned long flags_of(const struct mount_wish *wish)
 }
 
 /*
- * The directory that was looked at when the program started, not what its name
- * leads to by now. The connection, or a negative errno.
+ * Mounts on the directory that was checked when the program started, even if its name now
+ * leads elsewhere. Returns the connection, or a negative errno.
  */
 static int mount_directly(const struct mount_wish *wish, int directory)
 {
@@ -163,7 +163,7 @@ static int mount_directly(const struct mount_wish *wish, int directory)
 	return steal_fd(&fd);
 }
 
-/* A connection that is there already: libfuse's name for it. */
+/* The name that libfuse has for an existing connection. */
 static int mount_adopt(struct fuse_session *fuse, int fd)
 {
 	char name[32];
@@ -172,10 +172,7 @@ static int mount_adopt(struct fuse_session *fuse, int fd)
 	return fuse_session_mount(fuse, name) == 0 ? 0 : -EPROTO;
 }
 
-/*
- * fusermount3 speaks to standard error by itself. What it says becomes a part of
- * our one sentence.
- */
+/* fusermount3 writes to standard error. Its message becomes a part of the error. */
 static int mount_by_helper(const struct mount_wish *wish, struct fuse_session *fuse)
 {
 	CLEANUP(cleanup_close) int said = memfd_create("fusermount3", MFD_CLOEXEC);
@@ -213,9 +210,9 @@ static int mount_somehow(const struct mount_wish *wish, int directory,
 }
 
 /*
- * Of several that mount at the same place at the same moment only one must find it
- * free. Where the directory cannot be locked (somebody else holds a lock on it, or
- * its filesystem has none) they stack, as mount(2) does.
+ * If several processes mount at one place at once, one finds it free: the directory is
+ * locked. If it cannot be locked (another process holds a lock, or the filesystem has no
+ * locks), the mounts stack, as with mount(2).
  */
 static int lock_directory(const char *path)
 {
@@ -230,7 +227,10 @@ static int lock_directory(const char *path)
 	return fd;
 }
 
-/* What was beneath, by its path; root does not follow what is another user's link by now. */
+/*
+ * The directory beneath the mount, by its path. Root does not follow a link that another
+ * user has put there since.
+ */
 static int open_cleared(const char *mountpoint, struct error *e)
 {
 	int fd = place_open_folder(mountpoint, e);
@@ -285,7 +285,7 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 	return err;
 }
 
-/* Then what its numbers name may be another's mount by now. */
+/* Then the numbers may name another mount by now. */
 static bool has_ended(const struct mount *mount)
 {
 	struct pollfd connection = { .fd = mount->connection };
@@ -293,14 +293,14 @@ static bool has_ended(const struct mount *mount)
 	return poll(&connection, 1, 0) == 1 && (connection.revents & POLLERR);
 }
 
-/* Is it what is seen at its mount point? */
+/* Is the mount the topmost one at its mount point? */
 static bool mount_is_there(const struct mount *mount, struct mount_entry *out)
 {
 	return mounts_find(mount->mountpoint, out) == 1 && out->granaryfs &&
 	       out->connection == mount->number;
 }
 
-/* Where it is now: somebody may have moved it, or a folder above it. */
+/* The present path of the mount: the mount, or a folder above it, may have moved. */
 static char *locate(const struct mount *mount, struct mount_entry *out)
 {
 	if (!mount->ours || has_ended(mount))
@@ -338,11 +338,11 @@ static int look_there(void *argument)
 }
 
 /*
- * Who takes away the last of a mount waits in the kernel until no bytes are being stored
- * in its page cache; and where these wait for a read that died with the server, until the
- * next server has answered that. fusermount3 may take as long as it likes. The supervisor,
- * which starts servers, must not wait so: it does not even look at the path, since who
- * holds a mount for a moment may be the last one.
+ * The process that drops the last reference to a mount waits in the kernel until no bytes
+ * are being stored in its page cache. If a store waits for a read that died with the
+ * server, it ends when the next server has answered that read. fusermount3 may take any
+ * time. The supervisor starts servers, so it must not wait here. It does not even open
+ * the path, since a reference that is held for a moment may be the last one.
  */
 pid_t mount_remove(const struct mount *mount, enum mount_removal how)
 {
@@ -359,11 +359,11 @@ int mount_removed(const struct mount *mount, int status)
 {
 	if (status >= 0)
 		return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
-	/* where it only waits for pages, it is out of the tree by then */
+	/* if the child only waits for pages, the mount is out of the tree by then */
 	return bounded_run(look_there, (void *)(uintptr_t)mount, LOOK_MS) == 1 ? -EBUSY : 0;
 }
 
-/* Or as far as it can be waited for. */
+/* Detaches, within a bounded time. */
 static void mount_detach(const struct mount *mount)
 {
 	struct removal removal = { mount, MOUNT_DETACH };
@@ -377,7 +377,7 @@ static void mount_detach(const struct mount *mount)
 		remove_it(&removal);
 }
 
-/* An aborted connection leaves its mount, which is dead; any other there is not ours. */
+/* An aborted connection leaves a dead mount. Any other mount there is another's. */
 static void clear_dead(const struct mount *mount)
 {
 	struct mount_entry entry;
@@ -387,8 +387,8 @@ static void clear_dead(const struct mount *mount)
 }
 
 /*
- * libfuse remembers what it mounted itself, and would unmount whatever is at that
- * place by now; but not where the connection has ended.
+ * libfuse records the mounts that it made, and would unmount any other that is there by
+ * now. If the connection has ended, libfuse does not.
  */
 void mount_end(struct mount *mount, struct fuse_session *fuse)
 {

@@ -13,8 +13,8 @@
 static const char device[] = "/dev/fuse";
 
 /*
- * What fusermount3 says has not changed for years, and what libfuse says of it but once:
- * since 3.17 it spawns it. The first that is in it counts.
+ * The messages of fusermount3 have not changed for years. libfuse's own changed once:
+ * since 3.17 it spawns fusermount3. The first row whose text is in the message counts.
  */
 static const struct {
 	const char *said, *remedy;
@@ -48,7 +48,7 @@ static bool has_selinux(void)
 	return access("/sys/fs/selinux/enforce", F_OK) == 0;
 }
 
-/* 0, or why the device cannot be opened; ENOTTY: it can, and is something else. */
+/* 0, or the errno of opening the device; ENOTTY: it is another device. */
 static int try_device(void)
 {
 	CLEANUP(cleanup_close) int fd = open(device, O_RDWR | O_CLOEXEC);
@@ -79,7 +79,7 @@ static const char *device_remedy(int errnum)
 	}
 }
 
-/* Of mount(2); NULL: its error says it. */
+/* Of mount(2); NULL: the errno is explanation enough. */
 static const char *call_remedy(const struct mount_wish *wish, int errnum)
 {
 	switch (errnum) {

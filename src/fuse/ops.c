@@ -19,11 +19,11 @@
 #include "prefetch/prefetch.h"
 #include "stats/stats.h"
 
-/* The tree never changes: what the kernel has asked once it may keep. */
+/* The tree never changes, so the kernel may keep every answer. */
 static const double FOREVER = 1e9;
 
 enum {
-	BLOCK = 512,                    /* what st_blocks counts */
+	BLOCK = 512,                    /* the unit of st_blocks */
 	FILE_BLKSIZE_LEAST = 4096,
 	FILE_BLKSIZE_MOST = 128 * 1024, /* Python then reads an image in one go */
 	HEAP_LEAST = 56 * 1024,  /* files from this size on, */
@@ -45,7 +45,7 @@ static struct served *served_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* Inode 1 is what is shown as the root; the others are node + 1. */
+/* Inode 1 is the root that is shown; each other inode is node + 1. */
 static uint32_t node_of(const struct served *s, fuse_ino_t ino)
 {
 	if (ino == FUSE_ROOT_ID)
@@ -58,7 +58,7 @@ fuse_ino_t ops_inode(const struct served *s, uint32_t node)
 	return node == dataset_root(s->dataset) ? FUSE_ROOT_ID : (fuse_ino_t)node + 1;
 }
 
-/* What is asked about .granaryfs is not what readers do. */
+/* Requests for .granaryfs are not counted as a reader's. */
 static void count_request(enum counter counter, fuse_ino_t ino)
 {
 	stats_add(control_owns(ino) ? COUNTER_fuse_control : counter, 1);
@@ -98,13 +98,12 @@ void ops_thread_end(void)
 /* Attributes. */
 
 /*
- * Python makes its buffer as large as this, whether it uses it or not: larger than the
- * file, so that one read is all and also meets the end. Buffer and contents of a file of
- * these sizes, and of the file before if that is still held, would together be more than
- * glibc's heap keeps when they are freed, and each file would fault its pages in again (27
- * for 110 kB, most of an open().read()). glibc keeps twice the largest thing that was
- * freed so far: so the buffer is larger than all of the contents. Larger files are
- * that themselves.
+ * Python allocates a buffer of this size, larger than the file, so that one read gets all
+ * bytes and the end of file. The buffer and the contents of such a file, and of the file
+ * before if Python still holds it, exceed the memory that glibc's heap keeps after a
+ * free. Then each file would fault its pages in again (27 for 110 kB, most of an
+ * open().read()). glibc keeps twice the largest block freed so far. So the buffer is made
+ * larger than all of these contents. Larger files need no such help.
  */
 static blksize_t file_blksize(uint64_t size)
 {
@@ -127,8 +126,8 @@ static mode_t mode_of(const struct served *s, const struct tree_stat *st)
 }
 
 /*
- * What belongs to an owner that a private user namespace does not know is closed to
- * everybody there, where the kernel looks at permissions: it is the mount's owner's.
+ * A file whose owner has no id in a private user namespace would be closed to all its
+ * users, if the kernel checks permissions. So such a file is shown as the mount owner's.
  */
 static uid_t uid_of(const struct served *s, const struct tree_stat *st)
 {
@@ -179,7 +178,7 @@ int ops_entry(const struct served *s, uint32_t node, struct fuse_entry_param *ou
 
 static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	/* ino 0: there is no such name, and the kernel may remember it */
+	/* ino 0: no such name; the kernel may cache that */
 	struct fuse_entry_param entry = { .entry_timeout = FOREVER };
 	struct served *s = served_of(req);
 	uint32_t node;
@@ -310,7 +309,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	push_read_ends(s->push, node);
 }
 
-/* Python asks of every file that it opens whether it is a terminal. */
+/* Python asks for each opened file if it is a terminal (TCGETS). */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, int cmd, void *arg,
 		     struct fuse_file_info *fi, unsigned flags, const void *in_buf,
 		     size_t in_size, size_t out_size)
@@ -322,7 +321,7 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, int cmd, void *arg,
 }
 
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 8)
-/* The next offset that is (or is not) in a hole; the end of a file is a hole. */
+/* The next offset in a hole (or in data); the end of a file is a hole. */
 static int seek(const struct served *s, uint32_t node, uint64_t offset, bool hole,
 		uint64_t *out)
 {
@@ -414,7 +413,7 @@ static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 
 /* Extended attributes. */
 
-/* As both calls answer: with size 0 the room that is needed. */
+/* The answer of both calls: with size 0 the size that is needed. */
 static void reply_xattr(fuse_req_t req, const char *buffer, size_t size, int n)
 {
 	if (n < 0)
@@ -510,7 +509,7 @@ static bool offers_many_pages(const struct served *s)
 	       (first->init.flags & FUSE_MAX_PAGES);
 }
 
-/* libfuse lowers it itself; since 3.17 only when this has been asked. */
+/* libfuse lowers the limit itself; since 3.17 only after this request. */
 static unsigned largest_request(const struct served *s, const struct fuse_conn_info *conn)
 {
 	unsigned few = (unsigned)(FEW_PAGES * pages_size());
@@ -547,9 +546,11 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 #ifdef FUSE_CAP_CACHE_SYMLINKS
 	ops_want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
 #endif
-	/* always, not when the kernel thinks it pays: the first listing then
-	   brings every inode, and no file is looked up again */
-	/* what has a new time of change is read anew: .granaryfs, and nothing else */
+	/*
+	 * always, not at the kernel's choice: the first listing then brings every inode,
+	 * and no file is looked up again
+	 */
+	/* a file with a new time of change is read anew: .granaryfs only */
 	ops_want(conn, FUSE_CAP_AUTO_INVAL_DATA, true);
 #ifdef FUSE_CAP_EXPLICIT_INVAL_DATA
 	ops_want(conn, FUSE_CAP_EXPLICIT_INVAL_DATA, false);

@@ -25,9 +25,9 @@ static int failed(char why[FRONT_WHY_BYTES], const char *what)
 }
 
 /*
- * Linux 6.5 to 6.15 have such layers with metacopy=on only, which costs a request for each
- * name; in a user namespace there are none. Nothing but its version tells what a kernel
- * does: asked for a layer that it will not have, it complains in its log.
+ * Linux 6.5 to 6.15 support such layers with metacopy=on only, at the cost of a request
+ * for each name, and not in a user namespace. The version decides, because a kernel that
+ * refuses such a layer writes a message to its log.
  */
 bool overlay_is_merged(void)
 {
@@ -49,7 +49,7 @@ int overlay_open_root(const struct mount *mount)
 	return steal_fd(&fd);
 }
 
-/* An own mount namespace, and in it the mount's root, to which nobody else's is a peer. */
+/* Enters a mount namespace whose copy of the mount has no peers in others. */
 static int enter_namespace(const struct mount *of, char why[FRONT_WHY_BYTES])
 {
 	CLEANUP(cleanup_close) int root = -1;
@@ -61,7 +61,7 @@ static int enter_namespace(const struct mount *of, char why[FRONT_WHY_BYTES])
 	root = overlay_open_root(of);
 	if (root < 0)
 		errno = -root;
-	/* an overlay copies the root's mode, which is 0 until somebody has asked for it */
+	/* an overlay copies the root's mode, which is 0 until the first getattr */
 	if (root < 0 || fstatat(root, "", &st, AT_EMPTY_PATH) < 0)
 		return failed(why, "the mount does not answer");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", root);
@@ -70,7 +70,7 @@ static int enter_namespace(const struct mount *of, char why[FRONT_WHY_BYTES])
 	return steal_fd(&root);
 }
 
-/* The tmpfs, with the empty folder in it. */
+/* Makes the tmpfs, with the empty folder in it. */
 static int make_tmpfs(int root, const char *layer, char why[FRONT_WHY_BYTES])
 {
 	CLEANUP(cleanup_close) int fs = mountapi_open("tmpfs");
@@ -81,7 +81,7 @@ static int make_tmpfs(int root, const char *layer, char why[FRONT_WHY_BYTES])
 	return steal_fd(&top);
 }
 
-/* What the kernel says of why an overlay could not be made. */
+/* The kernel's messages about a failed overlay. */
 static int overlay_refused(int fs, char why[FRONT_WHY_BYTES])
 {
 	int errnum = errno;
@@ -95,7 +95,7 @@ static int overlay_refused(int fs, char why[FRONT_WHY_BYTES])
 	return -1;
 }
 
-/* By descriptors: paths may hold what means something to overlayfs. */
+/* By descriptors: a path may hold characters that overlayfs interprets. */
 static void describe_layers(char *out, size_t size, int root, int tmpfs, const char *layer,
 			    bool merged)
 {

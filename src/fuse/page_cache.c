@@ -26,7 +26,10 @@ struct push {
 	_Atomic bool ending;        /* of which there are to be no more */
 };
 
-/* Counted first: who ends it sees this one, or this one sees that. */
+/*
+ * The count is raised first: the thread that ends the pushes sees this call, or this call
+ * sees that end.
+ */
 static bool page_cache_begin(struct push *push, uint32_t node)
 {
 	atomic_fetch_add(&push->under_way, 1);
@@ -124,7 +127,7 @@ static void give_up_reads(struct slots *slots, int connection)
 	}
 }
 
-/* Where every thread has a read that hangs, nobody else receives. */
+/* If every thread has a read that hangs, no thread receives requests. */
 static void give_up_pending(int connection)
 {
 	static union {
@@ -138,8 +141,8 @@ static void give_up_pending(int connection)
 }
 
 /*
- * A thread that waits for a page in the kernel cannot be killed, and has the connection
- * open: readers would wait with it, for good.
+ * A thread that waits for a page in the kernel cannot be killed, and holds the connection
+ * open. Readers would wait for ever.
  */
 void push_end(struct push *push, struct slots *slots, int connection)
 {

@@ -12,13 +12,13 @@
 #include "base/log.h"
 
 /*
- * The kernel then asks for 1 MiB at a time, the largest request, as it does with larger
- * values. Those only cost: around a page of a mapped file that is not there it reads as
- * much as that.
+ * With this value the kernel requests 1 MiB at a time, its largest request. A larger
+ * value gains nothing and costs: around a missing page of a mapped file the kernel reads
+ * as much as the value.
  */
 enum { READAHEAD_KIB = 512 };
 
-/* 1: raised; 0: it is as large already; or a negative errno. */
+/* 1: raised; 0: already as large; or a negative errno. */
 static int raise_value(const char *path)
 {
 	CLEANUP(cleanup_close) int fd = open(path, O_RDWR | O_CLOEXEC);

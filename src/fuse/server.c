@@ -2,13 +2,12 @@
 /*
  * server.c: the request loop.
  *
- * The loop is our own, over fuse_session_receive_buf and
- * fuse_session_process_buf: every thread takes a request, answers it, and takes
- * the next. A read that waits for storage keeps its thread, so there are more
- * threads than processors; and so that storage which hangs does not make `ls` and
- * `df` hang, the last thread that receives parks reads for the others instead of
- * waiting itself. No clone_fd: requests that are read through a clone are lost with
- * the process that read them.
+ * The loop stands on fuse_session_receive_buf and fuse_session_process_buf: each thread
+ * receives a request, answers it, and receives the next. A read that waits for storage
+ * keeps its thread, so there are more threads than processors. If storage hangs, `ls` and
+ * `df` must not hang: the last thread that receives parks reads for the others. No
+ * clone_fd: requests that are read through a clone are lost with the process that read
+ * them.
  */
 #include "fuse/server.h"
 
@@ -39,17 +38,17 @@ enum {
 	PATH_BYTES = 1024,
 	ALONE_AFTER = 32,      /* requests in a row that wait for nothing, */
 	ALONE_AGAIN = 4096,    /* and so many where one thread was too few */
-	SUSPECTS_MS = 5000,    /* for all that are handled alone; others wait */
+	SUSPECTS_MS = 5000,    /* for all suspects together; other requests wait */
 };
 
 struct server {
 	const struct served *served;
 	struct fuse_session *fuse;
 	struct slots *slots;
-	unsigned threads;       /* as many as could be had; the others' slots stay empty */
+	unsigned threads;       /* those that started; other slots stay empty */
 	_Atomic unsigned next_thread; /* gives each its slot, */
 	unsigned last_slot;     /* and this one to the last; set before the threads start */
-	int suspect;            /* lock: the slot that is handled alone, or -1 */
+	int suspect;            /* lock: the slot of the suspect, or -1 */
 	struct wakeup suspect_done;
 	struct lock lock;
 	unsigned receiving;     /* lock: threads that wait for the kernel */
@@ -57,7 +56,7 @@ struct server {
 	unsigned parked_room;   /* set before the threads start */
 	unsigned parked_first;  /* lock */
 	unsigned parked_count;  /* lock */
-	bool alone;             /* lock: one thread receives, the others rest */
+	bool alone;             /* lock: one thread receives, the others sleep */
 	int quick;              /* lock: requests in a row that wait for nothing */
 	unsigned resting;       /* lock: threads that neither receive nor answer */
 	unsigned calls;         /* lock: how often all of them were called */
@@ -84,9 +83,9 @@ static bool is_from_others(const siginfo_t *info)
 }
 
 /*
- * The supervisor learns which request the thread was handling. A signal that another
- * process sent is no crash, but a kill: it says nothing about any request, and the
- * mount's user must not be able to wear the supervisor's patience out with it.
+ * Tells the supervisor which request the thread was handling. A signal from another
+ * process is a kill and no crash: no request is its cause, and the mount's user must not
+ * use up the limit of crashes with it.
  */
 static void handle_crash(int number, siginfo_t *info, void *context)
 {
@@ -96,7 +95,7 @@ static void handle_crash(int number, siginfo_t *info, void *context)
 	prefetch_note_crash();
 	slots_crashed(crash_slots, current_slot, number);
 	sigaction(number, &actions_before[number], NULL);
-	/* a fault comes again by itself; what was sent has to be sent again */
+	/* a fault is raised again on return; a sent signal has to be sent again */
 	if (info->si_code <= 0)
 		raise(number);
 }
@@ -129,7 +128,7 @@ static const char *server_name_of(uint32_t opcode)
 	}
 }
 
-/* The path, as far as it can be told from a request. */
+/* Logs the path, as far as the request tells it. */
 static void log_condemned(const struct server *server, const struct fuse_in_header *request)
 {
 	const struct dataset *dataset = server->served->dataset;
@@ -223,7 +222,7 @@ static void handle(struct server *server, unsigned slot)
 	slots_done(server->slots, slot);
 }
 
-/* Who receives, and who reads. */
+/* Receivers and readers. */
 
 /* The file of a read. */
 static uint32_t read_node(const struct server *server, unsigned slot)
@@ -261,10 +260,10 @@ static unsigned pop_parked(struct server *server)
 }
 
 /*
- * Python's loaders send nothing but ioctls, once a dataset is warm. These wait for
- * nothing: one thread answers them sooner than many, which would be woken in turn. So
- * it receives alone, and may poll; the others rest, and are called at the first request
- * of another kind, before that is looked at.
+ * Python's loaders send only ioctls once a dataset is warm. An ioctl waits for nothing,
+ * and one thread answers it sooner than several threads that are woken in turn. So one
+ * thread receives, and may poll, while the others sleep. They are woken at the first
+ * request of another kind, before it is handled.
  */
 static bool is_quick(const struct fuse_in_header *request)
 {
@@ -272,7 +271,7 @@ static bool is_quick(const struct fuse_in_header *request)
 	       request->opcode == FUSE_BATCH_FORGET;
 }
 
-/* Under the lock. Who is called receives, and counts as that from now. */
+/* Under the lock. A woken thread counts as a receiver from now on. */
 static void call_all(struct server *server)
 {
 	server->quick = 0;
@@ -311,7 +310,7 @@ static void count_quick(struct server *server, const struct fuse_in_header *requ
 	}
 }
 
-/* A slot with a request that was parked, or -1: receive one; `alone`: poll for it. */
+/* A slot with a parked request, or -1: receive a request; `alone`: poll for it. */
 static int take_parked_or_receive(struct server *server, bool *alone)
 {
 	LOCK_GUARD(&server->lock);
@@ -345,7 +344,7 @@ static bool may_wait(const struct fuse_in_header *request)
 	return request->opcode == FUSE_READ && !control_is_meant(request);
 }
 
-/* True: the request is no longer the caller's, who receives the next one. */
+/* True: another thread handles the request, and the caller receives the next one. */
 static bool leave_to_others(struct server *server, unsigned slot, bool alone)
 {
 	const struct fuse_in_header *request = slots_request(server->slots, slot);
@@ -377,9 +376,9 @@ static int server_receive(struct server *server, unsigned slot, bool alone)
 	n = fuse_session_receive_buf(server->fuse, &buf);
 	if (alone)
 		spin_received(&server->spin);
-	if (n == -ENOMEM) /* ours alone: the others serve on */
+	if (n == -ENOMEM) /* only this thread's: the others go on */
 		nanosleep(&pause, NULL);
-	if (n == -EAGAIN) /* who passed the connection wanted it so */
+	if (n == -EAGAIN) /* a connection passed in as non-blocking */
 		wait_for_request(server);
 	if (n == -ENOMEM || n == -EINTR || n == -EAGAIN)
 		return 0;
@@ -430,16 +429,18 @@ static void serve_requests(void *argument)
 			handle(server, slot);
 	}
 	ops_thread_end();
-	/* the connection has ended: the first thread that sees it ends the process,
-	   whatever the others wait for */
+	/*
+	 * the connection has ended: the first thread that sees this ends the process,
+	 * even if the others wait
+	 */
 	slots_set_ended(server->slots);
 	LOCK_GUARD(&server->lock);
 	call_all(server);
 }
 
 /*
- * If every thread had a read to begin with, and storage hung, nobody would receive. The
- * last one may be late, since it still has a suspect.
+ * If every thread began with a read, and storage hung, no thread would receive. So two
+ * threads begin without one: the last may come late, since it may still have a suspect.
  */
 static void keep_two_free(struct server *server)
 {
@@ -465,7 +466,7 @@ static void choose_last_slot(struct server *server)
 	}
 }
 
-/* What was parked is so again, and what lies in slots that nobody has. */
+/* Parks again the requests that were parked, and those in slots without a thread. */
 static void inherit(struct server *server)
 {
 	LOCK_GUARD(&server->lock);
@@ -499,7 +500,7 @@ static void handle_suspect(void *argument)
 	wakeup_all(&server->suspect_done);
 }
 
-/* Is it answered by then? */
+/* Is the suspect answered before `end`? */
 static bool is_handled_by(struct server *server, long long end)
 {
 	LOCK_GUARD(&server->lock);
@@ -523,8 +524,8 @@ static int server_find_suspect(const struct server *server)
 }
 
 /*
- * What the servers before may have been killed for, one after the other, while nothing
- * else is handled. One that takes long keeps its thread, and is no suspect any more.
+ * Handles suspects, the possible causes of kills, one after the other, while no other
+ * request is handled. A suspect that takes long keeps its thread, and is cleared.
  */
 static int handle_suspects(struct server *server, struct pool *pool)
 {

@@ -79,7 +79,10 @@ const struct option_spec mount_options[] = {
 	  "SELinux's label of all files; no shield then (the policy's)" },
 	{ "spin", OPTION_UINT, AT(spin), NULL, "USEC",
 	  "how long a thread polls before it sleeps (adaptive)" },
-	/* what mount(8), fstab and other FUSE programs pass: ours anyway, or nothing */
+	/*
+	 * options that mount(8), fstab and other FUSE programs pass: implied or without
+	 * effect
+	 */
 	IGNORED("ro"), IGNORED("rw"), IGNORED("nosuid"), IGNORED("nodev"),
 	IGNORED("suid"), IGNORED("dev"), IGNORED("exec"), IGNORED("defaults"),
 	IGNORED("atime"), IGNORED("noatime"), IGNORED("relatime"), IGNORED("norelatime"),
@@ -154,7 +157,7 @@ int session_prepare(struct mount_config *config, struct error *e)
 	return err ? err : cpus_apply(config->cpus, e);
 }
 
-/* A value may hold commas, which end an option: to the end of it. */
+/* A value may hold commas, which end an option. Escapes them. */
 static char *add_escaped(char *at, const char *value)
 {
 	for (; *value; value++) {
@@ -166,7 +169,7 @@ static char *add_escaped(char *at, const char *value)
 	return at;
 }
 
-/* What libfuse has to know, since it is not libfuse that mounts, or else fusermount3. */
+/* The options that libfuse needs, although another process may mount. */
 static char *fuse_options(const struct mount_config *config, const char *source)
 {
 	const char *context = config->context ? config->context : "";
@@ -185,7 +188,7 @@ static char *fuse_options(const struct mount_config *config, const char *source)
 	return out;
 }
 
-/* What the mount table shows. */
+/* The source that the mount table shows. */
 static char *source_name(const struct session *s)
 {
 	struct dataset_info info;
@@ -229,7 +232,7 @@ static unsigned session_thread_count(const struct mount_config *config)
 	return n < THREADS_MOST ? n : THREADS_MOST;
 }
 
-/* What a sweep is going to be, for those who look before a server has begun. */
+/* Announces a sweep to processes that read .granaryfs before a server has begun. */
 static void announce(const struct dataset *dataset, const struct mount_config *config)
 {
 	struct dataset_info info;
@@ -300,7 +303,7 @@ void session_free(struct session *s)
 	free(s);
 }
 
-/* The first request is INIT; once it is answered, the mount answers. */
+/* The first request is INIT. Once INIT is answered, the mount answers. */
 static int answer_init(struct session *s, struct error *e)
 {
 	struct fuse_buf request = { .mem = NULL };
@@ -323,7 +326,7 @@ static int answer_init(struct session *s, struct error *e)
 			 s->mount.mountpoint);
 }
 
-/* Can a mount that nobody uses be told from one that somebody does? */
+/* Can an unused mount be told from one that is in use? */
 static int check_timeout(const struct session *s, struct error *e)
 {
 	const struct mount_config *config = s->served.config;
@@ -369,7 +372,7 @@ static void session_let_go(int number)
 {
 	(void)number;
 	push_end(session_to_end->served.push, session_to_end->slots, connection_to_close);
-	/* others are reading from it, and that is meant: so no tool is to see it */
+	/* intended, although other threads read from it: hidden from analysers */
 	syscall(SYS_close, connection_to_close);
 	kill(getpid(), SIGKILL);
 }
@@ -381,13 +384,13 @@ static void heed_the_end(const struct session *s)
 	signals_heed_end(session_let_go);
 }
 
-/* What answers has no more rights than who opened the packed files. */
+/* The server has no more rights than the process that opened the packed files. */
 static int session_give_up_rights(const struct session *s, pid_t supervisor)
 {
 	struct error e;
 	int err;
 
-	/* not even a terminal is shared with whom it is done for */
+	/* the user shares not even a terminal with this process */
 	if (s->rights && s->rights->uid != geteuid())
 		setsid();
 	err = s->rights ? rights_become(s->rights, &e) : rights_renounce(&e);
@@ -396,12 +399,12 @@ static int session_give_up_rights(const struct session *s, pid_t supervisor)
 		return -EPERM;
 	}
 	sandbox_forbid_changes();
-	/* not before: new ids clear it */
+	/* after the change of ids, which clears it */
 	prctl(PR_SET_PDEATHSIG, SUPERVISE_END);
 	return getppid() == supervisor ? 0 : -ESRCH;
 }
 
-/* What `auto` means depends on whether anybody is working here. */
+/* `auto` depends on the presence of a job. */
 static struct prefetch_config plan_prefetch(const struct session *s, bool crashed)
 {
 	const struct mount_config *config = s->served.config;
@@ -417,7 +420,7 @@ static struct prefetch_config plan_prefetch(const struct session *s, bool crashe
 	};
 }
 
-/* Reading ahead is a help, and no more: without it everything is served as well. */
+/* A failure to read ahead is no error: all requests are served without it. */
 static void start_prefetch(struct session *s, bool crashed)
 {
 	struct prefetch_config plan;
@@ -436,7 +439,7 @@ static void start_prefetch(struct session *s, bool crashed)
 		log_warn("nothing is read ahead: %s", strerror(-err));
 }
 
-/* -o prefetch=sweep: nobody needs to have looked at the files first. */
+/* -o prefetch=sweep: lists all directories, so that the kernel has the inodes. */
 static void sweep_at_once(void *context)
 {
 	struct session *s = context;
@@ -486,9 +489,9 @@ int session_start(struct session *s, struct notify *notify, int report, struct e
 		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
 	err = front_raise(&s->mount, &(struct front_setup){ s->served.config,
 			  s->served.dataset, s->rights, source }, e);
-	inodes_show(s->served.inodes); /* the first ones were known before it */
+	inodes_show(s->served.inodes); /* the first ones were set before this */
 	if (err)
-		stop(s); /* before anybody hears of it */
+		stop(s); /* before the mount is announced */
 	return err;
 }
 

@@ -18,7 +18,7 @@ static void set_of_signals(sigset_t *set)
 		sigaddset(set, SIGHUP);
 }
 
-/* What would end a process that does not know it, and says nothing to this one. */
+/* Signals that would end a process, and have no meaning here. */
 static void ignore_the_rest(void)
 {
 	static const int numbers[] = { SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR,
@@ -36,8 +36,8 @@ int signals_block(void)
 
 	ignore_the_rest();
 	set_of_signals(&set);
-	sigaddset(&set, SUPERVISE_END); /* a server heeds it */
-	signal(SIGCHLD, SIG_DFL); /* who started us may ignore it */
+	sigaddset(&set, SUPERVISE_END); /* the server handles this signal */
+	signal(SIGCHLD, SIG_DFL); /* the parent process may ignore this signal */
 	return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -errno : 0;
 }
 
@@ -56,7 +56,7 @@ void signals_heed_end(void (*end)(int number))
 	struct sigaction action = { .sa_handler = end };
 	sigset_t set;
 
-	signal(SIGQUIT, SIG_IGN); /* a terminal sends it to the supervisor as well */
+	signal(SIGQUIT, SIG_IGN); /* a terminal signals the supervisor, too */
 	sigfillset(&action.sa_mask);
 	sigaction(SUPERVISE_END, &action, NULL);
 	sigemptyset(&set);

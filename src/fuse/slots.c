@@ -15,9 +15,9 @@
 #include "os/pages.h"
 
 /*
- * Where a request begins must not be swapped out: the kernel does not wait for a page
- * on behalf of a process that is being killed, but ends the request with an error. As
- * far as the limit of locked memory goes.
+ * Locks the beginning of each request in memory, as far as the limit of locked memory
+ * allows. While a process is being killed, the kernel does not wait for a swapped page,
+ * but ends the request with an error.
  */
 static void keep_in_memory(struct slots *slots)
 {
@@ -155,7 +155,7 @@ int slots_park(struct slots *slots, unsigned slot)
 	return (int)to;
 }
 
-/* The same for the same request of whoever it was; 0 where there is none. */
+/* A hash that is equal for equal requests of any process; 0: no request. */
 static uint64_t slots_name_of(const struct slots *slots, unsigned slot)
 {
 	const struct fuse_in_header *request = slots_place(slots, slot);
@@ -317,7 +317,7 @@ static void sentence(struct slots *slots, unsigned slot, int64_t now)
 {
 	struct suspect *suspect = suspect_of(slots, slots_name_of(slots, slot));
 
-	if (suspect->condemned_until < now) { /* and it is said again */
+	if (suspect->condemned_until < now) { /* and is logged again */
 		suspect->order = ++slots->suspects_seen;
 		suspect->condemned_until = now + SENTENCE_SECONDS;
 	}
@@ -340,7 +340,7 @@ static void bury_killed(struct slots *slots, unsigned slot, bool alone, bool gra
 		sentence(slots, slot, now);
 }
 
-/* Somebody kills: nobody is to blame for the deaths so far. */
+/* Another process kills: no request is the cause of the deaths so far. */
 static void acquit_all(struct slots *slots)
 {
 	for (unsigned i = 0; i < slots_count(slots); i++) {
@@ -360,10 +360,10 @@ static bool any_is_suspect(const struct slots *slots)
 }
 
 /*
- * One that was handled alone when the server died may have been the cause; but not if
- * a later one dies while it does nothing. So that it would, if somebody killed at
- * moments of whatever kind, it does nothing for several times as long as any of them
- * was handled alone. One that died before it came to that tells nothing.
+ * A request that was handled alone when the server died may be the cause, unless a later
+ * server dies while it is idle. To make that likely if another process kills at random
+ * moments, the server stays idle several times longer than any request was handled alone.
+ * A server that died before its idle time proves nothing.
  */
 static void bury_alone(struct slots *slots, int alone)
 {

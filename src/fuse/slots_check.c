@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* slots_check.c: do slots keep to what slots_state.h says? */
+/* slots_check.c: checks slots against the rules of slots_state.h. */
 #include "fuse/slots.h"
 
 #include "fuse/slots_state.h"

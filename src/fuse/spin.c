@@ -9,7 +9,7 @@
 #include "fuse/session.h"
 
 enum {
-	BOUND_US = 100,          /* unless somebody says otherwise */
+	BOUND_US = 100,          /* the default */
 	WEIGHT = 8,              /* of all gaps before, against the last */
 	DISTURBANCE = 16,        /* weighs as much as so many waits without one */
 	DISTURBANCES_MOST = 6,

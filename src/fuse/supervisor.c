@@ -2,12 +2,12 @@
 /*
  * supervisor.c: forks servers.
  *
- * A server's death is mostly seen by SIGCHLD. But a thread of it that waits in the
- * kernel for a page whose read died with the server keeps it from being reaped until
- * a successor has answered that read. So the supervisor also looks, a few times a
- * second, whether all of its threads are dead or stuck. Not less than all: one that is
- * on its way out may still take a request with it. While nobody asks anything it looks
- * seldom: a laptop's processor, or a job's, is to sleep.
+ * SIGCHLD reports most deaths of a server. But a thread of the server may wait in the
+ * kernel for a page whose read died with the server: then the server cannot be reaped
+ * until a successor has answered that read. So the supervisor also checks, a few times a
+ * second, if all threads of the server are dead or stuck. All of them: a thread that is
+ * about to end may still take a request with it. While no request comes the checks are
+ * rare, so that the processor can sleep.
  */
 #include "fuse/supervisor.h"
 
@@ -37,9 +37,9 @@ enum {
 	FORK_PAUSE_MS = 100,    /* after a bad death */
 	AGAIN_PAUSE_MS = 1000,  /* where processes or threads cannot be had */
 	END_MS = 300,           /* for a server to end, */
-	GRACE_MS = 5000,        /* and to be gone when it is killed */
+	GRACE_MS = 5000,        /* and to end after SIGKILL */
 	REMOVAL_MS = 15000,     /* for the mount to be taken away; fusermount3 has 10 s */
-	RELEASE_MS = 1000,      /* for one that is to answer what they wait for */
+	RELEASE_MS = 1000,      /* for a server that answers their reads */
 	MESSAGES_A_PERIOD = 20,
 };
 
@@ -47,7 +47,7 @@ struct supervisor {
 	const struct supervision *what;
 	int signals;             /* signalfd */
 	pid_t server;            /* 0: none */
-	VEC(pid_t) left;         /* dead, not reaped: a thread of theirs waits */
+	VEC(pid_t) left;         /* dead, not reaped: a thread waits */
 	bool left_more;          /* and of some there is not even the number */
 	bool wanting;            /* no server can begin: said once */
 	bool crashed;            /* the last one did, or starved */
@@ -71,7 +71,7 @@ struct supervisor {
 
 /* Starting a server. */
 
-/* In the child. What ends a program is for the supervisor, and stays blocked. */
+/* In the child. Signals that end a program are the supervisor's, and stay blocked. */
 static void become_server(const struct supervisor *s, pid_t parent)
 {
 	close(s->signals);
@@ -85,7 +85,7 @@ static void become_server(const struct supervisor *s, pid_t parent)
 	exit(s->what->serve(s->what->context, parent, s->crashed));
 }
 
-/* It lacks a process, threads or memory: that may be over soon. */
+/* A server lacks a process, threads or memory: another attempt follows. */
 static void say_wanting(struct supervisor *s, const char *why)
 {
 	s->start_at = bounded_now() + AGAIN_PAUSE_MS;
@@ -112,7 +112,7 @@ static void start_server(struct supervisor *s)
 
 /* The end of one. */
 
-/* 1: it is gone for good; 0: not yet. */
+/* 1: the process is reaped; 0: not yet. */
 static int supervisor_reap(pid_t pid, int *status)
 {
 	pid_t reaped;
@@ -123,7 +123,7 @@ static int supervisor_reap(pid_t pid, int *status)
 	return reaped == pid || (reaped < 0 && errno == ECHILD);
 }
 
-/* Without memory for its number it is one of the children that are left. */
+/* Without memory for its number the child counts as one of many. */
 static void remember_left(struct supervisor *s, pid_t pid)
 {
 	if (vec_push(&s->left, pid) < 0)
@@ -151,7 +151,7 @@ static bool are_left(struct supervisor *s)
 	return s->left.count || (s->left_more && waitpid(-1, &status, WNOHANG) >= 0);
 }
 
-/* True: it is dead, or will be without a step of its own. */
+/* True: the process is dead, or will never run user code again. */
 static bool is_gone_within(pid_t server, int64_t milliseconds)
 {
 	int status;
@@ -169,7 +169,7 @@ static void end_server(struct supervisor *s)
 		return;
 	kill(s->server, SUPERVISE_END);
 	kill(s->server, SIGCONT);
-	if (!is_gone_within(s->server, END_MS)) { /* it is stopped, perhaps */
+	if (!is_gone_within(s->server, END_MS)) { /* the process may be stopped */
 		kill(s->server, SIGKILL);
 		is_gone_within(s->server, GRACE_MS);
 	}
@@ -197,8 +197,8 @@ static bool has_crashed(const struct slots_legacy *legacy, int status)
 }
 
 /*
- * A death is bad if the server crashed, or ended by itself, or starved before it had
- * answered anything. Others may kill servers as often as they like.
+ * A death is bad if the server crashed, ended by itself, or lacked memory before its
+ * first answer. Kills by other processes are not counted.
  */
 static bool is_bad(const struct supervisor *s, const struct slots_legacy *legacy,
 		   int status, bool hungry)
@@ -235,11 +235,11 @@ static bool has_exited(int status, int with)
 	return status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == with;
 }
 
-/* `status` as from wait(2), or -1: it is not reaped yet. */
+/* `status` as from wait(2), or -1: not reaped yet. */
 static void after_death(struct supervisor *s, int status)
 {
 	bool hungry = process_oom_kills() != s->oom_kills;
-	/* as of a stack that has overflown: no thread could say that it crashed */
+	/* as after a stack overflow: no thread could report the crash */
 	bool silent = process_ended_by_fault(status);
 	struct slots_legacy legacy;
 	pid_t pid = s->server;
@@ -272,7 +272,7 @@ static void after_death(struct supervisor *s, int status)
 		start_server(s);
 }
 
-/* A server of root's has the mount's user's id, and so that user may limit it. */
+/* A server that root started has the user's id, and so that user may lower its limits. */
 static void replace_limited(const struct supervisor *s)
 {
 	if (log_allowed(MESSAGES_A_PERIOD))
@@ -280,7 +280,7 @@ static void replace_limited(const struct supervisor *s)
 	kill(s->server, SIGKILL);
 }
 
-/* It may be dead and not reaped; or there is none, and it is time for the next. */
+/* Checks if the server is dead and not reaped, or if the next one is to start. */
 static void look_after(struct supervisor *s)
 {
 	if (s->server && process_is_stopped(s->server))
@@ -320,7 +320,7 @@ static void has_expired(struct supervisor *s, int err)
 			 s->what->timeout, strerror(-err));
 }
 
-/* -ESTALE: somebody has been faster. */
+/* -ESTALE: another process was faster. */
 static void has_been_detached(struct supervisor *s, int err)
 {
 	if (!err || err == -ESTALE)
@@ -338,7 +338,7 @@ static void after_removal(struct supervisor *s, int err)
 		has_expired(s, err);
 }
 
-/* Nobody waits for the one that is under way: it is detached instead. */
+/* The unmount in progress is not waited for: the mount is detached instead. */
 static void begin_removal(struct supervisor *s, enum mount_removal how)
 {
 	pid_t child = mount_remove(s->what->mount, how);
@@ -358,7 +358,7 @@ static void look_after_removal(struct supervisor *s)
 	after_removal(s, mount_removed(s->what->mount, -1));
 }
 
-/* It has ended with the connection, and is about to be seen. */
+/* The server has ended with the connection, and is reaped soon. */
 static void conclude_removal(struct supervisor *s)
 {
 	int status;
@@ -367,7 +367,7 @@ static void conclude_removal(struct supervisor *s)
 		after_removal(s, mount_removed(s->what->mount, status));
 }
 
-/* The first time whoever reads may read on; then not. */
+/* The first signal lets readers finish, the second does not. */
 static void terminate(struct supervisor *s)
 {
 	const struct mount *mount = s->what->mount;
@@ -387,14 +387,14 @@ static void reap_all(struct supervisor *s)
 	int status;
 	pid_t pid;
 
-	/* also those that were given up before they could be reaped */
+	/* also servers that could not be reaped */
 	while (!s->ended && (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (pid == s->removal && !WIFSTOPPED(status))
 			after_removal(s, mount_removed(s->what->mount, status));
 		else if (pid != s->server)
 			forget_left(s, pid);
 		else if (WIFSTOPPED(status))
-			kill(pid, SIGKILL); /* its user stopped it: others must not wait */
+			kill(pid, SIGKILL); /* stopped by its user: readers wait */
 		else
 			after_death(s, status);
 	}
@@ -414,7 +414,7 @@ static void handle_signals(struct supervisor *s)
 	}
 }
 
-/* What has to be looked at from time to time. */
+/* The periodic checks. */
 
 static uint64_t supervisor_count_requests(void)
 {
@@ -428,8 +428,8 @@ static uint64_t supervisor_count_requests(void)
 }
 
 /*
- * fusermount3 cannot ask the kernel whether a mount has been used. But where opens
- * are visible nobody uses it without a request.
+ * fusermount3 cannot ask the kernel if a mount has been used. But if opens are visible,
+ * each use is a request.
  */
 static bool is_quiet(struct supervisor *s)
 {
@@ -453,7 +453,7 @@ static void expire(struct supervisor *s)
 		begin_removal(s, MOUNT_UNMOUNT);
 }
 
-/* The server says so, or does not, because it hangs: then the kernel does. */
+/* The server reports the end; if it hangs, the kernel does. */
 static bool supervisor_is_over(const struct supervisor *s)
 {
 	struct pollfd connection = { .fd = s->what->connection };
@@ -462,7 +462,7 @@ static bool supervisor_is_over(const struct supervisor *s)
 	       (poll(&connection, 1, 0) == 1 && (connection.revents & POLLERR));
 }
 
-/* A thread that storage keeps must not keep a filesystem that is no more. */
+/* A thread that waits for storage must not hold the ended filesystem. */
 static void end_if_over(struct supervisor *s)
 {
 	if (!supervisor_is_over(s))
@@ -483,7 +483,7 @@ static void tick(struct supervisor *s)
 		s->notified = notify_close(s->what->notify, 0);
 }
 
-/* All that has ever been done; not what is at the moment. */
+/* Counters of all time, without gauges. */
 static uint64_t count_work(void)
 {
 	uint64_t sum = 0;
@@ -559,8 +559,8 @@ static bool are_reaped_soon(struct supervisor *s)
 }
 
 /*
- * A dead server whose thread waits for a read holds the connection, and nobody answers
- * that read any more: so one server more begins, until that thread has ended.
+ * A dead server whose thread waits for a read holds the connection, and no process
+ * answers that read. So one more server begins, until that thread has ended.
  */
 static void release_left(struct supervisor *s)
 {

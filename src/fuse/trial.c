@@ -18,13 +18,14 @@ enum {
 	DEPTH_MOST = 32,
 	NAMES_MOST = 4096,     /* of a folder that are looked at to choose one */
 	/*
-	 * What is not merged is the FUSE mount's own listing, passed through name by name:
-	 * its beginning tells whether that works, and a folder may have millions.
+	 * A folder that is not merged has the FUSE mount's own listing, passed on name by
+	 * name. Its beginning shows if that works, and a folder may have millions of
+	 * names.
 	 */
 	LISTED_MOST = 1000,
 };
 
-/* ---- What to look at ---- */
+/* ---- The paths to test ---- */
 
 static bool is_readable(const struct tree *tree, const struct tree_name *name)
 {
@@ -39,7 +40,7 @@ static bool trial_is_folder(const struct tree *tree, const struct tree_name *nam
 	return name->kind == TREE_DIRECTORY;
 }
 
-/* The first such name of a folder. */
+/* The first name of this kind in a folder. */
 static bool trial_find_first(const struct tree *tree, uint32_t folder,
 			     bool (*fits)(const struct tree *, const struct tree_name *),
 			     struct tree_name *out)
@@ -120,8 +121,8 @@ static bool is_dots(const char *name)
 }
 
 /*
- * The names of a folder, or the first `most`. An end with an error looks like an end to
- * whoever reads: names are missing then. 0 or an errno.
+ * The names of a folder, or the first `most`. A listing that ends with an error may look
+ * complete to its reader. 0 or an errno.
  */
 static int trial_read_names(int root, const char *path, size_t most,
 			    struct trial_names *out)
@@ -167,7 +168,7 @@ struct trial_folder {
 	size_t most;      /* names that are read */
 };
 
-/* Its name of that length is there, or no listing of the root shows it. */
+/* The listing of the root has a name of that length, or no listing can show it. */
 static bool is_listed(const struct trial_names *names, const struct trial_folder *folder,
 		      const struct tree_name *name)
 {
@@ -283,8 +284,7 @@ int trial_list(const struct trial *trial, int overlay, int bare, char *why, size
 /* ---- A file ---- */
 
 /*
- * Folder by folder, none of which may be a link: nothing outside of the mount is opened,
- * whatever lies in it.
+ * Folder by folder, none of which may be a link: no file outside of the mount is opened.
  */
 static int trial_open_beneath(int root, const char *path)
 {

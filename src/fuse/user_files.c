@@ -8,7 +8,7 @@
 #include "os/log_writer.h"
 #include "os/steps.h"
 
-/* What both sides of an errand know. */
+/* The data that both processes have. */
 struct user_files_wanted {
 	const char *path;
 	int (*open)(const char *path, struct error *e);
@@ -25,7 +25,7 @@ static int open_as_user(void *context, struct error *e)
 	return item.fd < 0 ? item.fd : errand_send(&item, e);
 }
 
-/* The file stays with the user's process, which writes it: root waits for none of it. */
+/* The user's process keeps the file and writes it: root never waits for it. */
 static int take_log(void *context, const struct errand_item *item, struct error *e)
 {
 	(void)context;

@@ -13,7 +13,7 @@
 #include "source/saved_folder.h"
 
 struct argument {
-	const char *text;    /* a literal path, which may be ours; */
+	const char *text;    /* a literal path, owned or not; */
 	char *owned;
 	struct brace *brace; /* or a pattern, if it is one */
 	uint32_t before;     /* files of the arguments before it */
@@ -25,7 +25,7 @@ struct arguments {
 	size_t saved_left; /* for saved_folder.h */
 };
 
-/* Words of a pattern for files that may have others beside them are looked at one by one. */
+/* The words of a pattern for files with companions are visited one by one. */
 enum { WORDS_MOST = 10000 };
 
 /* Of more files than that the last ones could not be opened. */
@@ -61,7 +61,7 @@ static int arguments_no_memory(struct error *e)
 			 "name fewer");
 }
 
-/* Takes over what the argument owns. */
+/* Takes ownership of the argument's members. */
 static int add_argument(struct arguments *arguments, struct argument item, uint64_t files,
 			struct error *e)
 {
@@ -92,7 +92,7 @@ static bool is_same_path(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
-/* A file, and the rows of it that are shown, unless the next argument names these. */
+/* Adds a file, and its file of shown rows, unless the next argument names that one. */
 static int arguments_add_file(struct arguments *arguments, struct argument file,
 			      const char *next, struct error *e)
 {

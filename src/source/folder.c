@@ -120,7 +120,7 @@ static size_t count_like(const struct folder_listing *listing, const char *patte
 	return count;
 }
 
-/* A pattern, or a folder's name, a slash and a pattern for the names in it. */
+/* `pattern`: for names here, or a folder's name, a slash and a pattern for its names. */
 static bool folder_holds(const struct folder_listing *listing, const char *pattern)
 {
 	const char *slash = strchr(pattern, '/');
@@ -161,7 +161,7 @@ static const struct folder_row *find_row(const struct folder_listing *listing)
 	return NULL;
 }
 
-/* What may be looked at before a user is answered. */
+/* The limits of a search for the error message. */
 struct search {
 	unsigned deeper;   /* levels */
 	unsigned listings; /* that may still be read */
@@ -171,8 +171,9 @@ static const struct folder_row *find_below(struct folder_listing *listing,
 					   struct search *search);
 
 /*
- * A dataset in splits, or in versions, has one in each folder: what more than half of the
- * first folders are, or what is in them, and the first of these in *inner.
+ * A dataset in splits, or in versions, has one dataset in each folder. Returns the kind
+ * of more than half of the first folders, or of the folders in them, and the first such
+ * folder in *inner.
  */
 static const struct folder_row *find_in_folders(const struct folder_listing *listing,
 						struct search *search,
@@ -225,7 +226,7 @@ static const struct folder_row *find_below(struct folder_listing *listing,
 	return row;
 }
 
-/* Where the number that is not the same in two names begins and ends in the first. */
+/* The begin and end, in the first name, of the number that differs in two names. */
 static bool folder_find_number(const char *a, const char *b, size_t *begin, size_t *end)
 {
 	size_t length = strlen(a);
@@ -327,7 +328,7 @@ static int refuse_dataset(const char *path, const struct folder_listing *listing
 			 hole ? listing->path : "", hole ? hole + 2 : "");
 }
 
-/* A tar of "." cannot lie in it, nor be called "..tar". */
+/* A tar of "." must not lie in that folder, nor have the name "..tar". */
 static int refuse_files(const char *path, const char *what, struct error *e)
 {
 	bool dots = path[strspn(path, "./")] == '\0';

@@ -8,9 +8,9 @@
 #include "base/error.h"
 
 /*
- * -EISDIR, and what is in the directory, as far as its names tell, with the remedy: how to
- * mount the packed files in it, what reads the dataset that it is, or how to pack it. The
- * table is folders.def. Any thread may call.
+ * -EISDIR, and the kind of the directory by the names in it, with the remedy: how to
+ * mount its packed files, which library reads such a dataset, or how to pack the
+ * directory. The table is folders.def. Threads: any.
  */
 int folder_refuse(const char *path, struct error *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* identify.c: what tells a source from others, and from its own past (base/identity.h). */
+/* identify.c: tells a source from others, and from its own past (base/identity.h). */
 #include <xxhash.h>
 
 #include "base/checked.h"
@@ -20,9 +20,9 @@ static int64_t identify_nanoseconds(const struct source_owner *owner)
 }
 
 /*
- * A device does not say when it was written, and what is packed on it may take a small
- * part of it. So more of it counts: blocks ever farther apart, a few in each power of
- * two, each with the digest of those before as its seed.
+ * A device has no time of change, and the packed file may take a small part of it. So
+ * more blocks are digested, ever farther apart, a few in each power of two. Each digest
+ * has the one before as its seed.
  */
 static int identify_add_blocks(const struct source *source, uint64_t *digest)
 {
@@ -84,9 +84,9 @@ void source_identity_ahead(const struct source *source, unsigned samples)
 }
 
 /*
- * The digest is XXH3-64, seed 0, over the first min(size, 4096) bytes and
- * then the last min(size - 4096, 4096) bytes of those that are left: no byte
- * counts twice, and a file of up to 8 KiB counts as a whole.
+ * The digest is XXH3-64, seed 0, over the first min(size, 4096) bytes and then the last
+ * min(size - 4096, 4096) bytes of the remaining ones: no byte counts twice, and of a file
+ * of up to 8 KiB each byte counts.
  */
 int source_sample(const struct source *source, unsigned samples, struct identity *out)
 {

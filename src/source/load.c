@@ -23,8 +23,8 @@ enum {
 };
 
 /*
- * No index has holes, but what cp(1) makes of zeros. It is asked at places that its owner
- * cannot know: a byte here and there makes a file look full to whoever counts pieces.
+ * An index has no holes, except those that cp(1) makes of zeros. Random places are
+ * probed: an owner who knew them could make a sparse file look full with a few bytes.
  */
 static bool holds_bytes(const struct source *source)
 {
@@ -52,8 +52,8 @@ static uint64_t available(void)
 }
 
 /*
- * Many mounts may load at once, each of which saw the same memory before: so it is looked at
- * again on the way, and one of them ends while a quarter of that is still left.
+ * Many mounts may load at once, and each saw the same free memory at first. So the memory
+ * is read again meanwhile, and a load ends with an error while a quarter is still left.
  */
 static int load_copy(const struct source *source, int fd, uint64_t reserve)
 {
@@ -76,8 +76,8 @@ static int load_copy(const struct source *source, int fd, uint64_t reserve)
 }
 
 /*
- * Small files are not asked about, and have no reserve. The owner of a file on FUSE decides which size it has
- * and where its holes are, and its reader may be root's.
+ * Small files need no check and no reserve. For a large file on FUSE the owner decides on
+ * size and holes, and the reader may be root.
  */
 static int load_check_size(const struct source *source, uint64_t *reserve,
 			   struct error *e)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * load.h: a whole file, read once, into memory that no process can change any more.
+ * load.h: reads a whole file once, into memory that no process can change.
  *
  * For files that are read many times and that another user may overwrite, cut or leave on
- * storage that hangs: a copy is checked once, and stays what was checked.
+ * storage that hangs: a checked copy cannot change.
  *
  * Threads: any.
  */
@@ -17,8 +17,8 @@ struct source;
 /*
  * Copies all bytes of a source into a memfd, sealed against any change, which the caller
  * closes: 0, or a negative errno and a sentence that names the file. -EBADMSG for a large
- * file that hardly holds a byte: a hole costs its owner nothing, and the reader all of its
- * memory. -ENOMEM for one that would take more than half of what is available.
+ * file that is nearly all holes: a hole costs its owner nothing, and the reader memory.
+ * -ENOMEM for a file of more than half of the available memory.
  */
 int source_load(const struct source *source, int *memory, struct error *e);
 

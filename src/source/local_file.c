@@ -115,8 +115,9 @@ static int fill_device(int fd, const struct stat *st, struct source_info *info)
 enum { EXFAT_MAGIC = 0x2011bab0 }; /* older headers lack it */
 
 /*
- * These give a file another inode number when it is forgotten, or at the next mount. FUSE:
- * what is behind it decides, and most of it (sshfs, rclone) has no numbers of its own.
+ * These filesystems give a file another inode number after the kernel forgot the inode,
+ * or at the next mount. On FUSE the daemon decides, and most (sshfs, rclone) have no
+ * lasting numbers.
  */
 static bool numbers_anew(int fd)
 {
@@ -141,7 +142,7 @@ static int fill_info(int fd, const struct stat *st, struct source_info *info)
 	return S_ISBLK(st->st_mode) ? fill_device(fd, st, info) : 0;
 }
 
-/* What was found by its name may be something else by now. */
+/* Another file may have the name by now. */
 static int local_file_examine(const char *path, int fd, struct source_info *info,
 			      struct error *e)
 {
@@ -281,7 +282,7 @@ static void hint_file(const struct source *source, enum source_hint hint, uint64
 	atomic_store(&file->streaming, true);
 }
 
-/* lseek(2): the descriptor's own position is nobody's, since all reading is by pread. */
+/* lseek(2): no thread uses the descriptor's position, since all reads are by pread. */
 static uint64_t next_data(const struct source *source, uint64_t at)
 {
 	int fd = local_file_of(source)->fd;

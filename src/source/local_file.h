@@ -11,18 +11,18 @@
 
 extern const struct source_ops local_file_ops;
 
-/* Constant while it is open, hence without locks; but for the last four. */
+/* Constant while open, so without locks, except the last four. */
 struct local_file {
 	struct source source;
 	int fd;
-	bool stays_open; /* to the end of the process: closing it may wait for a user */
+	bool stays_open; /* until the process ends: close may wait for a user */
 	_Atomic int64_t failing_until; /* milliseconds; 0: storage does not fail */
 	_Atomic unsigned reopenings;
-	_Atomic bool streaming; /* the reader keeps what it reads, and not the kernel, */
-	_Atomic bool ours;      /* though it had that before: then for us */
+	_Atomic bool streaming; /* the kernel drops bytes that were read, */
+	_Atomic bool ours;      /* even those that it held before */
 };
 
-/* What a source is that has local_file_ops: what is known of its storage may change. */
+/* The local file of a source with local_file_ops. Not const: the last members change. */
 static inline struct local_file *local_file_of(const struct source *source)
 {
 	return (struct local_file *)(uintptr_t)source;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * read_context.h: what one read takes along on its way to storage, and brings back.
+ * read_context.h: the hint of one read on its way to storage, and the fault on its way
+ * back.
  *
- * The caller of a read has it on its stack; each layer passes it down, and so does what
- * fills the cache. A thread that gets bytes which another thread reads into the cache
- * learns the error, but not the place: only the other thread's context has that.
+ * The caller of a read has the context on its stack; each layer passes it down, also
+ * through the cache. If another thread reads the bytes into the cache, a waiting thread
+ * gets the error, and only the reading thread's context has the place.
  *
  * Threads: one context is one thread's.
  */
@@ -17,8 +18,8 @@
 /* How stored bytes are read that are not in the cache. */
 enum read_hint {
 	READ_EXACT,  /* no more than is needed */
-	READ_BLOCK,  /* with their whole block, if a table has one: others will want the rest */
-	READ_AHEAD,  /* as READ_EXACT; nobody has asked for them, or will want them again */
+	READ_BLOCK,  /* with the whole block, if a table has one */
+	READ_AHEAD,  /* as READ_EXACT; by no reader's request */
 	READ_DIRECT, /* as READ_EXACT, and from storage though they are in the cache: decoded
 			chunks are dropped, and decoded anew */
 };
@@ -26,11 +27,11 @@ enum read_hint {
 /* Why a file cannot be read, and where. */
 struct read_fault {
 	int err;            /* a negative errno; -EBADMSG: the bytes make no sense */
-	bool storage;       /* the packed file could not be read: source_read sets it */
-	bool mismatch;      /* it was read, and its checksum is another */
+	bool storage;       /* the packed file could not be read; set by source_read */
+	bool mismatch;      /* the checksum differs */
 	uint64_t offset;    /* of the file */
-	const char *source; /* the packed file's path, which lives as long as it; "the index", */
-	uint64_t at;        /* and where in it that is; of a mismatch, where the block begins */
+	const char *source; /* its path, as long as the source; "the index" */
+	uint64_t at;        /* offset in that file; of a mismatch the block's begin */
 };
 
 struct read_context {

@@ -10,12 +10,12 @@
 
 #define REMEDY_PACK "granary pack folder packed.tar"
 
-/* For what only its own library reads. */
+/* For formats that only their own library reads. */
 #define REMEDY_READER(reader)                                                      \
 	"its own reader is " reader ": write its samples as files with that, then " \
 	REMEDY_PACK
 
-/* Rows that pyarrow can hand over, batch after batch, from what `open` returns. */
+/* Rows that pyarrow reads batch by batch from the result of `open`. */
 #define REMEDY_ARROW(import, open)                                                   \
 	"write it again as Arrow: python3 -c \"import pyarrow as p, " import "; s = "  \
 	open "; w = p.ipc.new_file('new.arrow', s.schema); "                           \

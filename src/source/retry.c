@@ -16,7 +16,7 @@
 #include "source/local_file.h"
 #include "stats/stats.h"
 
-/* Before each further try. How many there are is how often it is tried again. */
+/* The pause before each further attempt; their number is that of further attempts. */
 static const int pauses_ms[] = { 10, 40, 160, 640 };
 
 enum {
@@ -36,18 +36,18 @@ static const struct transient {
 	{ EIO, false },         /* any of them, and disks */
 	{ ESTALE, true },       /* NFS, GPFS: its server knows the file by another handle */
 	{ ETIMEDOUT, false },   /* NFS mounted soft, Lustre */
-	{ EAGAIN, false },      /* NFS: a server that is starting */
+	{ EAGAIN, false },      /* NFS: the server is starting */
 	{ EREMOTEIO, false },   /* NFS: its server's storage */
 	{ ENOTCONN, true },     /* Lustre: not let in again yet; FUSE: has been mounted anew */
 	{ ESHUTDOWN, true },    /* Lustre: this client was cut off */
 	{ ENODEV, true },       /* Lustre: a target is moving to another server */
-	{ ECONNRESET, false },  /* and what else a network says */
+	{ ECONNRESET, false },  /* other network errors */
 	{ ECONNABORTED, false },
 	{ EHOSTDOWN, false },
 	{ EHOSTUNREACH, false },
 	{ ENETDOWN, false },
 	{ ENETUNREACH, false },
-	{ ENOMEM, false },      /* no page for it: others will give some back */
+	{ ENOMEM, false },      /* no free page: other processes will free some */
 };
 
 static const struct transient *find_transient(int errnum)
@@ -67,7 +67,7 @@ struct retry_reading {
 	bool shrunk;
 };
 
-/* Coarse: it is asked at every read, and pauses are what is measured. */
+/* Coarse: called at every read, and only pauses are measured. */
 static int64_t retry_now_ms(void)
 {
 	struct timespec now;
@@ -83,7 +83,7 @@ static void pause_ms(int ms)
 	nanosleep(&time, NULL);
 }
 
-/* Nothing was read where bytes should be: is the file shorter than it was? */
+/* No bytes where bytes should be: is the file shorter than before? */
 static int explain_nothing(struct retry_reading *r)
 {
 	struct source_info now;
@@ -94,9 +94,9 @@ static int explain_nothing(struct retry_reading *r)
 }
 
 /*
- * The page that the end of a block lies in stays, for what is beside it is read next, mostly;
- * and so do both of small reads. A read in between is one file's: a page that stays for each
- * file of 110 kB is a 27th of all.
+ * The page at the end of a block stays, because the bytes behind it are mostly read next.
+ * So do both pages of a small read. A read of a size in between is one file: a page that
+ * stays for each file of 110 kB would be a 27th of all.
  */
 static void retry_let_go(const struct retry_reading *r, off_t offset, ssize_t n)
 {
@@ -111,8 +111,8 @@ static void retry_let_go(const struct retry_reading *r, off_t offset, ssize_t n)
 }
 
 /*
- * What the kernel holds already, somebody else may want there: it is left alone. What
- * it has to fetch it drops again.
+ * Pages that the kernel held before may be another process's: they stay. Pages that the
+ * read fetched are dropped again.
  */
 static ssize_t retry_read_streaming(const struct retry_reading *r, void *buffer,
 				    size_t length, off_t offset)
@@ -146,8 +146,7 @@ static ssize_t retry_read_once(struct retry_reading *r, void *buffer, size_t len
 }
 
 /*
- * The device is not compared: a file system that is mounted anew may have another
- * number.
+ * The device is not compared: a filesystem that is mounted again may have another number.
  */
 static bool retry_is_same_file(const struct source_info *a, const struct source_info *b)
 {
@@ -162,7 +161,7 @@ static int open_same(const char *place, const struct source_info *info, int *fd)
 	struct source_info found;
 	int err;
 
-	if (info->device) /* what has its number now may be another */
+	if (info->device) /* another file may have this number by now */
 		return -EXDEV;
 	if (!place)
 		return -ENOENT;
@@ -182,7 +181,7 @@ int source_open_again(const struct source *source, int *fd)
 	       open_same(source->place, &source->info, fd) : -ENOTSUP;
 }
 
-/* Who opens it again. Set while the process has one thread. */
+/* The function that opens the file again. Set while the process has one thread. */
 static source_opener *opener = open_same;
 
 void source_open_by(source_opener *open)
@@ -191,8 +190,8 @@ void source_open_by(source_opener *open)
 }
 
 /*
- * Opens the file again, unless another thread has: `seen` is how often that had been
- * done before the read that failed. 0, or why it cannot be opened.
+ * Opens the file again, unless another thread has: `seen` is the number of reopenings
+ * before the failed read. 0, or the errno of the open.
  */
 static int reopen(const struct retry_reading *r, unsigned seen)
 {
@@ -214,7 +213,7 @@ static int reopen(const struct retry_reading *r, unsigned seen)
 	return 0;
 }
 
-/* Has it been tried often enough, for long enough, or has another read given up? */
+/* Are the attempts or the time used up, or has another read given up? */
 static bool is_hopeless(const struct retry_reading *r, int64_t now)
 {
 	return r->tries == TRIES_MORE || now - r->begun > PATIENCE_MS ||

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * retry.h: reading from storage that fails now and then. Private to source/.
+ * retry.h: reads from storage with temporary failures. Private to source/.
  *
- * Storage on a network fails for moments: a server is replaced by another, a client
- * is cut off and let in again. A read that fails with such an error is tried again
- * after a pause, four times within about a second. A file whose descriptor has gone
- * stale is opened again, and if it still is the same file, takes the descriptor's
- * place.
+ * Network storage fails for moments: another server takes over, a client is evicted and
+ * connects again. A read that fails with such an error is repeated after a pause, four
+ * times within about a second. A file with a stale descriptor (ESTALE) is opened again;
+ * if it still is the same file, the new descriptor replaces the old one.
  *
- * Where that does not help, the source counts as failing: for some seconds after
- * each failure its reads are tried once, so that a dead shard does not hold the
- * threads that other shards need. A read that succeeds ends that.
+ * If all attempts fail, the source counts as failing: for some seconds after each failure
+ * its reads get one attempt, so that a dead shard does not hold the threads that other
+ * shards need. A successful read ends this state.
  *
  * Threads: retry_pread may be called by any number of threads at once.
  */

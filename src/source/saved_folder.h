@@ -22,15 +22,15 @@
 enum { SAVED_BYTES_MOST = 64 << 20 };
 
 /*
- * Appends the files of the folder: 1. 0: it is none that save_to_disk() wrote. Or
- * -EBADMSG and a sentence where such a file is damaged, or -ENOMEM.
+ * Appends the files of the folder: 1. 0: save_to_disk() did not write the folder. Or
+ * -EBADMSG and *e if such a file is damaged, or -ENOMEM.
  */
 int saved_folder_list(const char *folder, size_t *left, struct path_list *list,
 		      struct error *e);
 
 /*
- * Appends the files of numbers of rows that lie beside a file "dataset.arrow", as its
- * state.json says, or where there is none, indices.arrow if it is there. 0, or as above.
+ * Appends the files of row numbers beside a file "dataset.arrow": those of state.json, or
+ * without one indices.arrow, if it exists. 0, or as above.
  */
 int saved_indices_list(const char *path, size_t *left, struct path_list *list,
 		       struct error *e);

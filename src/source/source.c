@@ -13,7 +13,7 @@
 #include "source/source_kind.h"
 #include "stats/stats.h"
 
-/* The first that owns a name opens it; the last owns all. */
+/* The first kind that owns a name opens it; the last kind owns all names. */
 static const struct source_ops *const kinds[] = { &local_file_ops };
 
 void *source_new(const struct source_ops *ops, size_t size, const char *path,
@@ -128,7 +128,7 @@ const char *source_place(const struct source *source)
 const char *source_own_name(const struct source *source)
 {
 	HANDLE_CHECK(source, HANDLE_SOURCE);
-	/* what a device's name leads to may be another after the next start */
+	/* a device name may lead to another device after the next boot */
 	return filename_of(source->info.device ? source->path : source_place(source));
 }
 

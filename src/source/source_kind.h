@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * source_kind.h: what a kind of source has to do. Private to source/.
+ * source_kind.h: the operations of a kind of source. Private to source/.
  *
  * A kind is one file, and a line in the table of source.c. Its struct begins with a
  * struct source. source.c checks ranges, counts and times; a kind only fetches bytes.
@@ -16,16 +16,16 @@
 /* Any of them may be NULL, but for pread. */
 struct source_ops {
 	/*
-	 * Opens what a user has named: 0, or a negative errno and a sentence. `owns`: is
-	 * the name one of this kind? The table's last kind takes all that others do not.
+	 * Opens the file of a name: 0, or a negative errno and *e. `owns`: is the name
+	 * one of this kind? The table's last kind owns all remaining names.
 	 */
 	bool (*owns)(const char *path);
 	int (*open)(const char *path, struct source **out, struct error *e);
 
 	/*
-	 * Reads exactly `length` bytes at *at, which lie within the source: 0 or a negative
-	 * errno. Tries again by itself where that may help. *at moves on: where it ends is
-	 * where it failed.
+	 * Reads exactly `length` bytes at *at, which lie within the source: 0 or a
+	 * negative errno. Repeats temporary failures. *at advances; after an error it is
+	 * the place of the error.
 	 */
 	int (*pread)(const struct source *source, void *buffer, size_t length, uint64_t *at);
 
@@ -33,16 +33,18 @@ struct source_ops {
 	void (*hint)(const struct source *source, enum source_hint hint, uint64_t at,
 		     uint64_t length);
 
-	/* What tells it from others, and from its own past. NULL: source_sample. */
+	/* Reads the identity of the source. NULL: source_sample. */
 	int (*identify)(const struct source *source, unsigned samples, struct identity *out);
 
-	/* source_next_data; NULL: it has no holes. */
+	/* For source_next_data; NULL: no holes. */
 	uint64_t (*next_data)(const struct source *source, uint64_t at);
 
 	/* The descriptor; NULL: there is none. */
 	int (*hand_over)(const struct source *source);
 
-	/* Frees what the kind has, but not the struct, nor what is a source's. */
+	/*
+	 * Frees the kind's own members, not the struct, nor the members of struct source.
+	 */
 	void (*close)(struct source *source);
 };
 
@@ -51,13 +53,13 @@ struct source {
 	uint64_t magic; /* HANDLE_SOURCE */
 	const struct source_ops *ops;
 	char *path;     /* owned */
-	char *place;    /* owned: where it is, whatever `path` leads to later; NULL: unknown */
-	struct source_info info; /* the kind fills it in */
+	char *place;    /* owned: absolute, without links; NULL: unknown */
+	struct source_info info; /* filled in by the kind */
 };
 
 /*
- * A kind's struct, of `size` bytes, all zero but for the source that it begins with.
- * NULL: no memory, and a sentence. source_close frees it.
+ * Allocates a kind's struct of `size` bytes, all zero except the source at its begin.
+ * NULL: out of memory, and *e. source_close frees it.
  */
 void *source_new(const struct source_ops *ops, size_t size, const char *path,
 		 struct error *e);

@@ -25,7 +25,7 @@ static int source_set_out_of_memory(struct error *e)
 			 "some and try again");
 }
 
-/* Best effort: where it fails, opening says so. */
+/* Best effort: after a failure the open reports the error. */
 static void raise_limit(size_t wanted)
 {
 	struct rlimit limit;
@@ -39,7 +39,7 @@ static void raise_limit(size_t wanted)
 		log_debug("the limit of open files could not be raised");
 }
 
-/* What a user does about it: packing has taken "%06d" for a set, or a shard is lost. */
+/* The remedy: "%06d" is a pattern for packing, or a shard is lost. */
 static int source_set_refuse_missing(const char *path, bool in_set, struct error *e)
 {
 	const char *number = strchr(path, '%');
@@ -224,7 +224,7 @@ void source_set_close(struct source_set *set)
 	set->count = 0;
 }
 
-/* Of many files fewer pages each: what a mount reads is bounded, but for the files' ends. */
+/* Fewer pages of each file if there are many: the samples of a mount are bounded. */
 static unsigned samples_of(const struct source_set *set)
 {
 	unsigned samples = SAMPLES_IN_ALL / (set->count ? set->count : 1);

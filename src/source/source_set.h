@@ -26,16 +26,15 @@ int source_set_open(char *const *texts, size_t n, bool skip_missing,
 		    struct source_set *out, struct error *e);
 
 /*
- * A set of files that are open already (source_adopt): paths[i] is what fds[i] is
- * called. All descriptors are the set's, and closed where it fails. The caller
- * owns *out.
+ * A set of open files (source_adopt): paths[i] is the path of fds[i]. The set owns all
+ * descriptors, and closes them after an error. The caller owns *out.
  */
 int source_set_adopt(char *const *paths, const int *fds, size_t n,
 		     struct source_set *out, struct error *e);
 
 /*
- * Adds one that another process has opened (source_receive), to a set that may be empty.
- * The descriptor is the set's, but where it fails the caller's.
+ * Adds a file that another process has opened (source_receive), to a set that may be
+ * empty. The set owns the descriptor; after an error the caller does.
  */
 int source_set_receive(struct source_set *set, const char *path, int fd,
 		       const struct source_info *info, struct error *e);

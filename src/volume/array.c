@@ -2,8 +2,8 @@
 /*
  * array.c: elements of an array in tiles, in the order of its rows.
  *
- * What is asked for is cut into boxes, which have a first and a last element along each
- * axis, and a box into what each tile has of it. Each tile is then fetched once.
+ * A read is cut into boxes, each with a first and a last element along each axis, and a
+ * box into its parts by tile. Each tile is then fetched once.
  */
 #include "volume/array.h"
 
@@ -19,11 +19,11 @@
 #include "volume/stage.h"
 
 enum {
-	SPAN_TILES = 256,    /* more are not looked at to say what will be read */
-	SCRATCH_LEAST = 4096, /* bytes between those that are needed, read along with them */
+	SPAN_TILES = 256,    /* most tiles that array_span visits */
+	SCRATCH_LEAST = 4096, /* a smaller gap is read along */
 };
 
-/* What one tile has of a box; by stored axis. */
+/* The part of a box within one tile; by stored axis. */
 struct array_part {
 	uint64_t tile;                /* its number in the array */
 	uint64_t element;             /* its first element, in the order of the volume */
@@ -37,7 +37,7 @@ struct array_walk {
 	struct volume_array is;
 	struct array_measure measure;
 	int (*each)(struct array_walk *walk,
-		    const struct array_part *part); /* not 0: that is all */
+		    const struct array_part *part); /* not 0: stops the walk */
 
 	char *buffer;    /* reading: where the element `first` goes */
 	uint64_t first;
@@ -171,7 +171,7 @@ static struct gather part_copy(const struct array_walk *walk,
 	return out;
 }
 
-/* Bytes from the first of a part to its last, in the tile; and all that are in it. */
+/* Bytes in the tile from the first of a part to its last; and the part's own bytes. */
 static uint64_t part_length(const struct array_walk *walk, const struct array_part *part,
 			    uint64_t *all)
 {
@@ -185,7 +185,7 @@ static uint64_t part_length(const struct array_walk *walk, const struct array_pa
 	return (last + 1) * walk->is.item;
 }
 
-/* A tile that is not stored: one element again and again. */
+/* A tile that is not stored: the fill element, repeated. */
 static int fill_part(const struct array_walk *walk, struct gather *copy, void *to)
 {
 	CLEANUP(cleanup_free) void *element = calloc(1, walk->is.item);
@@ -196,7 +196,7 @@ static int fill_part(const struct array_walk *walk, struct gather *copy, void *t
 	if (walk->is.filled && index_read_literals(walk->volume->index, element,
 						   walk->is.item, walk->is.fill) < 0)
 		return -EIO;
-	if (copy->item > walk->is.item) { /* what has been joined is an axis again */
+	if (copy->item > walk->is.item) { /* joined axes are one axis */
 		*row = (struct gather_axis){ copy->item / walk->is.item, 0, walk->is.item };
 		copy->rank++;
 		copy->item = walk->is.item;
@@ -313,7 +313,7 @@ static int array_pread(const struct volume *volume, void *buffer, size_t length,
 
 const struct volume_ops volume_array_ops = { .pread = array_pread };
 
-/* ---- What will be read -------------------------------------------------- */
+/* ---- The bytes that will be read -------------------------------------------------- */
 
 static int extend_span(struct array_walk *walk, const struct array_part *part)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* array.h: what volume.c asks of an array volume. Private to volume/. */
+/* array.h: array volumes, for volume.c. Private to volume/. */
 #ifndef GRANARY_VOLUME_ARRAY_H
 #define GRANARY_VOLUME_ARRAY_H
 
@@ -9,7 +9,7 @@
 bool array_span(const struct volume *volume, uint64_t offset, uint64_t length,
 		struct volume_span *out);
 
-/* Where the tile that holds this byte begins, if it is stored. */
+/* The place of the tile that holds this byte, if the tile is stored. */
 bool array_locate(const struct volume *volume, uint64_t offset, uint64_t *out);
 
 #endif

@@ -14,8 +14,8 @@
 _Static_assert((int)VOLUME_CODECS == (int)CODEC_CHAIN_MOST, "a chain fits its volume");
 
 /*
- * What is being decoded at the same time, of all volumes: an index may ask for
- * chunks of 1 GiB, and there are many threads.
+ * Bytes that are decoded at the same time, of all volumes: an index may have chunks of 1
+ * GiB, and there are many threads.
  */
 static struct quota decoding = QUOTA_INIT(UINT64_C(512) << 20);
 
@@ -29,7 +29,7 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 	ssize_t n;
 	int err;
 
-	/* itself, and what lies between two steps of its chain */
+	/* the chunk itself, and the bytes between two steps of its chain */
 	chunk->taken = is->stored_length + 2 * (uint64_t)room;
 	quota_take(&decoding, chunk->taken);
 	stored = malloc(is->stored_length);

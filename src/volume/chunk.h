@@ -12,12 +12,12 @@
 
 #include "volume/volume.h"
 
-/* One that a thread has. It may have no second one meanwhile. */
+/* A thread's chunk. A thread must not have two at once. */
 struct chunk {
 	const struct volume *volume;
 	struct read_context *context;
 	struct volume_chunk is;
-	uint64_t taken; /* of the quota: by the thread that decoded it */
+	uint64_t taken; /* of the quota, if this thread decoded the chunk */
 	struct cache_pin *pin;
 	const void *bytes; /* decoded, in the cache or in the caller's buffer */
 	size_t size;

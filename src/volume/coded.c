@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "volume/chunk.h"
 
-/* Copies what a decoded chunk has of the bytes from `skip` on. */
+/* Copies the bytes of a decoded chunk from `skip` on. */
 static int copy_out(struct chunk *chunk, uint64_t number, uint64_t plain, void *buffer,
 		    size_t length, uint64_t skip)
 {
@@ -20,7 +20,7 @@ static int copy_out(struct chunk *chunk, uint64_t number, uint64_t plain, void *
 	return err;
 }
 
-/* Reads from the chunk that holds `offset` as much as it has: how many bytes. */
+/* Reads from the chunk that holds `offset`, up to its end: the number of bytes. */
 static ssize_t coded_read_chunk(const struct volume *volume, void *buffer, size_t length,
 				uint64_t offset, struct read_context *context)
 {

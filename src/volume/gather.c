@@ -50,7 +50,7 @@ uint64_t gather_bytes(const struct gather *gather)
 	}                                                    \
 	break
 
-/* The sizes that numbers have are known to the compiler: that is a load and a store. */
+/* The compiler knows these sizes, those of numbers: one load and one store each. */
 static void copy_line(const struct gather_axis *axis, size_t item, const char *from,
 		      char *to)
 {
@@ -68,7 +68,7 @@ static void copy_line(const struct gather_axis *axis, size_t item, const char *f
 	}
 }
 
-/* Three planes of bytes to pixels, which is what images are stored as. */
+/* Three planes of bytes to pixels: a common layout of stored images. */
 static void copy_pixels(uint64_t count, uint64_t plane, const char *restrict from,
 			char *restrict to)
 {
@@ -88,7 +88,7 @@ static bool are_pixels(const struct gather_axis *outer, const struct gather_axis
 	       inner->to == 3;
 }
 
-/* The innermost two axes, or what there is. */
+/* The innermost two axes, or fewer. */
 static void copy_plane(const struct gather *gather, const char *from, char *to)
 {
 	const struct gather_axis *inner = &gather->axes[gather->rank - 1];

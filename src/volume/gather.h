@@ -26,8 +26,8 @@ struct gather {
 };
 
 /*
- * The same with as few axes as possible, and where it is so, larger elements: rows that
- * are whole on both sides are one. All of one run has rank 0 then.
+ * The same copy with as few axes as possible, and larger elements: rows that are whole on
+ * both sides become one. A copy of one run has rank 0.
  */
 void gather_simplify(struct gather *gather);
 

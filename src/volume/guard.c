@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * guard.c: what must lie before an extent, so that its bytes are known to be
- * the ones that were meant.
+ * guard.c: checks the bytes before an extent, which prove that the extent is the right
+ * one.
  *
- * HDF5 keeps rows of variable length in global heaps (HDF5 File Format
- * Specification 3.0, III.E "Global Heap"): each object has a header of 2 bytes
- * index, 2 bytes reference count, 4 reserved bytes and 8 bytes of size, little
- * endian. The indexer takes the row's place from its descriptor alone: to read
- * a million headers would be a million reads.
+ * HDF5 keeps rows of variable length in global heaps (HDF5 File Format Specification 3.0,
+ * III.E "Global Heap"): each object has a header of 2 bytes index, 2 bytes reference
+ * count, 4 reserved bytes and 8 bytes of size, little endian. The indexer finds a row by
+ * its descriptor alone: a million headers would be a million reads.
  */
 #include "volume/guard.h"
 

@@ -15,12 +15,12 @@
 
 bool guard_is_known(enum volume_guard guard);
 
-/* Reads stored bytes of what `from` is: 0 or a negative errno. */
+/* Reads stored bytes; `from` is the caller's own. 0 or a negative errno. */
 typedef int guard_read(const void *from, void *buffer, size_t length, uint64_t offset);
 
 /*
- * Does what lies before `offset` say that `length` bytes follow?
- * 0, -EBADMSG, or what reading it gave. `guard` must be known.
+ * Do the bytes before `offset` announce `length` bytes? 0, -EBADMSG, or the error of the
+ * read. `guard` must be a known kind.
  */
 int guard_check(enum volume_guard guard, guard_read *read, const void *from,
 		uint64_t offset, uint64_t length);

@@ -17,7 +17,7 @@ enum {
 /* Bytes of a source that aligned blocks reach; those behind are read without blocks. */
 #define ALIGNED_BYTES ((UINT64_C(1) << NUMBER_BITS) * VOLUME_BLOCK)
 
-/* A block, and what the cache calls it. */
+/* A block, and its key in the cache. */
 struct stage_block {
 	uint64_t key;
 	struct volume_span span;
@@ -72,7 +72,7 @@ bool volume_find_block(const struct volume_table *table, uint32_t source, uint64
 	       table->blocks[low].start <= offset && offset < table->blocks[low].end;
 }
 
-/* The block that is to hold a byte. */
+/* Finds the block that holds a byte. */
 static struct stage_block stage_find(const struct volume_table *table, uint32_t source,
 				     uint64_t offset, bool *in_table)
 {
@@ -120,7 +120,7 @@ static int stage(const struct volume_table *table, const struct stage_block *blo
 				stage_fill_block, &fetch, out);
 }
 
-/* Nobody has asked for it: who does so later finds out where it fails. */
+/* No reader has asked for the block: a later read finds the place of the error. */
 static int stage_ahead(const struct volume_table *table, const struct stage_block *block,
 		       struct cache_pin **out)
 {
@@ -154,8 +154,8 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 }
 
 /*
- * What others read of it is waited for, but not for long: where storage hangs, the bytes
- * that are asked for may be better off.
+ * Waits for another thread that reads the block, but not for long: if storage hangs, a
+ * read of the requested bytes alone may succeed.
  */
 static bool stage_hold(const struct volume_table *table, const struct stage_block *block,
 		       bool whole, struct read_context *context, struct cache_pin **pin)
@@ -170,7 +170,7 @@ static bool stage_hold(const struct volume_table *table, const struct stage_bloc
 	return stage(table, block, PATIENCE_MS, context, pin) == 0;
 }
 
-/* From the block that holds `offset`: how many bytes; 0: it is not there. */
+/* Copies from the block that holds `offset`: the number of bytes; 0: not in the cache. */
 static size_t copy_from_block(const struct volume *volume, void *buffer, size_t length,
 			      uint64_t offset, struct read_context *context)
 {

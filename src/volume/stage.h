@@ -3,9 +3,9 @@
  * stage.h: blocks of sources in the cache, read before they are asked for. Private to
  * volume/.
  *
- * All reading of stored bytes goes through stage_pread. What lies in a block that is
- * there comes from it. What does not is read as the context's hint says: by itself, so
- * that a reader need not wait for bytes that nobody has asked for, or with its block.
+ * All reads of stored bytes go through stage_pread. Bytes in a cached block are copied
+ * from it. Other bytes are read as the context's hint says: alone, so that a reader does
+ * not wait for bytes that no reader needs, or with their block.
  *
  * Threads: any number at once.
  */

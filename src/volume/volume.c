@@ -12,7 +12,7 @@
 #include "volume/guard.h"
 #include "volume/stage.h"
 
-/* Chunks that are kept decoded although nobody reads them at the moment. */
+/* Decoded chunks that are kept although no thread reads them at the moment. */
 #define CACHE_BUDGET (UINT64_C(256) << 20)
 
 static void open_raw(struct volume *volume, const struct volume_desc *desc)
@@ -141,7 +141,7 @@ int volume_pread(const struct volume_table *table, uint32_t number, void *buffer
 	return volume->ops->pread(volume, buffer, length, offset, context);
 }
 
-/* What a guard lies in. */
+/* Where a guard's bytes are read. */
 struct guarded {
 	const struct volume *volume;
 	struct read_context *context;

@@ -2,11 +2,11 @@
 /*
  * volume.h: numbered byte spaces that files' extents point into.
  *
- * Raw volumes are windows over a source, literal ones bytes that the index
- * holds, coded ones chunks of a source that are decoded, each once for as long as
- * the table's cache keeps it. Arrays are elements in tiles, which are chunks too, put
- * into the order of an array's rows. The table is made from an index, whose numbers are not trusted: a
- * volume that makes no sense answers every read with -EIO.
+ * A raw volume is a window over a source. A literal volume is bytes of the index. A coded
+ * volume is chunks of a source, each decoded once for as long as the table's cache keeps
+ * it. An array volume is elements in tiles, which are chunks too, in the order of the
+ * array's rows. The table is made from an index, whose numbers are not trusted: a read of
+ * an invalid volume is -EIO.
  *
  * Threads: volume_pread by any number of threads; the others by the owner.
  */
@@ -25,7 +25,7 @@
 struct volume;
 struct volume_table;
 
-/* What is read ahead comes in pieces of sources, of about the first size. */
+/* Read-ahead reads pieces of sources, of about the first size. */
 enum { VOLUME_BLOCK = 1 << 20, VOLUME_BLOCK_MOST = 8 << 20 };
 
 /* One kind of volume. `offset` and `length` have been checked. */
@@ -68,7 +68,7 @@ int volume_table_open(const struct index *index, const struct source_set *source
 void volume_table_close(struct volume_table *table);
 
 /*
- * What this build lacks for one of the volumes of an index that another build made, for
+ * The library that this build lacks for a volume of an index that another build made, for
  * messages ("zstd; ..."); or NULL.
  */
 const char *volume_table_needs(const struct volume_table *table);
@@ -81,15 +81,15 @@ int volume_pread(const struct volume_table *table, uint32_t volume, void *buffer
 		 size_t length, uint64_t offset, struct read_context *context);
 
 /*
- * Checks what must lie before an extent, of `length` bytes at `offset`: 0 where
- * the volume has no guard, or a negative errno.
+ * Checks the guard before an extent of `length` bytes at `offset`: 0 also without a
+ * guard, or a negative errno.
  */
 int volume_check(const struct volume_table *table, uint32_t volume, uint64_t offset,
 		 uint64_t length, struct read_context *context);
 
 /*
- * What has to be read for these bytes of a volume: false where they lie in the index,
- * or make no sense.
+ * The bytes of a source that a read of these bytes of a volume needs. False: they lie in
+ * the index, or are invalid.
  */
 bool volume_span(const struct volume_table *table, uint32_t volume, uint64_t offset,
 		 uint64_t length, struct volume_span *out);
@@ -98,34 +98,34 @@ bool volume_span(const struct volume_table *table, uint32_t volume, uint64_t off
 bool volume_is_plain(const struct volume_table *table, uint32_t volume);
 
 /*
- * Blocks: pieces of sources that are read as one, before they are asked for, and kept
- * in the cache. Until a table of them is known they have VOLUME_BLOCK bytes each, at
- * multiples of that; a table says better where to cut. It is sorted, its blocks do not
- * overlap, none has more than VOLUME_BLOCK_MOST bytes, and it outlives all reading.
+ * Blocks: pieces of sources that are read as one, ahead, and kept in the cache. Without a
+ * table each has VOLUME_BLOCK bytes, at a multiple of that; a table has better
+ * boundaries. A table is sorted, its blocks do not overlap, each has at most
+ * VOLUME_BLOCK_MOST bytes, and the table outlives all reads.
  */
 void volume_use_blocks(struct volume_table *table, const struct volume_span *blocks,
 		       uint32_t count);
 
 /*
- * The block of the table that holds this byte of a source: false: none does, and *out is
- * the next one behind it, or how many there are.
+ * The block of the table that holds this byte of a source. False: none does, and *out is
+ * the next block behind it, or the number of blocks.
  */
 bool volume_find_block(const struct volume_table *table, uint32_t source, uint64_t offset,
 		       uint32_t *out);
 
 /*
- * Has a block in the cache, read whole if it is not there: 0 and a pin for cache_put or
- * cache_put_used, or a negative errno. By its number in the table, or where there is
- * none yet by its number in the source.
+ * Pins a block in the cache, read whole if missing: 0 and a pin for cache_put or
+ * cache_put_used, or a negative errno. By its number in the table, or, without a table,
+ * in the source.
  */
 int volume_stage(const struct volume_table *table, uint32_t block, struct cache_pin **out);
 int volume_stage_aligned(const struct volume_table *table, uint32_t source,
 			 uint64_t number, struct cache_pin **out);
 
 /*
- * Where a volume's byte lies, for messages: the source's path (or "the index")
- * and the offset in it; of a coded volume, where the chunk that holds it begins, and
- * of an array where its tile does.
+ * The place of a volume's byte, for messages: the source's path (or "the index") and the
+ * offset in it; of a coded volume the begin of the chunk that holds it, and of an array
+ * that of its tile.
  */
 const char *volume_locate(const struct volume_table *table, uint32_t volume,
 			  uint64_t offset, uint64_t *out);
