@@ -171,7 +171,7 @@ static bool cache_is_over(const struct cache *cache, enum chunk_list list)
 	       (list == USED && atomic_load(&cache->used) > cache->used_most);
 }
 
-/* Whose oldest idle chunk is the oldest of all, if that came before `end`. */
+/* The shard with the oldest idle chunk of all, if that is older than `end`. */
 static struct shard *oldest_shard(struct cache *cache, enum chunk_list list, uint64_t end)
 {
 	struct shard *found = NULL;
@@ -452,7 +452,7 @@ static void put(struct cache *cache, struct cache_pin *chunk, int list)
 		discard(cache, chunk);
 		break;
 	case IDLE:
-		/* one that never fits stays until the next one comes */
+		/* a chunk that never fits stays until the next one */
 		if (list != ORDINARY || weight <= cache_room(cache))
 			number = CACHE_NONE;
 		drop_excess(cache, number);

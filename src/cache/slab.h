@@ -37,7 +37,7 @@ void slab_free(struct slab *slab);
 /* The bytes that memory for `size` bytes takes. */
 uint64_t slab_weight(size_t size);
 
-/* Memory for `size` bytes, whose contents are anything, or NULL. */
+/* Memory for `size` bytes, not initialised, or NULL. */
 void *slab_take(struct slab *slab, size_t size);
 
 /* Gives the memory back; `size` is that of slab_take. */

@@ -42,7 +42,7 @@ enum {
 enum chunk_state { LOADING, READY, FAILED };
 enum chunk_list { ORDINARY, USED, CHUNK_LISTS };
 
-/* A place in a ring of chunks; the ring's own is the one before the first. */
+/* A link in a ring of chunks; the ring's own link lies before the first. */
 struct link {
 	struct link *before, *after;
 };
@@ -60,7 +60,7 @@ struct cache_pin {
 	uint64_t number; /* shard lock: orders idle chunks */
 	size_t room;
 	void *data;      /* `room` bytes */
-	ssize_t size;    /* or the error; set by the thread that loads, then const */
+	ssize_t size;    /* or the error; set by the loading thread, then constant */
 	unsigned pins;   /* shard lock */
 	enum chunk_state state; /* shard lock */
 	enum chunk_list list;   /* shard lock: how it was last given back */

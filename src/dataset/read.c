@@ -34,7 +34,7 @@ static bool was_said(uint32_t node)
 	return false;
 }
 
-/* Where storage failed, source_read has said where. */
+/* After a storage error the context has the place, set by source_read. */
 static void set_fault(const struct dataset *ds, const struct tree_piece *piece,
 		      uint64_t offset, int err, struct read_fault *fault)
 {

@@ -127,7 +127,7 @@ static uint64_t begin_of_block(const struct checked_file *file, uint64_t offset)
 	return offset - offset % file->block;
 }
 
-/* Where the block that holds the byte at `offset` ends. */
+/* The end of the block that holds the byte at `offset`. */
 static uint64_t end_of_block(const struct checked_file *file, uint64_t offset)
 {
 	uint64_t begin = begin_of_block(file, offset);
@@ -148,7 +148,7 @@ static bool is_right(const struct checked_file *file, uint64_t offset, const voi
 	return sum_of(bytes, (size_t)(end_of_block(file, offset) - offset)) == wanted;
 }
 
-/* Blocks from one's begin to another's end, which are compared: 0 or -EIO and the fault. */
+/* Reads and compares whole blocks: 0 or -EIO and the fault. */
 static int read_and_compare(const struct checked_file *file, char *buffer, size_t length,
 			    uint64_t offset, uint64_t *wrong)
 {
@@ -255,7 +255,7 @@ static int sums_read_part(const struct checked_file *file, char *buffer, size_t 
 	return err;
 }
 
-/* How many bytes are read as one: blocks that are whole, or a part of one. */
+/* The number of bytes to read as one: whole blocks, or a part of one. */
 static size_t run_at(const struct checked_file *file, uint64_t offset, uint64_t end,
 		     bool *whole)
 {

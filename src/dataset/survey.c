@@ -24,7 +24,7 @@ enum {
 
 #define NONE UINT64_MAX
 
-/* A file, and where its first stored byte is. */
+/* A file, and the place of its first stored byte. */
 struct place {
 	uint64_t start;
 	uint32_t source;
@@ -186,7 +186,7 @@ static void survey_pass_on(struct survey_worker *w, uint32_t node, uint64_t offs
 	atomic_fetch_add_explicit(&config->progress->bytes, length, memory_order_relaxed);
 }
 
-/* Which block is wrong? Where none is, or none can be compared, the file as a whole may be. */
+/* Which block is wrong? If none is, or none can be compared, the whole file may be. */
 static bool is_wrong(const struct survey_worker *w, uint32_t node, uint64_t sum,
 		     uint64_t *where)
 {

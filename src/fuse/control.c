@@ -22,7 +22,7 @@ enum {
 	BLOCK = 512,
 };
 
-/* A tree has inodes up to 0x7fffffff; 32-bit programs cannot do with more than 32 bits. */
+/* The inodes of a tree end at 0x7fffffff; 32-bit programs need inodes of 32 bits. */
 static const fuse_ino_t DIRECTORY = 0xfffffff0, FILES = 0xfffffff1;
 
 static void render_config(const struct served *s, struct text *text);
@@ -44,7 +44,7 @@ static const struct control_file {
 
 enum { FILE_COUNT = sizeof(files) / sizeof(files[0]) };
 
-static size_t sizes[FILE_COUNT]; /* set by control_init; of the log that of the moment counts */
+static size_t sizes[FILE_COUNT]; /* set by control_init; the log has its present size */
 
 bool control_owns(uint64_t ino)
 {

@@ -27,7 +27,7 @@ int front_check(const struct mount_config *config, struct error *e)
 	return err;
 }
 
-/* Why there is to be none, of whatever kind; or NULL. */
+/* The reason for no front of any kind, or NULL. */
 static const char *front_objection(const struct mount *mount,
 				   const struct mount_config *config)
 {

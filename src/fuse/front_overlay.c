@@ -46,7 +46,7 @@ struct overlay_task {
 	struct trial trial;
 	const struct rights *rights; /* of the mount's user, or NULL: the caller's */
 	bool read;         /* try a file, too */
-	_Atomic bool reading; /* all is well but for that, which has not ended yet */
+	_Atomic bool reading; /* all tests passed, except this one that still runs */
 	char why[FRONT_WHY_BYTES];
 };
 
@@ -91,7 +91,7 @@ static int open_covered(const struct mount *mount, int folder)
 		      O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Before Linux 6.5: first the one away, then the other there. */
+/* Before Linux 6.5: detaches the mount, then attaches the overlay. */
 static int change_over(struct overlay_task *task, int root, int overlay)
 {
 	CLEANUP(cleanup_close) int folder = openat(root, "..", O_PATH | O_CLOEXEC);
@@ -202,7 +202,7 @@ static int raise_in_child(void *argument)
 
 /* In the supervisor. */
 
-/* bounded_wait, with less patience once storage is waited for. */
+/* bounded_wait, with a shorter limit once the child reads from storage. */
 static int overlay_await(pid_t child, const struct overlay_task *task, int *status)
 {
 	long long now = bounded_now(), end = now + TRY_MS, reading = 0;
@@ -261,7 +261,10 @@ static bool overlay_is_raised(const struct overlay_task *wanted,
 	return result == 1;
 }
 
-/* A merged root is read whole before its first name comes, and again when forgotten. */
+/*
+ * A merged root is read whole before its first name is returned, and again when the
+ * kernel has dropped it.
+ */
 static bool root_is_too_large(const struct overlay_task *task, char why[FRONT_WHY_BYTES])
 {
 	const struct dataset *dataset = task->trial.dataset;

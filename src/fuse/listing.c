@@ -74,7 +74,7 @@ static int listing_add_name(struct listing *l, uint32_t position)
 	return 0;
 }
 
-/* Offsets are positions: stable for as long as the mount lives, and after. */
+/* Offsets are positions in the tree: stable, also in later mounts. */
 void listing_reply(fuse_req_t req, uint32_t directory, size_t size, off_t offset,
 		   bool plus)
 {

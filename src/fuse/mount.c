@@ -103,7 +103,7 @@ static int clear_mountpoint(const char *mountpoint, struct error *e)
 	return cleared;
 }
 
-/* Why nothing is to be mounted there, or NULL. */
+/* The reason against a mount there, or NULL. */
 static const char *mount_objection(const char *mountpoint)
 {
 	static const char *const needed[] = { "/dev", "/proc", "/sys" };

@@ -497,7 +497,7 @@ static void ops_want(struct fuse_conn_info *conn, unsigned capability, bool want
 		conn->want &= ~capability;
 }
 
-/* Does the kernel offer requests of more than FEW_PAGES? libfuse does not say. */
+/* Does the kernel offer requests of more than FEW_PAGES? libfuse does not report it. */
 static bool offers_many_pages(const struct served *s)
 {
 	const struct {
@@ -517,7 +517,7 @@ static unsigned largest_request(const struct served *s, const struct fuse_conn_i
 	return conn->max_write < few || offers_many_pages(s) ? conn->max_write : few;
 }
 
-/* The kernel caches a listing since 7.28, and says so by no flag. */
+/* The kernel caches listings since protocol 7.28, without a flag. */
 static void note_terms(struct served *s, const struct fuse_conn_info *conn)
 {
 	s->terms = (struct kernel_terms){

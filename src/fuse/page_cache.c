@@ -107,7 +107,7 @@ void push_read_ends(struct push *push, uint32_t node)
 		atomic_fetch_sub(&push->reads[node % COUNTERS], 1);
 }
 
-/* One that has been answered meanwhile is not known any more. */
+/* The kernel no longer knows a request that was answered meanwhile. */
 static void page_cache_refuse(const struct fuse_in_header *request, int connection)
 {
 	struct fuse_out_header answer = { .len = sizeof(answer), .error = -ENOTCONN,

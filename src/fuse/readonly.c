@@ -11,7 +11,7 @@ static void readonly_refuse(fuse_req_t req)
 	fuse_reply_err(req, EROFS);
 }
 
-/* Parameters that a refusal does not look at. */
+/* Parameters without use in a refusal. */
 #define UNUSED __attribute__((unused))
 
 void refuse_setattr(fuse_req_t req, fuse_ino_t ino UNUSED, struct stat *attr UNUSED,

@@ -186,7 +186,7 @@ static enum histogram histogram_of(uint32_t opcode)
 	}
 }
 
-/* Answers, and notes how long a reader has waited for that. */
+/* Answers, and records how long the reader has waited. */
 static void server_answer(struct server *server, const struct fuse_in_header *request,
 			  const struct fuse_buf *buf)
 {
@@ -231,8 +231,8 @@ static uint32_t read_node(const struct server *server, unsigned slot)
 }
 
 /*
- * Under the lock, or before there are threads. Its pages are locked from now on, and may
- * be so for long: nothing is to be stored there.
+ * Under the lock, or before threads start. From now on the file's pages may be locked for
+ * long, so no byte may be stored there.
  */
 static void push_parked(struct server *server, unsigned slot)
 {
@@ -410,8 +410,10 @@ static void serve_requests(void *argument)
 	struct server *server = argument;
 	unsigned slot = slot_of_next(server);
 
-	/* if the supervisor dies while we are stopped: so that the signal is heeded
-	   which the main thread has asked for; each thread may ask for one */
+	/*
+	 * if the supervisor dies while this process is stopped, the main thread's
+	 * PDEATHSIG has to be handled; each thread may request its own
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	answer_legacy(server, slot);
 	while (!fuse_session_exited(server->fuse)) {

@@ -112,8 +112,8 @@ void mount_config_free(struct mount_config *config)
 }
 
 /*
- * mount(8) may leave quotes, which are for commas. An overlay in front would show labels of
- * its own.
+ * mount(8) may leave quotes around a value with commas. An overlay in front would show
+ * its own labels.
  */
 static int check_context(struct mount_config *config, struct error *e)
 {
@@ -193,7 +193,7 @@ static char *source_name(const struct session *s)
 {
 	struct dataset_info info;
 
-	/* not resolved anew: that would be done with root's rights */
+	/* not resolved again, as that would use root's rights */
 	return dataset_info(s->served.dataset, &info) < 0 ? NULL : strdup(info.first_place);
 }
 
@@ -215,7 +215,7 @@ static int new_fuse_session(struct session *s, struct error *e)
 	return 0;
 }
 
-/* As many as are asked for, or two for each processor that this process may run on. */
+/* The number of -o threads=, or two for each processor that this process may run on. */
 static unsigned threads_wanted(const struct mount_config *config)
 {
 	return config->threads ? config->threads : 2 * processors_count();

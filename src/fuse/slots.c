@@ -97,8 +97,10 @@ static void set_account(struct account *account, uint32_t burden, uint32_t grave
 void *slots_receive(struct slots *slots, unsigned slot)
 {
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
-	/* this also has the page there: the kernel copies a request into pages that
-	   are there even when the process is being killed */
+	/*
+	 * the write maps the page: the kernel copies a request into mapped pages even
+	 * while the process is being killed
+	 */
 	atomic_store(slots_length(slots, slot), 0);
 	set_account(slots_account(slots, slot), 0, 0, 0);
 	return slots_place(slots, slot);
@@ -145,7 +147,7 @@ int slots_park(struct slots *slots, unsigned slot)
 	if (to == slots_count(slots))
 		return -1;
 	target = slots_place(slots, to);
-	/* the length last: at no moment is the request in neither place */
+	/* the length last: at each moment the request is in one place at least */
 	memcpy(target + sizeof(length), (const unsigned char *)request + sizeof(length),
 	       length - sizeof(length));
 	from = slots_account(slots, slot);
@@ -280,7 +282,7 @@ bool slots_under_way(const struct slots *slots)
 	return false;
 }
 
-/* The one with this name; a new one takes the oldest one's place. */
+/* The suspect with this name; a new suspect replaces the oldest. */
 static struct suspect *suspect_of(struct slots *slots, uint64_t name)
 {
 	int found = slots_find_suspect(slots, name);
@@ -324,7 +326,7 @@ static void sentence(struct slots *slots, unsigned slot, int64_t now)
 	slots->any_condemned = true;
 }
 
-/* The server was killed while one was handled; `alone`: and no other. */
+/* The server was killed while this request was handled; `alone`: no other was. */
 static void bury_killed(struct slots *slots, unsigned slot, bool alone, bool grave,
 			int64_t now)
 {

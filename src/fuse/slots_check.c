@@ -4,7 +4,7 @@
 
 #include "fuse/slots_state.h"
 
-/* Until the server's threads rest, another thread may be in the middle of a change. */
+/* While the server's threads run, another thread may be in the middle of a change. */
 static const char *check_slot(const struct slots *slots, unsigned slot)
 {
 	const struct fuse_in_header *request = slots_place(slots, slot);
@@ -18,7 +18,7 @@ static const char *check_slot(const struct slots *slots, unsigned slot)
 	return NULL;
 }
 
-/* Which slot is handled alone, or which thread crashed: a slot, or a number below 0. */
+/* The slot that is handled alone, or that of the crashed thread; or a number below 0. */
 static const char *check_numbers(const struct slots *slots)
 {
 	int alone = atomic_load(&slots->shared->alone);

@@ -41,7 +41,7 @@ bool spin_is_on(const struct spin *spin)
 	return spin->bound > 0;
 }
 
-/* Has another one run in this thread's place, at a look or between two? */
+/* Was this thread preempted, during a poll or between two? */
 static bool has_yielded(struct spin *spin)
 {
 	struct rusage usage;
@@ -84,7 +84,7 @@ void spin_received(struct spin *spin)
 {
 	int64_t gap = spin_nanoseconds() - spin->began, most = spin->bound * WEIGHT * 2;
 
-	/* one that was late is forgotten after a few that were not */
+	/* a late request counts no more after a few early ones */
 	if (gap > most)
 		gap = most;
 	spin->gap += (gap - spin->gap) / WEIGHT;

@@ -35,10 +35,10 @@ enum {
 	BAD_DEATHS_SECONDS = 60, /* in so short a time */
 	SHORT_TICK_MS = 5,      /* while there is no server that lives */
 	FORK_PAUSE_MS = 100,    /* after a bad death */
-	AGAIN_PAUSE_MS = 1000,  /* where processes or threads cannot be had */
+	AGAIN_PAUSE_MS = 1000,  /* after a failed fork or thread start */
 	END_MS = 300,           /* for a server to end, */
 	GRACE_MS = 5000,        /* and to end after SIGKILL */
-	REMOVAL_MS = 15000,     /* for the mount to be taken away; fusermount3 has 10 s */
+	REMOVAL_MS = 15000,     /* for the unmount; fusermount3 has 10 s */
 	RELEASE_MS = 1000,      /* for a server that answers their reads */
 	MESSAGES_A_PERIOD = 20,
 };
@@ -48,7 +48,7 @@ struct supervisor {
 	int signals;             /* signalfd */
 	pid_t server;            /* 0: none */
 	VEC(pid_t) left;         /* dead, not reaped: a thread waits */
-	bool left_more;          /* and of some there is not even the number */
+	bool left_more;          /* and others whose numbers are lost */
 	bool wanting;            /* no server can begin: said once */
 	bool crashed;            /* the last one did, or starved */
 	int64_t start_at;        /* no server before that */
@@ -61,7 +61,7 @@ struct supervisor {
 	uint64_t activity;       /* the counters then */
 	uint64_t counted;        /* all of them, at the last tick */
 	unsigned terminations;
-	pid_t removal;           /* the child that takes the mount away, or 0 */
+	pid_t removal;           /* the child that unmounts, or 0 */
 	enum mount_removal removal_how;
 	int64_t removal_since;
 	bool notified;           /* the pipe of -o notify_pipe= is closed */
@@ -495,7 +495,7 @@ static uint64_t count_work(void)
 	return sum;
 }
 
-/* Was there work since the last tick, or is something waited for? */
+/* Was there work since the last tick, or is an event awaited? */
 static bool is_busy(struct supervisor *s)
 {
 	uint64_t before = s->counted;

@@ -16,7 +16,7 @@
 
 enum {
 	DEPTH_MOST = 32,
-	NAMES_MOST = 4096,     /* of a folder that are looked at to choose one */
+	NAMES_MOST = 4096,     /* of a folder that are tried in a choice */
 	/*
 	 * A folder that is not merged has the FUSE mount's own listing, passed on name by
 	 * name. Its beginning shows if that works, and a folder may have millions of
@@ -52,7 +52,7 @@ static bool trial_find_first(const struct tree *tree, uint32_t folder,
 	return false;
 }
 
-/* A file with bytes, found by way of first folders; NULL where none is found soon. */
+/* A file with bytes, by way of first folders; NULL if none is found soon. */
 static char *trial_find_file(const struct dataset *dataset)
 {
 	const struct tree *tree = dataset_tree(dataset);
@@ -195,7 +195,7 @@ static bool lacks(const struct trial_names *names, const struct trial_folder *fo
 	return false;
 }
 
-/* The first name that the tree has not, or NULL. */
+/* The first name that is not in the tree, or NULL. */
 static const char *find_stranger(const struct trial_names *names,
 				 const struct trial_folder *folder)
 {
@@ -267,7 +267,7 @@ int trial_list(const struct trial *trial, int overlay, int bare, char *why, size
 	struct trial_folder folder = {
 		.tree = dataset_tree(trial->dataset), .node = dataset_root(trial->dataset),
 		.path = ".",
-		/* one more than there are: then their end is seen, too */
+		/* one more than expected, to see the end of the listing */
 		.most = trial->merged ? TRIAL_MERGED_MOST + 1 : LISTED_MOST,
 	};
 
@@ -320,7 +320,7 @@ int trial_read(const struct trial *trial, int overlay, int bare, char *why, size
 {
 	int err = trial->file ? trial_read_one(overlay, trial->file) : 0;
 
-	/* a damaged file says nothing against the overlay */
+	/* a damaged file is no fault of the overlay */
 	if (!err || trial_read_one(bare, trial->file) == err)
 		return 0;
 	snprintf(why, size, "no file can be read through an overlay: %s", strerror(err));

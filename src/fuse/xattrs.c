@@ -21,7 +21,7 @@ int xattrs_get(const struct tree *tree, uint32_t node, const char *name, void *v
 				     : -ENODATA;
 }
 
-/* Keeps the names that are shown: how many bytes they take. */
+/* Keeps the names that are shown: returns their bytes. */
 static size_t keep_shown(char *list, size_t size)
 {
 	size_t kept = 0;

@@ -28,7 +28,7 @@ struct arguments {
 /* The words of a pattern for files with companions are visited one by one. */
 enum { WORDS_MOST = 10000 };
 
-/* Of more files than that the last ones could not be opened. */
+/* The most files that could be opened at once. */
 static uint64_t most_files(void)
 {
 	struct rlimit limit;
@@ -142,7 +142,10 @@ static int arguments_add_pattern(struct arguments *arguments, const char *text,
 	return err;
 }
 
-/* A folder that a dataset was saved to has files; any other is named to be refused. */
+/*
+ * A folder of a saved dataset stands for its files; any other stays, and is refused
+ * later.
+ */
 static int arguments_add_folder(struct arguments *arguments, const char *text,
 				struct error *e)
 {

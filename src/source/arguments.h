@@ -23,9 +23,9 @@
 struct arguments;
 
 /*
- * Parses `n` arguments, which must outlive *out. An error where there is none, where a
- * pattern is refused (brace_parse), and where there are more files than this process may
- * ever have open.
+ * Parses `n` arguments, which must outlive *out. An error if there is no argument, if a
+ * pattern is refused (brace_parse), or if there are more files than this process may ever
+ * have open.
  */
 int arguments_parse(char *const *texts, size_t n, struct arguments **out, struct error *e);
 void arguments_free(struct arguments *arguments);
@@ -36,7 +36,7 @@ static inline void cleanup_arguments(struct arguments **arguments)
 	arguments_free(*arguments);
 }
 
-/* How many files they name: at least one. */
+/* The number of files: at least one. */
 uint32_t arguments_count(const struct arguments *arguments);
 
 /* The path of file `i`, below the count. The caller frees it; NULL: no memory. */

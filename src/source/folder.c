@@ -21,7 +21,7 @@ enum {
 	FOLDERS_MOST = 8,    /* of a directory that are looked into, */
 	LEVELS_MOST = 3,     /* so deep, */
 	LISTINGS_MOST = 64,  /* and so many in all */
-	SHARE_LEAST = 4,     /* one name of so many has to be a packed file */
+	SHARE_LEAST = 4,     /* one of so many names has to be a packed file */
 	FILES_BYTES = PATH_MAX + 4 * NAME_MAX,
 };
 
@@ -85,7 +85,7 @@ static void folder_add_name(struct folder_listing *listing, DIR *dir,
 		free(name.text);
 }
 
-/* Of a directory that cannot be read, or without memory, there are fewer names. */
+/* A directory that cannot be read, or short memory, gives fewer names. */
 static void listing_read(struct folder_listing *listing, const char *path,
 			 const char *below)
 {
@@ -205,7 +205,7 @@ static const struct folder_row *find_in_folders(const struct folder_listing *lis
 	return 2 * like_it > looked_at ? found : NULL;
 }
 
-/* One level deeper: the listing becomes that of the dataset. */
+/* Goes one level deeper: the listing becomes that of the dataset. */
 static const struct folder_row *find_below(struct folder_listing *listing,
 					   struct search *search)
 {
@@ -254,7 +254,9 @@ static bool is_between(const char *text, const char *first, size_t begin, size_t
 	return true;
 }
 
-/* 'DIR/train-{000..127}.tar', where the files are just that; else 'DIR'/ and the pattern. */
+/*
+ * 'DIR/train-{000..127}.tar' if the files are exactly these; else 'DIR'/ and the pattern.
+ */
 static void name_files(const struct folder_listing *listing, const char *pattern,
 		       char *out)
 {

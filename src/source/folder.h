@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * folder.h: the sentence on a directory that was named as a source.
- */
+/* folder.h: the error for a directory that was named as a source. */
 #ifndef GRANARY_SOURCE_FOLDER_H
 #define GRANARY_SOURCE_FOLDER_H
 

@@ -40,7 +40,7 @@ static int identify_add_blocks(const struct source *source, uint64_t *digest)
 	return 0;
 }
 
-/* Where the sample of a number is: in the middle of one of so many equal parts. */
+/* The offset of a sample: in the middle of one of the equal parts. */
 static uint64_t identify_place_of(const struct source *source, unsigned sample,
 				  unsigned samples)
 {
@@ -50,8 +50,8 @@ static uint64_t identify_place_of(const struct source *source, unsigned sample,
 }
 
 /*
- * A small file counts as a whole: samples that meet in a page count once. A page that cannot
- * be read is no reason to refuse all that can be.
+ * A small file counts as a whole: samples in the same page count once. A page that cannot
+ * be read must not make the other files unusable.
  */
 static uint64_t read_samples(const struct source *source, unsigned samples)
 {

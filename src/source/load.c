@@ -17,9 +17,9 @@
 
 enum {
 	PIECE_BYTES = 1 << 20,
-	LOOK_BYTES = 16 << 20,  /* how often memory is looked at on the way */
-	LARGE_BYTES = 64 << 20, /* a smaller file may be a hole, and costs little */
-	PROBES = 64,            /* of a larger one; half of them hit bytes, at least */
+	LOOK_BYTES = 16 << 20,  /* the memory is read again so often */
+	LARGE_BYTES = 64 << 20, /* a smaller file may be all holes, and costs little */
+	PROBES = 64,            /* of a larger one; at least half must hit data */
 };
 
 /*
@@ -38,7 +38,10 @@ static bool holds_bytes(const struct source *source)
 	return hits >= PROBES / 2;
 }
 
-/* Of this machine and its groups; where that cannot be told, more than any file has. */
+/*
+ * The available memory of this machine and its control groups; unknown: more than any
+ * file needs.
+ */
 static uint64_t available(void)
 {
 	struct memory_state state = { .available = UINT64_MAX };

@@ -97,8 +97,8 @@ static void fill_mtime(const struct stat *st, struct source_owner *owner)
 }
 
 /*
- * A device is the same by any of its names, which are made anew at every start of the
- * machine: their numbers and times mean nothing. The file behind a loop device has a time.
+ * Device nodes are made again at every boot: their inode numbers and times mean nothing,
+ * and the device number identifies the device. The file behind a loop device has a time.
  */
 static int fill_device(int fd, const struct stat *st, struct source_info *info)
 {

@@ -25,7 +25,7 @@ static bool loop_read_line(const char *path, char out[PATH_MAX])
 	return true;
 }
 
-/* A partition's folder lies in that of its device. */
+/* A partition's folder in sysfs lies in that of its device. */
 static bool file_name(const struct stat *device, char out[PATH_MAX])
 {
 	static const char *const places[] = { "loop", "../loop" };
@@ -40,7 +40,9 @@ static bool file_name(const struct stat *device, char out[PATH_MAX])
 	return false;
 }
 
-/* The name may be another file's by now, or in this mount namespace: the kernel knows. */
+/*
+ * Another file may have the name by now, or in this mount namespace: the kernel decides.
+ */
 bool loop_file(int fd, const struct stat *device, struct stat *out)
 {
 	char name[PATH_MAX];

@@ -10,7 +10,7 @@
 
 /*
  * Describes the file that an open loop device, or a partition of one, shows. False for
- * other devices, and where the file has no name here any more. Needs Linux 2.6.37.
+ * other devices, and if the file has no name here any more. Needs Linux 2.6.37.
  */
 bool loop_file(int fd, const struct stat *device, struct stat *out);
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How stored bytes are read that are not in the cache. */
+/* How stored bytes that are not in the cache are read. */
 enum read_hint {
 	READ_EXACT,  /* no more than is needed */
 	READ_BLOCK,  /* with the whole block, if a table has one */
@@ -26,7 +26,7 @@ enum read_hint {
 
 /* Why a file cannot be read, and where. */
 struct read_fault {
-	int err;            /* a negative errno; -EBADMSG: the bytes make no sense */
+	int err;            /* a negative errno; -EBADMSG: invalid bytes */
 	bool storage;       /* the packed file could not be read; set by source_read */
 	bool mismatch;      /* the checksum differs */
 	uint64_t offset;    /* of the file */

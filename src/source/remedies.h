@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * remedies.h: words of remedies that folders.def and src/format/signatures.def share.
+ * remedies.h: texts of remedies for folders.def and src/format/signatures.def.
  *
- * Each has been followed: the commands by tests/mount/remedies.sh, where a package of the
- * distributions brings the tool, and otherwise once by hand.
+ * Each remedy was tried: the commands by tests/mount/remedies.sh, if a distribution's
+ * package has the tool, and otherwise once by hand.
  */
 #ifndef GRANARY_SOURCE_REMEDIES_H
 #define GRANARY_SOURCE_REMEDIES_H

@@ -21,14 +21,14 @@ static const int pauses_ms[] = { 10, 40, 160, 640 };
 
 enum {
 	TRIES_MORE = sizeof(pauses_ms) / sizeof(*pauses_ms),
-	/* storage that has taken so long itself has been patient already */
+	/* an error after so long is not retried: the storage itself has waited */
 	PATIENCE_MS = 3000,
 	FAILING_MS = 5000,
 	LARGE_READ = 64 << 10, /* bytes: of one file, */
 	BLOCK_READ = 1 << 20,  /* or of many that lie one behind the other */
 };
 
-/* The errors that may be gone in a moment; which ones mean the descriptor alone. */
+/* Temporary errors; and those that concern the descriptor alone. */
 static const struct transient {
 	int errnum;
 	bool reopen;
@@ -128,7 +128,7 @@ static ssize_t retry_read_streaming(const struct retry_reading *r, void *buffer,
 	return n;
 }
 
-/* How many bytes, 1 at least, or a negative errno. */
+/* The number of bytes, 1 at least, or a negative errno. */
 static ssize_t retry_read_once(struct retry_reading *r, void *buffer, size_t length,
 			       uint64_t offset)
 {
@@ -154,7 +154,7 @@ static bool retry_is_same_file(const struct source_info *a, const struct source_
 	       a->owner.mtime == b->owner.mtime && a->owner.mtime_ns == b->owner.mtime_ns;
 }
 
-/* -EXDEV where another file is there now. */
+/* -EXDEV: another file has the name now. */
 static int open_same(const char *place, const struct source_info *info, int *fd)
 {
 	CLEANUP(cleanup_close) int opened = -1;
@@ -220,7 +220,7 @@ static bool is_hopeless(const struct retry_reading *r, int64_t now)
 	       now < atomic_load(&r->file->failing_until);
 }
 
-/* A try failed with `err`: waits where the next one may succeed. */
+/* An attempt failed with `err`: waits if the next one may succeed. */
 static bool may_try_again(struct retry_reading *r, int err, unsigned seen)
 {
 	const struct transient *transient = r->shrunk ? NULL : find_transient(-err);

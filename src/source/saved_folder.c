@@ -133,7 +133,7 @@ int saved_folder_list(const char *folder, size_t *left, struct path_list *list,
 		       list_dataset(folder, left, list, e);
 }
 
-/* Without a state.json, which may have been left behind, the name is the library's. */
+/* Without a state.json, which may be missing in a copy, the name is the library's. */
 static int list_usual_indices(const char *folder, struct path_list *list, struct error *e)
 {
 	CLEANUP(close_source) struct source *source = NULL;

@@ -33,7 +33,7 @@ struct source_owner {
 	uint32_t mtime_ns;
 };
 
-/* Two names of one file, or of one block device, have the same. */
+/* Equal for two names of one file, or of one block device. */
 struct source_id {
 	dev_t device;
 	ino_t inode;

@@ -13,7 +13,7 @@
 
 #include "source/source.h"
 
-/* Any of them may be NULL, but for pread. */
+/* Any operation but pread may be NULL. */
 struct source_ops {
 	/*
 	 * Opens the file of a name: 0, or a negative errno and *e. `owns`: is the name

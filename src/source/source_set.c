@@ -12,10 +12,10 @@
 #include "source/arguments.h"
 #include "source/local_file.h"
 
-/* Descriptors that the rest of a program may want besides the shards. */
+/* Descriptors for the program's other files, besides the shards. */
 enum { DESCRIPTORS_TO_SPARE = 256 };
 
-/* Pages that identities are made of: of one file, and of all. Indexes depend on them. */
+/* The pages of identities: of one file, and of all. Indexes depend on these numbers. */
 enum { SAMPLES_MOST = 64, SAMPLES_LEAST = 1, SAMPLES_IN_ALL = 1024 };
 
 static int source_set_out_of_memory(struct error *e)

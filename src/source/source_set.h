@@ -39,7 +39,7 @@ int source_set_adopt(char *const *paths, const int *fds, size_t n,
 int source_set_receive(struct source_set *set, const char *path, int fd,
 		       const struct source_info *info, struct error *e);
 
-/* Raises this process's limit of open files so that a set of so many can be received. */
+/* Raises this process's limit of open files for a set of so many to be received. */
 void source_set_make_room(size_t count);
 void source_set_close(struct source_set *set);
 

@@ -58,7 +58,7 @@ struct box {
 	uint64_t low[VOLUME_RANK], count[VOLUME_RANK];
 };
 
-/* The part of a box that the tile at these places of the grid has. */
+/* The part of a box in the tile at these coordinates of the grid. */
 static void cut_part(const struct array_walk *walk, const struct box *box,
 		     const uint64_t *grid, struct array_part *out)
 {
@@ -104,8 +104,8 @@ static int walk_box(struct array_walk *walk, const struct box *box)
 }
 
 /*
- * The largest box of elements of the volume that begins with `element` and ends by
- * `end`: a stretch of one axis, with all of the axes behind that. How many they are.
+ * The largest box of elements that begins with `element` and ends before `end`: a range
+ * of one axis, with all of the faster axes. Returns the number of elements.
  */
 static uint64_t find_box(const struct array_walk *walk, uint64_t element, uint64_t end,
 			 struct box *out)
@@ -144,7 +144,7 @@ static int walk_elements(struct array_walk *walk, uint64_t first, uint64_t end)
 
 /* ---- Reading ------------------------------------------------------------ */
 
-/* Nothing has been done to the tile's bytes. */
+/* Are the tile's bytes stored as they are? */
 static bool array_is_plain(const struct volume *volume, const struct volume_chunk *chunk)
 {
 	for (int i = 0; i < VOLUME_CODECS && volume->desc.codecs[i]; i++) {

@@ -5,7 +5,7 @@
 
 #include "volume/volume.h"
 
-/* From the first to the last stored byte of these: false where none is stored. */
+/* The span from the first to the last stored byte of these. False: none is stored. */
 bool array_span(const struct volume *volume, uint64_t offset, uint64_t length,
 		struct volume_span *out);
 

@@ -19,7 +19,7 @@ _Static_assert((int)VOLUME_CODECS == (int)CODEC_CHAIN_MOST, "a chain fits its vo
  */
 static struct quota decoding = QUOTA_INIT(UINT64_C(512) << 20);
 
-/* Reads and decodes: how many bytes, or a negative errno. */
+/* Reads and decodes: the number of bytes, or a negative errno. */
 static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 {
 	struct chunk *chunk = context;

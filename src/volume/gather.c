@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Can the outer axis be the inner one, gone on? */
+/* Do outer and inner axis form one axis? */
 static bool goes_on(const struct gather_axis *outer, const struct gather_axis *inner)
 {
 	return outer->from == inner->from * inner->count &&
@@ -109,7 +109,7 @@ static void copy_plane(const struct gather *gather, const char *from, char *to)
 	}
 }
 
-/* The longest loop is to be the innermost one: its copy. */
+/* A copy whose innermost loop is the longest. */
 static struct gather turned(const struct gather *gather)
 {
 	struct gather out = *gather;

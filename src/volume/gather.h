@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * gather.h: copies elements from where they lie in a tile to where they belong in an
- * array. Private to volume/.
- */
+/* gather.h: copies elements of a tile to their places in an array. Private to volume/. */
 #ifndef GRANARY_VOLUME_GATHER_H
 #define GRANARY_VOLUME_GATHER_H
 

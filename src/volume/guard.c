@@ -21,7 +21,10 @@ static bool heap_header_fits(const unsigned char *header, uint64_t length)
 	return little_endian(header, 2) != 0 && little_endian(header + 8, 8) == length;
 }
 
-/* Of an object that was not looked up: libhdf5 may use number 1 again, further behind. */
+/*
+ * For an object that the indexer did not read: libhdf5 may reuse index 1 later in the
+ * collection.
+ */
 static bool first_header_fits(const unsigned char *header, uint64_t length)
 {
 	return little_endian(header, 2) == 1 && heap_header_fits(header, length);

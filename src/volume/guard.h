@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * guard.h: the bytes that must lie before an extent. Private to volume/.
+ * guard.h: checks the bytes before an extent. Private to volume/.
  *
  * Threads: any number at once.
  */

@@ -54,7 +54,7 @@ bool volume_find_block(const struct volume_table *table, uint32_t source, uint64
 		       uint32_t *out)
 {
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
-	/* asked for once: the table may come meanwhile */
+	/* read once: the table may be set meanwhile */
 	uint32_t count = atomic_load_explicit(&table->block_count, memory_order_acquire);
 	uint32_t low = 0, high = count;
 
@@ -83,7 +83,7 @@ static struct stage_block stage_find(const struct volume_table *table, uint32_t 
 	if (*in_table)
 		return block_in_table(table, number);
 	block = block_aligned(table, source, offset / VOLUME_BLOCK);
-	/* no further than to the next one of the table, which may be there */
+	/* up to the next block of the table, which may be in the cache */
 	if (number < atomic_load(&table->block_count)) {
 		const struct volume_span *next = &table->blocks[number];
 
@@ -191,7 +191,7 @@ static size_t copy_from_block(const struct volume *volume, void *buffer, size_t 
 	return n;
 }
 
-/* How many bytes from `offset` on lie in blocks that are not there. */
+/* The number of bytes from `offset` on that no cached block holds. */
 static size_t absent(const struct volume *volume, size_t length, uint64_t offset)
 {
 	bool in_table;

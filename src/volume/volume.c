@@ -44,7 +44,7 @@ static void open_array(struct volume *volume, const struct volume_desc *desc)
 		volume->ops = &volume_array_ops;
 }
 
-/* By enum volume_kind: leaves ops NULL where the numbers make no sense. */
+/* By enum volume_kind: leaves ops NULL if the numbers are invalid. */
 static const struct {
 	bool has_source;
 	void (*open)(struct volume *volume, const struct volume_desc *desc);
@@ -171,7 +171,9 @@ int volume_check(const struct volume_table *table, uint32_t number, uint64_t off
 			   volume->desc.base + offset, length);
 }
 
-/* From the chunk that holds the first byte to the end of the one that holds the last. */
+/*
+ * From the chunk that holds the first byte to the end of the chunk that holds the last.
+ */
 static bool span_chunks(const struct volume *volume, uint64_t offset, uint64_t length,
 			struct volume_span *out)
 {
