@@ -30,6 +30,8 @@ struct sample_group {
 	const char *const *class_names; /* of the labels 0, 1, ..., if the file has them:
 					   class_count */
 	size_t class_count;
+	bool classes_in_list;  /* they are a list beside the labels, which may begin with the
+				  name of label 1 as well */
 	uint64_t rows;         /* samples_begin: capacity; samples_group: count */
 };
 

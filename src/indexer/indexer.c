@@ -21,7 +21,6 @@ enum {
 	THREADS_MOST = 64,
 	LABEL_BYTES = 512, /* hostile paths of files inside are a MiB */
 	LABEL_HALF = 250,  /* of each of its two names */
-	PAIRED_MOST = 256, /* files of a set in which images and labels are paired */
 };
 
 /* A tar may be a shard of WebDataset; a nested tar stays as it is. */
@@ -316,21 +315,81 @@ static unsigned indexer_thread_count(const struct indexer_config *config)
 	return n < THREADS_MOST ? n : THREADS_MOST;
 }
 
-/* A file of images and one of their labels, in one folder: each learns of the other. */
-static void pair_jobs(struct job **jobs, uint32_t count)
-{
-	for (uint32_t i = 0; i < count && count <= PAIRED_MOST; i++)
-		for (uint32_t k = 0; k < count; k++) {
-			struct scan *a = &jobs[i]->scan, *b = &jobs[k]->scan;
-			const char *x = filename_of(a->label), *y = filename_of(b->label);
+/* A file whose name says that it has images, or their labels. */
+struct pair_half {
+	struct scan *scan;
+	size_t folder; /* bytes of its label before its name */
+	enum name_pair role;
+	char key[NAME_KEY_BYTES];
+};
 
-			if (a->labels_in || x - a->label != y - b->label ||
-			    strncmp(a->label, b->label, (size_t)(x - a->label)) != 0 ||
-			    !names_are_pair(x, y))
-				continue;
-			a->labels_in = b->source;
-			b->labels_of = x;
-		}
+static int compare_halves(const struct pair_half *a, const struct pair_half *b)
+{
+	int order = strcmp(a->key, b->key);
+
+	if (order == 0 && a->folder != b->folder)
+		order = a->folder < b->folder ? -1 : 1;
+	return order ? order : memcmp(a->scan->label, b->scan->label, a->folder);
+}
+
+static int halves_in_order(const void *left, const void *right)
+{
+	const struct pair_half *a = left, *b = right;
+	int order = compare_halves(a, b);
+
+	if (order == 0)
+		order = (int)a->role - (int)b->role;
+	if (order == 0)
+		order = a->scan->source_number < b->scan->source_number ? -1 : 1;
+	return order;
+}
+
+/* Files with one key, in one folder: one of images and one of labels are a pair. */
+static void join_halves(struct pair_half *halves, size_t n)
+{
+	size_t labels = 0;
+
+	for (size_t i = 0; i < n; i++)
+		labels += halves[i].role == NAME_PAIR_LABELS;
+	if (labels == 0 || labels == n)
+		return;
+	if (n > 2) {
+		struct job *first = halves[0].scan->indexer;
+
+		findings_add(&first->found, FINDING_CHOSEN,
+			     "its name pairs with those of several files, '%s' for one: no "
+			     "labels are taken from another file; name one pair alone",
+			     filename_of(halves[n - 1].scan->label));
+		return;
+	}
+	halves[0].scan->labels_in = halves[1].scan->source;
+	halves[1].scan->labels_of = filename_of(halves[0].scan->label);
+}
+
+static int pair_jobs(struct job **jobs, uint32_t count)
+{
+	CLEANUP(cleanup_free) struct pair_half *halves = calloc(count + 1, sizeof(*halves));
+	size_t n = 0;
+
+	if (!halves)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count && count > 1; i++) {
+		struct scan *scan = &jobs[i]->scan;
+		const char *name = filename_of(scan->label);
+
+		halves[n] = (struct pair_half){ .scan = scan,
+						.folder = (size_t)(name - scan->label) };
+		halves[n].role = name_pair(name, halves[n].key);
+		n += halves[n].role != NAME_NO_PAIR;
+	}
+	if (n)
+		qsort(halves, n, sizeof(*halves), halves_in_order);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && compare_halves(&halves[i], &halves[end]) == 0;)
+			end++;
+		join_halves(&halves[i], end - i);
+	}
+	return 0;
 }
 
 static int scan_shards(struct indexer *indexer, struct job **jobs, struct error *e)
@@ -343,8 +402,8 @@ static int scan_shards(struct indexer *indexer, struct job **jobs, struct error 
 		if (!jobs[i])
 			err = -EINVAL;
 	}
-	if (!err)
-		pair_jobs(jobs, count);
+	if (!err && pair_jobs(jobs, count) < 0)
+		err = error_no_memory(e, NULL);
 	for (uint32_t i = 0; i < count && !err; i++)
 		if (pool_add(indexer->pool, run_job, jobs[i]) < 0)
 			err = error_no_memory(e, NULL);

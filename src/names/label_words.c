@@ -297,16 +297,12 @@ bool names_may_go_together(const char *a, const char *b)
 	return !second || strcmp(split, second) == 0;
 }
 
-bool names_are_pair(const char *images, const char *labels)
+enum name_pair name_pair(const char *name, char key[NAME_KEY_BYTES])
 {
-	char one[NAME_KEY_BYTES], two[NAME_KEY_BYTES];
+	bool images = has_role(name, ROLE_IMAGES), labels = has_role(name, ROLE_LABELS);
 
-	if (!has_role(images, ROLE_IMAGES) || has_role(images, ROLE_LABELS) ||
-	    !has_role(labels, ROLE_LABELS) || has_role(labels, ROLE_IMAGES))
-		return false;
-	name_key(images, one);
-	name_key(labels, two);
-	return strcmp(one, two) == 0;
+	name_key(name, key);
+	return images == labels ? NAME_NO_PAIR : images ? NAME_PAIR_IMAGES : NAME_PAIR_LABELS;
 }
 
 /* "train" of "train_images": its length; 0: it begins otherwise. */

@@ -63,8 +63,9 @@ bool name_is_wnid(const char *name, size_t n);
 /* False: the names say that the two are of different splits. */
 bool names_may_go_together(const char *a, const char *b);
 
-/* Are these files of images and of their labels: "train_x.h5" and "train_y.h5"? */
-bool names_are_pair(const char *images, const char *labels);
+/* Which of a pair of files this is, "train_x.h5" or "train_y.h5": both have one key. */
+enum name_pair { NAME_NO_PAIR, NAME_PAIR_IMAGES, NAME_PAIR_LABELS };
+enum name_pair name_pair(const char *name, char key[NAME_KEY_BYTES]);
 
 /* Is `name` what labels=CHOSEN means for `array`: "attr", or "train_attr" of "train_x"? */
 bool name_is_chosen(const char *name, const char *chosen, const char *array);

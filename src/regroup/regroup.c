@@ -282,8 +282,15 @@ void regroup_seal(struct regroup *r)
 
 void regroup_report(struct regroup *r)
 {
+	int64_t label;
+
 	for (size_t i = 0; i < r->map_count; i++)
 		report_map(r, &r->maps[i]);
+	if (regroup_classes_nameless(r->classes, &label))
+		findings_add(r->findings, FINDING_LEFT_OUT,
+			     "the list of classes= has no name for label %" PRId64 ", which "
+			     "files have by names=: such classes keep their numbers; is it "
+			     "the list of another dataset?", label);
 	regroup_say_rest(r);
 	regroup_say_splits(r);
 }

@@ -32,6 +32,8 @@ struct regroup_classes {
 	int64_t most;               /* the largest label, or -1 */
 	int digits;
 	enum source source;         /* the best that a name came from */
+	bool is_nameless;           /* a label had none, though there is a list: */
+	int64_t nameless;           /* the first such */
 	char number[24];
 };
 
@@ -219,9 +221,19 @@ const char *regroup_classes_name(struct regroup_classes *classes, int64_t label)
 		classes->source = source;
 	if (name)
 		return name;
+	if (classes->list && !classes->is_nameless) {
+		classes->is_nameless = true;
+		classes->nameless = label;
+	}
 	snprintf(classes->number, sizeof(classes->number), "%0*" PRId64, classes->digits,
 		 label);
 	return classes->number;
+}
+
+bool regroup_classes_nameless(const struct regroup_classes *classes, int64_t *label)
+{
+	*label = classes->nameless;
+	return classes->is_nameless;
 }
 
 const char *regroup_classes_source(const struct regroup_classes *classes)

@@ -13,6 +13,7 @@
 #define GRANARY_REGROUP_REGROUP_CLASSES_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "maps/name_map.h"
@@ -34,6 +35,9 @@ void regroup_classes_seal(struct regroup_classes *classes);
 
 /* What a label's folder is called: valid until the next call. */
 const char *regroup_classes_name(struct regroup_classes *classes, int64_t label);
+
+/* Was a label asked for that the list has no name for, nor anything else? The first. */
+bool regroup_classes_nameless(const struct regroup_classes *classes, int64_t *label);
 
 /* Where the names come from: "the folders below train/". */
 const char *regroup_classes_source(const struct regroup_classes *classes);

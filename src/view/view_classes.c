@@ -216,16 +216,33 @@ static const char *classes_name_of(const struct view *view, const struct array *
 	return NULL;
 }
 
+/* A list may begin with the name of label 0 or of label 1, if no row has label 0. */
+static bool begins_anywhere(const struct view *view, const struct sample_group *group)
+{
+	return group->classes_in_list && !view_has_label_0(view);
+}
+
 static enum names_from choose_names(const struct view *view, const struct array *array)
 {
+	bool named = false, sure = true;
+
 	if (view->config.classes)
 		return NAMES_OF_LIST;
 	if (array->keys.count)
 		return view->key_names.count ? NAMES_OF_KEYS : NAMES_ARE_NUMBERS;
-	for (size_t i = 0; i < array->pieces.count; i++)
-		if (array->pieces.items[i].group->class_count)
-			return NAMES_OF_FILE;
-	return NAMES_ARE_NUMBERS;
+	for (size_t i = 0; i < array->pieces.count; i++) {
+		const struct sample_group *group = array->pieces.items[i].group;
+
+		named |= group->class_count > 0;
+		sure &= group->class_count == 0 || !begins_anywhere(view, group);
+	}
+	if (named && !sure)
+		findings_add(view->config.findings, FINDING_LEFT_OUT,
+			     "no row has the label 0, so the file's list of class names may "
+			     "begin with the name of label 0 or of label 1: the classes keep "
+			     "their numbers; -o classes=FILE of lines with their labels (1: "
+			     "NAME) gives names");
+	return named && sure ? NAMES_OF_FILE : NAMES_ARE_NUMBERS;
 }
 
 static int refuse_nameless(const struct view *view, const struct array *array,

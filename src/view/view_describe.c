@@ -13,6 +13,7 @@
 struct counts {
 	uint64_t rows, named, keyed, unusable;
 	bool classes, folders, labelled, maps_may_help;
+	bool shards; /* of WebDataset, and several: their keys may be the same */
 };
 
 static struct counts describe_count(const struct view *view)
@@ -34,6 +35,8 @@ static struct counts describe_count(const struct view *view)
 		counts.maps_may_help |= view_wants_keys(array, labels);
 		counts.labelled |= array->rows && (array->source || array->keys.count);
 		counts.classes |= array->form == FORM_CLASSES;
+		counts.shards |= array->in_words && !array->one_class &&
+				 (array->pieces.count > 1 || view->arrays.count > 1);
 	}
 	return counts;
 }
@@ -47,12 +50,13 @@ static void describe_view(const struct view *view, const struct counts *counts, 
 	if (view->config.kind == VIEW_ARRAYS)
 		snprintf(out, room, "arrays (view=arrays); view=auto: images and classes, where "
 			 "there are any");
-	else if (counts->classes && view->config.kind == VIEW_CLASS)
-		snprintf(out, room, "class (view=class); view=tree: as they are stored");
 	else if (counts->classes)
-		snprintf(out, room, "class (auto: the samples have labels%s); view=tree: as "
-			 "they are stored", counts->folders ?
-			 ", and some a directory for each" : "");
+		snprintf(out, room, "class (%s%s); view=tree%s: as they are stored",
+			 view->config.kind == VIEW_CLASS ? asked :
+							   "auto: the samples have labels",
+			 view->config.kind != VIEW_CLASS && counts->folders ?
+				 ", and some a directory for each" : "",
+			 counts->shards ? " of one file" : "");
 	else if (counts->labelled && view->config.kind != VIEW_TREE)
 		snprintf(out, room, "tree (auto: the names have a directory for each class); "
 			 "view=class: by label");

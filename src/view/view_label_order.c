@@ -44,6 +44,18 @@ static size_t count_without(const struct view *view)
 	return n < view->labels.count ? n : 0;
 }
 
+bool view_has_label_0(const struct view *view)
+{
+	for (size_t i = 0; i < view->arrays.count; i++) {
+		const struct array *array = &view->arrays.items[i];
+
+		for (size_t k = 0; k < array->labels.count; k++)
+			if (array->labels.items[k] == 0)
+				return true;
+	}
+	return false;
+}
+
 /* Of the first split that has not all labels. */
 static void label_order_say_missing(const struct view *view)
 {
@@ -118,6 +130,12 @@ static void say_rest(const struct view *view)
 	if (array->names_from != NAMES_OF_LIST)
 		return;
 	class_list_labels(view->config.classes, &has);
+	if (has.ordered && has.first == 0 && !view_has_label_0(view))
+		findings_add(view->config.findings, FINDING_CHOSEN,
+			     "no row has the label 0, and %s is taken to begin with its name "
+			     "('%.40s'): lines with their labels (1: NAME) leave no doubt",
+			     filename_of(view->config.classes_path),
+			     class_list_name(view->config.classes, 0));
 	if (has.ordered && has.last > last)
 		findings_add(view->config.findings, FINDING_CHOSEN,
 			     "%.60s has %zu names, and the labels end with %" PRId64 ": "

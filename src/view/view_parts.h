@@ -143,6 +143,9 @@ const char *view_class_directory(const struct view *view, const struct array *ar
  */
 void view_say_shifts(const struct view *view);
 
+/* Has a row of any array the label 0? */
+bool view_has_label_0(const struct view *view);
+
 /* ---- view_folders.c ---- */
 
 /*

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "base/ieee.h"
 #include "format/arrow/row_names.h"
 
 enum {
@@ -31,46 +32,14 @@ static int no_label(struct arrow_labels *labels, const char *format, ...)
 
 /* ---- Numbers ---- */
 
-/* IEEE 754's half: 1 bit of sign, 5 of exponent, 10 of fraction. */
-static double half_value(unsigned half)
-{
-	int exponent = (int)(half >> 10 & 31);
-	double value = half & 1023;
-
-	if (exponent == 31)
-		value = __builtin_nan("");
-	else if (exponent == 0)
-		value = value / (1 << 24);
-	else
-		value = (value + 1024) * (double)(1ull << exponent) / (1 << 25);
-	return half & 0x8000 ? -value : value;
-}
-
-static double float_value(const unsigned char *bytes, unsigned bits)
-{
-	uint32_t word = (uint32_t)little_endian(bytes, bits == 16 ? 2 : 4);
-	uint64_t wide = bits == 64 ? little_endian(bytes, 8) : 0;
-	float single;
-	double value;
-
-	if (bits == 16)
-		return half_value(word);
-	memcpy(&single, &word, sizeof(single));
-	memcpy(&value, &wide, sizeof(value));
-	return bits == 64 ? value : (double)single;
-}
-
 static int take_float(struct arrow_labels *labels, double value, struct arrow_label *out)
 {
 	if (value != value) {
 		out->none = true;
 		return 0;
 	}
-	if (value >= -9007199254740992.0 && value <= 9007199254740992.0) {
-		out->number = (int64_t)value;
-		if ((double)out->number == value)
-			return 0;
-	}
+	if (ieee_whole(value, &out->number))
+		return 0;
 	return no_label(labels, "has a label that is no whole number, %g", value);
 }
 
@@ -98,7 +67,9 @@ static int label_column_take_number(struct arrow_labels *labels,
 		return 0;
 	}
 	if (array->type == ARROW_FLOAT)
-		return take_float(labels, float_value(values + i * bytes, array->bits),
+		return take_float(labels,
+				  ieee_value(little_endian(values + i * bytes,
+							  (unsigned)bytes), (unsigned)bytes),
 				  out);
 	return take_integer(labels, array,
 			    little_endian(values + i * bytes, (unsigned)bytes), out);

@@ -13,6 +13,7 @@ enum {
 	SLICE_BYTES = 1 << 20,
 	ITEM_BYTES = 1 << 16, /* the longest of names has fewer */
 	ROW_BYTES = SLICE_BYTES, /* of several items, or of an image */
+	HEAD_BYTES = 4096, /* of rows that are larger */
 	CHUNK_BYTES = 256 << 20, /* descriptors of 16 million rows */
 };
 
@@ -58,7 +59,7 @@ static bool take_heads(struct hdf5_column *c, enum hdf5_column_kind kind)
 
 	if (kind != HDF5_COLUMN_HEADS || d->rank != 2 || c->chunks.tile[1] >= d->dims[1])
 		return false;
-	c->item = c->chunks.tile[1] * d->item;
+	c->item = c->stride = c->chunks.tile[1] * d->item;
 	c->chunk_step = c->chunks.grid[1];
 	return true;
 }
@@ -97,6 +98,8 @@ static int open_layout(struct hdf5_column *c, int axis, enum hdf5_column_kind ki
 		err = hdf5_dataset_layout(c->walk, c->dataset, &c->layout);
 	if (!err && c->layout == H5D_CHUNKED)
 		err = open_chunks(c, axis, kind);
+	else if (c->item > ROW_BYTES)
+		c->item = HEAD_BYTES;
 	if (!err && c->layout == H5D_COMPACT && is_variable(c->dataset))
 		err = hdf5_refuse(c->walk,
 				  "keeps rows of variable length in its header "
@@ -107,12 +110,13 @@ static int open_layout(struct hdf5_column *c, int axis, enum hdf5_column_kind ki
 }
 
 /* The bytes of a row of several items; false: more than a column has. */
-static bool measure_row(const struct hdf5_dataset *d, uint64_t *out)
+static bool measure_row(const struct hdf5_dataset *d, enum hdf5_column_kind kind,
+			uint64_t *out)
 {
 	for (int i = 1; i < d->rank; i++)
 		if (!checked_mul(*out, d->dims[i], out))
 			return false;
-	return *out <= ROW_BYTES;
+	return *out <= ROW_BYTES || kind == HDF5_COLUMN_HEADS;
 }
 
 int hdf5_column_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
@@ -132,11 +136,12 @@ int hdf5_column_open(struct hdf5_walk *walk, struct hdf5_dataset *d,
 			return refuse_variable(walk);
 	}
 	if (out->item == 0 || (kind == HDF5_COLUMN_ITEMS && out->item > ITEM_BYTES) ||
-	    (kind != HDF5_COLUMN_ITEMS && !measure_row(d, &out->item)))
+	    (kind != HDF5_COLUMN_ITEMS && !measure_row(d, kind, &out->item)))
 		return hdf5_refuse(walk,
 				   "has rows of %llu bytes, which are no labels or "
 				   "names; write them otherwise",
 				   (unsigned long long)out->item);
+	out->stride = out->item;
 	return open_layout(out, axis, kind);
 }
 
@@ -191,14 +196,15 @@ static int room_for(struct hdf5_column *c, uint64_t bytes)
 
 static int read_contiguous(struct hdf5_column *c, uint64_t row)
 {
-	uint64_t most = SLICE_BYTES / c->item, rest = c->rows - row, from;
+	uint64_t most = c->item < c->stride ? 1 : SLICE_BYTES / c->item, from;
+	uint64_t rest = c->rows - row;
 	int err = room_for(c, SLICE_BYTES);
 
 	if (err)
 		return err;
 	c->first = row;
 	c->count = rest < most ? rest : most;
-	if (!checked_mul(row, c->item, &from) || !checked_add(from, c->at, &from))
+	if (!checked_mul(row, c->stride, &from) || !checked_add(from, c->at, &from))
 		return hdf5_refuse_read(c->walk, -EBADMSG);
 	err = hdf5_blocks_read(&c->walk->file.blocks, c->slice,
 			       (size_t)(c->count * c->item), from);
@@ -304,6 +310,6 @@ int hdf5_column_get(struct hdf5_column *c, uint64_t row, const unsigned char **o
 	}
 	if (c->hole)
 		return get_fill(c, out);
-	*out = c->slice + (row - c->first) * c->item;
+	*out = c->slice + (row - c->first) * c->stride;
 	return 0;
 }

@@ -17,7 +17,8 @@
 struct hdf5_column {
 	struct hdf5_walk *walk;
 	struct hdf5_dataset *dataset; /* the caller's; open as long as the column is */
-	uint64_t rows, item;          /* bytes of a row in the file */
+	uint64_t rows, item;          /* bytes of a row, or of its beginning */
+	uint64_t stride;              /* from one row to the next */
 	H5D_layout_t layout;
 	haddr_t at;                   /* contiguous; HADDR_UNDEF: never written */
 	bool any;                     /* chunked: is any of them stored? */
@@ -37,8 +38,8 @@ bool hdf5_is_column(const struct hdf5_dataset *dataset);
 enum hdf5_column_kind {
 	HDF5_COLUMN_ITEMS, /* one item a row */
 	HDF5_COLUMN_ROWS,  /* rows of all items but for the first dimension */
-	HDF5_COLUMN_HEADS, /* the same; where a chunk holds no whole rows, what it holds of
-			      their beginnings: see `item` */
+	HDF5_COLUMN_HEADS, /* the same; of rows that are too large, and where a chunk holds no
+			      whole rows, their beginnings: see `item` */
 };
 
 /* hdf5_column_close in any case. Refuses what cannot be read. */

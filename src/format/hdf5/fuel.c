@@ -348,18 +348,40 @@ static int take_lines(struct hdf5_walk *walk, struct hdf5_split_lines *from,
 	return err;
 }
 
+static size_t count_splits(const struct hdf5_splits *splits, uint64_t row)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < splits->items.count; i++)
+		n += hdf5_split_has(&splits->items.items[i], row);
+	return n;
+}
+
 void hdf5_splits_tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
 			   uint64_t rows, const char *by)
 {
-	uint64_t count = 0;
+	struct findings *findings = walk->scan->findings;
+	uint64_t none = 0, several = 0, first = 0;
 
-	for (size_t i = 0; i < splits->items.count; i++)
-		count += splits->items.items[i].count;
-	if (splits->items.count && count < rows)
-		findings_add(walk->scan->findings, FINDING_LEFT_OUT,
+	for (uint64_t row = 0; row < rows && splits->items.count; row++) {
+		size_t n = count_splits(splits, row);
+
+		none += n == 0;
+		if (n > 1 && several++ == 0)
+			first = row;
+	}
+	if (none)
+		findings_add(findings, FINDING_LEFT_OUT,
 			     "%llu rows of '%.200s' are in no split, as %s, and are left "
 			     "out; -o view=arrays shows arrays whole",
-			     (unsigned long long)(rows - count), walk->path.items, by);
+			     (unsigned long long)none, walk->path.items, by);
+	if (several)
+		findings_add(findings, FINDING_CHOSEN,
+			     "%llu rows of '%.200s' are in several splits, as %s (row "
+			     "%llu, for one): each of these has them, so what is tested "
+			     "with may have been trained with; -o view=arrays shows "
+			     "arrays whole", (unsigned long long)several,
+			     walk->path.items, by, (unsigned long long)first);
 }
 
 int hdf5_split_lines_read(struct hdf5_walk *walk, hid_t group, struct hdf5_split_lines *out)

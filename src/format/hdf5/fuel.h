@@ -54,7 +54,7 @@ int hdf5_splits_read(struct hdf5_walk *walk, struct hdf5_split_lines *lines,
 int hdf5_split_mark(struct hdf5_walk *walk, struct hdf5_dataset *list, uint64_t base,
 		    uint64_t rows, struct hdf5_split *split, uint64_t *wrong);
 
-/* Tells of rows of the array at hand that are in no split. */
+/* Adds findings of rows of the array at hand that are in no split, or in several. */
 void hdf5_splits_tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
 			   uint64_t rows, const char *by);
 

@@ -56,7 +56,7 @@ int hdf5_group_add(struct hdf5_group *group, const char *name, struct hdf5_datas
 	struct hdf5_table table = { .walk = walk, .address = d->address, .use = d->use,
 				   .mtime = mtime, .soft = soft > 0, .size = soft };
 	bool labels = !scan->rows->arrays && (label_rules_name_counts(name, scan->rows->labels) ||
-					(scan->labels_of && walk->depth == 0));
+						  scan->labels_of);
 	int err = item.name ? hdf5_facts_read(walk, d, labels, &item) : hdf5_out_of_memory(walk);
 
 	if (d->use == HDF5_USE_ROWS)

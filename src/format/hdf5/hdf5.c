@@ -337,8 +337,7 @@ static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
 /* In a file of labels those are the other file's. */
 static bool is_partners(const struct hdf5_group *group, const struct catalogue_item *item)
 {
-	return group->walk->scan->labels_of && group->walk->depth == 0 &&
-	       !group->walk->scan->rows->arrays && label_rules_count(item) > 0;
+	return group->walk->scan->labels_of && !group->walk->scan->rows->arrays && label_rules_count(item) > 0;
 }
 
 /* What says nothing of samples is a file or a link like any other, or is left out. */
@@ -396,7 +395,7 @@ static int walk_group(struct hdf5_walk *walk, hid_t id)
 
 	if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_link, &group) < 0)
 		err = walk->err ? walk->err : hdf5_refuse_library(walk, "cannot list");
-	if (!err && walk->depth == 0 && walk->scan->labels_in && !walk->scan->rows->arrays)
+	if (!err && group.tables.count && walk->scan->labels_in && !walk->scan->rows->arrays)
 		err = hdf5_partner_list(&group);
 	if (!err)
 		err = hdf5_group_take_samples(&group);
@@ -464,8 +463,8 @@ static int hdf5_report(struct hdf5_walk *walk)
 	if (scan->rows->labels && !walk->labels_found && !scan->rows->arrays && !walk->partners)
 		return hdf5_refuse_labels(walk);
 	if (walk->files + walk->arrays == 0 && walk->partners) {
-		findings_add(walk->scan->findings, FINDING_CHOSEN,
-			     "holds the labels of '%s', and is shown as those",
+		findings_add(walk->scan->findings, FINDING_USUAL,
+			     "it holds the labels of '%s', and is shown as those",
 			     scan->labels_of);
 		return 0;
 	}

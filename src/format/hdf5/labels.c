@@ -169,6 +169,7 @@ static int find_class_names(struct hdf5_group *group, const struct binding *bind
 		err = take_members(group->walk, labels);
 	if (err || labels->class_names || binding->class_list == RULE_NONE)
 		return err;
+	labels->in_list = true;
 	err = open_list(group, binding->class_list, labels);
 	if (!err && labels->class_names)
 		err = check_range(group,

@@ -21,6 +21,7 @@ struct hdf5_labels {
 	bool are_words, one_hot;
 	uint64_t count;              /* how many there are */
 	char **class_names;          /* of the labels 0, 1, ... */
+	bool in_list;                /* they are a list beside the labels */
 	size_t class_count;
 };
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/hdf5/numbers.h"
+
 enum { MEMBERS_MOST = 64, ALIGNMENT = 64 };
 
 static bool npy_describe(hid_t type, char *out, size_t room, bool nested);
@@ -39,23 +41,10 @@ static bool npy_describe_integer(hid_t type, char *out, size_t room)
 
 static bool npy_describe_float(hid_t type, char *out, size_t room)
 {
-	static const struct {
-		size_t size, exponent_at, exponent, mantissa, bias;
-	} known[] = { { 2, 10, 5, 10, 15 }, { 4, 23, 8, 23, 127 }, { 8, 52, 11, 52, 1023 } };
-	size_t sign, exponent_at, exponent, mantissa_at, mantissa, size = H5Tget_size(type);
-
-	if (!npy_is_whole(type) || H5Tget_norm(type) != H5T_NORM_IMPLIED ||
-	    H5Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa) < 0)
+	if (!npy_is_whole(type) || !hdf5_is_ieee(type))
 		return false;
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (known[i].size == size && sign == 8 * size - 1 &&
-		    known[i].exponent_at == exponent_at && known[i].exponent == exponent &&
-		    mantissa_at == 0 && known[i].mantissa == mantissa &&
-		    H5Tget_ebias(type) == known[i].bias) {
-			snprintf(out, room, "'%cf%zu'", npy_order_of(type), size);
-			return true;
-		}
-	return false;
+	snprintf(out, room, "'%cf%zu'", npy_order_of(type), H5Tget_size(type));
+	return true;
 }
 
 static bool describe_enum(hid_t type, char *out, size_t room)

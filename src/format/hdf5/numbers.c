@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "format/hdf5/numbers.h"
 
-#include <string.h>
+#include "base/ieee.h"
 
 static bool numbers_describe_integer(hid_t type, struct hdf5_number *out)
 {
@@ -20,13 +20,32 @@ static bool numbers_describe_integer(hid_t type, struct hdf5_number *out)
 	return order == H5T_ORDER_LE || order == H5T_ORDER_BE || size == 1;
 }
 
+/* By the fields: libhdf5 has a type for halves from 1.14.4 on. */
+bool hdf5_is_ieee(hid_t type)
+{
+	static const struct {
+		size_t size, exponent_at, exponent, mantissa, bias;
+	} known[] = { { 2, 10, 5, 10, 15 }, { 4, 23, 8, 23, 127 }, { 8, 52, 11, 52, 1023 } };
+	size_t sign, exponent_at, exponent, mantissa_at, mantissa, size = H5Tget_size(type);
+
+	if (H5Tget_norm(type) != H5T_NORM_IMPLIED ||
+	    H5Tget_fields(type, &sign, &exponent_at, &exponent, &mantissa_at, &mantissa) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (known[i].size == size && sign == 8 * size - 1 &&
+		    known[i].exponent_at == exponent_at && known[i].exponent == exponent &&
+		    mantissa_at == 0 && known[i].mantissa == mantissa &&
+		    H5Tget_ebias(type) == known[i].bias)
+			return true;
+	return false;
+}
+
 static bool numbers_describe_float(hid_t type, struct hdf5_number *out)
 {
 	out->is_float = true;
 	out->bytes = H5Tget_size(type);
 	out->big_endian = H5Tget_order(type) == H5T_ORDER_BE;
-	return H5Tequal(type, H5T_IEEE_F32LE) > 0 || H5Tequal(type, H5T_IEEE_F32BE) > 0 ||
-	       H5Tequal(type, H5T_IEEE_F64LE) > 0 || H5Tequal(type, H5T_IEEE_F64BE) > 0;
+	return hdf5_is_ieee(type) && H5Tget_order(type) != H5T_ORDER_VAX;
 }
 
 bool hdf5_number_describe(hid_t type, struct hdf5_number *out)
@@ -46,26 +65,6 @@ bool hdf5_number_describe(hid_t type, struct hdf5_number *out)
 	return known;
 }
 
-static bool get_float(const struct hdf5_number *number, uint64_t bits, int64_t *out)
-{
-	const double most = 9007199254740992.0; /* 2^53: beyond it floats have gaps */
-	double value;
-
-	if (number->bytes == sizeof(float)) {
-		uint32_t half = (uint32_t)bits;
-		float single;
-
-		memcpy(&single, &half, sizeof(single));
-		value = (double)single;
-	} else {
-		memcpy(&value, &bits, sizeof(value));
-	}
-	if (!(value >= -most && value <= most))
-		return false;
-	*out = (int64_t)value;
-	return !((double)*out < value || (double)*out > value);
-}
-
 bool hdf5_number_get(const struct hdf5_number *number, const unsigned char *bytes,
 		     int64_t *out)
 {
@@ -75,7 +74,7 @@ bool hdf5_number_get(const struct hdf5_number *number, const unsigned char *byte
 	for (size_t i = 0; i < n; i++)
 		value |= (uint64_t)bytes[number->big_endian ? n - 1 - i : i] << 8 * i;
 	if (number->is_float)
-		return get_float(number, value, out);
+		return ieee_whole(ieee_value(value, (unsigned)n), out);
 	value >>= number->shift;
 	if (number->bits < 64)
 		value &= (UINT64_C(1) << number->bits) - 1;

@@ -18,6 +18,9 @@ struct hdf5_number {
 /* Integers, enumerations and floats of IEEE 754 of up to 8 bytes; false: another type. */
 bool hdf5_number_describe(hid_t type, struct hdf5_number *out);
 
+/* Is it a float of 2, 4 or 8 bytes as IEEE 754 has it, in some order of bytes? */
+bool hdf5_is_ieee(hid_t type);
+
 /* False: no whole number that an int64_t holds. */
 bool hdf5_number_get(const struct hdf5_number *number, const unsigned char *bytes,
 		     int64_t *out);

@@ -48,7 +48,7 @@ static bool ends_image(const unsigned char *bytes, uint64_t n)
 static int measure_tail(struct hdf5_padded *p, uint64_t row, uint64_t *length)
 {
 	const struct hdf5_column *c = &p->column;
-	uint64_t at = c->at + row * c->item, end = c->item, n = 0, from = 0;
+	uint64_t at = c->at + row * c->stride, end = c->stride, n = 0, from = 0;
 
 	while (end > 0 && n < END_BYTES) {
 		int err;
@@ -61,7 +61,7 @@ static int measure_tail(struct hdf5_padded *p, uint64_t row, uint64_t *length)
 		n = without_zeros(p->tail, end - from);
 		end = from == 0 ? 0 : from + n;
 	}
-	*length = n == 0 ? 0 : ends_image(p->tail, n) ? from + n : c->item;
+	*length = n == 0 ? 0 : ends_image(p->tail, n) ? from + n : c->stride;
 	return 0;
 }
 

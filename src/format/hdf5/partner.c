@@ -14,7 +14,8 @@ struct partner {
 	struct hdf5_walk walk; /* first: walk->partner points here */
 	struct scan scan;
 	struct row_options rows;
-	bool alone;               /* its root has one link */
+	bool is_hdf5;
+	bool alone;               /* the group at hand has one link */
 	struct hdf5_group *group; /* whose catalogue is added to */
 };
 
@@ -49,27 +50,28 @@ static herr_t visit(hid_t parent, const char *name, const H5L_info_t *link, void
 	return p->walk.err ? -1 : 0;
 }
 
-static int list_root(struct partner *p)
+/* The group of the same path; that there is none is no fault. */
+static int list_group(struct partner *p, const char *path)
 {
-	hid_t root = H5Gopen2(p->walk.file.id, "/", H5P_DEFAULT);
+	hid_t id = H5Gopen2(p->walk.file.id, path, H5P_DEFAULT);
 	H5G_info_t info;
 	int err = 0;
 
-	if (root < 0 || H5Gget_info(root, &info) < 0) {
-		if (root >= 0)
-			H5Gclose(root);
-		return hdf5_refuse_library(&p->walk, "cannot open");
+	if (id < 0) {
+		H5Eclear2(H5E_DEFAULT);
+		return p->walk.file.blocks.err ? hdf5_refuse_library(&p->walk, "cannot open") : 0;
 	}
-	p->alone = info.nlinks == 1;
-	if (H5Literate(root, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, p) < 0)
+	if (H5Gget_info(id, &info) < 0)
+		err = hdf5_refuse_library(&p->walk, "cannot open");
+	p->alone = !err && info.nlinks == 1;
+	if (!err && H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, p) < 0)
 		err = p->walk.err ? p->walk.err : hdf5_refuse_library(&p->walk, "cannot list");
-	H5Gclose(root);
+	H5Gclose(id);
 	return err;
 }
 
-int hdf5_partner_list(struct hdf5_group *group)
+static int open_partner(struct hdf5_walk *walk)
 {
-	struct hdf5_walk *walk = group->walk;
 	const struct source *source = walk->scan->labels_in;
 	struct partner *p = calloc(1, sizeof(*p));
 	unsigned char head[HEAD_BYTES] = { 0 };
@@ -78,7 +80,6 @@ int hdf5_partner_list(struct hdf5_group *group)
 	if (!p)
 		return hdf5_out_of_memory(walk);
 	walk->partner = &p->walk;
-	p->group = group;
 	p->rows = (struct row_options){ .labels = walk->scan->rows->labels,
 					.tree = walk->scan->rows->tree };
 	p->scan = (struct scan){ .source = source, .length = source_size(source),
@@ -89,10 +90,20 @@ int hdf5_partner_list(struct hdf5_group *group)
 						  HEAD_BYTES, 0);
 	if (err)
 		return hdf5_refuse_read(&p->walk, err);
-	if (format_by_name("hdf5")->probe(head, HEAD_BYTES) == 0)
-		return 0;
-	err = hdf5_walk_open(&p->walk, &p->scan, walk->e);
-	return err ? err : list_root(p);
+	p->is_hdf5 = format_by_name("hdf5")->probe(head, HEAD_BYTES) > 0;
+	return p->is_hdf5 ? hdf5_walk_open(&p->walk, &p->scan, walk->e) : 0;
+}
+
+int hdf5_partner_list(struct hdf5_group *group)
+{
+	struct hdf5_walk *walk = group->walk;
+	int err = walk->partner ? 0 : open_partner(walk);
+	struct partner *p = (struct partner *)(void *)walk->partner;
+
+	if (err || !p->is_hdf5)
+		return err;
+	p->group = group;
+	return list_group(p, walk->path.count ? walk->path.items : "/");
 }
 
 void hdf5_partner_close(struct hdf5_walk *walk)

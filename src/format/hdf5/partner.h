@@ -10,7 +10,7 @@
 
 #include "format/hdf5/group.h"
 
-/* Adds what may be labels at the root of the file scan->labels_in to the catalogue. */
+/* Adds what may be labels in the group of the same path in the file scan->labels_in. */
 int hdf5_partner_list(struct hdf5_group *group);
 
 void hdf5_partner_close(struct hdf5_walk *walk);

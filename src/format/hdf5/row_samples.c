@@ -202,6 +202,7 @@ static int row_samples_begin_group(struct appending *a, const char *split, bool 
 	if (labelled) {
 		group.class_names = (const char *const *)a->labels.class_names;
 		group.class_count = a->labels.class_count;
+		group.classes_in_list = a->labels.in_list;
 	} else if (set->class_name) {
 		group.labels = "the names of arrays or files";
 		group.labels_in_words = true;

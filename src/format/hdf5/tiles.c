@@ -221,7 +221,9 @@ int hdf5_array_extent(struct hdf5_walk *walk, struct hdf5_dataset *d, const uint
 		      struct entry_extent *out, uint64_t *written)
 {
 	struct tiles t = { .walk = walk, .dataset = d, .order = order, .bytes = d->item };
-	bool fits = d->rank <= VOLUME_RANK && d->item <= VOLUME_ITEM_LIMIT;
+	/* what lies as it is shown is no matter of items */
+	bool fits = d->rank <= VOLUME_RANK && (d->item <= VOLUME_ITEM_LIMIT || (!order &&
+		    hdf5_dataset_offset(walk, d) != HADDR_UNDEF));
 	int err;
 
 	*out = (struct entry_extent){ 0 };

@@ -75,11 +75,25 @@ static void test_splits(void **state)
 
 static void test_files(void **state)
 {
+	static const struct {
+		const char *images, *labels;
+		bool pair;
+	} files[] = {
+		{ "level_2_split_train_x.h5", "level_2_split_train_y.h5", true },
+		{ "level_2_split_train_y.h5", "level_2_split_train_x.h5", false },
+		{ "train_x.h5", "valid_y.h5", false },
+		{ "train.h5", "val.h5", false },
+	};
+
 	(void)state;
-	assert_true(names_are_pair("level_2_split_train_x.h5", "level_2_split_train_y.h5"));
-	assert_false(names_are_pair("level_2_split_train_y.h5", "level_2_split_train_x.h5"));
-	assert_false(names_are_pair("train_x.h5", "valid_y.h5"));
-	assert_false(names_are_pair("train.h5", "val.h5"));
+	for (size_t i = 0; i < COUNT(files); i++) {
+		char one[NAME_KEY_BYTES], two[NAME_KEY_BYTES];
+		bool pair = name_pair(files[i].images, one) == NAME_PAIR_IMAGES &&
+			    name_pair(files[i].labels, two) == NAME_PAIR_LABELS &&
+			    strcmp(one, two) == 0;
+
+		assert_int_equal(pair, files[i].pair);
+	}
 }
 
 static const struct {

@@ -166,7 +166,7 @@ static const struct fixture fixtures[] = {
 	{ { VAL }, "tench\nshark\n", "val/a.JPEG val/b.JPEG",
 	  "val/shark/a.JPEG val/tench/b.JPEG", NULL },
 	{ { VAL }, "[\"tench\"]", "val/a.JPEG val/b.JPEG", "val/1/a.JPEG val/tench/b.JPEG",
-	  NULL },
+	  "has no name for label 1" },
 	{ { TRAIN, VAL }, NULL,
 	  "train/n1/n1_1.JPEG train/n2/n2_1.JPEG val/a.JPEG val/b.JPEG",
 	  "train/n1/n1_1.JPEG train/n2/n2_1.JPEG val/n2/a.JPEG val/n1/b.JPEG", NULL },

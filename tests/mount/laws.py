@@ -1,0 +1,440 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Datasets for the four laws of labels, in each format.
+
+laws.py write FOLDER   writes each case into FOLDER/FORMAT-LAW-NAME/, and FOLDER/cases: a line
+                       each of folder, status, options, sources, folders with their numbers of
+                       files ("train/0:2"), and a part of what is told; "-" is nothing
+laws.py table          prints how many cases there are, a row a format, a column a law
+
+mixed    rows of different splits are apart, told of, or refused with an option
+shifted  numbers that do not fit the names are seen: no class gets another's name
+remedy   every option that a message names works on the file that caused it (laws.sh tries all
+         options of all cases; these have nothing else to show)
+same     rows, arrays and columns take labels of every type
+"""
+import io
+import json
+import os
+import pickle
+import shutil
+import sys
+import tarfile
+
+import h5py
+import numpy as np
+
+LAWS = ("mixed", "shifted", "remedy", "same")
+FORMATS = ("hdf5", "arrow", "webdataset", "maps", "saved")
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "arrow")
+CASES = []
+
+
+def case(form, law, name, shows, tells="-", options="-", status=0, sources=None):
+    def add(write):
+        CASES.append((form, law, name, shows, tells, options, status, sources, write))
+        return write
+    return add
+
+
+def pixels(n):
+    return np.arange(n * 192, dtype="u4").astype("u1").reshape(n, 8, 8, 3)
+
+
+def jpeg(i):
+    return b"\xff\xd8\xff" + bytes([i + 1]) * 20 + b"\xff\xd9"
+
+
+def rows(file, name, n):
+    dataset = file.create_dataset(name, (n,), h5py.vlen_dtype(np.uint8))
+    for i in range(n):
+        dataset[i] = np.frombuffer(jpeg(i), "u1")
+
+
+def tar(path, members):
+    with tarfile.open(path, "w") as out:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            out.addfile(info, io.BytesIO(content))
+
+
+def fixture(*names):
+    for name in names:
+        shutil.copy(os.path.join(FIXTURES, name), name)
+
+
+# ---- HDF5 ----
+
+@case("hdf5", "mixed", "lists", "test/0:1 test/1:2 train/0:2 train/1:1",
+      "1 rows of '/images' are in several splits, as the lists of rows beside them say (row 2,")
+def lists():
+    with h5py.File("a.h5", "w") as f:
+        f["images"], f["labels"] = pixels(5), [0, 1, 0, 1, 1]
+        f["train_idx"], f["test_idx"] = [0, 1, 2], [2, 3, 4]
+
+
+@case("hdf5", "mixed", "lists-of-none", "test/0:1 train/0:1 train/1:1",
+      "2 rows of '/jpegs' are in no split")
+def lists_of_none():
+    with h5py.File("a.h5", "w") as f:
+        rows(f, "jpegs", 5)
+        f["labels"] = [0, 1, 0, 1, 0]
+        f["train_idx"], f["test_idx"] = [0, 1], [2]
+
+
+@case("hdf5", "mixed", "column", "test/0:1 train/0:1 train/1:1")
+def column():
+    with h5py.File("a.h5", "w") as f:
+        rows(f, "images", 3)
+        f["labels"], f["split"] = [0, 1, 0], np.array([b"train", b"train", b"test"])
+
+
+@case("hdf5", "mixed", "files", "test/0:1 test/1:1 train/0:1 train/1:1", sources="*.h5")
+def files():
+    for split in ("train", "test"):
+        with h5py.File(f"{split}.h5", "w") as f:
+            f["images"], f["labels"] = pixels(2), [0, 1]
+
+
+@case("hdf5", "mixed", "pairs", "test/0:1 test/1:1 train/0:2 train/1:2", sources="images.h5 labels.h5")
+def pairs():
+    with h5py.File("images.h5", "w") as f:
+        f["train/x"], f["test/x"] = pixels(4), pixels(2)
+    with h5py.File("labels.h5", "w") as f:
+        f["train/y"], f["test/y"] = [0, 1, 0, 1], [1, 0]
+
+
+@case("hdf5", "mixed", "pairs-of-several", "-", "'labels.h5'", status=3, sources="*.h5")
+def pairs_of_several():
+    for name in ("images", "data"):
+        with h5py.File(f"{name}.h5", "w") as f:
+            f[name] = pixels(2)
+    with h5py.File("labels.h5", "w") as f:
+        f["y"] = [0, 1]
+
+
+def names_of(labels, names, kind=np.array):
+    with h5py.File("a.h5", "w") as f:
+        f["images"], f["labels"] = pixels(len(labels)), kind(labels)
+        f["class_names"] = np.array([name.encode() for name in names])
+
+
+@case("hdf5", "shifted", "from-1-without-last", "1:2 2:1",
+      "may begin with the name of label 0 or of label 1")
+def from_1_without_last():
+    names_of([1, 2, 1], "abc")
+
+
+@case("hdf5", "shifted", "from-1", "1:1 2:1 3:1", "'class_names' has names for 0 to 2")
+def from_1():
+    names_of([1, 2, 3], "abc")
+
+
+@case("hdf5", "shifted", "from-0-without-last", "a:2 b:1")
+def from_0_without_last():
+    names_of([0, 1, 0], "abc")
+
+
+@case("hdf5", "shifted", "double", "0:1 1:1", "would both be called 'a'")
+def double():
+    names_of([0, 1], "aa")
+
+
+@case("hdf5", "shifted", "list", "1:2 2:1", "may begin with the name of label 0", "view=class")
+def from_1_floats():
+    names_of([1., 2., 1.], "abcd")
+
+
+@case("hdf5", "shifted", "classes", "a:1 b:1 c:1", "-", "classes=list")
+def classes():
+    names_of([1, 2, 3], "xyz")
+    with open("list", "w", encoding="utf-8") as out:
+        out.write("1: a\n2: b\n3: c\n")
+
+
+@case("hdf5", "shifted", "classes-in-order", "b:1 c:1",
+      "no row has the label 0, and list is taken to begin with its name ('a')", "classes=list")
+def classes_in_order():
+    with h5py.File("a.h5", "w") as f:
+        f["images"], f["labels"] = pixels(2), [1, 2]
+    with open("list", "w", encoding="utf-8") as out:
+        out.write("a\nb\nc\n")
+
+
+@case("hdf5", "remedy", "counts", "-", "-o labels=NAME", status=3)
+def counts():
+    with h5py.File("a.h5", "w") as f:
+        f["x"], f["y"] = pixels(4), np.arange(5)
+
+
+@case("hdf5", "remedy", "rivals", "0:1 1:1 2:1 3:1", "-o labels=fine_labels takes those")
+def rivals():
+    with h5py.File("a.h5", "w") as f:
+        f["images"], f["labels"], f["fine_labels"] = pixels(4), range(4), [0, 0, 1, 1]
+
+
+LABELS = {
+    "int64": np.array([0, 1, 1]), "uint8": np.array([0, 1, 1], "u1"),
+    "big": np.array([0, 1, 1], ">i2"), "half": np.array([0, 1, 1], "f2"),
+    "half-big": np.array([0, 1, 1], ">f2"), "float": np.array([0, 1, 1], "f4"),
+    "double": np.array([0, 1, 1], "f8"), "bool": np.array([False, True, True]),
+    "column": np.array([[0], [1], [1]]), "row": np.array([[0, 1, 1]]),
+    "hot": np.array([[1, 0], [0, 1], [0, 1]]), "hot-half": np.array([[1, 0], [0, 1], [0, 1]], "f2"),
+    "hot-bool": np.array([[1, 0], [0, 1], [0, 1]], "?"),
+    "text": np.array([b"0", b"1", b"1"]), "words": np.array(["0", "1", "1"], object),
+}
+
+
+def samples_of(file, form):
+    if form == "rows":
+        rows(file, "images", 3)
+    elif form == "padded":
+        file["images"] = np.array([jpeg(i) + bytes(i) for i in range(3)], "S64")
+    elif form == "long":
+        file["images"] = np.array([jpeg(0) + bytes(8) + b"x" * 1100000 + b"\xff\xd9"] * 3, "S1200000")
+    elif form == "pixels":
+        file["images"] = pixels(3)
+    else:
+        file["images"] = np.ones((3, 4), "f4")
+
+
+def same(form, kind):
+    def write():
+        with h5py.File("a.h5", "w") as f:
+            samples_of(f, form)
+            labels = LABELS[kind]
+            f.create_dataset("labels", data=labels,
+                             dtype=h5py.string_dtype() if labels.dtype == object else None)
+    return write
+
+
+for FORM in ("rows", "padded", "pixels", "numbers"):
+    for KIND in LABELS:
+        case("hdf5", "same", f"{FORM}-{KIND}", "0:1 1:2")(same(FORM, KIND))
+case("hdf5", "same", "long-int64", "0:1 1:2", "holds whole .jpg files")(same("long", "int64"))
+
+
+@case("hdf5", "same", "long-bytes", "0:1 1:1", "holds whole .jpg files")
+def long_bytes():
+    image = jpeg(0)[:-2] + b"x" * 1500000 + b"\xff\xd9"
+    array = np.zeros((2, 1800000), "u1")
+    array[0, :len(image)] = np.frombuffer(image, "u1")
+    array[1, :25] = np.frombuffer(jpeg(1), "u1")
+    with h5py.File("a.h5", "w") as f:
+        f.create_dataset("frames", data=array, chunks=(1, 1800000), compression="gzip")
+        f["labels"] = [0, 1]
+
+
+# ---- Arrow ----
+
+@case("arrow", "mixed", "files", "test/-1:1 test/00:1 test/01:3 train/-1:1 train/00:1 train/01:3",
+      sources="train-a.arrow test-a.arrow")
+def arrow_files():
+    fixture("label-bool.arrow")
+    shutil.move("label-bool.arrow", "train-a.arrow")
+    shutil.copy("train-a.arrow", "test-a.arrow")
+
+
+@case("arrow", "shifted", "fraction", "image:5", "a label that is no whole number, 2.5")
+def arrow_fraction():
+    fixture("label-fraction.arrow")
+
+
+@case("arrow", "remedy", "two-labels", "-", "labels=y takes it")
+def arrow_two():
+    fixture("two-labels.arrow")
+
+
+@case("arrow", "remedy", "two-classes", "-", "none is taken; labels=scene takes it")
+def arrow_none():
+    fixture("two-classes.arrow")
+
+
+ARROW = {"-1:1 00:1 01:1 02:2": ("int8", "uint8", "int16", "half", "float", "double", "hot",
+                                "hot-bool", "hot-float", "hot-fixed"),
+         "-1:1 00:1 01:3": ("bool",)}
+for SHOWN, KINDS in ARROW.items():
+    for KIND in KINDS:
+        case("arrow", "same", KIND, SHOWN)(lambda kind=KIND: fixture(f"label-{kind}.arrow"))
+
+
+# ---- WebDataset ----
+
+@case("webdataset", "mixed", "files", "test/0:1 test/1:1 train/0:1 train/1:1",
+      sources="x-train-0.tar x-test-0.tar", options="sidecars=hide")
+def wds_files():
+    for split in ("train", "test"):
+        tar(f"x-{split}-0.tar", [(f"{i}.{end}", body) for i in range(2)
+                                for end, body in (("cls", b"%d" % i), ("jpg", jpeg(i)))])
+
+
+@case("webdataset", "mixed", "one-file-of-no-split", ".:1 0:1 train/0:1",
+      "says no split, as that of 'x-train-0.tar' says 'train'",
+      sources="x-train-0.tar y-0.tar z-test-0.tar", options="sidecars=hide")
+def wds_stray():
+    for i, name in enumerate(("x-train-0.tar", "y-0.tar", "z-test-0.tar")):
+        members = [(f"{i}.cls", b"0"), (f"{i}.jpg", jpeg(i))]
+        tar(name, members if i < 2 else [("LICENSE", b"")])
+
+
+@case("webdataset", "shifted", "numbers-and-names", "0:1 cat:1",
+      "one class may be two directories", sources="a.tar b.tar", options="sidecars=hide")
+def wds_numbers_and_names():
+    tar("a.tar", [("0.cls", b"0"), ("0.jpg", jpeg(0))])
+    tar("b.tar", [("1.jpg", jpeg(1)), ("1.json", b'{"label": "cat"}')])
+
+
+@case("webdataset", "shifted", "from-1", "1:1 2:1", "the 2 labels are not 0 to 1",
+      options="sidecars=hide")
+def wds_from_1():
+    tar("a.tar", [(f"{i}.{end}", body) for i in (1, 2)
+                  for end, body in (("cls", b"%d" % i), ("jpg", jpeg(i)))])
+
+
+@case("webdataset", "remedy", "hint", ".:4", "labels=species_id.cls")
+def wds_hint():
+    tar("a.tar", [(f"{i}.{end}", body) for i in range(2)
+                  for end, body in (("jpg", jpeg(i)), ("species_id.cls", b"%d" % i))])
+
+
+def wds_same(members):
+    def write():
+        tar("a.tar", [member for i, n in enumerate((0, 1, 1)) for member in
+                      ((f"{i}.jpg", jpeg(i)), (f"{i}.{members[0]}", members[1](n)))])
+    return write
+
+
+for KIND, MEMBERS in {
+        "cls": ("cls", lambda n: b"%d" % n), "cls-line": ("cls", lambda n: b"%d\n" % n),
+        "json": ("json", lambda n: json.dumps({"label": n}).encode()),
+        "json-float": ("json", lambda n: json.dumps({"label": float(n)}).encode()),
+        "json-bool": ("json", lambda n: json.dumps({"label": bool(n)}).encode()),
+        "json-text": ("json", lambda n: json.dumps({"label": str(n)}).encode()),
+        "json-alone": ("json", lambda n: b"%d" % n)}.items():
+    case("webdataset", "same", KIND, "0:1 1:2", options="sidecars=hide")(wds_same(MEMBERS))
+
+
+# ---- Files with names, by maps ----
+
+def flat(n):
+    tar("a.tar", [(f"{i}.jpg", jpeg(i)) for i in range(n)])
+
+
+def map_of(name, text):
+    with open(name, "wb") as out:
+        out.write(text)
+
+
+@case("maps", "mixed", "splits", "x/0:2", "files of 'train' and of 'test'",
+      "names=map.csv", sources="train.tar test.tar")
+def maps_splits():
+    tar("train.tar", [("x/0.jpg", jpeg(0))])
+    tar("test.tar", [("x/1.jpg", jpeg(1))])
+    map_of("map.csv", b"file,label\n0.jpg,0\n1.jpg,0\n")
+
+
+@case("maps", "shifted", "classes-from-1", "0:1 a:1", "has no name for label 0",
+      "names=map.csv,classes=list")
+def maps_from_1():
+    flat(2)
+    map_of("map.csv", b"file,label\n0.jpg,0\n1.jpg,1\n")
+    map_of("list", b"1: a\n2: b\n")
+
+
+@case("maps", "shifted", "two-maps", "-", "say two labels of", "names=m1.csv:m2.csv", status=3)
+def maps_two():
+    flat(2)
+    map_of("m1.csv", b"file,label\n0.jpg,0\n1.jpg,1\n")
+    map_of("m2.csv", b"file,label\n0.jpg,1\n1.jpg,0\n")
+
+
+@case("maps", "remedy", "unused", ".:2", "no file here has one of its 1 names", "names=map.csv")
+def maps_unused():
+    flat(2)
+    map_of("map.csv", b"file,label\nz.jpg,0\n")
+
+
+for KIND, (NAME, TEXT) in {
+        "csv": ("m.csv", b"file,label\n0.jpg,0\n1.jpg,1\n2.jpg,1\n"),
+        "csv-titles": ("m.csv", b"id,Image Name,Class_Id\n7,0.jpg,0\n8,1.jpg,1\n9,2.jpg,1\n"),
+        "csv-utf16": ("m.csv", "file,label\n0.jpg,0\n1.jpg,1\n2.jpg,1\n".encode("utf-16")),
+        "text": ("m.txt", b"0.jpg 0\n1.jpg 1\n2.jpg 1\n"),
+        "json": ("m.json", b'{"0.jpg": 0, "1.jpg": 1, "2.jpg": 1}'),
+        "json-words": ("m.json", b'{"0.jpg": "0", "1.jpg": "1", "2.jpg": "1"}'),
+        "pickle": ("m.pkl", pickle.dumps({"0.jpg": 0, "1.jpg": 1, "2.jpg": 1})),
+        "pickle-0": ("m.pkl", pickle.dumps({"0.jpg": 0, "1.jpg": 1, "2.jpg": 1}, 0)),
+        "pickle-numpy": ("m.pkl", pickle.dumps({f"{i}.jpg": np.int64(n)
+                                               for i, n in enumerate((0, 1, 1))}))}.items():
+    case("maps", "same", KIND, "0:1 1:2", "-", f"names={NAME}")(
+        lambda name=NAME, text=TEXT: (flat(3), map_of(name, text)))
+
+
+# ---- Folders that save_to_disk() wrote ----
+
+def saved(folder, data, indices=None):
+    os.makedirs(folder)
+    fixture(data)
+    shutil.move(data, f"{folder}/data-0.arrow")
+    state = {"_data_files": [{"filename": "data-0.arrow"}]}
+    if indices:
+        fixture(indices)
+        shutil.move(indices, f"{folder}/indices.arrow")
+        state["_indices_data_files"] = [{"filename": "indices.arrow"}]
+    with open(f"{folder}/state.json", "w", encoding="utf-8") as out:
+        json.dump(state, out)
+
+
+@case("saved", "mixed", "splits", "test/-1:1 test/00:1 test/01:1 test/02:2 "
+      "train/-1:1 train/00:1 train/01:1 train/02:2", sources="d")
+def saved_splits():
+    saved("d/train", "label-int8.arrow")
+    saved("d/test", "label-int8.arrow")
+    with open("d/dataset_dict.json", "w", encoding="utf-8") as out:
+        json.dump({"splits": ["train", "test"]}, out)
+
+
+@case("saved", "mixed", "indices", "-", "4 of its 8 rows are shown", sources="d")
+def saved_indices():
+    saved("d", "pets-train-00000-of-00002.arrow", "indices.arrow")
+
+
+@case("saved", "shifted", "beyond", "-", "names a row beyond", sources="d", status=3)
+def saved_beyond():
+    saved("d", "pets-train-00000-of-00002.arrow", "indices-beyond.arrow")
+
+
+@case("saved", "remedy", "two-labels", "-", "labels=y takes it", sources="d")
+def saved_two():
+    saved("d", "two-labels.arrow")
+
+
+@case("saved", "same", "bool", "-1:1 00:1 01:3", sources="d")
+def saved_bool():
+    saved("d", "label-bool.arrow")
+
+
+def write_all(top):
+    os.makedirs(top)
+    out = []
+    for form, law, name, shows, tells, options, status, sources, write in CASES:
+        folder = f"{top}/{form}-{law}-{name}"
+        os.makedirs(folder)
+        os.chdir(folder)
+        write()
+        sources = sources or "a.*" if form != "arrow" else sources or "*.arrow"
+        out.append("\t".join((os.path.basename(folder), str(status), options, sources, shows, tells)))
+    with open(f"{top}/cases", "w", encoding="utf-8") as file:
+        file.write("".join(line + "\n" for line in out))
+
+
+def table():
+    print("format\t" + "\t".join(LAWS))
+    for form in FORMATS:
+        print("\t".join([form] + [str(sum(c[:2] == (form, law) for c in CASES)) for law in LAWS]))
+
+
+if sys.argv[1] == "table":
+    table()
+else:
+    write_all(os.path.abspath(sys.argv[2]))
