@@ -349,6 +349,18 @@ def maps_splits():
     map_of("map.csv", b"file,label\n0.jpg,0\n1.jpg,0\n")
 
 
+@case("maps", "mixed", "split-column", "0:2 1:1", "says the split of each file", "names=m.csv")
+def maps_split_column():
+    flat(3)
+    map_of("m.csv", b"file,label,Split\n0.jpg,0,train\n1.jpg,1,train\n2.jpg,0,test\n")
+
+
+@case("maps", "mixed", "one-split", ".:1 0:1 1:1", "1 files have no name in it", "names=m.csv")
+def maps_one_split():
+    flat(3)
+    map_of("m.csv", b"file,label\n0.jpg,0\n1.jpg,1\n")
+
+
 @case("maps", "shifted", "classes-from-1", "0:1 a:1", "has no name for label 0",
       "names=map.csv,classes=list")
 def maps_from_1():
