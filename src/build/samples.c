@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "build/samples.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct samples {
 	struct arena arena;
 	VEC(struct group) groups;
 	VEC(struct sample) items;
+	bool parted;
 };
 
 struct samples *samples_new(void)
@@ -95,6 +97,8 @@ int samples_select(struct samples *samples, const uint64_t *rows, size_t n)
 	size_t groups = samples->groups.count;
 	struct sample *items;
 
+	if (samples->parted)
+		return -ENOTSUP;
 	if (groups && n > SIZE_MAX / sizeof(*items) / groups)
 		return -ENOMEM;
 	items = malloc(n && groups ? n * groups * sizeof(*items) : 1);
@@ -119,6 +123,41 @@ int samples_select(struct samples *samples, const uint64_t *rows, size_t n)
 	samples->items.items = items;
 	samples->items.count = samples->items.room = n * groups;
 	return 0;
+}
+
+/* Moves the rows of one split from `from`: how many there are. */
+static size_t take_part(struct sample *to, const struct sample *from, const uint8_t *part,
+			size_t rows, size_t split)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows; i++)
+		if (part[i] == split)
+			to[n++] = from[i];
+	return n;
+}
+
+int samples_part(struct samples *samples, const uint8_t *part, const char *const *splits,
+		 size_t n)
+{
+	struct group whole = samples->groups.items[--samples->groups.count];
+	size_t rows = whole.is.rows;
+	struct sample *all = malloc(rows ? rows * sizeof(*all) : 1);
+	int err = all ? 0 : -ENOMEM;
+
+	if (!err && rows)
+		memcpy(all, samples->items.items + whole.first, rows * sizeof(*all));
+	samples->parted = true;
+	for (size_t k = 0; k < n && !err && rows; k++) {
+		whole.is.split = splits[k];
+		err = copy_text(samples, &whole.is.split);
+		whole.is.rows = take_part(samples->items.items + whole.first, all, part, rows, k);
+		if (!err)
+			err = vec_push(&samples->groups, whole);
+		whole.first += whole.is.rows;
+	}
+	free(all);
+	return err;
 }
 
 size_t samples_group_count(const struct samples *samples)

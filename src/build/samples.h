@@ -62,10 +62,17 @@ int samples_begin(struct samples *samples, const struct sample_group *group);
 int samples_add(struct samples *samples, const struct sample *sample);
 
 /*
- * Of each group these rows, in this order; a row may come again. 0, -ENOMEM, or -ERANGE
- * where a group has no such row.
+ * Of each group these rows, in this order; a row may come again. 0, -ENOMEM, -ENOTSUP where
+ * groups were parted, or -ERANGE where a group has no such row.
  */
 int samples_select(struct samples *samples, const uint64_t *rows, size_t n);
+
+/*
+ * Parts the last group: row i belongs to the split splits[part[i]], of n. 0 or -ENOMEM. Rows
+ * have other numbers then, so samples_select is -ENOTSUP.
+ */
+int samples_part(struct samples *samples, const uint8_t *part, const char *const *splits,
+		 size_t n);
 
 size_t samples_group_count(const struct samples *samples);
 

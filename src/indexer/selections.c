@@ -60,6 +60,12 @@ static int select_rows(struct job *data, const struct job *by, const uint64_t *r
 				 " of '%s'; are they of one "
 				 "dataset?",
 				 by->scan.label, all, data->scan.label);
+	if (err == -ENOTSUP)
+		return error_set(e, ERROR_DATASET, EBADMSG,
+				 "'%s' has numbers of rows of '%s', in which a column says the "
+				 "split of each; write them as one (datasets: "
+				 "ds.flatten_indices().save_to_disk(FOLDER))", by->scan.label,
+				 data->scan.label);
 	if (err)
 		return error_no_memory(e, NULL);
 	findings_add(data->scan.findings, FINDING_CHOSEN,

@@ -29,6 +29,12 @@ int given_read(const struct indexer_config *config, struct given *out,
 		struct name_map *map;
 
 		err = name_map_read(from->bytes, from->size, from->path, &map, e);
+		if (!err && name_map_has_splits(map))
+			findings_add(findings, FINDING_CHOSEN,
+				     "'%s' has a column that says the split of each file, which is "
+				     "not used: files of all splits lie in one folder of a class; "
+				     "give a table of the rows of one split",
+				     filename_of(from->path));
 		if (!err)
 			out->names[out->name_count++] = (struct view_map){ map, from->path };
 	}

@@ -214,7 +214,7 @@ int class_list_read(const void *bytes, size_t n, const char *path,
 		    struct class_list **out, struct error *e)
 {
 	struct class_list *list = calloc(1, sizeof(*list));
-	struct map_input input = { bytes, n, path, class_list_add_class, list, true };
+	struct map_input input = { bytes, n, path, class_list_add_class, list, true, NULL };
 	int err;
 
 	*out = NULL;

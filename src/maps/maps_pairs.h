@@ -40,6 +40,7 @@ struct map_input {
 	map_visit *visit;
 	void *context;
 	bool classes;     /* a list of them is looked for */
+	bool *splits;     /* set where a table has a column of splits; or NULL */
 };
 
 bool map_is_json(const struct map_input *input);

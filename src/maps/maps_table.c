@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -8,6 +9,7 @@
 #include "base/vec.h"
 #include "maps/maps_pairs.h"
 #include "names/column_titles.h"
+#include "names/label_words.h"
 
 enum { ROW_MOST = 1 << 20 }; /* bytes: a quote that is not closed ends somewhere */
 
@@ -229,6 +231,15 @@ static int find_title(const struct maps_table *t, enum title_role role, int but)
 	return found;
 }
 
+static bool is_split_title(struct map_value field)
+{
+	char title[16];
+
+	snprintf(title, sizeof(title), "%.*s", (int)(field.size < 15 ? field.size : 15),
+		 field.text);
+	return name_is_split_column(title);
+}
+
 /*
  * Looks at the first row: which columns are the name and the label? 1 if it is a title
  * line, 0 if it is none (or it does not say so), or an errno.
@@ -256,6 +267,8 @@ static int choose_columns(struct maps_table *t, struct error *e)
 	if (t->fields.count > 2)
 		t->columns = t->fields.count;
 	t->first_word = field_value(t, t->value).size == strlen("predictionstring");
+	for (size_t i = 0; i < t->fields.count && t->input->splits; i++)
+		*t->input->splits |= is_split_title(field_value(t, i));
 	return 1;
 }
 

@@ -27,6 +27,7 @@ struct name_map {
 	struct map_texts classes;
 	bool texts, numbers; /* what the labels are */
 	bool plain_numbers;  /* the texts are numbers, all of them */
+	bool splits;         /* its table says splits, too */
 };
 
 struct name_map_piece {
@@ -247,7 +248,7 @@ int name_map_read(const void *bytes, size_t n, const char *path, struct name_map
 		  struct error *e)
 {
 	struct name_map *map = calloc(1, sizeof(*map));
-	struct map_input input = { bytes, n, path, add_pair, map, false };
+	struct map_input input = { bytes, n, path, add_pair, map, false, &map->splits };
 	int err;
 
 	*out = NULL;
@@ -281,6 +282,11 @@ void name_map_free(struct name_map *map)
 	arena_free(&map->keys);
 	map_texts_free(&map->classes);
 	free(map);
+}
+
+bool name_map_has_splits(const struct name_map *map)
+{
+	return map->splits;
 }
 
 size_t name_map_count(const struct name_map *map)

@@ -35,6 +35,9 @@ int name_map_read(const void *bytes, size_t n, const char *path, struct name_map
 		  struct error *e);
 void name_map_free(struct name_map *map);
 
+/* Has its table a column that says the split of each file, which is not used? */
+bool name_map_has_splits(const struct name_map *map);
+
 size_t name_map_count(const struct name_map *map);
 const struct name_map_item *name_map_get(const struct name_map *map, size_t i);
 

@@ -45,6 +45,11 @@ bool split_is_same(const char *a, size_t na, const char *b, size_t nb)
 	return split && split == split_of(b, nb, strncmp);
 }
 
+bool split_names_folder(const char *word)
+{
+	return *word && !strchr(word, '/') && strcmp(word, ".") != 0 && strcmp(word, "..") != 0;
+}
+
 /* In the name of a file these are no classes either. */
 static bool is_file_word(const char *text, size_t n)
 {

@@ -19,6 +19,9 @@ bool split_is_small_word(const char *text, size_t n);
 /* Are these the same part: the same bytes, or as "val" and "validation"? Small letters. */
 bool split_is_same(const char *a, size_t na, const char *b, size_t nb);
 
+/* May a folder be called so? */
+bool split_names_folder(const char *word);
+
 enum { SPLIT_BYTES = 16 };
 
 /*

@@ -236,6 +236,21 @@ def arrow_files():
     shutil.copy("train-a.arrow", "test-a.arrow")
 
 
+for KIND in ("column", "coded"):
+    case("arrow", "mixed", f"split-{KIND}", "test/0:1 test/1:1 train/0:1 train/1:2")(
+        lambda kind=KIND: fixture(f"split-{kind}.arrow"))
+
+
+@case("arrow", "mixed", "split-null", "-", "in row 2 that is no word", status=3)
+def arrow_split_null():
+    fixture("split-null.arrow")
+
+
+@case("arrow", "mixed", "split-as-labels", "test:2 train:3", options="labels=split")
+def arrow_split_as_labels():
+    fixture("split-column.arrow")
+
+
 @case("arrow", "shifted", "fraction", "image:5", "a label that is no whole number, 2.5")
 def arrow_fraction():
     fixture("label-fraction.arrow")
@@ -334,6 +349,18 @@ def maps_splits():
     map_of("map.csv", b"file,label\n0.jpg,0\n1.jpg,0\n")
 
 
+@case("maps", "mixed", "split-column", "0:2 1:1", "says the split of each file", "names=m.csv")
+def maps_split_column():
+    flat(3)
+    map_of("m.csv", b"file,label,Split\n0.jpg,0,train\n1.jpg,1,train\n2.jpg,0,test\n")
+
+
+@case("maps", "mixed", "one-split", ".:1 0:1 1:1", "1 files have no name in it", "names=m.csv")
+def maps_one_split():
+    flat(3)
+    map_of("m.csv", b"file,label\n0.jpg,0\n1.jpg,1\n")
+
+
 @case("maps", "shifted", "classes-from-1", "0:1 a:1", "has no name for label 0",
       "names=map.csv,classes=list")
 def maps_from_1():
@@ -397,6 +424,11 @@ def saved_splits():
 @case("saved", "mixed", "indices", "-", "4 of its 8 rows are shown", sources="d")
 def saved_indices():
     saved("d", "pets-train-00000-of-00002.arrow", "indices.arrow")
+
+
+@case("saved", "mixed", "indices-of-splits", "-", "ds.flatten_indices()", sources="d", status=3)
+def saved_indices_of_splits():
+    saved("d", "split-column.arrow", "indices.arrow")
 
 
 @case("saved", "shifted", "beyond", "-", "names a row beyond", sources="d", status=3)

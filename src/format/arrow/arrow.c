@@ -19,6 +19,7 @@
 #include "format/arrow/row_names.h"
 #include "labels/column_rules.h"
 #include "names/column_titles.h"
+#include "names/label_words.h"
 #include "names/split_words.h"
 
 enum {
@@ -371,6 +372,20 @@ static bool is_selection(const struct arrow_schema *schema)
 	       column->self.type == ARROW_INT && !column->self.dictionary;
 }
 
+/* The column that says the split of each row; labels=split makes it a class. */
+static const struct arrow_column *find_splits(const struct arrow_file *file,
+					      const struct arrow_column *labels)
+{
+	for (size_t i = 0; i < file->schema.columns.count && !file->scan->rows->tree; i++) {
+		const struct arrow_column *column = &file->schema.columns.items[i];
+
+		if (column != labels && !column->parent && !column->part &&
+		    arrow_is_text(&column->self) && name_is_split_column(column->name))
+			return column;
+	}
+	return NULL;
+}
+
 static int arrow_take_file(struct arrow_file *file)
 {
 	char split[SPLIT_BYTES];
@@ -388,6 +403,7 @@ static int arrow_take_file(struct arrow_file *file)
 	err = choose_labels(file, &choice);
 	if (!err)
 		err = read_classes(file, &choice);
+	choice.splits = find_splits(file, choice.labels);
 	return err ? err : arrow_take_columns(file, &choice);
 }
 

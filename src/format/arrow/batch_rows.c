@@ -16,8 +16,13 @@
 #include "format/arrow/row_names.h"
 #include "format/arrow/slice.h"
 #include "format/limits.h"
+#include "names/split_words.h"
 
-enum { ROWS_SNIFFED = 16 };
+enum {
+	ROWS_SNIFFED = 16,
+	SPLITS_MOST = 16,
+	SPLIT_MOST = 64, /* bytes of a word */
+};
 
 struct arrow_slices {
 	struct arrow_slice *items;
@@ -38,6 +43,10 @@ struct pass {
 	struct arrow_names names;
 	uint64_t row, without_bytes, without_label;
 	char class_name[ARROW_NAME_BYTES + 1];
+	struct arrow_labels splits;      /* words */
+	char words[SPLITS_MOST][SPLIT_MOST + 1];
+	size_t word_count;
+	VEC(uint8_t) parts;              /* of each row the number of its word */
 };
 
 /* Of the columns' arrays those that hold the bytes. */
@@ -156,13 +165,62 @@ static int batch_rows_add_sample(struct pass *pass, const struct arrow_batch *ba
 	return 0;
 }
 
+static int refuse_split(struct pass *pass)
+{
+	return arrow_refuse(pass->file, "says the split of each row in '%s', and in row %" PRIu64
+			    " that is no word that a folder can have, or there are more than %d: "
+			    "write others, or see all rows as one with -o view=tree",
+			    pass->choice->splits->name, pass->row, SPLITS_MOST);
+}
+
+/* Notes the row's split. */
+static int batch_rows_take_split(struct pass *pass, const struct arrow_batch *batch, size_t i)
+{
+	struct arrow_label label = { .none = true };
+	char word[SPLIT_MOST + 1];
+	size_t k = 0;
+	int err;
+
+	if (!pass->choice->splits)
+		return 0;
+	err = arrow_labels_get(&pass->splits, pass->file, batch, i, &label);
+	if (err && err != -EDOM)
+		return err;
+	if (err || !label.text || label.length > SPLIT_MOST)
+		return refuse_split(pass);
+	memcpy(word, label.text, label.length);
+	word[label.length] = '\0';
+	while (k < pass->word_count && strcmp(pass->words[k], word) != 0)
+		k++;
+	if (k == pass->word_count) {
+		if (k == SPLITS_MOST || !split_names_folder(word))
+			return refuse_split(pass);
+		memcpy(pass->words[pass->word_count++], word, sizeof(word));
+	}
+	return vec_push(&pass->parts, (uint8_t)k) < 0 ? arrow_no_memory(pass->file) : 0;
+}
+
+static int part_rows(struct pass *pass)
+{
+	const char *words[SPLITS_MOST];
+
+	if (!pass->choice->splits)
+		return 0;
+	for (size_t i = 0; i < pass->word_count; i++)
+		words[i] = pass->words[i];
+	return samples_part(pass->file->scan->samples, pass->parts.items, words,
+			    pass->word_count) < 0 ? arrow_no_memory(pass->file) : 0;
+}
+
 /* Rows */
 
 static int visit_row(struct pass *pass, const struct arrow_batch *batch, size_t i)
 {
 	uint64_t at, length;
-	int err;
+	int err = pass->sniffing ? 0 : batch_rows_take_split(pass, batch, i);
 
+	if (err)
+		return err;
 	if (is_null_above(&pass->above, i) ||
 	    arrow_slice_is_null(&pass->images, i)) {
 		pass->without_bytes++;
@@ -196,7 +254,9 @@ static int load_all(struct pass *pass, const struct arrow_batch *batch, uint64_t
 		err = load_above(pass, &pass->above, batch, first, n);
 	if (!err)
 		err = load_above(pass, &pass->label_above, batch, first, n);
-	return err ? err : arrow_labels_load(&pass->labels, pass->file, batch, first, n);
+	if (!err)
+		err = arrow_labels_load(&pass->labels, pass->file, batch, first, n);
+	return err ? err : arrow_labels_load(&pass->splits, pass->file, batch, first, n);
 }
 
 static int find_above(struct pass *pass, struct arrow_slices *above,
@@ -219,7 +279,9 @@ static int find_all(struct pass *pass, const struct arrow_batch *batch)
 		err = find_above(pass, &pass->above, batch);
 	if (!err)
 		err = find_above(pass, &pass->label_above, batch);
-	return err ? err : arrow_labels_find(&pass->labels, pass->file, batch);
+	if (!err)
+		err = arrow_labels_find(&pass->labels, pass->file, batch);
+	return err ? err : arrow_labels_find(&pass->splits, pass->file, batch);
 }
 
 static int visit_slice(struct pass *pass, const struct arrow_batch *batch,
@@ -270,6 +332,8 @@ static int visit_all(struct pass *pass)
 
 	arrow_file_rewind(pass->file);
 	there = arrow_labels_restart(&pass->labels, pass->file);
+	if (there >= 0)
+		there = arrow_labels_restart(&pass->splits, pass->file);
 	if (there < 0)
 		return there;
 	do {
@@ -354,6 +418,7 @@ static int begin_pass(struct pass *pass, struct arrow_file *file, struct arrow_c
 	if (images->path.type && !sniffing)
 		arrow_slice_begin(&pass->paths, &images->path, true);
 	arrow_labels_begin(&pass->labels, file, labels);
+	arrow_labels_begin(&pass->splits, file, sniffing ? NULL : choice->splits);
 	arrow_names_begin(&pass->names);
 	err = begin_above(pass, images, &pass->above);
 	return err || !labels ? err : begin_above(pass, labels, &pass->label_above);
@@ -370,6 +435,8 @@ static void end_pass(struct pass *pass)
 {
 	arrow_names_end(&pass->names);
 	arrow_labels_end(&pass->labels, pass->file);
+	arrow_labels_end(&pass->splits, pass->file);
+	vec_free(&pass->parts);
 	arrow_slice_end(&pass->images);
 	arrow_slice_end(&pass->paths);
 	end_above(&pass->above);
@@ -404,6 +471,8 @@ int arrow_rows_take(struct arrow_file *file, struct arrow_choice *choice,
 		err = batch_rows_begin_group(&pass);
 	if (!err)
 		err = visit_all(&pass);
+	if (!err)
+		err = part_rows(&pass);
 	if (!err)
 		say_rows(&pass);
 	end_pass(&pass);

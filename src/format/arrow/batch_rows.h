@@ -14,6 +14,7 @@ struct arrow_choice {
 	const struct arrow_column *images;
 	const struct arrow_column *labels; /* NULL: none */
 	const char *split;
+	const struct arrow_column *splits; /* the split of each row, in words; NULL: none */
 	const char **class_names;          /* of the labels; class_count of them */
 	size_t class_count;
 	uint64_t row_budget;               /* rows that the file may still have */

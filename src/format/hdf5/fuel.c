@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "build/findings.h"
 #include "format/hdf5/column.h"
+#include "names/split_words.h"
 
 enum { SPLITS_MOST = 256, ITEM_MOST = 1 << 16 };
 
@@ -306,8 +307,7 @@ static int take_line(struct hdf5_walk *walk, struct hdf5_split_lines *from, cons
 
 	memcpy(split.name, line->split, sizeof(split.name));
 	split.name[HDF5_SPLIT_NAME] = '\0';
-	if (!*split.name || strchr(split.name, '/') || strcmp(split.name, ".") == 0 ||
-	    strcmp(split.name, "..") == 0)
+	if (!split_names_folder(split.name))
 		return fuel_refuse_line(walk, split.name, "no folder can be named like");
 	if (refers(line))
 		err = fuel_read_list(walk, from, &line->indices, rows, &split);

@@ -37,8 +37,7 @@ static int add_word(struct hdf5_walk *walk, const char *column, const char *word
 	*found = split_arrays_find_split(out, word);
 	if (*found)
 		return 0;
-	if (n == 0 || n > HDF5_SPLIT_NAME || strchr(word, '/') || strcmp(word, ".") == 0 ||
-	    strcmp(word, "..") == 0 || out->items.count == SPLITS_MOST)
+	if (n > HDF5_SPLIT_NAME || !split_names_folder(word) || out->items.count == SPLITS_MOST)
 		return refuse_word(walk, column, word);
 	memcpy(split.name, word, n + 1);
 	split.listed = calloc(1, (size_t)(rows / 8 + 1));

@@ -163,7 +163,38 @@ static void test_rows_are_selected(void **state)
 	samples_free(all);
 }
 
+static void test_the_last_group_is_parted(void **state)
+{
+	static const char *const splits[] = { "train", "none", "test" };
+	static const uint8_t part[] = { 2, 0, 2, 0, 0 };
+	struct samples *samples = samples_new();
+	struct sample_group group = { .split = "x", .name = "i", .extension = "jpg" };
+	const uint64_t rows[] = { 0 };
+	const struct sample *first;
+
+	(void)state;
+	assert_int_equal(samples_begin(samples, &group), 0);
+	assert_int_equal(samples_add(samples, &(struct sample){ .label = 9 }), 0);
+	assert_int_equal(samples_begin(samples, &group), 0);
+	for (int64_t i = 0; i < 5; i++)
+		assert_int_equal(samples_add(samples, &(struct sample){ .label = i }), 0);
+	assert_int_equal(samples_part(samples, part, splits, COUNT(splits)), 0);
+	assert_int_equal(samples_group_count(samples), 4);
+	assert_string_equal(samples_group(samples, 0, &first)->split, "x");
+	assert_int_equal(first[0].label, 9);
+	assert_string_equal(samples_group(samples, 1, &first)->split, "train");
+	assert_int_equal(first[0].label, 1);
+	assert_int_equal(first[2].label, 4);
+	assert_int_equal(samples_group(samples, 2, &first)->rows, 0);
+	assert_string_equal(samples_group(samples, 3, &first)->split, "test");
+	assert_int_equal(samples_group(samples, 3, &first)->rows, 2);
+	assert_int_equal(first[1].label, 2);
+	assert_int_equal(samples_select(samples, rows, 1), -ENOTSUP);
+	samples_free(samples);
+}
+
 static const struct CMUnitTest samples[] = {
+	cmocka_unit_test(test_the_last_group_is_parted),
 	cmocka_unit_test(test_rows_are_selected),
 	cmocka_unit_test(test_groups_are_copied_and_counted),
 	unit_table(test_what_a_head_is_called, heads, head),
