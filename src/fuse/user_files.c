@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "fuse/user_files.h"
 
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/errand.h"
@@ -13,6 +17,7 @@ struct user_files_wanted {
 	const char *path;
 	int (*open)(const char *path, struct error *e);
 	struct notify *notify; /* of a FIFO */
+	bool taken;
 };
 
 static int open_as_user(void *context, struct error *e)
@@ -25,11 +30,36 @@ static int open_as_user(void *context, struct error *e)
 	return item.fd < 0 ? item.fd : errand_send(&item, e);
 }
 
+/* The opener may have been taken over: one descriptor, of the kind that was asked for. */
+static int refuse_file(const struct errand_item *item, struct error *e)
+{
+	return error_set(e, ERROR_SYSTEM, EBADMSG, "the process that opens '%s' as the user has "
+			 "sent something else", item->text);
+}
+
+static bool is_packet_socket(int fd)
+{
+	int type = 0;
+	socklen_t size = sizeof(type);
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+static bool is_fifo(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 /* The user's process keeps the file and writes it: root never waits for it. */
 static int take_log(void *context, const struct errand_item *item, struct error *e)
 {
-	(void)context;
-	(void)e;
+	struct user_files_wanted *wanted = context;
+
+	if (wanted->taken || !is_packet_socket(item->fd))
+		return refuse_file(item, e);
+	wanted->taken = true;
 	log_writer_use(item->fd);
 	return 0;
 }
@@ -46,9 +76,11 @@ int user_log(const struct rights *rights, const char *path, struct error *e)
 
 static int take_pipe(void *context, const struct errand_item *item, struct error *e)
 {
-	const struct user_files_wanted *wanted = context;
+	struct user_files_wanted *wanted = context;
 
-	(void)e;
+	if (wanted->taken || !is_fifo(item->fd))
+		return refuse_file(item, e);
+	wanted->taken = true;
 	wanted->notify->pipe = item->fd;
 	return 0;
 }

@@ -154,8 +154,6 @@ int log_writer_start(int file, struct error *e)
 		err = start_without_signals(ends[1], file);
 		close(ends[1]);
 	}
-	if (!err && fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
-		err = -errno;
 	close(file);
 	if (!err)
 		return ends[0];
@@ -195,7 +193,7 @@ static int send_line(const char *line, size_t size)
 {
 	if (atomic_load(&log_hangs) && log_writer_has_written())
 		atomic_store(&log_hangs, false);
-	if (send(log_sender, line, size, MSG_NOSIGNAL) < 0)
+	if (send(log_sender, line, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return -errno;
 	if (!atomic_load(&log_hangs))
 		await_writer();
