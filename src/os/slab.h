@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * slab.h: the memory of chunks, used again.
+ * slab.h: memory of chunks, used again.
  *
  * Chunks of a megabyte come and go all the time: asking the kernel for each would
  * cost 256 page faults, and 300 us instead of 30. So what was given back is kept, up to
@@ -9,8 +9,8 @@
  *
  * Threads: all but slab_init and slab_free by any number at once.
  */
-#ifndef GRANARY_CACHE_SLAB_H
-#define GRANARY_CACHE_SLAB_H
+#ifndef GRANARY_OS_SLAB_H
+#define GRANARY_OS_SLAB_H
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -30,6 +30,8 @@ struct slab {
 	_Atomic uint64_t bytes;
 };
 
+#define SLAB_INIT(bytes_most) { .lock = LOCK_INIT, .most = (bytes_most) }
+
 /* Keeps up to `most` bytes. */
 void slab_init(struct slab *slab, uint64_t most);
 void slab_free(struct slab *slab);
@@ -45,6 +47,20 @@ void slab_give(struct slab *slab, void *memory, size_t size);
 
 /* A new limit, which holds at once. */
 void slab_limit(struct slab *slab, uint64_t most);
+
+/*
+ * For a short time, of any size: rounded up to a power of two, so that what was given
+ * back for one size serves others. The second one is for CLEANUP.
+ */
+struct slab_loan {
+	struct slab *slab;
+	void *memory; /* NULL: none */
+	size_t size;
+};
+
+/* NULL: out of memory. What the loan had before is given back. */
+void *slab_lend(struct slab_loan *loan, size_t size);
+void slab_end_loan(struct slab_loan *loan);
 
 /* What is kept. */
 uint64_t slab_bytes(const struct slab *slab);
