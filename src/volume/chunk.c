@@ -103,10 +103,8 @@ void chunk_put(struct chunk *chunk, size_t read)
 {
 	struct cache *cache = chunk->volume->table->cache;
 
-	if (chunk->pin && chunk->context->hint == READ_AHEAD)
-		cache_put_used(cache, chunk->pin);
-	else if (chunk->pin)
-		cache_put_read(cache, chunk->pin, read);
+	if (chunk->pin)
+		cache_put_read(cache, chunk->pin, read, chunk->context->hint == READ_AHEAD);
 	if (chunk->taken)
 		quota_give(&decoding, chunk->taken);
 }

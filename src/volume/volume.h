@@ -87,6 +87,9 @@ int volume_pread(const struct volume_table *table, uint32_t volume, void *buffer
 int volume_check(const struct volume_table *table, uint32_t volume, uint64_t offset,
 		 uint64_t length, struct read_context *context);
 
+/* Is this byte of a volume in a chunk that the cache has decoded? */
+bool volume_is_decoded(const struct volume_table *table, uint32_t volume, uint64_t offset);
+
 /*
  * What has to be read for these bytes of a volume: false where they lie in the index,
  * or make no sense.
