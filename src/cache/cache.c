@@ -475,13 +475,13 @@ void cache_put_used(struct cache *cache, struct cache_pin *chunk)
 }
 
 /* Of headers and padding little is read: most of a chunk may be all that anybody reads. */
-void cache_put_read(struct cache *cache, struct cache_pin *chunk, size_t n)
+void cache_put_read(struct cache *cache, struct cache_pin *chunk, size_t n, bool used)
 {
 	size_t size = (size_t)chunk->size, spent = atomic_fetch_add(&chunk->spent, n) + n;
-	int most = spent > size - size / 64 ? USED : AS_BEFORE;
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
-	put(cache, chunk, n && spent >= size ? AS_READ : most);
+	used |= spent > size - size / 64;
+	put(cache, chunk, n && spent >= size ? AS_READ : used ? USED : AS_BEFORE);
 }
 
 const void *cache_data(const struct cache_pin *chunk)

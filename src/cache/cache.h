@@ -112,8 +112,9 @@ void cache_put_used(struct cache *cache, struct cache_pin *pin);
  * Gives back a pin through which `n` bytes were read that are not needed again: the
  * chunk is what it was before, but used once most of it has been read, and absent once
  * all has: the next chunk gets its memory while that is in the processor's cache.
+ * `used`: if it is not absent, it is used.
  */
-void cache_put_read(struct cache *cache, struct cache_pin *pin, size_t n);
+void cache_put_read(struct cache *cache, struct cache_pin *pin, size_t n, bool used);
 
 /* The contents of a pinned chunk. */
 const void *cache_data(const struct cache_pin *pin);

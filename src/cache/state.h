@@ -29,8 +29,8 @@
 
 #include "base/hash.h"
 #include "base/invariant.h"
-#include "cache/slab.h"
 #include "os/lock.h"
+#include "os/slab.h"
 
 enum {
 	CACHE_SHARDS = 16, /* shard_number takes four bits */

@@ -8,11 +8,11 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "config.h"
+#include "os/slab.h"
 
 static const struct codec *const codecs[] = {
 #define CODEC(id, number, name, library) [number] = &name,
@@ -147,25 +147,23 @@ static ssize_t undo(const struct step *step, const void *in, size_t n, void *out
 	return got;
 }
 
-/* Undoes a step into new memory, which replaces *scratch; `in` may lie in the old one. */
-static ssize_t undo_to_scratch(const struct step *step, const void *in, size_t n,
-			       void **scratch)
-{
-	void *out = malloc(step->room ? step->room : 1);
-	ssize_t got;
+/* Memory of what lies between two steps. */
+static struct slab between = SLAB_INIT(UINT64_C(4) << 20);
 
-	if (!out)
-		return -ENOMEM;
-	got = undo(step, in, n, out);
-	free(*scratch);
-	*scratch = out;
-	return got;
+/* Undoes a step into memory that `in` does not lie in. */
+static ssize_t undo_to_scratch(const struct step *step, const void *in, size_t n,
+			       struct slab_loan *scratch)
+{
+	void *out = slab_lend(scratch, step->room);
+
+	return out ? undo(step, in, n, out) : -ENOMEM;
 }
 
 ssize_t codec_chain_decode(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skipped,
 			   const void *stored, size_t n, void *plain, size_t room)
 {
-	CLEANUP(cleanup_free) void *scratch = NULL;
+	CLEANUP(slab_end_loan) struct slab_loan first = { .slab = &between };
+	CLEANUP(slab_end_loan) struct slab_loan second = { .slab = &between };
 	struct step steps[CODEC_CHAIN_MOST];
 	const void *in = stored;
 	unsigned left;
@@ -177,11 +175,12 @@ ssize_t codec_chain_decode(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skip
 	if (left == 0)
 		return codec_copy(stored, n, plain, room);
 	while (--left > 0) {
-		ssize_t got = undo_to_scratch(&steps[left], in, n, &scratch);
+		struct slab_loan *scratch = left % 2 ? &first : &second;
+		ssize_t got = undo_to_scratch(&steps[left], in, n, scratch);
 
 		if (got < 0)
 			return got;
-		in = scratch;
+		in = scratch->memory;
 		n = (size_t)got;
 	}
 	return undo(&steps[0], in, n, plain);

@@ -72,6 +72,23 @@ bool dataset_stored(const struct dataset *ds, uint32_t node, uint64_t offset,
 	return any;
 }
 
+bool dataset_is_decoded(const struct dataset *ds, uint32_t node)
+{
+	struct tree_piece piece;
+	struct volume_span span;
+	uint64_t offset = 0;
+
+	HANDLE_CHECK(ds, HANDLE_DATASET);
+	for (int i = 0; i < PIECES_MOST; i++, offset += piece.length) {
+		if (tree_piece(dataset_tree(ds), node, offset, &piece) < 0)
+			return false;
+		if (!piece.hole && volume_span(&ds->volumes, piece.volume, piece.offset, 1,
+					       &span))
+			return volume_is_decoded(&ds->volumes, piece.volume, piece.offset);
+	}
+	return false;
+}
+
 void dataset_use_blocks(struct dataset *ds, const struct volume_span *blocks, uint32_t count)
 {
 	HANDLE_CHECK(ds, HANDLE_DATASET);

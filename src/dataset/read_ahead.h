@@ -32,6 +32,9 @@ uint64_t dataset_cache_bytes(const struct dataset *dataset);
 bool dataset_stored(const struct dataset *dataset, uint32_t node, uint64_t offset,
 		    uint64_t length, struct volume_span *out, bool *as_is);
 
+/* Has the cache decoded the first of a file's bytes that is stored? */
+bool dataset_is_decoded(const struct dataset *dataset, uint32_t node);
+
 /*
  * Blocks of the packed files, of up to VOLUME_BLOCK_MOST bytes each: sorted, without
  * overlap. From now on these blocks are staged. They outlive all reads.

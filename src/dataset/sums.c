@@ -246,7 +246,7 @@ static int sums_read_part(const struct checked_file *file, char *buffer, size_t 
 		err = read_alone(&block, buffer, length, offset);
 	} else if (!err) {
 		memcpy(buffer, (const char *)cache_data(pin) + (offset - block.offset), length);
-		cache_put_read(cache, pin, length);
+		cache_put_read(cache, pin, length, false);
 	} else {
 		err = -EIO;
 	}

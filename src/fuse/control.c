@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/log_ring.h"
+#include "os/memory.h"
 #include "stats/render.h"
 #include "stats/stats.h"
 
@@ -129,6 +130,7 @@ static void render_log(struct text *text)
 
 static void control_render(const struct served *s, size_t file, struct text *text)
 {
+	stats_set(COUNTER_daemon_bytes, memory_own());
 	if (files[file].render)
 		files[file].render(text);
 	else

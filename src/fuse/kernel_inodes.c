@@ -56,12 +56,18 @@ static void kernel_inodes_add(struct inodes *inodes, int64_t change)
 	inodes_show(inodes);
 }
 
+bool inodes_has(const struct inodes *inodes, uint32_t node)
+{
+	return node < inodes->nodes &&
+	       (atomic_load_explicit(&inodes->known[node / BITS], memory_order_relaxed) &
+		UINT64_C(1) << node % BITS);
+}
+
 void inodes_known(struct inodes *inodes, uint32_t node)
 {
 	uint64_t bit = UINT64_C(1) << node % BITS;
 
-	if (node < inodes->nodes &&
-	    !(atomic_load_explicit(&inodes->known[node / BITS], memory_order_relaxed) & bit) &&
+	if (node < inodes->nodes && !inodes_has(inodes, node) &&
 	    !(atomic_fetch_or(&inodes->known[node / BITS], bit) & bit))
 		kernel_inodes_add(inodes, 1);
 }

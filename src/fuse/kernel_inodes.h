@@ -10,6 +10,7 @@
 #ifndef GRANARY_FUSE_KERNEL_INODES_H
 #define GRANARY_FUSE_KERNEL_INODES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct inodes;
@@ -21,6 +22,8 @@ void inodes_free(struct inodes *inodes);
 /* The kernel learns a node, or forgets it. Updates the gauge inode_bytes. */
 void inodes_known(struct inodes *inodes, uint32_t node);
 void inodes_forgotten(struct inodes *inodes, uint32_t node);
+
+bool inodes_has(const struct inodes *inodes, uint32_t node);
 
 /* The gauge name_bytes has changed. */
 void inodes_show(const struct inodes *inodes);

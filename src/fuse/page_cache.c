@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fuse/kernel_inodes.h"
+
 enum {
 	COUNTERS = 4096,
 	END_STEP_NS = 1000 * 1000,
@@ -73,6 +75,13 @@ static int drop(void *context, uint32_t node, uint64_t from)
 							       (off_t)from, 0));
 }
 
+static bool knows(void *context, uint32_t node)
+{
+	const struct push *push = context;
+
+	return inodes_has(push->served->inodes, node);
+}
+
 struct push *push_new(struct fuse_session *fuse, const struct served *served)
 {
 	struct push *push = calloc(1, sizeof(*push));
@@ -80,7 +89,7 @@ struct push *push_new(struct fuse_session *fuse, const struct served *served)
 	if (push) {
 		push->fuse = fuse;
 		push->served = served;
-		push->sink = (struct prefetch_sink){ push, store, drop };
+		push->sink = (struct prefetch_sink){ push, store, drop, knows };
 	}
 	return push;
 }

@@ -14,6 +14,7 @@
 #include "base/size.h"
 #include "base/vec.h"
 #include "os/cgroup.h"
+#include "os/pages.h"
 
 enum {
 	STAT_BYTES = 16 * 1024, /* memory.stat and /proc/meminfo have 1 to 4 KiB */
@@ -84,6 +85,17 @@ static void read_start(const char *folder, const char *name, char *out, size_t s
 		done += n > 0 ? (size_t)n : 0;
 	}
 	out[done] = '\0';
+}
+
+/* statm has pages: of all, resident, and of these the files' and the shared ones. */
+uint64_t memory_own(void)
+{
+	unsigned long long resident, shared;
+	char text[256];
+
+	read_start("/proc/self", "statm", text, sizeof(text));
+	return sscanf(text, "%*u %llu %llu", &resident, &shared) == 2 && resident > shared ?
+		       (resident - shared) * pages_size() : 0;
 }
 
 /* A file of any size: owned, "" where it cannot be read, NULL: no memory. */

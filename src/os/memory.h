@@ -36,6 +36,9 @@ void memory_close(struct memory *memory);
  */
 void memory_look(struct memory *memory, struct memory_state *out);
 
+/* Bytes of this process that are no file's, nor shared; 0: unknown. */
+uint64_t memory_own(void);
+
 /* Was this process started in a batch job, or a container that stands for one? */
 bool memory_in_job(void);
 

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/invariant.h"
+#include "index/tree.h"
 #include "os/pages.h"
 #include "stats/stats.h"
 
@@ -197,6 +198,18 @@ bool ledger_take_suspect(struct ledger *ledger, unsigned worker, uint32_t *node)
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	*node = at - 1;
 	return at != 0;
+}
+
+void ledger_mark_suspects(struct ledger *ledger, const struct tree *tree, bool crashed)
+{
+	for (unsigned i = 0; i < LEDGER_WORKERS; i++) {
+		struct tree_stat st;
+		uint32_t node;
+
+		if (ledger_take_suspect(ledger, i, &node) && crashed &&
+		    tree_stat(tree, node, &st) == 0)
+			ledger_hold(ledger, node, st.size);
+	}
 }
 
 void ledger_note_crash(struct ledger *ledger)

@@ -41,6 +41,7 @@ enum { LEDGER_WORKERS = 64 };
 enum sweep_state { SWEEP_WAITING, SWEEP_RUNNING, SWEEP_DONE };
 
 struct ledger;
+struct tree;
 
 /* NULL: out of memory. */
 struct ledger *ledger_new(uint32_t nodes);
@@ -75,6 +76,12 @@ void ledger_end_file(struct ledger *ledger, unsigned worker);
 
 /* Returns and clears the file of a dead server's worker; false: none. */
 bool ledger_take_suspect(struct ledger *ledger, unsigned worker, uint32_t *node);
+
+/*
+ * Marks the files that the last server's threads pushed. After a crash they count as
+ * held, so they are skipped; after a kill they are pushed again.
+ */
+void ledger_mark_suspects(struct ledger *ledger, const struct tree *tree, bool crashed);
 
 /* Counts crashes of prefetch threads; for signal handlers. */
 void ledger_note_crash(struct ledger *ledger);

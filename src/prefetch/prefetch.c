@@ -15,9 +15,9 @@
 #include "os/pages.h"
 #include "os/pool.h"
 #include "prefetch/drops.h"
+#include "prefetch/neighbours.h"
 #include "prefetch/notes.h"
 #include "prefetch/push_blocks.h"
-#include "prefetch/repeat_sweep.h"
 #include "prefetch/room.h"
 #include "prefetch/sweep.h"
 #include "stats/stats.h"
@@ -44,11 +44,13 @@ struct prefetch {
 	_Atomic unsigned next_worker;
 	_Atomic bool at_once;    /* the sweep needs no loader */
 	struct notes notes;
+	bool wants_order;        /* lock: not for the sweep alone */
 	bool ordering;           /* lock: a thread makes it */
 	struct lock lock;
 	struct policy policy;    /* lock */
 	uint32_t around[AROUND]; /* lock: blocks in which a file was read */
 	unsigned around_first, around_count; /* lock */
+	struct neighbours neighbours; /* lock */
 	struct drops drops;      /* lock */
 	struct again again;      /* lock */
 	struct room room;
@@ -56,10 +58,12 @@ struct prefetch {
 
 /* Work of a thread. */
 struct prefetch_work {
-	enum { WORK_NONE, WORK_LATER, WORK_ORDER, WORK_DROP, WORK_WINDOW, WORK_BLOCK } kind;
+	enum { WORK_NONE, WORK_LATER, WORK_ORDER, WORK_DROP, WORK_NEIGHBOURS, WORK_WINDOW,
+	       WORK_BLOCK } kind;
 	struct drop drop;
 	struct policy_range range;
 	uint32_t block;
+	struct neighbourhood around;
 	bool in_haste; /* WORK_NONE: the next read may bring some at once */
 };
 
@@ -96,7 +100,7 @@ static bool block_of(const struct prefetch *p, uint32_t node, uint32_t *block)
 	struct volume_span stored;
 
 	return atomic_load(&p->ordered) &&
-	       dataset_stored(p->pusher.dataset, node, 0, 1, &stored, NULL) &&
+	       dataset_stored(p->pusher.dataset, node, 0, UINT64_MAX, &stored, NULL) &&
 	       dataset_find_block(p->pusher.dataset, stored.source, stored.start, block);
 }
 
@@ -126,19 +130,6 @@ void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size
 		return;
 	atomic_fetch_sub(&p->pusher.demand, 1);
 	notes_add(&p->notes, &(struct note){ node, offset, length, direct });
-}
-
-/* The last page of a file is half full on average. */
-void prefetch_announce(const struct dataset *dataset, uint64_t budget)
-{
-	uint64_t most = budget - memory_cache_part(budget), bytes;
-	struct dataset_info info;
-
-	if (dataset_info(dataset, &info) < 0)
-		return;
-	bytes = info.summary.bytes ? info.summary.bytes + info.summary.files * (pages_size() / 2) : 0;
-	stats_set(COUNTER_sweep_target, bytes < most ? bytes : most);
-	stats_set(COUNTER_sweep_limit, bytes ? LIMIT_NONE : LIMIT_EMPTY);
 }
 
 void prefetch_sweep(struct prefetch *p)
@@ -253,13 +244,35 @@ static bool is_read_whole(struct prefetch *p, const struct note *note, uint64_t 
 	return pusher_note_read(&p->pusher, first, note->offset, note->length, size);
 }
 
+/*
+ * Lock held. Queues the files beside one that a reader of many has read, if they were
+ * decoded with it. Not while the sweep pushes them, nor beyond its end.
+ */
+static void queue_neighbours(struct prefetch *p, uint32_t node, bool evicted)
+{
+	struct neighbourhood around = { .evicted = evicted };
+	uint64_t from;
+
+	if (!p->config.sink || !policy_sees_loader(&p->policy) ||
+	    ledger_state(p->pusher.ledger) == SWEEP_RUNNING || is_beyond(p, node, 1, &from) ||
+	    !dataset_is_decoded(p->pusher.dataset, node))
+		return;
+	p->wants_order = true;
+	if (atomic_load(&p->ordered) &&
+	    dataset_stored(p->pusher.dataset, node, 0, UINT64_MAX, &around.stored, NULL))
+		neighbours_add(&p->neighbours, &around);
+}
+
 /* Lock held. The read missed the page cache, which has the pages now. */
 static void note_in_ledger(struct prefetch *p, const struct note *note, uint64_t size)
 {
-	if (note->offset == 0 && ledger_holds(p->pusher.ledger, note->node))
+	bool evicted = note->offset == 0 && ledger_holds(p->pusher.ledger, note->node);
+
+	if (evicted)
 		note_eviction(p, note, size);
 	if (is_read_whole(p, note, size))
 		account_file(p, note->node, size);
+	queue_neighbours(p, note->node, evicted);
 }
 
 /* Lock held. */
@@ -287,21 +300,6 @@ static bool wants_sweep(const struct prefetch *p)
 	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_loader(&p->policy));
 }
 
-/* Lock held. The sweep is done: should it be repeated? */
-static bool should_repeat(struct prefetch *p)
-{
-	enum again_how how = again_look(&p->again, bounded_now(), sweep_was_short(),
-					stats_get(COUNTER_sweep_target));
-
-	if (how == AGAIN_NOT || room_is_short(&p->room))
-		return false;
-	if (how == AGAIN_ALL)
-		ledger_clear(p->pusher.ledger);
-	log_info(how == AGAIN_ALL ? "all is read ahead anew: the kernel has let go of much" :
-				    "the rest is read ahead: memory is not short any more");
-	return true;
-}
-
 /* Lock held. Queues drops of files that were read before the plan and are beyond it. */
 static void drop_unplanned(struct prefetch *p)
 {
@@ -327,7 +325,7 @@ static void begin_sweep(struct prefetch *p)
 	if (state == SWEEP_RUNNING && !p->sweep.is_ours)
 		sweep_take_up(&p->sweep);
 	if (state == SWEEP_RUNNING || !wants_sweep(p) ||
-	    (state == SWEEP_DONE && !should_repeat(p)))
+	    (state == SWEEP_DONE && !sweep_should_repeat(&p->sweep, &p->again, &p->room)))
 		return;
 	again_begin(&p->again, bounded_now());
 	pusher_forget(&p->pusher, &p->order);
@@ -371,13 +369,17 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 		out->kind = WORK_DROP;
 		return;
 	}
+	if (neighbours_take(&p->neighbours, &out->around)) {
+		out->kind = WORK_NEIGHBOURS;
+		return;
+	}
 	policy_have_room(&p->policy, room_for_windows(p));
 	if (policy_window(&p->policy, WINDOW_PIECE, &out->range)) {
 		out->kind = WORK_WINDOW;
 		return;
 	}
 	if (!atomic_load(&p->ordered)) {
-		if (wants_sweep(p) && !p->ordering) {
+		if ((wants_sweep(p) || p->wants_order) && !p->ordering) {
 			p->ordering = true;
 			out->kind = WORK_ORDER;
 		}
@@ -462,6 +464,15 @@ static void prefetch_do_block(struct prefetch *p, struct push_worker *worker,
 		cut_sweep(p, is_short ? LIMIT_MEMORY : LIMIT_BUDGET);
 }
 
+static void do_neighbours(struct prefetch *p, struct push_worker *worker,
+			  const struct neighbourhood *around)
+{
+	bool any = neighbours_push(&p->pusher, worker, &p->order, around, &p->room);
+
+	LOCK_GUARD(&p->lock);
+	neighbours_pushed(&p->neighbours, any);
+}
+
 static void do_drop(struct prefetch *p, const struct drop *drop)
 {
 	const struct prefetch_sink *to = p->config.sink;
@@ -484,6 +495,9 @@ static void do_work(struct prefetch *p, struct push_worker *worker,
 		break;
 	case WORK_DROP:
 		do_drop(p, &work->drop);
+		break;
+	case WORK_NEIGHBOURS:
+		do_neighbours(p, worker, &work->around);
 		break;
 	case WORK_WINDOW:
 		pusher_stage(&p->pusher, atomic_load(&p->ordered) ? &p->order : NULL,
@@ -530,23 +544,6 @@ void prefetch_note_crash(void)
 		ledger_note_crash(crash_ledger);
 }
 
-/*
- * Marks the files that the last server's threads pushed. After a crash they count as
- * held, so they are skipped; after a kill they are pushed again.
- */
-static void mark_suspects(const struct dataset *dataset, struct ledger *ledger,
-			  bool crashed)
-{
-	for (unsigned i = 0; i < LEDGER_WORKERS; i++) {
-		struct tree_stat st;
-		uint32_t node;
-
-		if (ledger_take_suspect(ledger, i, &node) && crashed &&
-		    tree_stat(dataset_tree(dataset), node, &st) == 0)
-			ledger_hold(ledger, node, st.size);
-	}
-}
-
 static unsigned prefetch_thread_count(const struct prefetch_config *config)
 {
 	if (config->threads < THREADS_LEAST)
@@ -563,7 +560,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	int err;
 
 	*out = NULL;
-	mark_suspects(dataset, ledger, config->crashed);
+	ledger_mark_suspects(ledger, dataset_tree(dataset), config->crashed);
 	if (ledger_crashes(ledger) >= CRASHES_MOST) {
 		log_warn("nothing is read ahead any more: servers crashed of it");
 		stats_set(COUNTER_sweep_limit, LIMIT_FAILED);

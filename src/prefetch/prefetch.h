@@ -41,6 +41,9 @@ struct prefetch_sink {
 	 * is being read; or another errno.
 	 */
 	int (*drop)(void *context, uint32_t node, uint64_t from);
+
+	/* Has the kernel an inode of the file? By the time of the answer it may not. */
+	bool (*knows)(void *context, uint32_t node);
 };
 
 struct prefetch_config {

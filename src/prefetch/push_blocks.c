@@ -187,6 +187,22 @@ static bool push_file(struct pusher *p, const struct order *order, uint32_t bloc
 	return err != -ENOENT;
 }
 
+bool pusher_push_file(struct pusher *p, struct push_worker *worker, uint32_t node)
+{
+	const struct push_block b = { .buffer = worker->buffer };
+	struct tree_stat st;
+	int err;
+
+	if (!b.buffer || tree_stat(dataset_tree(p->dataset), node, &st) < 0)
+		return false;
+	ledger_begin_file(p->ledger, worker->number, node);
+	err = push_range(p, &b, node, 0, st.size);
+	if (!err && ledger_hold(p->ledger, node, st.size))
+		stats_add(COUNTER_pushed_files, 1);
+	ledger_end_file(p->ledger, worker->number);
+	return !err;
+}
+
 static bool push_files(struct pusher *p, unsigned worker, const struct order *order,
 		       uint32_t block, const struct push_block *b)
 {

@@ -62,6 +62,9 @@ bool pusher_note_read(struct pusher *pusher, uint32_t first, uint64_t offset,
 bool pusher_run(struct pusher *pusher, struct push_worker *worker,
 		const struct order *order, uint32_t block);
 
+/* Pushes one whole file: false: it could not be. */
+bool pusher_push_file(struct pusher *pusher, struct push_worker *worker, uint32_t node);
+
 /* Reads these bytes into the cache; `order` may be NULL. */
 void pusher_stage(struct pusher *pusher, const struct order *order,
 		  const struct policy_range *range);

@@ -5,8 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "index/tree.h"
+#include "os/bounded.h"
 #include "os/pages.h"
+#include "prefetch/prefetch.h"
+
+/* The last page of a file is half full on average. */
+void prefetch_announce(const struct dataset *dataset, uint64_t budget)
+{
+	uint64_t most = budget - memory_cache_part(budget), bytes;
+	struct dataset_info info;
+
+	if (dataset_info(dataset, &info) < 0)
+		return;
+	bytes = info.summary.bytes ? info.summary.bytes + info.summary.files * (pages_size() / 2) : 0;
+	stats_set(COUNTER_sweep_target, bytes < most ? bytes : most);
+	stats_set(COUNTER_sweep_limit, bytes ? LIMIT_NONE : LIMIT_EMPTY);
+}
 
 int sweep_init(struct sweep *s, const struct tree *tree, const struct order *order,
 	       struct ledger *ledger, bool pushed)
@@ -133,9 +149,19 @@ void sweep_cut(struct sweep *s, enum sweep_limit why)
 	hold_part(s);
 }
 
-bool sweep_was_short(void)
+bool sweep_should_repeat(struct sweep *s, struct again *again, const struct room *room)
 {
-	return stats_get(COUNTER_sweep_limit) == LIMIT_MEMORY;
+	bool was_short = stats_get(COUNTER_sweep_limit) == LIMIT_MEMORY;
+	enum again_how how = again_look(again, bounded_now(), was_short,
+					stats_get(COUNTER_sweep_target));
+
+	if (how == AGAIN_NOT || room_is_short(room))
+		return false;
+	if (how == AGAIN_ALL)
+		ledger_clear(s->ledger);
+	log_info(how == AGAIN_ALL ? "all is read ahead anew: the kernel has let go of much" :
+				    "the rest is read ahead: memory is not short any more");
+	return true;
 }
 
 bool sweep_holds(const struct ledger *ledger, const struct order *order, uint32_t block)

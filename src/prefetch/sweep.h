@@ -18,6 +18,7 @@
 
 #include "prefetch/ledger.h"
 #include "prefetch/order.h"
+#include "prefetch/repeat_sweep.h"
 #include "prefetch/room.h"
 #include "stats/stats.h"
 
@@ -54,8 +55,8 @@ void sweep_give_back(struct sweep *sweep, uint32_t block);
 /* Ends the sweep behind the claimed blocks, and records the reason. */
 void sweep_cut(struct sweep *sweep, enum sweep_limit why);
 
-/* Was the last sweep of any server cut for lack of memory? */
-bool sweep_was_short(void);
+/* The sweep is done: is it to be repeated? Then the ledger is cleared for it. */
+bool sweep_should_repeat(struct sweep *sweep, struct again *again, const struct room *room);
 
 /* Are all files of a block held? */
 bool sweep_holds(const struct ledger *ledger, const struct order *order, uint32_t block);

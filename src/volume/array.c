@@ -354,21 +354,17 @@ bool array_span(const struct volume *volume, uint64_t offset, uint64_t length,
 	return out->start < out->end;
 }
 
-bool array_locate(const struct volume *volume, uint64_t offset, uint64_t *out)
+bool array_find_chunk(const struct volume *volume, uint64_t offset, uint64_t *number,
+		      struct volume_chunk *out)
 {
 	struct array_measure measure;
 	struct volume_array array;
-	struct volume_chunk chunk;
 	struct array_spot spot;
-	uint64_t number;
 
 	if (offset >= volume->desc.length ||
 	    index_array(volume->index, &volume->desc, &array, &measure) < 0)
 		return false;
 	array_find(&array, &measure, offset / array.item, &spot);
-	if (index_tile(volume->index, &volume->desc, spot.tile, &number, &chunk) < 0 ||
-	    chunk.stored_length == 0)
-		return false;
-	*out = chunk.stored_at;
-	return true;
+	return index_tile(volume->index, &volume->desc, spot.tile, number, out) == 0 &&
+	       out->stored_length > 0;
 }

@@ -9,7 +9,8 @@
 bool array_span(const struct volume *volume, uint64_t offset, uint64_t length,
 		struct volume_span *out);
 
-/* The place of the tile that holds this byte, if the tile is stored. */
-bool array_locate(const struct volume *volume, uint64_t offset, uint64_t *out);
+/* The tile that holds this byte, if it is stored: its number in the table of chunks. */
+bool array_find_chunk(const struct volume *volume, uint64_t offset, uint64_t *number,
+		      struct volume_chunk *out);
 
 #endif

@@ -2,12 +2,12 @@
 #include "volume/chunk.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "cache/key.h"
 #include "codec/codec.h"
 #include "os/quota.h"
+#include "os/slab.h"
 #include "stats/stats.h"
 #include "volume/stage.h"
 
@@ -19,20 +19,24 @@ _Static_assert((int)VOLUME_CODECS == (int)CODEC_CHAIN_MOST, "a chain fits its vo
  */
 static struct quota decoding = QUOTA_INIT(UINT64_C(512) << 20);
 
+/* Memory of stored bytes, of which each chunk needs some for a moment. */
+static struct slab stored_bytes = SLAB_INIT(UINT64_C(4) << 20);
+
 /* Reads and decodes: the number of bytes, or a negative errno. */
 static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 {
 	struct chunk *chunk = context;
 	const struct volume_chunk *is = &chunk->is;
-	CLEANUP(cleanup_free) void *stored = NULL;
+	CLEANUP(slab_end_loan) struct slab_loan loan = { .slab = &stored_bytes };
 	uint64_t begin;
+	void *stored;
 	ssize_t n;
 	int err;
 
 	/* the chunk itself, and the bytes between two steps of its chain */
 	chunk->taken = is->stored_length + 2 * (uint64_t)room;
 	quota_take(&decoding, chunk->taken);
-	stored = malloc(is->stored_length);
+	stored = slab_lend(&loan, is->stored_length);
 	if (!stored)
 		return -ENOMEM;
 	err = stage_pread(chunk->volume, stored, is->stored_length, is->stored_at,
@@ -99,10 +103,8 @@ void chunk_put(struct chunk *chunk, size_t read)
 {
 	struct cache *cache = chunk->volume->table->cache;
 
-	if (chunk->pin && chunk->context->hint == READ_AHEAD)
-		cache_put_used(cache, chunk->pin);
-	else if (chunk->pin)
-		cache_put_read(cache, chunk->pin, read);
+	if (chunk->pin)
+		cache_put_read(cache, chunk->pin, read, chunk->context->hint == READ_AHEAD);
 	if (chunk->taken)
 		quota_give(&decoding, chunk->taken);
 }

@@ -187,7 +187,7 @@ static size_t copy_from_block(const struct volume *volume, void *buffer, size_t 
 	if (n > length)
 		n = length;
 	memcpy(buffer, (const char *)cache_data(pin) + (offset - block.span.start), n);
-	cache_put_read(table->cache, pin, context->hint == READ_AHEAD ? 0 : n);
+	cache_put_read(table->cache, pin, context->hint == READ_AHEAD ? 0 : n, false);
 	return n;
 }
 

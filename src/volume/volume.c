@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/invariant.h"
+#include "cache/key.h"
 #include "codec/codec.h"
 #include "index/array_tiles.h"
 #include "volume/array.h"
@@ -197,6 +198,29 @@ bool volume_is_plain(const struct volume_table *table, uint32_t number)
 	return volume && volume->ops == &volume_raw_ops && volume->desc.guard == GUARD_NONE;
 }
 
+/* The stored chunk of a byte; false: it is in none. */
+static bool volume_find_chunk(const struct volume *volume, uint64_t offset,
+			      uint64_t *number, struct volume_chunk *out)
+{
+	uint64_t plain;
+
+	if (volume->ops == &volume_array_ops)
+		return array_find_chunk(volume, offset, number, out);
+	return volume->ops == &volume_coded_ops &&
+	       index_chunk(volume->index, &volume->desc, offset, number, out, &plain) == 0;
+}
+
+bool volume_is_decoded(const struct volume_table *table, uint32_t number, uint64_t offset)
+{
+	const struct volume *volume = volume_find_volume(table, number);
+	struct volume_chunk chunk;
+	uint64_t at;
+
+	HANDLE_CHECK(table, HANDLE_VOLUMES);
+	return volume && volume_find_chunk(volume, offset, &at, &chunk) &&
+	       cache_has(table->cache, cache_key(CACHE_CHUNK, at));
+}
+
 bool volume_span(const struct volume_table *table, uint32_t number, uint64_t offset,
 		 uint64_t length, struct volume_span *out)
 {
@@ -221,7 +245,7 @@ const char *volume_locate(const struct volume_table *table, uint32_t number,
 {
 	const struct volume *volume = volume_find_volume(table, number);
 	struct volume_chunk chunk;
-	uint64_t at, plain;
+	uint64_t at;
 
 	HANDLE_CHECK(table, HANDLE_VOLUMES);
 	*out = offset;
@@ -229,9 +253,7 @@ const char *volume_locate(const struct volume_table *table, uint32_t number,
 		return "the index";
 	if (volume->ops == &volume_raw_ops)
 		*out = volume->desc.base + offset;
-	else if (volume->ops == &volume_array_ops)
-		array_locate(volume, offset, out);
-	else if (index_chunk(volume->index, &volume->desc, offset, &at, &chunk, &plain) == 0)
+	else if (volume_find_chunk(volume, offset, &at, &chunk))
 		*out = chunk.stored_at;
 	return source_path(volume->source);
 }

@@ -5,6 +5,7 @@ Each set is made when a suite first asks for it. What was written is remembered 
 sizes and CRCs while it is written: that is what every contender is compared with.
 """
 import io
+import itertools
 import os
 import random
 import tarfile
@@ -118,6 +119,17 @@ def windows(sizes, seed):
         yield block[start:start + size]
 
 
+def texts(sizes, seed):
+    """Words of a vocabulary, the first ones the most often: about a third when compressed."""
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("etaoinshrdlu", k=rng.randrange(2, 11))) for _ in range(20000)]
+    often = list(itertools.accumulate(1 / (place + 3) for place in range(len(words))))
+    block = " ".join(rng.choices(words, cum_weights=often, k=BLOCK // 7)).encode("ascii")
+    for size in sizes:
+        start = rng.randrange(len(block) - size)
+        yield block[start:start + size]
+
+
 def jpegs():
     """Some hundred real ones of about 110 kB."""
     from PIL import Image
@@ -149,7 +161,7 @@ class Data:
         self.sets = {}
 
     def get(self, name):
-        """photos, small, jpegs, pictures, large, larger, packed, or many"""
+        """photos, small, jpegs, pictures, texts, large, larger, packed, or many"""
         if name not in self.sets:
             free = os.statvfs(self.work.dir)
             if free.f_bavail * free.f_frsize < 6 << 30:
@@ -186,6 +198,10 @@ class Data:
         block = rng.randbytes(BLOCK)
         made.write((name, picture(rng, block))
                    for name in names_of(self.settings.pictures, "ppm"))
+
+    def make_texts(self, made):
+        count = self.settings.texts
+        made.write(zip(names_of(count, "txt"), texts([150000] * count, 8)))
 
     def make_large(self, made):
         import numpy

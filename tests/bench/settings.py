@@ -14,6 +14,7 @@ class Settings:
     slow_files: int = 40      # of those, what is read through the slowest
     jpegs: int = 2000
     pictures: int = 4000      # PPM
+    texts: int = 4000         # of 150 kB
     rows: int = 6000          # HDF5, of 110 kB
     array_rows: int = 1500    # of 150 kB, in each layout
     large: int = 150_000_000  # bytes of one file
@@ -32,7 +33,8 @@ class Settings:
 
 def quick_settings():
     return Settings(quick=True, rounds=3, cold_rounds=1, loader_rounds=2, files=2000,
-                    small_files=10000, slow_files=10, jpegs=400, pictures=1200, rows=2000,
+                    small_files=10000, slow_files=10, jpegs=400, pictures=1200,
+                    texts=1200, rows=2000,
                     array_rows=500,
                     larger_files=4000, many_files=128_000, idle_seconds=10,
                     scale_files=1_420_000, scale_rate=160_000, scale_throttled=5000,

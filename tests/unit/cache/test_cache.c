@@ -403,11 +403,11 @@ static void test_what_has_been_read_is_used(void **state)
 
 	(void)state;
 	use(cache, 1, MB);
-	cache_put_read(cache, get(cache, 1, MB), MB / 2);
+	cache_put_read(cache, get(cache, 1, MB), MB / 2, false);
 	assert_true(cache_has(cache, 1));
-	cache_put_read(cache, get(cache, 1, MB), 0);
+	cache_put_read(cache, get(cache, 1, MB), 0, false);
 	assert_true(cache_has(cache, 1));
-	cache_put_read(cache, get(cache, 1, MB), MB / 2 - 1);
+	cache_put_read(cache, get(cache, 1, MB), MB / 2 - 1, false);
 	assert_false(cache_has(cache, 1)); /* of the used ones none are kept here */
 	check(cache);
 	cache_free(cache);
@@ -423,16 +423,16 @@ static void test_what_has_all_been_read_is_gone(void **state)
 	(void)state;
 	first = get(cache, 1, MB);
 	second = get(cache, 1, MB);
-	cache_put_read(cache, first, MB);
+	cache_put_read(cache, first, MB, false);
 	assert_true(cache_has(cache, 1));
-	cache_put_read(cache, second, 1);
+	cache_put_read(cache, second, 1, false);
 	assert_false(cache_has(cache, 1));
 	check(cache);
 	first = get(cache, 1, MB);
 	cache_drop(cache, 1);
-	cache_put_read(cache, first, MB); /* it had left the table already */
+	cache_put_read(cache, first, MB, false); /* it had left the table already */
 	use(cache, 2, MB);
-	cache_put_read(cache, get(cache, 2, MB), 0);
+	cache_put_read(cache, get(cache, 2, MB), 0, false);
 	assert_true(cache_has(cache, 2));
 	check(cache);
 	cache_free(cache);

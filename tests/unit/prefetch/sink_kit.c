@@ -231,7 +231,13 @@ static int drop(void *context, uint32_t node, uint64_t from)
 	return 0;
 }
 
-static struct prefetch_sink sink = { NULL, store, drop };
+static bool knows(void *context, uint32_t node)
+{
+	(void)context, (void)node;
+	return true;
+}
+
+static struct prefetch_sink sink = { NULL, store, drop, knows };
 
 /* Cases. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cache/slab.h"
+#include "os/slab.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "os/pages.h"
 
-enum { LOOKED_AT = 32 };
+enum { LOOKED_AT = 32, HUGE_PAGE = 2 << 20 };
 
 /* The head of a kept piece, within the piece itself. */
 struct slab_piece {
@@ -42,7 +42,11 @@ static void *slab_get_memory(size_t size)
 		return malloc(size ? size : 1);
 	memory = mmap(NULL, pages_round_up(size), PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (size >= HUGE_PAGE) /* a fault for each 2 MiB */
+		madvise(memory, pages_round_up(size), MADV_HUGEPAGE);
+	return memory;
 }
 
 static void return_memory(void *memory, size_t size)
@@ -145,6 +149,25 @@ void slab_give(struct slab *slab, void *memory, size_t size)
 	slab_add(slab, piece);
 	lock_drop(&slab->lock);
 	return_excess(slab);
+}
+
+void slab_end_loan(struct slab_loan *loan)
+{
+	if (loan->memory)
+		slab_give(loan->slab, loan->memory, loan->size);
+	loan->memory = NULL;
+}
+
+void *slab_lend(struct slab_loan *loan, size_t size)
+{
+	slab_end_loan(loan);
+	loan->size = 1;
+	while (loan->size < size && loan->size <= SIZE_MAX / 4)
+		loan->size *= 2;
+	if (loan->size < size)
+		return NULL;
+	loan->memory = slab_take(loan->slab, loan->size);
+	return loan->memory;
 }
 
 uint64_t slab_bytes(const struct slab *slab)

@@ -9,8 +9,8 @@
  *
  * Threads: all but slab_init and slab_free by any number at once.
  */
-#ifndef GRANARY_CACHE_SLAB_H
-#define GRANARY_CACHE_SLAB_H
+#ifndef GRANARY_OS_SLAB_H
+#define GRANARY_OS_SLAB_H
 
 #include <stdatomic.h>
 #include <stddef.h>
@@ -30,6 +30,8 @@ struct slab {
 	_Atomic uint64_t bytes;
 };
 
+#define SLAB_INIT(bytes_most) { .lock = LOCK_INIT, .most = (bytes_most) }
+
 /* Keeps up to `most` bytes. */
 void slab_init(struct slab *slab, uint64_t most);
 void slab_free(struct slab *slab);
@@ -45,6 +47,20 @@ void slab_give(struct slab *slab, void *memory, size_t size);
 
 /* A new limit, which holds at once. */
 void slab_limit(struct slab *slab, uint64_t most);
+
+/*
+ * A loan is for a short time, of any size. The size is rounded up to a power of two, so
+ * that memory of one loan serves others. slab_end_loan is for CLEANUP.
+ */
+struct slab_loan {
+	struct slab *slab;
+	void *memory; /* NULL: none */
+	size_t size;
+};
+
+/* NULL: out of memory. The memory that the loan had before returns to the slab. */
+void *slab_lend(struct slab_loan *loan, size_t size);
+void slab_end_loan(struct slab_loan *loan);
 
 /* Bytes that are kept. */
 uint64_t slab_bytes(const struct slab *slab);

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "cache/slab.h"
+#include "os/slab.h"
 #include "os/pages.h"
 
 enum { MB = 1 << 20 };
@@ -136,11 +136,35 @@ static void test_many_threads(void **state)
 	assert_int_equal(slab_bytes(&slab), 0);
 }
 
+/* What was lent for one size serves others, and goes with its loan. */
+static void test_loans(void **state)
+{
+	struct slab slab = SLAB_INIT(MB);
+	struct slab_loan loan = { .slab = &slab };
+	void *first;
+
+	(void)state;
+	first = slab_lend(&loan, 70 << 10);
+	assert_non_null(first);
+	memset(first, 1, 70 << 10);
+	slab_end_loan(&loan);
+	assert_int_equal(slab_bytes(&slab), 128 << 10);
+	assert_ptr_equal(slab_lend(&loan, 128 << 10), first);
+	assert_int_equal(slab_bytes(&slab), 0);
+	assert_non_null(slab_lend(&loan, 0));
+	assert_int_equal(slab_bytes(&slab), 128 << 10);
+	assert_null(slab_lend(&loan, SIZE_MAX));
+	slab_end_loan(&loan);
+	slab_end_loan(&loan);
+	slab_free(&slab);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_the_same_size_is_used_again),
 	cmocka_unit_test(test_no_more_is_kept_than_may_be),
 	cmocka_unit_test(test_sizes_of_all_kinds),
 	cmocka_unit_test(test_many_threads),
+	cmocka_unit_test(test_loans),
 };
 
 UNIT_MAIN_IN(tests, NULL, NULL)
