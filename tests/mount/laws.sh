@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
 # The four laws of labels in each format: never silently mixed, never silently shifted, an
 # option that is named works, rows and arrays can the same. laws.py has the cases, a table of
 # formats and laws.
