@@ -36,6 +36,19 @@ void memory_close(struct memory *memory);
  */
 void memory_look(struct memory *memory, struct memory_state *out);
 
+/* Of this machine and its groups, now; UINT64_MAX where that cannot be told. */
+static inline uint64_t memory_available(void)
+{
+	struct memory_state state = { .available = UINT64_MAX };
+	struct memory *memory;
+
+	if (memory_open("", &memory) == 0) {
+		memory_look(memory, &state);
+		memory_close(memory);
+	}
+	return state.available;
+}
+
 /* Was this process started in a batch job, or a container that stands for one? */
 bool memory_in_job(void);
 
