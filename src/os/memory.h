@@ -36,6 +36,19 @@ void memory_close(struct memory *memory);
  */
 void memory_look(struct memory *memory, struct memory_state *out);
 
+/* Available bytes of this machine and its control groups; UINT64_MAX: unknown. */
+static inline uint64_t memory_available(void)
+{
+	struct memory_state state = { .available = UINT64_MAX };
+	struct memory *memory;
+
+	if (memory_open("", &memory) == 0) {
+		memory_look(memory, &state);
+		memory_close(memory);
+	}
+	return state.available;
+}
+
 /* Bytes of this process that are no file's, nor shared; 0: unknown. */
 uint64_t memory_own(void);
 

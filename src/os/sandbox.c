@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -12,6 +13,7 @@
 
 #include "base/log.h"
 #include "os/child.h"
+#include "os/memory.h"
 #include "os/namespace.h"
 #include "os/rights.h"
 #include "os/syscalls.h"
@@ -71,6 +73,41 @@ static int forbid_files(bool reading)
 	return err;
 }
 
+/* ---- Memory ----------------------------------------------------------------- */
+
+enum { MEMORY_LEAST = 1 << 30 };
+
+/* Bytes that are allocated: a sanitizer's shadow alone is terabytes. */
+static uint64_t sandbox_allocated(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file && fscanf(file, "%*s %*s %*s %*s %*s %lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * A damaged file makes some libraries allocate for ever (libhdf5 1.10.8: a list of free
+ * blocks that is a circle). They fail while a quarter of the memory is left to others.
+ */
+static void limit_memory(void)
+{
+	uint64_t available = memory_available(), most = available - available / 4;
+	struct rlimit limit;
+
+	if (most < MEMORY_LEAST)
+		most = MEMORY_LEAST;
+	if (getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_cur <= most ||
+	    sandbox_allocated() > most)
+		return;
+	limit.rlim_cur = limit.rlim_max = most;
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
 /* ---- All of it ------------------------------------------------------------ */
 
 int sandbox_enter(struct error *e)
@@ -80,6 +117,7 @@ int sandbox_enter(struct error *e)
 
 	tzset(); /* reads a file, which is impossible later */
 	setrlimit(RLIMIT_CORE, &none);
+	limit_memory();
 	err = rights_become_nobody(e);
 	if (err)
 		return err;

@@ -22,6 +22,7 @@
  * - No capability in any set, and no program that it runs gets more (rights_renounce).
  * - No file system and no network (Landlock), and no system calls but those of
  *   os/syscalls.h. A kernel that lacks either does without: `granary doctor` says so.
+ * - It may allocate three quarters of the memory that is available, 1 GiB at least.
  * - It leaves no core dump, and ends with its parent.
  *
  * 0, or a negative errno and a sentence, and then the process must end.

@@ -39,22 +39,6 @@ static bool holds_bytes(const struct source *source)
 }
 
 /*
- * The available memory of this machine and its control groups; unknown: more than any
- * file needs.
- */
-static uint64_t available(void)
-{
-	struct memory_state state = { .available = UINT64_MAX };
-	struct memory *memory;
-
-	if (memory_open("", &memory) == 0) {
-		memory_look(memory, &state);
-		memory_close(memory);
-	}
-	return state.available;
-}
-
-/*
  * Many mounts may load at once, and each saw the same free memory at first. So the memory
  * is read again meanwhile, and a load ends with an error while a quarter is still left.
  */
@@ -68,7 +52,7 @@ static int load_copy(const struct source *source, int fd, uint64_t reserve)
 		uint64_t left = size - at;
 		size_t length = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
 
-		if (reserve && at % LOOK_BYTES == 0 && left + reserve > available())
+		if (reserve && at % LOOK_BYTES == 0 && left + reserve > memory_available())
 			return -ENOMEM;
 		steps_at(source_path(source));
 		err = source_pread(source, piece, length, at);
@@ -93,7 +77,7 @@ static int load_check_size(const struct source *source, uint64_t *reserve,
 	if (!holds_bytes(source))
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s: it is a hole, almost all of it", source_path(source));
-	memory = available();
+	memory = memory_available();
 	*reserve = memory / 4;
 	if (size > memory / 2)
 		return error_set(e, ERROR_SYSTEM, ENOMEM,
