@@ -382,6 +382,23 @@ def maps_unused():
     map_of("map.csv", b"file,label\nz.jpg,0\n")
 
 
+def listed(text):
+    def write():
+        flat(3)
+        map_of("m.csv", b"file,label\n0.jpg,0\n1.jpg,1\n2.jpg,2\n")
+        map_of("list", text)
+    return write
+
+
+# The remedy of each is the last one: a JSON list of the same names.
+for KIND, TEXT in {"gap": b"0: a\n1: b\nc\n", "title": b"name\na\nb\n",
+                   "count": b"3\na\nb\n", "columns": b"1,2,a\n3,4,b\n5,6,c\n"}.items():
+    case("maps", "remedy", f"list-{KIND}", "-", "or write the names as a JSON list",
+         "names=m.csv,classes=list", status=3)(listed(TEXT))
+case("maps", "remedy", "list-json", "a:1 b:1 c:1", "-",
+     "names=m.csv,classes=list")(listed(b'["a", "b", "c"]'))
+
+
 for KIND, (NAME, TEXT) in {
         "csv": ("m.csv", b"file,label\n0.jpg,0\n1.jpg,1\n2.jpg,1\n"),
         "csv-titles": ("m.csv", b"id,Image Name,Class_Id\n7,0.jpg,0\n8,1.jpg,1\n9,2.jpg,1\n"),
