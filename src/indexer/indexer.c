@@ -344,7 +344,7 @@ static int halves_in_order(const void *left, const void *right)
 	return order;
 }
 
-/* Files with one key, in one folder: one of images and one of labels are a pair. */
+/* Files with one key, in one folder: one of labels may label those of images before it. */
 static void join_halves(struct pair_half *halves, size_t n)
 {
 	size_t labels = 0;
@@ -353,17 +353,19 @@ static void join_halves(struct pair_half *halves, size_t n)
 		labels += halves[i].role == NAME_PAIR_LABELS;
 	if (labels == 0 || labels == n)
 		return;
-	if (n > 2) {
+	if (labels > 1) {
 		struct job *first = halves[0].scan->indexer;
 
 		findings_add(&first->found, FINDING_CHOSEN,
-			     "its name pairs with those of several files, '%s' for one: no "
-			     "labels are taken from another file; name one pair alone",
+			     "its name pairs with those of several files of labels, '%s' for "
+			     "one: none is taken; name one pair alone",
 			     filename_of(halves[n - 1].scan->label));
 		return;
 	}
-	halves[0].scan->labels_in = halves[1].scan->source;
-	halves[1].scan->labels_of = filename_of(halves[0].scan->label);
+	for (size_t i = 0; i + 1 < n; i++) {
+		halves[i].scan->labels_in = halves[n - 1].scan->source;
+		halves[n - 1].scan->labels_of = filename_of(halves[i].scan->label);
+	}
 }
 
 static int pair_jobs(struct job **jobs, uint32_t count)

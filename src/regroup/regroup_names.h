@@ -32,8 +32,6 @@ int regroup_names_add(struct regroup_names *names, const char *is, uint64_t was)
  */
 bool regroup_names_clash(struct regroup_names *names, uint64_t *out);
 
-bool regroup_has_image_suffix(const char *path);
-
 /* Have two files the same suffix, or both one of an image? */
 bool regroup_same_kind(const char *a, const char *b);
 

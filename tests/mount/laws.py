@@ -105,13 +105,24 @@ def pairs():
         f["train/y"], f["test/y"] = [0, 1, 0, 1], [1, 0]
 
 
-@case("hdf5", "mixed", "pairs-of-several", "-", "'labels.h5'", status=3, sources="*.h5")
-def pairs_of_several():
+@case("hdf5", "mixed", "pairs-of-one-labels", "data/0:1 data/1:1 images/0:1 images/1:1",
+      "it holds the labels of", sources="*.h5")
+def pairs_of_one_labels():
     for name in ("images", "data"):
         with h5py.File(f"{name}.h5", "w") as f:
             f[name] = pixels(2)
     with h5py.File("labels.h5", "w") as f:
         f["y"] = [0, 1]
+
+
+@case("hdf5", "mixed", "pairs-of-several", "-",
+      "its name pairs with those of several files of labels", sources="*.h5")
+def pairs_of_several():
+    with h5py.File("images.h5", "w") as f:
+        f["images"] = pixels(2)
+    for name in ("labels", "targets"):
+        with h5py.File(f"{name}.h5", "w") as f:
+            f["photos"], f["y"] = pixels(2), [0, 1]
 
 
 def names_of(labels, names, kind=np.array):
