@@ -28,6 +28,7 @@
 #include "fuse/spin.h"
 #include "os/bounded.h"
 #include "os/lock.h"
+#include "os/memory.h"
 #include "os/pool.h"
 #include "os/process.h"
 #include "os/processors.h"
@@ -591,6 +592,7 @@ int server_run(const struct served *served, struct fuse_session *fuse,
 	if (!server.parked)
 		return -ENOMEM;
 	watch_crashes(slots);
+	memory_return_freed();
 	stats_set(COUNTER_requests_under_way, 0); /* those of the server before */
 	spin_init(&server.spin, served->config->spin, processors_count());
 	err = run_threads(&server);

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ enum {
 	STAT_BYTES = 16 * 1024, /* memory.stat and /proc/meminfo have 1 to 4 KiB */
 	READ_BYTES = 16 * 1024,
 	TABLE_MOST = 64 << 20,  /* of /proc/self/mountinfo */
+	RETURNED_LEAST = 128 * 1024,
 	PERCENT_MOST = 95,
 	PERCENT_DEFAULT = 50,   /* of the available memory */
 };
@@ -96,6 +98,13 @@ uint64_t memory_own(void)
 	read_start("/proc/self", "statm", text, sizeof(text));
 	return sscanf(text, "%*u %llu %llu", &resident, &shared) == 2 && resident > shared ?
 		       (resident - shared) * pages_size() : 0;
+}
+
+void memory_return_freed(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, RETURNED_LEAST);
+#endif
 }
 
 /* A file of any size: owned, "" where it cannot be read, NULL: no memory. */

@@ -52,6 +52,13 @@ static inline uint64_t memory_available(void)
 /* Bytes of this process that are no file's, nor shared; 0: unknown. */
 uint64_t memory_own(void);
 
+/*
+ * From now on freed memory of 128 KiB and more goes back to the kernel at once. glibc
+ * would raise that bound with each larger piece that is freed, and keep much more than
+ * the cache counts. Before there are threads.
+ */
+void memory_return_freed(void);
+
 /* Was this process started in a batch job, or a container that stands for one? */
 bool memory_in_job(void);
 

@@ -92,6 +92,15 @@ for path in sys.stdin.read().split():
 	umount_ok "$mnt"
 }
 
+# What the cache has given up is not kept by malloc.
+memory_is_returned() {
+	begin "cache=32M,prefetch=off" || return
+	is "$(read_pass "$work/list" 2)" "$wanted" "prefetch=off: the right bytes"
+	at_most "$(value cache_bytes)" $((4 << 20)) "prefetch=off: all was given out"
+	at_most "$(value daemon_bytes)" $((14 << 20)) "prefetch=off: and its memory was returned"
+	umount_ok "$mnt"
+}
+
 # What the budget has no room for is not pushed.
 within_the_budget() {
 	begin "cache=16M" || return
@@ -108,5 +117,6 @@ list_of "$work/plain" >"$work/plain.list"
 wanted=$(read_pass "$work/plain.list" 1)
 each_chunk_once
 once_more_after_drops
+memory_is_returned
 within_the_budget
 finish
