@@ -12,6 +12,7 @@
 
 #include "index/block_sums.h"
 #include "build/build.h"
+#include "build/findings.h"
 #include "os/sealed.h"
 #include "volume/volume.h"
 
@@ -274,7 +275,8 @@ void fuzz_serve(struct entries *entries, struct samples *samples,
 	struct builder_source source = {
 		{ source_size(sources->sources[0]), 1, 1, 0, 0 }, "source" };
 	struct index_summary summary = { .format = "fuzz" };
-	struct builder *builder = builder_new(DUPLICATES_LAST, &defaults, NULL);
+	struct findings findings = { 0 };
+	struct builder *builder = builder_new(DUPLICATES_LAST, &defaults, &findings);
 	struct error e = { 0 };
 	struct image image;
 	int err;
@@ -288,10 +290,13 @@ void fuzz_serve(struct entries *entries, struct samples *samples,
 		err = builder_seal(builder, &source, 1, &summary, &image, &e);
 		fuzz_expect_sentence(err, &e);
 		if (!err) {
+			if (findings_tell(&findings, &image) < 0)
+				abort();
 			serve_image(&image, sources);
 			image_free(&image);
 		}
 	}
+	findings_free(&findings);
 	builder_free(builder);
 	entries_free(entries);
 	samples_free(samples);
