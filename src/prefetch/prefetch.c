@@ -42,7 +42,7 @@ struct prefetch {
 	_Atomic bool ordered;    /* `order` is valid */
 	struct sweep sweep;      /* lock; set before `ordered` */
 	_Atomic unsigned next_worker;
-	_Atomic bool at_once;    /* the sweep needs no loader */
+	_Atomic bool at_once;    /* the sweep needs no epoch */
 	struct notes notes;
 	bool ordering;           /* lock: a thread makes it */
 	struct lock lock;
@@ -284,7 +284,7 @@ static void handle_note(struct prefetch *p, const struct note *note)
 
 static bool wants_sweep(const struct prefetch *p)
 {
-	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_loader(&p->policy));
+	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_epoch(&p->policy));
 }
 
 /* Lock held. The sweep is done: should it be repeated? */
@@ -530,23 +530,6 @@ void prefetch_note_crash(void)
 		ledger_note_crash(crash_ledger);
 }
 
-/*
- * Marks the files that the last server's threads pushed. After a crash they count as
- * held, so they are skipped; after a kill they are pushed again.
- */
-static void mark_suspects(const struct dataset *dataset, struct ledger *ledger,
-			  bool crashed)
-{
-	for (unsigned i = 0; i < LEDGER_WORKERS; i++) {
-		struct tree_stat st;
-		uint32_t node;
-
-		if (ledger_take_suspect(ledger, i, &node) && crashed &&
-		    tree_stat(dataset_tree(dataset), node, &st) == 0)
-			ledger_hold(ledger, node, st.size);
-	}
-}
-
 static unsigned prefetch_thread_count(const struct prefetch_config *config)
 {
 	if (config->threads < THREADS_LEAST)
@@ -563,7 +546,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	int err;
 
 	*out = NULL;
-	mark_suspects(dataset, ledger, config->crashed);
+	sweep_mark_suspects(dataset_tree(dataset), ledger, config->crashed);
 	if (ledger_crashes(ledger) >= CRASHES_MOST) {
 		log_warn("nothing is read ahead any more: servers crashed of it");
 		stats_set(COUNTER_sweep_limit, LIMIT_FAILED);
@@ -581,7 +564,8 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	if (!config->sink && ledger_state(ledger) == SWEEP_DONE)
 		ledger_begin_sweep(ledger, ledger_end(ledger));
 	p->at_once = ledger_state(ledger) == SWEEP_RUNNING;
-	policy_init(&p->policy, config->windows, config->budget / 8);
+	policy_init(&p->policy, config->windows, config->budget / 8,
+		    tree_count(dataset_tree(dataset)));
 	drops_init(&p->drops, config->budget);
 	room_init(&p->room, dataset, config->budget);
 	dataset_begin_ahead(dataset);

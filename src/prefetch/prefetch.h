@@ -45,7 +45,7 @@ struct prefetch_sink {
 
 struct prefetch_config {
 	bool windows;           /* read ahead of streams */
-	bool sweep;             /* read all of the dataset, once a loader is seen */
+	bool sweep;             /* read all of the dataset, once an epoch is seen */
 	uint64_t budget;        /* bytes: page cache, dataset's cache, kernel's inodes */
 	unsigned threads;
 	bool crashed;           /* the last server crashed: skip its files */
@@ -66,7 +66,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
  */
 void prefetch_announce(const struct dataset *dataset, uint64_t budget);
 
-/* Starts the sweep without a loader. */
+/* Starts the sweep without an epoch. */
 void prefetch_sweep(struct prefetch *prefetch);
 
 /*

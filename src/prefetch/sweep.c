@@ -148,3 +148,15 @@ bool sweep_holds(const struct ledger *ledger, const struct order *order, uint32_
 	}
 	return true;
 }
+
+void sweep_mark_suspects(const struct tree *tree, struct ledger *ledger, bool crashed)
+{
+	for (unsigned i = 0; i < LEDGER_WORKERS; i++) {
+		struct tree_stat st;
+		uint32_t node;
+
+		if (ledger_take_suspect(ledger, i, &node) && crashed &&
+		    tree_stat(tree, node, &st) == 0)
+			ledger_hold(ledger, node, st.size);
+	}
+}

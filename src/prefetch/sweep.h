@@ -41,6 +41,12 @@ void sweep_plan(struct sweep *sweep, const struct room *room);
 /* Resumes the sweep of another server. */
 void sweep_take_up(struct sweep *sweep);
 
+/*
+ * Marks the files that the last server's threads pushed. After a crash they count as
+ * held, so they are skipped; after a kill they are pushed again.
+ */
+void sweep_mark_suspects(const struct tree *tree, struct ledger *ledger, bool crashed);
+
 /* Claims this block; false: not part of the sweep, or already claimed. */
 bool sweep_give(struct sweep *sweep, uint32_t block);
 

@@ -38,7 +38,7 @@ enum histogram {
 enum sweep_limit {
 	LIMIT_NONE,
 	LIMIT_OFF,       /* prefetch=off or window */
-	LIMIT_NO_JOB,    /* prefetch=auto: outside of a job */
+	LIMIT_NO_JOB,    /* version 0.1: outside of a job */
 	LIMIT_NO_LOADER, /* prefetch=auto: no loader seen */
 	LIMIT_BUDGET,
 	LIMIT_MEMORY,    /* other processes need it */
