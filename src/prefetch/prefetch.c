@@ -14,8 +14,10 @@
 #include "os/lock.h"
 #include "os/pages.h"
 #include "os/pool.h"
+#include "os/processors.h"
 #include "prefetch/drops.h"
 #include "prefetch/notes.h"
+#include "prefetch/pace.h"
 #include "prefetch/push_blocks.h"
 #include "prefetch/repeat_sweep.h"
 #include "prefetch/room.h"
@@ -28,7 +30,8 @@ enum {
 	AROUND = 256,            /* blocks in `around` */
 	CRASHES_MOST = 3,        /* after these crashes read-ahead stops */
 	WINDOW_PIECE = 4 << 20,  /* read by one thread at once */
-	LATER_MS = 50,           /* until a stream or a drop is checked again */
+	LATER_MS = 50,           /* until readers or drops are checked again */
+	READERS_MS = 100,        /* after a read, readers are being served */
 };
 
 struct prefetch_memory {
@@ -51,6 +54,7 @@ struct prefetch {
 	unsigned around_first, around_count; /* lock */
 	struct drops drops;      /* lock */
 	struct again again;      /* lock */
+	struct pace pace;
 	struct room room;
 };
 
@@ -106,8 +110,8 @@ static bool is_to_be_swept(const struct prefetch *p, uint32_t node)
 	const struct ledger *ledger = p->pusher.ledger;
 	uint32_t block;
 
-	return ledger_state(ledger) == SWEEP_RUNNING && !ledger_holds(ledger, node) &&
-	       block_of(p, node, &block) && block < ledger_end(ledger);
+	return ledger_state(ledger) == SWEEP_RUNNING && !pace_is_quick(&p->pace) &&
+	       !ledger_holds(ledger, node) && block_of(p, node, &block) && block < ledger_end(ledger);
 }
 
 enum read_hint prefetch_read_begins(struct prefetch *p, uint32_t node)
@@ -120,10 +124,11 @@ enum read_hint prefetch_read_begins(struct prefetch *p, uint32_t node)
 }
 
 void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size_t length,
-			bool direct)
+			bool direct, uint64_t storage_ns)
 {
 	if (!p)
 		return;
+	pace_note(&p->pace, length, storage_ns);
 	atomic_fetch_sub(&p->pusher.demand, 1);
 	notes_add(&p->notes, &(struct note){ node, offset, length, direct });
 }
@@ -150,7 +155,8 @@ void prefetch_sweep(struct prefetch *p)
 /* Lock held. Queues the block of a file that was read. */
 static void queue_block(struct prefetch *p, uint32_t block)
 {
-	if (p->around_count == AROUND || !sweep_give(&p->sweep, block))
+	if (p->around_count == AROUND || pace_is_quick(&p->pace) ||
+	    !sweep_give(&p->sweep, block))
 		return;
 	p->around[(p->around_first + p->around_count++) % AROUND] = block;
 }
@@ -346,11 +352,18 @@ static bool next_around(struct prefetch *p, uint32_t *block)
 	return true;
 }
 
-/* Lock held. A stream in a large file has all of the storage until its end. */
-static bool yields_to_stream(const struct prefetch *p)
+/*
+ * Lock held. A stream in a large file has all of the storage until its end, and readers
+ * have the processors.
+ */
+static bool yields_to_readers(const struct prefetch *p)
 {
+	int64_t now = bounded_now();
+
 	return ledger_state(p->pusher.ledger) == SWEEP_RUNNING &&
-	       policy_streams(&p->policy, bounded_now());
+	       (policy_streams(&p->policy, now) ||
+		!pace_allows(&p->pace, p->sweep.at_work,
+			     now - atomic_load(&p->pusher.asked_at) < READERS_MS));
 }
 
 /* Lock held. Decoded chunks and blocks of the sweep need a part of the cache. */
@@ -386,7 +399,7 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 	begin_sweep(p);
 	if (next_around(p, &out->block))
 		out->kind = WORK_BLOCK;
-	else if (yields_to_stream(p))
+	else if (yields_to_readers(p))
 		out->kind = WORK_LATER;
 	else if (sweep_next(&p->sweep, &out->block))
 		out->kind = WORK_BLOCK;
@@ -450,9 +463,11 @@ static void cut_sweep(struct prefetch *p, enum sweep_limit why)
 static void prefetch_do_block(struct prefetch *p, struct push_worker *worker,
 			      uint32_t block)
 {
+	uint64_t begin = processors_thread_ns();
 	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
 	bool is_short, full;
 
+	pace_spend(&p->pace, processors_thread_ns() - begin);
 	room_share(&p->room);
 	is_short = room_look(&p->room);
 	full = kept && is_full(p);
@@ -512,6 +527,7 @@ static void prefetch_thread(void *argument)
 		struct prefetch_work work;
 
 		room_look(&p->room);
+		pace_look(&p->pace, bounded_now());
 		work = next_work(p);
 		if (work.kind == WORK_NONE || work.kind == WORK_LATER) {
 			notes_wait(&p->notes, now, work.kind == WORK_LATER ? LATER_MS : 0);

@@ -36,6 +36,7 @@ struct read_fault {
 struct read_context {
 	enum read_hint hint;
 	bool demand; /* a request waits for the read: histograms count that apart */
+	uint64_t storage_ns; /* time in source_read */
 	struct read_fault fault;
 };
 

@@ -69,7 +69,7 @@ int source_read(const struct source *source, void *buffer, size_t length, uint64
 		return -EIO;
 	begin = stats_clock();
 	err = source->ops->pread(source, buffer, length, &offset);
-	stats_took(HISTOGRAM_source_read, begin, context->demand);
+	context->storage_ns += stats_took(HISTOGRAM_source_read, begin, context->demand);
 	stats_add(COUNTER_source_reads, 1);
 	if (!err) {
 		stats_add(COUNTER_source_read_bytes, length);

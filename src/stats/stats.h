@@ -101,8 +101,11 @@ static inline uint64_t stats_get(enum counter counter)
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t stats_clock(void);
 
-/* Something has taken from `begin` (stats_clock) until now; `demand`: for a request. */
-void stats_took(enum histogram histogram, uint64_t begin, bool demand);
+/*
+ * Something has taken from `begin` (stats_clock) until now, in nanoseconds; `demand`: for a
+ * request.
+ */
+uint64_t stats_took(enum histogram histogram, uint64_t begin, bool demand);
 
 /* The bucket of a duration. */
 unsigned stats_bucket(uint64_t nanoseconds);
