@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +50,14 @@ uint64_t processors_idle_ns(void)
 	}
 	fclose(file);
 	return ticks * (1000000000 / (unsigned long long)sysconf(_SC_CLK_TCK));
+}
+
+long processors_thread_sleeps(void)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
 }
 
 uint64_t processors_thread_ns(void)

@@ -19,6 +19,12 @@ unsigned processors_count(void);
  */
 uint64_t processors_idle_ns(void);
 
+/*
+ * How often the calling thread has waited for something; a thread that only lost its
+ * processor has not.
+ */
+long processors_thread_sleeps(void);
+
 /* Processor time that the calling thread has taken. */
 uint64_t processors_thread_ns(void);
 

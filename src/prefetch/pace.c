@@ -5,28 +5,32 @@
 
 enum {
 	LOOK_MS = 200,
-	QUICK_NS = 200 * 1000, /* and 1 ns a byte: 1 GB/s */
-	MEMORY = 16,           /* reads in the moving share */
+	MEMORY = 64,           /* reads in the moving average */
+	QUICK_NS = 200 * 1000,
+	UNKNOWN_NS = 400 * 1000, /* quick after some 45 reads from memory */
 };
 
 static const uint64_t NS_OF_MS = 1000 * 1000;
 
+void pace_init(struct pace *pace)
+{
+	*pace = (struct pace){ .wait_ns = UNKNOWN_NS };
+}
+
 void pace_note(struct pace *pace, size_t bytes, uint64_t storage_ns)
 {
-	unsigned quick = atomic_load_explicit(&pace->quick, memory_order_relaxed);
+	uint64_t average = atomic_load_explicit(&pace->wait_ns, memory_order_relaxed);
+	uint64_t wait = storage_ns > bytes ? storage_ns - bytes : 0; /* 1 GB/s is quick */
 
-	if (storage_ns == 0)
-		return;
-	quick -= quick / MEMORY;
-	if (storage_ns <= QUICK_NS + bytes)
-		quick += PACE_WHOLE / MEMORY;
+	average += wait / MEMORY;
+	average -= average / MEMORY;
 	/* a read that is lost to another thread does not matter */
-	atomic_store_explicit(&pace->quick, quick, memory_order_relaxed);
+	atomic_store_explicit(&pace->wait_ns, average, memory_order_relaxed);
 }
 
 bool pace_is_quick(const struct pace *pace)
 {
-	return atomic_load_explicit(&pace->quick, memory_order_relaxed) > PACE_WHOLE / 4 * 3;
+	return atomic_load_explicit(&pace->wait_ns, memory_order_relaxed) <= QUICK_NS;
 }
 
 void pace_spend(struct pace *pace, uint64_t nanoseconds)

@@ -17,9 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Initially zero. */
 struct pace {
-	_Atomic unsigned quick;     /* moving share of quick reads, of PACE_WHOLE */
+	_Atomic uint64_t wait_ns;   /* moving average of the reads' waits */
 	_Atomic uint64_t own_ns;    /* processor time of the sweep */
 	_Atomic unsigned threads;   /* idle processors at the last look */
 	_Atomic bool looking;
@@ -27,12 +26,15 @@ struct pace {
 	uint64_t idle_ns;           /* at the last look; of the thread that set `looking` */
 };
 
-enum { PACE_WHOLE = 1 << 12 };
+void pace_init(struct pace *pace);
 
-/* Notes a read of a request that waited so long for storage; 0: storage was not read. */
+/*
+ * Notes a request that storage was read for, and how long its thread slept for that. Time
+ * without a processor is none: it says nothing of storage.
+ */
 void pace_note(struct pace *pace, size_t bytes, uint64_t storage_ns);
 
-/* Has storage answered most reads at once? */
+/* Does storage answer at once? An average, as limits of a rate let bursts through. */
 bool pace_is_quick(const struct pace *pace);
 
 /* Adds processor time that a thread of the sweep took. */

@@ -31,7 +31,7 @@ enum {
 	CRASHES_MOST = 3,        /* after these crashes read-ahead stops */
 	WINDOW_PIECE = 4 << 20,  /* read by one thread at once */
 	LATER_MS = 50,           /* until readers or drops are checked again */
-	READERS_MS = 100,        /* after a read, readers are being served */
+	READERS_MS = 1000,       /* after a read, readers are being served */
 };
 
 struct prefetch_memory {
@@ -124,11 +124,12 @@ enum read_hint prefetch_read_begins(struct prefetch *p, uint32_t node)
 }
 
 void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size_t length,
-			bool direct, uint64_t storage_ns)
+			bool direct, const struct read_context *context)
 {
 	if (!p)
 		return;
-	pace_note(&p->pace, length, storage_ns);
+	if (context->storage_reads > 0)
+		pace_note(&p->pace, length, context->storage_ns);
 	atomic_fetch_sub(&p->pusher.demand, 1);
 	notes_add(&p->notes, &(struct note){ node, offset, length, direct });
 }
@@ -573,6 +574,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 		return -ENOMEM;
 	p->config = *config;
 	notes_init(&p->notes);
+	pace_init(&p->pace);
 	p->lock = (struct lock)LOCK_INIT;
 	p->pusher = (struct pusher){ .dataset = dataset, .ledger = ledger,
 				     .sink = config->sink };

@@ -72,11 +72,11 @@ void prefetch_sweep(struct prefetch *prefetch);
 /*
  * Around each read that was asked for, by any thread; `prefetch` may be NULL. The first
  * says how it is to be done. `direct`: the reader goes past the page cache (O_DIRECT): it
- * says nothing of what that holds. `storage_ns`: as in struct read_context.
+ * says nothing of what that holds.
  */
 enum read_hint prefetch_read_begins(struct prefetch *prefetch, uint32_t node);
 void prefetch_read_ends(struct prefetch *prefetch, uint32_t node, uint64_t offset,
-			size_t length, bool direct, uint64_t storage_ns);
+			size_t length, bool direct, const struct read_context *context);
 
 /* Notes a crash if the calling thread reads ahead. For signal handlers. */
 void prefetch_note_crash(void);
