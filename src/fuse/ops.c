@@ -305,7 +305,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 				  &context) : -ENOMEM;
 	reply_read(req, buffer, n);
 	prefetch_read_ends(s->prefetch, node, (uint64_t)offset, n > 0 ? (size_t)n : 0,
-			   fi->flags & O_DIRECT);
+			   fi->flags & O_DIRECT, &context);
 	push_read_ends(s->push, node);
 }
 

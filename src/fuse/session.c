@@ -246,8 +246,7 @@ static void announce(const struct dataset *dataset, const struct mount_config *c
 	else if (config->prefetch != PREFETCH_AUTO)
 		stats_set(COUNTER_sweep_limit, LIMIT_OFF);
 	else
-		stats_set(COUNTER_sweep_limit, memory_in_job() ? LIMIT_NO_LOADER :
-								 LIMIT_NO_JOB);
+		stats_set(COUNTER_sweep_limit, LIMIT_NO_LOADER);
 }
 
 int session_new(struct dataset *dataset, const struct mount_config *config,
@@ -404,16 +403,12 @@ static int session_give_up_rights(const struct session *s, pid_t supervisor)
 	return getppid() == supervisor ? 0 : -ESRCH;
 }
 
-/* `auto` depends on the presence of a job. */
 static struct prefetch_config plan_prefetch(const struct session *s, bool crashed)
 {
 	const struct mount_config *config = s->served.config;
-	bool sweep = config->prefetch == PREFETCH_SWEEP;
 
-	if (config->prefetch == PREFETCH_AUTO)
-		sweep = memory_in_job();
 	return (struct prefetch_config){
-		.windows = true, .sweep = sweep,
+		.windows = true, .sweep = config->prefetch != PREFETCH_WINDOW,
 		.budget = config->budget, .threads = threads_wanted(config),
 		.crashed = crashed,
 		.sink = s->served.push ? push_sink(s->served.push) : NULL,

@@ -28,22 +28,6 @@ enum {
 
 static const uint64_t BUDGET_LEAST = UINT64_C(1) << 20;
 static const uint64_t DEFAULT_LEAST = UINT64_C(64) << 20;
-static const uint64_t DEFAULT_MOST_NO_JOB = UINT64_C(1) << 30;
-
-/* Variables that a batch system sets; where there are two, both are set. */
-static const char *const job_variables[][2] = {
-	{ "SLURM_JOB_ID" },
-	{ "PBS_JOBID" },
-	{ "LSB_JOBID" },            /* LSF */
-	{ "JOB_ID", "SGE_TASK_ID" }, /* Grid Engine */
-	{ "FLUX_JOB_ID" },
-	{ "COBALT_JOBID" },
-	{ "OAR_JOB_ID" },
-	{ "PJM_JOBID" },            /* Fujitsu */
-	{ "LOADL_STEP_ID" },        /* LoadLeveler */
-	{ "_CONDOR_JOB_AD" },
-	{ "KUBERNETES_SERVICE_HOST" },
-};
 
 struct memory {
 	char *root;
@@ -294,22 +278,6 @@ void memory_look(struct memory *memory, struct memory_state *out)
 
 /* The budget. */
 
-static bool is_set(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value;
-}
-
-bool memory_in_job(void)
-{
-	for (size_t i = 0; i < sizeof(job_variables) / sizeof(*job_variables); i++)
-		if (is_set(job_variables[i][0]) &&
-		    (!job_variables[i][1] || is_set(job_variables[i][1])))
-			return true;
-	return false;
-}
-
 static uint64_t percent_of(uint64_t bytes, unsigned percent)
 {
 	return bytes / 100 * percent + bytes % 100 * percent / 100;
@@ -326,12 +294,10 @@ static int parse_percent(const char *text, unsigned *out)
 	return 1;
 }
 
-static uint64_t default_budget(const struct memory_state *state, bool in_job)
+static uint64_t default_budget(const struct memory_state *state)
 {
 	uint64_t budget = percent_of(state->available, PERCENT_DEFAULT);
 
-	if (!in_job)
-		budget = memory_least(budget, DEFAULT_MOST_NO_JOB);
 	if (budget < DEFAULT_LEAST)
 		budget = memory_least(DEFAULT_LEAST, state->limit / 2);
 	return budget;
@@ -354,15 +320,15 @@ static int parse_budget(const char *text, const struct memory_state *state, uint
 			 "part of the memory, from 1%% to %d%%", text, PERCENT_MOST);
 }
 
-int memory_budget(const char *text, const struct memory_state *state, bool in_job,
-		  uint64_t *out, struct error *e)
+int memory_budget(const char *text, const struct memory_state *state, uint64_t *out,
+		  struct error *e)
 {
 	uint64_t most = percent_of(state->limit, PERCENT_MOST);
 	char limit[SIZE_TEXT_BYTES], instead[SIZE_TEXT_BYTES];
 	int err;
 
 	if (!text) {
-		*out = default_budget(state, in_job);
+		*out = default_budget(state);
 		return 0;
 	}
 	err = parse_budget(text, state, out, e);
@@ -384,7 +350,7 @@ int memory_budget_here(const char *text, uint64_t *out, struct error *e)
 		return error_no_memory(e, NULL);
 	memory_look(memory, &state);
 	memory_close(memory);
-	return memory_budget(text, &state, memory_in_job(), out, e);
+	return memory_budget(text, &state, out, e);
 }
 
 uint64_t memory_cache_part(uint64_t budget)

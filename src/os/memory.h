@@ -59,16 +59,12 @@ uint64_t memory_own(void);
  */
 void memory_return_freed(void);
 
-/* Was this process started in a batch job, or a container that stands for one? */
-bool memory_in_job(void);
-
 /*
- * Parses the value of cache=: "8G", "50%" of `limit`. NULL: half of `available`, and at
- * most 1 GiB outside of a job. Lowers it to 95 % of the limit, with a warning. -EINVAL
- * and *e for a malformed text.
+ * Parses the value of cache=: "8G", "50%" of `limit`. NULL: half of `available`. Lowers it
+ * to 95 % of the limit, with a warning. -EINVAL and *e for a malformed text.
  */
-int memory_budget(const char *text, const struct memory_state *state, bool in_job,
-		  uint64_t *out, struct error *e);
+int memory_budget(const char *text, const struct memory_state *state, uint64_t *out,
+		  struct error *e);
 
 /* The same, for this process at this moment. */
 int memory_budget_here(const char *text, uint64_t *out, struct error *e);

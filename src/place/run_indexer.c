@@ -85,8 +85,7 @@ static void exec_tool(const struct run_indexer_call *call, char *const *environm
 static bool is_passed_on(const char *variable)
 {
 	static const char *const names[] = {
-		"HOME", "PATH", "LANG", "TERM", "NO_COLOR", "SLURM_JOB_ID",
-		"XDG_CACHE_HOME",
+		"HOME", "PATH", "LANG", "TERM", "NO_COLOR", "XDG_CACHE_HOME",
 	};
 	const char sanitizer[] = "SAN_OPTIONS";
 	size_t n = strcspn(variable, "="), s = sizeof(sanitizer) - 1;

@@ -11,12 +11,13 @@ enum {
 	HITS_MOST = 16,
 };
 
-void policy_init(struct policy *p, bool windows, uint64_t window_most)
+void policy_init(struct policy *p, bool windows, uint64_t window_most, uint32_t nodes)
 {
 	*p = (struct policy){ .windows = windows, .window_most = window_most,
 			      .room = UINT64_MAX };
 	if (p->window_most > POLICY_WINDOW_MOST)
 		p->window_most = POLICY_WINDOW_MOST;
+	epoch_init(&p->epoch, nodes);
 }
 
 void policy_have_room(struct policy *p, uint64_t bytes)
@@ -24,32 +25,9 @@ void policy_have_room(struct policy *p, uint64_t bytes)
 	p->room = bytes;
 }
 
-/* Loaders. */
-
-static void note_file(struct policy *p, const struct policy_read *read)
+bool policy_sees_epoch(const struct policy *p)
 {
-	unsigned others = 0;
-
-	for (unsigned i = 0; i < POLICY_RECENT; i++) {
-		if (!p->recent[i].set)
-			continue;
-		if (p->recent[i].node == read->node) {
-			p->recent[i].when = read->now_ms;
-			return;
-		}
-		others += read->now_ms - p->recent[i].when <= POLICY_LOADER_MS;
-	}
-	p->recent[p->recent_at].node = read->node;
-	p->recent[p->recent_at].when = read->now_ms;
-	p->recent[p->recent_at].set = true;
-	p->recent_at = (p->recent_at + 1) % POLICY_RECENT;
-	if (others + 1 >= POLICY_LOADER_FILES)
-		p->loader = true;
-}
-
-bool policy_sees_loader(const struct policy *p)
-{
-	return p->loader;
+	return epoch_is_seen(&p->epoch);
 }
 
 /* Streams. */
@@ -85,7 +63,7 @@ void policy_note(struct policy *p, const struct policy_read *read)
 	const struct policy_range *r = &read->stored;
 	struct policy_stream *s = find_stream(p, read);
 
-	note_file(p, read);
+	epoch_note(&p->epoch, read->node, s->next != 0, read->now_ms);
 	if (s->next && r->start >= s->next && s->hits < HITS_MOST)
 		s->hits++;
 	if (r->end > s->next)

@@ -5,9 +5,7 @@
  * A *stream* reads sequentially: a large file from its beginning, or small files in
  * stored order. It gets a window of read-ahead that doubles while the stream continues.
  * All windows together are bounded by the memory there is, since bytes evicted before
- * their read are read twice. A *loader* reads many files in random order; so all of the
- * dataset will be read, and a sweep pays. `find`, or a process that reads ten files, is
- * neither.
+ * their read are read twice.
  *
  * Private to prefetch/. Threads: one at a time.
  */
@@ -17,11 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "prefetch/epoch.h"
+
 enum {
 	POLICY_STREAMS = 16,
-	POLICY_RECENT = 64,         /* files remembered */
-	POLICY_LOADER_FILES = 32,   /* this many different files */
-	POLICY_LOADER_MS = 10000,   /* within this time are a loader */
 	POLICY_STREAM_MS = 200,     /* a stream is active so long after a read */
 	POLICY_WINDOW_LEAST = 2 << 20,
 	POLICY_WINDOW_MOST = 32 << 20,
@@ -59,13 +56,13 @@ struct policy {
 	uint64_t room;     /* for all windows */
 	int64_t now_ms;    /* time of the last read */
 	struct policy_stream streams[POLICY_STREAMS];
-	struct { uint32_t node; int64_t when; bool set; } recent[POLICY_RECENT];
-	unsigned recent_at;
 	uint64_t reads;
-	bool loader;       /* has been seen */
+	struct epoch epoch;
 };
 
-void policy_init(struct policy *policy, bool windows, uint64_t window_most);
+/* `nodes`: of the tree. */
+void policy_init(struct policy *policy, bool windows, uint64_t window_most,
+		 uint32_t nodes);
 
 /* Sets the limit of all windows together, in bytes; without a call there is none. */
 void policy_have_room(struct policy *policy, uint64_t bytes);
@@ -81,7 +78,7 @@ bool policy_has_window(const struct policy *policy);
 /* Is a process reading a large file from front to back? `now_ms` is as in policy_read. */
 bool policy_streams(const struct policy *policy, int64_t now_ms);
 
-/* Has a loader been seen? */
-bool policy_sees_loader(const struct policy *policy);
+/* Does an epoch read all of the dataset, so that a sweep pays? */
+bool policy_sees_epoch(const struct policy *policy);
 
 #endif

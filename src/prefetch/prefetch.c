@@ -14,9 +14,11 @@
 #include "os/lock.h"
 #include "os/pages.h"
 #include "os/pool.h"
+#include "os/processors.h"
 #include "prefetch/drops.h"
 #include "prefetch/neighbours.h"
 #include "prefetch/notes.h"
+#include "prefetch/pace.h"
 #include "prefetch/push_blocks.h"
 #include "prefetch/room.h"
 #include "prefetch/sweep.h"
@@ -28,7 +30,8 @@ enum {
 	AROUND = 256,            /* blocks in `around` */
 	CRASHES_MOST = 3,        /* after these crashes read-ahead stops */
 	WINDOW_PIECE = 4 << 20,  /* read by one thread at once */
-	LATER_MS = 50,           /* until a stream or a drop is checked again */
+	LATER_MS = 50,           /* until readers or drops are checked again */
+	READERS_MS = 1000,       /* after a read, readers are being served */
 };
 
 struct prefetch_memory {
@@ -42,7 +45,7 @@ struct prefetch {
 	_Atomic bool ordered;    /* `order` is valid */
 	struct sweep sweep;      /* lock; set before `ordered` */
 	_Atomic unsigned next_worker;
-	_Atomic bool at_once;    /* the sweep needs no loader */
+	_Atomic bool at_once;    /* the sweep needs no epoch */
 	struct notes notes;
 	bool wants_order;        /* lock: not for the sweep alone */
 	bool ordering;           /* lock: a thread makes it */
@@ -53,6 +56,7 @@ struct prefetch {
 	struct neighbours neighbours; /* lock */
 	struct drops drops;      /* lock */
 	struct again again;      /* lock */
+	struct pace pace;
 	struct room room;
 };
 
@@ -110,8 +114,8 @@ static bool is_to_be_swept(const struct prefetch *p, uint32_t node)
 	const struct ledger *ledger = p->pusher.ledger;
 	uint32_t block;
 
-	return ledger_state(ledger) == SWEEP_RUNNING && !ledger_holds(ledger, node) &&
-	       block_of(p, node, &block) && block < ledger_end(ledger);
+	return ledger_state(ledger) == SWEEP_RUNNING && !pace_is_quick(&p->pace) &&
+	       !ledger_holds(ledger, node) && block_of(p, node, &block) && block < ledger_end(ledger);
 }
 
 enum read_hint prefetch_read_begins(struct prefetch *p, uint32_t node)
@@ -124,10 +128,12 @@ enum read_hint prefetch_read_begins(struct prefetch *p, uint32_t node)
 }
 
 void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size_t length,
-			bool direct)
+			bool direct, const struct read_context *context)
 {
 	if (!p)
 		return;
+	if (context->storage_reads > 0)
+		pace_note(&p->pace, length, context->storage_ns);
 	atomic_fetch_sub(&p->pusher.demand, 1);
 	notes_add(&p->notes, &(struct note){ node, offset, length, direct });
 }
@@ -141,7 +147,8 @@ void prefetch_sweep(struct prefetch *p)
 /* Lock held. Queues the block of a file that was read. */
 static void queue_block(struct prefetch *p, uint32_t block)
 {
-	if (p->around_count == AROUND || !sweep_give(&p->sweep, block))
+	if (p->around_count == AROUND || pace_is_quick(&p->pace) ||
+	    !sweep_give(&p->sweep, block))
 		return;
 	p->around[(p->around_first + p->around_count++) % AROUND] = block;
 }
@@ -297,7 +304,7 @@ static void handle_note(struct prefetch *p, const struct note *note)
 
 static bool wants_sweep(const struct prefetch *p)
 {
-	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_loader(&p->policy));
+	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_epoch(&p->policy));
 }
 
 /* Lock held. Queues drops of files that were read before the plan and are beyond it. */
@@ -344,11 +351,18 @@ static bool next_around(struct prefetch *p, uint32_t *block)
 	return true;
 }
 
-/* Lock held. A stream in a large file has all of the storage until its end. */
-static bool yields_to_stream(const struct prefetch *p)
+/*
+ * Lock held. A stream in a large file has all of the storage until its end, and readers
+ * have the processors.
+ */
+static bool yields_to_readers(const struct prefetch *p)
 {
+	int64_t now = bounded_now();
+
 	return ledger_state(p->pusher.ledger) == SWEEP_RUNNING &&
-	       policy_streams(&p->policy, bounded_now());
+	       (policy_streams(&p->policy, now) ||
+		!pace_allows(&p->pace, p->sweep.at_work,
+			     now - atomic_load(&p->pusher.asked_at) < READERS_MS));
 }
 
 /* Lock held. Decoded chunks and blocks of the sweep need a part of the cache. */
@@ -388,7 +402,7 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 	begin_sweep(p);
 	if (next_around(p, &out->block))
 		out->kind = WORK_BLOCK;
-	else if (yields_to_stream(p))
+	else if (yields_to_readers(p))
 		out->kind = WORK_LATER;
 	else if (sweep_next(&p->sweep, &out->block))
 		out->kind = WORK_BLOCK;
@@ -452,9 +466,11 @@ static void cut_sweep(struct prefetch *p, enum sweep_limit why)
 static void prefetch_do_block(struct prefetch *p, struct push_worker *worker,
 			      uint32_t block)
 {
+	uint64_t begin = processors_thread_ns();
 	bool kept = pusher_run(&p->pusher, worker, &p->order, block);
 	bool is_short, full;
 
+	pace_spend(&p->pace, processors_thread_ns() - begin);
 	room_share(&p->room);
 	is_short = room_look(&p->room);
 	full = kept && is_full(p);
@@ -526,6 +542,7 @@ static void prefetch_thread(void *argument)
 		struct prefetch_work work;
 
 		room_look(&p->room);
+		pace_look(&p->pace, bounded_now());
 		work = next_work(p);
 		if (work.kind == WORK_NONE || work.kind == WORK_LATER) {
 			notes_wait(&p->notes, now, work.kind == WORK_LATER ? LATER_MS : 0);
@@ -571,6 +588,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 		return -ENOMEM;
 	p->config = *config;
 	notes_init(&p->notes);
+	pace_init(&p->pace);
 	p->lock = (struct lock)LOCK_INIT;
 	p->pusher = (struct pusher){ .dataset = dataset, .ledger = ledger,
 				     .sink = config->sink };
@@ -578,7 +596,8 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 	if (!config->sink && ledger_state(ledger) == SWEEP_DONE)
 		ledger_begin_sweep(ledger, ledger_end(ledger));
 	p->at_once = ledger_state(ledger) == SWEEP_RUNNING;
-	policy_init(&p->policy, config->windows, config->budget / 8);
+	policy_init(&p->policy, config->windows, config->budget / 8,
+		    tree_count(dataset_tree(dataset)));
 	drops_init(&p->drops, config->budget);
 	room_init(&p->room, dataset, config->budget);
 	dataset_begin_ahead(dataset);

@@ -48,7 +48,7 @@ struct prefetch_sink {
 
 struct prefetch_config {
 	bool windows;           /* read ahead of streams */
-	bool sweep;             /* read all of the dataset, once a loader is seen */
+	bool sweep;             /* read all of the dataset, once an epoch is seen */
 	uint64_t budget;        /* bytes: page cache, dataset's cache, kernel's inodes */
 	unsigned threads;
 	bool crashed;           /* the last server crashed: skip its files */
@@ -69,7 +69,7 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
  */
 void prefetch_announce(const struct dataset *dataset, uint64_t budget);
 
-/* Starts the sweep without a loader. */
+/* Starts the sweep without an epoch. */
 void prefetch_sweep(struct prefetch *prefetch);
 
 /*
@@ -79,7 +79,7 @@ void prefetch_sweep(struct prefetch *prefetch);
  */
 enum read_hint prefetch_read_begins(struct prefetch *prefetch, uint32_t node);
 void prefetch_read_ends(struct prefetch *prefetch, uint32_t node, uint64_t offset,
-			size_t length, bool direct);
+			size_t length, bool direct, const struct read_context *context);
 
 /* Notes a crash if the calling thread reads ahead. For signal handlers. */
 void prefetch_note_crash(void);

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/filename.h"
 #include "base/invariant.h"
+#include "os/processors.h"
 #include "os/steps.h"
 #include "source/local_file.h"
 #include "source/source_kind.h"
@@ -61,15 +62,20 @@ void source_close(struct source *source)
 int source_read(const struct source *source, void *buffer, size_t length, uint64_t offset,
 		struct read_context *context)
 {
-	uint64_t begin;
+	uint64_t begin, took;
+	long sleeps;
 	int err;
 
 	HANDLE_CHECK(source, HANDLE_SOURCE);
 	if (!range_within(offset, length, source->info.size))
 		return -EIO;
+	sleeps = context->demand ? processors_thread_sleeps() : 0;
 	begin = stats_clock();
 	err = source->ops->pread(source, buffer, length, &offset);
-	stats_took(HISTOGRAM_source_read, begin, context->demand);
+	took = stats_took(HISTOGRAM_source_read, begin, context->demand);
+	context->storage_reads++;
+	if (context->demand && processors_thread_sleeps() != sleeps)
+		context->storage_ns += took;
 	stats_add(COUNTER_source_reads, 1);
 	if (!err) {
 		stats_add(COUNTER_source_read_bytes, length);

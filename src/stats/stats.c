@@ -72,7 +72,7 @@ unsigned stats_bucket(uint64_t nanoseconds)
 	return bits - BUCKET_FIRST < BUCKET_BOUNDS ? bits - BUCKET_FIRST : BUCKET_BOUNDS;
 }
 
-void stats_took(enum histogram histogram, uint64_t begin, bool demand)
+uint64_t stats_took(enum histogram histogram, uint64_t begin, bool demand)
 {
 	struct histogram_cells *cells = &histogram_cells[histogram];
 	uint64_t end = stats_clock(), took = end > begin ? end - begin : 0;
@@ -82,4 +82,5 @@ void stats_took(enum histogram histogram, uint64_t begin, bool demand)
 	atomic_fetch_add_explicit(&cells->sum_ns, took, memory_order_relaxed);
 	if (demand)
 		atomic_fetch_add_explicit(&cells->demand_ns, took, memory_order_relaxed);
+	return took;
 }

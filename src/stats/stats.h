@@ -38,7 +38,7 @@ enum histogram {
 enum sweep_limit {
 	LIMIT_NONE,
 	LIMIT_OFF,       /* prefetch=off or window */
-	LIMIT_NO_JOB,    /* prefetch=auto: outside of a job */
+	LIMIT_NO_JOB,    /* version 0.1: outside of a job */
 	LIMIT_NO_LOADER, /* prefetch=auto: no loader seen */
 	LIMIT_BUDGET,
 	LIMIT_MEMORY,    /* other processes need it */
@@ -101,8 +101,11 @@ static inline uint64_t stats_get(enum counter counter)
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t stats_clock(void);
 
-/* Something has taken from `begin` (stats_clock) until now; `demand`: for a request. */
-void stats_took(enum histogram histogram, uint64_t begin, bool demand);
+/*
+ * Something has taken from `begin` (stats_clock) until now, in nanoseconds; `demand`: for a
+ * request.
+ */
+uint64_t stats_took(enum histogram histogram, uint64_t begin, bool demand);
 
 /* The bucket of a duration. */
 unsigned stats_bucket(uint64_t nanoseconds);

@@ -226,7 +226,6 @@ no_rehearsal() {
 	! pgrep -f "$work/faulty/granaryfs"
 }
 
-unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID
 public_programs
 as=()
 ways_to_mount

@@ -6,13 +6,10 @@
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse
-need tar find shuf
+need tar find awk
 files=${FILES:-2000}
 size=${SIZE:-30000}
 megabytes=$((files * (size + 4095) / 4096 * 4096 / 1048576 + 1))
-# Whether this test runs in a job is nobody's business but its own.
-unset SLURM_JOB_ID SLURM_JOBID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID \
-	KUBERNETES_SERVICE_HOST
 
 # swept: what was to be held is held.
 swept() {
@@ -33,10 +30,16 @@ quiet_pass() {
 }
 
 prepare() {
+	local digit
 	"$python" "$abs_top_srcdir/tests/mount/write_shards.py" --files "$files" \
 		--size "$size" "$work/made.tar"
 	mkdir "$work/plain"
 	tar -C "$work/plain" -xf "$work/made.tar"
+	for digit in {0..9}; do
+		mkdir "$work/plain/$digit"
+		mv "$work/plain/files"/*"$digit" "$work/plain/$digit"
+	done
+	rmdir "$work/plain/files"
 	tar --numeric-owner --format=pax -C "$work/plain" -cf "$work/r.tar" .
 	rm "$work/made.tar"
 	list_of "$work/plain" >"$work/plain.list"
@@ -93,21 +96,32 @@ without_prefetch() {
 	umount_ok "$mnt"
 }
 
-# Who looks around is no loader.
-looking_around() {
-	export SLURM_JOB_ID=1
+# is_noted BYTES: the daemon has counted the files that were read.
+is_noted() {
+	[ "$(counter resident_bytes)" -ge "$1" ]
+}
+
+# some_of N: of the list, in a random order.
+some_of() {
+	awk 'BEGIN { srand(7) } { print rand() "\t" $0 }' "$work/list" | sort | cut -f 2 |
+		head -n "$1"
+}
+
+# Neither ten files nor all of one folder are an epoch.
+begins_with_an_epoch() {
 	mount_it "cache=2G" || return
-	unset SLURM_JOB_ID
-	shuf -n 10 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
-	sleep 0.5 # a sweep would have begun
-	is "$(counter sweep_target)" 0 "find and ten cats begin no sweep"
-	shuf -n 64 --random-source="$work/r.tar" "$work/list" | xargs -d '\n' cat >"$work/ten"
-	check "64 files in random order do" wait_until 60 swept
-	quiet_pass "in a job"
+	some_of 10 | xargs -d '\n' cat >"$work/some"
+	refuse "a folder is searched" grep -q -r "never written" "$mnt/7"
+	check "its reads are noted" wait_until 20 is_noted $((files / 10 * size))
+	is "$(counter sweep_target)" 0 "find, ten cats and grep -r of a folder begin no sweep"
+	at_most "$(counter source_read_bytes)" $((files * size / 2)) "and most is not read"
+	some_of 256 | xargs -d '\n' cat >"$work/some"
+	check "256 files in random order do" wait_until 60 swept
+	quiet_pass "an epoch"
 	umount_ok "$mnt"
 }
 
-outside_a_job() {
+listed_again() {
 	local inodes
 	mount_it "cache=2G" || return
 	inodes=$(counter inode_bytes)
@@ -117,8 +131,7 @@ outside_a_job() {
 	list_of "$mnt" >"$work/again"
 	list_of "$mnt" >"$work/again"
 	at_most "$(counter inode_bytes)" $((inodes + 100000)) "and another one no more of them"
-	is "$(read_pass "$work/list" 3)" "$wanted" "outside a job: the right bytes"
-	is "$(counter sweep_target)" 0 "outside a job there is no sweep"
+	is "$(read_pass "$work/list" 3)" "$wanted" "listed again: the right bytes"
 	umount_ok "$mnt"
 }
 
@@ -186,8 +199,8 @@ prepare
 sweep_at_once
 without_push
 without_prefetch
-looking_around
-outside_a_job
+begins_with_an_epoch
+listed_again
 larger_than_memory
 disturbed
 unmounted_in_the_middle

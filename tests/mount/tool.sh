@@ -194,15 +194,15 @@ classes() {
 	says 'set-{1,2}.tar' 'classes == 3 and sources == 2' "info --json: classes of a set"
 }
 
-# Three GB of holes do not fit the 1 GiB that there is without a job.
+# A dataset of holes that is larger than the machine's memory.
 memory() {
-	truncate -s 3G "$work/holes"
+	truncate -s "$(awk '$1 == "MemTotal:" { print $2 }' /proc/meminfo)K" "$work/holes"
 	tar -C "$work" -cSf holes.tar holes
 	granary info t.tar | grep -q '^memory .* without cache=: all of the dataset fits$'
 	ok $? "info: a small dataset fits"
-	granary info holes.tar | grep -qE '^memory .* without cache=: [1-3]?[0-9] % of the dataset fits$'
+	granary info holes.tar | grep -qE '^memory .* without cache=: [1-5]?[0-9] % of the dataset fits$'
 	ok $? "info: a large one does in part" || diag "$(granary info holes.tar)"
-	says holes.tar 'fits is False and budget_bytes <= 1 << 30' \
+	says holes.tar 'fits is False and budget_bytes > 0' \
 		"info --json: a large one does not fit"
 }
 
@@ -263,9 +263,6 @@ readme() {
 	is "$(find "$work/unpacked" -name '*_18.JPEG' | wc -l)" 2 "README: extracted"
 }
 
-# This test may itself run in a job.
-unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID OAR_JOB_ID PJM_JOBID \
-	LOADL_STEP_ID _CONDOR_JOB_AD KUBERNETES_SERVICE_HOST
 make_archive
 lists
 full_output

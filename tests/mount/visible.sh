@@ -448,8 +448,7 @@ wait_of() {
 waits_at_a_mount() {
 	wait_of 5 "-o prefetch=off and window never" "off" prefetch=off
 	wait_of 5 "mount with -o prefetch=sweep" "window" prefetch=window
-	wait_of 5 "in a batch job only" "no job" prefetch=auto
-	SLURM_JOB_ID=1 wait_of 5 "begins when a loader does, and none has" "no loader" prefetch=auto
+	wait_of 5 "begins when a loader does, and none has" "no loader" prefetch=auto
 	wait_of 0 "warm" "a sweep" prefetch=sweep
 	wait_of 0 "warm" "a sweep into the cache" prefetch=sweep,push=off
 	wait_of 5 "larger -o cache=SIZE" "no budget" prefetch=sweep,cache=1M
@@ -510,9 +509,6 @@ own_log() {
 	check "a daemon: it ended" wait_until 20 no_daemon "$mnt"
 }
 
-# This test may itself run in a job.
-unset SLURM_JOB_ID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID OAR_JOB_ID PJM_JOBID \
-	LOADL_STEP_ID _CONDOR_JOB_AD KUBERNETES_SERVICE_HOST
 make_sources
 shows
 visible_opens

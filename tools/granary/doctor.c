@@ -402,13 +402,12 @@ static void look_at_memory(struct patient *p, struct finding *f)
 		return;
 	memory_look(memory, &state);
 	memory_close(memory);
-	if (memory_budget(NULL, &state, memory_in_job(), &budget, &e) < 0)
+	if (memory_budget(NULL, &state, &budget, &e) < 0)
 		budget = 0;
 	found(f, state.available < (UINT64_C(1) << 30) ? VERDICT_WARN : VERDICT_OK,
 	      "%s may be used here (machine and control groups), %s are available; a mount "
-	      "would take %s of it%s", size_text(state.limit, limit),
-	      size_text(state.available, available), size_text(budget, text),
-	      memory_in_job() ? "" : ", since this is no batch job");
+	      "would take %s of it", size_text(state.limit, limit),
+	      size_text(state.available, available), size_text(budget, text));
 	if (f->verdict == VERDICT_WARN)
 		doctor_remedy(
 			f, "ask the batch system for more memory, or set -o cache=SIZE");

@@ -341,23 +341,21 @@ static void test_this_machine(void **state)
 static const struct {
 	const char *text;
 	uint64_t limit, available;
-	bool in_job;
 	uint64_t budget;
 } budgets[] = {
-	{ NULL, 16 * GB, 12 * GB, true, 6 * GB },
-	{ NULL, 16 * GB, 12 * GB, false, GB },
-	{ NULL, 16 * GB, GB, false, GB / 2 },
-	{ NULL, 16 * GB, 100 * MB, true, 64 * MB },
-	{ NULL, 16 * GB, 0, false, 64 * MB },
-	{ NULL, 32 * MB, 32 * MB, true, 16 * MB },
-	{ "8G", 16 * GB, GB, false, 8 * GB },
-	{ "1M", 16 * GB, GB, false, MB },
-	{ "1.5G", 16 * GB, GB, false, GB + GB / 2 },
-	{ "50%", 16 * GB, GB, false, 8 * GB },
-	{ "1%", 100 * GB, GB, false, GB },
-	{ "95%", 100 * GB, GB, false, 95 * GB },
-	{ "095%", 100 * GB, GB, false, 95 * GB },
-	{ "50%", UINT64_MAX, GB, false, UINT64_MAX / 2 },
+	{ NULL, 16 * GB, 12 * GB, 6 * GB },
+	{ NULL, 16 * GB, GB, GB / 2 },
+	{ NULL, 16 * GB, 100 * MB, 64 * MB },
+	{ NULL, 16 * GB, 0, 64 * MB },
+	{ NULL, 32 * MB, 32 * MB, 16 * MB },
+	{ "8G", 16 * GB, GB, 8 * GB },
+	{ "1M", 16 * GB, GB, MB },
+	{ "1.5G", 16 * GB, GB, GB + GB / 2 },
+	{ "50%", 16 * GB, GB, 8 * GB },
+	{ "1%", 100 * GB, GB, GB },
+	{ "95%", 100 * GB, GB, 95 * GB },
+	{ "095%", 100 * GB, GB, 95 * GB },
+	{ "50%", UINT64_MAX, GB, UINT64_MAX / 2 },
 };
 
 static void test_budgets(void **state)
@@ -366,8 +364,7 @@ static void test_budgets(void **state)
 	struct memory_state memory = { budgets[i].limit, budgets[i].available };
 	uint64_t budget = 0;
 
-	assert_int_equal(memory_budget(budgets[i].text, &memory, budgets[i].in_job,
-				       &budget, NULL), 0);
+	assert_int_equal(memory_budget(budgets[i].text, &memory, &budget, NULL), 0);
 	assert_int_equal(budget, budgets[i].budget);
 }
 
@@ -384,7 +381,7 @@ static void test_budgets_that_are_none(void **state)
 	struct error e = { 0 };
 	char begin[64];
 
-	assert_int_equal(memory_budget(texts[i], &memory, true, &budget, &e), -EINVAL);
+	assert_int_equal(memory_budget(texts[i], &memory, &budget, &e), -EINVAL);
 	assert_int_equal(e.status, ERROR_USAGE);
 	snprintf(begin, sizeof(begin), "-o cache=%s: ", texts[i]);
 	assert_int_equal(strncmp(e.text, begin, strlen(begin)), 0);
@@ -396,7 +393,7 @@ static void ask_for_too_much(void *argument)
 {
 	struct memory_state memory = { 10 * GB, 8 * GB };
 
-	assert_int_equal(memory_budget("11G", &memory, true, argument, NULL), 0);
+	assert_int_equal(memory_budget("11G", &memory, argument, NULL), 0);
 }
 
 static void test_more_than_there_is(void **state)
@@ -408,33 +405,6 @@ static void test_more_than_there_is(void **state)
 	assert_int_equal(budget, 10 * GB / 100 * 95 + 10 * GB % 100 * 95 / 100);
 	assert_non_null(strstr(said, "-o cache=11G: this process may use 10 GiB in all"));
 	free(said);
-}
-
-static const struct {
-	const char *name, *second;
-} jobs[] = {
-	{ "SLURM_JOB_ID", NULL }, { "PBS_JOBID", NULL }, { "LSB_JOBID", NULL },
-	{ "JOB_ID", "SGE_TASK_ID" }, { "FLUX_JOB_ID", NULL }, { "COBALT_JOBID", NULL },
-	{ "KUBERNETES_SERVICE_HOST", NULL },
-};
-
-static void test_jobs(void **state)
-{
-	(void)state;
-	clearenv();
-	assert_false(memory_in_job());
-	for (size_t i = 0; i < COUNT(jobs); i++) {
-		setenv(jobs[i].name, "", 1);
-		assert_false(memory_in_job());
-		setenv(jobs[i].name, "7", 1);
-		if (jobs[i].second) {
-			assert_false(memory_in_job());
-			setenv(jobs[i].second, "undefined", 1);
-		}
-		assert_true(memory_in_job());
-		clearenv();
-	}
-	assert_false(memory_in_job());
 }
 
 static void test_inodes(void **state)
@@ -463,7 +433,6 @@ static const struct CMUnitTest tests[] = {
 	unit_texts(test_budgets_that_are_none, texts),
 	cmocka_unit_test(test_more_than_there_is),
 	cmocka_unit_test(test_inodes),
-	cmocka_unit_test(test_jobs), /* the last: it takes the environment away */
 };
 
 UNIT_MAIN(tests)

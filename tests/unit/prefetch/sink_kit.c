@@ -331,7 +331,7 @@ void sink_ask(struct prefetch *p, struct sink_file *file, uint64_t offset, size_
 	CHECK(n >= 0);
 	check_bytes(file, buffer, offset, (size_t)n);
 	atomic_store(&file->there, true);
-	prefetch_read_ends(p, file->node, offset, (size_t)n, false);
+	prefetch_read_ends(p, file->node, offset, (size_t)n, false, &context);
 	free(buffer);
 }
 

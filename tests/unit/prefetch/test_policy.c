@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The policy of reading ahead: history in, windows and loaders out. */
+/* The policy of reading ahead: history in, windows out. */
 #include "unit.h"
 
 #include "prefetch/policy.h"
@@ -7,12 +7,13 @@
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)
 #define FAR (UINT64_C(1) << 62)
+#define NODES 1000000
 
 static struct policy policy;
 
 static void begin(uint64_t window_most)
 {
-	policy_init(&policy, true, window_most);
+	policy_init(&policy, true, window_most, NODES);
 }
 
 static void note(int64_t ms, uint32_t node, uint32_t source, uint64_t start,
@@ -40,7 +41,7 @@ static void test_a_window_is_open_while_its_stream_reads(void **state)
 	assert_true(policy_has_window(&policy));
 	note(60000, 7, 0, FAR, 100 * KIB);
 	assert_false(policy_has_window(&policy));
-	policy_init(&policy, false, FAR);
+	policy_init(&policy, false, FAR, NODES);
 	for (uint64_t i = 0; i < 9; i++)
 		note(0, (uint32_t)i, 0, i * 100 * KIB, 100 * KIB);
 	assert_false(policy_has_window(&policy));
@@ -331,12 +332,11 @@ static void test_nothing_is_read_behind_a_large_file(void **state)
 static void test_windows_may_be_off(void **state)
 {
 	(void)state;
-	policy_init(&policy, false, FAR);
+	policy_init(&policy, false, FAR, NODES);
 	for (unsigned i = 0; i < 100; i++) {
 		note(0, i, 0, i * MIB, MIB);
 		assert_false(wants_any());
 	}
-	assert_true(policy_sees_loader(&policy));
 }
 
 /* Hostile places: at the end of what a number can say. */
@@ -351,57 +351,6 @@ static void test_the_end_of_numbers(void **state)
 		while (policy_window(&policy, MIB, &range))
 			assert_true(range.end > range.start);
 	}
-}
-
-/* Loaders. */
-
-/* `files` different ones, `reads` reads in all, over so long. */
-static const struct history {
-	unsigned files, reads;
-	int64_t ms;
-	bool loader;
-} histories[] = {
-	{ 31, 31, 10000, false }, { 32, 32, 9900, true }, { 33, 33, 1, true },
-	{ 1, 100, 1000, false }, { 31, 3100, 10000, false }, { 32, 32, 60000, false },
-	{ 10, 10, 100, false }, { 1000, 1000, 1000000, false }, { 100, 1000, 1000, true },
-	{ 0, 0, 1, false },
-};
-
-static void test_who_is_a_loader(void **state)
-{
-	size_t h = unit_row(state);
-	const struct history *history = &histories[h];
-
-	begin(FAR);
-	for (unsigned i = 0; i < history->reads; i++)
-		note(history->ms * i / history->reads, i % history->files, 0,
-		     (uint64_t)(i % history->files) * 100 * MIB, 100 * KIB);
-	if (policy_sees_loader(&policy) != history->loader)
-		fail_msg("history %zu", h);
-}
-
-static void test_a_loader_once_seen_stays(void **state)
-{
-	(void)state;
-	begin(FAR);
-	for (unsigned i = 0; i < 32; i++)
-		note(0, i, 0, i * 100 * MIB, 1);
-	note(1000000, 5, 0, 0, 1);
-	assert_true(policy_sees_loader(&policy));
-}
-
-/* A pause, and then as many as a loader reads: the old ones do not count, nor hinder. */
-static void test_old_files_do_not_count(void **state)
-{
-	(void)state;
-	begin(FAR);
-	for (unsigned i = 0; i < 31; i++)
-		note(0, i, 0, i * 100 * MIB, 1);
-	for (unsigned i = 31; i < 62; i++)
-		note(20000, i, 0, i * 100 * MIB, 1);
-	assert_false(policy_sees_loader(&policy));
-	note(20001, 62, 0, 0, 1);
-	assert_true(policy_sees_loader(&policy));
 }
 
 static const struct CMUnitTest tests[] = {
@@ -424,9 +373,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_windows_may_be_off),
 	cmocka_unit_test(test_a_window_is_open_while_its_stream_reads),
 	cmocka_unit_test(test_the_end_of_numbers),
-	unit_rows(test_who_is_a_loader, histories),
-	cmocka_unit_test(test_a_loader_once_seen_stays),
-	cmocka_unit_test(test_old_files_do_not_count),
 };
 
 UNIT_MAIN(tests)

@@ -180,7 +180,7 @@ static void test_nobody_waits_for_the_sink(void **state)
 	sink_run(sweep_blocked);
 }
 
-/* Who looks at ten files wants no more; a loader wants everything. */
+/* Who looks at ten files wants no more; an epoch wants everything. */
 static int load_some(void *memory)
 {
 	struct prefetch *p = sink_start(memory, 1024 * MIB, false, true);
@@ -189,7 +189,7 @@ static int load_some(void *memory)
 		sink_ask_all(p, &sink_data.files[i * 29]);
 	sink_pause(300000);
 	CHECK(atomic_load(&sink_state->calls) == 0);
-	for (unsigned i = 0; i < 40; i++)
+	for (unsigned i = 0; i < 100; i++)
 		sink_ask_all(p, &sink_data.files[i * 7 % SMALL]);
 	WAIT_FOR(stats_get(COUNTER_resident_bytes) == sink_all_pages());
 	sink_settle();
@@ -202,7 +202,7 @@ static int load_some(void *memory)
 	return 0;
 }
 
-static void test_a_loader_begins_the_sweep(void **state)
+static void test_an_epoch_begins_the_sweep(void **state)
 {
 	(void)state;
 	sink_run(load_some);
@@ -295,7 +295,7 @@ static int read_before_the_sweep(void *memory)
 
 	sink_ask_all(p, sink_large_file());
 	WAIT_FOR(stats_get(COUNTER_resident_bytes) >= sink_pages_of(sink_large_file()));
-	for (unsigned i = 0; i < 40; i++)
+	for (unsigned i = 0; i < 100; i++)
 		sink_ask_all(p, &sink_data.files[i * 7 % SMALL]);
 	WAIT_FOR(sink_is_swept() && !atomic_load(&sink_large_file()->there));
 	sink_settle();
@@ -375,7 +375,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_the_kernel_does_not_know_is_kept),
 	cmocka_unit_test(test_a_sink_that_refuses),
 	cmocka_unit_test(test_nobody_waits_for_the_sink),
-	cmocka_unit_test(test_a_loader_begins_the_sweep),
+	cmocka_unit_test(test_an_epoch_begins_the_sweep),
 	cmocka_unit_test(test_a_loader_reads_everything),
 	cmocka_unit_test(test_what_is_beyond_the_budget_goes_again),
 	cmocka_unit_test(test_what_is_busy_is_dropped_later),
