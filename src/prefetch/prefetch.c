@@ -260,7 +260,7 @@ static void queue_neighbours(struct prefetch *p, uint32_t node, bool evicted)
 	struct neighbourhood around = { .evicted = evicted };
 	uint64_t from;
 
-	if (!p->config.sink || !policy_sees_loader(&p->policy) ||
+	if (!p->config.sink || !policy_sees_epoch(&p->policy) ||
 	    ledger_state(p->pusher.ledger) == SWEEP_RUNNING || is_beyond(p, node, 1, &from) ||
 	    !dataset_is_decoded(p->pusher.dataset, node))
 		return;
