@@ -15,6 +15,7 @@
 #include "os/pages.h"
 #include "os/pool.h"
 #include "os/processors.h"
+#include "prefetch/block_queue.h"
 #include "prefetch/drops.h"
 #include "prefetch/neighbours.h"
 #include "prefetch/notes.h"
@@ -27,7 +28,6 @@
 enum {
 	THREADS_LEAST = 4,
 	THREADS_MOST = 16,
-	AROUND = 256,            /* blocks in `around` */
 	CRASHES_MOST = 3,        /* after these crashes read-ahead stops */
 	WINDOW_PIECE = 4 << 20,  /* read by one thread at once */
 	LATER_MS = 50,           /* until readers or drops are checked again */
@@ -51,8 +51,7 @@ struct prefetch {
 	bool ordering;           /* lock: a thread makes it */
 	struct lock lock;
 	struct policy policy;    /* lock */
-	uint32_t around[AROUND]; /* lock: blocks in which a file was read */
-	unsigned around_first, around_count; /* lock */
+	struct block_queue near; /* lock: blocks in which a file was read */
 	struct neighbours neighbours; /* lock */
 	struct drops drops;      /* lock */
 	struct again again;      /* lock */
@@ -147,10 +146,9 @@ void prefetch_sweep(struct prefetch *p)
 /* Lock held. Queues the block of a file that was read. */
 static void queue_block(struct prefetch *p, uint32_t block)
 {
-	if (p->around_count == AROUND || pace_is_quick(&p->pace) ||
-	    !sweep_give(&p->sweep, block))
-		return;
-	p->around[(p->around_first + p->around_count++) % AROUND] = block;
+	if (!block_queue_is_full(&p->near) && !pace_is_quick(&p->pace) &&
+	    sweep_give(&p->sweep, block))
+		block_queue_add(&p->near, block);
 }
 
 /* Is a file split into pieces? *first: its first block. */
@@ -340,17 +338,6 @@ static void begin_sweep(struct prefetch *p)
 	drop_unplanned(p);
 }
 
-/* Lock held. */
-static bool next_around(struct prefetch *p, uint32_t *block)
-{
-	if (p->around_count == 0)
-		return false;
-	*block = p->around[p->around_first];
-	p->around_first = (p->around_first + 1) % AROUND;
-	p->around_count--;
-	return true;
-}
-
 /*
  * Lock held. A stream in a large file has all of the storage until its end, and readers
  * have the processors.
@@ -400,7 +387,7 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 		return;
 	}
 	begin_sweep(p);
-	if (next_around(p, &out->block))
+	if (block_queue_pop(&p->near, &out->block))
 		out->kind = WORK_BLOCK;
 	else if (yields_to_readers(p))
 		out->kind = WORK_LATER;
@@ -458,7 +445,7 @@ static void cut_sweep(struct prefetch *p, enum sweep_limit why)
 {
 	uint32_t block;
 
-	while (next_around(p, &block))
+	while (block_queue_pop(&p->near, &block))
 		sweep_give_back(&p->sweep, block);
 	sweep_cut(&p->sweep, why);
 }

@@ -9,9 +9,7 @@ need mksquashfs find awk diff
 need_built zstd
 files=3000   # of up to 12 kB, about ten a chunk
 large=200    # of 150 kB, each in chunks of its own
-loader=50    # files that a loader reads before the rest
-unset SLURM_JOB_ID SLURM_JOBID PBS_JOBID LSB_JOBID JOB_ID FLUX_JOB_ID COBALT_JOBID \
-	KUBERNETES_SERVICE_HOST
+loader=200   # files that an epoch begins with
 
 # Texts: every other word of a file is its own.
 write_texts() {
@@ -60,7 +58,7 @@ begin() {
 
 each_chunk_once() {
 	local chunks
-	begin "cache=512M" || return
+	begin "prefetch=window,cache=512M" || return
 	check "a loader's neighbours are pushed" wait_until 20 reads_one_more
 	is "$(read_pass "$work/list" 2)" "$wanted" "the right bytes"
 	chunks=$((($(du -sb "$work/plain" | cut -f 1) + 131071) / 131072 + large + 20))
@@ -76,7 +74,7 @@ each_chunk_once() {
 # A kernel that has dropped its pages gets all files of a chunk anew, decoded once.
 once_more_after_drops() {
 	local before chunks
-	begin "cache=512M" || return
+	begin "prefetch=window,cache=512M" || return
 	check "others are pushed" wait_until 20 reads_one_more
 	is "$(read_pass "$work/list" 2)" "$wanted" "the right bytes"
 	before=$(value chunks_decoded)
