@@ -49,7 +49,7 @@ enum {
 	CLEAR_MS = 12000,   /* and to unmount; fusermount3 has 10 s */
 };
 
-struct arguments {
+struct granaryfs_arguments {
 	struct dataset_config dataset;
 	struct mount_config mount;
 	bool foreground;
@@ -108,7 +108,7 @@ static int usage(struct error *e, const char *what)
 }
 
 /* 1: go on; 0: exit with success; or an error. */
-static int parse_option(int option, char *const *argv, struct arguments *a,
+static int parse_option(int option, char *const *argv, struct granaryfs_arguments *a,
 			struct error *e)
 {
 	const struct option_target targets[] = {
@@ -144,7 +144,7 @@ static int parse_option(int option, char *const *argv, struct arguments *a,
 }
 
 /* In a child: stat may hang. */
-static int granaryfs_look_at(void *path)
+static int granaryfs_inspect(void *path)
 {
 	struct stat st;
 
@@ -162,13 +162,14 @@ static int refuse_mountpoint(const char *given, int err, struct error *e)
  * Opens the mount point, to mount on the same directory after indexing, and finds its
  * real path, for the daemon leaves its folder.
  */
-static int resolve_mountpoint(struct arguments *a, const char *given, struct error *e)
+static int resolve_mountpoint(struct granaryfs_arguments *a, const char *given,
+			      struct error *e)
 {
 	if (strncmp(given, "/dev/fd/", 8) == 0) {
 		a->mountpoint = strdup(given);
 		return 0;
 	}
-	if (bounded_run(granaryfs_look_at, (void *)(uintptr_t)given, MOUNTPOINT_MS) ==
+	if (bounded_run(granaryfs_inspect, (void *)(uintptr_t)given, MOUNTPOINT_MS) ==
 	    -ETIMEDOUT)
 		return error_set(e, ERROR_MOUNT, ETIMEDOUT,
 				 "%s: has not answered for %d s: something that is mounted on the "
@@ -190,7 +191,8 @@ static int resolve_mountpoint(struct arguments *a, const char *given, struct err
 	return a->mountpoint ? 0 : refuse_mountpoint(given, -errno, e);
 }
 
-static int parse_arguments(int argc, char **argv, struct arguments *a, struct error *e)
+static int parse_arguments(int argc, char **argv, struct granaryfs_arguments *a,
+			   struct error *e)
 {
 	static const struct option longs[] = {
 		{ "help", no_argument, NULL, 'h' },
@@ -215,7 +217,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a, struct er
 }
 
 /* Closes all but the connection to the kernel, if another process has mounted. */
-static void close_inherited(const struct arguments *a)
+static void close_inherited(const struct granaryfs_arguments *a)
 {
 	bool mounted = a->mountpoint && strncmp(a->mountpoint, "/dev/fd/", 8) == 0;
 
@@ -231,13 +233,13 @@ static void log_more(void)
 }
 
 /* When the mount answers: leaves the caller's folder and streams. */
-static void granaryfs_leave_caller(const struct arguments *a)
+static void granaryfs_detach_caller(const struct granaryfs_arguments *a)
 {
 	if (chdir("/") < 0)
 		log_debug("chdir: %s", strerror(errno));
 	log_to_syslog();
 	log_more();
-	inherited_leave_streams();
+	inherited_replace_streams();
 	close_inherited(a);
 }
 
@@ -252,18 +254,18 @@ static void send_report(int fd, int status, const struct error *e)
 }
 
 /* The rights of -o user=, or NULL without that option. */
-static const struct rights *rights_given(const struct arguments *a)
+static const struct rights *rights_of_option(const struct granaryfs_arguments *a)
 {
 	return a->mount.user ? &a->rights : NULL;
 }
 
 /* The same, or NULL if they are this process's own. */
-static const struct rights *rights_of_another(const struct arguments *a)
+static const struct rights *rights_of_another(const struct granaryfs_arguments *a)
 {
 	return a->mount.user && a->rights.uid != geteuid() ? &a->rights : NULL;
 }
 
-static int open_log(struct arguments *a, struct error *e)
+static int open_log(struct granaryfs_arguments *a, struct error *e)
 {
 	int err = a->mount.log ? user_log(rights_of_another(a), a->mount.log, e) : 0;
 
@@ -278,7 +280,7 @@ static void write_note(const char *line, void *mountpoint)
 }
 
 /* Writes the notes of granary info to the mount's log or the terminal. */
-static void write_notes(const struct arguments *a)
+static void write_notes(const struct granaryfs_arguments *a)
 {
 	dataset_for_each_note(a->opened, write_note, a->mountpoint);
 	if (a->compared)
@@ -286,8 +288,8 @@ static void write_notes(const struct arguments *a)
 }
 
 /* In the supervisor: mounts, reports, serves. `report_fd`: -1 in the foreground. */
-static int granaryfs_serve(struct arguments *a, struct session *session, int report_fd,
-			   struct error *e)
+static int granaryfs_serve(struct granaryfs_arguments *a, struct session *session,
+			   int report_fd, struct error *e)
 {
 	int err;
 
@@ -298,7 +300,7 @@ static int granaryfs_serve(struct arguments *a, struct session *session, int rep
 	if (a->directory >= 0)
 		close(steal_fd(&a->directory));
 	if (report_fd >= 0 && !err)
-		granaryfs_leave_caller(a);
+		granaryfs_detach_caller(a);
 	if (!err)
 		err = session_start(session, &a->notify, report_fd, e);
 	if (report_fd >= 0) {
@@ -352,13 +354,13 @@ static int clear_dead_mount(void *mountpoint)
 }
 
 /* Unmounts after a daemon that could not. */
-static void clear_up(const struct arguments *a)
+static void clear_up(const struct granaryfs_arguments *a)
 {
 	bounded_run(clear_dead_mount, a->mountpoint, CLEAR_MS);
 }
 
 /* The first signal lets readers finish, the second does not. */
-static bool ends_when_told(pid_t daemon)
+static bool ends_by_signal(pid_t daemon)
 {
 	int status;
 
@@ -375,7 +377,7 @@ static bool ends_when_told(pid_t daemon)
  * A signal to the launcher is meant for the mount, which must be gone when the launcher
  * ends by the signal.
  */
-static void end_daemon(const struct arguments *a, int signals, pid_t daemon)
+static void end_daemon(const struct granaryfs_arguments *a, int signals, pid_t daemon)
 {
 	struct signalfd_siginfo info;
 	sigset_t one;
@@ -383,7 +385,7 @@ static void end_daemon(const struct arguments *a, int signals, pid_t daemon)
 
 	if (read(signals, &info, sizeof(info)) != sizeof(info))
 		return;
-	if (!ends_when_told(daemon)) {
+	if (!ends_by_signal(daemon)) {
 		kill(daemon, SIGKILL);
 		bounded_wait(daemon, &status, KILLED_MS);
 		clear_up(a);
@@ -396,8 +398,8 @@ static void end_daemon(const struct arguments *a, int signals, pid_t daemon)
 }
 
 /* In the launcher: waits for the daemon's report or end. */
-static int await_report(const struct arguments *a, int report_fd, int signals, pid_t daemon,
-			struct error *e)
+static int await_report(const struct granaryfs_arguments *a, int report_fd, int signals,
+			pid_t daemon, struct error *e)
 {
 	struct granaryfs_report report;
 	int status, reported = read_report(report_fd, signals, daemon, &report);
@@ -418,7 +420,7 @@ static int await_report(const struct arguments *a, int report_fd, int signals, p
 }
 
 /* Blocks signals that end a program, and returns a signalfd for them. */
-static int hold_signals(void)
+static int open_end_signals(void)
 {
 	sigset_t set;
 
@@ -433,7 +435,7 @@ static int hold_signals(void)
 /*
  * Closing another user's packed files may wait for storage that only that user can end.
  */
-static void granaryfs_leave(const struct arguments *a, int status)
+static void granaryfs_exit(const struct granaryfs_arguments *a, int status)
 {
 	if (!rights_of_another(a))
 		return;
@@ -444,7 +446,8 @@ static void granaryfs_leave(const struct arguments *a, int status)
 }
 
 /* Reports the result to the caller, the log and -o notify_pipe=. */
-static int granaryfs_conclude(struct arguments *a, int status, const struct error *e)
+static int granaryfs_conclude(struct granaryfs_arguments *a, int status,
+			      const struct error *e)
 {
 	if (status && !a->quiet) {
 		/* the indexer has printed the error */
@@ -469,10 +472,11 @@ static void stay_with_caller(void)
 	signal(SIGTTOU, SIG_IGN);
 }
 
-static int daemonise(struct arguments *a, struct session *session, struct error *e)
+static int daemonise(struct granaryfs_arguments *a, struct session *session,
+		     struct error *e)
 {
 	pid_t child = -1, parent = getpid();
-	int fds[2], status, signals = hold_signals();
+	int fds[2], status, signals = open_end_signals();
 
 	if (signals < 0 || pipe2(fds, O_CLOEXEC) < 0 || (child = fork()) < 0) {
 		error_set(e, ERROR_SYSTEM, errno, "the daemon cannot be started: %s",
@@ -497,16 +501,16 @@ static int daemonise(struct arguments *a, struct session *session, struct error 
 		write_notes(a);
 	/* the child owns the session now: _exit undoes nothing here */
 	status = granaryfs_conclude(a, status, e);
-	granaryfs_leave(a, status);
+	granaryfs_exit(a, status);
 	_exit(status);
 }
 
-static int open_pipe(struct arguments *a, struct error *e)
+static int open_pipe(struct granaryfs_arguments *a, struct error *e)
 {
 	return user_pipe(rights_of_another(a), a->mount.notify_pipe, &a->notify, e);
 }
 
-static int granaryfs_open_dataset(struct arguments *a, struct error *e)
+static int granaryfs_open_dataset(struct granaryfs_arguments *a, struct error *e)
 {
 	int err = dataset_open_as(rights_of_another(a), &a->dataset, a->sources,
 				  a->source_count, &a->opened, e);
@@ -520,34 +524,34 @@ static int granaryfs_open_dataset(struct arguments *a, struct error *e)
 }
 
 /* Opens everything that needs the rights of -o user=, with exactly these. */
-static int prepare(struct arguments *a, struct error *e)
+static int prepare(struct granaryfs_arguments *a, struct error *e)
 {
 	int err = session_prepare(&a->mount, e);
 
 	if (!err && a->mount.user)
-		err = rights_of(a->mount.user, &a->rights, e);
+		err = rights_of_user(a->mount.user, &a->rights, e);
 	if (!err)
 		err = open_pipe(a, e);
 	return err ? err : granaryfs_open_dataset(a, e);
 }
 
 /* Wrong arguments are reported to the reader of the FIFO, too. */
-static int granaryfs_refuse(struct arguments *a, const struct error *e)
+static int granaryfs_refuse(struct granaryfs_arguments *a, const struct error *e)
 {
 	struct error second;
 
-	if (!a->mount.user || rights_of(a->mount.user, &a->rights, &second) == 0)
+	if (!a->mount.user || rights_of_user(a->mount.user, &a->rights, &second) == 0)
 		open_pipe(a, &second);
 	return granaryfs_conclude(a, (int)e->status, e);
 }
 
-static int granaryfs_run(struct arguments *a, struct error *e)
+static int granaryfs_run(struct granaryfs_arguments *a, struct error *e)
 {
 	struct session *session = NULL;
 	int status;
 
 	if (prepare(a, e) < 0 ||
-	    session_new(a->opened, &a->mount, rights_given(a), &session, e) < 0)
+	    session_new(a->opened, &a->mount, rights_of_option(a), &session, e) < 0)
 		status = (int)e->status;
 	else
 		status = a->foreground ? granaryfs_serve(a, session, -1, e)
@@ -559,7 +563,7 @@ static int granaryfs_run(struct arguments *a, struct error *e)
 
 int main(int argc, char **argv)
 {
-	struct arguments a = { .mount = MOUNT_CONFIG_INIT, .directory = -1,
+	struct granaryfs_arguments a = { .mount = MOUNT_CONFIG_INIT, .directory = -1,
 			       .notify = NOTIFY_INIT };
 	struct error e = { 0 };
 	int go, status;
@@ -567,10 +571,10 @@ int main(int argc, char **argv)
 	inherited_guard_streams();
 	log_open("granaryfs", LOG_LEVEL_WARN);
 	log_ring_make();
-	inherited_note(&a.inherited);
+	inherited_list(&a.inherited);
 	go = parse_arguments(argc, argv, &a, &e);
 	status = go > 0 ? granaryfs_run(&a, &e) : go < 0 ? granaryfs_refuse(&a, &e) : 0;
-	granaryfs_leave(&a, status);
+	granaryfs_exit(&a, status);
 	inherited_free(&a.inherited);
 	free(a.mountpoint);
 	rights_free(&a.rights);

@@ -83,7 +83,7 @@ static size_t stamp(const char *line, char *whole, size_t size)
 	return n < (int)size ? (size_t)n : size - 1;
 }
 
-static void write_elsewhere(enum log_level level, const char *line)
+static void log_write_sink(enum log_level level, const char *line)
 {
 	static const int priority[] = {
 		[LOG_LEVEL_NOTICE] = LOG_NOTICE,
@@ -113,14 +113,14 @@ static int log_pass_on(const char *line)
 	}
 	err = log_lines(whole, stamp(line, whole, sizeof(whole)));
 	if (err == -EPIPE && !atomic_exchange(&log_left, 1))
-		write_elsewhere(LOG_LEVEL_WARN, "the process that writes the log's file was "
-				"ended: lines go here from now on");
+		log_write_sink(LOG_LEVEL_WARN, "the process that writes the log's file was "
+			       "ended: lines go here from now on");
 	else if (err && err != -EPIPE)
 		atomic_fetch_add(&log_lost, missing + 1);
 	return err != -EPIPE;
 }
 
-static void log_keep(const char *line)
+static void log_store_line(const char *line)
 {
 	char whole[LINE_MAX_BYTES + 192];
 
@@ -142,9 +142,9 @@ void log_write(enum log_level level, const char *format, ...)
 		log_sink(level, line);
 		return;
 	}
-	log_keep(line);
+	log_store_line(line);
 	if (!log_pass_on(line))
-		write_elsewhere(level, line);
+		log_write_sink(level, line);
 }
 
 int log_allowed(unsigned burst)

@@ -237,7 +237,7 @@ int options_value(const struct option_spec *spec, const void *config, char *out,
 	return -EINVAL;
 }
 
-bool options_is_given(const struct option_spec *spec, const void *config)
+bool options_is_set(const struct option_spec *spec, const void *config)
 {
 	const void *at = (const char *)config + spec->at;
 

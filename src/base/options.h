@@ -66,7 +66,7 @@ int options_value(const struct option_spec *spec, const void *config, char *out,
 		  size_t size);
 
 /* Does `config` have another value for an option than zero, its default? */
-bool options_is_given(const struct option_spec *spec, const void *config);
+bool options_is_set(const struct option_spec *spec, const void *config);
 
 /* One aligned line an option. */
 void options_print(const struct option_spec *specs, FILE *out);

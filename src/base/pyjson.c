@@ -201,7 +201,7 @@ static int check_begin(struct pyjson_check *c)
 			return err;
 		pyjson_skip_blanks(c);
 		if (c->at < c->end && *c->at == (object ? '}' : ']'))
-			return 0; /* check_behind() closes it */
+			return 0; /* check_trailing() closes it */
 		err = object ? check_key(c) : 0;
 		if (err)
 			return err;
@@ -209,7 +209,7 @@ static int check_begin(struct pyjson_check *c)
 }
 
 /* After a value: leaves arrays and objects. 1: a value follows, 0: the end. */
-static int check_behind(struct pyjson_check *c)
+static int check_trailing(struct pyjson_check *c)
 {
 	while (c->depth) {
 		bool object = in_object(c);
@@ -237,7 +237,7 @@ static int check_text(struct pyjson_check *c)
 	do {
 		r = check_begin(c);
 		if (r == 0)
-			r = check_behind(c);
+			r = check_trailing(c);
 	} while (r == 1);
 	return r;
 }

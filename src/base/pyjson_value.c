@@ -10,20 +10,20 @@
 /* These functions walk a checked text: each string and bracket has an end. */
 
 /* Skips the string at `at`. */
-static const char *behind_string(const char *at)
+static const char *end_of_string(const char *at)
 {
 	while (*++at != '"')
 		at += *at == '\\';
 	return at + 1;
 }
 
-static const char *behind_list(const char *at)
+static const char *end_of_list(const char *at)
 {
 	size_t depth = 0;
 
 	do {
 		if (*at == '"') {
-			at = behind_string(at);
+			at = end_of_string(at);
 			continue;
 		}
 		depth += *at == '[' || *at == '{';
@@ -34,7 +34,7 @@ static const char *behind_list(const char *at)
 }
 
 /* Skips a word or a number. */
-static const char *behind_scalar(const char *at, const char *end)
+static const char *end_of_scalar(const char *at, const char *end)
 {
 	while (at < end && *at != ',' && *at != ']' && *at != '}' && !pyjson_is_blank(*at))
 		at++;
@@ -76,11 +76,11 @@ struct pyjson_value pyjson_value_at(const char *at, const char *end)
 	if (i < sizeof(kinds) / sizeof(*kinds))
 		value.kind = kinds[i].kind;
 	if (value.kind == PYJSON_STRING)
-		end = behind_string(at);
+		end = end_of_string(at);
 	else if (value.kind == PYJSON_ARRAY || value.kind == PYJSON_OBJECT)
-		end = behind_list(at);
+		end = end_of_list(at);
 	else
-		end = behind_scalar(at, end);
+		end = end_of_scalar(at, end);
 	if (value.kind == PYJSON_INTEGER)
 		value.kind = number_kind(at, end);
 	value.size = (size_t)(end - at);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t once_sort(void *items, size_t n, size_t size,
-		 int (*compare)(const void *left, const void *right))
+size_t unique_sort(void *items, size_t n, size_t size,
+		   int (*compare)(const void *left, const void *right))
 {
 	char *bytes = items;
 	size_t kept = 1;
@@ -23,12 +23,13 @@ size_t once_sort(void *items, size_t n, size_t size,
 	return kept;
 }
 
-size_t once_thin(void *items, size_t n, size_t size,
-		 int (*compare)(const void *left, const void *right), size_t *thin_at)
+size_t unique_compact(void *items, size_t n, size_t size,
+		      int (*compare)(const void *left, const void *right),
+		      size_t *compact_at)
 {
-	if (n < *thin_at)
+	if (n < *compact_at)
 		return n;
-	n = once_sort(items, n, size, compare);
-	*thin_at = 2 * n + ONCE_THIN_AT;
+	n = unique_sort(items, n, size, compare);
+	*compact_at = 2 * n + UNIQUE_COMPACT_AT;
 	return n;
 }

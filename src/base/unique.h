@@ -2,12 +2,12 @@
 /*
  * unique.h: removes duplicates from an array while it grows.
  *
- *	size_t thin_at = ONCE_THIN_AT;
+ *	size_t compact_at = UNIQUE_COMPACT_AT;
  *	...
- *	labels.count = once_thin(labels.items, labels.count, sizeof(int64_t), compare, &thin_at);
+ *	labels.count = unique_compact(labels.items, labels.count, sizeof(int64_t), compare, &compact_at);
  *	vec_push(&labels, label);
  *	...
- *	labels.count = once_sort(labels.items, labels.count, sizeof(int64_t), compare);
+ *	labels.count = unique_sort(labels.items, labels.count, sizeof(int64_t), compare);
  *
  * Threads: any.
  */
@@ -17,15 +17,16 @@
 #include <stddef.h>
 
 /* Sorts, and keeps the first of equal items; returns how many remain. */
-size_t once_sort(void *items, size_t n, size_t size,
-		 int (*compare)(const void *left, const void *right));
+size_t unique_sort(void *items, size_t n, size_t size,
+		   int (*compare)(const void *left, const void *right));
 
 /*
- * The same once there are `*thin_at` items, which then becomes twice the rest and more:
- * memory is bounded by the distinct items, and sorts are rare.
+ * The same once there are `*compact_at` items, which then becomes twice the rest and
+ * more: memory is bounded by the distinct items, and sorts are rare.
  */
-enum { ONCE_THIN_AT = 1 << 16 };
-size_t once_thin(void *items, size_t n, size_t size,
-		 int (*compare)(const void *left, const void *right), size_t *thin_at);
+enum { UNIQUE_COMPACT_AT = 1 << 16 };
+size_t unique_compact(void *items, size_t n, size_t size,
+		      int (*compare)(const void *left, const void *right),
+		      size_t *compact_at);
 
 #endif

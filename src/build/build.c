@@ -73,7 +73,7 @@ static void note_example(struct builder *b, const char **example, uint64_t *coun
 		*example = arena_copy(&b->arena, path, strnlen(path, 512));
 }
 
-static void forget_recent(struct builder *b)
+static void drop_recent(struct builder *b)
 {
 	b->recent_directory = NO_ID;
 }
@@ -148,7 +148,7 @@ static int enter_directory(struct builder *b, uint32_t parent, const char *text,
 			return replace;
 		if (names_shard(b, name) == b->shard)
 			note_example(b, &b->skipped_example, &b->skipped, way);
-		forget_recent(b);
+		drop_recent(b);
 	}
 	inode = inodes_add_implied(b);
 	if (inode != NO_ID)
@@ -215,7 +215,7 @@ static int build_add_name(struct builder *b, uint32_t parent,
 		if (err <= 0)
 			return err;
 		if (inode_of(b, old)->kind == TREE_DIRECTORY)
-			forget_recent(b);
+			drop_recent(b);
 		name = names_replace(b, old, inode);
 	}
 	*out = name;
@@ -415,7 +415,7 @@ static void build_resolve_link(struct builder *b, uint32_t first)
 }
 
 /* Leaves out a link without a target; the inode that it replaced is shown again. */
-static void drop_link(struct builder *b, struct name *name,
+static void drop_link(struct builder *b, struct builder_name *name,
 		      const struct pending_link *link)
 {
 	if (b->dropped++ < DROPPED_MOST)
@@ -435,7 +435,7 @@ int builder_settle_links(struct builder *b)
 	if (b->pending.count && names_hash(b) < 0)
 		return -ENOMEM;
 	for (size_t i = 1; i < b->names.count; i++) {
-		struct name *name = &b->names.items[i];
+		struct builder_name *name = &b->names.items[i];
 
 		while (!name->dead && b->inodes.items[name->inode].kind == TREE_ALIAS) {
 			struct pending_link *link =
@@ -495,7 +495,7 @@ static int apply_nested(struct builder *b, const struct entries *log,
 	if (err || directory == NO_ID)
 		return err;
 	side_of(b, inode_of(b, directory))->opened = b->opened = true;
-	forget_recent(b);
+	drop_recent(b);
 	return apply_log(b, entry->nested, directory, e);
 }
 
@@ -528,7 +528,7 @@ static int build_apply_one(struct builder *b, struct entries *log, uint32_t base
 	int err = 0;
 
 	for (size_t i = 0; i < entries_count(log) && !err; i++) {
-		b->distinct |= log == b->outer && i >= entries_distinct(log);
+		b->distinct |= log == b->outer && i >= entries_unique_from(log);
 		err = apply_entry(b, log, entries_get(log, i), base, e);
 		if (i % RELEASE_EVERY == 0)
 			entries_release(log, i);
@@ -584,11 +584,11 @@ int builder_apply(struct builder *b, struct entries *entries,
 
 	b->shard = (uint32_t)b->labels.count;
 	b->outer = entries;
-	b->distinct = entries_distinct(entries) == 0;
+	b->distinct = entries_unique_from(entries) == 0;
 	if (vec_push(&b->labels, label) < 0 ||
 	    vec_push(&b->firsts, (uint32_t)b->names.count) < 0)
 		return builder_no_memory(e);
-	forget_recent(b);
+	drop_recent(b);
 	err = apply_log(b, entries, 0, e);
 	build_report(b, label);
 	return err;

@@ -52,7 +52,7 @@ struct inode_side {
 	uint32_t directories;  /* seal: the number of directories among them */
 };
 
-struct name {
+struct builder_name {
 	uint32_t text_low; /* offset in texts: a byte with the length, then the text */
 	uint32_t parent;   /* name of the directory */
 	uint32_t inode;
@@ -62,7 +62,7 @@ struct name {
 };
 
 _Static_assert(sizeof(struct inode) == 28, "28 bytes an inode");
-_Static_assert(sizeof(struct name) == 16, "16 bytes a name");
+_Static_assert(sizeof(struct builder_name) == 16, "16 bytes a name");
 
 /*
  * A hard link whose target had no entry yet: its name has an inode of its own until
@@ -92,7 +92,7 @@ struct builder {
 	struct findings *findings;
 	unsigned dropped;      /* links without a target */
 	struct arena arena;
-	VEC(struct name) names;   /* items[0] is the root */
+	VEC(struct builder_name) names;   /* items[0] is the root */
 	VEC(uint8_t) texts;       /* of all names, as in the index */
 	VEC(struct inode) inodes;
 	VEC(struct inode_side) sides;
@@ -179,12 +179,13 @@ int inodes_add_side(struct builder *b, uint32_t inode);
  * Points links to packed files at the directories that show them: see nested.c. Before
  * builder_settle_links; 0 or -ENOMEM.
  */
-int builder_turn_links(struct builder *b);
+int builder_retarget_links(struct builder *b);
 
 /* Resolves the pending links: 0 or -ENOMEM. */
 int builder_settle_links(struct builder *b);
 
-static inline const char *text_of(const struct builder *b, const struct name *name)
+static inline const char *text_of(const struct builder *b,
+				  const struct builder_name *name)
 {
 	uint64_t at = (uint64_t)name->text_high << 32 | name->text_low;
 

@@ -16,7 +16,7 @@ int clash_between(const struct builder *b, uint32_t other, const char *path,
 int clash_within(const struct builder *b, const char *path, struct error *e)
 {
 	/* not from the start: a sample's path equals a member's */
-	bool whole = entries_distinct(b->outer) == 0;
+	bool whole = entries_unique_from(b->outer) == 0;
 
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "'%s' has the name '%.200s' twice, and only one can be shown; %s",

@@ -22,8 +22,8 @@ struct log_volume {
 
 /* The ring of entries that entries_get has unpacked. */
 struct entry_ring {
-	struct entry entries[ENTRIES_IN_HAND];
-	struct entry_extent extents[ENTRIES_IN_HAND];
+	struct entry entries[ENTRIES_CACHED];
+	struct entry_extent extents[ENTRIES_CACHED];
 	unsigned next;
 };
 
@@ -143,7 +143,7 @@ int entries_add(struct entries *entries, const struct entry *entry)
 	    copy_extents(entries, &copy) < 0 || copy_xattrs(entries, &copy) < 0)
 		return -ENOMEM;
 	if (vec_reserve(&entries->unpacked, 1) < 0 ||
-	    packed_add_elsewhere(&entries->packed, entries->unpacked.count) < 0)
+	    packed_add_external(&entries->packed, entries->unpacked.count) < 0)
 		return -ENOMEM;
 	return vec_push(&entries->unpacked, copy);
 }
@@ -361,13 +361,13 @@ int entries_failed(const struct entries *entries)
 	return entries->failed;
 }
 
-void entries_set_distinct(struct entries *entries)
+void entries_forbid_duplicates(struct entries *entries)
 {
 	if (!entries->distinct_at_plus_1)
 		entries->distinct_at_plus_1 = entries_count(entries) + 1;
 }
 
-size_t entries_distinct(const struct entries *entries)
+size_t entries_unique_from(const struct entries *entries)
 {
 	return entries->distinct_at_plus_1 - 1; /* 0: none */
 }
@@ -403,7 +403,7 @@ const struct entry *entries_get(struct entries *entries, size_t i)
 
 	if (!packed_get(&entries->packed, i, entry, &entries->ring->extents[slot], &where))
 		return &entries->unpacked.items[where];
-	entries->ring->next = (slot + 1) % ENTRIES_IN_HAND;
+	entries->ring->next = (slot + 1) % ENTRIES_CACHED;
 	return entry;
 }
 
@@ -425,7 +425,7 @@ static int rewrite_unpacked(struct entries *entries, size_t where, entries_edit 
 		err = copy_string(entries, &copy.target);
 	kept->path = copy.path;
 	kept->target = copy.target;
-	return err ? err : packed_add_elsewhere(&entries->packed, where);
+	return err ? err : packed_add_external(&entries->packed, where);
 }
 
 int entries_rewrite(struct entries *entries, entries_edit *edit, void *context)

@@ -162,10 +162,10 @@ int entries_failed(const struct entries *entries);
  * From here on each name must be new, and a second one is an error. Before, a second
  * entry is a newer version and the last one wins. Only the first call counts.
  */
-void entries_set_distinct(struct entries *entries);
+void entries_forbid_duplicates(struct entries *entries);
 
-/* The first entry after entries_set_distinct; SIZE_MAX: none. */
-size_t entries_distinct(const struct entries *entries);
+/* The first entry after entries_forbid_duplicates; SIZE_MAX: none. */
+size_t entries_unique_from(const struct entries *entries);
 
 /* Counts a member that is not shown: a device, a FIFO, a socket. */
 void entries_leave_out(struct entries *entries);
@@ -176,10 +176,10 @@ uint64_t entries_left_out(const struct entries *entries);
 size_t entries_count(const struct entries *entries);
 
 /*
- * Entry i, valid for ENTRIES_IN_HAND further calls, or until one is added. Its path and
+ * Entry i, valid for ENTRIES_CACHED further calls, or until one is added. Its path and
  * other pointers, except the extents, are valid as long as the log has the entry.
  */
-enum { ENTRIES_IN_HAND = 16 };
+enum { ENTRIES_CACHED = 16 };
 const struct entry *entries_get(struct entries *entries, size_t i);
 
 /* Entries before i are not used again, and may be freed. */

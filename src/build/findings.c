@@ -123,7 +123,7 @@ static size_t print_finding(const struct finding *finding, char line[LINE_BYTES]
 	return n < LINE_BYTES ? (size_t)n : LINE_BYTES - 1;
 }
 
-static int tell_line(enum finding_kind kind, const char *line, struct image *image)
+static int publish_line(enum finding_kind kind, const char *line, struct image *image)
 {
 	log_write(kind == FINDING_USUAL ? LOG_LEVEL_INFO : LOG_LEVEL_WARN, "%s", line);
 	if (!image)
@@ -132,7 +132,7 @@ static int tell_line(enum finding_kind kind, const char *line, struct image *ima
 	       image_append(image, SECTION_NOTES, "\n", 1) < 0 ? -ENOMEM : 0;
 }
 
-int findings_tell(struct findings *findings, struct image *image)
+int findings_publish(struct findings *findings, struct image *image)
 {
 	size_t bytes = 0, i = 0;
 	char line[LINE_BYTES];
@@ -143,10 +143,10 @@ int findings_tell(struct findings *findings, struct image *image)
 		bytes += print_finding(&findings->items.items[i], line) + 1;
 		if (bytes > FINDINGS_BYTES_MOST)
 			break;
-		err = tell_line(findings->items.items[i].kind, line, image);
+		err = publish_line(findings->items.items[i].kind, line, image);
 	}
 	if (err || (findings->more += findings->items.count - i) == 0)
 		return err;
 	snprintf(line, sizeof(line), "%" PRIu64 " more findings are not told", findings->more);
-	return tell_line(FINDING_LEFT_OUT, line, image);
+	return publish_line(FINDING_LEFT_OUT, line, image);
 }

@@ -51,6 +51,6 @@ void findings_join(struct findings *to, struct findings *from);
  * Sorts them, joins equal sentences, and tells each as a line: to the log, and to the index,
  * unless `image` is NULL. Those beyond FINDINGS_BYTES_MOST are counted. 0 or -ENOMEM.
  */
-int findings_tell(struct findings *findings, struct image *image);
+int findings_publish(struct findings *findings, struct image *image);
 
 #endif

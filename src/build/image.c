@@ -32,7 +32,8 @@ uint32_t image_nodes(const struct image *image)
 	return (uint32_t)(image->sections[SECTION_NODES].count / sizeof(struct layout_node));
 }
 
-int image_set_sums(struct image *image, const uint64_t *sums, const struct blocks *blocks)
+int image_set_sums(struct image *image, const uint64_t *sums,
+		   const struct block_sums *blocks)
 {
 	image->sections[SECTION_SUMS].count = 0;
 	image->sections[SECTION_BLOCKS].count = 0;

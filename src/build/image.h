@@ -31,8 +31,9 @@ uint32_t image_nodes(const struct image *image);
  * Adds the checksums of files (layout.h, SUMS), one a node, and those of their blocks,
  * planned for the same nodes; NULL: none. 0 or -ENOMEM.
  */
-struct blocks;
-int image_set_sums(struct image *image, const uint64_t *sums, const struct blocks *blocks);
+struct block_sums;
+int image_set_sums(struct image *image, const uint64_t *sums,
+		   const struct block_sums *blocks);
 
 /* Adds the next source's fields that 0.1 lacks (layout.h, IDENTITIES). 0 or -ENOMEM. */
 int image_add_identity(struct image *image, const struct identity *identity);

@@ -60,7 +60,8 @@ uint32_t inodes_add_implied(struct builder *b)
 	return id == NO_ID || inodes_add_side(b, id) < 0 ? (uint32_t)NO_ID : id;
 }
 
-static const struct entry_xattr *keep_xattrs(struct builder *b, const struct entry *entry)
+static const struct entry_xattr *store_inode_xattrs(struct builder *b,
+						    const struct entry *entry)
 {
 	struct entry_xattr *copies;
 
@@ -92,7 +93,7 @@ static bool same_volume(const struct builder *b, const struct built_volume *have
 	       have->is.length == want->length && have->is.guard == want->guard;
 }
 
-static int keep_literals(struct builder *b, const void *bytes, size_t size, uint64_t *at)
+static int store_literals(struct builder *b, const void *bytes, size_t size, uint64_t *at)
 {
 	*at = b->literals.count;
 	if (vec_reserve(&b->literals, size) < 0)
@@ -102,21 +103,21 @@ static int keep_literals(struct builder *b, const void *bytes, size_t size, uint
 	return 0;
 }
 
-static int keep_array(struct builder *b, const struct entries *log, uint32_t number,
-		      struct volume_desc *desc)
+static int store_array(struct builder *b, const struct entries *log, uint32_t number,
+		       struct volume_desc *desc)
 {
 	struct volume_array array = *entries_array(log, number);
 
 	desc->base = b->arrays.count;
-	if (array.filled && keep_literals(b, entries_literals(log, number), array.item,
-					  &array.fill) < 0)
+	if (array.filled && store_literals(b, entries_literals(log, number), array.item,
+					   &array.fill) < 0)
 		return -ENOMEM;
 	return vec_push(&b->arrays, array);
 }
 
 /* Copies chunks, tiles and literals from the log, which is freed before the builder. */
-static int keep_contents(struct builder *b, const struct entries *log, uint32_t number,
-			 struct volume_desc *desc)
+static int store_contents(struct builder *b, const struct entries *log, uint32_t number,
+			  struct volume_desc *desc)
 {
 	if (desc->kind == VOLUME_CODED || desc->kind == VOLUME_ARRAY) {
 		desc->first_chunk = b->chunks.count;
@@ -127,10 +128,10 @@ static int keep_contents(struct builder *b, const struct entries *log, uint32_t 
 		b->chunks.count += desc->chunk_count;
 	}
 	if (desc->kind == VOLUME_LITERAL)
-		return keep_literals(b, entries_literals(log, number), desc->length,
-				     &desc->base);
+		return store_literals(b, entries_literals(log, number), desc->length,
+				      &desc->base);
 	if (desc->kind == VOLUME_ARRAY)
-		return keep_array(b, log, number, desc);
+		return store_array(b, log, number, desc);
 	return 0;
 }
 
@@ -144,7 +145,7 @@ static uint32_t map_volume(struct builder *b, const struct entries *log, uint32_
 			return (uint32_t)i;
 	}
 	if (b->volumes.count >= LAYOUT_VOLUME_LIMIT ||
-	    keep_contents(b, log, number, &added.is) < 0 ||
+	    store_contents(b, log, number, &added.is) < 0 ||
 	    vec_push(&b->volumes, added) < 0)
 		return NO_ID;
 	return (uint32_t)b->volumes.count - 1;
@@ -176,8 +177,8 @@ static bool in_one_piece(const struct entry *entry)
 				    entry->extents[0].length == entry->size);
 }
 
-static int keep_extent(struct builder *b, const struct entries *log,
-		       const struct entry *entry, struct inode *inode)
+static int store_extent(struct builder *b, const struct entries *log,
+			const struct entry *entry, struct inode *inode)
 {
 	uint32_t volume;
 
@@ -188,8 +189,8 @@ static int keep_extent(struct builder *b, const struct entries *log,
 	return volume == NO_ID ? -ENOMEM : 0;
 }
 
-static int keep_extents(struct builder *b, const struct entries *log,
-			const struct entry *entry, struct inode_side *side)
+static int store_extents(struct builder *b, const struct entries *log,
+			 const struct entry *entry, struct inode_side *side)
 {
 	size_t n = entry->extent_count;
 	struct entry_extent *copies;
@@ -209,8 +210,8 @@ static int keep_extents(struct builder *b, const struct entries *log,
 }
 
 /* Stores the attributes that do not fit into an inode. */
-static int keep_side(struct builder *b, const struct entries *log,
-		     const struct entry *entry, uint32_t number)
+static int store_side(struct builder *b, const struct entries *log,
+		      const struct entry *entry, uint32_t number)
 {
 	struct inode *inode = &b->inodes.items[number];
 	struct inode_side *side;
@@ -220,14 +221,14 @@ static int keep_side(struct builder *b, const struct entries *log,
 		return err;
 	side = side_of(b, inode);
 	if (inode->many)
-		err = keep_extents(b, log, entry, side);
+		err = store_extents(b, log, entry, side);
 	if (inode->kind == TREE_SYMLINK) {
 		side->target = arena_copy(&b->arena, entry->target, inode->size);
 		err = side->target ? 0 : -ENOMEM;
 	}
 	if (entry->xattr_count) {
 		side->xattr_count = (uint32_t)entry->xattr_count;
-		side->xattrs = keep_xattrs(b, entry);
+		side->xattrs = store_inode_xattrs(b, entry);
 		err = side->xattrs ? err : -ENOMEM;
 	}
 	return err;
@@ -252,7 +253,7 @@ int inodes_add(struct builder *b, const struct entries *log,
 		inode.size = entry->size & (LAYOUT_SIZE_LIMIT - 1);
 		inode.many = !in_one_piece(entry);
 		if (!err && !inode.many)
-			err = keep_extent(b, log, entry, &inode);
+			err = store_extent(b, log, entry, &inode);
 	} else if (kind == TREE_SYMLINK) {
 		inode.size = strlen(entry->target) & (LAYOUT_SIZE_LIMIT - 1);
 	}
@@ -261,13 +262,13 @@ int inodes_add(struct builder *b, const struct entries *log,
 		return builder_no_memory(e);
 	if (kind == TREE_FILE && !inode.many && !entry->xattr_count)
 		return 0;
-	return keep_side(b, log, entry, *out) < 0 ? builder_no_memory(e) : 0;
+	return store_side(b, log, entry, *out) < 0 ? builder_no_memory(e) : 0;
 }
 
 bool builder_has_directories(const struct builder *b)
 {
 	for (size_t i = 1; i < b->names.count; i++) {
-		const struct name *name = &b->names.items[i];
+		const struct builder_name *name = &b->names.items[i];
 
 		if (!name->dead && b->inodes.items[name->inode].kind == TREE_DIRECTORY)
 			return true;

@@ -23,7 +23,7 @@ struct name_key {
 static bool name_matches(const void *context, uint32_t id, const void *key)
 {
 	const struct builder *b = context;
-	const struct name *name = &b->names.items[id];
+	const struct builder_name *name = &b->names.items[id];
 	const struct name_key *want = key;
 
 	return name->parent == want->parent && name->length == want->length &&
@@ -49,7 +49,7 @@ static int names_compare_texts(const char *a, size_t a_length, const char *b,
 
 static int hash_name(struct builder *b, uint32_t id)
 {
-	const struct name *name = &b->names.items[id];
+	const struct builder_name *name = &b->names.items[id];
 
 	return idmap_insert(&b->name_ids,
 			    (uint32_t)hash_bytes(text_of(b, name), name->length,
@@ -84,7 +84,7 @@ int names_find(struct builder *b, uint32_t parent, const char *text, size_t leng
 	if (!family || family->last == NO_ID)
 		return 0;
 	if (!family->disordered) {
-		const struct name *last = &b->names.items[family->last];
+		const struct builder_name *last = &b->names.items[family->last];
 		int order =
 			names_compare_texts(text, length, text_of(b, last), last->length);
 
@@ -111,8 +111,8 @@ static void join_family(struct builder *b, uint32_t id)
 	family->last = id;
 }
 
-static int names_keep_text(struct builder *b, const char *text, size_t length,
-			   struct name *name)
+static int names_store_text(struct builder *b, const char *text, size_t length,
+			    struct builder_name *name)
 {
 	uint64_t at = b->texts.count;
 
@@ -131,10 +131,10 @@ uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
 		   size_t length, uint32_t inode)
 {
 	uint32_t id = (uint32_t)b->names.count;
-	struct name name = { .parent = parent, .inode = inode };
+	struct builder_name name = { .parent = parent, .inode = inode };
 
 	if (id >= LAYOUT_NODE_LIMIT || vec_reserve(&b->names, 1) < 0 ||
-	    names_keep_text(b, text, length, &name) < 0)
+	    names_store_text(b, text, length, &name) < 0)
 		return NO_ID;
 	b->names.items[b->names.count++] = name;
 	if (parent != NO_ID)
@@ -145,9 +145,9 @@ uint32_t names_add(struct builder *b, uint32_t parent, const char *text,
 /* The table keeps a slot with the old text, which no longer matches. */
 int names_rename(struct builder *b, uint32_t id, const char *text, size_t length)
 {
-	struct name *name = &b->names.items[id];
+	struct builder_name *name = &b->names.items[id];
 
-	if (names_hash(b) < 0 || names_keep_text(b, text, length, name) < 0)
+	if (names_hash(b) < 0 || names_store_text(b, text, length, name) < 0)
 		return -ENOMEM;
 	side_of(b, inode_of(b, name->parent))->disordered = true;
 	return hash_name(b, id);
@@ -171,7 +171,7 @@ uint32_t names_shard(const struct builder *b, uint32_t name)
 uint32_t names_replace(struct builder *b, uint32_t old, uint32_t inode)
 {
 	uint32_t id = (uint32_t)b->names.count;
-	struct name name = b->names.items[old];
+	struct builder_name name = b->names.items[old];
 	struct inode_side *family = side_of(b, inode_of(b, name.parent));
 
 	name.inode = inode;

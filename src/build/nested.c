@@ -121,7 +121,7 @@ static int add_symlink(struct builder *b, const struct inode *directory, uint32_
 
 static int shorten_name(struct builder *b, uint32_t id)
 {
-	const struct name *name = &b->names.items[id];
+	const struct builder_name *name = &b->names.items[id];
 	char text[UINT8_MAX + 1];
 	size_t n = name->length;
 	uint32_t other;
@@ -145,9 +145,9 @@ static unsigned count_levels(const struct builder *b, uint32_t id, uint32_t base
 }
 
 /* Changes a link to a nested file: 1, 0 if it is none, or -ENOMEM. */
-static int turn_link(struct builder *b, uint32_t id)
+static int retarget_link(struct builder *b, uint32_t id)
 {
-	struct name *name = &b->names.items[id];
+	struct builder_name *name = &b->names.items[id];
 	const struct inode *inode = &b->inodes.items[name->inode];
 	bool hard = inode->kind == TREE_ALIAS;
 	uint32_t from = hard ? pending_of(b, inode)->base : name->parent, found;
@@ -168,14 +168,14 @@ static int turn_link(struct builder *b, uint32_t id)
 	return r > 0 && shorten_name(b, id) < 0 ? -ENOMEM : r;
 }
 
-int builder_turn_links(struct builder *b)
+int builder_retarget_links(struct builder *b)
 {
 	VEC(uint32_t) links = VEC_INIT;
 	bool turned = b->opened;
 	int r = 0;
 
 	for (size_t i = 1; b->opened && i < b->names.count && r >= 0; i++) {
-		const struct name *name = &b->names.items[i];
+		const struct builder_name *name = &b->names.items[i];
 		const char *target = target_of(b, &b->inodes.items[name->inode]);
 
 		if (target && !name->dead && inode_of(b, name->parent)->kind == TREE_DIRECTORY &&
@@ -185,7 +185,7 @@ int builder_turn_links(struct builder *b)
 	for (unsigned round = 0; turned && round < ROUNDS && r >= 0; round++) {
 		turned = false;
 		for (size_t i = 0; i < links.count && r >= 0; i++) {
-			r = turn_link(b, links.items[i]);
+			r = retarget_link(b, links.items[i]);
 			turned |= r > 0;
 		}
 	}

@@ -134,7 +134,7 @@ int packed_add(struct packed *packed, const struct entry *entry)
 	return 0;
 }
 
-int packed_add_elsewhere(struct packed *packed, size_t where)
+int packed_add_external(struct packed *packed, size_t where)
 {
 	struct record *record = packed_add_record(packed, 0);
 

@@ -38,7 +38,7 @@ bool packed_fits(const struct entry *entry);
 int packed_add(struct packed *packed, const struct entry *entry);
 
 /* Adds a number for an entry kept elsewhere, at `where`. */
-int packed_add_elsewhere(struct packed *packed, size_t where);
+int packed_add_external(struct packed *packed, size_t where);
 
 /*
  * Unpacks entry i; false, and *where, if it is kept elsewhere. The path lives as long as

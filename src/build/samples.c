@@ -175,7 +175,7 @@ const struct sample_group *samples_group(const struct samples *samples, size_t i
 	return &group->is;
 }
 
-const char *samples_sniff(const void *head, size_t n)
+const char *samples_detect_type(const void *head, size_t n)
 {
 	static const struct {
 		size_t offset;

@@ -84,7 +84,7 @@ const struct sample_group *samples_group(const struct samples *samples, size_t i
  * The extension for contents with this beginning, without dot: "jpg", "png", "webp",
  * "bmp", "tif", "ppm", "pgm", "gif", "npy", "wav", "flac", "ogg", "mp4"; NULL: unknown.
  */
-const char *samples_sniff(const void *head, size_t n);
+const char *samples_detect_type(const void *head, size_t n);
 
 enum { SAMPLES_SNIFF_BYTES = 16 }; /* bytes that it needs */
 
@@ -92,8 +92,8 @@ enum { SAMPLES_SNIFF_BYTES = 16 }; /* bytes that it needs */
 #define SAMPLES_UNKNOWN "bin"
 
 /*
- * The most frequent of n extensions (each of samples_sniff), if more than half are known.
- * Image readers use the contents, and the extension only to recognise an image.
+ * The most frequent of n extensions (each of samples_detect_type), if more than half are
+ * known. Image readers use the contents, and the extension only to recognise an image.
  */
 const char *samples_common_extension(const char *const *extensions, size_t n);
 

@@ -21,8 +21,8 @@ struct seal {
 static int seal_by_text(const void *left, const void *right, void *builder)
 {
 	const struct builder *b = builder;
-	const struct name *x = &b->names.items[*(const uint32_t *)left];
-	const struct name *y = &b->names.items[*(const uint32_t *)right];
+	const struct builder_name *x = &b->names.items[*(const uint32_t *)left];
+	const struct builder_name *y = &b->names.items[*(const uint32_t *)right];
 	size_t shorter = x->length < y->length ? x->length : y->length;
 	int order = memcmp(text_of(b, x), text_of(b, y), shorter);
 
@@ -42,7 +42,8 @@ static bool is_sorted(const struct seal *s, const struct inode_side *family)
 }
 
 /* The directory of a name, or NULL if it was replaced: the name is unreachable. */
-static struct inode_side *seal_family_of(const struct builder *b, const struct name *name)
+static struct inode_side *seal_family_of(const struct builder *b,
+					 const struct builder_name *name)
 {
 	const struct inode *parent = inode_of(b, name->parent);
 
@@ -56,7 +57,7 @@ static void measure_families(struct seal *s)
 	uint32_t first = 0;
 
 	for (size_t i = 1; i < b->names.count; i++) {
-		const struct name *name = &b->names.items[i];
+		const struct builder_name *name = &b->names.items[i];
 		struct inode_side *family = name->dead ? NULL : seal_family_of(b, name);
 
 		if (family)
@@ -79,7 +80,7 @@ static int group_children(struct seal *s)
 		return -ENOMEM;
 	measure_families(s);
 	for (size_t i = 1; i < b->names.count; i++) {
-		const struct name *name = &b->names.items[i];
+		const struct builder_name *name = &b->names.items[i];
 		struct inode_side *family = name->dead ? NULL : seal_family_of(b, name);
 
 		if (!family)
@@ -173,7 +174,7 @@ static int seal_xattrs(struct seal *s, const struct inode_side *side)
 }
 
 /* The field `where` of a node, by kind: see layout.h. A directory's is set before. */
-static int seal_where(struct seal *s, const struct inode *inode, uint64_t *where)
+static int seal_location(struct seal *s, const struct inode *inode, uint64_t *where)
 {
 	const struct inode_side *side = inode->sided ? side_of(s->b, inode) : NULL;
 	int64_t at;
@@ -237,7 +238,7 @@ static void put_numbers(struct layout_node *node, uint64_t where, uint64_t size)
 static int seal_inode(struct seal *s, const struct inode *inode, uint64_t *where,
 		      uint32_t *flags)
 {
-	int err = seal_where(s, inode, where);
+	int err = seal_location(s, inode, where);
 
 	count_inode(s, inode);
 	return err || !inode->sided ? err : seal_sides(s, inode, flags);
@@ -250,7 +251,7 @@ static int seal_inode(struct seal *s, const struct inode *inode, uint64_t *where
 static int seal_node(struct seal *s, uint32_t name_id, uint32_t node, uint32_t parent,
 		     uint32_t *next)
 {
-	const struct name *name = &s->b->names.items[name_id];
+	const struct builder_name *name = &s->b->names.items[name_id];
 	const struct inode *inode = inode_of(s->b, name_id);
 	struct inode_side *side = inode->sided ? side_of(s->b, inode) : NULL;
 	struct layout_node out = {
@@ -392,7 +393,7 @@ int builder_seal(struct builder *b, const struct builder_source *sources,
 		 struct image *image, struct error *e)
 {
 	struct seal s = { .b = b, .image = image, .summary = *summary };
-	int err = builder_turn_links(b);
+	int err = builder_retarget_links(b);
 
 	if (!err)
 		err = builder_settle_links(b);

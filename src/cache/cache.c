@@ -86,7 +86,7 @@ static struct cache_pin *chunk_new(struct cache *cache, struct cache_id id,
 	if (!chunk)
 		return NULL;
 	*chunk = (struct cache_pin){ .id = id, .room = room, .pins = 1,
-				     .data = slab_take(&cache->slab, room) };
+				     .data = slab_acquire(&cache->slab, room) };
 	if (chunk->data)
 		return chunk;
 	free(chunk);
@@ -96,7 +96,7 @@ static struct cache_pin *chunk_new(struct cache *cache, struct cache_id id,
 /* The chunk is no longer counted. */
 static void chunk_free(struct cache *cache, struct cache_pin *chunk)
 {
-	slab_give(&cache->slab, chunk->data, chunk->room);
+	slab_release(&cache->slab, chunk->data, chunk->room);
 	free(chunk);
 }
 
@@ -188,8 +188,8 @@ static struct shard *oldest_shard(struct cache *cache, enum chunk_list list, uin
 }
 
 /* Removes the shard's oldest chunk from the cache; NULL: another thread was faster. */
-static struct cache_pin *take_oldest(struct cache *cache, struct shard *shard,
-				     enum chunk_list list, uint64_t end)
+static struct cache_pin *evict_oldest(struct cache *cache, struct shard *shard,
+				      enum chunk_list list, uint64_t end)
 {
 	struct cache_pin *chunk;
 
@@ -214,7 +214,8 @@ static void drop_excess(struct cache *cache, uint64_t end)
 	for (unsigned i = 0; i < CHUNK_LISTS; i++) {
 		while (cache_is_over(cache, order[i]) &&
 		       (shard = oldest_shard(cache, order[i], end))) {
-			struct cache_pin *chunk = take_oldest(cache, shard, order[i], end);
+			struct cache_pin *chunk = evict_oldest(cache, shard, order[i],
+							       end);
 
 			if (!chunk)
 				continue;

@@ -137,12 +137,12 @@ const char *cache_check(struct cache *cache, bool quiet)
 
 	HANDLE_CHECK(cache, HANDLE_CACHE);
 	for (unsigned i = 0; i < CACHE_SHARDS; i++)
-		lock_take(&cache->shards[i].lock);
+		lock_acquire(&cache->shards[i].lock);
 	for (unsigned i = 0; i < CACHE_SHARDS && !wrong; i++)
 		wrong = check_shard(cache, &cache->shards[i], &count);
 	if (!wrong)
 		wrong = check_bytes(cache, &count, quiet);
 	for (unsigned i = CACHE_SHARDS; i > 0; i--)
-		lock_drop(&cache->shards[i - 1].lock);
+		lock_release(&cache->shards[i - 1].lock);
 	return wrong;
 }

@@ -38,7 +38,7 @@ static int required(const struct dataset_config *config, char *const *sources, s
 }
 
 /* Opens the new index, from its place or from memory. */
-static int take_made(struct opening *o, int memory, struct error *e)
+static int load_made_index(struct opening *o, int memory, struct error *e)
 {
 	int err;
 
@@ -65,8 +65,8 @@ static int make_index(struct opening *o, struct error *e)
 	if (dataset_index_is(o->config, "require"))
 		return required(o->config, o->arguments, o->argument_count, e);
 	o->wish.quiet = true; /* the reasons against other indexes are in the log */
-	err = request_index(o->config, o->rights, &o->wish, &memory, e);
-	return err ? err : take_made(o, memory, e);
+	err = run_indexer_process(o->config, o->rights, &o->wish, &memory, e);
+	return err ? err : load_made_index(o, memory, e);
 }
 
 /* Moves sources and index into the dataset. */
@@ -165,8 +165,8 @@ int dataset_open(const struct dataset_config *config, char *const *sources,
 	return dataset_open_as(NULL, config, sources, source_count, out, e);
 }
 
-int dataset_over(const struct source_set *sources, struct index *index,
-		 struct dataset **out, struct error *e)
+int dataset_from_index(const struct source_set *sources, struct index *index,
+		       struct dataset **out, struct error *e)
 {
 	struct dataset *ds = calloc(1, sizeof(*ds));
 	int err;
@@ -235,10 +235,10 @@ uint32_t dataset_root(const struct dataset *ds)
 static enum dataset_compared how_compared(const struct dataset *ds)
 {
 	if (!index_has_sums(ds->index))
-		return COMPARED_NOT;
+		return COMPARED_NONE;
 	if (!ds->compares)
 		return COMPARED_OFF;
-	return blocks_are_there(ds->index) ? COMPARED_BLOCKS : COMPARED_FILES;
+	return block_sums_exist(ds->index) ? COMPARED_BLOCKS : COMPARED_FILES;
 }
 
 int dataset_info(const struct dataset *ds, struct dataset_info *out)

@@ -50,8 +50,8 @@ uint32_t dataset_root(const struct dataset *dataset);
  * Makes a dataset of open sources and an index that fits them. The caller owns both, and
  * they outlive the dataset. 0, or -ENOMEM and *e.
  */
-int dataset_over(const struct source_set *sources, struct index *index,
-		 struct dataset **out, struct error *e);
+int dataset_from_index(const struct source_set *sources, struct index *index,
+		       struct dataset **out, struct error *e);
 
 /*
  * Reads up to `length` bytes of a file: the number of bytes (fewer only at the end of
@@ -108,7 +108,7 @@ int dataset_place(const struct dataset *dataset, uint32_t node, uint64_t offset,
 
 /* The bytes that are compared with checksums when they are read. */
 enum dataset_compared {
-	COMPARED_NOT,    /* no checksums */
+	COMPARED_NONE,   /* no checksums */
 	COMPARED_OFF,    /* none, by the option checksums=off */
 	COMPARED_FILES,  /* whole files of up to DATASET_CHECK_MOST bytes */
 	COMPARED_BLOCKS, /* everything */

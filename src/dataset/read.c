@@ -17,7 +17,7 @@ enum { MESSAGES_A_PERIOD = 20, SILENT_SECONDS = 10, FILES_KNOWN = 64 };
  * up: one line a file is enough. An entry has the file's number, counted from 1, in its
  * upper half and the second of its line in the lower one.
  */
-static bool was_said(uint32_t node)
+static bool was_logged(uint32_t node)
 {
 	static _Atomic uint64_t said[FILES_KNOWN];
 	_Atomic uint64_t *entry = &said[node % FILES_KNOWN];
@@ -54,7 +54,7 @@ static void log_fault(const struct dataset *ds, uint32_t node,
 	char path[1024];
 
 	/* read-ahead is not logged: its line would suppress the one for the reader */
-	if (context->hint == READ_AHEAD || was_said(node) ||
+	if (context->hint == READ_AHEAD || was_logged(node) ||
 	    !log_allowed(MESSAGES_A_PERIOD))
 		return;
 	tree_path(dataset_tree(ds), node, path, sizeof(path));

@@ -6,7 +6,7 @@
 
 enum { PIECES_MOST = 16, GAP_MOST = 64 << 10 };
 
-void dataset_begin_ahead(struct dataset *ds)
+void dataset_stream_sources(struct dataset *ds)
 {
 	enum source_hint hint = ds->indexed ? HINT_STREAM_OWN : HINT_STREAM;
 

@@ -3,7 +3,7 @@
  * read_ahead.h: the dataset's interface for read-ahead: the stored places of files, and
  * blocks that are read into memory before they are requested.
  *
- * Threads: dataset_begin_ahead before there are any; the others by any number at once.
+ * Threads: dataset_stream_sources before there are any; the others by any number at once.
  */
 #ifndef GRANARY_DATASET_READ_AHEAD_H
 #define GRANARY_DATASET_READ_AHEAD_H
@@ -18,7 +18,7 @@
  * From now on the packed files are read as a stream: this process keeps the bytes or
  * passes them on, and the kernel keeps no copy.
  */
-void dataset_begin_ahead(struct dataset *dataset);
+void dataset_stream_sources(struct dataset *dataset);
 
 /* Bytes that the dataset's own cache may hold. */
 void dataset_limit_cache(struct dataset *dataset, uint64_t bytes);
@@ -58,8 +58,8 @@ int dataset_stage_aligned(const struct dataset *dataset, uint32_t source,
  * fit their checksums, if no bytes are compared, or if the file has no checksums. False
  * also if the bytes are not whole blocks.
  */
-bool dataset_vouches(const struct dataset *dataset, uint32_t node, const void *bytes,
-		     size_t length, uint64_t offset);
+bool dataset_sum_matches(const struct dataset *dataset, uint32_t node, const void *bytes,
+			 size_t length, uint64_t offset);
 
 /* `used`: the block will not be read again. Otherwise it stays while there is room. */
 void dataset_unstage(const struct dataset *dataset, struct cache_pin *pin, bool used);

@@ -24,7 +24,7 @@ enum { PATIENCE_MS = 500, BLOCK_NUMBER_BITS = 31 };
 const char *dataset_compared_word(enum dataset_compared compared)
 {
 	static const char *const words[] = {
-		[COMPARED_NOT] = "none", [COMPARED_OFF] = "off",
+		[COMPARED_NONE] = "none", [COMPARED_OFF] = "off",
 		[COMPARED_FILES] = "files", [COMPARED_BLOCKS] = "blocks",
 	};
 
@@ -94,9 +94,9 @@ static int find_sums(struct checked_file *file)
 	int err;
 
 	file->block = file->size;
-	if (file->size > BLOCK_BYTES && blocks_are_there(index)) {
+	if (file->size > BLOCK_BYTES && block_sums_exist(index)) {
 		file->block = BLOCK_BYTES;
-		err = blocks_first(index, file->node, &file->first);
+		err = block_sums_first(index, file->node, &file->first);
 	} else if (file->size == 0 || file->size > DATASET_CHECK_MOST) {
 		err = -ENOENT;
 	} else {
@@ -143,7 +143,8 @@ static bool is_right(const struct checked_file *file, uint64_t offset, const voi
 	stats_add(COUNTER_blocks_checked, 1);
 	stats_add(COUNTER_files_checked, offset == 0);
 	if (file->block < file->size &&
-	    blocks_sum(file->dataset->index, file->first + offset / file->block, &wanted) < 0)
+	    block_sums_get(file->dataset->index, file->first + offset / file->block,
+			   &wanted) < 0)
 		return false;
 	return sum_of(bytes, (size_t)(end_of_block(file, offset) - offset)) == wanted;
 }
@@ -203,8 +204,8 @@ static ssize_t fill_file_block(void *context, void *buffer, size_t room)
 }
 
 /* For a block that another thread reads for long: storage may hang there. */
-static int read_alone(const struct file_block *block, char *buffer, size_t length,
-		      uint64_t offset)
+static int read_one_block(const struct file_block *block, char *buffer, size_t length,
+			  uint64_t offset)
 {
 	size_t room = (size_t)(end_of_block(block->file, block->offset) - block->offset);
 	char *bytes = malloc(room);
@@ -243,7 +244,7 @@ static int sums_read_part(const struct checked_file *file, char *buffer, size_t 
 			       (size_t)(end_of_block(file, offset) - block.offset),
 			       PATIENCE_MS, fill_file_block, &block, &pin);
 	if (err == -ETIMEDOUT || err == -ENOMEM) {
-		err = read_alone(&block, buffer, length, offset);
+		err = read_one_block(&block, buffer, length, offset);
 	} else if (!err) {
 		memcpy(buffer, (const char *)cache_data(pin) + (offset - block.offset), length);
 		cache_put_read(cache, pin, length, false);
@@ -313,8 +314,8 @@ bool dataset_compare(const struct dataset *ds, uint32_t node, const void *bytes,
 	return true;
 }
 
-bool dataset_vouches(const struct dataset *ds, uint32_t node, const void *bytes,
-		     size_t length, uint64_t offset)
+bool dataset_sum_matches(const struct dataset *ds, uint32_t node, const void *bytes,
+			 size_t length, uint64_t offset)
 {
 	uint64_t wrong;
 

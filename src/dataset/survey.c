@@ -25,7 +25,7 @@ enum {
 #define NONE UINT64_MAX
 
 /* A file, and the place of its first stored byte. */
-struct place {
+struct survey_place {
 	uint64_t start;
 	uint32_t source;
 	uint32_t node;
@@ -34,7 +34,7 @@ struct place {
 struct survey {
 	struct dataset *dataset;
 	const struct survey_config *config;
-	struct place *places;
+	struct survey_place *places;
 	uint32_t count;
 	struct lock lock;
 	uint32_t next;           /* lock: place */
@@ -60,7 +60,7 @@ struct survey_batch {
 
 static int survey_compare(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct survey_place *x = a, *y = b;
 
 	if (x->source != y->source)
 		return x->source < y->source ? -1 : 1;
@@ -69,8 +69,8 @@ static int survey_compare(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static bool survey_place_of(const struct dataset *ds, uint32_t node, struct place *out,
-			    uint64_t *size)
+static bool survey_place_of(const struct dataset *ds, uint32_t node,
+			    struct survey_place *out, uint64_t *size)
 {
 	struct volume_span stored;
 	struct tree_stat st;
@@ -81,7 +81,7 @@ static bool survey_place_of(const struct dataset *ds, uint32_t node, struct plac
 	if (st.kind != TREE_FILE || st.node != node)
 		return false;
 	*size = st.size;
-	*out = (struct place){ node, NOWHERE, node };
+	*out = (struct survey_place){ node, NOWHERE, node };
 	if (st.size && dataset_stored(ds, node, 0, st.size, &stored, NULL)) {
 		out->start = stored.start;
 		out->source = stored.source;
@@ -100,7 +100,7 @@ static int survey_find_places(struct survey *s)
 	if (!s->places)
 		return -ENOMEM;
 	for (uint32_t node = 0; node < names; node++) {
-		struct place *place = &s->places[s->count];
+		struct survey_place *place = &s->places[s->count];
 
 		if (!survey_place_of(s->dataset, node, place, &size))
 			continue;
@@ -116,7 +116,7 @@ static int survey_find_places(struct survey *s)
 }
 
 /* The place of a file that is stored in one piece, undecoded. */
-static bool plain_span(const struct survey *s, const struct place *place,
+static bool plain_span(const struct survey *s, const struct survey_place *place,
 		       struct volume_span *out)
 {
 	struct tree_stat st;
@@ -142,7 +142,7 @@ static bool survey_extend(struct survey_batch *batch, const struct volume_span *
 }
 
 /* False: there is none left. */
-static bool survey_take_batch(struct survey *s, struct survey_batch *out)
+static bool survey_claim_batch(struct survey *s, struct survey_batch *out)
 {
 	struct volume_span stored;
 
@@ -178,7 +178,7 @@ static void survey_pass_on(struct survey_worker *w, uint32_t node, uint64_t offs
 
 	/* one block is compared in the end, as a whole file is */
 	if (w->wrong == NONE && w->size > BLOCK_BYTES &&
-	    blocks_are_there(w->survey->dataset->index) &&
+	    block_sums_exist(w->survey->dataset->index) &&
 	    !dataset_compare(w->survey->dataset, node, bytes, length, offset, &wrong))
 		w->wrong = wrong;
 	if (config->ops->bytes)
@@ -290,7 +290,7 @@ static void run(void *argument)
 	if (!w.buffer || !w.sum)
 		atomic_store(&s->no_memory, true);
 	else
-		while (survey_take_batch(s, &batch))
+		while (survey_claim_batch(s, &batch))
 			do_batch(&w, &batch);
 	free(w.buffer);
 	sum_free(w.sum);

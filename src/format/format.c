@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
-#include "format/unread.h"
+#include "format/unrecognised.h"
 
 /* Bytes of a tar without a member. More zeros are rather a file that was never written. */
 enum { BLANK_LEAST = 512, BLANK_MOST = 128 * 512 };

@@ -26,14 +26,14 @@ enum {
 /* The inodes of a tree end at 0x7fffffff; 32-bit programs need inodes of 32 bits. */
 static const fuse_ino_t DIRECTORY = 0xfffffff0, FILES = 0xfffffff1;
 
-static void render_config(const struct served *s, struct text *text);
-static void render_log(struct text *text);
+static void render_config(const struct served *s, struct render_text *text);
+static void render_log(struct render_text *text);
 
 /* One of the files. */
 static const struct control_file {
 	const char *name;
-	void (*render)(struct text *text);                           /* or: */
-	void (*render_served)(const struct served *s, struct text *text);
+	void (*render)(struct render_text *text);                    /* or: */
+	void (*render_served)(const struct served *s, struct render_text *text);
 } files[] = {
 	{ "stats", render_stats, NULL },
 	{ "stats.json", render_json, NULL },
@@ -57,7 +57,7 @@ static bool control_is_directory(fuse_ino_t parent, const char *name)
 	return parent == FUSE_ROOT_ID && strcmp(name, CONTROL_NAME) == 0;
 }
 
-bool control_is_meant(const struct fuse_in_header *request)
+bool control_is_request(const struct fuse_in_header *request)
 {
 	return control_owns(request->nodeid) ||
 	       (request->opcode == FUSE_LOOKUP &&
@@ -67,13 +67,13 @@ bool control_is_meant(const struct fuse_in_header *request)
 /* The texts. */
 
 /* Control characters of a path are escaped: a path must not add lines. */
-static void add_plain(struct text *text, const char *value)
+static void add_plain(struct render_text *text, const char *value)
 {
 	for (; *value; value++)
 		text_add(text, "%c", (unsigned char)*value < ' ' ? '?' : *value);
 }
 
-static void add_option(struct text *text, const struct option_spec *spec,
+static void add_option(struct render_text *text, const struct option_spec *spec,
 		       const struct mount_config *config)
 {
 	char value[1024];
@@ -91,7 +91,7 @@ static const char *opens_are(bool hidden)
 }
 
 /* The effect of the options on this kernel: the requests that it sends. */
-static void add_terms(const struct served *s, struct text *text)
+static void add_terms(const struct served *s, struct render_text *text)
 {
 	const struct kernel_terms *terms = &s->terms;
 
@@ -105,7 +105,7 @@ static void add_terms(const struct served *s, struct text *text)
 }
 
 /* The names in .granaryfs never change, and so the size is constant. */
-static void render_config(const struct served *s, struct text *text)
+static void render_config(const struct served *s, struct render_text *text)
 {
 	struct dataset_info info;
 
@@ -122,13 +122,13 @@ static void render_config(const struct served *s, struct text *text)
 	add_terms(s, text);
 }
 
-static void render_log(struct text *text)
+static void render_log(struct render_text *text)
 {
 	text->used += log_ring_text(text->bytes + text->used, text->room - text->used - 1);
 	text->bytes[text->used] = '\0';
 }
 
-static void control_render(const struct served *s, size_t file, struct text *text)
+static void control_render(const struct served *s, size_t file, struct render_text *text)
 {
 	stats_set(COUNTER_daemon_bytes, memory_own());
 	if (files[file].render)
@@ -153,7 +153,7 @@ void control_measure(const struct served *s)
 	CLEANUP(cleanup_free) char *bytes = malloc(CONTROL_BYTES);
 
 	for (size_t i = 0; bytes && i < FILE_COUNT; i++) {
-		struct text text = { .bytes = bytes, .room = CONTROL_BYTES };
+		struct render_text text = { .bytes = bytes, .room = CONTROL_BYTES };
 
 		control_render(s, i, &text);
 		sizes[i] = text.used;
@@ -242,7 +242,7 @@ bool control_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 }
 
 /* Is it an inode of .granaryfs? Then the request is counted, too. */
-static bool control_take(fuse_ino_t ino)
+static bool control_count_request(fuse_ino_t ino)
 {
 	if (!control_owns(ino))
 		return false;
@@ -254,7 +254,7 @@ bool control_getattr(fuse_req_t req, fuse_ino_t ino)
 {
 	struct stat st;
 
-	if (!control_take(ino))
+	if (!control_count_request(ino))
 		return false;
 	st = attributes(config_of(req), ino);
 	fuse_reply_attr(req, &st, 0);
@@ -264,7 +264,7 @@ bool control_getattr(fuse_req_t req, fuse_ino_t ino)
 static void answer_read(fuse_req_t req, size_t file, size_t size, size_t at)
 {
 	CLEANUP(cleanup_free) char *bytes = malloc(CONTROL_BYTES);
-	struct text text = { .bytes = bytes, .room = CONTROL_BYTES };
+	struct render_text text = { .bytes = bytes, .room = CONTROL_BYTES };
 
 	if (!bytes) {
 		fuse_reply_err(req, ENOMEM);
@@ -280,7 +280,7 @@ static void answer_read(fuse_req_t req, size_t file, size_t size, size_t at)
 
 bool control_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset)
 {
-	if (!control_take(ino))
+	if (!control_count_request(ino))
 		return false;
 	if (ino == DIRECTORY || offset < 0)
 		fuse_reply_err(req, ino == DIRECTORY ? EISDIR : EINVAL);
@@ -333,7 +333,7 @@ static void answer_list(fuse_req_t req, size_t size, off_t offset, bool plus)
 
 bool control_list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
-	if (!control_take(ino))
+	if (!control_count_request(ino))
 		return false;
 	if (ino == DIRECTORY)
 		answer_list(req, size, offset, plus);

@@ -36,7 +36,7 @@ void control_measure(const struct served *served);
 bool control_owns(uint64_t ino);
 
 /* Is a request, as received, for the directory or its files? */
-bool control_is_meant(const struct fuse_in_header *request);
+bool control_is_request(const struct fuse_in_header *request);
 
 /*
  * Answer and count requests. False: the request is for another inode or name, and was not

@@ -30,13 +30,13 @@
 #include "os/child.h"
 #include "os/mountapi.h"
 #include "os/namespace.h"
-#include "os/passing.h"
+#include "os/fd_passing.h"
 
 enum {
 	/* a busy machine is slow; storage may never answer */
 	TRY_MS = 15000,
 	READ_MS = 3000,
-	LOOK_MS = 50,
+	PROBE_MS = 50,
 	END_MS = 200,
 };
 
@@ -76,7 +76,7 @@ static int check_overlay(const struct mount_config *config, struct error *e)
 
 /* In the child. */
 
-static int take_away(int root)
+static int detach_overlay(int root)
 {
 	char path[64];
 
@@ -98,7 +98,7 @@ static int change_over(struct overlay_task *task, int root, int overlay)
 	CLEANUP(cleanup_close) int copy = mountapi_copy(root);
 	CLEANUP(cleanup_close) int covered = -1;
 
-	if (folder < 0 || copy < 0 || take_away(root) < 0)
+	if (folder < 0 || copy < 0 || detach_overlay(root) < 0)
 		return overlay_failed(task, "the mount cannot be replaced");
 	covered = open_covered(task->wish.mount, folder);
 	if (covered >= 0 && mountapi_move(overlay, covered, 0) == 0)
@@ -116,7 +116,7 @@ static int replace(struct overlay_task *task, int root, int overlay)
 		return errno == EINVAL
 			       ? change_over(task, root, overlay)
 			       : overlay_failed(task, "the overlay cannot be put there");
-	return take_away(root) == 0
+	return detach_overlay(root) == 0
 		       ? 0
 		       : overlay_failed(task, "the mount cannot be taken away");
 }
@@ -157,7 +157,7 @@ static int make_and_try(struct overlay_task *task, int socket, pid_t parent)
 
 	if (overlay < 0)
 		return 1;
-	if (passing_send(socket, overlay) < 0)
+	if (fd_passing_send(socket, overlay) < 0)
 		return overlay_failed(task, "the overlay cannot be handed over");
 	return become_user(task, parent) || overlay_try_it(task, overlay, bare);
 }
@@ -170,14 +170,14 @@ static int have_overlay_made(struct overlay_task *task)
 	struct error e;
 	int sockets[2], status = 0;
 
-	if (passing_pair(sockets) < 0 || child_fork(&child, &e) < 0) {
+	if (fd_passing_pair(sockets) < 0 || child_fork(&child, &e) < 0) {
 		overlay_failed(task, "no process can be started");
 		return -1;
 	}
 	if (child == 0)
 		_exit(make_and_try(task, sockets[1], parent));
 	close(sockets[1]);
-	overlay = passing_receive(sockets[0]);
+	overlay = fd_passing_receive(sockets[0]);
 	close(sockets[0]);
 	if (waitpid(child, &status, 0) != child || !WIFEXITED(status))
 		return overlay_failed(task,
@@ -208,7 +208,7 @@ static int overlay_await(pid_t child, const struct overlay_task *task, int *stat
 	long long now = bounded_now(), end = now + TRY_MS, reading = 0;
 	int ended;
 
-	while ((ended = bounded_wait(child, status, LOOK_MS)) == 0) {
+	while ((ended = bounded_wait(child, status, PROBE_MS)) == 0) {
 		now = bounded_now();
 		if (task->reading && !reading)
 			reading = now;

@@ -38,7 +38,7 @@ static void list_all_list(struct list_all_walk *walk, const char *path)
 	closedir(folder);
 }
 
-void walk_mount(const char *mountpoint)
+void list_all_directories(const char *mountpoint)
 {
 	struct list_all_walk walk = { { 0 } };
 

@@ -10,6 +10,6 @@
  * Runs in a thread that answers no requests, for listings send requests to this process.
  * Keeps the filesystem in use. Directories that cannot be listed are skipped.
  */
-void walk_mount(const char *mountpoint);
+void list_all_directories(const char *mountpoint);
 
 #endif

@@ -18,13 +18,13 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "fuse/mount_why.h"
+#include "fuse/mount_failure.h"
 #include "os/bounded.h"
 #include "os/mounts.h"
 #include "os/place.h"
 
 enum { LOCK_MS = 2000, LOCK_POLL_MS = 10, DETACH_MS = 1000, HELPER_MS = 12000,
-       LOOK_MS = 1000 };
+       PROBE_MS = 1000 };
 
 static const char device[] = "/dev/fuse";
 
@@ -54,7 +54,7 @@ void mount_log_from_fuse(void)
 #endif
 }
 
-const char *mount_fuse_said(void)
+const char *mount_fuse_message(void)
 {
 	return fuse_said;
 }
@@ -205,7 +205,7 @@ static int mount_somehow(const struct mount_wish *wish, int directory,
 	else
 		err = out->by_helper ? mount_by_helper(wish, fuse) : fd;
 	if (err)
-		return mount_why(wish, -err, fuse_said, e);
+		return mount_explain(wish, -err, fuse_said, e);
 	return 0;
 }
 
@@ -278,8 +278,9 @@ int mount_make(const struct mount_wish *wish, struct fuse_session *fuse,
 	if (!passed)
 		err = mount_ourselves(wish, fuse, out, e);
 	else if (fuse_session_mount(fuse, wish->mountpoint) != 0)
-		err = mount_why(wish, EPERM, *fuse_said ? fuse_said : "the kernel refused the mount",
-				e);
+		err = mount_explain(wish, EPERM, *fuse_said ? fuse_said : "the kernel "
+				    "refused the mount",
+				    e);
 	if (err)
 		mount_free(out);
 	return err;
@@ -294,7 +295,7 @@ static bool has_ended(const struct mount *mount)
 }
 
 /* Is the mount the topmost one at its mount point? */
-static bool mount_is_there(const struct mount *mount, struct mount_entry *out)
+static bool mount_exists(const struct mount *mount, struct mount_entry *out)
 {
 	return mounts_find(mount->mountpoint, out) == 1 && out->granaryfs &&
 	       out->connection == mount->number;
@@ -305,7 +306,7 @@ static char *locate(const struct mount *mount, struct mount_entry *out)
 {
 	if (!mount->ours || has_ended(mount))
 		return NULL;
-	if (mount_is_there(mount, out))
+	if (mount_exists(mount, out))
 		return strdup(mount->mountpoint);
 	return mounts_of_connection(mount->number, out);
 }
@@ -330,11 +331,11 @@ static int remove_it(void *argument)
 	return err < -255 ? EIO : -err;
 }
 
-static int look_there(void *argument)
+static int probe_mountpoint(void *argument)
 {
 	struct mount_entry entry;
 
-	return mount_is_there(argument, &entry);
+	return mount_exists(argument, &entry);
 }
 
 /*
@@ -360,7 +361,8 @@ int mount_removed(const struct mount *mount, int status)
 	if (status >= 0)
 		return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
 	/* if the child only waits for pages, the mount is out of the tree by then */
-	return bounded_run(look_there, (void *)(uintptr_t)mount, LOOK_MS) == 1 ? -EBUSY : 0;
+	return bounded_run(probe_mountpoint, (void *)(uintptr_t)mount, PROBE_MS) == 1 ?
+		-EBUSY : 0;
 }
 
 /* Detaches, within a bounded time. */
@@ -382,7 +384,7 @@ static void clear_dead(const struct mount *mount)
 {
 	struct mount_entry entry;
 
-	if (mount->ours && has_ended(mount) && mount_is_there(mount, &entry))
+	if (mount->ours && has_ended(mount) && mount_exists(mount, &entry))
 		mounts_detach_dead(mount->mountpoint, entry.id);
 }
 

@@ -64,6 +64,6 @@ void mount_free(struct mount *mount);
 
 /* libfuse's messages go to the log, and during a mount into the error too. */
 void mount_log_from_fuse(void);
-const char *mount_fuse_said(void);
+const char *mount_fuse_message(void);
 
 #endif

@@ -299,14 +299,14 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		return;
 	stats_add(COUNTER_fuse_read, 1);
 	buffer = ops_buffer(size);
-	push_read_begins(s->push, node);
+	page_cache_read_begins(s->push, node);
 	context.hint = prefetch_read_begins(s->prefetch, node);
 	n = buffer ? dataset_read(s->dataset, node, buffer, size, (uint64_t)offset,
 				  &context) : -ENOMEM;
 	reply_read(req, buffer, n);
 	prefetch_read_ends(s->prefetch, node, (uint64_t)offset, n > 0 ? (size_t)n : 0,
 			   fi->flags & O_DIRECT, &context);
-	push_read_ends(s->push, node);
+	page_cache_read_ends(s->push, node);
 }
 
 /* Python asks for each opened file if it is a terminal (TCGETS). */
@@ -489,7 +489,7 @@ static bool tree_is_small(const struct served *s)
 				    s->config->budget);
 }
 
-static void ops_want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
+static void ops_set_cap(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 {
 	if (wanted)
 		conn->want |= conn->capable & capability;
@@ -542,25 +542,25 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	bool hidden = s->config->opens == OPENS_HIDDEN;
 
 	stats_add(COUNTER_fuse_init, 1);
-	ops_want(conn, FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS, true);
+	ops_set_cap(conn, FUSE_CAP_ASYNC_READ | FUSE_CAP_PARALLEL_DIROPS, true);
 #ifdef FUSE_CAP_CACHE_SYMLINKS
-	ops_want(conn, FUSE_CAP_CACHE_SYMLINKS, true);
+	ops_set_cap(conn, FUSE_CAP_CACHE_SYMLINKS, true);
 #endif
 	/*
 	 * always, not at the kernel's choice: the first listing then brings every inode,
 	 * and no file is looked up again
 	 */
 	/* a file with a new time of change is read anew: .granaryfs only */
-	ops_want(conn, FUSE_CAP_AUTO_INVAL_DATA, true);
+	ops_set_cap(conn, FUSE_CAP_AUTO_INVAL_DATA, true);
 #ifdef FUSE_CAP_EXPLICIT_INVAL_DATA
-	ops_want(conn, FUSE_CAP_EXPLICIT_INVAL_DATA, false);
+	ops_set_cap(conn, FUSE_CAP_EXPLICIT_INVAL_DATA, false);
 #endif
-	ops_want(conn, FUSE_CAP_READDIRPLUS, small);
-	ops_want(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
-	ops_want(conn,
-		 FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE,
-		 false);
-	ops_want(conn, FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO, false);
+	ops_set_cap(conn, FUSE_CAP_READDIRPLUS, small);
+	ops_set_cap(conn, FUSE_CAP_READDIRPLUS_AUTO, false);
+	ops_set_cap(conn,
+		    FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE,
+		    false);
+	ops_set_cap(conn, FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_ASYNC_DIO, false);
 	if (conn->max_write > SLOTS_DATA_MOST)
 		conn->max_write = SLOTS_DATA_MOST; /* libfuse: as large as reads get */
 	conn->max_background = BACKGROUND_REQUESTS;

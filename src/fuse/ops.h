@@ -19,7 +19,7 @@
 
 struct inodes;
 struct prefetch;
-struct push;
+struct page_cache;
 
 /* The kernel's capabilities and limits, from INIT. */
 struct kernel_terms {
@@ -46,7 +46,7 @@ struct served {
 	struct kernel_terms terms;
 	struct inodes *inodes;     /* held by the kernel; shared by servers */
 	struct prefetch *prefetch; /* in the server; NULL: nothing is read ahead */
-	struct push *push;         /* NULL: nothing is pushed */
+	struct page_cache *push;   /* NULL: nothing is pushed */
 };
 
 extern const struct fuse_lowlevel_ops granary_ops;

@@ -18,7 +18,7 @@ enum {
 	END_MOST = 5000,    /* and until nothing helps */
 };
 
-struct push {
+struct page_cache {
 	struct fuse_session *fuse;
 	const struct served *served;
 	struct prefetch_sink sink;
@@ -32,7 +32,7 @@ struct push {
  * The count is raised first: the thread that ends the pushes sees this call, or this call
  * sees that end.
  */
-static bool page_cache_begin(struct push *push, uint32_t node)
+static bool page_cache_begin(struct page_cache *push, uint32_t node)
 {
 	atomic_fetch_add(&push->under_way, 1);
 	if (!atomic_load(&push->ending) && atomic_load(&push->reads[node % COUNTERS]) == 0)
@@ -41,7 +41,7 @@ static bool page_cache_begin(struct push *push, uint32_t node)
 	return false;
 }
 
-static int page_cache_end(struct push *push, int result)
+static int page_cache_end(struct page_cache *push, int result)
 {
 	atomic_fetch_sub(&push->under_way, 1);
 	return result;
@@ -50,7 +50,7 @@ static int page_cache_end(struct push *push, int result)
 static int store(void *context, uint32_t node, uint64_t offset, const void *bytes,
 		 size_t length)
 {
-	struct push *push = context;
+	struct page_cache *push = context;
 	struct fuse_bufvec pieces = FUSE_BUFVEC_INIT(length);
 
 	if (!page_cache_begin(push, node))
@@ -64,7 +64,7 @@ static int store(void *context, uint32_t node, uint64_t offset, const void *byte
 
 static int drop(void *context, uint32_t node, uint64_t from)
 {
-	struct push *push = context;
+	struct page_cache *push = context;
 
 	if (!page_cache_begin(push, node))
 		return -EBUSY;
@@ -77,14 +77,14 @@ static int drop(void *context, uint32_t node, uint64_t from)
 
 static bool knows(void *context, uint32_t node)
 {
-	const struct push *push = context;
+	const struct page_cache *push = context;
 
 	return inodes_has(push->served->inodes, node);
 }
 
-struct push *push_new(struct fuse_session *fuse, const struct served *served)
+struct page_cache *page_cache_new(struct fuse_session *fuse, const struct served *served)
 {
-	struct push *push = calloc(1, sizeof(*push));
+	struct page_cache *push = calloc(1, sizeof(*push));
 
 	if (push) {
 		push->fuse = fuse;
@@ -94,23 +94,23 @@ struct push *push_new(struct fuse_session *fuse, const struct served *served)
 	return push;
 }
 
-void push_free(struct push *push)
+void page_cache_free(struct page_cache *push)
 {
 	free(push);
 }
 
-const struct prefetch_sink *push_sink(const struct push *push)
+const struct prefetch_sink *page_cache_sink(const struct page_cache *push)
 {
 	return &push->sink;
 }
 
-void push_read_begins(struct push *push, uint32_t node)
+void page_cache_read_begins(struct page_cache *push, uint32_t node)
 {
 	if (push)
 		atomic_fetch_add(&push->reads[node % COUNTERS], 1);
 }
 
-void push_read_ends(struct push *push, uint32_t node)
+void page_cache_read_ends(struct page_cache *push, uint32_t node)
 {
 	if (push)
 		atomic_fetch_sub(&push->reads[node % COUNTERS], 1);
@@ -122,11 +122,11 @@ static void page_cache_refuse(const struct fuse_in_header *request, int connecti
 	struct fuse_out_header answer = { .len = sizeof(answer), .error = -ENOTCONN,
 					  .unique = request->unique };
 
-	if (slots_wants_answer(request) && write(connection, &answer, sizeof(answer)) < 0)
+	if (slots_needs_answer(request) && write(connection, &answer, sizeof(answer)) < 0)
 		return;
 }
 
-static void give_up_reads(struct slots *slots, int connection)
+static void fail_reads(struct slots *slots, int connection)
 {
 	for (unsigned i = 0; i < slots_count(slots); i++) {
 		const struct fuse_in_header *request = slots_request(slots, i);
@@ -137,7 +137,7 @@ static void give_up_reads(struct slots *slots, int connection)
 }
 
 /* If every thread has a read that hangs, no thread receives requests. */
-static void give_up_pending(int connection)
+static void fail_pending_reads(int connection)
 {
 	static union {
 		struct fuse_in_header request;
@@ -153,7 +153,7 @@ static void give_up_pending(int connection)
  * A thread that waits for a page in the kernel cannot be killed, and holds the connection
  * open. Readers would wait for ever.
  */
-void push_end(struct push *push, struct slots *slots, int connection)
+void page_cache_stop(struct page_cache *push, struct slots *slots, int connection)
 {
 	const struct timespec step = { .tv_nsec = END_STEP_NS };
 
@@ -162,8 +162,8 @@ void push_end(struct push *push, struct slots *slots, int connection)
 	atomic_store(&push->ending, true);
 	for (int i = 0; i < END_MOST && atomic_load(&push->under_way) > 0; i++) {
 		if (i >= END_GIVE_UP) {
-			give_up_reads(slots, connection);
-			give_up_pending(connection);
+			fail_reads(slots, connection);
+			fail_pending_reads(connection);
 		}
 		nanosleep(&step, NULL);
 	}

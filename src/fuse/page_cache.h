@@ -15,23 +15,23 @@
 #include "fuse/slots.h"
 #include "prefetch/prefetch.h"
 
-struct push;
+struct page_cache;
 
 /* NULL: out of memory. Both arguments must outlive the result. */
-struct push *push_new(struct fuse_session *fuse, const struct served *served);
-void push_free(struct push *push);
+struct page_cache *page_cache_new(struct fuse_session *fuse, const struct served *served);
+void page_cache_free(struct page_cache *push);
 
-const struct prefetch_sink *push_sink(const struct push *push);
+const struct prefetch_sink *page_cache_sink(const struct page_cache *push);
 
 /* Call these around each read of a file; `push` may be NULL. */
-void push_read_begins(struct push *push, uint32_t node);
-void push_read_ends(struct push *push, uint32_t node);
+void page_cache_read_begins(struct page_cache *push, uint32_t node);
+void page_cache_read_ends(struct page_cache *push, uint32_t node);
 
 /*
  * The process ends without a successor: stops stores and drops, and waits for those under
  * way, if need be by answering the reads in `slots`, and requests not received yet, with
  * an error. For signal handlers; `push` may be NULL.
  */
-void push_end(struct push *push, struct slots *slots, int connection);
+void page_cache_stop(struct page_cache *push, struct slots *slots, int connection);
 
 #endif

@@ -75,7 +75,7 @@ static struct sigaction actions_before[NSIG];
  * A signal that another process sent. The kernel fills in the sender of kill(2) and
  * tgkill(2); a sender of sigqueue(3) may claim to be this process.
  */
-static bool is_from_others(const siginfo_t *info)
+static bool is_queueable(const siginfo_t *info)
 {
 	if (info->si_code > 0)
 		return false;
@@ -91,7 +91,7 @@ static bool is_from_others(const siginfo_t *info)
 static void handle_crash(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	if (is_from_others(info))
+	if (is_queueable(info))
 		kill(getpid(), SIGKILL);
 	prefetch_note_crash();
 	slots_crashed(crash_slots, current_slot, number);
@@ -192,7 +192,7 @@ static void server_answer(struct server *server, const struct fuse_in_header *re
 			  const struct fuse_buf *buf)
 {
 	enum histogram histogram = histogram_of(request->opcode);
-	bool reader = slots_wants_answer(request) && !control_is_meant(request);
+	bool reader = slots_needs_answer(request) && !control_is_request(request);
 	uint64_t begin = stats_clock();
 
 	if (!reader) {
@@ -201,7 +201,7 @@ static void server_answer(struct server *server, const struct fuse_in_header *re
 	}
 	stats_add(COUNTER_requests_under_way, 1);
 	fuse_session_process_buf(server->fuse, buf);
-	stats_took(histogram, begin, true);
+	stats_add_duration(histogram, begin, true);
 	stats_add(COUNTER_requests_under_way, (uint64_t)-1);
 }
 
@@ -215,7 +215,7 @@ static void handle(struct server *server, unsigned slot)
 	buf.size = request->len;
 	current_slot = (int)slot;
 	slots_begin(server->slots, slot);
-	if (slots_wants_answer(request) && slots_is_condemned(server->slots, slot, clock_seconds()))
+	if (slots_needs_answer(request) && slots_is_condemned(server->slots, slot, clock_seconds()))
 		server_refuse(server, slot);
 	else
 		server_answer(server, request, &buf);
@@ -239,7 +239,7 @@ static void push_parked(struct server *server, unsigned slot)
 {
 	unsigned at = server->parked_first + server->parked_count++;
 
-	push_read_begins(server->served->push, read_node(server, slot));
+	page_cache_read_begins(server->served->push, read_node(server, slot));
 	server->parked[at % server->parked_room] = slot;
 }
 
@@ -248,7 +248,7 @@ static void handle_parked(struct server *server, unsigned slot)
 	uint32_t node = read_node(server, slot);
 
 	handle(server, slot);
-	push_read_ends(server->served->push, node);
+	page_cache_read_ends(server->served->push, node);
 }
 
 static unsigned pop_parked(struct server *server)
@@ -286,7 +286,7 @@ static void call_all(struct server *server)
 }
 
 /* Under the lock. */
-static void rest(struct server *server)
+static void wait_for_call(struct server *server)
 {
 	unsigned calls = server->calls;
 
@@ -301,7 +301,7 @@ static void count_quick(struct server *server, const struct fuse_in_header *requ
 {
 	if (!is_quick(request)) {
 		call_all(server);
-	} else if (alone && spin_is_swamped(&server->spin)) {
+	} else if (alone && spin_is_overloaded(&server->spin)) {
 		call_all(server);
 		server->quick = ALONE_AFTER - ALONE_AGAIN;
 	} else if (server->quick < ALONE_AFTER) {
@@ -312,14 +312,14 @@ static void count_quick(struct server *server, const struct fuse_in_header *requ
 }
 
 /* A slot with a parked request, or -1: receive a request; `alone`: poll for it. */
-static int take_parked_or_receive(struct server *server, bool *alone)
+static int unpark_or_receive(struct server *server, bool *alone)
 {
 	LOCK_GUARD(&server->lock);
 	*alone = false;
 	if (server->parked_count > 0 && (server->receiving > 0 || server->threads == 1))
 		return (int)pop_parked(server);
 	if (server->alone && server->receiving > 0) {
-		rest(server);
+		wait_for_call(server);
 		return -1;
 	}
 	server->receiving++;
@@ -342,11 +342,11 @@ static bool park(struct server *server, unsigned slot)
 /* Only reads wait for storage; those of .granaryfs do not. */
 static bool may_wait(const struct fuse_in_header *request)
 {
-	return request->opcode == FUSE_READ && !control_is_meant(request);
+	return request->opcode == FUSE_READ && !control_is_request(request);
 }
 
 /* True: another thread handles the request, and the caller receives the next one. */
-static bool leave_to_others(struct server *server, unsigned slot, bool alone)
+static bool queue_request(struct server *server, unsigned slot, bool alone)
 {
 	const struct fuse_in_header *request = slots_request(server->slots, slot);
 
@@ -390,7 +390,7 @@ static void answer_legacy(struct server *server, unsigned slot)
 {
 	const struct fuse_in_header *request = slots_request(server->slots, slot);
 
-	if (request && slots_wants_answer(request))
+	if (request && slots_needs_answer(request))
 		handle(server, slot);
 	else if (request)
 		slots_done(server->slots, slot);
@@ -419,7 +419,7 @@ static void serve_requests(void *argument)
 	answer_legacy(server, slot);
 	while (!fuse_session_exited(server->fuse)) {
 		bool alone;
-		int parked = take_parked_or_receive(server, &alone);
+		int parked = unpark_or_receive(server, &alone);
 		int received = parked < 0 ? server_receive(server, slot, alone) : 0;
 
 		if (parked >= 0) {
@@ -428,7 +428,7 @@ static void serve_requests(void *argument)
 		}
 		if (received < 0)
 			break;
-		if (!leave_to_others(server, slot, alone) && received > 0)
+		if (!queue_request(server, slot, alone) && received > 0)
 			handle(server, slot);
 	}
 	ops_thread_end();
@@ -445,7 +445,7 @@ static void serve_requests(void *argument)
  * If every thread began with a read, and storage hung, no thread would receive. So two
  * threads begin without one: the last may come late, since it may still have a suspect.
  */
-static void keep_two_free(struct server *server)
+static void reserve_two_threads(struct server *server)
 {
 	unsigned last = server->threads - 1;
 
@@ -473,7 +473,7 @@ static void choose_last_slot(struct server *server)
 static void inherit(struct server *server)
 {
 	LOCK_GUARD(&server->lock);
-	keep_two_free(server);
+	reserve_two_threads(server);
 	choose_last_slot(server);
 	for (unsigned i = 0; i < slots_count(server->slots); i++) {
 		if ((int)i == server->suspect || !slots_request(server->slots, i))
@@ -493,7 +493,7 @@ static void handle_suspect(void *argument)
 	unsigned slot = (unsigned)server->suspect;
 
 	if (may_wait(slots_request(server->slots, slot))) {
-		push_read_begins(server->served->push, read_node(server, slot));
+		page_cache_read_begins(server->served->push, read_node(server, slot));
 		handle_parked(server, slot);
 	} else {
 		answer_legacy(server, slot);
@@ -532,7 +532,7 @@ static int server_find_suspect(const struct server *server)
  */
 static int handle_suspects(struct server *server, struct pool *pool)
 {
-	unsigned idle = slots_idle_wanted(server->slots);
+	unsigned idle = slots_idle_required(server->slots);
 	bool in_time = true;
 	int err = 0, slot;
 	long long end;
@@ -550,7 +550,7 @@ static int handle_suspects(struct server *server, struct pool *pool)
 		err = pool_add(pool, handle_suspect, server);
 		in_time = !err && is_handled_by(server, end);
 		if (!in_time)
-			slots_acquit(server->slots, (unsigned)slot);
+			slots_clear_suspect(server->slots, (unsigned)slot);
 		slots_alone_ends(server->slots);
 		in_time = in_time && bounded_now() < end;
 	}

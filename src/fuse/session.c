@@ -153,7 +153,7 @@ int session_prepare(struct mount_config *config, struct error *e)
 	if (!err)
 		err = front_check(config, e);
 	if (!err)
-		err = memory_budget_here(config->cache, &config->budget, e);
+		err = memory_budget_of_process(config->cache, &config->budget, e);
 	return err ? err : cpus_apply(config->cpus, e);
 }
 
@@ -211,19 +211,20 @@ static int new_fuse_session(struct session *s, struct error *e)
 	s->fuse = fuse_session_new(&args, &granary_ops, sizeof(granary_ops), &s->served);
 	fuse_opt_free_args(&args);
 	if (!s->fuse)
-		return error_set(e, ERROR_SYSTEM, EINVAL, "libfuse: %s", mount_fuse_said());
+		return error_set(e, ERROR_SYSTEM, EINVAL, "libfuse: %s",
+				 mount_fuse_message());
 	return 0;
 }
 
 /* The number of -o threads=, or two for each processor that this process may run on. */
-static unsigned threads_wanted(const struct mount_config *config)
+static unsigned choose_threads(const struct mount_config *config)
 {
 	return config->threads ? config->threads : 2 * processors_count();
 }
 
 static unsigned session_thread_count(const struct mount_config *config)
 {
-	unsigned n = threads_wanted(config);
+	unsigned n = choose_threads(config);
 
 	if (config->threads)
 		return n < THREADS_LIMIT ? n : THREADS_LIMIT;
@@ -297,7 +298,7 @@ void session_free(struct session *s)
 		fuse_session_destroy(s->fuse);
 	slots_free(s->slots);
 	prefetch_memory_free(s->prefetch);
-	push_free(s->served.push);
+	page_cache_free(s->served.push);
 	inodes_free(s->served.inodes);
 	free(s);
 }
@@ -370,21 +371,22 @@ static const struct session *session_to_end;
 static void session_let_go(int number)
 {
 	(void)number;
-	push_end(session_to_end->served.push, session_to_end->slots, connection_to_close);
+	page_cache_stop(session_to_end->served.push, session_to_end->slots,
+			connection_to_close);
 	/* intended, although other threads read from it: hidden from analysers */
 	syscall(SYS_close, connection_to_close);
 	kill(getpid(), SIGKILL);
 }
 
-static void heed_the_end(const struct session *s)
+static void install_end_handler(const struct session *s)
 {
 	session_to_end = s;
 	connection_to_close = fuse_session_fd(s->fuse);
-	signals_heed_end(session_let_go);
+	signals_handle_end(session_let_go);
 }
 
 /* The server has no more rights than the process that opened the packed files. */
-static int session_give_up_rights(const struct session *s, pid_t supervisor)
+static int session_drop_rights(const struct session *s, pid_t supervisor)
 {
 	struct error e;
 	int err;
@@ -409,9 +411,9 @@ static struct prefetch_config plan_prefetch(const struct session *s, bool crashe
 
 	return (struct prefetch_config){
 		.windows = true, .sweep = config->prefetch != PREFETCH_WINDOW,
-		.budget = config->budget, .threads = threads_wanted(config),
+		.budget = config->budget, .threads = choose_threads(config),
 		.crashed = crashed,
-		.sink = s->served.push ? push_sink(s->served.push) : NULL,
+		.sink = s->served.push ? page_cache_sink(s->served.push) : NULL,
 	};
 }
 
@@ -425,7 +427,7 @@ static void start_prefetch(struct session *s, bool crashed)
 	if (s->served.config->prefetch == PREFETCH_OFF)
 		return;
 	if (s->served.config->push == PUSH_ON)
-		s->served.push = push_new(s->fuse, &s->served);
+		s->served.push = page_cache_new(s->fuse, &s->served);
 	plan = plan_prefetch(s, crashed);
 	err = prefetch_start(s->served.dataset, s->prefetch, &plan, &s->served.prefetch);
 	if (err)
@@ -440,7 +442,7 @@ static void sweep_at_once(void *context)
 	struct session *s = context;
 
 	if (s->mount.ours)
-		walk_mount(s->mount.mountpoint);
+		list_all_directories(s->mount.mountpoint);
 	prefetch_sweep(s->served.prefetch);
 }
 
@@ -458,8 +460,8 @@ static int serve(void *context, pid_t supervisor, bool crashed)
 	struct session *s = context;
 	int err;
 
-	heed_the_end(s);
-	err = session_give_up_rights(s, supervisor);
+	install_end_handler(s);
+	err = session_drop_rights(s, supervisor);
 	if (err)
 		return ERROR_SYSTEM;
 	start_prefetch(s, crashed);

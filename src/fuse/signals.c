@@ -19,7 +19,7 @@ static void set_of_signals(sigset_t *set)
 }
 
 /* Signals that would end a process, and have no meaning here. */
-static void ignore_the_rest(void)
+static void ignore_other_signals(void)
 {
 	static const int numbers[] = { SIGPIPE, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPWR,
 				       SIGXCPU, SIGXFSZ };
@@ -34,7 +34,7 @@ int signals_block(void)
 {
 	sigset_t set;
 
-	ignore_the_rest();
+	ignore_other_signals();
 	set_of_signals(&set);
 	sigaddset(&set, SUPERVISE_END); /* the server handles this signal */
 	signal(SIGCHLD, SIG_DFL); /* the parent process may ignore this signal */
@@ -51,7 +51,7 @@ int signals_open(void)
 	return fd < 0 ? -errno : fd;
 }
 
-void signals_heed_end(void (*end)(int number))
+void signals_handle_end(void (*end)(int number))
 {
 	struct sigaction action = { .sa_handler = end };
 	sigset_t set;

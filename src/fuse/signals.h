@@ -25,6 +25,6 @@ int signals_block(void);
 int signals_open(void);
 
 /* In a server: SUPERVISE_END calls `end` from now on. */
-void signals_heed_end(void (*end)(int number));
+void signals_handle_end(void (*end)(int number));
 
 #endif

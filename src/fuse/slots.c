@@ -19,7 +19,7 @@
  * allows. While a process is being killed, the kernel does not wait for a swapped page,
  * but ends the request with an error.
  */
-static void keep_in_memory(struct slots *slots)
+static void lock_in_memory(struct slots *slots)
 {
 	for (unsigned i = 0; i < slots->threads; i++) {
 		if (mlock(slots->requests + i * slots->request_bytes, SLOTS_HEADER_BYTES) < 0)
@@ -59,7 +59,7 @@ struct slots *slots_new(unsigned threads)
 	}
 	atomic_store(&slots->shared->crash_slot, -1);
 	atomic_store(&slots->shared->alone, NOBODY);
-	keep_in_memory(slots);
+	lock_in_memory(slots);
 	return slots;
 }
 
@@ -112,7 +112,7 @@ struct fuse_in_header *slots_request(struct slots *slots, unsigned slot)
 	return slots_request_length(slots, slot) ? slots_place(slots, slot) : NULL;
 }
 
-bool slots_wants_answer(const struct fuse_in_header *request)
+bool slots_needs_answer(const struct fuse_in_header *request)
 {
 	return request->opcode != FUSE_FORGET && request->opcode != FUSE_BATCH_FORGET &&
 	       request->opcode != FUSE_INTERRUPT;
@@ -217,13 +217,13 @@ bool slots_is_suspect(const struct slots *slots, unsigned slot)
 	       atomic_load(&slots_account(slots, slot)->burden) >= SUSPECT_AT;
 }
 
-static void set_alone(struct slots *slots, int which)
+static void set_serial(struct slots *slots, int which)
 {
 	atomic_store(&slots->shared->alone_since, bounded_now());
 	atomic_store(&slots->shared->alone, which);
 }
 
-unsigned slots_idle_wanted(const struct slots *slots)
+unsigned slots_idle_required(const struct slots *slots)
 {
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	return slots->idle_ms;
@@ -232,13 +232,13 @@ unsigned slots_idle_wanted(const struct slots *slots)
 void slots_idle_begins(struct slots *slots)
 {
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
-	set_alone(slots, IDLE);
+	set_serial(slots, IDLE);
 }
 
 void slots_alone_begins(struct slots *slots, unsigned slot)
 {
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
-	set_alone(slots, (int)slot);
+	set_serial(slots, (int)slot);
 }
 
 void slots_alone_ends(struct slots *slots)
@@ -247,7 +247,7 @@ void slots_alone_ends(struct slots *slots)
 	atomic_store(&slots->shared->alone, NOBODY);
 }
 
-void slots_acquit(struct slots *slots, unsigned slot)
+void slots_clear_suspect(struct slots *slots, unsigned slot)
 {
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	atomic_store(&slots_account(slots, slot)->burden, 0);
@@ -272,7 +272,7 @@ bool slots_has_ended(const struct slots *slots)
 	return atomic_load(&slots->shared->ended);
 }
 
-bool slots_under_way(const struct slots *slots)
+bool slots_pending(const struct slots *slots)
 {
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
 	for (unsigned i = 0; i < slots_count(slots); i++) {
@@ -298,7 +298,7 @@ static struct suspect *suspect_of(struct slots *slots, uint64_t name)
 	return suspect;
 }
 
-static void bury_crash(struct slots *slots)
+static void record_crash(struct slots *slots)
 {
 	int slot = atomic_load(&slots->shared->crash_slot);
 	struct suspect *suspect;
@@ -327,7 +327,7 @@ static void sentence(struct slots *slots, unsigned slot, int64_t now)
 }
 
 /* The server was killed while this request was handled; `alone`: no other was. */
-static void bury_killed(struct slots *slots, unsigned slot, bool alone, bool grave,
+static void record_kill(struct slots *slots, unsigned slot, bool alone, bool grave,
 			int64_t now)
 {
 	struct account *account = slots_account(slots, slot);
@@ -346,7 +346,7 @@ static void bury_killed(struct slots *slots, unsigned slot, bool alone, bool gra
 static void acquit_all(struct slots *slots)
 {
 	for (unsigned i = 0; i < slots_count(slots); i++) {
-		slots_acquit(slots, i);
+		slots_clear_suspect(slots, i);
 		atomic_store(&slots_account(slots, i)->grave, 0);
 	}
 	slots->idle_ms = 0;
@@ -367,7 +367,7 @@ static bool any_is_suspect(const struct slots *slots)
  * moments, the server stays idle several times longer than any request was handled alone.
  * A server that died before its idle time proves nothing.
  */
-static void bury_alone(struct slots *slots, int alone)
+static void record_serial_death(struct slots *slots, int alone)
 {
 	int64_t took = bounded_now() - atomic_load(&slots->shared->alone_since);
 	int64_t idle = IDLE_LEAST_MS;
@@ -384,24 +384,25 @@ static void bury_alone(struct slots *slots, int alone)
 		slots->idle_ms = (unsigned)idle;
 }
 
-void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legacy *out)
+void slots_note_death(struct slots *slots, bool grave, int64_t now,
+		      struct slots_death *out)
 {
 	struct shared *shared = slots->shared;
 	int alone = atomic_exchange(&shared->alone, NOBODY);
 
 	HANDLE_CHECK(slots, HANDLE_SLOTS);
-	*out = (struct slots_legacy){ .ended = false };
+	*out = (struct slots_death){ .ended = false };
 	out->ended = atomic_load(&shared->ended);
 	out->ready = atomic_load(&shared->ready);
 	out->signal = atomic_load(&shared->crash_signal);
 	if (out->signal)
-		bury_crash(slots);
-	bury_alone(slots, alone);
+		record_crash(slots);
+	record_serial_death(slots, alone);
 	for (unsigned i = 0; i < slots_count(slots); i++) {
 		out->requests += slots_request_length(slots, i) != 0;
 		out->answered += atomic_load(&shared->accounts[i].answered);
 		if (!out->signal)
-			bury_killed(slots, i, alone == (int)i, grave, now);
+			record_kill(slots, i, alone == (int)i, grave, now);
 		atomic_store(&shared->accounts[i].begun, false);
 	}
 	if (!any_is_suspect(slots))

@@ -16,16 +16,16 @@
  * So a request that was being handled at several kills is a suspect, which the next
  * server handles alone. Only deaths during that count, and only if the next server lived
  * for much longer while it was idle; then the request is condemned for a minute. So it is
- * after eight deaths that are grave (see slots_bury), whatever else was handled. If a
- * server dies while it is idle, another process kills: all suspects are cleared.
+ * after eight deaths that are grave (see slots_note_death), whatever else was handled. If
+ * a server dies while it is idle, another process kills: all suspects are cleared.
  *
  * Crash marks and the limit of bad deaths do not replace suspects: without them a request
  * that gets each server killed is never answered, and its reader hangs (killed, killed_alone
  * and killed_late in tests/mount/crashes.sh). That one kill marks nothing is what
  * slow_storage there, and kills.sh, want.
  *
- * Threads: what is about one slot by the thread that has its request; slots_bury by the
- * supervisor, while no server runs.
+ * Threads: what is about one slot by the thread that has its request; slots_note_death by
+ * the supervisor, while no server runs.
  */
 #ifndef GRANARY_FUSE_SLOTS_H
 #define GRANARY_FUSE_SLOTS_H
@@ -64,7 +64,7 @@ void *slots_receive(struct slots *slots, unsigned slot);
 struct fuse_in_header *slots_request(struct slots *slots, unsigned slot);
 
 /* Does the kernel wait for an answer to the request? */
-bool slots_wants_answer(const struct fuse_in_header *request);
+bool slots_needs_answer(const struct fuse_in_header *request);
 
 /* A thread begins to handle the request: deaths may be its fault from now on. */
 void slots_begin(struct slots *slots, unsigned slot);
@@ -94,7 +94,7 @@ bool slots_is_suspect(const struct slots *slots, unsigned slot);
  * Milliseconds without requests before suspects are handled, to see whether another
  * process kills: from slots_idle_begins to slots_alone_ends.
  */
-unsigned slots_idle_wanted(const struct slots *slots);
+unsigned slots_idle_required(const struct slots *slots);
 void slots_idle_begins(struct slots *slots);
 
 /* Only this request is handled, until slots_alone_ends. */
@@ -102,7 +102,7 @@ void slots_alone_begins(struct slots *slots, unsigned slot);
 void slots_alone_ends(struct slots *slots);
 
 /* Clears a suspect: it takes long, and no server has died of it. */
-void slots_acquit(struct slots *slots, unsigned slot);
+void slots_clear_suspect(struct slots *slots, unsigned slot);
 
 /* All threads of the server run. */
 void slots_set_ready(struct slots *slots);
@@ -112,10 +112,10 @@ void slots_set_ended(struct slots *slots);
 bool slots_has_ended(const struct slots *slots);
 
 /* Is there a request without an answer? The supervisor may call it at any time. */
-bool slots_under_way(const struct slots *slots);
+bool slots_pending(const struct slots *slots);
 
 /* The state that a dead server left. */
-struct slots_legacy {
+struct slots_death {
 	bool ended;
 	bool ready;          /* its threads ran */
 	int signal;          /* it crashed by this one; 0: not known */
@@ -127,7 +127,8 @@ struct slots_legacy {
  * Call it once a death, before the next server starts. `grave`: a request under way may
  * be the cause: memory was short, or no handler could report the crash.
  */
-void slots_bury(struct slots *slots, bool grave, int64_t now, struct slots_legacy *out);
+void slots_note_death(struct slots *slots, bool grave, int64_t now,
+		      struct slots_death *out);
 
 /* For tests, while no thread runs: NULL, or the rule of slots_state.h that is broken. */
 const char *slots_check(const struct slots *slots);

@@ -9,9 +9,10 @@
  *	RECEIVED   > 0      false   the kernel, into a thread's slot; slots_park, into a parked one
  *	HANDLED    > 0      true    slots_begin, by the thread that handles it
  *
- * `begun` is set back by slots_receive, slots_park (of the slot it moves to) and slots_bury. A
- * parked slot holds reads only. `burden`, `alone` and `grave` of a slot grow by slots_bury
- * alone, while it is HANDLED; they go with a request that is parked.
+ * `begun` is set back by slots_receive, slots_park (of the slot it moves to) and
+ * slots_note_death. A parked slot holds reads only. `burden`, `alone` and `grave` of a
+ * slot grow by slots_note_death alone, while it is HANDLED; they go with a request that
+ * is parked.
  *
  * A suspect with a name is one request's; no two have one name, nor one order of entry.
  * One that is condemned makes any_condemned true, which stays so.

@@ -90,7 +90,7 @@ void spin_received(struct spin *spin)
 	spin->gap += (gap - spin->gap) / WEIGHT;
 }
 
-bool spin_is_swamped(struct spin *spin)
+bool spin_is_overloaded(struct spin *spin)
 {
 	if (spin->at_once < SWAMPED_AFTER)
 		return false;

@@ -48,6 +48,6 @@ void spin_wait(struct spin *spin, int connection);
 void spin_received(struct spin *spin);
 
 /* Was one thread too few for a while? Resets the count. */
-bool spin_is_swamped(struct spin *spin);
+bool spin_is_overloaded(struct spin *spin);
 
 #endif

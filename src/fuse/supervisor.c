@@ -79,14 +79,14 @@ static void become_server(const struct supervisor *s, pid_t parent)
 		close(s->what->report);
 		setsid(); /* the daemon is still in its caller's session */
 	}
-	notify_forget(s->what->notify);
+	notify_clear(s->what->notify);
 	prctl(PR_SET_NAME, "granaryfs-serve");
-	process_offer_to_oom(); /* rather than the supervisor */
+	process_prefer_oom_kill(); /* rather than the supervisor */
 	exit(s->what->serve(s->what->context, parent, s->crashed));
 }
 
 /* A server lacks a process, threads or memory: another attempt follows. */
-static void say_wanting(struct supervisor *s, const char *why)
+static void report_missing_server(struct supervisor *s, const char *why)
 {
 	s->start_at = bounded_now() + AGAIN_PAUSE_MS;
 	if (!s->wanting)
@@ -103,7 +103,7 @@ static void start_server(struct supervisor *s)
 		become_server(s, parent);
 	s->server = child > 0 ? child : 0;
 	if (child < 0) {
-		say_wanting(s, strerror(errno));
+		report_missing_server(s, strerror(errno));
 		return;
 	}
 	s->oom_kills = process_oom_kills();
@@ -130,7 +130,7 @@ static void remember_left(struct supervisor *s, pid_t pid)
 		s->left_more = true;
 }
 
-static void forget_left(struct supervisor *s, pid_t pid)
+static void remove_left(struct supervisor *s, pid_t pid)
 {
 	for (size_t i = 0; i < s->left.count; i++) {
 		if (s->left.items[i] == pid) {
@@ -146,7 +146,7 @@ static bool are_left(struct supervisor *s)
 
 	for (size_t i = s->left.count; i > 0; i--) {
 		if (supervisor_reap(s->left.items[i - 1], &status))
-			forget_left(s, s->left.items[i - 1]);
+			remove_left(s, s->left.items[i - 1]);
 	}
 	return s->left.count || (s->left_more && waitpid(-1, &status, WNOHANG) >= 0);
 }
@@ -157,7 +157,7 @@ static bool is_gone_within(pid_t server, int64_t milliseconds)
 	int status;
 
 	for (int64_t end = bounded_now() + milliseconds; bounded_now() < end; bounded_pause(5)) {
-		if (supervisor_reap(server, &status) || process_is_beyond(server))
+		if (supervisor_reap(server, &status) || process_cannot_run(server))
 			return true;
 	}
 	return false;
@@ -177,7 +177,7 @@ static void end_server(struct supervisor *s)
 	s->server = 0;
 }
 
-static void log_death(const struct slots_legacy *legacy, pid_t pid, int status)
+static void log_death(const struct slots_death *legacy, pid_t pid, int status)
 {
 	int number = legacy->signal;
 
@@ -191,7 +191,7 @@ static void log_death(const struct slots_legacy *legacy, pid_t pid, int status)
 		 number ? strsignal(number) : "", legacy->requests);
 }
 
-static bool has_crashed(const struct slots_legacy *legacy, int status)
+static bool has_crashed(const struct slots_death *legacy, int status)
 {
 	return legacy->signal || process_ended_by_fault(status);
 }
@@ -200,7 +200,7 @@ static bool has_crashed(const struct slots_legacy *legacy, int status)
  * A death is bad if the server crashed, ended by itself, or lacked memory before its
  * first answer. Kills by other processes are not counted.
  */
-static bool is_bad(const struct supervisor *s, const struct slots_legacy *legacy,
+static bool is_bad(const struct supervisor *s, const struct slots_death *legacy,
 		   int status, bool hungry)
 {
 	if (has_crashed(legacy, status) || (status >= 0 && WIFEXITED(status)))
@@ -221,7 +221,7 @@ static bool too_many_deaths(struct supervisor *s, bool bad)
 	return ++s->bad_deaths >= BAD_DEATHS_MOST;
 }
 
-static void supervisor_give_up(struct supervisor *s)
+static void supervisor_abandon(struct supervisor *s)
 {
 	log_error("%s: %d servers have died one after the other: the mount is given up, "
 		  "and whoever reads there gets an error; unmount with: granary umount",
@@ -241,14 +241,14 @@ static void after_death(struct supervisor *s, int status)
 	bool hungry = process_oom_kills() != s->oom_kills;
 	/* as after a stack overflow: no thread could report the crash */
 	bool silent = process_ended_by_fault(status);
-	struct slots_legacy legacy;
+	struct slots_death legacy;
 	pid_t pid = s->server;
 	bool idle;
 
 	if (status < 0)
 		remember_left(s, pid);
 	s->server = 0;
-	slots_bury(s->what->slots, hungry || silent, bounded_now() / 1000, &legacy);
+	slots_note_death(s->what->slots, hungry || silent, bounded_now() / 1000, &legacy);
 	s->crashed = hungry || silent || legacy.signal;
 	if (legacy.ended || has_exited(status, 0)) {
 		s->ended = true;
@@ -256,12 +256,12 @@ static void after_death(struct supervisor *s, int status)
 	}
 	s->wanting &= !legacy.ready;
 	if (has_exited(status, SUPERVISE_AGAIN)) {
-		say_wanting(s, "not enough threads or memory");
+		report_missing_server(s, "not enough threads or memory");
 		return;
 	}
 	log_death(&legacy, pid, status);
 	if (too_many_deaths(s, is_bad(s, &legacy, status, hungry))) {
-		supervisor_give_up(s);
+		supervisor_abandon(s);
 		return;
 	}
 	idle = legacy.answered == s->answered;
@@ -281,13 +281,13 @@ static void replace_limited(const struct supervisor *s)
 }
 
 /* Checks if the server is dead and not reaped, or if the next one is to start. */
-static void look_after(struct supervisor *s)
+static void check_server(struct supervisor *s)
 {
 	if (s->server && process_is_stopped(s->server))
 		kill(s->server, SIGKILL); /* as in reap_all, which may not be told */
-	if (s->server && process_has_less(s->server))
+	if (s->server && process_limits_lowered(s->server))
 		replace_limited(s);
-	if (s->server && process_is_beyond(s->server))
+	if (s->server && process_cannot_run(s->server))
 		after_death(s, -1);
 	if (!s->server && !s->ended && bounded_now() >= s->start_at)
 		start_server(s);
@@ -350,7 +350,7 @@ static void begin_removal(struct supervisor *s, enum mount_removal how)
 		after_removal(s, child);
 }
 
-static void look_after_removal(struct supervisor *s)
+static void check_removal(struct supervisor *s)
 {
 	if (!s->removal || bounded_now() - s->removal_since < REMOVAL_MS)
 		return;
@@ -392,7 +392,7 @@ static void reap_all(struct supervisor *s)
 		if (pid == s->removal && !WIFSTOPPED(status))
 			after_removal(s, mount_removed(s->what->mount, status));
 		else if (pid != s->server)
-			forget_left(s, pid);
+			remove_left(s, pid);
 		else if (WIFSTOPPED(status))
 			kill(pid, SIGKILL); /* stopped by its user: readers wait */
 		else
@@ -475,8 +475,8 @@ static void end_if_over(struct supervisor *s)
 
 static void tick(struct supervisor *s)
 {
-	look_after(s);
-	look_after_removal(s);
+	check_server(s);
+	check_removal(s);
 	expire(s);
 	end_if_over(s);
 	if (!s->notified)
@@ -501,7 +501,7 @@ static bool is_busy(struct supervisor *s)
 	uint64_t before = s->counted;
 
 	s->counted = count_work();
-	return s->counted != before || !s->notified || s->removal || slots_under_way(s->what->slots) ||
+	return s->counted != before || !s->notified || s->removal || slots_pending(s->what->slots) ||
 	       supervisor_is_over(s);
 }
 
@@ -568,12 +568,12 @@ static void release_left(struct supervisor *s)
 
 	/* mostly they only take a moment to end */
 	while (!supervisor_is_over(s) && !are_reaped_soon(s) && bounded_now() < end) {
-		struct slots_legacy legacy;
+		struct slots_death legacy;
 
 		start_server(s);
 		are_reaped_soon(s);
 		end_server(s);
-		slots_bury(s->what->slots, false, bounded_now() / 1000, &legacy);
+		slots_note_death(s->what->slots, false, bounded_now() / 1000, &legacy);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/errand.h"
+#include "os/opener.h"
 #include "os/log_file.h"
 #include "os/log_writer.h"
 #include "os/steps.h"
@@ -23,15 +23,15 @@ struct user_files_wanted {
 static int open_as_user(void *context, struct error *e)
 {
 	const struct user_files_wanted *wanted = context;
-	struct errand_item item = { .text = wanted->path };
+	struct opener_item item = { .text = wanted->path };
 
-	steps_at(wanted->path);
+	steps_record(wanted->path);
 	item.fd = wanted->open(wanted->path, e);
-	return item.fd < 0 ? item.fd : errand_send(&item, e);
+	return item.fd < 0 ? item.fd : opener_send(&item, e);
 }
 
 /* The opener may have been taken over: one descriptor, of the kind that was asked for. */
-static int refuse_file(const struct errand_item *item, struct error *e)
+static int refuse_file(const struct opener_item *item, struct error *e)
 {
 	return error_set(e, ERROR_SYSTEM, EBADMSG, "the process that opens '%s' as the user has "
 			 "sent something else", item->text);
@@ -53,7 +53,7 @@ static bool is_fifo(int fd)
 }
 
 /* The user's process keeps the file and writes it: root never waits for it. */
-static int take_log(void *context, const struct errand_item *item, struct error *e)
+static int receive_log(void *context, const struct opener_item *item, struct error *e)
 {
 	struct user_files_wanted *wanted = context;
 
@@ -67,14 +67,14 @@ static int take_log(void *context, const struct errand_item *item, struct error 
 int user_log(const struct rights *rights, const char *path, struct error *e)
 {
 	struct user_files_wanted wanted = { .path = path, .open = log_open_file };
-	const struct errand errand = { open_as_user, take_log, &wanted };
+	const struct opener opener = { open_as_user, receive_log, &wanted };
 
 	if (!rights)
 		return log_to_file(path, e);
-	return errand_run(rights, &errand, e);
+	return opener_run(rights, &opener, e);
 }
 
-static int take_pipe(void *context, const struct errand_item *item, struct error *e)
+static int receive_pipe(void *context, const struct opener_item *item, struct error *e)
 {
 	struct user_files_wanted *wanted = context;
 
@@ -91,10 +91,10 @@ int user_pipe(const struct rights *rights, const char *path, struct notify *noti
 	struct user_files_wanted wanted = {.path = path,
 					   .open = notify_open_fifo,
 					   .notify = notify};
-	const struct errand errand = { open_as_user, take_pipe, &wanted };
+	const struct opener opener = { open_as_user, receive_pipe, &wanted };
 
 	if (!path || !rights)
 		return notify_open(notify, path, e);
 	notify_adopt(notify, -1);
-	return errand_run(rights, &errand, e);
+	return opener_run(rights, &opener, e);
 }

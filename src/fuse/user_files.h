@@ -2,7 +2,7 @@
 /*
  * user_files.h: opens a mount's log and FIFO with its user's rights.
  *
- * `rights`: of another user than this process's, or NULL (os/errand.h).
+ * `rights`: of another user than this process's, or NULL (os/opener.h).
  */
 #ifndef GRANARY_FUSE_USER_FILES_H
 #define GRANARY_FUSE_USER_FILES_H

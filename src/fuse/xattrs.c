@@ -22,7 +22,7 @@ int xattrs_get(const struct tree *tree, uint32_t node, const char *name, void *v
 }
 
 /* Keeps the names that are shown: returns their bytes. */
-static size_t keep_shown(char *list, size_t size)
+static size_t filter_shown(char *list, size_t size)
 {
 	size_t kept = 0;
 
@@ -47,7 +47,7 @@ int xattrs_list(const struct tree *tree, uint32_t node, char *list, size_t size)
 	if (n <= 0)
 		return n;
 	all[n - 1] = '\0';
-	shown = keep_shown(all, (size_t)n);
+	shown = filter_shown(all, (size_t)n);
 	if (size && shown > size)
 		return -ERANGE;
 	if (size)

@@ -27,7 +27,7 @@ static int block_sums_count_of(const struct tree *tree, uint32_t node, uint64_t 
 	uint64_t size;
 
 	*out = 0;
-	if (view_node(tree, node, &n) < 0)
+	if (mapped_node(tree, node, &n) < 0)
 		return -EIO;
 	size = node_size(&n);
 	if (node_kind(&n) == TREE_FILE && size > BLOCK_BYTES)
@@ -49,7 +49,7 @@ static int count_before(const struct tree *tree, uint32_t node, uint64_t *out)
 	return 0;
 }
 
-bool blocks_are_there(const struct index *index)
+bool block_sums_exist(const struct index *index)
 {
 	return index_tree(index)->sections[SECTION_BLOCKS].count > 0;
 }
@@ -66,20 +66,20 @@ static int block_sums_find_first(const struct tree *tree, uint64_t before_group,
 	return 0;
 }
 
-int blocks_first(const struct index *index, uint32_t node, uint64_t *out)
+int block_sums_first(const struct index *index, uint32_t node, uint64_t *out)
 {
 	const struct tree *tree = index_tree(index);
 	uint64_t before_group;
 
-	if (view_item(tree, SECTION_BLOCKS, node / GROUP, &before_group,
-		      sizeof(before_group)) < 0)
+	if (mapped_item(tree, SECTION_BLOCKS, node / GROUP, &before_group,
+			sizeof(before_group)) < 0)
 		return -EIO;
 	return block_sums_find_first(tree, before_group, node, out);
 }
 
-int blocks_sum(const struct index *index, uint64_t number, uint64_t *out)
+int block_sums_get(const struct index *index, uint64_t number, uint64_t *out)
 {
-	return view_item(index_tree(index), SECTION_BLOCKS, number, out, sizeof(*out));
+	return mapped_item(index_tree(index), SECTION_BLOCKS, number, out, sizeof(*out));
 }
 
 /* Counts all checksums; `groups`, if not NULL, gets the number before each group. */
@@ -99,12 +99,12 @@ static int block_sums_count_all(const struct tree *tree, uint64_t *groups,
 	return 0;
 }
 
-int blocks_plan(const struct index *index, struct blocks *out)
+int block_sums_allocate(const struct index *index, struct block_sums *out)
 {
 	const struct tree *tree = index_tree(index);
 	uint64_t total;
 
-	*out = (struct blocks){ 0 };
+	*out = (struct block_sums){ 0 };
 	if (block_sums_count_all(tree, NULL, &total) < 0)
 		return -EIO;
 	out->count = group_count(tree) + total;
@@ -112,13 +112,14 @@ int blocks_plan(const struct index *index, struct blocks *out)
 	return out->items ? block_sums_count_all(tree, out->items, &total) : -ENOMEM;
 }
 
-void blocks_free(struct blocks *blocks)
+void block_sums_free(struct block_sums *blocks)
 {
 	free(blocks->items);
-	*blocks = (struct blocks){ 0 };
+	*blocks = (struct block_sums){ 0 };
 }
 
-uint64_t *blocks_of(const struct index *index, const struct blocks *blocks, uint32_t node)
+uint64_t *block_sums_of_file(const struct index *index, const struct block_sums *blocks,
+			     uint32_t node)
 {
 	const struct tree *tree = index_tree(index);
 	uint64_t count, first;
@@ -129,14 +130,14 @@ uint64_t *blocks_of(const struct index *index, const struct blocks *blocks, uint
 	return blocks->items + first;
 }
 
-bool blocks_are_sound(const struct tree *tree)
+bool block_sums_are_valid(const struct tree *tree)
 {
 	uint64_t there = tree->sections[SECTION_BLOCKS].count, total = 0, count, before;
 
 	for (uint32_t node = 0; there && node < tree_count(tree); node++) {
 		if (node % GROUP == 0 &&
-		    (view_item(tree, SECTION_BLOCKS, node / GROUP, &before,
-			       sizeof(before)) < 0 || before != total))
+		    (mapped_item(tree, SECTION_BLOCKS, node / GROUP, &before,
+				 sizeof(before)) < 0 || before != total))
 			return false;
 		if (block_sums_count_of(tree, node, &count) < 0)
 			return false;

@@ -20,17 +20,17 @@
 enum { BLOCK_BYTES = 128 << 10 };
 
 /* Has the index checksums of blocks? An older one has only those of files. */
-bool blocks_are_there(const struct index *index);
+bool block_sums_exist(const struct index *index);
 
 /*
  * The number of the first checksum of a file of more than BLOCK_BYTES, which the others
  * follow; and a checksum by its number: 0 or -EIO.
  */
-int blocks_first(const struct index *index, uint32_t node, uint64_t *out);
-int blocks_sum(const struct index *index, uint64_t number, uint64_t *out);
+int block_sums_first(const struct index *index, uint32_t node, uint64_t *out);
+int block_sums_get(const struct index *index, uint64_t number, uint64_t *out);
 
 /* The section BLOCKS while it is built. */
-struct blocks {
+struct block_sums {
 	uint64_t *items;
 	uint64_t count;
 };
@@ -38,10 +38,11 @@ struct blocks {
 /*
  * Allocates the checksums of all blocks, as 0: 0, -EIO or -ENOMEM. The caller frees it.
  */
-int blocks_plan(const struct index *index, struct blocks *out);
-void blocks_free(struct blocks *blocks);
+int block_sums_allocate(const struct index *index, struct block_sums *out);
+void block_sums_free(struct block_sums *blocks);
 
 /* The first checksum of a file of more than BLOCK_BYTES; NULL for others. */
-uint64_t *blocks_of(const struct index *index, const struct blocks *blocks, uint32_t node);
+uint64_t *block_sums_of_file(const struct index *index, const struct block_sums *blocks,
+			     uint32_t node);
 
 #endif

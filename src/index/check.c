@@ -22,7 +22,7 @@ static int check_children(const struct tree *tree, uint32_t node, uint32_t *next
 	struct tree_name before = { 0 }, name;
 	uint32_t count;
 
-	if (view_node(tree, node, &n) < 0 || tree_child_count(tree, node, &count) < 0)
+	if (mapped_node(tree, node, &n) < 0 || tree_child_count(tree, node, &count) < 0)
 		return fault(e, node, "has children that are not there");
 	if (count && n.where_low != *next)
 		return fault(e, node, "claims the children of another");
@@ -55,8 +55,8 @@ static int check_contents(const struct tree *tree, uint32_t node,
 		if (tree_piece(tree, node, offset, &piece) < 0 || piece.length == 0)
 			return fault(e, node, "has contents that lead nowhere");
 		if (!piece.hole &&
-		    (view_item(tree, SECTION_VOLUMES, piece.volume, &volume,
-			       sizeof(volume)) < 0 ||
+		    (mapped_item(tree, SECTION_VOLUMES, piece.volume, &volume,
+				 sizeof(volume)) < 0 ||
 		     !range_within(piece.offset, piece.length, volume.length)))
 			return fault(e, node, "reaches past the end of its volume");
 		offset += piece.length;
@@ -122,7 +122,8 @@ static int check_xattrs(const struct tree *tree, struct error *e)
 	for (uint64_t i = 0; i < count; i++) {
 		struct layout_xattr_node owner;
 
-		if (view_item(tree, SECTION_XATTR_NODES, i, &owner, sizeof(owner)) < 0 ||
+		if (mapped_item(tree, SECTION_XATTR_NODES, i, &owner,
+				sizeof(owner)) < 0 ||
 		    owner.node >= tree_count(tree) || (i && owner.node <= before))
 			return fault(e, before, "has extended attributes out of order");
 		owned += owner.count; /* no overflow: a file cannot have 2^64 */
@@ -141,7 +142,8 @@ static int check_xattrs(const struct tree *tree, struct error *e)
 static bool has_chunks(const struct tree *tree, const struct layout_volume *v,
 		       struct layout_source *source)
 {
-	return view_item(tree, SECTION_SOURCES, v->source, source, sizeof(*source)) == 0 &&
+	return mapped_item(tree, SECTION_SOURCES, v->source, source,
+			   sizeof(*source)) == 0 &&
 	       v->chunk_count && range_within(v->first_chunk, v->chunk_count,
 					      tree->sections[SECTION_CHUNKS].count);
 }
@@ -150,7 +152,8 @@ static bool has_chunks(const struct tree *tree, const struct layout_volume *v,
 static bool get_chunk(const struct tree *tree, const struct layout_volume *v, uint64_t i,
 		      const struct layout_source *source, struct volume_chunk *out)
 {
-	return view_item(tree, SECTION_CHUNKS, v->first_chunk + i, out, sizeof(*out)) == 0 &&
+	return mapped_item(tree, SECTION_CHUNKS, v->first_chunk + i, out,
+			   sizeof(*out)) == 0 &&
 	       out->stored_length <= VOLUME_CHUNK_LIMIT &&
 	       range_within(out->stored_at, out->stored_length, source->size);
 }
@@ -196,7 +199,7 @@ static bool array_is_sound(const struct tree *tree, const struct layout_volume *
 	struct array_measure measure;
 	struct volume_array array;
 
-	if (view_item(tree, SECTION_ARRAYS, v->base, &array, sizeof(array)) < 0 ||
+	if (mapped_item(tree, SECTION_ARRAYS, v->base, &array, sizeof(array)) < 0 ||
 	    array_measure(&array, &measure) < 0 || measure.bytes != v->length ||
 	    measure.tiles != v->chunk_count)
 		return false;
@@ -218,7 +221,8 @@ static bool volume_is_sound(const struct tree *tree, const struct layout_volume 
 	if (v->kind == VOLUME_ARRAY)
 		return array_is_sound(tree, v);
 	return v->kind == VOLUME_RAW &&
-	       view_item(tree, SECTION_SOURCES, v->source, &source, sizeof(source)) == 0 &&
+	       mapped_item(tree, SECTION_SOURCES, v->source, &source,
+			   sizeof(source)) == 0 &&
 	       range_within(v->base, v->length, source.size);
 }
 
@@ -229,7 +233,7 @@ static int check_volumes(const struct tree *tree, struct error *e)
 	for (uint64_t i = 0; i < count; i++) {
 		struct layout_volume v;
 
-		if (view_item(tree, SECTION_VOLUMES, i, &v, sizeof(v)) < 0 ||
+		if (mapped_item(tree, SECTION_VOLUMES, i, &v, sizeof(v)) < 0 ||
 		    /* each chunk belongs to one volume, which bounds this loop */
 		    !checked_add(chunks, v.chunk_count, &chunks) ||
 		    chunks > tree->sections[SECTION_CHUNKS].count ||
@@ -253,7 +257,7 @@ static int check_nodes(const struct tree *tree, struct error *e)
 		if (err)
 			return err;
 		/* each piece belongs to one file, which bounds this loop */
-		if (view_node(tree, node, &n) == 0 && node_kind(&n) == TREE_FILE &&
+		if (mapped_node(tree, node, &n) == 0 && node_kind(&n) == TREE_FILE &&
 		    node_flags(&n) & NODE_MANY)
 			pieces += n.where_high;
 		if (pieces > tree->sections[SECTION_EXTENTS].count)
@@ -279,7 +283,7 @@ int tree_check(const struct tree *tree, struct error *e)
 		err = check_count_names(tree, e);
 	if (!err)
 		err = check_xattrs(tree, e);
-	if (!err && !blocks_are_sound(tree))
+	if (!err && !block_sums_are_valid(tree))
 		err = error_set(e, ERROR_DATASET, EBADMSG,
 				"its checksums of blocks are not those of its files");
 	return err;

@@ -14,6 +14,6 @@
 int tree_check(const struct tree *tree, struct error *e);
 
 /* Has BLOCKS a checksum for each block of each file, at its place? */
-bool blocks_are_sound(const struct tree *tree);
+bool block_sums_are_valid(const struct tree *tree);
 
 #endif

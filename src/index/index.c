@@ -196,7 +196,7 @@ uint32_t index_volume_count(const struct index *index)
 int index_volume(const struct index *index, uint32_t i, struct volume_desc *out)
 {
 	struct layout_volume v;
-	int err = view_item(&index->tree, SECTION_VOLUMES, i, &v, sizeof(v));
+	int err = mapped_item(&index->tree, SECTION_VOLUMES, i, &v, sizeof(v));
 
 	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (err)
@@ -222,8 +222,8 @@ static int index_find_chunk(const struct index *index, const struct volume_desc 
 		uint64_t middle = low + (high - low) / 2;
 		struct volume_chunk chunk;
 
-		if (view_item(&index->tree, SECTION_CHUNKS, middle, &chunk,
-			      sizeof(chunk)) < 0)
+		if (mapped_item(&index->tree, SECTION_CHUNKS, middle, &chunk,
+				sizeof(chunk)) < 0)
 			return -EIO;
 		if (chunk.start <= offset)
 			low = middle;
@@ -243,10 +243,11 @@ int index_chunk(const struct index *index, const struct volume_desc *volume,
 
 	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (index_find_chunk(index, volume, offset, number) < 0 ||
-	    view_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out)) < 0)
+	    mapped_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out)) < 0)
 		return -EIO;
-	if (*number < last && view_item(&index->tree, SECTION_CHUNKS, *number + 1, &next,
-					sizeof(next)) < 0)
+	if (*number < last &&
+	    mapped_item(&index->tree, SECTION_CHUNKS, *number + 1, &next,
+					  sizeof(next)) < 0)
 		return -EIO;
 	if (out->start > offset || next.start <= offset ||
 	    next.start - out->start > VOLUME_CHUNK_LIMIT)
@@ -259,7 +260,8 @@ int index_array(const struct index *index, const struct volume_desc *volume,
 		struct volume_array *out, struct array_measure *measure)
 {
 	HANDLE_CHECK(index, HANDLE_INDEX);
-	if (view_item(&index->tree, SECTION_ARRAYS, volume->base, out, sizeof(*out)) < 0 ||
+	if (mapped_item(&index->tree, SECTION_ARRAYS, volume->base, out,
+			sizeof(*out)) < 0 ||
 	    array_measure(out, measure) < 0 || measure->bytes != volume->length ||
 	    measure->tiles != volume->chunk_count)
 		return -EIO;
@@ -272,7 +274,7 @@ int index_tile(const struct index *index, const struct volume_desc *volume, uint
 	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (tile >= volume->chunk_count || !checked_add(volume->first_chunk, tile, number))
 		return -EIO;
-	return view_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out));
+	return mapped_item(&index->tree, SECTION_CHUNKS, *number, out, sizeof(*out));
 }
 
 uint64_t index_literals_size(const struct index *index)
@@ -284,7 +286,8 @@ uint64_t index_literals_size(const struct index *index)
 int index_read_literals(const struct index *index, void *buffer, size_t length,
 			uint64_t offset)
 {
-	const uint8_t *bytes = view_bytes(&index->tree, SECTION_LITERALS, offset, length);
+	const uint8_t *bytes = mapped_bytes(&index->tree, SECTION_LITERALS, offset,
+					    length);
 
 	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (!bytes)
@@ -304,7 +307,7 @@ int index_sum(const struct index *index, uint32_t node, uint64_t *out)
 	HANDLE_CHECK(index, HANDLE_INDEX);
 	if (!index_has_sums(index))
 		return -ENOENT;
-	if (view_item(&index->tree, SECTION_SUMS, node, out, sizeof(*out)) < 0)
+	if (mapped_item(&index->tree, SECTION_SUMS, node, out, sizeof(*out)) < 0)
 		return -EIO;
 	return *out ? 0 : -ENOENT;
 }

@@ -16,21 +16,21 @@ struct tree {
 };
 
 /* Copies item `i` of a section: 0, or -EIO if it does not exist. */
-int view_item(const struct tree *tree, enum layout_section_id section, uint64_t i,
-	      void *out, size_t item_size);
+int mapped_item(const struct tree *tree, enum layout_section_id section, uint64_t i,
+		void *out, size_t item_size);
 
 /* Returns `length` bytes at `at` of a section of bytes, or NULL. */
-const uint8_t *view_bytes(const struct tree *tree, enum layout_section_id section,
-			  uint64_t at, uint64_t length);
+const uint8_t *mapped_bytes(const struct tree *tree, enum layout_section_id section,
+			    uint64_t at, uint64_t length);
 
 /*
  * Binary search in a section whose items begin with a node's number and are sorted by it:
  * 0, -ENOENT, -EIO.
  */
-int view_find(const struct tree *tree, enum layout_section_id section,
-	      uint32_t node, void *out, size_t item_size);
+int mapped_find(const struct tree *tree, enum layout_section_id section,
+		uint32_t node, void *out, size_t item_size);
 
-int view_node(const struct tree *tree, uint32_t node, struct layout_node *out);
+int mapped_node(const struct tree *tree, uint32_t node, struct layout_node *out);
 
 static inline enum tree_kind node_kind(const struct layout_node *node)
 {
@@ -42,7 +42,7 @@ static inline uint32_t node_flags(const struct layout_node *node)
 	return node->flags_attr >> 24;
 }
 
-static inline uint64_t node_where(const struct layout_node *node)
+static inline uint64_t node_location(const struct layout_node *node)
 {
 	return (uint64_t)node->where_high << 32 | node->where_low;
 }

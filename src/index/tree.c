@@ -14,8 +14,8 @@
 
 enum { DEPTH_LIMIT = 100000 };
 
-int view_item(const struct tree *tree, enum layout_section_id section, uint64_t i,
-	      void *out, size_t item_size)
+int mapped_item(const struct tree *tree, enum layout_section_id section, uint64_t i,
+		void *out, size_t item_size)
 {
 	const struct section *s = &tree->sections[section];
 
@@ -25,8 +25,8 @@ int view_item(const struct tree *tree, enum layout_section_id section, uint64_t 
 	return 0;
 }
 
-const uint8_t *view_bytes(const struct tree *tree, enum layout_section_id section,
-			  uint64_t at, uint64_t length)
+const uint8_t *mapped_bytes(const struct tree *tree, enum layout_section_id section,
+			    uint64_t at, uint64_t length)
 {
 	const struct section *s = &tree->sections[section];
 
@@ -35,9 +35,9 @@ const uint8_t *view_bytes(const struct tree *tree, enum layout_section_id sectio
 	return s->base + at;
 }
 
-int view_node(const struct tree *tree, uint32_t node, struct layout_node *out)
+int mapped_node(const struct tree *tree, uint32_t node, struct layout_node *out)
 {
-	return view_item(tree, SECTION_NODES, node, out, sizeof(*out));
+	return mapped_item(tree, SECTION_NODES, node, out, sizeof(*out));
 }
 
 static bool tree_is_plain_name(const char *name, size_t length)
@@ -55,13 +55,13 @@ static int node_name(const struct tree *tree, const struct layout_node *node,
 		     const char **name, size_t *length)
 {
 	uint64_t at = (uint64_t)node->name_high << 32 | node->name_low;
-	const uint8_t *bytes = view_bytes(tree, SECTION_NAMES, at, 1);
+	const uint8_t *bytes = mapped_bytes(tree, SECTION_NAMES, at, 1);
 
 	if (!bytes)
 		return -EIO;
 	*length = *bytes;
 	*name = (const char *)bytes + 1;
-	return view_bytes(tree, SECTION_NAMES, at, 1 + *length) &&
+	return mapped_bytes(tree, SECTION_NAMES, at, 1 + *length) &&
 	       tree_is_plain_name(*name, *length) ? 0 : -EIO;
 }
 
@@ -84,30 +84,30 @@ bool tree_has_xattrs(const struct tree *tree)
 /* Resolves an alias. */
 static int resolve(const struct tree *tree, uint32_t *node, struct layout_node *out)
 {
-	int err = view_node(tree, *node, out);
+	int err = mapped_node(tree, *node, out);
 	uint64_t target;
 
 	if (err || node_kind(out) != TREE_ALIAS)
 		return err;
-	target = node_where(out);
+	target = node_location(out);
 	if (target >= tree_count(tree))
 		return -EIO;
 	*node = (uint32_t)target;
-	err = view_node(tree, *node, out);
+	err = mapped_node(tree, *node, out);
 	if (err)
 		return err;
 	return node_kind(out) == TREE_ALIAS || node_kind(out) == TREE_DIRECTORY ? -EIO : 0;
 }
 
-int view_find(const struct tree *tree, enum layout_section_id section,
-	      uint32_t node, void *out, size_t item_size)
+int mapped_find(const struct tree *tree, enum layout_section_id section,
+		uint32_t node, void *out, size_t item_size)
 {
 	uint64_t low = 0, high = tree->sections[section].count;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 		uint32_t key;
-		int err = view_item(tree, section, middle, out, item_size);
+		int err = mapped_item(tree, section, middle, out, item_size);
 
 		if (err)
 			return err;
@@ -143,8 +143,8 @@ static int tree_stored_bytes(const struct tree *tree, const struct layout_node *
 	*out = 0;
 	if (extent_range(tree, node, &first, &count) < 0)
 		return -EIO;
-	if (count && view_item(tree, SECTION_EXTENTS, first + count - 1, &last,
-			       sizeof(last)) < 0)
+	if (count && mapped_item(tree, SECTION_EXTENTS, first + count - 1, &last,
+				 sizeof(last)) < 0)
 		return -EIO;
 	if (count)
 		*out = last.stored;
@@ -163,7 +163,7 @@ static int stat_sizes(const struct tree *tree, uint32_t node,
 		return 0;
 	}
 	if (node_flags(n) & NODE_LINKS) {
-		if (view_find(tree, SECTION_LINKS, node, &link, sizeof(link)) < 0)
+		if (mapped_find(tree, SECTION_LINKS, node, &link, sizeof(link)) < 0)
 			return -EIO;
 		out->links = link.links;
 	}
@@ -179,8 +179,8 @@ int tree_stat(const struct tree *tree, uint32_t node, struct tree_stat *out)
 
 	if (err)
 		return err;
-	if (view_item(tree, SECTION_ATTRS, n.flags_attr & 0xffffff, &attr,
-		      sizeof(attr)) < 0)
+	if (mapped_item(tree, SECTION_ATTRS, n.flags_attr & 0xffffff, &attr,
+			sizeof(attr)) < 0)
 		return -EIO;
 	*out = (struct tree_stat){
 		.kind = node_kind(&n), .node = node,
@@ -196,7 +196,7 @@ static int child_range(const struct tree *tree, uint32_t directory,
 		       uint32_t *first, uint32_t *count)
 {
 	struct layout_node n;
-	int err = view_node(tree, directory, &n);
+	int err = mapped_node(tree, directory, &n);
 
 	if (err)
 		return err;
@@ -217,7 +217,7 @@ static int tree_compare_name(const struct tree *tree, uint32_t directory, uint32
 	size_t there_length;
 
 	/* each node has one parent, so a hostile tree has no cycles either */
-	if (view_node(tree, node, &n) < 0 || n.parent != directory ||
+	if (mapped_node(tree, node, &n) < 0 || n.parent != directory ||
 	    node_name(tree, &n, &there, &there_length) < 0)
 		return -EIO;
 	*order = memcmp(name, there, length < there_length ? length : there_length);
@@ -294,7 +294,7 @@ int tree_child(const struct tree *tree, uint32_t directory, uint32_t i,
 	if (i >= count)
 		return -ENOENT;
 	out->node = first + i;
-	err = view_node(tree, out->node, &n);
+	err = mapped_node(tree, out->node, &n);
 	if (!err && n.parent != directory)
 		err = -EIO;
 	if (!err)
@@ -308,7 +308,7 @@ int tree_child(const struct tree *tree, uint32_t directory, uint32_t i,
 int tree_parent(const struct tree *tree, uint32_t node, uint32_t *out)
 {
 	struct layout_node n;
-	int err = view_node(tree, node, &n);
+	int err = mapped_node(tree, node, &n);
 
 	if (err)
 		return err;
@@ -328,7 +328,7 @@ int tree_readlink(const struct tree *tree, uint32_t node, char *target)
 	if (node_kind(&n) != TREE_SYMLINK)
 		return -EINVAL;
 	size = node_size(&n);
-	bytes = view_bytes(tree, SECTION_BYTES, node_where(&n), size + 1);
+	bytes = mapped_bytes(tree, SECTION_BYTES, node_location(&n), size + 1);
 	if (!bytes || size >= TREE_TARGET_BYTES)
 		return -EIO;
 	memcpy(target, bytes, size + 1);
@@ -347,7 +347,7 @@ static int find_extent(const struct tree *tree, uint64_t first, uint64_t count,
 		uint64_t middle = low + (high - low) / 2, end;
 		struct layout_extent x;
 
-		if (view_item(tree, SECTION_EXTENTS, middle, &x, sizeof(x)) < 0 ||
+		if (mapped_item(tree, SECTION_EXTENTS, middle, &x, sizeof(x)) < 0 ||
 		    !checked_add(x.file_offset, x.length, &end))
 			return -EIO;
 		if (end > offset)
@@ -369,7 +369,7 @@ static int piece_of_many(const struct tree *tree, const struct layout_node *n,
 	    find_extent(tree, first, count, offset, &i) < 0)
 		return -EIO;
 	if (i < first + count &&
-	    view_item(tree, SECTION_EXTENTS, i, &x, sizeof(x)) < 0)
+	    mapped_item(tree, SECTION_EXTENTS, i, &x, sizeof(x)) < 0)
 		return -EIO;
 	if (x.file_offset > offset) {
 		uint64_t end = x.file_offset < size ? x.file_offset : size;
@@ -409,10 +409,10 @@ int tree_piece(const struct tree *tree, uint32_t node, uint64_t offset,
 		return err;
 	}
 	*out = (struct tree_piece){
-		.volume = (uint32_t)(node_where(&n) >> 40),
-		.offset = (node_where(&n) & (VOLUME_OFFSET_LIMIT - 1)) + offset,
+		.volume = (uint32_t)(node_location(&n) >> 40),
+		.offset = (node_location(&n) & (VOLUME_OFFSET_LIMIT - 1)) + offset,
 		.length = size - offset,
-		.start = node_where(&n) & (VOLUME_OFFSET_LIMIT - 1),
+		.start = node_location(&n) & (VOLUME_OFFSET_LIMIT - 1),
 		.whole = size,
 	};
 	return 0;
@@ -428,7 +428,7 @@ char *tree_path(const struct tree *tree, uint32_t node, char *out, size_t size)
 		const char *name;
 		size_t length, room = (size_t)(at - out);
 
-		if (view_node(tree, node, &n) < 0 ||
+		if (mapped_node(tree, node, &n) < 0 ||
 		    node_name(tree, &n, &name, &length) < 0 || length + 1 > room ||
 		    n.parent >= node)
 			break;

@@ -11,7 +11,7 @@
 static int xattr_range(const struct tree *tree, uint32_t node,
 		       struct layout_xattr_node *out)
 {
-	int err = view_find(tree, SECTION_XATTR_NODES, node, out, sizeof(*out));
+	int err = mapped_find(tree, SECTION_XATTR_NODES, node, out, sizeof(*out));
 
 	if (err == -ENOENT) {
 		out->count = 0;
@@ -36,10 +36,10 @@ static int xattr_at(const struct tree *tree, uint64_t i, struct xattr *out)
 	struct layout_xattr x;
 	const uint8_t *bytes;
 
-	if (view_item(tree, SECTION_XATTRS, i, &x, sizeof(x)) < 0)
+	if (mapped_item(tree, SECTION_XATTRS, i, &x, sizeof(x)) < 0)
 		return -EIO;
-	bytes = view_bytes(tree, SECTION_BYTES, x.at,
-			   (uint64_t)x.name_length + x.value_length);
+	bytes = mapped_bytes(tree, SECTION_BYTES, x.at,
+			     (uint64_t)x.name_length + x.value_length);
 	if (!bytes || x.value_length > INT32_MAX || x.name_length > LAYOUT_NAME_MAX)
 		return -EIO;
 	*out = (struct xattr){ (const char *)bytes, x.name_length,

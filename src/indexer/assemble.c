@@ -47,7 +47,7 @@ static int measure_samples(struct indexer *indexer, struct view *view, struct jo
 	for (uint32_t i = 0; i < indexer->sources->count; i++) {
 		if (view_measure(view, jobs[i]->scan.samples, jobs[i]->scan.label) < 0)
 			return error_no_memory(e, NULL);
-		splits_look(&indexer->strays, &jobs[i]->scan);
+		splits_check(&indexer->strays, &jobs[i]->scan);
 	}
 	return view_seal(view, e);
 }
@@ -59,7 +59,7 @@ static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error
 	int err = 0;
 
 	for (uint32_t i = 0; i < count && !err; i++)
-		err = regroup_look(regroup, jobs[i]->scan.entries, e);
+		err = regroup_collect(regroup, jobs[i]->scan.entries, e);
 	if (err)
 		return err;
 	regroup_seal(regroup);
@@ -77,13 +77,13 @@ static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error
 static int regroup_files(struct indexer *indexer, const struct view *view,
 			 struct job **jobs, struct error *e)
 {
-	const struct given *given = &indexer->given;
+	const struct user_maps *maps = &indexer->maps;
 	enum view_kind kind = indexer->config->view;
 
-	if (given->name_count == 0 || view_has_samples(view) ||
+	if (maps->name_count == 0 || view_has_samples(view) ||
 	    (kind != VIEW_AUTO && kind != VIEW_CLASS))
 		return 0;
-	indexer->regroup = regroup_new(given->names, given->name_count, given->classes,
+	indexer->regroup = regroup_new(maps->names, maps->name_count, maps->classes,
 				       &indexer->findings);
 	if (!indexer->regroup)
 		return error_no_memory(e, NULL);
@@ -96,7 +96,7 @@ static int name_samples(struct view *view, struct job *job)
 	int err;
 
 	/* a sample never takes the name of a stored file */
-	entries_set_distinct(scan->entries);
+	entries_forbid_duplicates(scan->entries);
 	err = view_apply(view, scan->samples, source_owner(scan->source), scan->entries);
 	samples_free(scan->samples);
 	scan->samples = NULL;
@@ -145,11 +145,11 @@ static int report(struct indexer *indexer, struct job **jobs, const struct view 
 		findings_join(findings, &jobs[i]->found);
 	for (size_t i = 0; i < indexer->nested.count; i++)
 		findings_join(findings, &indexer->nested.items[i]->found);
-	given_note(indexer->config, indexer->blanks.other->format, view,
-		   indexer->regroup && regroup_used(indexer->regroup), findings);
+	user_maps_add_notes(indexer->config, indexer->blanks.other->format, view,
+			    indexer->regroup && regroup_used(indexer->regroup), findings);
 	note_opened(indexer, findings);
 	splits_report(&indexer->strays, findings);
-	restarts_report(&indexer->clash, findings);
+	repeated_keys_report(&indexer->clash, findings);
 	blanks_report(&indexer->blanks, findings);
 	return report_shards(indexer, jobs, findings);
 }
@@ -180,7 +180,7 @@ static int seal(struct indexer *indexer, struct builder *builder, struct job **j
 	err = describe_sources(sources, described, e);
 	if (!err)
 		err = builder_seal(builder, described, sources->count, &summary, image, e);
-	if (!err && findings_tell(&indexer->findings, image) < 0)
+	if (!err && findings_publish(&indexer->findings, image) < 0)
 		err = error_no_memory(e, NULL);
 	return err;
 }
@@ -202,7 +202,7 @@ static int place_unlabelled(const struct indexer *indexer, struct job **jobs)
 
 		if (findings->samples && !findings->taken && findings->split &&
 		    (taken || findings->paired))
-			err = splits_place(jobs[i]->scan.entries, findings->split);
+			err = splits_add_folder(jobs[i]->scan.entries, findings->split);
 	}
 	return err;
 }
@@ -212,15 +212,15 @@ static int part_shards(struct indexer *indexer, struct job **jobs)
 {
 	const struct indexer_config *config = indexer->config;
 	uint32_t count = indexer->sources->count;
-	CLEANUP(cleanup_free) struct restarts_shard *shards = calloc(count, sizeof(*shards));
+	CLEANUP(cleanup_free) struct keyed_shard *shards = calloc(count, sizeof(*shards));
 
 	if (!shards)
 		return -ENOMEM;
 	if (count == 1 || config->duplicates != DUPLICATES_ERROR || config->name_count)
 		return 0;
 	for (uint32_t i = 0; i < count; i++)
-		shards[i] = (struct restarts_shard){ &jobs[i]->scan, &jobs[i]->findings };
-	return restarts_place(shards, count, &indexer->clash);
+		shards[i] = (struct keyed_shard){ &jobs[i]->scan, &jobs[i]->findings };
+	return repeated_keys_rename(shards, count, &indexer->clash);
 }
 
 static int apply_jobs(struct indexer *indexer, struct builder *builder,
@@ -259,7 +259,8 @@ int indexer_assemble(struct indexer *indexer, struct job **jobs, struct image *i
 		     struct error *e)
 {
 	const struct view_config config =
-		given_view(&indexer->given, indexer->config, &indexer->findings);
+		user_maps_view_config(&indexer->maps, indexer->config,
+				      &indexer->findings);
 	struct view *view = view_new(&config);
 	struct builder_defaults defaults;
 	struct builder *builder;

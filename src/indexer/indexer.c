@@ -24,7 +24,7 @@ enum {
 };
 
 /* A tar may be a shard of WebDataset; a nested tar stays as it is. */
-static int take_samples(struct job *job, struct error *e)
+static int indexer_add_samples(struct job *job, struct error *e)
 {
 	const struct indexer_config *config = job->indexer->config;
 	struct webdataset_config wanted = { .classes = config->view == VIEW_CLASS,
@@ -37,7 +37,7 @@ static int take_samples(struct job *job, struct error *e)
 	if (job->depth || strcmp(job->format->name, "tar") != 0 ||
 	    (config->view != VIEW_AUTO && config->view != VIEW_CLASS))
 		return 0;
-	return webdataset_take(&job->scan, &wanted, e);
+	return webdataset_make_samples(&job->scan, &wanted, e);
 }
 
 static int probe_and_scan(struct job *job, struct error *e)
@@ -59,9 +59,9 @@ static int probe_and_scan(struct job *job, struct error *e)
 	if (err)
 		return err;
 	if (!job->format->appends)
-		entries_set_distinct(scan->entries);
+		entries_forbid_duplicates(scan->entries);
 	err = format_scan(job->format, &job->scan, e);
-	return err ? err : take_samples(job, e);
+	return err ? err : indexer_add_samples(job, e);
 }
 
 /* Fails the whole index: the error of the first shard with a fault is kept. */
@@ -71,12 +71,12 @@ static void fail_shard(struct job *shard, int err, const struct error *e)
 	uint32_t number = shard->scan.source_number;
 	uint32_t first = atomic_load(&indexer->failed);
 
-	lock_take(&indexer->lock);
+	lock_acquire(&indexer->lock);
 	if (!shard->result) {
 		shard->result = err;
 		*shard->error = *e;
 	}
-	lock_drop(&indexer->lock);
+	lock_release(&indexer->lock);
 	while (number < first &&
 	       !atomic_compare_exchange_weak(&indexer->failed, &first, number))
 		;
@@ -225,9 +225,9 @@ static int add_nested(struct job *parent, struct job *job, const char *member)
 	job->member = job->label + strnlen(parent->scan.label, LABEL_HALF) + strlen(": ");
 	if (strncmp(job->member, "./", 2) == 0)
 		job->member += 2;
-	lock_take(&indexer->lock);
+	lock_acquire(&indexer->lock);
 	err = vec_push(&indexer->nested, job);
-	lock_drop(&indexer->lock);
+	lock_release(&indexer->lock);
 	return err;
 }
 
@@ -483,7 +483,7 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 	if (progress)
 		atomic_store(&progress->shards, sources->count);
 	/* read before the scan, which may take hours */
-	err = given_read(config, &indexer.given, &indexer.findings, e);
+	err = user_maps_read(config, &indexer.maps, &indexer.findings, e);
 	if (!err)
 		err = run_pool(&indexer, jobs, e);
 	order_nested(&indexer);
@@ -492,6 +492,6 @@ int indexer_run(const struct source_set *sources, const struct indexer_config *c
 	free_jobs(&indexer, jobs);
 	findings_free(&indexer.findings);
 	regroup_free(indexer.regroup);
-	given_free(&indexer.given);
+	user_maps_free(&indexer.maps);
 	return err;
 }

@@ -17,7 +17,7 @@
 #include "os/lock.h"
 #include "os/pool.h"
 #include "regroup/regroup.h"
-#include "samples/restarts.h"
+#include "samples/repeated_keys.h"
 #include "samples/split_shards.h"
 #include "samples/wds_report.h"
 
@@ -42,14 +42,14 @@ struct indexer {
 	const struct indexer_config *config;
 	const struct source_set *sources;
 	struct indexer_progress *progress;
-	struct given given;       /* maps and list */
+	struct user_maps maps;    /* maps and list */
 	struct findings findings; /* of the whole set; in the end of all files */
 	struct regroup *regroup;  /* NULL: paths stay unchanged */
 	struct pool *pool;
 	bool splits;              /* the shards' names have several splits */
-	struct splits_strays strays; /* shards without a split */
+	struct unsplit_files strays; /* shards without a split */
 	struct blanks blanks;     /* empty shards */
-	struct restarts_clash clash; /* keys that restart in each shard */
+	struct repeated_keys_clash clash; /* keys that restart in each shard */
 	_Atomic uint32_t failed;  /* the first shard that could not be read */
 	struct lock lock;
 	VEC(struct job *) nested; /* lock; freed at the end */

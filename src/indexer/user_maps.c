@@ -9,19 +9,20 @@
 #include "build/findings.h"
 #include "maps/name_map.h"
 
-int given_read(const struct indexer_config *config, struct given *out,
-	       struct findings *findings, struct error *e)
+int user_maps_read(const struct indexer_config *config, struct user_maps *out,
+		   struct findings *findings, struct error *e)
 {
 	const struct indexer_map *list = &config->classes;
 	char text[300];
 	int err = 0;
 
-	*out = (struct given){ .names = calloc(config->name_count + 1, sizeof(*out->names)) };
+	*out = (struct user_maps){ .names = calloc(config->name_count + 1,
+						   sizeof(*out->names)) };
 	if (!out->names)
 		return error_no_memory(e, NULL);
 	if (list->bytes)
 		err = class_list_read(list->bytes, list->size, list->path, &out->classes, e);
-	if (out->classes && class_list_says(out->classes, text, sizeof(text)))
+	if (out->classes && class_list_describe(out->classes, text, sizeof(text)))
 		findings_add(findings, FINDING_CHOSEN,
 			     "'%s' %s", filename_of(list->path), text);
 	for (size_t i = 0; i < config->name_count && !err; i++) {
@@ -41,22 +42,22 @@ int given_read(const struct indexer_config *config, struct given *out,
 	return err;
 }
 
-void given_free(struct given *given)
+void user_maps_free(struct user_maps *maps)
 {
-	class_list_free(given->classes);
-	for (size_t i = 0; i < given->name_count; i++)
-		name_map_free((struct name_map *)(uintptr_t)given->names[i].map);
-	free(given->names);
+	class_list_free(maps->classes);
+	for (size_t i = 0; i < maps->name_count; i++)
+		name_map_free((struct name_map *)(uintptr_t)maps->names[i].map);
+	free(maps->names);
 }
 
-struct view_config given_view(const struct given *given,
-			      const struct indexer_config *config,
-			      struct findings *findings)
+struct view_config user_maps_view_config(const struct user_maps *maps,
+					 const struct indexer_config *config,
+					 struct findings *findings)
 {
 	return (struct view_config){
-		.kind = config->view, .classes = given->classes,
-		.classes_path = config->classes.path, .names = given->names,
-		.name_count = given->name_count, .findings = findings,
+		.kind = config->view, .classes = maps->classes,
+		.classes_path = config->classes.path, .names = maps->names,
+		.name_count = maps->name_count, .findings = findings,
 	};
 }
 
@@ -85,8 +86,9 @@ static void note_formats(const struct indexer_config *config, const struct forma
 			     "image but in the class view of a WebDataset");
 }
 
-void given_note(const struct indexer_config *config, const struct format *format,
-		const struct view *view, bool regrouped, struct findings *findings)
+void user_maps_add_notes(const struct indexer_config *config, const struct format *format,
+			 const struct view *view, bool regrouped,
+			 struct findings *findings)
 {
 	const char *labels = config->formats.labels;
 	bool samples = view_has_samples(view);

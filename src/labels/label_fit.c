@@ -10,7 +10,7 @@ bool label_rules_name_counts(const char *name, const char *chosen)
 	if (name_class_list_rank(name) >= 0 || name_file_list_rank(name) >= 0 ||
 	    name_is_split_list(name, split))
 		return true;
-	return chosen ? name_is_chosen(name, chosen, NULL) : name_says_labels(name);
+	return chosen ? name_is_chosen(name, chosen, NULL) : name_has_label_word(name);
 }
 
 int label_rules_axis(const struct catalogue_item *item)

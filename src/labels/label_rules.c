@@ -18,7 +18,7 @@
 enum {
 	RIVALS_MOST = 32, /* that are looked at for one array */
 	SPLITS_MOST = 16, /* lists of rows beside each other */
-	TOLD_MOST = 32,   /* sentences with a list of what fits */
+	REPORTED_MOST = 32,   /* sentences with a list of what fits */
 };
 
 /* An array that may be labels. */
@@ -30,7 +30,7 @@ struct rules_candidate {
 };
 
 /* What is called as labels of an array are, and does not fit it. */
-struct mismatch {
+struct label_mismatch {
 	size_t array, labels;
 };
 
@@ -39,7 +39,7 @@ struct rules {
 	const struct rule_options *options;
 	struct binding_plan *plan;
 	VEC(struct rules_candidate) candidates; /* by key, then rank, then name */
-	VEC(struct mismatch) mismatches;
+	VEC(struct label_mismatch) mismatches;
 	VEC(size_t) lists; /* texts that may be names of classes or files */
 	size_t split_column;
 	unsigned told;
@@ -50,10 +50,10 @@ static struct catalogue_item *item_at(const struct rules *rules, size_t i)
 	return &rules->catalogue->items.items[i];
 }
 
-static void tell(struct rules *rules, const char *format, ...)
+static void rules_report(struct rules *rules, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void tell(struct rules *rules, const char *format, ...)
+static void rules_report(struct rules *rules, const char *format, ...)
 {
 	char text[1000];
 	va_list arguments;
@@ -84,7 +84,7 @@ static bool is_candidate(const struct rules *rules, const struct catalogue_item 
 	const char *chosen = rules->options->labels;
 
 	return chosen ? name_is_chosen(item->name, chosen, NULL) :
-			name_says_labels(item->name) || name_may_label_any(item->name);
+			name_has_label_word(item->name) || name_may_label_any(item->name);
 }
 
 static int compare_candidates(const void *a, const void *b)
@@ -146,7 +146,7 @@ static bool fits(const struct rules *rules, const struct binding *b, size_t i,
 	uint64_t count = label_rules_count(item);
 
 	if (i == b->array || item->type == ITEM_BYTES ||
-	    !names_may_go_together(item->name, item_at(rules, b->array)->name))
+	    !names_splits_agree(item->name, item_at(rules, b->array)->name))
 		return false;
 	label_rules_fit(item, b->rows, form);
 	return count && (count == b->rows || (rules->options->has_splits && count < b->rows));
@@ -154,7 +154,7 @@ static bool fits(const struct rules *rules, const struct binding *b, size_t i,
 
 /* The choice */
 
-static bool take(struct binding *b, size_t item, enum label_form form)
+static bool rules_bind_labels(struct binding *b, size_t item, enum label_form form)
 {
 	b->labels = item;
 	b->label_form = form;
@@ -162,7 +162,7 @@ static bool take(struct binding *b, size_t item, enum label_form form)
 }
 
 /* labels=NAME, or train_NAME of train_x. */
-static bool take_chosen(const struct rules *rules, struct binding *b)
+static bool bind_chosen(const struct rules *rules, struct binding *b)
 {
 	const char *name = item_at(rules, b->array)->name;
 	enum label_form form;
@@ -175,7 +175,7 @@ static bool take_chosen(const struct rules *rules, struct binding *b)
 			if ((strcmp(of, rules->options->labels) == 0) == exact &&
 			    name_is_chosen(of, rules->options->labels, name) &&
 			    fits(rules, b, at, &form))
-				return take(b, at, form);
+				return rules_bind_labels(b, at, form);
 		}
 	return false;
 }
@@ -201,7 +201,7 @@ static void note_unfit(const struct rules *rules, const struct binding *b)
 }
 
 /* Of the candidates with this key the first that fits. */
-static bool take_key(const struct rules *rules, struct binding *b, const char *key,
+static bool bind_key(const struct rules *rules, struct binding *b, const char *key,
 		     size_t *mismatch)
 {
 	enum label_form form;
@@ -215,7 +215,7 @@ static bool take_key(const struct rules *rules, struct binding *b, const char *k
 			break;
 		if (fits(rules, b, c->item, &form)) {
 			c->paired |= *key != '\0';
-			return take(b, c->item, form);
+			return rules_bind_labels(b, c->item, form);
 		}
 		if (c->item != b->array && *mismatch == RULE_NONE)
 			*mismatch = c->item;
@@ -252,54 +252,57 @@ static void find_rivals(const struct rules *rules, const struct binding *b,
 	}
 }
 
-static void tell_rivals(struct rules *rules, const struct binding *b)
+static void report_rivals(struct rules *rules, const struct binding *b)
 {
 	struct rivals rivals;
 	char path[300];
 
 	find_rivals(rules, b, &rivals);
 	if (rivals.count)
-		tell(rules, "'%s' has its labels from '%s', and could have them from %s: -o "
-		     "labels=%s takes those", path_of(rules, b->array, path),
-		     item_at(rules, b->labels)->name, rivals.names,
-		     item_at(rules, rivals.first)->name);
+		rules_report(rules, "'%s' has its labels from '%s', and could have them "
+			     "from %s: -o labels=%s takes those",
+			     path_of(rules, b->array, path),
+			     item_at(rules, b->labels)->name, rivals.names,
+			     item_at(rules, rivals.first)->name);
 }
 
 /* The option is for what it fits, which is not all. */
-static void tell_unlabelled(struct rules *rules, const struct binding *b)
+static void report_unlabelled(struct rules *rules, const struct binding *b)
 {
 	char path[300];
 
-	tell(rules, "nothing beside '%s' is what labels=%s says and holds a class for each of its "
-	     "%llu rows: they are shown without labels; leave the option away to have others "
-	     "looked for", path_of(rules, b->array, path), rules->options->labels,
-	     (unsigned long long)b->rows);
+	rules_report(rules, "nothing beside '%s' is what labels=%s says and holds a "
+		     "class for each of its %llu rows: they are shown without labels; "
+		     "leave the option away to have others looked for",
+		     path_of(rules, b->array, path), rules->options->labels,
+		     (unsigned long long)b->rows);
 }
 
 /* One alone is taken; several are not. */
-static void take_rival(struct rules *rules, struct binding *b)
+static void bind_only_rival(struct rules *rules, struct binding *b)
 {
 	struct rivals rivals;
 	char path[300];
 
-	if (name_says_labels(item_at(rules, b->array)->name))
+	if (name_has_label_word(item_at(rules, b->array)->name))
 		return;
 	find_rivals(rules, b, &rivals);
 	if (rivals.count == 1)
-		take(b, rivals.first, rivals.form);
+		rules_bind_labels(b, rivals.first, rivals.form);
 	else if (rivals.count && b->form != SAMPLE_NUMBERS)
-		tell(rules, "'%s' could have its labels from %s: it gets none; say which with "
-		     "-o labels=NAME", path_of(rules, b->array, path), rivals.names);
+		rules_report(rules, "'%s' could have its labels from %s: it gets none; "
+			     "say which with -o labels=NAME",
+			     path_of(rules, b->array, path), rivals.names);
 }
 
-static size_t take_by_key(const struct rules *rules, struct binding *b)
+static size_t bind_by_key(const struct rules *rules, struct binding *b)
 {
 	char key[NAME_KEY_BYTES];
 	size_t mismatch = RULE_NONE;
 
 	name_key(item_at(rules, b->array)->name, key);
-	if (!take_key(rules, b, key, &mismatch) && *key)
-		take_key(rules, b, "", &mismatch);
+	if (!bind_key(rules, b, key, &mismatch) && *key)
+		bind_key(rules, b, "", &mismatch);
 	return mismatch;
 }
 
@@ -312,7 +315,7 @@ static void list_fitting(const struct rules *rules, const struct binding *b, cha
 	unsigned found = 0;
 
 	*out = '\0';
-	if (rules->told >= TOLD_MOST)
+	if (rules->told >= REPORTED_MOST)
 		return;
 	for (size_t i = 0; i < rules->catalogue->items.count && found < 4; i++) {
 		const struct catalogue_item *item = item_at(rules, i);
@@ -327,18 +330,20 @@ static void list_fitting(const struct rules *rules, const struct binding *b, cha
 	}
 }
 
-static void tell_unfit(struct rules *rules, const struct binding *b, size_t labels)
+static void report_unfit(struct rules *rules, const struct binding *b, size_t labels)
 {
 	const struct catalogue_item *item = item_at(rules, labels);
 	char path[300], options[400];
 
 	list_fitting(rules, b, options, sizeof(options));
-	tell(rules, "'%s' (%s) beside '%s' does not hold one class a row (%s): the rows get "
-	     "no labels from it%s%s", item->name, item->what, path_of(rules, b->array, path),
-	     item->type == ITEM_FLOAT && label_rules_axis(item) >= 0 ?
-		"not all are whole numbers" :
-		"an integer, a whole number, a bool, a text, or one-hot",
-	     *options ? "; what fits: " : "; -o view=tree leaves labels alone", options);
+	rules_report(rules, "'%s' (%s) beside '%s' does not hold one class a row (%s): "
+		     "the rows get no labels from it%s%s", item->name, item->what,
+		     path_of(rules, b->array, path),
+		     item->type == ITEM_FLOAT && label_rules_axis(item) >= 0 ?
+			"not all are whole numbers" :
+			"an integer, a whole number, a bool, a text, or one-hot",
+		     *options ? "; what fits: " : "; -o view=tree leaves labels alone",
+		     options);
 }
 
 static bool is_used(const struct rules *rules, size_t i)
@@ -347,7 +352,7 @@ static bool is_used(const struct rules *rules, size_t i)
 }
 
 /* Once all arrays have their labels: a mismatch that no other array explains is refused. */
-static int settle(struct rules *rules, const struct mismatch *m)
+static int rules_finish(struct rules *rules, const struct label_mismatch *m)
 {
 	const struct catalogue_item *array = item_at(rules, m->array);
 	const struct catalogue_item *labels = item_at(rules, m->labels);
@@ -355,10 +360,12 @@ static int settle(struct rules *rules, const struct mismatch *m)
 
 	if (is_used(rules, m->labels)) {
 		if (count)
-			tell(rules, "'%s' in '%s' has %llu rows, and the %llu labels in '%s' "
-			     "are another array's: its rows are shown without", array->name,
-			     rules->options->where, (unsigned long long)array->dims[0],
-			     (unsigned long long)count, labels->name);
+			rules_report(rules, "'%s' in '%s' has %llu rows, and the %llu "
+				     "labels in '%s' are another array's: its rows are "
+				     "shown without", array->name,
+				     rules->options->where,
+				     (unsigned long long)array->dims[0],
+				     (unsigned long long)count, labels->name);
 		return 0;
 	}
 	snprintf(rules->plan->problem, sizeof(rules->plan->problem),
@@ -378,10 +385,11 @@ static int add_mismatch(struct rules *rules, const struct binding *b, size_t lab
 		return 0; /* texts may be names of classes */
 	if (count <= 1 || name_is_vague(item->name)) {
 		if (!is_used(rules, labels))
-			tell_unfit(rules, b, labels);
+			report_unfit(rules, b, labels);
 		return 0;
 	}
-	return vec_push(&rules->mismatches, ((struct mismatch){ b->array, labels })) < 0 ?
+	return vec_push(&rules->mismatches,
+			((struct label_mismatch){ b->array, labels })) < 0 ?
 		       -ENOMEM : 0;
 }
 
@@ -392,15 +400,15 @@ static int find_labels(struct rules *rules, struct binding *b)
 	if (b->is_class)
 		return 0;
 	if (rules->options->labels) {
-		if (take_chosen(rules, b))
+		if (bind_chosen(rules, b))
 			rules->plan->chosen_found = true;
 		else
 			note_unfit(rules, b);
 		return 0;
 	}
-	mismatch = take_by_key(rules, b);
+	mismatch = bind_by_key(rules, b);
 	if (b->labels == RULE_NONE)
-		take_rival(rules, b);
+		bind_only_rival(rules, b);
 	if (b->labels == RULE_NONE && mismatch != RULE_NONE && sample_rules_shown(rules->catalogue, b))
 		return add_mismatch(rules, b, mismatch);
 	return 0;
@@ -437,10 +445,11 @@ static void find_files(struct rules *rules, struct binding *b)
 	other = b->files == RULE_NONE ? best_list(rules, name_file_list_rank, b->labels, 0) :
 					RULE_NONE;
 	if (other != RULE_NONE && !is_used(rules, other))
-		tell(rules, "'%s' (%s) beside '%s' does not have one name for each of its %llu "
-		     "rows: they are named by their numbers; -o names=FILE gives names",
-		     item_at(rules, other)->name, item_at(rules, other)->what,
-		     path_of(rules, b->array, path), (unsigned long long)b->rows);
+		rules_report(rules, "'%s' (%s) beside '%s' does not have one name for "
+			     "each of its %llu rows: they are named by their numbers; -o "
+			     "names=FILE gives names",
+			     item_at(rules, other)->name, item_at(rules, other)->what,
+			     path_of(rules, b->array, path), (unsigned long long)b->rows);
 }
 
 static void find_lists(struct rules *rules, struct binding *b)
@@ -477,7 +486,7 @@ static void find_splits(struct rules *rules, struct binding *b)
 	const __typeof__(rules->plan->split_lists) *lists = &rules->plan->split_lists;
 	const struct catalogue_item *item = item_at(rules, b->array);
 
-	if (name_says_split(item->name) || rules->options->has_splits)
+	if (name_has_split_word(item->name) || rules->options->has_splits)
 		return;
 	if (rules->split_column != RULE_NONE &&
 	    label_rules_count(item_at(rules, rules->split_column)) == b->rows)
@@ -535,16 +544,16 @@ static int bind_all(struct rules *rules)
 		mark(rules, all->items[i].labels);
 	}
 	for (size_t i = 0; i < rules->mismatches.count && !err; i++)
-		err = settle(rules, &rules->mismatches.items[i]);
+		err = rules_finish(rules, &rules->mismatches.items[i]);
 	for (size_t i = 0; i < all->count && !err; i++) {
 		struct binding *b = &all->items[i];
 
 		if (!sample_rules_shown(rules->catalogue, b))
 			continue;
 		if (!rules->options->labels && b->labels != RULE_NONE)
-			tell_rivals(rules, b);
+			report_rivals(rules, b);
 		if (rules->options->labels && b->labels == RULE_NONE)
-			tell_unlabelled(rules, b);
+			report_unlabelled(rules, b);
 		find_lists(rules, b);
 		find_splits(rules, b);
 		mark(rules, b->split_column);

@@ -93,7 +93,7 @@ static bool is_sample(const struct catalogue_item *item, struct binding *out)
 		return false;
 	else if (label_rules_shape(item, &out->shape))
 		out->form = SAMPLE_PIXELS;
-	else if (item->is_numpy && !name_says_labels(item->name))
+	else if (item->is_numpy && !name_has_label_word(item->name))
 		out->form = SAMPLE_NUMBERS;
 	else
 		return false;
@@ -122,7 +122,7 @@ bool sample_rules_guessed(const struct catalogue *catalogue, const struct bindin
 
 	return b->labels == RULE_NONE && !b->is_class &&
 	       (b->form == SAMPLE_PIXELS || b->form == SAMPLE_NUMBERS) &&
-	       !name_says_images(item->name) && has_image_shape(item);
+	       !name_has_image_word(item->name) && has_image_shape(item);
 }
 
 bool sample_rules_shown(const struct catalogue *catalogue, const struct binding *b)
@@ -132,7 +132,8 @@ bool sample_rules_shown(const struct catalogue *catalogue, const struct binding 
 	if (b->form == SAMPLE_ROWS || b->form == SAMPLE_PADDED || b->labels != RULE_NONE ||
 	    b->is_class || has_image_shape(item))
 		return true;
-	return b->form == SAMPLE_PIXELS && name_says_images(item->name) && !is_one_picture(item);
+	return b->form == SAMPLE_PIXELS && name_has_image_word(item->name) &&
+		!is_one_picture(item);
 }
 
 /* One array for each class */
@@ -157,7 +158,7 @@ static void sample_rules_find_classes(const struct catalogue *catalogue,
 
 		if (!may_be_class(catalogue, b))
 			continue;
-		if (name_says_images(name))
+		if (name_has_image_word(name))
 			return;
 		arrays++;
 		wnids += name_is_wnid(name, strlen(name));

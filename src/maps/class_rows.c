@@ -129,9 +129,9 @@ static int add_row(struct class_rows *rows, const struct map_line *line, const c
 	return vec_push(&rows->items, row);
 }
 
-static int class_rows_take_columns(struct map_lines *lines, char delimiter,
-				   const struct class_columns_choice *choice,
-				   struct class_rows *rows)
+static int class_rows_split_columns(struct map_lines *lines, char delimiter,
+				    const struct class_columns_choice *choice,
+				    struct class_rows *rows)
 {
 	struct class_fields fields;
 	int err = 0;
@@ -190,7 +190,7 @@ static int split_columns(struct map_lines *lines, struct class_rows *rows)
 			return 0;
 		choice.titles = choice.titles && are_titles(columns, &choice);
 		rows->titles = choice.titles;
-		return class_rows_take_columns(lines, *d, &choice, rows);
+		return class_rows_split_columns(lines, *d, &choice, rows);
 	}
 	return 0;
 }
@@ -303,7 +303,7 @@ static int split_second(const struct map_line *line, struct class_rows *rows)
 }
 
 /* The first line of words, before lines of numbers: "id name", in this form. */
-static void leave_titles(struct class_rows *rows, enum class_form form)
+static void drop_titles(struct class_rows *rows, enum class_form form)
 {
 	const struct class_row *first = rows->items.items;
 	const char *text = first->name, *end = text + first->size;
@@ -345,7 +345,7 @@ int class_rows_split(struct map_lines *lines, enum class_form form,
 						    : split_second(line, out);
 	}
 	if (!err && out->items.count)
-		leave_titles(out, form);
+		drop_titles(out, form);
 	return err;
 }
 
@@ -384,8 +384,8 @@ static bool is_near(const struct class_row *row, size_t n)
 	return row->number >= -1 && row->number < (int64_t)(2 * n + NUMBERS_SPARE);
 }
 
-static enum class_rows_are judge_sorted(struct class_row *numbered, size_t with, size_t n,
-					bool blanks)
+static enum class_rows_kind judge_sorted(struct class_row *numbered, size_t with,
+					 size_t n, bool blanks)
 {
 	size_t near = 0, distinct, names, numbers = 0;
 
@@ -408,7 +408,7 @@ static enum class_rows_are judge_sorted(struct class_row *numbered, size_t with,
 	return numbers == n ? CLASS_ROWS_TWICE : CLASS_ROWS_NUMBERED;
 }
 
-int class_rows_judge(struct class_rows *rows, enum class_rows_are *out)
+int class_rows_classify(struct class_rows *rows, enum class_rows_kind *out)
 {
 	size_t n = rows->items.count, with = 0;
 	struct class_row *numbered;

@@ -40,7 +40,7 @@ enum class_form {
 int class_rows_split(struct map_lines *lines, enum class_form form,
 		     struct class_rows *out);
 
-enum class_rows_are {
+enum class_rows_kind {
 	CLASS_ROWS_PLAIN, /* the numbers are none of labels */
 	CLASS_ROWS_NUMBERED,
 	CLASS_ROWS_PARTLY, /* some have one, and others do not */
@@ -48,7 +48,7 @@ enum class_rows_are {
 };
 
 /* What the numbers are; *out has them judged. 0 or -ENOMEM. */
-int class_rows_judge(struct class_rows *rows, enum class_rows_are *out);
+int class_rows_classify(struct class_rows *rows, enum class_rows_kind *out);
 
 /* Where something like n01440764 begins a text: its length, 0 if there is none. */
 size_t class_wnid_length(const char *text, size_t size);

@@ -65,15 +65,15 @@ static int refuse_twice(const struct map_input *input, const struct map_lines *l
 
 /* Lines in one of the forms that say numbers: 1, 0 where they are none, or an errno. */
 static int visit_form(const struct map_input *input, struct map_lines *lines,
-		      enum class_form form, bool doubts, struct class_text_said *said,
+		      enum class_form form, bool doubts, struct class_text_reading *said,
 		      struct error *e)
 {
 	struct class_rows rows;
-	enum class_rows_are are = CLASS_ROWS_PLAIN;
+	enum class_rows_kind are = CLASS_ROWS_PLAIN;
 	int err = class_rows_split(lines, form, &rows);
 
 	if (!err)
-		err = class_rows_judge(&rows, &are);
+		err = class_rows_classify(&rows, &are);
 	if (err) {
 		err = error_set(e, ERROR_SYSTEM, ENOMEM, "%s: out of memory",
 				input->path);
@@ -93,7 +93,7 @@ static int visit_form(const struct map_input *input, struct map_lines *lines,
 
 /* First what is beyond doubt in some form, then what is not in any. */
 static int visit_numbered(const struct map_input *input, struct map_lines *lines,
-			  struct class_text_said *said, struct error *e)
+			  struct class_text_reading *said, struct error *e)
 {
 	int found = 0;
 
@@ -171,7 +171,7 @@ static int visit_names(const struct map_input *input, struct map_lines *lines,
 	return err;
 }
 
-int map_visit_class_text(const struct map_input *input, struct class_text_said *said,
+int map_visit_class_text(const struct map_input *input, struct class_text_reading *said,
 			 struct error *e)
 {
 	struct map_lines lines;

@@ -14,14 +14,14 @@
 #include "maps/maps_pairs.h"
 
 /* How the list was read, for messages. */
-struct class_text_said {
+struct class_text_reading {
 	bool numbered;	 /* each line says its label, */
 	bool titles;	 /* and the first one is titles */
 	size_t comments; /* lines */
 };
 
 /* Pairs of a label and a name, or (no numbers) of names in their order. */
-int map_visit_class_text(const struct map_input *input, struct class_text_said *said,
+int map_visit_class_text(const struct map_input *input, struct class_text_reading *said,
 			 struct error *e);
 
 /* The texts that are `names:` of YAML, and items of protobuf's text format. */

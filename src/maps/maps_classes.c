@@ -23,7 +23,7 @@ struct class_list {
 	const char *unit;
 	VEC(struct class) items; /* once read: in the order of the labels */
 	struct map_texts names;
-	struct class_text_said said;
+	struct class_text_reading said;
 	bool ordered; /* it says no labels: they are the names' places */
 };
 
@@ -36,8 +36,8 @@ static int class_list_refuse_pair(const struct class_list *list,
 }
 
 /* Which of the two is the label: {"0": "tench"}, {"tench": 0}, or the place in a list. */
-static int take_pair(struct class_list *list, const struct map_pair *pair,
-		     struct class *class, struct map_value *name, struct error *e)
+static int add_class_pair(struct class_list *list, const struct map_pair *pair,
+			  struct class *class, struct map_value *name, struct error *e)
 {
 	const struct map_value *key = &pair->key, *value = &pair->value;
 
@@ -93,7 +93,7 @@ static int class_list_add_class(void *context, const struct map_pair *pair,
 	struct class class = { .place = pair->place };
 	struct map_value name;
 	const char *fault;
-	int err = take_pair(list, pair, &class, &name, e);
+	int err = add_class_pair(list, pair, &class, &name, e);
 
 	if (err)
 		return err;
@@ -114,7 +114,7 @@ static int class_list_add_class(void *context, const struct map_pair *pair,
 		return class_list_refuse_pair(list, pair, what, e);
 	}
 	list->unit = pair->unit;
-	class.name = map_texts_keep(&list->names, name.text, name.size);
+	class.name = map_texts_intern(&list->names, name.text, name.size);
 	if (!class.name || vec_push(&list->items, class) < 0)
 		return error_no_memory(e, list->path);
 	return 0;
@@ -221,7 +221,7 @@ int class_list_read(const void *bytes, size_t n, const char *path,
 	if (!list)
 		return error_no_memory(e, path);
 	list->path = path;
-	if (pickle_looks_so(bytes, n))
+	if (pickle_detect(bytes, n))
 		err = map_visit_pickle(&input, e);
 	else
 		err = class_list_visit_text(list, &input, e);
@@ -264,9 +264,9 @@ const char *class_list_name(const struct class_list *list, int64_t label)
 	return found ? found->name : NULL;
 }
 
-bool class_list_says(const struct class_list *list, char *text, size_t room)
+bool class_list_describe(const struct class_list *list, char *text, size_t room)
 {
-	const struct class_text_said *said = &list->said;
+	const struct class_text_reading *said = &list->said;
 	char left_out[80] = "";
 
 	if (!said->numbered && !said->comments)

@@ -40,7 +40,7 @@ static void skip_blank(struct flow *f)
 	}
 }
 
-static int flow_keep(struct flow *f, int which, char byte)
+static int flow_store(struct flow *f, int which, char byte)
 {
 	if (vec_push(&f->texts[which], byte) == 0)
 		return 0;
@@ -63,13 +63,13 @@ static int maps_flow_read_escape(struct flow *f, int which)
 	digits = *f->at == 'x' ? 2 : *f->at == 'u' ? 4 : *f->at == 'U' ? 8 : 0;
 	f->at++;
 	if (known)
-		return flow_keep(f, which, to[known - from]);
+		return flow_store(f, which, to[known - from]);
 	if (!digits || !utf8_hex(f->at, (size_t)(f->end - f->at), digits, &character) ||
 	    character > 0x10ffff || character == 0 || utf8_is_surrogate(character))
 		return refuse_flow(f, "an escape that is not known");
 	f->at += digits;
 	for (unsigned i = 0, n = utf8_encode(text, character); i < n && !err; i++)
-		err = flow_keep(f, which, text[i]);
+		err = flow_store(f, which, text[i]);
 	return err;
 }
 
@@ -85,9 +85,9 @@ static int read_quotes(struct flow *f, int which)
 		if (byte == '\\') {
 			err = maps_flow_read_escape(f, which);
 		} else if (byte != quote) {
-			err = flow_keep(f, which, byte);
+			err = flow_store(f, which, byte);
 		} else if (f->at < f->end && *f->at == quote) {
-			err = flow_keep(f, which, *f->at++);
+			err = flow_store(f, which, *f->at++);
 		} else {
 			return 0;
 		}
@@ -103,7 +103,7 @@ static int read_bare(struct flow *f, int which)
 	while (!err && f->at < f->end && !strchr(",[]{}()\r\n", *f->at) &&
 	       !(*f->at == ':' && (f->at + 1 == f->end || strchr(" \t\r\n", f->at[1]))) &&
 	       !(*f->at == '#' && strchr(" \t", f->at[-1])))
-		err = flow_keep(f, which, *f->at++);
+		err = flow_store(f, which, *f->at++);
 	while (f->texts[which].count &&
 	       strchr(" \t", f->texts[which].items[f->texts[which].count - 1]))
 		f->texts[which].count--;

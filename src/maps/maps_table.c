@@ -53,7 +53,7 @@ static void skip_row_end(struct maps_table *t)
 	t->line++;
 }
 
-static int maps_table_keep(struct maps_table *t, char byte, struct error *e)
+static int maps_table_store(struct maps_table *t, char byte, struct error *e)
 {
 	if (t->scratch.count == ROW_MOST)
 		return maps_table_refuse_row(
@@ -76,7 +76,7 @@ static int read_quoted(struct maps_table *t, struct error *e)
 			break;
 		t->at += *t->at == '"';
 		t->line += *t->at == '\n';
-		err = maps_table_keep(t, *t->at++, e);
+		err = maps_table_store(t, *t->at++, e);
 	}
 	t->at++;
 	if (!err && !at_row_end(t) && *t->at != t->delimiter)
@@ -94,7 +94,7 @@ static int read_field(struct maps_table *t, struct error *e)
 		err = read_quoted(t, e);
 	} else {
 		while (!err && !at_row_end(t) && *t->at != t->delimiter)
-			err = maps_table_keep(t, *t->at++, e);
+			err = maps_table_store(t, *t->at++, e);
 	}
 	field.size = t->scratch.count - field.start;
 	if (!err && vec_push(&t->fields, field) < 0)
@@ -110,7 +110,7 @@ static int read_pair(struct maps_table *t, struct error *e)
 	int err = 0;
 
 	while (!err && !at_row_end(t))
-		err = maps_table_keep(t, *t->at++, e);
+		err = maps_table_store(t, *t->at++, e);
 	if (err)
 		return err;
 	for (n = t->scratch.count; n && t->scratch.items[n - 1] == ' ';)
@@ -193,7 +193,7 @@ static struct map_value maps_table_label_of(const struct maps_table *t)
 	return value;
 }
 
-static int give(const struct maps_table *t, struct error *e)
+static int emit_row(const struct maps_table *t, struct error *e)
 {
 	struct map_pair pair = { .unit = "line", .place = t->row_line };
 
@@ -303,14 +303,14 @@ static void maps_table_free_table(struct maps_table *t)
 }
 
 /* Looks at the row behind it first, without going there. */
-static int give_first(struct maps_table *t, struct error *e)
+static int emit_first_row(struct maps_table *t, struct error *e)
 {
 	struct maps_table second = fork_table(t);
 	struct error ignored;
 	int more = next_row(&second, &ignored); /* a fault comes again */
 
 	if (more != 1 || !is_title_for(t, &second))
-		more = give(t, e);
+		more = emit_row(t, e);
 	else
 		more = 0;
 	maps_table_free_table(&second);
@@ -394,7 +394,7 @@ static int begin_table(struct maps_table *t, struct error *e)
 		t->begun = start.begun;
 		more = next_row(t, e);
 	}
-	more = more < 0 ? more : give_first(t, e);
+	more = more < 0 ? more : emit_first_row(t, e);
 	return more < 0 ? more : 1;
 }
 
@@ -409,7 +409,7 @@ int map_visit_table(const struct map_input *input, struct error *e)
 	while (more == 1) {
 		more = next_row(&t, e);
 		if (more == 1) {
-			int err = give(&t, e);
+			int err = emit_row(&t, e);
 
 			more = err ? err : 1;
 		}

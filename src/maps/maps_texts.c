@@ -14,7 +14,7 @@ struct maps_texts_wanted {
 	size_t size;
 };
 
-static bool maps_texts_is_wanted(const void *context, uint32_t id, const void *key)
+static bool maps_texts_is_equal(const void *context, uint32_t id, const void *key)
 {
 	const struct map_texts *texts = context;
 	const struct maps_texts_wanted *wanted = key;
@@ -23,12 +23,12 @@ static bool maps_texts_is_wanted(const void *context, uint32_t id, const void *k
 	return strncmp(text, wanted->text, wanted->size) == 0 && !text[wanted->size];
 }
 
-const char *map_texts_keep(struct map_texts *texts, const char *text, size_t size)
+const char *map_texts_intern(struct map_texts *texts, const char *text, size_t size)
 {
 	struct maps_texts_wanted wanted = { text, size };
 	uint32_t hash = (uint32_t)hash_bytes(text, size, 0);
 	struct idmap_slot *slot =
-		idmap_find(&texts->ids, hash, maps_texts_is_wanted, texts, &wanted);
+		idmap_find(&texts->ids, hash, maps_texts_is_equal, texts, &wanted);
 	const char *kept;
 
 	if (slot)

@@ -24,7 +24,7 @@ struct map_texts {
 };
 
 /* The text, kept once; NULL: out of memory. It must not hold a NUL. */
-const char *map_texts_keep(struct map_texts *texts, const char *text, size_t size);
+const char *map_texts_intern(struct map_texts *texts, const char *text, size_t size);
 void map_texts_free(struct map_texts *texts);
 
 /*

@@ -29,7 +29,7 @@ static int refuse_yaml(const struct yaml *yaml, size_t i, const char *what)
 }
 
 /* What follows "KEY:" or "KEY =" in a line that begins with it; NULL: it does not. */
-static const char *behind_key(const struct map_line *line, const char *key)
+static const char *text_after_key(const struct map_line *line, const char *key)
 {
 	size_t n = strlen(key), sign = n;
 
@@ -52,7 +52,7 @@ static size_t find_names(const struct map_lines *lines)
 
 	for (size_t k = 0; (key = title_of_class_list(k)); k++)
 		for (size_t i = 0; i < lines->items.count; i++)
-			if (behind_key(&lines->items.items[i], key))
+			if (text_after_key(&lines->items.items[i], key))
 				return i;
 	return lines->items.count;
 }
@@ -69,8 +69,8 @@ static const char *value_of_key(const struct map_line *line)
 	const char *at = line->text, *key;
 
 	for (size_t k = 0; (key = title_of_class_list(k)); k++)
-		if (behind_key(line, key))
-			at = behind_key(line, key);
+		if (text_after_key(line, key))
+			at = text_after_key(line, key);
 	while (at < line->text + line->size && (*at == ' ' || *at == '\t'))
 		at++;
 	return at;
@@ -231,7 +231,7 @@ static int check_nc(struct yaml *yaml)
 {
 	for (size_t i = 0; i < yaml->lines->items.count; i++) {
 		const struct map_line *line = &yaml->lines->items.items[i];
-		const char *at = behind_key(line, "nc");
+		const char *at = text_after_key(line, "nc");
 		size_t size = at ? (size_t)(line->text + line->size - at) : 0;
 		int64_t nc;
 		bool quoted;

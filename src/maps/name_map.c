@@ -134,8 +134,8 @@ static int name_map_check_pair(struct name_map *map, const struct map_pair *pair
 	return 0;
 }
 
-static int name_map_take_label(struct name_map *map, const struct map_pair *pair,
-			       struct name_map_item *item, struct error *e)
+static int name_map_set_label(struct name_map *map, const struct map_pair *pair,
+			      struct name_map_item *item, struct error *e)
 {
 	const struct map_value *value = &pair->value;
 	const char *fault;
@@ -154,7 +154,7 @@ static int name_map_take_label(struct name_map *map, const struct map_pair *pair
 	}
 	if (!map_parse_number(value->text, value->size, &number))
 		map->plain_numbers = false;
-	item->class_name = map_texts_keep(&map->classes, value->text, value->size);
+	item->class_name = map_texts_intern(&map->classes, value->text, value->size);
 	return item->class_name ? 0 : error_no_memory(e, map->path);
 }
 
@@ -167,7 +167,7 @@ static int add_pair(void *context, const struct map_pair *pair, struct error *e)
 	int err = name_map_check_pair(map, pair, e);
 
 	if (!err)
-		err = name_map_take_label(map, pair, &item, e);
+		err = name_map_set_label(map, pair, &item, e);
 	if (err)
 		return err;
 	if (map->items.count >= INT32_MAX)
@@ -256,7 +256,7 @@ int name_map_read(const void *bytes, size_t n, const char *path, struct name_map
 		return error_no_memory(e, path);
 	map->path = path;
 	map->plain_numbers = true;
-	if (pickle_looks_so(bytes, n))
+	if (pickle_detect(bytes, n))
 		err = map_visit_pickle(&input, e);
 	else
 		err = name_map_visit_text(&input, e);

@@ -65,7 +65,7 @@ void class_list_free(struct class_list *list);
 size_t class_list_count(const struct class_list *list);
 
 /* How its text was read, where that could be otherwise: a part of a sentence. */
-bool class_list_says(const struct class_list *list, char *text, size_t room);
+bool class_list_describe(const struct class_list *list, char *text, size_t room);
 
 /* The least and the greatest label; `ordered`: they are the places of the names. */
 struct class_list_labels {

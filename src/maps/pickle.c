@@ -20,7 +20,7 @@ size_t pickle_height(const struct pickle_reader *r)
 	return r->stack.count - floor;
 }
 
-int pickle_too_little(struct pickle_reader *r)
+int pickle_stack_underflow(struct pickle_reader *r)
 {
 	return pickle_refuse(
 		r, "an opcode finds too little to work on; the file is damaged");
@@ -42,7 +42,7 @@ static int append_cell(struct pickle_reader *r, struct pickle_value *container,
 	size_t most = r->policy->values_most;
 
 	if (most && out->cells.count >= most)
-		return pickle_refuse_use(r, "more than %zu items", most);
+		return pickle_refuse_unsupported(r, "more than %zu items", most);
 
 	if (vec_push(&out->cells, ((struct pickle_cell){ .value = id })) < 0)
 		return pickle_no_memory(r);
@@ -85,17 +85,18 @@ static int pickle_fill(struct pickle_reader *r, struct pickle_value *container, 
 static int pickle_make(struct pickle_reader *r, enum pickle_kind kind, size_t n)
 {
 	struct pickle_value made = { .kind = kind };
-	int err = pickle_height(r) < n ? pickle_too_little(r) : pickle_fill(r, &made, n);
+	int err = pickle_height(r) < n ? pickle_stack_underflow(r) :
+		pickle_fill(r, &made, n);
 
 	return err ? err : pickle_push(r, &made);
 }
 
 /* How much is above the last mark, which is taken away. */
-static int take_mark(struct pickle_reader *r, size_t *n)
+static int pop_mark(struct pickle_reader *r, size_t *n)
 {
 	*n = 0;
 	if (r->marks.count == 0)
-		return pickle_too_little(r);
+		return pickle_stack_underflow(r);
 	*n = pickle_height(r);
 	r->marks.count--;
 	return 0;
@@ -104,7 +105,7 @@ static int take_mark(struct pickle_reader *r, size_t *n)
 static int add_to(struct pickle_reader *r, enum pickle_kind kind, size_t n)
 {
 	if (pickle_height(r) < n + 1)
-		return pickle_too_little(r);
+		return pickle_stack_underflow(r);
 	if (pickle_below_top(r, n)->kind != kind)
 		return pickle_refuse(
 			r, "an item for something that is no %s; the file is damaged",
@@ -125,7 +126,7 @@ static int do_tuple(struct pickle_reader *r, unsigned n)
 static int do_make_marked(struct pickle_reader *r, unsigned kind)
 {
 	size_t n;
-	int err = take_mark(r, &n);
+	int err = pop_mark(r, &n);
 
 	return err ? err : pickle_make(r, kind, n);
 }
@@ -139,7 +140,7 @@ static int do_add(struct pickle_reader *r, unsigned kind)
 static int do_add_marked(struct pickle_reader *r, unsigned kind)
 {
 	size_t n;
-	int err = take_mark(r, &n);
+	int err = pop_mark(r, &n);
 
 	return err ? err : add_to(r, kind, n);
 }
@@ -163,14 +164,14 @@ static int do_pop(struct pickle_reader *r, unsigned unused)
 	else if (r->marks.count > 0)
 		r->marks.count--;
 	else
-		return pickle_too_little(r);
+		return pickle_stack_underflow(r);
 	return 0;
 }
 
 static int do_pop_marked(struct pickle_reader *r, unsigned unused)
 {
 	size_t n;
-	int err = take_mark(r, &n);
+	int err = pop_mark(r, &n);
 
 	(void)unused;
 	if (!err)
@@ -182,19 +183,19 @@ static int do_dup(struct pickle_reader *r, unsigned unused)
 {
 	(void)unused;
 	if (pickle_height(r) == 0)
-		return pickle_too_little(r);
+		return pickle_stack_underflow(r);
 	return pickle_push_id(r, r->stack.items[r->stack.count - 1]);
 }
 
 /* A number that follows: in so many bytes, or (0) written out. */
-static int pickle_take_index(struct pickle_reader *r, unsigned width, uint64_t *out)
+static int pickle_read_index(struct pickle_reader *r, unsigned width, uint64_t *out)
 {
 	char digits[PICKLE_LINE_MOST], *end;
 	int err;
 
 	if (width)
-		return pickle_take_number(r, width, out);
-	err = pickle_take_digits(r, digits);
+		return pickle_read_number(r, width, out);
+	err = pickle_read_digits(r, digits);
 	if (err)
 		return err;
 	*out = strtoull(digits, &end, 10);
@@ -204,7 +205,7 @@ static int pickle_take_index(struct pickle_reader *r, unsigned width, uint64_t *
 static int pickle_remember(struct pickle_reader *r, uint64_t index)
 {
 	if (pickle_height(r) == 0)
-		return pickle_too_little(r);
+		return pickle_stack_underflow(r);
 	/* who numbers what he writes does not get beyond the bytes that he wrote */
 	if (index > r->input->end - r->input->begin ||
 	    (r->policy->values_most && index > r->policy->values_most))
@@ -230,7 +231,7 @@ static int do_memoize(struct pickle_reader *r, unsigned unused)
 static int do_put(struct pickle_reader *r, unsigned width)
 {
 	uint64_t index;
-	int err = pickle_take_index(r, width, &index);
+	int err = pickle_read_index(r, width, &index);
 
 	return err ? err : pickle_remember(r, index);
 }
@@ -238,7 +239,7 @@ static int do_put(struct pickle_reader *r, unsigned width)
 static int do_get(struct pickle_reader *r, unsigned width)
 {
 	uint64_t index;
-	int err = pickle_take_index(r, width, &index);
+	int err = pickle_read_index(r, width, &index);
 
 	if (err)
 		return err;
@@ -254,7 +255,7 @@ static int do_get(struct pickle_reader *r, unsigned width)
 static int do_proto(struct pickle_reader *r, unsigned width)
 {
 	uint64_t version;
-	int err = pickle_take_number(r, width, &version);
+	int err = pickle_read_number(r, width, &version);
 
 	if (!err && version > PROTOCOL_MOST)
 		err = pickle_refuse(r,
@@ -269,10 +270,10 @@ static int do_proto(struct pickle_reader *r, unsigned width)
 static int do_frame(struct pickle_reader *r, unsigned width)
 {
 	uint64_t size;
-	int err = pickle_take_number(r, width, &size);
+	int err = pickle_read_number(r, width, &size);
 
 	if (!err && size > r->input->end - r->at)
-		err = pickle_cut_off(r);
+		err = pickle_truncated(r);
 	return err;
 }
 
@@ -371,7 +372,7 @@ static const struct opcode opcodes[256] = {
 
 int pickle_refuse_opcode(struct pickle_reader *r)
 {
-	return pickle_refuse_use(
+	return pickle_refuse_unsupported(
 		r,
 		"%s, which is not followed: only dict, list, tuple, str, "
 		"bytes, int, float, bool and None are read; convert what is "
@@ -387,8 +388,9 @@ static int pickle_step(struct pickle_reader *r)
 
 	r->op = r->at;
 	if (r->policy->steps_most && ++r->steps > r->policy->steps_most)
-		return pickle_refuse_use(r, "more than %zu opcodes", r->policy->steps_most);
-	err = pickle_take_number(r, 1, &code);
+		return pickle_refuse_unsupported(r, "more than %zu opcodes",
+						 r->policy->steps_most);
+	err = pickle_read_number(r, 1, &code);
 	if (err)
 		return err;
 	r->code = (unsigned char)code;
@@ -510,7 +512,7 @@ const struct pickle_value *pickle_next(struct pickle_walk *walk)
 
 /* Protocols 2 and later say so; 0 and 1 begin with a dict or a list that is remembered.
  */
-int pickle_looks_so(const void *bytes, size_t n)
+int pickle_detect(const void *bytes, size_t n)
 {
 	static const char *const beginnings[] = { "(dp", "(lp", "}q", "]q", "}r", "]r",
 						  "}(", "](", "}.", "].", "(d.",

@@ -120,7 +120,7 @@ struct pickle_walk pickle_items(const struct pickle *pickle,
 const struct pickle_value *pickle_next(struct pickle_walk *walk); /* NULL: no more */
 
 /* Whether bytes that begin so are a pickle, and not text. */
-int pickle_looks_so(const void *bytes, size_t n);
+int pickle_detect(const void *bytes, size_t n);
 
 /* A pickled int, numpy's too, and nothing else: 0, -EBADMSG or -ENOMEM. */
 int pickle_int(const void *bytes, size_t n, int64_t *out);

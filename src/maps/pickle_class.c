@@ -32,7 +32,7 @@ int pickle_do_global(struct pickle_reader *r, unsigned unused)
 	const char *line;
 	char *module;
 	size_t module_size = 0, size = 0;
-	int err = pickle_take_line(r, &line, &module_size);
+	int err = pickle_read_line(r, &line, &module_size);
 
 	(void)unused;
 	if (err)
@@ -42,7 +42,7 @@ int pickle_do_global(struct pickle_reader *r, unsigned unused)
 	module = arena_copy(&r->out->arena, line, module_size);
 	if (!module)
 		return pickle_no_memory(r);
-	err = pickle_take_line(r, &line, &size);
+	err = pickle_read_line(r, &line, &size);
 	if (!err && size > NAME_MOST)
 		return pickle_refuse_opcode(r);
 	return err ? err : push_class(r, module, module_size, line, size);
@@ -59,7 +59,7 @@ int pickle_do_stack_global(struct pickle_reader *r, unsigned unused)
 
 	(void)unused;
 	if (pickle_height(r) < 2)
-		return pickle_too_little(r);
+		return pickle_stack_underflow(r);
 	name = pickle_below_top(r, 0);
 	module = pickle_below_top(r, 1);
 	if (!pickle_class_is_name(name) || !pickle_class_is_name(module))
@@ -69,10 +69,10 @@ int pickle_do_stack_global(struct pickle_reader *r, unsigned unused)
 }
 
 /* A class and its arguments are taken from the stack; -ENOTSUP: they are none. */
-static int take_call(struct pickle_reader *r, uint32_t *class, uint32_t *arguments)
+static int evaluate_call(struct pickle_reader *r, uint32_t *class, uint32_t *arguments)
 {
 	if (pickle_height(r) < 2)
-		return pickle_too_little(r);
+		return pickle_stack_underflow(r);
 	if (pickle_below_top(r, 1)->kind != PICKLE_CLASS ||
 	    pickle_below_top(r, 0)->kind != PICKLE_TUPLE)
 		return pickle_refuse_opcode(r);
@@ -85,7 +85,7 @@ static int take_call(struct pickle_reader *r, uint32_t *class, uint32_t *argumen
 int pickle_do_reduce(struct pickle_reader *r, unsigned unused)
 {
 	uint32_t class, arguments;
-	int err = take_call(r, &class, &arguments);
+	int err = evaluate_call(r, &class, &arguments);
 
 	(void)unused;
 	if (!err)
@@ -101,7 +101,7 @@ int pickle_do_new_object(struct pickle_reader *r, unsigned unused)
 	(void)unused;
 	if (!r->policy->objects)
 		return pickle_refuse_opcode(r);
-	err = take_call(r, &object.object.class, &object.size);
+	err = evaluate_call(r, &object.object.class, &object.size);
 	return err ? err : pickle_push(r, &object);
 }
 
@@ -111,7 +111,7 @@ int pickle_do_build(struct pickle_reader *r, unsigned unused)
 
 	(void)unused;
 	if (pickle_height(r) < 2)
-		return pickle_too_little(r);
+		return pickle_stack_underflow(r);
 	object = r->stack.items[r->stack.count - 2];
 	state = r->stack.items[r->stack.count - 1];
 	if (pickle_at(r, object)->kind != PICKLE_OBJECT)

@@ -85,7 +85,7 @@ static int charge(struct pickle_reader *r, uint64_t bytes)
 		r->made += bytes;
 		return 0;
 	}
-	return pickle_refuse_use(
+	return pickle_refuse_unsupported(
 		r, "arrays that take eight times the memory of the file; write "
 		   "lists of int");
 }

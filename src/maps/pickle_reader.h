@@ -49,18 +49,18 @@ struct pickle_reader {
 /* Says where and what, and what to do about it: -EBADMSG; or of another policy -ENOTSUP. */
 int pickle_refuse(struct pickle_reader *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-int pickle_refuse_use(struct pickle_reader *r, const char *format, ...)
+int pickle_refuse_unsupported(struct pickle_reader *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 int pickle_no_memory(struct pickle_reader *r);
-int pickle_cut_off(struct pickle_reader *r);
+int pickle_truncated(struct pickle_reader *r);
 
 /* The opcode at hand is not followed. */
 int pickle_refuse_opcode(struct pickle_reader *r);
 
 /* A number of so many bytes; a line with one that is written out; any line. */
-int pickle_take_number(struct pickle_reader *r, unsigned width, uint64_t *out);
-int pickle_take_digits(struct pickle_reader *r, char out[PICKLE_LINE_MOST]);
-int pickle_take_line(struct pickle_reader *r, const char **out, size_t *size);
+int pickle_read_number(struct pickle_reader *r, unsigned width, uint64_t *out);
+int pickle_read_digits(struct pickle_reader *r, char out[PICKLE_LINE_MOST]);
+int pickle_read_line(struct pickle_reader *r, const char **out, size_t *size);
 
 /* Values; `id` is that of the last one, and of pickle_add_value of one on no stack. */
 struct pickle_value *pickle_at(struct pickle_reader *r, uint32_t id);
@@ -70,7 +70,7 @@ int pickle_append(struct pickle_reader *r, uint32_t container, uint32_t id);
 /* What is above the last mark: nothing beneath it may be taken. */
 size_t pickle_height(const struct pickle_reader *r);
 struct pickle_value *pickle_below_top(struct pickle_reader *r, size_t below);
-int pickle_too_little(struct pickle_reader *r);
+int pickle_stack_underflow(struct pickle_reader *r);
 
 /* What plain data may be made of: numbers and arrays of numpy, dicts of collections. */
 extern const struct pickle_policy pickle_plain;

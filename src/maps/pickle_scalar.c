@@ -31,7 +31,7 @@ int pickle_refuse(struct pickle_reader *r, const char *format, ...)
 	return err;
 }
 
-int pickle_refuse_use(struct pickle_reader *r, const char *format, ...)
+int pickle_refuse_unsupported(struct pickle_reader *r, const char *format, ...)
 {
 	va_list arguments;
 	int err;
@@ -47,13 +47,13 @@ int pickle_no_memory(struct pickle_reader *r)
 	return error_no_memory(r->e, r->path);
 }
 
-int pickle_cut_off(struct pickle_reader *r)
+int pickle_truncated(struct pickle_reader *r)
 {
 	return pickle_refuse(r, "the file ends within it; copy it again");
 }
 
 /* The next n bytes. */
-static int pickle_scalar_take(struct pickle_reader *r, uint64_t n,
+static int pickle_scalar_read(struct pickle_reader *r, uint64_t n,
 			      const unsigned char **out)
 {
 	static const unsigned char nothing[1];
@@ -61,37 +61,38 @@ static int pickle_scalar_take(struct pickle_reader *r, uint64_t n,
 
 	*out = nothing;
 	if (n > r->input->end - r->at)
-		return pickle_cut_off(r);
+		return pickle_truncated(r);
 	if (n)
 		err = r->input->get(r->input->context, r->at, (size_t)n, out);
 	r->at += n;
 	return err;
 }
 
-int pickle_take_number(struct pickle_reader *r, unsigned width, uint64_t *out)
+int pickle_read_number(struct pickle_reader *r, unsigned width, uint64_t *out)
 {
 	const unsigned char *bytes;
-	int err = pickle_scalar_take(r, width, &bytes);
+	int err = pickle_scalar_read(r, width, &bytes);
 
 	*out = err ? 0 : little_endian(bytes, width);
 	return err;
 }
 
 /* What is before the next line break, which is skipped. */
-int pickle_take_line(struct pickle_reader *r, const char **out, size_t *size)
+int pickle_read_line(struct pickle_reader *r, const char **out, size_t *size)
 {
 	uint64_t left = r->input->end - r->at, begin = r->at;
 	size_t most = r->policy->line_most;
 	const unsigned char *bytes, *newline;
-	int err = pickle_scalar_take(r, most && left > most ? most : left, &bytes);
+	int err = pickle_scalar_read(r, most && left > most ? most : left, &bytes);
 
 	if (err)
 		return err;
 	newline = memchr(bytes, '\n', (size_t)(r->at - begin));
 	if (!newline && most && left > most)
-		return pickle_refuse_use(r, "a line of more than %zu bytes", most);
+		return pickle_refuse_unsupported(r, "a line of more than %zu bytes",
+						 most);
 	if (!newline)
-		return pickle_cut_off(r);
+		return pickle_truncated(r);
 	*out = (const char *)bytes;
 	*size = (size_t)(newline - bytes);
 	r->at = begin + *size + 1;
@@ -113,7 +114,7 @@ int pickle_add_value(struct pickle_reader *r, const struct pickle_value *value, 
 	size_t most = r->policy->values_most;
 
 	if (most && r->out->values.count >= most)
-		return pickle_refuse_use(r, "more than %zu values", most);
+		return pickle_refuse_unsupported(r, "more than %zu values", most);
 	*id = (uint32_t)r->out->values.count;
 	return vec_push(&r->out->values, *value) < 0 ? pickle_no_memory(r) : 0;
 }
@@ -162,21 +163,21 @@ static int sized_text(struct pickle_reader *r, enum pickle_kind kind, unsigned w
 {
 	const unsigned char *text;
 	uint64_t size, most = r->policy->text_most;
-	int err = pickle_take_number(r, width, &size);
+	int err = pickle_read_number(r, width, &size);
 
 	if (err)
 		return err;
 	if (size > r->input->end - r->at)
-		return pickle_cut_off(r);
+		return pickle_truncated(r);
 	if (size > UINT32_MAX)
-		return pickle_refuse_use(r, "a text of more than 4 GiB");
+		return pickle_refuse_unsupported(r, "a text of more than 4 GiB");
 	if (kind == PICKLE_BYTES ? r->policy->leave_bytes : most && size > most) {
 		r->at += size;
 		return pickle_push(r, &(struct pickle_value){ .kind = kind,
 							      .size = (uint32_t)size,
 							      .place = r->at - size });
 	}
-	err = pickle_scalar_take(r, size, &text);
+	err = pickle_scalar_read(r, size, &text);
 	return err ? err : push_lasting(r, kind, text, (size_t)size);
 }
 
@@ -199,7 +200,7 @@ static int line_text(struct pickle_reader *r, enum pickle_kind kind, read_plain 
 {
 	size_t size = 0, plain_size;
 	const char *line, *plain;
-	int err = pickle_take_line(r, &line, &size);
+	int err = pickle_read_line(r, &line, &size);
 
 	if (err)
 		return err;
@@ -239,7 +240,7 @@ int pickle_do_constant(struct pickle_reader *r, unsigned width)
 int pickle_do_int(struct pickle_reader *r, unsigned width)
 {
 	uint64_t number;
-	int err = pickle_take_number(r, width, &number);
+	int err = pickle_read_number(r, width, &number);
 
 	if (err)
 		return err;
@@ -254,7 +255,7 @@ int pickle_do_long(struct pickle_reader *r, unsigned width)
 {
 	const unsigned char *bytes;
 	uint64_t size, number;
-	int err = pickle_take_number(r, width, &size);
+	int err = pickle_read_number(r, width, &size);
 
 	if (err)
 		return err;
@@ -263,10 +264,10 @@ int pickle_do_long(struct pickle_reader *r, unsigned width)
 		return push_kind(r, PICKLE_NONE, 0);
 	}
 	if (size > r->input->end - r->at)
-		return pickle_cut_off(r);
+		return pickle_truncated(r);
 	if (size > 8)
 		return pickle_refuse(r, "a number that needs more than 64 bits");
-	err = pickle_scalar_take(r, size, &bytes);
+	err = pickle_scalar_read(r, size, &bytes);
 	if (err)
 		return err;
 	number = little_endian(bytes, (unsigned)size);
@@ -275,11 +276,11 @@ int pickle_do_long(struct pickle_reader *r, unsigned width)
 	return push_kind(r, PICKLE_INT, (int64_t)number);
 }
 
-int pickle_take_digits(struct pickle_reader *r, char out[PICKLE_LINE_MOST])
+int pickle_read_digits(struct pickle_reader *r, char out[PICKLE_LINE_MOST])
 {
 	size_t size = 0;
 	const char *line;
-	int err = pickle_take_line(r, &line, &size);
+	int err = pickle_read_line(r, &line, &size);
 
 	if (err)
 		return err;
@@ -295,7 +296,7 @@ int pickle_do_decimal(struct pickle_reader *r, unsigned width)
 {
 	char digits[PICKLE_LINE_MOST], *end;
 	int64_t number;
-	int err = pickle_take_digits(r, digits);
+	int err = pickle_read_digits(r, digits);
 
 	(void)width;
 	if (err)
@@ -316,7 +317,7 @@ int pickle_do_float(struct pickle_reader *r, unsigned width)
 {
 	struct pickle_value value = { .kind = PICKLE_FLOAT };
 	char digits[PICKLE_LINE_MOST], *end;
-	int err = pickle_take_digits(r, digits);
+	int err = pickle_read_digits(r, digits);
 
 	(void)width;
 	if (err)
@@ -329,7 +330,7 @@ int pickle_do_binfloat(struct pickle_reader *r, unsigned width)
 {
 	struct pickle_value value = { .kind = PICKLE_FLOAT };
 	uint64_t bits;
-	int err = pickle_take_number(r, width, &bits);
+	int err = pickle_read_number(r, width, &bits);
 
 	if (err)
 		return err;

@@ -148,13 +148,13 @@ static bool has_role(const char *name, enum role role)
 	return false;
 }
 
-bool name_says_images(const char *name)
+bool name_has_image_word(const char *name)
 {
 	return has_role(name, ROLE_IMAGES) || strstr(name, "image") || strstr(name, "img") ||
 	       strstr(name, "data");
 }
 
-bool name_says_labels(const char *name)
+bool name_has_label_word(const char *name)
 {
 	return has_role(name, ROLE_LABELS);
 }
@@ -264,7 +264,7 @@ bool name_is_split_list(const char *name, char out[SPLIT_BYTES])
 	return splits == 1 && lists == 1 && words == 2;
 }
 
-bool name_says_split(const char *name)
+bool name_has_split_word(const char *name)
 {
 	return has_role(name, ROLE_SPLIT);
 }
@@ -279,7 +279,7 @@ bool name_is_wnid(const char *name, size_t n)
 	return true;
 }
 
-bool names_may_go_together(const char *a, const char *b)
+bool names_splits_agree(const char *a, const char *b)
 {
 	struct word one, two;
 	const char *first = NULL, *second = NULL;
@@ -317,7 +317,7 @@ bool name_is_chosen(const char *name, const char *chosen, const char *array)
 {
 	size_t n = split_before(name), own = array ? split_before(array) : n;
 
-	if (array && !names_may_go_together(name, array))
+	if (array && !names_splits_agree(name, array))
 		return false;
 	if (strcmp(name, chosen) == 0)
 		return true;

@@ -24,10 +24,10 @@ enum { NAME_KEY_BYTES = 128 };
 void name_key(const char *name, char out[NAME_KEY_BYTES]);
 
 /* Is one of its words, or all of it, one for images? "train_images", "encoded_data". */
-bool name_says_images(const char *name);
+bool name_has_image_word(const char *name);
 
 /* Is one of its words one for labels? "fine_labels", "train_y". */
-bool name_says_labels(const char *name);
+bool name_has_label_word(const char *name);
 
 /* How usual the name is for labels, 0 is most; without the words of its key. */
 unsigned name_label_rank(const char *name);
@@ -55,13 +55,13 @@ bool name_is_split_column(const char *name);
 bool name_is_split_list(const char *name, char out[SPLIT_BYTES]);
 
 /* Has it a word for a split? */
-bool name_says_split(const char *name);
+bool name_has_split_word(const char *name);
 
 /* "n01440764", as ImageNet names its classes. */
 bool name_is_wnid(const char *name, size_t n);
 
 /* False: the names say that the two are of different splits. */
-bool names_may_go_together(const char *a, const char *b);
+bool names_splits_agree(const char *a, const char *b);
 
 /* Which of a pair of files this is, "train_x.h5" or "train_y.h5": both have one key. */
 enum name_pair { NAME_NO_PAIR, NAME_PAIR_IMAGES, NAME_PAIR_LABELS };

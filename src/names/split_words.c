@@ -31,7 +31,7 @@ bool split_is_word(const char *text, size_t n)
 	return split_of(text, n, strncasecmp) != 0;
 }
 
-bool split_is_small_word(const char *text, size_t n)
+bool split_is_lowercase_word(const char *text, size_t n)
 {
 	return split_of(text, n, strncmp) != 0;
 }

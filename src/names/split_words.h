@@ -14,7 +14,7 @@
 bool split_is_word(const char *text, size_t n);
 
 /* The same, in small letters only. */
-bool split_is_small_word(const char *text, size_t n);
+bool split_is_lowercase_word(const char *text, size_t n);
 
 /* Are these the same part: the same bytes, or as "val" and "validation"? Small letters. */
 bool split_is_same(const char *a, size_t na, const char *b, size_t nb);

@@ -85,7 +85,7 @@ static bool has_component(const char *path, bool ups)
  * with `..`, outside of the process's cgroup namespace. NULL: `own` is not below; "" also
  * where the path is unknown.
  */
-static const char *way_down(const char *root, const char *own)
+static const char *relative_path(const char *root, const char *own)
 {
 	size_t r = component(&root), o = component(&own);
 
@@ -103,7 +103,7 @@ static const char *way_down(const char *root, const char *own)
 /* Keeps the mount that shows most of the hierarchy; of two equal ones the later. */
 static void offer_mount(struct hierarchy *hierarchy, const char *root, char *mountpoint)
 {
-	const char *below = hierarchy->own ? way_down(root, hierarchy->own) : NULL;
+	const char *below = hierarchy->own ? relative_path(root, hierarchy->own) : NULL;
 
 	if (!below || (hierarchy->mountpoint && strlen(root) > hierarchy->hidden))
 		return;

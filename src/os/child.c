@@ -109,7 +109,7 @@ int child_wait(pid_t child, int *status, struct error *e)
 			 "the end of the indexer cannot be waited for: %s", strerror(number));
 }
 
-void child_hold_signals(sigset_t *before)
+void child_block_signals(sigset_t *before)
 {
 	sigset_t signals;
 
@@ -123,7 +123,7 @@ static bool is_for_child(const siginfo_t *info)
 	return info->si_signo != SIGCHLD && info->si_code <= 0;
 }
 
-int child_accompany(pid_t child, int *status)
+int child_wait_forwarding(pid_t child, int *status)
 {
 	const struct timespec pause = { 1, 0 };
 	sigset_t held;

@@ -39,13 +39,13 @@ int child_wait(pid_t child, int *status, struct error *e);
  * TERM, INT and HUP in all of them, so that the parent can wait for these signals. Child
  * and parent restore *before in the end.
  */
-void child_hold_signals(sigset_t *before);
+void child_block_signals(sigset_t *before);
 
 /*
  * Waits with the signals blocked: 0 and the wait status, or a negative errno. Signals
  * that another process sent to this one are passed on to the child.
  */
-int child_accompany(pid_t child, int *status);
+int child_wait_forwarding(pid_t child, int *status);
 
 /*
  * Ends a child, even a stopped one: TERM and CONT, and KILL after a second. Returns after

@@ -80,7 +80,7 @@ static int fsids_remember(struct fsids *before)
 	return 0;
 }
 
-int fsids_take(uid_t uid, gid_t gid, struct fsids *before)
+int fsids_assume(uid_t uid, gid_t gid, struct fsids *before)
 {
 	const struct fsids wanted = { .uid = uid, .gid = gid };
 	int err;

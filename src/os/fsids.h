@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The thread's ids before fsids_take. */
+/* The thread's ids before fsids_assume. */
 struct fsids {
 	bool taken;
 	uid_t uid;
@@ -28,7 +28,7 @@ struct fsids {
  * 0; without a change if these are the process's effective ids. -EPERM: the process may
  * not change them; -ENOMEM. Call fsids_restore in each case.
  */
-int fsids_take(uid_t uid, gid_t gid, struct fsids *before);
+int fsids_assume(uid_t uid, gid_t gid, struct fsids *before);
 void fsids_restore(struct fsids *before);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-int inherited_note(struct inherited *inherited)
+int inherited_list(struct inherited *inherited)
 {
 	DIR *folder = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -48,7 +48,7 @@ void inherited_guard_streams(void)
 		close(fd);
 }
 
-void inherited_leave_streams(void)
+void inherited_replace_streams(void)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 

@@ -17,7 +17,7 @@ struct inherited {
 };
 
 /* Notes the open descriptors: 0 or -ENOMEM. None where /proc is not mounted. */
-int inherited_note(struct inherited *inherited);
+int inherited_list(struct inherited *inherited);
 
 /* Closes them, except `kept` (-1: none). */
 void inherited_close(const struct inherited *inherited, int kept);
@@ -28,6 +28,6 @@ void inherited_free(struct inherited *inherited);
 void inherited_guard_streams(void);
 
 /* Replaces the caller's standard streams by /dev/null. */
-void inherited_leave_streams(void);
+void inherited_replace_streams(void);
 
 #endif

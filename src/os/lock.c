@@ -6,14 +6,14 @@
 #include "base/invariant.h"
 
 /* A mutex that cannot be locked is a bug: no error to return. */
-void lock_take(struct lock *lock)
+void lock_acquire(struct lock *lock)
 {
 	int err = pthread_mutex_lock(&lock->mutex);
 
 	INVARIANT(err == 0);
 }
 
-void lock_drop(struct lock *lock)
+void lock_release(struct lock *lock)
 {
 	int err = pthread_mutex_unlock(&lock->mutex);
 

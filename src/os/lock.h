@@ -23,8 +23,8 @@ struct wakeup {
 #define LOCK_INIT { PTHREAD_MUTEX_INITIALIZER }
 #define WAKEUP_INIT { PTHREAD_COND_INITIALIZER }
 
-void lock_take(struct lock *lock);
-void lock_drop(struct lock *lock);
+void lock_acquire(struct lock *lock);
+void lock_release(struct lock *lock);
 
 /* Lock held; released while waiting. */
 void wakeup_wait(struct wakeup *wakeup, struct lock *lock);
@@ -36,11 +36,11 @@ void wakeup_one(struct wakeup *wakeup);
 
 static inline void lock_guard_end(struct lock **lock)
 {
-	lock_drop(*lock);
+	lock_release(*lock);
 }
 
 #define LOCK_GUARD(which)                                              \
 	__attribute__((cleanup(lock_guard_end), unused)) struct lock * \
-	lock_guard_ = (lock_take(which), (which))
+	lock_guard_ = (lock_acquire(which), (which))
 
 #endif

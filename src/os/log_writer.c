@@ -84,7 +84,7 @@ static void log_writer_write_records(void)
 }
 
 /* Neither a terminal, nor a folder, nor the mount is kept busy. */
-static int leave_senders(int records, int file)
+static int detach_from_senders(int records, int file)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
@@ -101,7 +101,7 @@ static _Noreturn void become_writer(int records, int file)
 {
 	struct error e;
 
-	if (leave_senders(records, file) < 0 || rights_renounce(&e) < 0)
+	if (detach_from_senders(records, file) < 0 || rights_renounce(&e) < 0)
 		_exit(1);
 	sandbox_forbid_changes();
 	log_writer_write_records();
@@ -167,7 +167,7 @@ int log_writer_start(int file, struct error *e)
 static int log_sender = -1;
 static atomic_bool log_hangs; /* the writer was seen to, and has not written all since */
 
-bool log_writer_has_written(void)
+bool log_writer_is_flushed(void)
 {
 	int waiting = 0;
 
@@ -179,7 +179,7 @@ static void await_writer(void)
 	long long end = bounded_now() + WRITTEN_MS;
 	unsigned pause = PAUSE_FIRST_US;
 
-	while (!log_writer_has_written()) {
+	while (!log_writer_is_flushed()) {
 		if (bounded_now() >= end) {
 			atomic_store(&log_hangs, true);
 			return;
@@ -191,7 +191,7 @@ static void await_writer(void)
 
 static int send_line(const char *line, size_t size)
 {
-	if (atomic_load(&log_hangs) && log_writer_has_written())
+	if (atomic_load(&log_hangs) && log_writer_is_flushed())
 		atomic_store(&log_hangs, false);
 	if (send(log_sender, line, size, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		return -errno;

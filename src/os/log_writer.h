@@ -35,6 +35,6 @@ int log_writer_start(int file, struct error *e);
 void log_writer_use(int sender);
 
 /* Has the writer written all lines that were sent? Lines of other senders count, too. */
-bool log_writer_has_written(void);
+bool log_writer_is_flushed(void);
 
 #endif

@@ -172,7 +172,8 @@ static const struct dialect dialects[] = {
 };
 
 /* Used memory that is not clean page cache: memory of processes, tmpfs, slabs. */
-static uint64_t taken(const struct dialect *dialect, const char *folder, const char *stat)
+static uint64_t used_memory(const struct dialect *dialect, const char *folder,
+			    const char *stat)
 {
 	uint64_t usage = file_number(folder, dialect->usage, 0);
 	uint64_t file = plus(field(stat, dialect->file[0], 0), field(stat, dialect->file[1], 0));
@@ -181,8 +182,8 @@ static uint64_t taken(const struct dialect *dialect, const char *folder, const c
 	return minus(usage, minus(file, busy));
 }
 
-static void look_at_level(const struct cgroup_level *level, uint64_t machine,
-			  struct memory_state *state)
+static void read_level(const struct cgroup_level *level, uint64_t machine,
+		       struct memory_state *state)
 {
 	const struct dialect *dialect = &dialects[level->old];
 	uint64_t limit = file_number(level->path, dialect->limits[0], UINT64_MAX);
@@ -199,10 +200,11 @@ static void look_at_level(const struct cgroup_level *level, uint64_t machine,
 		return; /* the machine's memory is less */
 	state->limit = memory_least(state->limit, limit);
 	state->available = memory_least(state->available,
-					minus(limit, taken(dialect, level->path, stat)));
+					minus(limit,
+					      used_memory(dialect, level->path, stat)));
 }
 
-static void look_at_machine(const struct memory *memory, struct memory_state *state)
+static void read_machine(const struct memory *memory, struct memory_state *state)
 {
 	char text[STAT_BYTES];
 	uint64_t kib;
@@ -265,15 +267,15 @@ void memory_close(struct memory *memory)
 	free(memory);
 }
 
-void memory_look(struct memory *memory, struct memory_state *out)
+void memory_read_state(struct memory *memory, struct memory_state *out)
 {
 	uint64_t machine;
 
 	find_levels(memory); /* without memory, the ones found so far remain */
-	look_at_machine(memory, out);
+	read_machine(memory, out);
 	machine = out->limit;
 	for (size_t i = 0; i < memory->levels.list.count; i++)
-		look_at_level(&memory->levels.list.items[i], machine, out);
+		read_level(&memory->levels.list.items[i], machine, out);
 }
 
 /* The budget. */
@@ -340,7 +342,7 @@ int memory_budget(const char *text, const struct memory_state *state, uint64_t *
 	return 0;
 }
 
-int memory_budget_here(const char *text, uint64_t *out, struct error *e)
+int memory_budget_of_process(const char *text, uint64_t *out, struct error *e)
 {
 	struct memory_state state;
 	struct memory *memory;
@@ -348,7 +350,7 @@ int memory_budget_here(const char *text, uint64_t *out, struct error *e)
 
 	if (err)
 		return error_no_memory(e, NULL);
-	memory_look(memory, &state);
+	memory_read_state(memory, &state);
 	memory_close(memory);
 	return memory_budget(text, &state, out, e);
 }

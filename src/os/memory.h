@@ -34,7 +34,7 @@ void memory_close(struct memory *memory);
  * Reads a few small files, unless the process has changed its groups: cheap enough for
  * ten calls a second, and needs no rights.
  */
-void memory_look(struct memory *memory, struct memory_state *out);
+void memory_read_state(struct memory *memory, struct memory_state *out);
 
 /* Available bytes of this machine and its control groups; UINT64_MAX: unknown. */
 static inline uint64_t memory_available(void)
@@ -43,7 +43,7 @@ static inline uint64_t memory_available(void)
 	struct memory *memory;
 
 	if (memory_open("", &memory) == 0) {
-		memory_look(memory, &state);
+		memory_read_state(memory, &state);
 		memory_close(memory);
 	}
 	return state.available;
@@ -67,7 +67,7 @@ int memory_budget(const char *text, const struct memory_state *state, uint64_t *
 		  struct error *e);
 
 /* The same, for this process at this moment. */
-int memory_budget_here(const char *text, uint64_t *out, struct error *e);
+int memory_budget_of_process(const char *text, uint64_t *out, struct error *e);
 
 /*
  * The part of a budget that is always the daemon's own cache: room for blocks that are

@@ -59,17 +59,17 @@ char *mounts_path(const char *path)
  * it busy; with the whole path a user who renames a folder above could have another mount
  * unmounted.
  */
-struct place {
+struct mounts_place {
 	int folder;
 	char path[64 + NAME_MAX];
 };
 
-static void leave_place(struct place *place)
+static void close_mounts_place(struct mounts_place *place)
 {
 	cleanup_close(&place->folder);
 }
 
-static int mounts_find_place(const char *path, struct place *place)
+static int mounts_find_place(const char *path, struct mounts_place *place)
 {
 	const char *name = strrchr(path, '/');
 	CLEANUP(cleanup_free) char *above = NULL, *real = NULL;
@@ -132,25 +132,25 @@ struct question {
 	gid_t gid;
 };
 
-static bool says_dead(int errnum)
+static bool is_dead_errno(int errnum)
 {
 	return errnum == ENOTCONN || errnum == ECONNABORTED;
 }
 
 /* In a child. Attributes that the kernel cached would hide that a mount is dead. */
-static int mounts_ask(void *argument)
+static int mounts_open_root(void *argument)
 {
 	const struct question *question = argument;
 	int fd = open(question->path, O_PATH | O_CLOEXEC);
 	struct statx st;
 
 	if (fd < 0)
-		return says_dead(errno);
+		return is_dead_errno(errno);
 	if (question->as_owner && (setresgid(question->gid, question->gid, question->gid) ||
 				   setresuid(question->uid, question->uid, question->uid)))
 		return 0;
 	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS,
-		     &st) < 0 && says_dead(errno);
+		     &st) < 0 && is_dead_errno(errno);
 }
 
 bool mounts_is_dead(const char *path)
@@ -165,7 +165,7 @@ bool mounts_is_dead(const char *path)
 		question.uid = entry.uid;
 		question.gid = entry.gid;
 	}
-	return bounded_run(mounts_ask, &question, ANSWER_MILLISECONDS) == 1;
+	return bounded_run(mounts_open_root, &question, ANSWER_MILLISECONDS) == 1;
 }
 
 /* Unmounting. */
@@ -209,7 +209,7 @@ static int run_fusermount(const char *path, const char *lazy)
 }
 
 /* Holds the topmost mount at `path`, for calls that unmount it although it is held. */
-static int mounts_hold(const char *path, int id, char *held, size_t size)
+static int mounts_pin(const char *path, int id, char *held, size_t size)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
@@ -233,7 +233,7 @@ static int detach_held(const char *path, const char *held)
 int mounts_detach(const char *path, int id)
 {
 	char held[64];
-	CLEANUP(cleanup_close) int fd = mounts_hold(path, id, held, sizeof(held));
+	CLEANUP(cleanup_close) int fd = mounts_pin(path, id, held, sizeof(held));
 
 	return fd < 0 ? fd : detach_held(path, held);
 }
@@ -242,7 +242,7 @@ int mounts_detach(const char *path, int id)
 int mounts_detach_dead(const char *path, int id)
 {
 	char held[64];
-	CLEANUP(cleanup_close) int fd = mounts_hold(path, id, held, sizeof(held));
+	CLEANUP(cleanup_close) int fd = mounts_pin(path, id, held, sizeof(held));
 	int err;
 
 	if (fd < 0)
@@ -258,7 +258,7 @@ int mounts_detach_dead(const char *path, int id)
 /* umount2(2) below the parent folder: 0 or a negative errno. */
 static int unmount_placed(const char *path, int id, int flags)
 {
-	CLEANUP(leave_place) struct place place = { .folder = -1 };
+	CLEANUP(close_mounts_place) struct mounts_place place = { .folder = -1 };
 	int err = check_id(path, id);
 
 	if (!err)
@@ -323,7 +323,7 @@ int mounts_abort(const char *path, int id)
 
 	if (err || mounts_find(path, &entry) != 1)
 		return err ? err : -EINVAL;
-	fd = mounts_hold(path, id, held, sizeof(held));
+	fd = mounts_pin(path, id, held, sizeof(held));
 	if (fd < 0)
 		return fd;
 	err = force(held, &entry);

@@ -27,7 +27,7 @@ static socklen_t manager_size;
 /* systemd. */
 
 /* A path, or after `@` a name in Linux's abstract namespace. */
-static void take_address(void)
+static void parse_address(void)
 {
 	const char *address = getenv("NOTIFY_SOCKET");
 	size_t n = address ? strlen(address) : 0;
@@ -106,7 +106,7 @@ int notify_open_fifo(const char *path, struct error *e)
 
 void notify_adopt(struct notify *notify, int fifo)
 {
-	take_address();
+	parse_address();
 	notify->pipe = fifo;
 }
 
@@ -185,7 +185,7 @@ bool notify_close(struct notify *notify, unsigned milliseconds)
 	return true;
 }
 
-void notify_forget(struct notify *notify)
+void notify_clear(struct notify *notify)
 {
 	if (notify->pipe >= 0)
 		close(notify->pipe);

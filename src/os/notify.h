@@ -52,6 +52,6 @@ void notify_stopping(void);
 bool notify_close(struct notify *notify, unsigned milliseconds);
 
 /* For a child, which must not report: closes the FIFO. */
-void notify_forget(struct notify *notify);
+void notify_clear(struct notify *notify);
 
 #endif

@@ -111,12 +111,12 @@ static int place_follow(struct place_walk *w, const char *name, char **rest)
 }
 
 /* Assumes the owner's rights in another user's folder, also for folders made there. */
-static int take_rights(const struct place_walk *w, struct fsids *before)
+static int assume_owner(const struct place_walk *w, struct fsids *before)
 {
 	if (w->led)
-		return fsids_take(w->uid, w->gid, before);
+		return fsids_assume(w->uid, w->gid, before);
 	if (is_anothers(w, w->st.st_uid))
-		fsids_take(w->st.st_uid, w->st.st_gid, before);
+		fsids_assume(w->st.st_uid, w->st.st_gid, before);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static int place_step(struct place_walk *w, char **rest)
 	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
 	char name[NAME_MAX + 1];
 	size_t n = strcspn(*rest, "/");
-	int err = take_rights(w, &before), fd;
+	int err = assume_owner(w, &before), fd;
 
 	if (n > NAME_MAX)
 		return -ENAMETOOLONG;
@@ -229,7 +229,7 @@ static int open_walked(const char *path, const char *folder, bool make, int *out
 static int open_last(struct place_walk *w, const char *name, int flags, mode_t mode)
 {
 	CLEANUP(fsids_restore) struct fsids before = { .taken = false };
-	int err = take_rights(w, &before), fd;
+	int err = assume_owner(w, &before), fd;
 
 	if (err)
 		return err;
@@ -300,8 +300,8 @@ int place_open(const char *path, bool make, struct place **out, struct error *e)
 	return err;
 }
 
-static int check_beside(const struct place *place, const char *file, dev_t device,
-			ino_t inode, struct error *e)
+static int check_sibling(const struct place *place, const char *file, dev_t device,
+			 ino_t inode, struct error *e)
 {
 	struct stat st;
 
@@ -314,8 +314,8 @@ static int check_beside(const struct place *place, const char *file, dev_t devic
 			 place->path, file);
 }
 
-int place_open_beside(const char *path, const char *file, dev_t device, ino_t inode,
-		      struct place **out, struct error *e)
+int place_open_sibling(const char *path, const char *file, dev_t device, ino_t inode,
+		       struct place **out, struct error *e)
 {
 	CLEANUP(cleanup_free) char *folder = NULL;
 	struct place *place;
@@ -327,7 +327,7 @@ int place_open_beside(const char *path, const char *file, dev_t device, ino_t in
 			err = -errno;
 	}
 	err = err ? place_refuse(path, err, e)
-		  : check_beside(place, file, device, inode, e);
+		  : check_sibling(place, file, device, inode, e);
 	if (err)
 		place_close(place);
 	else
@@ -360,11 +360,11 @@ gid_t place_gid(const struct place *place)
 	return place->st.st_gid;
 }
 
-void place_act_as(struct place *place, uid_t uid, gid_t gid)
+void place_set_ids(struct place *place, uid_t uid, gid_t gid)
 {
 	struct fsids before = { .taken = false };
 
-	if (geteuid() == 0 && fsids_take(uid, gid, &before) == 0) {
+	if (geteuid() == 0 && fsids_assume(uid, gid, &before) == 0) {
 		place->uid = uid;
 		place->gid = gid;
 	}
@@ -387,7 +387,7 @@ static void end_act(struct act *act)
 static int begin_act(struct act *act, const struct place *place, const char *suffix)
 {
 	snprintf(act->name, sizeof(act->name), "%s%s", place->name, suffix);
-	return fsids_take(place->uid, place->gid, &act->before);
+	return fsids_assume(place->uid, place->gid, &act->before);
 }
 
 static int open_in(const struct place *place, const char *suffix, int flags, mode_t mode)

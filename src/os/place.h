@@ -39,8 +39,8 @@ int place_open(const char *path, bool make, struct place **out, struct error *e)
  * The same for a path beside an open file. -ESTALE unless the folder still holds that
  * file under the name `file`. So the owners of the folders above do not matter.
  */
-int place_open_beside(const char *path, const char *file, dev_t device, ino_t inode,
-		      struct place **out, struct error *e);
+int place_open_sibling(const char *path, const char *file, dev_t device, ino_t inode,
+		       struct place **out, struct error *e);
 void place_close(struct place *place); /* NULL is nothing */
 
 /*
@@ -61,7 +61,7 @@ uid_t place_uid(const struct place *place);
 gid_t place_gid(const struct place *place);
 
 /* Acts with these ids from now on, if this process is root and can (os/fsids.h). */
-void place_act_as(struct place *place, uid_t uid, gid_t gid);
+void place_set_ids(struct place *place, uid_t uid, gid_t gid);
 
 /* Makes a file and opens it for writing; -EEXIST if the name exists. */
 int place_create(const struct place *place, const char *suffix, mode_t mode);

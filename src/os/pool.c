@@ -25,7 +25,7 @@ struct pool {
 	pthread_t threads[];
 };
 
-static struct pool_task *take_task(struct pool *pool)
+static struct pool_task *pop_task(struct pool *pool)
 {
 	struct pool_task *task;
 
@@ -57,7 +57,7 @@ static void *worker(void *argument)
 	struct pool *pool = argument;
 	struct pool_task *task;
 
-	while ((task = take_task(pool))) {
+	while ((task = pop_task(pool))) {
 		task->run(task->argument);
 		end_task(pool, task);
 	}
@@ -68,7 +68,7 @@ static void *worker(void *argument)
  * Signals that end the program are handled in the thread that started the pool, which
  * knows when it can clean up.
  */
-static void block_what_ends(sigset_t *before)
+static void block_end_signals(sigset_t *before)
 {
 	sigset_t set;
 
@@ -84,7 +84,7 @@ static int start_threads(struct pool *pool, unsigned threads)
 	sigset_t before;
 	int err = 0;
 
-	block_what_ends(&before);
+	block_end_signals(&before);
 	while (pool->thread_count < threads && !err) {
 		err = pthread_create(&pool->threads[pool->thread_count], NULL, worker, pool);
 		pool->thread_count += !err;
@@ -138,10 +138,10 @@ void pool_finish(struct pool *pool)
 {
 	if (!pool)
 		return;
-	lock_take(&pool->lock);
+	lock_acquire(&pool->lock);
 	pool->finishing = true;
 	wakeup_all(&pool->changed);
-	lock_drop(&pool->lock);
+	lock_release(&pool->lock);
 	for (unsigned i = 0; i < pool->thread_count; i++)
 		pthread_join(pool->threads[i], NULL);
 	pthread_mutex_destroy(&pool->lock.mutex);

@@ -56,7 +56,7 @@ static bool dumps_core(pid_t process)
 }
 
 /* State I: a thread that waits for the end of a core dump. */
-static bool rest_is_stuck(DIR *threads)
+static bool threads_are_stuck(DIR *threads)
 {
 	struct dirent *entry;
 	char path[300];
@@ -72,7 +72,7 @@ static bool rest_is_stuck(DIR *threads)
 }
 
 /* Asks the kernel: /proc may hide other users' processes (hidepid=). */
-static bool process_is_there(pid_t process)
+static bool process_exists(pid_t process)
 {
 	siginfo_t end = { .si_pid = 0 };
 
@@ -82,13 +82,13 @@ static bool process_is_there(pid_t process)
 	       end.si_pid != process;
 }
 
-bool process_is_beyond(pid_t process)
+bool process_cannot_run(pid_t process)
 {
 	char path[64], state;
 	DIR *threads;
 	bool beyond;
 
-	if (!process_is_there(process))
+	if (!process_exists(process))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)process);
 	state = process_state_of(AT_FDCWD, path);
@@ -97,8 +97,8 @@ bool process_is_beyond(pid_t process)
 	snprintf(path, sizeof(path), "/proc/%ld/task", (long)process);
 	threads = opendir(path);
 	if (!threads)
-		return !process_is_there(process);
-	beyond = rest_is_stuck(threads);
+		return !process_exists(process);
+	beyond = threads_are_stuck(threads);
 	closedir(threads);
 	return beyond;
 }
@@ -124,7 +124,7 @@ bool process_ended_by_fault(int status)
 	return false;
 }
 
-bool process_has_less(pid_t child)
+bool process_limits_lowered(pid_t child)
 {
 	struct rlimit ours, its;
 
@@ -152,7 +152,7 @@ uint64_t process_oom_kills(void)
 	return kills;
 }
 
-void process_offer_to_oom(void)
+void process_prefer_oom_kill(void)
 {
 	CLEANUP(cleanup_close) int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
 	char text[32];
@@ -169,7 +169,7 @@ void process_offer_to_oom(void)
 }
 
 /* Its exit closes the descriptors, after the parent has ended. */
-static int close_behind(void *parent)
+static int close_in_child(void *parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (getppid() == *(const pid_t *)parent)
@@ -186,6 +186,6 @@ void process_leave(int status)
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		close(fd);
 	/* without this child, the exit itself waits */
-	clone(close_behind, stack + sizeof(stack), CLONE_FILES | SIGCHLD, &parent);
+	clone(close_in_child, stack + sizeof(stack), CLONE_FILES | SIGCHLD, &parent);
 	_exit(status);
 }

@@ -24,7 +24,7 @@ _Noreturn void process_leave(int status);
  * after it. So is a killed child that cannot be reaped. True for no such process. Where
  * /proc hides it (hidepid=), a child is known to be beyond only when it can be reaped.
  */
-bool process_is_beyond(pid_t process);
+bool process_cannot_run(pid_t process);
 
 /*
  * Is its main thread stopped by a signal? waitpid(2) reports that only when all threads
@@ -43,12 +43,12 @@ bool process_ended_by_fault(int status);
  * Has another process lowered a child's resource limits (prlimit(1)) below those of the
  * calling process? False where that cannot be read.
  */
-bool process_has_less(pid_t child);
+bool process_limits_lowered(pid_t child);
 
 /* Processes that the kernel has killed on this machine for lack of memory. */
 uint64_t process_oom_kills(void);
 
 /* Makes the kernel kill this process before its parent when memory is short. */
-void process_offer_to_oom(void);
+void process_prefer_oom_kill(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int program_beside(const char *name, char out[PROGRAM_PATH_BYTES], struct error *e)
+int program_find(const char *name, char out[PROGRAM_PATH_BYTES], struct error *e)
 {
 	ssize_t n = readlink("/proc/self/exe", out, PATH_MAX);
 	char *slash;

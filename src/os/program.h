@@ -16,6 +16,6 @@ enum { PROGRAM_PATH_BYTES = PATH_MAX + 16 };
  * 0, or a negative errno and *e. In a chroot call it before a mount namespace is made:
  * afterwards the kernel shows the program's path outside of the chroot.
  */
-int program_beside(const char *name, char out[PROGRAM_PATH_BYTES], struct error *e);
+int program_find(const char *name, char out[PROGRAM_PATH_BYTES], struct error *e);
 
 #endif

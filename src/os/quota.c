@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "os/quota.h"
 
-void quota_take(struct quota *quota, uint64_t amount)
+void quota_acquire(struct quota *quota, uint64_t amount)
 {
 	LOCK_GUARD(&quota->lock);
 	while (quota->used && (amount > quota->limit ||
@@ -10,7 +10,7 @@ void quota_take(struct quota *quota, uint64_t amount)
 	quota->used += amount;
 }
 
-void quota_give(struct quota *quota, uint64_t amount)
+void quota_release(struct quota *quota, uint64_t amount)
 {
 	LOCK_GUARD(&quota->lock);
 	quota->used -= amount;

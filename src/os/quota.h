@@ -22,7 +22,7 @@ struct quota {
 
 #define QUOTA_INIT(most) { .limit = (most), .lock = LOCK_INIT, .given = WAKEUP_INIT }
 
-void quota_take(struct quota *quota, uint64_t amount);
-void quota_give(struct quota *quota, uint64_t amount);
+void quota_acquire(struct quota *quota, uint64_t amount);
+void quota_release(struct quota *quota, uint64_t amount);
 
 #endif

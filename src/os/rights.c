@@ -89,7 +89,7 @@ static bool parse_uid(const char *text, uid_t *out)
 }
 
 /* Errors of libraries for an unknown user; see getpwnam(3). */
-static bool means_unknown(int errnum)
+static bool is_unknown_user(int errnum)
 {
 	return errnum == 0 || errnum == ENOENT || errnum == ESRCH || errnum == EBADF ||
 	       errnum == EPERM;
@@ -98,7 +98,7 @@ static bool means_unknown(int errnum)
 static int rights_refuse_unknown(const char *user, int errnum, bool is_number,
 				 struct error *e)
 {
-	if (!means_unknown(errnum))
+	if (!is_unknown_user(errnum))
 		return error_set(e, ERROR_SYSTEM, errnum,
 				 "user '%s': the user database cannot be read: %s; try "
 				 "`getent passwd`", user, strerror(errnum));
@@ -125,7 +125,7 @@ static int find_user(const char *user, const struct passwd **out, struct error *
 	*out = is_number ? getpwuid(uid) : NULL;
 	if (!*out && is_number && uid == geteuid())
 		return 0;
-	if (!*out && means_unknown(errno)) {
+	if (!*out && is_unknown_user(errno)) {
 		errno = 0;
 		*out = getpwnam(user);
 	}
@@ -143,7 +143,7 @@ static int rights_of_other(const struct passwd *user, struct rights *out, struct
 	return groups_of(user, out, e);
 }
 
-int rights_of(const char *user, struct rights *out, struct error *e)
+int rights_of_user(const char *user, struct rights *out, struct error *e)
 {
 	const struct passwd *found;
 	int err = find_user(user, &found, e);
@@ -395,7 +395,7 @@ bool rights_can_be_nobody(void)
 }
 
 /* The bounding set first, while the process may empty it. */
-static int leave_root(void)
+static int drop_root(void)
 {
 	if (may_empty_bounds())
 		empty_bounds();
@@ -410,7 +410,7 @@ static int leave_root(void)
 int rights_become_nobody(struct error *e)
 {
 	bool leaves = geteuid() == 0 && rights_can_be_nobody();
-	int err = leaves ? leave_root() : 0;
+	int err = leaves ? drop_root() : 0;
 
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err,
@@ -430,7 +430,7 @@ static bool rights_is_kept(unsigned capability)
 	       capability == CAP_SETPCAP || capability == CAP_KILL;
 }
 
-int rights_keep_few(struct error *e)
+int rights_keep_for_children(struct error *e)
 {
 	bool bounds = may_empty_bounds();
 	int failed = !read_capabilities();
@@ -478,7 +478,7 @@ int rights_pass_on(unsigned capability, struct error *e)
 }
 
 /* Sets the ids by capabilities that root's real id permits, and exec left ineffective. */
-static void become_again(uid_t uid, gid_t gid)
+static void become_same(uid_t uid, gid_t gid)
 {
 	static const unsigned needed[] = { CAP_SETGID, CAP_SETUID };
 	int failed = !read_capabilities();
@@ -495,7 +495,7 @@ int rights_renounce_as(uid_t uid, gid_t gid, struct error *e)
 {
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (geteuid() != uid || getegid() != gid)
-		become_again(uid, gid);
+		become_same(uid, gid);
 	if (geteuid() != uid || getegid() != gid)
 		return error_set(e, ERROR_SYSTEM, EPERM,
 				 "this process (user id %u) was to act as user id %u, and may "

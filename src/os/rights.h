@@ -5,7 +5,7 @@
  * Root mounts for a user: packed files are opened with that user's uid, gid and all
  * groups, because storage may refuse root, and because root must not read for a user what
  * the user may not read. A process that opens files for another user is a child
- * (os/errand.h): FUSE checks real and saved ids too.
+ * (os/opener.h): FUSE checks real and saved ids too.
  *
  * Threads: only while the process has one.
  */
@@ -33,7 +33,7 @@ struct rights {
  * itself: -EPERM, or -ENOENT for an unknown user, and *e. For the process's own user
  * these are its present ids and groups. The caller frees *out with rights_free.
  */
-int rights_of(const char *user, struct rights *out, struct error *e);
+int rights_of_user(const char *user, struct rights *out, struct error *e);
 void rights_free(struct rights *rights);
 
 /*
@@ -76,7 +76,7 @@ bool rights_can_be_nobody(void);
  * to end them, for itself and a program that it runs; none can be added (no_new_privs).
  * Files are open to it as to uid 0. 0, or a negative errno and *e.
  */
-int rights_keep_few(struct error *e);
+int rights_keep_for_children(struct error *e);
 
 /*
  * Passes a capability (CAP_...) of a process that is not root, in a user namespace of its

@@ -21,7 +21,7 @@
 /* ---- Landlock ------------------------------------------------------------- */
 
 /* As linux/landlock.h has them, which not every system does. */
-enum { CREATE_RULESET = 444, RESTRICT_SELF = 446, ASK_VERSION = 1 };
+enum { CREATE_RULESET = 444, RESTRICT_SELF = 446, QUERY_VERSION = 1 };
 
 struct ruleset {
 	uint64_t files, network, scope;
@@ -45,7 +45,7 @@ enum { VERSIONS = sizeof(versions) / sizeof(versions[0]) };
 
 static int landlock_version(void)
 {
-	long version = syscall(CREATE_RULESET, NULL, 0, ASK_VERSION);
+	long version = syscall(CREATE_RULESET, NULL, 0, QUERY_VERSION);
 
 	return version > 0 ? (int)version : 0;
 }
@@ -141,7 +141,7 @@ void sandbox_forbid_changes(void)
 		log_debug("Landlock: %s", strerror(-err));
 }
 
-void sandbox_look(struct sandbox_support *out)
+void sandbox_probe(struct sandbox_support *out)
 {
 	out->calls = syscalls_can_be_limited();
 	out->landlock = landlock_version();

@@ -3,7 +3,7 @@
  * sandbox.h: takes all rights from a process that parses packed bytes.
  *
  * Open descriptors keep the rights that they were opened with: bytes come and go through
- * these only. The parent opens files by name (os/hatch.h).
+ * these only. The parent opens files by name (os/broker.h).
  *
  * Threads: only while the process has one.
  */
@@ -41,6 +41,6 @@ struct sandbox_support {
 	int landlock;  /* version of its interface; 0: missing or off */
 	bool nobody;   /* root can become nobody; true for other users */
 };
-void sandbox_look(struct sandbox_support *out);
+void sandbox_probe(struct sandbox_support *out);
 
 #endif

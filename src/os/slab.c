@@ -68,7 +68,7 @@ static void slab_add(struct slab *slab, struct slab_piece *piece)
 	atomic_fetch_add(&slab->bytes, slab_weight(piece->size));
 }
 
-static void take_out(struct slab *slab, struct slab_piece *piece)
+static void unlink_piece(struct slab *slab, struct slab_piece *piece)
 {
 	*(piece->newer ? &piece->newer->older : &slab->newest) = piece->older;
 	*(piece->older ? &piece->older->newer : &slab->oldest) = piece->newer;
@@ -80,7 +80,7 @@ void slab_init(struct slab *slab, uint64_t most)
 	*slab = (struct slab){ .lock = LOCK_INIT, .most = most };
 }
 
-static struct slab_piece *take_excess(struct slab *slab)
+static struct slab_piece *unlink_excess(struct slab *slab)
 {
 	struct slab_piece *piece;
 
@@ -88,7 +88,7 @@ static struct slab_piece *take_excess(struct slab *slab)
 	if (atomic_load(&slab->bytes) <= slab->most)
 		return NULL;
 	piece = slab->oldest;
-	take_out(slab, piece);
+	unlink_piece(slab, piece);
 	return piece;
 }
 
@@ -96,15 +96,15 @@ static void return_excess(struct slab *slab)
 {
 	struct slab_piece *piece;
 
-	while ((piece = take_excess(slab)))
+	while ((piece = unlink_excess(slab)))
 		return_memory(piece, piece->size);
 }
 
 void slab_limit(struct slab *slab, uint64_t most)
 {
-	lock_take(&slab->lock);
+	lock_acquire(&slab->lock);
 	slab->most = most;
-	lock_drop(&slab->lock);
+	lock_release(&slab->lock);
 	return_excess(slab);
 }
 
@@ -113,7 +113,7 @@ void slab_free(struct slab *slab)
 	slab_limit(slab, 0);
 }
 
-static void *take_kept(struct slab *slab, size_t size)
+static void *reuse_kept(struct slab *slab, size_t size)
 {
 	struct slab_piece *piece;
 	unsigned looked_at = 0;
@@ -121,7 +121,7 @@ static void *take_kept(struct slab *slab, size_t size)
 	LOCK_GUARD(&slab->lock);
 	for (piece = slab->newest; piece && looked_at < LOOKED_AT; looked_at++) {
 		if (piece->size == size) {
-			take_out(slab, piece);
+			unlink_piece(slab, piece);
 			return piece;
 		}
 		piece = piece->older;
@@ -129,14 +129,14 @@ static void *take_kept(struct slab *slab, size_t size)
 	return NULL;
 }
 
-void *slab_take(struct slab *slab, size_t size)
+void *slab_acquire(struct slab *slab, size_t size)
 {
-	void *memory = size >= SLAB_LEAST ? take_kept(slab, size) : NULL;
+	void *memory = size >= SLAB_LEAST ? reuse_kept(slab, size) : NULL;
 
 	return memory ? memory : slab_get_memory(size);
 }
 
-void slab_give(struct slab *slab, void *memory, size_t size)
+void slab_release(struct slab *slab, void *memory, size_t size)
 {
 	struct slab_piece *piece = memory;
 
@@ -145,16 +145,16 @@ void slab_give(struct slab *slab, void *memory, size_t size)
 		return;
 	}
 	piece->size = size;
-	lock_take(&slab->lock);
+	lock_acquire(&slab->lock);
 	slab_add(slab, piece);
-	lock_drop(&slab->lock);
+	lock_release(&slab->lock);
 	return_excess(slab);
 }
 
 void slab_end_loan(struct slab_loan *loan)
 {
 	if (loan->memory)
-		slab_give(loan->slab, loan->memory, loan->size);
+		slab_release(loan->slab, loan->memory, loan->size);
 	loan->memory = NULL;
 }
 
@@ -166,7 +166,7 @@ void *slab_lend(struct slab_loan *loan, size_t size)
 		loan->size *= 2;
 	if (loan->size < size)
 		return NULL;
-	loan->memory = slab_take(loan->slab, loan->size);
+	loan->memory = slab_acquire(loan->slab, loan->size);
 	return loan->memory;
 }
 

@@ -40,10 +40,10 @@ void slab_free(struct slab *slab);
 uint64_t slab_weight(size_t size);
 
 /* Memory for `size` bytes, not initialised, or NULL. */
-void *slab_take(struct slab *slab, size_t size);
+void *slab_acquire(struct slab *slab, size_t size);
 
-/* Gives the memory back; `size` is that of slab_take. */
-void slab_give(struct slab *slab, void *memory, size_t size);
+/* Gives the memory back; `size` is that of slab_acquire. */
+void slab_release(struct slab *slab, void *memory, size_t size);
 
 /* A new limit, which holds at once. */
 void slab_limit(struct slab *slab, uint64_t most);

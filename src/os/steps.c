@@ -10,7 +10,7 @@ void steps_share(struct steps *steps)
 	shared = steps;
 }
 
-void steps_at(const char *path)
+void steps_record(const char *path)
 {
 	if (!shared)
 		return;

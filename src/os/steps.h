@@ -3,7 +3,7 @@
  * steps.h: the progress of a child process, for a parent with a deadline for each step.
  *
  * Work that may hang runs in a child, and its time depends on the number of files. So the
- * parent waits for the next file only (os/errand.h).
+ * parent waits for the next file only (os/opener.h).
  *
  * Threads: one in each process.
  */
@@ -22,6 +22,6 @@ struct steps {
 void steps_share(struct steps *steps);
 
 /* The child opens `path` next. Does nothing without steps_share. */
-void steps_at(const char *path);
+void steps_record(const char *path);
 
 #endif

@@ -21,7 +21,7 @@ static const char crashed[] = "crashes the library that decodes such images";
 enum request_kind { GET_SIZE, GET_PIXELS };
 
 /* Both ends are one program. Bytes follow: the image file, or its pixels. */
-struct request {
+struct decoders_request {
 	enum request_kind kind;
 	size_t length;
 };
@@ -125,7 +125,7 @@ static bool send_pixels(const void *bytes, size_t length)
 /* Serves requests until the packer closes the socket or a request is invalid. */
 static void serve_packer(void)
 {
-	struct request q;
+	struct decoders_request q;
 	bool told = true;
 
 	while (told && decoders_read_all(LINE, &q, sizeof(q))) {
@@ -255,7 +255,7 @@ static void set_damage(const struct answer *answer, const char **damage)
 static bool query(const struct decoders *d, int i, enum request_kind kind,
 		  const void *bytes, size_t length, struct answer *answer)
 {
-	const struct request request = { kind, length };
+	const struct decoders_request request = { kind, length };
 	int line = i < 0 ? -1 : d->workers[i].line;
 
 	return line >= 0 && decoders_write_all(line, &request, sizeof(request)) &&

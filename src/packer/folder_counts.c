@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static struct writer_split *folder_counts_find_split(struct splits *splits,
+static struct writer_split *folder_counts_find_split(struct folder_counts *splits,
 						     const char *name, size_t length)
 {
 	size_t i;
@@ -17,7 +17,8 @@ static struct writer_split *folder_counts_find_split(struct splits *splits,
 	return NULL;
 }
 
-int splits_count(struct splits *splits, const struct plan_item *items, size_t count)
+int folder_counts_make(struct folder_counts *splits, const struct plan_item *items,
+		       size_t count)
 {
 	struct writer_split *split;
 	size_t i, length;
@@ -44,7 +45,7 @@ int splits_count(struct splits *splits, const struct plan_item *items, size_t co
 	return 0;
 }
 
-void splits_free(struct splits *splits)
+void folder_counts_free(struct folder_counts *splits)
 {
 	vec_free(&splits->list);
 	arena_free(&splits->names);

@@ -10,13 +10,14 @@
 #include "packer/plan.h"
 #include "packer/writer.h"
 
-struct splits {
+struct folder_counts {
 	VEC(struct writer_split) list; /* in the order of the plan */
 	struct arena names;
 };
 
-/* 0 or -ENOMEM; call splits_free in any case. Files at the top are in no split. */
-int splits_count(struct splits *splits, const struct plan_item *items, size_t count);
-void splits_free(struct splits *splits);
+/* 0 or -ENOMEM; call folder_counts_free in any case. Files at the top are in no split. */
+int folder_counts_make(struct folder_counts *splits, const struct plan_item *items,
+		       size_t count);
+void folder_counts_free(struct folder_counts *splits);
 
 #endif

@@ -38,7 +38,7 @@ struct split {
 	int16_t *targets; /* one a row */
 	struct output *map;
 	FILE *map_file;
-	struct pickle pickle;
+	struct pickle_writer pickle;
 };
 
 struct jsc {
@@ -85,7 +85,7 @@ static int begin_map(const struct jsc *jsc, struct split *split, bool replace,
 	if (!split->map_file)
 		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
 	fd = -1;
-	pickle_begin(&split->pickle, split->map_file);
+	pickle_writer_begin(&split->pickle, split->map_file);
 	return 0;
 }
 
@@ -285,7 +285,7 @@ static int jsc_begin(void *state, const struct pack_entry *entry, struct error *
 		return error_set(e, ERROR_SYSTEM, ENOMEM, "%s: no memory to hold it",
 				 entry->path);
 	split->targets[split->done] = (int16_t)entry->label;
-	pickle_add(&split->pickle, entry->path, (uint16_t)entry->label);
+	pickle_writer_add(&split->pickle, entry->path, (uint16_t)entry->label);
 	jsc->current = split;
 	jsc->length = 0;
 	return 0;
@@ -335,7 +335,7 @@ static int finish_map(const struct jsc *jsc, struct split *split, struct error *
 	struct output *map = split->map;
 	int bad;
 
-	pickle_end(&split->pickle);
+	pickle_writer_end(&split->pickle);
 	bad = ferror(file);
 	split->map_file = NULL;
 	if (fclose(file) != 0 || bad)

@@ -250,7 +250,7 @@ int hdf5_output_close(struct hdf5_output *out, bool complete, struct error *e)
 	return well && !out->error ? 0 : hdf5_output_failed(out, "its end", e);
 }
 
-static herr_t h5_output_keep_innermost(unsigned n, const H5E_error2_t *error, void *data)
+static herr_t h5_output_copy_innermost(unsigned n, const H5E_error2_t *error, void *data)
 {
 	if (n == 0)
 		*(const char **)data = error->desc;
@@ -266,7 +266,7 @@ int hdf5_output_failed(const struct hdf5_output *out, const char *what, struct e
 		return error_set(e, ERROR_SYSTEM, -out->error,
 				 "%s: %s cannot be written: %s", out->path, what,
 				 strerror(-out->error));
-	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, h5_output_keep_innermost, &reason);
+	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, h5_output_copy_innermost, &reason);
 	rc = error_set(e, ERROR_SYSTEM, EIO, "%s: %s cannot be written: HDF5 says: %s",
 		       out->path, what, reason && *reason ? reason : "no reason given");
 	H5Eclear2(H5E_DEFAULT);

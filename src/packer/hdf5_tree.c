@@ -19,7 +19,7 @@ enum {
 	WHOLE_LIMIT = 4 * 1024,   /* smaller files are not compressed: tables cost more */
 };
 
-struct tree {
+struct h5_tree {
 	struct hdf5_output *out;
 	int level;       /* of gzip, or 0 */
 	hid_t dataset;   /* of the file between begin and end */
@@ -28,7 +28,7 @@ struct tree {
 	char *folder;    /* its path */
 };
 
-static int h5_tree_fail(const struct tree *tree, const char *path, struct error *e)
+static int h5_tree_fail(const struct h5_tree *tree, const char *path, struct error *e)
 {
 	return hdf5_output_failed(tree->out, path, e);
 }
@@ -36,7 +36,7 @@ static int h5_tree_fail(const struct tree *tree, const char *path, struct error 
 static int tree_open(void **state, struct hdf5_output *out,
 		     const struct writer_config *config, struct error *e)
 {
-	struct tree *tree = calloc(1, sizeof(*tree));
+	struct h5_tree *tree = calloc(1, sizeof(*tree));
 
 	if (!tree)
 		return error_no_memory(e, out->path);
@@ -72,7 +72,7 @@ static int h5_tree_check_path(const char *path, struct error *e)
 }
 
 /* The group of that name in `parent`; created if it does not exist. */
-static hid_t open_group(const struct tree *tree, hid_t parent, const char *name)
+static hid_t open_group(const struct h5_tree *tree, hid_t parent, const char *name)
 {
 	htri_t there = H5Lexists(parent, name, H5P_DEFAULT);
 
@@ -84,7 +84,7 @@ static hid_t open_group(const struct tree *tree, hid_t parent, const char *name)
 }
 
 /* Opens the folder's groups one by one; `folder` is changed meanwhile and restored. */
-static hid_t walk_groups(const struct tree *tree, char *folder)
+static hid_t walk_groups(const struct h5_tree *tree, char *folder)
 {
 	hid_t group = H5Gopen2(tree->out->file, "/", H5P_DEFAULT), next;
 	char *name = folder, *slash;
@@ -104,7 +104,7 @@ static hid_t walk_groups(const struct tree *tree, char *folder)
 }
 
 /* Makes the folder tree->group: 0, or -errno and a sentence. */
-static int enter_folder(struct tree *tree, const char *path, size_t length,
+static int enter_folder(struct h5_tree *tree, const char *path, size_t length,
 			struct error *e)
 {
 	if (tree->folder && strlen(tree->folder) == length &&
@@ -134,7 +134,7 @@ static bool set_chunks(hid_t create, uint64_t size, int level)
 	       H5Pset_deflate(create, (unsigned)level) >= 0;
 }
 
-static hid_t h5_tree_create_dataset(const struct tree *tree, const char *name,
+static hid_t h5_tree_create_dataset(const struct h5_tree *tree, const char *name,
 				    uint64_t size)
 {
 	const hsize_t length = size;
@@ -153,7 +153,7 @@ static hid_t h5_tree_create_dataset(const struct tree *tree, const char *name,
 	return dataset;
 }
 
-static int h5_tree_begin_file(struct tree *tree, const struct pack_entry *entry,
+static int h5_tree_begin_file(struct h5_tree *tree, const struct pack_entry *entry,
 			      const char *name, struct error *e)
 {
 	tree->dataset = h5_tree_create_dataset(tree, name, entry->size);
@@ -240,7 +240,8 @@ static int tree_check(const struct pack_entry *entry, struct error *e)
 	return target ? 0 : refuse_link(entry, e);
 }
 
-static int h5_tree_write_symlink(const struct tree *tree, const struct pack_entry *entry,
+static int h5_tree_write_symlink(const struct h5_tree *tree,
+				 const struct pack_entry *entry,
 				 const char *name, struct error *e)
 {
 	CLEANUP(cleanup_free) char *target = link_target(tree->folder, entry->target);
@@ -253,7 +254,7 @@ static int h5_tree_write_symlink(const struct tree *tree, const struct pack_entr
 	return 0;
 }
 
-static int write_hard_link(const struct tree *tree, const struct pack_entry *entry,
+static int write_hard_link(const struct h5_tree *tree, const struct pack_entry *entry,
 			   const char *name, struct error *e)
 {
 	H5L_info_t info;
@@ -272,8 +273,8 @@ static int write_hard_link(const struct tree *tree, const struct pack_entry *ent
 	return 0;
 }
 
-static int begin_name(struct tree *tree, const struct pack_entry *entry, const char *name,
-		      struct error *e)
+static int begin_name(struct h5_tree *tree, const struct pack_entry *entry,
+		      const char *name, struct error *e)
 {
 	htri_t there = H5Lexists(tree->group, name, H5P_DEFAULT);
 
@@ -290,7 +291,7 @@ static int begin_name(struct tree *tree, const struct pack_entry *entry, const c
 
 static int tree_begin(void *state, const struct pack_entry *entry, struct error *e)
 {
-	struct tree *tree = state;
+	struct h5_tree *tree = state;
 	const char *slash = strrchr(entry->path, '/');
 	const size_t length = slash ? (size_t)(slash - entry->path) : 0;
 	int rc;
@@ -308,7 +309,7 @@ static int tree_begin(void *state, const struct pack_entry *entry, struct error 
 
 static int tree_data(void *state, const void *bytes, size_t length, struct error *e)
 {
-	struct tree *tree = state;
+	struct h5_tree *tree = state;
 
 	if (!hdf5_output_write(tree->out, tree->dataset, H5T_NATIVE_UINT8, tree->at, length,
 			       bytes))
@@ -319,7 +320,7 @@ static int tree_data(void *state, const void *bytes, size_t length, struct error
 
 static int tree_end(void *state, struct error *e)
 {
-	struct tree *tree = state;
+	struct h5_tree *tree = state;
 	herr_t status = H5Dclose(tree->dataset);
 
 	tree->dataset = H5I_INVALID_HID;
@@ -328,7 +329,7 @@ static int tree_end(void *state, struct error *e)
 
 static int tree_close(void *state, bool complete, struct error *e)
 {
-	struct tree *tree = state;
+	struct h5_tree *tree = state;
 
 	(void)complete, (void)e;
 	if (tree->dataset >= 0)

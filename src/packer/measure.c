@@ -15,7 +15,7 @@
 enum { HEAD_BYTES = 32 << 10, WHOLE_MOST = 64 << 20 };
 
 struct measuring {
-	struct scan *scan;
+	struct pack_scan *scan;
 	struct decoders *decoders;
 	_Atomic size_t next;
 };
@@ -30,12 +30,12 @@ static bool measure_head(struct decoders *decoders, int fd, size_t length, void 
 	return n > 0 && decoders_measure(decoders, memory, (size_t)n, size, &damage);
 }
 
-static void measure_image(const struct measuring *m, struct scan_entry *entry)
+static void measure_image(const struct measuring *m, struct pack_scan_entry *entry)
 {
 	CLEANUP(cleanup_free) void *memory = malloc(HEAD_BYTES);
 	CLEANUP(cleanup_free) void *whole = NULL;
-	CLEANUP(cleanup_close) int fd = scan_open(m->scan->root, entry->path,
-						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	CLEANUP(cleanup_close) int fd = pack_scan_open(m->scan->root, entry->path,
+						       O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	uint64_t size;
 	bool found = memory && fd >= 0 &&
 		     measure_head(m->decoders, fd, HEAD_BYTES, memory, &size);
@@ -54,7 +54,7 @@ static void measure_entries(void *argument)
 	size_t i;
 
 	while ((i = atomic_fetch_add(&m->next, 1)) < m->scan->count) {
-		struct scan_entry *entry = &m->scan->entries[i];
+		struct pack_scan_entry *entry = &m->scan->entries[i];
 
 		if ((entry->kind == PACK_FILE || entry->kind == PACK_HARDLINK) &&
 		    naming_is_image(entry->path))
@@ -62,7 +62,7 @@ static void measure_entries(void *argument)
 	}
 }
 
-int measure_images(struct scan *scan, struct decoders *decoders, unsigned threads)
+int measure_images(struct pack_scan *scan, struct decoders *decoders, unsigned threads)
 {
 	struct measuring m = { .scan = scan, .decoders = decoders };
 	struct pool *pool;

@@ -14,6 +14,6 @@
  * Fills decoded_size of the entries that have an image's name and begin like one. A file
  * that cannot be read is skipped: packing it reports the error. 0 or a negative errno.
  */
-int measure_images(struct scan *scan, struct decoders *decoders, unsigned threads);
+int measure_images(struct pack_scan *scan, struct decoders *decoders, unsigned threads);
 
 #endif

@@ -22,7 +22,7 @@ bool naming_is_image(const char *path)
 }
 
 /* The first entry that does not sort before `path`. */
-static size_t lower_bound(const struct scan *scan, const char *path)
+static size_t lower_bound(const struct pack_scan *scan, const char *path)
 {
 	size_t low = 0, high = scan->count;
 
@@ -46,7 +46,7 @@ static bool is_rival(const char *path, size_t length)
 }
 
 /* Entries that begin with the stem and its dot are adjacent. */
-static bool has_rival(const struct scan *scan, size_t i, const char *stem)
+static bool has_rival(const struct pack_scan *scan, size_t i, const char *stem)
 {
 	size_t length = strlen(stem);
 
@@ -61,7 +61,7 @@ static bool has_rival(const struct scan *scan, size_t i, const char *stem)
 	return false;
 }
 
-const char *naming_decoded(const struct scan *scan, size_t i, struct arena *arena)
+const char *naming_decoded(const struct pack_scan *scan, size_t i, struct arena *arena)
 {
 	const char *path = scan->entries[i].path;
 	size_t stem = (size_t)(naming_extension(path) - path), length = strlen(path);

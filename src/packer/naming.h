@@ -20,6 +20,6 @@ bool naming_is_image(const char *path);
  * The path of entry `i` once it is decoded, in `arena`: its extension becomes ppm. If
  * another file has that name or would get it, ppm is appended. NULL: out of memory.
  */
-const char *naming_decoded(const struct scan *scan, size_t i, struct arena *arena);
+const char *naming_decoded(const struct pack_scan *scan, size_t i, struct arena *arena);
 
 #endif

@@ -23,7 +23,7 @@ struct out_folder {
 
 static _Atomic(const struct out_folder *) folders;
 
-int out_folder_known(const char *path)
+int out_folder_opened(const char *path)
 {
 	size_t length = (size_t)(filename_of(path) - path);
 
@@ -38,7 +38,7 @@ int out_folder(const char *path, struct error *e)
 {
 	size_t length = (size_t)(filename_of(path) - path);
 	struct out_folder *folder;
-	int fd = out_folder_known(path);
+	int fd = out_folder_opened(path);
 
 	if (fd >= 0)
 		return fd;
@@ -85,7 +85,7 @@ int out_folder_open(const char *path, int flags)
 	return folder < 0 ? folder : fd < 0 ? -errno : fd;
 }
 
-void out_folder_forget(void)
+void out_folder_close_all(void)
 {
 	const struct out_folder *next, *folder = atomic_exchange(&folders, NULL);
 

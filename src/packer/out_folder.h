@@ -6,7 +6,7 @@
  * a folder is opened for its first file; all files in it are made, read and removed below
  * that descriptor.
  *
- * Threads: out_folder by one; a signal handler may call out_folder_known.
+ * Threads: out_folder by one; a signal handler may call out_folder_opened.
  */
 #ifndef GRANARY_PACKER_OUT_FOLDER_H
 #define GRANARY_PACKER_OUT_FOLDER_H
@@ -17,13 +17,13 @@
 
 /*
  * The folder of `path`, for openat(2) and the like, which take filename_of(path). An
- * O_PATH descriptor that stays open until out_folder_forget, or a negative errno and,
+ * O_PATH descriptor that stays open until out_folder_close_all, or a negative errno and,
  * where `e` is given, a sentence.
  */
 int out_folder(const char *path, struct error *e);
 
 /* The same if the folder is already open; else -1. */
-int out_folder_known(const char *path);
+int out_folder_opened(const char *path);
 
 /* Does anything exist at this path? */
 bool out_folder_has(const char *path);
@@ -35,6 +35,6 @@ int out_folder_unlink(const char *path);
 int out_folder_open(const char *path, int flags);
 
 /* Closes all folders. */
-void out_folder_forget(void);
+void out_folder_close_all(void);
 
 #endif

@@ -34,7 +34,7 @@ static size_t number_pattern(const char *text, int *width)
 }
 
 /* "%s", "%5d": a mistaken number pattern; "100%.tar" is a name. */
-static bool looks_like_number(const char *text)
+static bool is_number_pattern(const char *text)
 {
 	return *text == '%' && isalpha((unsigned char)text[1 + strspn(text + 1, "-+ #0123456789")]);
 }
@@ -45,7 +45,7 @@ static int out_name_find_number(struct out_name *name, struct error *e)
 		int width;
 		size_t length = number_pattern(at, &width);
 
-		if (!length && looks_like_number(at))
+		if (!length && is_number_pattern(at))
 			return error_set(e, ERROR_USAGE, EINVAL,
 					 "%s: '%.8s' is no place for the number of the shard; write "
 					 "%%06d, or %%d", name->text, at);
@@ -112,7 +112,7 @@ uint64_t out_name_count(const struct out_name *name)
 	return name->numbered ? 0 : name->brace ? brace_count(name->brace) : 1;
 }
 
-char *out_name_of(const struct out_name *name, uint64_t shard)
+char *out_name_path(const struct out_name *name, uint64_t shard)
 {
 	char *out = NULL;
 
@@ -126,23 +126,23 @@ char *out_name_of(const struct out_name *name, uint64_t shard)
 	return out;
 }
 
-char *out_name_to_read(const struct out_name *name, uint64_t shards)
+char *out_name_pattern(const struct out_name *name, uint64_t shards)
 {
 	char *out = NULL;
 
 	if (!name->numbered)
 		return strdup(name->text);
 	if (shards < 2)
-		return out_name_of(name, 0);
+		return out_name_path(name, 0);
 	if (asprintf(&out, "%.*s{%0*d..%0*" PRIu64 "}%s", (int)name->at, name->text, name->width,
 		     0, name->width, shards - 1, name->text + name->at + name->length) < 0)
 		return NULL;
 	return out;
 }
 
-char *out_name_beside(const struct out_name *name, const char *file)
+char *out_name_sibling(const struct out_name *name, const char *file)
 {
-	CLEANUP(cleanup_free) char *first = out_name_of(name, 0);
+	CLEANUP(cleanup_free) char *first = out_name_path(name, 0);
 	char *out = NULL;
 
 	if (!first || asprintf(&out, "%.*s%s", (int)(filename_of(first) - first), first,
@@ -209,7 +209,7 @@ bool out_name_owns(const struct out_name *name, const char *file)
 
 void out_name_remove_indexes(const struct out_name *name)
 {
-	CLEANUP(cleanup_free) char *path = out_name_beside(name, ".");
+	CLEANUP(cleanup_free) char *path = out_name_sibling(name, ".");
 	int fd = path ? out_folder_open(path, O_RDONLY | O_DIRECTORY) : -1;
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;

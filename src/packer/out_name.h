@@ -31,16 +31,16 @@ void out_name_free(struct out_name *name);
 uint64_t out_name_count(const struct out_name *name);
 
 /* The path of one shard: the caller frees it; NULL: out of memory. */
-char *out_name_of(const struct out_name *name, uint64_t shard);
+char *out_name_path(const struct out_name *name, uint64_t shard);
 
 /*
  * The name by which a set of `shards` is mounted: "x-%06d.tar" becomes
  * "x-{000000..000127}.tar", or "x-000000.tar" if it is one. Likewise.
  */
-char *out_name_to_read(const struct out_name *name, uint64_t shards);
+char *out_name_pattern(const struct out_name *name, uint64_t shards);
 
 /* The path of `file` (without a folder) beside the packed files, likewise. */
-char *out_name_beside(const struct out_name *name, const char *file);
+char *out_name_sibling(const struct out_name *name, const char *file);
 
 /* Is this file name (without a folder) a packed file, its index or a leftover of one? */
 bool out_name_owns(const struct out_name *name, const char *file);

@@ -49,11 +49,11 @@ static void remove_begun(int number)
 		const char *name = atomic_load(&begun[i]);
 
 		if (name)
-			unlinkat(out_folder_known(name), filename_of(name), 0);
+			unlinkat(out_folder_opened(name), filename_of(name), 0);
 	}
-	if (with && of && fstatat(out_folder_known(of), filename_of(of), &st,
+	if (with && of && fstatat(out_folder_opened(of), filename_of(of), &st,
 				  AT_SYMLINK_NOFOLLOW) < 0)
-		unlinkat(out_folder_known(with), filename_of(with), 0);
+		unlinkat(out_folder_opened(with), filename_of(with), 0);
 	signal(number, SIG_DFL);
 	raise(number);
 	errno = before;
@@ -118,7 +118,7 @@ static bool is_at(int fd, const char *path)
 	struct stat opened, named;
 
 	return fstat(fd, &opened) == 0 &&
-	       fstatat(out_folder_known(path), filename_of(path), &named,
+	       fstatat(out_folder_opened(path), filename_of(path), &named,
 		       AT_SYMLINK_NOFOLLOW) == 0 &&
 	       opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
@@ -267,7 +267,7 @@ static void unregister_temporary(struct output *output)
 /* After a power cut the name exists only if the folder was synced too. */
 static void sync_folder(const char *path)
 {
-	CLEANUP(cleanup_close) int fd = openat(out_folder_known(path), ".",
+	CLEANUP(cleanup_close) int fd = openat(out_folder_opened(path), ".",
 					       O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd >= 0)
@@ -278,7 +278,7 @@ static void sync_folder(const char *path)
 static int rename_output(const struct output *output)
 {
 	const char *from = filename_of(output->temporary), *to = filename_of(output->path);
-	int folder = out_folder_known(output->path);
+	int folder = out_folder_opened(output->path);
 
 	if (output->replace)
 		return renameat(folder, from, folder, to) < 0 ? -errno : 0;

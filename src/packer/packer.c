@@ -53,7 +53,7 @@ struct packer_run {
 	int format;
 	struct out_name name;
 	struct stat folder;    /* where the packed files are made */
-	struct scan scan;
+	struct pack_scan scan;
 	struct decoders *decoders; /* or NULL */
 	struct plan plan;
 	char *plan_path;
@@ -74,7 +74,7 @@ static bool packer_ends_with(const char *text, const char *end)
 static int find_format(struct packer_run *run, struct error *e)
 {
 	char known[NAME_LIST_BYTES] = "";
-	CLEANUP(cleanup_free) char *text = out_name_of(&run->name, 0);
+	CLEANUP(cleanup_free) char *text = out_name_path(&run->name, 0);
 
 	if (!text)
 		return error_no_memory(e, NULL);
@@ -135,7 +135,7 @@ static int check_options(const struct packer_run *run, struct error *e)
 
 static int packer_find_folder(struct packer_run *run, struct error *e)
 {
-	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "");
+	CLEANUP(cleanup_free) char *path = out_name_sibling(&run->name, "");
 
 	if (!path)
 		return error_no_memory(e, NULL);
@@ -183,7 +183,7 @@ static int stop_at_problem(const struct packer_run *run, struct error *e)
 
 static int list_tree(struct packer_run *run, struct error *e)
 {
-	const struct scan_config config = {
+	const struct pack_scan_config config = {
 		.folder = run->options->source,
 		.threads = packer_thread_count(run),
 		.skip = is_output,
@@ -191,7 +191,7 @@ static int list_tree(struct packer_run *run, struct error *e)
 		.problems = &run->result->problems,
 		.found = &run->progress->found,
 	};
-	int err = scan_run(&config, &run->scan, e);
+	int err = pack_scan_run(&config, &run->scan, e);
 
 	run->result->special = run->scan.special;
 	return err ? err : stop_at_problem(run, e);
@@ -245,7 +245,7 @@ static int make_plan(struct packer_run *run, struct error *e)
 		return err;
 	run->result->imbalance = plan_imbalance(&run->plan);
 	for (size_t i = 0; i < run->plan.count; i++)
-		run->progress->all_bytes += reader_reads(&run->plan.items[i]) ?
+		run->progress->all_bytes += read_ring_has_contents(&run->plan.items[i]) ?
 						    run->plan.items[i].source->size : 0;
 	run->progress->all_files = run->plan.count;
 	run->progress->all_shards = run->plan.shard_count;
@@ -277,7 +277,7 @@ static int packer_name_shards(struct packer_run *run, size_t *there)
 {
 	*there = 0;
 	for (size_t i = 0; i < run->plan.shard_count; i++) {
-		struct pack_shard shard = { .path = out_name_of(&run->name, i),
+		struct pack_shard shard = { .path = out_name_path(&run->name, i),
 					    .members = run->plan.shards[i].count };
 
 		if (!shard.path || vec_push(&run->result->shards, shard) < 0) {
@@ -286,15 +286,15 @@ static int packer_name_shards(struct packer_run *run, size_t *there)
 		}
 		*there += out_folder_has(shard.path);
 	}
-	run->result->source = out_name_to_read(&run->name, run->plan.shard_count);
+	run->result->source = out_name_pattern(&run->name, run->plan.shard_count);
 	return run->result->source ? 0 : -ENOMEM;
 }
 
 /* The path of surplus shard `i`, left by a longer set, or NULL. */
 static char *surplus_shard(const struct packer_run *run, size_t i)
 {
-	char *path = run->name.numbered ? out_name_of(&run->name, run->plan.shard_count + i) :
-					  NULL;
+	char *path = run->name.numbered ?
+		out_name_path(&run->name, run->plan.shard_count + i) : NULL;
 
 	if (path && out_folder_has(path))
 		return path;
@@ -332,7 +332,7 @@ static int remove_old(const struct packer_run *run, struct error *e)
 /* Keeps the existing shards if they belong to this plan. */
 static int resume(struct packer_run *run, size_t there, struct error *e)
 {
-	enum resume_found found = resume_look(run->plan_path, run->digest);
+	enum resume_found found = resume_compare_plan(run->plan_path, run->digest);
 	const char *first = run->result->shards.items[0].path;
 
 	if (found == RESUME_OTHER && there)
@@ -345,7 +345,7 @@ static int resume(struct packer_run *run, size_t there, struct error *e)
 				 "made by (%s); --force makes all anew", first, there,
 				 run->result->shards.count, run->plan_path);
 	run->noted = found == RESUME_SAME;
-	return resume_keep(run->plan_path, run->result->shards.items, run->result->shards.count,
+	return resume_mark(run->plan_path, run->result->shards.items, run->result->shards.count,
 			   formats[run->format].writer == &tar_writer, e);
 }
 
@@ -362,7 +362,7 @@ static int render_classes(struct packer_run *run)
 }
 
 /* Is the file's content equal to the text? A missing file counts as equal. */
-static bool packer_holds(const char *path, const char *text, size_t size)
+static bool packer_contains(const char *path, const char *text, size_t size)
 {
 	int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
@@ -380,11 +380,11 @@ static bool packer_holds(const char *path, const char *text, size_t size)
 /* Two sets in one folder share classes.txt, so it must be right for both. */
 static int packer_check_classes(struct packer_run *run, struct error *e)
 {
-	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
+	CLEANUP(cleanup_free) char *path = out_name_sibling(&run->name, "classes.txt");
 
 	if (!path || render_classes(run) < 0)
 		return error_no_memory(e, NULL);
-	if (run->options->force || packer_holds(path, run->classes, run->classes_size))
+	if (run->options->force || packer_contains(path, run->classes, run->classes_size))
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EEXIST,
 			 "%s: is there already, with other classes; --force replaces it, or name "
@@ -393,7 +393,7 @@ static int packer_check_classes(struct packer_run *run, struct error *e)
 
 static int write_classes(const struct packer_run *run, struct error *e)
 {
-	CLEANUP(cleanup_free) char *path = out_name_beside(&run->name, "classes.txt");
+	CLEANUP(cleanup_free) char *path = out_name_sibling(&run->name, "classes.txt");
 
 	if (!path)
 		return error_no_memory(e, NULL);
@@ -496,7 +496,7 @@ static int pack_shard(struct packer_run *run, size_t i, struct error *e)
 
 		if (!any_kept(run))
 			output_remove_unless(run->plan_path, shard->path);
-		err = resume_note(run->plan_path, run->digest, e);
+		err = resume_record_plan(run->plan_path, run->digest, e);
 		if (err)
 			return err;
 		run->noted = true;
@@ -582,11 +582,11 @@ int packer_run(const struct pack_options *options, struct pack_progress *progres
 	output_catch_signals(false);
 	problems_sort(&out->problems);
 	plan_free(&run.plan);
-	scan_free(&run.scan);
+	pack_scan_free(&run.scan);
 	out_name_free(&run.name);
 	free(run.plan_path);
 	free(run.classes);
-	out_folder_forget();
+	out_folder_close_all();
 	return err;
 }
 

@@ -44,13 +44,13 @@ static uint32_t put_text(FILE *file, const char *key)
 	return length;
 }
 
-void pickle_begin(struct pickle *pickle, FILE *file)
+void pickle_writer_begin(struct pickle_writer *pickle, FILE *file)
 {
-	*pickle = (struct pickle){ .file = file };
+	*pickle = (struct pickle_writer){ .file = file };
 	fwrite("\x80\x04}", 1, 3, file); /* PROTO 4, EMPTY_DICT */
 }
 
-void pickle_add(struct pickle *pickle, const char *key, uint16_t number)
+void pickle_writer_add(struct pickle_writer *pickle, const char *key, uint16_t number)
 {
 	const uint32_t length = put_text(NULL, key);
 
@@ -67,7 +67,7 @@ void pickle_add(struct pickle *pickle, const char *key, uint16_t number)
 	}
 }
 
-void pickle_end(struct pickle *pickle)
+void pickle_writer_end(struct pickle_writer *pickle)
 {
 	if (pickle->in_batch)
 		putc('u', pickle->file);

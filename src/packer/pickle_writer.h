@@ -14,13 +14,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct pickle {
+struct pickle_writer {
 	FILE *file; /* the caller's */
 	unsigned in_batch;
 };
 
-void pickle_begin(struct pickle *pickle, FILE *file);
-void pickle_add(struct pickle *pickle, const char *key, uint16_t number);
-void pickle_end(struct pickle *pickle);
+void pickle_writer_begin(struct pickle_writer *pickle, FILE *file);
+void pickle_writer_add(struct pickle_writer *pickle, const char *key, uint16_t number);
+void pickle_writer_end(struct pickle_writer *pickle);
 
 #endif

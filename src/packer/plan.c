@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/size.h"
 #include "names/split_words.h"
-#include "packer/deal.h"
+#include "packer/distribute.h"
 #include "packer/naming.h"
 #include "packer/seeded_order.h"
 #include "packer/webdataset_items.h"
@@ -68,7 +68,7 @@ static uint64_t plan_stored_bytes(const struct plan_item *item)
 	return (needs_more(item) ? 3U : 1U) * PLAN_HEADER_BYTES + blocks * PLAN_BLOCK_BYTES;
 }
 
-static const char *part_behind_slash(const char *path)
+static const char *after_slash(const char *path)
 {
 	const char *slash = strchr(path, '/');
 
@@ -83,14 +83,14 @@ static int plan_compare_texts(const void *a, const void *b)
 /* The class folder within a path train/CLASS/FILE; NULL if there is none. */
 static const char *class_in(const char *path, size_t *length)
 {
-	const char *class = part_behind_slash(path), *end = class ? strchr(class, '/') : NULL;
+	const char *class = after_slash(path), *end = class ? strchr(class, '/') : NULL;
 
 	*length = end ? (size_t)(end - class) : 0;
 	return end ? class : NULL;
 }
 
 /* Collects the classes of all splits, sorted, each once. */
-static int collect_split_classes(const struct scan *scan, struct plan *plan)
+static int collect_split_classes(const struct pack_scan *scan, struct plan *plan)
 {
 	const char *last = NULL, *name;
 	size_t length, kept = 0;
@@ -145,7 +145,7 @@ static int plan_label_of(const struct plan *plan, const char *path, int32_t *out
  * Every entry keeps its name. Decoded images and rows have no hard links: decoding may
  * fail for a link's file, and a row has no second name.
  */
-static int tree_items(const struct scan *scan, const struct plan_config *config,
+static int tree_items(const struct pack_scan *scan, const struct plan_config *config,
 		      struct plan *plan)
 {
 	int err = config->split_classes ? collect_split_classes(scan, plan) : 0;
@@ -154,7 +154,7 @@ static int tree_items(const struct scan *scan, const struct plan_config *config,
 	if (!plan->items)
 		return -ENOMEM;
 	for (size_t i = 0; i < scan->count && !err; i++) {
-		const struct scan_entry *source = &scan->entries[i];
+		const struct pack_scan_entry *source = &scan->entries[i];
 		struct plan_item item = { .source = source, .path = source->path,
 					  .kind = source->kind, .label = -1 };
 
@@ -205,7 +205,7 @@ static int find_units(const struct plan *plan, bool samples, struct units *units
 		return -ENOMEM;
 	for (size_t i = folders; i < plan->count; i++) {
 		if (samples && i > folders &&
-		    samples_same(&plan->items[i - 1], &plan->items[i]))
+		    webdataset_items_same(&plan->items[i - 1], &plan->items[i]))
 			continue;
 		units->order[units->count] = (uint32_t)units->count;
 		units->first[units->count++] = (uint32_t)i;
@@ -270,7 +270,8 @@ static int distribute(const struct plan *plan, struct units *units, uint64_t sha
 		return -ENOMEM;
 	for (size_t i = 0; i < units->folders; i++)
 		(*bytes)[i % shards] += plan_stored_bytes(&plan->items[i]);
-	return deal(units->sizes, units->count, (uint32_t)shards, units->shard_of, *bytes);
+	return distribute_over_shards(units->sizes, units->count, (uint32_t)shards,
+				      units->shard_of, *bytes);
 }
 
 /* Finds the number of shards that keeps to the size limit. */
@@ -394,7 +395,7 @@ static int one_shard(struct plan *plan)
 	return 0;
 }
 
-int plan_make(const struct scan *scan, const struct plan_config *config,
+int plan_make(const struct pack_scan *scan, const struct plan_config *config,
 	      struct plan *out, struct error *e)
 {
 	bool alone = config->shards <= 1 && !config->shard_size && config->multiple_of <= 1;
@@ -402,7 +403,7 @@ int plan_make(const struct scan *scan, const struct plan_config *config,
 
 	*out = (struct plan){ .classes = VEC_INIT };
 	if (config->layout == PACK_WEBDATASET)
-		err = samples_make(scan, config->decode, out, e);
+		err = webdataset_items_make(scan, config->decode, out, e);
 	else
 		err = tree_items(scan, config, out);
 	if (!err)
@@ -435,7 +436,7 @@ uint64_t plan_digest(const struct plan *plan)
 		hash = mix_number(hash, plan->shards[s].count);
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct plan_item *item = &plan->items[i];
-		const struct scan_entry *source = item->source;
+		const struct pack_scan_entry *source = item->source;
 
 		hash = hash_digest(hash, item->path, strlen(item->path) + 1);
 		if (item->decoded)
@@ -472,7 +473,7 @@ bool plan_is_of_splits(const struct plan *plan)
 	size_t found = 0;
 
 	for (size_t i = 0; i < plan->classes.count; i++)
-		found += split_is_small_word(plan->classes.items[i],
-					     strlen(plan->classes.items[i]));
+		found += split_is_lowercase_word(plan->classes.items[i],
+						 strlen(plan->classes.items[i]));
 	return found && found == plan->classes.count;
 }

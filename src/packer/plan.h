@@ -57,7 +57,7 @@ struct plan_config {
 };
 
 struct plan_item {
-	const struct scan_entry *source; /* has its attributes */
+	const struct pack_scan_entry *source; /* has its attributes */
 	const char *path;                /* in the packed file */
 	const char *decoded;             /* its path if it is an image that is decoded, or NULL */
 	int32_t label;                   /* the class's number, or -1 */
@@ -86,7 +86,7 @@ struct plan {
  * shard_size, two files that would become one member. The scan must outlive the plan;
  * free it with plan_free, also after an error.
  */
-int plan_make(const struct scan *scan, const struct plan_config *config,
+int plan_make(const struct pack_scan *scan, const struct plan_config *config,
 	      struct plan *out, struct error *e);
 void plan_free(struct plan *plan);
 

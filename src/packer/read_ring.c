@@ -32,7 +32,7 @@ enum {
 	IMAGE_MOST = 512 << 20,
 };
 
-struct memory {
+struct read_ring_memory {
 	void *bytes;
 	size_t room;
 };
@@ -44,8 +44,8 @@ struct read_ring_batch {
 };
 
 struct slot {
-	struct piece piece;
-	struct memory memory;
+	struct read_ring_piece piece;
+	struct read_ring_memory memory;
 	struct pixels pixels;
 	uint64_t reserved;    /* of the reader's memory */
 	size_t counted;       /* of the reader's bytes */
@@ -53,7 +53,7 @@ struct slot {
 	bool ready;           /* lock */
 };
 
-struct reader {
+struct read_ring {
 	struct lock lock;
 	struct wakeup ready;  /* the next piece is read */
 	struct wakeup room;   /* a slot or memory is free, or all shall end */
@@ -69,7 +69,7 @@ struct reader {
 	bool stopping;        /* lock */
 	uint64_t bytes;       /* lock: of pieces from given to taken, no images */
 	uint64_t bytes_most;
-	VEC(struct memory) idle; /* lock: buffers without a piece */
+	VEC(struct read_ring_memory) idle; /* lock: buffers without a piece */
 	unsigned waiting;     /* lock: threads that wait for room */
 	uint64_t memory;      /* lock: of decoded images, bytes */
 	unsigned reserving;   /* lock: threads that wait for memory */
@@ -79,7 +79,7 @@ struct reader {
 	struct slot slots[];
 };
 
-bool reader_reads(const struct plan_item *item)
+bool read_ring_has_contents(const struct plan_item *item)
 {
 	return item->kind == PACK_FILE && !item->is_label;
 }
@@ -91,25 +91,25 @@ static bool read_ring_is_whole(const struct plan_item *item)
 }
 
 /* Lock held. Advances to the next item to read; false at the end. */
-static bool read_ring_find_item(struct reader *r)
+static bool read_ring_find_item(struct read_ring *r)
 {
-	while (r->item < r->count && !reader_reads(&r->items[r->item]))
+	while (r->item < r->count && !read_ring_has_contents(&r->items[r->item]))
 		r->item++;
 	return r->item < r->count;
 }
 
 /* Lock held. Claims the next piece and its slot. */
-static struct slot *claim_piece(struct reader *r)
+static struct slot *claim_piece(struct read_ring *r)
 {
 	const struct plan_item *item = &r->items[r->item];
 	struct slot *slot = &r->slots[r->taken++ % r->slot_count];
 	uint64_t left = item->source->size - r->offset;
-	bool last = read_ring_is_whole(item) || left <= READER_PIECE;
+	bool last = read_ring_is_whole(item) || left <= READ_RING_PIECE;
 
 	slot->ready = false;
-	slot->piece = (struct piece){
+	slot->piece = (struct read_ring_piece){
 		.item = item, .offset = r->offset, .last = last,
-		.wanted = last ? (size_t)left : READER_PIECE,
+		.wanted = last ? (size_t)left : READ_RING_PIECE,
 	};
 	slot->counted = read_ring_is_whole(item) ? 0 : slot->piece.wanted;
 	r->bytes += slot->counted;
@@ -123,13 +123,13 @@ static struct slot *claim_piece(struct reader *r)
 	return slot;
 }
 
-static bool has_room(const struct reader *r)
+static bool has_room(const struct read_ring *r)
 {
 	return r->taken - r->given < r->slot_count && r->bytes < r->bytes_most;
 }
 
 /* Lock held. Claims a batch of small pieces, or one image. */
-static void fill_batch(struct reader *r, struct read_ring_batch *batch)
+static void fill_batch(struct read_ring *r, struct read_ring_batch *batch)
 {
 	while (batch->count < BATCH_MOST && batch->bytes < BATCH_BYTES &&
 	       read_ring_find_item(r) && has_room(r)) {
@@ -145,7 +145,7 @@ static void fill_batch(struct reader *r, struct read_ring_batch *batch)
 }
 
 /* Waits for room and claims a batch: false when nothing is left to read. */
-static bool claim_batch(struct reader *r, struct read_ring_batch *batch)
+static bool claim_batch(struct read_ring *r, struct read_ring_batch *batch)
 {
 	*batch = (struct read_ring_batch){ 0 };
 	LOCK_GUARD(&r->lock);
@@ -158,12 +158,12 @@ static bool claim_batch(struct reader *r, struct read_ring_batch *batch)
 	return batch->count;
 }
 
-static bool is_next(const struct reader *r, const struct slot *slot)
+static bool is_next(const struct read_ring *r, const struct slot *slot)
 {
 	return slot == &r->slots[r->given % r->slot_count];
 }
 
-static void hand_in(struct reader *r, const struct read_ring_batch *batch)
+static void hand_in(struct read_ring *r, const struct read_ring_batch *batch)
 {
 	LOCK_GUARD(&r->lock);
 	for (unsigned i = 0; i < batch->count; i++)
@@ -172,7 +172,7 @@ static void hand_in(struct reader *r, const struct read_ring_batch *batch)
 		wakeup_one(&r->ready);
 }
 
-static int read_ring_make_room(struct memory *memory, size_t size)
+static int read_ring_make_room(struct read_ring_memory *memory, size_t size)
 {
 	if (size <= memory->room)
 		return 0;
@@ -184,14 +184,14 @@ static int read_ring_make_room(struct memory *memory, size_t size)
 	return memory->bytes ? 0 : -ENOMEM;
 }
 
-static bool read_ring_is_same(const struct scan_entry *source, const struct stat *st)
+static bool read_ring_is_same(const struct pack_scan_entry *source, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && (uint64_t)st->st_size == source->size &&
 	       st->st_mtim.tv_sec == source->mtime &&
 	       (uint32_t)st->st_mtim.tv_nsec == source->mtime_ns;
 }
 
-static int read_fully(int fd, struct piece *piece, char *memory)
+static int read_fully(int fd, struct read_ring_piece *piece, char *memory)
 {
 	while (piece->length < piece->wanted) {
 		ssize_t n = pread(fd, memory + piece->length, piece->wanted - piece->length,
@@ -210,14 +210,15 @@ static int read_fully(int fd, struct piece *piece, char *memory)
 
 static int read_open(struct slot *slot, int fd)
 {
-	struct piece *piece = &slot->piece;
+	struct read_ring_piece *piece = &slot->piece;
 	struct stat before, after;
 	int err = 0;
 
 	if (fstat(fd, &before) < 0)
 		return -errno;
 	if (piece->offset == 0)
-		err = scan_xattrs(fd, &slot->arena, &piece->xattrs, &piece->xattr_count);
+		err = pack_scan_xattrs(fd, &slot->arena, &piece->xattrs,
+				       &piece->xattr_count);
 	if (!err)
 		err = read_fully(fd, piece, slot->memory.bytes);
 	if (!err && fstat(fd, &after) < 0)
@@ -229,12 +230,12 @@ static int read_open(struct slot *slot, int fd)
 	return err;
 }
 
-static void read_ring_read_piece(struct reader *r, struct slot *slot)
+static void read_ring_read_piece(struct read_ring *r, struct slot *slot)
 {
-	struct piece *piece = &slot->piece;
+	struct read_ring_piece *piece = &slot->piece;
 	/* an open must not wait for a file that became a FIFO */
-	CLEANUP(cleanup_close) int fd = scan_open(r->root, piece->item->source->path,
-						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	CLEANUP(cleanup_close) int fd = pack_scan_open(r->root, piece->item->source->path,
+						       O_RDONLY | O_NONBLOCK | O_NOCTTY);
 
 	piece->where = fd < 0 ? "opened" : "read";
 	piece->err = fd < 0 ? fd : read_ring_make_room(&slot->memory, piece->wanted);
@@ -244,11 +245,11 @@ static void read_ring_read_piece(struct reader *r, struct slot *slot)
 }
 
 /* Waits for `bytes` of memory; the next piece never waits. False: the reader stops. */
-static bool reserve(struct reader *r, struct slot *slot, uint64_t bytes)
+static bool reserve(struct read_ring *r, struct slot *slot, uint64_t bytes)
 {
 	LOCK_GUARD(&r->lock);
 	r->reserving++;
-	while (!r->stopping && !is_next(r, slot) && r->memory + bytes > READER_MEMORY)
+	while (!r->stopping && !is_next(r, slot) && r->memory + bytes > READ_RING_MEMORY)
 		wakeup_wait(&r->room, &r->lock);
 	r->reserving--;
 	r->memory += bytes;
@@ -257,9 +258,9 @@ static bool reserve(struct reader *r, struct slot *slot, uint64_t bytes)
 }
 
 /* A damaged image, or a file that is none, is packed as it is, with its damage noted. */
-static void decode_piece(struct reader *r, struct slot *slot)
+static void decode_piece(struct read_ring *r, struct slot *slot)
 {
-	struct piece *piece = &slot->piece;
+	struct read_ring_piece *piece = &slot->piece;
 	uint64_t size;
 
 	if (piece->err || piece->changed ||
@@ -274,7 +275,7 @@ static void decode_piece(struct reader *r, struct slot *slot)
 	piece->decoded = true;
 }
 
-static void read_slot(struct reader *r, struct slot *slot)
+static void read_slot(struct read_ring *r, struct slot *slot)
 {
 	if (!read_ring_is_whole(slot->piece.item)) {
 		read_ring_read_piece(r, slot);
@@ -286,7 +287,7 @@ static void read_slot(struct reader *r, struct slot *slot)
 
 static void read_pieces(void *argument)
 {
-	struct reader *r = argument;
+	struct read_ring *r = argument;
 	struct read_ring_batch batch;
 
 	while (claim_batch(r, &batch)) {
@@ -296,23 +297,23 @@ static void read_pieces(void *argument)
 	}
 }
 
-/* Keeps a buffer for reuse, unless it is larger than READER_PIECE. */
+/* Keeps a buffer for reuse, unless it is larger than READ_RING_PIECE. */
 static void clear_slot(struct slot *slot)
 {
-	if (slot->memory.room > READER_PIECE) {
+	if (slot->memory.room > READ_RING_PIECE) {
 		free(slot->memory.bytes);
-		slot->memory = (struct memory){ 0 };
+		slot->memory = (struct read_ring_memory){ 0 };
 	}
 	pixels_free(&slot->pixels);
 	arena_free(&slot->arena);
 	slot->arena = (struct arena){ 0 };
 }
 
-int reader_start(struct reader **out, int root, const struct plan_item *items, size_t count,
-		 struct decoders *decoders, unsigned threads)
+int read_ring_start(struct read_ring **out, int root, const struct plan_item *items,
+		    size_t count, struct decoders *decoders, unsigned threads)
 {
 	size_t slots = (size_t)SLOTS_A_THREAD * (threads ? threads : 1);
-	struct reader *r = calloc(1, sizeof(*r) + slots * sizeof(r->slots[0]));
+	struct read_ring *r = calloc(1, sizeof(*r) + slots * sizeof(r->slots[0]));
 	int err;
 
 	if (!r)
@@ -340,12 +341,12 @@ int reader_start(struct reader **out, int root, const struct plan_item *items, s
 	}
 	if (r->workers)
 		return 0;
-	reader_stop(r);
+	read_ring_stop(r);
 	return err;
 }
 
 /* Lock held. Wakes waiting threads, but not for every small piece. */
-static void wake_readers(struct reader *r)
+static void wake_readers(struct read_ring *r)
 {
 	/* a thread that waits for memory may have the next piece now */
 	if (r->reserving)
@@ -356,7 +357,7 @@ static void wake_readers(struct reader *r)
 }
 
 /* Releases the piece that the caller had. */
-static void release_piece(struct reader *r)
+static void release_piece(struct read_ring *r)
 {
 	struct slot *slot = &r->slots[r->given % r->slot_count];
 
@@ -364,7 +365,7 @@ static void release_piece(struct reader *r)
 	LOCK_GUARD(&r->lock);
 	if (slot->memory.bytes)
 		r->idle.items[r->idle.count++] = slot->memory;
-	slot->memory = (struct memory){ 0 };
+	slot->memory = (struct read_ring_memory){ 0 };
 	r->memory -= slot->reserved;
 	slot->reserved = 0;
 	r->bytes -= slot->counted;
@@ -373,7 +374,7 @@ static void release_piece(struct reader *r)
 	wake_readers(r);
 }
 
-const struct piece *reader_next(struct reader *r)
+const struct read_ring_piece *read_ring_next(struct read_ring *r)
 {
 	struct slot *slot;
 
@@ -389,14 +390,14 @@ const struct piece *reader_next(struct reader *r)
 	return &slot->piece;
 }
 
-static void stop_workers(struct reader *r)
+static void stop_workers(struct read_ring *r)
 {
 	LOCK_GUARD(&r->lock);
 	r->stopping = true;
 	wakeup_all(&r->room);
 }
 
-void reader_stop(struct reader *r)
+void read_ring_stop(struct read_ring *r)
 {
 	if (!r)
 		return;

@@ -2,10 +2,10 @@
 /*
  * read_ring.h: threads read the contents of files ahead; the caller gets them in order.
  *
- * A file comes in pieces of at most READER_PIECE bytes. Any free thread opens the file
+ * A file comes in pieces of at most READ_RING_PIECE bytes. Any free thread opens the file
  * and reads a piece. About 3 MiB a thread are in memory. A decoded image is one piece of
- * any size: its thread waits until the decoded images fit READER_MEMORY, unless it is the
- * next.
+ * any size: its thread waits until the decoded images fit READ_RING_MEMORY, unless it is
+ * the next.
  *
  * The file's size and time of change are compared with the scan before and after each
  * read.
@@ -23,11 +23,11 @@
 #include "packer/plan.h"
 
 enum {
-	READER_PIECE = 1 << 20,
-	READER_MEMORY = 256 << 20,
+	READ_RING_PIECE = 1 << 20,
+	READ_RING_MEMORY = 256 << 20,
 };
 
-struct piece {
+struct read_ring_piece {
 	const struct plan_item *item;
 	uint64_t offset;      /* in the file */
 	const void *bytes;
@@ -43,23 +43,23 @@ struct piece {
 	uint32_t xattr_count;
 };
 
-struct reader;
+struct read_ring;
 
 /*
  * Starts to read those of the `count` items that are files with contents. The items,
  * `root` (the open source folder) and `decoders` must outlive the reader. `decoders` may
  * be NULL if no item is decoded. 0 or a negative errno.
  */
-int reader_start(struct reader **out, int root, const struct plan_item *items, size_t count,
-		 struct decoders *decoders, unsigned threads);
+int read_ring_start(struct read_ring **out, int root, const struct plan_item *items,
+		    size_t count, struct decoders *decoders, unsigned threads);
 
 /* Waits for the next piece; NULL at the end. It lives until the next call. */
-const struct piece *reader_next(struct reader *reader);
+const struct read_ring_piece *read_ring_next(struct read_ring *reader);
 
 /* Ends the threads at once. NULL is allowed. */
-void reader_stop(struct reader *reader);
+void read_ring_stop(struct read_ring *reader);
 
 /* Does a reader read this item's contents? */
-bool reader_reads(const struct plan_item *item);
+bool read_ring_has_contents(const struct plan_item *item);
 
 #endif

@@ -24,7 +24,7 @@ static void resume_render(uint64_t digest, char *text)
 
 char *resume_path(const struct out_name *name)
 {
-	CLEANUP(cleanup_free) char *first = out_name_of(name, 0);
+	CLEANUP(cleanup_free) char *first = out_name_path(name, 0);
 	char *out = NULL;
 	const char *own;
 
@@ -36,7 +36,7 @@ char *resume_path(const struct out_name *name)
 	return out;
 }
 
-enum resume_found resume_look(const char *path, uint64_t digest)
+enum resume_found resume_compare_plan(const char *path, uint64_t digest)
 {
 	CLEANUP(cleanup_close) int fd = out_folder_open(path, O_RDONLY | O_NONBLOCK);
 	char wanted[TEXT_BYTES], found[TEXT_BYTES] = "";
@@ -49,7 +49,7 @@ enum resume_found resume_look(const char *path, uint64_t digest)
 	return strncmp(found, wanted, strlen(wanted)) == 0 ? RESUME_SAME : RESUME_OTHER;
 }
 
-int resume_note(const char *path, uint64_t digest, struct error *e)
+int resume_record_plan(const char *path, uint64_t digest, struct error *e)
 {
 	char text[TEXT_BYTES];
 
@@ -57,7 +57,7 @@ int resume_note(const char *path, uint64_t digest, struct error *e)
 	return output_write(path, text, strlen(text), e);
 }
 
-int resume_note_size(const char *path, size_t number, uint64_t bytes, struct error *e)
+int resume_record_size(const char *path, size_t number, uint64_t bytes, struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = out_folder_open(path, O_WRONLY | O_APPEND | O_NONBLOCK);
 	char text[TEXT_BYTES];
@@ -106,7 +106,7 @@ static int stat_shard(const char *path, struct stat *out)
 	return fstatat(out_folder(path, NULL), filename_of(path), out, AT_SYMLINK_NOFOLLOW);
 }
 
-int resume_keep(const char *path, struct pack_shard *shards, size_t count, bool tar,
+int resume_mark(const char *path, struct pack_shard *shards, size_t count, bool tar,
 		struct error *e)
 {
 	CLEANUP(cleanup_free) uint64_t *sizes = calloc(count, sizeof(*sizes));

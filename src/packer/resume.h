@@ -28,18 +28,18 @@ enum resume_found {
 /* The file's path: the caller frees it; NULL: out of memory. */
 char *resume_path(const struct out_name *name);
 
-enum resume_found resume_look(const char *path, uint64_t digest);
-int resume_note(const char *path, uint64_t digest, struct error *e);
+enum resume_found resume_compare_plan(const char *path, uint64_t digest);
+int resume_record_plan(const char *path, uint64_t digest, struct error *e);
 
 /* Notes the size of shard `number`, before the shard gets its name. */
-int resume_note_size(const char *path, size_t number, uint64_t bytes, struct error *e);
+int resume_record_size(const char *path, size_t number, uint64_t bytes, struct error *e);
 
 /*
  * Fills bytes, device and inode of the shards that exist, and marks them `kept`. -EBADMSG
  * and a sentence if the size of one differs from the noted one, or if a tar without a
  * noted size has no end.
  */
-int resume_keep(const char *path, struct pack_shard *shards, size_t count, bool tar,
+int resume_mark(const char *path, struct pack_shard *shards, size_t count, bool tar,
 		struct error *e);
 
 #endif

@@ -24,27 +24,28 @@
 #include "base/idmap.h"
 #include "os/pool.h"
 
-struct scan_found {
-	struct scan_entry entry;
-	struct scan_folder *inside; /* of a directory */
+struct pack_scan_found {
+	struct pack_scan_entry entry;
+	struct pack_scan_folder *inside; /* of a directory */
 };
 
-struct scan_folder {
-	struct scan_folder *next;   /* list of all folders; the run's lock */
-	struct scan_folder *parent;
-	struct scan_run *run;
+struct pack_scan_folder {
+	struct pack_scan_folder *next;   /* list of all folders; the run's lock */
+	struct pack_scan_folder *parent;
+	struct pack_scan_run *run;
 	const char *path;
-	struct scan_entry *self;    /* its own entry, valid once it no longer moves */
-	VEC(struct scan_found) found;
+	struct pack_scan_entry *self;
+		   /* its own entry, valid once it no longer moves */
+	VEC(struct pack_scan_found) found;
 	size_t at;                  /* position of put_in_order in `found` */
 	struct arena arena;
 	const struct pack_xattr *xattrs;
 	uint32_t xattr_count;
 };
 
-struct scan_run {
-	const struct scan_config *config;
-	struct scan *scan;
+struct pack_scan_run {
+	const struct pack_scan_config *config;
+	struct pack_scan *scan;
 	struct pool *pool;
 	struct lock lock;
 	uint64_t special;  /* lock */
@@ -94,7 +95,7 @@ static size_t first_step(const char *path)
 	return n;
 }
 
-int scan_open(int root, const char *path, int flags)
+int pack_scan_open(int root, const char *path, int flags)
 {
 	CLEANUP(cleanup_close) int folder = -1;
 	char step[PATH_MAX];
@@ -117,16 +118,17 @@ int scan_open(int root, const char *path, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-static void scan_fail(struct scan_run *run)
+static void scan_fail(struct pack_scan_run *run)
 {
 	LOCK_GUARD(&run->lock);
 	run->out_of_memory = true;
 }
 
-static struct scan_folder *new_folder(struct scan_run *run, struct scan_folder *parent,
-				      const char *path)
+static struct pack_scan_folder *new_folder(struct pack_scan_run *run,
+					   struct pack_scan_folder *parent,
+					   const char *path)
 {
-	struct scan_folder *folder = calloc(1, sizeof(*folder));
+	struct pack_scan_folder *folder = calloc(1, sizeof(*folder));
 
 	if (!folder)
 		return NULL;
@@ -139,7 +141,7 @@ static struct scan_folder *new_folder(struct scan_run *run, struct scan_folder *
 	return folder;
 }
 
-static void scan_fill_attributes(struct scan_entry *entry, const struct stat *st)
+static void scan_fill_attributes(struct pack_scan_entry *entry, const struct stat *st)
 {
 	entry->device = st->st_dev;
 	entry->inode = st->st_ino;
@@ -159,7 +161,7 @@ static int kind_of(const struct stat *st)
 }
 
 /* Joins the folder's path and the name, in the folder's memory. */
-static const char *scan_join(struct scan_folder *folder, const char *name)
+static const char *scan_join(struct pack_scan_folder *folder, const char *name)
 {
 	size_t before = strlen(folder->path), length = strlen(name);
 	char *path = arena_alloc(&folder->arena, before + length + 2);
@@ -173,8 +175,8 @@ static const char *scan_join(struct scan_folder *folder, const char *name)
 	return path;
 }
 
-static int read_target(struct scan_folder *folder, int fd, const char *name,
-		       struct scan_entry *entry)
+static int read_target(struct pack_scan_folder *folder, int fd, const char *name,
+		       struct pack_scan_entry *entry)
 {
 	char target[PATH_MAX];
 	ssize_t length = readlinkat(fd, name, target, sizeof(target));
@@ -185,17 +187,17 @@ static int read_target(struct scan_folder *folder, int fd, const char *name,
 	return entry->target ? 0 : -ENOMEM;
 }
 
-static void count_special(struct scan_run *run)
+static void count_special(struct pack_scan_run *run)
 {
 	LOCK_GUARD(&run->lock);
 	run->special++;
 }
 
 /* Adds an entry. 0, also for special files and problems; or -ENOMEM. */
-static int scan_add_name(struct scan_folder *folder, int fd, const char *name)
+static int scan_add_name(struct pack_scan_folder *folder, int fd, const char *name)
 {
-	struct scan_run *run = folder->run;
-	struct scan_found found = { 0 };
+	struct pack_scan_run *run = folder->run;
+	struct pack_scan_found found = { 0 };
 	struct stat st;
 	int kind, err = 0;
 
@@ -226,7 +228,7 @@ static int scan_add_name(struct scan_folder *folder, int fd, const char *name)
 	return err ? err : vec_push(&folder->found, found);
 }
 
-static bool is_skipped(const struct scan_config *config, const struct stat *folder,
+static bool is_skipped(const struct pack_scan_config *config, const struct stat *folder,
 		       const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
@@ -234,9 +236,9 @@ static bool is_skipped(const struct scan_config *config, const struct stat *fold
 }
 
 /* Adds the names of an open folder: 0 or a negative errno. */
-static int add_names(struct scan_folder *folder, DIR *stream, const struct stat *st)
+static int add_names(struct pack_scan_folder *folder, DIR *stream, const struct stat *st)
 {
-	const struct scan_config *config = folder->run->config;
+	const struct pack_scan_config *config = folder->run->config;
 	struct dirent *entry;
 	int err = 0;
 
@@ -256,7 +258,7 @@ static int add_names(struct scan_folder *folder, DIR *stream, const struct stat 
 
 static int scan_by_path(const void *a, const void *b)
 {
-	const struct scan_found *one = a, *other = b;
+	const struct pack_scan_found *one = a, *other = b;
 
 	return strcmp(one->entry.path, other->entry.path);
 }
@@ -264,13 +266,13 @@ static int scan_by_path(const void *a, const void *b)
 static void read_folder(void *argument);
 
 /* Sorts the entries and starts a task for each subfolder. */
-static int start_subfolders(struct scan_folder *folder)
+static int start_subfolders(struct pack_scan_folder *folder)
 {
 	if (folder->found.count)
 		qsort(folder->found.items, folder->found.count,
 		      sizeof(folder->found.items[0]), scan_by_path);
 	for (size_t i = 0; i < folder->found.count; i++) {
-		struct scan_found *found = &folder->found.items[i];
+		struct pack_scan_found *found = &folder->found.items[i];
 
 		if (found->entry.kind != PACK_DIRECTORY)
 			continue;
@@ -285,17 +287,19 @@ static int start_subfolders(struct scan_folder *folder)
 }
 
 /* Opens a folder and reads its attributes: a stream, or NULL and the errno in *err. */
-static DIR *scan_open_folder(struct scan_folder *folder, struct stat *st, int *err)
+static DIR *scan_open_folder(struct pack_scan_folder *folder, struct stat *st, int *err)
 {
-	CLEANUP(cleanup_close) int fd = scan_open(folder->run->scan->root, folder->path,
-						  O_RDONLY | O_DIRECTORY);
+	CLEANUP(cleanup_close) int fd = pack_scan_open(folder->run->scan->root,
+						       folder->path,
+						       O_RDONLY | O_DIRECTORY);
 	DIR *stream;
 
 	*err = fd < 0 ? fd : 0;
 	if (!*err && fstat(fd, st) < 0)
 		*err = -errno;
 	if (!*err)
-		*err = scan_xattrs(fd, &folder->arena, &folder->xattrs, &folder->xattr_count);
+		*err = pack_scan_xattrs(fd, &folder->arena, &folder->xattrs,
+					&folder->xattr_count);
 	if (*err)
 		return NULL;
 	stream = fdopendir(fd);
@@ -308,7 +312,7 @@ static DIR *scan_open_folder(struct scan_folder *folder, struct stat *st, int *e
 
 static void read_folder(void *argument)
 {
-	struct scan_folder *folder = argument;
+	struct pack_scan_folder *folder = argument;
 	struct stat st;
 	int err;
 	DIR *stream = scan_open_folder(folder, &st, &err);
@@ -330,22 +334,22 @@ static void read_folder(void *argument)
 	}
 }
 
-static size_t scan_count_all(const struct scan *scan)
+static size_t scan_count_all(const struct pack_scan *scan)
 {
 	size_t n = 1;
 
-	for (const struct scan_folder *f = scan->folders; f; f = f->next)
+	for (const struct pack_scan_folder *f = scan->folders; f; f = f->next)
 		n += f->found.count;
 	return n;
 }
 
 /* Writes the entries in depth-first order. */
-static void put_in_order(struct scan *scan, struct scan_folder *root)
+static void put_in_order(struct pack_scan *scan, struct pack_scan_folder *root)
 {
-	struct scan_folder *folder = root;
+	struct pack_scan_folder *folder = root;
 
 	while (folder) {
-		struct scan_found *found;
+		struct pack_scan_found *found;
 
 		if (folder->at == folder->found.count) {
 			vec_free(&folder->found);
@@ -361,20 +365,20 @@ static void put_in_order(struct scan *scan, struct scan_folder *root)
 
 static bool same_file(const void *context, uint32_t id, const void *key)
 {
-	const struct scan_entry *one = (const struct scan_entry *)context + id;
-	const struct scan_entry *other = key;
+	const struct pack_scan_entry *one = (const struct pack_scan_entry *)context + id;
+	const struct pack_scan_entry *other = key;
 
 	return one->inode == other->inode && one->device == other->device;
 }
 
 /* The first name of a file stays a file; its other names become hard links. */
-static int find_links(struct scan *scan)
+static int find_links(struct pack_scan *scan)
 {
 	struct idmap map = { 0 };
 	int err = 0;
 
 	for (size_t i = 0; i < scan->count && !err; i++) {
-		struct scan_entry *entry = &scan->entries[i];
+		struct pack_scan_entry *entry = &scan->entries[i];
 		uint32_t hash = (uint32_t)hash_number(entry->inode, entry->device);
 		const struct idmap_slot *slot;
 
@@ -393,9 +397,10 @@ static int find_links(struct scan *scan)
 }
 
 /* Reads all folders in parallel, from the root; `self`: the root's entry. */
-static struct scan_folder *scan_read_all(struct scan_run *run, struct scan_entry *self)
+static struct pack_scan_folder *scan_read_all(struct pack_scan_run *run,
+					      struct pack_scan_entry *self)
 {
-	struct scan_folder *root = new_folder(run, NULL, "");
+	struct pack_scan_folder *root = new_folder(run, NULL, "");
 
 	if (!root || pool_start(&run->pool, run->config->threads) < 0)
 		return NULL;
@@ -406,8 +411,8 @@ static struct scan_folder *scan_read_all(struct scan_run *run, struct scan_entry
 	return run->out_of_memory ? NULL : root;
 }
 
-static int scan_assemble(struct scan *scan, struct scan_folder *root,
-			 const struct scan_entry *self)
+static int scan_assemble(struct pack_scan *scan, struct pack_scan_folder *root,
+			 const struct pack_scan_entry *self)
 {
 	size_t count = scan_count_all(scan);
 
@@ -421,16 +426,17 @@ static int scan_assemble(struct scan *scan, struct scan_folder *root,
 	return find_links(scan);
 }
 
-int scan_run(const struct scan_config *config, struct scan *out, struct error *e)
+int pack_scan_run(const struct pack_scan_config *config, struct pack_scan *out,
+		  struct error *e)
 {
-	struct scan_run run = { .config = config, .scan = out, .lock = LOCK_INIT };
-	struct scan_entry self = { .path = "", .kind = PACK_DIRECTORY };
-	struct scan_folder *root;
+	struct pack_scan_run run = { .config = config, .scan = out, .lock = LOCK_INIT };
+	struct pack_scan_entry self = { .path = "", .kind = PACK_DIRECTORY };
+	struct pack_scan_folder *root;
 	struct stat st;
 	int err;
 
-	*out = (struct scan){ .root = open(config->folder,
-					   O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	*out = (struct pack_scan){ .root = open(config->folder,
+						O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	if (out->root < 0 || fstat(out->root, &st) < 0)
 		return error_set(e, ERROR_SYSTEM, errno,
 				 "%s: %s; name the folder that is to be packed",
@@ -446,23 +452,24 @@ int scan_run(const struct scan_config *config, struct scan *out, struct error *e
 }
 
 /* A folder's mtime shows names that came or went, also during the listing. */
-static bool folder_changed(const struct scan *scan, const struct scan_entry *entry)
+static bool folder_changed(const struct pack_scan *scan,
+			   const struct pack_scan_entry *entry)
 {
-	CLEANUP(cleanup_close) int fd = scan_open(scan->root, entry->path,
-						  O_PATH | O_DIRECTORY);
+	CLEANUP(cleanup_close) int fd = pack_scan_open(scan->root, entry->path,
+						       O_PATH | O_DIRECTORY);
 	struct stat st;
 
 	return fd < 0 || fstat(fd, &st) < 0 || st.st_mtim.tv_sec != entry->mtime ||
 	       (uint32_t)st.st_mtim.tv_nsec != entry->mtime_ns;
 }
 
-size_t scan_recheck(const struct scan *scan, const struct stat *except,
-		    struct problems *problems)
+size_t pack_scan_recheck(const struct pack_scan *scan, const struct stat *except,
+			 struct problems *problems)
 {
 	size_t changed = 0;
 
 	for (size_t i = 0; i < scan->count; i++) {
-		const struct scan_entry *entry = &scan->entries[i];
+		const struct pack_scan_entry *entry = &scan->entries[i];
 
 		if (entry->kind != PACK_DIRECTORY ||
 		    (entry->inode == except->st_ino && entry->device == except->st_dev) ||
@@ -475,11 +482,11 @@ size_t scan_recheck(const struct scan *scan, const struct stat *except,
 	return changed;
 }
 
-void scan_free(struct scan *scan)
+void pack_scan_free(struct pack_scan *scan)
 {
-	struct scan_folder *next;
+	struct pack_scan_folder *next;
 
-	for (struct scan_folder *folder = scan->folders; folder; folder = next) {
+	for (struct pack_scan_folder *folder = scan->folders; folder; folder = next) {
 		next = folder->next;
 		vec_free(&folder->found);
 		arena_free(&folder->arena);
@@ -488,5 +495,5 @@ void scan_free(struct scan *scan)
 	free(scan->entries);
 	if (scan->root >= 0)
 		close(scan->root);
-	*scan = (struct scan){ .root = -1 };
+	*scan = (struct pack_scan){ .root = -1 };
 }

@@ -6,7 +6,7 @@
  * their attributes; FIFOs, sockets and devices are counted and left out. Contents are not
  * read. Symbolic links below the source folder are not followed.
  *
- * Threads: scan_run starts its own; the result is constant after it.
+ * Threads: pack_scan_run starts its own; the result is constant after it.
  */
 #ifndef GRANARY_PACKER_SCAN_H
 #define GRANARY_PACKER_SCAN_H
@@ -22,7 +22,7 @@
 #include "packer/problems.h"
 #include "packer/writer.h"
 
-struct scan_entry {
+struct pack_scan_entry {
 	const char *path;   /* from the source folder; "" is the folder */
 	const char *target; /* as pack_entry has it */
 	const struct pack_xattr *xattrs; /* of a directory only */
@@ -37,23 +37,25 @@ struct scan_entry {
 	bool linked;        /* a file with several names */
 };
 
-struct scan_folder;
+struct pack_scan_folder;
 
-struct scan {
-	struct scan_entry *entries; /* in the order of pack_path_compare, the root first */
+struct pack_scan {
+	struct pack_scan_entry *entries;
+		/* in the order of pack_path_compare, the root first */
 	size_t count;
 	uint64_t special;           /* FIFOs, sockets and devices, left out */
 	int root;                   /* the source folder, open */
-	struct scan_folder *folders;
+	struct pack_scan_folder *folders;
 };
 
 /* Is `name` in `folder` one of the output files? */
-typedef bool scan_skip(const void *context, const struct stat *folder, const char *name);
+typedef bool pack_scan_skip(const void *context, const struct stat *folder,
+			    const char *name);
 
-struct scan_config {
+struct pack_scan_config {
 	const char *folder;
 	unsigned threads;
-	scan_skip *skip;          /* or NULL */
+	pack_scan_skip *skip;     /* or NULL */
 	const void *context;
 	struct problems *problems;
 	_Atomic uint64_t *found;  /* entries listed so far; or NULL */
@@ -61,17 +63,18 @@ struct scan_config {
 
 /*
  * Lists the tree. A folder that cannot be read is a problem; an error ends the whole
- * scan. The caller frees *out with scan_free, also after an error.
+ * scan. The caller frees *out with pack_scan_free, also after an error.
  */
-int scan_run(const struct scan_config *config, struct scan *out, struct error *e);
-void scan_free(struct scan *scan);
+int pack_scan_run(const struct pack_scan_config *config, struct pack_scan *out,
+		  struct error *e);
+void pack_scan_free(struct pack_scan *scan);
 
 /*
  * Notes a problem for each folder that has changed since it was listed, except `except`,
  * where the output is made. Returns their number.
  */
-size_t scan_recheck(const struct scan *scan, const struct stat *except,
-		    struct problems *problems);
+size_t pack_scan_recheck(const struct pack_scan *scan, const struct stat *except,
+			 struct problems *problems);
 
 /*
  * Compares the bytes of names, folder by folder: "a", "a/b", "a-b". A folder's contents
@@ -83,14 +86,14 @@ int pack_path_compare(const char *a, const char *b);
  * openat(2) for paths of any length; no symbolic link is followed at the end. A
  * descriptor or a negative errno.
  */
-int scan_open(int root, const char *path, int flags);
+int pack_scan_open(int root, const char *path, int flags);
 
 /*
  * The user.* attributes of an open file, sorted by name, in `arena`: 0 or a negative
  * errno. None if the filesystem has no attributes. Others (ACLs, labels, capabilities)
  * belong to the machine, and a mount does not show them.
  */
-int scan_xattrs(int fd, struct arena *arena, const struct pack_xattr **out,
-		uint32_t *count);
+int pack_scan_xattrs(int fd, struct arena *arena, const struct pack_xattr **out,
+		     uint32_t *count);
 
 #endif

@@ -23,9 +23,9 @@ struct shard_writing {
 	const char *path;
 	struct output *output;
 	struct writer *writer;
-	struct reader *reader;
+	struct read_ring *reader;
 	uint64_t written; /* bytes of contents in this shard */
-	VEC(const struct scan_entry *) lost; /* left out, with other names */
+	VEC(const struct pack_scan_entry *) lost; /* left out, with other names */
 };
 
 /* Notes a problem with a source file: 0 if the run goes on. */
@@ -63,7 +63,7 @@ static void clamp_time(const struct pack_options *o, struct pack_entry *entry)
 static struct pack_entry shard_entry_of(const struct pack_options *o,
 					const struct plan_item *item)
 {
-	const struct scan_entry *source = item->source;
+	const struct pack_scan_entry *source = item->source;
 	struct pack_entry entry = {
 		.kind = (enum pack_kind)item->kind, .path = item->path,
 		.target = source->target, .mode = source->mode,
@@ -145,7 +145,7 @@ static int write_zeros(struct shard_writing *w, uint64_t left, struct error *e)
 }
 
 /* The fault of a piece as a phrase; NULL: none. */
-static const char *fault_of(const struct piece *piece, char *text, size_t size)
+static const char *fault_of(const struct read_ring_piece *piece, char *text, size_t size)
 {
 	if (piece->err)
 		snprintf(text, size, "cannot be %s: %s", piece->where, strerror(-piece->err));
@@ -157,9 +157,9 @@ static const char *fault_of(const struct piece *piece, char *text, size_t size)
 }
 
 /* The next piece; progress counts the source's bytes. */
-static const struct piece *next_piece(struct shard_writing *w)
+static const struct read_ring_piece *next_piece(struct shard_writing *w)
 {
-	const struct piece *piece = reader_next(w->reader);
+	const struct read_ring_piece *piece = read_ring_next(w->reader);
 
 	w->job->progress->bytes += piece->last ? piece->item->source->size - piece->offset :
 						 piece->wanted;
@@ -167,7 +167,8 @@ static const struct piece *next_piece(struct shard_writing *w)
 }
 
 /* Skips all pieces of a file and leaves it out. */
-static int skip_file(struct shard_writing *w, const struct piece *piece, struct error *e)
+static int skip_file(struct shard_writing *w, const struct read_ring_piece *piece,
+		     struct error *e)
 {
 	const struct plan_item *item = piece->item;
 	char reason[REASON_BYTES];
@@ -184,8 +185,8 @@ static int skip_file(struct shard_writing *w, const struct piece *piece, struct 
 /*
  * Writes a piece. Missing bytes become zeros, since the file's size is already written.
  */
-static int write_piece(struct shard_writing *w, const struct piece *piece, bool *faulty,
-		       struct error *e)
+static int write_piece(struct shard_writing *w, const struct read_ring_piece *piece,
+		       bool *faulty, struct error *e)
 {
 	char reason[REASON_BYTES], more[REASON_BYTES + 64];
 	const char *fault = fault_of(piece, reason, sizeof(reason));
@@ -207,7 +208,7 @@ static int write_piece(struct shard_writing *w, const struct piece *piece, bool 
 }
 
 static struct pack_entry file_entry(const struct shard_writing *w,
-				    const struct piece *piece)
+				    const struct read_ring_piece *piece)
 {
 	struct pack_entry entry = shard_entry_of(w->job->options, piece->item);
 
@@ -223,7 +224,7 @@ static struct pack_entry file_entry(const struct shard_writing *w,
 }
 
 /* Begins a file with its first or only piece. */
-static int shard_begin_file(struct shard_writing *w, const struct piece *piece,
+static int shard_begin_file(struct shard_writing *w, const struct read_ring_piece *piece,
 			    bool *faulty, struct error *e)
 {
 	struct pack_entry entry = file_entry(w, piece);
@@ -242,7 +243,7 @@ static int shard_begin_file(struct shard_writing *w, const struct piece *piece,
 
 static int shard_write_file(struct shard_writing *w, struct error *e)
 {
-	const struct piece *piece = next_piece(w);
+	const struct read_ring_piece *piece = next_piece(w);
 	bool faulty = false, last = piece->last;
 	int err;
 
@@ -310,11 +311,11 @@ static const char *read_fault(int root, const struct plan_item *item, char *text
 			      size_t size)
 {
 	static char buffer[ZEROS];
-	CLEANUP(cleanup_close) int fd = scan_open(root, item->source->path,
-						  O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	CLEANUP(cleanup_close) int fd = pack_scan_open(root, item->source->path,
+						       O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	ssize_t n = fd < 0 ? 0 : 1;
 
-	for (off_t at = 0; n > 0 && at < READER_PIECE; at += n)
+	for (off_t at = 0; n > 0 && at < READ_RING_PIECE; at += n)
 		n = pread(fd, buffer, sizeof(buffer), at);
 	if (fd >= 0 && n >= 0)
 		return NULL;
@@ -327,7 +328,7 @@ static size_t sample_length(const struct plan_item *items, size_t count)
 {
 	size_t n = 1;
 
-	while (n < count && samples_same(&items[n - 1], &items[n]))
+	while (n < count && webdataset_items_same(&items[n - 1], &items[n]))
 		n++;
 	return n;
 }
@@ -340,10 +341,10 @@ static int skip_sample(struct shard_writing *w, const struct plan_item *items,
 	int err = shard_report(w, bad, reason, e);
 
 	for (size_t i = 0; i < count && !err; i++) {
-		const struct piece *piece = NULL;
+		const struct read_ring_piece *piece = NULL;
 
 		w->job->progress->files++;
-		while (reader_reads(&items[i]) && !(piece && piece->last))
+		while (read_ring_has_contents(&items[i]) && !(piece && piece->last))
 			piece = next_piece(w);
 		if (piece && &items[i] != bad)
 			err = shard_report(w, &items[i], "is left out with its sample",
@@ -365,11 +366,11 @@ static ssize_t skip_bad_sample(struct shard_writing *w, size_t first, struct err
 	int err;
 
 	if (!w->job->options->keep_going || w->job->options->layout != PACK_WEBDATASET ||
-	    (first > 0 && samples_same(items - 1, items)))
+	    (first > 0 && webdataset_items_same(items - 1, items)))
 		return 0;
 	count = sample_length(items, w->job->count - first);
 	for (size_t i = 0; i < count; i++) {
-		const char *reason = reader_reads(&items[i]) ?
+		const char *reason = read_ring_has_contents(&items[i]) ?
 			read_fault(w->job->root, &items[i], text, sizeof(text)) : NULL;
 
 		if (!reason)
@@ -384,8 +385,8 @@ static int write_items(struct shard_writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
 	ssize_t skipped;
-	int err = reader_start(&w->reader, job->root, job->items, job->count,
-			       job->decoders, job->threads);
+	int err = read_ring_start(&w->reader, job->root, job->items, job->count,
+				  job->decoders, job->threads);
 
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "no threads to read with: %s",
@@ -397,12 +398,12 @@ static int write_items(struct shard_writing *w, struct error *e)
 		else if (skipped < 0)
 			err = (int)skipped;
 	}
-	reader_stop(w->reader);
+	read_ring_stop(w->reader);
 	job->result->bytes += w->written;
 	return err;
 }
 
-static int write_with(struct shard_writing *w, const struct splits *splits,
+static int write_with(struct shard_writing *w, const struct folder_counts *splits,
 		      struct error *e)
 {
 	const struct shard_job *job = w->job;
@@ -429,14 +430,14 @@ static int write_with(struct shard_writing *w, const struct splits *splits,
 static int write_contents(struct shard_writing *w, struct error *e)
 {
 	const char *layout = w->job->options->hdf5_layout;
-	struct splits splits = { 0 };
+	struct folder_counts splits = { 0 };
 	int err = 0;
 
 	if (layout && strcmp(layout, "jsc") == 0)
-		err = splits_count(&splits, w->job->items, w->job->count);
+		err = folder_counts_make(&splits, w->job->items, w->job->count);
 	err = err ? error_no_memory(e, NULL) :
 		    write_with(w, &splits, e);
-	splits_free(&splits);
+	folder_counts_free(&splits);
 	return err;
 }
 
@@ -445,7 +446,8 @@ static int check_tree(const struct shard_writing *w, struct error *e)
 {
 	const struct shard_job *job = w->job;
 
-	if (!job->scan || !scan_recheck(job->scan, job->folder, &job->result->problems) ||
+	if (!job->scan ||
+	    !pack_scan_recheck(job->scan, job->folder, &job->result->problems) ||
 	    job->options->keep_going)
 		return 0;
 	return error_set(e, ERROR_SYSTEM, EIO,
@@ -465,7 +467,8 @@ static int note_size(const struct shard_job *job, const struct output *output,
 	shard->bytes = (uint64_t)st.st_size;
 	shard->device = st.st_dev;
 	shard->inode = st.st_ino;
-	return job->plan ? resume_note_size(job->plan, job->number, shard->bytes, e) : 0;
+	return job->plan ? resume_record_size(job->plan, job->number, shard->bytes, e) :
+		0;
 }
 
 int shard_write(const struct shard_job *job, struct pack_shard *shard, struct error *e)
@@ -499,7 +502,8 @@ int shard_check(const struct shard_job *job, struct error *e)
 	for (size_t i = 0; i < job->count && !err && job->writer->check; i++) {
 		struct pack_entry entry = shard_entry_of(job->options, &job->items[i]);
 
-		entry.size = reader_reads(&job->items[i]) ? job->items[i].source->size : 0;
+		entry.size = read_ring_has_contents(&job->items[i]) ?
+			job->items[i].source->size : 0;
 		err = job->writer->check(&config, &entry, e);
 	}
 	return err;

@@ -26,7 +26,7 @@ struct shard_job {
 	int64_t newest;
 	const char *plan;            /* of a set: its size is noted there; or NULL */
 	size_t number;               /* in the set */
-	const struct scan *scan;     /* checked by the last shard; or NULL */
+	const struct pack_scan *scan;     /* checked by the last shard; or NULL */
 	const struct stat *folder;   /* the output folder, which is not checked */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* source_xattrs.c: scan_xattrs. */
+/* source_xattrs.c: pack_scan_xattrs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +79,8 @@ static ssize_t source_xattrs_read_list(int fd, char *few, char **many)
 	return flistxattr(fd, *many, LIST_MOST);
 }
 
-int scan_xattrs(int fd, struct arena *arena, const struct pack_xattr **out,
-		uint32_t *count)
+int pack_scan_xattrs(int fd, struct arena *arena, const struct pack_xattr **out,
+		     uint32_t *count)
 {
 	CLEANUP(cleanup_free) char *many = NULL;
 	char few[FIRST_TRY];

@@ -33,7 +33,7 @@ struct sqfs_blocks_block {
 
 enum { BLOCK_PLAIN = 1 << 24 };
 
-struct blocks {
+struct sqfs_blocks {
 	sqfs_block_writer_t ops; /* first: libsquashfs has a pointer to it */
 	struct squashfs_file *file;
 	VEC(struct sqfs_blocks_block) blocks;
@@ -102,7 +102,7 @@ static int cut(sqfs_file_t *ops, sqfs_u64 size)
 	return 0;
 }
 
-static void sqfs_blocks_keep(sqfs_object_t *object)
+static void sqfs_blocks_store(sqfs_object_t *object)
 {
 	(void)object; /* embedded in the writer */
 }
@@ -111,7 +111,7 @@ void squashfs_file_init(struct squashfs_file *file, int fd)
 {
 	*file = (struct squashfs_file){
 		.ops = {
-			.base = { .destroy = sqfs_blocks_keep },
+			.base = { .destroy = sqfs_blocks_store },
 			.read_at = sqfs_blocks_read_at,
 			.write_at = write_at,
 			.get_size = get_size,
@@ -121,7 +121,7 @@ void squashfs_file_init(struct squashfs_file *file, int fd)
 	};
 }
 
-static uint32_t sqfs_blocks_hash(const struct blocks *blocks,
+static uint32_t sqfs_blocks_hash(const struct sqfs_blocks *blocks,
 				 const struct sqfs_blocks_stored *file)
 {
 	uint64_t h = 0;
@@ -151,7 +151,7 @@ static bool same_bytes(struct squashfs_file *file, uint64_t one, uint64_t other,
 
 static bool sqfs_blocks_is_same(const void *context, uint32_t id, const void *sought)
 {
-	const struct blocks *blocks = context;
+	const struct sqfs_blocks *blocks = context;
 	const struct sqfs_blocks_stored *file = &blocks->files.items[id], *other = sought;
 
 	return file->count == other->count &&
@@ -163,7 +163,8 @@ static bool sqfs_blocks_is_same(const void *context, uint32_t id, const void *so
 }
 
 /* Ends a file: returns its location, or that of an equal one. */
-static int sqfs_blocks_finish_file(struct blocks *blocks, bool shared, sqfs_u64 *location)
+static int sqfs_blocks_finish_file(struct sqfs_blocks *blocks, bool shared,
+				   sqfs_u64 *location)
 {
 	const struct sqfs_blocks_stored *file = &blocks->current;
 	const uint32_t key = sqfs_blocks_hash(blocks, file);
@@ -186,7 +187,7 @@ static int sqfs_blocks_finish_file(struct blocks *blocks, bool shared, sqfs_u64 
 	return cut(&blocks->file->ops, file->at);
 }
 
-static int sqfs_blocks_append(struct blocks *blocks,
+static int sqfs_blocks_append(struct sqfs_blocks *blocks,
 			      const struct sqfs_blocks_block *block, const sqfs_u8 *data,
 			      uint32_t size)
 {
@@ -201,7 +202,7 @@ static int write_block(sqfs_block_writer_t *ops, void *user, sqfs_u32 size,
 		       sqfs_u32 checksum, sqfs_u32 flags, const sqfs_u8 *data,
 		       sqfs_u64 *location)
 {
-	struct blocks *blocks = (struct blocks *)ops;
+	struct sqfs_blocks *blocks = (struct sqfs_blocks *)ops;
 	const struct sqfs_blocks_block block = {
 		flags & SQFS_BLK_IS_COMPRESSED ? size : size | BLOCK_PLAIN, checksum,
 	};
@@ -231,12 +232,12 @@ static int write_block(sqfs_block_writer_t *ops, void *user, sqfs_u32 size,
 
 static sqfs_u64 sqfs_blocks_count_blocks(const sqfs_block_writer_t *ops)
 {
-	return ((const struct blocks *)ops)->written;
+	return ((const struct sqfs_blocks *)ops)->written;
 }
 
 static void sqfs_blocks_destroy(sqfs_object_t *object)
 {
-	struct blocks *blocks = (struct blocks *)object;
+	struct sqfs_blocks *blocks = (struct sqfs_blocks *)object;
 
 	vec_free(&blocks->blocks);
 	vec_free(&blocks->files);
@@ -246,7 +247,7 @@ static void sqfs_blocks_destroy(sqfs_object_t *object)
 
 sqfs_block_writer_t *squashfs_blocks_create(struct squashfs_file *file)
 {
-	struct blocks *blocks = calloc(1, sizeof(*blocks));
+	struct sqfs_blocks *blocks = calloc(1, sizeof(*blocks));
 
 	if (!blocks)
 		return NULL;

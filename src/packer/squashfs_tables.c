@@ -18,7 +18,7 @@
 enum { PADDING = 4096 }; /* as mksquashfs: whole pages, for loop devices */
 
 struct tables {
-	struct squashfs_image *image;
+	struct squashfs_output *image;
 	sqfs_meta_writer_t *inodes, *listings;
 	sqfs_dir_writer_t *directory;
 };
@@ -153,7 +153,7 @@ static int write_tree(struct tables *tables)
 }
 
 /* Inodes go to the file; listings stay in memory until the inodes are complete. */
-static int write_names(struct squashfs_image *image)
+static int write_names(struct squashfs_output *image)
 {
 	sqfs_file_t *file = &image->file.ops;
 	struct tables tables = {
@@ -191,7 +191,7 @@ static int write_padding(struct squashfs_file *file)
 	return over ? file->ops.write_at(&file->ops, file->size, zeros, PADDING - over) : 0;
 }
 
-int squashfs_tables_write(struct squashfs_image *image)
+int squashfs_tables_write(struct squashfs_output *image)
 {
 	sqfs_file_t *file = &image->file.ops;
 	int rc = write_names(image);

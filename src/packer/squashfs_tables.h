@@ -15,7 +15,7 @@
 #include "packer/squashfs_blocks.h"
 #include "packer/squashfs_tree.h"
 
-struct squashfs_image {
+struct squashfs_output {
 	struct squashfs_file file;
 	struct squashfs_tree tree;
 	sqfs_super_t super;
@@ -29,6 +29,6 @@ struct squashfs_image {
  * Writes the tables behind the data of all files, and then the superblock. The tree is
  * sealed. 0 or an error of libsquashfs.
  */
-int squashfs_tables_write(struct squashfs_image *image);
+int squashfs_tables_write(struct squashfs_output *image);
 
 #endif

@@ -34,7 +34,7 @@ enum {
 };
 
 struct writer {
-	struct squashfs_image image;
+	struct squashfs_output image;
 	sqfs_compressor_t *unpacker; /* to compare small files with stored ones */
 	sqfs_block_writer_t *blocks;
 	sqfs_block_processor_t *processor;
@@ -110,7 +110,7 @@ static uint32_t sqfs_writer_seconds(int64_t mtime)
 /* Reserves the superblock and writes the compressor's options behind it. */
 static int write_head(struct writer *w, const struct squashfs_compressor *compressor)
 {
-	struct squashfs_image *image = &w->image;
+	struct squashfs_output *image = &w->image;
 	int rc = sqfs_super_init(&image->super, BLOCK_SIZE, w->newest, compressor->id);
 
 	if (!rc)
@@ -128,7 +128,7 @@ static int write_head(struct writer *w, const struct squashfs_compressor *compre
 	return rc < 0 ? rc : 0;
 }
 
-static int create_tables(struct squashfs_image *image)
+static int create_tables(struct squashfs_output *image)
 {
 	image->fragments = sqfs_frag_table_create(0);
 	image->ids = sqfs_id_table_create(0);

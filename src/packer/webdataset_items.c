@@ -13,14 +13,14 @@
 
 /* A file that becomes a member. */
 struct member {
-	const struct scan_entry *source;
+	const struct pack_scan_entry *source;
 	const char *path;      /* key, dot, extension */
 	const char *extension; /* within path */
 	int32_t label;
 };
 
 struct wds_items_making {
-	const struct scan *scan;
+	const struct pack_scan *scan;
 	struct plan *plan;
 	bool decode;
 	VEC(struct member) members;
@@ -31,7 +31,7 @@ static size_t key_length(const char *path, const char *extension)
 	return (size_t)(extension - 1 - path);
 }
 
-bool samples_same(const struct plan_item *a, const struct plan_item *b)
+bool webdataset_items_same(const struct plan_item *a, const struct plan_item *b)
 {
 	const char *one = strchr(filename_of(a->path), '.');
 	const char *other = strchr(filename_of(b->path), '.');
@@ -93,7 +93,7 @@ static int32_t class_of(struct plan *plan, const char *path)
  * Every folder at the top has a number, also an empty or unreadable one: a folder's
  * contents must not change the numbers of other classes.
  */
-static int wds_items_add_class(struct plan *plan, const struct scan_entry *folder)
+static int wds_items_add_class(struct plan *plan, const struct pack_scan_entry *folder)
 {
 	if (!*folder->path || strchr(folder->path, '/') || *folder->path == '.' ||
 	    is_private(folder->path))
@@ -102,7 +102,7 @@ static int wds_items_add_class(struct plan *plan, const struct scan_entry *folde
 }
 
 static int wds_items_add_member(struct wds_items_making *m,
-				const struct scan_entry *source)
+				const struct pack_scan_entry *source)
 {
 	struct member member = { .source = source };
 
@@ -268,7 +268,8 @@ static int add_samples(struct wds_items_making *m, struct error *e)
 	return err;
 }
 
-int samples_make(const struct scan *scan, bool decode, struct plan *plan, struct error *e)
+int webdataset_items_make(const struct pack_scan *scan, bool decode, struct plan *plan,
+			  struct error *e)
 {
 	struct wds_items_making m = { .scan = scan, .plan = plan, .decode = decode,
 			    .members = VEC_INIT };

@@ -9,9 +9,10 @@
  * Appends the members of all samples to plan->items, in order, and their classes to
  * plan->classes; an item's label is its class. 0, or a negative errno and a sentence.
  */
-int samples_make(const struct scan *scan, bool decode, struct plan *plan, struct error *e);
+int webdataset_items_make(const struct pack_scan *scan, bool decode, struct plan *plan,
+			  struct error *e);
 
 /* Do two members belong to one sample? */
-bool samples_same(const struct plan_item *a, const struct plan_item *b);
+bool webdataset_items_same(const struct plan_item *a, const struct plan_item *b);
 
 #endif

@@ -54,7 +54,7 @@ static int claim_read_line(const char *path, char *out, size_t size)
 }
 
 /* The lines for machine, boot and pid namespace. */
-static int write_where(char *out, size_t size)
+static int write_machine(char *out, size_t size)
 {
 	char host[65], boot[64], pids[64];
 	ssize_t n = readlink("/proc/self/ns/pid", pids, sizeof(pids) - 1);
@@ -95,7 +95,7 @@ static void write_text(char *out, size_t size)
 	struct life life = { 0 };
 	size_t n;
 
-	if (write_where(out, size) < 0)
+	if (write_machine(out, size) < 0)
 		snprintf(out, size, MAGIC);
 	n = strlen(out);
 	read_life(getpid(), &life);
@@ -121,7 +121,7 @@ static bool owner_is_dead(const char *text)
 	uint64_t pid = claim_number_in(text, "\nprocess ");
 	struct life life;
 
-	if (write_where(where, sizeof(where)) < 0 ||
+	if (write_machine(where, sizeof(where)) < 0 ||
 	    strncmp(text, where, strlen(where)) != 0 || pid == 0 || pid > INT_MAX)
 		return false;
 	if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
@@ -134,7 +134,7 @@ static bool owner_is_dead(const char *text)
 
 /* ---- Reading a claim ------------------------------------------------------ */
 
-struct claim_look {
+struct claim_state {
 	dev_t device;
 	ino_t inode;
 	uid_t uid;
@@ -142,7 +142,7 @@ struct claim_look {
 	char text[TEXT_BYTES]; /* "": not readable by this user */
 };
 
-static int fill_look(struct claim_look *look, int fd, const struct stat *st)
+static int claim_parse(struct claim_state *look, int fd, const struct stat *st)
 {
 	ssize_t n = fd < 0 ? 0 : pread(fd, look->text, sizeof(look->text) - 1, 0);
 
@@ -161,8 +161,8 @@ static int fill_look(struct claim_look *look, int fd, const struct stat *st)
  * Opens the claim, so that NFS asks the server. -ENOENT: no such file; -EINVAL: not a
  * claim. A FIFO does not block, a symlink is not followed.
  */
-static int claim_look_at(const struct place *place, const char *name,
-			 struct claim_look *out)
+static int claim_read(const struct place *place, const char *name,
+		      struct claim_state *out)
 {
 	CLEANUP(cleanup_close) int fd = place_read(place, name);
 	struct stat st;
@@ -170,17 +170,17 @@ static int claim_look_at(const struct place *place, const char *name,
 
 	if (err)
 		return err == -ESTALE ? -ENOENT : err;
-	return fill_look(out, fd, &st);
+	return claim_parse(out, fd, &st);
 }
 
 /* An inode number may be reused: then the text differs. */
-static bool claim_is_same(const struct claim_look *a, const struct claim_look *b)
+static bool claim_is_same(const struct claim_state *a, const struct claim_state *b)
 {
 	return a->device == b->device && a->inode == b->inode &&
 	       (!a->text[0] || !b->text[0] || strcmp(a->text, b->text) == 0);
 }
 
-static bool is_untouched(const struct claim_look *a, const struct claim_look *b)
+static bool is_untouched(const struct claim_state *a, const struct claim_state *b)
 {
 	return a->touched.tv_sec == b->touched.tv_sec &&
 	       a->touched.tv_nsec == b->touched.tv_nsec;
@@ -188,10 +188,10 @@ static bool is_untouched(const struct claim_look *a, const struct claim_look *b)
 
 const char *claim_owner(const struct place *place, char out[CLAIM_OWNER_BYTES])
 {
-	struct claim_look look;
+	struct claim_state look;
 	char host[65];
 
-	if (claim_look_at(place, suffix, &look) == 0 &&
+	if (claim_read(place, suffix, &look) == 0 &&
 	    sscanf(look.text, MAGIC "host %64s", host) == 1)
 		snprintf(out, CLAIM_OWNER_BYTES, "%s (process %" PRIu64 ")", host,
 			 claim_number_in(look.text, "\nprocess "));
@@ -202,8 +202,8 @@ const char *claim_owner(const struct place *place, char out[CLAIM_OWNER_BYTES])
 
 int claim_uid(const struct place *place, uid_t *out)
 {
-	struct claim_look look;
-	int err = claim_look_at(place, suffix, &look);
+	struct claim_state look;
+	int err = claim_read(place, suffix, &look);
 
 	if (!err)
 		*out = look.uid;
@@ -212,7 +212,7 @@ int claim_uid(const struct place *place, uid_t *out)
 
 /* ---- Holding a claim ----------------------------------------------------- */
 
-/* Blocked signals are received in claim_keep only. Ignored ones stay ignored. */
+/* Blocked signals are received in claim_wait_child only. Ignored ones stay ignored. */
 static void claim_block_signals(struct claim *claim)
 {
 	static const int ends[] = { SIGTERM, SIGINT, SIGHUP };
@@ -230,7 +230,7 @@ static void claim_block_signals(struct claim *claim)
 	pthread_sigmask(SIG_BLOCK, &claim->awaited, NULL);
 }
 
-void claim_leave(struct claim *claim)
+void claim_detach_child(struct claim *claim)
 {
 	if (!claim)
 		return;
@@ -251,10 +251,10 @@ static void sign(const struct claim *claim)
 	place_touch(claim->place, claim->fd); /* NFS sends the text first */
 }
 
-int claim_take(const struct place *place, struct claim **out)
+int claim_acquire(const struct place *place, struct claim **out)
 {
 	struct claim *claim = calloc(1, sizeof(*claim));
-	struct claim_look look;
+	struct claim_state look;
 	int err = 0;
 
 	if (!claim)
@@ -265,9 +265,9 @@ int claim_take(const struct place *place, struct claim **out)
 	if (claim->fd < 0)
 		err = claim->fd;
 	if (err == -EEXIST)
-		err = claim_look_at(place, suffix, &look) == -EINVAL ? -EINVAL : -EEXIST;
+		err = claim_read(place, suffix, &look) == -EINVAL ? -EINVAL : -EEXIST;
 	if (err) {
-		claim_leave(claim);
+		claim_detach_child(claim);
 		return err;
 	}
 	sign(claim);
@@ -285,12 +285,12 @@ static void remove_own(const struct claim *claim)
 		place_unlink(claim->place, suffix);
 }
 
-void claim_drop(struct claim *claim)
+void claim_release(struct claim *claim)
 {
 	if (!claim)
 		return;
 	remove_own(claim);
-	claim_leave(claim);
+	claim_detach_child(claim);
 }
 
 /* Returns only if the signal has a handler. */
@@ -307,7 +307,7 @@ static int end_by(const struct claim *claim, pid_t child, int number)
 	return -EINTR;
 }
 
-int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status)
+int claim_wait_child(struct claim *claim, pid_t child, unsigned touch_ms, int *status)
 {
 	const struct timespec pause = { touch_ms / 1000, touch_ms % 1000 * 1000000L };
 	pid_t ended;
@@ -345,23 +345,23 @@ enum { ASIDE_BYTES = 8 }; /* of ".%06x" */
  * A second name for a dead claim, the same in all processes: as long as that of a
  * temporary file of the index, and as short-lived.
  */
-static void name_aside(const struct claim_look *dead, char out[ASIDE_BYTES])
+static void name_aside(const struct claim_state *dead, char out[ASIDE_BYTES])
 {
 	snprintf(out, ASIDE_BYTES, ".%06x", (unsigned)(dead->inode & 0xffffff));
 }
 
 static bool is_still(const struct place *place, const char *name,
-		     const struct claim_look *dead)
+		     const struct claim_state *dead)
 {
-	struct claim_look now;
+	struct claim_state now;
 
-	return claim_look_at(place, name, &now) == 0 && claim_is_same(dead, &now) &&
+	return claim_read(place, name, &now) == 0 && claim_is_same(dead, &now) &&
 	       is_untouched(dead, &now);
 }
 
 /* For filesystems without hard links. A claim made meanwhile is renamed back. */
 static int rename_away(const struct place *place, const char *aside,
-		       const struct claim_look *dead)
+		       const struct claim_state *dead)
 {
 	int err = place_rename(place, suffix, aside);
 
@@ -378,7 +378,7 @@ static int rename_away(const struct place *place, const char *aside,
  * first: so the claim that was read is removed. -EAGAIN: another process breaks it.
  */
 static int move_away(const struct place *place, const char *aside,
-		     const struct claim_look *dead)
+		     const struct claim_state *dead)
 {
 	int err = place_link(place, suffix, aside);
 
@@ -392,13 +392,13 @@ static int move_away(const struct place *place, const char *aside,
 }
 
 /* `late`: the process that was breaking the claim has died. */
-static int break_claim(const struct place *place, const struct claim_look *dead,
+static int break_claim(const struct place *place, const struct claim_state *dead,
 		       bool late)
 {
 	sigset_t termination, before;
 	char aside[ASIDE_BYTES];
-	struct claim_look now;
-	int err = claim_look_at(place, suffix, &now);
+	struct claim_state now;
+	int err = claim_read(place, suffix, &now);
 
 	if (err || !claim_is_same(dead, &now) || !is_untouched(dead, &now))
 		return err == -ENOENT ? 0 : err;
@@ -429,8 +429,8 @@ static int watch(const struct place *place, const struct claim_wait *wait)
 {
 	uint64_t begin = claim_now_ms();
 	unsigned untouched = 0, pause = 0;
-	struct claim_look last, now;
-	int err = claim_look_at(place, suffix, &last);
+	struct claim_state last, now;
+	int err = claim_read(place, suffix, &last);
 
 	while (!err && last.uid == wait->uid) {
 		if (untouched >= wait->dead_ms || owner_is_dead(last.text)) {
@@ -442,7 +442,7 @@ static int watch(const struct place *place, const struct claim_wait *wait)
 			return -ETIMEDOUT;
 		pause = pause_after(pause ? pause : FIRST_PAUSE_MS / 2, wait);
 		sleep_ms(pause);
-		err = claim_look_at(place, suffix, &now);
+		err = claim_read(place, suffix, &now);
 		if (err || !claim_is_same(&last, &now))
 			break;
 		untouched = is_untouched(&last, &now) ? untouched + pause : 0;

@@ -18,14 +18,14 @@
  * The owner only waits for the child that works, and needs no thread. So the claim ends
  * with the work, even if the child crashes:
  *
- *	claim_take(place, &claim);
+ *	claim_acquire(place, &claim);
  *	child = fork();
  *	if (child == 0) {
- *		claim_leave(claim);
+ *		claim_detach_child(claim);
  *		... make the index, publish it, _exit
  *	}
- *	claim_keep(claim, child, CLAIM_TOUCH_MS, &status);
- *	claim_drop(claim);
+ *	claim_wait_child(claim, child, CLAIM_TOUCH_MS, &status);
+ *	claim_release(claim);
  *
  * Threads: a process that holds a claim has one thread.
  */
@@ -49,22 +49,23 @@ enum {
  * drops; -EEXIST: it is claimed already; -EINVAL: another kind of file has the claim's
  * name; another negative errno: no claim is possible (the folder cannot be written).
  *
- * TERM, INT, HUP and CHLD, unless ignored, are blocked in this process until claim_drop.
+ * TERM, INT, HUP and CHLD, unless ignored, are blocked in this process until
+ * claim_release.
  */
-int claim_take(const struct place *place, struct claim **out);
+int claim_acquire(const struct place *place, struct claim **out);
 
 /* In a child of the owner: the parent keeps the claim; the signal mask is restored. */
-void claim_leave(struct claim *claim);
+void claim_detach_child(struct claim *claim);
 
 /*
  * Waits for the child and touches the claim every `touch_ms`: 0 and its status (wait(2)),
  * or a negative errno. A signal that ends the process removes the claim and ends the
  * child (child_end) first.
  */
-int claim_keep(struct claim *claim, pid_t child, unsigned touch_ms, int *status);
+int claim_wait_child(struct claim *claim, pid_t child, unsigned touch_ms, int *status);
 
 /* Removes the claim's file, unless it was replaced. NULL is allowed. */
-void claim_drop(struct claim *claim);
+void claim_release(struct claim *claim);
 
 /* The owner of the claim's file at `place`: 0, or a negative errno, -ENOENT: no claim. */
 int claim_uid(const struct place *place, uid_t *out);

@@ -112,8 +112,8 @@ static const char *short_name(const char *name, char out[NAME_BYTES])
 }
 
 /* What was given for an option; in `out`, or the config's own. */
-static const char *given_value(const struct option_spec *spec,
-			       const struct dataset_config *config, char out[NAME_BYTES])
+static const char *option_value(const struct option_spec *spec,
+				const struct dataset_config *config, char out[NAME_BYTES])
 {
 	if (spec->kind == OPTION_TEXT)
 		return *(char *const *)(const void *)((const char *)config + spec->at);
@@ -122,15 +122,16 @@ static const char *given_value(const struct option_spec *spec,
 }
 
 /* What both texts end with: nothing where all is as usual. */
-static void append_rest(const struct dataset_config *config, char *out)
+static void append_formats(const struct dataset_config *config, char *out)
 {
 	char value[NAME_BYTES], name[NAME_BYTES];
 	char *end = out + CONFIG_TEXT_BYTES, *at = out + strlen(out);
 
 	for (size_t i = 0; i < FORMAT_SPECS; i++)
-		if (options_is_given(&format_specs[i], config) && at < end)
+		if (options_is_set(&format_specs[i], config) && at < end)
 			at += snprintf(at, (size_t)(end - at), ",%s=%s", format_specs[i].name,
-				       short_name(given_value(&format_specs[i], config, value),
+				       short_name(option_value(&format_specs[i], config,
+							       value),
 						  name));
 }
 
@@ -141,7 +142,7 @@ char *dataset_config_shape(const struct dataset_config *config, uint32_t sources
 		 nested_words[config->nested],
 		 duplicates_words[effective_duplicates(config, sources)],
 		 view_words[config->view], config->base);
-	append_rest(config, out);
+	append_formats(config, out);
 	return out;
 }
 
@@ -163,7 +164,7 @@ char *dataset_config_variant(const struct dataset_config *config, uint32_t sourc
 			       view_words[config->view]);
 	if (config->base != 0)
 		snprintf(at, (size_t)(end - at), ",base=%" PRIu64, config->base);
-	append_rest(config, out);
+	append_formats(config, out);
 	return out;
 }
 
@@ -186,9 +187,9 @@ static void write_words(const struct dataset_config *config, uint32_t sources, F
 	rest.formats = (struct format_options){ 0 };
 	fprintf(out, "%s", dataset_config_variant(&rest, sources, variant));
 	for (size_t i = 0; i < FORMAT_SPECS; i++)
-		if (options_is_given(&format_specs[i], config))
+		if (options_is_set(&format_specs[i], config))
 			write_word(out, format_specs[i].name,
-				   given_value(&format_specs[i], config, value));
+				   option_value(&format_specs[i], config, value));
 	if (config->classes)
 		write_word(out, "classes", config->classes);
 	if (config->names)
@@ -223,7 +224,7 @@ const char *format_options_find_unused(const struct format_options *options,
 	for (size_t i = *next; i < FORMAT_SPECS; i++) {
 		*next = i + 1;
 		if (formats_of[i] && !strstr(formats_of[i], word) &&
-		    options_is_given(&format_specs[i], &config))
+		    options_is_set(&format_specs[i], &config))
 			return format_specs[i].name;
 	}
 	return NULL;

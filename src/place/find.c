@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "place/belonging.h"
+#include "place/provenance.h"
 
 static int find_places(const struct dataset_config *config,
 		       const struct source_set *sources, const struct map_files *maps,
@@ -100,7 +100,7 @@ int index_wish_open(const struct index_wish *wish, unsigned i, struct index_file
 		at->err = index_file_open(wish->places.paths[i], &at->file, &at->why);
 	at->opened = true;
 	if (!at->err)
-		*out = index_file_hold(at->file);
+		*out = index_file_share(at->file);
 	else if (e)
 		*e = at->why;
 	return at->err;
@@ -114,7 +114,7 @@ void index_files_close(struct index_files *files)
 	*files = (struct index_files){ 0 };
 }
 
-bool index_may_be_of(const struct index_wish *wish, uid_t owner)
+bool index_owner_is_allowed(const struct index_wish *wish, uid_t owner)
 {
 	if (owner == 0 || owner == geteuid())
 		return true;
@@ -137,9 +137,9 @@ static void name_changed_source(const struct index_wish *wish, const struct card
 	}
 }
 
-bool index_is_of_wish(const struct index_wish *wish, const struct card *card)
+bool index_has_owner_and_options(const struct index_wish *wish, const struct card *card)
 {
-	return index_may_be_of(wish, card_owner(card)) &&
+	return index_owner_is_allowed(wish, card_owner(card)) &&
 	       card_accept_shape(card, wish->sources->count, wish->shape, NULL) == 0;
 }
 
@@ -148,7 +148,7 @@ int index_fits(const struct index_wish *wish, const struct card *card,
 {
 	int err;
 
-	if (!index_may_be_of(wish, card_owner(card)))
+	if (!index_owner_is_allowed(wish, card_owner(card)))
 		return error_set(e, ERROR_DATASET, EPERM,
 				 "it belongs to uid %u, who owns neither every packed file "
 				 "nor this process", card_owner(card));
@@ -158,7 +158,7 @@ int index_fits(const struct index_wish *wish, const struct card *card,
 	err = card_accept(card, wish->identities, wish->sources->count, wish->shape, e);
 	if (err == -ESTALE)
 		name_changed_source(wish, card, e);
-	return err ? err : belonging_check(wish, card, file, e);
+	return err ? err : provenance_check(wish, card, file, e);
 }
 
 enum { REMEDY_BYTES = 2 * INDEX_SOURCES_BYTES + 256 };
@@ -175,7 +175,7 @@ static bool may_be_copies(const struct index_wish *wish, const struct card *card
 	return true;
 }
 
-void index_say_sources(const struct index_wish *wish, char out[INDEX_SOURCES_BYTES])
+void index_sources_text(const struct index_wish *wish, char out[INDEX_SOURCES_BYTES])
 {
 	size_t others = wish->sources->count - 1;
 	int n = snprintf(out, INDEX_SOURCES_BYTES, "'%s'",
@@ -193,7 +193,7 @@ static void find_remedy(const struct index_wish *wish, const struct card *card, 
 	char sources[INDEX_SOURCES_BYTES];
 
 	*out = '\0';
-	index_say_sources(wish, sources);
+	index_sources_text(wish, sources);
 	if (err == -EXDEV)
 		snprintf(out, REMEDY_BYTES,
 			 "; if it was copied or renamed: granary index --adopt %s", sources);
@@ -254,20 +254,20 @@ static int try_place(const struct index_wish *wish, unsigned i, struct index_fil
 	return err;
 }
 
-static bool has_wanted(const struct index_wish *wish, const struct card *card)
+static bool has_required_sums(const struct index_wish *wish, const struct card *card)
 {
 	return (!wish->checksums || card_has_sums(card)) &&
 	       (!wish->blocks || card_has_blocks(card));
 }
 
 /* The first place from `first` on with a fitting index, not in `tried`; or -ENOENT. */
-static int find_from(const struct index_wish *wish, unsigned first, unsigned tried,
-		     struct index_file **out)
+static int find_next_place(const struct index_wish *wish, unsigned first, unsigned tried,
+			   struct index_file **out)
 {
 	for (unsigned i = first; i < wish->places.count; i++) {
 		if (tried >> i & 1 || try_place(wish, i, out) < 0)
 			continue;
-		if (has_wanted(wish, index_file_card(*out)))
+		if (has_required_sums(wish, index_file_card(*out)))
 			return (int)i;
 		index_file_close(*out);
 	}
@@ -284,9 +284,9 @@ static void prefer(const struct index_wish *wish, bool blocks, unsigned tried, i
 
 	better.checksums = better.quiet = true;
 	better.blocks = blocks;
-	if (has_wanted(&better, index_file_card(*file)))
+	if (has_required_sums(&better, index_file_card(*file)))
 		return;
-	second = find_from(&better, (unsigned)*place + 1, tried, &other);
+	second = find_next_place(&better, (unsigned)*place + 1, tried, &other);
 	if (second < 0)
 		return;
 	index_file_close(*file);
@@ -296,7 +296,7 @@ static void prefer(const struct index_wish *wish, bool blocks, unsigned tried, i
 
 static int find_best(const struct index_wish *wish, unsigned tried, struct index_file **out)
 {
-	int place = find_from(wish, 0, tried, out);
+	int place = find_next_place(wish, 0, tried, out);
 
 	if (place < 0)
 		return place;
@@ -306,7 +306,7 @@ static int find_best(const struct index_wish *wish, unsigned tried, struct index
 }
 
 /* Warns: checksums tell damaged files, and all others can be read. */
-static void say_damage(const struct index_wish *wish, const struct card *card)
+static void report_damage(const struct index_wish *wish, const struct card *card)
 {
 	for (uint32_t i = 0; i < wish->sources->count && !wish->quiet; i++) {
 		if (identity_difference(&card_source(card, i)->identity, &wish->identities[i]))
@@ -318,7 +318,7 @@ static void say_damage(const struct index_wish *wish, const struct card *card)
 }
 
 /* Loads a copy, and checks that again. */
-static int find_take(const struct index_wish *wish, const struct index_file *file,
+static int find_load(const struct index_wish *wish, const struct index_file *file,
 		     struct index **out)
 {
 	struct error why;
@@ -330,7 +330,7 @@ static int find_take(const struct index_wish *wish, const struct index_file *fil
 	if (err)
 		index_close(*out);
 	else
-		say_damage(wish, index_card(*out));
+		report_damage(wish, index_card(*out));
 	return err;
 }
 
@@ -342,7 +342,7 @@ int index_find(const struct index_wish *wish, struct index **out, const char **p
 	int place, err = -ENOENT;
 
 	while (err && (place = find_best(&rest, tried, &file)) >= 0) {
-		err = find_take(wish, file, out);
+		err = find_load(wish, file, out);
 		index_file_close(file);
 		if (!err)
 			*path = wish->places.paths[place];
@@ -365,7 +365,8 @@ int index_find_other(const struct index_wish *wish, struct index_file **out,
 		if (index_wish_open(wish, i, out, NULL) < 0)
 			continue;
 		card = index_file_card(*out);
-		if (index_is_of_wish(wish, card) && index_fits(wish, card, *out, why) < 0)
+		if (index_has_owner_and_options(wish, card) &&
+		    index_fits(wish, card, *out, why) < 0)
 			return 0;
 		index_file_close(*out);
 	}

@@ -69,13 +69,13 @@ int index_fits(const struct index_wish *wish, const struct card *card,
  * shown, and with which permissions. So its maker must be able to read all sources: root,
  * this process's user, or the owner of every source.
  */
-bool index_may_be_of(const struct index_wish *wish, uid_t owner);
+bool index_owner_is_allowed(const struct index_wish *wish, uid_t owner);
 
 /*
  * Has the index of this card a permitted maker, as many files and the same options? Its
  * packed files are not compared.
  */
-bool index_is_of_wish(const struct index_wish *wish, const struct card *card);
+bool index_has_owner_and_options(const struct index_wish *wish, const struct card *card);
 
 /*
  * The first index that fits; those with checksums of blocks come before those with
@@ -88,7 +88,7 @@ int index_find(const struct index_wish *wish, struct index **out, const char **p
 
 /* The packed files, as a remedy names them: the path of the first, and how many others. */
 enum { INDEX_SOURCES_BYTES = 1100 };
-void index_say_sources(const struct index_wish *wish, char out[INDEX_SOURCES_BYTES]);
+void index_sources_text(const struct index_wish *wish, char out[INDEX_SOURCES_BYTES]);
 
 /*
  * An index that would fit if the packed files had not been changed, copied or exchanged:

@@ -96,7 +96,7 @@ static int close_all_on_exec(void)
 	return 0;
 }
 
-static int keep_files(const struct source_set *files)
+static int inherit_files(const struct source_set *files)
 {
 	int err = 0;
 
@@ -114,10 +114,10 @@ int handover_keep(const struct index_wish *wish, int list, int memory)
 	if (!err)
 		err = set_on_exec(memory, false);
 	if (!err)
-		err = keep_files(wish->sources);
+		err = inherit_files(wish->sources);
 	if (!err)
-		err = keep_files(&wish->maps.classes);
-	return err ? err : keep_files(&wish->maps.names);
+		err = inherit_files(&wish->maps.classes);
+	return err ? err : inherit_files(&wish->maps.names);
 }
 
 /* ---- In the indexer ---- */
@@ -209,7 +209,7 @@ static int add_place(struct handover_list *list, const char *path)
 }
 
 /* Its record comes before the others. */
-static int add_beside(struct handover_list *list, const char *path)
+static int add_sibling(struct handover_list *list, const char *path)
 {
 	if (list->places.count)
 		return -EINVAL;
@@ -238,12 +238,12 @@ static int add_classes(struct handover_list *list, char *text)
 	return handover_add_file(&list->maps, text);
 }
 
-static int handover_take_record(struct handover_list *list, char *record)
+static int handover_read_record(struct handover_list *list, char *record)
 {
 	if (strncmp(record, "place ", 6) == 0)
 		return add_place(list, record + 6);
 	if (strncmp(record, "beside ", 7) == 0)
-		return add_beside(list, record + 7);
+		return add_sibling(list, record + 7);
 	if (strncmp(record, "source ", 7) == 0)
 		return handover_add_file(&list->sources, record + 7);
 	if (strncmp(record, "classes ", 8) == 0)
@@ -266,7 +266,7 @@ static int handover_parse(struct handover_list *list, struct error *e)
 			return handover_refuse("has no end", e);
 		if (strcmp(record, "end") == 0)
 			return 0;
-		err = handover_take_record(list, record);
+		err = handover_read_record(list, record);
 	}
 	return err == -ENOMEM ? error_no_memory(e, NULL) :
 				handover_refuse("has a record that is not understood", e);

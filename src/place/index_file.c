@@ -59,7 +59,7 @@ void index_file_close(struct index_file *file)
 	free(file);
 }
 
-struct index_file *index_file_hold(struct index_file *file)
+struct index_file *index_file_share(struct index_file *file)
 {
 	file->holders++;
 	return file;

@@ -19,7 +19,7 @@ int index_file_open(const char *path, struct index_file **out, struct error *e);
 void index_file_close(struct index_file *file);
 
 /* The same file, which then is to be closed once more. */
-struct index_file *index_file_hold(struct index_file *file);
+struct index_file *index_file_share(struct index_file *file);
 
 /* Live as long as the file. */
 const struct card *index_file_card(const struct index_file *file);

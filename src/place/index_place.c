@@ -9,23 +9,24 @@ static void act_as_owner(const struct index_wish *wish, struct place *place)
 	const struct source_owner *owner = source_owner(wish->sources->sources[0]);
 	uid_t uid = place_uid(place);
 
-	if (index_may_be_of(wish, uid))
-		place_act_as(place, uid, owner->uid == uid ? owner->gid : place_gid(place));
+	if (index_owner_is_allowed(wish, uid))
+		place_set_ids(place, uid, owner->uid == uid ? owner->gid :
+			      place_gid(place));
 }
 
-static int index_place_open_beside(const struct index_wish *wish, const char *path,
-				   struct place **out, struct error *e)
+static int index_place_open_sibling(const struct index_wish *wish, const char *path,
+				    struct place **out, struct error *e)
 {
 	const struct source *source = wish->sources->sources[0];
 	const struct source_id *id = &source_info(source)->id;
 	const char *where = source_place(source);
 
-	return place_open_beside(path, filename_of(where ? where : source_path(source)),
-				 id->device, id->inode, out, e);
+	return place_open_sibling(path, filename_of(where ? where : source_path(source)),
+				  id->device, id->inode, out, e);
 }
 
-int index_spot(struct index_spots *spots, unsigned i, const struct place **out,
-	       struct error *e)
+int opened_places_get(struct opened_places *spots, unsigned i, const struct place **out,
+		      struct error *e)
 {
 	const struct index_places *places = &spots->wish->places;
 	struct place **opened = &spots->opened[i];
@@ -33,8 +34,8 @@ int index_spot(struct index_spots *spots, unsigned i, const struct place **out,
 
 	if (!*opened) {
 		if (places->beside && i == 0)
-			err = index_place_open_beside(spots->wish, places->paths[i],
-						      opened, e);
+			err = index_place_open_sibling(spots->wish, places->paths[i],
+						       opened, e);
 		else
 			err = place_open(places->paths[i], !places->named, opened, e);
 		if (!err)
@@ -44,7 +45,7 @@ int index_spot(struct index_spots *spots, unsigned i, const struct place **out,
 	return err;
 }
 
-void index_spots_close(struct index_spots *spots)
+void opened_places_close(struct opened_places *spots)
 {
 	for (unsigned i = 0; i < LOCATE_MAX_PLACES; i++)
 		place_close(spots->opened[i]);

@@ -13,7 +13,7 @@
 #include "place/find.h"
 
 /* The open places of a wish, which must outlive them. Initialise: { .wish = wish }. */
-struct index_spots {
+struct opened_places {
 	const struct index_wish *wish;
 	struct place *opened[LOCATE_MAX_PLACES]; /* owned */
 };
@@ -23,8 +23,8 @@ struct index_spots {
  * errno and *e. Makes folders of a cache. Root acts there as the folder's owner, if an
  * index of that user would be trusted, and else as root.
  */
-int index_spot(struct index_spots *spots, unsigned i, const struct place **out,
-	       struct error *e);
-void index_spots_close(struct index_spots *spots);
+int opened_places_get(struct opened_places *spots, unsigned i, const struct place **out,
+		      struct error *e);
+void opened_places_close(struct opened_places *spots);
 
 #endif

@@ -40,7 +40,7 @@ static char *locate_suffix_of(const struct dataset_name *dataset)
 	return n < 0 ? NULL : suffix;
 }
 
-static char *beside(const char *first, const char *suffix)
+static char *sibling_place(const char *first, const char *suffix)
 {
 	char *out;
 
@@ -98,7 +98,7 @@ int locate_index(const struct dataset_name *dataset, const char *named,
 	}
 	if (!suffix)
 		return -ENOMEM;
-	place = device ? NULL : beside(path, suffix);
+	place = device ? NULL : sibling_place(path, suffix);
 	if (place)
 		out->paths[out->count++] = place;
 	out->beside = place != NULL;

@@ -8,12 +8,12 @@
 
 #include "base/cleanup.h"
 #include "index/card.h"
-#include "os/errand.h"
+#include "os/opener.h"
 #include "place/stale_index.h"
 
 /* ---- In whichever process has the rights ---- */
 
-static int find_here(struct opening *o, struct error *e)
+static int find_with_rights(struct opening *o, struct error *e)
 {
 	const char *path;
 
@@ -23,7 +23,7 @@ static int find_here(struct opening *o, struct error *e)
 	return o->index_path ? 0 : error_no_memory(e, NULL);
 }
 
-static int begin_here(struct opening *o, struct error *e)
+static int begin_with_rights(struct opening *o, struct error *e)
 {
 	struct index_files files = { 0 };
 	int err = source_set_open(o->arguments, o->argument_count,
@@ -34,9 +34,9 @@ static int begin_here(struct opening *o, struct error *e)
 	if (err)
 		return err;
 	o->wish.files = &files;
-	err = evidence_check(&o->wish, e);
+	err = stale_index_check(&o->wish, e);
 	if (!err)
-		err = find_here(o, e);
+		err = find_with_rights(o, e);
 	o->wish.files = NULL;
 	index_files_close(&files);
 	return err;
@@ -44,7 +44,8 @@ static int begin_here(struct opening *o, struct error *e)
 
 /* ---- In the child ---- */
 
-enum kind { KIND_WISH, KIND_PLACE, KIND_SOURCE, KIND_CLASSES, KIND_NAMES, KIND_INDEX };
+enum opening_kind { KIND_WISH, KIND_PLACE, KIND_SOURCE, KIND_CLASSES, KIND_NAMES,
+		    KIND_INDEX };
 
 struct wish_item {
 	uint32_t sources;
@@ -66,20 +67,20 @@ static int send_wish(const struct index_wish *wish, struct error *e)
 		.descriptors = (size_t)wish->sources->count + wish->maps.classes.count +
 			       wish->maps.names.count,
 	};
-	const struct errand_item item = { .kind = KIND_WISH, .data = &data,
+	const struct opener_item item = { .kind = KIND_WISH, .data = &data,
 					  .size = sizeof(data), .fd = -1 };
 	int err;
 
 	memcpy(data.shape, wish->shape, sizeof(data.shape));
-	err = errand_send(&item, e);
+	err = opener_send(&item, e);
 	for (unsigned i = 0; !err && i < wish->places.count; i++)
-		err = errand_send(&(struct errand_item){ .kind = KIND_PLACE, .fd = -1,
+		err = opener_send(&(struct opener_item){ .kind = KIND_PLACE, .fd = -1,
 				  .text = wish->places.paths[i] }, e);
 	return err;
 }
 
 /* `identities`: one for each source, or NULL. */
-static int send_sources(enum kind kind, const struct source_set *set,
+static int send_sources(enum opening_kind kind, const struct source_set *set,
 			const struct identity *identities, struct error *e)
 {
 	int err = 0;
@@ -93,7 +94,7 @@ static int send_sources(enum kind kind, const struct source_set *set,
 			return fd;
 		if (identities)
 			data.identity = identities[i];
-		err = errand_send(&(struct errand_item){
+		err = opener_send(&(struct opener_item){
 			.kind = kind, .data = &data, .size = sizeof(data),
 			.text = source_path(source), .fd = fd }, e);
 	}
@@ -107,7 +108,7 @@ static int send_index(const struct opening *o, struct error *e)
 	if (!o->index)
 		return 0;
 	owner = card_owner(index_card(o->index));
-	return errand_send(&(struct errand_item){ .kind = KIND_INDEX, .data = &owner,
+	return opener_send(&(struct opener_item){ .kind = KIND_INDEX, .data = &owner,
 			   .size = sizeof(owner), .text = o->index_path,
 			   .fd = index_descriptor(o->index) }, e);
 }
@@ -116,7 +117,7 @@ static int begin_as_user(void *context, struct error *e)
 {
 	struct opening *o = context;
 	const struct index_wish *wish = &o->wish;
-	int err = begin_here(o, e);
+	int err = begin_with_rights(o, e);
 
 	if (!err)
 		err = send_wish(wish, e);
@@ -132,14 +133,14 @@ static int begin_as_user(void *context, struct error *e)
 static int find_as_user(void *context, struct error *e)
 {
 	struct opening *o = context;
-	int err = find_here(o, e);
+	int err = find_with_rights(o, e);
 
 	return err ? err : send_index(o, e);
 }
 
 /* ---- In the parent ---- */
 
-static int take_wish(struct opening *o, const struct wish_item *data, struct error *e)
+static int receive_wish(struct opening *o, const struct wish_item *data, struct error *e)
 {
 	source_set_make_room(data->descriptors);
 	o->promised = data->sources;
@@ -152,7 +153,7 @@ static int take_wish(struct opening *o, const struct wish_item *data, struct err
 	return o->wish.identities ? 0 : error_no_memory(e, NULL);
 }
 
-static int take_place(struct opening *o, const char *path, struct error *e)
+static int receive_place(struct opening *o, const char *path, struct error *e)
 {
 	struct index_places *places = &o->wish.places;
 
@@ -163,25 +164,25 @@ static int take_place(struct opening *o, const char *path, struct error *e)
 	return 0;
 }
 
-static int take_source(struct source_set *set, const struct errand_item *item,
-		       struct error *e)
+static int receive_source(struct source_set *set, const struct opener_item *item,
+			  struct error *e)
 {
 	const struct source_item *data = item->data;
 
 	return source_set_receive(set, item->text, item->fd, &data->info, e);
 }
 
-static int take_packed_file(struct opening *o, const struct errand_item *item,
-			    struct error *e)
+static int receive_packed_file(struct opening *o, const struct opener_item *item,
+			       struct error *e)
 {
 	const struct source_item *data = item->data;
 
 	o->wish.identities[o->sources.count] = data->identity;
-	return take_source(&o->sources, item, e);
+	return receive_source(&o->sources, item, e);
 }
 
-static int opening_take_index(struct opening *o, const struct errand_item *item,
-			      struct error *e)
+static int opening_receive_index(struct opening *o, const struct opener_item *item,
+				 struct error *e)
 {
 	const uid_t *owner = item->data;
 
@@ -192,7 +193,7 @@ static int opening_take_index(struct opening *o, const struct errand_item *item,
 }
 
 /* The child parses the user's files and may be compromised: its messages are input. */
-static bool makes_sense(const struct opening *o, const struct errand_item *item)
+static bool makes_sense(const struct opening *o, const struct opener_item *item)
 {
 	static const size_t sizes[] = {
 		[KIND_WISH] = sizeof(struct wish_item), [KIND_PLACE] = 0,
@@ -205,7 +206,7 @@ static bool makes_sense(const struct opening *o, const struct errand_item *item)
 
 	if (item->kind >= sizeof(sizes) / sizeof(*sizes) || item->size != sizes[item->kind])
 		return false;
-	switch ((enum kind)item->kind) {
+	switch ((enum opening_kind)item->kind) {
 	case KIND_WISH:
 		return !wish->identities;
 	case KIND_PLACE:
@@ -221,7 +222,7 @@ static bool makes_sense(const struct opening *o, const struct errand_item *item)
 	}
 }
 
-static int opening_take(void *context, const struct errand_item *item, struct error *e)
+static int opening_receive(void *context, const struct opener_item *item, struct error *e)
 {
 	struct opening *o = context;
 
@@ -229,39 +230,40 @@ static int opening_take(void *context, const struct errand_item *item, struct er
 		return error_set(e, ERROR_SYSTEM, EBADMSG,
 				 "the process that opens files as the user has sent a "
 				 "malformed message");
-	switch ((enum kind)item->kind) {
+	switch ((enum opening_kind)item->kind) {
 	case KIND_WISH:
-		return take_wish(o, item->data, e);
+		return receive_wish(o, item->data, e);
 	case KIND_PLACE:
-		return take_place(o, item->text, e);
+		return receive_place(o, item->text, e);
 	case KIND_SOURCE:
-		return take_packed_file(o, item, e);
+		return receive_packed_file(o, item, e);
 	case KIND_CLASSES:
-		return take_source(&o->wish.maps.classes, item, e);
+		return receive_source(&o->wish.maps.classes, item, e);
 	case KIND_NAMES:
-		return take_source(&o->wish.maps.names, item, e);
+		return receive_source(&o->wish.maps.names, item, e);
 	case KIND_INDEX:
 	default:
-		return opening_take_index(o, item, e);
+		return opening_receive_index(o, item, e);
 	}
 }
 
 static int send_child(struct opening *o, int (*work)(void *, struct error *),
 		      struct error *e)
 {
-	const struct errand errand = { .work = work, .take = opening_take, .context = o };
+	const struct opener opener = { .work = work, .take = opening_receive,
+				       .context = o };
 
-	return errand_run(o->rights, &errand, e);
+	return opener_run(o->rights, &opener, e);
 }
 
 int opening_begin(struct opening *o, struct error *e)
 {
-	return o->rights ? send_child(o, begin_as_user, e) : begin_here(o, e);
+	return o->rights ? send_child(o, begin_as_user, e) : begin_with_rights(o, e);
 }
 
 int opening_find_index(struct opening *o, struct error *e)
 {
-	return o->rights ? send_child(o, find_as_user, e) : find_here(o, e);
+	return o->rights ? send_child(o, find_as_user, e) : find_with_rights(o, e);
 }
 
 void opening_end(struct opening *o)

@@ -2,7 +2,7 @@
 /*
  * opening.h: opens all files of a dataset: packed files, files of options, and an index.
  *
- * For another user a child opens them (os/errand.h) and sends the descriptors, on which
+ * For another user a child opens them (os/opener.h) and sends the descriptors, on which
  * this process calls no filesystem. The index comes as a copy in a memfd.
  */
 #ifndef GRANARY_PLACE_OPENING_H

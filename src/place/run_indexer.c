@@ -115,7 +115,7 @@ static char **small_environment(void)
 }
 
 /* Keeps standard error only, and leaves the terminal's session. */
-static int run_indexer_leave_caller(void)
+static int run_indexer_detach_caller(void)
 {
 	CLEANUP(cleanup_close) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -144,7 +144,7 @@ static void exec_for_another(const struct run_indexer_call *call)
 	if (rights_assume(call->rights, &e) < 0)
 		refuse_in_child(&e);
 	environment = small_environment();
-	if (environment && run_indexer_leave_caller() == 0)
+	if (environment && run_indexer_detach_caller() == 0)
 		exec_tool(call, environment);
 }
 
@@ -155,7 +155,7 @@ static void exec_for_oneself(const struct run_indexer_call *call)
 {
 	struct error e = { 0 };
 
-	if ((geteuid() == 0 ? rights_keep_few(&e) : rights_renounce(&e)) < 0)
+	if ((geteuid() == 0 ? rights_keep_for_children(&e) : rights_renounce(&e)) < 0)
 		refuse_in_child(&e);
 	exec_tool(call, environ);
 }
@@ -211,7 +211,7 @@ static int run_indexer(const struct run_indexer_call *call, struct error *e)
 }
 
 /* An empty memfd: the index was saved to a file. */
-static int take_memory(int fd_taken, int *memory, struct error *e)
+static int map_result(int fd_taken, int *memory, struct error *e)
 {
 	CLEANUP(cleanup_close) int fd = fd_taken;
 	struct stat st;
@@ -228,8 +228,8 @@ static int take_memory(int fd_taken, int *memory, struct error *e)
 	return 0;
 }
 
-int request_index(const struct dataset_config *config, const struct rights *rights,
-		  const struct index_wish *wish, int *memory, struct error *e)
+int run_indexer_process(const struct dataset_config *config, const struct rights *rights,
+			const struct index_wish *wish, int *memory, struct error *e)
 {
 	char tool[PROGRAM_PATH_BYTES];
 	CLEANUP(cleanup_free) char *options = option_argument(config);
@@ -242,12 +242,12 @@ int request_index(const struct dataset_config *config, const struct rights *righ
 		return error_no_memory(e, NULL);
 	if (fd < 0)
 		return error_set(e, ERROR_SYSTEM, errno, "memfd_create: %s", strerror(errno));
-	err = program_beside("granary", tool, e);
+	err = program_find("granary", tool, e);
 	if (!err)
 		err = handover_write(wish, &list, e);
 	if (!err)
 		err = run_indexer(&(struct run_indexer_call){tool, options, rights, wish,
 							     list, fd},
 				  e);
-	return err ? err : take_memory(steal_fd(&fd), memory, e);
+	return err ? err : map_result(steal_fd(&fd), memory, e);
 }

@@ -21,7 +21,7 @@
  * closes (otherwise -1). The indexer prints its own errors: then e->text is empty and
  * e->status is its exit status.
  */
-int request_index(const struct dataset_config *config, const struct rights *rights,
-		  const struct index_wish *wish, int *memory, struct error *e);
+int run_indexer_process(const struct dataset_config *config, const struct rights *rights,
+			const struct index_wish *wish, int *memory, struct error *e);
 
 #endif

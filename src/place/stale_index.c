@@ -9,12 +9,12 @@
 
 #include "base/cleanup.h"
 #include "base/filename.h"
-#include "place/belonging.h"
+#include "place/provenance.h"
 
 enum { INDEXES_MOST = 64 }; /* most indexes that are opened */
 
-/* 0: it is evidence, and the caller closes it; -EEXIST: it fits; another errno: neither. */
-static int stale_index_look_at(const struct index_wish *wish, bool of_others, unsigned i,
+/* 0: it is stale, and the caller closes it; -EEXIST: it fits; another errno: neither. */
+static int stale_index_inspect(const struct index_wish *wish, bool of_others, unsigned i,
 			       struct index_file **out, struct error *why)
 {
 	const struct card *card;
@@ -25,8 +25,8 @@ static int stale_index_look_at(const struct index_wish *wish, bool of_others, un
 	card = index_file_card(*out);
 	if (index_fits(wish, card, *out, why) == 0)
 		err = -EEXIST;
-	else if (!card_has_sums(card) || !index_is_of_wish(wish, card) ||
-		 (!of_others && belonging_check(wish, card, *out, NULL) < 0))
+	else if (!card_has_sums(card) || !index_has_owner_and_options(wish, card) ||
+		 (!of_others && provenance_check(wish, card, *out, NULL) < 0))
 		err = -ESTALE;
 	if (err)
 		index_file_close(*out);
@@ -49,31 +49,31 @@ static bool has_fitting_sums(const struct index_wish *wish)
 	return found;
 }
 
-int evidence_find(const struct index_wish *wish, bool of_others, struct index_file **out,
-		  const char **path, struct error *why)
+int stale_index_find(const struct index_wish *wish, bool of_others,
+		     struct index_file **out, const char **path, struct error *why)
 {
 	int err = has_fitting_sums(wish) ? -EEXIST : -ENOENT;
 
 	for (unsigned i = 0; i < wish->places.count && err && err != -EEXIST; i++) {
 		*path = wish->places.paths[i];
-		err = stale_index_look_at(wish, of_others, i, out, why);
+		err = stale_index_inspect(wish, of_others, i, out, why);
 	}
 	return err ? -ENOENT : 0;
 }
 
-bool evidence_is_replaced(const struct index_wish *wish, const char **path,
-			  struct error *why)
+bool stale_index_would_be_replaced(const struct index_wish *wish, const char **path,
+				   struct error *why)
 {
 	struct index_file *file;
 
-	if (evidence_find(wish, true, &file, path, why) < 0)
+	if (stale_index_find(wish, true, &file, path, why) < 0)
 		return false;
 	index_file_close(file);
 	return true;
 }
 
-bool evidence_of_damage(const struct index_wish *wish, const struct card *card,
-			uint32_t source)
+bool stale_index_shows_damage(const struct index_wish *wish, const struct card *card,
+			      uint32_t source)
 {
 	const struct identity *is = &wish->identities[source];
 	const struct card_source *was = card_source(card, source);
@@ -82,16 +82,16 @@ bool evidence_of_damage(const struct index_wish *wish, const struct card *card,
 	       identity_same_time(is, &was->identity) && is->digest != was->identity.digest;
 }
 
-int evidence_check(const struct index_wish *wish, struct error *e)
+int stale_index_check(const struct index_wish *wish, struct error *e)
 {
 	struct index_file *file;
 	const char *path;
 	int err = 0;
 
-	if (evidence_find(wish, false, &file, &path, NULL) < 0)
+	if (stale_index_find(wish, false, &file, &path, NULL) < 0)
 		return 0;
 	for (uint32_t i = 0; i < wish->sources->count && !err; i++) {
-		if (evidence_of_damage(wish, index_file_card(file), i))
+		if (stale_index_shows_damage(wish, index_file_card(file), i))
 			err = error_set(e, ERROR_DAMAGED, EBADMSG,
 					"'%s' is damaged: its first or last bytes are not what they "
 					"were when its checksums were made (%s), though its size and "
@@ -103,7 +103,7 @@ int evidence_check(const struct index_wish *wish, struct error *e)
 	return err;
 }
 
-bool evidence_at(const char *path)
+bool stale_index_is_at(const char *path)
 {
 	struct index *index;
 	bool has;
@@ -158,7 +158,7 @@ static char *stale_index_search(DIR *folder, const char *place,
 	return NULL;
 }
 
-char *evidence_of_set(const struct index_wish *wish)
+char *stale_index_find_set(const struct index_wish *wish)
 {
 	const char *place = wish->places.count ? wish->places.paths[0] : NULL;
 	CLEANUP(cleanup_free) char *name = NULL;

@@ -18,32 +18,33 @@
  * An index with checksums of these files that fits but for what they are now, unless there is one that
  * fits: with checksums anywhere, or at a place before it. 0, the index (the caller closes
  * it), its path, which lives as long as the wish, and why it does not fit; or -ENOENT.
- * `of_others`: also one that may be of other files that look the same (place/belonging.h).
+ * `of_others`: also one that may be of other files that look the same
+ * (place/provenance.h).
  */
-int evidence_find(const struct index_wish *wish, bool of_others, struct index_file **out,
-		  const char **path, struct error *why);
+int stale_index_find(const struct index_wish *wish, bool of_others,
+		     struct index_file **out, const char **path, struct error *why);
 
 /*
  * Would an index of these files replace one with checksums, of these or of other files
- * (place/belonging.h)? Then its path, and why it does not fit.
+ * (place/provenance.h)? Then its path, and why it does not fit.
  */
-bool evidence_is_replaced(const struct index_wish *wish, const char **path,
-			  struct error *why);
+bool stale_index_would_be_replaced(const struct index_wish *wish, const char **path,
+				   struct error *why);
 
 /* Has this source its recorded size and time, and other bytes? */
-bool evidence_of_damage(const struct index_wish *wish, const struct card *card,
-			uint32_t source);
+bool stale_index_shows_damage(const struct index_wish *wish, const struct card *card,
+			      uint32_t source);
 
-/* 0, or -EBADMSG and *e: a packed file is damaged, by the index of evidence_find. */
-int evidence_check(const struct index_wish *wish, struct error *e);
+/* 0, or -EBADMSG and *e: a packed file is damaged, by the index of stale_index_find. */
+int stale_index_check(const struct index_wish *wish, struct error *e);
 
 /*
  * Finds an index with checksums beside the packed files that covers the first of them,
  * for example that of a whole set. Its path, which the caller frees; or NULL.
  */
-char *evidence_of_set(const struct index_wish *wish);
+char *stale_index_find_set(const struct index_wish *wish);
 
 /* Is there a sound index with checksums at this path, fitting or not? */
-bool evidence_at(const char *path);
+bool stale_index_is_at(const char *path);
 
 #endif

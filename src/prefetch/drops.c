@@ -24,7 +24,7 @@ bool drops_add(struct drops *drops, const struct drop *drop)
 	return true;
 }
 
-void drops_put_back(struct drops *drops, const struct drop *drop, int64_t now)
+void drops_requeue(struct drops *drops, const struct drop *drop, int64_t now)
 {
 	struct drop again = *drop;
 
@@ -33,7 +33,7 @@ void drops_put_back(struct drops *drops, const struct drop *drop, int64_t now)
 	drops_add(drops, &again);
 }
 
-bool drops_are_due(const struct drops *drops)
+bool drops_are_full(const struct drops *drops)
 {
 	/* many small files fill the ring before `bytes` reaches the limit */
 	return drops->count > 0 &&
@@ -44,15 +44,15 @@ static bool may_go(const struct drops *drops, const struct drop *drop, int64_t n
 {
 	uint64_t behind = drops->bytes - drop->bytes;
 
-	return now - drop->since >= DROPS_REST_MS ||
+	return now - drop->since >= DROPS_DELAY_MS ||
 	       (!drop->busy && (behind > drops->most / 2 || drops->count >= DROPS_ROOM / 2));
 }
 
-bool drops_take(struct drops *drops, int64_t now, struct drop *out)
+bool drops_pop(struct drops *drops, int64_t now, struct drop *out)
 {
 	const struct drop *oldest = &drops->ring[drops->first];
 
-	if (!drops_are_due(drops) || !may_go(drops, oldest, now))
+	if (!drops_are_full(drops) || !may_go(drops, oldest, now))
 		return false;
 	*out = *oldest;
 	drops->first = (drops->first + 1) % DROPS_ROOM;

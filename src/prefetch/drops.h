@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DROPS_ROOM = 4096, DROPS_REST_MS = 500 };
+enum { DROPS_ROOM = 4096, DROPS_DELAY_MS = 500 };
 
 struct drop {
 	uint32_t node;
@@ -39,12 +39,12 @@ void drops_init(struct drops *drops, uint64_t budget);
 bool drops_add(struct drops *drops, const struct drop *drop);
 
 /* Queues a file again that is being read. */
-void drops_put_back(struct drops *drops, const struct drop *drop, int64_t now);
+void drops_requeue(struct drops *drops, const struct drop *drop, int64_t now);
 
 /* Removes the oldest file if it may be dropped now. */
-bool drops_take(struct drops *drops, int64_t now, struct drop *out);
+bool drops_pop(struct drops *drops, int64_t now, struct drop *out);
 
 /* Has the queue reached its limit? */
-bool drops_are_due(const struct drops *drops);
+bool drops_are_full(const struct drops *drops);
 
 #endif

@@ -68,7 +68,7 @@ static uint64_t bit_of(uint32_t node)
 	return UINT64_C(1) << node % BITS;
 }
 
-bool ledger_holds(const struct ledger *ledger, uint32_t node)
+bool ledger_is_cached(const struct ledger *ledger, uint32_t node)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	return node < ledger->nodes &&
@@ -86,10 +86,10 @@ static void subtract_resident(uint64_t bytes)
 		continue;
 }
 
-bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes)
+bool ledger_mark_cached(struct ledger *ledger, uint32_t node, uint64_t bytes)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
-	if (node >= ledger->nodes || ledger_holds(ledger, node))
+	if (node >= ledger->nodes || ledger_is_cached(ledger, node))
 		return false;
 	/* count before the bit is set: a release subtracts counted bytes */
 	stats_add(COUNTER_resident_bytes, pages_round_up(bytes));
@@ -99,7 +99,7 @@ bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	return false;
 }
 
-bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
+bool ledger_mark_evicted(struct ledger *ledger, uint32_t node, uint64_t bytes)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	if (node >= ledger->nodes ||
@@ -109,14 +109,14 @@ bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes)
 	return true;
 }
 
-void ledger_hold_part(struct ledger *ledger, uint64_t bytes)
+void ledger_set_cached_part(struct ledger *ledger, uint64_t bytes)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	stats_add(COUNTER_resident_bytes, pages_round_up(bytes));
 	subtract_resident(pages_round_up(atomic_exchange(&ledger->shared->part, bytes)));
 }
 
-/* A concurrent ledger_hold or ledger_release makes the sum inexact. */
+/* A concurrent ledger_mark_cached or ledger_mark_evicted makes the sum inexact. */
 void ledger_clear(struct ledger *ledger)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
@@ -191,7 +191,7 @@ void ledger_end_file(struct ledger *ledger, unsigned worker)
 	atomic_store(&ledger->shared->at[worker % LEDGER_WORKERS], 0);
 }
 
-bool ledger_take_suspect(struct ledger *ledger, unsigned worker, uint32_t *node)
+bool ledger_pop_suspect(struct ledger *ledger, unsigned worker, uint32_t *node)
 {
 	uint32_t at = atomic_exchange(&ledger->shared->at[worker % LEDGER_WORKERS], 0);
 
@@ -206,9 +206,9 @@ void ledger_mark_suspects(struct ledger *ledger, const struct tree *tree, bool c
 		struct tree_stat st;
 		uint32_t node;
 
-		if (ledger_take_suspect(ledger, i, &node) && crashed &&
+		if (ledger_pop_suspect(ledger, i, &node) && crashed &&
 		    tree_stat(tree, node, &st) == 0)
-			ledger_hold(ledger, node, st.size);
+			ledger_mark_cached(ledger, node, st.size);
 	}
 }
 
@@ -231,7 +231,7 @@ static uint64_t held_bytes(const struct ledger *ledger, ledger_bytes *bytes, voi
 	uint64_t sum = pages_round_up(atomic_load(&ledger->shared->part));
 
 	for (uint32_t node = 0; node < ledger->nodes; node++)
-		if (ledger_holds(ledger, node))
+		if (ledger_is_cached(ledger, node))
 			sum += pages_round_up(bytes(context, node));
 	return sum;
 }

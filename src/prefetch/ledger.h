@@ -10,11 +10,11 @@
  *
  *	step                    bit   counted   by
  *	not held                0     no
- *	ledger_hold, first      0     yes       a thread that has put the file there
- *	ledger_hold, then       1     yes       the first thread to set the bit; a second one
+ *	mark_cached, first      0     yes       a thread that has put the file there
+ *	mark_cached, then       1     yes       the first thread to set the bit; a second one
  *	                                        takes its bytes off again
- *	ledger_release, first   0     yes       the first thread to clear the bit
- *	ledger_release, then    0     no
+ *	mark_evicted, first     0     yes       the first thread to clear the bit
+ *	mark_evicted, then      0     no
  *
  * So the bytes of all files with a bit are counted at any moment; between steps the count
  * is exactly these and `part`. A server that dies within a step leaves too many, and
@@ -48,12 +48,12 @@ struct ledger *ledger_new(uint32_t nodes);
 void ledger_free(struct ledger *ledger);
 
 /* Files. A change returns true if the bit was different; `bytes` is the file's size. */
-bool ledger_holds(const struct ledger *ledger, uint32_t node);
-bool ledger_hold(struct ledger *ledger, uint32_t node, uint64_t bytes);
-bool ledger_release(struct ledger *ledger, uint32_t node, uint64_t bytes);
+bool ledger_is_cached(const struct ledger *ledger, uint32_t node);
+bool ledger_mark_cached(struct ledger *ledger, uint32_t node, uint64_t bytes);
+bool ledger_mark_evicted(struct ledger *ledger, uint32_t node, uint64_t bytes);
 
 /* Sets the bytes held of a partly held file, which has no bit; one file at a time. */
-void ledger_hold_part(struct ledger *ledger, uint64_t bytes);
+void ledger_set_cached_part(struct ledger *ledger, uint64_t bytes);
 
 /* Clears all files. */
 void ledger_clear(struct ledger *ledger);
@@ -75,7 +75,7 @@ void ledger_begin_file(struct ledger *ledger, unsigned worker, uint32_t node);
 void ledger_end_file(struct ledger *ledger, unsigned worker);
 
 /* Returns and clears the file of a dead server's worker; false: none. */
-bool ledger_take_suspect(struct ledger *ledger, unsigned worker, uint32_t *node);
+bool ledger_pop_suspect(struct ledger *ledger, unsigned worker, uint32_t *node);
 
 /*
  * Marks the files that the last server's threads pushed. After a crash they count as

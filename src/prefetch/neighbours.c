@@ -73,12 +73,12 @@ static bool is_wanted(const struct pusher *p, uint32_t node, bool evicted,
 	struct tree_stat st;
 
 	if (!p->sink->knows(p->sink->context, node) ||
-	    (!evicted && ledger_holds(p->ledger, node)) || room_is_short(room) ||
+	    (!evicted && ledger_is_cached(p->ledger, node)) || room_is_short(room) ||
 	    tree_stat(dataset_tree(p->dataset), node, &st) < 0 ||
 	    !dataset_is_decoded(p->dataset, node))
 		return false;
 	if (evicted)
-		ledger_release(p->ledger, node, st.size);
+		ledger_mark_evicted(p->ledger, node, st.size);
 	return stats_get(COUNTER_resident_bytes) + pages_round_up(st.size) <=
 	       room_for_files(room);
 }

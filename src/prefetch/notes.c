@@ -21,16 +21,16 @@ void notes_add(struct notes *notes, const struct note *note)
 {
 	bool wake;
 
-	lock_take(&notes->lock);
+	lock_acquire(&notes->lock);
 	if (notes->count < NOTES_ROOM)
 		notes->ring[(notes->first + notes->count++) % NOTES_ROOM] = *note;
 	wake = notes_count_wake(notes) && !notes->gathering;
-	lock_drop(&notes->lock);
+	lock_release(&notes->lock);
 	if (wake)
 		wakeup_one(&notes->added);
 }
 
-bool notes_take(struct notes *notes, struct note *out)
+bool notes_pop(struct notes *notes, struct note *out)
 {
 	LOCK_GUARD(&notes->lock);
 	if (notes->count == 0)
@@ -45,9 +45,9 @@ void notes_wake(struct notes *notes)
 {
 	bool wake;
 
-	lock_take(&notes->lock);
+	lock_acquire(&notes->lock);
 	wake = notes_count_wake(notes);
-	lock_drop(&notes->lock);
+	lock_release(&notes->lock);
 	if (wake)
 		wakeup_one(&notes->added);
 }
@@ -68,12 +68,12 @@ void notes_gather(struct notes *notes)
 	if (!notes_begin_gathering(notes))
 		return;
 	nanosleep(&pause, NULL);
-	lock_take(&notes->lock);
+	lock_acquire(&notes->lock);
 	notes->gathering = false;
-	lock_drop(&notes->lock);
+	lock_release(&notes->lock);
 }
 
-unsigned notes_now(struct notes *notes)
+unsigned notes_version(struct notes *notes)
 {
 	LOCK_GUARD(&notes->lock);
 	return notes->wakes;

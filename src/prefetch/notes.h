@@ -35,14 +35,14 @@ struct notes {
 
 void notes_init(struct notes *notes);
 void notes_add(struct notes *notes, const struct note *note);
-bool notes_take(struct notes *notes, struct note *out);
+bool notes_pop(struct notes *notes, struct note *out);
 
 /*
- * notes_wake announces work without a note. A thread passes notes_now, from before it
+ * notes_wake announces work without a note. A thread passes notes_version, from before it
  * looked for work, to notes_wait, which returns once work was announced since.
  */
 void notes_wake(struct notes *notes);
-unsigned notes_now(struct notes *notes);
+unsigned notes_version(struct notes *notes);
 /* `milliseconds`: the longest wait; 0: no limit. */
 void notes_wait(struct notes *notes, unsigned since, unsigned milliseconds);
 

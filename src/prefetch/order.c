@@ -13,7 +13,7 @@ enum {
 };
 
 /* A file, and its first stored extent. */
-struct place {
+struct order_place {
 	struct volume_span stored;
 	uint64_t size;
 	uint32_t node;
@@ -29,7 +29,7 @@ struct cutting {
 
 /* False: not a file, a hard link's second name, or without stored bytes. */
 static bool order_find_place(const struct dataset *dataset, uint32_t node,
-			     struct place *out)
+			     struct order_place *out)
 {
 	struct tree_stat st;
 	bool as_is;
@@ -46,7 +46,7 @@ static bool order_find_place(const struct dataset *dataset, uint32_t node,
 
 static int order_by_place(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct order_place *x = a, *y = b;
 
 	if (x->stored.source != y->stored.source)
 		return x->stored.source < y->stored.source ? -1 : 1;
@@ -55,7 +55,8 @@ static int order_by_place(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static uint32_t order_collect_places(const struct dataset *dataset, struct place *places)
+static uint32_t order_collect_places(const struct dataset *dataset,
+				     struct order_place *places)
 {
 	uint32_t names = tree_count(dataset_tree(dataset)), count = 0;
 	bool sorted = true;
@@ -99,7 +100,8 @@ static void order_add_block(struct cutting *c, const struct volume_span *span,
 		c->err = -ENOMEM;
 }
 
-static void add_pieces(struct cutting *c, const struct place *place, uint32_t position)
+static void add_pieces(struct cutting *c, const struct order_place *place,
+		       uint32_t position)
 {
 	struct volume_span piece = place->stored;
 
@@ -111,7 +113,7 @@ static void add_pieces(struct cutting *c, const struct place *place, uint32_t po
 }
 
 /* Is the file part of this block? */
-static bool fits_block(const struct volume_span *block, const struct place *place)
+static bool fits_block(const struct volume_span *block, const struct order_place *place)
 {
 	const struct volume_span *stored = &place->stored;
 	uint64_t end = stored->end > block->end ? stored->end : block->end;
@@ -126,12 +128,13 @@ static bool fits_block(const struct volume_span *block, const struct place *plac
  * A file that overlaps earlier blocks is not split: many overlapping files would need
  * more blocks than there is memory.
  */
-static bool is_split(const struct cutting *c, const struct place *place)
+static bool is_split(const struct cutting *c, const struct order_place *place)
 {
 	return place->in_pieces && place->stored.start >= covered_to(c, place->stored.source);
 }
 
-static void cut_blocks(struct cutting *c, const struct place *places, uint32_t count)
+static void cut_blocks(struct cutting *c, const struct order_place *places,
+		       uint32_t count)
 {
 	for (uint32_t first = 0, next; first < count && !c->err; first = next) {
 		struct volume_span block = places[first].stored;
@@ -153,7 +156,8 @@ static void cut_blocks(struct cutting *c, const struct place *places, uint32_t c
 	}
 }
 
-static int fill_order(struct order *order, const struct place *places, uint32_t count)
+static int fill_order(struct order *order, const struct order_place *places,
+		      uint32_t count)
 {
 	struct cutting c = { .err = 0 };
 
@@ -173,7 +177,7 @@ static int fill_order(struct order *order, const struct place *places, uint32_t 
 int order_make(const struct dataset *dataset, struct order *out)
 {
 	uint32_t names = tree_count(dataset_tree(dataset));
-	struct place *places = malloc(((size_t)names + 1) * sizeof(*places));
+	struct order_place *places = malloc(((size_t)names + 1) * sizeof(*places));
 	int err;
 
 	*out = (struct order){ .count = 0 };

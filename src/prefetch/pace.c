@@ -4,7 +4,7 @@
 #include "os/processors.h"
 
 enum {
-	LOOK_MS = 200,
+	PROBE_MS = 200,
 	MEMORY = 64,           /* reads in the moving average */
 	QUICK_NS = 200 * 1000,
 	UNKNOWN_NS = 400 * 1000, /* quick after some 45 reads from memory */
@@ -58,7 +58,8 @@ void pace_look(struct pace *pace, int64_t now_ms)
 {
 	int64_t past = now_ms - atomic_load(&pace->looked_at);
 
-	if (past < LOOK_MS || !pace_is_quick(pace) || atomic_exchange(&pace->looking, true))
+	if (past < PROBE_MS || !pace_is_quick(pace) ||
+	    atomic_exchange(&pace->looking, true))
 		return;
 	pace_measure(pace, (uint64_t)past * NS_OF_MS);
 	atomic_store(&pace->looked_at, now_ms);

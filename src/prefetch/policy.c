@@ -20,7 +20,7 @@ void policy_init(struct policy *p, bool windows, uint64_t window_most, uint32_t 
 	epoch_init(&p->epoch, nodes);
 }
 
-void policy_have_room(struct policy *p, uint64_t bytes)
+void policy_set_room(struct policy *p, uint64_t bytes)
 {
 	p->room = bytes;
 }
@@ -97,7 +97,7 @@ static uint64_t window_of(const struct policy *p, const struct policy_stream *s)
 /* Has the stream a window, or may it open one? */
 static bool is_live(const struct policy *p, const struct policy_stream *s)
 {
-	return s->next && s->hits >= HITS_LEAST && p->now_ms - s->now_ms <= POLICY_REST_MS;
+	return s->next && s->hits >= HITS_LEAST && p->now_ms - s->now_ms <= POLICY_IDLE_MS;
 }
 
 bool policy_has_window(const struct policy *p)

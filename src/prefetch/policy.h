@@ -22,7 +22,7 @@ enum {
 	POLICY_STREAM_MS = 200,     /* a stream is active so long after a read */
 	POLICY_WINDOW_LEAST = 2 << 20,
 	POLICY_WINDOW_MOST = 32 << 20,
-	POLICY_REST_MS = 10000,     /* after this its window is given up */
+	POLICY_IDLE_MS = 10000,     /* after this its window is given up */
 	POLICY_EDGES = 2 << 20,     /* blocks at the edges of a window */
 };
 
@@ -65,7 +65,7 @@ void policy_init(struct policy *policy, bool windows, uint64_t window_most,
 		 uint32_t nodes);
 
 /* Sets the limit of all windows together, in bytes; without a call there is none. */
-void policy_have_room(struct policy *policy, uint64_t bytes);
+void policy_set_room(struct policy *policy, uint64_t bytes);
 
 void policy_note(struct policy *policy, const struct policy_read *read);
 

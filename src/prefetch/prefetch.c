@@ -54,7 +54,7 @@ struct prefetch {
 	struct block_queue near; /* lock: blocks in which a file was read */
 	struct neighbours neighbours; /* lock */
 	struct drops drops;      /* lock */
-	struct again again;      /* lock */
+	struct repeat_sweep again;      /* lock */
 	struct pace pace;
 	struct room room;
 };
@@ -114,7 +114,8 @@ static bool is_to_be_swept(const struct prefetch *p, uint32_t node)
 	uint32_t block;
 
 	return ledger_state(ledger) == SWEEP_RUNNING && !pace_is_quick(&p->pace) &&
-	       !ledger_holds(ledger, node) && block_of(p, node, &block) && block < ledger_end(ledger);
+	       !ledger_is_cached(ledger, node) && block_of(p, node, &block) &&
+	       block < ledger_end(ledger);
 }
 
 enum read_hint prefetch_read_begins(struct prefetch *p, uint32_t node)
@@ -122,7 +123,8 @@ enum read_hint prefetch_read_begins(struct prefetch *p, uint32_t node)
 	if (!p)
 		return READ_EXACT;
 	atomic_fetch_add(&p->pusher.demand, 1);
-	return !pusher_is_asked(&p->pusher, bounded_now()) && is_to_be_swept(p, node) ?
+	return !pusher_count_request(&p->pusher, bounded_now()) &&
+	       is_to_be_swept(p, node) ?
 	       READ_BLOCK : READ_EXACT;
 }
 
@@ -147,7 +149,7 @@ void prefetch_sweep(struct prefetch *p)
 static void queue_block(struct prefetch *p, uint32_t block)
 {
 	if (!block_queue_is_full(&p->near) && !pace_is_quick(&p->pace) &&
-	    sweep_give(&p->sweep, block))
+	    sweep_claim_block(&p->sweep, block))
 		block_queue_add(&p->near, block);
 }
 
@@ -175,7 +177,7 @@ static bool is_cut(const struct prefetch *p, uint32_t node, uint64_t size, uint6
 }
 
 /* Is the file beyond the sweep's end? *from: its first byte there. */
-static bool is_beyond(const struct prefetch *p, uint32_t node, uint64_t size, uint64_t *from)
+static bool is_excess(const struct prefetch *p, uint32_t node, uint64_t size, uint64_t *from)
 {
 	const struct ledger *ledger = p->pusher.ledger;
 	uint32_t block;
@@ -201,11 +203,11 @@ static void account_file(struct prefetch *p, uint32_t node, uint64_t size)
 	uint64_t from;
 	uint32_t block;
 
-	if (is_beyond(p, node, size, &from)) {
+	if (is_excess(p, node, size, &from)) {
 		drop_later(p, node, size, from);
 		return;
 	}
-	ledger_hold(p->pusher.ledger, node, size);
+	ledger_mark_cached(p->pusher.ledger, node, size);
 	if (block_of(p, node, &block))
 		queue_block(p, block);
 }
@@ -232,10 +234,10 @@ static void note_eviction(struct prefetch *p, const struct note *note, uint64_t 
 	stats_add(COUNTER_evicted_files, 1);
 	/* during the sweep a file may be pushed while it is read */
 	if (ledger_state(p->pusher.ledger) == SWEEP_DONE)
-		again_lost(&p->again, note->length);
+		repeat_sweep_add_reread(&p->again, note->length);
 	if (in_pieces(p, note->node, size, &first) &&
-	    ledger_release(p->pusher.ledger, note->node, size))
-		pusher_forget_file(&p->pusher, first, size);
+	    ledger_mark_evicted(p->pusher.ledger, note->node, size))
+		pusher_clear_file(&p->pusher, first, size);
 }
 
 /* Is the file read to its end? A large file needs all its pieces. */
@@ -244,7 +246,7 @@ static bool is_read_whole(struct prefetch *p, const struct note *note, uint64_t 
 	uint64_t from;
 	uint32_t first;
 
-	if (is_beyond(p, note->node, size, &from) || !in_pieces(p, note->node, size, &first))
+	if (is_excess(p, note->node, size, &from) || !in_pieces(p, note->node, size, &first))
 		return note->offset + note->length >= size;
 	return pusher_note_read(&p->pusher, first, note->offset, note->length, size);
 }
@@ -259,7 +261,7 @@ static void queue_neighbours(struct prefetch *p, uint32_t node, bool evicted)
 	uint64_t from;
 
 	if (!p->config.sink || !policy_sees_epoch(&p->policy) ||
-	    ledger_state(p->pusher.ledger) == SWEEP_RUNNING || is_beyond(p, node, 1, &from) ||
+	    ledger_state(p->pusher.ledger) == SWEEP_RUNNING || is_excess(p, node, 1, &from) ||
 	    !dataset_is_decoded(p->pusher.dataset, node))
 		return;
 	p->wants_order = true;
@@ -271,7 +273,8 @@ static void queue_neighbours(struct prefetch *p, uint32_t node, bool evicted)
 /* Lock held. The read missed the page cache, which has the pages now. */
 static void note_in_ledger(struct prefetch *p, const struct note *note, uint64_t size)
 {
-	bool evicted = note->offset == 0 && ledger_holds(p->pusher.ledger, note->node);
+	bool evicted = note->offset == 0 &&
+		ledger_is_cached(p->pusher.ledger, note->node);
 
 	if (evicted)
 		note_eviction(p, note, size);
@@ -300,7 +303,7 @@ static void handle_note(struct prefetch *p, const struct note *note)
 
 /* The next work. */
 
-static bool wants_sweep(const struct prefetch *p)
+static bool needs_sweep(const struct prefetch *p)
 {
 	return p->config.sweep && (atomic_load(&p->at_once) || policy_sees_epoch(&p->policy));
 }
@@ -315,10 +318,10 @@ static void drop_unplanned(struct prefetch *p)
 		struct tree_stat st;
 		uint64_t from;
 
-		if (ledger_holds(ledger, node) &&
+		if (ledger_is_cached(ledger, node) &&
 		    tree_stat(dataset_tree(p->pusher.dataset), node, &st) == 0 &&
-		    is_beyond(p, node, st.size, &from) && drop_later(p, node, st.size, from))
-			ledger_release(ledger, node, st.size);
+		    is_excess(p, node, st.size, &from) && drop_later(p, node, st.size, from))
+			ledger_mark_evicted(ledger, node, st.size);
 	}
 }
 
@@ -328,12 +331,12 @@ static void begin_sweep(struct prefetch *p)
 	enum sweep_state state = ledger_state(p->pusher.ledger);
 
 	if (state == SWEEP_RUNNING && !p->sweep.is_ours)
-		sweep_take_up(&p->sweep);
-	if (state == SWEEP_RUNNING || !wants_sweep(p) ||
+		sweep_resume(&p->sweep);
+	if (state == SWEEP_RUNNING || !needs_sweep(p) ||
 	    (state == SWEEP_DONE && !sweep_should_repeat(&p->sweep, &p->again, &p->room)))
 		return;
-	again_begin(&p->again, bounded_now());
-	pusher_forget(&p->pusher, &p->order);
+	repeat_sweep_begin(&p->again, bounded_now());
+	pusher_clear_pieces(&p->pusher, &p->order);
 	sweep_plan(&p->sweep, &p->room);
 	drop_unplanned(p);
 }
@@ -366,7 +369,7 @@ static uint64_t room_for_windows(const struct prefetch *p)
 static void choose_work(struct prefetch *p, struct prefetch_work *out)
 {
 	out->kind = WORK_NONE;
-	if (drops_take(&p->drops, bounded_now(), &out->drop)) {
+	if (drops_pop(&p->drops, bounded_now(), &out->drop)) {
 		out->kind = WORK_DROP;
 		return;
 	}
@@ -374,13 +377,13 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 		out->kind = WORK_NEIGHBOURS;
 		return;
 	}
-	policy_have_room(&p->policy, room_for_windows(p));
+	policy_set_room(&p->policy, room_for_windows(p));
 	if (policy_window(&p->policy, WINDOW_PIECE, &out->range)) {
 		out->kind = WORK_WINDOW;
 		return;
 	}
 	if (!atomic_load(&p->ordered)) {
-		if ((wants_sweep(p) || p->wants_order) && !p->ordering) {
+		if ((needs_sweep(p) || p->wants_order) && !p->ordering) {
 			p->ordering = true;
 			out->kind = WORK_ORDER;
 		}
@@ -393,7 +396,7 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 		out->kind = WORK_LATER;
 	else if (sweep_next(&p->sweep, &out->block))
 		out->kind = WORK_BLOCK;
-	else if (drops_are_due(&p->drops))
+	else if (drops_are_full(&p->drops))
 		out->kind = WORK_LATER;
 }
 
@@ -404,12 +407,12 @@ static struct prefetch_work next_work(struct prefetch *p)
 	bool handled = false;
 
 	LOCK_GUARD(&p->lock);
-	while (notes_take(&p->notes, &note)) {
+	while (notes_pop(&p->notes, &note)) {
 		handle_note(p, &note);
 		handled = true;
 	}
 	if (handled)
-		room_share(&p->room);
+		room_limit_cache(&p->room);
 	choose_work(p, &work);
 	work.in_haste = policy_has_window(&p->policy);
 	return work;
@@ -446,7 +449,7 @@ static void cut_sweep(struct prefetch *p, enum sweep_limit why)
 	uint32_t block;
 
 	while (block_queue_pop(&p->near, &block))
-		sweep_give_back(&p->sweep, block);
+		sweep_unclaim_block(&p->sweep, block);
 	sweep_cut(&p->sweep, why);
 }
 
@@ -458,8 +461,8 @@ static void prefetch_do_block(struct prefetch *p, struct push_worker *worker,
 	bool is_short, full;
 
 	pace_spend(&p->pace, processors_thread_ns() - begin);
-	room_share(&p->room);
-	is_short = room_look(&p->room);
+	room_limit_cache(&p->room);
+	is_short = room_check_memory(&p->room);
 	full = kept && is_full(p);
 	LOCK_GUARD(&p->lock);
 	sweep_done(&p->sweep, block);
@@ -486,7 +489,7 @@ static void do_drop(struct prefetch *p, const struct drop *drop)
 	if (err != -EBUSY)
 		return;
 	LOCK_GUARD(&p->lock);
-	drops_put_back(&p->drops, drop, bounded_now());
+	drops_requeue(&p->drops, drop, bounded_now());
 }
 
 static void do_work(struct prefetch *p, struct push_worker *worker,
@@ -505,7 +508,7 @@ static void do_work(struct prefetch *p, struct push_worker *worker,
 	case WORK_WINDOW:
 		pusher_stage(&p->pusher, atomic_load(&p->ordered) ? &p->order : NULL,
 			     &work->range);
-		room_share(&p->room);
+		room_limit_cache(&p->room);
 		break;
 	case WORK_BLOCK:
 		prefetch_do_block(p, worker, work->block);
@@ -525,10 +528,10 @@ static void prefetch_thread(void *argument)
 	if (p->config.sink)
 		worker.buffer = aligned_alloc(pages_size(), PUSH_PIECE); /* ends with the process */
 	for (;;) {
-		unsigned now = notes_now(&p->notes);
+		unsigned now = notes_version(&p->notes);
 		struct prefetch_work work;
 
-		room_look(&p->room);
+		room_check_memory(&p->room);
 		pace_look(&p->pace, bounded_now());
 		work = next_work(p);
 		if (work.kind == WORK_NONE || work.kind == WORK_LATER) {
@@ -587,8 +590,8 @@ int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
 		    tree_count(dataset_tree(dataset)));
 	drops_init(&p->drops, config->budget);
 	room_init(&p->room, dataset, config->budget);
-	dataset_begin_ahead(dataset);
-	room_share(&p->room);
+	dataset_stream_sources(dataset);
+	room_limit_cache(&p->room);
 	err = pool_start(&pool, prefetch_thread_count(config));
 	for (unsigned i = 0; !err && i < pool_threads(pool); i++)
 		err = pool_add(pool, prefetch_thread, p);

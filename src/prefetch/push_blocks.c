@@ -11,14 +11,14 @@
 #include "stats/stats.h"
 
 enum {
-	FETCHES_BESIDE = 2,    /* blocks read ahead while a request waits */
+	FETCHES_AT_ONCE = 2,   /* blocks read ahead while a request waits */
 	YIELD_NS = 200 * 1000,
 	YIELDS_MOST = 100,
 	FIRST_READS = 64,      /* a reader's first reads have the storage alone */
 	FIRST_MS = 20,         /* unless it pauses */
 };
 
-bool pusher_is_asked(struct pusher *p, int64_t now)
+bool pusher_count_request(struct pusher *p, int64_t now)
 {
 	atomic_store(&p->asked_at, now);
 	return atomic_fetch_add(&p->asked, 1) < FIRST_READS;
@@ -36,7 +36,8 @@ static bool is_beginning(const struct pusher *p)
 /* Does a request wait while enough blocks are being read ahead? */
 static bool delays_demand(const struct pusher *p)
 {
-	return atomic_load(&p->demand) > 0 && atomic_load(&p->fetching) >= FETCHES_BESIDE;
+	return atomic_load(&p->demand) > 0 &&
+		atomic_load(&p->fetching) >= FETCHES_AT_ONCE;
 }
 
 int pusher_prepare(struct pusher *p, const struct order *order)
@@ -49,12 +50,12 @@ int pusher_prepare(struct pusher *p, const struct order *order)
 	return p->passed && p->is_passed ? 0 : -ENOMEM;
 }
 
-void pusher_forget(struct pusher *p, const struct order *order)
+void pusher_clear_pieces(struct pusher *p, const struct order *order)
 {
-	pusher_forget_file(p, 0, (uint64_t)order->block_count * VOLUME_BLOCK);
+	pusher_clear_file(p, 0, (uint64_t)order->block_count * VOLUME_BLOCK);
 }
 
-void pusher_forget_file(struct pusher *p, uint32_t first, uint64_t size)
+void pusher_clear_file(struct pusher *p, uint32_t first, uint64_t size)
 {
 	uint64_t count = (size + VOLUME_BLOCK - 1) / VOLUME_BLOCK;
 
@@ -102,7 +103,7 @@ static ssize_t get_piece(const struct pusher *p, const struct push_block *b,
 	if (b->pin && dataset_stored(p->dataset, node, offset, length, &stored, &as_is) &&
 	    as_is && lies_within(b->span, &stored)) {
 		*out = (const char *)cache_data(b->pin) + (stored.start - b->span->start);
-		if (dataset_vouches(p->dataset, node, *out, (size_t)length, offset))
+		if (dataset_sum_matches(p->dataset, node, *out, (size_t)length, offset))
 			return (ssize_t)length;
 	}
 	*out = b->buffer;
@@ -182,7 +183,7 @@ static bool push_file(struct pusher *p, const struct order *order, uint32_t bloc
 	err = push_range(p, b, node, from, to);
 	if (!err && (whole || completes(p, block - (uint32_t)(from / VOLUME_BLOCK),
 					from / VOLUME_BLOCK, st.size)) &&
-	    ledger_hold(p->ledger, node, st.size))
+	    ledger_mark_cached(p->ledger, node, st.size))
 		stats_add(COUNTER_pushed_files, 1);
 	return err != -ENOENT;
 }
@@ -197,7 +198,7 @@ bool pusher_push_file(struct pusher *p, struct push_worker *worker, uint32_t nod
 		return false;
 	ledger_begin_file(p->ledger, worker->number, node);
 	err = push_range(p, &b, node, 0, st.size);
-	if (!err && ledger_hold(p->ledger, node, st.size))
+	if (!err && ledger_mark_cached(p->ledger, node, st.size))
 		stats_add(COUNTER_pushed_files, 1);
 	ledger_end_file(p->ledger, worker->number);
 	return !err;
@@ -213,7 +214,7 @@ static bool push_files(struct pusher *p, unsigned worker, const struct order *or
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t node = order->nodes[files->first + i];
 
-		if (ledger_holds(p->ledger, node))
+		if (ledger_is_cached(p->ledger, node))
 			continue;
 		ledger_begin_file(p->ledger, worker, node);
 		done &= push_file(p, order, block, node, b);
@@ -247,7 +248,7 @@ bool pusher_run(struct pusher *p, struct push_worker *worker, const struct order
 	struct cache_pin *pin;
 	bool done;
 
-	if (sweep_holds(p->ledger, order, block))
+	if (sweep_block_is_cached(p->ledger, order, block))
 		return false;
 	b.pin = pin = push_blocks_stage(p, order, block, true);
 	done = b.buffer && push_files(p, worker->number, order, block, &b);
@@ -267,7 +268,7 @@ static void stage_blocks(struct pusher *p, const struct order *order,
 	       order->blocks[block].start < range->end; block++) {
 		struct cache_pin *pin = NULL;
 
-		if (!sweep_holds(p->ledger, order, block))
+		if (!sweep_block_is_cached(p->ledger, order, block))
 			pin = push_blocks_stage(p, order, block, false);
 		if (pin)
 			dataset_unstage(p->dataset, pin, false);

@@ -37,16 +37,16 @@ enum { PUSH_PIECE = 1 << 20 }; /* most bytes of one store; whole pages */
  * Counts a request. True for the first few: they have the storage alone. Later requests
  * share it with few reads ahead.
  */
-bool pusher_is_asked(struct pusher *pusher, int64_t now_ms);
+bool pusher_count_request(struct pusher *pusher, int64_t now_ms);
 
 /* Allocates for the blocks of this order: 0 or -ENOMEM. */
 int pusher_prepare(struct pusher *pusher, const struct order *order);
 
 /* The sweep starts again: clears all pieces. */
-void pusher_forget(struct pusher *pusher, const struct order *order);
+void pusher_clear_pieces(struct pusher *pusher, const struct order *order);
 
 /* Clears the pieces of one file; `first`: its first block. */
-void pusher_forget_file(struct pusher *pusher, uint32_t first, uint64_t size);
+void pusher_clear_file(struct pusher *pusher, uint32_t first, uint64_t size);
 
 /*
  * Notes a read of a split file whose first block is `first`. True once the ends of all

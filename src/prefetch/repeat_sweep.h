@@ -17,21 +17,21 @@
 #include <stdint.h>
 
 /* Initially zero. */
-struct again {
+struct repeat_sweep {
 	int64_t begun_ms; /* begin of the last sweep */
 	unsigned times;   /* number of sweeps */
 	uint64_t lost;    /* rereads since, in bytes that a sweep reads in that time */
 };
 
-enum again_how { AGAIN_NOT, AGAIN_THE_REST, AGAIN_ALL };
+enum sweep_repeat { SWEEP_REPEAT_NONE, SWEEP_REPEAT_REMAINDER, SWEEP_REPEAT_ALL };
 
-void again_begin(struct again *again, int64_t now_ms);
+void repeat_sweep_begin(struct repeat_sweep *again, int64_t now_ms);
 
 /* Adds a read of `bytes` that the ledger held. */
-void again_lost(struct again *again, uint64_t bytes);
+void repeat_sweep_add_reread(struct repeat_sweep *again, uint64_t bytes);
 
 /* `target`: bytes of the last sweep; `was_cut`: for lack of memory. */
-enum again_how again_look(const struct again *again, int64_t now_ms, bool was_cut,
-			  uint64_t target);
+enum sweep_repeat repeat_sweep_decide(const struct repeat_sweep *again, int64_t now_ms,
+				      bool was_cut, uint64_t target);
 
 #endif

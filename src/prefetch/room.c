@@ -7,7 +7,7 @@
 #include "stats/stats.h"
 
 enum {
-	LOOK_MS = 100,
+	PROBE_MS = 100,
 	RESERVE_SHARE = 16,      /* reserve for others: this part of memory, */
 	RESERVE_MOST = 1 << 30,  /* at most */
 };
@@ -46,7 +46,7 @@ uint64_t room_for_cache(const struct room *room)
 	return memory_cache_part(room->budget) + (resident < most ? most - resident : 0);
 }
 
-void room_share(const struct room *room)
+void room_limit_cache(const struct room *room)
 {
 	dataset_limit_cache(room->dataset, room_for_cache(room));
 }
@@ -57,17 +57,17 @@ static bool is_memory_short(const struct room *room)
 	uint64_t resident = stats_get(COUNTER_resident_bytes), reserve;
 	struct memory_state state;
 
-	memory_look(room->memory, &state);
+	memory_read_state(room->memory, &state);
 	reserve = state.limit / RESERVE_SHARE < RESERVE_MOST ? state.limit / RESERVE_SHARE :
 							       RESERVE_MOST;
 	return state.available < resident + reserve;
 }
 
-bool room_look(struct room *room)
+bool room_check_memory(struct room *room)
 {
 	int64_t now = bounded_now();
 
-	if (room->memory && now - atomic_load(&room->looked_at) >= LOOK_MS &&
+	if (room->memory && now - atomic_load(&room->looked_at) >= PROBE_MS &&
 	    !atomic_exchange(&room->looking, true)) {
 		atomic_store(&room->is_short, is_memory_short(room));
 		atomic_store(&room->looked_at, now);

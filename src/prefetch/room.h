@@ -39,12 +39,12 @@ bool room_has_for(const struct room *room, uint64_t files, uint64_t pages);
 uint64_t room_for_cache(const struct room *room);
 
 /* Sets that limit. */
-void room_share(const struct room *room);
+void room_limit_cache(const struct room *room);
 
 /* Is less memory left than others may need soon? Looks at most ten times a second. */
-bool room_look(struct room *room);
+bool room_check_memory(struct room *room);
 
-/* The result of the last room_look. */
+/* The result of the last room_check_memory. */
 bool room_is_short(const struct room *room);
 
 #endif

@@ -51,7 +51,7 @@ static uint64_t pages_of(const struct sweep *s, uint32_t block)
 }
 
 /* Counts the pushed part of a large file if the sweep ends within it. */
-static void hold_part(struct sweep *s)
+static void set_part(struct sweep *s)
 {
 	const struct block_files *files = s->order->files;
 	uint32_t end = ledger_end(s->ledger);
@@ -59,7 +59,8 @@ static void hold_part(struct sweep *s)
 		      files[end].first == files[end - 1].first;
 
 	if (s->is_pushed)
-		ledger_hold_part(s->ledger, within ? order_piece(s->order, end) : 0);
+		ledger_set_cached_part(s->ledger, within ? order_piece(s->order, end) :
+				       0);
 }
 
 void sweep_plan(struct sweep *s, const struct room *room)
@@ -82,10 +83,10 @@ void sweep_plan(struct sweep *s, const struct room *room)
 	stats_set(COUNTER_sweep_limit, end < s->order->block_count ? LIMIT_BUDGET :
 									LIMIT_NONE);
 	ledger_begin_sweep(s->ledger, end);
-	hold_part(s);
+	set_part(s);
 }
 
-void sweep_take_up(struct sweep *s)
+void sweep_resume(struct sweep *s)
 {
 	uint32_t end = ledger_end(s->ledger);
 	uint64_t target = 0, swept = 0;
@@ -94,7 +95,7 @@ void sweep_take_up(struct sweep *s)
 		uint64_t pages = pages_of(s, i);
 
 		target += pages;
-		s->begun[i] = sweep_holds(s->ledger, s->order, i);
+		s->begun[i] = sweep_block_is_cached(s->ledger, s->order, i);
 		swept += s->begun[i] ? pages : 0;
 	}
 	s->is_ours = true;
@@ -103,7 +104,7 @@ void sweep_take_up(struct sweep *s)
 	ledger_begin_sweep(s->ledger, end);
 }
 
-bool sweep_give(struct sweep *s, uint32_t block)
+bool sweep_claim_block(struct sweep *s, uint32_t block)
 {
 	if (ledger_state(s->ledger) != SWEEP_RUNNING || !s->is_ours ||
 	    block >= ledger_end(s->ledger) || block >= s->order->block_count ||
@@ -119,7 +120,7 @@ bool sweep_next(struct sweep *s, uint32_t *block)
 	if (ledger_state(s->ledger) != SWEEP_RUNNING)
 		return false;
 	while (ledger_next_block(s->ledger, block)) {
-		if (sweep_give(s, *block))
+		if (sweep_claim_block(s, *block))
 			return true;
 	}
 	if (s->at_work == 0) {
@@ -136,7 +137,7 @@ void sweep_done(struct sweep *s, uint32_t block)
 	s->at_work--;
 }
 
-void sweep_give_back(struct sweep *s, uint32_t block)
+void sweep_unclaim_block(struct sweep *s, uint32_t block)
 {
 	s->begun[block] = false;
 	s->at_work--;
@@ -146,30 +147,33 @@ void sweep_cut(struct sweep *s, enum sweep_limit why)
 {
 	stats_set(COUNTER_sweep_limit, why);
 	ledger_cut_sweep(s->ledger);
-	hold_part(s);
+	set_part(s);
 }
 
-bool sweep_should_repeat(struct sweep *s, struct again *again, const struct room *room)
+bool sweep_should_repeat(struct sweep *s, struct repeat_sweep *again,
+			 const struct room *room)
 {
 	bool was_short = stats_get(COUNTER_sweep_limit) == LIMIT_MEMORY;
-	enum again_how how = again_look(again, bounded_now(), was_short,
-					stats_get(COUNTER_sweep_target));
+	enum sweep_repeat how = repeat_sweep_decide(again, bounded_now(), was_short,
+						    stats_get(COUNTER_sweep_target));
 
-	if (how == AGAIN_NOT || room_is_short(room))
+	if (how == SWEEP_REPEAT_NONE || room_is_short(room))
 		return false;
-	if (how == AGAIN_ALL)
+	if (how == SWEEP_REPEAT_ALL)
 		ledger_clear(s->ledger);
-	log_info(how == AGAIN_ALL ? "all is read ahead anew: the kernel has let go of much" :
+	log_info(how == SWEEP_REPEAT_ALL ? "all is read ahead anew: the kernel has let "
+		 "go of much" :
 				    "the rest is read ahead: memory is not short any more");
 	return true;
 }
 
-bool sweep_holds(const struct ledger *ledger, const struct order *order, uint32_t block)
+bool sweep_block_is_cached(const struct ledger *ledger, const struct order *order,
+			   uint32_t block)
 {
 	const struct block_files *files = &order->files[block];
 
 	for (uint32_t i = 0; i < files->count || i == 0; i++) {
-		if (!ledger_holds(ledger, order->nodes[files->first + i]))
+		if (!ledger_is_cached(ledger, order->nodes[files->first + i]))
 			return false;
 	}
 	return true;

@@ -40,25 +40,27 @@ int sweep_init(struct sweep *sweep, const struct tree *tree, const struct order 
 void sweep_plan(struct sweep *sweep, const struct room *room);
 
 /* Resumes the sweep of another server. */
-void sweep_take_up(struct sweep *sweep);
+void sweep_resume(struct sweep *sweep);
 
 /* Claims this block; false: not part of the sweep, or already claimed. */
-bool sweep_give(struct sweep *sweep, uint32_t block);
+bool sweep_claim_block(struct sweep *sweep, uint32_t block);
 
 /* Claims the next block. False: all are claimed; the sweep ends once all are done. */
 bool sweep_next(struct sweep *sweep, uint32_t *block);
 
 /* Ends a claimed block: done, or not read and free to be claimed again. */
 void sweep_done(struct sweep *sweep, uint32_t block);
-void sweep_give_back(struct sweep *sweep, uint32_t block);
+void sweep_unclaim_block(struct sweep *sweep, uint32_t block);
 
 /* Ends the sweep behind the claimed blocks, and records the reason. */
 void sweep_cut(struct sweep *sweep, enum sweep_limit why);
 
 /* The sweep is done: is it to be repeated? Then the ledger is cleared for it. */
-bool sweep_should_repeat(struct sweep *sweep, struct again *again, const struct room *room);
+bool sweep_should_repeat(struct sweep *sweep, struct repeat_sweep *again,
+			 const struct room *room);
 
 /* Are all files of a block held? */
-bool sweep_holds(const struct ledger *ledger, const struct order *order, uint32_t block);
+bool sweep_block_is_cached(const struct ledger *ledger, const struct order *order,
+			   uint32_t block);
 
 #endif

@@ -12,7 +12,7 @@
 #include "names/image_suffixes.h"
 #include "regroup/regroup_parts.h"
 
-static int saw_keys(struct regroup *r, const struct name_map *map)
+static int add_keys(struct regroup *r, const struct name_map *map)
 {
 	int err = 0;
 
@@ -20,7 +20,7 @@ static int saw_keys(struct regroup *r, const struct name_map *map)
 		const struct name_map_item *item = name_map_get(map, i);
 
 		if (!item->class_name)
-			err = regroup_classes_saw(r->classes, item->key, item->label);
+			err = regroup_classes_add(r->classes, item->key, item->label);
 	}
 	return err;
 }
@@ -54,7 +54,7 @@ struct regroup *regroup_new(const struct view_map *maps, size_t n,
 
 		state->map = maps[i].map;
 		state->path = maps[i].path;
-		if (new_state(state) < 0 || saw_keys(r, state->map) < 0)
+		if (new_state(state) < 0 || add_keys(r, state->map) < 0)
 			goto failed;
 	}
 	return r;
@@ -138,7 +138,7 @@ static bool is_another(const struct match *match, const char *path)
 	       !is_key(match->item, path);
 }
 
-bool regroup_is_elsewhere(const struct match *match, const char *path)
+bool regroup_is_in_other_folder(const struct match *match, const char *path)
 {
 	int best = match->state->best, grade = match->grade;
 
@@ -146,7 +146,7 @@ bool regroup_is_elsewhere(const struct match *match, const char *path)
 	       (grade >= best && is_another(match, path));
 }
 
-bool regroup_means(struct map_state *state, const char *path, struct match *out)
+bool regroup_match(struct map_state *state, const char *path, struct match *out)
 {
 	if (state->best == GRADE_NONE || !regroup_find(state, path, out) ||
 	    out->grade < state->best || is_another(out, path))
@@ -189,7 +189,7 @@ static void count_file(const struct match *match, const char *path,
 }
 
 /* Several maps may know a file, if they agree. */
-static int look_at_file(struct regroup *r, const char *path, const struct entry *entry,
+static int collect_file(struct regroup *r, const char *path, const struct entry *entry,
 			struct error *e)
 {
 	struct match first = { NULL, NULL, 0 }, match;
@@ -204,32 +204,33 @@ static int look_at_file(struct regroup *r, const char *path, const struct entry 
 		else if (!regroup_same_label(first.item, match.item))
 			return regroup_refuse_contradiction(&first, &match, path, e);
 		if (!match.item->class_name)
-			err = regroup_classes_saw(r->classes, path, match.item->label);
+			err = regroup_classes_add(r->classes, path, match.item->label);
 	}
 	return err;
 }
 
-static int regroup_look_at(struct regroup *r, const struct entry *entry, struct error *e)
+static int regroup_collect_entry(struct regroup *r, const struct entry *entry,
+				 struct error *e)
 {
 	const char *path = regroup_whole_path(r, entry->path);
 
-	if (!path || regroup_classes_saw_path(r->classes, path) < 0)
+	if (!path || regroup_classes_add_path(r->classes, path) < 0)
 		return -ENOMEM;
-	return regroup_is_file(entry) ? look_at_file(r, path, entry, e) : 0;
+	return regroup_is_file(entry) ? collect_file(r, path, entry, e) : 0;
 }
 
-static int look_at_log(struct regroup *r, struct entries *log, struct error *e)
+static int collect_log(struct regroup *r, struct entries *log, struct error *e)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < entries_count(log) && !err; i++)
-		err = regroup_look_at(r, entries_get(log, i), e);
+		err = regroup_collect_entry(r, entries_get(log, i), e);
 	return err;
 }
 
-int regroup_look(struct regroup *r, struct entries *entries, struct error *e)
+int regroup_collect(struct regroup *r, struct entries *entries, struct error *e)
 {
-	int err = regroup_for_each_log(r, entries, look_at_log, e);
+	int err = regroup_for_each_log(r, entries, collect_log, e);
 
 	return err == -ENOMEM ? error_no_memory(e, NULL) : err;
 }
@@ -291,8 +292,8 @@ void regroup_report(struct regroup *r)
 			     "the list of classes= has no name for label %" PRId64 ", which "
 			     "files have by names=: such classes keep their numbers; is it "
 			     "the list of another dataset?", label);
-	regroup_say_rest(r);
-	regroup_say_splits(r);
+	regroup_report_leftovers(r);
+	regroup_report_splits(r);
 }
 
 bool regroup_used(const struct regroup *r)

@@ -42,7 +42,7 @@ void regroup_free(struct regroup *regroup);
  * Looks at a shard's log, and those that follow it or are nested in it: every shard
  * once. -ENOMEM, or -EBADMSG where two maps contradict each other.
  */
-int regroup_look(struct regroup *regroup, struct entries *entries, struct error *e);
+int regroup_collect(struct regroup *regroup, struct entries *entries, struct error *e);
 
 /* All has been seen. */
 void regroup_seal(struct regroup *regroup);

@@ -13,8 +13,8 @@
 #include "index/checksum.h"
 #include "regroup/regroup_parts.h"
 
-static int refuse_namesakes(const struct match *match, const struct claim *a,
-			    const struct claim *b, struct error *e)
+static int refuse_namesakes(const struct match *match, const struct regroup_claim *a,
+			    const struct regroup_claim *b, struct error *e)
 {
 	const char *key = filename_of(match->item->key);
 
@@ -27,13 +27,13 @@ static int refuse_namesakes(const struct match *match, const struct claim *a,
 }
 
 /* Of an item there is one claim for each kind of file. */
-static int add_claim(struct regroup *r, const struct match *match, struct claim *claim,
-		     struct error *e)
+static int add_claim(struct regroup *r, const struct match *match,
+		     struct regroup_claim *claim, struct error *e)
 {
 	uint32_t *first = &match->state->claims[regroup_item_number(match)];
 
 	for (uint32_t at = *first; at; at = r->claims.items[at - 1].next) {
-		struct claim *before = &r->claims.items[at - 1];
+		struct regroup_claim *before = &r->claims.items[at - 1];
 
 		if (!regroup_same_kind(before->path, claim->path))
 			continue;
@@ -60,7 +60,7 @@ static const char *end_of_link(struct regroup *r, const struct entry *entry, int
 
 /* A link to a file of the same name is that file. */
 static int follow_link(struct regroup *r, const struct entry *entry,
-		       const struct match *match, struct claim *claim)
+		       const struct match *match, struct regroup_claim *claim)
 {
 	struct match there;
 	int err = 0;
@@ -70,7 +70,7 @@ static int follow_link(struct regroup *r, const struct entry *entry,
 	    there.item != match->item)
 		return err;
 	claim->prefix = "";
-	claim->path = map_texts_keep(&r->kept, end, strlen(end));
+	claim->path = map_texts_intern(&r->kept, end, strlen(end));
 	return claim->path ? 0 : -ENOMEM;
 }
 
@@ -81,7 +81,7 @@ static int follow_link(struct regroup *r, const struct entry *entry,
 static int regroup_check_find_folder(struct regroup *r, const char *prefix,
 				     const char *path)
 {
-	struct text *whole = &r->target;
+	struct regroup_text *whole = &r->target;
 	const char *class_folder;
 	int moves;
 
@@ -100,13 +100,15 @@ static int regroup_check_find_folder(struct regroup *r, const char *prefix,
 }
 
 static int claim_of(struct regroup *r, const struct entry *entry,
-		    const struct match *match, struct claim *claim)
+		    const struct match *match, struct regroup_claim *claim)
 {
 	int err, moves;
 
-	*claim = (struct claim){ .prefix = "", .path = regroup_skip_root(entry->path) };
+	*claim = (struct regroup_claim){ .prefix = "",
+					 .path = regroup_skip_root(entry->path) };
 	if (r->prefix.count)
-		claim->prefix = map_texts_keep(&r->kept, r->prefix.items, r->prefix.count);
+		claim->prefix = map_texts_intern(&r->kept, r->prefix.items,
+						 r->prefix.count);
 	if (!claim->prefix)
 		return -ENOMEM;
 	err = follow_link(r, entry, match, claim);
@@ -121,7 +123,7 @@ static int claim_of(struct regroup *r, const struct entry *entry,
 static int check_file(struct regroup *r, const struct entry *entry, struct error *e)
 {
 	bool named = false, moves = false;
-	struct claim claim;
+	struct regroup_claim claim;
 	struct match match;
 	int err = 0;
 
@@ -133,8 +135,8 @@ static int check_file(struct regroup *r, const struct entry *entry, struct error
 		if (!regroup_find(&r->maps[i], path, &match))
 			continue;
 		named = true;
-		r->maps[i].elsewhere += regroup_is_elsewhere(&match, path);
-		if (!regroup_means(&r->maps[i], path, &match))
+		r->maps[i].elsewhere += regroup_is_in_other_folder(&match, path);
+		if (!regroup_match(&r->maps[i], path, &match))
 			continue;
 		err = claim_of(r, entry, &match, &claim);
 		if (!err)

@@ -94,7 +94,7 @@ static int regroup_classes_add_folder(struct regroup_classes *classes,
 	return idmap_insert(&classes->ids, hash, (uint32_t)classes->folders.count - 1);
 }
 
-int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64_t label)
+int regroup_classes_add(struct regroup_classes *classes, const char *path, int64_t label)
 {
 	struct regroup_classes_wanted wanted = { 0 };
 	struct idmap_slot *slot;
@@ -118,7 +118,7 @@ int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64
 }
 
 /* "a/train/n01440764/..." */
-int regroup_classes_saw_path(struct regroup_classes *classes, const char *path)
+int regroup_classes_add_path(struct regroup_classes *classes, const char *path)
 {
 	const char *at = path, *end;
 
@@ -133,7 +133,7 @@ int regroup_classes_saw_path(struct regroup_classes *classes, const char *path)
 	end = strchr(at, '/');
 	if (!end || map_class_fault(at, (size_t)(end - at)))
 		return 0;
-	return map_texts_keep(&classes->train, at, (size_t)(end - at)) ? 0 : -ENOMEM;
+	return map_texts_intern(&classes->train, at, (size_t)(end - at)) ? 0 : -ENOMEM;
 }
 
 static int regroup_classes_by_label(const void *left, const void *right)
@@ -146,7 +146,7 @@ static int regroup_classes_by_label(const void *left, const void *right)
 }
 
 /* Keeps the folders of one label that are the only ones of that label. */
-static void keep_classes(struct regroup_classes *classes)
+static void store_classes(struct regroup_classes *classes)
 {
 	struct regroup_classes_folder *folders = classes->folders.items;
 	size_t n = 0, kept = 0, next;
@@ -177,7 +177,7 @@ void regroup_classes_seal(struct regroup_classes *classes)
 {
 	struct map_texts *train = &classes->train;
 
-	keep_classes(classes);
+	store_classes(classes);
 	classes->digits = snprintf(NULL, 0, "%" PRId64,
 				   classes->most < 0 ? 0 : classes->most);
 	/* one label and one folder say nothing of each other */

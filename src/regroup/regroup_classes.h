@@ -25,10 +25,10 @@ struct regroup_classes *regroup_classes_new(const struct class_list *list);
 void regroup_classes_free(struct regroup_classes *classes);
 
 /* A file with that label lies (or a key says so) at `path`. 0 or -ENOMEM. */
-int regroup_classes_saw(struct regroup_classes *classes, const char *path, int64_t label);
+int regroup_classes_add(struct regroup_classes *classes, const char *path, int64_t label);
 
 /* Something lies at `path`: notes the folder below train/. 0 or -ENOMEM. */
-int regroup_classes_saw_path(struct regroup_classes *classes, const char *path);
+int regroup_classes_add_path(struct regroup_classes *classes, const char *path);
 
 /* All has been seen. */
 void regroup_classes_seal(struct regroup_classes *classes);

@@ -14,21 +14,21 @@ int regroup_new_folder(struct regroup *r, const char *path, const char **out)
 	const char *name;
 
 	for (size_t i = 0; i < r->map_count && !item; i++)
-		if (regroup_means(&r->maps[i], path, &match))
+		if (regroup_match(&r->maps[i], path, &match))
 			item = match.item;
 	if (!item)
 		return 0;
 	name = item->class_name;
 	if (!name)
 		name = regroup_classes_name(r->classes, item->label);
-	*out = map_texts_keep(&r->used, name, strlen(name));
+	*out = map_texts_intern(&r->used, name, strlen(name));
 	if (!*out)
 		return -ENOMEM;
 	return !map_has_folder(path, *out, strlen(*out));
 }
 
 /* Puts a folder before the last component. */
-static int insert_folder(struct text *out, const char *path, const char *folder)
+static int insert_folder(struct regroup_text *out, const char *path, const char *folder)
 {
 	const char *name = filename_of(path);
 
@@ -43,7 +43,7 @@ const char *regroup_follow(struct regroup *r, const char *path, const char *targ
 			   int *err)
 {
 	const char *name = filename_of(path), *end;
-	struct text *out = &r->path;
+	struct regroup_text *out = &r->path;
 
 	regroup_text_cut(out, 0);
 	*err = regroup_text_add(out, path, (size_t)(name - path));

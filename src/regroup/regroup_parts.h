@@ -17,7 +17,7 @@
 enum { GRADE_FOLDER = 2, GRADE_SUFFIX = 1, GRADE_NONE = -1 };
 
 /* A file with an item's name: the first of its kind. */
-struct claim {
+struct regroup_claim {
 	uint64_t folder;    /* where it will be, as a hash */
 	const char *prefix; /* of a nested log */
 	const char *path;
@@ -44,11 +44,11 @@ struct map_state {
 	const char *example;  /* a file of that grade */
 	unsigned char *seen;  /* by item, a bit each */
 	unsigned char *exact; /* the same: there is a file with the key's very path */
-	uint32_t *claims;     /* by item: as in struct claim */
+	uint32_t *claims;     /* by item: as in struct regroup_claim */
 	uint64_t elsewhere;   /* files that lie in other folders than the keys say */
 };
 
-struct text {
+struct regroup_text {
 	char *items; /* with a NUL behind it, once something was added */
 	size_t count, room;
 };
@@ -60,16 +60,16 @@ struct regroup {
 	struct findings *findings;
 	struct map_texts used; /* folders of classes */
 	struct map_texts kept; /* parts of paths */
-	VEC(struct claim) claims;
+	VEC(struct regroup_claim) claims;
 	VEC(struct regroup_folder) folders;
 	struct idmap folder_ids;
 	const char *split; /* of the shard in hand, or NULL */
 	struct regroup_names names; /* of the shard in hand */
 	uint64_t clash;             /* the one that two files get */
 	uint64_t moved;
-	struct text prefix; /* of a nested log: "a/b/" */
-	struct text whole;  /* a path with its prefix */
-	struct text path, target; /* that an entry gets */
+	struct regroup_text prefix; /* of a nested log: "a/b/" */
+	struct regroup_text whole;  /* a path with its prefix */
+	struct regroup_text path, target; /* that an entry gets */
 };
 
 /* A file that a map knows. */
@@ -85,10 +85,10 @@ struct match {
 bool regroup_find(struct map_state *state, const char *path, struct match *out);
 
 /* The same once all has been seen, of a file that is meant and has a label. */
-bool regroup_means(struct map_state *state, const char *path, struct match *out);
+bool regroup_match(struct map_state *state, const char *path, struct match *out);
 
 /* Does it lie in another folder than the key says, so that it is not meant? */
-bool regroup_is_elsewhere(const struct match *match, const char *path);
+bool regroup_is_in_other_folder(const struct match *match, const char *path);
 
 size_t regroup_item_number(const struct match *match);
 
@@ -107,7 +107,7 @@ int regroup_new_folder(struct regroup *r, const char *path, const char **out);
 const char *regroup_follow(struct regroup *r, const char *path, const char *target,
 			   int *err);
 
-/* ---- regroup_rest.c ---- */
+/* ---- regroup_leftovers.c ---- */
 
 /* Counts a file in its folder: does a map have its name, and is it moved? 0 or -ENOMEM. */
 int regroup_count(struct regroup *r, const struct entry *entry, bool named, bool moves);
@@ -116,17 +116,17 @@ int regroup_count(struct regroup *r, const struct entry *entry, bool named, bool
 int regroup_count_split(struct regroup *r, const char *folder, bool moves);
 
 /* Adds where files are moved to those of another split. */
-void regroup_say_splits(const struct regroup *r);
+void regroup_report_splits(const struct regroup *r);
 
 /* Adds which files are left beside folders of classes. */
-void regroup_say_rest(const struct regroup *r);
+void regroup_report_leftovers(const struct regroup *r);
 
 /* ---- regroup_walk.c ---- */
 
-void regroup_text_cut(struct text *t, size_t size);
+void regroup_text_cut(struct regroup_text *t, size_t size);
 
 /* Appends, and keeps a NUL behind it. 0 or -ENOMEM. */
-int regroup_text_add(struct text *t, const char *bytes, size_t n);
+int regroup_text_add(struct regroup_text *t, const char *bytes, size_t n);
 
 /* "./a" and "/a" are a. */
 const char *regroup_skip_root(const char *path);

@@ -6,14 +6,14 @@
 #include "base/filename.h"
 #include "regroup/regroup_parts.h"
 
-void regroup_text_cut(struct text *t, size_t size)
+void regroup_text_cut(struct regroup_text *t, size_t size)
 {
 	t->count = size;
 	if (t->items)
 		t->items[size] = '\0';
 }
 
-int regroup_text_add(struct text *t, const char *bytes, size_t n)
+int regroup_text_add(struct regroup_text *t, const char *bytes, size_t n)
 {
 	if (vec_reserve(t, n + 1) < 0)
 		return -ENOMEM;

@@ -16,7 +16,7 @@ enum {
 	STEPS_MOST = 200000, /* opcodes of one image */
 };
 
-struct wds_pyd {
+struct pickled_image_reader {
 	struct wds_window *window;
 	bool pil; /* a class of PIL's was named */
 	const char *why;
@@ -24,16 +24,16 @@ struct wds_pyd {
 
 static const char pil_module[] = "PIL.";
 
-struct wds_pyd *wds_pyd_new(struct wds_window *window)
+struct pickled_image_reader *pickled_image_new(struct wds_window *window)
 {
-	struct wds_pyd *pyd = calloc(1, sizeof(*pyd));
+	struct pickled_image_reader *pyd = calloc(1, sizeof(*pyd));
 
 	if (pyd)
 		pyd->window = window;
 	return pyd;
 }
 
-void wds_pyd_free(struct wds_pyd *pyd)
+void pickled_image_free(struct pickled_image_reader *pyd)
 {
 	free(pyd);
 }
@@ -48,7 +48,7 @@ static int get_pyd(void *context, uint64_t at, size_t n, const unsigned char **o
 /* Classes are noted, and never looked up. */
 static int name_of_class(void *context, const char *class_name)
 {
-	struct wds_pyd *pyd = context;
+	struct pickled_image_reader *pyd = context;
 
 	pyd->pil |= strncmp(class_name, pil_module, sizeof(pil_module) - 1) == 0;
 	return 0;
@@ -56,7 +56,7 @@ static int name_of_class(void *context, const char *class_name)
 
 static int refuse_call(struct pickle_reader *r, uint32_t class, uint32_t arguments)
 {
-	struct wds_pyd *pyd = pickle_context(r);
+	struct pickled_image_reader *pyd = pickle_context(r);
 
 	(void)class;
 	(void)arguments;
@@ -68,7 +68,7 @@ static int refuse_call(struct pickle_reader *r, uint32_t class, uint32_t argumen
 
 /* ---- The image ---- */
 
-static int pil_image_refuse(struct wds_pyd *pyd, const char *why)
+static int pil_image_refuse(struct pickled_image_reader *pyd, const char *why)
 {
 	pyd->why = why;
 	return -ENOTSUP;
@@ -112,8 +112,8 @@ static bool pil_image_read_size(const struct pickle *pickle,
 }
 
 /* The state of PIL's Image: info, mode, size, palette, pixels, and what is newer. */
-static int pil_image_take_image(struct wds_pyd *pyd, const struct pickle *pickle,
-				struct wds_image *out)
+static int pil_image_set_image(struct pickled_image_reader *pyd,
+			       const struct pickle *pickle, struct wds_image *out)
 {
 	const struct pickle_value *state = state_of_image(pickle), *items[5] = {NULL};
 	struct pickle_walk walk;
@@ -141,8 +141,8 @@ static int pil_image_take_image(struct wds_pyd *pyd, const struct pickle *pickle
 	return 0;
 }
 
-int wds_pyd_image(struct wds_pyd *pyd, uint64_t offset, uint64_t size,
-		  struct wds_image *out, const char **why)
+int pickled_image_find(struct pickled_image_reader *pyd, uint64_t offset, uint64_t size,
+		       struct wds_image *out, const char **why)
 {
 	const struct pickle_policy policy = {
 		.values_most = VALUES_MOST,
@@ -166,7 +166,7 @@ int wds_pyd_image(struct wds_pyd *pyd, uint64_t offset, uint64_t size,
 	pyd->why = NULL;
 	err = pickle_run(&input, &policy, "", &pickle, NULL);
 	if (!err)
-		err = pil_image_take_image(pyd, pickle, out);
+		err = pil_image_set_image(pyd, pickle, out);
 	else if (err == -EBADMSG)
 		err = pil_image_refuse(pyd, "its pickle is damaged");
 	else if (err == -ENOTSUP && !pyd->why)

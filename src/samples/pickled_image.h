@@ -21,17 +21,17 @@ struct wds_image {
 	unsigned channels;       /* 3: mode RGB; 1: mode L */
 };
 
-struct wds_pyd;
+struct pickled_image_reader;
 
-struct wds_pyd *wds_pyd_new(struct wds_window *window);
-void wds_pyd_free(struct wds_pyd *pyd);
+struct pickled_image_reader *pickled_image_new(struct wds_window *window);
+void pickled_image_free(struct pickled_image_reader *pyd);
 
 /*
  * The image in these bytes of the source: 0; -ENODATA where they are no pickled image;
  * -ENOTSUP where they are one whose pixels are not in place, and *why says so; or another
  * negative errno where they could not be read.
  */
-int wds_pyd_image(struct wds_pyd *pyd, uint64_t offset, uint64_t size,
-		  struct wds_image *out, const char **why);
+int pickled_image_find(struct pickled_image_reader *pyd, uint64_t offset, uint64_t size,
+		       struct wds_image *out, const char **why);
 
 #endif

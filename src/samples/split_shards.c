@@ -26,14 +26,14 @@ bool splits_are_several(const struct source_set *sources)
 	return false;
 }
 
-struct place {
+struct split_shards_place {
 	const char *split;
 	VEC(char) path;
 };
 
 static int split_shards_place_entry(void *context, struct entry *entry)
 {
-	struct place *place = context;
+	struct split_shards_place *place = context;
 	const char *path = wds_plain_path(entry->path);
 	size_t room = strlen(place->split) + strlen(path) + 2;
 
@@ -47,9 +47,9 @@ static int split_shards_place_entry(void *context, struct entry *entry)
 	return 0;
 }
 
-int splits_place(struct entries *entries, const char *split)
+int splits_add_folder(struct entries *entries, const char *split)
 {
-	struct place place = { .split = split };
+	struct split_shards_place place = { .split = split };
 	int err = 0;
 
 	for (; entries && !err; entries = entries_next(entries))
@@ -59,7 +59,7 @@ int splits_place(struct entries *entries, const char *split)
 }
 
 /* Has it samples that are in no split, of which the file itself may say some? */
-static bool has_stray(const struct samples *samples)
+static bool has_unsplit(const struct samples *samples)
 {
 	const struct sample *first;
 
@@ -72,19 +72,19 @@ static bool has_stray(const struct samples *samples)
 	return false;
 }
 
-void splits_look(struct splits_strays *strays, const struct scan *scan)
+void splits_check(struct unsplit_files *strays, const struct scan *scan)
 {
 	if (scan->rows->split && !strays->with) {
 		strays->with = scan->label;
 		strays->split = scan->rows->split;
 	}
-	if (scan->rows->split || !has_stray(scan->samples))
+	if (scan->rows->split || !has_unsplit(scan->samples))
 		return;
 	if (strays->count++ == 0)
 		strays->first = scan->label;
 }
 
-void splits_report(const struct splits_strays *strays, struct findings *findings)
+void splits_report(const struct unsplit_files *strays, struct findings *findings)
 {
 	if (!strays->with || strays->count == 0)
 		return;

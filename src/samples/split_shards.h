@@ -21,19 +21,19 @@ bool splits_are_several(const struct source_set *sources);
  * Puts what a file holds below the directory of its split, if it is in none that is
  * called as a split. 0 or -ENOMEM; then the log can only be freed.
  */
-int splits_place(struct entries *entries, const char *split);
+int splits_add_folder(struct entries *entries, const char *split);
 
 /* Among files of several splits, those that are of none. */
-struct splits_strays {
+struct unsplit_files {
 	const char *with, *split; /* a file that is one of them */
 	const char *first;        /* a file whose samples lie beside the splits */
 	size_t count;
 };
 
 /* Looks at a file that has been scanned, before its samples are applied. */
-void splits_look(struct splits_strays *strays, const struct scan *scan);
+void splits_check(struct unsplit_files *strays, const struct scan *scan);
 
 /* Adds a finding if there are any. */
-void splits_report(const struct splits_strays *strays, struct findings *findings);
+void splits_report(const struct unsplit_files *strays, struct findings *findings);
 
 #endif

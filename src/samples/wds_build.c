@@ -40,7 +40,7 @@ struct build {
 	struct scan *scan;
 	const struct webdataset_config *config;
 	struct wds_window *window;
-	struct wds_pyd *pyd;
+	struct pickled_image_reader *pyd;
 	const struct wds_rule *rule;
 	struct entries *kept;
 	VEC(struct entry_extent) extents;
@@ -74,8 +74,8 @@ static bool is_image_suffix(const char *suffix)
 	return image_suffix(suffix) & (SUFFIX_IMAGE | SUFFIX_VAGUE);
 }
 
-void wds_complain(struct wds_complaint *complaint, const char *path, size_t n,
-		  const char *why)
+void wds_complaint_add(struct wds_complaint *complaint, const char *path, size_t n,
+		       const char *why)
 {
 	if (complaint->count++)
 		return;
@@ -86,7 +86,7 @@ void wds_complain(struct wds_complaint *complaint, const char *path, size_t n,
 
 /* What stays */
 
-static int wds_build_keep(struct build *b, struct entries *log, const struct entry *entry)
+static int wds_build_add(struct build *b, struct entries *log, const struct entry *entry)
 {
 	struct entry copy = *entry;
 	int err = 0;
@@ -112,7 +112,7 @@ static int wds_build_keep(struct build *b, struct entries *log, const struct ent
  * Directories come back with what is in them: an empty one would be a class. So would be
  * one of what WebDataset skips.
  */
-static int keep_other(void *context, struct entries *log, const struct entry *entry)
+static int add_other(void *context, struct entries *log, const struct entry *entry)
 {
 	struct build *b = context;
 	struct wds_findings *findings = b->findings;
@@ -120,22 +120,22 @@ static int keep_other(void *context, struct entries *log, const struct entry *en
 	if (entry->kind == ENTRY_DIRECTORY)
 		return 0;
 	if (!wds_is_meta(entry->path))
-		return wds_build_keep(b, log, entry);
+		return wds_build_add(b, log, entry);
 	if (findings->skipped++ == 0)
 		snprintf(findings->first_skipped, sizeof(findings->first_skipped), "%s",
 			 entry->path);
 	return 0;
 }
 
-static int keep_sample(struct build *b, const struct wds_sample *sample)
+static int add_sample_entries(struct build *b, const struct wds_sample *sample)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < sample->members.count && !err; i++) {
 		const struct wds_member *member = &sample->members.items[i];
 
-		err = wds_build_keep(b, member->log,
-				     entries_get(member->log, member->index));
+		err = wds_build_add(b, member->log,
+				    entries_get(member->log, member->index));
 	}
 	return err;
 }
@@ -316,8 +316,8 @@ static int choose_group(struct build *b, const char *path, size_t *skip)
 /* A sample */
 
 /* Has the sample a member already that is called as this one would be? */
-static bool is_taken(const struct wds_sample *sample, const char *suffix,
-		     const char *extension)
+static bool has_suffix_already(const struct wds_sample *sample, const char *suffix,
+			       const char *extension)
 {
 	int before = (int)(wds_extension(suffix) - suffix);
 	char other[SUFFIX_MOST];
@@ -327,8 +327,8 @@ static bool is_taken(const struct wds_sample *sample, const char *suffix,
 }
 
 /* An image whose suffix does not say its format: the first of the shard say it. */
-static int look_at_nameless(struct build *b, const struct wds_sample *sample,
-			    struct wds_build_part *part)
+static int detect_nameless(struct build *b, const struct wds_sample *sample,
+			   struct wds_build_part *part)
 {
 	const struct wds_member *member = part->member;
 	size_t n = member->size < SAMPLES_SNIFF_BYTES ? (size_t)member->size :
@@ -339,12 +339,12 @@ static int look_at_nameless(struct build *b, const struct wds_sample *sample,
 	if (!b->nameless && b->sniffed < SNIFFED && member->whole && n) {
 		b->sniffed++;
 		err = wds_window_get(b->window, member->offset, n, &head);
-		b->nameless = err ? NULL : samples_sniff(head, n);
+		b->nameless = err ? NULL : samples_detect_type(head, n);
 	}
-	if (b->nameless && !is_taken(sample, member->suffix, b->nameless))
+	if (b->nameless && !has_suffix_already(sample, member->suffix, b->nameless))
 		part->extension = b->nameless;
 	else
-		wds_complain(&b->unknown, member->path, strlen(member->path), "");
+		wds_complaint_add(&b->unknown, member->path, strlen(member->path), "");
 	return err;
 }
 
@@ -359,8 +359,8 @@ static bool should_be_image(const struct wds_sample *sample, const char *suffix)
 	return true;
 }
 
-static int wds_build_look_at(struct build *b, const struct wds_sample *sample,
-			     const struct wds_member *member, struct wds_build_part *part)
+static int wds_build_detect(struct build *b, const struct wds_sample *sample,
+			    const struct wds_member *member, struct wds_build_part *part)
 {
 	const char *extension = wds_extension(member->suffix), *why = NULL;
 	int err;
@@ -368,17 +368,19 @@ static int wds_build_look_at(struct build *b, const struct wds_sample *sample,
 	*part = (struct wds_build_part){ .member = member };
 	part->image = is_image_suffix(extension);
 	if (image_suffix(extension) & SUFFIX_VAGUE)
-		return look_at_nameless(b, sample, part);
+		return detect_nameless(b, sample, part);
 	if (strcasecmp(extension, "pyd") != 0 || !member->whole)
 		return 0;
-	err = wds_pyd_image(b->pyd, member->offset, member->size, &part->pixels, &why);
+	err = pickled_image_find(b->pyd, member->offset, member->size, &part->pixels,
+				 &why);
 	part->image = part->pickled = err == 0;
 	if (err == -ENODATA && member != wds_label_member(b->rule, sample) &&
 	    should_be_image(sample, member->suffix))
-		wds_complain(&b->pickles, member->path, strlen(member->path),
-			     "it holds no PIL image that can be read (protocols 3 to 5 can)");
+		wds_complaint_add(&b->pickles, member->path, strlen(member->path),
+				  "it holds no PIL image that can be read (protocols 3 "
+				  "to 5 can)");
 	if (err == -ENOTSUP)
-		wds_complain(&b->pickles, member->path, strlen(member->path), why);
+		wds_complaint_add(&b->pickles, member->path, strlen(member->path), why);
 	return err == -ENOTSUP || err == -ENODATA ? 0 : err;
 }
 
@@ -469,8 +471,8 @@ static int wds_build_add_sample(struct build *b, const struct wds_sample *sample
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = wds_build_look_at(b, sample, &sample->members.items[i],
-					&b->parts[i]);
+		err = wds_build_detect(b, sample, &sample->members.items[i],
+				       &b->parts[i]);
 	if (!err && b->config->hide_sidecars)
 		hide_sidecars(wds_label_member(b->rule, sample), b->parts, n);
 	if (!err)
@@ -484,7 +486,7 @@ static int wds_build_add_sample(struct build *b, const struct wds_sample *sample
 
 static int build_all(struct build *b, const struct wds_records *records)
 {
-	struct wds_walk walk = { .log = b->scan->entries, .other = keep_other, .context = b };
+	struct wds_walk walk = { .log = b->scan->entries, .other = add_other, .context = b };
 	struct wds_sample sample = { 0 };
 	int more, err = 0;
 
@@ -494,7 +496,7 @@ static int build_all(struct build *b, const struct wds_records *records)
 		if (more < 0)
 			err = more;
 		else if (!record->used)
-			err = keep_sample(b, &sample);
+			err = add_sample_entries(b, &sample);
 		else
 			err = wds_build_add_sample(b, &sample, record,
 						   record->named ? records->texts.items +
@@ -535,13 +537,13 @@ int wds_build(struct scan *scan, const struct webdataset_config *config,
 {
 	struct build b = { .scan = scan, .config = config, .window = window, .rule = rule,
 			   .findings = findings, .kept = entries_new(),
-			   .pyd = wds_pyd_new(window) };
+			   .pyd = pickled_image_new(window) };
 	int err = b.kept && b.pyd ? build_all(&b, records) : -ENOMEM;
 
 	if (!err)
 		wds_build_finish(&b);
 	entries_free(b.kept);
-	wds_pyd_free(b.pyd);
+	pickled_image_free(b.pyd);
 	vec_free(&b.extents);
 	vec_free(&b.headers);
 	vec_free(&b.name);

@@ -29,8 +29,8 @@ struct wds_complaint {
 	char first[256]; /* what it is */
 };
 
-void wds_complain(struct wds_complaint *complaint, const char *path, size_t n,
-		  const char *why);
+void wds_complaint_add(struct wds_complaint *complaint, const char *path, size_t n,
+		       const char *why);
 
 /*
  * Puts the samples into scan->samples, and a new log with what is left in the place of

@@ -188,8 +188,8 @@ static void see_item(void *context, const char *name, size_t n, const struct wds
 		wds_hints_add_value(candidate, label);
 }
 
-static int look_into_items(const struct wds_tar *tar, const struct wds_rule *rule,
-			   struct items *items)
+static int inspect_items(const struct wds_tar *tar, const struct wds_rule *rule,
+			 struct items *items)
 {
 	struct wds_walk walk = { .log = tar->log };
 	struct wds_sample sample = { 0 };
@@ -223,7 +223,7 @@ static int wds_hints_find_item(const struct wds_tar *tar, const struct wds_rule 
 	if (!member)
 		return 0;
 	broken = wds_label_read(tar->window, rule, first, &label, &why);
-	err = broken < 0 && broken != -EBADMSG ? broken : look_into_items(tar, rule, &items);
+	err = broken < 0 && broken != -EBADMSG ? broken : inspect_items(tar, rule, &items);
 	if (err || (!list_hints(items.candidates, items.count, "labels=", " or ", hints,
 				sizeof(hints)) && !broken))
 		return err;
@@ -276,9 +276,9 @@ static bool same_part(const char *a, const char *b)
 	return (size_t)(wds_extension(b) - b) == n && strncasecmp(a, b, n) == 0;
 }
 
-static int say_dots(const struct wds_tar *tar, const struct wds_sample *sample,
-		    const struct wds_member *label, const struct wds_member *twin,
-		    struct wds_findings *out)
+static int report_dots(const struct wds_tar *tar, const struct wds_sample *sample,
+		       const struct wds_member *label, const struct wds_member *twin,
+		       struct wds_findings *out)
 {
 	const struct wds_rule rule = { .kind = strcasecmp(wds_extension(label->suffix),
 							  "json") == 0 ?
@@ -312,7 +312,7 @@ static int find_dots(const struct wds_tar *tar, struct wds_findings *out)
 			if (!*part)
 				snprintf(part, sizeof(part), "%s", label->suffix);
 			else if (!same_part(part, label->suffix))
-				err = say_dots(tar, &sample, label, twin, out);
+				err = report_dots(tar, &sample, label, twin, out);
 			if (err)
 				break;
 		}

@@ -191,8 +191,8 @@ static int set_string(struct wds_label *label, const struct pyjson_value *value,
 	return wds_labels_set_name(label, text, (size_t)n, why);
 }
 
-static int take_json(const struct pyjson_value *value, struct wds_label *label,
-		     const char **why)
+static int read_json_label(const struct pyjson_value *value, struct wds_label *label,
+			   const char **why)
 {
 	switch (value->kind) {
 	case PYJSON_INTEGER:
@@ -254,7 +254,8 @@ static int parse_json(const struct wds_rule *rule, const char *text, size_t n,
 	}
 	if (err)
 		return err;
-	return find_json(&json.root, rule, &value) ? take_json(&value, label, why) : 0;
+	return find_json(&json.root, rule, &value) ? read_json_label(&value, label, why) :
+		0;
 }
 
 static int parse_pickle(const char *text, size_t n, struct wds_label *label,
@@ -304,7 +305,7 @@ bool wds_key_is_label(const struct wds_sample *sample)
 	return wnid_of(sample) != NULL;
 }
 
-static void wds_labels_take_key(const struct wds_sample *sample, struct wds_label *label)
+static void wds_labels_read_key(const struct wds_sample *sample, struct wds_label *label)
 {
 	const char *name = wnid_of(sample), *why;
 
@@ -348,7 +349,7 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 
 	out->kind = WDS_NONE;
 	if (rule->kind == WDS_LABEL_KEY)
-		wds_labels_take_key(sample, out);
+		wds_labels_read_key(sample, out);
 	if (!member)
 		return 0;
 	if (member->size > most)
@@ -376,7 +377,7 @@ static void wds_labels_visit_items(const struct pyjson_value *root, wds_visit_it
 
 	while (walk.keys && pyjson_next(&walk, &key, &item)) {
 		if (pyjson_equals(&key, "label", 5) || pyjson_equals(&key, "class", 5) ||
-		    take_json(&item, &label, &why) != 0)
+		    read_json_label(&item, &label, &why) != 0)
 			continue;
 		visit(context, key.text + 1, key.size - 2, &label);
 	}

@@ -76,7 +76,7 @@ bool wds_is_common(const struct wds_tar *tar, uint64_t count)
 /* Samples */
 
 /* Does the walk come to another sample of this key? 1, 0 or a negative errno. */
-static int comes_again(struct wds_walk *walk, const struct wds_sample *of)
+static int key_repeats(struct wds_walk *walk, const struct wds_sample *of)
 {
 	struct wds_sample sample = { 0 };
 	int r;
@@ -90,8 +90,8 @@ static int comes_again(struct wds_walk *walk, const struct wds_sample *of)
 }
 
 /* The first sample that is a label of this rule and nothing else: what it says is one? */
-static int first_alone(const struct wds_tar *tar, const struct wds_rule *rule,
-		       struct wds_sample *sample)
+static int first_label_only(const struct wds_tar *tar, const struct wds_rule *rule,
+			    struct wds_sample *sample)
 {
 	struct wds_walk walk = { .log = tar->log };
 	int r;
@@ -103,15 +103,15 @@ static int first_alone(const struct wds_tar *tar, const struct wds_rule *rule,
 }
 
 /* Labels of which the first one is stored elsewhere than the rest of its key. */
-static int find_apart(const struct wds_tar *tar, const struct wds_rule *rule,
-		      struct wds_findings *out)
+static int find_separate_labels(const struct wds_tar *tar, const struct wds_rule *rule,
+				struct wds_findings *out)
 {
 	struct wds_walk walk = { .log = tar->log };
 	struct wds_sample sample = { 0 };
-	int r = first_alone(tar, rule, &sample);
+	int r = first_label_only(tar, rule, &sample);
 
 	if (r == 1)
-		r = comes_again(&walk, &sample);
+		r = key_repeats(&walk, &sample);
 	if (r == 1)
 		wds_set_reason(out, WDS_LABELS_APART, "the members of '%.*s' do not lie side by "
 			   "side, so no sample has its label (%.20s); pack them again in "
@@ -122,7 +122,7 @@ static int find_apart(const struct wds_tar *tar, const struct wds_rule *rule,
 }
 
 /* A rule that says the labels of some, but of less than half. */
-static int find_few(const struct wds_tar *tar, size_t i, struct wds_findings *out)
+static int find_few_labels(const struct wds_tar *tar, size_t i, struct wds_findings *out)
 {
 	const struct wds_rule *rule = &tar->rules[i];
 	struct wds_walk walk = { .log = tar->log };
@@ -161,10 +161,10 @@ static int find_misplaced(const struct wds_tar *tar, struct wds_findings *out)
 
 	for (size_t i = 0; i < tar->rule_count && !err && !out->reason; i++)
 		if (tar->rules[i].suffix && tar->alone[i])
-			err = find_apart(tar, &tar->rules[i], out);
+			err = find_separate_labels(tar, &tar->rules[i], out);
 	for (size_t i = 0; i < tar->rule_count && !err && !out->reason; i++)
 		if (tar->rules[i].suffix && tar->with[i] && !wds_is_common(tar, tar->with[i]))
-			err = find_few(tar, i, out);
+			err = find_few_labels(tar, i, out);
 	return err;
 }
 

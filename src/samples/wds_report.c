@@ -26,7 +26,7 @@ static const char *count_text(size_t count, char out[COUNT_BYTES])
 }
 
 /* Of the first shard with this reason. */
-static void say_reason(const struct set *set, enum wds_reason reason)
+static void report_reason(const struct set *set, enum wds_reason reason)
 {
 	const struct wds_findings *first = NULL;
 	char text[COUNT_BYTES];
@@ -58,8 +58,8 @@ static bool is_unlabelled(const struct wds_findings *shard)
 	return shard->samples && !shard->taken && !shard->sure;
 }
 
-static const struct wds_findings *labelled_beside(const struct set *set,
-						  const struct wds_findings *shard)
+static const struct wds_findings *labelled_in_split(const struct set *set,
+						    const struct wds_findings *shard)
 {
 	for (size_t i = 0; i < set->n; i++)
 		if (set->shards[i]->taken && same_split(set->shards[i], shard))
@@ -67,7 +67,7 @@ static const struct wds_findings *labelled_beside(const struct set *set,
 	return NULL;
 }
 
-static bool is_any_taken(const struct set *set)
+static bool is_any_converted(const struct set *set)
 {
 	for (size_t i = 0; i < set->n; i++)
 		if (set->shards[i]->taken)
@@ -76,17 +76,17 @@ static bool is_any_taken(const struct set *set)
 }
 
 /* Shards without labels, where others of their split have some. */
-static void say_unlabelled(const struct set *set)
+static void report_unlabelled_shards(const struct set *set)
 {
 	const struct wds_findings *first = NULL, *other = NULL;
-	bool is_any = is_any_taken(set); /* or it would be asked for each shard */
+	bool is_any = is_any_converted(set); /* or it would be asked for each shard */
 	char text[COUNT_BYTES];
 	size_t count = 0;
 
 	for (size_t i = 0; is_any && i < set->n; i++) {
 		const struct wds_findings *shard = set->shards[i], *beside;
 
-		if (!is_unlabelled(shard) || !(beside = labelled_beside(set, shard)))
+		if (!is_unlabelled(shard) || !(beside = labelled_in_split(set, shard)))
 			continue;
 		first = first ? first : shard;
 		other = other ? other : beside;
@@ -104,13 +104,13 @@ static void say_unlabelled(const struct set *set)
 /* The same, where none of its split has any. */
 static void note_unlabelled_split(const struct set *set)
 {
-	bool taken = is_any_taken(set);
+	bool taken = is_any_converted(set);
 
 	for (size_t i = 0; i < set->n; i++) {
 		const struct wds_findings *shard = set->shards[i];
 
 		if (!is_unlabelled(shard) || !shard->split ||
-		    (taken && labelled_beside(set, shard)) ||
+		    (taken && labelled_in_split(set, shard)) ||
 		    (!taken && !shard->paired))
 			continue;
 		findings_add(set->findings, FINDING_USUAL,
@@ -133,7 +133,7 @@ static const struct wds_findings *first_of_kind(const struct set *set, bool name
 	return NULL;
 }
 
-static void say_mixed(const struct set *set)
+static void report_mixed(const struct set *set)
 {
 	const struct wds_findings *numbers = first_of_kind(set, false);
 	const struct wds_findings *names = first_of_kind(set, true);
@@ -147,7 +147,7 @@ static void say_mixed(const struct set *set)
 }
 
 /* Members that WebDataset skips, of all shards that are shown by class. */
-static void say_skipped(const struct set *set)
+static void report_skipped(const struct set *set)
 {
 	const struct wds_findings *first = NULL;
 	uint64_t count = 0;
@@ -166,7 +166,7 @@ static void say_skipped(const struct set *set)
 }
 
 /* Samples of several images, of all shards that are shown by class. */
-static void say_several(const struct set *set)
+static void report_several(const struct set *set)
 {
 	const struct wds_findings *first = NULL;
 	const char *remedy;
@@ -194,10 +194,10 @@ void wds_report(const struct wds_findings *const *shards, size_t n,
 	const struct set set = { shards, n, findings };
 
 	for (enum wds_reason reason = WDS_NO_REASON + 1; reason < WDS_REASONS; reason++)
-		say_reason(&set, reason);
-	say_unlabelled(&set);
+		report_reason(&set, reason);
+	report_unlabelled_shards(&set);
 	note_unlabelled_split(&set);
-	say_mixed(&set);
-	say_skipped(&set);
-	say_several(&set);
+	report_mixed(&set);
+	report_skipped(&set);
+	report_several(&set);
 }

@@ -13,7 +13,7 @@
 #include "samples/wds_reasons.h"
 #include "samples/wds_samples.h"
 
-struct take {
+struct webdataset_scan {
 	struct scan *scan;
 	const struct webdataset_config *config;
 	struct wds_findings *findings;
@@ -29,7 +29,7 @@ struct take {
 
 static int see_other(void *context, struct entries *log, const struct entry *entry)
 {
-	struct take *take = context;
+	struct webdataset_scan *take = context;
 
 	(void)log;
 	if (entry->kind == ENTRY_HARDLINK || entry->kind == ENTRY_NESTED)
@@ -38,8 +38,9 @@ static int see_other(void *context, struct entries *log, const struct entry *ent
 }
 
 /* Calls `look` for each sample, until it says 1 (enough), or something is wrong. */
-static int each_sample(struct take *take,
-		       int (*look)(struct take *take, const struct wds_sample *sample))
+static int each_sample(struct webdataset_scan *take,
+		       int (*look)(struct webdataset_scan *take,
+				   const struct wds_sample *sample))
 {
 	struct wds_walk walk = { .log = take->scan->entries, .other = see_other,
 				 .context = take };
@@ -55,7 +56,7 @@ static int each_sample(struct take *take,
 	return r < 0 ? r : 0;
 }
 
-static int count_sample(struct take *take, const struct wds_sample *sample)
+static int count_sample(struct webdataset_scan *take, const struct wds_sample *sample)
 {
 	struct wds_tar *tar = &take->tar;
 
@@ -76,7 +77,7 @@ static int count_sample(struct take *take, const struct wds_sample *sample)
 }
 
 /* The first rule that may say the labels of half of the samples, or NULL. */
-static int choose_rule(struct take *take)
+static int choose_rule(struct webdataset_scan *take)
 {
 	for (size_t i = 0; i < take->tar.rule_count && !take->rule; i++) {
 		const struct wds_rule *rule = &take->tar.rules[i];
@@ -98,7 +99,8 @@ static int choose_rule(struct take *take)
 
 /* What the labels say */
 
-static int webdataset_add_record(struct take *take, const struct wds_label *label)
+static int webdataset_add_record(struct webdataset_scan *take,
+				 const struct wds_label *label)
 {
 	struct wds_record record = { .number = label->number,
 				     .used = label->kind != WDS_NONE,
@@ -149,7 +151,7 @@ static const char *oddity(const struct wds_rule *rule, const struct wds_sample *
 	return NULL;
 }
 
-static int read_label(struct take *take, const struct wds_sample *sample)
+static int read_label(struct webdataset_scan *take, const struct wds_sample *sample)
 {
 	const struct wds_rule *rule = take->rule;
 	const struct wds_member *member = wds_label_member(rule, sample);
@@ -158,22 +160,22 @@ static int read_label(struct take *take, const struct wds_sample *sample)
 	int err = 0;
 
 	if (odd)
-		wds_complain(&take->odd, sample->key, sample->key_length, odd);
+		wds_complaint_add(&take->odd, sample->key, sample->key_length, odd);
 	else
 		err = wds_label_read(take->tar.window, rule, sample, &label, &why);
 	if (err == -EBADMSG && member) {
-		wds_complain(&take->broken, member->path, strlen(member->path), why);
+		wds_complaint_add(&take->broken, member->path, strlen(member->path), why);
 		label.kind = WDS_NONE;
 		err = 0;
 	} else if (!err && !odd && label.kind == WDS_NONE) {
-		wds_complain(&take->missing, sample->key, sample->key_length, "");
+		wds_complaint_add(&take->missing, sample->key, sample->key_length, "");
 	}
 	return err ? err : webdataset_add_record(take, &label);
 }
 
 /* What is said */
 
-static void webdataset_report(const struct take *take)
+static void webdataset_report(const struct webdataset_scan *take)
 {
 	const struct wds_rule *rule = take->rule;
 	struct findings *findings = take->scan->findings;
@@ -196,7 +198,7 @@ static void webdataset_report(const struct take *take)
 }
 
 /* Where classes were asked for, a tree instead is no answer. */
-static int refuse_tree(const struct take *take, struct error *e)
+static int refuse_tree(const struct webdataset_scan *take, struct error *e)
 {
 	enum wds_reason reason = take->findings->reason;
 
@@ -208,7 +210,7 @@ static int refuse_tree(const struct take *take, struct error *e)
 }
 
 /* More labels are broken than not: a tree is better than a part of a dataset. */
-static int webdataset_give_up(const struct take *take, struct error *e)
+static int webdataset_reject(const struct webdataset_scan *take, struct error *e)
 {
 	const struct wds_complaint *first =
 		take->broken.count ? &take->broken :
@@ -223,7 +225,7 @@ static int webdataset_give_up(const struct take *take, struct error *e)
 	return refuse_tree(take, e);
 }
 
-static int webdataset_refuse_labels(const struct take *take, struct error *e)
+static int webdataset_refuse_labels(const struct webdataset_scan *take, struct error *e)
 {
 	const char *name = wds_plain_suffix(take->config->labels);
 
@@ -234,7 +236,7 @@ static int webdataset_refuse_labels(const struct take *take, struct error *e)
 }
 
 /* No rule says the labels. */
-static int webdataset_leave(const struct take *take, struct error *e)
+static int webdataset_keep_tree(const struct webdataset_scan *take, struct error *e)
 {
 	int err = wds_find_reason(&take->tar, take->findings);
 
@@ -248,7 +250,7 @@ static int webdataset_leave(const struct take *take, struct error *e)
 	return refuse_tree(take, e);
 }
 
-static int take_shard(struct take *take, struct error *e)
+static int convert_shard(struct webdataset_scan *take, struct error *e)
 {
 	int err = each_sample(take, count_sample);
 
@@ -260,12 +262,12 @@ static int take_shard(struct take *take, struct error *e)
 	if (err)
 		return err;
 	if (!take->rule)
-		return webdataset_leave(take, e);
+		return webdataset_keep_tree(take, e);
 	err = each_sample(take, read_label);
 	if (err)
 		return err;
 	if (take->used < take->tar.total - take->used)
-		return take->rule->suffix ? webdataset_give_up(take, e) : 0;
+		return take->rule->suffix ? webdataset_reject(take, e) : 0;
 	webdataset_report(take);
 	take->findings->taken = true;
 	snprintf(take->scan->detail, sizeof(take->scan->detail),
@@ -274,12 +276,13 @@ static int take_shard(struct take *take, struct error *e)
 			 &take->records, take->findings);
 }
 
-int webdataset_take(struct scan *scan, const struct webdataset_config *config,
-		    struct error *e)
+int webdataset_make_samples(struct scan *scan, const struct webdataset_config *config,
+			    struct error *e)
 {
 	struct wds_findings unasked, *findings = config->findings ? config->findings :
 								    &unasked;
-	struct take take = { .scan = scan, .config = config, .findings = findings,
+	struct webdataset_scan take = { .scan = scan, .config = config,
+					.findings = findings,
 			     .tar.log = scan->entries, .tar.window = calloc(1, sizeof(*take.tar.window)) };
 	int err = -ENOMEM;
 
@@ -288,7 +291,7 @@ int webdataset_take(struct scan *scan, const struct webdataset_config *config,
 	e->text[0] = '\0';
 	if (take.tar.window) {
 		take.tar.window->source = scan->source;
-		err = take_shard(&take, e);
+		err = convert_shard(&take, e);
 	}
 	if (err && !e->text[0])
 		err = err == -ENOMEM ? format_no_memory(scan->label, e) :

@@ -66,7 +66,7 @@ struct webdataset_config {
  * holds any. scan->entries is then another log, with what remains. 0, or a negative errno
  * and a sentence.
  */
-int webdataset_take(struct scan *scan, const struct webdataset_config *config,
-		    struct error *e);
+int webdataset_make_samples(struct scan *scan, const struct webdataset_config *config,
+			    struct error *e);
 
 #endif

@@ -168,7 +168,7 @@ static int arguments_add_text(struct arguments *arguments, const char *text,
 {
 	struct stat st;
 
-	steps_at(text);
+	steps_record(text);
 	if (stat(text, &st) < 0)
 		return arguments_add_pattern(arguments, text, e);
 	if (S_ISDIR(st.st_mode))

@@ -25,11 +25,11 @@ enum {
 	FILES_BYTES = PATH_MAX + 4 * NAME_MAX,
 };
 
-enum kind { KIND_MOUNTABLE, KIND_FOLDER, KIND_FILES };
+enum folder_kind { KIND_MOUNTABLE, KIND_FOLDER, KIND_FILES };
 
 /* A line of folders.def. */
 struct folder_row {
-	enum kind kind;
+	enum folder_kind kind;
 	const char *first, *second, *what, *remedy;
 };
 
@@ -121,7 +121,7 @@ static size_t count_like(const struct folder_listing *listing, const char *patte
 }
 
 /* `pattern`: for names here, or a folder's name, a slash and a pattern for its names. */
-static bool folder_holds(const struct folder_listing *listing, const char *pattern)
+static bool folder_contains(const struct folder_listing *listing, const char *pattern)
 {
 	const char *slash = strchr(pattern, '/');
 	CLEANUP(cleanup_free) char *name = NULL;
@@ -149,8 +149,8 @@ static bool folder_fits(const struct folder_row *row,
 {
 	if (!row->second && row->first[0] == '*')
 		return are_many(listing, row->first);
-	return folder_holds(listing, row->first) &&
-	       (!row->second || folder_holds(listing, row->second));
+	return folder_contains(listing, row->first) &&
+	       (!row->second || folder_contains(listing, row->second));
 }
 
 static const struct folder_row *find_row(const struct folder_listing *listing)
@@ -303,7 +303,7 @@ static int refuse_mountable(const char *path, const struct folder_listing *listi
 }
 
 /* Folders KEY=VALUE below `path` are partitions of one dataset, which begins above them. */
-static void leave_partitions(const char *path, struct folder_listing *listing)
+static void strip_partitions(const char *path, struct folder_listing *listing)
 {
 	char *name = listing->path + strlen(path), *end;
 
@@ -361,7 +361,7 @@ int folder_refuse(const char *path, struct error *e)
 		row = find_below(&listing, &search);
 	if (row && row->kind == KIND_MOUNTABLE)
 		return refuse_mountable(plain, &listing, row, e);
-	leave_partitions(plain, &listing);
+	strip_partitions(plain, &listing);
 	if (row && row->kind == KIND_FOLDER)
 		return refuse_dataset(plain, &listing, row, e);
 	return refuse_files(plain, row ? row->what : NULL, e);

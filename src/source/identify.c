@@ -75,7 +75,7 @@ void source_identity_ahead(const struct source *source, unsigned samples)
 {
 	uint64_t size = source_size(source), end = size < PAGE_BYTES ? size : PAGE_BYTES;
 
-	steps_at(source_path(source));
+	steps_record(source_path(source));
 	source_hint(source, HINT_SOON, 0, end);
 	source_hint(source, HINT_SOON, size - end, end);
 	for (unsigned i = 0; i < samples && size >= PAGE_BYTES; i++)

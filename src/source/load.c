@@ -26,7 +26,7 @@ enum {
  * An index has no holes, except those that cp(1) makes of zeros. Random places are
  * probed: an owner who knew them could make a sparse file look full with a few bytes.
  */
-static bool holds_bytes(const struct source *source)
+static bool load_has_data(const struct source *source)
 {
 	uint64_t places[PROBES], size = source_size(source);
 	unsigned hits = 0;
@@ -54,7 +54,7 @@ static int load_copy(const struct source *source, int fd, uint64_t reserve)
 
 		if (reserve && at % LOOK_BYTES == 0 && left + reserve > memory_available())
 			return -ENOMEM;
-		steps_at(source_path(source));
+		steps_record(source_path(source));
 		err = source_pread(source, piece, length, at);
 		if (!err)
 			err = write_whole(fd, piece, length);
@@ -74,7 +74,7 @@ static int load_check_size(const struct source *source, uint64_t *reserve,
 	*reserve = 0;
 	if (size <= LARGE_BYTES)
 		return 0;
-	if (!holds_bytes(source))
+	if (!load_has_data(source))
 		return error_set(e, ERROR_DATASET, EBADMSG,
 				 "%s: it is a hole, almost all of it", source_path(source));
 	memory = memory_available();

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "os/held.h"
+#include "os/opath.h"
 #include "source/folder.h"
 #include "source/loop.h"
 #include "source/retry.h"
@@ -83,10 +83,10 @@ static int open_retry(int held, const char *path)
 	int fd;
 
 	do {
-		fd = held_open(held, path, O_RDONLY | O_NONBLOCK);
+		fd = opath_reopen(held, path, O_RDONLY | O_NONBLOCK);
 	} while (fd == -EINTR);
 	while (fd == -EWOULDBLOCK || fd == -EINTR)
-		fd = held_open(held, path, O_RDONLY);
+		fd = opath_reopen(held, path, O_RDONLY);
 	return fd;
 }
 

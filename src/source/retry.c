@@ -174,7 +174,7 @@ static int open_same(const char *place, const struct source_info *info, int *fd)
 	return 0;
 }
 
-int source_open_again(const struct source *source, int *fd)
+int source_reopen(const struct source *source, int *fd)
 {
 	HANDLE_CHECK(source, HANDLE_SOURCE);
 	return source->ops == &local_file_ops ?
@@ -221,7 +221,7 @@ static bool is_hopeless(const struct retry_reading *r, int64_t now)
 }
 
 /* An attempt failed with `err`: waits if the next one may succeed. */
-static bool may_try_again(struct retry_reading *r, int err, unsigned seen)
+static bool should_retry(struct retry_reading *r, int err, unsigned seen)
 {
 	const struct transient *transient = r->shrunk ? NULL : find_transient(-err);
 	int64_t now = retry_now_ms();
@@ -259,7 +259,7 @@ int retry_pread(const struct source *source, void *buffer, size_t length,
 		unsigned seen = atomic_load(&file->reopenings);
 		ssize_t n = retry_read_once(&r, to, length, *offset);
 
-		if (n < 0 && !may_try_again(&r, (int)n, seen))
+		if (n < 0 && !should_retry(&r, (int)n, seen))
 			return (int)n;
 		if (n < 0)
 			continue;

@@ -116,7 +116,7 @@ static enum saved_fault parse_text(struct saved_parse *parse)
 	return parse_list(parse, &list);
 }
 
-static int parse_apart(void *argument)
+static int parse_in_child(void *argument)
 {
 	struct saved_parse *parse = argument;
 	struct error unused;
@@ -133,8 +133,8 @@ static bool is_own_name(const char *name)
 }
 
 /* What the child left is checked: a parser that was taken over may leave anything. */
-static int take_names(const char *path, const struct saved_parse *parse,
-		      struct path_list *list, struct error *e)
+static int add_parsed_names(const char *path, const struct saved_parse *parse,
+			    struct path_list *list, struct error *e)
 {
 	const struct saved_result *result = parse->result;
 	const char *name = result->names, *end;
@@ -159,7 +159,7 @@ static int take_names(const char *path, const struct saved_parse *parse,
 static int run_parse(const char *path, struct saved_parse *parse, struct path_list *list,
 		     struct error *e)
 {
-	int err = bounded_run(parse_apart, parse, PARSE_MS);
+	int err = bounded_run(parse_in_child, parse, PARSE_MS);
 	unsigned fault = parse->result->fault;
 
 	if (err == -ETIMEDOUT)
@@ -173,7 +173,7 @@ static int run_parse(const char *path, struct saved_parse *parse, struct path_li
 		fault = FAULT_NAME;
 	if (fault)
 		return saved_names_refuse(path, fault_words[fault], e);
-	return take_names(path, parse, list, e);
+	return add_parsed_names(path, parse, list, e);
 }
 
 int saved_names_list(const char *path, const void *text, size_t size, const char *key,

@@ -40,7 +40,7 @@ int source_open(const char *path, struct source **out, struct error *e)
 {
 	size_t i = 0;
 
-	steps_at(path);
+	steps_record(path);
 	while (i + 1 < sizeof(kinds) / sizeof(*kinds) && !kinds[i]->owns(path))
 		i++;
 	return kinds[i]->open(path, out, e);
@@ -72,7 +72,7 @@ int source_read(const struct source *source, void *buffer, size_t length, uint64
 	sleeps = context->demand ? processors_thread_sleeps() : 0;
 	begin = stats_clock();
 	err = source->ops->pread(source, buffer, length, &offset);
-	took = stats_took(HISTOGRAM_source_read, begin, context->demand);
+	took = stats_add_duration(HISTOGRAM_source_read, begin, context->demand);
 	context->storage_reads++;
 	if (context->demand && processors_thread_sleeps() != sleeps)
 		context->storage_ns += took;
@@ -98,7 +98,7 @@ void source_hint(const struct source *source, enum source_hint hint, uint64_t of
 int source_identity(const struct source *source, unsigned samples, struct identity *out)
 {
 	HANDLE_CHECK(source, HANDLE_SOURCE);
-	steps_at(source->path);
+	steps_record(source->path);
 	return source->ops->identify ? source->ops->identify(source, samples, out) :
 				       source_sample(source, samples, out);
 }

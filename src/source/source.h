@@ -134,14 +134,14 @@ const struct source_info *source_info(const struct source *source);
 
 /*
  * For a process without rights: if a descriptor is stale, `open` has the file at `place`
- * opened by another process, which calls source_open_again with its own source. 0 and a
+ * opened by another process, which calls source_reopen with its own source. 0 and a
  * descriptor of the same file, or a negative errno.
  *
  * Threads: source_open_by only while the process has one.
  */
 typedef int source_opener(const char *place, const struct source_info *info, int *fd);
 void source_open_by(source_opener *open);
-int source_open_again(const struct source *source, int *fd);
+int source_reopen(const struct source *source, int *fd);
 
 /*
  * source_identity reads the first and last bytes, and `samples` pages between them, at

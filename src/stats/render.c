@@ -13,7 +13,7 @@
 
 static const char fuse_prefix[] = "fuse_", request_prefix[] = "request_";
 
-void text_add(struct text *text, const char *format, ...)
+void text_add(struct render_text *text, const char *format, ...)
 {
 	size_t room = text->room - text->used;
 	va_list arguments;
@@ -64,13 +64,13 @@ double render_percent(uint64_t swept, uint64_t target)
 
 /* The readable form. */
 
-static void render_add_line(struct text *text, const char *name, uint64_t value,
+static void render_add_line(struct render_text *text, const char *name, uint64_t value,
 			    const char *unit, const char *sentence)
 {
 	text_add(text, "%-24s " NUMBER " %-9s  %s\n", name, value, unit, sentence);
 }
 
-void render_stats(struct text *text)
+void render_stats(struct render_text *text)
 {
 	for (int i = 0; i < COUNTER_COUNT; i++) {
 		const struct counter_info *info = &counter_infos[i];
@@ -95,7 +95,7 @@ void render_stats(struct text *text)
 	}
 }
 
-void render_progress(struct text *text)
+void render_progress(struct render_text *text)
 {
 	uint64_t swept = stats_get(COUNTER_swept_bytes);
 	uint64_t target = stats_get(COUNTER_sweep_target);
@@ -107,7 +107,8 @@ void render_progress(struct text *text)
 
 /* JSON. */
 
-static void add_json_counters(struct text *text, const char *key, enum counter_kind kind)
+static void add_json_counters(struct render_text *text, const char *key,
+			      enum counter_kind kind)
 {
 	const char *comma = "";
 
@@ -122,7 +123,7 @@ static void add_json_counters(struct text *text, const char *key, enum counter_k
 	text_add(text, "\n  },\n");
 }
 
-static void add_json_histogram(struct text *text, int i)
+static void add_json_histogram(struct render_text *text, int i)
 {
 	const struct histogram_cells *cells = &histogram_cells[i];
 
@@ -138,7 +139,7 @@ static void add_json_histogram(struct text *text, int i)
 	text_add(text, "\n      ]\n    }");
 }
 
-void render_json(struct text *text)
+void render_json(struct render_text *text)
 {
 	const char *state = render_state(stats_get(COUNTER_swept_bytes),
 					 stats_get(COUNTER_sweep_target));
@@ -159,14 +160,14 @@ void render_json(struct text *text)
 
 /* Prometheus: the samples of a metric are adjacent, behind its HELP and TYPE. */
 
-static void add_head(struct text *text, const char *name, const char *suffix,
+static void add_head(struct render_text *text, const char *name, const char *suffix,
 		     const char *type, const char *sentence)
 {
 	text_add(text, "# HELP granaryfs_%s%s %s\n# TYPE granaryfs_%s%s %s\n", name, suffix,
 		 sentence, name, suffix, type);
 }
 
-static void add_requests(struct text *text)
+static void add_requests(struct render_text *text)
 {
 	add_head(text, "requests", "_total", "counter", "requests of the kernel, by kind");
 	for (int i = 0; i < COUNTER_COUNT; i++) {
@@ -178,7 +179,7 @@ static void add_requests(struct text *text)
 	}
 }
 
-static void add_counter(struct text *text, int i)
+static void add_counter(struct render_text *text, int i)
 {
 	const struct counter_info *info = &counter_infos[i];
 	bool counter = info->kind == KIND_COUNTER;
@@ -191,14 +192,14 @@ static void add_counter(struct text *text, int i)
 		 stats_get((enum counter)i));
 }
 
-static void add_seconds(struct text *text, uint64_t nanoseconds)
+static void add_seconds(struct render_text *text, uint64_t nanoseconds)
 {
 	text_add(text, "%11" PRIu64 ".%09" PRIu64 "\n", nanoseconds / 1000000000,
 		 nanoseconds % 1000000000);
 }
 
 /* `op`: the value of a label, or NULL. */
-static void add_buckets(struct text *text, const char *name, const char *op,
+static void add_buckets(struct render_text *text, const char *name, const char *op,
 			const struct histogram_cells *cells)
 {
 	char label[64] = "", alone[72] = "";
@@ -221,7 +222,7 @@ static void add_buckets(struct text *text, const char *name, const char *op,
 	text_add(text, "granaryfs_%s_seconds_count%s " NUMBER "\n", name, alone, sum);
 }
 
-static void add_histograms(struct text *text)
+static void add_histograms(struct render_text *text)
 {
 	add_head(text, "request", "_seconds", "histogram", "answering requests, by kind");
 	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
@@ -241,7 +242,7 @@ static void add_histograms(struct text *text)
 }
 
 /* The part of the seconds above for which a request waited. */
-static void add_demand(struct text *text)
+static void add_demand(struct render_text *text)
 {
 	add_head(text, "demand", "_seconds_total", "counter",
 		 "time that requests waited, by the work");
@@ -254,7 +255,7 @@ static void add_demand(struct text *text)
 	}
 }
 
-void render_metrics(struct text *text)
+void render_metrics(struct render_text *text)
 {
 	add_requests(text);
 	for (int i = 0; i < COUNTER_COUNT; i++)

@@ -18,26 +18,26 @@
 enum { RENDER_VERSION = 1 };
 
 /* A text buffer: output beyond it is cut off. */
-struct text {
+struct render_text {
 	char *bytes;
 	size_t room;
 	size_t used; /* at most room - 1, before the NUL */
 };
 
-void text_add(struct text *text, const char *format, ...)
+void text_add(struct render_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* One line a number: name, value, unit, sentence. */
-void render_stats(struct text *text);
+void render_stats(struct render_text *text);
 
 /* One JSON object; granary(1) has its keys. */
-void render_json(struct text *text);
+void render_json(struct render_text *text);
 
 /* The text format of Prometheus, version 0.0.4. */
-void render_metrics(struct text *text);
+void render_metrics(struct render_text *text);
 
 /* One line: the progress of the sweep. */
-void render_progress(struct text *text);
+void render_progress(struct render_text *text);
 
 /* The state of the sweep: "idle" (no target), "sweeping", or "warm" (target reached). */
 const char *render_state(uint64_t swept, uint64_t target);

@@ -15,14 +15,14 @@
 enum { KEY_BYTES = 64, DEPTH_MOST = 4 };
 
 /* The position in the text, and its keys. */
-struct place {
+struct sample_place {
 	const char *at;
 	char keys[DEPTH_MOST][KEY_BYTES]; /* keys[depth]: the last key at that depth */
 	unsigned depth;
 	uint64_t version; /* 0: not yet read */
 };
 
-static void set_histogram(struct sample *out, const char *name, const char *field,
+static void set_histogram(struct stats_sample *out, const char *name, const char *field,
 			  uint64_t value)
 {
 	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
@@ -37,7 +37,7 @@ static void set_histogram(struct sample *out, const char *name, const char *fiel
 	}
 }
 
-static void set_counter(struct sample *out, const char *name, uint64_t value)
+static void set_counter(struct stats_sample *out, const char *name, uint64_t value)
 {
 	for (int i = 0; i < COUNTER_COUNT; i++) {
 		if (strcmp(counter_infos[i].name, name) == 0)
@@ -45,7 +45,7 @@ static void set_counter(struct sample *out, const char *name, uint64_t value)
 	}
 }
 
-static void set_number(struct place *p, struct sample *out, uint64_t value)
+static void set_number(struct sample_place *p, struct stats_sample *out, uint64_t value)
 {
 	const char *top = p->keys[1];
 
@@ -60,7 +60,7 @@ static void set_number(struct place *p, struct sample *out, uint64_t value)
 }
 
 /* Parses a string without escapes, as render_json writes: a key until the next. */
-static bool parse_string(struct place *p)
+static bool parse_string(struct sample_place *p)
 {
 	size_t n = strcspn(++p->at, "\"\\\n");
 
@@ -80,7 +80,7 @@ static bool parse_string(struct place *p)
 	return true;
 }
 
-static bool sample_parse_number(struct place *p, struct sample *out)
+static bool sample_parse_number(struct sample_place *p, struct stats_sample *out)
 {
 	char *end;
 
@@ -91,7 +91,7 @@ static bool sample_parse_number(struct place *p, struct sample *out)
 }
 
 /* Parses a token: false if render_json does not write it. */
-static bool parse_token(struct place *p, struct sample *out)
+static bool parse_token(struct sample_place *p, struct stats_sample *out)
 {
 	switch (*p->at) {
 	case '{':
@@ -115,9 +115,9 @@ static bool parse_token(struct place *p, struct sample *out)
 	}
 }
 
-int sample_parse(const char *text, struct sample *out)
+int sample_parse(const char *text, struct stats_sample *out)
 {
-	struct place place = { .at = text };
+	struct sample_place place = { .at = text };
 
 	memset(out, 0, sizeof(*out));
 	while (*place.at) {
@@ -139,7 +139,7 @@ static const double ROUND_TRIP = 30e-6, NOTICEABLE = 0.25;
 
 /* The interval between two samples. */
 struct span {
-	const struct sample *before, *now;
+	const struct stats_sample *before, *now;
 	double seconds;
 };
 
@@ -234,7 +234,7 @@ static enum bound find_bound(const struct rates *r)
 	return r->decode >= r->daemon ? BOUND_DECODE : BOUND_DAEMON;
 }
 
-void sample_rates(const struct sample *before, const struct sample *now,
+void sample_rates(const struct stats_sample *before, const struct stats_sample *now,
 		  struct rates *out)
 {
 	struct span s = {before, now,

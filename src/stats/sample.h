@@ -12,7 +12,7 @@
 
 #include "stats/stats.h"
 
-struct sample {
+struct stats_sample {
 	uint64_t clock_ns; /* of the monotonic clock */
 	uint64_t counters[COUNTER_COUNT];
 	struct {
@@ -25,7 +25,7 @@ struct sample {
  * two programs may differ in version. -EBADMSG: another text. -EPROTO: a version whose
  * keys have another meaning.
  */
-int sample_parse(const char *text, struct sample *out);
+int sample_parse(const char *text, struct stats_sample *out);
 
 /* The bottleneck of the reader. */
 enum bound { BOUND_LOADER, BOUND_STORAGE, BOUND_DECODE, BOUND_DAEMON };
@@ -51,7 +51,7 @@ struct rates {
 };
 
 /* `before` is the older one. Counters that went back count as 0. */
-void sample_rates(const struct sample *before, const struct sample *now,
+void sample_rates(const struct stats_sample *before, const struct stats_sample *now,
 		  struct rates *out);
 
 /* The bottleneck as a word: "storage". */

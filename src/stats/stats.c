@@ -72,7 +72,7 @@ unsigned stats_bucket(uint64_t nanoseconds)
 	return bits - BUCKET_FIRST < BUCKET_BOUNDS ? bits - BUCKET_FIRST : BUCKET_BOUNDS;
 }
 
-uint64_t stats_took(enum histogram histogram, uint64_t begin, bool demand)
+uint64_t stats_add_duration(enum histogram histogram, uint64_t begin, bool demand)
 {
 	struct histogram_cells *cells = &histogram_cells[histogram];
 	uint64_t end = stats_clock(), took = end > begin ? end - begin : 0;

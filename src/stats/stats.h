@@ -105,7 +105,7 @@ uint64_t stats_clock(void);
  * Something has taken from `begin` (stats_clock) until now, in nanoseconds; `demand`: for a
  * request.
  */
-uint64_t stats_took(enum histogram histogram, uint64_t begin, bool demand);
+uint64_t stats_add_duration(enum histogram histogram, uint64_t begin, bool demand);
 
 /* The bucket of a duration. */
 unsigned stats_bucket(uint64_t nanoseconds);

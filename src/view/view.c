@@ -50,7 +50,7 @@ void view_free(struct view *view)
 
 /* ---- What there is ---- */
 
-static const char *view_keep_text(struct view *view, const char *text)
+static const char *view_store_text(struct view *view, const char *text)
 {
 	return arena_copy(&view->arena, text, strlen(text));
 }
@@ -58,16 +58,16 @@ static const char *view_keep_text(struct view *view, const char *text)
 static int measure_group(struct view *view, const struct sample_group *group,
 			 const struct sample *samples, const char *path)
 {
-	struct array array = {.split = view_keep_text(view, group->split),
-			      .name = view_keep_text(view, group->name),
+	struct array array = {.split = view_store_text(view, group->split),
+			      .name = view_store_text(view, group->name),
 			      .source = group->labels
-						? view_keep_text(view, group->labels)
+						? view_store_text(view, group->labels)
 						: NULL,
 			      .path = path,
 			      .rows = group->rows,
 			      .one_class = group->class_name != NULL,
 			      .in_words = group->labels_in_words};
-	struct piece piece = { group, samples };
+	struct view_piece piece = { group, samples };
 
 	if (!array.split || !array.name || (group->labels && !array.source) ||
 	    vec_push(&array.pieces, piece) < 0)
@@ -179,7 +179,7 @@ bool view_next_row(struct rows *rows, struct row *out)
 	const struct array *array = rows->array;
 
 	for (; rows->piece < array->pieces.count; rows->piece++, rows->at = 0) {
-		const struct piece *piece = &array->pieces.items[rows->piece];
+		const struct view_piece *piece = &array->pieces.items[rows->piece];
 
 		while (rows->at < piece->group->rows &&
 		       piece->samples[rows->at].body.volume == SAMPLE_MISSING)
@@ -234,7 +234,7 @@ const char *view_row_name(const struct array *array, const struct row *row)
 }
 
 /* Which names there are, and whether labels are numbers. */
-static void look_at_rows(struct array *array)
+static void inspect_rows(struct array *array)
 {
 	struct rows rows = { .array = array };
 	char path[VIEW_PATH_BYTES];
@@ -373,7 +373,7 @@ static int choose_prefixes(struct view *view)
 }
 
 /* Samples of classes that nobody takes for images. */
-static void say_unknown(const struct view *view)
+static void report_unknown(const struct view *view)
 {
 	const char *where = NULL;
 	size_t others = 0;
@@ -397,7 +397,7 @@ static void say_unknown(const struct view *view)
 			     others ? " and others" : "");
 }
 
-static void say_idle_maps(const struct view *view)
+static void report_idle_maps(const struct view *view)
 {
 	if (view->arrays.count == 0 || view->config.name_count == 0 || view_used_names(view))
 		return;
@@ -414,7 +414,7 @@ int view_seal(struct view *view, struct error *e)
 	if (join_arrays(view) < 0)
 		return error_no_memory(e, NULL);
 	for (size_t i = 0; i < view->arrays.count; i++)
-		look_at_rows(&view->arrays.items[i]);
+		inspect_rows(&view->arrays.items[i]);
 	err = view_match_maps(view, e);
 	if (err)
 		return err;
@@ -425,12 +425,12 @@ int view_seal(struct view *view, struct error *e)
 		err = view_name_classes(view, e);
 	if (err)
 		return err;
-	say_idle_maps(view);
+	report_idle_maps(view);
 	count_digits(view);
 	if (choose_directories(view) < 0 || choose_prefixes(view) < 0)
 		return error_no_memory(e, NULL);
-	say_unknown(view);
-	view_say_shifts(view);
+	report_unknown(view);
+	view_report_label_order(view);
 	return 0;
 }
 

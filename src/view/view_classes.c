@@ -35,39 +35,39 @@ int view_compare_texts(const void *left, const void *right)
 
 static size_t sort_labels(int64_t *labels, size_t n)
 {
-	return once_sort(labels, n, sizeof(*labels), view_compare_numbers);
+	return unique_sort(labels, n, sizeof(*labels), view_compare_numbers);
 }
 
 static size_t sort_texts(const char **texts, size_t n)
 {
-	return once_sort(texts, n, sizeof(*texts), view_compare_texts);
+	return unique_sort(texts, n, sizeof(*texts), view_compare_texts);
 }
 
-static int push_label(struct array *array, int64_t label, size_t *thin_at)
+static int push_label(struct array *array, int64_t label, size_t *compact_at)
 {
 	size_t n = array->labels.count;
 
 	if (n && array->labels.items[n - 1] == label)
 		return 0;
-	array->labels.count = once_thin(array->labels.items, n, sizeof(label),
-					view_compare_numbers, thin_at);
+	array->labels.count = unique_compact(array->labels.items, n, sizeof(label),
+					     view_compare_numbers, compact_at);
 	return vec_push(&array->labels, label);
 }
 
-static int classes_push_text(struct array *array, const char *text, size_t *thin_at)
+static int classes_push_text(struct array *array, const char *text, size_t *compact_at)
 {
 	size_t n = array->texts.count;
 
 	if (n && array->texts.items[n - 1] == text)
 		return 0;
-	array->texts.count = once_thin(array->texts.items, n, sizeof(text), view_compare_texts,
-				       thin_at);
+	array->texts.count = unique_compact(array->texts.items, n, sizeof(text),
+					    view_compare_texts, compact_at);
 	return vec_push(&array->texts, text);
 }
 
 static int collect_of(struct array *array)
 {
-	size_t thin_labels = ONCE_THIN_AT, thin_texts = ONCE_THIN_AT;
+	size_t thin_labels = UNIQUE_COMPACT_AT, thin_texts = UNIQUE_COMPACT_AT;
 	struct rows rows = { .array = array };
 	struct row row;
 	int err = 0;

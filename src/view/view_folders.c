@@ -16,7 +16,7 @@ struct fold {
 
 struct folds {
 	VEC(struct fold) items;
-	size_t thin_at;
+	size_t compact_at;
 };
 
 static int view_folders_compare(uint64_t a, uint64_t b)
@@ -72,8 +72,10 @@ static int collect(const struct array *array, struct folds *folds)
 		if (!row.sample->name || !view_safe_path(row.sample->name, path) ||
 		    !fold_of(array, &row, path, &fold))
 			return 0;
-		folds->items.count = once_thin(folds->items.items, folds->items.count,
-					       sizeof(fold), by_folder, &folds->thin_at);
+		folds->items.count = unique_compact(folds->items.items,
+						    folds->items.count,
+						    sizeof(fold), by_folder,
+						    &folds->compact_at);
 		if (vec_push(&folds->items, fold) < 0)
 			return -ENOMEM;
 	}
@@ -106,13 +108,13 @@ static bool one_to_one(struct folds *folds)
 
 int view_folders_are_classes(const struct array *array, bool *several)
 {
-	struct folds folds = { VEC_INIT, ONCE_THIN_AT };
+	struct folds folds = { VEC_INIT, UNIQUE_COMPACT_AT };
 	int err = collect(array, &folds);
 
 	*several = false;
 	if (err == 1) {
-		folds.items.count = once_sort(folds.items.items, folds.items.count,
-					      sizeof(*folds.items.items), by_folder);
+		folds.items.count = unique_sort(folds.items.items, folds.items.count,
+						sizeof(*folds.items.items), by_folder);
 		*several = are_several(&folds);
 		err = one_to_one(&folds);
 	}

@@ -57,7 +57,7 @@ bool view_has_label_0(const struct view *view)
 }
 
 /* Of the first split that has not all labels. */
-static void label_order_say_missing(const struct view *view)
+static void label_order_note_missing(const struct view *view)
 {
 	size_t n = view->labels.count - count_without(view);
 
@@ -76,7 +76,7 @@ static void label_order_say_missing(const struct view *view)
 }
 
 /* Of the first array whose names are not in order. */
-static void say_order(const struct view *view)
+static void note_order(const struct view *view)
 {
 	for (size_t i = 0; i < view->arrays.count; i++) {
 		const struct array *array = &view->arrays.items[i];
@@ -105,7 +105,7 @@ static const struct array *first_in_classes(const struct view *view)
 }
 
 /* Of all labels together. */
-static void say_numbers(const struct view *view)
+static void note_numbers(const struct view *view)
 {
 	size_t without = count_without(view), n = view->labels.count - without;
 	const int64_t *labels = view->labels.items + without;
@@ -121,7 +121,7 @@ static void say_numbers(const struct view *view)
 }
 
 /* A list that is longer than its labels may begin with a name that is none of theirs. */
-static void say_rest(const struct view *view)
+static void note_extra_names(const struct view *view)
 {
 	const struct array *array = first_in_classes(view);
 	int64_t last = view->labels.items[view->labels.count - 1];
@@ -145,14 +145,14 @@ static void say_rest(const struct view *view)
 			     class_list_count(view->config.classes), last);
 }
 
-void view_say_shifts(const struct view *view)
+void view_report_label_order(const struct view *view)
 {
 	/* beside texts there are numbers where rows have none: no loader's labels */
 	if (view->has_texts)
 		return;
 	if (view->labels.count && view->config.classes)
-		say_rest(view);
-	say_numbers(view);
-	say_order(view);
-	label_order_say_missing(view);
+		note_extra_names(view);
+	note_numbers(view);
+	note_order(view);
+	label_order_note_missing(view);
 }

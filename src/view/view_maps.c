@@ -18,7 +18,7 @@
  * What follows the split in a path; NULL: it is of another. Of several directories that
  * are called so it is the last with a class behind it, if there is one.
  */
-static const char *behind_split(const char *path, const char *split)
+static const char *path_after_split(const char *path, const char *split)
 {
 	const char *found = NULL, *slash;
 
@@ -41,13 +41,14 @@ static const char *last_two(const char *path)
 	return at;
 }
 
-static int view_maps_take_key(struct view *view, struct array *array, size_t map,
-			      size_t i)
+static int view_maps_add_key(struct view *view, struct array *array, size_t map,
+			     size_t i)
 {
 	const struct view_map *from = &view->config.names[map];
 	struct map_key key = { .item = name_map_get(from->map, i), .map_path = from->path };
 
-	key.rest = *array->split ? behind_split(key.item->key, filename_of(array->split)) :
+	key.rest = *array->split ?
+		path_after_split(key.item->key, filename_of(array->split)) :
 				   last_two(key.item->key);
 	if (!key.rest)
 		return 0;
@@ -62,13 +63,13 @@ static bool map_may_fit(const struct view *view, const struct array *array, size
 	       name_map_count(view->config.names[map].map) == array->rows;
 }
 
-static int take_keys(struct view *view, struct array *array, struct error *e)
+static int add_keys_of_map(struct view *view, struct array *array, struct error *e)
 {
 	for (size_t m = 0; m < view->config.name_count; m++) {
 		size_t n = name_map_count(view->config.names[m].map);
 
 		for (size_t i = 0; i < n && map_may_fit(view, array, m); i++)
-			if (view_maps_take_key(view, array, m, i) < 0)
+			if (view_maps_add_key(view, array, m, i) < 0)
 				return error_no_memory(e, NULL);
 	}
 	return 0;
@@ -123,7 +124,7 @@ static const struct name_map_item *view_maps_item_of(const struct name_map *map,
 	    (!alone && !strchr(item->key, '/')))
 		return NULL;
 	if (*array->split && strchr(item->key, '/') &&
-	    !behind_split(item->key, filename_of(array->split)))
+	    !path_after_split(item->key, filename_of(array->split)))
 		return NULL;
 	return item;
 }
@@ -195,7 +196,7 @@ int view_compare_maps(const struct view *view, struct error *e)
 /* ---- What labels are called ---- */
 
 /* A label and the directory that a key of it is in. */
-struct place {
+struct view_maps_place {
 	int64_t label;
 	const char *text;
 	size_t length;
@@ -203,11 +204,12 @@ struct place {
 };
 
 struct places {
-	VEC(struct place) items;
-	size_t thin_at;
+	VEC(struct view_maps_place) items;
+	size_t compact_at;
 };
 
-static int view_maps_compare_texts(const struct place *a, const struct place *b)
+static int view_maps_compare_texts(const struct view_maps_place *a,
+				   const struct view_maps_place *b)
 {
 	size_t n = a->length < b->length ? a->length : b->length;
 	int order = memcmp(a->text, b->text, n);
@@ -217,23 +219,24 @@ static int view_maps_compare_texts(const struct place *a, const struct place *b)
 
 static int view_maps_compare_places(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct view_maps_place *a = left, *b = right;
 
 	if (a->label != b->label)
 		return a->label < b->label ? -1 : 1;
 	return view_maps_compare_texts(a, b);
 }
 
-static struct place view_maps_place_of(const struct map_key *key, int64_t label)
+static struct view_maps_place view_maps_place_of(const struct map_key *key, int64_t label)
 {
 	const char *slash = strrchr(key->rest, '/'), *text = slash;
 
 	if (key->item->class_name)
-		return (struct place){ label, key->item->class_name,
+		return (struct view_maps_place){ label, key->item->class_name,
 				       strlen(key->item->class_name), key };
 	while (text && text > key->rest && text[-1] != '/')
 		text--;
-	return (struct place){ label, text, text ? (size_t)(slash - text) : 0, key };
+	return (struct view_maps_place){ label, text, text ? (size_t)(slash - text) : 0,
+					 key };
 }
 
 static int view_maps_collect_places(const struct array *array, struct places *places)
@@ -242,7 +245,7 @@ static int view_maps_collect_places(const struct array *array, struct places *pl
 	struct row row;
 
 	while (view_next_row(&rows, &row)) {
-		struct place place;
+		struct view_maps_place place;
 		int64_t label;
 
 		if (!view_label(array, &row, &label))
@@ -250,16 +253,19 @@ static int view_maps_collect_places(const struct array *array, struct places *pl
 		place = view_maps_place_of(row.key, label);
 		if (place.length == 0)
 			continue;
-		places->items.count = once_thin(places->items.items, places->items.count,
-						sizeof(place), view_maps_compare_places,
-						&places->thin_at);
+		places->items.count = unique_compact(places->items.items,
+						     places->items.count,
+						     sizeof(place),
+						     view_maps_compare_places,
+						     &places->compact_at);
 		if (vec_push(&places->items, place) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int refuse_two(const struct place *a, const struct place *b, struct error *e)
+static int refuse_two(const struct view_maps_place *a, const struct view_maps_place *b,
+		      struct error *e)
 {
 	return error_set(e, ERROR_DATASET, EBADMSG,
 			 "%s: label %" PRId64 " is called '%.*s' (%.300s) and '%.*s' (%.300s); "
@@ -271,7 +277,7 @@ static int refuse_two(const struct place *a, const struct place *b, struct error
 
 static int name_places(struct view *view, const struct places *places, struct error *e)
 {
-	const struct place *items = places->items.items;
+	const struct view_maps_place *items = places->items.items;
 
 	for (size_t i = 0; i < places->items.count; i++) {
 		struct label_name name = { .label = items[i].label };
@@ -288,7 +294,7 @@ static int name_places(struct view *view, const struct places *places, struct er
 /* From the directories of all keys, whichever split they are of. */
 static int learn_names(struct view *view, struct error *e)
 {
-	struct places places = { VEC_INIT, ONCE_THIN_AT };
+	struct places places = { VEC_INIT, UNIQUE_COMPACT_AT };
 	int err = 0;
 
 	for (size_t i = 0; i < view->arrays.count && !err; i++) {
@@ -298,8 +304,8 @@ static int learn_names(struct view *view, struct error *e)
 			err = error_no_memory(e, NULL);
 	}
 	places.items.count =
-		once_sort(places.items.items, places.items.count,
-			  sizeof(*places.items.items), view_maps_compare_places);
+		unique_sort(places.items.items, places.items.count,
+			    sizeof(*places.items.items), view_maps_compare_places);
 	if (!err)
 		err = name_places(view, &places, e);
 	vec_free(&places.items);
@@ -341,7 +347,7 @@ int view_match_maps(struct view *view, struct error *e)
 			labels = view_split_has_labels(view, i, &end);
 		if (!view_wants_keys(array, labels))
 			continue;
-		err = take_keys(view, array, e);
+		err = add_keys_of_map(view, array, e);
 		if (!err && array->keys.count)
 			err = check_count(array, e);
 		if (!err && array->keys.count)

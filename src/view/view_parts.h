@@ -14,7 +14,7 @@
 enum { VIEW_COMPONENT_BYTES = 255 }; /* of a path, at most */
 
 /* What one shard has of an array. */
-struct piece {
+struct view_piece {
 	const struct sample_group *group;
 	const struct sample *samples;
 };
@@ -53,7 +53,7 @@ struct array {
 	const char *name;   /* "images" */
 	const char *source; /* of the labels: "targets"; NULL: there are none */
 	const char *path;   /* of the first shard that has some of it */
-	VEC(struct piece) pieces;
+	VEC(struct view_piece) pieces;
 	uint64_t rows;
 	bool in_words;      /* source is no array of the split */
 	bool one_class;     /* the group says the class of all its samples */
@@ -141,7 +141,7 @@ const char *view_class_directory(const struct view *view, const struct array *ar
  * A loader numbers the class directories that it finds: adds where these numbers are not
  * the labels to the findings.
  */
-void view_say_shifts(const struct view *view);
+void view_report_label_order(const struct view *view);
 
 /* Has a row of any array the label 0? */
 bool view_has_label_0(const struct view *view);

@@ -35,7 +35,7 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 
 	/* the chunk itself, and the bytes between two steps of its chain */
 	chunk->taken = is->stored_length + 2 * (uint64_t)room;
-	quota_take(&decoding, chunk->taken);
+	quota_acquire(&decoding, chunk->taken);
 	stored = slab_lend(&loan, is->stored_length);
 	if (!stored)
 		return -ENOMEM;
@@ -46,7 +46,7 @@ static ssize_t fetch_chunk(void *context, void *buffer, size_t room)
 	begin = stats_clock();
 	n = codec_chain_decode(chunk->volume->desc.codecs, is->skipped, stored,
 			       is->stored_length, buffer, room);
-	stats_took(HISTOGRAM_decode, begin, chunk->context->demand);
+	stats_add_duration(HISTOGRAM_decode, begin, chunk->context->demand);
 	if (n >= 0) {
 		stats_add(COUNTER_chunks_decoded, 1);
 		stats_add(COUNTER_chunk_bytes, (uint64_t)n);
@@ -95,7 +95,7 @@ int chunk_get(struct chunk *chunk, uint64_t number, size_t room, void *whole)
 		chunk->size = cache_size(chunk->pin);
 	}
 	if (!chunk->taken) /* it was there, or another thread has fetched it */
-		stats_took(HISTOGRAM_chunk_wait, begin, chunk->context->demand);
+		stats_add_duration(HISTOGRAM_chunk_wait, begin, chunk->context->demand);
 	return err;
 }
 
@@ -106,5 +106,5 @@ void chunk_put(struct chunk *chunk, size_t read)
 	if (chunk->pin)
 		cache_put_read(cache, chunk->pin, read, chunk->context->hint == READ_AHEAD);
 	if (chunk->taken)
-		quota_give(&decoding, chunk->taken);
+		quota_release(&decoding, chunk->taken);
 }

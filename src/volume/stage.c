@@ -157,14 +157,14 @@ int volume_stage_aligned(const struct volume_table *table, uint32_t source,
  * Waits for another thread that reads the block, but not for long: if storage hangs, a
  * read of the requested bytes alone may succeed.
  */
-static bool stage_hold(const struct volume_table *table, const struct stage_block *block,
-		       bool whole, struct read_context *context, struct cache_pin **pin)
+static bool stage_pin(const struct volume_table *table, const struct stage_block *block,
+		      bool whole, struct read_context *context, struct cache_pin **pin)
 {
 	uint64_t begin = stats_clock();
 	bool there;
 
 	there = cache_peek(table->cache, block->key, PATIENCE_MS, pin) > 0;
-	stats_took(HISTOGRAM_chunk_wait, begin, context->demand);
+	stats_add_duration(HISTOGRAM_chunk_wait, begin, context->demand);
 	if (there || !whole)
 		return there;
 	return stage(table, block, PATIENCE_MS, context, pin) == 0;
@@ -181,8 +181,8 @@ static size_t copy_from_block(const struct volume *volume, void *buffer, size_t 
 		stage_find(table, volume->desc.source, offset, &in_table);
 	size_t n = (size_t)(block.span.end - offset);
 
-	if (!stage_hold(table, &block, in_table && context->hint == READ_BLOCK, context,
-			&pin))
+	if (!stage_pin(table, &block, in_table && context->hint == READ_BLOCK, context,
+		       &pin))
 		return 0;
 	if (n > length)
 		n = length;

@@ -265,7 +265,7 @@ static void look_up(const struct lookup *l)
 	assert_int_equal(source_open("heap", &source, NULL), 0);
 	hdf5_blocks_open(&blocks, source, 0, sizeof(file));
 	hdf5_heap_open(&heap, &blocks, 56);
-	err = hdf5_heap_find_surely(&heap, &l->row, &place);
+	err = hdf5_heap_find_checked(&heap, &l->row, &place);
 	if (err && (!l->problem || !strstr(heap.problem, l->problem)))
 		print_message("# got %s, not %s\n", heap.problem, l->problem);
 	assert_int_equal(err, l->problem ? -EBADMSG : 0);
@@ -378,7 +378,7 @@ static void test_heap_first_is_not_one(void **state)
 	for (unsigned before = 0; before < 3; before++) {
 		open_heap(&heap, &blocks, &source);
 		if (before == 1)
-			assert_int_equal(hdf5_heap_find_surely(&heap, &one, &place), 0);
+			assert_int_equal(hdf5_heap_find_checked(&heap, &one, &place), 0);
 		if (before == 2)
 			assert_int_equal(hdf5_heap_find(&heap, &two, &place), 0);
 		if (before)

@@ -132,10 +132,10 @@ static void read_sums(const struct index *index, uint32_t node, uint64_t size)
 	uint64_t sum, first;
 
 	index_sum(index, node, &sum);
-	if (size <= BLOCK_BYTES || blocks_first(index, node, &first) < 0)
+	if (size <= BLOCK_BYTES || block_sums_first(index, node, &first) < 0)
 		return;
-	blocks_sum(index, first, &sum);
-	blocks_sum(index, first + (size - 1) / BLOCK_BYTES, &sum);
+	block_sums_get(index, first, &sum);
+	block_sums_get(index, first + (size - 1) / BLOCK_BYTES, &sum);
 }
 
 void fuzz_read(const struct index *index, const struct source_set *sources)
@@ -241,12 +241,13 @@ static bool is_small(const struct tree *tree)
 static void keep_summed(struct image *image, const struct index *index)
 {
 	uint64_t *sums = calloc(image_nodes(image), sizeof(*sums));
-	struct blocks blocks = { 0 };
+	struct block_sums blocks = { 0 };
 
 	if (getenv("FUZZ_INDEXES") && sums && is_small(index_tree(index)) &&
-	    blocks_plan(index, &blocks) == 0 && image_set_sums(image, sums, &blocks) == 0)
+	    block_sums_allocate(index, &blocks) == 0 &&
+	    image_set_sums(image, sums, &blocks) == 0)
 		keep_index(image);
-	blocks_free(&blocks);
+	block_sums_free(&blocks);
 	free(sums);
 }
 
@@ -290,7 +291,7 @@ void fuzz_serve(struct entries *entries, struct samples *samples,
 		err = builder_seal(builder, &source, 1, &summary, &image, &e);
 		fuzz_expect_sentence(err, &e);
 		if (!err) {
-			if (findings_tell(&findings, &image) < 0)
+			if (findings_publish(&findings, &image) < 0)
 				abort();
 			serve_image(&image, sources);
 			image_free(&image);

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	read_map(bytes, n);
 	read_list(bytes, n);
-	pickle_looks_so(bytes, n);
+	pickle_detect(bytes, n);
 	if (pickle_int(bytes, n, &number) == 0)
 		fuzz_say("a number: %lld", (long long)number);
 	return 0;

@@ -27,22 +27,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct wds_window *window = calloc(1, sizeof(*window));
 	struct wds_image image;
 	const char *why = NULL;
-	struct wds_pyd *pyd;
+	struct pickled_image_reader *pyd;
 	int err;
 
 	if (!window)
 		abort();
 	window->source = sources.sources[0];
-	pyd = wds_pyd_new(window);
+	pyd = pickled_image_new(window);
 	if (!pyd)
 		abort();
-	err = wds_pyd_image(pyd, 0, n, &image, &why);
+	err = pickled_image_find(pyd, 0, n, &image, &why);
 	if (err == 0)
 		expect_image(&image, n);
 	fuzz_say("%s", err == 0 ? "an image" : err == -ENOTSUP && why ? why : "no image");
 	if (err > 0 || (err == -ENOTSUP && !why))
 		abort();
-	wds_pyd_free(pyd);
+	pickled_image_free(pyd);
 	free(window);
 	source_set_close(&sources);
 	close(fd);

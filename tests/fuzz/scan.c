@@ -53,11 +53,11 @@ static int scan_all(const struct format *format, const struct source_set *source
 	const struct webdataset_config config = { .classes = scan.length % 2 };
 
 	if (!err)
-		err = webdataset_take(&scan, &config, e);
+		err = webdataset_make_samples(&scan, &config, e);
 #endif
 	if (!err && scan.detail[0])
 		fuzz_say("taken for: %s", scan.detail);
-	findings_tell(&told, NULL);
+	findings_publish(&told, NULL);
 	findings_free(&told);
 	*entries = scan.entries;
 	vec_free(&scan.selection);

@@ -145,7 +145,7 @@ static void run_process(struct run *r, unsigned number)
 	if (!h.buffer || !h.seen)
 		abort();
 	if (number < r->processes) {
-		held_open(&h);
+		opath_reopen(&h);
 		read_on(&h);
 	} else {
 		drop_on(&h);

@@ -94,7 +94,7 @@ void check_contents(struct hammer *h, const struct item *it);
 /* Who reads it next asks the daemon again. */
 void forget_pages(int fd);
 /* Opens some files for good; reads one of them. */
-void held_open(struct hammer *h);
+void opath_reopen(struct hammer *h);
 void check_held(struct hammer *h);
 
 /* hammer_report.c: what is said of a call, before it and after. */

@@ -238,7 +238,7 @@ void check_contents(struct hammer *h, const struct item *it)
 
 /* ---- Files that stay open ---- */
 
-void held_open(struct hammer *h)
+void opath_reopen(struct hammer *h)
 {
 	signal(SIGBUS, on_bus);
 	h->held = calloc(HELD, sizeof(*h->held));

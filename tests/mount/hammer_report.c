@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TOLD_MOST = 4 }; /* faults that a process describes */
+enum { REPORTED_MOST = 4 }; /* faults that a process describes */
 
 void begin(struct hammer *h, const char *call, const char *path)
 {
@@ -50,7 +50,7 @@ static void print_path(const char *path)
 
 static bool may_tell(struct hammer *h)
 {
-	return h->told++ < TOLD_MOST;
+	return h->told++ < REPORTED_MOST;
 }
 
 void failed(struct hammer *h, int errnum)

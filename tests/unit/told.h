@@ -14,7 +14,7 @@ static inline char *told(struct findings *findings)
 	struct image image = { 0 };
 	char *lines, *end;
 
-	assert_int_equal(findings_tell(findings, &image), 0);
+	assert_int_equal(findings_publish(findings, &image), 0);
 	assert_true(image_append(&image, SECTION_NOTES, "", 1) >= 0);
 	lines = strdup((char *)image.sections[SECTION_NOTES].items);
 	image_free(&image);

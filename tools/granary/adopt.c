@@ -34,7 +34,7 @@ struct index *adopt_load(const struct index_wish *wish, const char **place)
 		index = NULL;
 	}
 	index_file_close(file);
-	if (index && index_is_of_wish(wish, index_card(index)))
+	if (index && index_has_owner_and_options(wish, index_card(index)))
 		return index;
 	index_close(index);
 	return NULL;

@@ -19,7 +19,7 @@ struct sums {
 	const struct dataset *dataset;
 	const struct index *index;
 	uint64_t *sums;        /* by node */
-	struct blocks *blocks;
+	struct block_sums *blocks;
 	struct lock lock;
 	struct error *e; /* lock: the first fault */
 	int err;         /* lock */
@@ -61,7 +61,7 @@ static void add_block_sums(void *context, unsigned worker, uint32_t node, uint64
 			   const void *bytes, size_t length)
 {
 	struct sums *s = context;
-	uint64_t *sums = blocks_of(s->index, s->blocks, node);
+	uint64_t *sums = block_sums_of_file(s->index, s->blocks, node);
 
 	(void)worker;
 	for (size_t at = 0, n; sums && at < length; at += n) {
@@ -82,7 +82,7 @@ static bool add_sum(void *context, unsigned worker, const struct survey_file *fi
 	return !file->fault;
 }
 
-void checksums_look(struct progress *p, const void *context)
+void checksums_update_progress(struct progress *p, const void *context)
 {
 	const struct survey_progress *counters = context;
 
@@ -100,14 +100,15 @@ static int sums_read_all(const struct source_set *sources, struct index *index,
 	const struct survey_config config = { .ops = &ops, .context = s,
 					      .progress = &counters };
 	struct progress progress = { .subject = "checksums", .unit = "files",
-				     .look = checksums_look, .context = &counters };
+				     .look = checksums_update_progress,
+				     .context = &counters };
 	struct dataset *dataset;
-	int err = blocks_plan(index, s->blocks);
+	int err = block_sums_allocate(index, s->blocks);
 
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "the index in memory: %s",
 				 strerror(-err));
-	err = dataset_over(sources, index, &dataset, e);
+	err = dataset_from_index(sources, index, &dataset, e);
 	if (err)
 		return err;
 	s->dataset = dataset;
@@ -143,7 +144,7 @@ int checksums_add(const struct source_set *sources, struct index *index,
 		  struct image *image, bool quiet, struct error *e)
 {
 	CLEANUP(cleanup_free) uint64_t *sums = calloc(image_nodes(image), sizeof(*sums));
-	CLEANUP(blocks_free) struct blocks blocks = { 0 };
+	CLEANUP(block_sums_free) struct block_sums blocks = { 0 };
 	struct sums s = { .sums = sums, .blocks = &blocks, .lock = LOCK_INIT, .e = e };
 	struct index *memory = NULL;
 	int err = 0;

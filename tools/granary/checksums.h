@@ -26,6 +26,6 @@ int checksums_open(const struct image *image, struct index **out, struct error *
 
 /* For struct progress: `context` is a struct survey_progress. */
 struct progress;
-void checksums_look(struct progress *p, const void *context);
+void checksums_update_progress(struct progress *p, const void *context);
 
 #endif

@@ -49,7 +49,7 @@ static bool classes_holds(struct classes_walk *walk, uint32_t directory, bool di
 	return false;
 }
 
-static struct kinds look_into(struct classes_walk *walk, uint32_t directory)
+static struct kinds count_directory(struct classes_walk *walk, uint32_t directory)
 {
 	struct kinds kinds = { 0 };
 	struct tree_name name;
@@ -83,11 +83,11 @@ static void classes_add_split(struct classes_walk *walk, uint32_t classes)
 	split->classes = classes;
 }
 
-static void look_below(struct classes_walk *walk, uint32_t directory, unsigned depth);
+static void count_below(struct classes_walk *walk, uint32_t directory, unsigned depth);
 
 /* A subdirectory of a directory that is not all classes. */
-static void classes_take_directory(struct classes_walk *walk,
-				   const struct tree_name *name, unsigned depth)
+static void classes_add_directory(struct classes_walk *walk,
+				  const struct tree_name *name, unsigned depth)
 {
 	size_t n = strlen(walk->path);
 
@@ -100,7 +100,7 @@ static void classes_take_directory(struct classes_walk *walk,
 		return;
 	snprintf(walk->path + n, sizeof(walk->path) - n, "%s%.*s", n ? "/" : "",
 		 (int)name->length, name->name);
-	look_below(walk, name->node, depth + 1);
+	count_below(walk, name->node, depth + 1);
 	walk->path[n] = '\0';
 }
 
@@ -109,9 +109,9 @@ static void classes_take_directory(struct classes_walk *walk,
  * beside them. If most subdirectories hold directories only, or one is a split with
  * classes of its own, ImageFolder is given a directory further below.
  */
-static void look_below(struct classes_walk *walk, uint32_t directory, unsigned depth)
+static void count_below(struct classes_walk *walk, uint32_t directory, unsigned depth)
 {
-	struct kinds kinds = look_into(walk, directory);
+	struct kinds kinds = count_directory(walk, directory);
 	struct tree_name name;
 
 	if (!kinds.splits && kinds.with_files > kinds.between) {
@@ -123,7 +123,7 @@ static void look_below(struct classes_walk *walk, uint32_t directory, unsigned d
 	}
 	for (uint32_t i = 0; child(walk, directory, i, &name); i++)
 		if (name.kind == TREE_DIRECTORY)
-			classes_take_directory(walk, &name, depth);
+			classes_add_directory(walk, &name, depth);
 }
 
 void classes_count(const struct dataset *dataset, struct classes *out)
@@ -135,7 +135,7 @@ void classes_count(const struct dataset *dataset, struct classes *out)
 	*out = (struct classes){ 0 };
 	for (uint32_t i = 0; tree_child(walk.tree, root, i, &name) == 0; i++)
 		out->directories += name.kind == TREE_DIRECTORY;
-	look_below(&walk, root, 0);
+	count_below(&walk, root, 0);
 }
 
 uint32_t classes_most(const struct classes *classes)

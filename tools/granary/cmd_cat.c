@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apart.h"
+#include "sandbox_child.h"
 #include "granary.h"
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -62,7 +62,7 @@ static int run(struct request *request)
 		return status;
 	if (request->path_count == 0)
 		return report_usage(request->command, "the path of a file is missing");
-	return apart_read(request, copy_files);
+	return sandbox_child_read(request, copy_files);
 }
 
 const struct command command_cat = {

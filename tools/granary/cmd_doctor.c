@@ -16,18 +16,19 @@ static const struct {
 	[VERDICT_BAD] = { "bad", "\033[31m" },
 };
 
-static void print_finding(const struct check *check, const struct finding *f, bool colours)
+static void print_finding(const struct check *check, const struct doctor_finding *f,
+			  bool colours)
 {
 	printf("%s%-4s%s  %-16s  ", colours ? verdicts[f->verdict].colour : "",
 	       verdicts[f->verdict].word, colours ? "\033[m" : "", check->name);
-	print_plain(f->found);
+	print_escaped(f->found);
 	putchar('\n');
 	if (*f->remedy)
 		printf("%24s%s\n", "", f->remedy);
 }
 
 static void json_finding(struct json *json, const struct check *check,
-			 const struct finding *f)
+			 const struct doctor_finding *f)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "name", check->name);
@@ -37,17 +38,17 @@ static void json_finding(struct json *json, const struct check *check,
 	json_close(json, '}');
 }
 
-static bool can_mount(const struct patient *p)
+static bool can_mount(const struct doctor_state *p)
 {
 	return p->device && (p->may_mount || p->helper);
 }
 
-static bool can_run(const struct patient *p)
+static bool can_run(const struct doctor_state *p)
 {
 	return p->device && p->namespaces;
 }
 
-static const char *conclusion(const struct patient *p)
+static const char *conclusion(const struct doctor_state *p)
 {
 	if (can_mount(p))
 		return p->may_mount ? "granaryfs can mount here" :
@@ -57,52 +58,52 @@ static const char *conclusion(const struct patient *p)
 	return "nothing can be mounted here; granary ls, cat and extract work all the same";
 }
 
-static void look_in_words(struct patient *patient)
+static void print_findings_text(struct doctor_state *doctor_state)
 {
 	bool colours = progress_colours(STDOUT_FILENO);
-	struct finding finding;
+	struct doctor_finding finding;
 
 	for (size_t i = 0; i < doctor_check_count; i++) {
-		doctor_look(&doctor_checks[i], patient, &finding);
+		doctor_run_check(&doctor_checks[i], doctor_state, &finding);
 		print_finding(&doctor_checks[i], &finding, colours);
 	}
-	printf("\n%s\n", conclusion(patient));
+	printf("\n%s\n", conclusion(doctor_state));
 }
 
-static void look_in_json(struct patient *patient)
+static void print_findings_json(struct doctor_state *doctor_state)
 {
 	struct json json = { .out = stdout };
-	struct finding finding;
+	struct doctor_finding finding;
 
 	json_open(&json, NULL, '{');
 	json_open(&json, "checks", '[');
 	for (size_t i = 0; i < doctor_check_count; i++) {
-		doctor_look(&doctor_checks[i], patient, &finding);
+		doctor_run_check(&doctor_checks[i], doctor_state, &finding);
 		json_finding(&json, &doctor_checks[i], &finding);
 	}
 	json_close(&json, ']');
-	json_bool(&json, "can_mount", can_mount(patient));
-	json_bool(&json, "can_run", can_run(patient));
-	json_text(&json, "conclusion", conclusion(patient));
+	json_bool(&json, "can_mount", can_mount(doctor_state));
+	json_bool(&json, "can_run", can_run(doctor_state));
+	json_text(&json, "conclusion", conclusion(doctor_state));
 	json_close(&json, '}');
 	putchar('\n');
 }
 
 static int run(struct request *request)
 {
-	struct patient patient;
+	struct doctor_state doctor_state;
 	int status;
 
 	if (request->argument_count)
 		return report_usage(request->command, "there is nothing to name");
-	doctor_begin(&patient, request->given['r'] ? request->value['r'] : "");
+	doctor_begin(&doctor_state, request->given['r'] ? request->value['r'] : "");
 	fflush(stdout);
 	if (request->json)
-		look_in_json(&patient);
+		print_findings_json(&doctor_state);
 	else
-		look_in_words(&patient);
+		print_findings_text(&doctor_state);
 	status = finish_output();
-	return status || can_mount(&patient) ? status : ERROR_MOUNT;
+	return status || can_mount(&doctor_state) ? status : ERROR_MOUNT;
 }
 
 /* --root is for tests: a folder that stands for the machine. */

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apart.h"
+#include "sandbox_child.h"
 #include "extract.h"
 #include "granary.h"
-#include "outpost.h"
+#include "extract_files.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "os/processors.h"
@@ -68,7 +68,7 @@ static void extract_print_text(const struct extract_options *options,
 {
 	char files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES], folders[SIZE_TEXT_BYTES];
 
-	print_plain(options->destination);
+	print_escaped(options->destination);
 	printf(": %s files (%s), %s directories", count_text(report->files, files),
 	       size_text(report->bytes, bytes), count_text(report->directories, folders));
 	if (report->symlinks || report->links)
@@ -134,22 +134,28 @@ static int extract(void *context)
 }
 
 /* The parent of the child that extracts makes the files. */
-static int extract_apart(const struct request *request, const struct extract_options *options)
+static int extract_in_sandbox(const struct request *request,
+			      const struct extract_options *options)
 {
 	struct extraction x = { request, options };
-	struct outpost *outpost =
-		outpost_new(options->destination, options->existing, options->threads,
-			    tree_count(dataset_tree(request->dataset)));
+	struct extract_files *files =
+		extract_files_new(options->destination, options->existing,
+				  options->threads,
+				  tree_count(dataset_tree(request->dataset)));
 	int status;
 
-	if (!outpost)
+	if (!files)
 		return report_error(&(struct error){ ERROR_SYSTEM, "out of memory" });
 	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error like a full disk */
-	status = apart_run(&(struct apart){ .request = request, .work = extract,
-					    .sources = dataset_sources(request->dataset),
-					    .context = &x, .serve = outpost_serve,
-					    .server = outpost, .channels = options->threads });
-	outpost_free(outpost);
+	status = sandbox_child_run(&(struct sandbox_child){ .request = request,
+							    .work = extract,
+						    .sources =
+						    dataset_sources(request->dataset),
+						    .context = &x,
+						    .serve = extract_files_serve,
+						    .server = files,
+						    .channels = options->threads });
+	extract_files_free(files);
 	return status;
 }
 
@@ -164,7 +170,7 @@ static int run(struct request *request)
 	if (request->given['f'] && request->given['s'])
 		return report_usage(request->command, "--force replaces what --skip-existing "
 				    "leaves: choose one");
-	request_part(request, SOURCES_AND_PATHS);
+	request_split(request, SOURCES_AND_PATHS);
 	if (request->path_count == 0)
 		return report_usage(request->command, "the directory to extract to is missing");
 	options.existing = request->given['f'] ? EXISTING_REPLACE :
@@ -173,7 +179,7 @@ static int run(struct request *request)
 	if (status)
 		return status;
 	options.destination = request->paths[0];
-	return extract_apart(request, &options);
+	return extract_in_sandbox(request, &options);
 }
 
 static const struct option longs[] = {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "adopt.h"
-#include "apart.h"
+#include "sandbox_child.h"
 #include "place/stale_index.h"
 #include "place/find.h"
 #include "place/handover.h"
@@ -26,8 +26,8 @@
 
 enum { LETTER_CHECKSUMS = 's', LETTER_RENEW = 'r' };
 
-static void say_sound(const struct request *request, const struct index *index,
-		      const char *path)
+static void report_sound(const struct request *request, const struct index *index,
+			 const char *path)
 {
 	struct json json = { .out = stdout };
 
@@ -71,7 +71,7 @@ static int check_all(void *context)
 	struct error e = { 0 }, bad;
 
 	if (index_check(c->index, &e) == 0 && index_check_volumes(c->index, &e) == 0) {
-		say_sound(c->request, c->index, c->path);
+		report_sound(c->request, c->index, c->path);
 		return 0;
 	}
 	error_set(&bad, ERROR_DATASET, EBADMSG,
@@ -92,13 +92,14 @@ static int check(const struct request *request, const struct index_wish *wish)
 			  wish->checksums ? "with checksums of files and blocks " : "");
 		return report_error(&e);
 	}
-	status = apart_run(&(struct apart){ .request = request, .sources = wish->sources,
-					    .work = check_all, .context = &c });
+	status = sandbox_child_run(&(struct sandbox_child){ .request = request,
+							    .sources = wish->sources,
+						    .work = check_all, .context = &c });
 	index_close(c.index);
 	return status;
 }
 
-static int adopt_or_say(struct index_wish *wish)
+static int adopt_or_report(struct index_wish *wish)
 {
 	struct index_wish any = *wish;
 	struct index *index;
@@ -118,17 +119,17 @@ static int adopt_or_say(struct index_wish *wish)
  * An outdated index with checksums is replaced by one with checksums, unless the packed
  * file is damaged: a new index would call the damage sound.
  */
-static int look_at_evidence(const struct request *request, struct index_wish *wish,
-			    struct error *e)
+static int check_stale_index(const struct request *request, struct index_wish *wish,
+			     struct error *e)
 {
 	struct error why;
 	const char *path;
 
-	if (evidence_check(wish, e) < 0)
+	if (stale_index_check(wish, e) < 0)
 		return -EBADMSG;
 	if (request->given[LETTER_ADOPT])
-		return adopt_or_say(wish);
-	if (wish->checksums || !evidence_is_replaced(wish, &path, &why))
+		return adopt_or_report(wish);
+	if (wish->checksums || !stale_index_would_be_replaced(wish, &path, &why))
 		return 0;
 	log_warn("%s: %s; it had checksums of the files, and they are made anew, of what is "
 		 "there now", path, why.text);
@@ -145,11 +146,11 @@ static int act(const struct request *request, struct index_wish *wish)
 	if (request->given['c'])
 		return check(request, wish);
 	if (!request->given['f'] && !request->given['m']) {
-		if (look_at_evidence(request, wish, &e) < 0)
+		if (check_stale_index(request, wish, &e) < 0)
 			return report_error(&e);
 		if (index_find(wish, &index, &path) == 0) {
 			index_close(index);
-			say_index(request, path, INDEX_FOUND);
+			print_index_report(request, path, INDEX_FOUND);
 			return 0;
 		}
 	}

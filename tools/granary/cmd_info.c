@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apart.h"
+#include "sandbox_child.h"
 #include "classes.h"
 #include "granary.h"
 #include "base/json.h"
@@ -119,7 +119,7 @@ static void print_classes(const struct classes *classes)
 	}
 	for (uint32_t i = 0; i < classes->splits && i < CLASSES_SPLITS_MOST; i++) {
 		printf("%s%s in ", between, count_text(classes->split[i].classes, text));
-		print_plain(classes->split[i].name);
+		print_escaped(classes->split[i].name);
 		between = ", ";
 	}
 	if (classes->splits > CLASSES_SPLITS_MOST)
@@ -131,7 +131,7 @@ static void print_classes(const struct classes *classes)
 static void info_print_line(const char *what, const char *text)
 {
 	printf("%-12s ", what);
-	print_plain(text);
+	print_escaped(text);
 	putchar('\n');
 }
 
@@ -147,12 +147,12 @@ static void print_source(const struct dataset_info *info)
 	char text[SIZE_TEXT_BYTES];
 
 	printf("source       ");
-	print_plain(info->first_source);
+	print_escaped(info->first_source);
 	if (info->sources > 1)
 		printf(" and %s more", count_text(info->sources - 1, text));
 	printf(" (%s)\n", size_text(info->source_bytes, text));
 	printf("format       %s%s", s->format, *s->detail ? " (" : "");
-	print_plain(s->detail);
+	print_escaped(s->detail);
 	printf("%s\n", *s->detail ? ")" : "");
 }
 
@@ -185,7 +185,7 @@ static void print_costs(const struct info_report *report)
 	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
 
 	printf("index        ");
-	print_plain(info->index_path ? info->index_path : "in memory");
+	print_escaped(info->index_path ? info->index_path : "in memory");
 	printf(" (%s%s)\n", size_text(info->index_bytes, a),
 	       info->checksums ? ", with checksums" : "");
 	printf("inodes       %s instead of %s\n",
@@ -223,7 +223,7 @@ static void info_print_text(const struct info_report *report)
 	info_print_memory(report);
 }
 
-static int info_look(void *context)
+static int info_collect(void *context)
 {
 	struct info_report *report = context;
 	const struct request *request = report->request;
@@ -247,11 +247,13 @@ static int run(struct request *request)
 
 	if (status)
 		return status;
-	if (memory_budget_here(NULL, &report.budget, &e) < 0)
+	if (memory_budget_of_process(NULL, &report.budget, &e) < 0)
 		return report_error(&e);
-	return apart_run(&(struct apart){ .request = request, .work = info_look,
-					  .sources = dataset_sources(request->dataset),
-					  .context = &report });
+	return sandbox_child_run(&(struct sandbox_child){ .request = request,
+							  .work = info_collect,
+						  .sources =
+						  dataset_sources(request->dataset),
+						  .context = &report });
 }
 
 const struct command command_info = {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "apart.h"
+#include "sandbox_child.h"
 #include "describe.h"
 #include "granary.h"
 #include "base/cleanup.h"
@@ -79,7 +79,7 @@ static void print_name(const struct ls_listing *l, const char *name, size_t leng
 	}
 	for (size_t i = 0; i < length; i++) {
 		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f) {
-			print_plain(name);
+			print_escaped(name);
 			return;
 		}
 	}
@@ -215,7 +215,7 @@ static int run(struct request *request)
 
 	setvbuf(stdout, output, _IOFBF, sizeof(output));
 	status = request_open(request, SOURCES_AND_PATHS);
-	return status ? status : apart_read(request, ls_list);
+	return status ? status : sandbox_child_read(request, ls_list);
 }
 
 const struct command command_ls = {

@@ -21,9 +21,9 @@
 enum { SHOWN_PROBLEMS = 20, LEVEL_MOST = 999, THREADS_LIMIT = 256 };
 
 /* A number in an option: 0, or the error printed and an exit status. */
-static int pack_take_number(const struct request *request, char letter,
-			    const char *option, uint64_t least, uint64_t most,
-			    uint64_t *out)
+static int pack_parse_number(const struct request *request, char letter,
+			     const char *option, uint64_t least, uint64_t most,
+			     uint64_t *out)
 {
 	const char *text = request->value[(int)letter];
 	char *end;
@@ -39,21 +39,21 @@ static int pack_take_number(const struct request *request, char letter,
 	return ERROR_USAGE;
 }
 
-static int take_numbers(const struct request *request, struct pack_options *o)
+static int parse_numbers(const struct request *request, struct pack_options *o)
 {
 	uint64_t threads = 0;
-	int status = pack_take_number(request, 'n', "--shards", 1, BRACE_MAX_WORDS,
-				      &o->shards);
+	int status = pack_parse_number(request, 'n', "--shards", 1, BRACE_MAX_WORDS,
+				       &o->shards);
 
 	if (!status)
-		status = pack_take_number(request, 'm', "--multiple-of", 1,
-					  BRACE_MAX_WORDS, &o->multiple_of);
+		status = pack_parse_number(request, 'm', "--multiple-of", 1,
+					   BRACE_MAX_WORDS, &o->multiple_of);
 	if (!status)
-		status = pack_take_number(request, 's', "--shuffle", 0, UINT64_MAX,
-					  &o->seed);
+		status = pack_parse_number(request, 's', "--shuffle", 0, UINT64_MAX,
+					   &o->seed);
 	if (!status)
-		status = pack_take_number(request, 't', "--threads", 1, THREADS_LIMIT,
-					  &threads);
+		status = pack_parse_number(request, 't', "--threads", 1, THREADS_LIMIT,
+					   &threads);
 	o->threads = (unsigned)threads;
 	if (status || !request->given['z'])
 		return status;
@@ -65,8 +65,8 @@ static int take_numbers(const struct request *request, struct pack_options *o)
 }
 
 /* Finds one of the words: 0 and its number, or the error printed and an exit status. */
-static int take_word(const char *option, const char *text, const char *const *words,
-		     int *which)
+static int parse_word(const char *option, const char *text, const char *const *words,
+		      int *which)
 {
 	char known[80]; /* more than the longest list takes */
 	size_t used = 0;
@@ -85,7 +85,7 @@ static int take_word(const char *option, const char *text, const char *const *wo
 }
 
 /* NAME[:LEVEL]; the name is copied to *name, which the caller frees. */
-static int take_compressor(const char *text, char **name, int *level)
+static int parse_compressor(const char *text, char **name, int *level)
 {
 	static const char *const words[] = { "none", "lz4", "zstd", "gzip", "xz", NULL };
 	const char *colon = strchrnul(text, ':');
@@ -93,7 +93,7 @@ static int take_compressor(const char *text, char **name, int *level)
 	int which;
 
 	*name = strndup(text, (size_t)(colon - text));
-	if (!*name || take_word("--compress", *name, words, &which))
+	if (!*name || parse_word("--compress", *name, words, &which))
 		return ERROR_USAGE;
 	if (!*colon)
 		return 0;
@@ -105,7 +105,7 @@ static int take_compressor(const char *text, char **name, int *level)
 }
 
 /* No time is later: https://reproducible-builds.org/specs/source-date-epoch */
-static int take_epoch(struct pack_options *o)
+static int parse_epoch(struct pack_options *o)
 {
 	const char *text = getenv("SOURCE_DATE_EPOCH");
 	char *end;
@@ -122,22 +122,22 @@ static int take_epoch(struct pack_options *o)
 	return ERROR_USAGE;
 }
 
-static int take_options(const struct request *request, struct pack_options *o,
-			char **compressor)
+static int parse_pack_options(const struct request *request, struct pack_options *o,
+			      char **compressor)
 {
 	static const char *const layouts[] = { "tree", "webdataset", NULL };
 	static const char *const hdf5_layouts[] = { "tree", "jsc", NULL };
-	int status = take_numbers(request, o), layout = PACK_TREE;
+	int status = parse_numbers(request, o), layout = PACK_TREE;
 
 	if (!status && request->given['l'])
-		status = take_word("--layout", request->value['l'], layouts, &layout);
+		status = parse_word("--layout", request->value['l'], layouts, &layout);
 	if (!status && request->given['H'])
-		status = take_word("--hdf5-layout", request->value['H'], hdf5_layouts,
-				   &(int){ 0 });
+		status = parse_word("--hdf5-layout", request->value['H'], hdf5_layouts,
+				    &(int){ 0 });
 	if (!status && request->given['c'])
-		status = take_compressor(request->value['c'], compressor, &o->level);
+		status = parse_compressor(request->value['c'], compressor, &o->level);
 	if (!status)
-		status = take_epoch(o);
+		status = parse_epoch(o);
 	o->layout = (enum pack_layout)layout;
 	o->hdf5_layout = request->value['H'];
 	o->compressor = *compressor;
@@ -149,7 +149,7 @@ static int take_options(const struct request *request, struct pack_options *o,
 	return status;
 }
 
-static void say_problems(const struct problems *problems)
+static void report_problems(const struct problems *problems)
 {
 	size_t count = problems_count(problems), shown = problems->items.count;
 	char text[SIZE_TEXT_BYTES];
@@ -163,7 +163,7 @@ static void say_problems(const struct problems *problems)
 		log_warn("and %s more; --json lists all", count_text(count - shown, text));
 }
 
-static void pack_say_left_out(const struct pack_result *result)
+static void pack_report_left_out(const struct pack_result *result)
 {
 	char text[SIZE_TEXT_BYTES];
 
@@ -205,7 +205,7 @@ static void print_plainly(const struct pack_result *result)
 
 	for (size_t i = 0; i < result->shards.count; i++)
 		kept += result->shards.items[i].kept;
-	print_plain(result->source);
+	print_escaped(result->source);
 	printf(": %s files packed", count_text(result->files, files));
 	if (result->shards.count > 1)
 		printf(", %s shards", count_text(result->shards.count, shards));
@@ -327,7 +327,7 @@ static int write_index(struct request *request, const struct pack_result *result
 }
 
 /* The total is unknown until the tree is listed. */
-static void pack_look(struct progress *p, const void *context)
+static void pack_update_progress(struct progress *p, const void *context)
 {
 	const struct pack_progress *counters = context;
 	bool listing = counters->phase == PACK_LISTING;
@@ -345,7 +345,7 @@ static int pack(const struct request *request, const struct pack_options *option
 {
 	struct pack_progress counters = { 0 };
 	struct progress progress = { .subject = "packing", .unit = "files",
-				     .look = pack_look, .context = &counters };
+				     .look = pack_update_progress, .context = &counters };
 	int err;
 
 	progress_start(&progress, request->given['q']);
@@ -366,8 +366,8 @@ static int pack_report(struct request *request, const struct pack_result *result
 		print_plainly(result);
 	if (err)
 		return report_error(e);
-	pack_say_left_out(result);
-	say_problems(&result->problems);
+	pack_report_left_out(result);
+	report_problems(&result->problems);
 	if (!status && problems_count(&result->problems))
 		status = ERROR_PARTIAL;
 	return status;
@@ -390,7 +390,7 @@ static int run(struct request *request)
 	if (request->given['f'] && request->given['r'])
 		return report_usage(request->command, "--force begins anew, and --resume goes "
 				    "on: choose one");
-	status = take_options(request, &options, &compressor);
+	status = parse_pack_options(request, &options, &compressor);
 	if (status)
 		return status;
 	options.source = request->arguments[0];

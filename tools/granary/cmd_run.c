@@ -58,7 +58,7 @@ static int mount_and_run(struct request *request, struct private_mount *mounts, 
 		if (part(request->arguments[i], &mounts[i], &e) < 0)
 			return report_error(&e);
 	}
-	if (program_beside("granaryfs", daemon, &e) < 0 || private_enter(&e) < 0)
+	if (program_find("granaryfs", daemon, &e) < 0 || private_enter(&e) < 0)
 		return report_error(&e);
 	status = private_mount_all(mounts, count, daemon, request->value['o']);
 	return status ? status : run_become(command);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "apart.h"
+#include "sandbox_child.h"
 #include "describe.h"
 #include "granary.h"
 #include "base/json.h"
@@ -36,7 +36,7 @@ static void print_place(const struct dataset_place *place)
 		printf("a hole of %" PRIu64 " bytes", place->length);
 		return;
 	}
-	print_plain(place->source ? place->source : "the index");
+	print_escaped(place->source ? place->source : "the index");
 	printf(", byte %" PRIu64, place->offset);
 	if (!place->chunked) {
 		printf(", %" PRIu64 " bytes", place->length);
@@ -87,11 +87,11 @@ static int stat_print_text(const struct subject *s)
 	char mode[MODE_TEXT_BYTES], target[TREE_TARGET_BYTES];
 
 	printf("  File: ");
-	print_plain(*s->path ? s->path : "/");
+	print_escaped(*s->path ? s->path : "/");
 	if (s->st.kind == TREE_SYMLINK &&
 	    tree_readlink(dataset_tree(s->request->dataset), s->node, target) == 0) {
 		printf(" -> ");
-		print_plain(target);
+		print_escaped(target);
 	}
 	printf("\n  Size: %-15" PRIu64 " Links: %-6u %s\n", s->st.size, s->st.links,
 	       describe_kind(s->st.kind));
@@ -182,11 +182,11 @@ static int run(struct request *request)
 {
 	int status;
 
-	request_part(request, SOURCES_AND_PATHS);
+	request_split(request, SOURCES_AND_PATHS);
 	if (request->path_count == 0)
 		return report_usage(request->command, "a path in the dataset is missing");
 	status = request_open(request, SOURCES_AND_PATHS);
-	return status ? status : apart_read(request, show_all);
+	return status ? status : sandbox_child_read(request, show_all);
 }
 
 const struct command command_stat = {

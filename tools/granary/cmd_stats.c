@@ -17,31 +17,31 @@
 enum { SECONDS_MOST = 86400 };
 
 /* Two samples, and the rates between them. */
-struct view {
+struct stats_view {
 	const char *mount;
-	struct sample before, now;
+	struct stats_sample before, now;
 	struct rates rates;
 };
 
-static uint64_t gauge(const struct view *v, enum counter counter)
+static uint64_t gauge(const struct stats_view *v, enum counter counter)
 {
 	return v->now.counters[counter];
 }
 
-static double warm_percent(const struct view *v)
+static double warm_percent(const struct stats_view *v)
 {
 	return render_percent(gauge(v, COUNTER_swept_bytes),
 			      gauge(v, COUNTER_sweep_target));
 }
 
-static const char *state(const struct view *v)
+static const char *state(const struct stats_view *v)
 {
 	return render_state(gauge(v, COUNTER_swept_bytes),
 			    gauge(v, COUNTER_sweep_target));
 }
 
 /* The daemon's cache, the pages that it has put into the page cache, and inodes. */
-static uint64_t memory_used(const struct view *v)
+static uint64_t memory_used(const struct stats_view *v)
 {
 	return gauge(v, COUNTER_cache_bytes) + gauge(v, COUNTER_resident_bytes) +
 	       gauge(v, COUNTER_inode_bytes);
@@ -66,7 +66,7 @@ static void print_traffic(const struct rates *r)
 	       size_text((uint64_t)r->pushed_bytes, a));
 }
 
-static void stats_print_memory(const struct view *v)
+static void stats_print_memory(const struct stats_view *v)
 {
 	char a[SIZE_TEXT_BYTES], b[SIZE_TEXT_BYTES];
 
@@ -85,7 +85,7 @@ static void stats_print_memory(const struct view *v)
 	printf("\nshield     %s\n", gauge(v, COUNTER_shielded) ? "on" : "off");
 }
 
-static void print_block(const struct view *v)
+static void print_block(const struct stats_view *v)
 {
 	char sentence[BOUND_TEXT_BYTES];
 
@@ -95,7 +95,7 @@ static void print_block(const struct view *v)
 }
 
 /* One line for each sample, for a log. */
-static void stats_print_line(const struct view *v)
+static void stats_print_line(const struct stats_view *v)
 {
 	char clock[32] = "", size[SIZE_TEXT_BYTES], pushed[SIZE_TEXT_BYTES],
 	     count[SIZE_TEXT_BYTES], reads[SIZE_TEXT_BYTES];
@@ -135,7 +135,7 @@ static void print_rates(struct json *json, const struct rates *r)
 	json_close(json, '}');
 }
 
-static void print_counters(struct json *json, const char *key, const struct view *v,
+static void print_counters(struct json *json, const char *key, const struct stats_view *v,
 			   enum counter_kind kind)
 {
 	json_open(json, key, '{');
@@ -146,7 +146,7 @@ static void print_counters(struct json *json, const char *key, const struct view
 	json_close(json, '}');
 }
 
-static void print_json(const struct view *v)
+static void print_json(const struct stats_view *v)
 {
 	struct json json = { .out = stdout };
 	char sentence[BOUND_TEXT_BYTES];
@@ -167,7 +167,7 @@ static void print_json(const struct view *v)
 
 /* Sampling. */
 
-static int next_sample(struct view *v, unsigned seconds)
+static int next_sample(struct stats_view *v, unsigned seconds)
 {
 	struct error e;
 
@@ -179,7 +179,7 @@ static int next_sample(struct view *v, unsigned seconds)
 	return 0;
 }
 
-static void stats_show(const struct view *v, const struct request *request)
+static void stats_show(const struct stats_view *v, const struct request *request)
 {
 	if (request->json) {
 		print_json(v);
@@ -211,7 +211,7 @@ static unsigned watch_seconds(const struct request *request)
 
 static int run(struct request *request)
 {
-	struct view view = { .mount = request->arguments[0] };
+	struct stats_view view = { .mount = request->arguments[0] };
 	unsigned seconds = watch_seconds(request);
 	struct error e;
 	int status;

@@ -48,7 +48,7 @@ struct umount_work {
 	unsigned connection_count;
 };
 
-static const char *why_not_permitted(void)
+static const char *explain_not_permitted(void)
 {
 	if (geteuid() == 0)
 		return "root may not, in this container; do it outside";
@@ -64,7 +64,7 @@ static int umount_fail(struct umount_work *work, const char *path, int err)
 	const char *why = strerror(-err);
 
 	if (err == -EPERM)
-		why = why_not_permitted();
+		why = explain_not_permitted();
 	else if (err == -ENOENT)
 		why = "there is no fusermount3; install the package fuse3, or ask root";
 	else if (err == -ETIMEDOUT && geteuid() != 0)
@@ -135,8 +135,8 @@ static int unmount_busy(struct umount_work *work, const char *path, int id)
 	return err;
 }
 
-static int take_layer(struct umount_work *work, const char *path,
-		      const struct mount_entry *mount)
+static int unmount_layer(struct umount_work *work, const char *path,
+			 const struct mount_entry *mount)
 {
 	struct connection connection = { mount->connection,
 					 mounts_connection(mount->connection) };
@@ -195,7 +195,7 @@ static int wrong_type(struct umount_work *work, const char *path, const char *ty
 }
 
 /* Unmounts layer after layer, as long as the topmost is granaryfs. */
-static int take_all(struct umount_work *work, const char *path)
+static int unmount_all(struct umount_work *work, const char *path)
 {
 	for (int i = 0; i < LAYERS_MOST; i++) {
 		struct mount_entry mount;
@@ -212,7 +212,7 @@ static int take_all(struct umount_work *work, const char *path)
 		err = check_inside(work, path, mount.id);
 		if (err)
 			return err;
-		err = take_layer(work, path, &mount);
+		err = unmount_layer(work, path, &mount);
 		/* another granary umount may have unmounted this layer */
 		if (err && mounts_find_id(mount.id, NULL) != 0)
 			return umount_fail(work, path, err);
@@ -265,7 +265,7 @@ static int unmount(struct umount_work *work)
 	if (err == -ENOENT)
 		err = 0; /* a path that does not exist is not mounted */
 	else
-		err = err ? walk_failed(work, err) : take_all(work, shared->path);
+		err = err ? walk_failed(work, err) : unmount_all(work, shared->path);
 	await_connections(work);
 	munmap(shared, sizeof(*shared));
 	return err;

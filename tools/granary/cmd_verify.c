@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "against.h"
-#include "apart.h"
+#include "compare_original.h"
+#include "sandbox_child.h"
 #include "checksums.h"
 #include "place/stale_index.h"
 #include "place/find.h"
@@ -25,7 +25,7 @@
 #include "granary.h"
 #include "manifest.h"
 #include "original.h"
-#include "present.h"
+#include "open_existing.h"
 #include "progress.h"
 #include "rescan.h"
 #include "base/cleanup.h"
@@ -46,8 +46,8 @@ struct verify {
 	bool any_resized;
 	bool *missing;              /* by source: it does not exist; NULL: all exist */
 	struct json json;
-	struct findings findings;
-	struct against *against;    /* NULL: not wanted, as for the next */
+	struct mismatches findings;
+	struct compare_original *comparison;    /* NULL: not wanted, as for the next */
 	struct manifest *manifest;
 	int original, listed;       /* descriptors to compare with, or errors */
 	struct manifest_place place;
@@ -61,9 +61,9 @@ struct verify {
 static void add_source(struct verify *v, enum problem problem, uint32_t i,
 		       const char *detail)
 {
-	finding_add(&v->findings,
-		    &(struct finding){ .problem = problem, .detail = detail,
-				       .path = source_path(v->sources.sources[i]) });
+	mismatches_add(&v->findings,
+		       &(struct mismatch){ .problem = problem, .detail = detail,
+					  .path = source_path(v->sources.sources[i]) });
 }
 
 static void add_resized(struct verify *v, uint32_t i, uint64_t is, uint64_t was)
@@ -99,7 +99,7 @@ static int compare_sources(struct verify *v, struct error *e)
 			v->resized[i] = v->any_resized = true;
 		else if (was && is->size != was->identity.size)
 			add_resized(v, i, is->size, was->identity.size);
-		else if (evidence_of_damage(&v->wish, index_card(v->index), i))
+		else if (stale_index_shows_damage(&v->wish, index_card(v->index), i))
 			add_source(v, PROBLEM_CHANGED, i,
 				   "its first or last bytes are not what they were when it was "
 				   "indexed, though its time of change is");
@@ -113,7 +113,7 @@ static bool find_evidence(struct verify *v, const char **path)
 	struct index_file *file;
 	struct error why;
 	/* one that is named is the caller's word: of a copy it is, too */
-	int err = evidence_find(&v->wish, v->wish.places.named, &file, path, &why);
+	int err = stale_index_find(&v->wish, v->wish.places.named, &file, path, &why);
 
 	if (err)
 		return false;
@@ -137,7 +137,7 @@ static int find_index(struct verify *v, struct error *e)
 	if (!find_evidence(v, &path) && index_find(&v->wish, &v->index, &path) < 0)
 		return -ENOENT;
 	v->index_path = path;
-	err = dataset_over(&v->sources, v->index, &dataset, e);
+	err = dataset_from_index(&v->sources, v->index, &dataset, e);
 	if (!err)
 		v->request->dataset = dataset; /* closed with the request */
 	return err;
@@ -152,8 +152,8 @@ static int verify_open_sources(struct verify *v, struct error *e)
 
 	/* verify the sources that exist */
 	if (err == -ENOENT &&
-	    present_open(request->arguments, request->argument_count, &v->sources,
-			 &v->missing, &unsaid) == 0)
+	    open_existing(request->arguments, request->argument_count, &v->sources,
+			  &v->missing, &unsaid) == 0)
 		err = 0;
 	if (err)
 		return err;
@@ -240,7 +240,8 @@ static enum problem problem_of(const struct verify *v, const struct read_fault *
 static void add_fault(struct verify *v, uint32_t node, const struct read_fault *fault)
 {
 	char path[4096];
-	struct finding finding = { .problem = problem_of(v, fault), .source = fault->source,
+	struct mismatch finding = { .problem = problem_of(v, fault),
+				    .source = fault->source,
 				   .offset = fault->at };
 
 	finding.detail = finding.problem == PROBLEM_CHECKSUM ?
@@ -252,27 +253,28 @@ static void add_fault(struct verify *v, uint32_t node, const struct read_fault *
 				 "damaged: what is stored of it makes no sense" :
 				 "the index leads nowhere";
 	finding.path = tree_path(dataset_tree(v->dataset), node, path, sizeof(path));
-	finding_add(&v->findings, &finding);
+	mismatches_add(&v->findings, &finding);
 }
 
-static void take_bytes(void *context, unsigned worker, uint32_t node, uint64_t offset,
-		       const void *bytes, size_t length)
+static void verify_check_bytes(void *context, unsigned worker, uint32_t node,
+			       uint64_t offset, const void *bytes, size_t length)
 {
 	struct verify *v = context;
 
-	if (v->against)
-		against_bytes(v->against, worker, node, offset, bytes, length);
+	if (v->comparison)
+		compare_original_bytes(v->comparison, worker, node, offset, bytes,
+				       length);
 	if (v->manifest)
 		manifest_bytes(v->manifest, worker, offset, bytes, length);
 }
 
-static bool verify_take_file(void *context, unsigned worker,
-			     const struct survey_file *file)
+static bool verify_end_file(void *context, unsigned worker,
+			    const struct survey_file *file)
 {
 	struct verify *v = context;
 
-	if (v->against)
-		against_file(v->against, worker, file->node);
+	if (v->comparison)
+		compare_original_file(v->comparison, worker, file->node);
 	if (!file->fault) {
 		if (v->manifest)
 			manifest_file(v->manifest, worker, file->node, file->size);
@@ -290,11 +292,12 @@ static bool verify_take_file(void *context, unsigned worker,
 
 static int verify_read_all(struct verify *v, struct error *e)
 {
-	static const struct survey_ops ops = { take_bytes, verify_take_file };
+	static const struct survey_ops ops = { verify_check_bytes, verify_end_file };
 	const struct survey_config config = { .ops = &ops, .context = v,
 					      .progress = &v->counters };
 	struct progress progress = { .subject = "verifying", .unit = "files",
-				     .look = checksums_look, .context = &v->counters };
+				     .look = checksums_update_progress,
+				     .context = &v->counters };
 	int err;
 
 	progress_start(&progress, v->request->quiet);
@@ -321,7 +324,7 @@ static int open_manifest(struct verify *v, struct error *e)
 	return 0;
 }
 
-static int open_against(struct verify *v, struct error *e)
+static int open_comparison(struct verify *v, struct error *e)
 {
 	const char *directory = v->request->value[LETTER_AGAINST];
 	int err;
@@ -331,8 +334,9 @@ static int open_against(struct verify *v, struct error *e)
 	if (v->original < 0)
 		return error_set(e, ERROR_SYSTEM, -v->original, "--against %s: %s", directory,
 				 strerror(-v->original));
-	err = against_open(directory, v->dataset, &v->findings, &v->against, e);
-	return err ? err : against_names(v->against, e);
+	err = compare_original_open(directory, v->dataset, &v->findings, &v->comparison,
+				    e);
+	return err ? err : compare_original_names(v->comparison, e);
 }
 
 /* A damaged dataset gets no manifest, which would call the damage sound. */
@@ -342,7 +346,7 @@ static int write_manifest(struct verify *v, struct error *e)
 
 	if (!v->request->given[LETTER_WRITE])
 		return 0;
-	if (findings_count(&v->findings) == 0)
+	if (mismatches_count(&v->findings) == 0)
 		return manifest_write(v->manifest, path, e);
 	log_error("%s: the manifest is not written, for the dataset is not sound", path);
 	return 0;
@@ -352,14 +356,14 @@ static int write_manifest(struct verify *v, struct error *e)
 
 static const char *verdict(const struct verify *v)
 {
-	uint64_t count = findings_count(&v->findings);
+	uint64_t count = mismatches_count(&v->findings);
 
 	if (count == 0)
 		return "sound";
-	return count == findings_unreadable(&v->findings) ? "unreadable" : "damaged";
+	return count == mismatches_unreadable(&v->findings) ? "unreadable" : "damaged";
 }
 
-static void say_json(struct verify *v)
+static void print_verify_json(struct verify *v)
 {
 	struct json *json = &v->json;
 
@@ -371,18 +375,18 @@ static void say_json(struct verify *v)
 	json_bool(json, "checksums", dataset_has_sums(v->dataset));
 	if (v->manifest)
 		json_uint(json, "unlisted", manifest_unlisted(v->manifest));
-	if (v->against)
-		json_uint(json, "special", against_special(v->against));
+	if (v->comparison)
+		json_uint(json, "special", compare_original_special(v->comparison));
 	json_text(json, "verdict", verdict(v));
 	json_close(json, '}');
 	putchar('\n');
 }
 
-static void say_text(const struct verify *v)
+static void print_verify_text(const struct verify *v)
 {
 	char sources[SIZE_TEXT_BYTES], files[SIZE_TEXT_BYTES], bytes[SIZE_TEXT_BYTES];
 	char damaged[SIZE_TEXT_BYTES];
-	uint64_t count = findings_count(&v->findings);
+	uint64_t count = mismatches_count(&v->findings);
 
 	printf("%s packed file%s, %s files, %s: ", count_text(v->sources.count, sources),
 	       v->sources.count == 1 ? "" : "s",
@@ -397,9 +401,9 @@ static void say_text(const struct verify *v)
 		printf("%s files were not read, for their packed file has another size, or is "
 		       "not there\n",
 		       count_text(v->unread, files));
-	if (v->against && against_special(v->against))
+	if (v->comparison && compare_original_special(v->comparison))
 		printf("%s devices, pipes and sockets of the original cannot be in a dataset\n",
-		       count_text(against_special(v->against), files));
+		       count_text(compare_original_special(v->comparison), files));
 	if (v->manifest && v->request->given[LETTER_MANIFEST] && manifest_unlisted(v->manifest))
 		printf("%s files are not in the manifest\n",
 		       count_text(manifest_unlisted(v->manifest), files));
@@ -411,17 +415,18 @@ static void say_text(const struct verify *v)
 
 static int verify_conclude(struct verify *v)
 {
-	uint64_t count = findings_count(&v->findings);
+	uint64_t count = mismatches_count(&v->findings);
 	int status;
 
 	if (v->request->json)
-		say_json(v);
+		print_verify_json(v);
 	else
-		say_text(v);
+		print_verify_text(v);
 	status = finish_output();
 	if (count == 0 || status)
 		return status;
-	return count == findings_unreadable(&v->findings) ? ERROR_SYSTEM : ERROR_DAMAGED;
+	return count == mismatches_unreadable(&v->findings) ? ERROR_SYSTEM :
+		ERROR_DAMAGED;
 }
 
 /* Closes the JSON that has begun, so that it can be parsed. */
@@ -466,21 +471,21 @@ static int verify(void *context)
 	if (!err)
 		err = open_manifest(v, &e);
 	if (!err)
-		err = open_against(v, &e);
+		err = open_comparison(v, &e);
 	if (!err)
 		err = verify_read_all(v, &e);
 	if (!err)
 		err = write_manifest(v, &e);
 	err = err ? verify_fail(v, &e) : verify_conclude(v);
-	against_close(v->against);
+	compare_original_close(v->comparison);
 	manifest_free(v->manifest);
 	return err;
 }
 
 /* ---- The parent's answers to the child ---- */
 
-static int verify_serve(void *context, const struct hatch_question *question,
-			struct hatch_answer *answer)
+static int verify_serve(void *context, const struct broker_request *question,
+			struct broker_reply *answer)
 {
 	struct verify *v = context;
 
@@ -499,7 +504,7 @@ static int open_or_error(const struct request *request, int letter, int flags)
 	return fd < 0 ? -errno : fd;
 }
 
-static int verify_apart(struct verify *v)
+static int verify_in_sandbox(struct verify *v)
 {
 	const struct request *request = v->request;
 	int status;
@@ -507,14 +512,14 @@ static int verify_apart(struct verify *v)
 	v->original = open_or_error(request, LETTER_AGAINST, O_RDONLY | O_DIRECTORY);
 	v->listed = open_or_error(request, LETTER_MANIFEST, O_RDONLY);
 	v->place = (struct manifest_place){ .fd = -1, .path = request->value[LETTER_WRITE] };
-	status = apart_run(&(struct apart){.request = request,
-					   .work = verify,
-					   .sources = dataset_sources(v->dataset),
-					   .context = v,
-					   .serve = verify_serve,
-					   .server = v,
-					   .channels = 1});
-	manifest_leave(&v->place);
+	status = sandbox_child_run(&(struct sandbox_child){.request = request,
+						   .work = verify,
+						   .sources = dataset_sources(v->dataset),
+						   .context = v,
+						   .serve = verify_serve,
+						   .server = v,
+						   .channels = 1});
+	manifest_remove_temporary(&v->place);
 	if (v->original >= 0)
 		close(v->original);
 	if (v->listed >= 0)
@@ -548,7 +553,7 @@ static int run(struct request *request)
 	if (!status)
 		status = verify_open_dataset(&v);
 	if (!status)
-		status = verify_apart(&v);
+		status = verify_in_sandbox(&v);
 	free(v.resized);
 	free(v.missing);
 	dataset_close(request->dataset);

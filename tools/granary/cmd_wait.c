@@ -16,7 +16,7 @@
 #include "base/size.h"
 
 enum {
-	LOOK_MS = 200,
+	PROBE_MS = 200,
 	IDLE_MS = 3000,      /* a sweep that begins with the mount has begun by then */
 };
 
@@ -29,7 +29,7 @@ struct wait {
 	long long idle_since; /* since when nothing is warmed; 0: a sweep is under way */
 	bool said_absent;
 
-	struct sample sample; /* the latest */
+	struct stats_sample sample; /* the latest */
 	struct progress progress;
 	bool begun;           /* a sweep was seen */
 	struct error error;
@@ -98,7 +98,7 @@ static int fail_idle(struct wait *w)
 }
 
 /* Warns where the target of the sweep is less than the whole dataset. */
-static void say_what_is_not(const struct wait *w)
+static void report_missing(const struct wait *w)
 {
 	uint64_t all = w->sample.counters[COUNTER_dataset_bytes];
 	char held[SIZE_TEXT_BYTES], whole[SIZE_TEXT_BYTES];
@@ -174,7 +174,7 @@ static int wait_for(struct wait *w)
 			return done < 0 ? done : 0;
 		if (is_late(w))
 			return fail_late(w, live == LIVE_ANSWERS);
-		bounded_pause(LOOK_MS);
+		bounded_pause(PROBE_MS);
 	}
 }
 
@@ -232,7 +232,7 @@ static int run(struct request *request)
 	err = wait_for(&w);
 	progress_end(&w.progress);
 	if (!err)
-		say_what_is_not(&w);
+		report_missing(&w);
 	if (request->json)
 		print_json(&w, !err);
 	output = finish_output();

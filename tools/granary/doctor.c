@@ -33,7 +33,7 @@ enum { TEXT_BYTES = 64 * 1024, TRY_MS = 5000, MOUNTS_DEFAULT = 1000, FILES_LEAST
 /* ---- Findings, and files of /proc and /sys ---- */
 
 __attribute__((format(printf, 3, 4))) static void
-found(struct finding *f, enum verdict verdict, const char *format, ...)
+set_found(struct doctor_finding *f, enum verdict verdict, const char *format, ...)
 {
 	va_list args;
 
@@ -43,19 +43,21 @@ found(struct finding *f, enum verdict verdict, const char *format, ...)
 	f->verdict = verdict;
 }
 
-static void doctor_remedy(struct finding *f, const char *text)
+static void doctor_remedy(struct doctor_finding *f, const char *text)
 {
 	snprintf(f->remedy, sizeof(f->remedy), "%s", text);
 }
 
-static const char *path_in(const struct patient *p, const char *path, char out[PATH_MAX])
+static const char *path_in(const struct doctor_state *p, const char *path,
+			   char out[PATH_MAX])
 {
 	snprintf(out, PATH_MAX, "%s%s", p->root, path);
 	return out;
 }
 
 /* The file's text, at most TEXT_BYTES - 1; "" where there is no file. */
-static const char *doctor_read_text(const struct patient *p, const char *path, char *out)
+static const char *doctor_read_text(const struct doctor_state *p, const char *path,
+				    char *out)
 {
 	char full[PATH_MAX];
 	CLEANUP(cleanup_close) int fd = open(path_in(p, path, full), O_RDONLY | O_CLOEXEC);
@@ -82,7 +84,7 @@ static const char *doctor_line_of(const char *text, const char *word)
 	return NULL;
 }
 
-static long doctor_number_in(const struct patient *p, const char *path)
+static long doctor_number_in(const struct doctor_state *p, const char *path)
 {
 	char text[TEXT_BYTES], *end;
 	long value;
@@ -92,12 +94,12 @@ static long doctor_number_in(const struct patient *p, const char *path)
 	return end == text ? -1 : value;
 }
 
-void doctor_begin(struct patient *p, const char *root)
+void doctor_begin(struct doctor_state *p, const char *root)
 {
 	char text[TEXT_BYTES];
 	const char *effective;
 
-	*p = (struct patient){ .root = root };
+	*p = (struct doctor_state){ .root = root };
 	effective =
 		doctor_line_of(doctor_read_text(p, "/proc/self/status", text), "CapEff:");
 	p->may_mount = effective &&
@@ -106,7 +108,7 @@ void doctor_begin(struct patient *p, const char *root)
 
 /* ---- How to mount ---- */
 
-static void look_at_device(struct patient *p, struct finding *f)
+static void check_device(struct doctor_state *p, struct doctor_finding *f)
 {
 	char path[PATH_MAX];
 	CLEANUP(cleanup_close) int fd = open(path_in(p, "/dev/fuse", path),
@@ -115,34 +117,36 @@ static void look_at_device(struct patient *p, struct finding *f)
 
 	p->device = fd >= 0 && fstat(fd, &st) == 0 && S_ISCHR(st.st_mode);
 	if (p->device) {
-		found(f, VERDICT_OK, "can be opened");
+		set_found(f, VERDICT_OK, "can be opened");
 	} else if (fd >= 0) {
-		found(f, VERDICT_BAD, "is no device");
+		set_found(f, VERDICT_BAD, "is no device");
 		doctor_remedy(f, "ask for: mknod /dev/fuse c 10 229");
 	} else if (errno == EACCES || errno == EPERM) {
-		found(f, VERDICT_BAD, "may not be opened by this user: %s", strerror(errno));
+		set_found(f, VERDICT_BAD, "may not be opened by this user: %s",
+			  strerror(errno));
 		doctor_remedy(
 			f,
 			"ask for: chmod 666 /dev/fuse; in a container for that device to be "
 			"allowed");
 	} else {
-		found(f, VERDICT_BAD, "%s", strerror(errno));
+		set_found(f, VERDICT_BAD, "%s", strerror(errno));
 		doctor_remedy(
 			f,
 			"ask for: modprobe fuse; in a container for the device to be passed in");
 	}
 }
 
-static void look_at_right(struct patient *p, struct finding *f)
+static void check_mount_right(struct doctor_state *p, struct doctor_finding *f)
 {
 	if (p->may_mount)
-		found(f, VERDICT_OK, "this process may mount without help");
+		set_found(f, VERDICT_OK, "this process may mount without help");
 	else
-		found(f, VERDICT_OK, "this process may not mount by itself: through fusermount3");
+		set_found(f, VERDICT_OK, "this process may not mount by itself: through "
+			  "fusermount3");
 }
 
 /* Searches as libfuse does, and then in PATH. */
-static bool find_helper(const struct patient *p, char out[PATH_MAX])
+static bool find_helper(const struct doctor_state *p, char out[PATH_MAX])
 {
 	const char *path = getenv("PATH");
 	char places[PATH_MAX];
@@ -158,18 +162,18 @@ static bool find_helper(const struct patient *p, char out[PATH_MAX])
 	return false;
 }
 
-static void look_for_mtab(const struct patient *p, struct finding *f)
+static void check_mtab(const struct doctor_state *p, struct doctor_finding *f)
 {
 	char path[PATH_MAX];
 
 	if (p->may_mount || access(path_in(p, "/etc/mtab", path), F_OK) == 0)
 		return;
-	found(f, VERDICT_WARN, "looks for a mount's owner in %s, which is not there: it will "
-	      "not unmount", path);
+	set_found(f, VERDICT_WARN, "looks for a mount's owner in %s, which is not there: "
+		  "it will not unmount", path);
 	doctor_remedy(f, "ask for: ln -s /proc/self/mounts /etc/mtab");
 }
 
-static void look_at_helper(struct patient *p, struct finding *f)
+static void check_helper(struct doctor_state *p, struct doctor_finding *f)
 {
 	const enum verdict lacking = p->may_mount ? VERDICT_OK : VERDICT_BAD;
 	char path[PATH_MAX];
@@ -177,54 +181,57 @@ static void look_at_helper(struct patient *p, struct finding *f)
 	struct stat st;
 
 	if (!find_helper(p, path)) {
-		found(f, lacking, "is not installed%s", p->may_mount ? ", nor needed" : "");
+		set_found(f, lacking, "is not installed%s", p->may_mount ? ", nor needed"
+			  : "");
 		doctor_remedy(f,
 			      p->may_mount
 				      ? ""
 				      : "ask for the package fuse3, or use granary run");
 	} else if (stat(path, &st) < 0 || !(st.st_mode & S_ISUID) || st.st_uid != 0) {
-		found(f, lacking, "%s is not set-uid root%s", path,
-		      p->may_mount ? ", nor need it be" : "");
+		set_found(f, lacking, "%s is not set-uid root%s", path,
+			  p->may_mount ? ", nor need it be" : "");
 		doctor_remedy(
 			f, p->may_mount
 				   ? ""
 				   : "ask for: chmod u+s, and root as its owner; or use "
 				     "granary run");
 	} else if (statvfs(path, &volume) == 0 && (volume.f_flag & ST_NOSUID)) {
-		found(f, lacking, "%s is on a filesystem that is mounted nosuid", path);
+		set_found(f, lacking, "%s is on a filesystem that is mounted nosuid",
+			  path);
 		doctor_remedy(f, "ask for it to be elsewhere, or use granary run");
 	} else if (!p->may_mount && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
-		found(f, VERDICT_BAD, "%s has no effect, for set-uid programs give this process "
-		      "no rights (no_new_privs)", path);
+		set_found(f, VERDICT_BAD, "%s has no effect, for set-uid programs give "
+			  "this process no rights (no_new_privs)", path);
 		doctor_remedy(
 			f,
 			"start it outside of what set that (a container, a service), or use "
 			"granary run");
 	} else {
-		found(f, VERDICT_OK, "%s is set-uid root", path);
+		set_found(f, VERDICT_OK, "%s is set-uid root", path);
 		p->helper = true;
-		look_for_mtab(p, f);
+		check_mtab(p, f);
 	}
 }
 
-static void look_at_others(struct patient *p, struct finding *f)
+static void check_allow_other(struct doctor_state *p, struct doctor_finding *f)
 {
 	char text[TEXT_BYTES];
 
 	if (doctor_line_of(doctor_read_text(p, "/etc/fuse.conf", text),
 			   "user_allow_other")) {
-		found(f, VERDICT_OK, "is set: users may mount for others, with -o allow_other");
+		set_found(f, VERDICT_OK, "is set: users may mount for others, with -o "
+			  "allow_other");
 	} else if (p->may_mount) {
-		found(f, VERDICT_OK, "is not set; a user who may mount needs none");
+		set_found(f, VERDICT_OK, "is not set; a user who may mount needs none");
 	} else {
-		found(f, VERDICT_WARN, "is not set: users mount for themselves only");
+		set_found(f, VERDICT_WARN, "is not set: users mount for themselves only");
 		doctor_remedy(
 			f,
 			"where others are to read: ask for that line in /etc/fuse.conf");
 	}
 }
 
-static long count_fuse_mounts(const struct patient *p)
+static long count_fuse_mounts(const struct doctor_state *p)
 {
 	char path[PATH_MAX], line[8192];
 	FILE *file = fopen(path_in(p, "/proc/self/mounts", path), "re");
@@ -237,7 +244,7 @@ static long count_fuse_mounts(const struct patient *p)
 	return n;
 }
 
-static void look_at_most(struct patient *p, struct finding *f)
+static void check_mount_limit(struct doctor_state *p, struct doctor_finding *f)
 {
 	char text[TEXT_BYTES];
 	const char *value =
@@ -247,10 +254,11 @@ static void look_at_most(struct patient *p, struct finding *f)
 	if (value && (value = strpbrk(value, "0123456789")))
 		most = strtol(value, NULL, 10);
 	if (p->may_mount)
-		found(f, VERDICT_OK, "%ld, not a limit for a user who may mount", most);
+		set_found(f, VERDICT_OK, "%ld, not a limit for a user who may mount",
+			  most);
 	else
-		found(f, now < most ? VERDICT_OK : VERDICT_BAD,
-		      "%ld FUSE mounts for users, and there are %ld", most, now);
+		set_found(f, now < most ? VERDICT_OK : VERDICT_BAD,
+			  "%ld FUSE mounts for users, and there are %ld", most, now);
 	if (f->verdict == VERDICT_OK)
 		return;
 	p->helper = false;
@@ -267,7 +275,7 @@ static int try_namespace(void *argument)
 }
 
 /* The error of private_enter, or "" if it works. */
-static void ask_for_namespace(char *out, size_t size)
+static void probe_namespace(char *out, size_t size)
 {
 	struct error *e = mmap(NULL, sizeof(*e), PROT_READ | PROT_WRITE,
 			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -283,47 +291,50 @@ static void ask_for_namespace(char *out, size_t size)
 	munmap(e, sizeof(*e));
 }
 
-static void look_at_namespaces(struct patient *p, struct finding *f)
+static void check_namespaces(struct doctor_state *p, struct doctor_finding *f)
 {
 	char text[sizeof(f->found)];
 
 	if (doctor_number_in(p, "/proc/sys/user/max_user_namespaces") == 0 &&
 	    !p->may_mount) {
-		found(f, VERDICT_WARN, "there may be none: granary run cannot be used");
+		set_found(f, VERDICT_WARN, "there may be none: granary run cannot be "
+			  "used");
 		doctor_remedy(f, "ask for: sysctl user.max_user_namespaces=65536");
 		return;
 	}
 	if (doctor_number_in(p, "/proc/sys/kernel/unprivileged_userns_clone") == 0 &&
 	    !p->may_mount) {
-		found(f, VERDICT_WARN, "only root may make them: granary run cannot be used");
+		set_found(f, VERDICT_WARN, "only root may make them: granary run cannot "
+			  "be used");
 		doctor_remedy(f, "ask for: sysctl kernel.unprivileged_userns_clone=1");
 		return;
 	}
-	ask_for_namespace(text, sizeof(text));
+	probe_namespace(text, sizeof(text));
 	p->namespaces = !*text;
 	if (p->namespaces)
-		found(f, VERDICT_OK, "can be had: granary run needs no fusermount3");
+		set_found(f, VERDICT_OK, "can be had: granary run needs no fusermount3");
 	else
-		found(f, VERDICT_WARN, "%s", text);
+		set_found(f, VERDICT_WARN, "%s", text);
 }
 
 /* ---- Security policies ---- */
 
 /* Ubuntu's rule, since 23.10. */
-static void look_at_apparmor(struct patient *p, struct finding *f)
+static void check_apparmor(struct doctor_state *p, struct doctor_finding *f)
 {
 	static const char rule[] = "kernel.apparmor_restrict_unprivileged_userns";
 
 	if (doctor_number_in(p,
 			     "/proc/sys/kernel/apparmor_restrict_unprivileged_userns") !=
 	    1) {
-		found(f, VERDICT_OK, "does not restrict users' namespaces");
+		set_found(f, VERDICT_OK, "does not restrict users' namespaces");
 	} else if (p->may_mount || p->namespaces) {
-		found(f, VERDICT_OK, "restricts users' namespaces (%s), but not for this process",
-		      rule);
+		set_found(f, VERDICT_OK, "restricts users' namespaces (%s), but not for "
+			  "this process",
+			  rule);
 	} else {
-		found(f, VERDICT_WARN, "gives users no rights in their namespaces (%s): granary "
-		      "run cannot be used", rule);
+		set_found(f, VERDICT_WARN, "gives users no rights in their namespaces "
+			  "(%s): granary run cannot be used", rule);
 		doctor_remedy(
 			f,
 			"ask for: sysctl kernel.apparmor_restrict_unprivileged_userns=0, or a "
@@ -331,17 +342,17 @@ static void look_at_apparmor(struct patient *p, struct finding *f)
 	}
 }
 
-static void look_at_selinux(struct patient *p, struct finding *f)
+static void check_selinux(struct doctor_state *p, struct doctor_finding *f)
 {
 	long enforce = doctor_number_in(p, "/sys/fs/selinux/enforce");
 
 	if (enforce < 0) {
-		found(f, VERDICT_OK, "is not there");
+		set_found(f, VERDICT_OK, "is not there");
 	} else if (enforce == 0) {
-		found(f, VERDICT_OK, "is permissive: it logs, and forbids nothing");
+		set_found(f, VERDICT_OK, "is permissive: it logs, and forbids nothing");
 	} else {
-		found(f, VERDICT_OK, "is enforcing: a mount's files are fusefs_t, which confined "
-		      "services and containers may not read");
+		set_found(f, VERDICT_OK, "is enforcing: a mount's files are fusefs_t, "
+			  "which confined services and containers may not read");
 		doctor_remedy(
 			f,
 			"for containers: ask for setsebool -P virt_use_fusefs 1, or let root "
@@ -350,26 +361,26 @@ static void look_at_selinux(struct patient *p, struct finding *f)
 }
 
 /* The restrictions for processes that parse and decode (os/sandbox.h). */
-static void look_at_sandbox(struct patient *p, struct finding *f)
+static void check_sandbox(struct doctor_state *p, struct doctor_finding *f)
 {
 	struct sandbox_support has;
 	char landlock[32];
 
 	(void)p;
-	sandbox_look(&has);
+	sandbox_probe(&has);
 	snprintf(landlock, sizeof(landlock), has.landlock ? "Landlock %d" : "no Landlock",
 		 has.landlock);
 	if (!has.calls) {
-		found(f, VERDICT_WARN, "no seccomp, %s: the parser may call all of the "
-		      "kernel, %s", landlock, has.landlock ? "and open no file" :
-		      "with no capabilities");
+		set_found(f, VERDICT_WARN, "no seccomp, %s: the parser may call all of "
+			  "the kernel, %s", landlock, has.landlock ? "and open no file" :
+			  "with no capabilities");
 		doctor_remedy(
 			f, "use a kernel with CONFIG_SECCOMP_FILTER, on x86_64 or arm64");
 		return;
 	}
-	found(f, VERDICT_OK, "seccomp, %s: the parser opens and makes nothing%s",
-	      landlock, has.nobody ? "" : ", but stays root here, since this root may not "
-	      "become nobody");
+	set_found(f, VERDICT_OK, "seccomp, %s: the parser opens and makes nothing%s",
+		  landlock, has.nobody ? "" : ", but stays root here, since this root "
+		  "may not become nobody");
 	if (!has.landlock)
 		doctor_remedy(
 			f,
@@ -377,20 +388,20 @@ static void look_at_sandbox(struct patient *p, struct finding *f)
 			"forbid the same once more");
 }
 
-static void look_for_syslog(struct patient *p, struct finding *f)
+static void check_syslog(struct doctor_state *p, struct doctor_finding *f)
 {
 	char path[PATH_MAX];
 
 	if (access(path_in(p, "/dev/log", path), F_OK) == 0)
-		found(f, VERDICT_OK, "is there: mounts log to it");
+		set_found(f, VERDICT_OK, "is there: mounts log to it");
 	else
-		found(f, VERDICT_OK, "is not there: the last lines of a mount's log are in its "
-		      ".granaryfs/log, and -o log=PATH has all of them");
+		set_found(f, VERDICT_OK, "is not there: the last lines of a mount's log "
+			  "are in its .granaryfs/log, and -o log=PATH has all of them");
 }
 
 /* ---- How fast it will be ---- */
 
-static void look_at_memory(struct patient *p, struct finding *f)
+static void check_memory(struct doctor_state *p, struct doctor_finding *f)
 {
 	struct memory_state state = { 0 };
 	struct memory *memory;
@@ -400,36 +411,36 @@ static void look_at_memory(struct patient *p, struct finding *f)
 
 	if (memory_open(p->root, &memory) < 0)
 		return;
-	memory_look(memory, &state);
+	memory_read_state(memory, &state);
 	memory_close(memory);
 	if (memory_budget(NULL, &state, &budget, &e) < 0)
 		budget = 0;
-	found(f, state.available < (UINT64_C(1) << 30) ? VERDICT_WARN : VERDICT_OK,
-	      "%s may be used here (machine and control groups), %s are available; a mount "
-	      "would take %s of it", size_text(state.limit, limit),
-	      size_text(state.available, available), size_text(budget, text));
+	set_found(f, state.available < (UINT64_C(1) << 30) ? VERDICT_WARN : VERDICT_OK,
+		  "%s may be used here (machine and control groups), %s are available; a "
+		  "mount would take %s of it", size_text(state.limit, limit),
+		  size_text(state.available, available), size_text(budget, text));
 	if (f->verdict == VERDICT_WARN)
 		doctor_remedy(
 			f, "ask the batch system for more memory, or set -o cache=SIZE");
 }
 
 /* granaryfs raises its soft limit to the hard one. */
-static void look_at_files(struct patient *p, struct finding *f)
+static void check_open_files(struct doctor_state *p, struct doctor_finding *f)
 {
 	struct rlimit limit = { 0 };
 
 	(void)p;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
-	found(f, limit.rlim_max < FILES_LEAST ? VERDICT_WARN : VERDICT_OK,
-	      "%" PRIu64 " may be open at once, at most; each shard of a set is one",
-	      (uint64_t)limit.rlim_max);
+	set_found(f, limit.rlim_max < FILES_LEAST ? VERDICT_WARN : VERDICT_OK,
+		  "%" PRIu64 " may be open at once, at most; each shard of a set is one",
+		  (uint64_t)limit.rlim_max);
 	if (f->verdict == VERDICT_WARN)
 		doctor_remedy(f, "ask for a higher hard limit (ulimit -Hn)");
 }
 
 /* A locked page is there at once for a server that takes over: src/fuse/slots.c */
-static void look_at_locked(struct patient *p, struct finding *f)
+static void check_locked_memory(struct doctor_state *p, struct doctor_finding *f)
 {
 	struct rlimit limit = { 0 };
 	char text[SIZE_TEXT_BYTES];
@@ -437,12 +448,12 @@ static void look_at_locked(struct patient *p, struct finding *f)
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
 		return;
 	if (limit.rlim_cur == RLIM_INFINITY || p->may_mount) {
-		found(f, VERDICT_OK, "no limit");
+		set_found(f, VERDICT_OK, "no limit");
 		return;
 	}
-	found(f, limit.rlim_cur < LOCKED_LEAST ? VERDICT_WARN : VERDICT_OK,
-	      "%s; granaryfs locks a page for each of its threads",
-	      size_text(limit.rlim_cur, text));
+	set_found(f, limit.rlim_cur < LOCKED_LEAST ? VERDICT_WARN : VERDICT_OK,
+		  "%s; granaryfs locks a page for each of its threads",
+		  size_text(limit.rlim_cur, text));
 	if (f->verdict == VERDICT_WARN)
 		doctor_remedy(
 			f,
@@ -450,15 +461,15 @@ static void look_at_locked(struct patient *p, struct finding *f)
 			"memory is short");
 }
 
-static void look_at_ahead(struct patient *p, struct finding *f)
+static void check_readahead(struct doctor_state *p, struct doctor_finding *f)
 {
 	char path[PATH_MAX];
 
 	if (p->may_mount && access(path_in(p, "/sys/class/bdi", path), F_OK) == 0) {
-		found(f, VERDICT_OK, "a mount's is raised to 512 KiB");
+		set_found(f, VERDICT_OK, "a mount's is raised to 512 KiB");
 		return;
 	}
-	found(f, VERDICT_OK, "128 KiB, as the kernel gives users' mounts");
+	set_found(f, VERDICT_OK, "128 KiB, as the kernel gives users' mounts");
 	doctor_remedy(f, p->may_mount
 				 ? "ask for sysfs at /sys"
 				 : "only for large files: let root mount, with -o user=");
@@ -479,7 +490,7 @@ static const struct {
 	{ 6, 16, "no root with more than 10,000 names has a shield" },
 };
 
-static void look_at_kernel(struct patient *p, struct finding *f)
+static void check_kernel(struct doctor_state *p, struct doctor_finding *f)
 {
 	char release[TEXT_BYTES];
 	unsigned major, minor;
@@ -487,22 +498,23 @@ static void look_at_kernel(struct patient *p, struct finding *f)
 	doctor_read_text(p, "/proc/sys/kernel/osrelease", release);
 	release[strcspn(release, "\n")] = '\0';
 	if (!kernel_parse(release, &major, &minor)) {
-		found(f, VERDICT_WARN, "its version cannot be read; is /proc mounted?");
+		set_found(f, VERDICT_WARN, "its version cannot be read; is /proc "
+			  "mounted?");
 		return;
 	}
-	found(f, VERDICT_OK, "Linux %.64s has all that is used", release);
+	set_found(f, VERDICT_OK, "Linux %.64s has all that is used", release);
 	for (size_t i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
 		if (major > features[i].major ||
 		    (major == features[i].major && minor >= features[i].minor))
 			continue;
-		found(f, features[i].major < 6 ? VERDICT_WARN : VERDICT_OK,
-		      "Linux %.64s: before %u.%u %s", release, features[i].major,
-		      features[i].minor, features[i].without);
+		set_found(f, features[i].major < 6 ? VERDICT_WARN : VERDICT_OK,
+			  "Linux %.64s: before %u.%u %s", release, features[i].major,
+			  features[i].minor, features[i].without);
 		return;
 	}
 }
 
-static bool knows_filesystem(const struct patient *p, const char *name)
+static bool knows_filesystem(const struct doctor_state *p, const char *name)
 {
 	char text[TEXT_BYTES], word[64];
 
@@ -511,19 +523,20 @@ static bool knows_filesystem(const struct patient *p, const char *name)
 }
 
 /* Tries a mount in a private namespace, where one can be made. */
-static void try_shield(struct finding *f)
+static void try_shield(struct doctor_finding *f)
 {
 	struct rehearsal_report report;
 
 	rehearse(&report);
 	if (report.result == REHEARSAL_SHIELDED) {
-		found(f, VERDICT_OK, "a dataset was mounted with its shield, and all of it was "
-		      "seen: root's mounts with allow_other have one, and users' granary run");
+		set_found(f, VERDICT_OK, "a dataset was mounted with its shield, and all "
+			  "of it was seen: root's mounts with allow_other have one, and "
+			  "users' granary run");
 		return;
 	}
-	found(f, VERDICT_WARN, report.result == REHEARSAL_BARE ?
-	      "mounts have no shield here: %s" : "the shield could not be tried: %s",
-	      report.why);
+	set_found(f, VERDICT_WARN, report.result == REHEARSAL_BARE ?
+		  "mounts have no shield here: %s" : "the shield could not be tried: %s",
+		  report.why);
 	doctor_remedy(
 		f,
 		report.result == REHEARSAL_BARE
@@ -531,52 +544,53 @@ static void try_shield(struct finding *f)
 			: "see the other lines; mounts work without it");
 }
 
-static void look_at_overlay(struct patient *p, struct finding *f)
+static void doctor_check_overlay(struct doctor_state *p, struct doctor_finding *f)
 {
 	if (!knows_filesystem(p, "overlay")) {
-		found(f, VERDICT_WARN, "is not loaded: each open() of Python before 3.14 sends "
-		      "an ioctl");
+		set_found(f, VERDICT_WARN, "is not loaded: each open() of Python before "
+			  "3.14 sends an ioctl");
 		doctor_remedy(f, "ask for: modprobe overlay");
 	} else if (!p->device || (!p->may_mount && !p->namespaces)) {
-		found(f, VERDICT_OK, "is known, and needs the right to mount");
+		set_found(f, VERDICT_OK, "is known, and needs the right to mount");
 	} else if (*p->root) {
-		found(f, VERDICT_OK, "is known; another machine's cannot be tried");
+		set_found(f, VERDICT_OK, "is known; another machine's cannot be tried");
 	} else {
 		try_shield(f);
 	}
 }
 
-static void look_at_control(struct patient *p, struct finding *f)
+static void check_control(struct doctor_state *p, struct doctor_finding *f)
 {
 	char text[TEXT_BYTES];
 
 	if (strstr(doctor_read_text(p, "/proc/self/mounts", text), " fusectl ")) {
-		found(f, VERDICT_OK, "is mounted: granary umount --force ends readers");
+		set_found(f, VERDICT_OK, "is mounted: granary umount --force ends "
+			  "readers");
 		return;
 	}
-	found(f, VERDICT_WARN, "is not mounted: granary umount --force cannot end readers, and "
-	      "umount does not wait for the end");
+	set_found(f, VERDICT_WARN, "is not mounted: granary umount --force cannot end "
+		  "readers, and umount does not wait for the end");
 	doctor_remedy(f, "ask for: mount -t fusectl none /sys/fs/fuse/connections");
 }
 
 const struct check doctor_checks[] = {
-	{ "/dev/fuse", look_at_device },
-	{ "mount(2)", look_at_right },
-	{ "fusermount3", look_at_helper },
-	{ "user_allow_other", look_at_others },
-	{ "mount_max", look_at_most },
-	{ "namespaces", look_at_namespaces },
-	{ "AppArmor", look_at_apparmor },
-	{ "SELinux", look_at_selinux },
-	{ "kernel", look_at_kernel },
-	{ "overlayfs", look_at_overlay },
-	{ "fusectl", look_at_control },
-	{ "sandbox", look_at_sandbox },
-	{ "syslog", look_for_syslog },
-	{ "memory", look_at_memory },
-	{ "read-ahead", look_at_ahead },
-	{ "open files", look_at_files },
-	{ "locked memory", look_at_locked },
+	{ "/dev/fuse", check_device },
+	{ "mount(2)", check_mount_right },
+	{ "fusermount3", check_helper },
+	{ "user_allow_other", check_allow_other },
+	{ "mount_max", check_mount_limit },
+	{ "namespaces", check_namespaces },
+	{ "AppArmor", check_apparmor },
+	{ "SELinux", check_selinux },
+	{ "kernel", check_kernel },
+	{ "overlayfs", doctor_check_overlay },
+	{ "fusectl", check_control },
+	{ "sandbox", check_sandbox },
+	{ "syslog", check_syslog },
+	{ "memory", check_memory },
+	{ "read-ahead", check_readahead },
+	{ "open files", check_open_files },
+	{ "locked memory", check_locked_memory },
 };
 
 const size_t doctor_check_count = sizeof(doctor_checks) / sizeof(doctor_checks[0]);

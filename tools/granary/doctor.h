@@ -10,14 +10,14 @@
 
 enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_BAD };
 
-struct finding {
+struct doctor_finding {
 	enum verdict verdict;
 	char found[512];
 	char remedy[512]; /* "": none is known or needed */
 };
 
 /* The state that checks share. */
-struct patient {
+struct doctor_state {
 	const char *root;   /* before every path: "" but in tests */
 	bool may_mount;     /* by mount(2): CAP_SYS_ADMIN is in effect */
 	bool device;        /* /dev/fuse can be opened */
@@ -27,20 +27,21 @@ struct patient {
 
 struct check {
 	const char *name;
-	void (*look)(struct patient *patient, struct finding *out);
+	void (*look)(struct doctor_state *doctor_state, struct doctor_finding *out);
 };
 
 extern const struct check doctor_checks[];
 extern const size_t doctor_check_count;
 
-void doctor_begin(struct patient *patient, const char *root);
+void doctor_begin(struct doctor_state *doctor_state, const char *root);
 
 /* In the order of the table: later checks use the state of earlier ones. */
-static inline void doctor_look(const struct check *check, struct patient *patient,
-			       struct finding *out)
+static inline void doctor_run_check(const struct check *check,
+				    struct doctor_state *doctor_state,
+				    struct doctor_finding *out)
 {
-	*out = (struct finding){ VERDICT_OK, "", "" };
-	check->look(patient, out);
+	*out = (struct doctor_finding){ VERDICT_OK, "", "" };
+	check->look(doctor_state, out);
 }
 
 #endif

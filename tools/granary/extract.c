@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "outpost.h"
+#include "extract_files.h"
 #include "progress.h"
 #include "os/bounded.h"
 #include "base/cleanup.h"
@@ -35,9 +35,9 @@ struct extract_work {
 };
 
 /* One thread. */
-struct hand {
+struct extract_worker {
 	struct extract_work *work;
-	unsigned channel; /* to the outpost */
+	unsigned channel; /* to the parent */
 	char *buffer;     /* PIECE_BYTES */
 };
 
@@ -46,7 +46,7 @@ static _Atomic int signal_taken;
 /* A signal may come twice: from the terminal, and from the parent. */
 enum { AT_ONCE_MS = 500 };
 
-static void take_signal(int number)
+static void note_signal(int number)
 {
 	static long long first;
 
@@ -140,14 +140,15 @@ static void set_xattrs(struct extract_work *w, uint32_t node, unsigned channel)
 		int size = strncmp(name, "user.", 5) == 0 ?
 				   tree_getxattr(tree, node, name, value, XATTR_VALUE) : -EPERM;
 
-		if (size < 0 || outpost_xattr(channel, name, value, (size_t)size) < 0)
+		if (size < 0 ||
+		    extract_files_xattr(channel, name, value, (size_t)size) < 0)
 			atomic_fetch_add(&w->xattrs_left, 1U);
 	}
 }
 
-static struct outpost_attributes attributes_of(const struct tree_stat *st)
+static struct extract_files_attributes attributes_of(const struct tree_stat *st)
 {
-	return (struct outpost_attributes){ .mode = st->mode, .mtime = st->mtime,
+	return (struct extract_files_attributes){ .mode = st->mode, .mtime = st->mtime,
 					    .mtime_ns = st->mtime_ns };
 }
 
@@ -155,10 +156,10 @@ static struct outpost_attributes attributes_of(const struct tree_stat *st)
 static int extract_finish(struct extract_work *w, const struct tree_stat *st,
 			  unsigned channel)
 {
-	const struct outpost_attributes attributes = attributes_of(st);
+	const struct extract_files_attributes attributes = attributes_of(st);
 
 	set_xattrs(w, st->node, channel);
-	return outpost_publish(channel, &attributes);
+	return extract_files_publish(channel, &attributes);
 }
 
 /* ---- Files ---- */
@@ -180,7 +181,7 @@ static int extract_write_all(int fd, const char *bytes, size_t length, uint64_t 
 }
 
 /* Holes stay holes. */
-static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
+static int copy_contents(struct extract_worker *hand, const struct tree_stat *st, int fd)
 {
 	struct extract_work *w = hand->work;
 	uint64_t offset = 0;
@@ -215,10 +216,10 @@ static int copy_contents(struct hand *hand, const struct tree_stat *st, int fd)
 	return st->size && ftruncate(fd, (off_t)st->size) < 0 ? -errno : 0;
 }
 
-static int extract_write_file(struct hand *hand, const struct tree_stat *st,
+static int extract_write_file(struct extract_worker *hand, const struct tree_stat *st,
 			      uint32_t folder, const char *name)
 {
-	int fd, err = outpost_begin(hand->channel, folder, name, &fd);
+	int fd, err = extract_files_begin(hand->channel, folder, name, &fd);
 
 	if (err)
 		return err;
@@ -228,13 +229,13 @@ static int extract_write_file(struct hand *hand, const struct tree_stat *st,
 		err = -errno;
 	if (!err)
 		return extract_finish(hand->work, st, hand->channel);
-	outpost_drop(hand->channel);
+	extract_files_drop(hand->channel);
 	return err;
 }
 
 /* The item's name and attributes. */
-static int look_up(const struct extract_work *w, const struct select_item *item,
-		   char name[NAME_MAX + 1], struct tree_stat *st)
+static int extract_read_item(const struct extract_work *w, const struct select_item *item,
+			     char name[NAME_MAX + 1], struct tree_stat *st)
 {
 	const struct selection *s = w->selection;
 	struct tree_name entry;
@@ -248,12 +249,12 @@ static int look_up(const struct extract_work *w, const struct select_item *item,
 	return tree_stat(s->tree, entry.node, st);
 }
 
-static void extract_file(struct hand *hand, const struct select_item *item)
+static void extract_file(struct extract_worker *hand, const struct select_item *item)
 {
 	struct extract_work *w = hand->work;
 	char name[NAME_MAX + 1];
 	struct tree_stat st;
-	int err = look_up(w, item, name, &st);
+	int err = extract_read_item(w, item, name, &st);
 
 	if (!err && st.kind != TREE_FILE)
 		err = -EIO;
@@ -269,7 +270,8 @@ static void extract_file(struct hand *hand, const struct select_item *item)
 static void extract_files(void *argument)
 {
 	struct extract_work *w = argument;
-	struct hand hand = { .work = w, .channel = atomic_fetch_add(&w->hands, 1U),
+	struct extract_worker hand = { .work = w,
+				       .channel = atomic_fetch_add(&w->hands, 1U),
 			     .buffer = malloc(PIECE_BYTES) };
 	const size_t count = w->selection->files.count;
 	size_t from;
@@ -300,8 +302,8 @@ static void make_folders(struct extract_work *w, struct extract_report *report)
 
 		if (!folder->wanted)
 			continue;
-		err = outpost_folder(i, folder->parent, folder->name, folder->length,
-				     &w->made_folders[i]);
+		err = extract_files_folder(i, folder->parent, folder->name,
+					   folder->length, &w->made_folders[i]);
 		if (err)
 			extract_fail(w, i, "", err);
 		report->directories += w->made_folders[i];
@@ -318,7 +320,7 @@ static void finish_folders(struct extract_work *w)
 
 		if (!w->made_folders[i])
 			continue;
-		err = outpost_begin_folder(i);
+		err = extract_files_begin_folder(i);
 		if (!err)
 			err = tree_stat(w->selection->tree,
 					w->selection->folders.items[i].node, &st);
@@ -337,14 +339,16 @@ static void extract_symlinks(struct extract_work *w, struct extract_report *repo
 		const struct select_item *item = &s->symlinks.items[i];
 		char name[NAME_MAX + 1], target[TREE_TARGET_BYTES];
 		struct tree_stat st;
-		int err = look_up(w, item, name, &st);
+		int err = extract_read_item(w, item, name, &st);
 
 		if (!err)
 			err = tree_readlink(s->tree, st.node, target);
 		if (!err) {
-			const struct outpost_attributes attributes = attributes_of(&st);
+			const struct extract_files_attributes attributes =
+				attributes_of(&st);
 
-			err = outpost_symlink(item->folder, name, target, &attributes);
+			err = extract_files_symlink(item->folder, name, target,
+						    &attributes);
 		}
 		if (conclude(w, item->folder, name, err) == 0)
 			report->symlinks++;
@@ -358,18 +362,19 @@ static bool lacks_links(int err)
 	       err == -ENOENT;
 }
 
-static void extract_link(struct hand *hand, const struct select_link *link,
+static void extract_link(struct extract_worker *hand, const struct select_link *link,
 			 struct extract_report *report)
 {
 	struct extract_work *w = hand->work;
 	char name[NAME_MAX + 1] = "", source[NAME_MAX + 1];
 	struct tree_stat st;
-	int err = look_up(w, &link->name, name, &st);
+	int err = extract_read_item(w, &link->name, name, &st);
 
 	if (!err)
-		err = look_up(w, &link->first, source, &st);
+		err = extract_read_item(w, &link->first, source, &st);
 	if (!err)
-		err = outpost_link(link->first.folder, source, &st, link->name.folder, name);
+		err = extract_files_link(link->first.folder, source, &st,
+					 link->name.folder, name);
 	if (lacks_links(err))
 		extract_file(hand, &link->name);
 	else if (conclude(w, link->name.folder, name, err) == 0)
@@ -378,7 +383,7 @@ static void extract_link(struct hand *hand, const struct select_link *link,
 
 static void extract_links(struct extract_work *w, struct extract_report *report)
 {
-	struct hand hand = { .work = w, .buffer = malloc(PIECE_BYTES) };
+	struct extract_worker hand = { .work = w, .buffer = malloc(PIECE_BYTES) };
 
 	for (size_t i = 0;
 	     i < w->selection->links.count && !extract_is_over(w) && hand.buffer; i++)
@@ -405,7 +410,7 @@ static int extract_in_threads(struct extract_work *w, struct error *e)
 static void watch_signals(void)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = take_signal,
+	struct sigaction action = { .sa_handler = note_signal,
 				    .sa_flags = SA_RESTART };
 	struct sigaction before;
 
@@ -444,7 +449,7 @@ int extract_run(const struct dataset *dataset, const struct selection *selection
 	*report = (struct extract_report){ 0 };
 	if (!made)
 		return error_no_memory(e, NULL);
-	err = outpost_open((uint32_t)selection->folders.count, &made[0], e);
+	err = extract_files_open((uint32_t)selection->folders.count, &made[0], e);
 	if (err)
 		return err;
 	atomic_store(&work.progress.bytes_total, work.selection->bytes);

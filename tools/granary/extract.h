@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "landing.h"
+#include "safe_output.h"
 #include "select.h"
 
 struct extract_options {
 	const char *destination;   /* for messages */
-	enum landing_existing existing;
+	enum existing_policy existing;
 	bool keep_going;           /* after a failure */
 	bool quiet;                /* no progress */
 	unsigned threads;
@@ -30,8 +30,8 @@ struct extract_report {
 };
 
 /*
- * Runs in a child without rights; the parent is an outpost (outpost.h) with as many
- * channels as threads. Call it from one thread. Catches TERM, INT and HUP: the first
+ * Runs in a child without rights; the parent makes the files (extract_files.h) with as
+ * many channels as threads. Call it from one thread. Catches TERM, INT and HUP: the first
  * stops the work, leaves nothing temporary, and is in the report; a later one ends the
  * process. 0, or a negative errno and *e.
  */

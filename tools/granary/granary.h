@@ -66,7 +66,7 @@ enum positionals { ONLY_SOURCES, SOURCES_AND_PATHS };
  * Splits the positional arguments: the first is a source, and so is each further one that
  * is a packed file or a shard pattern. The others are paths in the tree.
  */
-void request_part(struct request *request, enum positionals positionals);
+void request_split(struct request *request, enum positionals positionals);
 
 /* Splits them, and opens the dataset: 0 or an exit status, the error printed. */
 int request_open(struct request *request, enum positionals positionals);
@@ -79,11 +79,11 @@ int report_usage(const struct command *command, const char *what);
 
 /*
  * With --json, and nothing printed yet: prints an object with the error reported last.
- * Each command ends with it; a child that exits by itself must call it. report_was_made:
- * a child has printed it already. Returns `status`.
+ * Each command ends with it; a child that exits by itself must call it.
+ * report_json_is_printed: a child has printed it already. Returns `status`.
  */
 int report_json(const struct request *request, int status);
-void report_was_made(void);
+void report_json_is_printed(void);
 
 /*
  * The node of a path in the tree, "" and "/" being the root: 0, or the error
@@ -95,6 +95,6 @@ int request_node(const struct request *request, const char *path, uint32_t *node
 int finish_output(void);
 
 /* Prints a name to stdout, on a terminal without control characters, as ls(1) does. */
-void print_plain(const char *name);
+void print_escaped(const char *name);
 
 #endif

@@ -32,7 +32,8 @@ static mode_t reach_of(const char *path, gid_t gid)
 }
 
 /* A set's index lies beside its first file: other folders may admit fewer users. */
-static mode_t reach_from(const struct source *first, const struct source *other, gid_t gid)
+static mode_t access_from(const struct source *first, const struct source *other,
+			  gid_t gid)
 {
 	const char *here = source_place(first), *there = source_place(other);
 	size_t n = folder_length(here);
@@ -52,7 +53,8 @@ struct image_access index_access(const struct source_set *sources)
 		if (owner->uid != first->uid)
 			access.uid = (uid_t)-1;
 		access.mode &= owner->gid == access.gid ? owner->mode : owner->mode & 0707;
-		access.mode &= reach_from(sources->sources[0], sources->sources[i], access.gid);
+		access.mode &= access_from(sources->sources[0], sources->sources[i],
+					   access.gid);
 	}
 	return access;
 }

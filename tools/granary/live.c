@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "os/bounded.h"
-#include "os/held.h"
+#include "os/opath.h"
 #include "os/sandbox.h"
 
 enum { SECONDS_MOST = 5, JSON_BYTES = 128 * 1024 };
@@ -20,13 +20,13 @@ enum { SECONDS_MOST = 5, JSON_BYTES = 128 * 1024 };
 #define STATS_FILE "/.granaryfs/stats.json"
 
 /* Shared between the child, which reads, and its parent. */
-struct live_look {
+struct live_query {
 	const char *given;
 	bool given_is_there;
 	int err;
 	char path[PATH_MAX + sizeof(STATS_FILE)];
 	char json[JSON_BYTES];
-	struct sample sample;
+	struct stats_sample sample;
 };
 
 static int live_read_all(int fd, char *out, size_t room)
@@ -43,12 +43,12 @@ static int live_read_all(int fd, char *out, size_t room)
 }
 
 /* Reads the file below a folder: `length` bytes of look->path. -ENOENT: none. */
-static int look_in(struct live_look *look, size_t length)
+static int read_mount(struct live_query *look, size_t length)
 {
 	int fd, err;
 
 	snprintf(look->path + length, sizeof(look->path) - length, "%s", STATS_FILE);
-	fd = held_open_file(look->path);
+	fd = opath_open_file(look->path);
 	if (fd < 0)
 		return fd == -ENOTDIR || fd == -EINVAL ? -ENOENT : fd;
 	err = live_read_all(fd, look->json, JSON_BYTES);
@@ -57,7 +57,7 @@ static int look_in(struct live_look *look, size_t length)
 }
 
 /* Steps to the parent folder; false: it is of another filesystem, or there is none. */
-static bool go_up(struct live_look *look, size_t length, dev_t device)
+static bool go_up(struct live_query *look, size_t length, dev_t device)
 {
 	struct stat st;
 	char *slash;
@@ -71,7 +71,7 @@ static bool go_up(struct live_look *look, size_t length, dev_t device)
 }
 
 /* The mount may be a stranger's, and so its text. */
-static int parse_apart(struct live_look *look)
+static int parse_in_sandbox(struct live_query *look)
 {
 	struct error e;
 
@@ -79,9 +79,9 @@ static int parse_apart(struct live_look *look)
 }
 
 /* What was given, and what is above it, up to the root of the mount. */
-static int look_for(void *argument)
+static int find_mount(void *argument)
 {
-	struct live_look *look = argument;
+	struct live_query *look = argument;
 	struct stat here;
 	size_t length;
 
@@ -92,14 +92,14 @@ static int look_for(void *argument)
 	look->given_is_there = true;
 	do {
 		length = strcmp(look->path, "/") == 0 ? 0 : strlen(look->path);
-		look->err = look_in(look, length);
+		look->err = read_mount(look, length);
 	} while (look->err == -ENOENT && go_up(look, length, here.st_dev));
 	if (!look->err)
-		look->err = parse_apart(look);
+		look->err = parse_in_sandbox(look);
 	return 0;
 }
 
-static enum live live_fail(const struct live_look *look, int err, struct error *e)
+static enum live live_fail(const struct live_query *look, int err, struct error *e)
 {
 	const char *path = look->given;
 
@@ -125,30 +125,31 @@ static enum live live_fail(const struct live_look *look, int err, struct error *
 }
 
 /* The path exists, but no folder above it has .granaryfs. */
-static enum live not_there(const char *path, struct error *e)
+static enum live report_no_mount(const char *path, struct error *e)
 {
 	error_set(e, ERROR_MOUNT, ENOENT, "%s: no granaryfs is mounted there, or one without "
 		  ".granaryfs, of an older version", path);
 	return LIVE_NOT_THERE;
 }
 
-static enum live live_ask(struct live_look *look, struct sample *out, struct error *e)
+static enum live live_read(struct live_query *look, struct stats_sample *out,
+			   struct error *e)
 {
-	int err = bounded_run(look_for, look, SECONDS_MOST * 1000);
+	int err = bounded_run(find_mount, look, SECONDS_MOST * 1000);
 
 	if (!err)
 		err = look->err;
 	if (err == -ENOENT && look->given_is_there)
-		return not_there(look->given, e);
+		return report_no_mount(look->given, e);
 	if (!err)
 		*out = look->sample;
 	return err ? live_fail(look, err, e) : LIVE_ANSWERS;
 }
 
-enum live live_sample(const char *path, struct sample *out, struct error *e)
+enum live live_sample(const char *path, struct stats_sample *out, struct error *e)
 {
-	struct live_look *look = mmap(NULL, sizeof(*look), PROT_READ | PROT_WRITE,
-				      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct live_query *look = mmap(NULL, sizeof(*look), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	enum live live;
 
 	if (look == MAP_FAILED) {
@@ -156,7 +157,7 @@ enum live live_sample(const char *path, struct sample *out, struct error *e)
 		return LIVE_FAILED;
 	}
 	look->given = path;
-	live = live_ask(look, out, e);
+	live = live_read(look, out, e);
 	munmap(look, sizeof(*look));
 	return live;
 }

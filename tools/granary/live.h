@@ -19,6 +19,6 @@ enum live {
  * Reads the counters of the mount that holds `path`, its root or anything below, within
  * five seconds even if its daemon hangs. Without counters `e` has the reason.
  */
-enum live live_sample(const char *path, struct sample *out, struct error *e);
+enum live live_sample(const char *path, struct stats_sample *out, struct error *e);
 
 #endif

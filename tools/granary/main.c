@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apart.h"
+#include "sandbox_child.h"
 #include "granary.h"
 #include "os/child.h"
 #include "base/log.h"
@@ -67,7 +67,7 @@ static bool is_for_mount(int argc, char **argv)
  * No other command needs this: `run` reads no packed file, and becomes the caller's own
  * command.
  */
-static int main_give_up_rights(int argc, char **argv, struct error *e)
+static int main_drop_rights(int argc, char **argv, struct error *e)
 {
 	unsigned uid, gid;
 	long caller;
@@ -83,7 +83,8 @@ static int main_give_up_rights(int argc, char **argv, struct error *e)
 				 "--for-mount is for granaryfs; are granary and granaryfs of the "
 				 "same version?");
 	/* root's indexer stays root; its child parses as nobody */
-	err = uid == 0 && getuid() == 0 ? rights_keep_few(e) : rights_renounce_as(uid, gid, e);
+	err = uid == 0 && getuid() == 0 ? rights_keep_for_children(e) :
+		rights_renounce_as(uid, gid, e);
 	if (!err && caller > 0 && child_ends_with_parent((pid_t)caller) < 0)
 		return error_set(e, ERROR_SYSTEM, ESRCH,
 				 "granaryfs (process %ld), which asked for an index, has ended",
@@ -112,9 +113,9 @@ int main(int argc, char **argv)
 	struct error e = { 0 };
 
 	if (fill_standard_streams() < 0 ||
-	    (!is_for_mount(argc, argv) && apart_note_inherited() < 0))
+	    (!is_for_mount(argc, argv) && sandbox_child_note_inherited() < 0))
 		return ERROR_SYSTEM;
-	if (main_give_up_rights(argc, argv, &e) < 0)
+	if (main_drop_rights(argc, argv, &e) < 0)
 		return report_error(&e);
 	log_open("granary", LOG_LEVEL_WARN);
 	if (argc < 2) {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "adopt.h"
-#include "apart.h"
+#include "sandbox_child.h"
 #include "checksums.h"
 #include "place/index_file.h"
 #include "place/index_place.h"
@@ -41,8 +41,8 @@
 enum { MOST_WAITS = 3, PATIENCE_MS = 1000 };
 
 /* The state of the wait for a claim. */
-struct turn {
-	struct index_spots spots;
+struct claim_turn {
+	struct opened_places spots;
 	struct claim_wait wait;
 	struct claim *claim; /* held here; or NULL */
 	const char *found;   /* the path of an index that another process made */
@@ -57,7 +57,7 @@ struct turn {
 struct make_index_making {
 	const struct request *request;
 	const struct index_wish *wish;
-	struct turn *turn;
+	struct claim_turn *turn;
 	struct index *old;    /* an index without checksums, or to adopt; or NULL */
 	const char *old_path;
 	int memory;           /* a memfd, for the index */
@@ -65,7 +65,7 @@ struct make_index_making {
 };
 
 /* Bytes are the position in the packed files; the count is of entries. */
-static void make_index_look(struct progress *p, const void *context)
+static void make_index_update_progress(struct progress *p, const void *context)
 {
 	const struct indexer_progress *counters = context;
 
@@ -140,7 +140,7 @@ static int build(const struct request *request, const struct index_wish *wish,
 	};
 	struct progress progress = {.subject = "indexing",
 				    .unit = "entries",
-				    .look = make_index_look,
+				    .look = make_index_update_progress,
 				    .context = &counters,
 				    .terminal_only = request->given['m']};
 	int err = load_maps(&wish->maps, &maps, e);
@@ -222,11 +222,11 @@ static int make_index_make(void *context)
 }
 
 /* The parent keeps the claim. */
-static void leave_claim(void *context)
+static void detach_claim(void *context)
 {
 	const struct make_index_making *m = context;
 
-	claim_leave(m->turn->claim);
+	claim_detach_child(m->turn->claim);
 }
 
 /* ---- The parent ------------------------------------------------------------- */
@@ -237,9 +237,9 @@ static int spare_checksums(const struct index_wish *wish, const char *path, bool
 {
 	char sources[INDEX_SOURCES_BYTES];
 
-	if (!evidence_at(path))
+	if (!stale_index_is_at(path))
 		return 0;
-	index_say_sources(wish, sources);
+	index_sources_text(wish, sources);
 	if (!force)
 		return error_set(e, ERROR_DATASET, EEXIST,
 				 "%s: it has checksums, does not fit the packed files as they are, "
@@ -252,7 +252,7 @@ static int spare_checksums(const struct index_wish *wish, const char *path, bool
 }
 
 /* Warns where the index could not be written beside the packed file. */
-static void say_place(const char *path, const struct error *first)
+static void make_index_print_place(const char *path, const struct error *first)
 {
 	if (*first->text)
 		log_warn("the index is %s, in this user's cache, for beside the packed file it "
@@ -260,9 +260,10 @@ static void say_place(const char *path, const struct error *first)
 }
 
 /* Warns where an index of a set with checksums is not used for a part of the set. */
-static void say_set(const struct index_wish *wish)
+static void print_set(const struct index_wish *wish)
 {
-	CLEANUP(cleanup_free) char *set = wish->checksums ? NULL : evidence_of_set(wish);
+	CLEANUP(cleanup_free) char *set = wish->checksums ? NULL :
+		stale_index_find_set(wish);
 
 	if (set)
 		log_warn("the index that is made of '%s' has no checksums, but %s, of a set that it "
@@ -270,13 +271,13 @@ static void say_set(const struct index_wish *wish)
 			 source_path(wish->sources->sources[0]), set);
 }
 
-static int publish_at(struct index_spots *spots, unsigned i, const struct image *image,
+static int publish_at(struct opened_places *spots, unsigned i, const struct image *image,
 		      bool force, struct error *e)
 {
 	const struct index_wish *wish = spots->wish;
 	const struct image_access access = index_access(wish->sources);
 	const struct place *place;
-	int err = index_spot(spots, i, &place, e);
+	int err = opened_places_get(spots, i, &place, e);
 
 	if (!err && wish->places.named)
 		err = image_may_replace(place, e);
@@ -286,7 +287,7 @@ static int publish_at(struct index_spots *spots, unsigned i, const struct image 
 }
 
 /* Writes to the first place that allows it: its path, or NULL and the last error. */
-static const char *make_index_publish(struct index_spots *spots,
+static const char *make_index_publish(struct opened_places *spots,
 				      const struct image *image, bool force,
 				      struct error *e)
 {
@@ -296,7 +297,7 @@ static const char *make_index_publish(struct index_spots *spots,
 	error_set(e, ERROR_SYSTEM, EROFS, "there is no place for an index");
 	for (unsigned i = 0; i < places->count; i++) {
 		if (publish_at(spots, i, image, force, e) == 0) {
-			say_place(places->paths[i], &first);
+			make_index_print_place(places->paths[i], &first);
 			return places->paths[i];
 		}
 		log_debug("%s", e->text);
@@ -309,7 +310,7 @@ static const char *make_index_publish(struct index_spots *spots,
  * For granaryfs: saves the index, or hands it over in memory. At once in memory after a
  * wait in vain: processes that waited would otherwise all save it together.
  */
-static int make_index_hand_over(struct turn *turn, const struct image *image,
+static int make_index_hand_over(struct claim_turn *turn, const struct image *image,
 				const char *number, struct error *e)
 {
 	const struct index_wish *wish = turn->spots.wish;
@@ -330,7 +331,8 @@ static int make_index_hand_over(struct turn *turn, const struct image *image,
 	return image_write(image, (int)strtol(number, NULL, 10), "the index in memory", e);
 }
 
-void say_index(const struct request *request, const char *path, enum index_origin origin)
+void print_index_report(const struct request *request, const char *path,
+			enum index_origin origin)
 {
 	static const char *const words[] = {
 		[INDEX_FOUND] = "is up to date", [INDEX_BUILT] = "written",
@@ -362,8 +364,8 @@ void say_index(const struct request *request, const char *path, enum index_origi
 }
 
 /* Reads and checks the child's index like any other file. */
-static int make_index_take_image(struct make_index_making *m, struct image *image,
-				 struct error *e)
+static int make_index_receive_image(struct make_index_making *m, struct image *image,
+				    struct error *e)
 {
 	struct index *index;
 	int err = sealed_make(m->memory);
@@ -387,10 +389,10 @@ static int deliver(struct make_index_making *m)
 	struct image image = { 0 };
 	struct error e = { 0 };
 	const char *path = NULL;
-	int err = make_index_take_image(m, &image, &e);
+	int err = make_index_receive_image(m, &image, &e);
 
 	if (!err)
-		say_set(m->wish);
+		print_set(m->wish);
 	if (!err && request->given['m']) {
 		err = make_index_hand_over(m->turn, &image, request->value['m'], &e);
 	} else if (!err) {
@@ -402,7 +404,8 @@ static int deliver(struct make_index_making *m)
 	if (err)
 		return report_error(&e);
 	if (path)
-		say_index(request, path, *m->adopted ? INDEX_ADOPTED : INDEX_BUILT);
+		print_index_report(request, path, *m->adopted ? INDEX_ADOPTED :
+				   INDEX_BUILT);
 	return 0;
 }
 
@@ -414,14 +417,15 @@ static int wait_for_child(void *context, pid_t child)
 	struct error e = { 0 };
 	int status;
 	bool ended = m->turn->claim &&
-		     claim_keep(m->turn->claim, child, CLAIM_TOUCH_MS, &status) == 0;
+		     claim_wait_child(m->turn->claim, child, CLAIM_TOUCH_MS,
+				      &status) == 0;
 
 	if ((!ended && child_wait(child, &status, &e) < 0) ||
 	    child_indexer_died(status, source_path(sources->sources[0]), sources->count - 1,
 			       &e) < 0)
 		return report_error(&e);
 	if (WEXITSTATUS(status))
-		report_was_made();
+		report_json_is_printed();
 	return WEXITSTATUS(status);
 }
 
@@ -440,14 +444,14 @@ static void find_old(struct make_index_making *m)
 	}
 }
 
-static int make_apart(struct make_index_making *m)
+static int make_in_sandbox(struct make_index_making *m)
 {
-	int status = apart_run(&(struct apart){.request = m->request,
-					       .sources = m->wish->sources,
-					       .begin = leave_claim,
-					       .work = make_index_make,
-					       .wait = wait_for_child,
-					       .context = m});
+	int status = sandbox_child_run(&(struct sandbox_child){.request = m->request,
+						       .sources = m->wish->sources,
+						       .begin = detach_claim,
+						       .work = make_index_make,
+						       .wait = wait_for_child,
+						       .context = m});
 
 	return status ? status : deliver(m);
 }
@@ -466,7 +470,7 @@ static int begin_making(struct make_index_making *m, struct error *e)
 }
 
 static int make_for_all(const struct request *request, const struct index_wish *wish,
-			struct turn *turn)
+			struct claim_turn *turn)
 {
 	struct make_index_making m = {.request = request,
 				      .wish = wish,
@@ -474,7 +478,7 @@ static int make_for_all(const struct request *request, const struct index_wish *
 				      .memory = -1,
 				      .adopted = MAP_FAILED};
 	struct error e = { 0 };
-	int status = begin_making(&m, &e) < 0 ? report_error(&e) : make_apart(&m);
+	int status = begin_making(&m, &e) < 0 ? report_error(&e) : make_in_sandbox(&m);
 
 	index_close(m.old);
 	if (m.memory >= 0)
@@ -485,7 +489,7 @@ static int make_for_all(const struct request *request, const struct index_wish *
 }
 
 /* Has another process made the index meanwhile? Does not log why others do not fit. */
-static bool make_index_is_there(struct turn *turn)
+static bool make_index_exists(struct claim_turn *turn)
 {
 	struct index_wish again = *turn->spots.wish;
 	struct index *index;
@@ -498,7 +502,7 @@ static bool make_index_is_there(struct turn *turn)
 }
 
 /* Waits for the claimant; logs it after PATIENCE_MS. */
-static int wait_for_another(const struct place *place, struct turn *turn)
+static int wait_for_another(const struct place *place, struct claim_turn *turn)
 {
 	struct claim_wait moment = turn->wait;
 	char owner[CLAIM_OWNER_BYTES];
@@ -520,47 +524,47 @@ static int wait_for_another(const struct place *place, struct turn *turn)
 }
 
 /* The index of a user who is not trusted would not be used: do not wait for it. */
-static bool is_strangers(const struct place *place, struct turn *turn)
+static bool is_strangers(const struct place *place, struct claim_turn *turn)
 {
 	return claim_uid(place, &turn->wait.uid) == 0 &&
-	       !index_may_be_of(turn->spots.wish, turn->wait.uid);
+	       !index_owner_is_allowed(turn->spots.wish, turn->wait.uid);
 }
 
 /* 0: claimed, found or given up waiting; or why this place cannot be claimed. */
-static int claim_place(const struct place *place, bool force, struct turn *turn)
+static int claim_place(const struct place *place, bool force, struct claim_turn *turn)
 {
 	unsigned waits = 0;
 	int err;
 
-	while ((err = claim_take(place, &turn->claim)) == -EEXIST && !force) {
+	while ((err = claim_acquire(place, &turn->claim)) == -EEXIST && !force) {
 		if (is_strangers(place, turn))
 			return -EPERM;
 		err = waits++ < MOST_WAITS ? wait_for_another(place, turn) : -ETIMEDOUT;
 		turn->in_vain = err == -ETIMEDOUT;
 		if (turn->in_vain)
 			return 0;
-		if (err || make_index_is_there(turn))
+		if (err || make_index_exists(turn))
 			return err;
 	}
 	return err == -EEXIST ? 0 : err;
 }
 
 /* Claims a place or waits. Without a place to claim, each process makes its own index. */
-static void await_turn(struct turn *turn, bool force)
+static void await_claim(struct claim_turn *turn, bool force)
 {
 	const struct index_wish *wish = turn->spots.wish;
 	const struct place *place;
 	struct error e;
 
 	for (unsigned i = 0; i < wish->places.count; i++) {
-		if (index_spot(&turn->spots, i, &place, &e) < 0)
+		if (opened_places_get(&turn->spots, i, &place, &e) < 0)
 			log_debug("%s", e.text);
 		else if (claim_place(place, force, turn) == 0)
 			break;
 	}
 	/* another process may have published one before the claim was taken */
 	if (turn->claim && !force)
-		make_index_is_there(turn);
+		make_index_exists(turn);
 	if (turn->in_vain)
 		log_warn("the index of '%s' was waited for in vain: it is made here as well",
 			 source_path(wish->sources->sources[0]));
@@ -568,15 +572,15 @@ static void await_turn(struct turn *turn, bool force)
 
 int make_index(const struct request *request, const struct index_wish *wish)
 {
-	struct turn turn = { .spots = { .wish = wish }, .wait = CLAIM_WAIT_INIT };
+	struct claim_turn turn = { .spots = { .wish = wish }, .wait = CLAIM_WAIT_INIT };
 	int status = 0;
 
-	await_turn(&turn, request->given['f']);
+	await_claim(&turn, request->given['f']);
 	if (!turn.found)
 		status = make_for_all(request, turn.spots.wish, &turn);
 	else if (!request->given['m'])
-		say_index(request, turn.found, INDEX_FOUND);
-	claim_drop(turn.claim);
-	index_spots_close(&turn.spots);
+		print_index_report(request, turn.found, INDEX_FOUND);
+	claim_release(turn.claim);
+	opened_places_close(&turn.spots);
 	return status;
 }

@@ -29,6 +29,7 @@ enum { LETTER_ADOPT = 2 };
 enum index_origin { INDEX_FOUND, INDEX_BUILT, INDEX_ADOPTED };
 
 /* Prints the path of the index. */
-void say_index(const struct request *request, const char *path, enum index_origin origin);
+void print_index_report(const struct request *request, const char *path,
+			enum index_origin origin);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "apart.h"
+#include "sandbox_child.h"
 #include "dataset/survey.h"
 #include "base/cleanup.h"
 #include "config.h"
@@ -61,7 +61,7 @@ enum state { UNKNOWN, READ, WANTED };
 
 struct manifest {
 	const struct tree *tree;
-	struct findings *findings;
+	struct mismatches *findings;
 	uint8_t (*digests)[SHA256_DIGEST_SIZE]; /* by node: as read, or as wanted */
 	uint8_t *states;                        /* by node: enum state */
 	bool comparing;
@@ -69,7 +69,7 @@ struct manifest {
 	struct sha256_ctx sums[SURVEY_THREADS_MOST]; /* each a worker's own */
 };
 
-struct manifest *manifest_new(const struct tree *tree, struct findings *findings)
+struct manifest *manifest_new(const struct tree *tree, struct mismatches *findings)
 {
 	struct manifest *m = calloc(1, sizeof(*m));
 	uint32_t nodes = tree_count(tree);
@@ -153,11 +153,12 @@ static bool manifest_parse_line(char *line, uint8_t *digest, char **path)
 static void manifest_add(struct manifest *m, enum problem problem, const char *path,
 			 const char *detail)
 {
-	finding_add(m->findings,
-		    &(struct finding){ .problem = problem, .path = path, .detail = detail });
+	mismatches_add(m->findings,
+		       &(struct mismatch){ .problem = problem, .path = path,
+					   .detail = detail });
 }
 
-static void manifest_want(struct manifest *m, const char *path, const uint8_t *digest)
+static void manifest_expect(struct manifest *m, const char *path, const uint8_t *digest)
 {
 	struct tree_stat st;
 	uint32_t node;
@@ -201,7 +202,7 @@ static int manifest_read_lines(struct manifest *m, FILE *in, const char *path,
 			return error_set(e, ERROR_USAGE, EINVAL,
 					 "%s: line %llu is not as sha256sum(1) writes it: 64 "
 					 "hexadecimal digits, two blanks, a path", path, number);
-		manifest_want(m, name, digest);
+		manifest_expect(m, name, digest);
 	}
 	if (ferror(in))
 		return error_set(e, ERROR_SYSTEM, errno, "%s: %s", path, strerror(errno));
@@ -323,14 +324,14 @@ static int write_to(const struct manifest *m, int fd_taken, struct error *e)
 
 /* ---- Its place: the child asks, the parent answers ---- */
 
-enum ask { ASK_BEGIN, ASK_FINISH, ASK_DROP };
+enum manifest_call { CALL_BEGIN, CALL_FINISH, CALL_DROP };
 
-static int manifest_ask(enum ask kind, int *fd, struct error *e)
+static int manifest_request(enum manifest_call kind, int *fd, struct error *e)
 {
 	char text[sizeof(e->text)];
 	size_t size = sizeof(text) - 1;
-	int err = hatch_ask(apart_hatch(), APART_OWN, MANIFEST_KINDS + kind, NULL, 0, text,
-			    &size, fd);
+	int err = broker_call(sandbox_child_broker(), SANDBOX_CHILD_OWN, MANIFEST_KINDS +
+			      kind, NULL, 0, text, &size, fd);
 
 	if (!err)
 		return 0;
@@ -341,14 +342,14 @@ static int manifest_ask(enum ask kind, int *fd, struct error *e)
 static int write_in_child(const struct manifest *m, struct error *e)
 {
 	struct error unsaid;
-	int fd, err = manifest_ask(ASK_BEGIN, &fd, e);
+	int fd, err = manifest_request(CALL_BEGIN, &fd, e);
 
 	if (err)
 		return err;
 	err = write_to(m, fd, e);
 	if (!err)
-		return manifest_ask(ASK_FINISH, NULL, e);
-	manifest_ask(ASK_DROP, NULL, &unsaid);
+		return manifest_request(CALL_FINISH, NULL, e);
+	manifest_request(CALL_DROP, NULL, &unsaid);
 	return err;
 }
 
@@ -382,7 +383,7 @@ static int manifest_check_place(const struct place *place, struct error *e)
 			 "replaced; name another place");
 }
 
-void manifest_leave(struct manifest_place *at)
+void manifest_remove_temporary(struct manifest_place *at)
 {
 	if (at->fd >= 0)
 		close(at->fd);
@@ -394,11 +395,11 @@ void manifest_leave(struct manifest_place *at)
 	at->place = NULL;
 }
 
-static int begin_beside(struct manifest_place *at, struct error *e)
+static int begin_sibling(struct manifest_place *at, struct error *e)
 {
 	int err;
 
-	manifest_leave(at);
+	manifest_remove_temporary(at);
 	if (!at->path)
 		return error_set(e, ERROR_SYSTEM, EINVAL, "no manifest is wanted");
 	err = place_open(at->path, false, &at->place, e);
@@ -421,7 +422,7 @@ static int manifest_finish_file(int fd)
 	return fchmod(fd, 0666 & ~mask) < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
-static int finish_beside(struct manifest_place *at, struct error *e)
+static int finish_sibling(struct manifest_place *at, struct error *e)
 {
 	int err;
 
@@ -434,23 +435,23 @@ static int finish_beside(struct manifest_place *at, struct error *e)
 		error_set(e, ERROR_SYSTEM, -err, "%s", strerror(-err));
 	else
 		at->temporary[0] = '\0';
-	manifest_leave(at);
+	manifest_remove_temporary(at);
 	return err;
 }
 
-int manifest_serve(struct manifest_place *at, const struct hatch_question *question,
-		   struct hatch_answer *answer)
+int manifest_serve(struct manifest_place *at, const struct broker_request *question,
+		   struct broker_reply *answer)
 {
 	struct error e = { 0 };
 	int err = 0;
 
-	if (question->kind == MANIFEST_KINDS + ASK_BEGIN) {
-		err = begin_beside(at, &e);
+	if (question->kind == MANIFEST_KINDS + CALL_BEGIN) {
+		err = begin_sibling(at, &e);
 		answer->fd = err ? -1 : at->fd;
-	} else if (question->kind == MANIFEST_KINDS + ASK_FINISH) {
-		err = finish_beside(at, &e);
+	} else if (question->kind == MANIFEST_KINDS + CALL_FINISH) {
+		err = finish_sibling(at, &e);
 	} else {
-		manifest_leave(at);
+		manifest_remove_temporary(at);
 	}
 	answer->size = err ? strlen(e.text) : 0;
 	memcpy(answer->data, e.text, answer->size);

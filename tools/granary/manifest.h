@@ -19,7 +19,7 @@
 #include "mismatches.h"
 #include "index/tree.h"
 #include "base/error.h"
-#include "os/hatch.h"
+#include "os/broker.h"
 #include "os/place.h"
 
 struct manifest;
@@ -28,7 +28,7 @@ struct manifest;
 const char *manifest_needs(void);
 
 /* For a tree, which must outlive it. NULL: out of memory. */
-struct manifest *manifest_new(const struct tree *tree, struct findings *findings);
+struct manifest *manifest_new(const struct tree *tree, struct mismatches *findings);
 void manifest_free(struct manifest *manifest);
 
 /*
@@ -48,7 +48,7 @@ uint64_t manifest_unlisted(const struct manifest *manifest);
 
 /*
  * Writes all digests under a temporary name, then renames: 0 or a negative errno. In a
- * child (apart.h), whose parent answers by manifest_serve and opens the files.
+ * child (sandbox_child.h), whose parent answers by manifest_serve and opens the files.
  */
 int manifest_write(const struct manifest *manifest, const char *path, struct error *e);
 
@@ -62,10 +62,10 @@ struct manifest_place {
 
 /* Answers questions from MANIFEST_KINDS on. */
 enum { MANIFEST_KINDS = 16 };
-int manifest_serve(struct manifest_place *place, const struct hatch_question *question,
-		   struct hatch_answer *answer);
+int manifest_serve(struct manifest_place *place, const struct broker_request *question,
+		   struct broker_reply *answer);
 
 /* Removes the temporary file, if there is one. */
-void manifest_leave(struct manifest_place *place);
+void manifest_remove_temporary(struct manifest_place *place);
 
 #endif

@@ -22,19 +22,19 @@ static const char *const names[PROBLEM_COUNT] = {
 	[PROBLEM_MANIFEST] = "manifest",
 };
 
-static void print(const struct finding *f)
+static void print(const struct mismatch *f)
 {
-	print_plain(f->path);
+	print_escaped(f->path);
 	printf(": %s", f->detail);
 	if (f->source) {
 		fputs(" (", stdout);
-		print_plain(f->source);
+		print_escaped(f->source);
 		printf(" at byte %llu)", (unsigned long long)f->offset);
 	}
 	putchar('\n');
 }
 
-static void mismatches_print_json(struct json *json, const struct finding *f)
+static void mismatches_print_json(struct json *json, const struct mismatch *f)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "path", f->path);
@@ -47,7 +47,7 @@ static void mismatches_print_json(struct json *json, const struct finding *f)
 	json_close(json, '}');
 }
 
-void finding_add(struct findings *findings, const struct finding *finding)
+void mismatches_add(struct mismatches *findings, const struct mismatch *finding)
 {
 	LOCK_GUARD(&findings->lock);
 	findings->counts[finding->problem]++;
@@ -57,7 +57,7 @@ void finding_add(struct findings *findings, const struct finding *finding)
 		print(finding);
 }
 
-uint64_t findings_count(const struct findings *findings)
+uint64_t mismatches_count(const struct mismatches *findings)
 {
 	uint64_t sum = 0;
 
@@ -66,7 +66,7 @@ uint64_t findings_count(const struct findings *findings)
 	return sum;
 }
 
-uint64_t findings_unreadable(const struct findings *findings)
+uint64_t mismatches_unreadable(const struct mismatches *findings)
 {
 	return findings->counts[PROBLEM_READ];
 }

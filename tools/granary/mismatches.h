@@ -29,7 +29,7 @@ enum problem {
 };
 
 /* `source` NULL: no place is known. */
-struct finding {
+struct mismatch {
 	enum problem problem;
 	const char *path;   /* in the tree; of a packed file itself, its own */
 	const char *detail; /* the rest of the sentence */
@@ -37,16 +37,16 @@ struct finding {
 	uint64_t offset;    /* and where in it; bytes */
 };
 
-struct findings {
+struct mismatches {
 	struct json *json;  /* an open array; NULL: print lines of text */
 	struct lock lock;
 	uint64_t counts[PROBLEM_COUNT]; /* lock */
 };
 
-void finding_add(struct findings *findings, const struct finding *finding);
+void mismatches_add(struct mismatches *findings, const struct mismatch *finding);
 
 /* All findings; those that are read errors. */
-uint64_t findings_count(const struct findings *findings);
-uint64_t findings_unreadable(const struct findings *findings);
+uint64_t mismatches_count(const struct mismatches *findings);
+uint64_t mismatches_unreadable(const struct mismatches *findings);
 
 #endif

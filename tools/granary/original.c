@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apart.h"
+#include "sandbox_child.h"
 #include "packer/scan.h"
 #include "build/paths.h"
 #include "base/cleanup.h"
@@ -17,22 +17,22 @@
 
 /* ---- The parent ---- */
 
-/* A path with slashes is opened by scan_open, which follows no link. */
-static int stat_here(int root, const char *path, struct stat *st)
+/* A path with slashes is opened by pack_scan_open, which follows no link. */
+static int stat_below(int root, const char *path, struct stat *st)
 {
 	CLEANUP(cleanup_close) int fd = -1;
 
 	if (!strchr(path, '/'))
 		return fstatat(root, path, st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
-	fd = scan_open(root, path, O_PATH);
+	fd = pack_scan_open(root, path, O_PATH);
 	if (fd < 0)
 		return fd;
 	return fstat(fd, st) < 0 ? -errno : 0;
 }
 
-static int readlink_here(int root, const char *path, char target[PATH_MAX])
+static int readlink_below(int root, const char *path, char target[PATH_MAX])
 {
-	CLEANUP(cleanup_close) int fd = scan_open(root, path, O_PATH);
+	CLEANUP(cleanup_close) int fd = pack_scan_open(root, path, O_PATH);
 	ssize_t n = fd < 0 ? fd : readlinkat(fd, "", target, PATH_MAX - 1);
 
 	if (n < 0)
@@ -41,9 +41,9 @@ static int readlink_here(int root, const char *path, char target[PATH_MAX])
 }
 
 /* Opens files and folders only: opening a device may have effects. */
-static int open_here(int root, const char *path)
+static int open_below(int root, const char *path)
 {
-	CLEANUP(cleanup_close) int found = scan_open(root, path, O_PATH);
+	CLEANUP(cleanup_close) int found = pack_scan_open(root, path, O_PATH);
 	char name[32];
 	struct stat st;
 	int fd;
@@ -57,26 +57,27 @@ static int open_here(int root, const char *path)
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT) /* no /proc */
-		return scan_open(root, path, O_RDONLY | O_NONBLOCK);
+		return pack_scan_open(root, path, O_RDONLY | O_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 
-enum ask { ASK_STAT, ASK_READLINK, ASK_OPEN };
+enum original_call { CALL_STAT, CALL_READLINK, CALL_OPEN };
 
-static int answer_ask(int root, unsigned kind, const char *path, struct hatch_answer *answer)
+static int original_answer(int root, unsigned kind, const char *path,
+			   struct broker_reply *answer)
 {
 	int result;
 
-	switch ((enum ask)kind) {
-	case ASK_STAT:
+	switch ((enum original_call)kind) {
+	case CALL_STAT:
 		answer->size = sizeof(struct stat);
-		return stat_here(root, path, answer->data);
-	case ASK_READLINK:
-		result = readlink_here(root, path, answer->data);
+		return stat_below(root, path, answer->data);
+	case CALL_READLINK:
+		result = readlink_below(root, path, answer->data);
 		answer->size = result < 0 ? 0 : (size_t)result;
 		return result < 0 ? result : 0;
-	case ASK_OPEN:
-		answer->fd = open_here(root, path);
+	case CALL_OPEN:
+		answer->fd = open_below(root, path);
 		answer->passed = true;
 		return answer->fd < 0 ? answer->fd : 0;
 	default:
@@ -90,12 +91,12 @@ static bool leads_out(const char *path)
 	return *path == '/' || path_safe(path) != path;
 }
 
-int original_serve(int root, const struct hatch_question *question,
-		   struct hatch_answer *answer)
+int original_serve(int root, const struct broker_request *question,
+		   struct broker_reply *answer)
 {
 	char *path = strndup(question->data, question->size);
 	int err = !path ? -ENOMEM : leads_out(path) ? -EINVAL :
-			answer_ask(root, question->kind, path, answer);
+			original_answer(root, question->kind, path, answer);
 
 	free(path);
 	return err;
@@ -103,23 +104,24 @@ int original_serve(int root, const struct hatch_question *question,
 
 /* ---- The child ---- */
 
-static int original_ask(enum ask kind, const char *path, void *answer, size_t *size,
-			int *fd)
+static int original_request(enum original_call kind, const char *path, void *answer,
+			    size_t *size, int *fd)
 {
-	return hatch_ask(apart_hatch(), APART_OWN, kind, path, strlen(path), answer, size, fd);
+	return broker_call(sandbox_child_broker(), SANDBOX_CHILD_OWN, kind, path,
+			   strlen(path), answer, size, fd);
 }
 
 int original_stat(const char *path, struct stat *st)
 {
 	size_t size = sizeof(*st);
 
-	return original_ask(ASK_STAT, path, st, &size, NULL);
+	return original_request(CALL_STAT, path, st, &size, NULL);
 }
 
 int original_readlink(const char *path, char target[PATH_MAX])
 {
 	size_t size = PATH_MAX - 1;
-	int err = original_ask(ASK_READLINK, path, target, &size, NULL);
+	int err = original_request(CALL_READLINK, path, target, &size, NULL);
 
 	target[err ? 0 : size] = '\0';
 	return err;
@@ -127,7 +129,7 @@ int original_readlink(const char *path, char target[PATH_MAX])
 
 int original_open(const char *path)
 {
-	int fd, err = original_ask(ASK_OPEN, path, NULL, NULL, &fd);
+	int fd, err = original_request(CALL_OPEN, path, NULL, NULL, &fd);
 
 	return err ? err : fd;
 }

@@ -3,8 +3,8 @@
  * original.h: the directory that a dataset was packed from, by paths of any length.
  *
  * Paths start at its root, without a leading slash. Symbolic links are never followed.
- * Results are 0 or a negative errno. The callers have no rights: the parent (apart.h)
- * opens for them, by original_serve.
+ * Results are 0 or a negative errno. The callers have no rights: the parent
+ * (sandbox_child.h) opens for them, by original_serve.
  */
 #ifndef GRANARY_TOOL_ORIGINAL_H
 #define GRANARY_TOOL_ORIGINAL_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "os/hatch.h"
+#include "os/broker.h"
 
 int original_stat(const char *path, struct stat *st);
 int original_readlink(const char *path, char target[PATH_MAX]);
@@ -30,7 +30,7 @@ int original_walk(original_visit *visit, void *context);
 
 /* In the parent. `root` is the descriptor of the directory; nothing above it is shown. */
 enum { ORIGINAL_KINDS = 3 };
-int original_serve(int root, const struct hatch_question *question,
-		   struct hatch_answer *answer);
+int original_serve(int root, const struct broker_request *question,
+		   struct broker_reply *answer);
 
 #endif

@@ -28,7 +28,7 @@
 #include "base/log.h"
 #include "os/rights.h"
 
-enum { LOOK_MS = 10, STATUS_NO_EXEC = 127 };
+enum { PROBE_MS = 10, STATUS_NO_EXEC = 127 };
 
 /* ---- The namespace ---- */
 
@@ -206,12 +206,12 @@ static int mount_one(const struct helper *h, const struct private_mount *m)
 		run_daemon(h, m);
 	}
 	while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
-		if (!caller_has_gone(h, LOOK_MS))
+		if (!caller_has_gone(h, PROBE_MS))
 			continue;
 		if (!told)
 			kill(child, SIGTERM); /* also ends its indexer or mount */
 		told = true;
-		poll(NULL, 0, LOOK_MS);
+		poll(NULL, 0, PROBE_MS);
 	}
 	return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : ERROR_SYSTEM;
 }

@@ -180,7 +180,7 @@ static void progress_print_line(struct progress *p)
 }
 
 /* Updates the counters; a new subject restarts the clock. */
-static void progress_look(struct progress *p)
+static void progress_update(struct progress *p)
 {
 	if (p->look)
 		p->look(p, p->context);
@@ -196,14 +196,14 @@ void progress_begin(struct progress *p, bool quiet)
 {
 	p->state.quiet = quiet;
 	p->state.terminal = isatty(STDERR_FILENO);
-	progress_look(p);
+	progress_update(p);
 }
 
 void progress_show(struct progress *p)
 {
 	if (p->state.quiet)
 		return;
-	progress_look(p);
+	progress_update(p);
 	if (p->state.terminal)
 		draw(p);
 	else if (!p->terminal_only)

@@ -104,7 +104,7 @@ static bool find_reason(const char *said, struct rehearsal_report *r)
 	return true;
 }
 
-static void read_what_was_said(int said, struct rehearsal_report *r)
+static void read_messages(int said, struct rehearsal_report *r)
 {
 	char text[1024];
 	ssize_t n = pread(said, text, sizeof(text) - 1, 0);
@@ -118,7 +118,7 @@ static void read_what_was_said(int said, struct rehearsal_report *r)
 }
 
 /* Checks the mount itself, not only granaryfs's exit status. */
-static void look_at_mount(struct rehearsal_report *r)
+static void inspect_mount(struct rehearsal_report *r)
 {
 	struct mount_entry entry;
 	struct stat st;
@@ -153,9 +153,9 @@ static int mount_it(struct rehearsal_report *r, const char *daemon)
 	if (private_mount_all(&dataset, 1, daemon, namespace_is_private() ?
 			      "shield=on,index=off,prefetch=off" :
 			      "shield=on,index=off,prefetch=off,allow_other") != 0)
-		read_what_was_said(said, r);
+		read_messages(said, r);
 	else
-		look_at_mount(r);
+		inspect_mount(r);
 	return 0;
 }
 
@@ -166,7 +166,7 @@ static int rehearse_try_it(void *argument)
 	char daemon[PROGRAM_PATH_BYTES];
 	struct error e = { 0 };
 
-	if (program_beside("granaryfs", daemon, &e) < 0 || private_enter(&e) < 0)
+	if (program_find("granaryfs", daemon, &e) < 0 || private_enter(&e) < 0)
 		snprintf(r->why, sizeof(r->why), "%.*s", (int)sizeof(r->why) - 1, e.text);
 	else if (make_tree(r) == 0 && rehearse_pack(r) == 0)
 		mount_it(r, daemon);

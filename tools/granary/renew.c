@@ -40,8 +40,9 @@ static int open_as_root(const char *path, const struct source *index, struct sou
 {
 	const struct source_id *id = &source_info(index)->id;
 	struct place *place;
-	int fd, err = place_open_beside(path, filename_of(source_path(index)), id->device,
-					id->inode, &place, e);
+	int fd,
+		err = place_open_sibling(path, filename_of(source_path(index)),
+					 id->device, id->inode, &place, e);
 
 	if (err)
 		return err;
@@ -72,8 +73,8 @@ static int open_by_index(const struct source *index, struct source **out, struct
 		      error_no_memory(e, NULL);
 }
 
-static int renew_open_beside(const struct source *index, const char *name,
-			     struct source **out, struct error *e)
+static int renew_open_sibling(const struct source *index, const char *name,
+			      struct source **out, struct error *e)
 {
 	const char *path = source_path(index);
 	CLEANUP(cleanup_free) char *beside = NULL;
@@ -101,7 +102,7 @@ static int renew_open_sources(const struct index_file *file, struct source_set *
 	if (count == 1 && open_by_index(index, set->sources, NULL) == 0)
 		set->count = 1;
 	while (!err && set->count < count && (was = card_source(card, set->count))) {
-		err = renew_open_beside(index, was->name, &set->sources[set->count], e);
+		err = renew_open_sibling(index, was->name, &set->sources[set->count], e);
 		set->count += !err;
 	}
 	return err;
@@ -125,20 +126,21 @@ static int renew_make_wish(const struct index_file *file, struct source_set *set
 /* ---- One index ---- */
 
 /* Replaces the index that was opened, with the rights of its owner. */
-static int publish_there(const struct image *image, const struct source *source,
+static int replace_index(const struct image *image, const struct source *source,
 			 struct error *e)
 {
 	const struct source_owner *owner = source_owner(source);
 	const struct image_access access = { owner->mode, owner->uid, owner->gid };
 	const struct source_id *id = &source_info(source)->id;
 	struct place *place;
-	int err = place_open_beside(source_path(source), filename_of(source_path(source)),
-				    id->device, id->inode, &place, e);
+	int err = place_open_sibling(source_path(source),
+				     filename_of(source_path(source)),
+				     id->device, id->inode, &place, e);
 
 	if (err)
 		return err;
 	if (place_uid(place) == owner->uid)
-		place_act_as(place, owner->uid, owner->gid);
+		place_set_ids(place, owner->uid, owner->gid);
 	err = image_publish(image, place, &access, e);
 	place_close(place);
 	return err;
@@ -156,7 +158,7 @@ static int renew_publish(const struct index_wish *wish, const struct index *inde
 	if (err)
 		error_set(e, ERROR_SYSTEM, -err, "%s", strerror(-err));
 	else
-		err = publish_there(&image, index_file_source(file), e);
+		err = replace_index(&image, index_file_source(file), e);
 	image_free(&image);
 	return err;
 }
@@ -218,7 +220,8 @@ static bool adopt_renamed(const struct request *request, const struct index_file
 	struct error e;
 	bool done = renew_open_sources(file, &set, &e) == 0 &&
 		    index_wish_make(&request->config, &set, &wish, &e) == 0 &&
-		    index_is_of_wish(&wish, index_file_card(file)) && adopt_find(&wish);
+		    index_has_owner_and_options(&wish, index_file_card(file)) &&
+		    adopt_find(&wish);
 
 	one.json = false;
 	one.quiet = true;
@@ -229,7 +232,7 @@ static bool adopt_renamed(const struct request *request, const struct index_file
 }
 
 /* Under another name nothing but a comparison shows that the index is theirs. */
-static void say_left(const char *path, int err, const struct error *e)
+static void report_left(const char *path, int err, const struct error *e)
 {
 	int length = (int)(strlen(path) - strlen(suffix));
 
@@ -241,7 +244,7 @@ static void say_left(const char *path, int err, const struct error *e)
 		log_warn("not renewed: %s: %s", path, e->text);
 }
 
-static void renew_look_at(const struct request *request, const char *path,
+static void renew_inspect(const struct request *request, const char *path,
 			  struct tally *tally)
 {
 	struct index_file *file;
@@ -262,7 +265,7 @@ static void renew_look_at(const struct request *request, const char *path,
 		if (!request->json && !request->quiet)
 			printf("%s renewed\n", path);
 	} else {
-		say_left(path, err, &e);
+		report_left(path, err, &e);
 		tally->left++;
 	}
 	index_file_close(file);
@@ -284,7 +287,7 @@ static int renew_walk(const struct request *request, FTS *tree, struct tally *ta
 
 	while ((errno = 0, entry = fts_read(tree))) {
 		if (entry->fts_info == FTS_F && is_index_name(entry->fts_name))
-			renew_look_at(request, entry->fts_path, tally);
+			renew_inspect(request, entry->fts_path, tally);
 		else if (entry->fts_level == FTS_ROOTLEVEL && entry->fts_info == FTS_NS)
 			return error_set(e, ERROR_SYSTEM, entry->fts_errno, "'%s': %s",
 					 entry->fts_path, strerror(entry->fts_errno));
@@ -295,7 +298,7 @@ static int renew_walk(const struct request *request, FTS *tree, struct tally *ta
 	return errno ? error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno)) : 0;
 }
 
-static void renew_say(const struct request *request, const struct tally *tally)
+static void renew_report(const struct request *request, const struct tally *tally)
 {
 	struct json json = { .out = stdout };
 
@@ -329,6 +332,6 @@ int renew(const struct request *request)
 	fts_close(tree);
 	if (err)
 		return report_error(&e);
-	renew_say(request, &tally);
+	renew_report(request, &tally);
 	return tally.left ? ERROR_DATASET : finish_output();
 }

@@ -52,7 +52,7 @@ int report_json(const struct request *request, int status)
 	return status;
 }
 
-void report_was_made(void)
+void report_json_is_printed(void)
 {
 	answered = true;
 }
@@ -94,8 +94,8 @@ static void merge_options(const struct command *command, char *shorts, size_t si
 }
 
 /* 1: go on; 0: end with *status. */
-static int take_option(struct request *request, int option, char *const *argv,
-		       int *status)
+static int parse_own_option(struct request *request, int option, char *const *argv,
+			    int *status)
 {
 	const struct option_target target = { dataset_options, &request->config };
 	struct error e;
@@ -137,7 +137,7 @@ static int request_parse(struct request *request, int argc, char **argv, int *st
 	}
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, shorts, longs, NULL)) >= 0) {
-		if (!take_option(request, option, argv, status))
+		if (!parse_own_option(request, option, argv, status))
 			return 0;
 	}
 	request->arguments = argv + optind;
@@ -202,7 +202,7 @@ static bool is_source(const char *argument)
 	return known;
 }
 
-void request_part(struct request *request, enum positionals positionals)
+void request_split(struct request *request, enum positionals positionals)
 {
 	size_t n = positionals == ONLY_SOURCES ? request->argument_count : 1;
 
@@ -217,7 +217,7 @@ int request_open(struct request *request, enum positionals positionals)
 {
 	struct error e;
 
-	request_part(request, positionals);
+	request_split(request, positionals);
 	if (dataset_open(&request->config, request->arguments, request->source_count,
 			 &request->dataset, &e) < 0)
 		return report_error(&e);
@@ -238,7 +238,7 @@ int request_node(const struct request *request, const char *path, uint32_t *node
 	return report_error(&e);
 }
 
-void print_plain(const char *name)
+void print_escaped(const char *name)
 {
 	for (; *name; name++)
 		putchar((unsigned char)*name < ' ' || *name == 0x7f ? '?' : *name);

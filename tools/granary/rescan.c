@@ -11,14 +11,15 @@
 /* Each name of one tree is looked up in the other. */
 struct comparison {
 	const struct tree *had, *has;
-	struct findings *findings;
+	struct mismatches *findings;
 	bool is_copy; /* of other packed files, which should hold the same */
 };
 
 static void add_change(const struct comparison *c, const char *path, const char *detail)
 {
-	finding_add(c->findings, &(struct finding){ .problem = PROBLEM_HEADER, .path = path,
-						    .detail = detail });
+	mismatches_add(c->findings,
+		       &(struct mismatch){ .problem = PROBLEM_HEADER, .path = path,
+						       .detail = detail });
 }
 
 /* Do both files have the same pieces: volume, offset and length of each? */
@@ -112,7 +113,7 @@ static int rescan_compare(const struct comparison *c, struct error *e)
 
 /* A message's "'PATH' is damaged", without the path. */
 static void add_unscanned(const struct source *source, const struct error *e,
-			  struct findings *findings)
+			  struct mismatches *findings)
 {
 	const char *path = source_path(source), *detail = e->text;
 	size_t n = strlen(path);
@@ -120,14 +121,14 @@ static void add_unscanned(const struct source *source, const struct error *e,
 	if (*detail == '\'' && strncmp(detail + 1, path, n) == 0 &&
 	    strncmp(detail + 1 + n, "' ", 2) == 0)
 		detail += n + 3;
-	finding_add(findings, &(struct finding){
+	mismatches_add(findings, &(struct mismatch){
 		.problem = e->status == ERROR_SYSTEM ? PROBLEM_READ : PROBLEM_HEADER,
 		.path = path, .detail = detail });
 }
 
 /* Scans each packed file by itself, to name all that fail: how many did. */
 static uint32_t scan_each(const struct request *request, const struct index_wish *wish,
-			  const bool *skip, struct findings *findings)
+			  const bool *skip, struct mismatches *findings)
 {
 	uint32_t bad = 0;
 
@@ -151,7 +152,7 @@ static uint32_t scan_each(const struct request *request, const struct index_wish
 }
 
 int rescan(const struct request *request, const struct index_wish *wish,
-	   const struct index *index, const bool *skip, struct findings *findings,
+	   const struct index *index, const bool *skip, struct mismatches *findings,
 	   struct error *e)
 {
 	struct comparison c = { .had = index_tree(index), .findings = findings };

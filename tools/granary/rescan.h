@@ -21,7 +21,7 @@
  * negative errno and *e where the scan could not be done.
  */
 int rescan(const struct request *request, const struct index_wish *wish,
-	   const struct index *index, const bool *skip, struct findings *findings,
+	   const struct index *index, const bool *skip, struct mismatches *findings,
 	   struct error *e);
 
 /*

@@ -52,7 +52,7 @@ static bool is_match(const struct select_pattern *pattern, const char *path)
 	       (pattern->glob && fnmatch(pattern->path, path, 0) == 0);
 }
 
-static bool select_is_wanted(struct select_walk *w)
+static bool select_matches(struct select_walk *w)
 {
 	struct selection *s = w->out;
 	bool wanted = s->patterns.count == 0;
@@ -65,7 +65,7 @@ static bool select_is_wanted(struct select_walk *w)
 }
 
 /* Can a pattern match anything below this directory? */
-static bool may_hold(const struct select_walk *w)
+static bool may_contain(const struct select_walk *w)
 {
 	const struct selection *s = w->out;
 
@@ -85,7 +85,7 @@ static int select_damaged(struct select_walk *w)
 			 "can have; make it anew with: granary index --force", w->path);
 }
 
-static void want_folder(struct selection *s, uint32_t folder)
+static void mark_folder(struct selection *s, uint32_t folder)
 {
 	while (!s->folders.items[folder].wanted) {
 		s->folders.items[folder].wanted = true;
@@ -103,8 +103,8 @@ static uint64_t select_place_of(const struct tree *tree, uint32_t node)
 	return (uint64_t)piece.volume << 40 | (piece.offset < most ? piece.offset : most);
 }
 
-static int select_take_file(struct select_walk *w, uint32_t folder, uint32_t child,
-			    const struct tree_name *name)
+static int select_add_file(struct select_walk *w, uint32_t folder, uint32_t child,
+			   const struct tree_name *name)
 {
 	struct selection *s = w->out;
 	struct select_item item = { .folder = folder, .child = child };
@@ -112,7 +112,7 @@ static int select_take_file(struct select_walk *w, uint32_t folder, uint32_t chi
 
 	if (tree_stat(s->tree, name->node, &st) < 0)
 		return select_damaged(w);
-	want_folder(s, folder);
+	mark_folder(s, folder);
 	if (st.kind == TREE_SYMLINK)
 		return vec_push(&s->symlinks, item) < 0 ? error_no_memory(w->error, NULL) :
 				0;
@@ -130,9 +130,9 @@ static int select_take_file(struct select_walk *w, uint32_t folder, uint32_t chi
 static int walk_folder(struct select_walk *w, uint32_t folder, size_t length, int depth,
 		       bool all);
 
-static int take_folder(struct select_walk *w, uint32_t parent,
-		       const struct tree_name *name, size_t length, int depth,
-		       bool wanted)
+static int add_folder(struct select_walk *w, uint32_t parent,
+		      const struct tree_name *name, size_t length, int depth,
+		      bool wanted)
 {
 	struct selection *s = w->out;
 	const struct select_folder folder = { .name = name->name,
@@ -140,12 +140,12 @@ static int take_folder(struct select_walk *w, uint32_t parent,
 					      .node = name->node, .parent = parent };
 	uint32_t number = (uint32_t)s->folders.count;
 
-	if (!wanted && !may_hold(w))
+	if (!wanted && !may_contain(w))
 		return 0;
 	if (vec_push(&s->folders, folder) < 0)
 		return error_no_memory(w->error, NULL);
 	if (wanted)
-		want_folder(s, number);
+		mark_folder(s, number);
 	return walk_folder(w, number, length, depth + 1, wanted);
 }
 
@@ -170,11 +170,11 @@ static int walk_folder(struct select_walk *w, uint32_t folder, size_t length, in
 		memcpy(w->path + end, name.name, name.length);
 		end += name.length;
 		w->path[end] = '\0';
-		wanted = all || select_is_wanted(w);
+		wanted = all || select_matches(w);
 		if (name.kind == TREE_DIRECTORY)
-			err = take_folder(w, folder, &name, end, depth, wanted);
+			err = add_folder(w, folder, &name, end, depth, wanted);
 		else if (wanted)
-			err = select_take_file(w, folder, i, &name);
+			err = select_add_file(w, folder, i, &name);
 		if (err)
 			return err;
 		w->path[length] = '\0';
@@ -244,7 +244,7 @@ static int select_walk(const struct dataset *dataset, struct select_walk *w)
 {
 	struct selection *s = w->out;
 	const struct select_folder root = { .node = dataset_root(dataset) };
-	bool all = select_is_wanted(w); /* "." is the root */
+	bool all = select_matches(w); /* "." is the root */
 	int err;
 
 	if (vec_push(&s->folders, root) < 0)

@@ -57,8 +57,8 @@ static int arrow_refuse_labels(struct arrow_file *file, const char *name)
 			    name, type, list);
 }
 
-static void say_choice(const struct arrow_file *file, const char *taken,
-		       const char *other)
+static void report_choice(const struct arrow_file *file, const char *taken,
+			  const char *other)
 {
 	if (taken)
 		findings_add(file->scan->findings, FINDING_CHOSEN,
@@ -72,7 +72,7 @@ static void say_choice(const struct arrow_file *file, const char *taken,
 }
 
 /* Is there a column that is called as labels are, and holds none? Then that is said. */
-static void say_none(const struct arrow_file *file)
+static void report_no_images(const struct arrow_file *file)
 {
 	const struct arrow_column *found = NULL;
 	char type[48] = "";
@@ -98,7 +98,7 @@ static void say_none(const struct arrow_file *file)
 }
 
 /* Floats and lists may be what no label is, and nobody has said that they are: looks. */
-static int look_at_labels(struct arrow_file *file, const struct arrow_column *column,
+static int inspect_labels(struct arrow_file *file, const struct arrow_column *column,
 			  bool *unfit)
 {
 	char why[ARROW_WHY_BYTES];
@@ -117,8 +117,8 @@ static int look_at_labels(struct arrow_file *file, const struct arrow_column *co
 	return fits < 0 ? fits : 0;
 }
 
-static int take_best(struct arrow_file *file, struct label_column_facts *facts, size_t n,
-		     struct arrow_choice *choice)
+static int choose_best(struct arrow_file *file, struct label_column_facts *facts,
+		       size_t n, struct arrow_choice *choice)
 {
 	const struct arrow_column *columns = file->schema.columns.items;
 	struct label_column_choice best;
@@ -127,7 +127,7 @@ static int take_best(struct arrow_file *file, struct label_column_facts *facts, 
 	for (;;) {
 		best = label_column_choose(facts, n);
 		if (best.taken >= 0 && !facts[best.taken].classes)
-			err = look_at_labels(file, &columns[best.taken],
+			err = inspect_labels(file, &columns[best.taken],
 					     &facts[best.taken].unfit);
 		if (err || best.taken < 0 || !facts[best.taken].unfit)
 			break;
@@ -135,12 +135,12 @@ static int take_best(struct arrow_file *file, struct label_column_facts *facts, 
 	if (err)
 		return err;
 	if (best.other >= 0)
-		say_choice(file, best.taken >= 0 ? columns[best.taken].name : NULL,
-			   columns[best.other].name);
+		report_choice(file, best.taken >= 0 ? columns[best.taken].name : NULL,
+			      columns[best.other].name);
 	if (best.taken >= 0)
 		choice->labels = &columns[best.taken];
 	else
-		say_none(file);
+		report_no_images(file);
 	return 0;
 }
 
@@ -166,7 +166,7 @@ static int guess_labels(struct arrow_file *file, struct arrow_choice *choice)
 					    !column->self.dictionary &&
 					    strcmp(classes.names[k], column->name) == 0;
 	}
-	err = take_best(file, facts, n, choice);
+	err = choose_best(file, facts, n, choice);
 	free(facts);
 	return err;
 }
@@ -240,7 +240,7 @@ static void arrow_describe(const struct arrow_file *file,
 /* A column of bytes, and what it is taken for. */
 struct image_column {
 	const struct arrow_column *column;
-	struct arrow_looks looks;
+	struct arrow_rows_type looks;
 };
 
 struct image_columns {
@@ -257,7 +257,7 @@ static bool is_bare_member(const struct arrow_column *column)
 	return column->parent && !column->bytes.type;
 }
 
-static int look_at_columns(struct arrow_file *file, struct arrow_choice *choice, bool members,
+static int inspect_columns(struct arrow_file *file, struct arrow_choice *choice, bool members,
 			   struct image_columns *out)
 {
 	int err = 0;
@@ -275,7 +275,7 @@ static int look_at_columns(struct arrow_file *file, struct arrow_choice *choice,
 						  "write it again with fewer",
 					    IMAGES_MOST);
 		*image = (struct image_column){ .column = choice->images };
-		err = arrow_rows_look(file, choice, &image->looks);
+		err = arrow_rows_inspect(file, choice, &image->looks);
 		facts->known = image->looks.known;
 		facts->empty = image->looks.rows && image->looks.nulls == image->looks.rows;
 		out->known |= facts->known;
@@ -283,13 +283,13 @@ static int look_at_columns(struct arrow_file *file, struct arrow_choice *choice,
 	return err;
 }
 
-static int look_at_all(struct arrow_file *file, struct arrow_choice *choice,
+static int inspect_all(struct arrow_file *file, struct arrow_choice *choice,
 		       struct image_columns *out)
 {
-	int err = look_at_columns(file, choice, false, out);
+	int err = inspect_columns(file, choice, false, out);
 
 	if (!err && !out->known)
-		err = look_at_columns(file, choice, true, out);
+		err = inspect_columns(file, choice, true, out);
 	return err || out->count ? err : refuse_columns(file);
 }
 
@@ -304,8 +304,8 @@ static int arrow_refuse_empty(struct arrow_file *file, const struct image_column
 			    image->column->path.type ? ", but paths of files" : "");
 }
 
-static void arrow_say_left_out(struct arrow_file *file,
-			       const struct image_columns *images)
+static void arrow_report_left_out(struct arrow_file *file,
+				  const struct image_columns *images)
 {
 	unsigned shown = 0;
 	char list[200] = "";
@@ -335,17 +335,17 @@ static int choose_images(struct arrow_file *file, struct image_columns *images)
 		return arrow_refuse_empty(file, &images->items[0]);
 	if (file->scan->rows->tree)
 		memset(images->left_out, 0, sizeof(images->left_out));
-	arrow_say_left_out(file, images);
+	arrow_report_left_out(file, images);
 	return 0;
 }
 
 /* One group a column. */
-static int arrow_take_columns(struct arrow_file *file, struct arrow_choice *choice)
+static int arrow_add_columns(struct arrow_file *file, struct arrow_choice *choice)
 {
 	struct image_columns images = { .count = 0 };
 	char text[64] = "", type[48];
 	size_t n = 0;
-	int err = look_at_all(file, choice, &images);
+	int err = inspect_all(file, choice, &images);
 
 	if (!err)
 		err = choose_images(file, &images);
@@ -357,7 +357,7 @@ static int arrow_take_columns(struct arrow_file *file, struct arrow_choice *choi
 		if (n < sizeof(text))
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.20s (%s)",
 					      n ? ", " : "", choice->images->name, type);
-		err = arrow_rows_take(file, choice, images.items[i].looks.extension);
+		err = arrow_rows_add(file, choice, images.items[i].looks.extension);
 	}
 	arrow_describe(file, choice, text);
 	return err;
@@ -386,7 +386,7 @@ static const struct arrow_column *find_splits(const struct arrow_file *file,
 	return NULL;
 }
 
-static int arrow_take_file(struct arrow_file *file)
+static int arrow_scan_file(struct arrow_file *file)
 {
 	char split[SPLIT_BYTES];
 	struct arrow_choice choice = {
@@ -395,7 +395,7 @@ static int arrow_take_file(struct arrow_file *file)
 	int err;
 
 	if (is_selection(&file->schema))
-		return arrow_selection_take(file);
+		return arrow_selection_read(file);
 	if (file->schema.metadata && arrow_class_names_need())
 		return arrow_refuse(file, "has metadata of Hugging Face, in JSON: this granaryfs "
 					  "was built without %s", arrow_class_names_need());
@@ -404,7 +404,7 @@ static int arrow_take_file(struct arrow_file *file)
 	if (!err)
 		err = read_classes(file, &choice);
 	choice.splits = find_splits(file, choice.labels);
-	return err ? err : arrow_take_columns(file, &choice);
+	return err ? err : arrow_add_columns(file, &choice);
 }
 
 static int arrow_scan(struct scan *scan, struct error *e)
@@ -413,7 +413,7 @@ static int arrow_scan(struct scan *scan, struct error *e)
 	int err = arrow_file_open(&file, scan, e);
 
 	if (!err)
-		err = arrow_take_file(&file);
+		err = arrow_scan_file(&file);
 	arrow_file_close(&file);
 	return err;
 }

@@ -68,7 +68,7 @@ static int batch_rows_sniff(struct pass *pass, uint64_t at, uint64_t length)
 	err = arrow_read(&pass->file->reader, head, n, at);
 	if (err)
 		return arrow_refuse_read(pass->file, err);
-	pass->extensions[pass->sniffed++] = samples_sniff(head, n);
+	pass->extensions[pass->sniffed++] = samples_detect_type(head, n);
 	pass->done = pass->sniffed == ROWS_SNIFFED;
 	return 0;
 }
@@ -83,8 +83,8 @@ static bool is_null_above(const struct arrow_slices *above, size_t i)
 	return false;
 }
 
-static int batch_rows_take_label(struct pass *pass, const struct arrow_batch *batch,
-				 size_t i, struct sample *sample)
+static int batch_rows_set_label(struct pass *pass, const struct arrow_batch *batch,
+				size_t i, struct sample *sample)
 {
 	struct arrow_label label = { .none = true };
 	int err = 0;
@@ -109,8 +109,8 @@ static int batch_rows_take_label(struct pass *pass, const struct arrow_batch *ba
 	return 0;
 }
 
-static int batch_rows_take_name(struct pass *pass, const struct arrow_batch *batch,
-				size_t i, struct sample *sample)
+static int batch_rows_set_name(struct pass *pass, const struct arrow_batch *batch,
+			       size_t i, struct sample *sample)
 {
 	uint64_t length;
 	const char *text;
@@ -144,10 +144,10 @@ static int batch_rows_add_sample(struct pass *pass, const struct arrow_batch *ba
 	struct scan *scan = pass->file->scan;
 	struct entry_extent extent = { 0 };
 	struct sample sample = { .name = NULL };
-	int err = batch_rows_take_label(pass, batch, i, &sample);
+	int err = batch_rows_set_label(pass, batch, i, &sample);
 
 	if (!err)
-		err = batch_rows_take_name(pass, batch, i, &sample);
+		err = batch_rows_set_name(pass, batch, i, &sample);
 	if (err)
 		return err;
 	if (length)
@@ -367,7 +367,7 @@ static int batch_rows_begin_group(struct pass *pass)
 		       arrow_no_memory(pass->file) : 0;
 }
 
-static void say_rows(const struct pass *pass)
+static void report_rows(const struct pass *pass)
 {
 	struct scan *scan = pass->file->scan;
 	const char *column = pass->choice->images->name;
@@ -443,15 +443,15 @@ static void end_pass(struct pass *pass)
 	end_above(&pass->label_above);
 }
 
-int arrow_rows_look(struct arrow_file *file, struct arrow_choice *choice,
-		    struct arrow_looks *out)
+int arrow_rows_inspect(struct arrow_file *file, struct arrow_choice *choice,
+		       struct arrow_rows_type *out)
 {
 	struct pass pass;
 	int err = begin_pass(&pass, file, choice, true);
 
 	if (!err)
 		err = visit_all(&pass);
-	*out = (struct arrow_looks){
+	*out = (struct arrow_rows_type){
 		.extension = samples_common_extension(pass.extensions, pass.sniffed),
 		.rows = pass.row, .nulls = pass.without_bytes,
 	};
@@ -460,8 +460,8 @@ int arrow_rows_look(struct arrow_file *file, struct arrow_choice *choice,
 	return err;
 }
 
-int arrow_rows_take(struct arrow_file *file, struct arrow_choice *choice,
-		    const char *extension)
+int arrow_rows_add(struct arrow_file *file, struct arrow_choice *choice,
+		   const char *extension)
 {
 	struct pass pass;
 	int err = begin_pass(&pass, file, choice, false);
@@ -474,7 +474,7 @@ int arrow_rows_take(struct arrow_file *file, struct arrow_choice *choice,
 	if (!err)
 		err = part_rows(&pass);
 	if (!err)
-		say_rows(&pass);
+		report_rows(&pass);
 	end_pass(&pass);
 	return err;
 }

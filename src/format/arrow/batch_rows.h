@@ -21,16 +21,16 @@ struct arrow_choice {
 };
 
 /* What the first rows of a column begin like; of one without bytes, all of its rows. */
-struct arrow_looks {
+struct arrow_rows_type {
 	const char *extension; /* of most, or SAMPLES_UNKNOWN */
 	bool known;            /* and that is the type of images, sounds or arrays */
 	uint64_t rows, nulls;  /* that were looked at */
 };
-int arrow_rows_look(struct arrow_file *file, struct arrow_choice *choice,
-		    struct arrow_looks *out);
+int arrow_rows_inspect(struct arrow_file *file, struct arrow_choice *choice,
+		       struct arrow_rows_type *out);
 
 /* Appends a group of samples: the rows of choice->images, in their order. */
-int arrow_rows_take(struct arrow_file *file, struct arrow_choice *choice,
-		    const char *extension);
+int arrow_rows_add(struct arrow_file *file, struct arrow_choice *choice,
+		   const char *extension);
 
 #endif

@@ -437,7 +437,7 @@ static int check_batch(struct arrow_file *file, const struct arrow_batch *batch)
 	return 0;
 }
 
-static int take_body(struct arrow_file *file, const struct ipc_message *message,
+static int read_body(struct arrow_file *file, const struct ipc_message *message,
 		     struct arrow_batch *batch)
 {
 	*batch = (struct arrow_batch){
@@ -451,10 +451,10 @@ static int take_body(struct arrow_file *file, const struct ipc_message *message,
 	return 0;
 }
 
-static int ipc_take_batch(struct arrow_file *file, const struct ipc_message *message,
+static int ipc_read_batch(struct arrow_file *file, const struct ipc_message *message,
 			  struct arrow_batch *batch)
 {
-	int err = take_body(file, message, batch);
+	int err = read_body(file, message, batch);
 
 	file->next++;
 	if (!err)
@@ -462,12 +462,12 @@ static int ipc_take_batch(struct arrow_file *file, const struct ipc_message *mes
 	return err ? err : check_batch(file, batch);
 }
 
-static int take_dictionary(struct arrow_file *file, const struct ipc_message *message)
+static int ipc_read_dictionary(struct arrow_file *file, const struct ipc_message *message)
 {
 	struct arrow_batch batch;
 	struct flat_table data;
 	uint64_t id = 0, more = 0;
-	int err = take_body(file, message, &batch);
+	int err = read_body(file, message, &batch);
 
 	if (err)
 		return err;
@@ -503,7 +503,7 @@ int arrow_file_visit_dictionaries(struct arrow_file *file)
 					    file->scan->base + at);
 		message.body = at + metadata;
 		if (!err)
-			err = take_dictionary(file, &message);
+			err = ipc_read_dictionary(file, &message);
 	}
 	return err;
 }
@@ -525,7 +525,7 @@ static int next_of_footer(struct arrow_file *file, struct arrow_batch *batch)
 	    message.body_length != body)
 		return refuse_block(file, i, "is another one than its footer says");
 	message.body = at + metadata;
-	err = ipc_take_batch(file, &message, batch);
+	err = ipc_read_batch(file, &message, batch);
 	return err ? err : 1;
 }
 
@@ -578,11 +578,11 @@ static int next_of_stream(struct arrow_file *file, struct arrow_batch *batch)
 						  "%" PRIu64 "; copy it again",
 					    file->scan->base + message.at);
 		if (message.kind == MESSAGE_DICTIONARY)
-			err = take_dictionary(file, &message);
+			err = ipc_read_dictionary(file, &message);
 		if (err)
 			return err;
 	} while (message.kind == MESSAGE_DICTIONARY);
-	err = ipc_take_batch(file, &message, batch);
+	err = ipc_read_batch(file, &message, batch);
 	return err ? err : 1;
 }
 

@@ -32,7 +32,8 @@ static int no_label(struct arrow_labels *labels, const char *format, ...)
 
 /* ---- Numbers ---- */
 
-static int take_float(struct arrow_labels *labels, double value, struct arrow_label *out)
+static int get_float_label(struct arrow_labels *labels, double value,
+			   struct arrow_label *out)
 {
 	if (value != value) {
 		out->none = true;
@@ -43,8 +44,8 @@ static int take_float(struct arrow_labels *labels, double value, struct arrow_la
 	return no_label(labels, "has a label that is no whole number, %g", value);
 }
 
-static int take_integer(struct arrow_labels *labels, const struct arrow_array *array,
-			uint64_t value, struct arrow_label *out)
+static int get_integer_label(struct arrow_labels *labels, const struct arrow_array *array,
+			     uint64_t value, struct arrow_label *out)
 {
 	if (array->is_signed && array->bits < 64 && value >> (array->bits - 1))
 		value |= UINT64_MAX << array->bits;
@@ -55,10 +56,10 @@ static int take_integer(struct arrow_labels *labels, const struct arrow_array *a
 }
 
 /* Element i of values that lie one behind the other. */
-static int label_column_take_number(struct arrow_labels *labels,
-				    const struct arrow_array *array,
-				    const unsigned char *values, size_t i,
-				    struct arrow_label *out)
+static int label_column_get_number(struct arrow_labels *labels,
+				   const struct arrow_array *array,
+				   const unsigned char *values, size_t i,
+				   struct arrow_label *out)
 {
 	size_t bytes = array->bits / 8;
 
@@ -67,20 +68,21 @@ static int label_column_take_number(struct arrow_labels *labels,
 		return 0;
 	}
 	if (array->type == ARROW_FLOAT)
-		return take_float(labels,
-				  ieee_value(little_endian(values + i * bytes,
-							  (unsigned)bytes), (unsigned)bytes),
-				  out);
-	return take_integer(labels, array,
-			    little_endian(values + i * bytes, (unsigned)bytes), out);
+		return get_float_label(labels,
+				       ieee_value(little_endian(values + i * bytes,
+								    (unsigned)bytes),
+								    (unsigned)bytes),
+				       out);
+	return get_integer_label(labels, array,
+				 little_endian(values + i * bytes, (unsigned)bytes), out);
 }
 
 /* ---- Text ---- */
 
-static int label_column_take_text(struct arrow_labels *labels, struct arrow_file *file,
-				  const struct arrow_batch *batch,
-				  struct arrow_slice *slice, size_t i,
-				  struct arrow_label *out)
+static int label_column_get_text(struct arrow_labels *labels, struct arrow_file *file,
+				 const struct arrow_batch *batch,
+				 struct arrow_slice *slice, size_t i,
+				 struct arrow_label *out)
 {
 	uint64_t length;
 	int err = arrow_slice_text(file, batch, slice, i, &out->text, &length);
@@ -159,8 +161,8 @@ static int label_column_read_elements(struct arrow_labels *labels,
 }
 
 /* The place of the one element that is not 0; of one element alone it is the label. */
-static int take_one_hot(struct arrow_labels *labels, uint64_t n, uint64_t shift,
-			struct arrow_label *out)
+static int get_one_hot_label(struct arrow_labels *labels, uint64_t n, uint64_t shift,
+			     struct arrow_label *out)
 {
 	const struct arrow_array *array = &labels->column->elements;
 	uint64_t from = array->type == ARROW_BOOL ? shift : 0;
@@ -173,8 +175,8 @@ static int take_one_hot(struct arrow_labels *labels, uint64_t n, uint64_t shift,
 
 		if (!labels->elements.validity.length ||
 		    labels->nulls.items[bit / 8] >> bit % 8 & 1)
-			err = label_column_take_number(labels, array, labels->row.items,
-						       (size_t)(from + i), &element);
+			err = label_column_get_number(labels, array, labels->row.items,
+						      (size_t)(from + i), &element);
 		if (err)
 			return err;
 		if (n == 1) {
@@ -191,9 +193,9 @@ static int take_one_hot(struct arrow_labels *labels, uint64_t n, uint64_t shift,
 	return 0;
 }
 
-static int label_column_take_list(struct arrow_labels *labels, struct arrow_file *file,
-				  const struct arrow_batch *batch, size_t i,
-				  struct arrow_label *out)
+static int label_column_get_list(struct arrow_labels *labels, struct arrow_file *file,
+				 const struct arrow_batch *batch, size_t i,
+				 struct arrow_label *out)
 {
 	uint64_t begin, end;
 	int err;
@@ -213,7 +215,7 @@ static int label_column_take_list(struct arrow_labels *labels, struct arrow_file
 	err = label_column_read_elements(labels, file, begin, end);
 	if (err)
 		return arrow_refuse_read(file, err);
-	return take_one_hot(labels, end - begin, begin % 8, out);
+	return get_one_hot_label(labels, end - begin, begin % 8, out);
 }
 
 /* ---- Dictionaries ---- */
@@ -227,10 +229,10 @@ static int label_column_add_value(struct arrow_labels *labels, struct arrow_file
 	int err = 0;
 
 	if (!item.none && arrow_is_text(slice->array))
-		err = label_column_take_text(labels, file, batch, slice, i, &item);
+		err = label_column_get_text(labels, file, batch, slice, i, &item);
 	else if (!item.none)
-		err = label_column_take_number(labels, slice->array, slice->values.items,
-					       i, &item);
+		err = label_column_get_number(labels, slice->array, slice->values.items,
+					      i, &item);
 	if (err == -EDOM)
 		return arrow_refuse(
 			file,
@@ -284,12 +286,13 @@ static int visit_dictionary(struct arrow_file *file, const struct arrow_batch *b
 	return err;
 }
 
-static int take_value(struct arrow_labels *labels, struct arrow_file *file,
-		      const struct arrow_batch *batch, size_t i, struct arrow_label *out)
+static int get_value_label(struct arrow_labels *labels, struct arrow_file *file,
+			   const struct arrow_batch *batch, size_t i,
+			   struct arrow_label *out)
 {
 	struct arrow_label index = {.none = false};
-	int err = label_column_take_number(labels, labels->slice.array,
-					   labels->slice.values.items, i, &index);
+	int err = label_column_get_number(labels, labels->slice.array,
+					  labels->slice.values.items, i, &index);
 
 	if (err || index.number < 0 ||
 	    (uint64_t)index.number >= labels->dictionary.items.count)
@@ -368,14 +371,14 @@ int arrow_labels_get(struct arrow_labels *labels, struct arrow_file *file,
 		return 0;
 	out->none = false;
 	if (column->self.dictionary)
-		return take_value(labels, file, batch, i, out);
+		return get_value_label(labels, file, batch, i, out);
 	if (arrow_is_text(&column->self))
-		return label_column_take_text(labels, file, batch, &labels->slice, i,
-					      out);
+		return label_column_get_text(labels, file, batch, &labels->slice, i,
+					     out);
 	if (arrow_is_list(&column->self))
-		return label_column_take_list(labels, file, batch, i, out);
-	return label_column_take_number(labels, &column->self, labels->slice.values.items,
-					i, out);
+		return label_column_get_list(labels, file, batch, i, out);
+	return label_column_get_number(labels, &column->self, labels->slice.values.items,
+				       i, out);
 }
 
 /* Called for each label: 0, or what ends the way. */
@@ -438,7 +441,7 @@ static int select_row(struct arrow_file *file, const struct arrow_label *label)
 		       : 0;
 }
 
-int arrow_selection_take(struct arrow_file *file)
+int arrow_selection_read(struct arrow_file *file)
 {
 	char why[ARROW_WHY_BYTES];
 	int err;

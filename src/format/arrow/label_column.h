@@ -58,6 +58,6 @@ int arrow_labels_fit(struct arrow_file *file, const struct arrow_column *column,
 		     char why[ARROW_WHY_BYTES]);
 
 /* A file of the numbers of another one's rows: into scan->selection. */
-int arrow_selection_take(struct arrow_file *file);
+int arrow_selection_read(struct arrow_file *file);
 
 #endif

@@ -137,7 +137,7 @@ static int add_fixed_rows(struct hdf5_row_set *set, struct fixed_rows *rows)
 	return err;
 }
 
-int hdf5_take_array(struct hdf5_row_set *set)
+int hdf5_add_array_rows(struct hdf5_row_set *set)
 {
 	struct hdf5_walk *walk = set->group->walk;
 	const struct image_shape *shape = &set->binding->shape;

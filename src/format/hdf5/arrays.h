@@ -10,7 +10,7 @@
 #include "format/hdf5/row_samples.h"
 
 /* Appends the rows, all of one length, as samples. */
-int hdf5_take_array(struct hdf5_row_set *set);
+int hdf5_add_array_rows(struct hdf5_row_set *set);
 
 /*
  * view=arrays: adds the dataset that the path names as NAME.npy, or as NAME/ROW.npy.

@@ -53,7 +53,7 @@ static int refuse_variable(struct hdf5_walk *walk)
 }
 
 /* Chunks that are narrower than rows: the first ones have the rows' beginnings. */
-static bool take_heads(struct hdf5_column *c, enum hdf5_column_kind kind)
+static bool read_heads(struct hdf5_column *c, enum hdf5_column_kind kind)
 {
 	const struct hdf5_dataset *d = c->dataset;
 
@@ -79,7 +79,7 @@ static int open_chunks(struct hdf5_column *c, int axis, enum hdf5_column_kind ki
 	c->chunk_rows = c->chunks.tile[axis];
 	c->chunk_step = 1;
 	for (int i = 0; i < d->rank; i++)
-		if (i != axis && c->chunks.tile[i] != d->dims[i] && !take_heads(c, kind))
+		if (i != axis && c->chunks.tile[i] != d->dims[i] && !read_heads(c, kind))
 			return hdf5_refuse(c->walk,
 					   "has rows in chunks of another width; repack it: "
 					   "h5repack -l CONTI '%s' out.h5",

@@ -151,7 +151,7 @@ static hid_t driver_library_driver(void)
 	return id;
 }
 
-static herr_t driver_keep_innermost(unsigned n, const H5E_error2_t *error, void *data)
+static herr_t driver_copy_innermost(unsigned n, const H5E_error2_t *error, void *data)
 {
 	if (n == 0)
 		*(H5E_error2_t *)data = *error;
@@ -163,7 +163,7 @@ static H5E_error2_t innermost_error(void)
 {
 	H5E_error2_t error = { 0 };
 
-	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, driver_keep_innermost, &error);
+	H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, driver_copy_innermost, &error);
 	return error;
 }
 

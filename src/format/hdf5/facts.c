@@ -140,7 +140,7 @@ static int sniff_rows(struct hdf5_walk *walk, struct hdf5_dataset *d,
 
 		err = hdf5_column_get(&column, i, &bytes);
 		if (!err && *bytes)
-			extensions[n++] = samples_sniff(bytes, SAMPLES_SNIFF_BYTES);
+			extensions[n++] = samples_detect_type(bytes, SAMPLES_SNIFF_BYTES);
 		if (!err && n && !is_sure(extensions[0]))
 			break;
 	}

@@ -58,7 +58,7 @@ static int check_build(struct hdf5_walk *walk, H5Z_filter_t filter, uint32_t ste
 					  "built without %s", (int)filter, needs);
 }
 
-static int take_filter(struct hdf5_walk *walk, struct hdf5_dataset *d, unsigned i,
+static int read_filter(struct hdf5_walk *walk, struct hdf5_dataset *d, unsigned i,
 		       uint32_t *step)
 {
 	unsigned flags, values[8] = { 0 };
@@ -93,7 +93,7 @@ int hdf5_read_filters(struct hdf5_walk *walk, struct hdf5_dataset *d,
 	chunks->filters = (unsigned)n;
 	for (unsigned i = 0; i < chunks->filters; i++) {
 		uint32_t step = 0;
-		int err = take_filter(walk, d, i, &step);
+		int err = read_filter(walk, d, i, &step);
 
 		if (err)
 			return err;

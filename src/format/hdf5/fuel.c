@@ -127,7 +127,7 @@ static bool is_sound(hid_t file_type)
 }
 
 /* Other attributes may be called "split", too; one that has these columns is meant. */
-static bool is_meant(hid_t file_type)
+static bool line_applies(hid_t file_type)
 {
 	return H5Tget_class(file_type) == H5T_COMPOUND &&
 	       H5Tget_member_index(file_type, "split") >= 0 &&
@@ -162,7 +162,7 @@ static int fuel_read_lines(struct hdf5_walk *walk, hid_t attribute,
 
 	if (file_type < 0 || n < 0) {
 		err = hdf5_refuse_library(walk, "cannot read the splits of");
-	} else if (n > 0 && is_meant(file_type)) {
+	} else if (n > 0 && line_applies(file_type)) {
 		hid_t type = is_sound(file_type) ? line_type(file_type) : H5I_INVALID_HID;
 
 		err = read_typed_lines(walk, attribute, type, n, out);
@@ -229,12 +229,12 @@ int hdf5_split_mark(struct hdf5_walk *walk, struct hdf5_dataset *d, uint64_t bas
 /* Remembers that the dataset at `address` is a list of rows. */
 static int note_list(struct hdf5_walk *walk, struct hdf5_split_lines *lines, haddr_t address)
 {
-	if (hdf5_split_lines_use(lines, address))
+	if (hdf5_split_lines_refer_to(lines, address))
 		return 0;
 	return vec_push(&lines->lists, address) < 0 ? hdf5_out_of_memory(walk) : 0;
 }
 
-bool hdf5_split_lines_use(const struct hdf5_split_lines *lines, haddr_t address)
+bool hdf5_split_lines_refer_to(const struct hdf5_split_lines *lines, haddr_t address)
 {
 	for (size_t i = 0; i < lines->lists.count; i++)
 		if (lines->lists.items[i] == address)
@@ -298,8 +298,9 @@ static bool same_rows(const struct hdf5_split_line *a, const struct hdf5_split_l
 	return a->start == b->start && a->stop == b->stop;
 }
 
-static int take_line(struct hdf5_walk *walk, struct hdf5_split_lines *from, const struct hdf5_split_line *line,
-		     uint64_t rows, struct hdf5_splits *out)
+static int read_split_line(struct hdf5_walk *walk, struct hdf5_split_lines *from,
+			   const struct hdf5_split_line *line,
+			   uint64_t rows, struct hdf5_splits *out)
 {
 	struct hdf5_split split = { .start = (uint64_t)line->start,
 				   .stop = (uint64_t)line->stop };
@@ -322,9 +323,9 @@ static int take_line(struct hdf5_walk *walk, struct hdf5_split_lines *from, cons
 	return err;
 }
 
-static int take_lines(struct hdf5_walk *walk, struct hdf5_split_lines *from,
-		      const char *source, const char *labels, uint64_t rows,
-		      struct hdf5_splits *out)
+static int read_split_lines(struct hdf5_walk *walk, struct hdf5_split_lines *from,
+			    const char *source, const char *labels, uint64_t rows,
+			    struct hdf5_splits *out)
 {
 	const struct hdf5_split_line *lines = from->items;
 	size_t n = from->count;
@@ -341,7 +342,7 @@ static int take_lines(struct hdf5_walk *walk, struct hdf5_split_lines *from,
 				walk, lines[i].split,
 				"has other rows of the labels than of the images");
 		if (!err)
-			err = take_line(walk, from, &lines[i], rows, out);
+			err = read_split_line(walk, from, &lines[i], rows, out);
 		if (!err)
 			out->items.items[out->items.count - 1].labelled = labelled;
 	}
@@ -357,8 +358,8 @@ static size_t count_splits(const struct hdf5_splits *splits, uint64_t row)
 	return n;
 }
 
-void hdf5_splits_tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
-			   uint64_t rows, const char *by)
+void hdf5_splits_report_unlisted(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+				 uint64_t rows, const char *by)
 {
 	struct findings *findings = walk->scan->findings;
 	uint64_t none = 0, several = 0, first = 0;
@@ -433,9 +434,10 @@ int hdf5_splits_read(struct hdf5_walk *walk, struct hdf5_split_lines *lines,
 			     "the attribute 'split' says nothing of '%.200s': its rows "
 			     "are shown as one; name it there, or see all with -o "
 			     "view=arrays", walk->path.items);
-	err = take_lines(walk, lines, source, labels, rows, out);
+	err = read_split_lines(walk, lines, source, labels, rows, out);
 	if (!err)
-		hdf5_splits_tell_rest(walk, out, rows, "the attribute 'split' has it");
+		hdf5_splits_report_unlisted(walk, out, rows, "the attribute 'split' has "
+					    "it");
 	return err;
 }
 

@@ -37,7 +37,7 @@ int hdf5_split_lines_read(struct hdf5_walk *walk, hid_t group, struct hdf5_split
 void hdf5_split_lines_free(struct hdf5_split_lines *lines);
 
 /* Is the dataset at `address` such a list of rows? */
-bool hdf5_split_lines_use(const struct hdf5_split_lines *lines, haddr_t address);
+bool hdf5_split_lines_refer_to(const struct hdf5_split_lines *lines, haddr_t address);
 
 /*
  * What the lines say of the array `source` of `rows` rows, and of its labels (NULL: none).
@@ -55,8 +55,8 @@ int hdf5_split_mark(struct hdf5_walk *walk, struct hdf5_dataset *list, uint64_t 
 		    uint64_t rows, struct hdf5_split *split, uint64_t *wrong);
 
 /* Adds findings of rows of the array at hand that are in no split, or in several. */
-void hdf5_splits_tell_rest(struct hdf5_walk *walk, const struct hdf5_splits *splits,
-			   uint64_t rows, const char *by);
+void hdf5_splits_report_unlisted(struct hdf5_walk *walk, const struct hdf5_splits *splits,
+				 uint64_t rows, const char *by);
 
 /* Refuses splits with labels that have rows beyond the `labels` that there are. */
 int hdf5_splits_check(struct hdf5_walk *walk, const struct hdf5_splits *splits,

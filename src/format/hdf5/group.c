@@ -72,8 +72,8 @@ int hdf5_group_add(struct hdf5_group *group, const char *name, struct hdf5_datas
 }
 
 /* Addresses of two files may be equal, and their complements are not. */
-int hdf5_group_add_elsewhere(struct hdf5_group *group, struct hdf5_walk *walk,
-			     const char *name, struct hdf5_dataset *d)
+int hdf5_group_add_partner(struct hdf5_group *group, struct hdf5_walk *walk,
+			   const char *name, struct hdf5_dataset *d)
 {
 	struct catalogue_item item = { .name = strdup(name), .elsewhere = true };
 	struct hdf5_table table = { .walk = walk, .address = d->address };
@@ -115,7 +115,7 @@ int hdf5_group_open(struct hdf5_group *group, size_t item, struct hdf5_dataset *
 
 /* The plan */
 
-static void group_tell(void *context, const char *sentence)
+static void group_add_finding(void *context, const char *sentence)
 {
 	findings_add(context, FINDING_CHOSEN, "%s", sentence);
 }
@@ -139,7 +139,7 @@ static int bind_catalogue(struct hdf5_group *group)
 				       .where = group_path_of(walk),
 				       .tree = scan->rows->tree,
 				       .has_splits = group->lines.count > 0,
-				       .tell = group_tell,
+				       .tell = group_add_finding,
 				       .context = walk->scan->findings};
 	int err = label_rules_bind(&group->catalogue, &options, &group->plan);
 
@@ -164,11 +164,11 @@ static char *class_of_file(const struct hdf5_group *group)
 		return NULL;
 	if (n == 0 || (scan->alone && !name_is_wnid(name, n)))
 		return NULL;
-	return split_is_small_word(name, n) ? NULL : strndup(name, n);
+	return split_is_lowercase_word(name, n) ? NULL : strndup(name, n);
 }
 
 /* Why an array is shown, where another could think otherwise. */
-static void tell_guess(struct hdf5_group *group, const struct binding *b)
+static void report_guess(struct hdf5_group *group, const struct binding *b)
 {
 	const struct catalogue_item *item = &group->catalogue.items.items[b->array];
 	struct findings *findings = group->walk->scan->findings;
@@ -208,8 +208,8 @@ static void tell_guess(struct hdf5_group *group, const struct binding *b)
 			     "shows the array as it is stored", path, item->what);
 }
 
-static int take_binding(struct hdf5_group *group, const struct binding *b,
-			const char *file_class)
+static int add_binding(struct hdf5_group *group, const struct binding *b,
+		       const char *file_class)
 {
 	struct hdf5_walk *walk = group->walk;
 	const char *name = group->catalogue.items.items[b->array].name;
@@ -228,15 +228,16 @@ static int take_binding(struct hdf5_group *group, const struct binding *b,
 	err = hdf5_group_open(group, b->array, &dataset);
 	if (err)
 		return err;
-	tell_guess(group, b);
-	err = b->form == SAMPLE_ROWS ? hdf5_take_vlen_rows(&set) : hdf5_take_array(&set);
+	report_guess(group, b);
+	err = b->form == SAMPLE_ROWS ? hdf5_add_vlen_rows(&set) :
+		hdf5_add_array_rows(&set);
 	hdf5_dataset_close(&dataset);
 	if (!err)
 		hdf5_reset_path(walk, length);
 	return err;
 }
 
-int hdf5_group_take_samples(struct hdf5_group *group)
+int hdf5_group_add_samples(struct hdf5_group *group)
 {
 	CLEANUP(cleanup_free) char *file_class = class_of_file(group);
 	int err = 0;
@@ -248,6 +249,6 @@ int hdf5_group_take_samples(struct hdf5_group *group)
 	if (!err)
 		err = bind_catalogue(group);
 	for (size_t i = 0; i < group->plan.items.count && !err; i++)
-		err = take_binding(group, &group->plan.items.items[i], file_class);
+		err = add_binding(group, &group->plan.items.items[i], file_class);
 	return err;
 }

@@ -37,11 +37,11 @@ int hdf5_group_add(struct hdf5_group *group, const char *name, struct hdf5_datas
 		   time_t mtime, size_t soft);
 
 /* The same, of a dataset in the file of another walk, that may be labels of this group's. */
-int hdf5_group_add_elsewhere(struct hdf5_group *group, struct hdf5_walk *walk,
-			     const char *name, struct hdf5_dataset *dataset);
+int hdf5_group_add_partner(struct hdf5_group *group, struct hdf5_walk *walk,
+			   const char *name, struct hdf5_dataset *dataset);
 
 /* Decides what are samples, and appends them. What is not used stays unmarked. */
-int hdf5_group_take_samples(struct hdf5_group *group);
+int hdf5_group_add_samples(struct hdf5_group *group);
 
 void hdf5_group_free(struct hdf5_group *group);
 

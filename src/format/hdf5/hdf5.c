@@ -57,7 +57,7 @@ static int walk_group(struct hdf5_walk *walk, hid_t id);
  * Links that follow are hard links. Each file is remembered: how many links it has
  * is what its header says, and that may be wrong.
  */
-static int hdf5_take_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
+static int hdf5_scan_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 			  const H5O_info_t *object)
 {
 	const struct hdf5_seen *seen = hdf5_find_seen(walk, object->addr);
@@ -73,8 +73,8 @@ static int hdf5_take_file(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 }
 
 /* view=arrays: what NumPy can hold is a file, or one for each record. */
-static int take_array(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
-		      const H5O_info_t *object, bool *done)
+static int visit_array(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
+		       const H5O_info_t *object, bool *done)
 {
 	int err;
 
@@ -97,8 +97,8 @@ static bool is_shown_at_once(const struct hdf5_walk *walk, const struct hdf5_dat
 	       (walk->scan->rows->arrays || !label_rules_name_counts(name, walk->scan->rows->labels));
 }
 
-static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
-			const H5O_info_t *object)
+static int visit_dataset(struct hdf5_group *group, hid_t id, const char *name,
+			 const H5O_info_t *object)
 {
 	struct hdf5_walk *walk = group->walk;
 	struct hdf5_dataset dataset;
@@ -109,13 +109,13 @@ static int take_dataset(struct hdf5_group *group, hid_t id, const char *name,
 	if (!err)
 		hdf5_note_candidate(walk, &dataset);
 	if (!err && walk->scan->rows->arrays)
-		err = take_array(walk, &dataset, object, &done);
+		err = visit_array(walk, &dataset, object, &done);
 	if (err || done) {
 		hdf5_dataset_close(&dataset);
 		return err;
 	}
 	if (is_shown_at_once(walk, &dataset, name))
-		err = hdf5_take_file(walk, &dataset, object);
+		err = hdf5_scan_file(walk, &dataset, object);
 	else if (dataset.use != HDF5_USE_NONE && dataset.use != HDF5_USE_FILE &&
 		 hdf5_find_seen(walk, object->addr))
 		hdf5_leave_out_link(walk, "is another link to rows that are shown already");
@@ -149,7 +149,7 @@ static int note_empty(struct hdf5_walk *walk, time_t mtime)
 }
 
 /* Once it is known whether there are classes. */
-static int settle_empty(struct hdf5_walk *walk)
+static int add_empty_groups(struct hdf5_walk *walk)
 {
 	bool classes = walk->labelled && !walk->scan->rows->tree;
 	int err = 0;
@@ -163,7 +163,7 @@ static int settle_empty(struct hdf5_walk *walk)
 	return err;
 }
 
-static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object)
+static int visit_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object)
 {
 	size_t entries = entries_count(walk->scan->entries);
 	uint64_t arrays = walk->arrays;
@@ -190,8 +190,8 @@ static int take_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object
 }
 
 /* By its address, which saves looking the name up again. */
-static int take_object(struct hdf5_group *group, hid_t parent, const char *name,
-		       haddr_t address)
+static int visit_object(struct hdf5_group *group, hid_t parent, const char *name,
+			haddr_t address)
 {
 	struct hdf5_walk *walk = group->walk;
 	hid_t id = H5Oopen_by_addr(parent, address);
@@ -203,9 +203,9 @@ static int take_object(struct hdf5_group *group, hid_t parent, const char *name,
 	if (H5Oget_info2(id, &object, H5O_INFO_BASIC | H5O_INFO_TIME) < 0)
 		err = hdf5_refuse_library(walk, "cannot read the attributes of");
 	else if (object.type == H5O_TYPE_DATASET)
-		err = take_dataset(group, id, name, &object);
+		err = visit_dataset(group, id, name, &object);
 	else if (object.type == H5O_TYPE_GROUP)
-		err = take_group(walk, id, &object);
+		err = visit_group(walk, id, &object);
 	else
 		entries_leave_out(walk->scan->entries); /* a type */
 	H5Oclose(id);
@@ -225,8 +225,8 @@ static bool has_parent(const char *target)
 	return false;
 }
 
-static int take_soft_link(struct hdf5_walk *walk, hid_t parent, const char *name,
-			  size_t size)
+static int visit_soft_link(struct hdf5_walk *walk, hid_t parent, const char *name,
+			   size_t size)
 {
 	CLEANUP(cleanup_free) char *target = NULL;
 
@@ -274,15 +274,15 @@ static int hdf5_follow(struct hdf5_group *group, hid_t parent, const char *name,
 }
 
 /* Links that may lead to labels wait until the group's end. */
-static int hdf5_take_link(struct hdf5_group *group, hid_t parent, const char *name,
-			  const H5L_info_t *link)
+static int hdf5_visit_link(struct hdf5_group *group, hid_t parent, const char *name,
+			   const H5L_info_t *link)
 {
 	const struct scan *scan = group->walk->scan;
 	bool followed = false;
 	int err = 0;
 
 	if (link->type == H5L_TYPE_HARD)
-		return take_object(group, parent, name, link->u.address);
+		return visit_object(group, parent, name, link->u.address);
 	if (link->type != H5L_TYPE_SOFT)
 		return hdf5_refuse(group->walk, "is a link to another file; copy what it points "
 						"to into this file (h5copy), or mount that file "
@@ -290,7 +290,7 @@ static int hdf5_take_link(struct hdf5_group *group, hid_t parent, const char *na
 	if (!scan->rows->arrays && label_rules_name_counts(name, scan->rows->labels))
 		err = hdf5_follow(group, parent, name, link->u.val_size, &followed);
 	return err || followed ? err :
-		take_soft_link(group->walk, parent, name, link->u.val_size);
+		visit_soft_link(group->walk, parent, name, link->u.val_size);
 }
 
 /* Why a link cannot be shown, whatever it leads to; NULL: it can. */
@@ -328,7 +328,7 @@ static herr_t visit_link(hid_t parent, const char *name, const H5L_info_t *link,
 	if (problem)
 		hdf5_leave_out_link(walk, problem);
 	else if (!walk->err)
-		walk->err = hdf5_take_link(group, parent, name, link);
+		walk->err = hdf5_visit_link(group, parent, name, link);
 	if (!walk->err)
 		hdf5_reset_path(walk, length);
 	return walk->err ? -1 : 0;
@@ -341,7 +341,7 @@ static bool is_partners(const struct hdf5_group *group, const struct catalogue_i
 }
 
 /* What says nothing of samples is a file or a link like any other, or is left out. */
-static int take_unused(struct hdf5_group *group, size_t i)
+static int add_unused_item(struct hdf5_group *group, size_t i)
 {
 	struct hdf5_walk *walk = group->walk;
 	const struct hdf5_table *table = &group->tables.items[i];
@@ -351,14 +351,14 @@ static int take_unused(struct hdf5_group *group, size_t i)
 	int err;
 
 	if (item->used || item->elsewhere ||
-	    hdf5_split_lines_use(&group->lines, table->address))
+	    hdf5_split_lines_refer_to(&group->lines, table->address))
 		return 0;
 	if (is_partners(group, item)) {
 		walk->partners = true;
 		return 0;
 	}
 	if (table->soft)
-		return take_soft_link(walk, group->id, item->name, table->size);
+		return visit_soft_link(walk, group->id, item->name, table->size);
 	if (table->use != HDF5_USE_FILE) {
 		hdf5_leave_out(walk, item->what);
 		return 0;
@@ -366,12 +366,12 @@ static int take_unused(struct hdf5_group *group, size_t i)
 	err = hdf5_group_open(group, i, &dataset);
 	if (err)
 		return err;
-	err = hdf5_take_file(walk, &dataset, &object);
+	err = hdf5_scan_file(walk, &dataset, &object);
 	hdf5_dataset_close(&dataset);
 	return err;
 }
 
-static int take_rest(struct hdf5_group *group)
+static int add_unused(struct hdf5_group *group)
 {
 	struct hdf5_walk *walk = group->walk;
 	size_t length = walk->path.count;
@@ -380,7 +380,7 @@ static int take_rest(struct hdf5_group *group)
 	for (size_t i = 0; i < group->tables.count && !err; i++) {
 		err = hdf5_set_path(walk, length, group->catalogue.items.items[i].name);
 		if (!err)
-			err = take_unused(group, i);
+			err = add_unused_item(group, i);
 		if (!err)
 			hdf5_reset_path(walk, length);
 	}
@@ -398,9 +398,9 @@ static int walk_group(struct hdf5_walk *walk, hid_t id)
 	if (!err && group.tables.count && walk->scan->labels_in && !walk->scan->rows->arrays)
 		err = hdf5_partner_list(&group);
 	if (!err)
-		err = hdf5_group_take_samples(&group);
+		err = hdf5_group_add_samples(&group);
 	if (!err)
-		err = take_rest(&group);
+		err = add_unused(&group);
 	hdf5_group_free(&group);
 	return err;
 }
@@ -408,7 +408,7 @@ static int walk_group(struct hdf5_walk *walk, hid_t id)
 /* The end */
 
 /* " and 90 more" */
-static const char *rest_left_out(const struct hdf5_walk *walk, char out[40])
+static const char *count_left_out(const struct hdf5_walk *walk, char out[40])
 {
 	*out = '\0';
 	if (walk->left_out > HDF5_LEFT_OUT_NAMED)
@@ -426,7 +426,7 @@ static int hdf5_refuse_empty(struct hdf5_walk *walk)
 		return error_set(walk->e, ERROR_DATASET, EBADMSG,
 				 "'%s' is an HDF5 file with no array that NumPy can hold: it "
 				 "holds %s%s; mount it without view=arrays",
-				 walk->scan->label, seen, rest_left_out(walk, rest));
+				 walk->scan->label, seen, count_left_out(walk, rest));
 	return error_set(walk->e, ERROR_DATASET, EBADMSG,
 			 "'%s' is an HDF5 file without anything that can be shown as "
 			 "files: it holds %s%s; files are made of one-dimensional "
@@ -435,7 +435,7 @@ static int hdf5_refuse_empty(struct hdf5_walk *walk)
 			 "or of rows with labels; say -o labels=NAME if an array of "
 			 "another name labels the rows, or -o view=arrays to see every "
 			 "array as .npy files",
-			 walk->scan->label, seen, rest_left_out(walk, rest));
+			 walk->scan->label, seen, count_left_out(walk, rest));
 }
 
 static int hdf5_refuse_labels(struct hdf5_walk *walk)
@@ -475,7 +475,7 @@ static int hdf5_report(struct hdf5_walk *walk)
 			     "%llu dataset%s no files and no rows of samples and left "
 			     "out: %s%s%s", (unsigned long long)walk->left_out,
 			     walk->left_out == 1 ? " is" : "s are", walk->left_out_names,
-			     rest_left_out(walk, rest),
+			     count_left_out(walk, rest),
 			     scan->rows->arrays ? "" :
 			     "; -o view=arrays shows arrays as .npy files");
 	snprintf(scan->detail, sizeof(scan->detail), "%s%s%s", walk->arrays_text,
@@ -497,7 +497,7 @@ static int walk_file(struct hdf5_walk *walk)
 		if (!err)
 			err = walk_group(walk, root);
 		if (!err)
-			err = settle_empty(walk);
+			err = add_empty_groups(walk);
 	}
 	if (root >= 0)
 		H5Gclose(root);

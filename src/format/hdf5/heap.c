@@ -226,8 +226,8 @@ static int heap_verify(struct hdf5_heap *heap, const struct hdf5_row *row, uint6
 	return 0;
 }
 
-int hdf5_heap_find_surely(struct hdf5_heap *heap, const struct hdf5_row *row,
-			  struct hdf5_found *out)
+int hdf5_heap_find_checked(struct hdf5_heap *heap, const struct hdf5_row *row,
+			   struct hdf5_found *out)
 {
 	int err = hdf5_heap_find(heap, row, out);
 	const char *problem;

@@ -76,7 +76,7 @@ int hdf5_heap_find(struct hdf5_heap *heap, const struct hdf5_row *row,
 		   struct hdf5_found *out);
 
 /* The same, and looks: the header before the bytes is that of the row. */
-int hdf5_heap_find_surely(struct hdf5_heap *heap, const struct hdf5_row *row,
-			  struct hdf5_found *out);
+int hdf5_heap_find_checked(struct hdf5_heap *heap, const struct hdf5_row *row,
+			   struct hdf5_found *out);
 
 #endif

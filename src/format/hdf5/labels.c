@@ -39,7 +39,7 @@ static void drop_names(struct hdf5_labels *labels)
 }
 
 /* 0, 1, ... of an enumeration; libhdf5 allocates the name. */
-static bool take_member(hid_t type, unsigned i, struct hdf5_labels *labels)
+static bool read_label_member(hid_t type, unsigned i, struct hdf5_labels *labels)
 {
 	unsigned char value[8] = { 0 };
 	char *name = H5Tget_member_name(type, i);
@@ -73,7 +73,7 @@ static bool labels_is_bool(hid_t type)
 }
 
 /* Those of members that are 0, 1, ..., each once; others stay numbers. */
-static int take_members(struct hdf5_walk *walk, struct hdf5_labels *labels)
+static int read_label_members(struct hdf5_walk *walk, struct hdf5_labels *labels)
 {
 	hid_t type = labels->dataset.type;
 	int n = H5Tget_nmembers(type), err;
@@ -84,7 +84,7 @@ static int take_members(struct hdf5_walk *walk, struct hdf5_labels *labels)
 	if (err)
 		return err;
 	for (unsigned i = 0; i < (unsigned)n && !err; i++) {
-		if (!take_member(type, i, labels)) {
+		if (!read_label_member(type, i, labels)) {
 			drop_names(labels);
 			break;
 		}
@@ -94,7 +94,7 @@ static int take_members(struct hdf5_walk *walk, struct hdf5_labels *labels)
 	return err;
 }
 
-static int labels_take_list(struct hdf5_walk *walk, struct hdf5_dataset *d,
+static int labels_read_list(struct hdf5_walk *walk, struct hdf5_dataset *d,
 			    struct hdf5_labels *labels)
 {
 	struct hdf5_words words;
@@ -129,7 +129,7 @@ static int open_list(struct hdf5_group *group, size_t item, struct hdf5_labels *
 		return err;
 	if (hdf5_are_words(&d) && d.dims[0] <= CLASSES_MOST) {
 		walk->beside = group->catalogue.items.items[item].name;
-		err = labels_take_list(walk, &d, labels);
+		err = labels_read_list(walk, &d, labels);
 		walk->beside = NULL;
 	}
 	hdf5_dataset_close(&d);
@@ -166,7 +166,7 @@ static int find_class_names(struct hdf5_group *group, const struct binding *bind
 	if (labels->are_words)
 		return 0;
 	if (labels->dataset.kind == H5T_ENUM && !labels->one_hot)
-		err = take_members(group->walk, labels);
+		err = read_label_members(group->walk, labels);
 	if (err || labels->class_names || binding->class_list == RULE_NONE)
 		return err;
 	labels->in_list = true;

@@ -27,7 +27,7 @@ static int add_dataset(struct partner *p, hid_t id, const char *name, haddr_t ad
 
 	d.address = address;
 	if (!err && (labels || p->alone)) /* what is alone is called as its writer likes */
-		err = hdf5_group_add_elsewhere(p->group, &p->walk, labels ? name : "labels", &d);
+		err = hdf5_group_add_partner(p->group, &p->walk, labels ? name : "labels", &d);
 	hdf5_dataset_close(&d);
 	return err;
 }

@@ -122,6 +122,7 @@ int hdf5_split_arrays_read(struct hdf5_group *group, const struct binding *b, bo
 	for (size_t i = 0; i < out->items.count; i++)
 		out->items.items[i].labelled = labelled;
 	if (!err)
-		hdf5_splits_tell_rest(group->walk, out, b->rows, "the lists of rows beside them say");
+		hdf5_splits_report_unlisted(group->walk, out, b->rows, "the lists of "
+					    "rows beside them say");
 	return err;
 }

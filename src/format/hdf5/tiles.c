@@ -106,7 +106,7 @@ static int cut_rows(struct tiles *t, haddr_t at, struct entry_extent *out)
 	return err ? err : make_volume(t, out);
 }
 
-static int take_contiguous(struct tiles *t, haddr_t at, struct entry_extent *out)
+static int add_contiguous(struct tiles *t, haddr_t at, struct entry_extent *out)
 {
 	const struct scan *scan = t->walk->scan;
 	int err;
@@ -125,7 +125,7 @@ static int take_contiguous(struct tiles *t, haddr_t at, struct entry_extent *out
 }
 
 /* A volume of the index may be in no other order. */
-static int take_compact(struct tiles *t, struct entry_extent *out)
+static int add_compact(struct tiles *t, struct entry_extent *out)
 {
 	CLEANUP(cleanup_free) void *bytes = NULL;
 	int err;
@@ -142,7 +142,7 @@ static int take_compact(struct tiles *t, struct entry_extent *out)
 		       hdf5_out_of_memory(t->walk) : 0;
 }
 
-static int take_chunk(struct tiles *t, const struct hdf5_chunks *chunks, uint64_t i)
+static int add_chunk_tile(struct tiles *t, const struct hdf5_chunks *chunks, uint64_t i)
 {
 	struct hdf5_chunk chunk = { 0 };
 	struct entry_tile tile;
@@ -161,7 +161,7 @@ static int take_chunk(struct tiles *t, const struct hdf5_chunks *chunks, uint64_
 	return push_tile(t, tile);
 }
 
-static int take_chunked(struct tiles *t, struct entry_extent *out)
+static int add_chunked(struct tiles *t, struct entry_extent *out)
 {
 	struct hdf5_walk *walk = t->walk;
 	struct hdf5_chunks chunks;
@@ -183,24 +183,24 @@ static int take_chunked(struct tiles *t, struct entry_extent *out)
 	memcpy(t->codecs, chunks.codecs, sizeof(t->codecs));
 	t->written = 0;
 	for (uint64_t i = 0; i < chunks.count && !err; i++)
-		err = take_chunk(t, &chunks, i);
+		err = add_chunk_tile(t, &chunks, i);
 	return err ? err : make_volume(t, out);
 }
 
-static int take_tiles(struct tiles *t, struct entry_extent *out)
+static int add_tiles(struct tiles *t, struct entry_extent *out)
 {
 	haddr_t at = hdf5_dataset_offset(t->walk, t->dataset);
 	H5D_layout_t layout = H5D_CONTIGUOUS;
 	int err;
 
 	if (at != HADDR_UNDEF)
-		return take_contiguous(t, at, out);
+		return add_contiguous(t, at, out);
 	err = hdf5_dataset_layout(t->walk, t->dataset, &layout);
 	if (err)
 		return err;
 	if (layout == H5D_COMPACT)
-		return take_compact(t, out);
-	return layout == H5D_CHUNKED ? take_chunked(t, out) : cut_rows(t, HADDR_UNDEF, out);
+		return add_compact(t, out);
+	return layout == H5D_CHUNKED ? add_chunked(t, out) : cut_rows(t, HADDR_UNDEF, out);
 }
 
 /* A value that stands for what was never written is as good as one that was. */
@@ -238,7 +238,7 @@ int hdf5_array_extent(struct hdf5_walk *walk, struct hdf5_dataset *d, const uint
 		d->dims[0] = 1;
 	}
 	t.written = d->dims[0];
-	err = take_tiles(&t, out);
+	err = add_tiles(&t, out);
 	if (!err && written)
 		err = count_written(&t, written);
 	vec_free(&t.items);

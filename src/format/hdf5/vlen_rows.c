@@ -60,13 +60,13 @@ static int sniff_row(struct vlen_rows_table *t, uint64_t number)
 	if (err || row.length == 0)
 		return err;
 	n = row.length < sizeof(head) ? row.length : sizeof(head);
-	err = hdf5_heap_find_surely(&t->walk->heap, &row, &place);
+	err = hdf5_heap_find_checked(&t->walk->heap, &row, &place);
 	if (err)
 		return vlen_rows_refuse_row(t, number, &row, err);
 	err = hdf5_blocks_read(&t->walk->file.blocks, head, n, place.at);
 	if (err)
 		return hdf5_refuse_read(t->walk, err);
-	t->extensions[t->sniffed++] = samples_sniff(head, n);
+	t->extensions[t->sniffed++] = samples_detect_type(head, n);
 	return 0;
 }
 
@@ -108,7 +108,7 @@ static int vlen_rows_fill(struct hdf5_row_set *set, uint64_t number,
 	return 0;
 }
 
-int hdf5_take_vlen_rows(struct hdf5_row_set *set)
+int hdf5_add_vlen_rows(struct hdf5_row_set *set)
 {
 	struct hdf5_walk *walk = set->group->walk;
 	CLEANUP(cleanup_free) struct vlen_rows_table *t = calloc(1, sizeof(*t));

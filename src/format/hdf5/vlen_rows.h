@@ -10,6 +10,6 @@
 #include "format/hdf5/row_samples.h"
 
 /* Appends the rows as samples. */
-int hdf5_take_vlen_rows(struct hdf5_row_set *set);
+int hdf5_add_vlen_rows(struct hdf5_row_set *set);
 
 #endif

@@ -34,7 +34,7 @@ static int words_fetch(struct hdf5_words *words, const unsigned char *bytes,
 	*length = row.length < HDF5_WORD_BYTES ? row.length : HDF5_WORD_BYTES;
 	if (row.length == 0)
 		return 0;
-	err = hdf5_heap_find_surely(&walk->heap, &row, &place);
+	err = hdf5_heap_find_checked(&walk->heap, &row, &place);
 	if (err == -EBADMSG && !walk->file.blocks.err)
 		return hdf5_refuse(walk,
 				   "is damaged: a string of %u bytes %s; copy the "

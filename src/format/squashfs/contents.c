@@ -46,7 +46,8 @@ static int contents_explain(const struct squashfs_contents *contents, int err)
 static int contents_count_blocks(struct squashfs_contents *contents, size_t bytes)
 {
 	return limit_sum(&contents->block_bytes, bytes, contents->image->used,
-			 BLOCKS_FREE) ? 0 : squashfs_beyond(contents->image, "blocks");
+			 BLOCKS_FREE) ? 0 :
+			 squashfs_refuse_bomb(contents->image, "blocks");
 }
 
 /* Extents that go on where the last one ends become part of it. */

@@ -34,7 +34,7 @@ int squashfs_damaged(const struct squashfs_image *image, const char *what)
 			 image->scan->label, what, path);
 }
 
-int squashfs_beyond(const struct squashfs_image *image, const char *what)
+int squashfs_refuse_bomb(const struct squashfs_image *image, const char *what)
 {
 	const char *path = image->path && *image->path ? image->path : "/";
 
@@ -65,7 +65,7 @@ int squashfs_unreadable(const struct squashfs_image *image, uint64_t position, i
  * The library does not say why it failed, and does not try again where storage failed
  * for a moment; our own reading does. 0: the bytes are there.
  */
-static int read_again(const struct squashfs_image *image, uint64_t position)
+static int reread(const struct squashfs_image *image, uint64_t position)
 {
 	unsigned char bytes[META_STORED_MOST];
 	uint64_t left = image->used - position;
@@ -118,7 +118,7 @@ static int read_block(struct squashfs_image *image, sqfs_off_t *at, sqfs_block *
 			image->library->held = *block;
 			return 0;
 		}
-		err = read_again(image, position);
+		err = reread(image, position);
 		if (err)
 			return err;
 	}
@@ -273,7 +273,7 @@ struct squashfs_cursor squashfs_xattrs_at(const struct squashfs_image *image,
 
 /* Inodes */
 
-static int metadata_take_directory(struct squashfs_image *image,
+static int metadata_read_directory(struct squashfs_image *image,
 				   struct squashfs_inode *out)
 {
 	struct squashfs_dir_inode x;
@@ -287,7 +287,7 @@ static int metadata_take_directory(struct squashfs_image *image,
 	return 0;
 }
 
-static int take_long_directory(struct squashfs_image *image, struct squashfs_inode *out)
+static int read_long_directory(struct squashfs_image *image, struct squashfs_inode *out)
 {
 	struct squashfs_ldir_inode x;
 	int err = squashfs_read(image, &out->next, &x, sizeof(x));
@@ -301,7 +301,7 @@ static int take_long_directory(struct squashfs_image *image, struct squashfs_ino
 	return 0;
 }
 
-static int metadata_take_file(struct squashfs_image *image, struct squashfs_inode *out)
+static int metadata_read_file(struct squashfs_image *image, struct squashfs_inode *out)
 {
 	struct squashfs_reg_inode x;
 	int err = squashfs_read(image, &out->next, &x, sizeof(x));
@@ -316,7 +316,7 @@ static int metadata_take_file(struct squashfs_image *image, struct squashfs_inod
 	return 0;
 }
 
-static int take_long_file(struct squashfs_image *image, struct squashfs_inode *out)
+static int read_long_file(struct squashfs_image *image, struct squashfs_inode *out)
 {
 	struct squashfs_lreg_inode x;
 	int err = squashfs_read(image, &out->next, &x, sizeof(x));
@@ -332,7 +332,7 @@ static int take_long_file(struct squashfs_image *image, struct squashfs_inode *o
 	return 0;
 }
 
-static int metadata_take_symlink(struct squashfs_image *image, struct squashfs_inode *out)
+static int metadata_read_symlink(struct squashfs_image *image, struct squashfs_inode *out)
 {
 	struct squashfs_symlink_inode x;
 	int err = squashfs_read(image, &out->next, &x, sizeof(x));
@@ -345,7 +345,7 @@ static int metadata_take_symlink(struct squashfs_image *image, struct squashfs_i
 }
 
 /* What is not shown needs nothing but its type. */
-static int take_nothing(struct squashfs_image *image, struct squashfs_inode *out)
+static int read_no_more(struct squashfs_image *image, struct squashfs_inode *out)
 {
 	(void)image;
 	(void)out;
@@ -353,24 +353,24 @@ static int take_nothing(struct squashfs_image *image, struct squashfs_inode *out
 }
 
 static int (*const takers[])(struct squashfs_image *image, struct squashfs_inode *out) = {
-	[SQUASHFS_DIR_TYPE] = metadata_take_directory,
-	[SQUASHFS_REG_TYPE] = metadata_take_file,
-	[SQUASHFS_SYMLINK_TYPE] = metadata_take_symlink,
-	[SQUASHFS_BLKDEV_TYPE] = take_nothing,
-	[SQUASHFS_CHRDEV_TYPE] = take_nothing,
-	[SQUASHFS_FIFO_TYPE] = take_nothing,
-	[SQUASHFS_SOCKET_TYPE] = take_nothing,
-	[SQUASHFS_LDIR_TYPE] = take_long_directory,
-	[SQUASHFS_LREG_TYPE] = take_long_file,
+	[SQUASHFS_DIR_TYPE] = metadata_read_directory,
+	[SQUASHFS_REG_TYPE] = metadata_read_file,
+	[SQUASHFS_SYMLINK_TYPE] = metadata_read_symlink,
+	[SQUASHFS_BLKDEV_TYPE] = read_no_more,
+	[SQUASHFS_CHRDEV_TYPE] = read_no_more,
+	[SQUASHFS_FIFO_TYPE] = read_no_more,
+	[SQUASHFS_SOCKET_TYPE] = read_no_more,
+	[SQUASHFS_LDIR_TYPE] = read_long_directory,
+	[SQUASHFS_LREG_TYPE] = read_long_file,
 	[SQUASHFS_LSYMLINK_TYPE] =
-		metadata_take_symlink, /* with xattrs, which links have not */
-	[SQUASHFS_LBLKDEV_TYPE] = take_nothing,
-	[SQUASHFS_LCHRDEV_TYPE] = take_nothing,
-	[SQUASHFS_LFIFO_TYPE] = take_nothing,
-	[SQUASHFS_LSOCKET_TYPE] = take_nothing,
+		metadata_read_symlink, /* with xattrs, which links have not */
+	[SQUASHFS_LBLKDEV_TYPE] = read_no_more,
+	[SQUASHFS_LCHRDEV_TYPE] = read_no_more,
+	[SQUASHFS_LFIFO_TYPE] = read_no_more,
+	[SQUASHFS_LSOCKET_TYPE] = read_no_more,
 };
 
-static int take_base(struct squashfs_image *image, struct squashfs_cursor cursor,
+static int read_base(struct squashfs_image *image, struct squashfs_cursor cursor,
 		     struct squashfs_inode *out, unsigned *type)
 {
 	struct squashfs_base_inode x;
@@ -404,7 +404,7 @@ int squashfs_inode(struct squashfs_image *image, uint64_t reference,
 	*out = (struct squashfs_inode){ .xattrs = SQUASHFS_NONE,
 					.fragment = SQUASHFS_NONE };
 	out->next = place(sb->inode_table_start, reference);
-	err = take_base(image, out->next, out, &type);
+	err = read_base(image, out->next, out, &type);
 	if (!err) /* which begins with the same fields */
 		err = takers[type](image, out);
 	if (!err && out->type == SQUASHFS_DIRECTORY)
@@ -448,7 +448,7 @@ static int init_library(struct squashfs_image *image, int descriptor)
 					 "cannot index '%s': libsquashfuse on this machine was "
 					 "built without %s; install one that was built with it",
 					 image->scan->label, image->compression);
-		again = read_again(image, image->used - tail); /* tables are at the end */
+		again = reread(image, image->used - tail); /* tables are at the end */
 		if (again)
 			return again;
 	}

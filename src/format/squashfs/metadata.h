@@ -104,7 +104,7 @@ struct squashfs_cursor squashfs_xattrs_at(const struct squashfs_image *image,
 int squashfs_damaged(const struct squashfs_image *image, const char *what);
 /* "'x.squashfs' is refused at 'PATH': the WHAT in it take too much memory ...": a
    bomb, or more than is served. */
-int squashfs_beyond(const struct squashfs_image *image, const char *what);
+int squashfs_refuse_bomb(const struct squashfs_image *image, const char *what);
 int squashfs_unreadable(const struct squashfs_image *image, uint64_t position, int err);
 int squashfs_out_of_memory(const struct squashfs_image *image);
 

@@ -139,9 +139,9 @@ static int squashfs_count_names(struct squashfs_walk *walk, const struct entry *
 	size_t length = strlen(entry->path) + (entry->target ? strlen(entry->target) : 0);
 
 	if (!limit_sum(&walk->name_bytes, sizeof(*entry), walk->image.used, NAMES_FREE))
-		return squashfs_beyond(&walk->image, "names");
+		return squashfs_refuse_bomb(&walk->image, "names");
 	return limit_paths(&walk->path_bytes, length, walk->image.used) ? 0 :
-		       squashfs_beyond(&walk->image, "paths and targets");
+		       squashfs_refuse_bomb(&walk->image, "paths and targets");
 }
 
 static int add_entry(struct squashfs_walk *walk, const struct entry *entry,
@@ -157,9 +157,9 @@ static int add_entry(struct squashfs_walk *walk, const struct entry *entry,
 	return 0;
 }
 
-static int squashfs_take_directory(struct squashfs_walk *walk,
-				   const struct squashfs_inode *inode, uint64_t reference,
-				   struct entry *entry)
+static int squashfs_add_directory(struct squashfs_walk *walk,
+				  const struct squashfs_inode *inode, uint64_t reference,
+				  struct entry *entry)
 {
 	struct squashfs_level level = { .cursor = inode->next };
 
@@ -182,8 +182,8 @@ static int squashfs_take_directory(struct squashfs_walk *walk,
 	return add_entry(walk, entry, 0);
 }
 
-static int squashfs_take_symlink(struct squashfs_walk *walk,
-				 const struct squashfs_inode *inode, struct entry *entry)
+static int squashfs_add_symlink(struct squashfs_walk *walk,
+				const struct squashfs_inode *inode, struct entry *entry)
 {
 	struct squashfs_cursor cursor = inode->next;
 	int err;
@@ -209,9 +209,9 @@ static int squashfs_take_symlink(struct squashfs_walk *walk,
 }
 
 /* A file's first name. Others that may come are told by `reference`. */
-static int squashfs_take_file(struct squashfs_walk *walk,
-			      const struct squashfs_inode *inode, uint64_t reference,
-			      struct entry *entry)
+static int squashfs_add_file(struct squashfs_walk *walk,
+			     const struct squashfs_inode *inode, uint64_t reference,
+			     struct entry *entry)
 {
 	size_t number = entries_count(walk->scan->entries);
 	int err = squashfs_find_contents(&walk->contents, inode);
@@ -229,8 +229,8 @@ static int squashfs_take_file(struct squashfs_walk *walk,
 }
 
 /* Another name of a file that has been taken. */
-static int squashfs_take_link(struct squashfs_walk *walk, uint32_t number,
-			      struct entry *entry)
+static int squashfs_add_link(struct squashfs_walk *walk, uint32_t number,
+			     struct entry *entry)
 {
 	entry->kind = ENTRY_HARDLINK;
 	entry->target = entries_get(walk->scan->entries, number)->path;
@@ -246,11 +246,11 @@ static int count_xattrs(struct squashfs_walk *walk, const struct entry *entry)
 		bytes += sizeof(*entry->xattrs) + strlen(entry->xattrs[i].name) +
 			 entry->xattrs[i].size;
 	return limit_sum(&walk->xattr_bytes, bytes, walk->image.used, XATTRS_FREE) ? 0 :
-		       squashfs_beyond(&walk->image, "xattrs");
+		       squashfs_refuse_bomb(&walk->image, "xattrs");
 }
 
-static int take_xattrs(struct squashfs_walk *walk, const struct squashfs_inode *inode,
-		       struct entry *entry)
+static int add_inode_xattrs(struct squashfs_walk *walk,
+			    const struct squashfs_inode *inode, struct entry *entry)
 {
 	int err = squashfs_read_xattrs(&walk->xattrs, inode->xattrs);
 
@@ -274,8 +274,8 @@ static void squashfs_fill_attributes(const struct squashfs_inode *inode,
 }
 
 /* What the path at hand names. */
-static int take_inode(struct squashfs_walk *walk, const struct squashfs_inode *inode,
-		      uint64_t reference)
+static int squashfs_add_inode(struct squashfs_walk *walk,
+			      const struct squashfs_inode *inode, uint64_t reference)
 {
 	struct entry entry = { .path = walk->path.count ? walk->path.items : "./" };
 	const uint32_t *known = NULL;
@@ -288,17 +288,17 @@ static int take_inode(struct squashfs_walk *walk, const struct squashfs_inode *i
 	}
 	squashfs_fill_attributes(inode, &entry);
 	if (inode->type == SQUASHFS_SYMLINK)
-		return squashfs_take_symlink(walk, inode, &entry);
+		return squashfs_add_symlink(walk, inode, &entry);
 	if (inode->type == SQUASHFS_FILE && inode->links > 1)
 		known = squashfs_refs_find(&walk->linked, reference);
 	if (known)
-		return squashfs_take_link(walk, *known, &entry);
-	err = take_xattrs(walk, inode, &entry);
+		return squashfs_add_link(walk, *known, &entry);
+	err = add_inode_xattrs(walk, inode, &entry);
 	if (err)
 		return err;
 	return inode->type == SQUASHFS_FILE ?
-		       squashfs_take_file(walk, inode, reference, &entry) :
-		       squashfs_take_directory(walk, inode, reference, &entry);
+		       squashfs_add_file(walk, inode, reference, &entry) :
+		       squashfs_add_directory(walk, inode, reference, &entry);
 }
 
 /* Listings */
@@ -373,8 +373,8 @@ static int next_name(struct squashfs_walk *walk, struct squashfs_level *level,
 	return 0;
 }
 
-static int squashfs_take_name(struct squashfs_walk *walk,
-			      const struct squashfs_name *name)
+static int squashfs_add_name(struct squashfs_walk *walk,
+			     const struct squashfs_name *name)
 {
 	struct squashfs_inode inode;
 	int err = squashfs_inode(&walk->image, name->inode, &inode);
@@ -383,7 +383,7 @@ static int squashfs_take_name(struct squashfs_walk *walk,
 		return err;
 	if (inode.type != name->type)
 		return squashfs_damaged(&walk->image, "the type");
-	return take_inode(walk, &inode, name->inode);
+	return squashfs_add_inode(walk, &inode, name->inode);
 }
 
 /* One step: the next name of the innermost directory, or out of it. */
@@ -406,7 +406,7 @@ static int squashfs_step(struct squashfs_walk *walk)
 		warn_entry(walk, "has too long a path, and is left out");
 		return 0;
 	}
-	return squashfs_take_name(walk, &name);
+	return squashfs_add_name(walk, &name);
 }
 
 static int walk_tree(struct squashfs_walk *walk)
@@ -422,7 +422,7 @@ static int walk_tree(struct squashfs_walk *walk)
 		return err;
 	if (root.type != SQUASHFS_DIRECTORY)
 		return squashfs_damaged(&walk->image, "the type");
-	err = take_inode(walk, &root, walk->image.root);
+	err = squashfs_add_inode(walk, &root, walk->image.root);
 	while (!err && walk->levels.count)
 		err = squashfs_step(walk);
 	return err;

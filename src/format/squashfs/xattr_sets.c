@@ -10,7 +10,7 @@
 enum {
 	PREFIX_MASK = 0xff,
 	PREFIX_USER = 0,
-	VALUE_ELSEWHERE = 0x100, /* in place of the value is a reference to it */
+	VALUE_OUT_OF_LINE = 0x100, /* in place of the value is a reference to it */
 };
 
 static const char user[] = "user.";
@@ -41,8 +41,8 @@ static int xattr_sets_read_size(struct squashfs_image *image,
 	return err;
 }
 
-static int find_elsewhere(struct squashfs_image *image, struct squashfs_cursor *cursor,
-			  struct xattr_sets_xattr *xattr)
+static int find_out_of_line(struct squashfs_image *image, struct squashfs_cursor *cursor,
+			    struct xattr_sets_xattr *xattr)
 {
 	uint64_t reference;
 	int err = squashfs_read(image, cursor, &reference, sizeof(reference));
@@ -63,8 +63,8 @@ static int find_value(struct squashfs_image *image, struct squashfs_cursor *curs
 
 	if (err)
 		return err;
-	if (xattr->type & VALUE_ELSEWHERE)
-		return find_elsewhere(image, cursor, xattr);
+	if (xattr->type & VALUE_OUT_OF_LINE)
+		return find_out_of_line(image, cursor, xattr);
 	xattr->value = *cursor;
 	return squashfs_read(image, cursor, NULL, xattr->value_size);
 }
@@ -103,7 +103,8 @@ static bool xattr_sets_fits(const struct squashfs_xattrs *xattrs,
 	       xattr->value_size <= LIMIT_XATTR_TOTAL_BYTES - xattrs->total;
 }
 
-static int xattr_sets_keep(struct squashfs_xattrs *xattrs, struct xattr_sets_xattr *xattr)
+static int xattr_sets_store(struct squashfs_xattrs *xattrs,
+			    struct xattr_sets_xattr *xattr)
 {
 	void *value = arena_alloc(&xattrs->arena, (size_t)xattr->value_size + 1);
 	const char *name = arena_copy(&xattrs->arena, xattr->name, xattr->name_size);
@@ -128,12 +129,12 @@ static int xattr_sets_read_one(struct squashfs_xattrs *xattrs,
 	if (err || (xattr.type & PREFIX_MASK) != PREFIX_USER)
 		return err;
 	if (xattr_sets_fits(xattrs, &xattr))
-		return xattr_sets_keep(xattrs, &xattr);
+		return xattr_sets_store(xattrs, &xattr);
 	xattrs->left_out = true;
 	return 0;
 }
 
-static void xattr_sets_forget(struct squashfs_xattrs *xattrs)
+static void xattr_sets_clear(struct squashfs_xattrs *xattrs)
 {
 	arena_free(&xattrs->arena);
 	xattrs->arena = (struct arena){ 0 };
@@ -151,7 +152,7 @@ int squashfs_read_xattrs(struct squashfs_xattrs *xattrs, uint32_t number)
 
 	if (xattrs->any && xattrs->number == number)
 		return 0; /* files of one folder often have the same */
-	xattr_sets_forget(xattrs);
+	xattr_sets_clear(xattrs);
 	if (number == SQUASHFS_NONE)
 		return 0;
 	err = squashfs_xattrs(xattrs->image, number, &cursor, &count);
@@ -164,6 +165,6 @@ int squashfs_read_xattrs(struct squashfs_xattrs *xattrs, uint32_t number)
 
 void squashfs_xattrs_free(struct squashfs_xattrs *xattrs)
 {
-	xattr_sets_forget(xattrs);
+	xattr_sets_clear(xattrs);
 	vec_free(&xattrs->items);
 }

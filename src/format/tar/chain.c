@@ -79,8 +79,8 @@ static int refuse_volume(struct tar_walk *walk, const char *file)
 	return tar_refuse_volume(&place, file);
 }
 
-static int take_global(struct tar_walk *walk, uint64_t header,
-		       const struct tar_records *records)
+static int parse_global(struct tar_walk *walk, uint64_t header,
+			const struct tar_records *records)
 {
 	const struct tar_record *name = tar_records_find(records, "GNU.volume.filename");
 	struct tar_place place = tar_walk_place(walk);
@@ -109,8 +109,8 @@ static int chain_add_records(struct tar_walk *walk, uint64_t header,
 }
 
 /* Takes a text that belongs to it from now on. */
-static int chain_take_text(struct tar_walk *walk, uint64_t header, char type, char *text,
-			   size_t n)
+static int chain_parse_text(struct tar_walk *walk, uint64_t header, char type, char *text,
+			    size_t n)
 {
 	struct tar_member *member = &walk->member;
 	char **name = type == 'K' ? &member->long_link : &member->long_name;
@@ -122,7 +122,7 @@ static int chain_take_text(struct tar_walk *walk, uint64_t header, char type, ch
 	if (type == 'g') {
 		err = chain_add_records(walk, header, &records, text, n);
 		if (!err)
-			err = take_global(walk, header, &records);
+			err = parse_global(walk, header, &records);
 		tar_records_free(&records);
 		return err;
 	}
@@ -134,7 +134,7 @@ static int chain_take_text(struct tar_walk *walk, uint64_t header, char type, ch
 }
 
 /* The header at walk->end says more of the next one: goes behind that. */
-static int take_extension(struct tar_walk *walk, const unsigned char *block)
+static int parse_extension(struct tar_walk *walk, const unsigned char *block)
 {
 	struct tar_place place = tar_walk_place(walk);
 	uint64_t header = walk->end, padded, end;
@@ -148,7 +148,7 @@ static int take_extension(struct tar_walk *walk, const unsigned char *block)
 		return tar_refuse_header(&place, header, "its size makes no sense");
 	err = chain_read_text(walk, header, (uint64_t)size, &text);
 	if (!err)
-		err = chain_take_text(walk, header, type, text, (size_t)size);
+		err = chain_parse_text(walk, header, type, text, (size_t)size);
 	walk->end = end < walk->window.length ? end : walk->window.length;
 	walk->window.extended = true;
 	return err;
@@ -177,7 +177,7 @@ static uint32_t owner_id(const struct tar_walk *walk, const char *key,
 	return id < 0 || id >= UINT32_MAX ? NOBODY : (uint32_t)id;
 }
 
-static void take_mtime(struct tar_walk *walk, const unsigned char *block)
+static void parse_mtime(struct tar_walk *walk, const unsigned char *block)
 {
 	struct tar_member *member = &walk->member;
 	const struct tar_record *record = chain_find(walk, "mtime");
@@ -190,7 +190,7 @@ static void take_mtime(struct tar_walk *walk, const unsigned char *block)
 	tar_number(block + TAR_MTIME, TAR_LONG_BYTES, &member->mtime);
 }
 
-static void take_names(struct tar_walk *walk, const unsigned char *block)
+static void parse_names(struct tar_walk *walk, const unsigned char *block)
 {
 	struct tar_member *member = &walk->member;
 	const struct tar_record *path = chain_find(walk, "GNU.sparse.name");
@@ -231,7 +231,7 @@ static bool has_data(struct tar_walk *walk, const unsigned char *block)
 	       !is_at_header(walk, walk->member.data);
 }
 
-static int chain_take_size(struct tar_walk *walk, const unsigned char *block)
+static int chain_parse_size(struct tar_walk *walk, const unsigned char *block)
 {
 	const struct tar_record *record = chain_find(walk, "size");
 	int64_t size;
@@ -266,7 +266,7 @@ static int explain_map(struct tar_walk *walk, int err)
 }
 
 /* The map of a sparse member, wherever it is. `block` is not valid afterwards. */
-static int take_map(struct tar_walk *walk, const unsigned char *block)
+static int parse_map(struct tar_walk *walk, const unsigned char *block)
 {
 	struct tar_member *member = &walk->member;
 	const struct tar_records *records = &member->records;
@@ -293,7 +293,7 @@ static int take_map(struct tar_walk *walk, const unsigned char *block)
 	return explain_map(walk, err);
 }
 
-static int take_header(struct tar_walk *walk, const unsigned char *block)
+static int parse_header(struct tar_walk *walk, const unsigned char *block)
 {
 	struct tar_member *member = &walk->member;
 	int64_t mode;
@@ -305,12 +305,12 @@ static int take_header(struct tar_walk *walk, const unsigned char *block)
 	member->uid = owner_id(walk, "uid", block + TAR_UID);
 	member->gid = owner_id(walk, "gid", block + TAR_GID);
 	member->data = walk->end + TAR_BLOCK;
-	take_names(walk, block);
-	take_mtime(walk, block);
+	parse_names(walk, block);
+	parse_mtime(walk, block);
 	if (member->type == 'M')
 		return refuse_volume(walk, member->path);
-	err = chain_take_size(walk, block);
-	return err ? err : take_map(walk, block);
+	err = chain_parse_size(walk, block);
+	return err ? err : parse_map(walk, block);
 }
 
 int tar_read_headers(struct tar_walk *walk)
@@ -329,11 +329,11 @@ int tar_read_headers(struct tar_walk *walk)
 		if (!block || !tar_header_fits(block))
 			break;
 		if (!tar_header_extends(block)) {
-			err = take_header(walk, block);
+			err = parse_header(walk, block);
 			return err ? err : 1;
 		}
 		alone &= block[TAR_TYPE] == 'g';
-		err = take_extension(walk, block);
+		err = parse_extension(walk, block);
 		if (err)
 			return err;
 	}

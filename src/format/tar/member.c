@@ -123,7 +123,7 @@ static int member_find_end(struct tar_walk *walk)
 
 /* Members become entries */
 
-static int member_take_file(struct tar_walk *walk, struct entry *entry)
+static int member_add_file(struct tar_walk *walk, struct entry *entry)
 {
 	const struct tar_member *member = &walk->member;
 	int err = 0;
@@ -185,7 +185,7 @@ static bool has_usable_path(struct tar_walk *walk, const char *path)
 	return usable;
 }
 
-int tar_take_member(struct tar_walk *walk)
+int tar_add_member(struct tar_walk *walk)
 {
 	const struct tar_member *member = &walk->member;
 	struct entry entry = {
@@ -203,7 +203,7 @@ int tar_take_member(struct tar_walk *walk)
 	walk->extents.count = 0;
 	err = tar_collect_xattrs(walk);
 	if (!err && entry.kind == ENTRY_FILE)
-		err = member_take_file(walk, &entry);
+		err = member_add_file(walk, &entry);
 	if (err)
 		return err;
 	entry.xattrs = walk->xattrs.items;

@@ -25,7 +25,7 @@ struct parallel_part {
 	bool open;         /* the window is */
 };
 
-struct tar_ahead {
+struct tar_parallel {
 	struct pool *pool; /* until they have been waited for */
 	_Atomic bool cancelled;
 	struct parallel_part parts[PARTS - 1];
@@ -69,7 +69,7 @@ static void walk_part(void *argument)
 }
 
 /* A guess at or behind `from`; none is not an error. */
-static void parallel_add_part(struct tar_ahead *ahead, struct scan *scan,
+static void parallel_add_part(struct tar_parallel *ahead, struct scan *scan,
 			      const struct tar_window *window, uint64_t from)
 {
 	struct parallel_part *part = &ahead->parts[ahead->count];
@@ -94,9 +94,10 @@ static void parallel_add_part(struct tar_ahead *ahead, struct scan *scan,
 		tar_window_close(&part->window);
 }
 
-struct tar_ahead *tar_ahead_start(struct scan *scan, const struct tar_window *window)
+struct tar_parallel *tar_parallel_start(struct scan *scan,
+					const struct tar_window *window)
 {
-	struct tar_ahead *ahead;
+	struct tar_parallel *ahead;
 	uint64_t step = window->length / PARTS;
 
 	if (!scan->alone || window->length < WORTH_IT)
@@ -110,7 +111,7 @@ struct tar_ahead *tar_ahead_start(struct scan *scan, const struct tar_window *wi
 	for (size_t i = 0; i + 1 < ahead->count; i++)
 		ahead->parts[i].run.stop = ahead->parts[i + 1].start;
 	if (ahead->count == 0 || pool_start(&ahead->pool, (unsigned)ahead->count) < 0) {
-		tar_ahead_end(ahead, scan);
+		tar_parallel_end(ahead, scan);
 		return NULL;
 	}
 	for (size_t i = 0; i < ahead->count; i++)
@@ -119,7 +120,7 @@ struct tar_ahead *tar_ahead_start(struct scan *scan, const struct tar_window *wi
 	return ahead;
 }
 
-uint64_t tar_ahead_next(const struct tar_ahead *ahead, uint64_t position)
+uint64_t tar_parallel_next(const struct tar_parallel *ahead, uint64_t position)
 {
 	for (size_t i = 0; ahead && i < ahead->count; i++)
 		if (ahead->parts[i].scan.entries && ahead->parts[i].start >= position)
@@ -127,7 +128,7 @@ uint64_t tar_ahead_next(const struct tar_ahead *ahead, uint64_t position)
 	return UINT64_MAX;
 }
 
-static void wait_for_parts(struct tar_ahead *ahead)
+static void wait_for_parts(struct tar_parallel *ahead)
 {
 	if (ahead->pool)
 		pool_finish(ahead->pool);
@@ -143,7 +144,7 @@ static void drop_part(struct parallel_part *part, struct scan *scan)
 	part->scan.entries = NULL;
 }
 
-void tar_ahead_take(struct tar_ahead *ahead, struct scan *scan, struct tar_run *run)
+void tar_parallel_join(struct tar_parallel *ahead, struct scan *scan, struct tar_run *run)
 {
 	for (size_t i = 0; ahead && i < ahead->count; i++) {
 		struct parallel_part *part = &ahead->parts[i];
@@ -163,7 +164,7 @@ void tar_ahead_take(struct tar_ahead *ahead, struct scan *scan, struct tar_run *
 	}
 }
 
-void tar_ahead_end(struct tar_ahead *ahead, struct scan *scan)
+void tar_parallel_end(struct tar_parallel *ahead, struct scan *scan)
 {
 	if (!ahead)
 		return;

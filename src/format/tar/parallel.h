@@ -14,24 +14,26 @@
 
 #include "format/tar/plain.h"
 
-struct tar_ahead;
+struct tar_parallel;
 
 /*
  * Begins, if the window is worth it and there are threads: otherwise NULL, with which
  * the others do nothing.
  */
-struct tar_ahead *tar_ahead_start(struct scan *scan, const struct tar_window *window);
+struct tar_parallel *tar_parallel_start(struct scan *scan,
+					const struct tar_window *window);
 
 /* The first guess at or behind `position`, or UINT64_MAX. */
-uint64_t tar_ahead_next(const struct tar_ahead *ahead, uint64_t position);
+uint64_t tar_parallel_next(const struct tar_parallel *ahead, uint64_t position);
 
 /*
  * Where a guess is at run->end: waits for it, puts its log behind the scan's, and
  * continues the run behind its members.
  */
-void tar_ahead_take(struct tar_ahead *ahead, struct scan *scan, struct tar_run *run);
+void tar_parallel_join(struct tar_parallel *ahead, struct scan *scan,
+		       struct tar_run *run);
 
 /* Throws away what was not taken. */
-void tar_ahead_end(struct tar_ahead *ahead, struct scan *scan);
+void tar_parallel_end(struct tar_parallel *ahead, struct scan *scan);
 
 #endif

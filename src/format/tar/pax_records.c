@@ -27,7 +27,7 @@ void tar_records_free(struct tar_records *records)
 }
 
 /* "LENGTH KEY=VALUE\n", of which LENGTH counts all. 0 at the end of the text. */
-static int pax_records_take_record(char **at, const char *end, struct tar_record *out)
+static int pax_records_parse_record(char **at, const char *end, struct tar_record *out)
 {
 	char *text = *at, *equals;
 	size_t length = 0;
@@ -61,7 +61,7 @@ int tar_records_add(struct tar_records *records, char *text, size_t n)
 		free(text);
 		return -ENOMEM;
 	}
-	while ((r = pax_records_take_record(&at, text + n, &record)) > 0)
+	while ((r = pax_records_parse_record(&at, text + n, &record)) > 0)
 		if (vec_push(&records->items, record) < 0)
 			return -ENOMEM;
 	return r;
@@ -97,7 +97,7 @@ static bool matters(const char *key)
 }
 
 /* Each of them has a text of its own. */
-static void pax_records_forget(struct tar_records *global, const char *key)
+static void pax_records_remove(struct tar_records *global, const char *key)
 {
 	for (size_t i = 0; i < global->items.count; i++) {
 		if (strcmp(global->items.items[i].key, key) != 0)
@@ -144,7 +144,7 @@ int tar_records_merge(struct tar_records *global, const struct tar_records *head
 
 		if (!matters(record->key))
 			continue;
-		pax_records_forget(global, record->key);
+		pax_records_remove(global, record->key);
 		err = record->size ? pax_records_remember(global, record) : 0;
 		if (err)
 			return err;
@@ -153,7 +153,7 @@ int tar_records_merge(struct tar_records *global, const struct tar_records *head
 }
 
 /* Digits as far as they go; what does not fit is the largest number. */
-static const char *take_digits(const char *text, int64_t *out)
+static const char *parse_digits(const char *text, int64_t *out)
 {
 	bool fits = true;
 
@@ -171,7 +171,7 @@ static const char *take_digits(const char *text, int64_t *out)
 bool tar_record_time(const struct tar_record *record, int64_t *seconds, uint32_t *ns)
 {
 	bool minus = record->value[0] == '-';
-	const char *begin = record->value + minus, *text = take_digits(begin, seconds);
+	const char *begin = record->value + minus, *text = parse_digits(begin, seconds);
 	uint32_t digit = NS_DIGITS;
 	bool any = text > begin;
 
@@ -189,7 +189,7 @@ bool tar_record_time(const struct tar_record *record, int64_t *seconds, uint32_t
 bool tar_record_number(const struct tar_record *record, int64_t *out)
 {
 	bool minus = record->value[0] == '-';
-	const char *begin = record->value + minus, *text = take_digits(begin, out);
+	const char *begin = record->value + minus, *text = parse_digits(begin, out);
 	bool any = text > begin;
 
 	if (minus)

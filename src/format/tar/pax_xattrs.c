@@ -111,8 +111,8 @@ static bool within_limits(const struct tar_walk *walk, const struct entry_xattr 
 }
 
 /* `text`, in which it lies, belongs to the walk from now on. */
-static int pax_xattrs_keep(struct tar_walk *walk, char *text,
-			   const struct entry_xattr *xattr)
+static int pax_xattrs_store(struct tar_walk *walk, char *text,
+			    const struct entry_xattr *xattr)
 {
 	if (vec_push(&walk->decoded, text) < 0) {
 		free(text);
@@ -122,8 +122,8 @@ static int pax_xattrs_keep(struct tar_walk *walk, char *text,
 }
 
 /* Name and value are decoded into memory of their own, which `name` begins. */
-static int take_xattr(struct tar_walk *walk, const struct tar_record *record,
-		      const char *encoded, bool base64)
+static int parse_xattr(struct tar_walk *walk, const struct tar_record *record,
+		       const char *encoded, bool base64)
 {
 	size_t n = strlen(encoded) + 1, size = record->size;
 	char *text = malloc(n + record->size), *value = text + n;
@@ -141,7 +141,7 @@ static int take_xattr(struct tar_walk *walk, const struct tar_record *record,
 		 (!base64 || decode_base64(record->value, record->size, value, &size));
 	xattr.size = size;
 	if (usable && within_limits(walk, &xattr))
-		return pax_xattrs_keep(walk, text, &xattr);
+		return pax_xattrs_store(walk, text, &xattr);
 	free(text);
 	if (usable)
 		tar_walk_warn(walk, "extended attributes beyond the limits are left out");
@@ -153,7 +153,7 @@ static int take_xattr(struct tar_walk *walk, const struct tar_record *record,
  * the member's own records do not name it; an empty value there takes it back, and is
  * else a value.
  */
-static int take_records(struct tar_walk *walk, const char *namespace, bool global)
+static int parse_xattr_records(struct tar_walk *walk, const char *namespace, bool global)
 {
 	const struct tar_records *own = &walk->member.records, *all = &walk->global;
 	const struct tar_records *records = global ? all : own;
@@ -168,7 +168,7 @@ static int take_records(struct tar_walk *walk, const char *namespace, bool globa
 		    ((global || record->size == 0) &&
 		     tar_records_find(global ? own : all, record->key)))
 			continue;
-		err = take_xattr(walk, record, encoded, base64);
+		err = parse_xattr(walk, record, encoded, base64);
 		if (err)
 			return err;
 	}
@@ -185,9 +185,9 @@ int tar_collect_xattrs(struct tar_walk *walk)
 	walk->decoded.count = 0;
 	walk->xattrs.count = 0;
 	for (size_t i = 0; !err && i < 2; i++) {
-		err = take_records(walk, namespaces[i], false);
+		err = parse_xattr_records(walk, namespaces[i], false);
 		if (!err)
-			err = take_records(walk, namespaces[i], true);
+			err = parse_xattr_records(walk, namespaces[i], true);
 	}
 	return err;
 }

@@ -15,12 +15,12 @@ enum {
 };
 
 /* Where the header block has its part of the map. */
-struct place {
+struct sparse_place {
 	unsigned pieces, count, more, size;
 };
 
-static const struct place gnu_place = { 386, 4, 482, 483 };
-static const struct place star_place = { 356, 4, 355, 452 };
+static const struct sparse_place gnu_place = { 386, 4, 482, 483 };
+static const struct sparse_place star_place = { 356, 4, 355, 452 };
 
 static int sparse_add_piece(struct tar_map *map, int64_t offset, int64_t length)
 {
@@ -34,7 +34,8 @@ static int sparse_add_piece(struct tar_map *map, int64_t offset, int64_t length)
 }
 
 /* The map ends at the first piece that is not filled in. */
-static int take_fields(struct tar_map *map, const unsigned char *fields, unsigned count)
+static int parse_sparse_fields(struct tar_map *map, const unsigned char *fields,
+			       unsigned count)
 {
 	for (unsigned i = 0; i < count && fields[0]; i++, fields += PIECE_BYTES) {
 		int64_t offset, length;
@@ -53,7 +54,8 @@ static int take_fields(struct tar_map *map, const unsigned char *fields, unsigne
 int tar_map_header(struct tar_map *map, struct tar_window *window,
 		   const unsigned char *block, uint64_t *data)
 {
-	const struct place *place = tar_header_dialect(block) == TAR_STAR ? &star_place :
+	const struct sparse_place *place = tar_header_dialect(block) == TAR_STAR ?
+		&star_place :
 									    &gnu_place;
 	bool more = block[place->more];
 	int64_t size;
@@ -62,14 +64,14 @@ int tar_map_header(struct tar_map *map, struct tar_window *window,
 	if (!tar_number(block + place->size, TAR_LONG_BYTES, &size) || size < 0)
 		return -EBADMSG;
 	map->size = (uint64_t)size;
-	err = take_fields(map, block + place->pieces, place->count);
+	err = parse_sparse_fields(map, block + place->pieces, place->count);
 	while (!err && more) {
 		block = tar_window_header(window, *data);
 		if (!block)
 			return window->err ? window->err : -ENODATA;
 		*data += TAR_BLOCK;
 		more = block[BLOCK_MORE];
-		err = take_fields(map, block, BLOCK_PIECES);
+		err = parse_sparse_fields(map, block, BLOCK_PIECES);
 	}
 	return err;
 }
@@ -87,8 +89,8 @@ bool tar_map_is_in_records(const struct tar_records *records)
 }
 
 /* The size of the file: 0 or -EBADMSG. */
-static int sparse_take_size(struct tar_map *map, const struct tar_records *records,
-			    const char *key)
+static int sparse_parse_size(struct tar_map *map, const struct tar_records *records,
+			     const char *key)
 {
 	const struct tar_record *record = tar_records_find(records, key);
 	int64_t size;
@@ -100,7 +102,7 @@ static int sparse_take_size(struct tar_map *map, const struct tar_records *recor
 }
 
 /* A number of the text and the one byte behind it, `behind` or, at the end, a NUL. */
-static bool sparse_take_number(const char **at, char behind, int64_t *out)
+static bool sparse_parse_number(const char **at, char behind, int64_t *out)
 {
 	const char *text = *at;
 
@@ -116,14 +118,14 @@ static bool sparse_take_number(const char **at, char behind, int64_t *out)
 }
 
 /* 0.1: "offset,length,offset,length" */
-static int sparse_take_list(struct tar_map *map, const char *text)
+static int sparse_parse_list(struct tar_map *map, const char *text)
 {
 	while (*text) {
 		int64_t offset, length;
 		int err;
 
-		if (!sparse_take_number(&text, ',', &offset) ||
-		    !sparse_take_number(&text, ',', &length))
+		if (!sparse_parse_number(&text, ',', &offset) ||
+		    !sparse_parse_number(&text, ',', &length))
 			return -EBADMSG;
 		err = sparse_add_piece(map, offset, length);
 		if (err)
@@ -133,7 +135,7 @@ static int sparse_take_list(struct tar_map *map, const char *text)
 }
 
 /* 0.0: a record for each number */
-static int take_pairs(struct tar_map *map, const struct tar_records *records)
+static int parse_sparse_pairs(struct tar_map *map, const struct tar_records *records)
 {
 	int64_t offset = -1, length;
 	int err = 0;
@@ -157,15 +159,16 @@ static int take_pairs(struct tar_map *map, const struct tar_records *records)
 int tar_map_records(struct tar_map *map, const struct tar_records *records)
 {
 	const struct tar_record *list = tar_records_find(records, "GNU.sparse.map");
-	int err = sparse_take_size(map, records, "GNU.sparse.size");
+	int err = sparse_parse_size(map, records, "GNU.sparse.size");
 
 	if (err)
 		return err;
-	return list ? sparse_take_list(map, list->value) : take_pairs(map, records);
+	return list ? sparse_parse_list(map, list->value) :
+		parse_sparse_pairs(map, records);
 }
 
 /* What is read of the map before the data, block by block. */
-struct reader {
+struct sparse_reader {
 	struct tar_window *window;
 	const unsigned char *block;
 	uint64_t next, end; /* of the blocks */
@@ -173,7 +176,7 @@ struct reader {
 };
 
 /* The next decimal number, which a newline ends. */
-static int next_number(struct reader *reader, int64_t *out)
+static int next_number(struct sparse_reader *reader, int64_t *out)
 {
 	for (*out = 0;; reader->at++) {
 		unsigned char byte;
@@ -201,9 +204,10 @@ static int next_number(struct reader *reader, int64_t *out)
 int tar_map_data(struct tar_map *map, struct tar_window *window,
 		 const struct tar_records *records, uint64_t *data, uint64_t *stored)
 {
-	struct reader reader = { .window = window, .next = *data, .end = *data + *stored };
+	struct sparse_reader reader = { .window = window, .next = *data, .end = *data +
+					*stored };
 	int64_t count = 0, offset, length;
-	int err = sparse_take_size(map, records, "GNU.sparse.realsize");
+	int err = sparse_parse_size(map, records, "GNU.sparse.realsize");
 
 	if (!err)
 		err = next_number(&reader, &count);

@@ -86,18 +86,18 @@ static void tar_report(const struct tar_walk *walk)
 }
 
 /* Plain members from walk->end on, and what others have walked of them already. */
-static int walk_plain(struct tar_walk *walk, struct tar_ahead *ahead)
+static int walk_plain(struct tar_walk *walk, struct tar_parallel *ahead)
 {
 	struct tar_run run = { .end = walk->end };
 	int err;
 
 	for (;;) {
-		run.stop = tar_ahead_next(ahead, run.end);
+		run.stop = tar_parallel_next(ahead, run.end);
 		err = tar_plain_run(walk->scan, &walk->window, &run, walk->e);
 		walk->end = run.end;
 		if (err || run.end < run.stop)
 			return err;
-		tar_ahead_take(ahead, walk->scan, &run);
+		tar_parallel_join(ahead, walk->scan, &run);
 		if (run.end > walk->end)
 			tar_window_seek(&walk->window, run.end);
 	}
@@ -112,7 +112,7 @@ static int walk_member(struct tar_walk *walk)
 	if (r == 0) {
 		r = pass_end(walk);
 	} else if (r > 0) {
-		int err = tar_take_member(walk);
+		int err = tar_add_member(walk);
 
 		r = err ? err : 1;
 	}
@@ -123,7 +123,7 @@ static int walk_member(struct tar_walk *walk)
 
 static int scan_window(struct tar_walk *walk)
 {
-	struct tar_ahead *ahead = tar_ahead_start(walk->scan, &walk->window);
+	struct tar_parallel *ahead = tar_parallel_start(walk->scan, &walk->window);
 	int r;
 
 	do {
@@ -132,7 +132,7 @@ static int scan_window(struct tar_walk *walk)
 		if (!r)
 			r = walk_member(walk);
 	} while (r > 0);
-	tar_ahead_end(ahead, walk->scan);
+	tar_parallel_end(ahead, walk->scan);
 	if (!r)
 		tar_report(walk);
 	return r;

@@ -71,7 +71,7 @@ void tar_walk_warn(struct tar_walk *walk, const char *what);
 int tar_read_headers(struct tar_walk *walk);
 
 /* Appends the member to the log, and moves walk->end behind it. */
-int tar_take_member(struct tar_walk *walk);
+int tar_add_member(struct tar_walk *walk);
 
 /* The member's xattrs, into walk->xattrs. */
 int tar_collect_xattrs(struct tar_walk *walk);

@@ -44,7 +44,7 @@ int tar_window_peek(const struct tar_window *window, void *out, size_t n,
 }
 
 /* The first block from `at` on that is stored, or the window's end. */
-static uint64_t past_hole(const struct tar_window *window, uint64_t at)
+static uint64_t skip_hole(const struct tar_window *window, uint64_t at)
 {
 	uint64_t data = source_next_data(window->source, window->base + at) - window->base;
 
@@ -141,7 +141,7 @@ int tar_window_find_nonzero(struct tar_window *window, uint64_t from,
 	uint64_t at = from;
 
 	window->held_end = 0;
-	while ((at = past_hole(window, at)) < window->length && at - from < TAR_GAP_MOST) {
+	while ((at = skip_hole(window, at)) < window->length && at - from < TAR_GAP_MOST) {
 		uint64_t left = window->length - at;
 		size_t n = left < READ_MAX ? (size_t)left : READ_MAX;
 

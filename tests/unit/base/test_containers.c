@@ -169,20 +169,20 @@ static void test_once_keeps_each_once(void **state)
 {
 	int few[] = { 3, -1, 3, 3, 2, -1 };
 	VEC(int) many = VEC_INIT;
-	size_t thin_at = ONCE_THIN_AT, most = 0;
+	size_t compact_at = UNIQUE_COMPACT_AT, most = 0;
 
 	(void)state;
-	assert_int_equal(once_sort(few, 0, sizeof(*few), by_number), 0);
-	assert_int_equal(once_sort(few, COUNT(few), sizeof(*few), by_number), 3);
+	assert_int_equal(unique_sort(few, 0, sizeof(*few), by_number), 0);
+	assert_int_equal(unique_sort(few, COUNT(few), sizeof(*few), by_number), 3);
 	assert_int_equal(few[0] * 100 + few[1] * 10 + few[2], -100 + 20 + 3);
-	for (int i = 0; i < 10 * ONCE_THIN_AT; i++) {
-		many.count = once_thin(many.items, many.count, sizeof(int), by_number,
-				       &thin_at);
+	for (int i = 0; i < 10 * UNIQUE_COMPACT_AT; i++) {
+		many.count = unique_compact(many.items, many.count, sizeof(int),
+					    by_number, &compact_at);
 		assert_int_equal(vec_push(&many, i % 7), 0);
 		most = many.count > most ? many.count : most;
 	}
-	assert_in_range(most, ONCE_THIN_AT, 2 * ONCE_THIN_AT);
-	assert_int_equal(once_sort(many.items, many.count, sizeof(int), by_number), 7);
+	assert_in_range(most, UNIQUE_COMPACT_AT, 2 * UNIQUE_COMPACT_AT);
+	assert_int_equal(unique_sort(many.items, many.count, sizeof(int), by_number), 7);
 	assert_int_equal(many.items[6], 6);
 	vec_free(&many);
 }

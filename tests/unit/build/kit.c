@@ -135,7 +135,7 @@ int kit_seal(struct builder *builder, struct image *image, struct error *e)
 	int err = builder_seal(builder, &source, 1, &summary, image, e);
 
 	if (!err)
-		err = findings_tell(&kit_findings, NULL);
+		err = findings_publish(&kit_findings, NULL);
 	findings_free(&kit_findings);
 	return err;
 }

@@ -122,20 +122,20 @@ static void test_entries_come_back_as_they_were(void **state)
 
 static void test_some_are_in_hand(void **state)
 {
-	const struct entry *held[ENTRIES_IN_HAND];
+	const struct entry *held[ENTRIES_CACHED];
 	struct entries *log = entries_new();
 	struct entry_extent x;
 	struct entry want;
 	char path[6000];
 
 	(void)state;
-	for (size_t i = 0; i < ENTRIES_IN_HAND; i++) {
+	for (size_t i = 0; i < ENTRIES_CACHED; i++) {
 		make_entry(i + 1, &want, &x, path);
 		assert_int_equal(entries_add(log, &want), 0);
 	}
-	for (size_t i = 0; i < ENTRIES_IN_HAND; i++)
+	for (size_t i = 0; i < ENTRIES_CACHED; i++)
 		held[i] = entries_get(log, i);
-	for (size_t i = 0; i < ENTRIES_IN_HAND; i++) {
+	for (size_t i = 0; i < ENTRIES_CACHED; i++) {
 		make_entry(i + 1, &want, &x, path);
 		assert_same(held[i], &want);
 	}

@@ -97,7 +97,7 @@ static void test_notes_of_old_and_new_indexes(void **state)
 		strcpy(summary->notes, "an old note\n\nand one more");
 		if (i) {
 			findings_add(&found, FINDING_CHOSEN, "new");
-			assert_int_equal(findings_tell(&found, &image), 0);
+			assert_int_equal(findings_publish(&found, &image), 0);
 		}
 		index = kit_open(&image);
 		index_for_each_note(index, add_line, lines);

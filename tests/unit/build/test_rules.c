@@ -180,7 +180,7 @@ static void test_names_that_come_once(void **state)
 	struct entries *log = entries_new();
 	struct error e = { 0 };
 
-	entries_set_distinct(log);
+	entries_forbid_duplicates(log);
 	kit_add(log, &(struct entry){ .kind = ENTRY_DIRECTORY, .path = "x" });
 	kit_add(log, &(struct entry){ .kind = ENTRY_DIRECTORY, .path = "x" });
 	kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x/y" });
@@ -210,7 +210,7 @@ static void test_names_that_come_once_from_some_entry_on(void **state)
 	kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x" });
 	kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "d/x" });
 	kit_add(log, &(struct entry){ .kind = ENTRY_FILE, .path = "x" });
-	entries_set_distinct(log);
+	entries_forbid_duplicates(log);
 	kit_add(log, &(struct entry){ .kind = ENTRY_FILE,
 				      .path = cases[i].added });
 	if (builder_apply(builder, log, "s", &e) != cases[i].result)

@@ -90,7 +90,7 @@ static void test_what_a_head_is_called(void **state)
 
 	assert_non_null(exact);
 	memcpy(exact, heads[i].head, heads[i].n);
-	got = samples_sniff(exact, heads[i].n);
+	got = samples_detect_type(exact, heads[i].n);
 	if (got != heads[i].extension && (!got || !heads[i].extension ||
 					  strcmp(got, heads[i].extension) != 0))
 		fail_msg("head %zu is said to be %s", i, got ? got : "unknown");
@@ -106,7 +106,7 @@ static void test_sixteen_bytes_tell(void **state)
 	memcpy(head, heads[i].head, heads[i].n < sizeof(head) ? heads[i].n :
 	       sizeof(head));
 	if (heads[i].extension)
-		assert_string_equal(samples_sniff(head, sizeof(head)),
+		assert_string_equal(samples_detect_type(head, sizeof(head)),
 				    heads[i].extension);
 }
 

@@ -88,11 +88,11 @@ static struct found survey(struct dataset *ds)
 }
 
 static void fill_blocks(const struct index *index, const struct found *found,
-			struct blocks *out)
+			struct block_sums *out)
 {
-	assert_int_equal(blocks_plan(index, out), 0);
+	assert_int_equal(block_sums_allocate(index, out), 0);
 	for (uint32_t node = 0; node < tree_count(index_tree(index)); node++) {
-		uint64_t *at = blocks_of(index, out, node);
+		uint64_t *at = block_sums_of_file(index, out, node);
 		struct tree_stat st;
 
 		assert_int_equal(tree_stat(index_tree(index), node, &st), 0);
@@ -104,7 +104,7 @@ static void fill_blocks(const struct index *index, const struct found *found,
 static void publish_sums(const struct found *found, bool of_blocks)
 {
 	const struct image_access access = { 0600, getuid(), getgid() };
-	struct blocks blocks;
+	struct block_sums blocks;
 	struct index *index;
 	struct image image;
 
@@ -115,7 +115,7 @@ static void publish_sums(const struct found *found, bool of_blocks)
 	assert_int_equal(image_set_sums(&image, found->sums, of_blocks ? &blocks : NULL), 0);
 	assert_int_equal(publish_at(&image, "made.gidx", &access, NULL), 0);
 	image_free(&image);
-	blocks_free(&blocks);
+	block_sums_free(&blocks);
 }
 
 static struct dataset *open_again(int checksums)
@@ -360,7 +360,7 @@ static void test_what_is_wrong_in_memory_is_read_again(void **state)
 	struct cache_pin *pin;
 
 	(void)state;
-	dataset_begin_ahead(ds);
+	dataset_stream_sources(ds);
 	flip(PARTS_AT + 100000);
 	assert_int_equal(dataset_stage_aligned(ds, 0, PARTS_AT / VOLUME_BLOCK, &pin), 0);
 	assert_int_equal(read_at(ds, "parts", PARTS_AT, 0, 2 * BLOCK_BYTES), -EIO);
@@ -454,7 +454,7 @@ static void test_nothing_is_compared_where_it_is_off(void **state)
 	assert_int_equal(dataset_read(ds, made_node(ds, "small"), &byte, 1, 5, PLAIN_READ),
 			 1);
 	assert_int_equal(byte, made_byte(0, SMALL_AT + 5) ^ 0x20);
-	assert_true(dataset_vouches(ds, made_node(ds, "small"), "wrong", 5, 0));
+	assert_true(dataset_sum_matches(ds, made_node(ds, "small"), "wrong", 5, 0));
 	flip(SMALL_AT + 5);
 	dataset_close(ds);
 }
@@ -469,16 +469,16 @@ static void test_what_is_pushed_is_vouched_for(void **state)
 	assert_non_null(bytes);
 	for (uint64_t i = 0; i < PARTS; i++)
 		bytes[i] = made_byte(0, PARTS_AT + i);
-	assert_true(dataset_vouches(ds, parts, bytes, PARTS, 0));
-	assert_true(dataset_vouches(ds, parts, bytes + (1 << 20), 1 << 20, 1 << 20));
+	assert_true(dataset_sum_matches(ds, parts, bytes, PARTS, 0));
+	assert_true(dataset_sum_matches(ds, parts, bytes + (1 << 20), 1 << 20, 1 << 20));
 	/* not whole blocks */
-	assert_false(dataset_vouches(ds, parts, bytes, BLOCK_BYTES + 1, 0));
-	assert_false(dataset_vouches(ds, parts, bytes + 1, BLOCK_BYTES, 1));
+	assert_false(dataset_sum_matches(ds, parts, bytes, BLOCK_BYTES + 1, 0));
+	assert_false(dataset_sum_matches(ds, parts, bytes + 1, BLOCK_BYTES, 1));
 	bytes[PARTS - 1] ^= 1;
-	assert_false(dataset_vouches(ds, parts, bytes, PARTS, 0));
-	assert_true(dataset_vouches(ds, parts, bytes, PARTS - BLOCK_BYTES, 0));
+	assert_false(dataset_sum_matches(ds, parts, bytes, PARTS, 0));
+	assert_true(dataset_sum_matches(ds, parts, bytes, PARTS - BLOCK_BYTES, 0));
 	/* no checksum: nobody knows */
-	assert_true(dataset_vouches(ds, made_node(ds, "empty"), bytes, 0, 0));
+	assert_true(dataset_sum_matches(ds, made_node(ds, "empty"), bytes, 0, 0));
 	free(bytes);
 	dataset_close(ds);
 }

@@ -40,13 +40,13 @@ static inline void put_lookup(struct slots *slots, unsigned slot, const char *na
 }
 
 /* The server dies: at slot `slot` (-1: at none) by `signal` (0: killed). */
-static inline struct slots_legacy die(struct slots *slots, int slot, int signal)
+static inline struct slots_death die(struct slots *slots, int slot, int signal)
 {
-	struct slots_legacy legacy;
+	struct slots_death legacy;
 
 	if (signal)
 		slots_crashed(slots, slot, signal);
-	slots_bury(slots, hungry, now, &legacy);
+	slots_note_death(slots, hungry, now, &legacy);
 	return legacy;
 }
 

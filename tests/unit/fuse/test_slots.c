@@ -10,22 +10,22 @@
 static void test_a_request_stays_until_it_is_answered(void **state)
 {
 	struct slots *slots = slots_new(THREADS);
-	struct slots_legacy legacy;
+	struct slots_death legacy;
 
 	(void)state;
 	assert_int_equal(slots_threads(slots), THREADS);
 	assert_null(slots_request(slots, 0));
-	assert_false(slots_under_way(slots));
+	assert_false(slots_pending(slots));
 	put_read(slots, 1, 7, 0);
 	assert_non_null(slots_request(slots, 1));
-	assert_true(slots_under_way(slots));
+	assert_true(slots_pending(slots));
 	legacy = die(slots, -1, 0);
 	assert_int_equal(legacy.requests, 1);
 	assert_int_equal(legacy.answered, 0);
 	assert_int_equal(slots_request(slots, 1)->unique, 101);
 	slots_done(slots, 1);
 	assert_null(slots_request(slots, 1));
-	assert_false(slots_under_way(slots));
+	assert_false(slots_pending(slots));
 	legacy = die(slots, -1, 0);
 	assert_int_equal(legacy.requests, 0);
 	assert_int_equal(legacy.answered, 1);
@@ -61,7 +61,7 @@ static void test_reads_are_parked(void **state)
 	assert_in_range(parked, THREADS, slots_count(slots) - 1);
 	assert_null(slots_request(slots, 0));
 	assert_int_equal(slots_request(slots, (unsigned)parked)->unique, 100);
-	assert_true(slots_under_way(slots));
+	assert_true(slots_pending(slots));
 	for (unsigned i = 1; i < PARKED_MOST; i++) {
 		put_read(slots, 0, i, 0);
 		assert_true(slots_park(slots, 0) > 0);
@@ -176,9 +176,9 @@ static void test_kills_do_not_condemn(void **state)
 		deaths_until_suspect(slots, 0);
 		die_alone(slots, 0);
 		assert_false(is_condemned(slots, 0));
-		assert_true(slots_idle_wanted(slots) > 0);
+		assert_true(slots_idle_required(slots) > 0);
 		die_idle(slots);
-		assert_int_equal(slots_idle_wanted(slots), 0);
+		assert_int_equal(slots_idle_required(slots), 0);
 		assert_false(slots_is_suspect(slots, 0));
 	}
 	finish(slots);
@@ -194,10 +194,10 @@ static void test_a_death_at_once_is_no_evidence(void **state)
 	put_read(slots, 0, 7, 0);
 	deaths_until_suspect(slots, 0);
 	die_alone(slots, 0);
-	idle = slots_idle_wanted(slots);
+	idle = slots_idle_required(slots);
 	assert_true(idle > 0);
 	die(slots, -1, 0);
-	assert_int_equal(slots_idle_wanted(slots), idle);
+	assert_int_equal(slots_idle_required(slots), idle);
 	finish(slots);
 }
 
@@ -214,9 +214,9 @@ static void test_nothing_is_done_for_long_enough(void **state)
 	slots_begin(slots, 0);
 	bounded_pause(LONG_MS);
 	die(slots, -1, 0);
-	assert_true(slots_idle_wanted(slots) >= 2 * LONG_MS);
+	assert_true(slots_idle_required(slots) >= 2 * LONG_MS);
 	die_alone(slots, 0); /* soon, by chance */
-	assert_true(slots_idle_wanted(slots) >= 2 * LONG_MS);
+	assert_true(slots_idle_required(slots) >= 2 * LONG_MS);
 	finish(slots);
 }
 
@@ -255,7 +255,7 @@ static void test_a_suspect_keeps_its_deaths_where_it_waits(void **state)
 	parked = slots_park(slots, 0);
 	assert_false(slots_is_suspect(slots, 0));
 	assert_true(slots_is_suspect(slots, (unsigned)parked));
-	slots_acquit(slots, (unsigned)parked);
+	slots_clear_suspect(slots, (unsigned)parked);
 	assert_false(slots_is_suspect(slots, (unsigned)parked));
 	finish(slots);
 }
@@ -268,18 +268,18 @@ static void test_deaths_alone_condemn_for_a_while(void **state)
 	put_read(slots, 0, 7, 0);
 	put_read(slots, 1, 8, 0);
 	slots_begin(slots, 1);
-	assert_int_equal(slots_idle_wanted(slots), 0);
+	assert_int_equal(slots_idle_required(slots), 0);
 	deaths_until_suspect(slots, 0);
-	assert_int_equal(slots_idle_wanted(slots), 0);
+	assert_int_equal(slots_idle_required(slots), 0);
 	die_alone(slots, 0);
-	assert_in_range(slots_idle_wanted(slots), 1, 1000);
+	assert_in_range(slots_idle_required(slots), 1, 1000);
 	assert_in_range(deaths_until_condemned(slots, 0), 5, 20);
 	assert_false(is_condemned(slots, 1));
 	slots_alone_begins(slots, 0);
 	slots_done(slots, 0); /* refused */
 	slots_alone_ends(slots);
 	die(slots, -1, 0);
-	assert_int_equal(slots_idle_wanted(slots), 0);
+	assert_int_equal(slots_idle_required(slots), 0);
 	now += 70;
 	put_read(slots, 0, 7, 0);
 	assert_false(is_condemned(slots, 0));
@@ -338,7 +338,7 @@ static void test_lack_of_memory_condemns_what_is_slow(void **state)
 	hungry = true;
 	put_read(slots, 0, 7, 0);
 	while (!is_condemned(slots, 0) && deaths < 100) {
-		slots_acquit(slots, 0);
+		slots_clear_suspect(slots, 0);
 		slots_begin(slots, 0);
 		die(slots, -1, 0);
 		deaths++;

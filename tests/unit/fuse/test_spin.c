@@ -121,7 +121,7 @@ static void test_one_thread_is_too_few(void **state)
 
 	(void)state;
 	spin_init(&spin, 10000, 2);
-	while (!spin_is_swamped(&spin) && served < 100000) {
+	while (!spin_is_overloaded(&spin) && served < 100000) {
 		ask();
 		receive(&spin, 0);
 		/* that is another matter */
@@ -129,7 +129,7 @@ static void test_one_thread_is_too_few(void **state)
 		served++;
 	}
 	assert_in_range(served, 256, 99999);
-	assert_false(spin_is_swamped(&spin));
+	assert_false(spin_is_overloaded(&spin));
 }
 
 static int open_connection(void **state)

@@ -58,14 +58,14 @@ static void blocks_image(const char *script, struct image *image)
 {
 	struct index *index = kit_make(script);
 	uint64_t sums[NODES_MOST] = { 1 };
-	struct blocks blocks;
+	struct block_sums blocks;
 
 	kit_image(script, image);
 	assert_in_range(image_nodes(image), 1, NODES_MOST);
-	assert_int_equal(blocks_plan(index, &blocks), 0);
+	assert_int_equal(block_sums_allocate(index, &blocks), 0);
 	for (uint32_t node = 0; node < image_nodes(image); node++) {
 		uint64_t count = blocks_in(index_tree(index), node);
-		uint64_t *at = blocks_of(index, &blocks, node);
+		uint64_t *at = block_sums_of_file(index, &blocks, node);
 
 		assert_true((at != NULL) == (count > 0));
 		for (uint64_t i = 0; i < count; i++) {
@@ -75,7 +75,7 @@ static void blocks_image(const char *script, struct image *image)
 		}
 	}
 	assert_int_equal(image_set_sums(image, sums, &blocks), 0);
-	blocks_free(&blocks);
+	block_sums_free(&blocks);
 	index_close(index);
 }
 
@@ -90,14 +90,14 @@ static void test_each_block_has_its_own(void **state)
 	(void)state;
 	blocks_image(script, &image);
 	index = kit_open(&image);
-	assert_true(blocks_are_there(index));
+	assert_true(block_sums_exist(index));
 	assert_int_equal(index_check(index, &e), 0);
 	for (uint32_t node = 0; node < tree_count(index_tree(index)); node++) {
 		uint64_t count = blocks_in(index_tree(index), node);
 
 		for (uint64_t i = 0; i < count; i++) {
-			assert_int_equal(blocks_first(index, node, &first), 0);
-			assert_int_equal(blocks_sum(index, first + i, &sum), 0);
+			assert_int_equal(block_sums_first(index, node, &first), 0);
+			assert_int_equal(block_sums_get(index, first + i, &sum), 0);
 			assert_int_equal(sum, sum_for(node, i));
 		}
 	}
@@ -139,9 +139,10 @@ static void test_an_index_may_have_none(void **state)
 	assert_int_equal(image_set_sums(&image, sums, NULL), 0);
 	index = kit_open(&image);
 	assert_true(index_has_sums(index));
-	assert_false(blocks_are_there(index));
+	assert_false(block_sums_exist(index));
 	assert_int_equal(index_check(index, &e), 0);
-	assert_int_equal(blocks_first(index, kit_node(index_tree(index), "a"), &first), -EIO);
+	assert_int_equal(block_sums_first(index, kit_node(index_tree(index), "a"),
+					  &first), -EIO);
 	index_close(index);
 }
 
@@ -167,11 +168,11 @@ static void visit_all(const struct index *index)
 {
 	for (uint32_t node = 0; node < tree_count(index_tree(index)); node++) {
 		uint64_t first = 0, sum;
-		int err = blocks_first(index, node, &first);
+		int err = block_sums_first(index, node, &first);
 
 		assert_true(err == 0 || err == -EIO);
 		for (uint64_t i = 0; !err && i < 5; i++) {
-			int bad = blocks_sum(index, first + i, &sum);
+			int bad = block_sums_get(index, first + i, &sum);
 
 			assert_true(bad == 0 || bad == -EIO);
 		}

@@ -382,14 +382,14 @@ static void test_what_looks_like_one(void **state)
 
 		snprintf(path, sizeof(path), "23-%d.pkl", p);
 		bytes = unit_read(path, &n);
-		assert_true(pickle_looks_so(bytes, n));
+		assert_true(pickle_detect(bytes, n));
 		free(bytes);
 	}
-	assert_false(pickle_looks_so("{\"a\": 1}", 8));
-	assert_false(pickle_looks_so("n01440764 tench\n", 16));
-	assert_false(pickle_looks_so("(dark).jpg,3\n", 13));
-	assert_false(pickle_looks_so("", 0));
-	assert_false(pickle_looks_so("\x80", 1));
+	assert_false(pickle_detect("{\"a\": 1}", 8));
+	assert_false(pickle_detect("n01440764 tench\n", 16));
+	assert_false(pickle_detect("(dark).jpg,3\n", 13));
+	assert_false(pickle_detect("", 0));
+	assert_false(pickle_detect("\x80", 1));
 }
 
 static const struct CMUnitTest pickles[] = {

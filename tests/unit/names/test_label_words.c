@@ -56,17 +56,17 @@ static const struct {
 static void test_roles(void **state)
 {
 	size_t i = unit_row(state);
-	assert_int_equal(name_says_images(names[i].name), names[i].images);
-	assert_int_equal(name_says_labels(names[i].name), names[i].labels);
+	assert_int_equal(name_has_image_word(names[i].name), names[i].images);
+	assert_int_equal(name_has_label_word(names[i].name), names[i].labels);
 	assert_int_equal(name_may_label_any(names[i].name), names[i].any);
 }
 
 static void test_splits(void **state)
 {
 	(void)state;
-	assert_true(names_may_go_together("labels", "train_x"));
-	assert_true(names_may_go_together("val_labels", "validation_images"));
-	assert_false(names_may_go_together("trainY", "testX"));
+	assert_true(names_splits_agree("labels", "train_x"));
+	assert_true(names_splits_agree("val_labels", "validation_images"));
+	assert_false(names_splits_agree("trainY", "testX"));
 	assert_true(name_is_chosen("attr", "attr", "images"));
 	assert_true(name_is_chosen("train_attr", "attr", "train_images"));
 	assert_false(name_is_chosen("train_attr", "attr", "test_images"));

@@ -204,7 +204,7 @@ static unsigned check_lines(const char *path, const char *message)
 /* A busy machine may take longer for a line than a sender waits for it. */
 static void await_lines(void)
 {
-	while (!log_writer_has_written())
+	while (!log_writer_is_flushed())
 		bounded_pause(1);
 }
 

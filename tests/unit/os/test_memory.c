@@ -58,7 +58,7 @@ static struct memory_state look(void)
 	struct memory *memory = NULL;
 
 	assert_int_equal(memory_open(root, &memory), 0);
-	memory_look(memory, &state);
+	memory_read_state(memory, &state);
 	memory_close(memory);
 	return state;
 }
@@ -237,14 +237,14 @@ static void test_a_process_that_is_moved(void **state)
 	v2_group("/sys/fs/cgroup/a", "4294967296", "max", GB, 0, 0);
 	v2_group("/sys/fs/cgroup/b", "2147483648", "max", GB, 0, 0);
 	assert_int_equal(memory_open(root, &memory), 0);
-	memory_look(memory, &now);
+	memory_read_state(memory, &now);
 	assert_int_equal(now.limit, 4 * GB);
 	put("/proc/self/cgroup", "0::/b\n");
-	memory_look(memory, &now);
+	memory_read_state(memory, &now);
 	assert_int_equal(now.limit, 2 * GB);
 	/* the group is gone, or cannot be read */
 	put("/proc/self/cgroup", "0::/c (deleted)\n");
-	memory_look(memory, &now);
+	memory_read_state(memory, &now);
 	assert_int_equal(now.limit, 16 * GB);
 	memory_close(memory);
 	memory_close(NULL);
@@ -327,7 +327,7 @@ static void test_this_machine(void **state)
 	(void)state;
 	assert_int_equal(memory_open("", &memory), 0);
 	for (int i = 0; i < 3; i++) {
-		memory_look(memory, &now);
+		memory_read_state(memory, &now);
 		assert_true(now.limit >= 16 * MB);
 		assert_true(now.limit <= (uint64_t)sysconf(_SC_PHYS_PAGES) *
 					 (uint64_t)sysconf(_SC_PAGESIZE) + GB);

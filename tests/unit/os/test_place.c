@@ -177,20 +177,23 @@ static void test_beside_a_file(void **state)
 	unit_shell("mkdir d other && echo x >d/a.tar && echo x >other/a.tar && "
 		   "ln d/a.tar d/b.tar && ln -s a.tar d/c.tar");
 	assert_int_equal(stat("d/a.tar", &st), 0);
-	assert_int_equal(place_open_beside("d/a.tar.gidx", "a.tar", st.st_dev, st.st_ino,
-					   &place, &e), 0);
+	assert_int_equal(place_open_sibling("d/a.tar.gidx", "a.tar", st.st_dev, st.st_ino,
+					    &place, &e), 0);
 	put(place);
 	place_close(place);
 	assert_true(is_there("d/a.tar.gidx"));
-	assert_int_equal(place_open_beside("d/x", "c.tar", st.st_dev, st.st_ino, &place, &e),
+	assert_int_equal(place_open_sibling("d/x", "c.tar", st.st_dev, st.st_ino, &place,
+					    &e),
 			 -ESTALE);
-	assert_int_equal(place_open_beside("d/x", "none", st.st_dev, st.st_ino, &place, &e),
+	assert_int_equal(place_open_sibling("d/x", "none", st.st_dev, st.st_ino, &place,
+					    &e),
 			 -ESTALE);
 	unit_shell("mv d moved && ln -s other d");
-	assert_int_equal(place_open_beside("d/a.tar.gidx", "a.tar", st.st_dev, st.st_ino,
-					   &place, &e), -ESTALE);
+	assert_int_equal(place_open_sibling("d/a.tar.gidx", "a.tar", st.st_dev, st.st_ino,
+					    &place, &e), -ESTALE);
 	assert_non_null(strstr(e.text, "d/a.tar.gidx"));
-	assert_int_equal(place_open_beside("none/x", "a.tar", st.st_dev, st.st_ino, &place, &e),
+	assert_int_equal(place_open_sibling("none/x", "a.tar", st.st_dev, st.st_ino,
+					    &place, &e),
 			 -ENOENT);
 	assert_int_equal(unit_names_in("other"), 1);
 }
@@ -251,7 +254,7 @@ static void test_a_name_that_is_too_long(void **state)
 static bool is_root(void)
 {
 	struct fsids before;
-	bool may = geteuid() == 0 && fsids_take(USER, GROUP, &before) == 0;
+	bool may = geteuid() == 0 && fsids_assume(USER, GROUP, &before) == 0;
 
 	if (geteuid() == 0)
 		fsids_restore(&before);
@@ -349,7 +352,7 @@ static void test_files_are_whose_rights_made_them(void **state)
 	put(place);
 	owner_is("d/x", 0, getegid());
 	assert_int_equal(place_unlink(place, ""), 0);
-	place_act_as(place, USER, GROUP);
+	place_set_ids(place, USER, GROUP);
 	fd = place_create(place, "", 0644);
 	assert_true(fd >= 0);
 	owner_is("d/x", USER, GROUP);
@@ -375,7 +378,7 @@ static int take_and_restore(void *unused)
 	(void)unused;
 	if (setgroups(3, groups) < 0 || prctl(PR_SET_PDEATHSIG, SIGUSR1, 0, 0, 0) < 0)
 		return 1;
-	if (fsids_take(USER, GROUP, &before) < 0 || setfsuid((uid_t)-1) != USER ||
+	if (fsids_assume(USER, GROUP, &before) < 0 || setfsuid((uid_t)-1) != USER ||
 	    setfsgid((gid_t)-1) != GROUP || getgroups(4, now) != 0)
 		return 2;
 	if (prctl(PR_GET_PDEATHSIG, &number, 0, 0, 0) < 0 || number != SIGUSR1)
@@ -406,18 +409,18 @@ static int take_without_rights(void *unused)
 	(void)unused;
 	if (setresuid(USER, USER, USER) < 0)
 		return 1;
-	if (fsids_take(ANOTHER, GROUP, &before) != -EPERM)
+	if (fsids_assume(ANOTHER, GROUP, &before) != -EPERM)
 		return 2;
 	fsids_restore(&before);
 	if (setfsuid((uid_t)-1) != USER)
 		return 3;
 	if (place_open("x", false, &place, NULL) < 0)
 		return 5;
-	place_act_as(place, ANOTHER, GROUP);
+	place_set_ids(place, ANOTHER, GROUP);
 	if (place_create(place, "", 0644) != -EACCES)
 		return 6;
 	place_close(place);
-	return fsids_take(USER, GROUP, &before) == 0 && !before.taken ? 0 : 4;
+	return fsids_assume(USER, GROUP, &before) == 0 && !before.taken ? 0 : 4;
 }
 
 static void test_who_may_not_stays_what_it_is(void **state)

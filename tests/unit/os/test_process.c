@@ -17,9 +17,9 @@ enum { PATIENCE = 5000 }; /* milliseconds */
 
 static bool is_soon(pid_t process, bool beyond)
 {
-	for (int i = 0; i < PATIENCE && process_is_beyond(process) != beyond; i++)
+	for (int i = 0; i < PATIENCE && process_cannot_run(process) != beyond; i++)
 		usleep(1000);
-	return process_is_beyond(process) == beyond;
+	return process_cannot_run(process) == beyond;
 }
 
 static void test_of_one_thread(void **state)
@@ -31,18 +31,18 @@ static void test_of_one_thread(void **state)
 		pause();
 		_exit(0);
 	}
-	assert_false(process_is_beyond(getpid()));
-	assert_false(process_is_beyond(child));
+	assert_false(process_cannot_run(getpid()));
+	assert_false(process_cannot_run(child));
 	assert_false(process_is_stopped(child));
 	kill(child, SIGSTOP);
 	assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
 	assert_true(process_is_stopped(child));
-	assert_false(process_is_beyond(child));
+	assert_false(process_cannot_run(child));
 	kill(child, SIGKILL);
 	assert_true(is_soon(child, true)); /* dead, not reaped */
 	assert_false(process_is_stopped(child));
 	waitpid(child, NULL, 0);
-	assert_true(process_is_beyond(child)); /* there is none */
+	assert_true(process_cannot_run(child)); /* there is none */
 }
 
 /* Root without the right to trace, to whom /proc hides others' processes. */
@@ -75,10 +75,10 @@ static int look_at_hidden(void)
 		_exit(0);
 	}
 	usleep(100000); /* it becomes somebody else */
-	result = process_is_beyond(child) || process_is_stopped(child);
+	result = process_cannot_run(child) || process_is_stopped(child);
 	kill(child, SIGKILL);
 	return result || !is_soon(child, true) || waitpid(child, NULL, 0) != child ||
-	       !process_is_beyond(child) ? 1 : 0;
+	       !process_cannot_run(child) ? 1 : 0;
 }
 
 static void test_of_hidden_ones(void **state)

@@ -16,7 +16,7 @@ static void use(uint64_t amount)
 {
 	uint64_t now, seen = atomic_load(&most);
 
-	quota_take(&quota, amount);
+	quota_acquire(&quota, amount);
 	now = atomic_fetch_add(&in_use, amount) + amount;
 	if (amount > LIMIT && now == amount)
 		atomic_fetch_add(&alone, 1);
@@ -24,7 +24,7 @@ static void use(uint64_t amount)
 	       !atomic_compare_exchange_weak(&most, &seen, now))
 		;
 	atomic_fetch_sub(&in_use, amount);
-	quota_give(&quota, amount);
+	quota_release(&quota, amount);
 }
 
 static void *work(void *number)

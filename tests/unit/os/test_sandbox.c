@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/hatch.h"
+#include "os/broker.h"
 #include "os/sandbox.h"
 
 enum { OUTSIDE = 99 };
@@ -188,7 +188,7 @@ static void test_refused(void **state)
 	struct sandbox_support support;
 
 	(void)state;
-	sandbox_look(&support);
+	sandbox_probe(&support);
 	if (!support.calls)
 		skip();
 	for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]); i++) {
@@ -212,7 +212,7 @@ static void test_other_machine(void **state)
 	struct sandbox_support support;
 
 	(void)state;
-	sandbox_look(&support);
+	sandbox_probe(&support);
 	if (!support.calls)
 		skip();
 	assert_int_equal(inside(try_other_machine), 0);
@@ -249,7 +249,7 @@ static void test_rights(void **state)
 	char byte;
 
 	(void)state;
-	sandbox_look(&support);
+	sandbox_probe(&support);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	child = fork();
 	if (child == 0) {
@@ -289,7 +289,7 @@ static int try_reading(void)
 	char name[] = "/tmp/sandbox-test-XXXXXX";
 	int made = mkstemp(name), fd;
 
-	sandbox_look(&support);
+	sandbox_probe(&support);
 	if (made < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return 1;
 	sandbox_forbid_changes();
@@ -377,22 +377,22 @@ static void test_abort(void **state)
 	assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-/* ---- The hatch ------------------------------------------------------------ */
+/* ---- The broker ----------------------------------------------------------- */
 
-enum { ASK_TWICE = 1, ASK_FILE, ASK_NOTHING };
+enum { CALL_TWICE = 1, CALL_FILE, CALL_NOTHING };
 
-static int serve(void *context, const struct hatch_question *question,
-		 struct hatch_answer *answer)
+static int serve(void *context, const struct broker_request *question,
+		 struct broker_reply *answer)
 {
 	assert_ptr_equal(context, &scratch);
 	switch (question->kind) {
-	case ASK_TWICE:
+	case CALL_TWICE:
 		memcpy(answer->data, question->data, question->size);
 		memcpy((char *)answer->data + question->size, question->data,
 		       question->size);
 		answer->size = 2 * question->size;
 		return 0;
-	case ASK_FILE:
+	case CALL_FILE:
 		answer->fd = scratch;
 		return 0;
 	default:
@@ -400,7 +400,7 @@ static int serve(void *context, const struct hatch_question *question,
 	}
 }
 
-static int ask(struct hatch *hatch)
+static int ask(struct broker *broker)
 {
 	char text[16];
 	size_t size = sizeof(text);
@@ -408,38 +408,41 @@ static int ask(struct hatch *hatch)
 
 	for (unsigned channel = 0; channel < 2; channel++) {
 		size = sizeof(text);
-		if (hatch_ask(hatch, channel, ASK_TWICE, "ab", 2, text, &size, NULL) < 0 ||
+		if (broker_call(broker, channel, CALL_TWICE, "ab", 2, text, &size,
+				NULL) < 0 ||
 		    size != 4 || memcmp(text, "abab", 4) != 0)
 			return 1;
 	}
-	if (hatch_ask(hatch, 1, ASK_FILE, NULL, 0, NULL, NULL, &fd) < 0 ||
+	if (broker_call(broker, 1, CALL_FILE, NULL, 0, NULL, NULL, &fd) < 0 ||
 	    pread(fd, text, 5, 0) != 5 || memcmp(text, "bytes", 5) != 0)
 		return 2;
-	if (hatch_ask(hatch, 0, ASK_NOTHING, NULL, 0, NULL, NULL, &fd) != -ENOENT || fd != -1)
+	if (broker_call(broker, 0, CALL_NOTHING, NULL, 0, NULL, NULL, &fd) != -ENOENT ||
+	    fd != -1)
 		return 3;
 	size = 3; /* what does not fit is no answer */
-	return hatch_ask(hatch, 0, ASK_TWICE, "ab", 2, text, &size, NULL) == -EBADMSG ? 0 : 4;
+	return broker_call(broker, 0, CALL_TWICE, "ab", 2, text, &size,
+			   NULL) == -EBADMSG ? 0 : 4;
 }
 
 static void test_hatch(void **state)
 {
-	struct hatch *hatch;
+	struct broker *broker;
 	struct error e;
 	int status;
 	pid_t child;
 
 	(void)state;
-	assert_int_equal(hatch_open(&hatch, 2, serve, &scratch), 0);
+	assert_int_equal(broker_open(&broker, 2, serve, &scratch), 0);
 	child = fork();
 	if (child == 0) {
-		hatch_be_child(hatch);
-		_exit(sandbox_enter(&e) < 0 ? OUTSIDE : ask(hatch));
+		broker_start_child(broker);
+		_exit(sandbox_enter(&e) < 0 ? OUTSIDE : ask(broker));
 	}
-	assert_int_equal(hatch_be_parent(hatch), 0);
+	assert_int_equal(broker_start_parent(broker), 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
-	hatch_close(hatch);
+	broker_close(broker);
 }
 
 static int make_scratch(void **state)

@@ -16,25 +16,25 @@ static void test_the_same_size_is_used_again(void **state)
 
 	(void)state;
 	slab_init(&slab, 4 * MB);
-	first = slab_take(&slab, MB);
-	second = slab_take(&slab, MB);
+	first = slab_acquire(&slab, MB);
+	second = slab_acquire(&slab, MB);
 	assert_non_null(first);
 	assert_non_null(second);
 	assert_ptr_not_equal(first, second);
 	memset(first, 1, MB);
 	memset(second, 2, MB);
 	assert_int_equal(slab_bytes(&slab), 0);
-	slab_give(&slab, first, MB);
-	slab_give(&slab, second, MB);
+	slab_release(&slab, first, MB);
+	slab_release(&slab, second, MB);
 	assert_int_equal(slab_bytes(&slab), 2 * MB);
-	assert_ptr_equal(slab_take(&slab, MB), second);
-	assert_ptr_equal(slab_take(&slab, MB), first);
+	assert_ptr_equal(slab_acquire(&slab, MB), second);
+	assert_ptr_equal(slab_acquire(&slab, MB), first);
 	assert_int_equal(slab_bytes(&slab), 0);
-	slab_give(&slab, first, MB);
-	second = (slab_give(&slab, second, MB), slab_take(&slab, 2 * MB));
+	slab_release(&slab, first, MB);
+	second = (slab_release(&slab, second, MB), slab_acquire(&slab, 2 * MB));
 	memset(second, 3, 2 * MB);
 	assert_int_equal(slab_bytes(&slab), 2 * MB);
-	slab_give(&slab, second, 2 * MB);
+	slab_release(&slab, second, 2 * MB);
 	slab_free(&slab);
 }
 
@@ -46,16 +46,16 @@ static void test_no_more_is_kept_than_may_be(void **state)
 	(void)state;
 	slab_init(&slab, 4 * MB + 100);
 	for (size_t i = 0; i < COUNT(pieces); i++)
-		pieces[i] = slab_take(&slab, i < 4 ? MB : MB + 1);
+		pieces[i] = slab_acquire(&slab, i < 4 ? MB : MB + 1);
 	for (size_t i = 0; i < COUNT(pieces); i++) {
-		slab_give(&slab, pieces[i], i < 4 ? MB : MB + 1);
+		slab_release(&slab, pieces[i], i < 4 ? MB : MB + 1);
 		assert_true(slab_bytes(&slab) <= 4 * MB + 100);
 	}
 	/* the oldest went: what is left are the odd ones */
 	assert_in_range(slab_bytes(&slab), 3 * (MB + 1), 4 * MB + 100);
-	pieces[0] = slab_take(&slab, MB + 1);
+	pieces[0] = slab_acquire(&slab, MB + 1);
 	assert_ptr_equal(pieces[0], pieces[7]);
-	slab_give(&slab, pieces[0], MB + 1);
+	slab_release(&slab, pieces[0], MB + 1);
 	slab_limit(&slab, pages_round_up(MB + 1));
 	assert_in_range(slab_bytes(&slab), MB + 1, pages_round_up(MB + 1));
 	slab_limit(&slab, 0);
@@ -76,7 +76,7 @@ static void test_sizes_of_all_kinds(void **state)
 		char *pieces[COUNT(sizes)];
 
 		for (size_t i = 0; i < COUNT(sizes); i++) {
-			pieces[i] = slab_take(&slab, sizes[i]);
+			pieces[i] = slab_acquire(&slab, sizes[i]);
 			assert_non_null(pieces[i]);
 			memset(pieces[i], (int)i, sizes[i]);
 			assert_true(slab_weight(sizes[i]) >= sizes[i]);
@@ -89,11 +89,11 @@ static void test_sizes_of_all_kinds(void **state)
 		for (size_t i = 0; i < COUNT(sizes); i++) {
 			for (size_t k = 0; k < sizes[i]; k++)
 				assert_int_equal(pieces[i][k], i);
-			slab_give(&slab, pieces[i], sizes[i]);
+			slab_release(&slab, pieces[i], sizes[i]);
 		}
 	}
 #ifndef __SANITIZE_ADDRESS__ /* which stops there */
-	assert_null(slab_take(&slab, SIZE_MAX / 4));
+	assert_null(slab_acquire(&slab, SIZE_MAX / 4));
 #endif
 	slab_free(&slab);
 }
@@ -105,13 +105,13 @@ static void *take_and_give(void *argument)
 
 	for (size_t i = 0; i < 2000; i++) {
 		size_t size = (size_t)SLAB_LEAST << (i * 7 % 5);
-		size_t *piece = slab_take(slab, size);
+		size_t *piece = slab_acquire(slab, size);
 
 		piece[0] = i;
 		piece[size / sizeof(*piece) - 1] = i;
 		wrong += slab_bytes(slab) > 8 * MB + 4 * MB; /* one a thread is on its way */
 		wrong += piece[0] != i || piece[size / sizeof(*piece) - 1] != i;
-		slab_give(slab, piece, size);
+		slab_release(slab, piece, size);
 	}
 	return (void *)wrong;
 }

@@ -15,7 +15,7 @@ static void test_unknown_users(void **state)
 	struct rights rights = { .uid = 7 };
 	struct error e = { 0 };
 
-	assert_int_equal(rights_of(names[i], &rights, &e), -ENOENT);
+	assert_int_equal(rights_of_user(names[i], &rights, &e), -ENOENT);
 	assert_int_equal(e.status, ERROR_USAGE);
 	if (!strstr(e.text, names[i]) || strchr(e.text, '\n'))
 		fail_msg("%s", e.text);
@@ -42,14 +42,14 @@ static void test_oneself_by_name_and_number(void **state)
 
 	(void)state;
 	snprintf(number, sizeof(number), "%u", geteuid());
-	assert_int_equal(rights_of(number, &rights, NULL), 0);
+	assert_int_equal(rights_of_user(number, &rights, NULL), 0);
 	same_as_now(&rights);
 	assert_int_equal(rights_assume(&rights, NULL), 0); /* changes nothing */
 	rights_free(&rights);
 	rights_free(&rights);
 	if (!me)
 		return;
-	assert_int_equal(rights_of(me->pw_name, &rights, NULL), 0);
+	assert_int_equal(rights_of_user(me->pw_name, &rights, NULL), 0);
 	same_as_now(&rights);
 	assert_string_equal(rights.home, me->pw_dir);
 	rights_free(&rights);
@@ -63,8 +63,8 @@ static void compare_with_id(const struct passwd *one)
 	FILE *id;
 
 	snprintf(command, sizeof(command), "%u", one->pw_uid);
-	assert_int_equal(rights_of(one->pw_name, &by_name, NULL), 0);
-	assert_int_equal(rights_of(command, &by_number, NULL), 0);
+	assert_int_equal(rights_of_user(one->pw_name, &by_name, NULL), 0);
+	assert_int_equal(rights_of_user(command, &by_number, NULL), 0);
 	assert_int_equal(by_name.uid, by_number.uid);
 	assert_int_equal(by_name.gid, by_number.gid);
 	snprintf(command, sizeof(command), "id -G '%s'", one->pw_name);
@@ -110,7 +110,7 @@ static int ask_for_another(void *argument)
 
 	if (!become_plain())
 		return NOT_HERE;
-	WANT(rights_of(whom, &rights, &e) == -EPERM);
+	WANT(rights_of_user(whom, &rights, &e) == -EPERM);
 	WANT(e.status == ERROR_SYSTEM && strstr(e.text, "only root"));
 	WANT(!rights.groups);
 	return 0;

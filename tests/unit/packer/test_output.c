@@ -35,7 +35,7 @@ static void test_sets_are_named_to_be_read(void **state)
 		char *source;
 
 		assert_int_equal(out_name_parse(cases[i].pattern, &name, &e), 0);
-		source = out_name_to_read(&name, cases[i].shards);
+		source = out_name_pattern(&name, cases[i].shards);
 		assert_string_equal(source, cases[i].source);
 		free(source);
 		out_name_free(&name);
@@ -66,7 +66,7 @@ static void test_patterns_name_shards(void **state)
 
 		assert_int_equal(out_name_parse(cases[i].text, &name, &e), 0);
 		assert_true(out_name_count(&name) == cases[i].count);
-		third = out_name_of(&name, cases[i].count == 1 ? 0 : 2);
+		third = out_name_path(&name, cases[i].count == 1 ? 0 : 2);
 		assert_string_equal(third, cases[i].third);
 		free(third);
 		out_name_free(&name);
@@ -241,12 +241,12 @@ static void test_a_plan_is_known_again(void **state)
 	assert_int_equal(out_name_parse("p/x-%06d.tar", &name, &e), 0);
 	path = resume_path(&name);
 	assert_string_equal(path, "p/.x-000000.tar.plan");
-	assert_int_equal(resume_look(path, 1), RESUME_NOTHING);
-	assert_int_equal(resume_note(path, 1, &e), 0);
-	assert_int_equal(resume_look(path, 1), RESUME_SAME);
-	assert_int_equal(resume_look(path, 2), RESUME_OTHER);
+	assert_int_equal(resume_compare_plan(path, 1), RESUME_NOTHING);
+	assert_int_equal(resume_record_plan(path, 1, &e), 0);
+	assert_int_equal(resume_compare_plan(path, 1), RESUME_SAME);
+	assert_int_equal(resume_compare_plan(path, 2), RESUME_OTHER);
 	unit_write(path, "", 0);
-	assert_int_equal(resume_look(path, 1), RESUME_OTHER);
+	assert_int_equal(resume_compare_plan(path, 1), RESUME_OTHER);
 	free(path);
 	out_name_free(&name);
 }
@@ -314,9 +314,9 @@ static void test_a_folder_is_followed_once(void **state)
 	output_drop(output);
 	assert_int_equal(unit_names_in("moved"), 2);
 	assert_int_equal(unit_names_in("other"), 2);
-	out_folder_forget();
+	out_folder_close_all();
 	assert_true(out_folder_has("set/set-2"));
-	out_folder_forget();
+	out_folder_close_all();
 }
 
 static const struct CMUnitTest tests[] = {

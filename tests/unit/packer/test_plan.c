@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "packer/deal.h"
+#include "packer/distribute.h"
 #include "packer/plan.h"
 #include "packer/seeded_order.h"
 
@@ -14,17 +14,17 @@ enum { MOST = 4096 };
 
 /* A scan that was not made from files: "d:" and "l:" are folders and links. */
 struct tree {
-	struct scan scan;
-	struct scan_entry entries[MOST];
+	struct pack_scan scan;
+	struct pack_scan_entry entries[MOST];
 	char names[MOST][64];
 };
 
 static void add(struct tree *tree, const char *name, uint64_t size)
 {
-	struct scan_entry *entry = &tree->entries[tree->scan.count];
+	struct pack_scan_entry *entry = &tree->entries[tree->scan.count];
 	char *path = tree->names[tree->scan.count++];
 
-	*entry = (struct scan_entry){ .path = path, .kind = PACK_FILE, .size = size,
+	*entry = (struct pack_scan_entry){ .path = path, .kind = PACK_FILE, .size = size,
 				      .mtime = 1000000000 };
 	if (strncmp(name, "d:", 2) == 0)
 		entry->kind = PACK_DIRECTORY;
@@ -301,7 +301,8 @@ static void test_dealing_keeps_numbers_even(void **state)
 
 		for (size_t i = 0; i < count; i++)
 			sizes[i] = shuffle_below(&chance, 5);
-		assert_int_equal(deal(sizes, count, shards, shard_of, bytes), 0);
+		assert_int_equal(distribute_over_shards(sizes, count, shards, shard_of,
+							bytes), 0);
 		for (size_t i = 0; i < count; i++) {
 			assert_true(shard_of[i] < shards);
 			numbers[shard_of[i]]++;
@@ -467,11 +468,11 @@ static void test_no_link_leads_out_of_the_tree(void **state)
 		   "ln -s ../away t/out");
 	root = open("t", O_RDONLY | O_DIRECTORY);
 	assert_true(root >= 0);
-	fd = scan_open(root, "in/f", O_RDONLY);
+	fd = pack_scan_open(root, "in/f", O_RDONLY);
 	assert_true(fd >= 0);
 	close(fd);
-	assert_int_equal(scan_open(root, "out/f", O_RDONLY), -ELOOP);
-	assert_true(scan_open(root, "out", O_RDONLY | O_DIRECTORY) < 0);
+	assert_int_equal(pack_scan_open(root, "out/f", O_RDONLY), -ELOOP);
+	assert_true(pack_scan_open(root, "out", O_RDONLY | O_DIRECTORY) < 0);
 	close(root);
 }
 

@@ -47,7 +47,7 @@ static inline struct claim *taken(void)
 {
 	struct claim *claim = NULL;
 
-	assert_int_equal(claim_take(here(), &claim), 0);
+	assert_int_equal(claim_acquire(here(), &claim), 0);
 	assert_non_null(claim);
 	return claim;
 }
@@ -109,24 +109,24 @@ static inline int own(const struct owner *owner)
 
 	if (owner->ignored)
 		signal(owner->ignored, SIG_IGN);
-	if (claim_take(here(), &claim) < 0)
+	if (claim_acquire(here(), &claim) < 0)
 		return 1;
 	if (owner->no_where)
 		write_foreign();
 	if (child_fork(&child, NULL) < 0)
 		return 1;
 	if (child == 0) {
-		claim_leave(claim);
+		claim_detach_child(claim);
 		work(owner);
 	}
 	close(owner->ready);
 	if (owner->early)
 		raise(owner->early);
-	if (claim_keep(claim, child, 10, &status) < 0)
+	if (claim_wait_child(claim, child, 10, &status) < 0)
 		return 2;
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != owner->work_signal)
 		return 3;
-	claim_drop(claim);
+	claim_release(claim);
 	return 0;
 }
 

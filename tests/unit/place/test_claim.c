@@ -16,12 +16,12 @@ static void test_one_takes_it(void **state)
 	assert_int_equal(strncmp(text, "granary claim\nhost ", 19), 0);
 	assert_non_null(strstr(text, line));
 	free(text);
-	assert_int_equal(claim_take(here(), &second), -EEXIST);
+	assert_int_equal(claim_acquire(here(), &second), -EEXIST);
 	assert_null(second);
-	claim_drop(claim);
+	claim_release(claim);
 	assert_int_equal(unit_names_in("."), 0);
-	claim_drop(taken());
-	claim_drop(NULL);
+	claim_release(taken());
+	claim_release(NULL);
 	assert_int_equal(unit_names_in("."), 0);
 }
 
@@ -35,7 +35,7 @@ static void test_no_more_permissions_than_the_umask_leaves(void **state)
 	umask(before);
 	assert_int_equal(stat(CLAIM, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0640);
-	claim_drop(claim);
+	claim_release(claim);
 }
 
 static void test_where_there_can_be_none(void **state)
@@ -45,7 +45,7 @@ static void test_where_there_can_be_none(void **state)
 
 	(void)state;
 	assert_int_equal(place_open("/proc/x.gidx", false, &place, NULL), 0);
-	assert_int_equal(claim_take(place, &claim), -ENOENT);
+	assert_int_equal(claim_acquire(place, &claim), -ENOENT);
 	place_close(place);
 	assert_int_equal(await(NEVER_MS, NEVER_MS), 0);
 }
@@ -64,10 +64,10 @@ static int take_on_read_only(void *unused)
 	    mount(NULL, ".", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) < 0)
 		return CANNOT;
 	if (place_open("new.gidx", false, &place, NULL) < 0 ||
-	    claim_take(place, &claim) != -EROFS)
+	    claim_acquire(place, &claim) != -EROFS)
 		return 1;
 	/* who may not write there may still see that somebody else does */
-	return claim_take(here(), &claim) == -EEXIST ? 0 : 2;
+	return claim_acquire(here(), &claim) == -EEXIST ? 0 : 2;
 }
 
 static void test_a_read_only_folder(void **state)
@@ -76,7 +76,7 @@ static void test_a_read_only_folder(void **state)
 	int status = unit_child(take_on_read_only, NULL);
 
 	(void)state;
-	claim_drop(claim);
+	claim_release(claim);
 	if (status == CANNOT)
 		skip();
 	assert_int_equal(status, 0);
@@ -100,7 +100,7 @@ static void test_what_is_no_claim_is_left_alone(void **state)
 	for (size_t i = 0; i < COUNT(in_the_way); i++) {
 		unit_shell(in_the_way[i]);
 		assert_int_equal(lstat(CLAIM, &before), 0);
-		assert_int_equal(claim_take(here(), &claim), -EINVAL);
+		assert_int_equal(claim_acquire(here(), &claim), -EINVAL);
 		assert_int_equal(await(0, NEVER_MS), 0);
 		assert_int_equal(lstat(CLAIM, &after), 0);
 		assert_int_equal(before.st_ino, after.st_ino);
@@ -119,7 +119,7 @@ static void test_who_it_is(void **state)
 	gethostname(host, sizeof(host));
 	snprintf(expected, sizeof(expected), "%s (process %d)", host, (int)getpid());
 	assert_string_equal(claim_owner(here(), owner), expected);
-	claim_drop(claim);
+	claim_release(claim);
 	assert_string_equal(claim_owner(here(), owner), "another process");
 	unit_write(CLAIM, "", 0);
 	assert_string_equal(claim_owner(here(), owner), "another process");
@@ -135,7 +135,7 @@ static void test_an_untouched_one_is_broken(void **state)
 
 	(void)state;
 	write_foreign();
-	assert_int_equal(claim_take(here(), &claim), -EEXIST);
+	assert_int_equal(claim_acquire(here(), &claim), -EEXIST);
 	assert_int_equal(claim_await(here(), &wait), -ETIMEDOUT);
 	assert_int_equal(wait.most_ms, 0);
 	assert_true(is_there(CLAIM));
@@ -161,7 +161,7 @@ static void test_odd_claims_are_broken_too(void **state)
 	for (size_t i = 0; i < COUNT(odd); i++) {
 		unit_write(CLAIM, odd[i].text, strlen(odd[i].text));
 		unit_shell(odd[i].then);
-		assert_int_equal(claim_take(here(), &claim), -EEXIST);
+		assert_int_equal(claim_acquire(here(), &claim), -EEXIST);
 		assert_int_equal(await(NEVER_MS, 60), -ETIMEDOUT);
 		assert_int_equal(await(60, NEVER_MS), 0);
 		assert_int_equal(unit_names_in("."), 0);

@@ -60,7 +60,7 @@ static void test_signals_are_as_before_afterwards(void **state)
 	sigprocmask(SIG_BLOCK, NULL, &before);
 	claim = taken();
 	sigprocmask(SIG_BLOCK, NULL, &during);
-	claim_drop(claim);
+	claim_release(claim);
 	sigprocmask(SIG_BLOCK, NULL, &after);
 	for (size_t i = 0; i < COUNT(endings); i++) {
 		assert_false(sigismember(&before, endings[i]));
@@ -123,7 +123,7 @@ static void test_a_number_that_was_given_away_again(void **state)
 
 	(void)state;
 	assert_non_null(end);
-	claim_drop(claim);
+	claim_release(claim);
 	strcpy(end, "\nstarted 1\n");
 	unit_write(CLAIM, text, strlen(text));
 	assert_int_equal(await(NEVER_MS, NEVER_MS), 0);
@@ -180,7 +180,7 @@ static void test_the_claim_of_the_next_is_not_removed(void **state)
 	kill(pid, SIGCONT);
 	assert_int_equal(WTERMSIG(end_of(pid)), SIGTERM);
 	assert_true(is_there(CLAIM));
-	claim_drop(next);
+	claim_release(next);
 	assert_int_equal(unit_names_in("."), 0);
 }
 
@@ -208,7 +208,7 @@ static int take_turn(void *number)
 	struct claim *claim;
 	int err;
 
-	while ((err = claim_take(here(), &claim)) == -EEXIST) {
+	while ((err = claim_acquire(here(), &claim)) == -EEXIST) {
 		if (claim_await(here(), &wait) < 0)
 			return 1;
 	}
@@ -216,7 +216,7 @@ static int take_turn(void *number)
 		return 2;
 	if (*(int *)number % 2)
 		raise(SIGKILL);
-	claim_drop(claim);
+	claim_release(claim);
 	return 0;
 }
 

@@ -15,7 +15,7 @@ static char path[] = "link/a.tar";
 static const struct dataset_config config;
 static struct source_set sources;
 static struct index_wish wish;
-static struct index_spots spots;
+static struct opened_places spots;
 
 /* "d" with a.tar in it, opened by a link to the folder; then `script`. */
 static void begin(const char *script)
@@ -29,13 +29,13 @@ static void begin(const char *script)
 		unit_shell(script);
 	assert_int_equal(source_set_open(paths, 1, false, &sources, NULL), 0);
 	assert_int_equal(index_wish_make(&config, &sources, &wish, NULL), 0);
-	spots = (struct index_spots){ .wish = &wish };
+	spots = (struct opened_places){ .wish = &wish };
 }
 
 static int clean(void **state)
 {
 	(void)state;
-	index_spots_close(&spots);
+	opened_places_close(&spots);
 	index_wish_free(&wish);
 	source_set_close(&sources);
 	unit_shell("rm -rf -- *");
@@ -47,7 +47,7 @@ static const struct place *spot(unsigned i)
 	const struct place *place;
 	struct error e;
 
-	if (index_spot(&spots, i, &place, &e) < 0)
+	if (opened_places_get(&spots, i, &place, &e) < 0)
 		fail_msg("%s", e.text);
 	return place;
 }
@@ -84,10 +84,10 @@ static void test_a_folder_that_was_swapped_before(void **state)
 	(void)state;
 	begin(NULL);
 	unit_shell("mv d moved && ln -s other d");
-	assert_int_equal(index_spot(&spots, 0, &place, &e), -ESTALE);
+	assert_int_equal(opened_places_get(&spots, 0, &place, &e), -ESTALE);
 	assert_non_null(strstr(e.text, "a.tar.gidx"));
 	unit_shell("rm d && cp -r moved d");
-	assert_int_equal(index_spot(&spots, 0, &place, &e), -ESTALE);
+	assert_int_equal(opened_places_get(&spots, 0, &place, &e), -ESTALE);
 	unit_shell("rm -r d && mv moved d");
 	put(spot(0));
 	assert_int_equal(unit_names_in("other"), 1);
@@ -117,7 +117,7 @@ static void test_a_cache_is_made(void **state)
 	unit_shell("mkdir d && echo right >d/a.tar && ln -s d link");
 	assert_int_equal(source_set_open((char *[]){ path }, 1, false, &sources, NULL), 0);
 	assert_int_equal(index_wish_make(&config, &sources, &wish, NULL), 0);
-	spots = (struct index_spots){ .wish = &wish };
+	spots = (struct opened_places){ .wish = &wish };
 	put(spot(1));
 	assert_int_equal(unit_names_in("new/cache/granaryfs"), 1);
 }
@@ -150,9 +150,9 @@ static void test_root_does_not_act_as_a_stranger(void **state)
 	begin("chown 4201:4202 d/a.tar && chown 4211 d");
 	put(spot(0));
 	owner_is("d/a.tar.gidx", 0, getegid());
-	assert_true(index_may_be_of(&wish, USER));
-	assert_true(index_may_be_of(&wish, 0));
-	assert_false(index_may_be_of(&wish, STRANGER));
+	assert_true(index_owner_is_allowed(&wish, USER));
+	assert_true(index_owner_is_allowed(&wish, 0));
+	assert_false(index_owner_is_allowed(&wish, STRANGER));
 }
 
 #define TEST(name) cmocka_unit_test_teardown(name, clean)

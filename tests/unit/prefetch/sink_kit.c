@@ -161,10 +161,10 @@ void sink_pause(unsigned us)
 static void note_inside(void)
 {
 	unsigned inside = atomic_fetch_add(&sink_state->inside, 1) + 1;
-	unsigned most = atomic_load(&sink_state->inside_most);
+	unsigned most = atomic_load(&sink_state->embedded_most);
 
 	while (inside > most &&
-	       !atomic_compare_exchange_weak(&sink_state->inside_most, &most, inside))
+	       !atomic_compare_exchange_weak(&sink_state->embedded_most, &most, inside))
 		continue;
 }
 

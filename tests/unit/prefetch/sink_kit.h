@@ -58,7 +58,7 @@ extern struct sink_data {
 extern struct sink_state {
 	_Atomic int answer;
 	_Atomic bool blocked;
-	_Atomic unsigned calls, inside, inside_most, drops;
+	_Atomic unsigned calls, inside, embedded_most, drops;
 	_Atomic unsigned busy_drops;   /* so many more are refused */
 	_Atomic uint64_t dropped_from; /* in the file that was dropped last */
 	_Atomic uint64_t refused_at; /* this offset of the large file is busy, if not 0 */

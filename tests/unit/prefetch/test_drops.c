@@ -25,7 +25,7 @@ static int taken(int64_t now)
 {
 	struct drop drop;
 
-	return drops_take(&drops, now, &drop) ? (int)drop.node : -1;
+	return drops_pop(&drops, now, &drop) ? (int)drop.node : -1;
 }
 
 /* A sixteenth of the budget stays, and what was read first goes first. */
@@ -35,7 +35,7 @@ static void test_small_files_go_in_turn(void **state)
 	drops_init(&drops, 16 * MIB);
 	for (uint32_t i = 0; i < 10; i++) {
 		put(i, MIB / 10, 0);
-		assert_false(drops_are_due(&drops));
+		assert_false(drops_are_full(&drops));
 	}
 	put(10, MIB / 10, 0);
 	assert_int_equal(taken(0), 0);
@@ -51,11 +51,11 @@ static void test_a_large_file_rests(void **state)
 	(void)state;
 	drops_init(&drops, 16 * MIB);
 	put(7, 5 * MIB, 1000);
-	assert_true(drops_are_due(&drops));
+	assert_true(drops_are_full(&drops));
 	assert_int_equal(taken(1000), -1);
-	assert_int_equal(taken(1000 + DROPS_REST_MS - 1), -1);
-	assert_int_equal(taken(1000 + DROPS_REST_MS), 7);
-	assert_false(drops_are_due(&drops));
+	assert_int_equal(taken(1000 + DROPS_DELAY_MS - 1), -1);
+	assert_int_equal(taken(1000 + DROPS_DELAY_MS), 7);
+	assert_false(drops_are_full(&drops));
 }
 
 /* A file that cannot go is not tried all the time, and holds up no other. */
@@ -67,15 +67,15 @@ static void test_a_busy_file_is_tried_again_later(void **state)
 	drops_init(&drops, 16 * MIB);
 	put(1, MIB, 0);
 	put(2, MIB, 0);
-	assert_true(drops_take(&drops, 0, &drop));
+	assert_true(drops_pop(&drops, 0, &drop));
 	assert_int_equal(drop.node, 1);
-	drops_put_back(&drops, &drop, 0);
-	assert_true(drops_take(&drops, 0, &drop));
+	drops_requeue(&drops, &drop, 0);
+	assert_true(drops_pop(&drops, 0, &drop));
 	assert_int_equal(drop.node, 2);
-	drops_put_back(&drops, &drop, 0);
-	assert_true(drops_are_due(&drops));
-	assert_int_equal(taken(DROPS_REST_MS - 1), -1);
-	assert_int_equal(taken(DROPS_REST_MS), 1);
+	drops_requeue(&drops, &drop, 0);
+	assert_true(drops_are_full(&drops));
+	assert_int_equal(taken(DROPS_DELAY_MS - 1), -1);
+	assert_int_equal(taken(DROPS_DELAY_MS), 1);
 }
 
 /* Tiny files fill the ring before they are many bytes. */
@@ -88,7 +88,7 @@ static void test_the_ring_is_never_full_of_tiny_files(void **state)
 	drops_init(&drops, 1024 * MIB);
 	for (uint32_t i = 0; i < 3 * DROPS_ROOM; i++) {
 		put(i, 1, 0);
-		while (drops_take(&drops, 0, &drop))
+		while (drops_pop(&drops, 0, &drop))
 			assert_int_equal(drop.node, oldest++);
 	}
 	assert_true(oldest >= 2 * DROPS_ROOM);

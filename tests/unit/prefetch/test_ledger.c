@@ -61,15 +61,15 @@ static void test_pages_are_counted(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < COUNT(sizes); i++) {
-		assert_false(ledger_holds(ledger, i));
-		assert_true(ledger_hold(ledger, i, bytes_of(i)));
-		assert_true(ledger_holds(ledger, i));
+		assert_false(ledger_is_cached(ledger, i));
+		assert_true(ledger_mark_cached(ledger, i, bytes_of(i)));
+		assert_true(ledger_is_cached(ledger, i));
 		sum += sizes[i].pages * PAGE;
 		assert_int_equal(resident(), sum);
 	}
 	for (uint32_t i = 0; i < COUNT(sizes); i++) {
-		assert_true(ledger_release(ledger, i, bytes_of(i)));
-		assert_false(ledger_holds(ledger, i));
+		assert_true(ledger_mark_evicted(ledger, i, bytes_of(i)));
+		assert_false(ledger_is_cached(ledger, i));
 		sum -= sizes[i].pages * PAGE;
 		assert_int_equal(resident(), sum);
 	}
@@ -78,13 +78,13 @@ static void test_pages_are_counted(void **state)
 static void test_a_change_counts_once(void **state)
 {
 	(void)state;
-	assert_false(ledger_release(ledger, 63, 5));
-	assert_true(ledger_hold(ledger, 63, 5));
-	assert_false(ledger_hold(ledger, 63, 5));
-	assert_false(ledger_holds(ledger, 62) || ledger_holds(ledger, 64));
+	assert_false(ledger_mark_evicted(ledger, 63, 5));
+	assert_true(ledger_mark_cached(ledger, 63, 5));
+	assert_false(ledger_mark_cached(ledger, 63, 5));
+	assert_false(ledger_is_cached(ledger, 62) || ledger_is_cached(ledger, 64));
 	assert_int_equal(resident(), PAGE);
-	assert_true(ledger_release(ledger, 63, 5));
-	assert_false(ledger_release(ledger, 63, 5));
+	assert_true(ledger_mark_evicted(ledger, 63, 5));
+	assert_false(ledger_mark_evicted(ledger, 63, 5));
 	assert_int_equal(resident(), 0);
 }
 
@@ -94,9 +94,9 @@ static void test_nodes_that_are_none(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(nodes); i++) {
-		assert_false(ledger_hold(ledger, nodes[i], 5));
-		assert_false(ledger_holds(ledger, nodes[i]));
-		assert_false(ledger_release(ledger, nodes[i], 5));
+		assert_false(ledger_mark_cached(ledger, nodes[i], 5));
+		assert_false(ledger_is_cached(ledger, nodes[i]));
+		assert_false(ledger_mark_evicted(ledger, nodes[i], 5));
 	}
 	assert_int_equal(resident(), 0);
 }
@@ -105,12 +105,12 @@ static void test_clear(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < NODES; i++)
-		assert_true(ledger_hold(ledger, i, PAGE));
+		assert_true(ledger_mark_cached(ledger, i, PAGE));
 	assert_int_equal(resident(), NODES * PAGE);
 	ledger_clear(ledger);
 	assert_int_equal(resident(), 0);
 	for (uint32_t i = 0; i < NODES; i++)
-		assert_false(ledger_holds(ledger, i));
+		assert_false(ledger_is_cached(ledger, i));
 }
 
 /*
@@ -120,14 +120,14 @@ static void test_clear(void **state)
 static void test_the_sum_never_is_below_nothing(void **state)
 {
 	(void)state;
-	assert_true(ledger_hold(ledger, 1, 3 * PAGE));
-	assert_true(ledger_hold(ledger, 2, 3 * PAGE));
+	assert_true(ledger_mark_cached(ledger, 1, 3 * PAGE));
+	assert_true(ledger_mark_cached(ledger, 2, 3 * PAGE));
 	stats_set(COUNTER_resident_bytes, PAGE);
-	assert_true(ledger_release(ledger, 1, 3 * PAGE));
+	assert_true(ledger_mark_evicted(ledger, 1, 3 * PAGE));
 	assert_int_equal(resident(), 0);
-	assert_true(ledger_release(ledger, 2, 3 * PAGE));
+	assert_true(ledger_mark_evicted(ledger, 2, 3 * PAGE));
 	assert_int_equal(resident(), 0);
-	assert_true(ledger_hold(ledger, 1, PAGE));
+	assert_true(ledger_mark_cached(ledger, 1, PAGE));
 	assert_int_equal(resident(), PAGE);
 }
 
@@ -142,8 +142,8 @@ static uint64_t one_page(void *context, uint32_t node)
 static void test_a_wrong_sum_is_seen(void **state)
 {
 	(void)state;
-	assert_true(ledger_hold(ledger, 1, PAGE));
-	ledger_hold_part(ledger, 5);
+	assert_true(ledger_mark_cached(ledger, 1, PAGE));
+	ledger_set_cached_part(ledger, 5);
 	assert_null(ledger_check(ledger, true, one_page, NULL));
 	for (int more = -1; more <= 1; more += 2) {
 		const char *wrong;
@@ -166,7 +166,7 @@ static void test_broken_states_are_seen(void **state)
 	wrong = ledger_check(ledger, false, NULL, NULL);
 	assert_non_null(wrong);
 	assert_non_null(strstr(wrong, "a file that is not there"));
-	assert_true(ledger_take_suspect(ledger, 2, &node));
+	assert_true(ledger_pop_suspect(ledger, 2, &node));
 	assert_null(ledger_check(ledger, false, NULL, NULL));
 }
 
@@ -175,7 +175,7 @@ static int use_what_is_no_handle(void *argument)
 	static uint64_t zeros[64];
 
 	(void)argument;
-	return ledger_holds((const struct ledger *)(const void *)zeros, 0);
+	return ledger_is_cached((const struct ledger *)(const void *)zeros, 0);
 }
 
 static void test_a_handle_is_known(void **state)
@@ -189,8 +189,8 @@ static void turn_over(void *argument)
 {
 	(void)argument;
 	for (uint32_t i = 0; i < 100 * NODES; i++) {
-		ledger_hold(ledger, i * 7 % NODES, PAGE);
-		ledger_release(ledger, i * 11 % NODES, PAGE);
+		ledger_mark_cached(ledger, i * 7 % NODES, PAGE);
+		ledger_mark_evicted(ledger, i * 11 % NODES, PAGE);
 	}
 }
 
@@ -220,7 +220,7 @@ static void test_threads_that_hold_and_release(void **state)
 	atomic_store(&over, true);
 	pool_finish(watching);
 	for (uint32_t i = 0; i < NODES; i++)
-		held += ledger_holds(ledger, i);
+		held += ledger_is_cached(ledger, i);
 	assert_int_equal(resident(), held * PAGE);
 	assert_null(ledger_check(ledger, true, one_page, NULL));
 	assert_false(atomic_load(&made_no_sense));
@@ -232,7 +232,7 @@ static int be_a_server(void *argument)
 	uint32_t block;
 
 	(void)argument;
-	ledger_hold(ledger, 5, 2 * PAGE);
+	ledger_mark_cached(ledger, 5, 2 * PAGE);
 	ledger_begin_sweep(ledger, 10);
 	for (unsigned i = 0; i < 3; i++)
 		ledger_next_block(ledger, &block);
@@ -250,7 +250,7 @@ static void test_a_server_that_died(void **state)
 
 	(void)state;
 	assert_int_equal(unit_child(be_a_server, NULL), 256 + SIGABRT);
-	assert_true(ledger_holds(ledger, 5));
+	assert_true(ledger_is_cached(ledger, 5));
 	assert_int_equal(resident(), 2 * PAGE);
 	assert_int_equal(ledger_state(ledger), SWEEP_RUNNING);
 	assert_true(ledger_next_block(ledger, &block));
@@ -259,10 +259,10 @@ static void test_a_server_that_died(void **state)
 	for (unsigned i = 0; i < LEDGER_WORKERS; i++) {
 		bool expected = i == 3 || i == 7;
 
-		assert_int_equal(ledger_take_suspect(ledger, i, &node), expected);
+		assert_int_equal(ledger_pop_suspect(ledger, i, &node), expected);
 		if (expected)
 			assert_int_equal(node, i == 3 ? 0 : NODES - 1);
-		assert_false(ledger_take_suspect(ledger, i, &node));
+		assert_false(ledger_pop_suspect(ledger, i, &node));
 	}
 }
 

@@ -25,11 +25,11 @@ static void take_notes(void *argument)
 {
 	(void)argument;
 	while (taken < READERS * EACH) {
-		unsigned now = notes_now(&notes);
+		unsigned now = notes_version(&notes);
 		struct note note;
 		unsigned count = 0;
 
-		while (notes_take(&notes, &note))
+		while (notes_pop(&notes, &note))
 			count++;
 		if (atomic_fetch_add(&taken, count) + count == READERS * EACH)
 			break;

@@ -239,7 +239,7 @@ static void test_windows_keep_to_the_room(void **state)
 	struct policy_range range;
 
 	begin(FAR);
-	policy_have_room(&policy, rooms[r]);
+	policy_set_room(&policy, rooms[r]);
 	for (unsigned i = 0; i < 16 * 100; i++) {
 		note(i, i % 16, i % 16, i / 16 * 128 * KIB, 128 * KIB);
 		while (policy_window(&policy, 4 * MIB, &range))
@@ -254,14 +254,14 @@ static void test_who_rests_holds_no_room(void **state)
 {
 	(void)state;
 	begin(FAR);
-	policy_have_room(&policy, 5 * MIB);
+	policy_set_room(&policy, 5 * MIB);
 	for (unsigned i = 0; i < 3; i++)
 		note(0, 1, 1, i * MIB, MIB);
 	assert_true(wanted(1, 3 * MIB, FAR) > 0);
 	for (unsigned i = 0; i < 3; i++)
 		note(1, 2, 2, i * MIB, MIB);
 	assert_false(wants_any());
-	note(1 + POLICY_REST_MS, 2, 2, 3 * MIB, MIB);
+	note(1 + POLICY_IDLE_MS, 2, 2, 3 * MIB, MIB);
 	assert_true(wanted(2, 4 * MIB, FAR) > 0);
 }
 

@@ -60,7 +60,7 @@ static int sweep_by_many(void *memory)
 	sink_state->pause_us = 2000;
 	prefetch_sweep(p);
 	WAIT_FOR(stats_get(COUNTER_pushed_files) == sink_data.count);
-	CHECK(atomic_load(&sink_state->inside_most) >= 3);
+	CHECK(atomic_load(&sink_state->embedded_most) >= 3);
 	return 0;
 }
 

@@ -125,7 +125,7 @@ static void regroup(void *argument)
 						 &list, NULL), 0);
 	r = regroup_new(maps, n, list, &findings);
 	assert_non_null(r);
-	err = regroup_look(r, log, &e);
+	err = regroup_collect(r, log, &e);
 	if (err == 0) {
 		regroup_seal(r);
 		err = regroup_check(r, log, NULL, &e);
@@ -370,7 +370,7 @@ static void test_many(void **state)
 		}
 		assert_int_equal(entries_add(log, &entry), 0);
 	}
-	assert_int_equal(regroup_look(r, log, NULL), 0);
+	assert_int_equal(regroup_collect(r, log, NULL), 0);
 	regroup_seal(r);
 	assert_int_equal(regroup_check(r, log, NULL, NULL), 0);
 	assert_int_equal(regroup_apply(r, log, NULL), 0);

@@ -143,13 +143,13 @@ static void write_damaged(const char *pickle, size_t size)
 }
 
 /* Wherever a pickle is changed or cut, what comes out lies within it. */
-static void look_at_damaged(struct wds_pyd *pyd, size_t size)
+static void look_at_damaged(struct pickled_image_reader *pyd, size_t size)
 {
 	struct wds_image image;
 	const char *why;
 
 	for (uint64_t i = 0; i < size * 256; i++) {
-		int err = wds_pyd_image(pyd, i * size, size, &image, &why);
+		int err = pickled_image_find(pyd, i * size, size, &image, &why);
 
 		if (err)
 			assert_true(err == -ENODATA || err == -ENOTSUP);
@@ -160,7 +160,7 @@ static void look_at_damaged(struct wds_pyd *pyd, size_t size)
 						    image.channels);
 	}
 	for (uint64_t n = 0; n < size; n++)
-		assert_true(wds_pyd_image(pyd, 0, n, &image, &why) < 0);
+		assert_true(pickled_image_find(pyd, 0, n, &image, &why) < 0);
 }
 
 static const struct member pickles[] = {
@@ -171,7 +171,7 @@ static void test_damaged_pickles_are_refused(void **state)
 {
 	size_t i = unit_row(state);
 	struct wds_window *window = calloc(1, sizeof(*window));
-	struct wds_pyd *pyd = wds_pyd_new(window);
+	struct pickled_image_reader *pyd = pickled_image_new(window);
 	struct source *source;
 	struct error e;
 
@@ -182,7 +182,7 @@ static void test_damaged_pickles_are_refused(void **state)
 	window->source = source;
 	look_at_damaged(pyd, pickles[i].size);
 	source_close(source);
-	wds_pyd_free(pyd);
+	pickled_image_free(pyd);
 	free(window);
 }
 

@@ -58,7 +58,7 @@ struct shard kit_take(const char *path, const struct webdataset_config *wanted)
 				    .findings = shard.told };
 	shard.told->file = path;
 	assert_int_equal(format_by_name("tar")->scan(&shard.scan, &shard.error), 0);
-	shard.result = webdataset_take(&shard.scan, &config, &shard.error);
+	shard.result = webdataset_make_samples(&shard.scan, &config, &shard.error);
 	return shard;
 }
 

@@ -82,7 +82,7 @@ static void test_operations_that_a_kind_lacks(void **state)
 	(void)state;
 	assert_int_equal(source_hand_over(source, &e), -ENOTSUP);
 	assert_non_null(strstr(e.text, "'there' is no local file"));
-	assert_int_equal(source_open_again(source, &fd), -ENOTSUP);
+	assert_int_equal(source_reopen(source, &fd), -ENOTSUP);
 	assert_int_equal(source_next_data(source, 77), 77);
 	assert_string_equal(source_place(source), "there");
 	source_close(source);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A whole file in sealed memory. */
-/* granary-test: LDFLAGS = -Wl,--wrap=memory_look */
+/* granary-test: LDFLAGS = -Wl,--wrap=memory_read_state */
 #include "unit.h"
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include "source/load.h"
 #include "source/source.h"
 
-void __wrap_memory_look(struct memory *memory, struct memory_state *out);
+void __wrap_memory_read_state(struct memory *memory, struct memory_state *out);
 
 static uint64_t available[8]; /* at each look; the last one stays */
 static unsigned looks;
 
-void __wrap_memory_look(struct memory *memory, struct memory_state *out)
+void __wrap_memory_read_state(struct memory *memory, struct memory_state *out)
 {
 	(void)memory;
 	*out = (struct memory_state){ .available = available[looks] };

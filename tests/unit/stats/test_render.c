@@ -19,11 +19,11 @@ static void set_all(uint64_t value)
 	}
 }
 
-static void (*const renders[])(struct text *) = { render_stats, render_json,
+static void (*const renders[])(struct render_text *) = { render_stats, render_json,
 						  render_metrics, render_progress };
 
 /* Where each line ends, one number for all of them. */
-static uint64_t layout(const struct text *text)
+static uint64_t layout(const struct render_text *text)
 {
 	uint64_t sum = 0;
 
@@ -40,7 +40,7 @@ static void test_size_and_lines_stay_where_they_are(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(renders); i++) {
-		struct text a = { small, ROOM, 0 }, b = { large, ROOM, 0 };
+		struct render_text a = { small, ROOM, 0 }, b = { large, ROOM, 0 };
 
 		set_all(0);
 		renders[i](&a);
@@ -63,7 +63,8 @@ static void test_state_does_not_move_anything(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(targets); i++) {
-		struct text progress = { bytes[i], ROOM, 0 }, json = { bytes[i], ROOM, 0 };
+		struct render_text progress = { bytes[i], ROOM, 0 },
+			json = { bytes[i], ROOM, 0 };
 
 		stats_set(COUNTER_swept_bytes, 50);
 		stats_set(COUNTER_sweep_target, targets[i]);
@@ -88,7 +89,7 @@ static void test_state_does_not_move_anything(void **state)
 static void test_buckets_are_sums_and_times_are_seconds(void **state)
 {
 	static char bytes[ROOM];
-	struct text text = { bytes, ROOM, 0 };
+	struct render_text text = { bytes, ROOM, 0 };
 	struct histogram_cells *cells = &histogram_cells[HISTOGRAM_request_read];
 
 	(void)state;
@@ -109,7 +110,7 @@ static void test_buckets_are_sums_and_times_are_seconds(void **state)
 static void test_text_is_cut_off_within_its_room(void **state)
 {
 	char bytes[8] = "xxxxxxx";
-	struct text text = { bytes, 5, 0 };
+	struct render_text text = { bytes, 5, 0 };
 
 	(void)state;
 	text_add(&text, "%s", "ab");

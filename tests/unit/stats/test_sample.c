@@ -10,8 +10,8 @@
 static void test_what_is_rendered_is_read_back(void **state)
 {
 	static char bytes[128 * 1024];
-	struct text text = { bytes, sizeof(bytes), 0 };
-	struct sample sample;
+	struct render_text text = { bytes, sizeof(bytes), 0 };
+	struct stats_sample sample;
 
 	(void)state;
 	for (int i = 0; i < COUNTER_COUNT; i++)
@@ -37,8 +37,8 @@ static void test_what_is_rendered_is_read_back(void **state)
 static void test_every_cut_is_refused(void **state)
 {
 	static char bytes[128 * 1024], cut[128 * 1024];
-	struct text text = { bytes, sizeof(bytes), 0 };
-	struct sample sample;
+	struct render_text text = { bytes, sizeof(bytes), 0 };
+	struct stats_sample sample;
 
 	(void)state;
 	render_json(&text);
@@ -75,7 +75,7 @@ static void test_other_texts(void **state)
 		{ "{\"granaryfs\": 1, \"fuse_read\": 3, \"other\": {\"fuse_read\": 4}}", 0, 0 },
 		{ "{\"granaryfs\": 1, \"state\": \"fuse_read\", \"counters\": {}}", 0, 0 },
 	};
-	struct sample sample;
+	struct stats_sample sample;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -94,9 +94,9 @@ struct second {
 	const char *words;  /* of the sentence */
 };
 
-static struct sample sample_of(const struct second *s)
+static struct stats_sample sample_of(const struct second *s)
 {
-	struct sample out = { .clock_ns = UINT64_C(1000000000) };
+	struct stats_sample out = { .clock_ns = UINT64_C(1000000000) };
 
 	out.counters[COUNTER_fuse_read] = s->reads;
 	out.counters[COUNTER_fuse_ioctl] = s->ioctls;
@@ -150,7 +150,7 @@ static const struct second cases[] = {
 static void test_what_bounds_the_reader(void **state)
 {
 	size_t i = unit_row(state);
-	struct sample before = { .clock_ns = 0 }, now = sample_of(&cases[i]);
+	struct stats_sample before = { .clock_ns = 0 }, now = sample_of(&cases[i]);
 	char sentence[BOUND_TEXT_BYTES];
 	struct rates rates;
 
@@ -163,7 +163,7 @@ static void test_what_bounds_the_reader(void **state)
 static void test_rates_are_per_second(void **state)
 {
 	const struct second cold = { .reads = 900, .answering = 1900, .source_demand = 1850 };
-	struct sample before = { .clock_ns = 0 }, now = sample_of(&cold);
+	struct stats_sample before = { .clock_ns = 0 }, now = sample_of(&cold);
 	struct rates rates;
 
 	(void)state;
@@ -183,7 +183,7 @@ static void test_rates_are_per_second(void **state)
 static void test_counters_that_go_back_are_no_rates(void **state)
 {
 	const struct second cold = { .reads = 900, .answering = 1900, .source_demand = 1850 };
-	struct sample before = sample_of(&cold), now = { .clock_ns = 5000000000 };
+	struct stats_sample before = sample_of(&cold), now = { .clock_ns = 5000000000 };
 	struct rates rates;
 
 	(void)state;

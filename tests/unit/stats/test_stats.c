@@ -81,15 +81,15 @@ static void test_only_what_a_request_waits_for_is_demand(void **state)
 	uint64_t sum;
 
 	(void)state;
-	stats_took(HISTOGRAM_decode, stats_clock() - 5000000, false);
+	stats_add_duration(HISTOGRAM_decode, stats_clock() - 5000000, false);
 	sum = cells->sum_ns;
 	assert_in_range(sum, 5000000, 4000000000);
 	assert_int_equal(cells->demand_ns, 0);
-	stats_took(HISTOGRAM_decode, stats_clock() - 7000000, true);
+	stats_add_duration(HISTOGRAM_decode, stats_clock() - 7000000, true);
 	assert_int_equal(cells->demand_ns, cells->sum_ns - sum);
 	assert_in_range(cells->demand_ns, 7000000, 4000000000);
 	/* a clock that is not the same one on each processor */
-	stats_took(HISTOGRAM_decode, stats_clock() + 1000000000, false);
+	stats_add_duration(HISTOGRAM_decode, stats_clock() + 1000000000, false);
 	assert_int_equal(cells->buckets[0], 1);
 }
 
@@ -108,7 +108,7 @@ static void test_shared_cells_outlive_a_fork(void **state)
 	assert_true(child >= 0);
 	if (child == 0) {
 		stats_add(COUNTER_fuse_read, 5);
-		stats_took(HISTOGRAM_source_read, 0, false);
+		stats_add_duration(HISTOGRAM_source_read, 0, false);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Only what is a regular file is opened, and nothing else is touched. */
+/* granary-test: LDFLAGS = -Wl,--wrap=open64,--wrap=__open64_2 */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/opath.h"
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap___open64_2(const char *path, int flags);
+
+static bool denied; /* a FUSE filesystem says that what is held is not there */
+
+int __wrap_open64(const char *path, int flags, ...)
+{
+	if (denied && strncmp(path, "/proc/self/fd/", 14) == 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	return __real_open64(path, flags, 0);
+}
+
+/* What open(2) is called with _FORTIFY_SOURCE. */
+int __wrap___open64_2(const char *path, int flags)
+{
+	return __wrap_open64(path, flags);
+}
+
+static const struct {
+	const char *script, *path;
+	int err; /* 0: it is opened */
+} cases[] = {
+	{ "echo x >plain", "plain", 0 },
+	{ "ln -s plain link", "link", 0 },
+	{ "ln -s none dangling", "dangling", -ENOENT },
+	{ "ln -s loop loop", "loop", -ELOOP },
+	{ "mkdir folder", "folder", -EINVAL },
+	{ "mkfifo pipe", "pipe", -EINVAL },
+	{ "true", "/dev/null", -EINVAL },
+	{ "true", "/dev/tty", -EINVAL }, /* ENXIO, were it opened without a terminal */
+	{ "true", "none", -ENOENT },
+	{ "true", "plain/x", -ENOTDIR },
+};
+
+static void test_what_is_opened(void **state)
+{
+	size_t i = unit_row(state);
+	int fd;
+
+	unit_shell(cases[i].script);
+	fd = opath_open_file(cases[i].path);
+	if (cases[i].err ? fd != cases[i].err : fd < 0)
+		fail_msg("%s: %d", cases[i].path, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Its name may be another's by then. */
+static void test_what_was_held_is_opened(void **state)
+{
+	char text[8] = "";
+	int held, fd;
+
+	(void)state;
+	unit_shell("echo right >file");
+	held = open("file", O_PATH | O_CLOEXEC);
+	unit_shell("mv file moved && echo wrong >file");
+	fd = opath_reopen(held, "file", O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, text, 5), 5);
+	assert_string_equal(text, "right");
+	close(fd);
+	close(held);
+}
+
+/* Its path leads to another file by then, and that is not what was looked at. */
+static void test_a_file_that_is_denied_is_not_opened_by_its_path(void **state)
+{
+	int held, fd;
+
+	(void)state;
+	unit_shell("echo right >file");
+	held = open("file", O_PATH | O_CLOEXEC);
+	unit_shell("mv file moved && echo wrong >file");
+	denied = true;
+	fd = opath_reopen(held, "file", O_RDONLY);
+	denied = false;
+	assert_int_equal(fd, -ENOENT);
+	close(held);
+}
+
+static const struct CMUnitTest holding[] = {
+	unit_table(test_what_is_opened, cases, script),
+	cmocka_unit_test(test_what_was_held_is_opened),
+	cmocka_unit_test(test_a_file_that_is_denied_is_not_opened_by_its_path),
+};
+
+UNIT_MAIN(holding)
