@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "maps/maps_texts.h"
 #include "maps/pickle.h"
+#include "names/label_words.h"
 
 enum {
 	TEXT_MOST = 4096,        /* bytes of a label, blanks included */
@@ -239,6 +240,27 @@ static bool find_json(const struct pyjson_value *root, const struct wds_rule *ru
 	return found;
 }
 
+/* An item such as "split": "train", where the label is another one. */
+static void find_split(const struct pyjson_value *root, const struct wds_rule *rule,
+		       char out[SPLIT_BYTES])
+{
+	struct pyjson_walk walk = pyjson_items(root);
+	struct pyjson_value key, item;
+	char name[SPLIT_BYTES];
+
+	if (rule->item && name_is_split_column(rule->item))
+		return;
+	while (walk.keys && pyjson_next(&walk, &key, &item)) {
+		if (key.size - 2 >= sizeof(name) || item.kind != PYJSON_STRING ||
+		    item.size - 2 >= SPLIT_BYTES)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(key.size - 2), key.text + 1);
+		if (name_is_split_column(name) && split_is_word(item.text + 1, item.size - 2))
+			snprintf(out, SPLIT_BYTES, "%.*s", (int)(item.size - 2),
+				 item.text + 1);
+	}
+}
+
 static int parse_json(const struct wds_rule *rule, const char *text, size_t n,
 		      struct wds_label *label, const char **why)
 {
@@ -254,6 +276,7 @@ static int parse_json(const struct wds_rule *rule, const char *text, size_t n,
 	}
 	if (err)
 		return err;
+	find_split(&json.root, rule, label->split);
 	return find_json(&json.root, rule, &value) ? read_json_label(&value, label, why) :
 		0;
 }
@@ -348,6 +371,7 @@ int wds_label_read(struct wds_window *window, const struct wds_rule *rule,
 	int err;
 
 	out->kind = WDS_NONE;
+	out->split[0] = '\0';
 	if (rule->kind == WDS_LABEL_KEY)
 		wds_labels_read_key(sample, out);
 	if (!member)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "names/split_words.h"
 #include "samples/wds_samples.h"
 #include "samples/wds_window.h"
 
@@ -41,6 +42,7 @@ struct wds_label {
 	enum { WDS_NONE, WDS_NUMBER, WDS_NAME } kind;
 	int64_t number;
 	char name[WDS_CLASS_BYTES];
+	char split[SPLIT_BYTES]; /* that a .json says beside it; "": none */
 };
 
 /* The member that holds the label; NULL: none, or the key itself. */

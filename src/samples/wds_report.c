@@ -188,6 +188,36 @@ static void report_several(const struct set *set)
 		     count, remedy);
 }
 
+/* Samples of several splits by their .json, where no shard's name says one. */
+static void say_item_splits(const struct set *set)
+{
+	const char *first = NULL, *other = NULL;
+	const struct wds_findings *shard = NULL;
+
+	for (size_t i = 0; i < set->n && !other; i++) {
+		shard = set->shards[i];
+		if (!shard->taken || !*shard->item_split)
+			continue;
+		if (*shard->other_split) {
+			first = shard->item_split;
+			other = shard->other_split;
+		} else if (!shard->split && first &&
+			   !split_is_same(first, strlen(first), shard->item_split,
+					  strlen(shard->item_split))) {
+			other = shard->item_split;
+		} else if (!shard->split) {
+			first = shard->item_split;
+		}
+	}
+	if (!other)
+		return;
+	findings_add(set->findings, FINDING_CHOSEN,
+		     "'%s': the .json of a sample says the split '%s', and that of another "
+		     "one '%s': this is not used, and samples of all splits lie in one folder "
+		     "of a class; pack each split into a shard with the split in its name",
+		     filename_of(shard->label), other, first);
+}
+
 void wds_report(const struct wds_findings *const *shards, size_t n,
 		struct findings *findings)
 {
@@ -200,4 +230,5 @@ void wds_report(const struct wds_findings *const *shards, size_t n,
 	report_mixed(&set);
 	report_skipped(&set);
 	report_several(&set);
+	say_item_splits(&set);
 }

@@ -122,6 +122,16 @@ static int webdataset_add_record(struct webdataset_scan *take,
 	return vec_push(&take->records.items, record);
 }
 
+static void note_split(struct wds_findings *findings, const char *split)
+{
+	if (!*findings->item_split)
+		snprintf(findings->item_split, SPLIT_BYTES, "%s", split);
+	else if (*split && !*findings->other_split &&
+		 !split_is_same(split, strlen(split), findings->item_split,
+				strlen(findings->item_split)))
+		snprintf(findings->other_split, SPLIT_BYTES, "%s", split);
+}
+
 static bool leads_up(const char *path)
 {
 	while (*path) {
@@ -170,6 +180,8 @@ static int read_label(struct webdataset_scan *take, const struct wds_sample *sam
 	} else if (!err && !odd && label.kind == WDS_NONE) {
 		wds_complaint_add(&take->missing, sample->key, sample->key_length, "");
 	}
+	if (!split_is_word(sample->key, strcspn(sample->key, "/")))
+		note_split(take->findings, label.split);
 	return err ? err : webdataset_add_record(take, &label);
 }
 

@@ -304,6 +304,24 @@ def wds_stray():
         tar(name, members if i < 2 else [("LICENSE", b"")])
 
 
+for KIND, ITEM, NAMES in (("one-shard", "split", ("a.tar", "a.tar")),
+                          ("shards", "subset", ("a.tar", "b.tar"))):
+    @case("webdataset", "mixed", f"split-item-{KIND}", "0:2",
+          "the .json of a sample says the split 'test', and that of another one 'train'",
+          sources=" ".join(sorted(set(NAMES))), options="sidecars=hide")
+    def wds_split_item(item=ITEM, names=NAMES):
+        said = [[(f"{i}.jpg", jpeg(i)), (f"{i}.json", json.dumps({"label": 0, item: s}).encode())]
+                for i, s in enumerate(("train", "test"))]
+        for name in set(names):
+            tar(name, sum((x for x, n in zip(said, names) if n == name), []))
+
+
+@case("webdataset", "mixed", "split-item-of-one", "0:2", options="sidecars=hide")
+def wds_split_of_one():
+    tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
+                  (("jpg", jpeg(i)), ("json", b'{"label": 0, "split": "train"}'))])
+
+
 @case("webdataset", "shifted", "numbers-and-names", "0:1 cat:1",
       "one class may be two directories", sources="a.tar b.tar", options="sidecars=hide")
 def wds_numbers_and_names():
