@@ -65,6 +65,8 @@ static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error
 	regroup_seal(regroup);
 	for (uint32_t i = 0; i < count && !err; i++)
 		err = regroup_check(regroup, jobs[i]->scan.entries, jobs[i]->rows.split, e);
+	if (!err)
+		err = regroup_refuse_shift(regroup, e);
 	if (err)
 		return err;
 	regroup_report(regroup);

@@ -281,10 +281,29 @@ void regroup_seal(struct regroup *r)
 	regroup_classes_seal(r->classes);
 }
 
+int regroup_refuse_shift(const struct regroup *r, struct error *e)
+{
+	int64_t label;
+
+	if (!regroup_classes_shifted(r->classes) ||
+	    !regroup_classes_nameless(r->classes, &label))
+		return 0;
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "the list of classes= is read as the names of the labels from 0 on, "
+			 "and by names= no file has label 0, and label %" PRId64 " has no name: "
+			 "the list may begin with the name of label 1; write lines with "
+			 "their labels (1: NAME)", label);
+}
+
 void regroup_report(struct regroup *r)
 {
 	int64_t label;
 
+	if (regroup_classes_shifted(r->classes))
+		findings_add(r->findings, FINDING_CHOSEN,
+			     "no file has the label 0 by names=, and the list of classes= is "
+			     "taken to begin with its name: lines with their labels "
+			     "(1: NAME) leave no doubt");
 	for (size_t i = 0; i < r->map_count; i++)
 		report_map(r, &r->maps[i]);
 	if (regroup_classes_nameless(r->classes, &label))

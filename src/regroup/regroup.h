@@ -55,6 +55,12 @@ void regroup_seal(struct regroup *regroup);
 int regroup_check(struct regroup *regroup, struct entries *entries, const char *split,
 		  struct error *e);
 
+/*
+ * After the check: -EBADMSG and a sentence where the list of classes may begin with the name
+ * of label 1, as no file has label 0 and the greatest label has no name. 0 otherwise.
+ */
+int regroup_refuse_shift(const struct regroup *regroup, struct error *e);
+
 /* Adds what of the maps has no file, or not where it should be, once all are checked. */
 void regroup_report(struct regroup *regroup);
 

@@ -30,6 +30,7 @@ struct regroup_classes {
 	folders;		    /* once sealed: classes only, by their labels */
 	struct map_texts train;     /* once sealed: in order, if they are the labels */
 	int64_t most;               /* the largest label, or -1 */
+	int64_t least;              /* the smallest one, or INT64_MAX */
 	int digits;
 	enum source source;         /* the best that a name came from */
 	bool is_nameless;           /* a label had none, though there is a list: */
@@ -45,6 +46,7 @@ struct regroup_classes *regroup_classes_new(const struct class_list *list)
 		return NULL;
 	classes->list = list;
 	classes->most = -1;
+	classes->least = INT64_MAX;
 	return classes;
 }
 
@@ -103,6 +105,8 @@ int regroup_classes_add(struct regroup_classes *classes, const char *path, int64
 
 	if (label > classes->most)
 		classes->most = label;
+	if (label >= 0 && label < classes->least)
+		classes->least = label;
 	wanted.size = folder_name_of(path, &wanted.name);
 	if (wanted.size == 0 || is_no_class(wanted.name, wanted.size) ||
 	    map_class_fault(wanted.name, wanted.size))
@@ -234,6 +238,16 @@ bool regroup_classes_nameless(const struct regroup_classes *classes, int64_t *la
 {
 	*label = classes->nameless;
 	return classes->is_nameless;
+}
+
+bool regroup_classes_shifted(const struct regroup_classes *classes)
+{
+	struct class_list_labels has;
+
+	if (!classes->list || classes->least == 0 || classes->least == INT64_MAX)
+		return false;
+	class_list_labels(classes->list, &has);
+	return has.ordered && has.first == 0;
 }
 
 const char *regroup_classes_source(const struct regroup_classes *classes)

@@ -39,6 +39,9 @@ const char *regroup_classes_name(struct regroup_classes *classes, int64_t label)
 /* Was a label asked for that the list has no name for, nor anything else? The first. */
 bool regroup_classes_nameless(const struct regroup_classes *classes, int64_t *label);
 
+/* Has the list in order a name for label 0, which no file has? It may begin with label 1. */
+bool regroup_classes_shifted(const struct regroup_classes *classes);
+
 /* Where the names come from: "the folders below train/". */
 const char *regroup_classes_source(const struct regroup_classes *classes);
 

@@ -398,6 +398,23 @@ def maps_from_1():
     map_of("list", b"1: a\n2: b\n")
 
 
+def maps_list(labels, text):
+    def write():
+        flat(len(labels))
+        map_of("map.csv", b"file,label\n" + b"".join(b"%d.jpg,%d\n" % x for x in enumerate(labels)))
+        map_of("list", text)
+    return write
+
+
+for KIND, LABELS_HERE, TEXT, SHOWN, TOLD, STATUS in (
+        ("lines", (1, 2, 3), b"a\nb\nc\n", "-", "may begin with the name of label 1", 3),
+        ("json", (1, 2), b'["a", "b"]', "-", "may begin with the name of label 1", 3),
+        ("longer", (1, 2), b"a\nb\nc\n", "b:1 c:1", "no file has the label 0 by names=", 0),
+        ("numbers", (1, 2, 3), b"1: a\n2: b\n3: c\n", "a:1 b:1 c:1", "-", 0)):
+    case("maps", "shifted", f"list-from-1-{KIND}", SHOWN, TOLD, "names=map.csv,classes=list",
+         STATUS)(maps_list(LABELS_HERE, TEXT))
+
+
 @case("maps", "shifted", "two-maps", "-", "say two labels of", "names=m1.csv:m2.csv", status=3)
 def maps_two():
     flat(2)
