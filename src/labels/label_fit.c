@@ -48,3 +48,14 @@ bool label_rules_fit(const struct catalogue_item *item, uint64_t rows,
 	*form = label_rules_axis(item) < 0 ? LABEL_ONE_HOT : LABEL_NUMBER;
 	return rows && label_rules_count(item) == rows;
 }
+
+bool label_rules_may_label(const struct catalogue_item *item, const char *chosen)
+{
+	return chosen ? name_is_chosen(item->name, chosen, NULL) :
+			name_has_label_word(item->name) || name_may_label_any(item->name);
+}
+
+bool label_rules_may_split(const struct catalogue_item *item, uint64_t rows)
+{
+	return label_rules_count(item) == rows && name_may_say_split(item->name);
+}

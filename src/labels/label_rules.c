@@ -79,14 +79,6 @@ static const char *path_of(const struct rules *rules, size_t i, char out[300])
 
 /* Candidates */
 
-static bool is_candidate(const struct rules *rules, const struct catalogue_item *item)
-{
-	const char *chosen = rules->options->labels;
-
-	return chosen ? name_is_chosen(item->name, chosen, NULL) :
-			name_has_label_word(item->name) || name_may_label_any(item->name);
-}
-
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct rules_candidate *x = a, *y = b;
@@ -108,7 +100,7 @@ static int list_candidates(struct rules *rules)
 		     name_file_list_rank(item->name) >= 0) &&
 		    vec_push(&rules->lists, i) < 0)
 			return -ENOMEM;
-		if (!is_candidate(rules, item))
+		if (!label_rules_may_label(item, rules->options->labels))
 			continue;
 		candidate.rank = name_label_rank(item->name);
 		name_key(item->name, candidate.key);
@@ -480,6 +472,21 @@ static int list_splits(struct rules *rules)
 	return 0;
 }
 
+/* Numbers do not say which split they mean. */
+static void say_unused_splits(struct rules *rules, const struct binding *b)
+{
+	for (size_t i = 0; i < rules->catalogue->items.count; i++) {
+		const struct catalogue_item *item = item_at(rules, i);
+
+		if (i != b->labels && label_rules_may_split(item, b->rows))
+			rules_report(rules, "'%s' may say the split of each row, but not "
+				     "in words, and is not used: rows of all splits lie "
+				     "in one folder of a class; -o labels=%s has a "
+				     "folder for each of its values",
+				     item->name, item->name);
+	}
+}
+
 /* An array whose name says its split needs no other word for that. */
 static void find_splits(struct rules *rules, struct binding *b)
 {
@@ -496,6 +503,8 @@ static void find_splits(struct rules *rules, struct binding *b)
 	for (size_t i = 0; i < lists->count && b->has_split_lists; i++)
 		if (label_rules_count(item_at(rules, lists->items[i])) > b->rows)
 			b->has_split_lists = false;
+	if (b->split_column == RULE_NONE && !b->has_split_lists && b->labels != RULE_NONE)
+		say_unused_splits(rules, b);
 }
 
 /* Two names of one array */

@@ -80,6 +80,12 @@ bool label_rules_shape(const struct catalogue_item *item, struct image_shape *ou
 bool label_rules_fit(const struct catalogue_item *item, uint64_t rows,
 		     enum label_form *form);
 
+/* Is it called as labels are, or is it `chosen`, if that is not NULL? */
+bool label_rules_may_label(const struct catalogue_item *item, const char *chosen);
+
+/* May its numbers, one for each of `rows`, say their splits? */
+bool label_rules_may_split(const struct catalogue_item *item, uint64_t rows);
+
 /* How many labels it holds: N of N x 1, 1 x N and one-hot N x K; 0: none. */
 uint64_t label_rules_count(const struct catalogue_item *item);
 

@@ -237,7 +237,7 @@ static bool is_split_title(struct map_value field)
 
 	snprintf(title, sizeof(title), "%.*s", (int)(field.size < 15 ? field.size : 15),
 		 field.text);
-	return name_is_split_column(title);
+	return name_may_say_split(title);
 }
 
 /*

@@ -247,6 +247,20 @@ bool name_is_split_column(const char *name)
 				strlen(name)) >= 0;
 }
 
+bool name_may_say_split(const char *name)
+{
+	static const char *const beside[] = { "is", "in", "mask", "flag" };
+	unsigned splits = 0, words = 0, others = 0;
+	const char *at = name;
+	struct word word;
+
+	for (; label_words_next_word(&at, &word); words++) {
+		splits += role_of_word(&word) == ROLE_SPLIT;
+		others += label_words_find(beside, COUNT(beside), word.text, word.length) >= 0;
+	}
+	return name_is_split_column(name) || (splits == 1 && others == 1 && words == 2);
+}
+
 bool name_is_split_list(const char *name, char out[SPLIT_BYTES])
 {
 	struct word word;

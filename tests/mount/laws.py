@@ -90,6 +90,15 @@ def column():
         f["labels"], f["split"] = [0, 1, 0], np.array([b"train", b"train", b"test"])
 
 
+for NAME, VALUES in {"is_train": np.array([True, True, False]), "split": [0, 0, 1],
+                     "test_mask": np.array([0, 0, 1], "i4")}.items():
+    @case("hdf5", "mixed", f"numbers-{NAME}", "0:2 1:1",
+          f"-o labels={NAME} has a folder for each of its values")
+    def column_of_numbers(name=NAME, values=VALUES):
+        with h5py.File("a.h5", "w") as f:
+            f["images"], f["labels"], f[name] = pixels(3), [0, 1, 0], values
+
+
 @case("hdf5", "mixed", "files", "test/0:1 test/1:1 train/0:1 train/1:1", sources="*.h5")
 def files():
     for split in ("train", "test"):
@@ -252,6 +261,11 @@ for KIND in ("column", "coded"):
         lambda kind=KIND: fixture(f"split-{kind}.arrow"))
 
 
+@case("arrow", "mixed", "split-numbers", "0:2 1:3", "labels=split has a folder for each of its")
+def arrow_split_numbers():
+    fixture("split-numbers.arrow")
+
+
 @case("arrow", "mixed", "split-null", "-", "in row 2 that is no word", status=3)
 def arrow_split_null():
     fixture("split-null.arrow")
@@ -382,6 +396,12 @@ def maps_splits():
 def maps_split_column():
     flat(3)
     map_of("m.csv", b"file,label,Split\n0.jpg,0,train\n1.jpg,1,train\n2.jpg,0,test\n")
+
+
+@case("maps", "mixed", "split-flag", "0:2 1:1", "says the split of each file", "names=m.csv")
+def maps_split_flag():
+    flat(3)
+    map_of("m.csv", b"file,label,is_test\n0.jpg,0,0\n1.jpg,1,0\n2.jpg,0,1\n")
 
 
 @case("maps", "mixed", "one-split", ".:1 0:1 1:1", "1 files have no name in it", "names=m.csv")

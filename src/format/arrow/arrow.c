@@ -386,6 +386,24 @@ static const struct arrow_column *find_splits(const struct arrow_file *file,
 	return NULL;
 }
 
+/* Numbers do not say which split they mean. */
+static void say_unused_splits(const struct arrow_file *file, const struct arrow_choice *choice)
+{
+	for (size_t i = 0; i < file->schema.columns.count && !file->scan->rows->tree; i++) {
+		const struct arrow_column *column = &file->schema.columns.items[i];
+		bool number = column->self.type == ARROW_INT || column->self.type == ARROW_BOOL;
+
+		if (!choice->splits && choice->labels && column != choice->labels && number &&
+		    !column->parent && !column->self.dictionary &&
+		    name_may_say_split(column->name))
+			findings_add(file->scan->findings, FINDING_CHOSEN,
+				     "'%.60s' may say the split of each row, but not in words, and "
+				     "is not used: rows of all splits lie in one folder of a "
+				     "class; labels=%.60s has a folder for each of its values",
+				     column->name, column->name);
+	}
+}
+
 static int arrow_scan_file(struct arrow_file *file)
 {
 	char split[SPLIT_BYTES];
@@ -404,6 +422,7 @@ static int arrow_scan_file(struct arrow_file *file)
 	if (!err)
 		err = read_classes(file, &choice);
 	choice.splits = find_splits(file, choice.labels);
+	say_unused_splits(file, &choice);
 	return err ? err : arrow_add_columns(file, &choice);
 }
 

@@ -71,6 +71,12 @@ static void test_splits(void **state)
 	assert_true(name_is_chosen("train_attr", "attr", "train_images"));
 	assert_false(name_is_chosen("train_attr", "attr", "test_images"));
 	assert_false(name_is_chosen("train_attr", "train_attr", "test_images"));
+	assert_true(name_may_say_split("split"));
+	assert_true(name_may_say_split("is_train"));
+	assert_true(name_may_say_split("test_mask"));
+	assert_false(name_may_say_split("train"));
+	assert_false(name_may_say_split("train_labels"));
+	assert_false(name_may_say_split("mask"));
 }
 
 static void test_files(void **state)
