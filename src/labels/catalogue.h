@@ -55,4 +55,7 @@ struct catalogue {
 	VEC(struct catalogue_item) items; /* in the order of their names */
 };
 
+/* Sets `same` of all items: two names of one array have one place. 0 or -ENOMEM. */
+int catalogue_find_same(struct catalogue *catalogue);
+
 #endif

@@ -507,35 +507,6 @@ static void find_splits(struct rules *rules, struct binding *b)
 		say_unused_splits(rules, b);
 }
 
-/* Two names of one array */
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct catalogue_item *const *x = a, *const *y = b;
-
-	if ((*x)->place != (*y)->place)
-		return (*x)->place < (*y)->place ? -1 : 1;
-	return *x < *y ? -1 : *x > *y;
-}
-
-static int find_same(struct rules *rules)
-{
-	struct catalogue_item *items = rules->catalogue->items.items, **by_place;
-	size_t n = rules->catalogue->items.count;
-
-	by_place = calloc(n ? n : 1, sizeof(struct catalogue_item *));
-	if (!by_place)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		by_place[i] = &items[i];
-	qsort(by_place, n, sizeof(struct catalogue_item *), compare_places);
-	for (size_t i = 0; i < n; i++)
-		by_place[i]->same = i && by_place[i]->place == by_place[i - 1]->place ?
-					    by_place[i - 1]->same : (size_t)(by_place[i] - items);
-	free(by_place);
-	return 0;
-}
-
 static void mark(struct rules *rules, size_t item)
 {
 	if (item != RULE_NONE)
@@ -587,7 +558,7 @@ int label_rules_bind(struct catalogue *catalogue, const struct rule_options *opt
 	int err;
 
 	*out = (struct binding_plan){ 0 };
-	err = find_same(&rules);
+	err = catalogue_find_same(catalogue);
 	if (!err)
 		err = list_candidates(&rules);
 	if (!err)
