@@ -93,7 +93,7 @@ static void test_notes_of_old_and_new_indexes(void **state)
 		char lines[256] = "";
 
 		kit_image("f:a:1", &image);
-		summary = (struct index_summary *)image.sections[SECTION_SUMMARY].items;
+		summary = (void *)image.sections[SECTION_SUMMARY].items; /* aligned, as all are */
 		strcpy(summary->notes, "an old note\n\nand one more");
 		if (i) {
 			findings_add(&found, FINDING_CHOSEN, "new");
