@@ -56,6 +56,10 @@ static bool refused(long result)
 	return result < 0 && (errno == EPERM || errno == EACCES);
 }
 
+/* A sanitizer's shadow is terabytes. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define HAS_LIMIT
+
 /* What a library does that a damaged file leads in a circle. */
 static int try_memory(void)
 {
@@ -65,8 +69,6 @@ static int try_memory(void)
 
 	if (getrlimit(RLIMIT_DATA, &limit) < 0 || limit.rlim_max < 1 << 30)
 		return 1;
-	if (limit.rlim_max == RLIM_INFINITY)
-		return 2;
 	while (got <= limit.rlim_max && mmap(NULL, PIECE, PROT_READ | PROT_WRITE,
 					     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		got += PIECE;
@@ -75,13 +77,10 @@ static int try_memory(void)
 
 static void test_memory(void **state)
 {
-	int status = inside(try_memory);
-
 	(void)state;
-	if (status == 2)
-		skip(); /* a sanitizer's shadow is terabytes */
-	assert_int_equal(status, 0);
+	assert_int_equal(inside(try_memory), 0);
 }
+#endif
 
 static int try_open(void)
 {
@@ -458,7 +457,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_other_machine),
 #endif
 	cmocka_unit_test(test_rights),
+#ifdef HAS_LIMIT
 	cmocka_unit_test(test_memory),
+#endif
 	cmocka_unit_test(test_reading),
 	cmocka_unit_test(test_work),
 	cmocka_unit_test(test_abort),

@@ -50,8 +50,10 @@ struct set {
 	const char *splits[3];
 	const struct member *members[3];
 	size_t counts[3];
-	char *notes; /* of wds_report; owned */
+	const char *notes; /* of wds_report, until the next set is run */
 };
+
+static char noted[FINDINGS_BYTES_MOST];
 
 static void run_set(void *argument)
 {
@@ -60,6 +62,7 @@ static void run_set(void *argument)
 	struct set *set = argument;
 	struct shard shards[3];
 	struct findings found = { 0 };
+	char *notes;
 
 	unit_shell("mkdir -p d");
 	for (size_t i = 0; i < set->n; i++) {
@@ -71,7 +74,10 @@ static void run_set(void *argument)
 		findings[i] = &shards[i].findings;
 	}
 	wds_report(findings, set->n, &found);
-	set->notes = told(&found);
+	notes = told(&found);
+	snprintf(noted, sizeof(noted), "%s", notes);
+	free(notes);
+	set->notes = noted;
 	for (size_t i = 0; i < set->n; i++)
 		kit_drop(&shards[i]);
 }
