@@ -54,16 +54,15 @@ static void pace_measure(struct pace *pace, uint64_t ns)
 		     before && idle > before ? pace_threads(idle - before, own, ns) : 0);
 }
 
-void pace_look(struct pace *pace, int64_t now_ms)
+void pace_update(struct pace *pace, int64_t now_ms)
 {
-	int64_t past = now_ms - atomic_load(&pace->looked_at);
+	int64_t past = pace_is_quick(pace) ?
+			       periodic_begin(&pace->check, now_ms, PROBE_MS) : 0;
 
-	if (past < PROBE_MS || !pace_is_quick(pace) ||
-	    atomic_exchange(&pace->looking, true))
+	if (!past)
 		return;
 	pace_measure(pace, (uint64_t)past * NS_OF_MS);
-	atomic_store(&pace->looked_at, now_ms);
-	atomic_store(&pace->looking, false);
+	periodic_end(&pace->check, now_ms);
 }
 
 bool pace_allows(const struct pace *pace, unsigned at_work, bool is_read)

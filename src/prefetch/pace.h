@@ -17,13 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "prefetch/periodic.h"
+
 struct pace {
 	_Atomic uint64_t wait_ns;   /* moving average of the reads' waits */
 	_Atomic uint64_t own_ns;    /* processor time of the sweep */
-	_Atomic unsigned threads;   /* idle processors at the last look */
-	_Atomic bool looking;
-	_Atomic int64_t looked_at;
-	uint64_t idle_ns;           /* at the last look; of the thread that set `looking` */
+	_Atomic unsigned threads;   /* idle processors at the last check */
+	struct periodic check;
+	uint64_t idle_ns;           /* at the last check; of the thread that makes it */
 };
 
 void pace_init(struct pace *pace);
@@ -40,8 +41,8 @@ bool pace_is_quick(const struct pace *pace);
 /* Adds processor time that a thread of the sweep took. */
 void pace_spend(struct pace *pace, uint64_t nanoseconds);
 
-/* Looks for idle processors, if storage is quick; at most five times a second. */
-void pace_look(struct pace *pace, int64_t now_ms);
+/* Counts idle processors, if storage is quick; at most five times a second. */
+void pace_update(struct pace *pace, int64_t now_ms);
 
 /* May another thread sweep beside so many? `is_read`: readers are being served. */
 bool pace_allows(const struct pace *pace, unsigned at_work, bool is_read);

@@ -532,7 +532,7 @@ static void prefetch_thread(void *argument)
 		struct prefetch_work work;
 
 		room_check_memory(&p->room);
-		pace_look(&p->pace, bounded_now());
+		pace_update(&p->pace, bounded_now());
 		work = next_work(p);
 		if (work.kind == WORK_NONE || work.kind == WORK_LATER) {
 			notes_wait(&p->notes, now, work.kind == WORK_LATER ? LATER_MS : 0);

@@ -67,11 +67,9 @@ bool room_check_memory(struct room *room)
 {
 	int64_t now = bounded_now();
 
-	if (room->memory && now - atomic_load(&room->looked_at) >= PROBE_MS &&
-	    !atomic_exchange(&room->looking, true)) {
+	if (room->memory && periodic_begin(&room->check, now, PROBE_MS)) {
 		atomic_store(&room->is_short, is_memory_short(room));
-		atomic_store(&room->looked_at, now);
-		atomic_store(&room->looking, false);
+		periodic_end(&room->check, now);
 	}
 	return room_is_short(room);
 }

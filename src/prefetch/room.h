@@ -17,14 +17,14 @@
 
 #include "dataset/read_ahead.h"
 #include "os/memory.h"
+#include "prefetch/periodic.h"
 
 struct room {
 	struct dataset *dataset;
 	uint64_t budget;
-	struct memory *memory;   /* of the thread that set `looking`; or NULL */
-	_Atomic bool looking;
-	_Atomic bool is_short;   /* result of the last look */
-	_Atomic int64_t looked_at;
+	struct memory *memory;   /* of the thread that makes the check; or NULL */
+	struct periodic check;
+	_Atomic bool is_short;   /* result of the last check */
 };
 
 void room_init(struct room *room, struct dataset *dataset, uint64_t budget);
