@@ -7,10 +7,8 @@
 
 # A mount namespace of its own, with everything private: no automounter of the machine
 # sees what is mounted here.
-if [ "$(id -u)" -eq 0 ] && [ -z "${GRANARY_TEST_NAMESPACE:-}" ]; then
-	export GRANARY_TEST_NAMESPACE=1
-	exec unshare --mount --propagation private bash "$0" "$@"
-fi
+# shellcheck source=tests/own_namespace.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/own_namespace.sh"
 
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

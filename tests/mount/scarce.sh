@@ -5,10 +5,8 @@
 # waits until it can, or gets an error and a sentence; never wrong bytes, and no hang.
 
 # A mount namespace of its own, for control groups that are mounted here.
-if [ "$(id -u)" -eq 0 ] && [ -z "${GRANARY_TEST_NAMESPACE:-}" ]; then
-	export GRANARY_TEST_NAMESPACE=1
-	exec unshare --mount --propagation private bash "$0" "$@"
-fi
+# shellcheck source=tests/own_namespace.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/own_namespace.sh"
 
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

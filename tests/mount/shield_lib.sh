@@ -4,10 +4,8 @@
 
 # A mount namespace of its own, with everything private: no other process, and nobody
 # else's test, can hold a copy of what is mounted here.
-if [ "$(id -u)" -eq 0 ] && [ -z "${GRANARY_TEST_NAMESPACE:-}" ]; then
-	export GRANARY_TEST_NAMESPACE=1
-	exec unshare --mount --propagation private bash "$0" "$@"
-fi
+# shellcheck source=tests/own_namespace.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/own_namespace.sh"
 
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

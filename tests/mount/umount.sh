@@ -6,10 +6,8 @@
 
 # Root has a mount namespace of its own: what is mounted here is nobody else's, and
 # /dev/fuse may be everybody's.
-if [ "$(id -u)" -eq 0 ] && [ -z "${GRANARY_TEST_NAMESPACE:-}" ]; then
-	export GRANARY_TEST_NAMESPACE=1
-	exec unshare --mount --propagation private bash "$0" "$@"
-fi
+# shellcheck source=tests/own_namespace.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/own_namespace.sh"
 
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
