@@ -60,11 +60,9 @@ begin() {
 }
 
 each_chunk_once() {
-	local chunks
 	begin "prefetch=window,cache=512M" || return
 	check "a loader's neighbours are pushed" wait_until 20 reads_more
 	is "$(read_pass "$work/list" 2)" "$wanted" "the right bytes"
-	chunks=$((($(du -sb "$work/plain" | cut -f 1) + 131071) / 131072 + large + 20))
 	at_most "$(value chunks_decoded)" $((chunks * 5 / 4)) "no chunk is decoded again and again"
 	at_most "$(value fuse_read)" $(((files + large) / 2)) "most files are not asked for"
 	at_most "$(value cache_bytes)" $((24 << 20)) "what was given out is not kept"
@@ -76,7 +74,7 @@ each_chunk_once() {
 
 # A kernel that has dropped its pages gets all files of a chunk anew, decoded once.
 once_more_after_drops() {
-	local before chunks
+	local before
 	begin "prefetch=window,cache=512M" || return
 	check "others are pushed" wait_until 20 reads_more
 	is "$(read_pass "$work/list" 2)" "$wanted" "the right bytes"
@@ -87,7 +85,6 @@ for path in sys.stdin.read().split():
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(fd)' <"$work/list"
 	is "$(read_pass "$work/list" 3)" "$wanted" "pages were dropped: the right bytes"
-	chunks=$((($(du -sb "$work/plain" | cut -f 1) + 131071) / 131072 + large + 20))
 	at_most "$(($(value chunks_decoded) - before))" $((chunks * 3 / 2)) \
 		"and no chunk is decoded again and again"
 	umount_ok "$mnt"
@@ -115,6 +112,7 @@ write_texts
 mksquashfs "$work/plain" "$work/texts.squashfs" -comp zstd -noappend -no-progress -quiet \
 	>"$work/packed" 2>&1 || bail "mksquashfs"
 list_of "$work/plain" >"$work/plain.list"
+chunks=$((($(du -sb "$work/plain" | cut -f 1) + 131071) / 131072 + large + 20))
 wanted=$(read_pass "$work/plain.list" 1)
 each_chunk_once
 once_more_after_drops
