@@ -213,6 +213,26 @@ int unit_child(int (*run)(void *), void *argument)
 	return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+const char *unit_status_of(const char *name, const char *process)
+{
+	static char line[4096];
+	char path[64];
+	size_t n = strlen(name);
+	const char *found = NULL;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", process);
+	f = fopen(path, "r");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (strncmp(line, name, n) == 0 && line[n] == ':')
+			found = line + n + 1 + strspn(line + n + 1, "\t ");
+	}
+	if (f)
+		fclose(f);
+	return found ? found : "";
+}
+
 void unit_complain(const char *file, int line, const char *wrong)
 {
 	printf("# %s:%d: %s (%s)\n", file, line, wrong, strerror(errno));

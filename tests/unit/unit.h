@@ -59,6 +59,18 @@ int unit_child(int (*run)(void *), void *argument);
 /* In a child, where cmocka cannot: says what is wrong, for the test's log. */
 void unit_complain(const char *file, int line, const char *wrong);
 
+/* In a child's function: a condition that fails is told, and is its exit status. */
+#define WANT(condition)                                                   \
+	do {                                                              \
+		if (!(condition)) {                                       \
+			unit_complain(__FILE__, __LINE__, #condition);    \
+			return 1;                                         \
+		}                                                         \
+	} while (0)
+
+/* The line NAME of /proc/PROCESS/status, until the next call; "" without one. */
+const char *unit_status_of(const char *name, const char *process);
+
 /*
  * A test of a table runs once a row, each a point of its own by the name "TEST/ROW": a row
  * that fails does not keep the next ones from being tried. Rows are named by a member of

@@ -28,31 +28,9 @@ static const struct rights user = {
 	.home = user_home,
 };
 
-/* In a child: what is wrong is said, and is its exit status. */
-#define WANT(condition)                                                                  \
-	do {                                                                             \
-		if (!(condition)) {                                                      \
-			unit_complain(__FILE__, __LINE__, #condition);                   \
-			return 1;                                                        \
-		}                                                                        \
-	} while (0)
-
-/* A line of /proc/self/status, without its name. */
 static inline const char *status_of(const char *name)
 {
-	static char line[4096];
-	FILE *f = fopen("/proc/self/status", "r");
-	size_t n = strlen(name);
-	const char *found = NULL;
-
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, name, n) == 0 && line[n] == ':')
-			found = line + n + 1 + strspn(line + n + 1, "\t ");
-	}
-	if (f)
-		fclose(f);
-	return found ? found : "";
+	return unit_status_of(name, "self");
 }
 
 static inline bool is_zero(const char *name)

@@ -116,14 +116,6 @@ static void test_there_is_no_such_mount(void **state)
 
 enum { CANNOT_MOUNT = 77 };
 
-#define MUST(condition)                                                           \
-	do {                                                                      \
-		if (!(condition)) {                                               \
-			unit_complain(__FILE__, __LINE__, #condition);            \
-			return 1;                                                 \
-		}                                                                 \
-	} while (0)
-
 static int enter_namespace(void *run)
 {
 	if (unshare(CLONE_NEWNS) < 0 ||
@@ -178,15 +170,15 @@ static int stacked(void)
 {
 	struct mount_entry lower, upper;
 
-	MUST(put("tmpfs", "a") && mounts_find(in("a"), &lower) == 1);
-	MUST(put("ramfs", "a") && mounts_find(in("a"), &upper) == 1);
-	MUST(strcmp(upper.type, "ramfs") == 0 && upper.parent == lower.id);
-	MUST(mount_id(in("a")) == upper.id);
-	MUST(mounts_detach(in("a"), lower.id) == -ESTALE);
-	MUST(mounts_detach(in("a"), upper.id) == 0 && is_there("a", "tmpfs"));
-	MUST(mounts_find_id(upper.id, NULL) == 0);
-	MUST(mounts_detach(in("a"), MOUNT_ID_UNKNOWN) == 0 && is_there("a", ""));
-	MUST(mounts_detach(in("a"), MOUNT_ID_UNKNOWN) == -EINVAL);
+	WANT(put("tmpfs", "a") && mounts_find(in("a"), &lower) == 1);
+	WANT(put("ramfs", "a") && mounts_find(in("a"), &upper) == 1);
+	WANT(strcmp(upper.type, "ramfs") == 0 && upper.parent == lower.id);
+	WANT(mount_id(in("a")) == upper.id);
+	WANT(mounts_detach(in("a"), lower.id) == -ESTALE);
+	WANT(mounts_detach(in("a"), upper.id) == 0 && is_there("a", "tmpfs"));
+	WANT(mounts_find_id(upper.id, NULL) == 0);
+	WANT(mounts_detach(in("a"), MOUNT_ID_UNKNOWN) == 0 && is_there("a", ""));
+	WANT(mounts_detach(in("a"), MOUNT_ID_UNKNOWN) == -EINVAL);
 	return 0;
 }
 
@@ -199,12 +191,12 @@ static void test_the_topmost_counts_and_is_detached_first(void **state)
 /* a/b, and something over a: what is at a/b now is another a/b. */
 static int hidden(void)
 {
-	MUST(mkdir("a/b", 0755) == 0 && put("tmpfs", "a/b") && is_there("a/b", "tmpfs"));
-	MUST(put("tmpfs", "a") && is_there("a/b", ""));
-	MUST(mkdir("a/b", 0755) == 0 && is_there("a/b", ""));
-	MUST(put("ramfs", "a/b") && is_there("a/b", "ramfs"));
-	MUST(mounts_unmount(in("a/b"), MOUNT_ID_UNKNOWN) == 0 && is_there("a/b", ""));
-	MUST(mounts_unmount(in("a"), MOUNT_ID_UNKNOWN) == 0 && is_there("a/b", "tmpfs"));
+	WANT(mkdir("a/b", 0755) == 0 && put("tmpfs", "a/b") && is_there("a/b", "tmpfs"));
+	WANT(put("tmpfs", "a") && is_there("a/b", ""));
+	WANT(mkdir("a/b", 0755) == 0 && is_there("a/b", ""));
+	WANT(put("ramfs", "a/b") && is_there("a/b", "ramfs"));
+	WANT(mounts_unmount(in("a/b"), MOUNT_ID_UNKNOWN) == 0 && is_there("a/b", ""));
+	WANT(mounts_unmount(in("a"), MOUNT_ID_UNKNOWN) == 0 && is_there("a/b", "tmpfs"));
 	return 0;
 }
 
@@ -219,11 +211,11 @@ static int inside(void)
 	char *path = NULL;
 	int id;
 
-	MUST(put("tmpfs", "a") && (id = id_at("a")) != MOUNT_ID_UNKNOWN);
-	MUST(mounts_inside(id, &path) == 0 && !path);
-	MUST(mkdir("a/x y", 0755) == 0 && put("ramfs", "a/x y"));
-	MUST(mounts_inside(id, NULL) == 1 && mounts_inside(id, &path) == 1);
-	MUST(path && strcmp(path, in("a/x y")) == 0);
+	WANT(put("tmpfs", "a") && (id = id_at("a")) != MOUNT_ID_UNKNOWN);
+	WANT(mounts_inside(id, &path) == 0 && !path);
+	WANT(mkdir("a/x y", 0755) == 0 && put("ramfs", "a/x y"));
+	WANT(mounts_inside(id, NULL) == 1 && mounts_inside(id, &path) == 1);
+	WANT(path && strcmp(path, in("a/x y")) == 0);
 	free(path);
 	return 0;
 }
@@ -244,12 +236,12 @@ static int odd_names(void)
 	for (size_t i = 0; i < COUNT(names); i++) {
 		char *path;
 
-		MUST(mkdir(names[i], 0755) == 0 && put("ramfs", names[i]));
-		MUST(is_there(names[i], "ramfs"));
-		MUST((path = mounts_path(names[i])) && strcmp(path, in(names[i])) == 0);
+		WANT(mkdir(names[i], 0755) == 0 && put("ramfs", names[i]));
+		WANT(is_there(names[i], "ramfs"));
+		WANT((path = mounts_path(names[i])) && strcmp(path, in(names[i])) == 0);
 		free(path);
-		MUST(mounts_unmount(in(names[i]), MOUNT_ID_UNKNOWN) == 0);
-		MUST(is_there(names[i], ""));
+		WANT(mounts_unmount(in(names[i]), MOUNT_ID_UNKNOWN) == 0);
+		WANT(is_there(names[i], ""));
 	}
 	return 0;
 }
@@ -267,11 +259,11 @@ static int odd_sources(void)
 
 	memset(longest, '\n', sizeof(longest) - 1); /* four bytes each in the table */
 	for (size_t i = 0; i < COUNT(sources); i++) {
-		MUST(mount(sources[i], "a", "ramfs", 0, NULL) == 0);
-		MUST(is_there("a", "ramfs"));
+		WANT(mount(sources[i], "a", "ramfs", 0, NULL) == 0);
+		WANT(is_there("a", "ramfs"));
 	}
 	for (size_t i = 0; i < COUNT(sources); i++)
-		MUST(mounts_unmount(in("a"), MOUNT_ID_UNKNOWN) == 0);
+		WANT(mounts_unmount(in("a"), MOUNT_ID_UNKNOWN) == 0);
 	return 0;
 }
 
@@ -299,18 +291,18 @@ static int overlays(void)
 	for (size_t i = 0; i < COUNT(layers); i++) {
 		unsigned number = layers[i].connection;
 
-		MUST(mkdir(layers[i].layer, 0755) == 0);
+		WANT(mkdir(layers[i].layer, 0755) == 0);
 		snprintf(options, sizeof(options), "lowerdir=b:%s", in(layers[i].layer));
 		if (mount("/data/x.tar", "a", "overlay", MS_RDONLY, options) < 0)
 			return CANNOT_MOUNT;
-		MUST(mounts_find(in("a"), &entry) == 1 && entry.connection == number);
-		MUST(entry.granaryfs == (number != 0) &&
+		WANT(mounts_find(in("a"), &entry) == 1 && entry.connection == number);
+		WANT(entry.granaryfs == (number != 0) &&
 		     entry.front == (number ? &front_kind_overlay : NULL));
 		path = number ? mounts_of_connection(number, &entry) : NULL;
-		MUST(!number || (path && strcmp(path, in("a")) == 0));
+		WANT(!number || (path && strcmp(path, in("a")) == 0));
 		free(path);
-		MUST(mounts_unmount(in("a"), entry.id) == 0);
-		MUST(!number || !mounts_of_connection(number, NULL));
+		WANT(mounts_unmount(in("a"), entry.id) == 0);
+		WANT(!number || !mounts_of_connection(number, NULL));
 	}
 	return 0;
 }
@@ -329,11 +321,11 @@ static int many(void)
 
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "a/folder with a name of some length %d", i);
-		MUST(mkdir(name, 0755) == 0 && put(i % 2 ? "ramfs" : "tmpfs", name));
+		WANT(mkdir(name, 0755) == 0 && put(i % 2 ? "ramfs" : "tmpfs", name));
 	}
-	MUST(is_there(name, "ramfs"));
-	MUST(is_there("a/folder with a name of some length 0", "tmpfs"));
-	MUST(is_there("a/folder with a name of some length 777", "ramfs"));
+	WANT(is_there(name, "ramfs"));
+	WANT(is_there("a/folder with a name of some length 0", "tmpfs"));
+	WANT(is_there("a/folder with a name of some length 777", "ramfs"));
 	return 0;
 }
 
@@ -347,15 +339,15 @@ static int unmounting(void)
 {
 	int fd, id;
 
-	MUST(put("tmpfs", "a") && (id = id_at("a")) != MOUNT_ID_UNKNOWN);
-	MUST((fd = open("a/file", O_CREAT | O_RDWR, 0600)) >= 0);
-	MUST(mounts_unmount(in("a"), id) == -EBUSY && is_there("a", "tmpfs"));
-	MUST(mounts_unmount(in("a"), id + 1000) == -ESTALE);
+	WANT(put("tmpfs", "a") && (id = id_at("a")) != MOUNT_ID_UNKNOWN);
+	WANT((fd = open("a/file", O_CREAT | O_RDWR, 0600)) >= 0);
+	WANT(mounts_unmount(in("a"), id) == -EBUSY && is_there("a", "tmpfs"));
+	WANT(mounts_unmount(in("a"), id + 1000) == -ESTALE);
 	close(fd);
-	MUST(mounts_unmount(in("a"), id + 1000) == -ESTALE && is_there("a", "tmpfs"));
-	MUST(mounts_unmount(in("a"), id) == 0 && is_there("a", ""));
-	MUST(mounts_unmount(in("a"), id) == -EINVAL);
-	MUST(mounts_unmount("/", MOUNT_ID_UNKNOWN) == -EINVAL);
+	WANT(mounts_unmount(in("a"), id + 1000) == -ESTALE && is_there("a", "tmpfs"));
+	WANT(mounts_unmount(in("a"), id) == 0 && is_there("a", ""));
+	WANT(mounts_unmount(in("a"), id) == -EINVAL);
+	WANT(mounts_unmount("/", MOUNT_ID_UNKNOWN) == -EINVAL);
 	return 0;
 }
 
@@ -368,14 +360,14 @@ static void test_unmounting_says_busy(void **state)
 /* The folder above is swapped for a link to another one, where something is too. */
 static int swapped(void)
 {
-	MUST(mkdir("a/m", 0755) == 0 && mkdir("b/m", 0755) == 0);
-	MUST(put("tmpfs", "b/m"));
-	MUST(rename("a", "c") == 0 && symlink("b", "a") == 0);
-	MUST(mounts_unmount(in("a/m"), MOUNT_ID_UNKNOWN) == -EINVAL);
-	MUST(put("ramfs", "c/m") && unlink("a") == 0 && rename("c", "a") == 0);
-	MUST(is_there("a/m", "ramfs"));
-	MUST(mounts_unmount(in("a/m"), id_at("b/m")) == -ESTALE);
-	MUST(mounts_unmount(in("a/m"), id_at("a/m")) == 0 && is_there("b/m", "tmpfs"));
+	WANT(mkdir("a/m", 0755) == 0 && mkdir("b/m", 0755) == 0);
+	WANT(put("tmpfs", "b/m"));
+	WANT(rename("a", "c") == 0 && symlink("b", "a") == 0);
+	WANT(mounts_unmount(in("a/m"), MOUNT_ID_UNKNOWN) == -EINVAL);
+	WANT(put("ramfs", "c/m") && unlink("a") == 0 && rename("c", "a") == 0);
+	WANT(is_there("a/m", "ramfs"));
+	WANT(mounts_unmount(in("a/m"), id_at("b/m")) == -ESTALE);
+	WANT(mounts_unmount(in("a/m"), id_at("a/m")) == 0 && is_there("b/m", "tmpfs"));
 	return 0;
 }
 
@@ -390,21 +382,21 @@ static int expiring(void)
 	struct stat st;
 	int fd, id;
 
-	MUST(put("tmpfs", "a") && (id = id_at("a")) != MOUNT_ID_UNKNOWN);
-	MUST(mounts_expire(in("a"), id + 1000) == -ESTALE);
-	MUST(mounts_expire(in("a"), id) == -EAGAIN);
-	MUST(stat("a", &st) == 0);
-	MUST(mounts_expire(in("a"), id) == -EAGAIN); /* the look was a use */
-	MUST((fd = open("a/file", O_CREAT | O_RDWR, 0600)) >= 0);
-	MUST(mounts_expire(in("a"), id) == -EBUSY);
+	WANT(put("tmpfs", "a") && (id = id_at("a")) != MOUNT_ID_UNKNOWN);
+	WANT(mounts_expire(in("a"), id + 1000) == -ESTALE);
+	WANT(mounts_expire(in("a"), id) == -EAGAIN);
+	WANT(stat("a", &st) == 0);
+	WANT(mounts_expire(in("a"), id) == -EAGAIN); /* the look was a use */
+	WANT((fd = open("a/file", O_CREAT | O_RDWR, 0600)) >= 0);
+	WANT(mounts_expire(in("a"), id) == -EBUSY);
 	close(fd);
-	MUST((fd = open("a", O_PATH)) >= 0);
-	MUST(mounts_expire(in("a"), id) == -EBUSY);
+	WANT((fd = open("a", O_PATH)) >= 0);
+	WANT(mounts_expire(in("a"), id) == -EBUSY);
 	close(fd);
-	MUST(mounts_expire(in("a"), id) == -EAGAIN);
-	MUST(mounts_find(in("a"), NULL) == 1 && mounts_find_id(id, NULL) == 1);
-	MUST(mounts_expire(in("a"), id) == 0 && is_there("a", ""));
-	MUST(mounts_expire(in("a"), id) == -EINVAL);
+	WANT(mounts_expire(in("a"), id) == -EAGAIN);
+	WANT(mounts_find(in("a"), NULL) == 1 && mounts_find_id(id, NULL) == 1);
+	WANT(mounts_expire(in("a"), id) == 0 && is_there("a", ""));
+	WANT(mounts_expire(in("a"), id) == -EINVAL);
 	return 0;
 }
 
@@ -418,10 +410,10 @@ static int aborting(void)
 {
 	int fd;
 
-	MUST(put("tmpfs", "a"));
-	MUST((fd = open("a/file", O_CREAT | O_RDWR, 0600)) >= 0);
-	MUST(mounts_abort(in("a"), id_at("a") + 1000) == -ESTALE);
-	MUST(mounts_abort(in("a"), id_at("a")) == 0 && is_there("a", ""));
+	WANT(put("tmpfs", "a"));
+	WANT((fd = open("a/file", O_CREAT | O_RDWR, 0600)) >= 0);
+	WANT(mounts_abort(in("a"), id_at("a") + 1000) == -ESTALE);
+	WANT(mounts_abort(in("a"), id_at("a")) == 0 && is_there("a", ""));
 	return 0;
 }
 
@@ -471,22 +463,22 @@ static int take_fuse(size_t i)
 
 	if (fd < 0)
 		return CANNOT_MOUNT;
-	MUST(mounts_find(in("a"), &entry) == 1 && strcmp(entry.type, MOUNT_TYPE) == 0);
-	MUST(entry.uid == ways[i].owner && entry.gid == ways[i].owner);
-	MUST(entry.granaryfs && !entry.front && entry.connection == entry.minor);
+	WANT(mounts_find(in("a"), &entry) == 1 && strcmp(entry.type, MOUNT_TYPE) == 0);
+	WANT(entry.uid == ways[i].owner && entry.gid == ways[i].owner);
+	WANT(entry.granaryfs && !entry.front && entry.connection == entry.minor);
 	if (ways[i].dead)
 		close(fd);
-	MUST(mounts_is_dead(in("a")) == ways[i].dead);
-	MUST(mounts_detach_dead(in("a"), entry.id + 1000) == -ESTALE);
-	MUST(ways[i].dead || mounts_detach_dead(in("a"), entry.id) == -EBUSY);
-	MUST((path = mounts_path("a/.")) && strcmp(path, in("a")) == 0);
-	MUST(ways[i].take(path, entry.id) == 0 && is_there("a", ""));
+	WANT(mounts_is_dead(in("a")) == ways[i].dead);
+	WANT(mounts_detach_dead(in("a"), entry.id + 1000) == -ESTALE);
+	WANT(ways[i].dead || mounts_detach_dead(in("a"), entry.id) == -EBUSY);
+	WANT((path = mounts_path("a/.")) && strcmp(path, in("a")) == 0);
+	WANT(ways[i].take(path, entry.id) == 0 && is_there("a", ""));
 	free(path);
 	if (!ways[i].dead) /* the daemon's side: no reader, and no mount */
-		MUST(read(fd, &entry, sizeof(entry)) < 0);
+		WANT(read(fd, &entry, sizeof(entry)) < 0);
 	if (!ways[i].dead)
 		close(fd);
-	MUST(bounded_now() - start < PROMPT_MILLISECONDS);
+	WANT(bounded_now() - start < PROMPT_MILLISECONDS);
 	return 0;
 }
 
@@ -524,14 +516,14 @@ static int connections(void)
 
 	if (fd < 0 || !mount_connections())
 		return CANNOT_MOUNT;
-	MUST(mounts_find(in("a"), &entry) == 1);
-	MUST((first = mounts_connection(entry.minor)) != 0);
-	MUST(mounts_unmount(in("a"), entry.id) == 0);
-	MUST(mounts_connection(entry.minor) != first);
+	WANT(mounts_find(in("a"), &entry) == 1);
+	WANT((first = mounts_connection(entry.minor)) != 0);
+	WANT(mounts_unmount(in("a"), entry.id) == 0);
+	WANT(mounts_connection(entry.minor) != first);
 	close(fd);
-	MUST((fd = mount_fuse("a", 0)) >= 0 && mounts_find(in("a"), &entry) == 1);
-	MUST((second = mounts_connection(entry.minor)) != 0 && second != first);
-	MUST(mounts_abort(in("a"), entry.id) == 0);
+	WANT((fd = mount_fuse("a", 0)) >= 0 && mounts_find(in("a"), &entry) == 1);
+	WANT((second = mounts_connection(entry.minor)) != 0 && second != first);
+	WANT(mounts_abort(in("a"), entry.id) == 0);
 	close(fd);
 	return 0;
 }

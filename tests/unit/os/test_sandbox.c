@@ -222,22 +222,10 @@ static void test_other_machine(void **state)
 
 static const char *status_of(const char *name, pid_t process)
 {
-	static char line[4096];
-	char path[64];
-	size_t n = strlen(name);
-	const char *found = NULL;
-	FILE *f;
+	char number[16];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)process);
-	f = fopen(path, "r");
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, name, n) == 0 && line[n] == ':')
-			found = line + n + 1 + strspn(line + n + 1, "\t ");
-	}
-	if (f)
-		fclose(f);
-	return found ? found : "";
+	snprintf(number, sizeof(number), "%d", (int)process);
+	return unit_status_of(name, number);
 }
 
 static void test_rights(void **state)
