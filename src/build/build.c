@@ -564,8 +564,8 @@ static void build_report(struct builder *b, const char *label)
 			     LAYOUT_NAME_MAX, b->skipped_example);
 	if (b->long_links)
 		findings_add(b->findings, FINDING_LEFT_OUT,
-			     "'%s': %llu symbolic links are left out: what they lead to "
-			     "has more than %d bytes, which Linux does not take (%s, for "
+			     "'%s': %llu symbolic links are left out: their targets "
+			     "have more than %d bytes, which Linux does not take (%s, for "
 			     "one)", file, (unsigned long long)b->long_links,
 			     TREE_TARGET_BYTES - 1, b->long_example);
 	if (b->ignored)

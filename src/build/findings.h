@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * findings.h: what a dataset's user should know: what is not shown, which of several
- * readings was chosen, which option has no effect; each with the option that chooses
+ * findings.h: sentences for a dataset's user: bytes that are not shown, the reading that
+ * was chosen of several, options without effect; each with the option that chooses
  * otherwise.
  *
  * Each scan has a list of its own. The lists are joined, sorted, and equal sentences of

@@ -24,7 +24,7 @@
  * and killed_late in tests/mount/crashes.sh). That one kill marks nothing is what
  * slow_storage there, and kills.sh, want.
  *
- * Threads: what is about one slot by the thread that has its request; slots_note_death by
+ * Threads: calls about one slot by the thread that has its request; slots_note_death by
  * the supervisor, while no server runs.
  */
 #ifndef GRANARY_FUSE_SLOTS_H

@@ -80,8 +80,8 @@ static int check_sums(const struct index *index, struct error *e)
 enum { LARGE_BYTES = 64 << 20 };
 
 /*
- * A page of a hole is made for the process that reads it, and counts there. Whoever filled
- * the memory, maybe with a parser that was taken over, has paid for all of its pages.
+ * A page of a hole is made for the process that reads it, and counts there. The process
+ * that filled the memory, maybe a parser that was taken over, has paid for all its pages.
  */
 static bool is_filled(const struct stat *st)
 {

@@ -62,7 +62,7 @@ int index_check(const struct index *index, struct error *e);
 const struct tree *index_tree(const struct index *index);
 int index_summary(const struct index *index, struct index_summary *out);
 
-/* Calls `visit` with each note: what the index's user should know (build/findings.h). */
+/* Calls `visit` with each note: a sentence for the index's user (build/findings.h). */
 void index_for_each_note(const struct index *index,
 			 void (*visit)(const char *line, void *context), void *context);
 uint32_t index_volume_count(const struct index *index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * column_titles.h: what columns of tables and keys of lists are called: one table for each
- * of their roles; formats and maps read no other.
+ * column_titles.h: titles of tables' columns and keys of lists: one table for each of their
+ * roles; formats and maps read no other.
  *
  * Titles are compared by their letters and digits: "Class_Id" is "classid".
  *

@@ -18,7 +18,7 @@ enum image_suffix {
 	SUFFIX_SURE = 32,   /* its first bytes are those of no other file */
 };
 
-/* What "jpg" is, in either case; 0: none of these. */
+/* The kinds of a suffix such as "jpg", in either case; 0: none of these. */
 unsigned image_suffix(const char *suffix);
 
 /* Does the name end in a dot and a suffix that is one of `kinds`? "a.JPEG". */

@@ -33,7 +33,7 @@
 
 struct regroup;
 
-/* What it is given outlives it; `classes` and `findings` may be NULL. NULL: out of memory. */
+/* The arguments outlive the result; `classes` and `findings` may be NULL. NULL: out of memory. */
 struct regroup *regroup_new(const struct view_map *maps, size_t n,
 			    const struct class_list *classes, struct findings *findings);
 void regroup_free(struct regroup *regroup);

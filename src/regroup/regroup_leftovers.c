@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * regroup_leftovers.c: what is beside files that are moved. Files of which no map has the
+ * regroup_leftovers.c: files beside those that are moved. Files of which no map has the
  * name stay where they are, among folders of classes, where ImageFolder does not look;
  * and where a file is moved to, there may be some of another split.
  */

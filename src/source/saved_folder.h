@@ -18,7 +18,7 @@
 
 #include "source/saved_names.h"
 
-/* Before the first call: what the files of all calls may cost, a file at least 64 KiB. */
+/* Before the first call: bytes that the files of all calls may have, a file at least 64 KiB. */
 enum { SAVED_BYTES_MOST = 64 << 20 };
 
 /*

@@ -132,7 +132,7 @@ static bool is_own_name(const char *name)
 	return *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/* What the child left is checked: a parser that was taken over may leave anything. */
+/* The child's result is checked: a parser that was taken over may leave anything. */
 static int add_parsed_names(const char *path, const struct saved_parse *parse,
 			    struct path_list *list, struct error *e)
 {
