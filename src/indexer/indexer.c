@@ -28,8 +28,7 @@ static int indexer_add_samples(struct job *job, struct error *e)
 {
 	const struct indexer_config *config = job->indexer->config;
 	struct webdataset_config wanted = { .classes = config->view == VIEW_CLASS,
-					    .hide_sidecars = config->formats.sidecars ==
-							     SIDECARS_HIDE,
+					    .sidecars = config->formats.sidecars,
 					    .labels = job->rows.labels,
 					    .split = job->rows.split,
 					    .findings = &job->findings };

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-enum { SIDECARS_SHOW, SIDECARS_HIDE };
+enum { SIDECARS_AUTO, SIDECARS_SHOW, SIDECARS_HIDE };
 
 #define FORMAT_OPTION_TEXT(name) char *name;
 #define FORMAT_OPTION_CHOICE(name) int name;

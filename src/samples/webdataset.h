@@ -58,7 +58,7 @@ struct wds_findings {
 struct webdataset_config {
 	bool classes;        /* view=class: a wnid in a name is a label, too, and labels
 				that cannot be read are an error */
-	bool hide_sidecars;  /* only images, or what is in their place */
+	int sidecars;        /* SIDECARS_ of place/format_options.h */
 	const char *labels;  /* labels=NAME: a suffix, or an item of the .json; or NULL */
 	const char *split;   /* of this shard (names/split_words.h); NULL: none */
 	struct wds_findings *findings; /* filled in; NULL: nobody asks */

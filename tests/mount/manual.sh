@@ -33,7 +33,7 @@ pages() {
 	local name page installed
 	# shellcheck disable=SC2016  # make expands it
 	printf 'include Makefile\nwhere:\n\t@echo $(dist_man_MANS)\n' >"$work/where.mk"
-	installed=" $(make -s --no-print-directory -C "$abs_top_builddir" -f "$work/where.mk" where) "
+	installed=" $(env -u MAKEFLAGS make -s --no-print-directory -C "$abs_top_builddir" -f "$work/where.mk" where) "
 	sound "$docs/granaryfs.1"
 	sound "$docs/granary.1"
 	for name in $(commands); do

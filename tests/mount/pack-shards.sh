@@ -228,7 +228,7 @@ webdataset() {
 	check "as WebDataset reads them: keys, members, labels" \
 		shards samples "$work/src" "$work/wds/classes.txt" "$work"/wds/w-*.tar
 	check "the shards are even" shards even_samples "$work"/wds/w-*.tar
-	mount_ok "they are mounted" "$work/wds/w-{000000..000003}.tar" "$mnt"
+	mount_ok "they are mounted" -o sidecars=show "$work/wds/w-{000000..000003}.tar" "$mnt"
 	is "$(cat "$mnt/c3/0150.cls")" 3 "a label"
 	check "an image" cmp "$work/src/c3/0150.jpg" "$mnt/c3/0150.jpg"
 	umount_ok "$mnt"

@@ -11,17 +11,16 @@ wds=$abs_top_srcdir/tests/mount/webdataset.py
 shards=$work/shards
 
 # shown CASE OPTIONS SHARD... [-- SUFFIX...]: the mount is what the case says, but for
-# members with these suffixes.
+# members with these suffixes. Without OPTIONS all members are shown.
 shown() {
-	local name=$1 options=$2 sources=()
+	local name=$1 options=${2:-sidecars=show} sources=()
 	shift 2
 	while [ $# -gt 0 ] && [ "$1" != -- ]; do
 		sources+=("$shards/$1")
 		shift
 	done
 	[ $# -gt 0 ] && shift
-	mount_ok "$name: mounted ${options:+with $options}" ${options:+-o "$options"} \
-		"${sources[@]}" "$mnt" || return
+	mount_ok "$name: mounted with $options" -o "$options" "${sources[@]}" "$mnt" || return
 	check "$name ${options}: the same names and bytes" \
 		"$python" "$wds" compare "$shards/shown/$name" "$mnt" "$@"
 }
@@ -52,6 +51,7 @@ shown shards "" 'imagenet-train-{000000..000002}.tar' && {
 	folder shards "$mnt" 12
 	done_with shards
 }
+shown shards sidecars=auto 'imagenet-train-{000000..000002}.tar' -- .cls && done_with shards
 shown shards sidecars=hide 'imagenet-train-{000000..000002}.tar' -- .cls && done_with shards
 shown names sidecars=hide names.tar -- .json .seg.png && done_with names
 shown splits "" splits-{train,val}-000000.tar && {
@@ -75,7 +75,7 @@ shown nameless "" nameless.tar && {
 	folder nameless "$mnt" 3
 	done_with nameless
 }
-shown wnids view=class wnids.tar && {
+shown wnids view=class,sidecars=show wnids.tar && {
 	folder wnids "$mnt" 4
 	done_with wnids
 }
@@ -83,7 +83,7 @@ shown idris "" 'imagenet_train-{000000..000001}.tar' && {
 	folder idris "$mnt" 10
 	done_with idris
 }
-mount_ok "twice: mounted" "$shards"/twice-{0,1}.tar "$mnt" && {
+mount_ok "twice: mounted" -o sidecars=show "$shards"/twice-{0,1}.tar "$mnt" && {
 	check "twice: no sample is lost" \
 		"$python" "$wds" contents "$shards/shown/twice" "$mnt"
 	folder twice "$mnt" 2

@@ -17,9 +17,28 @@ static void test_a_cls_beside_each_is_the_class(void **state)
 	(void)state;
 	EXPECT(members, PLAIN, "/7/0.cls=7 /7/0.jpg=A /12/1.cls= 12\n /12/1.jpg=B "
 	       "/-3/2.cls=-3 /-3/2.jpg= ", NULL);
-	EXPECT(members, { .hide_sidecars = true }, "/7/0.jpg=A /12/1.jpg=B /-3/2.jpg= ", NULL);
-	EXPECT(members, { .split = "val" }, "val/7/0.cls=7 val/7/0.jpg=A val/12/1.cls= 12\n "
-	       "val/12/1.jpg=B val/-3/2.cls=-3 val/-3/2.jpg= ", NULL);
+	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/7/0.jpg=A /12/1.jpg=B /-3/2.jpg= ", NULL);
+	EXPECT(members, { .split = "val" }, "val/7/0.jpg=A val/12/1.jpg=B val/-3/2.jpg= ",
+	       NULL);
+}
+
+static void test_a_cls_that_is_the_class_is_left_out(void **state)
+{
+	static const struct member images[] = {
+		FILE_OF("a.CLS", "7"), FILE_OF("a.jpg", "A"), FILE_OF("a.json", "{}"),
+		FILE_OF("b.cls", "x"), FILE_OF("b.jpg", "B"), FILE_OF("c.cls", "8"),
+		FILE_OF("d.cls", "7"), FILE_OF("d.x.cls", "1"), FILE_OF("d.flac", "D"),
+	};
+	static const struct member chosen[] = {
+		FILE_OF("d.cls", "7"), FILE_OF("d.x.cls", "1"), FILE_OF("d.flac", "D"),
+	};
+
+	(void)state;
+	EXPECT(images, { .labels = NULL }, "/7/a.jpg=A /7/a.json={} "
+	       "/7/d.x.cls=1 /7/d.flac=D -b.cls=x -b.jpg=B -c.cls=8 ", "'b.cls'");
+	EXPECT(chosen, { .labels = "x.cls" }, "/1/d.cls=7 /1/d.flac=D ", NULL);
+	EXPECT(images, { .sidecars = SIDECARS_SHOW }, "/7/a.CLS=7 /7/a.jpg=A /7/a.json={} "
+	       "/7/d.cls=7 /7/d.x.cls=1 /7/d.flac=D -b.cls=x -b.jpg=B -c.cls=8 ", "'b.cls'");
 }
 
 static void test_keys_are_grouped_as_webdataset_does(void **state)
@@ -49,8 +68,8 @@ static void test_json_holds_labels_or_classes(void **state)
 	};
 
 	(void)state;
-	EXPECT(members, { .hide_sidecars = true }, "/3/a.jpg=A /dog/b.jpg=B /4/c.jpg=C ", NULL);
-	EXPECT(members, { .classes = true COMMA .hide_sidecars = true },
+	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/3/a.jpg=A /dog/b.jpg=B /4/c.jpg=C ", NULL);
+	EXPECT(members, { .classes = true COMMA .sidecars = SIDECARS_HIDE },
 	       "/3/a.jpg=A /dog/b.jpg=B /4/c.jpg=C ", NULL);
 }
 
@@ -68,7 +87,7 @@ static void test_json_numbers_may_be_floats_or_alone(void **state)
 	};
 
 	(void)state;
-	EXPECT(members, { .hide_sidecars = true }, "/3/a.jpg=A /7/b.jpg=B /-1/c.jpg=C "
+	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/3/a.jpg=A /7/b.jpg=B /-1/c.jpg=C "
 	       "-d.jpg=D -d.json={\"label\": 0.5} -e.jpg=E -e.json=1e300 ",
 	       "the label 'd.json' holds a label that is no whole number");
 	EXPECT(words, PLAIN, "-a.jpg=A -a.json=\"a caption\" ", NULL);
@@ -128,11 +147,11 @@ static void test_another_suffix_or_item_if_it_is_named(void **state)
 	struct shard shard;
 
 	(void)state;
-	EXPECT(members, { .labels = "fine.txt" COMMA .hide_sidecars = true },
+	EXPECT(members, { .labels = "fine.txt" COMMA .sidecars = SIDECARS_HIDE },
 	       "/cat/a.jpg=A /7/b.jpg=B ", NULL);
-	EXPECT(members, { .labels = "id" COMMA .hide_sidecars = true }, "/1/a.jpg=A /2/b.jpg=B ",
+	EXPECT(members, { .labels = "id" COMMA .sidecars = SIDECARS_HIDE }, "/1/a.jpg=A /2/b.jpg=B ",
 	       NULL);
-	EXPECT(members, { .labels = ".fine.txt" COMMA .hide_sidecars = true },
+	EXPECT(members, { .labels = ".fine.txt" COMMA .sidecars = SIDECARS_HIDE },
 	       "/cat/a.jpg=A /7/b.jpg=B ", NULL);
 	shard = kit_take("shard.tar", &none);
 	assert_int_equal(shard.result, -EINVAL);
@@ -180,7 +199,7 @@ static void test_odd_samples_stay(void **state)
 	};
 
 	(void)state;
-	EXPECT(members, { .hide_sidecars = true }, "/1/a.jpg=A /1/b.jpg=B /1/c.jpg=C /1/d.jpg=D "
+	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/1/a.jpg=A /1/b.jpg=B /1/c.jpg=C /1/d.jpg=D "
 	       "-a.jpg=a -a.JPG=b -a.cls=1 -x/../e.cls=1 -x/../e.jpg=E -f.cls=1 -g.jpg=G ",
 	       "two members with one suffix");
 }
@@ -213,7 +232,7 @@ static void test_classes_must_be_names_of_directories(void **state)
 	};
 
 	(void)state;
-	EXPECT(members, { .hide_sidecars = true }, "/x/a.jpg=A /y/c.jpg=C -b.jpg=B "
+	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/x/a.jpg=A /y/c.jpg=C -b.jpg=B "
 	       "-b.json={\"label\": \"../x\"} -d.jpg=D -d.json={\"label\": \"..\"} ",
 	       "the label 'b.json' has a slash in it, and a folder's name cannot");
 	/* where none is, that is said too */
@@ -224,7 +243,7 @@ static void test_classes_must_be_names_of_directories(void **state)
 static void run_sparse(void *argument)
 {
 	*(struct shard *)argument = kit_take("sparse.tar", &(struct webdataset_config){
-		.hide_sidecars = true });
+		.sidecars = SIDECARS_HIDE });
 }
 
 /* GNU tar, with a label that is one hole, an image with one, and a sample without. */
@@ -251,6 +270,7 @@ static void test_sparse_members(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_cls_beside_each_is_the_class),
+	cmocka_unit_test(test_a_cls_that_is_the_class_is_left_out),
 	cmocka_unit_test(test_keys_are_grouped_as_webdataset_does),
 	cmocka_unit_test(test_json_holds_labels_or_classes),
 	cmocka_unit_test(test_json_numbers_may_be_floats_or_alone),

@@ -31,7 +31,7 @@ static void test_pickled_images_are_ppm(void **state)
 	};
 
 	(void)state;
-	EXPECT(members, { .hide_sidecars = true },
+	EXPECT(members, { .sidecars = SIDECARS_HIDE },
 	       "/5/s0.ppm=P6\n2 1\n255\n123456 /6/s1.ppm=P6\n2 1\n255\n123456 "
 	       "/524/s2.pgm=P5\n3 1\n255\n123 /7/s3.left.ppm=P6\n2 1\n255\n123456 ", NULL);
 }
@@ -55,11 +55,11 @@ static void test_images_without_a_format_in_their_name_get_one(void **state)
 	static const struct member unlabelled[] = { FILE_OF("a.img", JPEG) };
 
 	(void)state;
-	EXPECT(members, { .hide_sidecars = true }, "/1/a.jpg=" JPEG " /2/b.left.jpg=" PNG
+	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/1/a.jpg=" JPEG " /2/b.left.jpg=" PNG
 	       " /2/c.jpg=" JPEG "c /2/c.png=" PNG " ", "several images (.img, .png)");
-	EXPECT(taken, { .hide_sidecars = true }, "/1/a.img=" JPEG " /1/a.jpg=A ",
+	EXPECT(taken, { .sidecars = SIDECARS_HIDE }, "/1/a.img=" JPEG " /1/a.jpg=A ",
 	       "'a.img' keeps its name");
-	EXPECT(unknown, { .hide_sidecars = true }, "/1/a.img=text ",
+	EXPECT(unknown, { .sidecars = SIDECARS_HIDE }, "/1/a.img=text ",
 	       "the first ones begin like no image that is known");
 	EXPECT(unlabelled, PLAIN, "-a.img=" JPEG " ", NULL);
 }
@@ -76,12 +76,12 @@ static void test_a_second_image_is_a_sidecar_or_is_said(void **state)
 	};
 
 	(void)state;
-	EXPECT(seg, { .hide_sidecars = true }, "/1/a.jpg=A /1/b.png=B /1/c.seg.png=S ", NULL);
+	EXPECT(seg, { .sidecars = SIDECARS_HIDE }, "/1/a.jpg=A /1/b.png=B /1/c.seg.png=S ", NULL);
 	EXPECT(seg, PLAIN, "/1/a.cls=1 /1/a.jpg=A /1/a.seg.png=S /1/b.a.seg.png=S /1/b.cls=1 "
 	       "/1/b.png=B /1/c.cls=1 /1/c.seg.png=S ",
 	       "sample 'a' has several images (.jpg, .seg.png), and ImageFolder takes each for "
 	       "a sample (2 such samples); sidecars=hide leaves one");
-	EXPECT(pair, { .hide_sidecars = true }, "/1/a.left.jpg=L /1/a.right.jpg=R ",
+	EXPECT(pair, { .sidecars = SIDECARS_HIDE }, "/1/a.left.jpg=L /1/a.right.jpg=R ",
 	       "(.left.jpg, .right.jpg), and ImageFolder takes each for a sample (1 such "
 	       "samples); its is_valid_file");
 }
@@ -93,7 +93,7 @@ static void test_pickles_whose_pixels_are_not_in_place_stay(void **state)
 	};
 
 	(void)state;
-	EXPECT(members, { .hide_sidecars = true }, "/5/s0.input.pyd=\200\002cPIL.Image\012Image"
+	EXPECT(members, { .sidecars = SIDECARS_HIDE }, "/5/s0.input.pyd=\200\002cPIL.Image\012Image"
 	       "\012q0)\201q\001]q\002(}q\003X\003000dpiq\004KHKH\206q\005sX\003000RGBq\006K\002K"
 	       "\001\206q\007Nc_codecs\012encode\012q\010X\006000" "123456q\011X\006000latin1q\012"
 	       "\206q\013Rq\014eb. ", "protocol 2");
@@ -117,10 +117,10 @@ static void test_a_pickle_that_should_be_an_image_is_said(void **state)
 	struct shard shard;
 
 	(void)state;
-	EXPECT(tuple, { .hide_sidecars = true }, "/5/a.input.pyd=\200\004). ",
+	EXPECT(tuple, { .sidecars = SIDECARS_HIDE }, "/5/a.input.pyd=\200\004). ",
 	       "'a.input.pyd' is shown as the pickle that it is, because it holds no PIL image");
-	EXPECT(old, { .hide_sidecars = true }, "/1/a.pyd=I7\n. ", "holds no PIL image");
-	EXPECT(beside, { .hide_sidecars = true }, "/1/a.jpg=A /1/b.meta.pyd=\200\004). ", NULL);
+	EXPECT(old, { .sidecars = SIDECARS_HIDE }, "/1/a.pyd=I7\n. ", "holds no PIL image");
+	EXPECT(beside, { .sidecars = SIDECARS_HIDE }, "/1/a.jpg=A /1/b.meta.pyd=\200\004). ", NULL);
 	kit_write_tar("shard.tar", number, COUNT(number));
 	shard = kit_take("shard.tar", &classes);
 	assert_int_equal(shard.result, -EBADMSG);
@@ -190,7 +190,7 @@ static void test_many_samples_share_headers(void **state)
 {
 	static struct member members[400];
 	static char names[400][32];
-	struct webdataset_config config = { .hide_sidecars = true };
+	struct webdataset_config config = { .sidecars = SIDECARS_HIDE };
 	struct shard shard;
 	uint64_t literal = 0;
 

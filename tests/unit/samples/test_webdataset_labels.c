@@ -23,7 +23,7 @@ static void expect_label(const char *suffix, const char *fine, const struct labe
 		{ other[1], fine, strlen(fine), 0 }, FILE_OF("b.jpg", "B"),
 		FILE_OF("c.jpg", "C"), { name, label->text, label->size, 0 },
 	};
-	struct webdataset_config config = { .hide_sidecars = true };
+	struct webdataset_config config = { .sidecars = SIDECARS_HIDE };
 	struct shard shard;
 	char *text;
 
@@ -43,7 +43,7 @@ static void expect_label(const char *suffix, const char *fine, const struct labe
 
 static void run_taken(void *argument)
 {
-	struct webdataset_config config = { .hide_sidecars = true };
+	struct webdataset_config config = { .sidecars = SIDECARS_HIDE };
 	struct shard shard = kit_take("shard.tar", &config);
 
 	(void)argument;
@@ -191,7 +191,7 @@ static void test_null_before_all_others(void **state)
 {
 	struct member members[50];
 	char names[50][16];
-	struct webdataset_config config = { .hide_sidecars = true };
+	struct webdataset_config config = { .sidecars = SIDECARS_HIDE };
 	struct shard shard;
 
 	(void)state;

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "build/findings.h"
+#include "place/format_options.h"
 #include "samples/webdataset.h"
 
 struct member {
@@ -45,6 +46,6 @@ void kit_expect(const struct member *members, size_t n, struct webdataset_config
 #define EXPECT(members, config, wanted, word)                                          \
 	kit_expect(members, COUNT(members), (struct webdataset_config)config, wanted, word)
 #define COMMA ,
-#define PLAIN { .classes = false }
+#define PLAIN { .sidecars = SIDECARS_SHOW }
 
 #endif
