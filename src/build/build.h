@@ -20,7 +20,7 @@
 
 struct builder;
 
-/* Which shard's file is shown if two shards have the same name. */
+/* The file that is shown if two shards have one of the same name. */
 enum duplicates { DUPLICATES_ERROR, DUPLICATES_FIRST, DUPLICATES_LAST };
 
 /* Attributes of directories without an entry, including the root. */

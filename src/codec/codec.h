@@ -70,7 +70,7 @@ struct codec {
 /* The codec of a step, or NULL. */
 const struct codec *codec_find(uint32_t step);
 
-/* What this build lacks for one of the steps, for messages ("zstd; ..."); or NULL. */
+/* The libraries that this build lacks for the steps, in words ("zstd; ..."); or NULL. */
 const char *codec_chain_needs(const uint32_t steps[CODEC_CHAIN_MOST]);
 
 /*

@@ -186,7 +186,7 @@ static void survey_pass_on(struct survey_worker *w, uint32_t node, uint64_t offs
 	atomic_fetch_add_explicit(&config->progress->bytes, length, memory_order_relaxed);
 }
 
-/* Which block is wrong? If none is, or none can be compared, the whole file may be. */
+/* Finds the wrong block. If none is, or none can be compared, the whole file may be. */
 static bool is_wrong(const struct survey_worker *w, uint32_t node, uint64_t sum,
 		     uint64_t *where)
 {

@@ -26,7 +26,7 @@ struct window {
 	struct error *e;
 };
 
-/* What was found, at a position that counts from the window's start. */
+/* A packed file that was found, at a position that counts from the window's start. */
 struct embedded_found {
 	const char *what;
 	uint64_t at;
@@ -44,7 +44,7 @@ static unsigned long long embedded_in_file(const struct window *window, uint64_t
 	return (unsigned long long)(window->base + at);
 }
 
-/* What is a packed file beyond doubt */
+/* Signs that prove a packed file */
 
 /*
  * More than the magic bytes: the fields of squashfs's superblock agree with one another,
@@ -234,7 +234,7 @@ static int refuse_others(const struct window *window, const char *file)
 	return found.what ? refuse_found(window, file, &found) : 0;
 }
 
-/* What packed files are known to be put behind. */
+/* The files that packed files are known to be put behind. */
 static const struct {
 	size_t at;
 	const char *magic;

@@ -23,7 +23,7 @@ static const struct format *const formats[] = {
 #undef FORMAT
 };
 
-/* What each is called, in the same order. */
+/* The words of the formats, in the same order. */
 static const char *const words[] = {
 #define FORMAT(name, word, description, library) word,
 #include "format/formats.def"

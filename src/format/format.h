@@ -59,7 +59,7 @@ struct scan {
 
 	struct findings *findings; /* for the user (build/findings.h); may be NULL */
 
-	/* What the format says of this file for `granary info`, if anything:
+	/* The format's description of this file for `granary info`, if any:
 	   "zstd, blocks of 128 KiB". */
 	char detail[96];
 
@@ -105,7 +105,7 @@ struct format {
 
 /* Reads the window through, or says that this build cannot (-EBADMSG). */
 int format_scan(const struct format *format, struct scan *scan, struct error *e);
-/* What every format may have to say of the file that `label` names. */
+/* Errors that every format may have, of the file that `label` names. */
 int format_no_memory(const char *label, struct error *e);
 int format_unreadable(const char *label, int err, struct error *e);
 

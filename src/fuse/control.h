@@ -3,9 +3,9 @@
  * control.h: the hidden directory .granaryfs at the root of a mount, with the counters
  * and options as files. Private to fuse/.
  *
- * It is not in the tree: its inode numbers are above those of any tree, and equal in all
- * mounts and servers. Its functions read no storage, take no lock and never wait, so they
- * answer when storage hangs.
+ * The directory is not in the tree: its inode numbers are above those of any tree, and
+ * equal in all mounts and servers. Its functions read no storage, take no lock and never
+ * wait, so they answer when storage hangs.
  *
  * Each read makes the text anew. The kernel caches the text, but must look the file up
  * each time, and drops the cached text because the time of change differs.

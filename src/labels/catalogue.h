@@ -39,7 +39,7 @@ struct catalogue_item {
 	bool reversed;       /* written by MATLAB: its first dimension is the last here */
 	bool is_numpy;       /* NumPy can hold the type */
 
-	/* What a look at the items says, where the name or the shape gives reason to look */
+	/* Results of a look at items whose name or shape gives reason to look */
 	const char *encoded; /* most of the first rows are images of this extension; NULL */
 	bool whole;          /* floats: all of them are whole numbers */
 	bool one_hot;        /* two dimensions: each row has one 1, and zeros */

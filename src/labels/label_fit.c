@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which items hold one label a row, as far as their types and shapes say. */
+/* Items that hold one label a row, as far as their types and shapes say. */
 #include "labels/label_rules.h"
 #include "names/label_words.h"
 

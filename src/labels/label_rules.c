@@ -29,7 +29,7 @@ struct rules_candidate {
 	char key[NAME_KEY_BYTES];
 };
 
-/* What is called as labels of an array are, and does not fit it. */
+/* An item that has the name of an array's labels, and does not fit the array. */
 struct label_mismatch {
 	size_t array, labels;
 };
@@ -215,7 +215,7 @@ static bool bind_key(const struct rules *rules, struct binding *b, const char *k
 	return false;
 }
 
-/* What else is called as labels are, and fits: their names, and how many. */
+/* Other items that have names of labels, and fit: these names, and how many. */
 struct rivals {
 	size_t count, first;
 	enum label_form form;

@@ -47,7 +47,7 @@ enum class_rows_kind {
 	CLASS_ROWS_TWICE,  /* it is not told which of two columns is the labels' */
 };
 
-/* What the numbers are; *out has them judged. 0 or -ENOMEM. */
+/* Finds the kind of the numbers, for *out. 0 or -ENOMEM. */
 int class_rows_classify(struct class_rows *rows, enum class_rows_kind *out);
 
 /* Where something like n01440764 begins a text: its length, 0 if there is none. */

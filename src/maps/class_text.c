@@ -110,7 +110,7 @@ static bool is_number_line(const struct map_line *line)
 	return map_parse_number(line->text, line->size, &number);
 }
 
-/* What the first of several lines may be besides a class; NULL: nothing. */
+/* The doubt about the first of several lines, which may be no class; NULL: none. */
 static const char *first_line_doubt(const struct map_lines *lines)
 {
 	const struct map_line *items = lines->items.items;

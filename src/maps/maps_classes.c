@@ -35,7 +35,7 @@ static int class_list_refuse_pair(const struct class_list *list,
 			 pair->unit, pair->place, what);
 }
 
-/* Which of the two is the label: {"0": "tench"}, {"tench": 0}, or the place in a list. */
+/* The label is one of the two, {"0": "tench"} or {"tench": 0}, or the place in a list. */
 static int add_class_pair(struct class_list *list, const struct map_pair *pair,
 			  struct class *class, struct map_value *name, struct error *e)
 {

@@ -354,7 +354,7 @@ static bool is_label_first(const struct maps_table *t)
 	return found && found + 1 >= rows;
 }
 
-/* What the first row has: a tab, a comma, a semicolon, a bar, or only blanks. */
+/* The delimiter of the first row: a tab, a comma, a semicolon, a bar, or blanks. */
 static char delimiter_of(const struct maps_table *t)
 {
 	static const char delimiters[] = "\t,;|";

@@ -28,7 +28,7 @@ static int refuse_yaml(const struct yaml *yaml, size_t i, const char *what)
 		yaml->input->path, yaml->lines->items.items[i].place, what);
 }
 
-/* What follows "KEY:" or "KEY =" in a line that begins with it; NULL: it does not. */
+/* The text behind "KEY:" or "KEY =" in a line that begins so; or NULL. */
 static const char *text_after_key(const struct map_line *line, const char *key)
 {
 	size_t n = strlen(key), sign = n;

@@ -15,7 +15,7 @@
 #include "maps/maps_texts.h"
 #include "maps/pickle.h"
 
-/* What of a path is looked for. */
+/* The part of a path that is compared. */
 enum part { PART_ALL, PART_NAME, PART_STEM, PARTS };
 
 struct name_map {

@@ -75,7 +75,7 @@ struct class_list_labels {
 };
 void class_list_labels(const struct class_list *list, struct class_list_labels *out);
 
-/* What a label is called, or NULL. */
+/* The name of a label, or NULL. */
 const char *class_list_name(const struct class_list *list, int64_t label);
 
 #endif

@@ -12,7 +12,7 @@ enum {
 	MARKS_MOST = 1000, /* open at a time: as deep as it nests */
 };
 
-/* What is above the last mark: nothing beneath it may be taken. */
+/* The number of values above the last mark: none beneath it may be used. */
 size_t pickle_height(const struct pickle_reader *r)
 {
 	size_t floor = r->marks.count ? r->marks.items[r->marks.count - 1] : 0;

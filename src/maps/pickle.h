@@ -66,7 +66,7 @@ struct pickle_input {
 
 struct pickle_reader;
 
-/* What one may hold. A limit that is 0 is none. */
+/* The limits of a pickle. 0: no limit. */
 struct pickle_policy {
 	size_t values_most, steps_most;
 	size_t line_most;   /* bytes of a line */

@@ -81,7 +81,7 @@ static int evaluate_call(struct pickle_reader *r, uint32_t *class, uint32_t *arg
 	return 0;
 }
 
-/* What would be called; nothing is. */
+/* The function that Python would call; it is not called here. */
 int pickle_do_reduce(struct pickle_reader *r, unsigned unused)
 {
 	uint32_t class, arguments;

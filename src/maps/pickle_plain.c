@@ -76,7 +76,7 @@ static uint32_t id_of(const struct pickle_reader *r, const struct pickle_value *
 	return (uint32_t)(value - r->out->values.items);
 }
 
-/* What is made of one piece of the input again and again, is not made without end. */
+/* Limits the values that an input may make of one piece of it again and again. */
 static int charge(struct pickle_reader *r, uint64_t bytes)
 {
 	uint64_t most = 8 * (r->input->end - r->input->begin) + MADE_FREE;

@@ -2,8 +2,8 @@
 /*
  * pickle_reader.h: the machine that a pickle is a program for, and its opcodes.
  *
- * It has a stack of values, marks on that stack, and a memo. Opcodes return 0, or an
- * errno with a sentence.
+ * The machine has a stack of values, marks on that stack, and a memo. Opcodes return 0,
+ * or an errno with a sentence.
  */
 #ifndef GRANARY_MAPS_PICKLE_READER_H
 #define GRANARY_MAPS_PICKLE_READER_H
@@ -67,12 +67,12 @@ struct pickle_value *pickle_at(struct pickle_reader *r, uint32_t id);
 int pickle_add_value(struct pickle_reader *r, const struct pickle_value *value, uint32_t *id);
 int pickle_append(struct pickle_reader *r, uint32_t container, uint32_t id);
 
-/* What is above the last mark: nothing beneath it may be taken. */
+/* The number of values above the last mark: none beneath it may be used. */
 size_t pickle_height(const struct pickle_reader *r);
 struct pickle_value *pickle_below_top(struct pickle_reader *r, size_t below);
 int pickle_stack_underflow(struct pickle_reader *r);
 
-/* What plain data may be made of: numbers and arrays of numpy, dicts of collections. */
+/* Plain data: numbers and arrays of numpy, dicts of collections. */
 extern const struct pickle_policy pickle_plain;
 
 int pickle_push_id(struct pickle_reader *r, uint32_t id);

@@ -77,7 +77,7 @@ int pickle_read_number(struct pickle_reader *r, unsigned width, uint64_t *out)
 	return err;
 }
 
-/* What is before the next line break, which is skipped. */
+/* Reads up to the next line break, and skips that. */
 int pickle_read_line(struct pickle_reader *r, const char **out, size_t *size)
 {
 	uint64_t left = r->input->end - r->at, begin = r->at;

@@ -29,7 +29,7 @@ static const char *const split_columns[] = { "split", "splits", "subset", "parti
 /* Of rows, besides the word for the split. */
 static const char *const index_words[] = { "idx", "index", "indices", "indexes", "inds" };
 
-/* What is called after labels and holds none. */
+/* Names that begin like those of labels and hold none. */
 static const char *const no_labels[] = {
 	"num", "count", "len", "name", "offset", "weight", "_start", "_end",
 };

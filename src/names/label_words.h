@@ -66,7 +66,7 @@ bool name_is_wnid(const char *name, size_t n);
 /* False: the names say that the two are of different splits. */
 bool names_splits_agree(const char *a, const char *b);
 
-/* Which of a pair of files this is, "train_x.h5" or "train_y.h5": both have one key. */
+/* The part of a file in a pair, "train_x.h5" or "train_y.h5": both have one key. */
 enum name_pair { NAME_NO_PAIR, NAME_PAIR_IMAGES, NAME_PAIR_LABELS };
 enum name_pair name_pair(const char *name, char key[NAME_KEY_BYTES]);
 

@@ -58,9 +58,10 @@ static const struct rule allowed[] = {
 	ALWAYS(lseek), ALWAYS(fstat), ALWAYS(ftruncate), ALWAYS(getdents64),
 	ALWAYS(readv), ALWAYS(writev), ALWAYS(preadv), ALWAYS(dup3), ALWAYS(ppoll),
 	/*
-	 * What a descriptor is: libc's fstat(3), with the name "". A filter cannot see the name,
-	 * and Landlock forbids no stat: so a process that was taken over can ask, as nobody,
-	 * whether a name is there and how large that is. It opens nothing.
+	 * The type and size of a descriptor: libc's fstat(3), with the name "". A filter
+	 * cannot see the name, and Landlock forbids no stat: so a process that was taken
+	 * over can ask, as nobody, whether a name is there and how large that is. The call
+	 * opens nothing.
 	 */
 	MASKED(newfstatat, 3, AT_EMPTY_PATH, AT_EMPTY_PATH),
 	EXACTLY(fcntl, 1, F_GETFD), EXACTLY(fcntl, 1, F_SETFD), EXACTLY(fcntl, 1, F_GETFL),

@@ -3,9 +3,9 @@
  * hdf5_output.h: an HDF5 file, written to a descriptor through our own file driver.
  *
  * The driver keeps the errno of the first failed write, which libhdf5 does not pass on.
- * It takes no locks and needs no file name. After a failed write it writes nothing more
- * and reports success, because libhdf5 cannot close a file that it cannot write. So a
- * caller checks the field `error`, whatever libhdf5 returns.
+ * The driver takes no locks and needs no file name. After a failed write it writes nothing
+ * more and reports success, because libhdf5 cannot close a file that it cannot write. So
+ * a caller checks the field `error`, whatever libhdf5 returns.
  *
  * Threads: one, with no other call into libhdf5 meanwhile.
  */

@@ -111,7 +111,7 @@ static const char *short_name(const char *name, char out[NAME_BYTES])
 	return out;
 }
 
-/* What was given for an option; in `out`, or the config's own. */
+/* The text that was given for an option; in `out`, or the config's own. */
 static const char *option_value(const struct option_spec *spec,
 				const struct dataset_config *config, char out[NAME_BYTES])
 {
@@ -121,7 +121,7 @@ static const char *option_value(const struct option_spec *spec,
 	return out;
 }
 
-/* What both texts end with: nothing where all is as usual. */
+/* The end of both texts: the options of formats that are not at their default. */
 static void append_formats(const struct dataset_config *config, char *out)
 {
 	char value[NAME_BYTES], name[NAME_BYTES];

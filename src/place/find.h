@@ -13,7 +13,7 @@
 #include "source/source_set.h"
 
 /*
- * What lies at the places of a wish: each is opened once, when it is asked for first, and
+ * The files at the places of a wish: each is opened once, when it is asked for first, and
  * stays what it was then. Zero to begin with.
  */
 struct index_files {
@@ -25,7 +25,7 @@ struct index_files {
 	} at[LOCATE_MAX_PLACES];
 };
 
-/* What an index must fit, and where it may be. */
+/* The sources and options that an index must fit, and the places where it may be. */
 struct index_wish {
 	const struct source_set *sources;
 	struct identity *identities; /* owned: one a source */

@@ -25,7 +25,7 @@ static int add_keys(struct regroup *r, const struct name_map *map)
 	return err;
 }
 
-/* What is kept of each item. */
+/* The memory of which items of the maps were used. */
 static int new_state(struct map_state *state)
 {
 	size_t n = name_map_count(state->map);

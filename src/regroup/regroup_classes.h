@@ -33,7 +33,7 @@ int regroup_classes_add_path(struct regroup_classes *classes, const char *path);
 /* All has been seen. */
 void regroup_classes_seal(struct regroup_classes *classes);
 
-/* What a label's folder is called: valid until the next call. */
+/* The name of a label's folder: valid until the next call. */
 const char *regroup_classes_name(struct regroup_classes *classes, int64_t label);
 
 /* Was a label asked for that the list has no name for, nor anything else? The first. */

@@ -81,7 +81,7 @@ struct match {
 
 /* ---- regroup.c ---- */
 
-/* What a map says of the file at `path`, and how well that fits; false: nothing. */
+/* The item of a map for the file at `path`, and how well it fits; false: none. */
 bool regroup_find(struct map_state *state, const char *path, struct match *out);
 
 /* The same once all has been seen, of a file that is meant and has a label. */
@@ -134,7 +134,7 @@ const char *regroup_skip_root(const char *path);
 /* A path of the log in hand, from the root: valid until the next one. NULL: no memory. */
 const char *regroup_whole_path(struct regroup *r, const char *path);
 
-/* What may be moved: a nested packed file that could be read is a folder. */
+/* Files may be moved: a nested packed file that could be read is a folder. */
 bool regroup_is_file(const struct entry *entry);
 
 /* Goes into nested logs, and on to those that follow, until one fails. */

@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "maps/pickle.h"
 
-/* What an image's metadata may hold (thousands of tags) and no attack needs. */
+/* Limits above all metadata of images (thousands of tags), and below an attack's. */
 enum {
 	VALUES_MOST = 16384,
 	LINE_MOST = 512,     /* bytes, of a module's or class's name */

@@ -85,7 +85,7 @@ void wds_complaint_add(struct wds_complaint *complaint, const char *path, size_t
 		 n < 200 ? (int)n : 200, path);
 }
 
-/* What stays */
+/* Entries that stay as they are */
 
 static int wds_build_add(struct build *b, struct entries *log, const struct entry *entry)
 {
@@ -141,7 +141,7 @@ static int add_sample_entries(struct build *b, const struct wds_sample *sample)
 	return err;
 }
 
-/* What a sample's files are */
+/* The files of a sample */
 
 static bool same_size(const void *context, uint32_t id, const void *key)
 {
@@ -230,7 +230,7 @@ static int fill_bytes(struct build *b, const struct wds_build_part *part,
 	return raw_bytes(b, member->offset, member->size, &out->body);
 }
 
-/* What they are called */
+/* The names of files */
 
 /* Appends to the name, which has a NUL behind it. */
 static int wds_build_add_text(struct build *b, const char *text, size_t n)

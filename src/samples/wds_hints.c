@@ -28,7 +28,7 @@ enum {
 	"tar --sort=name --transform='s,\\.\\([^/]\\),_\\1,g;s,_\\([^_/]*\\)$,.\\1,' " \
 	"-C FOLDER -cf NEW.tar ."
 
-/* What labels=NAME could take, and its values in the first samples. */
+/* A member that labels=NAME could name, and its values in the first samples. */
 struct wds_hints_candidate {
 	char name[NAME_MOST + 1];
 	uint32_t hashes[PROBES];
@@ -268,7 +268,7 @@ static const struct wds_member *own_label(const struct wds_sample *sample, size_
 	return NULL;
 }
 
-/* What is before the last dot of a suffix, and is the same for all that have no dots. */
+/* The part before the last dot of a suffix: suffixes without dots have the same, none. */
 static bool same_part(const char *a, const char *b)
 {
 	size_t n = (size_t)(wds_extension(a) - a);

@@ -58,7 +58,7 @@ const struct wds_member *wds_label_member(const struct wds_rule *rule,
 	return rule->suffix ? wds_sample_find(sample, rule->suffix) : NULL;
 }
 
-/* What a label says */
+/* Reading labels */
 
 static int broken(const char **why, const char *what)
 {
@@ -81,7 +81,7 @@ static int wds_labels_set_name(struct wds_label *label, const char *text, size_t
 }
 
 /*
- * What Python's int() reads: digits, a sign before them, single underscores between them.
+ * Reads as Python's int(): digits, a sign before them, single underscores between them.
  * Writes them without what changes nothing: "+007" is "7". NULL, or why it is none.
  */
 static const char *plain_integer(const char *text, size_t n, char out[WDS_CLASS_BYTES])
@@ -304,7 +304,7 @@ static bool is_wnid(const char *text, size_t n)
 	return n == WNID_BYTES || !isalnum((unsigned char)text[WNID_BYTES]);
 }
 
-/* What lies in a directory of that name has its class already: NULL. */
+/* A sample in a directory of that name has its class already: NULL. */
 static const char *wnid_of(const struct wds_sample *sample)
 {
 	const char *at = sample->key, *end = at + sample->key_length, *name = end;

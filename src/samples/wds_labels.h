@@ -31,7 +31,7 @@ struct wds_rule {
 	const char *name;   /* for people: ".cls" */
 };
 
-/* What may be a label, in this order; `labels` (labels=NAME) may be NULL. At most
+/* The members that may be labels, in order; `labels` (labels=NAME) may be NULL. At most
    WDS_RULES_MOST of them: how many. */
 enum { WDS_RULES_MOST = 4 };
 size_t wds_rules(const char *labels, struct wds_rule *out);

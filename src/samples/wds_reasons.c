@@ -154,7 +154,7 @@ static void find_wnids(const struct wds_tar *tar, size_t i, struct wds_findings 
 	out->sure = tar->with[i] == tar->total;
 }
 
-/* What is in the tar, but not where it could be used. */
+/* Labels that are in the tar, but not where they could be used. */
 static int find_misplaced(const struct wds_tar *tar, struct wds_findings *out)
 {
 	int err = 0;

@@ -10,7 +10,7 @@
 #include "samples/wds_labels.h"
 #include "samples/webdataset.h"
 
-/* What has been counted of a tar's samples, and what may be their labels. */
+/* Counts of a tar's samples, and the members that may be their labels. */
 struct wds_tar {
 	struct entries *log;
 	struct wds_window *window;

@@ -41,7 +41,7 @@ struct wds_sample {
 struct wds_walk {
 	struct entries *log;
 	size_t next;
-	/* What is in no sample, as it passes; may be NULL. A negative errno ends the walk. */
+	/* Called for entries in no sample; may be NULL. A negative errno ends the walk. */
 	int (*other)(void *context, struct entries *log, const struct entry *entry);
 	void *context;
 };
@@ -57,7 +57,7 @@ const struct wds_member *wds_sample_find(const struct wds_sample *sample,
 /* Does WebDataset leave out what is called so: `__x__`, and all that is in `__x__/`? */
 bool wds_is_meta(const char *path);
 
-/* What follows the last dot of a suffix. */
+/* The part behind the last dot of a suffix. */
 const char *wds_extension(const char *suffix);
 
 /* A suffix as people write it, without the dot before it. */

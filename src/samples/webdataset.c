@@ -25,7 +25,7 @@ struct webdataset_scan {
 	struct wds_complaint broken, missing, odd;
 };
 
-/* What is there */
+/* Counting members and samples */
 
 static int see_other(void *context, struct entries *log, const struct entry *entry)
 {
@@ -97,7 +97,7 @@ static int choose_rule(struct webdataset_scan *take)
 	return 0;
 }
 
-/* What the labels say */
+/* Reading all labels */
 
 static int webdataset_add_record(struct webdataset_scan *take,
 				 const struct wds_label *label)
@@ -185,7 +185,7 @@ static int read_label(struct webdataset_scan *take, const struct wds_sample *sam
 	return err ? err : webdataset_add_record(take, &label);
 }
 
-/* What is said */
+/* Findings */
 
 static void webdataset_report(const struct webdataset_scan *take)
 {

@@ -34,7 +34,7 @@ enum wds_reason {
 
 enum { WDS_SENTENCE_BYTES = 480 };
 
-/* What is to be said of a shard: of a set of them it is said once (wds_report.h). */
+/* The findings of a shard: those of a set are merged into one (wds_report.h). */
 struct wds_findings {
 	const char *label;      /* for messages: the scan's */
 	const char *split;      /* the config's */

@@ -233,7 +233,7 @@ const char *view_row_name(const struct array *array, const struct row *row)
 	return array->form == FORM_CLASSES ? filename_of(row->key->rest) : row->key->rest;
 }
 
-/* Which names there are, and whether labels are numbers. */
+/* Counts the names, and finds whether labels are numbers. */
 static void inspect_rows(struct array *array)
 {
 	struct rows rows = { .array = array };

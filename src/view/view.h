@@ -47,7 +47,7 @@ struct view_config {
 
 struct view;
 
-/* What `config` points to must outlive the view. NULL: out of memory. */
+/* The memory that `config` points to must outlive the view. NULL: out of memory. */
 struct view *view_new(const struct view_config *config);
 void view_free(struct view *view);
 

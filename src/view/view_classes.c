@@ -328,7 +328,7 @@ static int name_labels(struct view *view, struct array *array, struct error *e)
 	return err ? err : classes_check_names(array, e);
 }
 
-/* What the file says of names is taken if it can be; what the user says must fit. */
+/* Class names of the file are used where they fit; those of the user must fit. */
 static int name_array(struct view *view, struct array *array, struct error *e)
 {
 	struct error why = { 0 };

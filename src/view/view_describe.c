@@ -9,7 +9,7 @@
 #include "build/findings.h"
 #include "view/view_parts.h"
 
-/* What the arrays have in common, or some of them. */
+/* Sums over the arrays, or some of them. */
 struct counts {
 	uint64_t rows, named, keyed, unusable;
 	bool classes, folders, labelled, maps_may_help;
@@ -155,7 +155,7 @@ static void add_range(const struct view *view, char *out, size_t room)
 			     labels[n - 1]);
 }
 
-/* What the numbers are called, of the first array in classes. */
+/* The names of the numbers, of the first array in classes. */
 static void describe_class_names(const struct view *view, char *out, size_t room)
 {
 	for (size_t i = 0; i < view->arrays.count; i++) {

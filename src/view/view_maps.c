@@ -15,8 +15,8 @@
 /* ---- Whose keys ---- */
 
 /*
- * What follows the split in a path; NULL: it is of another. Of several directories that
- * are called so it is the last with a class behind it, if there is one.
+ * The rest of a path behind the split; NULL: the path is of another split. Of several
+ * directories with the split's name the last one with a class behind it counts, if any.
  */
 static const char *path_after_split(const char *path, const char *split)
 {
@@ -111,7 +111,7 @@ static int view_maps_check_labels(const struct array *array, struct error *e)
 
 /* ---- Rows that have names in the file ---- */
 
-/* What a map says of a row, if it is one of the row's split; no folder says nothing of it. */
+/* The item of a map for a row, if it is one of the row's split; NULL: there is none. */
 static const struct name_map_item *view_maps_item_of(const struct name_map *map,
 						     const struct array *array,
 						     const char *name, bool alone)

@@ -13,20 +13,20 @@
 
 enum { VIEW_COMPONENT_BYTES = 255 }; /* of a path, at most */
 
-/* What one shard has of an array. */
+/* The part of an array in one shard. */
 struct view_piece {
 	const struct sample_group *group;
 	const struct sample *samples;
 };
 
-/* What a map says of a row. */
+/* The key of a row in a map. */
 struct map_key {
 	const struct name_map_item *item;
 	const char *rest;     /* of its path, behind the split: "n01440764/x.JPEG" */
 	const char *map_path; /* for messages */
 };
 
-/* What the directory of a label is called. */
+/* The name of a label's directory. */
 struct label_name {
 	int64_t label;
 	const char *name; /* in the view's arena, or as long as the view */
@@ -38,7 +38,7 @@ enum form {
 	FORM_CLASSES, /* <split>/<class>/<name or row> */
 };
 
-/* What is before a name so that none comes twice. */
+/* The prefix of a name that makes it unique. */
 enum prefix {
 	PREFIX_NONE,
 	PREFIX_STEM, /* the row of the first that has this stem: what lies beside an image
@@ -131,7 +131,7 @@ int view_collect_classes(struct view *view);
 /* Gives all of them names: 0, -ENOMEM, or -EBADMSG and a sentence. */
 int view_name_classes(struct view *view, struct error *e);
 
-/* What the directory of this row's class is; `out` may be used for it. NULL: none. */
+/* The directory of this row's class; `out` may be used for it. NULL: none. */
 const char *view_class_directory(const struct view *view, const struct array *array,
 				 const struct row *row, char out[VIEW_COMPONENT_BYTES + 1]);
 

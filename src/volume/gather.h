@@ -31,7 +31,7 @@ void gather_simplify(struct gather *gather);
 /* Bytes of all elements. */
 uint64_t gather_bytes(const struct gather *gather);
 
-/* What has been simplified. The two do not overlap. */
+/* Copies by a simplified plan. The two do not overlap. */
 void gather_copy(const struct gather *gather, const void *from, void *to);
 
 #endif

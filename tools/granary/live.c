@@ -78,7 +78,7 @@ static int parse_in_sandbox(struct live_query *look)
 	return sandbox_enter(&e) < 0 ? -EPERM : sample_parse(look->json, &look->sample);
 }
 
-/* What was given, and what is above it, up to the root of the mount. */
+/* Tries the path that was given, and those above it, up to the root of the mount. */
 static int find_mount(void *argument)
 {
 	struct live_query *look = argument;

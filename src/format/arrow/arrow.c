@@ -2,7 +2,7 @@
 /*
  * Apache Arrow IPC files and streams: rows of bytes, with labels, as samples.
  *
- * What describes them are flatbuffers, read by ourselves: there is no C library for
+ * Flatbuffers describe them, read by ourselves: there is no C library for
  * Arrow. Buffers are not copied: a sample is where its bytes lie in the file.
  */
 #include "build/findings.h"

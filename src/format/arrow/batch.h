@@ -9,7 +9,7 @@
 
 #include "format/arrow/ipc.h"
 
-/* What a record batch has for an array. */
+/* The part of a record batch that belongs to an array. */
 struct arrow_stretch {
 	uint64_t at, length;
 };

@@ -9,7 +9,7 @@
 
 #include "format/arrow/ipc.h"
 
-/* What is taken of a file. */
+/* The columns of a file that are shown. */
 struct arrow_choice {
 	const struct arrow_column *images;
 	const struct arrow_column *labels; /* NULL: none */
@@ -20,7 +20,7 @@ struct arrow_choice {
 	uint64_t row_budget;               /* rows that the file may still have */
 };
 
-/* What the first rows of a column begin like; of one without bytes, all of its rows. */
+/* The format of the first rows of a column; of one without bytes, of all rows. */
 struct arrow_rows_type {
 	const char *extension; /* of most, or SAMPLES_UNKNOWN */
 	bool known;            /* and that is the type of images, sounds or arrays */

@@ -82,7 +82,7 @@ int arrow_refuse(struct arrow_file *file, const char *format, ...)
 int arrow_refuse_batch(struct arrow_file *file, const struct arrow_batch *batch,
 		       const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* What arrow_read said: storage, or a place outside the file. */
+/* The sentence for an error of arrow_read: storage, or a place outside the file. */
 int arrow_refuse_read(struct arrow_file *file, int err);
 int arrow_no_memory(struct arrow_file *file);
 

@@ -100,7 +100,7 @@ static int label_column_get_text(struct arrow_labels *labels, struct arrow_file 
 
 /* ---- Lists ---- */
 
-/* Which elements are those of row i: false where they lie outside. */
+/* The elements of row i: false where they lie outside. */
 static bool find_elements(const struct arrow_labels *labels, size_t i, uint64_t first,
 			  uint64_t *begin, uint64_t *end)
 {

@@ -2,7 +2,7 @@
 /*
  * message_reader.h: a window of a source, read from front to back with leaps.
  *
- * What describes an Arrow file lies in small pieces between large ones of data. Each
+ * The metadata of an Arrow file lie in small pieces between large ones of data. Each
  * leap costs one small read, and reads grow while nothing is leapt over. Where leaps
  * are short the kernel is told to fetch everything well ahead: that costs storage less
  * than many small reads, and what is indexed will be read.

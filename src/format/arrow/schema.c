@@ -91,7 +91,7 @@ static int read_length(struct arrow_schema *schema, const struct flat_table *typ
 	return 0;
 }
 
-/* What a type says besides its number. */
+/* The properties of a type besides its number. */
 static int schema_read_type(struct arrow_schema *schema, const struct flat_table *type,
 			    struct arrow_array *array)
 {

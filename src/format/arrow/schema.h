@@ -27,7 +27,7 @@ enum arrow_type {
 	ARROW_BINARY_VIEW = 23, ARROW_UTF8_VIEW = 24,
 };
 
-/* Which nodes and buffers of a record batch are a column's, or its child's. */
+/* The nodes and buffers of a record batch that are a column's, or its child's. */
 struct arrow_array {
 	enum arrow_type type;
 	unsigned bits;      /* ARROW_INT, ARROW_FLOAT; ARROW_BOOL: 1 */

@@ -152,7 +152,7 @@ void hdf5_column_close(struct hdf5_column *c)
 	c->slice = c->fill = NULL;
 }
 
-/* What was never written */
+/* Rows that were never written */
 
 /* Rows of variable length that were never written are empty, if nobody said otherwise. */
 static int column_make_fill(struct hdf5_column *c)

@@ -15,14 +15,14 @@
 
 enum { METADATA_KEPT = 4 << 20 }; /* bytes */
 
-/* What libhdf5 knows of an open file. */
+/* The part of an open file that libhdf5 keeps. */
 struct driver_file {
 	H5FD_t is;
 	struct hdf5_file *file;
 	haddr_t eoa;
 };
 
-/* What a property list carries to the driver's open. */
+/* The content of a property list, for the driver's open. */
 struct driver_info {
 	struct hdf5_file *file;
 };

@@ -154,7 +154,7 @@ int hdf5_add_soft_link(struct hdf5_walk *walk, const char *target)
 	return hdf5_add_entry(walk, &entry, 0);
 }
 
-/* What is not shown */
+/* Datasets that are not shown */
 
 void hdf5_leave_out(struct hdf5_walk *walk, const char *what)
 {

@@ -279,7 +279,7 @@ static bool refers(const struct hdf5_split_line *line)
 	return line->indices != 0 && line->indices != HADDR_UNDEF;
 }
 
-/* What is said of the labels of the same split; NULL: nothing. */
+/* The line for the labels of the same split; NULL: there is none. */
 static const struct hdf5_split_line *line_of_labels(const struct hdf5_split_line *lines, size_t n,
 					 const char *split, const char *labels)
 {

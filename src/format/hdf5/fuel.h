@@ -40,7 +40,7 @@ void hdf5_split_lines_free(struct hdf5_split_lines *lines);
 bool hdf5_split_lines_refer_to(const struct hdf5_split_lines *lines, haddr_t address);
 
 /*
- * What the lines say of the array `source` of `rows` rows, and of its labels (NULL: none).
+ * The lines for the array `source` of `rows` rows, and for its labels (NULL: none).
  * hdf5_splits_free in any case.
  */
 int hdf5_splits_read(struct hdf5_walk *walk, struct hdf5_split_lines *lines,

@@ -12,7 +12,7 @@
 #include "format/hdf5/object.h"
 #include "labels/label_rules.h"
 
-/* What a dataset is besides an item of the catalogue. */
+/* The state of a dataset beside its item of the catalogue. */
 struct hdf5_table {
 	struct hdf5_walk *walk; /* through the file that it is in */
 	haddr_t address;

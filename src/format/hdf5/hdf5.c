@@ -340,7 +340,7 @@ static bool is_partners(const struct hdf5_group *group, const struct catalogue_i
 	return group->walk->scan->labels_of && !group->walk->scan->rows->arrays && label_rules_count(item) > 0;
 }
 
-/* What says nothing of samples is a file or a link like any other, or is left out. */
+/* An item without samples or labels is a file or a link, or is left out. */
 static int add_unused_item(struct hdf5_group *group, size_t i)
 {
 	struct hdf5_walk *walk = group->walk;

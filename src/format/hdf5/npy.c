@@ -91,7 +91,7 @@ static bool npy_add_member(hid_t type, unsigned i, size_t *at, char *out, size_t
 	return fits;
 }
 
-/* What h5py makes of complex numbers: two floats, r and i. */
+/* Complex numbers as h5py stores them: two floats, r and i. */
 static bool make_complex(hid_t type, char *out, size_t room)
 {
 	size_t size = H5Tget_size(type);

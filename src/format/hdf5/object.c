@@ -15,7 +15,7 @@ enum {
 	COMPACT_BYTES = 64 * 1024, /* what an object header can hold */
 };
 
-/* What it is */
+/* Kinds of objects */
 
 static bool is_byte(hid_t type)
 {
@@ -215,7 +215,7 @@ static int push_literal(struct hdf5_walk *walk, uint64_t file_offset, const void
 	return push_extent(walk, file_offset, extent);
 }
 
-/* What was never written */
+/* Chunks that were never written */
 
 int hdf5_dataset_has_fill(struct hdf5_walk *walk, struct hdf5_dataset *d, bool *out)
 {

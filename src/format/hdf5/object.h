@@ -55,7 +55,7 @@ void hdf5_dataset_close(struct hdf5_dataset *dataset);
 /* "32-bit float, 60000 x 784" */
 void hdf5_dataset_describe(const struct hdf5_dataset *dataset, char *text, size_t room);
 
-/* What it holds, as walk->extents; *size bytes, holes included. */
+/* The bytes of a dataset, as walk->extents; *size of them, holes included. */
 int hdf5_dataset_extents(struct hdf5_walk *walk, struct hdf5_dataset *dataset,
 			 uint64_t *size);
 

@@ -251,7 +251,7 @@ static bool names_split(const char *path)
 }
 
 /*
- * Which part of the dataset what is at hand belongs to: its parent group, without the
+ * The split of the rows at hand: their parent group, without the
  * first slash; if no name in that says so, below what the file's name says.
  */
 static char *copy_split(const struct hdf5_walk *walk)

@@ -20,7 +20,7 @@ enum {
 
 #define FILL_BYTES (UINT64_C(1) << 30) /* of fill values, in one file */
 
-/* What is stored lies in the file once, but tables of rows are read twice. */
+/* Stored bytes lie in the file once, but tables of rows are read twice. */
 static void set_budgets(struct hdf5_walk *walk)
 {
 	uint64_t length = walk->scan->length; /* < 2^63, as files are */

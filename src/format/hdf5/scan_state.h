@@ -43,7 +43,7 @@ struct hdf5_walk {
 	VEC(struct hdf5_seen) seen;
 	struct idmap seen_by_address;
 
-	/* What may still be found in this file, whichever its datasets */
+	/* The budgets that are left of this file, for all of its datasets together */
 	uint64_t stored_budget;  /* bytes of chunks, and those that headers hold */
 	uint64_t row_budget;     /* rows */
 	uint64_t decoded_budget; /* bytes of tables, labels and names, each time anew */
@@ -87,7 +87,7 @@ int hdf5_out_of_memory(struct hdf5_walk *walk);
  */
 int hdf5_charge_paths(struct hdf5_walk *walk, uint64_t n, uint64_t bytes);
 
-/* What hdf5_blocks said: storage, memory, or a place outside the file. */
+/* The sentence for an error of hdf5_blocks: storage, memory, a place outside. */
 int hdf5_refuse_read(struct hdf5_walk *walk, int err);
 
 /* One more entry has been passed, and so many bytes of the window. */

@@ -344,7 +344,7 @@ static int metadata_read_symlink(struct squashfs_image *image, struct squashfs_i
 	return 0;
 }
 
-/* What is not shown needs nothing but its type. */
+/* Of an inode that is not shown only the type is read. */
 static int read_no_more(struct squashfs_image *image, struct squashfs_inode *out)
 {
 	(void)image;

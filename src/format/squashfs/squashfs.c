@@ -133,7 +133,7 @@ static void squashfs_advance(struct squashfs_walk *walk, uint64_t bytes)
 		walk->scan->advance(walk->scan, bytes);
 }
 
-/* What one more entry and its copies of path and target take. */
+/* The bytes that one more entry and its copies of path and target take. */
 static int squashfs_count_names(struct squashfs_walk *walk, const struct entry *entry)
 {
 	size_t length = strlen(entry->path) + (entry->target ? strlen(entry->target) : 0);
@@ -273,7 +273,7 @@ static void squashfs_fill_attributes(const struct squashfs_inode *inode,
 	entry->mtime = inode->mtime;
 }
 
-/* What the path at hand names. */
+/* The inode of the path at hand. */
 static int squashfs_add_inode(struct squashfs_walk *walk,
 			      const struct squashfs_inode *inode, uint64_t reference)
 {

@@ -37,7 +37,7 @@ void tar_walk_free(struct tar_walk *walk)
 	vec_free(&walk->xattrs);
 }
 
-/* What follows a header that says more of the next one */
+/* Headers that describe the member behind them */
 
 /* Leaves `size` bytes and a NUL in *out. `header` is where their header is. */
 static int chain_read_text(struct tar_walk *walk, uint64_t header, uint64_t size,
@@ -156,7 +156,7 @@ static int parse_extension(struct tar_walk *walk, const unsigned char *block)
 
 /* The member's own header */
 
-/* What a member's pax header says, or else one for all; NULL: its own header does. */
+/* The record of a member's pax header, or else of the global one; or NULL. */
 static const struct tar_record *chain_find(const struct tar_walk *walk, const char *key)
 {
 	const struct tar_record *record = tar_records_find(&walk->member.records, key);

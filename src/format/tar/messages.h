@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-/* Which file, and the window of it: positions count from `base`. */
+/* A file's name, and the window of it: positions count from `base`. */
 struct tar_place {
 	const char *label;
 	uint64_t base, length;
@@ -23,14 +23,14 @@ int tar_refuse_read(const struct tar_place *place, uint64_t at, int err);
 int tar_refuse_member(const struct tar_place *place, const char *what,
 		      const char *member, uint64_t data);
 
-/* It ends inside a member that has `stored` bytes from `data` on. */
+/* The tar ends inside a member that has `stored` bytes from `data` on. */
 int tar_refuse_truncated(const struct tar_place *place, const char *member,
 			 uint64_t data, uint64_t stored);
 
-/* It is a part of a tar in several volumes, and begins inside `file`. */
+/* The tar is one of several volumes, and begins inside `file`. */
 int tar_refuse_volume(const struct tar_place *place, const char *file);
 
-/* It ends inside the header that begins at `header`. */
+/* The tar ends inside the header that begins at `header`. */
 int tar_refuse_cut(const struct tar_place *place, uint64_t header);
 
 /* There should be a header; `reason` may be NULL. */

@@ -135,7 +135,7 @@ static void wait_for_parts(struct tar_parallel *ahead)
 	ahead->pool = NULL;
 }
 
-/* What has been told of its progress is taken back. */
+/* The progress that was reported for the part is taken back. */
 static void drop_part(struct parallel_part *part, struct scan *scan)
 {
 	if (scan->advance && part->run.members)

@@ -167,7 +167,7 @@ int tar_map_records(struct tar_map *map, const struct tar_records *records)
 		parse_sparse_pairs(map, records);
 }
 
-/* What is read of the map before the data, block by block. */
+/* Reads the map before the data, block by block. */
 struct sparse_reader {
 	struct tar_window *window;
 	const unsigned char *block;

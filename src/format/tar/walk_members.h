@@ -30,7 +30,7 @@ struct tar_member {
 	bool sparse;         /* with a map; else all of it is stored */
 	struct tar_map map;
 
-	/* What the above points into. */
+	/* The memory of the pointers above. */
 	struct tar_records records;
 	char *long_name, *long_link; /* of GNU's L and K */
 	char name[TAR_PATH_BYTES + 1], link[TAR_NAME_BYTES + 1];
