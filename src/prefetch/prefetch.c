@@ -107,13 +107,13 @@ static bool block_of(const struct prefetch *p, uint32_t node, uint32_t *block)
 	       dataset_find_block(p->pusher.dataset, stored.source, stored.start, block);
 }
 
-/* Is the file's block part of the running sweep? Then the read fetches all of it. */
+/* Is the file's block part of the running sweep? */
 static bool is_to_be_swept(const struct prefetch *p, uint32_t node)
 {
 	const struct ledger *ledger = p->pusher.ledger;
 	uint32_t block;
 
-	return ledger_state(ledger) == SWEEP_RUNNING && !pace_is_quick(&p->pace) &&
+	return ledger_state(ledger) == SWEEP_RUNNING &&
 	       !ledger_is_cached(ledger, node) && block_of(p, node, &block) &&
 	       block < ledger_end(ledger);
 }
@@ -123,9 +123,9 @@ enum read_hint prefetch_read_begins(struct prefetch *p, uint32_t node)
 	if (!p)
 		return READ_EXACT;
 	atomic_fetch_add(&p->pusher.demand, 1);
-	return !pusher_count_request(&p->pusher, bounded_now()) &&
-	       is_to_be_swept(p, node) ?
-	       READ_BLOCK : READ_EXACT;
+	if (pusher_count_request(&p->pusher, bounded_now()) || !is_to_be_swept(p, node))
+		return READ_EXACT;
+	return pace_is_quick(&p->pace) ? READ_SHARED : READ_BLOCK;
 }
 
 void prefetch_read_ends(struct prefetch *p, uint32_t node, uint64_t offset, size_t length,

@@ -19,6 +19,7 @@
 enum read_hint {
 	READ_EXACT,  /* no more than is needed */
 	READ_BLOCK,  /* with the whole block, if a table has one */
+	READ_SHARED, /* as READ_EXACT; a sweep reads the block later, so its pages stay */
 	READ_AHEAD,  /* as READ_EXACT; by no reader's request */
 	READ_DIRECT, /* as READ_EXACT, and from storage though they are in the cache: decoded
 			chunks are dropped, and decoded anew */

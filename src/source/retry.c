@@ -61,6 +61,7 @@ static const struct transient *find_transient(int errnum)
 /* One call of retry_pread. */
 struct retry_reading {
 	struct local_file *file;
+	bool again;        /* the pages will be read once more */
 	int64_t begun;
 	unsigned tries;    /* more than the first */
 	bool reopened;
@@ -135,7 +136,8 @@ static ssize_t retry_read_once(struct retry_reading *r, void *buffer, size_t len
 	ssize_t n;
 
 	do {
-		if (atomic_load_explicit(&r->file->streaming, memory_order_relaxed))
+		if (!r->again &&
+		    atomic_load_explicit(&r->file->streaming, memory_order_relaxed))
 			n = retry_read_streaming(r, buffer, length, (off_t)offset);
 		else
 			n = pread(r->file->fd, buffer, length, (off_t)offset);
@@ -247,10 +249,10 @@ static bool should_retry(struct retry_reading *r, int err, unsigned seen)
 }
 
 int retry_pread(const struct source *source, void *buffer, size_t length,
-		uint64_t *offset)
+		uint64_t *offset, bool again)
 {
 	struct local_file *file = local_file_of(source);
-	struct retry_reading r = { .file = file, .begun = retry_now_ms() };
+	struct retry_reading r = { .file = file, .again = again, .begun = retry_now_ms() };
 	unsigned char *to = buffer;
 
 	if (!range_within(*offset, length, INT64_MAX))

@@ -16,6 +16,7 @@
 #ifndef GRANARY_SOURCE_RETRY_H
 #define GRANARY_SOURCE_RETRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,6 @@ struct source;
  * stays the same number.
  */
 int retry_pread(const struct source *source, void *buffer, size_t length,
-		uint64_t *offset);
+		uint64_t *offset, bool again);
 
 #endif

@@ -71,7 +71,8 @@ int source_read(const struct source *source, void *buffer, size_t length, uint64
 		return -EIO;
 	sleeps = context->demand ? processors_thread_sleeps() : 0;
 	begin = stats_clock();
-	err = source->ops->pread(source, buffer, length, &offset);
+	err = source->ops->pread(source, buffer, length, &offset,
+				 context->hint == READ_SHARED);
 	took = stats_add_duration(HISTOGRAM_source_read, begin, context->demand);
 	context->storage_reads++;
 	if (context->demand && processors_thread_sleeps() != sleeps)

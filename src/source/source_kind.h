@@ -25,9 +25,11 @@ struct source_ops {
 	/*
 	 * Reads exactly `length` bytes at *at, which lie within the source: 0 or a
 	 * negative errno. Repeats temporary failures. *at advances; after an error it is
-	 * the place of the error.
+	 * the place of the error. `again`: the bytes will be read once more, so they stay
+	 * where they can be had from at once.
 	 */
-	int (*pread)(const struct source *source, void *buffer, size_t length, uint64_t *at);
+	int (*pread)(const struct source *source, void *buffer, size_t length, uint64_t *at,
+		     bool again);
 
 	/* NULL: hints change nothing. */
 	void (*hint)(const struct source *source, enum source_hint hint, uint64_t at,

@@ -25,13 +25,15 @@ static void copy(const struct memory *memory, unsigned char *to, size_t length, 
 		to[i] = at < memory->length ? memory->bytes[at] : 0;
 }
 
-static int read_memory(const struct source *source, void *buffer, size_t length, uint64_t *at)
+static int read_memory(const struct source *source, void *buffer, size_t length, uint64_t *at,
+		       bool again)
 {
 	struct memory *memory = memory_of(source);
 	bool fails = memory->times && memory->fail_at >= *at &&
 		     memory->fail_at - *at < length;
 	size_t n = fails ? (size_t)(memory->fail_at - *at) : length;
 
+	(void)again;
 	copy(memory, buffer, n, *at);
 	*at += n;
 	if (fails)

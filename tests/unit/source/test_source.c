@@ -18,19 +18,6 @@
 static char folder[] = "/tmp/granary-source-XXXXXX";
 static char old_folder[4096];
 
-/* In libc's place: what is asked for ahead. */
-static off_t advised, advised_end;
-
-int posix_fadvise(int fd, off_t at, off_t length, int advice)
-{
-	(void)fd;
-	if (advice != POSIX_FADV_WILLNEED)
-		return 0;
-	advised += length;
-	advised_end = at + length > advised_end ? at + length : advised_end;
-	return 0;
-}
-
 static void write_file(const char *name, const void *bytes, size_t n)
 {
 	FILE *f = fopen(name, "w");
@@ -549,25 +536,6 @@ static int leave(void **state)
 	return system(command);
 }
 
-/* Storage reads no more for an identity than the identity is made of. */
-static void test_identity_reads_its_pages_only(void **state)
-{
-	enum { PAGE = 4096, SAMPLES = 64, MIB = 1 << 20 };
-	struct source *source;
-
-	(void)state;
-	write_file("large", "x", 1);
-	assert_int_equal(truncate("large", 100 * MIB), 0);
-	source = open_good("large");
-	advised = advised_end = 0;
-	source_identity_ahead(source, SAMPLES);
-	assert_int_equal(advised, (SAMPLES + 2) * PAGE);
-	assert_int_equal(advised_end, 100 * MIB);
-	source_hint(source, HINT_SOON, MIB, 3 * MIB + 1);
-	assert_int_equal(advised, (SAMPLES + 2) * PAGE + 3 * MIB + 1);
-	source_close(source);
-}
-
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_reads),
 	cmocka_unit_test(test_shrunk_file),
@@ -585,7 +553,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_literal_wins),
 	cmocka_unit_test(test_missing),
 	cmocka_unit_test(test_same_file_twice),
-	cmocka_unit_test(test_identity_reads_its_pages_only),
 	cmocka_unit_test(test_limit_is_raised),
 	cmocka_unit_test(test_limit_is_named),
 };
