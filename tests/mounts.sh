@@ -3,8 +3,8 @@
 # mounts.sh: the part of lib.sh that mounts, unmounts, and finds the processes of a mount.
 # Sourced by it.
 
-# What is polled starts no process: a hundred of them a second is what a busy machine
-# has no time for. Tables of the kernel are read in one go (mapfile): `read` seeks back
+# A poll starts no process: a hundred of them a second is more than a busy machine
+# has time for. Tables of the kernel are read in one go (mapfile): `read` seeks back
 # after each line, and lines are lost where others come and go meanwhile.
 
 # mount_lines MOUNTPOINT: the granaryfs there, as /proc/mounts has them, bare or shielded.

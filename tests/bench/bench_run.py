@@ -15,7 +15,7 @@ from work import Absent, Failed
 SHM, TREE = "/dev/shm", "files on disk"
 SQUASHFS, EROFS = "kernel squashfs", "kernel erofs"
 SQUASHFUSE, ARCHIVEMOUNT = "squashfuse_ll", "archivemount"
-# What a suite, or a contender, cannot do without.
+# Programs that a suite or a contender needs.
 PROGRAMS = {"decode": ("mksquashfs", "squashfuse_ll"), "squashfs": ("mksquashfs",),
             "squashfuse": ("mksquashfs", "squashfuse_ll"), "erofs": ("mkfs.erofs",),
             "archivemount": ("archivemount",)}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What the benchmark makes of a run that is made up: medians, ratios, verdicts, the
+# The benchmark's output for a made-up run: medians, ratios, verdicts, the
 # table and the chart. Nothing is mounted or measured.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

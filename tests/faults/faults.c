@@ -129,7 +129,7 @@ bool fault_strikes(const struct fault_turns *turns, struct fault_counts *c)
 	return true;
 }
 
-/* What is known of the descriptor's path; what is learnt of it is kept. */
+/* The descriptor's path, which is kept once it is known. */
 static void remember(struct call *call, ssize_t n)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -329,7 +329,7 @@ ssize_t __wrap_pread(int fd, void *buffer, size_t n, off_t offset)
 	return __wrap_pread64(fd, buffer, n, offset);
 }
 
-/* What the kernel holds would come past the faults: it holds nothing. */
+/* Pages that the kernel holds would come past the faults: it holds none. */
 ssize_t __wrap_preadv2(int fd, const struct iovec *pieces, int n, off_t offset, int flags)
 {
 	(void)fd, (void)pieces, (void)n, (void)offset, (void)flags;

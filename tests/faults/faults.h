@@ -3,7 +3,7 @@
  * faults.h: storage that fails, servers that crash, and a FUSE that lacks something, for
  * tests.
  *
- * What is here stands between a program and its calls of pread(2); the linker puts
+ * These functions stand between a program and its calls of pread(2); the linker puts
  * it there (--wrap) in programs that are built for tests, and in no other. What is
  * to fail is said in the environment:
  *
@@ -52,7 +52,7 @@
  *		minor=N, an older protocol with all that it lacks; readahead=BYTES, its
  *		most; or store: the kernel takes no pages
  *
- * What cannot be understood ends the program: a test must not go on without faults.
+ * A rule that cannot be parsed ends the program: a test must not go on without faults.
  */
 #ifndef GRANARY_TESTS_FAULTS_H
 #define GRANARY_TESTS_FAULTS_H
@@ -74,7 +74,7 @@ enum fault_kind {
 	FAULT_NOTE,
 };
 
-/* Which of the things that match are struck. */
+/* The matches that get the fault. */
 struct fault_turns {
 	uint64_t from, every, count;
 };

@@ -49,7 +49,7 @@ static bool take_flag(const char *name)
 	return false;
 }
 
-/* What no kernel knew before that minor version of the protocol. */
+/* Flags that no kernel knew before that minor version of the protocol. */
 static void be_as_old_as(uint32_t minor)
 {
 	minor_most = minor;

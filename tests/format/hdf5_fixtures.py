@@ -33,7 +33,7 @@ LABELS = ("targets", "labels", "label")
 BYTES = np.random.default_rng(7).integers(0, 256, 100000, dtype="u1") // 16
 
 
-# What h5py reads
+# Contents as h5py reads them
 
 def raw(dataset):
     """All bytes of a dataset, as they are in memory of the same type."""
@@ -123,7 +123,7 @@ def write_list(path):
         out.write("".join(line + "\n" for line in sorted(lines, key=str.encode)))
 
 
-# What is in the files
+# Contents of the files
 
 def write_encodings(file):
     """Each encoding of a file, and sizes around the limits of each."""
@@ -326,7 +326,7 @@ VERSIONS = {"earliest": ("earliest", "latest"), "v110": ("v110", "v110"),
 BLOCKS = {"earliest": (0, 512), "v110": (0,), "latest": (1024,)}
 
 
-# What is refused
+# Files that are refused
 
 def refuse_external_link(file):
     file["here/there"] = h5py.ExternalLink("other.h5", "/x")

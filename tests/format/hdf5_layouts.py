@@ -472,7 +472,7 @@ def arrays_netcdf(file):
     return lines + [listed("model/orog.npy", npy(data[0]))]
 
 
-# Which versions of the library write them
+# The versions of the library that write them
 VERSIONS = {"image_bytes": ["latest"], "jsc": ["earliest", "latest"]}
 
 

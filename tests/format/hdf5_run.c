@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tests of the HDF5 format share: a scan of a file, and what is in it. */
+/* Shared by tests of the HDF5 format: a scan of a file, and its contents. */
 #include "config.h"
 #if WITH_ZLIB
 #include "hdf5_run.h"

@@ -17,7 +17,7 @@ extern const char *run_labels;
 unsigned long sum_of_file(const struct run *run, const struct entry *entry);
 unsigned long sum_of_sample(const struct run *run, const struct sample *sample);
 
-/* What is in a scan, as these two print it; the caller frees it. */
+/* The contents of a scan, as these two print them; the caller frees the text. */
 typedef void run_print_entry(FILE *out, const struct run *run, const struct entry *entry);
 typedef void run_print_group(FILE *out, const struct run *run, size_t number);
 char *run_listing(const struct run *run, run_print_entry *print_entry,

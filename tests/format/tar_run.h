@@ -30,7 +30,7 @@ void run_end(struct run *run);
 /* A damaged archive: an error of the right kind with a useful sentence. */
 void run_assert_damaged(const struct run *run, const char *word);
 
-/* What an entry holds, with a NUL behind; the caller frees it. */
+/* The bytes of an entry, with a NUL behind; the caller frees them. */
 unsigned char *run_contents(const struct run *run, const struct entry *entry);
 
 /* In the form that tar_fixtures.py describes; the caller frees it. */

@@ -215,7 +215,7 @@ static void test_refused(void **state)
 	run_end(&run);
 }
 
-/* What no type of file ends in gets the extension. */
+/* A name that ends in no type of file gets the extension. */
 static void test_names(void **state)
 {
 	static const struct {
@@ -284,7 +284,7 @@ static void test_no_labels(void **state)
 	free(said);
 }
 
-/* Which column it is where several could be is said. */
+/* Where several columns could be the label, the chosen one is named. */
 static const struct {
 	const char *file, *says[2];
 } files_choices[] = {

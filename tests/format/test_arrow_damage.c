@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 
-/* Whatever becomes of it, it is a sentence or samples that lie within the file. */
+/* Any damage ends in a sentence, or in samples that lie within the file. */
 static int scan_anyhow(const char *path)
 {
 	struct run run;

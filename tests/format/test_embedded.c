@@ -25,7 +25,7 @@ static void compose(const char *name, const char *head, size_t n, size_t at,
 	free(bytes);
 }
 
-/* What is said of it; and, with a base, which format is there. */
+/* The sentence about it; and, with a base, the format that is there. */
 static void look(const char *name, uint64_t base, const struct format **format,
 		 struct error *e)
 {

@@ -87,7 +87,7 @@ static void test_detail(void **state)
 	run_end(&run);
 }
 
-/* What is not shown is counted. */
+/* Items that are not shown are counted. */
 static void test_left_out(void **state)
 {
 	static const struct {

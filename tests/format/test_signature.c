@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is said of files that are not packed datasets. */
+/* Sentences about files that are not packed datasets. */
 #include "config.h"
 #if WITH_HDF5 && WITH_SQUASHFS
 #include "unit.h"
@@ -111,7 +111,7 @@ static const struct seen samples[] = {
 	SAMPLE(0, "\1\2\3\4\5\6\7\252", "first bytes are 01 02 03 04 05 06 07 aa", "tar"),
 };
 
-/* What looks like one of these, but for what only a test of its numbers sees. */
+/* Files that look like one of these until their numbers are tested. */
 static const struct seen others[] = {
 	SAMPLE(0, "\5\0\0\0\0\0\0\0\0\0\0\0\012\004abc\0", "of no kind", ""),
 	SAMPLE(0, "\20\0\0\0\0\0\0\377{\"w\":\0", "of no kind", ""),

@@ -288,7 +288,7 @@ static uint64_t chunks_in(const struct run *run)
 	return count;
 }
 
-/* What is stored as it is needs no codec, and is one extent. */
+/* A file that is stored as it is needs no codec, and is one extent. */
 static void test_stored(void **state)
 {
 	struct run run;

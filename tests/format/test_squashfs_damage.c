@@ -97,7 +97,7 @@ static void test_truncated(void **state)
 	free(image);
 }
 
-/* What is put over the superblock, and what is said then. */
+/* Bytes that are put over the superblock, and the sentence for them. */
 static const struct patch {
 	size_t at, size;
 	uint64_t value;

@@ -108,7 +108,7 @@ static uint64_t next_header(const struct run *whole, size_t n)
 }
 
 /*
- * What was found before the damage is what the whole archive begins with. Where it is
+ * Entries before the damage are those that the whole archive begins with. Where it is
  * read without complaint no member has been begun that is not there.
  */
 static void check_cut(size_t cut, const struct run *whole, const char *listing)

@@ -44,7 +44,7 @@ static void put_header(unsigned char *block, const char *name, char type, unsign
 	fix_checksum(block);
 }
 
-/* What hostile, careless and merely old programs write where numbers and texts are. */
+/* Numbers and texts as hostile, careless and merely old programs write them. */
 static void disturb(unsigned char *block)
 {
 	static const unsigned places[] = { 0, 1, 7, 99, 100, 107, 108, 115, 116, 123, 124,

@@ -195,7 +195,7 @@ static void add_sample(struct entries *entries, const struct sample *sample, siz
 		abort();
 }
 
-/* What views do with samples is not looked at here: they become files. */
+/* Views are not fuzzed here: samples become files. */
 static void add_samples(struct entries *entries, const struct samples *samples)
 {
 	for (size_t i = 0; i < samples_group_count(samples); i++) {

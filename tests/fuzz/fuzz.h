@@ -4,7 +4,7 @@
  * engine or for main.c, which gives it files. Whatever the bytes are, it ends: an error
  * has a sentence, and what was accepted can be sealed, checked and read.
  *
- * What must not be is an abort().
+ * An abort() is a fault.
  */
 #ifndef GRANARY_TESTS_FUZZ_H
 #define GRANARY_TESTS_FUZZ_H
@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/log.h"
 
-/* What is heard of an input: by itself the errors of the program alone. main.c raises
+/* The messages about an input: by default the errors of the program alone. main.c raises
    it where it is to say what became of each. */
 extern enum log_level fuzz_log_level;
 

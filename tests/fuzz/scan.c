@@ -26,7 +26,7 @@
 #define FUZZ_LABELS NULL
 #endif
 
-/* What is inside another is read in the same way. */
+/* A packed file inside another is read in the same way. */
 static struct entries *offer(struct scan *scan, const char *member, uint64_t base,
 			     uint64_t length)
 {

@@ -96,7 +96,7 @@ with_checksums() {
 		<("$granary" index --adopt "$to/a.tar")
 }
 
-# What a file system, or a copy that was interrupted, does to a copy.
+# Changes that a file system, or an interruption, makes to a copy.
 damaged_copies() {
 	copied
 	printf X | dd of="$to/a.tar" bs=1 seek=50000 conv=notrunc status=none

@@ -73,7 +73,7 @@ notes() {
 	ok $? "$2: the log and info say: $1" || diag "$(cat output said)"
 }
 
-# What is left out is said, and the option that shows it does.
+# Columns that are left out are named, and the option that shows them does.
 left_out() {
 	notes "'annotations', 'attributes' are not shown beside 'media.image'" datumaro.arrow
 	notes "2 of 5 rows hold no bytes in 'media.image' (null): they are left out" datumaro.arrow
@@ -90,7 +90,7 @@ left_out() {
 	says "in any of its 3 rows (null), but paths of files; write it with them" paths-only.arrow
 }
 
-# What is so of several shards is said once.
+# A finding of several shards is told once.
 several() {
 	# shellcheck disable=SC2086
 	"$granary" info -o index=off $shards >output 2>said
@@ -99,7 +99,7 @@ several() {
 	is "$(grep -c '^note .* 1 of 8 rows hold no bytes' output)" 1 "two shards: info says it once"
 }
 
-# What save_to_disk() of Hugging Face's datasets 1.x wrote: train/ and test/ share a table.
+# A folder of save_to_disk() of Hugging Face's datasets 1.x: both splits share a table.
 saved() {
 	local split
 	for split in train test; do

@@ -138,7 +138,7 @@ is_autofs() {
 	grep -q -F " $1 autofs " /proc/mounts
 }
 
-# Whoever waits for it is let go; what is in use stays, and is detached.
+# A waiting process is let go; a mount in use stays, and is detached.
 end_automounter() {
 	local place
 	[ -n "$automounter" ] || return 0

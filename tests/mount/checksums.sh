@@ -182,7 +182,7 @@ it_can_be_turned_off() {
 	refuse "off: a wrong word" "$granaryfs" -o checksums=no t.tar "$mnt"
 }
 
-# What is read ahead and pushed is compared as well.
+# Bytes that are read ahead and pushed are compared as well.
 a_push_gives_none_of_it() {
 	mount_ok "pushed: mounted" -o "index=require,prefetch=sweep" t.tar "$mnt"
 	check "pushed: all is swept" timeout 60 granary wait --warm 100 "$mnt"

@@ -71,7 +71,7 @@ in_background() {
 	rm -f "$work/log"
 }
 
-# Whoever mounts a tar of tars is told how to get the tars: by granary info, in the log,
+# A mount of a tar of tars tells how to get the tars: by granary info, in the log,
 # and on a terminal.
 told_of_nested() {
 	local mount="$granaryfs -o log=$work/log $work/nested.tar $mnt"

@@ -21,7 +21,7 @@ offers() {
 	printf '%s\n' "${COMPREPLY[@]}" | LC_ALL=C sort
 }
 
-# What --help lists: commands, and the long options of one.
+# The list of --help: commands, and the long options of one.
 commands() {
 	granary --help | awk '/^    [a-z]/ { print $1 }' | LC_ALL=C sort
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: once
-# What the courses teach, as it stands, on a mount: JSC's two loaders give the same
+# The courses' own programs, unchanged, on a mount: JSC's two loaders give the same
 # batches, ALCF's lists of files and missing annotations, DLIO's UNet3D.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

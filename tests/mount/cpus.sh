@@ -21,7 +21,7 @@ threads() {
 	find "/proc/$(server_pid "$mnt")/task" -mindepth 1 -maxdepth 1 | wc -l
 }
 
-# What that number is for so many processors.
+# The number of threads for so many processors.
 wanted_for() {
 	local requests=$((2 * $1)) ahead=$((2 * $1))
 	((requests >= request_least)) || requests=$request_least

@@ -78,7 +78,7 @@ damage() {
 	return "$status"
 }
 
-# Which of two files a name means cannot be known. It is said.
+# A name of two files cannot be decided. The log tells it.
 name_comes_twice() {
 	local image=$work/twice.squashfs said
 	check "a name twice: made" \

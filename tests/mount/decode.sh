@@ -90,7 +90,7 @@ for path in sys.stdin.read().split():
 	umount_ok "$mnt"
 }
 
-# What the cache has given up is not kept by malloc.
+# Memory that the cache has given up is not kept by malloc.
 memory_is_returned() {
 	begin "cache=32M,prefetch=off" || return
 	is "$(read_pass "$work/list" 2)" "$wanted" "prefetch=off: the right bytes"
@@ -99,7 +99,7 @@ memory_is_returned() {
 	umount_ok "$mnt"
 }
 
-# What the budget has no room for is not pushed.
+# Files that the budget has no room for are not pushed.
 within_the_budget() {
 	begin "cache=16M" || return
 	is "$(read_pass "$work/list" 2)" "$wanted" "cache=16M: the right bytes"

@@ -63,7 +63,7 @@ a_tar() {
 	check "granary verify" "$granary" verify "$device"
 }
 
-# What a link leads to may be another at the next start: the link's name counts.
+# A link's target may be another at the next start: the link's name counts.
 a_link() {
 	ln -s "$tar_device" "$work/volume"
 	same "a link" "$work/tree" "$work/volume"

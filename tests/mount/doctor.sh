@@ -150,7 +150,7 @@ policies() {
 	doctor "$node" 0 '"mounts log to it" in text["syslog"]' "a syslog"
 }
 
-# What can be tried is tried.
+# Checks that can be tried are tried.
 namespaces() {
 	user_namespaces "namespaces that are refused" || return
 	node tried

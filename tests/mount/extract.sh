@@ -270,7 +270,7 @@ no_room() {
 	umount "$work/full"
 }
 
-# What is in the first name's place is another file: the link is not made to that.
+# Another file is in the first name's place: the link is not made to that.
 foreign_first() {
 	mkdir "$work/hl" "$work/own" "$work/own2"
 	echo right >"$work/hl/a"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: address
-# Whatever is wrong: one line that names it, the right status, and nothing
+# Any fault: one line that names it, the right status, and nothing
 # left behind: no mount, no index, no process.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

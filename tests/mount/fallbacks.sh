@@ -237,7 +237,7 @@ tools() {
 	extracts "noreplace tmpfile" renameat2
 }
 
-# Who parses has no rights, as far as the kernel can take them.
+# A process that parses has no rights, as far as the kernel can take them.
 parsers() {
 	local lack
 	for lack in landlock seccomp "landlock seccomp"; do
@@ -265,8 +265,8 @@ says() {
 		<(timeout 30 "$without" "$lack" -- "$@" 2>&1)
 }
 
-# Who has no right to mount needs a user namespace for granary run, and an index that is
-# in no file a memory of its own.
+# A user without the right to mount needs a user namespace for granary run, and an
+# index that is in no file needs memory of its own.
 needed() {
 	public_programs
 	mkdir -m 777 "$work/place"
@@ -356,7 +356,7 @@ listings() {
 	left "$what"
 }
 
-# What the kernel does by itself, and shows only in what it asks.
+# Features of the kernel that show only in its requests.
 others() {
 	local lack
 	for lack in readdirplus_auto parallel_dirops async_read auto_inval explicit_inval; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: address
-# What granary says of the choice of labels in an HDF5 file: the log and info say the same,
+# Findings about the choice of labels in an HDF5 file: the log and info say the same,
 # and every option that is named works on the file that it is said of.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

@@ -13,9 +13,9 @@
  * from the start to the end. -r: as root a further process drops all dentries and
  * inodes that are not in use, some times a second, by a remount that changes nothing.
  *
- * It ends after -s SECONDS (10), or when STOPFILE is there; but not before each process
- * has read something, unless that takes -w SECONDS (30) longer. Then STOPFILE.reading is
- * made. A call that does not come back for -w SECONDS is a hang, and ends it at once. -e
+ * The run ends after -s SECONDS (10), or when STOPFILE is there; but not before each
+ * process has read something, unless that takes -w SECONDS (30) longer. Then
+ * STOPFILE.reading is made. A call that does not come back for -w SECONDS is a hang, and ends it at once. -e
  * names errors that may come: they are counted apart, and to each process one has to
  * come before it ends. -x leaves a file or folder of that path out. -n: the format
  * has no modes, times and xattrs.

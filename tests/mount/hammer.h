@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* What is counted, in each process; the order of the output. */
+/* Counters of each process, in the order of the output. */
 #define HAMMER_COUNTS(X) \
 	X(reads) X(bytes) X(files) X(stats) X(links) X(listings) X(absent) X(xattrs) \
 	X(others) X(passes) X(drops) X(wrong) X(errors) X(allowed)
@@ -53,7 +53,7 @@ void tree_exclude(struct tree *tree, const char *const *paths, unsigned count);
 /* For sorted arrays of names. */
 int name_order(const void *a, const void *b);
 
-/* What a process says of itself, in memory that all of them see. */
+/* The report of a process, in memory that all of them see. */
 struct account {
 	_Atomic uint64_t steps;        /* calls that were begun or came back */
 	_Atomic(const char *) call;    /* the one that has not, or NULL */
@@ -91,7 +91,7 @@ void check_item(struct hammer *h, size_t item);
 
 /* hammer_contents.c: all bytes of a file. */
 void check_contents(struct hammer *h, const struct item *it);
-/* Who reads it next asks the daemon again. */
+/* The next reader asks the daemon again. */
 void forget_pages(int fd);
 /* Opens some files for good; reads one of them. */
 void opath_reopen(struct hammer *h);
@@ -103,7 +103,7 @@ void done(struct hammer *h);
 void count(struct hammer *h, enum count which, uint64_t n);
 /* A call failed with `errnum`: is counted as an error, or as allowed. */
 void failed(struct hammer *h, int errnum);
-/* What came back is not what is in the tree. */
+/* The bytes that came back are not those of the tree. */
 void wrong(struct hammer *h, const char *path, const char *what, uint64_t where);
 
 /* 0 to n - 1. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a process says of itself: to the one that watches, and to the reader. */
+/* Reports of a process: to the one that watches, and to the reader. */
 #include "hammer.h"
 
 #include <errno.h>

@@ -322,7 +322,7 @@ renamed_together() {
 	done
 }
 
-# What a stranger's link leads to, root alone may read.
+# A stranger's link leads to a file that root alone may read.
 link_not_followed() {
 	is_root || return 0
 	rm -rf "${shared:?}"/*
@@ -354,7 +354,7 @@ renamed_of_0_1() {
 	fits "$shared/r.tar" "an index of 0.1, renamed and then renewed"
 }
 
-# What fits no longer, is another's, or is no index, stays as it is.
+# An index that fits no longer, another's, and a file that is none, stay as they are.
 not_renewed() {
 	fresh
 	index "$shared/v.tar"

@@ -40,7 +40,7 @@ rows() {
 	"$python" "$fixtures/compare-samples" "$@"
 }
 
-# What ImageFolder makes of names: classes are labels, indexes are their values.
+# ImageFolder's view of names: classes are labels, indexes are their values.
 class_indexes() {
 	"$python" -c '
 import sys

@@ -88,7 +88,7 @@ named_places() {
 	rm "$work/named"
 }
 
-# Who presses Ctrl-C is told that there is no index. Storage that takes its time.
+# Ctrl-C ends with the message that there is no index. Storage that takes its time.
 interrupted() {
 	local status
 	cp "$archive" "$work/slow.tar"

@@ -106,7 +106,7 @@ static const char *proc_line(pid_t pid, const char *name, char *line, int size)
 	return line;
 }
 
-/* What follows the name, which may hold anything, in /proc/PID/stat: the state. */
+/* The state, behind the name, which may hold anything, in /proc/PID/stat. */
 static char state_of(pid_t pid, const char *name)
 {
 	char line[512];
@@ -186,7 +186,7 @@ static bool sleeps(pid_t pid, pid_t thread)
 	return state_of(pid, name) == 'S';
 }
 
-/* It runs when nothing else does; the first thread of a process stays as it is. */
+/* The thread runs when nothing else does; the first thread stays as it is. */
 static bool lower(pid_t pid, pid_t thread)
 {
 	const struct sched_param none = { .sched_priority = 0 };

@@ -261,7 +261,7 @@ without_requests() {
 	told_to_end "killed while nothing is asked"
 }
 
-# What was open, half read and half listed, when the server was killed.
+# Files and folders that were open, half read and half listed, when the server was killed.
 open_files() {
 	mounted tar || return
 	exec 8<"$mnt/mixed"

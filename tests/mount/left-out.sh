@@ -29,7 +29,7 @@ known() {
 	refuse "$what: no library is missing" grep "was built without" said
 }
 
-# What begins like a file of the format is recognised: nothing else is read of it.
+# A file that begins like one of the format is recognised: nothing else is read of it.
 signature() {
 	printf "$2" >"$1" # the format is the data
 	truncate -s 64K "$1"

@@ -115,7 +115,7 @@ foreground_descriptors() {
 	check "-f: the lock is free" flock -n "$work/lock" true
 }
 
-# What no program expects: neither of the two ends of it.
+# Signals that no program expects: neither process ends of them.
 unexpected_signals() {
 	local signal server
 	mount_ok "unexpected signals: mounted" -o index=off "$work/t.tar" "$mnt" || return
@@ -166,7 +166,7 @@ signal_when_busy() {
 	done
 }
 
-# Who is told by a signal that it failed finds no mount, whenever that came.
+# A start that a signal ended leaves no mount, whenever the signal came.
 signal_to_the_launcher() {
 	local pid status wrong=0
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -360,7 +360,7 @@ stopped_indexers() {
 	end_indexers
 }
 
-# What is ignored by the launcher's caller is ignored while it waits, too.
+# Signals that the launcher's caller ignores are ignored while the launcher waits, too.
 ignored_while_indexing() {
 	(
 		trap '' HUP
@@ -451,7 +451,7 @@ odd_paths() {
 	ok $? "and it can be unmounted"
 }
 
-# What a caller may open, but the daemon may find no path to.
+# Files that a caller may open, but the daemon may find no path to.
 descriptor_source() {
 	exec 7<"$work/t.tar"
 	start -o index=off /proc/self/fd/7 "$mnt"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: thread
-# Who is told that it is mounted, and when it goes: notify_pipe=, NOTIFY_SOCKET,
+# Messages that it is mounted, and reasons for its end: notify_pipe=, NOTIFY_SOCKET,
 # log=, timeout=; mounts that race for one place; storage that hangs.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

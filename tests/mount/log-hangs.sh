@@ -139,7 +139,7 @@ has_two_ends() {
 	[ "$(grep -c 'stats: end$' "$mnt/.granaryfs/log")" -eq 2 ]
 }
 
-# What a signal to the daemon's processes, or its user, may do to it.
+# A signal to the daemon's processes, or of its user, and the log.
 writer_is_ended() {
 	local writer
 	start -o "log=$work/log" "$work/t.tar" "$mnt"

@@ -4,7 +4,7 @@
 # Many that want the same new index at the same moment: one makes it, whatever dies
 # meanwhile, and nothing is left beside the archive.
 #
-# Who has made one is measured from outside: to make it all of the archive has to be
+# The maker of an index is found from outside: to make it all of the archive has to be
 # read. `granary` is run by a script that notes how many bytes it and its children
 # read. (It stands between granaryfs and granary, so signals are sent to granary.)
 # shellcheck source=tests/lib.sh
@@ -311,7 +311,7 @@ stranger() {
 	nothing_left "a stranger's claim"
 }
 
-# What is no claim is neither waited for nor removed.
+# A file that is no claim is neither waited for nor removed.
 something_in_the_way() {
 	local kind
 	for kind in "ln -s /etc/hostname" "mkfifo" "mkdir"; do

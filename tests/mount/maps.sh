@@ -35,7 +35,7 @@ listed() {
 	"$granary" ls -R -o "$1" "$h5"
 }
 
-# What ImageFolder finds in both splits: the classes of the tree, with their labels.
+# Contents for ImageFolder in both splits: the classes of the tree, with their labels.
 image_folder() {
 	"$python" -c '
 import sys

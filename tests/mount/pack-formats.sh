@@ -16,7 +16,7 @@ same() {
 	compare --xattrs --seconds --ignore-special --mode-mask "$1" "$work/odd" "$2"
 }
 
-# What a kernel says of it that has read squashfs since 2009.
+# The verdict of the kernel, which has read squashfs since 2009.
 kernel_reads() {
 	is_root || { skip "only root may mount a loop device" "$1: the kernel's squashfs"; return; }
 	mkdir -p "$work/loop"

@@ -196,7 +196,7 @@ cut_off() {
 	check "which fits" "$granary" index --check --checksums "$where/x-{000000..000003}.tar"
 }
 
-# What cannot be read changes no other label, and leaves none alone.
+# Files that cannot be read change no other label, and leave none alone.
 unreadable_samples() {
 	local where=$work/unreadable
 	rm -rf "$where" && mkdir -m 777 "$where"

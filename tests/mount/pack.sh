@@ -178,7 +178,7 @@ assert said["problems"] == [], said' "$work/json.tar"
 	is "$?" 0 "on a terminal"
 }
 
-# What cannot be read ends it, or is left out.
+# A file that cannot be read ends the run, or is left out.
 unreadable() {
 	local where=$work/unreadable
 	mkdir -p "$where/out"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: thread
-# What is read ahead is right, is not asked for again, and is not more than there is
-# room for: the sweep, its beginning, its end, its budget, and what may happen to it.
+# Bytes that are read ahead are right, are not asked for again, and have room:
+# the sweep, its beginning, its end, its budget, and its interruptions.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_fuse

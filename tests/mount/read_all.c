@@ -30,7 +30,7 @@ struct list {
 	size_t count;
 };
 
-/* What one process found; in memory that all share. */
+/* The findings of one process; in memory that all share. */
 struct result {
 	uint64_t files, bytes, checksum;
 };

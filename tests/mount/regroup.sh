@@ -103,7 +103,7 @@ parts() {
 		"$work/nested.tar"
 }
 
-# What parts of the trees are.
+# Names of parts of the trees.
 make_parts() {
 	mkdir -p "$set/want-shards" "$set/want-val" "$set/numbers-val" &&
 		cp -a "$set/want/train" "$set/want/val" "$set/want-shards" &&

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: address
-# What is no packed dataset is refused with a command, and that command works: it is run as
-# it stands in the sentence, and what it makes shows the same files. Formats whose tools no
-# package brings are tests of the sentence only (tests/format/test_signature.c,
+# A file that is no packed dataset is refused with a command, and that command works: it is
+# run as it stands in the sentence, and its output shows the same files. Formats whose tools
+# no package brings are tests of the sentence only (tests/format/test_signature.c,
 # tests/unit/source/test_folder.c).
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

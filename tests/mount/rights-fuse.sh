@@ -250,7 +250,7 @@ end_stubborn() {
 	umount -l "$work/stubborn"
 }
 
-# What closes a file there waits, even when it is killed.
+# A process that closes a file there waits, even when it is killed.
 closing_hangs() {
 	local began=$SECONDS
 	mount_stubborn close

@@ -389,7 +389,7 @@ without_new_privileges() {
 	rm -f "$where.gidx"
 }
 
-# Who starts it by hand gets nothing from it.
+# A user who starts it by hand gets nothing from it.
 indexer_by_hand() {
 	local tool=$work/programs/granary where=$work/ones/ones.tar
 	refused 1 "--for-mount by hand" "--for-mount is for granaryfs" -- \

@@ -140,7 +140,7 @@ at_once() {
 	nothing_left "$who: killed by KILL"
 }
 
-# What the command leaves behind may still read; it ends with that.
+# Processes that the command leaves behind may still read; the mount ends with them.
 survivors() {
 	# the command has ended by then
 	start "$work/a.tar:$work/m1" -- sh -c \
@@ -221,7 +221,7 @@ chroots() {
 	mount --make-rprivate /
 }
 
-# What granary opens must not become where messages go.
+# Files that granary opens must not become standard error.
 closed_streams() {
 	"$granary" run "$work/a.tar:$work/m1" -- \
 		stat -L -c %t:%T /proc/self/fd/0 /proc/self/fd/2 <&- 2>&- >"$work/streams"

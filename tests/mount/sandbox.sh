@@ -80,7 +80,7 @@ filtered_child() {
 	return 1
 }
 
-# What the caller has open is not for who parses.
+# A process that parses gets none of its caller's open files.
 descriptors() {
 	local child
 	: >"$work/hold"
@@ -143,7 +143,7 @@ counters() {
 	done
 }
 
-# What save_to_disk() left is read before there is a dataset, and may be anybody's.
+# A folder of save_to_disk() is read before there is a dataset, and may be anybody's.
 saved_folders() {
 	mkdir -p "$work/saved"
 	echo '{' >"$work/saved/state.json"
@@ -193,7 +193,7 @@ same_answers() {
 	alike cat "$work/t.tar"
 }
 
-# What root may read and write, and nobody may not.
+# Files that root may read and write, and nobody may not.
 secret_places() {
 	mkdir -m 700 "$work/secret"
 	cp -a "$work/tree" "$work/t.tar" "$work/secret/"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # granary-test: once
-# What a server needs cannot be had: threads, processes, descriptors, memory. Whoever reads
+# A server lacks threads, processes, descriptors or memory. A process that reads
 # waits until it can, or gets an error and a sentence; never wrong bytes, and no hang.
 
 # A mount namespace of its own, for control groups that are mounted here.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a mount promises beside bytes: read-only, safe, countable, and as quiet
+# Promises of a mount beside bytes: read-only, safe, countable, and as quiet
 # as the kernel allows.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"

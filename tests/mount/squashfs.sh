@@ -23,7 +23,7 @@ make_tree() {
 	touch -d @4294967295 "$work/tree/times/2106-after"
 	touch -d @0 "$work/tree/times/1969"
 	args+=("${xattrs[@]}")
-	# What compresses, over several blocks, and what was packed already twice.
+	# Bytes that compress, over several blocks, and bytes that do not.
 	seq 50000 >"$work/tree/numbers"
 	cp "$work/tree/numbers" "$work/tree/numbers again"
 	head -c 200000 /dev/urandom | cat "$work/tree/numbers" - "$work/tree/numbers" \
@@ -61,7 +61,7 @@ try() {
 	rm "$work/$name.squashfs"
 }
 
-# What another program reads, once for each compressor.
+# Contents by another program, once for each compressor.
 unpacks_the_same() {
 	local name=$1
 	check "$name: packed" pack "$name" -comp "$name" || return

@@ -101,7 +101,7 @@ log_lines() {
 	grep -c "$1" "${mount_log[$mnt]}"
 }
 
-# What is shipped knows nothing of all this.
+# The installed programs have no faults.
 only_for_tests() {
 	refuse "the programs that are shipped have no faults" \
 		grep -q GRANARY_FAULTS "${shipped[@]}"

@@ -57,7 +57,7 @@ parked() {
 	[ "$threads" -eq 1 ] || [ "$(counter requests_parked)" -ge 1 ]
 }
 
-# It waits for a page of the file, and nobody answers.
+# The server waits for a page of the file, and nobody answers.
 reader_waits() {
 	has_open "$second" "$mnt/sound/file" && in_state D "$second"
 }
@@ -82,7 +82,7 @@ pushed() {
 	[ "$(counter pushed_files)" -ge 4 ]
 }
 
-# What is parked counts as read: and then it does not matter who is killed.
+# Parked requests count as read: then it does not matter which process is killed.
 parked_and_pushed() {
 	local what="parked"
 	asked "$what"
@@ -147,7 +147,7 @@ replaced() {
 	[ "$(counter servers_started)" -ge 2 ]
 }
 
-# Who takes the mount away waits in the kernel for stores; where one waits for the next
+# An unmount waits in the kernel for stores; where one waits for the next
 # server, the supervisor must not be the one that waits.
 told_to_end() {
 	local what="told to end" pid=${mount_pid[$mnt]}

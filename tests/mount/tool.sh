@@ -39,7 +39,7 @@ lists() {
 	status_of 2 "ls of what is not there" granary ls t.tar nothing
 }
 
-# What could not be said was not done.
+# A command whose output is lost has failed.
 full_output() {
 	granary index --force t.tar >/dev/full 2>"$work/said"
 	is "$?" 2 "index: a full disk under standard output"
@@ -219,7 +219,7 @@ assert list(said) == ["error"] and sys.argv[2] in said["error"], said' "$work/ou
 	ok $? "$1 --json, ${*: -1}: an error" || diag "$(cat "$work/out" "$work/err")"
 }
 
-# Who reads JSON is told in JSON, too.
+# With --json errors are JSON, too.
 errors_in_json() {
 	local command lines
 	for command in info ls verify index; do
@@ -242,7 +242,7 @@ errors_in_json() {
 	is "$lines" 1 "a terminal: one line"
 }
 
-# What README packs, and does without a mount, as it stands but for where the dataset is.
+# The commands of README that need no mount, unchanged but for the dataset's place.
 readme() {
 	local class line
 	mkdir -p "$work/readme" "$work/unpacked"

@@ -170,7 +170,7 @@ dead() {
 	gone "dead, with force" --force
 }
 
-# Whoever reads while all processes of the mount are stopped.
+# A reader while all processes of the mount are stopped.
 begin_to_read() {
 	"${as[@]}" cat "$mnt/folder/large" >"$work/read" 2>"$work/read-said" &
 	reader=$!

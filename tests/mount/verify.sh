@@ -125,7 +125,7 @@ assert finding["source"] == "s-1.tar" and finding["offset"] == int(sys.argv[1]),
 	restore
 }
 
-# What stands between the contents, of which there is no checksum. All are named.
+# Bytes between the contents, which have no checksum. All are named.
 damaged_headers() {
 	flip s-1.tar $(($(place s-1.tar c1/f1) - 512 + 2))
 	flip s-3.tar $(($(place s-3.tar c3/f2) - 512 + 130))

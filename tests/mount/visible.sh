@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What a mount shows of itself: .granaryfs is in no listing, its files parse, and are
-# fresh each time, whatever storage does; granary stats and granary wait read them.
+# Information of a mount about itself: .granaryfs is in no listing, its files parse, and
+# are fresh each time, whatever storage does; granary stats and granary wait read them.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
 need_built squashfs deflate zstd jansson

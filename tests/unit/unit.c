@@ -13,7 +13,7 @@
 
 static char folder[64];
 
-/* Whoever runs tests in the background may ignore what they send themselves. */
+/* A shell that runs tests in the background may ignore signals that they use. */
 static void heed_signals(void)
 {
 	static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGCHLD };
@@ -28,7 +28,7 @@ int unit_mark(void **state)
 	return 0;
 }
 
-/* What a line of TAP cannot hold is left out of a name. */
+/* Bytes that a line of TAP cannot hold are left out of a name. */
 static char *row_name(const char *test, const struct unit_rows *table, size_t i)
 {
 	const char *row = (const char *)table->rows + i * table->size;

@@ -41,7 +41,7 @@ void unit_write(const char *path, const void *bytes, size_t size);
 /* The whole file, NUL-terminated; the caller frees it. */
 char *unit_read(const char *path, size_t *size);
 
-/* What `run` writes to standard error; the caller frees it. */
+/* The output of `run` to standard error; the caller frees it. */
 char *unit_stderr_of(void (*run)(void *), void *argument);
 
 /* How many names a folder holds, `.` and `..` not counted. */

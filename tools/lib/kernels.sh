@@ -21,7 +21,7 @@ kernels_cache=${XDG_CACHE_HOME:-$HOME/.cache}/granaryfs/kernels
 # as long as none of its kernels is asked for.
 kernels_suites='bullseye bookworm bookworm-backports trixie trixie-backports sid'
 
-# What --kernels tries when it is told "all": one of each age, the newest of sid, and
+# The kernels that --kernels tries for "all": one of each age, the newest of sid, and
 # the newest of all, which a backport may be.
 # shellcheck disable=SC2034  # for those who source this
 kernels_all='5.10 6.1 6.12 sid newest'

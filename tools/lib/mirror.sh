@@ -40,8 +40,8 @@ more_sources() {
 		}'
 }
 
-# What of the machine's configuration says how registries are reached. The rest of it
-# calls programs that a bare system has not.
+# The part of the machine's configuration that says how registries are reached. The
+# rest calls programs that a bare system has not.
 apt_network_options() {
 	[ "$(package_manager)" = apt ] || return 0
 	apt-config dump | grep -E '^Acquire::(https?|ftp|Check-|Max-|Retries|ForceIPv)' |

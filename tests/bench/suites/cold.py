@@ -23,7 +23,7 @@ LIMIT = "dd of the tar"
 UNPACKED = "tar x to /dev/shm, then read"
 STREAM = "Python tarfile, streaming"
 READER = "C: open, fstat, read to the end, close; 2 processes; seconds with the mount"
-# Whoever is measured by `throttled`: contenders and readers.
+# Programs that `throttled` measures: contenders and readers.
 PROGRAMS = (PROGRAM, GRANARY, READ_ALL, "mount", "squashfuse_ll", "tar", "dd", "python3")
 PYTHON3 = "Python: open(path, 'rb').read(); 2 processes; seconds with the mount"
 

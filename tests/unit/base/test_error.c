@@ -42,7 +42,7 @@ static void test_control_characters_are_escaped(void **state)
 	assert_memory_equal(e.text + sizeof(shown) + 2, shown, sizeof(shown) - 1);
 }
 
-/* What is cut is not cut within an escape. */
+/* A text is not cut within an escape. */
 static void test_a_long_text_ends_before_an_escape(void **state)
 {
 	struct error e;

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/pyjson.h"
 
-/* What pyjson_oracle.py says of a value. */
+/* The verdict of pyjson_oracle.py on a value. */
 static void say(FILE *out, const struct pyjson_value *value);
 
 static void say_string(FILE *out, const struct pyjson_value *string)

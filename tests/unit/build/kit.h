@@ -59,7 +59,7 @@ struct index *kit_index_of(struct entries *log);
 /* The listing; the caller frees it. */
 char *kit_list(const struct tree *tree);
 
-/* What becomes of a script: its listing, or the error's text. The caller frees it. */
+/* The result of a script: its listing, or the error's text. The caller frees it. */
 char *kit_result(const char *script, enum duplicates duplicates);
 
 /* The node at a path, which must be there. */

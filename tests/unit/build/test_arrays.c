@@ -48,7 +48,7 @@ static void test_an_array_is_kept_in_the_log(void **state)
 	entries_free(log);
 }
 
-/* What differs from the sound one: 0 and NULL stand for nothing. */
+/* Differences from the sound array: 0 and NULL stand for none. */
 static const struct refused {
 	const char *what;
 	uint32_t rank, item;

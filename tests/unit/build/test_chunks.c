@@ -247,7 +247,7 @@ static const uint64_t numbers[] = { 0, 1, 2, 99, 100, 101, 399, 400, 401, 1U << 
 				    UINT32_MAX, UINT64_C(1) << 40, UINT64_MAX / 2,
 				    UINT64_MAX - 1, UINT64_MAX };
 
-/* Whatever is answered, the chunk holds the byte that was asked for. */
+/* Any chunk that is found holds the byte that was asked for. */
 static void ask_chunks(const struct index *index)
 {
 	struct volume_desc volume;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which of several entries of one name is shown. */
+/* The entry that is shown of several with one name. */
 #include "build/kit.h"
 
 #include <errno.h>

@@ -97,7 +97,7 @@ static void test_what_a_head_is_called(void **state)
 	free(exact);
 }
 
-/* What is promised to be enough is enough. */
+/* The promised room is enough. */
 static void test_sixteen_bytes_tell(void **state)
 {
 	size_t i = unit_row(state);

@@ -12,7 +12,7 @@
 
 enum { MB = 1 << 20 };
 
-/* What a test's fill does, and how often it did. */
+/* The behaviour of a test's fill, and its number of calls. */
 struct maker {
 	uint64_t key;
 	ssize_t result; /* bytes to claim, or an error */

@@ -182,7 +182,7 @@ static void test_what_is_held_and_made_counts(void **state)
 	cache_free(cache);
 }
 
-/* What does it hold while it makes the last of more than fits? */
+/* The cache while it makes the last of more chunks than fit. */
 struct watched {
 	struct cache *cache;
 	uint64_t bytes;
@@ -365,7 +365,7 @@ static void test_it_counts(void **state)
 	cache_free(cache);
 }
 
-/* What is dropped is made anew; who holds it has it until the end. */
+/* A dropped chunk is made anew; a holder keeps the old one until the end. */
 static void test_what_is_dropped_is_made_anew(void **state)
 {
 	struct cache *cache = new_cache(MB);
@@ -395,7 +395,7 @@ static void test_what_is_dropped_is_made_anew(void **state)
 	cache_free(cache);
 }
 
-/* What has been read almost to its end is used up, and what has not is what it was. */
+/* A chunk that was read almost to its end is used up, and no other is. */
 static void test_what_has_been_read_is_used(void **state)
 {
 	const struct cache_limits limits = { 8 * MB, 0 };

@@ -16,7 +16,7 @@
 
 enum { MB = 1 << 20, KEYS = 400, HELD = 6, THREADS = 8 };
 
-/* What all threads share. */
+/* Shared by all threads. */
 struct storm {
 	struct cache *cache;
 	_Atomic unsigned wrong, loads, failed, peeked;

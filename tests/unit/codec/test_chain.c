@@ -65,7 +65,7 @@ static void test_codecs_have_names(void **state)
 	assert_null(codec_find(0xffffffff));
 }
 
-/* What a writer does with a chunk, step after step. */
+/* A writer's steps for a chunk, one after the other. */
 struct written {
 	unsigned char bytes[2 * PLAIN];
 	size_t n;

@@ -14,7 +14,7 @@
 
 enum { MADE_SOURCES = 4, MADE_WRITTEN_MOST = 64 << 20 };
 
-/* What a dataset is made from. */
+/* The parts of a dataset. */
 struct made {
 	struct entries *log;
 	uint64_t sizes[MADE_SOURCES]; /* bytes of each source; 0: there is none */

@@ -153,7 +153,7 @@ static void fail_anew(void *argument)
 	assert_int_equal(unit_child(read_to_status, argument), 1);
 }
 
-/* What `read` of a file logs; the caller frees it. */
+/* The log of a `read` of a file; the caller frees it. */
 static char *read_logged(struct reading *r, void (*read)(void *), const char *path,
 			 uint64_t offset)
 {

@@ -47,7 +47,7 @@ static struct dataset *open_samples(void)
 	return made_open(&made);
 }
 
-/* What is said of a byte of a file. */
+/* The sentence about a byte of a file. */
 static const struct {
 	const char *path;
 	uint64_t from;

@@ -29,7 +29,7 @@ enum {
 	BLOCKS_MOST = LARGE / BLOCK_BYTES + 1,
 };
 
-/* What a survey has found. */
+/* The result of a survey. */
 struct found {
 	uint64_t sums[NODES];
 	uint64_t blocks[NODES][BLOCKS_MOST];
@@ -200,7 +200,7 @@ static void do_reading(void *argument)
 				 r->offset, PLAIN_READ);
 }
 
-/* What a read gives; `place` is where the file lies in the source. */
+/* The result of a read; `place` is the file's offset in the source. */
 static ssize_t read_at(struct dataset *ds, const char *path, uint64_t place, uint64_t offset,
 		       size_t length)
 {
@@ -327,7 +327,7 @@ static void test_damage_is_that_blocks_alone(void **state)
 	dataset_close(ds);
 }
 
-/* What was right once is compared again when it is read again. */
+/* A block that was right once is compared again when it is read again. */
 static void test_what_was_right_may_rot(void **state)
 {
 	struct dataset *ds = open_summed();
@@ -483,7 +483,7 @@ static void test_what_is_pushed_is_vouched_for(void **state)
 	dataset_close(ds);
 }
 
-/* What many threads have to do: the same few files, in parts, one of them damaged. */
+/* The work of many threads: the same few files, in parts, one of them damaged. */
 struct readers {
 	struct dataset *ds;
 	uint32_t parts, small;

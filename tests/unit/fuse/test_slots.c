@@ -159,7 +159,7 @@ static unsigned deaths_until_condemned(struct slots *slots, unsigned slot)
 	return deaths;
 }
 
-/* Whoever kills servers must not take a file away, however long a read takes. */
+/* A killer of servers must not take a file away, however long a read takes. */
 static void test_kills_do_not_condemn(void **state)
 {
 	struct slots *slots = slots_new(THREADS);
@@ -328,7 +328,7 @@ static void test_lack_of_memory_elsewhere_does_not_condemn(void **state)
 	finish(slots);
 }
 
-/* It takes its memory slowly, and so is let go each time. */
+/* The request takes its memory slowly, and so is let go each time. */
 static void test_lack_of_memory_condemns_what_is_slow(void **state)
 {
 	struct slots *slots = slots_new(THREADS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What must hold of requests is looked for, and of handles. */
+/* Invariants of requests and of handles are checked. */
 #include "fuse/slots_kit.h"
 
 /* Each rule of slots_state.h, broken. */

@@ -15,7 +15,7 @@ static void ask(void)
 	assert_int_equal(write(connection[1], "?", 1), 1);
 }
 
-/* What comes was there, or came after a pause of so many milliseconds. */
+/* Requests that were there, or came after a pause of so many milliseconds. */
 static void receive(struct spin *spin, unsigned milliseconds)
 {
 	const struct timespec pause = { .tv_nsec = milliseconds * 1000000L };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a child that was taken over may ask of the one that extracts for it. Its messages
+ * Requests that a child that was taken over may make of its parent. Its messages
  * are no part of the interface, so the test has them from the source.
  *
  * granary-test: CPPFLAGS = $(granary_CPPFLAGS)

@@ -215,7 +215,7 @@ static void test_damage_under_right_checksums_is_found(void **state)
 	free(bytes);
 }
 
-/* What is written over "b", from its length on, under right checksums. */
+/* Bytes that are written over "b", from its length on, under right checksums. */
 static const struct {
 	const char *what, *bytes;
 	size_t length;

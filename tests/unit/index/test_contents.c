@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What files are made of: pieces, holes, extended attributes. */
+/* The parts of files: pieces, holes, extended attributes. */
 #include "build/kit.h"
 
 #include <errno.h>

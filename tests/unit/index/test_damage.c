@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Whatever bytes an index holds, no accessor does more than give an error.
+ * With any bytes in an index, an accessor does no more than give an error.
  * Meaningful under the address sanitizer: the index lies at the end of pages.
  */
 #include "build/kit.h"
@@ -46,7 +46,7 @@ static uint8_t *rich_bytes(size_t *size)
 	return bytes;
 }
 
-/* What a walk reads, summed up: so that every byte that is promised is there. */
+/* The sum of all that a walk reads, so that every promised byte is there. */
 struct walk {
 	const struct tree *tree;
 	unsigned visits; /* a hostile tree may have very many paths */

@@ -257,7 +257,7 @@ static void test_what_is_no_index_is_refused(void **state)
 	free(bytes);
 }
 
-/* What 0.1 did not record of a packed file: all of them or none. */
+/* Fields of a packed file that 0.1 did not record: all of them or none. */
 static void test_identities(void **state)
 {
 	const struct identity recorded = { .number = 77, .samples = 88 };

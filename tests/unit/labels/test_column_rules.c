@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which columns are images and labels, by tables without a file. */
+/* Columns that are images and labels, by tables without a file. */
 #include "unit.h"
 
 #include "labels/column_rules.h"

@@ -5,7 +5,7 @@
 
 #include "maps/name_map.h"
 
-/* What a file holds, as Python says it: one line an item, "KEY=LABEL" or "KEY=#7". */
+/* The items of a file, as Python reads them: one line each, "KEY=LABEL" or "KEY=#7". */
 static char *text_of_map(const struct name_map *map)
 {
 	char *text = NULL;

@@ -22,7 +22,7 @@ char *read_list(const void *bytes, size_t n);
 
 void check_case(const struct fixture *fixture, char *(*read)(const void *, size_t));
 
-/* Whatever a file is cut to, or one of its bytes is: an answer, no look beyond it. */
+/* Any length of a file, any value of a byte: an answer, and no read beyond it. */
 void check_damage(const struct fixture *fixture, char *(*read)(const void *, size_t));
 
 #endif

@@ -208,7 +208,7 @@ static void test_each_beginning_is_refused(void **state)
 	}
 }
 
-/* Whatever a byte is changed to: an answer, and no look beyond the bytes. */
+/* Any change of a byte: an answer, and no read beyond the bytes. */
 static void test_each_byte_changed(void **state)
 {
 	static const unsigned char others[] = { 0, '.', '(', 'u', 'e', 0x94, 'j', 0x8d, 0xff };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What arrays of images and of labels are called. */
+/* Names of arrays of images and of labels. */
 #include "unit.h"
 
 #include "names/column_titles.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which part of a dataset a file's name says it is. */
+/* The part of a dataset that a file's name says. */
 #include "unit.h"
 
 #include "names/split_words.h"

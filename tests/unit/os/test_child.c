@@ -265,7 +265,7 @@ static bool ends_politely(enum manner manner, int ending)
 	return is_there("polite");
 }
 
-/* It has a second for that, which on a busy machine may be too little once. */
+/* The child has a second for that, which on a busy machine may be too little once. */
 static const int endings[] = { SIGTERM, SIGINT };
 
 static void test_a_signal_is_the_childs_too(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is mounted where, and taking it away. */
+/* Finding mounts, and taking them away. */
 #include "unit.h"
 
 #include <errno.h>
@@ -273,7 +273,7 @@ static void test_any_source_and_long_lines(void **state)
 	in_namespace(odd_sources);
 }
 
-/* What is a granaryfs that an overlay hides, and what is not. */
+/* A granaryfs that an overlay hides, and other mounts below overlays. */
 static const struct {
 	const char *layer;
 	unsigned connection;
@@ -438,7 +438,7 @@ static int mount_fuse(const char *name, unsigned owner)
 
 enum { SOMEBODY = 54321, PROMPT_MILLISECONDS = 5000 };
 
-/* What takes a hung or dead mount away, and whether the daemon lives meanwhile. */
+/* Ways to take a hung or dead mount away; the daemon lives or not meanwhile. */
 static const struct {
 	const char *name;
 	int (*take)(const char *path, int id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which ids a user namespace knows. */
+/* The ids that a user namespace knows. */
 #include "unit.h"
 
 #include <stdio.h>

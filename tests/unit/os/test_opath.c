@@ -25,7 +25,7 @@ int __wrap_open64(const char *path, int flags, ...)
 	return __real_open64(path, flags, 0);
 }
 
-/* What open(2) is called with _FORTIFY_SOURCE. */
+/* The names of open(2) with _FORTIFY_SOURCE. */
 int __wrap___open64_2(const char *path, int flags)
 {
 	return __wrap_open64(path, flags);

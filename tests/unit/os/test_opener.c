@@ -20,7 +20,7 @@
 
 enum { USER = 4201, GROUP = 4202, MANY = 3000 };
 
-/* Who is not root runs errands for oneself. */
+/* A process that is not root opens files for itself. */
 static struct rights user = { .uid = USER, .gid = GROUP };
 
 struct taken {
@@ -264,7 +264,7 @@ static void test_ended_by_the_user(void **state)
 	assert_non_null(strstr(e.text, "ended before"));
 }
 
-/* It is done, but does not end. */
+/* The child is done, but does not end. */
 static int stop_when_done(void *context, struct error *e)
 {
 	(void)context;

@@ -400,7 +400,7 @@ static void test_a_threads_rights_come_back(void **state)
 	owner_is("d/by-root", 0, getegid());
 }
 
-/* Who may not is told, and is what it was. */
+/* A process without the right gets an error, and keeps its ids. */
 static int take_without_rights(void *unused)
 {
 	struct fsids before;

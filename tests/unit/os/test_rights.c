@@ -201,7 +201,7 @@ static void test_an_assumed_user_for_good(void **state)
 	assert_int_equal(unit_child(renounce_as_user, NULL), 0);
 }
 
-/* What a program is that one with an assumed user's rights has run. */
+/* The rights of a program that is run with an assumed user's rights. */
 static int renounce_in_a_program(void *argument)
 {
 	bool lost_ids = argument;

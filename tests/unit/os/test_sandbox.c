@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a process may still do that works on strangers' bytes: use what it has. Each try
- * is of a child that is in the sandbox. Root, who becomes nobody there, runs all of it.
+ * A process that works on strangers' bytes may use its own descriptors and memory. Each
+ * try is of a child that is in the sandbox. Root, who becomes nobody there, runs all of it.
  */
 #include "unit.h"
 
@@ -60,7 +60,7 @@ static bool refused(long result)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define HAS_LIMIT
 
-/* What a library does that a damaged file leads in a circle. */
+/* A library that a damaged file leads in a circle. */
 static int try_memory(void)
 {
 	enum { PIECE = 64 << 20 };
@@ -269,7 +269,7 @@ static void test_rights(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* Who only may change nothing reads what it could read. */
+/* A process that may only change nothing reads all that it could. */
 static int try_reading(void)
 {
 	struct sandbox_support support;
@@ -347,7 +347,7 @@ static int try_abort(void)
 	abort();
 }
 
-/* What a library dies of is seen as that. */
+/* The signal that a library dies of is reported. */
 static void test_abort(void **state)
 {
 	pid_t child = fork();

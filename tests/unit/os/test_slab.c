@@ -136,7 +136,7 @@ static void test_many_threads(void **state)
 	assert_int_equal(slab_bytes(&slab), 0);
 }
 
-/* What was lent for one size serves others, and goes with its loan. */
+/* Memory that was lent for one size serves others, and goes with its loan. */
 static void test_loans(void **state)
 {
 	struct slab slab = SLAB_INIT(MB);

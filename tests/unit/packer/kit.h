@@ -26,7 +26,7 @@ void kit_packed(const struct writer_ops *ops, const char *path,
 		const struct writer_config *config, const struct item *items,
 		size_t count);
 
-/* What a shell command prints; the caller frees it. */
+/* The output of a shell command; the caller frees it. */
 char *kit_output(const char *command);
 
 /* Is the text there? Says both if not. */

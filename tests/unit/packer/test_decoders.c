@@ -37,7 +37,7 @@ static unsigned list_children(pid_t *out)
 	return n;
 }
 
-/* It is dead when this returns, and not reaped: its end of the socket is closed. */
+/* The child is dead then, and not reaped: its end of the socket is closed. */
 static void kill_now(pid_t child)
 {
 	siginfo_t info;

@@ -152,7 +152,7 @@ static void test_a_file_gets_its_name_at_the_end(void **state)
 	assert_int_equal(unit_names_in("o"), 1);
 }
 
-/* What somebody else made in the meantime is not replaced. */
+/* A file that somebody else made in the meantime is not replaced. */
 static void test_who_was_first_stays(void **state)
 {
 	struct output *output;

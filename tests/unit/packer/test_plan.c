@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is packed where, in which order and under which name. */
+/* The place, order and name of packed files. */
 #include "unit.h"
 
 #include <errno.h>
@@ -287,7 +287,7 @@ static void test_a_size_decides_on_the_number(void **state)
 	free(tree);
 }
 
-/* Whatever is dealt: 5,000 random cases of a few sizes. */
+/* Any deal is even: 5,000 random cases of a few sizes. */
 static void test_dealing_keeps_numbers_even(void **state)
 {
 	struct shuffle chance = { 11 };

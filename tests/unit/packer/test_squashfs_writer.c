@@ -285,7 +285,7 @@ static void test_refused_levels(void **state)
 	}
 }
 
-/* What the entry said is what must come. */
+/* As many bytes as the entry said must come. */
 static void test_wrong_sizes(void **state)
 {
 	const struct pack_entry entry = { .kind = PACK_FILE, .path = "f", .size = 10 };

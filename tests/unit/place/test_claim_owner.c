@@ -165,7 +165,7 @@ static void test_a_touched_one_lives_and_a_stopped_one_does_not(void **state)
 	kill_owner(pid);
 }
 
-/* It was stopped, its claim broken, and another claims: that is not its own. */
+/* A stopped process whose claim was broken does not own the next one's claim. */
 static void test_the_claim_of_the_next_is_not_removed(void **state)
 {
 	struct claim *next;

@@ -10,7 +10,7 @@
 
 #define LONG "a_name_that_is_longer_than_thirty-two_bytes"
 
-/* What an index must have been made with, what its name says, and what a user says. */
+/* The options that an index was made with, those in its name, and those of a user. */
 static const struct {
 	const char *options, *shape, *variant, *words;
 } texts[] = {
@@ -106,7 +106,7 @@ static void test_the_longest_text_fits(void **state)
 	dataset_config_free(&config);
 }
 
-/* What the key of these map files is. */
+/* The key of these map files. */
 static void key_of(const char *options, char text[CONFIG_TEXT_BYTES])
 {
 	struct dataset_config config = parse(options);

@@ -156,7 +156,7 @@ static void test_files_of_one_name_are_apart_in_the_cache(void **state)
 	assert_false(same_places(locate(a, 1, ""), locate(b, 1, "")));
 }
 
-/* What tells sets and options apart must outlive the cutting of a long name. */
+/* The part that tells sets and options apart must outlive the cutting of a long name. */
 static void test_long_names_stay_apart_in_the_cache(void **state)
 {
 	char long_name[230];

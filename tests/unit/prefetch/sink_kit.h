@@ -39,7 +39,7 @@ enum {
 		}                                                                        \
 	} while (0)
 
-/* What a file of the dataset should be, and what the sink has been told of it. */
+/* A file of the dataset, and the stores that the sink has got for it. */
 struct sink_file {
 	uint32_t node, source;
 	uint64_t offset, size;
@@ -74,7 +74,7 @@ int sink_leave(void **state);
 
 struct sink_file *sink_large_file(void);
 
-/* What a file takes in the page cache, and all of them. */
+/* The bytes of a file in the page cache, and of all files. */
 uint64_t sink_pages_of(const struct sink_file *file);
 uint64_t sink_all_pages(void);
 uint64_t sink_all_bytes(void);
@@ -118,7 +118,7 @@ void sink_ask_all(struct prefetch *p, struct sink_file *file);
 /* Is each page of the file stored so often? */
 bool sink_is_stored(const struct sink_file *file, unsigned times);
 
-/* What would be in the page cache; what was stored; is the sweep over? */
+/* Bytes in the page cache; bytes that were stored; is the sweep over? */
 uint64_t sink_pages_there(void);
 uint64_t sink_pages_stored(void);
 bool sink_is_swept(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What waits to leave the page cache, and when it goes. */
+/* Files that wait to leave the page cache, and when they go. */
 #include "unit.h"
 
 #include "prefetch/drops.h"
@@ -20,7 +20,7 @@ static void put(uint32_t node, uint64_t bytes, int64_t now)
 	assert_true(drops_add(&drops, &drop));
 }
 
-/* Which file goes, or -1. */
+/* The file that goes, or -1. */
 static int taken(int64_t now)
 {
 	struct drop drop;
@@ -45,7 +45,7 @@ static void test_small_files_go_in_turn(void **state)
 	assert_int_equal(taken(0), -1);
 }
 
-/* Who has asked for its end may not be there yet. */
+/* The reader of its end may not be there yet. */
 static void test_a_large_file_rests(void **state)
 {
 	(void)state;

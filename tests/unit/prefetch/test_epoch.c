@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which readers begin a sweep, and which get a window. Most are recorded: traces/NAME.txt
- * has the reads of a program as they reached the daemon (tools/dev/record-reads).
+ * Readers that begin a sweep, and readers that get a window. Most are recorded:
+ * traces/NAME.txt has the reads of a program as they reached the daemon
+ * (tools/dev/record-reads).
  */
 #include "unit.h"
 
@@ -39,7 +40,7 @@ static const struct client {
 	{ "rsync", WINDOW },
 };
 
-/* What a policy has made of the reads so far. */
+/* The state of a policy after the reads so far. */
 static struct replay {
 	struct policy policy;
 	uint64_t ahead;   /* bytes in windows */

@@ -226,7 +226,7 @@ static void test_threads_that_hold_and_release(void **state)
 	assert_false(atomic_load(&made_no_sense));
 }
 
-/* What one server did the next one knows. */
+/* The next server knows the work of the last one. */
 static int be_a_server(void *argument)
 {
 	uint32_t block;

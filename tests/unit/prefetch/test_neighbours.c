@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which chunks are looked at for files to push. */
+/* Chunks that are looked at for files to push. */
 #include "unit.h"
 
 #include "prefetch/neighbours.h"

@@ -146,7 +146,7 @@ static void test_source_by_source(void **state)
 	end();
 }
 
-/* What has no stored bytes is not in the order, and a second name is not either. */
+/* A file without stored bytes is not in the order, and a second name is not either. */
 static void test_what_is_left_out(void **state)
 {
 	static const char *const names[] = { "f", "hole-first" };

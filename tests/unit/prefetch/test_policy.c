@@ -104,7 +104,7 @@ static void test_the_same_bytes_again_are_no_stream(void **state)
 	}
 }
 
-/* What has been read ahead of the reader, after each read of a MiB. */
+/* The bytes that were read ahead of the reader, after each read of a MiB. */
 static const uint64_t windows_mib[] = { 0, 0, 2, 4, 8, 16, 32, 32, 32 };
 
 static void test_a_large_file_gets_a_window_that_doubles(void **state)
@@ -249,7 +249,7 @@ static void test_windows_keep_to_the_room(void **state)
 	assert_int_equal(all_windows() > 0, rooms[r] > POLICY_EDGES);
 }
 
-/* What a reader has left behind that went away does not keep the others from theirs. */
+/* Memory of a reader that went away does not keep the others from theirs. */
 static void test_who_rests_holds_no_room(void **state)
 {
 	(void)state;
@@ -304,7 +304,7 @@ static void test_small_files_in_the_order_they_are_stored(void **state)
 	assert_int_equal(wanted(0, 240 * KIB + 512 + 110 * KIB, FAR), 2 * MIB);
 }
 
-/* What the kernel asks for at the same time comes from several threads, in any order. */
+/* Requests of one moment come from several threads, in any order. */
 static void test_read_ahead_of_the_kernel_out_of_order(void **state)
 {
 	static const unsigned order[] = { 1, 0, 3, 2, 6, 4, 5, 7, 9, 8, 11, 10 };

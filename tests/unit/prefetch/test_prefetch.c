@@ -180,7 +180,7 @@ static void test_nobody_waits_for_the_sink(void **state)
 	sink_run(sweep_blocked);
 }
 
-/* Who looks at ten files wants no more; an epoch wants everything. */
+/* A look at ten files is no reason for more; an epoch wants everything. */
 static int load_some(void *memory)
 {
 	struct prefetch *p = sink_start(memory, 1024 * MIB, false, true);
@@ -259,7 +259,7 @@ static void test_what_is_beyond_the_budget_goes_again(void **state)
 	sink_run(sweep_some);
 }
 
-/* What is being read when it is to go, goes later. */
+/* A file that is being read when it is to go, goes later. */
 static int drop_what_is_busy(void *memory)
 {
 	const uint64_t budget = 8 * MIB;
@@ -287,7 +287,7 @@ static void test_what_is_busy_is_dropped_later(void **state)
 	sink_run(drop_what_is_busy);
 }
 
-/* What was read before a loader was seen is within the budget as well, or goes. */
+/* Files that were read before a loader was seen are within the budget as well, or go. */
 static int read_before_the_sweep(void *memory)
 {
 	const uint64_t budget = 8 * MIB;

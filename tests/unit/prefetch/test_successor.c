@@ -108,7 +108,7 @@ static void test_a_successor_goes_on(void **state)
 		assert_true(atomic_load(&sink_data.files[i].stored[0]) <= 1);
 	assert_true(sink_is_stored(&sink_data.files[150], 0));
 	/*
-	 * What the threads of the first one were at, the large file perhaps: others come
+	 * The work of the first one's threads, the large file perhaps: others come
 	 * to it where the thread that dies is slow.
 	 */
 	assert_in_range(missing_files(), 1, LEFT_OUT_MOST);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is read is read once: windows, loaders, and a cache without a sink. */
+/* Bytes are read once: windows, loaders, and a cache without a sink. */
 #include "prefetch/sink_kit.h"
 
 /* A stream through what is beyond the budget: a window ahead of it, each byte once. */

@@ -7,7 +7,7 @@
 #include "samples/wds_kit.h"
 #include "samples/pickled_image.h"
 
-/* What Pillow 9.4 pickles; the pixels are the digits 1 to 6, or 1 to 3. */
+/* Pickles of Pillow 9.4; the pixels are the digits 1 to 6, or 1 to 3. */
 #define RGB_STATE "(}\224\214\003dpi\224KHKH\206\224s\214\003RGB\224K\002K\001\206\224NC\006" \
 	"123456\224eb."
 #define RGB4 "\200\004\225D\0\0\0\0\0\0\0\214\011PIL.Image\224\214\005Image\224\223\224)\201" \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a label says is what Python reads in it: int(bytes) of a .cls, json.loads(bytes). */
+/* Labels are read as Python reads them: int(bytes) of a .cls, json.loads(bytes). */
 #include "unit.h"
 
 #include "samples/wds_kit.h"
@@ -142,7 +142,7 @@ static void test_names_of_json(void **state)
 		      long_name.word }, 1);
 }
 
-/* What else is in the .json is for others; jansson and RFC 8259 refuse most of these. */
+/* Other items of the .json do not matter; jansson and RFC 8259 refuse most of these. */
 static void test_other_items_may_be_anything_that_python_reads(void **state)
 {
 	static const struct label labels[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is said of shards of WebDataset, and of sets of them. */
+/* Findings about shards of WebDataset, and about sets of them. */
 #include "unit.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ static void test_labels_of_two_kinds_are_said(void **state)
 	free(said);
 }
 
-/* What is noted of a shard, and whether it is a warning too; NULL: neither. */
+/* The note about a shard, and whether it is a warning too; NULL: neither. */
 static void expect_note(const struct member *members, size_t n, const char *word, bool warned)
 {
 	struct set set = { 1, { NULL }, { members }, { n }, NULL };

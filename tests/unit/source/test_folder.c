@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is said of a directory that was named as a source. */
+/* The sentence about a directory that was named as a source. */
 #include "unit.h"
 
 #include <errno.h>

@@ -284,7 +284,7 @@ static void test_stale(void **state)
 	source_close(source);
 }
 
-/* It fails again although it was opened again: that has an end too. */
+/* A source that fails again after it was opened again: that has an end too. */
 static void test_stale_for_good(void **state)
 {
 	struct source *source = open_source("a");
@@ -328,7 +328,7 @@ static void test_stale_and_changed(void **state)
 	source_close(source);
 }
 
-/* It may come back: a server that is starting has no files. */
+/* A file may come back: a server that is starting has none. */
 static void test_stale_and_gone(void **state)
 {
 	struct source *source = open_source("a");
@@ -396,7 +396,7 @@ static void test_identity(void **state)
 	source_close(source);
 }
 
-/* What a test asks for, and what it cannot. */
+/* Faults that a test may ask for, and others that it may not. */
 static void test_words(void **state)
 {
 	const char *good = "kind=short,path=x,offset=10-20,from=2,every=3,count=4,bytes=5,"

@@ -172,7 +172,7 @@ static void test_by_descriptor(void **state)
 	close(fd);
 }
 
-/* What was opened by somebody with the right to, is read without it. */
+/* A file that was opened with the right to is read without that right. */
 static void test_adopted(void **state)
 {
 	struct source *source = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What two samples say. */
+/* The difference of two samples. */
 #include "unit.h"
 
 #include <errno.h>

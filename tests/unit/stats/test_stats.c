@@ -93,7 +93,7 @@ static void test_only_what_a_request_waits_for_is_demand(void **state)
 	assert_int_equal(cells->buckets[0], 1);
 }
 
-/* What was counted before is kept, and a child counts into the same cells. */
+/* Earlier counts are kept, and a child counts into the same cells. */
 static void test_shared_cells_outlive_a_fork(void **state)
 {
 	uint64_t before = stats_get(COUNTER_fuse_read);

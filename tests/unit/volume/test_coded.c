@@ -23,7 +23,7 @@ enum {
 	SHUFFLE = CODEC_STEP(CODEC_SHUFFLE, 4),
 };
 
-/* What the volumes of the index are, by number. */
+/* The volumes of the index, by number. */
 enum volumes {
 	WELL, SKIPPED, TWO_STEPS, UNKNOWN, TWO_COMPRESSORS, SHORT, LONG, BEYOND,
 	NOTHING_STORED, TOO_MUCH_STORED, DAMAGED, NO_SOURCE, NO_CHUNKS, VOLUMES
@@ -252,7 +252,7 @@ static void test_a_chunk_is_decoded_once(void **state)
 	close_fixture(f);
 }
 
-/* Who wants all of a chunk gets it without a copy in the cache. */
+/* A reader of all of a chunk gets it without a copy in the cache. */
 static void test_a_whole_chunk_is_not_kept(void **state)
 {
 	struct fixture *f = open_fixture();

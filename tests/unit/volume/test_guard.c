@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What must lie before an extent, and where it lies. */
+/* Bytes that must lie before an extent, and their place. */
 #include "build/kit.h"
 
 #include <errno.h>

@@ -176,7 +176,7 @@ static void test_the_ends_of_sources(void **state)
 			 -EINVAL);
 }
 
-/* Who asks for bytes that a block could hold does not read it whole, but for one hint. */
+/* A read of bytes that a block could hold does not read it whole, but for one hint. */
 static void test_hints_without_a_table(void **state)
 {
 	static const enum read_hint hints[] = { READ_EXACT, READ_BLOCK, READ_AHEAD };
@@ -363,7 +363,7 @@ static void test_a_source_that_shrank(void **state)
 			 -EIO);
 }
 
-/* What is streamed has the same bytes; how it comes is up to the kernel. */
+/* A streamed source gives the same bytes; the kernel decides how they come. */
 static void test_streams(void **state)
 {
 	(void)state;

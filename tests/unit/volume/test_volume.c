@@ -14,7 +14,7 @@ enum { SOURCE_BYTES = 1000 };
 
 static const char literals[] = "0123456789";
 
-/* What the volumes of the index are, by number. */
+/* The volumes of the index, by number. */
 static const struct volume_desc descs[] = {
 	{ .kind = VOLUME_RAW, .source = 0, .base = 0, .length = SOURCE_BYTES },
 	{ .kind = VOLUME_RAW, .source = 0, .base = 100, .length = 50 },
