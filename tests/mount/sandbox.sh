@@ -32,7 +32,7 @@ make_archives() {
 	"$granary" index -q --checksums "$work/t.sqfs"
 }
 
-# ---- Who parses -------------------------------------------------------------
+# ---- Processes that parse ---------------------------------------------------------
 
 none=0000000000000000
 fields=Uid,Gid,Groups,CapInh,CapPrm,CapEff,CapBnd,CapAmb,NoNewPrivs,Seccomp

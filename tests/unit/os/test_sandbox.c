@@ -49,7 +49,7 @@ static int inside(int (*try)(void))
 	return WEXITSTATUS(status);
 }
 
-/* ---- What is refused ------------------------------------------------------ */
+/* ---- Calls that are refused ----------------------------------------------- */
 
 static bool refused(long result)
 {
