@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Flat folders become folders of classes, and what leads to their files follows. */
-#include "config.h"
-#if WITH_JANSSON
 #include "unit.h"
 
 #include <errno.h>
@@ -396,6 +394,3 @@ static const struct CMUnitTest all[] = {
 
 UNIT_MAIN(all)
 
-#else
-#include "left_out.h"
-#endif
