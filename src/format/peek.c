@@ -3,7 +3,6 @@
 
 #include <archive.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 enum {
 	PIECE = 64 * 1024,

@@ -20,8 +20,6 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "base/cleanup.h"
-
 enum { GATHERED_BYTES = 64 << 10, DIRECT_BYTES = 4 << 10 };
 
 struct writer {
