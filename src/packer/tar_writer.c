@@ -143,7 +143,6 @@ static int open_tar(struct writer **out, int fd, const char *path,
 	struct writer *w = calloc(1, sizeof(*w));
 	int err;
 
-	(void)config;
 	if (!w)
 		return error_no_memory(e, NULL);
 	w->fd = fd;

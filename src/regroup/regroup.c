@@ -445,7 +445,6 @@ static int edit_entry(void *context, struct entry *entry)
 static int apply_log(struct regroup *r, struct entries *log, const char *prefix,
 		     struct error *e)
 {
-	(void)prefix, (void)e;
 	return entries_rewrite(log, edit_entry, r);
 }
 
