@@ -100,7 +100,7 @@ struct session {
 	const struct rights *rights; /* NULL: the caller's */
 	struct fuse_session *fuse;
 	struct slots *slots;
-	struct prefetch_memory *prefetch;
+	struct ledger *prefetch;
 	struct mount mount;
 	struct supervision supervision;
 	struct supervisor *supervisor; /* between session_start and session_serve */
