@@ -12,7 +12,7 @@ AS_IF([test "$enable_developer" = yes], [
 		-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 		-Wwrite-strings -Wundef -Wformat=2 -Wformat-signedness \
 		-Wcast-align -Wcast-qual -Wredundant-decls -Wnested-externs \
-		-Wswitch-enum -Wunused -Wuninitialized -Wlogical-op \
+		-Wswitch-enum -Wunused -Wno-unused-parameter -Wuninitialized -Wlogical-op \
 		-Wduplicated-cond -Wduplicated-branches -Wnull-dereference \
 		-Wdouble-promotion -Wconversion -Wsign-conversion \
 		-Wimplicit-fallthrough -Werror

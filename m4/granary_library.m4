@@ -17,8 +17,6 @@ GRANARY_OPTIONAL([lzo], [LZO], [lzo2], [lzo], [liblzo2-dev], [lzo in squashfs])
 GRANARY_OPTIONAL([lzf], [LZF], [liblzf], [lzf], [liblzf-dev], [lzf in HDF5])
 GRANARY_OPTIONAL([blosc], [BLOSC], [blosc >= 1.16], [blosc], [libblosc-dev], [blosc in HDF5],
 	[blosc.h], [blosc], [blosc_cbuffer_validate])
-GRANARY_OPTIONAL([jansson], [JANSSON], [jansson >= 2.11], [jansson], [libjansson-dev],
-	[label maps in JSON, and Arrow files with metadata of Hugging Face])
 GRANARY_OPTIONAL([nettle], [NETTLE], [nettle >= 3.4], [nettle], [nettle-dev],
 	[SHA-256: granary verify --checksums, --write-checksums])
 GRANARY_OPTIONAL([images], [IMAGES], [libjpeg libpng], [libjpeg and libpng],

@@ -2,6 +2,8 @@
 #include "base/arena.h"
 
 #include <stdint.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +65,24 @@ char *arena_copy(struct arena *arena, const void *bytes, size_t size)
 	if (size)
 		memcpy(out, bytes, size);
 	out[size] = '\0';
+	return out;
+}
+
+char *arena_print(struct arena *arena, const char *format, ...)
+{
+	va_list arguments, again;
+	char *out = NULL;
+	int n;
+
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	n = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	if (n >= 0)
+		out = arena_alloc(arena, (size_t)n + 1);
+	if (out)
+		vsnprintf(out, (size_t)n + 1, format, again);
+	va_end(again);
 	return out;
 }
 

@@ -20,6 +20,10 @@ void *arena_alloc(struct arena *arena, size_t size);
 
 /* A copy of `size` bytes with a NUL behind them. */
 char *arena_copy(struct arena *arena, const void *bytes, size_t size);
+
+/* A text as printf would write it. */
+char *arena_print(struct arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *arena);
 
 #endif

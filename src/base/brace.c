@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/checked.h"
 #include "base/cleanup.h"
 
 struct slice {

@@ -14,6 +14,14 @@ static inline const char *filename_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* The last dot of its name and what follows; "": no dot, or only one that the name begins with. */
+static inline const char *suffix_of(const char *path)
+{
+	const char *name = filename_of(path), *dot = strrchr(name, '.');
+
+	return dot && dot > name ? dot : path + strlen(path);
+}
+
 /* The name of the folder of `path`: its length, 0 if there is none. */
 static inline size_t folder_name_of(const char *path, const char **out)
 {

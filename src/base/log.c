@@ -2,12 +2,10 @@
 #include "base/controls.h"
 #include "base/log.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 
 /* Untrusted: a server, which has no rights, can write to it. */

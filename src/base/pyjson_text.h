@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pyjson_text.h: the encoding of a text, and the values in it. Private to base/.
+ * pyjson_text.h: the encoding of a text, and the values in it.
  *
  * The encoding is found as in CPython's json.detect_encoding(): by a byte order mark, or
  * by the positions of zeros in the first four bytes.

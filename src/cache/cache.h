@@ -120,10 +120,4 @@ void cache_put_read(struct cache *cache, struct cache_pin *pin, size_t n, bool u
 const void *cache_data(const struct cache_pin *pin);
 size_t cache_size(const struct cache_pin *pin);
 
-/*
- * For tests: NULL, or the broken invariant. All other threads wait meanwhile. `quiet`: no
- * other thread is in a call; then the bytes are checked as well.
- */
-const char *cache_check(struct cache *cache, bool quiet);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * state.h: the members of a cache, for cache.c and invariants.c.
+ * state.h: the members of a cache, for cache.c and its tests.
  *
  * Chunks are spread over shards by their keys. A shard has a lock, a table, and two lists
  * of idle chunks, in the order in which they were given back.

@@ -15,7 +15,6 @@ static ssize_t blosc_decode(const void *in, size_t n, void *out, size_t room,
 	size_t plain;
 	int got;
 
-	(void)parameter;
 	if (blosc_cbuffer_validate(in, n, &plain) < 0 || plain > room)
 		return -EBADMSG;
 	if (plain == 0)

@@ -58,7 +58,6 @@ static ssize_t fletcher32_decode(const void *in, size_t n, void *out, size_t roo
 	size_t plain = n - SUM_SIZE;
 	uint32_t sum, stored;
 
-	(void)parameter;
 	if (n < SUM_SIZE || plain > room)
 		return -EBADMSG;
 	sum = fletcher32(in, plain);

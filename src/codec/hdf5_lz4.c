@@ -45,7 +45,6 @@ static ssize_t hdf5_lz4_decode(const void *stored, size_t n, void *out, size_t r
 	const unsigned char *in = stored, *end = in + n;
 	uint64_t all, block;
 
-	(void)parameter;
 	if (n < HEAD_BYTES)
 		return -EBADMSG;
 	all = hdf5_lz4_number(in, 8);

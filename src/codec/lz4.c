@@ -11,7 +11,6 @@ static ssize_t lz4_decode(const void *in, size_t n, void *out, size_t room,
 {
 	int got;
 
-	(void)parameter;
 	if (n > INT_MAX)
 		return -EBADMSG;
 	got = LZ4_decompress_safe(in, out, (int)n, room < INT_MAX ? (int)room : INT_MAX);

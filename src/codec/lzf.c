@@ -12,7 +12,6 @@ static ssize_t lzf_decode(const void *in, size_t n, void *out, size_t room,
 {
 	unsigned got;
 
-	(void)parameter;
 	if (n == 0 || n > INT_MAX)
 		return -EBADMSG;
 	got = lzf_decompress(in, (unsigned)n, out, room < INT_MAX ? (unsigned)room : INT_MAX);

@@ -23,7 +23,6 @@ static ssize_t lzo_decode(const void *in, size_t n, void *out, size_t room,
 {
 	lzo_uint got = room;
 
-	(void)parameter;
 	if (!library_works())
 		return -ENOTSUP;
 	if (lzo1x_decompress_safe(in, n, out, &got, NULL) != LZO_E_OK)

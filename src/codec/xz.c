@@ -20,7 +20,6 @@ static ssize_t xz_decode(const void *in, size_t n, void *out, size_t room,
 	lzma_ret status = lzma_stream_buffer_decode(&memory, 0, NULL, in, &used, n,
 						    out, &got, room);
 
-	(void)parameter;
 	if (status == LZMA_MEM_ERROR)
 		return -ENOMEM;
 	return status == LZMA_OK ? (ssize_t)got : -EBADMSG;

@@ -3,7 +3,6 @@
 
 #include <archive.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 enum {
 	PIECE = 64 * 1024,
@@ -24,7 +23,6 @@ static la_ssize_t peek_read_piece(struct archive *a, void *context, const void *
 	uint64_t left = input->end - input->at;
 	size_t n = left < PIECE ? (size_t)left : PIECE;
 
-	(void)a;
 	if (input->pieces++ == PIECES_MOST ||
 	    source_pread(input->source, input->bytes, n, input->at) < 0)
 		return -1;

@@ -49,7 +49,6 @@ static bool is_zip_of(const struct signature_row *row, const unsigned char *head
 
 static bool is_text(const struct signature_row *row, const unsigned char *head, size_t n)
 {
-	(void)row;
 	for (size_t i = 0; i < n; i++)
 		if (head[i] == 127 ||
 		    (head[i] < ' ' && !(head[i] >= '\t' && head[i] <= '\r')))
@@ -113,7 +112,6 @@ static bool is_tfrecord(const struct signature_row *row, const unsigned char *he
 {
 	uint32_t crc;
 
-	(void)row;
 	if (n < 12)
 		return false;
 	crc = crc32c(head, 8);
@@ -127,7 +125,6 @@ static bool is_safetensors(const struct signature_row *row, const unsigned char 
 {
 	uint64_t length;
 
-	(void)row;
 	if (n < 10)
 		return false;
 	length = little_endian(head, 8);
@@ -140,7 +137,6 @@ static bool is_beton(const struct signature_row *row, const unsigned char *head,
 {
 	uint64_t page;
 
-	(void)row;
 	if (n < BETON_HEADER || little_endian(head, 2) != BETON_VERSION)
 		return false;
 	page = little_endian(head + 4, 4);
@@ -178,7 +174,6 @@ static bool is_mds_shard(const struct signature_row *row, const unsigned char *h
 {
 	uint64_t end;
 
-	(void)row;
 	if (!is_sample_table(head, n, &end) || little_endian(head + 4, 4) <= end)
 		return false;
 	if (end + 1 >= n) /* so long a table in order is no chance */
@@ -191,7 +186,6 @@ static bool is_litdata_chunk(const struct signature_row *row, const unsigned cha
 {
 	uint64_t end;
 
-	(void)row;
 	return is_sample_table(head, n, &end) && little_endian(head + 4, 4) == end;
 }
 
@@ -201,7 +195,6 @@ static bool is_kaldi_ark(const struct signature_row *row, const unsigned char *h
 {
 	size_t i = 0;
 
-	(void)row;
 	while (i < n && i < KALDI_KEY_MOST && head[i] > ' ' && head[i] < 127)
 		i++;
 	return i > 0 && n - i >= 3 && memcmp(head + i, " \0B", 3) == 0;

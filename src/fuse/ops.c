@@ -204,7 +204,6 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct stat st;
 	int err;
 
-	(void)fi;
 	if (control_getattr(req, ino))
 		return;
 	stats_add(COUNTER_fuse_getattr, 1);
@@ -238,7 +237,6 @@ static void ops_forget(const struct served *s, fuse_ino_t ino)
 
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count)
 {
-	(void)count;
 	ops_forget(served_of(req), ino);
 	fuse_reply_none(req);
 }
@@ -270,7 +268,6 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)fi;
 	count_request(COUNTER_fuse_release, ino);
 	fuse_reply_err(req, 0);
 }
@@ -314,8 +311,6 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, int cmd, void *arg,
 		     struct fuse_file_info *fi, unsigned flags, const void *in_buf,
 		     size_t in_size, size_t out_size)
 {
-	(void)cmd, (void)arg, (void)fi, (void)flags;
-	(void)in_buf, (void)in_size, (void)out_size;
 	count_request(COUNTER_fuse_ioctl, ino);
 	fuse_reply_err(req, ENOTTY);
 }
@@ -346,7 +341,6 @@ static void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence,
 	uint64_t found = 0;
 	int err;
 
-	(void)fi;
 	count_request(COUNTER_fuse_lseek, ino);
 	if (!tree_has_holes(tree_of(s))) {
 		fuse_reply_err(req, ENOSYS); /* the kernel answers: all is data */
@@ -386,7 +380,6 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	(void)fi;
 	count_request(COUNTER_fuse_releasedir, ino);
 	fuse_reply_err(req, 0);
 }
@@ -394,7 +387,6 @@ static void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info 
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 		       struct fuse_file_info *fi)
 {
-	(void)fi;
 	if (control_list(req, ino, size, offset, false))
 		return;
 	stats_add(COUNTER_fuse_readdir, 1);
@@ -404,7 +396,6 @@ static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 			   struct fuse_file_info *fi)
 {
-	(void)fi;
 	if (control_list(req, ino, size, offset, true))
 		return;
 	stats_add(COUNTER_fuse_readdirplus, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * readonly.h: refuses requests that change files: EROFS. Private to fuse/.
+ * readonly.h: refuses requests that change files: EROFS. Private to fuse/, for ops.c.
  *
  * The kernel refuses them for mounts that this program makes, with `ro`. A descriptor
  * that another process passed may belong to a mount without `ro`.
@@ -9,28 +9,34 @@
 #define GRANARY_FUSE_READONLY_H
 
 #define FUSE_USE_VERSION 31
+#include <errno.h>
 #include <fuse_lowlevel.h>
 
-void refuse_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
-		    struct fuse_file_info *fi);
-void refuse_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
-		  dev_t rdev);
-void refuse_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode);
-void refuse_remove(fuse_req_t req, fuse_ino_t parent, const char *name);
-void refuse_symlink(fuse_req_t req, const char *target, fuse_ino_t parent,
-		    const char *name);
-void refuse_rename(fuse_req_t req, fuse_ino_t parent, const char *name,
-		   fuse_ino_t new_parent, const char *new_name, unsigned flags);
-void refuse_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name);
-void refuse_write(fuse_req_t req, fuse_ino_t ino, const char *bytes, size_t size,
-		  off_t offset, struct fuse_file_info *fi);
-void refuse_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name,
-		     const char *value, size_t size, int flags);
-void refuse_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name);
-void refuse_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
-		   struct fuse_file_info *fi);
-void refuse_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset,
-		      off_t length, struct fuse_file_info *fi);
+#include "stats/stats.h"
+
+/* Of an operation with these parameters, which are of no use in a refusal. */
+#define REFUSE(name, ...)                                        \
+	static void refuse_##name(fuse_req_t req, __VA_ARGS__)   \
+	{                                                        \
+		stats_add(COUNTER_fuse_write, 1);                \
+		fuse_reply_err(req, EROFS);                      \
+	}
+
+REFUSE(setattr, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
+REFUSE(mknod, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
+REFUSE(mkdir, fuse_ino_t parent, const char *name, mode_t mode)
+REFUSE(remove, fuse_ino_t parent, const char *name)
+REFUSE(symlink, const char *target, fuse_ino_t parent, const char *name)
+REFUSE(rename, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
+       const char *new_name, unsigned flags)
+REFUSE(link, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+REFUSE(write, fuse_ino_t ino, const char *bytes, size_t size, off_t offset,
+       struct fuse_file_info *fi)
+REFUSE(setxattr, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags)
+REFUSE(removexattr, fuse_ino_t ino, const char *name)
+REFUSE(create, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
+REFUSE(fallocate, fuse_ino_t ino, int mode, off_t offset, off_t length,
+       struct fuse_file_info *fi)
 
 #define REFUSING_OPS                       \
 	.setattr = refuse_setattr,         \

@@ -90,7 +90,6 @@ static bool is_queueable(const siginfo_t *info)
  */
 static void handle_crash(int number, siginfo_t *info, void *context)
 {
-	(void)context;
 	if (is_queueable(info))
 		kill(getpid(), SIGKILL);
 	prefetch_note_crash();

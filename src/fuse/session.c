@@ -100,7 +100,7 @@ struct session {
 	const struct rights *rights; /* NULL: the caller's */
 	struct fuse_session *fuse;
 	struct slots *slots;
-	struct prefetch_memory *prefetch;
+	struct ledger *prefetch;
 	struct mount mount;
 	struct supervision supervision;
 	struct supervisor *supervisor; /* between session_start and session_serve */
@@ -370,7 +370,6 @@ static const struct session *session_to_end;
 
 static void session_let_go(int number)
 {
-	(void)number;
 	page_cache_stop(session_to_end->served.push, session_to_end->slots,
 			connection_to_close);
 	/* intended, although other threads read from it: hidden from analysers */

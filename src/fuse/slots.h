@@ -130,7 +130,4 @@ struct slots_death {
 void slots_note_death(struct slots *slots, bool grave, int64_t now,
 		      struct slots_death *out);
 
-/* For tests, while no thread runs: NULL, or the rule of slots_state.h that is broken. */
-const char *slots_check(const struct slots *slots);
-
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * slots_state.h: what slots are made of, for slots.c and slots_check.c.
+ * slots_state.h: what slots are made of, for slots.c and its tests.
  *
  * A slot's words, and how they go on:
  *

@@ -36,7 +36,6 @@ static bool is_readable(const struct tree *tree, const struct tree_name *name)
 
 static bool trial_is_folder(const struct tree *tree, const struct tree_name *name)
 {
-	(void)tree;
 	return name->kind == TREE_DIRECTORY;
 }
 

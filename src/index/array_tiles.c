@@ -2,7 +2,6 @@
 #include "index/array_tiles.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 #include "base/checked.h"
 

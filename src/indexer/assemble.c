@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/size.h"
@@ -59,17 +58,9 @@ static int regroup_jobs(struct indexer *indexer, struct job **jobs, struct error
 	int err = 0;
 
 	for (uint32_t i = 0; i < count && !err; i++)
-		err = regroup_collect(regroup, jobs[i]->scan.entries, e);
-	if (err)
-		return err;
-	regroup_seal(regroup);
-	for (uint32_t i = 0; i < count && !err; i++)
-		err = regroup_check(regroup, jobs[i]->scan.entries, jobs[i]->rows.split, e);
+		err = regroup_collect(regroup, jobs[i]->scan.entries, jobs[i]->rows.split, e);
 	if (!err)
-		err = regroup_refuse_shift(regroup, e);
-	if (err)
-		return err;
-	regroup_report(regroup);
+		err = regroup_seal(regroup, e);
 	for (uint32_t i = 0; i < count && !err; i++)
 		err = regroup_apply(regroup, jobs[i]->scan.entries, e);
 	return err;

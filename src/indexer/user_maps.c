@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "indexer/user_maps.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 #include "maps/class_columns.h"
 #include "maps/class_rows.h"

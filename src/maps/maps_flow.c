@@ -19,14 +19,10 @@ struct flow {
 
 static int refuse_flow(struct flow *f, const char *what)
 {
-	size_t line = 1;
-
-	for (const char *c = f->input->bytes; c < f->at; c++)
-		line += *c == '\n';
 	return error_set(
 		f->e, ERROR_DATASET, EBADMSG,
 		"%s: line %zu: %s; a list of classes is ['a', 'b'] or {0: 'a', 1: 'b'}",
-		f->input->path, line, what);
+		f->input->path, map_line_of(f->input, f->at), what);
 }
 
 static void skip_blank(struct flow *f)

@@ -1,159 +1,173 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
-#include "config.h"
+#include "base/cleanup.h"
+#include "base/pyjson.h"
+#include "base/text.h"
+#include "base/utf8.h"
 #include "maps/class_text.h"
 #include "maps/maps_pairs.h"
+#include "maps/maps_texts.h"
 #include "names/column_titles.h"
 
-#if WITH_JANSSON
-#include <jansson.h>
+struct maps_json {
+	const struct map_input *input;
+	struct text texts[2];  /* of the key and of the value in hand */
+	struct map_texts keys; /* of the dict: each comes once */
+	struct error *e;
+};
 
-/* A map is a dict of texts and numbers, a list of classes at most a dict of lists, or that
-   of a dict of others: {"id2label": {...}}. */
-enum { DEPTH_MOST = 2, LISTS_MOST = 1000000 };
-
-/*
- * Lists in lists, and empty ones by the million, take much memory for few bytes: looks
- * for them before the library makes anything of them. NULL: there are none.
- */
-static const char *find_bomb(const struct map_input *input)
+static int refuse_json(const struct maps_json *j, size_t line, const char *what)
 {
-	unsigned depth = 0, lists = 0;
-	bool in_text = false;
+	return error_set(j->e, ERROR_DATASET, EBADMSG,
+			 "%s: line %zu: this JSON cannot be read: %s", j->input->path, line,
+			 what);
+}
 
-	for (size_t i = 0; i < input->n; i++) {
-		char c = input->bytes[i];
+/* Halves of UTF-16 pairs are bytes of a file's name, as in Python. */
+static int read_string(struct maps_json *j, int which, const struct pyjson_value *string,
+		       struct map_value *out)
+{
+	struct text *text = &j->texts[which];
+	ptrdiff_t n;
 
-		if (c == '"')
-			in_text = !in_text;
-		else if (in_text)
-			i += c == '\\';
-		else if (c == '[' || c == '{')
-			depth++, lists++;
-		else if ((c == ']' || c == '}') && depth > 0)
-			depth--;
-		if (depth > DEPTH_MOST + (unsigned)input->classes)
-			return "it nests deeper than a dict of lists";
-		if (lists > LISTS_MOST)
-			return "it has more than a million lists";
+	if (vec_reserve(text, string->size) < 0)
+		return error_no_memory(j->e, j->input->path);
+	n = utf8_name(text->items, pyjson_string(string, text->items));
+	if (n >= 0)
+		*out = (struct map_value){ .kind = MAP_TEXT, .text = text->items,
+					   .size = (size_t)n };
+	return 0;
+}
+
+static int read_number(struct maps_json *j, const struct pyjson_value *number,
+		       struct map_value *out)
+{
+	double real;
+
+	if (number->kind == PYJSON_INTEGER) {
+		out->kind = MAP_NUMBER;
+		return map_parse_number(number->text, number->size, &out->number) ? 0 :
+			refuse_json(j, map_line_of(j->input, number->text), "too big integer");
 	}
-	return NULL;
+	if (pyjson_real(number, &real) < 0)
+		return error_no_memory(j->e, j->input->path);
+	if (map_whole_number(real, &out->number))
+		out->kind = MAP_NUMBER;
+	return 0;
 }
 
-static struct map_value of_json(const json_t *json)
+static int read_value(struct maps_json *j, int which, const struct pyjson_value *json,
+		      struct map_value *out)
 {
-	const json_t *first = json_array_get(json, 0);
-	int64_t number;
-
-	if (json_is_integer(json))
-		return (struct map_value){ .kind = MAP_NUMBER,
-					   .number = json_integer_value(json) };
-	if (json_is_real(json) && map_whole_number(json_real_value(json), &number))
-		return (struct map_value){ .kind = MAP_NUMBER, .number = number };
-	if (json_is_boolean(json))
-		return (struct map_value){ .kind = MAP_NUMBER,
-					   .number = json_is_true(json) };
-	if (json_is_string(json))
-		first = json;
-	if (json_is_string(first))
-		return (struct map_value){ .kind = MAP_TEXT, .in_list = first != json,
-					   .text = json_string_value(first),
-					   .size = json_string_length(first) };
-	return (struct map_value){ .kind = MAP_OTHER };
-}
-
-static int visit_list(const struct map_input *input, const json_t *list, struct error *e)
-{
-	struct map_pair pair = { .unit = "item" };
+	struct pyjson_walk walk = pyjson_items(json);
+	struct pyjson_value first, key;
 	int err = 0;
 
-	for (size_t i = 0; i < json_array_size(list) && !err; i++) {
-		const json_t *item = json_array_get(list, i);
-
-		pair.order = pair.place++;
-		pair.key = of_json(json_object_get(item, "id"));
-		pair.value = of_json(json_is_object(item) ? json_object_get(item, "name") : item);
-		if (pair.key.kind != MAP_NUMBER)
-			pair.key.kind = json_is_object(item) ? MAP_OTHER : MAP_NOTHING;
-		err = input->visit(input->context, &pair, e);
+	*out = (struct map_value){ .kind = MAP_OTHER };
+	if (json->kind == PYJSON_INTEGER || json->kind == PYJSON_REAL)
+		return read_number(j, json, out);
+	if (json->kind == PYJSON_STRING)
+		return read_string(j, which, json, out);
+	if (json->kind == PYJSON_FALSE || json->kind == PYJSON_TRUE)
+		*out = (struct map_value){ .kind = MAP_NUMBER,
+					   .number = json->kind == PYJSON_TRUE };
+	if (json->kind == PYJSON_ARRAY && pyjson_next(&walk, &key, &first) &&
+	    first.kind == PYJSON_STRING) {
+		err = read_string(j, which, &first, out);
+		out->in_list = true;
 	}
 	return err;
 }
 
-/* In the order of the file: that is the order of the rows. */
-static int visit_dict(const struct map_input *input, json_t *dict, struct error *e)
+/* {"id": 1, "name": "cat"} */
+static int read_class(struct maps_json *j, const struct pyjson_value *item,
+		      struct map_pair *pair)
 {
-	struct map_pair pair = { .key = { .kind = MAP_TEXT }, .unit = "item" };
-	void *at = json_object_iter(dict);
+	struct pyjson_value value;
 	int err = 0;
 
-	for (; at && !err; at = json_object_iter_next(dict, at)) {
-		pair.place++;
-		pair.key.text = json_object_iter_key(at);
-		pair.key.size = strlen(pair.key.text);
-		pair.value = of_json(json_object_iter_value(at));
-		err = input->visit(input->context, &pair, e);
+	pair->key = pair->value = (struct map_value){ .kind = MAP_OTHER };
+	if (pyjson_find(item, "id", 2, &value) && value.kind != PYJSON_STRING)
+		err = read_value(j, 0, &value, &pair->key);
+	if (!err && pyjson_find(item, "name", 4, &value))
+		err = read_value(j, 1, &value, &pair->value);
+	return err;
+}
+
+/* Dicts in the order of the file: that is the order of the rows. */
+static int visit_values(struct maps_json *j, const struct pyjson_value *list)
+{
+	struct map_pair pair = { .unit = "item" };
+	struct pyjson_walk walk = pyjson_items(list);
+	struct pyjson_value key, item;
+	int err = 0;
+
+	while (!err && pyjson_next(&walk, &key, &item)) {
+		size_t before = j->keys.items.count;
+
+		pair.order = pair.place++;
+		pair.key = (struct map_value){ .kind = MAP_NOTHING };
+		if (!walk.keys && item.kind == PYJSON_OBJECT)
+			err = read_class(j, &item, &pair);
+		else
+			err = read_value(j, 1, &item, &pair.value);
+		if (!err && walk.keys)
+			err = read_value(j, 0, &key, &pair.key);
+		if (!err)
+			err = j->input->visit(j->input->context, &pair, j->e);
+		if (err || !walk.keys)
+			continue;
+		if (map_texts_add(&j->keys, pair.key.text, pair.key.size) < 0)
+			return error_no_memory(j->e, j->input->path);
+		if (j->keys.items.count == before)
+			err = refuse_json(j, map_line_of(j->input, key.text),
+					  "duplicate object key");
 	}
 	return err;
 }
 
 /* Where the lists of classes are that programs keep beside other things; else `json`. */
-static json_t *maps_json_find_classes(json_t *json)
+static struct pyjson_value find_class_list(const struct pyjson_value *json)
 {
+	struct pyjson_value inner;
 	const char *key;
 
-	for (size_t i = 0; (key = title_of_class_list(i)); i++) {
-		json_t *inner = json_object_get(json, key);
-
-		if (json_is_object(inner) || json_is_array(inner))
+	for (size_t i = 0; (key = title_of_class_list(i)); i++)
+		if (pyjson_find(json, key, strlen(key), &inner) && inner.kind >= PYJSON_ARRAY)
 			return inner;
+	return *json;
+}
+
+/* -EILSEQ: it is no JSON. */
+static int visit_json(struct maps_json *j)
+{
+	CLEANUP(pyjson_end) struct pyjson json;
+	struct pyjson_fault fault;
+	struct pyjson_value found;
+	int err = pyjson_begin(&json, j->input->bytes, j->input->n, &fault);
+
+	if (err == -EBADMSG) {
+		refuse_json(j, fault.line, fault.what);
+		return -EILSEQ;
 	}
-	return json;
-}
-
-static int refuse_json(const struct map_input *input, const json_error_t *why,
-		       struct error *e)
-{
-	if (json_error_code(why) == json_error_out_of_memory)
-		return error_no_memory(e, input->path);
-	error_set(e, ERROR_DATASET, EBADMSG, "%s: line %d: this JSON cannot be read: %s",
-		  input->path, why->line, why->text);
-	return json_error_code(why) == json_error_invalid_syntax ? -EILSEQ : -EBADMSG;
-}
-
-static int visit_json(const struct map_input *input, struct error *e)
-{
-	json_error_t why;
-	json_t *json, *found;
-	const char *bomb = find_bomb(input);
-	int err;
-
-	if (bomb)
-		return error_set(e, ERROR_DATASET, EBADMSG,
-				 "%s: this JSON is neither a map "
-				 "of names nor a list of classes: %s",
-				 input->path, bomb);
-	json = json_loadb(input->bytes, input->n, JSON_REJECT_DUPLICATES, &why);
-	if (!json)
-		return refuse_json(input, &why, e);
-	found = input->classes ? maps_json_find_classes(json) : json;
-	if (json_is_array(found))
-		err = visit_list(input, found, e);
-	else
-		err = visit_dict(input, found, e);
-	json_decref(json);
-	return err;
+	if (err)
+		return error_no_memory(j->e, j->input->path);
+	found = j->input->classes ? find_class_list(&json.root) : json.root;
+	return visit_values(j, &found);
 }
 
 int map_visit_json(const struct map_input *input, struct error *e)
 {
-	int err = visit_json(input, e);
+	struct maps_json j = { .input = input, .e = e };
 	struct error other = { 0 };
 	const char *begin = input->bytes, *end;
+	int err = visit_json(&j);
 
+	vec_free(&j.texts[0]);
+	vec_free(&j.texts[1]);
+	map_texts_free(&j.keys);
 	if (err != -EILSEQ)
 		return err;
 	/* Python's repr, and YAML in brackets */
@@ -168,13 +182,3 @@ int map_visit_json(const struct map_input *input, struct error *e)
 		*e = other;
 	return err ? err : -EBADMSG;
 }
-#else
-
-int map_visit_json(const struct map_input *input, struct error *e)
-{
-	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "%s: JSON cannot be read: this granaryfs was built without %s",
-			 input->path, NEEDS_JANSSON);
-}
-
-#endif /* WITH_JANSSON */

@@ -87,6 +87,15 @@ bool map_is_json(const struct map_input *input)
 	return i < input->n && (input->bytes[i] == '{' || input->bytes[i] == '[');
 }
 
+size_t map_line_of(const struct map_input *input, const char *at)
+{
+	size_t line = 1;
+
+	for (const char *c = input->bytes; c < at; c++)
+		line += *c == '\n';
+	return line;
+}
+
 /* "3.0", "3.000e+00" */
 static bool parse_whole_float(const char *digits, int64_t *out)
 {

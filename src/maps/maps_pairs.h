@@ -60,6 +60,9 @@ int map_visit_table(const struct map_input *input, struct error *e);
  */
 int map_decode_text(struct map_input *input, char **buffer, struct error *e);
 
+/* The line, from 1, in which a byte of the input is. */
+size_t map_line_of(const struct map_input *input, const char *at);
+
 /* A whole number that is written out, as an integer or a float, and nothing else. */
 bool map_parse_number(const char *text, size_t size, int64_t *out);
 

@@ -2,9 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/vec.h"
 #include "maps/maps_pairs.h"

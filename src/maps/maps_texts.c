@@ -23,7 +23,7 @@ static bool maps_texts_is_equal(const void *context, uint32_t id, const void *ke
 	return strncmp(text, wanted->text, wanted->size) == 0 && !text[wanted->size];
 }
 
-const char *map_texts_intern(struct map_texts *texts, const char *text, size_t size)
+int64_t map_texts_add(struct map_texts *texts, const char *text, size_t size)
 {
 	struct maps_texts_wanted wanted = { text, size };
 	uint32_t hash = (uint32_t)hash_bytes(text, size, 0);
@@ -32,12 +32,20 @@ const char *map_texts_intern(struct map_texts *texts, const char *text, size_t s
 	const char *kept;
 
 	if (slot)
-		return texts->items.items[slot->id_plus_1 - 1];
+		return slot->id_plus_1 - 1;
 	kept = arena_copy(&texts->arena, text, size);
-	if (!kept || vec_push(&texts->items, kept) < 0 ||
+	if (!kept || texts->items.count >= UINT32_MAX - 1 ||
+	    vec_push(&texts->items, kept) < 0 ||
 	    idmap_insert(&texts->ids, hash, (uint32_t)texts->items.count - 1) < 0)
-		return NULL;
-	return kept;
+		return -ENOMEM;
+	return (int64_t)texts->items.count - 1;
+}
+
+const char *map_texts_intern(struct map_texts *texts, const char *text, size_t size)
+{
+	int64_t number = map_texts_add(texts, text, size);
+
+	return number < 0 ? NULL : texts->items.items[number];
 }
 
 void map_texts_free(struct map_texts *texts)

@@ -2,7 +2,7 @@
 /*
  * maps_texts.h: texts that are kept once, and found by a hash table.
  *
- * They come from strangers: the hash is SipHash-1-3 with a secret of this process.
+ * They come from strangers: their hash has a secret of this process (base/hash.h).
  * Not for concurrent use.
  */
 #ifndef GRANARY_MAPS_MAPS_TEXTS_H
@@ -22,6 +22,9 @@ struct map_texts {
 	struct idmap ids;
 	VEC(const char *) items; /* NUL-terminated */
 };
+
+/* The number of the text in `items`, added if it is new; -ENOMEM. It must not hold a NUL. */
+int64_t map_texts_add(struct map_texts *texts, const char *text, size_t size);
 
 /* The text, kept once; NULL: out of memory. It must not hold a NUL. */
 const char *map_texts_intern(struct map_texts *texts, const char *text, size_t size);

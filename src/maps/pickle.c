@@ -149,7 +149,6 @@ static int do_add_marked(struct pickle_reader *r, unsigned kind)
 
 static int do_mark(struct pickle_reader *r, unsigned unused)
 {
-	(void)unused;
 	if (r->marks.count == MARKS_MOST)
 		return pickle_refuse(r, "it nests more than %d deep", MARKS_MOST);
 	return vec_push(&r->marks, (uint32_t)r->stack.count) < 0 ? pickle_no_memory(r)
@@ -158,7 +157,6 @@ static int do_mark(struct pickle_reader *r, unsigned unused)
 
 static int do_pop(struct pickle_reader *r, unsigned unused)
 {
-	(void)unused;
 	if (pickle_height(r) > 0)
 		r->stack.count--;
 	else if (r->marks.count > 0)
@@ -173,7 +171,6 @@ static int do_pop_marked(struct pickle_reader *r, unsigned unused)
 	size_t n;
 	int err = pop_mark(r, &n);
 
-	(void)unused;
 	if (!err)
 		r->stack.count -= n;
 	return err;
@@ -181,7 +178,6 @@ static int do_pop_marked(struct pickle_reader *r, unsigned unused)
 
 static int do_dup(struct pickle_reader *r, unsigned unused)
 {
-	(void)unused;
 	if (pickle_height(r) == 0)
 		return pickle_stack_underflow(r);
 	return pickle_push_id(r, r->stack.items[r->stack.count - 1]);
@@ -224,7 +220,6 @@ static int pickle_remember(struct pickle_reader *r, uint64_t index)
 /* The number is how many there are, as in Python: it may be that of another value. */
 static int do_memoize(struct pickle_reader *r, unsigned unused)
 {
-	(void)unused;
 	return pickle_remember(r, r->remembered);
 }
 
@@ -279,7 +274,6 @@ static int do_frame(struct pickle_reader *r, unsigned width)
 
 static int do_stop(struct pickle_reader *r, unsigned unused)
 {
-	(void)unused;
 	if (r->stack.count != 1 || r->marks.count != 0)
 		return pickle_refuse(
 			r, "it ends with other than one value; the file is damaged");
@@ -449,7 +443,6 @@ int pickle_run(const struct pickle_input *input, const struct pickle_policy *pol
 static int pickle_get_memory(void *context, uint64_t at, size_t n,
 			     const unsigned char **out)
 {
-	(void)n;
 	*out = (const unsigned char *)context + at;
 	return 0;
 }

@@ -34,7 +34,6 @@ int pickle_do_global(struct pickle_reader *r, unsigned unused)
 	size_t module_size = 0, size = 0;
 	int err = pickle_read_line(r, &line, &module_size);
 
-	(void)unused;
 	if (err)
 		return err;
 	if (module_size > NAME_MOST)
@@ -57,7 +56,6 @@ int pickle_do_stack_global(struct pickle_reader *r, unsigned unused)
 {
 	const struct pickle_value *module, *name;
 
-	(void)unused;
 	if (pickle_height(r) < 2)
 		return pickle_stack_underflow(r);
 	name = pickle_below_top(r, 0);
@@ -87,7 +85,6 @@ int pickle_do_reduce(struct pickle_reader *r, unsigned unused)
 	uint32_t class, arguments;
 	int err = evaluate_call(r, &class, &arguments);
 
-	(void)unused;
 	if (!err)
 		err = r->policy->call(r, class, arguments);
 	return err;
@@ -98,7 +95,6 @@ int pickle_do_new_object(struct pickle_reader *r, unsigned unused)
 	struct pickle_value object = {.kind = PICKLE_OBJECT};
 	int err;
 
-	(void)unused;
 	if (!r->policy->objects)
 		return pickle_refuse_opcode(r);
 	err = evaluate_call(r, &object.object.class, &object.size);
@@ -109,7 +105,6 @@ int pickle_do_build(struct pickle_reader *r, unsigned unused)
 {
 	uint32_t object, state;
 
-	(void)unused;
 	if (pickle_height(r) < 2)
 		return pickle_stack_underflow(r);
 	object = r->stack.items[r->stack.count - 2];

@@ -55,7 +55,6 @@ static enum known known_class(const char *name)
 
 static int plain_name(void *context, const char *class_name)
 {
-	(void)context;
 	return known_class(class_name) == UNKNOWN ? -ENOTSUP : 0;
 }
 

@@ -214,7 +214,6 @@ static int line_text(struct pickle_reader *r, enum pickle_kind kind, read_plain 
 
 int pickle_do_unicode(struct pickle_reader *r, unsigned width)
 {
-	(void)width;
 	return line_text(r, PICKLE_STR, pickle_text_unescape,
 			 "an escape in a str that means nothing");
 }
@@ -222,7 +221,6 @@ int pickle_do_unicode(struct pickle_reader *r, unsigned width)
 /* Python 2's str: a literal in quotes, with its escapes. */
 int pickle_do_string(struct pickle_reader *r, unsigned width)
 {
-	(void)width;
 	return line_text(r, PICKLE_BYTES, pickle_text_literal,
 			 "a str that is not in quotes, or has an escape that means nothing");
 }
@@ -231,7 +229,6 @@ int pickle_do_string(struct pickle_reader *r, unsigned width)
 
 int pickle_do_constant(struct pickle_reader *r, unsigned width)
 {
-	(void)width;
 	if (r->code == 'N')
 		return push_kind(r, PICKLE_NONE, 0);
 	return push_kind(r, PICKLE_BOOL, r->code == 0x88);
@@ -298,7 +295,6 @@ int pickle_do_decimal(struct pickle_reader *r, unsigned width)
 	int64_t number;
 	int err = pickle_read_digits(r, digits);
 
-	(void)width;
 	if (err)
 		return err;
 	if (r->code == 'I' && (strcmp(digits, "00") == 0 || strcmp(digits, "01") == 0))
@@ -319,7 +315,6 @@ int pickle_do_float(struct pickle_reader *r, unsigned width)
 	char digits[PICKLE_LINE_MOST], *end;
 	int err = pickle_read_digits(r, digits);
 
-	(void)width;
 	if (err)
 		return err;
 	value.real = strtod(digits, &end);

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdalign.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -14,7 +13,6 @@
 #include "base/log.h"
 #include "os/child.h"
 #include "os/memory.h"
-#include "os/namespace.h"
 #include "os/rights.h"
 #include "os/syscalls.h"
 

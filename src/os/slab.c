@@ -22,7 +22,6 @@ struct slab_piece {
 static bool is_mapped(size_t size)
 {
 #ifdef __SANITIZE_ADDRESS__
-	(void)size;
 	return false;
 #else
 	return size >= SLAB_MAPPED_LEAST;

@@ -6,9 +6,7 @@
 static struct writer_split *folder_counts_find_split(struct folder_counts *splits,
 						     const char *name, size_t length)
 {
-	size_t i;
-
-	for (i = splits->list.count; i-- > 0;) {
+	for (size_t i = splits->list.count; i-- > 0;) {
 		struct writer_split *split = &splits->list.items[i];
 
 		if (strncmp(split->name, name, length) == 0 && !split->name[length])

@@ -20,7 +20,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "packer/output.h"
@@ -59,11 +58,10 @@ static char *map_path(const char *path, const char *split)
 	const size_t folder = (size_t)(name - path);
 	const size_t stem = dot ? (size_t)(dot - name) : strlen(name);
 	char *text = NULL;
-	size_t i;
 
 	if (asprintf(&text, "%.*s_%s.pkl", (int)(folder + stem), path, split) < 0)
 		return NULL;
-	for (i = folder; i < folder + stem; i++)
+	for (size_t i = folder; i < folder + stem; i++)
 		text[i] = (char)tolower((unsigned char)text[i]);
 	return text;
 }
@@ -142,7 +140,6 @@ static int begin_split(const struct jsc *jsc, struct split *split,
 static int begin_splits(struct jsc *jsc, const struct writer_config *config,
 			struct error *e)
 {
-	size_t i;
 	int rc = 0;
 
 	if (config->split_count > SPLITS_MOST)
@@ -155,7 +152,7 @@ static int begin_splits(struct jsc *jsc, const struct writer_config *config,
 	jsc->splits = calloc(config->split_count + 1, sizeof(*jsc->splits));
 	if (!jsc->splits || jsc->stored < 0 || jsc->memory < 0)
 		return error_no_memory(e, jsc->out->path);
-	for (i = 0; i < config->split_count && !rc; i++) {
+	for (size_t i = 0; i < config->split_count && !rc; i++) {
 		jsc->splits[jsc->count].images = H5I_INVALID_HID;
 		rc = begin_split(jsc, &jsc->splits[jsc->count++], &config->splits[i],
 				 config->replace, e);
@@ -176,9 +173,7 @@ static void split_free(struct split *split)
 
 static void jsc_free(struct jsc *jsc)
 {
-	size_t i;
-
-	for (i = 0; i < jsc->count; i++)
+	for (size_t i = 0; i < jsc->count; i++)
 		split_free(&jsc->splits[i]);
 	if (jsc->stored >= 0)
 		H5Tclose(jsc->stored);
@@ -210,9 +205,8 @@ static int jsc_open(void **state, struct hdf5_output *out,
 static struct split *hdf5_jsc_find_split(const struct jsc *jsc, const char *path)
 {
 	const size_t length = strcspn(path, "/");
-	size_t i;
 
-	for (i = 0; i < jsc->count; i++)
+	for (size_t i = 0; i < jsc->count; i++)
 		if (strncmp(jsc->splits[i].name, path, length) == 0 &&
 		    !jsc->splits[i].name[length])
 			return &jsc->splits[i];
@@ -295,7 +289,6 @@ static int jsc_data(void *state, const void *bytes, size_t length, struct error 
 {
 	struct jsc *jsc = state;
 
-	(void)e;
 	memcpy(jsc->row + jsc->length, bytes, length); /* no more than the entry's size */
 	jsc->length += length;
 	return 0;
@@ -349,10 +342,9 @@ static int finish_map(const struct jsc *jsc, struct split *split, struct error *
 /* The maps get their names when all other data is on its way to the disk. */
 static int finish_splits(struct jsc *jsc, struct error *e)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < jsc->count && !rc; i++) {
+	for (size_t i = 0; i < jsc->count && !rc; i++) {
 		const struct split *split = &jsc->splits[i];
 
 		if (split->done < split->rows)
@@ -365,7 +357,7 @@ static int finish_splits(struct jsc *jsc, struct error *e)
 	}
 	if (!rc && (H5Fflush(jsc->out->file, H5F_SCOPE_LOCAL) < 0 || jsc->out->error))
 		rc = hdf5_output_failed(jsc->out, "its end", e);
-	for (i = 0; i < jsc->count && !rc; i++)
+	for (size_t i = 0; i < jsc->count && !rc; i++)
 		rc = finish_map(jsc, &jsc->splits[i], e);
 	return rc;
 }

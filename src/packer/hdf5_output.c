@@ -39,7 +39,6 @@ static H5FD_t *h5_output_driver_open(const char *name, unsigned flags, hid_t fap
 	const struct h5_output_driver_info *info = H5Pget_driver_info(fapl);
 	struct h5_output_driver_file *file;
 
-	(void)name, (void)flags, (void)most;
 	if (!info)
 		return NULL;
 	file = calloc(1, sizeof(*file));
@@ -58,7 +57,6 @@ static herr_t h5_output_driver_close(H5FD_t *is)
 /* Aggregates small pieces, as libhdf5's own file driver does. */
 static herr_t h5_output_driver_query(const H5FD_t *is, unsigned long *flags)
 {
-	(void)is;
 	*flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA |
 		 H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
 		 H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
@@ -67,20 +65,17 @@ static herr_t h5_output_driver_query(const H5FD_t *is, unsigned long *flags)
 
 static haddr_t h5_output_driver_get_eoa(const H5FD_t *is, H5FD_mem_t type)
 {
-	(void)type;
 	return ((const struct h5_output_driver_file *)is)->eoa;
 }
 
 static herr_t h5_output_driver_set_eoa(H5FD_t *is, H5FD_mem_t type, haddr_t addr)
 {
-	(void)type;
 	driver_file_of(is)->eoa = addr;
 	return 0;
 }
 
 static haddr_t h5_output_driver_get_eof(const H5FD_t *is, H5FD_mem_t type)
 {
-	(void)type;
 	return ((const struct h5_output_driver_file *)is)->out->size;
 }
 
@@ -99,7 +94,6 @@ static herr_t h5_output_driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, had
 	char *at = buffer;
 	ssize_t n;
 
-	(void)type, (void)dxpl;
 	for (; size; size -= (size_t)n, at += n, addr += (haddr_t)n) {
 		n = pread(out->fd, at, size, (off_t)addr);
 		if (n < 0 && errno == EINTR)
@@ -120,7 +114,6 @@ static herr_t h5_output_driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl,
 	const char *at = buffer;
 	ssize_t n;
 
-	(void)type, (void)dxpl;
 	for (; size && !out->error; size -= (size_t)n, at += n, addr += (haddr_t)n) {
 		n = pwrite(out->fd, at, size, (off_t)addr);
 		if (n < 0 && errno == EINTR)
@@ -137,7 +130,6 @@ static herr_t driver_truncate(H5FD_t *is, hid_t dxpl, hbool_t closing)
 {
 	struct h5_output_driver_file *file = driver_file_of(is);
 
-	(void)dxpl, (void)closing;
 	if (!file->out->error && ftruncate(file->out->fd, (off_t)file->eoa) < 0)
 		h5_output_set_error(file->out, errno);
 	file->out->size = file->eoa;

@@ -331,7 +331,6 @@ static int tree_close(void *state, bool complete, struct error *e)
 {
 	struct h5_tree *tree = state;
 
-	(void)complete, (void)e;
 	if (tree->dataset >= 0)
 		H5Dclose(tree->dataset);
 	if (tree->group >= 0)

@@ -24,10 +24,8 @@ static const struct hdf5_layout *const layouts[] = { &hdf5_tree_layout,
 static int choose_layout(const char *name, const struct hdf5_layout **out,
 			 struct error *e)
 {
-	size_t i;
-
 	*out = layouts[0];
-	for (i = 0; name && i < sizeof(layouts) / sizeof(*layouts); i++) {
+	for (size_t i = 0; name && i < sizeof(layouts) / sizeof(*layouts); i++) {
 		*out = layouts[i];
 		if (strcmp(name, layouts[i]->name) == 0)
 			return 0;

@@ -2,7 +2,6 @@
 #include "packer/naming.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/filename.h"
 #include "names/image_suffixes.h"

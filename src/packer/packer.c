@@ -9,10 +9,8 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/filename.h"
 #include "base/hash.h"
 #include "os/processors.h"
 #include "packer/measure.h"

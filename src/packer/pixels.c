@@ -49,7 +49,6 @@ static void jpeg_message(j_common_ptr info, int level)
 
 static void jpeg_silence(j_common_ptr info)
 {
-	(void)info;
 }
 
 static void jpeg_begin(struct jpeg *jpeg)
@@ -193,14 +192,11 @@ static void png_input_read(png_structp png, png_bytep out, size_t size)
 
 static void png_fail(png_structp png, png_const_charp message)
 {
-	(void)message;
 	png_longjmp(png, 1);
 }
 
 static void png_silence(png_structp png, png_const_charp message)
 {
-	(void)png;
-	(void)message;
 }
 
 static bool png_begin(struct png_reader *r, const void *bytes, size_t length)
@@ -361,7 +357,6 @@ const char *pixels_need(void)
 
 bool pixels_measure(const void *bytes, size_t length, uint64_t *size, const char **damage)
 {
-	(void)bytes, (void)length, (void)size;
 	*damage = no_image;
 	return false;
 }
@@ -369,7 +364,6 @@ bool pixels_measure(const void *bytes, size_t length, uint64_t *size, const char
 int pixels_decode(const void *bytes, size_t length, struct pixels *out,
 		  const char **damage)
 {
-	(void)bytes, (void)length, (void)out;
 	*damage = no_image;
 	return -EBADMSG;
 }

@@ -208,7 +208,6 @@ static int write_block(sqfs_block_writer_t *ops, void *user, sqfs_u32 size,
 	};
 	int rc = 0;
 
-	(void)user;
 	*location = blocks->file->size;
 	if (flags & SQFS_BLK_FRAGMENT_BLOCK) {
 		blocks->written++;

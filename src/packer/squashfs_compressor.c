@@ -89,9 +89,7 @@ static sqfs_object_t *compressor_copy(const sqfs_object_t *object)
 
 const struct squashfs_compressor *squashfs_compressor_find(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(compressors) / sizeof(*compressors); i++)
+	for (size_t i = 0; i < sizeof(compressors) / sizeof(*compressors); i++)
 		if (strcmp(compressors[i].name, name) == 0)
 			return &compressors[i];
 	return NULL;

@@ -80,10 +80,9 @@ static const sqfs_u16 types[] = {
 
 static int write_listing(struct tables *tables, struct squashfs_node *node)
 {
-	size_t i;
 	int rc = sqfs_dir_writer_begin(tables->directory, 0);
 
-	for (i = 0; i < node->directory.count && !rc; i++) {
+	for (size_t i = 0; i < node->directory.count && !rc; i++) {
 		const struct squashfs_node *child = node->directory.sorted[i], *target;
 
 		target = child->kind == PACK_HARDLINK ? child->link.first : child;
@@ -120,10 +119,9 @@ static int write_directory(struct tables *tables, struct squashfs_node *node)
 static int sqfs_tables_write_files(struct tables *tables,
 				   const struct squashfs_node *directory)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < directory->directory.count && !rc; i++) {
+	for (size_t i = 0; i < directory->directory.count && !rc; i++) {
 		struct squashfs_node *node = directory->directory.sorted[i];
 
 		if (node->kind == PACK_FILE)
@@ -142,12 +140,11 @@ static int sqfs_tables_write_files(struct tables *tables,
 static int write_tree(struct tables *tables)
 {
 	const struct squashfs_tree *tree = &tables->image->tree;
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < tree->directories.count && !rc; i++)
+	for (size_t i = 0; i < tree->directories.count && !rc; i++)
 		rc = sqfs_tables_write_files(tables, tree->directories.items[i]);
-	for (i = tree->directories.count; i-- && !rc;)
+	for (size_t i = tree->directories.count; i-- && !rc;)
 		rc = write_directory(tables, tree->directories.items[i]);
 	return rc;
 }

@@ -188,9 +188,7 @@ int squashfs_tree_init(struct squashfs_tree *tree)
 
 void squashfs_tree_free(struct squashfs_tree *tree)
 {
-	size_t i;
-
-	for (i = 0; i < tree->directories.count; i++)
+	for (size_t i = 0; i < tree->directories.count; i++)
 		free(tree->directories.items[i]->directory.sorted);
 	vec_free(&tree->directories);
 	vec_free(&tree->files);
@@ -365,11 +363,10 @@ static int sqfs_tree_resolve_link(const struct squashfs_tree *tree,
 static int seal_children(struct squashfs_tree *tree, struct squashfs_node *directory,
 			 struct error *e)
 {
-	size_t i;
 	int rc = 0;
 
 	directory->links = 2;
-	for (i = 0; i < directory->directory.count && !rc; i++) {
+	for (size_t i = 0; i < directory->directory.count && !rc; i++) {
 		struct squashfs_node *node = directory->directory.sorted[i];
 
 		if (node->kind == PACK_HARDLINK)
@@ -386,13 +383,12 @@ static int seal_children(struct squashfs_tree *tree, struct squashfs_node *direc
 
 int squashfs_tree_seal(struct squashfs_tree *tree, struct error *e)
 {
-	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < tree->directories.count && !rc; i++)
+	for (size_t i = 0; i < tree->directories.count && !rc; i++)
 		rc = sort_directory(tree->directories.items[i], e);
 	tree->root->number = tree->inodes = 1;
-	for (i = 0; i < tree->directories.count && !rc; i++)
+	for (size_t i = 0; i < tree->directories.count && !rc; i++)
 		rc = seal_children(tree, tree->directories.items[i], e);
 	return rc;
 }

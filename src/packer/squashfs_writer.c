@@ -174,8 +174,6 @@ static int open_image(struct writer *w, const struct writer_config *config,
 
 static void sqfs_writer_free(struct writer *w)
 {
-	size_t i;
-
 	sqfs_destroy(w->processor); /* first: its threads use the others */
 	sqfs_destroy(w->blocks);
 	sqfs_destroy(w->image.xattrs);
@@ -183,7 +181,7 @@ static void sqfs_writer_free(struct writer *w)
 	sqfs_destroy(w->image.fragments);
 	sqfs_destroy(w->image.compressor);
 	sqfs_destroy(w->unpacker);
-	for (i = 0; i < w->image.tree.files.count; i++)
+	for (size_t i = 0; i < w->image.tree.files.count; i++)
 		sqfs_free(w->image.tree.files.items[i]->inode);
 	squashfs_tree_free(&w->image.tree);
 	free(w->path);
@@ -213,14 +211,13 @@ static int sqfs_writer_open(struct writer **out, int fd, const char *path,
 static int store_xattrs(struct writer *w, const struct pack_entry *entry, uint32_t *out,
 			struct error *e)
 {
-	size_t i;
 	int rc;
 
 	*out = UINT32_MAX; /* none */
 	if (!entry->xattr_count)
 		return 0;
 	rc = sqfs_xattr_writer_begin(w->image.xattrs, 0);
-	for (i = 0; i < entry->xattr_count && !rc; i++) {
+	for (size_t i = 0; i < entry->xattr_count && !rc; i++) {
 		const struct pack_xattr *xattr = &entry->xattrs[i];
 
 		rc = sqfs_xattr_writer_add(w->image.xattrs, xattr->name, xattr->value,

@@ -20,8 +20,6 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "base/cleanup.h"
-
 enum { GATHERED_BYTES = 64 << 10, DIRECT_BYTES = 4 << 10 };
 
 struct writer {
@@ -145,7 +143,6 @@ static int open_tar(struct writer **out, int fd, const char *path,
 	struct writer *w = calloc(1, sizeof(*w));
 	int err;
 
-	(void)config;
 	if (!w)
 		return error_no_memory(e, NULL);
 	w->fd = fd;

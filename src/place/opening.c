@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "index/card.h"
 #include "os/opener.h"
 #include "place/stale_index.h"

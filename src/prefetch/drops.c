@@ -10,16 +10,15 @@ void drops_init(struct drops *drops, uint64_t budget)
 {
 	uint64_t share = budget / BUDGET_SHARE;
 
-	drops->first = drops->count = 0;
+	drops->queue.first = drops->queue.count = 0;
 	drops->bytes = 0;
 	drops->most = share < MOST ? share : MOST;
 }
 
 bool drops_add(struct drops *drops, const struct drop *drop)
 {
-	if (drops->count == DROPS_ROOM)
+	if (!ring_push(&drops->queue, *drop))
 		return false;
-	drops->ring[(drops->first + drops->count++) % DROPS_ROOM] = *drop;
 	drops->bytes += drop->bytes;
 	return true;
 }
@@ -36,8 +35,8 @@ void drops_requeue(struct drops *drops, const struct drop *drop, int64_t now)
 bool drops_are_full(const struct drops *drops)
 {
 	/* many small files fill the ring before `bytes` reaches the limit */
-	return drops->count > 0 &&
-	       (drops->bytes > drops->most || drops->count >= DROPS_ROOM / 2);
+	return drops->queue.count > 0 &&
+	       (drops->bytes > drops->most || drops->queue.count >= DROPS_ROOM / 2);
 }
 
 static bool may_go(const struct drops *drops, const struct drop *drop, int64_t now)
@@ -45,18 +44,14 @@ static bool may_go(const struct drops *drops, const struct drop *drop, int64_t n
 	uint64_t behind = drops->bytes - drop->bytes;
 
 	return now - drop->since >= DROPS_DELAY_MS ||
-	       (!drop->busy && (behind > drops->most / 2 || drops->count >= DROPS_ROOM / 2));
+	       (!drop->busy && (behind > drops->most / 2 || drops->queue.count >= DROPS_ROOM / 2));
 }
 
 bool drops_pop(struct drops *drops, int64_t now, struct drop *out)
 {
-	const struct drop *oldest = &drops->ring[drops->first];
-
-	if (!drops_are_full(drops) || !may_go(drops, oldest, now))
+	if (!drops_are_full(drops) || !may_go(drops, ring_at(&drops->queue, 0), now))
 		return false;
-	*out = *oldest;
-	drops->first = (drops->first + 1) % DROPS_ROOM;
-	drops->count--;
+	(void)ring_pop(&drops->queue, out);
 	drops->bytes -= out->bytes;
 	return true;
 }

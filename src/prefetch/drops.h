@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/ring.h"
+
 enum { DROPS_ROOM = 4096, DROPS_DELAY_MS = 500 };
 
 struct drop {
@@ -26,8 +28,7 @@ struct drop {
 };
 
 struct drops {
-	struct drop ring[DROPS_ROOM];
-	unsigned first, count;
+	RING(struct drop, DROPS_ROOM) queue;
 	uint64_t bytes; /* of all queued files */
 	uint64_t most;  /* limit of `bytes` */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "prefetch/ledger.h"
+#include "prefetch/ledger_state.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,28 +10,9 @@
 #include "os/pages.h"
 #include "stats/stats.h"
 
-enum { BITS = 64 };
-
-/* Shared by the servers. The supervisor, which outlives them, relies on nothing in it. */
-struct ledger_shared {
-	_Atomic int state;          /* enum sweep_state */
-	_Atomic uint32_t position;
-	_Atomic uint32_t end;
-	_Atomic unsigned crashes;
-	_Atomic uint64_t part;      /* bytes of the partly held file */
-	_Atomic uint32_t at[LEDGER_WORKERS]; /* node + 1 of each worker's file; 0: none */
-	_Atomic uint64_t held[];    /* one bit a node */
-};
-
-struct ledger {
-	uint64_t magic; /* HANDLE_LEDGER */
-	uint32_t nodes;
-	struct ledger_shared *shared; /* a mapping */
-};
-
 static size_t ledger_size_for(uint32_t nodes)
 {
-	return sizeof(struct ledger_shared) + ((size_t)nodes / BITS + 1) * sizeof(uint64_t);
+	return sizeof(struct ledger_shared) + ((size_t)nodes / LEDGER_BITS + 1) * sizeof(uint64_t);
 }
 
 struct ledger *ledger_new(uint32_t nodes)
@@ -65,14 +46,14 @@ void ledger_free(struct ledger *ledger)
 
 static uint64_t bit_of(uint32_t node)
 {
-	return UINT64_C(1) << node % BITS;
+	return UINT64_C(1) << node % LEDGER_BITS;
 }
 
 bool ledger_is_cached(const struct ledger *ledger, uint32_t node)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	return node < ledger->nodes &&
-	       (atomic_load_explicit(&ledger->shared->held[node / BITS], memory_order_relaxed) &
+	       (atomic_load_explicit(&ledger->shared->held[node / LEDGER_BITS], memory_order_relaxed) &
 		bit_of(node));
 }
 
@@ -93,7 +74,7 @@ bool ledger_mark_cached(struct ledger *ledger, uint32_t node, uint64_t bytes)
 		return false;
 	/* count before the bit is set: a release subtracts counted bytes */
 	stats_add(COUNTER_resident_bytes, pages_round_up(bytes));
-	if (!(atomic_fetch_or(&ledger->shared->held[node / BITS], bit_of(node)) & bit_of(node)))
+	if (!(atomic_fetch_or(&ledger->shared->held[node / LEDGER_BITS], bit_of(node)) & bit_of(node)))
 		return true;
 	subtract_resident(pages_round_up(bytes));
 	return false;
@@ -103,7 +84,7 @@ bool ledger_mark_evicted(struct ledger *ledger, uint32_t node, uint64_t bytes)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	if (node >= ledger->nodes ||
-	    !(atomic_fetch_and(&ledger->shared->held[node / BITS], ~bit_of(node)) & bit_of(node)))
+	    !(atomic_fetch_and(&ledger->shared->held[node / LEDGER_BITS], ~bit_of(node)) & bit_of(node)))
 		return false;
 	subtract_resident(pages_round_up(bytes));
 	return true;
@@ -120,7 +101,7 @@ void ledger_set_cached_part(struct ledger *ledger, uint64_t bytes)
 void ledger_clear(struct ledger *ledger)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
-	for (uint32_t i = 0; i <= ledger->nodes / BITS; i++)
+	for (uint32_t i = 0; i <= ledger->nodes / LEDGER_BITS; i++)
 		atomic_store(&ledger->shared->held[i], 0);
 	atomic_store(&ledger->shared->part, 0);
 	stats_set(COUNTER_resident_bytes, 0);
@@ -222,57 +203,4 @@ unsigned ledger_crashes(const struct ledger *ledger)
 {
 	HANDLE_CHECK(ledger, HANDLE_LEDGER);
 	return atomic_load(&ledger->shared->crashes);
-}
-
-/* The check of the rules in ledger.h. */
-
-static uint64_t held_bytes(const struct ledger *ledger, ledger_bytes *bytes, void *context)
-{
-	uint64_t sum = pages_round_up(atomic_load(&ledger->shared->part));
-
-	for (uint32_t node = 0; node < ledger->nodes; node++)
-		if (ledger_is_cached(ledger, node))
-			sum += pages_round_up(bytes(context, node));
-	return sum;
-}
-
-static const char *check_bits(const struct ledger *ledger)
-{
-	uint32_t last = ledger->nodes / BITS;
-	uint64_t beyond = ~UINT64_C(0) << ledger->nodes % BITS;
-
-	for (unsigned i = 0; i < LEDGER_WORKERS; i++)
-		if (atomic_load(&ledger->shared->at[i]) > ledger->nodes)
-			return "a thread is at a file that is not there";
-	return atomic_load(&ledger->shared->held[last]) & beyond ?
-		       "a file is held that is not there" : NULL;
-}
-
-static const char *check_sweep(const struct ledger *ledger)
-{
-	uint32_t position = atomic_load(&ledger->shared->position);
-	int state = atomic_load(&ledger->shared->state);
-
-	if (state < SWEEP_WAITING || state > SWEEP_DONE)
-		return "the sweep is in no state";
-	if (state == SWEEP_WAITING && (position || ledger_end(ledger)))
-		return "the sweep waits, and has got somewhere";
-	return position > (uint64_t)ledger_end(ledger) + 1 ? "the sweep is beyond its end" : NULL;
-}
-
-const char *ledger_check(const struct ledger *ledger, bool quiet, ledger_bytes *bytes,
-			 void *context)
-{
-	const char *wrong;
-	uint64_t held, counted;
-
-	HANDLE_CHECK(ledger, HANDLE_LEDGER);
-	wrong = check_bits(ledger);
-	if (!wrong)
-		wrong = check_sweep(ledger);
-	if (wrong || !quiet)
-		return wrong;
-	held = held_bytes(ledger, bytes, context);
-	counted = stats_get(COUNTER_resident_bytes);
-	return held == counted ? NULL : "the bytes held are not those that are counted";
 }

@@ -87,12 +87,4 @@ void ledger_mark_suspects(struct ledger *ledger, const struct tree *tree, bool c
 void ledger_note_crash(struct ledger *ledger);
 unsigned ledger_crashes(const struct ledger *ledger);
 
-/*
- * For tests: NULL, or the broken rule of the two tables. `quiet`: no step is in progress;
- * then `bytes` returns a file's size.
- */
-typedef uint64_t ledger_bytes(void *context, uint32_t node);
-const char *ledger_check(const struct ledger *ledger, bool quiet, ledger_bytes *bytes,
-			 void *context);
-
 #endif

@@ -9,8 +9,8 @@ enum { VAIN_MOST = 6 };
 
 void neighbours_add(struct neighbours *n, const struct neighbourhood *around)
 {
-	for (unsigned i = 0; i < n->count; i++) {
-		struct neighbourhood *queued = &n->ring[(n->first + i) % NEIGHBOURS_ROOM];
+	for (unsigned i = 0; i < n->queue.count; i++) {
+		struct neighbourhood *queued = ring_at(&n->queue, i);
 
 		if (queued->stored.source == around->stored.source &&
 		    queued->stored.start == around->stored.start) {
@@ -20,8 +20,8 @@ void neighbours_add(struct neighbours *n, const struct neighbourhood *around)
 	}
 	if (n->skip > 0 && !around->evicted)
 		n->skip--;
-	else if (n->count < NEIGHBOURS_ROOM)
-		n->ring[(n->first + n->count++) % NEIGHBOURS_ROOM] = *around;
+	else
+		(void)ring_push(&n->queue, *around);
 }
 
 void neighbours_pushed(struct neighbours *n, bool any)
@@ -30,14 +30,9 @@ void neighbours_pushed(struct neighbours *n, bool any)
 	n->skip = (1U << n->vain) - 1;
 }
 
-bool neighbours_take(struct neighbours *n, struct neighbourhood *out)
+bool neighbours_pop(struct neighbours *n, struct neighbourhood *out)
 {
-	if (n->count == 0)
-		return false;
-	*out = n->ring[n->first];
-	n->first = (n->first + 1) % NEIGHBOURS_ROOM;
-	n->count--;
-	return true;
+	return ring_pop(&n->queue, out);
 }
 
 /* Does the file begin before this byte of a source? */

@@ -11,6 +11,7 @@
 #ifndef GRANARY_PREFETCH_NEIGHBOURS_H
 #define GRANARY_PREFETCH_NEIGHBOURS_H
 
+#include "base/ring.h"
 #include "prefetch/push_blocks.h"
 #include "prefetch/room.h"
 
@@ -27,8 +28,7 @@ struct neighbourhood {
 
 /* Initially zero. */
 struct neighbours {
-	struct neighbourhood ring[NEIGHBOURS_ROOM];
-	unsigned first, count;
+	RING(struct neighbourhood, NEIGHBOURS_ROOM) queue;
 	unsigned vain; /* so many of them in a row were pushed in vain, */
 	unsigned skip; /* so as many of the next ones are not queued */
 };
@@ -38,7 +38,7 @@ struct neighbours {
  * knows the files that are read and no others. One thread at a time.
  */
 void neighbours_add(struct neighbours *neighbours, const struct neighbourhood *around);
-bool neighbours_take(struct neighbours *neighbours, struct neighbourhood *out);
+bool neighbours_pop(struct neighbours *neighbours, struct neighbourhood *out);
 
 /* One of them was pushed: `any` file of it. One thread at a time. */
 void neighbours_pushed(struct neighbours *neighbours, bool any);

@@ -22,8 +22,7 @@ void notes_add(struct notes *notes, const struct note *note)
 	bool wake;
 
 	lock_acquire(&notes->lock);
-	if (notes->count < NOTES_ROOM)
-		notes->ring[(notes->first + notes->count++) % NOTES_ROOM] = *note;
+	(void)ring_push(&notes->queue, *note);
 	wake = notes_count_wake(notes) && !notes->gathering;
 	lock_release(&notes->lock);
 	if (wake)
@@ -33,12 +32,7 @@ void notes_add(struct notes *notes, const struct note *note)
 bool notes_pop(struct notes *notes, struct note *out)
 {
 	LOCK_GUARD(&notes->lock);
-	if (notes->count == 0)
-		return false;
-	*out = notes->ring[notes->first];
-	notes->first = (notes->first + 1) % NOTES_ROOM;
-	notes->count--;
-	return true;
+	return ring_pop(&notes->queue, out);
 }
 
 void notes_wake(struct notes *notes)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/ring.h"
 #include "os/lock.h"
 
 enum { NOTES_ROOM = 1024 };
@@ -26,8 +27,7 @@ struct note {
 struct notes {
 	struct lock lock;
 	struct wakeup added;
-	struct note ring[NOTES_ROOM];
-	unsigned first, count; /* lock */
+	RING(struct note, NOTES_ROOM) queue; /* lock */
 	unsigned waiting;      /* lock: threads */
 	bool gathering;        /* lock: a thread pauses, and takes the notes then */
 	unsigned wakes;        /* lock: counts notes_add and notes_wake */

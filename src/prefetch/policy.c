@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "prefetch/policy.h"
 
-#include <stddef.h>
-
 enum {
 	GAP_MOST = 32 << 10,    /* headers and padding; more would match by chance */
 	AHEAD_MOST = 512 << 10, /* the kernel's read-ahead of a large file */

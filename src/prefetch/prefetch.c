@@ -10,12 +10,12 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/ring.h"
 #include "os/bounded.h"
 #include "os/lock.h"
 #include "os/pages.h"
 #include "os/pool.h"
 #include "os/processors.h"
-#include "prefetch/block_queue.h"
 #include "prefetch/drops.h"
 #include "prefetch/neighbours.h"
 #include "prefetch/notes.h"
@@ -32,10 +32,7 @@ enum {
 	WINDOW_PIECE = 4 << 20,  /* read by one thread at once */
 	LATER_MS = 50,           /* until readers or drops are checked again */
 	READERS_MS = 1000,       /* after a read, readers are being served */
-};
-
-struct prefetch_memory {
-	struct ledger *ledger;
+	NEAR_ROOM = 256,
 };
 
 struct prefetch {
@@ -51,7 +48,7 @@ struct prefetch {
 	bool ordering;           /* lock: a thread makes it */
 	struct lock lock;
 	struct policy policy;    /* lock */
-	struct block_queue near; /* lock: blocks in which a file was read */
+	RING(uint32_t, NEAR_ROOM) near; /* lock: blocks in which a file was read */
 	struct neighbours neighbours; /* lock */
 	struct drops drops;      /* lock */
 	struct repeat_sweep again;      /* lock */
@@ -74,25 +71,14 @@ static _Thread_local struct ledger *crash_ledger;
 
 /* Memory. */
 
-struct prefetch_memory *prefetch_memory_new(const struct dataset *dataset)
+struct ledger *prefetch_memory_new(const struct dataset *dataset)
 {
-	struct prefetch_memory *memory = calloc(1, sizeof(*memory));
-
-	if (!memory)
-		return NULL;
-	memory->ledger = ledger_new(tree_count(dataset_tree(dataset)));
-	if (memory->ledger)
-		return memory;
-	free(memory);
-	return NULL;
+	return ledger_new(tree_count(dataset_tree(dataset)));
 }
 
-void prefetch_memory_free(struct prefetch_memory *memory)
+void prefetch_memory_free(struct ledger *ledger)
 {
-	if (!memory)
-		return;
-	ledger_free(memory->ledger);
-	free(memory);
+	ledger_free(ledger);
 }
 
 /* Notes of reads. */
@@ -148,9 +134,9 @@ void prefetch_sweep(struct prefetch *p)
 /* Lock held. Queues the block of a file that was read. */
 static void queue_block(struct prefetch *p, uint32_t block)
 {
-	if (!block_queue_is_full(&p->near) && !pace_is_quick(&p->pace) &&
+	if (p->near.count < NEAR_ROOM && !pace_is_quick(&p->pace) &&
 	    sweep_claim_block(&p->sweep, block))
-		block_queue_add(&p->near, block);
+		(void)ring_push(&p->near, block);
 }
 
 /* Is a file split into pieces? *first: its first block. */
@@ -373,7 +359,7 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 		out->kind = WORK_DROP;
 		return;
 	}
-	if (neighbours_take(&p->neighbours, &out->around)) {
+	if (neighbours_pop(&p->neighbours, &out->around)) {
 		out->kind = WORK_NEIGHBOURS;
 		return;
 	}
@@ -390,7 +376,7 @@ static void choose_work(struct prefetch *p, struct prefetch_work *out)
 		return;
 	}
 	begin_sweep(p);
-	if (block_queue_pop(&p->near, &out->block))
+	if (ring_pop(&p->near, &out->block))
 		out->kind = WORK_BLOCK;
 	else if (yields_to_readers(p))
 		out->kind = WORK_LATER;
@@ -448,7 +434,7 @@ static void cut_sweep(struct prefetch *p, enum sweep_limit why)
 {
 	uint32_t block;
 
-	while (block_queue_pop(&p->near, &block))
+	while (ring_pop(&p->near, &block))
 		sweep_unclaim_block(&p->sweep, block);
 	sweep_cut(&p->sweep, why);
 }
@@ -558,10 +544,9 @@ static unsigned prefetch_thread_count(const struct prefetch_config *config)
 	return config->threads < THREADS_MOST ? config->threads : THREADS_MOST;
 }
 
-int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
+int prefetch_start(struct dataset *dataset, struct ledger *ledger,
 		   const struct prefetch_config *config, struct prefetch **out)
 {
-	struct ledger *ledger = memory->ledger;
 	struct prefetch *p;
 	struct pool *pool;
 	int err;

@@ -22,7 +22,7 @@
 #include "dataset/dataset.h"
 
 struct prefetch;
-struct prefetch_memory; /* shared by the servers */
+struct ledger; /* of pushed files, shared by the servers */
 
 /* The destination of bytes read ahead. Called by prefetch threads only. */
 struct prefetch_sink {
@@ -56,11 +56,11 @@ struct prefetch_config {
 };
 
 /* Before the first server is forked. NULL: out of memory. */
-struct prefetch_memory *prefetch_memory_new(const struct dataset *dataset);
-void prefetch_memory_free(struct prefetch_memory *memory);
+struct ledger *prefetch_memory_new(const struct dataset *dataset);
+void prefetch_memory_free(struct ledger *ledger);
 
 /* In a server: starts its threads, which end with the process. 0 or a negative errno. */
-int prefetch_start(struct dataset *dataset, struct prefetch_memory *memory,
+int prefetch_start(struct dataset *dataset, struct ledger *ledger,
 		   const struct prefetch_config *config, struct prefetch **out);
 
 /*

@@ -40,34 +40,25 @@ void regroup_free(struct regroup *regroup);
 
 /*
  * Looks at a shard's log, and those that follow it or are nested in it: every shard
- * once. -ENOMEM, or -EBADMSG where two maps contradict each other.
+ * once. They must stay as they are until they are applied. Where the shards' names say
+ * several splits, `split` is this one's, as long as the regrouping; else NULL. -ENOMEM, or
+ * -EBADMSG where two maps contradict each other.
  */
-int regroup_collect(struct regroup *regroup, struct entries *entries, struct error *e);
-
-/* All has been seen. */
-void regroup_seal(struct regroup *regroup);
+int regroup_collect(struct regroup *regroup, struct entries *entries, const char *split,
+		    struct error *e);
 
 /*
- * Once it is sealed, of every shard: would a name move two files of different folders?
- * Then one would have the other's label. 0, -ENOMEM, or -EBADMSG and a sentence. Where the
- * shards' names say several splits, `split` is this one's, as long as the regrouping.
+ * All shards have been collected: decides which files are moved. Adds to the findings what
+ * of the maps has no file, or not where it should be. -ENOMEM; -EBADMSG and a sentence
+ *
+ *	where a name would move two files of different folders: one would have the other's label
+ *	where the list of classes may begin with the name of label 1, as no file has label 0
+ *	and the greatest label has no name
+ *	where a file would be moved to where another one is
  */
-int regroup_check(struct regroup *regroup, struct entries *entries, const char *split,
-		  struct error *e);
+int regroup_seal(struct regroup *regroup, struct error *e);
 
-/*
- * After the check: -EBADMSG and a sentence where the list of classes may begin with the name
- * of label 1, as no file has label 0 and the greatest label has no name. 0 otherwise.
- */
-int regroup_refuse_shift(const struct regroup *regroup, struct error *e);
-
-/* Adds what of the maps has no file, or not where it should be, once all are checked. */
-void regroup_report(struct regroup *regroup);
-
-/*
- * Renames what is moved in a shard's log, once all are checked. 0, -ENOMEM, or -EBADMSG where
- * a file would be moved to where another one is.
- */
+/* Renames what is moved in a shard's log; the shards in the order of regroup_collect. -ENOMEM. */
 int regroup_apply(struct regroup *regroup, struct entries *entries, struct error *e);
 
 /* Does a map have the name of a file? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * regroup_check.c: does a name say one file only?
+ * regroup_check.c: where files go, and whether a name says one file only.
  *
  * Where a map says "0", and train/0.jpg and test/0.jpg are there, one of the two would
  * have its label by chance. What lies in its class's folder already is moved by no name:
@@ -8,174 +8,195 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/filename.h"
-#include "index/checksum.h"
+#include "base/hash.h"
+#include "names/image_suffixes.h"
 #include "regroup/regroup_parts.h"
 
-static int refuse_namesakes(const struct match *match, const struct regroup_claim *a,
-			    const struct regroup_claim *b, struct error *e)
+bool regroup_same_kind(const char *a, const char *b)
 {
-	const char *key = filename_of(match->item->key);
+	bool image = name_has_image_suffix(a, SUFFIX_LOADED);
 
-	return error_set(e, ERROR_DATASET, EBADMSG,
-			 "%s: its name '%.200s' is that of '%s%.300s' and of '%s%.300s', and "
-			 "one of them would get the other's label; say which is meant by its "
-			 "path, '%s%.300s', in place of the name alone",
-			 match->state->path, key, a->prefix, a->path, b->prefix, b->path,
-			 a->prefix, a->path);
+	return image == name_has_image_suffix(b, SUFFIX_LOADED) &&
+	       (image || strcasecmp(suffix_of(a), suffix_of(b)) == 0);
 }
 
-/* Of an item there is one claim for each kind of file. */
-static int add_claim(struct regroup *r, const struct match *match,
+/* The class's folder that the file at `path` is moved into; NULL: it stays. 0 or -ENOMEM. */
+static int find_class_folder(struct regroup *r, const char *path, const char **out)
+{
+	const struct name_map_item *item = NULL;
+	struct regroup_match match;
+	const char *name;
+
+	*out = NULL;
+	for (size_t i = 0; i < r->map_count && !item; i++)
+		if (regroup_find(&r->maps[i], path, &match) && regroup_is_meant(&match, path))
+			item = match.item;
+	if (!item)
+		return 0;
+	name = item->class_name;
+	if (!name)
+		name = regroup_classes_name(r->classes, item->label);
+	name = map_texts_intern(&r->used, name, strlen(name));
+	if (!name)
+		return -ENOMEM;
+	if (!map_has_folder(path, name, strlen(name)))
+		*out = name;
+	return 0;
+}
+
+static int refuse_namesakes(const struct regroup_match *match,
+			    const struct regroup_claim *a, const struct regroup_claim *b,
+			    struct error *e)
+{
+	return error_set(e, ERROR_DATASET, EBADMSG,
+			 "%s: its name '%.200s' is that of '%.300s' and of '%.300s', and "
+			 "one of them would get the other's label; say which is meant by its "
+			 "path, '%.300s', in place of the name alone", match->map->path,
+			 filename_of(match->item->key), a->path, b->path, a->path);
+}
+
+/* Of a key there is one claim for each kind of file. */
+static int add_claim(struct regroup *r, const struct regroup_match *match,
 		     struct regroup_claim *claim, struct error *e)
 {
-	uint32_t *first = &match->state->claims[regroup_item_number(match)];
-
-	for (uint32_t at = *first; at; at = r->claims.items[at - 1].next) {
+	for (uint32_t at = match->key->claim; at; at = r->claims.items[at - 1].next) {
 		struct regroup_claim *before = &r->claims.items[at - 1];
 
 		if (!regroup_same_kind(before->path, claim->path))
 			continue;
-		if (before->folder != claim->folder && (before->moves || claim->moves))
+		if (before->place != claim->place && (before->moves || claim->moves))
 			return refuse_namesakes(match, before, claim, e);
 		return 0;
 	}
-	claim->next = *first;
+	claim->next = match->key->claim;
 	if (r->claims.count >= UINT32_MAX - 1 || vec_push(&r->claims, *claim) < 0)
 		return -ENOMEM;
-	*first = (uint32_t)r->claims.count;
+	match->key->claim = (uint32_t)r->claims.count;
 	return 0;
 }
 
-/* Where a link leads to, by the texts alone; NULL: not to a file, or (*err) no memory. */
-static const char *end_of_link(struct regroup *r, const struct entry *entry, int *err)
-{
-	if (entry->kind == ENTRY_HARDLINK)
-		return regroup_whole_path(r, entry->target);
-	if (entry->kind != ENTRY_SYMLINK || !entry->target || *entry->target == '/')
-		return NULL;
-	return regroup_follow(r, regroup_whole_path(r, entry->path), entry->target, err);
-}
-
 /* A link to a file of the same name is that file. */
-static int follow_link(struct regroup *r, const struct entry *entry,
-		       const struct match *match, struct regroup_claim *claim)
+static int make_claim(struct regroup *r, const struct regroup_file *file,
+		      const struct regroup_match *match, struct regroup_claim *out)
 {
-	struct match there;
-	int err = 0;
-	const char *end = end_of_link(r, entry, &err);
+	struct regroup_match there;
+	bool follows = file->end && regroup_find(match->map, file->end, &there) &&
+		       there.key == match->key;
+	const char *folder = follows ? file->end_folder : file->folder, *path;
 
-	if (err || !end || !regroup_find(match->state, end, &there) ||
-	    there.item != match->item)
-		return err;
-	claim->prefix = "";
-	claim->path = map_texts_intern(&r->kept, end, strlen(end));
-	return claim->path ? 0 : -ENOMEM;
+	*out = (struct regroup_claim){ .path = follows ? file->end : file->path,
+				       .moves = folder != NULL };
+	path = regroup_new_path(r, out->path, folder);
+	if (!path)
+		return -ENOMEM;
+	out->place = hash_bytes(path, (size_t)(filename_of(path) - path), 0);
+	return 0;
 }
 
-/*
- * Leaves in r->target the folder where the file will be: the one that it is in, or one of
- * a class below that. 1: it is moved, 0, or -ENOMEM.
- */
-static int regroup_check_find_folder(struct regroup *r, const char *prefix,
-				     const char *path)
-{
-	struct regroup_text *whole = &r->target;
-	const char *class_folder;
-	int moves;
-
-	regroup_text_cut(whole, 0);
-	if (regroup_text_add(whole, prefix, strlen(prefix)) < 0 ||
-	    regroup_text_add(whole, path, strlen(path)) < 0)
-		return -ENOMEM;
-	moves = regroup_new_folder(r, whole->items, &class_folder);
-	if (moves < 0)
-		return moves;
-	regroup_text_cut(whole, (size_t)(filename_of(whole->items) - whole->items));
-	if (moves && (regroup_text_add(whole, class_folder, strlen(class_folder)) < 0 ||
-		      regroup_text_add(whole, "/", 1) < 0))
-		return -ENOMEM;
-	return moves;
-}
-
-static int claim_of(struct regroup *r, const struct entry *entry,
-		    const struct match *match, struct regroup_claim *claim)
-{
-	int err, moves;
-
-	*claim = (struct regroup_claim){ .prefix = "",
-					 .path = regroup_skip_root(entry->path) };
-	if (r->prefix.count)
-		claim->prefix = map_texts_intern(&r->kept, r->prefix.items,
-						 r->prefix.count);
-	if (!claim->prefix)
-		return -ENOMEM;
-	err = follow_link(r, entry, match, claim);
-	if (err)
-		return err;
-	moves = regroup_check_find_folder(r, claim->prefix, claim->path);
-	claim->moves = moves > 0;
-	claim->folder = moves < 0 ? 0 : sum_of(r->target.items, r->target.count);
-	return moves < 0 ? moves : 0;
-}
-
-static int check_file(struct regroup *r, const struct entry *entry, struct error *e)
+static int check_file(struct regroup *r, struct regroup_file *file, struct error *e)
 {
 	bool named = false, moves = false;
-	struct regroup_claim claim;
-	struct match match;
-	int err = 0;
+	int err = find_class_folder(r, file->path, &file->folder);
 
+	if (!err && file->end)
+		err = find_class_folder(r, file->end, &file->end_folder);
 	for (size_t i = 0; i < r->map_count && !err; i++) {
-		const char *path = regroup_whole_path(r, entry->path);
+		struct regroup_claim claim;
+		struct regroup_match match;
 
-		if (!path)
-			return -ENOMEM;
-		if (!regroup_find(&r->maps[i], path, &match))
+		if (!regroup_find(&r->maps[i], file->path, &match))
 			continue;
 		named = true;
-		r->maps[i].elsewhere += regroup_is_in_other_folder(&match, path);
-		if (!regroup_match(&r->maps[i], path, &match))
+		r->maps[i].elsewhere += regroup_is_in_other_folder(&match, file->path);
+		if (!regroup_is_meant(&match, file->path))
 			continue;
-		err = claim_of(r, entry, &match, &claim);
+		err = make_claim(r, file, &match, &claim);
 		if (!err)
 			err = add_claim(r, &match, &claim, e);
 		moves |= !err && claim.moves;
 	}
-	return err ? err : regroup_count(r, entry, named, moves);
+	r->moved += file->folder != NULL;
+	return err ? err : regroup_count(r, file->path, named, moves);
 }
 
-/* Of which split are the files in the folder where this one will be? */
-static int check_split(struct regroup *r, const struct entry *entry)
-{
-	const char *path = regroup_whole_path(r, entry->path);
-	int moves = path ? regroup_check_find_folder(r, "", path) : -ENOMEM;
+/* The path that a file gets, and the one that it had, as hashes. */
+struct regroup_name {
+	uint64_t is, was;
+	const struct regroup_file *file;
+};
 
-	return moves < 0 ? moves : regroup_count_split(r, r->target.items, moves);
+static int regroup_by_name(const void *left, const void *right)
+{
+	const struct regroup_name *a = left, *b = right;
+
+	if (a->is != b->is)
+		return a->is < b->is ? -1 : 1;
+	return (a->was > b->was) - (a->was < b->was);
 }
 
-static int check_log(struct regroup *r, struct entries *log, struct error *e)
+/*
+ * Do two files with different paths get the same? A path that came twice before is a newer
+ * version of one file, and no fault.
+ */
+static int refuse_clash(struct regroup *r, struct regroup_name *names, size_t n,
+			struct error *e)
 {
+	if (n)
+		qsort(names, n, sizeof(*names), regroup_by_name);
+	for (size_t i = 1; i < n; i++)
+		if (names[i - 1].is == names[i].is && names[i - 1].was != names[i].was)
+			return error_set(e, ERROR_DATASET, EBADMSG,
+					 "two files would be '%.300s', one of them moved "
+					 "there by -o names=; leave names= out, or the file "
+					 "out of its map",
+					 regroup_new_path(r, names[i].file->path,
+							  names[i].file->folder));
+	return 0;
+}
+
+static int check_clashes(struct regroup *r, size_t first, size_t end, struct error *e)
+{
+	VEC(struct regroup_name) names = VEC_INIT;
 	int err = 0;
 
-	for (size_t i = 0; i < entries_count(log) && !err; i++) {
-		const struct entry *entry = entries_get(log, i);
+	for (size_t i = first; i < end && !err; i++) {
+		const struct regroup_file *file = &r->files.items[i];
+		const char *path = regroup_new_path(r, file->path, file->folder);
+		struct regroup_name name = { .file = file };
 
-		if (regroup_is_file(entry))
-			err = check_file(r, entry, e);
-		if (regroup_is_file(entry) && !err && r->split)
-			err = check_split(r, entry);
+		if (path) {
+			name.is = hash_bytes(path, strlen(path), 0);
+			name.was = hash_bytes(file->path, strlen(file->path), 0);
+		}
+		err = path ? vec_push(&names, name) : -ENOMEM;
 	}
+	if (!err)
+		err = refuse_clash(r, names.items, names.count, e);
+	vec_free(&names);
 	return err;
 }
 
-int regroup_check(struct regroup *r, struct entries *entries, const char *split,
-		  struct error *e)
+int regroup_check(struct regroup *r, struct error *e)
 {
-	int err;
+	size_t at = 0, first = 0;
+	int err = 0;
 
-	r->split = split;
-	err = regroup_for_each_log(r, entries, check_log, e);
-	return err == -ENOMEM ? error_no_memory(e, NULL) : err;
+	for (size_t s = 0; s < r->shards.count; s++) {
+		const struct regroup_shard *shard = &r->shards.items[s];
+
+		for (; at < shard->files && !err; at++) {
+			err = check_file(r, &r->files.items[at], e);
+			if (!err && shard->split)
+				err = regroup_count_split(r, &r->files.items[at],
+							  shard->split);
+		}
+	}
+	for (size_t s = 0; s < r->shards.count && !err; s++) {
+		err = check_clashes(r, first, r->shards.items[s].files, e);
+		first = r->shards.items[s].files;
+	}
+	return err;
 }

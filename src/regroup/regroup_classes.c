@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/filename.h"
-#include "base/hash.h"
 #include "maps/maps_texts.h"
 #include "names/split_words.h"
 
@@ -24,10 +23,9 @@ enum source { FROM_MAPS, FROM_NUMBERS, FROM_TRAIN, FROM_FOLDERS, FROM_LIST };
 
 struct regroup_classes {
 	const struct class_list *list;
-	struct arena arena;
-	struct idmap ids;
-	VEC(struct regroup_classes_folder)
-	folders;		    /* once sealed: classes only, by their labels */
+	struct map_texts names;     /* of folders */
+	VEC(struct regroup_classes_folder) folders; /* by number of their name;
+			once sealed: classes only, by their labels */
 	struct map_texts train;     /* once sealed: in order, if they are the labels */
 	int64_t most;               /* the largest label, or -1 */
 	int64_t least;              /* the smallest one, or INT64_MAX */
@@ -54,8 +52,7 @@ void regroup_classes_free(struct regroup_classes *classes)
 {
 	if (!classes)
 		return;
-	arena_free(&classes->arena);
-	idmap_free(&classes->ids);
+	map_texts_free(&classes->names);
 	vec_free(&classes->folders);
 	map_texts_free(&classes->train);
 	free(classes);
@@ -68,57 +65,29 @@ static bool is_no_class(const char *name, size_t size)
 	       (size == 4 && memcmp(name, "data", size) == 0);
 }
 
-struct regroup_classes_wanted {
-	const char *name;
-	size_t size;
-};
-
-static bool regroup_classes_is_folder(const void *context, uint32_t id, const void *key)
-{
-	const struct regroup_classes *classes = context;
-	const struct regroup_classes_wanted *wanted = key;
-	const char *name = classes->folders.items[id].name;
-
-	return strncmp(name, wanted->name, wanted->size) == 0 && !name[wanted->size];
-}
-
-static int regroup_classes_add_folder(struct regroup_classes *classes,
-				      const struct regroup_classes_wanted *wanted,
-				      uint32_t hash, int64_t label)
-{
-	struct regroup_classes_folder folder = {
-		.name = arena_copy(&classes->arena, wanted->name, wanted->size),
-		.label = label,
-	};
-
-	if (!folder.name || vec_push(&classes->folders, folder) < 0)
-		return -ENOMEM;
-	return idmap_insert(&classes->ids, hash, (uint32_t)classes->folders.count - 1);
-}
-
 int regroup_classes_add(struct regroup_classes *classes, const char *path, int64_t label)
 {
-	struct regroup_classes_wanted wanted = { 0 };
-	struct idmap_slot *slot;
-	struct regroup_classes_folder *folder;
-	uint32_t hash;
+	struct regroup_classes_folder folder = { .label = label };
+	const char *name;
+	size_t size = folder_name_of(path, &name);
+	int64_t number;
 
 	if (label > classes->most)
 		classes->most = label;
 	if (label >= 0 && label < classes->least)
 		classes->least = label;
-	wanted.size = folder_name_of(path, &wanted.name);
-	if (wanted.size == 0 || is_no_class(wanted.name, wanted.size) ||
-	    map_class_fault(wanted.name, wanted.size))
+	if (size == 0 || is_no_class(name, size) || map_class_fault(name, size))
 		return 0;
-	hash = (uint32_t)hash_bytes(wanted.name, wanted.size, 0);
-	slot = idmap_find(&classes->ids, hash, regroup_classes_is_folder, classes,
-			  &wanted);
-	if (!slot)
-		return regroup_classes_add_folder(classes, &wanted, hash, label);
-	folder = &classes->folders.items[slot->id_plus_1 - 1];
-	folder->many |= folder->label != label;
-	return 0;
+	number = map_texts_add(&classes->names, name, size);
+	if (number < 0)
+		return -ENOMEM;
+	if ((size_t)number < classes->folders.count) {
+		classes->folders.items[number].many |=
+			classes->folders.items[number].label != label;
+		return 0;
+	}
+	folder.name = classes->names.items.items[number];
+	return vec_push(&classes->folders, folder);
 }
 
 /* "a/train/n01440764/..." */

@@ -58,8 +58,6 @@ static int refuse_call(struct pickle_reader *r, uint32_t class, uint32_t argumen
 {
 	struct pickled_image_reader *pyd = pickle_context(r);
 
-	(void)class;
-	(void)arguments;
 	pyd->why = pickle_protocol(r) < 3
 			   ? "it is pickled in protocol 2, where pixels are text"
 			   : "its pickle calls a function";

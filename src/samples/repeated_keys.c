@@ -15,7 +15,6 @@
 #include "base/idmap.h"
 #include "base/vec.h"
 #include "build/findings.h"
-#include "maps/maps_texts.h"
 #include "samples/wds_samples.h"
 
 enum { SHARD_BYTES = 80 }; /* of its name before others' */

@@ -31,7 +31,6 @@ static int see_other(void *context, struct entries *log, const struct entry *ent
 {
 	struct webdataset_scan *take = context;
 
-	(void)log;
 	if (entry->kind == ENTRY_HARDLINK || entry->kind == ENTRY_NESTED)
 		take->other = true;
 	return 0;

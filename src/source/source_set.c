@@ -10,7 +10,6 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "source/arguments.h"
-#include "source/local_file.h"
 
 /* Descriptors for the program's other files, besides the shards. */
 enum { DESCRIPTORS_TO_SPARE = 256 };

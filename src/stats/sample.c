@@ -1,132 +1,79 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "stats/sample.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/pyjson.h"
 #include "stats/render.h"
 
 /* Parsing. */
 
-enum { KEY_BYTES = 64, DEPTH_MOST = 4 };
-
-/* The position in the text, and its keys. */
-struct sample_place {
-	const char *at;
-	char keys[DEPTH_MOST][KEY_BYTES]; /* keys[depth]: the last key at that depth */
-	unsigned depth;
-	uint64_t version; /* 0: not yet read */
-};
-
-static void set_histogram(struct stats_sample *out, const char *name, const char *field,
-			  uint64_t value)
+/* A member of an object that is a number; without one *out stays. *bad: it is too large. */
+static void find_number(const struct pyjson_value *object, const char *name, uint64_t *out,
+			bool *bad)
 {
-	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
-		if (strcmp(histogram_infos[i].name, name) != 0)
-			continue;
-		if (strcmp(field, "count") == 0)
-			out->histograms[i].count = value;
-		else if (strcmp(field, "sum_ns") == 0)
-			out->histograms[i].sum_ns = value;
-		else if (strcmp(field, "demand_ns") == 0)
-			out->histograms[i].demand_ns = value;
-	}
-}
+	struct pyjson_value number;
 
-static void set_counter(struct stats_sample *out, const char *name, uint64_t value)
-{
-	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (strcmp(counter_infos[i].name, name) == 0)
-			out->counters[i] = value;
-	}
-}
-
-static void set_number(struct sample_place *p, struct stats_sample *out, uint64_t value)
-{
-	const char *top = p->keys[1];
-
-	if (p->depth == 1 && strcmp(top, "granaryfs") == 0)
-		p->version = value;
-	else if (p->depth == 1 && strcmp(top, "clock_ns") == 0)
-		out->clock_ns = value;
-	else if (p->depth == 2 && (strcmp(top, "counters") == 0 || strcmp(top, "gauges") == 0))
-		set_counter(out, p->keys[2], value);
-	else if (p->depth == 3 && strcmp(top, "histograms") == 0)
-		set_histogram(out, p->keys[2], p->keys[3], value);
-}
-
-/* Parses a string without escapes, as render_json writes: a key until the next. */
-static bool parse_string(struct sample_place *p)
-{
-	size_t n = strcspn(++p->at, "\"\\\n");
-
-	if (p->at[n] != '"' || p->depth == 0)
-		return false;
-	snprintf(p->keys[p->depth], KEY_BYTES, "%.*s", (int)n, p->at);
-	p->at += n + 1;
-	p->at += strspn(p->at, " ");
-	if (*p->at == ':') {
-		p->at++;
-		p->at += strspn(p->at, " ");
-		if (*p->at == '"') { /* a string value is ignored */
-			n = strcspn(++p->at, "\"\\\n");
-			p->at += n + (p->at[n] == '"');
-		}
-	}
-	return true;
-}
-
-static bool sample_parse_number(struct sample_place *p, struct stats_sample *out)
-{
-	char *end;
-
+	if (!pyjson_find(object, name, strlen(name), &number) ||
+	    number.kind != PYJSON_INTEGER)
+		return;
 	errno = 0;
-	set_number(p, out, strtoull(p->at, &end, 10));
-	p->at = end;
-	return errno == 0;
+	*out = strtoull(number.text, NULL, 10);
+	*bad |= errno != 0;
 }
 
-/* Parses a token: false if render_json does not write it. */
-static bool parse_token(struct sample_place *p, struct stats_sample *out)
+static void find_counters(const struct pyjson_value *root, const char *kind,
+			  struct stats_sample *out, bool *bad)
 {
-	switch (*p->at) {
-	case '{':
-		p->at++;
-		return ++p->depth < DEPTH_MOST;
-	case '}':
-		p->at++;
-		return p->depth-- > 0;
-	case '[': /* buckets: only numbers */
-		p->at += strcspn(p->at, "]");
-		return *p->at++ == ']';
-	case '"':
-		return parse_string(p);
-	case ',':
-	case ' ':
-	case '\n':
-		p->at++;
-		return true;
-	default:
-		return isdigit((unsigned char)*p->at) && sample_parse_number(p, out);
+	struct pyjson_value object;
+
+	if (!pyjson_find(root, kind, strlen(kind), &object))
+		return;
+	for (int i = 0; i < COUNTER_COUNT; i++)
+		find_number(&object, counter_infos[i].name, &out->counters[i], bad);
+}
+
+static void find_histograms(const struct pyjson_value *root, struct stats_sample *out,
+			    bool *bad)
+{
+	struct pyjson_value all, one;
+
+	if (!pyjson_find(root, "histograms", strlen("histograms"), &all))
+		return;
+	for (int i = 0; i < HISTOGRAM_COUNT; i++) {
+		const char *name = histogram_infos[i].name;
+
+		if (!pyjson_find(&all, name, strlen(name), &one))
+			continue;
+		find_number(&one, "count", &out->histograms[i].count, bad);
+		find_number(&one, "sum_ns", &out->histograms[i].sum_ns, bad);
+		find_number(&one, "demand_ns", &out->histograms[i].demand_ns, bad);
 	}
 }
 
 int sample_parse(const char *text, struct stats_sample *out)
 {
-	struct sample_place place = { .at = text };
+	CLEANUP(pyjson_end) struct pyjson json;
+	struct pyjson_fault fault;
+	uint64_t version = 0;
+	bool bad = false;
+	int err = pyjson_begin(&json, text, strlen(text), &fault);
 
 	memset(out, 0, sizeof(*out));
-	while (*place.at) {
-		if (!parse_token(&place, out))
-			return -EBADMSG;
-	}
-	if (place.depth != 0 || place.version == 0)
+	if (err)
+		return err;
+	find_number(&json.root, "granaryfs", &version, &bad);
+	find_number(&json.root, "clock_ns", &out->clock_ns, &bad);
+	find_counters(&json.root, "counters", out, &bad);
+	find_counters(&json.root, "gauges", out, &bad);
+	find_histograms(&json.root, out, &bad);
+	if (bad || version == 0)
 		return -EBADMSG;
-	return place.version == RENDER_VERSION ? 0 : -EPROTO;
+	return version == RENDER_VERSION ? 0 : -EPROTO;
 }
 
 /* Rates. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/filename.h"
 #include "index/checksum.h"
 #include "view/view_parts.h"

@@ -5,7 +5,6 @@
 static int literal_pread(const struct volume *volume, void *buffer, size_t length,
 			 uint64_t offset, struct read_context *context)
 {
-	(void)context;
 	return index_read_literals(volume->index, buffer, length, volume->desc.base + offset);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Damaged and hostile Arrow files: a sentence, in bounded time, and no crash. */
 #include "config.h"
-#if WITH_ZLIB && WITH_JANSSON
+#if WITH_ZLIB
 #include "arrow_run.h"
 
 #include <errno.h>

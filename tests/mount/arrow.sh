@@ -5,7 +5,6 @@
 # label, in the labels' order, and the bytes that went into the files.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need_built jansson
 need_fuse
 need_python zlib
 scripts=$abs_top_srcdir/tests/mount

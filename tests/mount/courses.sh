@@ -5,7 +5,7 @@
 # batches, ALCF's lists of files and missing annotations, DLIO's UNet3D.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need_built hdf5 deflate jansson
+need_built hdf5 deflate
 need_fuse
 need tar
 need_python h5py numpy PIL torch torchvision

@@ -6,7 +6,6 @@
 # formats and laws.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need_built jansson
 need_built hdf5
 need_python h5py
 scripts=$abs_top_srcdir/tests/mount

@@ -41,7 +41,6 @@ tar -cf a.tar tree
 signature x.h5 '\211HDF\r\n\032\n'
 signature x.sqfs 'hsqs'
 printf '\4\0\0\0' | dd of=x.sqfs bs=1 seek=28 conv=notrunc 2>/dev/null
-echo '{"a.txt": 1}' >map.json
 if left_out HDF5; then
 	refused hdf5 3 "an HDF5 file: indexed" granary index x.h5
 	refused hdf5 3 "an HDF5 file: listed" granary ls -o index=off x.h5
@@ -59,11 +58,6 @@ if left_out SQUASHFS; then
 		<(granary ls -o index=off nested.tar)
 else
 	known "a squashfs image" granary ls -o index=off x.sqfs
-fi
-if left_out JANSSON; then
-	refused jansson 3 "a map in JSON" granary ls -o index=off,names=map.json a.tar
-else
-	known "a map in JSON" granary ls -o index=off,names=map.json a.tar
 fi
 if left_out NETTLE; then
 	refused nettle 1 "a manifest" granary verify --write-checksums sums a.tar

@@ -5,7 +5,7 @@
 # was made of; what does not fit is refused; and maps are opened as whom -o user= says.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need_built hdf5 deflate jansson
+need_built hdf5 deflate
 need_fuse
 need diff
 need_python h5py PIL torch torchvision json

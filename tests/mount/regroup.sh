@@ -5,7 +5,7 @@
 # have: in a tar, a squashfs, a tar in a tar, and shards.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need_built squashfs deflate zstd jansson
+need_built squashfs deflate zstd
 need_fuse
 need tar mksquashfs
 need_python PIL torchvision

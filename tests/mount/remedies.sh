@@ -7,7 +7,7 @@
 # tests/unit/source/test_folder.c).
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need_built hdf5 jansson squashfs
+need_built hdf5 squashfs
 need_fuse
 need tar gzip bzip2 xz unzip bsdtar ncgen nccopy
 need_python numpy zipfile

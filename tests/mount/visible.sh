@@ -4,7 +4,7 @@
 # are fresh each time, whatever storage does; granary stats and granary wait read them.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need_built squashfs deflate zstd jansson
+need_built squashfs deflate zstd
 need_fuse
 need tar timeout find script mksquashfs
 files=(config log metrics progress stats stats.json)

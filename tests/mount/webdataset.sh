@@ -4,7 +4,7 @@
 # packed, and what has no labels as it is stored.
 # shellcheck source=tests/lib.sh
 . "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
-need_built squashfs deflate zstd jansson
+need_built squashfs deflate zstd
 need_fuse
 need_python PIL torchvision
 wds=$abs_top_srcdir/tests/mount/webdataset.py

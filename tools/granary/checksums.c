@@ -63,7 +63,6 @@ static void add_block_sums(void *context, unsigned worker, uint32_t node, uint64
 	struct sums *s = context;
 	uint64_t *sums = block_sums_of_file(s->index, s->blocks, node);
 
-	(void)worker;
 	for (size_t at = 0, n; sums && at < length; at += n) {
 		n = length - at < BLOCK_BYTES ? length - at : BLOCK_BYTES;
 		sums[(offset + at) / BLOCK_BYTES] = sum_of((const char *)bytes + at, n);
@@ -74,7 +73,6 @@ static bool add_sum(void *context, unsigned worker, const struct survey_file *fi
 {
 	struct sums *s = context;
 
-	(void)worker;
 	if (file->fault)
 		sums_fail(s, file);
 	else if (file->size)

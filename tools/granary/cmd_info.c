@@ -137,7 +137,6 @@ static void info_print_line(const char *what, const char *text)
 
 static void print_note(const char *line, void *context)
 {
-	(void)context;
 	info_print_line("note", line);
 }
 

@@ -344,6 +344,5 @@ void compare_original_bytes(struct compare_original *a, unsigned worker, uint32_
 
 void compare_original_file(struct compare_original *a, unsigned worker, uint32_t node)
 {
-	(void)node;
 	close_compared(&a->workers[worker]);
 }

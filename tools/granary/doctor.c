@@ -366,7 +366,6 @@ static void check_sandbox(struct doctor_state *p, struct doctor_finding *f)
 	struct sandbox_support has;
 	char landlock[32];
 
-	(void)p;
 	sandbox_probe(&has);
 	snprintf(landlock, sizeof(landlock), has.landlock ? "Landlock %d" : "no Landlock",
 		 has.landlock);
@@ -429,7 +428,6 @@ static void check_open_files(struct doctor_state *p, struct doctor_finding *f)
 {
 	struct rlimit limit = { 0 };
 
-	(void)p;
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
 	set_found(f, limit.rlim_max < FILES_LEAST ? VERDICT_WARN : VERDICT_OK,

@@ -43,12 +43,10 @@ static void sha256_init(struct sha256_ctx *sum)
 
 static void sha256_update(struct sha256_ctx *sum, size_t length, const void *bytes)
 {
-	(void)sum, (void)length, (void)bytes;
 }
 
 static void sha256_digest(struct sha256_ctx *sum, size_t length, uint8_t *digest)
 {
-	(void)sum;
 	memset(digest, 0, length);
 }
 

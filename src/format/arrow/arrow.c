@@ -414,9 +414,6 @@ static int arrow_scan_file(struct arrow_file *file)
 
 	if (is_selection(&file->schema))
 		return arrow_selection_read(file);
-	if (file->schema.metadata && arrow_class_names_need())
-		return arrow_refuse(file, "has metadata of Hugging Face, in JSON: this granaryfs "
-					  "was built without %s", arrow_class_names_need());
 	split_of_path(file->scan->label, split);
 	err = choose_labels(file, &choice);
 	if (!err)

@@ -15,7 +15,6 @@
 #include "format/arrow/label_column.h"
 #include "format/arrow/row_names.h"
 #include "format/arrow/slice.h"
-#include "format/limits.h"
 #include "names/split_words.h"
 
 enum {

@@ -7,118 +7,109 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/hash.h"
-#include "config.h"
+#include "base/pyjson.h"
+#include "base/utf8.h"
 
 enum {
-	JSON_BYTES = 4 << 20, /* its values take some fifty times as much */
 	SUFFIX_BYTES = 10,
+	ESCAPED_BYTES = 6 * ARROW_NAME_BYTES, /* of a name in JSON: \u0041 */
 };
 
 /* Classes */
 
-#if WITH_JANSSON
-#include <jansson.h>
-
-/* info.features, or NULL; the root is to be released. */
-static json_t *load_features(const char *json, size_t n, json_t **root)
+/* info.features; false: there is none. Call pyjson_end in any case. */
+static bool load_features(const char *text, size_t n, struct pyjson *json,
+			  struct pyjson_value *out)
 {
-	*root = n <= JSON_BYTES ? json_loadb(json, n, JSON_REJECT_DUPLICATES, NULL) :
-				  NULL;
-	return json_object_get(json_object_get(*root, "info"), "features");
+	struct pyjson_fault fault;
+	struct pyjson_value info;
+
+	return pyjson_begin(json, text, n, &fault) == 0 &&
+	       pyjson_find(&json->root, "info", 4, &info) &&
+	       pyjson_find(&info, "features", 8, out) && out->kind == PYJSON_OBJECT;
 }
 
-/* The list of names of a feature that is a class, or NULL. */
-static const json_t *names_of(const json_t *feature)
+/* The list of names of a feature that is a class: how many; 0: it is none. */
+static size_t find_names(const struct pyjson_value *feature, struct pyjson_value *out)
 {
-	const char *type = json_string_value(json_object_get(feature, "_type"));
-	json_t *names = json_object_get(feature, "names");
+	struct pyjson_value type, key, item;
+	struct pyjson_walk walk;
+	size_t n = 0;
 
-	return type && strcmp(type, "ClassLabel") == 0 && json_array_size(names) ? names :
-										   NULL;
+	if (!pyjson_find(feature, "_type", 5, &type) || type.kind != PYJSON_STRING ||
+	    !pyjson_equals(&type, "ClassLabel", 10) ||
+	    !pyjson_find(feature, "names", 5, out) || out->kind != PYJSON_ARRAY)
+		return 0;
+	for (walk = pyjson_items(out); pyjson_next(&walk, &key, &item);)
+		n++;
+	return n;
 }
 
-static int row_names_copy_names(const json_t *list, struct arena *arena,
-				const char ***out)
+static int row_names_copy_name(const struct pyjson_value *item, struct arena *arena,
+			       const char **out)
 {
-	size_t n = json_array_size(list);
-	const char **names = arena_alloc(arena, n * sizeof(*names));
+	char *name = item->kind == PYJSON_STRING ? arena_alloc(arena, item->size) : NULL;
+	ptrdiff_t n;
 
-	if (!names)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		const json_t *item = json_array_get(list, i);
-
-		if (!json_is_string(item))
-			return -EBADMSG;
-		names[i] = arena_copy(arena, json_string_value(item),
-				      json_string_length(item));
-		if (!names[i])
-			return -ENOMEM;
-	}
-	*out = names;
+	if (!name)
+		return item->kind == PYJSON_STRING ? -ENOMEM : -EBADMSG;
+	n = utf8_name(name, pyjson_string(item, name));
+	if (n < 0 || memchr(name, '\0', (size_t)n))
+		return -EBADMSG;
+	name[n] = '\0';
+	*out = name;
 	return 0;
 }
 
-int arrow_class_names(const char *json, size_t n, const char *column,
+int arrow_class_names(const char *text, size_t n, const char *column,
 		      struct arena *arena, const char ***out, size_t *count)
 {
-	json_t *root = NULL, *features = load_features(json, n, &root);
-	const json_t *names = names_of(json_object_get(features, column));
-	int err = json_is_object(features) ? 0 : -EBADMSG;
+	CLEANUP(pyjson_end) struct pyjson json = { .copy = NULL };
+	struct pyjson_value features, feature, names, key, item;
+	struct pyjson_walk walk;
+	int err = 0;
 
 	*out = NULL;
 	*count = 0;
-	if (!err && names)
-		err = row_names_copy_names(names, arena, out);
-	if (!err && names)
-		*count = json_array_size(names);
-	json_decref(root);
+	if (!load_features(text, n, &json, &features))
+		return -EBADMSG;
+	if (!pyjson_find(&features, column, strlen(column), &feature))
+		return 0;
+	n = find_names(&feature, &names);
+	if (n == 0)
+		return 0;
+	*out = arena_alloc(arena, n * sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (walk = pyjson_items(&names); !err && pyjson_next(&walk, &key, &item); ++*count)
+		err = row_names_copy_name(&item, arena, &(*out)[*count]);
+	if (err)
+		*count = 0;
 	return err;
 }
 
-void arrow_class_columns(const char *json, size_t n, struct arrow_class_columns *out)
+void arrow_class_columns(const char *text, size_t n, struct arrow_class_columns *out)
 {
-	json_t *root = NULL, *features = load_features(json, n, &root), *feature;
-	const char *key;
+	CLEANUP(pyjson_end) struct pyjson json = { .copy = NULL };
+	struct pyjson_value features, key, feature, names;
+	struct pyjson_walk walk = { 0 };
+	char name[ESCAPED_BYTES];
 
 	out->count = 0;
-	json_object_foreach(features, key, feature) {
-		if (!names_of(feature) || strlen(key) > ARROW_NAME_BYTES)
+	if (load_features(text, n, &json, &features))
+		walk = pyjson_items(&features);
+	while (walk.keys && pyjson_next(&walk, &key, &feature)) {
+		n = key.size <= sizeof(name) ? pyjson_string(&key, name) : sizeof(name);
+		if (n > ARROW_NAME_BYTES || !find_names(&feature, &names))
 			continue;
 		if (out->count < 2)
-			snprintf(out->names[out->count], ARROW_NAME_BYTES + 1, "%s", key);
+			snprintf(out->names[out->count], ARROW_NAME_BYTES + 1, "%.*s", (int)n,
+				 name);
 		out->count++;
 	}
-	json_decref(root);
 }
-
-const char *arrow_class_names_need(void)
-{
-	return NULL;
-}
-
-#else
-
-const char *arrow_class_names_need(void)
-{
-	return NEEDS_JANSSON;
-}
-
-int arrow_class_names(const char *json, size_t n, const char *column,
-		      struct arena *arena, const char ***out, size_t *count)
-{
-	(void)json, (void)n, (void)column, (void)arena, (void)out, (void)count;
-	return -EBADMSG;
-}
-
-void arrow_class_columns(const char *json, size_t n, struct arrow_class_columns *out)
-{
-	(void)json, (void)n;
-	out->count = 0;
-}
-
-#endif /* WITH_JANSSON */
 
 /* Names of samples */
 

@@ -18,9 +18,6 @@
 
 enum { ARROW_NAME_BYTES = 255 };
 
-/* The library that this build lacks for the JSON below, and how to get it; or NULL. */
-const char *arrow_class_names_need(void);
-
 /*
  * The classes of the column in the JSON that is kept under "huggingface": how many, in
  * *out and in the arena; 0: it has none. -ENOMEM, or -EBADMSG where it is no such JSON.

@@ -42,7 +42,6 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t
 	const struct driver_info *info = H5Pget_driver_info(fapl);
 	struct driver_file *file;
 
-	(void)most;
 	if (!info || strcmp(name, source_path(info->file->blocks.source)) != 0 ||
 	    (flags & (H5F_ACC_RDWR | H5F_ACC_CREAT | H5F_ACC_TRUNC)))
 		return NULL;
@@ -61,27 +60,23 @@ static herr_t driver_close(H5FD_t *is)
 
 static herr_t driver_query(const H5FD_t *is, unsigned long *flags)
 {
-	(void)is;
 	*flags = H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
 	return 0;
 }
 
 static haddr_t driver_get_eoa(const H5FD_t *is, H5FD_mem_t type)
 {
-	(void)type;
 	return of_const(is)->eoa;
 }
 
 static herr_t driver_set_eoa(H5FD_t *is, H5FD_mem_t type, haddr_t addr)
 {
-	(void)type;
 	of(is)->eoa = addr;
 	return 0;
 }
 
 static haddr_t driver_get_eof(const H5FD_t *is, H5FD_mem_t type)
 {
-	(void)type;
 	return of_const(is)->file->blocks.length;
 }
 
@@ -90,7 +85,6 @@ static herr_t driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 {
 	struct hdf5_file *file = of(is)->file;
 
-	(void)dxpl;
 	if (file->recording && type == H5FD_MEM_DRAW) {
 		file->noted++;
 		file->noted_at = addr;
@@ -104,12 +98,6 @@ static herr_t driver_read(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 static herr_t driver_write(H5FD_t *is, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
 			   size_t size, const void *buffer)
 {
-	(void)is;
-	(void)type;
-	(void)dxpl;
-	(void)addr;
-	(void)size;
-	(void)buffer;
 	return -1;
 }
 

@@ -347,8 +347,6 @@ static int metadata_read_symlink(struct squashfs_image *image, struct squashfs_i
 /* Of an inode that is not shown only the type is read. */
 static int read_no_more(struct squashfs_image *image, struct squashfs_inode *out)
 {
-	(void)image;
-	(void)out;
 	return 0;
 }
 

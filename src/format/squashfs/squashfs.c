@@ -9,7 +9,6 @@
 #include "build/findings.h"
 #include "format/format.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

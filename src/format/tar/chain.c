@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "format/limits.h"
 
 enum {
 	HEADERS_MOST = 16 * 1024 * 1024, /* bytes before a member */

@@ -2,7 +2,6 @@
 #include "format/tar/messages.h"
 
 #include <errno.h>
-#include <stddef.h>
 
 #include "base/checked.h"
 

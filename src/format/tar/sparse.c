@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "format/tar/header.h"
 
 enum {

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "format/limits.h"
 #include "format/tar/parallel.h"
 #include "format/tar/plain.h"
 #include "format/tar/walk_members.h"

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "cache/cache.h"
+#include "cache/cache_check.h"
 #include "stats/stats.h"
 
 enum { MB = 1 << 20 };

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "cache/cache.h"
+#include "cache/cache_check.h"
 #include "stats/stats.h"
 
 enum { MB = 1 << 20, KEYS = 400, HELD = 6, THREADS = 8 };

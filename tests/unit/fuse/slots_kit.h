@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "fuse/slots.h"
+#include "fuse/slots_check.h"
 #include "fuse/slots_state.h"
 
 enum { THREADS = 3, PARKED_MOST = 1024 };

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From shards to an index. */
-#include "config.h"
-#if WITH_JANSSON
 #include "unit.h"
 
 #include <errno.h>
@@ -362,6 +360,3 @@ static const struct CMUnitTest indexing[] = {
 
 UNIT_MAIN(indexing)
 
-#else
-#include "left_out.h"
-#endif

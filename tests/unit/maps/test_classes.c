@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lists of classes, as people and programs write them. */
-#include "config.h"
-#if WITH_JANSSON
 #include "maps_kit.h"
 
 #include "maps/class_columns.h"
@@ -269,6 +267,3 @@ static const struct CMUnitTest classes[] = {
 
 UNIT_MAIN(classes)
 
-#else
-#include "left_out.h"
-#endif

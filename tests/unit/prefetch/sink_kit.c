@@ -249,15 +249,15 @@ uint64_t sink_bytes_read(void)
 	return stats_get(COUNTER_source_read_bytes) - read_before;
 }
 
-struct prefetch_memory *sink_memory(void)
+struct ledger *sink_memory(void)
 {
-	struct prefetch_memory *memory = prefetch_memory_new(sink_data.dataset);
+	struct ledger *memory = prefetch_memory_new(sink_data.dataset);
 
 	assert_non_null(memory);
 	return memory;
 }
 
-struct prefetch *sink_start_after(struct prefetch_memory *memory, uint64_t budget,
+struct prefetch *sink_start_after(struct ledger *memory, uint64_t budget,
 				  bool windows, bool with_sink, bool crashed)
 {
 	struct prefetch_config config = { .windows = windows,
@@ -275,7 +275,7 @@ struct prefetch *sink_start_after(struct prefetch_memory *memory, uint64_t budge
 	return p;
 }
 
-struct prefetch *sink_start(struct prefetch_memory *memory, uint64_t budget, bool windows,
+struct prefetch *sink_start(struct ledger *memory, uint64_t budget, bool windows,
 			    bool with_sink)
 {
 	return sink_start_after(memory, budget, windows, with_sink, false);
@@ -387,7 +387,7 @@ void sink_forget(void)
 
 void sink_run(int (*child)(void *))
 {
-	struct prefetch_memory *memory = sink_memory();
+	struct ledger *memory = sink_memory();
 
 	sink_forget();
 	assert_int_equal(unit_child(child, memory), 0);

@@ -88,12 +88,12 @@ extern bool sink_never_sweeps;
 /* Bytes of the sources, since the case began. */
 uint64_t sink_bytes_read(void);
 
-struct prefetch_memory *sink_memory(void);
+struct ledger *sink_memory(void);
 
 /* Starts reading ahead in a child. */
-struct prefetch *sink_start_after(struct prefetch_memory *memory, uint64_t budget,
+struct prefetch *sink_start_after(struct ledger *memory, uint64_t budget,
 				  bool windows, bool with_sink, bool crashed);
-struct prefetch *sink_start(struct prefetch_memory *memory, uint64_t budget, bool windows,
+struct prefetch *sink_start(struct ledger *memory, uint64_t budget, bool windows,
 			    bool with_sink);
 
 #define WAIT_FOR(condition)                                                              \

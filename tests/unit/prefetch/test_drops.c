@@ -94,7 +94,7 @@ static void test_the_ring_is_never_full_of_tiny_files(void **state)
 	assert_true(oldest >= 2 * DROPS_ROOM);
 	while (drops_add(&drops, &drop))
 		continue;
-	assert_int_equal(drops.count, DROPS_ROOM);
+	assert_int_equal(drops.queue.count, DROPS_ROOM);
 }
 
 static const struct CMUnitTest tests[] = {

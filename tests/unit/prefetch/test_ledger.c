@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
+#include "prefetch/ledger_check.h"
 #include "prefetch/ledger.h"
 #include "stats/stats.h"
 #include "os/pages.h"

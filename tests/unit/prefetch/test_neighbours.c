@@ -17,7 +17,7 @@ static unsigned taken(void)
 	struct neighbourhood around;
 	unsigned count = 0;
 
-	while (neighbours_take(&queue, &around))
+	while (neighbours_pop(&queue, &around))
 		count++;
 	return count;
 }
@@ -27,20 +27,20 @@ static void test_a_chunk_is_queued_once(void **state)
 	struct neighbourhood around;
 
 	(void)state;
-	queue = (struct neighbours){ .count = 0 };
-	assert_false(neighbours_take(&queue, &around));
+	queue = (struct neighbours){ .vain = 0 };
+	assert_false(neighbours_pop(&queue, &around));
 	for (uint64_t i = 0; i < 3; i++) {
 		add(100, false);
 		add(200, i == 1);
 	}
 	neighbours_add(&queue, &(struct neighbourhood){ { 2, 100, 200 }, false });
-	assert_true(neighbours_take(&queue, &around));
+	assert_true(neighbours_pop(&queue, &around));
 	assert_int_equal(around.stored.start, 100);
 	assert_false(around.evicted);
-	assert_true(neighbours_take(&queue, &around));
+	assert_true(neighbours_pop(&queue, &around));
 	assert_int_equal(around.stored.start, 200);
 	assert_true(around.evicted);
-	assert_true(neighbours_take(&queue, &around));
+	assert_true(neighbours_pop(&queue, &around));
 	assert_int_equal(around.stored.source, 2);
 	assert_int_equal(taken(), 0);
 }
@@ -48,7 +48,7 @@ static void test_a_chunk_is_queued_once(void **state)
 static void test_what_has_no_room_is_left_out(void **state)
 {
 	(void)state;
-	queue = (struct neighbours){ .count = 0 };
+	queue = (struct neighbours){ .vain = 0 };
 	for (uint64_t round = 0; round < 3; round++) {
 		for (uint64_t i = 0; i < 2 * NEIGHBOURS_ROOM; i++)
 			add(i * 100, false);
@@ -62,7 +62,7 @@ static void test_vain_pushes_get_rare(void **state)
 	unsigned tried = 0;
 
 	(void)state;
-	queue = (struct neighbours){ .count = 0 };
+	queue = (struct neighbours){ .vain = 0 };
 	for (uint64_t i = 0; i < 10000; i++) {
 		add(i * 100, false);
 		if (taken()) {

@@ -81,7 +81,7 @@ static int finish_for_one_killed(void *memory)
 
 static void run_with_a_death(int (*first)(void *))
 {
-	struct prefetch_memory *memory = sink_memory();
+	struct ledger *memory = sink_memory();
 
 	sink_forget();
 	assert_int_equal(unit_child(first, memory), 256 + SIGKILL);
@@ -98,7 +98,7 @@ static void test_what_a_killed_server_was_at_is_stored(void **state)
 
 static void test_a_successor_goes_on(void **state)
 {
-	struct prefetch_memory *memory = sink_memory();
+	struct ledger *memory = sink_memory();
 
 	(void)state;
 	sink_forget();

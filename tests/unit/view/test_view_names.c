@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Names and classes that samples, lists and maps have. */
-#include "config.h"
-#if WITH_JANSSON
 #include "unit.h"
 
 #include "told.h"
@@ -373,6 +371,3 @@ static const struct CMUnitTest names[] = {
 
 UNIT_MAIN(names)
 
-#else
-#include "left_out.h"
-#endif

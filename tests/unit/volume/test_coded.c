@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "cache/cache_check.h"
 #include "codec/codec.h"
 #include "stats/stats.h"
 #include "index/layout.h"

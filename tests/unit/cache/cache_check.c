@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* invariants.c: checks a cache against the rules of state.h. */
-#include "cache/cache.h"
+#include "cache/cache_check.h"
 
 #include <stddef.h>
 

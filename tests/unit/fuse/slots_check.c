@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* slots_check.c: checks slots against the rules of slots_state.h. */
-#include "fuse/slots.h"
+#include "fuse/slots_check.h"
 
 #include "fuse/slots_state.h"
 
