@@ -382,6 +382,7 @@ rights() {
 	primary=$(timeout -k 1 5 id -g -- "+$uid")    # never a name of digits
 	with=user=$uid${options:+,$options}
 	[[ $primary == "$gid" && $shield == no ]] || with+=,allow_other,uid=$uid,gid=$gid,umask=077
+	[[ $shield == no ]] || with+=,shield=early    # a job may have a copy of the mount
 }
 
 # is_served WHERE WANTED...: is there a daemon with these arguments, or these last?

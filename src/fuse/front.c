@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "fuse/kernel_inodes.h"
 #include "os/memory.h"
 #include "stats/stats.h"
 
@@ -46,38 +47,66 @@ static int without(const struct mount *mount, const struct mount_config *config,
 		return error_set(e, ERROR_MOUNT, EPERM,
 				 "%s: -o shield=on: %s; leave shield= out to mount without it",
 				 mount->mountpoint, why);
-	log_info("%s: without the shield: %s", mount->mountpoint, why);
+	front_log(mount, false, why);
 	return 0;
 }
 
+void front_log(const struct mount *mount, bool raised, const char *said)
+{
+	log_info("%s: %s %s", mount->mountpoint, raised ? "shielded by" : "without the shield:",
+		 said);
+}
+
 static bool front_is_raised(const struct front_ops *front, const struct mount *mount,
-			    const struct front_setup *setup, char why[FRONT_WHY_BYTES])
+			    const struct front_setup *setup, char said[FRONT_WHY_BYTES])
 {
 	uint64_t name_bytes = TREE_NAME_BYTES + front->kind->name_bytes;
 	uint64_t names = tree_count(dataset_tree(setup->dataset));
 
-	if (setup->config->shield == SHIELD_AUTO &&
+	if (setup->config->shield != SHIELD_ON &&
 	    !memory_allows_inodes(names * name_bytes, setup->config->budget)) {
-		snprintf(why, FRONT_WHY_BYTES, "for so many names it would take too much memory");
+		snprintf(said, FRONT_WHY_BYTES, "for so many names it would take too much memory");
 		return false;
 	}
-	if (!front->raise(mount, setup, why))
+	if (!front->raise(mount, setup, said))
 		return false;
 	stats_set(COUNTER_shielded, 1);
 	stats_set(COUNTER_name_bytes, name_bytes);
+	inodes_show(setup->inodes); /* the first ones were set before this */
 	return true;
+}
+
+bool front_raise_any(const struct mount *mount, const struct front_setup *setup,
+		     char said[FRONT_WHY_BYTES])
+{
+	for (unsigned i = 0; i < FRONTS; i++)
+		if (front_is_raised(fronts[i], mount, setup, said))
+			return true;
+	return false;
+}
+
+bool front_can_wait(const struct mount *mount, const struct mount_config *config)
+{
+	struct error e;
+
+	if (config->shield != SHIELD_AUTO || front_objection(mount, config))
+		return false;
+	for (unsigned i = 0; i < FRONTS; i++)
+		if (fronts[i]->check(config, &e) == 0 && fronts[i]->is_gapless())
+			return true;
+	return false;
 }
 
 int front_raise(const struct mount *mount, const struct front_setup *setup,
 		struct error *e)
 {
 	const char *against = front_objection(mount, setup->config);
-	char why[FRONT_WHY_BYTES];
+	char said[FRONT_WHY_BYTES];
 
 	if (against)
 		return without(mount, setup->config, against, e);
-	for (unsigned i = 0; i < FRONTS; i++)
-		if (front_is_raised(fronts[i], mount, setup, why))
-			return 0;
-	return without(mount, setup->config, why, e);
+	if (!front_raise_any(mount, setup, said))
+		return without(mount, setup->config, said, e);
+	front_log(mount, true, said);
+	return 0;
 }

@@ -25,11 +25,15 @@
 
 enum { FRONT_WHY_BYTES = 256 };
 
+struct inodes;
+
 struct front_setup {
 	const struct mount_config *config;
 	const struct dataset *dataset;
 	const struct rights *rights; /* of the mount's user; NULL: the caller's */
 	const char *source;          /* what is packed, for the mount table */
+	struct inodes *inodes;       /* their memory rises with a front */
+	bool in_use;                 /* there are readers: the mount is never away */
 };
 
 struct front_ops {
@@ -38,12 +42,15 @@ struct front_ops {
 	/* Where it is wanted (shield=on), may it be? 0, or -EINVAL and a sentence. */
 	int (*check)(const struct mount_config *config, struct error *e);
 
+	/* Can it take the place of a mount that is in use? */
+	bool (*is_gapless)(void);
+
 	/*
-	 * Puts it before a mount that is served already, tries it with `rights`, and logs
-	 * that it is there: true; otherwise why it is not. May take seconds.
+	 * Puts it before a mount that is served already, and tries it with `rights`: true,
+	 * and its words for the log; or false, and why it is not there. May take seconds.
 	 */
 	bool (*raise)(const struct mount *mount, const struct front_setup *setup,
-		      char why[FRONT_WHY_BYTES]);
+		      char said[FRONT_WHY_BYTES]);
 };
 
 extern const struct front_ops front_overlay;
@@ -58,5 +65,19 @@ int front_check(const struct mount_config *config, struct error *e);
  */
 int front_raise(const struct mount *mount, const struct front_setup *setup,
 		struct error *e);
+
+/*
+ * With shield=auto: can the front wait until readers need it (front_watch.h)? Where not,
+ * front_raise decides.
+ */
+bool front_can_wait(const struct mount *mount, const struct mount_config *config);
+
+/*
+ * front_raise in steps, for a mount in use: true: it is there, and the gauges say so.
+ * `said` gets its words for the log, or why it is not there.
+ */
+bool front_raise_any(const struct mount *mount, const struct front_setup *setup,
+		     char said[FRONT_WHY_BYTES]);
+void front_log(const struct mount *mount, bool raised, const char *said);
 
 #endif

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "fuse/front.h"
 #include "fuse/overlay.h"
 #include "fuse/trial.h"
@@ -46,6 +45,7 @@ struct overlay_task {
 	struct trial trial;
 	const struct rights *rights; /* of the mount's user, or NULL: the caller's */
 	bool read;         /* try a file, too */
+	bool in_use;       /* there are readers */
 	_Atomic bool reading; /* all tests passed, except this one that still runs */
 	char why[FRONT_WHY_BYTES];
 };
@@ -76,7 +76,7 @@ static int check_overlay(const struct mount_config *config, struct error *e)
 
 /* In the child. */
 
-static int detach_overlay(int root)
+static int detach_root(int root)
 {
 	char path[64];
 
@@ -98,7 +98,7 @@ static int change_over(struct overlay_task *task, int root, int overlay)
 	CLEANUP(cleanup_close) int copy = mountapi_copy(root);
 	CLEANUP(cleanup_close) int covered = -1;
 
-	if (folder < 0 || copy < 0 || detach_overlay(root) < 0)
+	if (folder < 0 || copy < 0 || detach_root(root) < 0)
 		return overlay_failed(task, "the mount cannot be replaced");
 	covered = open_covered(task->wish.mount, folder);
 	if (covered >= 0 && mountapi_move(overlay, covered, 0) == 0)
@@ -113,12 +113,15 @@ static int replace(struct overlay_task *task, int root, int overlay)
 {
 	if (mountapi_move(overlay, root, MOUNTAPI_BENEATH) < 0)
 		/* an error of the call itself would also prevent the move */
-		return errno == EINVAL
+		return errno == EINVAL && !task->in_use
 			       ? change_over(task, root, overlay)
 			       : overlay_failed(task, "the overlay cannot be put there");
-	return detach_overlay(root) == 0
-		       ? 0
-		       : overlay_failed(task, "the mount cannot be taken away");
+	if (detach_root(root) == 0)
+		return 0;
+	/* another process has unmounted it meanwhile: nothing may remain */
+	overlay_failed(task, "the mount cannot be taken away");
+	detach_root(overlay);
+	return 1;
 }
 
 /* Permanent: the overlay must show each user what the mount shows that user. */
@@ -189,15 +192,17 @@ static int have_overlay_made(struct overlay_task *task)
 static int raise_in_child(void *argument)
 {
 	struct overlay_task *task = argument;
-	CLEANUP(cleanup_close) int root = overlay_open_root(task->wish.mount);
-	CLEANUP(cleanup_close) int overlay = -1;
+	CLEANUP(cleanup_close) int overlay = have_overlay_made(task);
+	CLEANUP(cleanup_close) int root = -1;
 
-	if (root < 0) {
-		errno = -root;
-		return overlay_failed(task, "the mount does not answer");
-	}
-	overlay = have_overlay_made(task);
-	return overlay < 0 ? 1 : replace(task, root, overlay);
+	if (overlay < 0)
+		return 1;
+	/* late, for it makes the mount busy */
+	root = overlay_open_root(task->wish.mount);
+	if (root >= 0)
+		return replace(task, root, overlay);
+	errno = -root;
+	return overlay_failed(task, "the mount does not answer");
 }
 
 /* In the supervisor. */
@@ -281,30 +286,31 @@ static bool root_is_too_large(const struct overlay_task *task, char why[FRONT_WH
 }
 
 static bool raise_overlay(const struct mount *mount, const struct front_setup *setup,
-			  char why[FRONT_WHY_BYTES])
+			  char said[FRONT_WHY_BYTES])
 {
 	struct overlay_task task = {
 		.wish = { .mount = mount, .source = setup->source,
 			  .noexec = setup->config->noexec,
 			  .merged = overlay_is_merged() },
-		.rights = setup->rights, .read = true,
+		.rights = setup->rights, .read = true, .in_use = setup->in_use,
 	};
 	bool up;
 
 	if (lets_others_in(setup->config)) {
-		snprintf(why, FRONT_WHY_BYTES,
+		snprintf(said, FRONT_WHY_BYTES,
 			 "it would let other users in, and there is no allow_other");
 		return false;
 	}
 	trial_choose(setup->dataset, task.wish.merged, &task.trial);
-	up = !root_is_too_large(&task, why) && overlay_is_raised(&task, why);
+	up = !root_is_too_large(&task, said) && overlay_is_raised(&task, said);
 	trial_free(&task.trial);
 	if (up)
-		log_info("%s: shielded by an overlay%s", mount->mountpoint,
+		snprintf(said, FRONT_WHY_BYTES, "an overlay%s",
 			 task.wish.merged ? " with a merged root" : "");
 	return up;
 }
 
 const struct front_ops front_overlay = {
-	.kind = &front_kind_overlay, .check = check_overlay, .raise = raise_overlay,
+	.kind = &front_kind_overlay, .check = check_overlay,
+	.is_gapless = mountapi_has_beneath, .raise = raise_overlay,
 };

@@ -24,7 +24,7 @@
 #include "os/place.h"
 
 enum { LOCK_MS = 2000, LOCK_POLL_MS = 10, DETACH_MS = 1000, HELPER_MS = 12000,
-       PROBE_MS = 1000 };
+       PROBE_MS = 1000, REMOVE_TRIES = 4 };
 
 static const char device[] = "/dev/fuse";
 
@@ -328,6 +328,10 @@ static int remove_it(void *argument)
 	CLEANUP(cleanup_free) char *path = locate(removal->mount, &entry);
 	int err = path ? calls[removal->how](path, entry.id) : -ESTALE;
 
+	/* a front may take its place meanwhile, or lie beneath it */
+	for (int i = 0; i < REMOVE_TRIES && mount_exists(removal->mount, &entry) &&
+			(err == -ESTALE || (!err && removal->how == MOUNT_DETACH)); i++)
+		err = calls[removal->how](removal->mount->mountpoint, entry.id);
 	return err < -255 ? EIO : -err;
 }
 

@@ -42,7 +42,7 @@ enum { THREADS_LEAST = 8, THREADS_MOST = 64, THREADS_LIMIT = 1024 };
 static const char *const opens_words[] = { "hidden", "visible", NULL };
 static const char *const prefetch_words[] = { "auto", "off", "window", "sweep", NULL };
 static const char *const push_words[] = { "on", "off", NULL };
-static const char *const shield_words[] = { "auto", "on", "off", NULL };
+static const char *const shield_words[] = { "auto", "early", "on", "off", NULL };
 
 #define AT(member) offsetof(struct mount_config, member)
 #define IGNORED(name) { name, OPTION_IGNORED, 0, NULL, NULL, NULL }
@@ -73,8 +73,8 @@ const struct option_spec mount_options[] = {
 	  "what is read before it is asked for (auto)" },
 	{ "push", OPTION_CHOICE, AT(push), push_words, "on|off",
 	  "store what was read ahead in the kernel's page cache (on)" },
-	{ "shield", OPTION_CHOICE, AT(shield), shield_words, "auto|on|off",
-	  "a read-only overlay on top, which spares requests (auto)" },
+	{ "shield", OPTION_CHOICE, AT(shield), shield_words, "auto|early|on|off",
+	  "a read-only overlay on top, for Python before 3.14 (auto)" },
 	{ "context", OPTION_TEXT, AT(context), NULL, "LABEL",
 	  "SELinux's label of all files; no shield then (the policy's)" },
 	{ "spin", OPTION_UINT, AT(spin), NULL, "USEC",
@@ -102,6 +102,8 @@ struct session {
 	struct slots *slots;
 	struct ledger *prefetch;
 	struct mount mount;
+	char *source;                /* what the mount table shows */
+	struct front_setup front;
 	struct supervision supervision;
 	struct supervisor *supervisor; /* between session_start and session_serve */
 };
@@ -201,8 +203,7 @@ static int new_fuse_session(struct session *s, struct error *e)
 {
 	const struct mount_config *config = s->served.config;
 	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	CLEANUP(cleanup_free) char *source = source_name(s);
-	CLEANUP(cleanup_free) char *options = source ? fuse_options(config, source) : NULL;
+	CLEANUP(cleanup_free) char *options = s->source ? fuse_options(config, s->source) : NULL;
 
 	if (!options || fuse_opt_add_arg(&args, "granaryfs") ||
 	    fuse_opt_add_arg(&args, "-o") || fuse_opt_add_arg(&args, options) ||
@@ -262,6 +263,7 @@ int session_new(struct dataset *dataset, const struct mount_config *config,
 	mount_log_from_fuse();
 	err = served_init(&s->served, dataset, config, rights ? rights->uid : getuid(),
 			  rights ? rights->gid : getgid(), e);
+	s->source = err ? NULL : source_name(s);
 	if (!err)
 		err = new_fuse_session(s, e);
 	if (!err) {
@@ -293,6 +295,7 @@ void session_free(struct session *s)
 {
 	if (!s)
 		return;
+	front_watch_free(s->supervision.watch);
 	stop(s);
 	if (s->fuse)
 		fuse_session_destroy(s->fuse);
@@ -300,6 +303,7 @@ void session_free(struct session *s)
 	prefetch_memory_free(s->prefetch);
 	page_cache_free(s->served.push);
 	inodes_free(s->served.inodes);
+	free(s->source);
 	free(s);
 }
 
@@ -342,14 +346,13 @@ int session_mount(struct session *s, const char *mountpoint, int directory,
 		  struct error *e)
 {
 	const struct mount_config *config = s->served.config;
-	CLEANUP(cleanup_free) char *source = source_name(s);
 	const struct mount_wish wish = {
-		.mountpoint = mountpoint, .directory = directory, .source = source,
+		.mountpoint = mountpoint, .directory = directory, .source = s->source,
 		.uid = s->served.uid, .gid = s->served.gid,
 		.allow_other = config->allow_other, .noexec = config->noexec,
 		.context = config->context,
 	};
-	int err = source ? signals_block() : -ENOMEM;
+	int err = signals_block();
 
 	if (err)
 		return error_set(e, ERROR_SYSTEM, -err, "%s", strerror(-err));
@@ -468,13 +471,29 @@ static int serve(void *context, pid_t supervisor, bool crashed)
 	return server_run(&s->served, s->fuse, s->slots) < 0 ? SUPERVISE_AGAIN : 0;
 }
 
+/* Puts the front there, or waits for readers that need it. */
+static int start_front(struct session *s, struct error *e)
+{
+	const struct mount_config *config = s->served.config;
+
+	s->front = (struct front_setup){
+		.config = config, .dataset = s->served.dataset, .rights = s->rights,
+		.source = s->source, .inodes = s->served.inodes,
+		.in_use = front_can_wait(&s->mount, config),
+	};
+	if (!s->front.in_use)
+		return front_raise(&s->mount, &s->front, e);
+	s->supervision.watch = front_watch_new(&s->mount, &s->front);
+	if (!s->supervision.watch)
+		return error_no_memory(e, NULL);
+	front_log(&s->mount, false, "it comes once programs send an ioctl at each open()");
+	return 0;
+}
+
 int session_start(struct session *s, struct notify *notify, int report, struct error *e)
 {
-	CLEANUP(cleanup_free) char *source = source_name(s);
 	int err;
 
-	if (!source)
-		return error_no_memory(e, NULL);
 	s->supervision = (struct supervision){
 		.serve = serve, .context = s, .slots = s->slots, .mount = &s->mount,
 		.connection = fuse_session_fd(s->fuse), .notify = notify,
@@ -483,9 +502,7 @@ int session_start(struct session *s, struct notify *notify, int report, struct e
 	s->supervisor = supervise_start(&s->supervision);
 	if (!s->supervisor)
 		return error_set(e, ERROR_SYSTEM, errno, "%s", strerror(errno));
-	err = front_raise(&s->mount, &(struct front_setup){ s->served.config,
-			  s->served.dataset, s->rights, source }, e);
-	inodes_show(s->served.inodes); /* the first ones were set before this */
+	err = start_front(s, e);
 	if (err)
 		stop(s); /* before the mount is announced */
 	return err;

@@ -372,6 +372,7 @@ static void terminate(struct supervisor *s)
 {
 	const struct mount *mount = s->what->mount;
 
+	front_watch_end(s->what->watch);
 	log_info("%s: %s", mount->mountpoint, s->terminations ?
 		 "ended by another signal" : "unmounted by a signal; ends when nobody reads");
 	if (++s->terminations == 1)
@@ -391,6 +392,8 @@ static void reap_all(struct supervisor *s)
 	while (!s->ended && (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (pid == s->removal && !WIFSTOPPED(status))
 			after_removal(s, mount_removed(s->what->mount, status));
+		else if (front_watch_reaped(s->what->watch, pid, status, bounded_now()))
+			continue;
 		else if (pid != s->server)
 			remove_left(s, pid);
 		else if (WIFSTOPPED(status))
@@ -416,17 +419,6 @@ static void handle_signals(struct supervisor *s)
 
 /* The periodic checks. */
 
-static uint64_t supervisor_count_requests(void)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (strncmp(counter_infos[i].name, "fuse_", 5) == 0)
-			sum += stats_get((enum counter)i);
-	}
-	return sum;
-}
-
 /*
  * fusermount3 cannot ask the kernel if a mount has been used. But if opens are visible,
  * each use is a request.
@@ -435,7 +427,7 @@ static bool is_quiet(struct supervisor *s)
 {
 	uint64_t before = s->activity;
 
-	s->activity = supervisor_count_requests();
+	s->activity = stats_requests();
 	return s->activity == before;
 }
 
@@ -477,22 +469,11 @@ static void tick(struct supervisor *s)
 {
 	check_server(s);
 	check_removal(s);
+	front_watch_tick(s->what->watch, bounded_now());
 	expire(s);
 	end_if_over(s);
 	if (!s->notified)
 		s->notified = notify_close(s->what->notify, 0);
-}
-
-/* Counters of all time, without gauges. */
-static uint64_t count_work(void)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < COUNTER_COUNT; i++) {
-		if (counter_infos[i].kind == KIND_COUNTER)
-			sum += stats_get((enum counter)i);
-	}
-	return sum;
 }
 
 /* Was there work since the last tick, or is an event awaited? */
@@ -500,7 +481,7 @@ static bool is_busy(struct supervisor *s)
 {
 	uint64_t before = s->counted;
 
-	s->counted = count_work();
+	s->counted = stats_work();
 	return s->counted != before || !s->notified || s->removal || slots_pending(s->what->slots) ||
 	       supervisor_is_over(s);
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "fuse/front_watch.h"
 #include "fuse/mount.h"
 #include "fuse/slots.h"
 #include "os/notify.h"
@@ -26,6 +27,7 @@ struct supervision {
 	void *context;
 	struct slots *slots;
 	const struct mount *mount;
+	struct front_watch *watch; /* NULL: no front comes later */
 	int connection;         /* to the kernel */
 	struct notify *notify;
 	unsigned timeout;       /* seconds without use until it is unmounted; 0: never */

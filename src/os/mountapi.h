@@ -9,6 +9,8 @@
 #ifndef GRANARY_OS_MOUNTAPI_H
 #define GRANARY_OS_MOUNTAPI_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -84,6 +86,12 @@ static inline int mountapi_move(int mount, int to, unsigned flags)
 {
 	return (int)syscall(SYS_move_mount, mount, "", to, "",
 			    MOUNTAPI_FROM_EMPTY | MOUNTAPI_TO_EMPTY | flags);
+}
+
+/* Does the kernel know MOUNTAPI_BENEATH? It checks flags before descriptors. */
+static inline bool mountapi_has_beneath(void)
+{
+	return mountapi_move(-1, -1, MOUNTAPI_BENEATH) < 0 && errno == EBADF;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdalign.h>
@@ -69,6 +70,36 @@ static bool threads_are_stuck(DIR *threads)
 			return false;
 	}
 	return true;
+}
+
+/* Does a link of /proc lead into the folder? */
+static bool links_into(int proc, const char *process, const char *link, const char *folder)
+{
+	char path[300], target[PATH_MAX];
+	size_t size = strlen(folder);
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "%.255s/%s", process, link);
+	n = readlinkat(proc, path, target, sizeof(target));
+	return n >= (ssize_t)size && memcmp(target, folder, size) == 0 &&
+	       (n == (ssize_t)size || target[size] == '/');
+}
+
+pid_t process_working_in(const char *folder)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t found = 0;
+
+	while (proc && !found && (entry = readdir(proc))) {
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    (links_into(dirfd(proc), entry->d_name, "cwd", folder) ||
+		     links_into(dirfd(proc), entry->d_name, "root", folder)))
+			found = (pid_t)strtol(entry->d_name, NULL, 10);
+	}
+	if (proc)
+		closedir(proc);
+	return found;
 }
 
 /* Asks the kernel: /proc may hide other users' processes (hidepid=). */

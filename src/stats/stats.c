@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -51,6 +52,28 @@ int stats_share(void)
 	counter_cells = ((struct cells *)memory)->counters;
 	histogram_cells = ((struct cells *)memory)->histograms;
 	return 0;
+}
+
+uint64_t stats_requests(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		if (strncmp(counter_infos[i].name, "fuse_", 5) == 0)
+			sum += stats_get((enum counter)i);
+	}
+	return sum;
+}
+
+uint64_t stats_work(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		if (counter_infos[i].kind == KIND_COUNTER)
+			sum += stats_get((enum counter)i);
+	}
+	return sum;
 }
 
 uint64_t stats_clock(void)

@@ -98,6 +98,10 @@ static inline uint64_t stats_get(enum counter counter)
 	return atomic_load_explicit(&counter_cells[counter], memory_order_relaxed);
 }
 
+/* All requests of the kernel, and all counters but gauges together. */
+uint64_t stats_requests(void);
+uint64_t stats_work(void);
+
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t stats_clock(void);
 

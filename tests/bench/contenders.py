@@ -83,6 +83,17 @@ class Squashfuse(Mount):
         return ["squashfuse_ll", self.packed, self.point]
 
 
+class EmptyFuse(Mount):
+    """A daemon that only gives names: what a walk through any costs."""
+
+    def __init__(self, work, name, program, *words):
+        super().__init__(work, name, program)
+        self.words = [str(word) for word in words]
+
+    def command(self):
+        return [self.packed, *self.words, self.point]
+
+
 class Archivemount(Mount):
     def command(self):
         return ["archivemount", "-o", "readonly,nobackup", self.packed, self.point]

@@ -50,10 +50,9 @@ class Epoch:
             return self.rate(found, contender)
         return read
 
-    def python(self, processes):
+    def python(self, processes, how="files"):
         def read(contender, number):
-            found = self.bench.readers.python("files", self.list(contender), number,
-                                              processes)
+            found = self.bench.readers.python(how, self.list(contender), number, processes)
             return self.rate(found, contender)
         return read
 

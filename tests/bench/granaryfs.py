@@ -12,14 +12,16 @@ BUILD = os.environ.get("abs_top_builddir", os.getcwd())
 PROGRAM = os.path.join(BUILD, "granaryfs")
 GRANARY = os.path.join(BUILD, "granary")
 READ_ALL = os.path.join(BUILD, "tests/bin/read-all")
-BARE, SHIELDED = "granaryfs-bare", "granaryfs-shielded"
+EMPTY_FUSE = os.path.join(BUILD, "tests/bin/empty-fuse")
+BARE, SHIELDED, AUTO = "granaryfs-bare", "granaryfs-shielded", "granaryfs-auto"
 # With the shield other users may look; without it the default is kept.
-SHIELD_OPTIONS = {BARE: ["shield=off"], SHIELDED: ["allow_other", "shield=on"]}
+SHIELD_OPTIONS = {BARE: ["shield=off"], SHIELDED: ["allow_other", "shield=on"],
+                  AUTO: ["allow_other", "shield=auto"]}
 STATS = re.compile(r"stats: (\w+) (\d+)$", re.M)
 
 
 class Granaryfs(Mount):
-    """`kind` is BARE or SHIELDED; `options` are those of the row: prefetch=, cache=."""
+    """`kind` is BARE, SHIELDED or AUTO; `options` are those of the row: prefetch=, cache=."""
 
     def __init__(self, work, kind, packed, *options, name=None):
         name = name or kind
@@ -37,6 +39,10 @@ class Granaryfs(Mount):
         open(self.log, "w", encoding="ascii").close()
         super().mount(groups)
         self.pid = self.supervisor()
+        self.look()
+
+    def look(self):
+        """With AUTO a shield comes once readers need it."""
         self.shield = "on" if self.counters().get("shielded") else "off"
 
     def index(self):

@@ -3,6 +3,7 @@
 """Readers in Python, as loaders read. Prints {files, bytes, checksum, seconds}.
 
 Usage: read_python.py files LIST SEED PROCESSES [check]     open(path, "rb").read()
+       read_python.py raw LIST SEED PROCESSES [check]       the same, buffering=0
        read_python.py epochs LIST SEED PROCESSES EPOCHS     the same, several times
        read_python.py rows FILE DATASET SEED PROCESSES [check]   h5py
        read_python.py row-epochs FILE DATASET SEED PROCESSES EPOCHS [LABELS]
@@ -78,6 +79,12 @@ def read_file(path):
         return file.read()
 
 
+def read_raw(path):
+    """Without the ioctl that Python before 3.14 sends where files are buffered."""
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
+
+
 def read_lines(path):
     with open(path, encoding="utf-8") as file:
         return file.read().splitlines()
@@ -85,6 +92,11 @@ def read_lines(path):
 
 def files(paths, seed, processes, check=""):
     return in_processes(read_lines(paths), int(seed), int(processes), lambda: read_file,
+                        bool(check))
+
+
+def raw(paths, seed, processes, check=""):
+    return in_processes(read_lines(paths), int(seed), int(processes), lambda: read_raw,
                         bool(check))
 
 
@@ -237,7 +249,8 @@ def ranks(*words):
 
 
 def main():
-    modes = {"files": files, "epochs": file_epochs, "rows": rows, "row-epochs": row_epochs,
+    modes = {"files": files, "raw": raw, "epochs": file_epochs, "rows": rows,
+             "row-epochs": row_epochs,
              "row-loader": row_loader, "folder": folder, "construct": construct,
              "stream": stream, "npz": npz, "ranks": ranks}
     if len(sys.argv) < 3 or sys.argv[1] not in modes:

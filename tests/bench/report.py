@@ -26,7 +26,8 @@ def series_of(entry, name, shield=None, note=""):
 
 
 def target(entry, what, of, against, op, limit, shielded=False, scale=1):
-    """`of` against a contender's median, a number, or (None) as it stands; over scale."""
+    """`of` against a contender's median, the best of several contenders', a number, or
+    (None) as it stands; over scale."""
     entry["targets"].append({"what": what, "of": of, "against": against, "op": op,
                              "limit": limit, "shielded": shielded, "scale": scale})
 
@@ -48,10 +49,12 @@ def figure(entry, wanted):
     """What is compared with the limit, or None."""
     of = entry["series"].get(wanted["of"], {}).get("median")
     against = wanted["against"]
-    if isinstance(against, str):
-        against = entry["series"].get(against, {}).get("median")
-        if against is None:
+    if isinstance(against, (str, list)):
+        names = [against] if isinstance(against, str) else against
+        medians = [entry["series"].get(name, {}).get("median") for name in names]
+        if None in medians:
             return None
+        against = min(medians) if entry["better"] == "less" else max(medians)
     if of is None or against == 0:
         return None
     return (of if against is None else of / against) / wanted["scale"]

@@ -26,6 +26,7 @@ says "granaryfs-bare off 950 900 1,000" "the median of two is between them"
 says "bare, of /dev/shm 0.95 >= 0.9 yes" "a ratio of medians reaches its target"
 says "bare, strict 0.95 >= 0.96 no" "a ratio that misses it"
 says "shielded, of /dev/shm 1.10 >= 0.82 no: no shield" "what has no shield is no shielded figure"
+says "bare, of the best 0.86 >= 0.9 no" "a ratio to the best of several"
 says "requests 0 == 0 yes" "nothing is a figure"
 says "seconds, of 4.0 1.25 <= 1.15 no" "less is better, against a number"
 says "scaled 0.50 >= 0.8 no" "a ratio over a ratio"
@@ -42,7 +43,7 @@ import json, sys
 rows = {row["key"]: row for row in json.load(open(sys.argv[1]))["rows"]}
 assert rows["warm"]["series"]["/dev/shm"]["median"] == 1000
 assert [t["verdict"] for t in rows["warm"]["targets"]] == [
-    "yes", "no", "no: no shield"]
+    "yes", "no", "no: no shield", "no"]
 assert rows["warm"]["targets"][0]["figure"] == 0.95' "$drawn/results.json"
 
 check "the chart is XML with a bar for each figure, and the machine" "$python" -c '

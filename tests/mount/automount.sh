@@ -68,7 +68,7 @@ kernels_autofs() {
 		automounted "$kind, in the foreground" overlay $kind \
 			"$work/in-foreground" -o allow_other,shield=on "$work/t.tar" {}
 		automounted "$kind, by mount(8)" overlay $kind \
-			mount -t fuse.granaryfs -o ro,allow_other "$work/t.tar" {}
+			mount -t fuse.granaryfs -o ro,allow_other,shield=early "$work/t.tar" {}
 	done
 	automounted "swept" overlay direct \
 		"$granaryfs" -o allow_other,shield=on,prefetch=sweep "$work/t.tar" {}
@@ -120,11 +120,11 @@ start_automounter() {
 	END
 	cat >"$work/indirect" <<-END
 	bare -fstype=fuse.granaryfs,ro,shield=off :$work/t.tar
-	shielded -fstype=fuse.granaryfs,ro,allow_other :$work/t.tar
+	shielded -fstype=fuse.granaryfs,ro,allow_other,shield=early :$work/t.tar
 	END
 	cat >"$work/direct" <<-END
 	$work/direct-bare -fstype=fuse.granaryfs,ro,shield=off :$work/t.tar
-	$work/direct-shielded -fstype=fuse.granaryfs,ro,allow_other :$work/t.tar
+	$work/direct-shielded -fstype=fuse.granaryfs,ro,allow_other,shield=early :$work/t.tar
 	END
 	(cd / && exec setsid automount -f -v -C -p "$work/automount.pid" "$work/master") \
 		>"$work/automount.log" 2>&1 &
@@ -210,7 +210,7 @@ launch_job() {
 	GRANARY_FAULTS="kind=late,path=t.tar,from=$(($(identified "$work/t.tar") + 1)),ms=8000" setsid "$python" -c 'import os, signal, sys
 for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(n, signal.SIG_DFL)
-os.execv(sys.argv[1], sys.argv[1:])' "$granaryfs" -o allow_other "$work/t.tar" "$mnt" 2>"$work/said" &
+os.execv(sys.argv[1], sys.argv[1:])' "$granaryfs" -o allow_other,shield=early "$work/t.tar" "$mnt" 2>"$work/said" &
 	launcher=$!
 	started+=("$launcher")
 	wait_until 10 is_mounted "$mnt"

@@ -99,7 +99,7 @@ changed() {
 no_front() {
 	local what="without $*"
 	calls "$@"
-	mounted "$what" allow_other || return
+	mounted "$what" allow_other,shield=early || return
 	refuse "$what: no front" is_shielded "$mnt"
 	check "$what: the log says why" grep -q 'without the shield: .' "$log"
 	same "$what"
@@ -173,7 +173,7 @@ small_calls() {
 # A child of the daemon that looks at the mount keeps no descriptor of it.
 descriptors() {
 	calls close_range
-	mounted "without close_range" allow_other || return
+	mounted "without close_range" allow_other,shield=early || return
 	same "without close_range"
 	check "without close_range: granary umount" timeout 30 \
 		"$without" close_range -- "$granary" umount "$mnt"

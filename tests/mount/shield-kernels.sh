@@ -17,7 +17,7 @@ several() {
 	check "several: and one is told how to free it" grep -q 'granary umount' "$work/said"
 	check "several: the first is still there" is_shielded "$mnt"
 	watch_mount "$other"
-	check "several: another place" timeout 30 "$granaryfs" -o allow_other "$work/t.tar" "$other"
+	check "several: another place" timeout 30 "$granaryfs" -o allow_other,shield=early "$work/t.tar" "$other"
 	check "several: shielded" is_shielded "$other"
 	left "several"
 	check "several: the other is read on" cmp "$work/tree/large" "$other/large"
@@ -225,7 +225,7 @@ outside() {
 in_namespace() {
 	# shellcheck disable=SC2016  # the inner shell expands it
 	cat >"$work/inside" <<-'END'
-	timeout 30 "$1" -o "log=$4,$5" "$2" "$3" || exit
+	timeout 30 "$1" -o "log=$4,shield=early,$5" "$2" "$3" || exit
 	grep -F " $3 " /proc/mounts
 	"$6" "$7" "$3" ignore-numbers >"$8" && cat "$3/closed" && umount "$3"
 	END

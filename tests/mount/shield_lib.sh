@@ -79,12 +79,13 @@ make_faulty() {
 
 # ---- Small things -------------------------------------------------------------
 
-# start OPTIONS [SOURCE]: in the background, at $mnt, with its log in $log.
+# start OPTIONS [SOURCE]: in the background, at $mnt, with its log in $log; shielded early
+# where OPTIONS do not say otherwise.
 log=$work/log
 start() {
 	: >"$log"
 	watch_mount "$mnt"
-	timeout 30 "${kernel[@]}" "$granaryfs" -o "log=$log,$1" "${2:-$work/t.tar}" "$mnt" \
+	timeout 30 "${kernel[@]}" "$granaryfs" -o "log=$log,shield=early,$1" "${2:-$work/t.tar}" "$mnt" \
 		2>"$work/said"
 }
 kernel=()   # before granaryfs: what the kernel lacks

@@ -350,7 +350,7 @@ for format in tar squashfs samples; do
 done
 new_group || diag "no control group for memory can be made: it is not squeezed"
 shield=
-is_root && shield=,allow_other
+is_root && shield=,allow_other,shield=on
 half=$(($(mib_of tar) / 2))
 each=$((total / 8 + 1))
 complaints=$(kernel_complaints)

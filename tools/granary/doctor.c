@@ -484,7 +484,7 @@ static const struct {
 	{ 4, 20, "symbolic links are asked for again and again" },
 	{ 5, 1, "every opendir is a request" },
 	{ 5, 11, "granary run has no shield: each open() of Python is a request" },
-	{ 6, 5, "the shield is put up by way of a copy of the mount" },
+	{ 6, 5, "the shield is put up at the mount, and not once readers need it" },
 	{ 6, 16, "no root with more than 10,000 names has a shield" },
 };
 

@@ -159,11 +159,9 @@ static void run_daemon(const struct helper *h, const struct private_mount *m)
 	/* root keeps its rights when it runs a program; others in a namespace do not */
 	if (geteuid() != 0 && rights_pass_on(CAP_SYS_ADMIN, &e) < 0)
 		exit(report_error(&e));
-	if (h->options)
-		execl(h->daemon, "granaryfs", "-o", h->options, "--", m->source, m->directory,
-		      NULL);
-	else
-		execl(h->daemon, "granaryfs", "--", m->source, m->directory, NULL);
+	/* the command gets a copy of the mount, which changes no more */
+	execl(h->daemon, "granaryfs", "-o", "shield=early", "-o", h->options ? h->options : "",
+	      "--", m->source, m->directory, NULL);
 	log_error("granaryfs cannot be run (%s): it has to lie beside granary",
 		  strerror(errno));
 	_exit(STATUS_NO_EXEC);

@@ -10,10 +10,11 @@ from suites.loaders import loaders
 from suites.packing import packing
 from suites.push import push
 from suites.scale import scale
+from suites.shield import shield
 from suites.sums import sums
 from suites.walk import walk
 from suites.warm import warm
 
-SUITES = {"warm": warm, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
+SUITES = {"warm": warm, "shield": shield, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
           "larger": larger, "push": push, "hdf5": hdf5, "memory": memory, "idle": idle,
           "scale": scale, "walk": walk, "pack": packing, "sums": sums}

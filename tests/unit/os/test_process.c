@@ -2,11 +2,13 @@
 /* Whether a process can still do anything. */
 #include "unit.h"
 
+#include <limits.h>
 #include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -144,6 +146,51 @@ __attribute__((unused)) static void test_of_several_threads(void **state)
 	waitpid(child, NULL, 0);
 }
 
+/* A child that has entered the folder, and waits. */
+static pid_t child_in(const char *folder)
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (chdir(folder) == 0)
+			raise(SIGSTOP);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+	return child;
+}
+
+static void end_child(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void test_who_works_in_a_folder(void **state)
+{
+	char *folder = realpath(".", NULL), inner[PATH_MAX], longer[PATH_MAX];
+	pid_t child;
+
+	(void)state;
+	assert_non_null(folder);
+	snprintf(inner, sizeof(inner), "%s/works/inner", folder);
+	snprintf(longer, sizeof(longer), "%s/works-longer", folder);
+	assert_int_equal(mkdir("works", 0700), 0);
+	assert_int_equal(mkdir("works/inner", 0700), 0);
+	assert_int_equal(mkdir("works-longer", 0700), 0);
+	child = child_in(longer);
+	assert_int_equal(process_working_in(longer), child);
+	longer[strlen(folder) + strlen("/works")] = '\0';
+	assert_int_equal(process_working_in(longer), 0); /* works */
+	end_child(child);
+	child = child_in(inner);
+	assert_int_equal(process_working_in(longer), child);
+	assert_int_equal(process_working_in(inner), child);
+	end_child(child);
+	assert_int_equal(process_working_in(longer), 0);
+	free(folder);
+}
+
 /* ThreadSanitizer has a thread of its own in every process, which waits for no vfork. */
 #if !defined(__SANITIZE_THREAD__) && defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -154,6 +201,7 @@ __attribute__((unused)) static void test_of_several_threads(void **state)
 static const struct CMUnitTest process[] = {
 	cmocka_unit_test(test_of_one_thread),
 	cmocka_unit_test(test_of_hidden_ones),
+	cmocka_unit_test(test_who_works_in_a_folder),
 #ifndef __SANITIZE_THREAD__
 	cmocka_unit_test(test_of_several_threads),
 #endif
