@@ -11,14 +11,14 @@
 # The packages, by the package manager that knows these names.
 apt_build='build-essential autoconf automake pkg-config libfuse3-dev fuse3
 	libarchive-dev libsquashfuse-dev libsquashfs-dev libhdf5-dev libdeflate-dev
-	zlib1g-dev liblz4-dev libzstd-dev liblzma-dev liblzo2-dev liblzf-dev
+	zlib1g-dev liblz4-dev libzstd-dev liblzma-dev libbz2-dev liblzo2-dev liblzf-dev
 	libblosc-dev libxxhash-dev libcap-ng-dev nettle-dev libjpeg-dev libpng-dev
 	libjansson-dev
 	libcmocka-dev'
 dnf_build='gcc make autoconf automake pkgconf-pkg-config fuse3-devel fuse3
 	libarchive-devel squashfuse-devel squashfs-tools-ng-devel hdf5-devel
-	libdeflate-devel zlib-devel lz4-devel libzstd-devel xz-devel lzo-devel
-	liblzf-devel blosc-devel xxhash-devel libcap-ng-devel nettle-devel
+	libdeflate-devel zlib-devel lz4-devel libzstd-devel xz-devel bzip2-devel
+	lzo-devel liblzf-devel blosc-devel xxhash-devel libcap-ng-devel nettle-devel
 	libjpeg-turbo-devel libpng-devel jansson-devel
 	libcmocka-devel'
 apt_images='python3 python3-pil python3-h5py squashfs-tools tar diffutils'
