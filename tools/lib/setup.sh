@@ -26,9 +26,9 @@ dnf_images='python3 python3-pillow python3-h5py squashfs-tools tar diffutils'
 apt_tests='python3-torch python3-torchvision attr autofs busybox bzip2 e2fsprogs findutils
 	gzip hdf5-filter-plugin hdf5-filter-plugin-blosc-serial hdf5-tools libarchive-tools
 	mandoc mount netcdf-bin openssh-sftp-server procps sshfs strace universal-ctags
-	unzip util-linux xz-utils zsh'
+	unzip util-linux xz-utils zip zsh 7zip'
 dnf_tests='python3-torch python3-torchvision attr autofs bsdtar bzip2 e2fsprogs findutils gzip
-	hdf5 mandoc netcdf openssh-server procps-ng fuse-sshfs strace ctags unzip
+	hdf5 mandoc netcdf openssh-server procps-ng fuse-sshfs strace ctags unzip zip 7zip
 	util-linux xz zsh'
 apt_ci='clang'
 dnf_ci='clang'
