@@ -15,7 +15,7 @@ static ssize_t unreadable_decode(const void *in, size_t n, void *out, size_t roo
 	(void)out;
 	(void)room;
 	(void)parameter;
-	return -EOPNOTSUPP;
+	return -EIO;
 }
 
 const struct codec codec_unreadable = { .name = "unreadable", .decode = unreadable_decode };

@@ -96,7 +96,7 @@ static char *listing(const struct run *run)
 
 static void scan_with(struct run *run, const char *name, struct format_options *options)
 {
-	char path[64];
+	static char path[64]; /* findings refer to it */
 
 	snprintf(path, sizeof(path), "%s.zip", name);
 	run_scan(run, "zip", path, 0, NULL, false);
