@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Bytes of which a name and a size are known and no way to decode them, such as an encrypted
- * member of a zip: the file is listed, and each read of it fails.
+ * member of a zip: the file is listed, and each read of it is EIO. -EOPNOTSUPP, the reason
+ * inside, tells it from damage.
  */
 #include "codec/codec.h"
 
@@ -15,7 +16,7 @@ static ssize_t unreadable_decode(const void *in, size_t n, void *out, size_t roo
 	(void)out;
 	(void)room;
 	(void)parameter;
-	return -EIO;
+	return -EOPNOTSUPP;
 }
 
 const struct codec codec_unreadable = { .name = "unreadable", .decode = unreadable_decode };

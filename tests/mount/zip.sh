@@ -183,6 +183,9 @@ unreadable() {
 		refuse "it cannot be read" cat "$mnt/n01/text"
 		umount_ok "$mnt" "encrypted: unmounted"
 	}
+	check "checksums are made of all others" "$granary" index --checksums "$work/secret.zip"
+	says 0 "1 files are listed only" "verify tells them from damage" \
+		"$granary" verify "$work/secret.zip"
 }
 
 # A flipped bit behind the identity samples, in a deflated member.
