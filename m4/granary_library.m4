@@ -9,10 +9,12 @@ GRANARY_OPTIONAL([hdf5], [HDF5], [hdf5 >= 1.10.2], [HDF5], [libhdf5-dev],
 GRANARY_OPTIONAL([squashfs], [SQUASHFS], [squashfuse >= 0.1.103 libsquashfs1 >= 1.0], [squashfs],
 	[libsquashfuse-dev, libsquashfs-dev], [squashfs images, mounted and packed])
 GRANARY_OPTIONAL([deflate], [DEFLATE], [libdeflate], [libdeflate], [libdeflate-dev],
-	[gzip in squashfs and HDF5], [libdeflate.h], [deflate], [libdeflate_zlib_decompress_ex])
+	[zip archives, and gzip in squashfs and HDF5], [libdeflate.h], [deflate], [libdeflate_zlib_decompress_ex])
 GRANARY_OPTIONAL([lz4], [LZ4], [liblz4], [lz4], [liblz4-dev], [lz4 in squashfs and HDF5])
-GRANARY_OPTIONAL([zstd], [ZSTD], [libzstd], [zstd], [libzstd-dev], [zstd in squashfs and HDF5])
-GRANARY_OPTIONAL([lzma], [LZMA], [liblzma], [liblzma], [liblzma-dev], [xz in squashfs])
+GRANARY_OPTIONAL([zstd], [ZSTD], [libzstd], [zstd], [libzstd-dev], [zstd in squashfs, HDF5 and zip])
+GRANARY_OPTIONAL([lzma], [LZMA], [liblzma], [liblzma], [liblzma-dev], [xz in squashfs and zip, LZMA in zip])
+GRANARY_OPTIONAL([bzip2], [BZIP2], [bzip2], [bzip2], [libbz2-dev], [bzip2 in zip],
+	[bzlib.h], [bz2], [BZ2_bzBuffToBuffDecompress])
 GRANARY_OPTIONAL([lzo], [LZO], [lzo2], [lzo], [liblzo2-dev], [lzo in squashfs])
 GRANARY_OPTIONAL([lzf], [LZF], [liblzf], [lzf], [liblzf-dev], [lzf in HDF5])
 GRANARY_OPTIONAL([blosc], [BLOSC], [blosc >= 1.16], [blosc], [libblosc-dev], [blosc in HDF5],
@@ -26,8 +28,8 @@ GRANARY_OPTIONAL([zlib], [ZLIB], [zlib], [zlib], [zlib1g-dev],
 
 AS_IF([test "$with_hdf5" != no], [GRANARY_QUIETEN([HDF5])])
 AS_IF([test "$with_squashfs" != no], [GRANARY_SQUASHFS])
-CODECS_CFLAGS="$DEFLATE_CFLAGS $LZ4_CFLAGS $ZSTD_CFLAGS $LZMA_CFLAGS $LZO_CFLAGS $LZF_CFLAGS $BLOSC_CFLAGS"
-CODECS_LIBS="$DEFLATE_LIBS $LZ4_LIBS $ZSTD_LIBS $LZMA_LIBS $LZO_LIBS $LZF_LIBS $BLOSC_LIBS"
+CODECS_CFLAGS="$DEFLATE_CFLAGS $LZ4_CFLAGS $ZSTD_CFLAGS $LZMA_CFLAGS $BZIP2_CFLAGS $LZO_CFLAGS $LZF_CFLAGS $BLOSC_CFLAGS"
+CODECS_LIBS="$DEFLATE_LIBS $LZ4_LIBS $ZSTD_LIBS $LZMA_LIBS $BZIP2_LIBS $LZO_LIBS $LZF_LIBS $BLOSC_LIBS"
 AC_SUBST([CODECS_CFLAGS])
 AC_SUBST([CODECS_LIBS])
 AH_TOP([/* For tables whose rows name a library: what is always there. */

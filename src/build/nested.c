@@ -10,18 +10,11 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 #include "build/builder.h"
 #include "build/paths.h"
 
-enum { SUFFIX = 4, ROUNDS = 8 }; /* ".tar"; links to links */
-
-static bool nested_has_suffix(const char *text, size_t n)
-{
-	return n > SUFFIX && text[n - SUFFIX - 1] != '/' &&
-	       strncasecmp(text + n - SUFFIX, ".tar", SUFFIX) == 0;
-}
+enum { ROUNDS = 8 }; /* of links to links */
 
 /* The length without slashes at the end. */
 static size_t bare_length(const char *text)
@@ -69,7 +62,7 @@ static int find_opened(struct builder *b, uint32_t from, const char *target, uin
 		else if (!path_is_dot(at, length))
 			err = names_find(b, directory, at, length, out);
 		if (!err && at + length == end)
-			err = *out == NO_ID ? names_find(b, directory, at, length - SUFFIX, out) :
+			err = *out == NO_ID ? names_find(b, directory, at, length - PATH_SUFFIX, out) :
 					      (*out = NO_ID, 0);
 		at = next;
 	}
@@ -83,7 +76,7 @@ static int nested_set_target(struct builder *b, uint32_t number, const char *tar
 			     unsigned up)
 {
 	struct inode *inode = &b->inodes.items[number];
-	size_t n = bare_length(target) - SUFFIX, size = 3 * (size_t)up + n;
+	size_t n = bare_length(target) - PATH_SUFFIX, size = 3 * (size_t)up + n;
 	char *text = arena_alloc(&b->arena, size + 1);
 
 	if (!text)
@@ -127,11 +120,11 @@ static int shorten_name(struct builder *b, uint32_t id)
 	uint32_t other;
 
 	memcpy(text, text_of(b, name), n); /* texts may move */
-	if (!nested_has_suffix(text, n))
+	if (!path_has_packed_suffix(text, n))
 		return 0;
-	if (names_find(b, name->parent, text, n - SUFFIX, &other) < 0)
+	if (names_find(b, name->parent, text, n - PATH_SUFFIX, &other) < 0)
 		return -ENOMEM;
-	return other == NO_ID ? names_rename(b, id, text, n - SUFFIX) : 0;
+	return other == NO_ID ? names_rename(b, id, text, n - PATH_SUFFIX) : 0;
 }
 
 /* The number of levels from a name's directory up to `base`. */
@@ -179,7 +172,7 @@ int builder_retarget_links(struct builder *b)
 		const char *target = target_of(b, &b->inodes.items[name->inode]);
 
 		if (target && !name->dead && inode_of(b, name->parent)->kind == TREE_DIRECTORY &&
-		    nested_has_suffix(target, bare_length(target)))
+		    path_has_packed_suffix(target, bare_length(target)))
 			r = vec_push(&links, (uint32_t)i);
 	}
 	for (unsigned round = 0; turned && round < ROUNDS && r >= 0; round++) {

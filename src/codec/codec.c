@@ -70,10 +70,10 @@ int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST])
 	for (unsigned i = 0; i < CODEC_CHAIN_MOST && steps[i] != CODEC_END; i++) {
 		const struct codec *codec = codec_find(steps[i]);
 
-		if (!codec || codec->needs ||
+		if (!codec || codec->needs || (codec->sum && i > 0) ||
 		    codec->parametrised != (steps[i] >> PARAMETER_SHIFT != 0))
 			return -ENOTSUP;
-		if (!codec->stored_size && ++compressors > 1)
+		if (!codec->sum && !codec->stored_size && ++compressors > 1)
 			return -ENOTSUP;
 	}
 	return 0;
@@ -159,11 +159,27 @@ static ssize_t undo_to_scratch(const struct step *step, const void *in, size_t n
 	return out ? undo(step, in, n, out) : -ENOMEM;
 }
 
+/* Undoes the steps behind the first one, which is a checksum of the whole chunk. */
+static ssize_t decode_summed(const struct codec *codec,
+			     const uint32_t chain[CODEC_CHAIN_MOST], uint32_t sum,
+			     const void *stored, size_t n, void *plain, size_t room)
+{
+	uint32_t rest[CODEC_CHAIN_MOST] = { CODEC_END };
+	ssize_t got;
+
+	memcpy(rest, chain + 1, (CODEC_CHAIN_MOST - 1) * sizeof(*rest));
+	got = codec_chain_decode(rest, 0, stored, n, plain, room);
+	if (got < 0)
+		return got;
+	return codec->sum(plain, (size_t)got) == sum ? got : -EBADMSG;
+}
+
 ssize_t codec_chain_decode(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skipped,
 			   const void *stored, size_t n, void *plain, size_t room)
 {
 	CLEANUP(slab_end_loan) struct slab_loan first = { .slab = &between };
 	CLEANUP(slab_end_loan) struct slab_loan second = { .slab = &between };
+	const struct codec *outer = codec_find(chain[0]);
 	struct step steps[CODEC_CHAIN_MOST];
 	const void *in = stored;
 	unsigned left;
@@ -171,6 +187,8 @@ ssize_t codec_chain_decode(const uint32_t chain[CODEC_CHAIN_MOST], uint32_t skip
 
 	if (err)
 		return err;
+	if (outer && outer->sum)
+		return decode_summed(outer, chain, skipped, stored, n, plain, room);
 	left = find_steps(chain, skipped, n, room, steps);
 	if (left == 0)
 		return codec_copy(stored, n, plain, room);

@@ -4,7 +4,9 @@
  *
  * A chain lists the steps that the writer applied to a chunk, in that order: { shuffle,
  * zlib, fletcher32 }. Decoding undoes them from the end. A chunk may have skipped steps
- * (a block that did not get smaller, a filter mask). Chain and bytes are untrusted:
+ * (a block that did not get smaller, a filter mask). In a chain that begins with a checksum
+ * of the index (CODEC_CRC32) none is skipped: the mask's 32 bits are the checksum of the
+ * decoded chunk. Chain and bytes are untrusted:
  * decoding always ends, within its buffers.
  *
  * A codec's number is permanent, since indexes hold it. A new codec is codec/NAME.c with
@@ -61,6 +63,9 @@ struct codec {
 	size_t (*stored_size)(size_t plain);
 
 	bool parametrised; /* the parameter is not 0; else it is 0 */
+
+	/* In place of `decode`: the checksum of a decoded chunk. First in a chain only. */
+	uint32_t (*sum)(const void *plain, size_t n);
 };
 
 #define CODEC(id, number, name, library) extern const struct codec name;
@@ -81,7 +86,8 @@ const char *codec_chain_needs(const uint32_t steps[CODEC_CHAIN_MOST]);
 int codec_chain_check(const uint32_t steps[CODEC_CHAIN_MOST]);
 
 /*
- * Undoes a chain, except the steps in `skipped` (bit i: steps[i]). Returns the bytes
+ * Undoes a chain, except the steps in `skipped` (bit i: steps[i]), or compares the decoded
+ * bytes with `skipped`, where steps[0] is a checksum. Returns the bytes
  * written to `plain`, at most `room`, or -EBADMSG, -ENOMEM, -ENOTSUP. `room` is the size
  * of the whole chunk; the last fragment of a squashfs image is smaller.
  */

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "build/paths.h"
 #include "format/unrecognised.h"
 
 /* Bytes of a tar without a member. More zeros are rather a file that was never written. */
@@ -45,6 +46,30 @@ const struct format *format_probe(const unsigned char *head, size_t n)
 		}
 	}
 	return best;
+}
+
+/* The same for the bytes at a file's end. */
+static const struct format *format_probe_end(const unsigned char *tail, size_t n)
+{
+	for (size_t i = 0; i < FORMATS; i++)
+		if (formats[i]->probe_end && formats[i]->probe_end(tail, n) > 0)
+			return formats[i];
+	return NULL;
+}
+
+bool format_may_nest(const struct scan *scan, const char *path)
+{
+	return scan->offer && path_has_packed_suffix(path, strlen(path)) &&
+	       (scan->opens_npz || !path_is_npz(path, strlen(path)));
+}
+
+void format_offer_nested(struct scan *scan, struct entry *entry, uint64_t offset)
+{
+	if (entry->size == 0 || !format_may_nest(scan, entry->path))
+		return;
+	entry->nested = scan->offer(scan, entry->path, offset, entry->size);
+	if (entry->nested)
+		entry->kind = ENTRY_NESTED;
 }
 
 const struct format *format_by_name(const char *name)
@@ -89,6 +114,17 @@ int format_unreadable(const char *label, int err, struct error *e)
 			 label);
 }
 
+static int find_by_end(const struct source *source, uint64_t base, uint64_t length,
+		       const struct format **out)
+{
+	size_t n = length < FORMAT_TAIL_BYTES ? (size_t)length : FORMAT_TAIL_BYTES;
+	CLEANUP(cleanup_free) unsigned char *tail = malloc(FORMAT_TAIL_BYTES);
+	int err = tail ? source_pread(source, tail, n, base + length - n) : -ENOMEM;
+
+	*out = err ? NULL : format_probe_end(tail, n);
+	return err;
+}
+
 int format_of_window(const struct source *source, uint64_t base, uint64_t length,
 		     const char *label, const struct format **out,
 		     struct error *e)
@@ -110,6 +146,9 @@ int format_of_window(const struct source *source, uint64_t base, uint64_t length
 	*out = format_probe(head, n);
 	if (*out)
 		return 0;
+	err = find_by_end(source, base, length, out);
+	if (err || *out)
+		return err ? format_unreadable(label, err, e) : 0;
 	return format_refuse(source, base, length, label, head, n, e);
 }
 

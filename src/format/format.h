@@ -23,7 +23,10 @@
 #include "place/format_options.h"
 #include "source/source.h"
 
-enum { FORMAT_HEAD_BYTES = 64 * 1024 }; /* what a probe may look at */
+enum {
+	FORMAT_HEAD_BYTES = 64 * 1024, /* what a probe may look at */
+	FORMAT_TAIL_BYTES = 66 * 1024,
+};
 
 struct findings;
 
@@ -68,6 +71,8 @@ struct scan {
 	bool selects;
 	VEC(uint64_t) selection;
 
+	bool opens_npz; /* a member .npz may be a packed file, too */
+
 	/*
 	 * Offers the window [base, base + length) of the same source as a packed
 	 * file of its own, named `member`. Returns the log that its entries will
@@ -93,6 +98,9 @@ struct format {
 	/* How sure: 0 not at all, 100 beyond doubt. `head` is the first n bytes. */
 	int (*probe)(const unsigned char *head, size_t n);
 
+	/* The same by the last n bytes of a file whose head nobody knows; NULL: never. */
+	int (*probe_end)(const unsigned char *tail, size_t n);
+
 	/*
 	 * Reads the window through. A damaged window is -EBADMSG with a sentence
 	 * that names the label, the offset in the file, and a remedy.
@@ -111,6 +119,15 @@ int format_unreadable(const char *label, int err, struct error *e);
 
 /* The most likely format of a head, or NULL. */
 const struct format *format_probe(const unsigned char *head, size_t n);
+
+/* May a member be offered: does its path end in the suffix of a packed file? */
+bool format_may_nest(const struct scan *scan, const char *path);
+
+/*
+ * Makes the file `entry`, whose bytes begin at `offset` of the source, a packed file inside
+ * if it may be one, and begins like one.
+ */
+void format_offer_nested(struct scan *scan, struct entry *entry, uint64_t offset);
 
 /* Its word in formats.def: "HDF5". */
 const char *format_word(const struct format *format);

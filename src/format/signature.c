@@ -14,8 +14,6 @@ enum {
 	BETON_VERSION = 2,
 	BETON_HEADER = 24,
 	BETON_PAGE_LEAST = 2 << 20,
-	ZIP_NAME_SIZE_AT = 26,
-	ZIP_NAME_AT = 30,
 };
 
 /* A line of signatures.def. */
@@ -32,19 +30,6 @@ static bool begins(const struct signature_row *row, const unsigned char *head, s
 {
 	return n >= row->offset && n - row->offset >= row->size &&
 	       memcmp(head + row->offset, row->bytes, row->size) == 0;
-}
-
-/* Local header of the first member: https://pkware.com/appnote, 4.3.7. */
-static bool is_zip_of(const struct signature_row *row, const unsigned char *head,
-		      size_t n)
-{
-	size_t length;
-
-	if (n < ZIP_NAME_AT || memcmp(head, "PK\003\004", 4) != 0)
-		return false;
-	length = (size_t)little_endian(head + ZIP_NAME_SIZE_AT, 2);
-	return length >= row->size && length <= n - ZIP_NAME_AT &&
-	       memcmp(head + ZIP_NAME_AT + length - row->size, row->bytes, row->size) == 0;
 }
 
 static bool is_text(const struct signature_row *row, const unsigned char *head, size_t n)
@@ -204,7 +189,6 @@ static bool is_kaldi_ark(const struct signature_row *row, const unsigned char *h
 	{ matches, offset, bytes, sizeof(bytes) - 1, { what, remedy, stream } },
 #define STREAM(magic, what, remedy) ROW(begins, 0, magic, what, remedy, true)
 #define AT(offset, magic, what, remedy) ROW(begins, offset, magic, what, remedy, false)
-#define ZIPPED(end, what, remedy) ROW(is_zip_of, 0, end, what, remedy, false)
 #define SAYS(words, what, remedy) ROW(is_text_with, 0, words, what, remedy, false)
 #define FITS(test, what, remedy) ROW(test, 0, "", what, remedy, false)
 

@@ -114,18 +114,18 @@ static int report_shards(const struct indexer *indexer, struct job **jobs,
 	return 0;
 }
 
-/* The user may have wanted the tars: a tar of shards is no dataset of samples. */
+/* The user may have wanted the files: a tar of shards is no dataset of samples. */
 static void note_opened(const struct indexer *indexer, struct findings *findings)
 {
 	char text[SIZE_TEXT_BYTES];
 
 	if (indexer->opened == 1)
 		findings_add(findings, FINDING_USUAL,
-			     "a tar inside, '%.100s', is shown as a directory; -o "
+			     "an archive inside, '%.100s', is shown as a directory; -o "
 			     "nested=off shows it as a file", indexer->opened_first);
 	else if (indexer->opened)
 		findings_add(findings, FINDING_USUAL,
-			     "%s tars inside, '%.100s' first, are shown as directories; "
+			     "%s archives inside, '%.100s' first, are shown as directories; "
 			     "-o nested=off shows them as files",
 			     count_text(indexer->opened, text), indexer->opened_first);
 }

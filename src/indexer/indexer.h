@@ -30,7 +30,8 @@ struct indexer_map {
 
 struct indexer_config {
 	enum duplicates duplicates;
-	bool nested;         /* open packed files inside packed files */
+	bool nested;         /* open packed files inside packed files, */
+	bool nested_npz;     /* and .npz */
 	enum view_kind view; /* how samples get their paths */
 	struct indexer_map classes;      /* what the labels are called */
 	const struct indexer_map *names; /* what the samples are called */

@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "index/checksum.h"
+#include "os/charset.h"
 
 static const char *const missing_words[] = { "error", "skip", NULL };
 static const char *const duplicates_words[] = { "error", "first", "last", NULL };
-static const char *const nested_words[] = { "auto", "off", NULL };
+static const char *const nested_words[] = { "auto", "off", "npz", NULL };
 static const char *const view_words[] = { "auto", "tree", "class", "arrays", NULL };
 static const char *const checksums_words[] = { "on", "off", NULL };
 
@@ -30,8 +31,8 @@ const struct option_spec dataset_options[] = {
 	  "shards that do not exist (error)" },
 	{ "duplicates", OPTION_CHOICE, AT(duplicates), duplicates_words,
 	  "error|first|last", "a file that two shards hold (error)" },
-	{ "nested", OPTION_CHOICE, AT(nested), nested_words, "auto|off",
-	  "a tar inside a tar is a directory (auto)" },
+	{ "nested", OPTION_CHOICE, AT(nested), nested_words, "auto|off|npz",
+	  "tars and zips inside are directories; .npz too (auto)" },
 	{ "view", OPTION_CHOICE, AT(view), view_words, "auto|tree|class|arrays",
 	  "paths: as stored, by class, or each array (auto)" },
 #include "place/format_options.def"
@@ -68,6 +69,10 @@ int dataset_config_check(const struct dataset_config *config, struct error *e)
 	if (config->base > INT64_MAX)
 		return error_set(e, ERROR_USAGE, EINVAL,
 				 "-o base=%" PRIu64 ": no file is that large", config->base);
+	if (config->formats.names_encoding && charset_load(config->formats.names_encoding) < 0)
+		return error_set(e, ERROR_USAGE, EINVAL,
+				 "-o names_encoding=%s: no such character set is known here; "
+				 "iconv -l lists them", config->formats.names_encoding);
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "base/options.h"
 #include "place/format_options.h"
 
-enum { NESTED_AUTO, NESTED_OFF };
+enum { NESTED_AUTO, NESTED_OFF, NESTED_NPZ };
 enum { DATASET_VIEW_AUTO, DATASET_VIEW_TREE, DATASET_VIEW_CLASS, DATASET_VIEW_ARRAYS };
 enum { MISSING_ERROR, MISSING_SKIP };
 enum { CHECKSUMS_ON, CHECKSUMS_OFF };

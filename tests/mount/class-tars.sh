@@ -12,7 +12,7 @@ need_python PIL
 classes=6
 images=12
 args=(--no-owner --seconds)
-opened="$classes tars inside, .* are shown as directories; -o nested=off shows them as files"
+opened="$classes archives inside, .* are shown as directories; -o nested=off shows them as files"
 
 make_sources() {
 	local folder i=0 name
@@ -98,7 +98,7 @@ tar_of_shards() {
 	check "a tar of shards: the damaged one is shown as a file" grep -q \
 		"^'outer.tar: ./zz-damaged.tar' is truncated.*; it is shown as a file" "$work/notes"
 	is "$(tail -n +2 "$work/notes")" \
-		"4 tars inside, 'deep/more.tar' first, are shown as directories; -o nested=off shows them as files" \
+		"4 archives inside, 'deep/more.tar' first, are shown as directories; -o nested=off shows them as files" \
 		"a tar of shards: what was opened"
 	mount_ok "a tar of shards: mounted" -o nested=off "$work/outer.tar" "$mnt" || return
 	check "a tar of shards: nested=off shows the files" diff -r "$work/shards" "$mnt"
@@ -110,7 +110,7 @@ tar_of_shards() {
 	umount_ok "$mnt" "a tar of shards: unmounted"
 	tar -C "$work/set" -cf "$work/one.tar" train-000000.tar
 	is "$("$granary" info "$work/one.tar" | sed -n 's/^note  *//p')" \
-		"a tar inside, 'train-000000.tar', is shown as a directory; -o nested=off shows it as a file" \
+		"an archive inside, 'train-000000.tar', is shown as a directory; -o nested=off shows it as a file" \
 		"a tar of one shard: what was opened"
 }
 

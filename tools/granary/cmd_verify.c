@@ -53,6 +53,7 @@ struct verify {
 	struct manifest_place place;
 	struct survey_progress counters;
 	_Atomic uint64_t unread;    /* files whose packed file has another size */
+	_Atomic uint64_t undecodable; /* files that are listed only: CODEC_UNREADABLE */
 	_Atomic uint64_t damaged;   /* files */
 };
 
@@ -285,6 +286,10 @@ static bool verify_end_file(void *context, unsigned worker,
 		v->unread++;
 		return true;
 	}
+	if (file->fault->err == -EOPNOTSUPP) {
+		v->undecodable++;
+		return true;
+	}
 	v->damaged++;
 	add_fault(v, file->node, file->fault);
 	return true;
@@ -372,6 +377,7 @@ static void print_verify_json(struct verify *v)
 	json_uint(json, "files", atomic_load(&v->counters.files));
 	json_uint(json, "bytes", atomic_load(&v->counters.bytes));
 	json_uint(json, "unread", v->unread);
+	json_uint(json, "undecodable", v->undecodable);
 	json_bool(json, "checksums", dataset_has_sums(v->dataset));
 	if (v->manifest)
 		json_uint(json, "unlisted", manifest_unlisted(v->manifest));
@@ -401,6 +407,9 @@ static void print_verify_text(const struct verify *v)
 		printf("%s files were not read, for their packed file has another size, or is "
 		       "not there\n",
 		       count_text(v->unread, files));
+	if (v->undecodable)
+		printf("%s files are listed only: granary info says why\n",
+		       count_text(v->undecodable, files));
 	if (v->comparison && compare_original_special(v->comparison))
 		printf("%s devices, pipes and sockets of the original cannot be in a dataset\n",
 		       count_text(compare_original_special(v->comparison), files));

@@ -132,7 +132,8 @@ static int build(const struct request *request, const struct index_wish *wish,
 	struct indexer_progress counters = { 0 };
 	struct indexer_config config = {
 		.duplicates = (enum duplicates)request->config.duplicates,
-		.nested = request->config.nested == NESTED_AUTO,
+		.nested = request->config.nested != NESTED_OFF,
+		.nested_npz = request->config.nested == NESTED_NPZ,
 		.view = view_kinds[request->config.view],
 		.formats = request->config.formats,
 		.base = request->config.base,

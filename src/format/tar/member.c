@@ -140,7 +140,7 @@ static int member_add_file(struct tar_walk *walk, struct entry *entry)
 	entry->extents = walk->extents.items;
 	entry->extent_count = walk->extents.count;
 	if (!member->sparse && entry->extent_count == 1)
-		tar_offer_nested(walk->scan, entry, walk->window.base + member->data);
+		format_offer_nested(walk->scan, entry, walk->window.base + member->data);
 	return 0;
 }
 

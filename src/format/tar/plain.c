@@ -119,23 +119,6 @@ bool tar_plain_parse(const unsigned char *block, struct tar_plain *out)
 	return !out->directory || out->size == 0;
 }
 
-static bool ends_in_suffix(const char *path)
-{
-	static const char suffix[] = ".tar";
-	size_t n = strlen(path), m = strlen(suffix);
-
-	return n > m && path[n - m - 1] != '/' && strcasecmp(path + n - m, suffix) == 0;
-}
-
-void tar_offer_nested(struct scan *scan, struct entry *entry, uint64_t offset)
-{
-	if (!scan->offer || entry->size == 0 || !ends_in_suffix(entry->path))
-		return;
-	entry->nested = scan->offer(scan, entry->path, offset, entry->size);
-	if (entry->nested)
-		entry->kind = ENTRY_NESTED;
-}
-
 /* Whether all of it lies in the window, and if so where it ends. */
 static bool plain_find_end(const struct tar_window *window, uint64_t header,
 			   const struct tar_plain *plain, uint64_t *end)
@@ -167,7 +150,7 @@ static int tar_plain_append(struct scan *scan, const struct tar_window *window, 
 			return err;
 		entry.extents = &extent;
 		entry.extent_count = 1;
-		tar_offer_nested(scan, &entry, data);
+		format_offer_nested(scan, &entry, data);
 	}
 	return entries_add(log, &entry);
 }
@@ -178,7 +161,7 @@ static bool may_go_on(const struct scan *scan, const struct tar_run *run,
 {
 	return !run->cancelled || (!atomic_load_explicit(run->cancelled,
 							 memory_order_relaxed) &&
-				   !(scan->offer && ends_in_suffix(plain->path)));
+				   !format_may_nest(scan, plain->path));
 }
 
 int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *run,

@@ -50,10 +50,4 @@ struct tar_run {
 int tar_plain_run(struct scan *scan, struct tar_window *window, struct tar_run *run,
 		  struct error *e);
 
-/*
- * Makes the file `entry`, whose bytes begin at `offset` of the source, a packed file
- * inside if it is called like one and begins like one.
- */
-void tar_offer_nested(struct scan *scan, struct entry *entry, uint64_t offset);
-
 #endif

@@ -14,6 +14,7 @@ enum { PLAIN = 4096 };
 #define ZSTD CODEC_STEP(CODEC_ZSTD, 0)
 #define XZ CODEC_STEP(CODEC_XZ, 0)
 #define SUM CODEC_STEP(CODEC_FLETCHER32, 0)
+#define CRC CODEC_STEP(CODEC_CRC32, 0)
 #define SHUFFLE(size) CODEC_STEP(CODEC_SHUFFLE, size)
 
 static const struct {
@@ -28,6 +29,11 @@ static const struct {
 	{ { SUM, SHUFFLE(3), SHUFFLE(4), XZ }, 0 },
 	{ { SHUFFLE(CODEC_PARAMETER_MOST) }, 0 },
 	{ { CODEC_END, 0xffffffff, ZLIB, ZLIB }, 0 }, /* nobody looks behind the end */
+	{ { CRC }, 0 },
+	{ { CRC, ZLIB, SUM }, 0 },
+	{ { ZLIB, CRC }, -ENOTSUP },
+	{ { CRC, CRC }, -ENOTSUP },
+	{ { CRC, ZLIB, ZLIB }, -ENOTSUP },
 	{ { ZLIB, ZLIB }, -ENOTSUP },
 	{ { ZSTD, SHUFFLE(2), SUM, XZ }, -ENOTSUP },
 	{ { SHUFFLE(0) }, -ENOTSUP },
@@ -192,12 +198,44 @@ static void test_sizes_that_do_not_fit_each_other(void **state)
 	assert_int_equal(codec_find(SUM)->stored_size(SIZE_MAX - 3), SIZE_MAX);
 }
 
+/* In the place of the mask of skipped steps. */
+static void test_the_checksum_is_compared(void **state)
+{
+	const uint32_t chain[CODEC_CHAIN_MOST] = { CRC, ZLIB }, plain[CODEC_CHAIN_MOST] = { CRC };
+	struct written chunk = { .n = PLAIN };
+	unsigned char out[PLAIN];
+	uint32_t crc;
+
+	(void)state;
+	kit_fill(chunk.bytes, PLAIN);
+	crc = (uint32_t)crc32(0, chunk.bytes, PLAIN);
+	assert_int_equal(codec_chain_decode(plain, crc, chunk.bytes, PLAIN, out, PLAIN), PLAIN);
+	assert_int_equal(codec_chain_decode(plain, crc ^ 1, chunk.bytes, PLAIN, out, PLAIN),
+			 -EBADMSG);
+	write_zlib(&chunk);
+	assert_int_equal(codec_chain_decode(chain, crc, chunk.bytes, chunk.n, out, PLAIN), PLAIN);
+	for (unsigned bit = 0; bit < 32; bit++)
+		assert_int_equal(codec_chain_decode(chain, crc ^ UINT32_C(1) << bit, chunk.bytes,
+						    chunk.n, out, PLAIN), -EBADMSG);
+}
+
+static void test_the_unreadable_is_an_error(void **state)
+{
+	const uint32_t chain[CODEC_CHAIN_MOST] = { CODEC_UNREADABLE };
+	char out[9];
+
+	(void)state;
+	assert_int_equal(codec_chain_decode(chain, 0, "x", 1, out, sizeof(out)), -EOPNOTSUPP);
+}
+
 static const struct CMUnitTest tests[] = {
 	unit_rows(test_which_chains_can_be_decoded, chains),
 	cmocka_unit_test(test_codecs_have_names),
 	cmocka_unit_test(test_skipped_steps),
 	cmocka_unit_test(test_without_steps_bytes_are_copied),
 	cmocka_unit_test(test_sizes_that_do_not_fit_each_other),
+	cmocka_unit_test(test_the_checksum_is_compared),
+	cmocka_unit_test(test_the_unreadable_is_an_error),
 };
 
 UNIT_MAIN_IN(tests, NULL, NULL)

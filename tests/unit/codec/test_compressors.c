@@ -3,10 +3,11 @@
 /* Each library decodes what it has encoded, and ends on whatever else it is given. */
 #include "config.h"
 #if WITH_ZLIB && WITH_DEFLATE && WITH_LZ4 && WITH_ZSTD && WITH_LZMA && WITH_LZO && \
-	WITH_LZF && WITH_BLOSC
+	WITH_LZF && WITH_BLOSC && WITH_BZIP2
 #include "codec/kit.h"
 
 #include <blosc.h>
+#include <bzlib.h>
 #include <errno.h>
 #include <lz4.h>
 #include <lz4hc.h>
@@ -31,6 +32,26 @@ static size_t encode_zlib(const void *in, size_t n, void *out, size_t room)
 	uLongf got = room;
 
 	assert_int_equal(compress2(out, &got, in, n, 6), Z_OK);
+	return got;
+}
+
+static size_t encode_deflate(const void *in, size_t n, void *out, size_t room)
+{
+	z_stream stream = { .next_in = (Bytef *)(uintptr_t)in, .avail_in = (uInt)n,
+			    .next_out = out, .avail_out = (uInt)room };
+
+	assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, -15, 8, 0), Z_OK);
+	assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(deflateEnd(&stream), Z_OK);
+	return room - stream.avail_out;
+}
+
+static size_t encode_bzip2(const void *in, size_t n, void *out, size_t room)
+{
+	unsigned got = (unsigned)room;
+
+	assert_int_equal(BZ2_bzBuffToBuffCompress(out, &got, (char *)(uintptr_t)in,
+						  (unsigned)n, 1, 0, 0), BZ_OK);
 	return got;
 }
 
@@ -160,6 +181,8 @@ static const struct encoder {
 	{ CODEC_LZO, encode_lzo, false, true },
 	{ CODEC_LZF, encode_lzf, false, false },
 	{ CODEC_HDF5_LZ4, encode_hdf5_lz4, false, true },
+	{ CODEC_DEFLATE, encode_deflate, false, true },
+	{ CODEC_BZIP2, encode_bzip2, true, true },
 	{ CODEC_BLOSC, encode_blosclz, false, true },
 	{ CODEC_BLOSC, encode_blosc_lz4, false, true },
 	{ CODEC_BLOSC, encode_blosc_zstd, false, true },
@@ -345,7 +368,8 @@ static void test_what_follows_a_stream_is_left_alone(void **state)
 	struct guarded out = guarded_new(SMALL);
 	struct guarded more = guarded_new(sample.stored.n + 1);
 	bool left = encoder->step == CODEC_ZLIB || encoder->step == CODEC_XZ ||
-		    encoder->step == CODEC_HDF5_LZ4;
+		    encoder->step == CODEC_HDF5_LZ4 || encoder->step == CODEC_DEFLATE ||
+		    encoder->step == CODEC_BZIP2;
 
 	memcpy(more.at, sample.stored.at, sample.stored.n);
 	more.at[sample.stored.n] = 0xaa;
@@ -469,6 +493,53 @@ static void test_xz_has_a_limit_of_memory(void **state)
 	sample_free(&sample);
 }
 
+/* What follows the version and the size of the properties: all of an .lzma file but its size. */
+static size_t encode_zip_lzma(const void *in, size_t n, bool mark, unsigned char *out,
+			      size_t room)
+{
+	lzma_options_lzma options;
+	lzma_filter chain[] = { { LZMA_FILTER_LZMA1, &options }, { LZMA_VLI_UNKNOWN, NULL } };
+	size_t used = 4 + 5;
+	uint32_t properties = 0;
+
+	assert_false(lzma_lzma_preset(&options, 1));
+	memcpy(out, "\11\24\5\0", 4);
+	if (!mark) {
+		chain[0].id = LZMA_FILTER_LZMA1EXT;
+		options.ext_flags = 0;
+		lzma_set_ext_size(options, n);
+	}
+	assert_int_equal(lzma_properties_size(&properties, chain), LZMA_OK);
+	assert_int_equal(properties, 5);
+	assert_int_equal(lzma_properties_encode(chain, out + 4), LZMA_OK);
+	assert_int_equal(lzma_raw_buffer_encode(chain, NULL, in, n, out, &used, room), LZMA_OK);
+	return used;
+}
+
+/* A zip's flag, which no codec sees, says whether there is a mark at the stream's end. */
+static void test_lzma_of_zip(void **state)
+{
+	struct guarded plain = guarded_new(SMALL), out = guarded_new(SMALL);
+	struct guarded less = guarded_new(SMALL - 1);
+	unsigned char stored[2 * SMALL];
+
+	(void)state;
+	kit_fill(plain.at, SMALL);
+	for (int mark = 0; mark < 2; mark++) {
+		size_t n = encode_zip_lzma(plain.at, SMALL, mark, stored, sizeof(stored));
+
+		assert_int_equal(kit_decode(CODEC_ZIP_LZMA, stored, n, &out), SMALL);
+		assert_memory_equal(out.at, plain.at, SMALL);
+		for (size_t cut = 0; cut < n - 6; cut++)
+			assert_int_equal(kit_decode(CODEC_ZIP_LZMA, stored, cut, &out),
+					 -EBADMSG);
+	}
+	assert_int_not_equal(kit_decode(CODEC_ZIP_LZMA, stored, sizeof(stored), &less), SMALL);
+	guarded_free(&plain);
+	guarded_free(&out);
+	guarded_free(&less);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_blocks_come_back),
 	cmocka_unit_test(test_what_has_no_room_is_an_error),
@@ -481,6 +552,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_many_threads),
 	unit_rows(test_xz_with_filters_for_machine_code, filters),
 	cmocka_unit_test(test_xz_has_a_limit_of_memory),
+	cmocka_unit_test(test_lzma_of_zip),
 };
 
 UNIT_MAIN_IN(tests, NULL, NULL)

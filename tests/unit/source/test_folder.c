@@ -44,7 +44,7 @@ static const struct {
 	{ "a.orc b.orc", "a dataset of ORC files", "format='orc'" },
 	{ "a.tar.gz b.tar.gz", "compressed tars", "gzip -dk 'd'/*.tar.gz" },
 	{ "a.tgz", "compressed tars", "gzip -dk 'd'/*.tgz" },
-	{ "a.zip b.zip", "zip archives", "for zip in 'd'/*.zip" },
+	{ "a.zip b.zip", "the zip files", "granaryfs 'd'/*.zip MOUNTPOINT" },
 	{ "CURRENT MANIFEST-000001 000003.log LOCK", "a LevelDB database", "plyvel" },
 	{ "CURRENT MANIFEST-000001 OPTIONS-000005 000004.sst", "a RocksDB database", "rocksdict" },
 	{ "__schema/ __fragments/ __commits/", "a TileDB array", "Python's tiledb" },

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "format/zip/zip_entries.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/cleanup.h"
+#include "build/findings.h"
+#include "codec/codec.h"
+#include "format/limits.h"
+#include "format/zip/attributes.h"
+
+enum {
+	CHUNKS_FREE = 256 * 1024 * 1024, /* bytes of chunks and extents */
+	SIZE_BITS = 48,                  /* of a file */
+	DEFLATE_RATIO = 1032,            /* what one byte becomes at most */
+};
+
+/* Methods that are decoded. */
+static const struct zip_method {
+	unsigned number;
+	uint32_t codec;
+} methods[] = {
+	{ ZIP_DEFLATE, CODEC_DEFLATE },
+	{ ZIP_BZIP2, CODEC_BZIP2 },
+	{ ZIP_LZMA, CODEC_ZIP_LZMA },
+	{ ZIP_ZSTD, CODEC_ZSTD },
+	{ ZIP_XZ, CODEC_XZ },
+};
+
+static const char *const unreadable_words[ZIP_UNREADABLE_KINDS] = {
+	[ZIP_IS_ENCRYPTED] = "encrypted",
+	[ZIP_OTHER_METHOD] = "compressed by a method that is not read (Deflate64, PPMd or "
+			     "another)",
+	[ZIP_TOO_LARGE] = "compressed, with more than 1 GiB in one stream",
+};
+
+int zip_entries_open(struct zip_entries *entries, struct zip_archive *archive)
+{
+	*entries = (struct zip_entries){ .archive = archive };
+	return zip_names_open(&entries->names, archive);
+}
+
+void zip_entries_close(struct zip_entries *entries)
+{
+	zip_names_close(&entries->names);
+	vec_free(&entries->extents);
+}
+
+static const struct zip_method *find_method(unsigned number)
+{
+	for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
+		if (methods[i].number == number)
+			return &methods[i];
+	return NULL;
+}
+
+/* A stored member has no codec but its checksum. */
+static void find_chain(const struct zip_member *member, uint32_t chain[VOLUME_CODECS])
+{
+	const struct zip_method *method = find_method(member->method);
+
+	memset(chain, 0, VOLUME_CODECS * sizeof(*chain));
+	chain[0] = CODEC_CRC32;
+	chain[1] = method ? method->codec : CODEC_END;
+}
+
+static enum zip_unreadable judge_member(const struct zip_member *member)
+{
+	if (member->flags & ZIP_ENCRYPTED)
+		return ZIP_IS_ENCRYPTED;
+	if (member->method == ZIP_STORED)
+		return ZIP_READABLE;
+	if (!find_method(member->method))
+		return ZIP_OTHER_METHOD;
+	return member->size > VOLUME_CHUNK_LIMIT || member->stored > VOLUME_CHUNK_LIMIT ?
+		       ZIP_TOO_LARGE : ZIP_READABLE;
+}
+
+/* A bomb says more than its stored bytes can become. */
+static bool can_be_deflated(const struct zip_member *member)
+{
+	uint64_t most;
+
+	return member->method != ZIP_DEFLATE ||
+	       !checked_mul(member->stored, DEFLATE_RATIO, &most) || member->size <= most;
+}
+
+/* Where the bytes are */
+
+static int place_explain(const struct zip_entries *entries, const struct zip_member *member,
+			 int err)
+{
+	if (err == -ENOMEM)
+		return zip_no_memory(entries->archive);
+	return err ? zip_damaged_member(entries->archive, member, "the place of the bytes") : 0;
+}
+
+static int count_chunks(struct zip_entries *entries)
+{
+	return limit_sum(&entries->chunk_bytes,
+			 sizeof(struct volume_chunk) + sizeof(struct entry_extent),
+			 entries->archive->scan->length, CHUNKS_FREE) ? 0 :
+		       zip_damaged(entries->archive, 0, "its members have too many bytes "
+				   "for an archive of this size, which is seen");
+}
+
+static int push_extent(struct zip_entries *entries, struct entry_extent extent)
+{
+	size_t count = entries->extents.count;
+	struct entry_extent *last = count ? &entries->extents.items[count - 1] : NULL;
+
+	if (last && last->volume == extent.volume &&
+	    last->offset + last->length == extent.offset) {
+		last->length += extent.length;
+		return 0;
+	}
+	return vec_push(&entries->extents, extent);
+}
+
+static int add_chunk(struct zip_entries *entries, const struct zip_member *member,
+		     const uint32_t codecs[VOLUME_CODECS], uint64_t stored, uint64_t offset,
+		     uint64_t plain)
+{
+	const struct scan *scan = entries->archive->scan;
+	const struct entry_chunk chunk = {
+		.source = scan->source_number, .source_size = source_size(scan->source),
+		.codecs = codecs, .stored_at = scan->base + member->data,
+		.stored_length = stored, .plain = plain, .skipped = codecs[0] == CODEC_CRC32 ? member->crc : 0,
+	};
+	struct entry_extent extent;
+	int err = count_chunks(entries);
+
+	if (err)
+		return err;
+	err = entries_coded_extent(scan->entries, &chunk, &extent);
+	extent.file_offset = offset;
+	return place_explain(entries, member, err ? err : push_extent(entries, extent));
+}
+
+static int add_stored(struct zip_entries *entries, const struct zip_member *member)
+{
+	const struct scan *scan = entries->archive->scan;
+	struct entry_extent extent;
+	int err;
+
+	if (member->stored != member->size)
+		return zip_damaged_member(entries->archive, member,
+					  "the two sizes, of a stored file,");
+	err = entries_raw_extent(scan->entries, scan->source_number,
+				 source_size(scan->source), scan->base + member->data,
+				 member->size, &extent);
+	return place_explain(entries, member, err ? err : push_extent(entries, extent));
+}
+
+/* One chunk, whose decoder compares the CRC-32. */
+static int add_coded(struct zip_entries *entries, const struct zip_member *member)
+{
+	uint32_t codecs[VOLUME_CODECS];
+	const char *needs;
+
+	find_chain(member, codecs);
+	needs = codec_chain_needs(codecs);
+	if (!needs)
+		return add_chunk(entries, member, codecs, member->stored, 0, member->size);
+	return error_set(entries->archive->e, ERROR_DATASET, EBADMSG,
+			 "'%s' has a member, '%.200s', that cannot be decoded: this granaryfs "
+			 "was built without %s",
+			 entries->archive->scan->label, entries->names.text.items, needs);
+}
+
+/* Chunks that no read can decode. */
+static int add_unreadable(struct zip_entries *entries, const struct zip_member *member)
+{
+	static const uint32_t codecs[VOLUME_CODECS] = { CODEC_UNREADABLE };
+	int err = 0;
+
+	if (member->stored == 0)
+		return zip_damaged_member(entries->archive, member, "the size");
+	for (uint64_t offset = 0, piece; offset < member->size && !err; offset += piece) {
+		uint64_t left = member->size - offset;
+
+		piece = left < VOLUME_CHUNK_LIMIT ? left : VOLUME_CHUNK_LIMIT;
+		err = add_chunk(entries, member, codecs, 1, offset, piece);
+	}
+	return err;
+}
+
+static int place_bytes(struct zip_entries *entries, const struct zip_member *member)
+{
+	enum zip_unreadable why = judge_member(member);
+	struct zip_name_count *found = &entries->unreadable[why];
+
+	entries->extents.count = 0;
+	if (member->size >> SIZE_BITS || !can_be_deflated(member))
+		return zip_damaged_member(entries->archive, member,
+					  "a size that its stored bytes cannot become,");
+	if (member->method == ZIP_STORED)
+		entries->stored++;
+	else
+		entries->coded++;
+	if (member->size == 0)
+		return 0;
+	if (why == ZIP_READABLE)
+		return member->method == ZIP_STORED ? add_stored(entries, member) :
+						      add_coded(entries, member);
+	if (found->count++ == 0)
+		snprintf(found->example, sizeof(found->example), "%.100s",
+			 entries->names.text.items);
+	return add_unreadable(entries, member);
+}
+
+/* Links: the target is what the member holds */
+
+static int decode_whole(const struct zip_entries *entries, const struct zip_member *member,
+			void *out)
+{
+	CLEANUP(cleanup_free) void *stored = malloc(member->stored ? member->stored : 1);
+	uint32_t chain[VOLUME_CODECS];
+	ssize_t n;
+	int err;
+
+	if (!stored)
+		return zip_no_memory(entries->archive);
+	err = zip_read(entries->archive, stored, member->stored, member->data);
+	if (err)
+		return err;
+	find_chain(member, chain);
+	n = codec_chain_decode(chain, member->crc, stored, member->stored, out, member->size);
+	if (n == -ENOMEM)
+		return zip_no_memory(entries->archive);
+	return n == (ssize_t)member->size ? 0 :
+		       zip_damaged_member(entries->archive, member, "the target of the link");
+}
+
+static void leave_out(struct zip_entries *entries, const char *why)
+{
+	findings_add(entries->archive->scan->findings, FINDING_LEFT_OUT,
+		     "'%.200s' %s, and is left out", entries->names.text.items, why);
+	entries_leave_out(entries->archive->scan->entries);
+}
+
+static int add_entry(struct zip_entries *entries, const struct entry *entry)
+{
+	struct scan *scan = entries->archive->scan;
+	size_t length = strlen(entry->path) + (entry->target ? strlen(entry->target) : 0);
+
+	if (!limit_paths(&entries->path_bytes, length, scan->length))
+		return zip_damaged(entries->archive, 0, "its names have too many bytes for an "
+				   "archive of this size, which is seen");
+	return entries_add(scan->entries, entry) < 0 ? zip_no_memory(entries->archive) : 0;
+}
+
+static int add_link(struct zip_entries *entries, const struct zip_member *member,
+		    struct entry *entry)
+{
+	char target[LIMIT_TARGET_BYTES + 1];
+	int err;
+
+	if (judge_member(member) != ZIP_READABLE) {
+		leave_out(entries, "is a symbolic link whose target cannot be decoded");
+		return 0;
+	}
+	if (member->size == 0 || member->size > LIMIT_TARGET_BYTES) {
+		leave_out(entries, "is a symbolic link to nothing, or to too long a path");
+		return 0;
+	}
+	err = decode_whole(entries, member, target);
+	if (err)
+		return err;
+	target[member->size] = '\0';
+	if (strlen(target) != member->size)
+		return zip_damaged_member(entries->archive, member, "the target of the link");
+	entry->target = target;
+	return add_entry(entries, entry);
+}
+
+static int add_file(struct zip_entries *entries, const struct zip_member *member,
+		    struct entry *entry)
+{
+	struct scan *scan = entries->archive->scan;
+	int err = place_bytes(entries, member);
+
+	if (err)
+		return err;
+	entry->size = member->size;
+	entry->extents = entries->extents.items;
+	entry->extent_count = entries->extents.count;
+	if (member->method == ZIP_STORED && judge_member(member) == ZIP_READABLE)
+		format_offer_nested(scan, entry, scan->base + member->data);
+	return add_entry(entries, entry);
+}
+
+int zip_entries_add(struct zip_entries *entries, const struct zip_member *member)
+{
+	struct entry entry = { 0 };
+	int err = zip_names_find(&entries->names, member);
+
+	if (err)
+		return err;
+	entry.path = entries->names.text.items;
+	if (entries->names.text.count == 0 ||
+	    strlen(entry.path) != entries->names.text.count) {
+		leave_out(entries, "is no name, or has a NUL byte in it");
+		return 0;
+	}
+	if (!zip_set_attributes(entries->archive, member, entry.path, &entry)) {
+		entries->specials++;
+		entries_leave_out(entries->archive->scan->entries);
+		return 0;
+	}
+	if (entry.kind == ENTRY_DIRECTORY)
+		return add_entry(entries, &entry);
+	return entry.kind == ENTRY_SYMLINK ? add_link(entries, member, &entry) :
+					     add_file(entries, member, &entry);
+}
+
+void zip_entries_report(struct zip_entries *entries)
+{
+	struct scan *scan = entries->archive->scan;
+
+	zip_names_report(&entries->names);
+	for (size_t i = 0; i < ZIP_UNREADABLE_KINDS; i++)
+		if (entries->unreadable[i].count)
+			findings_add(scan->findings, FINDING_LEFT_OUT,
+				     "%llu members are %s ('%s', for one): they are listed, and "
+				     "reading them is an error; unpack the archive with 7zz x, and "
+				     "pack the folder",
+				     (unsigned long long)entries->unreadable[i].count,
+				     unreadable_words[i], entries->unreadable[i].example);
+	if (entries->specials)
+		findings_add(scan->findings, FINDING_USUAL,
+			     "%llu devices, pipes or sockets are left out",
+			     (unsigned long long)entries->specials);
+	snprintf(scan->detail, sizeof(scan->detail), "%llu members stored, %llu compressed",
+		 (unsigned long long)entries->stored, (unsigned long long)entries->coded);
+}

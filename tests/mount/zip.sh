@@ -1,0 +1,213 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# granary-test: address
+# A tree packed by each program that writes zips, with each method, is the tree that was
+# packed, and the one that another program unpacks.
+# shellcheck source=tests/lib.sh
+. "${abs_top_srcdir:-$(dirname "$0")/../..}/tests/lib.sh"
+need_built deflate bzip2 lzma zstd
+need_fuse
+need zip unzip 7zz bsdtar cmp
+need_python zipfile numpy
+
+# Set-id and sticky bits are never shown. Without a member of its own the root has the time
+# of the archive.
+common=(--mode-mask 777)
+is_root || common+=(--no-owner)
+
+make_tree() {
+	mkdir -p "$work/tree/n01/deep" "$work/tree/n02" "$work/tree/empty"
+	(
+		cd "$work/tree" || exit
+		seq 30000 >n01/text
+		head -c 100000 /dev/urandom >n01/noise
+		yes granary | head -c 3000000 >n02/repeated
+		: >n02/nothing
+		echo name >'n01/deep/ä ö &.txt'
+		ln -s nothing n02/link
+		ln -s nowhere/at/all n02/dangling
+		chmod 640 n01/text
+		chmod 700 n01/deep
+		chmod 755 n02/repeated
+		find . -exec touch -h -d @1700000000 {} +
+	)
+}
+
+# packs NAME COMMAND...: in the tree, with the archive's path in $out.
+packs() {
+	local name=$1
+	shift
+	export out=$work/$name.zip
+	check "$name: packed" bash -c "cd '$work/tree' && umask 022 && $*"
+}
+
+# shown NAME OPTIONS...: the mount is the tree.
+shown() {
+	local name=$1
+	shift
+	touch -d @1700000000 "$work/$name.zip"
+	mount_ok "$name: mounted" -o index=off "$work/$name.zip" "$mnt" || return
+	check "$name: the original" compare "${common[@]}" "$@" "$work/tree" "$mnt"
+	umount_ok "$mnt" "$name: unmounted"
+}
+
+# unpacked NAME COMMAND...: and the tree that a program unpacks in the current folder.
+unpacked() {
+	local name=$1
+	shift
+	mkdir "$work/unpacked"
+	check "$name: unpacked by $1" bash -c \
+		"cd '$work/unpacked' && umask 022 && $* '$work/$name.zip' >/dev/null"
+	(cd "$work/unpacked" && find . -type l -exec touch -h -d @1700000000 {} +)
+	touch -d @1700000000 "$work/unpacked"
+	mount_ok "$name: mounted" -o index=off "$work/$name.zip" "$mnt" && {
+		check "$name: what $1 unpacks" compare "${common[@]}" --seconds \
+			"$work/unpacked" "$mnt"
+		umount_ok "$mnt" "$name: unmounted"
+	}
+	chmod -R u+w "$work/unpacked"
+	rm -r "$work/unpacked"
+}
+
+writers() {
+	export TZ=UTC
+	packs infozip 'zip -qry "$out" .' && shown infozip --seconds
+	unpacked infozip unzip -q -X
+	packs infozip-stored 'zip -qry0 "$out" .' && shown infozip-stored --seconds
+	packs infozip-bzip2 'zip -qry -Z bzip2 "$out" .' && shown infozip-bzip2 --seconds
+	packs bsdtar-streamed 'bsdtar --format=zip -cf - . | cat >"$out"' &&
+		shown bsdtar-streamed --seconds
+	packs infozip-zip64 'zip -qry -fz "$out" .' && shown infozip-zip64 --seconds
+	packs bsdtar 'bsdtar --format=zip -cf "$out" .' && shown bsdtar --seconds
+	packs bsdtar-stored 'bsdtar --format=zip --options zip:compression=store -cf "$out" .' &&
+		shown bsdtar-stored --seconds
+	for method in Copy Deflate BZip2 LZMA xz; do
+		packs "7zz-$method" "7zz a -tzip -snl -mtm=on -mm=$method \"\$out\" . >/dev/null" &&
+			shown "7zz-$method" --seconds --no-owner
+	done
+	unpacked 7zz-LZMA 7zz x -snl
+	unpacked 7zz-xz 7zz x -snl
+	for method in ZIP_STORED ZIP_DEFLATED ZIP_BZIP2 ZIP_LZMA; do
+		packs "python-$method" "'$python' '$work/pack.py' $method \"\$out\"" &&
+			shown "python-$method" --seconds --no-owner
+	done
+}
+
+# Python's module packs no links, so a member is made a link here.
+cat >"$work/pack.py" <<'EOP'
+import os, sys, zipfile
+with zipfile.ZipFile(sys.argv[2], "w", getattr(zipfile, sys.argv[1])) as out:
+    for folder, folders, files in os.walk("."):
+        for name in sorted(folders + files):
+            path = os.path.join(folder, name)
+            if os.path.islink(path):
+                info = zipfile.ZipInfo(path[2:], (2023, 11, 14, 22, 13, 20))
+                info.external_attr = 0o120777 << 16
+                out.writestr(info, os.readlink(path))
+            else:
+                out.write(path)
+EOP
+
+# sfx, joined parts, a window, a set
+places() {
+	cat "$(command -v cat)" "$work/infozip.zip" >"$work/program.zip"
+	shown program --seconds
+	cp "$work/program.zip" "$work/adjusted.zip"
+	zip -qA "$work/adjusted.zip"
+	shown adjusted --seconds
+	mkdir "$work/parts"
+	(cd "$work/tree" && zip -qry -s 64k "$work/parts/x.zip" .)
+	says 3 "zip -s 0" "the last of several parts is refused, with the command" \
+		"$granary" ls -o index=off "$work/parts/x.zip"
+	says 3 "zip -s 0" "the first part is, too" \
+		"$granary" ls -o index=off "$work/parts/x.z01"
+	check "the parts are joined as it is said" \
+		bash -c "cd '$work/parts' && zip -q -s 0 x.zip --out ../joined.zip"
+	shown joined --seconds
+	mkdir "$work/set"
+	(cd "$work/tree" && zip -qr "$work/set/a-0.zip" n01 && zip -qry "$work/set/a-1.zip" n02)
+	is "$("$granary" ls -o index=off "$work/set/a-{0..1}.zip")" $'n01\nn02' "a set is one tree"
+}
+
+inside() {
+	(
+		cd "$work" || exit
+		tar -cf outer.tar infozip.zip
+		zip -q0 outer.zip infozip-stored.zip
+		"$python" -c 'import numpy
+numpy.savez("arrays.npz", x=numpy.arange(9), y=numpy.ones((2, 3)))
+numpy.savez_compressed("packed.npz", x=numpy.arange(9))'
+		tar -cf arrays.tar arrays.npz
+	)
+	mount_ok "a zip in a tar: mounted" -o index=off "$work/outer.tar" "$mnt" && {
+		check "a zip in a tar is a directory" cmp "$mnt/infozip/n01/text" \
+			"$work/tree/n01/text"
+		umount_ok "$mnt" "a zip in a tar: unmounted"
+	}
+	is "$("$granary" ls -o index=off "$work/outer.zip" infozip-stored)" \
+		$'infozip-stored/empty\ninfozip-stored/n01\ninfozip-stored/n02' "a zip in a zip is one"
+	is "$("$granary" ls -o index=off,nested=off "$work/outer.zip")" infozip-stored.zip \
+		"with nested=off it is a file"
+	is "$("$granary" ls -o index=off "$work/arrays.tar")" arrays.npz "an .npz is a file"
+	is "$("$granary" ls -R -o index=off,nested=npz "$work/arrays.tar")" \
+		$'arrays\narrays/x.npy\narrays/y.npy' "with nested=npz it is a directory"
+	mount_ok "an .npz: mounted" -o index=off "$work/arrays.npz" "$mnt" && {
+		check "numpy maps an array" "$python" -c '
+import numpy, sys
+assert (numpy.load(sys.argv[1] + "/x.npy", mmap_mode="r") == numpy.arange(9)).all()' "$mnt"
+		umount_ok "$mnt" "an .npz: unmounted"
+	}
+	check "a compressed array" cmp <("$granary" cat -o index=off "$work/packed.npz" x.npy) \
+		<("$granary" cat -o index=off "$work/arrays.npz" x.npy)
+}
+
+encodings() {
+	"$python" "$abs_top_srcdir/tests/format/zip_fixtures.py" "$work"
+	mount_ok "names in GBK: mounted" -o index=off,names_encoding=GBK "$work/gbk.zip" "$mnt" && {
+		is "$(cat "$mnt/数据/图像.jpg")" 1 "names in GBK are read in the sandbox"
+		umount_ok "$mnt" "names in GBK: unmounted"
+	}
+	says 3 "is no text in SHIFT-JIS" "another encoding is an error" \
+		"$granary" ls -o index=off,names_encoding=SHIFT-JIS "$work/gbk.zip"
+	says 1 "iconv -l" "an encoding that nobody knows is one, too" \
+		"$granaryfs" -o index=off,names_encoding=no-such "$work/gbk.zip" "$mnt"
+}
+
+unreadable() {
+	(cd "$work/tree" && zip -qP secret "$work/secret.zip" n01/text)
+	says 0 "1 members are encrypted ('n01/text', for one)" "encrypted members are named" \
+		"$granary" index --output "$work/secret.gidx" "$work/secret.zip"
+	mount_ok "encrypted: mounted" -o "index=$work/secret.gidx" "$work/secret.zip" "$mnt" && {
+		is "$(stat -c %s "$mnt/n01/text")" "$(stat -c %s "$work/tree/n01/text")" \
+			"an encrypted member is listed"
+		refuse "it cannot be read" cat "$mnt/n01/text"
+		umount_ok "$mnt" "encrypted: unmounted"
+	}
+	check "checksums are made of all others" "$granary" index --checksums "$work/secret.zip"
+	says 0 "1 files are listed only" "verify tells them from damage" \
+		"$granary" verify "$work/secret.zip"
+}
+
+# A flipped bit behind the identity samples, in a deflated member.
+flipped() {
+	local at
+
+	(cd "$work/tree" && zip -qr "$work/flip.zip" n01)
+	at=$(grep -obUa 'n01/text' "$work/flip.zip" | head -n 1 | cut -d: -f1)
+	printf '\377\377' | dd of="$work/flip.zip" bs=1 seek=$((at + 20000)) conv=notrunc status=none
+	mount_ok "a wrong byte: mounted" -o index=off "$work/flip.zip" "$mnt" && {
+		refuse "a wrong byte of a deflated member is an error" cat "$mnt/n01/text"
+		check "the others are right" cmp "$mnt/n01/noise" "$work/tree/n01/noise"
+		umount_ok "$mnt" "a wrong byte: unmounted"
+	}
+}
+
+cd "$work" || exit 99
+make_tree
+writers
+places
+inside
+encodings
+unreadable
+flipped
+finish
