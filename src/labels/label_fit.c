@@ -8,7 +8,7 @@ bool label_rules_name_counts(const char *name, const char *chosen)
 	char split[SPLIT_BYTES];
 
 	if (name_class_list_rank(name) >= 0 || name_file_list_rank(name) >= 0 ||
-	    name_is_split_list(name, split))
+	    name_is_split_list(name, split) || name_may_say_split(name))
 		return true;
 	return chosen ? name_is_chosen(name, chosen, NULL) : name_has_label_word(name);
 }

@@ -472,19 +472,26 @@ static int list_splits(struct rules *rules)
 	return 0;
 }
 
-/* Numbers do not say which split they mean. */
+/* Numbers, and words under a vague name, do not say for sure that they are splits. */
 static void say_unused_splits(struct rules *rules, const struct binding *b)
 {
+	const __typeof__(rules->plan->split_lists) *lists = &rules->plan->split_lists;
+
 	for (size_t i = 0; i < rules->catalogue->items.count; i++) {
 		const struct catalogue_item *item = item_at(rules, i);
 
 		if (i != b->labels && label_rules_may_split(item, b->rows))
-			rules_report(rules, "'%s' may say the split of each row, but not "
-				     "in words, and is not used: rows of all splits lie "
-				     "in one folder of a class; -o labels=%s has a "
-				     "folder for each of its values",
+			rules_report(rules, "'%s' may say the split of each row, and is "
+				     "not used: rows of all splits lie together; -o "
+				     "labels=%s has a folder for each of its values",
 				     item->name, item->name);
 	}
+	if (lists->count && lists->count <= SPLITS_MOST)
+		rules_report(rules, "'%s' may list the rows of a split, and is not used: a "
+			     "list for each split is needed, of rows of '%s', and rows of "
+			     "all splits lie together; -o view=arrays shows arrays as they "
+			     "are stored", item_at(rules, lists->items[0])->name,
+			     item_at(rules, b->array)->name);
 }
 
 /* An array whose name says its split needs no other word for that. */
@@ -503,7 +510,7 @@ static void find_splits(struct rules *rules, struct binding *b)
 	for (size_t i = 0; i < lists->count && b->has_split_lists; i++)
 		if (label_rules_count(item_at(rules, lists->items[i])) > b->rows)
 			b->has_split_lists = false;
-	if (b->split_column == RULE_NONE && !b->has_split_lists && b->labels != RULE_NONE)
+	if (b->split_column == RULE_NONE && !b->has_split_lists)
 		say_unused_splits(rules, b);
 }
 

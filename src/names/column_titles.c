@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { TITLE_BYTES = 32 };
+enum { TITLE_BYTES = 32, SURE_SPLITS = 5 };
 
 /* Each list ends with NULL. */
 static const char *const labels[] = {
@@ -31,9 +31,15 @@ static const char *const class_names[] = {
 	"synset", "species", "description", "supercategory", NULL,
 };
 
+/* The first SURE_SPLITS say the split whatever their words are. */
+static const char *const splits[] = {
+	"split", "splits", "subset", "partition", "datasplit", "set", "dataset", "fold",
+	"phase", "usage", NULL,
+};
+
 static const char *const *const roles[] = {
 	[TITLE_LABEL] = labels, [TITLE_FILE] = files, [TITLE_CLASS_NUMBER] = class_numbers,
-	[TITLE_CLASS_NAME] = class_names,
+	[TITLE_CLASS_NAME] = class_names, [TITLE_SPLIT] = splits,
 };
 
 static bool plain_title(const char *title, size_t size, char out[TITLE_BYTES])
@@ -61,6 +67,13 @@ int title_rank(enum title_role role, const char *title, size_t n)
 		if (strcmp(roles[role][i], plain) == 0)
 			return i;
 	return -1;
+}
+
+bool title_is_split(const char *title, size_t n)
+{
+	int rank = title_rank(TITLE_SPLIT, title, n);
+
+	return rank >= 0 && rank < SURE_SPLITS;
 }
 
 bool title_ends_as_number(const char *title, size_t n)

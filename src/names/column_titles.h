@@ -18,10 +18,14 @@ enum title_role {
 	TITLE_FILE,         /* the name of each row's file */
 	TITLE_CLASS_NUMBER, /* of a list of classes: their numbers */
 	TITLE_CLASS_NAME,   /* of a list of classes: their names */
+	TITLE_SPLIT,        /* the split of each row, or what may be: "usage" */
 };
 
 /* How usual the title is for that role, 0 is most; -1: it is none. */
 int title_rank(enum title_role role, const char *title, size_t n);
+
+/* Are words there splits, whichever they are? "split", "subset"; but not "usage". */
+bool title_is_split(const char *title, size_t n);
 
 /* Does it end as titles of numbers of classes do: "sign_id"? */
 bool title_ends_as_number(const char *title, size_t n);

@@ -24,10 +24,14 @@ static const char *const image_words[] = {
 
 static const char *const file_lists[] = { "filenames", "filename", "file_names", "names" };
 
-static const char *const split_columns[] = { "split", "splits", "subset", "partition" };
-
 /* Of rows, besides the word for the split. */
-static const char *const index_words[] = { "idx", "index", "indices", "indexes", "inds" };
+static const char *const index_words[] = {
+	"idx", "idxs", "index", "indices", "indexes", "inds", "id", "ids", "rows", "split",
+	"splits",
+};
+
+/* In names of arrays these are splits, too; folders that are called so may be classes. */
+static const char *const short_splits[] = { "trn", "tst", "dev", "eval" };
 
 /* Names that begin like those of labels and hold none. */
 static const char *const no_labels[] = {
@@ -59,6 +63,8 @@ static enum role role_of(const char *text, size_t n)
 		return ROLE_LABELS;
 	if (label_words_find(image_words, COUNT(image_words), text, n) >= 0)
 		return ROLE_IMAGES;
+	if (label_words_find(short_splits, COUNT(short_splits), text, n) >= 0)
+		return ROLE_SPLIT;
 	return split_is_word(text, n) ? ROLE_SPLIT : ROLE_OTHER;
 }
 
@@ -243,8 +249,7 @@ int name_file_list_rank(const char *name)
 
 bool name_is_split_column(const char *name)
 {
-	return label_words_find(split_columns, COUNT(split_columns), name,
-				strlen(name)) >= 0;
+	return title_is_split(name, strlen(name));
 }
 
 bool name_may_say_split(const char *name)
@@ -258,7 +263,8 @@ bool name_may_say_split(const char *name)
 		splits += role_of_word(&word) == ROLE_SPLIT;
 		others += label_words_find(beside, COUNT(beside), word.text, word.length) >= 0;
 	}
-	return name_is_split_column(name) || (splits == 1 && others == 1 && words == 2);
+	return title_rank(TITLE_SPLIT, name, strlen(name)) >= 0 ||
+	       (splits == 1 && others == 1 && words == 2);
 }
 
 bool name_is_split_list(const char *name, char out[SPLIT_BYTES])
@@ -275,7 +281,7 @@ bool name_is_split_list(const char *name, char out[SPLIT_BYTES])
 		lists += label_words_find(index_words, COUNT(index_words), word.text,
 					  word.length) >= 0;
 	}
-	return splits == 1 && lists == 1 && words == 2;
+	return splits == 1 && (words == 1 || (lists == 1 && words == 2));
 }
 
 bool name_has_split_word(const char *name)

@@ -51,10 +51,10 @@ int name_file_list_rank(const char *name);
 /* Does a column of this name say the split of each row? "split", "subset". */
 bool name_is_split_column(const char *name);
 
-/* May values of any type there say the split of each row? "split", "is_train", "test_mask". */
+/* May values of any type there say the split of each row? "usage", "is_train", "test_mask". */
 bool name_may_say_split(const char *name);
 
-/* Does it list the rows of a split, which is left in `out`? "train_idx", "idx_test". */
+/* Does it list the rows of a split, which is left in `out`? "train_idx", "split/test". */
 bool name_is_split_list(const char *name, char out[SPLIT_BYTES]);
 
 /* Has it a word for a split? */

@@ -240,24 +240,29 @@ static bool find_json(const struct pyjson_value *root, const struct wds_rule *ru
 	return found;
 }
 
-/* An item such as "split": "train", where the label is another one. */
+/* An item such as "split": "train", or "is_train": true, where the label is another one. */
 static void find_split(const struct pyjson_value *root, const struct wds_rule *rule,
-		       char out[SPLIT_BYTES])
+		       char out[WDS_SPLIT_BYTES])
 {
 	struct pyjson_walk walk = pyjson_items(root);
 	struct pyjson_value key, item;
 	char name[SPLIT_BYTES];
 
-	if (rule->item && name_is_split_column(rule->item))
-		return;
 	while (walk.keys && pyjson_next(&walk, &key, &item)) {
-		if (key.size - 2 >= sizeof(name) || item.kind != PYJSON_STRING ||
-		    item.size - 2 >= SPLIT_BYTES)
+		bool text = item.kind == PYJSON_STRING;
+
+		if (key.size - 2 >= sizeof(name) || item.size - 2 * text >= SPLIT_BYTES ||
+		    item.kind == PYJSON_NULL || item.kind >= PYJSON_ARRAY)
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)(key.size - 2), key.text + 1);
-		if (name_is_split_column(name) && split_is_word(item.text + 1, item.size - 2))
-			snprintf(out, SPLIT_BYTES, "%.*s", (int)(item.size - 2),
+		if (!name_may_say_split(name) || (rule->item && strcmp(rule->item, name) == 0))
+			continue;
+		if (text && split_is_word(item.text + 1, item.size - 2))
+			snprintf(out, WDS_SPLIT_BYTES, "%.*s", (int)(item.size - 2),
 				 item.text + 1);
+		else
+			snprintf(out, WDS_SPLIT_BYTES, "%s: %.*s", name, (int)item.size,
+				 item.text);
 	}
 }
 

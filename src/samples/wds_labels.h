@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "names/split_words.h"
 #include "samples/wds_samples.h"
 #include "samples/wds_window.h"
 
@@ -36,13 +35,16 @@ struct wds_rule {
 enum { WDS_RULES_MOST = 4 };
 size_t wds_rules(const char *labels, struct wds_rule *out);
 
-enum { WDS_CLASS_BYTES = 256 };
+enum {
+	WDS_CLASS_BYTES = 256,
+	WDS_SPLIT_BYTES = 40, /* "train", "is_train: true" */
+};
 
 struct wds_label {
 	enum { WDS_NONE, WDS_NUMBER, WDS_NAME } kind;
 	int64_t number;
 	char name[WDS_CLASS_BYTES];
-	char split[SPLIT_BYTES]; /* that a .json says beside it; "": none */
+	char split[WDS_SPLIT_BYTES]; /* that a .json says beside it; "": none */
 };
 
 /* The member that holds the label; NULL: none, or the key itself. */

@@ -7,6 +7,7 @@
 
 #include "base/filename.h"
 #include "build/findings.h"
+#include "names/split_words.h"
 
 enum { COUNT_BYTES = 48 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "build/findings.h"
+#include "names/split_words.h"
 #include "samples/wds_build.h"
 #include "samples/wds_labels.h"
 #include "samples/wds_reasons.h"
@@ -124,11 +125,11 @@ static int webdataset_add_record(struct webdataset_scan *take,
 static void note_split(struct wds_findings *findings, const char *split)
 {
 	if (!*findings->item_split)
-		snprintf(findings->item_split, SPLIT_BYTES, "%s", split);
+		snprintf(findings->item_split, WDS_SPLIT_BYTES, "%s", split);
 	else if (*split && !*findings->other_split &&
 		 !split_is_same(split, strlen(split), findings->item_split,
 				strlen(findings->item_split)))
-		snprintf(findings->other_split, SPLIT_BYTES, "%s", split);
+		snprintf(findings->other_split, WDS_SPLIT_BYTES, "%s", split);
 }
 
 static bool leads_up(const char *path)

@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "format/format.h"
-#include "names/split_words.h"
+#include "samples/wds_labels.h"
 
 /* Why labels of a shard are not used. */
 enum wds_reason {
@@ -51,8 +51,8 @@ struct wds_findings {
 	char first_several[64]; /* its key, */
 	char images[64];        /* ".jpg, .seg.png", */
 	bool one_is_plain;      /* and whether sidecars=hide leaves one of them */
-	char item_split[SPLIT_BYTES]; /* of the first sample whose .json says one, */
-	char other_split[SPLIT_BYTES]; /* and of the first that differs from it */
+	char item_split[WDS_SPLIT_BYTES]; /* of the first sample whose .json says one, */
+	char other_split[WDS_SPLIT_BYTES]; /* and of the first that differs from it */
 };
 
 struct webdataset_config {

@@ -99,6 +99,40 @@ for NAME, VALUES in {"is_train": np.array([True, True, False]), "split": [0, 0, 
             f["images"], f["labels"], f[name] = pixels(3), [0, 1, 0], values
 
 
+for NAME, VALUES in {"train_mask": np.array([1, 1, 0], "u1"), "usage": [b"a", b"a", b"b"],
+                     "data_set": [b"a", b"a", b"b"], "fold": [0, 1, 2]}.items():
+    @case("hdf5", "mixed", f"vague-{NAME}", "-",
+          f"'{NAME}' may say the split of each row, and is not used")
+    def vague_column(name=NAME, values=VALUES):
+        with h5py.File("a.h5", "w") as f:
+            f["images"], f["labels"], f[name] = pixels(3), [0, 1, 0], values
+
+
+for NAME in ("train_ids", "split/train", "indices/train", "trn_rows", "train", "dev_idx"):
+    SPLIT = next(word for word in ("train", "trn", "dev") if word in NAME)
+
+    @case("hdf5", "mixed", f"lists-{NAME.replace('/', '-')}",
+          " ".join(sorted(("test/0:1", f"{SPLIT}/0:1", f"{SPLIT}/1:1"))))
+    def lists_called(name=NAME, split=SPLIT):
+        with h5py.File("a.h5", "w") as f:
+            rows(f, "images", 3)
+            f["labels"] = [0, 1, 0]
+            f[name], f[name.replace(split, "test")] = [0, 1], [2]
+
+
+@case("hdf5", "mixed", "list-alone", "0:2 1:1", "'train_idx' may list the rows of a split")
+def list_alone():
+    with h5py.File("a.h5", "w") as f:
+        f["images"], f["labels"], f["train_idx"] = pixels(3), [0, 1, 0], [0, 1]
+
+
+@case("hdf5", "mixed", "list-of-flags", "-", "has a row more than once in 'test_ids'", status=3)
+def list_of_flags():
+    with h5py.File("a.h5", "w") as f:
+        f["images"], f["labels"] = pixels(3), [0, 1, 0]
+        f["train_ids"], f["test_ids"] = [0, 1], [0, 0, 1]
+
+
 @case("hdf5", "mixed", "files", "test/0:1 test/1:1 train/0:1 train/1:1", sources="*.h5")
 def files():
     for split in ("train", "test"):
@@ -328,6 +362,15 @@ for KIND, ITEM, NAMES in (("one-shard", "split", ("a.tar", "a.tar")),
                 for i, s in enumerate(("train", "test"))]
         for name in set(names):
             tar(name, sum((x for x, n in zip(said, names) if n == name), []))
+
+
+for KIND, VALUES in {"is_train": (True, False), "usage": ("a", "b"), "split": (0, 1)}.items():
+    @case("webdataset", "mixed", f"split-item-{KIND}", "0:2",
+          f"the .json of a sample says the split '{KIND}: ", options="sidecars=hide")
+    def wds_split_flag(item=KIND, values=VALUES):
+        tar("a.tar", [(f"{i}.{end}", body) for i in range(2) for end, body in
+                      (("jpg", jpeg(i)),
+                       ("json", json.dumps({"label": 0, item: values[i]}).encode()))])
 
 
 @case("webdataset", "mixed", "split-item-of-one", "0:2", options="sidecars=hide")

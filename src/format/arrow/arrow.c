@@ -386,21 +386,18 @@ static const struct arrow_column *find_splits(const struct arrow_file *file,
 	return NULL;
 }
 
-/* Numbers do not say which split they mean. */
+/* Numbers, and words under a vague name, do not say for sure that they are splits. */
 static void say_unused_splits(const struct arrow_file *file, const struct arrow_choice *choice)
 {
 	for (size_t i = 0; i < file->schema.columns.count && !file->scan->rows->tree; i++) {
 		const struct arrow_column *column = &file->schema.columns.items[i];
-		bool number = column->self.type == ARROW_INT || column->self.type == ARROW_BOOL;
 
-		if (!choice->splits && choice->labels && column != choice->labels && number &&
-		    !column->parent && !column->self.dictionary &&
-		    name_may_say_split(column->name))
+		if (!choice->splits && column != choice->labels && !column->parent &&
+		    arrow_column_can_label(column) && name_may_say_split(column->name))
 			findings_add(file->scan->findings, FINDING_CHOSEN,
-				     "'%.60s' may say the split of each row, but not in words, and "
-				     "is not used: rows of all splits lie in one folder of a "
-				     "class; labels=%.60s has a folder for each of its values",
-				     column->name, column->name);
+				     "'%.60s' may say the split of each row, and is not used: rows "
+				     "of all splits lie together; labels=%.60s has a folder for "
+				     "each of its values", column->name, column->name);
 	}
 }
 

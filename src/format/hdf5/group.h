@@ -26,6 +26,8 @@ struct hdf5_table {
 struct hdf5_group {
 	struct hdf5_walk *walk;
 	hid_t id;
+	struct hdf5_group *above; /* of its parent, and its name there; NULL: the root */
+	const char *name;
 	struct catalogue catalogue;
 	VEC(struct hdf5_table) tables; /* one for each item of the catalogue */
 	struct hdf5_split_lines lines; /* of the attribute "split" */

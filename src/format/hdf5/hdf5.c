@@ -34,10 +34,12 @@ static int hdf5_probe(const unsigned char *head, size_t n)
 #if WITH_HDF5
 #include "base/cleanup.h"
 #include "format/hdf5/arrays.h"
+#include "format/hdf5/column.h"
 #include "format/hdf5/emit.h"
 #include "format/hdf5/group.h"
 #include "format/hdf5/partner.h"
 #include "format/limits.h"
+#include "names/label_words.h"
 #include "os/lock.h"
 
 enum {
@@ -49,7 +51,8 @@ enum {
 
 static struct lock hdf5_lock = LOCK_INIT;
 
-static int walk_group(struct hdf5_walk *walk, hid_t id);
+static int walk_group(struct hdf5_walk *walk, hid_t id, struct hdf5_group *above,
+		      const char *name);
 
 /* Datasets */
 
@@ -97,11 +100,26 @@ static bool is_shown_at_once(const struct hdf5_walk *walk, const struct hdf5_dat
 	       (walk->scan->rows->arrays || !label_rules_name_counts(name, walk->scan->rows->labels));
 }
 
+/* Lists of rows in a group beside these are the parent's: "splits/train". */
+static struct hdf5_group *find_owner(struct hdf5_group *group, const struct hdf5_dataset *d,
+				     const char **name, char path[NAME_KEY_BYTES])
+{
+	char split[SPLIT_BYTES];
+
+	if (!group->above || !hdf5_is_column(d) || d->kind != H5T_INTEGER ||
+	    snprintf(path, NAME_KEY_BYTES, "%s/%s", group->name, *name) >= NAME_KEY_BYTES ||
+	    !name_is_split_list(path, split))
+		return group;
+	*name = path;
+	return group->above;
+}
+
 static int visit_dataset(struct hdf5_group *group, hid_t id, const char *name,
 			 const H5O_info_t *object)
 {
 	struct hdf5_walk *walk = group->walk;
 	struct hdf5_dataset dataset;
+	char path[NAME_KEY_BYTES];
 	bool done = false;
 	int err = hdf5_dataset_open(walk, id, &dataset);
 
@@ -120,7 +138,8 @@ static int visit_dataset(struct hdf5_group *group, hid_t id, const char *name,
 		 hdf5_find_seen(walk, object->addr))
 		hdf5_leave_out_link(walk, "is another link to rows that are shown already");
 	else
-		err = hdf5_group_add(group, name, &dataset, object->mtime, 0);
+		err = hdf5_group_add(find_owner(group, &dataset, &name, path), name, &dataset,
+				     object->mtime, 0);
 	hdf5_dataset_close(&dataset);
 	return err;
 }
@@ -163,8 +182,10 @@ static int add_empty_groups(struct hdf5_walk *walk)
 	return err;
 }
 
-static int visit_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *object)
+static int visit_group(struct hdf5_group *group, hid_t id, const char *name,
+		       const H5O_info_t *object)
 {
+	struct hdf5_walk *walk = group->walk;
 	size_t entries = entries_count(walk->scan->entries);
 	uint64_t arrays = walk->arrays;
 	int err;
@@ -180,7 +201,7 @@ static int visit_group(struct hdf5_walk *walk, hid_t id, const H5O_info_t *objec
 	hdf5_advance(walk, 0);
 	walk->depth++;
 	if (!err)
-		err = walk_group(walk, id);
+		err = walk_group(walk, id, group, name);
 	walk->depth--;
 	if (err)
 		return err;
@@ -205,7 +226,7 @@ static int visit_object(struct hdf5_group *group, hid_t parent, const char *name
 	else if (object.type == H5O_TYPE_DATASET)
 		err = visit_dataset(group, id, name, &object);
 	else if (object.type == H5O_TYPE_GROUP)
-		err = visit_group(walk, id, &object);
+		err = visit_group(group, id, name, &object);
 	else
 		entries_leave_out(walk->scan->entries); /* a type */
 	H5Oclose(id);
@@ -388,9 +409,10 @@ static int add_unused(struct hdf5_group *group)
 }
 
 /* In the order of the names: which of two links is the first is then certain. */
-static int walk_group(struct hdf5_walk *walk, hid_t id)
+static int walk_group(struct hdf5_walk *walk, hid_t id, struct hdf5_group *above,
+		      const char *name)
 {
-	struct hdf5_group group = { .walk = walk, .id = id };
+	struct hdf5_group group = { .walk = walk, .id = id, .above = above, .name = name };
 	int err = 0;
 
 	if (H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_link, &group) < 0)
@@ -495,7 +517,7 @@ static int walk_file(struct hdf5_walk *walk)
 	} else {
 		err = hdf5_add_seen(walk, object.addr, SIZE_MAX);
 		if (!err)
-			err = walk_group(walk, root);
+			err = walk_group(walk, root, NULL, NULL);
 		if (!err)
 			err = add_empty_groups(walk);
 	}

@@ -101,6 +101,10 @@ static int split_arrays_read_list(struct hdf5_group *group, size_t item, uint64_
 				  "in a split, has another one in its place %llu; write it again, "
 				  "or see the arrays as they are stored (-o view=arrays)",
 				  (unsigned long long)rows, name, (unsigned long long)wrong);
+	else if (!err && split.count < label_rules_count(&group->catalogue.items.items[item]))
+		err = hdf5_refuse(walk, "has a row more than once in '%.100s', which says which "
+				  "rows are in a split; write it again, or see the arrays as "
+				  "they are stored (-o view=arrays)", name);
 	if (!err && vec_push(&out->items, split) < 0)
 		err = hdf5_out_of_memory(walk);
 	if (err)
