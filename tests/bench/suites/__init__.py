@@ -13,7 +13,8 @@ from suites.scale import scale
 from suites.sums import sums
 from suites.walk import walk
 from suites.warm import warm
+from suites.zips import zips
 
 SUITES = {"warm": warm, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
           "larger": larger, "push": push, "hdf5": hdf5, "memory": memory, "idle": idle,
-          "scale": scale, "walk": walk, "pack": packing, "sums": sums}
+          "scale": scale, "walk": walk, "pack": packing, "sums": sums, "zip": zips}
