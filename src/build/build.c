@@ -216,6 +216,8 @@ static int build_add_name(struct builder *b, uint32_t parent,
 			return err;
 		if (inode_of(b, old)->kind == TREE_DIRECTORY)
 			drop_recent(b);
+		else if (names_shard(b, old) == b->shard)
+			note_example(b, &b->replaced_example, &b->replaced, split->path);
 		name = names_replace(b, old, inode);
 	}
 	*out = name;
@@ -571,10 +573,14 @@ static void build_report(struct builder *b, const char *label)
 	if (b->ignored)
 		findings_add(b->findings, FINDING_USUAL,
 			     "'%s': %llu files are in an earlier shard too and are left "
-			     "out (duplicates=first)", file,
-			     (unsigned long long)b->ignored);
+			     "out (duplicates=first)", file, (unsigned long long)b->ignored);
+	if (b->replaced)
+		findings_add(b->findings, FINDING_USUAL,
+			     "'%s': %llu members have a later one of the same name, which is "
+			     "shown (%s, for one)", file, (unsigned long long)b->replaced,
+			     b->replaced_example);
 	b->left_out += b->skipped + b->long_links;
-	b->unsafe = b->skipped = b->ignored = b->long_links = 0;
+	b->unsafe = b->skipped = b->ignored = b->long_links = b->replaced = 0;
 }
 
 int builder_apply(struct builder *b, struct entries *entries,

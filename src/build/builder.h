@@ -118,11 +118,12 @@ struct builder {
 	uint32_t shard;
 	const struct entries *outer; /* the log, not one nested in it */
 	bool distinct;
-	uint64_t unsafe, skipped, ignored, long_links; /* for one message each a shard */
+	uint64_t unsafe, skipped, ignored, long_links, replaced; /* for a message each a shard */
 	uint64_t left_out;                 /* entries not shown, of all shards */
 	const char *unsafe_example;
 	const char *skipped_example;
 	const char *long_example;
+	const char *replaced_example;
 };
 
 /* Finds a name in a directory: its number, or NO_ID. 0 or -ENOMEM. */

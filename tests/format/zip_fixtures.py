@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes zips with what programs of today do not write: zip_fixtures.py FOLDER.
+"""Writes zips with what programs of today do not write: zip_fixtures.py FOLDER [--large].
 
 Each archive is made of members, whose local header and record of the central directory can
 be told other things. Layouts: https://pkware.com/appnote
@@ -193,7 +193,29 @@ def odd():
         Member("readable", b"yes")])
 
 
+def large(path, size=5 << 30):
+    """A member of 5 GiB, most of it a hole, and one behind it."""
+    wide = dict(stored=0xffffffff, size=0xffffffff)
+    big = Member("big", b"begin", local=wide, record=wide, local_extra=zip64([size, size]),
+                 extra=zip64([size, size]))
+    after = Member("after", b"behind 5 GiB")
+    with open(path, "wb") as out:
+        out.write(big.local_bytes())
+        end_of_big = len(big.local_bytes()) - len(big.stored) + size
+        out.seek(end_of_big - 3)
+        out.write(b"end" + after.local_bytes())
+        start = out.tell()
+        after.extra = zip64([end_of_big])
+        records = big.record_bytes(0) + after.record_bytes(0xffffffff)
+        out.write(records + struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 2, 2,
+                                        len(records), start))
+        out.write(struct.pack("<4sLQL", b"PK\6\7", 0, start + len(records), 1))
+        out.write(end(0xffff, 0xffffffff, 0xffffffff))
+
+
 def main():
+    if sys.argv[2:] == ["--large"]:
+        return large(os.path.join(sys.argv[1], "large.zip"))
     for name, data in [*sound(), *damaged(), *odd()]:
         with open(os.path.join(sys.argv[1], name + ".zip"), "wb") as out:
             out.write(data)

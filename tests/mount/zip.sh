@@ -169,8 +169,24 @@ encodings() {
 	}
 	says 3 "is no text in SHIFT-JIS" "another encoding is an error" \
 		"$granary" ls -o index=off,names_encoding=SHIFT-JIS "$work/gbk.zip"
+	says 0 "1 members have a later one of the same name, which is shown (twice, for one)" \
+		"a name that comes twice is told" "$granary" info -o index=off "$work/names.zip"
+	is "$("$granary" cat -o index=off "$work/names.zip" twice)" new "its last member is shown"
 	says 1 "iconv -l" "an encoding that nobody knows is one, too" \
 		"$granaryfs" -o index=off,names_encoding=no-such "$work/gbk.zip" "$mnt"
+}
+
+# Beyond 32 bits: sizes, places and the directory.
+large() {
+	"$python" "$abs_top_srcdir/tests/format/zip_fixtures.py" "$work" --large
+	check "a zip of 5 GiB: unzip finds it sound to list" unzip -l "$work/large.zip"
+	mount_ok "a zip of 5 GiB: mounted" -o index=off "$work/large.zip" "$mnt" && {
+		is "$(stat -c %s "$mnt/big")" 5368709120 "a member of 5 GiB"
+		is "$(head -c 5 "$mnt/big")" begin "its first bytes"
+		is "$(tail -c 3 "$mnt/big")" end "its last bytes"
+		is "$(cat "$mnt/after")" "behind 5 GiB" "the member behind it"
+		umount_ok "$mnt" "a zip of 5 GiB: unmounted"
+	}
 }
 
 unreadable() {
@@ -208,6 +224,7 @@ writers
 places
 inside
 encodings
+large
 unreadable
 flipped
 finish

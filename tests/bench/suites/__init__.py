@@ -14,7 +14,8 @@ from suites.shield import shield
 from suites.sums import sums
 from suites.walk import walk
 from suites.warm import warm
+from suites.zips import zips
 
 SUITES = {"warm": warm, "shield": shield, "loaders": loaders, "cold": cold, "large": large, "decode": decode,
           "larger": larger, "push": push, "hdf5": hdf5, "memory": memory, "idle": idle,
-          "scale": scale, "walk": walk, "pack": packing, "sums": sums}
+          "scale": scale, "walk": walk, "pack": packing, "sums": sums, "zip": zips}
